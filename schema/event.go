@@ -1,0 +1,81 @@
+package schema
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Event is one row of the event log: see activities/eventlog.
+//
+// The caller gives Type, TS, Actor, DedupeKey, Payload and what it knows of SessionID, Project,
+// BuildID, PayloadRedacted and Sensitivity. The log computes ID, Stream, Seq, Checksum and
+// RecordedAt.
+type Event struct {
+	ID     string `json:"event_id"`
+	Stream string `json:"stream"`
+	// Seq is the position in the stream: from 1, gap-free. It alone decides order.
+	Seq  uint64 `json:"seq"`
+	Type string `json:"event_type"`
+	// TS is when what the event tells of happened, in UTC, in microseconds. It never decides order.
+	TS    time.Time `json:"ts"`
+	Actor string    `json:"actor"`
+	// SessionID, Project and BuildID are empty where they do not apply.
+	SessionID string `json:"session_id,omitempty"`
+	Project   string `json:"project,omitempty"`
+	BuildID   string `json:"build_id,omitempty"`
+	// DedupeKey names the act, not the attempt: the same act appended again appends nothing.
+	DedupeKey string `json:"dedupe_key"`
+	// Payload is JSON; its type is the payload struct named after Type.
+	Payload json.RawMessage `json:"payload"`
+	// PayloadRedacted lists what was redacted from Payload before it was stored; empty for nothing.
+	PayloadRedacted json.RawMessage `json:"payload_redacted,omitempty"`
+	// Sensitivity is SensitivityNormal unless redaction found something.
+	Sensitivity string `json:"sensitivity"`
+	// Checksum is the hex SHA-256 of the payload's canonical form (RFC 8785).
+	Checksum   string    `json:"checksum"`
+	RecordedAt time.Time `json:"recorded_at"`
+}
+
+// Values of Event.Sensitivity.
+const (
+	SensitivityNormal   = "normal"
+	SensitivityRedacted = "redacted"
+)
+
+// Event types. Each has a payload struct in this package.
+const (
+	SessionIngested   = "session_ingested"
+	ModelResponded    = "model_responded"
+	MemoryExtracted   = "memory_extracted"
+	EvidenceAligned   = "evidence_aligned"
+	EntryMaterialized = "entry_materialized"
+	BuildStarted      = "build_started"
+	BuildFinished     = "build_finished"
+	VectorIndexed     = "vector_indexed"
+	VectorFailed      = "vector_failed"
+
+	TaskCreated            = "task_created"
+	TaskStatusChanged      = "task_status_changed"
+	TaskPriorityChanged    = "task_priority_changed"
+	TaskTitleChanged       = "task_title_changed"
+	TaskBlockersSet        = "task_blockers_set"
+	TaskTransitionRejected = "task_transition_rejected"
+	TaskMerged             = "task_merged"
+	TaskObserved           = "task_observed"
+	ConditionDeclared      = "condition_declared"
+	ArtifactDeclared       = "artifact_declared"
+	ArtifactClosed         = "artifact_closed"
+	ConditionResolvedTo    = "condition_resolved_to"
+)
+
+// SessionStream is the stream that the process_session workflow of the session writes.
+func SessionStream(sessionID string) string { return "session/" + sessionID }
+
+// ProjectStream is the stream that the project_tasks workflow of the project writes.
+func ProjectStream(project string) string { return "project/" + project }
+
+// ModelStream is the stream of one model response, written once.
+func ModelStream(key string) string { return "model/" + key }
+
+// VectorStream is the stream that the vector_writer workflow of the collection writes.
+func VectorStream(collection string) string { return "vector/" + collection }

@@ -1,0 +1,54 @@
+package schema
+
+// Method says how a quote was found in its source.
+type Method string
+
+// Methods, from the strictest.
+const (
+	MethodExact       Method = "exact"
+	MethodNormalized  Method = "normalized"
+	MethodApproximate Method = "approximate"
+)
+
+// Span is a half-open range of a message's text on grapheme borders, in bytes and in runes.
+type Span struct {
+	ByteStart int `json:"byte_start"`
+	ByteEnd   int `json:"byte_end"`
+	RuneStart int `json:"rune_start"`
+	RuneEnd   int `json:"rune_end"`
+}
+
+// Evidence is a quote and what became of it.
+type Evidence struct {
+	// EventID is the session_ingested event that holds the message.
+	EventID string `json:"event_id,omitempty"`
+	// MessageIndex is where the quote was found, or, when it was not, where it was said to be.
+	MessageIndex int    `json:"message_index"`
+	Quote        string `json:"quote"`
+	Aligned      bool   `json:"aligned"`
+	Method       Method `json:"method,omitempty"`
+	// Confidence is 1 for exact, in [0.95,1) for normalized, in [0.85,0.95) for approximate.
+	Confidence float64 `json:"confidence"`
+	// Span is the chosen occurrence; Text is the source's text there.
+	Span Span   `json:"span"`
+	Text string `json:"text,omitempty"`
+	// Occurrences lists every place, the chosen one included, when there is more than one.
+	Occurrences []Span `json:"occurrences,omitempty"`
+	// QuoteHash and SourceHash are hex SHA-256 of the quote and of the message's text.
+	QuoteHash  string `json:"quote_hash"`
+	SourceHash string `json:"source_hash,omitempty"`
+	// RepairedFrom is the message index the model gave, when the quote stood in another message.
+	RepairedFrom *int `json:"repaired_from,omitempty"`
+	// Reason says why the quote is not aligned, or "ambiguous" when it is, in several places.
+	Reason string `json:"reason,omitempty"`
+}
+
+// Reasons of Evidence.
+const (
+	ReasonEmpty          = "empty"
+	ReasonTooShort       = "too_short"
+	ReasonInvalidIndex   = "invalid_index"
+	ReasonNotFound       = "not_found"
+	ReasonBelowThreshold = "below_threshold"
+	ReasonAmbiguous      = "ambiguous"
+)
