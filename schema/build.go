@@ -1,0 +1,94 @@
+package schema
+
+import "time"
+
+// BuildStatus is how a build stands or ended.
+type BuildStatus string
+
+// Build statuses. Unchanged is answered, never stored: such a build writes nothing.
+const (
+	BuildRunning   BuildStatus = "running"
+	BuildSuccess   BuildStatus = "success"
+	BuildPartial   BuildStatus = "partial"
+	BuildEmpty     BuildStatus = "empty"
+	BuildFailed    BuildStatus = "failed"
+	BuildUnchanged BuildStatus = "unchanged"
+)
+
+// Completed reports whether the build did all there was to do for its content and extractor.
+func (s BuildStatus) Completed() bool {
+	return s == BuildSuccess || s == BuildPartial || s == BuildEmpty
+}
+
+// Names of the steps of process_session, in order.
+const (
+	StepOpenBuild   = "open_build"
+	StepIngest      = "ingest"
+	StepExtract     = "extract"
+	StepAlign       = "align"
+	StepMaterialize = "materialize"
+	StepProject     = "project"
+	StepIndex       = "index"
+	StepCloseBuild  = "close_build"
+	StepFailBuild   = "fail_build"
+)
+
+// BuildSpec is what a build is made with.
+type BuildSpec struct {
+	Extractor        Extractor `json:"extractor"`
+	EmbedderModel    string    `json:"embedder_model"`
+	EmbeddingVersion string    `json:"embedding_version"`
+	// IdrisVersion is "unavailable" where idris2 is not installed.
+	IdrisVersion  string `json:"idris_version"`
+	SchemaVersion string `json:"schema_version"`
+}
+
+// BuildStartedPayload opens a build.
+type BuildStartedPayload struct {
+	BuildID   string `json:"build_id"`
+	SessionID string `json:"session_id"`
+	// Ordinal counts the session's builds from 1.
+	Ordinal int `json:"ordinal"`
+	Scope
+	Source Source    `json:"source"`
+	Spec   BuildSpec `json:"spec"`
+}
+
+// BuildCounts is what a build did.
+type BuildCounts struct {
+	Messages       int `json:"messages"`
+	NewMessages    int `json:"new_messages"`
+	SkippedLines   int `json:"skipped_lines"`
+	Windows        int `json:"windows"`
+	Quarantined    int `json:"quarantined"`
+	Entries        int `json:"entries"`
+	NewEntries     int `json:"new_entries"`
+	Rejected       int `json:"rejected"`
+	AlignedEntries int `json:"aligned_entries"`
+	Indexed        int `json:"indexed"`
+	IndexFailed    int `json:"index_failed"`
+}
+
+// StepMetric is one row of pipeline_metrics.
+type StepMetric struct {
+	Step      string    `json:"step"`
+	StartedAt time.Time `json:"started_at"`
+	LatencyMS float64   `json:"latency_ms"`
+	Success   bool      `json:"success"`
+	Error     string    `json:"error,omitempty"`
+}
+
+// BuildFinishedPayload closes a build.
+type BuildFinishedPayload struct {
+	BuildID   string      `json:"build_id"`
+	SessionID string      `json:"session_id"`
+	Status    BuildStatus `json:"status"`
+	// FailedStep and Error are set when Status is failed.
+	FailedStep string `json:"failed_step,omitempty"`
+	Error      string `json:"error,omitempty"`
+	// ExtractorID is that of the build's Spec; the next build of the session compares it.
+	ExtractorID string       `json:"extractor_id"`
+	Counts      BuildCounts  `json:"counts"`
+	Usage       Usage        `json:"usage"`
+	Metrics     []StepMetric `json:"metrics"`
+}

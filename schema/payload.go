@@ -1,0 +1,162 @@
+package schema
+
+import "time"
+
+// Source says where a session came from.
+type Source struct {
+	// URI is empty for inline messages.
+	URI    string `json:"uri,omitempty"`
+	Format string `json:"format"`
+	// SHA256 is the hex hash of the source's bytes as read, and Bytes their number.
+	SHA256 string `json:"sha256"`
+	Bytes  int64  `json:"bytes"`
+}
+
+// Scope says whose memory something is. Nothing is read across projects or users.
+type Scope struct {
+	Project string `json:"project"`
+	User    string `json:"user"`
+	Agent   string `json:"agent,omitempty"`
+}
+
+// SessionIngestedPayload holds a run of a session's messages that were not in the log before. Its
+// events of one session, in order of seq, hold the session's messages with indexes from 0.
+type SessionIngestedPayload struct {
+	SessionID string `json:"session_id"`
+	Scope
+	// Date is when the session took place: given, or of its first dated message.
+	Date     time.Time `json:"date"`
+	Source   Source    `json:"source"`
+	Messages []Message `json:"messages"`
+	// Skipped is what the source held and could not be read.
+	Skipped []Skipped `json:"skipped,omitempty"`
+}
+
+// ModelRespondedPayload is a model's raw answer, stored before it is parsed, under the hash of all
+// that went into the call. Neither a retry nor a parser's fix pays for the call twice.
+type ModelRespondedPayload struct {
+	Key      string `json:"key"`
+	Provider string `json:"provider"`
+	Model    string `json:"model"`
+	// Raw is the provider's response body.
+	Raw   string `json:"raw"`
+	Usage Usage  `json:"usage"`
+}
+
+// Usage counts what a model call took.
+type Usage struct {
+	Calls         int     `json:"calls"`
+	InputTokens   int64   `json:"input_tokens"`
+	OutputTokens  int64   `json:"output_tokens"`
+	ThoughtTokens int64   `json:"thought_tokens,omitempty"`
+	CostUSD       float64 `json:"cost_usd,omitempty"`
+}
+
+// Add adds v to u.
+func (u *Usage) Add(v Usage) {
+	u.Calls += v.Calls
+	u.InputTokens += v.InputTokens
+	u.OutputTokens += v.OutputTokens
+	u.ThoughtTokens += v.ThoughtTokens
+	u.CostUSD += v.CostUSD
+}
+
+// Extractor identifies what turns messages into entries; another identity extracts anew.
+type Extractor struct {
+	Provider      string `json:"provider"`
+	Model         string `json:"model"`
+	PromptVersion string `json:"prompt_version"`
+	PromptHash    string `json:"prompt_hash"`
+	SchemaVersion string `json:"schema_version"`
+	// Tools is true when tool calls and their results are extracted from too.
+	Tools bool `json:"tools,omitempty"`
+}
+
+// ID returns the identity as a short hash.
+func (e Extractor) ID() string {
+	tools := ""
+	if e.Tools {
+		tools = "tools"
+	}
+	return HashParts(e.Provider, e.Model, e.PromptVersion, e.PromptHash, e.SchemaVersion, tools)[:16]
+}
+
+// Segment is a message, or, of a message longer than a window, a part of it in bytes.
+type Segment struct {
+	Message   int `json:"m"`
+	ByteStart int `json:"s"`
+	ByteEnd   int `json:"e"`
+}
+
+// Window is a run of segments that one model call extracts from.
+type Window struct {
+	// Hash is the hash of the segments' roles, positions and texts.
+	Hash     string    `json:"hash"`
+	Segments []Segment `json:"segments"`
+}
+
+// MemoryExtractedPayload is what was read out of the model's answer for one window.
+type MemoryExtractedPayload struct {
+	SessionID string    `json:"session_id"`
+	Window    Window    `json:"window"`
+	Extractor Extractor `json:"extractor"`
+	// ResponseKeys name the model_responded events that were read: the answer, and the repair.
+	ResponseKeys []string         `json:"response_keys"`
+	Entries      []ExtractedEntry `json:"entries"`
+	Rejected     []RejectedItem   `json:"rejected,omitempty"`
+	// Quarantined says why the answer could not be read; the window then has no entries.
+	Quarantined string `json:"quarantined,omitempty"`
+	// Truncated is true when the answer broke off after the entries read.
+	Truncated bool `json:"truncated,omitempty"`
+}
+
+// EvidenceAlignedPayload is where the quotes of one memory_extracted event stand in the source.
+type EvidenceAlignedPayload struct {
+	SessionID        string         `json:"session_id"`
+	ExtractedEventID string         `json:"extracted_event_id"`
+	Entries          []AlignedEntry `json:"entries"`
+}
+
+// AlignedEntry is the evidence of the entry at Index of the memory_extracted event.
+type AlignedEntry struct {
+	Index int `json:"index"`
+	// EvidenceAligned is true when there is evidence and every piece of it is aligned.
+	EvidenceAligned bool       `json:"evidence_aligned"`
+	Evidence        []Evidence `json:"evidence"`
+}
+
+// Entry is an immutable unit of memory.
+type Entry struct {
+	ID           string    `json:"entry_id"`
+	Type         EntryType `json:"entry_type"`
+	CanonicalKey string    `json:"canonical_key"`
+	SessionID    string    `json:"session_id"`
+	Scope
+	Title      string         `json:"title"`
+	Content    string         `json:"content,omitempty"`
+	Category   string         `json:"category,omitempty"`
+	Confidence *float64       `json:"confidence,omitempty"`
+	Task       *ExtractedTask `json:"task,omitempty"`
+	Stage      Stage          `json:"stage"`
+	Status     Status         `json:"status"`
+	// EvidenceAligned is false when any quote was not found: such an entry is never verified.
+	EvidenceAligned bool       `json:"evidence_aligned"`
+	Evidence        []Evidence `json:"evidence"`
+	// OccurredAt is when the message of the first evidence was written, or the session's date.
+	OccurredAt time.Time `json:"occurred_at"`
+}
+
+// Text is what of the entry is embedded and searched.
+func (e Entry) Text() string {
+	if e.Content == "" || e.Content == e.Title {
+		return e.Title
+	}
+	return e.Title + "\n" + e.Content
+}
+
+// EntryMaterializedPayload is an entry and the events it was made from.
+type EntryMaterializedPayload struct {
+	Entry
+	ExtractedEventID string `json:"extracted_event_id"`
+	AlignedEventID   string `json:"aligned_event_id"`
+}
