@@ -81,18 +81,17 @@ func (e Extractor) ID() string {
 	return HashParts(e.Provider, e.Model, e.PromptVersion, e.PromptHash, e.SchemaVersion, tools)[:16]
 }
 
-// Segment is a message, or, of a message longer than a window, a part of it in bytes.
-type Segment struct {
-	Message   int `json:"m"`
-	ByteStart int `json:"s"`
-	ByteEnd   int `json:"e"`
-}
-
-// Window is a run of segments that one model call extracts from.
+// Window is the part of a session that one model call extracts from: the extractable messages from
+// First to Last.
 type Window struct {
-	// Hash is the hash of the segments' roles, positions and texts.
-	Hash     string    `json:"hash"`
-	Segments []Segment `json:"segments"`
+	// Hash is that of the roles, positions and texts of the window's messages.
+	Hash  string `json:"hash"`
+	First int    `json:"first"`
+	Last  int    `json:"last"`
+	// A message longer than a window is cut: ByteStart is where the window begins in First, ByteEnd
+	// where it ends in Last, 0 for the end of the message.
+	ByteStart int `json:"byte_start,omitempty"`
+	ByteEnd   int `json:"byte_end,omitempty"`
 }
 
 // MemoryExtractedPayload is what was read out of the model's answer for one window.

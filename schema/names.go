@@ -1,0 +1,101 @@
+package schema
+
+// Task queues: one for each resource that has a limit of its own.
+const (
+	QueueMain   = "axiommind"
+	QueueModel  = "axiommind-model"
+	QueueVector = "axiommind-vector"
+)
+
+// Workflow types.
+const (
+	WorkflowProcessSession = "process_session"
+	WorkflowVectorWriter   = "vector_writer"
+)
+
+// SessionWorkflowID is the id of the only workflow that may write the session's stream.
+func SessionWorkflowID(sessionID string) string { return SessionStream(sessionID) }
+
+// VectorWorkflowID is the id of the only workflow that may write the collection's stream.
+func VectorWorkflowID(collection string) string { return VectorStream(collection) }
+
+// Signals and queries.
+const (
+	// SignalWake tells vector_writer that there are rows to index.
+	SignalWake = "wake"
+	// QueryProgress answers a [Progress].
+	QueryProgress = "progress"
+)
+
+// Search attributes. They are filters, never personal data; a server without them still works.
+const (
+	AttributeProject = "AxiomMindProject"
+	AttributeSession = "AxiomMindSession"
+)
+
+// Types of the application errors that activities return: what a retry policy and a person see.
+const (
+	ErrorInvalidInput      = "InvalidInput"
+	ErrorSourceUnreadable  = "SourceUnreadable"
+	ErrorUnknownFormat     = "UnknownFormat"
+	ErrorScopeMismatch     = "ScopeMismatch"
+	ErrorModelRefused      = "ModelRefused"
+	ErrorModelRateLimited  = "ModelRateLimited"
+	ErrorModelUnavailable  = "ModelUnavailable"
+	ErrorModelRejected     = "ModelRejected"
+	ErrorStoreUnavailable  = "StoreUnavailable"
+	ErrorStoreRejected     = "StoreRejected"
+	ErrorCorruptLog        = "CorruptLog"
+	ErrorConcurrentWriter  = "ConcurrentWriter"
+	ErrorVectorUnavailable = "VectorUnavailable"
+	ErrorVectorRejected    = "VectorRejected"
+	ErrorInternal          = "Internal"
+)
+
+// Progress is what process_session answers to QueryProgress.
+type Progress struct {
+	SessionID string      `json:"session_id"`
+	BuildID   string      `json:"build_id,omitempty"`
+	Step      string      `json:"step"`
+	Status    BuildStatus `json:"status"`
+	// WindowsDone and WindowsTotal count what is known of the extraction.
+	WindowsDone  int         `json:"windows_done"`
+	WindowsTotal int         `json:"windows_total"`
+	Counts       BuildCounts `json:"counts"`
+}
+
+// InlineMessage is a message given in a workflow's input.
+type InlineMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// MaxInlineBytes bounds the contents of inline messages; a longer session is given by URI.
+const MaxInlineBytes = 256 << 10
+
+// ProcessSessionInput is the input of process_session: one session, by URI or inline.
+type ProcessSessionInput struct {
+	// URI names the source: file:///path, or a plain path, readable by the worker.
+	URI      string          `json:"uri,omitempty"`
+	Messages []InlineMessage `json:"messages,omitempty"`
+	// Format is one of transcript.Formats; empty to detect it.
+	Format  string `json:"format,omitempty"`
+	Project string `json:"project"`
+	User    string `json:"user,omitempty"`
+	Agent   string `json:"agent,omitempty"`
+	// SessionID is empty to take the source's own, or one derived from the URI.
+	SessionID string `json:"session_id,omitempty"`
+	// Date is when the session took place, as 2006-01-02 or RFC 3339; empty to take the source's.
+	Date string `json:"date,omitempty"`
+	// IncludeTools also extracts from tool calls and their results.
+	IncludeTools bool `json:"include_tools,omitempty"`
+}
+
+// ProcessSessionResult is the result of process_session.
+type ProcessSessionResult struct {
+	SessionID string      `json:"session_id"`
+	BuildID   string      `json:"build_id"`
+	Status    BuildStatus `json:"status"`
+	Counts    BuildCounts `json:"counts"`
+	Usage     Usage       `json:"usage"`
+}
