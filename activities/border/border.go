@@ -1,0 +1,93 @@
+// Package border is where an activity's error becomes a Temporal failure, once. Temporal looks at
+// the outermost error alone: a wrapped application error loses its type and becomes retryable.
+package border
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"axiommind/schema"
+)
+
+// Failure is an error that knows how Temporal should treat it. The rooms' error types implement it.
+type Failure interface {
+	error
+	// FailureType is one of the schema.Error constants.
+	FailureType() string
+	Retryable() bool
+}
+
+// delayer is a Failure that knows when to try again.
+type delayer interface{ RetryDelay() time.Duration }
+
+// Invalid is an error that no retry mends, of the given type.
+func Invalid(failureType string, err error) error { return &permanent{failureType, err} }
+
+type permanent struct {
+	failureType string
+	error
+}
+
+func (p *permanent) FailureType() string { return p.failureType }
+func (p *permanent) Retryable() bool     { return false }
+func (p *permanent) Unwrap() error       { return p.error }
+
+// Return turns err into what an activity returns: nil, a cancellation as it is, or an application
+// error whose message is err's. An error of no known type is retried.
+func Return(err error) error {
+	if err == nil {
+		return nil
+	}
+	var cancelled *temporal.CanceledError
+	var application *temporal.ApplicationError
+	switch {
+	case errors.As(err, &cancelled):
+		return cancelled
+	case errors.As(err, &application):
+		return application
+	case errors.Is(err, context.Canceled):
+		return temporal.NewCanceledError(err.Error())
+	}
+	options := temporal.ApplicationErrorOptions{}
+	failureType := schema.ErrorInternal
+	var failure Failure
+	if errors.As(err, &failure) {
+		failureType = failure.FailureType()
+		options.NonRetryable = !failure.Retryable()
+	}
+	var delay delayer
+	if errors.As(err, &delay) {
+		options.NextRetryDelay = delay.RetryDelay()
+	}
+	return temporal.NewApplicationErrorWithOptions(err.Error(), failureType, options)
+}
+
+// Heartbeat beats at once and then every interval, until the returned function is called; that
+// function waits for the last beat.
+func Heartbeat(ctx context.Context, interval time.Duration) (stop func()) {
+	done, finished := make(chan struct{}), make(chan struct{})
+	activity.RecordHeartbeat(ctx)
+	go func() {
+		defer close(finished)
+		ticker := time.NewTicker(interval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				activity.RecordHeartbeat(ctx)
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-finished
+	}
+}

@@ -1,0 +1,56 @@
+package entry
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"axiommind/schema"
+)
+
+// maxKeyRunes is how much of a title a canonical key spells out; a longer one ends in its hash.
+const maxKeyRunes = 160
+
+// Normalize is the form in which two titles are the same memory: NFKC, case folded, white space
+// collapsed, and without the punctuation that ends a sentence. Punctuation inside stays, so C++ is
+// not C# and 1.5 is not 15.
+func Normalize(title string) string {
+	folded := cases.Fold().String(norm.NFKC.String(title))
+	// Folding can undo the composition.
+	fields := strings.Fields(norm.NFKC.String(folded))
+	return strings.TrimRightFunc(strings.Join(fields, " "), func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune(".!?。！？｡…;；,，、:：", r)
+	})
+}
+
+// CanonicalKey names what an entry says. A task note is an observation made at one place: its key
+// holds the place, so that a task that is blocked twice in a session is two notes.
+func CanonicalKey(e schema.Entry) string {
+	key := Normalize(e.Title)
+	if runes := []rune(key); len(runes) > maxKeyRunes {
+		key = string(runes[:maxKeyRunes]) + "~" + schema.HashText(key)[:12]
+	}
+	key = string(e.Type) + ":" + key
+	if e.Type != schema.EntryTaskNote {
+		return key
+	}
+	place := "-"
+	if len(e.Evidence) > 0 {
+		first := e.Evidence[0]
+		place = strconv.Itoa(first.MessageIndex)
+		if first.Aligned {
+			place += "." + strconv.Itoa(first.Span.ByteStart)
+		} else {
+			place += "." + first.QuoteHash[:min(12, len(first.QuoteHash))]
+		}
+	}
+	return key + "@" + place
+}
+
+// ID is the id of the entry with the key in the session.
+func ID(project string, entryType schema.EntryType, canonicalKey, sessionID string) string {
+	return schema.DerivedID("entry", project, string(entryType), canonicalKey, sessionID)
+}
