@@ -53,6 +53,7 @@ const (
 	BuildFinished     = "build_finished"
 	VectorIndexed     = "vector_indexed"
 	VectorFailed      = "vector_failed"
+	VectorDrifted     = "vector_drifted"
 
 	TaskCreated            = "task_created"
 	TaskStatusChanged      = "task_status_changed"

@@ -1,5 +1,7 @@
 package schema
 
+import "time"
+
 // Item kinds of the vector outbox.
 const (
 	ItemEntry     = "entry"
@@ -43,6 +45,8 @@ type VectorIndexedPayload struct {
 type IndexedVector struct {
 	VectorItem
 	Project string `json:"project"`
+	// EnqueuedAt is when the item was first asked for.
+	EnqueuedAt time.Time `json:"enqueued_at"`
 	// ContentHash is the hex SHA-256 of what was stored beside the vector.
 	ContentHash string `json:"content_hash"`
 }
@@ -57,9 +61,40 @@ type VectorFailedPayload struct {
 type FailedVector struct {
 	VectorItem
 	Project string `json:"project"`
+	// EnqueuedAt is when the item was first asked for.
+	EnqueuedAt time.Time `json:"enqueued_at"`
 	// Attempt counts the item's failures, from 1.
 	Attempt int    `json:"attempt"`
 	Error   string `json:"error"`
 	// Permanent is true when another attempt cannot succeed.
 	Permanent bool `json:"permanent,omitempty"`
 }
+
+// VectorDriftedPayload says that what the vector store holds of items is not what it should be, and
+// that they are to be written anew.
+type VectorDriftedPayload struct {
+	Collection string          `json:"collection"`
+	Items      []DriftedVector `json:"items"`
+}
+
+// DriftedVector is one item of VectorDriftedPayload.
+type DriftedVector struct {
+	VectorItem
+	Project string `json:"project"`
+	// EnqueuedAt is when the item was first asked for.
+	EnqueuedAt time.Time `json:"enqueued_at"`
+	// Reason is one of the Drift constants.
+	Reason string `json:"reason"`
+}
+
+// Reasons of DriftedVector.
+const (
+	// DriftMissing: the log says the object was written, and it is not there.
+	DriftMissing = "missing"
+	// DriftChanged: the object's content is not what was written.
+	DriftChanged = "changed"
+	// DriftStale: the item's content has changed since it was written.
+	DriftStale = "stale"
+	// DriftUnknown: the item was never asked for under this embedding version.
+	DriftUnknown = "not_enqueued"
+)

@@ -1,0 +1,180 @@
+package schema
+
+import "strings"
+
+// Limits of Weaviate v1.35: a class name has up to 255 characters and becomes a directory; a tenant
+// name has up to 64 and becomes a directory too.
+const (
+	maxClassName  = 200
+	maxTenantName = 64
+	classPrefix   = "Entry_"
+)
+
+// VectorCollection returns the name of the Weaviate class that holds the vectors of the embedding
+// version. Different versions have different classes, also where file names have no case.
+func VectorCollection(embeddingVersion string) string {
+	return classPrefix + safeName(embeddingVersion, maxClassName-len(classPrefix), "")
+}
+
+// VectorTenant returns the name of the Weaviate tenant that holds the project. Different projects
+// have different tenants, also where file names have no case.
+func VectorTenant(project string) string { return safeName(project, maxTenantName, "-") }
+
+// safeName maps any text to lower-case letters, digits, "_" and the extra characters. Other bytes
+// become "_" and two hex digits; a result of more than limit bytes is cut and ends in "__" and a
+// hash of the text, which no other result holds: "_" is followed by a digit or a letter elsewhere.
+func safeName(text string, limit int, extra string) string {
+	const hex, hashLen = "0123456789abcdef", 32
+	var b strings.Builder
+	for i := range len(text) {
+		c := text[i]
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || strings.IndexByte(extra, c) >= 0 {
+			b.WriteByte(c)
+			continue
+		}
+		b.WriteByte('_')
+		b.WriteByte(hex[c>>4])
+		b.WriteByte(hex[c&15])
+	}
+	name := b.String()
+	switch {
+	case name == "":
+		return "_"
+	case len(name) <= limit:
+		return name
+	default:
+		return name[:limit-hashLen-2] + "__" + HashText(text)[:hashLen]
+	}
+}
+
+// Properties of the class of [EntryClass].
+const (
+	PropertyItemKind        = "item_kind"
+	PropertyItemID          = "item_id"
+	PropertyTerms           = "terms"
+	PropertyTitle           = "title"
+	PropertyContent         = "content"
+	PropertyEntryType       = "entry_type"
+	PropertyUser            = "user"
+	PropertyAgent           = "agent"
+	PropertySessionID       = "session_id"
+	PropertyOccurredAt      = "occurred_at"
+	PropertyEvidenceAligned = "evidence_aligned"
+	PropertyContentHash     = "content_hash"
+)
+
+// WeaviateClass is a class definition in the form of Weaviate's REST schema endpoint.
+type WeaviateClass struct {
+	Class              string                `json:"class"`
+	Description        string                `json:"description"`
+	Vectorizer         string                `json:"vectorizer"`
+	VectorIndexType    string                `json:"vectorIndexType"`
+	VectorIndexConfig  WeaviateVectorIndex   `json:"vectorIndexConfig"`
+	MultiTenancyConfig WeaviateTenancy       `json:"multiTenancyConfig"`
+	InvertedIndex      WeaviateInvertedIndex `json:"invertedIndexConfig"`
+	Properties         []WeaviateProperty    `json:"properties"`
+}
+
+// WeaviateVectorIndex configures a flat index.
+type WeaviateVectorIndex struct {
+	Distance string                     `json:"distance"`
+	BQ       WeaviateBinaryQuantization `json:"bq"`
+}
+
+// WeaviateBinaryQuantization keeps one bit per dimension in memory and ranks the best RescoreLimit
+// candidates again by their full vectors.
+type WeaviateBinaryQuantization struct {
+	Enabled      bool `json:"enabled"`
+	Cache        bool `json:"cache"`
+	RescoreLimit int  `json:"rescoreLimit"`
+}
+
+// WeaviateTenancy configures multi-tenancy.
+type WeaviateTenancy struct {
+	Enabled              bool `json:"enabled"`
+	AutoTenantCreation   bool `json:"autoTenantCreation"`
+	AutoTenantActivation bool `json:"autoTenantActivation"`
+}
+
+// WeaviateInvertedIndex configures keyword search.
+type WeaviateInvertedIndex struct {
+	BM25            WeaviateBM25      `json:"bm25"`
+	Stopwords       WeaviateStopwords `json:"stopwords"`
+	IndexTimestamps bool              `json:"indexTimestamps"`
+}
+
+// WeaviateBM25 holds the parameters of BM25.
+type WeaviateBM25 struct {
+	B  float64 `json:"b"`
+	K1 float64 `json:"k1"`
+}
+
+// WeaviateStopwords names a list of words that keyword search passes over.
+type WeaviateStopwords struct {
+	Preset string `json:"preset"`
+}
+
+// WeaviateProperty is one property of a class.
+type WeaviateProperty struct {
+	Name              string   `json:"name"`
+	Description       string   `json:"description,omitempty"`
+	DataType          []string `json:"dataType"`
+	Tokenization      string   `json:"tokenization,omitempty"`
+	IndexFilterable   bool     `json:"indexFilterable"`
+	IndexSearchable   bool     `json:"indexSearchable"`
+	IndexRangeFilters bool     `json:"indexRangeFilters"`
+}
+
+// EntryClass defines the class of that name. A tenant is a project. Every vector is given by the
+// client. Keyword search reads the terms alone: they are analyzed by the client, because
+// Weaviate's tokenizers for Korean and Chinese are off unless the server is started with them.
+//
+// What changes after an entry is made (stage, status, supersession) is not stored here: it is read
+// from ClickHouse, so that a search never judges by an old copy.
+func EntryClass(name string) WeaviateClass {
+	return WeaviateClass{
+		Class:           name,
+		Description:     "Entries and task titles of one embedding version; a projection of the event log.",
+		Vectorizer:      "none",
+		VectorIndexType: "flat",
+		VectorIndexConfig: WeaviateVectorIndex{
+			Distance: "cosine",
+			BQ:       WeaviateBinaryQuantization{Enabled: true, Cache: true, RescoreLimit: 200},
+		},
+		MultiTenancyConfig: WeaviateTenancy{Enabled: true, AutoTenantActivation: true},
+		InvertedIndex: WeaviateInvertedIndex{
+			BM25: WeaviateBM25{B: 0.75, K1: 1.2}, Stopwords: WeaviateStopwords{Preset: "none"},
+		},
+		Properties: []WeaviateProperty{
+			exactProperty(PropertyItemKind, "entry or task_title"),
+			exactProperty(PropertyItemID, "id of the entry or task"),
+			{
+				Name: PropertyTerms, Description: "analyzed title and content, separated by spaces",
+				DataType: []string{"text"}, Tokenization: "whitespace", IndexSearchable: true,
+			},
+			storedProperty(PropertyTitle),
+			storedProperty(PropertyContent),
+			exactProperty(PropertyEntryType, ""),
+			exactProperty(PropertyUser, ""),
+			exactProperty(PropertyAgent, ""),
+			exactProperty(PropertySessionID, ""),
+			{
+				Name: PropertyOccurredAt, DataType: []string{"date"},
+				IndexFilterable: true, IndexRangeFilters: true,
+			},
+			{Name: PropertyEvidenceAligned, DataType: []string{"boolean"}, IndexFilterable: true},
+			storedProperty(PropertyContentHash),
+		},
+	}
+}
+
+func exactProperty(name, description string) WeaviateProperty {
+	return WeaviateProperty{
+		Name: name, Description: description, DataType: []string{"text"},
+		Tokenization: "field", IndexFilterable: true,
+	}
+}
+
+func storedProperty(name string) WeaviateProperty {
+	return WeaviateProperty{Name: name, DataType: []string{"text"}, Tokenization: "field"}
+}
