@@ -1,0 +1,196 @@
+package evidence
+
+import (
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"axiommind/schema"
+)
+
+// source is one message of a window with what has been prepared of it.
+type source struct {
+	index   int
+	eventID string
+	text    string
+
+	hashOnce, markOnce, foldOnce, bareOnce sync.Once
+
+	hash         string
+	marks        []int
+	foldedView   *view
+	strippedView *view
+}
+
+func newSource(index int, eventID, text string) *source {
+	return &source{index: index, eventID: eventID, text: text}
+}
+
+func (s *source) sha256() string {
+	s.hashOnce.Do(func() { s.hash = hashOf(s.text) })
+	return s.hash
+}
+
+func (s *source) folded() *view {
+	s.foldOnce.Do(func() { s.foldedView = fold(s.text, false) })
+	return s.foldedView
+}
+
+func (s *source) bare() *view {
+	s.bareOnce.Do(func() { s.strippedView = strip(s.folded()) })
+	return s.strippedView
+}
+
+// markEvery is how many bytes lie between two known rune offsets of a message.
+const markEvery = 2048
+
+// runeOffset returns the number of runes before a byte offset, which is on a rune's border.
+func (s *source) runeOffset(at int) int {
+	s.markOnce.Do(func() {
+		s.marks = make([]int, 1, 1+len(s.text)/markEvery)
+		count := 0
+		for i := markEvery; i <= len(s.text); i += markEvery {
+			count += runeStarts(s.text[i-markEvery : i])
+			s.marks = append(s.marks, count)
+		}
+	})
+	block := at / markEvery
+	return s.marks[block] + runeStarts(s.text[block*markEvery:at])
+}
+
+// runeStarts counts the runes that begin in a piece of valid UTF-8 cut anywhere.
+func runeStarts(s string) int {
+	for len(s) > 0 && !utf8.RuneStart(s[0]) {
+		s = s[1:]
+	}
+	return utf8.RuneCountInString(trimPartial(s)) + min(1, len(s)-len(trimPartial(s)))
+}
+
+// trimPartial leaves out a rune that the end of the text cuts.
+func trimPartial(s string) string {
+	for i := len(s) - 1; i >= 0 && i >= len(s)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(s[i]) {
+			if !utf8.FullRuneInString(s[i:]) {
+				return s[:i]
+			}
+			return s
+		}
+	}
+	return s
+}
+
+func (s *source) span(x extent) schema.Span {
+	first := s.runeOffset(x.start)
+	last := first
+	if x.end-x.start < markEvery {
+		last += utf8.RuneCountInString(s.text[x.start:x.end])
+	} else {
+		last = s.runeOffset(x.end)
+	}
+	return schema.Span{ByteStart: x.start, ByteEnd: x.end, RuneStart: first, RuneEnd: last}
+}
+
+// equal finds a quote by the stages that need equal text.
+func (s *source) equal(q *quote) *match {
+	if spans := s.exact(q.text); spans != nil {
+		return &match{schema.MethodExact, confidenceExact, spans}
+	}
+	if spans := s.through(s.folded(), q.literal().text); spans != nil {
+		return &match{schema.MethodNormalized, confidenceFolded, spans}
+	}
+	if folded := q.folded(); folded.text != q.literal().text {
+		if spans := s.through(s.folded(), folded.text); spans != nil {
+			q.outline(s.text, spans)
+			return &match{schema.MethodNormalized, confidenceFolded, spans}
+		}
+	}
+	if bare := q.bare(); letters(bare.text) >= MinLetters {
+		if spans := s.through(s.bare(), bare.text); spans != nil {
+			return &match{schema.MethodNormalized, confidenceBare, spans}
+		}
+	}
+	return nil
+}
+
+// exact returns the occurrences of a text that begin and end between grapheme clusters. They do
+// not overlap: the leftmost is taken first.
+func (s *source) exact(text string) []extent {
+	var spans []extent
+	for at := 0; len(spans) < MaxOccurrences; {
+		i := strings.Index(s.text[at:], text)
+		if i < 0 {
+			break
+		}
+		x := extent{at + i, at + i + len(text)}
+		if onBorder(s.text, x.start) && onBorder(s.text, x.end) {
+			spans = append(spans, x)
+			at = x.end
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(s.text[x.start:])
+		at = x.start + size
+	}
+	return spans
+}
+
+// through returns the places of the original where a view of it holds a text.
+func (s *source) through(v *view, text string) []extent {
+	var spans []extent
+	for at := 0; len(spans) < MaxOccurrences; {
+		i := strings.Index(v.text[at:], text)
+		if i < 0 {
+			break
+		}
+		start, end := at+i, at+i+len(text)
+		if x, whole := s.whole(v, start, end); whole {
+			spans = append(spans, x)
+			at = end
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(v.text[start:])
+		at = start + size
+	}
+	return spans
+}
+
+// whole returns the original of a range of a view, grown to grapheme borders, and whether the range
+// is all that the view has of it.
+func (s *source) whole(v *view, start, end int) (extent, bool) {
+	x := v.original(start, end)
+	x.start, _ = clusterAt(s.text, x.start)
+	if first, last := clusterAt(s.text, x.end); first < x.end {
+		x.end = last
+	}
+	from, to := v.within(x)
+	return x, from == start && to == end
+}
+
+// equalAt reports whether a place holds a quote by one of the stages that need equal text.
+func (s *source) equalAt(q *quote, x extent) bool {
+	v := s.folded()
+	start, end := v.within(x)
+	text := v.text[start:end]
+	if text == q.literal().text || text == q.folded().text {
+		return true
+	}
+	v = s.bare()
+	start, end = v.within(x)
+	return v.text[start:end] == q.bare().text
+}
+
+// outline grows spans over the emphasis that the quote has at its ends and its view left out.
+func (q *quote) outline(text string, spans []extent) {
+	v := q.folded()
+	inner := v.original(0, len(v.text))
+	lead := strings.TrimLeftFunc(q.text[:inner.start], unicode.IsSpace)
+	trail := strings.TrimRightFunc(q.text[inner.end:], unicode.IsSpace)
+	for i, x := range spans {
+		if strings.HasSuffix(text[:x.start], lead) {
+			spans[i].start -= len(lead)
+		}
+		if strings.HasPrefix(text[x.end:], trail) {
+			spans[i].end += len(trail)
+		}
+	}
+}

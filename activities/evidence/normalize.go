@@ -1,0 +1,452 @@
+package evidence
+
+import (
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// view is a text in a normal form, with the way back to the text it was made of.
+type view struct {
+	text string
+	runs []run
+}
+
+// run maps a stretch of a view that begins at byte to and ends where the next run begins. A linear
+// run (size 0) stands byte for byte on the bytes from from on; any other stands as a whole on size
+// bytes. Bytes of the original that no run covers are left out of the view.
+type run struct{ to, from, size int }
+
+// Normalize returns a text in the form in which two quotes of the same words are equal: NFKC, full
+// case folding, one space for any whitespace, plain quotes, dashes and ellipses, no zero-width
+// characters and no Markdown emphasis. Normalizing twice changes nothing more.
+func Normalize(text string) string { return fold(text, false).text }
+
+// fold makes the view of which Normalize gives the text. The text of a quote is cut: what looks
+// like emphasis at its ends may be the middle of a word, and stays.
+func fold(text string, cut bool) *view {
+	f := folder{src: text, cut: cut, out: make([]byte, 0, len(text)+len(text)/16+8)}
+	for f.pos < len(text) {
+		f.step()
+	}
+	return &view{text: string(f.out), runs: f.runs}
+}
+
+type folder struct {
+	src      string
+	cut      bool
+	pos      int
+	out      []byte
+	runs     []run
+	segments map[string]string
+}
+
+// plain[c] is the folded form of an ASCII byte that needs no look at its neighbours, or 0.
+var plain = func() (table [256]byte) {
+	for c := byte('!'); c < 0x7f; c++ {
+		table[c] = c
+		if 'A' <= c && c <= 'Z' {
+			table[c] = c + 'a' - 'A'
+		}
+	}
+	table['`'] = '\''
+	for _, c := range []byte("*_~.-") {
+		table[c] = 0
+	}
+	return table
+}()
+
+func (f *folder) step() {
+	if f.plainRun(); f.pos == len(f.src) {
+		return
+	}
+	c := f.src[f.pos]
+	if c < utf8.RuneSelf && f.marked() {
+		f.segment()
+		return
+	}
+	switch c {
+	case '*', '_', '~':
+		f.emphasis(c)
+	case '.':
+		f.dots()
+	case '-':
+		f.dashes()
+	default:
+		r, size := utf8.DecodeRuneInString(f.src[f.pos:])
+		switch {
+		case unicode.IsSpace(r) || ignorable(r):
+			f.space()
+		case ellipsis(r) > 0:
+			f.dots()
+		case r >= utf8.RuneSelf && f.aloneHere(r, size):
+			f.linear(size, f.src[f.pos:f.pos+size])
+		default:
+			f.segment()
+		}
+	}
+}
+
+// plainRun copies ASCII that stands for itself up to lower case, single spaces included.
+func (f *folder) plainRun() {
+	src, i := f.src, f.pos
+	out := f.out
+	for i < len(src) {
+		p := plain[src[i]]
+		if p == 0 {
+			if src[i] != ' ' || len(out) == 0 || out[len(out)-1] == ' ' || i+1 == len(src) || plain[src[i+1]] == 0 {
+				break
+			}
+			p = ' '
+		}
+		out = append(out, p)
+		i++
+	}
+	n := i - f.pos
+	// The last byte may carry a combining mark: leave it to segment.
+	if n > 0 && i < len(src) && src[i] >= utf8.RuneSelf && !norm.NFKC.PropertiesString(src[i:]).BoundaryBefore() {
+		n, out = n-1, out[:len(out)-1]
+	}
+	if n > 0 {
+		f.mapLinear(len(out)-n, n)
+	}
+	f.out, f.pos = out, f.pos+n
+}
+
+// marked reports whether the ASCII byte at hand is followed by a rune that composes with it.
+func (f *folder) marked() bool {
+	next := f.pos + 1
+	return next < len(f.src) && f.src[next] >= utf8.RuneSelf && f.src[f.pos] > ' ' &&
+		!norm.NFKC.PropertiesString(f.src[next:]).BoundaryBefore()
+}
+
+// mapLinear records that the output from to on stands for the source from pos on.
+func (f *folder) mapLinear(to, n int) {
+	if last := len(f.runs) - 1; last >= 0 {
+		r := f.runs[last]
+		if r.size == 0 && f.pos-to == r.from-r.to {
+			return
+		}
+	}
+	if n > 0 {
+		f.runs = append(f.runs, run{to: to, from: f.pos})
+	}
+}
+
+// linear emits text that stands byte for byte on the next n bytes of the source.
+func (f *folder) linear(n int, text string) {
+	f.mapLinear(len(f.out), n)
+	f.out = append(f.out, text...)
+	f.pos += n
+}
+
+// whole emits text that stands as a whole on the next n bytes of the source.
+func (f *folder) whole(n int, text string) {
+	if text != "" {
+		f.runs = append(f.runs, run{to: len(f.out), from: f.pos, size: n})
+		f.out = append(f.out, text...)
+	}
+	f.pos += n
+}
+
+// space turns a stretch of whitespace and ignorable characters into one space, or into nothing.
+func (f *folder) space() {
+	i, any := f.pos, false
+	for i < len(f.src) {
+		r, size := utf8.DecodeRuneInString(f.src[i:])
+		if unicode.IsSpace(r) {
+			any = true
+		} else if !ignorable(r) {
+			break
+		}
+		i += size
+	}
+	switch n := i - f.pos; {
+	case !any || len(f.out) > 0 && f.out[len(f.out)-1] == ' ':
+		f.whole(n, "")
+	case n == 1:
+		f.linear(1, " ")
+	default:
+		f.whole(n, " ")
+	}
+}
+
+// emphasis leaves out a run of Markdown emphasis, which has a word on exactly one side.
+func (f *folder) emphasis(c byte) {
+	n := sameBytes(f.src[f.pos:], c)
+	before, _ := utf8.DecodeLastRune(f.out)
+	after := f.peek(f.pos + n)
+	fits := n <= 3
+	if c == '~' {
+		fits = n == 2
+	}
+	if f.cut && (len(f.out) == 0 || after == 0) {
+		fits = false
+	}
+	if fits && wordRune(before) != wordRune(after) {
+		f.whole(n, "")
+		return
+	}
+	f.linear(n, f.src[f.pos:f.pos+n])
+}
+
+// peek returns the first rune from byte i on that is neither ignorable nor emphasis, or 0.
+func (f *folder) peek(i int) rune {
+	for i < len(f.src) {
+		r, size := utf8.DecodeRuneInString(f.src[i:])
+		if !ignorable(r) {
+			return r
+		}
+		i += size
+	}
+	return 0
+}
+
+// dots writes three dots for any ellipsis.
+func (f *folder) dots() {
+	i, dots := f.pos, 0
+	for i < len(f.src) {
+		r, size := utf8.DecodeRuneInString(f.src[i:])
+		n := ellipsis(r)
+		if r == '.' {
+			n = 1
+		}
+		if n == 0 {
+			break
+		}
+		dots += n
+		i += size
+	}
+	text := "..."[:min(dots, 3)]
+	if f.src[f.pos:i] == text {
+		f.linear(len(text), text)
+		return
+	}
+	f.whole(i-f.pos, text)
+}
+
+// dashes writes one dash for two or three that stand for an em dash between words.
+func (f *folder) dashes() {
+	n := sameBytes(f.src[f.pos:], '-')
+	if n == 2 || n == 3 {
+		before, _ := utf8.DecodeLastRune(f.out)
+		after := f.peek(f.pos + n)
+		if unicode.IsSpace(before) && unicode.IsSpace(after) || wordRune(before) && wordRune(after) {
+			f.whole(n, "-")
+			return
+		}
+	}
+	f.linear(n, f.src[f.pos:f.pos+n])
+}
+
+func sameBytes(s string, c byte) int {
+	n := 0
+	for n < len(s) && s[n] == c {
+		n++
+	}
+	return n
+}
+
+// aloneHere reports whether the rune at hand is a segment of its own that folding does not change.
+func (f *folder) aloneHere(r rune, size int) bool {
+	if !alone(r) {
+		return false
+	}
+	rest := f.src[f.pos+size:]
+	if rest == "" || rest[0] < utf8.RuneSelf {
+		return true
+	}
+	next, _ := utf8.DecodeRuneInString(rest)
+	return alone(next)
+}
+
+// alone reports whether a rune is unchanged by folding and composes with no rune for which alone
+// holds.
+func alone(r rune) bool {
+	return 0xAC00 <= r && r <= 0xD7A3 || 0x4E00 <= r && r <= 0x9FFF ||
+		0x3041 <= r && r <= 0x3096 || 0x30A1 <= r && r <= 0x30FA || 0x1F300 <= r && r <= 0x1F5FF ||
+		0x1F600 <= r && r <= 0x1F64F || 0x1F680 <= r && r <= 0x1F6FF
+}
+
+// segment folds the stretch up to the next place where normalization cannot reach across.
+func (f *folder) segment() {
+	n := norm.NFKC.NextBoundaryInString(f.src[f.pos:], true)
+	if n <= 0 {
+		n = 1
+	}
+	src := f.src[f.pos : f.pos+n]
+	text, known := f.segments[src]
+	if !known {
+		text = foldSegment(src)
+		if f.segments == nil {
+			f.segments = make(map[string]string)
+		}
+		f.segments[src] = text
+	}
+	if text != "" && len(f.out) > 0 && !norm.NFKC.PropertiesString(text).BoundaryBefore() {
+		f.rejoin(n, text)
+		return
+	}
+	if text == src {
+		f.linear(n, text)
+		return
+	}
+	f.whole(n, text)
+}
+
+// rejoin folds a segment together with the end of the output: what stood between them was left out.
+func (f *folder) rejoin(n int, text string) {
+	cut := max(norm.NFKC.LastBoundary(f.out), 0)
+	v := view{runs: f.runs}
+	from := v.original(cut, cut+1).start
+	text = foldSegment(string(f.out[cut:]) + text)
+	keep := sort.Search(len(f.runs), func(i int) bool { return f.runs[i].to >= cut })
+	f.runs, f.out = f.runs[:keep], f.out[:cut]
+	n += f.pos - from
+	f.pos = from
+	f.whole(n, text)
+}
+
+var caseFold = cases.Fold()
+
+// foldSegment folds one segment until folding changes nothing more.
+func foldSegment(s string) string {
+	for range 4 {
+		next := norm.NFKC.String(s)
+		if len(next) > 1 && next[0] == ' ' && s[0] != ' ' {
+			// A spacing accent stands for itself, not for a space with an accent on it.
+			next = norm.NFC.String(s)
+		}
+		next = norm.NFC.String(caseFold.String(next))
+		next = strings.Map(variant, next)
+		if next == s {
+			break
+		}
+		s = next
+	}
+	return s
+}
+
+// variant gives the plain form of punctuation, and -1 for what is not seen.
+func variant(r rune) rune {
+	switch r {
+	case '“', '”', '„', '‟', '«', '»', '〝', '〞', '〟', '「', '」', '『', '』', '″':
+		return '"'
+	case '‘', '’', '‚', '‛', '‹', '›', '′', '´', '`', 'ʼ':
+		return '\''
+	case '‐', '‑', '‒', '–', '—', '―', '−', '⸺', '⸻', '﹘':
+		return '-'
+	case '。':
+		return '.'
+	case '、':
+		return ','
+	}
+	switch {
+	case unicode.IsSpace(r):
+		return ' '
+	case ignorable(r):
+		return -1
+	}
+	return r
+}
+
+// ellipsis gives the number of dots a rune stands for, 0 for a rune that is none.
+func ellipsis(r rune) int {
+	switch r {
+	case '…', '⋯':
+		return 3
+	case '‥':
+		return 2
+	}
+	return 0
+}
+
+// ignorable reports whether a rune has no width and no meaning of its own.
+func ignorable(r rune) bool {
+	switch {
+	case r < 0xAD:
+		return false
+	case r == 0xAD, r == 0x34F, r == 0x61C, r == 0x180E, r == 0xFEFF:
+		return true
+	case 0x200B <= r && r <= 0x200F, 0x202A <= r && r <= 0x202E, 0x2060 <= r && r <= 0x2064,
+		0x2066 <= r && r <= 0x206F, 0xFE00 <= r && r <= 0xFE0F, 0xE0100 <= r && r <= 0xE01EF:
+		return true
+	}
+	return false
+}
+
+func wordRune(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
+}
+
+// original returns the bytes that a range of the view stands on.
+func (v *view) original(start, end int) extent {
+	i := v.runAt(start)
+	x := extent{start: v.runs[i].from}
+	if v.runs[i].size == 0 {
+		x.start += start - v.runs[i].to
+	}
+	i = v.runAt(end - 1)
+	if r := v.runs[i]; r.size == 0 {
+		x.end = r.from + end - r.to
+	} else {
+		x.end = r.from + r.size
+	}
+	return x
+}
+
+// runAt returns the index of the run that holds a byte of the view.
+func (v *view) runAt(at int) int {
+	return sort.Search(len(v.runs), func(i int) bool { return v.runs[i].to > at }) - 1
+}
+
+// within returns the range of the view that stands wholly inside a range of the original.
+func (v *view) within(x extent) (start, end int) {
+	start = v.position(x.start, false)
+	end = v.position(x.end, true)
+	return start, max(start, end)
+}
+
+// position returns the first byte of the view that stands on byte at of the original or after it;
+// with end, the byte after the last that stands before it.
+func (v *view) position(at int, end bool) int {
+	i := sort.Search(len(v.runs), func(i int) bool { return v.runs[i].from >= at }) - 1
+	if i < 0 {
+		return 0
+	}
+	r, next := v.runs[i], len(v.text)
+	if i+1 < len(v.runs) {
+		next = v.runs[i+1].to
+	}
+	if r.size == 0 {
+		return min(r.to+at-r.from, next)
+	}
+	if end && at < r.from+r.size {
+		return r.to
+	}
+	return next
+}
+
+// trim leaves out the spaces at both ends.
+func (v *view) trim() *view {
+	text := strings.TrimLeft(v.text, " ")
+	cut := len(v.text) - len(text)
+	text = strings.TrimRight(text, " ")
+	runs := make([]run, 0, len(v.runs))
+	for i, r := range v.runs {
+		if i+1 < len(v.runs) && v.runs[i+1].to <= cut || r.to >= cut+len(text) {
+			continue
+		}
+		if r.to < cut {
+			r.from += cut - r.to
+			r.to = cut
+		}
+		r.to -= cut
+		runs = append(runs, r)
+	}
+	return &view{text: text, runs: runs}
+}

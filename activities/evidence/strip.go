@@ -1,0 +1,117 @@
+package evidence
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// Kinds of a folded byte for strip.
+const (
+	kept = iota
+	dropped
+	inner // kept between what innerFits asks for, otherwise dropped
+)
+
+var stripKind = func() (table [utf8.RuneSelf]uint8) {
+	for _, c := range []byte(" ;?\"()[]{}*`~\x00\x01") {
+		table[c] = dropped
+	}
+	for _, c := range []byte(".,:-_'!") {
+		table[c] = inner
+	}
+	return table
+}()
+
+// strip makes of a folded view one without the punctuation between words: what is left out becomes
+// one space. Punctuation that is part of a number, a name or an operator stays.
+func strip(v *view) *view {
+	st := stripper{v: v, out: make([]byte, 0, len(v.text)), runs: make([]run, 0, len(v.text)/4)}
+	text := v.text
+	for i := 0; i < len(text); {
+		start := i
+		for i < len(text) && st.keeps(i) {
+			i++
+		}
+		st.keep(start, i)
+		gap, apostrophe := i, false
+		for i < len(text) && !st.keeps(i) {
+			apostrophe = text[i] == '\'' && i == gap && st.inWord(i)
+			_, size := utf8.DecodeRuneInString(text[i:])
+			i += size
+		}
+		if i > gap && !(apostrophe && i == gap+1) && len(st.out) > 0 && i < len(text) {
+			x := v.original(gap, i)
+			st.runs = append(st.runs, run{to: len(st.out), from: x.start, size: x.end - x.start})
+			st.out = append(st.out, ' ')
+		}
+	}
+	return &view{text: string(st.out), runs: st.runs}
+}
+
+type stripper struct {
+	v    *view
+	out  []byte
+	runs []run
+	next int // index of the run of v that holds the end of what was kept
+}
+
+// keeps reports whether the byte at i of the folded text stays. A rune beyond ASCII is judged at
+// its first byte; its other bytes stay when asked for.
+func (st *stripper) keeps(i int) bool {
+	c := st.v.text[i]
+	if c < utf8.RuneSelf {
+		k := stripKind[c]
+		return k == kept || k == inner && st.innerFits(i)
+	}
+	if !utf8.RuneStart(c) {
+		return true
+	}
+	r, _ := utf8.DecodeRuneInString(st.v.text[i:])
+	return !unicode.IsPunct(r)
+}
+
+// innerFits reports whether punctuation belongs to the word or number around it.
+func (st *stripper) innerFits(i int) bool {
+	before, _ := utf8.DecodeLastRuneInString(st.v.text[:i])
+	after, _ := utf8.DecodeRuneInString(st.v.text[i+1:])
+	switch st.v.text[i] {
+	case '.':
+		return wordRune(before) && wordRune(after)
+	case '_':
+		return wordRune(before) && wordRune(after)
+	case ',', ':':
+		return unicode.IsDigit(before) && unicode.IsDigit(after)
+	case '-':
+		return unicode.IsDigit(after) && (unicode.IsDigit(before) || !wordRune(before))
+	case '!':
+		return after == '=' || unicode.IsLetter(after) && !wordRune(before)
+	}
+	return false
+}
+
+func (st *stripper) inWord(i int) bool {
+	before, _ := utf8.DecodeLastRuneInString(st.v.text[:i])
+	after, _ := utf8.DecodeRuneInString(st.v.text[i+1:])
+	return unicode.IsLetter(before) && unicode.IsLetter(after)
+}
+
+// keep copies a range of the folded text with its runs.
+func (st *stripper) keep(start, end int) {
+	if start == end {
+		return
+	}
+	runs := st.v.runs
+	for st.next+1 < len(runs) && runs[st.next+1].to <= start {
+		st.next++
+	}
+	for i := st.next; i < len(runs) && runs[i].to < end; i++ {
+		r := runs[i]
+		skip := max(start-r.to, 0)
+		to := len(st.out) + r.to + skip - start
+		if r.size == 0 {
+			r.from += skip
+		}
+		st.runs = append(st.runs, run{to: to, from: r.from, size: r.size})
+	}
+	st.out = append(st.out, st.v.text[start:end]...)
+}

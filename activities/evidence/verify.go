@@ -1,0 +1,118 @@
+package evidence
+
+import (
+	"errors"
+	"fmt"
+
+	"axiommind/schema"
+)
+
+// ErrFalse is what every error of [Verify] wraps: the evidence is not true of its source.
+var ErrFalse = errors.New("evidence is false")
+
+func falsef(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrFalse, fmt.Sprintf(format, args...))
+}
+
+// Verify reports whether evidence is true of the text of its message: the hashes are right, the span
+// lies in the text on grapheme borders, bytes and runes agree, Text is the source's text there, and
+// the quote equals that text in the way Method claims, with a confidence in that method's band. It
+// depends on nothing but its arguments. Evidence that is not aligned claims nothing and fails.
+func Verify(source string, e schema.Evidence) error {
+	if !e.Aligned {
+		return falsef("quote is not aligned: %s", e.Reason)
+	}
+	q := newQuote(e.Quote)
+	if reason := q.unfit(); reason != "" {
+		return falsef("quote proves nothing: %s", reason)
+	}
+	s := newSource(e.MessageIndex, e.EventID, source)
+	if e.QuoteHash != hashOf(e.Quote) {
+		return falsef("quote hash %q is not that of the quote", e.QuoteHash)
+	}
+	if e.SourceHash != s.sha256() {
+		return falsef("source hash %q is not that of the source", e.SourceHash)
+	}
+	if err := s.verifySpan(e.Span); err != nil {
+		return err
+	}
+	if e.Text != source[e.Span.ByteStart:e.Span.ByteEnd] {
+		return falsef("text %q is not the source's text at the span", e.Text)
+	}
+	if err := s.verifyClaim(q, e.Method, e.Confidence, extentOf(e.Span)); err != nil {
+		return err
+	}
+	return s.verifyOccurrences(q, e)
+}
+
+func (s *source) verifySpan(span schema.Span) error {
+	x := extentOf(span)
+	switch {
+	case x.start < 0 || x.end > len(s.text) || x.start >= x.end:
+		return falsef("span [%d,%d) is not in the source's %d bytes", x.start, x.end, len(s.text))
+	case !onBorder(s.text, x.start) || !onBorder(s.text, x.end):
+		return falsef("span [%d,%d) cuts a character", x.start, x.end)
+	case s.span(x) != span:
+		return falsef("runes [%d,%d) are not bytes [%d,%d)", span.RuneStart, span.RuneEnd, x.start, x.end)
+	}
+	return nil
+}
+
+func (s *source) verifyClaim(q *quote, method schema.Method, confidence float64, x extent) error {
+	low, high := 0.0, 0.0
+	holds := false
+	switch method {
+	case schema.MethodExact:
+		if confidence != confidenceExact {
+			return falsef("confidence %v of an exact match", confidence)
+		}
+		if s.text[x.start:x.end] != q.text {
+			return falsef("text at the span is not the quote")
+		}
+		return nil
+	case schema.MethodNormalized:
+		low, high = 0.95, 1
+		holds = s.equalAt(q, x)
+	case schema.MethodApproximate:
+		low, high = 0.85, 0.95
+		holds = s.similarAt(q, x)
+	default:
+		return falsef("method %q is unknown", method)
+	}
+	if !(confidence >= low && confidence < high) {
+		return falsef("confidence %v is outside [%v,%v) of method %q", confidence, low, high, method)
+	}
+	if !holds {
+		return falsef("text at the span is not the quote by method %q", method)
+	}
+	return nil
+}
+
+// verifyOccurrences checks that an ambiguous quote has several places, the span among them.
+func (s *source) verifyOccurrences(q *quote, e schema.Evidence) error {
+	if len(e.Occurrences) == 0 {
+		if e.Reason != "" {
+			return falsef("reason %q of a quote with one place", e.Reason)
+		}
+		return nil
+	}
+	if len(e.Occurrences) == 1 || e.Reason != schema.ReasonAmbiguous {
+		return falsef("%d occurrences with reason %q", len(e.Occurrences), e.Reason)
+	}
+	chosen := false
+	for _, span := range e.Occurrences {
+		if err := s.verifySpan(span); err != nil {
+			return err
+		}
+		if err := s.verifyClaim(q, e.Method, e.Confidence, extentOf(span)); err != nil {
+			return err
+		}
+		chosen = chosen || span == e.Span
+	}
+	if !chosen {
+		return falsef("span is not one of the occurrences")
+	}
+	return nil
+}
+
+func extentOf(s schema.Span) extent { return extent{s.ByteStart, s.ByteEnd} }
