@@ -1,0 +1,89 @@
+// Command chdb-server serves ClickHouse's engine over ClickHouse's HTTP
+// interface on a loopback address. The local stack starts it as a process of
+// its own, so that the engine's memory and its end are its own too.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+	_ "time/tzdata"
+
+	"axiommind/deploy/local/chdb"
+
+	"github.com/spf13/pflag"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "chdb-server:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	flags := pflag.NewFlagSet("chdb-server", pflag.ContinueOnError)
+	library := flags.String("library", "", "path of the libchdb shared library")
+	dir := flags.String("dir", "", "data directory")
+	listen := flags.String("listen", "127.0.0.1:0", "address to listen on")
+	watch := flags.Bool("watch-stdin", false, "end when standard input is closed")
+	ephemeral := flags.Bool("ephemeral", false, "remove the data directory at the end")
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, pflag.ErrHelp) {
+			return nil
+		}
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if *watch {
+		ctx = untilClosed(ctx, os.Stdin)
+	}
+	listener, err := net.Listen("tcp", *listen)
+	if err != nil {
+		return fmt.Errorf("listen on %q: %w", *listen, err)
+	}
+	engine, err := chdb.Open(*library, *dir)
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	server := &http.Server{Handler: chdb.NewServer(engine, log), ReadHeaderTimeout: time.Minute}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	fmt.Printf("ready http://%s version %s\n", listener.Addr(), engine.Version)
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	if *ephemeral {
+		return os.RemoveAll(*dir)
+	}
+	end, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := server.Shutdown(end); err != nil {
+		// A statement still runs: what is not committed is dropped, as by a crash.
+		return server.Close()
+	}
+	return engine.Close()
+}
+
+// untilClosed returns a context that ends when r does: the starter holds the
+// other end of the pipe, however it dies.
+func untilClosed(ctx context.Context, r io.Reader) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		_, _ = io.Copy(io.Discard, r)
+		cancel()
+	}()
+	return ctx
+}

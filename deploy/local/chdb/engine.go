@@ -1,0 +1,109 @@
+// Package chdb serves ClickHouse's engine, loaded from the libchdb shared
+// library, over ClickHouse's HTTP interface, so that an ordinary ClickHouse
+// client works against it without a server package being installed.
+package chdb
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"unsafe"
+)
+
+// Engine is the ClickHouse engine with one data directory. A process can hold
+// one engine in its life.
+type Engine struct {
+	lib  *library
+	dir  string
+	mu   sync.Mutex
+	main unsafe.Pointer
+	// Version is the engine's own version, such as "26.7.2.1".
+	Version string
+	// Timezone is the engine's time zone, such as "UTC".
+	Timezone string
+}
+
+// Stats is what a statement read and wrote.
+type Stats struct {
+	ReadRows, ReadBytes       uint64
+	ResultRows, ResultBytes   uint64
+	WrittenRows, WrittenBytes uint64
+}
+
+// Open starts the engine of the shared library at path with its data in dir,
+// which is created when absent.
+func Open(path, dir string) (*Engine, error) {
+	lib, err := load(path)
+	if err != nil {
+		return nil, err
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("resolve data directory %q: %w", dir, err)
+	}
+	e := &Engine{lib: lib, dir: abs}
+	// Closing the last connection would stop the engine: this one stays open.
+	if e.main, err = lib.open(e.args()); err != nil {
+		return nil, fmt.Errorf("open data directory %q: %w", abs, err)
+	}
+	if err := e.prepare(); err != nil {
+		lib.closeConn(e.main)
+		return nil, fmt.Errorf("prepare data directory %q: %w", abs, err)
+	}
+	return e, nil
+}
+
+func (e *Engine) args() []string {
+	return []string{
+		"clickhouse",
+		"--path=" + e.dir,
+		// What a server does where the library differs.
+		"--implicit_select=0",
+		"--allow_introspection_functions=0",
+		// The client cannot decode the JSON type from a re-encoded block.
+		"--output_format_native_write_json_as_string=1",
+	}
+}
+
+// prepare reads what the response headers name.
+func (e *Engine) prepare() error {
+	s := &session{lib: e.lib, conn: e.main}
+	text, err := s.text("SELECT version(), timezone()")
+	if err != nil {
+		return err
+	}
+	fields := strings.Split(strings.TrimSuffix(text, "\n"), "\t")
+	if len(fields) != 2 {
+		return fmt.Errorf("read engine version: unexpected answer %q", text)
+	}
+	e.Version, e.Timezone = fields[0], fields[1]
+	return nil
+}
+
+// open makes a session of its own: settings and current database are not
+// shared with any other.
+func (e *Engine) open() (*session, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.main == nil {
+		return nil, fmt.Errorf("open session: engine is closed")
+	}
+	conn, err := e.lib.open(e.args())
+	if err != nil {
+		return nil, fmt.Errorf("open session: %w", err)
+	}
+	return &session{lib: e.lib, conn: conn}, nil
+}
+
+// Close stops the engine once every session has ended.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.main == nil {
+		return nil
+	}
+	e.lib.closeConn(e.main)
+	e.main = nil
+	return nil
+}

@@ -1,0 +1,168 @@
+package chdb
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Server speaks ClickHouse's HTTP interface for an Engine. It is an
+// http.Handler; any number of requests may run at once.
+type Server struct {
+	engine *Engine
+	slots  chan struct{}
+	log    *slog.Logger
+}
+
+// maxRunning bounds the statements that run at once; each holds a thread.
+const maxRunning = 64
+
+// NewServer returns a handler that runs queries on engine.
+func NewServer(engine *Engine, log *slog.Logger) *Server {
+	return &Server{engine: engine, slots: make(chan struct{}, maxRunning), log: log}
+}
+
+// ServeHTTP answers /ping and /replicas_status with "Ok.", and runs the query
+// of any other request to /.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.URL.Path == "/ping" || r.URL.Path == "/replicas_status",
+		r.URL.Path == "/" && r.URL.RawQuery == "" && r.Method != http.MethodPost:
+		w.Header().Set("Content-Type", "text/html; charset=UTF-8")
+		_, _ = io.WriteString(w, "Ok.\n")
+		return
+	case r.URL.Path != "/":
+		http.NotFound(w, r)
+		return
+	}
+	// An answer sent while the client still writes its rows would be lost to it.
+	defer func() { _, _ = io.Copy(io.Discard, r.Body) }()
+	out := &response{w: w, r: r, server: s, start: time.Now()}
+	if err := s.serve(r, out); err != nil {
+		out.fail(err)
+	}
+}
+
+func (s *Server) serve(r *http.Request, out *response) error {
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-r.Context().Done():
+		return r.Context().Err()
+	}
+	req, err := readRequest(r)
+	if err != nil {
+		return err
+	}
+	out.req = req
+	if err := req.check(); err != nil {
+		return err
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	session, err := s.engine.open()
+	if err != nil {
+		return err
+	}
+	defer session.close()
+	if err := session.configure(req.settings, req.database); err != nil {
+		return err
+	}
+	switch {
+	case req.statement.takesRows:
+		return s.insert(session, req, out)
+	case req.statement.rows():
+		return s.stream(r.Context(), session, req, out)
+	}
+	answer, err := session.query(req.text, req.format, req.params)
+	if err != nil {
+		return err
+	}
+	out.stats = answer.stats
+	if err := out.write(answer.data); err != nil {
+		return err
+	}
+	return out.finish()
+}
+
+// stream sends a SELECT's answer chunk by chunk, so that its size does not
+// matter to the server's memory.
+func (s *Server) stream(ctx context.Context, session *session, req *request, out *response) error {
+	rows, err := session.stream(req.text, req.format, req.params)
+	if err != nil {
+		return err
+	}
+	defer rows.close()
+	for ctx.Err() == nil {
+		chunk, err := rows.next()
+		if err != nil {
+			return err
+		}
+		out.stats.add(chunk.stats)
+		if len(chunk.data) == 0 {
+			return out.finish()
+		}
+		if err := out.write(chunk.data); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// insertPiece is how much of an INSERT's rows is handed over at once.
+const insertPiece = 1 << 20
+
+func (s *Server) insert(session *session, req *request, out *response) error {
+	in, err := session.insert(req.statement.head, firstOf(req.statement.format, "Values"), req.params)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	// A read error must not commit the rows that came before it.
+	if _, err := io.CopyBuffer(struct{ io.Writer }{in}, req.rows, make([]byte, insertPiece)); err != nil {
+		in.cancel()
+		var e *Exception
+		if errors.As(err, &e) {
+			return err
+		}
+		return readError(err)
+	}
+	if out.stats, err = in.done(); err != nil {
+		return err
+	}
+	return out.finish()
+}
+
+func (s *Stats) add(o Stats) {
+	s.ReadRows += o.ReadRows
+	s.ReadBytes += o.ReadBytes
+	s.ResultRows += o.ResultRows
+	s.ResultBytes += o.ResultBytes
+	s.WrittenRows += o.WrittenRows
+	s.WrittenBytes += o.WrittenBytes
+}
+
+// contentType is what ClickHouse declares for a format.
+func contentType(format string) string {
+	switch {
+	case strings.HasPrefix(format, "TabSeparated"), strings.HasPrefix(format, "TSV"):
+		return "text/tab-separated-values; charset=UTF-8"
+	case strings.HasPrefix(format, "CSV"):
+		return "text/csv; charset=UTF-8; header=" + map[bool]string{true: "present", false: "absent"}[strings.Contains(format, "WithNames")]
+	case strings.HasPrefix(format, "JSONEachRow"), strings.HasPrefix(format, "JSONCompactEachRow"):
+		return "application/x-ndjson; charset=UTF-8"
+	case strings.HasPrefix(format, "JSON"):
+		return "application/json; charset=UTF-8"
+	case strings.HasPrefix(format, "Pretty"), format == "Vertical", format == "Values", format == "Markdown":
+		return "text/plain; charset=UTF-8"
+	}
+	return "application/octet-stream"
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

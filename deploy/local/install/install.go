@@ -1,0 +1,117 @@
+// Package install puts the servers of the local stack into a cache directory:
+// ClickHouse's engine from npm, Temporal and Weaviate from their Go modules,
+// each pinned. A second caller, in this process or another, waits for the first.
+package install
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// Progress is told what happens to a named server, such as ("temporal",
+// "building"). It may be nil.
+type Progress func(name, state string)
+
+func (p Progress) report(name, state string) {
+	if p != nil {
+		p(name, state)
+	}
+}
+
+// Cache is the directory servers are kept in, one subdirectory per name,
+// version and platform.
+type Cache struct{ Dir string }
+
+// DefaultCache is the user's cache directory.
+func DefaultCache() (Cache, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return Cache{}, fmt.Errorf("find the cache directory: %w", err)
+	}
+	return Cache{Dir: filepath.Join(dir, "axiommind")}, nil
+}
+
+// entry returns the directory of key, made by build when absent. build fills
+// the directory it is given; a failed or killed build leaves no entry.
+func (c Cache) entry(ctx context.Context, key string, progress func(state string), build func(dir string) error) (string, error) {
+	dir := filepath.Join(c.Dir, key)
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+		return "", fmt.Errorf("make cache directory: %w", err)
+	}
+	unlock, err := lock(ctx, dir+".lock", func() { progress("waiting for another process that installs it") })
+	if err != nil {
+		return "", fmt.Errorf("lock %q: %w", dir, err)
+	}
+	defer unlock()
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	// Held by this process alone: what is there is left from a killed build.
+	tmp := dir + ".tmp"
+	if err := os.RemoveAll(tmp); err != nil {
+		return "", fmt.Errorf("clear %q: %w", tmp, err)
+	}
+	if err := os.Mkdir(tmp, 0o755); err != nil {
+		return "", fmt.Errorf("make build directory: %w", err)
+	}
+	if err := build(tmp); err != nil {
+		return "", err
+	}
+	if err := os.Rename(tmp, dir); err != nil {
+		return "", fmt.Errorf("keep %q: %w", dir, err)
+	}
+	return dir, nil
+}
+
+// lock takes an exclusive lock on a file, which the system releases when the
+// process ends in whatever way. It calls waiting once when it has to wait.
+func lock(ctx context.Context, path string, waiting func()) (func(), error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	poll := time.NewTicker(50 * time.Millisecond)
+	defer poll.Stop()
+	for waited := false; ; {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return func() { _ = f.Close() }, nil
+		}
+		if err != syscall.EWOULDBLOCK && err != syscall.EINTR {
+			_ = f.Close()
+			return nil, err
+		}
+		if !waited {
+			waited = true
+			waiting()
+		}
+		select {
+		case <-ctx.Done():
+			_ = f.Close()
+			return nil, ctx.Err()
+		case <-poll.C:
+		}
+	}
+}
+
+func platform() string { return runtime.GOOS + "-" + runtime.GOARCH }
+
+// digest names a set of contents in 12 hexadecimal digits.
+func digest(parts ...[]byte) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d\n", len(p))
+		h.Write(p)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:12]
+}

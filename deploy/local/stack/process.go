@@ -1,0 +1,165 @@
+package stack
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// process is a server started by the stack. It ends with the stack's process,
+// however that one dies.
+type process struct {
+	name  string
+	cmd   *exec.Cmd
+	stdin io.Closer
+	log   string
+	done  chan struct{}
+	err   error
+	once  sync.Once
+}
+
+// command describes a server to start.
+type command struct {
+	name string
+	path string
+	args []string
+	env  []string
+	// log is the file the server's output goes to.
+	log string
+	// watchesStdin says that the server ends by itself when its standard input
+	// is closed; any other is killed from outside.
+	watchesStdin bool
+	// firstLine, when set, receives the first line of standard output.
+	firstLine chan<- string
+}
+
+// starters run on one operating system thread that lives as long as the
+// process: Linux sends the parent-death signal when the starting thread ends.
+var starters = sync.OnceValue(func() chan<- func() {
+	work := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for f := range work {
+			f()
+		}
+	}()
+	return work
+})
+
+func start(c command) (*process, error) {
+	if err := os.MkdirAll(filepath.Dir(c.log), 0o755); err != nil {
+		return nil, fmt.Errorf("start %s: %w", c.name, err)
+	}
+	log, err := os.OpenFile(c.log, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", c.name, err)
+	}
+	defer log.Close()
+	path, args := c.path, c.args
+	if !c.watchesStdin {
+		path, args = supervised(path, args)
+	}
+	cmd := exec.Command(path, args...)
+	cmd.Env = append(os.Environ(), c.env...)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = attributes(!c.watchesStdin)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", c.name, err)
+	}
+	var stdout *os.File
+	if c.firstLine != nil {
+		read, write, err := os.Pipe()
+		if err != nil {
+			return nil, fmt.Errorf("start %s: %w", c.name, err)
+		}
+		defer write.Close()
+		stdout, cmd.Stdout = read, write
+	}
+	started := make(chan error)
+	starters() <- func() { started <- cmd.Start() }
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("start %s: %w", c.name, err)
+	}
+	if stdout != nil {
+		go forwardFirstLine(stdout, c.firstLine)
+	}
+	p := &process{name: c.name, cmd: cmd, stdin: stdin, log: c.log, done: make(chan struct{})}
+	go func() {
+		p.err = cmd.Wait()
+		close(p.done)
+	}()
+	return p, nil
+}
+
+func forwardFirstLine(r io.ReadCloser, to chan<- string) {
+	defer r.Close()
+	line, err := bufio.NewReader(r).ReadString('\n')
+	if err == nil {
+		to <- strings.TrimSpace(line)
+	}
+	close(to)
+	_, _ = io.Copy(io.Discard, r)
+}
+
+// failure explains why a process ended, with the end of its log.
+func (p *process) failure() error {
+	text, _ := os.ReadFile(p.log)
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	tail := strings.Join(lines[max(0, len(lines)-5):], "\n  ")
+	return fmt.Errorf("run %s: ended with %v; the last lines of %s:\n  %s", p.name, p.err, p.log, tail)
+}
+
+// ready polls check until it succeeds, the process ends or ctx does.
+func (p *process) ready(ctx context.Context, check func(context.Context) error) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	last := errors.New("it has not answered")
+	for {
+		attempt, cancel := context.WithTimeout(ctx, 2*time.Second)
+		err := check(attempt)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		last = err
+		select {
+		case <-p.done:
+			return p.failure()
+		case <-ctx.Done():
+			return fmt.Errorf("wait for %s: %w: %w", p.name, ctx.Err(), last)
+		case <-tick.C:
+		}
+	}
+}
+
+// stopTimeout is how long a server may take to end before it is killed.
+const stopTimeout = 10 * time.Second
+
+func (p *process) stop() {
+	p.once.Do(func() {
+		_ = p.cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-p.done:
+		case <-time.After(stopTimeout):
+			_ = p.cmd.Process.Kill()
+			<-p.done
+		}
+		_ = p.stdin.Close()
+	})
+}
+
+// Alive reports whether a process with this id runs.
+func Alive(pid int) bool {
+	return pid > 0 && !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+}

@@ -1,0 +1,136 @@
+// Package stacktest gives tests real servers: one of each kind per test binary,
+// started when the first test asks for it, on free ports, with nothing kept.
+// The servers end with the test binary, however it ends.
+package stacktest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"axiommind/deploy/local/stack"
+)
+
+// The addresses of servers to use instead of starting any, by environment
+// variable.
+const (
+	EnvClickHouse = "AXIOMMIND_TEST_CLICKHOUSE"
+	EnvTemporal   = "AXIOMMIND_TEST_TEMPORAL"
+	EnvWeaviate   = "AXIOMMIND_TEST_WEAVIATE"
+)
+
+// startTimeout covers a first build of a server.
+const startTimeout = 15 * time.Minute
+
+// server is one lazily started stack with one server.
+type server struct {
+	once  sync.Once
+	stack *stack.Stack
+	dir   string
+	err   error
+}
+
+var (
+	clickHouse server
+	mu         sync.Mutex
+	databases  int
+)
+
+func (s *server) get(t testing.TB, name string, opts stack.Options) *stack.Stack {
+	t.Helper()
+	s.once.Do(func() {
+		if s.dir, s.err = os.MkdirTemp("", fmt.Sprintf("axiommind-%s-%d-", name, os.Getpid())); s.err != nil {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+		defer cancel()
+		opts.Dir, opts.Ephemeral = s.dir, true
+		s.stack, s.err = stack.Start(ctx, opts)
+	})
+	if s.err != nil {
+		t.Fatalf("start %s: %v", name, s.err)
+	}
+	return s.stack
+}
+
+func (s *server) stop() {
+	if s.stack != nil {
+		s.stack.Stop()
+	}
+	if s.dir != "" {
+		_ = os.RemoveAll(s.dir)
+	}
+}
+
+// ClickHouse returns the DSN of the ClickHouse server of this test binary,
+// such as "http://127.0.0.1:41234/default".
+func ClickHouse(t testing.TB) string {
+	t.Helper()
+	if dsn := os.Getenv(EnvClickHouse); dsn != "" {
+		return dsn
+	}
+	return clickHouse.get(t, "clickhouse", stack.Options{ClickHouse: true}).ClickHouseDSN()
+}
+
+// Database makes a fresh database for the test, drops it at the test's end, and
+// returns a DSN that names it.
+func Database(t testing.TB) string {
+	t.Helper()
+	dsn, err := url.Parse(ClickHouse(t))
+	if err != nil {
+		t.Fatalf("parse the ClickHouse DSN: %v", err)
+	}
+	mu.Lock()
+	databases++
+	name := fmt.Sprintf("test_%d_%d", os.Getpid(), databases)
+	mu.Unlock()
+	run(t, dsn, "CREATE DATABASE "+name)
+	t.Cleanup(func() { run(t, dsn, "DROP DATABASE "+name+" SYNC") })
+	dsn.Path = "/" + name
+	return dsn.String()
+}
+
+func run(t testing.TB, dsn *url.URL, sql string) {
+	t.Helper()
+	target := url.URL{Scheme: "http", Host: dsn.Host, Path: "/", User: dsn.User}
+	resp, err := http.Post(target.String(), "text/plain", strings.NewReader(sql))
+	if err != nil {
+		t.Fatalf("run %q: %v", sql, err)
+	}
+	defer resp.Body.Close()
+	if text, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusOK {
+		t.Fatalf("run %q: %s", sql, text)
+	}
+}
+
+// Main runs the tests of a package, stops what they started, and exits. A
+// package's TestMain calls it to leave no temporary directory behind.
+func Main(m *testing.M) {
+	sweep()
+	code := m.Run()
+	clickHouse.stop()
+	os.Exit(code)
+}
+
+// sweep removes what killed test binaries have left.
+func sweep() {
+	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), "axiommind-*-*-*"))
+	for _, dir := range dirs {
+		var kind string
+		var pid, id int
+		name := strings.ReplaceAll(strings.TrimPrefix(filepath.Base(dir), "axiommind-"), "-", " ")
+		if n, _ := fmt.Sscan(name, &kind, &pid, &id); n == 3 && !alive(pid) {
+			_ = os.RemoveAll(dir)
+		}
+	}
+}
+
+func alive(pid int) bool { return stack.Alive(pid) }
