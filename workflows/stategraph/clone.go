@@ -1,0 +1,188 @@
+package stategraph
+
+import (
+	"reflect"
+	"time"
+)
+
+// clonerOf returns how to copy a T so that nothing is shared with the copy,
+// or nil when plain assignment does that already. A method Clone() T is used
+// when T has one; slices, maps, pointers, arrays and exported struct fields
+// are copied deep; functions, channels and unexported fields are shared.
+// Values must not contain cycles.
+func clonerOf[T any]() func(T) T {
+	var zero T
+	if _, ok := any(zero).(interface{ Clone() T }); ok {
+		return func(v T) T { return any(v).(interface{ Clone() T }).Clone() }
+	}
+	c := newClonerSet().of(reflect.TypeFor[T]())
+	if c == nil {
+		return nil
+	}
+	return func(v T) T {
+		out := c(reflect.ValueOf(&v).Elem())
+		if out.Kind() == reflect.Interface && out.IsNil() {
+			return v
+		}
+		t, _ := out.Interface().(T)
+		return t
+	}
+}
+
+type cloner func(reflect.Value) reflect.Value
+
+// clonerSet remembers what it builds, so that a recursive type refers to
+// itself through its pending entry.
+type clonerSet struct{ made map[reflect.Type]*cloner }
+
+func newClonerSet() *clonerSet { return &clonerSet{made: map[reflect.Type]*cloner{}} }
+
+var timeType = reflect.TypeFor[time.Time]()
+
+func (s *clonerSet) of(t reflect.Type) cloner {
+	if t == timeType || plain(t, nil) {
+		return nil
+	}
+	if p, ok := s.made[t]; ok {
+		return func(v reflect.Value) reflect.Value { return (*p)(v) }
+	}
+	p := new(cloner)
+	s.made[t] = p
+	switch t.Kind() {
+	case reflect.Slice:
+		*p = s.slice(t)
+	case reflect.Map:
+		*p = s.mapping(t)
+	case reflect.Pointer:
+		*p = s.pointer(t)
+	case reflect.Struct:
+		*p = s.structure(t)
+	case reflect.Array:
+		*p = s.array(t)
+	case reflect.Interface:
+		*p = s.dynamic(t)
+	default: // functions and channels
+		*p = func(v reflect.Value) reflect.Value { return v }
+	}
+	return *p
+}
+
+// plain reports whether assigning a t shares nothing mutable.
+func plain(t reflect.Type, seen map[reflect.Type]bool) bool {
+	switch t.Kind() {
+	case reflect.Slice, reflect.Map, reflect.Pointer, reflect.Interface, reflect.Func, reflect.Chan, reflect.UnsafePointer:
+		return false
+	case reflect.Array:
+		return plain(t.Elem(), seen)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			f := t.Field(i)
+			if f.IsExported() && f.Type != timeType && !plain(f.Type, seen) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (s *clonerSet) slice(t reflect.Type) cloner {
+	elem := s.of(t.Elem())
+	return func(v reflect.Value) reflect.Value {
+		if v.IsNil() {
+			return v
+		}
+		out := reflect.MakeSlice(t, v.Len(), v.Len())
+		reflect.Copy(out, v)
+		if elem != nil {
+			for i := range v.Len() {
+				out.Index(i).Set(elem(v.Index(i)))
+			}
+		}
+		return out
+	}
+}
+
+func (s *clonerSet) array(t reflect.Type) cloner {
+	elem := s.of(t.Elem())
+	return func(v reflect.Value) reflect.Value {
+		out := reflect.New(t).Elem()
+		for i := range v.Len() {
+			out.Index(i).Set(elem(v.Index(i)))
+		}
+		return out
+	}
+}
+
+func (s *clonerSet) mapping(t reflect.Type) cloner {
+	elem := s.of(t.Elem())
+	return func(v reflect.Value) reflect.Value {
+		if v.IsNil() {
+			return v
+		}
+		out := reflect.MakeMapWithSize(t, v.Len())
+		for it := v.MapRange(); it.Next(); {
+			e := it.Value()
+			if elem != nil {
+				e = elem(e)
+			}
+			out.SetMapIndex(it.Key(), e)
+		}
+		return out
+	}
+}
+
+func (s *clonerSet) pointer(t reflect.Type) cloner {
+	elem := s.of(t.Elem())
+	return func(v reflect.Value) reflect.Value {
+		if v.IsNil() {
+			return v
+		}
+		out := reflect.New(t.Elem())
+		if elem == nil {
+			out.Elem().Set(v.Elem())
+		} else {
+			out.Elem().Set(elem(v.Elem()))
+		}
+		return out
+	}
+}
+
+func (s *clonerSet) structure(t reflect.Type) cloner {
+	type field struct {
+		index int
+		clone cloner
+	}
+	var fields []field
+	for i := range t.NumField() {
+		if f := t.Field(i); f.IsExported() {
+			if c := s.of(f.Type); c != nil {
+				fields = append(fields, field{i, c})
+			}
+		}
+	}
+	return func(v reflect.Value) reflect.Value {
+		out := reflect.New(t).Elem()
+		out.Set(v)
+		for _, f := range fields {
+			out.Field(f.index).Set(f.clone(v.Field(f.index)))
+		}
+		return out
+	}
+}
+
+// dynamic copies what an interface holds; its cloner is found at each copy,
+// because the type is known only then.
+func (s *clonerSet) dynamic(t reflect.Type) cloner {
+	return func(v reflect.Value) reflect.Value {
+		if v.IsNil() {
+			return v
+		}
+		c := newClonerSet().of(v.Elem().Type())
+		if c == nil {
+			return v
+		}
+		out := reflect.New(t).Elem()
+		out.Set(c(v.Elem()))
+		return out
+	}
+}

@@ -1,0 +1,315 @@
+package stategraph
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+)
+
+type kind uint8
+
+const (
+	kindLast kind = iota
+	kindReduce
+	kindTopic
+	kindEphemeral
+	kindAny
+)
+
+func (k kind) String() string {
+	return [...]string{"LastValue", "Reduce", "Topic", "Ephemeral", "Any"}[k]
+}
+
+// channel is the type-erased description of a key. It is immutable once its
+// handle has been handed out, so that schemas and graphs may share it.
+type channel struct {
+	name       string
+	kind       kind
+	value      reflect.Type
+	write      reflect.Type
+	def        any
+	hasDef     bool
+	clone      func(any) any // nil when values need no copy
+	fold       func(acc, write any) (any, error)
+	verbatim   bool // the first write of an unset key is its value
+	unguarded  bool
+	accumulate bool
+	unique     func(item any) string
+	items      func(write any) []any // a Topic's write as single-item writes
+	length     func(value any) int
+	decode     func(data []byte) (any, error)
+}
+
+func (ch *channel) copyOf(v any) any {
+	if ch.clone == nil || v == nil {
+		return v
+	}
+	return ch.clone(v)
+}
+
+// AnyKey is a key of any type. Only the keys of this package implement it.
+type AnyKey interface {
+	Name() string
+	spec() *channel
+}
+
+// Key is the reading side of a typed state key.
+type Key[T any] struct{ ch *channel }
+
+// Name is the name of the key in results, errors and drawings.
+func (k Key[T]) Name() string { return k.ch.name }
+
+func (k Key[T]) spec() *channel { return k.ch }
+
+// Get returns a copy of the key's value: its default while nothing was
+// written, and the zero T when it has no default either.
+func (k Key[T]) Get(s State) T {
+	v, _ := k.Lookup(s)
+	return v
+}
+
+// Lookup returns a copy of the key's value and whether it has one. A default
+// counts as a value.
+func (k Key[T]) Lookup(s State) (T, bool) {
+	v, ok := s.load(k.ch)
+	if !ok {
+		var zero T
+		return zero, false
+	}
+	t, _ := k.ch.copyOf(v).(T) // a nil interface fails the assertion: zero T is that nil
+	return t, true
+}
+
+// Value is a key that holds one written value: LastValue, Any or Ephemeral.
+type Value[T any] struct{ Key[T] }
+
+// Set is the write of v. The value is copied now, so the caller keeps v.
+func (k Value[T]) Set(v T) Write { return Write{ch: k.ch, val: k.ch.copyOf(v)} }
+
+// Default returns the key with a value to show while nothing is written.
+func (k Value[T]) Default(v T) Value[T] {
+	return Value[T]{Key[T]{k.ch.with(func(c *channel) { c.def, c.hasDef = c.copyOf(v), true })}}
+}
+
+// Copy returns the key with its own way to copy values; nil shares them.
+func (k Value[T]) Copy(clone func(T) T) Value[T] {
+	return Value[T]{Key[T]{k.ch.with(func(c *channel) { c.clone = erase(clone) })}}
+}
+
+// Reducer is a key whose writes of type U are folded into a value of type T.
+type Reducer[T, U any] struct {
+	Key[T]
+	cloneWrite func(U) U
+}
+
+// Add is the write of u, to be folded into the value by the key's operator.
+func (k Reducer[T, U]) Add(u U) Write {
+	if k.cloneWrite != nil {
+		u = k.cloneWrite(u)
+	}
+	return Write{ch: k.ch, val: u}
+}
+
+// Overwrite is the write that replaces the value, past the operator. Other
+// writes of the same superstep are dropped; a second Overwrite is an error.
+func (k Reducer[T, U]) Overwrite(v T) Write {
+	return Write{ch: k.ch, val: k.ch.copyOf(v), overwrite: true}
+}
+
+// Copy returns the key with its own ways to copy values and writes; nil
+// shares them.
+func (k Reducer[T, U]) Copy(value func(T) T, write func(U) U) Reducer[T, U] {
+	ch := k.ch.with(func(c *channel) { c.clone = erase(value) })
+	return Reducer[T, U]{Key[T]{ch}, write}
+}
+
+// List is the key of a Topic: the items published in a superstep, or in all
+// of them.
+type List[T any] struct{ Key[[]T] }
+
+// Add is the write that publishes items in order.
+func (k List[T]) Add(items ...T) Write {
+	return Write{ch: k.ch, val: k.ch.copyOf(append([]T(nil), items...))}
+}
+
+// Accumulate returns the key keeping its items instead of emptying them after
+// the next superstep.
+func (k List[T]) Accumulate() List[T] {
+	return List[T]{Key[[]T]{k.ch.with(func(c *channel) { c.accumulate = true })}}
+}
+
+// UniqueBy returns the key dropping every item whose identity was published
+// before in the same run.
+func (k List[T]) UniqueBy(id func(T) string) List[T] {
+	return List[T]{Key[[]T]{k.ch.with(func(c *channel) {
+		c.unique = func(item any) string {
+			t, _ := item.([]T)
+			return id(t[0])
+		}
+	})}}
+}
+
+// LastValue is a key that takes at most one write per superstep; two are
+// ErrInvalidUpdate, even when they are equal.
+func LastValue[T any](name string) Value[T] { return value[T](name, kindLast) }
+
+// Any is a key that keeps the last write in node order and is emptied by a
+// superstep that does not write it.
+func Any[T any](name string) Value[T] { return value[T](name, kindAny) }
+
+// Ephemeral is a key visible in exactly one superstep after its write. Two
+// writes in one superstep are ErrInvalidUpdate.
+func Ephemeral[T any](name string) Value[T] { return value[T](name, kindEphemeral) }
+
+// EphemeralUnguarded is an Ephemeral that keeps the last of several writes.
+func EphemeralUnguarded[T any](name string) Value[T] {
+	k := value[T](name, kindEphemeral)
+	k.ch.unguarded = true
+	return k
+}
+
+// Reduce is a key whose writes are folded into its value by op, beginning
+// with initial. op must be pure: it may return a slice that extends acc (as
+// append does), but must leave what acc holds as it is.
+func Reduce[T any](name string, op func(acc, v T) T, initial T) Reducer[T, T] {
+	return Fold(name, func(acc, v T) (T, error) { return op(acc, v), nil }, initial)
+}
+
+// ReduceFirst is Reduce without an initial value: the first write is stored
+// as it is and op is not called for it.
+func ReduceFirst[T any](name string, op func(acc, v T) (T, error)) Reducer[T, T] {
+	var zero T
+	k := Fold(name, op, zero)
+	k.ch.hasDef, k.ch.def, k.ch.verbatim = false, nil, true
+	return k
+}
+
+// Fold is Reduce with an operator that may fail and whose writes may have
+// another type than the value. An error fails the run as ReducerError.
+func Fold[T, U any](name string, op func(acc T, v U) (T, error), initial T) Reducer[T, U] {
+	ch := newChannel[T, U](name, kindReduce)
+	ch.def, ch.hasDef = ch.copyOf(initial), true
+	ch.fold = func(acc, write any) (any, error) {
+		a, _ := acc.(T)
+		u, _ := write.(U)
+		return op(a, u)
+	}
+	return Reducer[T, U]{Key[T]{ch}, clonerOf[U]()}
+}
+
+// Topic is a key that lists what was published to it in the last superstep.
+func Topic[T any](name string) List[T] {
+	ch := newChannel[[]T, []T](name, kindTopic)
+	ch.fold = func(acc, write any) (any, error) {
+		a, _ := acc.([]T)
+		w, _ := write.([]T)
+		return append(a, w...), nil
+	}
+	ch.items = func(write any) []any {
+		w, _ := write.([]T)
+		items := make([]any, len(w))
+		for i := range w {
+			items[i] = w[i : i+1 : i+1]
+		}
+		return items
+	}
+	ch.length = func(value any) int {
+		a, _ := value.([]T)
+		return len(a)
+	}
+	return List[T]{Key[[]T]{ch}}
+}
+
+func value[T any](name string, k kind) Value[T] {
+	return Value[T]{Key[T]{newChannel[T, T](name, k)}}
+}
+
+func newChannel[T, U any](name string, k kind) *channel {
+	return &channel{
+		name: name, kind: k,
+		value: reflect.TypeFor[T](), write: reflect.TypeFor[U](),
+		clone: erase(clonerOf[T]()),
+		decode: func(data []byte) (any, error) {
+			var u U
+			if err := json.Unmarshal(data, &u); err != nil {
+				return nil, err
+			}
+			return u, nil
+		},
+	}
+}
+
+func (ch *channel) with(change func(*channel)) *channel {
+	c := *ch
+	change(&c)
+	return &c
+}
+
+func erase[T any](clone func(T) T) func(any) any {
+	if clone == nil {
+		return nil
+	}
+	return func(v any) any {
+		t, ok := v.(T)
+		if !ok {
+			return v
+		}
+		return clone(t)
+	}
+}
+
+// Schema is the set of keys of a graph's state.
+type Schema struct {
+	keys   []*channel
+	index  map[*channel]int
+	byName map[string]int
+	errs   []error
+}
+
+// Root combines keys into a state schema. Two keys of one name are reported
+// by Compile.
+func Root(keys ...AnyKey) *Schema {
+	s := &Schema{index: make(map[*channel]int, len(keys)), byName: make(map[string]int, len(keys))}
+	for _, k := range keys {
+		ch := k.spec()
+		switch _, taken := s.byName[ch.name]; {
+		case ch.name == "":
+			s.errs = append(s.errs, &BuildError{Reason: fmt.Sprintf("a %v key has no name", ch.kind)})
+			continue
+		case taken:
+			s.errs = append(s.errs, &BuildError{Key: ch.name, Reason: "two keys have this name"})
+			continue
+		}
+		s.index[ch], s.byName[ch.name] = len(s.keys), len(s.keys)
+		s.keys = append(s.keys, ch)
+	}
+	return s
+}
+
+// Decode reads a JSON object of key names and values into an Update: what
+// comes from outside the program goes through here. Anything but an object, an
+// unknown key or a value of the wrong type is ErrInvalidUpdate.
+func (s *Schema) Decode(data []byte) (Update, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(data, &fields); err != nil || fields == nil {
+		return nil, &InvalidUpdateError{Reason: "expected a JSON object of keys and values"}
+	}
+	for name := range fields {
+		if _, ok := s.byName[name]; !ok {
+			return nil, &InvalidUpdateError{Channel: name, Reason: "the schema has no such key"}
+		}
+	}
+	var u Update
+	for _, ch := range s.keys {
+		raw, ok := fields[ch.name]
+		if !ok {
+			continue
+		}
+		v, err := ch.decode(raw)
+		if err != nil {
+			return nil, &InvalidUpdateError{Channel: ch.name, Reason: err.Error()}
+		}
+		u = append(u, Write{ch: ch, val: v})
+	}
+	return u, nil
+}
