@@ -3,6 +3,7 @@ package chdb
 import (
 	"compress/gzip"
 	"compress/zlib"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -37,9 +38,21 @@ func decodeBody(r *http.Request, native bool) (io.Reader, error) {
 		return nil, readError(err)
 	}
 	if native {
-		return compress.NewReader(body), nil
+		return blockReader{compress.NewReader(body)}, nil
 	}
 	return body, nil
+}
+
+// blockReader ends with io.EOF where the decompressor wraps it. A body cut short
+// ends with io.ErrUnexpectedEOF before that.
+type blockReader struct{ r io.Reader }
+
+func (b blockReader) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if errors.Is(err, io.EOF) {
+		err = io.EOF
+	}
+	return n, err
 }
 
 // newBodyEncoder returns the writer and the name of the Content-Encoding that

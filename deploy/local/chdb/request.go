@@ -134,6 +134,9 @@ func (req *request) check() error {
 	if req.statement.verb == "" {
 		return newException(codeSyntaxError, "SYNTAX_ERROR", "Syntax error: failed at position 1 (end of query): Empty query")
 	}
+	if req.statement.dropsDefault {
+		return newException(codeNotImplemented, "NOT_IMPLEMENTED", "The local server cannot work without the database default")
+	}
 	if req.get && !req.statement.readsOnly() {
 		return newException(codeReadonly, "READONLY",
 			"Cannot execute query in readonly mode. For queries over HTTP, method GET implies readonly. You should use method POST for modifying queries")

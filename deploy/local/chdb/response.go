@@ -98,7 +98,8 @@ func (o *response) finish() error {
 // framed in the body as ClickHouse does it.
 func (o *response) fail(err error) {
 	if errors.Is(err, context.Canceled) || o.r.Context().Err() != nil {
-		return
+		// Returning would send the status of a success to whoever still listens.
+		panic(http.ErrAbortHandler)
 	}
 	var e *Exception
 	if !errors.As(err, &e) {

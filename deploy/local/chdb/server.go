@@ -71,6 +71,10 @@ func (s *Server) serve(r *http.Request, out *response) error {
 		return err
 	}
 	defer session.close()
+	if req.settings["log_comment"] == "" {
+		req.settings["log_comment"] = req.id
+		defer context.AfterFunc(r.Context(), func() { s.kill(req.id) })()
+	}
 	if err := session.configure(req.settings, req.database); err != nil {
 		return err
 	}
@@ -89,6 +93,19 @@ func (s *Server) serve(r *http.Request, out *response) error {
 		return err
 	}
 	return out.finish()
+}
+
+// kill ends the statement of a request whose client has gone. The library has
+// no query ids of the caller's, so the statement is known by its log comment.
+func (s *Server) kill(id string) {
+	session, err := s.engine.open()
+	if err != nil {
+		return
+	}
+	defer session.close()
+	if _, err := session.text("KILL QUERY WHERE Settings['log_comment'] = " + quoteString(id) + " ASYNC"); err != nil {
+		s.log.Warn("cannot end an abandoned query", "query_id", id, "error", err)
+	}
 }
 
 // stream sends a SELECT's answer chunk by chunk, so that its size does not

@@ -15,6 +15,9 @@ type statement struct {
 	takesRows bool
 	head      string
 	data      int
+	// dropsDefault says that the statement would drop the database default,
+	// which every session of the engine starts in.
+	dropsDefault bool
 }
 
 // rows reports whether the statement answers with rows that can be streamed.
@@ -43,6 +46,10 @@ func parseStatement(text string) (statement, error) {
 	st := statement{verb: strings.ToUpper(start.text)}
 	if st.verb == "INSERT" {
 		return parseInsert(&lex, st)
+	}
+	if st.verb == "DROP" {
+		ahead := lex
+		st.dropsDefault = ahead.namesDefault()
 	}
 	depth := 0
 	var last [3]token
@@ -155,6 +162,19 @@ func (l *lexer) skipTarget() {
 		}
 		l.next()
 	}
+}
+
+// namesDefault reports whether DATABASE [IF EXISTS] default follows.
+func (l *lexer) namesDefault() bool {
+	if !l.next().is("DATABASE") {
+		return false
+	}
+	t := l.next()
+	if t.is("IF") {
+		l.next()
+		t = l.next()
+	}
+	return strings.Trim(t.text, "`\"") == "default"
 }
 
 func (l *lexer) next() token {
