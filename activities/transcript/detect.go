@@ -1,0 +1,161 @@
+package transcript
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// maxProbes is how many JSON values of the head are looked at.
+const maxProbes = 64
+
+// Detect tells the format from the first bytes of a source, of which HeadSize are enough, and from
+// its name where the content leaves several. The error wraps ErrNotTranscript or ErrUnknownFormat.
+func Detect(name string, head []byte) (string, error) {
+	head = plainHead(head[:min(len(head), HeadSize)])
+	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
+	if what := sideFile(base); what != "" {
+		return "", fmt.Errorf("%w: %s", ErrNotTranscript, what)
+	}
+	switch {
+	case isDatabase(head), isDump(head):
+		if f := storeInHead(head); f != "" {
+			return f, nil
+		}
+		return "sqlite", nil
+	case layoutOf(head, len(head) < HeadSize) != layoutNone:
+		return detectJSON(name, base, head)
+	case isAider(head):
+		return "aider", nil
+	case isPlainText(head):
+		return "text", nil
+	}
+	return "", fmt.Errorf("%w: the content is of none that is known; %s", ErrUnknownFormat, formatHint())
+}
+
+// plainHead undoes compression, UTF-16 and byte order marks.
+func plainHead(head []byte) []byte {
+	if r, closer, err := decode(bytes.NewReader(head), head); err == nil && r != nil {
+		// The head may end anywhere in the compressed data.
+		head, _ = io.ReadAll(io.LimitReader(r, HeadSize))
+		closer()
+	}
+	return bytes.TrimPrefix(head, utf8BOM)
+}
+
+func detectJSON(name, base string, head []byte) (string, error) {
+	probes := probe(head)
+	var found []*format
+	for i := range formats {
+		f := &formats[i]
+		if f.match == nil {
+			continue
+		}
+		named := false
+		for _, file := range f.files {
+			named = named || file == base
+		}
+		for _, p := range probes {
+			if f.match(p) || named && isMessages(p) {
+				found = append(found, f)
+				break
+			}
+		}
+	}
+	if len(found) > 0 {
+		return choose(found, name).Name, nil
+	}
+	for _, p := range probes {
+		if what := sideRecord(p); what != "" {
+			return "", fmt.Errorf("%w: %s", ErrNotTranscript, what)
+		}
+	}
+	return "", fmt.Errorf("%w: the JSON is of none that is known; %s", ErrUnknownFormat, formatHint())
+}
+
+// probe returns some of the JSON values that the head shows. The last may be cut.
+func probe(head []byte) []gjson.Result {
+	var probes []gjson.Result
+	head = bytes.ReplaceAll(head, []byte{0}, nil)
+	switch layoutOf(head, len(head) < HeadSize) {
+	case layoutArray:
+		if tooDeep(head) {
+			return nil
+		}
+		gjson.ParseBytes(head).ForEach(func(_, v gjson.Result) bool {
+			probes = append(probes, v)
+			return len(probes) < maxProbes
+		})
+	case layoutDocument:
+		return []gjson.Result{gjson.ParseBytes(head)}
+	default:
+		for line := range bytes.SplitSeq(head, []byte("\n")) {
+			line = bytes.TrimSpace(line)
+			if len(line) == 0 || line[0] != '{' && line[0] != '[' || tooDeep(line) {
+				continue
+			}
+			v := gjson.ParseBytes(line)
+			if v.IsArray() {
+				probes = append(probes, v.Get("0"))
+			}
+			if probes = append(probes, v); len(probes) >= maxProbes {
+				break
+			}
+		}
+	}
+	return probes
+}
+
+// sideFile says what a file is whose name alone shows that it is no transcript.
+func sideFile(base string) string {
+	lower := strings.ToLower(base)
+	stem, _, _ := strings.Cut(lower, ".")
+	switch {
+	case stem == "license" || stem == "licence" || stem == "copying" || stem == "notice":
+		return "a licence"
+	case stem == "readme" || stem == "source" && strings.HasSuffix(lower, ".txt"):
+		return "a description"
+	case strings.Contains(lower, ".checkpoint.") && strings.HasSuffix(lower, ".jsonl"):
+		return "a checkpoint of a session that has its own file"
+	}
+	return ""
+}
+
+// sideRecord says what a JSON value is that harnesses keep beside their transcripts.
+func sideRecord(rec gjson.Result) string {
+	has := func(paths ...string) bool {
+		for _, p := range paths {
+			if !rec.Get(p).Exists() {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case has("id", "task", "tokensIn"):
+		return "a list of tasks"
+	case has("session_id", "messages_path"), has("info.id", "session_summary"), has("createdAt", "lastPrompt"), has("workDir", "agents"):
+		return "the state of a session that has its own file"
+	case has("schema_version", "harnesses"):
+		return "a registry"
+	case has("name", "version", "dependencies"), has("name", "version", "scripts"):
+		return "a package description"
+	case has("mcpServers"), has("permissions.allow"):
+		return "settings"
+	}
+	index := false
+	if rec.IsObject() {
+		rec.ForEach(func(_, v gjson.Result) bool {
+			index = v.IsObject() && v.Get("sessionFile").Exists()
+			return index
+		})
+	}
+	if index {
+		return "an index of sessions"
+	}
+	return ""
+}
