@@ -1,0 +1,98 @@
+package retrieve
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"axiommind/activities/vector"
+	"axiommind/schema"
+)
+
+// Weights say how a hybrid score becomes the score of a hit. Each factor is in (0,1].
+type Weights struct {
+	Stage  map[schema.Stage]float64
+	Status map[schema.Status]float64
+	// HalfLife is the age at which the part of the recency factor above RecencyFloor is halved.
+	HalfLife     time.Duration
+	RecencyFloor float64
+}
+
+// DefaultWeights prefers what is proven, and what is recent, without letting either drown a much
+// better match: an old raw entry keeps 0.68 of its hybrid score. What was contradicted or replaced
+// falls behind what was not.
+func DefaultWeights() Weights {
+	return Weights{
+		Stage: map[schema.Stage]float64{
+			schema.StageRaw: 0.80, schema.StageWorking: 0.85, schema.StageCandidate: 0.90,
+			schema.StageVerified: 0.97, schema.StageCertified: 1,
+		},
+		Status: map[schema.Status]float64{
+			schema.StatusActive: 1, schema.StatusContested: 0.6,
+			schema.StatusDeprecated: 0.4, schema.StatusSuperseded: 0.3,
+		},
+		HalfLife:     180 * 24 * time.Hour,
+		RecencyFloor: 0.85,
+	}
+}
+
+// Explain says where a hit's score comes from: Score = Hybrid × StageWeight × StatusPenalty ×
+// Recency, and Hybrid = Vector + Keyword.
+type Explain struct {
+	Hybrid float64 `json:"hybrid"`
+	// Vector and Keyword are the weighted relative scores of the two searches, 0 where that search
+	// did not find the entry. They are relative to the other candidates of the same query.
+	Vector  float64 `json:"vector"`
+	Keyword float64 `json:"keyword"`
+	// Similarity is the cosine similarity and BM25 the keyword score behind them.
+	Similarity    float64 `json:"similarity"`
+	BM25          float64 `json:"bm25"`
+	StageWeight   float64 `json:"stage_weight"`
+	StatusPenalty float64 `json:"status_penalty"`
+	Recency       float64 `json:"recency"`
+}
+
+// Score is the product of the factors.
+func (e Explain) Score() float64 { return e.Hybrid * e.StageWeight * e.StatusPenalty * e.Recency }
+
+// explain weighs a candidate by its entry's row.
+func (w Weights) explain(c vector.Candidate, e schema.Entry, now time.Time) Explain {
+	return Explain{
+		Hybrid: c.Score, Vector: c.Vector, Keyword: c.Keyword, Similarity: c.Similarity, BM25: c.BM25,
+		StageWeight:   factor(w.Stage, e.Stage),
+		StatusPenalty: factor(w.Status, e.Status),
+		Recency:       w.recency(now.Sub(e.OccurredAt)),
+	}
+}
+
+// factor of a value that is not listed is the lowest that is.
+func factor[K comparable](weights map[K]float64, key K) float64 {
+	if f, ok := weights[key]; ok {
+		return f
+	}
+	lowest := 1.0
+	for _, f := range weights {
+		lowest = min(lowest, f)
+	}
+	return lowest
+}
+
+// recency falls from 1 towards the floor with age. What lies in the future is as good as new.
+func (w Weights) recency(age time.Duration) float64 {
+	if w.HalfLife <= 0 || age <= 0 {
+		return 1
+	}
+	return w.RecencyFloor + (1-w.RecencyFloor)*math.Exp2(-float64(age)/float64(w.HalfLife))
+}
+
+// sortHits orders by score, then the newest first, then by id, so that equal scores never swap.
+func sortHits(hits []Hit) {
+	slices.SortFunc(hits, func(a, b Hit) int {
+		return cmp.Or(
+			cmp.Compare(b.Score, a.Score),
+			b.OccurredAt.Compare(a.OccurredAt),
+			cmp.Compare(a.ID, b.ID),
+		)
+	})
+}

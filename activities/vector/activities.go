@@ -1,0 +1,121 @@
+package vector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+
+	"axiommind/activities/border"
+	"axiommind/schema"
+)
+
+const (
+	heartbeat = 10 * time.Second
+	// wakeAgain is how long a session waits for its vectors before it wakes the writer once more.
+	wakeAgain = 30 * time.Second
+	pollFirst = 50 * time.Millisecond
+	pollLast  = time.Second
+)
+
+// Activities indexes sessions and lets the one writer of the collection work.
+type Activities struct {
+	writer   *Writer
+	conn     driver.Conn
+	version  string
+	temporal client.Client
+}
+
+// NewActivities returns the room's activities. The client signals the vector_writer workflow.
+func NewActivities(writer *Writer, conn driver.Conn, embedder Embedder, temporal client.Client) (*Activities, error) {
+	if writer == nil || conn == nil || embedder == nil || temporal == nil {
+		return nil, errors.New("vector activities: a writer, a database, an embedder and a Temporal client are needed")
+	}
+	return &Activities{writer: writer, conn: conn, version: embedder.Version(), temporal: temporal}, nil
+}
+
+// IndexInput bounds one call of IndexPending.
+type IndexInput struct {
+	Limit int `json:"limit"`
+}
+
+// IndexPending works on the outbox rows that are due. Only the vector_writer workflow may call it.
+func (a *Activities) IndexPending(ctx context.Context, in IndexInput) (Result, error) {
+	stop := border.Heartbeat(ctx, heartbeat)
+	defer stop()
+	result, err := a.writer.IndexPending(ctx, in.Limit)
+	return result, border.Return(err)
+}
+
+// SessionInput names the session whose vectors are waited for.
+type SessionInput struct {
+	SessionID string `json:"session_id"`
+	Project   string `json:"project"`
+}
+
+// SessionResult counts the session's outbox rows by their end.
+type SessionResult struct {
+	Indexed int `json:"indexed"`
+	Failed  int `json:"failed"`
+}
+
+// IndexSession wakes the collection's writer and waits until no row of the session is pending.
+func (a *Activities) IndexSession(ctx context.Context, in SessionInput) (SessionResult, error) {
+	stop := border.Heartbeat(ctx, heartbeat)
+	defer stop()
+	result, err := a.indexSession(ctx, in)
+	return result, border.Return(err)
+}
+
+func (a *Activities) indexSession(ctx context.Context, in SessionInput) (SessionResult, error) {
+	var woken time.Time
+	for wait := pollFirst; ; wait = min(2*wait, pollLast) {
+		pending, result, err := a.session(ctx, in)
+		if err != nil || pending == 0 {
+			return result, err
+		}
+		if time.Since(woken) > wakeAgain {
+			if err := a.wake(ctx); err != nil {
+				return SessionResult{}, err
+			}
+			woken = time.Now()
+		}
+		select {
+		case <-ctx.Done():
+			return SessionResult{}, ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}
+
+// session counts the session's rows. A row that failed is not waited for: its retry may be far off.
+func (a *Activities) session(ctx context.Context, in SessionInput) (pending uint64, result SessionResult, err error) {
+	var done, failed uint64
+	err = a.conn.QueryRow(ctx, `SELECT countIf(status = 'pending'), countIf(status = 'done'), countIf(status = 'failed')
+		FROM vector_outbox WHERE embedding_version = ? AND project = ? AND item_kind = 'entry' AND item_id IN
+		(SELECT entry_id FROM entries WHERE project = ? AND session_id = ?)`,
+		a.version, in.Project, in.Project, in.SessionID).Scan(&pending, &done, &failed)
+	if err != nil {
+		return 0, SessionResult{}, fmt.Errorf("count vectors of session %q: %w", in.SessionID, err)
+	}
+	return pending, SessionResult{Indexed: int(done), Failed: int(failed)}, nil
+}
+
+func (a *Activities) wake(ctx context.Context) error {
+	collection := a.writer.Collection()
+	options := client.StartWorkflowOptions{
+		ID: schema.VectorWorkflowID(collection), TaskQueue: schema.QueueMain,
+		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		StaticSummary:         "writes the vectors of " + collection,
+	}
+	_, err := a.temporal.SignalWithStartWorkflow(ctx, options.ID, schema.SignalWake, nil, options,
+		schema.WorkflowVectorWriter, schema.VectorWriterInput{Collection: collection})
+	if err != nil {
+		return fmt.Errorf("wake the vector writer of %q: %w", collection, err)
+	}
+	return nil
+}

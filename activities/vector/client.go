@@ -1,0 +1,259 @@
+package vector
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weaviate/weaviate-go-client/v4/weaviate"
+	"github.com/weaviate/weaviate/entities/models"
+
+	"axiommind/schema"
+)
+
+// Defaults of [ClientConfig].
+const (
+	DefaultTimeout    = 30 * time.Second
+	DefaultReadyDelay = 250 * time.Millisecond
+)
+
+// ClientConfig says how to reach Weaviate.
+type ClientConfig struct {
+	// URL is the server's address, such as http://127.0.0.1:8080.
+	URL string
+	// APIKey is sent as a bearer token; empty to send none.
+	APIKey string
+	// Timeout bounds one call; 0 means DefaultTimeout.
+	Timeout time.Duration
+	// ReadyDelay is the pause between two probes of [Client.Ready]; 0 means DefaultReadyDelay.
+	ReadyDelay time.Duration
+}
+
+// Client is the one place that talks to Weaviate. Each of its methods that touches objects takes
+// the project they belong to, and reaches no other. It is safe for concurrent use.
+type Client struct {
+	api        *weaviate.Client
+	host       string
+	readyDelay time.Duration
+}
+
+// NewClient returns a client. It makes no request.
+func NewClient(cfg ClientConfig) (*Client, error) {
+	u, err := url.Parse(cfg.URL)
+	if err != nil {
+		return nil, fmt.Errorf("read weaviate address: %w", err)
+	}
+	if u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("read weaviate address %q: want http://host:port", cfg.URL)
+	}
+	headers := map[string]string{}
+	if cfg.APIKey != "" {
+		headers["Authorization"] = "Bearer " + cfg.APIKey
+	}
+	api, err := weaviate.NewClient(weaviate.Config{
+		Host: u.Host, Scheme: u.Scheme, Headers: headers, Timeout: cmp.Or(cfg.Timeout, DefaultTimeout),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make weaviate client: %w", err)
+	}
+	return &Client{api: api, host: u.Host, readyDelay: cmp.Or(cfg.ReadyDelay, DefaultReadyDelay)}, nil
+}
+
+// Ready waits until the server answers that it is ready, and returns its version. It gives up when
+// ctx ends; the error names the host and the last reason.
+func (c *Client) Ready(ctx context.Context) (version string, err error) {
+	for {
+		ready, probeErr := c.api.Misc().ReadyChecker().Do(ctx)
+		if probeErr == nil && ready {
+			meta, metaErr := c.api.Misc().MetaGetter().Do(ctx)
+			if metaErr == nil {
+				return meta.Version, nil
+			}
+			probeErr = metaErr
+		}
+		if probeErr == nil {
+			probeErr = errors.New("it answers, and is not ready")
+		}
+		if ctx.Err() == nil || err == nil {
+			err = c.fail("wait for readiness", probeErr)
+		}
+		select {
+		case <-ctx.Done():
+			return "", err
+		case <-time.After(c.readyDelay):
+		}
+	}
+}
+
+// EnsureCollection makes the class where it is missing. Several callers may do so at once. A class
+// of the name without tenants, or with another kind of index, is ErrCollection: nothing is changed.
+func (c *Client) EnsureCollection(ctx context.Context, want schema.WeaviateClass) error {
+	const op = "ensure collection"
+	got, err := c.api.Schema().ClassGetter().WithClassName(want.Class).Do(ctx)
+	if err = c.fail(op, err); statusOf(err) == http.StatusNotFound {
+		var class models.Class
+		if err := convert(want, &class); err != nil {
+			return err
+		}
+		if err = c.fail(op, c.api.Schema().ClassCreator().WithClass(&class).Do(ctx)); err == nil {
+			return nil
+		}
+		// Another writer may have been faster: what counts is what is there now.
+		created := err
+		if got, err = c.api.Schema().ClassGetter().WithClassName(want.Class).Do(ctx); err != nil {
+			return created
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return c.checkClass(op, want, got)
+}
+
+func (c *Client) checkClass(op string, want schema.WeaviateClass, got *models.Class) error {
+	reason := ""
+	switch {
+	case got.MultiTenancyConfig == nil || !got.MultiTenancyConfig.Enabled:
+		reason = "it has no tenants"
+	case got.VectorIndexType != want.VectorIndexType:
+		reason = fmt.Sprintf("its vector index is %q, not %q", got.VectorIndexType, want.VectorIndexType)
+	default:
+		for _, p := range want.Properties {
+			if !slices.ContainsFunc(got.Properties, func(g *models.Property) bool {
+				return g.Name == p.Name && g.Tokenization == p.Tokenization
+			}) {
+				reason = fmt.Sprintf("its property %q is missing or tokenized in another way", p.Name)
+				break
+			}
+		}
+	}
+	if reason == "" {
+		return nil
+	}
+	return &Error{
+		Host: c.host, Op: op, cause: ErrCollection,
+		Message: fmt.Sprintf("%v: %q: %s: delete it, and reconcile makes it anew", ErrCollection, want.Class, reason),
+	}
+}
+
+// EnsureTenant makes the project's tenant where it is missing. Several callers may do so at once.
+func (c *Client) EnsureTenant(ctx context.Context, collection, project string) error {
+	err := c.api.Schema().TenantsCreator().WithClassName(collection).
+		WithTenants(models.Tenant{Name: schema.VectorTenant(project)}).Do(ctx)
+	return c.fail("ensure tenant", err)
+}
+
+// Tenants returns the names of the collection's tenants; none when there is no such collection.
+func (c *Client) Tenants(ctx context.Context, collection string) ([]string, error) {
+	tenants, err := c.api.Schema().TenantsGetter().WithClassName(collection).Do(ctx)
+	if err = c.fail("list tenants", err); err != nil {
+		// An unknown class is a 422 here.
+		if exists, existsErr := c.exists(ctx, collection); existsErr == nil && !exists {
+			return nil, nil
+		}
+		return nil, err
+	}
+	names := make([]string, 0, len(tenants))
+	for _, t := range tenants {
+		names = append(names, t.Name)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+func (c *Client) exists(ctx context.Context, collection string) (bool, error) {
+	ok, err := c.api.Schema().ClassExistenceChecker().WithClassName(collection).Do(ctx)
+	return ok, c.fail("look for collection", err)
+}
+
+// DeleteCollection drops the collection with all its tenants.
+func (c *Client) DeleteCollection(ctx context.Context, collection string) error {
+	return c.fail("delete collection", c.api.Schema().ClassDeleter().WithClassName(collection).Do(ctx))
+}
+
+// Object is an item with its vector as Weaviate holds it.
+type Object struct {
+	ID         string
+	Vector     []float32
+	Properties map[string]any
+}
+
+// Put inserts or replaces objects of one project and returns one error for each, nil for those that
+// were written. The second error says that the request as a whole failed and nothing is known.
+func (c *Client) Put(ctx context.Context, collection, project string, objects []Object) ([]error, error) {
+	const op = "put objects"
+	batch := make([]*models.Object, len(objects))
+	position := make(map[string]int, len(objects))
+	for i, o := range objects {
+		batch[i] = c.model(collection, project, o)
+		position[strings.ToLower(o.ID)] = i
+	}
+	answers, err := c.api.Batch().ObjectsBatcher().WithObjects(batch...).Do(ctx)
+	if err != nil {
+		return nil, c.fail(op, err)
+	}
+	results := make([]error, len(objects))
+	answered := make([]bool, len(objects))
+	for _, a := range answers {
+		i, ok := position[strings.ToLower(a.ID.String())]
+		if !ok {
+			continue
+		}
+		answered[i] = true
+		results[i] = c.objectError(op, a)
+	}
+	for i, ok := range answered {
+		if !ok {
+			results[i] = c.reject(op, 0, "no result for object %q", objects[i].ID)
+		}
+	}
+	return results, nil
+}
+
+func (c *Client) model(collection, project string, o Object) *models.Object {
+	return &models.Object{
+		Class: collection, Tenant: schema.VectorTenant(project), ID: uuidOf(o.ID),
+		Vector: o.Vector, Properties: o.Properties,
+	}
+}
+
+func (c *Client) objectError(op string, a models.ObjectsGetResponse) error {
+	if a.Result == nil {
+		return c.reject(op, 0, "no result for object %q", a.ID)
+	}
+	var reasons []string
+	if a.Result.Errors != nil {
+		for _, e := range a.Result.Errors.Error {
+			if e != nil {
+				reasons = append(reasons, e.Message)
+			}
+		}
+	}
+	failed := a.Result.Status != nil && *a.Result.Status == models.ObjectsGetResponseAO2ResultStatusFAILED
+	if len(reasons) == 0 && !failed {
+		return nil
+	}
+	if len(reasons) == 0 {
+		reasons = []string{"refused without a reason"}
+	}
+	return c.reject(op, 0, "%s", strings.Join(reasons, "; "))
+}
+
+// convert copies one JSON-shaped value into another.
+func convert(from, to any) error {
+	data, err := json.Marshal(from)
+	if err != nil {
+		return fmt.Errorf("encode class: %w", err)
+	}
+	if err := json.Unmarshal(data, to); err != nil {
+		return fmt.Errorf("decode class: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package vector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/weaviate/weaviate-go-client/v4/weaviate/fault"
+
+	"axiommind/schema"
+)
+
+// ErrCollection is returned when a collection of the name exists with settings that are not ours.
+var ErrCollection = errors.New("collection has other settings")
+
+// Error is a failed call of Weaviate.
+type Error struct {
+	// Host is the server's address and Op what was asked of it.
+	Host, Op string
+	// Status is the HTTP status, 0 when there was no answer.
+	Status  int
+	Message string
+	cause   error
+}
+
+// Error returns "op on weaviate at host (status): message".
+func (e *Error) Error() string {
+	status := ""
+	if e.Status > 0 {
+		status = fmt.Sprintf(" (status %d)", e.Status)
+	}
+	return fmt.Sprintf("%s on weaviate at %q%s: %s", e.Op, e.Host, status, e.Message)
+}
+
+// Unwrap returns the error underneath, if any.
+func (e *Error) Unwrap() error { return e.cause }
+
+// Retryable reports whether the same call may succeed later.
+func (e *Error) Retryable() bool {
+	switch {
+	case errors.Is(e.cause, ErrCollection):
+		return false
+	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict, e.Status == http.StatusTooManyRequests:
+		return true
+	default:
+		return e.Status < 400 || e.Status >= 500
+	}
+}
+
+// FailureType is the type of the Temporal failure the error becomes.
+func (e *Error) FailureType() string {
+	if e.Retryable() {
+		return schema.ErrorVectorUnavailable
+	}
+	return schema.ErrorVectorRejected
+}
+
+func (c *Client) fail(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%s on weaviate at %q: %w", op, c.host, err)
+	}
+	out := &Error{Host: c.host, Op: op, Message: err.Error(), cause: err}
+	var answer *fault.WeaviateClientError
+	if errors.As(err, &answer) {
+		out.Message = answer.Msg
+		if answer.IsUnexpectedStatusCode {
+			out.Status = answer.StatusCode
+		}
+		if answer.DerivedFromError != nil {
+			out.cause = answer.DerivedFromError
+			out.Message = answer.DerivedFromError.Error()
+		}
+	}
+	return out
+}
+
+func (c *Client) reject(op string, status int, format string, args ...any) error {
+	return &Error{Host: c.host, Op: op, Status: status, Message: fmt.Sprintf(format, args...)}
+}
+
+func statusOf(err error) int {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Status
+	}
+	return 0
+}

@@ -1,0 +1,253 @@
+package vector
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-openapi/strfmt"
+	"github.com/weaviate/weaviate/entities/models"
+
+	"axiommind/schema"
+)
+
+func uuidOf(id string) strfmt.UUID { return strfmt.UUID(id) }
+
+// quote returns text as a GraphQL string literal. Whatever the text holds, the literal ends where
+// it ends, and its value is the text with invalid UTF-8 replaced by U+FFFD.
+func quote(text string) string {
+	var b strings.Builder
+	b.Grow(len(text) + 2)
+	b.WriteByte('"')
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfeff:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		case r == utf8.RuneError:
+			b.WriteRune(utf8.RuneError)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+func quoteAll(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, t := range texts {
+		quoted[i] = quote(t)
+	}
+	return "[" + strings.Join(quoted, ",") + "]"
+}
+
+func floats(vector []float32) string {
+	b := make([]byte, 0, len(vector)*12+2)
+	b = append(b, '[')
+	for i, v := range vector {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendFloat(b, float64(v), 'g', -1, 32)
+	}
+	return string(append(b, ']'))
+}
+
+// Filter restricts a search by what never changes of an item. The zero value of a field but User
+// restricts nothing.
+type Filter struct {
+	Kind string
+	// User is always compared: an empty one finds the items of no user.
+	User      string
+	Agent     string
+	SessionID string
+	Types     []string
+	// From and To bound occurred_at: From is inclusive, To is not.
+	From, To time.Time
+}
+
+// where renders the filter as GraphQL. Weaviate trims white space of such values, so it may admit
+// more than was asked for, and never less: callers check what they load.
+func (f Filter) where() string {
+	operands := []string{
+		equal(schema.PropertyItemKind, f.Kind),
+		equal(schema.PropertyUser, f.User),
+	}
+	if f.Agent != "" {
+		operands = append(operands, equal(schema.PropertyAgent, f.Agent))
+	}
+	if f.SessionID != "" {
+		operands = append(operands, equal(schema.PropertySessionID, f.SessionID))
+	}
+	if len(f.Types) > 0 {
+		operands = append(operands, fmt.Sprintf(`{path:["%s"],operator:ContainsAny,valueText:%s}`,
+			schema.PropertyEntryType, quoteAll(f.Types)))
+	}
+	if !f.From.IsZero() {
+		operands = append(operands, date("GreaterThanEqual", f.From))
+	}
+	if !f.To.IsZero() {
+		operands = append(operands, date("LessThan", f.To))
+	}
+	return "{operator:And,operands:[" + strings.Join(operands, ",") + "]}"
+}
+
+func equal(property, value string) string {
+	return fmt.Sprintf(`{path:["%s"],operator:Equal,valueText:%s}`, property, quote(value))
+}
+
+func date(operator string, t time.Time) string {
+	return fmt.Sprintf(`{path:["%s"],operator:%s,valueDate:%s}`,
+		schema.PropertyOccurredAt, operator, quote(t.UTC().Format(time.RFC3339Nano)))
+}
+
+// query runs a GraphQL query over one class and returns its rows. A class or tenant that does not
+// exist has no rows.
+func (c *Client) query(ctx context.Context, op, function, collection, arguments, fields string) ([]map[string]any, error) {
+	text := fmt.Sprintf("{%s{%s(%s){%s}}}", function, collection, arguments, fields)
+	answer, err := c.api.GraphQL().Raw().WithQuery(text).Do(ctx)
+	if err != nil {
+		return nil, c.fail(op, err)
+	}
+	if len(answer.Errors) > 0 {
+		return nil, c.graphqlError(op, collection, answer.Errors)
+	}
+	byClass, ok := answer.Data[function].(map[string]any)
+	if !ok {
+		return nil, c.reject(op, 0, "answer has no %q", function)
+	}
+	list, ok := byClass[collection].([]any)
+	if !ok && byClass[collection] != nil {
+		return nil, c.reject(op, 0, "answer has no list of %q", collection)
+	}
+	rows := make([]map[string]any, 0, len(list))
+	for _, item := range list {
+		row, ok := item.(map[string]any)
+		if !ok {
+			return nil, c.reject(op, 0, "answer holds %T, not an object", item)
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// graphqlError is nil where the errors say that there is no such class or tenant.
+func (c *Client) graphqlError(op, collection string, list []*models.GraphQLError) error {
+	var messages []string
+	for _, e := range list {
+		if e != nil {
+			messages = append(messages, e.Message)
+		}
+	}
+	text := strings.Join(messages, "; ")
+	for _, absent := range []string{"tenant not found", `Cannot query field "` + collection + `"`} {
+		if strings.Contains(text, absent) {
+			return nil
+		}
+	}
+	// Before the first class is made there is no GraphQL schema at all.
+	if strings.Contains(text, "no graphql provider present") {
+		return nil
+	}
+	status := 0
+	for _, rejected := range []string{"Syntax Error", "Cannot query field", "has invalid value", "Unknown argument", "lengths don't match", "wrong size"} {
+		if strings.Contains(text, rejected) {
+			status = http.StatusUnprocessableEntity
+		}
+	}
+	return c.reject(op, status, "%s", text)
+}
+
+// Count returns how many objects the project has in the collection.
+func (c *Client) Count(ctx context.Context, collection, project string) (int, error) {
+	rows, err := c.query(ctx, "count objects", "Aggregate", collection,
+		"tenant:"+quote(schema.VectorTenant(project)), "meta{count}")
+	if err != nil || len(rows) == 0 {
+		return 0, err
+	}
+	meta, _ := rows[0]["meta"].(map[string]any)
+	return int(number(meta["count"])), nil
+}
+
+// Stored is what is compared of an object.
+type Stored struct {
+	ID, Kind, ItemID, ContentHash string
+}
+
+const storedFields = schema.PropertyItemKind + " " + schema.PropertyItemID + " " +
+	schema.PropertyContentHash + " _additional{id}"
+
+// Lookup returns those of the objects that exist, by id. Give it at most a few hundred.
+func (c *Client) Lookup(ctx context.Context, collection, project string, ids []string) (map[string]Stored, error) {
+	if len(ids) == 0 {
+		return map[string]Stored{}, nil
+	}
+	rows, err := c.query(ctx, "look up objects", "Get", collection, fmt.Sprintf(
+		`tenant:%s,limit:%d,where:{path:["id"],operator:ContainsAny,valueText:%s}`,
+		quote(schema.VectorTenant(project)), len(ids), quoteAll(ids)), storedFields)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]Stored, len(rows))
+	for _, row := range rows {
+		s := stored(row)
+		out[s.ID] = s
+	}
+	return out, nil
+}
+
+// List returns up to limit objects of the project in the order of their ids, after the given one.
+func (c *Client) List(ctx context.Context, collection, project, after string, limit int) ([]Stored, error) {
+	rows, err := c.query(ctx, "list objects", "Get", collection, fmt.Sprintf(
+		`tenant:%s,limit:%d,after:%s`, quote(schema.VectorTenant(project)), limit, quote(after)), storedFields)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Stored, 0, len(rows))
+	for _, row := range rows {
+		out = append(out, stored(row))
+	}
+	return out, nil
+}
+
+func stored(row map[string]any) Stored {
+	additional, _ := row["_additional"].(map[string]any)
+	return Stored{
+		ID: str(additional["id"]), Kind: str(row[schema.PropertyItemKind]),
+		ItemID: str(row[schema.PropertyItemID]), ContentHash: str(row[schema.PropertyContentHash]),
+	}
+}
+
+func str(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+// number reads what Weaviate gives as a number or as a string.
+func number(v any) float64 {
+	switch v := v.(type) {
+	case float64:
+		return v
+	case string:
+		f, _ := strconv.ParseFloat(v, 64)
+		return f
+	case interface{ Float64() (float64, error) }:
+		f, _ := v.Float64()
+		return f
+	default:
+		return 0
+	}
+}

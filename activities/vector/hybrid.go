@@ -1,0 +1,91 @@
+package vector
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"axiommind/schema"
+)
+
+// HybridQuery asks for the objects of one project that fit a text and its vector.
+type HybridQuery struct {
+	Collection string
+	Project    string
+	Filter     Filter
+	// Text is analyzed by [Terms] before it is searched for.
+	Text   string
+	Vector []float32
+	// Alpha weighs the vector against the keywords, from 0 (keywords only) to 1 (vector only).
+	Alpha float64
+	Limit int
+}
+
+// Candidate is an object that a hybrid search found.
+type Candidate struct {
+	Kind, ItemID string
+	// Score is the fused score, in [0,1]: the sum of Vector and Keyword, each of which is that
+	// part's relative score times its weight.
+	Score           float64
+	Vector, Keyword float64
+	// Similarity is the cosine similarity and BM25 the keyword score, 0 where that part did not
+	// find the object.
+	Similarity, BM25 float64
+}
+
+// Hybrid returns the best objects in order of their scores. A project or collection that does not
+// exist has none.
+func (c *Client) Hybrid(ctx context.Context, q HybridQuery) ([]Candidate, error) {
+	terms, alpha := Terms(q.Text), q.Alpha
+	if terms == "" {
+		// With no term there is nothing to find by keywords.
+		alpha = 1
+	}
+	arguments := fmt.Sprintf(
+		`tenant:%s,limit:%d,hybrid:{query:%s,alpha:%s,vector:%s,fusionType:relativeScoreFusion,properties:["%s"]},where:%s`,
+		quote(schema.VectorTenant(q.Project)), q.Limit, quote(terms), strconv.FormatFloat(alpha, 'f', -1, 64),
+		floats(q.Vector), schema.PropertyTerms, q.Filter.where())
+	fields := schema.PropertyItemKind + " " + schema.PropertyItemID + " _additional{score explainScore}"
+	rows, err := c.query(ctx, "search", "Get", q.Collection, arguments, fields)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Candidate, 0, len(rows))
+	for _, row := range rows {
+		additional, _ := row["_additional"].(map[string]any)
+		candidate := Candidate{
+			Kind: str(row[schema.PropertyItemKind]), ItemID: str(row[schema.PropertyItemID]),
+			Score: number(additional["score"]),
+		}
+		candidate.explain(str(additional["explainScore"]))
+		out = append(out, candidate)
+	}
+	return out, nil
+}
+
+// explain reads the parts of the score out of Weaviate's explanation, which is lines such as
+// "Hybrid (Result Set vector,hybridVector) Document ID: original score 0.3, normalized score: 0.5".
+func (c *Candidate) explain(text string) {
+	for part := range strings.SplitSeq(text, "Hybrid (Result Set ") {
+		set, rest, ok := strings.Cut(part, ")")
+		if !ok {
+			continue
+		}
+		_, numbers, _ := strings.Cut(rest, "original score ")
+		original, normalized, ok := strings.Cut(numbers, ", normalized score: ")
+		if !ok {
+			continue
+		}
+		raw, errRaw := strconv.ParseFloat(strings.TrimSpace(original), 64)
+		share, errShare := strconv.ParseFloat(strings.Trim(normalized, " -\n"), 64)
+		if errRaw != nil || errShare != nil {
+			continue
+		}
+		if strings.HasPrefix(set, "vector") {
+			c.Similarity, c.Vector = raw, share
+		} else {
+			c.BM25, c.Keyword = raw, share
+		}
+	}
+}

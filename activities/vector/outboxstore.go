@@ -1,0 +1,175 @@
+package vector
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/schema"
+)
+
+// Outbox reads vector_outbox for one embedding version.
+type Outbox struct {
+	conn    driver.Conn
+	version string
+}
+
+// NewOutbox returns the outbox of the embedding version.
+func NewOutbox(conn driver.Conn, version string) *Outbox {
+	return &Outbox{conn: conn, version: version}
+}
+
+// OutboxCounts says how the rows of an embedding version stand.
+type OutboxCounts struct {
+	Pending int
+	// Failed counts all failed rows: those to be tried again and the Permanent ones.
+	Failed, Permanent int
+	Done              int
+	// Due counts the rows that can be worked on now, pending ones included.
+	Due int
+	// NextRetry is when the next failed row falls due; zero when none waits.
+	NextRetry time.Time
+}
+
+// Backoff says when a failed row is tried again: Base after the first failure, twice as long after
+// each further one, at most Max.
+type Backoff struct{ Base, Max time.Duration }
+
+// dueAt is the time a row falls due, in microseconds. Its arguments are Max, Base (microseconds).
+const dueAt = `toUnixTimestamp64Micro(updated_at) + toInt64(least(?, ? * pow(2, least(attempts, 60) - 1)))`
+
+// Due returns up to limit rows that can be worked on now, oldest first.
+func (o *Outbox) Due(ctx context.Context, now time.Time, b Backoff, limit int) ([]Row, error) {
+	return o.query(ctx, `(status = 'pending' OR status = 'failed' AND NOT permanent AND `+dueAt+` <= ?)
+		ORDER BY created_at, job_id LIMIT ?`,
+		float64(b.Max.Microseconds()), float64(b.Base.Microseconds()), now.UnixMicro(), limit)
+}
+
+// After returns up to limit rows in the order of their job ids, after the given one.
+func (o *Outbox) After(ctx context.Context, jobID string, limit int) ([]Row, error) {
+	return o.query(ctx, "job_id > ? ORDER BY job_id LIMIT ?", jobID, limit)
+}
+
+// Of returns the rows of the items of that kind, by item id.
+func (o *Outbox) Of(ctx context.Context, kind string, ids []string) (map[string]Row, error) {
+	jobs := make([]string, len(ids))
+	for i, id := range ids {
+		jobs[i] = schema.VectorItem{Kind: kind, ID: id, EmbeddingVersion: o.version}.JobID()
+	}
+	out := make(map[string]Row, len(ids))
+	if len(ids) == 0 {
+		return out, nil
+	}
+	rows, err := o.query(ctx, "job_id IN ?", jobs)
+	for _, r := range rows {
+		out[r.ID] = r
+	}
+	return out, err
+}
+
+func (o *Outbox) query(ctx context.Context, where string, args ...any) ([]Row, error) {
+	found, err := o.conn.Query(ctx, `SELECT item_kind, item_id, embedding_version, project, status, error,
+		attempts, permanent, content_hash, created_at, updated_at, version
+		FROM vector_outbox_raw FINAL WHERE embedding_version = ? AND `+where, append([]any{o.version}, args...)...)
+	if err != nil {
+		return nil, fmt.Errorf("read vector outbox: %w", err)
+	}
+	defer func() { _ = found.Close() }()
+	var out []Row
+	for found.Next() {
+		var r Row
+		var status string
+		var attempts uint32
+		if err := found.Scan(&r.Kind, &r.ID, &r.EmbeddingVersion, &r.Project, &status, &r.Error, &attempts,
+			&r.Permanent, &r.ContentHash, &r.CreatedAt, &r.UpdatedAt, &r.Rank); err != nil {
+			return nil, fmt.Errorf("read vector outbox: %w", err)
+		}
+		r.Status, r.Attempts = schema.OutboxStatus(status), int(attempts)
+		out = append(out, r)
+	}
+	if err := found.Err(); err != nil {
+		return nil, fmt.Errorf("read vector outbox: %w", err)
+	}
+	return out, nil
+}
+
+// Counts returns how the rows stand at the given time.
+func (o *Outbox) Counts(ctx context.Context, now time.Time, b Backoff) (OutboxCounts, error) {
+	var pending, failed, permanent, done, retry uint64
+	var next int64
+	limits := []any{float64(b.Max.Microseconds()), float64(b.Base.Microseconds())}
+	args := append(append(append([]any{}, limits...), now.UnixMicro()), limits...)
+	err := o.conn.QueryRow(ctx, `SELECT countIf(status = 'pending'), countIf(status = 'failed'),
+		countIf(status = 'failed' AND permanent), countIf(status = 'done'),
+		countIf(status = 'failed' AND NOT permanent AND `+dueAt+` <= ?),
+		minIf(`+dueAt+`, status = 'failed' AND NOT permanent)
+		FROM vector_outbox WHERE embedding_version = ?`, append(args, o.version)...).
+		Scan(&pending, &failed, &permanent, &done, &retry, &next)
+	if err != nil {
+		return OutboxCounts{}, fmt.Errorf("count vector outbox: %w", err)
+	}
+	counts := OutboxCounts{
+		Pending: int(pending), Failed: int(failed), Permanent: int(permanent), Done: int(done),
+		Due: int(pending + retry),
+	}
+	if failed > permanent {
+		counts.NextRetry = time.UnixMicro(next).UTC()
+	}
+	return counts, nil
+}
+
+func writeRows(ctx context.Context, conn driver.Conn, rows []Row) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	batch, err := conn.PrepareBatch(ctx, `INSERT INTO vector_outbox_raw (job_id, item_kind, item_id,
+		embedding_version, project, status, error, attempts, permanent, content_hash, created_at, updated_at,
+		version)`)
+	if err != nil {
+		return fmt.Errorf("prepare vector outbox: %w", err)
+	}
+	defer func() { _ = batch.Close() }()
+	for _, r := range rows {
+		if err := batch.Append(r.JobID(), r.Kind, r.ID, r.EmbeddingVersion, r.Project, string(r.Status), r.Error,
+			uint32(r.Attempts), r.Permanent, r.ContentHash, r.CreatedAt, r.UpdatedAt, r.Rank); err != nil {
+			return fmt.Errorf("write vector outbox row %q: %w", r.JobID(), err)
+		}
+	}
+	if err := batch.Send(); err != nil {
+		return fmt.Errorf("write vector outbox: %w", err)
+	}
+	return nil
+}
+
+// projects returns the projects that have rows, with the number that are done, by name.
+func (o *Outbox) projects(ctx context.Context) ([]projectCount, error) {
+	rows, err := o.conn.Query(ctx, `SELECT project, countIf(status = 'done') FROM vector_outbox
+		WHERE embedding_version = ? GROUP BY project ORDER BY project`, o.version)
+	if err != nil {
+		return nil, fmt.Errorf("count vector outbox: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var out []projectCount
+	for rows.Next() {
+		var p projectCount
+		var done uint64
+		if err := rows.Scan(&p.Project, &done); err != nil {
+			return nil, fmt.Errorf("count vector outbox: %w", err)
+		}
+		p.Done = int(done)
+		out = append(out, p)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("count vector outbox: %w", err)
+	}
+	return out, nil
+}
+
+// done returns up to limit rows of the project that are done, in the order of their job ids, after
+// the given one and as many more as offset says.
+func (o *Outbox) done(ctx context.Context, project, after string, offset, limit int) ([]Row, error) {
+	return o.query(ctx, `project = ? AND status = 'done' AND job_id > ? ORDER BY job_id LIMIT ? OFFSET ?`,
+		project, after, limit, offset)
+}

@@ -1,0 +1,357 @@
+package vector
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// Log is what a Writer needs of the event log.
+type Log interface {
+	Append(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error)
+	Project(ctx context.Context, p eventlog.Projector, stream string) (eventlog.Progress, error)
+}
+
+// Defaults of [Options].
+const (
+	DefaultBatchSize   = 64
+	DefaultMaxAttempts = 8
+	DefaultRetryBase   = 30 * time.Second
+	DefaultRetryMax    = time.Hour
+	DefaultSample      = 200
+)
+
+// maxReason bounds an item's error as it is stored, in bytes.
+const maxReason = 500
+
+// Options configure a [Writer]. A zero value means its default.
+type Options struct {
+	// BatchSize is how many items are embedded, written and recorded at a time.
+	BatchSize int
+	// MaxAttempts is how often an item is tried before it counts as permanently failed.
+	MaxAttempts int
+	// Backoff says when a failed item is tried again.
+	Backoff Backoff
+	// Sample is how many objects of a project reconcile compares when the counts agree.
+	Sample int
+	// Actor is named in the events.
+	Actor string
+	// Now is the clock.
+	Now func() time.Time
+	// Progress is called after each batch with the number of items worked on so far.
+	Progress func(items int)
+}
+
+func (o Options) withDefaults() Options {
+	o.BatchSize = cmp.Or(o.BatchSize, DefaultBatchSize)
+	o.MaxAttempts = cmp.Or(o.MaxAttempts, DefaultMaxAttempts)
+	o.Backoff.Base = cmp.Or(o.Backoff.Base, DefaultRetryBase)
+	o.Backoff.Max = cmp.Or(o.Backoff.Max, DefaultRetryMax)
+	o.Sample = cmp.Or(o.Sample, DefaultSample)
+	o.Actor = cmp.Or(o.Actor, "vector_writer")
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Progress == nil {
+		o.Progress = func(int) {}
+	}
+	return o
+}
+
+// Writer brings the vector store to what the outbox asks for. One at a time may write a collection.
+type Writer struct {
+	log        Log
+	outbox     *Outbox
+	projector  *OutboxProjector
+	client     *Client
+	embedder   Embedder
+	sources    map[string]Source
+	collection string
+	opts       Options
+}
+
+// NewWriter returns the writer of the embedder's collection. The projector must be of the
+// embedder's version; sources say where the items of each kind come from.
+func NewWriter(conn driver.Conn, log Log, projector *OutboxProjector, client *Client, embedder Embedder,
+	sources []Source, opts Options,
+) (*Writer, error) {
+	version := embedder.Version()
+	if projector.version != version {
+		return nil, fmt.Errorf("make vector writer: the outbox is of version %q, the embedder of %q",
+			projector.version, version)
+	}
+	w := &Writer{
+		log: log, outbox: NewOutbox(conn, version), projector: projector, client: client, embedder: embedder,
+		sources: map[string]Source{}, collection: schema.VectorCollection(version), opts: opts.withDefaults(),
+	}
+	for _, s := range sources {
+		w.sources[s.Kind()] = s
+	}
+	return w, nil
+}
+
+// Collection is the name of the Weaviate class the writer writes.
+func (w *Writer) Collection() string { return w.collection }
+
+// Result is what one call of [Writer.IndexPending] did, and what it left.
+type Result struct {
+	Indexed int
+	// Failed counts the items whose failure was recorded in this call.
+	Failed int
+	// Remaining counts the items that can be worked on now.
+	Remaining int
+	// NextRetry is when a failed item falls due next; zero when none waits.
+	NextRetry time.Time
+}
+
+// IndexPending works on up to limit items that are pending, or failed and due. It may be stopped at
+// any point and called again: what was recorded is not done anew, and what was written without
+// being recorded is written over.
+//
+// A failure of single items is recorded and counted. An error is one that no item is to blame for.
+func (w *Writer) IndexPending(ctx context.Context, limit int) (Result, error) {
+	var result Result
+	if err := w.project(ctx); err != nil {
+		return result, err
+	}
+	rows, err := w.outbox.Due(ctx, w.opts.Now(), w.opts.Backoff, limit)
+	if err != nil {
+		return result, err
+	}
+	if err := w.ensure(ctx, rows); err != nil {
+		return result, err
+	}
+	worked := 0
+	for batch := range slices.Chunk(rows, w.opts.BatchSize) {
+		outcomes, err := w.write(ctx, batch)
+		if err != nil {
+			return result, err
+		}
+		indexed, err := w.record(ctx, outcomes)
+		if err != nil {
+			return result, err
+		}
+		result.Indexed += indexed
+		result.Failed += len(batch) - indexed
+		worked += len(batch)
+		w.opts.Progress(worked)
+	}
+	counts, err := w.outbox.Counts(ctx, w.opts.Now(), w.opts.Backoff)
+	if err != nil {
+		return result, err
+	}
+	result.Remaining, result.NextRetry = counts.Due, counts.NextRetry
+	return result, nil
+}
+
+// project brings the outbox up to what the collection's stream says.
+func (w *Writer) project(ctx context.Context) error {
+	if _, err := w.log.Project(ctx, w.projector, schema.VectorStream(w.collection)); err != nil {
+		return fmt.Errorf("project vector outbox: %w", err)
+	}
+	return nil
+}
+
+// ensure makes the collection and the tenants of the rows where they are missing.
+func (w *Writer) ensure(ctx context.Context, rows []Row) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	if err := w.client.EnsureCollection(ctx, schema.EntryClass(w.collection)); err != nil {
+		return err
+	}
+	for _, project := range projects(rows) {
+		if err := w.client.EnsureTenant(ctx, w.collection, project); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func projects(rows []Row) []string {
+	var out []string
+	for _, r := range rows {
+		out = append(out, r.Project)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// outcome is what became of one row.
+type outcome struct {
+	row       Row
+	hash      string
+	fault     error
+	permanent bool
+}
+
+// write embeds the rows' items and puts them into the store.
+func (w *Writer) write(ctx context.Context, rows []Row) ([]outcome, error) {
+	outcomes, items, err := w.load(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	var live []int
+	var texts []string
+	for i := range outcomes {
+		if outcomes[i].fault == nil {
+			live = append(live, i)
+			texts = append(texts, items[i].Text())
+		}
+	}
+	vectors, faults, err := embedAll(ctx, w.embedder, texts)
+	if err != nil {
+		return nil, err
+	}
+	objects := map[string][]Object{}
+	places := map[string][]int{}
+	for n, i := range live {
+		if faults[n] != nil {
+			outcomes[i].fault, outcomes[i].permanent = faults[n], true
+			continue
+		}
+		item := items[i]
+		outcomes[i].hash = item.ContentHash()
+		objects[item.Project] = append(objects[item.Project], item.object(w.embedder.Version(), vectors[n]))
+		places[item.Project] = append(places[item.Project], i)
+	}
+	for _, project := range projects(rows) {
+		if len(objects[project]) == 0 {
+			continue
+		}
+		results, err := w.client.Put(ctx, w.collection, project, objects[project])
+		if err != nil {
+			return nil, err
+		}
+		for n, fault := range results {
+			outcomes[places[project][n]].fault = fault
+		}
+	}
+	return outcomes, nil
+}
+
+// errNoItem is a fault that a later projection may mend.
+var errNoItem = errors.New("item is not in its projection")
+
+// load finds the items of the rows. The item of an outcome with a fault is empty.
+func (w *Writer) load(ctx context.Context, rows []Row) ([]outcome, []Item, error) {
+	type group struct{ kind, project string }
+	ids := map[group][]string{}
+	var groups []group
+	for _, r := range rows {
+		g := group{r.Kind, r.Project}
+		if ids[g] == nil {
+			groups = append(groups, g)
+		}
+		ids[g] = append(ids[g], r.ID)
+	}
+	found := map[group]map[string]Item{}
+	for _, g := range groups {
+		source, ok := w.sources[g.kind]
+		if !ok {
+			continue
+		}
+		items, err := source.Load(ctx, g.project, ids[g])
+		if err != nil {
+			return nil, nil, err
+		}
+		found[g] = items
+	}
+	outcomes, items := make([]outcome, len(rows)), make([]Item, len(rows))
+	for i, r := range rows {
+		outcomes[i].row = r
+		item, ok := found[group{r.Kind, r.Project}][r.ID]
+		switch {
+		case w.sources[r.Kind] == nil:
+			outcomes[i].fault = fmt.Errorf("no source of kind %q", r.Kind)
+		case !ok:
+			outcomes[i].fault = errNoItem
+		case item.Text() == "":
+			outcomes[i].fault, outcomes[i].permanent = errors.New("item has no text"), true
+		default:
+			items[i] = item
+		}
+	}
+	return outcomes, items, nil
+}
+
+// record appends what became of the rows and projects it. It returns how many were indexed.
+func (w *Writer) record(ctx context.Context, outcomes []outcome) (indexed int, err error) {
+	now := w.opts.Now().UTC().Truncate(time.Microsecond)
+	done := schema.VectorIndexedPayload{Collection: w.collection}
+	failed := schema.VectorFailedPayload{Collection: w.collection}
+	doneKey, failedKey := []string{w.collection}, []string{w.collection}
+	for _, o := range outcomes {
+		// The rank names the request: the same item asked for again is another act.
+		act := []string{o.row.JobID(), strconv.FormatUint(o.row.Rank, 10)}
+		if o.fault == nil {
+			done.Items = append(done.Items, schema.IndexedVector{
+				VectorItem: o.row.VectorItem, Project: o.row.Project, EnqueuedAt: o.row.CreatedAt, ContentHash: o.hash,
+			})
+			doneKey = append(append(doneKey, act...), o.hash)
+			continue
+		}
+		attempt := o.row.Attempts + 1
+		failed.Items = append(failed.Items, schema.FailedVector{
+			VectorItem: o.row.VectorItem, Project: o.row.Project, EnqueuedAt: o.row.CreatedAt, Attempt: attempt,
+			Error: shorten(o.fault.Error()), Permanent: o.permanent || attempt >= w.opts.MaxAttempts,
+		})
+		failedKey = append(failedKey, act...)
+	}
+	var events []schema.Event
+	if len(done.Items) > 0 {
+		events = append(events, w.event(schema.VectorIndexed, doneKey, now))
+		if err := setPayload(&events[len(events)-1], done); err != nil {
+			return 0, err
+		}
+	}
+	if len(failed.Items) > 0 {
+		events = append(events, w.event(schema.VectorFailed, failedKey, now))
+		if err := setPayload(&events[len(events)-1], failed); err != nil {
+			return 0, err
+		}
+	}
+	return len(done.Items), w.append(ctx, events)
+}
+
+func (w *Writer) append(ctx context.Context, events []schema.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	if _, err := w.log.Append(ctx, schema.VectorStream(w.collection), events); err != nil {
+		return fmt.Errorf("record vectors: %w", err)
+	}
+	return w.project(ctx)
+}
+
+func (w *Writer) event(eventType string, act []string, now time.Time) schema.Event {
+	return schema.Event{
+		Type: eventType, TS: now, Actor: w.opts.Actor, Sensitivity: schema.SensitivityNormal,
+		DedupeKey: eventType + "/" + w.collection + "/" + schema.HashParts(act...),
+	}
+}
+
+func setPayload(event *schema.Event, payload any) error {
+	data, err := json.Marshal(payload)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", event.Type, err)
+	}
+	event.Payload = data
+	return nil
+}
+
+// shorten makes an error valid UTF-8 of at most maxReason bytes.
+func shorten(s string) string {
+	return strings.ToValidUTF8(s[:min(len(s), maxReason)], "")
+}
