@@ -1,5 +1,5 @@
 -- The event log. Everything else is a projection of it. Rows are only ever inserted, every column
--- is computed by the client, and a batch is one block, so that an insert sent again is recognized.
+-- is computed by the client, and a batch is one block with one deduplication token.
 CREATE TABLE IF NOT EXISTS events_raw
 (
     event_id         String,
@@ -13,25 +13,48 @@ CREATE TABLE IF NOT EXISTS events_raw
     build_id         String,
     dedupe_key       String,
     payload_json     String CODEC(ZSTD(3)),
+    -- So that a reader can size its pages without reading payloads.
+    payload_bytes    UInt32,
     payload_redacted String CODEC(ZSTD(1)),
     sensitivity      LowCardinality(String),
     checksum         String,
     recorded_at      DateTime64(6, 'UTC'),
     -- Of two copies of an event the one recorded first stays: ReplacingMergeTree keeps the highest.
     precedence       UInt64,
-    INDEX idx_event_id event_id TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX idx_session session_id TYPE bloom_filter(0.01) GRANULARITY 1,
-    INDEX idx_type event_type TYPE set(64) GRANULARITY 1
+    INDEX idx_type event_type TYPE set(64) GRANULARITY 1,
+    -- Where an event is, by its id. Small granules: the ids of a batch are scattered over all of it.
+    PROJECTION by_id
+    (
+        SELECT event_id, stream, seq, precedence ORDER BY event_id
+    ) WITH SETTINGS (index_granularity = 128)
 )
 ENGINE = ReplacingMergeTree(precedence)
 ORDER BY (stream, seq, event_id)
-SETTINGS non_replicated_deduplication_window = 10000;
+SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 10000,
+         deduplicate_merge_projection_mode = 'rebuild';
+
+-- Copies of an event that stand elsewhere than the one recorded first. Appends leave none; this is
+-- the second lock on the door. It reads all ids, in the order of by_id.
+CREATE OR REPLACE VIEW events_displaced AS
+SELECT place.1 AS stream, place.2 AS seq, event_id
+FROM
+(
+    SELECT event_id, groupUniqArray((stream, seq)) AS places,
+           argMin((stream, seq), (bitNot(precedence), stream, seq)) AS kept
+    FROM events_raw
+    WHERE event_id IN (SELECT event_id FROM events_raw GROUP BY event_id HAVING count() > 1)
+    GROUP BY event_id
+)
+ARRAY JOIN places AS place
+WHERE place != kept;
 
 -- What people and code read: no event twice.
 CREATE OR REPLACE VIEW events AS
 SELECT event_id, ts, event_type, actor, session_id, payload_json, payload_redacted, sensitivity,
        checksum, build_id, recorded_at AS created_at, stream, seq, dedupe_key, project, recorded_at
-FROM events_raw FINAL;
+FROM events_raw FINAL
+WHERE (stream, seq, event_id) NOT IN (SELECT stream, seq, event_id FROM events_displaced);
 
 CREATE OR REPLACE VIEW event_dedup AS
 SELECT dedupe_key, event_id, ts, event_type
@@ -40,6 +63,8 @@ FROM events;
 CREATE TABLE IF NOT EXISTS projection_offsets_raw
 (
     projector_name LowCardinality(String),
+    -- Empty in the row that says which generation is current: last_seq is 1 once its tables were
+    -- emptied.
     stream         String,
     last_seq       UInt64,
     last_ts        DateTime64(6, 'UTC'),
@@ -53,5 +78,6 @@ ORDER BY (projector_name, stream, generation);
 CREATE OR REPLACE VIEW projection_offsets AS
 SELECT projector_name, stream, last_seq, last_ts, last_event_id
 FROM projection_offsets_raw FINAL
-ORDER BY projector_name, stream, generation DESC
-LIMIT 1 BY projector_name, stream;
+WHERE stream != ''
+  AND (projector_name, generation) IN
+      (SELECT projector_name, max(generation) FROM projection_offsets_raw GROUP BY projector_name);

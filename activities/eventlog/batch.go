@@ -1,0 +1,109 @@
+package eventlog
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"axiommind/schema"
+)
+
+// batch is a checked list of events: each key once, payloads canonical.
+type batch struct {
+	events []schema.Event
+	// of maps each given event to the event of its key in events.
+	of []int
+	// sums are the checksums of the given events.
+	sums  []string
+	bytes int64
+}
+
+// prepare checks the events and computes what of them does not depend on the log.
+func prepare(stream string, given []schema.Event) (batch, error) {
+	if err := checkName(stream); err != "" {
+		return batch{}, &InvalidError{-1, "stream", err}
+	}
+	b := batch{events: make([]schema.Event, 0, len(given)), of: make([]int, len(given)), sums: make([]string, len(given))}
+	byKey := make(map[string]int, len(given))
+	for i, e := range given {
+		e.Stream = stream
+		if err := prepareEvent(i, &e); err != nil {
+			return batch{}, err
+		}
+		at, seen := byKey[e.DedupeKey]
+		if !seen {
+			at = len(b.events)
+			byKey[e.DedupeKey] = at
+			b.events = append(b.events, e)
+			b.bytes += eventBytes(e)
+		}
+		b.of[i], b.sums[i] = at, e.Checksum
+	}
+	return b, nil
+}
+
+func prepareEvent(i int, e *schema.Event) error {
+	for _, f := range []struct{ name, value string }{{"event_type", e.Type}, {"actor", e.Actor}, {"dedupe_key", e.DedupeKey}} {
+		if reason := checkName(f.value); reason != "" {
+			return &InvalidError{i, f.name, reason}
+		}
+	}
+	for _, f := range []struct{ name, value string }{{"session_id", e.SessionID}, {"project", e.Project}, {"build_id", e.BuildID}} {
+		if f.value == "" {
+			continue
+		}
+		if reason := checkName(f.value); reason != "" {
+			return &InvalidError{i, f.name, reason}
+		}
+	}
+	e.TS = e.TS.UTC().Truncate(time.Microsecond)
+	// The bounds are those of the column and its client.
+	if y := e.TS.Year(); e.TS.IsZero() || y < 1900 || y > 2261 {
+		return &InvalidError{i, "ts", fmt.Sprintf("is %s, want a time from 1900 to 2261", e.TS.Format(time.RFC3339))}
+	}
+	switch e.Sensitivity {
+	case "":
+		e.Sensitivity = schema.SensitivityNormal
+	case schema.SensitivityNormal, schema.SensitivityRedacted:
+	default:
+		return &InvalidError{i, "sensitivity", fmt.Sprintf("is %q, want normal or redacted", e.Sensitivity)}
+	}
+	var err error
+	if e.Payload, err = canonical(e.Payload); err != nil {
+		return &InvalidError{i, "payload", err.Error()}
+	}
+	if len(e.PayloadRedacted) > 0 {
+		if e.PayloadRedacted, err = canonical(e.PayloadRedacted); err != nil {
+			return &InvalidError{i, "payload_redacted", err.Error()}
+		}
+	}
+	e.ID = schema.EventID(e.DedupeKey)
+	e.Checksum = checksum(e.Payload)
+	return nil
+}
+
+func checksum(payload []byte) string { return schema.HashText(string(payload)) }
+
+// maxName bounds names and keys, which indexes hold.
+const maxName = 1024
+
+func checkName(s string) string {
+	switch {
+	case s == "":
+		return "is empty"
+	case len(s) > maxName:
+		return fmt.Sprintf("is %d bytes long, want at most %d", len(s), maxName)
+	case !utf8.ValidString(s):
+		return "is not valid UTF-8"
+	case strings.ContainsRune(s, 0):
+		return "holds a NUL byte"
+	}
+	return ""
+}
+
+// eventBytes is about what an event takes in a block.
+func eventBytes(e schema.Event) int64 {
+	const fixed = 256
+	return fixed + int64(len(e.Payload)+len(e.PayloadRedacted)+len(e.DedupeKey)+len(e.Stream))
+}

@@ -1,0 +1,54 @@
+package eventlog
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
+// Defaults of [ConnectOptions].
+const (
+	DefaultMaxOpenConns = 8
+	DefaultDialTimeout  = 10 * time.Second
+	DefaultReadTimeout  = 2 * time.Minute
+)
+
+// ConnectOptions tune a connection pool. The zero value is the default.
+type ConnectOptions struct {
+	// MaxOpenConns bounds the requests under way at once. Default [DefaultMaxOpenConns].
+	MaxOpenConns int
+	// DialTimeout bounds connecting, and waiting for a free connection. Default [DefaultDialTimeout].
+	DialTimeout time.Duration
+	// ReadTimeout bounds waiting for an answer where the context has no deadline. Default
+	// [DefaultReadTimeout].
+	ReadTimeout time.Duration
+}
+
+// Connect opens a pool of connections over ClickHouse's HTTP interface and sees that the server
+// answers. The dsn is like http://user:password@host:8123/database, or https. The caller closes it.
+func Connect(ctx context.Context, dsn string, opts ConnectOptions) (driver.Conn, error) {
+	o, err := clickhouse.ParseDSN(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("parse clickhouse address: %w", err)
+	}
+	if o.Protocol != clickhouse.HTTP {
+		return nil, fmt.Errorf("parse clickhouse address: want http://host:8123/database or https://, the HTTP interface")
+	}
+	o.MaxOpenConns = cmp.Or(opts.MaxOpenConns, DefaultMaxOpenConns)
+	o.MaxIdleConns = o.MaxOpenConns
+	o.DialTimeout = cmp.Or(opts.DialTimeout, DefaultDialTimeout)
+	o.ReadTimeout = cmp.Or(opts.ReadTimeout, DefaultReadTimeout)
+	conn, err := clickhouse.Open(o)
+	if err != nil {
+		return nil, fmt.Errorf("open clickhouse at %q: %w", o.Addr, err)
+	}
+	if err := conn.Ping(ctx); err != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("reach clickhouse at %q: %w", o.Addr, err)
+	}
+	return conn, nil
+}

@@ -1,0 +1,108 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"syscall"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// Errors that callers branch on.
+var (
+	// ErrNotFound is returned when no event has the id, or the stream has no event.
+	ErrNotFound = errors.New("event not found")
+	// ErrInvalid is wrapped by every [InvalidError].
+	ErrInvalid = errors.New("invalid event")
+	// ErrConcurrentWriter is returned when other writers of the stream kept being faster. Nothing is
+	// lost and nothing shows twice: append again.
+	ErrConcurrentWriter = errors.New("stream has another writer")
+	// ErrCorrupt is returned when a stored payload does not match its checksum.
+	ErrCorrupt = errors.New("event is corrupt")
+	// ErrSchema is returned when the database's migrations are not the program's.
+	ErrSchema = errors.New("database schema does not match the program")
+)
+
+// InvalidError refuses an event, or a batch, that no retry would mend.
+type InvalidError struct {
+	// Index is the event's position in the batch, or -1 where the batch as a whole is refused.
+	Index int
+	// Field is the name of a field of schema.Event, or "stream" or "batch".
+	Field  string
+	Reason string
+}
+
+func (e *InvalidError) Error() string {
+	if e.Index < 0 {
+		return fmt.Sprintf("invalid %s: %s", e.Field, e.Reason)
+	}
+	return fmt.Sprintf("invalid event %d: %s: %s", e.Index, e.Field, e.Reason)
+}
+
+// Unwrap makes errors.Is(err, ErrInvalid) hold.
+func (e *InvalidError) Unwrap() error { return ErrInvalid }
+
+// retryableCodes are the ClickHouse exceptions that the same request may not meet again.
+var retryableCodes = map[int32]string{
+	3:    "UNEXPECTED_END_OF_FILE: the connection broke in the middle of a block",
+	32:   "ATTEMPT_TO_READ_AFTER_EOF: likewise",
+	159:  "TIMEOUT_EXCEEDED: the server was slower than the deadline",
+	164:  "READONLY: a replica that is starting or lost its coordinator",
+	202:  "TOO_MANY_SIMULTANEOUS_QUERIES",
+	203:  "NO_FREE_CONNECTION: between servers",
+	209:  "SOCKET_TIMEOUT: between servers",
+	210:  "NETWORK_ERROR: between servers",
+	225:  "NO_ZOOKEEPER: the coordinator is away",
+	236:  "ABORTED: the server is stopping",
+	241:  "MEMORY_LIMIT_EXCEEDED: other queries may end",
+	242:  "TABLE_IS_READ_ONLY: the coordinator's session was lost",
+	243:  "NOT_ENOUGH_SPACE: merges and people free it",
+	252:  "TOO_MANY_PARTS: merges catch up",
+	279:  "ALL_CONNECTION_TRIES_FAILED",
+	285:  "TOO_FEW_LIVE_REPLICAS: the quorum is away",
+	286:  "UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE",
+	289:  "REPLICA_IS_NOT_IN_QUORUM",
+	319:  "UNKNOWN_STATUS_OF_INSERT: Append finds out when called again",
+	394:  "QUERY_WAS_CANCELLED: by an operator or a stopping server",
+	425:  "SYSTEM_ERROR: of the operating system",
+	439:  "CANNOT_SCHEDULE_TASK: no thread is free",
+	473:  "DEADLOCK_AVOIDED: with a change of the table",
+	999:  "KEEPER_EXCEPTION",
+	1000: "POCO_EXCEPTION: network below the server",
+}
+
+// Retryable reports whether the same call may succeed later: the network, an overloaded or starting
+// server, or a faster writer. A cancelled context, a refused event, a corrupt one, a wrong password
+// or query are not.
+func Retryable(err error) bool {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return false
+	}
+	if errors.Is(err, ErrConcurrentWriter) {
+		return true
+	}
+	var exception *clickhouse.Exception
+	if errors.As(err, &exception) {
+		_, ok := retryableCodes[exception.Code]
+		return ok
+	}
+	var response *clickhouse.HTTPError
+	if errors.As(err, &response) {
+		return response.StatusCode >= http.StatusInternalServerError ||
+			response.StatusCode == http.StatusRequestTimeout || response.StatusCode == http.StatusTooManyRequests
+	}
+	for _, target := range []error{
+		context.DeadlineExceeded, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed,
+		clickhouse.ErrAcquireConnTimeout, syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE,
+	} {
+		if errors.Is(err, target) {
+			return true
+		}
+	}
+	var network net.Error
+	return errors.As(err, &network)
+}

@@ -1,0 +1,187 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/schema"
+)
+
+// MigrationState is how a database stands to the program's migrations.
+type MigrationState struct {
+	Applied []AppliedMigration
+	// Pending are the program's migrations that Migrate would apply.
+	Pending []schema.Migration
+}
+
+// AppliedMigration is a row of schema_migrations.
+type AppliedMigration struct {
+	Version   int
+	Name      string
+	Checksum  string
+	AppliedAt time.Time
+}
+
+// The checksum is part of the key, so that two programs that disagree leave two rows.
+const createMigrations = `CREATE TABLE IF NOT EXISTS schema_migrations
+(
+    version    UInt32,
+    name       String,
+    checksum   String,
+    applied_at DateTime64(6, 'UTC')
+)
+ENGINE = ReplacingMergeTree
+ORDER BY (version, checksum)`
+
+// Migrate brings the database up to the program's migrations and returns those it applied. It can be
+// called again after any error, and by several workers at once. A database that the program's
+// migrations did not make, or newer ones did, gives [ErrSchema] and stays as it is.
+func Migrate(ctx context.Context, conn driver.Conn) ([]schema.Migration, error) {
+	return migrateTo(ctx, conn, schema.Migrations)
+}
+
+// MigrationStatus tells how the database stands to the program's migrations, and changes nothing. The
+// error is [ErrSchema] where Migrate would refuse; the state is given with it.
+func MigrationStatus(ctx context.Context, conn driver.Conn) (MigrationState, error) {
+	program, err := schema.Migrations()
+	if err != nil {
+		return MigrationState{}, err
+	}
+	return migrationStatus(ctx, conn, program)
+}
+
+func migrateTo(ctx context.Context, conn driver.Conn, list func() ([]schema.Migration, error)) ([]schema.Migration, error) {
+	program, err := list()
+	if err != nil {
+		return nil, err
+	}
+	state, err := migrationStatus(ctx, conn, program)
+	if err != nil {
+		return nil, err
+	}
+	if len(state.Pending) == 0 {
+		return nil, nil
+	}
+	if err := execute(ctx, conn, createMigrations); err != nil {
+		return nil, fmt.Errorf("create schema_migrations: %w", err)
+	}
+	for i, m := range state.Pending {
+		for n, statement := range m.Statements {
+			if err := execute(ctx, conn, statement); err != nil {
+				return state.Pending[:i], fmt.Errorf("apply migration %d %q: statement %d: %w", m.Version, m.Name, n+1, err)
+			}
+		}
+		if err := record(ctx, conn, m); err != nil {
+			return state.Pending[:i], fmt.Errorf("record migration %d %q: %w", m.Version, m.Name, err)
+		}
+	}
+	return state.Pending, nil
+}
+
+func migrationStatus(ctx context.Context, conn driver.Conn, program []schema.Migration) (MigrationState, error) {
+	applied, err := appliedMigrations(ctx, conn)
+	if err != nil {
+		return MigrationState{}, fmt.Errorf("read schema_migrations: %w", err)
+	}
+	state := MigrationState{Applied: applied}
+	known := make(map[int]schema.Migration, len(program))
+	for _, m := range program {
+		known[m.Version] = m
+	}
+	done := make(map[int]bool, len(applied))
+	newest := 0
+	for _, a := range applied {
+		m, ok := known[a.Version]
+		switch {
+		case !ok:
+			return state, fmt.Errorf("migration %d %q was applied on %s and this program does not have it: run a newer version: %w",
+				a.Version, a.Name, a.AppliedAt.Format(time.DateOnly), ErrSchema)
+		case m.Checksum != a.Checksum:
+			return state, fmt.Errorf("migration %d %q was changed after it was applied (checksum %.12s, now %.12s): add a new one instead: %w",
+				a.Version, a.Name, a.Checksum, m.Checksum, ErrSchema)
+		}
+		done[a.Version] = true
+		newest = max(newest, a.Version)
+	}
+	for _, m := range program {
+		if done[m.Version] {
+			continue
+		}
+		if m.Version < newest {
+			return state, fmt.Errorf("migration %d %q is missing though %d is applied: they apply in order only: %w",
+				m.Version, m.Name, newest, ErrSchema)
+		}
+		state.Pending = append(state.Pending, m)
+	}
+	return state, nil
+}
+
+func appliedMigrations(ctx context.Context, conn driver.Conn) ([]AppliedMigration, error) {
+	rows, err := conn.Query(ctx, `SELECT version, any(name), checksum, min(applied_at) FROM schema_migrations
+		GROUP BY version, checksum ORDER BY version, checksum`)
+	if hasCode(err, codeUnknownTable) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	var out []AppliedMigration
+	for rows.Next() {
+		var a AppliedMigration
+		var version uint32
+		if err := rows.Scan(&version, &a.Name, &a.Checksum, &a.AppliedAt); err != nil {
+			return nil, err
+		}
+		a.Version = int(version)
+		out = append(out, a)
+	}
+	return out, rows.Err()
+}
+
+func record(ctx context.Context, conn driver.Conn, m schema.Migration) error {
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0}))
+	batch, err := conn.PrepareBatch(ctx, `INSERT INTO schema_migrations (version, name, checksum, applied_at)`)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = batch.Close() }()
+	if err := batch.Append(uint32(m.Version), m.Name, m.Checksum, time.Now().UTC()); err != nil { //nolint:gosec // small
+		return err
+	}
+	return batch.Send()
+}
+
+const (
+	codeTableExists  = 57
+	codeUnknownTable = 60
+)
+
+// executeTries is how often a statement is tried while other workers run the same one.
+const executeTries = 5
+
+// execute runs a statement that may be run again. CREATE OR REPLACE swaps names, which another worker
+// that swaps the same ones can upset.
+func execute(ctx context.Context, conn driver.Conn, statement string) error {
+	var err error
+	for range executeTries {
+		err = conn.Exec(ctx, statement)
+		racing := hasCode(err, codeTableExists) || hasCode(err, codeUnknownTable)
+		if !racing || !strings.HasPrefix(statement, "CREATE") {
+			return err
+		}
+	}
+	return err
+}
+
+func hasCode(err error, codes ...int32) bool {
+	var exception *clickhouse.Exception
+	return errors.As(err, &exception) && slices.Contains(codes, exception.Code)
+}

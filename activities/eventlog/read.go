@@ -1,0 +1,205 @@
+package eventlog
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/schema"
+)
+
+// StreamOptions narrow [Store.Stream].
+type StreamOptions struct {
+	// After leaves out events up to and with this position.
+	After uint64
+	// Types are the event types wanted; none means all.
+	Types []string
+	// Limit is the most events given; 0 means no limit.
+	Limit int
+}
+
+// ReplayOptions narrow [Store.Replay].
+type ReplayOptions struct {
+	// Types are the event types wanted; none means all.
+	Types []string
+	// StreamPrefix is what the names of the wanted streams begin with.
+	StreamPrefix string
+	// Since leaves out events whose TS is before it.
+	Since time.Time
+}
+
+// StreamInfo is the name of a stream and its highest position.
+type StreamInfo struct {
+	Name    string
+	LastSeq uint64
+}
+
+// Stream gives the events of a stream in the order of their positions. After an error, which is the
+// last thing given, it can be called again with After.
+func (s *Store) Stream(ctx context.Context, stream string, opts StreamOptions) iter.Seq2[schema.Event, error] {
+	return s.read(ctx, selection{stream: stream, types: opts.Types}, position{stream: stream, seq: opts.After}, opts.Limit)
+}
+
+// Replay gives the events of all streams: stream by stream in the order of their names, and in each
+// in the order of their positions.
+func (s *Store) Replay(ctx context.Context, opts ReplayOptions) iter.Seq2[schema.Event, error] {
+	return s.read(ctx, selection{prefix: opts.StreamPrefix, types: opts.Types, since: opts.Since}, position{}, 0)
+}
+
+// Get returns the event with the id, or [ErrNotFound].
+func (s *Store) Get(ctx context.Context, eventID string) (schema.Event, error) {
+	found, err := s.GetMany(ctx, []string{eventID})
+	if err != nil {
+		return schema.Event{}, err
+	}
+	e, ok := found[eventID]
+	if !ok {
+		return schema.Event{}, fmt.Errorf("get event %q: %w", eventID, ErrNotFound)
+	}
+	return e, nil
+}
+
+// GetMany returns by id those of the events that exist. All of them are held in memory.
+func (s *Store) GetMany(ctx context.Context, eventIDs []string) (map[string]schema.Event, error) {
+	places, err := s.places(ctx, eventIDs)
+	if err != nil {
+		return nil, fmt.Errorf("find %d events: %w", len(eventIDs), err)
+	}
+	keys := make([]key, 0, len(places))
+	for id, p := range places {
+		keys = append(keys, key{position: position{p.stream, p.seq, id}})
+	}
+	out := make(map[string]schema.Event, len(keys))
+	for len(keys) > 0 {
+		n := min(len(keys), s.opts.PageRows)
+		events, err := s.bodies(ctx, keys[:n])
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range events {
+			out[e.ID] = e
+		}
+		keys = keys[n:]
+	}
+	return out, nil
+}
+
+// Last returns the event at the end of the stream, or [ErrNotFound].
+func (s *Store) Last(ctx context.Context, stream string) (schema.Event, error) {
+	seq, err := s.lastSeq(ctx, stream)
+	if err != nil {
+		return schema.Event{}, fmt.Errorf("read %q: %w", stream, err)
+	}
+	for ; seq > 0; seq-- {
+		var last schema.Event
+		for e, err := range s.Stream(ctx, stream, StreamOptions{After: seq - 1}) {
+			if err != nil {
+				return schema.Event{}, err
+			}
+			last = e
+		}
+		if last.Seq > 0 {
+			return last, nil
+		}
+	}
+	return schema.Event{}, fmt.Errorf("read the end of %q: %w", stream, ErrNotFound)
+}
+
+// Streams gives the streams whose names begin with the prefix, in the order of their names.
+func (s *Store) Streams(ctx context.Context, prefix string) iter.Seq2[StreamInfo, error] {
+	return func(yield func(StreamInfo, error) bool) {
+		after := ""
+		for {
+			page := make([]StreamInfo, 0, s.opts.PageRows)
+			err := s.query(ctx, func(rows driver.Rows) error {
+				var i StreamInfo
+				err := rows.Scan(&i.Name, &i.LastSeq)
+				page = append(page, i)
+				return err
+			}, `SELECT stream, max(seq) FROM events_raw WHERE startsWith(stream, ?) AND stream > ?
+				GROUP BY stream ORDER BY stream LIMIT ? SETTINGS optimize_aggregation_in_order = 1`, prefix, after, s.opts.PageRows)
+			if err != nil {
+				yield(StreamInfo{}, fmt.Errorf("list streams: %w", err))
+				return
+			}
+			for _, i := range page {
+				if !yield(i, nil) {
+					return
+				}
+			}
+			if len(page) < s.opts.PageRows {
+				return
+			}
+			after = page[len(page)-1].Name
+		}
+	}
+}
+
+// read gives the selected events after the position.
+func (s *Store) read(ctx context.Context, sel selection, after position, limit int) iter.Seq2[schema.Event, error] {
+	return func(yield func(schema.Event, error) bool) {
+		given := 0
+		for page, err := range s.pages(ctx, sel, after) {
+			if err != nil {
+				yield(schema.Event{}, err)
+				return
+			}
+			for _, e := range page {
+				if !yield(e, nil) {
+					return
+				}
+				if given++; given == limit {
+					return
+				}
+			}
+		}
+	}
+}
+
+// pages gives the selected events in pages bounded by Options.
+func (s *Store) pages(ctx context.Context, sel selection, after position) iter.Seq2[[]schema.Event, error] {
+	return func(yield func([]schema.Event, error) bool) {
+		for {
+			keys, full, err := s.keys(ctx, sel, after)
+			if err != nil {
+				yield(nil, fmt.Errorf("read %s: %w", sel, err))
+				return
+			}
+			if full {
+				after = keys[len(keys)-1].position
+			}
+			if keys, err = s.dropCopies(ctx, keys); err != nil {
+				yield(nil, fmt.Errorf("read %s: %w", sel, err))
+				return
+			}
+			for len(keys) > 0 {
+				n := s.pageLen(keys)
+				events, err := s.bodies(ctx, keys[:n])
+				if err != nil {
+					yield(nil, fmt.Errorf("read %s: %w", sel, err))
+					return
+				}
+				if len(events) > 0 && !yield(events, nil) {
+					return
+				}
+				keys = keys[n:]
+			}
+			if !full {
+				return
+			}
+		}
+	}
+}
+
+func (s *Store) pageLen(keys []key) int {
+	var size int64
+	for i, k := range keys {
+		if size += int64(k.bytes); i > 0 && (i == s.opts.PageRows || size > s.opts.PageBytes) {
+			return i
+		}
+	}
+	return len(keys)
+}

@@ -1,0 +1,113 @@
+package eventlog
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
+// Limits of one batch: more is for [Store.AppendAll].
+const (
+	MaxBatchRows  = 100_000
+	MaxBatchBytes = 64 << 20
+)
+
+// Defaults of [Options].
+const (
+	DefaultPageRows  = 1000
+	DefaultPageBytes = 8 << 20
+	DefaultTimeout   = time.Minute
+)
+
+// Options tune a [Store]. The zero value is the default.
+type Options struct {
+	// PageRows and PageBytes bound the events a reader holds at once; an event larger than PageBytes
+	// is a page of its own. Defaults [DefaultPageRows] and [DefaultPageBytes].
+	PageRows  int
+	PageBytes int64
+	// Timeout bounds each request to the server. Default [DefaultTimeout].
+	Timeout time.Duration
+	// SkipChecksums leaves out comparing payloads with their checksums on read.
+	SkipChecksums bool
+	// Now gives RecordedAt. Default time.Now.
+	Now func() time.Time
+}
+
+// Store is the event log. It is safe for concurrent use.
+type Store struct {
+	conn  driver.Conn
+	opts  Options
+	locks keyedMutex
+}
+
+// New returns the event log of a migrated database. The caller closes conn after the last call.
+func New(conn driver.Conn, opts Options) *Store {
+	opts.PageRows = cmp.Or(opts.PageRows, DefaultPageRows)
+	opts.PageBytes = cmp.Or(opts.PageBytes, DefaultPageBytes)
+	opts.Timeout = cmp.Or(opts.Timeout, DefaultTimeout)
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	return &Store{conn: conn, opts: opts, locks: keyedMutex{held: map[string]chan struct{}{}}}
+}
+
+// querySettings let a query carry the ids or positions of a page.
+var querySettings = clickhouse.Settings{"max_query_size": 16 << 20}
+
+func (s *Store) request(ctx context.Context, settings clickhouse.Settings) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
+	// The client adds the deadline to the map it is given.
+	return clickhouse.Context(ctx, clickhouse.WithSettings(maps.Clone(settings))), cancel
+}
+
+// query runs a select and calls scan for each row.
+func (s *Store) query(ctx context.Context, scan func(driver.Rows) error, sql string, args ...any) error {
+	ctx, cancel := s.request(ctx, querySettings)
+	defer cancel()
+	rows, err := s.conn.Query(ctx, sql, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// keyedMutex is a mutex per key whose waiters can give up.
+type keyedMutex struct {
+	mu   sync.Mutex
+	held map[string]chan struct{}
+}
+
+func (m *keyedMutex) lock(ctx context.Context, key string) (unlock func(), err error) {
+	for {
+		m.mu.Lock()
+		released, busy := m.held[key]
+		if !busy {
+			released = make(chan struct{})
+			m.held[key] = released
+			m.mu.Unlock()
+			return func() {
+				m.mu.Lock()
+				delete(m.held, key)
+				m.mu.Unlock()
+				close(released)
+			}, nil
+		}
+		m.mu.Unlock()
+		select {
+		case <-released:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
