@@ -18,6 +18,7 @@ var (
 	ErrInvalidLimit    = errors.New("recursion limit must be at least 1")
 	ErrEmptyInput      = errors.New("no input")
 	ErrAmbiguousResume = errors.New("ambiguous resume")
+	ErrNotResumable    = errors.New("question in a run that cannot be resumed")
 	ErrInterrupted     = errors.New("interrupted")
 	ErrPanic           = errors.New("panic")
 	ErrTaskLost        = errors.New("task did not finish")

@@ -11,11 +11,13 @@ type scratch struct {
 	asked    int
 	waiting  bool
 	question any
+	once     bool // the run has no Thread to resume
 	detached bool // a change from outside, which no node made
 }
 
 // Ask returns the answer to a question, or the error that stops the run until
-// Thread.Resume gives one; the node returns that error. The node then runs
+// Thread.Resume gives one; the node returns that error. Under Graph.Run, which
+// keeps no Thread, it is ErrNotResumable. The node then runs
 // again from its top, so what stands before Ask is repeated. Several questions
 // of one node are answered in order.
 func Ask[T any](s State, question any) (T, error) {
@@ -26,6 +28,9 @@ func Ask[T any](s State, question any) (T, error) {
 	i := s.task.asked
 	s.task.asked++
 	if i >= len(s.task.answers) {
+		if s.task.once {
+			return zero, ErrNotResumable
+		}
 		s.task.waiting, s.task.question = true, question
 		return zero, ErrInterrupted
 	}

@@ -86,6 +86,11 @@ func (t *Thread[C]) goTo(target Target, from string, r *router) error {
 		if !ok {
 			return &InvalidUpdateError{Nodes: []string{from}, Reason: "Send: " + unknown.Error(), Err: unknown}
 		}
+		for _, w := range target.packet {
+			if w.ch == nil || (w.ch.kind == kindReduce && !w.overwrite && w.ch.value != w.ch.write) {
+				return &InvalidUpdateError{Nodes: []string{from}, Reason: "Send: a packet carries values: use Overwrite for a key folded from another type"}
+			}
+		}
 		t.plan.sends = append(t.plan.sends, target)
 		t.plan.sendTo = append(t.plan.sendTo, i)
 		return nil

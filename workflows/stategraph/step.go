@@ -267,7 +267,7 @@ func (t *Thread[C]) pulled(node, before int) bool {
 }
 
 func (t *Thread[C]) addTask(node, index int, packet []Write) {
-	k := task[C]{node: node, index: index}
+	k := task[C]{node: node, index: index, memo: scratch{once: t.once}}
 	k.view = view{schema: t.graph.schema, vals: t.vals, visible: t.graph.nodes[node].visible}
 	if index >= 0 {
 		k.view = view{schema: t.graph.schema, packet: packet, sent: true}

@@ -46,6 +46,7 @@ func (t *Thread[C]) send(e Event) {
 func (g *Graph[C]) Stream(ctx C, r Runner[C], input Update, opts ...RunOption) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		t := g.NewThread(r)
+		t.once = true
 		observe := func(o *runOptions) { o.observe = func(e Event) bool { return yield(e, nil) } }
 		_, err := t.Invoke(ctx, input, append(slices.Clone(opts), observe)...)
 		if err != nil && !t.halted {

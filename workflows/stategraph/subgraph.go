@@ -6,7 +6,7 @@ func (t *Thread[C]) runChild(ctx C, k *task[C], n *node[C]) (Result, error) {
 	child := k.child
 	if child == nil {
 		child = n.child.NewThread(t.runner)
-		child.nested, child.journal = true, map[int][]Write{}
+		child.once, child.nested, child.journal = t.once, true, map[int][]Write{}
 		child.opts.limit = t.opts.limit
 		held := child.seed(&k.view, n.shared)
 		if err := child.begin(Update{}); err != nil {

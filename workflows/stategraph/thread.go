@@ -34,7 +34,9 @@ func Observe(fn func(Event)) RunOption {
 // Run runs the graph once from input. Use Update{} for an input of no values;
 // nil is ErrEmptyInput.
 func (g *Graph[C]) Run(ctx C, r Runner[C], input Update, opts ...RunOption) (State, error) {
-	return g.NewThread(r).Invoke(ctx, input, opts...)
+	t := g.NewThread(r)
+	t.once = true
+	return t.Invoke(ctx, input, opts...)
 }
 
 // Thread is a run that can stop and go on: at a breakpoint, at a question, at
@@ -58,7 +60,8 @@ type Thread[C Context] struct {
 	steps    int
 	last     []int // nodes of the last applied superstep
 
-	nested  bool
+	once    bool // nothing can resume it
+	nested  bool // it runs a subgraph
 	journal map[int][]Write
 	escaped []Command
 
