@@ -1,5 +1,7 @@
 package schema
 
+import "time"
+
 // EntityType says what an entity is.
 type EntityType string
 
@@ -64,6 +66,8 @@ type Blocker struct {
 	Placeholder bool `json:"auto_placeholder,omitempty"`
 	// EntryID is the entry that told of it; empty for a command.
 	EntryID string `json:"entry_id,omitempty"`
+	// Since is when the task was first said to wait for it.
+	Since time.Time `json:"since"`
 }
 
 // Candidate is an entity that a text may mean, below certainty.

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
+	"axiommind/activities/eventlog"
 	"axiommind/schema"
 )
 
@@ -53,17 +54,31 @@ func Return(err error) error {
 		return temporal.NewCanceledError(err.Error())
 	}
 	options := temporal.ApplicationErrorOptions{}
-	failureType := schema.ErrorInternal
-	var failure Failure
-	if errors.As(err, &failure) {
-		failureType = failure.FailureType()
-		options.NonRetryable = !failure.Retryable()
-	}
+	failureType, retryable := classify(err)
+	options.NonRetryable = !retryable
 	var delay delayer
 	if errors.As(err, &delay) {
 		options.NextRetryDelay = delay.RetryDelay()
 	}
 	return temporal.NewApplicationErrorWithOptions(err.Error(), failureType, options)
+}
+
+func classify(err error) (failureType string, retryable bool) {
+	var failure Failure
+	switch {
+	case errors.As(err, &failure):
+		return failure.FailureType(), failure.Retryable()
+	case errors.Is(err, eventlog.ErrInvalid), errors.Is(err, eventlog.ErrSchema):
+		return schema.ErrorStoreRejected, false
+	case errors.Is(err, eventlog.ErrCorrupt):
+		return schema.ErrorCorruptLog, false
+	case errors.Is(err, eventlog.ErrConcurrentWriter):
+		return schema.ErrorConcurrentWriter, true
+	case eventlog.Retryable(err):
+		return schema.ErrorStoreUnavailable, true
+	default:
+		return schema.ErrorInternal, true
+	}
 }
 
 // Heartbeat beats at once and then every interval, until the returned function is called; that

@@ -1,0 +1,115 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"axiommind/activities/border"
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// Activities opens and closes builds, and brings projections up to date.
+type Activities struct {
+	log        *eventlog.Store
+	spec       schema.BuildSpec
+	projectors []eventlog.Projector
+}
+
+// NewActivities returns the room's activities. The spec is what this worker builds with, its
+// extractor without tools; projectors are those of session streams.
+func NewActivities(log *eventlog.Store, spec schema.BuildSpec, projectors ...eventlog.Projector) (*Activities, error) {
+	switch {
+	case log == nil:
+		return nil, errors.New("build activities: no event log")
+	case spec.Extractor.Model == "" || spec.EmbeddingVersion == "":
+		return nil, errors.New("build activities: the spec names no extractor or no embedder")
+	}
+	return &Activities{log: log, spec: spec, projectors: projectors}, nil
+}
+
+// OpenInput says whose session is built.
+type OpenInput struct {
+	SessionID string `json:"session_id"`
+	schema.Scope
+	IncludeTools bool `json:"include_tools,omitempty"`
+}
+
+// Opened is a build that may run. Nothing of it is in the log until there is something to do.
+type Opened struct {
+	BuildID string `json:"build_id"`
+	Ordinal int    `json:"ordinal"`
+	schema.Scope
+	Spec schema.BuildSpec `json:"spec"`
+	// Completed is true when the build before did all there was to do, with the same extractor.
+	Completed bool `json:"completed"`
+	// First is true when the session has no build yet.
+	First bool `json:"first"`
+}
+
+// OpenBuild returns the build to run for the session.
+func (a *Activities) OpenBuild(ctx context.Context, in OpenInput) (Opened, error) {
+	last, err := ReadLast(ctx, a.log, in.SessionID)
+	if err != nil {
+		return Opened{}, border.Return(err)
+	}
+	spec := a.spec
+	spec.Extractor.Tools = in.IncludeTools
+	ordinal := last.NextOrdinal()
+	return Opened{
+		BuildID: ID(in.SessionID, ordinal), Ordinal: ordinal, Scope: in.Scope, Spec: spec,
+		Completed: last.Completed(spec.Extractor.ID()), First: last.Started.Ordinal == 0,
+	}, nil
+}
+
+// CloseInput is how a build ended.
+type CloseInput struct {
+	Build    Opened                      `json:"build"`
+	Finished schema.BuildFinishedPayload `json:"finished"`
+	// StartedAt and At are the workflow's times of its start and of now.
+	StartedAt time.Time `json:"started_at"`
+	At        time.Time `json:"at"`
+}
+
+// CloseBuild appends how the build ended, and how it began where a failure came before that was known,
+// and projects both.
+func (a *Activities) CloseBuild(ctx context.Context, in CloseInput) error {
+	return border.Return(a.close(ctx, in))
+}
+
+func (a *Activities) close(ctx context.Context, in CloseInput) error {
+	started, err := StartedEvent(schema.BuildStartedPayload{
+		BuildID: in.Build.BuildID, SessionID: in.Finished.SessionID, Ordinal: in.Build.Ordinal,
+		Scope: in.Build.Scope, Spec: in.Build.Spec,
+	}, in.StartedAt)
+	if err != nil {
+		return err
+	}
+	finished, err := FinishedEvent(in.Finished, in.Build.Project, in.At)
+	if err != nil {
+		return err
+	}
+	stream := schema.SessionStream(in.Finished.SessionID)
+	if _, err := a.log.Append(ctx, stream, []schema.Event{started, finished}); err != nil {
+		return err
+	}
+	return a.project(ctx, stream)
+}
+
+// ProjectSession brings every projection of the session's stream up to date.
+func (a *Activities) ProjectSession(ctx context.Context, sessionID string) error {
+	stop := border.Heartbeat(ctx, 10*time.Second)
+	defer stop()
+	return border.Return(a.project(ctx, schema.SessionStream(sessionID)))
+}
+
+func (a *Activities) project(ctx context.Context, stream string) error {
+	for _, p := range a.projectors {
+		if _, err := a.log.Project(ctx, p, stream); err != nil {
+			return fmt.Errorf("project %s of %q: %w", p.Name(), stream, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+// Package build records each run over a session: what it was made with, what it did, how long every
+// step took and, when it failed, where. A build that finds nothing to do records nothing.
+package build
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// ID is the id of the session's build with the ordinal, counted from 1.
+func ID(sessionID string, ordinal int) string {
+	return schema.DerivedID("build", sessionID, fmt.Sprint(ordinal))
+}
+
+// Last is what the log says of a session's latest build.
+type Last struct {
+	// Started is zero when the session has no build.
+	Started schema.BuildStartedPayload
+	// Finished is nil while the build runs, or when it broke off.
+	Finished *schema.BuildFinishedPayload
+}
+
+// Completed reports whether the latest build did all there was to do, with that extractor.
+func (l Last) Completed(extractorID string) bool {
+	return l.Finished != nil && l.Finished.Status.Completed() && l.Finished.ExtractorID == extractorID
+}
+
+// NextOrdinal is that of the build to run now: a build that broke off is taken up again.
+func (l Last) NextOrdinal() int {
+	switch {
+	case l.Started.Ordinal == 0:
+		return 1
+	case l.Finished == nil:
+		return l.Started.Ordinal
+	default:
+		return l.Started.Ordinal + 1
+	}
+}
+
+// ReadLast reads the session's latest build from the log.
+func ReadLast(ctx context.Context, log *eventlog.Store, sessionID string) (Last, error) {
+	var last Last
+	options := eventlog.StreamOptions{Types: []string{schema.BuildStarted, schema.BuildFinished}}
+	for event, err := range log.Stream(ctx, schema.SessionStream(sessionID), options) {
+		if err != nil {
+			return Last{}, fmt.Errorf("read builds of session %q: %w", sessionID, err)
+		}
+		if event.Type == schema.BuildStarted {
+			last = Last{}
+			err = json.Unmarshal(event.Payload, &last.Started)
+		} else {
+			last.Finished = new(schema.BuildFinishedPayload)
+			err = json.Unmarshal(event.Payload, last.Finished)
+		}
+		if err != nil {
+			return Last{}, fmt.Errorf("decode event %q: %w", event.ID, err)
+		}
+	}
+	return last, nil
+}
+
+// StartedEvent is the event that opens a build.
+func StartedEvent(p schema.BuildStartedPayload, at time.Time) (schema.Event, error) {
+	return newEvent(schema.BuildStarted, p.BuildID, p.SessionID, p.Project, at, p)
+}
+
+// FinishedEvent is the event that closes a build.
+func FinishedEvent(p schema.BuildFinishedPayload, project string, at time.Time) (schema.Event, error) {
+	return newEvent(schema.BuildFinished, p.BuildID, p.SessionID, project, at, p)
+}
+
+func newEvent(eventType, buildID, sessionID, project string, at time.Time, payload any) (schema.Event, error) {
+	data, err := json.Marshal(payload)
+	if err != nil {
+		return schema.Event{}, fmt.Errorf("encode %s of build %q: %w", eventType, buildID, err)
+	}
+	return schema.Event{
+		Type: eventType, TS: at, Actor: "pipeline", SessionID: sessionID, Project: project, BuildID: buildID,
+		DedupeKey: eventType + "/" + buildID, Payload: data,
+	}, nil
+}

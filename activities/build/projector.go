@@ -1,0 +1,170 @@
+package build
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/schema"
+)
+
+// Projector writes the rows of build_runs and pipeline_metrics. Both events of a build carry all
+// that its row needs or the row of the one before it has, so rows are written from the pair.
+type Projector struct{ conn driver.Conn }
+
+// NewProjector returns the projector over the connection.
+func NewProjector(conn driver.Conn) *Projector { return &Projector{conn: conn} }
+
+// Name is that of the projector's offsets.
+func (*Projector) Name() string { return "build_runs" }
+
+// Types are those of the events that make builds.
+func (*Projector) Types() []string { return []string{schema.BuildStarted, schema.BuildFinished} }
+
+// StreamPrefix is that of the streams the events stand in.
+func (*Projector) StreamPrefix() string { return schema.SessionStream("") }
+
+type run struct {
+	started  schema.BuildStartedPayload
+	at       time.Time
+	finished *schema.BuildFinishedPayload
+	ended    time.Time
+	version  uint64
+}
+
+// Apply writes one row for each build of the events, and one for each of its steps.
+func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
+	var order []string
+	runs := map[string]*run{}
+	for _, event := range events {
+		r := runs[event.BuildID]
+		if r == nil {
+			r = &run{}
+			if event.Type == schema.BuildFinished {
+				var err error
+				if r, err = p.load(ctx, event.BuildID); err != nil {
+					return err
+				}
+			}
+			runs[event.BuildID] = r
+			order = append(order, event.BuildID)
+		}
+		r.version = event.Seq
+		var err error
+		if event.Type == schema.BuildStarted {
+			r.at = event.TS
+			err = json.Unmarshal(event.Payload, &r.started)
+		} else {
+			r.ended, r.finished = event.TS, new(schema.BuildFinishedPayload)
+			err = json.Unmarshal(event.Payload, r.finished)
+		}
+		if err != nil {
+			return fmt.Errorf("decode event %q: %w", event.ID, err)
+		}
+	}
+	list := make([]*run, len(order))
+	for i, id := range order {
+		list[i] = runs[id]
+	}
+	if err := p.writeRuns(ctx, list); err != nil {
+		return err
+	}
+	return p.writeMetrics(ctx, list)
+}
+
+// load reads the start of a build whose row was written by an earlier batch.
+func (p *Projector) load(ctx context.Context, buildID string) (*run, error) {
+	r := &run{}
+	var source string
+	var ordinal uint32
+	row := p.conn.QueryRow(ctx, `SELECT session_id, ordinal, project, started_at, extractor_model,
+		extractor_prompt_hash, embedder_model, embedding_version, idris_version, schema_version, source_json
+		FROM build_runs WHERE build_id = ?`, buildID)
+	s := &r.started
+	err := row.Scan(&s.SessionID, &ordinal, &s.Project, &r.at, &s.Spec.Extractor.Model, &s.Spec.Extractor.PromptHash,
+		&s.Spec.EmbedderModel, &s.Spec.EmbeddingVersion, &s.Spec.IdrisVersion, &s.Spec.SchemaVersion, &source)
+	if err == nil {
+		err = json.Unmarshal([]byte(source), &s.Source)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read build %q: %w", buildID, err)
+	}
+	s.BuildID, s.Ordinal = buildID, int(ordinal)
+	s.Spec.Extractor.Provider, s.Spec.Extractor.Model, _ = strings.Cut(s.Spec.Extractor.Model, "/")
+	return r, nil
+}
+
+func (p *Projector) writeRuns(ctx context.Context, runs []*run) error {
+	batch, err := p.conn.PrepareBatch(ctx, `INSERT INTO build_runs_raw (build_id, session_id, ordinal, project,
+		started_at, finished_at, extractor_model, extractor_prompt_hash, embedder_model, embedding_version,
+		idris_version, schema_version, status, failed_step, error, source_json, counts_json, usage_json, version)`)
+	if err != nil {
+		return fmt.Errorf("prepare builds: %w", err)
+	}
+	defer func() { _ = batch.Close() }()
+	for _, r := range runs {
+		finished, end := schema.BuildFinishedPayload{Status: schema.BuildRunning}, (*time.Time)(nil)
+		if r.finished != nil {
+			finished, end = *r.finished, &r.ended
+		}
+		source, err1 := json.Marshal(r.started.Source)
+		counts, err2 := json.Marshal(finished.Counts)
+		usage, err3 := json.Marshal(finished.Usage)
+		if err := errors.Join(err1, err2, err3); err != nil {
+			return fmt.Errorf("encode build %q: %w", r.started.BuildID, err)
+		}
+		s, spec := r.started, r.started.Spec
+		if err := batch.Append(s.BuildID, s.SessionID, uint32(s.Ordinal), s.Project, r.at, end,
+			spec.Extractor.Provider+"/"+spec.Extractor.Model, spec.Extractor.PromptHash, spec.EmbedderModel, spec.EmbeddingVersion,
+			spec.IdrisVersion, spec.SchemaVersion, string(finished.Status), finished.FailedStep, finished.Error,
+			string(source), string(counts), string(usage), r.version); err != nil {
+			return fmt.Errorf("write build %q: %w", s.BuildID, err)
+		}
+	}
+	if err := batch.Send(); err != nil {
+		return fmt.Errorf("write builds: %w", err)
+	}
+	return nil
+}
+
+func (p *Projector) writeMetrics(ctx context.Context, runs []*run) error {
+	batch, err := p.conn.PrepareBatch(ctx, `INSERT INTO pipeline_metrics_raw
+		(id, ts, stage, latency_ms, success, error, session_id, build_id)`)
+	if err != nil {
+		return fmt.Errorf("prepare metrics: %w", err)
+	}
+	defer func() { _ = batch.Close() }()
+	for _, r := range runs {
+		if r.finished == nil {
+			continue
+		}
+		for _, m := range r.finished.Metrics {
+			if err := batch.Append(schema.DerivedID("metric", r.started.BuildID, m.Step), m.StartedAt, m.Step, m.LatencyMS,
+				m.Success, m.Error, r.started.SessionID, r.started.BuildID); err != nil {
+				return fmt.Errorf("write metrics of build %q: %w", r.started.BuildID, err)
+			}
+		}
+	}
+	if batch.Rows() == 0 {
+		return nil
+	}
+	if err := batch.Send(); err != nil {
+		return fmt.Errorf("write metrics: %w", err)
+	}
+	return nil
+}
+
+// Reset drops every row.
+func (p *Projector) Reset(ctx context.Context) error {
+	for _, table := range []string{"build_runs_raw", "pipeline_metrics_raw"} {
+		if err := p.conn.Exec(ctx, "TRUNCATE TABLE "+table); err != nil {
+			return fmt.Errorf("drop builds: %w", err)
+		}
+	}
+	return nil
+}

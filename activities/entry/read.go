@@ -1,0 +1,74 @@
+package entry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/schema"
+)
+
+// ErrNotFound is returned when no entry has the id.
+var ErrNotFound = errors.New("no such entry")
+
+// Row is an entry as projected, with the event and the build it came from.
+type Row struct {
+	schema.Entry
+	SupersededBy string `json:"superseded_by,omitempty"`
+	BuildID      string `json:"build_id"`
+	EventID      string `json:"event_id"`
+}
+
+// Get returns the entry of the project with the id, or ErrNotFound. An id may be given by its first
+// characters, as long as one entry alone begins with them.
+func Get(ctx context.Context, conn driver.Conn, project, id string) (Row, error) {
+	rows, err := query(ctx, conn, "project = ? AND startsWith(entry_id, ?) ORDER BY entry_id LIMIT 2", project, id)
+	switch {
+	case err != nil:
+		return Row{}, err
+	case len(rows) == 0:
+		return Row{}, fmt.Errorf("%w: %q in project %q", ErrNotFound, id, project)
+	case len(rows) > 1 && rows[0].ID != id:
+		return Row{}, fmt.Errorf("%w: several begin with %q in project %q", ErrNotFound, id, project)
+	}
+	return rows[0], nil
+}
+
+// OfSession returns the entries of the session in the order they were made.
+func OfSession(ctx context.Context, conn driver.Conn, project, sessionID string) ([]Row, error) {
+	return query(ctx, conn, "project = ? AND session_id = ? ORDER BY created_ts, entry_id", project, sessionID)
+}
+
+func query(ctx context.Context, conn driver.Conn, where string, args ...any) ([]Row, error) {
+	rows, err := conn.Query(ctx, `SELECT entry_id, created_ts, entry_type, title, content_json, stage, status,
+		superseded_by, build_id, evidence_json, evidence_aligned, canonical_key, project, user, agent,
+		session_id, event_id FROM entries WHERE `+where, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read entries: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var out []Row
+	for rows.Next() {
+		var r Row
+		var entryType, stage, status, contentJSON, evidenceJSON string
+		if err := rows.Scan(&r.ID, &r.OccurredAt, &entryType, &r.Title, &contentJSON, &stage, &status,
+			&r.SupersededBy, &r.BuildID, &evidenceJSON, &r.EvidenceAligned, &r.CanonicalKey, &r.Project, &r.User,
+			&r.Agent, &r.SessionID, &r.EventID); err != nil {
+			return nil, fmt.Errorf("read entries: %w", err)
+		}
+		r.Type, r.Stage, r.Status = schema.EntryType(entryType), schema.Stage(stage), schema.Status(status)
+		var c content
+		if err := errors.Join(json.Unmarshal([]byte(contentJSON), &c), json.Unmarshal([]byte(evidenceJSON), &r.Evidence)); err != nil {
+			return nil, fmt.Errorf("decode entry %q: %w", r.ID, err)
+		}
+		r.Content, r.Category, r.Confidence, r.Task = c.Content, c.Category, c.Confidence, c.Task
+		out = append(out, r)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read entries: %w", err)
+	}
+	return out, nil
+}

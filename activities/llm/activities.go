@@ -1,0 +1,236 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"axiommind/activities/border"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/transcript"
+	"axiommind/schema"
+)
+
+const (
+	heartbeat = 10 * time.Second
+	// maxPlanned is how many windows one plan holds, so that it stays a small payload.
+	maxPlanned = 100
+)
+
+// Activities extracts memories from sessions with one model.
+type Activities struct {
+	log         *eventlog.Store
+	model       Model
+	params      Params
+	windowBytes int
+}
+
+// NewActivities returns the room's activities. A windowBytes of 0 is DefaultWindowBytes.
+func NewActivities(log *eventlog.Store, model Model, params Params, windowBytes int) (*Activities, error) {
+	switch {
+	case log == nil:
+		return nil, errors.New("llm activities: no event log")
+	case model == nil:
+		return nil, errors.New("llm activities: no model")
+	case windowBytes == 0:
+		windowBytes = DefaultWindowBytes
+	case windowBytes < 1<<10:
+		return nil, fmt.Errorf("llm activities: a window of %d bytes is too small, give at least 1024", windowBytes)
+	}
+	return &Activities{log: log, model: model, params: params, windowBytes: windowBytes}, nil
+}
+
+// ExtractorOf is the identity of the extractor that the model makes with today's prompt.
+func ExtractorOf(id ModelIdentity) schema.Extractor {
+	return schema.Extractor{
+		Provider: id.Provider, Model: id.Model, PromptVersion: PromptVersion, PromptHash: PromptHash()[:16],
+		SchemaVersion: schema.SchemaVersion,
+	}
+}
+
+// PlanInput says what to extract, and with what.
+type PlanInput struct {
+	SessionID string           `json:"session_id"`
+	Extractor schema.Extractor `json:"extractor"`
+}
+
+// PlanResult holds the next windows to extract, in order; More is true when others follow them.
+type PlanResult struct {
+	Windows []schema.Window `json:"windows"`
+	More    bool            `json:"more"`
+}
+
+// PlanWindows cuts what of the session the extractor has not seen yet into windows.
+func (a *Activities) PlanWindows(ctx context.Context, in PlanInput) (PlanResult, error) {
+	stop := border.Heartbeat(ctx, heartbeat)
+	defer stop()
+	result, err := a.plan(ctx, in)
+	return result, border.Return(err)
+}
+
+func (a *Activities) plan(ctx context.Context, in PlanInput) (PlanResult, error) {
+	if err := a.sameExtractor(in.Extractor); err != nil {
+		return PlanResult{}, err
+	}
+	logged, err := transcript.ReadLogged(ctx, a.log, in.SessionID)
+	if err != nil {
+		return PlanResult{}, err
+	}
+	var from frontier
+	options := eventlog.StreamOptions{Types: []string{schema.MemoryExtracted}}
+	for event, err := range a.log.Stream(ctx, schema.SessionStream(in.SessionID), options) {
+		if err != nil {
+			return PlanResult{}, fmt.Errorf("read extractions of session %q: %w", in.SessionID, err)
+		}
+		var p schema.MemoryExtractedPayload
+		if err := json.Unmarshal(event.Payload, &p); err != nil {
+			return PlanResult{}, fmt.Errorf("decode event %q: %w", event.ID, err)
+		}
+		if p.Extractor == in.Extractor {
+			from = from.after(p.Window)
+		}
+	}
+	windows, more := planWindows(logged.Messages, from, in.Extractor.Tools, a.windowBytes, maxPlanned)
+	return PlanResult{Windows: windows, More: more}, nil
+}
+
+// sameExtractor refuses to go on with a build that another model, prompt or schema began.
+func (a *Activities) sameExtractor(want schema.Extractor) error {
+	have := ExtractorOf(a.model.Identity())
+	have.Tools = want.Tools
+	if have == want {
+		return nil
+	}
+	return border.Invalid(schema.ErrorInvalidInput, fmt.Errorf(
+		"the build began with extractor %s/%s %s, this worker has %s/%s %s: process the session again",
+		want.Provider, want.Model, want.PromptVersion, have.Provider, have.Model, have.PromptVersion))
+}
+
+// ExtractInput is one window to ask the model about.
+type ExtractInput struct {
+	SessionID string           `json:"session_id"`
+	Project   string           `json:"project"`
+	BuildID   string           `json:"build_id"`
+	Extractor schema.Extractor `json:"extractor"`
+	Window    schema.Window    `json:"window"`
+	// RepairOf is the key of an answer that could not be read and Reason why: ask once more.
+	RepairOf string `json:"repair_of,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+// ExtractResult says under which key the model's answer is stored, and whether it can be read.
+type ExtractResult struct {
+	Key string `json:"key,omitempty"`
+	// Unreadable says what is wrong with the answer; empty when it can be read.
+	Unreadable string `json:"unreadable,omitempty"`
+	// Refused says why there is no answer and asking again is of no use.
+	Refused string       `json:"refused,omitempty"`
+	Usage   schema.Usage `json:"usage"`
+}
+
+// ExtractWindow asks the model about one window, at most once ever: the answer is stored as it came, under
+// the hash of all that was asked, before it is read.
+func (a *Activities) ExtractWindow(ctx context.Context, in ExtractInput) (ExtractResult, error) {
+	stop := border.Heartbeat(ctx, heartbeat)
+	defer stop()
+	result, err := a.extract(ctx, in)
+	return result, border.Return(err)
+}
+
+func (a *Activities) extract(ctx context.Context, in ExtractInput) (ExtractResult, error) {
+	if err := a.sameExtractor(in.Extractor); err != nil {
+		return ExtractResult{}, err
+	}
+	logged, err := transcript.ReadLogged(ctx, a.log, in.SessionID)
+	if err != nil {
+		return ExtractResult{}, err
+	}
+	request := ExtractionRequest(windowMessages(logged.Messages, in.Window, in.Extractor.Tools), a.params)
+	key := Key(a.model.Identity(), PromptHash(), a.params, in.Window.Hash)
+	if in.RepairOf != "" {
+		key = schema.HashParts(key, "repair")
+		answer, err := a.stored(ctx, in.RepairOf)
+		if err != nil {
+			return ExtractResult{}, err
+		}
+		response, err := ReadRaw(answer.Provider, []byte(answer.Raw))
+		if err != nil {
+			return ExtractResult{}, fmt.Errorf("read answer %q: %w", in.RepairOf, err)
+		}
+		request = RepairRequest(request, response.Text, in.Reason)
+	}
+	answer, err := a.stored(ctx, key)
+	result := ExtractResult{Key: key}
+	if errors.Is(err, eventlog.ErrNotFound) {
+		answer, err = a.ask(ctx, in, key, request)
+		result.Usage = answer.Usage
+		if kind := KindOf(err); kind == KindBlocked || kind == KindTruncated {
+			return ExtractResult{Refused: err.Error(), Usage: answer.Usage}, nil
+		}
+	}
+	if err != nil {
+		return ExtractResult{}, err
+	}
+	if _, err := read(answer); err != nil {
+		result.Unreadable = err.Error()
+	}
+	return result, nil
+}
+
+func (a *Activities) ask(ctx context.Context, in ExtractInput, key string, request Request) (schema.ModelRespondedPayload, error) {
+	id := a.model.Identity()
+	response, err := a.model.Generate(ctx, request)
+	answer := schema.ModelRespondedPayload{
+		Key: key, Provider: id.Provider, Model: id.Model, Raw: string(response.Raw),
+		Usage: schema.Usage{
+			Calls: 1, InputTokens: int64(response.Usage.InputTokens), OutputTokens: int64(response.Usage.OutputTokens),
+			ThoughtTokens: int64(response.Usage.ThoughtTokens),
+		},
+	}
+	if response.CostUSD != nil {
+		answer.Usage.CostUSD = *response.CostUSD
+	}
+	if err != nil {
+		return answer, err
+	}
+	payload, err := json.Marshal(answer)
+	if err != nil {
+		return answer, fmt.Errorf("encode answer %q: %w", key, err)
+	}
+	appended, err := a.log.Append(ctx, schema.ModelStream(key), []schema.Event{{
+		Type: schema.ModelResponded, TS: time.Now().UTC(), Actor: id.String(), SessionID: in.SessionID,
+		Project: in.Project, BuildID: in.BuildID, DedupeKey: answerKey(key), Payload: payload,
+	}})
+	if err != nil {
+		return answer, err
+	}
+	// Another attempt may have been first; its answer is the one that counts.
+	usage := answer.Usage
+	err = json.Unmarshal(appended.Events[0].Payload, &answer)
+	answer.Usage = usage
+	return answer, err
+}
+
+func answerKey(key string) string { return "model_responded/" + key }
+
+func (a *Activities) stored(ctx context.Context, key string) (schema.ModelRespondedPayload, error) {
+	event, err := a.log.Get(ctx, schema.EventID(answerKey(key)))
+	if err != nil {
+		return schema.ModelRespondedPayload{}, err
+	}
+	var answer schema.ModelRespondedPayload
+	if err := json.Unmarshal(event.Payload, &answer); err != nil {
+		return schema.ModelRespondedPayload{}, fmt.Errorf("decode event %q: %w", event.ID, err)
+	}
+	return answer, nil
+}
+
+func read(answer schema.ModelRespondedPayload) (Result, error) {
+	response, err := ReadRaw(answer.Provider, []byte(answer.Raw))
+	if err != nil {
+		return Result{}, err
+	}
+	return ReadExtraction(response.Text)
+}

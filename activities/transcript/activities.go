@@ -1,0 +1,177 @@
+package transcript
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"axiommind/activities/border"
+	"axiommind/activities/build"
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// heartbeat is how often a long activity beats: well under the timeout that workflows set.
+const heartbeat = 10 * time.Second
+
+// Activities reads sessions into the event log.
+type Activities struct{ log *eventlog.Store }
+
+// NewActivities returns the room's activities over the log.
+func NewActivities(log *eventlog.Store) (*Activities, error) {
+	if log == nil {
+		return nil, errors.New("transcript activities: no event log")
+	}
+	return &Activities{log: log}, nil
+}
+
+// IdentifySession returns the id of the input's only session. A source of several sessions is an error
+// that lists their ids.
+func (a *Activities) IdentifySession(ctx context.Context, in schema.ProcessSessionInput) (string, error) {
+	stop := border.Heartbeat(ctx, heartbeat)
+	defer stop()
+	id, err := identify(ctx, in)
+	return id, border.Return(err)
+}
+
+func identify(ctx context.Context, in schema.ProcessSessionInput) (string, error) {
+	if in.SessionID != "" {
+		return in.SessionID, nil
+	}
+	if in.URI == "" {
+		keys := make([]string, 0, 2*len(in.Messages))
+		for _, m := range in.Messages {
+			keys = append(keys, m.Role, m.Content)
+		}
+		return "inline-" + schema.HashParts(keys...)[:20], nil
+	}
+	sessions, _, err := ReadSource(ctx, in.URI, in.Format)
+	if err != nil {
+		return "", err
+	}
+	if len(sessions) > 1 {
+		ids := make([]string, 0, 5)
+		for _, s := range sessions[:min(5, len(sessions))] {
+			ids = append(ids, s.ID)
+		}
+		return "", border.Invalid(schema.ErrorInvalidInput, fmt.Errorf(
+			"source %q holds %d sessions: set session_id to one of %s, …", in.URI, len(sessions), strings.Join(ids, ", ")))
+	}
+	return sessions[0].ID, nil
+}
+
+// IngestInput says what to read and for which build.
+type IngestInput struct {
+	Session schema.ProcessSessionInput `json:"session"`
+	Build   build.Opened               `json:"build"`
+	// At is when the workflow started: the time of its events.
+	At time.Time `json:"at"`
+}
+
+// IngestResult counts what the session holds now.
+type IngestResult struct {
+	// Unchanged is true when the log knew every message and the last build had done all of them
+	// with the same extractor. Nothing was written then.
+	Unchanged    bool `json:"unchanged"`
+	Messages     int  `json:"messages"`
+	NewMessages  int  `json:"new_messages"`
+	SkippedLines int  `json:"skipped_lines"`
+}
+
+// IngestSession reads the source and appends the messages that the log does not know, after the event that
+// opens the build.
+func (a *Activities) IngestSession(ctx context.Context, in IngestInput) (IngestResult, error) {
+	stop := border.Heartbeat(ctx, heartbeat)
+	defer stop()
+	result, err := a.ingest(ctx, in)
+	return result, border.Return(err)
+}
+
+func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, error) {
+	id, scope := in.Session.SessionID, in.Build.Scope
+	session, source, err := readSession(ctx, in.Session)
+	if err != nil {
+		return IngestResult{}, err
+	}
+	logged, err := ReadLogged(ctx, a.log, id)
+	if err != nil {
+		return IngestResult{}, err
+	}
+	if len(logged.Messages) > 0 && logged.Scope != scope {
+		return IngestResult{}, border.Invalid(schema.ErrorScopeMismatch, fmt.Errorf(
+			"session %q belongs to project %q, user %q, agent %q: it can't be read again for project %q, user %q, agent %q",
+			id, logged.Project, logged.User, logged.Agent, scope.Project, scope.User, scope.Agent))
+	}
+	unseen := logged.Unseen(session.Messages)
+	result := IngestResult{
+		Messages: len(logged.Messages) + len(unseen), NewMessages: len(unseen), SkippedLines: len(session.Skipped),
+	}
+	if len(unseen) == 0 && in.Build.Completed {
+		result.Unchanged = true
+		return result, nil
+	}
+	date, err := sessionDate(in.Session.Date, session, in.At)
+	if err != nil {
+		return IngestResult{}, border.Invalid(schema.ErrorInvalidInput, err)
+	}
+	started, err := build.StartedEvent(schema.BuildStartedPayload{
+		BuildID: in.Build.BuildID, SessionID: id, Ordinal: in.Build.Ordinal, Scope: scope,
+		Source: source, Spec: in.Build.Spec,
+	}, in.At)
+	if err != nil {
+		return IngestResult{}, err
+	}
+	payload := schema.SessionIngestedPayload{SessionID: id, Scope: scope, Date: date, Source: source}
+	events, err := ingestEvents(payload, unseen, session.Skipped, in.Build.BuildID, date)
+	if err != nil {
+		return IngestResult{}, err
+	}
+	_, err = a.log.AppendAll(ctx, schema.SessionStream(id), append([]schema.Event{started}, events...))
+	return result, err
+}
+
+// readSession reads the one session that the input names.
+func readSession(ctx context.Context, in schema.ProcessSessionInput) (*Session, schema.Source, error) {
+	if in.URI == "" {
+		session, err := inlineSession(in.Messages)
+		if err != nil {
+			return nil, schema.Source{}, border.Invalid(schema.ErrorInvalidInput, err)
+		}
+		texts := make([]string, len(session.Messages))
+		size := 0
+		for i, m := range session.Messages {
+			texts[i] = m.Key
+			size += len(m.Text)
+		}
+		return session, schema.Source{Format: session.Format, SHA256: schema.HashParts(texts...), Bytes: int64(size)}, nil
+	}
+	sessions, source, err := ReadSource(ctx, in.URI, in.Format)
+	if err != nil {
+		return nil, schema.Source{}, err
+	}
+	for _, s := range sessions {
+		if s.ID == in.SessionID || len(sessions) == 1 {
+			return s, source, nil
+		}
+	}
+	return nil, schema.Source{}, border.Invalid(schema.ErrorInvalidInput,
+		fmt.Errorf("source %q holds %d sessions, none with the id %q", in.URI, len(sessions), in.SessionID))
+}
+
+// sessionDate is the date given, else that of the session's first dated message, else the default.
+func sessionDate(given string, s *Session, fallback time.Time) (time.Time, error) {
+	if given == "" {
+		if !s.Started.IsZero() {
+			return s.Started, nil
+		}
+		return fallback, nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if t, err := time.Parse(layout, given); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("date %q is neither like 2006-01-02 nor like 2006-01-02T15:04:05Z", given)
+}

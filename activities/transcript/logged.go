@@ -1,0 +1,67 @@
+package transcript
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// Logged is a session as the event log holds it.
+type Logged struct {
+	ID string
+	schema.Scope
+	Date time.Time
+	// Messages have their Index as position; EventIDs are those of the events that hold them.
+	Messages []schema.Message
+	EventIDs []string
+}
+
+// ReadLogged reads the session from the log. A session that the log does not know has no messages.
+func ReadLogged(ctx context.Context, log *eventlog.Store, sessionID string) (*Logged, error) {
+	l := &Logged{ID: sessionID}
+	options := eventlog.StreamOptions{Types: []string{schema.SessionIngested}}
+	for event, err := range log.Stream(ctx, schema.SessionStream(sessionID), options) {
+		if err != nil {
+			return nil, fmt.Errorf("read session %q: %w", sessionID, err)
+		}
+		var p schema.SessionIngestedPayload
+		if err := json.Unmarshal(event.Payload, &p); err != nil {
+			return nil, fmt.Errorf("decode event %q: %w", event.ID, err)
+		}
+		if len(l.EventIDs) == 0 {
+			l.Scope, l.Date = p.Scope, p.Date
+		}
+		for _, m := range p.Messages {
+			if m.Index != len(l.Messages) {
+				return nil, fmt.Errorf("read session %q: event %q holds message %d where %d comes next",
+					sessionID, event.ID, m.Index, len(l.Messages))
+			}
+			l.Messages = append(l.Messages, m)
+			l.EventIDs = append(l.EventIDs, event.ID)
+		}
+	}
+	return l, nil
+}
+
+// Unseen returns the messages that the log does not hold yet, numbered to follow those it does. A
+// message is known by its key, not by its place: of a session that was rewritten or compacted only
+// what is new remains.
+func (l *Logged) Unseen(messages []schema.Message) []schema.Message {
+	known := make(map[string]bool, len(l.Messages))
+	for _, m := range l.Messages {
+		known[m.Key] = true
+	}
+	var out []schema.Message
+	for _, m := range messages {
+		if known[m.Key] {
+			continue
+		}
+		m.Index = len(l.Messages) + len(out)
+		out = append(out, m)
+	}
+	return out
+}

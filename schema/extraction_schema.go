@@ -1,0 +1,12 @@
+package schema
+
+import _ "embed"
+
+// SchemaVersion names the shape of [ExtractionSchema]. It changes when an answer of the older
+// shape could be refused by the newer one, or the other way round.
+const SchemaVersion = "extraction-v1"
+
+// ExtractionSchema is the JSON Schema (2020-12) of [Extraction].
+//
+//go:embed extraction.schema.json
+var ExtractionSchema []byte

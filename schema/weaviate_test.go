@@ -1,0 +1,52 @@
+package schema_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"axiommind/schema"
+)
+
+func TestVectorNames(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ text, tenant, collection string }{
+		{"", "_", "Entry__"},
+		{"default", "default", "Entry_default"},
+		{"hash-v1-384", "hash-v1-384", "Entry_hash_2dv1_2d384"},
+		{"My App", "_4dy_20_41pp", "Entry__4dy_20_41pp"},
+		{"앱", "_ec_95_b1", "Entry__ec_95_b1"},
+		{"a_b", "a_5fb", "Entry_a_5fb"},
+	} {
+		require.Equal(t, tt.tenant, schema.VectorTenant(tt.text), tt.text)
+		require.Equal(t, tt.collection, schema.VectorCollection(tt.text), tt.text)
+	}
+}
+
+// Different projects never share a tenant, nor different versions a class, and Weaviate takes every
+// name, also on a file system without case.
+func TestVectorNamesAreInjective(t *testing.T) {
+	t.Parallel()
+	tenant := regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+	class := regexp.MustCompile(`^[A-Z][_0-9A-Za-z]{0,199}$`)
+	text := rapid.OneOf(
+		rapid.String(),
+		rapid.StringMatching(`[a-zA-Z_ -]{0,3}`),
+		rapid.StringMatching(`(ab|_5f|__){20,60}[a-c]?`),
+	)
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := text.Draw(t, "a"), text.Draw(t, "b")
+		if !tenant.MatchString(schema.VectorTenant(a)) || !class.MatchString(schema.VectorCollection(a)) {
+			t.Fatalf("%q: bad names %q, %q", a, schema.VectorTenant(a), schema.VectorCollection(a))
+		}
+		if a != b && strings.EqualFold(schema.VectorTenant(a), schema.VectorTenant(b)) {
+			t.Fatalf("%q and %q share the tenant %q", a, b, schema.VectorTenant(a))
+		}
+		if a != b && strings.EqualFold(schema.VectorCollection(a), schema.VectorCollection(b)) {
+			t.Fatalf("%q and %q share the class %q", a, b, schema.VectorCollection(a))
+		}
+	})
+}

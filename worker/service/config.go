@@ -1,0 +1,184 @@
+// Package service wires AxiomMind together: one configuration, the connections to Temporal,
+// ClickHouse, Weaviate and a model, and a Temporal worker over them.
+package service
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+
+	"axiommind/activities/llm"
+)
+
+// Config is all that can be set. Each field can be given as a flag, as an environment variable named
+// AXIOMMIND_ and the flag's name in upper case with underscores, or in a YAML file under the flag's
+// name; the first of these that gives it wins.
+type Config struct {
+	// File is the YAML file to read. Default: none.
+	File string
+
+	TemporalAddress   string
+	TemporalNamespace string
+	TemporalAPIKey    string
+	TemporalTLS       bool
+	ClickHouseDSN     string
+	WeaviateURL       string
+	WeaviateAPIKey    string
+
+	// Model and Embedder choose the providers; their keys come from the environment alone.
+	Model    llm.Config
+	Embedder llm.EmbedderConfig
+	// WindowBytes is how much text one model call extracts from.
+	WindowBytes     int
+	MaxOutputTokens int
+	// ModelConcurrency bounds the model calls that one worker makes at a time.
+	ModelConcurrency int
+	// ConnectTimeout is how long a server may take to come up.
+	ConnectTimeout time.Duration
+	// StopTimeout is how long running activities may take to end when the worker is told to stop.
+	StopTimeout time.Duration
+	LogLevel    string
+}
+
+// Default values.
+const (
+	DefaultTemporalAddress   = "127.0.0.1:7233"
+	DefaultTemporalNamespace = "default"
+	DefaultClickHouseDSN     = "http://127.0.0.1:8123/default"
+	DefaultWeaviateURL       = "http://127.0.0.1:8080"
+	DefaultModelConcurrency  = 8
+	DefaultConnectTimeout    = time.Minute
+	DefaultStopTimeout       = 25 * time.Second
+)
+
+const variablePrefix = "AXIOMMIND_"
+
+// Flags adds the flags of the connections and the embedder, which every program needs.
+func (c *Config) Flags(f *pflag.FlagSet) {
+	f.StringVar(&c.File, "config", "", "YAML file with any of these settings")
+	f.StringVar(&c.TemporalAddress, "temporal-address", DefaultTemporalAddress, "Temporal's host:port")
+	f.StringVar(&c.TemporalNamespace, "temporal-namespace", DefaultTemporalNamespace, "Temporal's namespace")
+	f.BoolVar(&c.TemporalTLS, "temporal-tls", false, "speak TLS to Temporal (implied by an API key)")
+	f.StringVar(&c.ClickHouseDSN, "clickhouse-dsn", DefaultClickHouseDSN, "ClickHouse's HTTP address and database")
+	f.StringVar(&c.WeaviateURL, "weaviate-url", DefaultWeaviateURL, "Weaviate's address")
+	f.StringVar(&c.Embedder.Provider, "embedder", llm.ProviderHash, "embedder: hash (offline), gemini or openai")
+	f.StringVar(&c.Embedder.Model, "embedder-model", "", "the embedder's model (default: the provider's)")
+	f.StringVar(&c.Embedder.BaseURL, "embedder-url", "", "base URL of an OpenAI-compatible embedder")
+	f.IntVar(&c.Embedder.Dimensions, "embedder-dimensions", 0, "dimensions of the vectors (default: the model's)")
+	f.DurationVar(&c.ConnectTimeout, "connect-timeout", DefaultConnectTimeout, "how long a server may take to come up")
+	f.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
+}
+
+// WorkerFlags adds the flags of what only a worker does.
+func (c *Config) WorkerFlags(f *pflag.FlagSet) {
+	f.StringVar(&c.Model.Provider, "model-provider", llm.ProviderRules, "extractor: rules (offline), gemini or openai")
+	f.StringVar(&c.Model.Model, "model", "", "the extractor's model (default: the provider's)")
+	f.StringVar(&c.Model.BaseURL, "model-url", "", "base URL of an OpenAI-compatible server (Ollama, vLLM, …)")
+	f.StringVar(&c.Model.ResponseFormat, "model-format", "", "how an OpenAI-compatible server is asked for JSON: json_schema, json_object or none")
+	f.Float64Var(&c.Model.Prices.InputPerMillion, "model-input-price", 0, "US dollars per million input tokens, to count costs")
+	f.Float64Var(&c.Model.Prices.OutputPerMillion, "model-output-price", 0, "US dollars per million output tokens")
+	f.IntVar(&c.WindowBytes, "window-bytes", llm.DefaultWindowBytes, "bytes of text that one model call extracts from")
+	f.IntVar(&c.MaxOutputTokens, "max-output-tokens", 0, "bound of one answer (default: the model's)")
+	f.IntVar(&c.ModelConcurrency, "model-concurrency", DefaultModelConcurrency, "model calls at a time")
+	f.DurationVar(&c.StopTimeout, "stop-timeout", DefaultStopTimeout, "how long running activities may take to end on a stop")
+}
+
+// Load fills what the flags left open from the environment and the file, and the keys from the
+// environment. Flags must be parsed. A fallback file is read when no file is named and it exists.
+func (c *Config) Load(f *pflag.FlagSet, getenv func(string) string, fallback string) error {
+	if c.File == "" {
+		c.File = getenv(variablePrefix + "CONFIG")
+	}
+	path := c.File
+	if path == "" && fallback != "" {
+		if _, err := os.Stat(fallback); err == nil {
+			path = fallback
+		}
+	}
+	values, err := readFile(path)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	f.VisitAll(func(flag *pflag.Flag) {
+		value, inFile := values[flag.Name]
+		delete(values, flag.Name)
+		if flag.Changed || flag.Name == "config" {
+			return
+		}
+		variable := variablePrefix + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
+		from := "variable " + variable
+		given := getenv(variable)
+		if given == "" && inFile {
+			given, from = value, "file "+path
+		}
+		if given == "" {
+			return
+		}
+		if err := f.Set(flag.Name, given); err != nil {
+			errs = append(errs, fmt.Errorf("%s: set %s: %w", from, flag.Name, err))
+		}
+	})
+	known := pflag.NewFlagSet("", pflag.ContinueOnError)
+	(&Config{}).Flags(known)
+	(&Config{}).WorkerFlags(known)
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if known.Lookup(name) == nil {
+			errs = append(errs, fmt.Errorf("file %s: there is no setting %q", path, name))
+		}
+	}
+	c.TemporalAPIKey = getenv("TEMPORAL_API_KEY")
+	c.WeaviateAPIKey = getenv("WEAVIATE_API_KEY")
+	c.Model.APIKey = keyOf(c.Model.Provider, getenv)
+	c.Embedder.APIKey = keyOf(c.Embedder.Provider, getenv)
+	return errors.Join(errs...)
+}
+
+func keyOf(provider string, getenv func(string) string) string {
+	switch provider {
+	case llm.ProviderGemini:
+		return getenv(llm.DefaultGeminiVariable)
+	case llm.ProviderOpenAI:
+		return getenv(llm.DefaultOpenAIVariable)
+	default:
+		return ""
+	}
+}
+
+// readFile reads a flat YAML mapping. The programs may share one: each takes what it has flags for.
+func readFile(path string) (map[string]string, error) {
+	if path == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(filepath.Clean(path))
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	var raw map[string]any
+	if err := yaml.Unmarshal(data, &raw); err != nil {
+		return nil, fmt.Errorf("read configuration %q: %w", path, err)
+	}
+	values := make(map[string]string, len(raw))
+	for name, value := range raw {
+		values[name] = fmt.Sprint(value)
+	}
+	return values, nil
+}
+
+// LocalConfigFile is where the local stack writes the addresses of its servers, so that programs on
+// the same machine find them without being told.
+func LocalConfigFile() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "axiommind", "local.yaml")
+}

@@ -1,0 +1,190 @@
+package service
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+
+	"axiommind/activities/eventlog"
+	"axiommind/activities/llm"
+	"axiommind/activities/vector"
+	"axiommind/schema"
+)
+
+const (
+	retryFirst = 250 * time.Millisecond
+	retryLast  = 5 * time.Second
+)
+
+// Stores are the connections to the servers.
+type Stores struct {
+	Temporal   client.Client
+	ClickHouse driver.Conn
+	Log        *eventlog.Store
+	Weaviate   *vector.Client
+	Embedder   llm.Embedder
+}
+
+// Close closes the connections.
+func (s *Stores) Close() {
+	if s.Temporal != nil {
+		s.Temporal.Close()
+	}
+	if s.ClickHouse != nil {
+		_ = s.ClickHouse.Close()
+	}
+}
+
+// Connect connects to every server, and waits for those that are still coming up as long as the
+// configuration says. Each failed try is logged with its reason.
+func Connect(ctx context.Context, cfg Config, logger *slog.Logger) (_ *Stores, err error) {
+	s := &Stores{}
+	defer func() {
+		if err != nil {
+			s.Close()
+		}
+	}()
+	if s.Embedder, err = llm.NewEmbedder(ctx, cfg.Embedder); err != nil {
+		return nil, fmt.Errorf("set up the embedder: %w", err)
+	}
+	if s.ClickHouse, err = ConnectClickHouse(ctx, cfg, logger); err != nil {
+		return nil, err
+	}
+	s.Log = eventlog.New(s.ClickHouse, eventlog.Options{})
+	if s.Weaviate, err = ConnectWeaviate(ctx, cfg); err != nil {
+		return nil, err
+	}
+	s.Temporal, err = ConnectTemporal(ctx, cfg, logger)
+	return s, err
+}
+
+// ConnectClickHouse waits for ClickHouse.
+func ConnectClickHouse(ctx context.Context, cfg Config, logger *slog.Logger) (conn driver.Conn, err error) {
+	err = patiently(ctx, cfg.ConnectTimeout, logger, "clickhouse at "+cfg.ClickHouseDSN, func(ctx context.Context) error {
+		conn, err = eventlog.Connect(ctx, cfg.ClickHouseDSN, eventlog.ConnectOptions{})
+		if err != nil && !eventlog.Retryable(err) {
+			return permanent{err}
+		}
+		return err
+	})
+	return conn, err
+}
+
+// ConnectWeaviate waits for Weaviate.
+func ConnectWeaviate(ctx context.Context, cfg Config) (*vector.Client, error) {
+	c, err := vector.NewClient(vector.ClientConfig{URL: cfg.WeaviateURL, APIKey: cfg.WeaviateAPIKey})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
+	defer cancel()
+	if _, err := c.Ready(ctx); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// ConnectTemporal waits for Temporal.
+func ConnectTemporal(ctx context.Context, cfg Config, logger *slog.Logger) (c client.Client, err error) {
+	options := client.Options{
+		HostPort: cfg.TemporalAddress, Namespace: cfg.TemporalNamespace, Logger: log.NewStructuredLogger(logger),
+	}
+	if cfg.TemporalAPIKey != "" {
+		options.Credentials = client.NewAPIKeyStaticCredentials(cfg.TemporalAPIKey)
+	}
+	if cfg.TemporalTLS || cfg.TemporalAPIKey != "" {
+		options.ConnectionOptions.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	err = patiently(ctx, cfg.ConnectTimeout, logger, "temporal at "+cfg.TemporalAddress, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, retryLast)
+		defer cancel()
+		c, err = client.DialContext(ctx, options)
+		return err
+	})
+	return c, err
+}
+
+type permanent struct{ error }
+
+func (p permanent) Unwrap() error { return p.error }
+
+// patiently tries until it succeeds, the error is permanent, or the time is over.
+func patiently(ctx context.Context, limit time.Duration, logger *slog.Logger, what string, try func(context.Context) error) error {
+	deadline := time.Now().Add(limit)
+	for wait := retryFirst; ; wait = min(2*wait, retryLast) {
+		err := try(ctx)
+		var p permanent
+		switch {
+		case err == nil:
+			return nil
+		case errors.As(err, &p), ctx.Err() != nil, time.Now().Add(wait).After(deadline):
+			return fmt.Errorf("connect to %s: %w", what, err)
+		}
+		logger.Warn("server is not there yet", "server", what, "retry_in", wait, "reason", err)
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("connect to %s: %w", what, err)
+		case <-time.After(wait):
+		}
+	}
+}
+
+// searchAttributes are those that starters set.
+var searchAttributes = map[string]enums.IndexedValueType{
+	schema.AttributeProject: enums.INDEXED_VALUE_TYPE_KEYWORD,
+	schema.AttributeSession: enums.INDEXED_VALUE_TYPE_KEYWORD,
+}
+
+// MissingSearchAttributes returns those that the namespace does not have, sorted by name.
+func MissingSearchAttributes(ctx context.Context, c client.Client, namespace string) ([]string, error) {
+	have, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
+	if err != nil {
+		return nil, fmt.Errorf("list search attributes: %w", err)
+	}
+	var missing []string
+	for _, name := range []string{schema.AttributeProject, schema.AttributeSession} {
+		if _, ok := have.GetCustomAttributes()[name]; !ok {
+			missing = append(missing, name)
+		}
+	}
+	return missing, nil
+}
+
+// RegisterSearchAttributes registers what is missing.
+func RegisterSearchAttributes(ctx context.Context, c client.Client, namespace string) error {
+	missing, err := MissingSearchAttributes(ctx, c, namespace)
+	if err != nil || len(missing) == 0 {
+		return err
+	}
+	add := map[string]enums.IndexedValueType{}
+	for _, name := range missing {
+		add[name] = searchAttributes[name]
+	}
+	_, err = c.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{
+		Namespace: namespace, SearchAttributes: add,
+	})
+	if err != nil {
+		return fmt.Errorf("register search attributes %s: %w", strings.Join(missing, ", "), err)
+	}
+	return nil
+}
+
+// NewLogger returns a text logger to standard error at the configured level.
+func NewLogger(cfg Config) (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(cfg.LogLevel)); err != nil {
+		return nil, fmt.Errorf("log level %q: want debug, info, warn or error", cfg.LogLevel)
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})), nil
+}

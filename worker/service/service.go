@@ -1,0 +1,125 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"go.temporal.io/sdk/worker"
+
+	"axiommind/activities/build"
+	"axiommind/activities/entry"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/evidence"
+	"axiommind/activities/llm"
+	"axiommind/activities/transcript"
+	"axiommind/activities/vector"
+	"axiommind/schema"
+	"axiommind/workflows"
+)
+
+// IdrisUnavailable is the idris_version of builds whose worker has no idris2.
+const IdrisUnavailable = "unavailable"
+
+// Run migrates the database, registers what Temporal needs to know and works until ctx ends; then
+// it lets running activities end for as long as the configuration says. Ready is called once the
+// worker polls; it may be nil.
+func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) error {
+	model, err := llm.NewModel(ctx, cfg.Model)
+	if err != nil {
+		return fmt.Errorf("set up the model: %w", err)
+	}
+	stores, err := Connect(ctx, cfg, logger)
+	if err != nil {
+		return err
+	}
+	defer stores.Close()
+	applied, err := eventlog.Migrate(ctx, stores.ClickHouse)
+	if err != nil {
+		return err
+	}
+	for _, m := range applied {
+		logger.Info("migrated", "version", m.Version, "name", m.Name)
+	}
+	if err := RegisterSearchAttributes(ctx, stores.Temporal, cfg.TemporalNamespace); err != nil {
+		// They are filters for people: without them everything else works.
+		logger.Warn("search attributes are not registered", "reason", err)
+	}
+	rooms, err := newRooms(stores, model, cfg)
+	if err != nil {
+		return err
+	}
+	workers := newWorkers(stores, cfg, rooms)
+	for i, w := range workers {
+		if err := w.Start(); err != nil {
+			for _, started := range workers[:i] {
+				started.Stop()
+			}
+			return fmt.Errorf("start worker: %w", err)
+		}
+	}
+	logger.Info("worker is ready", "model", model.Identity().String(), "embedder", stores.Embedder.Version(),
+		"temporal", cfg.TemporalAddress, "namespace", cfg.TemporalNamespace)
+	if ready != nil {
+		ready()
+	}
+	<-ctx.Done()
+	for _, w := range workers {
+		w.Stop()
+	}
+	return nil
+}
+
+// rooms are the activities of every room.
+type rooms struct {
+	build      *build.Activities
+	transcript *transcript.Activities
+	llm        *llm.Activities
+	evidence   *evidence.Activities
+	entry      *entry.Activities
+	vector     *vector.Activities
+}
+
+func newRooms(s *Stores, model llm.Model, cfg Config) (*rooms, error) {
+	outbox := vector.NewOutboxProjector(s.ClickHouse, s.Embedder.Version(), nil)
+	writer, err := vector.NewWriter(s.ClickHouse, s.Log, outbox, s.Weaviate, s.Embedder,
+		[]vector.Source{vector.NewEntrySource(s.ClickHouse)}, vector.Options{})
+	if err != nil {
+		return nil, err
+	}
+	spec := schema.BuildSpec{
+		Extractor: llm.ExtractorOf(model.Identity()), EmbedderModel: s.Embedder.Version(),
+		EmbeddingVersion: s.Embedder.Version(), IdrisVersion: IdrisUnavailable, SchemaVersion: schema.SchemaVersion,
+	}
+	r, errs := &rooms{}, make([]error, 6)
+	r.build, errs[0] = build.NewActivities(s.Log, spec,
+		entry.NewProjector(s.ClickHouse), build.NewProjector(s.ClickHouse), outbox)
+	r.transcript, errs[1] = transcript.NewActivities(s.Log)
+	r.llm, errs[2] = llm.NewActivities(s.Log, model, llm.Params{MaxOutputTokens: cfg.MaxOutputTokens}, cfg.WindowBytes)
+	r.evidence, errs[3] = evidence.NewActivities(s.Log)
+	r.entry, errs[4] = entry.NewActivities(s.Log)
+	r.vector, errs[5] = vector.NewActivities(writer, s.ClickHouse, s.Embedder, s.Temporal)
+	return r, errors.Join(errs...)
+}
+
+// newWorkers makes one worker for each task queue: a slow model must not hold up the log.
+func newWorkers(s *Stores, cfg Config, r *rooms) []worker.Worker {
+	main := worker.New(s.Temporal, schema.QueueMain, worker.Options{WorkerStopTimeout: cfg.StopTimeout})
+	workflows.Register(main)
+	main.RegisterActivity(r.build)
+	main.RegisterActivity(r.transcript)
+	main.RegisterActivity(r.llm)
+	main.RegisterActivity(r.evidence)
+	main.RegisterActivity(r.entry)
+	models := worker.New(s.Temporal, schema.QueueModel, worker.Options{
+		WorkerStopTimeout: cfg.StopTimeout, DisableWorkflowWorker: true,
+		MaxConcurrentActivityExecutionSize: cfg.ModelConcurrency,
+	})
+	models.RegisterActivity(r.llm)
+	vectors := worker.New(s.Temporal, schema.QueueVector, worker.Options{
+		WorkerStopTimeout: cfg.StopTimeout, DisableWorkflowWorker: true,
+	})
+	vectors.RegisterActivity(r.vector)
+	return []worker.Worker{main, models, vectors}
+}

@@ -1,0 +1,152 @@
+package workflows
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"axiommind/activities/build"
+	"axiommind/activities/transcript"
+	"axiommind/schema"
+	"axiommind/workflows/durable"
+	"axiommind/workflows/stategraph"
+)
+
+// Defaults of a scope that the input leaves open.
+const (
+	DefaultProject = "default"
+	DefaultUser    = "default"
+)
+
+// maxNameBytes bounds session ids and the names of a scope.
+const maxNameBytes = 200
+
+// ProcessSession turns one session into memory. It is the only writer of the session's stream, so
+// its id must be schema.SessionWorkflowID: started under another one it runs itself as a child.
+func ProcessSession(ctx workflow.Context, in schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
+	in.Project = cmp.Or(in.Project, DefaultProject)
+	in.User = cmp.Or(in.User, DefaultUser)
+	if err := validate(in); err != nil {
+		return schema.ProcessSessionResult{}, temporal.NewNonRetryableApplicationError(err.Error(), schema.ErrorInvalidInput, nil)
+	}
+	if in.SessionID == "" {
+		var rooms *transcript.Activities
+		err := workflow.ExecuteActivity(storeWork(ctx, "find the session's id"), rooms.IdentifySession, in).Get(ctx, &in.SessionID)
+		if err != nil {
+			return schema.ProcessSessionResult{}, err
+		}
+	}
+	if id := schema.SessionWorkflowID(in.SessionID); workflow.GetInfo(ctx).WorkflowExecution.ID != id {
+		return processAs(ctx, id, in)
+	}
+	p := &processSession{
+		input:    in,
+		started:  workflow.Now(ctx).UTC(),
+		progress: schema.Progress{SessionID: in.SessionID, Status: schema.BuildRunning},
+	}
+	err := workflow.SetQueryHandler(ctx, schema.QueryProgress, func() (schema.Progress, error) { return p.progress, nil })
+	if err != nil {
+		return schema.ProcessSessionResult{}, fmt.Errorf("set query handler: %w", err)
+	}
+	return p.run(ctx)
+}
+
+// processAs runs the session under the id that makes it the only one.
+func processAs(ctx workflow.Context, id string, in schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
+	workflow.SetCurrentDetails(ctx, "Runs as the child workflow `"+id+"`.")
+	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
+		WorkflowID: id, TaskQueue: schema.QueueMain, WorkflowExecutionTimeout: 24 * time.Hour,
+		StaticSummary: "process session " + in.SessionID,
+	})
+	var result schema.ProcessSessionResult
+	err := workflow.ExecuteChildWorkflow(child, ProcessSession, in).Get(ctx, &result)
+	return result, err
+}
+
+func validate(in schema.ProcessSessionInput) error {
+	size := 0
+	for _, m := range in.Messages {
+		size += len(m.Content)
+	}
+	switch {
+	case in.URI != "" && len(in.Messages) > 0:
+		return errors.New("give either uri or messages, not both")
+	case in.URI == "" && in.Messages == nil:
+		return errors.New("give uri or messages: there is no session to process")
+	case size > schema.MaxInlineBytes:
+		return fmt.Errorf("messages hold %d bytes, more than %d: give a longer session by uri", size, schema.MaxInlineBytes)
+	}
+	for _, name := range []struct{ field, value string }{
+		{"session_id", in.SessionID}, {"project", in.Project}, {"user", in.User}, {"agent", in.Agent},
+	} {
+		if len(name.value) > maxNameBytes {
+			return fmt.Errorf("%s has %d bytes, more than %d", name.field, len(name.value), maxNameBytes)
+		}
+		for _, r := range name.value {
+			if r < ' ' || r == 0x7f {
+				return fmt.Errorf("%s %q holds a control character", name.field, name.value)
+			}
+		}
+	}
+	return nil
+}
+
+// processSession is one run over a session.
+type processSession struct {
+	input    schema.ProcessSessionInput
+	started  time.Time
+	progress schema.Progress
+	metrics  []schema.StepMetric
+	cause    error
+}
+
+func (p *processSession) run(ctx workflow.Context) (schema.ProcessSessionResult, error) {
+	p.progress.Step = schema.StepOpenBuild
+	graph, err := sessionGraph(p)
+	if err != nil {
+		return schema.ProcessSessionResult{}, err
+	}
+	state, err := graph.Run(ctx, durable.Runner{}, stategraph.Update{})
+	if err != nil {
+		return schema.ProcessSessionResult{}, err
+	}
+	if p.cause != nil {
+		return schema.ProcessSessionResult{}, p.failure(sessionFailed.Get(state))
+	}
+	p.progress.Status, p.progress.Step = sessionStatus.Get(state), ""
+	result := schema.ProcessSessionResult{
+		SessionID: p.input.SessionID, BuildID: sessionOpened.Get(state).BuildID, Status: sessionStatus.Get(state),
+		Counts: sessionCounts.Get(state), Usage: sessionUsage.Get(state),
+	}
+	workflow.SetCurrentDetails(ctx, describe(result))
+	return result, nil
+}
+
+// failure is the error that ends the workflow: the step, and the cause's own type and message.
+func (p *processSession) failure(f stepFailure) error {
+	if temporal.IsCanceledError(p.cause) {
+		return p.cause
+	}
+	return temporal.NewNonRetryableApplicationError(f.Step+": "+f.Error, f.Type, p.cause)
+}
+
+func describe(r schema.ProcessSessionResult) string {
+	c := r.Counts
+	return fmt.Sprintf("**%s** · %d messages (%d new, %d lines skipped) · %d windows (%d quarantined) · %d entries "+
+		"(%d new, %d with aligned evidence, %d items rejected) · %d vectors (%d failed) · %d model calls, %d + %d tokens",
+		r.Status, c.Messages, c.NewMessages, c.SkippedLines, c.Windows, c.Quarantined, c.Entries, c.NewEntries,
+		c.AlignedEntries, c.Rejected, c.Indexed, c.IndexFailed, r.Usage.Calls, r.Usage.InputTokens, r.Usage.OutputTokens)
+}
+
+// scope is whose memory the session becomes.
+func (p *processSession) scope() schema.Scope {
+	return schema.Scope{Project: p.input.Project, User: p.input.User, Agent: p.input.Agent}
+}
+
+func (p *processSession) openInput() build.OpenInput {
+	return build.OpenInput{SessionID: p.input.SessionID, Scope: p.scope(), IncludeTools: p.input.IncludeTools}
+}

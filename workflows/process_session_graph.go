@@ -1,0 +1,149 @@
+package workflows
+
+import (
+	"errors"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"axiommind/activities/build"
+	"axiommind/schema"
+	"axiommind/workflows/stategraph"
+)
+
+// The state of process_session: small results of steps. What they are results of is in the event log.
+var (
+	sessionOpened = stategraph.LastValue[build.Opened]("opened")
+	sessionStatus = stategraph.LastValue[schema.BuildStatus]("status")
+	sessionCounts = stategraph.Reduce("counts", addCounts, schema.BuildCounts{})
+	sessionUsage  = stategraph.Reduce("usage", addUsage, schema.Usage{})
+	// sessionFailed keeps the first failure, in the order of step names, of parallel steps.
+	sessionFailed = stategraph.Reduce("failed", firstFailure, stepFailure{})
+)
+
+// stepFailure is what build_runs says of a failed build.
+type stepFailure struct{ Step, Type, Error string }
+
+func firstFailure(acc, v stepFailure) stepFailure {
+	if acc.Step != "" {
+		return acc
+	}
+	return v
+}
+
+func addUsage(acc, v schema.Usage) schema.Usage {
+	acc.Add(v)
+	return acc
+}
+
+func addCounts(acc, v schema.BuildCounts) schema.BuildCounts {
+	acc.Messages += v.Messages
+	acc.NewMessages += v.NewMessages
+	acc.SkippedLines += v.SkippedLines
+	acc.Windows += v.Windows
+	acc.Quarantined += v.Quarantined
+	acc.Entries += v.Entries
+	acc.NewEntries += v.NewEntries
+	acc.Rejected += v.Rejected
+	acc.AlignedEntries += v.AlignedEntries
+	acc.Indexed += v.Indexed
+	acc.IndexFailed += v.IndexFailed
+	return acc
+}
+
+type sessionState = stategraph.State
+
+type sessionStep func(ctx workflow.Context, s sessionState) (stategraph.Update, error)
+
+// sessionGraph is the graph of process_session. A step that fails leads to fail_build.
+func sessionGraph(p *processSession) (*stategraph.Graph[workflow.Context], error) {
+	g := stategraph.New[workflow.Context](stategraph.Root(sessionOpened, sessionStatus, sessionCounts, sessionUsage, sessionFailed))
+	add := func(name string, step sessionStep) { g.AddNode(name, p.measured(name, step)) }
+	add(schema.StepOpenBuild, p.openBuild)
+	add(schema.StepIngest, p.ingest)
+	add(schema.StepExtract, p.extract)
+	add(schema.StepAlign, p.align)
+	add(schema.StepMaterialize, p.materialize)
+	add(schema.StepProject, p.project)
+	add(schema.StepIndex, p.index)
+	g.AddNode(schema.StepCloseBuild, p.closeBuild)
+	g.AddNode(schema.StepFailBuild, p.failBuild)
+
+	g.AddEdge(stategraph.START, schema.StepOpenBuild)
+	then(g, schema.StepOpenBuild, schema.StepIngest, nil)
+	then(g, schema.StepIngest, schema.StepExtract, ended(schema.BuildUnchanged, stategraph.END))
+	then(g, schema.StepExtract, schema.StepAlign, ended(schema.BuildEmpty, schema.StepCloseBuild))
+	then(g, schema.StepAlign, schema.StepMaterialize, nil)
+	then(g, schema.StepMaterialize, schema.StepProject, nil)
+	then(g, schema.StepProject, schema.StepIndex, nil)
+	then(g, schema.StepIndex, schema.StepCloseBuild, nil)
+	g.AddEdge(schema.StepCloseBuild, stategraph.END)
+	g.AddEdge(schema.StepFailBuild, stategraph.END)
+	return g.Compile()
+}
+
+// exit is a way out of the usual order: where a status leads to.
+type exit struct {
+	status schema.BuildStatus
+	to     string
+}
+
+func ended(s schema.BuildStatus, to string) *exit { return &exit{s, to} }
+
+// then leads from a step to the next one, to fail_build when it failed, or through the exit.
+func then(g *stategraph.StateGraph[workflow.Context], from, next string, way *exit) {
+	paths := stategraph.PathMap{"ok": next, "failed": schema.StepFailBuild}
+	if way != nil {
+		paths[string(way.status)] = way.to
+	}
+	g.AddConditionalEdges(from, "outcome", stategraph.Choose(func(s sessionState) string {
+		switch {
+		case sessionFailed.Get(s).Step != "":
+			return "failed"
+		case way != nil && sessionStatus.Get(s) == way.status:
+			return string(way.status)
+		default:
+			return "ok"
+		}
+	}), paths)
+}
+
+// measured times a step and turns its error into state.
+func (p *processSession) measured(name string, step sessionStep) stategraph.Node[workflow.Context] {
+	return func(ctx workflow.Context, s sessionState) (stategraph.Result, error) {
+		p.progress.Step = name
+		start := workflow.Now(ctx)
+		update, err := step(ctx, s)
+		metric := schema.StepMetric{
+			Step: name, StartedAt: start.UTC(), Success: err == nil,
+			LatencyMS: float64(workflow.Now(ctx).Sub(start).Microseconds()) / 1e3,
+		}
+		if err != nil {
+			f := describeFailure(name, err)
+			metric.Error = f.Error
+			if p.cause == nil {
+				p.cause = err
+			}
+			update = append(update, sessionFailed.Add(f))
+		}
+		p.metrics = append(p.metrics, metric)
+		return update, nil
+	}
+}
+
+// describeFailure takes the type and the message of the activity's own error, without the layers
+// that the engine wraps around it.
+func describeFailure(step string, err error) stepFailure {
+	var application *temporal.ApplicationError
+	if errors.As(err, &application) {
+		return stepFailure{Step: step, Type: application.Type(), Error: application.Message()}
+	}
+	if temporal.IsCanceledError(err) {
+		return stepFailure{Step: step, Type: "Cancelled", Error: "cancelled"}
+	}
+	var timeout *temporal.TimeoutError
+	if errors.As(err, &timeout) {
+		return stepFailure{Step: step, Type: "Timeout", Error: err.Error()}
+	}
+	return stepFailure{Step: step, Type: schema.ErrorInternal, Error: err.Error()}
+}

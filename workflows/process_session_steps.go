@@ -1,0 +1,127 @@
+package workflows
+
+import (
+	"go.temporal.io/sdk/workflow"
+
+	"axiommind/activities/build"
+	"axiommind/activities/entry"
+	"axiommind/activities/evidence"
+	"axiommind/activities/transcript"
+	"axiommind/activities/vector"
+	"axiommind/schema"
+	"axiommind/workflows/stategraph"
+)
+
+// Typed nil pointers name the activities.
+var (
+	builds      *build.Activities
+	transcripts *transcript.Activities
+	evidences   *evidence.Activities
+	entries     *entry.Activities
+	vectors     *vector.Activities
+)
+
+func (p *processSession) openBuild(ctx workflow.Context, _ sessionState) (stategraph.Update, error) {
+	var result build.Opened
+	err := workflow.ExecuteActivity(storeWork(ctx, "session "+p.input.SessionID), builds.OpenBuild, p.openInput()).Get(ctx, &result)
+	p.progress.BuildID = result.BuildID
+	return stategraph.Update{sessionOpened.Set(result)}, err
+}
+
+func (p *processSession) ingest(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
+	in := transcript.IngestInput{Session: p.input, Build: sessionOpened.Get(s), At: p.started}
+	var result transcript.IngestResult
+	if err := workflow.ExecuteActivity(storeWork(ctx, p.source()), transcripts.IngestSession, in).Get(ctx, &result); err != nil {
+		return nil, err
+	}
+	update := stategraph.Update{sessionCounts.Add(p.counted(schema.BuildCounts{
+		Messages: result.Messages, NewMessages: result.NewMessages, SkippedLines: result.SkippedLines,
+	}))}
+	if result.Unchanged {
+		update = append(update, sessionStatus.Set(schema.BuildUnchanged))
+	}
+	return update, nil
+}
+
+func (p *processSession) source() string {
+	if p.input.URI != "" {
+		return p.input.URI
+	}
+	return "inline messages"
+}
+
+// counted keeps the progress query up to date with what a step adds.
+func (p *processSession) counted(c schema.BuildCounts) schema.BuildCounts {
+	p.progress.Counts = addCounts(p.progress.Counts, c)
+	return c
+}
+
+func (p *processSession) align(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
+	in := evidence.AlignInput{
+		SessionID: p.input.SessionID, Project: p.input.Project, BuildID: sessionOpened.Get(s).BuildID, At: p.started,
+	}
+	return nil, workflow.ExecuteActivity(storeWork(ctx, "quotes to spans"), evidences.AlignSession, in).Get(ctx, nil)
+}
+
+func (p *processSession) materialize(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
+	in := entry.MaterializeInput{SessionID: p.input.SessionID, BuildID: sessionOpened.Get(s).BuildID}
+	var result entry.MaterializeResult
+	if err := workflow.ExecuteActivity(storeWork(ctx, "entries"), entries.MaterializeEntries, in).Get(ctx, &result); err != nil {
+		return nil, err
+	}
+	return stategraph.Update{sessionCounts.Add(p.counted(schema.BuildCounts{
+		Entries: result.Entries, NewEntries: result.New, AlignedEntries: result.Aligned,
+	}))}, nil
+}
+
+func (p *processSession) project(ctx workflow.Context, _ sessionState) (stategraph.Update, error) {
+	return nil, workflow.ExecuteActivity(storeWork(ctx, "entries, builds, outbox"), builds.ProjectSession, p.input.SessionID).Get(ctx, nil)
+}
+
+func (p *processSession) index(ctx workflow.Context, _ sessionState) (stategraph.Update, error) {
+	in := vector.SessionInput{SessionID: p.input.SessionID, Project: p.input.Project}
+	var result vector.SessionResult
+	if err := workflow.ExecuteActivity(vectorWork(ctx, "vectors of the session"), vectors.IndexSession, in).Get(ctx, &result); err != nil {
+		return nil, err
+	}
+	return stategraph.Update{sessionCounts.Add(p.counted(schema.BuildCounts{
+		Indexed: result.Indexed, IndexFailed: result.Failed,
+	}))}, nil
+}
+
+func (p *processSession) closeBuild(ctx workflow.Context, s sessionState) (stategraph.Result, error) {
+	p.progress.Step = schema.StepCloseBuild
+	c := sessionCounts.Get(s)
+	end := schema.BuildSuccess
+	switch {
+	case c.Quarantined > 0 || c.IndexFailed > 0:
+		end = schema.BuildPartial
+	case c.Entries == 0:
+		end = schema.BuildEmpty
+	}
+	if err := p.close(ctx, s, schema.BuildFinishedPayload{Status: end}); err != nil {
+		return nil, err
+	}
+	return stategraph.Update{sessionStatus.Set(end)}, nil
+}
+
+// failBuild records the failure even when the workflow is being cancelled.
+func (p *processSession) failBuild(ctx workflow.Context, s sessionState) (stategraph.Result, error) {
+	p.progress.Step, p.progress.Status = schema.StepFailBuild, schema.BuildFailed
+	if sessionOpened.Get(s).BuildID == "" {
+		return nil, nil // The log could not even be read.
+	}
+	f := sessionFailed.Get(s)
+	ctx, cancel := workflow.NewDisconnectedContext(ctx)
+	defer cancel()
+	err := p.close(ctx, s, schema.BuildFinishedPayload{Status: schema.BuildFailed, FailedStep: f.Step, Error: f.Error})
+	return nil, err
+}
+
+func (p *processSession) close(ctx workflow.Context, s sessionState, end schema.BuildFinishedPayload) error {
+	b := sessionOpened.Get(s)
+	end.BuildID, end.SessionID, end.ExtractorID = b.BuildID, p.input.SessionID, b.Spec.Extractor.ID()
+	end.Counts, end.Usage, end.Metrics = sessionCounts.Get(s), sessionUsage.Get(s), p.metrics
+	in := build.CloseInput{Build: b, Finished: end, StartedAt: p.started, At: workflow.Now(ctx).UTC()}
+	return workflow.ExecuteActivity(storeWork(ctx, string(end.Status)), builds.CloseBuild, in).Get(ctx, nil)
+}

@@ -1,0 +1,16 @@
+// Package workflows holds the durable step sequences. Its code is deterministic: everything that
+// reads a clock, a store or a model is an activity.
+package workflows
+
+import (
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"axiommind/schema"
+)
+
+// Register registers every workflow: the worker, the tests and the replayer share it.
+func Register(r worker.WorkflowRegistry) {
+	r.RegisterWorkflowWithOptions(ProcessSession, workflow.RegisterOptions{Name: schema.WorkflowProcessSession})
+	r.RegisterWorkflowWithOptions(VectorWriter, workflow.RegisterOptions{Name: schema.WorkflowVectorWriter})
+}
