@@ -198,7 +198,7 @@ func resultText(v gjson.Result) string {
 		case "image", "image_url", "input_image", "document", "file":
 			return attachmentPart(kind, v).text
 		}
-		if inner := v.Get("content"); inner.Type == gjson.String || inner.IsArray() {
+		if inner := v.Get("content"); inner.Type == gjson.String || inner.IsArray() || inner.IsObject() {
 			return resultText(inner)
 		}
 		return v.Raw

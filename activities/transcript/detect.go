@@ -77,37 +77,80 @@ func detectJSON(name, base string, head []byte) (string, error) {
 	return "", fmt.Errorf("%w: the JSON is of none that is known; %s", ErrUnknownFormat, formatHint())
 }
 
-// probe returns some of the JSON values that the head shows. The last may be cut.
+// probe returns some of the JSON values that the head shows, and those in arrays. The last may be
+// cut.
 func probe(head []byte) []gjson.Result {
-	var probes []gjson.Result
-	head = bytes.ReplaceAll(head, []byte{0}, nil)
+	head = bytes.TrimLeft(bytes.ReplaceAll(head, []byte{0}, nil), " \t\r\n")
 	switch layoutOf(head, len(head) < HeadSize) {
 	case layoutArray:
-		if tooDeep(head) {
-			return nil
-		}
-		gjson.ParseBytes(head).ForEach(func(_, v gjson.Result) bool {
-			probes = append(probes, v)
-			return len(probes) < maxProbes
-		})
+		return probeArray(head, nil)
 	case layoutDocument:
-		return []gjson.Result{gjson.ParseBytes(head)}
-	default:
-		for line := range bytes.SplitSeq(head, []byte("\n")) {
-			line = bytes.TrimSpace(line)
-			if len(line) == 0 || line[0] != '{' && line[0] != '[' || tooDeep(line) {
-				continue
-			}
-			v := gjson.ParseBytes(line)
-			if v.IsArray() {
-				probes = append(probes, v.Get("0"))
-			}
-			if probes = append(probes, v); len(probes) >= maxProbes {
-				break
-			}
+		return []gjson.Result{parseCut(head)}
+	}
+	var probes []gjson.Result
+	for line := range bytes.SplitSeq(head, []byte("\n")) {
+		line = bytes.TrimSpace(line)
+		switch {
+		case len(probes) >= maxProbes:
+			return probes
+		case len(line) == 0 || tooDeep(line):
+		case line[0] == '{':
+			probes = append(probes, parseCut(line))
+		case line[0] == '[':
+			probes = probeArray(line, probes)
 		}
 	}
 	return probes
+}
+
+// probeArray adds the objects in an array, and in the arrays in it.
+func probeArray(data []byte, probes []gjson.Result) []gjson.Result {
+	if tooDeep(data) {
+		return probes
+	}
+	var state nesting
+	var open []byte // the object that has begun, up to the end of the data
+	level := 0
+	for i, c := range data {
+		if !state.quoted && c == '{' && open == nil {
+			open, level = data[i:], state.depth
+		}
+		state.next(c)
+		if open != nil && !state.quoted && c == '}' && state.depth == level {
+			probes = append(probes, gjson.ParseBytes(open[:len(open)-len(data)+i+1]))
+			if open = nil; len(probes) >= maxProbes {
+				return probes
+			}
+		}
+	}
+	if open != nil {
+		probes = append(probes, parseCut(open))
+	}
+	return probes
+}
+
+// parseCut parses a JSON value that may be cut anywhere: its string, arrays and objects are closed.
+func parseCut(data []byte) gjson.Result {
+	var state nesting
+	var open []byte
+	for _, c := range data {
+		before := state.depth
+		if state.next(c); state.depth > before {
+			open = append(open, c+2) // '{' and '[' lie two before '}' and ']'
+		} else if state.depth < before && len(open) > 0 {
+			open = open[:len(open)-1]
+		}
+	}
+	if state.quoted {
+		if state.backslash {
+			data = data[:len(data)-1]
+		}
+		data = append(bytes.Clone(data), '"')
+	}
+	for i := len(open) - 1; i >= 0; i-- {
+		data = append(data[:len(data):len(data)], open[i])
+	}
+	return gjson.ParseBytes(data)
 }
 
 // sideFile says what a file is whose name alone shows that it is no transcript.

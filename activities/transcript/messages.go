@@ -26,7 +26,15 @@ func turnRole(rec gjson.Result) schema.Role {
 }
 
 func isTurn(rec gjson.Result) bool {
-	return rec.IsObject() && turnRole(rec) != "" && first(rec, "content", "value", "text", "parts", "tool_calls").Exists()
+	if !rec.IsObject() || turnRole(rec) == "" {
+		return false
+	}
+	for _, f := range []string{"content", "value", "text", "parts", "tool_calls", "function_call"} {
+		if rec.Get(f).Exists() {
+			return true
+		}
+	}
+	return false
 }
 
 func isMessages(rec gjson.Result) bool {
