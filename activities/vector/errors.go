@@ -64,18 +64,21 @@ func (c *Client) fail(op string, err error) error {
 		return fmt.Errorf("%s on weaviate at %q: %w", op, c.host, err)
 	}
 	out := &Error{Host: c.host, Op: op, Message: err.Error(), cause: err}
-	var answer *fault.WeaviateClientError
-	if errors.As(err, &answer) {
-		out.Message = answer.Msg
+	// The client wraps its own errors in each other, and unwraps none.
+	for {
+		var answer *fault.WeaviateClientError
+		if !errors.As(err, &answer) {
+			return out
+		}
 		if answer.IsUnexpectedStatusCode {
-			out.Status = answer.StatusCode
+			out.Status, out.Message = answer.StatusCode, answer.Msg
 		}
-		if answer.DerivedFromError != nil {
-			out.cause = answer.DerivedFromError
-			out.Message = answer.DerivedFromError.Error()
+		if answer.DerivedFromError == nil {
+			return out
 		}
+		err = answer.DerivedFromError
+		out.cause, out.Message = err, err.Error()
 	}
-	return out
 }
 
 func (c *Client) reject(op string, status int, format string, args ...any) error {

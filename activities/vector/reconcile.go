@@ -247,11 +247,13 @@ func (w *Writer) unknownTenants(ctx context.Context, known []projectCount) ([]st
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(tenants, func(tenant string) bool {
-		return slices.ContainsFunc(known, func(p projectCount) bool {
-			return schema.VectorTenant(p.Project) == tenant
-		})
-	}), nil
+	var unknown []string
+	for _, tenant := range tenants {
+		if !slices.ContainsFunc(known, func(p projectCount) bool { return schema.VectorTenant(p.Project) == tenant }) {
+			unknown = append(unknown, tenant)
+		}
+	}
+	return unknown, nil
 }
 
 type drift struct {

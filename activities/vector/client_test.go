@@ -1,0 +1,357 @@
+package vector
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	"github.com/weaviate/weaviate/entities/models"
+	"pgregory.net/rapid"
+
+	"axiommind/schema"
+)
+
+// shelf is a collection with one project's objects.
+type shelf struct {
+	client     *Client
+	collection string
+}
+
+func newShelf(t testing.TB) shelf {
+	t.Helper()
+	s := shelf{client: newClient(t), collection: schema.VectorCollection(version(t))}
+	require.NoError(t, s.client.EnsureCollection(t.Context(), schema.EntryClass(s.collection)))
+	t.Cleanup(func() { _ = s.client.DeleteCollection(context.Background(), s.collection) })
+	return s
+}
+
+func (s shelf) put(t testing.TB, project string, items ...Item) {
+	t.Helper()
+	require.NoError(t, s.client.EnsureTenant(t.Context(), s.collection, project))
+	objects := make([]Object, len(items))
+	for i, item := range items {
+		item.Project, item.Kind = project, schema.ItemEntry
+		objects[i] = item.object("v", []float32{1, float32(i), 0.5, 0.25})
+	}
+	results, err := s.client.Put(t.Context(), s.collection, project, objects)
+	require.NoError(t, err)
+	for _, fault := range results {
+		require.NoError(t, fault)
+	}
+}
+
+func (s shelf) find(ctx context.Context, project, text string, alpha float64, f Filter) ([]string, error) {
+	f.Kind = schema.ItemEntry
+	found, err := s.client.Hybrid(ctx, HybridQuery{
+		Collection: s.collection, Project: project, Filter: f, Text: text,
+		Vector: []float32{1, 0, 0.5, 0.25}, Alpha: alpha, Limit: 20,
+	})
+	ids := make([]string, len(found))
+	for i, c := range found {
+		ids[i] = c.ItemID
+	}
+	return ids, err
+}
+
+func TestHybridScores(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	s.put(t, "p", Item{ID: "0", Title: "the quick fox"}, Item{ID: "1", Title: "a lazy dog"}, Item{ID: "2", Title: "fox and dog"})
+	for _, alpha := range []float64{0, 0.3, 1} {
+		found, err := s.client.Hybrid(t.Context(), HybridQuery{
+			Collection: s.collection, Project: "p", Filter: Filter{Kind: schema.ItemEntry}, Text: "lazy dog",
+			Vector: []float32{1, 0, 0.5, 0.25}, Alpha: alpha, Limit: 10,
+		})
+		require.NoError(t, err)
+		require.NotEmpty(t, found)
+		for _, c := range found {
+			require.InDelta(t, c.Score, c.Vector+c.Keyword, 1e-5, "alpha %v: %+v", alpha, c)
+		}
+		first := map[float64]string{0: "1", 0.3: "1", 1: "0"}[alpha]
+		require.Equal(t, first, found[0].ItemID, "alpha %v", alpha)
+	}
+}
+
+// A project that was never written to, and a collection that does not exist, have nothing in them.
+func TestNothingThere(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	none := shelf{client: s.client, collection: "Entry_none_" + schema.HashText(t.Name())[:8]}
+	for _, s := range []shelf{s, none} {
+		found, err := s.find(t.Context(), "nobody", "x", 0.5, Filter{})
+		require.NoError(t, err)
+		require.Empty(t, found)
+		n, err := s.client.Count(t.Context(), s.collection, "nobody")
+		require.NoError(t, err)
+		require.Zero(t, n)
+		listed, err := s.client.List(t.Context(), s.collection, "nobody", "", 10)
+		require.NoError(t, err)
+		require.Empty(t, listed)
+		tenants, err := s.client.Tenants(t.Context(), s.collection)
+		require.NoError(t, err)
+		require.Empty(t, tenants)
+	}
+}
+
+func TestEnsureIsSafeForSeveral(t *testing.T) {
+	t.Parallel()
+	client, collection := newClient(t), schema.VectorCollection(version(t))
+	t.Cleanup(func() { _ = client.DeleteCollection(context.Background(), collection) })
+	var wg sync.WaitGroup
+	faults := make([]error, 8)
+	for i := range faults {
+		wg.Go(func() {
+			faults[i] = errors.Join(
+				client.EnsureCollection(t.Context(), schema.EntryClass(collection)),
+				client.EnsureTenant(t.Context(), collection, "p"),
+			)
+		})
+	}
+	wg.Wait()
+	require.NoError(t, errors.Join(faults...))
+	tenants, err := client.Tenants(t.Context(), collection)
+	require.NoError(t, err)
+	require.Equal(t, []string{"p"}, tenants)
+}
+
+func TestCollectionOfAnotherKindIsRefused(t *testing.T) {
+	t.Parallel()
+	client, collection := newClient(t), schema.VectorCollection(version(t))
+	t.Cleanup(func() { _ = client.DeleteCollection(context.Background(), collection) })
+	require.NoError(t, client.api.Schema().ClassCreator().WithClass(&models.Class{Class: collection, Vectorizer: "none"}).Do(t.Context()))
+	err := client.EnsureCollection(t.Context(), schema.EntryClass(collection))
+	require.ErrorIs(t, err, ErrCollection)
+	require.ErrorContains(t, err, "it has no tenants")
+	var e *Error
+	require.ErrorAs(t, err, &e)
+	require.False(t, e.Retryable())
+}
+
+var awkward = []string{
+	`"`, `\`, `\"`, `"})}}{Get{`, "a\nb", "\r\n", "\t", "\x00", "\x01\x1f\x7f", "\u0085\u009f", "\u2028\u2029", "\ufeff",
+	"😀👩‍👩‍👧", "{}", "${x}", `\u0041`, "#comment", `"""`, "한국어 \"따옴표\"", "\xff\xfe", "$q", "null", "'", "%s%q", "e\u0301",
+}
+
+// Whatever a user's name holds, the filter is that name and nothing else, and Weaviate reads it.
+func TestFilterValuesAreSafe(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	items := []Item{{ID: "victim", Title: "secret", User: "victim"}}
+	for i, user := range awkward {
+		items = append(items, Item{ID: fmt.Sprint(i), Title: "note", User: strings.ToValidUTF8(user, "\ufffd")})
+	}
+	s.put(t, "p", items...)
+	for i, user := range awkward {
+		found, err := s.find(t.Context(), "p", user, 0.5, Filter{User: user, Agent: "", SessionID: ""})
+		require.NoError(t, err, "%q", user)
+		require.Contains(t, found, fmt.Sprint(i), "%q", user)
+		require.NotContains(t, found, "victim", "%q", user)
+		if strings.TrimSpace(user) == "" {
+			continue // Weaviate takes white space for nothing: the entries' rows decide.
+		}
+		for _, f := range []Filter{{User: user, Agent: user}, {User: user, SessionID: user}, {User: user, Types: []string{user}}} {
+			found, err := s.find(t.Context(), "p", user, 0.5, f)
+			require.NoError(t, err, "%q", user)
+			require.Empty(t, found, "%q", user)
+		}
+	}
+}
+
+func TestAnyQueryTextIsTaken(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	s.put(t, "p", Item{ID: "0", Title: "note", User: "u"}, Item{ID: "1", Title: "other", User: "v"})
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.OneOf(rapid.String(), rapid.SampledFrom(awkward)).Draw(t, "text")
+		user := rapid.OneOf(rapid.String(), rapid.SampledFrom(awkward)).Draw(t, "user")
+		if _, err := s.find(context.Background(), "p", text, 0.5, Filter{User: user}); err != nil {
+			t.Fatalf("text %q, user %q: %v", text, user, err)
+		}
+	})
+}
+
+// readGraphQL reads a string literal by the rules of the GraphQL specification.
+func readGraphQL(literal string) (value, rest string, ok bool) {
+	if !strings.HasPrefix(literal, `"`) || strings.HasPrefix(literal, `"""`) {
+		return "", "", false
+	}
+	var b strings.Builder
+	for i := 1; i < len(literal); {
+		r, size := utf8.DecodeRuneInString(literal[i:])
+		switch {
+		case r == '"':
+			return b.String(), literal[i+1:], true
+		case r == '\n' || r == '\r' || r < 0x20 && r != '\t':
+			return "", "", false
+		case r != '\\':
+			b.WriteString(literal[i : i+size])
+			i += size
+			continue
+		}
+		end := i + 2
+		if strings.HasPrefix(literal[i:], `\u`) {
+			end = i + 6
+		}
+		if end > len(literal) {
+			return "", "", false
+		}
+		var s string
+		if json.Unmarshal([]byte(`"`+literal[i:end]+`"`), &s) != nil {
+			return "", "", false
+		}
+		b.WriteString(s)
+		i = end
+	}
+	return "", "", false
+}
+
+func FuzzQuote(f *testing.F) {
+	for _, text := range awkward {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if text == "" {
+			return // "" followed by a quote would read as a block string; nothing of ours follows so.
+		}
+		value, rest, ok := readGraphQL(quote(text) + "TAIL")
+		var want strings.Builder
+		for _, r := range text {
+			want.WriteRune(r)
+		}
+		require.True(t, ok, "%q", text)
+		require.Equal(t, "TAIL", rest)
+		require.Equal(t, want.String(), value)
+	})
+}
+
+// Each project is a tenant of its own, and each call reaches one.
+func TestProjectsAreApart(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	projects := []string{"a", "A", "a b", "a_b", "ab", "프로젝트", strings.Repeat("long ", 40), strings.Repeat("long ", 40) + "x"}
+	for i, p := range projects {
+		s.put(t, p, Item{ID: fmt.Sprint(i), Title: "same words"})
+	}
+	for i, p := range projects {
+		found, err := s.find(t.Context(), p, "same words", 0.5, Filter{})
+		require.NoError(t, err)
+		require.Equal(t, []string{fmt.Sprint(i)}, found, "project %q", p)
+		listed, err := s.client.List(t.Context(), s.collection, p, "", 10)
+		require.NoError(t, err)
+		require.Len(t, listed, 1)
+	}
+}
+
+func TestReadyNamesTheHost(t *testing.T) {
+	t.Parallel()
+	version, err := newClient(t).Ready(t.Context())
+	require.NoError(t, err)
+	require.NotEmpty(t, version)
+
+	down := httptest.NewServer(http.NotFoundHandler())
+	down.Close()
+	client, err := NewClient(ClientConfig{URL: down.URL, ReadyDelay: time.Millisecond})
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, err = client.Ready(ctx)
+	require.ErrorContains(t, err, strings.TrimPrefix(down.URL, "http://"))
+	require.ErrorContains(t, err, "connection refused")
+}
+
+func TestReadyWaits(t *testing.T) {
+	t.Parallel()
+	probes := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/ready") {
+			if probes++; probes < 3 {
+				w.WriteHeader(http.StatusServiceUnavailable)
+			}
+			return
+		}
+		_, _ = w.Write([]byte(`{"version":"1.35.2"}`))
+	}))
+	defer server.Close()
+	client, err := NewClient(ClientConfig{URL: server.URL, ReadyDelay: time.Millisecond})
+	require.NoError(t, err)
+	version, err := client.Ready(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "1.35.2", version)
+}
+
+func TestErrorsAreClassified(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name      string
+		status    int
+		body      string
+		retryable bool
+		message   string
+	}{
+		{"bad request", 422, `{"error":[{"message":"no"}]}`, false, "no"},
+		{"key refused", 401, `{"error":[{"message":"anonymous access not enabled"}]}`, false, "anonymous"},
+		{"too many", 429, `slow down`, true, "slow down"},
+		{"down", 503, `starting`, true, "starting"},
+		{"not json", 200, `<html>`, true, "invalid character"},
+		{"query refused", 200, `{"errors":[{"message":"Syntax Error GraphQL"}]}`, false, "Syntax Error"},
+		{"shard busy", 200, `{"errors":[{"message":"shard is loading"}]}`, true, "shard is loading"},
+		{"no answer", 200, `{}`, true, `no "Get"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(tt.status)
+				_, _ = w.Write([]byte(tt.body))
+			}))
+			defer server.Close()
+			client, err := NewClient(ClientConfig{URL: server.URL})
+			require.NoError(t, err)
+			_, err = client.Hybrid(t.Context(), HybridQuery{Collection: "Entry_x", Project: "p", Text: "x"})
+			var e *Error
+			require.ErrorAs(t, err, &e)
+			require.Equal(t, tt.retryable, e.Retryable(), err.Error())
+			require.ErrorContains(t, err, tt.message)
+			want := schema.ErrorVectorRejected
+			if tt.retryable {
+				want = schema.ErrorVectorUnavailable
+			}
+			require.Equal(t, want, e.FailureType())
+		})
+	}
+}
+
+func TestPutNeedsAResultForEachObject(t *testing.T) {
+	t.Parallel()
+	objects := []Object{{ID: schema.DerivedID("1")}, {ID: schema.DerivedID("2")}, {ID: schema.DerivedID("3")}, {ID: schema.DerivedID("4")}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprintf(w, `[{"id":%q,"result":{"status":"SUCCESS"}},
+			{"id":%q,"result":{"status":"FAILED","errors":{"error":[{"message":"one"},{"message":"two"}]}}},
+			{"id":%q,"result":{"status":"FAILED"}}]`, objects[0].ID, objects[1].ID, objects[2].ID)
+	}))
+	defer server.Close()
+	client, err := NewClient(ClientConfig{URL: server.URL})
+	require.NoError(t, err)
+	results, err := client.Put(t.Context(), "Entry_x", "p", objects)
+	require.NoError(t, err)
+	require.NoError(t, results[0])
+	require.ErrorContains(t, results[1], "one; two")
+	require.ErrorContains(t, results[2], "without a reason")
+	require.ErrorContains(t, results[3], "no result for object")
+}
+
+func TestNewClientRefusesAddresses(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"", "localhost:8080", "127.0.0.1", "ftp://x", "http://", "http://%zz"} {
+		_, err := NewClient(ClientConfig{URL: address})
+		require.ErrorContains(t, err, "read weaviate address", address)
+	}
+}

@@ -1,0 +1,191 @@
+package vector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+func TestIndexPending(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.add(t, "red", "one", "two", "three", "four", "five")
+	b.add(t, "blue", "one", "six")
+
+	first := b.index(t, 5)
+	require.Equal(t, 5, first.Indexed)
+	require.Equal(t, 2, first.Remaining)
+	require.Equal(t, Result{Indexed: 2}, b.index(t, 5))
+	require.Equal(t, Result{}, b.index(t, 5))
+	require.Equal(t, 5, b.count(t, "red"))
+	require.Equal(t, 2, b.count(t, "blue"))
+
+	calls := b.embedder.calls
+	report, err := b.writer.Reconcile(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, Report{Checked: 7, Outbox: OutboxCounts{Done: 7}}, report)
+	require.Equal(t, calls, b.embedder.calls, "reconcile embeds nothing")
+}
+
+// I8: an item that cannot be embedded is recorded with its reason, and its neighbours are not.
+func TestRefusedTextFailsAlone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.embedder.refuse = "poison"
+	bad := b.add(t, "red", "a", "b", "poison c", "d", "e", "f poison", "g")
+
+	require.Equal(t, Result{Indexed: 5, Failed: 2}, b.index(t, 100))
+	for _, r := range b.rows(t) {
+		if r.ID == bad[2].ID || r.ID == bad[5].ID {
+			require.Equal(t, schema.OutboxFailed, r.Status)
+			require.True(t, r.Permanent)
+			require.Equal(t, "a text of the batch is not allowed", r.Error)
+			continue
+		}
+		require.Equal(t, schema.OutboxDone, r.Status)
+	}
+	require.Equal(t, 5, b.count(t, "red"))
+}
+
+// A failure that no item is to blame for marks none of them.
+func TestFailureOfTheWhole(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]error{
+		"unavailable":  errors.New("connection refused"),
+		"key refused":  refused{errors.New("unknown key")},
+		"cancellation": context.Canceled,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.add(t, "red", "a", "b")
+			b.embedder.fail = fault
+			_, err := b.writer.IndexPending(t.Context(), 10)
+			require.ErrorIs(t, err, fault)
+			for id, status := range b.statuses(t) {
+				require.Equal(t, schema.OutboxPending, status, id)
+			}
+			b.embedder.fail = nil
+			require.Equal(t, Result{Indexed: 2}, b.index(t, 10))
+		})
+	}
+}
+
+// Weaviate answers 200 to a batch in which objects failed: each is looked at.
+func TestRejectedObjectIsRetriedThenPermanent(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.add(t, "red", "good")
+	require.Equal(t, Result{Indexed: 1}, b.index(t, 10))
+	// The tenant's index has 64 dimensions from now on.
+	b.embedder.dims = 32
+	bad := b.add(t, "red", "bad")[0]
+
+	waits := []time.Duration{30 * time.Second, time.Minute}
+	for attempt, wait := range waits {
+		r := b.index(t, 10)
+		require.Equal(t, Result{Failed: 1, NextRetry: b.now.Add(wait)}, r, "attempt %d", attempt+1)
+		b.now = b.now.Add(wait - time.Microsecond)
+		require.Zero(t, b.index(t, 10).Failed, "not due yet")
+		b.now = b.now.Add(time.Microsecond)
+	}
+	require.Equal(t, Result{Failed: 1}, b.index(t, 10))
+	row := rowOf(t, b, bad.ID)
+	require.True(t, row.Permanent)
+	require.Equal(t, 3, row.Attempts)
+	require.Contains(t, row.Error, "wrong size")
+}
+
+func rowOf(t *testing.T, b *bench, id string) Row {
+	t.Helper()
+	for _, r := range b.rows(t) {
+		if r.ID == id {
+			return r
+		}
+	}
+	t.Fatalf("no row of %q", id)
+	return Row{}
+}
+
+// An item whose entry is not projected yet fails visibly and succeeds later.
+func TestItemWithoutEntry(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.add(t, "red", "late")
+	require.NoError(t, b.entries.Reset(t.Context()))
+	require.Equal(t, 1, b.index(t, 10).Failed)
+	require.Equal(t, errNoItem.Error(), b.rows(t)[0].Error)
+
+	_, err := b.log.Rebuild(t.Context(), b.entries)
+	require.NoError(t, err)
+	b.now = b.now.Add(time.Minute)
+	require.Equal(t, Result{Indexed: 1}, b.index(t, 10))
+}
+
+// killer is a log whose process dies at a given call.
+type killer struct {
+	Log
+	calls, at int
+	after     bool
+}
+
+var errKilled = errors.New("killed")
+
+func (k *killer) die(run func() error) error {
+	k.calls++
+	if k.calls == k.at && !k.after {
+		return errKilled
+	}
+	err := run()
+	if k.calls == k.at {
+		return errKilled
+	}
+	return err
+}
+
+func (k *killer) Append(ctx context.Context, stream string, events []schema.Event) (out eventlog.Appended, err error) {
+	err = k.die(func() (err error) { out, err = k.Log.Append(ctx, stream, events); return err })
+	return out, err
+}
+
+func (k *killer) Project(ctx context.Context, p eventlog.Projector, stream string) (out eventlog.Progress, err error) {
+	err = k.die(func() (err error) { out, err = k.Log.Project(ctx, p, stream); return err })
+	return out, err
+}
+
+// I1, I2: killed before or after any write and run again, the writer ends in the same log and rows.
+func TestKilledAnywhere(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for at := 1; at <= 5; at++ {
+		for _, after := range []bool{false, true} {
+			project := fmt.Sprintf("p%d%v", at, after)
+			b.add(t, project, "a", "b", "c", "d", "e", "f")
+			killed := b.newWriter(t, &killer{Log: b.log, at: at, after: after})
+			_, err := killed.IndexPending(t.Context(), 100)
+			require.ErrorIs(t, err, errKilled)
+			require.Zero(t, b.index(t, 100).Remaining)
+			require.Equal(t, 6, b.count(t, project))
+		}
+	}
+	indexed := map[string]int{}
+	for event, err := range b.log.Stream(t.Context(), schema.VectorStream(b.writer.Collection()), eventlog.StreamOptions{}) {
+		require.NoError(t, err)
+		rows, err := outcomeRows(event)
+		require.NoError(t, err)
+		for _, r := range rows {
+			indexed[r.ID]++
+		}
+	}
+	require.Len(t, indexed, 60)
+	for id, n := range indexed {
+		require.Equal(t, 1, n, "item %q is recorded once", id)
+	}
+}
