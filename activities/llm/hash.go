@@ -1,0 +1,191 @@
+package llm
+
+import (
+	"context"
+	"math/bits"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// HashDimensions is the length of the vectors of [Hash].
+const HashDimensions = 384
+
+// Hash embeds texts by what they are made of: words, pieces of words, and for scripts without
+// spaces pairs of characters, each hashed to a signed dimension. Texts with words in common are
+// near each other; it knows nothing of meaning. It needs no key and no network, and gives the same
+// vector for the same text for ever.
+type Hash struct{}
+
+// Version implements [Embedder].
+func (Hash) Version() string { return "hash-v1-384" }
+
+// Dimensions implements [Embedder].
+func (Hash) Dimensions() int { return HashDimensions }
+
+// Embed implements [Embedder]. A text with neither letters nor digits gets one fixed vector.
+func (Hash) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	out := make([][]float32, len(texts))
+	for i, t := range texts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		out[i] = hashText(t)
+	}
+	return out, nil
+}
+
+// Weights of the features: a whole word says more than a piece of it.
+const (
+	wordWeight    = 1.0
+	pieceWeight   = 0.35
+	pairWeight    = 0.8
+	singleWeight  = 0.4
+	pieceLength   = 3
+	maxWordLength = 48
+)
+
+// Seeds keep the features of each kind apart.
+const (
+	wordSeed   = 0x9e3779b97f4a7c15
+	pieceSeed  = 0xc2b2ae3d27d4eb4f
+	pairSeed   = 0x165667b19e3779f9
+	singleSeed = 0x27d4eb2f165667c5
+)
+
+func hashText(text string) []float32 {
+	h := hasher{counts: make([]float32, HashDimensions)}
+	h.fold(text)
+	for i, c := range h.counts {
+		h.counts[i] = dampen(c)
+	}
+	if !normalize(h.counts) {
+		h.counts[0] = 1
+	}
+	return h.counts
+}
+
+// dampen keeps a word repeated many times from drowning the others.
+func dampen(c float32) float32 {
+	switch {
+	case c > 1:
+		return 1 + (c-1)/(1+(c-1)/4)
+	case c < -1:
+		return -1 + (c+1)/(1-(c+1)/4)
+	default:
+		return c
+	}
+}
+
+type hasher struct {
+	counts []float32
+	word   []rune
+	prev   rune
+}
+
+func (h *hasher) fold(text string) {
+	if !ascii(text) {
+		text = cases.Fold().String(norm.NFKC.String(text))
+		text = norm.NFKC.String(text)
+	}
+	for _, r := range text {
+		if r < utf8.RuneSelf {
+			if 'A' <= r && r <= 'Z' {
+				r += 'a' - 'A'
+			}
+			if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
+				h.letter(r)
+			} else {
+				h.endWord()
+				h.prev = 0
+			}
+			continue
+		}
+		switch {
+		case unspaced(r):
+			h.endWord()
+			h.add(singleWeight, mix(singleSeed, uint64(r)))
+			if h.prev != 0 {
+				h.add(pairWeight, mix(mix(pairSeed, uint64(h.prev)), uint64(r)))
+			}
+			h.prev = r
+		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r):
+			h.letter(r)
+		default:
+			h.endWord()
+			h.prev = 0
+		}
+	}
+	h.endWord()
+}
+
+func (h *hasher) letter(r rune) {
+	h.prev = 0
+	if len(h.word) >= maxWordLength {
+		h.endWord()
+	}
+	h.word = append(h.word, r)
+}
+
+func (h *hasher) endWord() {
+	w := h.word
+	h.word = h.word[:0]
+	if len(w) == 0 {
+		return
+	}
+	key := uint64(wordSeed)
+	for _, r := range w {
+		key = mix(key, uint64(r))
+	}
+	h.add(wordWeight, key)
+	length := pieceLength
+	if unicode.Is(unicode.Hangul, w[0]) {
+		// A Korean syllable carries what two or three letters do elsewhere.
+		length = 2
+	}
+	// The borders of the word count as characters, so that "cat" and "concatenate" stay apart.
+	at := func(i int) uint64 {
+		if i < 0 || i >= len(w) {
+			return ' '
+		}
+		return uint64(w[i])
+	}
+	for i := -1; i+length <= len(w)+1; i++ {
+		key := uint64(pieceSeed)
+		for j := range length {
+			key = mix(key, at(i+j))
+		}
+		h.add(pieceWeight, key)
+	}
+}
+
+func (h *hasher) add(weight float32, key uint64) {
+	key ^= key >> 29
+	if key>>63 == 1 {
+		weight = -weight
+	}
+	slot, _ := bits.Mul64(key<<1, HashDimensions)
+	h.counts[slot] += weight
+}
+
+func mix(key, v uint64) uint64 {
+	hi, lo := bits.Mul64(key^v*0x9fb21c651e98df25, 0xd6e8feb86659fd93)
+	return hi ^ lo
+}
+
+// unspaced reports whether the rune belongs to a script that puts no spaces between words.
+func unspaced(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
+		unicode.Myanmar)
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}

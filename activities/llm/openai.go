@@ -1,0 +1,112 @@
+package llm
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/shared"
+)
+
+// openAI is any server that speaks OpenAI's chat completions.
+type openAI struct {
+	chat   openai.ChatCompletionService
+	id     ModelIdentity
+	format string
+	// official is true for OpenAI itself, which wants newer parameter names than its imitators.
+	official bool
+	prices   Prices
+}
+
+func newOpenAI(c Config) (*openAI, error) {
+	switch c.ResponseFormat {
+	case FormatSchema, FormatObject, FormatNone:
+	default:
+		return nil, configError("response format", "%q is not one of %s, %s, %s",
+			c.ResponseFormat, FormatSchema, FormatObject, FormatNone)
+	}
+	options, err := openAIOptions(c.endpoint())
+	if err != nil {
+		return nil, err
+	}
+	return &openAI{
+		chat:     openai.NewChatCompletionService(options...),
+		id:       ModelIdentity{ProviderOpenAI, c.Model},
+		format:   c.ResponseFormat,
+		official: c.BaseURL == "",
+		prices:   c.Prices,
+	}, nil
+}
+
+// openAIOptions configures a single service of the client: the client as a whole would take keys
+// and addresses from the environment.
+func openAIOptions(e endpoint) ([]option.RequestOption, error) {
+	if e.url == "" || e.key != "" {
+		if err := e.requireKey(); err != nil {
+			return nil, err
+		}
+	}
+	t, err := newTransport(e, func(h http.Header) {
+		h.Del("Authorization")
+		if e.key != "" {
+			h.Set("Authorization", "Bearer "+e.key)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.base = nil
+	return []option.RequestOption{
+		option.WithHTTPClient(t.client()),
+		option.WithBaseURL(cmp.Or(e.url, DefaultOpenAIBaseURL)),
+		option.WithMaxRetries(0),
+	}, nil
+}
+
+// Identity implements [Model].
+func (o *openAI) Identity() ModelIdentity { return o.id }
+
+// Generate implements [Model].
+func (o *openAI) Generate(ctx context.Context, req Request) (Response, error) {
+	params := openai.ChatCompletionNewParams{Model: o.id.Model}
+	if req.System != "" {
+		params.Messages = append(params.Messages, openai.SystemMessage(req.System))
+	}
+	params.Messages = append(params.Messages, openai.UserMessage(req.Prompt))
+	if req.Params.Temperature != nil {
+		params.Temperature = openai.Float(*req.Params.Temperature)
+	}
+	if n := req.Params.MaxOutputTokens; n > 0 && o.official {
+		params.MaxCompletionTokens = openai.Int(int64(n))
+	} else if n > 0 {
+		params.MaxTokens = openai.Int(int64(n))
+	}
+	if len(req.Schema) > 0 {
+		params.ResponseFormat = o.responseFormat(req.Schema)
+	}
+	ctx, x := withExchange(ctx)
+	_, err := o.chat.New(ctx, params)
+	return finish(ProviderOpenAI, o.prices, x, err)
+}
+
+// responseFormat asks for the schema without OpenAI's strict mode, which knows no optional
+// property. Servers that constrain decoding by the schema do so either way.
+func (o *openAI) responseFormat(schema []byte) openai.ChatCompletionNewParamsResponseFormatUnion {
+	var f openai.ChatCompletionNewParamsResponseFormatUnion
+	switch o.format {
+	case FormatSchema:
+		f.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
+			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
+				Name:   "answer",
+				Strict: openai.Bool(false),
+				Schema: json.RawMessage(schema),
+			},
+		}
+	case FormatObject:
+		f.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
+	}
+	return f
+}

@@ -1,0 +1,95 @@
+package llm
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"strings"
+
+	"axiommind/schema"
+)
+
+// PromptVersion names the extraction prompt. It changes with every change of its wording.
+const PromptVersion = "extract-v1"
+
+// maxRepairAnswer bounds how much of an unreadable answer is shown to the model again, in bytes.
+const maxRepairAnswer = 16 << 10
+
+//go:embed prompts/extract.txt
+var extractPrompt string
+
+//go:embed prompts/repair.txt
+var repairPrompt string
+
+// PromptHash returns the hex SHA-256 of the prompts and of the schema of the answer: everything
+// sent to a model besides the window.
+func PromptHash() string {
+	return schema.HashParts(PromptVersion, extractPrompt, repairPrompt, schema.SchemaVersion,
+		string(schema.ExtractionSchema))
+}
+
+// ExtractionRequest asks for the memories in the window. The window should hold extractable
+// messages only; their Index is what evidence refers to.
+func ExtractionRequest(window []schema.Message, params Params) Request {
+	return Request{
+		System: extractPrompt,
+		Prompt: RenderWindow(window),
+		Schema: schema.ExtractionSchema,
+		Params: params,
+		Window: window,
+	}
+}
+
+// RepairRequest asks once more after an answer that could not be read. The reason is the error of
+// [ReadExtraction].
+func RepairRequest(req Request, answer, reason string) Request {
+	if len(answer) > maxRepairAnswer {
+		answer = strings.ToValidUTF8(answer[:maxRepairAnswer], "")
+	}
+	var b strings.Builder
+	b.WriteString(req.Prompt)
+	b.WriteString("\n")
+	b.WriteString(repairPrompt)
+	writeLine(&b, struct {
+		Reason string `json:"reason"`
+		Answer string `json:"answer"`
+	}{reason, answer})
+	req.Prompt = b.String()
+	return req
+}
+
+// RenderWindow renders messages as one JSON object a line. JSON's own escaping keeps a text from
+// breaking out of its line, whatever it holds, and gives quotes the form they are answered in.
+func RenderWindow(window []schema.Message) string {
+	var b strings.Builder
+	for _, m := range window {
+		writeLine(&b, struct {
+			Index  int         `json:"index"`
+			Role   schema.Role `json:"role"`
+			Author string      `json:"author,omitempty"`
+			Text   string      `json:"text"`
+		}{m.Index, m.Role, m.Author, m.Text})
+	}
+	return b.String()
+}
+
+// writeLine leaves <, > and & as they are: quotes must be copied from what is shown.
+func writeLine(b *strings.Builder, v any) {
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false)
+	// Encoding a struct of strings and integers can't fail.
+	_ = enc.Encode(v)
+	b.Write(line.Bytes())
+}
+
+// WindowHash returns the hex SHA-256 of what a model sees of the window.
+func WindowHash(window []schema.Message) string { return schema.HashText(RenderWindow(window)) }
+
+// Key returns the key under which the raw answer to an extraction is stored. The same model asked
+// the same with the same settings has the same key.
+func Key(id ModelIdentity, promptHash string, params Params, windowHash string) string {
+	// Params marshals in field order, so equal settings give equal text.
+	settings, _ := json.Marshal(params)
+	return schema.HashParts("model", id.Provider, id.Model, promptHash, string(settings), windowHash)
+}

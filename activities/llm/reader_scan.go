@@ -1,0 +1,322 @@
+package llm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/kaptinlin/jsonrepair"
+)
+
+const (
+	// maxCandidates bounds how many places of an answer are tried.
+	maxCandidates = 64
+	// maxDepth bounds nesting: an extraction is five levels deep, and the repair recurses.
+	maxDepth = 64
+	// maxRepair bounds what is given to the repair, in bytes.
+	maxRepair = 1 << 20
+)
+
+// candidate is a piece of an answer that may be JSON, and what was read of it.
+type candidate struct {
+	text string
+	// open is true when the piece never closes its first bracket.
+	open bool
+	// alone is true when the answer holds nothing else but thoughts and code fences.
+	alone bool
+	list  itemList
+	err   error
+}
+
+// thoughtTags are the names of the tags some models put around their thoughts.
+var thoughtTags = []string{"think", "thinking", "thought", "thoughts", "reasoning", "reflection"}
+
+// candidates finds the pieces of JSON outside of thoughts, in order. Tags inside of JSON strings
+// are text, so thoughts are skipped while scanning and not before.
+func candidates(text string) []candidate {
+	var out []candidate
+	start, brokenUntil := 0, 0
+	for i := 0; i < len(text) && len(out) < maxCandidates; {
+		switch text[i] {
+		case '<':
+			next, dropped := skipThought(text, i)
+			if dropped {
+				out = nil
+			}
+			if next > i+1 {
+				start = next
+			}
+			i = next
+		case '{', '[':
+			length, closed := matching(text[i:])
+			end := i + length
+			c := candidate{text: text[i:end], open: !closed, alone: filler(text[start:i]) && filler(text[end:])}
+			c.list, c.err = c.items()
+			switch {
+			case c.err == nil:
+				// What is found inside of something that could not be read is not all of it.
+				c.list.truncated = c.list.truncated || i < brokenUntil
+				i = end
+			case errors.Is(c.err, errNoEntries):
+				i++
+			default:
+				brokenUntil = max(brokenUntil, end)
+				i++
+			}
+			out = append(out, c)
+		default:
+			i++
+		}
+	}
+	return out
+}
+
+// filler reports whether text is only what surrounds an answer's JSON: white space and code fences.
+func filler(text string) bool {
+	return strings.Trim(strings.ReplaceAll(strings.ToLower(text), "json", ""), "`~ \t\r\n\ufeff") == ""
+}
+
+// skipThought returns where to go on after a tag at i. A closing tag without its opening one means
+// that all before it was thought: dropped is true.
+func skipThought(text string, i int) (next int, dropped bool) {
+	for _, tag := range thoughtTags {
+		if hasFoldPrefix(text[i:], "</"+tag+">") {
+			return i + len(tag) + 3, true
+		}
+		if !hasFoldPrefix(text[i:], "<"+tag+">") {
+			continue
+		}
+		rest := text[i:]
+		if end := strings.Index(strings.ToLower(rest), "</"+tag+">"); end >= 0 && end+len(tag)+3 <= len(rest) {
+			return i + end + len(tag) + 3, false
+		}
+		return len(text), false
+	}
+	return i + 1, false
+}
+
+func hasFoldPrefix(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
+
+// matching returns the end of the bracketed piece at the start of s, or all of s and false when it
+// does not end.
+func matching(s string) (int, bool) {
+	depth, quoted := 0, false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			if depth--; depth == 0 {
+				return i + 1, true
+			}
+		}
+	}
+	return len(s), false
+}
+
+// itemList is the list of entries in a candidate.
+type itemList struct {
+	items     []json.RawMessage
+	truncated bool
+	// single is true for an entry that stands alone, without a list around it.
+	single bool
+}
+
+var errNoEntries = errors.New("its JSON has no list of entries")
+
+// items reads the candidate as it stands, and mended where that fails.
+func (c candidate) items() (itemList, error) {
+	if tooDeep(c.text) {
+		return itemList{}, fmt.Errorf("its JSON is nested deeper than %d", maxDepth)
+	}
+	list, err := readList(c.text)
+	if err == nil && len(list.items) == 0 && c.text[0] == '[' && !c.alone {
+		// Brackets in prose are not an answer.
+		return itemList{}, errNoEntries
+	}
+	if err == nil || errors.Is(err, errNoEntries) {
+		return list, err
+	}
+	if list.truncated && len(list.items) > 0 {
+		return list, nil
+	}
+	mended, repairErr := repair(c.text)
+	if repairErr != nil {
+		if list.truncated {
+			return list, nil
+		}
+		return itemList{}, fmt.Errorf("broken JSON: %w", err)
+	}
+	fixed, fixedErr := readList(mended)
+	switch {
+	case fixedErr != nil && list.truncated:
+		return list, nil
+	case fixedErr != nil:
+		return itemList{}, fixedErr
+	case c.open && len(fixed.items) > 0 && !closesList(c.text):
+		// The repair closes what broke off in the middle, and so invents an end for the last item.
+		fixed.items, fixed.truncated, fixed.single = fixed.items[:len(fixed.items)-1], true, false
+	}
+	return fixed, nil
+}
+
+// closesList reports whether a piece that never ends at least ends after its list.
+func closesList(s string) bool {
+	return strings.HasSuffix(strings.TrimRight(s, "`}, \t\r\n"), "]")
+}
+
+// readList reads the entries of strict JSON. Of JSON that breaks off within the list it returns
+// the complete items, truncated, and an error.
+func readList(text string) (itemList, error) {
+	dec := json.NewDecoder(strings.NewReader(text))
+	first, err := dec.Token()
+	if err != nil {
+		return itemList{}, fmt.Errorf("read JSON: %w", err)
+	}
+	if first == json.Delim('[') {
+		return readArray(dec)
+	}
+	if first != json.Delim('{') {
+		return itemList{}, errNoEntries
+	}
+	return readObject(dec, text)
+}
+
+func readObject(dec *json.Decoder, text string) (itemList, error) {
+	var found *itemList
+	keys := map[string]bool{}
+	for dec.More() {
+		token, err := dec.Token()
+		if err != nil {
+			return itemList{}, fmt.Errorf("read JSON: %w", err)
+		}
+		name, _ := token.(string)
+		key := foldKey(name)
+		keys[key] = true
+		if !listKeys[key] || found != nil {
+			var skipped json.RawMessage
+			if err := dec.Decode(&skipped); err != nil {
+				return orFound(found, err)
+			}
+			continue
+		}
+		list, err := readListValue(dec, text)
+		if err != nil {
+			return list, err
+		}
+		found = &list
+	}
+	if found != nil {
+		// Whether the object itself is closed makes no difference to its list.
+		return *found, nil
+	}
+	if _, err := dec.Token(); err != nil {
+		return itemList{}, fmt.Errorf("read JSON: %w", err)
+	}
+	if keys["type"] && (keys["title"] || keys["evidence"]) {
+		rest := text[:dec.InputOffset()]
+		return itemList{items: []json.RawMessage{json.RawMessage(rest)}, single: true}, nil
+	}
+	return itemList{}, errNoEntries
+}
+
+func orFound(found *itemList, err error) (itemList, error) {
+	if found != nil {
+		return *found, nil
+	}
+	return itemList{}, fmt.Errorf("read JSON: %w", err)
+}
+
+// readListValue reads the value of the list's key: a list, null for an empty one, or one item that
+// should have been in a list.
+func readListValue(dec *json.Decoder, text string) (itemList, error) {
+	if strings.HasPrefix(strings.TrimLeft(text[dec.InputOffset():], ": \t\r\n"), "[") {
+		if _, err := dec.Token(); err != nil {
+			return itemList{}, fmt.Errorf("read JSON: %w", err)
+		}
+		return readArray(dec)
+	}
+	var peek json.RawMessage
+	if err := dec.Decode(&peek); err != nil {
+		return itemList{truncated: errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)},
+			fmt.Errorf("read JSON: %w", err)
+	}
+	switch {
+	case string(peek) == "null":
+		return itemList{}, nil
+	case peek[0] == '{':
+		return itemList{items: []json.RawMessage{peek}}, nil
+	default:
+		return itemList{}, errNoEntries
+	}
+}
+
+// readArray reads items up to the closing bracket; a list of anything but objects is no list of
+// entries.
+func readArray(dec *json.Decoder) (itemList, error) {
+	var list itemList
+	for dec.More() {
+		var item json.RawMessage
+		if err := dec.Decode(&item); err != nil {
+			list.truncated = errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+			return list, fmt.Errorf("read JSON: %w", err)
+		}
+		list.items = append(list.items, item)
+	}
+	if _, err := dec.Token(); err != nil {
+		list.truncated = true
+		return list, fmt.Errorf("read JSON: %w", err)
+	}
+	objects := 0
+	for _, item := range list.items {
+		if item[0] == '{' {
+			objects++
+		}
+	}
+	if len(list.items) > 0 && objects == 0 {
+		return itemList{}, errNoEntries
+	}
+	return list, nil
+}
+
+func tooDeep(s string) bool {
+	depth := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '{', '[':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case '}', ']':
+			depth = max(0, depth-1)
+		}
+	}
+	return false
+}
+
+// repair mends broken JSON. The library is given text of anybody's making, so a panic of it is an
+// error like any other.
+func repair(s string) (mended string, err error) {
+	if len(s) > maxRepair {
+		return "", fmt.Errorf("repair JSON: longer than %d bytes", maxRepair)
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("repair JSON: %v", r)
+		}
+	}()
+	mended, err = jsonrepair.Repair(s)
+	if err != nil {
+		return "", fmt.Errorf("repair JSON: %w", err)
+	}
+	return mended, nil
+}

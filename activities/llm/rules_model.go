@@ -1,0 +1,44 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"axiommind/activities/llm/rules"
+)
+
+// Rules is the offline model: it reads Request.Window by the rules of package rules and answers
+// with the JSON text a model would, so that everything after it runs the same way.
+type Rules struct{}
+
+// NewRules returns the offline model.
+func NewRules() Rules { return Rules{} }
+
+// Identity implements [Model].
+func (Rules) Identity() ModelIdentity { return ModelIdentity{ProviderRules, rules.Version} }
+
+// Generate implements [Model]. It answers extraction requests alone; it is no language model.
+func (Rules) Generate(ctx context.Context, req Request) (Response, error) {
+	if err := ctx.Err(); err != nil {
+		return Response{}, err
+	}
+	if len(req.Window) == 0 {
+		return Response{}, &Error{Provider: ProviderRules, Kind: KindInvalidRequest,
+			Message: "no messages: rules answers extraction requests only"}
+	}
+	raw, err := json.Marshal(rules.Extract(req.Window))
+	if err != nil {
+		return Response{}, fmt.Errorf("render extraction: %w", err)
+	}
+	return readRules(raw)
+}
+
+// readRules takes the body as the text it is.
+func readRules(raw []byte) (Response, error) {
+	resp := Response{Raw: raw, Text: string(raw), FinishReason: FinishStop, ProviderFinish: "stop"}
+	if !json.Valid(raw) {
+		return Response{Raw: raw}, malformed(ProviderRules, raw, nil)
+	}
+	return resp, nil
+}

@@ -1,0 +1,149 @@
+package llm
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// maxMessage bounds the part of a provider's message that is kept, in bytes.
+const maxMessage = 600
+
+// providerError is the error object of Gemini, OpenAI and most servers that imitate them.
+type providerError struct {
+	Code    json.RawMessage `json:"code"`
+	Status  string          `json:"status"`
+	Type    string          `json:"type"`
+	Message string          `json:"message"`
+	Details []struct {
+		Reason     string `json:"reason"`
+		RetryDelay string `json:"retryDelay"`
+	} `json:"details"`
+}
+
+// errorFromBody classifies a refusal by its status, and by its body where the status is not enough.
+func errorFromBody(provider string, status int, body []byte) *Error {
+	e := &Error{Provider: provider, Status: status, Kind: kindOfStatus(status)}
+	pe, ok := readProviderError(body)
+	if !ok {
+		e.Message = head(body)
+		return e
+	}
+	e.Message = head([]byte(pe.Message))
+	e.Code = pe.code()
+	for _, d := range pe.Details {
+		if d.Reason == "API_KEY_INVALID" || d.Reason == "API_KEY_EXPIRED" {
+			e.Kind, e.Code = KindAuth, d.Reason
+		}
+		if delay, err := time.ParseDuration(d.RetryDelay); err == nil && delay > 0 {
+			e.RetryAfter = delay
+		}
+	}
+	switch e.Code {
+	case "invalid_api_key", "UNAUTHENTICATED", "PERMISSION_DENIED":
+		e.Kind = KindAuth
+	case "insufficient_quota", "billing_hard_limit_reached":
+		e.Kind = KindQuota
+	case "content_filter", "content_policy_violation":
+		e.Kind = KindBlocked
+	}
+	return e
+}
+
+func kindOfStatus(status int) Kind {
+	switch {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return KindAuth
+	case status == http.StatusPaymentRequired:
+		return KindQuota
+	case status == http.StatusTooManyRequests:
+		return KindRateLimit
+	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly,
+		status >= http.StatusInternalServerError:
+		return KindUnavailable
+	default:
+		return KindInvalidRequest
+	}
+}
+
+// readProviderError finds {"error": {...}}, {"error": "text"}, [{"error": {...}}] and a bare
+// {"message": "..."}.
+func readProviderError(body []byte) (providerError, bool) {
+	body = bytes.TrimSpace(body)
+	var list []json.RawMessage
+	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		body = list[0]
+	}
+	var envelope struct {
+		Error   json.RawMessage `json:"error"`
+		Message string          `json:"message"`
+	}
+	if json.Unmarshal(body, &envelope) != nil {
+		return providerError{}, false
+	}
+	var pe providerError
+	if json.Unmarshal(envelope.Error, &pe) == nil && len(envelope.Error) > 0 && envelope.Error[0] == '{' {
+		return pe, true
+	}
+	var text string
+	if json.Unmarshal(envelope.Error, &text) == nil && text != "" {
+		return providerError{Message: text}, true
+	}
+	return providerError{Message: envelope.Message}, envelope.Message != ""
+}
+
+// code prefers the names to the numbers, which repeat the status.
+func (pe providerError) code() string {
+	if pe.Status != "" {
+		return pe.Status
+	}
+	var name string
+	if json.Unmarshal(pe.Code, &name) == nil && name != "" {
+		return name
+	}
+	return pe.Type
+}
+
+// status returns the HTTP status an error object in a body of status 200 stands for.
+func (pe providerError) httpStatus() int {
+	var n int
+	if json.Unmarshal(pe.Code, &n) == nil && n >= 400 && n < 600 {
+		return n
+	}
+	return http.StatusInternalServerError
+}
+
+// retryAfter reads Retry-After (seconds or a date) and the finer Retry-After-Ms.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
+		return time.Duration(ms * float64(time.Millisecond))
+	}
+	v := strings.TrimSpace(h.Get("Retry-After"))
+	if s, err := strconv.ParseFloat(v, 64); err == nil && s > 0 && s < 1e6 {
+		return time.Duration(s * float64(time.Second))
+	}
+	at, err := http.ParseTime(v)
+	if err != nil {
+		return 0
+	}
+	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = date
+	}
+	return max(0, at.Sub(now))
+}
+
+func head(body []byte) string {
+	s := strings.ToValidUTF8(strings.Join(strings.Fields(string(body[:min(len(body), 4*maxMessage)])), " "), "")
+	if len(s) <= maxMessage {
+		return s
+	}
+	cut := maxMessage
+	for !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}

@@ -1,0 +1,168 @@
+package llm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// maxBody bounds what is read of one answer, in bytes.
+const maxBody = 64 << 20
+
+// exchange is where one call's answer is left by the transport.
+type exchange struct {
+	raw []byte
+	err error
+}
+
+type exchangeKey struct{}
+
+// withExchange returns a context for one call of a provider's client.
+func withExchange(ctx context.Context) (context.Context, *exchange) {
+	x := &exchange{}
+	return context.WithValue(ctx, exchangeKey{}, x), x
+}
+
+// outcome returns the body of the call, given the error of the provider's client. The client's
+// error counts only when the request never reached the transport.
+func (x *exchange) outcome(provider string, clientErr error) ([]byte, error) {
+	switch {
+	case x.err != nil:
+		return nil, x.err
+	case x.raw == nil && clientErr != nil:
+		return nil, &Error{Provider: provider, Kind: KindInvalidRequest, cause: clientErr}
+	case x.raw == nil:
+		return nil, &Error{Provider: provider, Kind: KindUnavailable, Message: "no answer"}
+	}
+	return x.raw, nil
+}
+
+// transport is what stands between a provider's client and the network. It authorizes, makes
+// exactly one attempt, classifies every failure and keeps the body. The client is handed an empty
+// object instead: its decoder loses finish reasons and thought tokens, and fails on parts it does
+// not know, so the body is read by this package alone, live and stored bodies alike.
+type transport struct {
+	provider string
+	// variable is named when the key is missing or refused.
+	variable string
+	secret   string
+	// base replaces scheme, host and path prefix of each request where it is set.
+	base      *url.URL
+	authorize func(http.Header)
+	next      http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	x, ok := req.Context().Value(exchangeKey{}).(*exchange)
+	if !ok {
+		return nil, errors.New("request outside of a call")
+	}
+	raw, err := t.fetch(req)
+	if err != nil {
+		x.err = err
+		return nil, err
+	}
+	x.raw = raw
+	return &http.Response{
+		Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header:        http.Header{"Content-Type": {"application/json"}},
+		Body:          io.NopCloser(strings.NewReader("{}")),
+		ContentLength: 2,
+		Request:       req,
+	}, nil
+}
+
+func (t *transport) fetch(req *http.Request) ([]byte, error) {
+	out := req.Clone(req.Context())
+	t.address(out.URL)
+	out.Host = out.URL.Host
+	t.authorize(out.Header)
+
+	resp, err := t.next.RoundTrip(out)
+	if err != nil {
+		return nil, t.networkError(req.Context(), err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	// A refusal says what it has to say in its status; half of its body is enough.
+	if resp.StatusCode >= http.StatusMultipleChoices {
+		return nil, t.statusError(resp, body)
+	}
+	if err != nil {
+		return nil, t.networkError(req.Context(), fmt.Errorf("read body after %d bytes: %w", len(body), err))
+	}
+	if len(body) > maxBody {
+		return nil, &Error{Provider: t.provider, Kind: KindMalformed, Status: resp.StatusCode,
+			Message: fmt.Sprintf("body is longer than %d bytes", maxBody)}
+	}
+	return bytes.Clone(body), nil
+}
+
+// address points the request at the configured server and takes out of its query what does not
+// belong there: the key, and an encoding of enums that hides the names of unknown ones.
+func (t *transport) address(u *url.URL) {
+	if t.base != nil {
+		u.Scheme, u.Host = t.base.Scheme, t.base.Host
+		if prefix := strings.TrimSuffix(t.base.Path, "/"); prefix != "" {
+			u.Path, u.RawPath = prefix+u.Path, ""
+		}
+	}
+	q := u.Query()
+	q.Del("key")
+	q.Del("$alt")
+	u.RawQuery = q.Encode()
+}
+
+func (t *transport) networkError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("call %s: %w", t.provider, context.Cause(ctx))
+	}
+	return &Error{Provider: t.provider, Kind: KindUnavailable, cause: err}
+}
+
+func (t *transport) statusError(resp *http.Response, body []byte) *Error {
+	e := errorFromBody(t.provider, resp.StatusCode, body)
+	if d := retryAfter(resp.Header, time.Now()); d > 0 {
+		e.RetryAfter = d
+	}
+	if t.secret != "" {
+		e.Message = strings.ReplaceAll(e.Message, t.secret, "[key]")
+	}
+	if e.Kind == KindAuth {
+		e.Message = fmt.Sprintf("key in %s refused: %s", t.variable, e.Message)
+		if t.secret == "" {
+			e.Message = fmt.Sprintf("%s is not set and the server wants a key: %s", t.variable, e.Message)
+		}
+	}
+	return e
+}
+
+// newTransport returns the one transport of a provider.
+func newTransport(c endpoint, authorize func(http.Header)) (*transport, error) {
+	base, err := c.baseURL()
+	if err != nil {
+		return nil, err
+	}
+	next := c.transport
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	return &transport{provider: c.provider, variable: c.variable, secret: c.key, base: base,
+		authorize: authorize, next: next}, nil
+}
+
+// client returns an HTTP client that follows no redirect: a redirected request would carry the key
+// to another host.
+func (t *transport) client() *http.Client {
+	return &http.Client{
+		Transport:     t,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
