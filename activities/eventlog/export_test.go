@@ -7,3 +7,5 @@ var (
 	MigrateTo = migrateTo
 	Token     = token
 )
+
+var RetryableCodes = retryableCodes

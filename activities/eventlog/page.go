@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,6 +22,10 @@ type position struct {
 	seq    uint64
 	// id is empty in a position after which a read begins: then all of seq is before it.
 	id string
+}
+
+func (p position) compare(q position) int {
+	return cmp.Or(cmp.Compare(p.stream, q.stream), cmp.Compare(p.seq, q.seq), cmp.Compare(p.id, q.id))
 }
 
 // key is a position and the size of the payload there.
@@ -182,7 +187,7 @@ func (s *Store) dropCopies(ctx context.Context, keys []key) ([]key, error) {
 	}), nil
 }
 
-// bodies returns the events at the keys, in their order. A key without a row is left out.
+// bodies returns the events at the keys, which are in order. A key without a row is left out.
 func (s *Store) bodies(ctx context.Context, keys []key) ([]schema.Event, error) {
 	wanted := make(map[position]int, len(keys))
 	for i, k := range keys {

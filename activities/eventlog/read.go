@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -72,6 +73,7 @@ func (s *Store) GetMany(ctx context.Context, eventIDs []string) (map[string]sche
 	for id, p := range places {
 		keys = append(keys, key{position: position{p.stream, p.seq, id}})
 	}
+	slices.SortFunc(keys, func(a, b key) int { return a.compare(b.position) })
 	out := make(map[string]schema.Event, len(keys))
 	for len(keys) > 0 {
 		n := min(len(keys), s.opts.PageRows)
