@@ -77,14 +77,18 @@ func (t *Thread[C]) own(k *task[C], from string) ([]staged, error) {
 }
 
 func (t *Thread[C]) goTo(target Target, from string, r *router) error {
-	unknown := &UnknownNodeError{From: from, Target: target.node}
-	if r != nil {
-		unknown.Router = r.name
+	unknown := func() *UnknownNodeError {
+		e := &UnknownNodeError{From: from, Target: target.node}
+		if r != nil {
+			e.Router = r.name
+		}
+		return e
 	}
 	if target.sent {
 		i, ok := t.graph.byName[target.node]
 		if !ok {
-			return &InvalidUpdateError{Nodes: []string{from}, Reason: "Send: " + unknown.Error(), Err: unknown}
+			err := unknown()
+			return &InvalidUpdateError{Nodes: []string{from}, Reason: "Send: " + err.Error(), Err: err}
 		}
 		for _, w := range target.packet {
 			if w.ch == nil || (w.ch.kind == kindReduce && !w.overwrite && w.ch.value != w.ch.write) {
@@ -98,7 +102,7 @@ func (t *Thread[C]) goTo(target Target, from string, r *router) error {
 	if r != nil && r.paths != nil {
 		i, ok := r.paths[target.node]
 		if !ok {
-			return unknown
+			return unknown()
 		}
 		t.trigger(i)
 		return nil
@@ -108,7 +112,7 @@ func (t *Thread[C]) goTo(target Target, from string, r *router) error {
 	}
 	i, ok := t.graph.byName[target.node]
 	if !ok {
-		return unknown
+		return unknown()
 	}
 	t.trigger(i)
 	return nil

@@ -250,6 +250,7 @@ func (t *Thread[C]) advance() {
 func (t *Thread[C]) enqueue() {
 	p := &t.plan
 	keep := len(t.tasks)
+	t.tasks = slices.Grow(t.tasks, len(p.pulls.members)+len(p.sends))
 	slices.Sort(p.pulls.members)
 	for _, i := range p.pulls.members {
 		if !t.pulled(i, keep) {
