@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
-	"strings"
 )
 
 // ClickHousePort is the port ClickHouse's HTTP interface listens on when it is
@@ -22,35 +21,27 @@ func (s *Stack) startClickHouse(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.report("clickhouse", "starting")
-	args := []string{"--library", library, "--dir", filepath.Join(s.opts.Dir, "clickhouse"), "--watch-stdin",
-		"--listen", listenAddress(s.opts.ClickHousePort)}
-	if s.opts.Ephemeral {
-		args = append(args, "--ephemeral")
-	}
-	first := make(chan string, 1)
-	p, err := start(command{
-		name: "clickhouse", path: server, args: args, env: []string{"TZ=UTC"},
-		log: s.logFile("clickhouse"), watchesStdin: true, firstLine: first,
-	})
-	if err != nil {
-		return err
-	}
-	s.add(p)
-	select {
-	case line := <-first:
-		address, ok := strings.CutPrefix(line, "ready http://")
-		if !ok {
-			<-p.done
-			return p.failure()
+	return s.launch(ctx, "clickhouse", func() (launch, error) {
+		ports, err := freePorts(s.opts.ClickHousePort)
+		if err != nil {
+			return launch{}, err
 		}
-		address, version, _ := strings.Cut(address, " version ")
-		s.addresses.ClickHouseDSN = "http://" + address + "/default"
-		s.report("clickhouse", "ready, version "+version)
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("wait for clickhouse: %w", ctx.Err())
-	}
+		address := hostPort(ports[0])
+		args := []string{"--library", library, "--dir", filepath.Join(s.opts.Dir, "clickhouse"),
+			"--listen", address, "--watch-stdin"}
+		if s.opts.Ephemeral {
+			args = append(args, "--ephemeral")
+		}
+		return launch{
+			command: command{name: "clickhouse", path: server, args: args, env: []string{"TZ=UTC"},
+				log: s.logFile("clickhouse"), watchesStdin: true},
+			check: func(ctx context.Context) error { return getOK(ctx, "http://"+address+"/ping") },
+			apply: func(a *Addresses) string {
+				a.ClickHouseDSN = "http://" + address + "/default"
+				return "on " + address
+			},
+		}, nil
+	})
 }
 
 func getOK(ctx context.Context, url string) error {

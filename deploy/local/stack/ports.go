@@ -7,24 +7,6 @@ import (
 
 const loopback = "127.0.0.1"
 
-// listenAddress is the loopback address with port when it is free, else with
-// port 0, which lets the server take any.
-func listenAddress(port int) string {
-	if port != 0 && free(port) {
-		return fmt.Sprintf("%s:%d", loopback, port)
-	}
-	return loopback + ":0"
-}
-
-func free(port int) bool {
-	l, err := net.Listen("tcp", fmt.Sprintf("%s:%d", loopback, port))
-	if err != nil {
-		return false
-	}
-	_ = l.Close()
-	return true
-}
-
 // freePorts returns n different ports: the preferred ones where they are free,
 // others where not. A preferred 0 means any.
 func freePorts(preferred ...int) ([]int, error) {

@@ -1,7 +1,6 @@
 package stack
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -39,8 +38,6 @@ type command struct {
 	// watchesStdin says that the server ends by itself when its standard input
 	// is closed; any other is killed from outside.
 	watchesStdin bool
-	// firstLine, when set, receives the first line of standard output.
-	firstLine chan<- string
 }
 
 // starters run on one operating system thread that lives as long as the
@@ -77,22 +74,10 @@ func start(c command) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
-	var stdout *os.File
-	if c.firstLine != nil {
-		read, write, err := os.Pipe()
-		if err != nil {
-			return nil, fmt.Errorf("start %s: %w", c.name, err)
-		}
-		defer write.Close()
-		stdout, cmd.Stdout = read, write
-	}
 	started := make(chan error)
 	starters() <- func() { started <- cmd.Start() }
 	if err := <-started; err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
-	}
-	if stdout != nil {
-		go forwardFirstLine(stdout, c.firstLine)
 	}
 	p := &process{name: c.name, cmd: cmd, stdin: stdin, log: c.log, done: make(chan struct{})}
 	go func() {
@@ -100,16 +85,6 @@ func start(c command) (*process, error) {
 		close(p.done)
 	}()
 	return p, nil
-}
-
-func forwardFirstLine(r io.ReadCloser, to chan<- string) {
-	defer r.Close()
-	line, err := bufio.NewReader(r).ReadString('\n')
-	if err == nil {
-		to <- strings.TrimSpace(line)
-	}
-	close(to)
-	_, _ = io.Copy(io.Discard, r)
 }
 
 // failure explains why a process ended, with the end of its log.
@@ -120,8 +95,13 @@ func (p *process) failure() error {
 	return fmt.Errorf("run %s: ended with %v; the last lines of %s:\n  %s", p.name, p.err, p.log, tail)
 }
 
+// readyTimeout is how long a started server may take to answer.
+const readyTimeout = 2 * time.Minute
+
 // ready polls check until it succeeds, the process ends or ctx does.
 func (p *process) ready(ctx context.Context, check func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	last := errors.New("it has not answered")
@@ -130,7 +110,13 @@ func (p *process) ready(ctx context.Context, check func(context.Context) error) 
 		err := check(attempt)
 		cancel()
 		if err == nil {
-			return nil
+			// What answers may be another server on a port this one did not get.
+			select {
+			case <-p.done:
+				return p.failure()
+			default:
+				return nil
+			}
 		}
 		last = err
 		select {
@@ -142,6 +128,18 @@ func (p *process) ready(ctx context.Context, check func(context.Context) error) 
 		}
 	}
 }
+
+// supervisor runs "$@" and kills it when the standard input of the shell, held
+// by the stack's process, is closed.
+const supervisor = `exec 3<&0 </dev/null
+"$@" 3<&- & pid=$!
+trap 'kill -TERM $pid' TERM
+(cat <&3 >/dev/null; kill -KILL $pid 2>/dev/null) & watch=$!
+exec 3<&-
+wait $pid; status=$?
+while kill -0 $pid 2>/dev/null; do wait $pid; status=$?; done
+kill $watch 2>/dev/null
+exit $status`
 
 // stopTimeout is how long a server may take to end before it is killed.
 const stopTimeout = 10 * time.Second

@@ -41,7 +41,7 @@ type Options struct {
 	Cache install.Cache
 	// Progress is told what happens to each server. It may be nil, and is called
 	// from several goroutines.
-	Progress install.Progress
+	Progress install.Progress `json:"-"`
 }
 
 // Addresses are where the servers answer.
@@ -88,7 +88,16 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("start the stack: %w", err)
 	}
+	if err := checkGiven(ctx, opts.Given); err != nil {
+		return nil, err
+	}
 	group, ctx := errgroup.WithContext(ctx)
+	if opts.Temporal && opts.Given.Temporal == "" {
+		group.Go(func() error { return s.startTemporal(ctx) })
+	}
+	if opts.Weaviate && opts.Given.WeaviateHost == "" {
+		group.Go(func() error { return s.startWeaviate(ctx) })
+	}
 	if opts.ClickHouse && opts.Given.ClickHouseDSN == "" {
 		group.Go(func() error { return s.startClickHouse(ctx) })
 	}
@@ -117,8 +126,19 @@ func (s *Stack) WeaviateHost() string { return s.addresses.WeaviateHost }
 // WeaviateGRPC is Weaviate's gRPC interface, host:port.
 func (s *Stack) WeaviateGRPC() string { return s.addresses.WeaviateGRPC }
 
+// Servers are the process ids of the servers the stack started, by name.
+func (s *Stack) Servers() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	pids := map[string]int{}
+	for _, p := range s.processes {
+		pids[p.name] = p.cmd.Process.Pid
+	}
+	return pids
+}
+
 // Stop ends the servers the stack started, the last one first. It can be
-// called more than once.
+// called more than once, and leaves servers that were given alone.
 func (s *Stack) Stop() {
 	s.mu.Lock()
 	processes := slices.Clone(s.processes)

@@ -116,7 +116,9 @@ func run(t testing.TB, dsn *url.URL, sql string) {
 func Main(m *testing.M) {
 	sweep()
 	code := m.Run()
-	clickHouse.stop()
+	for _, s := range []*server{&temporal, &weaviate, &clickHouse} {
+		s.stop()
+	}
 	os.Exit(code)
 }
 

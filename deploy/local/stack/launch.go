@@ -1,0 +1,86 @@
+package stack
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os/exec"
+	"strings"
+)
+
+// launch is one try to start a server on ports of its own.
+type launch struct {
+	command command
+	// check succeeds once the server answers.
+	check func(context.Context) error
+	// apply records where it answers, and says so in words.
+	apply func(*Addresses) string
+}
+
+// launchTries covers a port that another process takes between its choice and
+// the server's start.
+const launchTries = 3
+
+func (s *Stack) launch(ctx context.Context, name string, prepare func() (launch, error)) error {
+	for try := 1; ; try++ {
+		l, err := prepare()
+		if err != nil {
+			return fmt.Errorf("start %s: %w", name, err)
+		}
+		s.report(name, "starting")
+		p, err := start(l.command)
+		if err != nil {
+			return err
+		}
+		s.add(p)
+		err = p.ready(ctx, l.check)
+		if err == nil {
+			s.mu.Lock()
+			where := l.apply(&s.addresses)
+			s.mu.Unlock()
+			s.report(name, "ready "+where)
+			return nil
+		}
+		p.stop()
+		if try == launchTries || !strings.Contains(err.Error(), "address already in use") {
+			return err
+		}
+	}
+}
+
+// installed finds a server on PATH, when the options allow its use.
+func (s *Stack) installed(name string) (string, bool) {
+	if !s.opts.Installed {
+		return "", false
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", false
+	}
+	s.report(name, "found at "+path)
+	return path, true
+}
+
+// checkGiven reports which of the servers that are said to run does not answer.
+func checkGiven(ctx context.Context, given Addresses) error {
+	if given.ClickHouseDSN != "" {
+		dsn, err := url.Parse(given.ClickHouseDSN)
+		if err != nil {
+			return fmt.Errorf("parse the ClickHouse DSN: %w", err)
+		}
+		if err := dial(ctx, dsn.Host); err != nil {
+			return fmt.Errorf("reach ClickHouse at %q: %w", dsn.Host, err)
+		}
+	}
+	if given.Temporal != "" {
+		if err := dial(ctx, given.Temporal); err != nil {
+			return fmt.Errorf("reach Temporal at %q: %w", given.Temporal, err)
+		}
+	}
+	if given.WeaviateHost != "" {
+		if err := getOK(ctx, "http://"+given.WeaviateHost+"/v1/.well-known/ready"); err != nil {
+			return fmt.Errorf("reach Weaviate at %q: %w", given.WeaviateHost, err)
+		}
+	}
+	return nil
+}

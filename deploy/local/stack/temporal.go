@@ -1,0 +1,76 @@
+package stack
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+)
+
+// The ports Temporal's frontend and web interface listen on when they are free.
+const (
+	TemporalPort   = 7233
+	TemporalUIPort = 8233
+)
+
+// temporalTuning lifts the dev server's limit of 20 task loads a second on its
+// one history shard, which costs every activity 100 ms.
+var temporalTuning = []string{
+	"--dynamic-config-value", "history.transferProcessorMaxPollRPS=2000",
+	"--dynamic-config-value", "history.timerProcessorMaxPollRPS=2000",
+	"--dynamic-config-value", "history.visibilityProcessorMaxPollRPS=2000",
+}
+
+// temporalOnDisk keeps SQLite safe against the death of the process at a
+// fraction of the default's cost.
+var temporalOnDisk = []string{
+	"--sqlite-pragma", "journal_mode=wal",
+	"--sqlite-pragma", "synchronous=normal",
+}
+
+func (s *Stack) startTemporal(ctx context.Context) error {
+	binary, found := s.installed("temporal")
+	if !found {
+		var err error
+		if binary, err = s.cache.Temporal(ctx, s.opts.Progress); err != nil {
+			return err
+		}
+	}
+	return s.launch(ctx, "temporal", func() (launch, error) {
+		ports, err := freePorts(s.opts.TemporalPort, s.opts.TemporalUIPort, 0, 0)
+		if err != nil {
+			return launch{}, err
+		}
+		args := []string{"server", "start-dev", "--ip", loopback, "--log-level", "warn",
+			"--port", strconv.Itoa(ports[0]), "--ui-port", strconv.Itoa(ports[1]),
+			"--http-port", strconv.Itoa(ports[2]), "--metrics-port", strconv.Itoa(ports[3])}
+		args = append(args, temporalTuning...)
+		if !s.opts.Ephemeral {
+			args = append(args, "--db-filename", filepath.Join(s.opts.Dir, "temporal.db"))
+			args = append(args, temporalOnDisk...)
+		}
+		for _, name := range sortedNames(s.opts.SearchAttributes) {
+			args = append(args, "--search-attribute", name+"="+s.opts.SearchAttributes[name])
+		}
+		namespace := fmt.Sprintf("http://%s:%d/api/v1/namespaces/default", loopback, ports[2])
+		return launch{
+			command: command{name: "temporal", path: binary, args: args, log: s.logFile("temporal")},
+			check:   func(ctx context.Context) error { return getOK(ctx, namespace) },
+			apply: func(a *Addresses) string {
+				a.Temporal = hostPort(ports[0])
+				a.TemporalUI = "http://" + hostPort(ports[1])
+				return "on " + a.Temporal
+			},
+		}, nil
+	})
+}
+
+func sortedNames(m map[string]string) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,106 @@
+package stack_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"axiommind/deploy/local/install"
+	"axiommind/deploy/local/stack"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+)
+
+func dialTemporal(t *testing.T, address string) client.Client {
+	t.Helper()
+	c, err := client.Dial(client.Options{HostPort: address, Logger: log.NewStructuredLogger(discard())})
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+	return c
+}
+
+func requireAttributes(t *testing.T, c client.Client, want map[string]enums.IndexedValueType) {
+	t.Helper()
+	got, err := c.OperatorService().ListSearchAttributes(t.Context(), &operatorservice.ListSearchAttributesRequest{Namespace: "default"})
+	require.NoError(t, err)
+	for name, kind := range want {
+		require.Equal(t, kind, got.GetCustomAttributes()[name], name)
+	}
+}
+
+func elevenSteps(ctx workflow.Context) error {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: time.Minute})
+	for range 11 {
+		if err := workflow.ExecuteActivity(ctx, "Nothing").Get(ctx, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestTemporal(t *testing.T) {
+	t.Parallel()
+	opts := stack.Options{Dir: t.TempDir(), Temporal: true, SearchAttributes: map[string]string{"ProjectId": "Keyword", "Events": "Int"}}
+	s := start(t, opts)
+	resp, err := http.Get(s.TemporalUI())
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, http.StatusOK, resp.StatusCode)
+	c := dialTemporal(t, s.TemporalAddress())
+	requireAttributes(t, c, map[string]enums.IndexedValueType{
+		"ProjectId": enums.INDEXED_VALUE_TYPE_KEYWORD, "Events": enums.INDEXED_VALUE_TYPE_INT})
+
+	w := worker.New(c, "queue", worker.Options{})
+	w.RegisterWorkflow(elevenSteps)
+	w.RegisterActivityWithOptions(func() error { return nil }, activityNamed("Nothing"))
+	require.NoError(t, w.Start())
+	run := func(id string) time.Duration {
+		began := time.Now()
+		handle, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: "queue"}, elevenSteps)
+		require.NoError(t, err)
+		require.NoError(t, handle.Get(t.Context(), nil))
+		return time.Since(began)
+	}
+	run("warm")
+	t.Logf("a workflow of 11 activities took %v", run("measured"))
+	w.Stop()
+	s.Stop()
+
+	// A later version of the program may know more attributes.
+	opts.SearchAttributes["Tags"] = "KeywordList"
+	s = start(t, opts)
+	c = dialTemporal(t, s.TemporalAddress())
+	requireAttributes(t, c, map[string]enums.IndexedValueType{
+		"ProjectId": enums.INDEXED_VALUE_TYPE_KEYWORD, "Tags": enums.INDEXED_VALUE_TYPE_KEYWORD_LIST})
+	description, err := c.DescribeWorkflowExecution(t.Context(), "measured", "")
+	require.NoError(t, err)
+	require.Equal(t, enums.WORKFLOW_EXECUTION_STATUS_COMPLETED, description.GetWorkflowExecutionInfo().GetStatus())
+}
+
+func TestServerOnPathIsUsed(t *testing.T) {
+	cache, err := install.DefaultCache()
+	require.NoError(t, err)
+	pinned, err := cache.Temporal(t.Context(), nil)
+	require.NoError(t, err)
+	bin := t.TempDir()
+	mark := filepath.Join(bin, "used")
+	script := fmt.Sprintf("#!/bin/sh\necho \"$@\" > %s\nexec %s \"$@\"\n", mark, pinned)
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "temporal"), []byte(script), 0o755))
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+
+	s := start(t, stack.Options{Temporal: true, Ephemeral: true})
+	require.NoFileExists(t, mark)
+	s.Stop()
+	s = start(t, stack.Options{Temporal: true, Ephemeral: true, Installed: true})
+	require.FileExists(t, mark)
+	dialTemporal(t, s.TemporalAddress())
+}

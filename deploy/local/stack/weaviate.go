@@ -1,0 +1,118 @@
+package stack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// The ports Weaviate's REST and gRPC interfaces listen on when they are free.
+const (
+	WeaviatePort     = 8080
+	WeaviateGRPCPort = 50051
+)
+
+func (s *Stack) startWeaviate(ctx context.Context) error {
+	binary, found := s.installed("weaviate")
+	if !found {
+		var err error
+		if binary, err = s.cache.Weaviate(ctx, s.opts.Progress); err != nil {
+			return err
+		}
+	}
+	data := filepath.Join(s.opts.Dir, "weaviate")
+	if err := os.MkdirAll(data, 0o755); err != nil {
+		return fmt.Errorf("make weaviate's directory: %w", err)
+	}
+	return s.launch(ctx, "weaviate", func() (launch, error) {
+		ports, err := freePorts(append([]int{s.opts.WeaviatePort, s.opts.WeaviateGRPCPort}, lastClusterPorts(data)...)...)
+		if err != nil {
+			return launch{}, err
+		}
+		if err := keepClusterPorts(data, ports[2:]); err != nil {
+			return launch{}, err
+		}
+		rest, grpc := hostPort(ports[0]), hostPort(ports[1])
+		return launch{
+			command: command{
+				name: "weaviate", path: binary, log: s.logFile("weaviate"), env: weaviateEnv(data, ports),
+				args: []string{"--scheme", "http", "--host", loopback, "--port", strconv.Itoa(ports[0])},
+			},
+			check: func(ctx context.Context) error {
+				return errors.Join(getOK(ctx, "http://"+rest+"/v1/.well-known/ready"), dial(ctx, grpc))
+			},
+			apply: func(a *Addresses) string {
+				a.WeaviateHost, a.WeaviateGRPC = rest, grpc
+				return "on " + rest
+			},
+		}, nil
+	})
+}
+
+func weaviateEnv(data string, ports []int) []string {
+	return []string{
+		"PERSISTENCE_DATA_PATH=" + data,
+		"AUTHENTICATION_ANONYMOUS_ACCESS_ENABLED=true",
+		"DEFAULT_VECTORIZER_MODULE=none",
+		"ENABLE_MODULES=",
+		"GRPC_PORT=" + strconv.Itoa(ports[1]),
+		"CLUSTER_HOSTNAME=axiommind",
+		"CLUSTER_IN_LOCALHOST=true",
+		"CLUSTER_BIND_ADDR=" + loopback,
+		"CLUSTER_ADVERTISE_ADDR=" + loopback,
+		"CLUSTER_GOSSIP_BIND_PORT=" + strconv.Itoa(ports[2]),
+		"CLUSTER_DATA_BIND_PORT=" + strconv.Itoa(ports[3]),
+		"RAFT_PORT=" + strconv.Itoa(ports[4]),
+		"RAFT_INTERNAL_RPC_PORT=" + strconv.Itoa(ports[5]),
+		"RAFT_BOOTSTRAP_EXPECT=1",
+		// One node waits for no other: its first election need not be patient.
+		"RAFT_TIMEOUTS_MULTIPLIER=1",
+		"RAFT_ENABLE_ONE_NODE_RECOVERY=true",
+		"DISABLE_TELEMETRY=true",
+		"GO_PROFILING_DISABLE=true",
+		"PROMETHEUS_MONITORING_ENABLED=false",
+		"LOG_LEVEL=warning",
+		"GOMEMLIMIT=1GiB",
+		"PERSISTENCE_MEMTABLES_MAX_SIZE_MB=64",
+		"HNSW_STARTUP_WAIT_FOR_VECTOR_CACHE=false",
+	}
+}
+
+// The ports of the cluster's own traffic are part of the state Weaviate keeps,
+// so a restart takes the same ones.
+const clusterPorts = 4
+
+func lastClusterPorts(data string) []int {
+	ports := make([]int, clusterPorts)
+	text, err := os.ReadFile(filepath.Join(data, "ports.json"))
+	if err != nil {
+		return ports
+	}
+	if err := json.Unmarshal(text, &ports); err != nil || len(ports) != clusterPorts {
+		return make([]int, clusterPorts)
+	}
+	return ports
+}
+
+func keepClusterPorts(data string, ports []int) error {
+	text, err := json.Marshal(ports)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(data, "ports.json"), text, 0o644)
+}
+
+func dial(ctx context.Context, address string) error {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
+func hostPort(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
