@@ -187,15 +187,20 @@ type quote struct {
 	text string
 	// literal keeps emphasis at the ends, folded leaves it out, bare leaves out all punctuation.
 	literal, folded, bare func() *view
+	// pattern is of the literal view, for the approximate stage.
+	pattern func() *pattern
 }
 
 func newQuote(text string) *quote {
 	q := &quote{text: text}
 	q.literal = lazy(func() *view { return fold(text, true).trim() })
 	q.folded = lazy(func() *view { return fold(text, false).trim() })
+	q.pattern = lazy(func() *pattern { return newPattern([]rune(q.literal().text)) })
 	q.bare = lazy(func() *view { return strip(q.folded()) })
 	return q
 }
+
+func (q *quote) runes() []rune { return q.pattern().runes }
 
 // lazy computes a value on first use. Unlike sync.OnceValue it serves one goroutine.
 func lazy[T any](compute func() *T) func() *T {

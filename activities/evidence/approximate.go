@@ -1,8 +1,176 @@
 package evidence
 
-// similar finds a quote by its similarity. It reports whether something came near.
-func (s *source) similar(q *quote) (m *match, near bool) {
-	return nil, false
+import (
+	"slices"
+	"unicode/utf8"
+
+	"axiommind/schema"
+)
+
+// Bounds of the approximate stage.
+const (
+	// MinSimilarity is the least similarity of an approximate match: one less the edit distance
+	// of the normalized texts over the length of the longer.
+	MinSimilarity = 0.85
+	// MaxApproximateRunes is the length of the longest quote that is matched approximately.
+	MaxApproximateRunes = 4096
+
+	nearSimilarity = 0.78
+	maxCandidates  = 16
+	maxTies        = 6
+)
+
+// candidate is a stretch of a folded text that may be a quote.
+type candidate struct {
+	distance int
+	ends     []int
 }
 
-func (s *source) similarAt(q *quote, x extent) bool { return false }
+// similar finds a quote by its similarity. It reports whether something came near, whether or not
+// it was near enough.
+func (s *source) similar(q *quote) (m *match, near bool) {
+	runes := q.runes()
+	if len(runes) < MinLetters || len(runes) > MaxApproximateRunes {
+		return nil, false
+	}
+	candidates := s.candidates(q)
+	best := 0.0
+	for _, c := range candidates {
+		if m != nil && c.distance > candidates[0].distance+2 {
+			break
+		}
+		x, similarity := s.fit(q, c)
+		if similarity < MinSimilarity {
+			continue
+		}
+		switch {
+		case m == nil || similarity > best:
+			m = &match{schema.MethodApproximate, approximateConfidence(similarity), []extent{x}}
+			best = similarity
+		case similarity == best && !slices.ContainsFunc(m.spans, func(y extent) bool { return x.start < y.end && y.start < x.end }):
+			m.spans = append(m.spans, x)
+		}
+	}
+	if m != nil {
+		slices.SortFunc(m.spans, func(a, b extent) int { return a.start - b.start })
+	}
+	return m, len(candidates) > 0
+}
+
+// candidates returns the stretches nearest to a quote, at most one for each quote's length of text,
+// the nearest first.
+func (s *source) candidates(q *quote) []candidate {
+	p := q.pattern()
+	text := s.folded().text
+	apart := len(p.runes) / 2
+	limit := int(float64(len(p.runes)) * (1 - nearSimilarity) / nearSimilarity)
+	var found []candidate
+	p.ends(text, limit, func(end, distance int) {
+		if n := len(found) - 1; n >= 0 {
+			c := &found[n]
+			if end-c.ends[len(c.ends)-1] <= apart {
+				if distance < c.distance {
+					c.distance, c.ends = distance, append(c.ends[:0], end)
+				} else if distance == c.distance && len(c.ends) < maxTies {
+					c.ends = append(c.ends, end)
+				}
+				return
+			}
+		}
+		found = append(found, candidate{distance, []int{end}})
+	})
+	slices.SortStableFunc(found, func(a, b candidate) int { return a.distance - b.distance })
+	return found[:min(len(found), maxCandidates)]
+}
+
+// fit chooses the borders of a candidate and returns its similarity to the quote, 0 when it means
+// something else.
+func (s *source) fit(q *quote, c candidate) (best extent, similarity float64) {
+	runes, v := q.runes(), s.folded()
+	rank := -1
+	for _, end := range c.ends {
+		tail := lastRunes(v.text[:end], len(runes)+c.distance)
+		length := startOf(runes, tail, c.distance)
+		if length < 0 {
+			continue
+		}
+		covered := tail[len(tail)-length:]
+		r := 0
+		if covered[0] == runes[0] {
+			r += 2
+		}
+		if covered[length-1] == runes[len(runes)-1] {
+			r += 2
+		}
+		if length == len(runes) {
+			r++
+		}
+		if r <= rank {
+			continue
+		}
+		start := end
+		for range covered {
+			_, size := utf8.DecodeLastRuneInString(v.text[:start])
+			start -= size
+		}
+		x, _ := s.whole(v, start, end)
+		if x.start >= x.end {
+			continue
+		}
+		rank, best = r, x
+	}
+	if rank < 0 {
+		return extent{}, 0
+	}
+	return best, s.similarityAt(q, best)
+}
+
+// similarityAt returns the similarity of a quote to a place of the message, 0 when it is below the
+// threshold or differs in what it means.
+func (s *source) similarityAt(q *quote, x extent) float64 {
+	v, runes := s.folded(), q.runes()
+	start, end := v.within(x)
+	text := []rune(v.text[start:end])
+	longer := max(len(runes), len(text))
+	limit := int(float64(longer) * (1 - MinSimilarity))
+	columns, distance, ok := path(runes, text, limit)
+	if !ok {
+		return 0
+	}
+	similarity := 1 - float64(distance)/float64(longer)
+	if similarity < MinSimilarity {
+		return 0
+	}
+	g := guard{
+		quote:   side{text: runes, view: q.literal(), original: q.text},
+		source:  side{text: text, view: v, original: s.text, offset: start},
+		columns: columns,
+	}
+	if !g.sameMeaning() {
+		return 0
+	}
+	return similarity
+}
+
+func (s *source) similarAt(q *quote, x extent) bool {
+	return s.similarityAt(q, x) >= MinSimilarity
+}
+
+// approximateConfidence maps a similarity in [0.85,1] to a confidence in [0.85,0.95).
+func approximateConfidence(similarity float64) float64 {
+	const low, high, top = 0.85, 0.95, 0.9499
+	return min(low+(similarity-MinSimilarity)*(high-low)/(1-MinSimilarity), top)
+}
+
+// lastRunes returns the last n runes of a text, or all.
+func lastRunes(text string, n int) []rune {
+	start := len(text)
+	for range n {
+		if start == 0 {
+			break
+		}
+		_, size := utf8.DecodeLastRuneInString(text[:start])
+		start -= size
+	}
+	return []rune(text[start:])
+}

@@ -101,12 +101,13 @@ func (s *source) equal(q *quote) *match {
 	}
 	if folded := q.folded(); folded.text != q.literal().text {
 		if spans := s.through(s.folded(), folded.text); spans != nil {
-			q.outline(s.text, spans)
+			q.outline(s.text, folded, spans)
 			return &match{schema.MethodNormalized, confidenceFolded, spans}
 		}
 	}
 	if bare := q.bare(); letters(bare.text) >= MinLetters {
 		if spans := s.through(s.bare(), bare.text); spans != nil {
+			q.outline(s.text, bare, spans)
 			return &match{schema.MethodNormalized, confidenceBare, spans}
 		}
 	}
@@ -179,18 +180,39 @@ func (s *source) equalAt(q *quote, x extent) bool {
 	return v.text[start:end] == q.bare().text
 }
 
-// outline grows spans over the emphasis that the quote has at its ends and its view left out.
-func (q *quote) outline(text string, spans []extent) {
-	v := q.folded()
+// outline grows spans over the punctuation that the quote has at its ends and a view of it left
+// out, as far as the message has some there too.
+func (q *quote) outline(text string, v *view, spans []extent) {
 	inner := v.original(0, len(v.text))
-	lead := strings.TrimLeftFunc(q.text[:inner.start], unicode.IsSpace)
-	trail := strings.TrimRightFunc(q.text[inner.end:], unicode.IsSpace)
+	lead, trail := outer(q.text[:inner.start]), outer(q.text[inner.end:])
 	for i, x := range spans {
-		if strings.HasSuffix(text[:x.start], lead) {
-			spans[i].start -= len(lead)
+		for range lead {
+			before := strings.TrimRightFunc(text[:x.start], unicode.IsSpace)
+			r, size := utf8.DecodeLastRuneInString(before)
+			if size == 0 || !unicode.IsPunct(r) && r != '`' && r != '~' {
+				break
+			}
+			x.start = len(before) - size
 		}
-		if strings.HasPrefix(text[x.end:], trail) {
-			spans[i].end += len(trail)
+		for range trail {
+			after := strings.TrimLeftFunc(text[x.end:], unicode.IsSpace)
+			r, size := utf8.DecodeRuneInString(after)
+			if size == 0 || !unicode.IsPunct(r) && r != '`' && r != '~' {
+				break
+			}
+			x.end = len(text) - len(after) + size
+		}
+		spans[i] = x
+	}
+}
+
+// outer returns how many characters of an end are seen.
+func outer(end string) int {
+	n := 0
+	for _, r := range end {
+		if !unicode.IsSpace(r) && !ignorable(r) {
+			n++
 		}
 	}
+	return n
 }

@@ -1,0 +1,349 @@
+package evidence
+
+import (
+	"slices"
+	"unicode"
+	"unicode/utf8"
+)
+
+// guard decides whether a quote and the text it was aligned with mean the same: they may differ by
+// slips of typing inside words, never by a number, a negation, an operator, a unit, a name or a
+// word.
+type guard struct {
+	quote, source side
+	columns       []edit
+}
+
+// side is one of the two texts, folded. Byte 0 of text is byte offset of the view, which leads to
+// the original for the case of its letters.
+type side struct {
+	text     []rune
+	view     *view
+	original string
+	offset   int
+}
+
+// verdict is what a difference may be, from harmless to fatal.
+type verdict int
+
+const (
+	// harmless: separators only.
+	harmless verdict = iota
+	// damage: no writer means it, such as a foreign letter within a word. It shows that the quote
+	// is noisy.
+	damage
+	// doubtful: as likely another word as a slip. It is let through in a quote that is noisy
+	// elsewhere.
+	doubtful
+	// suspect: more likely another word. It is let through in a quote full of noise.
+	suspect
+	// fatal: the meaning changes.
+	fatal
+)
+
+// Noise that outweighs a doubt or a suspicion: who changes a meaning changes one word or two and
+// leaves the rest alone.
+const (
+	manyDoubts = 3
+	muchNoise  = 3
+)
+
+func (g *guard) sameMeaning() bool {
+	if !slices.Equal(negations(g.quote.text), negations(g.source.text)) ||
+		!slices.Equal(operators(g.quote.text), operators(g.source.text)) {
+		return false
+	}
+	noise, doubts, suspicions := 0, 0, 0
+	for start := 0; start < len(g.columns); {
+		end := start
+		for end < len(g.columns) && !g.separates(end) {
+			end++
+		}
+		if d := g.newDifference(start, end); d.any {
+			v, noisy := d.judge()
+			switch v {
+			case fatal:
+				return false
+			case suspect:
+				suspicions++
+			case doubtful:
+				doubts++
+			}
+			if noisy {
+				noise++
+			}
+		}
+		start = end + 1
+	}
+	if suspicions > 0 && noise+doubts < muchNoise {
+		return false
+	}
+	return doubts+suspicions == 0 || noise > 0 || doubts >= manyDoubts
+}
+
+// separates reports whether a column is an equal separator on both sides, so that differences
+// before it and after it are judged apart.
+func (g *guard) separates(i int) bool {
+	c := g.columns[i]
+	if c.q < 0 || c.s < 0 || g.quote.text[c.q] != g.source.text[c.s] || wordRune(g.quote.text[c.q]) {
+		return false
+	}
+	return !g.quote.joins(c.q) && !g.source.joins(c.s)
+}
+
+// at returns the rune at i, 0 outside of the text.
+func (s *side) at(i int) rune {
+	if i < 0 || i >= len(s.text) {
+		return 0
+	}
+	return s.text[i]
+}
+
+// joins reports whether the rune at i is punctuation inside a number.
+func (s *side) joins(i int) bool {
+	switch s.at(i) {
+	case '.', ',', ':':
+		return unicode.IsDigit(s.at(i-1)) && unicode.IsDigit(s.at(i+1))
+	}
+	return false
+}
+
+// written returns the word that holds a range of the text, as the original has it and whole even
+// where the text cuts it.
+func (s *side) written(start, end int) string {
+	if start >= end {
+		return ""
+	}
+	from := s.offset
+	for _, r := range s.text[:start] {
+		from += utf8.RuneLen(r)
+	}
+	to := from
+	for _, r := range s.text[start:end] {
+		to += utf8.RuneLen(r)
+	}
+	x := s.view.original(from, to)
+	for x.start > 0 {
+		r, size := utf8.DecodeLastRuneInString(s.original[:x.start])
+		if !wordRune(r) {
+			break
+		}
+		x.start -= size
+	}
+	for x.end < len(s.original) {
+		r, size := utf8.DecodeRuneInString(s.original[x.end:])
+		if !wordRune(r) {
+			break
+		}
+		x.end += size
+	}
+	return s.original[x.start:x.end]
+}
+
+// difference is a stretch of the alignment between two separators that both sides share.
+type difference struct {
+	g       *guard
+	columns []edit
+	any     bool
+	// The stretch on each side, half-open in runes.
+	qStart, qEnd, sStart, sEnd int
+	// The letters of each side, without digits and separators, and how many edits they have.
+	q, s   []rune
+	edits  []letterEdit
+	digits bool
+}
+
+// letterEdit is one changed letter: q or s is 0 where a letter is missing. At is the number of the
+// source's letters before it.
+type letterEdit struct {
+	q, s rune
+	at   int
+}
+
+func (g *guard) newDifference(start, end int) *difference {
+	d := &difference{g: g, columns: g.columns[start:end], qStart: -1, sStart: -1}
+	for _, c := range d.columns {
+		q, s := g.quote.at(c.q), g.source.at(c.s)
+		if c.q >= 0 {
+			if d.qStart < 0 {
+				d.qStart = c.q
+			}
+			d.qEnd = c.q + 1
+		}
+		if c.s >= 0 {
+			if d.sStart < 0 {
+				d.sStart = c.s
+			}
+			d.sEnd = c.s + 1
+		}
+		d.any = d.any || q != s
+		d.digits = d.digits || unicode.IsNumber(q) || unicode.IsNumber(s)
+		if letter(q) && (unicode.IsNumber(s) || c.s >= 0 && g.source.joins(c.s) || c.s < 0 && g.quote.splits(c.q)) {
+			continue // stands in a number, where judgeNumbers sees it
+		}
+		d.addLetters(q, s)
+	}
+	return d
+}
+
+func (d *difference) addLetters(q, s rune) {
+	q, s, digit := letterOr0(q), letterOr0(s), unicode.IsNumber(q)
+	if q != s && !digit {
+		d.edits = append(d.edits, letterEdit{q, s, len(d.s)})
+	}
+	if q != 0 {
+		d.q = append(d.q, q)
+	}
+	if s != 0 {
+		d.s = append(d.s, s)
+	}
+}
+
+// splits reports whether the rune at i stands between two digits.
+func (s *side) splits(i int) bool {
+	return unicode.IsDigit(s.at(i-1)) && unicode.IsDigit(s.at(i+1))
+}
+
+func letter(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) }
+
+func letterOr0(r rune) rune {
+	if letter(r) {
+		return r
+	}
+	return 0
+}
+
+// judge returns what a difference may be, and whether it shows a noisy quote besides.
+func (d *difference) judge() (v verdict, noisy bool) {
+	if d.digits {
+		v, noisy = d.judgeNumbers()
+	}
+	v = max(v, d.judgeSigns(), d.judgeUnits())
+	if v == fatal {
+		return v, noisy
+	}
+	words := d.judgeWords()
+	return max(v, words), noisy || words == damage || d.misprinted()
+}
+
+// misprinted reports whether a letter stands where the source has punctuation, or has taken the
+// place of a space between two words: nobody writes so.
+func (d *difference) misprinted() bool {
+	q, s := &d.g.quote, &d.g.source
+	for _, c := range d.columns {
+		if c.q < 0 || c.s < 0 || !letter(q.at(c.q)) || wordRune(s.at(c.s)) {
+			continue
+		}
+		if s.at(c.s) != ' ' || q.at(c.q-1) != ' ' && q.at(c.q+1) != ' ' {
+			return true
+		}
+	}
+	return false
+}
+
+// judgeSigns refuses a minus sign on one side only, and a separator lost between two numbers.
+func (d *difference) judgeSigns() verdict {
+	q, s := &d.g.quote, &d.g.source
+	for _, c := range d.columns {
+		if q.at(c.q) == s.at(c.s) {
+			continue
+		}
+		if q.sign(c.q) || s.sign(c.s) {
+			return fatal
+		}
+		if c.q < 0 && !wordRune(s.at(c.s)) && !s.joins(c.s) &&
+			unicode.IsDigit(s.at(c.s-1)) && unicode.IsDigit(s.at(c.s+1)) {
+			return fatal
+		}
+	}
+	return harmless
+}
+
+// sign reports whether the rune at i is the minus sign of a number.
+func (s *side) sign(i int) bool {
+	before := s.at(i - 1)
+	return s.at(i) == '-' && unicode.IsDigit(s.at(i+1)) && (before == 0 || before == ' ' || before == '(' || before == '=')
+}
+
+// judgeNumbers compares digits. One that the quote has and the source has not is a changed number.
+// One that noise took out of a long number leaves the number damaged; one that is merely missing is
+// doubtful.
+func (d *difference) judgeNumbers() (v verdict, noisy bool) {
+	q, s := &d.g.quote, &d.g.source
+	total, lost, unread, foreign, inserted := 0, 0, 0, false, false
+	for _, c := range d.columns {
+		qr, sr := q.at(c.q), s.at(c.s)
+		if unicode.IsDigit(sr) {
+			total++
+		}
+		switch {
+		case qr == sr:
+		case unicode.IsNumber(qr) && !(letter(sr) && looksAlike(qr, sr)), c.q >= 0 && q.joins(c.q):
+			return fatal, false
+		case unicode.IsNumber(qr):
+			noisy = true
+		case unicode.IsNumber(sr) || c.s >= 0 && s.joins(c.s):
+			if qr == 0 {
+				lost++
+			} else {
+				unread++
+				foreign = foreign || letter(qr) && script(qr) != unicode.Latin
+			}
+		case c.s < 0 && q.splits(c.q):
+			inserted = true
+		}
+	}
+	switch {
+	case lost+unread == 0 && !inserted:
+		return harmless, noisy
+	case lost+unread == 0 && total > 2, lost == 0 && unread == 1 && total > 1 && foreign:
+		return damage, true
+	case lost == 0 && unread <= 1 && total == 2:
+		return doubtful, noisy
+	case lost == 1 && total == 2 && unread == 0:
+		return suspect, noisy
+	case total < 3 || 3*lost > total || 2*unread > total+1:
+		return fatal, false
+	case lost > 0:
+		return doubtful, noisy || unread > 0
+	}
+	return damage, true
+}
+
+// judgeUnits refuses another unit after a number, whether joined to it or the next word.
+func (d *difference) judgeUnits() verdict {
+	q, s := &d.g.quote, &d.g.source
+	qUnit, sUnit := q.unit(d.qStart, d.qEnd), s.unit(d.sStart, d.sEnd)
+	switch {
+	case qUnit == sUnit || !units[qUnit] && !units[sUnit]:
+		return harmless
+	case sUnit == "":
+		return doubtful
+	}
+	return fatal
+}
+
+// unit returns the first letters after a digit in a stretch, or the stretch's letters when a number
+// and a space go before it.
+func (s *side) unit(start, end int) string {
+	if start < 0 {
+		return ""
+	}
+	from := -1
+	if wordRune(s.at(start)) && !unicode.IsDigit(s.at(start)) && unicode.IsDigit(s.at(start-2)) && s.at(start-1) == ' ' {
+		from = start
+	}
+	for i := start; i < end && from < 0; i++ {
+		if unicode.IsDigit(s.at(i-1)) && letter(s.at(i)) {
+			from = i
+		}
+	}
+	if from < 0 {
+		return ""
+	}
+	to := from
+	for to < end && letter(s.at(to)) {
+		to++
+	}
+	return string(s.text[from:to])
+}

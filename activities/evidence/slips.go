@@ -1,0 +1,341 @@
+package evidence
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// judgeWords decides whether the letters of a difference are one word with slips or two words.
+func (d *difference) judgeWords() verdict {
+	if len(d.edits) == 0 {
+		return harmless
+	}
+	q, s := string(d.q), string(d.s)
+	slips, allowed := len(d.edits), slipsAllowed(max(len(d.q), len(d.s)))
+	switch {
+	case len(d.q) == 0 || len(d.s) == 0:
+		return d.judgeMissing()
+	case q == s:
+		return harmless
+	case d.versionMark():
+		return damage
+	case d.address() || affixed(q, s) || affixed(s, q) || prefixesDiffer(q, s):
+		return fatal
+	case known[q] || d.elsewhere(q):
+		if slips > 1 || d.name() {
+			return fatal
+		}
+		return suspect
+	case d.foreign() && slips <= allowed+2:
+		return damage
+	case slips > 1 && len(d.q) == 1 && len(d.s) <= 2 && !critical[d.q[0]]:
+		if script(d.q[0]) == unicode.Latin {
+			return suspect
+		}
+		return doubtful
+	case d.name():
+		if slips <= allowed && (lookalikes(q, s) || transposed(d.q, d.s)) {
+			return damage
+		}
+		return fatal
+	case slips > allowed+1:
+		if slips < len(d.s) && len(d.s) > 2 && slips <= allowed+2 {
+			return suspect
+		}
+		return fatal
+	case slips > allowed:
+		return max(doubtful, d.judgeScript())
+	}
+	return d.judgeScript()
+}
+
+// versionMark reports whether the only slip is in the v before a version.
+func (d *difference) versionMark() bool {
+	return d.digits && len(d.edits) == 1 && string(d.s) == "v"
+}
+
+// slipsAllowed is how many edits a word of n letters may have and still be the same word.
+func slipsAllowed(n int) int {
+	switch {
+	case n <= 4:
+		return 1
+	case n <= 7:
+		return 2
+	}
+	return max(3, min(n/3, 6))
+}
+
+// judgeMissing decides on letters that only one side has.
+func (d *difference) judgeMissing() verdict {
+	only := d.q
+	if len(only) == 0 {
+		only = d.s
+	}
+	switch {
+	case string(only) == "the":
+		return harmless
+	case len(only) == 2 && d.digits && len(d.q) > 0:
+		return doubtful
+	case len(only) > 1, critical[only[0]]:
+		return fatal
+	}
+	return doubtful
+}
+
+// judgeScript decides on slips within one script: a long word survives one, a short one may be
+// another word.
+func (d *difference) judgeScript() verdict {
+	n := max(len(d.q), len(d.s))
+	worst := harmless
+	for i, e := range d.edits {
+		r := e.s
+		if r == 0 {
+			r = e.q
+		}
+		v := doubtful
+		switch {
+		case unicode.Is(unicode.Han, r):
+			v = d.judgeHan(i)
+		case unicode.Is(unicode.Hangul, r):
+			if d.slipOfHangul(e) {
+				v = damage
+			}
+		case unicode.Is(unicode.Katakana, r):
+			if n >= 4 {
+				v = damage
+			}
+		case unicode.Is(unicode.Hiragana, r):
+		case n == 1:
+			v = fatal
+		case n >= 4 && !d.anotherWord():
+			v = damage
+		}
+		worst = max(worst, v)
+	}
+	if n >= 2 && unicode.Is(unicode.Hangul, d.s[0]) && d.koreanNegated() {
+		return fatal
+	}
+	return worst
+}
+
+// judgeHan lets a single character through that stands alone among equal ones and carries no
+// number, direction, negation or name.
+func (d *difference) judgeHan(i int) verdict {
+	e := d.edits[i]
+	if critical[e.q] || critical[e.s] || len(d.s) == 1 {
+		return fatal
+	}
+	if i > 0 && e.at-d.edits[i-1].at < 4 || i+1 < len(d.edits) && d.edits[i+1].at-e.at < 4 {
+		return fatal
+	}
+	for back := 1; back <= 2 && e.at-back >= 0; back++ {
+		if surnames[d.s[e.at-back]] {
+			return fatal
+		}
+	}
+	if surnames[e.s] || surnames[e.q] {
+		return fatal
+	}
+	return damage
+}
+
+// koreanNegated reports whether one side is the other with a negating prefix.
+func (d *difference) koreanNegated() bool {
+	long, short := d.q, d.s
+	if len(long) < len(short) {
+		long, short = short, long
+	}
+	return len(long) == len(short)+1 && negatingPrefix[long[0]] && slices.Equal(long[1:], short)
+}
+
+// slipOfHangul reports whether an edit leaves a Korean word recognizable: a syllable lost, save at
+// the end and at the beginning where it may be an affix, or one changed inside a long word.
+func (d *difference) slipOfHangul(e letterEdit) bool {
+	n, last := len(d.s), e.at >= len(d.s)-1
+	switch {
+	case critical[e.q] || critical[e.s] || negatingPrefix[e.q] || negatingPrefix[e.s]:
+		return false
+	case e.q == 0:
+		return n == 2 || !last && !(e.at == 0 && koreanPrefix[e.s])
+	case e.s == 0:
+		return n >= 4 && e.at > 0 && e.at < n
+	}
+	return n >= 5 && e.at+2 < n
+}
+
+// foreign reports whether an edit brings a small letter of another script into a word of several:
+// what comes out is no word at all.
+func (d *difference) foreign() bool {
+	if len(d.s) < 2 {
+		return false
+	}
+	word := script(d.s[0])
+	for _, e := range d.edits {
+		if e.q != 0 && script(e.q) != word && (e.s == 0 || script(e.s) != script(e.q)) {
+			return len(d.q) > len(d.edits) || len(d.s) > len(d.edits)
+		}
+	}
+	return false
+}
+
+func script(r rune) *unicode.RangeTable {
+	for _, t := range []*unicode.RangeTable{
+		unicode.Latin, unicode.Hangul, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Cyrillic, unicode.Greek,
+		unicode.Arabic, unicode.Devanagari, unicode.Hebrew, unicode.Thai,
+	} {
+		if unicode.Is(t, r) {
+			return t
+		}
+	}
+	return nil
+}
+
+// name reports whether the source's word is written like a name, one capital and small letters or
+// a short word of capitals, or the quote's is where the source has no capitals.
+func (d *difference) name() bool {
+	written := d.g.source.written(d.sStart, d.sEnd)
+	if d.g.source.at(d.sEnd) == '(' {
+		return false
+	}
+	return nameLike(written) ||
+		!strings.ContainsFunc(written, unicode.IsUpper) && nameLike(d.g.quote.written(d.qStart, d.qEnd))
+}
+
+func nameLike(word string) bool {
+	upper, lower, first := 0, 0, false
+	for _, r := range word {
+		switch {
+		case unicode.IsUpper(r):
+			first = first || upper+lower == 0
+			upper++
+		case unicode.IsLower(r):
+			lower++
+		}
+	}
+	return first && (upper == 1 && lower > 0 || lower == 0 && upper > 1 && upper <= 5)
+}
+
+// anotherWord reports whether the quote's letters make a word that people write, or another form
+// of the source's. Of a name with humps only the one that differs counts.
+func (d *difference) anotherWord() bool {
+	q, s := d.hump()
+	return commonWords()[q] || known[q] || inflected(q, s)
+}
+
+// hump returns the part of both words between the capitals around their difference.
+func (d *difference) hump() (q, s string) {
+	written := []rune(d.g.source.written(d.sStart, d.sEnd))
+	if len(written) != len(d.s) {
+		return string(d.q), string(d.s)
+	}
+	same := 0
+	for same < len(d.q) && same < len(d.s) && d.q[same] == d.s[same] {
+		same++
+	}
+	start, end := min(same, len(written)-1), same+1
+	for start > 0 && !unicode.IsUpper(written[start]) {
+		start--
+	}
+	for end < len(written) && !unicode.IsUpper(written[end]) {
+		end++
+	}
+	end = min(end, len(written))
+	if rest := len(d.s) - end; rest <= len(d.q) && start <= len(d.q)-rest {
+		return string(d.q[start : len(d.q)-rest]), string(d.s[start:end])
+	}
+	return string(d.q), string(d.s)
+}
+
+// address reports whether a difference lies in a URL or a mail address, where no slip is harmless.
+func (d *difference) address() bool {
+	s := &d.g.source
+	start, end := d.sStart, d.sEnd
+	for start > 0 && s.at(start-1) != ' ' {
+		start--
+	}
+	for end < len(s.text) && s.at(end) != ' ' {
+		end++
+	}
+	word := string(s.text[start:end])
+	at := strings.IndexByte(word, '@')
+	return strings.Contains(word, "://") || strings.HasPrefix(word, "www.") || at > 0 && strings.Contains(word[at:], ".")
+}
+
+// elsewhere reports whether the message has the quote's word as a word of its own: then it is
+// another word, not a slip.
+func (d *difference) elsewhere(word string) bool {
+	if len(d.q) < 2 {
+		return false
+	}
+	text := d.g.source.view.text
+	for at := 0; ; {
+		i := strings.Index(text[at:], word)
+		if i < 0 {
+			return false
+		}
+		start, end := at+i, at+i+len(word)
+		if boundary(text, start) && boundary(text, end) {
+			return true
+		}
+		at = end
+	}
+}
+
+// lookalikes reports whether two words differ only by what a scanner confuses.
+func lookalikes(q, s string) bool { return skeleton.Replace(q) == skeleton.Replace(s) }
+
+var skeleton = strings.NewReplacer("rn", "m", "vv", "w", "cl", "d", "1", "l", "i", "l", "|", "l", "0", "o", "5", "s")
+
+// looksAlike reports whether a scanner confuses a digit with a letter.
+func looksAlike(digit, letter rune) bool {
+	return skeleton.Replace(string(digit)) == skeleton.Replace(string(letter))
+}
+
+// transposed reports whether two words differ by two neighbours that changed places.
+func transposed(q, s []rune) bool {
+	if len(q) != len(s) {
+		return false
+	}
+	i := 0
+	for i < len(q) && q[i] == s[i] {
+		i++
+	}
+	return i+1 < len(q) && q[i] == s[i+1] && q[i+1] == s[i] && slices.Equal(q[i+2:], s[i+2:])
+}
+
+// affixed reports whether a word is another with a prefix or ending that changes what it says.
+func affixed(long, short string) bool {
+	if len(long) <= len(short) || len(short) < 3 {
+		return false
+	}
+	if prefix, ok := strings.CutSuffix(long, short); ok && meaningfulPrefix[prefix] {
+		return true
+	}
+	suffix, ok := strings.CutPrefix(long, short)
+	return ok && meaningfulSuffix[suffix]
+}
+
+// inflected reports whether two words differ by one letter at the end that makes another form.
+func inflected(q, s string) bool {
+	if len(q) < len(s) {
+		q, s = s, q
+	}
+	suffix, ok := strings.CutPrefix(q, s)
+	return ok && (suffix == "s" || suffix == "d" || suffix == "r" || suffix == "n" || suffix == "y")
+}
+
+// prefixesDiffer reports whether two words are one stem with opposite prefixes.
+func prefixesDiffer(q, s string) bool {
+	for _, pair := range opposites {
+		for range 2 {
+			a, okA := strings.CutPrefix(q, pair[0])
+			b, okB := strings.CutPrefix(s, pair[1])
+			if okA && okB && a == b && len(a) >= 3 {
+				return true
+			}
+			pair[0], pair[1] = pair[1], pair[0]
+		}
+	}
+	return false
+}

@@ -1,0 +1,132 @@
+package evidence
+
+import (
+	_ "embed"
+	"strings"
+	"sync"
+)
+
+//go:embed words_en.txt
+var wordsEN string
+
+// commonWords are English words of three to eight letters that are one letter away from another
+// common word: a slip that makes one of them may be no slip.
+var commonWords = sync.OnceValue(func() map[string]bool { return set(wordsEN) })
+
+// set makes a set of the words of a text.
+func set(text string) map[string]bool {
+	words := make(map[string]bool)
+	for _, w := range strings.Fields(text) {
+		words[w] = true
+	}
+	return words
+}
+
+// runes makes a set of the characters of a text, spaces aside.
+func runeSet(text string) map[rune]bool {
+	runes := make(map[rune]bool)
+	for _, r := range text {
+		if r != ' ' {
+			runes[r] = true
+		}
+	}
+	return runes
+}
+
+// denyingWords are words that deny, in the languages people write sessions in.
+var denyingWords = set(`
+	not no never none nothing nobody nowhere neither nor without hardly barely scarcely except unless lacks lacking
+	nicht kein keine keinen keinem keiner keines nie niemals ohne weder noch nichts niemand nein
+	ne pas jamais sans aucun aucune rien ni personne
+	nunca sin nada ningún ninguna ninguno tampoco jamás nadie
+	non mai senza nessuno nessuna niente nulla né
+	não sem nem nenhum nenhuma
+	niet geen nooit zonder niets niemand
+	inte ej aldrig utan ingen inget inga ikke aldri uten
+	не нет ни без никогда никто ничего нельзя
+	nie bez nigdy nic nikt není bez nikdy
+	değil yok hayır asla
+	không chưa chẳng đừng tidak bukan jangan tanpa
+	لا لم لن ليس ليست غير بدون נ לא אין בלי
+	नहीं मत ना बिना`)
+
+// contracted are contractions with not whose apostrophe was left out.
+var contracted = set(`dont doesnt didnt cant couldnt wont wouldnt shouldnt isnt arent wasnt werent hasnt havent hadnt mustnt neednt aint`)
+
+// denying are characters that deny wherever they stand in Chinese, Japanese and Korean.
+var denying = runeSet("不没沒未无無别別非勿莫毋否禁 안못않없 ぬず")
+
+// denyingPhrases are other ways to deny in Korean and Japanese.
+var denyingPhrases = []string{
+	"아니", "아닌", "아님", "말고", "말아", "말자", "말라", "마세", "마라", "금지",
+	"ない", "なく", "なか", "なし", "ませ", "まい",
+}
+
+// units are what a number may count. Another unit is another amount.
+var units = set(`
+	s ms us ns m min mins h hr hrs d w y sec secs second seconds minute minutes hour hours day days week weeks month
+	months year years quarter quarters b kb mb gb tb pb kib mib gib tib k bn mn byte bytes bit bits kbps mbps gbps px em rem pt
+	g kg mg t lb lbs oz mm cm km ft in mi ml l v mv w kw mwh kwh hz khz mhz ghz c f x pct percent usd eur krw jpy cny gbp
+	dollar dollars cent cents euro euros won yen yuan pound pounds million billion trillion thousand hundred
+	초 분 시 시간 일 주 월 년 개월 주일 개 명 번 회 원 달러 배 건 대 퍼센트 만 억 조 천 백 만원 억원
+	秒 分 分钟 时 小时 天 日 周 月 年 个 次 元 块 万 亿 倍 人 台 件 時間 分間 日間 週間 ヶ月 年間 円 回 個 名 万円 億円`)
+
+// known are words that are near to others in letters and far in meaning. A quote that has one of
+// them where its source has another word is no slip.
+var known = set(`
+	a an and any all are as at be but by can could did do does done down each either end every few fewer first for from
+	had has have he her here his how i if in into is it its last late later least left less many may might mine more
+	most much must my near new next now of off old on once one only open or our out over own past post pre right same
+	shall she short should since so some soon start still stop such than that their them then there these they this
+	those though through till to too true under until up upon us use used was we well were what when where which while
+	who whom whose why will win with won would yes yet you your
+	two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty sixty seventy eighty ninety
+	hundred thousand million billion trillion half third fourth fifth sixth seventh eighth ninth tenth second single
+	double triple twice zero dozen
+	monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
+	october november december jan feb mar apr jun jul aug sep oct nov dec morning evening today tomorrow yesterday
+	before after above below high higher low lower large larger small smaller big bigger fast faster slow slower early
+	earlier better best worse worst max min maximum minimum greater equal
+	enable enabled disable disabled allow allowed deny denied accept accepted reject rejected except grant granted
+	revoke public private false add added remove removed create created delete deleted insert push pull read write
+	send receive import export include exclude increase decrease increment decrement upgrade downgrade attach detach
+	lock unlock locked unlocked open close opened closed success failure pass passed fail failed hit miss buy sell
+	lend borrow win lose hot cold cat car dog day night east west north south inner outer input output internal
+	external ingress egress encrypt decrypt encode decode compile decompile connect disconnect mount unmount
+	load unload subscribe unsubscribe safe unsafe online offline local global staging production development stable
+	unstable valid invalid adopt adapt affect effect assure ensure insure complement compliment desert dessert
+	formally formerly lose loose moral morale principal principle quiet quite then than weather whether ascending
+	descending synchronous asynchronous horizontal vertical hourly daily weekly monthly yearly annual primary secondary`)
+
+// meaningfulPrefix are prefixes that turn or shift what a word says.
+var meaningfulPrefix = set(`un in im il ir non dis de mis anti counter re pre post over under out up down sub super semi multi inter intra ex co bi tri auto micro macro mega giga kilo milli nano hyper hypo`)
+
+// meaningfulSuffix are endings that shift what a word says.
+var meaningfulSuffix = set(`er est ed ing less ful ly able ible est like proof free ness`)
+
+// opposites are pairs of prefixes that turn a stem round.
+var opposites = [][2]string{
+	{"in", "de"}, {"in", "ex"}, {"im", "ex"}, {"en", "dis"}, {"en", "de"}, {"as", "des"}, {"as", "dis"}, {"up", "down"}, {"over", "under"},
+	{"pre", "post"}, {"hyper", "hypo"}, {"inter", "intra"}, {"in", "out"}, {"in", "e"}, {"im", "e"}, {"ac", "de"}, {"pro", "de"}, {"at", "de"},
+	{"max", "min"}, {"maxi", "mini"}, {"micro", "macro"}, {"mega", "giga"}, {"kilo", "mega"}, {"milli", "micro"}, {"milli", "nano"},
+	{"sub", "super"}, {"multi", "mono"}, {"con", "dis"},
+}
+
+// critical are characters that make another statement when they change: numbers, times, directions,
+// opposites, persons.
+var critical = runeSet(`
+	一二三四五六七八九十百千万萬亿億兆零〇两兩半双雙首末第 年月日时時分秒天周週号號元角円钱
+	上下左右前后後内內外里裡东東南西北中大小多少高低长長短新旧舊老快慢早晚先增减減加乘除开開关關启啟停起止
+	真假对對错錯好坏壞男女父母买買卖賣进進出入借还還输輸赢升降读讀写寫收发發存取已将將曾正负負必应應可能会會要需
+	有是全部最更较較只仅僅都也再又我你您他她它们們这這那此彼甲乙丙丁美英法德韩韓中俄红紅绿綠蓝藍黑白黄公私主从從
+	冷热熱强強弱软軟硬轻輕重明暗生死胜勝败敗赞反顺逆松紧紧宽窄深浅厚薄粗细
+	한두세네십백천만억조첫더덜만`)
+
+// surnames are common family names in Chinese. A character next to one may be part of a name.
+var surnames = runeSet(`王李张張刘劉陈陳杨楊赵趙黄周吴吳徐孙孫胡朱高林何郭马馬罗羅梁宋郑鄭谢謝韩韓唐冯馮于董萧蕭程曹袁邓鄧许許傅沈曾彭吕呂苏蘇卢盧蒋蔣蔡贾賈丁魏薛叶葉阎余潘杜戴夏钟鐘汪田任姜范方石姚谭譚廖邹鄒熊金陆陸郝孔白崔康毛邱秦江史顾顧侯邵孟龙龍万萬段雷钱錢汤湯尹黎易常武乔喬贺賀赖賴龚龔文`)
+
+// negatingPrefix are Korean syllables that deny or turn the word they begin.
+var negatingPrefix = runeSet("미비불무반부역안못노")
+
+// koreanPrefix are Korean syllables that shift the word they begin.
+var koreanPrefix = runeSet("재최신구탈초총준과다단선후전")
