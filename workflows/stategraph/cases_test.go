@@ -459,10 +459,14 @@ func runEverywhere(t *testing.T, c *graphCase) error {
 	return nil
 }
 
-func runInWorkflow(c *graphCase) error {
+func workflowEnvironment() *testsuite.TestWorkflowEnvironment {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(slog.New(slog.DiscardHandler))
-	env := suite.NewTestWorkflowEnvironment()
+	return suite.NewTestWorkflowEnvironment()
+}
+
+func runInWorkflow(c *graphCase) error {
+	env := workflowEnvironment()
 	sleep := func(ctx workflow.Context, ms int) {
 		if err := workflow.Sleep(ctx, time.Duration(ms)*time.Millisecond); err != nil {
 			panic(err)
