@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -106,7 +107,9 @@ func (s *source) equal(q *quote) *match {
 		}
 	}
 	if bare := q.bare(); letters(bare.text) >= MinLetters {
-		if spans := s.through(s.bare(), bare.text); spans != nil {
+		spans := s.through(s.bare(), bare.text)
+		spans = slices.DeleteFunc(spans, func(x extent) bool { return !q.bounded(s.text, x) })
+		if len(spans) > 0 {
 			q.outline(s.text, bare, spans)
 			return &match{schema.MethodNormalized, confidenceBare, spans}
 		}
@@ -177,7 +180,15 @@ func (s *source) equalAt(q *quote, x extent) bool {
 	}
 	v = s.bare()
 	start, end = v.within(x)
-	return v.text[start:end] == q.bare().text
+	return v.text[start:end] == q.bare().text && q.bounded(s.text, v.original(start, end))
+}
+
+// bounded reports whether a place has the ends of words where the bare quote has them: what the quote
+// ends with a point must not go on in the message.
+func (q *quote) bounded(text string, x extent) bool {
+	inner := q.bare().original(0, len(q.bare().text))
+	return (outer(q.text[:inner.start]) == 0 || boundary(text, x.start)) &&
+		(outer(q.text[inner.end:]) == 0 || boundary(text, x.end))
 }
 
 // outline grows spans over the punctuation that the quote has at its ends and a view of it left

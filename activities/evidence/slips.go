@@ -60,10 +60,10 @@ func slipsAllowed(n int) int {
 	switch {
 	case n <= 4:
 		return 1
-	case n <= 7:
+	case n <= 11:
 		return 2
 	}
-	return max(3, min(n/3, 6))
+	return min(n/4, 6)
 }
 
 // judgeMissing decides on letters that only one side has.
@@ -119,8 +119,8 @@ func (d *difference) judgeScript() verdict {
 	return worst
 }
 
-// judgeHan lets a single character through that stands alone among equal ones and carries no
-// number, direction, negation or name.
+// judgeHan doubts a single character that stands alone among equal ones and carries no number,
+// direction, negation or name.
 func (d *difference) judgeHan(i int) verdict {
 	e := d.edits[i]
 	if critical[e.q] || critical[e.s] || len(d.s) == 1 {
@@ -137,7 +137,7 @@ func (d *difference) judgeHan(i int) verdict {
 	if surnames[e.s] || surnames[e.q] {
 		return fatal
 	}
-	return damage
+	return doubtful
 }
 
 // koreanNegated reports whether one side is the other with a negating prefix.

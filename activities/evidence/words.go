@@ -83,7 +83,7 @@ var known = set(`
 	two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty sixty seventy eighty ninety
 	hundred thousand million billion trillion half third fourth fifth sixth seventh eighth ninth tenth second single
 	double triple twice zero dozen
-	monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
+	weekday weekdays weekend weekends monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
 	october november december jan feb mar apr jun jul aug sep oct nov dec morning evening today tomorrow yesterday
 	before after above below high higher low lower large larger small smaller big bigger fast faster slow slower early
 	earlier better best worse worst max min maximum minimum greater equal
@@ -119,7 +119,7 @@ var critical = runeSet(`
 	上下左右前后後内內外里裡东東南西北中大小多少高低长長短新旧舊老快慢早晚先增减減加乘除开開关關启啟停起止
 	真假对對错錯好坏壞男女父母买買卖賣进進出入借还還输輸赢升降读讀写寫收发發存取已将將曾正负負必应應可能会會要需
 	有是全部最更较較只仅僅都也再又我你您他她它们們这這那此彼甲乙丙丁美英法德韩韓中俄红紅绿綠蓝藍黑白黄公私主从從
-	冷热熱强強弱软軟硬轻輕重明暗生死胜勝败敗赞反顺逆松紧紧宽窄深浅厚薄粗细
+	冷热熱强強弱软軟硬轻輕重明暗生死胜勝败敗赞反顺逆松紧紧宽窄深浅厚薄粗细手自同异異静靜动動昼夜日
 	한두세네십백천만억조첫더덜만`)
 
 // surnames are common family names in Chinese. A character next to one may be part of a name.
