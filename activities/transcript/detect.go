@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -21,18 +22,25 @@ func Detect(name string, head []byte) (string, error) {
 	if what := sideFile(base); what != "" {
 		return "", fmt.Errorf("%w: %s", ErrNotTranscript, what)
 	}
+	isJSON := layoutOf(head, len(head) < HeadSize) != layoutNone
+	if isJSON && startsJSON(head) {
+		format, err := detectJSON(name, base, head)
+		if err == nil || errors.Is(err, ErrNotTranscript) {
+			return format, err
+		}
+	}
 	switch {
 	case isDatabase(head), isDump(head):
 		if f := storeInHead(head); f != "" {
 			return f, nil
 		}
 		return "sqlite", nil
-	case layoutOf(head, len(head) < HeadSize) != layoutNone:
-		return detectJSON(name, base, head)
 	case isAider(head):
 		return "aider", nil
 	case isPlainText(head):
 		return "text", nil
+	case isJSON:
+		return detectJSON(name, base, head)
 	}
 	return "", fmt.Errorf("%w: the content is of none that is known; %s", ErrUnknownFormat, formatHint())
 }
@@ -45,6 +53,11 @@ func plainHead(head []byte) []byte {
 		closer()
 	}
 	return bytes.TrimPrefix(head, utf8BOM)
+}
+
+func startsJSON(head []byte) bool {
+	head = bytes.TrimLeft(head, " \t\r\n\x00")
+	return len(head) > 0 && (head[0] == '{' || head[0] == '[')
 }
 
 func detectJSON(name, base string, head []byte) (string, error) {
@@ -88,14 +101,19 @@ func probe(head []byte) []gjson.Result {
 		return []gjson.Result{parseCut(head)}
 	}
 	var probes []gjson.Result
-	for line := range bytes.SplitSeq(head, []byte("\n")) {
-		line = bytes.TrimSpace(line)
+	for len(head) > 0 {
+		line, rest, complete := bytes.Cut(head, []byte("\n"))
+		line, head = bytes.TrimSpace(line), rest
 		switch {
 		case len(probes) >= maxProbes:
 			return probes
 		case len(line) == 0 || tooDeep(line):
 		case line[0] == '{':
-			probes = append(probes, parseCut(line))
+			if !complete {
+				probes = append(probes, parseCut(line))
+			} else {
+				probes = append(probes, gjson.ParseBytes(line))
+			}
 		case line[0] == '[':
 			probes = probeArray(line, probes)
 		}

@@ -33,6 +33,21 @@ func TestDetectOfACutHead(t *testing.T) {
 	}
 }
 
+func TestDetectOfTextThatQuotes(t *testing.T) {
+	t.Parallel()
+	for _, in := range []string{
+		"User: what is this?\n{\"role\":\"user\",\"content\":\"x\"}\nAssistant: a message\n",
+		"User: a schema, please\nAssistant: here\ncreate table messages (session_id, role, content, timestamp);\n",
+		"[10:31] User: hi\n[10:32] Assistant: ho\n",
+		"[User]: hi\nUser: ho\n",
+	} {
+		s, err := Parse(strings.NewReader(in), Options{})
+		require.NoError(t, err, in)
+		require.Equal(t, "text", s.Format, in)
+		require.GreaterOrEqual(t, len(s.Messages), 1)
+	}
+}
+
 func TestDetectRefuses(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -37,10 +37,7 @@ var injectedStarts = []string{
 	"PostToolUse:",
 }
 
-var (
-	openTag    = regexp.MustCompile(`^<([A-Za-z][A-Za-z0-9_-]*)(?:\s[^<>]*)?>`)
-	systemNote = regexp.MustCompile(`^(?:User: )?\[System note:[^\]]*\]\s*`)
-)
+var systemNote = regexp.MustCompile(`^(?:User: )?\[System note:[^\]]*\]\s*`)
 
 type segment struct {
 	text     string
@@ -94,21 +91,24 @@ func startsLine(text string, from, at int) bool {
 	return at == 0 || text[at-1] == '\n' || at == from && text[at-1] == '>'
 }
 
+// maxTagLen bounds the attributes of a tag.
+const maxTagLen = 1 << 10
+
 // maxFailures bounds the searches for the end of elements that are never closed.
 const maxFailures = 8
 
 // injectedLen returns the length of the closed injected element that the text starts with, else 0.
 func injectedLen(text string, failures map[string]int) int {
-	open := openTag.FindStringSubmatch(text)
-	if open == nil || !injectedTags[open[1]] || failures[open[1]] >= maxFailures {
+	name, at := openTag(text)
+	if !injectedTags[name] || failures[name] >= maxFailures {
 		return 0
 	}
-	begin, end := "<"+open[1], "</"+open[1]+">"
-	depth, at := 1, len(open[0])
+	begin, end := "<"+name, "</"+name+">"
+	depth := 1
 	for {
 		i := strings.Index(text[at:], end)
 		if i < 0 {
-			failures[open[1]]++
+			failures[name]++
 			return 0
 		}
 		depth += strings.Count(text[at:at+i], begin) - 1
@@ -117,6 +117,22 @@ func injectedLen(text string, failures map[string]int) int {
 			return at
 		}
 	}
+}
+
+// openTag returns the name and the length of the tag that the text opens with, if it does.
+func openTag(text string) (name string, length int) {
+	n := 1
+	for n < len(text) && (text[n] == '-' || text[n] == '_' || 'a' <= text[n]|0x20 && text[n]|0x20 <= 'z') {
+		n++
+	}
+	if n == len(text) || strings.IndexByte("> \t\r\n", text[n]) < 0 {
+		return "", 0
+	}
+	end := strings.IndexAny(text[n:min(len(text), n+maxTagLen)], "<>")
+	if end < 0 || text[n+end] == '<' {
+		return "", 0
+	}
+	return text[1:n], n + end + 1
 }
 
 // appendSegment merges neighbours of a kind and adds blanks to the segment before them.

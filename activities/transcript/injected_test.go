@@ -56,7 +56,7 @@ func TestSplitInjectedKeepsEveryByte(t *testing.T) {
 func TestSplitInjectedIsLinear(t *testing.T) {
 	t.Parallel()
 	for _, piece := range []string{"<system-reminder>\n", "<system-reminder>", "<", "<system-reminder ", "\n<command-name>a"} {
-		in := strings.Repeat(piece, 4<<20/len(piece))
+		in := strings.Repeat(piece, 1<<20/len(piece))
 		require.Len(t, splitInjected(in), 1)
 	}
 }

@@ -28,12 +28,21 @@ const (
 
 var (
 	sqliteMagic = []byte("SQLite format 3\x00")
-	sqlDump     = regexp.MustCompile(`(?im)^\s*create\s+table\s`)
+	sqlStart    = regexp.MustCompile(`(?i)^(create|pragma|begin|insert|drop|set)\s`)
+	sqlTable    = regexp.MustCompile(`(?im)^[ \t]*create[ \t]+table\s`)
 )
 
 func isDatabase(head []byte) bool { return bytes.HasPrefix(head, sqliteMagic) }
 
-func isDump(head []byte) bool { return sqlDump.Match(head) }
+// isDump reports whether the head is SQL that makes tables.
+func isDump(head []byte) bool {
+	script := false
+	eachStatement(string(head), func(_ int, stmt string, _ bool) bool {
+		script = sqlStart.MatchString(stmt)
+		return false
+	})
+	return script && sqlTable.Match(head)
+}
 
 // database is a SQLite database, opened read-only or loaded from a dump.
 type database struct {
@@ -60,7 +69,7 @@ func (s *source) openDatabase(b *builder) (_ *database, err error) {
 			return nil, err
 		}
 		return d, d.load(b, string(data))
-	case s.opts.Path != "":
+	case s.opts.Path != "" && !s.decoded:
 		// Whoever counts or hashes what is read gets the whole of it.
 		if _, err := io.Copy(io.Discard, s.r); err != nil {
 			return nil, fmt.Errorf("read source: %w", err)

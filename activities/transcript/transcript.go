@@ -124,9 +124,11 @@ type source struct {
 	r    *bufio.Reader
 	head []byte
 	// whole says that head is all there is.
-	whole  bool
-	opts   Options
-	closer func()
+	whole bool
+	// decoded says that the source is compressed or in UTF-16.
+	decoded bool
+	opts    Options
+	closer  func()
 }
 
 func openSource(r io.Reader, opts Options) (*source, error) {
@@ -139,7 +141,7 @@ func openSource(r io.Reader, opts Options) (*source, error) {
 		return nil, err
 	}
 	if decoded != nil {
-		s.r, s.closer = bufio.NewReaderSize(decoded, HeadSize), closer
+		s.r, s.closer, s.decoded = bufio.NewReaderSize(decoded, HeadSize), closer, true
 		if err := s.peek(); err != nil {
 			return nil, err
 		}
