@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -84,18 +83,9 @@ type bench struct {
 	made      int
 }
 
-func weaviateURL(t testing.TB) string {
-	t.Helper()
-	address := os.Getenv("AXIOMMIND_TEST_WEAVIATE")
-	if address == "" {
-		t.Skip("no weaviate server")
-	}
-	return address
-}
-
 func newClient(t testing.TB) *Client {
 	t.Helper()
-	client, err := NewClient(ClientConfig{URL: weaviateURL(t)})
+	client, err := NewClient(ClientConfig{URL: "http://" + stacktest.Weaviate(t)})
 	require.NoError(t, err)
 	return client
 }
