@@ -1,6 +1,8 @@
 package eventlog
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 	"time"
@@ -83,7 +85,10 @@ func prepareEvent(i int, e *schema.Event) error {
 	return nil
 }
 
-func checksum(payload []byte) string { return schema.HashText(string(payload)) }
+func checksum(payload []byte) string {
+	sum := sha256.Sum256(payload)
+	return hex.EncodeToString(sum[:])
+}
 
 // maxName bounds names and keys, which indexes hold.
 const maxName = 1024

@@ -40,7 +40,7 @@ func TestConformance(t *testing.T) {
 		"page borders":                       testPageBorders,
 		"selections":                         testSelections,
 		"payload of 5 MB":                    testLargePayload,
-		"limits of a batch":                  testLimits,
+		"100,000 events, limits of a batch":  testLimits,
 		"corruption is detected":             testCorruption,
 		"refused events":                     testRefused,
 		"text of any script":                 testUnicode,
@@ -331,12 +331,13 @@ func testSelections(t *testing.T, conn driver.Conn, _ *eventlog.Store) {
 	require.Equal(t, []eventlog.StreamInfo{{"session/1", 9}, {"session/2", 9}}, collect(t, s.Streams(t.Context(), "session/")))
 }
 
-func testLargePayload(t *testing.T, _ driver.Conn, s *eventlog.Store) {
+func testLargePayload(t *testing.T, conn driver.Conn, s *eventlog.Store) {
 	text := strings.Repeat("0123456789", 500_000)
 	batch := []schema.Event{event("a", 1), event("b", text), event("c", text), event("d", 2)}
 	want, err := s.Append(t.Context(), "s", batch)
 	require.NoError(t, err)
 	require.Equal(t, want.Events, collect(t, s.Stream(t.Context(), "s", eventlog.StreamOptions{})))
+	require.EqualValues(t, 1, count(t, conn, `SELECT uniqExact(_part) FROM events_raw`), "a batch is one block")
 }
 
 func testLimits(t *testing.T, conn driver.Conn, s *eventlog.Store) {

@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -84,6 +85,10 @@ func Retryable(err error) bool {
 	}
 	if errors.Is(err, ErrConcurrentWriter) {
 		return true
+	}
+	var certificate *tls.CertificateVerificationError
+	if errors.As(err, &certificate) {
+		return false
 	}
 	var exception *clickhouse.Exception
 	if errors.As(err, &exception) {

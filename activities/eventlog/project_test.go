@@ -185,7 +185,7 @@ func TestModel(t *testing.T) {
 		model := map[string][]schema.Event{}
 		owner := map[string]string{}
 		pages := rapid.IntRange(1, 7)
-		for range rapid.IntRange(1, 6).Draw(r, "steps") {
+		for range rapid.IntRange(1, 4).Draw(r, "steps") {
 			s := eventlog.New(conn, eventlog.Options{PageRows: pages.Draw(r, "page"), PageBytes: int64(rapid.IntRange(1, 200).Draw(r, "bytes"))})
 			stream := rapid.SampledFrom([]string{"p/a", "p/b", "q"}).Draw(r, "stream")
 			batch := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) schema.Event {

@@ -19,7 +19,7 @@ const (
 
 // Defaults of [Options].
 const (
-	DefaultPageRows  = 1000
+	DefaultPageRows  = maxIDs
 	DefaultPageBytes = 8 << 20
 	DefaultTimeout   = time.Minute
 )
