@@ -180,7 +180,7 @@ func (s *source) equalAt(q *quote, x extent) bool {
 	}
 	v = s.bare()
 	start, end = v.within(x)
-	return v.text[start:end] == q.bare().text && q.bounded(s.text, v.original(start, end))
+	return start < end && v.text[start:end] == q.bare().text && q.bounded(s.text, v.original(start, end))
 }
 
 // bounded reports whether a place has the ends of words where the bare quote has them: what the quote

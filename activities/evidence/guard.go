@@ -44,8 +44,8 @@ const (
 // Noise that outweighs a doubt or a suspicion: who changes a meaning changes one word or two and
 // leaves the rest alone.
 const (
-	manyDoubts = 3
-	muchNoise  = 3
+	manyDoubts = 2
+	muchNoise  = 2
 )
 
 func (g *guard) sameMeaning() bool {
@@ -345,5 +345,18 @@ func (s *side) unit(start, end int) string {
 	for to < end && letter(s.at(to)) {
 		to++
 	}
-	return string(s.text[from:to])
+	word := string(s.text[from:to])
+	if !cjk(s.at(from)) {
+		if from == start && to < end && unicode.IsDigit(s.at(to)) {
+			return ""
+		}
+		return word
+	}
+	for n := min(3, to-from); n > 0; n-- {
+		unit := string(s.text[from : from+n])
+		if units[unit] && (from+n == to || particles[s.at(from+n)] || unicode.Is(unicode.Han, s.at(from))) {
+			return unit
+		}
+	}
+	return word
 }

@@ -20,25 +20,27 @@ func (d *difference) judgeWords() verdict {
 		return harmless
 	case d.versionMark():
 		return damage
+	case d.extraWord(), d.otherUnit():
+		return fatal
 	case d.address() || affixed(q, s) || affixed(s, q) || prefixesDiffer(q, s):
 		return fatal
-	case known[q] || d.elsewhere(q):
-		if slips > 1 || d.name() {
+	case known[q] || knownKorean(d.q, d.s) || d.elsewhere(q):
+		if slips > 1 || d.name() || d.person() {
 			return fatal
 		}
 		return suspect
-	case d.foreign() && slips <= allowed+2:
-		return damage
-	case slips > 1 && len(d.q) == 1 && len(d.s) <= 2 && !critical[d.q[0]]:
-		if script(d.q[0]) == unicode.Latin {
-			return suspect
-		}
-		return doubtful
-	case d.name():
-		if slips <= allowed && (lookalikes(q, s) || transposed(d.q, d.s)) {
+	case d.name() || d.person():
+		if slips == 1 && d.foreign() || slips <= allowed && (lookalikes(q, s) || transposed(d.q, d.s)) {
 			return damage
 		}
 		return fatal
+	case d.foreign() && slips <= allowed+2:
+		return damage
+	case d.unlike():
+		if len(d.s) > 2 || !cjk(d.s[0]) || critical[d.q[0]] || len(d.q) > 1 && !d.mixed() {
+			return fatal
+		}
+		return suspect
 	case slips > allowed+1:
 		if slips < len(d.s) && len(d.s) > 2 && slips <= allowed+2 {
 			return suspect
@@ -50,6 +52,26 @@ func (d *difference) judgeWords() verdict {
 	return d.judgeScript()
 }
 
+// unlike reports whether the two sides share no letter.
+func (d *difference) unlike() bool {
+	for _, c := range d.columns {
+		if q := d.g.quote.at(c.q); letter(q) && q == d.g.source.at(c.s) {
+			return false
+		}
+	}
+	return len(d.edits) > 1
+}
+
+// mixed reports whether the quote's letters are of more than one script.
+func (d *difference) mixed() bool {
+	return slices.ContainsFunc(d.q, func(r rune) bool { return script(r) != script(d.q[0]) })
+}
+
+// cjk reports whether a letter is of a script without capitals whose letters are syllables or words.
+func cjk(r rune) bool {
+	return unicode.In(r, unicode.Hangul, unicode.Han, unicode.Hiragana, unicode.Katakana)
+}
+
 // versionMark reports whether the only slip is in the v before a version.
 func (d *difference) versionMark() bool {
 	return d.digits && len(d.edits) == 1 && string(d.s) == "v"
@@ -58,7 +80,7 @@ func (d *difference) versionMark() bool {
 // slipsAllowed is how many edits a word of n letters may have and still be the same word.
 func slipsAllowed(n int) int {
 	switch {
-	case n <= 4:
+	case n <= 6:
 		return 1
 	case n <= 11:
 		return 2
@@ -95,6 +117,8 @@ func (d *difference) judgeScript() verdict {
 		}
 		v := doubtful
 		switch {
+		case cjk(r) && e.q != 0 && !cjk(e.q) && !critical[e.s]:
+			v = damage
 		case unicode.Is(unicode.Han, r):
 			v = d.judgeHan(i)
 		case unicode.Is(unicode.Hangul, r):
@@ -108,7 +132,9 @@ func (d *difference) judgeScript() verdict {
 		case unicode.Is(unicode.Hiragana, r):
 		case n == 1:
 			v = fatal
-		case n >= 4 && !d.anotherWord():
+		case d.anotherWord():
+			v = suspect
+		case n >= 4 && !inflected(string(d.q), string(d.s)):
 			v = damage
 		}
 		worst = max(worst, v)
@@ -167,7 +193,7 @@ func (d *difference) slipOfHangul(e letterEdit) bool {
 // foreign reports whether an edit brings a small letter of another script into a word of several:
 // what comes out is no word at all.
 func (d *difference) foreign() bool {
-	if len(d.s) < 2 {
+	if len(d.s) < 2 || unicode.In(d.s[0], unicode.Han, unicode.Hiragana, unicode.Katakana) {
 		return false
 	}
 	word := script(d.s[0])
@@ -216,11 +242,77 @@ func nameLike(word string) bool {
 	return first && (upper == 1 && lower > 0 || lower == 0 && upper > 1 && upper <= 5)
 }
 
-// anotherWord reports whether the quote's letters make a word that people write, or another form
-// of the source's. Of a name with humps only the one that differs counts.
+// anotherWord reports whether the quote's letters make a word that people write. Of a name with
+// humps only the one that differs counts.
 func (d *difference) anotherWord() bool {
+	q, _ := d.hump()
+	return commonWords()[q] || known[q]
+}
+
+// otherUnit reports whether a name with humps ends with another unit.
+func (d *difference) otherUnit() bool {
 	q, s := d.hump()
-	return commonWords()[q] || known[q] || inflected(q, s)
+	return len(s) < len(string(d.s)) && q != s && (units[q] || units[s])
+}
+
+// extraWord reports whether one side has a word of which the other has no letter.
+func (d *difference) extraWord() bool {
+	quoteSide := func(c edit) (int, bool) { return c.q, letter(d.g.source.at(c.s)) }
+	sourceSide := func(c edit) (int, bool) { return c.s, letter(d.g.quote.at(c.q)) }
+	return d.unpaired(&d.g.quote, quoteSide) || d.unpaired(&d.g.source, sourceSide)
+}
+
+// unpaired reports whether a side has a whole word of two letters or more, not the article, none of
+// which pairs with a letter.
+func (d *difference) unpaired(s *side, at func(edit) (i int, paired bool)) bool {
+	var word []rune
+	free := true
+	ends := func() bool { return free && len(word) > 1 && string(word) != "the" }
+	for _, c := range d.columns {
+		i, paired := at(c)
+		if i < 0 {
+			continue
+		}
+		if r := s.at(i); wordRune(r) {
+			word = append(word, r)
+			free = free && !paired && !unicode.IsDigit(r)
+			continue
+		}
+		if ends() {
+			return true
+		}
+		word, free = word[:0], true
+	}
+	return ends()
+}
+
+// person reports whether a Korean or Japanese form of address follows a difference.
+func (d *difference) person() bool {
+	if !cjk(d.s[0]) {
+		return false
+	}
+	s := &d.g.source
+	after := strings.TrimLeft(string(s.text[d.sEnd:min(len(s.text), d.sEnd+4)]), " ")
+	for _, title := range titles {
+		if strings.HasPrefix(after, title) {
+			return len(d.s) <= 4 || strings.HasSuffix(string(d.s), title)
+		}
+	}
+	for _, e := range d.edits {
+		rest := string(d.s[min(len(d.s), e.at+1):min(len(d.s), e.at+5)])
+		for _, title := range attachedTitles {
+			if strings.Contains(rest, title) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// knownKorean reports whether the quote's Korean word begins with a stem that is near to others,
+// and the source's with another.
+func knownKorean(q, s []rune) bool {
+	return len(q) > 1 && len(s) > 1 && koreanStems[string(q[:2])] && q[0] != 0 && !slices.Equal(q[:2], s[:2])
 }
 
 // hump returns the part of both words between the capitals around their difference.
@@ -322,7 +414,7 @@ func inflected(q, s string) bool {
 		q, s = s, q
 	}
 	suffix, ok := strings.CutPrefix(q, s)
-	return ok && (suffix == "s" || suffix == "d" || suffix == "r" || suffix == "n" || suffix == "y")
+	return ok && (suffix == "s" || strings.HasSuffix(s, "e") && (suffix == "d" || suffix == "r"))
 }
 
 // prefixesDiffer reports whether two words are one stem with opposite prefixes.

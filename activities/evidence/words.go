@@ -96,6 +96,8 @@ var known = set(`
 	load unload subscribe unsubscribe safe unsafe online offline local global staging production development stable
 	unstable valid invalid adopt adapt affect effect assure ensure insure complement compliment desert dessert
 	formally formerly lose loose moral morale principal principle quiet quite then than weather whether ascending
+	до после от из с к в на под над перед через два три пять шесть десять больше меньше
+	vor nach mit ein eine zwei drei vier sechs zehn mehr weniger avec avant après plus moins deux trois dix con más menos dos tres
 	descending synchronous asynchronous horizontal vertical hourly daily weekly monthly yearly annual primary secondary`)
 
 // meaningfulPrefix are prefixes that turn or shift what a word says.
@@ -130,3 +132,19 @@ var negatingPrefix = runeSet("미비불무반부역안못노")
 
 // koreanPrefix are Korean syllables that shift the word they begin.
 var koreanPrefix = runeSet("재최신구탈초총준과다단선후전")
+
+// koreanStems are beginnings of Korean words that are one syllable away from others.
+var koreanStems = set(`
+	전에 후에 이전 이후 이번 저번 다음 오전 오후 상위 하위 상승 하락 하강 최대 최소 최고 최저 최신 최초 최후 매일 매주 매월 매년 매시 입력 출력 수신
+	송신 발신 입금 출금 내부 외부 국내 국외 주간 야간 월간 연간 일간 전체 일부 유효 무효 유료 무료 공개 동기 초당 분당 시간 분간 오늘 내일 어제
+	남자 여자 있다 없다 했다 한다 하다 증가 감소 추가 허용 금지 승인 거부 거절 찬성 반대 시작 종료 중지 성공 실패 가능 먼저 나중 위에 아래 왼쪽 오른
+	크다 작다 많다 적다 높다 낮다 사용 미사 선택 필수 읽기 쓰기 참조 삭제 수동 자동 정적 동적 직접 간접 장기 단기 단일 다중 신규 기존 개발 운영`)
+
+// titles follow a name in Korean.
+var titles = []string{"님", "씨", "팀장", "과장", "대리", "부장", "차장", "사원", "이사", "대표", "교수", "선생", "박사", "사장", "매니저", "책임", "수석"}
+
+// attachedTitles are joined to a name in Korean and Japanese.
+var attachedTitles = []string{"님", "씨", "さん", "様", "氏", "くん", "君", "ちゃん"}
+
+// particles may follow a unit in Korean.
+var particles = runeSet("을를이가은는의에도만로과와씩간당내후전까부")
