@@ -211,6 +211,7 @@ type (
 type scope struct {
 	state   sg.State
 	attempt int
+	failure error // what the node failed with, for its error handler
 	keys    *keyring
 }
 
@@ -258,8 +259,11 @@ func (sc *scope) eval(x any) (any, error) {
 			v, _ := sc.lookup(path)
 			return v, nil
 		}
-		if e == "$attempt" {
+		switch {
+		case e == "$attempt":
 			return float64(sc.attempt), nil
+		case strings.HasPrefix(e, "$error") && sc.failure != nil:
+			return sc.failure.Error(), nil
 		}
 		return e, nil
 	case []any:

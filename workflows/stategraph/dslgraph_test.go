@@ -17,9 +17,33 @@ type caseGraph struct {
 	State           json.RawMessage `json:"state"`
 	InputSchema     json.RawMessage `json:"input_schema"`
 	OutputSchema    json.RawMessage `json:"output_schema"`
-	InterruptBefore []string        `json:"interrupt_before"`
-	InterruptAfter  []string        `json:"interrupt_after"`
+	InterruptBefore nameList        `json:"interrupt_before"`
+	InterruptAfter  nameList        `json:"interrupt_after"`
 	Build           []buildCall     `json:"build"`
+}
+
+// nameList is a list of node names, or "*" for all.
+type nameList []string
+
+func (l *nameList) UnmarshalJSON(data []byte) error {
+	*l = nil
+	for _, name := range listOf(decode(data)) {
+		*l = append(*l, text(name))
+	}
+	return nil
+}
+
+func (l nameList) in(build []buildCall) []string {
+	if !slices.Contains(l, "*") {
+		return l
+	}
+	var all []string
+	for _, c := range build {
+		if c.Node != nil {
+			all = append(all, *c.Node)
+		}
+	}
+	return all
 }
 
 type buildCall struct {
@@ -97,7 +121,8 @@ func compileCase[C sg.Context](w *world[C], spec *caseGraph) (*sg.Graph[C], *key
 			return nil, nil, err
 		}
 	}
-	g, err := b.graph.InterruptBefore(spec.InterruptBefore...).InterruptAfter(spec.InterruptAfter...).Compile()
+	g, err := b.graph.InterruptBefore(spec.InterruptBefore.in(spec.Build)...).
+		InterruptAfter(spec.InterruptAfter.in(spec.Build)...).Compile()
 	return g, b.keys, err
 }
 
@@ -283,7 +308,7 @@ func (b *builder[C]) node(c *buildCall) error {
 				return res, err
 			}
 		}
-		if c.OnError != nil {
+		if sc.failure = err; c.OnError != nil {
 			return b.act(ctx, sc, c.OnError)
 		}
 		return nil, err

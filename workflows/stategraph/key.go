@@ -30,6 +30,7 @@ type channel struct {
 	def        any
 	hasDef     bool
 	clone      func(any) any // nil when values need no copy
+	cloneWrite func(any) any // the same for what is written
 	fold       func(acc, write any) (any, error)
 	verbatim   bool // the first write of an unset key is its value
 	unguarded  bool
@@ -45,6 +46,13 @@ func (ch *channel) copyOf(v any) any {
 		return v
 	}
 	return ch.clone(v)
+}
+
+func (ch *channel) copyWrite(v any) any {
+	if ch.cloneWrite == nil || v == nil {
+		return v
+	}
+	return ch.cloneWrite(v)
 }
 
 // AnyKey is a key of any type. Only the keys of this package implement it.
@@ -93,22 +101,14 @@ func (k Value[T]) Default(v T) Value[T] {
 
 // Copy returns the key with its own way to copy values; nil shares them.
 func (k Value[T]) Copy(clone func(T) T) Value[T] {
-	return Value[T]{Key[T]{k.ch.with(func(c *channel) { c.clone = erase(clone) })}}
+	return Value[T]{Key[T]{k.ch.with(func(c *channel) { c.clone, c.cloneWrite = erase(clone), erase(clone) })}}
 }
 
 // Reducer is a key whose writes of type U are folded into a value of type T.
-type Reducer[T, U any] struct {
-	Key[T]
-	cloneWrite func(U) U
-}
+type Reducer[T, U any] struct{ Key[T] }
 
 // Add is the write of u, to be folded into the value by the key's operator.
-func (k Reducer[T, U]) Add(u U) Write {
-	if k.cloneWrite != nil {
-		u = k.cloneWrite(u)
-	}
-	return Write{ch: k.ch, val: u}
-}
+func (k Reducer[T, U]) Add(u U) Write { return Write{ch: k.ch, val: k.ch.copyWrite(u)} }
 
 // Overwrite is the write that replaces the value, past the operator. Other
 // writes of the same superstep are dropped; a second Overwrite is an error.
@@ -116,11 +116,12 @@ func (k Reducer[T, U]) Overwrite(v T) Write {
 	return Write{ch: k.ch, val: k.ch.copyOf(v), overwrite: true}
 }
 
-// Copy returns the key with its own ways to copy values and writes; nil
-// shares them.
+// Copy returns the key with its own ways to copy values and writes. With nil
+// they are shared, and the operator must not extend what it is given.
 func (k Reducer[T, U]) Copy(value func(T) T, write func(U) U) Reducer[T, U] {
-	ch := k.ch.with(func(c *channel) { c.clone = erase(value) })
-	return Reducer[T, U]{Key[T]{ch}, write}
+	return Reducer[T, U]{Key[T]{k.ch.with(func(c *channel) {
+		c.clone, c.cloneWrite = erase(value), erase(write)
+	})}}
 }
 
 // List is the key of a Topic: the items published in a superstep, or in all
@@ -170,7 +171,7 @@ func EphemeralUnguarded[T any](name string) Value[T] {
 
 // Reduce is a key whose writes are folded into its value by op, beginning
 // with initial. op must be pure: it may return a slice that extends acc (as
-// append does), but must leave what acc holds as it is.
+// append does), but must leave the elements of acc as they are.
 func Reduce[T any](name string, op func(acc, v T) T, initial T) Reducer[T, T] {
 	return Fold(name, func(acc, v T) (T, error) { return op(acc, v), nil }, initial)
 }
@@ -194,7 +195,7 @@ func Fold[T, U any](name string, op func(acc T, v U) (T, error), initial T) Redu
 		u, _ := write.(U)
 		return op(a, u)
 	}
-	return Reducer[T, U]{Key[T]{ch}, clonerOf[U]()}
+	return Reducer[T, U]{Key[T]{ch}}
 }
 
 // Topic is a key that lists what was published to it in the last superstep.
@@ -228,7 +229,7 @@ func newChannel[T, U any](name string, k kind) *channel {
 	return &channel{
 		name: name, kind: k,
 		value: reflect.TypeFor[T](), write: reflect.TypeFor[U](),
-		clone: erase(clonerOf[T]()),
+		clone: erase(clonerOf[T]()), cloneWrite: erase(clonerOf[U]()),
 		decode: func(data []byte) (any, error) {
 			var u U
 			if err := json.Unmarshal(data, &u); err != nil {

@@ -64,13 +64,16 @@ func drawSketch(t *rapid.T) sketch {
 }
 
 var (
-	trail   = sg.Reduce("trail", func(acc, v string) string { return acc + v }, "")
+	trail = sg.Reduce("trail", func(acc, v []string) []string {
+		return append(slices.Grow(acc, 8), v...)
+	}, nil)
 	sum     = sg.Reduce("sum", func(acc, v int) int { return acc*31 + v }, 1)
 	single  = sg.LastValue[string]("single")
 	topic   = sg.Topic[string]("topic")
+	all     = sg.Topic[string]("all").Accumulate().UniqueBy(strings.ToLower)
 	recent  = sg.Any[string]("recent")
 	packet  = sg.LastValue[int]("packet")
-	sketchy = sg.Root(trail, sum, single, topic, recent)
+	sketchy = sg.Root(trail, sum, single, topic, all, recent)
 )
 
 func build[C sg.Context](s sketch, pause func(C, int)) (*sg.Graph[C], error) {
@@ -115,7 +118,7 @@ func sketchRun[C sg.Context](n sketchNode, pause func(C, int)) sg.Node[C] {
 		case n.panics && len(trail.Get(s))%2 == 1:
 			panic("panics")
 		}
-		u := sg.Update{trail.Add(n.name), sum.Add(len(n.name) + p), topic.Add(n.name + before), recent.Set(n.name)}
+		u := sg.Update{trail.Add([]string{n.name}), sum.Add(len(n.name) + p), topic.Add(n.name + before), all.Add(n.name, before), recent.Set(n.name)}
 		if n.last && !sent {
 			u = append(u, single.Set(n.name))
 		}

@@ -15,10 +15,10 @@ func (w Write) Key() string { return w.ch.name }
 // Value is a copy of the value written: for a Topic its items, for a reducer
 // the operand.
 func (w Write) Value() any {
-	if w.ch.kind == kindReduce && !w.overwrite && w.ch.value != w.ch.write {
-		return w.val
+	if w.overwrite {
+		return w.ch.copyOf(w.val)
 	}
-	return w.ch.copyOf(w.val)
+	return w.ch.copyWrite(w.val)
 }
 
 // IsOverwrite reports whether the write replaces the value of a reducer.

@@ -139,15 +139,19 @@ func (t *Thread[C]) settle(tasks []task[C], bump bool) error {
 	if err := t.collect(tasks); err != nil {
 		return err
 	}
-	for _, i := range t.plan.touched {
-		v, seen, err := t.graph.schema.keys[i].merge(t.vals[i], t.seen[i], t.plan.writes[i], t.owner)
-		if err != nil {
+	// Routers of several tasks look first: their views of a list may grow in
+	// the memory where the superstep's own value then grows.
+	alone := len(tasks) == 1
+	if !alone {
+		if err := t.followAll(tasks); err != nil {
 			return err
 		}
-		t.plan.stage = append(t.plan.stage, staged{i, v, seen})
 	}
-	for i := range tasks {
-		if err := t.follow(&tasks[i], len(tasks) == 1); err != nil {
+	if err := t.merge(); err != nil {
+		return err
+	}
+	if alone {
+		if err := t.follow(&tasks[0], true); err != nil {
 			return err
 		}
 	}
@@ -161,6 +165,27 @@ func (t *Thread[C]) settle(tasks []task[C], bump bool) error {
 	}
 	if t.opts.observe != nil {
 		t.emit(tasks)
+	}
+	return nil
+}
+
+func (t *Thread[C]) followAll(tasks []task[C]) error {
+	for i := range tasks {
+		if err := t.follow(&tasks[i], false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// merge computes the next values of the keys written.
+func (t *Thread[C]) merge() error {
+	for _, i := range t.plan.touched {
+		v, seen, err := t.graph.schema.keys[i].merge(t.vals[i], t.seen[i], t.plan.writes[i], t.owner)
+		if err != nil {
+			return err
+		}
+		t.plan.stage = append(t.plan.stage, staged{i, v, seen})
 	}
 	return nil
 }

@@ -1,0 +1,113 @@
+package stategraph_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	sg "axiommind/workflows/stategraph"
+)
+
+type bag struct {
+	Items []string
+	Index map[string][]int
+	Next  *bag
+	Any   any
+}
+
+func TestValuesAreCopied(t *testing.T) {
+	t.Parallel()
+	k := sg.LastValue[bag]("bag")
+	made := bag{Items: []string{"x"}, Index: map[string][]int{"x": {1}}, Next: &bag{Items: []string{"y"}}, Any: []any{map[string]any{"z": 1.0}}}
+	spoil := func(b bag) {
+		b.Items[0], b.Index["x"][0], b.Next.Items[0] = "spoilt", 99, "spoilt"
+		b.Index["new"] = nil
+		b.Any.([]any)[0].(map[string]any)["z"] = "spoilt"
+	}
+	want := func(b bag) {
+		require.Equal(t, bag{Items: []string{"x"}, Index: map[string][]int{"x": {1}}, Next: &bag{Items: []string{"y"}}, Any: []any{map[string]any{"z": 1.0}}}, b)
+	}
+	check := func(_ context.Context, s sg.State) (sg.Result, error) {
+		want(k.Get(s))
+		spoil(k.Get(s))
+		for _, v := range s.All() {
+			spoil(v.(bag))
+		}
+		return nil, nil
+	}
+	g, err := sg.New[context.Context](sg.Root(k)).
+		AddNode("a", check).AddNode("b", check).AddNode("c", check).
+		AddEdge(sg.START, "a").AddEdge(sg.START, "b").AddJoin([]string{"a", "b"}, "c").Compile()
+	require.NoError(t, err)
+	write := sg.Update{k.Set(made)}
+	spoil(made)
+	out, err := g.Run(t.Context(), sg.InOrder[context.Context]{}, write, sg.Observe(func(e sg.Event) {
+		for _, v := range e.State.All() {
+			spoil(v.(bag))
+		}
+		for _, w := range e.Update {
+			spoil(w.Value().(bag))
+		}
+	}))
+	require.NoError(t, err)
+	want(k.Get(out))
+}
+
+// A router sees an appended list that grows in the memory of the list before
+// it; the values of the superstep must not be what the last router saw.
+func TestRouterViewsStayApart(t *testing.T) {
+	t.Parallel()
+	list := sg.Reduce("list", func(acc, v []string) []string {
+		for _, s := range v {
+			acc = append(acc, s) // one by one, to leave room at the end
+		}
+		return acc
+	}, nil)
+	adds := func(v ...string) sg.Node[context.Context] {
+		return func(context.Context, sg.State) (sg.Result, error) { return sg.Update{list.Add(v)}, nil }
+	}
+	var views [][]string
+	sees := func(s sg.State) ([]sg.Target, error) {
+		views = append(views, list.Get(s))
+		return nil, nil
+	}
+	g, err := sg.New[context.Context](sg.Root(list)).
+		AddNode("first", adds("1", "2", "3")).AddNode("second", adds("4", "5")).
+		AddNode("a", adds("a")).AddNode("b", adds("b")).AddNode("c", adds("c")).
+		AddEdge(sg.START, "first").AddEdge("first", "second").
+		AddEdge("second", "a").AddEdge("second", "b").AddEdge("second", "c").
+		AddConditionalEdges("a", "sees", sees, sg.Paths()).
+		AddConditionalEdges("b", "sees", sees, sg.Paths()).
+		AddConditionalEdges("c", "sees", sees, sg.Paths()).
+		Compile()
+	require.NoError(t, err)
+	out, err := g.Run(t.Context(), sg.InOrder[context.Context]{}, sg.Update{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"1", "2", "3", "4", "5", "a", "b", "c"}, list.Get(out))
+	require.Equal(t, [][]string{{"1", "2", "3", "4", "5", "a"}, {"1", "2", "3", "4", "5", "b"}, {"1", "2", "3", "4", "5", "c"}}, views)
+}
+
+func TestOwnCopy(t *testing.T) {
+	t.Parallel()
+	type handle struct{ id *int }
+	copies := 0
+	k := sg.LastValue[handle]("handle").Copy(func(h handle) handle {
+		copies++
+		id := *h.id
+		return handle{&id}
+	})
+	id := 7
+	g, err := sg.New[context.Context](sg.Root(k)).
+		AddNode("a", func(_ context.Context, s sg.State) (sg.Result, error) {
+			*k.Get(s).id = 8
+			return nil, nil
+		}).
+		AddEdge(sg.START, "a").Compile()
+	require.NoError(t, err)
+	out, err := g.Run(t.Context(), sg.InOrder[context.Context]{}, sg.Update{k.Set(handle{&id})})
+	require.NoError(t, err)
+	id = 9
+	require.Equal(t, 7, *k.Get(out).id)
+	require.Equal(t, 3, copies)
+}
