@@ -91,23 +91,31 @@ CREATE OR REPLACE VIEW entity_events AS
 SELECT * FROM entity_events_raw FINAL;
 
 -- What each blocked task waits for in the end: a condition or a merged task that resolves to
--- something stands for that, through chains of any length. A path ends where it would enter a
--- circle; its last member is then the blocker.
+-- something stands for that, through chains of up to 32. A path ends where it would enter a circle;
+-- its last member is then the blocker.
 CREATE OR REPLACE VIEW v_task_blockers_effective AS
 WITH RECURSIVE
     resolved AS (SELECT project, src_id, dst_id FROM edges WHERE rel_type = 'resolves_to'),
-    expanded AS
+    chains AS
     (
-        SELECT project, src_id AS task_id, dst_id AS blocker_id, dst_id AS effective_id, [dst_id] AS path
-        FROM edges
-        WHERE rel_type = 'blocked_by'
+        SELECT project, src_id, dst_id, [src_id, dst_id] AS path
+        FROM resolved
         UNION ALL
-        SELECT e.project, e.task_id, e.blocker_id, r.dst_id, arrayPushBack(e.path, r.dst_id)
-        FROM expanded AS e
-        INNER JOIN resolved AS r ON r.project = e.project AND r.src_id = e.effective_id
-        WHERE NOT has(e.path, r.dst_id)
+        SELECT c.project, c.src_id, r.dst_id, arrayPushBack(c.path, r.dst_id)
+        FROM chains AS c
+        INNER JOIN resolved AS r ON r.project = c.project AND r.src_id = c.dst_id
+        WHERE NOT has(c.path, r.dst_id) AND length(c.path) <= 32
+    ),
+    ends AS
+    (
+        SELECT project, src_id, argMax(path, length(path)) AS path
+        FROM chains
+        GROUP BY project, src_id
     )
-SELECT project, task_id, blocker_id,
-       argMax(effective_id, length(path)) AS effective_id, max(length(path)) - 1 AS hops
-FROM expanded
-GROUP BY project, task_id, blocker_id;
+SELECT b.project AS project, b.src_id AS task_id, b.dst_id AS blocker_id,
+       if(empty(e.path), b.dst_id, e.path[-1]) AS effective_id,
+       if(empty(e.path), 0, length(e.path) - 1) AS hops,
+       b.meta_json AS meta_json, b.created_at AS created_at
+FROM edges AS b
+LEFT JOIN ends AS e ON e.project = b.project AND e.src_id = b.dst_id
+WHERE b.rel_type = 'blocked_by';

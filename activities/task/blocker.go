@@ -1,0 +1,215 @@
+package task
+
+import (
+	"context"
+	"strings"
+
+	"axiommind/schema"
+)
+
+const conditionConfidence = 0.5
+
+// resolveBlocker returns what the text names: an artifact by its address or key, an entity by its
+// id, a task by its title when the match is certain, and else a condition. Artifacts and
+// conditions come into being here; tasks never do.
+func (p *planner) resolveBlocker(ctx context.Context, text string) (schema.Blocker, error) {
+	b := schema.Blocker{Text: clipTitle(text), EntryID: p.act.EntryID, Since: p.at}
+	forms := formsOf(text)
+	for _, form := range forms.artifacts {
+		if keys, ok := StrongArtifact(form); ok {
+			e, err := p.artifact(ctx, keys, form)
+			b.EntityRef, b.Confidence = e.EntityRef, 1
+			return b, err
+		}
+	}
+	e, found, err := p.named(ctx, forms.titles)
+	if err != nil {
+		return b, err
+	}
+	if found {
+		b.EntityRef, b.Confidence, b.Placeholder = e.EntityRef, 1, e.AutoPlaceholder
+		return b, nil
+	}
+	var candidates []schema.Candidate
+	for _, form := range forms.titles {
+		matches, err := p.world.match(ctx, form, p.at)
+		if err != nil {
+			return b, err
+		}
+		if top, ok := Strict(matches); ok {
+			b.EntityRef, b.Confidence = top.Entity.EntityRef, top.Score
+			return b, nil
+		}
+		if len(candidates) == 0 {
+			for _, m := range matches {
+				candidates = append(candidates, m.candidate())
+			}
+		}
+	}
+	e, err = p.condition(ctx, forms.condition, candidates)
+	b.EntityRef, b.Confidence = e.EntityRef, conditionConfidence
+	return b, err
+}
+
+// named returns the entity that one of the texts is the id of, or the task whose key one is.
+func (p *planner) named(ctx context.Context, texts []string) (Entity, bool, error) {
+	for _, text := range texts {
+		text = bare(text)
+		if isID(text) {
+			if e, ok, err := p.world.byID(ctx, strings.ToLower(text)); err != nil || ok {
+				return e, ok, err
+			}
+		}
+		key, err := ParseKey(text)
+		if err != nil || key.Type != schema.EntityTask || key.Project != p.world.project {
+			continue
+		}
+		if e, ok, err := p.world.byKey(ctx, key); err != nil || ok {
+			return e, ok, err
+		}
+	}
+	return Entity{}, false, nil
+}
+
+// artifact returns the artifact that any of the keys leads to, or declares it under the first.
+func (p *planner) artifact(ctx context.Context, keys []Key, text string) (Entity, error) {
+	for _, key := range keys {
+		if e, ok, err := p.world.byKey(ctx, key); err != nil || ok {
+			return e, err
+		}
+	}
+	id := keys[0].ID()
+	err := p.emit(schema.ArtifactDeclared, "artifact/"+id, schema.ArtifactDeclaredPayload{
+		Act: p.act, ArtifactID: id, CanonicalKey: keys[0].String(), Kind: keys[0].Kind, Text: clipTitle(text),
+	})
+	return p.world.entities[id], err
+}
+
+func (p *planner) condition(ctx context.Context, text string, candidates []schema.Candidate) (Entity, error) {
+	key, err := ConditionKey(p.world.project, text)
+	if err != nil {
+		return Entity{}, err
+	}
+	if e, ok, err := p.world.byKey(ctx, key); err != nil || ok {
+		return e, err
+	}
+	var named []string
+	for _, keys := range mentions(text) {
+		e, err := p.artifact(ctx, keys, text)
+		if err != nil {
+			return Entity{}, err
+		}
+		named = append(named, e.ID)
+	}
+	return p.declare(key, text, false, candidates, named)
+}
+
+// placeholder returns the condition that stands in for what blocks the task.
+func (p *planner) placeholder(ctx context.Context, task Entity) (schema.Blocker, error) {
+	key := placeholderKey(p.world.project, task.ID)
+	e, ok, err := p.world.byKey(ctx, key)
+	if err == nil && !ok {
+		e, err = p.declare(key, "Unknown blocker for: "+task.Title, true, nil, nil)
+	}
+	return schema.Blocker{
+		EntityRef: e.EntityRef, Text: e.Title, Placeholder: true, EntryID: p.act.EntryID, Since: p.at,
+	}, err
+}
+
+func (p *planner) declare(key Key, text string, auto bool, candidates []schema.Candidate, named []string) (Entity, error) {
+	id := key.ID()
+	err := p.emit(schema.ConditionDeclared, "condition/"+id, schema.ConditionDeclaredPayload{
+		Act: p.act, ConditionID: id, CanonicalKey: key.String(), Text: clipTitle(text),
+		AutoPlaceholder: auto, Candidates: candidates, Mentions: named,
+	})
+	return p.world.entities[id], err
+}
+
+// resolveBlockers resolves the texts, each entity once, and refuses what would make the task wait
+// for itself. What is refused is recorded.
+func (p *planner) resolveBlockers(ctx context.Context, task Entity, texts []string) ([]schema.Blocker, error) {
+	var out []schema.Blocker
+	refused := map[string][]schema.Blocker{}
+	for _, text := range texts {
+		if Normalize(text) == "" {
+			continue
+		}
+		b, err := p.resolveBlocker(ctx, text)
+		if err != nil {
+			return nil, err
+		}
+		rejection := ""
+		if b.ID == task.ID {
+			rejection = schema.RejectedSelfBlock
+		} else if loops, err := p.world.reaches(ctx, b.ID, task.ID); err != nil {
+			return nil, err
+		} else if loops {
+			rejection = schema.RejectedCycle
+		}
+		switch {
+		case rejection != "":
+			refused[rejection] = append(refused[rejection], b)
+		case !hasBlocker(out, b.ID):
+			out = append(out, b)
+		}
+	}
+	for _, rejection := range []string{schema.RejectedSelfBlock, schema.RejectedCycle} {
+		if blockers := refused[rejection]; len(blockers) > 0 {
+			if err := p.reject(task, "", rejection, blockers); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// resolveConditions resolves the condition whose text is the key's title to the task that now has
+// the title, unless the task waits for it.
+func (p *planner) resolveCondition(ctx context.Context, task Entity, key Key) error {
+	key.Type = schema.EntityCondition
+	condition, ok, err := p.world.byKey(ctx, key)
+	if err != nil || !ok || condition.ResolvesTo != nil {
+		return err
+	}
+	loops, err := p.world.reaches(ctx, task.ID, condition.ID)
+	if err != nil {
+		return err
+	}
+	if loops {
+		return p.reject(task, "", schema.RejectedCycle, []schema.Blocker{{
+			EntityRef: condition.EntityRef, Text: condition.Title, EntryID: p.act.EntryID, Since: p.at,
+		}})
+	}
+	return p.resolveTo(condition, task.EntityRef, schema.ResolvedByTaskTitle)
+}
+
+func (p *planner) resolveTo(condition Entity, target schema.EntityRef, by string) error {
+	return p.emit(schema.ConditionResolvedTo, p.actID+"/resolved/"+condition.ID, schema.ConditionResolvedToPayload{
+		Act: p.act, ConditionID: condition.ID, Target: target, ResolvedBy: by,
+	})
+}
+
+// closeArtifact closes the artifact, if it is known and open, and resolves to it the conditions
+// that name it.
+func (p *planner) closeArtifact(ctx context.Context, artifact Entity) error {
+	if artifact.Open() {
+		err := p.emit(schema.ArtifactClosed, p.actID+"/closed/"+artifact.ID, schema.ArtifactClosedPayload{
+			Act: p.act, ArtifactID: artifact.ID,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	conditions, err := p.world.mentioning(ctx, artifact.ID)
+	if err != nil {
+		return err
+	}
+	for _, c := range conditions {
+		if c.ResolvesTo == nil {
+			if err := p.resolveTo(c, artifact.EntityRef, schema.ResolvedByArtifact); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

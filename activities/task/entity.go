@@ -1,0 +1,141 @@
+package task
+
+import (
+	"slices"
+	"time"
+
+	"axiommind/schema"
+)
+
+// Entity is a task, a condition or an artifact: the fold of its events and of nothing else. Its
+// JSON is entities.current_json, from which the fold goes on.
+type Entity struct {
+	schema.EntityRef
+	Project      string        `json:"project"`
+	CanonicalKey string        `json:"canonical_key"`
+	Title        string        `json:"title"`
+	Stage        schema.Stage  `json:"stage"`
+	Status       schema.Status `json:"status"`
+	// Aliases are the other canonical keys that lead here.
+	Aliases []Alias `json:"aliases,omitempty"`
+	// ResolvesTo is what a condition turned out to be, or the task that this one was merged into.
+	ResolvesTo *schema.EntityRef `json:"resolves_to,omitempty"`
+	ResolvedBy string            `json:"resolved_by,omitempty"`
+	ResolvedAt time.Time         `json:"resolved_at,omitzero"`
+	// Candidates are tasks that this entity may be.
+	Candidates []schema.Candidate `json:"candidates,omitempty"`
+
+	// TaskStatus to Suggestions are a task's. Blockers is never empty while it is blocked and
+	// always empty otherwise; StagedBlockers take effect with the change to blocked.
+	TaskStatus     schema.TaskStatus   `json:"task_status,omitempty"`
+	Priority       schema.TaskPriority `json:"priority,omitempty"`
+	Blockers       []schema.Blocker    `json:"blockers,omitempty"`
+	StagedBlockers []schema.Blocker    `json:"staged_blockers,omitempty"`
+	Suggestions    []schema.Blocker    `json:"blocker_suggestions,omitempty"`
+
+	// AutoPlaceholder and Mentions are a condition's.
+	AutoPlaceholder bool     `json:"auto_placeholder,omitempty"`
+	Mentions        []string `json:"mentions,omitempty"`
+
+	// ArtifactKind is an artifact's.
+	ArtifactKind schema.ArtifactKind `json:"artifact_kind,omitempty"`
+
+	// ClosedAt is when a task was done or cancelled, or an artifact closed; zero while it is open.
+	ClosedAt  time.Time `json:"closed_at,omitzero"`
+	CreatedAt time.Time `json:"created_at"`
+	// UpdatedAt is the latest time that any event of the entity tells of.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version is the position in the project's stream of the last event folded.
+	Version uint64 `json:"version"`
+}
+
+// Alias is a canonical key besides an entity's own.
+type Alias struct {
+	CanonicalKey string    `json:"canonical_key"`
+	Since        time.Time `json:"since"`
+}
+
+// Exists reports whether any event has brought the entity into being.
+func (e Entity) Exists() bool { return e.ID != "" }
+
+// Open reports whether what waits for the entity still waits.
+func (e Entity) Open() bool {
+	return e.ClosedAt.IsZero() && e.Status != schema.StatusSuperseded
+}
+
+// Edge relates two entities.
+type Edge struct {
+	Src EdgeEnd
+	Rel schema.RelType
+	Dst EdgeEnd
+	// Meta is nil, or the blocker or resolution that the edge stands for.
+	Meta  any
+	Since time.Time
+}
+
+// EdgeEnd is one end of an edge.
+type EdgeEnd struct{ Type, ID string }
+
+// Ends of edges.
+const (
+	endEntry  = "entry"
+	endEntity = "entity"
+)
+
+func (e Entity) end() EdgeEnd { return EdgeEnd{endEntity, e.ID} }
+
+// edgeKey tells edges of one project apart.
+type edgeKey struct {
+	src EdgeEnd
+	rel schema.RelType
+	dst EdgeEnd
+}
+
+func (e Edge) key() edgeKey { return edgeKey{e.Src, e.Rel, e.Dst} }
+
+// resolution is the meta of a resolves_to edge.
+type resolution struct {
+	ResolvedBy string `json:"resolved_by"`
+}
+
+// Edges returns the edges that lead out of the entity, in a fixed order.
+func (e Entity) Edges() []Edge {
+	var out []Edge
+	for _, b := range e.Blockers {
+		out = append(out, Edge{e.end(), schema.RelBlockedBy, EdgeEnd{endEntity, b.ID}, b, b.Since})
+	}
+	for _, b := range e.Suggestions {
+		out = append(out, Edge{e.end(), schema.RelBlockedBySuggested, EdgeEnd{endEntity, b.ID}, b, b.Since})
+	}
+	if e.ResolvesTo != nil {
+		out = append(out, Edge{e.end(), schema.RelResolvesTo, EdgeEnd{endEntity, e.ResolvesTo.ID}, resolution{e.ResolvedBy}, e.ResolvedAt})
+	}
+	for _, id := range e.Mentions {
+		out = append(out, Edge{e.end(), schema.RelMentions, EdgeEnd{endEntity, id}, nil, e.CreatedAt})
+	}
+	return out
+}
+
+// Keys returns the canonical keys that lead to the entity, the primary one first. A merged task has
+// none: they lead to the other.
+func (e Entity) Keys() []Alias {
+	if e.Status == schema.StatusSuperseded {
+		return nil
+	}
+	return append([]Alias{{e.CanonicalKey, e.CreatedAt}}, e.Aliases...)
+}
+
+func (e Entity) hasKey(key string) bool {
+	return e.CanonicalKey == key || slices.ContainsFunc(e.Aliases, func(a Alias) bool { return a.CanonicalKey == key })
+}
+
+func (e Entity) blockedBy(id string) bool { return hasBlocker(e.Blockers, id) }
+
+func hasBlocker(blockers []schema.Blocker, id string) bool {
+	return slices.ContainsFunc(blockers, func(b schema.Blocker) bool { return b.ID == id })
+}
+
+// onlyPlaceholder reports whether nothing is known of what blocks the task.
+func (e Entity) onlyPlaceholder() bool {
+	return len(e.Blockers) > 0 && !slices.ContainsFunc(e.Blockers, func(b schema.Blocker) bool { return !b.Placeholder })
+}

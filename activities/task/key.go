@@ -1,0 +1,160 @@
+package task
+
+import (
+	"crypto/sha1" //nolint:gosec // The key format names SHA-1; nothing secret rests on it.
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"axiommind/schema"
+)
+
+// ErrKey is wrapped by every refusal of a canonical key or of what one is made from.
+var ErrKey = errors.New("invalid canonical key")
+
+// Key is a canonical key in parts. Its text form is one of
+//
+//	task:{project}:{name}
+//	cond:{project}:{name}
+//	art:{kind}:{name}
+//
+// where the project's colons and percent signs are percent-encoded, so that no project can reach
+// into a name. Entities of equal keys are one entity.
+type Key struct {
+	Type schema.EntityType
+	// Project is empty for artifacts: they are the same wherever they are named.
+	Project string
+	// Kind is set for artifacts.
+	Kind schema.ArtifactKind
+	Name string
+}
+
+// MaxTitle is how much of a title is kept, in runes.
+const MaxTitle = 10_000
+
+const (
+	taskPrefix      = "task:"
+	conditionPrefix = "cond:"
+	artifactPrefix  = "art:"
+	// maxName is how much of a name a key spells out, in runes. A longer name ends in its hash,
+	// after a mark that no normalized text holds: it has no upper case.
+	maxName  = 256
+	hashMark = "…SHA256="
+	// placeholderMark begins the name of a condition that stands in for an unknown blocker.
+	placeholderMark = "UNKNOWN="
+)
+
+// TaskKey returns the key of the task with the title.
+func TaskKey(project, title string) (Key, error) {
+	return titleKey(schema.EntityTask, project, title)
+}
+
+// ConditionKey returns the key of the condition with the text.
+func ConditionKey(project, text string) (Key, error) {
+	return titleKey(schema.EntityCondition, project, text)
+}
+
+func titleKey(entityType schema.EntityType, project, title string) (Key, error) {
+	k := Key{Type: entityType, Project: project, Name: shorten(Normalize(title))}
+	return k, k.validate()
+}
+
+// placeholderKey returns the key of the condition that stands in for the unknown blocker of a task.
+func placeholderKey(project, taskID string) Key {
+	return Key{Type: schema.EntityCondition, Project: project, Name: placeholderMark + taskID}
+}
+
+func shorten(name string) string {
+	if utf8.RuneCountInString(name) <= maxName {
+		return name
+	}
+	return string([]rune(name)[:maxName]) + hashMark + schema.HashText(name)
+}
+
+func plainKey(text string) Key {
+	return Key{Type: schema.EntityArtifact, Kind: schema.ArtifactPlain, Name: sha1Hex(Normalize(text))}
+}
+
+func sha1Hex(s string) string {
+	sum := sha1.Sum([]byte(s)) //nolint:gosec // See the import.
+	return hex.EncodeToString(sum[:])
+}
+
+// ID is the id of the entity with the key.
+func (k Key) ID() string { return schema.EntityID(k.String()) }
+
+// String returns the text form.
+func (k Key) String() string {
+	switch k.Type {
+	case schema.EntityTask:
+		return taskPrefix + escapeProject(k.Project) + ":" + k.Name
+	case schema.EntityCondition:
+		return conditionPrefix + escapeProject(k.Project) + ":" + k.Name
+	default:
+		return artifactPrefix + string(k.Kind) + ":" + k.Name
+	}
+}
+
+// ParseKey reads the text form. It accepts exactly what [Key.String] returns for a valid key.
+func ParseKey(text string) (Key, error) {
+	prefix, rest, ok := strings.Cut(text, ":")
+	second, name, ok2 := strings.Cut(rest, ":")
+	if !ok || !ok2 {
+		return Key{}, fmt.Errorf("parse key %q: %w: want three parts", text, ErrKey)
+	}
+	k := Key{Name: name}
+	switch prefix + ":" {
+	case taskPrefix:
+		k.Type = schema.EntityTask
+	case conditionPrefix:
+		k.Type = schema.EntityCondition
+	case artifactPrefix:
+		k.Type, k.Kind = schema.EntityArtifact, schema.ArtifactKind(second)
+		return k, k.validate()
+	default:
+		return Key{}, fmt.Errorf("parse key %q: %w: unknown prefix", text, ErrKey)
+	}
+	k.Project = unescapeProject.Replace(second)
+	if escapeProject(k.Project) != second {
+		return Key{}, fmt.Errorf("parse key %q: %w: project is not encoded as it would be", text, ErrKey)
+	}
+	return k, k.validate()
+}
+
+func (k Key) validate() error {
+	switch {
+	case strings.TrimSpace(k.Name) == "":
+		return fmt.Errorf("key of a %s: %w: no letter, digit or symbol in it", k.Type, ErrKey)
+	case !utf8.ValidString(k.Name) || !utf8.ValidString(k.Project):
+		return fmt.Errorf("key of a %s: %w: not UTF-8", k.Type, ErrKey)
+	case k.Type == schema.EntityArtifact:
+		return k.validateArtifact()
+	case strings.TrimSpace(k.Project) == "":
+		return fmt.Errorf("key of a %s: %w: no project", k.Type, ErrKey)
+	}
+	return nil
+}
+
+func (k Key) validateArtifact() error {
+	valid := false
+	switch k.Kind {
+	case schema.ArtifactURL, schema.ArtifactPlain:
+		valid = len(k.Name) == 2*sha1.Size && strings.Trim(k.Name, "0123456789abcdef") == ""
+	case schema.ArtifactJira:
+		valid = jiraKey.MatchString(k.Name)
+	case schema.ArtifactGitHubIssue, schema.ArtifactGitHubPull:
+		valid = gitHubName.MatchString(k.Name)
+	}
+	if !valid {
+		return fmt.Errorf("key of an artifact: %w: %q is no %q", ErrKey, k.Name, k.Kind)
+	}
+	return nil
+}
+
+func escapeProject(project string) string {
+	return strings.NewReplacer("%", "%25", ":", "%3A").Replace(project)
+}
+
+var unescapeProject = strings.NewReplacer("%25", "%", "%3A", ":")

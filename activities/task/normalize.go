@@ -1,0 +1,176 @@
+package task
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Normalize returns the form in which two spellings of one title are equal: compatibility forms,
+// case, white space, punctuation at the edges of words, invisible characters and Markdown around
+// the whole do not count. Everything else does: symbols, punctuation between letters or digits,
+// vowel signs, emoji. A title of nothing but punctuation keeps it.
+func Normalize(title string) string {
+	// What one pass lays bare at the edges may be a mark of its own. Few titles take a third pass;
+	// the bound is there for those made to take many.
+	for range 16 {
+		next := normalizeOnce(title)
+		if next == title {
+			break
+		}
+		title = next
+	}
+	return title
+}
+
+func normalizeOnce(title string) string {
+	words := strings.Fields(unwrap(dropMarker(foldCase(visible(title)))))
+	kept := make([]string, 0, len(words))
+	for _, w := range words {
+		if w = trimWord(w); w != "" {
+			kept = append(kept, w)
+		}
+	}
+	if len(kept) == 0 {
+		return strings.Join(words, " ")
+	}
+	return strings.Join(kept, " ")
+}
+
+// visible replaces control characters by spaces and drops characters that show nothing. A joiner
+// stays where it changes the glyph: between two characters that are not ASCII.
+func visible(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	var b strings.Builder
+	b.Grow(len(s))
+	previous := rune(' ')
+	for i, r := range s {
+		switch {
+		case r == '\u200c' || r == '\u200d':
+			next, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
+			if previous < utf8.RuneSelf || next < utf8.RuneSelf || next == utf8.RuneError || unicode.IsSpace(next) {
+				continue
+			}
+		case r == '\u00ad', r >= '\u200b' && r <= '\u200f', r >= '\u202a' && r <= '\u202e',
+			r >= '\u2060' && r <= '\u2069', r == '\ufeff', r >= '\ufe00' && r <= '\ufe0f', r == '\u180e':
+			continue
+		case unicode.IsSpace(r) || unicode.IsControl(r):
+			r = ' '
+		case dashes[r]:
+			r = '-'
+		case singleQuotes[r]:
+			r = '\''
+		case doubleQuotes[r]:
+			r = '"'
+		}
+		b.WriteRune(r)
+		previous = r
+	}
+	return b.String()
+}
+
+// foldCase folds case and compatibility forms until neither changes anything. Superscripts,
+// fractions and circled numbers keep their meaning and so their form.
+func foldCase(s string) string {
+	for range 4 {
+		next := compatible(cases.Fold().String(compatible(s)))
+		if next == s {
+			break
+		}
+		s = next
+	}
+	return s
+}
+
+func compatible(s string) string {
+	if isASCII(s) {
+		return s
+	}
+	var b strings.Builder
+	start := 0
+	for i, r := range s {
+		if !keepsForm(r) {
+			continue
+		}
+		b.WriteString(norm.NFKC.String(s[start:i]))
+		b.WriteRune(r)
+		start = i + utf8.RuneLen(r)
+	}
+	b.WriteString(norm.NFKC.String(s[start:]))
+	return b.String()
+}
+
+func keepsForm(r rune) bool {
+	isSubscript := r >= '\u2080' && r <= '\u2089'
+	return r >= utf8.RuneSelf && unicode.Is(unicode.No, r) && !isSubscript
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+func runeSet(s string) map[rune]bool {
+	set := make(map[rune]bool, len(s))
+	for _, r := range s {
+		set[r] = true
+	}
+	return set
+}
+
+var (
+	dashes       = runeSet("‐‑‒–—―﹘−")
+	singleQuotes = runeSet("‘’‚‛ʼ`´")
+	doubleQuotes = runeSet("“”„‟«»「」『』《》")
+	quotes       = runeSet(`'"`)
+	// wordEnds does not count after a word, wordStarts not before one.
+	wordEnds   = runeSet(`'".,;:!?。、؟،؛।॥։`)
+	wordStarts = runeSet(`'",;¡¿。、،؛`)
+)
+
+// trimWord returns the word without punctuation at its edges; empty when that is all it is.
+func trimWord(w string) string {
+	core := strings.TrimRightFunc(w, func(r rune) bool { return wordEnds[r] })
+	core = strings.TrimLeftFunc(core, func(r rune) bool { return wordStarts[r] })
+	if strings.Trim(core, "-") == "" {
+		return ""
+	}
+	return core
+}
+
+// dropMarker removes a list bullet, a heading mark or a check box from the start.
+func dropMarker(s string) string {
+	s = strings.TrimSpace(s)
+	for _, mark := range []string{"- ", "* ", "+ ", "• ", "· ", "# ", "## ", "### ", "[ ] ", "[x] "} {
+		if rest, ok := strings.CutPrefix(s, mark); ok && strings.TrimSpace(rest) != "" {
+			return strings.TrimSpace(rest)
+		}
+	}
+	return s
+}
+
+var wrappings = [][2]string{{"**", "**"}, {"__", "__"}, {"~~", "~~"}, {"*", "*"}, {"(", ")"}, {"[", "]"}, {"【", "】"}}
+
+// unwrap removes one pair of brackets or emphasis marks around the whole of a title of several
+// words; a single word such as __init__ or *ptr* may be a name.
+func unwrap(s string) string {
+	s = strings.TrimSpace(s)
+	for _, w := range wrappings {
+		inner, ok := strings.CutPrefix(s, w[0])
+		if !ok {
+			continue
+		}
+		inner, ok = strings.CutSuffix(inner, w[1])
+		if ok && strings.Contains(strings.TrimSpace(inner), " ") && !strings.Contains(inner, w[0]) && !strings.Contains(inner, w[1]) {
+			return strings.TrimSpace(inner)
+		}
+	}
+	return s
+}

@@ -1,0 +1,204 @@
+package task
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"axiommind/schema"
+)
+
+// ActorResolver is the actor of events that follow from a session's entries.
+const ActorResolver = "task_resolver"
+
+// Batch is a run of one session's entries, in the order of their events.
+type Batch struct {
+	Project   string         `json:"project"`
+	SessionID string         `json:"session_id"`
+	BuildID   string         `json:"build_id,omitempty"`
+	Entries   []schema.Entry `json:"entries"`
+}
+
+// Skipped is an entry that no event could be made of.
+type Skipped struct {
+	EntryID string `json:"entry_id"`
+	Reason  string `json:"reason"`
+}
+
+// Planned is what a batch or a command comes to.
+type Planned struct {
+	// Events are to be appended to the project's stream, in order.
+	Events []schema.Event
+	// Skipped entries come back with every batch that holds them.
+	Skipped []Skipped
+}
+
+// planner turns one act after the other into events.
+type planner struct {
+	world   *world
+	session string
+	build   string
+	actor   string
+	// act, actID and at are of the entry or command at hand.
+	act   schema.Act
+	actID string
+	at    time.Time
+	// acts counts the events of a command.
+	acts int
+}
+
+// Plan returns the events that follow from the batch. The index must be up to date with the
+// project's stream. Entries observed before give none, and entries that are no task notes neither.
+func Plan(ctx context.Context, index Index, vectors TitleSearcher, batch Batch) (Planned, error) {
+	p := &planner{
+		world:   newWorld(batch.Project, index, vectors),
+		session: batch.SessionID, build: batch.BuildID, actor: ActorResolver,
+	}
+	var out Planned
+	entries, err := p.unseen(ctx, batch.Entries)
+	if err != nil {
+		return out, err
+	}
+	if err := p.world.prefetch(ctx, p.keysOf(entries)); err != nil {
+		return out, err
+	}
+	for _, e := range entries {
+		p.act, p.actID, p.at = schema.Act{EntryID: e.ID}, e.ID, instant(e.OccurredAt)
+		err := p.resolveEntry(ctx, e)
+		if errors.Is(err, ErrKey) {
+			out.Skipped = append(out.Skipped, Skipped{EntryID: e.ID, Reason: err.Error()})
+			continue
+		}
+		if err != nil {
+			return Planned{}, fmt.Errorf("resolve entry %q: %w", e.ID, err)
+		}
+	}
+	out.Events = p.world.planned
+	return out, nil
+}
+
+// unseen returns the task notes that no event speaks of yet, each once.
+func (p *planner) unseen(ctx context.Context, entries []schema.Entry) ([]schema.Entry, error) {
+	var ids []string
+	var notes []schema.Entry
+	known := map[string]bool{}
+	for _, e := range entries {
+		if e.Type == schema.EntryTaskNote && e.Task != nil && !known[e.ID] {
+			known[e.ID] = true
+			ids = append(ids, e.ID)
+			notes = append(notes, e)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	observed, err := p.world.index.Observed(ctx, p.world.project, ids)
+	if err != nil {
+		return nil, fmt.Errorf("find observed entries: %w", err)
+	}
+	var out []schema.Entry
+	for _, e := range notes {
+		if !observed[e.ID] {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+func (p *planner) keysOf(entries []schema.Entry) []string {
+	var keys []string
+	add := func(k Key, err error) {
+		if err == nil {
+			keys = append(keys, k.String())
+		}
+	}
+	for _, e := range entries {
+		title := titleOf(e)
+		add(TaskKey(p.world.project, title))
+		add(ConditionKey(p.world.project, title))
+		for _, text := range e.Task.BlockedBy {
+			forms := formsOf(text)
+			add(ConditionKey(p.world.project, forms.condition))
+			for _, t := range forms.titles {
+				add(TaskKey(p.world.project, t))
+			}
+			for _, t := range forms.artifacts {
+				artifacts, _ := StrongArtifact(t)
+				for _, k := range artifacts {
+					add(k, nil)
+				}
+			}
+		}
+	}
+	return keys
+}
+
+func titleOf(e schema.Entry) string {
+	if strings.TrimSpace(e.Task.Title) != "" {
+		return e.Task.Title
+	}
+	return e.Title
+}
+
+func clipTitle(s string) string {
+	s = strings.TrimSpace(s)
+	if len(s) <= MaxTitle {
+		return s
+	}
+	if runes := []rune(s); len(runes) > MaxTitle {
+		return string(runes[:MaxTitle])
+	}
+	return s
+}
+
+func isID(s string) bool {
+	_, err := uuid.Parse(s)
+	return err == nil && len(s) == 36
+}
+
+// emit plans an event under a dedupe key that names the act.
+func (p *planner) emit(eventType, what string, payload any) error {
+	encoded, err := json.Marshal(payload)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", eventType, err)
+	}
+	key := dedupeKey(p.world.project, what)
+	if p.act.RequestID != "" && strings.HasPrefix(what, p.actID) {
+		key = commandKey(p.world.project, p.act.RequestID, p.acts)
+		p.acts++
+	}
+	return p.world.plan(schema.Event{
+		Type: eventType, TS: p.at, Actor: p.actor,
+		SessionID: p.session, Project: p.world.project, BuildID: p.build,
+		DedupeKey: key, Payload: encoded, Sensitivity: schema.SensitivityNormal,
+	})
+}
+
+// instant is the time as the tables hold it.
+func instant(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+
+func dedupeKey(project, what string) string { return "tasks/" + strconv.Quote(project) + "/" + what }
+
+// commandKey is the key of the nth event of a command: once the first is stored, all are.
+func commandKey(project, requestID string, n int) string {
+	return dedupeKey(project, "command/"+strconv.Quote(requestID)+"/"+strconv.Itoa(n))
+}
+
+func (p *planner) reject(task Entity, to schema.TaskStatus, rejection string, blockers []schema.Blocker) error {
+	what := p.actID + "/rejected/" + rejection
+	if to != "" {
+		what += "/" + string(to)
+	}
+	for _, b := range blockers {
+		what += "/" + orElse(b.ID, schema.HashText(b.Text))
+	}
+	return p.emit(schema.TaskTransitionRejected, what, schema.TaskTransitionRejectedPayload{
+		Act: p.act, TaskID: task.ID, From: task.TaskStatus, To: to, Rejection: rejection, Blockers: blockers,
+	})
+}

@@ -1,0 +1,253 @@
+package task
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"axiommind/schema"
+)
+
+// Projector keeps the tables of entities, aliases, edges and histories. Every row is a function of
+// the fold of one entity's events, so that the rows are the same in whatever pages the events come.
+type Projector struct {
+	conn   Conn
+	tables *Tables
+}
+
+// NewProjector returns the projector over the tables of a migrated database.
+func NewProjector(conn Conn) *Projector { return &Projector{conn, NewTables(conn)} }
+
+// Name implements eventlog.Projector.
+func (p *Projector) Name() string { return "task_projector" }
+
+// Types implements eventlog.Projector.
+func (p *Projector) Types() []string { return EventTypes() }
+
+// StreamPrefix implements eventlog.Projector.
+func (p *Projector) StreamPrefix() string { return schema.ProjectStream("") }
+
+// Reset implements eventlog.Projector.
+func (p *Projector) Reset(ctx context.Context) error {
+	for _, table := range []string{"entities_raw", "entity_aliases_raw", "edges_raw", "entity_events_raw"} {
+		if err := p.conn.Exec(ctx, "TRUNCATE TABLE "+table); err != nil {
+			return fmt.Errorf("empty %s: %w", table, err)
+		}
+	}
+	return nil
+}
+
+// Apply implements eventlog.Projector. It costs a fixed number of statements, whatever there is in
+// the tables: it loads the entities that the events touch, folds, and writes what changed. Entities
+// are written last: until then the whole of it counts as not done, and done again it writes the same.
+func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	project := strings.TrimPrefix(events[0].Stream, p.StreamPrefix())
+	page, err := foldPage(project, events, func(ids []string) (map[string]Entity, error) {
+		return p.tables.Load(ctx, project, ids)
+	})
+	if err != nil {
+		return fmt.Errorf("fold %d events of project %q: %w", len(events), project, err)
+	}
+	rows, err := page.rows()
+	if err != nil {
+		return err
+	}
+	for _, table := range rows {
+		if err := insert(ctx, p.conn, table.into, table.rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// page is what a run of events changes.
+type page struct {
+	project string
+	// before and after hold the touched entities; those before that did not exist are absent.
+	before, after map[string]Entity
+	evidence      []evidenceEdge
+	history       []historyRow
+}
+
+type evidenceEdge struct {
+	edge Edge
+	seq  uint64
+}
+
+type historyRow struct {
+	entity string
+	event  schema.Event
+}
+
+func foldPage(project string, events []schema.Event, load func(ids []string) (map[string]Entity, error)) (page, error) {
+	g := page{project: project, after: map[string]Entity{}}
+	facts := make([]fact, len(events))
+	touched := map[string]bool{}
+	for i, e := range events {
+		f, err := readFact(e)
+		if err != nil {
+			return g, err
+		}
+		f.project = project
+		facts[i] = f
+		for _, id := range f.subjects() {
+			touched[id] = true
+		}
+	}
+	before, err := load(slices.Sorted(maps.Keys(touched)))
+	if err != nil {
+		return g, fmt.Errorf("load %d entities: %w", len(touched), err)
+	}
+	g.before = before
+	maps.Copy(g.after, before)
+	for i, f := range facts {
+		for _, id := range f.subjects() {
+			g.after[id] = g.after[id].after(id, f)
+			g.history = append(g.history, historyRow{id, events[i]})
+		}
+		if o, ok := f.payload.(*schema.TaskObservedPayload); ok && o.EntryID != "" {
+			g.evidence = append(g.evidence, evidenceEdge{Edge{
+				Src: EdgeEnd{endEntry, o.EntryID}, Rel: schema.RelEvidenceOf, Dst: EdgeEnd{endEntity, o.TaskID},
+				Meta:  evidenceMeta{o.Method, o.Score, o.EvidenceAligned, o.Title},
+				Since: f.ts,
+			}, f.seq})
+		}
+	}
+	return g, nil
+}
+
+// evidenceMeta is the meta of an evidence_of edge.
+type evidenceMeta struct {
+	Method          string  `json:"method"`
+	Score           float64 `json:"score"`
+	EvidenceAligned bool    `json:"evidence_aligned"`
+	Title           string  `json:"title"`
+}
+
+// tableRows are rows for one table.
+type tableRows struct {
+	into string
+	rows [][]any
+}
+
+// rows returns what to write, in the order in which to write it.
+func (g page) rows() ([]tableRows, error) {
+	history := tableRows{into: "entity_events_raw (project, entity_id, seq, event_id, event_type, ts)"}
+	for _, h := range g.history {
+		e := h.event
+		history.rows = append(history.rows, []any{g.project, h.entity, e.Seq, e.ID, e.Type, e.TS})
+	}
+	edges := tableRows{into: "edges_raw (edge_id, project, src_type, src_id, rel_type, dst_type, dst_id, meta_json, created_at, removed, version)"}
+	aliases := tableRows{into: "entity_aliases_raw (project, entity_type, canonical_key, entity_id, is_primary, created_at, version)"}
+	entities := tableRows{into: `entities_raw (entity_id, entity_type, project, canonical_key, title, stage, status,
+		task_status, priority, auto_placeholder, current_json, title_norm, search_text, created_at, updated_at, version)`}
+	for _, ev := range g.evidence {
+		row, err := g.edgeRow(ev.edge, false, ev.seq)
+		if err != nil {
+			return nil, err
+		}
+		edges.rows = append(edges.rows, row)
+	}
+	for _, id := range slices.Sorted(maps.Keys(g.after)) {
+		before, after := g.before[id], g.after[id]
+		if after.Version == before.Version || !after.Exists() {
+			continue
+		}
+		changed, err := g.edgeChanges(before, after)
+		if err != nil {
+			return nil, err
+		}
+		edges.rows = append(edges.rows, changed...)
+		aliases.rows = append(aliases.rows, g.aliasChanges(before, after)...)
+		row, err := g.entityRow(after)
+		if err != nil {
+			return nil, err
+		}
+		entities.rows = append(entities.rows, row)
+	}
+	return []tableRows{history, edges, aliases, entities}, nil
+}
+
+func (g page) entityRow(e Entity) ([]any, error) {
+	current, err := json.Marshal(e)
+	if err != nil {
+		return nil, fmt.Errorf("encode entity %q: %w", e.ID, err)
+	}
+	return []any{
+		e.ID, string(e.Type), g.project, e.CanonicalKey, e.Title, string(e.Stage), string(e.Status),
+		string(e.TaskStatus), string(e.Priority), e.AutoPlaceholder, string(current),
+		Normalize(e.Title), searchText(e.Title), e.CreatedAt, e.UpdatedAt, e.Version,
+	}, nil
+}
+
+func (g page) aliasChanges(before, after Entity) [][]any {
+	had := map[Alias]bool{}
+	for _, k := range before.Keys() {
+		had[k] = before.Exists()
+	}
+	var out [][]any
+	for i, k := range after.Keys() {
+		if !had[k] {
+			out = append(out, []any{g.project, string(after.Type), k.CanonicalKey, after.ID, i == 0, k.Since, after.Version})
+		}
+	}
+	return out
+}
+
+func (g page) edgeChanges(before, after Entity) ([][]any, error) {
+	had := map[edgeKey]Edge{}
+	for _, e := range before.Edges() {
+		had[e.key()] = e
+	}
+	var out [][]any
+	for _, e := range after.Edges() {
+		old, existed := had[e.key()]
+		delete(had, e.key())
+		if existed && old.Since.Equal(e.Since) && sameMeta(old.Meta, e.Meta) {
+			continue
+		}
+		row, err := g.edgeRow(e, false, after.Version)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, row)
+	}
+	for _, e := range before.Edges() {
+		if _, gone := had[e.key()]; !gone {
+			continue
+		}
+		row, err := g.edgeRow(e, true, after.Version)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+// sameMeta compares by what is stored: times of equal instants are equal.
+func sameMeta(a, b any) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && string(x) == string(y)
+}
+
+func (g page) edgeRow(e Edge, removed bool, version uint64) ([]any, error) {
+	meta := []byte("{}")
+	if e.Meta != nil {
+		var err error
+		if meta, err = json.Marshal(e.Meta); err != nil {
+			return nil, fmt.Errorf("encode edge of %q: %w", e.Src.ID, err)
+		}
+	}
+	id := schema.EdgeID(g.project, e.Src.Type, e.Src.ID, e.Rel, e.Dst.Type, e.Dst.ID)
+	return []any{
+		id, g.project, e.Src.Type, e.Src.ID, string(e.Rel), e.Dst.Type, e.Dst.ID, string(meta), e.Since, removed, version,
+	}, nil
+}

@@ -1,0 +1,156 @@
+package task
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"axiommind/schema"
+)
+
+var (
+	titles = []string{"Fix login bug", " fix login bug!", "Fix the login-bug", "Ship 1.5", "Ship 15", "Port to C++", "Port to C#",
+		"PROJ-7: Add index", "कि", "की", "修复登录错误", "🚀"}
+	blockerTexts = append([]string{"PROJ-7", "review of PROJ-7", "https://github.com/o/r/pull/5", "o/r#5", "API keys", "waiting for API keys",
+		"legal sign-off", "task:alpha:ship 1.5", " ", "utf-8"}, titles...)
+	statuses = []schema.TaskStatus{"", schema.TaskPending, schema.TaskInProgress, schema.TaskBlocked, schema.TaskDone, schema.TaskCancelled, "paused"}
+	times    = []time.Time{day, day, day, day.Add(-72 * time.Hour), day.Add(time.Hour), day.Truncate(24 * time.Hour)}
+)
+
+func (p *project) drawEntry(t *rapid.T) schema.Entry {
+	e := p.note(schema.ExtractedTask{
+		Title:     rapid.SampledFrom(titles).Draw(t, "title"),
+		Status:    rapid.SampledFrom(statuses).Draw(t, "status"),
+		Priority:  rapid.SampledFrom([]schema.TaskPriority{"", "", schema.PriorityHigh, schema.PriorityLow, "urgent"}).Draw(t, "priority"),
+		BlockedBy: rapid.SliceOfN(rapid.SampledFrom(blockerTexts), 0, 3).Draw(t, "blockers"),
+	})
+	e.EvidenceAligned = rapid.IntRange(0, 3).Draw(t, "aligned") > 0
+	e.OccurredAt = rapid.SampledFrom(times).Draw(t, "at")
+	return e
+}
+
+func (p *project) drawCommand(t *rapid.T) Command {
+	c := Command{
+		TaskID: rapid.SampledFrom(titles).Draw(t, "task"),
+		Status: rapid.SampledFrom(statuses[:6]).Draw(t, "to"),
+	}
+	switch rapid.IntRange(0, 3).Draw(t, "command") {
+	case 0:
+		c.Block = rapid.SliceOfN(rapid.SampledFrom(blockerTexts), 1, 2).Draw(t, "block")
+		c.Status = ""
+	case 1:
+		c.MergeInto = rapid.SampledFrom(titles).Draw(t, "into")
+	case 2:
+		c.Unblock = []string{rapid.SampledFrom(blockerTexts).Draw(t, "unblock")}
+	default:
+		c = Command{ConditionID: rapid.SampledFrom(blockerTexts).Draw(t, "condition"), ResolveTo: rapid.SampledFrom(blockerTexts).Draw(t, "resolve")}
+	}
+	return c
+}
+
+// TestI3I4I6 draws sessions and commands. After each, done has no blockers, blocked has one and
+// nothing waits for itself (I6); in the end the rows are those of a rebuild (I3) in pages of any
+// size (I4), and the same sessions again change nothing (I1).
+func TestI3I4I6(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p := newProject(t, "alpha")
+		var sessions [][]schema.Entry
+		for range rapid.IntRange(1, 8).Draw(t, "sessions") {
+			var entries []schema.Entry
+			for range rapid.IntRange(1, 6).Draw(t, "entries") {
+				entries = append(entries, p.drawEntry(t))
+			}
+			sessions = append(sessions, entries)
+			require.Empty(t, p.say(entries...).Skipped)
+			p.requireI6()
+			if rapid.IntRange(0, 2).Draw(t, "person") == 0 {
+				// What cannot be done is refused; whatever comes of it, the rules hold.
+				_ = p.do(p.drawCommand(t))
+				p.requireI6()
+			}
+		}
+		p.requireNoLeap()
+		before, length := p.memory.view(), len(p.log)
+		for _, entries := range sessions {
+			p.say(entries...)
+		}
+		require.Len(t, p.log, length, "the same sessions again add no event")
+		require.Equal(t, before, p.memory.view())
+
+		rebuilt := newMemory("alpha")
+		for events := p.log; len(events) > 0; {
+			n := rapid.IntRange(1, min(len(events), 9)).Draw(t, "page")
+			rebuilt.apply(t, events[:n])
+			if rapid.IntRange(0, 4).Draw(t, "again") == 0 {
+				rebuilt.apply(t, events[:n])
+			}
+			events = events[n:]
+		}
+		require.Equal(t, before, rebuilt.view())
+		whole := newMemory("alpha")
+		whole.apply(t, p.log)
+		require.Equal(t, before, whole.view())
+	})
+}
+
+// requireNoLeap checks every change of status against the rules, and that none is pending -> done.
+func (p *project) requireNoLeap() {
+	status := map[string]schema.TaskStatus{}
+	for _, e := range p.log {
+		f, err := readFact(e)
+		require.NoError(p.t, err)
+		switch c := f.payload.(type) {
+		case *schema.TaskCreatedPayload:
+			require.NotContains(p.t, []schema.TaskStatus{schema.TaskDone, schema.TaskCancelled, schema.TaskBlocked}, c.Status)
+			require.NotContains(p.t, status, c.TaskID, "created once")
+			status[c.TaskID] = c.Status
+		case *schema.TaskStatusChangedPayload:
+			require.Equal(p.t, status[c.TaskID], c.From)
+			require.True(p.t, Legal(c.From, c.To, c.Reopened), "%s -> %s", c.From, c.To)
+			require.False(p.t, c.From == schema.TaskPending && c.To == schema.TaskDone)
+			status[c.TaskID] = c.To
+		case *schema.TaskMergedPayload:
+			if !Closed(status[c.TaskID]) {
+				status[c.TaskID] = schema.TaskCancelled
+			}
+		}
+	}
+	for id, s := range status {
+		require.Equal(p.t, s, p.memory.entities[id].TaskStatus)
+	}
+}
+
+func TestFoldIsPure(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p := newProject(t, "alpha")
+		for range rapid.IntRange(1, 10).Draw(t, "entries") {
+			p.say(p.drawEntry(t))
+		}
+		// Two folds that share a beginning do not disturb each other.
+		for id := range p.memory.entities {
+			var trunk, again Entity
+			for _, e := range p.log {
+				f, err := readFact(e)
+				require.NoError(t, err)
+				if !slices.Contains(f.subjects(), id) {
+					continue
+				}
+				branch := trunk
+				trunk, err = Fold(trunk, id, e)
+				require.NoError(t, err)
+				other, err := Fold(branch, id, e)
+				require.NoError(t, err)
+				require.Equal(t, trunk, other)
+				again, err = Fold(again, id, e)
+				require.NoError(t, err)
+			}
+			require.Equal(t, trunk, again)
+			require.Equal(t, p.memory.entities[id].Version, trunk.Version)
+		}
+	})
+}

@@ -1,0 +1,281 @@
+package task
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"axiommind/schema"
+)
+
+// resolveEntry does the seven steps: find the task or create it, then priority, status and
+// blockers, and last the event that says the entry is done with.
+func (p *planner) resolveEntry(ctx context.Context, e schema.Entry) error {
+	title := titleOf(e)
+	key, err := TaskKey(p.world.project, title)
+	if err != nil {
+		return err
+	}
+	matches, err := p.world.match(ctx, title, p.at)
+	if err != nil {
+		return err
+	}
+	observed := schema.TaskObservedPayload{
+		Act: p.act, CanonicalKey: key.String(), Title: clipTitle(title),
+		Method: MethodCreated, Score: 1, EvidenceAligned: e.EvidenceAligned,
+	}
+	created := false
+	top, certain := Strict(matches)
+	// A cancelled task under the very key is the task all the same: an entity has one key.
+	if certain || len(matches) > 0 && top.Method == MethodExact {
+		observed.TaskID, observed.Method, observed.Score = top.Entity.ID, top.Method, top.Score
+	} else {
+		created, observed.TaskID = true, key.ID()
+		if err := p.create(e, key, matches); err != nil {
+			return err
+		}
+	}
+	if err := p.resolveCondition(ctx, p.task(observed.TaskID), key); err != nil {
+		return err
+	}
+	if err := p.priority(e, p.task(observed.TaskID), created); err != nil {
+		return err
+	}
+	if err := p.report(ctx, e, observed.TaskID, created); err != nil {
+		return err
+	}
+	if e.EvidenceAligned && e.Task.Status == schema.TaskDone {
+		if err := p.closeNamed(ctx, title); err != nil {
+			return err
+		}
+	}
+	return p.emit(schema.TaskObserved, p.actID+"/observed", observed)
+}
+
+func (p *planner) task(id string) Entity { return p.world.entities[id] }
+
+// initialStatus is how a task begins that is reported in the status. Blocked and cancelled are
+// reached by a transition; done is not to be had at once.
+func initialStatus(status schema.TaskStatus) schema.TaskStatus {
+	if status == schema.TaskInProgress || status == schema.TaskDone {
+		return schema.TaskInProgress
+	}
+	return schema.TaskPending
+}
+
+func (p *planner) create(e schema.Entry, key Key, matches []Match) error {
+	payload := schema.TaskCreatedPayload{
+		Act: p.act, TaskID: key.ID(), CanonicalKey: key.String(), Title: clipTitle(titleOf(e)),
+		Status: initialStatus(e.Task.Status), Priority: schema.PriorityMedium,
+	}
+	if e.Task.Status == schema.TaskDone {
+		payload.ReportedStatus = schema.TaskDone
+	}
+	if knownPriority(e.Task.Priority) {
+		payload.Priority = e.Task.Priority
+	}
+	for _, m := range matches {
+		payload.Candidates = append(payload.Candidates, m.candidate())
+	}
+	return p.emit(schema.TaskCreated, "created/"+payload.TaskID, payload)
+}
+
+func (p *planner) priority(e schema.Entry, task Entity, created bool) error {
+	to := e.Task.Priority
+	switch {
+	case to == "" || to == task.Priority:
+		return nil
+	case !knownPriority(to):
+		return p.reject(task, "", schema.RejectedPriority, nil)
+	case created:
+		return nil
+	}
+	return p.emit(schema.TaskPriorityChanged, p.actID+"/priority", schema.TaskPriorityChangedPayload{
+		Act: p.act, TaskID: task.ID, From: task.Priority, To: to,
+	})
+}
+
+// report applies what the entry says of the task's status and blockers.
+func (p *planner) report(ctx context.Context, e schema.Entry, id string, created bool) error {
+	task := p.task(id)
+	to := e.Task.Status
+	texts := slices.DeleteFunc(slices.Clone(e.Task.BlockedBy), func(t string) bool { return Normalize(t) == "" })
+	if to != "" && !knownStatus(to) {
+		if err := p.reject(task, to, schema.RejectedStatus, nil); err != nil {
+			return err
+		}
+		to = ""
+	}
+	if to == "" && len(texts) > 0 && e.EvidenceAligned && !Closed(task.TaskStatus) {
+		to = schema.TaskBlocked // What waits is blocked, whether or not the entry says the word.
+	}
+	if to == "" || created && to == schema.TaskDone {
+		to = task.TaskStatus
+	}
+	steps, ok := reported(task.TaskStatus, to, p.mayReopen(e, task))
+	if !ok {
+		return p.reject(task, to, p.whyNot(e, task, to), nil)
+	}
+	if to == schema.TaskBlocked {
+		return p.block(ctx, e, id, steps, texts)
+	}
+	if err := p.advance(id, steps); err != nil {
+		return err
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	task = p.task(id)
+	if Closed(task.TaskStatus) {
+		return p.reject(task, "", schema.RejectedBlockersOnClose, p.unresolved(texts))
+	}
+	blockers, err := p.resolveBlockers(ctx, task, texts)
+	if err != nil {
+		return err
+	}
+	return p.suggest(id, blockers)
+}
+
+// block makes the task blocked, or says anew by what it is. A blocker without aligned evidence is a
+// suggestion, and while nothing better is known a placeholder stands in.
+func (p *planner) block(ctx context.Context, e schema.Entry, id string, steps []schema.TaskStatus, texts []string) error {
+	if len(steps) > 1 { // Open it first.
+		if err := p.advance(id, steps[:1]); err != nil {
+			return err
+		}
+		steps = steps[1:]
+	}
+	blockers, err := p.resolveBlockers(ctx, p.task(id), texts)
+	if err != nil {
+		return err
+	}
+	var suggestions []schema.Blocker
+	if !e.EvidenceAligned {
+		blockers, suggestions = nil, blockers
+	}
+	if len(blockers) == 0 && len(steps) > 0 {
+		stand, err := p.placeholder(ctx, p.task(id))
+		if err != nil {
+			return err
+		}
+		blockers = []schema.Blocker{stand}
+	}
+	if err := p.replace(id, blockers); err != nil {
+		return err
+	}
+	if err := p.advance(id, steps); err != nil {
+		return err
+	}
+	return p.suggest(id, suggestions)
+}
+
+func (p *planner) advance(id string, steps []schema.TaskStatus) error {
+	for _, to := range steps {
+		from := p.task(id).TaskStatus
+		err := p.emit(schema.TaskStatusChanged, p.actID+"/status/"+string(to), schema.TaskStatusChangedPayload{
+			Act: p.act, TaskID: id, From: from, To: to, Reopened: Closed(from),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replace sets the blockers, unless they are those the task has. One it has keeps its age.
+func (p *planner) replace(id string, blockers []schema.Blocker) error {
+	task := p.task(id)
+	same := len(blockers) == len(task.Blockers)
+	for i, b := range blockers {
+		at := slices.IndexFunc(task.Blockers, func(old schema.Blocker) bool { return old.ID == b.ID })
+		if at < 0 {
+			same = false
+			continue
+		}
+		blockers[i].Since = task.Blockers[at].Since
+	}
+	if len(blockers) == 0 || same {
+		return nil
+	}
+	return p.emit(schema.TaskBlockersSet, p.actID+"/blockers/replace", schema.TaskBlockersSetPayload{
+		Act: p.act, TaskID: id, Mode: schema.BlockersReplace, Blockers: blockers,
+	})
+}
+
+func (p *planner) suggest(id string, blockers []schema.Blocker) error {
+	task := p.task(id)
+	blockers = slices.DeleteFunc(blockers, func(b schema.Blocker) bool {
+		return task.blockedBy(b.ID) || hasBlocker(task.Suggestions, b.ID)
+	})
+	if len(blockers) == 0 {
+		return nil
+	}
+	return p.emit(schema.TaskBlockersSet, p.actID+"/blockers/suggest", schema.TaskBlockersSetPayload{
+		Act: p.act, TaskID: id, Mode: schema.BlockersSuggest, Blockers: blockers,
+	})
+}
+
+// unresolved are blockers that are recorded by their text alone.
+func (p *planner) unresolved(texts []string) []schema.Blocker {
+	out := make([]schema.Blocker, len(texts))
+	for i, text := range texts {
+		out[i] = schema.Blocker{Text: clipTitle(text), EntryID: p.act.EntryID, Since: p.at}
+	}
+	return out
+}
+
+// mayReopen reports whether the entry is proof that a closed task is open again.
+func (p *planner) mayReopen(e schema.Entry, task Entity) bool {
+	return e.EvidenceAligned && !olderThan(e.OccurredAt, task.ClosedAt)
+}
+
+// olderThan compares to the day where only the day is known: a session's date is its midnight.
+func olderThan(occurred, closed time.Time) bool {
+	if day := closed.Truncate(24 * time.Hour); occurred.Equal(occurred.Truncate(24 * time.Hour)) {
+		closed = day
+	}
+	return occurred.Before(closed)
+}
+
+func (p *planner) whyNot(e schema.Entry, task Entity, to schema.TaskStatus) string {
+	switch {
+	case !Closed(task.TaskStatus) || Closed(to):
+		return schema.RejectedTransition
+	case !e.EvidenceAligned:
+		return schema.RejectedUnaligned
+	default:
+		return schema.RejectedStale
+	}
+}
+
+// titleArtifact finds the identifier that a title begins or ends with, as trackers write them:
+// "PROJ-12: Fix login", "Fix login (o/r#5)".
+var titleArtifact = regexp.MustCompile(`^(?:\[([^\]\s]+)\]|(\S+?):)\s|\s\(([^()\s]+)\)$`)
+
+// closeNamed closes the artifact that the title of a finished task is, begins or ends with, when
+// somebody has named it before.
+func (p *planner) closeNamed(ctx context.Context, title string) error {
+	title = strings.TrimSpace(title)
+	names := []string{title}
+	for _, m := range titleArtifact.FindAllStringSubmatch(title, -1) {
+		names = append(names, m[1:]...)
+	}
+	for _, name := range names {
+		keys, ok := StrongArtifact(name)
+		if !ok {
+			continue
+		}
+		for _, key := range keys {
+			artifact, known, err := p.world.byKey(ctx, key)
+			if err != nil {
+				return err
+			}
+			if known {
+				return p.closeArtifact(ctx, artifact)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,202 @@
+package task
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/schema"
+)
+
+// Conn is what of a ClickHouse connection this package uses.
+type Conn interface {
+	Query(ctx context.Context, query string, args ...any) (driver.Rows, error)
+	Exec(ctx context.Context, query string, args ...any) error
+	PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error)
+}
+
+// querySettings let a query carry the ids of a page.
+var querySettings = clickhouse.Settings{"max_query_size": 16 << 20}
+
+func query(ctx context.Context, conn Conn, scan func(driver.Rows) error, sql string, args ...any) error {
+	// The client adds the deadline to the map it is given.
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(maps.Clone(querySettings)))
+	rows, err := conn.Query(ctx, sql, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+func insert(ctx context.Context, conn Conn, into string, rows [][]any) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0}))
+	batch, err := conn.PrepareBatch(ctx, "INSERT INTO "+into)
+	if err != nil {
+		return fmt.Errorf("insert into %s: %w", into, err)
+	}
+	defer func() { _ = batch.Close() }()
+	for _, row := range rows {
+		if err := batch.Append(row...); err != nil {
+			return fmt.Errorf("insert into %s: %w", into, err)
+		}
+	}
+	if err := batch.Send(); err != nil {
+		return fmt.Errorf("insert into %s: %w", into, err)
+	}
+	return nil
+}
+
+// set makes the values the right side of IN.
+func set[T any](values []T) clickhouse.GroupSet {
+	out := make([]any, len(values))
+	for i, v := range values {
+		out[i] = v
+	}
+	return clickhouse.GroupSet{Value: out}
+}
+
+// Tables is the [Index] over the projection's tables.
+type Tables struct{ conn Conn }
+
+// NewTables returns the index over the tables of a migrated database.
+func NewTables(conn Conn) *Tables { return &Tables{conn} }
+
+// Resolve implements [Index].
+func (t *Tables) Resolve(ctx context.Context, project string, keys []string) (map[string]string, error) {
+	out := make(map[string]string, len(keys))
+	if len(keys) == 0 {
+		return out, nil
+	}
+	return out, query(ctx, t.conn, func(rows driver.Rows) error {
+		var key, id string
+		err := rows.Scan(&key, &id)
+		out[key] = id
+		return err
+	}, `SELECT canonical_key, entity_id FROM entity_aliases_raw WHERE project = ? AND canonical_key IN ?
+		ORDER BY version DESC LIMIT 1 BY canonical_key`, project, set(keys))
+}
+
+// Load implements [Index].
+func (t *Tables) Load(ctx context.Context, project string, ids []string) (map[string]Entity, error) {
+	out := make(map[string]Entity, len(ids))
+	if len(ids) == 0 {
+		return out, nil
+	}
+	return out, query(ctx, t.conn, func(rows driver.Rows) error {
+		e, err := scanEntity(rows)
+		out[e.ID] = e
+		return err
+	}, `SELECT current_json FROM entities_raw WHERE project = ? AND entity_id IN ?
+		ORDER BY version DESC LIMIT 1 BY entity_id`, project, set(ids))
+}
+
+func scanEntity(rows driver.Rows) (Entity, error) {
+	var current string
+	var e Entity
+	if err := rows.Scan(&current); err != nil {
+		return e, err
+	}
+	if err := json.Unmarshal([]byte(current), &e); err != nil {
+		return e, fmt.Errorf("read current_json: %w", err)
+	}
+	return e, nil
+}
+
+// maxTokens bounds the words a search asks for; the longest are the rarest as a rule.
+const maxTokens = 24
+
+// SearchTitles implements [Index]: tasks whose titles are of the same words, then those that hold
+// the title's two longest words.
+func (t *Tables) SearchTitles(ctx context.Context, project, title string, limit int) ([]string, error) {
+	words := slices.Compact(slices.Sorted(slices.Values(searchWords(title))))
+	if len(words) == 0 {
+		return nil, nil
+	}
+	slices.SortStableFunc(words, func(a, b string) int { return len(b) - len(a) })
+	same := words[:min(len(words), maxTokens)]
+	var out []string
+	// Rows of older titles may be among them: whoever loads the entity sees its title of now.
+	err := query(ctx, t.conn, func(rows driver.Rows) error {
+		var id string
+		var rank uint8
+		err := rows.Scan(&id, &rank)
+		if !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+		return err
+	}, `SELECT entity_id, rank FROM
+		(
+			SELECT DISTINCT entity_id, toUInt8(1) AS rank FROM entities_raw
+			WHERE project = ? AND hasAllTokens(search_text, ?) AND search_text = ? AND entity_type = 'task' LIMIT ?
+			UNION ALL
+			SELECT DISTINCT entity_id, toUInt8(2) AS rank FROM entities_raw
+			WHERE project = ? AND hasAllTokens(search_text, ?) AND entity_type = 'task' LIMIT ?
+		)
+		ORDER BY rank, entity_id`,
+		project, same, searchText(title), limit, project, same[:min(len(same), 2)], limit)
+	return out, err
+}
+
+// searchWords are a title's words, and pairs of characters of words in scripts without spaces.
+func searchWords(title string) []string {
+	var out []string
+	for _, w := range looseWords(title) {
+		runes := []rune(w)
+		if len(runes) < 3 || !wordless(runes[0]) {
+			out = append(out, w)
+			continue
+		}
+		for i := range len(runes) - 1 {
+			out = append(out, string(runes[i:i+2]))
+		}
+	}
+	return out
+}
+
+func searchText(title string) string { return strings.Join(searchWords(title), " ") }
+
+// Mentioning implements [Index].
+func (t *Tables) Mentioning(ctx context.Context, project, artifactID string) ([]string, error) {
+	return t.ids(ctx, `SELECT DISTINCT src_id FROM edges_raw WHERE project = ? AND dst_id = ? AND rel_type = ?
+		ORDER BY src_id`, project, artifactID, string(schema.RelMentions))
+}
+
+// Observed implements [Index].
+func (t *Tables) Observed(ctx context.Context, project string, entryIDs []string) (map[string]bool, error) {
+	out := map[string]bool{}
+	if len(entryIDs) == 0 {
+		return out, nil
+	}
+	ids, err := t.ids(ctx, `SELECT DISTINCT src_id FROM edges_raw WHERE project = ? AND src_id IN ? AND rel_type = ?`,
+		project, set(entryIDs), string(schema.RelEvidenceOf))
+	for _, id := range ids {
+		out[id] = true
+	}
+	return out, err
+}
+
+func (t *Tables) ids(ctx context.Context, sql string, args ...any) ([]string, error) {
+	var out []string
+	err := query(ctx, t.conn, func(rows driver.Rows) error {
+		var id string
+		err := rows.Scan(&id)
+		out = append(out, id)
+		return err
+	}, sql, args...)
+	return out, err
+}

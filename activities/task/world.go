@@ -1,0 +1,221 @@
+package task
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"axiommind/schema"
+)
+
+// Index answers from the projections of a project, which must be up to date with its stream.
+type Index interface {
+	// Resolve returns the ids of the entities that the canonical keys lead to.
+	Resolve(ctx context.Context, project string, keys []string) (map[string]string, error)
+	// Load returns the entities with the ids; those that do not exist are absent.
+	Load(ctx context.Context, project string, ids []string) (map[string]Entity, error)
+	// SearchTitles returns ids of tasks whose titles share words with the title, best first.
+	SearchTitles(ctx context.Context, project, title string, limit int) ([]string, error)
+	// Mentioning returns the ids of the conditions whose texts name the artifact.
+	Mentioning(ctx context.Context, project, artifactID string) ([]string, error)
+	// Observed returns those of the entries that a task_observed event speaks of.
+	Observed(ctx context.Context, project string, entryIDs []string) (map[string]bool, error)
+}
+
+// world is the project as it stands while events are being planned: the index, and over it the
+// fold of the events planned so far.
+type world struct {
+	project string
+	index   Index
+	vectors TitleSearcher
+	// keys and entities cache the index and hold what was planned. An empty id says that no entity
+	// has the key; an entity that does not exist says the same of an id.
+	keys     map[string]string
+	entities map[string]Entity
+	// byWords finds tasks planned in this batch, which the index does not hold yet.
+	byWords map[string][]string
+	// byMention does the same for conditions, by artifact.
+	byMention map[string][]string
+	last      uint64
+	planned   []schema.Event
+}
+
+func newWorld(project string, index Index, vectors TitleSearcher) *world {
+	return &world{
+		project: project, index: index, vectors: vectors,
+		keys: map[string]string{}, entities: map[string]Entity{},
+		byWords: map[string][]string{}, byMention: map[string][]string{},
+	}
+}
+
+// plan adds the event and folds it. The log gives the real position; here any that grows will do.
+func (w *world) plan(event schema.Event) error {
+	f, err := readFact(event)
+	if err != nil {
+		return err
+	}
+	w.planned = append(w.planned, event)
+	for _, id := range f.subjects() {
+		before := w.entities[id]
+		w.last = max(w.last, before.Version) + 1
+		f.seq = w.last
+		after := before.after(id, f)
+		w.entities[id] = after
+		w.remember(before, after)
+	}
+	return nil
+}
+
+func (w *world) remember(before, after Entity) {
+	for _, k := range after.Keys() {
+		w.keys[k.CanonicalKey] = after.ID
+	}
+	if before.Exists() {
+		return
+	}
+	switch after.Type {
+	case schema.EntityTask:
+		words := strings.Join(looseWords(after.Title), " ")
+		w.byWords[words] = append(w.byWords[words], after.ID)
+	case schema.EntityCondition:
+		for _, artifact := range after.Mentions {
+			w.byMention[artifact] = append(w.byMention[artifact], after.ID)
+		}
+	}
+}
+
+// prefetch asks the index for all keys at once, and for the entities they lead to.
+func (w *world) prefetch(ctx context.Context, keys []string) error {
+	var missing []string
+	for _, k := range keys {
+		if _, known := w.keys[k]; !known {
+			missing = append(missing, k)
+			w.keys[k] = ""
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	found, err := w.index.Resolve(ctx, w.project, missing)
+	if err != nil {
+		return fmt.Errorf("resolve %d keys: %w", len(missing), err)
+	}
+	ids := make([]string, 0, len(found))
+	for key, id := range found {
+		w.keys[key] = id
+		ids = append(ids, id)
+	}
+	_, err = w.load(ctx, ids)
+	return err
+}
+
+func (w *world) byKey(ctx context.Context, key Key) (Entity, bool, error) {
+	text := key.String()
+	if err := w.prefetch(ctx, []string{text}); err != nil {
+		return Entity{}, false, err
+	}
+	id := w.keys[text]
+	if id == "" {
+		return Entity{}, false, nil
+	}
+	return w.byID(ctx, id)
+}
+
+// byID returns the entity, or what it was merged into.
+func (w *world) byID(ctx context.Context, id string) (Entity, bool, error) {
+	for seen := map[string]bool{}; !seen[id]; {
+		seen[id] = true
+		found, err := w.load(ctx, []string{id})
+		if err != nil {
+			return Entity{}, false, err
+		}
+		e, ok := found[id]
+		if !ok || e.Status != schema.StatusSuperseded || e.ResolvesTo == nil {
+			return e, ok, nil
+		}
+		id = e.ResolvesTo.ID
+	}
+	return Entity{}, false, fmt.Errorf("follow merged task %q: it leads back to itself", id)
+}
+
+// load returns those of the entities that exist.
+func (w *world) load(ctx context.Context, ids []string) (map[string]Entity, error) {
+	var missing []string
+	for _, id := range ids {
+		if _, known := w.entities[id]; !known {
+			w.entities[id] = Entity{}
+			missing = append(missing, id)
+		}
+	}
+	if len(missing) > 0 {
+		found, err := w.index.Load(ctx, w.project, missing)
+		if err != nil {
+			return nil, fmt.Errorf("load %d entities: %w", len(missing), err)
+		}
+		for _, id := range missing {
+			w.entities[id] = found[id]
+		}
+	}
+	out := make(map[string]Entity, len(ids))
+	for _, id := range ids {
+		if e := w.entities[id]; e.Exists() {
+			out[id] = e
+		}
+	}
+	return out, nil
+}
+
+func (w *world) searchTitles(ctx context.Context, title string) ([]string, error) {
+	ids, err := w.index.SearchTitles(ctx, w.project, title, searchLimit)
+	if err != nil {
+		return nil, fmt.Errorf("search titles for %q: %w", clip(title), err)
+	}
+	return append(ids, w.byWords[strings.Join(looseWords(title), " ")]...), nil
+}
+
+func (w *world) mentioning(ctx context.Context, artifactID string) ([]Entity, error) {
+	ids, err := w.index.Mentioning(ctx, w.project, artifactID)
+	if err != nil {
+		return nil, fmt.Errorf("find conditions that mention %q: %w", artifactID, err)
+	}
+	ids = append(slices.Clone(ids), w.byMention[artifactID]...)
+	slices.Sort(ids)
+	found, err := w.load(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var out []Entity
+	for _, id := range slices.Compact(ids) {
+		if e, ok := found[id]; ok {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// reaches reports whether the entity waits, through blockers and resolutions, for the target.
+func (w *world) reaches(ctx context.Context, from, target string) (bool, error) {
+	seen := map[string]bool{from: true}
+	for level := []string{from}; len(level) > 0; {
+		if slices.Contains(level, target) {
+			return true, nil
+		}
+		entities, err := w.load(ctx, level)
+		if err != nil {
+			return false, err
+		}
+		var next []string
+		for _, id := range level {
+			for _, edge := range entities[id].Edges() {
+				leads := edge.Rel == schema.RelBlockedBy || edge.Rel == schema.RelResolvesTo
+				if leads && !seen[edge.Dst.ID] {
+					seen[edge.Dst.ID] = true
+					next = append(next, edge.Dst.ID)
+				}
+			}
+		}
+		level = next
+	}
+	return false, nil
+}

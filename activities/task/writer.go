@@ -1,0 +1,137 @@
+// Package task turns what sessions say of tasks into events, and the events into tasks, what blocks
+// them, and answers about both.
+package task
+
+import (
+	"context"
+	"fmt"
+
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// Log is what of the event log this package writes through.
+type Log interface {
+	Append(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error)
+	GetMany(ctx context.Context, eventIDs []string) (map[string]schema.Event, error)
+	Project(ctx context.Context, p eventlog.Projector, stream string) (eventlog.Progress, error)
+}
+
+// Writer is the writer of project streams. One caller at a time may use it for a project: the
+// project's workflow.
+type Writer struct {
+	log       Log
+	projector *Projector
+	index     Index
+	vectors   TitleSearcher
+}
+
+// NewWriter returns a writer. Without vectors, tasks are found by their words alone.
+func NewWriter(log Log, conn Conn, vectors TitleSearcher) *Writer {
+	return &Writer{log: log, projector: NewProjector(conn), index: NewTables(conn), vectors: vectors}
+}
+
+// Result is what a batch or a command did.
+type Result struct {
+	// Events is how many events are new in the log; 0 when all was done before.
+	Events int `json:"events"`
+	// Entries is how many task notes were given, Skipped those that no event could be made of.
+	Entries int       `json:"entries"`
+	Skipped []Skipped `json:"skipped,omitempty"`
+	// Created, Changed and Rejected count task_created, changes of tasks' state, and refusals.
+	Created  int `json:"created"`
+	Changed  int `json:"changed"`
+	Rejected int `json:"rejected"`
+	// LastSeq is the position of the last new event; 0 for none.
+	LastSeq uint64 `json:"last_seq"`
+}
+
+func (r *Result) add(appended eventlog.Appended) {
+	r.Events += appended.New
+	for _, e := range appended.Events {
+		r.LastSeq = max(r.LastSeq, e.Seq)
+		switch e.Type {
+		case schema.TaskCreated:
+			r.Created++
+		case schema.TaskTransitionRejected:
+			r.Rejected++
+		case schema.TaskStatusChanged, schema.TaskPriorityChanged, schema.TaskTitleChanged,
+			schema.TaskBlockersSet, schema.TaskMerged:
+			r.Changed++
+		}
+	}
+}
+
+// chunk is how many entries are resolved at once: their events are one block of the log.
+const chunk = 500
+
+// Apply resolves the task notes among the batch's entries and appends what follows from them. Done
+// again, after any error or crash, it does what is left to do. The projection is up to date when it
+// returns.
+func (w *Writer) Apply(ctx context.Context, batch Batch) (Result, error) {
+	var result Result
+	stream := schema.ProjectStream(batch.Project)
+	notes := make([]schema.Entry, 0, len(batch.Entries))
+	for _, e := range batch.Entries {
+		if e.Type == schema.EntryTaskNote && e.Task != nil {
+			notes = append(notes, e)
+		}
+	}
+	result.Entries = len(notes)
+	if _, err := w.log.Project(ctx, w.projector, stream); err != nil {
+		return result, err
+	}
+	for len(notes) > 0 {
+		n := min(chunk, len(notes))
+		part := batch
+		part.Entries, notes = notes[:n], notes[n:]
+		planned, err := Plan(ctx, w.index, w.vectors, part)
+		if err != nil {
+			return result, fmt.Errorf("resolve tasks of session %q: %w", batch.SessionID, err)
+		}
+		result.Skipped = append(result.Skipped, planned.Skipped...)
+		if err := w.commit(ctx, stream, planned.Events, &result); err != nil {
+			return result, err
+		}
+	}
+	return result, nil
+}
+
+func (w *Writer) commit(ctx context.Context, stream string, events []schema.Event, result *Result) error {
+	if len(events) == 0 {
+		return nil
+	}
+	appended, err := w.log.Append(ctx, stream, events)
+	if err != nil {
+		return err
+	}
+	result.add(appended)
+	_, err = w.log.Project(ctx, w.projector, stream)
+	return err
+}
+
+// Do does what the command asks, once however often it is sent. An error that wraps [ErrRefused]
+// says why not, and the refusal is in the log.
+func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
+	var result Result
+	if err := c.Validate(); err != nil {
+		return result, err
+	}
+	first := schema.EventID(commandKey(c.Project, c.RequestID, 0))
+	done, err := w.log.GetMany(ctx, []string{first})
+	if err != nil {
+		return result, err
+	}
+	stream := schema.ProjectStream(c.Project)
+	if _, err := w.log.Project(ctx, w.projector, stream); err != nil {
+		return result, err
+	}
+	if len(done) > 0 {
+		return result, nil
+	}
+	planned, refused := PlanCommand(ctx, w.index, w.vectors, c)
+	if err := w.commit(ctx, stream, planned.Events, &result); err != nil {
+		return result, err
+	}
+	return result, refused
+}
