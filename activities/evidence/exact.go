@@ -114,7 +114,7 @@ func (s *source) equal(q *quote) *match {
 			return &match{schema.MethodNormalized, confidenceBare, spans}
 		}
 	}
-	return nil
+	return s.joined(q)
 }
 
 // exact returns the occurrences of a text that begin and end between grapheme clusters. They do
@@ -175,7 +175,7 @@ func (s *source) equalAt(q *quote, x extent) bool {
 	v := s.folded()
 	start, end := v.within(x)
 	text := v.text[start:end]
-	if text == q.literal().text || text == q.folded().text {
+	if text == q.literal().text || text == q.folded().text || s.joinedAt(q, start, end) {
 		return true
 	}
 	v = s.bare()

@@ -1,12 +1,16 @@
 package evidence
 
-import "axiommind/schema"
+import (
+	"slices"
 
-// settle chooses, for each quote with several occurrences, the one nearest to the other evidence.
-// Evidence with one place counts first; where all have several, the closest pair decides.
+	"axiommind/schema"
+)
+
+// settle chooses, for each quote with several occurrences, the one nearest to the entry's other
+// evidence in the same message. Evidence with one place counts first; where all have several, the
+// closest two decide.
 func settle(evidence []schema.Evidence, found []*source) {
-	var fixed []int
-	var open []int
+	var fixed, open []int
 	for i := range evidence {
 		switch {
 		case !evidence[i].Aligned:
@@ -16,40 +20,44 @@ func settle(evidence []schema.Evidence, found []*source) {
 			fixed = append(fixed, i)
 		}
 	}
-	if len(fixed) == 0 && len(open) > 1 {
-		first, second := closestPair(evidence, open)
-		if first >= 0 {
-			fixed = append(fixed, first, second)
+	for len(open) > 0 {
+		i, span, ok := nearest(evidence, open, fixed)
+		if !ok {
+			i, span, ok = nearest(evidence, open, open)
 		}
+		if !ok {
+			return
+		}
+		evidence[i].Span = span
+		evidence[i].Text = found[i].text[span.ByteStart:span.ByteEnd]
+		fixed = append(fixed, i)
+		open = slices.DeleteFunc(open, func(j int) bool { return j == i })
 	}
+}
+
+// nearest returns the evidence among open, and which of its occurrences, that lies nearest to an
+// occurrence of one of the anchors.
+func nearest(evidence []schema.Evidence, open, anchors []int) (best int, span schema.Span, ok bool) {
+	least := 0
 	for _, i := range open {
-		e := &evidence[i]
-		best, bestAway := -1, 0
-		for o, span := range e.Occurrences {
-			for _, j := range fixed {
-				if j == i || evidence[j].MessageIndex != e.MessageIndex {
-					continue
-				}
-				if d := away(span, evidence[j].Span); best < 0 || d < bestAway {
-					best, bestAway = o, d
+		for _, j := range anchors {
+			if i == j || evidence[i].MessageIndex != evidence[j].MessageIndex {
+				continue
+			}
+			places := evidence[j].Occurrences
+			if !slices.Contains(open, j) {
+				places = []schema.Span{evidence[j].Span}
+			}
+			for _, a := range evidence[i].Occurrences {
+				for _, b := range places {
+					if d := away(a, b); !ok || d < least {
+						best, span, least, ok = i, a, d, true
+					}
 				}
 			}
 		}
-		if best >= 0 {
-			choose(e, found[i], e.Occurrences[best])
-		}
 	}
-}
-
-// closestPair fixes the nearest two occurrences of two different quotes in one message, and returns
-// their places in evidence, or -1.
-func closestPair(evidence []schema.Evidence, open []int) (first, second int) {
-	return -1, -1
-}
-
-func choose(e *schema.Evidence, s *source, span schema.Span) {
-	e.Span = span
-	e.Text = s.text[span.ByteStart:span.ByteEnd]
+	return best, span, ok
 }
 
 // away is the number of bytes between two spans, 0 when they touch or overlap.
