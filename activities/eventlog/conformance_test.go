@@ -289,15 +289,15 @@ func testEqualTimestamps(t *testing.T, conn driver.Conn, _ *eventlog.Store) {
 }
 
 func testPageBorders(t *testing.T, conn driver.Conn, s *eventlog.Store) {
-	const n = 23
+	const n = 11
 	want, err := s.Append(t.Context(), "m", events("m", n))
 	require.NoError(t, err)
 	for _, other := range []string{"a", "z"} {
 		_, err := s.Append(t.Context(), other, events(other, n))
 		require.NoError(t, err)
 	}
-	for _, size := range []int{1, 2, 4, 5, n - 1, n, n + 1, 3 * n} {
-		for _, bytes := range []int64{1, 30, 1 << 20} {
+	for _, size := range []int{1, 2, 3, n - 1, n, n + 1, 3 * n} {
+		for _, bytes := range []int64{30, 1 << 20} {
 			s := eventlog.New(conn, eventlog.Options{PageRows: size, PageBytes: bytes})
 			require.Equal(t, want.Events, collect(t, s.Stream(t.Context(), "m", eventlog.StreamOptions{})), "pages of %d", size)
 			require.Equal(t, want.Events[7:], collect(t, s.Stream(t.Context(), "m", eventlog.StreamOptions{After: 7})))
