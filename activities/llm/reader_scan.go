@@ -146,32 +146,39 @@ func (c candidate) items() (itemList, error) {
 	if err == nil || errors.Is(err, errNoEntries) {
 		return list, err
 	}
-	if list.truncated && len(list.items) > 0 {
+	if list.truncated {
 		return list, nil
 	}
 	mended, repairErr := repair(c.text)
 	if repairErr != nil {
-		if list.truncated {
-			return list, nil
-		}
 		return itemList{}, fmt.Errorf("broken JSON: %w", err)
 	}
-	fixed, fixedErr := readList(mended)
-	switch {
-	case fixedErr != nil && list.truncated:
-		return list, nil
-	case fixedErr != nil:
-		return itemList{}, fixedErr
-	case c.open && len(fixed.items) > 0 && !closesList(c.text):
+	list, err = readList(mended)
+	if err == nil && c.open && !closesList(c.text) {
 		// The repair closes what broke off in the middle, and so invents an end for the last item.
-		fixed.items, fixed.truncated, fixed.single = fixed.items[:len(fixed.items)-1], true, false
+		list.items = list.items[:max(0, len(list.items)-1)]
+		list.truncated, list.single = true, false
 	}
-	return fixed, nil
+	return list, err
 }
 
-// closesList reports whether a piece that never ends at least ends after its list.
+// closesList reports whether all that a piece leaves open is the object around its list.
 func closesList(s string) bool {
-	return strings.HasSuffix(strings.TrimRight(s, "`}, \t\r\n"), "]")
+	depth, quoted := 0, false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return depth == 1 && !quoted && s[0] == '{'
 }
 
 // readList reads the entries of strict JSON. Of JSON that breaks off within the list it returns

@@ -1,0 +1,282 @@
+package llm
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"axiommind/schema"
+)
+
+const goodItem = `{"entryId":"ent_1","type":"decision","title":"Use Go","evidence":[{"messageIndex":3,"quote":"we decided to use Go"}]}`
+
+func goodEntry() schema.ExtractedEntry {
+	return schema.ExtractedEntry{
+		EntryID: "ent_1", Type: schema.EntryDecision, Title: "Use Go",
+		Evidence: []schema.Quote{{MessageIndex: 3, Quote: "we decided to use Go"}},
+	}
+}
+
+func TestReadExtractionFindsTheEntries(t *testing.T) {
+	t.Parallel()
+	good := `{"entries":[` + goodItem + `]}`
+	tests := map[string]string{
+		"as asked":                  good,
+		"fence":                     "```json\n" + good + "\n```",
+		"fence without a language":  "```\n" + good + "\n```\n",
+		"prose around":              "Here is what I found {so far}:\n\n" + good + "\n\nLet me know [1] if you need more.",
+		"thoughts before":           "<think>They say {\"entries\":[]} is fine. Let me see...</think>\n" + good,
+		"thoughts in capitals":      "<THINKING>{\"entries\":[{\"type\":\"fact\"}]}</THINKING>" + good,
+		"thoughts never opened":     `Maybe {"entries":[]}? No.` + "\n</think>\n" + good,
+		"byte order mark":           "\ufeff" + good,
+		"bare list":                 "[" + goodItem + "]",
+		"bare entry":                goodItem,
+		"trailing commas":           `{"entries":[` + strings.TrimSuffix(goodItem, "}") + `,},],}`,
+		"single quotes":             `{'entries':[{'entryId':'ent_1','type':'decision','title':'Use Go','evidence':[{'messageIndex':3,'quote':'we decided to use Go'}]}]}`,
+		"comments":                  `{"entries":[ // one` + "\n" + goodItem + `]}`,
+		"bare keys":                 `{entries:[{entryId:"ent_1",type:"decision",title:"Use Go",evidence:[{messageIndex:3,quote:"we decided to use Go"}]}]}`,
+		"no closing bracket":        `{"entries":[` + goodItem + `]`,
+		"wrapped":                   `{"result":` + good + `}`,
+		"another name of the list":  `{"memories":[` + goodItem + `]}`,
+		"an object for the list":    `{"entries":` + goodItem + `}`,
+		"more keys":                 `{"summary":"none","entries":[` + goodItem + `],"note":{"a":[1]}}`,
+		"snake case":                `{"entries":[{"entry_id":"ent_1","type":"Decision","title":"Use Go","evidence":[{"message_index":"3","quote":"we decided to use Go"}]}]}`,
+		"number with a fraction":    strings.Replace(good, `"messageIndex":3`, `"messageIndex":3.0`, 1),
+		"one quote without a list":  `{"entries":[{"entryId":"ent_1","type":"decision","title":"Use Go","evidence":{"messageIndex":3,"quote":"we decided to use Go"}}]}`,
+		"null and blank":            strings.Replace(good, `"type"`, `"content":"","category":null,"confidence":null,"task":null,"type"`, 1),
+		"what the schema lacks":     strings.Replace(good, `"type"`, `"spanStart":4,"spanEnd":9,"type"`, 1),
+		"category of no fact":       strings.Replace(good, `"type"`, `"category":"goal","type"`, 1),
+		"an empty draft before":     `{"entries":[]} Wait, there is one: ` + good,
+		"an empty example after":    good + ` (An empty answer would be {"entries":[]}.)`,
+		"a rejected draft before":   `{"entries":[{"type":"decision"}]}` + good,
+		"a draft with other entry":  `{"entries":[{"type":"fact","title":"x","evidence":[{"messageIndex":1,"quote":"y"}]}]} Better: ` + good,
+		"tag in a quote is no tag":  `{"note":"<think>","entries":[` + goodItem + `]}`,
+		"escaped bracket in a text": `{"note":"a \"}]{ b","entries":[` + goodItem + `]}`,
+	}
+	for name, text := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := ReadExtraction(text)
+			require.NoError(t, err)
+			require.Equal(t, []schema.ExtractedEntry{goodEntry()}, r.Entries)
+			require.Empty(t, r.Rejected)
+			require.False(t, r.Truncated)
+		})
+	}
+}
+
+func TestReadExtractionKeepsEverything(t *testing.T) {
+	t.Parallel()
+	r, err := ReadExtraction(`{"entries":[{"id":"a","type":"task","title":"로그인 수정","content":"c","confidence":"0.8",
+		"task":{"title":"로그인","status":"In Progress","priority":"HIGH","blocked_by":"보안 검토"},
+		"evidence":[{"msg_index":1,"quote":"로그인 <think> \"수정\""},{"messageIndex":2,"quote":"q"}]},
+		{"type":"fact","category":"Preference","title":"t","evidence":[{"messageIndex":0,"quote":"q"}],"task":{"status":"done"}}]}`)
+	require.NoError(t, err)
+	confidence := 0.8
+	require.Equal(t, []schema.ExtractedEntry{
+		{
+			EntryID: "a", Type: schema.EntryTaskNote, Title: "로그인 수정", Content: "c", Confidence: &confidence,
+			Task: &schema.ExtractedTask{
+				Title: "로그인", Status: schema.TaskInProgress, Priority: schema.PriorityHigh, BlockedBy: []string{"보안 검토"},
+			},
+			Evidence: []schema.Quote{{MessageIndex: 1, Quote: `로그인 <think> "수정"`}, {MessageIndex: 2, Quote: "q"}},
+		},
+		{
+			Type: schema.EntryFact, Category: schema.CategoryPreference, Title: "t",
+			Evidence: []schema.Quote{{MessageIndex: 0, Quote: "q"}},
+		},
+	}, r.Entries)
+}
+
+func TestReadExtractionOneEntryALine(t *testing.T) {
+	t.Parallel()
+	r, err := ReadExtraction(goodItem + "\n" + strings.Replace(goodItem, "Use Go", "Use Zig", 1) + "\n")
+	require.NoError(t, err)
+	require.Len(t, r.Entries, 2)
+	require.False(t, r.Truncated)
+}
+
+func TestReadExtractionEmpty(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{`{"entries":[]}`, "```json\n[]\n```", `{"entries":null}`, `Nothing here: {"entries": []}`} {
+		r, err := ReadExtraction(text)
+		require.NoError(t, err, text)
+		require.Equal(t, Result{}, r, text)
+	}
+}
+
+func TestReadExtractionUnreadable(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ text, reason string }{
+		"nothing":                  {"", "no JSON"},
+		"prose":                    {"I could not find anything worth remembering.", "no JSON"},
+		"thoughts only":            {`<think>{"entries":[]}`, "no JSON"},
+		"brackets in prose":        {"The list [] is empty, see [1] and {x}.", "broken JSON"},
+		"other JSON":               {`{"answer":42}`, "no list of entries"},
+		"empty object":             {`{}`, "no list of entries"},
+		"list of strings":          {`["Use Go"]`, "no list of entries"},
+		"cut off in the first":     {`{"entries":[{"type":"fact","title":"Use`, "cut off"},
+		"cut off before the first": {`{"entries":[`, "cut off"},
+		"too deep":                 {strings.Repeat("[", 5000), "nested deeper"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := ReadExtraction(tc.text)
+			require.ErrorIs(t, err, ErrUnreadable)
+			require.ErrorContains(t, err, tc.reason)
+			require.Empty(t, r.Entries)
+		})
+	}
+}
+
+func TestReadExtractionRejects(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ item, reason string }{
+		"no title":            {`{"type":"fact","evidence":[{"messageIndex":0,"quote":"q"}]}`, "missing property 'title'"},
+		"no evidence":         {`{"type":"fact","title":"t","evidence":[]}`, "evidence: minItems"},
+		"unknown type":        {`{"type":"rumour","title":"t","evidence":[{"messageIndex":0,"quote":"q"}]}`, "type: value must be one of"},
+		"unknown category":    {`{"type":"fact","category":"gossip","title":"t","evidence":[{"messageIndex":0,"quote":"q"}]}`, "category: value must be one of"},
+		"confidence over one": {`{"type":"fact","confidence":1.5,"title":"t","evidence":[{"messageIndex":0,"quote":"q"}]}`, "confidence: maximum"},
+		"negative index":      {`{"type":"fact","title":"t","evidence":[{"messageIndex":-1,"quote":"q"}]}`, "evidence/0/messageIndex: minimum"},
+		"index in words":      {`{"type":"fact","title":"t","evidence":[{"messageIndex":"first","quote":"q"}]}`, "evidence/0/messageIndex: got string, want integer"},
+		"quote without index": {`{"type":"fact","title":"t","evidence":["q"]}`, "evidence/0: got string, want object"},
+		"blank quote":         {`{"type":"fact","title":"t","evidence":[{"messageIndex":0,"quote":"  "}]}`, "missing property 'quote'"},
+		"unknown status":      {`{"type":"task_note","title":"t","task":{"status":"paused"},"evidence":[{"messageIndex":0,"quote":"q"}]}`, "task/status: value must be one of"},
+		"not an object":       {`"t"`, "not an object"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := ReadExtraction(`{"entries":[` + tc.item + `,` + goodItem + `]}`)
+			require.NoError(t, err)
+			require.Equal(t, []schema.ExtractedEntry{goodEntry()}, r.Entries)
+			require.Len(t, r.Rejected, 1)
+			require.Zero(t, r.Rejected[0].Index)
+			require.Contains(t, r.Rejected[0].Reason, tc.reason)
+			require.JSONEq(t, tc.item, string(r.Rejected[0].Raw))
+		})
+	}
+}
+
+func TestReadExtractionTruncated(t *testing.T) {
+	t.Parallel()
+	full := `{"entries":[` + goodItem + `,` + strings.Replace(goodItem, "Use Go", "Use Zig", 1) + `]}`
+	second := strings.Index(full, `},{"entryId"`) + 1
+	end := len(full) - len("]}")
+	for cut := second; cut < len(full)-1; cut++ {
+		r, err := ReadExtraction(full[:cut])
+		require.NoError(t, err, full[:cut])
+		require.True(t, r.Truncated, full[:cut])
+		want := 1
+		if cut >= end {
+			want = 2
+		}
+		require.Len(t, r.Entries, want, full[:cut])
+		require.Equal(t, goodEntry(), r.Entries[0])
+	}
+	r, err := ReadExtraction("```json\n" + full[:second+30])
+	require.NoError(t, err)
+	require.True(t, r.Truncated)
+	require.Len(t, r.Entries, 1)
+}
+
+func TestReadExtractionOfBrokenJSONInATruncatedAnswer(t *testing.T) {
+	t.Parallel()
+	const first = `{'entries':[{'entryId':'ent_1','type':'decision','title':'Use Go','evidence':[{'messageIndex':3,'quote':'we decided to use Go'}]},`
+	for _, second := range []string{
+		`{'type':'fact','title':'half a ti`,
+		`{'type':'fact','title':'t','evidence':[{'messageIndex':3,'quote':'we'}]`,
+	} {
+		r, err := ReadExtraction(first + second)
+		require.NoError(t, err)
+		require.True(t, r.Truncated)
+		require.Equal(t, []schema.ExtractedEntry{goodEntry()}, r.Entries, "the item that broke off is not made up")
+	}
+}
+
+// wholeSchema validates as a stranger would: the whole document, freshly compiled.
+func wholeSchema(tb testing.TB) *jsonschema.Schema {
+	tb.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema.ExtractionSchema))
+	require.NoError(tb, err)
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	require.NoError(tb, c.AddResource("whole.json", doc))
+	s, err := c.Compile("whole.json")
+	require.NoError(tb, err)
+	return s
+}
+
+func requireValid(tb require.TestingT, s *jsonschema.Schema, entries []schema.ExtractedEntry) {
+	if entries == nil {
+		entries = []schema.ExtractedEntry{}
+	}
+	data, err := json.Marshal(schema.Extraction{Entries: entries})
+	require.NoError(tb, err)
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	require.NoError(tb, err)
+	require.NoError(tb, s.Validate(doc), "%s", data)
+}
+
+func FuzzReadExtraction(f *testing.F) {
+	for _, seed := range []string{
+		"", "{", "[]", "{}", `{"entries":[` + goodItem + `]}`, "<think>{</think>[" + goodItem + ",", "```json\n{'entries':[]}",
+		`{"entries":[{"type":"task","title":"\u0000x","task":{"blocked_by":[null,"",1]},"evidence":{"index":1e3,"text":"q"}}]}`,
+		`{"entries":[{"type":"fact","confidence":"1e400"}]}`, "[[[[{\"entries\":", `{"a":"\`, `{"entries":{"entries":[]}}`,
+		"</think>{\"memories\":null}", `{"type":1,"title":[],"evidence":"x"}`, "[1,{]}", "{\"\xff\":\xfe}",
+	} {
+		f.Add(seed)
+	}
+	s := wholeSchema(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		r, err := ReadExtraction(text)
+		if err != nil {
+			require.ErrorIs(t, err, ErrUnreadable)
+			require.Empty(t, r.Entries)
+			return
+		}
+		requireValid(t, s, r.Entries)
+		for _, item := range r.Rejected {
+			require.NotEmpty(t, item.Reason)
+			require.True(t, json.Valid(item.Raw))
+		}
+		again, err := ReadExtraction(text)
+		require.NoError(t, err)
+		require.Equal(t, r, again)
+	})
+}
+
+// TestReadExtractionOfMutilatedAnswers does without the fuzzing engine what the fuzz target does
+// with it.
+func TestReadExtractionOfMutilatedAnswers(t *testing.T) {
+	t.Parallel()
+	s := wholeSchema(t)
+	whole := "<think>[{\"a\": 1}]</think>Sure:\n```json\n{\"entries\":[" + goodItem + "," +
+		strings.Replace(goodItem, "Use Go", "사용 Go \\\"x\\\" {", 1) + "]}\n```\nDone [1]."
+	tokens := []string{"{", "}", "[", "]", "\"", "'", ",", ":", "\\", "</think>", "<think>", "null", "entries", "\n", "//", "/*",
+		"\x00", "\xff", "```", "1e999", "-", "\"entries\":", "\\u", "“"}
+	rapid.Check(t, func(t *rapid.T) {
+		text := whole
+		for range rapid.IntRange(0, 12).Draw(t, "edits") {
+			from := rapid.IntRange(0, len(text)).Draw(t, "from")
+			to := min(len(text), from+rapid.SampledFrom([]int{0, 0, 1, 1, 2, 8, 60}).Draw(t, "cut"))
+			text = text[:from] + rapid.SampledFrom(append(tokens, "")).Draw(t, "token") + text[to:]
+		}
+		r, err := ReadExtraction(text)
+		if err != nil {
+			require.ErrorIs(t, err, ErrUnreadable)
+			require.Empty(t, r.Entries)
+			return
+		}
+		requireValid(t, s, r.Entries)
+		for _, item := range r.Rejected {
+			require.NotEmpty(t, item.Reason)
+		}
+	})
+}
