@@ -81,7 +81,7 @@ func TestParseBadInput(t *testing.T) {
 		},
 		{
 			name: "an array that breaks off", in: "[\n" + hello + ",\n{\"role\":\"us",
-			want: []string{"hello"}, skipped: []schema.Skipped{{Line: 3, Reason: reasonPartial}, {Line: 3, Reason: "the array is not closed"}},
+			want: []string{"hello"}, skipped: []schema.Skipped{{Line: 3, Reason: reasonPartial}, {Line: 3, Reason: reasonUnclosed}},
 		},
 		{
 			name: "an object that breaks off", in: "{\n\"messages\": [\n" + hello + ",\n",

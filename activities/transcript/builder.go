@@ -21,6 +21,7 @@ const (
 	reasonNoContent   = "message without content"
 	reasonNUL         = "NUL byte removed"
 	reasonInvalidUTF8 = "invalid UTF-8 replaced by U+FFFD"
+	reasonUnclosed    = "the array is not closed"
 	reasonBrokenOff   = "compressed data breaks off"
 )
 
@@ -72,7 +73,7 @@ func (b *builder) use(id string) *session {
 
 // start creates a session even when the id is taken, and makes it the current one. Without an id it
 // stays nameless.
-func (b *builder) start(id string) *session {
+func (b *builder) start(id string) {
 	id = clean(id)
 	key := id
 	for n := 2; b.byID[key] != nil || key == ""; n++ {
@@ -82,7 +83,6 @@ func (b *builder) start(id string) *session {
 	if id == "" {
 		s.ID = ""
 	}
-	return s
 }
 
 // here returns the current session, or the one named after the source.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/tidwall/gjson"
@@ -96,13 +97,14 @@ func (s *source) lines(b *builder, fn recordFunc) error {
 	var buf []byte
 	for n := 1; ; n++ {
 		line, tooLong, err := readLine(s.r, buf[:0], s.opts.MaxLine)
-		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return err
+		ended := isEnd(err)
+		if err != nil && !ended {
+			return fmt.Errorf("read line %d: %w", n, err)
 		}
 		buf = line
 		line = bytes.TrimSpace(line)
 		reason := reasonNotJSON
-		if err != nil {
+		if ended {
 			reason = reasonPartial
 		}
 		switch {
@@ -114,10 +116,15 @@ func (s *source) lines(b *builder, fn recordFunc) error {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			b.skip(n, reasonBrokenOff)
 		}
-		if err != nil {
+		if ended {
 			return nil
 		}
 	}
+}
+
+// isEnd reports whether a source has ended, be it that its compressed data break off.
+func isEnd(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // readLine reads up to and without the next newline into buf. It reads past a line above the limit.
@@ -217,13 +224,17 @@ func (s *source) elements(b *builder, fn recordFunc) error {
 	}
 	for {
 		c, err := s.r.ReadByte()
-		if err != nil {
-			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-				return err
-			}
+		ended := isEnd(err)
+		if err != nil && !ended {
+			return fmt.Errorf("read line %d: %w", line, err)
+		}
+		if ended {
 			flush(reasonPartial)
 			if state.depth > 0 {
-				b.skip(line, "the array is not closed")
+				b.skip(line, reasonUnclosed)
+			}
+			if errors.Is(err, io.ErrUnexpectedEOF) {
+				b.skip(line, reasonBrokenOff)
 			}
 			return nil
 		}

@@ -80,7 +80,7 @@ func parseStore(s *source, b *builder) error {
 	return fmt.Errorf("%w: no table of the database holds sessions that are known", ErrUnknownFormat)
 }
 
-// header takes what a row tells of a session.
+// rowHeader takes what a row tells of a session.
 func (b *builder) rowHeader(r row) {
 	s := b.use(r.text("id"))
 	for _, c := range []string{"working_dir", "directory", "cwd", "git_repo_root"} {

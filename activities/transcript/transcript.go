@@ -156,7 +156,7 @@ func openSource(r io.Reader, opts Options) (*source, error) {
 func (s *source) peek() error {
 	head, err := s.r.Peek(HeadSize)
 	s.head, s.whole = bytes.Clone(head), err != nil
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err != nil && !isEnd(err) {
 		return fmt.Errorf("read source: %w", err)
 	}
 	return nil
