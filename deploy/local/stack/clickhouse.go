@@ -2,9 +2,6 @@ package stack
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"net/http"
 	"path/filepath"
 )
 
@@ -42,21 +39,4 @@ func (s *Stack) startClickHouse(ctx context.Context) error {
 			},
 		}, nil
 	})
-}
-
-func getOK(ctx context.Context, url string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	_, _ = io.Copy(io.Discard, resp.Body)
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("get %q: status %s", url, resp.Status)
-	}
-	return nil
 }

@@ -42,6 +42,7 @@ func (s *Stack) launch(ctx context.Context, name string, prepare func() (launch,
 			return nil
 		}
 		p.stop()
+		s.remove(p)
 		if try == launchTries || !strings.Contains(err.Error(), "address already in use") {
 			return err
 		}
@@ -61,8 +62,9 @@ func (s *Stack) installed(name string) (string, bool) {
 	return path, true
 }
 
-// checkGiven reports which of the servers that are said to run does not answer.
-func checkGiven(ctx context.Context, given Addresses) error {
+// Check returns nil when every server named in the addresses answers, else an
+// error that says which does not.
+func Check(ctx context.Context, given Addresses) error {
 	if given.ClickHouseDSN != "" {
 		dsn, err := url.Parse(given.ClickHouseDSN)
 		if err != nil {

@@ -88,7 +88,7 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("start the stack: %w", err)
 	}
-	if err := checkGiven(ctx, opts.Given); err != nil {
+	if err := Check(ctx, opts.Given); err != nil {
 		return nil, err
 	}
 	group, ctx := errgroup.WithContext(ctx)
@@ -137,6 +137,30 @@ func (s *Stack) Servers() map[string]int {
 	return pids
 }
 
+// Wait returns nil when ctx ends, or the reason when a server of the stack ends
+// before that.
+func (s *Stack) Wait(ctx context.Context) error {
+	s.mu.Lock()
+	processes := slices.Clone(s.processes)
+	s.mu.Unlock()
+	ended := make(chan *process, len(processes))
+	for _, p := range processes {
+		go func() {
+			select {
+			case <-p.done:
+				ended <- p
+			case <-ctx.Done():
+			}
+		}()
+	}
+	select {
+	case p := <-ended:
+		return p.failure()
+	case <-ctx.Done():
+		return nil
+	}
+}
+
 // Stop ends the servers the stack started, the last one first. It can be
 // called more than once, and leaves servers that were given alone.
 func (s *Stack) Stop() {
@@ -154,6 +178,12 @@ func (s *Stack) add(p *process) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.processes = append(s.processes, p)
+}
+
+func (s *Stack) remove(p *process) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.processes = slices.DeleteFunc(s.processes, func(other *process) bool { return other == p })
 }
 
 func (s *Stack) report(name, state string) {

@@ -1,8 +1,10 @@
 package stack
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -37,7 +39,8 @@ func (s *Stack) startTemporal(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.launch(ctx, "temporal", func() (launch, error) {
+	var api string
+	err := s.launch(ctx, "temporal", func() (launch, error) {
 		ports, err := freePorts(s.opts.TemporalPort, s.opts.TemporalUIPort, 0, 0)
 		if err != nil {
 			return launch{}, err
@@ -53,10 +56,10 @@ func (s *Stack) startTemporal(ctx context.Context) error {
 		for _, name := range sortedNames(s.opts.SearchAttributes) {
 			args = append(args, "--search-attribute", name+"="+s.opts.SearchAttributes[name])
 		}
-		namespace := fmt.Sprintf("http://%s:%d/api/v1/namespaces/default", loopback, ports[2])
+		api = "http://" + hostPort(ports[2])
 		return launch{
 			command: command{name: "temporal", path: binary, args: args, log: s.logFile("temporal")},
-			check:   func(ctx context.Context) error { return getOK(ctx, namespace) },
+			check:   func(ctx context.Context) error { return getOK(ctx, api+"/api/v1/namespaces/default") },
 			apply: func(a *Addresses) string {
 				a.Temporal = hostPort(ports[0])
 				a.TemporalUI = "http://" + hostPort(ports[1])
@@ -64,6 +67,36 @@ func (s *Stack) startTemporal(ctx context.Context) error {
 			},
 		}, nil
 	})
+	if err != nil {
+		return err
+	}
+	return s.addSearchAttributes(ctx, binary, api)
+}
+
+// addSearchAttributes registers what a database made by an earlier start lacks:
+// the dev server registers its arguments only in a new one.
+func (s *Stack) addSearchAttributes(ctx context.Context, binary, api string) error {
+	var known struct {
+		CustomAttributes map[string]string `json:"customAttributes"`
+	}
+	if err := getJSON(ctx, api+"/cluster/namespaces/default/search-attributes", &known); err != nil {
+		return fmt.Errorf("list search attributes: %w", err)
+	}
+	args := []string{"operator", "search-attribute", "create", "--address", s.TemporalAddress()}
+	missing := 0
+	for _, name := range sortedNames(s.opts.SearchAttributes) {
+		if _, ok := known.CustomAttributes[name]; !ok {
+			args = append(args, "--name", name, "--type", s.opts.SearchAttributes[name])
+			missing++
+		}
+	}
+	if missing == 0 {
+		return nil
+	}
+	if out, err := exec.CommandContext(ctx, binary, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("add search attributes: %w: %s", err, bytes.TrimSpace(out))
+	}
+	return nil
 }
 
 func sortedNames(m map[string]string) []string {

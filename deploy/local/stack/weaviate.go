@@ -2,7 +2,6 @@ package stack
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -30,11 +29,8 @@ func (s *Stack) startWeaviate(ctx context.Context) error {
 		return fmt.Errorf("make weaviate's directory: %w", err)
 	}
 	return s.launch(ctx, "weaviate", func() (launch, error) {
-		ports, err := freePorts(append([]int{s.opts.WeaviatePort, s.opts.WeaviateGRPCPort}, lastClusterPorts(data)...)...)
+		ports, err := freePorts(s.opts.WeaviatePort, s.opts.WeaviateGRPCPort, 0, 0, 0, 0)
 		if err != nil {
-			return launch{}, err
-		}
-		if err := keepClusterPorts(data, ports[2:]); err != nil {
 			return launch{}, err
 		}
 		rest, grpc := hostPort(ports[0]), hostPort(ports[1])
@@ -62,7 +58,8 @@ func weaviateEnv(data string, ports []int) []string {
 		"ENABLE_MODULES=",
 		"GRPC_PORT=" + strconv.Itoa(ports[1]),
 		"CLUSTER_HOSTNAME=axiommind",
-		"CLUSTER_IN_LOCALHOST=true",
+		// Not CLUSTER_IN_LOCALHOST: with it a node looks for itself at the raft
+		// port plus one and waits in vain.
 		"CLUSTER_BIND_ADDR=" + loopback,
 		"CLUSTER_ADVERTISE_ADDR=" + loopback,
 		"CLUSTER_GOSSIP_BIND_PORT=" + strconv.Itoa(ports[2]),
@@ -72,7 +69,6 @@ func weaviateEnv(data string, ports []int) []string {
 		"RAFT_BOOTSTRAP_EXPECT=1",
 		// One node waits for no other: its first election need not be patient.
 		"RAFT_TIMEOUTS_MULTIPLIER=1",
-		"RAFT_ENABLE_ONE_NODE_RECOVERY=true",
 		"DISABLE_TELEMETRY=true",
 		"GO_PROFILING_DISABLE=true",
 		"PROMETHEUS_MONITORING_ENABLED=false",
@@ -81,38 +77,6 @@ func weaviateEnv(data string, ports []int) []string {
 		"PERSISTENCE_MEMTABLES_MAX_SIZE_MB=64",
 		"HNSW_STARTUP_WAIT_FOR_VECTOR_CACHE=false",
 	}
-}
-
-// The ports of the cluster's own traffic are part of the state Weaviate keeps,
-// so a restart takes the same ones.
-const clusterPorts = 4
-
-func lastClusterPorts(data string) []int {
-	ports := make([]int, clusterPorts)
-	text, err := os.ReadFile(filepath.Join(data, "ports.json"))
-	if err != nil {
-		return ports
-	}
-	if err := json.Unmarshal(text, &ports); err != nil || len(ports) != clusterPorts {
-		return make([]int, clusterPorts)
-	}
-	return ports
-}
-
-func keepClusterPorts(data string, ports []int) error {
-	text, err := json.Marshal(ports)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(data, "ports.json"), text, 0o644)
-}
-
-func dial(ctx context.Context, address string) error {
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
-	if err != nil {
-		return err
-	}
-	return conn.Close()
 }
 
 func hostPort(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }

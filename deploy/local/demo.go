@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/term"
+
+	"axiommind/deploy/local/stack"
+)
+
+//go:embed samples
+var samples embed.FS
+
+// act is one thing the demo shows: what for, and the command line.
+type act struct {
+	title string
+	args  []string
+}
+
+func acts(samplesDir string) []act {
+	return []act{
+		{"Three sessions, in English, Korean and Chinese, become memory", []string{"process", samplesDir, "--project", "demo"}},
+		{"Again: nothing changes", []string{"process", samplesDir, "--project", "demo"}},
+		{"A question, answered with the spans that prove it", []string{"search", "which idempotency key does a charge carry?", "--project", "demo", "--limit", "2"}},
+		{"In Korean", []string{"search", "검색 방식 결정", "--project", "demo", "--limit", "1"}},
+		{"And in Chinese", []string{"search", "什么时候发布", "--project", "demo", "--limit", "2"}},
+		{"What ran", []string{"builds", "list", "--project", "demo"}},
+	}
+}
+
+func demo(ctx context.Context, args []string, out io.Writer) error {
+	started := time.Now()
+	s, err := upFlags("demo", "Start everything, process three sample sessions and search them.", args)
+	if err != nil {
+		return err
+	}
+	err = withStack(ctx, s, out, func(ctx context.Context, st *stack.Stack) error {
+		ready := make(chan struct{})
+		group, ctx := errgroup.WithContext(ctx)
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		group.Go(func() error { return runWorker(ctx, st, s.dir, func() { close(ready) }) })
+		group.Go(func() error {
+			defer cancel()
+			select {
+			case <-ready:
+			case <-ctx.Done():
+				return nil
+			}
+			if err := perform(ctx, s.dir, st.Addresses(), out, started); err != nil {
+				return err
+			}
+			if term.IsTerminal(int(os.Stdout.Fd())) {
+				fmt.Fprintln(out, "\nEverything stays up: try more commands in another terminal. Ctrl-C stops it.")
+				<-ctx.Done()
+			}
+			return nil
+		})
+		return group.Wait()
+	})
+	if errors.Is(err, errRunning) {
+		last, stateErr := readState(s.dir)
+		if stateErr != nil || last == nil {
+			return err
+		}
+		return perform(ctx, s.dir, last.Addresses, out, started)
+	}
+	return err
+}
+
+// perform runs the acts with the real command line.
+func perform(ctx context.Context, dir string, a stack.Addresses, out io.Writer, started time.Time) error {
+	samplesDir := filepath.Join(dir, "samples")
+	if err := copySamples(samplesDir); err != nil {
+		return err
+	}
+	starter := filepath.Join(dir, "bin", "starter")
+	build := exec.CommandContext(ctx, "go", "build", "-o", starter, "axiommind/starter")
+	if text, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build starter: %w\n%s", err, text)
+	}
+	addresses := []string{
+		"--temporal-address", a.Temporal, "--clickhouse-dsn", a.ClickHouseDSN, "--weaviate-url", "http://" + a.WeaviateHost,
+	}
+	for _, act := range acts(samplesDir) {
+		fmt.Fprintf(out, "\n── %s\n$ go run ./starter %s\n", act.title, shellLine(act.args))
+		cmd := exec.CommandContext(ctx, starter, append(act.args, addresses...)...)
+		cmd.Stdout, cmd.Stderr = out, os.Stderr
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("starter %s: %w", act.args[0], err)
+		}
+	}
+	fmt.Fprintf(out, "\nDone in %.0f s. Every step of every session: %s\n", time.Since(started).Seconds(), a.TemporalUI)
+	return nil
+}
+
+func shellLine(args []string) string {
+	quoted := make([]string, len(args))
+	for i, a := range args {
+		if strings.ContainsAny(a, " ?*'\"") {
+			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+		quoted[i] = a
+	}
+	return strings.Join(quoted, " ")
+}
+
+func copySamples(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("copy samples: %w", err)
+	}
+	return fs.WalkDir(samples, "samples", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := samples.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("copy samples: %w", err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, d.Name()), text, 0o644); err != nil {
+			return fmt.Errorf("copy samples: %w", err)
+		}
+		return nil
+	})
+}

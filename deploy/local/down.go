@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"syscall"
+	"time"
+)
+
+// downTimeout is how long a stack may take to stop its servers.
+const downTimeout = 30 * time.Second
+
+func down(ctx context.Context, args []string, out io.Writer) error {
+	var dir string
+	if err := parse(flagSet("down", "Stop the servers that up started. Their data is kept.", &dir), args); err != nil {
+		return err
+	}
+	up, err := running(dir)
+	if err != nil {
+		return err
+	}
+	last, err := readState(dir)
+	if err != nil {
+		return err
+	}
+	if !up {
+		fmt.Fprintf(out, "nothing runs in %s\n", dir)
+		return removeState(dir)
+	}
+	if last == nil {
+		return fmt.Errorf("stop the stack in %q: it is still starting; press Ctrl-C there", dir)
+	}
+	if err := syscall.Kill(last.PID, syscall.SIGTERM); err != nil {
+		return fmt.Errorf("stop process %d: %w", last.PID, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, downTimeout)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if up, err := running(dir); err != nil || !up {
+			if err == nil {
+				fmt.Fprintln(out, "stopped")
+			}
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for process %d to end: %w", last.PID, ctx.Err())
+		case <-tick.C:
+		}
+	}
+}

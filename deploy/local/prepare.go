@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+
+	"axiommind/activities/eventlog"
+	"axiommind/deploy/local/stack"
+	"axiommind/schema"
+	"axiommind/worker/service"
+)
+
+// searchAttributes are registered with Temporal, name to type.
+func searchAttributes() map[string]string {
+	return map[string]string{schema.AttributeProject: "Keyword", schema.AttributeSession: "Keyword"}
+}
+
+// prepare brings ClickHouse to the worker's schema, and leaves the addresses where the programs on
+// this machine look for them. It is run at each start, before the worker.
+func prepare(ctx context.Context, st *stack.Stack) error {
+	conn, err := eventlog.Connect(ctx, st.ClickHouseDSN(), eventlog.ConnectOptions{})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := eventlog.Migrate(ctx, conn); err != nil {
+		return err
+	}
+	return writeAddresses(service.LocalConfigFile(), st.Addresses())
+}
+
+func writeAddresses(path string, a stack.Addresses) error {
+	if path == "" {
+		return nil
+	}
+	text, err := yaml.Marshal(map[string]string{
+		"temporal-address": a.Temporal, "clickhouse-dsn": a.ClickHouseDSN, "weaviate-url": "http://" + a.WeaviateHost,
+	})
+	if err != nil {
+		return fmt.Errorf("write addresses: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("write addresses: %w", err)
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		return fmt.Errorf("write addresses: %w", err)
+	}
+	return nil
+}
+
+// workerConfig is what the environment says, with the addresses of the stack.
+func workerConfig(a stack.Addresses) (service.Config, error) {
+	var cfg service.Config
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	cfg.Flags(flags)
+	cfg.WorkerFlags(flags)
+	if err := cfg.Load(flags, os.Getenv, ""); err != nil {
+		return cfg, err
+	}
+	cfg.TemporalAddress, cfg.ClickHouseDSN, cfg.WeaviateURL = a.Temporal, a.ClickHouseDSN, "http://"+a.WeaviateHost
+	return cfg, nil
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// reporter tells the user what each server is waiting for: a line per change,
+// and in between a line that is redrawn each second on a terminal, or printed
+// now and then elsewhere.
+type reporter struct {
+	out      io.Writer
+	terminal bool
+	start    time.Time
+
+	mu     sync.Mutex
+	states map[string]string
+	since  map[string]time.Time
+	stop   chan struct{}
+	done   chan struct{}
+}
+
+// quietInterval is how often a line is printed where none can be redrawn.
+const quietInterval = 20 * time.Second
+
+func newReporter(out io.Writer) *reporter {
+	f, ok := out.(*os.File)
+	r := &reporter{
+		out: out, terminal: ok && term.IsTerminal(int(f.Fd())), start: time.Now(),
+		states: map[string]string{}, since: map[string]time.Time{},
+		stop: make(chan struct{}), done: make(chan struct{}),
+	}
+	go r.run()
+	return r
+}
+
+// set records what a server does now.
+func (r *reporter) set(name, state string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.states[name], r.since[name] = state, time.Now()
+	r.clear()
+	fmt.Fprintf(r.out, "[%5.1fs] %-10s %s\n", time.Since(r.start).Seconds(), name, state)
+}
+
+func (r *reporter) run() {
+	defer close(r.done)
+	interval := quietInterval
+	if r.terminal {
+		interval = time.Second
+	}
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-r.stop:
+			return
+		case <-tick.C:
+			r.draw()
+		}
+	}
+}
+
+// draw says what is still going on and for how long.
+func (r *reporter) draw() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var parts []string
+	for name, state := range r.states {
+		if !strings.HasPrefix(state, "ready") {
+			parts = append(parts, fmt.Sprintf("%s %.0fs", name, time.Since(r.since[name]).Seconds()))
+		}
+	}
+	if len(parts) == 0 {
+		return
+	}
+	slices.Sort(parts)
+	r.clear()
+	fmt.Fprintf(r.out, "[%5.1fs] waiting for %s", time.Since(r.start).Seconds(), strings.Join(parts, ", "))
+	if !r.terminal {
+		fmt.Fprintln(r.out)
+	}
+}
+
+// clear wipes the line that draw left on a terminal.
+func (r *reporter) clear() {
+	if r.terminal {
+		fmt.Fprint(r.out, "\r\x1b[K")
+	}
+}
+
+func (r *reporter) close() {
+	close(r.stop)
+	<-r.done
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.clear()
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"axiommind/deploy/local/stack"
+)
+
+// serverStatus is one line of status.
+type serverStatus struct {
+	Name    string `json:"name"`
+	Address string `json:"address"`
+	// PID is 0 for a server the stack did not start.
+	PID   int    `json:"pid,omitempty"`
+	State string `json:"state"`
+}
+
+func status(ctx context.Context, args []string, out io.Writer) error {
+	var dir, output string
+	flags := flagSet("status", "Say which servers run, and where.", &dir)
+	flags.StringVar(&output, "output", "text", "text or json")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	up, err := running(dir)
+	if err != nil {
+		return err
+	}
+	last, err := readState(dir)
+	if err != nil {
+		return err
+	}
+	if output == "json" {
+		answer := struct {
+			Running bool           `json:"running"`
+			State   *state         `json:"state,omitempty"`
+			Servers []serverStatus `json:"servers,omitempty"`
+		}{Running: up, State: last}
+		if up && last != nil {
+			answer.Servers = servers(ctx, last)
+		}
+		return json.NewEncoder(out).Encode(answer)
+	}
+	switch {
+	case up && last == nil:
+		fmt.Fprintf(out, "a stack is starting in %s\n", dir)
+	case !up && last == nil:
+		fmt.Fprintf(out, "nothing runs in %s\n", dir)
+	case !up:
+		fmt.Fprintf(out, "nothing runs in %s: process %d, started %s, was killed; its data is kept\n",
+			dir, last.PID, last.Started.Format(time.DateTime))
+	default:
+		return printStatus(ctx, out, dir, last)
+	}
+	return nil
+}
+
+func printStatus(ctx context.Context, out io.Writer, dir string, last *state) error {
+	fmt.Fprintf(out, "process %d, started %s, logs in %s\n", last.PID, last.Started.Format(time.DateTime), logDir(dir))
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, s := range servers(ctx, last) {
+		pid := "given"
+		if s.PID != 0 {
+			pid = fmt.Sprint(s.PID)
+		}
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", s.Name, s.Address, pid, s.State)
+	}
+	if last.Addresses.TemporalUI != "" {
+		fmt.Fprintf(table, "  temporal ui\t%s\t\t\n", last.Addresses.TemporalUI)
+	}
+	return table.Flush()
+}
+
+func servers(ctx context.Context, last *state) []serverStatus {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	a := last.Addresses
+	list := []serverStatus{
+		{Name: "temporal", Address: a.Temporal, State: answer(ctx, stack.Addresses{Temporal: a.Temporal})},
+		{Name: "clickhouse", Address: a.ClickHouseDSN, State: answer(ctx, stack.Addresses{ClickHouseDSN: a.ClickHouseDSN})},
+		{Name: "weaviate", Address: a.WeaviateHost, State: answer(ctx, stack.Addresses{WeaviateHost: a.WeaviateHost})},
+	}
+	for i := range list {
+		list[i].PID = last.Servers[list[i].Name]
+	}
+	return list
+}
+
+func answer(ctx context.Context, a stack.Addresses) string {
+	if err := stack.Check(ctx, a); err != nil {
+		return err.Error()
+	}
+	return "answers"
+}

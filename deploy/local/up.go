@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"axiommind/deploy/local/stack"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// settings are what the commands that start servers take.
+type settings struct {
+	dir    string
+	given  stack.Addresses
+	noPath bool
+}
+
+func upFlags(name, summary string, args []string) (settings, error) {
+	var s settings
+	flags := flagSet(name, summary, &s.dir)
+	flags.StringVar(&s.given.Temporal, "temporal-address", "", "a Temporal server that runs already, host:port")
+	flags.StringVar(&s.given.ClickHouseDSN, "clickhouse-dsn", "", "a ClickHouse server that runs already, http://user:password@host:8123/database")
+	flags.StringVar(&s.given.WeaviateHost, "weaviate-host", "", "a Weaviate server that runs already, host:port")
+	flags.StringVar(&s.given.WeaviateGRPC, "weaviate-grpc", "", "the gRPC interface of that Weaviate server, host:port")
+	flags.BoolVar(&s.noPath, "no-path", false, "do not use temporal, clickhouse and weaviate found on PATH")
+	return s, parse(flags, args)
+}
+
+func up(ctx context.Context, args []string, out io.Writer) error {
+	s, err := upFlags("up", "Start the servers and a worker, until Ctrl-C.", args)
+	if err != nil {
+		return err
+	}
+	return withStack(ctx, s, out, func(ctx context.Context, st *stack.Stack) error {
+		printAddresses(out, st.Addresses())
+		return runWorker(ctx, st, s.dir, func() {
+			fmt.Fprintln(out, "A worker is ready. Try: go run ./starter doctor\nCtrl-C stops everything.")
+		})
+	})
+}
+
+// withStack starts the servers, prepares them, runs work, and stops the servers.
+// Work is canceled when a server ends.
+func withStack(ctx context.Context, s settings, out io.Writer, work func(context.Context, *stack.Stack) error) (err error) {
+	release, err := claim(s.dir)
+	if errors.Is(err, errRunning) {
+		return alreadyRunning(s.dir)
+	}
+	if err != nil {
+		return fmt.Errorf("claim %q: %w", s.dir, err)
+	}
+	defer release()
+	if last, err := readState(s.dir); err == nil && last != nil {
+		fmt.Fprintf(out, "the stack of process %d was killed; its data is kept\n", last.PID)
+	}
+	report := newReporter(out)
+	st, err := stack.Start(ctx, stack.Options{
+		Dir: s.dir, Temporal: true, ClickHouse: true, Weaviate: true, Given: s.given, Installed: !s.noPath,
+		TemporalPort: stack.TemporalPort, TemporalUIPort: stack.TemporalUIPort, ClickHousePort: stack.ClickHousePort,
+		WeaviatePort: stack.WeaviatePort, WeaviateGRPCPort: stack.WeaviateGRPCPort,
+		SearchAttributes: searchAttributes(), Progress: report.set,
+	})
+	report.close()
+	if err != nil {
+		return interrupted(ctx, err)
+	}
+	defer func() {
+		fmt.Fprintln(out, "stopping")
+		st.Stop()
+		err = errors.Join(err, removeState(s.dir))
+	}()
+	if err := writeState(s.dir, state{PID: os.Getpid(), Started: time.Now(), Addresses: st.Addresses(), Servers: st.Servers()}); err != nil {
+		return err
+	}
+	if err := prepare(ctx, st); err != nil {
+		return interrupted(ctx, fmt.Errorf("prepare the servers: %w", err))
+	}
+	return interrupted(ctx, whileUp(ctx, st, work))
+}
+
+// whileUp runs work until it returns, or until a server ends.
+func whileUp(ctx context.Context, st *stack.Stack, work func(context.Context, *stack.Stack) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return st.Wait(ctx) })
+	group.Go(func() error {
+		defer cancel()
+		return work(ctx, st)
+	})
+	return group.Wait()
+}
+
+// interrupted drops an error that only says that the user has ended the command.
+func interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+func alreadyRunning(dir string) error {
+	last, err := readState(dir)
+	if err != nil || last == nil {
+		return fmt.Errorf("start in %q: %w and is still starting", dir, errRunning)
+	}
+	return fmt.Errorf("start in %q: %w, process %d since %s: `status` shows it, `down` stops it",
+		dir, errRunning, last.PID, last.Started.Format(time.DateTime))
+}
+
+func printAddresses(out io.Writer, a stack.Addresses) {
+	rows := [][2]string{
+		{"Temporal", a.Temporal}, {"Temporal UI", a.TemporalUI}, {"ClickHouse", a.ClickHouseDSN},
+		{"Weaviate", a.WeaviateHost}, {"Weaviate gRPC", a.WeaviateGRPC},
+	}
+	for _, row := range rows {
+		if row[1] != "" {
+			fmt.Fprintf(out, "  %-14s %s\n", row[0], row[1])
+		}
+	}
+}
+
+func logDir(dir string) string { return filepath.Join(dir, "logs") }
