@@ -2,7 +2,6 @@ package durable_test
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -136,11 +135,7 @@ func workflowOf(p pattern) func(workflow.Context) ([]string, error) {
 			return nil, err
 		}
 		out, err := g.Run(ctx, p.runner, sg.Update{})
-		var failed *sg.NodeError
-		if errors.As(err, &failed) {
-			return nil, failed.Err
-		}
-		return names.Get(out), err
+		return names.Get(out), durable.Cause(err)
 	}
 }
 

@@ -4,11 +4,14 @@
 package durable
 
 import (
+	"errors"
 	"runtime"
 	"strconv"
 	"strings"
 
 	"go.temporal.io/sdk/workflow"
+
+	"axiommind/workflows/stategraph"
 )
 
 // Runner implements stategraph.Runner on workflow.Go. At most Limit tasks of a
@@ -48,4 +51,16 @@ func (r Runner) Run(ctx workflow.Context, n int, task func(ctx workflow.Context,
 // then blocks or fails the workflow task by its own policy.
 func (Runner) OwnsPanic(_ any, origin runtime.Frame) bool {
 	return strings.HasPrefix(origin.Function, "go.temporal.io/sdk/")
+}
+
+// Cause returns what a node failed with, from under the names of the nodes it
+// passed through; any other error it returns as it is. A workflow that fails or
+// is cancelled by a node should return this: Temporal looks at the outermost
+// error only.
+func Cause(err error) error {
+	var node *stategraph.NodeError
+	for errors.As(err, &node) {
+		err = node.Err
+	}
+	return err
 }

@@ -170,6 +170,22 @@ func TestCancel(t *testing.T) {
 	require.True(t, temporal.IsCanceledError(env.GetWorkflowError()), "%v", env.GetWorkflowError())
 }
 
+// A workflow cancelled while a node waits ends as cancelled.
+func TestCancelInNode(t *testing.T) {
+	t.Parallel()
+	env := environment()
+	env.RegisterDelayedCallback(env.CancelWorkflow, time.Second)
+	env.ExecuteWorkflow(workflowOf(pattern{graph: func() (*graph, error) {
+		return builder().
+			AddNode("a", func(ctx workflow.Context, _ sg.State) (sg.Result, error) {
+				return nil, workflow.Sleep(ctx, time.Hour)
+			}).
+			AddNode("b", says("b")).
+			AddEdge(sg.START, "a").AddEdge(sg.START, "b").Compile()
+	}}))
+	require.True(t, temporal.IsCanceledError(env.GetWorkflowError()), "%v", env.GetWorkflowError())
+}
+
 // A node can ask; a signal answers; the branch beside it is not repeated.
 func TestAskBySignal(t *testing.T) {
 	t.Parallel()

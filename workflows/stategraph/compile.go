@@ -3,6 +3,7 @@ package stategraph
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -90,11 +91,7 @@ func (c *compiler[C]) fail(kind error, node, key, format string, args ...any) {
 }
 
 func (c *compiler[C]) addNodes() {
-	names := make([]string, 0, len(c.src.nodes))
-	for name := range c.src.nodes {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(c.src.nodes))
 	for i, name := range names {
 		c.out.byName[name] = i
 	}
@@ -228,10 +225,7 @@ func (c *compiler[C]) addRouters() {
 		out := router{name: r.name, route: r.route}
 		if r.paths != nil {
 			out.paths = make(map[string]int, len(r.paths))
-			for label := range r.paths {
-				out.labels = append(out.labels, label)
-			}
-			slices.Sort(out.labels)
+			out.labels = slices.Sorted(maps.Keys(r.paths))
 		}
 		for _, label := range out.labels {
 			if to, ok := c.lookup(r.from, fmt.Sprintf("router %q leads to", r.name), r.paths[label]); ok {

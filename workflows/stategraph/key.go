@@ -3,7 +3,9 @@ package stategraph
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 )
 
 type kind uint8
@@ -295,12 +297,12 @@ func (s *Schema) Decode(data []byte) (Update, error) {
 	if err := json.Unmarshal(data, &fields); err != nil || fields == nil {
 		return nil, &InvalidUpdateError{Reason: "expected a JSON object of keys and values"}
 	}
-	for name := range fields {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if _, ok := s.byName[name]; !ok {
 			return nil, &InvalidUpdateError{Channel: name, Reason: "the schema has no such key"}
 		}
 	}
-	var u Update
+	u := make(Update, 0, len(fields))
 	for _, ch := range s.keys {
 		raw, ok := fields[ch.name]
 		if !ok {

@@ -21,7 +21,7 @@ var reservedNames = map[string]bool{
 func (g *Graph[C]) Mermaid() string {
 	d := drawing{}
 	d.line("flowchart TD")
-	d.line("    %s([start])", START)
+	d.line(`    %s(["start"])`, START)
 	for i := range g.nodes {
 		n := &g.nodes[i]
 		shape := `%s["%s"]`
@@ -33,7 +33,7 @@ func (g *Graph[C]) Mermaid() string {
 		}
 		d.line("    "+shape, g.mermaidID(i), escapeLabel(n.name))
 	}
-	d.line("    %s([end])", END)
+	d.line(`    %s(["end"])`, END)
 	g.drawExits(&d, START, &g.start, nil)
 	for i := range g.nodes {
 		n := &g.nodes[i]
