@@ -96,3 +96,12 @@ func (k kind) weight() float64 {
 		return 0
 	}
 }
+
+// tellsMoreThan reports whether c rather than o says what a sentence is about.
+func (c *cue) tellsMoreThan(o *cue) bool {
+	if c.kind != o.kind {
+		return c.kind.weight() > o.kind.weight()
+	}
+	names := func(c *cue) bool { return c.blocker == after || c.blocker == before }
+	return names(c) && !names(o)
+}

@@ -128,7 +128,7 @@ func (x *extractor) sentence(l line, s span, hits []hit) {
 			x.reference(l, s, h)
 			continue
 		}
-		if x.counts(c, h, s, hits) && (best == nil || c.kind.weight() > best.kind.weight()) {
+		if x.counts(c, h, s, hits) && (best == nil || c.tellsMoreThan(best)) {
 			best, at = c, h
 		}
 	}

@@ -154,7 +154,7 @@ func firstClause(s string) string {
 
 func lastClause(s string) string {
 	start := 0
-	for _, b := range []string{", ", "; ", "，", "；", " but ", " and ", " because ", "는 ", "은 "} {
+	for _, b := range []string{", ", "; ", "，", "；", " but ", " and ", " because ", "는 ", "은 ", "は"} {
 		if i := strings.LastIndex(s, b); i >= 0 && i+len(b) > start && strings.TrimSpace(s[i+len(b):]) != "" {
 			start = i + len(b)
 		}

@@ -1,0 +1,277 @@
+package rules
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"axiommind/schema"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func say(role schema.Role, texts ...string) []schema.Message {
+	out := make([]schema.Message, len(texts))
+	for i, t := range texts {
+		out[i] = schema.Message{Index: i, Role: role, Kind: schema.KindText, Text: t}
+	}
+	return out
+}
+
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	inputs, err := filepath.Glob("testdata/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, inputs)
+	for _, in := range inputs {
+		t.Run(strings.TrimSuffix(filepath.Base(in), ".txt"), func(t *testing.T) {
+			t.Parallel()
+			window := readDialogue(t, in)
+			got := Extract(window)
+			requireVerbatim(t, window, got)
+			data, err := json.MarshalIndent(got.Entries, "", "  ")
+			require.NoError(t, err)
+			golden := strings.TrimSuffix(in, ".txt") + ".golden.json"
+			if *update {
+				require.NoError(t, os.WriteFile(golden, append(data, '\n'), 0o644))
+			}
+			want, err := os.ReadFile(golden)
+			require.NoError(t, err)
+			require.Equal(t, string(want), string(data)+"\n")
+		})
+	}
+}
+
+// readDialogue reads messages that begin with a line "@user" or "@assistant".
+func readDialogue(t *testing.T, path string) []schema.Message {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var out []schema.Message
+	for _, part := range strings.Split("\n"+string(data), "\n@")[1:] {
+		role, text, _ := strings.Cut(part, "\n")
+		out = append(out, schema.Message{
+			Index: len(out), Role: schema.Role(role), Kind: schema.KindText, Text: strings.TrimSuffix(text, "\n"),
+		})
+	}
+	return out
+}
+
+func requireVerbatim(t require.TestingT, window []schema.Message, got schema.Extraction) {
+	texts := map[int]string{}
+	for _, m := range window {
+		if m.Extractable() {
+			texts[m.Index] = m.Text
+		}
+	}
+	for _, e := range got.Entries {
+		require.NotEmpty(t, e.Title)
+		require.NotEmpty(t, e.Evidence)
+		for _, q := range e.Evidence {
+			at := strings.Index(texts[q.MessageIndex], q.Quote)
+			require.GreaterOrEqual(t, at, 0, "%q is not in message %d", q.Quote, q.MessageIndex)
+			require.LessOrEqual(t, utf8.RuneCountInString(q.Quote), maxQuote)
+			require.NotEmpty(t, strings.TrimSpace(q.Quote))
+			require.True(t, utf8.ValidString(q.Quote))
+		}
+	}
+}
+
+func TestWhatIsNotSaid(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		role schema.Role
+		text string
+	}{
+		"question":                {schema.RoleUser, "Should we use Redis for the cache?"},
+		"question without a mark": {schema.RoleUser, "did we decide to use Redis"},
+		"hypothetical":            {schema.RoleUser, "If we decided to use Redis, we'll use it for sessions too."},
+		"proposal":                {schema.RoleAssistant, "Perhaps we'll use Redis for the cache."},
+		"not decided":             {schema.RoleUser, "I don't think we decided to use Redis."},
+		"not finished":            {schema.RoleAssistant, "The migration is not done and has not been completed."},
+		"preference of the agent": {schema.RoleAssistant, "I prefer tabs over spaces."},
+		"approval":                {schema.RoleUser, "I like it, I like how this looks."},
+		"code":                    {schema.RoleUser, "```\n// TODO: we decided to use Redis\n```"},
+		"unclosed code":           {schema.RoleUser, "~~~\nwe decided to use Redis"},
+		"table":                   {schema.RoleAssistant, "| we decided to use Redis | done: all |"},
+		"quotation":               {schema.RoleUser, "> we decided to use Redis"},
+		"mention":                 {schema.RoleUser, "Search the log for \"we decided to use Redis\" again."},
+		"heading":                 {schema.RoleAssistant, "## What we decided to do"},
+		"part of a word":          {schema.RoleUser, "mastodon todos and undone: fixtures"},
+		"Korean question":         {schema.RoleUser, "Redis를 쓰기로 결정했나요?"},
+		"Korean negation":         {schema.RoleUser, "Redis를 쓰기로 결정했지 않습니다."},
+		"Korean look-up":          {schema.RoleUser, "이 코드가 하는 일을 설명해줘"},
+		"Chinese question":        {schema.RoleUser, "我们决定用 Redis 了吗？"},
+		"Chinese question word":   {schema.RoleUser, "要不要我们就用 Redis"},
+		"Chinese negation":        {schema.RoleUser, "我们还没决定用 Redis。"},
+		"Chinese condition":       {schema.RoleUser, "如果我们决定用 Redis，成本会更高。"},
+		"Traditional negation":    {schema.RoleUser, "我們還沒決定用 Redis。"},
+		"what decides":            {schema.RoleAssistant, "配置文件决定了任务分配给谁。"},
+		"Japanese question":       {schema.RoleUser, "Redis を使うことにしましたか？"},
+		"Japanese condition":      {schema.RoleUser, "もし Redis を使うことにした場合は高くなります。"},
+		"own machine":             {schema.RoleAssistant, "Open http://localhost:8080/ or http://127.0.0.1/x in a browser."},
+		"note of the harness":     {schema.RoleUser, "[System note: we decided to use Redis]"},
+		"nothing":                 {schema.RoleUser, "   \n\n"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Empty(t, Extract(say(tc.role, tc.text)).Entries)
+		})
+	}
+}
+
+func TestOnlyConversationCounts(t *testing.T) {
+	t.Parallel()
+	const text = "We decided to use Go."
+	for _, m := range []schema.Message{
+		{Role: schema.RoleTool, Kind: schema.KindToolResult, Text: text},
+		{Role: schema.RoleAssistant, Kind: schema.KindThinking, Text: text},
+		{Role: schema.RoleUser, Kind: schema.KindContext, Text: text},
+		{Role: schema.RoleSystem, Kind: schema.KindText, Text: text},
+	} {
+		require.Empty(t, Extract([]schema.Message{m}).Entries)
+	}
+	require.Len(t, Extract(say(schema.RoleAssistant, text)).Entries, 1)
+}
+
+func TestSaidTwice(t *testing.T) {
+	t.Parallel()
+	window := say(schema.RoleUser, "We decided to use Go for this.", "ok", "We decided to use Go for this.")
+	window[0].Index, window[2].Index = 40, 42
+	got := Extract(window).Entries
+	require.Len(t, got, 1)
+	require.Equal(t, []schema.Quote{
+		{MessageIndex: 40, Quote: "We decided to use Go for this."},
+		{MessageIndex: 42, Quote: "We decided to use Go for this."},
+	}, got[0].Evidence)
+}
+
+func TestLongSentenceIsCutAroundTheCue(t *testing.T) {
+	t.Parallel()
+	filler := strings.Repeat("한국어👨‍👩‍👧‍👦 문장 ", 60)
+	window := say(schema.RoleUser, filler+"그래서 우리는 PostgreSQL을 사용하기로 결정했습니다 "+filler)
+	got := Extract(window)
+	require.Len(t, got.Entries, 1)
+	requireVerbatim(t, window, got)
+	quote := got.Entries[0].Evidence[0].Quote
+	require.Contains(t, quote, "사용하기로 결정했습니다")
+	require.Equal(t, quote, cutRunes(quote, maxQuote), "ends with a whole grapheme")
+	require.Positive(t, uniseg.GraphemeClusterCount(quote))
+}
+
+func TestLanguageOfTheSource(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"우리는 PostgreSQL을 사용하기로 결정했습니다.", "我们决定采用 PostgreSQL 作为主数据库。", "我們決定採用 PostgreSQL 作為主資料庫。",
+		"データベースは PostgreSQL を使うことにしました。",
+	} {
+		got := Extract(say(schema.RoleUser, text)).Entries
+		require.Len(t, got, 1, text)
+		require.Equal(t, schema.EntryDecision, got[0].Type)
+		require.Equal(t, text, got[0].Title)
+	}
+}
+
+func TestExtractProperties(t *testing.T) {
+	t.Parallel()
+	pieces := []string{
+		"we decided to use ", "Go. ", "I prefer ", "TODO: ", "- [x] ", "- [ ] ", "\n", "```", "\n\n", "是", "我们决定用", "。", "？",
+		"결정했습니다", " ", "https://a.example/x?y=1", "(", ")", "issue #12", "blocked by ", "卡在", "👩‍💻", "é", "\u00a0", "|", ">",
+		"Done:\n", "**", "<task>", "</task>", "# TODO\n", "1. ", "’t ", "\"", "の修正が完了しました", strings.Repeat("長", 150), "\t", ".",
+		"User: ", "urgent", "[", "]", "#", "i've added ", "\ufffd", "'", "“", "a",
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var window []schema.Message
+		for i := range rapid.IntRange(1, 4).Draw(t, "messages") {
+			text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 25).Draw(t, "text"), "")
+			text += rapid.StringN(0, 12, -1).Draw(t, "tail")
+			role := rapid.SampledFrom([]schema.Role{schema.RoleUser, schema.RoleAssistant}).Draw(t, "role")
+			window = append(window, schema.Message{Index: i * 3, Role: role, Kind: schema.KindText, Text: text})
+		}
+		got := Extract(window)
+		requireVerbatim(t, window, got)
+		require.Equal(t, got, Extract(window), "same input, same entries")
+	})
+}
+
+func TestLongChineseSession(t *testing.T) {
+	t.Parallel()
+	window := sharedSession(t)
+	got := Extract(window)
+	requireVerbatim(t, window, got)
+	require.Greater(t, len(got.Entries), 10)
+	require.Less(t, len(got.Entries), 80)
+	var goals int
+	for _, e := range got.Entries {
+		if e.Category == schema.CategoryGoal && strings.Contains(e.Title, "语音数据集需求") {
+			goals++
+		}
+	}
+	require.Equal(t, 1, goals, "what the session is about")
+}
+
+// sharedSession reads the long session that is handed to every build of the project.
+func sharedSession(tb testing.TB) []schema.Message {
+	tb.Helper()
+	const name = "transcripts/long-chinese-session/hermes_session_2026-05-15.txt"
+	data, err := os.ReadFile(filepath.Join(dataDir(tb), name))
+	if err != nil {
+		tb.Skipf("no shared data: %v", err)
+	}
+	var out []schema.Message
+	for line := range strings.Lines(string(data)) {
+		var turns [][]struct{ Role, Content string }
+		require.NoError(tb, json.Unmarshal([]byte(line), &turns))
+		for _, turn := range turns {
+			for _, m := range turn {
+				out = append(out, schema.Message{
+					Index: len(out), Role: schema.Role(m.Role), Kind: schema.KindText, Text: m.Content,
+				})
+			}
+		}
+	}
+	return out
+}
+
+func dataDir(tb testing.TB) string {
+	tb.Helper()
+	if dir := os.Getenv("AXIOMMIND_DATA"); dir != "" {
+		return dir
+	}
+	dir, err := os.Getwd()
+	require.NoError(tb, err)
+	for dir != filepath.Dir(dir) {
+		if shared := filepath.Join(dir, "..", "shared", "data"); isDir(shared) {
+			return shared
+		}
+		dir = filepath.Dir(dir)
+	}
+	tb.Skip("no shared data: set AXIOMMIND_DATA")
+	return ""
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func BenchmarkExtract(b *testing.B) {
+	window := sharedSession(b)
+	size := 0
+	for _, m := range window {
+		size += len(m.Text)
+	}
+	b.SetBytes(int64(size))
+	for b.Loop() {
+		Extract(window)
+	}
+}
