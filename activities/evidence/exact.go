@@ -102,7 +102,7 @@ func (s *source) equal(q *quote) *match {
 	}
 	if folded := q.folded(); folded.text != q.literal().text {
 		if spans := s.through(s.folded(), folded.text); spans != nil {
-			q.outline(s.text, folded, spans)
+			s.outline(q, folded, s.folded(), spans)
 			return &match{schema.MethodNormalized, confidenceFolded, spans}
 		}
 	}
@@ -110,7 +110,7 @@ func (s *source) equal(q *quote) *match {
 		spans := s.through(s.bare(), bare.text)
 		spans = slices.DeleteFunc(spans, func(x extent) bool { return !q.bounded(s.text, x) })
 		if len(spans) > 0 {
-			q.outline(s.text, bare, spans)
+			s.outline(q, bare, s.bare(), spans)
 			return &match{schema.MethodNormalized, confidenceBare, spans}
 		}
 	}
@@ -191,31 +191,41 @@ func (q *quote) bounded(text string, x extent) bool {
 		(outer(q.text[inner.end:]) == 0 || boundary(text, x.end))
 }
 
-// outline grows spans over the punctuation that the quote has at its ends and a view of it left
-// out, as far as the message has some there too.
-func (q *quote) outline(text string, v *view, spans []extent) {
-	inner := v.original(0, len(v.text))
+// outline grows places of a message over the punctuation that the quote has at its ends and its
+// view left out, as far as the message has some there that its own view left out too.
+func (s *source) outline(q *quote, of, in *view, spans []extent) {
+	inner := of.original(0, len(of.text))
 	lead, trail := outer(q.text[:inner.start]), outer(q.text[inner.end:])
 	for i, x := range spans {
+		from, to := in.within(x)
+		grow := func(wider extent) bool {
+			start, end := in.within(wider)
+			if start != from || end != to || !onBorder(s.text, wider.start) || !onBorder(s.text, wider.end) {
+				return false
+			}
+			x = wider
+			return true
+		}
 		for range lead {
-			before := strings.TrimRightFunc(text[:x.start], unicode.IsSpace)
+			before := strings.TrimRightFunc(s.text[:x.start], unicode.IsSpace)
 			r, size := utf8.DecodeLastRuneInString(before)
-			if size == 0 || !unicode.IsPunct(r) && r != '`' && r != '~' {
+			if size == 0 || !mark(r) || !grow(extent{len(before) - size, x.end}) {
 				break
 			}
-			x.start = len(before) - size
 		}
 		for range trail {
-			after := strings.TrimLeftFunc(text[x.end:], unicode.IsSpace)
+			after := strings.TrimLeftFunc(s.text[x.end:], unicode.IsSpace)
 			r, size := utf8.DecodeRuneInString(after)
-			if size == 0 || !unicode.IsPunct(r) && r != '`' && r != '~' {
+			if size == 0 || !mark(r) || !grow(extent{x.start, len(s.text) - len(after) + size}) {
 				break
 			}
-			x.end = len(text) - len(after) + size
 		}
 		spans[i] = x
 	}
 }
+
+// mark reports whether a rune is punctuation or a mark of Markdown.
+func mark(r rune) bool { return unicode.IsPunct(r) || r == '`' || r == '~' }
 
 // outer returns how many characters of an end are seen.
 func outer(end string) int {

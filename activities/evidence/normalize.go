@@ -60,7 +60,7 @@ func (f *folder) step() {
 	}
 	switch c {
 	case '*', '_', '~':
-		f.emphasis(c)
+		f.emphasis()
 	case '.':
 		f.dots()
 	case '-':
@@ -164,31 +164,60 @@ func (f *folder) space() {
 	}
 }
 
-// emphasis leaves out a run of Markdown emphasis, which has a word on exactly one side.
-func (f *folder) emphasis(c byte) {
-	n := sameBytes(f.src[f.pos:], c)
+// emphasis leaves out Markdown's marks of emphasis, which have a word on exactly one side.
+func (f *folder) emphasis() {
+	end, fits := f.marks()
 	before, _ := utf8.DecodeLastRune(f.out)
-	after := f.peek(f.pos + n)
-	fits := n <= 3
-	if c == '~' {
-		fits = n == 2
-	}
+	after := f.peek(end)
 	if f.cut && (len(f.out) == 0 || after == 0) {
 		fits = false
 	}
 	if fits && wordRune(before) != wordRune(after) {
-		f.whole(n, "")
+		f.whole(end-f.pos, "")
 		return
 	}
-	f.linear(n, f.src[f.pos:f.pos+n])
+	for f.pos < end {
+		if f.src[f.pos] < utf8.RuneSelf {
+			f.linear(1, f.src[f.pos:f.pos+1])
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(f.src[f.pos:])
+		f.whole(size, "")
+	}
 }
 
-// peek returns the first rune from byte i on that is neither ignorable nor emphasis, or 0.
+// marks returns where a stretch of marks ends, and whether each is of a length that Markdown knows.
+func (f *folder) marks() (end int, fits bool) {
+	fits = true
+	var mark rune
+	n := 0
+	known := func() bool { return mark == '~' && n == 2 || mark != '~' && n <= 3 }
+	for end = f.pos; end < len(f.src); {
+		r, size := utf8.DecodeRuneInString(f.src[end:])
+		switch {
+		case ignorable(r):
+		case r != '*' && r != '_' && r != '~':
+			return end, fits && known()
+		case r == mark:
+			n++
+		default:
+			fits = fits && (n == 0 || known())
+			mark, n = r, 1
+		}
+		end += size
+	}
+	return end, fits && known()
+}
+
+// peek returns the first rune of what byte i and those after it fold to, or 0.
 func (f *folder) peek(i int) rune {
 	for i < len(f.src) {
 		r, size := utf8.DecodeRuneInString(f.src[i:])
-		if !ignorable(r) {
+		if r < utf8.RuneSelf {
 			return r
+		}
+		for _, first := range foldSegment(f.src[i : i+size]) {
+			return first
 		}
 		i += size
 	}

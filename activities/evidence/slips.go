@@ -29,8 +29,10 @@ func (d *difference) judgeWords() verdict {
 			return fatal
 		}
 		return suspect
+	case d.scanned():
+		return damage
 	case d.name() || d.person():
-		if slips == 1 && d.foreign() || slips <= allowed && (lookalikes(q, s) || transposed(d.q, d.s)) {
+		if slips == 1 && d.foreign() {
 			return damage
 		}
 		return fatal
@@ -50,6 +52,12 @@ func (d *difference) judgeWords() verdict {
 		return max(doubtful, d.judgeScript())
 	}
 	return d.judgeScript()
+}
+
+// scanned reports whether a word differs by what a scanner confuses or by two neighbours that changed
+// places, and is no other word for it.
+func (d *difference) scanned() bool {
+	return (lookalikes(string(d.q), string(d.s)) || len(d.s) > 3 && transposed(d.q, d.s)) && !cjk(d.s[0]) && !d.anotherWord()
 }
 
 // unlike reports whether the two sides share no letter.
