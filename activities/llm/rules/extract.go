@@ -74,7 +74,7 @@ func (x *extractor) line(l line) {
 	case x.section != "" && l.bullet:
 		x.listed(l, hits, x.section)
 		return
-	case len(hits) == 0:
+	case !slices.ContainsFunc(hits, x.states):
 		return
 	}
 	x.spot = sentences(x.m.Text, l, x.spot[:0])
@@ -85,10 +85,16 @@ func (x *extractor) line(l line) {
 				of = append(of, h)
 			}
 		}
-		if of = x.unvoided(of); len(of) > 0 {
-			x.sentence(l, s, of)
+		if slices.ContainsFunc(of, x.states) {
+			x.sentence(l, s, x.unvoided(of))
 		}
 	}
+}
+
+// states reports whether a cue says something by itself.
+func (x *extractor) states(h hit) bool {
+	c := &x.phrases.cues[h.cue]
+	return c.kind == link || c.kind.weight() > 0
 }
 
 // within takes the hits of a line off the rest.
