@@ -167,11 +167,10 @@ func (w *world) similarTitles(ctx context.Context, title string) ([]TitleHit, er
 }
 
 func wordScore(a, b string) float64 {
-	wordsA, wordsB := looseWords(a), looseWords(b)
-	if slices.Equal(wordsA, wordsB) {
+	if slices.Equal(looseWords(a), looseWords(b)) {
 		return baseSameWords
 	}
-	return baseWords * dice(pieces(wordsA), pieces(wordsB))
+	return baseWords * dice(searchWords(a), searchWords(b))
 }
 
 func vectorScore(a, b string, similarity float64) float64 {
@@ -234,39 +233,27 @@ func telling(words []string) []string {
 	return out
 }
 
-// pieces counts words, and pairs of characters of words in scripts that write none.
-func pieces(words []string) map[string]int {
-	out := map[string]int{}
-	for _, w := range words {
-		runes := []rune(w)
-		if len(runes) < 3 || !wordless(runes[0]) {
-			out[w]++
-			continue
-		}
-		for i := range len(runes) - 1 {
-			out[string(runes[i:i+2])]++
-		}
-	}
-	return out
-}
-
 func wordless(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-func dice(a, b map[string]int) float64 {
-	shared, total := 0, 0
-	for w, n := range a {
-		shared += min(n, b[w])
-		total += n
-	}
-	for _, n := range b {
-		total += n
-	}
-	if total == 0 {
+// dice is the share of words that two titles have in common.
+func dice(a, b []string) float64 {
+	if len(a)+len(b) == 0 {
 		return 0
 	}
-	return 2 * float64(shared) / float64(total)
+	left := map[string]int{}
+	for _, w := range a {
+		left[w]++
+	}
+	shared := 0
+	for _, w := range b {
+		if left[w] > 0 {
+			left[w]--
+			shared++
+		}
+	}
+	return 2 * float64(shared) / float64(len(a)+len(b))
 }
 
 // clip shortens a text for an error message.

@@ -117,18 +117,16 @@ func scanEntity(rows driver.Rows) (Entity, error) {
 	return e, nil
 }
 
-// maxTokens bounds the words a search asks for; the longest are the rarest as a rule.
+// maxTokens bounds the words a search asks for.
 const maxTokens = 24
 
 // SearchTitles implements [Index]: tasks whose titles are of the same words, then those that hold
 // the title's two longest words.
 func (t *Tables) SearchTitles(ctx context.Context, project, title string, limit int) ([]string, error) {
-	words := slices.Compact(slices.Sorted(slices.Values(searchWords(title))))
-	if len(words) == 0 {
+	same := rarest(searchWords(title), maxTokens)
+	if len(same) == 0 {
 		return nil, nil
 	}
-	slices.SortStableFunc(words, func(a, b string) int { return len(b) - len(a) })
-	same := words[:min(len(words), maxTokens)]
 	var out []string
 	// Rows of older titles may be among them: whoever loads the entity sees its title of now.
 	err := query(ctx, t.conn, func(rows driver.Rows) error {
@@ -150,6 +148,13 @@ func (t *Tables) SearchTitles(ctx context.Context, project, title string, limit 
 		ORDER BY rank, entity_id`,
 		project, same, searchText(title), limit, project, same[:min(len(same), 2)], limit)
 	return out, err
+}
+
+// rarest returns up to n different words: the longest, which are the rarest as a rule.
+func rarest(words []string, n int) []string {
+	words = slices.Compact(slices.Sorted(slices.Values(words)))
+	slices.SortStableFunc(words, func(a, b string) int { return len(b) - len(a) })
+	return words[:min(len(words), n)]
 }
 
 // searchWords are a title's words, and pairs of characters of words in scripts without spaces.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"axiommind/schema"
 )
@@ -33,8 +32,9 @@ type world struct {
 	// has the key; an entity that does not exist says the same of an id.
 	keys     map[string]string
 	entities map[string]Entity
-	// byWords finds tasks planned in this batch, which the index does not hold yet.
-	byWords map[string][]string
+	// byText and byWord find tasks planned in this batch, which the index does not hold yet: by all
+	// of their words, and by each.
+	byText, byWord map[string][]string
 	// byMention does the same for conditions, by artifact.
 	byMention map[string][]string
 	last      uint64
@@ -45,7 +45,7 @@ func newWorld(project string, index Index, vectors TitleSearcher) *world {
 	return &world{
 		project: project, index: index, vectors: vectors,
 		keys: map[string]string{}, entities: map[string]Entity{},
-		byWords: map[string][]string{}, byMention: map[string][]string{},
+		byText: map[string][]string{}, byWord: map[string][]string{}, byMention: map[string][]string{},
 	}
 }
 
@@ -76,8 +76,11 @@ func (w *world) remember(before, after Entity) {
 	}
 	switch after.Type {
 	case schema.EntityTask:
-		words := strings.Join(looseWords(after.Title), " ")
-		w.byWords[words] = append(w.byWords[words], after.ID)
+		text := searchText(after.Title)
+		w.byText[text] = append(w.byText[text], after.ID)
+		for _, word := range searchWords(after.Title) {
+			w.byWord[word] = append(w.byWord[word], after.ID)
+		}
 	case schema.EntityCondition:
 		for _, artifact := range after.Mentions {
 			w.byMention[artifact] = append(w.byMention[artifact], after.ID)
@@ -171,7 +174,12 @@ func (w *world) searchTitles(ctx context.Context, title string) ([]string, error
 	if err != nil {
 		return nil, fmt.Errorf("search titles for %q: %w", clip(title), err)
 	}
-	return append(ids, w.byWords[strings.Join(looseWords(title), " ")]...), nil
+	ids = append(ids, w.byText[searchText(title)]...)
+	for _, word := range rarest(searchWords(title), 2) {
+		planned := w.byWord[word]
+		ids = append(ids, planned[:min(len(planned), searchLimit)]...)
+	}
+	return ids, nil
 }
 
 func (w *world) mentioning(ctx context.Context, artifactID string) ([]Entity, error) {
