@@ -1,93 +1,13 @@
 package llm
 
-import (
-	"encoding/json"
-	"errors"
-	"fmt"
+import "axiommind/activities/llm/answer"
 
-	"axiommind/schema"
-)
+// Result is what could be read of an answer.
+type Result = answer.Result
 
 // ErrUnreadable is what [ReadExtraction] returns, wrapped with the reason, for an answer that holds
 // no extraction.
-var ErrUnreadable = errors.New("unreadable answer")
+var ErrUnreadable = answer.ErrUnreadable
 
-// Result is what could be read of an answer.
-type Result struct {
-	Entries  []schema.ExtractedEntry
-	Rejected []schema.RejectedItem
-	// Truncated is true when the answer breaks off in the list of entries. What came before is
-	// kept; the window it is about is not done.
-	Truncated bool
-}
-
-// ReadExtraction reads a model's answer: the JSON it was asked for, or the same within code
-// fences, prose or thoughts, with the mistakes models make in JSON, in names and in shapes.
-// Everything that does not fit [schema.ExtractionSchema] after that is rejected with a reason.
-//
-// Where there are several pieces of JSON, the last one with entries counts. An answer without any,
-// even an empty one, is ErrUnreadable: only an explicit empty list means that there is nothing.
-func ReadExtraction(text string) (Result, error) {
-	found := candidates(text)
-	if len(found) == 0 {
-		return Result{}, fmt.Errorf("%w: no JSON in it", ErrUnreadable)
-	}
-	var (
-		best    Result
-		bestOf  = -1
-		why     error
-		singles []json.RawMessage
-	)
-	for _, c := range found {
-		if c.err != nil {
-			if why == nil || errors.Is(why, errNoEntries) {
-				why = c.err
-			}
-			continue
-		}
-		list := c.list
-		if list.single {
-			singles = append(singles, list.items...)
-			list.items = singles
-		} else {
-			singles = nil
-		}
-		r := readItems(list.items)
-		r.Truncated = list.truncated
-		if rank := r.rank(); rank >= bestOf {
-			best, bestOf = r, rank
-		}
-	}
-	if bestOf < 0 {
-		return Result{}, fmt.Errorf("%w: %w", ErrUnreadable, why)
-	}
-	if best.Truncated && len(best.Entries)+len(best.Rejected) == 0 {
-		return best, fmt.Errorf("%w: cut off before the end of the first entry", ErrUnreadable)
-	}
-	return best, nil
-}
-
-// rank orders candidates: entries, then at least items, then an explicit empty list.
-func (r Result) rank() int {
-	switch {
-	case len(r.Entries) > 0:
-		return 2
-	case len(r.Rejected) > 0:
-		return 1
-	default:
-		return 0
-	}
-}
-
-func readItems(items []json.RawMessage) Result {
-	var r Result
-	for i, raw := range items {
-		entry, err := readEntry(raw)
-		if err != nil {
-			r.Rejected = append(r.Rejected, schema.RejectedItem{Index: i, Reason: err.Error(), Raw: raw})
-			continue
-		}
-		r.Entries = append(r.Entries, entry)
-	}
-	return r
-}
+// ReadExtraction reads the text of a model's answer: see [answer.Read].
+func ReadExtraction(text string) (Result, error) { return answer.Read(text) }

@@ -1,4 +1,4 @@
-package llm
+package answer
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ func goodEntry() schema.ExtractedEntry {
 	}
 }
 
-func TestReadExtractionFindsTheEntries(t *testing.T) {
+func TestReadFindsTheEntries(t *testing.T) {
 	t.Parallel()
 	good := `{"entries":[` + goodItem + `]}`
 	tests := map[string]string{
@@ -61,7 +61,7 @@ func TestReadExtractionFindsTheEntries(t *testing.T) {
 	for name, text := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, err := ReadExtraction(text)
+			r, err := Read(text)
 			require.NoError(t, err)
 			require.Equal(t, []schema.ExtractedEntry{goodEntry()}, r.Entries)
 			require.Empty(t, r.Rejected)
@@ -70,9 +70,9 @@ func TestReadExtractionFindsTheEntries(t *testing.T) {
 	}
 }
 
-func TestReadExtractionKeepsEverything(t *testing.T) {
+func TestReadKeepsEverything(t *testing.T) {
 	t.Parallel()
-	r, err := ReadExtraction(`{"entries":[{"id":"a","type":"task","title":"로그인 수정","content":"c","confidence":"0.8",
+	r, err := Read(`{"entries":[{"id":"a","type":"task","title":"로그인 수정","content":"c","confidence":"0.8",
 		"task":{"title":"로그인","status":"In Progress","priority":"HIGH","blocked_by":"보안 검토"},
 		"evidence":[{"msg_index":1,"quote":"로그인 <think> \"수정\""},{"messageIndex":2,"quote":"q"}]},
 		{"type":"fact","category":"Preference","title":"t","evidence":[{"messageIndex":0,"quote":"q"}],"task":{"status":"done"}}]}`)
@@ -93,24 +93,24 @@ func TestReadExtractionKeepsEverything(t *testing.T) {
 	}, r.Entries)
 }
 
-func TestReadExtractionOneEntryALine(t *testing.T) {
+func TestReadOneEntryALine(t *testing.T) {
 	t.Parallel()
-	r, err := ReadExtraction(goodItem + "\n" + strings.Replace(goodItem, "Use Go", "Use Zig", 1) + "\n")
+	r, err := Read(goodItem + "\n" + strings.Replace(goodItem, "Use Go", "Use Zig", 1) + "\n")
 	require.NoError(t, err)
 	require.Len(t, r.Entries, 2)
 	require.False(t, r.Truncated)
 }
 
-func TestReadExtractionEmpty(t *testing.T) {
+func TestReadEmpty(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`{"entries":[]}`, "```json\n[]\n```", `{"entries":null}`, `Nothing here: {"entries": []}`} {
-		r, err := ReadExtraction(text)
+		r, err := Read(text)
 		require.NoError(t, err, text)
 		require.Equal(t, Result{}, r, text)
 	}
 }
 
-func TestReadExtractionUnreadable(t *testing.T) {
+func TestReadUnreadable(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ text, reason string }{
 		"nothing":                  {"", "no JSON"},
@@ -127,7 +127,7 @@ func TestReadExtractionUnreadable(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, err := ReadExtraction(tc.text)
+			r, err := Read(tc.text)
 			require.ErrorIs(t, err, ErrUnreadable)
 			require.ErrorContains(t, err, tc.reason)
 			require.Empty(t, r.Entries)
@@ -135,7 +135,7 @@ func TestReadExtractionUnreadable(t *testing.T) {
 	}
 }
 
-func TestReadExtractionRejects(t *testing.T) {
+func TestReadRejects(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ item, reason string }{
 		"no title":            {`{"type":"fact","evidence":[{"messageIndex":0,"quote":"q"}]}`, "missing property 'title'"},
@@ -153,7 +153,7 @@ func TestReadExtractionRejects(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, err := ReadExtraction(`{"entries":[` + tc.item + `,` + goodItem + `]}`)
+			r, err := Read(`{"entries":[` + tc.item + `,` + goodItem + `]}`)
 			require.NoError(t, err)
 			require.Equal(t, []schema.ExtractedEntry{goodEntry()}, r.Entries)
 			require.Len(t, r.Rejected, 1)
@@ -164,13 +164,13 @@ func TestReadExtractionRejects(t *testing.T) {
 	}
 }
 
-func TestReadExtractionTruncated(t *testing.T) {
+func TestReadTruncated(t *testing.T) {
 	t.Parallel()
 	full := `{"entries":[` + goodItem + `,` + strings.Replace(goodItem, "Use Go", "Use Zig", 1) + `]}`
 	second := strings.Index(full, `},{"entryId"`) + 1
 	end := len(full) - len("]}")
 	for cut := second; cut < len(full)-1; cut++ {
-		r, err := ReadExtraction(full[:cut])
+		r, err := Read(full[:cut])
 		require.NoError(t, err, full[:cut])
 		require.True(t, r.Truncated, full[:cut])
 		want := 1
@@ -180,20 +180,20 @@ func TestReadExtractionTruncated(t *testing.T) {
 		require.Len(t, r.Entries, want, full[:cut])
 		require.Equal(t, goodEntry(), r.Entries[0])
 	}
-	r, err := ReadExtraction("```json\n" + full[:second+30])
+	r, err := Read("```json\n" + full[:second+30])
 	require.NoError(t, err)
 	require.True(t, r.Truncated)
 	require.Len(t, r.Entries, 1)
 }
 
-func TestReadExtractionOfBrokenJSONInATruncatedAnswer(t *testing.T) {
+func TestReadOfBrokenJSONInATruncatedAnswer(t *testing.T) {
 	t.Parallel()
 	const first = `{'entries':[{'entryId':'ent_1','type':'decision','title':'Use Go','evidence':[{'messageIndex':3,'quote':'we decided to use Go'}]},`
 	for _, second := range []string{
 		`{'type':'fact','title':'half a ti`,
 		`{'type':'fact','title':'t','evidence':[{'messageIndex':3,'quote':'we'}]`,
 	} {
-		r, err := ReadExtraction(first + second)
+		r, err := Read(first + second)
 		require.NoError(t, err)
 		require.True(t, r.Truncated)
 		require.Equal(t, []schema.ExtractedEntry{goodEntry()}, r.Entries, "the item that broke off is not made up")
@@ -224,7 +224,7 @@ func requireValid(tb require.TestingT, s *jsonschema.Schema, entries []schema.Ex
 	require.NoError(tb, s.Validate(doc), "%s", data)
 }
 
-func FuzzReadExtraction(f *testing.F) {
+func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		"", "{", "[]", "{}", `{"entries":[` + goodItem + `]}`, "<think>{</think>[" + goodItem + ",", "```json\n{'entries':[]}",
 		`{"entries":[{"type":"task","title":"\u0000x","task":{"blocked_by":[null,"",1]},"evidence":{"index":1e3,"text":"q"}}]}`,
@@ -235,7 +235,7 @@ func FuzzReadExtraction(f *testing.F) {
 	}
 	s := wholeSchema(f)
 	f.Fuzz(func(t *testing.T, text string) {
-		r, err := ReadExtraction(text)
+		r, err := Read(text)
 		if err != nil {
 			require.ErrorIs(t, err, ErrUnreadable)
 			require.Empty(t, r.Entries)
@@ -246,15 +246,15 @@ func FuzzReadExtraction(f *testing.F) {
 			require.NotEmpty(t, item.Reason)
 			require.True(t, json.Valid(item.Raw))
 		}
-		again, err := ReadExtraction(text)
+		again, err := Read(text)
 		require.NoError(t, err)
 		require.Equal(t, r, again)
 	})
 }
 
-// TestReadExtractionOfMutilatedAnswers does without the fuzzing engine what the fuzz target does
+// TestReadOfMutilatedAnswers does without the fuzzing engine what the fuzz target does
 // with it.
-func TestReadExtractionOfMutilatedAnswers(t *testing.T) {
+func TestReadOfMutilatedAnswers(t *testing.T) {
 	t.Parallel()
 	s := wholeSchema(t)
 	whole := "<think>[{\"a\": 1}]</think>Sure:\n```json\n{\"entries\":[" + goodItem + "," +
@@ -268,7 +268,7 @@ func TestReadExtractionOfMutilatedAnswers(t *testing.T) {
 			to := min(len(text), from+rapid.SampledFrom([]int{0, 0, 1, 1, 2, 8, 60}).Draw(t, "cut"))
 			text = text[:from] + rapid.SampledFrom(append(tokens, "")).Draw(t, "token") + text[to:]
 		}
-		r, err := ReadExtraction(text)
+		r, err := Read(text)
 		if err != nil {
 			require.ErrorIs(t, err, ErrUnreadable)
 			require.Empty(t, r.Entries)
