@@ -171,6 +171,8 @@ func TestDefectJ_NothingWaitsForItself(t *testing.T) {
 	p.say(p.report("The future task E", schema.TaskBlocked, "D"))
 	p.requireI6()
 	require.Equal(t, []string{schema.RejectedSelfBlock, schema.RejectedCycle, schema.RejectedCycle}, p.rejections())
+	require.NoError(t, p.do(Command{TaskID: "C", Title: "API keys"}))
+	require.Nil(t, p.condition("API keys").ResolvesTo, "C would wait for itself")
 	require.ErrorIs(t, p.do(Command{TaskID: "C", Block: []string{"A"}}), ErrRefused)
 	require.ErrorIs(t, p.do(Command{TaskID: "B", MergeInto: "A"}), ErrRefused)
 	p.requireI6()

@@ -37,7 +37,7 @@ func (p *project) drawCommand(t *rapid.T) Command {
 		TaskID: rapid.SampledFrom(titles).Draw(t, "task"),
 		Status: rapid.SampledFrom(statuses[:6]).Draw(t, "to"),
 	}
-	switch rapid.IntRange(0, 3).Draw(t, "command") {
+	switch rapid.IntRange(0, 4).Draw(t, "command") {
 	case 0:
 		c.Block = rapid.SliceOfN(rapid.SampledFrom(blockerTexts), 1, 2).Draw(t, "block")
 		c.Status = ""
@@ -45,6 +45,8 @@ func (p *project) drawCommand(t *rapid.T) Command {
 		c.MergeInto = rapid.SampledFrom(titles).Draw(t, "into")
 	case 2:
 		c.Unblock = []string{rapid.SampledFrom(blockerTexts).Draw(t, "unblock")}
+	case 3:
+		c.Title = rapid.SampledFrom(blockerTexts).Draw(t, "retitle")
 	default:
 		c = Command{ConditionID: rapid.SampledFrom(blockerTexts).Draw(t, "condition"), ResolveTo: rapid.SampledFrom(blockerTexts).Draw(t, "resolve")}
 	}
@@ -148,6 +150,11 @@ func TestFoldIsPure(t *testing.T) {
 				require.NoError(t, err)
 			}
 			require.Equal(t, trunk, again)
+			for _, e := range p.log {
+				again, err := Fold(trunk, id, e)
+				require.NoError(t, err)
+				require.Equal(t, trunk, again, "an event folded before changes nothing")
+			}
 			require.Equal(t, p.memory.entities[id].Version, trunk.Version)
 		}
 	})
