@@ -8,8 +8,9 @@ import (
 // clonerOf returns how to copy a T so that nothing is shared with the copy,
 // or nil when plain assignment does that already. A method Clone() T is used
 // when T has one; slices, maps, pointers, arrays and exported struct fields
-// are copied deep; functions, channels and unexported fields are shared.
-// Values must not contain cycles.
+// are copied deep. Functions, channels, what unexported fields refer to, and
+// what lies behind a pointer to a struct with unexported fields are shared:
+// only their own package can copy them. Values must not contain cycles.
 func clonerOf[T any]() func(T) T {
 	var zero T
 	if _, ok := any(zero).(interface{ Clone() T }); ok {
@@ -40,7 +41,7 @@ func newClonerSet() *clonerSet { return &clonerSet{made: map[reflect.Type]*clone
 var timeType = reflect.TypeFor[time.Time]()
 
 func (s *clonerSet) of(t reflect.Type) cloner {
-	if t == timeType || plain(t, nil) {
+	if plain(t) {
 		return nil
 	}
 	if p, ok := s.made[t]; ok {
@@ -67,22 +68,38 @@ func (s *clonerSet) of(t reflect.Type) cloner {
 	return *p
 }
 
-// plain reports whether assigning a t shares nothing mutable.
-func plain(t reflect.Type, seen map[reflect.Type]bool) bool {
+// plain reports whether assigning a t shares nothing that is to be copied.
+func plain(t reflect.Type) bool {
+	if t == timeType || (t.Kind() == reflect.Pointer && opaque(t.Elem())) {
+		return true
+	}
 	switch t.Kind() {
 	case reflect.Slice, reflect.Map, reflect.Pointer, reflect.Interface, reflect.Func, reflect.Chan, reflect.UnsafePointer:
 		return false
 	case reflect.Array:
-		return plain(t.Elem(), seen)
+		return plain(t.Elem())
 	case reflect.Struct:
 		for i := range t.NumField() {
 			f := t.Field(i)
-			if f.IsExported() && f.Type != timeType && !plain(f.Type, seen) {
+			if f.IsExported() && !plain(f.Type) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// opaque reports whether t is a struct with unexported fields.
+func opaque(t reflect.Type) bool {
+	if t.Kind() != reflect.Struct {
+		return false
+	}
+	for i := range t.NumField() {
+		if !t.Field(i).IsExported() {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *clonerSet) slice(t reflect.Type) cloner {
@@ -177,12 +194,12 @@ func (s *clonerSet) dynamic(t reflect.Type) cloner {
 		if v.IsNil() {
 			return v
 		}
-		c := newClonerSet().of(v.Elem().Type())
-		if c == nil {
+		held := v.Elem().Type()
+		if plain(held) {
 			return v
 		}
 		out := reflect.New(t).Elem()
-		out.Set(c(v.Elem()))
+		out.Set(newClonerSet().of(held)(v.Elem()))
 		return out
 	}
 }

@@ -14,6 +14,12 @@
 // superstep is applied; the error is that of the first failed task in the same
 // order.
 //
+// Values are copied when a write is made and when a key is read, so no node can
+// change what another one sees. Plain values cost nothing. Slices, maps,
+// pointers and exported fields are copied deep; a type with a method Clone() T
+// copies itself; a pointer to a struct with unexported fields is shared. A key's
+// Copy replaces all that.
+//
 // How the tasks of a superstep run is the Runner's affair: InOrder, Goroutines
 // or, in a Temporal workflow, the runner of package durable. The result is the
 // same on each. Retries and timeouts belong to what a node calls, durability to

@@ -3,6 +3,7 @@ package stategraph_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -110,4 +111,75 @@ func TestOwnCopy(t *testing.T) {
 	id = 9
 	require.Equal(t, 7, *k.Get(out).id)
 	require.Equal(t, 3, copies)
+}
+
+type tree struct {
+	Name  string
+	Pair  [2][]int
+	Kids  []*tree
+	Birth time.Time
+	Call  func() int
+}
+
+type cloning struct{ n *int }
+
+func (c cloning) Clone() cloning {
+	n := *c.n + 1
+	return cloning{&n}
+}
+
+// roundTrip writes v to a key and reads it back twice, changed in between.
+func roundTrip[T any](t *testing.T, v T, spoil func(T)) T {
+	t.Helper()
+	k := sg.LastValue[T]("k")
+	g, err := sg.New[context.Context](sg.Root(k)).AddNode("a", func(_ context.Context, s sg.State) (sg.Result, error) {
+		spoil(k.Get(s))
+		return nil, nil
+	}).AddEdge(sg.START, "a").Compile()
+	require.NoError(t, err)
+	write := k.Set(v)
+	spoil(v)
+	out, err := g.Run(t.Context(), sg.InOrder[context.Context]{}, sg.Update{write})
+	require.NoError(t, err)
+	return k.Get(out)
+}
+
+func TestKindsOfValues(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	got := roundTrip(t, tree{Name: "root", Pair: [2][]int{{1}, {2}}, Kids: []*tree{{Name: "kid"}, nil}, Birth: now, Call: func() int { return 5 }},
+		func(v tree) { v.Pair[1][0], v.Kids[0].Name, v.Kids[1] = 99, "spoilt", &tree{} })
+	require.Equal(t, [2][]int{{1}, {2}}, got.Pair)
+	require.Equal(t, []*tree{{Name: "kid"}, nil}, got.Kids)
+	require.Equal(t, now, got.Birth)
+	require.Equal(t, 5, got.Call())
+
+	one := 1
+	require.Equal(t, 3, *roundTrip(t, cloning{&one}, func(cloning) {}).n, "its own Clone is used by Set and by Get")
+
+	m := roundTrip(t, map[string]any{"list": []any{1.0, map[string]any{"deep": []int{7}}}, "nil": nil, "when": now},
+		func(v map[string]any) {
+			v["list"].([]any)[1].(map[string]any)["deep"].([]int)[0] = 0
+			delete(v, "nil")
+		})
+	require.Equal(t, map[string]any{"list": []any{1.0, map[string]any{"deep": []int{7}}}, "nil": nil, "when": now}, m)
+
+	require.Nil(t, roundTrip[any](t, nil, func(any) {}))
+	require.Nil(t, roundTrip[[]int](t, nil, func([]int) {}))
+	require.Nil(t, roundTrip[map[string]int](t, nil, func(map[string]int) {}))
+	require.Nil(t, roundTrip[*tree](t, nil, func(*tree) {}))
+	require.ErrorIs(t, roundTrip(t, errBroken, func(error) {}), errBroken)
+}
+
+// Copy(nil, nil) shares what it is given.
+func TestShared(t *testing.T) {
+	t.Parallel()
+	k := sg.Reduce("k", func(_, v []int) []int { return v }, nil).Copy(nil, nil)
+	g, err := sg.New[context.Context](sg.Root(k)).AddNode("a", returns(nil)).AddEdge(sg.START, "a").Compile()
+	require.NoError(t, err)
+	given := []int{1}
+	out, err := g.Run(t.Context(), sg.InOrder[context.Context]{}, sg.Update{k.Add(given)})
+	require.NoError(t, err)
+	given[0] = 2
+	require.Equal(t, []int{2}, k.Get(out))
 }

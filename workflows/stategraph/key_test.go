@@ -106,7 +106,7 @@ func TestMessagesInGraph(t *testing.T) {
 func TestKeyKinds(t *testing.T) {
 	t.Parallel()
 	last := sg.LastValue[*int]("last")
-	any_ := sg.Any[string]("any").Default("nothing")
+	kept := sg.Any[string]("any").Default("nothing")
 	loose := sg.EphemeralUnguarded[int]("loose")
 	seen := sg.Topic[string]("seen").Accumulate().UniqueBy(strings.ToLower)
 	folded := sg.Fold("folded", func(acc string, n int) (string, error) { return acc + strings.Repeat("x", n), nil }, ">")
@@ -122,9 +122,9 @@ func TestKeyKinds(t *testing.T) {
 		got = append(got, "|")
 		return nil, nil
 	}
-	g := compiled(t, sg.New[context.Context](sg.Root(last, any_, loose, seen, folded)).
-		AddNode("a", sets(last.Set(nil), any_.Set("a"), loose.Set(1), seen.Add("x", "Y", "X"), folded.Add(1))).
-		AddNode("b", sets(any_.Set("b"), loose.Set(2), seen.Add("y", "z"), folded.Add(2))).
+	g := compiled(t, sg.New[context.Context](sg.Root(last, kept, loose, seen, folded)).
+		AddNode("a", sets(last.Set(nil), kept.Set("a"), loose.Set(1), seen.Add("x", "Y", "X"), folded.Add(1))).
+		AddNode("b", sets(kept.Set("b"), loose.Set(2), seen.Add("y", "z"), folded.Add(2))).
 		AddNode("c", reads).AddNode("d", reads).
 		AddEdge(sg.START, "b").AddEdge(sg.START, "a").AddJoin([]string{"a", "b"}, "c").AddEdge("c", "d"))
 	out, err := g.Run(t.Context(), sg.Goroutines{}, sg.Update{})

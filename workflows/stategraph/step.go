@@ -1,6 +1,7 @@
 package stategraph
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 )
@@ -271,10 +272,15 @@ func (t *Thread[C]) advance() {
 	t.enqueue()
 }
 
-// enqueue adds the plan's nodes by name, then its Sends in order.
+// enqueue adds the plan's nodes to the tasks: nodes by name, then Sends in the
+// order they were sent.
 func (t *Thread[C]) enqueue() {
 	p := &t.plan
 	keep := len(t.tasks)
+	sent := 0
+	for i := range t.tasks {
+		sent = max(sent, t.tasks[i].index+1)
+	}
 	t.tasks = slices.Grow(t.tasks, len(p.pulls.members)+len(p.sends))
 	slices.Sort(p.pulls.members)
 	for _, i := range p.pulls.members {
@@ -283,7 +289,15 @@ func (t *Thread[C]) enqueue() {
 		}
 	}
 	for i, s := range p.sends {
-		t.addTask(p.sendTo[i], i, s.packet)
+		t.addTask(p.sendTo[i], sent+i, s.packet)
+	}
+	if keep > 0 {
+		slices.SortFunc(t.tasks, func(a, b task[C]) int {
+			if a.index >= 0 || b.index >= 0 {
+				return cmp.Compare(a.index, b.index)
+			}
+			return cmp.Compare(a.node, b.node)
+		})
 	}
 }
 
