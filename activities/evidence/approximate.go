@@ -15,7 +15,7 @@ const (
 	// MaxApproximateRunes is the length of the longest quote that is matched approximately.
 	MaxApproximateRunes = 4096
 
-	nearSimilarity = 0.78
+	nearSimilarity = 0.84
 	maxCandidates  = 16
 	maxTies        = 6
 )

@@ -58,89 +58,72 @@ func (p *pattern) hash(r rune) int {
 	return h
 }
 
-// column is one column of the edit matrix in Myers' form: vertical differences of each block, and
-// the distance at the block's last row.
-type column struct {
-	plus, minus []uint64
-	score       []int
+// block is 64 rows of one column of the edit matrix in Myers' form: the vertical differences, and
+// the distance at its last row, which bit last stands for.
+type block struct {
+	plus, minus uint64
+	score, rows int
+	last        uint
 }
 
 // ends calls yield with the byte offset after each place of a text where the whole pattern ends
 // within limit edits of some stretch of it, and with that distance. Only the blocks that can still
 // come within the limit are computed (Ukkonen's cut-off).
 func (p *pattern) ends(text string, limit int, yield func(end, distance int)) {
-	m := len(p.runes)
-	c := column{make([]uint64, p.blocks), make([]uint64, p.blocks), make([]int, p.blocks)}
 	top := p.blocks - 1
-	bottomBit := uint((m - 1) % wordBits)
-	last := min(limit/wordBits, top)
-	for b := 0; b <= last; b++ {
-		c.plus[b], c.score[b] = ^uint64(0), min((b+1)*wordBits, m)
+	column := make([]block, p.blocks)
+	for b := range column {
+		rows := min(wordBits, len(p.runes)-b*wordBits)
+		column[b] = block{plus: ^uint64(0), score: b*wordBits + rows, rows: rows, last: uint(rows - 1)}
 	}
+	last := min(limit/wordBits, top)
 	for i := 0; i < len(text); {
-		var at int32
-		if ch := text[i]; ch < utf8.RuneSelf {
-			at = p.ascii[ch]
+		var at int
+		if c := text[i]; c < utf8.RuneSelf {
+			at = int(p.ascii[c])
 			i++
 		} else {
 			r, size := utf8.DecodeRuneInString(text[i:])
-			at = p.slots[p.hash(r)]
+			at = int(p.slots[p.hash(r)])
 			i += size
 		}
-		eq := p.table[at : int(at)+p.blocks]
-		carry := 0
-		for b := 0; b <= last; b++ {
-			bit := uint(wordBits - 1)
-			if b == top {
-				bit = bottomBit
-			}
-			carry = c.advance(b, eq[b], carry, bit)
-			c.score[b] += carry
+		equal := p.table[at : at+p.blocks]
+		var up, down uint64 // the difference above the block, 0 above the first
+		for b := range column[:last+1] {
+			up, down = column[b].advance(equal[b], up, down)
 		}
-		if last < top && c.score[last]-carry <= limit && (eq[last+1]&1 != 0 || carry < 0) {
-			bit, rows := uint(wordBits-1), wordBits
-			if last+1 == top {
-				bit, rows = bottomBit, m-top*wordBits
-			}
-			below := c.score[last] - carry + rows
+		end := &column[last]
+		before := end.score - int(up) + int(down)
+		if last < top && before <= limit && (equal[last+1]&1 != 0 || down != 0) {
 			last++
-			c.plus[last], c.minus[last] = ^uint64(0), 0
-			c.score[last] = below + c.advance(last, eq[last], carry, bit)
+			below := &column[last]
+			below.plus, below.minus, below.score = ^uint64(0), 0, before+below.rows
+			below.advance(equal[last], up, down)
 		} else {
-			for last > 0 && c.score[last] >= limit+p.rowsOf(last) {
+			for last > 0 && column[last].score >= limit+column[last].rows {
 				last--
 			}
 		}
-		if last == top && c.score[top] <= limit {
-			yield(i, c.score[top])
+		if last == top && column[top].score <= limit {
+			yield(i, column[top].score)
 		}
 	}
 }
 
-func (p *pattern) rowsOf(block int) int {
-	return min(wordBits, len(p.runes)-block*wordBits)
-}
-
-// advance computes the next column of one block from the difference that comes in above it, and
-// returns the one at the given bit, its last row.
-func (c *column) advance(b int, eq uint64, in int, bit uint) int {
-	plus, minus := c.plus[b], c.minus[b]
-	vertical := eq | minus
-	if in < 0 {
-		eq |= 1
-	}
-	horizontal := (((eq & plus) + plus) ^ plus) | eq
-	up := minus | ^(horizontal | plus)
-	down := plus & horizontal
-	out := int(up>>bit&1) - int(down>>bit&1)
-	up <<= 1
-	down <<= 1
-	if in < 0 {
-		down |= 1
-	} else if in > 0 {
-		up |= 1
-	}
-	c.plus[b] = down | ^(vertical | up)
-	c.minus[b] = up & vertical
-	return out
+// advance computes the next column of a block from its equal rows and the difference that comes in
+// above it, and returns the difference at its last row.
+func (b *block) advance(equal, up, down uint64) (outUp, outDown uint64) {
+	plus, minus := b.plus, b.minus
+	vertical := equal | minus
+	equal |= down
+	horizontal := (((equal & plus) + plus) ^ plus) | equal
+	rise := minus | ^(horizontal | plus)
+	fall := plus & horizontal
+	outUp, outDown = rise>>b.last&1, fall>>b.last&1
+	b.score += int(outUp) - int(outDown)
+	rise = rise<<1 | up
+	fall = fall<<1 | down
+	b.plus = fall | ^(vertical | rise)
+	b.minus = rise & vertical
+	return outUp, outDown
 }

@@ -32,7 +32,7 @@ func (d *difference) judgeWords() verdict {
 	case d.scanned():
 		return damage
 	case d.name() || d.person():
-		if slips == 1 && d.foreign() {
+		if slips == 1 && (d.foreign() || d.beginsSentence()) {
 			return damage
 		}
 		return fatal
@@ -58,6 +58,14 @@ func (d *difference) judgeWords() verdict {
 // places, and is no other word for it.
 func (d *difference) scanned() bool {
 	return (lookalikes(string(d.q), string(d.s)) || len(d.s) > 3 && transposed(d.q, d.s)) && !cjk(d.s[0]) && !d.anotherWord()
+}
+
+// beginsSentence reports whether a long word has its capital from the sentence it begins, and only
+// lost or gained a letter inside.
+func (d *difference) beginsSentence() bool {
+	before := strings.TrimRight(string(d.g.source.text[:d.sStart]), " ")
+	e := d.edits[0]
+	return len(d.s) >= 7 && strings.HasSuffix(before, ".") && (e.q == 0 || e.s == 0) && e.at > 0 && e.at < len(d.s)-2
 }
 
 // unlike reports whether the two sides share no letter.

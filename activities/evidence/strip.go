@@ -25,7 +25,7 @@ var stripKind = func() (table [utf8.RuneSelf]uint8) {
 // strip makes of a folded view one without the punctuation between words: what is left out becomes
 // one space. Punctuation that is part of a number, a name or an operator stays.
 func strip(v *view) *view {
-	st := stripper{v: v, out: make([]byte, 0, len(v.text)), runs: make([]run, 0, len(v.text)/4)}
+	st := stripper{v: v, out: make([]byte, 0, len(v.text)), runs: make([]run, 0, 1+len(v.text)/32)}
 	text := v.text
 	for i := 0; i < len(text); {
 		start := i
@@ -60,14 +60,34 @@ type stripper struct {
 func (st *stripper) keeps(i int) bool {
 	c := st.v.text[i]
 	if c < utf8.RuneSelf {
-		k := stripKind[c]
-		return k == kept || k == inner && st.innerFits(i)
+		switch stripKind[c] {
+		case kept:
+			return true
+		case inner:
+			return st.innerFits(i)
+		}
+		return c == ' ' && i > 0 && i+1 < len(st.v.text) && st.plainly(i-1) && st.plainly(i+1)
 	}
 	if !utf8.RuneStart(c) {
 		return true
 	}
 	r, _ := utf8.DecodeRuneInString(st.v.text[i:])
 	return !unicode.IsPunct(r)
+}
+
+// plainly reports whether the byte at i stays whatever is around it: then so does a space beside it.
+func (st *stripper) plainly(i int) bool {
+	c := st.v.text[i]
+	return c < utf8.RuneSelf && stripKind[c] == kept || '\uac00' <= st.runeAround(i) && st.runeAround(i) <= '\ud7a3'
+}
+
+// runeAround returns the rune that holds a byte.
+func (st *stripper) runeAround(i int) rune {
+	for i > 0 && !utf8.RuneStart(st.v.text[i]) {
+		i--
+	}
+	r, _ := utf8.DecodeRuneInString(st.v.text[i:])
+	return r
 }
 
 // innerFits reports whether punctuation belongs to the word or number around it.
@@ -110,6 +130,9 @@ func (st *stripper) keep(start, end int) {
 		to := len(st.out) + r.to + skip - start
 		if r.size == 0 {
 			r.from += skip
+			if last := len(st.runs) - 1; last >= 0 && st.runs[last].size == 0 && st.runs[last].from-st.runs[last].to == r.from-to {
+				continue
+			}
 		}
 		st.runs = append(st.runs, run{to: to, from: r.from, size: r.size})
 	}
