@@ -26,7 +26,7 @@ const (
 	codeQueryTooLarge      = 168
 	codeUnknownCompression = 89
 	codeUnknownException   = 1002
-	codeUnknownHTTPParam   = 36
+	codeBadArguments       = 36
 )
 
 func newException(code int, name, format string, args ...any) *Exception {

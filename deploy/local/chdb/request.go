@@ -49,7 +49,7 @@ var notSettings = map[string]bool{
 func readRequest(r *http.Request) (*request, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, newException(codeUnknownHTTPParam, "BAD_ARGUMENTS", "Cannot parse URL parameters: %v", err)
+		return nil, newException(codeBadArguments, "BAD_ARGUMENTS", "Cannot parse URL parameters: %v", err)
 	}
 	req := &request{
 		id:       firstOf(values.Get("query_id"), uuid.NewString()),

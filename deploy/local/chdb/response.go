@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -116,7 +117,7 @@ func (o *response) fail(err error) {
 	h := o.w.Header()
 	o.common(h)
 	h.Set("Content-Type", "text/plain; charset=UTF-8")
-	h.Set("X-ClickHouse-Exception-Code", itoa(e.Code))
+	h.Set("X-ClickHouse-Exception-Code", strconv.Itoa(e.Code))
 	o.w.WriteHeader(statusOf(e.Code))
 	_, _ = io.WriteString(o.w, text+"\n")
 }

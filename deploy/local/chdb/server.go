@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -181,5 +180,3 @@ func contentType(format string) string {
 	}
 	return "application/octet-stream"
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

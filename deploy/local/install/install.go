@@ -43,12 +43,11 @@ func DefaultCache() (Cache, error) {
 func (c Cache) entry(ctx context.Context, key string, progress func(state string), build func(dir string) error) (string, error) {
 	dir := filepath.Join(c.Dir, key)
 	if _, err := os.Stat(dir); err == nil {
+		now := time.Now()
+		_ = os.Chtimes(dir, now, now)
 		return dir, nil
 	}
-	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
-		return "", fmt.Errorf("make cache directory: %w", err)
-	}
-	unlock, err := lock(ctx, dir+".lock", func() { progress("waiting for another process that installs it") })
+	unlock, err := Lock(ctx, dir+".lock", func() { progress("waiting for another process that installs it") })
 	if err != nil {
 		return "", fmt.Errorf("lock %q: %w", dir, err)
 	}
@@ -70,12 +69,31 @@ func (c Cache) entry(ctx context.Context, key string, progress func(state string
 	if err := os.Rename(tmp, dir); err != nil {
 		return "", fmt.Errorf("keep %q: %w", dir, err)
 	}
+	c.prune()
 	return dir, nil
 }
 
-// lock takes an exclusive lock on a file, which the system releases when the
+// unusedFor is how long an entry is kept after its last use.
+const unusedFor = 30 * 24 * time.Hour
+
+// prune removes the entries that nothing has used for long: each change of a
+// server's source or version makes a new one.
+func (c Cache) prune() {
+	entries, _ := os.ReadDir(c.Dir)
+	for _, e := range entries {
+		info, err := e.Info()
+		if err == nil && e.IsDir() && time.Since(info.ModTime()) > unusedFor {
+			_ = os.RemoveAll(filepath.Join(c.Dir, e.Name()))
+		}
+	}
+}
+
+// Lock takes an exclusive lock on a file, which the system releases when the
 // process ends in whatever way. It calls waiting once when it has to wait.
-func lock(ctx context.Context, path string, waiting func()) (func(), error) {
+func Lock(ctx context.Context, path string, waiting func()) (func(), error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, err
+	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, err

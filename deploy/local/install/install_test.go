@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -57,14 +58,32 @@ func TestFailedBuildLeavesNothing(t *testing.T) {
 	require.FileExists(t, filepath.Join(dir, "half"))
 }
 
+func TestUnusedEntriesAreRemoved(t *testing.T) {
+	t.Parallel()
+	cache := Cache{Dir: t.TempDir()}
+	build := func(string) error { return nil }
+	old, err := cache.entry(t.Context(), "old", func(string) {}, build)
+	require.NoError(t, err)
+	used, err := cache.entry(t.Context(), "used", func(string) {}, build)
+	require.NoError(t, err)
+	past := time.Now().Add(-2 * unusedFor)
+	require.NoError(t, errors.Join(os.Chtimes(old, past, past), os.Chtimes(used, past, past)))
+	_, err = cache.entry(t.Context(), "used", func(string) {}, build)
+	require.NoError(t, err)
+	_, err = cache.entry(t.Context(), "new", func(string) {}, build)
+	require.NoError(t, err)
+	require.NoDirExists(t, old)
+	require.DirExists(t, used)
+}
+
 func TestWaitingForTheLockCanBeGivenUp(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lock")
-	unlock, err := lock(t.Context(), path, func() {})
+	unlock, err := Lock(t.Context(), path, func() {})
 	require.NoError(t, err)
 	defer unlock()
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err = lock(ctx, path, cancel)
+	_, err = Lock(ctx, path, cancel)
 	require.ErrorIs(t, err, context.Canceled)
 }
 

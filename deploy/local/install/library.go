@@ -16,6 +16,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"axiommind/deploy/local/child"
 )
 
 // LibraryVersion is the version of the npm packages that hold ClickHouse's
@@ -59,7 +61,7 @@ func fetchLibrary(ctx context.Context, dir, spec, integrity string) error {
 	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	if err := cmd.Run(); err != nil {
+	if err := child.Run(cmd); err != nil {
 		return fmt.Errorf("run npm pack %q: %w: %s", spec, err, lastLines(stderr.String(), 5))
 	}
 	archives, err := filepath.Glob(filepath.Join(dir, "*.tgz"))

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+
+	"axiommind/deploy/local/child"
 )
 
 // The versions of the servers that are built from their Go modules; the go.mod
@@ -116,9 +118,11 @@ func (t tool) editSource(ctx context.Context, work string) error {
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", t.module+"@"+t.version)
 	cmd.Dir = work
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly")
-	out, err := cmd.Output()
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	err := child.Run(cmd)
 	var answer struct{ Dir, Error string }
-	if jsonErr := json.Unmarshal(out, &answer); err != nil || jsonErr != nil || answer.Error != "" {
+	if jsonErr := json.Unmarshal(out.Bytes(), &answer); err != nil || jsonErr != nil || answer.Error != "" {
 		return fmt.Errorf("download %s@%s: %v %s", t.module, t.version, err, answer.Error)
 	}
 	source := filepath.Join(work, "source")

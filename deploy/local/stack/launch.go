@@ -5,7 +5,11 @@ import (
 	"fmt"
 	"net/url"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
+
+	"axiommind/deploy/local/install"
 )
 
 // launch is one try to start a server on ports of its own.
@@ -21,9 +25,26 @@ type launch struct {
 // the server's start.
 const launchTries = 3
 
-func (s *Stack) launch(ctx context.Context, name string, prepare func() (launch, error)) error {
+// launch starts a server on the wanted ports, 0 for any, or on others when
+// those are taken.
+func (s *Stack) launch(ctx context.Context, name string, wanted []int, prepare func(ports []int) (launch, error)) error {
+	if slices.ContainsFunc(wanted, func(port int) bool { return port != 0 }) {
+		// Two stacks that find the same port free would take each other's server
+		// for their own.
+		unlock, err := install.Lock(ctx, filepath.Join(s.cache.Dir, name+"-port.lock"), func() {
+			s.report(name, "waiting for another stack that starts")
+		})
+		if err != nil {
+			return fmt.Errorf("start %s: %w", name, err)
+		}
+		defer unlock()
+	}
 	for try := 1; ; try++ {
-		l, err := prepare()
+		ports, err := freePorts(wanted...)
+		if err != nil {
+			return fmt.Errorf("start %s: %w", name, err)
+		}
+		l, err := prepare(ports)
 		if err != nil {
 			return fmt.Errorf("start %s: %w", name, err)
 		}

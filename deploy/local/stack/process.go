@@ -8,11 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"axiommind/deploy/local/child"
 )
 
 // process is a server started by the stack. It ends with the stack's process,
@@ -40,19 +41,6 @@ type command struct {
 	watchesStdin bool
 }
 
-// starters run on one operating system thread that lives as long as the
-// process: Linux sends the parent-death signal when the starting thread ends.
-var starters = sync.OnceValue(func() chan<- func() {
-	work := make(chan func())
-	go func() {
-		runtime.LockOSThread()
-		for f := range work {
-			f()
-		}
-	}()
-	return work
-})
-
 func start(c command) (*process, error) {
 	if err := os.MkdirAll(filepath.Dir(c.log), 0o755); err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
@@ -62,21 +50,19 @@ func start(c command) (*process, error) {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
 	defer log.Close()
-	path, args := c.path, c.args
+	path, args, launch := c.path, c.args, child.StartGraceful
 	if !c.watchesStdin {
-		path, args = supervised(path, args)
+		path, args = child.Supervised(path, args)
+		launch = child.Start
 	}
 	cmd := exec.Command(path, args...)
 	cmd.Env = append(os.Environ(), c.env...)
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = attributes(!c.watchesStdin)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
-	started := make(chan error)
-	starters() <- func() { started <- cmd.Start() }
-	if err := <-started; err != nil {
+	if err := launch(cmd); err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
 	p := &process{name: c.name, cmd: cmd, stdin: stdin, log: c.log, done: make(chan struct{})}
@@ -129,18 +115,6 @@ func (p *process) ready(ctx context.Context, check func(context.Context) error) 
 	}
 }
 
-// supervisor runs "$@" and kills it when the standard input of the shell, held
-// by the stack's process, is closed.
-const supervisor = `exec 3<&0 </dev/null
-"$@" 3<&- & pid=$!
-trap 'kill -TERM $pid' TERM
-(cat <&3 >/dev/null; kill -KILL $pid 2>/dev/null) & watch=$!
-exec 3<&-
-wait $pid; status=$?
-while kill -0 $pid 2>/dev/null; do wait $pid; status=$?; done
-kill $watch 2>/dev/null
-exit $status`
-
 // stopTimeout is how long a server may take to end before it is killed.
 const stopTimeout = 10 * time.Second
 
@@ -155,9 +129,4 @@ func (p *process) stop() {
 		}
 		_ = p.stdin.Close()
 	})
-}
-
-// Alive reports whether a process with this id runs.
-func Alive(pid int) bool {
-	return pid > 0 && !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"axiommind/deploy/local/child"
 	"axiommind/deploy/local/stack"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -79,7 +80,7 @@ func (p parent) kill(t *testing.T) {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
 	for name, pid := range p.Servers {
-		require.Eventually(t, func() bool { return !stack.Alive(pid) }, 15*time.Second, 5*time.Millisecond, "%s lives on", name)
+		require.Eventually(t, func() bool { return !child.Alive(pid) }, 15*time.Second, 5*time.Millisecond, "%s lives on", name)
 	}
 }
 
@@ -109,7 +110,7 @@ func TestNoOrphanAfterTheParentIsKilled(t *testing.T) {
 	p := startParent(t, stack.Options{Dir: t.TempDir(), ClickHouse: true, Temporal: true, Weaviate: true})
 	require.Len(t, p.Servers, 3)
 	for name, pid := range p.Servers {
-		require.True(t, stack.Alive(pid), name)
+		require.True(t, child.Alive(pid), name)
 	}
 	p.kill(t)
 }

@@ -40,11 +40,7 @@ func (s *Stack) startTemporal(ctx context.Context) error {
 		}
 	}
 	var api string
-	err := s.launch(ctx, "temporal", func() (launch, error) {
-		ports, err := freePorts(s.opts.TemporalPort, s.opts.TemporalUIPort, 0, 0)
-		if err != nil {
-			return launch{}, err
-		}
+	err := s.launch(ctx, "temporal", []int{s.opts.TemporalPort, s.opts.TemporalUIPort, 0, 0}, func(ports []int) (launch, error) {
 		args := []string{"server", "start-dev", "--ip", loopback, "--log-level", "warn",
 			"--port", strconv.Itoa(ports[0]), "--ui-port", strconv.Itoa(ports[1]),
 			"--http-port", strconv.Itoa(ports[2]), "--metrics-port", strconv.Itoa(ports[3])}

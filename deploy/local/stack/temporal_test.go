@@ -86,21 +86,46 @@ func TestTemporal(t *testing.T) {
 	require.Equal(t, enums.WORKFLOW_EXECUTION_STATUS_COMPLETED, description.GetWorkflowExecutionInfo().GetStatus())
 }
 
-func TestServerOnPathIsUsed(t *testing.T) {
+// installOnPath puts a script in front of PATH that notes its arguments in the
+// returned file before it runs its last line.
+func installOnPath(t *testing.T, name, lastLine string) (noted string) {
+	t.Helper()
+	bin := t.TempDir()
+	noted = filepath.Join(bin, "noted")
+	script := fmt.Sprintf("#!/bin/sh\necho \"$@\" > %s\n%s\n", noted, lastLine)
+	require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte(script), 0o755))
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return noted
+}
+
+func TestTemporalOnPathIsUsed(t *testing.T) {
 	cache, err := install.DefaultCache()
 	require.NoError(t, err)
 	pinned, err := cache.Temporal(t.Context(), nil)
 	require.NoError(t, err)
-	bin := t.TempDir()
-	mark := filepath.Join(bin, "used")
-	script := fmt.Sprintf("#!/bin/sh\necho \"$@\" > %s\nexec %s \"$@\"\n", mark, pinned)
-	require.NoError(t, os.WriteFile(filepath.Join(bin, "temporal"), []byte(script), 0o755))
-	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	noted := installOnPath(t, "temporal", fmt.Sprintf("exec %q \"$@\"", pinned))
 
-	s := start(t, stack.Options{Temporal: true, Ephemeral: true})
-	require.NoFileExists(t, mark)
-	s.Stop()
-	s = start(t, stack.Options{Temporal: true, Ephemeral: true, Installed: true})
-	require.FileExists(t, mark)
+	start(t, stack.Options{Temporal: true, Ephemeral: true}).Stop()
+	require.NoFileExists(t, noted)
+	s := start(t, stack.Options{Temporal: true, Ephemeral: true, Installed: true})
+	require.FileExists(t, noted)
 	dialTemporal(t, s.TemporalAddress())
+}
+
+func TestClickHouseOnPathIsUsed(t *testing.T) {
+	cache, err := install.DefaultCache()
+	require.NoError(t, err)
+	server, err := cache.ClickHouseServer(t.Context(), nil)
+	require.NoError(t, err)
+	library, err := cache.Library(t.Context(), nil)
+	require.NoError(t, err)
+	noted := installOnPath(t, "clickhouse", fmt.Sprintf(`config=${2#--config-file=}
+port=$(sed -n 's:.*<http_port>\(.*\)</http_port>.*:\1:p' "$config")
+data=$(sed -n 's:.*<path>\(.*\)</path>.*:\1:p' "$config")
+exec %q --library %q --dir "$data" --listen 127.0.0.1:$port`, server, library))
+	s := start(t, stack.Options{ClickHouse: true, Installed: true})
+	args, err := os.ReadFile(noted)
+	require.NoError(t, err)
+	require.Regexp(t, `^server --config-file=.*/clickhouse-server/config\.xml\n$`, string(args))
+	require.NoError(t, connect(t, s.ClickHouseDSN()).Ping(t.Context()))
 }

@@ -28,11 +28,7 @@ func (s *Stack) startWeaviate(ctx context.Context) error {
 	if err := os.MkdirAll(data, 0o755); err != nil {
 		return fmt.Errorf("make weaviate's directory: %w", err)
 	}
-	return s.launch(ctx, "weaviate", func() (launch, error) {
-		ports, err := freePorts(s.opts.WeaviatePort, s.opts.WeaviateGRPCPort, 0, 0, 0, 0)
-		if err != nil {
-			return launch{}, err
-		}
+	return s.launch(ctx, "weaviate", []int{s.opts.WeaviatePort, s.opts.WeaviateGRPCPort, 0, 0, 0, 0}, func(ports []int) (launch, error) {
 		rest, grpc := hostPort(ports[0]), hostPort(ports[1])
 		return launch{
 			command: command{

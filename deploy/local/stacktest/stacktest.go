@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"axiommind/deploy/local/child"
 	"axiommind/deploy/local/stack"
 )
 
@@ -129,10 +130,8 @@ func sweep() {
 		var kind string
 		var pid, id int
 		name := strings.ReplaceAll(strings.TrimPrefix(filepath.Base(dir), "axiommind-"), "-", " ")
-		if n, _ := fmt.Sscan(name, &kind, &pid, &id); n == 3 && !alive(pid) {
+		if n, _ := fmt.Sscan(name, &kind, &pid, &id); n == 3 && !child.Alive(pid) {
 			_ = os.RemoveAll(dir)
 		}
 	}
 }
-
-func alive(pid int) bool { return stack.Alive(pid) }

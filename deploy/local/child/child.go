@@ -1,0 +1,74 @@
+// Package child starts processes that do not outlive this one, even when it is
+// killed by SIGKILL.
+package child
+
+import (
+	"errors"
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+)
+
+// starters run on one operating system thread that lives as long as the
+// process: Linux sends the parent-death signal when the starting thread ends.
+var starters = sync.OnceValue(func() chan<- func() {
+	work := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for f := range work {
+			f()
+		}
+	}()
+	return work
+})
+
+// Start starts cmd in a process group of its own, so that a terminal's Ctrl-C
+// does not reach it. On Linux the kernel kills it when this process ends;
+// elsewhere wrap the command with Supervised.
+func Start(cmd *exec.Cmd) error { return start(cmd, attributes()) }
+
+// StartGraceful starts cmd like Start but leaves it to the command to end with
+// this process, by reading its standard input until that is closed.
+func StartGraceful(cmd *exec.Cmd) error { return start(cmd, &syscall.SysProcAttr{Setpgid: true}) }
+
+func start(cmd *exec.Cmd, attributes *syscall.SysProcAttr) error {
+	cmd.SysProcAttr = attributes
+	started := make(chan error)
+	starters() <- func() { started <- cmd.Start() }
+	return <-started
+}
+
+// Run starts cmd and waits for its end. When the context of cmd ends, the whole
+// process group is killed.
+func Run(cmd *exec.Cmd) error {
+	if cmd.Cancel != nil {
+		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	}
+	if err := Start(cmd); err != nil {
+		return err
+	}
+	return cmd.Wait()
+}
+
+// Alive reports whether a process with this id runs.
+func Alive(pid int) bool {
+	return pid > 0 && !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+}
+
+// supervisor runs "$@" and kills it when the standard input of the shell, held
+// by this process, is closed.
+const supervisor = `exec 3<&0 </dev/null
+"$@" 3<&- & pid=$!
+trap 'kill -TERM $pid' TERM
+(cat <&3 >/dev/null; kill -KILL $pid 2>/dev/null) & watch=$!
+exec 3<&-
+wait $pid; status=$?
+while kill -0 $pid 2>/dev/null; do wait $pid; status=$?; done
+kill $watch 2>/dev/null
+exit $status`
+
+// shell is the command that runs path under the supervisor.
+func shell(path string, args []string) (string, []string) {
+	return "/bin/sh", append([]string{"-c", supervisor, "sh", path}, args...)
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"axiommind/deploy/local/stack"
+
+	"github.com/stretchr/testify/require"
+)
+
+// asHolder makes this test binary a process that holds a directory as a running
+// stack does, until it is told to end.
+const asHolder = "AXIOMMIND_LOCAL_TEST_HOLDER"
+
+func TestMain(m *testing.M) {
+	dir := os.Getenv(asHolder)
+	if dir == "" {
+		os.Exit(m.Run())
+	}
+	end := make(chan os.Signal, 1)
+	signal.Notify(end, syscall.SIGTERM)
+	release, err := claim(dir)
+	if err != nil {
+		panic(err)
+	}
+	err = writeState(dir, state{PID: os.Getpid(), Started: time.Now(), Addresses: stack.Addresses{Temporal: "127.0.0.1:1"}})
+	if err != nil {
+		panic(err)
+	}
+	<-end
+	if err := removeState(dir); err != nil {
+		panic(err)
+	}
+	release()
+	os.Exit(0)
+}
+
+func hold(t *testing.T) (dir string, holder *exec.Cmd) {
+	t.Helper()
+	dir = t.TempDir()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	holder = exec.Command(self)
+	holder.Env = append(os.Environ(), asHolder+"="+dir)
+	holder.Stderr = os.Stderr
+	require.NoError(t, holder.Start())
+	t.Cleanup(func() {
+		_ = holder.Process.Kill()
+		_ = holder.Wait()
+	})
+	require.Eventually(t, func() bool {
+		last, err := readState(dir)
+		return err == nil && last != nil
+	}, 10*time.Second, 5*time.Millisecond)
+	return dir, holder
+}
+
+func do(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	var out strings.Builder
+	err := run(t.Context(), args, &out)
+	return out.String(), err
+}
+
+func TestSecondUpSaysSo(t *testing.T) {
+	t.Parallel()
+	dir, holder := hold(t)
+	_, err := do(t, "up", "--dir", dir)
+	require.ErrorIs(t, err, errRunning)
+	require.ErrorContains(t, err, "process "+strconv.Itoa(holder.Process.Pid))
+}
+
+func TestStatusAndDownOfARunningStack(t *testing.T) {
+	t.Parallel()
+	dir, holder := hold(t)
+	text, err := do(t, "status", "--dir", dir)
+	require.NoError(t, err)
+	require.Contains(t, text, "process "+strconv.Itoa(holder.Process.Pid))
+	require.Contains(t, text, `reach Temporal at "127.0.0.1:1"`)
+	text, err = do(t, "down", "--dir", dir)
+	require.NoError(t, err)
+	require.Contains(t, text, "stopped")
+	text, err = do(t, "status", "--dir", dir)
+	require.NoError(t, err)
+	require.Contains(t, text, "nothing runs")
+}
+
+func TestStackThatWasKilled(t *testing.T) {
+	t.Parallel()
+	dir, holder := hold(t)
+	require.NoError(t, holder.Process.Kill())
+	_ = holder.Wait()
+	text, err := do(t, "status", "--dir", dir)
+	require.NoError(t, err)
+	require.Contains(t, text, "was killed")
+	text, err = do(t, "status", "--dir", dir, "--output", "json")
+	require.NoError(t, err)
+	require.Contains(t, text, `"running":false`)
+	text, err = do(t, "down", "--dir", dir)
+	require.NoError(t, err)
+	require.Contains(t, text, "nothing runs")
+	require.NoFileExists(t, filepath.Join(dir, stateFile))
+}
+
+func TestNothingRuns(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "absent")
+	for _, command := range []string{"status", "down"} {
+		text, err := do(t, command, "--dir", dir)
+		require.NoError(t, err)
+		require.Contains(t, text, "nothing runs in "+dir)
+	}
+	require.NoDirExists(t, dir)
+}
+
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{nil, {"absent"}, {"up", "--absent"}, {"status", "extra"}} {
+		_, err := do(t, args...)
+		require.ErrorIs(t, err, errUsage, "%v", args)
+	}
+	text, err := do(t, "-h")
+	require.NoError(t, err)
+	for _, c := range commands() {
+		require.Contains(t, text, c.name)
+	}
+}
+
+func TestUpWithAServerThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, err := do(t, "up", "--dir", dir, "--temporal-address", "127.0.0.1:1")
+	require.ErrorContains(t, err, `reach Temporal at "127.0.0.1:1"`)
+	up, err := running(dir)
+	require.NoError(t, err)
+	require.False(t, up)
+}
