@@ -248,20 +248,27 @@ func (t *Thread[C]) commit(bump bool) {
 			t.held = append(t.held, s.key)
 		}
 	}
-	for _, a := range p.arms {
-		if t.arrived[a.join][a.source] {
-			continue
+	t.arm()
+	for _, i := range p.defers.members {
+		t.deferred.add(i)
+	}
+}
+
+// arm tells joins which of their sources ran, all of the superstep's before any
+// join is released: tasks of one node count once.
+func (t *Thread[C]) arm() {
+	for _, a := range t.plan.arms {
+		if !t.arrived[a.join][a.source] {
+			t.arrived[a.join][a.source] = true
+			t.counts[a.join]++
 		}
-		t.arrived[a.join][a.source] = true
-		t.counts[a.join]++
-		if join := t.graph.joins[a.join]; t.counts[a.join] == len(join.from) {
+	}
+	for _, a := range t.plan.arms {
+		if join := &t.graph.joins[a.join]; t.counts[a.join] == len(join.from) {
 			clear(t.arrived[a.join])
 			t.counts[a.join] = 0
 			t.trigger(join.to)
 		}
-	}
-	for _, i := range p.defers.members {
-		t.deferred.add(i)
 	}
 }
 
