@@ -27,6 +27,7 @@ const (
 	StepExtract     = "extract"
 	StepAlign       = "align"
 	StepMaterialize = "materialize"
+	StepTasks       = "resolve_tasks"
 	StepProject     = "project"
 	StepIndex       = "index"
 	StepCloseBuild  = "close_build"
@@ -65,6 +66,7 @@ type BuildCounts struct {
 	NewEntries     int `json:"new_entries"`
 	Rejected       int `json:"rejected"`
 	AlignedEntries int `json:"aligned_entries"`
+	TaskEvents     int `json:"task_events"`
 	Indexed        int `json:"indexed"`
 	IndexFailed    int `json:"index_failed"`
 }

@@ -11,6 +11,7 @@ const (
 const (
 	WorkflowProcessSession = "process_session"
 	WorkflowVectorWriter   = "vector_writer"
+	WorkflowProjectTasks   = "project_tasks"
 )
 
 // SessionWorkflowID is the id of the only workflow that may write the session's stream.
@@ -19,10 +20,19 @@ func SessionWorkflowID(sessionID string) string { return SessionStream(sessionID
 // VectorWorkflowID is the id of the only workflow that may write the collection's stream.
 func VectorWorkflowID(collection string) string { return VectorStream(collection) }
 
-// Signals and queries.
+// ProjectWorkflowID is the id of the only workflow that may write the project's stream.
+func ProjectWorkflowID(project string) string { return ProjectStream(project) }
+
+// Signals, updates and queries.
 const (
 	// SignalWake tells vector_writer that there are rows to index.
 	SignalWake = "wake"
+	// UpdateSession asks project_tasks to resolve the task notes of a session, UpdateCommand to do
+	// what a person asks.
+	UpdateSession = "session"
+	UpdateCommand = "command"
+	// QueryQueue answers a [TaskQueue].
+	QueryQueue = "queue"
 	// QueryProgress answers a [Progress].
 	QueryProgress = "progress"
 )
@@ -49,7 +59,11 @@ const (
 	ErrorConcurrentWriter  = "ConcurrentWriter"
 	ErrorVectorUnavailable = "VectorUnavailable"
 	ErrorVectorRejected    = "VectorRejected"
-	ErrorInternal          = "Internal"
+	ErrorTaskRefused       = "TaskRefused"
+	ErrorTaskNotFound      = "TaskNotFound"
+	// ErrorDraining is returned by a workflow that is about to continue as new: send it again.
+	ErrorDraining = "Draining"
+	ErrorInternal = "Internal"
 )
 
 // Progress is what process_session answers to QueryProgress.
@@ -98,4 +112,18 @@ type ProcessSessionResult struct {
 	Status    BuildStatus `json:"status"`
 	Counts    BuildCounts `json:"counts"`
 	Usage     Usage       `json:"usage"`
+}
+
+// ProjectTasksInput is the input of project_tasks.
+type ProjectTasksInput struct {
+	Project string `json:"project"`
+}
+
+// TaskQueue is what project_tasks answers to QueryQueue.
+type TaskQueue struct {
+	// Running is what is being done, Waiting what comes next, in order.
+	Running string   `json:"running,omitempty"`
+	Waiting []string `json:"waiting"`
+	// Done counts what this run has done.
+	Done int `json:"done"`
 }

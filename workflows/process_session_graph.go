@@ -46,6 +46,7 @@ func addCounts(acc, v schema.BuildCounts) schema.BuildCounts {
 	acc.NewEntries += v.NewEntries
 	acc.Rejected += v.Rejected
 	acc.AlignedEntries += v.AlignedEntries
+	acc.TaskEvents += v.TaskEvents
 	acc.Indexed += v.Indexed
 	acc.IndexFailed += v.IndexFailed
 	return acc
@@ -64,6 +65,7 @@ func sessionGraph(p *processSession) (*stategraph.Graph[workflow.Context], error
 	add(schema.StepExtract, p.extract)
 	add(schema.StepAlign, p.align)
 	add(schema.StepMaterialize, p.materialize)
+	add(schema.StepTasks, p.resolveTasks)
 	add(schema.StepProject, p.project)
 	add(schema.StepIndex, p.index)
 	g.AddNode(schema.StepCloseBuild, p.closeBuild)
@@ -74,7 +76,8 @@ func sessionGraph(p *processSession) (*stategraph.Graph[workflow.Context], error
 	then(g, schema.StepIngest, schema.StepExtract, ended(schema.BuildUnchanged, stategraph.END))
 	then(g, schema.StepExtract, schema.StepAlign, ended(schema.BuildEmpty, schema.StepCloseBuild))
 	then(g, schema.StepAlign, schema.StepMaterialize, nil)
-	then(g, schema.StepMaterialize, schema.StepProject, nil)
+	then(g, schema.StepMaterialize, schema.StepTasks, nil)
+	then(g, schema.StepTasks, schema.StepProject, nil)
 	then(g, schema.StepProject, schema.StepIndex, nil)
 	then(g, schema.StepIndex, schema.StepCloseBuild, nil)
 	g.AddEdge(schema.StepCloseBuild, stategraph.END)

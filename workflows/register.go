@@ -12,5 +12,6 @@ import (
 // Register registers every workflow: the worker, the tests and the replayer share it.
 func Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(ProcessSession, workflow.RegisterOptions{Name: schema.WorkflowProcessSession})
+	r.RegisterWorkflowWithOptions(ProjectTasks, workflow.RegisterOptions{Name: schema.WorkflowProjectTasks})
 	r.RegisterWorkflowWithOptions(VectorWriter, workflow.RegisterOptions{Name: schema.WorkflowVectorWriter})
 }

@@ -25,7 +25,7 @@ func down(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	if !up {
-		fmt.Fprintf(out, "nothing runs in %s\n", dir)
+		_, _ = fmt.Fprintf(out, "nothing runs in %s\n", dir)
 		return removeState(dir)
 	}
 	if last == nil {
@@ -41,7 +41,7 @@ func down(ctx context.Context, args []string, out io.Writer) error {
 	for {
 		if up, err := running(dir); err != nil || !up {
 			if err == nil {
-				fmt.Fprintln(out, "stopped")
+				_, _ = fmt.Fprintln(out, "stopped")
 			}
 			return err
 		}

@@ -35,16 +35,20 @@ var errUsage = errors.New("usage")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
-	err := run(ctx, os.Args[1:], os.Stdout)
+	code := exitCode(run(ctx, os.Args[1:], os.Stdout))
+	stop()
+	os.Exit(code)
+}
+
+func exitCode(err error) int {
 	switch {
 	case err == nil || errors.Is(err, pflag.ErrHelp):
+		return 0
 	case errors.Is(err, errUsage):
-		os.Exit(2)
-	default:
-		fmt.Fprintln(os.Stderr, "local:", err)
-		os.Exit(1)
+		return 2
 	}
+	_, _ = fmt.Fprintln(os.Stderr, "local:", err)
+	return 1
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
@@ -64,11 +68,11 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 }
 
 func usage(out io.Writer) {
-	fmt.Fprint(out, "Run AxiomMind's servers on this machine.\n\nUsage: go run ./deploy/local COMMAND [flags]\n\n")
+	_, _ = fmt.Fprint(out, "Run AxiomMind's servers on this machine.\n\nUsage: go run ./deploy/local COMMAND [flags]\n\n")
 	for _, c := range commands() {
-		fmt.Fprintf(out, "  %-8s %s\n", c.name, c.summary)
+		_, _ = fmt.Fprintf(out, "  %-8s %s\n", c.name, c.summary)
 	}
-	fmt.Fprint(out, "\nCOMMAND -h lists the flags of a command.\n")
+	_, _ = fmt.Fprint(out, "\nCOMMAND -h lists the flags of a command.\n")
 }
 
 // flagSet makes the flags every command has.
@@ -76,7 +80,7 @@ func flagSet(name, summary string, dir *string) *pflag.FlagSet {
 	flags := pflag.NewFlagSet(name, pflag.ContinueOnError)
 	flags.SortFlags = false
 	flags.Usage = func() {
-		fmt.Fprintf(os.Stderr, "%s\n\nUsage: go run ./deploy/local %s [flags]\n\n%s", summary, name, flags.FlagUsages())
+		_, _ = fmt.Fprintf(os.Stderr, "%s\n\nUsage: go run ./deploy/local %s [flags]\n\n%s", summary, name, flags.FlagUsages())
 	}
 	flags.StringVar(dir, "dir", defaultDir(), "where the servers keep their data, logs and state")
 	return flags
@@ -91,7 +95,7 @@ func parse(flags *pflag.FlagSet, args []string) error {
 	if err == nil || errors.Is(err, pflag.ErrHelp) {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "local: %s: %v\n\n", flags.Name(), err)
+	_, _ = fmt.Fprintf(os.Stderr, "local: %s: %v\n\n", flags.Name(), err)
 	flags.Usage()
 	return errUsage
 }

@@ -47,7 +47,7 @@ func (r *reporter) set(name, state string) {
 	defer r.mu.Unlock()
 	r.states[name], r.since[name] = state, time.Now()
 	r.clear()
-	fmt.Fprintf(r.out, "[%5.1fs] %-10s %s\n", time.Since(r.start).Seconds(), name, state)
+	_, _ = fmt.Fprintf(r.out, "[%5.1fs] %-10s %s\n", time.Since(r.start).Seconds(), name, state)
 }
 
 func (r *reporter) run() {
@@ -83,16 +83,16 @@ func (r *reporter) draw() {
 	}
 	slices.Sort(parts)
 	r.clear()
-	fmt.Fprintf(r.out, "[%5.1fs] waiting for %s", time.Since(r.start).Seconds(), strings.Join(parts, ", "))
+	_, _ = fmt.Fprintf(r.out, "[%5.1fs] waiting for %s", time.Since(r.start).Seconds(), strings.Join(parts, ", "))
 	if !r.terminal {
-		fmt.Fprintln(r.out)
+		_, _ = fmt.Fprintln(r.out)
 	}
 }
 
 // clear wipes the line that draw left on a terminal.
 func (r *reporter) clear() {
 	if r.terminal {
-		fmt.Fprint(r.out, "\r\x1b[K")
+		_, _ = fmt.Fprint(r.out, "\r\x1b[K")
 	}
 }
 

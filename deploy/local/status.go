@@ -48,11 +48,11 @@ func status(ctx context.Context, args []string, out io.Writer) error {
 	}
 	switch {
 	case up && last == nil:
-		fmt.Fprintf(out, "a stack is starting in %s\n", dir)
+		_, _ = fmt.Fprintf(out, "a stack is starting in %s\n", dir)
 	case !up && last == nil:
-		fmt.Fprintf(out, "nothing runs in %s\n", dir)
+		_, _ = fmt.Fprintf(out, "nothing runs in %s\n", dir)
 	case !up:
-		fmt.Fprintf(out, "nothing runs in %s: process %d, started %s, was killed; its data is kept\n",
+		_, _ = fmt.Fprintf(out, "nothing runs in %s: process %d, started %s, was killed; its data is kept\n",
 			dir, last.PID, last.Started.Format(time.DateTime))
 	default:
 		return printStatus(ctx, out, dir, last)
@@ -61,17 +61,17 @@ func status(ctx context.Context, args []string, out io.Writer) error {
 }
 
 func printStatus(ctx context.Context, out io.Writer, dir string, last *state) error {
-	fmt.Fprintf(out, "process %d, started %s, logs in %s\n", last.PID, last.Started.Format(time.DateTime), logDir(dir))
+	_, _ = fmt.Fprintf(out, "process %d, started %s, logs in %s\n", last.PID, last.Started.Format(time.DateTime), logDir(dir))
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, s := range servers(ctx, last) {
 		pid := "given"
 		if s.PID != 0 {
 			pid = fmt.Sprint(s.PID)
 		}
-		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", s.Name, s.Address, pid, s.State)
+		_, _ = fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", s.Name, s.Address, pid, s.State)
 	}
 	if last.Addresses.TemporalUI != "" {
-		fmt.Fprintf(table, "  temporal ui\t%s\t\t\n", last.Addresses.TemporalUI)
+		_, _ = fmt.Fprintf(table, "  temporal ui\t%s\t\t\n", last.Addresses.TemporalUI)
 	}
 	return table.Flush()
 }

@@ -40,7 +40,7 @@ func up(ctx context.Context, args []string, out io.Writer) error {
 	return withStack(ctx, s, out, func(ctx context.Context, st *stack.Stack) error {
 		printAddresses(out, st.Addresses())
 		return runWorker(ctx, st, s.dir, func() {
-			fmt.Fprintln(out, "A worker is ready. Try: go run ./starter doctor\nCtrl-C stops everything.")
+			_, _ = fmt.Fprintln(out, "A worker is ready. Try: go run ./starter doctor\nCtrl-C stops everything.")
 		})
 	})
 }
@@ -57,7 +57,7 @@ func withStack(ctx context.Context, s settings, out io.Writer, work func(context
 	}
 	defer release()
 	if last, err := readState(s.dir); err == nil && last != nil {
-		fmt.Fprintf(out, "the stack of process %d was killed; its data is kept\n", last.PID)
+		_, _ = fmt.Fprintf(out, "the stack of process %d was killed; its data is kept\n", last.PID)
 	}
 	report := newReporter(out)
 	st, err := stack.Start(ctx, stack.Options{
@@ -71,7 +71,7 @@ func withStack(ctx context.Context, s settings, out io.Writer, work func(context
 		return interrupted(ctx, err)
 	}
 	defer func() {
-		fmt.Fprintln(out, "stopping")
+		_, _ = fmt.Fprintln(out, "stopping")
 		st.Stop()
 		err = errors.Join(err, removeState(s.dir))
 	}()
@@ -121,7 +121,7 @@ func printAddresses(out io.Writer, a stack.Addresses) {
 	}
 	for _, row := range rows {
 		if row[1] != "" {
-			fmt.Fprintf(out, "  %-14s %s\n", row[0], row[1])
+			_, _ = fmt.Fprintf(out, "  %-14s %s\n", row[0], row[1])
 		}
 	}
 }

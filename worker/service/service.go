@@ -13,6 +13,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
 	"axiommind/activities/llm"
+	"axiommind/activities/task"
 	"axiommind/activities/transcript"
 	"axiommind/activities/vector"
 	"axiommind/schema"
@@ -78,6 +79,7 @@ type rooms struct {
 	llm        *llm.Activities
 	evidence   *evidence.Activities
 	entry      *entry.Activities
+	task       *task.Activities
 	vector     *vector.Activities
 }
 
@@ -92,7 +94,7 @@ func newRooms(s *Stores, model llm.Model, cfg Config) (*rooms, error) {
 		Extractor: llm.ExtractorOf(model.Identity()), EmbedderModel: s.Embedder.Version(),
 		EmbeddingVersion: s.Embedder.Version(), IdrisVersion: IdrisUnavailable, SchemaVersion: schema.SchemaVersion,
 	}
-	r, errs := &rooms{}, make([]error, 6)
+	r, errs := &rooms{}, make([]error, 7)
 	r.build, errs[0] = build.NewActivities(s.Log, spec,
 		entry.NewProjector(s.ClickHouse), build.NewProjector(s.ClickHouse), outbox)
 	r.transcript, errs[1] = transcript.NewActivities(s.Log)
@@ -100,6 +102,7 @@ func newRooms(s *Stores, model llm.Model, cfg Config) (*rooms, error) {
 	r.evidence, errs[3] = evidence.NewActivities(s.Log)
 	r.entry, errs[4] = entry.NewActivities(s.Log)
 	r.vector, errs[5] = vector.NewActivities(writer, s.ClickHouse, s.Embedder, s.Temporal)
+	r.task, errs[6] = task.NewActivities(s.Log, task.NewWriter(s.Log, s.ClickHouse, nil), s.Temporal)
 	return r, errors.Join(errs...)
 }
 
@@ -112,6 +115,7 @@ func newWorkers(s *Stores, cfg Config, r *rooms) []worker.Worker {
 	main.RegisterActivity(r.llm)
 	main.RegisterActivity(r.evidence)
 	main.RegisterActivity(r.entry)
+	main.RegisterActivity(r.task)
 	models := worker.New(s.Temporal, schema.QueueModel, worker.Options{
 		WorkerStopTimeout: cfg.StopTimeout, DisableWorkflowWorker: true,
 		MaxConcurrentActivityExecutionSize: cfg.ModelConcurrency,

@@ -47,7 +47,7 @@ func run(args []string) error {
 	if *watch {
 		ctx = untilClosed(ctx, os.Stdin)
 	}
-	listener, err := net.Listen("tcp", *listen)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", *listen)
 	if err != nil {
 		return fmt.Errorf("listen on %q: %w", *listen, err)
 	}

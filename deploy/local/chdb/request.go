@@ -2,6 +2,7 @@ package chdb
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -96,7 +97,7 @@ func (req *request) readText(query string, body io.Reader) error {
 	}
 	head := make([]byte, headBytes)
 	n, err := io.ReadFull(body, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return readError(err)
 	}
 	head = head[:n]

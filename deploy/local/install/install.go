@@ -128,7 +128,7 @@ func platform() string { return runtime.GOOS + "-" + runtime.GOARCH }
 func digest(parts ...[]byte) string {
 	h := sha256.New()
 	for _, p := range parts {
-		fmt.Fprintf(h, "%d\n", len(p))
+		_, _ = fmt.Fprintf(h, "%d\n", len(p))
 		h.Write(p)
 	}
 	return hex.EncodeToString(h.Sum(nil))[:12]

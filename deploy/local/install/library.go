@@ -81,7 +81,7 @@ func extractLibrary(archive, target, integrity string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	sum := sha512.New()
 	if _, err := io.Copy(sum, f); err != nil {
 		return fmt.Errorf("read %q: %w", archive, err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -120,10 +121,10 @@ func (t tool) editSource(ctx context.Context, work string) error {
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly")
 	var out bytes.Buffer
 	cmd.Stdout = &out
-	err := child.Run(cmd)
+	runErr := child.Run(cmd)
 	var answer struct{ Dir, Error string }
-	if jsonErr := json.Unmarshal(out.Bytes(), &answer); err != nil || jsonErr != nil || answer.Error != "" {
-		return fmt.Errorf("download %s@%s: %v %s", t.module, t.version, err, answer.Error)
+	if err := json.Unmarshal(out.Bytes(), &answer); err != nil || runErr != nil || answer.Error != "" {
+		return fmt.Errorf("download %s@%s: %w %s", t.module, t.version, errors.Join(runErr, err), answer.Error)
 	}
 	source := filepath.Join(work, "source")
 	if err := os.CopyFS(source, os.DirFS(answer.Dir)); err != nil {

@@ -24,7 +24,7 @@ func getJSON(ctx context.Context, url string, into any) error {
 	if err != nil {
 		return err
 	}
-	defer body.Close()
+	defer func() { _ = body.Close() }()
 	return json.NewDecoder(body).Decode(into)
 }
 

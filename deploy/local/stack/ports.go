@@ -1,11 +1,16 @@
 package stack
 
 import (
+	"context"
 	"fmt"
 	"net"
 )
 
 const loopback = "127.0.0.1"
+
+func listen(port int) (net.Listener, error) {
+	return new(net.ListenConfig).Listen(context.Background(), "tcp", hostPort(port))
+}
 
 // freePorts returns n different ports: the preferred ones where they are free,
 // others where not. A preferred 0 means any.
@@ -18,9 +23,9 @@ func freePorts(preferred ...int) ([]int, error) {
 		}
 	}()
 	for i, port := range preferred {
-		l, err := net.Listen("tcp", fmt.Sprintf("%s:%d", loopback, port))
+		l, err := listen(port)
 		if err != nil {
-			if l, err = net.Listen("tcp", loopback+":0"); err != nil {
+			if l, err = listen(0); err != nil {
 				return nil, fmt.Errorf("find a free port: %w", err)
 			}
 		}

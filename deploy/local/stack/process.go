@@ -49,13 +49,13 @@ func start(c command) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }()
 	path, args, launch := c.path, c.args, child.StartGraceful
 	if !c.watchesStdin {
 		path, args = child.Supervised(path, args)
 		launch = child.Start
 	}
-	cmd := exec.Command(path, args...)
+	cmd := exec.CommandContext(context.Background(), path, args...)
 	cmd.Env = append(os.Environ(), c.env...)
 	cmd.Stdout, cmd.Stderr = log, log
 	stdin, err := cmd.StdinPipe()
@@ -78,7 +78,11 @@ func (p *process) failure() error {
 	text, _ := os.ReadFile(p.log)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	tail := strings.Join(lines[max(0, len(lines)-5):], "\n  ")
-	return fmt.Errorf("run %s: ended with %v; the last lines of %s:\n  %s", p.name, p.err, p.log, tail)
+	reason := p.err
+	if reason == nil {
+		reason = errors.New("exit status 0")
+	}
+	return fmt.Errorf("run %s: ended with %w; the last lines of %s:\n  %s", p.name, reason, p.log, tail)
 }
 
 // readyTimeout is how long a started server may take to answer.
@@ -90,7 +94,6 @@ func (p *process) ready(ctx context.Context, check func(context.Context) error) 
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	last := errors.New("it has not answered")
 	for {
 		attempt, cancel := context.WithTimeout(ctx, 2*time.Second)
 		err := check(attempt)
@@ -104,12 +107,11 @@ func (p *process) ready(ctx context.Context, check func(context.Context) error) 
 				return nil
 			}
 		}
-		last = err
 		select {
 		case <-p.done:
 			return p.failure()
 		case <-ctx.Done():
-			return fmt.Errorf("wait for %s: %w: %w", p.name, ctx.Err(), last)
+			return fmt.Errorf("wait for %s: %w: %w", p.name, ctx.Err(), err)
 		case <-tick.C:
 		}
 	}

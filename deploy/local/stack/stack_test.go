@@ -207,7 +207,7 @@ func TestPortTaken(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	taken := l.Addr().(*net.TCPAddr).Port
 	s := start(t, stack.Options{ClickHouse: true, ClickHousePort: taken})
 	require.NotContains(t, s.ClickHouseDSN(), strconv.Itoa(taken))
@@ -307,7 +307,7 @@ func post(t *testing.T, url, body string) {
 	t.Helper()
 	resp, err := http.Post(url, "application/json", strings.NewReader(body))
 	require.NoError(t, err)
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	require.Equal(t, http.StatusOK, resp.StatusCode, url)
 }
 
@@ -315,7 +315,7 @@ func get(t *testing.T, url string) string {
 	t.Helper()
 	resp, err := http.Get(url)
 	require.NoError(t, err)
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	require.Equal(t, http.StatusOK, resp.StatusCode, url)
 	var text strings.Builder
 	_, err = bufio.NewReader(resp.Body).WriteTo(&text)

@@ -102,11 +102,15 @@ func Database(t testing.TB) string {
 func run(t testing.TB, dsn *url.URL, sql string) {
 	t.Helper()
 	target := url.URL{Scheme: "http", Host: dsn.Host, Path: "/", User: dsn.User}
-	resp, err := http.Post(target.String(), "text/plain", strings.NewReader(sql))
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, target.String(), strings.NewReader(sql))
 	if err != nil {
 		t.Fatalf("run %q: %v", sql, err)
 	}
-	defer resp.Body.Close()
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatalf("run %q: %v", sql, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
 	if text, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusOK {
 		t.Fatalf("run %q: %s", sql, text)
 	}

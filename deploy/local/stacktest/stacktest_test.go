@@ -17,7 +17,7 @@ func TestDatabase(t *testing.T) {
 	require.NoError(t, err)
 	conn, err := clickhouse.Open(opts)
 	require.NoError(t, err)
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	var name string
 	require.NoError(t, conn.QueryRow(t.Context(), "SELECT currentDatabase()").Scan(&name))
 	require.Equal(t, opts.Auth.Database, name)

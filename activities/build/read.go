@@ -1,0 +1,193 @@
+package build
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/schema"
+)
+
+// ErrNotFound is returned when no build has the id.
+var ErrNotFound = errors.New("no such build")
+
+// Run is a row of build_runs.
+type Run struct {
+	BuildID             string             `json:"build_id"`
+	SessionID           string             `json:"session_id"`
+	Ordinal             uint32             `json:"ordinal"`
+	Project             string             `json:"project"`
+	StartedAt           time.Time          `json:"started_at"`
+	FinishedAt          *time.Time         `json:"finished_at,omitempty"`
+	ExtractorModel      string             `json:"extractor_model"`
+	ExtractorPromptHash string             `json:"extractor_prompt_hash"`
+	EmbedderModel       string             `json:"embedder_model"`
+	EmbeddingVersion    string             `json:"embedding_version"`
+	IdrisVersion        string             `json:"idris_version"`
+	SchemaVersion       string             `json:"schema_version"`
+	Status              schema.BuildStatus `json:"status"`
+	FailedStep          string             `json:"failed_step,omitempty"`
+	Error               string             `json:"error,omitempty"`
+	Source              schema.Source      `json:"source"`
+	Counts              schema.BuildCounts `json:"counts"`
+	Usage               schema.Usage       `json:"usage"`
+}
+
+// Problem is something of a build's input that did not become memory, and why.
+type Problem struct {
+	Where  string `json:"where"`
+	Reason string `json:"reason"`
+}
+
+// Detail is a build with its steps and problems.
+type Detail struct {
+	Run
+	Metrics  []schema.StepMetric `json:"metrics"`
+	Problems []Problem           `json:"problems"`
+}
+
+// Filter says which builds to list. Empty fields do not filter.
+type Filter struct {
+	Project, SessionID, Status string
+	Limit                      int
+}
+
+// List returns builds, the latest first.
+func List(ctx context.Context, conn driver.Conn, f Filter) ([]Run, error) {
+	where, args := []string{"1"}, []any{}
+	for _, c := range []struct{ column, value string }{
+		{"project", f.Project}, {"session_id", f.SessionID}, {"status", f.Status},
+	} {
+		if c.value != "" {
+			where, args = append(where, c.column+" = ?"), append(args, c.value)
+		}
+	}
+	return readRuns(ctx, conn, fmt.Sprintf("%s ORDER BY started_at DESC, build_id LIMIT %d", strings.Join(where, " AND "), f.Limit), args...)
+}
+
+// Show returns the build with the id, which may be given by its first characters.
+func Show(ctx context.Context, conn driver.Conn, id string) (Detail, error) {
+	runs, err := readRuns(ctx, conn, "startsWith(build_id, ?) ORDER BY build_id LIMIT 2", id)
+	switch {
+	case err != nil:
+		return Detail{}, err
+	case len(runs) == 0:
+		return Detail{}, fmt.Errorf("%w: %q", ErrNotFound, id)
+	case len(runs) > 1 && runs[0].BuildID != id:
+		return Detail{}, fmt.Errorf("%w: several begin with %q", ErrNotFound, id)
+	}
+	d := Detail{Run: runs[0]}
+	if d.Metrics, err = readMetrics(ctx, conn, d.BuildID); err != nil {
+		return Detail{}, err
+	}
+	d.Problems, err = readProblems(ctx, conn, d.SessionID, d.BuildID)
+	return d, err
+}
+
+func readRuns(ctx context.Context, conn driver.Conn, where string, args ...any) ([]Run, error) {
+	rows, err := conn.Query(ctx, `SELECT build_id, session_id, ordinal, project, started_at, finished_at,
+		extractor_model, extractor_prompt_hash, embedder_model, embedding_version, idris_version, schema_version,
+		status, failed_step, error, source_json, counts_json, usage_json FROM build_runs WHERE `+where, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read builds: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	out := []Run{}
+	for rows.Next() {
+		var r Run
+		var status, source, counts, usage string
+		if err := rows.Scan(&r.BuildID, &r.SessionID, &r.Ordinal, &r.Project, &r.StartedAt, &r.FinishedAt,
+			&r.ExtractorModel, &r.ExtractorPromptHash, &r.EmbedderModel, &r.EmbeddingVersion, &r.IdrisVersion,
+			&r.SchemaVersion, &status, &r.FailedStep, &r.Error, &source, &counts, &usage); err != nil {
+			return nil, fmt.Errorf("read builds: %w", err)
+		}
+		r.Status = schema.BuildStatus(status)
+		if err := errors.Join(json.Unmarshal([]byte(source), &r.Source), json.Unmarshal([]byte(counts), &r.Counts),
+			json.Unmarshal([]byte(usage), &r.Usage)); err != nil {
+			return nil, fmt.Errorf("decode build %q: %w", r.BuildID, err)
+		}
+		out = append(out, r)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read builds: %w", err)
+	}
+	return out, nil
+}
+
+func readMetrics(ctx context.Context, conn driver.Conn, buildID string) ([]schema.StepMetric, error) {
+	rows, err := conn.Query(ctx, `SELECT stage, ts, latency_ms, success, error FROM pipeline_metrics
+		WHERE build_id = ? ORDER BY ts, id`, buildID)
+	if err != nil {
+		return nil, fmt.Errorf("read metrics of build %q: %w", buildID, err)
+	}
+	defer func() { _ = rows.Close() }()
+	out := []schema.StepMetric{}
+	for rows.Next() {
+		var m schema.StepMetric
+		if err := rows.Scan(&m.Step, &m.StartedAt, &m.LatencyMS, &m.Success, &m.Error); err != nil {
+			return nil, fmt.Errorf("read metrics of build %q: %w", buildID, err)
+		}
+		out = append(out, m)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read metrics of build %q: %w", buildID, err)
+	}
+	return out, nil
+}
+
+// readProblems collects what the build's events say was skipped, rejected or quarantined.
+func readProblems(ctx context.Context, conn driver.Conn, sessionID, buildID string) ([]Problem, error) {
+	rows, err := conn.Query(ctx, `SELECT event_type, payload_json FROM events
+		WHERE stream = ? AND build_id = ? AND event_type IN (?, ?) ORDER BY seq`,
+		schema.SessionStream(sessionID), buildID, schema.SessionIngested, schema.MemoryExtracted)
+	if err != nil {
+		return nil, fmt.Errorf("read problems of build %q: %w", buildID, err)
+	}
+	defer func() { _ = rows.Close() }()
+	out := []Problem{}
+	for rows.Next() {
+		var eventType, payload string
+		if err := rows.Scan(&eventType, &payload); err != nil {
+			return nil, fmt.Errorf("read problems of build %q: %w", buildID, err)
+		}
+		found, err := problems(eventType, []byte(payload))
+		if err != nil {
+			return nil, fmt.Errorf("decode %s of build %q: %w", eventType, buildID, err)
+		}
+		out = append(out, found...)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read problems of build %q: %w", buildID, err)
+	}
+	return out, nil
+}
+
+func problems(eventType string, payload []byte) ([]Problem, error) {
+	var out []Problem
+	if eventType == schema.SessionIngested {
+		var p schema.SessionIngestedPayload
+		err := json.Unmarshal(payload, &p)
+		for _, s := range p.Skipped {
+			out = append(out, Problem{fmt.Sprintf("line %d", s.Line), s.Reason})
+		}
+		return out, err
+	}
+	var p schema.MemoryExtractedPayload
+	err := json.Unmarshal(payload, &p)
+	window := fmt.Sprintf("messages %d to %d", p.Window.First, p.Window.Last)
+	if p.Quarantined != "" {
+		out = append(out, Problem{window, "quarantined: " + p.Quarantined})
+	}
+	if p.Truncated {
+		out = append(out, Problem{window, "the answer broke off"})
+	}
+	for _, r := range p.Rejected {
+		out = append(out, Problem{fmt.Sprintf("%s, item %d", window, r.Index), "rejected: " + r.Reason})
+	}
+	return out, err
+}

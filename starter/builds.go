@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/spf13/pflag"
+
+	"axiommind/activities/build"
+	"axiommind/schema"
+	"axiommind/worker/service"
+)
+
+// clickHouse connects to the store and tells what to do when it is not there.
+func (a *app) clickHouse(ctx context.Context) (driver.Conn, error) {
+	logger, err := service.NewLogger(a.cfg)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	conn, err := service.ConnectClickHouse(ctx, a.shortConfig(), a.waitLogger(logger))
+	if err != nil {
+		return nil, fmt.Errorf("%w\nIs it up? Start everything with: go run ./deploy/local up", err)
+	}
+	return conn, nil
+}
+
+func (a *app) buildsListCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	var filter build.Filter
+	f.StringVar(&filter.Project, "project", "", "builds of one project (default: all)")
+	f.StringVar(&filter.SessionID, "session", "", "builds of one session")
+	f.StringVar(&filter.Status, "status", "", "running, success, partial, empty or failed")
+	f.IntVar(&filter.Limit, "limit", 20, "how many, the latest first")
+	return func(ctx context.Context, _ []string) error {
+		if filter.Limit < 1 {
+			return usagef("--limit %d: want at least 1", filter.Limit)
+		}
+		conn, err := a.clickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close() }()
+		runs, err := build.List(ctx, conn, filter)
+		if err != nil {
+			return err
+		}
+		return a.print(runs, func(w io.Writer) error {
+			if len(runs) == 0 {
+				_, err := fmt.Fprintln(w, "no builds yet; process a transcript with: starter process FILE")
+				return err
+			}
+			t := newTable(w, "build", "session", "project", "status", "started", "took", "entries", "failed at")
+			for _, r := range runs {
+				t.AppendRow([]any{
+					r.BuildID[:8], oneLine(r.SessionID, 40), r.Project, r.Status, when(r.StartedAt), took(r),
+					r.Counts.Entries, r.FailedStep,
+				})
+			}
+			t.Render()
+			return nil
+		})
+	}
+}
+
+func took(r build.Run) string {
+	if r.FinishedAt == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.1fs", r.FinishedAt.Sub(r.StartedAt).Seconds())
+}
+
+func (a *app) buildsShowCommand(*pflag.FlagSet) func(context.Context, []string) error {
+	return func(ctx context.Context, args []string) error {
+		conn, err := a.clickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close() }()
+		detail, err := build.Show(ctx, conn, args[0])
+		if err != nil {
+			return err
+		}
+		return a.print(detail, func(w io.Writer) error { return printBuild(w, detail) })
+	}
+}
+
+func printBuild(w io.Writer, d build.Detail) error {
+	c, r := d.Counts, d.Run
+	var b strings.Builder
+	fmt.Fprintf(&b, "build      %s (no. %d of session %s)\n", r.BuildID, r.Ordinal, r.SessionID)
+	fmt.Fprintf(&b, "project    %s\nstatus     %s\n", r.Project, r.Status)
+	if r.Status == schema.BuildFailed {
+		fmt.Fprintf(&b, "failed at  %s: %s\n", r.FailedStep, r.Error)
+	}
+	fmt.Fprintf(&b, "source     %s (%s, %d bytes)\n", r.Source.URI, r.Source.Format, r.Source.Bytes)
+	fmt.Fprintf(&b, "made with  %s, %s, idris2 %s\n", r.ExtractorModel, r.EmbeddingVersion, r.IdrisVersion)
+	fmt.Fprintf(&b, "took       %s, from %s\n", took(r), when(r.StartedAt))
+	fmt.Fprintf(&b, "messages   %d, %d of them new; %d lines not read as they are\n", c.Messages, c.NewMessages, c.SkippedLines)
+	fmt.Fprintf(&b, "windows    %d, %d of them quarantined\n", c.Windows, c.Quarantined)
+	fmt.Fprintf(&b, "entries    %d, %d of them new, %d with aligned evidence; %d items rejected\n",
+		c.Entries, c.NewEntries, c.AlignedEntries, c.Rejected)
+	fmt.Fprintf(&b, "vectors    %d, %d failed\n", c.Indexed, c.IndexFailed)
+	fmt.Fprintf(&b, "model      %d calls, %d tokens in, %d out", r.Usage.Calls, r.Usage.InputTokens, r.Usage.OutputTokens)
+	if r.Usage.CostUSD > 0 {
+		fmt.Fprintf(&b, ", $%.4f", r.Usage.CostUSD)
+	}
+	b.WriteString("\n\n")
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return err
+	}
+	t := newTable(w, "step", "ms", "result")
+	for _, m := range d.Metrics {
+		result := "ok"
+		if !m.Success {
+			result = m.Error
+		}
+		t.AppendRow([]any{m.Step, fmt.Sprintf("%.0f", m.LatencyMS), oneLine(result, 100)})
+	}
+	t.Render()
+	return printProblems(w, d)
+}
+
+// printProblems lists what was lost, item by item, with its reason.
+func printProblems(w io.Writer, d build.Detail) error {
+	for _, p := range d.Problems {
+		if _, err := fmt.Fprintf(w, "%s: %s\n", p.Where, oneLine(p.Reason, 200)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

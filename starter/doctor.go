@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/spf13/pflag"
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/taskqueue/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+
+	"axiommind/activities/eventlog"
+	"axiommind/activities/llm"
+	"axiommind/schema"
+	"axiommind/worker/service"
+)
+
+// check is one line of the doctor's report.
+type check struct {
+	Name string `json:"name"`
+	OK   bool   `json:"ok"`
+	Note string `json:"note"`
+	// Mend says what to do when it is not OK.
+	Mend string `json:"mend,omitempty"`
+}
+
+const startAll = "start everything with: go run ./deploy/local up"
+
+func (a *app) doctorCommand(*pflag.FlagSet) func(context.Context, []string) error {
+	return func(ctx context.Context, _ []string) error {
+		checks := a.diagnose(ctx)
+		err := a.print(checks, func(w io.Writer) error {
+			for _, c := range checks {
+				mark, mend := "ok", ""
+				if !c.OK {
+					mark, mend = "!!", "\n   → "+c.Mend
+				}
+				if _, err := fmt.Fprintf(w, "%s  %-18s %s%s\n", mark, c.Name, c.Note, mend); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		bad := 0
+		for _, c := range checks {
+			if !c.OK {
+				bad++
+			}
+		}
+		if bad > 0 {
+			return fmt.Errorf("%d of %d checks failed", bad, len(checks))
+		}
+		return nil
+	}
+}
+
+func (a *app) diagnose(ctx context.Context) []check {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	checks := a.checkClickHouse(ctx)
+	checks = append(checks, a.checkWeaviate(ctx), a.checkEmbedder(ctx))
+	return append(checks, a.checkTemporal(ctx)...)
+}
+
+func (a *app) doctorConfig() service.Config {
+	cfg := a.cfg
+	cfg.ConnectTimeout = 3 * time.Second
+	return cfg
+}
+
+func bad(name string, err error, mend string) check {
+	return check{Name: name, Note: err.Error(), Mend: mend}
+}
+
+func (a *app) checkClickHouse(ctx context.Context) []check {
+	logger, err := service.NewLogger(a.cfg)
+	if err != nil {
+		return []check{bad("clickhouse", err, "set --log-level")}
+	}
+	conn, err := service.ConnectClickHouse(ctx, a.doctorConfig(), logger)
+	if err != nil {
+		return []check{bad("clickhouse", err, startAll+", or set --clickhouse-dsn")}
+	}
+	defer func() { _ = conn.Close() }()
+	version, err := conn.ServerVersion()
+	if err != nil {
+		return []check{bad("clickhouse", err, startAll)}
+	}
+	return []check{
+		{Name: "clickhouse", OK: true, Note: fmt.Sprintf("%s at %s", version.Version, a.cfg.ClickHouseDSN)},
+		checkMigrations(ctx, conn),
+	}
+}
+
+func checkMigrations(ctx context.Context, conn driver.Conn) check {
+	state, err := eventlog.MigrationStatus(ctx, conn)
+	switch {
+	case err != nil:
+		return bad("migrations", err, "use the worker's own version of the program, or another database")
+	case len(state.Pending) > 0:
+		return check{Name: "migrations", Note: fmt.Sprintf("%d to apply", len(state.Pending)), Mend: "start a worker: it migrates"}
+	}
+	return check{Name: "migrations", OK: true, Note: fmt.Sprintf("%d applied", len(state.Applied))}
+}
+
+func (a *app) checkWeaviate(ctx context.Context) check {
+	c, err := service.ConnectWeaviate(ctx, a.doctorConfig())
+	if err != nil {
+		return bad("weaviate", err, startAll+", or set --weaviate-url")
+	}
+	version, err := c.Ready(ctx)
+	if err != nil {
+		return bad("weaviate", err, startAll)
+	}
+	return check{Name: "weaviate", OK: true, Note: fmt.Sprintf("%s at %s", version, a.cfg.WeaviateURL)}
+}
+
+func (a *app) checkEmbedder(ctx context.Context) check {
+	e, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
+	if err != nil {
+		return bad("embedder", err, "set the variable or --embedder")
+	}
+	if _, err := e.Embed(ctx, []string{"doctor"}); err != nil {
+		return bad("embedder", err, "set the variable or --embedder-url")
+	}
+	return check{Name: "embedder", OK: true, Note: e.Version()}
+}
+
+func (a *app) checkTemporal(ctx context.Context) []check {
+	logger, err := service.NewLogger(a.cfg)
+	if err != nil {
+		return []check{bad("temporal", err, "set --log-level")}
+	}
+	c, err := service.ConnectTemporal(ctx, a.doctorConfig(), logger)
+	if err != nil {
+		return []check{bad("temporal", err, startAll+", or set --temporal-address")}
+	}
+	defer c.Close()
+	info, err := c.WorkflowService().GetSystemInfo(ctx, &workflowservice.GetSystemInfoRequest{})
+	if err != nil {
+		return []check{bad("temporal", err, startAll)}
+	}
+	return []check{
+		{Name: "temporal", OK: true, Note: fmt.Sprintf("%s at %s, namespace %s", info.GetServerVersion(), a.cfg.TemporalAddress, a.cfg.TemporalNamespace)},
+		a.checkAttributes(ctx, c),
+		a.checkWorkers(ctx, c),
+	}
+}
+
+func (a *app) checkAttributes(ctx context.Context, c client.Client) check {
+	missing, err := service.MissingSearchAttributes(ctx, c, a.cfg.TemporalNamespace)
+	if err != nil {
+		return bad("search attributes", err, "sessions still run, but cannot be filtered by project")
+	}
+	if len(missing) > 0 {
+		return check{
+			Name: "search attributes", Note: strings.Join(missing, ", ") + " missing",
+			Mend: "start a worker: it registers them; or: temporal operator search-attribute create --type Keyword --name " + strings.Join(missing, " --type Keyword --name "),
+		}
+	}
+	return check{Name: "search attributes", OK: true, Note: schema.AttributeProject + ", " + schema.AttributeSession}
+}
+
+// checkWorkers asks each queue whether somebody polls it.
+func (a *app) checkWorkers(ctx context.Context, c client.Client) check {
+	var idle []string
+	for _, q := range []struct {
+		name string
+		kind enums.TaskQueueType
+	}{
+		{schema.QueueMain, enums.TASK_QUEUE_TYPE_WORKFLOW},
+		{schema.QueueModel, enums.TASK_QUEUE_TYPE_ACTIVITY},
+		{schema.QueueVector, enums.TASK_QUEUE_TYPE_ACTIVITY},
+	} {
+		d, err := c.WorkflowService().DescribeTaskQueue(ctx, &workflowservice.DescribeTaskQueueRequest{
+			Namespace: a.cfg.TemporalNamespace, TaskQueue: &taskqueue.TaskQueue{Name: q.name}, TaskQueueType: q.kind,
+		})
+		if err != nil {
+			return bad("worker", err, startAll)
+		}
+		if len(d.GetPollers()) == 0 {
+			idle = append(idle, q.name)
+		}
+	}
+	if len(idle) > 0 {
+		return check{Name: "worker", Note: "nobody works on " + strings.Join(idle, ", "), Mend: "run: go run ./worker"}
+	}
+	return check{Name: "worker", OK: true, Note: "polls every queue"}
+}

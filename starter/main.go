@@ -1,0 +1,146 @@
+// Starter is AxiomMind's command line.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"axiommind/worker/service"
+)
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1 // The work failed: a build, a check, a server.
+	exitUsage  = 2 // The command line or its input is wrong; nothing was started.
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	a := &app{
+		in: os.Stdin, out: os.Stdout, errOut: os.Stderr, getenv: os.Getenv,
+		live: term.IsTerminal(int(os.Stderr.Fd())),
+	}
+	code := a.main(ctx, os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+// app is one invocation of the program.
+type app struct {
+	in          io.Reader
+	out, errOut io.Writer
+	getenv      func(string) string
+	// live is true when a person watches: progress is drawn.
+	live   bool
+	cfg    service.Config
+	output string
+}
+
+// command is one verb of the command line.
+type command struct {
+	name, arguments, summary string
+	// flags adds the command's own flags and returns what runs it with the remaining arguments.
+	flags func(a *app, f *pflag.FlagSet) func(ctx context.Context, args []string) error
+}
+
+var commands = []command{
+	{"process", "FILE|DIR|-", "turn transcripts into memory", (*app).processCommand},
+	{"search", "TEXT", "find memories, with their evidence", (*app).searchCommand},
+	{"entry show", "ID", "show a memory and its evidence in context", (*app).entryShowCommand},
+	{"builds list", "", "list the latest builds", (*app).buildsListCommand},
+	{"builds show", "ID", "show a build, its steps and what failed", (*app).buildsShowCommand},
+	{"doctor", "", "check every server and say how to mend it", (*app).doctorCommand},
+}
+
+// usageError is a mistake on the command line or in its input.
+type usageError struct{ error }
+
+func (u usageError) Unwrap() error { return u.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+func (a *app) main(ctx context.Context, args []string) int {
+	err := a.run(ctx, args)
+	var usage usageError
+	switch {
+	case err == nil, errors.Is(err, pflag.ErrHelp):
+		return exitOK
+	case errors.As(err, &usage):
+		_, _ = fmt.Fprintln(a.errOut, "starter:", err)
+		return exitUsage
+	default:
+		_, _ = fmt.Fprintln(a.errOut, "starter:", err)
+		return exitFailed
+	}
+}
+
+func (a *app) run(ctx context.Context, args []string) error {
+	if len(args) == 0 || args[0] == "help" || args[0] == "-h" || args[0] == "--help" {
+		a.usage()
+		return nil
+	}
+	c, rest := find(args)
+	if c == nil {
+		return usagef("there is no command %q; run starter help", strings.Join(args[:min(2, len(args))], " "))
+	}
+	f := pflag.NewFlagSet("starter "+c.name, pflag.ContinueOnError)
+	f.SetOutput(a.errOut)
+	f.Usage = func() {
+		_, _ = fmt.Fprintf(a.errOut, "%s\n\nUsage: starter %s %s [flags]\n\n%s", c.summary, c.name, c.arguments, f.FlagUsages())
+	}
+	a.cfg.Flags(f)
+	f.Lookup("log-level").DefValue = "error"
+	a.cfg.LogLevel = "error"
+	f.StringVarP(&a.output, "output", "o", "text", "text or json")
+	run := c.flags(a, f)
+	if err := f.Parse(rest); err != nil {
+		if errors.Is(err, pflag.ErrHelp) {
+			return err
+		}
+		return usageError{err}
+	}
+	if a.output != "text" && a.output != "json" {
+		return usagef("--output %q: want text or json", a.output)
+	}
+	if err := a.cfg.Load(f, a.getenv, service.LocalConfigFile()); err != nil {
+		return usageError{err}
+	}
+	if want := strings.Fields(c.arguments); len(f.Args()) != len(want) && c.name != "search" {
+		return usagef("%s takes %d argument(s), not %d: starter %s %s", c.name, len(want), len(f.Args()), c.name, c.arguments)
+	}
+	return run(ctx, f.Args())
+}
+
+// find returns the command that the arguments begin with, and the rest of them.
+func find(args []string) (*command, []string) {
+	for i := range commands {
+		words := strings.Fields(commands[i].name)
+		if len(args) >= len(words) && strings.Join(args[:len(words)], " ") == commands[i].name {
+			return &commands[i], args[len(words):]
+		}
+	}
+	return nil, nil
+}
+
+func (a *app) usage() {
+	var b strings.Builder
+	b.WriteString("AxiomMind: long-term memory with proof.\n\nUsage: starter COMMAND [flags]\n\n")
+	for _, c := range commands {
+		fmt.Fprintf(&b, "  %-26s %s\n", c.name+" "+c.arguments, c.summary)
+	}
+	b.WriteString("\nEvery command takes --output json and -h. Settings come from flags, AXIOMMIND_… variables,\n" +
+		"or a YAML file (--config); a local stack that is up is found by itself.\n" +
+		"Exit codes: 0 done, 1 the work failed, 2 wrong use or input, nothing was started.\n")
+	_, _ = io.WriteString(a.out, b.String())
+}

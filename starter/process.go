@@ -1,0 +1,332 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+	"golang.org/x/sync/errgroup"
+
+	"axiommind/activities/transcript"
+	"axiommind/schema"
+	"axiommind/worker/service"
+)
+
+// statusAlreadyRunning is reported of a session that somebody else is processing.
+const statusAlreadyRunning schema.BuildStatus = "already running"
+
+// statusStarted is reported of a session that is not waited for.
+const statusStarted schema.BuildStatus = "started"
+
+type processOptions struct {
+	input  schema.ProcessSessionInput
+	detach bool
+	jobs   int
+}
+
+func (a *app) processCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	o := &processOptions{}
+	f.StringVar(&o.input.Project, "project", "default", "project the memories belong to")
+	f.StringVar(&o.input.User, "user", "default", "user the memories belong to")
+	f.StringVar(&o.input.Agent, "agent", "", "agent the memories belong to")
+	f.StringVar(&o.input.SessionID, "session", "", "session id (default: the transcript's own)")
+	f.StringVar(&o.input.Format, "format", "", "transcript format (default: told by the content)")
+	f.StringVar(&o.input.Date, "date", "", "when the session took place (default: told by the transcript)")
+	f.BoolVar(&o.input.IncludeTools, "include-tools", false, "extract from tool calls and their results too")
+	f.BoolVar(&o.detach, "detach", false, "start and do not wait")
+	f.IntVar(&o.jobs, "jobs", 8, "sessions at a time")
+	return func(ctx context.Context, args []string) error { return a.process(ctx, o, args[0]) }
+}
+
+// job is one session to process and what became of it.
+type job struct {
+	File   string                      `json:"file"`
+	Input  schema.ProcessSessionInput  `json:"-"`
+	Format string                      `json:"format"`
+	Result schema.ProcessSessionResult `json:"result"`
+	// Error says why the session failed, or why the file was passed over.
+	Error string `json:"error,omitempty"`
+}
+
+func (a *app) process(ctx context.Context, o *processOptions, path string) error {
+	if o.jobs < 1 {
+		return usagef("--jobs %d: want at least 1", o.jobs)
+	}
+	jobs, passed, err := a.findJobs(ctx, o, path)
+	if err != nil {
+		return err
+	}
+	logger, err := service.NewLogger(a.cfg)
+	if err != nil {
+		return usageError{err}
+	}
+	temporalClient, err := service.ConnectTemporal(ctx, a.shortConfig(), a.waitLogger(logger))
+	if err != nil {
+		return fmt.Errorf("%w\nIs it up? Start everything with: go run ./deploy/local up", err)
+	}
+	defer temporalClient.Close()
+	bar := a.newProgress(len(jobs))
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(o.jobs)
+	for _, same := range bySession(jobs) {
+		group.Go(func() error {
+			for _, j := range same {
+				if err := a.processOne(groupCtx, temporalClient, o, j, bar); err != nil {
+					return err
+				}
+				bar.done()
+			}
+			return nil
+		})
+	}
+	err = group.Wait()
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	a.removeSpool(path, jobs, o.detach)
+	if err := a.print(append(jobs, passed...), func(w io.Writer) error { return printJobs(w, jobs, passed) }); err != nil {
+		return err
+	}
+	failed := 0
+	for _, j := range jobs {
+		if j.Error != "" {
+			failed++
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %s failed; see starter builds list", failed, plural(len(jobs), "session", "sessions"))
+	}
+	return nil
+}
+
+// bySession groups the jobs of one session, which must run one after the other, in the order of the
+// first of each.
+func bySession(jobs []*job) [][]*job {
+	var groups [][]*job
+	at := map[string]int{}
+	for _, j := range jobs {
+		i, ok := at[j.Input.SessionID]
+		if !ok {
+			i = len(groups)
+			at[j.Input.SessionID] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], j)
+	}
+	return groups
+}
+
+// waitLogger tells a person which server is waited for.
+func (a *app) waitLogger(logger *slog.Logger) *slog.Logger {
+	if !a.live {
+		return logger
+	}
+	return slog.New(slog.NewTextHandler(a.errOut, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+// findJobs lists the sessions of the path. Files of a directory that are no transcripts are passed
+// over; a file that was named must be one.
+func (a *app) findJobs(ctx context.Context, o *processOptions, path string) (jobs, passed []*job, err error) {
+	if path == "-" {
+		if path, err = a.spool(); err != nil {
+			return nil, nil, err
+		}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, nil, usagef("read %s: %w", path, errors.Unwrap(err))
+	}
+	if !info.IsDir() {
+		jobs, err = fileJobs(ctx, o, path)
+		if err != nil {
+			return nil, nil, usageError{err}
+		}
+		return jobs, nil, nil
+	}
+	var files []string
+	err = filepath.WalkDir(path, func(file string, d os.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			files = append(files, file)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, nil, usagef("read directory %s: %w", path, err)
+	}
+	for _, file := range files {
+		found, err := fileJobs(ctx, o, file)
+		if err != nil {
+			passed = append(passed, &job{File: file, Error: reasonOf(err)})
+			continue
+		}
+		jobs = append(jobs, found...)
+	}
+	if len(jobs) == 0 {
+		return nil, nil, usagef("directory %s holds no transcript (%s looked at)", path, plural(len(files), "file", "files"))
+	}
+	if o.input.SessionID != "" && len(jobs) > 1 {
+		return nil, nil, usagef("--session names one session, but %s holds %d", path, len(jobs))
+	}
+	return jobs, passed, nil
+}
+
+// reasonOf is the error without the path, which is printed before it.
+func reasonOf(err error) string {
+	text := err.Error()
+	if _, reason, ok := strings.Cut(text, "\": "); ok {
+		return reason
+	}
+	return text
+}
+
+// fileJobs lists the sessions of one file.
+func fileJobs(ctx context.Context, o *processOptions, file string) ([]*job, error) {
+	uri, err := transcript.FileURI(file)
+	if err != nil {
+		return nil, err
+	}
+	sessions, source, err := transcript.ReadSource(ctx, uri, o.input.Format)
+	if err != nil {
+		return nil, err
+	}
+	jobs := make([]*job, 0, len(sessions))
+	for _, s := range sessions {
+		j := &job{File: file, Input: o.input, Format: source.Format}
+		j.Input.URI = uri
+		j.Input.SessionID = cmp.Or(o.input.SessionID, s.ID)
+		jobs = append(jobs, j)
+	}
+	if o.input.SessionID != "" && len(jobs) > 1 {
+		return pick(jobs, sessions, o.input.SessionID)
+	}
+	return jobs, nil
+}
+
+// pick returns the one session of a file that --session names.
+func pick(jobs []*job, sessions []*transcript.Session, id string) ([]*job, error) {
+	for i, s := range sessions {
+		if s.ID == id {
+			return jobs[i : i+1], nil
+		}
+	}
+	return nil, fmt.Errorf("%s holds %d sessions, none with the id %q", jobs[0].File, len(jobs), id)
+}
+
+// processOne starts the session's workflow and waits for it. What fails is the job's, an error is
+// one that stops all jobs.
+func (a *app) processOne(ctx context.Context, c client.Client, o *processOptions, j *job, bar *progress) error {
+	j.Result.SessionID = j.Input.SessionID
+	run, err := startSession(ctx, c, j.Input)
+	var running *serviceerror.WorkflowExecutionAlreadyStarted
+	switch {
+	case errors.As(err, &running):
+		j.Result.Status = statusAlreadyRunning
+		return nil
+	case err != nil:
+		return fmt.Errorf("start session %q: %w", j.Input.SessionID, err)
+	case o.detach:
+		j.Result.Status = statusStarted
+		return nil
+	}
+	stop := bar.watch(ctx, c, run.GetID(), j)
+	err = run.Get(ctx, &j.Result)
+	stop()
+	if err != nil {
+		if ctx.Err() != nil {
+			return fmt.Errorf("stopped waiting: %w; the session goes on as workflow %s", ctx.Err(), run.GetID())
+		}
+		j.Result.SessionID, j.Result.Status, j.Error = j.Input.SessionID, schema.BuildFailed, failureText(err)
+	}
+	return nil
+}
+
+// startSession starts process_session, with search attributes where the server knows them.
+func startSession(ctx context.Context, c client.Client, in schema.ProcessSessionInput) (client.WorkflowRun, error) {
+	options := client.StartWorkflowOptions{
+		ID: schema.SessionWorkflowID(in.SessionID), TaskQueue: schema.QueueMain,
+		WorkflowExecutionErrorWhenAlreadyStarted: true,
+		WorkflowIDReusePolicy:                    enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		WorkflowExecutionTimeout:                 24 * time.Hour,
+		StaticSummary:                            "process session " + in.SessionID,
+		TypedSearchAttributes: temporal.NewSearchAttributes(
+			temporal.NewSearchAttributeKeyKeyword(schema.AttributeProject).ValueSet(in.Project),
+			temporal.NewSearchAttributeKeyKeyword(schema.AttributeSession).ValueSet(in.SessionID)),
+	}
+	run, err := c.ExecuteWorkflow(ctx, options, schema.WorkflowProcessSession, in)
+	var invalid *serviceerror.InvalidArgument
+	if errors.As(err, &invalid) {
+		options.TypedSearchAttributes = temporal.SearchAttributes{}
+		return c.ExecuteWorkflow(ctx, options, schema.WorkflowProcessSession, in)
+	}
+	return run, err
+}
+
+// failureText is the message of the failure itself, without the layers around it.
+func failureText(err error) string {
+	var application *temporal.ApplicationError
+	if errors.As(err, &application) {
+		return application.Message()
+	}
+	return err.Error()
+}
+
+func printJobs(w io.Writer, jobs, passed []*job) error {
+	t := newTable(w, "session", "status", "messages", "new", "entries", "new", "aligned", "vectors", "file")
+	for _, j := range jobs {
+		c := j.Result.Counts
+		t.AppendRow([]any{
+			oneLine(j.Result.SessionID, 40), j.Result.Status, c.Messages, c.NewMessages, c.Entries, c.NewEntries,
+			c.AlignedEntries, c.Indexed, oneLine(filepath.Base(j.File), 40),
+		})
+	}
+	t.Render()
+	for _, j := range jobs {
+		if _, err := fmt.Fprint(w, note(j, len(jobs) == 1)); err != nil {
+			return err
+		}
+	}
+	if len(passed) > 0 {
+		if _, err := fmt.Fprintf(w, "\npassed over %s:\n", plural(len(passed), "file", "files")); err != nil {
+			return err
+		}
+	}
+	for _, j := range passed {
+		if _, err := fmt.Fprintf(w, "  %s: %s\n", j.File, oneLine(j.Error, 120)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// note says what a person should know of a job beside its numbers.
+func note(j *job, alone bool) string {
+	c := j.Result.Counts
+	var s string
+	if j.Error != "" {
+		s += fmt.Sprintf("%s failed: %s\n", j.Result.SessionID, j.Error)
+	}
+	if alone && j.Result.Status == schema.BuildEmpty {
+		s += fmt.Sprintf("%s is empty: nothing to remember in %s\n", j.Result.SessionID, plural(c.Messages, "message", "messages"))
+	}
+	if c.SkippedLines > 0 {
+		s += fmt.Sprintf("%s: %s of the source could not be read as they are; see starter builds show %s\n",
+			j.Result.SessionID, plural(c.SkippedLines, "line", "lines"), j.Result.BuildID)
+	}
+	if c.Quarantined > 0 {
+		s += fmt.Sprintf("%s: the model's answers to %s could not be used\n", j.Result.SessionID, plural(c.Quarantined, "window", "windows"))
+	}
+	return s
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"go.temporal.io/sdk/client"
+
+	"axiommind/schema"
+)
+
+const watchEvery = 250 * time.Millisecond
+
+// progress draws how far the sessions are, when a person watches.
+type progress struct {
+	a   *app
+	mu  sync.Mutex
+	bar *progressbar.ProgressBar
+	// told keeps the reasons that were shown, so that each is shown once.
+	told map[string]bool
+}
+
+func (a *app) newProgress(sessions int) *progress {
+	p := &progress{a: a, told: map[string]bool{}}
+	if a.live {
+		p.bar = progressbar.NewOptions(sessions, progressbar.OptionSetWriter(a.errOut), progressbar.OptionSetWidth(24),
+			progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionSetElapsedTime(true),
+			progressbar.OptionSetPredictTime(false))
+	}
+	return p
+}
+
+// watch follows a session until stop is called: its step, and why something is tried again.
+func (p *progress) watch(ctx context.Context, c client.Client, workflowID string, j *job) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		ticker := time.NewTicker(watchEvery)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				p.look(ctx, c, workflowID, j)
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-finished
+	}
+}
+
+func (p *progress) look(ctx context.Context, c client.Client, workflowID string, j *job) {
+	if p.bar != nil {
+		var state schema.Progress
+		if value, err := c.QueryWorkflow(ctx, workflowID, "", schema.QueryProgress); err == nil && value.Get(&state) == nil {
+			p.describe(j, state)
+		}
+	}
+	p.explain(ctx, c, workflowID, j.Input.SessionID)
+}
+
+func (p *progress) describe(j *job, state schema.Progress) {
+	text := fmt.Sprintf("%s · %s", oneLine(j.Input.SessionID, 24), state.Step)
+	if state.Step == schema.StepExtract && state.WindowsTotal > 0 {
+		text += fmt.Sprintf(" %d/%d", state.WindowsDone, state.WindowsTotal)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bar.Describe(text)
+}
+
+// explain says, once for each reason, what a session waits for.
+func (p *progress) explain(ctx context.Context, c client.Client, workflowID, sessionID string) {
+	d, err := c.DescribeWorkflowExecution(ctx, workflowID, "")
+	if err != nil {
+		return
+	}
+	for _, activity := range d.GetPendingActivities() {
+		reason := activity.GetLastFailure().GetMessage()
+		if reason == "" {
+			continue
+		}
+		p.tell(fmt.Sprintf("%s: %s is tried again: %s", sessionID, activity.GetActivityType().GetName(), reason))
+	}
+}
+
+func (p *progress) tell(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.told[text] {
+		return
+	}
+	p.told[text] = true
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
+	_, _ = fmt.Fprintln(p.a.errOut, text)
+}
+
+func (p *progress) done() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar != nil {
+		_ = p.bar.Add(1)
+	}
+}
+
+func (p *progress) finish() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar != nil {
+		_ = p.bar.Finish()
+	}
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"axiommind/activities/llm"
+	"axiommind/activities/retrieve"
+	"axiommind/schema"
+	"axiommind/worker/service"
+)
+
+type searchOptions struct {
+	query          retrieve.Query
+	types, stages  []string
+	from, to       string
+	alpha          float64
+	explain        bool
+	alphaGivenFlag *pflag.Flag
+}
+
+func (a *app) searchCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	o := &searchOptions{}
+	f.StringVar(&o.query.Project, "project", "default", "project to search")
+	f.StringVar(&o.query.User, "user", "default", "user whose memories to search")
+	f.StringVar(&o.query.Agent, "agent", "", "memories of one agent")
+	f.StringVar(&o.query.SessionID, "session", "", "memories of one session")
+	f.StringSliceVar(&o.types, "type", nil, "fact, decision, insight, task_note, reference")
+	f.StringSliceVar(&o.stages, "stage", nil, "raw, working, candidate, verified, certified")
+	f.StringVar(&o.from, "from", "", "memories from this day on, like 2006-01-02")
+	f.StringVar(&o.to, "to", "", "memories before this day")
+	f.IntVar(&o.query.Limit, "limit", 5, "how many")
+	f.Float64Var(&o.alpha, "alpha", retrieve.DefaultAlpha, "meaning against words, 0 to 1")
+	f.BoolVar(&o.explain, "explain", false, "show where each score comes from")
+	o.alphaGivenFlag = f.Lookup("alpha")
+	return func(ctx context.Context, args []string) error { return a.search(ctx, o, strings.Join(args, " ")) }
+}
+
+func (o *searchOptions) finish(text string) error {
+	q := &o.query
+	q.Text = strings.TrimSpace(text)
+	if q.Text == "" {
+		return usagef("give a text to search for: starter search TEXT")
+	}
+	for _, t := range o.types {
+		q.Types = append(q.Types, schema.EntryType(t))
+	}
+	for _, s := range o.stages {
+		q.Stages = append(q.Stages, schema.Stage(s))
+	}
+	if o.alphaGivenFlag.Changed {
+		q.Alpha = &o.alpha
+	}
+	for _, d := range []struct {
+		flag, value string
+		into        *time.Time
+	}{{"from", o.from, &q.From}, {"to", o.to, &q.To}} {
+		if d.value == "" {
+			continue
+		}
+		t, err := time.Parse(time.DateOnly, d.value)
+		if err != nil {
+			return usagef("--%s %q: want a day like 2006-01-02", d.flag, d.value)
+		}
+		*d.into = t
+	}
+	return nil
+}
+
+func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
+	if err := o.finish(text); err != nil {
+		return err
+	}
+	conn, err := a.clickHouse(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	weaviate, err := service.ConnectWeaviate(ctx, a.shortConfig())
+	if err != nil {
+		return fmt.Errorf("%w\nIs it up? Start everything with: go run ./deploy/local up", err)
+	}
+	embedder, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
+	if err != nil {
+		return usageError{err}
+	}
+	result, err := retrieve.NewSearcher(conn, weaviate, embedder, retrieve.Options{}).Search(ctx, o.query)
+	if errors.Is(err, retrieve.ErrQuery) {
+		return usageError{err}
+	}
+	if err != nil {
+		return err
+	}
+	return a.print(result, func(w io.Writer) error { return printHits(w, o, result) })
+}
+
+// shortConfig is the configuration with a person's patience.
+func (a *app) shortConfig() service.Config {
+	cfg := a.cfg
+	cfg.ConnectTimeout = min(cfg.ConnectTimeout, 10*time.Second)
+	return cfg
+}
+
+func printHits(w io.Writer, o *searchOptions, r retrieve.Result) error {
+	var b strings.Builder
+	if len(r.Hits) == 0 {
+		fmt.Fprintf(&b, "nothing found in project %s for user %s\n", o.query.Project, o.query.User)
+	}
+	for i, h := range r.Hits {
+		fmt.Fprintf(&b, "%d. %s\n   %s · %s · score %.3f · %s · entry %s\n",
+			i+1, oneLine(h.Title, 160), h.Type, h.Stage, h.Score, when(h.OccurredAt), h.ID[:8])
+		for _, e := range h.Evidence {
+			fmt.Fprintf(&b, "   %s\n", evidenceLine(h.SessionID, e))
+		}
+		if o.explain {
+			x := h.Explain
+			fmt.Fprintf(&b, "   %.3f = (vector %.3f + words %.3f) × stage %.2f × status %.2f × recency %.2f\n",
+				h.Score, x.Vector, x.Keyword, x.StageWeight, x.StatusPenalty, x.Recency)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func evidenceLine(sessionID string, e schema.Evidence) string {
+	if !e.Aligned {
+		return fmt.Sprintf("not proven (%s): “%s”", e.Reason, oneLine(e.Quote, 120))
+	}
+	return fmt.Sprintf("“%s” — session %s, message %d, bytes %d–%d, %s",
+		oneLine(e.Text, 120), sessionID, e.MessageIndex, e.Span.ByteStart, e.Span.ByteEnd, e.Method)
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"axiommind/schema"
+)
+
+// spool stores standard input where the worker can read it, under the hash of its content.
+func (a *app) spool() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find a place for standard input: %w", err)
+	}
+	dir := filepath.Join(cache, "axiommind", "spool")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("store standard input: %w", err)
+	}
+	file, err := os.CreateTemp(dir, "incoming-*")
+	if err != nil {
+		return "", fmt.Errorf("store standard input: %w", err)
+	}
+	hash := sha256.New()
+	_, err = io.Copy(io.MultiWriter(file, hash), a.in)
+	if closeErr := file.Close(); err == nil {
+		err = closeErr
+	}
+	path := filepath.Join(dir, "stdin-"+hex.EncodeToString(hash.Sum(nil))[:20])
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(file.Name())
+		return "", fmt.Errorf("store standard input: %w", err)
+	}
+	return path, nil
+}
+
+// removeSpool removes what spool stored once every session of it is done.
+func (a *app) removeSpool(path string, jobs []*job, detached bool) {
+	if path != "-" || detached {
+		return
+	}
+	for _, j := range jobs {
+		if !j.Result.Status.Completed() && j.Result.Status != schema.BuildUnchanged {
+			return
+		}
+	}
+	for _, j := range jobs {
+		_ = os.Remove(j.File)
+	}
+}

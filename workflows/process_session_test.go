@@ -1,0 +1,484 @@
+package workflows_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+
+	"axiommind/activities/build"
+	"axiommind/activities/llm"
+	"axiommind/activities/transcript"
+	"axiommind/schema"
+	"axiommind/workflows"
+)
+
+// maxPayload is what no payload of a workflow may reach, whatever the session's size.
+const maxPayload = 64 << 10
+
+// steps are the activities of a session that has something new, in order.
+var steps = []string{
+	"OpenBuild", "IngestSession", "PlanWindows", "ExtractWindow", "RecordExtraction", "AlignSession",
+	"MaterializeEntries", "ProjectSession", "IndexSession", "CloseBuild",
+}
+
+func sessionInput() schema.ProcessSessionInput {
+	return schema.ProcessSessionInput{URI: "file:///sessions/s1.jsonl", Project: "p", User: "u", SessionID: "s1"}
+}
+
+func newEnvironment(r *rooms, workflowID string) *testsuite.TestWorkflowEnvironment {
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(slog.New(slog.DiscardHandler))
+	env := suite.NewTestWorkflowEnvironment()
+	env.SetTestTimeout(time.Minute)
+	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: workflowID, TaskQueue: schema.QueueMain})
+	workflows.Register(env)
+	env.RegisterActivity(r)
+	return env
+}
+
+// process runs the session to its end in the test environment.
+func process(t *testing.T, r *rooms, in schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
+	t.Helper()
+	env := newEnvironment(r, schema.SessionWorkflowID("s1"))
+	env.ExecuteWorkflow(schema.WorkflowProcessSession, in)
+	require.True(t, env.IsWorkflowCompleted())
+	var result schema.ProcessSessionResult
+	if err := env.GetWorkflowError(); err != nil {
+		return result, err
+	}
+	require.NoError(t, env.GetWorkflowResult(&result))
+	require.Less(t, r.largest, maxPayload)
+	return result, nil
+}
+
+func TestProcessSession(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		change func(r *rooms)
+		order  []string
+		status schema.BuildStatus
+		counts schema.BuildCounts
+	}{
+		{
+			name: "success", change: func(*rooms) {}, order: steps, status: schema.BuildSuccess,
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, Indexed: 1},
+		},
+		{
+			name: "unchanged", change: func(r *rooms) { r.ingested = transcript.IngestResult{Unchanged: true, Messages: 2} },
+			order: steps[:2], status: schema.BuildUnchanged, counts: schema.BuildCounts{Messages: 2},
+		},
+		{
+			name:   "empty: no window",
+			change: func(r *rooms) { r.windows, r.ingested = 0, transcript.IngestResult{SkippedLines: 3} },
+			order:  []string{"OpenBuild", "IngestSession", "PlanWindows", "CloseBuild"}, status: schema.BuildEmpty,
+			counts: schema.BuildCounts{SkippedLines: 3},
+		},
+		{
+			name:   "empty: nothing worth remembering",
+			change: func(r *rooms) { r.record = llm.RecordResult{Rejected: 2} },
+			order:  append(slices.Clone(steps[:5]), "CloseBuild"), status: schema.BuildEmpty,
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Rejected: 2},
+		},
+		{
+			name:   "a later build adds nothing and keeps what there is",
+			change: func(r *rooms) { r.opened.First, r.record = false, llm.RecordResult{} },
+			order:  steps, status: schema.BuildSuccess,
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, Indexed: 1},
+		},
+		{
+			name:   "partial: a truncated answer",
+			change: func(r *rooms) { r.record.Truncated = 1 },
+			order:  steps, status: schema.BuildPartial,
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Quarantined: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, Indexed: 1},
+		},
+		{
+			name:   "partial: a vector failed",
+			change: func(r *rooms) { r.indexed.Indexed, r.indexed.Failed = 0, 1 },
+			order:  steps, status: schema.BuildPartial,
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, IndexFailed: 1},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRooms()
+			tt.change(r)
+			result, err := process(t, r, sessionInput())
+			require.NoError(t, err)
+			require.Equal(t, tt.order, r.order())
+			require.Equal(t, tt.status, result.Status)
+			require.Equal(t, tt.counts, result.Counts)
+			require.Equal(t, r.opened.BuildID, result.BuildID)
+			if closed := inputsOf[build.CloseInput](r, "CloseBuild"); tt.status == schema.BuildUnchanged {
+				require.Empty(t, closed)
+			} else {
+				require.Len(t, closed, 1)
+				require.Equal(t, tt.status, closed[0].Finished.Status)
+				require.Equal(t, tt.counts, closed[0].Finished.Counts)
+			}
+		})
+	}
+}
+
+// A failure in any step ends the build as failed, with the step and the reason, and ends the
+// workflow with an error of the activity's own type.
+func TestProcessSessionFailure(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ activity, step, failureType string }{
+		{"IngestSession", schema.StepIngest, schema.ErrorSourceUnreadable},
+		{"PlanWindows", schema.StepExtract, schema.ErrorCorruptLog},
+		{"ExtractWindow", schema.StepExtract, schema.ErrorModelRefused},
+		{"RecordExtraction", schema.StepExtract, schema.ErrorStoreRejected},
+		{"AlignSession", schema.StepAlign, schema.ErrorCorruptLog},
+		{"MaterializeEntries", schema.StepMaterialize, schema.ErrorCorruptLog},
+		{"ProjectSession", schema.StepProject, schema.ErrorStoreRejected},
+		{"IndexSession", schema.StepIndex, schema.ErrorVectorRejected},
+	} {
+		t.Run(tt.activity, func(t *testing.T) {
+			t.Parallel()
+			r := newRooms().failing(tt.activity, tt.failureType)
+			_, err := process(t, r, sessionInput())
+			requireFailure(t, err, tt.step, tt.activity, tt.failureType)
+			require.Equal(t, 1, count(r.order(), tt.activity), "tried again")
+
+			closed := inputsOf[build.CloseInput](r, "CloseBuild")
+			require.Len(t, closed, 1)
+			f := closed[0].Finished
+			require.Equal(t, schema.BuildFailed, f.Status)
+			require.Equal(t, tt.step, f.FailedStep)
+			require.Equal(t, tt.activity+" can't", f.Error)
+			last := f.Metrics[len(f.Metrics)-1]
+			require.Equal(t, tt.step, last.Step)
+			require.False(t, last.Success)
+			require.Equal(t, f.Error, last.Error)
+			for _, m := range f.Metrics[:len(f.Metrics)-1] {
+				require.True(t, m.Success, m.Step)
+			}
+		})
+	}
+}
+
+func requireFailure(t *testing.T, err error, step, activity, failureType string) {
+	t.Helper()
+	var application *temporal.ApplicationError
+	require.ErrorAs(t, err, &application)
+	require.Equal(t, failureType, application.Type())
+	require.Equal(t, step+": "+activity+" can't", application.Message())
+	require.True(t, application.NonRetryable())
+}
+
+func count(names []string, name string) int {
+	n := 0
+	for _, other := range names {
+		if other == name {
+			n++
+		}
+	}
+	return n
+}
+
+// A build that could not be opened or closed has nothing that could record the failure; the
+// workflow says what it was.
+func TestProcessSessionFailureOutsideOfBuild(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ activity, step string }{
+		{"OpenBuild", schema.StepOpenBuild},
+		{"CloseBuild", schema.StepCloseBuild},
+	} {
+		t.Run(tt.activity, func(t *testing.T) {
+			t.Parallel()
+			r := newRooms().failing(tt.activity, schema.ErrorStoreRejected)
+			_, err := process(t, r, sessionInput())
+			requireFailure(t, err, tt.step, tt.activity, schema.ErrorStoreRejected)
+			require.Equal(t, 1, count(r.order(), tt.activity))
+		})
+	}
+}
+
+// Where the failure can't be recorded either, the workflow still says what failed first.
+func TestProcessSessionFailureUnrecorded(t *testing.T) {
+	t.Parallel()
+	r := newRooms().failing("AlignSession", schema.ErrorCorruptLog).failing("CloseBuild", schema.ErrorStoreRejected)
+	_, err := process(t, r, sessionInput())
+	requireFailure(t, err, schema.StepAlign, "AlignSession", schema.ErrorCorruptLog)
+}
+
+func TestProcessSessionRefusesInput(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		change func(in *schema.ProcessSessionInput)
+		reason string
+	}{
+		"no session":        {func(in *schema.ProcessSessionInput) { in.URI = "" }, "give uri or messages"},
+		"two sources":       {func(in *schema.ProcessSessionInput) { in.Messages = []schema.InlineMessage{{}} }, "not both"},
+		"control character": {func(in *schema.ProcessSessionInput) { in.Project = "a\nb" }, `project "a\nb" holds a control character`},
+		"long name":         {func(in *schema.ProcessSessionInput) { in.User = strings.Repeat("u", 201) }, "user has 201 bytes, more than 200"},
+		"long messages": {func(in *schema.ProcessSessionInput) {
+			in.URI, in.Messages = "", []schema.InlineMessage{{Role: "user", Content: strings.Repeat("x", schema.MaxInlineBytes+1)}}
+		}, "messages hold 262145 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, in := newRooms(), sessionInput()
+			tt.change(&in)
+			_, err := process(t, r, in)
+			var application *temporal.ApplicationError
+			require.ErrorAs(t, err, &application)
+			require.Equal(t, schema.ErrorInvalidInput, application.Type())
+			require.ErrorContains(t, err, tt.reason)
+			require.Empty(t, r.order())
+		})
+	}
+}
+
+// A window whose answer can't be read is asked about once more, with the reason, and then put aside:
+// the others become memory, and the build is partial.
+func TestProcessSessionQuarantine(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	r.windows = 3
+	var asked []llm.ExtractInput
+	r.answer = func(in llm.ExtractInput) (llm.ExtractResult, error) {
+		result := llm.ExtractResult{Key: fmt.Sprintf("key-%d%s", in.Window.First, in.RepairOf), Usage: schema.Usage{Calls: 1}}
+		if in.Window.First == 10 {
+			asked = append(asked, in)
+			result.Unreadable = fmt.Sprintf("no JSON (%d)", len(asked))
+		}
+		return result, nil
+	}
+	result, err := process(t, r, sessionInput())
+	require.NoError(t, err)
+	require.Equal(t, schema.BuildPartial, result.Status)
+	require.Equal(t, 3, result.Counts.Windows)
+	require.Equal(t, 1, result.Counts.Quarantined)
+	require.Equal(t, 4, result.Usage.Calls)
+
+	require.Len(t, asked, 2)
+	require.Empty(t, asked[0].RepairOf)
+	require.Equal(t, "key-10", asked[1].RepairOf)
+	require.Equal(t, "no JSON (1)", asked[1].Reason)
+	require.Len(t, r.recorded, 3)
+	require.Equal(t, []string{"key-10", "key-10key-10"}, r.recorded[1].Keys)
+	require.Equal(t, "no JSON (2)", r.recorded[1].Quarantined)
+	require.Empty(t, r.recorded[0].Quarantined)
+	require.Empty(t, r.recorded[2].Quarantined)
+}
+
+func TestProcessSessionRepair(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	r.answer = func(in llm.ExtractInput) (llm.ExtractResult, error) {
+		if in.RepairOf != "" {
+			return llm.ExtractResult{Key: "second"}, nil
+		}
+		return llm.ExtractResult{Key: "first", Unreadable: "no JSON"}, nil
+	}
+	result, err := process(t, r, sessionInput())
+	require.NoError(t, err)
+	require.Equal(t, schema.BuildSuccess, result.Status)
+	require.Equal(t, []string{"first", "second"}, r.recorded[0].Keys)
+	require.Empty(t, r.recorded[0].Quarantined)
+}
+
+// What the model refuses to answer is put aside; it is not asked again in other words.
+func TestProcessSessionRefusedWindow(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]func(llm.ExtractInput) (llm.ExtractResult, error){
+		"blocked": func(llm.ExtractInput) (llm.ExtractResult, error) {
+			return llm.ExtractResult{Refused: "gemini: blocked: SAFETY"}, nil
+		},
+		"useless after every retry": func(llm.ExtractInput) (llm.ExtractResult, error) {
+			return llm.ExtractResult{}, temporal.NewNonRetryableApplicationError("gemini: blocked: SAFETY", schema.ErrorModelRejected, nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRooms()
+			r.answer = answer
+			result, err := process(t, r, sessionInput())
+			require.NoError(t, err)
+			require.Equal(t, schema.BuildPartial, result.Status)
+			require.Equal(t, "gemini: blocked: SAFETY", r.recorded[0].Quarantined)
+			require.Equal(t, 1, count(r.order(), "ExtractWindow"))
+		})
+	}
+}
+
+// A session of more windows than one plan holds is planned, asked about and recorded page by page,
+// in order, a few windows at a time, and no payload grows with it.
+func TestProcessSessionPages(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	r.windows = 230
+	var mu sync.Mutex
+	running, most := 0, 0
+	r.before = func(_ context.Context, name string) {
+		if name != "ExtractWindow" {
+			return
+		}
+		mu.Lock()
+		running++
+		most = max(most, running)
+		mu.Unlock()
+		time.Sleep(time.Millisecond) // So that calls overlap.
+		mu.Lock()
+		running--
+		mu.Unlock()
+	}
+	result, err := process(t, r, sessionInput())
+	require.NoError(t, err)
+	require.Equal(t, 230, result.Counts.Windows)
+	require.Equal(t, 230, result.Usage.Calls)
+	require.Equal(t, 3, count(r.order(), "PlanWindows"))
+	require.Equal(t, 3, count(r.order(), "RecordExtraction"))
+	require.Len(t, r.recorded, 230)
+	for i, w := range r.recorded {
+		require.Equal(t, 10*i, w.Window.First)
+		require.Equal(t, []string{"key-of-" + w.Window.Hash}, w.Keys)
+	}
+	require.GreaterOrEqual(t, most, 2)
+	require.LessOrEqual(t, most, 4)
+	t.Logf("largest payload of a plan of 100 windows: %d bytes", r.largest)
+}
+
+// A failed window does not hide what the others in flight did, and ends the step.
+func TestProcessSessionWindowFails(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	r.windows = 8
+	r.answer = func(in llm.ExtractInput) (llm.ExtractResult, error) {
+		if in.Window.First == 20 {
+			return llm.ExtractResult{}, temporal.NewNonRetryableApplicationError("key refused", schema.ErrorModelRefused, nil)
+		}
+		return llm.ExtractResult{Key: "k"}, nil
+	}
+	_, err := process(t, r, sessionInput())
+	require.ErrorContains(t, err, "extract: key refused")
+	require.Empty(t, r.recorded)
+}
+
+// The store may be away for a while: the step is tried again and the build ends as if nothing had been.
+func TestProcessSessionWaitsForStore(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	var once sync.Once
+	r.fail["IngestSession"] = temporal.NewApplicationError("connection refused", schema.ErrorStoreUnavailable)
+	r.before = func(_ context.Context, name string) {
+		if name != "IngestSession" {
+			return
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if len(r.inputs[name]) == 3 {
+			once.Do(func() { delete(r.fail, name) })
+		}
+	}
+	result, err := process(t, r, sessionInput())
+	require.NoError(t, err)
+	require.Equal(t, schema.BuildSuccess, result.Status)
+	require.Equal(t, 4, count(r.order(), "IngestSession"))
+}
+
+// Cancelled in any step, the build is recorded as failed there, and the workflow ends as cancelled.
+func TestProcessSessionCancel(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ activity, step string }{
+		{"IngestSession", schema.StepIngest},
+		{"ExtractWindow", schema.StepExtract},
+		{"IndexSession", schema.StepIndex},
+	} {
+		t.Run(tt.activity, func(t *testing.T) {
+			t.Parallel()
+			r := newRooms()
+			r.windows = 6
+			env := newEnvironment(r, schema.SessionWorkflowID("s1"))
+			var once sync.Once
+			r.before = func(ctx context.Context, name string) {
+				if name == tt.activity {
+					once.Do(env.CancelWorkflow)
+					<-ctx.Done()
+				}
+			}
+			env.ExecuteWorkflow(schema.WorkflowProcessSession, sessionInput())
+			require.True(t, env.IsWorkflowCompleted())
+			var cancelled *temporal.CanceledError
+			require.ErrorAs(t, env.GetWorkflowError(), &cancelled)
+			closed := inputsOf[build.CloseInput](r, "CloseBuild")
+			require.Len(t, closed, 1)
+			require.Equal(t, schema.BuildFailed, closed[0].Finished.Status)
+			require.Equal(t, tt.step, closed[0].Finished.FailedStep)
+			require.Equal(t, "cancelled", closed[0].Finished.Error)
+		})
+	}
+}
+
+// Started under another id, as from the Temporal UI, the session runs as the child with its own id.
+func TestProcessSessionChild(t *testing.T) {
+	t.Parallel()
+	for _, given := range []string{"s1", ""} {
+		t.Run("session "+given, func(t *testing.T) {
+			t.Parallel()
+			r := newRooms()
+			env := newEnvironment(r, "started-by-hand")
+			in := sessionInput()
+			in.SessionID, in.Project, in.User = given, "", ""
+			env.ExecuteWorkflow(schema.WorkflowProcessSession, in)
+			require.NoError(t, env.GetWorkflowError())
+			var result schema.ProcessSessionResult
+			require.NoError(t, env.GetWorkflowResult(&result))
+			require.Equal(t, schema.BuildSuccess, result.Status)
+			require.Equal(t, "s1", result.SessionID)
+			want := steps
+			if given == "" {
+				want = append([]string{"IdentifySession"}, steps...)
+			}
+			require.Equal(t, want, r.order())
+			opened := inputsOf[build.OpenInput](r, "OpenBuild")[0]
+			require.Equal(t, schema.Scope{Project: workflows.DefaultProject, User: workflows.DefaultUser}, opened.Scope)
+		})
+	}
+}
+
+func TestProcessSessionProgress(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	r.windows = 3
+	env := newEnvironment(r, schema.SessionWorkflowID("s1"))
+	seen := map[string]schema.Progress{}
+	var mu sync.Mutex
+	ask := func() schema.Progress {
+		value, err := env.QueryWorkflow(schema.QueryProgress)
+		require.NoError(t, err)
+		var p schema.Progress
+		require.NoError(t, value.Get(&p))
+		return p
+	}
+	env.SetOnActivityCompletedListener(func(info *activity.Info, _ converter.EncodedValue, _ error) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen[info.ActivityType.Name] = ask()
+	})
+	env.ExecuteWorkflow(schema.WorkflowProcessSession, sessionInput())
+	require.NoError(t, env.GetWorkflowError())
+	require.Equal(t, schema.StepIngest, seen["IngestSession"].Step)
+	require.Equal(t, schema.BuildRunning, seen["IngestSession"].Status)
+	require.Equal(t, 3, seen["RecordExtraction"].WindowsDone)
+	require.Equal(t, 3, seen["RecordExtraction"].WindowsTotal)
+	require.Equal(t, r.opened.BuildID, seen["IndexSession"].BuildID)
+	require.Equal(t, 1, seen["IndexSession"].Counts.Entries)
+	end := ask()
+	require.Equal(t, schema.BuildSuccess, end.Status)
+	require.Empty(t, end.Step)
+}

@@ -1,0 +1,200 @@
+package workflows_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"axiommind/activities/build"
+	"axiommind/activities/entry"
+	"axiommind/activities/evidence"
+	"axiommind/activities/llm"
+	"axiommind/activities/transcript"
+	"axiommind/activities/vector"
+	"axiommind/schema"
+)
+
+// rooms stands in for the activities of every room, under their names: what a room would return is
+// set by the test, and what it was given is kept.
+type rooms struct {
+	opened       build.Opened
+	ingested     transcript.IngestResult
+	windows      int
+	answer       func(in llm.ExtractInput) (llm.ExtractResult, error)
+	record       llm.RecordResult
+	aligned      evidence.AlignResult
+	materialized entry.MaterializeResult
+	indexed      vector.SessionResult
+	pending      []vector.Result
+	// fail is the error of an activity by its name; before is called before it returns.
+	fail   map[string]error
+	before func(ctx context.Context, name string)
+
+	mu       sync.Mutex
+	recorded []llm.AnsweredWindow
+	calls    []string
+	inputs   map[string][]any
+	largest  int
+}
+
+// newRooms is a session of two messages in one window, with one memory.
+func newRooms() *rooms {
+	spec := schema.BuildSpec{
+		Extractor:     schema.Extractor{Provider: "rules", Model: "rules-v1", PromptVersion: "1", PromptHash: "0123456789abcdef", SchemaVersion: schema.SchemaVersion},
+		EmbedderModel: "hash-v1-384", EmbeddingVersion: "hash-v1-384", IdrisVersion: "unavailable", SchemaVersion: schema.SchemaVersion,
+	}
+	return &rooms{
+		opened: build.Opened{
+			BuildID: build.ID("s1", 1), Ordinal: 1, First: true, Spec: spec,
+			Scope: schema.Scope{Project: "p", User: "u"},
+		},
+		ingested: transcript.IngestResult{Messages: 2, NewMessages: 2},
+		windows:  1,
+		answer: func(in llm.ExtractInput) (llm.ExtractResult, error) {
+			return llm.ExtractResult{Key: "key-of-" + in.Window.Hash, Usage: schema.Usage{Calls: 1, InputTokens: 100, OutputTokens: 10}}, nil
+		},
+		record:       llm.RecordResult{Entries: 1},
+		aligned:      evidence.AlignResult{Entries: 1, Aligned: 1},
+		materialized: entry.MaterializeResult{Entries: 1, New: 1, Aligned: 1},
+		indexed:      vector.SessionResult{Indexed: 1},
+		fail:         map[string]error{},
+		inputs:       map[string][]any{},
+	}
+}
+
+// failing makes the activity fail for good.
+func (r *rooms) failing(name, failureType string) *rooms {
+	r.fail[name] = temporal.NewNonRetryableApplicationError(name+" can't", failureType, nil)
+	return r
+}
+
+// called notes a call and its sizes, and returns what it ends with.
+func called[T any](ctx context.Context, r *rooms, name string, in any, out func() (T, error)) (T, error) {
+	activity.RecordHeartbeat(ctx)
+	if r.before != nil {
+		r.before(ctx, name)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls = append(r.calls, name)
+	r.inputs[name] = append(r.inputs[name], in)
+	var none T
+	if err := r.fail[name]; err != nil {
+		return none, err
+	}
+	result, err := out()
+	if err != nil {
+		return none, err
+	}
+	for _, v := range []any{in, result} {
+		data, err := json.Marshal(v)
+		if err != nil {
+			return none, err
+		}
+		r.largest = max(r.largest, len(data))
+	}
+	return result, nil
+}
+
+// order returns the names of the activities in the order they were called.
+func (r *rooms) order() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]string(nil), r.calls...)
+}
+
+func inputsOf[T any](r *rooms, name string) []T {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := make([]T, 0, len(r.inputs[name]))
+	for _, in := range r.inputs[name] {
+		out = append(out, in.(T))
+	}
+	return out
+}
+
+func (r *rooms) OpenBuild(ctx context.Context, in build.OpenInput) (build.Opened, error) {
+	return called(ctx, r, "OpenBuild", in, func() (build.Opened, error) { return r.opened, nil })
+}
+
+func (r *rooms) CloseBuild(ctx context.Context, in build.CloseInput) error {
+	_, err := called(ctx, r, "CloseBuild", in, func() (any, error) { return nil, nil })
+	return err
+}
+
+func (r *rooms) ProjectSession(ctx context.Context, sessionID string) error {
+	_, err := called(ctx, r, "ProjectSession", sessionID, func() (any, error) { return nil, nil })
+	return err
+}
+
+func (r *rooms) IdentifySession(ctx context.Context, in schema.ProcessSessionInput) (string, error) {
+	return called(ctx, r, "IdentifySession", in, func() (string, error) { return "s1", nil })
+}
+
+func (r *rooms) IngestSession(ctx context.Context, in transcript.IngestInput) (transcript.IngestResult, error) {
+	return called(ctx, r, "IngestSession", in, func() (transcript.IngestResult, error) { return r.ingested, nil })
+}
+
+// PlanWindows plans 100 windows at a time, as the real one does.
+func (r *rooms) PlanWindows(ctx context.Context, in llm.PlanInput) (llm.PlanResult, error) {
+	return called(ctx, r, "PlanWindows", in, func() (llm.PlanResult, error) {
+		from := len(r.recorded)
+		to := min(from+100, r.windows)
+		plan := llm.PlanResult{More: to < r.windows}
+		for i := from; i < to; i++ {
+			plan.Windows = append(plan.Windows, schema.Window{
+				Hash: schema.HashText(fmt.Sprint(i)), First: 10 * i, Last: 10*i + 9, ByteStart: 1 << 20, ByteEnd: 1<<20 + 1<<15,
+			})
+		}
+		return plan, nil
+	})
+}
+
+func (r *rooms) ExtractWindow(ctx context.Context, in llm.ExtractInput) (llm.ExtractResult, error) {
+	return called(ctx, r, "ExtractWindow", in, func() (llm.ExtractResult, error) { return r.answer(in) })
+}
+
+func (r *rooms) RecordExtraction(ctx context.Context, in llm.RecordInput) (llm.RecordResult, error) {
+	return called(ctx, r, "RecordExtraction", in, func() (llm.RecordResult, error) {
+		r.recorded = append(r.recorded, in.Windows...)
+		result := r.record
+		for _, w := range in.Windows {
+			if w.Quarantined != "" {
+				result.Quarantined++
+			}
+		}
+		return result, nil
+	})
+}
+
+func (r *rooms) AlignSession(ctx context.Context, in evidence.AlignInput) (evidence.AlignResult, error) {
+	return called(ctx, r, "AlignSession", in, func() (evidence.AlignResult, error) { return r.aligned, nil })
+}
+
+func (r *rooms) MaterializeEntries(ctx context.Context, in entry.MaterializeInput) (entry.MaterializeResult, error) {
+	return called(ctx, r, "MaterializeEntries", in, func() (entry.MaterializeResult, error) { return r.materialized, nil })
+}
+
+func (r *rooms) IndexSession(ctx context.Context, in vector.SessionInput) (vector.SessionResult, error) {
+	return called(ctx, r, "IndexSession", in, func() (vector.SessionResult, error) { return r.indexed, nil })
+}
+
+// IndexPending returns one of the pending results after the other, and then that nothing is left.
+func (r *rooms) IndexPending(ctx context.Context, in vector.IndexInput) (vector.Result, error) {
+	return called(ctx, r, "IndexPending", in, func() (vector.Result, error) {
+		if len(r.pending) == 0 {
+			return vector.Result{}, nil
+		}
+		next := r.pending[0]
+		r.pending = r.pending[1:]
+		if !next.NextRetry.IsZero() {
+			next.NextRetry = time.Now().Add(time.Second)
+		}
+		return next, nil
+	})
+}
