@@ -1,3 +1,5 @@
+// Package vector keeps Weaviate what the event log says it should be: an outbox of items, a writer that
+// embeds and upserts them, and a reconciliation that repairs what drifted.
 package vector
 
 import (

@@ -1,0 +1,61 @@
+package vector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"axiommind/schema"
+)
+
+// ErrKeywordSearch is returned when the server's keyword search loses documents.
+var ErrKeywordSearch = errors.New("keyword search loses documents")
+
+// Sizes of the probe of [Client.CheckKeywordSearch]: as many documents as fill the result many times.
+const (
+	probeDocuments = 400
+	probeLimit     = 5
+)
+
+// CheckKeywordSearch finds out, in a collection of its own that it deletes, whether keyword search
+// is right about what has just been written: a rare word must be found among documents that share a
+// frequent one. Weaviate up to 1.35 loses such documents where its BlockMax index is on, which is
+// its default (weaviate#11780, #11779); the error wraps ErrKeywordSearch and says what to do.
+func (c *Client) CheckKeywordSearch(ctx context.Context) (err error) {
+	const project, version = "probe", "probe"
+	collection := schema.VectorCollection(fmt.Sprintf("probe-%d", time.Now().UnixNano()))
+	if err := c.EnsureCollection(ctx, schema.EntryClass(collection)); err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, c.DeleteCollection(context.WithoutCancel(ctx), collection))
+	}()
+	if err := c.EnsureTenant(ctx, collection, project); err != nil {
+		return err
+	}
+	objects := make([]Object, probeDocuments)
+	for i := range objects {
+		item := Item{Kind: schema.ItemEntry, ID: fmt.Sprint(i), Project: project, Title: "frequent"}
+		if i == probeDocuments/2 {
+			item.Title = "frequent rare"
+		}
+		objects[i] = item.object(version, []float32{1, 0})
+	}
+	results, err := c.Put(ctx, collection, project, objects)
+	if err = errors.Join(append(results, err)...); err != nil {
+		return err
+	}
+	found, err := c.Hybrid(ctx, HybridQuery{
+		Collection: collection, Project: project, Filter: Filter{Kind: schema.ItemEntry},
+		Text: "frequent rare", Vector: []float32{1, 0}, Limit: probeLimit,
+	})
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 || found[0].ItemID != fmt.Sprint(probeDocuments/2) {
+		return fmt.Errorf("%w that were written lately on weaviate at %q: "+
+			"start it with USE_INVERTED_SEARCHABLE=false and make the collections anew", ErrKeywordSearch, c.host)
+	}
+	return nil
+}
