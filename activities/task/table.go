@@ -121,11 +121,24 @@ func scanEntity(rows driver.Rows) (Entity, error) {
 const maxTokens = 24
 
 // SearchTitles implements [Index]: tasks whose titles are of the same words, then those that hold
-// the title's two longest words.
+// the title's two longest words, then those that hold all of any third of it. So a title that
+// differs in one place is found however common its words are.
 func (t *Tables) SearchTitles(ctx context.Context, project, title string, limit int) ([]string, error) {
-	same := rarest(searchWords(title), maxTokens)
-	if len(same) == 0 {
+	words := searchWords(title)
+	if len(words) == 0 {
 		return nil, nil
+	}
+	const search = `SELECT DISTINCT entity_id, toUInt8(%d) AS rank FROM entities_raw
+		WHERE project = ? AND entity_type = 'task' AND %s LIMIT ?`
+	args := []any{project, rarest(words, maxTokens), searchText(title), limit, project, rarest(words, 2), limit}
+	queries := []string{
+		fmt.Sprintf(search, 1, "hasAllTokens(search_text, ?) AND search_text = ?"),
+		fmt.Sprintf(search, 2, "hasAllTokens(search_text, ?)"),
+	}
+	third := (len(words) + 2) / 3
+	for part := range slices.Chunk(words, third) {
+		args = append(args, project, rarest(part, maxTokens), limit)
+		queries = append(queries, fmt.Sprintf(search, 3, "hasAllTokens(search_text, ?)"))
 	}
 	var out []string
 	// Rows of older titles may be among them: whoever loads the entity sees its title of now.
@@ -137,16 +150,7 @@ func (t *Tables) SearchTitles(ctx context.Context, project, title string, limit 
 			out = append(out, id)
 		}
 		return err
-	}, `SELECT entity_id, rank FROM
-		(
-			SELECT DISTINCT entity_id, toUInt8(1) AS rank FROM entities_raw
-			WHERE project = ? AND hasAllTokens(search_text, ?) AND search_text = ? AND entity_type = 'task' LIMIT ?
-			UNION ALL
-			SELECT DISTINCT entity_id, toUInt8(2) AS rank FROM entities_raw
-			WHERE project = ? AND hasAllTokens(search_text, ?) AND entity_type = 'task' LIMIT ?
-		)
-		ORDER BY rank, entity_id`,
-		project, same, searchText(title), limit, project, same[:min(len(same), 2)], limit)
+	}, "SELECT entity_id, rank FROM ("+strings.Join(queries, " UNION ALL ")+") ORDER BY rank, entity_id", args...)
 	return out, err
 }
 

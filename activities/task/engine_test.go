@@ -1,0 +1,357 @@
+package task_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/eventlog"
+	"axiommind/activities/task"
+	"axiommind/deploy/local/stacktest"
+	"axiommind/schema"
+)
+
+func TestMain(m *testing.M) { stacktest.Main(m) }
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// bundle is a project room on a database of its own.
+type bundle struct {
+	conn    driver.Conn
+	log     *eventlog.Store
+	writer  *task.Writer
+	queries *task.Queries
+	n       int
+}
+
+func newBundle(t testing.TB) *bundle {
+	t.Helper()
+	conn, err := eventlog.Connect(t.Context(), stacktest.Database(t), eventlog.ConnectOptions{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	_, err = eventlog.Migrate(t.Context(), conn)
+	require.NoError(t, err)
+	log := eventlog.New(conn, eventlog.Options{})
+	return &bundle{conn: conn, log: log, writer: task.NewWriter(log, conn, nil), queries: task.NewQueries(log, conn)}
+}
+
+// report is an aligned statement; each call is one of its own.
+func (b *bundle) report(project, title string, status schema.TaskStatus, blockedBy ...string) schema.Entry {
+	b.n++
+	return schema.Entry{
+		ID: schema.DerivedID("test", project, fmt.Sprint(b.n)), Type: schema.EntryTaskNote, Scope: schema.Scope{Project: project},
+		Title: title, Task: &schema.ExtractedTask{Title: title, Status: status, BlockedBy: blockedBy},
+		EvidenceAligned: true, OccurredAt: noon,
+		Evidence: []schema.Evidence{{Quote: title, Text: title, Aligned: true, MessageIndex: b.n}},
+	}
+}
+
+func (b *bundle) apply(t testing.TB, project string, entries ...schema.Entry) task.Result {
+	t.Helper()
+	r, err := b.writer.Apply(t.Context(), task.Batch{Project: project, SessionID: "s", BuildID: "b", Entries: entries})
+	require.NoError(t, err)
+	return r
+}
+
+func (b *bundle) do(t testing.TB, c task.Command) error {
+	t.Helper()
+	b.n++
+	c.RequestID, c.Actor = fmt.Sprint("r", b.n), "user:ada"
+	if c.At.IsZero() {
+		c.At = noon
+	}
+	_, err := b.writer.Do(t.Context(), c)
+	return err
+}
+
+// rows returns every row of the projection's views, by view.
+func (b *bundle) rows(t testing.TB) map[string][]string {
+	t.Helper()
+	out := map[string][]string{}
+	for _, view := range []string{"entities", "entity_aliases", "edges", "entity_events", "v_task_blockers_effective"} {
+		rows, err := b.conn.Query(t.Context(), "SELECT toString(tuple(*)) AS r FROM "+view+" ORDER BY r")
+		require.NoError(t, err)
+		for rows.Next() {
+			var r string
+			require.NoError(t, rows.Scan(&r))
+			out[view] = append(out[view], r)
+		}
+		require.NoError(t, rows.Err())
+		require.NoError(t, rows.Close())
+	}
+	return out
+}
+
+func titlesOf(views []task.TaskView) []string {
+	out := []string{}
+	for _, v := range views {
+		out = append(out, v.Task.Title)
+	}
+	return out
+}
+
+// TestIdempotency is 12.3: the same session twice adds no events, edges or rows.
+func TestIdempotency(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	entries := []schema.Entry{
+		b.report("p", "Deploy", schema.TaskInProgress), b.report("p", "Deploy", schema.TaskBlocked, "VPN", "PROJ-7"),
+		b.report("p", "Deploy", schema.TaskInProgress), b.report("p", "Deploy", schema.TaskBlocked, "VPN", "review of PROJ-7"),
+		b.report("p", "VPN", schema.TaskPending),
+	}
+	first := b.apply(t, "p", entries...)
+	require.Equal(t, 2, first.Created)
+	before := b.rows(t)
+	again := b.apply(t, "p", entries...)
+	require.Zero(t, again.Events)
+	require.Equal(t, 5, again.Entries)
+	require.Equal(t, before, b.rows(t))
+	// And in other batches, as a session that grew gives them.
+	for _, e := range entries {
+		require.Zero(t, b.apply(t, "p", e).Events)
+	}
+	require.Equal(t, before, b.rows(t))
+}
+
+// TestTransitions is 12.2 on the engine: 300 tasks in_progress -> blocked -> done at one time.
+func TestTransitions(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	var entries []schema.Entry
+	for _, status := range []schema.TaskStatus{schema.TaskInProgress, schema.TaskBlocked, schema.TaskDone} {
+		for i := range 300 {
+			e := b.report("p", fmt.Sprintf("Task %d", i), status)
+			if status == schema.TaskBlocked {
+				e.Task.BlockedBy = []string{fmt.Sprintf("condition %d", i%7)}
+			}
+			entries = append(entries, e)
+		}
+	}
+	b.apply(t, "p", entries...)
+	var done, withBlockers, leaps uint64
+	require.NoError(t, b.conn.QueryRow(t.Context(), `SELECT count(), countIf(entity_id IN (SELECT src_id FROM edges WHERE rel_type = 'blocked_by'))
+		FROM entities WHERE task_status = 'done'`).Scan(&done, &withBlockers))
+	require.EqualValues(t, 300, done)
+	require.Zero(t, withBlockers)
+	require.NoError(t, b.conn.QueryRow(t.Context(), `SELECT count() FROM events WHERE event_type = 'task_status_changed'
+		AND JSONExtractString(payload_json, 'from') = 'pending' AND JSONExtractString(payload_json, 'to') = 'done'`).Scan(&leaps))
+	require.Zero(t, leaps)
+}
+
+// TestRebuild is I3 and I4 on the engine: rows written step by step are those of a rebuild, in small
+// pages and in large ones.
+func TestRebuild(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	for _, project := range []string{"p", "q:1"} {
+		b.apply(t, project, b.report(project, "Ship 1.5", schema.TaskBlocked, "waiting for API keys", "review of PROJ-7", "o/r#5"))
+		b.apply(t, project, b.report(project, "API keys", schema.TaskInProgress), b.report(project, "Ship 1.5", schema.TaskInProgress))
+		b.apply(t, project, b.report(project, "Ship 1.5", schema.TaskBlocked, "API keys", "修复登录错误"), b.report(project, "修复登录错误", schema.TaskBlocked))
+		require.NoError(t, b.do(t, task.Command{Project: project, TaskID: "API keys", MergeInto: "修复登录错误"}))
+		require.NoError(t, b.do(t, task.Command{Project: project, CloseArtifact: "PROJ-7"}))
+		require.NoError(t, b.do(t, task.Command{Project: project, TaskID: "ship 1.5", Priority: schema.PriorityHigh, Title: "Ship 1.5.0"}))
+	}
+	before := b.rows(t)
+	require.NotEmpty(t, before["v_task_blockers_effective"])
+	for _, rows := range []int{3, 1000} {
+		log := eventlog.New(b.conn, eventlog.Options{PageRows: rows})
+		_, err := log.Rebuild(t.Context(), task.NewProjector(b.conn))
+		require.NoError(t, err)
+		require.Equal(t, before, b.rows(t), "pages of %d", rows)
+	}
+	// The end of the log again, over rows that hold it: a crash before the offset was saved.
+	var events []schema.Event
+	for e, err := range b.log.Stream(t.Context(), schema.ProjectStream("p"), eventlog.StreamOptions{}) {
+		require.NoError(t, err)
+		events = append(events, e)
+	}
+	require.NoError(t, task.NewProjector(b.conn).Apply(t.Context(), events[len(events)/2:]))
+	require.Equal(t, before, b.rows(t))
+}
+
+// TestProjectsAreApart is I10: equal titles are different tasks, and no answer holds another
+// project's.
+func TestProjectsAreApart(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.apply(t, "alpha", b.report("alpha", "Fix login bug", schema.TaskBlocked, "PROJ-7"))
+	b.apply(t, "beta", b.report("beta", "Fix login bug", schema.TaskDone, "PROJ-7"))
+	for project, status := range map[string]schema.TaskStatus{"alpha": schema.TaskBlocked, "beta": schema.TaskInProgress} {
+		found, err := b.queries.ListTasks(t.Context(), task.Selection{Project: project}, "")
+		require.NoError(t, err)
+		require.Len(t, found, 1)
+		require.Equal(t, status, found[0].Task.TaskStatus)
+	}
+	require.NoError(t, b.do(t, task.Command{Project: "beta", CloseArtifact: "PROJ-7"}))
+	blocked, err := b.queries.ListBlockedTasks(t.Context(), task.Selection{Project: "alpha"})
+	require.NoError(t, err)
+	require.True(t, blocked[0].Blockers[0].Effective.Open, "closed in another project")
+	_, err = b.queries.GetTaskDetail(t.Context(), task.Selection{Project: "beta"}, blocked[0].Task.ID)
+	require.ErrorIs(t, err, task.ErrNotFound)
+	_, err = b.queries.ListTasks(t.Context(), task.Selection{}, "")
+	require.Error(t, err)
+}
+
+func TestTitlesMatchOnTheEngine(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	for _, title := range []string{
+		"Fix login bug", " fix login bug!", "FIX LOGIN BUG.", "Ｆｉｘ\u3000ｌｏｇｉｎ\u3000ｂｕｇ", "“Fix login bug”", "- [ ] Fix  login bug", "Fix the login bug", "fix_login_bug",
+		"Port to C++", "Port to C#", "Ship 1.5", "Ship 15", "कि", "की", "ที่", "ท", "🚀", "🔥", "修复登录错误", "修复登录 错误。", "修复登出错误",
+	} {
+		b.apply(t, "p", b.report("p", title, schema.TaskPending))
+	}
+	found, err := b.queries.ListTasks(t.Context(), task.Selection{Project: "p"}, schema.TaskPending)
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{
+		"Fix login bug", "Port to C++", "Port to C#", "Ship 1.5", "Ship 15", "कि", "की", "ที่", "ท", "🚀", "🔥", "修复登录错误", "修复登录 错误。", "修复登出错误",
+	}, titlesOf(found))
+	for _, v := range found {
+		if v.Task.Title == "修复登出错误" {
+			require.NotEmpty(t, v.Task.Candidates, "pairs of characters find likely titles")
+		}
+	}
+}
+
+func TestQueries(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	at := func(hours int, e schema.Entry) schema.Entry {
+		e.OccurredAt = noon.Add(time.Duration(hours) * time.Hour)
+		return e
+	}
+	unproven := b.report("p", "Unproven", schema.TaskBlocked, "moon")
+	unproven.EvidenceAligned = false
+	b.apply(t, "p",
+		b.report("p", "Ship", schema.TaskBlocked, "API keys", "PROJ-7"), unproven, b.report("p", "Idle", schema.TaskPending),
+		at(2, b.report("p", "API keys", schema.TaskInProgress)), at(3, b.report("p", "API keys", schema.TaskDone)),
+		at(4, b.report("p", "Ship", schema.TaskInProgress)),
+	)
+	now, morning := task.Selection{Project: "p"}, task.Selection{Project: "p", AsOf: noon.Add(90 * time.Minute)}
+	for name, query := range map[string]struct {
+		list    func(context.Context, task.Selection) ([]task.TaskView, error)
+		now, as []string
+	}{
+		"blocked":        {b.queries.ListBlockedTasks, []string{"Unproven"}, []string{"Ship", "Unproven"}},
+		"only suggested": {b.queries.ListTasksWithOnlySuggestedBlockers, []string{"Unproven"}, []string{"Unproven"}},
+		"placeholder":    {b.queries.ListTasksWithUnknownPlaceholderBlocker, []string{"Unproven"}, []string{"Unproven"}},
+	} {
+		found, err := query.list(t.Context(), now)
+		require.NoError(t, err)
+		require.ElementsMatch(t, query.now, titlesOf(found), name)
+		found, err = query.list(t.Context(), morning)
+		require.NoError(t, err)
+		require.ElementsMatch(t, query.as, titlesOf(found), name)
+	}
+	// At three the condition has become the task, and the task is done.
+	blocked, err := b.queries.ListBlockedTasks(t.Context(), task.Selection{Project: "p", AsOf: noon.Add(3 * time.Hour)})
+	require.NoError(t, err)
+	for _, v := range blocked {
+		if v.Task.Title == "Ship" {
+			require.Equal(t, schema.EntityTask, v.Blockers[0].Effective.Type)
+			require.Equal(t, 1, v.Blockers[0].Effective.Hops)
+			require.False(t, v.Blockers[0].Effective.Open)
+			require.True(t, v.Blockers[1].Effective.Open)
+		}
+	}
+	resolved, err := b.queries.ListResolvedConditions(t.Context(), now)
+	require.NoError(t, err)
+	require.Len(t, resolved, 1)
+	require.Equal(t, "API keys", resolved[0].Target.Title)
+	resolved, err = b.queries.ListResolvedConditions(t.Context(), morning)
+	require.NoError(t, err)
+	require.Empty(t, resolved)
+
+	for _, name := range []string{"ship", "task:p:ship", blocked[0].Task.ID[:8]} {
+		_, err := b.queries.GetTaskDetail(t.Context(), now, name)
+		require.NoError(t, err, name)
+	}
+	detail, err := b.queries.GetTaskDetail(t.Context(), morning, "Ship")
+	require.NoError(t, err)
+	require.Len(t, detail.Blockers, 2)
+	require.Equal(t, schema.TaskBlocked, detail.Task.TaskStatus)
+	later, err := b.queries.GetTaskDetail(t.Context(), now, "Ship")
+	require.NoError(t, err)
+	require.Greater(t, len(later.History), len(detail.History))
+	require.Equal(t, schema.TaskCreated, later.History[0].Event.Type)
+	_, err = b.queries.GetTaskDetail(t.Context(), task.Selection{Project: "p", AsOf: noon.Add(-time.Hour)}, "Ship")
+	require.ErrorIs(t, err, task.ErrNotFound)
+	_, err = b.queries.ListTasks(t.Context(), now, "paused")
+	require.ErrorIs(t, err, task.ErrCommand)
+}
+
+// TestHistoryShowsEvidence: the entry behind each change, with its quote.
+func TestHistoryShowsEvidence(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	e := b.report("p", "Ship", schema.TaskBlocked, "API keys")
+	e.Evidence[0].Quote = "we cannot ship without the API keys"
+	require.NoError(t, b.conn.Exec(t.Context(), `INSERT INTO entries_raw (entry_id, project, title, evidence_aligned, evidence_json, version)
+		VALUES (?, 'p', 'Ship is blocked', true, ?, 1)`, e.ID, `[{"quote":"we cannot ship without the API keys","aligned":true}]`))
+	b.apply(t, "p", e)
+	require.NoError(t, b.do(t, task.Command{Project: "p", TaskID: "Ship", Status: schema.TaskDone, Reason: "found them"}))
+	detail, err := b.queries.GetTaskDetail(t.Context(), task.Selection{Project: "p"}, "ship")
+	require.NoError(t, err)
+	last := detail.History[len(detail.History)-1]
+	require.Equal(t, "found them", last.Act.Reason)
+	require.Empty(t, last.Evidence)
+	for _, h := range detail.History[:len(detail.History)-1] {
+		require.Equal(t, e.ID, h.Act.EntryID, h.Event.Type)
+		require.Equal(t, "we cannot ship without the API keys", h.Evidence[0].Quote)
+		require.True(t, h.EvidenceAligned)
+	}
+}
+
+// TestEffectiveBlockersView: chains, and a circle of rows that no command makes.
+func TestEffectiveBlockersView(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.apply(t, "p", b.report("p", "Ship", schema.TaskBlocked, "one"), b.report("p", "Fix", schema.TaskBlocked, "two", "three"))
+	require.NoError(t, b.do(t, task.Command{Project: "p", ConditionID: "one", ResolveTo: "two"}))
+	require.NoError(t, b.do(t, task.Command{Project: "p", ConditionID: "two", ResolveTo: "three"}))
+	require.NoError(t, b.do(t, task.Command{Project: "p", ConditionID: "three", ResolveTo: "PROJ-9"}))
+	require.ErrorIs(t, b.do(t, task.Command{Project: "p", ConditionID: "three", ResolveTo: "one"}), task.ErrRefused)
+	blocked, err := b.queries.ListBlockedTasks(t.Context(), task.Selection{Project: "p"})
+	require.NoError(t, err)
+	hops := map[string]int{}
+	for _, v := range blocked {
+		for _, blocker := range v.Blockers {
+			require.Equal(t, "PROJ-9", blocker.Effective.Title)
+			hops[v.Task.Title+"/"+blocker.Title] = blocker.Effective.Hops
+		}
+	}
+	require.Equal(t, map[string]int{"Ship/one": 3, "Fix/two": 2, "Fix/three": 1}, hops)
+	asOf, err := b.queries.ListBlockedTasks(t.Context(), task.Selection{Project: "p", AsOf: noon})
+	require.NoError(t, err)
+	require.ElementsMatch(t, blocked, asOf, "the fold as of now is what the tables say")
+
+	require.NoError(t, b.conn.Exec(t.Context(), `INSERT INTO edges_raw (edge_id, project, src_type, src_id, rel_type, dst_type, dst_id, version) VALUES
+		('1', 'c', 'entity', 't', 'blocked_by', 'entity', 'x', 1), ('2', 'c', 'entity', 'x', 'resolves_to', 'entity', 'y', 1),
+		('3', 'c', 'entity', 'y', 'resolves_to', 'entity', 'z', 1), ('4', 'c', 'entity', 'z', 'resolves_to', 'entity', 'x', 1)`))
+	var end string
+	require.NoError(t, b.conn.QueryRow(t.Context(), `SELECT effective_id FROM v_task_blockers_effective WHERE project = 'c'`).Scan(&end))
+	require.Equal(t, "z", end, "the path ends where it would close the circle")
+}
+
+func TestCommandSentTwice(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.apply(t, "p", b.report("p", "Ship", schema.TaskInProgress))
+	c := task.Command{Project: "p", TaskID: "Ship", Status: schema.TaskDone, RequestID: "once", Actor: "user:ada", At: noon}
+	r, err := b.writer.Do(t.Context(), c)
+	require.NoError(t, err)
+	require.Equal(t, 1, r.Events)
+	b.apply(t, "p", b.report("p", "Ship", schema.TaskInProgress)) // Reopened since.
+	r, err = b.writer.Do(t.Context(), c)
+	require.NoError(t, err)
+	require.Zero(t, r.Events, "the act was done, once")
+	require.NoError(t, b.do(t, task.Command{Project: "p", TaskID: "Ship", Block: []string{"x"}}))
+	require.ErrorIs(t, b.do(t, task.Command{Project: "p", TaskID: "Ship", Block: []string{"Ship"}}), task.ErrRefused)
+	var refused uint64
+	require.NoError(t, b.conn.QueryRow(t.Context(), `SELECT count() FROM events WHERE event_type = 'task_transition_rejected'`).Scan(&refused))
+	require.EqualValues(t, 1, refused, "what is refused is recorded")
+}

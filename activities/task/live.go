@@ -1,0 +1,111 @@
+package task
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/schema"
+)
+
+// live is the project as its tables hold it.
+type live struct {
+	tables  *Tables
+	project string
+}
+
+func (l *live) load(ctx context.Context, ids []string) (map[string]Entity, error) {
+	return l.tables.Load(ctx, l.project, ids)
+}
+
+func (l *live) tasks(ctx context.Context, w wants, limit int) ([]Entity, error) {
+	where, args := `entity_type = 'task' AND status != 'superseded'`, []any{}
+	const edges = `(SELECT src_id FROM edges WHERE project = ? AND rel_type = `
+	switch {
+	case w.kind == onlySuggested:
+		where += ` AND entity_id IN ` + edges + `'blocked_by_suggested') AND entity_id NOT IN ` + edges +
+			`'blocked_by' AND NOT JSONExtractBool(meta_json, 'auto_placeholder'))`
+		args = append(args, l.project, l.project)
+	case w.kind == withPlaceholder:
+		where += ` AND entity_id IN ` + edges + `'blocked_by' AND JSONExtractBool(meta_json, 'auto_placeholder'))`
+		args = append(args, l.project)
+	case w.status != "":
+		where += ` AND task_status = ?`
+		args = append(args, string(w.status))
+	}
+	return l.entities(ctx, where+` ORDER BY updated_at DESC, entity_id LIMIT ?`, append(args, limit)...)
+}
+
+func (l *live) resolvedConditions(ctx context.Context, limit int) ([]Entity, error) {
+	return l.entities(ctx, `entity_type = 'condition' AND entity_id IN
+		(SELECT src_id FROM edges WHERE project = ? AND rel_type = 'resolves_to')
+		ORDER BY JSONExtractString(current_json, 'resolved_at') DESC, entity_id LIMIT ?`, l.project, limit)
+}
+
+func (l *live) entities(ctx context.Context, where string, args ...any) ([]Entity, error) {
+	var out []Entity
+	err := query(ctx, l.tables.conn, func(rows driver.Rows) error {
+		e, err := scanEntity(rows)
+		out = append(out, e)
+		return err
+	}, `SELECT current_json FROM entities WHERE project = ? AND `+where, append([]any{l.project}, args...)...)
+	return out, err
+}
+
+func (l *live) effective(ctx context.Context, tasks []Entity) (map[[2]string]ending, error) {
+	out := map[[2]string]ending{}
+	var ids []string
+	for _, t := range tasks {
+		if len(t.Blockers) > 0 {
+			ids = append(ids, t.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	return out, query(ctx, l.tables.conn, func(rows driver.Rows) error {
+		var task, blocker string
+		var end ending
+		var hops uint64
+		err := rows.Scan(&task, &blocker, &end.id, &hops)
+		end.hops = int(hops) //nolint:gosec // at most 32
+		out[[2]string{task, blocker}] = end
+		return err
+	}, `SELECT task_id, blocker_id, effective_id, toUInt64(hops) FROM v_task_blockers_effective
+		WHERE project = ? AND task_id IN ?`, l.project, set(ids))
+}
+
+// minPrefix is how much of an id must be given.
+const minPrefix = 6
+
+func (l *live) find(ctx context.Context, text string) (string, error) {
+	text = strings.TrimSpace(text)
+	if isID(text) {
+		return strings.ToLower(text), nil
+	}
+	for _, key := range keysNaming(l.project, schema.EntityTask, text) {
+		found, err := l.tables.Resolve(ctx, l.project, []string{key.String()})
+		if err != nil {
+			return "", fmt.Errorf("find task %q: %w", clip(text), err)
+		}
+		if id := found[key.String()]; id != "" {
+			return id, nil
+		}
+	}
+	if len(text) >= minPrefix && strings.Trim(strings.ToLower(text), "0123456789abcdef-") == "" {
+		ids, err := l.tables.ids(ctx, `SELECT DISTINCT entity_id FROM entities_raw
+			WHERE project = ? AND entity_type = 'task' AND startsWith(entity_id, ?) LIMIT 2`, l.project, strings.ToLower(text))
+		if err != nil {
+			return "", fmt.Errorf("find task %q: %w", text, err)
+		}
+		switch len(ids) {
+		case 1:
+			return ids[0], nil
+		case 2:
+			return "", fmt.Errorf("task %q in project %q: %w", text, l.project, ErrAmbiguous)
+		}
+	}
+	return "", fmt.Errorf("task %q in project %q: %w", clip(text), l.project, ErrNotFound)
+}

@@ -1,0 +1,281 @@
+package task
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// Reader is what of the event log the queries read.
+type Reader interface {
+	Stream(ctx context.Context, stream string, opts eventlog.StreamOptions) iter.Seq2[schema.Event, error]
+	GetMany(ctx context.Context, eventIDs []string) (map[string]schema.Event, error)
+}
+
+// Queries answers about the tasks of one project at a time.
+type Queries struct {
+	log    Reader
+	tables *Tables
+}
+
+// NewQueries returns the queries over a migrated database.
+func NewQueries(log Reader, conn Conn) *Queries { return &Queries{log, NewTables(conn)} }
+
+// DefaultLimit is the most rows a list holds unless told otherwise.
+const DefaultLimit = 1000
+
+// Selection says of which project, and as of when.
+type Selection struct {
+	Project string
+	// AsOf leaves out what happened later, as the events tell it: a session imported late counts
+	// from when it took place. Zero means now.
+	AsOf time.Time
+	// Limit is the most rows. Default [DefaultLimit].
+	Limit int
+}
+
+// TaskView is a task and what it waits for.
+type TaskView struct {
+	Task     Entity        `json:"task"`
+	Blockers []BlockerView `json:"blockers"`
+	// Suggestions are blockers without aligned evidence.
+	Suggestions []BlockerView `json:"suggestions"`
+}
+
+// BlockerView is a blocker, and what it comes to through resolutions.
+type BlockerView struct {
+	schema.Blocker
+	Title string `json:"title"`
+	// Effective is the blocker itself unless it resolves to something, Hops steps away.
+	Effective EffectiveBlocker `json:"effective"`
+}
+
+// EffectiveBlocker is what a task waits for in the end.
+type EffectiveBlocker struct {
+	schema.EntityRef
+	Title string `json:"title"`
+	// Open is false when it is done, cancelled or closed: then nothing is left to wait for.
+	Open bool `json:"open"`
+	Hops int  `json:"hops"`
+}
+
+// ResolvedCondition is a condition and what it turned out to be.
+type ResolvedCondition struct {
+	Condition Entity `json:"condition"`
+	Target    Entity `json:"target"`
+}
+
+// kind of list.
+type listKind int
+
+const (
+	byStatus listKind = iota
+	onlySuggested
+	withPlaceholder
+)
+
+// wants says which tasks a list holds. Merged tasks are in none.
+type wants struct {
+	kind   listKind
+	status schema.TaskStatus
+}
+
+func (w wants) holds(e Entity) bool {
+	if e.Type != schema.EntityTask || e.Status == schema.StatusSuperseded {
+		return false
+	}
+	switch w.kind {
+	case onlySuggested:
+		return len(e.Suggestions) > 0 && (len(e.Blockers) == 0 || e.onlyPlaceholder())
+	case withPlaceholder:
+		return slices.ContainsFunc(e.Blockers, func(b schema.Blocker) bool { return b.Placeholder })
+	}
+	return w.status == "" || e.TaskStatus == w.status
+}
+
+// source is where entities come from: the tables, or the fold as of a time.
+type source interface {
+	tasks(ctx context.Context, w wants, limit int) ([]Entity, error)
+	resolvedConditions(ctx context.Context, limit int) ([]Entity, error)
+	load(ctx context.Context, ids []string) (map[string]Entity, error)
+	// effective returns by task and blocker what the blocker comes to.
+	effective(ctx context.Context, tasks []Entity) (map[[2]string]ending, error)
+	find(ctx context.Context, text string) (string, error)
+}
+
+type ending struct {
+	id   string
+	hops int
+}
+
+func (q *Queries) source(ctx context.Context, s Selection) (source, error) {
+	if strings.TrimSpace(s.Project) == "" {
+		return nil, fmt.Errorf("%w: project is missing", ErrCommand)
+	}
+	if s.AsOf.IsZero() {
+		return &live{tables: q.tables, project: s.Project}, nil
+	}
+	return q.snapshot(ctx, s.Project, s.AsOf)
+}
+
+// ListBlockedTasks returns the blocked tasks, each with what it waits for in the end.
+func (q *Queries) ListBlockedTasks(ctx context.Context, s Selection) ([]TaskView, error) {
+	return q.list(ctx, s, wants{kind: byStatus, status: schema.TaskBlocked})
+}
+
+// ListTasks returns the tasks in the status, or all for none, the last changed first.
+func (q *Queries) ListTasks(ctx context.Context, s Selection, status schema.TaskStatus) ([]TaskView, error) {
+	if status != "" && !knownStatus(status) {
+		return nil, fmt.Errorf("%w: status %q is none of pending, in_progress, blocked, done, cancelled", ErrCommand, status)
+	}
+	return q.list(ctx, s, wants{kind: byStatus, status: status})
+}
+
+// ListTasksWithOnlySuggestedBlockers returns the tasks whose blockers all lack aligned evidence.
+func (q *Queries) ListTasksWithOnlySuggestedBlockers(ctx context.Context, s Selection) ([]TaskView, error) {
+	return q.list(ctx, s, wants{kind: onlySuggested})
+}
+
+// ListTasksWithUnknownPlaceholderBlocker returns the tasks that wait for something nobody named.
+func (q *Queries) ListTasksWithUnknownPlaceholderBlocker(ctx context.Context, s Selection) ([]TaskView, error) {
+	return q.list(ctx, s, wants{kind: withPlaceholder})
+}
+
+// ListResolvedConditions returns the conditions that turned out to be something, the last first.
+func (q *Queries) ListResolvedConditions(ctx context.Context, s Selection) ([]ResolvedCondition, error) {
+	src, err := q.source(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	conditions, err := src.resolvedConditions(ctx, cmp.Or(s.Limit, DefaultLimit))
+	if err != nil {
+		return nil, fmt.Errorf("list resolved conditions: %w", err)
+	}
+	ids := make([]string, len(conditions))
+	for i, c := range conditions {
+		ids[i] = c.ResolvesTo.ID
+	}
+	targets, err := src.load(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("load what conditions resolve to: %w", err)
+	}
+	out := make([]ResolvedCondition, len(conditions))
+	for i, c := range conditions {
+		out[i] = ResolvedCondition{c, targets[c.ResolvesTo.ID]}
+	}
+	return out, nil
+}
+
+func (q *Queries) list(ctx context.Context, s Selection, w wants) ([]TaskView, error) {
+	src, err := q.source(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	tasks, err := src.tasks(ctx, w, cmp.Or(s.Limit, DefaultLimit))
+	if err != nil {
+		return nil, fmt.Errorf("list tasks of project %q: %w", s.Project, err)
+	}
+	return views(ctx, src, tasks)
+}
+
+func views(ctx context.Context, src source, tasks []Entity) ([]TaskView, error) {
+	ends, err := src.effective(ctx, tasks)
+	if err != nil {
+		return nil, fmt.Errorf("expand blockers: %w", err)
+	}
+	var ids []string
+	for _, t := range tasks {
+		for _, b := range slices.Concat(t.Blockers, t.Suggestions) {
+			ids = append(ids, b.ID)
+			if end, ok := ends[[2]string{t.ID, b.ID}]; ok {
+				ids = append(ids, end.id)
+			}
+		}
+	}
+	entities, err := src.load(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("load blockers: %w", err)
+	}
+	out := make([]TaskView, len(tasks))
+	for i, t := range tasks {
+		view := func(b schema.Blocker) BlockerView {
+			end, ok := ends[[2]string{t.ID, b.ID}]
+			if !ok {
+				end = ending{id: b.ID}
+			}
+			v := BlockerView{Blocker: b, Title: titleOr(entities[b.ID], b.Text)}
+			v.Effective = EffectiveBlocker{
+				EntityRef: b.EntityRef, Title: v.Title, Open: entities[end.id].Open(), Hops: end.hops,
+			}
+			if e, known := entities[end.id]; known {
+				v.Effective.EntityRef, v.Effective.Title = e.EntityRef, e.Title
+			}
+			return v
+		}
+		out[i] = TaskView{Task: t, Blockers: []BlockerView{}, Suggestions: []BlockerView{}}
+		for _, b := range t.Blockers {
+			out[i].Blockers = append(out[i].Blockers, view(b))
+		}
+		for _, b := range t.Suggestions {
+			out[i].Suggestions = append(out[i].Suggestions, view(b))
+		}
+	}
+	return out, nil
+}
+
+func titleOr(e Entity, text string) string { return cmp.Or(e.Title, text) }
+
+// HistoryItem is one event of a task and the evidence behind it.
+type HistoryItem struct {
+	Event schema.Event `json:"event"`
+	// Act is what the event says of its cause.
+	Act schema.Act `json:"act"`
+	// EntryTitle, EvidenceAligned and Evidence are the entry's; empty for a command.
+	EntryTitle      string            `json:"entry_title,omitempty"`
+	EvidenceAligned bool              `json:"evidence_aligned,omitempty"`
+	Evidence        []schema.Evidence `json:"evidence,omitempty"`
+}
+
+// TaskDetail is all there is of a task.
+type TaskDetail struct {
+	TaskView
+	History []HistoryItem `json:"history"`
+}
+
+// GetTaskDetail returns the task with the id, the beginning of an id, the canonical key or the
+// title, or [ErrNotFound].
+func (q *Queries) GetTaskDetail(ctx context.Context, s Selection, task string) (TaskDetail, error) {
+	src, err := q.source(ctx, s)
+	if err != nil {
+		return TaskDetail{}, err
+	}
+	id, err := src.find(ctx, task)
+	if err != nil {
+		return TaskDetail{}, err
+	}
+	found, err := src.load(ctx, []string{id})
+	if err != nil {
+		return TaskDetail{}, fmt.Errorf("load task %q: %w", id, err)
+	}
+	e, ok := found[id]
+	if !ok || e.Type != schema.EntityTask {
+		return TaskDetail{}, fmt.Errorf("task %q in project %q: %w", clip(task), s.Project, ErrNotFound)
+	}
+	view, err := views(ctx, src, []Entity{e})
+	if err != nil {
+		return TaskDetail{}, err
+	}
+	history, err := q.history(ctx, s, id)
+	return TaskDetail{TaskView: view[0], History: history}, err
+}
+
+// ErrAmbiguous is wrapped when the beginning of an id is of several tasks.
+var ErrAmbiguous = errors.New("more than one task")

@@ -1,0 +1,140 @@
+package task
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// maxHops is how many resolutions lead to an effective blocker at most, as in the view.
+const maxHops = 32
+
+// snapshot is a project as of a time: the fold of its events up to then, held in memory.
+type snapshot struct {
+	project  string
+	entities map[string]Entity
+	keys     map[string]string
+}
+
+func newSnapshot(project string) *snapshot {
+	return &snapshot{project: project, entities: map[string]Entity{}, keys: map[string]string{}}
+}
+
+func (q *Queries) snapshot(ctx context.Context, project string, asOf time.Time) (*snapshot, error) {
+	s := newSnapshot(project)
+	stream := schema.ProjectStream(project)
+	for event, err := range q.log.Stream(ctx, stream, eventlog.StreamOptions{Types: EventTypes()}) {
+		if err != nil {
+			return nil, fmt.Errorf("read project %q as of %s: %w", project, asOf.Format(time.RFC3339), err)
+		}
+		if event.TS.After(asOf) {
+			continue
+		}
+		if err := s.apply(event); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (s *snapshot) apply(event schema.Event) error {
+	f, err := readFact(event)
+	if err != nil {
+		return err
+	}
+	f.project = s.project
+	for _, id := range f.subjects() {
+		e := s.entities[id].after(id, f)
+		s.entities[id] = e
+		if !e.Exists() {
+			continue
+		}
+		for _, k := range e.Keys() {
+			s.keys[k.CanonicalKey] = id
+		}
+	}
+	return nil
+}
+
+func (s *snapshot) tasks(_ context.Context, w wants, limit int) ([]Entity, error) {
+	return s.some(limit, w.holds, func(e Entity) time.Time { return e.UpdatedAt }), nil
+}
+
+func (s *snapshot) resolvedConditions(_ context.Context, limit int) ([]Entity, error) {
+	resolved := func(e Entity) bool { return e.Type == schema.EntityCondition && e.ResolvesTo != nil }
+	return s.some(limit, resolved, func(e Entity) time.Time { return e.ResolvedAt }), nil
+}
+
+func (s *snapshot) some(limit int, holds func(Entity) bool, when func(Entity) time.Time) []Entity {
+	var out []Entity
+	for _, e := range s.entities {
+		if e.Exists() && holds(e) {
+			out = append(out, e)
+		}
+	}
+	slices.SortFunc(out, func(a, b Entity) int {
+		return cmp.Or(when(b).Compare(when(a)), cmp.Compare(a.ID, b.ID))
+	})
+	return out[:min(len(out), limit)]
+}
+
+func (s *snapshot) load(_ context.Context, ids []string) (map[string]Entity, error) {
+	out := make(map[string]Entity, len(ids))
+	for _, id := range ids {
+		if e, ok := s.entities[id]; ok && e.Exists() {
+			out[id] = e
+		}
+	}
+	return out, nil
+}
+
+func (s *snapshot) effective(_ context.Context, tasks []Entity) (map[[2]string]ending, error) {
+	out := map[[2]string]ending{}
+	for _, t := range tasks {
+		for _, b := range t.Blockers {
+			end := ending{id: b.ID}
+			for seen := map[string]bool{b.ID: true}; end.hops < maxHops; end.hops++ {
+				next := s.entities[end.id].ResolvesTo
+				if next == nil || seen[next.ID] {
+					break
+				}
+				seen[next.ID] = true
+				end.id = next.ID
+			}
+			out[[2]string{t.ID, b.ID}] = end
+		}
+	}
+	return out, nil
+}
+
+func (s *snapshot) find(_ context.Context, text string) (string, error) {
+	text = strings.TrimSpace(text)
+	if isID(text) {
+		return strings.ToLower(text), nil
+	}
+	for _, key := range keysNaming(s.project, schema.EntityTask, text) {
+		if id := s.keys[key.String()]; id != "" {
+			return id, nil
+		}
+	}
+	found := ""
+	for id, e := range s.entities {
+		if len(text) < minPrefix || e.Type != schema.EntityTask || !strings.HasPrefix(id, strings.ToLower(text)) {
+			continue
+		}
+		if found != "" {
+			return "", fmt.Errorf("task %q in project %q: %w", text, s.project, ErrAmbiguous)
+		}
+		found = id
+	}
+	if found == "" {
+		return "", fmt.Errorf("task %q in project %q: %w", clip(text), s.project, ErrNotFound)
+	}
+	return found, nil
+}
