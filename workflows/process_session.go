@@ -110,9 +110,10 @@ func (p *processSession) run(ctx workflow.Context) (schema.ProcessSessionResult,
 	if err != nil {
 		return schema.ProcessSessionResult{}, err
 	}
-	state, err := graph.Run(ctx, durable.Runner{}, stategraph.Update{})
+	thread := graph.NewThread(durable.Runner{})
+	state, err := thread.Invoke(ctx, stategraph.Update{})
 	if err != nil {
-		return schema.ProcessSessionResult{}, err
+		return schema.ProcessSessionResult{}, p.stopped(ctx, thread, err)
 	}
 	if p.cause != nil {
 		return schema.ProcessSessionResult{}, p.failure(sessionFailed.Get(state))
@@ -126,10 +127,28 @@ func (p *processSession) run(ctx workflow.Context) (schema.ProcessSessionResult,
 	return result, nil
 }
 
+// stopped is the error of a run whose graph did not come to its end: it was cancelled, which the
+// graph sees between two steps, or the build's end could not be recorded.
+func (p *processSession) stopped(ctx workflow.Context, thread *stategraph.Thread[workflow.Context], err error) error {
+	cause, failed := durable.Cause(err), sessionFailed.Get(thread.State())
+	if failed.Step == "" {
+		failed, p.cause = describeFailure(p.progress.Step, cause), cause
+		if err := thread.UpdateAs(stategraph.END, stategraph.Update{sessionFailed.Add(failed)}); err != nil {
+			return err
+		}
+	}
+	if temporal.IsCanceledError(cause) {
+		if _, err := p.failBuild(ctx, thread.State()); err != nil {
+			workflow.GetLogger(ctx).Error("the failure is not recorded", "step", failed.Step, "reason", err)
+		}
+	}
+	return p.failure(failed)
+}
+
 // failure is the error that ends the workflow: the step, and the cause's own type and message.
 func (p *processSession) failure(f stepFailure) error {
 	if temporal.IsCanceledError(p.cause) {
-		return p.cause
+		return temporal.NewCanceledError(f.Step)
 	}
 	return temporal.NewNonRetryableApplicationError(f.Step+": "+f.Error, f.Type, p.cause)
 }
