@@ -180,7 +180,10 @@ func (s *source) equalAt(q *quote, x extent) bool {
 	}
 	v = s.bare()
 	start, end = v.within(x)
-	return start < end && v.text[start:end] == q.bare().text && q.bounded(s.text, v.original(start, end))
+	text, bare := v.text[start:end], q.bare().text
+	i := strings.Index(text, bare)
+	return bare != "" && i >= 0 && strings.Trim(text, outerMarks) == strings.Trim(bare, outerMarks) &&
+		q.bounded(s.text, v.original(start+i, start+i+len(bare)))
 }
 
 // bounded reports whether a place has the ends of words where the bare quote has them: what the quote
@@ -191,6 +194,9 @@ func (q *quote) bounded(text string, x extent) bool {
 		(outer(q.text[inner.end:]) == 0 || boundary(text, x.end))
 }
 
+// outerMarks are what a bare text may keep at its ends and a bare quote lacks.
+const outerMarks = " .,:-_'!"
+
 // outline grows places of a message over the punctuation that the quote has at its ends and its
 // view left out, as far as the message has some there that its own view left out too.
 func (s *source) outline(q *quote, of, in *view, spans []extent) {
@@ -200,7 +206,7 @@ func (s *source) outline(q *quote, of, in *view, spans []extent) {
 		from, to := in.within(x)
 		grow := func(wider extent) bool {
 			start, end := in.within(wider)
-			if start != from || end != to || !onBorder(s.text, wider.start) || !onBorder(s.text, wider.end) {
+			if strings.Trim(in.text[start:end], outerMarks) != strings.Trim(in.text[from:to], outerMarks) || !onBorder(s.text, wider.start) || !onBorder(s.text, wider.end) {
 				return false
 			}
 			x = wider

@@ -166,7 +166,8 @@ func (f *folder) space() {
 
 // emphasis leaves out Markdown's marks of emphasis, which have a word on exactly one side.
 func (f *folder) emphasis() {
-	end, fits := f.marks()
+	end := f.marks(f.pos)
+	fits := markdown(f.src[f.pos:end])
 	before, _ := utf8.DecodeLastRune(f.out)
 	after := f.peek(end)
 	if f.cut && (len(f.out) == 0 || after == 0) {
@@ -186,27 +187,35 @@ func (f *folder) emphasis() {
 	}
 }
 
-// marks returns where a stretch of marks ends, and whether each is of a length that Markdown knows.
-func (f *folder) marks() (end int, fits bool) {
-	fits = true
-	var mark rune
+// marks returns where a stretch of marks that begins at byte i ends.
+func (f *folder) marks(i int) int {
+	for i < len(f.src) {
+		r, size := utf8.DecodeRuneInString(f.src[i:])
+		if r != '*' && r != '_' && r != '~' && !ignorable(r) {
+			break
+		}
+		i += size
+	}
+	return i
+}
+
+// markdown reports whether each of some marks is of a length that Markdown knows.
+func markdown(marks string) bool {
+	var last rune
 	n := 0
-	known := func() bool { return mark == '~' && n == 2 || mark != '~' && n <= 3 }
-	for end = f.pos; end < len(f.src); {
-		r, size := utf8.DecodeRuneInString(f.src[end:])
+	known := func() bool { return last == 0 || last == '~' && n == 2 || last != '~' && n <= 3 }
+	for _, r := range marks {
 		switch {
 		case ignorable(r):
-		case r != '*' && r != '_' && r != '~':
-			return end, fits && known()
-		case r == mark:
+		case r == last:
 			n++
+		case !known():
+			return false
 		default:
-			fits = fits && (n == 0 || known())
-			mark, n = r, 1
+			last, n = r, 1
 		}
-		end += size
 	}
-	return end, fits && known()
+	return known()
 }
 
 // peek returns the first rune of what byte i and those after it fold to, or 0.
@@ -252,7 +261,7 @@ func (f *folder) dashes() {
 	n := sameBytes(f.src[f.pos:], '-')
 	if n == 2 || n == 3 {
 		before, _ := utf8.DecodeLastRune(f.out)
-		after := f.peek(f.pos + n)
+		after := f.peek(f.marks(f.pos + n))
 		if unicode.IsSpace(before) && unicode.IsSpace(after) || wordRune(before) && wordRune(after) {
 			f.whole(n, "-")
 			return
