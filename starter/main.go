@@ -33,7 +33,9 @@ func main() {
 	}
 	code := a.main(ctx, os.Args[1:])
 	stop()
-	os.Exit(code)
+	if code != exitOK {
+		os.Exit(code) //nolint:gocritic // stop has been called
+	}
 }
 
 // app is one invocation of the program.
@@ -58,6 +60,14 @@ var commands = []command{
 	{"process", "FILE|DIR|-", "turn transcripts into memory", (*app).processCommand},
 	{"search", "TEXT", "find memories, with their evidence", (*app).searchCommand},
 	{"entry show", "ID", "show a memory and its evidence in context", (*app).entryShowCommand},
+	{"blocked", "", "list blocked tasks and what they wait for", (*app).blockedCommand},
+	{"tasks", "", "list tasks", (*app).tasksCommand},
+	{"task show", "ID", "show a task, its blockers and its history with evidence", (*app).taskShowCommand},
+	{"task set", "ID", "change a task", (*app).taskSetCommand},
+	{"task merge", "ID INTO", "make a task part of another one", (*app).taskMergeCommand},
+	{"conditions resolved", "", "list what conditions turned out to be", (*app).conditionsResolvedCommand},
+	{"condition resolve", "ID TARGET", "say what a condition turned out to be", (*app).conditionResolveCommand},
+	{"artifact close", "ID", "say that an artifact is done with", (*app).artifactCloseCommand},
 	{"builds list", "", "list the latest builds", (*app).buildsListCommand},
 	{"builds show", "ID", "show a build, its steps and what failed", (*app).buildsShowCommand},
 	{"doctor", "", "check every server and say how to mend it", (*app).doctorCommand},
@@ -137,7 +147,7 @@ func (a *app) usage() {
 	var b strings.Builder
 	b.WriteString("AxiomMind: long-term memory with proof.\n\nUsage: starter COMMAND [flags]\n\n")
 	for _, c := range commands {
-		fmt.Fprintf(&b, "  %-26s %s\n", c.name+" "+c.arguments, c.summary)
+		fmt.Fprintf(&b, "  %-28s %s\n", c.name+" "+c.arguments, c.summary)
 	}
 	b.WriteString("\nEvery command takes --output json and -h. Settings come from flags, AXIOMMIND_… variables,\n" +
 		"or a YAML file (--config); a local stack that is up is found by itself.\n" +

@@ -22,19 +22,25 @@ import (
 
 const heartbeat = 10 * time.Second
 
+// Indexer has the titles of new tasks indexed.
+type Indexer interface {
+	Enqueue(ctx context.Context, stream string) error
+}
+
 // Activities writes project streams, and asks their writer to.
 type Activities struct {
 	log      *eventlog.Store
 	writer   *Writer
+	indexer  Indexer
 	temporal client.Client
 }
 
 // NewActivities returns the room's activities. The client sends updates to project_tasks.
-func NewActivities(log *eventlog.Store, writer *Writer, temporal client.Client) (*Activities, error) {
-	if log == nil || writer == nil || temporal == nil {
-		return nil, errors.New("task activities: an event log, a writer and a Temporal client are needed")
+func NewActivities(log *eventlog.Store, writer *Writer, indexer Indexer, temporal client.Client) (*Activities, error) {
+	if log == nil || writer == nil || indexer == nil || temporal == nil {
+		return nil, errors.New("task activities: an event log, a writer, an indexer and a Temporal client are needed")
 	}
-	return &Activities{log: log, writer: writer, temporal: temporal}, nil
+	return &Activities{log: log, writer: writer, indexer: indexer, temporal: temporal}, nil
 }
 
 // SessionInput names a session whose task notes are to be resolved.
@@ -79,7 +85,11 @@ func (a *Activities) resolve(ctx context.Context, in SessionInput) (Result, erro
 			batch.Entries = append(batch.Entries, e)
 		}
 	}
-	return a.writer.Apply(ctx, batch)
+	result, err := a.writer.Apply(ctx, batch)
+	if err != nil {
+		return result, err
+	}
+	return result, a.indexer.Enqueue(ctx, schema.ProjectStream(in.Project))
 }
 
 // RunCommand does what a person asks of a task. Only the project's workflow may call it.
@@ -88,6 +98,8 @@ func (a *Activities) RunCommand(ctx context.Context, c Command) (Result, error) 
 	defer stop()
 	result, err := a.writer.Do(ctx, c)
 	switch {
+	case err == nil:
+		err = a.indexer.Enqueue(ctx, schema.ProjectStream(c.Project))
 	case errors.Is(err, ErrNotFound):
 		err = border.Invalid(schema.ErrorTaskNotFound, err)
 	case errors.Is(err, ErrRefused):

@@ -79,7 +79,7 @@ func (a *Activities) indexSession(ctx context.Context, in SessionInput) (Session
 			return result, err
 		}
 		if time.Since(woken) > wakeAgain {
-			if err := a.wake(ctx); err != nil {
+			if err := wake(ctx, a.temporal, a.writer.Collection()); err != nil {
 				return SessionResult{}, err
 			}
 			woken = time.Now()
@@ -105,17 +105,38 @@ func (a *Activities) session(ctx context.Context, in SessionInput) (pending uint
 	return pending, SessionResult{Indexed: int(done), Failed: int(failed)}, nil
 }
 
-func (a *Activities) wake(ctx context.Context) error {
-	collection := a.writer.Collection()
+func wake(ctx context.Context, temporal client.Client, collection string) error {
 	options := client.StartWorkflowOptions{
 		ID: schema.VectorWorkflowID(collection), TaskQueue: schema.QueueMain,
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		StaticSummary:         "writes the vectors of " + collection,
 	}
-	_, err := a.temporal.SignalWithStartWorkflow(ctx, options.ID, schema.SignalWake, nil, options,
+	_, err := temporal.SignalWithStartWorkflow(ctx, options.ID, schema.SignalWake, nil, options,
 		schema.WorkflowVectorWriter, schema.VectorWriterInput{Collection: collection})
 	if err != nil {
 		return fmt.Errorf("wake the vector writer of %q: %w", collection, err)
 	}
 	return nil
+}
+
+// Enqueuer hands what a stream asks to be indexed to the collection's writer, and does not wait.
+type Enqueuer struct {
+	log        Log
+	projector  *OutboxProjector
+	temporal   client.Client
+	collection string
+}
+
+// NewEnqueuer returns the enqueuer of the projector's collection.
+func NewEnqueuer(log Log, projector *OutboxProjector, temporal client.Client) *Enqueuer {
+	return &Enqueuer{log: log, projector: projector, temporal: temporal, collection: schema.VectorCollection(projector.version)}
+}
+
+// Enqueue brings the outbox up to date with the stream, and wakes the writer if there is anything new.
+func (e *Enqueuer) Enqueue(ctx context.Context, stream string) error {
+	progress, err := e.log.Project(ctx, e.projector, stream)
+	if err != nil || progress.Events == 0 {
+		return err
+	}
+	return wake(ctx, e.temporal, e.collection)
 }

@@ -84,9 +84,9 @@ type rooms struct {
 }
 
 func newRooms(s *Stores, model llm.Model, cfg Config) (*rooms, error) {
-	outbox := vector.NewOutboxProjector(s.ClickHouse, s.Embedder.Version(), nil)
+	outbox := vector.NewOutboxProjector(s.ClickHouse, s.Embedder.Version(), vector.TitleRequests())
 	writer, err := vector.NewWriter(s.ClickHouse, s.Log, outbox, s.Weaviate, s.Embedder,
-		[]vector.Source{vector.NewEntrySource(s.ClickHouse)}, vector.Options{})
+		[]vector.Source{vector.NewEntrySource(s.ClickHouse), vector.NewTitleSource(s.ClickHouse)}, vector.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,8 @@ func newRooms(s *Stores, model llm.Model, cfg Config) (*rooms, error) {
 	r.evidence, errs[3] = evidence.NewActivities(s.Log)
 	r.entry, errs[4] = entry.NewActivities(s.Log)
 	r.vector, errs[5] = vector.NewActivities(writer, s.ClickHouse, s.Embedder, s.Temporal)
-	r.task, errs[6] = task.NewActivities(s.Log, task.NewWriter(s.Log, s.ClickHouse, nil), s.Temporal)
+	tasks := task.NewWriter(s.Log, s.ClickHouse, vector.NewTitles(s.Weaviate, s.Embedder))
+	r.task, errs[6] = task.NewActivities(s.Log, tasks, vector.NewEnqueuer(s.Log, outbox, s.Temporal), s.Temporal)
 	return r, errors.Join(errs...)
 }
 

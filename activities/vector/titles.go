@@ -1,0 +1,156 @@
+package vector
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/task"
+	"axiommind/schema"
+)
+
+// titleEvents are the events that give a task a title. An item is one title of a task: a task that
+// is renamed keeps the vector of its old title, which still leads to it.
+var titleEvents = []string{schema.TaskCreated, schema.TaskTitleChanged}
+
+// TitleRequests tells the outbox of task titles: see [NewOutboxProjector].
+func TitleRequests() map[string]Enqueue {
+	out := map[string]Enqueue{}
+	for _, eventType := range titleEvents {
+		out[eventType] = func(event schema.Event) ([]Request, error) {
+			item, err := titleItem(event.Type, event.Project, event.Seq, event.Payload)
+			return []Request{{Kind: schema.ItemTaskTitle, ID: item.ID, Project: event.Project}}, err
+		}
+	}
+	return out
+}
+
+// titleItem is the item of the event at seq of the project's stream. Its id names both the task and
+// the event.
+func titleItem(eventType, project string, seq uint64, payload []byte) (Item, error) {
+	var p struct {
+		TaskID string `json:"task_id"`
+		Title  string `json:"title"`
+		To     string `json:"to"`
+	}
+	if err := json.Unmarshal(payload, &p); err != nil {
+		return Item{}, fmt.Errorf("decode %s %d of project %q: %w", eventType, seq, project, err)
+	}
+	title := p.Title
+	if eventType == schema.TaskTitleChanged {
+		title = p.To
+	}
+	return Item{
+		Kind: schema.ItemTaskTitle, ID: p.TaskID + "/" + strconv.FormatUint(seq, 10), Project: project, Title: title,
+	}, nil
+}
+
+// TitleSource reads task titles out of the event log.
+type TitleSource struct{ conn driver.Conn }
+
+// NewTitleSource returns the source of task titles.
+func NewTitleSource(conn driver.Conn) *TitleSource { return &TitleSource{conn: conn} }
+
+// Kind is that of task titles.
+func (*TitleSource) Kind() string { return schema.ItemTaskTitle }
+
+// Load returns those of the project's titles that exist, by id.
+func (s *TitleSource) Load(ctx context.Context, project string, ids []string) (map[string]Item, error) {
+	seqs := make([]uint64, 0, len(ids))
+	for _, id := range ids {
+		_, seq, _ := strings.Cut(id, "/")
+		n, err := strconv.ParseUint(seq, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("read task title %q: %w", id, err)
+		}
+		seqs = append(seqs, n)
+	}
+	out := make(map[string]Item, len(ids))
+	if len(ids) == 0 {
+		return out, nil
+	}
+	items, err := s.query(ctx, `stream = ? AND seq IN ? AND event_type IN ?`, schema.ProjectStream(project), seqs, titleEvents)
+	for _, i := range items {
+		out[i.ID] = i
+	}
+	return out, err
+}
+
+// After returns up to limit titles in the order of project and id, after the given ones.
+func (s *TitleSource) After(ctx context.Context, project, id string, limit int) ([]Item, error) {
+	const itemID = `concat(JSONExtractString(payload_json, 'task_id'), '/', toString(seq))`
+	return s.query(ctx, `startsWith(stream, ?) AND event_type IN ? AND (project, `+itemID+`) > (?, ?)
+		ORDER BY project, `+itemID+` LIMIT ?`, schema.ProjectStream(""), titleEvents, project, id, limit)
+}
+
+func (s *TitleSource) query(ctx context.Context, where string, args ...any) ([]Item, error) {
+	rows, err := s.conn.Query(ctx, `SELECT event_type, project, seq, payload_json FROM events_raw FINAL WHERE `+where, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read task titles: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var out []Item
+	for rows.Next() {
+		var eventType, project, payload string
+		var seq uint64
+		if err := rows.Scan(&eventType, &project, &seq, &payload); err != nil {
+			return nil, fmt.Errorf("read task titles: %w", err)
+		}
+		item, err := titleItem(eventType, project, seq, []byte(payload))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, item)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read task titles: %w", err)
+	}
+	return out, nil
+}
+
+// Titles finds tasks by the meaning of their titles.
+type Titles struct {
+	client     *Client
+	embedder   Embedder
+	collection string
+}
+
+// NewTitles returns the searcher over the embedder's collection.
+func NewTitles(client *Client, embedder Embedder) *Titles {
+	return &Titles{client: client, embedder: embedder, collection: schema.VectorCollection(embedder.Version())}
+}
+
+// SimilarTitles returns up to limit tasks, the most similar first. What was written a moment ago may
+// be missing.
+func (t *Titles) SimilarTitles(ctx context.Context, project, title string, limit int) ([]task.TitleHit, error) {
+	vectors, err := t.embedder.Embed(ctx, []string{title})
+	if err != nil {
+		return nil, fmt.Errorf("embed title: %w", err)
+	}
+	if len(vectors) != 1 {
+		return nil, errors.Join(ErrEmbedder, fmt.Errorf("%d vectors for one title", len(vectors)))
+	}
+	found, err := t.client.Hybrid(ctx, HybridQuery{
+		Collection: t.collection, Project: project, Filter: Filter{Kind: schema.ItemTaskTitle},
+		Text: title, Vector: vectors[0], Alpha: 1, Limit: 2 * limit,
+	})
+	if err != nil {
+		return nil, err
+	}
+	hits := make([]task.TitleHit, 0, limit)
+	seen := map[string]bool{}
+	for _, c := range found {
+		id, _, _ := strings.Cut(c.ItemID, "/")
+		if seen[id] || len(hits) == limit {
+			continue
+		}
+		seen[id] = true
+		hits = append(hits, task.TitleHit{TaskID: id, Similarity: c.Similarity})
+	}
+	return hits, nil
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/user"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/pflag"
+	"go.temporal.io/sdk/temporal"
+
+	"axiommind/activities/task"
+	"axiommind/schema"
+	"axiommind/worker/service"
+)
+
+func (a *app) taskShowCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	o := &taskFlags{}
+	o.add(f)
+	return func(ctx context.Context, args []string) error {
+		return a.withQueries(ctx, o, func(q *task.Queries, s task.Selection) error {
+			detail, err := q.GetTaskDetail(ctx, s, args[0])
+			if errors.Is(err, task.ErrAmbiguous) {
+				return usageError{err}
+			}
+			if err != nil {
+				return err
+			}
+			return a.print(detail, func(w io.Writer) error { return printTask(w, detail) })
+		})
+	}
+}
+
+func printTask(w io.Writer, d task.TaskDetail) error {
+	var b strings.Builder
+	t := d.Task
+	fmt.Fprintf(&b, "%s\n\ntask      %s\nkey       %s\nstatus    %s, %s priority\nsince     %s, changed %s\n",
+		t.Title, t.ID, t.CanonicalKey, t.TaskStatus, t.Priority, when(t.CreatedAt), when(t.UpdatedAt))
+	for _, alias := range t.Aliases {
+		fmt.Fprintf(&b, "also      %s\n", alias.CanonicalKey)
+	}
+	if t.ResolvesTo != nil {
+		fmt.Fprintf(&b, "merged    into %s\n", t.ResolvesTo.ID)
+	}
+	for _, v := range d.Blockers {
+		fmt.Fprintf(&b, "waits for %s\n", blockerText(v))
+	}
+	for _, v := range d.Suggestions {
+		fmt.Fprintf(&b, "perhaps   %s\n", blockerText(v))
+	}
+	b.WriteString("\nhistory\n")
+	for _, h := range d.History {
+		fmt.Fprintf(&b, "  %s  %s\n", when(h.Event.TS), eventText(h.Event))
+		switch {
+		case h.Act.EntryID != "":
+			for _, e := range h.Evidence {
+				fmt.Fprintf(&b, "      %s\n", evidenceLine(h.Event.SessionID, e))
+			}
+		case h.Act.Reason != "":
+			fmt.Fprintf(&b, "      by %s: %s\n", h.Event.Actor, h.Act.Reason)
+		default:
+			fmt.Fprintf(&b, "      by %s\n", h.Event.Actor)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (a *app) taskSetCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	c := task.Command{}
+	f.StringVar(&c.Project, "project", "default", "project of the task")
+	f.StringVar((*string)(&c.Status), "status", "", "pending, in_progress, blocked, done or cancelled")
+	f.StringVar((*string)(&c.Priority), "priority", "", "low, medium, high or critical")
+	f.StringVar(&c.Title, "title", "", "new title; the old one still leads to the task")
+	f.StringArrayVar(&c.Block, "block", nil, "what it waits for: an address, an issue, a task or any text (may be repeated)")
+	f.StringArrayVar(&c.Unblock, "unblock", nil, "what it does not wait for any more (may be repeated)")
+	f.StringVar(&c.Reason, "reason", "", "why, for the history")
+	return func(ctx context.Context, args []string) error {
+		c.TaskID = args[0]
+		return a.command(ctx, c)
+	}
+}
+
+func (a *app) taskMergeCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	c := task.Command{}
+	f.StringVar(&c.Project, "project", "default", "project of the tasks")
+	f.StringVar(&c.Reason, "reason", "", "why, for the history")
+	return func(ctx context.Context, args []string) error {
+		c.TaskID, c.MergeInto = args[0], args[1]
+		return a.command(ctx, c)
+	}
+}
+
+func (a *app) conditionResolveCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	c := task.Command{}
+	f.StringVar(&c.Project, "project", "default", "project of the condition")
+	f.StringVar(&c.Reason, "reason", "", "why, for the history")
+	return func(ctx context.Context, args []string) error {
+		c.ConditionID, c.ResolveTo = args[0], args[1]
+		return a.command(ctx, c)
+	}
+}
+
+func (a *app) artifactCloseCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	c := task.Command{}
+	f.StringVar(&c.Project, "project", "default", "project of the artifact")
+	f.StringVar(&c.Reason, "reason", "", "why, for the history")
+	return func(ctx context.Context, args []string) error {
+		c.CloseArtifact = args[0]
+		return a.command(ctx, c)
+	}
+}
+
+// command sends the command to the project's writer and waits until it is done.
+func (a *app) command(ctx context.Context, c task.Command) error {
+	c.RequestID, c.Actor, c.At = uuid.NewString(), actor(), time.Now().UTC()
+	if err := c.Validate(); err != nil {
+		return usageError{err}
+	}
+	logger, err := service.NewLogger(a.cfg)
+	if err != nil {
+		return usageError{err}
+	}
+	temporalClient, err := service.ConnectTemporal(ctx, a.shortConfig(), a.waitLogger(logger))
+	if err != nil {
+		return fmt.Errorf("%w\nIs it up? Start everything with: go run ./deploy/local up", err)
+	}
+	defer temporalClient.Close()
+	var result task.Result
+	err = task.Update(ctx, temporalClient, c.Project, schema.UpdateCommand, c.RequestID, c, &result)
+	var application *temporal.ApplicationError
+	if errors.As(err, &application) {
+		err = errors.New(application.Message())
+		if application.Type() == schema.ErrorTaskNotFound || application.Type() == schema.ErrorInvalidInput {
+			return usageError{err}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return a.print(result, func(w io.Writer) error {
+		text := "done"
+		if result.Events == 0 {
+			text = "nothing to change"
+		}
+		_, err := fmt.Fprintln(w, text)
+		return err
+	})
+}
+
+// actor is who the history names.
+func actor() string {
+	u, err := user.Current()
+	if err != nil || u.Username == "" {
+		return "cli"
+	}
+	return "cli:" + u.Username
+}
