@@ -29,8 +29,9 @@ type Result struct {
 // Where there are several pieces of JSON, the last one with entries counts. An answer without any,
 // even an empty one, is ErrUnreadable: only an explicit empty list means that there is nothing.
 func Read(text string) (Result, error) {
-	found := candidates(text)
-	if len(found) == 0 {
+	s := scanner{text: text}
+	whole := s.run()
+	if len(s.found) == 0 {
 		return Result{}, fmt.Errorf("%w: no JSON in it", ErrUnreadable)
 	}
 	var (
@@ -38,30 +39,35 @@ func Read(text string) (Result, error) {
 		bestOf  = -1
 		why     error
 		singles []json.RawMessage
+		partial bool
 	)
-	for _, c := range found {
+	for i, c := range s.found {
 		if c.err != nil {
-			if why == nil || errors.Is(why, errNoEntries) {
-				why = c.err
-			}
+			why = c.err
 			continue
 		}
 		list := c.list
 		if list.single {
 			singles = append(singles, list.items...)
-			list.items = singles
-		} else {
-			singles = nil
+			if i+1 < len(s.found) && s.found[i+1].list.single {
+				partial = partial || list.truncated
+				continue
+			}
+			list.items, singles = singles, nil
 		}
 		r := readItems(list.items)
-		r.Truncated = list.truncated
+		r.Truncated = list.truncated || list.single && partial
 		if rank := r.rank(); rank >= bestOf {
 			best, bestOf = r, rank
 		}
 	}
 	if bestOf < 0 {
+		if why == nil {
+			why = errNoEntries
+		}
 		return Result{}, fmt.Errorf("%w: %w", ErrUnreadable, why)
 	}
+	best.Truncated = best.Truncated || !whole
 	if best.Truncated && len(best.Entries)+len(best.Rejected) == 0 {
 		return best, fmt.Errorf("%w: cut off before the end of the first entry", ErrUnreadable)
 	}

@@ -3,6 +3,7 @@ package answer
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -279,4 +280,31 @@ func TestReadOfMutilatedAnswers(t *testing.T) {
 			require.NotEmpty(t, item.Reason)
 		}
 	})
+}
+
+// TestReadOfHugeAnswers would not end within the test's time if reading took the square of the
+// answer's length.
+func TestReadOfHugeAnswers(t *testing.T) {
+	t.Parallel()
+	const n = 5000
+	items := strings.Repeat(goodItem+",\n", n)
+	tests := map[string]struct {
+		text string
+		want int
+	}{
+		"trailing comma":    {`{"entries":[` + items + `]}`, n},
+		"one entry a line":  {strings.Repeat(goodItem+"\n", 500), 500},
+		"brackets in prose": {strings.Repeat("{x} it's [1] \"quoted\" ", n), 0},
+		"never closed":      {strings.Repeat("{'a':[", 30) + strings.Repeat("word \"w\" it's ", n), 0},
+		"thoughts":          {strings.Repeat("<think>x</THINK>", n), 0},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := Read(tc.text)
+			require.Equal(t, tc.want == 0, errors.Is(err, ErrUnreadable))
+			require.Len(t, r.Entries, tc.want)
+			require.False(t, r.Truncated)
+		})
+	}
 }

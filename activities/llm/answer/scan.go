@@ -11,13 +11,24 @@ import (
 )
 
 const (
-	// maxCandidates bounds how many places of an answer are tried.
-	maxCandidates = 64
+	// maxCandidates bounds how many pieces of an answer are kept.
+	maxCandidates = 4096
+	// maxScan bounds how much is read of overlapping pieces, in bytes.
+	maxScan = 64 << 20
 	// maxDepth bounds nesting: an extraction is five levels deep, and the repair recurses.
 	maxDepth = 64
-	// maxRepair bounds what is given to the repair, in bytes.
-	maxRepair = 1 << 20
+	// maxRepair bounds what is given to the repair, in bytes for a whole answer: it takes time in
+	// the square of it.
+	maxRepair = 96 << 10
 )
+
+// scanner finds and reads the pieces of JSON in an answer.
+type scanner struct {
+	text   string
+	found  []candidate
+	scan   int
+	repair int
+}
 
 // candidate is a piece of an answer that may be JSON, and what was read of it.
 type candidate struct {
@@ -33,17 +44,17 @@ type candidate struct {
 // thoughtTags are the names of the tags some models put around their thoughts.
 var thoughtTags = []string{"think", "thinking", "thought", "thoughts", "reasoning", "reflection"}
 
-// candidates finds the pieces of JSON outside of thoughts, in order. Tags inside of JSON strings
-// are text, so thoughts are skipped while scanning and not before.
-func candidates(text string) []candidate {
-	var out []candidate
+// run finds the pieces of JSON outside of thoughts, in order. Tags inside of JSON strings are text,
+// so thoughts are skipped while scanning and not before. It reports false when it gave up.
+func (s *scanner) run() bool {
+	text := s.text
 	start, brokenUntil := 0, 0
-	for i := 0; i < len(text) && len(out) < maxCandidates; {
+	for i := 0; i < len(text); {
 		switch text[i] {
 		case '<':
 			next, dropped := skipThought(text, i)
 			if dropped {
-				out = nil
+				s.found = nil
 			}
 			if next > i+1 {
 				start = next
@@ -52,12 +63,17 @@ func candidates(text string) []candidate {
 		case '{', '[':
 			length, closed := matching(text[i:])
 			end := i + length
+			if s.scan += length; s.scan > maxScan || len(s.found) == maxCandidates {
+				return false
+			}
 			c := candidate{text: text[i:end], open: !closed, alone: filler(text[start:i]) && filler(text[end:])}
-			c.list, c.err = c.items()
+			c.list, c.err = s.items(c)
 			switch {
 			case c.err == nil:
 				// What is found inside of something that could not be read is not all of it.
 				c.list.truncated = c.list.truncated || i < brokenUntil
+				i = end
+			case errors.Is(c.err, errTooDeep):
 				i = end
 			case errors.Is(c.err, errNoEntries):
 				i++
@@ -65,17 +81,29 @@ func candidates(text string) []candidate {
 				brokenUntil = max(brokenUntil, end)
 				i++
 			}
-			out = append(out, c)
+			s.keep(c)
 		default:
 			i++
 		}
 	}
-	return out
+	return true
+}
+
+// keep drops all pieces without a list but the first, which says why.
+func (s *scanner) keep(c candidate) {
+	if c.err == nil || len(s.found) == 0 {
+		s.found = append(s.found, c)
+		return
+	}
+	if first := &s.found[0]; errors.Is(first.err, errNoEntries) && !errors.Is(c.err, errNoEntries) {
+		first.err = c.err
+	}
 }
 
 // filler reports whether text is only what surrounds an answer's JSON: white space and code fences.
 func filler(text string) bool {
-	return strings.Trim(strings.ReplaceAll(strings.ToLower(text), "json", ""), "`~ \t\r\n\ufeff") == ""
+	const long = 256
+	return len(text) < long && strings.Trim(strings.ReplaceAll(strings.ToLower(text), "json", ""), "`~ \t\r\n\ufeff") == ""
 }
 
 // skipThought returns where to go on after a tag at i. A closing tag without its opening one means
@@ -88,11 +116,15 @@ func skipThought(text string, i int) (next int, dropped bool) {
 		if !hasFoldPrefix(text[i:], "<"+tag+">") {
 			continue
 		}
-		rest := text[i:]
-		if end := strings.Index(strings.ToLower(rest), "</"+tag+">"); end >= 0 && end+len(tag)+3 <= len(rest) {
-			return i + end + len(tag) + 3, false
+		for at := i; ; at += len("</") {
+			end := strings.Index(text[at:], "</")
+			if end < 0 {
+				return len(text), false
+			}
+			if at += end; hasFoldPrefix(text[at:], "</"+tag+">") {
+				return at + len(tag) + 3, false
+			}
 		}
-		return len(text), false
 	}
 	return i + 1, false
 }
@@ -131,23 +163,30 @@ type itemList struct {
 	single bool
 }
 
-var errNoEntries = errors.New("its JSON has no list of entries")
+var (
+	errNoEntries = errors.New("its JSON has no list of entries")
+	errTooDeep   = fmt.Errorf("its JSON is nested deeper than %d", maxDepth)
+)
 
-// items reads the candidate as it stands, and mended where that fails.
-func (c candidate) items() (itemList, error) {
+// items reads a piece as it stands, and mended where that fails.
+func (s *scanner) items(c candidate) (itemList, error) {
 	if tooDeep(c.text) {
-		return itemList{}, fmt.Errorf("its JSON is nested deeper than %d", maxDepth)
+		return itemList{}, errTooDeep
 	}
 	list, err := readList(c.text)
 	if err == nil && len(list.items) == 0 && c.text[0] == '[' && !c.alone {
 		// Brackets in prose are not an answer.
 		return itemList{}, errNoEntries
 	}
-	if err == nil || errors.Is(err, errNoEntries) {
-		return list, err
+	if err == nil || errors.Is(err, errNoEntries) || list.truncated {
+		return list, unlessTruncated(err, list)
 	}
-	if list.truncated {
+	if list, err := readList(dropCommas(c.text)); err == nil {
 		return list, nil
+	}
+	if s.repair += len(c.text); s.repair > maxRepair {
+		s.repair -= len(c.text)
+		return itemList{}, fmt.Errorf("broken JSON: %w", err)
 	}
 	mended, repairErr := repair(c.text)
 	if repairErr != nil {
@@ -160,6 +199,50 @@ func (c candidate) items() (itemList, error) {
 		list.truncated, list.single = true, false
 	}
 	return list, err
+}
+
+// unlessTruncated drops the error of a list that breaks off: what there is of it can be read.
+func unlessTruncated(err error, list itemList) error {
+	if list.truncated {
+		return nil
+	}
+	return err
+}
+
+// dropCommas takes out the commas before closing brackets, the mistake models make most.
+func dropCommas(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	quoted, comma := false, -1
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if comma >= 0 && c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			if c == '}' || c == ']' {
+				b.WriteString(s[comma+1 : i])
+			} else {
+				b.WriteString(s[comma:i])
+			}
+			comma = -1
+		}
+		switch {
+		case quoted && c == '\\' && i+1 < len(s):
+			b.WriteByte(c)
+			i++
+			c = s[i]
+		case c == '"':
+			quoted = !quoted
+		case c == ',' && !quoted && comma < 0:
+			comma = i
+			continue
+		}
+		if comma < 0 {
+			b.WriteByte(c)
+		}
+	}
+	if comma >= 0 {
+		b.WriteString(s[comma:])
+	}
+	return b.String()
 }
 
 // closesList reports whether all that a piece leaves open is the object around its list.
@@ -313,9 +396,6 @@ func tooDeep(s string) bool {
 // repair mends broken JSON. The library is given text of anybody's making, so a panic of it is an
 // error like any other.
 func repair(s string) (mended string, err error) {
-	if len(s) > maxRepair {
-		return "", fmt.Errorf("repair JSON: longer than %d bytes", maxRepair)
-	}
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("repair JSON: %v", r)
