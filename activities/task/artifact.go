@@ -226,8 +226,9 @@ func formsOf(text string) blockerForms {
 	return f
 }
 
+// orElse returns s, or otherwise where s says nothing.
 func orElse(s, otherwise string) string {
-	if s = strings.TrimSpace(s); s != "" {
+	if s = strings.TrimSpace(s); Normalize(s) != "" {
 		return s
 	}
 	return otherwise

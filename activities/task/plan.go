@@ -56,6 +56,9 @@ type planner struct {
 // Plan returns the events that follow from the batch. The index must be up to date with the
 // project's stream. Entries observed before give none, and entries that are no task notes neither.
 func Plan(ctx context.Context, index Index, vectors TitleSearcher, batch Batch) (Planned, error) {
+	if strings.TrimSpace(batch.Project) == "" {
+		return Planned{}, fmt.Errorf("%w: project is missing", ErrCommand)
+	}
 	p := &planner{
 		world:   newWorld(batch.Project, index, vectors),
 		session: batch.SessionID, build: batch.BuildID, actor: ActorResolver,

@@ -124,6 +124,28 @@ func (p *project) requireNoLeap() {
 	}
 }
 
+// TestAnyText gives the resolver whatever a model may write: an entry is resolved as a whole, or,
+// without a title, skipped as a whole.
+func TestAnyText(t *testing.T) {
+	t.Parallel()
+	text := rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.SampledFrom([]rune("waiting for PROJ-12 https://o/r#5 is done.\u200b\u200d\x00")), 0, 40, -1),
+		rapid.SampledFrom([]string{"waiting for \u200b", "\u200b is done", "blocked by !", "pr \u00ad", "task:alpha:", "http://[", "\xff\xfe"}))
+	rapid.Check(t, func(t *rapid.T) {
+		p := newProject(t, "alpha")
+		for range rapid.IntRange(1, 4).Draw(t, "entries") {
+			e := p.note(schema.ExtractedTask{
+				Title: text.Draw(t, "title"), Status: rapid.SampledFrom(statuses).Draw(t, "status"),
+				BlockedBy: rapid.SliceOfN(text, 0, 4).Draw(t, "blockers"),
+			})
+			planned := p.say(e)
+			require.Equal(t, Normalize(e.Task.Title) == "", len(planned.Skipped) == 1)
+			require.Equal(t, len(planned.Skipped) == 0, len(planned.Events) > 0)
+			p.requireI6()
+			require.Empty(t, p.say(e).Events)
+		}
+	})
+}
+
 func TestFoldIsPure(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
