@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 
 	"axiommind/activities/build"
 	"axiommind/activities/llm"
@@ -30,7 +31,7 @@ const maxPayload = 64 << 10
 // steps are the activities of a session that has something new, in order.
 var steps = []string{
 	"OpenBuild", "IngestSession", "PlanWindows", "ExtractWindow", "RecordExtraction", "AlignSession",
-	"MaterializeEntries", "ProjectSession", "IndexSession", "CloseBuild",
+	"MaterializeEntries", "SubmitSession", "ProjectSession", "IndexSession", "CloseBuild",
 }
 
 func sessionInput() schema.ProcessSessionInput {
@@ -42,6 +43,7 @@ func newEnvironment(r *rooms, workflowID string) *testsuite.TestWorkflowEnvironm
 	suite.SetLogger(slog.New(slog.DiscardHandler))
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(time.Minute)
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute})
 	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: workflowID, TaskQueue: schema.QueueMain})
 	workflows.Register(env)
 	env.RegisterActivity(r)
@@ -74,7 +76,7 @@ func TestProcessSession(t *testing.T) {
 	}{
 		{
 			name: "success", change: func(*rooms) {}, order: steps, status: schema.BuildSuccess,
-			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, Indexed: 1},
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, TaskEvents: 1, Indexed: 1},
 		},
 		{
 			name: "unchanged", change: func(r *rooms) { r.ingested = transcript.IngestResult{Unchanged: true, Messages: 2} },
@@ -96,19 +98,19 @@ func TestProcessSession(t *testing.T) {
 			name:   "a later build adds nothing and keeps what there is",
 			change: func(r *rooms) { r.opened.First, r.record = false, llm.RecordResult{} },
 			order:  steps, status: schema.BuildSuccess,
-			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, Indexed: 1},
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, TaskEvents: 1, Indexed: 1},
 		},
 		{
 			name:   "partial: a truncated answer",
 			change: func(r *rooms) { r.record.Truncated = 1 },
 			order:  steps, status: schema.BuildPartial,
-			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Quarantined: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, Indexed: 1},
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Quarantined: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, TaskEvents: 1, Indexed: 1},
 		},
 		{
 			name:   "partial: a vector failed",
 			change: func(r *rooms) { r.indexed.Indexed, r.indexed.Failed = 0, 1 },
 			order:  steps, status: schema.BuildPartial,
-			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, IndexFailed: 1},
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, TaskEvents: 1, IndexFailed: 1},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -143,6 +145,7 @@ func TestProcessSessionFailure(t *testing.T) {
 		{"RecordExtraction", schema.StepExtract, schema.ErrorStoreRejected},
 		{"AlignSession", schema.StepAlign, schema.ErrorCorruptLog},
 		{"MaterializeEntries", schema.StepMaterialize, schema.ErrorCorruptLog},
+		{"SubmitSession", schema.StepTasks, schema.ErrorStoreRejected},
 		{"ProjectSession", schema.StepProject, schema.ErrorStoreRejected},
 		{"IndexSession", schema.StepIndex, schema.ErrorVectorRejected},
 	} {

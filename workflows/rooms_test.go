@@ -14,6 +14,7 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/evidence"
 	"axiommind/activities/llm"
+	"axiommind/activities/task"
 	"axiommind/activities/transcript"
 	"axiommind/activities/vector"
 	"axiommind/schema"
@@ -29,6 +30,7 @@ type rooms struct {
 	record       llm.RecordResult
 	aligned      evidence.AlignResult
 	materialized entry.MaterializeResult
+	resolved     task.Result
 	indexed      vector.SessionResult
 	pending      []vector.Result
 	// fail is the error of an activity by its name; before is called before it returns.
@@ -61,6 +63,7 @@ func newRooms() *rooms {
 		record:       llm.RecordResult{Entries: 1},
 		aligned:      evidence.AlignResult{Entries: 1, Aligned: 1},
 		materialized: entry.MaterializeResult{Entries: 1, New: 1, Aligned: 1},
+		resolved:     task.Result{Events: 1},
 		indexed:      vector.SessionResult{Indexed: 1},
 		fail:         map[string]error{},
 		inputs:       map[string][]any{},
@@ -178,6 +181,18 @@ func (r *rooms) AlignSession(ctx context.Context, in evidence.AlignInput) (evide
 
 func (r *rooms) MaterializeEntries(ctx context.Context, in entry.MaterializeInput) (entry.MaterializeResult, error) {
 	return called(ctx, r, "MaterializeEntries", in, func() (entry.MaterializeResult, error) { return r.materialized, nil })
+}
+
+func (r *rooms) SubmitSession(ctx context.Context, in task.SessionInput) (task.Result, error) {
+	return called(ctx, r, "SubmitSession", in, func() (task.Result, error) { return r.resolved, nil })
+}
+
+func (r *rooms) ResolveSession(ctx context.Context, in task.SessionInput) (task.Result, error) {
+	return called(ctx, r, "ResolveSession", in, func() (task.Result, error) { return r.resolved, nil })
+}
+
+func (r *rooms) RunCommand(ctx context.Context, in task.Command) (task.Result, error) {
+	return called(ctx, r, "RunCommand", in, func() (task.Result, error) { return r.resolved, nil })
 }
 
 func (r *rooms) IndexSession(ctx context.Context, in vector.SessionInput) (vector.SessionResult, error) {

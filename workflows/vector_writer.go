@@ -64,7 +64,10 @@ func awaitWork(ctx workflow.Context, wake workflow.ReceiveChannel, nextRetry tim
 		AddFuture(workflow.NewTimer(ctx, wait), func(f workflow.Future) {
 			if f.Get(ctx, nil) != nil {
 				work = false // Cancelled.
+				return
 			}
+			// A wake that came together with the end of the wait counts.
+			work = wake.ReceiveAsync(nil) || work
 		}).
 		Select(ctx)
 	return work

@@ -1,0 +1,99 @@
+package workflows_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+
+	"axiommind/activities/vector"
+	"axiommind/schema"
+)
+
+const collection = "Entry_hash"
+
+func vectorEnvironment(r *rooms) *testsuite.TestWorkflowEnvironment {
+	return newEnvironment(r, schema.VectorWorkflowID(collection))
+}
+
+func runVectorWriter(env *testsuite.TestWorkflowEnvironment) error {
+	env.ExecuteWorkflow(schema.WorkflowVectorWriter, schema.VectorWriterInput{Collection: collection})
+	return env.GetWorkflowError()
+}
+
+// The writer goes on while rows remain, and ends once nothing came for the idle time.
+func TestVectorWriterEndsWhenIdle(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	r.pending = []vector.Result{{Indexed: 512, Remaining: 3}, {Indexed: 3}}
+	env := vectorEnvironment(r)
+	begin := env.Now()
+	require.NoError(t, runVectorWriter(env))
+	require.Len(t, r.order(), 2)
+	require.Equal(t, vector.IndexInput{Limit: 512}, inputsOf[vector.IndexInput](r, "IndexPending")[0])
+	require.GreaterOrEqual(t, env.Now().Sub(begin), time.Minute)
+}
+
+// A wake while the writer waits makes it work at once; one that comes while it works is not lost.
+func TestVectorWriterWakes(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	env := vectorEnvironment(r)
+	begin := env.Now()
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(schema.SignalWake, nil) }, 30*time.Second)
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(schema.SignalWake, nil) }, 50*time.Second)
+	require.NoError(t, runVectorWriter(env))
+	require.Len(t, r.order(), 3)
+	require.GreaterOrEqual(t, env.Now().Sub(begin), 110*time.Second)
+}
+
+// A failed row is tried again when it falls due, without anybody's wake, however far off that is.
+func TestVectorWriterRetries(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	r.pending = []vector.Result{{Failed: 1, NextRetry: time.Now()}}
+	env := vectorEnvironment(r)
+	require.NoError(t, runVectorWriter(env))
+	require.Len(t, r.order(), 2)
+}
+
+func TestVectorWriterContinuesAsNew(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	r.pending = []vector.Result{{Remaining: 1}}
+	env := vectorEnvironment(r)
+	env.SetContinueAsNewSuggested(true)
+	err := runVectorWriter(env)
+	require.True(t, workflow.IsContinueAsNewError(err), "%v", err)
+	require.Len(t, r.order(), 1)
+}
+
+func TestVectorWriterFails(t *testing.T) {
+	t.Parallel()
+	r := newRooms().failing("IndexPending", schema.ErrorVectorRejected)
+	err := runVectorWriter(vectorEnvironment(r))
+	var application *temporal.ApplicationError
+	require.ErrorAs(t, err, &application)
+	require.Equal(t, schema.ErrorVectorRejected, application.Type())
+}
+
+func TestVectorWriterRefusesAnotherID(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	err := runVectorWriter(newEnvironment(r, "by-hand"))
+	require.ErrorContains(t, err, "start it with the workflow id vector/"+collection)
+	require.Empty(t, r.order())
+}
+
+func TestVectorWriterCancel(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	env := vectorEnvironment(r)
+	begin := env.Now()
+	env.RegisterDelayedCallback(env.CancelWorkflow, 5*time.Second)
+	require.NoError(t, runVectorWriter(env))
+	require.Less(t, env.Now().Sub(begin), 30*time.Second)
+}
