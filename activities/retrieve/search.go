@@ -18,7 +18,9 @@ import (
 const (
 	DefaultLimit = 10
 	MaxLimit     = 200
-	DefaultAlpha = 0.5
+	// DefaultAlpha was measured on dialogues: above 0.5 the recall of every embedder tried falls, and
+	// that of the one without a model falls to a third.
+	DefaultAlpha = 0.3
 	// minCandidates are fetched for any limit, so that reranking has something to choose from, and
 	// maxCandidates bounds what is fetched when filters leave too few.
 	minCandidates = 50
