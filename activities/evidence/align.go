@@ -182,36 +182,48 @@ func (a *Aligner) elsewhere(stated *source, search func(*source) *match) (only *
 	return only, m, false
 }
 
-// quote is a quote prepared for the stages.
+// quote is a quote prepared for the stages, each form when a stage first needs it.
 type quote struct {
-	text string
-	// literal keeps emphasis at the ends, folded leaves it out, bare leaves out all punctuation.
-	literal, folded, bare func() *view
-	// pattern is of the literal view, for the approximate stage.
-	pattern func() *pattern
+	text                                  string
+	literalView, foldedView, strippedView *view
+	prepared                              *pattern
 }
 
-func newQuote(text string) *quote {
-	q := &quote{text: text}
-	q.literal = lazy(func() *view { return fold(text, true).trim() })
-	q.folded = lazy(func() *view { return fold(text, false).trim() })
-	q.pattern = lazy(func() *pattern { return newPattern([]rune(q.literal().text)) })
-	q.bare = lazy(func() *view { return strip(q.folded()) })
-	return q
+func newQuote(text string) *quote { return &quote{text: text} }
+
+// literal is the folded quote with the emphasis at its ends.
+func (q *quote) literal() *view {
+	if q.literalView == nil {
+		q.literalView = fold(q.text, true).trim()
+	}
+	return q.literalView
+}
+
+// folded is the folded quote.
+func (q *quote) folded() *view {
+	if q.foldedView == nil {
+		q.foldedView = fold(q.text, false).trim()
+	}
+	return q.foldedView
+}
+
+// bare is the folded quote without punctuation.
+func (q *quote) bare() *view {
+	if q.strippedView == nil {
+		q.strippedView = strip(q.folded())
+	}
+	return q.strippedView
+}
+
+// pattern is the literal quote, for the approximate stage.
+func (q *quote) pattern() *pattern {
+	if q.prepared == nil {
+		q.prepared = newPattern([]rune(q.literal().text))
+	}
+	return q.prepared
 }
 
 func (q *quote) runes() []rune { return q.pattern().runes }
-
-// lazy computes a value on first use. Unlike sync.OnceValue it serves one goroutine.
-func lazy[T any](compute func() *T) func() *T {
-	var value *T
-	return func() *T {
-		if value == nil {
-			value = compute()
-		}
-		return value
-	}
-}
 
 // unfit says why a quote can prove nothing, or nothing.
 func (q *quote) unfit() string {

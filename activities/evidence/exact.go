@@ -62,23 +62,13 @@ func (s *source) runeOffset(at int) int {
 
 // runeStarts counts the runes that begin in a piece of valid UTF-8 cut anywhere.
 func runeStarts(s string) int {
-	for len(s) > 0 && !utf8.RuneStart(s[0]) {
-		s = s[1:]
-	}
-	return utf8.RuneCountInString(trimPartial(s)) + min(1, len(s)-len(trimPartial(s)))
-}
-
-// trimPartial leaves out a rune that the end of the text cuts.
-func trimPartial(s string) string {
-	for i := len(s) - 1; i >= 0 && i >= len(s)-utf8.UTFMax; i-- {
+	n := 0
+	for i := range len(s) {
 		if utf8.RuneStart(s[i]) {
-			if !utf8.FullRuneInString(s[i:]) {
-				return s[:i]
-			}
-			return s
+			n++
 		}
 	}
-	return s
+	return n
 }
 
 func (s *source) span(x extent) schema.Span {

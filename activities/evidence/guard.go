@@ -283,9 +283,12 @@ func (d *difference) judgeNumbers() (v verdict, noisy bool) {
 		case unicode.IsNumber(qr):
 			noisy = true
 		case unicode.IsNumber(sr) || c.s >= 0 && s.joins(c.s):
-			if qr == 0 {
+			switch {
+			case qr == 0:
 				lost++
-			} else {
+			case !letter(qr):
+				return fatal, false
+			default:
 				unread++
 				foreign = foreign || letter(qr) && script(qr) != unicode.Latin
 			}
@@ -296,6 +299,8 @@ func (d *difference) judgeNumbers() (v verdict, noisy bool) {
 	switch {
 	case lost+unread == 0 && !inserted:
 		return harmless, noisy
+	case d.cutsNumber():
+		return fatal, false
 	case lost+unread == 0 && total > 2, lost == 0 && unread == 1 && total > 1 && foreign:
 		return damage, true
 	case lost == 0 && unread <= 1 && total == 2:
@@ -308,6 +313,22 @@ func (d *difference) judgeNumbers() (v verdict, noisy bool) {
 		return doubtful, noisy || unread > 0
 	}
 	return damage, true
+}
+
+// cutsNumber reports whether the text begins or ends inside a number of the message, and not with a
+// digit that the quote begins or ends with.
+func (d *difference) cutsNumber() bool {
+	q, s := &d.g.quote, &d.g.source
+	digit := func(at int) bool {
+		r, _ := utf8.DecodeRuneInString(s.view.text[at:])
+		return unicode.IsDigit(r)
+	}
+	first, last := d.g.columns[0], d.g.columns[len(d.g.columns)-1]
+	if d.sStart == 0 && q.at(first.q) != s.at(first.s) && s.offset > 0 && digit(s.offset-1) && digit(s.offset) {
+		return true
+	}
+	end := s.offset + len(string(s.text))
+	return d.sEnd == len(s.text) && q.at(last.q) != s.at(last.s) && end < len(s.view.text) && digit(end-1) && digit(end)
 }
 
 // judgeUnits refuses another unit after a number, whether joined to it or the next word.
