@@ -31,7 +31,7 @@ func send(t *testing.T, method, base, query, body string, header ...string) repl
 	}
 	resp, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
 	return reply{resp.StatusCode, resp.Header, string(text)}
@@ -139,7 +139,7 @@ func TestInsertCutShort(t *testing.T) {
 	require.NoError(t, err)
 	conn, err := net.Dial("tcp", u.Host)
 	require.NoError(t, err)
-	fmt.Fprintf(conn, "POST /?%s&query=INSERT+INTO+t+FORMAT+TSV HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n1\n2\n3\n", u.RawQuery)
+	_, _ = fmt.Fprintf(conn, "POST /?%s&query=INSERT+INTO+t+FORMAT+TSV HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n1\n2\n3\n", u.RawQuery)
 	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err == nil {

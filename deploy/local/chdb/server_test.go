@@ -73,7 +73,7 @@ func TestTypes(t *testing.T) {
 	}
 	batch, err := conn.PrepareBatch(ctx, "INSERT INTO every_type")
 	require.NoError(t, err)
-	defer batch.Close()
+	defer func() { _ = batch.Close() }()
 	for _, row := range want {
 		require.NoError(t, batch.AppendStruct(&row))
 	}
@@ -170,7 +170,7 @@ func TestErrorAfterRowsWereSent(t *testing.T) {
 	t.Parallel()
 	rows, err := open(t).Query(t.Context(), "SELECT number, throwIf(number = 500000) FROM numbers(1000000) SETTINGS max_block_size = 1000")
 	require.NoError(t, err)
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	seen := 0
 	for rows.Next() {
 		seen++
@@ -226,7 +226,7 @@ func TestHundredThousandRows(t *testing.T) {
 		at DateTime64(3, 'UTC')) ENGINE = MergeTree ORDER BY seq`))
 	batch, err := conn.PrepareBatch(ctx, "INSERT INTO events")
 	require.NoError(t, err)
-	defer batch.Close()
+	defer func() { _ = batch.Close() }()
 	at := time.UnixMilli(1_700_000_000_000)
 	for i := range uint64(rows) {
 		require.NoError(t, batch.Append(i, fmt.Sprintf("kind%d", i%20), fmt.Sprintf(`{"n":%d,"text":"%064d"}`, i, i), at))
@@ -237,7 +237,7 @@ func TestHundredThousandRows(t *testing.T) {
 	start = time.Now()
 	answer, err := conn.Query(ctx, "SELECT seq, kind, payload, at FROM events ORDER BY seq")
 	require.NoError(t, err)
-	defer answer.Close()
+	defer func() { _ = answer.Close() }()
 	var next uint64
 	for answer.Next() {
 		var seq uint64
@@ -296,7 +296,7 @@ func TestCompression(t *testing.T) {
 			require.NoError(t, conn.Exec(ctx, "CREATE TABLE packed (n UInt64, s String) ENGINE = MergeTree ORDER BY n"))
 			batch, err := conn.PrepareBatch(ctx, "INSERT INTO packed")
 			require.NoError(t, err)
-			defer batch.Close()
+			defer func() { _ = batch.Close() }()
 			for i := range uint64(30_000) {
 				require.NoError(t, batch.Append(i, strings.Repeat("x", int(i%50))))
 			}

@@ -30,7 +30,7 @@ func TestInsertDeduplicationToken(t *testing.T) {
 			"insert_deduplication_token": token, "async_insert": 0, "insert_deduplicate": 1}))
 		batch, err := conn.PrepareBatch(ctx, "INSERT INTO log")
 		require.NoError(t, err)
-		defer batch.Close()
+		defer func() { _ = batch.Close() }()
 		require.NoError(t, batch.Append(id))
 		require.NoError(t, batch.Send())
 	}

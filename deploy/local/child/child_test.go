@@ -85,7 +85,7 @@ func TestSupervisorKillsWhenItsInputIsClosed(t *testing.T) {
 func TestSupervisorPassesOnTermAndTheStatus(t *testing.T) {
 	t.Parallel()
 	cmd, stdin, pid := supervise(t, "trap 'exit 7' TERM; echo $$; while :; do sleep 0.01; done")
-	defer stdin.Close()
+	defer func() { _ = stdin.Close() }()
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	var exit *exec.ExitError
 	require.ErrorAs(t, cmd.Wait(), &exit)
