@@ -1,0 +1,69 @@
+package fact
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"axiommind/schema"
+)
+
+// Key is the form in which two contents are the same fact: trimmed, canonically composed, and with
+// full Unicode case folding. White space, width and punctuation inside it stay.
+func Key(content string) string {
+	// Canonical caseless matching folds the decomposed form: folding first would see some accents
+	// in another order than their composed letter has them.
+	folded := cases.Fold().String(norm.NFD.String(strings.TrimSpace(content)))
+	return norm.NFC.String(folded)
+}
+
+// Category returns the category in its stored form, and whether it is one. None is context.
+func Category(category string) (string, bool) {
+	category = strings.ToLower(strings.TrimSpace(category))
+	if category == "" {
+		return schema.CategoryContext, true
+	}
+	return category, slices.Contains(schema.FactCategories(), category)
+}
+
+// maxCollisions is how many ids an act may have. With a million facts in a memory the chance that
+// all are taken is under 1 in 10^28.
+const maxCollisions = 8
+
+var errNoID = errors.New("every id it may have is taken")
+
+// factID returns the id that the act gives its fact when the n ids before are taken.
+func factID(actKey string, n int) string {
+	return "fact_" + schema.HashParts("fact", actKey, strconv.Itoa(n))[:8]
+}
+
+// factIDs are the ids of the act, in the order in which they are tried.
+func factIDs(actKey string) []string {
+	ids := make([]string, maxCollisions)
+	for n := range ids {
+		ids[n] = factID(actKey, n)
+	}
+	return ids
+}
+
+func freeID(actKey string, taken func(id string) bool) (string, error) {
+	for _, id := range factIDs(actKey) {
+		if !taken(id) {
+			return id, nil
+		}
+	}
+	return "", fmt.Errorf("name the fact of %q: %w", actKey, errNoID)
+}
+
+// entryKey is the dedupe key of the one event that says what became of an entry.
+func entryKey(stream, entryID string) string { return stream + "/fact/entry/" + entryID }
+
+// commandKey is the dedupe key of the one event that says what became of a command.
+func commandKey(stream, requestID string) string {
+	return stream + "/fact/command/" + strconv.Quote(requestID)
+}

@@ -1,0 +1,261 @@
+package fact
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"axiommind/schema"
+)
+
+// ActorExtractor is the actor of events that follow from a session's entries.
+const ActorExtractor = "fact_extractor"
+
+// Defaults of [Options].
+const (
+	DefaultThreshold = 0.5
+	DefaultMaxFacts  = 500
+)
+
+// DefaultConfidence is that of a fact proposed without any: just enough for [DefaultThreshold].
+const DefaultConfidence = 0.5
+
+// Options tune what is remembered. The zero value is the default.
+type Options struct {
+	// Threshold is the least confidence of a fact from a session, itself included, up to 1. What a
+	// person says has none. Default [DefaultThreshold]; negative for no threshold.
+	Threshold float64
+	// MaxFacts is how many facts a user and agent may have. Default [DefaultMaxFacts].
+	MaxFacts int
+}
+
+// withDefaults returns the options with defaults filled in, or what is wrong with them.
+func (o Options) withDefaults() (Options, error) {
+	if o.Threshold == 0 {
+		o.Threshold = DefaultThreshold
+	}
+	if o.MaxFacts == 0 {
+		o.MaxFacts = DefaultMaxFacts
+	}
+	if math.IsNaN(o.Threshold) || o.Threshold > 1 {
+		return o, fmt.Errorf("fact options: threshold is %v, want at most 1", o.Threshold)
+	}
+	if o.MaxFacts < 0 {
+		return o, fmt.Errorf("fact options: max facts is %d, want at least 1", o.MaxFacts)
+	}
+	return o, nil
+}
+
+// Batch is a run of one session's entries, in the order of their events.
+type Batch struct {
+	User      string         `json:"user"`
+	Agent     string         `json:"agent,omitempty"`
+	Project   string         `json:"project"`
+	SessionID string         `json:"session_id"`
+	BuildID   string         `json:"build_id,omitempty"`
+	Entries   []schema.Entry `json:"entries"`
+}
+
+// ErrScope is wrapped when an entry is not of the batch's user, agent and project.
+var ErrScope = errors.New("entry of another scope")
+
+// facts returns the batch's facts, each once.
+func (b Batch) facts() ([]schema.Entry, error) {
+	var out []schema.Entry
+	known := map[string]bool{}
+	for _, e := range b.Entries {
+		if e.Type != schema.EntryFact || known[e.ID] {
+			continue
+		}
+		if e.User != b.User || e.Agent != b.Agent || e.Project != b.Project {
+			return nil, fmt.Errorf("%w: %q is of user %q, agent %q, project %q, not of %q, %q, %q",
+				ErrScope, e.ID, e.User, e.Agent, e.Project, b.User, b.Agent, b.Project)
+		}
+		known[e.ID] = true
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// proposal is a fact that an entry or a person puts forward.
+type proposal struct {
+	act     schema.Act
+	key     string
+	at      time.Time
+	aligned bool
+	// threshold is the least confidence, at most 0 for any.
+	threshold float64
+
+	content     string
+	category    string
+	confidence  *float64
+	sourceError string
+}
+
+// planner turns one proposal after the other into events.
+type planner struct {
+	world   *world
+	opts    Options
+	stream  string
+	project string
+	session string
+	build   string
+	actor   string
+}
+
+// Plan returns the events that follow from the batch, to be appended to the memory's stream in
+// order and at once. The facts are those of the memory, gone ones included; done holds the ids of
+// entries that were planned before, which give none.
+func Plan(facts []Fact, done map[string]bool, batch Batch, opts Options) ([]schema.Event, error) {
+	opts, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	entries, err := batch.facts()
+	if err != nil {
+		return nil, err
+	}
+	p := &planner{
+		world: newWorld(facts), opts: opts, stream: schema.MemoryStream(batch.User, batch.Agent),
+		project: batch.Project, session: batch.SessionID, build: batch.BuildID, actor: ActorExtractor,
+	}
+	for _, e := range entries {
+		if done[e.ID] {
+			continue
+		}
+		if err := p.consider(p.proposalOf(e)); err != nil {
+			return nil, fmt.Errorf("plan fact of entry %q: %w", e.ID, err)
+		}
+	}
+	return p.world.planned, nil
+}
+
+// proposalOf reads an entry. Its title is the fact; its content is details that the title leaves
+// out, and stays with the entry.
+func (p *planner) proposalOf(e schema.Entry) proposal {
+	content := e.Title
+	if strings.TrimSpace(content) == "" {
+		content = e.Content
+	}
+	return proposal{
+		act: schema.Act{EntryID: e.ID}, key: entryKey(p.stream, e.ID), at: instant(e.OccurredAt),
+		aligned: e.EvidenceAligned, threshold: p.opts.Threshold,
+		content: content, category: e.Category, confidence: e.Confidence,
+	}
+}
+
+// consider plans what becomes of the proposal: the fact, or why there is none.
+func (p *planner) consider(x proposal) error {
+	if skip := p.objection(x); skip != nil {
+		return p.skip(x, *skip)
+	}
+	confidence := confidenceOf(x)
+	for p.world.active >= p.opts.MaxFacts {
+		victim, found := p.world.weakest(false)
+		if !found {
+			// Nothing but the plan's own facts: the surest stay, of equals the first.
+			victim, _ = p.world.weakest(true)
+			if victim.Confidence >= confidence {
+				return p.skip(x, schema.FactSkippedPayload{
+					Skipped: schema.SkippedCapacity,
+					Detail:  fmt.Sprintf("%d facts as sure were proposed with it", p.opts.MaxFacts),
+				})
+			}
+		}
+		if err := p.evict(x, victim); err != nil {
+			return err
+		}
+	}
+	id, err := p.idOf(x)
+	if err != nil {
+		return err
+	}
+	category, _ := Category(x.category)
+	p.world.fresh[id] = true
+	return p.emit(schema.FactCreated, x.key, x.at, schema.FactCreatedPayload{
+		Act: x.act, FactID: id, Content: strings.TrimSpace(x.content), Category: category,
+		Confidence: confidence, SourceError: strings.TrimSpace(x.sourceError),
+	})
+}
+
+func (p *planner) idOf(x proposal) (string, error) {
+	return freeID(x.key, func(id string) bool { return p.world.facts[id].Exists() })
+}
+
+func confidenceOf(x proposal) float64 {
+	if x.confidence == nil {
+		return DefaultConfidence
+	}
+	return *x.confidence
+}
+
+// objection returns why the proposal is not to be stored, nil when it is.
+func (p *planner) objection(x proposal) *schema.FactSkippedPayload {
+	skip := func(reason, format string, args ...any) *schema.FactSkippedPayload {
+		return &schema.FactSkippedPayload{Skipped: reason, Detail: fmt.Sprintf(format, args...)}
+	}
+	confidence := confidenceOf(x)
+	key := Key(x.content)
+	if !x.aligned {
+		return skip(schema.SkippedUnaligned, "its evidence does not stand in the session")
+	}
+	if key == "" {
+		return skip(schema.SkippedEmpty, "it says nothing")
+	}
+	if !validConfidence(confidence) {
+		return skip(schema.SkippedConfidence, "confidence is %v, want 0 to 1", confidence)
+	}
+	if confidence < x.threshold {
+		return skip(schema.SkippedLowConfidence, "confidence is %v, want at least %v", confidence, x.threshold)
+	}
+	if _, ok := Category(x.category); !ok {
+		return skip(schema.SkippedCategory, "category is %q, want one of %s", x.category, strings.Join(schema.FactCategories(), ", "))
+	}
+	if id, ok := p.world.byKey[key]; ok {
+		s := skip(schema.SkippedDuplicate, "%s says the same", id)
+		s.DuplicateOf = id
+		return s
+	}
+	if gone, ok := p.world.deleted[key]; ok && x.act.EntryID != "" && x.at.Before(gone) {
+		return skip(schema.SkippedDeleted, "a fact that said so was deleted at %s, later than this was said", gone.Format(time.RFC3339))
+	}
+	return nil
+}
+
+func validConfidence(c float64) bool { return c >= 0 && c <= 1 } // NaN is neither.
+
+func (p *planner) skip(x proposal, payload schema.FactSkippedPayload) error {
+	payload.Act, payload.Content, payload.Category = x.act, x.content, x.category
+	if c := x.confidence; c != nil && !math.IsNaN(*c) && !math.IsInf(*c, 0) {
+		payload.Confidence = c
+	}
+	return p.emit(schema.FactSkipped, x.key, x.at, payload)
+}
+
+func (p *planner) evict(x proposal, victim Fact) error {
+	id, err := p.idOf(x)
+	if err != nil {
+		return err
+	}
+	return p.emit(schema.FactEvicted, x.key+"/evicted/"+victim.ID, x.at, schema.FactEvictedPayload{
+		Act: x.act, FactID: victim.ID, For: id, MaxFacts: p.opts.MaxFacts,
+	})
+}
+
+// emit plans an event under a dedupe key that names the act.
+func (p *planner) emit(eventType, key string, at time.Time, payload any) error {
+	encoded, err := json.Marshal(payload)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", eventType, err)
+	}
+	return p.world.plan(schema.Event{
+		Type: eventType, TS: at, Actor: p.actor, SessionID: p.session, Project: p.project, BuildID: p.build,
+		DedupeKey: key, Payload: encoded, Sensitivity: schema.SensitivityNormal,
+	})
+}
+
+// instant is the time as the tables hold it.
+func instant(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }

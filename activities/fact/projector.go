@@ -1,0 +1,137 @@
+package fact
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"axiommind/schema"
+)
+
+// Projector keeps the tables of facts. Every row is a function of the fold of one fact's events, so
+// that the rows are the same in whatever pages the events come.
+type Projector struct {
+	conn   Conn
+	tables *Tables
+}
+
+// NewProjector returns the projector over the tables of a migrated database.
+func NewProjector(conn Conn) *Projector { return &Projector{conn, NewTables(conn)} }
+
+// Name implements eventlog.Projector.
+func (p *Projector) Name() string { return "fact_projector" }
+
+// Types implements eventlog.Projector.
+func (p *Projector) Types() []string { return EventTypes() }
+
+// StreamPrefix implements eventlog.Projector.
+func (p *Projector) StreamPrefix() string { return schema.MemoryPrefix }
+
+// Reset implements eventlog.Projector.
+func (p *Projector) Reset(ctx context.Context) error {
+	for _, table := range []string{"facts_raw", "facts_skipped_raw"} {
+		if err := p.conn.Exec(ctx, "TRUNCATE TABLE "+table); err != nil {
+			return fmt.Errorf("empty %s: %w", table, err)
+		}
+	}
+	return nil
+}
+
+// Apply implements eventlog.Projector: it loads the facts that the events touch, folds, and writes
+// what changed.
+func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	g, err := foldPage(events, func(user, agent string, ids []string) ([]Fact, error) {
+		return p.tables.Find(ctx, user, agent, ids)
+	})
+	if err != nil {
+		return fmt.Errorf("fold %d events of %q: %w", len(events), events[0].Stream, err)
+	}
+	if err := insert(ctx, p.conn, skippedColumns, g.skippedRows()); err != nil {
+		return err
+	}
+	return insert(ctx, p.conn, factColumns, g.factRows())
+}
+
+// page is what a run of events of one stream changes.
+type page struct {
+	user, agent string
+	// before and after hold the touched facts; those before that did not exist are absent.
+	before, after map[string]Fact
+	skipped       []occurrence
+}
+
+func foldPage(events []schema.Event, load func(user, agent string, ids []string) ([]Fact, error)) (page, error) {
+	g := page{before: map[string]Fact{}, after: map[string]Fact{}}
+	var err error
+	if g.user, g.agent, err = schema.ParseMemoryStream(events[0].Stream); err != nil {
+		return g, err
+	}
+	occurrences := make([]occurrence, len(events))
+	touched := map[string]bool{}
+	for i, e := range events {
+		if occurrences[i], err = readEvent(e); err != nil {
+			return g, err
+		}
+		if id := occurrences[i].subject(); id != "" {
+			touched[id] = true
+		} else {
+			g.skipped = append(g.skipped, occurrences[i])
+		}
+	}
+	known, err := load(g.user, g.agent, slices.Sorted(maps.Keys(touched)))
+	if err != nil {
+		return g, fmt.Errorf("load %d facts: %w", len(touched), err)
+	}
+	for _, f := range known {
+		g.before[f.ID], g.after[f.ID] = f, f
+	}
+	for _, o := range occurrences {
+		if id := o.subject(); id != "" {
+			g.after[id] = g.after[id].after(o)
+		}
+	}
+	return g, nil
+}
+
+const factColumns = `facts_raw (fact_id, user, agent, project, content, content_key, category, confidence,
+	source_error, status, actor, session_id, entry_id, created_at, created_seq, updated_at, gone_at, gone_reason, version)`
+
+func (g page) factRows() [][]any {
+	var out [][]any
+	for _, id := range slices.Sorted(maps.Keys(g.after)) {
+		f := g.after[id]
+		if !f.Exists() || f.Version == g.before[id].Version {
+			continue
+		}
+		var goneAt *time.Time
+		if !f.GoneAt.IsZero() {
+			goneAt = &f.GoneAt
+		}
+		out = append(out, []any{
+			f.ID, g.user, g.agent, f.Project, f.Content, Key(f.Content), f.Category, f.Confidence,
+			f.SourceError, string(f.Status), f.Actor, f.SessionID, f.EntryID, f.CreatedAt, f.CreatedSeq,
+			f.UpdatedAt, goneAt, f.GoneReason, f.Version,
+		})
+	}
+	return out
+}
+
+const skippedColumns = `facts_skipped_raw (user, agent, seq, event_id, ts, project, session_id, entry_id, skipped,
+	detail, content, category, confidence, duplicate_of)`
+
+func (g page) skippedRows() [][]any {
+	out := make([][]any, len(g.skipped))
+	for i, o := range g.skipped {
+		e, p := o.event, o.payload.(*schema.FactSkippedPayload)
+		out[i] = []any{
+			g.user, g.agent, e.Seq, e.ID, e.TS, e.Project, e.SessionID, p.EntryID, p.Skipped,
+			p.Detail, p.Content, p.Category, p.Confidence, p.DuplicateOf,
+		}
+	}
+	return out
+}

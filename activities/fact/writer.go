@@ -1,0 +1,205 @@
+// Package fact remembers facts of a user and agent: it turns what sessions say, and what people ask
+// for, into events, the events into facts, and facts into text for a prompt.
+package fact
+
+import (
+	"context"
+	"fmt"
+
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// Log is what of the event log this package writes through.
+type Log interface {
+	Append(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error)
+	GetMany(ctx context.Context, eventIDs []string) (map[string]schema.Event, error)
+	Project(ctx context.Context, p eventlog.Projector, stream string) (eventlog.Progress, error)
+}
+
+// Writer is the writer of facts in memory streams. One caller at a time may use it for a stream: the
+// workflow that the stream is named after.
+type Writer struct {
+	log       Log
+	projector *Projector
+	tables    *Tables
+	opts      Options
+}
+
+// NewWriter returns a writer, or what is wrong with the options.
+func NewWriter(log Log, conn Conn, opts Options) (*Writer, error) {
+	opts, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return &Writer{log: log, projector: NewProjector(conn), tables: NewTables(conn), opts: opts}, nil
+}
+
+// Result is what a batch or a command did.
+type Result struct {
+	// Events is how many events are new in the log; 0 when all was done before.
+	Events int `json:"events"`
+	// Entries is how many facts were given.
+	Entries int `json:"entries"`
+	Created int `json:"created"`
+	Updated int `json:"updated"`
+	Deleted int `json:"deleted"`
+	Evicted int `json:"evicted"`
+	// Skipped counts those not stored, by reason: one of the Skipped constants of schema.
+	Skipped map[string]int `json:"skipped,omitempty"`
+	// FactID is the fact that a command created, updated or deleted, also when it did so before.
+	FactID string `json:"fact_id,omitempty"`
+	// LastSeq is the position of the last new event; 0 for none.
+	LastSeq uint64 `json:"last_seq"`
+}
+
+func (r *Result) add(appended eventlog.Appended) error {
+	r.Events += appended.New
+	for _, e := range appended.Events {
+		r.LastSeq = max(r.LastSeq, e.Seq)
+		o, err := readEvent(e)
+		if err != nil {
+			return err
+		}
+		switch p := o.payload.(type) {
+		case *schema.FactCreatedPayload:
+			r.Created++
+		case *schema.FactUpdatedPayload:
+			r.Updated++
+		case *schema.FactDeletedPayload:
+			r.Deleted++
+		case *schema.FactEvictedPayload:
+			r.Evicted++
+		case *schema.FactSkippedPayload:
+			if r.Skipped == nil {
+				r.Skipped = map[string]int{}
+			}
+			r.Skipped[p.Skipped]++
+		}
+	}
+	return nil
+}
+
+// chunk is how many entries are planned at once: their events are one block of the log.
+const chunk = 5000
+
+// Apply appends what follows from the facts among the batch's entries. Done again, after any error
+// or crash, it does what is left to do. The projection is up to date when it returns.
+func (w *Writer) Apply(ctx context.Context, batch Batch) (Result, error) {
+	var result Result
+	entries, err := batch.facts()
+	if err != nil {
+		return result, err
+	}
+	result.Entries = len(entries)
+	stream := schema.MemoryStream(batch.User, batch.Agent)
+	if _, err := w.log.Project(ctx, w.projector, stream); err != nil {
+		return result, err
+	}
+	for len(entries) > 0 {
+		n := min(chunk, len(entries))
+		part := batch
+		part.Entries, entries = entries[:n], entries[n:]
+		events, err := w.plan(ctx, stream, part)
+		if err != nil {
+			return result, fmt.Errorf("update facts from session %q: %w", batch.SessionID, err)
+		}
+		if err := w.commit(ctx, stream, events, &result); err != nil {
+			return result, err
+		}
+	}
+	return result, nil
+}
+
+func (w *Writer) plan(ctx context.Context, stream string, batch Batch) ([]schema.Event, error) {
+	eventIDs := make([]string, len(batch.Entries))
+	for i, e := range batch.Entries {
+		eventIDs[i] = schema.EventID(entryKey(stream, e.ID))
+	}
+	events, err := w.log.GetMany(ctx, eventIDs)
+	if err != nil {
+		return nil, err
+	}
+	done := make(map[string]bool, len(events))
+	var contents, ids []string
+	for i, e := range batch.Entries {
+		if _, ok := events[eventIDs[i]]; ok {
+			done[e.ID] = true
+			continue
+		}
+		x := (&planner{stream: stream}).proposalOf(e)
+		contents = append(contents, x.content)
+		ids = append(ids, factIDs(x.key)...)
+	}
+	if len(contents) == 0 {
+		return nil, nil
+	}
+	facts, err := w.tables.Load(ctx, batch.User, batch.Agent, contents, ids)
+	if err != nil {
+		return nil, err
+	}
+	return Plan(facts, done, batch, w.opts)
+}
+
+func (w *Writer) commit(ctx context.Context, stream string, events []schema.Event, result *Result) error {
+	if len(events) == 0 {
+		return nil
+	}
+	appended, err := w.log.Append(ctx, stream, events)
+	if err != nil {
+		return err
+	}
+	if err := result.add(appended); err != nil {
+		return err
+	}
+	_, err = w.log.Project(ctx, w.projector, stream)
+	return err
+}
+
+// Do does what the command asks, once however often it is sent: sent again it returns what it
+// returned. Errors are [InvalidError], [ErrFactNotFound] and [ErrDuplicate]; the last is recorded in
+// the log.
+func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
+	var result Result
+	if err := c.Validate(); err != nil {
+		return result, err
+	}
+	stream := schema.MemoryStream(c.User, c.Agent)
+	key := commandKey(stream, c.RequestID)
+	done, err := w.log.GetMany(ctx, []string{schema.EventID(key)})
+	if err != nil {
+		return result, err
+	}
+	if _, err := w.log.Project(ctx, w.projector, stream); err != nil {
+		return result, err
+	}
+	for _, e := range done {
+		return result, result.conclude(e)
+	}
+	var contents []string
+	if c.Content != nil {
+		contents = []string{*c.Content}
+	}
+	facts, err := w.tables.Load(ctx, c.User, c.Agent, contents, append(factIDs(key), c.FactID))
+	if err != nil {
+		return result, err
+	}
+	events, refused := PlanCommand(facts, c, w.opts)
+	if len(events) == 0 {
+		return result, refused
+	}
+	if err := w.commit(ctx, stream, events, &result); err != nil {
+		return result, err
+	}
+	return result, result.conclude(events[len(events)-1])
+}
+
+// conclude reads the event that says what became of a command.
+func (r *Result) conclude(e schema.Event) error {
+	o, err := readEvent(e)
+	if err != nil {
+		return err
+	}
+	r.FactID = o.subject()
+	return refusal(e)
+}
