@@ -34,8 +34,8 @@ type Command struct {
 	TaskID   string              `json:"task_id,omitempty"`
 	Title    string              `json:"title,omitempty"`
 	Priority schema.TaskPriority `json:"priority,omitempty"`
-	// Unblock takes away blockers and suggestions, by id, key or text. A task that loses its last
-	// blocker is in progress, unless Status says otherwise.
+	// Unblock takes away blockers, by id, key or text. A task that loses its last blocker is in
+	// progress, unless Status says otherwise.
 	Unblock []string `json:"unblock,omitempty"`
 	// Block adds blockers and makes the task blocked.
 	Block  []string          `json:"block,omitempty"`

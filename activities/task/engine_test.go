@@ -278,6 +278,14 @@ func TestQueries(t *testing.T) {
 	require.NoError(t, err)
 	require.Greater(t, len(later.History), len(detail.History))
 	require.Equal(t, schema.TaskCreated, later.History[0].Event.Type)
+	waiting, err := b.queries.ListTasksWithUnknownPlaceholderBlocker(t.Context(), now)
+	require.NoError(t, err)
+	require.NoError(t, b.do(t, task.Command{Project: "p", ConditionID: waiting[0].Blockers[0].ID, ResolveTo: "moon landing"}))
+	for _, s := range []task.Selection{now, {Project: "p", AsOf: noon.Add(9 * time.Hour)}} {
+		waiting, err = b.queries.ListTasksWithUnknownPlaceholderBlocker(t.Context(), s)
+		require.NoError(t, err)
+		require.Empty(t, waiting, "what it stood in for is known now")
+	}
 	_, err = b.queries.GetTaskDetail(t.Context(), task.Selection{Project: "p", AsOf: noon.Add(-time.Hour)}, "Ship")
 	require.ErrorIs(t, err, task.ErrNotFound)
 	_, err = b.queries.ListTasks(t.Context(), now, "paused")

@@ -29,8 +29,9 @@ func (l *live) tasks(ctx context.Context, w wants, limit int) ([]Entity, error) 
 			`'blocked_by' AND NOT JSONExtractBool(meta_json, 'auto_placeholder'))`
 		args = append(args, l.project, l.project)
 	case w.kind == withPlaceholder:
-		where += ` AND entity_id IN ` + edges + `'blocked_by' AND JSONExtractBool(meta_json, 'auto_placeholder'))`
-		args = append(args, l.project)
+		where += ` AND entity_id IN ` + edges + `'blocked_by' AND JSONExtractBool(meta_json, 'auto_placeholder')
+			AND dst_id NOT IN ` + edges + `'resolves_to'))`
+		args = append(args, l.project, l.project)
 	case w.status != "":
 		where += ` AND task_status = ?`
 		args = append(args, string(w.status))

@@ -18,8 +18,6 @@ const (
 	MethodExact   = "exact"
 	MethodText    = "text"
 	MethodVector  = "vector"
-	MethodID      = "id"
-	MethodCommand = "command"
 )
 
 // Bounds of the match that counts as certain, and of what is kept as a candidate below it.

@@ -88,7 +88,8 @@ type wants struct {
 	status schema.TaskStatus
 }
 
-func (w wants) holds(e Entity) bool {
+// holds needs to know which placeholders have turned out to be something.
+func (w wants) holds(e Entity, resolved func(id string) bool) bool {
 	if e.Type != schema.EntityTask || e.Status == schema.StatusSuperseded {
 		return false
 	}
@@ -96,7 +97,7 @@ func (w wants) holds(e Entity) bool {
 	case onlySuggested:
 		return len(e.Suggestions) > 0 && (len(e.Blockers) == 0 || e.onlyPlaceholder())
 	case withPlaceholder:
-		return slices.ContainsFunc(e.Blockers, func(b schema.Blocker) bool { return b.Placeholder })
+		return slices.ContainsFunc(e.Blockers, func(b schema.Blocker) bool { return b.Placeholder && !resolved(b.ID) })
 	}
 	return w.status == "" || e.TaskStatus == w.status
 }

@@ -63,7 +63,9 @@ func (s *snapshot) apply(event schema.Event) error {
 }
 
 func (s *snapshot) tasks(_ context.Context, w wants, limit int) ([]Entity, error) {
-	return s.some(limit, w.holds, func(e Entity) time.Time { return e.UpdatedAt }), nil
+	resolved := func(id string) bool { return s.entities[id].ResolvesTo != nil }
+	holds := func(e Entity) bool { return w.holds(e, resolved) }
+	return s.some(limit, holds, func(e Entity) time.Time { return e.UpdatedAt }), nil
 }
 
 func (s *snapshot) resolvedConditions(_ context.Context, limit int) ([]Entity, error) {
