@@ -338,8 +338,6 @@ func (f *folder) rejoin(n int, text string) {
 	f.whole(n, text)
 }
 
-var caseFold = cases.Fold()
-
 // foldSegment folds one segment until folding changes nothing more.
 func foldSegment(s string) string {
 	for range 4 {
@@ -348,7 +346,7 @@ func foldSegment(s string) string {
 			// A spacing accent stands for itself, not for a space with an accent on it.
 			next = norm.NFC.String(s)
 		}
-		next = norm.NFC.String(caseFold.String(next))
+		next = norm.NFC.String(cases.Fold().String(next))
 		next = strings.Map(variant, next)
 		if next == s {
 			break
