@@ -30,21 +30,17 @@ func (p *planner) resolveBlocker(ctx context.Context, text string) (schema.Block
 		b.EntityRef, b.Confidence, b.Placeholder = e.EntityRef, 1, e.AutoPlaceholder
 		return b, nil
 	}
+	matches, err := p.titled(ctx, forms.titles)
+	if err != nil {
+		return b, err
+	}
+	if top, ok := Strict(matches); ok {
+		b.EntityRef, b.Confidence = top.Entity.EntityRef, top.Score
+		return b, nil
+	}
 	var candidates []schema.Candidate
-	for _, form := range forms.titles {
-		matches, err := p.world.match(ctx, form, p.at)
-		if err != nil {
-			return b, err
-		}
-		if top, ok := Strict(matches); ok {
-			b.EntityRef, b.Confidence = top.Entity.EntityRef, top.Score
-			return b, nil
-		}
-		if len(candidates) == 0 {
-			for _, m := range matches {
-				candidates = append(candidates, m.candidate())
-			}
-		}
+	for _, m := range matches {
+		candidates = append(candidates, m.candidate())
 	}
 	e, err = p.condition(ctx, forms.condition, candidates)
 	b.EntityRef, b.Confidence = e.EntityRef, conditionConfidence
@@ -69,6 +65,27 @@ func (p *planner) named(ctx context.Context, texts []string) (Entity, bool, erro
 		}
 	}
 	return Entity{}, false, nil
+}
+
+// titled returns the task that one of the texts is the title of, or what the last of them, which is
+// the barest, may mean.
+func (p *planner) titled(ctx context.Context, texts []string) ([]Match, error) {
+	last := len(texts) - 1
+	for _, text := range texts[:last] {
+		key, err := TaskKey(p.world.project, text)
+		if err != nil {
+			return nil, err
+		}
+		e, ok, err := p.world.byKey(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		exact := []Match{weigh(e, MethodExact, baseExact, p.at)}
+		if _, certain := Strict(exact); ok && certain {
+			return exact, nil
+		}
+	}
+	return p.world.match(ctx, texts[last], p.at)
 }
 
 // artifact returns the artifact that any of the keys leads to, or declares it under the first.
