@@ -28,6 +28,7 @@ const (
 	StepAlign       = "align"
 	StepMaterialize = "materialize"
 	StepTasks       = "resolve_tasks"
+	StepFacts       = "update_facts"
 	StepProject     = "project"
 	StepIndex       = "index"
 	StepCloseBuild  = "close_build"
@@ -67,6 +68,7 @@ type BuildCounts struct {
 	Rejected       int `json:"rejected"`
 	AlignedEntries int `json:"aligned_entries"`
 	TaskEvents     int `json:"task_events"`
+	FactEvents     int `json:"fact_events"`
 	Indexed        int `json:"indexed"`
 	IndexFailed    int `json:"index_failed"`
 }

@@ -12,6 +12,7 @@ const (
 	WorkflowProcessSession = "process_session"
 	WorkflowVectorWriter   = "vector_writer"
 	WorkflowProjectTasks   = "project_tasks"
+	WorkflowMemoryQueue    = "memory_queue"
 )
 
 // SessionWorkflowID is the id of the only workflow that may write the session's stream.
@@ -27,11 +28,11 @@ func ProjectWorkflowID(project string) string { return ProjectStream(project) }
 const (
 	// SignalWake tells vector_writer that there are rows to index.
 	SignalWake = "wake"
-	// UpdateSession asks project_tasks to resolve the task notes of a session, UpdateCommand to do
+	// UpdateSession asks the writer of a stream to take in what a session says, UpdateCommand to do
 	// what a person asks.
 	UpdateSession = "session"
 	UpdateCommand = "command"
-	// QueryQueue answers a [TaskQueue].
+	// QueryQueue answers a [WriterQueue].
 	QueryQueue = "queue"
 	// QueryProgress answers a [Progress].
 	QueryProgress = "progress"
@@ -119,8 +120,14 @@ type ProjectTasksInput struct {
 	Project string `json:"project"`
 }
 
-// TaskQueue is what project_tasks answers to QueryQueue.
-type TaskQueue struct {
+// MemoryQueueInput is the input of memory_queue.
+type MemoryQueueInput struct {
+	User  string `json:"user"`
+	Agent string `json:"agent,omitempty"`
+}
+
+// WriterQueue is what project_tasks and memory_queue answer to QueryQueue.
+type WriterQueue struct {
 	// Running is what is being done, Waiting what comes next, in order.
 	Running string   `json:"running,omitempty"`
 	Waiting []string `json:"waiting"`

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.temporal.io/sdk/temporal"
 
+	"axiommind/activities/border"
 	"axiommind/activities/task"
 	"axiommind/schema"
 	"axiommind/worker/service"
@@ -131,7 +132,7 @@ func (a *app) command(ctx context.Context, c task.Command) error {
 	}
 	defer temporalClient.Close()
 	var result task.Result
-	err = task.Update(ctx, temporalClient, c.Project, schema.UpdateCommand, c.RequestID, c, &result)
+	err = border.TaskWriter(c.Project).Update(ctx, temporalClient, schema.UpdateCommand, c.RequestID, c, &result)
 	var application *temporal.ApplicationError
 	if errors.As(err, &application) {
 		err = errors.New(application.Message())

@@ -47,6 +47,7 @@ func addCounts(acc, v schema.BuildCounts) schema.BuildCounts {
 	acc.Rejected += v.Rejected
 	acc.AlignedEntries += v.AlignedEntries
 	acc.TaskEvents += v.TaskEvents
+	acc.FactEvents += v.FactEvents
 	acc.Indexed += v.Indexed
 	acc.IndexFailed += v.IndexFailed
 	return acc
@@ -66,6 +67,7 @@ func sessionGraph(p *processSession) (*stategraph.Graph[workflow.Context], error
 	add(schema.StepAlign, p.align)
 	add(schema.StepMaterialize, p.materialize)
 	add(schema.StepTasks, p.resolveTasks)
+	add(schema.StepFacts, p.updateFacts)
 	add(schema.StepProject, p.project)
 	add(schema.StepIndex, p.index)
 	g.AddNode(schema.StepCloseBuild, p.closeBuild)
@@ -76,8 +78,13 @@ func sessionGraph(p *processSession) (*stategraph.Graph[workflow.Context], error
 	then(g, schema.StepIngest, schema.StepExtract, ended(schema.BuildUnchanged, stategraph.END))
 	then(g, schema.StepExtract, schema.StepAlign, ended(schema.BuildEmpty, schema.StepCloseBuild))
 	then(g, schema.StepAlign, schema.StepMaterialize, nil)
-	then(g, schema.StepMaterialize, schema.StepTasks, nil)
-	then(g, schema.StepTasks, schema.StepProject, nil)
+	g.AddConditionalEdges(schema.StepMaterialize, "outcome", func(s sessionState) ([]stategraph.Target, error) {
+		if sessionFailed.Get(s).Step != "" {
+			return []stategraph.Target{stategraph.To(schema.StepFailBuild)}, nil
+		}
+		return []stategraph.Target{stategraph.To(schema.StepTasks), stategraph.To(schema.StepFacts)}, nil
+	}, stategraph.Paths(schema.StepTasks, schema.StepFacts, schema.StepFailBuild))
+	g.AddJoin([]string{schema.StepTasks, schema.StepFacts}, schema.StepProject)
 	then(g, schema.StepProject, schema.StepIndex, nil)
 	then(g, schema.StepIndex, schema.StepCloseBuild, nil)
 	g.AddEdge(schema.StepCloseBuild, stategraph.END)
@@ -111,9 +118,13 @@ func then(g *stategraph.StateGraph[workflow.Context], from, next string, way *ex
 	}), paths)
 }
 
-// measured times a step and turns its error into state.
+// measured times a step and turns its error into state. After a failure of a step beside the one
+// before, nothing is done: the step only leads on to fail_build.
 func (p *processSession) measured(name string, step sessionStep) stategraph.Node[workflow.Context] {
 	return func(ctx workflow.Context, s sessionState) (stategraph.Result, error) {
+		if sessionFailed.Get(s).Step != "" {
+			return nil, nil
+		}
 		p.progress.Step = name
 		start := workflow.Now(ctx)
 		update, err := step(ctx, s)

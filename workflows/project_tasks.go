@@ -51,14 +51,14 @@ func (p *projectTasks) validate(c task.Command) error {
 func (p *projectTasks) session(ctx workflow.Context, in task.SessionInput) (result task.Result, err error) {
 	err = p.do(ctx, "session "+in.SessionID, func(ctx workflow.Context) error {
 		call := storeWork(ctx, "task notes of "+in.SessionID)
-		return workflow.ExecuteActivity(call, tasks.ResolveSession, in).Get(ctx, &result)
+		return workflow.ExecuteActivity(call, tasks.ResolveTasks, in).Get(ctx, &result)
 	})
 	return result, err
 }
 
 func (p *projectTasks) command(ctx workflow.Context, c task.Command) (result task.Result, err error) {
 	err = p.do(ctx, "command "+c.RequestID, func(ctx workflow.Context) error {
-		return workflow.ExecuteActivity(storeWork(ctx, "command of "+c.Actor), tasks.RunCommand, c).Get(ctx, &result)
+		return workflow.ExecuteActivity(storeWork(ctx, "command of "+c.Actor), tasks.RunTaskCommand, c).Get(ctx, &result)
 	})
 	return result, err
 }

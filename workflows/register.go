@@ -13,5 +13,6 @@ import (
 func Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(ProcessSession, workflow.RegisterOptions{Name: schema.WorkflowProcessSession})
 	r.RegisterWorkflowWithOptions(ProjectTasks, workflow.RegisterOptions{Name: schema.WorkflowProjectTasks})
+	r.RegisterWorkflowWithOptions(MemoryQueue, workflow.RegisterOptions{Name: schema.WorkflowMemoryQueue})
 	r.RegisterWorkflowWithOptions(VectorWriter, workflow.RegisterOptions{Name: schema.WorkflowVectorWriter})
 }

@@ -77,8 +77,8 @@ func (s *serial) work(ctx workflow.Context) {
 }
 
 // state is what QueryQueue answers.
-func (s *serial) state() (schema.TaskQueue, error) {
-	q := schema.TaskQueue{Running: s.running, Waiting: []string{}, Done: s.done}
+func (s *serial) state() (schema.WriterQueue, error) {
+	q := schema.WriterQueue{Running: s.running, Waiting: []string{}, Done: s.done}
 	for _, r := range s.queue {
 		q.Waiting = append(q.Waiting, r.name)
 	}

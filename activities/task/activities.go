@@ -5,15 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strconv"
 	"time"
 
-	enums "go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/temporal"
 
 	"axiommind/activities/border"
 	"axiommind/activities/eventlog"
@@ -50,20 +46,20 @@ type SessionInput struct {
 	BuildID   string `json:"build_id"`
 }
 
-// SubmitSession asks the project's workflow to resolve the session's task notes, and waits for it.
-func (a *Activities) SubmitSession(ctx context.Context, in SessionInput) (Result, error) {
+// SubmitTasks asks the project's workflow to resolve the session's task notes, and waits for it.
+func (a *Activities) SubmitTasks(ctx context.Context, in SessionInput) (Result, error) {
 	stop := border.Heartbeat(ctx, heartbeat)
 	defer stop()
 	var result Result
 	// Another attempt is another update: the outcome of the one before may have been a failure that
 	// is mended by now. What an update does is keyed by what it is about.
 	id := in.BuildID + "/" + strconv.Itoa(int(activity.GetInfo(ctx).Attempt))
-	err := Update(ctx, a.temporal, in.Project, schema.UpdateSession, id, in, &result)
+	err := border.TaskWriter(in.Project).Update(ctx, a.temporal, schema.UpdateSession, id, in, &result)
 	return result, border.Return(err)
 }
 
-// ResolveSession resolves the session's task notes. Only the project's workflow may call it.
-func (a *Activities) ResolveSession(ctx context.Context, in SessionInput) (Result, error) {
+// ResolveTasks resolves the session's task notes. Only the project's workflow may call it.
+func (a *Activities) ResolveTasks(ctx context.Context, in SessionInput) (Result, error) {
 	stop := border.Heartbeat(ctx, heartbeat)
 	defer stop()
 	result, err := a.resolve(ctx, in)
@@ -92,8 +88,8 @@ func (a *Activities) resolve(ctx context.Context, in SessionInput) (Result, erro
 	return result, a.indexer.Enqueue(ctx, schema.ProjectStream(in.Project))
 }
 
-// RunCommand does what a person asks of a task. Only the project's workflow may call it.
-func (a *Activities) RunCommand(ctx context.Context, c Command) (Result, error) {
+// RunTaskCommand does what a person asks of a task. Only the project's workflow may call it.
+func (a *Activities) RunTaskCommand(ctx context.Context, c Command) (Result, error) {
 	stop := border.Heartbeat(ctx, heartbeat)
 	defer stop()
 	result, err := a.writer.Do(ctx, c)
@@ -108,57 +104,4 @@ func (a *Activities) RunCommand(ctx context.Context, c Command) (Result, error) 
 		err = border.Invalid(schema.ErrorInvalidInput, err)
 	}
 	return result, border.Return(err)
-}
-
-// Limits of how an update is tried again while its workflow has no room for it.
-const (
-	updateFirst = 50 * time.Millisecond
-	updateLast  = 2 * time.Second
-)
-
-// Update sends an update to the project's workflow, starting it where it does not run, and waits
-// for the result. A workflow takes a few updates at a time and none while it continues as new: then
-// the update is sent again until ctx ends.
-func Update(ctx context.Context, c client.Client, project, name, id string, arg, result any) error {
-	for wait := updateFirst; ; wait = min(2*wait, updateLast) {
-		err := updateOnce(ctx, c, project, name, id, arg, result)
-		if err == nil || !busy(err) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("update project %q: %w: %w", project, ctx.Err(), err)
-		case <-time.After(wait/2 + rand.N(wait)): //nolint:gosec // jitter
-		}
-	}
-}
-
-func updateOnce(ctx context.Context, c client.Client, project, name, id string, arg, result any) error {
-	start := c.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
-		ID: schema.ProjectWorkflowID(project), TaskQueue: schema.QueueMain,
-		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
-		StaticSummary:            "writes the tasks of " + project,
-	}, schema.WorkflowProjectTasks, schema.ProjectTasksInput{Project: project})
-	handle, err := c.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
-		StartWorkflowOperation: start,
-		UpdateOptions: client.UpdateWorkflowOptions{
-			UpdateName: name, UpdateID: id, Args: []any{arg}, WaitForStage: client.WorkflowUpdateStageCompleted,
-		},
-	})
-	if err != nil {
-		return err
-	}
-	return handle.Get(ctx, result)
-}
-
-// busy reports whether the workflow is there but could not take the update now.
-func busy(err error) bool {
-	var application *temporal.ApplicationError
-	if errors.As(err, &application) {
-		return application.Type() == schema.ErrorDraining
-	}
-	var exhausted *serviceerror.ResourceExhausted
-	var notFound *serviceerror.NotFound
-	var unavailable *serviceerror.Unavailable
-	return errors.As(err, &exhausted) || errors.As(err, &notFound) || errors.As(err, &unavailable)
 }

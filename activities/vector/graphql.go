@@ -114,13 +114,21 @@ func date(operator string, t time.Time) string {
 		schema.PropertyOccurredAt, operator, quote(t.UTC().Format(time.RFC3339Nano)))
 }
 
+// noSchema is how the server says that it holds no class.
+const noSchema = "no graphql provider present"
+
 // query runs a GraphQL query over one class and returns its rows. A class or tenant that does not
 // exist has no rows.
 func (c *Client) query(ctx context.Context, op, function, collection, arguments, fields string) ([]map[string]any, error) {
 	text := fmt.Sprintf("{%s{%s(%s){%s}}}", function, collection, arguments, fields)
 	answer, err := c.api.GraphQL().Raw().WithQuery(text).Do(ctx)
 	if err != nil {
-		return nil, c.fail(op, err)
+		// Before the first class is made there is no GraphQL schema at all, and the server says so
+		// by the status.
+		if err = c.fail(op, err); strings.Contains(err.Error(), noSchema) {
+			return nil, nil
+		}
+		return nil, err
 	}
 	if len(answer.Errors) > 0 {
 		return nil, c.graphqlError(op, collection, answer.Errors)
@@ -153,14 +161,10 @@ func (c *Client) graphqlError(op, collection string, list []*models.GraphQLError
 		}
 	}
 	text := strings.Join(messages, "; ")
-	for _, absent := range []string{"tenant not found", `Cannot query field "` + collection + `"`} {
+	for _, absent := range []string{"tenant not found", `Cannot query field "` + collection + `"`, noSchema} {
 		if strings.Contains(text, absent) {
 			return nil
 		}
-	}
-	// Before the first class is made there is no GraphQL schema at all.
-	if strings.Contains(text, "no graphql provider present") {
-		return nil
 	}
 	status := 0
 	for _, rejected := range []string{"Syntax Error", "Cannot query field", "has invalid value", "Unknown argument", "lengths don't match", "wrong size"} {

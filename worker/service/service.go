@@ -12,6 +12,7 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
+	"axiommind/activities/fact"
 	"axiommind/activities/llm"
 	"axiommind/activities/task"
 	"axiommind/activities/transcript"
@@ -80,6 +81,7 @@ type rooms struct {
 	evidence   *evidence.Activities
 	entry      *entry.Activities
 	task       *task.Activities
+	fact       *fact.Activities
 	vector     *vector.Activities
 }
 
@@ -94,7 +96,7 @@ func newRooms(s *Stores, model llm.Model, cfg Config) (*rooms, error) {
 		Extractor: llm.ExtractorOf(model.Identity()), EmbedderModel: s.Embedder.Version(),
 		EmbeddingVersion: s.Embedder.Version(), IdrisVersion: IdrisUnavailable, SchemaVersion: schema.SchemaVersion,
 	}
-	r, errs := &rooms{}, make([]error, 7)
+	r, errs := &rooms{}, make([]error, 8)
 	r.build, errs[0] = build.NewActivities(s.Log, spec,
 		entry.NewProjector(s.ClickHouse), build.NewProjector(s.ClickHouse), outbox)
 	r.transcript, errs[1] = transcript.NewActivities(s.Log)
@@ -104,6 +106,11 @@ func newRooms(s *Stores, model llm.Model, cfg Config) (*rooms, error) {
 	r.vector, errs[5] = vector.NewActivities(writer, s.ClickHouse, s.Embedder, s.Temporal)
 	tasks := task.NewWriter(s.Log, s.ClickHouse, vector.NewTitles(s.Weaviate, s.Embedder))
 	r.task, errs[6] = task.NewActivities(s.Log, tasks, vector.NewEnqueuer(s.Log, outbox, s.Temporal), s.Temporal)
+	facts, err := fact.NewWriter(s.Log, s.ClickHouse, fact.Options{})
+	if err != nil {
+		return nil, err
+	}
+	r.fact, errs[7] = fact.NewActivities(s.Log, facts, s.Temporal)
 	return r, errors.Join(errs...)
 }
 
@@ -117,6 +124,7 @@ func newWorkers(s *Stores, cfg Config, r *rooms) []worker.Worker {
 	main.RegisterActivity(r.evidence)
 	main.RegisterActivity(r.entry)
 	main.RegisterActivity(r.task)
+	main.RegisterActivity(r.fact)
 	models := worker.New(s.Temporal, schema.QueueModel, worker.Options{
 		WorkerStopTimeout: cfg.StopTimeout, DisableWorkflowWorker: true,
 		MaxConcurrentActivityExecutionSize: cfg.ModelConcurrency,

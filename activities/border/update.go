@@ -1,0 +1,91 @@
+package border
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"axiommind/schema"
+)
+
+// Limits of how an update is tried again while its workflow has no room for it.
+const (
+	updateFirst = 50 * time.Millisecond
+	updateLast  = 2 * time.Second
+)
+
+// Writer is the workflow that alone writes a stream, and how to start it.
+type Writer struct {
+	ID, Type string
+	Input    any
+	Summary  string
+}
+
+// TaskWriter is the writer of a project's tasks.
+func TaskWriter(project string) Writer {
+	return Writer{
+		ID: schema.ProjectWorkflowID(project), Type: schema.WorkflowProjectTasks,
+		Input: schema.ProjectTasksInput{Project: project}, Summary: "writes the tasks of " + project,
+	}
+}
+
+// MemoryWriter is the writer of what is remembered of a user by an agent.
+func MemoryWriter(user, agent string) Writer {
+	return Writer{
+		ID: schema.MemoryStream(user, agent), Type: schema.WorkflowMemoryQueue,
+		Input: schema.MemoryQueueInput{User: user, Agent: agent}, Summary: "writes the memory of " + user,
+	}
+}
+
+// Update sends an update to the writer, starting it where it does not run, and waits for the result.
+// A workflow takes a few updates at a time, and none while it continues as new: then the update is
+// sent again until ctx ends.
+func (w Writer) Update(ctx context.Context, c client.Client, name, id string, arg, result any) error {
+	for wait := updateFirst; ; wait = min(2*wait, updateLast) {
+		err := w.updateOnce(ctx, c, name, id, arg, result)
+		if err == nil || !busy(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("update %q: %w: %w", w.ID, ctx.Err(), err)
+		case <-time.After(wait/2 + rand.N(wait)): //nolint:gosec // jitter
+		}
+	}
+}
+
+func (w Writer) updateOnce(ctx context.Context, c client.Client, name, id string, arg, result any) error {
+	start := c.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
+		ID: w.ID, TaskQueue: schema.QueueMain, StaticSummary: w.Summary,
+		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+	}, w.Type, w.Input)
+	handle, err := c.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
+		StartWorkflowOperation: start,
+		UpdateOptions: client.UpdateWorkflowOptions{
+			UpdateName: name, UpdateID: id, Args: []any{arg}, WaitForStage: client.WorkflowUpdateStageCompleted,
+		},
+	})
+	if err != nil {
+		return err
+	}
+	return handle.Get(ctx, result)
+}
+
+// busy reports whether the workflow is there but could not take the update now.
+func busy(err error) bool {
+	var application *temporal.ApplicationError
+	if errors.As(err, &application) {
+		return application.Type() == schema.ErrorDraining
+	}
+	var exhausted *serviceerror.ResourceExhausted
+	var notFound *serviceerror.NotFound
+	var unavailable *serviceerror.Unavailable
+	return errors.As(err, &exhausted) || errors.As(err, &notFound) || errors.As(err, &unavailable)
+}

@@ -1,0 +1,63 @@
+package workflows
+
+import (
+	"errors"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"axiommind/activities/fact"
+	"axiommind/schema"
+)
+
+var facts *fact.Activities
+
+// MemoryQueue is the only writer of what is remembered of a user by an agent. It ends when nothing
+// comes for a while; the next update starts it again.
+func MemoryQueue(ctx workflow.Context, in schema.MemoryQueueInput) error {
+	if want := schema.MemoryStream(in.User, in.Agent); workflow.GetInfo(ctx).WorkflowExecution.ID != want {
+		return temporal.NewNonRetryableApplicationError("start it with the workflow id "+want, schema.ErrorInvalidInput, nil)
+	}
+	m := &memoryQueue{}
+	if err := m.setup(ctx); err != nil {
+		return err
+	}
+	long, err := m.loop(ctx)
+	if err != nil || !long {
+		return err
+	}
+	return workflow.NewContinueAsNewError(ctx, MemoryQueue, in)
+}
+
+type memoryQueue struct{ serial }
+
+func (m *memoryQueue) setup(ctx workflow.Context) error {
+	return errors.Join(
+		workflow.SetUpdateHandlerWithOptions(ctx, schema.UpdateSession, m.session,
+			workflow.UpdateHandlerOptions{Validator: func(fact.SessionInput) error { return m.admit() }}),
+		workflow.SetUpdateHandlerWithOptions(ctx, schema.UpdateCommand, m.command,
+			workflow.UpdateHandlerOptions{Validator: m.validate}),
+		workflow.SetQueryHandler(ctx, schema.QueryQueue, m.state),
+	)
+}
+
+func (m *memoryQueue) validate(c fact.Command) error {
+	if err := c.Validate(); err != nil {
+		return temporal.NewNonRetryableApplicationError(err.Error(), schema.ErrorInvalidInput, nil)
+	}
+	return m.admit()
+}
+
+func (m *memoryQueue) session(ctx workflow.Context, in fact.SessionInput) (result fact.Result, err error) {
+	err = m.do(ctx, "session "+in.SessionID, func(ctx workflow.Context) error {
+		return workflow.ExecuteActivity(storeWork(ctx, "facts of "+in.SessionID), facts.UpdateFacts, in).Get(ctx, &result)
+	})
+	return result, err
+}
+
+func (m *memoryQueue) command(ctx workflow.Context, c fact.Command) (result fact.Result, err error) {
+	err = m.do(ctx, "command "+c.RequestID, func(ctx workflow.Context) error {
+		return workflow.ExecuteActivity(storeWork(ctx, "command of "+c.Actor), facts.RunFactCommand, c).Get(ctx, &result)
+	})
+	return result, err
+}
