@@ -3,6 +3,7 @@
 package child
 
 import (
+	"context"
 	"errors"
 	"os/exec"
 	"runtime"
@@ -39,16 +40,19 @@ func start(cmd *exec.Cmd, attributes *syscall.SysProcAttr) error {
 	return <-started
 }
 
-// Run starts cmd and waits for its end. When the context of cmd ends, the whole
-// process group is killed.
-func Run(cmd *exec.Cmd) error {
-	if cmd.Cancel != nil {
-		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	}
+// Run starts cmd, made by exec.CommandContext with the same ctx, and waits for
+// its end. When ctx ends, the whole process group is killed and the error is
+// that of ctx.
+func Run(ctx context.Context, cmd *exec.Cmd) error {
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	if err := Start(cmd); err != nil {
 		return err
 	}
-	return cmd.Wait()
+	err := cmd.Wait()
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
 }
 
 // Alive reports whether a process with this id runs.
@@ -59,8 +63,9 @@ func Alive(pid int) bool {
 // supervisor runs "$@" and kills it when the standard input of the shell, held
 // by this process, is closed.
 const supervisor = `exec 3<&0 </dev/null
+pid=
+trap '[ -z "$pid" ] || kill -TERM $pid' TERM
 "$@" 3<&- & pid=$!
-trap 'kill -TERM $pid' TERM
 (cat <&3 >/dev/null; kill -KILL $pid 2>/dev/null) & watch=$!
 exec 3<&-
 wait $pid; status=$?

@@ -101,9 +101,9 @@ func TestRunKillsTheGroupOnCancel(t *testing.T) {
 	require.NoError(t, err)
 	cmd.Stdout = in
 	done := make(chan error, 1)
-	go func() { done <- Run(cmd) }()
+	go func() { done <- Run(ctx, cmd) }()
 	pid := readPID(t, out)
 	cancel()
-	require.Error(t, <-done)
+	require.ErrorIs(t, <-done, context.Canceled)
 	requireGone(t, pid)
 }

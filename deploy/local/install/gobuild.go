@@ -89,7 +89,7 @@ func goBuild(ctx context.Context, dir, out, pkg string) error {
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=-mod=readonly")
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
-	if err := child.Run(cmd); err != nil {
+	if err := child.Run(ctx, cmd); err != nil {
 		return fmt.Errorf("run go build %s: %w: %s", pkg, err, lastLines(output.String(), 10))
 	}
 	return nil

@@ -61,7 +61,7 @@ func fetchLibrary(ctx context.Context, dir, spec, integrity string) error {
 	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	if err := child.Run(cmd); err != nil {
+	if err := child.Run(ctx, cmd); err != nil {
 		return fmt.Errorf("run npm pack %q: %w: %s", spec, err, lastLines(stderr.String(), 5))
 	}
 	archives, err := filepath.Glob(filepath.Join(dir, "*.tgz"))

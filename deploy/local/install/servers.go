@@ -121,7 +121,7 @@ func (t tool) editSource(ctx context.Context, work string) error {
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly")
 	var out bytes.Buffer
 	cmd.Stdout = &out
-	runErr := child.Run(cmd)
+	runErr := child.Run(ctx, cmd)
 	var answer struct{ Dir, Error string }
 	if err := json.Unmarshal(out.Bytes(), &answer); err != nil || runErr != nil || answer.Error != "" {
 		return fmt.Errorf("download %s@%s: %w %s", t.module, t.version, errors.Join(runErr, err), answer.Error)

@@ -154,7 +154,7 @@ func insertBatch(ctx context.Context, conn driver.Conn, id uint64, rows int) err
 	if err != nil {
 		return err
 	}
-	defer batch.Close()
+	defer func() { _ = batch.Close() }()
 	for n := range rows {
 		if err := batch.Append(id, uint64(n)); err != nil {
 			return err

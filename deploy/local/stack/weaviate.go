@@ -65,6 +65,10 @@ func weaviateEnv(data string, ports []int) []string {
 		"RAFT_BOOTSTRAP_EXPECT=1",
 		// One node waits for no other: its first election need not be patient.
 		"RAFT_TIMEOUTS_MULTIPLIER=1",
+		// With the default, keyword search misses what was written a moment ago.
+		"USE_INVERTED_SEARCHABLE=false",
+		// Classes are made by the program that owns them, never by a misspelled name.
+		"AUTOSCHEMA_ENABLED=false",
 		"DISABLE_TELEMETRY=true",
 		"GO_PROFILING_DISABLE=true",
 		"PROMETHEUS_MONITORING_ENABLED=false",
