@@ -129,7 +129,6 @@ var (
 	dashes       = runeSet("‐‑‒–—―﹘−")
 	singleQuotes = runeSet("‘’‚‛ʼ`´")
 	doubleQuotes = runeSet("“”„‟«»「」『』《》")
-	quotes       = runeSet(`'"`)
 	// wordEnds does not count after a word, wordStarts not before one.
 	wordEnds   = runeSet(`'".,;:!?。、؟،؛।॥։`)
 	wordStarts = runeSet(`'",;¡¿。、،؛`)
