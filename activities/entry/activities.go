@@ -76,10 +76,14 @@ func (a *Activities) materialize(ctx context.Context, in MaterializeInput) (Mate
 	if err != nil {
 		return MaterializeResult{}, err
 	}
-	result := MaterializeResult{Entries: len(entries), New: appended.New}
-	for _, e := range entries {
+	result := MaterializeResult{Entries: len(entries)}
+	for i, e := range entries {
 		if e.EvidenceAligned {
 			result.Aligned++
+		}
+		// An attempt that broke off may have stored it: it is this build's all the same.
+		if appended.Events[i].BuildID == in.BuildID {
+			result.New++
 		}
 	}
 	return result, nil

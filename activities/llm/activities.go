@@ -163,12 +163,15 @@ func (a *Activities) extract(ctx context.Context, in ExtractInput) (ExtractResul
 	}
 	answer, err := a.stored(ctx, key)
 	result := ExtractResult{Key: key}
-	if errors.Is(err, eventlog.ErrNotFound) {
+	switch {
+	case errors.Is(err, eventlog.ErrNotFound):
 		answer, err = a.ask(ctx, in, key, request)
 		result.Usage = answer.Usage
 		if kind := KindOf(err); kind == KindBlocked || kind == KindTruncated {
 			return ExtractResult{Refused: err.Error(), Usage: answer.Usage}, nil
 		}
+	case answer.buildID == in.BuildID:
+		result.Usage = answer.Usage // An attempt of this build that broke off has paid for it.
 	}
 	if err != nil {
 		return ExtractResult{}, err
@@ -179,10 +182,17 @@ func (a *Activities) extract(ctx context.Context, in ExtractInput) (ExtractResul
 	return result, nil
 }
 
-func (a *Activities) ask(ctx context.Context, in ExtractInput, key string, request Request) (schema.ModelRespondedPayload, error) {
+// storedAnswer is an answer, and the build that asked.
+type storedAnswer struct {
+	schema.ModelRespondedPayload
+	buildID string
+}
+
+func (a *Activities) ask(ctx context.Context, in ExtractInput, key string, request Request) (storedAnswer, error) {
 	id := a.model.Identity()
 	response, err := a.model.Generate(ctx, request)
-	answer := schema.ModelRespondedPayload{
+	answer := storedAnswer{buildID: in.BuildID}
+	answer.ModelRespondedPayload = schema.ModelRespondedPayload{
 		Key: key, Provider: id.Provider, Model: id.Model, Raw: string(response.Raw),
 		Usage: schema.Usage{
 			Calls: 1, InputTokens: int64(response.Usage.InputTokens), OutputTokens: int64(response.Usage.OutputTokens),
@@ -195,7 +205,7 @@ func (a *Activities) ask(ctx context.Context, in ExtractInput, key string, reque
 	if err != nil {
 		return answer, err
 	}
-	payload, err := json.Marshal(answer)
+	payload, err := json.Marshal(answer.ModelRespondedPayload)
 	if err != nil {
 		return answer, fmt.Errorf("encode answer %q: %w", key, err)
 	}
@@ -208,26 +218,26 @@ func (a *Activities) ask(ctx context.Context, in ExtractInput, key string, reque
 	}
 	// Another attempt may have been first; its answer is the one that counts.
 	usage := answer.Usage
-	err = json.Unmarshal(appended.Events[0].Payload, &answer)
+	err = json.Unmarshal(appended.Events[0].Payload, &answer.ModelRespondedPayload)
 	answer.Usage = usage
 	return answer, err
 }
 
 func answerKey(key string) string { return "model_responded/" + key }
 
-func (a *Activities) stored(ctx context.Context, key string) (schema.ModelRespondedPayload, error) {
+func (a *Activities) stored(ctx context.Context, key string) (storedAnswer, error) {
 	event, err := a.log.Get(ctx, schema.EventID(answerKey(key)))
 	if err != nil {
-		return schema.ModelRespondedPayload{}, err
+		return storedAnswer{}, err
 	}
-	var answer schema.ModelRespondedPayload
-	if err := json.Unmarshal(event.Payload, &answer); err != nil {
-		return schema.ModelRespondedPayload{}, fmt.Errorf("decode event %q: %w", event.ID, err)
+	answer := storedAnswer{buildID: event.BuildID}
+	if err := json.Unmarshal(event.Payload, &answer.ModelRespondedPayload); err != nil {
+		return storedAnswer{}, fmt.Errorf("decode event %q: %w", event.ID, err)
 	}
 	return answer, nil
 }
 
-func read(answer schema.ModelRespondedPayload) (Result, error) {
+func read(answer storedAnswer) (Result, error) {
 	response, err := ReadRaw(answer.Provider, []byte(answer.Raw))
 	if err != nil {
 		return Result{}, err

@@ -47,9 +47,14 @@ func planWindows(messages []schema.Message, from frontier, tools bool, size, lim
 		}
 		for len(text)-start > size {
 			end := start + cut(text[start:], size)
-			open = &schema.Window{First: i, Last: i, ByteStart: start, ByteEnd: end}
-			closeWindow()
+			if strings.TrimSpace(text[start:end]) != "" {
+				open = &schema.Window{First: i, Last: i, ByteStart: start, ByteEnd: end}
+				closeWindow()
+			}
 			start = end
+		}
+		if strings.TrimSpace(text[start:]) == "" {
+			continue
 		}
 		if open == nil {
 			open = &schema.Window{First: i, ByteStart: start}

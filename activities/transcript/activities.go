@@ -74,10 +74,11 @@ type IngestInput struct {
 type IngestResult struct {
 	// Unchanged is true when the log knew every message and the last build had done all of them
 	// with the same extractor. Nothing was written then.
-	Unchanged    bool `json:"unchanged"`
-	Messages     int  `json:"messages"`
-	NewMessages  int  `json:"new_messages"`
-	SkippedLines int  `json:"skipped_lines"`
+	Unchanged bool `json:"unchanged"`
+	Messages  int  `json:"messages"`
+	// NewMessages are those this build brought.
+	NewMessages  int `json:"new_messages"`
+	SkippedLines int `json:"skipped_lines"`
 }
 
 // IngestSession reads the source and appends the messages that the log does not know, after the event that
@@ -104,11 +105,11 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 			"session %q belongs to project %q, user %q, agent %q: it can't be read again for project %q, user %q, agent %q",
 			id, logged.Project, logged.User, logged.Agent, scope.Project, scope.User, scope.Agent))
 	}
-	unseen := logged.Unseen(session.Messages)
+	unseen, brought := logged.Unseen(session.Messages), logged.broughtBy(in.Build.BuildID)
 	result := IngestResult{
-		Messages: len(logged.Messages) + len(unseen), NewMessages: len(unseen), SkippedLines: len(session.Skipped),
+		Messages: len(logged.Messages) + len(unseen), NewMessages: brought + len(unseen), SkippedLines: len(session.Skipped),
 	}
-	if len(unseen) == 0 && in.Build.Completed {
+	if result.NewMessages == 0 && in.Build.Completed {
 		result.Unchanged = true
 		return result, nil
 	}
@@ -124,7 +125,11 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 		return IngestResult{}, err
 	}
 	payload := schema.SessionIngestedPayload{SessionID: id, Scope: scope, Date: date, Source: source}
-	events, err := ingestEvents(payload, unseen, session.Skipped, in.Build.BuildID, date)
+	skipped := session.Skipped
+	if brought > 0 {
+		skipped = nil // An earlier attempt has recorded them.
+	}
+	events, err := ingestEvents(payload, unseen, skipped, in.Build.BuildID, date)
 	if err != nil {
 		return IngestResult{}, err
 	}

@@ -15,9 +15,11 @@ type Logged struct {
 	ID string
 	schema.Scope
 	Date time.Time
-	// Messages have their Index as position; EventIDs are those of the events that hold them.
+	// Messages have their Index as position; EventIDs are those of the events that hold them, and
+	// BuildIDs those of the builds that brought them.
 	Messages []schema.Message
 	EventIDs []string
+	BuildIDs []string
 }
 
 // ReadLogged reads the session from the log. A session that the log does not know has no messages.
@@ -42,6 +44,7 @@ func ReadLogged(ctx context.Context, log *eventlog.Store, sessionID string) (*Lo
 			}
 			l.Messages = append(l.Messages, m)
 			l.EventIDs = append(l.EventIDs, event.ID)
+			l.BuildIDs = append(l.BuildIDs, event.BuildID)
 		}
 	}
 	return l, nil
@@ -64,4 +67,16 @@ func (l *Logged) Unseen(messages []schema.Message) []schema.Message {
 		out = append(out, m)
 	}
 	return out
+}
+
+// broughtBy counts the messages that the build brought: what an attempt that broke off had stored
+// is new to its build all the same.
+func (l *Logged) broughtBy(buildID string) int {
+	n := 0
+	for _, id := range l.BuildIDs {
+		if id == buildID {
+			n++
+		}
+	}
+	return n
 }

@@ -1,0 +1,192 @@
+package transcript
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"axiommind/schema"
+)
+
+// ofTexts makes messages that say the texts, keyed as a session's are.
+func ofTexts(texts []string) []schema.Message {
+	messages := make([]schema.Message, len(texts))
+	for i, text := range texts {
+		messages[i] = schema.Message{Index: i, Role: schema.RoleUser, Kind: schema.KindText, Text: text}
+	}
+	schema.MessageKeys(messages)
+	return messages
+}
+
+func textsOf(messages []schema.Message) []string {
+	out := make([]string, len(messages))
+	for i, m := range messages {
+		out[i] = m.Text
+	}
+	return out
+}
+
+func texts(t *rapid.T, label string) []string {
+	return rapid.SliceOfN(rapid.SampledFrom([]string{"yes", "no", "go on", "네", "use Kafka"}), 0, 20).Draw(t, label)
+}
+
+func (l *Logged) add(messages []schema.Message) { l.Messages = append(l.Messages, messages...) }
+
+// Whatever part of a session is submitted again, nothing of it is new; of a longer one only what it
+// adds is, each repetition of a word included.
+func TestUnseenGrows(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		before, added := texts(t, "before"), texts(t, "added")
+		var l Logged
+		l.add(l.Unseen(ofTexts(before)))
+		if got := textsOf(l.Messages); fmt.Sprint(got) != fmt.Sprint(before) {
+			t.Fatalf("the log holds %q of %q", got, before)
+		}
+		prefix := before[:rapid.IntRange(0, len(before)).Draw(t, "prefix")]
+		if again := l.Unseen(ofTexts(prefix)); len(again) != 0 {
+			t.Fatalf("%q of %q is new", textsOf(again), before)
+		}
+		grown := l.Unseen(ofTexts(slices.Concat(before, added)))
+		if got := textsOf(grown); fmt.Sprint(got) != fmt.Sprint(added) {
+			t.Fatalf("%q is new, want %q", got, added)
+		}
+		for i, m := range grown {
+			if m.Index != len(before)+i {
+				t.Fatalf("message %d has the index %d", len(before)+i, m.Index)
+			}
+		}
+	})
+}
+
+// A compacted session has lost its beginning and gained a summary: that is what is new. However it is
+// rewritten, nothing is stored twice and nothing new is left out.
+func TestUnseenCompacted(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		before, added := texts(t, "before"), texts(t, "added")
+		var l Logged
+		l.add(l.Unseen(ofTexts(before)))
+		kept := before[rapid.IntRange(0, len(before)).Draw(t, "dropped"):]
+		rewritten := slices.Concat([]string{"a summary"}, kept, added)
+		l.add(l.Unseen(ofTexts(rewritten)))
+		seen := map[string]int{}
+		for _, m := range l.Messages {
+			seen[m.Text]++
+		}
+		for _, text := range slices.Concat(before, rewritten) {
+			if want := max(times(before, text), times(rewritten, text)); seen[text] != want {
+				t.Fatalf("%q is stored %d times, want %d", text, seen[text], want)
+			}
+		}
+		if again := l.Unseen(ofTexts(rewritten)); len(again) != 0 {
+			t.Fatalf("%q is new the second time", textsOf(again))
+		}
+	})
+}
+
+func times(list []string, text string) int {
+	n := 0
+	for _, s := range list {
+		if s == text {
+			n++
+		}
+	}
+	return n
+}
+
+func ingestedPayload(t require.TestingT, e schema.Event) schema.SessionIngestedPayload {
+	var p schema.SessionIngestedPayload
+	require.NoError(t, json.Unmarshal(e.Payload, &p))
+	return p
+}
+
+// Messages are stored in events of at most 1 MiB of text, in order, under keys that depend on the
+// messages alone; a longer message has an event of its own.
+func TestIngestEvents(t *testing.T) {
+	t.Parallel()
+	lengths := rapid.OneOf(rapid.IntRange(0, 1000), rapid.IntRange(maxChunkBytes/3, maxChunkBytes+1000))
+	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	rapid.Check(t, func(t *rapid.T) {
+		var said []string
+		for i, n := range rapid.SliceOfN(lengths, 0, 8).Draw(t, "lengths") {
+			said = append(said, fmt.Sprint(i)+strings.Repeat("x", n))
+		}
+		messages := ofTexts(said)
+		skipped := []schema.Skipped{{Line: 3, Reason: "broken"}}
+		p := schema.SessionIngestedPayload{SessionID: "s", Scope: schema.Scope{Project: "p"}}
+		events, err := ingestEvents(p, messages, skipped, "build", at)
+		require.NoError(t, err)
+		var stored []schema.Message
+		keys := map[string]bool{}
+		for i, e := range events {
+			got := ingestedPayload(t, e)
+			size := 0
+			for _, m := range got.Messages {
+				size += len(m.Text)
+			}
+			require.True(t, size <= maxChunkBytes || len(got.Messages) == 1, "%d bytes in %d messages", size, len(got.Messages))
+			require.NotEmpty(t, got.Messages)
+			require.False(t, keys[e.DedupeKey], "two events have one key")
+			require.Equal(t, i == 0, got.Skipped != nil)
+			keys[e.DedupeKey] = true
+			stored = append(stored, got.Messages...)
+		}
+		require.Equal(t, len(messages), len(stored))
+		require.Equal(t, textsOf(messages), textsOf(stored))
+		again, err := ingestEvents(p, messages, nil, "another build", at.Add(time.Hour))
+		require.NoError(t, err)
+		for i := range events {
+			require.Equal(t, events[i].DedupeKey, again[i].DedupeKey)
+		}
+		p.SessionID = "t"
+		other, err := ingestEvents(p, messages, nil, "build", at)
+		require.NoError(t, err)
+		for _, e := range other {
+			require.False(t, keys[e.DedupeKey], "two sessions share a key")
+		}
+	})
+}
+
+func TestInlineSession(t *testing.T) {
+	t.Parallel()
+	s, err := inlineSession([]schema.InlineMessage{
+		{Role: "User", Content: "yes"}, {Role: "assistant", Content: "a\x00b\xff"}, {Role: "tool", Content: "{}"},
+		{Role: "system", Content: "be kind"}, {Role: "user", Content: "yes"},
+	})
+	require.NoError(t, err)
+	require.Equal(t, "UArsU", roles(s.Messages))
+	require.Equal(t, "ab\uFFFD", s.Messages[1].Text)
+	require.Equal(t, []schema.Skipped{{Reason: "message 1: NUL bytes and invalid UTF-8 were taken out"}}, s.Skipped)
+	require.NotEqual(t, s.Messages[0].Key, s.Messages[4].Key)
+
+	_, err = inlineSession([]schema.InlineMessage{{Role: "robot"}})
+	require.EqualError(t, err, `message 0: role "robot" is not user, assistant, system or tool`)
+}
+
+func TestSessionDate(t *testing.T) {
+	t.Parallel()
+	started, fallback := time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		given   string
+		started time.Time
+		want    time.Time
+	}{
+		{"", started, started},
+		{"", time.Time{}, fallback},
+		{"2024-02-29", started, time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC)},
+		{"2024-02-29T12:00:00+09:00", started, time.Date(2024, 2, 29, 3, 0, 0, 0, time.UTC)},
+	} {
+		got, err := sessionDate(tt.given, &Session{Started: tt.started}, fallback)
+		require.NoError(t, err)
+		require.Equal(t, tt.want, got, tt.given)
+	}
+	_, err := sessionDate("yesterday", &Session{}, fallback)
+	require.EqualError(t, err, `date "yesterday" is neither like 2006-01-02 nor like 2006-01-02T15:04:05Z`)
+}
