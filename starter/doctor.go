@@ -66,7 +66,8 @@ func (a *app) diagnose(ctx context.Context) []check {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	checks := a.checkClickHouse(ctx)
-	checks = append(checks, a.checkWeaviate(ctx), a.checkEmbedder(ctx))
+	checks = append(checks, a.checkWeaviate(ctx)...)
+	checks = append(checks, a.checkEmbedder(ctx))
 	return append(checks, a.checkTemporal(ctx)...)
 }
 
@@ -111,16 +112,20 @@ func checkMigrations(ctx context.Context, conn driver.Conn) check {
 	return check{Name: "migrations", OK: true, Note: fmt.Sprintf("%d applied", len(state.Applied))}
 }
 
-func (a *app) checkWeaviate(ctx context.Context) check {
+func (a *app) checkWeaviate(ctx context.Context) []check {
 	c, err := service.ConnectWeaviate(ctx, a.doctorConfig())
 	if err != nil {
-		return bad("weaviate", err, startAll+", or set --weaviate-url")
+		return []check{bad("weaviate", err, startAll+", or set --weaviate-url")}
 	}
 	version, err := c.Ready(ctx)
 	if err != nil {
-		return bad("weaviate", err, startAll)
+		return []check{bad("weaviate", err, startAll)}
 	}
-	return check{Name: "weaviate", OK: true, Note: fmt.Sprintf("%s at %s", version, a.cfg.WeaviateURL)}
+	words := check{Name: "keyword search", OK: true, Note: "finds what was just written"}
+	if err := c.CheckKeywordSearch(ctx); err != nil {
+		words = bad("keyword search", err, "start Weaviate with USE_INVERTED_SEARCHABLE=false")
+	}
+	return []check{{Name: "weaviate", OK: true, Note: fmt.Sprintf("%s at %s", version, a.cfg.WeaviateURL)}, words}
 }
 
 func (a *app) checkEmbedder(ctx context.Context) check {
