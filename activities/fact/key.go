@@ -19,7 +19,19 @@ func Key(content string) string {
 	// Canonical caseless matching folds the decomposed form: folding first would see some accents
 	// in another order than their composed letter has them.
 	folded := cases.Fold().String(norm.NFD.String(strings.TrimSpace(content)))
-	return norm.NFC.String(folded)
+	return norm.NFC.String(strings.Map(foldCherokee, folded))
+}
+
+// foldCherokee mends cases.Fold, which turns small Cherokee letters into capitals, as Unicode has
+// it, and capitals into small ones.
+func foldCherokee(r rune) rune {
+	switch {
+	case r >= 0xAB70 && r <= 0xABBF:
+		return r - 0xAB70 + 0x13A0
+	case r >= 0x13F8 && r <= 0x13FD:
+		return r - 0x13F8 + 0x13F0
+	}
+	return r
 }
 
 // Category returns the category in its stored form, and whether it is one. None is context.
@@ -31,9 +43,9 @@ func Category(category string) (string, bool) {
 	return category, slices.Contains(schema.FactCategories(), category)
 }
 
-// maxCollisions is how many ids an act may have. With a million facts in a memory the chance that
-// all are taken is under 1 in 10^28.
-const maxCollisions = 8
+// maxCollisions is how many ids an act may have. With 100,000 facts in a memory the chance that all
+// are taken is under 1 in 10^18.
+const maxCollisions = 4
 
 var errNoID = errors.New("every id it may have is taken")
 

@@ -81,7 +81,7 @@ func (r *Result) add(appended eventlog.Appended) error {
 }
 
 // chunk is how many entries are planned at once: their events are one block of the log.
-const chunk = 5000
+const chunk = 2000
 
 // Apply appends what follows from the facts among the batch's entries. Done again, after any error
 // or crash, it does what is left to do. The projection is up to date when it returns.

@@ -1,0 +1,445 @@
+package fact
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"axiommind/schema"
+)
+
+func counterNamed(name string) (Counter, error) {
+	switch name {
+	case "char4":
+		return Char4, nil
+	case "cjk2":
+		return CJK2, nil
+	case "cl100k_base":
+		return CL100K()
+	}
+	return nil, fmt.Errorf("no counter %q", name)
+}
+
+func judgeFormat(input, expect json.RawMessage) string {
+	var in struct {
+		Memory                json.RawMessage `json:"memory"`
+		MaxTokens             int             `json:"max_tokens"`
+		Tokenizer             string          `json:"tokenizer"`
+		GuaranteedCategories  []string        `json:"guaranteed_categories"`
+		GuaranteedTokenBudget int             `json:"guaranteed_token_budget"`
+	}
+	var want struct {
+		Text      *string `json:"text"`
+		TokensLTE *int    `json:"tokens_lte"`
+		EndsWith  string  `json:"ends_with"`
+	}
+	if problem := decode(input, &in) + decode(expect, &want); problem != "" {
+		return problem
+	}
+	counter, err := counterNamed(in.Tokenizer)
+	if err != nil {
+		return err.Error()
+	}
+	c, err := ReadContext(in.Memory)
+	if err != nil {
+		return err.Error()
+	}
+	f := Formatter{MaxTokens: in.MaxTokens, Counter: counter, First: in.GuaranteedCategories, FirstTokens: in.GuaranteedTokenBudget}
+	text := f.Format(c)
+	switch {
+	case counter.Count(text) > in.MaxTokens:
+		return fmt.Sprintf("%d tokens are over the budget of %d", counter.Count(text), in.MaxTokens)
+	case want.Text != nil && text != *want.Text:
+		return fmt.Sprintf("got %q, want %q", text, *want.Text)
+	case want.TokensLTE != nil && counter.Count(text) > *want.TokensLTE:
+		return fmt.Sprintf("got %d tokens, want at most %d", counter.Count(text), *want.TokensLTE)
+	case !strings.HasSuffix(text, want.EndsWith):
+		return fmt.Sprintf("got %q, want it to end in %q", text, want.EndsWith)
+	}
+	return ""
+}
+
+func judgeTokens(input, expect json.RawMessage) string {
+	var in struct {
+		Tokenizer string   `json:"tokenizer"`
+		Texts     []string `json:"texts"`
+	}
+	var want struct {
+		Counts []int `json:"counts"`
+	}
+	if problem := decode(input, &in) + decode(expect, &want); problem != "" {
+		return problem
+	}
+	counter, err := counterNamed(in.Tokenizer)
+	if err != nil {
+		return err.Error()
+	}
+	got := make([]int, len(in.Texts))
+	for i, text := range in.Texts {
+		got[i] = counter.Count(text)
+	}
+	if !slices.Equal(got, want.Counts) {
+		return fmt.Sprintf("got %v, want %v", got, want.Counts)
+	}
+	return ""
+}
+
+// failer makes a require of a helper an outcome to judge.
+type failer struct{ problem string }
+
+func (f *failer) Errorf(format string, args ...any) { f.problem = fmt.Sprintf(format, args...) }
+func (f *failer) FailNow()                          { panic(f.problem) }
+
+func judgeDedup(input, expect json.RawMessage) string {
+	var in struct {
+		Existing string `json:"existing"`
+		New      string `json:"new"`
+	}
+	var want struct {
+		Duplicate *bool  `json:"duplicate"`
+		How       string `json:"how"`
+	}
+	if problem := decode(input, &in) + decode(expect, &want); problem != "" {
+		return problem
+	}
+	m := newMemory(&failer{})
+	m.say(m.entry(in.Existing, 0.9))
+	m.say(m.entry(in.New, 0.9))
+	duplicate := slices.Contains(m.skips(), schema.SkippedDuplicate)
+	if want.Duplicate == nil || duplicate != *want.Duplicate || len(Remembered(m.facts)) != map[bool]int{true: 1, false: 2}[duplicate] {
+		return fmt.Sprintf("duplicate is %v, facts are %q", duplicate, m.contents())
+	}
+	return ""
+}
+
+// givenFact is a fact as a case writes it; any field may be of any type.
+type givenFact struct {
+	ID          string          `json:"id"`
+	Content     json.RawMessage `json:"content"`
+	Category    json.RawMessage `json:"category"`
+	Confidence  json.RawMessage `json:"confidence"`
+	CreatedAt   time.Time       `json:"createdAt"`
+	Source      string          `json:"source"`
+	SourceError json.RawMessage `json:"sourceError"`
+}
+
+func (g givenFact) confidence() *float64 {
+	if len(g.Confidence) == 0 {
+		return nil
+	}
+	if string(g.Confidence) == "null" || string(g.Confidence) == "true" || string(g.Confidence) == "false" {
+		return ptr(math.NaN())
+	}
+	if n, err := strconv.ParseFloat(strings.Trim(string(g.Confidence), `" `), 64); err == nil {
+		return &n
+	}
+	return ptr(math.NaN())
+}
+
+// given puts facts into a memory as they are.
+func (m *memory) given(facts []givenFact) {
+	events := make([]schema.Event, len(facts))
+	for i, g := range facts {
+		at := g.CreatedAt
+		if at.IsZero() {
+			at = day.Add(-time.Hour)
+		}
+		confidence := DefaultConfidence
+		if c := g.confidence(); c != nil {
+			confidence = *c
+		}
+		payload, _ := json.Marshal(schema.FactCreatedPayload{
+			Act: schema.Act{EntryID: g.ID}, FactID: g.ID, Content: lenient[string](g.Content),
+			Category: lenient[string](g.Category), Confidence: confidence,
+		})
+		events[i] = schema.Event{Type: schema.FactCreated, TS: at, Actor: "case", SessionID: g.Source, DedupeKey: "given " + g.ID, Payload: payload}
+	}
+	m.append(events)
+}
+
+func judgeUpdate(input, expect json.RawMessage) string {
+	var in struct {
+		Existing []givenFact `json:"existing"`
+		Update   struct {
+			NewFacts      []givenFact `json:"newFacts"`
+			FactsToRemove []string    `json:"factsToRemove"`
+		} `json:"update"`
+		Config struct {
+			Threshold *float64 `json:"fact_confidence_threshold"`
+			MaxFacts  int      `json:"max_facts"`
+		} `json:"config"`
+		ThreadID string `json:"thread_id"`
+	}
+	var want struct {
+		Facts         [][3]any       `json:"facts"`
+		FactsSet      [][3]any       `json:"facts_set"`
+		Contains      []string       `json:"contains"`
+		Count         *int           `json:"count"`
+		RejectOrClamp bool           `json:"reject_or_clamp"`
+		Record        map[string]any `json:"record"`
+	}
+	if problem := decode(input, &in) + decode(expect, &want); problem != "" {
+		return problem
+	}
+	m := newMemory(&failer{})
+	m.given(in.Existing)
+	m.opts.MaxFacts = in.Config.MaxFacts
+	if t := in.Config.Threshold; t != nil {
+		if m.opts.Threshold = *t; *t == 0 {
+			m.opts.Threshold = -1
+		}
+	}
+	for _, id := range in.Update.FactsToRemove {
+		if err := m.do(Command{Op: OpDelete, FactID: id}); err != nil && !errors.Is(err, ErrFactNotFound) {
+			return err.Error()
+		}
+	}
+	if err := m.propose(in.ThreadID, in.Update.NewFacts); err != nil {
+		return err.Error()
+	}
+	return m.judge(want.Facts, want.FactsSet, want.Contains, want.Count, want.RejectOrClamp, want.Record)
+}
+
+// propose plans the facts as one batch.
+func (m *memory) propose(session string, facts []givenFact) error {
+	opts, err := m.opts.withDefaults()
+	if err != nil {
+		return err
+	}
+	p := &planner{world: newWorld(m.facts), opts: opts, stream: schema.MemoryStream(m.user, m.agent), session: session, actor: "case"}
+	for _, g := range facts {
+		e := m.entry(lenient[string](g.Content), 0)
+		e.Category, e.Confidence = lenient[string](g.Category), g.confidence()
+		x := p.proposalOf(e)
+		x.sourceError = lenient[string](g.SourceError)
+		if err := p.consider(x); err != nil {
+			return err
+		}
+	}
+	m.append(p.world.planned)
+	return nil
+}
+
+func (m *memory) judge(facts, set [][3]any, contains []string, count *int, inRange bool, record map[string]any) string {
+	got := make([][3]any, 0)
+	for _, f := range Remembered(m.facts) {
+		got = append(got, [3]any{f.Content, f.Category, f.Confidence})
+		if inRange && !validConfidence(f.Confidence) {
+			return fmt.Sprintf("confidence is %v", f.Confidence)
+		}
+	}
+	bySure := slices.Clone(got)
+	slices.SortStableFunc(bySure, func(a, b [3]any) int { return -compareFloat(a[2], b[2]) })
+	switch {
+	case facts != nil && !reflect.DeepEqual(got, facts) && !reflect.DeepEqual(bySure, facts):
+		return fmt.Sprintf("got %v, want %v", got, facts)
+	case set != nil && !sameSet(got, set):
+		return fmt.Sprintf("got %v, want %v in any order", got, set)
+	case count != nil && len(got) != *count:
+		return fmt.Sprintf("got %v, want %d", got, *count)
+	}
+	for _, content := range contains {
+		if !slices.Contains(m.contents(), content) {
+			return fmt.Sprintf("got %v, want %q in it", got, content)
+		}
+	}
+	if record == nil {
+		return ""
+	}
+	if len(got) != 1 {
+		return fmt.Sprintf("got %v, want one fact", got)
+	}
+	return matchRecord(Remembered(m.facts)[0], record)
+}
+
+func compareFloat(a, b any) int {
+	x, y := a.(float64), b.(float64)
+	switch {
+	case x < y:
+		return -1
+	case x > y:
+		return 1
+	}
+	return 0
+}
+
+func sameSet(a, b [][3]any) bool {
+	key := func(x [3]any) string { return fmt.Sprintf("%q", x) }
+	x, y := make([]string, len(a)), make([]string, len(b))
+	for i := range a {
+		x[i] = key(a[i])
+	}
+	for i := range b {
+		y[i] = key(b[i])
+	}
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
+}
+
+func matchRecord(f Fact, want map[string]any) string {
+	got := map[string]any{
+		"id": f.ID, "content": f.Content, "category": f.Category, "confidence": f.Confidence, "source": f.Source(),
+		"createdAt": f.CreatedAt.Format(time.RFC3339Nano), "sourceError": f.SourceError,
+	}
+	for field, value := range want {
+		pattern, isPattern := value.(map[string]any)
+		switch {
+		case isPattern && !regexp.MustCompile(pattern["$re"].(string)).MatchString(fmt.Sprint(got[field])),
+			!isPattern && got[field] != value:
+			return fmt.Sprintf("%s is %v, want %v", field, got[field], value)
+		}
+	}
+	return ""
+}
+
+func judgeCommand(input, expect json.RawMessage) string {
+	var in struct {
+		Op         Op                `json:"op"`
+		Existing   []json.RawMessage `json:"existing"`
+		ID         string            `json:"id"`
+		Content    *string           `json:"content"`
+		Category   *string           `json:"category"`
+		Confidence json.RawMessage   `json:"confidence"`
+	}
+	var want struct {
+		Record map[string]any `json:"record"`
+		Error  string         `json:"error"`
+		Arg    string         `json:"arg"`
+		Count  *int           `json:"count"`
+	}
+	if problem := decode(input, &in) + decode(expect, &want); problem != "" {
+		return problem
+	}
+	m := newMemory(&failer{})
+	for i, raw := range in.Existing {
+		g := givenFact{ID: fmt.Sprintf("fact_%08x", i), Content: raw, Category: json.RawMessage(`"context"`)}
+		if raw[0] == '{' {
+			g = givenFact{}
+			if problem := decode(raw, &g); problem != "" {
+				return problem
+			}
+		}
+		m.given([]givenFact{g})
+	}
+	before := len(m.facts)
+	err := m.do(Command{
+		Op: in.Op, FactID: in.ID, Content: in.Content, Category: in.Category,
+		Confidence: givenFact{Confidence: in.Confidence}.confidence(),
+	})
+	var invalid *InvalidError
+	errors.As(err, &invalid)
+	switch want.Error {
+	case "":
+		if err != nil {
+			return err.Error()
+		}
+	case "ValueError":
+		if invalid == nil || invalid.Field != want.Arg {
+			return fmt.Sprintf("got %v, want %q refused", err, want.Arg)
+		}
+	case "KeyError":
+		if !errors.Is(err, ErrFactNotFound) || !strings.Contains(err.Error(), want.Arg) {
+			return fmt.Sprintf("got %v, want %q not found", err, want.Arg)
+		}
+	case "duplicate":
+		if !errors.Is(err, ErrDuplicate) {
+			return fmt.Sprintf("got %v, want a duplicate", err)
+		}
+	default:
+		return "no error " + want.Error
+	}
+	if want.Error != "" && len(m.facts) != before {
+		return "a fact was stored all the same"
+	}
+	if want.Count != nil && len(Remembered(m.facts)) != *want.Count {
+		return fmt.Sprintf("got %q, want %d", m.contents(), *want.Count)
+	}
+	if want.Record == nil {
+		return ""
+	}
+	facts := Remembered(m.facts)
+	return matchRecord(facts[len(facts)-1], want.Record)
+}
+
+func judgeEviction(input, expect json.RawMessage) string {
+	var in struct {
+		Facts    []givenFact     `json:"facts"`
+		MaxFacts int             `json:"max_facts"`
+		Policy   string          `json:"policy"`
+		Usage    json.RawMessage `json:"usage"`
+		Now      time.Time       `json:"now"`
+	}
+	var want struct {
+		Kept    []string        `json:"kept"`
+		Evicted []string        `json:"evicted"`
+		Scores  json.RawMessage `json:"scores"`
+	}
+	if problem := decode(input, &in) + decode(expect, &want); problem != "" {
+		return problem
+	}
+	if in.Policy != "confidence" {
+		return "no policy " + in.Policy
+	}
+	m := newMemory(&failer{})
+	m.opts = Options{MaxFacts: in.MaxFacts, Threshold: -1}
+	for _, g := range in.Facts {
+		g.ID = ""
+		if err := m.propose("s", []givenFact{g}); err != nil {
+			return err.Error()
+		}
+	}
+	var kept []string
+	for _, id := range want.Kept {
+		i := slices.IndexFunc(in.Facts, func(g givenFact) bool { return g.ID == id })
+		kept = append(kept, lenient[string](in.Facts[i].Content))
+	}
+	if !slices.Equal(m.contents(), kept) {
+		return fmt.Sprintf("got %q, want %q", m.contents(), kept)
+	}
+	return ""
+}
+
+func judgeStorage(input, expect json.RawMessage) string {
+	var in struct {
+		File      *string `json:"file"`
+		Op        string  `json:"op"`
+		AgentName *string `json:"agent_name"`
+	}
+	var want struct {
+		Valid            *bool `json:"valid"`
+		BytesPreserved   bool  `json:"old_bytes_preserved"`
+		ErrorSurfaced    bool  `json:"error_surfaced"`
+		FactAPresent     *bool `json:"fact_a_present"`
+		FactBPresent     *bool `json:"fact_b_present"`
+		RecoveredFromBak *bool `json:"recovered_from_backup"`
+	}
+	if problem := decode(input, &in) + decode(expect, &want); problem != "" {
+		return problem
+	}
+	switch {
+	case in.AgentName != nil && want.Valid != nil:
+		user, agent, err := schema.ParseMemoryStream(schema.MemoryStream("u", *in.AgentName))
+		if valid := err == nil && user == "u" && agent == *in.AgentName; valid != *want.Valid {
+			return fmt.Sprintf("valid is %v", valid)
+		}
+	case in.File != nil && want.ErrorSurfaced:
+		// What is stored of a memory is its events: one that cannot be read is an error, not a memory
+		// without facts that a write would build upon.
+		stored := schema.Event{ID: "e", Type: schema.FactCreated, Seq: 1, Payload: json.RawMessage(*in.File)}
+		_, err := Replay(func(yield func(schema.Event, error) bool) { yield(stored, nil) }, time.Time{})
+		if err == nil || want.BytesPreserved && string(stored.Payload) != *in.File {
+			return "a broken memory was read as if it were whole"
+		}
+	default:
+		return "nothing here to play"
+	}
+	return ""
+}

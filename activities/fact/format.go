@@ -1,0 +1,229 @@
+package fact
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+)
+
+// DefaultMaxTokens is the budget of a formatted context where none is given.
+const DefaultMaxTokens = 2000
+
+// Context is what of a memory goes into a prompt.
+type Context struct {
+	User    UserContext `json:"user,omitzero"`
+	History History     `json:"history,omitzero"`
+	Facts   []Statement `json:"facts,omitempty"`
+}
+
+// UserContext sums up who the user is.
+type UserContext struct {
+	Work         string `json:"work,omitempty"`
+	Personal     string `json:"personal,omitempty"`
+	CurrentFocus string `json:"current_focus,omitempty"`
+}
+
+// History sums up what has been.
+type History struct {
+	Recent     string `json:"recent,omitempty"`
+	Earlier    string `json:"earlier,omitempty"`
+	Background string `json:"background,omitempty"`
+}
+
+// Statement is a fact as it is told.
+type Statement struct {
+	Content    string  `json:"content"`
+	Category   string  `json:"category"`
+	Confidence float64 `json:"confidence"`
+	// SourceError is what a correction says was done wrong.
+	SourceError string `json:"source_error,omitempty"`
+}
+
+// Statements are the facts that are active, in their order.
+func Statements(facts []Fact) []Statement {
+	out := make([]Statement, 0, len(facts))
+	for _, f := range Remembered(facts) {
+		out = append(out, Statement{f.Content, f.Category, f.Confidence, f.SourceError})
+	}
+	return out
+}
+
+// Formatter turns a [Context] into text for a prompt.
+type Formatter struct {
+	// MaxTokens is the budget, which the text never exceeds by Counter.
+	MaxTokens int
+	Counter   Counter
+	// First are categories whose facts come before all others, as far as their lines take no more
+	// than FirstTokens of the budget.
+	First       []string
+	FirstTokens int
+}
+
+// FormatContext formats with no category first. See [Formatter.Format].
+func FormatContext(c Context, maxTokens int, counter Counter) string {
+	return Formatter{MaxTokens: maxTokens, Counter: counter}.Format(c)
+}
+
+const (
+	factsHeader  = "Facts:\n"
+	sectionBreak = "\n\n"
+	cutMark      = "\n..."
+)
+
+// Format returns the sections User Context, History and Facts, those that hold anything, facts from
+// the surest. What the budget has no room for is left out from the least sure fact up, by whole
+// lines. Where the summaries alone are over it, they are cut within a line and end in "\n...".
+// A budget too small for that gives the empty text.
+func (f Formatter) Format(c Context) string {
+	base := c.summaries()
+	if base != "" && f.Counter.Count(base) > f.MaxTokens {
+		return f.cut(base)
+	}
+	lines := f.factLines(c.Facts)
+	with := func(n int) string {
+		if n == 0 {
+			return base
+		}
+		text := factsHeader + strings.Join(lines[:n], "\n")
+		if base != "" {
+			text = base + sectionBreak + text
+		}
+		return text
+	}
+	fits := func(n int) bool { return f.Counter.Count(with(n)) <= f.MaxTokens }
+	// The first number of lines that is too many, in as few counts as can be; a counter by which
+	// longer is not always more may then still refuse the number below.
+	n := sort.Search(len(lines), func(n int) bool { return !fits(n + 1) })
+	for n > 0 && !fits(n) {
+		n--
+	}
+	return with(n)
+}
+
+func (c Context) summaries() string {
+	var sections []string
+	for _, s := range []struct {
+		header string
+		lines  [][2]string
+	}{
+		{"User Context:", [][2]string{
+			{"Work", c.User.Work}, {"Personal", c.User.Personal}, {"Current Focus", c.User.CurrentFocus},
+		}},
+		{"History:", [][2]string{
+			{"Recent", c.History.Recent}, {"Earlier", c.History.Earlier}, {"Background", c.History.Background},
+		}},
+	} {
+		section := s.header
+		for _, line := range s.lines {
+			if text := oneLine(line[1]); text != "" {
+				section += "\n- " + line[0] + ": " + text
+			}
+		}
+		if section != s.header {
+			sections = append(sections, section)
+		}
+	}
+	return strings.Join(sections, sectionBreak)
+}
+
+// factLines returns the lines of the facts in the order in which they are told.
+func (f Formatter) factLines(facts []Statement) []string {
+	told := make([]Statement, 0, len(facts))
+	for _, s := range facts {
+		if s.Content = oneLine(s.Content); s.Content != "" {
+			s.Confidence = clamp(s.Confidence)
+			told = append(told, s)
+		}
+	}
+	slices.SortStableFunc(told, func(a, b Statement) int { return cmp.Compare(b.Confidence, a.Confidence) })
+	var first, rest []string
+	for _, s := range told {
+		line := s.line()
+		if slices.Contains(f.First, s.Category) &&
+			f.Counter.Count(strings.Join(append(first[:len(first):len(first)], line), "\n")) <= f.FirstTokens {
+			first = append(first, line)
+		} else {
+			rest = append(rest, line)
+		}
+	}
+	return append(first, rest...)
+}
+
+func (s Statement) line() string {
+	line := fmt.Sprintf("- [%s | %.2f] %s", cmp.Or(oneLine(s.Category), "context"), s.Confidence, s.Content)
+	if wrong := oneLine(s.SourceError); wrong != "" && s.Category == "correction" {
+		line += " (avoid: " + wrong + ")"
+	}
+	return line
+}
+
+func clamp(c float64) float64 {
+	if math.IsNaN(c) {
+		return 0
+	}
+	return min(max(c, 0), 1)
+}
+
+// oneLine trims the text and makes each run of line breaks one space: what is remembered cannot
+// begin a line of its own.
+func oneLine(text string) string {
+	isBreak := func(r rune) bool {
+		return r == '\n' || r == '\r' || r == '\v' || r == '\f' || r == 0x85 || r == 0x2028 || r == 0x2029
+	}
+	if strings.IndexFunc(text, isBreak) < 0 {
+		return strings.TrimSpace(text)
+	}
+	parts := strings.FieldsFunc(text, isBreak)
+	for i, part := range parts {
+		parts[i] = strings.TrimSpace(part)
+	}
+	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+	return strings.Join(parts, " ")
+}
+
+// cutReserve is the share of the budget that a cut aims at, by the text's average of characters per
+// token. Where the beginning is denser than the average, the cut is shorter.
+const cutReserve = 0.95
+
+// cut returns the longest beginning of the text, on a border of graphemes and up to what cutReserve
+// aims at, that is within the budget with the mark after it.
+func (f Formatter) cut(text string) string {
+	fits := func(s string) bool { return f.Counter.Count(s) <= f.MaxTokens }
+	if f.MaxTokens <= 0 || !fits(cutMark) {
+		return ""
+	}
+	runes := utf8.RuneCountInString(text)
+	aim := int(float64(f.MaxTokens) * float64(runes) / float64(f.Counter.Count(text)) * cutReserve)
+	borders := graphemeBorders(text, aim)
+	n := sort.Search(len(borders), func(n int) bool { return !fits(text[:borders[n]] + cutMark) })
+	for n--; n >= 0; n-- {
+		if s := text[:borders[n]] + cutMark; fits(s) {
+			return s
+		}
+	}
+	return ""
+}
+
+// graphemeBorders returns the byte offsets after each of the text's first graphemes, of at most so
+// many runes.
+func graphemeBorders(text string, maxRunes int) []int {
+	var out []int
+	at, state := 0, -1
+	for rest := text; rest != ""; {
+		var grapheme string
+		grapheme, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		maxRunes -= utf8.RuneCountInString(grapheme)
+		if maxRunes < 0 {
+			break
+		}
+		at += len(grapheme)
+		out = append(out, at)
+	}
+	return out
+}

@@ -1,0 +1,70 @@
+package fact
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// ReadContext reads the memory files of other tools: user.workContext, personalContext and
+// topOfMind, history.recentMonths, earlierContext and longTermBackground, each with a summary, and
+// facts. What in them is of a wrong type is left out; a confidence may be a string, and counts as 0
+// when it is no number. Only text that is no JSON object is an error.
+func ReadContext(raw []byte) (Context, error) {
+	var fields object
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return Context{}, fmt.Errorf("read memory: %w", err)
+	}
+	user, history := lenient[object](fields["user"]), lenient[object](fields["history"])
+	c := Context{
+		User: UserContext{
+			Work: summary(user["workContext"]), Personal: summary(user["personalContext"]),
+			CurrentFocus: summary(user["topOfMind"]),
+		},
+		History: History{
+			Recent: summary(history["recentMonths"]), Earlier: summary(history["earlierContext"]),
+			Background: summary(history["longTermBackground"]),
+		},
+	}
+	for _, raw := range lenient[[]json.RawMessage](fields["facts"]) {
+		f := lenient[object](raw)
+		content := lenient[string](f["content"])
+		if strings.TrimSpace(content) == "" {
+			continue
+		}
+		c.Facts = append(c.Facts, Statement{
+			Content: content, Category: lenient[string](f["category"]),
+			Confidence: confidenceFrom(f["confidence"]), SourceError: lenient[string](f["sourceError"]),
+		})
+	}
+	return c, nil
+}
+
+type object = map[string]json.RawMessage
+
+// lenient decodes the value, or returns the zero of the type.
+func lenient[T any](raw json.RawMessage) T {
+	var v T
+	if len(raw) == 0 || json.Unmarshal(raw, &v) != nil {
+		var zero T
+		return zero
+	}
+	return v
+}
+
+func summary(raw json.RawMessage) string {
+	return lenient[string](lenient[object](raw)["summary"])
+}
+
+func confidenceFrom(raw json.RawMessage) float64 {
+	var c float64
+	if json.Unmarshal(raw, &c) == nil {
+		return c
+	}
+	c, err := strconv.ParseFloat(strings.TrimSpace(lenient[string](raw)), 64)
+	if err != nil {
+		return 0
+	}
+	return c
+}
