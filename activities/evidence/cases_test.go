@@ -148,7 +148,7 @@ func judge(t *testing.T, item caseItem, c *tally) string {
 	if len(item.Truth) == 0 {
 		if e.Aligned {
 			c.falsePositives++
-			return "false positive: " + e.Text
+			return "false positive by method " + string(e.Method) + ": " + e.Text
 		}
 		return ""
 	}

@@ -230,9 +230,13 @@ func (d *difference) judge() (v verdict, noisy bool) {
 // place of a space between two words: nobody writes so.
 func (d *difference) misprinted() bool {
 	q, s := &d.g.quote, &d.g.source
-	for _, c := range d.columns {
-		if c.q < 0 || c.s < 0 || !letter(q.at(c.q)) || wordRune(s.at(c.s)) {
+	for i, c := range d.columns {
+		if c.q < 0 || c.s < 0 || !letter(q.at(c.q)) || wordRune(s.at(c.s)) ||
+			q.at(c.q-1) == ' ' && q.at(c.q+1) == ' ' {
 			continue
+		}
+		if i+1 < len(d.columns) && d.columns[i+1].s < 0 && !wordRune(q.at(d.columns[i+1].q)) {
+			continue // the punctuation comes after a longer word
 		}
 		if s.at(c.s) != ' ' || q.at(c.q-1) != ' ' && q.at(c.q+1) != ' ' {
 			return true
@@ -241,14 +245,15 @@ func (d *difference) misprinted() bool {
 	return false
 }
 
-// judgeSigns refuses a minus sign on one side only, and a separator lost between two numbers.
+// judgeSigns refuses a minus sign on one side only, another pictograph, and a separator lost between
+// two numbers.
 func (d *difference) judgeSigns() verdict {
 	q, s := &d.g.quote, &d.g.source
 	for _, c := range d.columns {
 		if q.at(c.q) == s.at(c.s) {
 			continue
 		}
-		if q.sign(c.q) || s.sign(c.s) {
+		if q.sign(c.q) || s.sign(c.s) || unicode.Is(unicode.So, q.at(c.q)) && unicode.Is(unicode.So, s.at(c.s)) {
 			return fatal
 		}
 		if c.q < 0 && !wordRune(s.at(c.s)) && !s.joins(c.s) &&
@@ -273,7 +278,7 @@ func (d *difference) judgeNumbers() (v verdict, noisy bool) {
 	total, lost, unread, foreign, inserted := 0, 0, 0, false, false
 	for _, c := range d.columns {
 		qr, sr := q.at(c.q), s.at(c.s)
-		if unicode.IsDigit(sr) {
+		if unicode.IsDigit(sr) || c.s >= 0 && s.joins(c.s) {
 			total++
 		}
 		switch {
@@ -307,7 +312,7 @@ func (d *difference) judgeNumbers() (v verdict, noisy bool) {
 		return doubtful, noisy
 	case lost == 1 && total == 2 && unread == 0:
 		return suspect, noisy
-	case total < 3 || 3*lost > total || 2*unread > total+1:
+	case total < 3 || 3*lost > total || 2*(lost+unread) > total:
 		return fatal, false
 	case lost > 0:
 		return doubtful, noisy || unread > 0

@@ -57,6 +57,8 @@ var statements = []statement{
 		{"< 3", "> 3"}, {"!cancelled", "cancelled"}, {"&&", "||"}, {"2500", "25000"}, {"fetchInvoice", "deleteInvoice"}, {"< 3", "<= 3"}, {"accountId", "customerId"}, {"timeoutMs", "timeoutSec"}}},
 	{"| region | requests | errors |\n| eu-central | 18204 | 37 |\n| us-east | 9115 | 4 |\nThe owner of the table is Priya Raman.", [][2]string{
 		{"18204", "18240"}, {"37", "73"}, {"us-east", "us-west"}, {"9115", "9116"}, {"Priya", "Prita"}, {"errors", "retries"}, {"Raman", "Roman"}}},
+	{"Status of the nightly run: unit tests ✅ integration tests ✅ load tests ❌ and the report went to Priya.", [][2]string{
+		{"tests ❌", "tests ✅"}, {"unit tests ✅", "unit tests ❌"}, {"nightly", "weekly"}, {"Priya", "Piotr"}, {"went to", "came from"}}},
 	{"Deployments to production are safe on weekdays, unless the error budget of 0.1 percent is exhausted or Dr. Chen objects.", [][2]string{
 		{"safe", "unsafe"}, {"weekdays", "weekends"}, {"unless", "if"}, {"0.1", "0.01"}, {"Chen", "Chan"}, {"percent", "promille"}, {"exhausted or", "exhausted and"}, {"are safe", "are not safe"}, {"production", "development"}}},
 }

@@ -72,6 +72,8 @@ func (f *folder) step() {
 			f.space()
 		case ellipsis(r) > 0:
 			f.dots()
+		case dash(r):
+			f.dashes()
 		case r >= utf8.RuneSelf && f.aloneHere(r, size):
 			f.linear(size, f.src[f.pos:f.pos+size])
 		default:
@@ -256,26 +258,36 @@ func (f *folder) dots() {
 	f.whole(i-f.pos, text)
 }
 
-// dashes writes one dash for two or three that stand for an em dash between words.
+// dashes writes plain dashes, and one for two or three that stand for an em dash between words.
 func (f *folder) dashes() {
-	n := sameBytes(f.src[f.pos:], '-')
+	i, n := f.pos, 0
+	for i < len(f.src) {
+		r, size := utf8.DecodeRuneInString(f.src[i:])
+		if dash(r) {
+			n++
+		} else if !ignorable(r) {
+			break
+		}
+		i += size
+	}
 	if n == 2 || n == 3 {
 		before, _ := utf8.DecodeLastRune(f.out)
-		after := f.peek(f.marks(f.pos + n))
+		after := f.peek(f.marks(i))
 		if unicode.IsSpace(before) && unicode.IsSpace(after) || wordRune(before) && wordRune(after) {
-			f.whole(n, "-")
-			return
+			n = 1
 		}
 	}
-	f.linear(n, f.src[f.pos:f.pos+n])
+	text := strings.Repeat("-", n)
+	if f.src[f.pos:i] == text {
+		f.linear(n, text)
+		return
+	}
+	f.whole(i-f.pos, text)
 }
 
-func sameBytes(s string, c byte) int {
-	n := 0
-	for n < len(s) && s[n] == c {
-		n++
-	}
-	return n
+// dash reports whether a rune is a dash in any form.
+func dash(r rune) bool {
+	return r == '-' || r == '\uff0d' || r == '\ufe63' || variant(r) == '-'
 }
 
 // aloneHere reports whether the rune at hand is a segment of its own that folding does not change.

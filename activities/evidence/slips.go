@@ -20,8 +20,10 @@ func (d *difference) judgeWords() verdict {
 		return harmless
 	case d.versionMark():
 		return damage
-	case d.extraWord(), d.otherUnit():
+	case d.extraWord() > 1, d.otherUnit():
 		return fatal
+	case d.extraWord() == 1 || slips > 1 && d.splits():
+		return suspect
 	case d.address() || affixed(q, s) || affixed(s, q) || prefixesDiffer(q, s):
 		return fatal
 	case known[q] || knownKorean(d.q, d.s) || d.elsewhere(q):
@@ -90,7 +92,7 @@ func cjk(r rune) bool {
 
 // versionMark reports whether the only slip is in the v before a version.
 func (d *difference) versionMark() bool {
-	return d.digits && len(d.edits) == 1 && string(d.s) == "v"
+	return d.digits && len(d.edits) == 1 && d.edits[0].q != 0 && d.edits[0].s == 'v'
 }
 
 // slipsAllowed is how many edits a word of n letters may have and still be the same word.
@@ -117,6 +119,8 @@ func (d *difference) judgeMissing() verdict {
 		return doubtful
 	case len(only) > 1, critical[only[0]]:
 		return fatal
+	case d.spaced():
+		return suspect
 	}
 	return doubtful
 }
@@ -269,37 +273,6 @@ func (d *difference) anotherWord() bool {
 func (d *difference) otherUnit() bool {
 	q, s := d.hump()
 	return len(s) < len(string(d.s)) && q != s && (units[q] || units[s])
-}
-
-// extraWord reports whether one side has a word of which the other has no letter.
-func (d *difference) extraWord() bool {
-	quoteSide := func(c edit) (int, bool) { return c.q, letter(d.g.source.at(c.s)) }
-	sourceSide := func(c edit) (int, bool) { return c.s, letter(d.g.quote.at(c.q)) }
-	return d.unpaired(&d.g.quote, quoteSide) || d.unpaired(&d.g.source, sourceSide)
-}
-
-// unpaired reports whether a side has a whole word of two letters or more, not the article, none of
-// which pairs with a letter.
-func (d *difference) unpaired(s *side, at func(edit) (i int, paired bool)) bool {
-	var word []rune
-	free := true
-	ends := func() bool { return free && len(word) > 1 && string(word) != "the" }
-	for _, c := range d.columns {
-		i, paired := at(c)
-		if i < 0 {
-			continue
-		}
-		if r := s.at(i); wordRune(r) {
-			word = append(word, r)
-			free = free && !paired && !unicode.IsDigit(r)
-			continue
-		}
-		if ends() {
-			return true
-		}
-		word, free = word[:0], true
-	}
-	return ends()
 }
 
 // person reports whether a Korean or Japanese form of address follows a difference.
