@@ -18,8 +18,8 @@ const maxKeyRunes = 160
 // collapsed, and without the punctuation that ends a sentence. Punctuation inside stays, so C++ is
 // not C# and 1.5 is not 15.
 func Normalize(title string) string {
-	folded := cases.Fold().String(norm.NFKC.String(title))
-	// Folding can undo the composition.
+	// Folding alone takes Cherokee's two cases for each other's, and can undo the composition.
+	folded := cases.Fold().String(strings.ToLower(norm.NFKC.String(title)))
 	fields := strings.Fields(norm.NFKC.String(folded))
 	return strings.TrimRightFunc(strings.Join(fields, " "), func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune(".!?。！？｡…;；,，、:：", r)

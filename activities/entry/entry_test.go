@@ -1,0 +1,193 @@
+package entry
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/text/unicode/norm"
+	"pgregory.net/rapid"
+
+	"axiommind/schema"
+)
+
+func TestNormalize(t *testing.T) {
+	t.Parallel()
+	for _, same := range [][]string{
+		{"Use Kafka", " use\u00a0kafka. ", "USE  KAFKA!", "ｕｓｅ　ｋａｆｋａ。", "use kafka…", "use kafka !?"},
+		{"Straße 5", "STRASSE 5", "strasse 5:"},
+		{"카프카를 쓰자", "카프카를 쓰자。", norm.NFD.String("카프카를 쓰자")},
+		{"使用 Kafka", "使用　Kafka！", "使用 kafka；"},
+		{"résumé", "re\u0301sume\u0301", "RÉSUMÉ,"},
+	} {
+		for _, title := range same {
+			require.Equal(t, Normalize(same[0]), Normalize(title), "%q and %q", same[0], title)
+		}
+	}
+	for _, distinct := range [][]string{
+		{"Learn C++", "Learn C#", "Learn C"},
+		{"Version 1.5", "Version 15", "Version 1,5"},
+		{"कि", "का", "क"},
+		{"ไม่", "ไม", "ไม้"},
+		{"ship 🚀", "ship 🛑", "ship 👩‍👩‍👧", "ship 👩"},
+		{"「設定」を変更", "設定を変更"},
+		{"-1", "1", "+1"},
+		{"a/b", "ab", "a b"},
+	} {
+		seen := map[string]string{}
+		for _, title := range distinct {
+			n := Normalize(title)
+			require.NotContains(t, seen, n, "%q and %q", title, seen[n])
+			seen[n] = title
+		}
+	}
+}
+
+func TestNormalizeTwice(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		title := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.RuneFrom([]rune("aÅſßİΐﬁ.。…! \u3000\u0301\u1fb3़ि")))).Draw(t, "title")
+		once := Normalize(title)
+		if twice := Normalize(once); twice != once {
+			t.Fatalf("%q becomes %+q and then %+q", title, once, twice)
+		}
+	})
+}
+
+func TestCanonicalKey(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("가나 ", 100)
+	decision := func(title string) schema.Entry { return schema.Entry{Type: schema.EntryDecision, Title: title} }
+	require.Equal(t, "decision:use kafka", CanonicalKey(decision("Use Kafka.")))
+	require.NotEqual(t, CanonicalKey(decision("Use Kafka")), CanonicalKey(schema.Entry{Type: schema.EntryFact, Title: "Use Kafka"}))
+	require.NotEqual(t, CanonicalKey(decision(long+"x")), CanonicalKey(decision(long+"y")), "beyond the first 160 runes")
+	require.Equal(t, CanonicalKey(decision(long+"x")), CanonicalKey(decision(long+"X!")))
+	require.Less(t, len([]rune(CanonicalKey(decision(long+"x")))), 190)
+
+	at := func(message, start int, aligned bool) schema.Entry {
+		e := schema.Evidence{MessageIndex: message, Aligned: aligned, QuoteHash: schema.HashText(fmt.Sprint(start)), Span: schema.Span{ByteStart: start}}
+		return schema.Entry{Type: schema.EntryTaskNote, Title: "Fix login", Evidence: []schema.Evidence{e}}
+	}
+	keys := []string{
+		CanonicalKey(at(1, 0, true)), CanonicalKey(at(1, 20, true)), CanonicalKey(at(2, 0, true)),
+		CanonicalKey(at(1, 0, false)), CanonicalKey(at(1, 20, false)),
+		CanonicalKey(schema.Entry{Type: schema.EntryTaskNote, Title: "Fix login"}),
+	}
+	slices.Sort(keys)
+	require.Len(t, slices.Compact(keys), 6, "a note at another place is another note")
+}
+
+var (
+	sessionDate = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	said        = sessionDate.Add(10 * time.Hour)
+)
+
+func testSession() Session {
+	return Session{
+		ID: "s1", Scope: schema.Scope{Project: "p", User: "u", Agent: "a"}, Date: sessionDate,
+		At: func(i int) time.Time {
+			if i == 1 {
+				return said
+			}
+			return time.Time{}
+		},
+	}
+}
+
+// source is a window in which the titles were extracted; those that begin with "+" were aligned, in
+// message 1.
+func source(id string, titles ...string) Source {
+	s := Source{ExtractedEventID: "x" + id, AlignedEventID: "a" + id}
+	for i, title := range titles {
+		aligned := strings.HasPrefix(title, "+")
+		title = strings.TrimPrefix(title, "+")
+		s.Extracted.Entries = append(s.Extracted.Entries, schema.ExtractedEntry{
+			EntryID: "the model's own", Type: schema.EntryDecision, Title: title, Content: "from " + id,
+		})
+		s.Aligned.Entries = append(s.Aligned.Entries, schema.AlignedEntry{
+			Index: i, EvidenceAligned: aligned, Evidence: []schema.Evidence{{MessageIndex: 1, Quote: title, Aligned: aligned}},
+		})
+	}
+	return s
+}
+
+func TestMaterialize(t *testing.T) {
+	t.Parallel()
+	entries, err := Materialize(testSession(), []Source{
+		source("1", "use Kafka", "+Keep it small"),
+		source("2", "+Use Kafka!", "+keep it small", "alone"),
+		source("3", "+use kafka"),
+	})
+	require.NoError(t, err)
+	require.Len(t, entries, 3)
+
+	kafka, small, alone := entries[0], entries[1], entries[2]
+	require.Equal(t, "Use Kafka!", kafka.Title, "the first with aligned evidence stays")
+	require.Equal(t, "x2", kafka.ExtractedEventID)
+	require.Equal(t, "a2", kafka.AlignedEventID)
+	require.Equal(t, schema.StageWorking, kafka.Stage)
+	require.Equal(t, said, kafka.OccurredAt)
+	require.Equal(t, schema.Scope{Project: "p", User: "u", Agent: "a"}, kafka.Scope)
+	require.Equal(t, ID("p", schema.EntryDecision, "decision:use kafka", "s1"), kafka.ID)
+	require.Equal(t, "x1", small.ExtractedEventID)
+	require.Equal(t, schema.StageRaw, alone.Stage, "without proof it is kept, marked")
+	require.False(t, alone.EvidenceAligned)
+	require.Equal(t, sessionDate, alone.OccurredAt)
+	require.Equal(t, schema.StatusActive, alone.Status)
+
+	other := testSession()
+	other.ID = "s2"
+	again, err := Materialize(other, []Source{source("1", "use Kafka")})
+	require.NoError(t, err)
+	require.NotEqual(t, kafka.ID, again[0].ID, "another session is another entry")
+}
+
+func TestMaterializeRefusesForeignAlignment(t *testing.T) {
+	t.Parallel()
+	s := source("1", "use Kafka")
+	s.Aligned.Entries[0].Index = 1
+	_, err := Materialize(testSession(), []Source{s})
+	require.EqualError(t, err, `materialize session "s1": event "a1" aligns entry 1 of 1`)
+}
+
+// Made from the same events, entries are the same to the last byte, and so are their events; sources
+// that come later change none that was aligned.
+func TestI3MaterializeAgain(t *testing.T) {
+	t.Parallel()
+	title := rapid.SampledFrom([]string{"+a", "a", "+A.", "+b", "b", "c", "+c!"})
+	rapid.Check(t, func(t *rapid.T) {
+		var sources []Source
+		for i, titles := range rapid.SliceOfN(rapid.SliceOfN(title, 0, 4), 1, 6).Draw(t, "windows") {
+			sources = append(sources, source(fmt.Sprint(i), titles...))
+		}
+		all := events(t, sources)
+		require.Equal(t, all, events(t, sources))
+		byKey := map[string]schema.Event{}
+		for _, e := range all {
+			_, twice := byKey[e.DedupeKey]
+			require.False(t, twice, "entry %q is there twice", e.DedupeKey)
+			byKey[e.DedupeKey] = e
+		}
+		fewer := sources[:rapid.IntRange(0, len(sources)).Draw(t, "cut")]
+		entries, err := Materialize(testSession(), fewer)
+		require.NoError(t, err)
+		for i, e := range events(t, fewer) {
+			later, ok := byKey[e.DedupeKey]
+			require.True(t, ok)
+			if entries[i].EvidenceAligned {
+				require.Equal(t, e, later)
+			}
+		}
+	})
+}
+
+func events(t require.TestingT, sources []Source) []schema.Event {
+	entries, err := Materialize(testSession(), sources)
+	require.NoError(t, err)
+	out, err := Events(entries, "build")
+	require.NoError(t, err)
+	return out
+}
