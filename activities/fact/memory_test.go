@@ -1,6 +1,7 @@
 package fact
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -93,7 +94,12 @@ func (m *memory) do(c Command) error {
 		c.At = day
 	}
 	if c.RequestID == "" {
-		c.RequestID = "r" + string(rune('0'+len(m.log)%10)) + schema.HashText(time.Duration(len(m.log)).String())[:8]
+		c.RequestID = fmt.Sprint("after ", len(m.log))
+	}
+	for _, e := range m.log {
+		if e.DedupeKey == commandKey(schema.MemoryStream(m.user, m.agent), c.RequestID) {
+			return refusal(e)
+		}
 	}
 	events, err := PlanCommand(m.facts, c, m.opts)
 	m.append(events)

@@ -1,0 +1,242 @@
+package fact
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/schema"
+)
+
+func TestSkips(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change func(*schema.Entry)
+		want   string
+	}{
+		"at the threshold":          {func(e *schema.Entry) { e.Confidence = ptr(0.5) }, ""},
+		"no confidence":             {func(e *schema.Entry) { e.Confidence = nil }, ""},
+		"no category":               {func(e *schema.Entry) { e.Category = "" }, ""},
+		"category in capitals":      {func(e *schema.Entry) { e.Category = " GOAL" }, ""},
+		"below the threshold":       {func(e *schema.Entry) { e.Confidence = ptr(math.Nextafter(0.5, 0)) }, schema.SkippedLowConfidence},
+		"in percent":                {func(e *schema.Entry) { e.Confidence = ptr(95.0) }, schema.SkippedConfidence},
+		"negative":                  {func(e *schema.Entry) { e.Confidence = ptr(-0.1) }, schema.SkippedConfidence},
+		"not a number":              {func(e *schema.Entry) { e.Confidence = ptr(math.NaN()) }, schema.SkippedConfidence},
+		"infinite":                  {func(e *schema.Entry) { e.Confidence = ptr(math.Inf(1)) }, schema.SkippedConfidence},
+		"unknown category":          {func(e *schema.Entry) { e.Category = "hobby" }, schema.SkippedCategory},
+		"blank":                     {func(e *schema.Entry) { e.Title, e.Content = " \n", "" }, schema.SkippedEmpty},
+		"content without title":     {func(e *schema.Entry) { e.Title, e.Content = "", "Likes Go" }, ""},
+		"I12: a quote is not there": {func(e *schema.Entry) { e.EvidenceAligned = false }, schema.SkippedUnaligned},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newMemory(t)
+			e := m.entry("Likes Go", 0.9)
+			test.change(&e)
+			require.Equal(t, 1, m.say(e), "one event says what became of it")
+			if test.want == "" {
+				require.Equal(t, []string{"Likes Go"}, m.contents())
+				require.Equal(t, day, m.facts[0].CreatedAt)
+				require.Equal(t, "s1", m.facts[0].Source())
+			} else {
+				require.Empty(t, m.facts)
+				require.Equal(t, []string{test.want}, m.skips())
+			}
+			require.Zero(t, m.say(e))
+		})
+	}
+}
+
+func TestOtherEntriesAreNoFacts(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t)
+	e := m.entry("Use ClickHouse", 0.9)
+	e.Type = schema.EntryDecision
+	require.Zero(t, m.say(e))
+
+	foreign := m.entry("Likes Go", 0.9)
+	foreign.User = "bob"
+	_, err := Plan(nil, nil, m.batch(foreign), Options{})
+	require.ErrorIs(t, err, ErrScope, "I10")
+}
+
+func TestEviction(t *testing.T) {
+	t.Parallel()
+	at := func(e schema.Entry, hours int) schema.Entry {
+		e.OccurredAt = day.Add(time.Duration(hours) * time.Hour)
+		return e
+	}
+	m := newMemory(t)
+	m.opts.MaxFacts = 3
+	m.say(at(m.entry("younger", 0.7), 2), at(m.entry("older", 0.7), 1), at(m.entry("sure", 0.9), 0))
+	m.say(at(m.entry("less sure than all", 0.5), 3))
+	require.Equal(t, []string{"younger", "sure", "less sure than all"}, m.contents())
+	m.say(at(m.entry("next", 0.6), 4), at(m.entry("last", 0.6), 4))
+	require.Equal(t, []string{"sure", "next", "last"}, m.contents())
+	require.Equal(t, Evicted, m.facts[1].Status)
+	require.Equal(t, "gave way to "+m.facts[3].ID, m.facts[1].GoneReason)
+
+	// What was evicted may be said again.
+	m.say(at(m.entry("Older", 0.8), 5))
+	require.Contains(t, m.contents(), "Older")
+
+	// A batch that is too large by itself keeps its surest, of equals the first.
+	m.say(m.entry("a", 0.6), m.entry("b", 0.8), m.entry("c", 0.8), m.entry("d", 0.6), m.entry("e", 0.9), m.entry("f", 0.8))
+	require.Equal(t, []string{"b", "c", "e"}, m.contents())
+	require.Equal(t, []string{schema.SkippedCapacity, schema.SkippedCapacity}, m.skips())
+
+	// Where there is less room than there was, facts leave until there is.
+	m.opts.MaxFacts = 1
+	require.NoError(t, m.do(Command{Op: OpCreate, Content: ptr("only"), Confidence: ptr(0.1)}))
+	require.Equal(t, []string{"only"}, m.contents())
+}
+
+func TestDefaultMaxFacts(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t)
+	var entries []schema.Entry
+	for i := range 501 {
+		entries = append(entries, m.entry(fmt.Sprint("fact ", i), 0.9))
+	}
+	m.say(entries[:500]...)
+	require.Len(t, Remembered(m.facts), 500)
+	m.say(entries[500])
+	require.Len(t, Remembered(m.facts), 500)
+	require.NotContains(t, m.contents(), "fact 0")
+	require.Contains(t, m.contents(), "fact 500")
+}
+
+func TestIDCollision(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t)
+	e := m.entry("Likes Go", 0.9)
+	ids := factIDs(entryKey(schema.MemoryStream("ann", "coder"), e.ID))
+	taken := func(n int) []Fact {
+		var facts []Fact
+		for i, id := range ids[:n] {
+			facts = append(facts, Fact{ID: id, Content: fmt.Sprint(i), Status: Deleted, CreatedSeq: uint64(i + 1), Version: uint64(i + 1)})
+		}
+		return facts
+	}
+	for n, id := range ids {
+		events, err := Plan(taken(n), nil, m.batch(e), Options{})
+		require.NoError(t, err)
+		require.Contains(t, string(events[0].Payload), id)
+	}
+	_, err := Plan(taken(len(ids)), nil, m.batch(e), Options{})
+	require.ErrorIs(t, err, errNoID)
+}
+
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t)
+	m.say(m.entry("Likes Go", 0.9), m.entry("Lives in Bonn", 0.8))
+	id := m.facts[0].ID
+
+	require.NoError(t, m.do(Command{Op: OpUpdate, FactID: id, Confidence: ptr(0.0), At: day.Add(time.Hour)}))
+	f := m.facts[0]
+	require.Equal(t, Fact{
+		ID: id, Content: "Likes Go", Category: "context", Confidence: 0, Status: Active, Project: "red", Actor: ActorExtractor,
+		SessionID: "s1", EntryID: f.EntryID, CreatedAt: day, CreatedSeq: 1, UpdatedAt: day.Add(time.Hour), Version: 3,
+	}, f)
+	require.NoError(t, m.do(Command{Op: OpUpdate, FactID: id, Content: ptr(" LIKES GO "), Category: ptr("Goal")}), "its own words in other letters")
+	require.Equal(t, "LIKES GO", m.facts[0].Content)
+	require.ErrorIs(t, m.do(Command{Op: OpUpdate, FactID: id, Content: ptr("lives in BONN")}), ErrDuplicate)
+	require.ErrorIs(t, m.do(Command{Op: OpCreate, Content: ptr("lives in BONN")}), ErrDuplicate)
+	require.Equal(t, []string{schema.SkippedDuplicate, schema.SkippedDuplicate}, m.skips(), "refusals are recorded")
+
+	require.NoError(t, m.do(Command{Op: OpDelete, FactID: id, Reason: "not so", At: day.Add(2 * time.Hour)}))
+	require.Equal(t, "not so", m.facts[0].GoneReason)
+	for _, c := range []Command{
+		{Op: OpDelete, FactID: id}, {Op: OpUpdate, FactID: id, Content: ptr("x")}, {Op: OpDelete, FactID: "fact_00000000"},
+	} {
+		length := len(m.log)
+		require.ErrorIs(t, m.do(c), ErrFactNotFound)
+		require.Len(t, m.log, length)
+	}
+}
+
+func TestInvalidCommands(t *testing.T) {
+	t.Parallel()
+	valid := Command{User: "ann", RequestID: "r", Actor: "ann", At: day, Op: OpCreate, Content: ptr("x")}
+	require.NoError(t, valid.Validate())
+	for field, change := range map[string]func(*Command){
+		"request_id": func(c *Command) { c.RequestID = "" },
+		"actor":      func(c *Command) { c.Actor = "" },
+		"at":         func(c *Command) { c.At = time.Time{} },
+		"op":         func(c *Command) { c.Op = "clear" },
+		"fact_id":    func(c *Command) { c.Op = OpUpdate },
+		"content":    func(c *Command) { c.Content = nil },
+		"confidence": func(c *Command) { c.Confidence = ptr(math.NaN()) },
+		"category":   func(c *Command) { c.Category = ptr("hobby") },
+	} {
+		c := valid
+		change(&c)
+		_, err := PlanCommand(nil, c, Options{})
+		var invalid *InvalidError
+		require.ErrorAs(t, err, &invalid, field)
+		require.Equal(t, field, invalid.Field)
+		require.ErrorIs(t, err, ErrInvalid)
+	}
+	for _, c := range []Command{
+		{Op: OpUpdate, FactID: "fact_1"}, {Op: OpDelete, FactID: "fact_1", Content: ptr("x")}, {Op: OpCreate, FactID: "fact_1", Content: ptr("x")},
+		{Op: OpUpdate, FactID: "fact_1", Content: ptr("  ")},
+	} {
+		c.RequestID, c.Actor, c.At = "r", "ann", day
+		require.ErrorIs(t, c.Validate(), ErrInvalid)
+	}
+}
+
+// TestNoLostUpdate: what a person changes while a model is asked stays changed.
+func TestNoLostUpdate(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t)
+	m.say(m.entry("Lives in Bonn", 0.9))
+	extracted := []schema.Entry{m.entry("lives in bonn", 0.9), m.entry("Likes Go", 0.9)}
+	require.NoError(t, m.do(Command{Op: OpDelete, FactID: m.facts[0].ID, At: day.Add(time.Minute)}))
+	require.NoError(t, m.do(Command{Op: OpCreate, Content: ptr("Lives in Rome"), At: day.Add(time.Minute)}))
+	m.say(extracted...)
+	require.Equal(t, []string{"Lives in Rome", "Likes Go"}, m.contents(), "said before it was deleted")
+	require.Equal(t, []string{schema.SkippedDeleted}, m.skips())
+	later := m.entry("Lives in Bonn", 0.9)
+	later.OccurredAt = day.Add(time.Hour)
+	m.say(later)
+	require.Contains(t, m.contents(), "Lives in Bonn", "said after it was deleted")
+}
+
+func TestAsOf(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t)
+	late := m.entry("Said later", 0.9)
+	late.OccurredAt = day.Add(2 * time.Hour)
+	m.say(late, m.entry("Said first", 0.9))
+	require.NoError(t, m.do(Command{Op: OpDelete, FactID: m.facts[1].ID, At: day.Add(time.Hour)}))
+	told := func(at time.Time) string {
+		var out []string
+		for _, f := range Remembered(m.replay(at)) {
+			out = append(out, f.Content)
+		}
+		return strings.Join(out, ", ")
+	}
+	require.Empty(t, told(day.Add(-time.Second)))
+	require.Equal(t, "Said first", told(day))
+	require.Empty(t, told(day.Add(time.Hour)))
+	require.Equal(t, "Said later", told(day.Add(2*time.Hour)))
+	require.Equal(t, "Said later", told(time.Time{}))
+}
+
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	for _, opts := range []Options{{Threshold: 1.1}, {Threshold: math.NaN()}, {MaxFacts: -1}} {
+		_, err := NewWriter(nil, nil, opts)
+		require.Error(t, err)
+	}
+	m := newMemory(t)
+	m.opts.Threshold = -1
+	m.say(m.entry("Likes Go", 0))
+	require.Equal(t, []string{"Likes Go"}, m.contents())
+}
