@@ -32,6 +32,8 @@ const (
 	// what a person asks.
 	UpdateSession = "session"
 	UpdateCommand = "command"
+	// UpdateReconcile asks vector_writer to compare its collection with the log and repair it.
+	UpdateReconcile = "reconcile"
 	// QueryQueue answers a [WriterQueue].
 	QueryQueue = "queue"
 	// QueryProgress answers a [Progress].

@@ -70,6 +70,7 @@ var commands = []command{
 	{"artifact close", "ID", "say that an artifact is done with", (*app).artifactCloseCommand},
 	{"builds list", "", "list the latest builds", (*app).buildsListCommand},
 	{"builds show", "ID", "show a build, its steps and what failed", (*app).buildsShowCommand},
+	{"reconcile", "", "compare Weaviate with the log and repair what has drifted", (*app).reconcileCommand},
 	{"doctor", "", "check every server and say how to mend it", (*app).doctorCommand},
 }
 

@@ -1,6 +1,8 @@
 package workflows
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -19,55 +21,97 @@ const (
 )
 
 // VectorWriter is the only writer of a collection and of its stream: it works on the outbox whenever
-// it is woken, or a failed row falls due, until nothing is left.
+// it is woken, or a failed row falls due, until nothing is left. Asked by an update, it compares the
+// collection with the log and repairs what has drifted.
 func VectorWriter(ctx workflow.Context, in schema.VectorWriterInput) error {
 	if want := schema.VectorWorkflowID(in.Collection); workflow.GetInfo(ctx).WorkflowExecution.ID != want {
 		return temporal.NewNonRetryableApplicationError("start it with the workflow id "+want, schema.ErrorInvalidInput, nil)
 	}
-	wake := workflow.GetSignalChannel(ctx, schema.SignalWake)
+	v := &vectorWriter{
+		wake: workflow.GetSignalChannel(ctx, schema.SignalWake), asked: workflow.NewBufferedChannel(ctx, maxUpdates),
+	}
+	if err := workflow.SetUpdateHandler(ctx, schema.UpdateReconcile, v.reconcile); err != nil {
+		return fmt.Errorf("set update handler: %w", err)
+	}
 	for {
-		drain(wake)
+		v.drain(ctx)
 		var result vector.Result
 		call := vectorWork(ctx, "index what is pending")
 		if err := workflow.ExecuteActivity(call, vectors.IndexPending, vector.IndexInput{Limit: indexAtOnce}).Get(ctx, &result); err != nil {
 			return err
 		}
-		if result.Remaining == 0 && !awaitWork(ctx, wake, result.NextRetry) {
+		if result.Remaining == 0 && !v.awaitWork(ctx, result.NextRetry) && workflow.AllHandlersFinished(ctx) {
 			return nil
 		}
 		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
-			drain(wake) // The new run begins with all that is due.
+			v.drain(ctx) // The new run begins with all that is due.
+			if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); err != nil {
+				return err
+			}
 			return workflow.NewContinueAsNewError(ctx, VectorWriter, in)
 		}
 	}
 }
 
-func drain(channel workflow.ReceiveChannel) {
-	for channel.ReceiveAsync(nil) {
+type vectorWriter struct {
+	wake  workflow.ReceiveChannel
+	asked workflow.Channel
+}
+
+// reconcile waits until nothing else is written, and then for the comparison.
+func (v *vectorWriter) reconcile(ctx workflow.Context) (vector.Report, error) {
+	var report vector.Report
+	r := &request{run: func(ctx workflow.Context) error {
+		return workflow.ExecuteActivity(vectorWork(ctx, "compare with the log"), vectors.ReconcileCollection).Get(ctx, &report)
+	}}
+	v.asked.Send(ctx, r)
+	err := workflow.Await(ctx, func() bool { return r.finished })
+	return report, errors.Join(err, r.err)
+}
+
+// drain takes all wakes as one, and does what updates have asked for.
+func (v *vectorWriter) drain(ctx workflow.Context) {
+	for v.wake.ReceiveAsync(nil) {
+	}
+	for {
+		var r *request
+		if !v.asked.ReceiveAsync(&r) {
+			return
+		}
+		v.finish(ctx, r)
 	}
 }
 
-// awaitWork waits for a wake or for a failed row to fall due, and reports false when neither comes.
-func awaitWork(ctx workflow.Context, wake workflow.ReceiveChannel, nextRetry time.Time) bool {
+func (v *vectorWriter) finish(ctx workflow.Context, r *request) {
+	r.err = r.run(ctx)
+	r.finished = true
+}
+
+// awaitWork waits for a wake, an update, or a failed row to fall due, and reports false when none
+// comes.
+func (v *vectorWriter) awaitWork(ctx workflow.Context, nextRetry time.Time) bool {
 	wait := idleTime
 	if !nextRetry.IsZero() {
 		wait = max(nextRetry.Sub(workflow.Now(ctx)), time.Second)
 	}
-	ctx, cancel := workflow.WithCancel(ctx)
+	timerCtx, cancel := workflow.WithCancel(ctx)
 	defer cancel()
 	work := !nextRetry.IsZero()
 	workflow.NewSelector(ctx).
-		AddReceive(wake, func(c workflow.ReceiveChannel, _ bool) {
+		AddReceive(v.wake, func(c workflow.ReceiveChannel, _ bool) {
 			c.ReceiveAsync(nil)
 			work = true
 		}).
-		AddFuture(workflow.NewTimer(ctx, wait), func(f workflow.Future) {
+		AddReceive(v.asked, func(c workflow.ReceiveChannel, _ bool) {
+			var r *request
+			c.Receive(ctx, &r)
+			v.finish(ctx, r)
+			work = true
+		}).
+		AddFuture(workflow.NewTimer(timerCtx, wait), func(f workflow.Future) {
 			if f.Get(ctx, nil) != nil {
 				work = false // Cancelled.
-				return
 			}
-			// A wake that came together with the end of the wait counts.
-			work = wake.ReceiveAsync(nil) || work
 		}).
 		Select(ctx)
 	return work

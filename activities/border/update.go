@@ -44,9 +44,17 @@ func MemoryWriter(user, agent string) Writer {
 	}
 }
 
+// VectorWriter is the writer of a collection.
+func VectorWriter(collection string) Writer {
+	return Writer{
+		ID: schema.VectorWorkflowID(collection), Type: schema.WorkflowVectorWriter,
+		Input: schema.VectorWriterInput{Collection: collection}, Summary: "writes the vectors of " + collection,
+	}
+}
+
 // Update sends an update to the writer, starting it where it does not run, and waits for the result.
 // A workflow takes a few updates at a time, and none while it continues as new: then the update is
-// sent again until ctx ends.
+// sent again until ctx ends. A nil arg is none.
 func (w Writer) Update(ctx context.Context, c client.Client, name, id string, arg, result any) error {
 	for wait := updateFirst; ; wait = min(2*wait, updateLast) {
 		err := w.updateOnce(ctx, c, name, id, arg, result)
@@ -62,6 +70,10 @@ func (w Writer) Update(ctx context.Context, c client.Client, name, id string, ar
 }
 
 func (w Writer) updateOnce(ctx context.Context, c client.Client, name, id string, arg, result any) error {
+	var args []any
+	if arg != nil {
+		args = []any{arg}
+	}
 	start := c.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
 		ID: w.ID, TaskQueue: schema.QueueMain, StaticSummary: w.Summary,
 		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
@@ -69,7 +81,7 @@ func (w Writer) updateOnce(ctx context.Context, c client.Client, name, id string
 	handle, err := c.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
 		StartWorkflowOperation: start,
 		UpdateOptions: client.UpdateWorkflowOptions{
-			UpdateName: name, UpdateID: id, Args: []any{arg}, WaitForStage: client.WorkflowUpdateStageCompleted,
+			UpdateName: name, UpdateID: id, Args: args, WaitForStage: client.WorkflowUpdateStageCompleted,
 		},
 	})
 	if err != nil {

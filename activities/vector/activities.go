@@ -51,6 +51,15 @@ func (a *Activities) IndexPending(ctx context.Context, in IndexInput) (Result, e
 	return result, border.Return(err)
 }
 
+// ReconcileCollection compares the collection with the log and asks for what has drifted to be
+// written anew. Only the vector_writer workflow may call it.
+func (a *Activities) ReconcileCollection(ctx context.Context) (Report, error) {
+	stop := border.Heartbeat(ctx, heartbeat)
+	defer stop()
+	report, err := a.writer.Reconcile(ctx)
+	return report, border.Return(err)
+}
+
 // SessionInput names the session whose vectors are waited for.
 type SessionInput struct {
 	SessionID string `json:"session_id"`

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/google/uuid"
+	"github.com/spf13/pflag"
+
+	"axiommind/activities/border"
+	"axiommind/activities/llm"
+	"axiommind/activities/vector"
+	"axiommind/schema"
+	"axiommind/worker/service"
+)
+
+func (a *app) reconcileCommand(*pflag.FlagSet) func(context.Context, []string) error {
+	return func(ctx context.Context, _ []string) error {
+		embedder, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
+		if err != nil {
+			return usageError{err}
+		}
+		logger, err := service.NewLogger(a.cfg)
+		if err != nil {
+			return usageError{err}
+		}
+		temporalClient, err := service.ConnectTemporal(ctx, a.shortConfig(), a.waitLogger(logger))
+		if err != nil {
+			return fmt.Errorf("%w\nIs it up? Start everything with: go run ./deploy/local up", err)
+		}
+		defer temporalClient.Close()
+		collection := schema.VectorCollection(embedder.Version())
+		var report vector.Report
+		err = border.VectorWriter(collection).Update(ctx, temporalClient, schema.UpdateReconcile, uuid.NewString(), nil, &report)
+		if err != nil {
+			return fmt.Errorf("reconcile %s: %s", collection, failureText(err))
+		}
+		return a.print(report, func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "%s: %s compared; %d to be written anew (%d missing, %d changed, %d stale, %d never enqueued); %s not known to the log\n",
+				collection, plural(report.Checked, "item", "items"), report.Repaired(), report.Missing, report.Changed, report.Stale,
+				report.NotEnqueued, plural(report.Extra, "object", "objects"))
+			return err
+		})
+	}
+}
