@@ -31,7 +31,7 @@ const maxPayload = 64 << 10
 // steps are the activities of a session that has something new, in order.
 var steps = []string{
 	"OpenBuild", "IngestSession", "PlanWindows", "ExtractWindow", "RecordExtraction", "AlignSession",
-	"MaterializeEntries", "SubmitSession", "ProjectSession", "IndexSession", "CloseBuild",
+	"MaterializeEntries", "SubmitFacts", "SubmitTasks", "ProjectSession", "IndexSession", "CloseBuild",
 }
 
 func sessionInput() schema.ProcessSessionInput {
@@ -76,7 +76,7 @@ func TestProcessSession(t *testing.T) {
 	}{
 		{
 			name: "success", change: func(*rooms) {}, order: steps, status: schema.BuildSuccess,
-			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, TaskEvents: 1, Indexed: 1},
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, TaskEvents: 1, FactEvents: 1, Indexed: 1},
 		},
 		{
 			name: "unchanged", change: func(r *rooms) { r.ingested = transcript.IngestResult{Unchanged: true, Messages: 2} },
@@ -98,19 +98,19 @@ func TestProcessSession(t *testing.T) {
 			name:   "a later build adds nothing and keeps what there is",
 			change: func(r *rooms) { r.opened.First, r.record = false, llm.RecordResult{} },
 			order:  steps, status: schema.BuildSuccess,
-			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, TaskEvents: 1, Indexed: 1},
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, TaskEvents: 1, FactEvents: 1, Indexed: 1},
 		},
 		{
 			name:   "partial: a truncated answer",
 			change: func(r *rooms) { r.record.Truncated = 1 },
 			order:  steps, status: schema.BuildPartial,
-			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Quarantined: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, TaskEvents: 1, Indexed: 1},
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Quarantined: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, TaskEvents: 1, FactEvents: 1, Indexed: 1},
 		},
 		{
 			name:   "partial: a vector failed",
 			change: func(r *rooms) { r.indexed.Indexed, r.indexed.Failed = 0, 1 },
 			order:  steps, status: schema.BuildPartial,
-			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, TaskEvents: 1, IndexFailed: 1},
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, TaskEvents: 1, FactEvents: 1, IndexFailed: 1},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -145,7 +145,8 @@ func TestProcessSessionFailure(t *testing.T) {
 		{"RecordExtraction", schema.StepExtract, schema.ErrorStoreRejected},
 		{"AlignSession", schema.StepAlign, schema.ErrorCorruptLog},
 		{"MaterializeEntries", schema.StepMaterialize, schema.ErrorCorruptLog},
-		{"SubmitSession", schema.StepTasks, schema.ErrorStoreRejected},
+		{"SubmitTasks", schema.StepTasks, schema.ErrorStoreRejected},
+		{"SubmitFacts", schema.StepFacts, schema.ErrorStoreRejected},
 		{"ProjectSession", schema.StepProject, schema.ErrorStoreRejected},
 		{"IndexSession", schema.StepIndex, schema.ErrorVectorRejected},
 	} {
@@ -162,12 +163,11 @@ func TestProcessSessionFailure(t *testing.T) {
 			require.Equal(t, schema.BuildFailed, f.Status)
 			require.Equal(t, tt.step, f.FailedStep)
 			require.Equal(t, tt.activity+" can't", f.Error)
-			last := f.Metrics[len(f.Metrics)-1]
-			require.Equal(t, tt.step, last.Step)
-			require.False(t, last.Success)
-			require.Equal(t, f.Error, last.Error)
-			for _, m := range f.Metrics[:len(f.Metrics)-1] {
-				require.True(t, m.Success, m.Step)
+			for _, m := range f.Metrics {
+				require.Equal(t, m.Step != tt.step, m.Success, m.Step)
+				if m.Step == tt.step {
+					require.Equal(t, f.Error, m.Error)
+				}
 			}
 		})
 	}

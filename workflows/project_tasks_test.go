@@ -52,7 +52,7 @@ func TestProjectTasksInOrder(t *testing.T) {
 		}
 	}, time.Second)
 	require.NoError(t, runProjectTasks(env))
-	for i, in := range inputsOf[task.SessionInput](r, "ResolveSession") {
+	for i, in := range inputsOf[task.SessionInput](r, "ResolveTasks") {
 		require.Equal(t, string(rune('a'+i)), in.SessionID)
 	}
 	for _, u := range updates {
@@ -66,7 +66,7 @@ func TestProjectTasksInOrder(t *testing.T) {
 // A refused update is the sender's alone: the writer goes on.
 func TestProjectTasksRefusal(t *testing.T) {
 	t.Parallel()
-	r := newRooms().failing("ResolveSession", schema.ErrorTaskRefused)
+	r := newRooms().failing("ResolveTasks", schema.ErrorTaskRefused)
 	env := projectEnvironment(r)
 	var first, second, invalid update
 	env.RegisterDelayedCallback(func() {
@@ -84,7 +84,7 @@ func TestProjectTasksRefusal(t *testing.T) {
 	}
 	require.False(t, invalid.accepted)
 	require.ErrorContains(t, invalid.err, schema.ErrorInvalidInput)
-	require.Equal(t, []string{"ResolveSession", "ResolveSession"}, r.order())
+	require.Equal(t, []string{"ResolveTasks", "ResolveTasks"}, r.order())
 }
 
 func TestProjectTasksContinuesAsNew(t *testing.T) {

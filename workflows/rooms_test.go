@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"axiommind/activities/build"
 	"axiommind/activities/entry"
 	"axiommind/activities/evidence"
+	"axiommind/activities/fact"
 	"axiommind/activities/llm"
 	"axiommind/activities/task"
 	"axiommind/activities/transcript"
@@ -31,6 +33,7 @@ type rooms struct {
 	aligned      evidence.AlignResult
 	materialized entry.MaterializeResult
 	resolved     task.Result
+	learned      fact.Result
 	indexed      vector.SessionResult
 	pending      []vector.Result
 	// fail is the error of an activity by its name; before is called before it returns.
@@ -64,6 +67,7 @@ func newRooms() *rooms {
 		aligned:      evidence.AlignResult{Entries: 1, Aligned: 1},
 		materialized: entry.MaterializeResult{Entries: 1, New: 1, Aligned: 1},
 		resolved:     task.Result{Events: 1},
+		learned:      fact.Result{Events: 1},
 		indexed:      vector.SessionResult{Indexed: 1},
 		fail:         map[string]error{},
 		inputs:       map[string][]any{},
@@ -104,11 +108,18 @@ func called[T any](ctx context.Context, r *rooms, name string, in any, out func(
 	return result, nil
 }
 
-// order returns the names of the activities in the order they were called.
+// order returns the names of the activities in the order they were called; of two that are called
+// side by side the one whose name is first comes first.
 func (r *rooms) order() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append([]string(nil), r.calls...)
+	calls := slices.Clone(r.calls)
+	for i := range len(calls) - 1 {
+		if calls[i] == "SubmitTasks" && calls[i+1] == "SubmitFacts" {
+			calls[i], calls[i+1] = calls[i+1], calls[i]
+		}
+	}
+	return calls
 }
 
 func inputsOf[T any](r *rooms, name string) []T {
@@ -183,16 +194,32 @@ func (r *rooms) MaterializeEntries(ctx context.Context, in entry.MaterializeInpu
 	return called(ctx, r, "MaterializeEntries", in, func() (entry.MaterializeResult, error) { return r.materialized, nil })
 }
 
-func (r *rooms) SubmitSession(ctx context.Context, in task.SessionInput) (task.Result, error) {
-	return called(ctx, r, "SubmitSession", in, func() (task.Result, error) { return r.resolved, nil })
+func (r *rooms) SubmitTasks(ctx context.Context, in task.SessionInput) (task.Result, error) {
+	return called(ctx, r, "SubmitTasks", in, func() (task.Result, error) { return r.resolved, nil })
 }
 
-func (r *rooms) ResolveSession(ctx context.Context, in task.SessionInput) (task.Result, error) {
-	return called(ctx, r, "ResolveSession", in, func() (task.Result, error) { return r.resolved, nil })
+func (r *rooms) ResolveTasks(ctx context.Context, in task.SessionInput) (task.Result, error) {
+	return called(ctx, r, "ResolveTasks", in, func() (task.Result, error) { return r.resolved, nil })
 }
 
-func (r *rooms) RunCommand(ctx context.Context, in task.Command) (task.Result, error) {
-	return called(ctx, r, "RunCommand", in, func() (task.Result, error) { return r.resolved, nil })
+func (r *rooms) RunTaskCommand(ctx context.Context, in task.Command) (task.Result, error) {
+	return called(ctx, r, "RunTaskCommand", in, func() (task.Result, error) { return r.resolved, nil })
+}
+
+func (r *rooms) SubmitFacts(ctx context.Context, in fact.SessionInput) (fact.Result, error) {
+	return called(ctx, r, "SubmitFacts", in, func() (fact.Result, error) { return r.learned, nil })
+}
+
+func (r *rooms) UpdateFacts(ctx context.Context, in fact.SessionInput) (fact.Result, error) {
+	return called(ctx, r, "UpdateFacts", in, func() (fact.Result, error) { return r.learned, nil })
+}
+
+func (r *rooms) RunFactCommand(ctx context.Context, in fact.Command) (fact.Result, error) {
+	return called(ctx, r, "RunFactCommand", in, func() (fact.Result, error) { return r.learned, nil })
+}
+
+func (r *rooms) ReconcileCollection(ctx context.Context) (vector.Report, error) {
+	return called(ctx, r, "ReconcileCollection", nil, func() (vector.Report, error) { return vector.Report{}, nil })
 }
 
 func (r *rooms) IndexSession(ctx context.Context, in vector.SessionInput) (vector.SessionResult, error) {

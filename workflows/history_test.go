@@ -1,0 +1,308 @@
+package workflows_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/history/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+	"google.golang.org/protobuf/encoding/protojson"
+
+	"axiommind/activities/llm"
+	"axiommind/activities/task"
+	"axiommind/activities/transcript"
+	"axiommind/activities/vector"
+	"axiommind/deploy/local/stacktest"
+	"axiommind/schema"
+	"axiommind/workflows"
+)
+
+var record = flag.Bool("record", false, "record the histories again on a Temporal server")
+
+func TestMain(m *testing.M) { stacktest.Main(m) }
+
+func historyFile(name string) string { return filepath.Join("testdata", "histories", name+".json") }
+
+// path is one way through a workflow.
+type path struct {
+	name string
+	// rooms are the activities, newRooms where nil.
+	rooms func() *rooms
+	// start starts the workflow; processSession where nil.
+	start func(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun
+	// during happens while the workflow runs.
+	during func(ctx context.Context, t *testing.T, c client.Client, run client.WorkflowRun)
+	// fails is part of the error that the workflow ends with.
+	fails string
+}
+
+func paths() []path {
+	out := []path{
+		{name: "process_session_success"},
+		{name: "process_session_unchanged", rooms: with(func(r *rooms) { r.ingested = transcript.IngestResult{Unchanged: true, Messages: 2} })},
+		{name: "process_session_empty", rooms: with(func(r *rooms) { r.windows = 0 })},
+		{name: "process_session_windows", rooms: with(func(r *rooms) { r.windows = 6 })},
+		{name: "process_session_partial", rooms: with(func(r *rooms) {
+			r.answer = func(in llm.ExtractInput) (llm.ExtractResult, error) {
+				return llm.ExtractResult{Key: "key" + in.RepairOf, Unreadable: "no JSON"}, nil
+			}
+		})},
+		{name: "process_session_child", start: startAs("by-hand")},
+		{name: "process_session_cancelled", rooms: with(func(r *rooms) { r.before = waitIn("AlignSession") }), during: cancelIn("AlignSession"), fails: "canceled"},
+		{name: "vector_writer_idle", start: startVectorWriter, rooms: with(func(r *rooms) { r.pending = []vector.Result{{Indexed: 1, Remaining: 1}, {Indexed: 1}} })},
+		{name: "vector_writer_retry", start: startVectorWriter, rooms: with(func(r *rooms) { r.pending = []vector.Result{{Failed: 1, NextRetry: time.Now()}} })},
+		{name: "vector_writer_failed", start: startVectorWriter, rooms: failingIn("IndexPending"), fails: "IndexPending can't"},
+		{name: "project_tasks", start: startProjectTasks},
+	}
+	for _, step := range []struct{ name, activity string }{
+		{schema.StepOpenBuild, "OpenBuild"}, {schema.StepIngest, "IngestSession"}, {schema.StepExtract, "ExtractWindow"},
+		{schema.StepAlign, "AlignSession"}, {schema.StepMaterialize, "MaterializeEntries"},
+		{schema.StepTasks, "SubmitTasks"}, {schema.StepFacts, "SubmitFacts"}, {schema.StepProject, "ProjectSession"}, {schema.StepIndex, "IndexSession"},
+		{schema.StepCloseBuild, "CloseBuild"},
+	} {
+		out = append(out, path{
+			name: "process_session_failed_" + step.name, rooms: failingIn(step.activity), fails: step.name + ": " + step.activity + " can't",
+		})
+	}
+	return out
+}
+
+func with(change func(r *rooms)) func() *rooms {
+	return func() *rooms {
+		r := newRooms()
+		change(r)
+		return r
+	}
+}
+
+func failingIn(activity string) func() *rooms {
+	return func() *rooms { return newRooms().failing(activity, schema.ErrorInternal) }
+}
+
+func waitIn(activity string) func(context.Context, string) {
+	return func(ctx context.Context, name string) {
+		if name == activity {
+			<-ctx.Done()
+		}
+	}
+}
+
+func cancelIn(activity string) func(context.Context, *testing.T, client.Client, client.WorkflowRun) {
+	return func(ctx context.Context, t *testing.T, c client.Client, run client.WorkflowRun) {
+		require.Eventually(t, func() bool {
+			d, err := c.DescribeWorkflowExecution(ctx, run.GetID(), run.GetRunID())
+			require.NoError(t, err)
+			return len(d.GetPendingActivities()) == 1 && d.GetPendingActivities()[0].GetActivityType().GetName() == activity
+		}, time.Minute, 20*time.Millisecond)
+		require.NoError(t, c.CancelWorkflow(ctx, run.GetID(), run.GetRunID()))
+	}
+}
+
+func startAs(id string) func(context.Context, *testing.T, client.Client) client.WorkflowRun {
+	return func(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
+		run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: schema.QueueMain},
+			schema.WorkflowProcessSession, sessionInput())
+		require.NoError(t, err)
+		return run
+	}
+}
+
+func startVectorWriter(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
+	options := client.StartWorkflowOptions{ID: schema.VectorWorkflowID(collection), TaskQueue: schema.QueueMain}
+	run, err := c.SignalWithStartWorkflow(ctx, options.ID, schema.SignalWake, nil, options,
+		schema.WorkflowVectorWriter, schema.VectorWriterInput{Collection: collection})
+	require.NoError(t, err)
+	return run
+}
+
+func startProjectTasks(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
+	options := client.StartWorkflowOptions{ID: schema.ProjectWorkflowID("p"), TaskQueue: schema.QueueMain}
+	run, err := c.ExecuteWorkflow(ctx, options, schema.WorkflowProjectTasks, schema.ProjectTasksInput{Project: "p"})
+	require.NoError(t, err)
+	for _, session := range []string{"s1", "s2"} {
+		handle, err := c.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+			WorkflowID: run.GetID(), UpdateName: schema.UpdateSession, UpdateID: session,
+			Args: []any{task.SessionInput{Project: "p", SessionID: session}}, WaitForStage: client.WorkflowUpdateStageCompleted,
+		})
+		require.NoError(t, err)
+		require.NoError(t, handle.Get(ctx, nil))
+	}
+	return run
+}
+
+// TestRecordHistories runs every path on a server and keeps its history. Writers that end when
+// nothing comes for a minute make it take some minutes:
+//
+//	go test ./workflows -run TestRecordHistories -record
+func TestRecordHistories(t *testing.T) {
+	if !*record {
+		t.Skip("histories are recorded only with -record")
+	}
+	ctx := t.Context()
+	// The workers take nothing from the machine they run on into the histories.
+	worker.SetStickyWorkflowCacheSize(0)
+	c, err := client.Dial(client.Options{
+		HostPort: stacktest.Temporal(t), Identity: "recorder", Logger: slog.New(slog.DiscardHandler),
+	})
+	require.NoError(t, err)
+	defer c.Close()
+	old, err := filepath.Glob(historyFile("*"))
+	require.NoError(t, err)
+	for _, file := range old {
+		require.NoError(t, os.Remove(file))
+	}
+	for _, p := range paths() {
+		recordPath(ctx, t, c, p)
+	}
+}
+
+func recordPath(ctx context.Context, t *testing.T, c client.Client, p path) {
+	t.Helper()
+	make, start := newRooms, startAs(schema.SessionWorkflowID("s1"))
+	if p.rooms != nil {
+		make = p.rooms
+	}
+	if p.start != nil {
+		start = p.start
+	}
+	r := make()
+	for _, queue := range []string{schema.QueueMain, schema.QueueModel, schema.QueueVector} {
+		w := worker.New(c, queue, worker.Options{Identity: "recorder", DisableWorkflowWorker: queue != schema.QueueMain})
+		if queue == schema.QueueMain {
+			workflows.Register(w)
+		}
+		w.RegisterActivity(r)
+		require.NoError(t, w.Start())
+		defer w.Stop()
+	}
+	run := start(ctx, t, c)
+	if p.during != nil {
+		p.during(ctx, t, c, run)
+	}
+	err := run.Get(ctx, nil)
+	if p.fails == "" {
+		require.NoError(t, err, p.name)
+	} else {
+		require.ErrorContains(t, err, p.fails, p.name)
+	}
+	saveHistory(ctx, t, c, run, p.name)
+}
+
+func saveHistory(ctx context.Context, t *testing.T, c client.Client, run client.WorkflowRun, name string) {
+	t.Helper()
+	var data bytes.Buffer
+	separator := "{\"events\":[\n"
+	it := c.GetWorkflowHistory(ctx, run.GetID(), run.GetRunID(), false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for it.HasNext() {
+		event, err := it.Next()
+		require.NoError(t, err)
+		line, err := protojson.Marshal(event)
+		require.NoError(t, err)
+		data.WriteString(separator)
+		require.NoError(t, json.Compact(&data, line)) // Protojson puts spaces in at random.
+		separator = ",\n"
+	}
+	data.WriteString("\n]}\n")
+	require.NoError(t, os.MkdirAll(filepath.Dir(historyFile(name)), 0o755))
+	require.NoError(t, os.WriteFile(historyFile(name), data.Bytes(), 0o644))
+}
+
+func readHistory(t *testing.T, name string) *history.History {
+	t.Helper()
+	data, err := os.ReadFile(historyFile(name))
+	require.NoError(t, err)
+	h := &history.History{}
+	require.NoError(t, protojson.Unmarshal(data, h))
+	return h
+}
+
+func replay(h *history.History) error {
+	r := worker.NewWorkflowReplayer()
+	workflows.Register(r)
+	started := h.Events[0].GetWorkflowExecutionStartedEventAttributes()
+	return r.ReplayWorkflowHistoryWithOptions(slog.New(slog.DiscardHandler), h, worker.ReplayWorkflowHistoryOptions{
+		OriginalExecution: workflow.Execution{ID: started.GetWorkflowId(), RunID: started.GetOriginalExecutionRunId()},
+	})
+}
+
+// TestI11Replay replays every recorded history on today's code.
+func TestI11Replay(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(historyFile("*"))
+	require.NoError(t, err)
+	names := map[string]bool{}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".json")
+		names[name] = true
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.NoError(t, replay(readHistory(t, name)))
+		})
+	}
+	for _, p := range paths() {
+		require.True(t, names[p.name], "no history of %s: record it with -record", p.name)
+	}
+}
+
+// A workflow that does something else than a history says does not replay it; were this to pass,
+// TestI11Replay would prove nothing.
+func TestI11ReplaySeesChanges(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(h *history.History){
+		"another activity": func(h *history.History) {
+			eventOf(t, h, enums.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED).GetActivityTaskScheduledEventAttributes().ActivityType.Name = "Other"
+		},
+		"another outcome": func(h *history.History) {
+			for _, e := range h.Events {
+				if a := e.GetActivityTaskCompletedEventAttributes(); a.GetResult() != nil && bytes.Contains(a.Result.Payloads[0].Data, []byte("unchanged")) {
+					a.Result.Payloads[0].Data = []byte(`{"unchanged":true}`)
+				}
+			}
+		},
+	} {
+		h := readHistory(t, "process_session_success")
+		change(h)
+		require.ErrorContains(t, replay(h), "TMPRL1100", name)
+	}
+}
+
+func eventOf(t *testing.T, h *history.History, kind enums.EventType) *history.HistoryEvent {
+	t.Helper()
+	for _, e := range h.Events {
+		if e.EventType == kind {
+			return e
+		}
+	}
+	t.Fatalf("no event %s", kind)
+	return nil
+}
+
+// Histories are read by others: nothing in them tells of the machine that recorded them. None is
+// large, and no payload in one comes near the limit.
+func TestHistoriesAreClean(t *testing.T) {
+	t.Parallel()
+	host, err := os.Hostname()
+	require.NoError(t, err)
+	dir, err := os.Getwd()
+	require.NoError(t, err)
+	for _, p := range paths() {
+		data, err := os.ReadFile(historyFile(p.name))
+		require.NoError(t, err)
+		require.Less(t, len(data), 64<<10, p.name)
+		for _, secret := range []string{host, dir, "@"} {
+			require.NotContains(t, string(data), secret, p.name)
+		}
+	}
+}
