@@ -2,7 +2,9 @@ package task_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -362,4 +364,44 @@ func TestCommandSentTwice(t *testing.T) {
 	var refused uint64
 	require.NoError(t, b.conn.QueryRow(t.Context(), `SELECT count() FROM events WHERE event_type = 'task_transition_rejected'`).Scan(&refused))
 	require.EqualValues(t, 1, refused, "what is refused is recorded")
+}
+
+var errCrash = errors.New("crash")
+
+// crashing breaks off an insert into one table, once.
+type crashing struct {
+	driver.Conn
+	table string
+}
+
+func (c *crashing) PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error) {
+	if c.table != "" && strings.Contains(query, c.table) {
+		c.table = ""
+		return nil, errCrash
+	}
+	return c.Conn.PrepareBatch(ctx, query, opts...)
+}
+
+// TestCrashInApply is I2: whatever table a crash kept from being written, the next attempt, with
+// more events than the last, ends in the rows of a rebuild.
+func TestCrashInApply(t *testing.T) {
+	t.Parallel()
+	for _, table := range []string{"entity_events_raw", "edges_raw", "entity_aliases_raw", "entities_raw"} {
+		b := newBundle(t)
+		b.apply(t, "p", b.report("p", "Ship", schema.TaskBlocked, "keys", "PROJ-7"), b.report("p", "Fix", schema.TaskPending))
+		writer := task.NewWriter(b.log, &crashing{Conn: b.conn, table: table}, nil)
+		next := []schema.Entry{b.report("p", "Ship", schema.TaskInProgress), b.report("p", "fix it", schema.TaskBlocked, "Ship")}
+		batch := task.Batch{Project: "p", SessionID: "s", Entries: next}
+		// The first Project of Apply has nothing to write; the crash comes after the append.
+		_, err := writer.Apply(t.Context(), batch)
+		require.ErrorIs(t, err, errCrash, table)
+		batch.Entries = append(batch.Entries, b.report("p", "keys", schema.TaskPending), b.report("p", "Ship", schema.TaskBlocked, "keys"))
+		result, err := writer.Apply(t.Context(), batch)
+		require.NoError(t, err)
+		require.Equal(t, 4, result.Entries)
+		before := b.rows(t)
+		_, err = b.log.Rebuild(t.Context(), task.NewProjector(b.conn))
+		require.NoError(t, err)
+		require.Equal(t, before, b.rows(t), table)
+	}
 }

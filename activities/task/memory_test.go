@@ -46,9 +46,9 @@ func (m *memory) apply(t require.TestingT, events []schema.Event) {
 		return m.Load(context.Background(), m.project, ids)
 	})
 	require.NoError(t, err)
-	rows, err := g.rows()
+	rows, entities, err := g.rows()
 	require.NoError(t, err)
-	for _, table := range rows {
+	for _, table := range append(rows, entities) {
 		name, _, _ := strings.Cut(table.into, " ")
 		layout := sortKeys[name]
 		for _, row := range table.rows {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"axiommind/schema"
 )
 
@@ -54,16 +56,18 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 	if err != nil {
 		return fmt.Errorf("fold %d events of project %q: %w", len(events), project, err)
 	}
-	rows, err := page.rows()
+	rows, entities, err := page.rows()
 	if err != nil {
 		return err
 	}
+	group, groupCtx := errgroup.WithContext(ctx)
 	for _, table := range rows {
-		if err := insert(ctx, p.conn, table.into, table.rows); err != nil {
-			return err
-		}
+		group.Go(func() error { return insert(groupCtx, p.conn, table.into, table.rows) })
 	}
-	return nil
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return insert(ctx, p.conn, entities.into, entities.rows)
 }
 
 // page is what a run of events changes.
@@ -136,8 +140,8 @@ type tableRows struct {
 	rows [][]any
 }
 
-// rows returns what to write, in the order in which to write it.
-func (g page) rows() ([]tableRows, error) {
+// rows returns what to write: the entities after all else.
+func (g page) rows() (others []tableRows, entities tableRows, err error) {
 	history := tableRows{into: "entity_events_raw (project, entity_id, seq, event_id, event_type, ts)"}
 	for _, h := range g.history {
 		e := h.event
@@ -145,12 +149,12 @@ func (g page) rows() ([]tableRows, error) {
 	}
 	edges := tableRows{into: "edges_raw (edge_id, project, src_type, src_id, rel_type, dst_type, dst_id, meta_json, created_at, removed, version)"}
 	aliases := tableRows{into: "entity_aliases_raw (project, entity_type, canonical_key, entity_id, is_primary, created_at, version)"}
-	entities := tableRows{into: `entities_raw (entity_id, entity_type, project, canonical_key, title, stage, status,
+	entities = tableRows{into: `entities_raw (entity_id, entity_type, project, canonical_key, title, stage, status,
 		task_status, priority, auto_placeholder, current_json, title_norm, search_text, created_at, updated_at, version)`}
 	for _, ev := range g.evidence {
 		row, err := g.edgeRow(ev.edge, false, ev.seq)
 		if err != nil {
-			return nil, err
+			return nil, entities, err
 		}
 		edges.rows = append(edges.rows, row)
 	}
@@ -161,17 +165,17 @@ func (g page) rows() ([]tableRows, error) {
 		}
 		changed, err := g.edgeChanges(before, after)
 		if err != nil {
-			return nil, err
+			return nil, entities, err
 		}
 		edges.rows = append(edges.rows, changed...)
 		aliases.rows = append(aliases.rows, g.aliasChanges(before, after)...)
 		row, err := g.entityRow(after)
 		if err != nil {
-			return nil, err
+			return nil, entities, err
 		}
 		entities.rows = append(entities.rows, row)
 	}
-	return []tableRows{history, edges, aliases, entities}, nil
+	return []tableRows{history, edges, aliases}, entities, nil
 }
 
 func (g page) entityRow(e Entity) ([]any, error) {

@@ -1,5 +1,3 @@
-// Package task turns what sessions say of tasks into events, and the events into tasks, what blocks
-// them, and answers about both.
 package task
 
 import (
