@@ -63,9 +63,10 @@ func Alive(pid int) bool {
 // supervisor runs "$@" and kills it when the standard input of the shell, held
 // by this process, is closed.
 const supervisor = `exec 3<&0 </dev/null
-pid=
-trap '[ -z "$pid" ] || kill -TERM $pid' TERM
+pid= term=
+trap 'term=1; [ -z "$pid" ] || kill -TERM $pid' TERM
 "$@" 3<&- & pid=$!
+[ -z "$term" ] || kill -TERM $pid
 (cat <&3 >/dev/null; kill -KILL $pid 2>/dev/null) & watch=$!
 exec 3<&-
 wait $pid; status=$?
