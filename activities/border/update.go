@@ -64,7 +64,7 @@ func (w Writer) Update(ctx context.Context, c client.Client, name, id string, ar
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("update %q: %w: %w", w.ID, ctx.Err(), err)
-		case <-time.After(wait/2 + rand.N(wait)): //nolint:gosec // jitter
+		case <-time.After(wait/2 + rand.N(wait)):
 		}
 	}
 }

@@ -183,7 +183,7 @@ func (s *Store) insert(ctx context.Context, events []schema.Event, token string)
 	defer func() { _ = rows.Close() }()
 	for _, e := range events {
 		err := rows.Append(e.ID, e.Stream, e.Seq, e.Type, e.TS, e.Actor, e.SessionID, e.Project,
-			e.BuildID, e.DedupeKey, []byte(e.Payload), uint32(len(e.Payload)), []byte(e.PayloadRedacted), e.Sensitivity, e.Checksum, //nolint:gosec // under MaxBatchBytes
+			e.BuildID, e.DedupeKey, []byte(e.Payload), uint32(len(e.Payload)), []byte(e.PayloadRedacted), e.Sensitivity, e.Checksum,
 			e.RecordedAt, precedence(e.RecordedAt))
 		if err != nil {
 			return err
@@ -192,7 +192,7 @@ func (s *Store) insert(ctx context.Context, events []schema.Event, token string)
 	return rows.Send()
 }
 
-func precedence(recorded time.Time) uint64 { return math.MaxUint64 - uint64(recorded.UnixMicro()) } //nolint:gosec // after 1970
+func precedence(recorded time.Time) uint64 { return math.MaxUint64 - uint64(recorded.UnixMicro()) }
 
 // outcome of an insert.
 type outcome int

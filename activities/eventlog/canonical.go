@@ -45,7 +45,7 @@ func unsafeInteger(raw []byte) string {
 			for end < len(raw) && bytes.IndexByte([]byte("0123456789+-.eE"), raw[end]) >= 0 {
 				end++
 			}
-			if n := raw[i:end]; len(n) > 15 && bytes.IndexAny(n, ".eE") < 0 && !exact(string(n)) {
+			if n := raw[i:end]; len(n) > 15 && !bytes.ContainsAny(n, ".eE") && !exact(string(n)) {
 				return string(n[:min(len(n), 40)])
 			}
 			i = end

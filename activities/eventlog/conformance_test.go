@@ -307,7 +307,8 @@ func testPageBorders(t *testing.T, conn driver.Conn, s *eventlog.Store) {
 			require.Equal(t, []eventlog.StreamInfo{{"a", n}, {"m", n}, {"z", n}}, collect(t, s.Streams(t.Context(), "")))
 		}
 	}
-	for range s.Stream(t.Context(), "m", eventlog.StreamOptions{}) {
+	for _, err := range s.Stream(t.Context(), "m", eventlog.StreamOptions{}) {
+		require.NoError(t, err)
 		break // An abandoned read frees its connection.
 	}
 }

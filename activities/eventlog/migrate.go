@@ -153,7 +153,7 @@ func record(ctx context.Context, conn driver.Conn, m schema.Migration) error {
 		return err
 	}
 	defer func() { _ = batch.Close() }()
-	if err := batch.Append(uint32(m.Version), m.Name, m.Checksum, time.Now().UTC()); err != nil { //nolint:gosec // small
+	if err := batch.Append(uint32(m.Version), m.Name, m.Checksum, time.Now().UTC()); err != nil {
 		return err
 	}
 	return batch.Send()

@@ -95,7 +95,7 @@ func (a *Activities) readInto(ctx context.Context, p *schema.MemoryExtractedPayl
 	read, err := read(answer)
 	if err != nil {
 		p.Quarantined = err.Error()
-		return nil
+		return nil //nolint:nilerr // the event says it
 	}
 	p.Rejected, p.Truncated = read.Rejected, read.Truncated
 	p.Entries = append(p.Entries, read.Entries...)

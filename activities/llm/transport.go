@@ -89,7 +89,7 @@ func (t *transport) fetch(req *http.Request) ([]byte, error) {
 	if err != nil {
 		return nil, t.networkError(req.Context(), err)
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
 	// A refusal says what it has to say in its status; half of its body is enough.
 	if resp.StatusCode >= http.StatusMultipleChoices {

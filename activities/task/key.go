@@ -46,13 +46,13 @@ const (
 	placeholderMark = "UNKNOWN="
 )
 
-// TaskKey returns the key of the task with the title.
-func TaskKey(project, title string) (Key, error) {
+// KeyOfTask returns the key of the task with the title.
+func KeyOfTask(project, title string) (Key, error) {
 	return titleKey(schema.EntityTask, project, title)
 }
 
-// ConditionKey returns the key of the condition with the text.
-func ConditionKey(project, text string) (Key, error) {
+// KeyOfCondition returns the key of the condition with the text.
+func KeyOfCondition(project, text string) (Key, error) {
 	return titleKey(schema.EntityCondition, project, text)
 }
 
@@ -78,7 +78,7 @@ func plainKey(text string) Key {
 }
 
 func sha1Hex(s string) string {
-	sum := sha1.Sum([]byte(s)) // See the import.
+	sum := sha1.Sum([]byte(s))
 	return hex.EncodeToString(sum[:])
 }
 

@@ -71,7 +71,7 @@ func (l *live) effective(ctx context.Context, tasks []Entity) (map[[2]string]end
 		var end ending
 		var hops uint64
 		err := rows.Scan(&task, &blocker, &end.id, &hops)
-		end.hops = int(hops) // at most 32
+		end.hops = int(hops)
 		out[[2]string{task, blocker}] = end
 		return err
 	}, `SELECT task_id, blocker_id, effective_id, toUInt64(hops) FROM v_task_blockers_effective

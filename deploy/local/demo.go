@@ -63,7 +63,7 @@ func demo(ctx context.Context, args []string, out io.Writer) error {
 				return err
 			}
 			if term.IsTerminal(int(os.Stdout.Fd())) {
-				fmt.Fprintln(out, "\nEverything stays up: try more commands in another terminal. Ctrl-C stops it.")
+				_, _ = fmt.Fprintln(out, "\nEverything stays up: try more commands in another terminal. Ctrl-C stops it.")
 				<-ctx.Done()
 			}
 			return nil
@@ -95,15 +95,15 @@ func perform(ctx context.Context, dir string, a stack.Addresses, out io.Writer, 
 		"--temporal-address", a.Temporal, "--clickhouse-dsn", a.ClickHouseDSN, "--weaviate-url", "http://" + a.WeaviateHost,
 	}
 	for _, act := range acts(samplesDir) {
-		fmt.Fprintf(out, "\n── %s\n$ go run ./starter %s\n", act.title, shellLine(act.args))
+		_, _ = fmt.Fprintf(out, "\n── %s\n$ go run ./starter %s\n", act.title, shellLine(act.args))
 		cmd := exec.CommandContext(ctx, starter, append(act.args, addresses...)...)
 		cmd.Stdout, cmd.Stderr = out, os.Stderr
 		if err := cmd.Run(); err != nil {
 			return fmt.Errorf("starter %s: %w", act.args[0], err)
 		}
 	}
-	fmt.Fprintf(out, "\nDone in %.0f s. Every step of every session: %s\n", time.Since(started).Seconds(), a.TemporalUI)
-	return nil
+	_, err := fmt.Fprintf(out, "\nDone in %.0f s. Every step of every session: %s\n", time.Since(started).Seconds(), a.TemporalUI)
+	return err
 }
 
 func shellLine(args []string) string {

@@ -124,7 +124,7 @@ func TestPanics(t *testing.T) {
 		t.Parallel()
 		err := run(func(workflow.Context, sg.State) (sg.Result, error) {
 			var m map[string]int
-			m["x"] = 1
+			m["x"] = 1 //nolint:staticcheck // the panic is what is tested
 			return nil, nil
 		})
 		var failed *sg.NodeError

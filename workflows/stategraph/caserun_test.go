@@ -97,7 +97,7 @@ func (e *caseError) match(got error) error {
 		return fmt.Errorf("unknown error type %q", e.Type)
 	}
 	if !errors.Is(got, want) {
-		return fmt.Errorf("error %q is not %s", got, e.Type)
+		return fmt.Errorf("error is not %s: %w", e.Type, got)
 	}
 	return nil
 }

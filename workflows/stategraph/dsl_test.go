@@ -263,7 +263,7 @@ func (sc *scope) eval(x any) (any, error) {
 		case e == "$attempt":
 			return float64(sc.attempt), nil
 		case strings.HasPrefix(e, "$error") && sc.failure != nil:
-			return sc.failure.Error(), nil
+			return sc.failure.Error(), nil //nolint:nilerr // the message is what is asked for
 		}
 		return e, nil
 	case []any:

@@ -60,8 +60,8 @@ func TestValuesAreCopied(t *testing.T) {
 func TestRouterViewsStayApart(t *testing.T) {
 	t.Parallel()
 	list := sg.Reduce("list", func(acc, v []string) []string {
-		for _, s := range v {
-			acc = append(acc, s) // one by one, to leave room at the end
+		for _, s := range v { //nolint:staticcheck // one by one, to leave room at the end
+			acc = append(acc, s)
 		}
 		return acc
 	}, nil)

@@ -51,7 +51,7 @@ func (g *Graph[C]) Mermaid() string {
 
 type drawing struct{ strings.Builder }
 
-func (d *drawing) line(format string, args ...any) { fmt.Fprintf(d, format+"\n", args...) }
+func (d *drawing) line(format string, args ...any) { fmt.Fprintf(&d.Builder, format+"\n", args...) }
 
 func (g *Graph[C]) drawExits(d *drawing, id string, e *exits, ends []int) {
 	for _, to := range e.edges {

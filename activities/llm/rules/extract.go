@@ -201,7 +201,7 @@ func (x *extractor) counts(c *cue, h hit, s span, hits []hit) bool {
 	}
 	switch c.kind {
 	case decision, goal, task:
-		return !x.near(h, s, hits)
+		return !x.near(h, hits)
 	case request:
 		// A long message is mostly pasted: what is asked for stands at its beginning.
 		return len(sentence) <= 600 && (len(x.m.Text) <= pasted || s.start <= pasted/4)
@@ -211,7 +211,7 @@ func (x *extractor) counts(c *cue, h hit, s span, hits []hit) bool {
 }
 
 // near reports whether a doubt stands anywhere in the sentence, or a negation next to the cue.
-func (x *extractor) near(h hit, s span, hits []hit) bool {
+func (x *extractor) near(h hit, hits []hit) bool {
 	for _, o := range hits {
 		switch c := &x.phrases.cues[o.cue]; {
 		case c.kind == doubt:

@@ -136,7 +136,7 @@ func boxOf(s string) checkbox {
 
 // tagLength returns the length of a tag at the start of a line, such as "<task>".
 func tagLength(s string) int {
-	if len(s) < 3 || s[0] != '<' || !(wordByte(s[1]) || s[1] == '/') {
+	if len(s) < 3 || s[0] != '<' || !wordByte(s[1]) && s[1] != '/' {
 		return 0
 	}
 	for i := 1; i < len(s) && i < 64; i++ {
