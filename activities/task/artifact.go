@@ -51,9 +51,9 @@ func StrongArtifact(text string) ([]Key, bool) {
 	return nil, false
 }
 
-// ArtifactKey returns the key of the artifact that the text names: a strong one, or a plain one
+// KeyOfArtifact returns the key of the artifact that the text names: a strong one, or a plain one
 // under the hash of the normalized text.
-func ArtifactKey(text string) (Key, error) {
+func KeyOfArtifact(text string) (Key, error) {
 	if keys, ok := StrongArtifact(text); ok {
 		return keys[0], nil
 	}

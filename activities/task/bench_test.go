@@ -37,9 +37,9 @@ func (b *bundle) seed(t testing.TB, project string, n, perTask int) {
 	}
 	for i := range n {
 		title := fmt.Sprintf("Fix the %s bug number %d in module m%d", []string{"login", "cache", "upload", "index"}[i%4], i, i%997)
-		key, err := task.TaskKey(project, title)
+		key, err := task.KeyOfTask(project, title)
 		require.NoError(t, err)
-		condition, err := task.ConditionKey(project, fmt.Sprintf("condition %d", i%5000))
+		condition, err := task.KeyOfCondition(project, fmt.Sprintf("condition %d", i%5000))
 		require.NoError(t, err)
 		id, entry := key.ID(), schema.DerivedID("seed", strconv.Itoa(i))
 		act := schema.Act{EntryID: entry}

@@ -72,7 +72,7 @@ func (p *planner) named(ctx context.Context, texts []string) (Entity, bool, erro
 func (p *planner) titled(ctx context.Context, texts []string) ([]Match, error) {
 	last := len(texts) - 1
 	for _, text := range texts[:last] {
-		key, err := TaskKey(p.world.project, text)
+		key, err := KeyOfTask(p.world.project, text)
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +103,7 @@ func (p *planner) artifact(ctx context.Context, keys []Key, text string) (Entity
 }
 
 func (p *planner) condition(ctx context.Context, text string, candidates []schema.Candidate) (Entity, error) {
-	key, err := ConditionKey(p.world.project, text)
+	key, err := KeyOfCondition(p.world.project, text)
 	if err != nil {
 		return Entity{}, err
 	}

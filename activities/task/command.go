@@ -239,7 +239,7 @@ func (p *planner) blockerID(ctx context.Context, task Entity, text string) (stri
 }
 
 func (p *planner) retitle(ctx context.Context, task Entity, title string) error {
-	key, err := TaskKey(p.world.project, title)
+	key, err := KeyOfTask(p.world.project, title)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrCommand, err)
 	}
@@ -303,7 +303,7 @@ func (p *planner) commandResolve(ctx context.Context, conditionText, targetText 
 	}
 	if errors.Is(err, ErrNotFound) {
 		// An artifact needs nobody to have named it before.
-		key, keyErr := ArtifactKey(targetText)
+		key, keyErr := KeyOfArtifact(targetText)
 		if keyErr != nil {
 			return fmt.Errorf("%w: %w", ErrCommand, keyErr)
 		}
@@ -350,7 +350,7 @@ func keysNaming(project string, entityType schema.EntityType, text string) []Key
 		if keys, ok := StrongArtifact(text); ok {
 			return keys
 		}
-		key, err := ArtifactKey(text)
+		key, err := KeyOfArtifact(text)
 		if err != nil {
 			return nil
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -372,11 +373,11 @@ var errCrash = errors.New("crash")
 type crashing struct {
 	driver.Conn
 	table string
+	done  atomic.Bool
 }
 
 func (c *crashing) PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error) {
-	if c.table != "" && strings.Contains(query, c.table) {
-		c.table = ""
+	if strings.Contains(query, c.table) && c.done.CompareAndSwap(false, true) {
 		return nil, errCrash
 	}
 	return c.Conn.PrepareBatch(ctx, query, opts...)

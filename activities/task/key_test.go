@@ -74,17 +74,17 @@ func TestKeysKeepProjectsApart(t *testing.T) {
 	for _, p := range [][2]string{
 		{"a", "b"}, {"a:b", "c"}, {"a", "b:c"}, {"a%3Ab", "c"}, {"a%", "c"}, {"A", "b"}, {"a ", "b"}, {"proj/x", "b"},
 	} {
-		k, err := TaskKey(p[0], p[1])
+		k, err := KeyOfTask(p[0], p[1])
 		require.NoError(t, err)
 		require.False(t, seen[k.String()], "%q", k)
 		seen[k.String()] = true
-		c, err := ConditionKey(p[0], p[1])
+		c, err := KeyOfCondition(p[0], p[1])
 		require.NoError(t, err)
 		require.NotEqual(t, k.ID(), c.ID())
 	}
-	alpha, err := TaskKey("alpha", "Fix login bug")
+	alpha, err := KeyOfTask("alpha", "Fix login bug")
 	require.NoError(t, err)
-	beta, err := TaskKey("beta", "Fix login bug")
+	beta, err := KeyOfTask("beta", "Fix login bug")
 	require.NoError(t, err)
 	require.NotEqual(t, alpha.ID(), beta.ID())
 	require.Equal(t, "task:alpha:fix login bug", alpha.String())
@@ -93,7 +93,7 @@ func TestKeysKeepProjectsApart(t *testing.T) {
 func TestKeyRefusals(t *testing.T) {
 	t.Parallel()
 	for _, p := range [][2]string{{"", "title"}, {"  ", "title"}, {"p", ""}, {"p", " \t\u200b "}, {"p\xff", "x"}} {
-		_, err := TaskKey(p[0], p[1])
+		_, err := KeyOfTask(p[0], p[1])
 		require.ErrorIs(t, err, ErrKey, "%q", p)
 	}
 	for _, s := range []string{"", "task", "task:p", "task:p:", "task::x", "entry:p:x", "task:p%3a:x", "task:%:x", "art:url:zz", "art:jira:proj-1", "art:gh_issue:a/b", "art:nope:x"} {
@@ -105,17 +105,17 @@ func TestKeyRefusals(t *testing.T) {
 func TestLongTitles(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("修复 the bug ", MaxTitle/10)
-	a, err := TaskKey("p", long+"a")
+	a, err := KeyOfTask("p", long+"a")
 	require.NoError(t, err)
-	b, err := TaskKey("p", long+"b")
+	b, err := KeyOfTask("p", long+"b")
 	require.NoError(t, err)
 	require.NotEqual(t, a, b)
 	require.Less(t, len(a.String()), 2048)
 	// No title can be written that has the key of another, long one.
-	forged, err := TaskKey("p", a.Name)
+	forged, err := KeyOfTask("p", a.Name)
 	require.NoError(t, err)
 	require.NotEqual(t, a, forged)
-	same, err := TaskKey("p", " "+strings.ToUpper(long)+"A!")
+	same, err := KeyOfTask("p", " "+strings.ToUpper(long)+"A!")
 	require.NoError(t, err)
 	require.Equal(t, a, same)
 }
@@ -125,9 +125,9 @@ func TestKeyRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		project := rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.SampledFrom([]rune("a:%3A25 é/")), 1, 8, -1)).Draw(t, "project")
 		title := rapid.String().Draw(t, "title")
-		k, err := TaskKey(project, title)
+		k, err := KeyOfTask(project, title)
 		if rapid.Bool().Draw(t, "condition") {
-			k, err = ConditionKey(project, title)
+			k, err = KeyOfCondition(project, title)
 		}
 		if err != nil {
 			require.ErrorIs(t, err, ErrKey)
@@ -193,13 +193,13 @@ func TestArtifactKeys(t *testing.T) {
 		_, ok := StrongArtifact(text)
 		require.False(t, ok, "%q", text)
 	}
-	plain, err := ArtifactKey("Design doc v2")
+	plain, err := KeyOfArtifact("Design doc v2")
 	require.NoError(t, err)
-	same, err := ArtifactKey(" design  doc V2.")
+	same, err := KeyOfArtifact(" design  doc V2.")
 	require.NoError(t, err)
 	require.Equal(t, plain, same)
 	require.Equal(t, schema.ArtifactPlain, plain.Kind)
-	_, err = ArtifactKey("  ")
+	_, err = KeyOfArtifact("  ")
 	require.ErrorIs(t, err, ErrKey)
 	a, _ := NormalizeURL("https://x.org/#/route/1")
 	b, _ := NormalizeURL("https://x.org/#/route/2")

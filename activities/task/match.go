@@ -106,7 +106,7 @@ func Strict(matches []Match) (Match, bool) {
 // match returns the tasks that the title may mean, best first: the one under its canonical key
 // alone when there is one, else those of like words and of like meaning.
 func (w *world) match(ctx context.Context, title string, at time.Time) ([]Match, error) {
-	key, err := TaskKey(w.project, title)
+	key, err := KeyOfTask(w.project, title)
 	if err != nil {
 		return nil, err
 	}

@@ -225,7 +225,7 @@ func unaligned(e schema.Entry) schema.Entry {
 }
 
 func (p *project) task(title string) Entity {
-	key, err := TaskKey(p.name, title)
+	key, err := KeyOfTask(p.name, title)
 	require.NoError(p.t, err)
 	return p.entity(key)
 }
@@ -237,7 +237,7 @@ func (p *project) entity(key Key) Entity {
 }
 
 func (p *project) condition(text string) Entity {
-	key, err := ConditionKey(p.name, text)
+	key, err := KeyOfCondition(p.name, text)
 	require.NoError(p.t, err)
 	return p.entity(key)
 }

@@ -123,13 +123,13 @@ func (p *planner) keysOf(entries []schema.Entry) []string {
 	}
 	for _, e := range entries {
 		title := titleOf(e)
-		add(TaskKey(p.world.project, title))
-		add(ConditionKey(p.world.project, title))
+		add(KeyOfTask(p.world.project, title))
+		add(KeyOfCondition(p.world.project, title))
 		for _, text := range e.Task.BlockedBy {
 			forms := formsOf(text)
-			add(ConditionKey(p.world.project, forms.condition))
+			add(KeyOfCondition(p.world.project, forms.condition))
 			for _, t := range forms.titles {
-				add(TaskKey(p.world.project, t))
+				add(KeyOfTask(p.world.project, t))
 			}
 			for _, t := range forms.artifacts {
 				artifacts, _ := StrongArtifact(t)

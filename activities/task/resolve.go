@@ -14,7 +14,7 @@ import (
 // blockers, and last the event that says the entry is done with.
 func (p *planner) resolveEntry(ctx context.Context, e schema.Entry) error {
 	title := titleOf(e)
-	key, err := TaskKey(p.world.project, title)
+	key, err := KeyOfTask(p.world.project, title)
 	if err != nil {
 		return err
 	}
