@@ -15,7 +15,7 @@ var fuzzTexts = []string{
 	"데이터베이스 마이그레이션을\t먼저 끝내야 합니다 👩‍💻 🇰🇷",
 	"ＡＰＩ ｋｅｙ　１２３４ ﬁnal cafe\u0301 \u1112\u1161\u11ab İstanbul ß ½ ﷺ ¨",
 	"सत्यापन निर्णय का काम पूरा हुआ", "do_not_merge *ptr **kw* a*b 2 * 3 ~~old~~ __init__",
-	"\u200b\u00ad e\u200d\u0301 \uff76\uff9e \u0345\u0399 =\u0338", "-- a--b --flag ---- .. ... .... ‥…",
+	"\u200b\u00ad e\u200d\u0301 \uff76\uff9e \u0345\u0399 =\u0338", "-- a--b --flag ---- .. ... .... ‥…", "＿0 ＊a ．．．． 。。。。 —— a——b 0--*0",
 }
 
 // FuzzNormalize holds the normal form to its word: it is stable, and every place of it leads to a

@@ -354,8 +354,9 @@ func (f *folder) rejoin(n int, text string) {
 func foldSegment(s string) string {
 	for range 4 {
 		next := norm.NFKC.String(s)
-		if len(next) > 1 && next[0] == ' ' && s[0] != ' ' {
-			// A spacing accent stands for itself, not for a space with an accent on it.
+		if len(next) > 1 && next[0] == ' ' && s[0] != ' ' || strings.ContainsAny(next, "*_~") && !strings.ContainsAny(s, "*_~") {
+			// A spacing accent stands for itself, not for a space with an accent on it; and what only
+			// resembles a mark of emphasis is none.
 			next = norm.NFC.String(s)
 		}
 		next = norm.NFC.String(cases.Fold().String(next))
@@ -398,6 +399,8 @@ func ellipsis(r rune) int {
 		return 3
 	case '‥':
 		return 2
+	case '．', '﹒', '。', '｡':
+		return 1
 	}
 	return 0
 }
