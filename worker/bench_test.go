@@ -1,0 +1,250 @@
+package main_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"axiommind/activities/entry"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/evidence"
+	"axiommind/activities/transcript"
+	"axiommind/deploy/local/stacktest"
+	"axiommind/schema"
+	"axiommind/worker/service"
+)
+
+func TestMain(m *testing.M) { stacktest.Main(m) }
+
+var (
+	quiet     = slog.New(slog.DiscardHandler)
+	benches   atomic.Int64
+	startedAt = time.Now().UnixMicro()
+)
+
+// bench is the whole system on real servers: a database and a namespace of its own, and a project
+// of its own in the vector store that all share.
+type bench struct {
+	*service.Stores
+	cfg     service.Config
+	project string
+}
+
+// newBench connects to the servers; start starts a worker in this process.
+func newBench(t testing.TB) *bench {
+	t.Helper()
+	name := fmt.Sprintf("bench-%d-%d", startedAt, benches.Add(1))
+	b := &bench{project: name}
+	address := stacktest.Temporal(t)
+	registerNamespace(t, address, name)
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	b.cfg.Flags(flags)
+	b.cfg.WorkerFlags(flags)
+	require.NoError(t, flags.Parse([]string{
+		"--temporal-address", address, "--temporal-namespace", name, "--clickhouse-dsn", stacktest.Database(t),
+		"--weaviate-url", "http://" + stacktest.Weaviate(t), "--stop-timeout", "5s",
+	}))
+	var err error
+	b.Stores, err = service.Connect(t.Context(), b.cfg, quiet)
+	require.NoError(t, err)
+	t.Cleanup(b.Close)
+	_, err = eventlog.Migrate(t.Context(), b.ClickHouse)
+	require.NoError(t, err)
+	return b
+}
+
+func registerNamespace(t testing.TB, address, name string) {
+	t.Helper()
+	namespaces, err := client.NewNamespaceClient(client.Options{HostPort: address, Logger: quiet})
+	require.NoError(t, err)
+	defer namespaces.Close()
+	require.NoError(t, namespaces.Register(t.Context(), &workflowservice.RegisterNamespaceRequest{
+		Namespace: name, WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour),
+	}))
+	require.Eventually(t, func() bool {
+		_, err := namespaces.Describe(t.Context(), name)
+		return err == nil
+	}, time.Minute, 50*time.Millisecond)
+}
+
+// start runs a worker until the test ends.
+func (b *bench) start(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ready, done := make(chan struct{}), make(chan error, 1)
+	go func() { done <- service.Run(ctx, b.cfg, quiet, func() { close(ready) }) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-done)
+	})
+	select {
+	case <-ready:
+	case err := <-done:
+		done <- err
+		require.NoError(t, err)
+		t.Fatal("the worker ended")
+	}
+}
+
+func (b *bench) input(session, uri string) schema.ProcessSessionInput {
+	return schema.ProcessSessionInput{SessionID: session, URI: uri, Project: b.project, User: "u"}
+}
+
+// submit starts a session's workflow without waiting for it.
+func (b *bench) submit(ctx context.Context, in schema.ProcessSessionInput) (client.WorkflowRun, error) {
+	return b.Temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID: schema.SessionWorkflowID(in.SessionID), TaskQueue: schema.QueueMain,
+		WorkflowExecutionErrorWhenAlreadyStarted: true,
+		WorkflowIDReusePolicy:                    enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+	}, schema.WorkflowProcessSession, in)
+}
+
+func (b *bench) try(ctx context.Context, in schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
+	var result schema.ProcessSessionResult
+	run, err := b.submit(ctx, in)
+	if err != nil {
+		return result, err
+	}
+	return result, run.Get(ctx, &result)
+}
+
+func (b *bench) process(t testing.TB, in schema.ProcessSessionInput) schema.ProcessSessionResult {
+	t.Helper()
+	result, err := b.try(t.Context(), in)
+	require.NoError(t, err)
+	return result
+}
+
+// tables are the projections: what can be dropped and made again from the events.
+var tables = []string{"entries", "build_runs", "pipeline_metrics", "vector_outbox"}
+
+// rows returns the rows of tables and of the event log as text, in order.
+func (b *bench) rows(t testing.TB) map[string][]string {
+	t.Helper()
+	out := map[string][]string{}
+	for _, table := range append([]string{"events"}, tables...) {
+		out[table] = column(t, b.ClickHouse, "SELECT toString(tuple(*)) AS row FROM "+table+" ORDER BY row")
+	}
+	return out
+}
+
+func column(t testing.TB, conn driver.Conn, sql string, args ...any) []string {
+	t.Helper()
+	rows, err := conn.Query(t.Context(), sql, args...)
+	require.NoError(t, err)
+	defer func() { _ = rows.Close() }()
+	out := []string{}
+	for rows.Next() {
+		var text string
+		require.NoError(t, rows.Scan(&text))
+		out = append(out, text)
+	}
+	require.NoError(t, rows.Err())
+	return out
+}
+
+// requireProven checks each entry of the session: every aligned span is the source's text, by the
+// verifier that knows nothing of how it was found. It returns the entries.
+func (b *bench) requireProven(t testing.TB, session string) []entry.Row {
+	t.Helper()
+	logged, err := transcript.ReadLogged(t.Context(), b.Log, session)
+	require.NoError(t, err)
+	entries, err := entry.OfSession(t.Context(), b.ClickHouse, b.project, session)
+	require.NoError(t, err)
+	for _, e := range entries {
+		require.NotEmpty(t, e.Evidence, e.Title)
+		for _, proof := range e.Evidence {
+			if !proof.Aligned {
+				require.False(t, e.EvidenceAligned, e.Title)
+				continue
+			}
+			text := logged.Messages[proof.MessageIndex].Text
+			require.NoError(t, evidence.Verify(text, proof))
+			require.Equal(t, logged.EventIDs[proof.MessageIndex], proof.EventID)
+			require.Equal(t, text[proof.Span.ByteStart:proof.Span.ByteEnd], proof.Text)
+			if proof.Method == schema.MethodExact {
+				require.Equal(t, proof.Quote, proof.Text)
+			}
+		}
+	}
+	return entries
+}
+
+// write writes a file of lines and returns its URI.
+func write(t testing.TB, path string, lines ...string) string {
+	t.Helper()
+	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
+	uri, err := transcript.FileURI(path)
+	require.NoError(t, err)
+	return uri
+}
+
+// said is a line of a Claude Code session.
+func said(n int, role, text string) string {
+	at := time.Date(2026, 3, 1, 9, 0, n, 0, time.UTC).Format(time.RFC3339)
+	return fmt.Sprintf(`{"type":%q,"uuid":"u-%s-%d","sessionId":"c","timestamp":%q,"message":{"role":%q,"content":%q}}`,
+		role, role, n, at, role, text)
+}
+
+// sharedData returns the directory of the shared data sets, or skips the test.
+func sharedData(t testing.TB) string {
+	t.Helper()
+	if dir := os.Getenv("AXIOMMIND_DATA"); dir != "" {
+		return dir
+	}
+	dir, err := os.Getwd()
+	require.NoError(t, err)
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		data := filepath.Join(dir, "..", "shared", "data")
+		if info, err := os.Stat(data); err == nil && info.IsDir() {
+			return data
+		}
+	}
+	t.Skip("no shared data: set AXIOMMIND_DATA to its directory")
+	return ""
+}
+
+// fixtures lists every session of every transcript of the shared data.
+func (b *bench) fixtures(t testing.TB) []schema.ProcessSessionInput {
+	t.Helper()
+	var inputs []schema.ProcessSessionInput
+	seen := map[string]bool{}
+	err := filepath.WalkDir(filepath.Join(sharedData(t), "transcripts"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		uri, err := transcript.FileURI(path)
+		if err != nil {
+			return err
+		}
+		sessions, _, err := transcript.ReadSource(t.Context(), uri, "")
+		if err != nil {
+			return nil //nolint:nilerr // licences and such are no transcripts
+		}
+		for _, s := range sessions {
+			if !seen[s.ID] {
+				inputs = append(inputs, b.input(s.ID, uri))
+			}
+			seen[s.ID] = true
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	require.Greater(t, len(inputs), 20)
+	return inputs
+}

@@ -1,0 +1,165 @@
+package main_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+
+	"axiommind/schema"
+)
+
+// program is the worker as a process of its own, which can be killed.
+type program struct {
+	path string
+	args []string
+	env  []string
+}
+
+func buildWorker(t *testing.T, b *bench) program {
+	t.Helper()
+	dir := t.TempDir()
+	p := program{
+		path: filepath.Join(dir, "worker"),
+		args: []string{
+			"--temporal-address", b.cfg.TemporalAddress, "--temporal-namespace", b.cfg.TemporalNamespace,
+			"--clickhouse-dsn", b.cfg.ClickHouseDSN, "--weaviate-url", b.cfg.WeaviateURL,
+		},
+		// No configuration of a local stack on this machine is found there.
+		env: append(os.Environ(), "XDG_CACHE_HOME="+dir),
+	}
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", p.path, "axiommind/worker").CombinedOutput()
+	require.NoError(t, err, string(out))
+	return p
+}
+
+// start starts the worker, waits until it polls and returns what kills it, at once and without a
+// chance to tidy up.
+func (p program) start(t *testing.T) (kill func()) {
+	t.Helper()
+	cmd := exec.Command(p.path, p.args...)
+	cmd.Env = p.env
+	log, err := cmd.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	ready, read := make(chan struct{}), make(chan struct{})
+	var said []string
+	go func() {
+		defer close(read)
+		lines := bufio.NewScanner(log)
+		for lines.Scan() {
+			said = append(said, lines.Text())
+			if strings.Contains(lines.Text(), "worker is ready") {
+				close(ready)
+			}
+		}
+	}()
+	kill = func() {
+		_ = cmd.Process.Kill()
+		<-read
+		_ = cmd.Wait()
+	}
+	select {
+	case <-ready:
+	case <-read:
+		kill()
+		t.Fatalf("the worker ended:\n%s", strings.Join(said, "\n"))
+	}
+	return kill
+}
+
+// awaitScheduled waits until the run has come to the activity.
+func awaitScheduled(ctx context.Context, t *testing.T, c client.Client, run client.WorkflowRun, activity string) {
+	t.Helper()
+	it := c.GetWorkflowHistory(ctx, run.GetID(), run.GetRunID(), true, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for it.HasNext() {
+		event, err := it.Next()
+		require.NoError(t, err)
+		if event.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == activity {
+			return
+		}
+	}
+	t.Fatalf("%s ended without %s", run.GetID(), activity)
+}
+
+// A worker that is killed at any step, and started again, ends in the rows that one ends in that
+// nobody disturbed (I2).
+func TestI2KilledWorker(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills a worker ten times and waits for what it left behind")
+	}
+	t.Parallel()
+	killedIn := []string{
+		"OpenBuild", "IngestSession", "PlanWindows", "ExtractWindow", "RecordExtraction", "AlignSession",
+		"MaterializeEntries", "SubmitTasks", "SubmitFacts", "ProjectSession", "IndexSession", "CloseBuild",
+	}
+	dir := t.TempDir()
+	calm, killed := newBench(t), newBench(t)
+	killed.project = calm.project // Ids are made of it.
+	calm.start(t)
+	worker := buildWorker(t, killed)
+	runs := make([]client.WorkflowRun, len(killedIn))
+	for i, activity := range killedIn {
+		uri := write(t, filepath.Join(dir, activity+".jsonl"), said(1, "user", decision), said(2, "assistant", "Noted."),
+			said(3, "user", "I prefer "+activity+" over anything else."), said(4, "user", "TODO: write the page on "+activity+"."))
+		calm.process(t, calm.input("killed-in-"+activity, uri))
+		kill := worker.start(t)
+		var err error
+		runs[i], err = killed.submit(t.Context(), killed.input("killed-in-"+activity, uri))
+		require.NoError(t, err)
+		awaitScheduled(t.Context(), t, killed.Temporal, runs[i], activity)
+		kill()
+	}
+	began := time.Now()
+	t.Cleanup(worker.start(t))
+	for _, run := range runs {
+		var result schema.ProcessSessionResult
+		require.NoError(t, run.Get(t.Context(), &result), run.GetID())
+		require.Equal(t, schema.BuildSuccess, result.Status, run.GetID())
+	}
+	t.Logf("all sessions ended %.0f s after the last start", time.Since(began).Seconds())
+	want, got := calm.lasting(t), killed.lasting(t)
+	for name := range want {
+		require.NotEmpty(t, want[name], name)
+		require.Equal(t, want[name], got[name], name)
+	}
+}
+
+// lasting returns what must not depend on how often a worker died: everything but times, and how long
+// steps took.
+func (b *bench) lasting(t *testing.T) map[string][]string {
+	t.Helper()
+	out := map[string][]string{}
+	for name, sql := range map[string]string{
+		"entries": `SELECT toString(tuple(*)) AS row FROM entries ORDER BY row`,
+		"outbox": `SELECT toString((job_id, item_kind, item_id, project, status, error, attempts, permanent, content_hash)) AS row
+			FROM vector_outbox ORDER BY row`,
+		"builds": `SELECT toString((build_id, session_id, ordinal, project, extractor_model, status, failed_step, error,
+			source_json, counts_json, usage_json)) AS row FROM build_runs ORDER BY row`,
+		"steps": `SELECT toString((build_id, stage, success, error)) AS row FROM pipeline_metrics ORDER BY row`,
+		"session events": `SELECT toString((stream, seq, event_id, event_type, dedupe_key, build_id, checksum)) AS row FROM events
+			WHERE startsWith(stream, 'session/') AND event_type != 'build_finished' ORDER BY stream, seq`,
+		// Sessions end in another order: what else is said stands in another order.
+		"other events": `SELECT toString((event_type, dedupe_key)) AS row FROM events
+			WHERE NOT startsWith(stream, 'session/') AND NOT startsWith(stream, 'vector/') ORDER BY row`,
+	} {
+		out[name] = column(t, b.ClickHouse, sql)
+	}
+	for _, payload := range column(t, b.ClickHouse, "SELECT payload_json FROM events WHERE event_type = 'build_finished' ORDER BY stream, seq") {
+		var p schema.BuildFinishedPayload
+		require.NoError(t, json.Unmarshal([]byte(payload), &p))
+		p.Metrics = nil
+		out["ends of builds"] = append(out["ends of builds"], fmt.Sprintf("%+v", p))
+	}
+	return out
+}

@@ -1,0 +1,228 @@
+package main_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/serviceerror"
+	"golang.org/x/sync/errgroup"
+
+	"axiommind/activities/build"
+	"axiommind/activities/entry"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/retrieve"
+	"axiommind/activities/vector"
+	"axiommind/schema"
+)
+
+// Every transcript of the shared data becomes memory whose proofs hold. Submitted again it changes
+// nothing (I1), and made again from the events the rows are the same (I3).
+func TestFixtures(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.start(t)
+	inputs := b.fixtures(t)
+	first := b.processAll(t, inputs)
+	long := false
+	for i, in := range inputs {
+		require.Contains(t, []schema.BuildStatus{schema.BuildSuccess, schema.BuildEmpty}, first[i].Status, in.URI)
+		entries := b.requireProven(t, in.SessionID)
+		require.Equal(t, first[i].Counts.Entries, len(entries), in.URI)
+		require.Equal(t, first[i].Counts.Indexed, len(entries), in.URI)
+		if chinese := requireSameScript(t, entries); strings.Contains(in.URI, "long-chinese-session") {
+			long = true
+			require.Greater(t, chinese, 10)
+		}
+	}
+	require.True(t, long, "the long Chinese session is not there")
+
+	before := b.rows(t)
+	for i, again := range b.processAll(t, inputs) {
+		want := schema.BuildUnchanged
+		require.Equal(t, want, again.Status, inputs[i].URI)
+		require.Zero(t, again.Usage.Calls)
+	}
+	require.Equal(t, before, b.rows(t), "I1: the same session twice changes nothing")
+
+	outbox := vector.NewOutboxProjector(b.ClickHouse, b.Embedder.Version(), vector.TitleRequests())
+	for _, p := range []eventlog.Projector{entry.NewProjector(b.ClickHouse), build.NewProjector(b.ClickHouse), outbox} {
+		_, err := b.Log.Rebuild(t.Context(), p)
+		require.NoError(t, err)
+	}
+	require.Equal(t, before, b.rows(t), "I3: rebuilt projections have the same rows")
+}
+
+func (b *bench) processAll(t *testing.T, inputs []schema.ProcessSessionInput) []schema.ProcessSessionResult {
+	t.Helper()
+	results := make([]schema.ProcessSessionResult, len(inputs))
+	group, ctx := errgroup.WithContext(t.Context())
+	group.SetLimit(8)
+	for i, in := range inputs {
+		group.Go(func() (err error) {
+			results[i], err = b.try(ctx, in)
+			return err
+		})
+	}
+	require.NoError(t, group.Wait())
+	return results
+}
+
+// requireSameScript checks that entries are written in the script of what proves them. It returns how
+// many of them are Chinese.
+func requireSameScript(t *testing.T, entries []entry.Row) (chinese int) {
+	t.Helper()
+	han := func(s string) bool {
+		return strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Han, r) })
+	}
+	for _, e := range entries {
+		if !e.EvidenceAligned {
+			continue
+		}
+		source := ""
+		for _, proof := range e.Evidence {
+			source += proof.Text
+		}
+		if han(e.Title) {
+			chinese++
+		}
+		require.Equal(t, han(source), han(e.Title), "%q is said of %q", e.Title, source)
+	}
+	return chinese
+}
+
+const decision = "We decided to use ClickHouse for the event log."
+
+// Two starters at once on one session: one runs it, the other is told that it runs, and memory is
+// what one run makes of it (I1).
+func TestI1TwoStarters(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.start(t)
+	in := b.input("twice", write(t, filepath.Join(t.TempDir(), "s.jsonl"), said(1, "user", decision)))
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	statuses := map[schema.BuildStatus]int{}
+	running := 0
+	for range 4 {
+		wait.Go(func() {
+			result, err := b.try(context.Background(), in)
+			mu.Lock()
+			defer mu.Unlock()
+			var already *serviceerror.WorkflowExecutionAlreadyStarted
+			if errors.As(err, &already) {
+				running++
+				return
+			}
+			require.NoError(t, err)
+			statuses[result.Status]++
+		})
+	}
+	wait.Wait()
+	require.Equal(t, 1, statuses[schema.BuildSuccess])
+	require.Equal(t, 3, running+statuses[schema.BuildUnchanged])
+	require.Len(t, b.requireProven(t, "twice"), 1)
+	require.Len(t, column(t, b.ClickHouse, "SELECT build_id FROM build_runs"), 1)
+}
+
+// A session that grew is read on from where it ended; one that was rewritten keeps what it said.
+func TestGrowingSession(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.start(t)
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	lines := []string{said(1, "user", decision), said(2, "assistant", "Good."), said(3, "user", "yes")}
+	in := b.input("growing", write(t, path, lines...))
+	first := b.process(t, in)
+	require.Equal(t, schema.BuildSuccess, first.Status)
+	require.Equal(t, 3, first.Counts.NewMessages)
+	entries := b.requireProven(t, "growing")
+	require.Len(t, entries, 1)
+
+	lines = append(lines, said(4, "user", "yes"), said(5, "user", "I prefer tabs over spaces."))
+	write(t, path, lines...)
+	second := b.process(t, in)
+	require.Equal(t, schema.BuildSuccess, second.Status)
+	require.Equal(t, 5, second.Counts.Messages)
+	require.Equal(t, 2, second.Counts.NewMessages, "the second yes is another message")
+	require.Equal(t, 1, second.Counts.Windows)
+	require.Equal(t, 1, second.Usage.Calls)
+	require.Equal(t, 1, second.Counts.NewEntries)
+	grown := b.requireProven(t, "growing")
+	require.Len(t, grown, 2)
+	require.Contains(t, grown, entries[0], "an entry is immutable")
+	require.NotEqual(t, first.BuildID, second.BuildID)
+
+	// Compacted: the beginning is gone, a summary and one more message came.
+	write(t, path, append([]string{said(9, "user", "In short: storage is settled.")}, lines[3], lines[4], said(10, "user", "We decided to use Weaviate for vectors."))...)
+	third := b.process(t, in)
+	require.Equal(t, 2, third.Counts.NewMessages)
+	require.Equal(t, 7, third.Counts.Messages)
+	require.Len(t, b.requireProven(t, "growing"), 3)
+	require.Equal(t, schema.BuildUnchanged, b.process(t, in).Status)
+}
+
+// What is wrong with an input is said at once, recorded in the build and not tried again.
+func TestRefusedSessions(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.start(t)
+	dir := t.TempDir()
+	mine := b.input("mine", write(t, filepath.Join(dir, "s.jsonl"), said(1, "user", decision)))
+	b.process(t, mine)
+	theirs := mine
+	theirs.User = "somebody else"
+	gone := b.input("gone", "file:///no/such/file.jsonl")
+	notes := b.input("notes", write(t, filepath.Join(dir, "notes.txt"), "nothing anybody said"))
+	for _, tt := range []struct {
+		in     schema.ProcessSessionInput
+		reason string
+	}{
+		{theirs, `ingest: session "mine" belongs to project`},
+		{gone, "ingest: read source: open /no/such/file.jsonl"},
+		{notes, "ingest: "},
+	} {
+		_, err := b.try(t.Context(), tt.in)
+		require.ErrorContains(t, err, tt.reason)
+		runs, err := build.List(t.Context(), b.ClickHouse, build.Filter{SessionID: tt.in.SessionID, Limit: 1})
+		require.NoError(t, err)
+		require.Equal(t, schema.BuildFailed, runs[0].Status)
+		require.Equal(t, schema.StepIngest, runs[0].FailedStep)
+		require.NotEmpty(t, runs[0].Error)
+	}
+	require.Len(t, b.requireProven(t, "mine"), 1)
+	require.Equal(t, schema.BuildSuccess, b.process(t, mine).Status, "the build after a failed one is a build")
+}
+
+// No search finds what belongs to another project or user (I10).
+func TestI10SearchStaysInScope(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.start(t)
+	uri := write(t, filepath.Join(t.TempDir(), "s.jsonl"), said(1, "user", decision))
+	scopes := []schema.Scope{
+		{Project: b.project, User: "u"}, {Project: b.project, User: "v"}, {Project: b.project + "-other", User: "u"},
+	}
+	for i, s := range scopes {
+		in := b.input("scope-"+string(rune('a'+i)), uri)
+		in.Project, in.User = s.Project, s.User
+		require.Equal(t, 1, b.process(t, in).Counts.Indexed)
+	}
+	searcher := retrieve.NewSearcher(b.ClickHouse, b.Weaviate, b.Embedder, retrieve.Options{})
+	for i, s := range scopes {
+		result, err := searcher.Search(t.Context(), retrieve.Query{Text: "which store for events?", Project: s.Project, User: s.User})
+		require.NoError(t, err)
+		require.Len(t, result.Hits, 1)
+		require.Equal(t, s, result.Hits[0].Scope)
+		require.Equal(t, "scope-"+string(rune('a'+i)), result.Hits[0].SessionID)
+		require.Equal(t, decision, result.Hits[0].Evidence[0].Text)
+	}
+	result, err := searcher.Search(t.Context(), retrieve.Query{Text: decision, Project: "nobody's", User: "u"})
+	require.NoError(t, err)
+	require.Empty(t, result.Hits)
+}
