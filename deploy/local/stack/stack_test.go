@@ -192,7 +192,7 @@ func TestDataSurvivesARestart(t *testing.T) {
 	require.NoError(t, conn.Exec(ctx, "CREATE TABLE kept (n UInt64) ENGINE = MergeTree ORDER BY n"))
 	require.NoError(t, conn.Exec(ctx, "CREATE VIEW doubled AS SELECT n * 2 AS n FROM kept"))
 	require.NoError(t, conn.Exec(ctx, "INSERT INTO kept VALUES (21)"))
-	post(t, "http://"+s.WeaviateHost()+"/v1/schema", `{"class":"Kept","vectorizer":"none"}`)
+	post(t, "http://"+s.WeaviateHost()+"/v1/schema", `{"class":"Kept","vectorizer":"none","properties":[{"name":"text","dataType":["text"]}]}`)
 	post(t, "http://"+s.WeaviateHost()+"/v1/objects", `{"class":"Kept","properties":{"text":"still here"},"vector":[1,0]}`)
 	s.Stop()
 
