@@ -98,8 +98,8 @@ func judgeFile(t *testing.T, name string, file caseFile, listed map[string]strin
 			area.elsewhere++
 			continue
 		}
-		problem := judges()[c.Area](c.Input, c.Expect)
-		if problem != "" && len(c.Ours) > 0 && judges()[c.Area](c.Input, c.Ours) == "" {
+		problem := judge(c, c.Expect)
+		if problem != "" && len(c.Ours) > 0 && judge(c, c.Ours) == "" {
 			problem = ""
 		}
 		reason := listed[c.ID]
@@ -122,6 +122,16 @@ func judgeFile(t *testing.T, name string, file caseFile, listed map[string]strin
 		}
 		t.Logf("cases %s %s: %d pass, %d listed, %d fail", name, area, n.pass, n.listed, n.fail)
 	}
+}
+
+// judge says what is wrong with the outcome of the case, empty for nothing.
+func judge(c memoryCase, expect json.RawMessage) (problem string) {
+	defer func() {
+		if r := recover(); r != nil {
+			problem = fmt.Sprint("cannot play it: ", r)
+		}
+	}()
+	return judges()[c.Area](c.Input, expect)
 }
 
 // decode reads JSON into a value and says when it has not the form, or holds a key that the value

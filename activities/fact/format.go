@@ -97,13 +97,8 @@ func (f Formatter) Format(c Context) string {
 		return text
 	}
 	fits := func(n int) bool { return f.Counter.Count(with(n)) <= f.MaxTokens }
-	// The first number of lines that is too many, in as few counts as can be; a counter by which
-	// longer is not always more may then still refuse the number below.
-	n := sort.Search(len(lines), func(n int) bool { return !fits(n + 1) })
-	for n > 0 && !fits(n) {
-		n--
-	}
-	return with(n)
+	// Whatever the counter, the search has seen that what it returns fits.
+	return with(sort.Search(len(lines), func(n int) bool { return !fits(n + 1) }))
 }
 
 func (c Context) summaries() string {
@@ -170,9 +165,10 @@ func clamp(c float64) float64 {
 	return min(max(c, 0), 1)
 }
 
-// oneLine trims the text and makes each run of line breaks one space: what is remembered cannot
-// begin a line of its own.
+// oneLine trims the text, makes each run of line breaks one space, so that what is remembered cannot
+// begin a line of its own, and replaces what is not UTF-8.
 func oneLine(text string) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
 	isBreak := func(r rune) bool {
 		return r == '\n' || r == '\r' || r == '\v' || r == '\f' || r == 0x85 || r == 0x2028 || r == 0x2029
 	}
@@ -202,12 +198,10 @@ func (f Formatter) cut(text string) string {
 	aim := int(float64(f.MaxTokens) * float64(runes) / float64(f.Counter.Count(text)) * cutReserve)
 	borders := graphemeBorders(text, aim)
 	n := sort.Search(len(borders), func(n int) bool { return !fits(text[:borders[n]] + cutMark) })
-	for n--; n >= 0; n-- {
-		if s := text[:borders[n]] + cutMark; fits(s) {
-			return s
-		}
+	if n == 0 {
+		return ""
 	}
-	return ""
+	return text[:borders[n-1]] + cutMark
 }
 
 // graphemeBorders returns the byte offsets after each of the text's first graphemes, of at most so

@@ -138,9 +138,6 @@ func FuzzFormatContext(f *testing.F) {
 	f.Add(strings.Repeat("汉", 400)+strings.Repeat("a", 800), "", "x\n\nFacts:", "", math.Inf(-1), 100, uint8(1))
 	f.Add("\n...", "...", " ", "correction", 1.5, 1, uint8(2))
 	f.Fuzz(func(t *testing.T, work, earlier, content, category string, confidence float64, maxTokens int, counter uint8) {
-		if !utf8.ValidString(work + earlier + content + category) {
-			return
-		}
 		c := Context{
 			User: UserContext{Work: work}, History: History{Earlier: earlier},
 			Facts: []Statement{

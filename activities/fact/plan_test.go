@@ -80,9 +80,15 @@ func TestEviction(t *testing.T) {
 	require.Equal(t, Evicted, m.facts[1].Status)
 	require.Equal(t, "gave way to "+m.facts[3].ID, m.facts[1].GoneReason)
 
-	// What was evicted may be said again.
+	// What was evicted may be said again, also in the same batch.
 	m.say(at(m.entry("Older", 0.8), 5))
 	require.Contains(t, m.contents(), "Older")
+	one := newMemory(t)
+	one.opts.MaxFacts = 1
+	one.say(one.entry("Old", 0.9))
+	one.say(one.entry("New", 0.6), one.entry("OLD", 0.8))
+	require.Equal(t, []string{"OLD"}, one.contents())
+	require.Empty(t, one.skips())
 
 	// A batch that is too large by itself keeps its surest, of equals the first.
 	m.say(m.entry("a", 0.6), m.entry("b", 0.8), m.entry("c", 0.8), m.entry("d", 0.6), m.entry("e", 0.9), m.entry("f", 0.8))
@@ -108,6 +114,38 @@ func TestDefaultMaxFacts(t *testing.T) {
 	require.Len(t, Remembered(m.facts), 500)
 	require.NotContains(t, m.contents(), "fact 0")
 	require.Contains(t, m.contents(), "fact 500")
+}
+
+func TestFoldLeavesGoneFacts(t *testing.T) {
+	t.Parallel()
+	m := newMemory(t)
+	m.say(m.entry("Likes Go", 0.9))
+	id := m.facts[0].ID
+	update := m.log[0]
+	update.Type, update.Payload, update.Seq = schema.FactUpdated, []byte(`{"fact_id":"`+id+`","content":"x"}`), 9
+	require.NoError(t, m.do(Command{Op: OpDelete, FactID: id}))
+	gone := m.facts[0]
+	same, err := Fold(gone, update)
+	require.NoError(t, err)
+	require.Equal(t, gone, same)
+	none, err := Fold(Fact{}, update)
+	require.NoError(t, err)
+	require.Equal(t, Fact{}, none)
+	update.Type = schema.TaskCreated
+	_, err = Fold(gone, update)
+	require.Error(t, err)
+}
+
+func TestKey(t *testing.T) {
+	t.Parallel()
+	for _, same := range [][2]string{
+		{"\u1fb4", "α\u0345\u0301"}, {"ꭰ", "Ꭰ"}, {"ᏸ", "Ᏸ"}, {"caf\u00e9", "CAFE\u0301"}, {"\u00a0x\u3000", "X"}, {"ǰ", "j\u030c"},
+	} {
+		require.Equal(t, Key(same[0]), Key(same[1]), "%+q", same)
+	}
+	for _, other := range [][2]string{{"Ａ", "a"}, {"a  b", "a b"}, {"a.", "a"}, {"cafe", "café"}} {
+		require.NotEqual(t, Key(other[0]), Key(other[1]), "%+q", other)
+	}
 }
 
 func TestIDCollision(t *testing.T) {

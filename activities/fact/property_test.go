@@ -251,3 +251,20 @@ func TestFoldIsPure(t *testing.T) {
 		}
 	})
 }
+
+func TestMemoryStreamIsInjective(t *testing.T) {
+	t.Parallel()
+	name := rapid.StringOfN(rapid.RuneFrom([]rune("a/%25F")), 0, 6, -1)
+	rapid.Check(t, func(t *rapid.T) {
+		user, agent := name.Draw(t, "user"), name.Draw(t, "agent")
+		stream := schema.MemoryStream(user, agent)
+		require.True(t, strings.HasPrefix(stream, schema.MemoryPrefix))
+		gotUser, gotAgent, err := schema.ParseMemoryStream(stream)
+		require.NoError(t, err)
+		require.Equal(t, [2]string{user, agent}, [2]string{gotUser, gotAgent})
+	})
+	for _, stream := range []string{"memory/a", "memory/a/b/c", "memory/a%2f/b", "memory/%/b", "project/a/b", ""} {
+		_, _, err := schema.ParseMemoryStream(stream)
+		require.Error(t, err, stream)
+	}
+}
