@@ -6,26 +6,11 @@ import (
 	"io"
 	"strings"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/build"
 	"axiommind/schema"
-	"axiommind/worker/service"
 )
-
-// clickHouse connects to the store and tells what to do when it is not there.
-func (a *app) clickHouse(ctx context.Context) (driver.Conn, error) {
-	logger, err := service.NewLogger(a.cfg)
-	if err != nil {
-		return nil, usageError{err}
-	}
-	conn, err := service.ConnectClickHouse(ctx, a.shortConfig(), a.waitLogger(logger))
-	if err != nil {
-		return nil, fmt.Errorf("%w\nIs it up? Start everything with: go run ./deploy/local up", err)
-	}
-	return conn, nil
-}
 
 func (a *app) buildsListCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	var filter build.Filter

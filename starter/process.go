@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,7 +20,6 @@ import (
 
 	"axiommind/activities/transcript"
 	"axiommind/schema"
-	"axiommind/worker/service"
 )
 
 // statusAlreadyRunning is reported of a session that somebody else is processing.
@@ -68,13 +66,9 @@ func (a *app) process(ctx context.Context, o *processOptions, path string) error
 	if err != nil {
 		return err
 	}
-	logger, err := service.NewLogger(a.cfg)
+	temporalClient, err := a.temporal(ctx)
 	if err != nil {
-		return usageError{err}
-	}
-	temporalClient, err := service.ConnectTemporal(ctx, a.shortConfig(), a.waitLogger(logger))
-	if err != nil {
-		return fmt.Errorf("%w\nIs it up? Start everything with: go run ./deploy/local up", err)
+		return err
 	}
 	defer temporalClient.Close()
 	bar := a.newProgress(len(jobs))
@@ -127,14 +121,6 @@ func bySession(jobs []*job) [][]*job {
 		groups[i] = append(groups[i], j)
 	}
 	return groups
-}
-
-// waitLogger tells a person which server is waited for.
-func (a *app) waitLogger(logger *slog.Logger) *slog.Logger {
-	if !a.live {
-		return logger
-	}
-	return slog.New(slog.NewTextHandler(a.errOut, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
 // findJobs lists the sessions of the path. Files of a directory that are no transcripts are passed

@@ -12,7 +12,6 @@ import (
 	"axiommind/activities/llm"
 	"axiommind/activities/vector"
 	"axiommind/schema"
-	"axiommind/worker/service"
 )
 
 func (a *app) reconcileCommand(*pflag.FlagSet) func(context.Context, []string) error {
@@ -21,13 +20,9 @@ func (a *app) reconcileCommand(*pflag.FlagSet) func(context.Context, []string) e
 		if err != nil {
 			return usageError{err}
 		}
-		logger, err := service.NewLogger(a.cfg)
+		temporalClient, err := a.temporal(ctx)
 		if err != nil {
-			return usageError{err}
-		}
-		temporalClient, err := service.ConnectTemporal(ctx, a.shortConfig(), a.waitLogger(logger))
-		if err != nil {
-			return fmt.Errorf("%w\nIs it up? Start everything with: go run ./deploy/local up", err)
+			return err
 		}
 		defer temporalClient.Close()
 		collection := schema.VectorCollection(embedder.Version())

@@ -13,7 +13,6 @@ import (
 	"axiommind/activities/llm"
 	"axiommind/activities/retrieve"
 	"axiommind/schema"
-	"axiommind/worker/service"
 )
 
 type searchOptions struct {
@@ -82,9 +81,9 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	weaviate, err := service.ConnectWeaviate(ctx, a.shortConfig())
+	weaviate, err := a.weaviate(ctx)
 	if err != nil {
-		return fmt.Errorf("%w\nIs it up? Start everything with: go run ./deploy/local up", err)
+		return err
 	}
 	embedder, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
 	if err != nil {
@@ -98,13 +97,6 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 		return err
 	}
 	return a.print(result, func(w io.Writer) error { return printHits(w, o, result) })
-}
-
-// shortConfig is the configuration with a person's patience.
-func (a *app) shortConfig() service.Config {
-	cfg := a.cfg
-	cfg.ConnectTimeout = min(cfg.ConnectTimeout, 10*time.Second)
-	return cfg
 }
 
 func printHits(w io.Writer, o *searchOptions, r retrieve.Result) error {

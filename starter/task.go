@@ -16,7 +16,6 @@ import (
 	"axiommind/activities/border"
 	"axiommind/activities/task"
 	"axiommind/schema"
-	"axiommind/worker/service"
 )
 
 func (a *app) taskShowCommand(f *pflag.FlagSet) func(context.Context, []string) error {
@@ -122,13 +121,9 @@ func (a *app) command(ctx context.Context, c task.Command) error {
 	if err := c.Validate(); err != nil {
 		return usageError{err}
 	}
-	logger, err := service.NewLogger(a.cfg)
+	temporalClient, err := a.temporal(ctx)
 	if err != nil {
-		return usageError{err}
-	}
-	temporalClient, err := service.ConnectTemporal(ctx, a.shortConfig(), a.waitLogger(logger))
-	if err != nil {
-		return fmt.Errorf("%w\nIs it up? Start everything with: go run ./deploy/local up", err)
+		return err
 	}
 	defer temporalClient.Close()
 	var result task.Result

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"go.temporal.io/sdk/client"
+
+	"axiommind/activities/vector"
+	"axiommind/worker/service"
+)
+
+func (a *app) clickHouse(ctx context.Context) (driver.Conn, error) {
+	logger, err := a.waitLogger()
+	if err != nil {
+		return nil, err
+	}
+	conn, err := service.ConnectClickHouse(ctx, a.shortConfig(), logger)
+	if err != nil {
+		return nil, notUp(err)
+	}
+	return conn, nil
+}
+
+func (a *app) temporal(ctx context.Context) (client.Client, error) {
+	logger, err := a.waitLogger()
+	if err != nil {
+		return nil, err
+	}
+	c, err := service.ConnectTemporal(ctx, a.shortConfig(), logger)
+	if err != nil {
+		return nil, notUp(err)
+	}
+	return c, nil
+}
+
+func (a *app) weaviate(ctx context.Context) (*vector.Client, error) {
+	c, err := service.ConnectWeaviate(ctx, a.shortConfig())
+	if err != nil {
+		return nil, notUp(err)
+	}
+	return c, nil
+}
+
+// notUp tells what to do when a server is not there.
+func notUp(err error) error {
+	return fmt.Errorf("%w\nIs it up? Start everything with: go run ./deploy/local up", err)
+}
+
+// shortConfig is the configuration with a person's patience.
+func (a *app) shortConfig() service.Config {
+	cfg := a.cfg
+	cfg.ConnectTimeout = min(cfg.ConnectTimeout, 10*time.Second)
+	return cfg
+}
+
+// waitLogger returns the logger that tells a person which server is waited for.
+func (a *app) waitLogger() (*slog.Logger, error) {
+	logger, err := service.NewLogger(a.cfg)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	if !a.live {
+		return logger, nil
+	}
+	return slog.New(slog.NewTextHandler(a.errOut, &slog.HandlerOptions{Level: slog.LevelWarn})), nil
+}
