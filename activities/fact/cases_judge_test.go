@@ -313,6 +313,7 @@ func judgeCommand(input, expect json.RawMessage) string {
 		Record map[string]any `json:"record"`
 		Error  string         `json:"error"`
 		Arg    string         `json:"arg"`
+		Facts  [][3]any       `json:"facts"`
 		Count  *int           `json:"count"`
 	}
 	if problem := decode(input, &in) + decode(expect, &want); problem != "" {
@@ -359,11 +360,8 @@ func judgeCommand(input, expect json.RawMessage) string {
 	if want.Error != "" && len(m.facts) != before {
 		return "a fact was stored all the same"
 	}
-	if want.Count != nil && len(Remembered(m.facts)) != *want.Count {
-		return fmt.Sprintf("got %q, want %d", m.contents(), *want.Count)
-	}
-	if want.Record == nil {
-		return ""
+	if problem := m.judge(want.Facts, nil, nil, want.Count, true, nil); problem != "" || want.Record == nil {
+		return problem
 	}
 	facts := Remembered(m.facts)
 	return matchRecord(facts[len(facts)-1], want.Record)

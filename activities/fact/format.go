@@ -158,8 +158,9 @@ func (s Statement) line() string {
 	return line
 }
 
+// clamp brings a confidence into [0,1]; what is no finite number counts as 0.
 func clamp(c float64) float64 {
-	if math.IsNaN(c) {
+	if math.IsNaN(c) || math.IsInf(c, 0) {
 		return 0
 	}
 	return min(max(c, 0), 1)

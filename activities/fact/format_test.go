@@ -72,9 +72,10 @@ func TestFormatCutsBetweenGraphemes(t *testing.T) {
 func TestReadContext(t *testing.T) {
 	t.Parallel()
 	c, err := ReadContext([]byte(`{"user": {"workContext": {"summary": "W"}, "topOfMind": "a string"}, "history": null,
-		"facts": [{"content": "x", "confidence": " 0.7 "}, {"content": 3}, null], "version": "1.0"}`))
+		"facts": [{"content": "x", "confidence": " 0.7 "}, {"content": 3}, null,
+		{"content": "y", "confidence": true}, {"content": "z", "confidence": [1]}], "version": "1.0"}`))
 	require.NoError(t, err)
-	require.Equal(t, Context{User: UserContext{Work: "W"}, Facts: []Statement{{Content: "x", Confidence: 0.7}}}, c)
+	require.Equal(t, Context{User: UserContext{Work: "W"}, Facts: []Statement{{Content: "x", Confidence: 0.7}, {Content: "y", Confidence: 1}, {Content: "z"}}}, c)
 	for _, text := range []string{"", "[]", `{"facts": [`} {
 		_, err := ReadContext([]byte(text))
 		require.Error(t, err)
@@ -148,4 +149,22 @@ func FuzzFormatContext(f *testing.F) {
 		counters := []Counter{Char4, CJK2, wordy}
 		requireWithinBudget(t, c, Formatter{MaxTokens: maxTokens, Counter: counters[int(counter)%len(counters)], First: []string{category}, FirstTokens: 10})
 	})
+}
+
+func BenchmarkFormat(b *testing.B) {
+	exact, err := CL100K()
+	require.NoError(b, err)
+	c := Context{User: UserContext{Work: strings.Repeat("Builds engines. ", 20)}}
+	for i := range DefaultMaxFacts {
+		c.Facts = append(c.Facts, Statement{
+			Content: strings.Repeat("remembers a thing ", 5), Category: "goal", Confidence: float64(i%100) / 100,
+		})
+	}
+	for name, counter := range map[string]Counter{"char4": Char4, "cl100k": exact} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				FormatContext(c, DefaultMaxTokens, counter)
+			}
+		})
+	}
 }

@@ -9,8 +9,8 @@ import (
 
 // ReadContext reads the memory files of other tools: user.workContext, personalContext and
 // topOfMind, history.recentMonths, earlierContext and longTermBackground, each with a summary, and
-// facts. What in them is of a wrong type is left out; a confidence may be a string, and counts as 0
-// when it is no number. Only text that is no JSON object is an error.
+// facts. What in them is of a wrong type is left out; a confidence may be a string or true, and
+// counts as 0 when it is no number. Only text that is no JSON object is an error.
 func ReadContext(raw []byte) (Context, error) {
 	var fields object
 	if err := json.Unmarshal(raw, &fields); err != nil {
@@ -61,6 +61,9 @@ func confidenceFrom(raw json.RawMessage) float64 {
 	var c float64
 	if json.Unmarshal(raw, &c) == nil {
 		return c
+	}
+	if lenient[bool](raw) {
+		return 1
 	}
 	c, err := strconv.ParseFloat(strings.TrimSpace(lenient[string](raw)), 64)
 	if err != nil {

@@ -39,7 +39,9 @@ var CJK2 Counter = CounterFunc(func(text string) int {
 })
 
 // CL100K counts exactly as cl100k_base does, from a vocabulary in the program. Names of special
-// tokens in a text count as the text they are. The first call takes about 0.2 s.
+// tokens in a text count as the text they are. The first call takes about 0.2 s; a count takes time
+// that grows with the square of the longest run of letters, 1.6 s for 20,000 with no space or
+// punctuation between.
 func CL100K() (Counter, error) {
 	encoding, err := cl100k()
 	if err != nil {
