@@ -5,6 +5,7 @@ package border
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -79,6 +80,25 @@ func classify(err error) (failureType string, retryable bool) {
 	default:
 		return schema.ErrorInternal, true
 	}
+}
+
+// HeartbeatInterval is well under the timeout that workflows set.
+const HeartbeatInterval = 10 * time.Second
+
+// Run is a long activity: it does the work on the input, beats meanwhile, and returns its error as an
+// activity does.
+func Run[In, Out any](ctx context.Context, in In, work func(context.Context, In) (Out, error)) (Out, error) {
+	stop := Heartbeat(ctx, HeartbeatInterval)
+	defer stop()
+	out, err := work(ctx, in)
+	return out, Return(err)
+}
+
+// AttemptID names the update that this attempt of an activity sends for a build. Another attempt is another
+// update: the outcome of the one before may have been a failure that is mended by now. What an update
+// does is keyed by what it is about.
+func AttemptID(ctx context.Context, buildID string) string {
+	return buildID + "/" + strconv.Itoa(int(activity.GetInfo(ctx).Attempt))
 }
 
 // Heartbeat beats at once and then every interval, until the returned function is called; that

@@ -100,7 +100,7 @@ func (a *Activities) close(ctx context.Context, in CloseInput) error {
 
 // ProjectSession brings every projection of the session's stream up to date.
 func (a *Activities) ProjectSession(ctx context.Context, sessionID string) error {
-	stop := border.Heartbeat(ctx, 10*time.Second)
+	stop := border.Heartbeat(ctx, border.HeartbeatInterval)
 	defer stop()
 	return border.Return(a.project(ctx, schema.SessionStream(sessionID)))
 }

@@ -41,10 +41,7 @@ type MaterializeResult struct {
 // MaterializeEntries appends the entries of every aligned extraction of the session that the log does not
 // hold yet.
 func (a *Activities) MaterializeEntries(ctx context.Context, in MaterializeInput) (MaterializeResult, error) {
-	stop := border.Heartbeat(ctx, 10*time.Second)
-	defer stop()
-	result, err := a.materialize(ctx, in)
-	return result, border.Return(err)
+	return border.Run(ctx, in, a.materialize)
 }
 
 func (a *Activities) materialize(ctx context.Context, in MaterializeInput) (MaterializeResult, error) {

@@ -41,10 +41,7 @@ type AlignResult struct {
 
 // AlignSession finds the quotes of every extraction of the session that is not aligned yet.
 func (a *Activities) AlignSession(ctx context.Context, in AlignInput) (AlignResult, error) {
-	stop := border.Heartbeat(ctx, 10*time.Second)
-	defer stop()
-	result, err := a.alignSession(ctx, in)
-	return result, border.Return(err)
+	return border.Run(ctx, in, a.alignSession)
 }
 
 func (a *Activities) alignSession(ctx context.Context, in AlignInput) (AlignResult, error) {

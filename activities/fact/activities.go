@@ -2,21 +2,15 @@ package fact
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"strconv"
-	"time"
 
-	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/border"
+	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/schema"
 )
-
-const heartbeat = 10 * time.Second
 
 // Activities writes the facts of memory streams, and asks their writer to.
 type Activities struct {
@@ -42,49 +36,40 @@ type SessionInput struct {
 
 // SubmitFacts asks the memory's workflow to take in the session's facts, and waits for it.
 func (a *Activities) SubmitFacts(ctx context.Context, in SessionInput) (Result, error) {
-	stop := border.Heartbeat(ctx, heartbeat)
-	defer stop()
-	var result Result
-	// Another attempt is another update: the outcome of the one before may have been a failure that
-	// is mended by now. What an update does is keyed by what it is about.
-	id := in.BuildID + "/" + strconv.Itoa(int(activity.GetInfo(ctx).Attempt))
-	err := border.MemoryWriter(in.User, in.Agent).Update(ctx, a.temporal, schema.UpdateSession, id, in, &result)
-	return result, border.Return(err)
+	return border.Run(ctx, in, a.submit)
+}
+
+func (a *Activities) submit(ctx context.Context, in SessionInput) (result Result, err error) {
+	err = border.MemoryWriter(in.User, in.Agent).Update(ctx, a.temporal, schema.UpdateSession, border.AttemptID(ctx, in.BuildID), in, &result)
+	return result, err
 }
 
 // UpdateFacts takes in the session's facts. Only the memory's workflow may call it.
 func (a *Activities) UpdateFacts(ctx context.Context, in SessionInput) (Result, error) {
-	stop := border.Heartbeat(ctx, heartbeat)
-	defer stop()
-	result, err := a.update(ctx, in)
-	return result, border.Return(err)
+	return border.Run(ctx, in, a.update)
 }
 
 func (a *Activities) update(ctx context.Context, in SessionInput) (Result, error) {
-	batch := Batch{User: in.User, Agent: in.Agent, Project: in.Project, SessionID: in.SessionID, BuildID: in.BuildID}
-	options := eventlog.StreamOptions{Types: []string{schema.EntryMaterialized}}
-	for event, err := range a.log.Stream(ctx, schema.SessionStream(in.SessionID), options) {
-		if err != nil {
-			return Result{}, fmt.Errorf("read entries of session %q: %w", in.SessionID, err)
-		}
-		var e schema.Entry
-		if err := json.Unmarshal(event.Payload, &e); err != nil {
-			return Result{}, fmt.Errorf("decode event %q: %w", event.ID, err)
-		}
-		if e.Type == schema.EntryFact {
-			batch.Entries = append(batch.Entries, e)
-		}
+	entries, err := entry.ReadLogged(ctx, a.log, in.SessionID, func(e schema.Entry) bool {
+		return e.Type == schema.EntryFact
+	})
+	if err != nil {
+		return Result{}, err
 	}
-	return a.writer.Apply(ctx, batch)
+	return a.writer.Apply(ctx, Batch{
+		User: in.User, Agent: in.Agent, Project: in.Project, SessionID: in.SessionID, BuildID: in.BuildID, Entries: entries,
+	})
 }
 
 // RunFactCommand does what a person asks of a fact. Only the memory's workflow may call it.
 func (a *Activities) RunFactCommand(ctx context.Context, c Command) (Result, error) {
-	stop := border.Heartbeat(ctx, heartbeat)
-	defer stop()
+	return border.Run(ctx, c, a.do)
+}
+
+func (a *Activities) do(ctx context.Context, c Command) (Result, error) {
 	result, err := a.writer.Do(ctx, c)
 	if errors.Is(err, ErrFactNotFound) || errors.Is(err, ErrInvalid) {
 		err = border.Invalid(schema.ErrorInvalidInput, err)
 	}
-	return result, border.Return(err)
+	return result, err
 }

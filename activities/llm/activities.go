@@ -13,11 +13,8 @@ import (
 	"axiommind/schema"
 )
 
-const (
-	heartbeat = 10 * time.Second
-	// maxPlanned is how many windows one plan holds, so that it stays a small payload.
-	maxPlanned = 100
-)
+// maxPlanned is how many windows one plan holds, so that it stays a small payload.
+const maxPlanned = 100
 
 // Activities extracts memories from sessions with one model.
 type Activities struct {
@@ -64,10 +61,7 @@ type PlanResult struct {
 
 // PlanWindows cuts what of the session the extractor has not seen yet into windows.
 func (a *Activities) PlanWindows(ctx context.Context, in PlanInput) (PlanResult, error) {
-	stop := border.Heartbeat(ctx, heartbeat)
-	defer stop()
-	result, err := a.plan(ctx, in)
-	return result, border.Return(err)
+	return border.Run(ctx, in, a.plan)
 }
 
 func (a *Activities) plan(ctx context.Context, in PlanInput) (PlanResult, error) {
@@ -133,10 +127,7 @@ type ExtractResult struct {
 // ExtractWindow asks the model about one window, at most once ever: the answer is stored as it came, under
 // the hash of all that was asked, before it is read.
 func (a *Activities) ExtractWindow(ctx context.Context, in ExtractInput) (ExtractResult, error) {
-	stop := border.Heartbeat(ctx, heartbeat)
-	defer stop()
-	result, err := a.extract(ctx, in)
-	return result, border.Return(err)
+	return border.Run(ctx, in, a.extract)
 }
 
 func (a *Activities) extract(ctx context.Context, in ExtractInput) (ExtractResult, error) {

@@ -38,10 +38,7 @@ type RecordResult struct {
 
 // RecordExtraction reads the stored answers and appends what they say, one event for each window.
 func (a *Activities) RecordExtraction(ctx context.Context, in RecordInput) (RecordResult, error) {
-	stop := border.Heartbeat(ctx, heartbeat)
-	defer stop()
-	result, err := a.record(ctx, in)
-	return result, border.Return(err)
+	return border.Run(ctx, in, a.record)
 }
 
 func (a *Activities) record(ctx context.Context, in RecordInput) (RecordResult, error) {

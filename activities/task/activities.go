@@ -2,21 +2,15 @@ package task
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"strconv"
-	"time"
 
-	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/border"
+	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/schema"
 )
-
-const heartbeat = 10 * time.Second
 
 // Indexer has the titles of new tasks indexed.
 type Indexer interface {
@@ -48,39 +42,27 @@ type SessionInput struct {
 
 // SubmitTasks asks the project's workflow to resolve the session's task notes, and waits for it.
 func (a *Activities) SubmitTasks(ctx context.Context, in SessionInput) (Result, error) {
-	stop := border.Heartbeat(ctx, heartbeat)
-	defer stop()
-	var result Result
-	// Another attempt is another update: the outcome of the one before may have been a failure that
-	// is mended by now. What an update does is keyed by what it is about.
-	id := in.BuildID + "/" + strconv.Itoa(int(activity.GetInfo(ctx).Attempt))
-	err := border.TaskWriter(in.Project).Update(ctx, a.temporal, schema.UpdateSession, id, in, &result)
-	return result, border.Return(err)
+	return border.Run(ctx, in, a.submit)
+}
+
+func (a *Activities) submit(ctx context.Context, in SessionInput) (result Result, err error) {
+	err = border.TaskWriter(in.Project).Update(ctx, a.temporal, schema.UpdateSession, border.AttemptID(ctx, in.BuildID), in, &result)
+	return result, err
 }
 
 // ResolveTasks resolves the session's task notes. Only the project's workflow may call it.
 func (a *Activities) ResolveTasks(ctx context.Context, in SessionInput) (Result, error) {
-	stop := border.Heartbeat(ctx, heartbeat)
-	defer stop()
-	result, err := a.resolve(ctx, in)
-	return result, border.Return(err)
+	return border.Run(ctx, in, a.resolve)
 }
 
 func (a *Activities) resolve(ctx context.Context, in SessionInput) (Result, error) {
-	batch := Batch{Project: in.Project, SessionID: in.SessionID, BuildID: in.BuildID}
-	options := eventlog.StreamOptions{Types: []string{schema.EntryMaterialized}}
-	for event, err := range a.log.Stream(ctx, schema.SessionStream(in.SessionID), options) {
-		if err != nil {
-			return Result{}, fmt.Errorf("read entries of session %q: %w", in.SessionID, err)
-		}
-		var e schema.Entry
-		if err := json.Unmarshal(event.Payload, &e); err != nil {
-			return Result{}, fmt.Errorf("decode event %q: %w", event.ID, err)
-		}
-		if e.Type == schema.EntryTaskNote && e.Project == in.Project {
-			batch.Entries = append(batch.Entries, e)
-		}
+	entries, err := entry.ReadLogged(ctx, a.log, in.SessionID, func(e schema.Entry) bool {
+		return e.Type == schema.EntryTaskNote && e.Project == in.Project
+	})
+	if err != nil {
+		return Result{}, err
 	}
+	batch := Batch{Project: in.Project, SessionID: in.SessionID, BuildID: in.BuildID, Entries: entries}
 	result, err := a.writer.Apply(ctx, batch)
 	if err != nil {
 		return result, err
@@ -90,8 +72,10 @@ func (a *Activities) resolve(ctx context.Context, in SessionInput) (Result, erro
 
 // RunTaskCommand does what a person asks of a task. Only the project's workflow may call it.
 func (a *Activities) RunTaskCommand(ctx context.Context, c Command) (Result, error) {
-	stop := border.Heartbeat(ctx, heartbeat)
-	defer stop()
+	return border.Run(ctx, c, a.do)
+}
+
+func (a *Activities) do(ctx context.Context, c Command) (Result, error) {
 	result, err := a.writer.Do(ctx, c)
 	switch {
 	case err == nil:
@@ -103,5 +87,5 @@ func (a *Activities) RunTaskCommand(ctx context.Context, c Command) (Result, err
 	case errors.Is(err, ErrCommand):
 		err = border.Invalid(schema.ErrorInvalidInput, err)
 	}
-	return result, border.Return(err)
+	return result, err
 }

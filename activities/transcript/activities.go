@@ -13,9 +13,6 @@ import (
 	"axiommind/schema"
 )
 
-// heartbeat is how often a long activity beats: well under the timeout that workflows set.
-const heartbeat = 10 * time.Second
-
 // Activities reads sessions into the event log.
 type Activities struct{ log *eventlog.Store }
 
@@ -30,10 +27,7 @@ func NewActivities(log *eventlog.Store) (*Activities, error) {
 // IdentifySession returns the id of the input's only session. A source of several sessions is an error
 // that lists their ids.
 func (a *Activities) IdentifySession(ctx context.Context, in schema.ProcessSessionInput) (string, error) {
-	stop := border.Heartbeat(ctx, heartbeat)
-	defer stop()
-	id, err := identify(ctx, in)
-	return id, border.Return(err)
+	return border.Run(ctx, in, identify)
 }
 
 func identify(ctx context.Context, in schema.ProcessSessionInput) (string, error) {
@@ -84,10 +78,7 @@ type IngestResult struct {
 // IngestSession reads the source and appends the messages that the log does not know, after the event that
 // opens the build.
 func (a *Activities) IngestSession(ctx context.Context, in IngestInput) (IngestResult, error) {
-	stop := border.Heartbeat(ctx, heartbeat)
-	defer stop()
-	result, err := a.ingest(ctx, in)
-	return result, border.Return(err)
+	return border.Run(ctx, in, a.ingest)
 }
 
 func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, error) {

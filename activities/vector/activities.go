@@ -15,7 +15,6 @@ import (
 )
 
 const (
-	heartbeat = 10 * time.Second
 	// wakeAgain is how long a session waits for its vectors before it wakes the writer once more.
 	wakeAgain = 30 * time.Second
 	pollFirst = 50 * time.Millisecond
@@ -45,16 +44,13 @@ type IndexInput struct {
 
 // IndexPending works on the outbox rows that are due. Only the vector_writer workflow may call it.
 func (a *Activities) IndexPending(ctx context.Context, in IndexInput) (Result, error) {
-	stop := border.Heartbeat(ctx, heartbeat)
-	defer stop()
-	result, err := a.writer.IndexPending(ctx, in.Limit)
-	return result, border.Return(err)
+	return border.Run(ctx, in.Limit, a.writer.IndexPending)
 }
 
 // ReconcileCollection compares the collection with the log and asks for what has drifted to be
 // written anew. Only the vector_writer workflow may call it.
 func (a *Activities) ReconcileCollection(ctx context.Context) (Report, error) {
-	stop := border.Heartbeat(ctx, heartbeat)
+	stop := border.Heartbeat(ctx, border.HeartbeatInterval)
 	defer stop()
 	report, err := a.writer.Reconcile(ctx)
 	return report, border.Return(err)
@@ -74,10 +70,7 @@ type SessionResult struct {
 
 // IndexSession wakes the collection's writer and waits until no row of the session is pending.
 func (a *Activities) IndexSession(ctx context.Context, in SessionInput) (SessionResult, error) {
-	stop := border.Heartbeat(ctx, heartbeat)
-	defer stop()
-	result, err := a.indexSession(ctx, in)
-	return result, border.Return(err)
+	return border.Run(ctx, in, a.indexSession)
 }
 
 func (a *Activities) indexSession(ctx context.Context, in SessionInput) (SessionResult, error) {
