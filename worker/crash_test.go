@@ -131,7 +131,10 @@ func TestI2KilledWorker(t *testing.T) {
 	want, got := calm.lasting(t), killed.lasting(t)
 	for name := range want {
 		require.NotEmpty(t, want[name], name)
-		require.Equal(t, want[name], got[name], name)
+		require.Len(t, got[name], len(want[name]), name)
+		for i := range want[name] {
+			require.Equal(t, want[name][i], got[name][i], name)
+		}
 	}
 }
 
@@ -145,7 +148,7 @@ func (b *bench) lasting(t *testing.T) map[string][]string {
 		"outbox": `SELECT toString((job_id, item_kind, item_id, project, status, error, attempts, permanent, content_hash)) AS row
 			FROM vector_outbox ORDER BY row`,
 		"builds": `SELECT toString((build_id, session_id, ordinal, project, extractor_model, status, failed_step, error,
-			source_json, counts_json, usage_json)) AS row FROM build_runs ORDER BY row`,
+			source_json, replaceRegexpAll(counts_json, '"(task|fact)_events":[0-9]+', ''), usage_json)) AS row FROM build_runs ORDER BY row`,
 		"steps": `SELECT toString((build_id, stage, success, error)) AS row FROM pipeline_metrics ORDER BY row`,
 		"session events": `SELECT toString((stream, seq, event_id, event_type, dedupe_key, build_id, checksum)) AS row FROM events
 			WHERE startsWith(stream, 'session/') AND event_type != 'build_finished' ORDER BY stream, seq`,
@@ -159,6 +162,8 @@ func (b *bench) lasting(t *testing.T) map[string][]string {
 		var p schema.BuildFinishedPayload
 		require.NoError(t, json.Unmarshal([]byte(payload), &p))
 		p.Metrics = nil
+		// The writers of tasks and facts tell how many events the attempt that got through added.
+		p.Counts.TaskEvents, p.Counts.FactEvents = 0, 0
 		out["ends of builds"] = append(out["ends of builds"], fmt.Sprintf("%+v", p))
 	}
 	return out

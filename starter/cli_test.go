@@ -1,0 +1,452 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"axiommind/deploy/local/stacktest"
+	"axiommind/schema"
+	"axiommind/worker/service"
+)
+
+func TestMain(m *testing.M) { stacktest.Main(m) }
+
+var (
+	quiet  = slog.New(slog.DiscardHandler)
+	clis   atomic.Int64
+	apart  sync.Once
+	cache  string
+	begun  = time.Now().UnixMicro()
+	common = []string{"--connect-timeout", "20s"}
+)
+
+// cli is the command line before servers with a database and a namespace of its own.
+type cli struct {
+	servers []string
+	project string
+	env     map[string]string
+}
+
+func newCLI(t *testing.T) *cli {
+	t.Helper()
+	name := fmt.Sprintf("cli-%d-%d", begun, clis.Add(1))
+	address := stacktest.Temporal(t)
+	c := &cli{project: name, env: map[string]string{}, servers: append([]string{
+		"--temporal-address", address, "--temporal-namespace", name, "--clickhouse-dsn", stacktest.Database(t),
+		"--weaviate-url", "http://" + stacktest.Weaviate(t),
+	}, common...)}
+	// From here on the servers are installed: what is spooled goes elsewhere.
+	apart.Do(func() {
+		dir, err := os.MkdirTemp("", fmt.Sprintf("axiommind-spool-%d-", os.Getpid()))
+		require.NoError(t, err)
+		cache = dir
+		require.NoError(t, os.Setenv("XDG_CACHE_HOME", dir))
+	})
+	namespaces, err := client.NewNamespaceClient(client.Options{HostPort: address, Logger: quiet})
+	require.NoError(t, err)
+	defer namespaces.Close()
+	require.NoError(t, namespaces.Register(t.Context(), &workflowservice.RegisterNamespaceRequest{
+		Namespace: name, WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour),
+	}))
+	return c
+}
+
+func (c *cli) config(t *testing.T, more ...string) service.Config {
+	t.Helper()
+	var cfg service.Config
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	cfg.Flags(flags)
+	cfg.WorkerFlags(flags)
+	require.NoError(t, flags.Parse(append(append([]string{"--stop-timeout", "2s"}, c.servers...), more...)))
+	require.NoError(t, cfg.Load(flags, func(name string) string { return c.env[name] }, ""))
+	return cfg
+}
+
+// work runs a worker until the test ends.
+func (c *cli) work(t *testing.T, more ...string) {
+	t.Helper()
+	cfg := c.config(t, more...)
+	ctx, cancel := context.WithCancel(context.Background())
+	ready, done := make(chan struct{}), make(chan error, 1)
+	go func() { done <- service.Run(ctx, cfg, quiet, func() { close(ready) }) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-done)
+	})
+	select {
+	case <-ready:
+	case err := <-done:
+		done <- nil
+		t.Fatalf("the worker ended: %v", err)
+	}
+}
+
+type output struct {
+	code     int
+	out, err string
+}
+
+func (o output) String() string { return fmt.Sprintf("exit %d\n%s\n%s", o.code, o.out, o.err) }
+
+// run runs one command.
+func (c *cli) run(args ...string) output { return c.feed("", args...) }
+
+func (c *cli) feed(in string, args ...string) output {
+	var out, errOut bytes.Buffer
+	a := &app{in: strings.NewReader(in), out: &out, errOut: &errOut, getenv: func(name string) string { return c.env[name] }}
+	code := a.main(context.Background(), append(args, c.servers...))
+	return output{code, out.String(), errOut.String()}
+}
+
+func (c *cli) process(args ...string) output {
+	return c.run(append([]string{"process", "--project", c.project}, args...)...)
+}
+
+// decode runs a command for programs and reads what it prints.
+func decode[T any](t *testing.T, o output) T {
+	t.Helper()
+	require.Zero(t, o.code, o)
+	var v T
+	require.NoError(t, json.Unmarshal([]byte(o.out), &v), o.out)
+	return v
+}
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+const decision = "We decided to use ClickHouse for the event log."
+
+func said(n int, role, text string) string {
+	return fmt.Sprintf(`{"type":%q,"uuid":"u%d","sessionId":"","timestamp":"2026-03-01T09:00:%02dZ","message":{"role":%q,"content":%q}}`+"\n",
+		role, n, n, role, text)
+}
+
+// down are servers that nobody runs.
+func down() *cli {
+	return &cli{env: map[string]string{}, servers: []string{
+		"--temporal-address", "127.0.0.1:1", "--clickhouse-dsn", "http://127.0.0.1:1/default", "--weaviate-url", "http://127.0.0.1:1",
+		"--connect-timeout", "300ms",
+	}}
+}
+
+// What is wrong with an input is told, with exit code 2, before any server is asked.
+func TestProcessRefuses(t *testing.T) {
+	t.Parallel()
+	empty, loop := t.TempDir(), filepath.Join(t.TempDir(), "loop")
+	require.NoError(t, os.WriteFile(filepath.Join(empty, "notes.bin"), []byte{0, 1, 2, 3}, 0o600))
+	require.NoError(t, os.Symlink(loop, loop))
+	unknown := write(t, "unknown.bin", "\x00\x01\x02 nothing anybody said")
+	for name, tt := range map[string]struct {
+		args []string
+		says []string
+	}{
+		"no such file":      {[]string{"/no/such/file"}, []string{"/no/such/file", "no such file or directory"}},
+		"no transcripts":    {[]string{empty}, []string{empty, "holds no transcript", "1 file looked at"}},
+		"unreadable file":   {[]string{loop}, []string{loop, "too many levels of symbolic links"}},
+		"unknown format":    {[]string{unknown}, []string{unknown, "--format", "claude-code", "codex", "chatgpt", "text"}},
+		"no such format":    {[]string{write(t, "s.jsonl", said(1, "user", decision)), "--format", "word"}, []string{"word", "claude-code"}},
+		"no file":           {nil, []string{"process takes 1 argument(s), not 0: starter process FILE|DIR|-"}},
+		"two files":         {[]string{"a", "b"}, []string{"takes 1 argument(s), not 2"}},
+		"unknown flag":      {[]string{"x", "--nonsense"}, []string{"unknown flag: --nonsense"}},
+		"jobs":              {[]string{"x", "--jobs", "0"}, []string{"--jobs 0: want at least 1"}},
+		"output":            {[]string{"x", "--output", "xml"}, []string{`--output "xml": want text or json`}},
+		"session of no one": {[]string{filepath.Dir(loop), "--session", "s"}, []string{"holds no transcript"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := down().run(append([]string{"process"}, tt.args...)...)
+			require.Equal(t, exitUsage, o.code, o)
+			require.Empty(t, o.out)
+			for _, text := range tt.says {
+				require.Contains(t, o.err, text)
+			}
+		})
+	}
+}
+
+func TestUnreadableByPermission(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		t.Skip("root may read every file")
+	}
+	path := write(t, "s.jsonl", said(1, "user", decision))
+	require.NoError(t, os.Chmod(path, 0))
+	o := down().run("process", path)
+	require.Equal(t, exitUsage, o.code)
+	require.Contains(t, o.err, "permission denied")
+}
+
+// A server that is down is named, and the exit code says that it is not the input's fault.
+func TestServerDown(t *testing.T) {
+	t.Parallel()
+	path := write(t, "s.jsonl", said(1, "user", decision))
+	for name, tt := range map[string]struct {
+		args []string
+		says string
+	}{
+		"process":     {[]string{"process", path}, "temporal at 127.0.0.1:1"},
+		"search":      {[]string{"search", "x"}, "clickhouse at http://127.0.0.1:1"},
+		"builds list": {[]string{"builds", "list"}, "clickhouse at http://127.0.0.1:1"},
+		"builds show": {[]string{"builds", "show", "x"}, "clickhouse at http://127.0.0.1:1"},
+		"entry show":  {[]string{"entry", "show", "x"}, "clickhouse at http://127.0.0.1:1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := down().run(tt.args...)
+			require.Equal(t, exitFailed, o.code, o)
+			require.Contains(t, o.err, tt.says)
+			require.Contains(t, o.err, "go run ./deploy/local up")
+		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{nil, {"help"}, {"-h"}, {"--help"}} {
+		var out, errOut bytes.Buffer
+		a := &app{out: &out, errOut: &errOut, getenv: func(string) string { return "" }}
+		require.Equal(t, exitOK, a.main(t.Context(), args))
+		for _, c := range commands {
+			require.Contains(t, out.String(), c.name)
+			require.Contains(t, out.String(), c.summary)
+		}
+		require.Contains(t, out.String(), "Exit codes")
+	}
+	for _, c := range commands {
+		o := down().run(append(strings.Fields(c.name), "--help")...)
+		require.Equal(t, exitOK, o.code, c.name)
+		require.Contains(t, o.err, c.summary)
+		require.Contains(t, o.err, "Usage: starter "+c.name)
+		require.Contains(t, o.err, "--output")
+	}
+	o := down().run("remember", "me")
+	require.Equal(t, exitUsage, o.code)
+	require.Contains(t, o.err, `there is no command "remember me"; run starter help`)
+}
+
+// Each thing that is wrong inside a transcript is told with its line, and the rest is processed.
+func TestDamagedTranscripts(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	for name, tt := range map[string]struct {
+		text, reason string
+	}{
+		"broken line":   {said(1, "user", decision) + `{"type":"user","message":` + "\n" + said(2, "assistant", "Noted."), "line 2: "},
+		"NUL byte":      {said(1, "user", decision) + strings.Replace(said(2, "assistant", "No.ted."), ".t", "\x00t", 1), "line 2: "},
+		"invalid UTF-8": {said(1, "user", decision) + strings.Replace(said(2, "assistant", "No.ted."), ".t", "\xfft", 1), "line 2: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			session := strings.ReplaceAll(name, " ", "-")
+			o := c.process(write(t, "s.jsonl", tt.text), "--session", session)
+			require.Zero(t, o.code, o)
+			require.Contains(t, o.out, "success")
+			require.Contains(t, o.out, "1 line of the source could not be read as they are; see starter builds show")
+			builds := decode[[]struct {
+				BuildID string `json:"build_id"`
+				Counts  schema.BuildCounts
+			}](t, c.run("builds", "list", "--session", session, "-o", "json"))
+			require.Equal(t, 1, builds[0].Counts.SkippedLines)
+			shown := c.run("builds", "show", builds[0].BuildID[:10])
+			require.Zero(t, shown.code, shown)
+			require.Contains(t, shown.out, tt.reason)
+		})
+	}
+	t.Run("5 MB line", func(t *testing.T) {
+		t.Parallel()
+		text := said(1, "user", decision) + said(2, "assistant", strings.Repeat("All is well. ", 400_000)) + said(3, "user", "TODO: shorten this.")
+		o := c.process(write(t, "s.jsonl", text), "--session", "long-line")
+		require.Zero(t, o.code, o)
+		require.Contains(t, o.out, "success")
+	})
+	t.Run("empty session", func(t *testing.T) {
+		t.Parallel()
+		o := c.process(write(t, "s.json", "[]"), "--session", "empty", "--format", "messages")
+		require.Zero(t, o.code, o)
+		require.Contains(t, o.out, "empty is empty: nothing to remember in 0 messages")
+	})
+}
+
+// A session from the command line to its proof, and back from each command in both forms.
+func TestProcessAndShow(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	path := write(t, "s.jsonl", said(1, "user", "Hello. "+decision+" Fine?")+said(2, "assistant", "Fine."))
+	first := decode[[]job](t, c.process(path, "--session", "shown", "-o", "json"))
+	require.Len(t, first, 1)
+	require.Equal(t, schema.BuildSuccess, first[0].Result.Status)
+	require.Equal(t, "claude-code", first[0].Format)
+
+	again := c.process(path, "--session", "shown")
+	require.Zero(t, again.code)
+	require.Contains(t, again.out, "unchanged")
+
+	found := decode[struct {
+		Hits []struct {
+			ID string `json:"entry_id"`
+		} `json:"hits"`
+	}](t, c.run("search", "which", "event", "log?", "--project", c.project, "-o", "json"))
+	require.Len(t, found.Hits, 1)
+	text := c.run("search", "event log", "--project", c.project, "--explain")
+	require.Zero(t, text.code, text)
+	require.Contains(t, text.out, "“"+decision+"” — session shown, message 0, bytes 7–54, exact")
+
+	shown := c.run("entry", "show", found.Hits[0].ID[:8], "--project", c.project)
+	require.Zero(t, shown.code, shown)
+	require.Contains(t, shown.out, "Hello. ⟦"+decision+"⟧ Fine?")
+	require.Contains(t, shown.out, "checked against the source")
+	entry := decode[struct {
+		Proofs []proof `json:"proofs"`
+	}](t, c.run("entry", "show", found.Hits[0].ID, "--project", c.project, "-o", "json"))
+	require.True(t, entry.Proofs[0].Holds)
+	require.Equal(t, decision, entry.Proofs[0].Text)
+
+	other := c.run("entry", "show", found.Hits[0].ID, "--project", "other")
+	require.Equal(t, exitUsage, other.code, "I10: no entry of another project is shown")
+
+	list := c.run("builds", "list", "--project", c.project)
+	require.Zero(t, list.code, list)
+	require.Contains(t, list.out, "success")
+	build := decode[map[string]any](t, c.run("builds", "show", first[0].Result.BuildID, "-o", "json"))
+	require.Equal(t, "success", build["status"])
+	require.Contains(t, c.run("builds", "list", "--session", "nobody's").out, "no builds yet")
+	require.Contains(t, c.run("search", "x", "--project", "nobody's").out, "nothing found in project nobody's")
+
+	for _, command := range []string{"tasks", "blocked"} {
+		decode[any](t, c.run(command, "--project", c.project, "-o", "json"))
+	}
+}
+
+// What comes by standard input is processed like a file, under the same id each time, and is not
+// left lying about.
+func TestStandardInput(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	text := said(1, "user", decision)
+	args := []string{"process", "-", "--project", c.project, "-o", "json"}
+	first := decode[[]job](t, c.feed(text, args...))
+	require.Equal(t, schema.BuildSuccess, first[0].Result.Status)
+	again := decode[[]job](t, c.feed(text, args...))
+	require.Equal(t, schema.BuildUnchanged, again[0].Result.Status)
+	require.Equal(t, first[0].Result.SessionID, again[0].Result.SessionID)
+	left, err := os.ReadDir(filepath.Join(cache, "axiommind", "spool"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+// A directory's files that are no transcripts are passed over, by name.
+func TestProcessDirectory(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	dir := t.TempDir()
+	for i, name := range []string{"a.jsonl", "b.jsonl"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(said(i, "user", decision)), 0o600))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "picture.png"), []byte("\x89PNG\x00\x00"), 0o600))
+	o := c.process(dir)
+	require.Zero(t, o.code, o)
+	require.Contains(t, o.out, "passed over 1 file:\n  "+filepath.Join(dir, "picture.png"))
+	require.Equal(t, 2, strings.Count(o.out, "success"))
+	named := c.process(dir, "--session", "one")
+	require.Equal(t, exitUsage, named.code)
+	require.Contains(t, named.err, "--session names one session, but "+dir+" holds 2")
+}
+
+// Of two starters on one session the second is told that it runs. Nobody works in this namespace.
+func TestAlreadyRunning(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	path := write(t, "s.jsonl", said(1, "user", decision))
+	first := c.process(path, "--detach")
+	require.Zero(t, first.code, first)
+	require.Contains(t, first.out, "started")
+	second := c.process(path)
+	require.Zero(t, second.code, second)
+	require.Contains(t, second.out, "already running")
+}
+
+// A key that the provider refuses ends the build at once: it is asked once, and the variable named.
+func TestRefusedKey(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int64
+	gemini := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = fmt.Fprint(w, `{"error":{"code":401,"message":"API key not valid.","status":"UNAUTHENTICATED"}}`)
+	}))
+	defer gemini.Close()
+	c := newCLI(t)
+	c.env["GEMINI_API_KEY"] = "a-refused-key"
+	c.work(t, "--model-provider", "gemini", "--model-url", gemini.URL)
+	o := c.process(write(t, "s.jsonl", said(1, "user", decision)), "--session", "refused")
+	require.Equal(t, exitFailed, o.code, o)
+	require.Contains(t, o.out+o.err, "GEMINI_API_KEY")
+	require.EqualValues(t, 1, calls.Load(), "a refused key is not tried again")
+	require.NotContains(t, o.out+o.err, "a-refused-key")
+	list := c.run("builds", "list", "--session", "refused")
+	require.Contains(t, list.out, "failed")
+	require.Contains(t, list.out, schema.StepExtract)
+}
+
+func TestMissingKey(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	began := time.Now()
+	err := service.Run(t.Context(), c.config(t, "--model-provider", "gemini"), quiet, nil)
+	require.ErrorContains(t, err, "GEMINI_API_KEY is not set")
+	err = service.Run(t.Context(), c.config(t, "--embedder", "openai"), quiet, nil)
+	require.ErrorContains(t, err, "OPENAI_API_KEY is not set")
+	require.Less(t, time.Since(began), 10*time.Second)
+	o := c.run("search", "x", "--embedder", "gemini")
+	require.Equal(t, exitUsage, o.code)
+	require.Contains(t, o.err, "GEMINI_API_KEY is not set")
+}
+
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	ill := down().run("doctor")
+	require.Equal(t, exitFailed, ill.code)
+	for _, text := range []string{"!!  clickhouse", "!!  weaviate", "!!  temporal", "ok  embedder", "go run ./deploy/local up", "3 of 4 checks failed"} {
+		require.Contains(t, ill.out+ill.err, text)
+	}
+	c := newCLI(t)
+	idle := c.run("doctor")
+	require.Equal(t, exitFailed, idle.code, idle)
+	require.Contains(t, idle.out, "!!  worker")
+	require.Contains(t, idle.out, "!!  migrations")
+	require.Contains(t, idle.out, "go run ./worker")
+	c.work(t)
+	require.Eventually(t, func() bool { return c.run("doctor").code == exitOK }, time.Minute, 200*time.Millisecond)
+	checks := decode[[]check](t, c.run("doctor", "-o", "json"))
+	for _, check := range checks {
+		require.True(t, check.OK, check)
+		require.NotEmpty(t, check.Note, check)
+	}
+}
