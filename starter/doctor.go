@@ -96,7 +96,7 @@ func (a *app) checkClickHouse(ctx context.Context) []check {
 		return []check{bad("clickhouse", err, startAll)}
 	}
 	return []check{
-		{Name: "clickhouse", OK: true, Note: fmt.Sprintf("%s at %s", version.Version, a.cfg.ClickHouseDSN)},
+		{Name: "clickhouse", OK: true, Note: fmt.Sprintf("%s at %s", version.Version, a.cfg.ClickHouseAddress())},
 		checkMigrations(ctx, conn),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,6 +59,15 @@ const (
 	DefaultConnectTimeout    = time.Minute
 	DefaultStopTimeout       = 25 * time.Second
 )
+
+// ClickHouseAddress is the DSN without user, password and settings, for people and logs.
+func (c *Config) ClickHouseAddress() string {
+	u, err := url.Parse(c.ClickHouseDSN)
+	if err != nil {
+		return "an address that can't be read"
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
 
 const variablePrefix = "AXIOMMIND_"
 

@@ -71,7 +71,7 @@ func Connect(ctx context.Context, cfg Config, logger *slog.Logger) (_ *Stores, e
 
 // ConnectClickHouse waits for ClickHouse.
 func ConnectClickHouse(ctx context.Context, cfg Config, logger *slog.Logger) (conn driver.Conn, err error) {
-	err = patiently(ctx, cfg.ConnectTimeout, logger, "clickhouse at "+cfg.ClickHouseDSN, func(ctx context.Context) error {
+	err = patiently(ctx, cfg.ConnectTimeout, logger, "clickhouse at "+cfg.ClickHouseAddress(), func(ctx context.Context) error {
 		conn, err = eventlog.Connect(ctx, cfg.ClickHouseDSN, eventlog.ConnectOptions{})
 		if err != nil && !eventlog.Retryable(err) {
 			return permanent{err}

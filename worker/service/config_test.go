@@ -1,0 +1,169 @@
+package service_test
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+
+	"axiommind/worker/service"
+)
+
+// load reads a configuration as a program does.
+func load(t *testing.T, worker bool, args []string, env map[string]string, fallback string) (service.Config, error) {
+	t.Helper()
+	var cfg service.Config
+	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	cfg.Flags(flags)
+	if worker {
+		cfg.WorkerFlags(flags)
+	}
+	require.NoError(t, flags.Parse(args))
+	return cfg, cfg.Load(flags, func(name string) string { return env[name] }, fallback)
+}
+
+func file(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "axiommind.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+func TestConfigDefaults(t *testing.T) {
+	t.Parallel()
+	cfg, err := load(t, true, nil, nil, filepath.Join(t.TempDir(), "not-there.yaml"))
+	require.NoError(t, err)
+	require.Equal(t, service.DefaultTemporalAddress, cfg.TemporalAddress)
+	require.Equal(t, service.DefaultClickHouseDSN, cfg.ClickHouseDSN)
+	require.Equal(t, service.DefaultWeaviateURL, cfg.WeaviateURL)
+	require.Equal(t, service.DefaultModelConcurrency, cfg.ModelConcurrency)
+	require.Equal(t, service.DefaultStopTimeout, cfg.StopTimeout)
+	require.Equal(t, "rules", cfg.Model.Provider)
+	require.Equal(t, "hash", cfg.Embedder.Provider)
+	require.Empty(t, cfg.Model.APIKey)
+}
+
+// A flag is stronger than a variable, that than the file, and that than the default.
+func TestConfigPrecedence(t *testing.T) {
+	t.Parallel()
+	path := file(t, "temporal-address: file:1\nclickhouse-dsn: http://file:1/db\nmodel-concurrency: 3\nstop-timeout: 7s\n")
+	env := map[string]string{"AXIOMMIND_CLICKHOUSE_DSN": "http://env:2/db", "AXIOMMIND_MODEL_CONCURRENCY": "4"}
+	for name, tt := range map[string]struct {
+		args     []string
+		env      map[string]string
+		fallback string
+	}{
+		"fallback": {[]string{"--model-concurrency=5"}, env, path},
+		"flag":     {[]string{"--model-concurrency=5", "--config", path}, env, file(t, "temporal-address: not:this\n")},
+		"variable": {[]string{"--model-concurrency=5"}, map[string]string{
+			"AXIOMMIND_CLICKHOUSE_DSN": "http://env:2/db", "AXIOMMIND_MODEL_CONCURRENCY": "4", "AXIOMMIND_CONFIG": path,
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg, err := load(t, true, tt.args, tt.env, tt.fallback)
+			require.NoError(t, err)
+			require.Equal(t, "file:1", cfg.TemporalAddress)
+			require.Equal(t, "http://env:2/db", cfg.ClickHouseDSN)
+			require.Equal(t, 5, cfg.ModelConcurrency)
+			require.Equal(t, 7*time.Second, cfg.StopTimeout)
+			require.Equal(t, service.DefaultWeaviateURL, cfg.WeaviateURL)
+		})
+	}
+}
+
+func TestConfigMistakes(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		file string
+		env  map[string]string
+		want string
+	}{
+		"unknown setting": {"temporal-adress: x\n", nil, `there is no setting "temporal-adress"`},
+		"wrong value":     {"model-concurrency: many\n", nil, "set model-concurrency"},
+		"wrong variable":  {"", map[string]string{"AXIOMMIND_STOP_TIMEOUT": "soon"}, "variable AXIOMMIND_STOP_TIMEOUT: set stop-timeout"},
+		"no YAML":         {"\t- [", nil, "read configuration"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := load(t, true, []string{"--config", file(t, tt.file)}, tt.env, "")
+			require.ErrorContains(t, err, tt.want)
+		})
+	}
+	_, err := load(t, true, []string{"--config", "/no/such/file"}, nil, "")
+	require.ErrorContains(t, err, "/no/such/file")
+	// All that is wrong is told at once.
+	_, err = load(t, true, []string{"--config", file(t, "a: 1\nb: 2\n")}, nil, "")
+	require.ErrorContains(t, err, `"a"`)
+	require.ErrorContains(t, err, `"b"`)
+}
+
+// Programs share a file: what only the worker has a flag for is no mistake to the others.
+func TestConfigIsShared(t *testing.T) {
+	t.Parallel()
+	path := file(t, "model-provider: gemini\ntemporal-address: file:1\n")
+	cfg, err := load(t, false, nil, nil, path)
+	require.NoError(t, err)
+	require.Equal(t, "file:1", cfg.TemporalAddress)
+	require.Empty(t, cfg.Model.Provider)
+}
+
+// Keys come from the environment alone, that of the provider chosen.
+func TestConfigKeys(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{"GEMINI_API_KEY": "g", "OPENAI_API_KEY": "o", "TEMPORAL_API_KEY": "t", "WEAVIATE_API_KEY": "w"}
+	cfg, err := load(t, true, []string{"--model-provider", "gemini", "--embedder", "openai"}, env, "")
+	require.NoError(t, err)
+	require.Equal(t, []string{"g", "o", "t", "w"}, []string{cfg.Model.APIKey, cfg.Embedder.APIKey, cfg.TemporalAPIKey, cfg.WeaviateAPIKey})
+	cfg, err = load(t, true, nil, env, "")
+	require.NoError(t, err)
+	require.Empty(t, cfg.Model.APIKey+cfg.Embedder.APIKey)
+}
+
+// A server that is still coming up is waited for, each try with its reason in the log, and named with
+// its address, without its password, when it does not come.
+func TestConnectWaits(t *testing.T) {
+	t.Parallel()
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := closed.Addr().String()
+	require.NoError(t, closed.Close())
+	cfg, err := load(t, true, []string{
+		"--connect-timeout", "600ms", "--temporal-address", address,
+		"--clickhouse-dsn", "http://user:secret@" + address + "/db?password=secret", "--weaviate-url", "http://" + address,
+	}, nil, "")
+	require.NoError(t, err)
+	var log lines
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+
+	_, err = service.ConnectClickHouse(t.Context(), cfg, logger)
+	require.ErrorContains(t, err, "connect to clickhouse at http://"+address+"/db")
+	require.ErrorContains(t, err, "connection refused")
+	require.Contains(t, log.text, "server is not there yet")
+	require.Contains(t, log.text, "connection refused")
+	require.NotContains(t, log.text+err.Error(), "secret")
+
+	_, err = service.ConnectTemporal(t.Context(), cfg, logger)
+	require.ErrorContains(t, err, "connect to temporal at "+address)
+	_, err = service.ConnectWeaviate(t.Context(), cfg)
+	require.ErrorContains(t, err, address)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	cfg.ConnectTimeout = time.Hour
+	_, err = service.ConnectClickHouse(ctx, cfg, logger)
+	require.Error(t, err, "who is told to stop does not wait")
+}
+
+type lines struct{ text string }
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.text += string(p)
+	return len(p), nil
+}
