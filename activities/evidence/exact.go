@@ -196,7 +196,8 @@ func (s *source) outline(q *quote, of, in *view, spans []extent) {
 		from, to := in.within(x)
 		grow := func(wider extent) bool {
 			start, end := in.within(wider)
-			if strings.Trim(in.text[start:end], outerMarks) != strings.Trim(in.text[from:to], outerMarks) || !onBorder(s.text, wider.start) || !onBorder(s.text, wider.end) {
+			if strings.Trim(in.text[start:end], outerMarks) != strings.Trim(in.text[from:to], outerMarks) ||
+				!onBorder(s.text, wider.start) || !onBorder(s.text, wider.end) || !s.equalAt(q, wider) {
 				return false
 			}
 			x = wider

@@ -108,11 +108,15 @@ func (f *folder) plainRun() {
 	f.out, f.pos = out, f.pos+n
 }
 
+// iotaSubscript is the one mark that folds to a letter: what it follows is looked at as if the
+// letter stood there.
+const iotaSubscript = "\u0345"
+
 // marked reports whether the ASCII byte at hand is followed by a rune that composes with it.
 func (f *folder) marked() bool {
 	next := f.pos + 1
 	return next < len(f.src) && f.src[next] >= utf8.RuneSelf && f.src[f.pos] > ' ' &&
-		!norm.NFKC.PropertiesString(f.src[next:]).BoundaryBefore()
+		!norm.NFKC.PropertiesString(f.src[next:]).BoundaryBefore() && !strings.HasPrefix(f.src[next:], iotaSubscript)
 }
 
 // mapLinear records that the output from to on stands for the source from pos on.
