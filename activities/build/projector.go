@@ -10,6 +10,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -100,14 +101,8 @@ func (p *Projector) load(ctx context.Context, buildID string) (*run, error) {
 }
 
 func (p *Projector) writeRuns(ctx context.Context, runs []*run) error {
-	batch, err := p.conn.PrepareBatch(ctx, `INSERT INTO build_runs_raw (build_id, session_id, ordinal, project,
-		started_at, finished_at, extractor_model, extractor_prompt_hash, embedder_model, embedding_version,
-		idris_version, schema_version, status, failed_step, error, source_json, counts_json, usage_json, version)`)
-	if err != nil {
-		return fmt.Errorf("prepare builds: %w", err)
-	}
-	defer func() { _ = batch.Close() }()
-	for _, r := range runs {
+	rows := make([][]any, len(runs))
+	for i, r := range runs {
 		finished, end := schema.BuildFinishedPayload{Status: schema.BuildRunning}, (*time.Time)(nil)
 		if r.finished != nil {
 			finished, end = *r.finished, &r.ended
@@ -119,52 +114,35 @@ func (p *Projector) writeRuns(ctx context.Context, runs []*run) error {
 			return fmt.Errorf("encode build %q: %w", r.started.BuildID, err)
 		}
 		s, spec := r.started, r.started.Spec
-		if err := batch.Append(s.BuildID, s.SessionID, uint32(s.Ordinal), s.Project, r.at, end,
-			spec.Extractor.Provider+"/"+spec.Extractor.Model, spec.Extractor.PromptHash, spec.EmbedderModel, spec.EmbeddingVersion,
+		rows[i] = []any{
+			s.BuildID, s.SessionID, uint32(s.Ordinal), s.Project, r.at, end,
+			spec.Extractor.Provider + "/" + spec.Extractor.Model, spec.Extractor.PromptHash, spec.EmbedderModel, spec.EmbeddingVersion,
 			spec.IdrisVersion, spec.SchemaVersion, string(finished.Status), finished.FailedStep, finished.Error,
-			string(source), string(counts), string(usage), r.version); err != nil {
-			return fmt.Errorf("write build %q: %w", s.BuildID, err)
+			string(source), string(counts), string(usage), r.version,
 		}
 	}
-	if err := batch.Send(); err != nil {
-		return fmt.Errorf("write builds: %w", err)
-	}
-	return nil
+	return table.Insert(ctx, p.conn, `build_runs_raw (build_id, session_id, ordinal, project,
+		started_at, finished_at, extractor_model, extractor_prompt_hash, embedder_model, embedding_version,
+		idris_version, schema_version, status, failed_step, error, source_json, counts_json, usage_json, version)`, rows)
 }
 
 func (p *Projector) writeMetrics(ctx context.Context, runs []*run) error {
-	batch, err := p.conn.PrepareBatch(ctx, `INSERT INTO pipeline_metrics_raw
-		(id, ts, stage, latency_ms, success, error, session_id, build_id)`)
-	if err != nil {
-		return fmt.Errorf("prepare metrics: %w", err)
-	}
-	defer func() { _ = batch.Close() }()
+	var rows [][]any
 	for _, r := range runs {
 		if r.finished == nil {
 			continue
 		}
 		for _, m := range r.finished.Metrics {
-			if err := batch.Append(schema.DerivedID("metric", r.started.BuildID, m.Step), m.StartedAt, m.Step, m.LatencyMS,
-				m.Success, m.Error, r.started.SessionID, r.started.BuildID); err != nil {
-				return fmt.Errorf("write metrics of build %q: %w", r.started.BuildID, err)
-			}
+			rows = append(rows, []any{
+				schema.DerivedID("metric", r.started.BuildID, m.Step), m.StartedAt, m.Step, m.LatencyMS,
+				m.Success, m.Error, r.started.SessionID, r.started.BuildID,
+			})
 		}
 	}
-	if batch.Rows() == 0 {
-		return nil
-	}
-	if err := batch.Send(); err != nil {
-		return fmt.Errorf("write metrics: %w", err)
-	}
-	return nil
+	return table.Insert(ctx, p.conn, `pipeline_metrics_raw (id, ts, stage, latency_ms, success, error, session_id, build_id)`, rows)
 }
 
 // Reset drops every row.
 func (p *Projector) Reset(ctx context.Context) error {
-	for _, table := range []string{"build_runs_raw", "pipeline_metrics_raw"} {
-		if err := p.conn.Exec(ctx, "TRUNCATE TABLE "+table); err != nil {
-			return fmt.Errorf("drop builds: %w", err)
-		}
-	}
-	return nil
+	return table.Empty(ctx, p.conn, "build_runs_raw", "pipeline_metrics_raw")
 }

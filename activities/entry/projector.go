@@ -7,6 +7,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -27,14 +28,8 @@ func (*Projector) StreamPrefix() string { return schema.SessionStream("") }
 
 // Apply writes one row for each event.
 func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
-	batch, err := p.conn.PrepareBatch(ctx, `INSERT INTO entries_raw (entry_id, created_ts, entry_type, title,
-		content_json, stage, status, superseded_by, build_id, evidence_json, evidence_aligned, canonical_key,
-		project, user, agent, session_id, event_id, created_at, version)`)
-	if err != nil {
-		return fmt.Errorf("prepare entries: %w", err)
-	}
-	defer func() { _ = batch.Close() }()
-	for _, event := range events {
+	rows := make([][]any, len(events))
+	for i, event := range events {
 		var e schema.Entry
 		if err := json.Unmarshal(event.Payload, &e); err != nil {
 			return fmt.Errorf("decode event %q: %w", event.ID, err)
@@ -47,25 +42,20 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 		if err != nil {
 			return fmt.Errorf("encode entry %q: %w", e.ID, err)
 		}
-		err = batch.Append(e.ID, e.OccurredAt, string(e.Type), e.Title, string(content), string(e.Stage),
+		rows[i] = []any{
+			e.ID, e.OccurredAt, string(e.Type), e.Title, string(content), string(e.Stage),
 			string(e.Status), "", event.BuildID, string(evidence), e.EvidenceAligned, e.CanonicalKey,
-			e.Project, e.User, e.Agent, e.SessionID, event.ID, event.TS, event.Seq)
-		if err != nil {
-			return fmt.Errorf("write entry %q: %w", e.ID, err)
+			e.Project, e.User, e.Agent, e.SessionID, event.ID, event.TS, event.Seq,
 		}
 	}
-	if err := batch.Send(); err != nil {
-		return fmt.Errorf("write entries: %w", err)
-	}
-	return nil
+	return table.Insert(ctx, p.conn, `entries_raw (entry_id, created_ts, entry_type, title,
+		content_json, stage, status, superseded_by, build_id, evidence_json, evidence_aligned, canonical_key,
+		project, user, agent, session_id, event_id, created_at, version)`, rows)
 }
 
 // Reset drops every row.
 func (p *Projector) Reset(ctx context.Context) error {
-	if err := p.conn.Exec(ctx, "TRUNCATE TABLE entries_raw"); err != nil {
-		return fmt.Errorf("drop entries: %w", err)
-	}
-	return nil
+	return table.Empty(ctx, p.conn, "entries_raw")
 }
 
 // content is what of an entry has no column of its own.

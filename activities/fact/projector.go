@@ -7,18 +7,19 @@ import (
 	"slices"
 	"time"
 
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
 // Projector keeps the tables of facts. Every row is a function of the fold of one fact's events, so
 // that the rows are the same in whatever pages the events come.
 type Projector struct {
-	conn   Conn
+	conn   table.Conn
 	tables *Tables
 }
 
 // NewProjector returns the projector over the tables of a migrated database.
-func NewProjector(conn Conn) *Projector { return &Projector{conn, NewTables(conn)} }
+func NewProjector(conn table.Conn) *Projector { return &Projector{conn, NewTables(conn)} }
 
 // Name implements eventlog.Projector.
 func (p *Projector) Name() string { return "fact_projector" }
@@ -31,12 +32,7 @@ func (p *Projector) StreamPrefix() string { return schema.MemoryPrefix }
 
 // Reset implements eventlog.Projector.
 func (p *Projector) Reset(ctx context.Context) error {
-	for _, table := range []string{"facts_raw", "facts_skipped_raw"} {
-		if err := p.conn.Exec(ctx, "TRUNCATE TABLE "+table); err != nil {
-			return fmt.Errorf("empty %s: %w", table, err)
-		}
-	}
-	return nil
+	return table.Empty(ctx, p.conn, "facts_raw", "facts_skipped_raw")
 }
 
 // Apply implements eventlog.Projector: it loads the facts that the events touch, folds, and writes
@@ -51,10 +47,10 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 	if err != nil {
 		return fmt.Errorf("fold %d events of %q: %w", len(events), events[0].Stream, err)
 	}
-	if err := insert(ctx, p.conn, skippedColumns, g.skippedRows()); err != nil {
+	if err := table.Insert(ctx, p.conn, skippedColumns, g.skippedRows()); err != nil {
 		return err
 	}
-	return insert(ctx, p.conn, factColumns, g.factRows())
+	return table.Insert(ctx, p.conn, factColumns, g.factRows())
 }
 
 // page is what a run of events of one stream changes.

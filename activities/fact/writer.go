@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -27,7 +28,7 @@ type Writer struct {
 }
 
 // NewWriter returns a writer, or what is wrong with the options.
-func NewWriter(log Log, conn Conn, opts Options) (*Writer, error) {
+func NewWriter(log Log, conn table.Conn, opts Options) (*Writer, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -61,7 +62,7 @@ func (t *Tables) entries(ctx context.Context, project string, ids []string) (map
 	if len(ids) == 0 {
 		return out, nil
 	}
-	return out, query(ctx, t.conn, func(rows driver.Rows) error {
+	return out, table.Query(ctx, t.conn, func(rows driver.Rows) error {
 		var e schema.Entry
 		var evidence string
 		if err := rows.Scan(&e.ID, &e.Title, &e.EvidenceAligned, &evidence); err != nil {
@@ -73,5 +74,5 @@ func (t *Tables) entries(ctx context.Context, project string, ids []string) (map
 		out[e.ID] = e
 		return nil
 	}, `SELECT entry_id, title, evidence_aligned, evidence_json FROM entries WHERE project = ? AND entry_id IN ?`,
-		project, set(ids))
+		project, table.Set(ids))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -47,7 +48,7 @@ func (l *live) resolvedConditions(ctx context.Context, limit int) ([]Entity, err
 
 func (l *live) entities(ctx context.Context, where string, args ...any) ([]Entity, error) {
 	var out []Entity
-	err := query(ctx, l.tables.conn, func(rows driver.Rows) error {
+	err := table.Query(ctx, l.tables.conn, func(rows driver.Rows) error {
 		e, err := scanEntity(rows)
 		out = append(out, e)
 		return err
@@ -66,7 +67,7 @@ func (l *live) effective(ctx context.Context, tasks []Entity) (map[[2]string]end
 	if len(ids) == 0 {
 		return out, nil
 	}
-	return out, query(ctx, l.tables.conn, func(rows driver.Rows) error {
+	return out, table.Query(ctx, l.tables.conn, func(rows driver.Rows) error {
 		var task, blocker string
 		var end ending
 		var hops uint64
@@ -75,7 +76,7 @@ func (l *live) effective(ctx context.Context, tasks []Entity) (map[[2]string]end
 		out[[2]string{task, blocker}] = end
 		return err
 	}, `SELECT task_id, blocker_id, effective_id, toUInt64(hops) FROM v_task_blockers_effective
-		WHERE project = ? AND task_id IN ?`, l.project, set(ids))
+		WHERE project = ? AND task_id IN ?`, l.project, table.Set(ids))
 }
 
 // minPrefix is how much of an id must be given.

@@ -10,18 +10,19 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
 // Projector keeps the tables of entities, aliases, edges and histories. Every row is a function of
 // the fold of one entity's events, so that the rows are the same in whatever pages the events come.
 type Projector struct {
-	conn   Conn
+	conn   table.Conn
 	tables *Tables
 }
 
 // NewProjector returns the projector over the tables of a migrated database.
-func NewProjector(conn Conn) *Projector { return &Projector{conn, NewTables(conn)} }
+func NewProjector(conn table.Conn) *Projector { return &Projector{conn, NewTables(conn)} }
 
 // Name implements eventlog.Projector.
 func (p *Projector) Name() string { return "task_projector" }
@@ -34,12 +35,7 @@ func (p *Projector) StreamPrefix() string { return schema.ProjectStream("") }
 
 // Reset implements eventlog.Projector.
 func (p *Projector) Reset(ctx context.Context) error {
-	for _, table := range []string{"entities_raw", "entity_aliases_raw", "edges_raw", "entity_events_raw"} {
-		if err := p.conn.Exec(ctx, "TRUNCATE TABLE "+table); err != nil {
-			return fmt.Errorf("empty %s: %w", table, err)
-		}
-	}
-	return nil
+	return table.Empty(ctx, p.conn, "entities_raw", "entity_aliases_raw", "edges_raw", "entity_events_raw")
 }
 
 // Apply implements eventlog.Projector. It costs a fixed number of statements, whatever there is in
@@ -56,18 +52,18 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 	if err != nil {
 		return fmt.Errorf("fold %d events of project %q: %w", len(events), project, err)
 	}
-	rows, entities, err := page.rows()
+	others, entities, err := page.rows()
 	if err != nil {
 		return err
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
-	for _, table := range rows {
-		group.Go(func() error { return insert(groupCtx, p.conn, table.into, table.rows) })
+	for _, other := range others {
+		group.Go(func() error { return table.Insert(groupCtx, p.conn, other.into, other.rows) })
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	return insert(ctx, p.conn, entities.into, entities.rows)
+	return table.Insert(ctx, p.conn, entities.into, entities.rows)
 }
 
 // page is what a run of events changes.

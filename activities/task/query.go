@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -27,7 +28,7 @@ type Queries struct {
 }
 
 // NewQueries returns the queries over a migrated database.
-func NewQueries(log Reader, conn Conn) *Queries { return &Queries{log, NewTables(conn)} }
+func NewQueries(log Reader, conn table.Conn) *Queries { return &Queries{log, NewTables(conn)} }
 
 // DefaultLimit is the most rows a list holds unless told otherwise.
 const DefaultLimit = 1000

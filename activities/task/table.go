@@ -4,77 +4,20 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
-// Conn is what of a ClickHouse connection this package uses.
-type Conn interface {
-	Query(ctx context.Context, query string, args ...any) (driver.Rows, error)
-	Exec(ctx context.Context, query string, args ...any) error
-	PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error)
-}
-
-// querySettings let a query carry the ids of a page.
-var querySettings = clickhouse.Settings{"max_query_size": 16 << 20}
-
-func query(ctx context.Context, conn Conn, scan func(driver.Rows) error, sql string, args ...any) error {
-	// The client adds the deadline to the map it is given.
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(maps.Clone(querySettings)))
-	rows, err := conn.Query(ctx, sql, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
-func insert(ctx context.Context, conn Conn, into string, rows [][]any) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0}))
-	batch, err := conn.PrepareBatch(ctx, "INSERT INTO "+into)
-	if err != nil {
-		return fmt.Errorf("insert into %s: %w", into, err)
-	}
-	defer func() { _ = batch.Close() }()
-	for _, row := range rows {
-		if err := batch.Append(row...); err != nil {
-			return fmt.Errorf("insert into %s: %w", into, err)
-		}
-	}
-	if err := batch.Send(); err != nil {
-		return fmt.Errorf("insert into %s: %w", into, err)
-	}
-	return nil
-}
-
-// set makes the values the right side of IN.
-func set[T any](values []T) clickhouse.GroupSet {
-	out := make([]any, len(values))
-	for i, v := range values {
-		out[i] = v
-	}
-	return clickhouse.GroupSet{Value: out}
-}
-
 // Tables is the [Index] over the projection's tables.
-type Tables struct{ conn Conn }
+type Tables struct{ conn table.Conn }
 
 // NewTables returns the index over the tables of a migrated database.
-func NewTables(conn Conn) *Tables { return &Tables{conn} }
+func NewTables(conn table.Conn) *Tables { return &Tables{conn} }
 
 // Resolve implements [Index].
 func (t *Tables) Resolve(ctx context.Context, project string, keys []string) (map[string]string, error) {
@@ -82,13 +25,13 @@ func (t *Tables) Resolve(ctx context.Context, project string, keys []string) (ma
 	if len(keys) == 0 {
 		return out, nil
 	}
-	return out, query(ctx, t.conn, func(rows driver.Rows) error {
+	return out, table.Query(ctx, t.conn, func(rows driver.Rows) error {
 		var key, id string
 		err := rows.Scan(&key, &id)
 		out[key] = id
 		return err
 	}, `SELECT canonical_key, entity_id FROM entity_aliases_raw WHERE project = ? AND canonical_key IN ?
-		ORDER BY version DESC LIMIT 1 BY canonical_key`, project, set(keys))
+		ORDER BY version DESC LIMIT 1 BY canonical_key`, project, table.Set(keys))
 }
 
 // Load implements [Index].
@@ -97,12 +40,12 @@ func (t *Tables) Load(ctx context.Context, project string, ids []string) (map[st
 	if len(ids) == 0 {
 		return out, nil
 	}
-	return out, query(ctx, t.conn, func(rows driver.Rows) error {
+	return out, table.Query(ctx, t.conn, func(rows driver.Rows) error {
 		e, err := scanEntity(rows)
 		out[e.ID] = e
 		return err
 	}, `SELECT current_json FROM entities_raw WHERE project = ? AND entity_id IN ?
-		ORDER BY version DESC LIMIT 1 BY entity_id`, project, set(ids))
+		ORDER BY version DESC LIMIT 1 BY entity_id`, project, table.Set(ids))
 }
 
 func scanEntity(rows driver.Rows) (Entity, error) {
@@ -142,7 +85,7 @@ func (t *Tables) SearchTitles(ctx context.Context, project, title string, limit 
 	}
 	var out []string
 	// Rows of older titles may be among them: whoever loads the entity sees its title of now.
-	err := query(ctx, t.conn, func(rows driver.Rows) error {
+	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
 		var id string
 		var rank uint8
 		err := rows.Scan(&id, &rank)
@@ -192,7 +135,7 @@ func (t *Tables) Observed(ctx context.Context, project string, entryIDs []string
 		return out, nil
 	}
 	ids, err := t.ids(ctx, `SELECT DISTINCT src_id FROM edges_raw WHERE project = ? AND src_id IN ? AND rel_type = ?`,
-		project, set(entryIDs), string(schema.RelEvidenceOf))
+		project, table.Set(entryIDs), string(schema.RelEvidenceOf))
 	for _, id := range ids {
 		out[id] = true
 	}
@@ -201,7 +144,7 @@ func (t *Tables) Observed(ctx context.Context, project string, entryIDs []string
 
 func (t *Tables) ids(ctx context.Context, sql string, args ...any) ([]string, error) {
 	var out []string
-	err := query(ctx, t.conn, func(rows driver.Rows) error {
+	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
 		var id string
 		err := rows.Scan(&id)
 		out = append(out, id)

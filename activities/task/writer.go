@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -25,7 +26,7 @@ type Writer struct {
 }
 
 // NewWriter returns a writer. Without vectors, tasks are found by their words alone.
-func NewWriter(log Log, conn Conn, vectors TitleSearcher) *Writer {
+func NewWriter(log Log, conn table.Conn, vectors TitleSearcher) *Writer {
 	return &Writer{log: log, projector: NewProjector(conn), index: NewTables(conn), vectors: vectors}
 }
 

@@ -108,13 +108,12 @@ func (a *Activities) session(ctx context.Context, in SessionInput) (pending uint
 }
 
 func wake(ctx context.Context, temporal client.Client, collection string) error {
+	w := border.VectorWriter(collection)
 	options := client.StartWorkflowOptions{
-		ID: schema.VectorWorkflowID(collection), TaskQueue: schema.QueueMain,
+		ID: w.ID, TaskQueue: schema.QueueMain, StaticSummary: w.Summary,
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
-		StaticSummary:         "writes the vectors of " + collection,
 	}
-	_, err := temporal.SignalWithStartWorkflow(ctx, options.ID, schema.SignalWake, nil, options,
-		schema.WorkflowVectorWriter, schema.VectorWriterInput{Collection: collection})
+	_, err := temporal.SignalWithStartWorkflow(ctx, w.ID, schema.SignalWake, nil, options, w.Type, w.Input)
 	if err != nil {
 		return fmt.Errorf("wake the vector writer of %q: %w", collection, err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -121,26 +122,16 @@ func (o *Outbox) Counts(ctx context.Context, now time.Time, b Backoff) (OutboxCo
 }
 
 func writeRows(ctx context.Context, conn driver.Conn, rows []Row) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	batch, err := conn.PrepareBatch(ctx, `INSERT INTO vector_outbox_raw (job_id, item_kind, item_id,
-		embedding_version, project, status, error, attempts, permanent, content_hash, created_at, updated_at,
-		version)`)
-	if err != nil {
-		return fmt.Errorf("prepare vector outbox: %w", err)
-	}
-	defer func() { _ = batch.Close() }()
-	for _, r := range rows {
-		if err := batch.Append(r.JobID(), r.Kind, r.ID, r.EmbeddingVersion, r.Project, string(r.Status), r.Error,
-			uint32(r.Attempts), r.Permanent, r.ContentHash, r.CreatedAt, r.UpdatedAt, r.Rank); err != nil {
-			return fmt.Errorf("write vector outbox row %q: %w", r.JobID(), err)
+	values := make([][]any, len(rows))
+	for i, r := range rows {
+		values[i] = []any{
+			r.JobID(), r.Kind, r.ID, r.EmbeddingVersion, r.Project, string(r.Status), r.Error,
+			uint32(r.Attempts), r.Permanent, r.ContentHash, r.CreatedAt, r.UpdatedAt, r.Rank,
 		}
 	}
-	if err := batch.Send(); err != nil {
-		return fmt.Errorf("write vector outbox: %w", err)
-	}
-	return nil
+	return table.Insert(ctx, conn, `vector_outbox_raw (job_id, item_kind, item_id,
+		embedding_version, project, status, error, attempts, permanent, content_hash, created_at, updated_at,
+		version)`, values)
 }
 
 // projects returns the projects that have rows, with the number that are done, by name.
