@@ -10,6 +10,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -90,51 +91,43 @@ func Show(ctx context.Context, conn driver.Conn, id string) (Detail, error) {
 }
 
 func readRuns(ctx context.Context, conn driver.Conn, where string, args ...any) ([]Run, error) {
-	rows, err := conn.Query(ctx, `SELECT build_id, session_id, ordinal, project, started_at, finished_at,
-		extractor_model, extractor_prompt_hash, embedder_model, embedding_version, idris_version, schema_version,
-		status, failed_step, error, source_json, counts_json, usage_json FROM build_runs WHERE `+where, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read builds: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
 	out := []Run{}
-	for rows.Next() {
+	err := table.Query(ctx, conn, func(rows driver.Rows) error {
 		var r Run
 		var status, source, counts, usage string
 		if err := rows.Scan(&r.BuildID, &r.SessionID, &r.Ordinal, &r.Project, &r.StartedAt, &r.FinishedAt,
 			&r.ExtractorModel, &r.ExtractorPromptHash, &r.EmbedderModel, &r.EmbeddingVersion, &r.IdrisVersion,
 			&r.SchemaVersion, &status, &r.FailedStep, &r.Error, &source, &counts, &usage); err != nil {
-			return nil, fmt.Errorf("read builds: %w", err)
+			return err
 		}
 		r.Status = schema.BuildStatus(status)
 		if err := errors.Join(json.Unmarshal([]byte(source), &r.Source), json.Unmarshal([]byte(counts), &r.Counts),
 			json.Unmarshal([]byte(usage), &r.Usage)); err != nil {
-			return nil, fmt.Errorf("decode build %q: %w", r.BuildID, err)
+			return fmt.Errorf("decode build %q: %w", r.BuildID, err)
 		}
 		out = append(out, r)
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, `SELECT build_id, session_id, ordinal, project, started_at, finished_at,
+		extractor_model, extractor_prompt_hash, embedder_model, embedding_version, idris_version, schema_version,
+		status, failed_step, error, source_json, counts_json, usage_json FROM build_runs WHERE `+where, args...)
+	if err != nil {
 		return nil, fmt.Errorf("read builds: %w", err)
 	}
 	return out, nil
 }
 
 func readMetrics(ctx context.Context, conn driver.Conn, buildID string) ([]schema.StepMetric, error) {
-	rows, err := conn.Query(ctx, `SELECT stage, ts, latency_ms, success, error FROM pipeline_metrics
-		WHERE build_id = ? ORDER BY ts, id`, buildID)
-	if err != nil {
-		return nil, fmt.Errorf("read metrics of build %q: %w", buildID, err)
-	}
-	defer func() { _ = rows.Close() }()
 	out := []schema.StepMetric{}
-	for rows.Next() {
+	err := table.Query(ctx, conn, func(rows driver.Rows) error {
 		var m schema.StepMetric
 		if err := rows.Scan(&m.Step, &m.StartedAt, &m.LatencyMS, &m.Success, &m.Error); err != nil {
-			return nil, fmt.Errorf("read metrics of build %q: %w", buildID, err)
+			return err
 		}
 		out = append(out, m)
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, `SELECT stage, ts, latency_ms, success, error FROM pipeline_metrics
+		WHERE build_id = ? ORDER BY ts, id`, buildID)
+	if err != nil {
 		return nil, fmt.Errorf("read metrics of build %q: %w", buildID, err)
 	}
 	return out, nil
@@ -142,26 +135,22 @@ func readMetrics(ctx context.Context, conn driver.Conn, buildID string) ([]schem
 
 // readProblems collects what the build's events say was skipped, rejected or quarantined.
 func readProblems(ctx context.Context, conn driver.Conn, sessionID, buildID string) ([]Problem, error) {
-	rows, err := conn.Query(ctx, `SELECT event_type, payload_json FROM events
-		WHERE stream = ? AND build_id = ? AND event_type IN (?, ?) ORDER BY seq`,
-		schema.SessionStream(sessionID), buildID, schema.SessionIngested, schema.MemoryExtracted)
-	if err != nil {
-		return nil, fmt.Errorf("read problems of build %q: %w", buildID, err)
-	}
-	defer func() { _ = rows.Close() }()
 	out := []Problem{}
-	for rows.Next() {
+	err := table.Query(ctx, conn, func(rows driver.Rows) error {
 		var eventType, payload string
 		if err := rows.Scan(&eventType, &payload); err != nil {
-			return nil, fmt.Errorf("read problems of build %q: %w", buildID, err)
+			return err
 		}
 		found, err := problems(eventType, []byte(payload))
 		if err != nil {
-			return nil, fmt.Errorf("decode %s of build %q: %w", eventType, buildID, err)
+			return fmt.Errorf("decode %s of build %q: %w", eventType, buildID, err)
 		}
 		out = append(out, found...)
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, `SELECT event_type, payload_json FROM events
+		WHERE stream = ? AND build_id = ? AND event_type IN (?, ?) ORDER BY seq`,
+		schema.SessionStream(sessionID), buildID, schema.SessionIngested, schema.MemoryExtracted)
+	if err != nil {
 		return nil, fmt.Errorf("read problems of build %q: %w", buildID, err)
 	}
 	return out, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -43,31 +44,27 @@ func OfSession(ctx context.Context, conn driver.Conn, project, sessionID string)
 }
 
 func query(ctx context.Context, conn driver.Conn, where string, args ...any) ([]Row, error) {
-	rows, err := conn.Query(ctx, `SELECT entry_id, created_ts, entry_type, title, content_json, stage, status,
-		superseded_by, build_id, evidence_json, evidence_aligned, canonical_key, project, user, agent,
-		session_id, event_id FROM entries WHERE `+where, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read entries: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
 	var out []Row
-	for rows.Next() {
+	err := table.Query(ctx, conn, func(rows driver.Rows) error {
 		var r Row
 		var entryType, stage, status, contentJSON, evidenceJSON string
 		if err := rows.Scan(&r.ID, &r.OccurredAt, &entryType, &r.Title, &contentJSON, &stage, &status,
 			&r.SupersededBy, &r.BuildID, &evidenceJSON, &r.EvidenceAligned, &r.CanonicalKey, &r.Project, &r.User,
 			&r.Agent, &r.SessionID, &r.EventID); err != nil {
-			return nil, fmt.Errorf("read entries: %w", err)
+			return err
 		}
 		r.Type, r.Stage, r.Status = schema.EntryType(entryType), schema.Stage(stage), schema.Status(status)
 		var c content
 		if err := errors.Join(json.Unmarshal([]byte(contentJSON), &c), json.Unmarshal([]byte(evidenceJSON), &r.Evidence)); err != nil {
-			return nil, fmt.Errorf("decode entry %q: %w", r.ID, err)
+			return fmt.Errorf("decode entry %q: %w", r.ID, err)
 		}
 		r.Content, r.Category, r.Confidence, r.Task = c.Content, c.Category, c.Confidence, c.Task
 		out = append(out, r)
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, `SELECT entry_id, created_ts, entry_type, title, content_json, stage, status,
+		superseded_by, build_id, evidence_json, evidence_aligned, canonical_key, project, user, agent,
+		session_id, event_id FROM entries WHERE `+where, args...)
+	if err != nil {
 		return nil, fmt.Errorf("read entries: %w", err)
 	}
 	return out, nil

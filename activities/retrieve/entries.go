@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -15,22 +18,18 @@ func (s *Searcher) heads(ctx context.Context, project string, ids []string) (map
 	if len(ids) == 0 {
 		return out, nil
 	}
-	rows, err := s.conn.Query(ctx, `SELECT entry_id, entry_type, stage, status, user, agent, session_id, created_ts
-		FROM entries WHERE project = ? AND entry_id IN ?`, project, ids)
-	if err != nil {
-		return nil, fmt.Errorf("read candidates: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+	err := table.Query(ctx, s.conn, func(rows driver.Rows) error {
 		e := schema.Entry{Scope: schema.Scope{Project: project}}
 		var entryType, stage, status string
 		if err := rows.Scan(&e.ID, &entryType, &stage, &status, &e.User, &e.Agent, &e.SessionID, &e.OccurredAt); err != nil {
-			return nil, fmt.Errorf("read candidates: %w", err)
+			return err
 		}
 		e.Type, e.Stage, e.Status = schema.EntryType(entryType), schema.Stage(stage), schema.Status(status)
 		out[e.ID] = e
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, `SELECT entry_id, entry_type, stage, status, user, agent, session_id, created_ts
+		FROM entries WHERE project = ? AND entry_id IN ?`, project, ids)
+	if err != nil {
 		return nil, fmt.Errorf("read candidates: %w", err)
 	}
 	return out, nil
@@ -45,22 +44,16 @@ func (s *Searcher) fill(ctx context.Context, project string, hits []Hit) error {
 	for i, h := range hits {
 		ids[i], places[h.ID] = h.ID, i
 	}
-	rows, err := s.conn.Query(ctx, `SELECT entry_id, title, content_json, evidence_json, evidence_aligned,
-		canonical_key, superseded_by, build_id FROM entries WHERE project = ? AND entry_id IN ?`, project, ids)
-	if err != nil {
-		return fmt.Errorf("read hits: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
+	err := table.Query(ctx, s.conn, func(rows driver.Rows) error {
 		var id, content, evidence string
 		var h Hit
 		if err := rows.Scan(&id, &h.Title, &content, &evidence, &h.EvidenceAligned, &h.CanonicalKey,
 			&h.SupersededBy, &h.BuildID); err != nil {
-			return fmt.Errorf("read hits: %w", err)
+			return err
 		}
 		i, ok := places[id]
 		if !ok {
-			continue
+			return nil
 		}
 		into := &hits[i]
 		if err := errors.Join(json.Unmarshal([]byte(content), &into.Entry),
@@ -69,8 +62,10 @@ func (s *Searcher) fill(ctx context.Context, project string, hits []Hit) error {
 		}
 		into.Title, into.EvidenceAligned, into.CanonicalKey = h.Title, h.EvidenceAligned, h.CanonicalKey
 		into.SupersededBy, into.BuildID = h.SupersededBy, h.BuildID
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, `SELECT entry_id, title, content_json, evidence_json, evidence_aligned,
+		canonical_key, superseded_by, build_id FROM entries WHERE project = ? AND entry_id IN ?`, project, ids)
+	if err != nil {
 		return fmt.Errorf("read hits: %w", err)
 	}
 	return nil

@@ -71,26 +71,22 @@ func (o *Outbox) Of(ctx context.Context, kind string, ids []string) (map[string]
 }
 
 func (o *Outbox) query(ctx context.Context, where string, args ...any) ([]Row, error) {
-	found, err := o.conn.Query(ctx, `SELECT item_kind, item_id, embedding_version, project, status, error,
-		attempts, permanent, content_hash, created_at, updated_at, version
-		FROM vector_outbox_raw FINAL WHERE embedding_version = ? AND `+where, append([]any{o.version}, args...)...)
-	if err != nil {
-		return nil, fmt.Errorf("read vector outbox: %w", err)
-	}
-	defer func() { _ = found.Close() }()
 	var out []Row
-	for found.Next() {
+	err := table.Query(ctx, o.conn, func(found driver.Rows) error {
 		var r Row
 		var status string
 		var attempts uint32
 		if err := found.Scan(&r.Kind, &r.ID, &r.EmbeddingVersion, &r.Project, &status, &r.Error, &attempts,
 			&r.Permanent, &r.ContentHash, &r.CreatedAt, &r.UpdatedAt, &r.Rank); err != nil {
-			return nil, fmt.Errorf("read vector outbox: %w", err)
+			return err
 		}
 		r.Status, r.Attempts = schema.OutboxStatus(status), int(attempts)
 		out = append(out, r)
-	}
-	if err := found.Err(); err != nil {
+		return nil
+	}, `SELECT item_kind, item_id, embedding_version, project, status, error,
+		attempts, permanent, content_hash, created_at, updated_at, version
+		FROM vector_outbox_raw FINAL WHERE embedding_version = ? AND `+where, append([]any{o.version}, args...)...)
+	if err != nil {
 		return nil, fmt.Errorf("read vector outbox: %w", err)
 	}
 	return out, nil
@@ -136,23 +132,19 @@ func writeRows(ctx context.Context, conn driver.Conn, rows []Row) error {
 
 // projects returns the projects that have rows, with the number that are done, by name.
 func (o *Outbox) projects(ctx context.Context) ([]projectCount, error) {
-	rows, err := o.conn.Query(ctx, `SELECT project, countIf(status = 'done') FROM vector_outbox
-		WHERE embedding_version = ? GROUP BY project ORDER BY project`, o.version)
-	if err != nil {
-		return nil, fmt.Errorf("count vector outbox: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
 	var out []projectCount
-	for rows.Next() {
+	err := table.Query(ctx, o.conn, func(rows driver.Rows) error {
 		var p projectCount
 		var done uint64
 		if err := rows.Scan(&p.Project, &done); err != nil {
-			return nil, fmt.Errorf("count vector outbox: %w", err)
+			return err
 		}
 		p.Done = int(done)
 		out = append(out, p)
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, `SELECT project, countIf(status = 'done') FROM vector_outbox
+		WHERE embedding_version = ? GROUP BY project ORDER BY project`, o.version)
+	if err != nil {
 		return nil, fmt.Errorf("count vector outbox: %w", err)
 	}
 	return out, nil

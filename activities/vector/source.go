@@ -7,6 +7,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -47,27 +48,23 @@ func (s *EntrySource) After(ctx context.Context, project, id string, limit int) 
 }
 
 func (s *EntrySource) query(ctx context.Context, where string, args ...any) ([]Item, error) {
-	rows, err := s.conn.Query(ctx, `SELECT entry_id, project, title, content_json, entry_type, user, agent,
-		session_id, created_ts, evidence_aligned FROM entries WHERE `+where, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read entries to index: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
 	var out []Item
-	for rows.Next() {
+	err := table.Query(ctx, s.conn, func(rows driver.Rows) error {
 		var e schema.Entry
 		var entryType, content string
 		if err := rows.Scan(&e.ID, &e.Project, &e.Title, &content, &entryType, &e.User, &e.Agent, &e.SessionID,
 			&e.OccurredAt, &e.EvidenceAligned); err != nil {
-			return nil, fmt.Errorf("read entries to index: %w", err)
+			return err
 		}
 		if err := json.Unmarshal([]byte(content), &e); err != nil {
-			return nil, fmt.Errorf("decode entry %q: %w", e.ID, err)
+			return fmt.Errorf("decode entry %q: %w", e.ID, err)
 		}
 		e.Type = schema.EntryType(entryType)
 		out = append(out, EntryItem(e))
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, `SELECT entry_id, project, title, content_json, entry_type, user, agent,
+		session_id, created_ts, evidence_aligned FROM entries WHERE `+where, args...)
+	if err != nil {
 		return nil, fmt.Errorf("read entries to index: %w", err)
 	}
 	return out, nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/table"
 	"axiommind/activities/task"
 	"axiommind/schema"
 )
@@ -89,25 +90,21 @@ func (s *TitleSource) After(ctx context.Context, project, id string, limit int) 
 }
 
 func (s *TitleSource) query(ctx context.Context, where string, args ...any) ([]Item, error) {
-	rows, err := s.conn.Query(ctx, `SELECT event_type, project, seq, payload_json FROM events_raw FINAL WHERE `+where, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read task titles: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
 	var out []Item
-	for rows.Next() {
+	err := table.Query(ctx, s.conn, func(rows driver.Rows) error {
 		var eventType, project, payload string
 		var seq uint64
 		if err := rows.Scan(&eventType, &project, &seq, &payload); err != nil {
-			return nil, fmt.Errorf("read task titles: %w", err)
+			return err
 		}
 		item, err := titleItem(eventType, project, seq, []byte(payload))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		out = append(out, item)
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, `SELECT event_type, project, seq, payload_json FROM events_raw FINAL WHERE `+where, args...)
+	if err != nil {
 		return nil, fmt.Errorf("read task titles: %w", err)
 	}
 	return out, nil
