@@ -15,13 +15,14 @@ import (
 	"github.com/stretchr/testify/require"
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/history/v1"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"axiommind/activities/llm"
-	"axiommind/activities/task"
 	"axiommind/activities/transcript"
 	"axiommind/activities/vector"
 	"axiommind/deploy/local/stacktest"
@@ -64,7 +65,9 @@ func paths() []path {
 		{name: "vector_writer_idle", start: startVectorWriter, rooms: with(func(r *rooms) { r.pending = []vector.Result{{Indexed: 1, Remaining: 1}, {Indexed: 1}} })},
 		{name: "vector_writer_retry", start: startVectorWriter, rooms: with(func(r *rooms) { r.pending = []vector.Result{{Failed: 1, NextRetry: time.Now()}} })},
 		{name: "vector_writer_failed", start: startVectorWriter, rooms: failingIn("IndexPending"), fails: "IndexPending can't"},
-		{name: "project_tasks", start: startProjectTasks},
+		{name: "vector_writer_reconcile", start: startReconcile},
+		{name: "project_tasks", start: startSerial(schema.WorkflowProjectTasks, schema.ProjectWorkflowID("p"), schema.ProjectTasksInput{Project: "p"})},
+		{name: "memory_queue", start: startSerial(schema.WorkflowMemoryQueue, schema.MemoryStream("u", "a"), schema.MemoryQueueInput{User: "u", Agent: "a"})},
 	}
 	for _, step := range []struct{ name, activity string }{
 		{schema.StepOpenBuild, "OpenBuild"}, {schema.StepIngest, "IngestSession"}, {schema.StepExtract, "ExtractWindow"},
@@ -127,57 +130,77 @@ func startVectorWriter(ctx context.Context, t *testing.T, c client.Client) clien
 	return run
 }
 
-func startProjectTasks(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
-	options := client.StartWorkflowOptions{ID: schema.ProjectWorkflowID("p"), TaskQueue: schema.QueueMain}
-	run, err := c.ExecuteWorkflow(ctx, options, schema.WorkflowProjectTasks, schema.ProjectTasksInput{Project: "p"})
-	require.NoError(t, err)
-	for _, session := range []string{"s1", "s2"} {
-		handle, err := c.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-			WorkflowID: run.GetID(), UpdateName: schema.UpdateSession, UpdateID: session,
-			Args: []any{task.SessionInput{Project: "p", SessionID: session}}, WaitForStage: client.WorkflowUpdateStageCompleted,
-		})
-		require.NoError(t, err)
-		require.NoError(t, handle.Get(ctx, nil))
-	}
+func startReconcile(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
+	run := startVectorWriter(ctx, t, c)
+	sendUpdate(ctx, t, c, run, schema.UpdateReconcile, "reconcile")
 	return run
 }
 
-// TestRecordHistories runs every path on a server and keeps its history. Writers that end when
-// nothing comes for a minute make it take some minutes:
+// startSerial starts the writer of a stream and sends it two sessions.
+func startSerial(workflowType, id string, in any) func(context.Context, *testing.T, client.Client) client.WorkflowRun {
+	return func(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
+		run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: schema.QueueMain}, workflowType, in)
+		require.NoError(t, err)
+		for _, session := range []string{"s1", "s2"} {
+			sendUpdate(ctx, t, c, run, schema.UpdateSession, session, map[string]string{"session_id": session})
+		}
+		return run
+	}
+}
+
+func sendUpdate(ctx context.Context, t *testing.T, c client.Client, run client.WorkflowRun, name, id string, args ...any) {
+	handle, err := c.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+		WorkflowID: run.GetID(), UpdateName: name, UpdateID: id, Args: args, WaitForStage: client.WorkflowUpdateStageCompleted,
+	})
+	require.NoError(t, err)
+	require.NoError(t, handle.Get(ctx, nil))
+}
+
+// TestRecordHistories runs every path on a server, each in a namespace of its own, and keeps its
+// history. Writers that end when nothing comes for a minute make it take that long:
 //
 //	go test ./workflows -run TestRecordHistories -record
 func TestRecordHistories(t *testing.T) {
 	if !*record {
 		t.Skip("histories are recorded only with -record")
 	}
-	ctx := t.Context()
-	// The workers take nothing from the machine they run on into the histories.
+	// A sticky queue is named after the machine.
 	worker.SetStickyWorkflowCacheSize(0)
-	c, err := client.Dial(client.Options{
-		HostPort: stacktest.Temporal(t), Identity: "recorder", Logger: slog.New(slog.DiscardHandler),
-	})
+	address := stacktest.Temporal(t)
+	namespaces, err := client.NewNamespaceClient(client.Options{HostPort: address, Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
-	defer c.Close()
+	defer namespaces.Close()
 	old, err := filepath.Glob(historyFile("*"))
 	require.NoError(t, err)
 	for _, file := range old {
 		require.NoError(t, os.Remove(file))
 	}
-	for _, p := range paths() {
-		recordPath(ctx, t, c, p)
-	}
+	t.Run("paths", func(t *testing.T) {
+		for _, p := range paths() {
+			require.NoError(t, namespaces.Register(t.Context(), &workflowservice.RegisterNamespaceRequest{
+				Namespace: p.name, WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour),
+			}))
+			t.Run(p.name, func(t *testing.T) {
+				t.Parallel()
+				recordPath(t.Context(), t, address, p)
+			})
+		}
+	})
 }
 
-func recordPath(ctx context.Context, t *testing.T, c client.Client, p path) {
-	t.Helper()
-	make, start := newRooms, startAs(schema.SessionWorkflowID("s1"))
+func recordPath(ctx context.Context, t *testing.T, address string, p path) {
+	c, err := client.Dial(client.Options{
+		HostPort: address, Namespace: p.name, Identity: "recorder", Logger: slog.New(slog.DiscardHandler),
+	})
+	require.NoError(t, err)
+	defer c.Close()
+	r, start := newRooms(), startAs(schema.SessionWorkflowID("s1"))
 	if p.rooms != nil {
-		make = p.rooms
+		r = p.rooms()
 	}
 	if p.start != nil {
 		start = p.start
 	}
-	r := make()
 	for _, queue := range []string{schema.QueueMain, schema.QueueModel, schema.QueueVector} {
 		w := worker.New(c, queue, worker.Options{Identity: "recorder", DisableWorkflowWorker: queue != schema.QueueMain})
 		if queue == schema.QueueMain {
@@ -191,11 +214,10 @@ func recordPath(ctx context.Context, t *testing.T, c client.Client, p path) {
 	if p.during != nil {
 		p.during(ctx, t, c, run)
 	}
-	err := run.Get(ctx, nil)
-	if p.fails == "" {
-		require.NoError(t, err, p.name)
+	if err := run.Get(ctx, nil); p.fails == "" {
+		require.NoError(t, err)
 	} else {
-		require.ErrorContains(t, err, p.fails, p.name)
+		require.ErrorContains(t, err, p.fails)
 	}
 	saveHistory(ctx, t, c, run, p.name)
 }

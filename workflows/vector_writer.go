@@ -1,7 +1,6 @@
 package workflows
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -65,8 +64,10 @@ func (v *vectorWriter) reconcile(ctx workflow.Context) (vector.Report, error) {
 		return workflow.ExecuteActivity(vectorWork(ctx, "compare with the log"), vectors.ReconcileCollection).Get(ctx, &report)
 	}}
 	v.asked.Send(ctx, r)
-	err := workflow.Await(ctx, func() bool { return r.finished })
-	return report, errors.Join(err, r.err)
+	if err := workflow.Await(ctx, func() bool { return r.finished }); err != nil {
+		return report, err
+	}
+	return report, r.err
 }
 
 // drain takes all wakes as one, and does what updates have asked for.

@@ -97,3 +97,35 @@ func TestVectorWriterCancel(t *testing.T) {
 	require.NoError(t, runVectorWriter(env))
 	require.Less(t, env.Now().Sub(begin), 30*time.Second)
 }
+
+// Asked to, the writer compares the collection with the log between two rounds of writing, and then
+// writes what has drifted.
+func TestVectorWriterReconciles(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	env := vectorEnvironment(r)
+	var u update
+	env.RegisterDelayedCallback(func() {
+		env.UpdateWorkflow(schema.UpdateReconcile, "1", u.callbacks())
+	}, time.Second)
+	require.NoError(t, runVectorWriter(env))
+	require.True(t, u.accepted)
+	require.NoError(t, u.err)
+	require.Equal(t, []string{"IndexPending", "ReconcileCollection", "IndexPending"}, r.order())
+}
+
+// A comparison that fails is the sender's alone, with the activity's own error and not one around it,
+// whose type would be lost on the way.
+func TestVectorWriterReconcileFails(t *testing.T) {
+	t.Parallel()
+	r := newRooms().failing("ReconcileCollection", schema.ErrorVectorRejected)
+	env := vectorEnvironment(r)
+	var u update
+	env.RegisterDelayedCallback(func() {
+		env.UpdateWorkflow(schema.UpdateReconcile, "1", u.callbacks())
+	}, time.Second)
+	require.NoError(t, runVectorWriter(env))
+	_, ok := u.err.(*temporal.ActivityError) //nolint:errorlint // the outermost counts
+	require.True(t, ok, "%T", u.err)
+	require.ErrorContains(t, u.err, "ReconcileCollection can't")
+}
