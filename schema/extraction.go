@@ -37,7 +37,7 @@ const (
 	StatusSuperseded Status = "superseded"
 )
 
-// Fact categories (seed 000).
+// Fact categories.
 const (
 	CategoryPreference = "preference"
 	CategoryKnowledge  = "knowledge"

@@ -35,7 +35,7 @@ func (a *app) taskShowCommand(f *pflag.FlagSet) func(context.Context, []string) 
 	}
 }
 
-func printTask(w io.Writer, d task.TaskDetail) error {
+func printTask(w io.Writer, d task.Detail) error {
 	var b strings.Builder
 	t := d.Task
 	fmt.Fprintf(&b, "%s\n\ntask      %s\nkey       %s\nstatus    %s, %s priority\nsince     %s, changed %s\n",

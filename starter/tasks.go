@@ -72,7 +72,7 @@ func (a *app) blockedCommand(f *pflag.FlagSet) func(context.Context, []string) e
 	}
 }
 
-func printBlocked(w io.Writer, project string, views []task.TaskView) error {
+func printBlocked(w io.Writer, project string, views []task.View) error {
 	var b strings.Builder
 	if len(views) == 0 {
 		fmt.Fprintf(&b, "nothing is blocked in project %s\n", project)
@@ -126,7 +126,7 @@ func (a *app) tasksCommand(f *pflag.FlagSet) func(context.Context, []string) err
 		}
 		return a.withQueries(ctx, o, func(q *task.Queries, s task.Selection) error {
 			s.Limit = *limit
-			var views []task.TaskView
+			var views []task.View
 			var err error
 			switch {
 			case *onlySuggested:
@@ -144,7 +144,7 @@ func (a *app) tasksCommand(f *pflag.FlagSet) func(context.Context, []string) err
 	}
 }
 
-func printTasks(w io.Writer, project string, views []task.TaskView) error {
+func printTasks(w io.Writer, project string, views []task.View) error {
 	if len(views) == 0 {
 		_, err := fmt.Fprintf(w, "no such task in project %s\n", project)
 		return err

@@ -89,7 +89,7 @@ func (b *bundle) rows(t testing.TB) map[string][]string {
 	return out
 }
 
-func titlesOf(views []task.TaskView) []string {
+func titlesOf(views []task.View) []string {
 	out := []string{}
 	for _, v := range views {
 		out = append(out, v.Task.Title)
@@ -236,7 +236,7 @@ func TestQueries(t *testing.T) {
 	)
 	now, morning := task.Selection{Project: "p"}, task.Selection{Project: "p", AsOf: noon.Add(90 * time.Minute)}
 	for name, query := range map[string]struct {
-		list    func(context.Context, task.Selection) ([]task.TaskView, error)
+		list    func(context.Context, task.Selection) ([]task.View, error)
 		now, as []string
 	}{
 		"blocked":        {b.queries.ListBlockedTasks, []string{"Unproven"}, []string{"Ship", "Unproven"}},

@@ -43,8 +43,8 @@ type Selection struct {
 	Limit int
 }
 
-// TaskView is a task and what it waits for.
-type TaskView struct {
+// View is a task and what it waits for.
+type View struct {
 	Task     Entity        `json:"task"`
 	Blockers []BlockerView `json:"blockers"`
 	// Suggestions are blockers without aligned evidence.
@@ -129,12 +129,12 @@ func (q *Queries) source(ctx context.Context, s Selection) (source, error) {
 }
 
 // ListBlockedTasks returns the blocked tasks, each with what it waits for in the end.
-func (q *Queries) ListBlockedTasks(ctx context.Context, s Selection) ([]TaskView, error) {
+func (q *Queries) ListBlockedTasks(ctx context.Context, s Selection) ([]View, error) {
 	return q.list(ctx, s, wants{kind: byStatus, status: schema.TaskBlocked})
 }
 
 // ListTasks returns the tasks in the status, or all for none, the last changed first.
-func (q *Queries) ListTasks(ctx context.Context, s Selection, status schema.TaskStatus) ([]TaskView, error) {
+func (q *Queries) ListTasks(ctx context.Context, s Selection, status schema.TaskStatus) ([]View, error) {
 	if status != "" && !knownStatus(status) {
 		return nil, fmt.Errorf("%w: status %q is none of pending, in_progress, blocked, done, cancelled", ErrCommand, status)
 	}
@@ -142,12 +142,12 @@ func (q *Queries) ListTasks(ctx context.Context, s Selection, status schema.Task
 }
 
 // ListTasksWithOnlySuggestedBlockers returns the tasks whose blockers all lack aligned evidence.
-func (q *Queries) ListTasksWithOnlySuggestedBlockers(ctx context.Context, s Selection) ([]TaskView, error) {
+func (q *Queries) ListTasksWithOnlySuggestedBlockers(ctx context.Context, s Selection) ([]View, error) {
 	return q.list(ctx, s, wants{kind: onlySuggested})
 }
 
 // ListTasksWithUnknownPlaceholderBlocker returns the tasks that wait for something nobody named.
-func (q *Queries) ListTasksWithUnknownPlaceholderBlocker(ctx context.Context, s Selection) ([]TaskView, error) {
+func (q *Queries) ListTasksWithUnknownPlaceholderBlocker(ctx context.Context, s Selection) ([]View, error) {
 	return q.list(ctx, s, wants{kind: withPlaceholder})
 }
 
@@ -176,7 +176,7 @@ func (q *Queries) ListResolvedConditions(ctx context.Context, s Selection) ([]Re
 	return out, nil
 }
 
-func (q *Queries) list(ctx context.Context, s Selection, w wants) ([]TaskView, error) {
+func (q *Queries) list(ctx context.Context, s Selection, w wants) ([]View, error) {
 	src, err := q.source(ctx, s)
 	if err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func (q *Queries) list(ctx context.Context, s Selection, w wants) ([]TaskView, e
 	return views(ctx, src, tasks)
 }
 
-func views(ctx context.Context, src source, tasks []Entity) ([]TaskView, error) {
+func views(ctx context.Context, src source, tasks []Entity) ([]View, error) {
 	ends, err := src.effective(ctx, tasks)
 	if err != nil {
 		return nil, fmt.Errorf("expand blockers: %w", err)
@@ -206,7 +206,7 @@ func views(ctx context.Context, src source, tasks []Entity) ([]TaskView, error) 
 	if err != nil {
 		return nil, fmt.Errorf("load blockers: %w", err)
 	}
-	out := make([]TaskView, len(tasks))
+	out := make([]View, len(tasks))
 	for i, t := range tasks {
 		view := func(b schema.Blocker) BlockerView {
 			end, ok := ends[[2]string{t.ID, b.ID}]
@@ -222,7 +222,7 @@ func views(ctx context.Context, src source, tasks []Entity) ([]TaskView, error) 
 			}
 			return v
 		}
-		out[i] = TaskView{Task: t, Blockers: []BlockerView{}, Suggestions: []BlockerView{}}
+		out[i] = View{Task: t, Blockers: []BlockerView{}, Suggestions: []BlockerView{}}
 		for _, b := range t.Blockers {
 			out[i].Blockers = append(out[i].Blockers, view(b))
 		}
@@ -246,37 +246,37 @@ type HistoryItem struct {
 	Evidence        []schema.Evidence `json:"evidence,omitempty"`
 }
 
-// TaskDetail is all there is of a task.
-type TaskDetail struct {
-	TaskView
+// Detail is all there is of a task.
+type Detail struct {
+	View
 	History []HistoryItem `json:"history"`
 }
 
 // GetTaskDetail returns the task with the id, the beginning of an id, the canonical key or the
 // title, or [ErrNotFound].
-func (q *Queries) GetTaskDetail(ctx context.Context, s Selection, task string) (TaskDetail, error) {
+func (q *Queries) GetTaskDetail(ctx context.Context, s Selection, task string) (Detail, error) {
 	src, err := q.source(ctx, s)
 	if err != nil {
-		return TaskDetail{}, err
+		return Detail{}, err
 	}
 	id, err := src.find(ctx, task)
 	if err != nil {
-		return TaskDetail{}, err
+		return Detail{}, err
 	}
 	found, err := src.load(ctx, []string{id})
 	if err != nil {
-		return TaskDetail{}, fmt.Errorf("load task %q: %w", id, err)
+		return Detail{}, fmt.Errorf("load task %q: %w", id, err)
 	}
 	e, ok := found[id]
 	if !ok || e.Type != schema.EntityTask {
-		return TaskDetail{}, fmt.Errorf("task %q in project %q: %w", clip(task), s.Project, ErrNotFound)
+		return Detail{}, fmt.Errorf("task %q in project %q: %w", clip(task), s.Project, ErrNotFound)
 	}
 	view, err := views(ctx, src, []Entity{e})
 	if err != nil {
-		return TaskDetail{}, err
+		return Detail{}, err
 	}
 	history, err := q.history(ctx, s, id)
-	return TaskDetail{TaskView: view[0], History: history}, err
+	return Detail{View: view[0], History: history}, err
 }
 
 // ErrAmbiguous is wrapped when the beginning of an id is of several tasks.

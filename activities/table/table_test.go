@@ -1,0 +1,72 @@
+package table_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/eventlog"
+	"axiommind/activities/table"
+	"axiommind/deploy/local/stacktest"
+)
+
+func TestMain(m *testing.M) { stacktest.Main(m) }
+
+func connect(t *testing.T) driver.Conn {
+	t.Helper()
+	conn, err := eventlog.Connect(t.Context(), stacktest.Database(t), eventlog.ConnectOptions{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	require.NoError(t, conn.Exec(t.Context(), "CREATE TABLE words (n UInt32, word String) ENGINE = MergeTree ORDER BY n"))
+	return conn
+}
+
+func read(t *testing.T, conn table.Conn, words ...string) []uint32 {
+	t.Helper()
+	var out []uint32
+	require.NoError(t, table.Query(t.Context(), conn, func(rows driver.Rows) error {
+		var n uint32
+		err := rows.Scan(&n)
+		out = append(out, n)
+		return err
+	}, "SELECT n FROM words WHERE word IN ? ORDER BY n", table.Set(words)))
+	return out
+}
+
+// What was inserted is read at once, whatever the words hold, and gone when the table is emptied.
+func TestRoundTrip(t *testing.T) {
+	t.Parallel()
+	conn := connect(t)
+	hostile := `it's \ a "word" ?`
+	require.NoError(t, table.Insert(t.Context(), conn, "words (n, word)", nil))
+	require.NoError(t, table.Insert(t.Context(), conn, "words (n, word)", [][]any{
+		{uint32(1), "one"}, {uint32(2), hostile}, {uint32(3), "세"},
+	}))
+	require.Equal(t, []uint32{2, 3}, read(t, conn, "세", hostile, "none"))
+	require.Equal(t, []uint32{1}, read(t, conn, "one"))
+	require.NoError(t, table.Empty(t.Context(), conn, "words"))
+	require.Empty(t, read(t, conn, "one", "세"))
+}
+
+// An error names the table, without its columns, and wraps its cause.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	conn := connect(t)
+	row := [][]any{{uint32(1), "one"}}
+	require.ErrorContains(t, table.Insert(t.Context(), conn, "absent (n, word)", row), "insert into absent: ")
+	require.ErrorContains(t, table.Insert(t.Context(), conn, "words (n, word)", [][]any{{"no number", "one"}}), "insert into words: ")
+	require.Empty(t, read(t, conn, "one"), "a block is written as a whole")
+	require.ErrorContains(t, table.Empty(t.Context(), conn, "words", "absent"), "empty absent: ")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, table.Insert(ctx, conn, "words (n, word)", row), context.Canceled)
+
+	stop := errors.New("stop")
+	require.NoError(t, table.Insert(t.Context(), conn, "words (n, word)", row))
+	err := table.Query(t.Context(), conn, func(driver.Rows) error { return stop }, "SELECT n FROM words")
+	require.ErrorIs(t, err, stop)
+}
