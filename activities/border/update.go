@@ -90,7 +90,8 @@ func (w Writer) updateOnce(ctx context.Context, c client.Client, name, id string
 	return handle.Get(ctx, result)
 }
 
-// busy reports whether the workflow is there but could not take the update now.
+// busy reports whether the workflow is there but could not take the update now, or not finish it
+// while one call may last: sent again under its id, the update is waited for on.
 func busy(err error) bool {
 	var application *temporal.ApplicationError
 	if errors.As(err, &application) {
@@ -99,5 +100,6 @@ func busy(err error) bool {
 	var exhausted *serviceerror.ResourceExhausted
 	var notFound *serviceerror.NotFound
 	var unavailable *serviceerror.Unavailable
-	return errors.As(err, &exhausted) || errors.As(err, &notFound) || errors.As(err, &unavailable)
+	var timeout *client.WorkflowUpdateServiceTimeoutOrCanceledError
+	return errors.As(err, &timeout) || errors.As(err, &exhausted) || errors.As(err, &notFound) || errors.As(err, &unavailable)
 }
