@@ -133,9 +133,19 @@ func (b *bench) process(t testing.TB, in schema.ProcessSessionInput) schema.Proc
 // tables are the projections: what can be dropped and made again from the events.
 var tables = []string{"entries", "build_runs", "pipeline_metrics", "vector_outbox"}
 
+// awaitIndexed waits until the vector writer has done all that was asked of it. Sessions wait for
+// their entries alone.
+func (b *bench) awaitIndexed(t testing.TB) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		return len(column(t, b.ClickHouse, "SELECT job_id FROM vector_outbox WHERE status = 'pending'")) == 0
+	}, 2*time.Minute, 50*time.Millisecond)
+}
+
 // rows returns the rows of tables and of the event log as text, in order.
 func (b *bench) rows(t testing.TB) map[string][]string {
 	t.Helper()
+	b.awaitIndexed(t)
 	out := map[string][]string{}
 	for _, table := range append([]string{"events"}, tables...) {
 		out[table] = column(t, b.ClickHouse, "SELECT toString(tuple(*)) AS row FROM "+table+" ORDER BY row")

@@ -7,16 +7,19 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/testsuite"
 	"golang.org/x/sync/errgroup"
 
 	"axiommind/activities/build"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/retrieve"
+	"axiommind/activities/transcript"
 	"axiommind/activities/vector"
 	"axiommind/schema"
 )
@@ -167,6 +170,39 @@ func TestGrowingSession(t *testing.T) {
 	require.Equal(t, schema.BuildUnchanged, b.process(t, in).Status)
 }
 
+// An attempt of ingest that stored all and died before it could say so is repeated with the same
+// result: the build's messages are new to it, and it does not take itself for unchanged (I2).
+func TestI2IngestAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	rooms, err := transcript.NewActivities(b.Log)
+	require.NoError(t, err)
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quiet)
+	env := suite.NewTestActivityEnvironment()
+	env.RegisterActivity(rooms)
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	lines := []string{said(1, "user", decision), "{broken", said(2, "assistant", "Noted.")}
+	in := transcript.IngestInput{Session: b.input("again", write(t, path, lines...)), At: time.Now().UTC()}
+	in.Build.Scope = schema.Scope{Project: b.project, User: "u"}
+	for ordinal, want := range []transcript.IngestResult{
+		{Messages: 2, NewMessages: 2, SkippedLines: 1}, {Messages: 3, NewMessages: 1, SkippedLines: 1},
+	} {
+		in.Build.Ordinal, in.Build.Completed = ordinal+1, ordinal > 0
+		in.Build.BuildID = build.ID("again", ordinal+1)
+		for range 2 {
+			value, err := env.ExecuteActivity(rooms.IngestSession, in)
+			require.NoError(t, err)
+			var got transcript.IngestResult
+			require.NoError(t, value.Get(&got))
+			require.Equal(t, want, got)
+		}
+		write(t, path, append(lines, said(3, "user", "yes"))...)
+	}
+	events := column(t, b.ClickHouse, "SELECT event_type FROM events ORDER BY seq")
+	require.Equal(t, []string{"build_started", "session_ingested", "build_started", "session_ingested"}, events)
+}
+
 // What is wrong with an input is said at once, recorded in the build and not tried again.
 func TestRefusedSessions(t *testing.T) {
 	t.Parallel()
@@ -184,7 +220,7 @@ func TestRefusedSessions(t *testing.T) {
 		reason string
 	}{
 		{theirs, `ingest: session "mine" belongs to project`},
-		{gone, "ingest: read source: open /no/such/file.jsonl"},
+		{gone, "/no/such/file.jsonl: no such file or directory"},
 		{notes, "ingest: "},
 	} {
 		_, err := b.try(t.Context(), tt.in)
