@@ -94,7 +94,7 @@ const MaxInlineBytes = 256 << 10
 type ProcessSessionInput struct {
 	// URI names the source: file:///path, or a plain path, readable by the worker.
 	URI      string          `json:"uri,omitempty"`
-	Messages []InlineMessage `json:"messages,omitempty"`
+	Messages []InlineMessage `json:"messages,omitzero"`
 	// Format is one of transcript.Formats; empty to detect it.
 	Format  string `json:"format,omitempty"`
 	Project string `json:"project"`

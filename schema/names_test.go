@@ -1,0 +1,20 @@
+package schema
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A session of no messages is another thing than none: it must arrive so in a child workflow.
+func TestNoMessagesAreMessages(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{`{"messages":[],"project":"p"}`, `{"project":"p"}`} {
+		var in ProcessSessionInput
+		require.NoError(t, json.Unmarshal([]byte(text), &in))
+		out, err := json.Marshal(in)
+		require.NoError(t, err)
+		require.JSONEq(t, text, string(out))
+	}
+}
