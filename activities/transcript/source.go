@@ -55,15 +55,19 @@ func ReadSource(ctx context.Context, uri, format string) ([]*Session, schema.Sou
 	if err != nil {
 		return nil, schema.Source{}, border.Invalid(schema.ErrorInvalidInput, err)
 	}
+	// A pipe can be read once, but is read by the starter, by the worker, and by each retry.
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%q is not a regular file", path)
+	}
+	if err != nil {
+		return nil, schema.Source{}, border.Invalid(schema.ErrorSourceUnreadable, fmt.Errorf("read source: %w", err))
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, schema.Source{}, border.Invalid(schema.ErrorSourceUnreadable, fmt.Errorf("read source: %w", err))
 	}
 	defer func() { _ = file.Close() }()
-	if info, err := file.Stat(); err != nil || info.IsDir() {
-		return nil, schema.Source{}, border.Invalid(schema.ErrorSourceUnreadable,
-			fmt.Errorf("read source %q: not a file: %w", path, errors.Join(err, os.ErrInvalid)))
-	}
 	sessions, source, err := readFrom(&contextReader{ctx, file}, path, format)
 	if err != nil {
 		return nil, schema.Source{}, err

@@ -103,11 +103,11 @@ func ParseAll(r io.Reader, opts Options) ([]*Session, error) {
 	defer src.close()
 
 	b := newBuilder(opts.Name)
-	if !src.blank() {
-		f, err := src.format()
-		if err != nil {
-			return nil, fmt.Errorf("parse %q: %w", opts.Name, err)
-		}
+	f, err := src.format()
+	if err != nil {
+		return nil, fmt.Errorf("parse %q: %w", opts.Name, err)
+	}
+	if f != nil {
 		b.format = f.Name
 		if f.anonymous {
 			b.name = ""
@@ -164,13 +164,24 @@ func (s *source) peek() error {
 
 func (s *source) close() { s.closer() }
 
+// blank reports whether there is nothing in the source: no text, or a list of no messages.
 func (s *source) blank() bool {
-	return s.whole && len(bytes.Trim(s.head, " \t\r\n\x00")) == 0
+	text := bytes.Trim(s.head, " \t\r\n\x00")
+	if inner, ok := bytes.CutPrefix(text, []byte("[")); ok {
+		text = bytes.TrimSpace(bytes.TrimSuffix(inner, []byte("]")))
+	}
+	return s.whole && len(text) == 0
 }
 
+// format is nil for a source with nothing in it.
 func (s *source) format() (*format, error) {
 	if s.opts.Format != "" {
-		return lookup(s.opts.Format)
+		if f, err := lookup(s.opts.Format); err != nil || !s.blank() {
+			return f, err
+		}
+	}
+	if s.blank() {
+		return nil, nil
 	}
 	name, err := Detect(s.opts.Name, s.head)
 	if err != nil {

@@ -96,7 +96,7 @@ func TestParseTellsOfTheSession(t *testing.T) {
 
 func TestParseEmptySource(t *testing.T) {
 	t.Parallel()
-	for _, in := range []string{"", "\n \r\n", "\xef\xbb\xbf", "\x00\x00"} {
+	for _, in := range []string{"", "\n \r\n", "\xef\xbb\xbf", "\x00\x00", "[]", " [\n]\n"} {
 		for _, format := range []string{"", "claude-code"} {
 			s, err := Parse(strings.NewReader(in), Options{Format: format})
 			require.NoError(t, err)
