@@ -97,7 +97,7 @@ func (s *Searcher) Search(ctx context.Context, q Query) (Result, error) {
 		return Result{}, err
 	}
 	limit := cmp.Or(q.Limit, DefaultLimit)
-	result := Result{Alpha: s.alpha}
+	result := Result{Hits: []Hit{}, Alpha: s.alpha}
 	if q.Alpha != nil {
 		result.Alpha = *q.Alpha
 	}
