@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -64,6 +65,9 @@ func (a *app) buildsShowCommand(*pflag.FlagSet) func(context.Context, []string) 
 		}
 		defer func() { _ = conn.Close() }()
 		detail, err := build.Show(ctx, conn, args[0])
+		if errors.Is(err, build.ErrNotFound) {
+			return usageError{err}
+		}
 		if err != nil {
 			return err
 		}

@@ -163,7 +163,8 @@ func TestProcessRefuses(t *testing.T) {
 		says []string
 	}{
 		"no such file":      {[]string{"/no/such/file"}, []string{"/no/such/file", "no such file or directory"}},
-		"no transcripts":    {[]string{empty}, []string{empty, "holds no transcript", "1 file looked at"}},
+		"no transcripts":    {[]string{empty}, []string{empty, "holds no transcript", "1 file looked at", "notes.bin: cannot tell the format"}},
+		"no regular file":   {[]string{os.DevNull}, []string{os.DevNull, "not a regular file"}},
 		"unreadable file":   {[]string{loop}, []string{loop, "too many levels of symbolic links"}},
 		"unknown format":    {[]string{unknown}, []string{unknown, "--format", "claude-code", "codex", "chatgpt", "text"}},
 		"no such format":    {[]string{write(t, "s.jsonl", said(1, "user", decision)), "--format", "word"}, []string{"word", "claude-code"}},
@@ -237,13 +238,19 @@ func TestHelp(t *testing.T) {
 	for _, c := range commands {
 		o := down().run(append(strings.Fields(c.name), "--help")...)
 		require.Equal(t, exitOK, o.code, c.name)
-		require.Contains(t, o.err, c.summary)
-		require.Contains(t, o.err, "Usage: starter "+c.name)
-		require.Contains(t, o.err, "--output")
+		require.Empty(t, o.err, c.name)
+		require.Contains(t, o.out, c.summary)
+		require.Contains(t, o.out, "Usage: starter "+c.name)
+		require.Less(t, strings.Index(o.out, "--output"), strings.Index(o.out, "Settings, "), "own flags come first")
 	}
-	o := down().run("remember", "me")
-	require.Equal(t, exitUsage, o.code)
-	require.Contains(t, o.err, `there is no command "remember me"; run starter help`)
+	for given, says := range map[string]string{
+		"remember me": `there is no command "remember me"; run starter help`,
+		"builds":      "builds is one of: builds list, builds show",
+	} {
+		o := down().run(strings.Fields(given)...)
+		require.Equal(t, exitUsage, o.code)
+		require.Contains(t, o.err, says)
+	}
 }
 
 // Each thing that is wrong inside a transcript is told with its line, and the rest is processed.

@@ -103,18 +103,21 @@ func (a *app) run(ctx context.Context, args []string) error {
 	}
 	c, rest := find(args)
 	if c == nil {
-		return usagef("there is no command %q; run starter help", strings.Join(args[:min(2, len(args))], " "))
+		return unknown(args)
 	}
-	f := pflag.NewFlagSet("starter "+c.name, pflag.ContinueOnError)
-	f.SetOutput(a.errOut)
-	f.Usage = func() {
-		_, _ = fmt.Fprintf(a.errOut, "%s\n\nUsage: starter %s %s [flags]\n\n%s", c.summary, c.name, c.arguments, f.FlagUsages())
-	}
-	a.cfg.Flags(f)
-	f.Lookup("log-level").DefValue = "error"
+	own, settings := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
+	run := c.flags(a, own)
+	own.StringVarP(&a.output, "output", "o", "text", "text or json")
+	a.cfg.Flags(settings)
+	settings.Lookup("log-level").DefValue = "error"
 	a.cfg.LogLevel = "error"
-	f.StringVarP(&a.output, "output", "o", "text", "text or json")
-	run := c.flags(a, f)
+	f := pflag.NewFlagSet("starter "+c.name, pflag.ContinueOnError)
+	f.AddFlagSet(own)
+	f.AddFlagSet(settings)
+	f.Usage = func() {
+		_, _ = fmt.Fprintf(a.out, "%s\n\nUsage: starter %s [flags]\n\n%s\nSettings, which a variable or a file can give too:\n%s",
+			c.summary, strings.TrimSpace(c.name+" "+c.arguments), own.FlagUsages(), settings.FlagUsages())
+	}
 	if err := f.Parse(rest); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
 			return err
@@ -142,6 +145,20 @@ func find(args []string) (*command, []string) {
 		}
 	}
 	return nil, nil
+}
+
+// unknown tells what commands begin with the word that was given.
+func unknown(args []string) error {
+	var names []string
+	for _, c := range commands {
+		if strings.HasPrefix(c.name, args[0]+" ") {
+			names = append(names, c.name)
+		}
+	}
+	if len(names) > 0 {
+		return usagef("%s is one of: %s", args[0], strings.Join(names, ", "))
+	}
+	return usagef("there is no command %q; run starter help", strings.Join(args[:min(2, len(args))], " "))
 }
 
 func (a *app) usage() {

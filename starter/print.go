@@ -46,6 +46,14 @@ func newTable(w io.Writer, header ...string) table.Writer {
 	return t
 }
 
+// rightAligned are columns of numbers, some of which may be missing.
+func rightAligned(first, last int) (columns []table.ColumnConfig) {
+	for n := first; n <= last; n++ {
+		columns = append(columns, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	return columns
+}
+
 // oneLine shortens a text to fit a cell of n runes.
 func oneLine(s string, n int) string {
 	s = strings.Join(strings.Fields(s), " ")

@@ -143,7 +143,8 @@ func (a *app) findJobs(ctx context.Context, o *processOptions, path string) (job
 		return jobs, nil, nil
 	}
 	var files []string
-	err = filepath.WalkDir(path, func(file string, d os.DirEntry, err error) error {
+	// The separator at the end has a link to a directory followed.
+	err = filepath.WalkDir(path+string(filepath.Separator), func(file string, d os.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
 			files = append(files, file)
 		}
@@ -161,12 +162,25 @@ func (a *app) findJobs(ctx context.Context, o *processOptions, path string) (job
 		jobs = append(jobs, found...)
 	}
 	if len(jobs) == 0 {
-		return nil, nil, usagef("directory %s holds no transcript (%s looked at)", path, plural(len(files), "file", "files"))
+		return nil, nil, noTranscript(path, passed)
 	}
 	if o.input.SessionID != "" && len(jobs) > 1 {
 		return nil, nil, usagef("--session names one session, but %s holds %d", path, len(jobs))
 	}
 	return jobs, passed, nil
+}
+
+// noTranscript says what a directory holds instead of transcripts.
+func noTranscript(dir string, passed []*job) error {
+	const shown = 5
+	var b strings.Builder
+	for _, j := range passed[:min(shown, len(passed))] {
+		fmt.Fprintf(&b, "\n  %s: %s", j.File, oneLine(j.Error, 120))
+	}
+	if more := len(passed) - shown; more > 0 {
+		fmt.Fprintf(&b, "\n  and %d more", more)
+	}
+	return usagef("directory %s holds no transcript (%s looked at)%s", dir, plural(len(passed), "file", "files"), b.String())
 }
 
 // reasonOf is the error without the path, which is printed before it.
@@ -271,12 +285,15 @@ func failureText(err error) string {
 
 func printJobs(w io.Writer, jobs, passed []*job) error {
 	t := newTable(w, "session", "status", "messages", "new", "entries", "new", "aligned", "vectors", "file")
+	t.SetColumnConfigs(rightAligned(3, 8))
 	for _, j := range jobs {
-		c := j.Result.Counts
-		t.AppendRow([]any{
-			oneLine(j.Result.SessionID, 40), j.Result.Status, c.Messages, c.NewMessages, c.Entries, c.NewEntries,
-			c.AlignedEntries, c.Indexed, oneLine(filepath.Base(j.File), 40),
-		})
+		row := []any{oneLine(j.Result.SessionID, 40), j.Result.Status}
+		if c := j.Result.Counts; j.Result.BuildID != "" {
+			row = append(row, c.Messages, c.NewMessages, c.Entries, c.NewEntries, c.AlignedEntries, c.Indexed)
+		} else {
+			row = append(row, "-", "-", "-", "-", "-", "-") // Nothing is known of it: it failed, or others do it.
+		}
+		t.AppendRow(append(row, oneLine(filepath.Base(j.File), 40)))
 	}
 	t.Render()
 	for _, j := range jobs {

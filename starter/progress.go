@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/schollz/progressbar/v3"
+	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/client"
 
+	"axiommind/activities/llm"
 	"axiommind/schema"
 )
 
@@ -63,7 +65,7 @@ func (p *progress) look(ctx context.Context, c client.Client, workflowID string,
 			p.describe(j, state)
 		}
 	}
-	p.explain(ctx, c, workflowID, j.Input.SessionID)
+	p.explain(ctx, c, workflowID, j)
 }
 
 func (p *progress) describe(j *job, state schema.Progress) {
@@ -76,18 +78,51 @@ func (p *progress) describe(j *job, state schema.Progress) {
 	p.bar.Describe(text)
 }
 
-// explain says, once for each reason, what a session waits for.
-func (p *progress) explain(ctx context.Context, c client.Client, workflowID, sessionID string) {
-	d, err := c.DescribeWorkflowExecution(ctx, workflowID, "")
-	if err != nil {
-		return
-	}
-	for _, activity := range d.GetPendingActivities() {
-		reason := activity.GetLastFailure().GetMessage()
-		if reason == "" {
+// explain says, once for each reason, what a session waits for: one of its own activities, or one of
+// the writer that an activity has handed its work to.
+func (p *progress) explain(ctx context.Context, c client.Client, workflowID string, j *job) {
+	for _, activity := range pendingActivities(ctx, c, workflowID) {
+		name := activity.GetActivityType().GetName()
+		p.retried(j.Input.SessionID, activity)
+		writer := p.writerOf(ctx, name, j.Input)
+		if writer == "" {
 			continue
 		}
-		p.tell(fmt.Sprintf("%s: %s is tried again: %s", sessionID, activity.GetActivityType().GetName(), reason))
+		for _, work := range pendingActivities(ctx, c, writer) {
+			p.retried(writer, work)
+		}
+	}
+}
+
+func pendingActivities(ctx context.Context, c client.Client, workflowID string) []*workflow.PendingActivityInfo {
+	d, err := c.DescribeWorkflowExecution(ctx, workflowID, "")
+	if err != nil {
+		return nil
+	}
+	return d.GetPendingActivities()
+}
+
+func (p *progress) retried(who string, activity *workflow.PendingActivityInfo) {
+	if reason := activity.GetLastFailure().GetMessage(); reason != "" {
+		p.tell(fmt.Sprintf("%s: %s is tried again: %s", who, activity.GetActivityType().GetName(), reason))
+	}
+}
+
+// writerOf is the workflow that does the work of an activity, empty when the activity does it itself.
+func (p *progress) writerOf(ctx context.Context, activity string, in schema.ProcessSessionInput) string {
+	switch activity {
+	case "SubmitTasks":
+		return schema.ProjectWorkflowID(in.Project)
+	case "SubmitFacts":
+		return schema.MemoryStream(in.User, in.Agent)
+	case "IndexSession":
+		embedder, err := llm.NewEmbedder(ctx, p.a.cfg.Embedder)
+		if err != nil {
+			return "" // The worker has a key that this program was not given.
+		}
+		return schema.VectorWorkflowID(schema.VectorCollection(embedder.Version()))
+	default:
+		return ""
 	}
 }
 
