@@ -51,6 +51,8 @@ type Opened struct {
 
 // OpenBuild returns the build to run for the session.
 func (a *Activities) OpenBuild(ctx context.Context, in OpenInput) (Opened, error) {
+	stop := border.Heartbeat(ctx, border.HeartbeatInterval)
+	defer stop()
 	last, err := ReadLast(ctx, a.log, in.SessionID)
 	if err != nil {
 		return Opened{}, border.Return(err)
@@ -76,6 +78,8 @@ type CloseInput struct {
 // CloseBuild appends how the build ended, and how it began where a failure came before that was known,
 // and projects both.
 func (a *Activities) CloseBuild(ctx context.Context, in CloseInput) error {
+	stop := border.Heartbeat(ctx, border.HeartbeatInterval)
+	defer stop()
 	return border.Return(a.close(ctx, in))
 }
 
