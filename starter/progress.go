@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/client"
 
@@ -14,7 +16,11 @@ import (
 	"axiommind/schema"
 )
 
-const watchEvery = 250 * time.Millisecond
+const (
+	watchEvery = 250 * time.Millisecond
+	// answerTimeout is how long Temporal may take to say how a session is.
+	answerTimeout = 5 * time.Second
+)
 
 // progress draws how far the sessions are, when a person watches.
 type progress struct {
@@ -81,21 +87,30 @@ func (p *progress) describe(j *job, state schema.Progress) {
 // explain says, once for each reason, what a session waits for: one of its own activities, or one of
 // the writer that an activity has handed its work to.
 func (p *progress) explain(ctx context.Context, c client.Client, workflowID string, j *job) {
-	for _, activity := range pendingActivities(ctx, c, workflowID) {
+	for _, activity := range p.pendingActivities(ctx, c, workflowID) {
 		name := activity.GetActivityType().GetName()
 		p.retried(j.Input.SessionID, activity)
 		writer := p.writerOf(ctx, name, j.Input)
 		if writer == "" {
 			continue
 		}
-		for _, work := range pendingActivities(ctx, c, writer) {
+		for _, work := range p.pendingActivities(ctx, c, writer) {
 			p.retried(writer, work)
 		}
 	}
 }
 
-func pendingActivities(ctx context.Context, c client.Client, workflowID string) []*workflow.PendingActivityInfo {
+// pendingActivities are those of a workflow. That Temporal is away is told: the wait for the result goes
+// on in silence.
+func (p *progress) pendingActivities(ctx context.Context, c client.Client, workflowID string) []*workflow.PendingActivityInfo {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
 	d, err := c.DescribeWorkflowExecution(ctx, workflowID, "")
+	var unavailable *serviceerror.Unavailable
+	var late *serviceerror.DeadlineExceeded
+	if errors.As(err, &unavailable) || errors.As(err, &late) {
+		p.tell("temporal at " + p.a.cfg.TemporalAddress + " does not answer; waiting for it")
+	}
 	if err != nil {
 		return nil
 	}
