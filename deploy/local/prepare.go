@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -38,9 +39,7 @@ func writeAddresses(path string, a stack.Addresses) error {
 	if path == "" {
 		return nil
 	}
-	text, err := yaml.Marshal(map[string]string{
-		"temporal-address": a.Temporal, "clickhouse-dsn": a.ClickHouseDSN, "weaviate-url": "http://" + a.WeaviateHost,
-	})
+	text, err := addressesText(a)
 	if err != nil {
 		return fmt.Errorf("write addresses: %w", err)
 	}
@@ -51,6 +50,24 @@ func writeAddresses(path string, a stack.Addresses) error {
 		return fmt.Errorf("write addresses: %w", err)
 	}
 	return nil
+}
+
+// forgetAddresses removes what writeAddresses wrote, unless another stack has written since.
+func forgetAddresses(path string, a stack.Addresses) error {
+	text, err := addressesText(a)
+	if err != nil || path == "" {
+		return err
+	}
+	if there, err := os.ReadFile(path); err != nil || !bytes.Equal(there, text) {
+		return nil //nolint:nilerr // There is nothing to remove, or it is another's.
+	}
+	return os.Remove(path)
+}
+
+func addressesText(a stack.Addresses) ([]byte, error) {
+	return yaml.Marshal(map[string]string{
+		"temporal-address": a.Temporal, "clickhouse-dsn": a.ClickHouseDSN, "weaviate-url": "http://" + a.WeaviateHost,
+	})
 }
 
 // workerConfig is what the environment says, with the addresses of the stack.

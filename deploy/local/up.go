@@ -9,9 +9,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"axiommind/deploy/local/stack"
-
 	"golang.org/x/sync/errgroup"
+
+	"axiommind/deploy/local/stack"
+	"axiommind/worker/service"
 )
 
 // settings are what the commands that start servers take.
@@ -73,7 +74,7 @@ func withStack(ctx context.Context, s settings, out io.Writer, work func(context
 	defer func() {
 		_, _ = fmt.Fprintln(out, "stopping")
 		st.Stop()
-		err = errors.Join(err, removeState(s.dir))
+		err = errors.Join(err, removeState(s.dir), forgetAddresses(service.LocalConfigFile(), st.Addresses()))
 	}()
 	if err := writeState(s.dir, state{PID: os.Getpid(), Started: time.Now(), Addresses: st.Addresses(), Servers: st.Servers()}); err != nil {
 		return err
