@@ -86,7 +86,7 @@ func printBuild(w io.Writer, d build.Detail) error {
 	fmt.Fprintf(&b, "source     %s (%s, %d bytes)\n", r.Source.URI, r.Source.Format, r.Source.Bytes)
 	fmt.Fprintf(&b, "made with  %s, %s, idris2 %s\n", r.ExtractorModel, r.EmbeddingVersion, r.IdrisVersion)
 	fmt.Fprintf(&b, "took       %s, from %s\n", took(r), when(r.StartedAt))
-	fmt.Fprintf(&b, "messages   %d, %d of them new; %d lines not read as they are\n", c.Messages, c.NewMessages, c.SkippedLines)
+	fmt.Fprintf(&b, "messages   %d, %d of them new; %d lines mended or left out\n", c.Messages, c.NewMessages, c.SkippedLines)
 	fmt.Fprintf(&b, "windows    %d, %d of them quarantined\n", c.Windows, c.Quarantined)
 	fmt.Fprintf(&b, "entries    %d, %d of them new, %d with aligned evidence; %d items rejected\n",
 		c.Entries, c.NewEntries, c.AlignedEntries, c.Rejected)

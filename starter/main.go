@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"axiommind/activities/eventlog"
 	"axiommind/worker/service"
 )
 
@@ -91,7 +92,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 		_, _ = fmt.Fprintln(a.errOut, "starter:", err)
 		return exitUsage
 	default:
-		_, _ = fmt.Fprintln(a.errOut, "starter:", err)
+		_, _ = fmt.Fprintln(a.errOut, "starter:", eventlog.Readable(err))
 		return exitFailed
 	}
 }

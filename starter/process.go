@@ -153,7 +153,11 @@ func (a *app) findJobs(ctx context.Context, o *processOptions, path string) (job
 	if err != nil {
 		return nil, nil, usagef("read directory %s: %w", path, err)
 	}
+	bar := a.newProgress(len(files))
+	defer bar.finish()
+	bar.describe("reading " + filepath.Base(path))
 	for _, file := range files {
+		bar.done()
 		found, err := fileJobs(ctx, o, file)
 		if err != nil {
 			passed = append(passed, &job{File: file, Error: reasonOf(err)})
@@ -325,7 +329,7 @@ func note(j *job, alone bool) string {
 		s += fmt.Sprintf("%s is empty: nothing to remember in %s\n", j.Result.SessionID, plural(c.Messages, "message", "messages"))
 	}
 	if c.SkippedLines > 0 {
-		s += fmt.Sprintf("%s: %s of the source could not be read as they are; see starter builds show %s\n",
+		s += fmt.Sprintf("%s: %s of the source had to be mended or left out; see starter builds show %s\n",
 			j.Result.SessionID, plural(c.SkippedLines, "line", "lines"), j.Result.BuildID)
 	}
 	if c.Quarantined > 0 {

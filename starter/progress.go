@@ -68,20 +68,27 @@ func (p *progress) look(ctx context.Context, c client.Client, workflowID string,
 	if p.bar != nil {
 		var state schema.Progress
 		if value, err := c.QueryWorkflow(ctx, workflowID, "", schema.QueryProgress); err == nil && value.Get(&state) == nil {
-			p.describe(j, state)
+			p.session(j, state)
 		}
 	}
 	p.explain(ctx, c, workflowID, j)
 }
 
-func (p *progress) describe(j *job, state schema.Progress) {
+func (p *progress) session(j *job, state schema.Progress) {
 	text := fmt.Sprintf("%s · %s", oneLine(j.Input.SessionID, 24), state.Step)
 	if state.Step == schema.StepExtract && state.WindowsTotal > 0 {
 		text += fmt.Sprintf(" %d/%d", state.WindowsDone, state.WindowsTotal)
 	}
+	p.describe(text)
+}
+
+// describe says what is being done.
+func (p *progress) describe(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.bar.Describe(text)
+	if p.bar != nil {
+		p.bar.Describe(text)
+	}
 }
 
 // explain says, once for each reason, what a session waits for: one of its own activities, or one of

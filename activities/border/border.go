@@ -61,7 +61,7 @@ func Return(err error) error {
 	if errors.As(err, &delay) {
 		options.NextRetryDelay = delay.RetryDelay()
 	}
-	return temporal.NewApplicationErrorWithOptions(err.Error(), failureType, options)
+	return temporal.NewApplicationErrorWithOptions(eventlog.Readable(err).Error(), failureType, options)
 }
 
 func classify(err error) (failureType string, retryable bool) {

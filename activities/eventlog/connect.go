@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -48,7 +49,7 @@ func Connect(ctx context.Context, dsn string, opts ConnectOptions) (driver.Conn,
 	}
 	if err := conn.Ping(ctx); err != nil {
 		_ = conn.Close()
-		return nil, fmt.Errorf("reach clickhouse at %q: %w", o.Addr, err)
+		return nil, fmt.Errorf("reach clickhouse at %s: %w", strings.Join(o.Addr, ", "), Readable(err))
 	}
 	return conn, nil
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
+	"strings"
 	"syscall"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -111,3 +113,25 @@ func Retryable(err error) bool {
 	var network net.Error
 	return errors.As(err, &network)
 }
+
+// Readable returns err with the request that failed left out of its text: of a driver's error a
+// person needs the cause, not the address with all its settings.
+func Readable(err error) error {
+	var request *url.Error
+	if !errors.As(err, &request) {
+		return err
+	}
+	text := strings.Replace(err.Error(), request.Error(), request.Err.Error(), 1)
+	for _, noise := range []string{"failed to query server hello: ", "failed to query server hello info: ", "sendQuery: "} {
+		text = strings.ReplaceAll(text, noise, "")
+	}
+	return &readable{error: err, text: text}
+}
+
+type readable struct {
+	error
+	text string
+}
+
+func (r *readable) Error() string { return r.text }
+func (r *readable) Unwrap() error { return r.error }
