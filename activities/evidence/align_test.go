@@ -257,3 +257,18 @@ func nan() float64 {
 	zero := 0.0
 	return zero / zero
 }
+
+// TestSeed12_1EvidenceAlignment: a quote that is in the source has its exact span, one that is not
+// leaves its entry unaligned.
+func TestSeed12_1EvidenceAlignment(t *testing.T) {
+	t.Parallel()
+	messages := []schema.Message{{Index: 0, Text: "먼저 결정합시다."}, {Index: 1, Text: "content JSONB → JSON 으로 바꿉니다."}}
+	found, aligned := Align(messages, []schema.Quote{{MessageIndex: 1, Quote: "JSONB → JSON"}})
+	require.True(t, aligned)
+	require.Equal(t, schema.Span{ByteStart: 8, ByteEnd: 22, RuneStart: 8, RuneEnd: 20}, found[0].Span)
+	require.Equal(t, "JSONB → JSON", messages[1].Text[found[0].Span.ByteStart:found[0].Span.ByteEnd])
+	missing, aligned := Align(messages, []schema.Quote{{MessageIndex: 1, Quote: "JSONB → JSON"}, {MessageIndex: 1, Quote: "VARCHAR instead of JSON"}})
+	require.False(t, aligned)
+	require.True(t, missing[0].Aligned)
+	require.Equal(t, schema.ReasonNotFound, missing[1].Reason)
+}

@@ -97,8 +97,9 @@ func titlesOf(views []task.View) []string {
 	return out
 }
 
-// TestIdempotency is 12.3: the same session twice adds no events, edges or rows.
-func TestIdempotency(t *testing.T) {
+// TestSeed12_3Idempotency: the same session twice adds no events, edges or rows. That it adds no vector
+// job is seen by the whole system, in the worker's tests.
+func TestSeed12_3Idempotency(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	entries := []schema.Entry{
@@ -120,8 +121,8 @@ func TestIdempotency(t *testing.T) {
 	require.Equal(t, before, b.rows(t))
 }
 
-// TestTransitions is 12.2 on the engine: 300 tasks in_progress -> blocked -> done at one time.
-func TestTransitions(t *testing.T) {
+// TestSeed12_2Transitions, on the engine: 300 tasks in_progress -> blocked -> done at one time.
+func TestSeed12_2Transitions(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	var entries []schema.Entry

@@ -54,8 +54,9 @@ func TestRefusedTextFailsAlone(t *testing.T) {
 	require.Equal(t, 5, b.count(t, "red"))
 }
 
-// A failure that no item is to blame for marks none of them.
-func TestFailureOfTheWhole(t *testing.T) {
+// TestSeed12_4OutboxReconcile: what is pending or failed is taken up again and ends done, or with its
+// failure recorded. A failure that no item is to blame for marks none of them.
+func TestSeed12_4OutboxReconcile(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]error{
 		"unavailable":  errors.New("connection refused"),

@@ -1,0 +1,137 @@
+package build_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/build"
+	"axiommind/activities/eventlog"
+	"axiommind/deploy/local/stacktest"
+	"axiommind/schema"
+)
+
+func TestMain(m *testing.M) { stacktest.Main(m) }
+
+var (
+	spec = schema.BuildSpec{
+		Extractor:     schema.Extractor{Provider: "rules", Model: "rules-v1", PromptHash: "h"},
+		EmbedderModel: "hash", EmbeddingVersion: "hash-v1", IdrisVersion: "unavailable", SchemaVersion: "1",
+	}
+	at = time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
+)
+
+// A build that ended is followed by another one; one that broke off is taken up again.
+func TestNextOrdinal(t *testing.T) {
+	t.Parallel()
+	started := schema.BuildStartedPayload{Ordinal: 3, Spec: spec}
+	id := spec.Extractor.ID()
+	for name, c := range map[string]struct {
+		last      build.Last
+		ordinal   int
+		completed bool
+	}{
+		"none":      {build.Last{}, 1, false},
+		"broke off": {build.Last{Started: started}, 3, false},
+		"failed":    {build.Last{Started: started, Finished: finished(schema.BuildFailed, id)}, 4, false},
+		"succeeded": {build.Last{Started: started, Finished: finished(schema.BuildSuccess, id)}, 4, true},
+		"empty":     {build.Last{Started: started, Finished: finished(schema.BuildEmpty, id)}, 4, true},
+		"another extractor": {build.Last{
+			Started: started, Finished: finished(schema.BuildSuccess, "other"),
+		}, 4, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.ordinal, c.last.NextOrdinal())
+			require.Equal(t, c.completed, c.last.Completed(id))
+		})
+	}
+}
+
+func finished(status schema.BuildStatus, extractor string) *schema.BuildFinishedPayload {
+	return &schema.BuildFinishedPayload{Status: status, ExtractorID: extractor}
+}
+
+// The rows of builds and their steps are the same whether they are projected event by event or
+// rebuilt (I3, I4), and say where a build failed.
+func TestI4Builds(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	conn, err := eventlog.Connect(ctx, stacktest.Database(t), eventlog.ConnectOptions{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	_, err = eventlog.Migrate(ctx, conn)
+	require.NoError(t, err)
+	log, projector := eventlog.New(conn, eventlog.Options{}), build.NewProjector(conn)
+
+	for ordinal, status := range []schema.BuildStatus{schema.BuildFailed, schema.BuildSuccess, schema.BuildRunning} {
+		for _, event := range buildEvents(t, ordinal+1, status) {
+			_, err := log.Append(ctx, schema.SessionStream("s"), []schema.Event{event})
+			require.NoError(t, err)
+			_, err = log.Project(ctx, projector, schema.SessionStream("s"))
+			require.NoError(t, err)
+		}
+	}
+	runs, err := build.List(ctx, conn, build.Filter{Limit: 10})
+	require.NoError(t, err)
+	require.Len(t, runs, 3)
+	require.Equal(t, schema.BuildRunning, runs[0].Status)
+	require.Nil(t, runs[0].FinishedAt)
+	failed, err := build.Show(ctx, conn, build.ID("s", 1)[:12])
+	require.NoError(t, err)
+	require.Equal(t, schema.StepAlign, failed.FailedStep)
+	require.Equal(t, "no luck", failed.Error)
+	require.Equal(t, "rules/rules-v1", failed.ExtractorModel)
+	require.Len(t, failed.Metrics, 2)
+	require.Equal(t, []build.Problem{{Where: "line 7", Reason: "not JSON"}}, failed.Problems)
+	_, err = build.Show(ctx, conn, "nosuch")
+	require.ErrorIs(t, err, build.ErrNotFound)
+
+	_, err = log.Rebuild(ctx, projector)
+	require.NoError(t, err)
+	again, err := build.List(ctx, conn, build.Filter{Limit: 10})
+	require.NoError(t, err)
+	require.Equal(t, runs, again)
+	detail, err := build.Show(ctx, conn, build.ID("s", 1))
+	require.NoError(t, err)
+	require.Equal(t, failed, detail)
+	last, err := build.ReadLast(context.WithoutCancel(ctx), log, "s")
+	require.NoError(t, err)
+	require.Equal(t, 3, last.NextOrdinal())
+}
+
+// buildEvents are the events of one build; of a running one there is no end yet.
+func buildEvents(t *testing.T, ordinal int, status schema.BuildStatus) []schema.Event {
+	t.Helper()
+	id, start := build.ID("s", ordinal), at.Add(time.Duration(ordinal)*time.Hour)
+	opened, err := build.StartedEvent(schema.BuildStartedPayload{
+		BuildID: id, SessionID: "s", Ordinal: ordinal, Scope: schema.Scope{Project: "p", User: "u"},
+		Source: schema.Source{URI: "file:///s.jsonl", Format: "messages", Bytes: 12}, Spec: spec,
+	}, start)
+	require.NoError(t, err)
+	events := []schema.Event{opened}
+	if ordinal == 1 {
+		events = append(events, schema.Event{
+			Type: schema.SessionIngested, TS: start, Actor: "pipeline", SessionID: "s", Project: "p", BuildID: id,
+			DedupeKey: "ingested", Payload: []byte(`{"skipped":[{"line":7,"reason":"not JSON"}]}`),
+		})
+	}
+	if status == schema.BuildRunning {
+		return events
+	}
+	end := schema.BuildFinishedPayload{
+		BuildID: id, SessionID: "s", Status: status, ExtractorID: spec.Extractor.ID(),
+		Metrics: []schema.StepMetric{
+			{Step: schema.StepIngest, StartedAt: start, LatencyMS: 1.5, Success: true},
+			{Step: schema.StepAlign, StartedAt: start.Add(time.Second), LatencyMS: 2, Error: "no luck"},
+		},
+	}
+	if status == schema.BuildFailed {
+		end.FailedStep, end.Error = schema.StepAlign, "no luck"
+	}
+	closed, err := build.FinishedEvent(end, "p", start.Add(time.Minute))
+	require.NoError(t, err)
+	return append(events, closed)
+}
