@@ -69,6 +69,8 @@ var commands = []command{
 	{"conditions resolved", "", "list what conditions turned out to be", (*app).conditionsResolvedCommand},
 	{"condition resolve", "ID TARGET", "say what a condition turned out to be", (*app).conditionResolveCommand},
 	{"artifact close", "ID", "say that an artifact is done with", (*app).artifactCloseCommand},
+	{"facts", "", "list what is remembered of a user", (*app).factsCommand},
+	{"context", "", "print what is remembered for a prompt, within a token budget", (*app).contextCommand},
 	{"builds list", "", "list the latest builds", (*app).buildsListCommand},
 	{"builds show", "ID", "show a build, its steps and what failed", (*app).buildsShowCommand},
 	{"reconcile", "", "compare Weaviate with the log and repair what has drifted", (*app).reconcileCommand},
