@@ -67,8 +67,6 @@ type BuildCounts struct {
 	NewEntries     int `json:"new_entries"`
 	Rejected       int `json:"rejected"`
 	AlignedEntries int `json:"aligned_entries"`
-	TaskEvents     int `json:"task_events"`
-	FactEvents     int `json:"fact_events"`
 	Indexed        int `json:"indexed"`
 	IndexFailed    int `json:"index_failed"`
 }

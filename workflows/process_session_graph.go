@@ -46,8 +46,6 @@ func addCounts(acc, v schema.BuildCounts) schema.BuildCounts {
 	acc.NewEntries += v.NewEntries
 	acc.Rejected += v.Rejected
 	acc.AlignedEntries += v.AlignedEntries
-	acc.TaskEvents += v.TaskEvents
-	acc.FactEvents += v.FactEvents
 	acc.Indexed += v.Indexed
 	acc.IndexFailed += v.IndexFailed
 	return acc

@@ -78,20 +78,12 @@ func (p *processSession) materialize(ctx workflow.Context, s sessionState) (stat
 
 func (p *processSession) resolveTasks(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
 	in := task.SessionInput{Project: p.input.Project, SessionID: p.input.SessionID, BuildID: sessionOpened.Get(s).BuildID}
-	var result task.Result
-	if err := workflow.ExecuteActivity(storeWork(ctx, "task notes"), tasks.SubmitTasks, in).Get(ctx, &result); err != nil {
-		return nil, err
-	}
-	return stategraph.Update{sessionCounts.Add(p.counted(schema.BuildCounts{TaskEvents: result.Events}))}, nil
+	return nil, workflow.ExecuteActivity(storeWork(ctx, "task notes"), tasks.SubmitTasks, in).Get(ctx, nil)
 }
 
 func (p *processSession) updateFacts(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
 	in := fact.SessionInput{Scope: p.scope(), SessionID: p.input.SessionID, BuildID: sessionOpened.Get(s).BuildID}
-	var result fact.Result
-	if err := workflow.ExecuteActivity(storeWork(ctx, "facts"), facts.SubmitFacts, in).Get(ctx, &result); err != nil {
-		return nil, err
-	}
-	return stategraph.Update{sessionCounts.Add(p.counted(schema.BuildCounts{FactEvents: result.Events}))}, nil
+	return nil, workflow.ExecuteActivity(storeWork(ctx, "facts"), facts.SubmitFacts, in).Get(ctx, nil)
 }
 
 func (p *processSession) project(ctx workflow.Context, _ sessionState) (stategraph.Update, error) {

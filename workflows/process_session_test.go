@@ -76,7 +76,7 @@ func TestProcessSession(t *testing.T) {
 	}{
 		{
 			name: "success", change: func(*rooms) {}, order: steps, status: schema.BuildSuccess,
-			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, TaskEvents: 1, FactEvents: 1, Indexed: 1},
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, Indexed: 1},
 		},
 		{
 			name: "unchanged", change: func(r *rooms) { r.ingested = transcript.IngestResult{Unchanged: true, Messages: 2} },
@@ -98,19 +98,19 @@ func TestProcessSession(t *testing.T) {
 			name:   "a later build adds nothing and keeps what there is",
 			change: func(r *rooms) { r.opened.First, r.record = false, llm.RecordResult{} },
 			order:  steps, status: schema.BuildSuccess,
-			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, TaskEvents: 1, FactEvents: 1, Indexed: 1},
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, Indexed: 1},
 		},
 		{
 			name:   "partial: a truncated answer",
 			change: func(r *rooms) { r.record.Truncated = 1 },
 			order:  steps, status: schema.BuildPartial,
-			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Quarantined: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, TaskEvents: 1, FactEvents: 1, Indexed: 1},
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Quarantined: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, Indexed: 1},
 		},
 		{
 			name:   "partial: a vector failed",
 			change: func(r *rooms) { r.indexed.Indexed, r.indexed.Failed = 0, 1 },
 			order:  steps, status: schema.BuildPartial,
-			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, TaskEvents: 1, FactEvents: 1, IndexFailed: 1},
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, IndexFailed: 1},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
