@@ -41,7 +41,20 @@ type Evidence struct {
 	RepairedFrom *int `json:"repaired_from,omitempty"`
 	// Reason says why the quote is not aligned, or "ambiguous" when it is, in several places.
 	Reason string `json:"reason,omitempty"`
+	// Doubts lists where the quote may say something else than Text, in order.
+	Doubts []Doubt `json:"doubts,omitempty"`
 }
+
+// Doubt is a word or number of a quote that may say something else than the source's at its place:
+// it differs in a noisy quote, or the quote begins or ends within it.
+type Doubt struct {
+	Quote  string `json:"quote"`
+	Source string `json:"source"`
+}
+
+// Proves reports whether the evidence proves what its quote says: it is aligned, and nothing about it
+// is in doubt.
+func (e *Evidence) Proves() bool { return e.Aligned && len(e.Doubts) == 0 }
 
 // Reasons of Evidence.
 const (
