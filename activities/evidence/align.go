@@ -3,6 +3,7 @@ package evidence
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"unicode"
 
 	"axiommind/schema"
@@ -66,18 +67,36 @@ func (a *Aligner) Align(quote schema.Quote) schema.Evidence {
 }
 
 // AlignEntry finds the quotes of one entry, in their order. Of several occurrences of a quote the
-// one nearest to the entry's other evidence is chosen. It reports whether the entry is aligned: it
-// has at least one quote, and every quote is found.
+// one nearest to the entry's other evidence is chosen, one without doubts before others. It reports
+// whether the entry is aligned: it has at least one quote, and the evidence for every quote proves it.
 func (a *Aligner) AlignEntry(quotes []schema.Quote) (evidence []schema.Evidence, aligned bool) {
 	evidence = make([]schema.Evidence, len(quotes))
-	found := make([]*source, len(quotes))
+	found := make([]*finding, len(quotes))
 	aligned = len(quotes) > 0
 	for i, q := range quotes {
 		evidence[i], found[i] = a.align(q)
-		aligned = aligned && evidence[i].Aligned
+		aligned = aligned && evidence[i].Proves()
 	}
 	settle(evidence, found)
 	return evidence, aligned
+}
+
+// finding is where a quote was found, and which of the places may be chosen: those without doubts,
+// or all when every place has some.
+type finding struct {
+	source *source
+	places []place
+}
+
+type place struct {
+	span   schema.Span
+	doubts []schema.Doubt
+}
+
+// choose sets what evidence says of its place.
+func (f *finding) choose(e *schema.Evidence, p place) {
+	e.Span, e.Doubts = p.span, p.doubts
+	e.Text = f.source.text[p.span.ByteStart:p.span.ByteEnd]
 }
 
 // match is what a stage found in one message: byte spans in order, at least one.
@@ -90,7 +109,7 @@ type match struct {
 // extent is a half-open range of bytes.
 type extent struct{ start, end int }
 
-func (a *Aligner) align(quote schema.Quote) (schema.Evidence, *source) {
+func (a *Aligner) align(quote schema.Quote) (schema.Evidence, *finding) {
 	q := newQuote(quote.Quote)
 	e := schema.Evidence{MessageIndex: quote.MessageIndex, Quote: quote.Quote, QuoteHash: hashOf(quote.Quote)}
 	if reason := q.unfit(); reason != "" {
@@ -111,16 +130,23 @@ func (a *Aligner) align(quote schema.Quote) (schema.Evidence, *source) {
 		e.RepairedFrom = &quote.MessageIndex
 	}
 	e.Aligned, e.Method, e.Confidence = true, m.method, m.confidence
-	e.Span = s.span(m.spans[0])
-	e.Text = s.text[e.Span.ByteStart:e.Span.ByteEnd]
+	f := &finding{source: s, places: make([]place, len(m.spans))}
+	for i, x := range m.spans {
+		f.places[i] = place{s.span(x), s.doubts(q, m.method, x)}
+	}
 	if len(m.spans) > 1 {
 		e.Reason = schema.ReasonAmbiguous
 		e.Occurrences = make([]schema.Span, len(m.spans))
-		for i, x := range m.spans {
-			e.Occurrences[i] = s.span(x)
+		for i, p := range f.places {
+			e.Occurrences[i] = p.span
 		}
 	}
-	return e, s
+	doubted := func(p place) bool { return len(p.doubts) > 0 }
+	if sure := slices.DeleteFunc(slices.Clone(f.places), doubted); len(sure) > 0 {
+		f.places = sure
+	}
+	f.choose(&e, f.places[0])
+	return e, f
 }
 
 // find looks for a quote in the stated message, which is nil when the window has none of that

@@ -34,19 +34,19 @@ func (s *source) similar(q *quote) (m *match, near bool) {
 		return nil, false
 	}
 	candidates := s.candidates(q)
-	best := 0.0
+	best, doubted := 0.0, false
 	for _, c := range candidates {
 		if m != nil && c.distance > candidates[0].distance+2 {
 			break
 		}
-		x, similarity := s.fit(q, c)
-		if similarity < MinSimilarity {
+		x, similarity, doubts := s.fit(q, c)
+		if similarity < MinSimilarity || m != nil && !doubted && len(doubts) > 0 {
 			continue
 		}
 		switch {
-		case m == nil || similarity > best:
+		case m == nil || similarity > best || doubted && len(doubts) == 0:
 			m = &match{schema.MethodApproximate, approximateConfidence(similarity), []extent{x}}
-			best = similarity
+			best, doubted = similarity, len(doubts) > 0
 		case similarity == best && !slices.ContainsFunc(m.spans, func(y extent) bool { return x.start < y.end && y.start < x.end }):
 			m.spans = append(m.spans, x)
 		}
@@ -83,9 +83,9 @@ func (s *source) candidates(q *quote) []candidate {
 	return found[:min(len(found), maxCandidates)]
 }
 
-// fit chooses the borders of a candidate and returns its similarity to the quote, 0 when it means
-// something else.
-func (s *source) fit(q *quote, c candidate) (best extent, similarity float64) {
+// fit chooses the borders of a candidate and returns its similarity to the quote, 0 when it says
+// something else, and where it may.
+func (s *source) fit(q *quote, c candidate) (best extent, similarity float64, doubts []schema.Doubt) {
 	runes, v := q.runes(), s.folded()
 	rank := -1
 	for _, end := range c.ends {
@@ -120,14 +120,15 @@ func (s *source) fit(q *quote, c candidate) (best extent, similarity float64) {
 		rank, best = r, x
 	}
 	if rank < 0 {
-		return extent{}, 0
+		return extent{}, 0, nil
 	}
-	return best, s.similarityAt(q, best)
+	similarity, doubts = s.similarityAt(q, best)
+	return best, similarity, doubts
 }
 
 // similarityAt returns the similarity of a quote to a place of the message, 0 when it is below the
-// threshold or differs in what it means.
-func (s *source) similarityAt(q *quote, x extent) float64 {
+// threshold or says something else, and where it may say something else.
+func (s *source) similarityAt(q *quote, x extent) (similarity float64, doubts []schema.Doubt) {
 	v, runes := s.folded(), q.runes()
 	start, end := v.within(x)
 	text := []rune(v.text[start:end])
@@ -135,25 +136,26 @@ func (s *source) similarityAt(q *quote, x extent) float64 {
 	limit := int(float64(longer) * (1 - MinSimilarity))
 	columns, distance, ok := path(runes, text, limit)
 	if !ok {
-		return 0
+		return 0, nil
 	}
-	similarity := 1 - float64(distance)/float64(longer)
+	similarity = 1 - float64(distance)/float64(longer)
 	if similarity < MinSimilarity {
-		return 0
+		return 0, nil
 	}
 	g := guard{
 		quote:   side{text: runes, view: q.literal(), original: q.text},
 		source:  side{text: text, view: v, original: s.text, offset: start},
 		columns: columns,
 	}
-	if !g.sameMeaning() {
-		return 0
+	if doubts, ok = g.judge(); !ok {
+		return 0, nil
 	}
-	return similarity
+	return similarity, doubts
 }
 
 func (s *source) similarAt(q *quote, x extent) bool {
-	return s.similarityAt(q, x) >= MinSimilarity
+	similarity, _ := s.similarityAt(q, x)
+	return similarity >= MinSimilarity
 }
 
 // approximateConfidence maps a similarity in [0.85,1] to a confidence in [0.85,0.95).

@@ -4,11 +4,13 @@ import (
 	"slices"
 	"unicode"
 	"unicode/utf8"
+
+	"axiommind/schema"
 )
 
-// guard decides whether a quote and the text it was aligned with mean the same: they may differ by
-// slips of typing inside words, never by a number, a negation, an operator, a unit, a name or a
-// word.
+// guard decides whether a quote and the text it was aligned with say the same. A quote that does not
+// prove may still be found: where it is damaged beyond doubt, what may be another word or a damaged
+// number is as likely damage.
 type guard struct {
 	quote, source side
 	columns       []edit
@@ -32,28 +34,31 @@ const (
 	// damage: no writer means it, such as a foreign letter within a word. It shows that the quote
 	// is noisy.
 	damage
-	// doubtful: as likely another word as a slip. It is let through in a quote that is noisy
-	// elsewhere.
+	// doubtful: as likely another word or number as a slip.
 	doubtful
-	// suspect: more likely another word. It is let through in a quote full of noise.
+	// suspect: more likely another word.
 	suspect
+	// another: a word that the source does not have there.
+	another
 	// fatal: the meaning changes.
 	fatal
 )
 
-// Noise that outweighs a doubt or a suspicion: who changes a meaning changes one word or two and
-// leaves the rest alone.
+// Damage that outweighs what else a difference may mean: who changes a meaning changes one word or
+// two and leaves the rest alone.
 const (
-	manyDoubts = 2
-	muchNoise  = 2
+	manyDoubts  = 2
+	muchDamage  = 2
+	heavyDamage = 3
 )
 
-func (g *guard) sameMeaning() bool {
+// judge reports whether the quote is found at the text, and where it may say something else.
+func (g *guard) judge() (doubts []schema.Doubt, ok bool) {
 	if !slices.Equal(negations(g.quote.text), negations(g.source.text)) ||
 		!slices.Equal(operators(g.quote.text), operators(g.source.text)) {
-		return false
+		return nil, false
 	}
-	noise, doubts, suspicions := 0, 0, 0
+	var count [fatal]int
 	for start := 0; start < len(g.columns); {
 		end := start
 		for end < len(g.columns) && !g.separates(end) {
@@ -61,24 +66,33 @@ func (g *guard) sameMeaning() bool {
 		}
 		if d := g.newDifference(start, end); d.any {
 			v, noisy := d.judge()
-			switch v {
-			case fatal:
-				return false
-			case suspect:
-				suspicions++
-			case doubtful:
-				doubts++
+			if v == fatal {
+				return nil, false
 			}
 			if noisy {
-				noise++
+				count[damage]++
+			}
+			if v > damage {
+				count[v]++
+				doubts = append(doubts, d.doubt())
 			}
 		}
 		start = end + 1
 	}
-	if suspicions > 0 && noise+doubts < muchNoise {
-		return false
+	return doubts, outweighed(count)
+}
+
+// outweighed reports whether a quote is damaged enough for the doubts about it to be damage too.
+func outweighed(count [fatal]int) bool {
+	switch noise := count[damage]; {
+	case count[another] > 0:
+		return noise >= heavyDamage*count[another]
+	case count[suspect] > 0:
+		return noise+count[doubtful] >= muchDamage
+	case count[doubtful] > 0:
+		return noise > 0 || count[doubtful] >= manyDoubts
 	}
-	return doubts+suspicions == 0 || noise > 0 || doubts >= manyDoubts
+	return true
 }
 
 // separates reports whether a column is an equal separator on both sides, so that differences
@@ -111,7 +125,7 @@ func (s *side) joins(i int) bool {
 // written returns the word that holds a range of the text, as the original has it and whole even
 // where the text cuts it.
 func (s *side) written(start, end int) string {
-	if start >= end {
+	if start < 0 || start >= end {
 		return ""
 	}
 	from := s.offset
@@ -199,6 +213,13 @@ func (d *difference) addLetters(q, s rune) {
 	}
 }
 
+// doubt names the words that hold a difference.
+func (d *difference) doubt() schema.Doubt {
+	return schema.Doubt{
+		Quote: d.g.quote.written(d.qStart, d.qEnd), Source: d.g.source.written(d.sStart, d.sEnd),
+	}
+}
+
 // splits reports whether the rune at i stands between two digits.
 func (s *side) splits(i int) bool {
 	return unicode.IsDigit(s.at(i-1)) && unicode.IsDigit(s.at(i+1))
@@ -271,8 +292,7 @@ func (s *side) sign(i int) bool {
 }
 
 // judgeNumbers compares digits. One that the quote has and the source has not is a changed number.
-// One that noise took out of a long number leaves the number damaged; one that is merely missing is
-// doubtful.
+// A number that lost a digit, or of which one cannot be read, may be damaged and proves nothing.
 func (d *difference) judgeNumbers() (v verdict, noisy bool) {
 	q, s := &d.g.quote, &d.g.source
 	total, lost, unread, foreign, inserted := 0, 0, 0, false, false
@@ -307,17 +327,15 @@ func (d *difference) judgeNumbers() (v verdict, noisy bool) {
 	case d.cutsNumber():
 		return fatal, false
 	case lost+unread == 0 && total > 2, lost == 0 && unread == 1 && total > 1 && foreign:
-		return damage, true
+		return doubtful, true
 	case lost == 0 && unread <= 1 && total == 2:
 		return doubtful, noisy
 	case lost == 1 && total == 2 && unread == 0:
 		return suspect, noisy
 	case total < 3 || 3*lost > total || 2*(lost+unread) > total:
 		return fatal, false
-	case lost > 0:
-		return doubtful, noisy || unread > 0
 	}
-	return damage, true
+	return doubtful, noisy || unread > 0
 }
 
 // cutsNumber reports whether the text begins or ends inside a number of the message, and not with a

@@ -6,58 +6,54 @@ import (
 	"axiommind/schema"
 )
 
-// settle chooses, for each quote with several occurrences, the one nearest to the entry's other
-// evidence in the same message. Evidence with one place counts first; where all have several, the
-// closest two decide.
-func settle(evidence []schema.Evidence, found []*source) {
+// settle chooses, for each quote with several places, the one nearest to the entry's other evidence
+// in the same message. Evidence with one place counts first; where all have several, the closest two
+// decide.
+func settle(evidence []schema.Evidence, found []*finding) {
 	var fixed, open []int
-	for i := range evidence {
+	for i, f := range found {
 		switch {
-		case !evidence[i].Aligned:
-		case len(evidence[i].Occurrences) > 1:
+		case f == nil:
+		case len(f.places) > 1:
 			open = append(open, i)
 		default:
 			fixed = append(fixed, i)
 		}
 	}
 	for len(open) > 0 {
-		i, span, ok := nearest(evidence, open, fixed)
+		i, p, ok := nearest(found, open, fixed)
 		if !ok {
-			i, span, ok = nearest(evidence, open, open)
+			i, p, ok = nearest(found, open, open)
 		}
 		if !ok {
 			return
 		}
-		evidence[i].Span = span
-		evidence[i].Text = found[i].text[span.ByteStart:span.ByteEnd]
+		found[i].choose(&evidence[i], p)
+		found[i].places = []place{p}
 		fixed = append(fixed, i)
 		open = slices.DeleteFunc(open, func(j int) bool { return j == i })
 	}
 }
 
-// nearest returns the evidence among open, and which of its occurrences, that lies nearest to an
-// occurrence of one of the anchors.
-func nearest(evidence []schema.Evidence, open, anchors []int) (best int, span schema.Span, ok bool) {
+// nearest returns the finding among open, and which of its places, that lies nearest to a place of
+// one of the anchors.
+func nearest(found []*finding, open, anchors []int) (best int, chosen place, ok bool) {
 	least := 0
 	for _, i := range open {
 		for _, j := range anchors {
-			if i == j || evidence[i].MessageIndex != evidence[j].MessageIndex {
+			if i == j || found[i].source != found[j].source {
 				continue
 			}
-			places := evidence[j].Occurrences
-			if !slices.Contains(open, j) {
-				places = []schema.Span{evidence[j].Span}
-			}
-			for _, a := range evidence[i].Occurrences {
-				for _, b := range places {
-					if d := away(a, b); !ok || d < least {
-						best, span, least, ok = i, a, d, true
+			for _, a := range found[i].places {
+				for _, b := range found[j].places {
+					if d := away(a.span, b.span); !ok || d < least {
+						best, chosen, least, ok = i, a, d, true
 					}
 				}
 			}
 		}
 	}
-	return best, span, ok
+	return best, chosen, ok
 }
 
 // away is the number of bytes between two spans, 0 when they touch or overlap.

@@ -266,7 +266,7 @@ func nameLike(word string) bool {
 // humps only the one that differs counts.
 func (d *difference) anotherWord() bool {
 	q, _ := d.hump()
-	return commonWords()[q] || known[q]
+	return english(q) || known[q]
 }
 
 // otherUnit reports whether a name with humps ends with another unit.

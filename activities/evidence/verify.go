@@ -3,6 +3,7 @@ package evidence
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"axiommind/schema"
 )
@@ -16,8 +17,8 @@ func falsef(format string, args ...any) error {
 
 // Verify reports whether evidence is true of the text of its message: the hashes are right, the span
 // lies in the text on grapheme borders, bytes and runes agree, Text is the source's text there, and
-// the quote equals that text in the way Method claims, with a confidence in that method's band. It
-// depends on nothing but its arguments. Evidence that is not aligned claims nothing and fails.
+// the quote equals that text in the way Method claims, with a confidence in that method's band and
+// with no doubts but those listed. It depends on nothing but its arguments. Evidence that is not aligned claims nothing and fails.
 func Verify(source string, e schema.Evidence) error {
 	if !e.Aligned {
 		return falsef("quote is not aligned: %s", e.Reason)
@@ -41,6 +42,9 @@ func Verify(source string, e schema.Evidence) error {
 	}
 	if err := s.verifyClaim(q, e.Method, e.Confidence, extentOf(e.Span)); err != nil {
 		return err
+	}
+	if doubts := s.doubts(q, e.Method, extentOf(e.Span)); !slices.Equal(doubts, e.Doubts) {
+		return falsef("doubts %v are not those of quote and text: %v", e.Doubts, doubts)
 	}
 	return s.verifyOccurrences(q, e)
 }

@@ -3,15 +3,34 @@ package evidence
 import (
 	_ "embed"
 	"strings"
-	"sync"
 )
 
+// wordsEN holds English words and terms of computing, one a line, in order: SCOWL up to level 50, by
+// Kevin Atkinson and others (words_en.COPYRIGHT), and terms of our own.
+//
 //go:embed words_en.txt
 var wordsEN string
 
-// commonWords are English words of three to eight letters that are one letter away from another
-// common word: a slip that makes one of them may be no slip.
-var commonWords = sync.OnceValue(func() map[string]bool { return set(wordsEN) })
+// english reports whether a word of small letters is one that people write in English.
+func english(word string) bool {
+	low, high := 0, len(wordsEN)
+	for low < high {
+		start := (low + high) / 2
+		for start > low && wordsEN[start-1] != '\n' {
+			start--
+		}
+		end := start + strings.IndexByte(wordsEN[start:], '\n')
+		switch c := strings.Compare(word, wordsEN[start:end]); {
+		case c == 0:
+			return true
+		case c < 0:
+			high = start
+		default:
+			low = end + 1
+		}
+	}
+	return false
+}
 
 // set makes a set of the words of a text.
 func set(text string) map[string]bool {
@@ -52,6 +71,9 @@ var denyingWords = set(`
 
 // contracted are contractions with not whose apostrophe was left out.
 var contracted = set(`dont doesnt didnt cant couldnt wont wouldnt shouldnt isnt arent wasnt werent hasnt havent hadnt mustnt neednt aint`)
+
+// auxiliary are verbs that a denial follows.
+var auxiliary = set(`am is are was were be been do does did has have had will would shall should can could may might must need`)
 
 // denying are characters that deny wherever they stand in Chinese, Japanese and Korean.
 var denying = runeSet("不没沒未无無别別非勿莫毋否禁 안못않없 ぬず")
