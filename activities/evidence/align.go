@@ -85,16 +85,16 @@ func (a *Aligner) AlignEntry(quotes []schema.Quote) (evidence []schema.Evidence,
 // or all when every place has some.
 type finding struct {
 	source *source
-	places []place
+	places []occurrence
 }
 
-type place struct {
+type occurrence struct {
 	span   schema.Span
 	doubts []schema.Doubt
 }
 
 // choose sets what evidence says of its place.
-func (f *finding) choose(e *schema.Evidence, p place) {
+func (f *finding) choose(e *schema.Evidence, p occurrence) {
 	e.Span, e.Doubts = p.span, p.doubts
 	e.Text = f.source.text[p.span.ByteStart:p.span.ByteEnd]
 }
@@ -130,9 +130,9 @@ func (a *Aligner) align(quote schema.Quote) (schema.Evidence, *finding) {
 		e.RepairedFrom = &quote.MessageIndex
 	}
 	e.Aligned, e.Method, e.Confidence = true, m.method, m.confidence
-	f := &finding{source: s, places: make([]place, len(m.spans))}
+	f := &finding{source: s, places: make([]occurrence, len(m.spans))}
 	for i, x := range m.spans {
-		f.places[i] = place{s.span(x), s.doubts(q, m.method, x)}
+		f.places[i] = occurrence{s.span(x), s.doubts(q, m.method, x)}
 	}
 	if len(m.spans) > 1 {
 		e.Reason = schema.ReasonAmbiguous
@@ -141,7 +141,7 @@ func (a *Aligner) align(quote schema.Quote) (schema.Evidence, *finding) {
 			e.Occurrences[i] = p.span
 		}
 	}
-	doubted := func(p place) bool { return len(p.doubts) > 0 }
+	doubted := func(p occurrence) bool { return len(p.doubts) > 0 }
 	if sure := slices.DeleteFunc(slices.Clone(f.places), doubted); len(sure) > 0 {
 		f.places = sure
 	}

@@ -29,7 +29,7 @@ func settle(evidence []schema.Evidence, found []*finding) {
 			return
 		}
 		found[i].choose(&evidence[i], p)
-		found[i].places = []place{p}
+		found[i].places = []occurrence{p}
 		fixed = append(fixed, i)
 		open = slices.DeleteFunc(open, func(j int) bool { return j == i })
 	}
@@ -37,7 +37,7 @@ func settle(evidence []schema.Evidence, found []*finding) {
 
 // nearest returns the finding among open, and which of its places, that lies nearest to a place of
 // one of the anchors.
-func nearest(found []*finding, open, anchors []int) (best int, chosen place, ok bool) {
+func nearest(found []*finding, open, anchors []int) (best int, chosen occurrence, ok bool) {
 	least := 0
 	for _, i := range open {
 		for _, j := range anchors {
