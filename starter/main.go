@@ -73,6 +73,7 @@ var commands = []command{
 	{"context", "", "print what is remembered for a prompt, within a token budget", (*app).contextCommand},
 	{"builds list", "", "list the latest builds", (*app).buildsListCommand},
 	{"builds show", "ID", "show a build, its steps and what failed", (*app).buildsShowCommand},
+	{"verify", "", "check every stored span against the log again", (*app).verifyCommand},
 	{"reconcile", "", "compare Weaviate with the log and repair what has drifted", (*app).reconcileCommand},
 	{"doctor", "", "check every server and say how to mend it", (*app).doctorCommand},
 }

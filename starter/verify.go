@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"axiommind/activities/entry"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/evidence"
+	"axiommind/schema"
+)
+
+func (a *app) verifyCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	var scope evidence.AuditScope
+	f.StringVar(&scope.Project, "project", "", "evidence of one project (default: all)")
+	f.StringVar(&scope.SessionID, "session", "", "evidence of one session")
+	return func(ctx context.Context, _ []string) error { return a.verify(ctx, scope) }
+}
+
+// verify tells people of a finding as soon as it is made, and programs of all at the end.
+func (a *app) verify(ctx context.Context, scope evidence.AuditScope) error {
+	conn, err := a.clickHouse(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	rows := storedEvidence(entry.StoredEvidence(ctx, conn, scope.Project, scope.SessionID))
+	tally, findings := evidence.NewTally(), []evidence.Finding{}
+	for audit, err := range evidence.Audit(ctx, eventlog.New(conn, eventlog.Options{}), rows, scope) {
+		if err != nil {
+			return err
+		}
+		tally.Add(audit.Tally)
+		if a.output == "json" {
+			findings = append(findings, audit.Findings...)
+			continue
+		}
+		for _, finding := range audit.Findings {
+			if err := printFinding(a.out, finding); err != nil {
+				return fmt.Errorf("write output: %w", err)
+			}
+		}
+	}
+	if tally.Sessions+tally.False == 0 && scope != (evidence.AuditScope{}) {
+		return usagef("nothing to verify: the log holds no session%s", inScope(scope))
+	}
+	report := struct {
+		evidence.Tally
+		Findings []evidence.Finding `json:"findings"`
+	}{tally, findings}
+	err = a.print(report, func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, tallyLine(tally))
+		return err
+	})
+	if err == nil && tally.False > 0 {
+		err = fmt.Errorf("%s of evidence that is not true of the log", plural(tally.False, "finding", "findings"))
+	}
+	return err
+}
+
+// storedEvidence hands the rows of one room to another.
+func storedEvidence(rows iter.Seq2[entry.Stored, error]) iter.Seq2[evidence.Stored, error] {
+	return func(yield func(evidence.Stored, error) bool) {
+		for row, err := range rows {
+			if !yield(evidence.Stored(row), err) {
+				return
+			}
+		}
+	}
+}
+
+func inScope(scope evidence.AuditScope) string {
+	text := ""
+	if scope.SessionID != "" {
+		text += fmt.Sprintf(" %q", scope.SessionID)
+	}
+	if scope.Project != "" {
+		text += fmt.Sprintf(" in project %q", scope.Project)
+	}
+	return text
+}
+
+func printFinding(w io.Writer, f evidence.Finding) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "FALSE  session %s", f.SessionID)
+	if f.EntryID != "" {
+		fmt.Fprintf(&b, ", entry %s", short(f.EntryID))
+	}
+	if e := f.Evidence; e != nil {
+		fmt.Fprintf(&b, ", message %d, bytes %d–%d", e.MessageIndex, e.Span.ByteStart, e.Span.ByteEnd)
+	}
+	b.WriteString("\n")
+	if f.Evidence != nil {
+		fmt.Fprintf(&b, "       “%s”\n", oneLine(f.Evidence.Quote, 120))
+	}
+	if f.StoredIn != "" {
+		fmt.Fprintf(&b, "       %s, event %s: ", f.StoredIn, short(f.EventID))
+	} else {
+		b.WriteString("       ")
+	}
+	fmt.Fprintf(&b, "%s\n", oneLine(f.Problem, 300))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func short(id string) string { return id[:min(8, len(id))] }
+
+// tallyLine is the audit in one line.
+func tallyLine(t evidence.Tally) string {
+	methods := []schema.Method{schema.MethodExact, schema.MethodNormalized, schema.MethodApproximate}
+	for _, method := range slices.Sorted(maps.Keys(t.Spans)) {
+		if !slices.Contains(methods, method) {
+			methods = append(methods, method)
+		}
+	}
+	spans, byMethod := 0, make([]string, len(methods))
+	for i, method := range methods {
+		spans += t.Spans[method]
+		byMethod[i] = fmt.Sprintf("%d %s", t.Spans[method], method)
+	}
+	lost, byReason := 0, []string{}
+	for _, reason := range slices.Sorted(maps.Keys(t.NotFound)) {
+		lost += t.NotFound[reason]
+		byReason = append(byReason, fmt.Sprintf("%d %s", t.NotFound[reason], reason))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, %s, %s: %s", plural(t.Sessions, "session", "sessions"), plural(t.Entries, "entry", "entries"),
+		plural(spans, "span", "spans"), strings.Join(byMethod, ", "))
+	if t.Doubtful > 0 {
+		fmt.Fprintf(&b, ", %d of them in doubt", t.Doubtful)
+	}
+	fmt.Fprintf(&b, "; %s not found", plural(lost, "quote", "quotes"))
+	if lost > 0 {
+		fmt.Fprintf(&b, " (%s)", strings.Join(byReason, ", "))
+	}
+	if t.Unprojected > 0 {
+		fmt.Fprintf(&b, "; %s not in the table yet", plural(t.Unprojected, "entry", "entries"))
+	}
+	fmt.Fprintf(&b, "; %d false", t.False)
+	return b.String()
+}
