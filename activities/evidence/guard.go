@@ -34,6 +34,8 @@ const (
 	// damage: no writer means it, such as a foreign letter within a word. It shows that the quote
 	// is noisy.
 	damage
+	// unsure: likely a slip, but it may be another word.
+	unsure
 	// doubtful: as likely another word or number as a slip.
 	doubtful
 	// suspect: more likely another word.
@@ -84,13 +86,14 @@ func (g *guard) judge() (doubts []schema.Doubt, ok bool) {
 
 // outweighed reports whether a quote is damaged enough for the doubts about it to be damage too.
 func outweighed(count [fatal]int) bool {
-	switch noise := count[damage]; {
+	noise, slips := count[damage], count[unsure]+count[doubtful]
+	switch {
 	case count[another] > 0:
 		return noise >= heavyDamage*count[another]
 	case count[suspect] > 0:
-		return noise+count[doubtful] >= muchDamage
+		return noise+slips >= muchDamage
 	case count[doubtful] > 0:
-		return noise > 0 || count[doubtful] >= manyDoubts
+		return noise > 0 || slips >= manyDoubts
 	}
 	return true
 }
@@ -327,15 +330,17 @@ func (d *difference) judgeNumbers() (v verdict, noisy bool) {
 	case d.cutsNumber():
 		return fatal, false
 	case lost+unread == 0 && total > 2, lost == 0 && unread == 1 && total > 1 && foreign:
-		return doubtful, true
+		return unsure, true
 	case lost == 0 && unread <= 1 && total == 2:
 		return doubtful, noisy
 	case lost == 1 && total == 2 && unread == 0:
 		return suspect, noisy
 	case total < 3 || 3*lost > total || 2*(lost+unread) > total:
 		return fatal, false
+	case lost > 0:
+		return doubtful, noisy || unread > 0
 	}
-	return doubtful, noisy || unread > 0
+	return unsure, true
 }
 
 // cutsNumber reports whether the text begins or ends inside a number of the message, and not with a

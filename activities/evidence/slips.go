@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // judgeWords decides whether the letters of a difference are one word with slips or two words.
@@ -20,36 +21,36 @@ func (d *difference) judgeWords() verdict {
 		return harmless
 	case d.versionMark():
 		return damage
-	case d.extraWord() > 1, d.otherUnit():
+	case d.otherUnit() || affixed(q, s) || affixed(s, q) || prefixesDiffer(q, s) || d.koreanNegated():
 		return fatal
+	case d.extraWord() > 1 || d.address():
+		return another
 	case d.extraWord() == 1 || slips > 1 && d.splits():
 		return suspect
-	case d.address() || affixed(q, s) || affixed(s, q) || prefixesDiffer(q, s):
-		return fatal
 	case known[q] || knownKorean(d.q, d.s) || d.elsewhere(q):
 		if slips > 1 || d.name() || d.person() {
-			return fatal
+			return another
 		}
 		return suspect
 	case d.scanned():
 		return damage
 	case d.name() || d.person():
-		if slips == 1 && (d.foreign() || d.beginsSentence()) {
+		if slips == 1 && d.foreign() {
 			return damage
 		}
-		return fatal
+		return another
 	case d.foreign() && slips <= allowed+2:
 		return damage
 	case d.unlike():
 		if len(d.s) > 2 || !cjk(d.s[0]) || critical[d.q[0]] || len(d.q) > 1 && !d.mixed() {
-			return fatal
+			return another
 		}
 		return suspect
 	case slips > allowed+1:
 		if slips < len(d.s) && len(d.s) > 2 && slips <= allowed+2 {
 			return suspect
 		}
-		return fatal
+		return another
 	case slips > allowed:
 		return max(doubtful, d.judgeScript())
 	}
@@ -62,12 +63,12 @@ func (d *difference) scanned() bool {
 	return (lookalikes(string(d.q), string(d.s)) || len(d.s) > 3 && transposed(d.q, d.s)) && !cjk(d.s[0]) && !d.anotherWord()
 }
 
-// beginsSentence reports whether a long word has its capital from the sentence it begins, and only
-// lost or gained a letter inside.
+// beginsSentence reports whether a word is an English one with the capital of the sentence it begins,
+// and too long to be a name as well.
 func (d *difference) beginsSentence() bool {
 	before := strings.TrimRight(string(d.g.source.text[:d.sStart]), " ")
-	e := d.edits[0]
-	return len(d.s) >= 7 && strings.HasSuffix(before, ".") && (e.q == 0 || e.s == 0) && e.at > 0 && e.at < len(d.s)-2
+	last, _ := utf8.DecodeLastRuneInString(before)
+	return len(d.s) >= 6 && (before == "" && d.g.source.offset == 0 || strings.ContainsRune(".!?:-", last)) && english(string(d.s))
 }
 
 // unlike reports whether the two sides share no letter.
@@ -118,18 +119,16 @@ func (d *difference) judgeMissing() verdict {
 	case len(only) == 2 && d.digits && len(d.q) > 0:
 		return doubtful
 	case len(only) > 1, critical[only[0]]:
-		return fatal
+		return another
 	case d.spaced():
 		return suspect
 	}
 	return doubtful
 }
 
-// judgeScript decides on slips within one script: a long word survives one, a short one may be
-// another word.
+// judgeScript decides on slips within one script.
 func (d *difference) judgeScript() verdict {
-	n := max(len(d.q), len(d.s))
-	worst := harmless
+	n, worst := max(len(d.q), len(d.s)), harmless
 	for i, e := range d.edits {
 		r := e.s
 		if r == 0 {
@@ -143,56 +142,69 @@ func (d *difference) judgeScript() verdict {
 			v = d.judgeHan(i)
 		case unicode.Is(unicode.Hangul, r):
 			if d.slipOfHangul(e) {
-				v = damage
+				v = unsure
 			}
 		case unicode.Is(unicode.Katakana, r):
 			if n >= 4 {
-				v = damage
+				v = unsure
 			}
 		case unicode.Is(unicode.Hiragana, r):
-		case n == 1:
-			v = fatal
-		case d.anotherWord():
-			v = suspect
-		case n >= 4 && !inflected(string(d.q), string(d.s)):
-			v = damage
+		default:
+			v = d.judgeSpelling()
 		}
 		worst = max(worst, v)
 	}
-	if n >= 2 && unicode.Is(unicode.Hangul, d.s[0]) && d.koreanNegated() {
-		return fatal
-	}
 	return worst
 }
+
+// judgeSpelling decides on slips in a word of an alphabet: what is no word where the source has an
+// English one is misspelt, and so is an unknown word that is long enough to have none near it.
+func (d *difference) judgeSpelling() verdict {
+	n := max(len(d.q), len(d.s))
+	_, s := d.hump()
+	switch {
+	case n == 1:
+		return another
+	case d.anotherWord():
+		if len(d.edits) == 1 && n >= spelt && !english(s) && !known[s] {
+			return damage
+		}
+		return suspect
+	case n < 4 || inflected(string(d.q), string(d.s)):
+		return doubtful
+	case english(s):
+		return damage
+	}
+	for _, e := range d.edits {
+		if n < spelt || e.at == 0 || e.at+2 >= len(d.s) {
+			return unsure
+		}
+	}
+	return damage
+}
+
+// spelt is the least length of a word that a slip cannot turn into another, as good as ever.
+const spelt = 8
 
 // judgeHan doubts a single character that stands alone among equal ones and carries no number,
 // direction, negation or name.
 func (d *difference) judgeHan(i int) verdict {
 	e := d.edits[i]
 	if critical[e.q] || critical[e.s] || len(d.s) == 1 {
-		return fatal
+		return another
 	}
 	if i > 0 && e.at-d.edits[i-1].at < 4 || i+1 < len(d.edits) && d.edits[i+1].at-e.at < 4 {
-		return fatal
+		return another
 	}
 	for back := 1; back <= 2 && e.at-back >= 0; back++ {
 		if surnames[d.s[e.at-back]] {
-			return fatal
+			return another
 		}
 	}
 	if surnames[e.s] || surnames[e.q] {
-		return fatal
+		return another
 	}
 	return doubtful
-}
-
-// koreanNegated reports whether one side is the other with a negating prefix.
-func (d *difference) koreanNegated() bool {
-	long, short := d.q, d.s
-	if len(long) < len(short) {
-		long, short = short, long
-	}
-	return len(long) == len(short)+1 && negatingPrefix[long[0]] && slices.Equal(long[1:], short)
 }
 
 // slipOfHangul reports whether an edit leaves a Korean word recognizable: a syllable lost, save at
@@ -208,6 +220,15 @@ func (d *difference) slipOfHangul(e letterEdit) bool {
 		return n >= 4 && e.at > 0 && e.at < n
 	}
 	return n >= 5 && e.at+2 < n
+}
+
+// koreanNegated reports whether one side is the other with a Korean prefix that denies.
+func (d *difference) koreanNegated() bool {
+	long, short := d.q, d.s
+	if len(long) < len(short) {
+		long, short = short, long
+	}
+	return len(long) == len(short)+1 && len(short) > 1 && negatingPrefix[long[0]] && slices.Equal(long[1:], short)
 }
 
 // foreign reports whether an edit brings a small letter of another script into a word of several:
@@ -241,7 +262,7 @@ func script(r rune) *unicode.RangeTable {
 // a short word of capitals, or the quote's is where the source has no capitals.
 func (d *difference) name() bool {
 	written := d.g.source.written(d.sStart, d.sEnd)
-	if d.g.source.at(d.sEnd) == '(' {
+	if d.g.source.at(d.sEnd) == '(' || d.beginsSentence() {
 		return false
 	}
 	return nameLike(written) ||
