@@ -13,7 +13,9 @@ import (
 func (s *source) doubts(q *quote, method schema.Method, x extent) []schema.Doubt {
 	var doubts []schema.Doubt
 	if cut := cutBefore(s.text, x); cut < x.start {
-		doubts = append(doubts, edgeDoubt(s.text, extent{x.start, wordEnd(s.text, x.start)}, extent{cut, wordEnd(s.text, x.start)}))
+		end := wordEnd(s.text, x.start)
+		end += numberTail(s.text[end:])
+		doubts = append(doubts, schema.Doubt{Quote: s.text[x.start:end], Source: s.text[cut:end]})
 	}
 	switch method {
 	case schema.MethodNormalized:
@@ -23,14 +25,10 @@ func (s *source) doubts(q *quote, method schema.Method, x extent) []schema.Doubt
 		doubts = append(doubts, inside...)
 	}
 	if cut := cutAfter(s.text, x); cut > x.end {
-		start := wordStart(s.text, x.end)
-		doubts = append(doubts, edgeDoubt(s.text, extent{start, x.end}, extent{start, cut}))
+		start := min(wordStart(s.text, x.end), numberStart(s.text, x.end))
+		doubts = append(doubts, schema.Doubt{Quote: s.text[start:x.end], Source: s.text[start:cut]})
 	}
 	return doubts
-}
-
-func edgeDoubt(text string, quoted, whole extent) schema.Doubt {
-	return schema.Doubt{Quote: text[quoted.start:quoted.end], Source: text[whole.start:whole.end]}
 }
 
 // cutBefore returns where what a place begins with really begins, when the place leaves out the
@@ -97,7 +95,9 @@ func cutAfter(text string, x extent) int {
 }
 
 // denies reports whether a word as it is written denies.
-func denies(word string) bool { return negation(strings.ToLower(strings.ReplaceAll(word, "’", "'"))) != "" }
+func denies(word string) bool {
+	return negation(strings.ToLower(strings.ReplaceAll(word, "’", "'"))) != ""
+}
 
 // numeric reports whether a text that ends with a rune goes on into a number that follows.
 func numeric(text string, last rune) bool {

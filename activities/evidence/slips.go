@@ -86,11 +86,6 @@ func (d *difference) mixed() bool {
 	return slices.ContainsFunc(d.q, func(r rune) bool { return script(r) != script(d.q[0]) })
 }
 
-// cjk reports whether a letter is of a script without capitals whose letters are syllables or words.
-func cjk(r rune) bool {
-	return unicode.In(r, unicode.Hangul, unicode.Han, unicode.Hiragana, unicode.Katakana)
-}
-
 // versionMark reports whether the only slip is in the v before a version.
 func (d *difference) versionMark() bool {
 	return d.digits && len(d.edits) == 1 && d.edits[0].q != 0 && d.edits[0].s == 'v'
@@ -141,7 +136,10 @@ func (d *difference) judgeScript() verdict {
 		case unicode.Is(unicode.Han, r):
 			v = d.judgeHan(i)
 		case unicode.Is(unicode.Hangul, r):
-			if d.slipOfHangul(e) {
+			switch {
+			case n >= 5 && e.at >= 3 && soundsAlike(e.q, e.s):
+				v = damage
+			case d.slipOfHangul(e):
 				v = unsure
 			}
 		case unicode.Is(unicode.Katakana, r):
@@ -185,51 +183,6 @@ func (d *difference) judgeSpelling() verdict {
 
 // spelt is the least length of a word that a slip cannot turn into another, as good as ever.
 const spelt = 8
-
-// judgeHan doubts a single character that stands alone among equal ones and carries no number,
-// direction, negation or name.
-func (d *difference) judgeHan(i int) verdict {
-	e := d.edits[i]
-	if critical[e.q] || critical[e.s] || len(d.s) == 1 {
-		return another
-	}
-	if i > 0 && e.at-d.edits[i-1].at < 4 || i+1 < len(d.edits) && d.edits[i+1].at-e.at < 4 {
-		return another
-	}
-	for back := 1; back <= 2 && e.at-back >= 0; back++ {
-		if surnames[d.s[e.at-back]] {
-			return another
-		}
-	}
-	if surnames[e.s] || surnames[e.q] {
-		return another
-	}
-	return doubtful
-}
-
-// slipOfHangul reports whether an edit leaves a Korean word recognizable: a syllable lost, save at
-// the end and at the beginning where it may be an affix, or one changed inside a long word.
-func (d *difference) slipOfHangul(e letterEdit) bool {
-	n, last := len(d.s), e.at >= len(d.s)-1
-	switch {
-	case critical[e.q] || critical[e.s] || negatingPrefix[e.q] || negatingPrefix[e.s]:
-		return false
-	case e.q == 0:
-		return n == 2 || !last && !(e.at == 0 && koreanPrefix[e.s])
-	case e.s == 0:
-		return n >= 4 && e.at > 0 && e.at < n
-	}
-	return n >= 5 && e.at+2 < n
-}
-
-// koreanNegated reports whether one side is the other with a Korean prefix that denies.
-func (d *difference) koreanNegated() bool {
-	long, short := d.q, d.s
-	if len(long) < len(short) {
-		long, short = short, long
-	}
-	return len(long) == len(short)+1 && len(short) > 1 && negatingPrefix[long[0]] && slices.Equal(long[1:], short)
-}
 
 // foreign reports whether an edit brings a small letter of another script into a word of several:
 // what comes out is no word at all.
@@ -294,35 +247,6 @@ func (d *difference) anotherWord() bool {
 func (d *difference) otherUnit() bool {
 	q, s := d.hump()
 	return len(s) < len(string(d.s)) && q != s && (units[q] || units[s])
-}
-
-// person reports whether a Korean or Japanese form of address follows a difference.
-func (d *difference) person() bool {
-	if !cjk(d.s[0]) {
-		return false
-	}
-	s := &d.g.source
-	after := strings.TrimLeft(string(s.text[d.sEnd:min(len(s.text), d.sEnd+4)]), " ")
-	for _, title := range titles {
-		if strings.HasPrefix(after, title) {
-			return len(d.s) <= 4 || strings.HasSuffix(string(d.s), title)
-		}
-	}
-	for _, e := range d.edits {
-		rest := string(d.s[min(len(d.s), e.at+1):min(len(d.s), e.at+5)])
-		for _, title := range attachedTitles {
-			if strings.Contains(rest, title) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// knownKorean reports whether the quote's Korean word begins with a stem that is near to others,
-// and the source's with another.
-func knownKorean(q, s []rune) bool {
-	return len(q) > 1 && len(s) > 1 && koreanStems[string(q[:2])] && q[0] != 0 && !slices.Equal(q[:2], s[:2])
 }
 
 // hump returns the part of both words between the capitals around their difference.

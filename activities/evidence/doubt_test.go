@@ -1,0 +1,109 @@
+package evidence
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/schema"
+)
+
+func TestAQuoteThatCutsWhatItSaysProvesNothing(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, source, quote, quoted, whole string }{
+		{"first digits", "The gateway waits 130 seconds before it closes.", "30 seconds before it closes", "30", "130"},
+		{"last digits", "We pay for 1250 seats in every region.", "We pay for 12", "12", "1250"},
+		{"decimals", "The ratio fell to 1.52 in the last week.", "The ratio fell to 1.5", "1.5", "1.52"},
+		{"whole part", "It grew by 12.5 percent since the release.", "5 percent since the release", "5", "12.5"},
+		{"point without a whole part", "We lose .5 percent of all requests.", "5 percent of all requests", "5", ".5"},
+		{"thousands", "The bill was 1,250,000 dollars for the year.", "250,000 dollars for the year", "250,000", "1,250,000"},
+		{"version", "Pinned to version 4.12 of the client.", "Pinned to version 4.1", "4.1", "4.12"},
+		{"time", "The backup starts at 12:30 every night.", "30 every night", "30", "12:30"},
+		{"sign", "The sensor reported -5 degrees at noon.", "5 degrees at noon", "5", "-5"},
+		{"prefix", "Guests are disallowed to write to the table.", "allowed to write to the table", "allowed", "disallowed"},
+		{"suffix", "The new page is helpless without a network.", "The new page is help", "help", "helpless"},
+		{"contraction", "Guests can't write to the table at all.", "Guests can", "can", "can't"},
+		{"cannot", "Guests cannot write to the table at all.", "Guests can", "can", "cannot"},
+		{"not before", "Guests are not allowed to write to the table.", "allowed to write to the table", "allowed", "not allowed"},
+		{"not after", "Guests may not write to the table.", "Guests may", "may", "may not"},
+		{"Korean prefix", "캐시를 비활성화하면 응답이 느려집니다.", "활성화하면 응답이 느려집니다", "활성화하면", "비활성화하면"},
+		{"Korean auxiliary", "이 서버는 재시작하지 않습니다.", "이 서버는 재시작하지", "재시작하지", "재시작하지 않"},
+		{"Chinese", "我们决定不启用压缩功能。", "启用压缩功能", "启用压缩功能", "不启用压缩功能"},
+		{"Japanese", "このキャッシュは有効にしない方針です。", "このキャッシュは有効にし", "このキャッシュは有効にし", "このキャッシュは有効にしない"},
+		{"power", "The table has 10⁶ rows in every shard.", "The table has 106 rows in every shard", "", "10⁶"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			evidence, aligned := Align(message(c.source), []schema.Quote{{Quote: c.quote}})
+			require.False(t, aligned)
+			e := evidence[0]
+			require.True(t, e.Aligned, "the words are there: %s", e.Reason)
+			require.False(t, e.Proves())
+			require.Equal(t, []schema.Doubt{{Quote: c.quoted, Source: c.whole}}, e.Doubts)
+			require.NoError(t, Verify(c.source, e))
+			e.Doubts = nil
+			require.ErrorIs(t, Verify(c.source, e), ErrFalse, "I3: a doubt may not be left out")
+		})
+	}
+}
+
+func TestAQuoteThatBeginsOrEndsElsewhereProves(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string][2]string{
+		"inside a word":             {"The reconciler repairs the index nightly.", "onciler repairs the index"},
+		"at a number":               {"The gateway waits 130 seconds before it closes.", "130 seconds before"},
+		"before a full stop":        {"The ratio fell to 1.5. Then it rose.", "The ratio fell to 1.5"},
+		"after a range":             {"See pages 3-5 of the manual for the list.", "5 of the manual for the list"},
+		"after a list's comma":      {"Ports 80, 443 and 8080 are open to all.", "443 and 8080 are open to all"},
+		"after a denial of its own": {"No, we will keep the old index for now.", "we will keep the old index"},
+		"before another not":        {"We deploy on Friday, not on Monday, as agreed.", "We deploy on Friday"},
+		"after a hyphen":            {"Use the eu-west-1 region for the archive.", "1 region for the archive"},
+		"exponent kept":             {"The table has 10⁶ rows in every shard.", "the table has 10⁶ rows"},
+		"wide digits":               {"The table has １２３ rows in every shard.", "the table has 123 rows"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			evidence, aligned := Align(message(c[0]), []schema.Quote{{Quote: c[1]}})
+			require.True(t, aligned, "%+v", evidence[0])
+			require.NoError(t, Verify(c[0], evidence[0]))
+		})
+	}
+}
+
+func TestAnOccurrenceWithoutDoubtsIsChosen(t *testing.T) {
+	t.Parallel()
+	source := "First it waited 130 seconds for the lock. Since May it waits 30 seconds for the lock."
+	evidence, aligned := Align(message(source), []schema.Quote{{Quote: "30 seconds for the lock"}})
+	require.True(t, aligned)
+	e := evidence[0]
+	require.Equal(t, schema.ReasonAmbiguous, e.Reason)
+	require.Len(t, e.Occurrences, 2)
+	require.Equal(t, e.Occurrences[1], e.Span)
+
+	evidence, aligned = Align(message(source), []schema.Quote{
+		{Quote: "30 seconds for the lock"}, {Quote: "First it waited"},
+	})
+	require.True(t, aligned)
+	require.Equal(t, e.Occurrences[1], evidence[0].Span, "a nearer place that cuts its number is none")
+}
+
+func TestADamagedNumberIsFoundAndProvesNothing(t *testing.T) {
+	t.Parallel()
+	source := "The retention job keeps 1500 snapshots per tenant in the northern region."
+	for name, c := range map[string][3]string{
+		"a digit lost":   {"The retenxion job kreeps 150 snapshots per tenant in the nortqhern region", "150", "1500"},
+		"a digit unread": {"The retention job keeps 1b00 snapshots per tenant in the northern region", "1b00", "1500"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			evidence, aligned := Align(message(source), []schema.Quote{{Quote: c[0]}})
+			require.False(t, aligned)
+			e := evidence[0]
+			require.True(t, e.Aligned, e.Reason)
+			require.Contains(t, e.Doubts, schema.Doubt{Quote: c[1], Source: c[2]})
+			require.NoError(t, Verify(source, e))
+		})
+	}
+	evidence, _ := Align(message(source), []schema.Quote{{Quote: "The retention job keeps 150 snapshots per tenant in the northern region"}})
+	require.False(t, evidence[0].Aligned, "a digit lost in a clean quote is another number")
+}
