@@ -212,6 +212,7 @@ func TestServerDown(t *testing.T) {
 		"builds list": {[]string{"builds", "list"}, "clickhouse at http://127.0.0.1:1"},
 		"builds show": {[]string{"builds", "show", "x"}, "clickhouse at http://127.0.0.1:1"},
 		"entry show":  {[]string{"entry", "show", "x"}, "clickhouse at http://127.0.0.1:1"},
+		"verify":      {[]string{"verify"}, "clickhouse at http://127.0.0.1:1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -198,22 +198,22 @@ func TestAuditOfAnySession(t *testing.T) {
 func TestJoinSessions(t *testing.T) {
 	t.Parallel()
 	errLog, errTable := errors.New("log"), errors.New("table")
-	names := func(ids string, err error) iter.Seq2[string, error] {
-		return func(yield func(string, error) bool) {
+	logged := func(ids string, err error) iter.Seq2[heldSession, error] {
+		return func(yield func(heldSession, error) bool) {
 			for _, id := range ids {
-				if !yield(string(id), nil) {
+				if !yield(heldSession{id: string(id)}, nil) {
 					return
 				}
 			}
 			if err != nil {
-				yield("", err)
+				yield(heldSession{}, err)
 			}
 		}
 	}
 	rows := func(ids string, err error) iter.Seq2[Stored, error] {
 		return func(yield func(Stored, error) bool) {
-			for id := range names(ids, nil) {
-				if !yield(Stored{SessionID: id}, nil) {
+			for _, id := range ids {
+				if !yield(Stored{SessionID: string(id)}, nil) {
 					return
 				}
 			}
@@ -237,7 +237,7 @@ func TestJoinSessions(t *testing.T) {
 	} {
 		got := ""
 		var last error
-		for s, err := range joinSessions(names(tt.log, tt.logErr), rows(tt.table, tt.tableErr)) {
+		for s, err := range joinSessions(logged(tt.log, tt.logErr), rows(tt.table, tt.tableErr)) {
 			require.NoError(t, last, "an error is the last thing given")
 			if last = err; err == nil {
 				got += fmt.Sprintf("%s%d ", s.id, len(s.rows))
@@ -245,8 +245,8 @@ func TestJoinSessions(t *testing.T) {
 		}
 		require.Equal(t, tt.want, got, "%q and %q", tt.log, tt.table)
 		require.Equal(t, tt.logErr != nil || tt.tableErr != nil, last != nil, "%v", last)
-		for range joinSessions(names(tt.log, tt.logErr), rows(tt.table, tt.tableErr)) {
-			break
-		}
+		next, stop := iter.Pull2(joinSessions(logged(tt.log, tt.logErr), rows(tt.table, tt.tableErr)))
+		_, _, _ = next()
+		stop() // must not be called back after the end
 	}
 }

@@ -30,24 +30,32 @@ func ReadLogged(ctx context.Context, log *eventlog.Store, sessionID string) (*Lo
 		if err != nil {
 			return nil, fmt.Errorf("read session %q: %w", sessionID, err)
 		}
-		var p schema.SessionIngestedPayload
-		if err := json.Unmarshal(event.Payload, &p); err != nil {
-			return nil, fmt.Errorf("decode event %q: %w", event.ID, err)
-		}
-		if len(l.EventIDs) == 0 {
-			l.Scope, l.Date = p.Scope, p.Date
-		}
-		for _, m := range p.Messages {
-			if m.Index != len(l.Messages) {
-				return nil, fmt.Errorf("read session %q: event %q holds message %d where %d comes next",
-					sessionID, event.ID, m.Index, len(l.Messages))
-			}
-			l.Messages = append(l.Messages, m)
-			l.EventIDs = append(l.EventIDs, event.ID)
-			l.BuildIDs = append(l.BuildIDs, event.BuildID)
+		if err := l.Add(event); err != nil {
+			return nil, err
 		}
 	}
 	return l, nil
+}
+
+// Add adds the messages of the session's next session_ingested event.
+func (l *Logged) Add(event schema.Event) error {
+	var p schema.SessionIngestedPayload
+	if err := json.Unmarshal(event.Payload, &p); err != nil {
+		return fmt.Errorf("decode event %q: %w", event.ID, err)
+	}
+	if len(l.EventIDs) == 0 {
+		l.Scope, l.Date = p.Scope, p.Date
+	}
+	for _, m := range p.Messages {
+		if m.Index != len(l.Messages) {
+			return fmt.Errorf("read session %q: event %q holds message %d where %d comes next",
+				l.ID, event.ID, m.Index, len(l.Messages))
+		}
+		l.Messages = append(l.Messages, m)
+		l.EventIDs = append(l.EventIDs, event.ID)
+		l.BuildIDs = append(l.BuildIDs, event.BuildID)
+	}
+	return nil
 }
 
 // Unseen returns the messages that the log does not hold yet, numbered to follow those it does. A

@@ -1,0 +1,360 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/stretchr/testify/require"
+	temporallog "go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/testsuite"
+
+	"axiommind/activities/entry"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/evidence"
+	"axiommind/activities/transcript"
+	"axiommind/deploy/local/stacktest"
+	"axiommind/schema"
+	"axiommind/worker/service"
+)
+
+// verified is what the command prints for programs.
+type verified struct {
+	evidence.Tally
+	Findings []evidence.Finding `json:"findings"`
+}
+
+// verify runs the command for programs and reads what it prints, whatever it finds.
+func (c *cli) verify(t *testing.T, code int, args ...string) verified {
+	t.Helper()
+	o := c.run(append([]string{"verify", "-o", "json"}, args...)...)
+	require.Equal(t, code, o.code, o)
+	var v verified
+	require.NoError(t, json.Unmarshal([]byte(o.out), &v), o)
+	return v
+}
+
+// logOf opens the command line's event log.
+func (c *cli) logOf(t *testing.T) (driver.Conn, *eventlog.Store) {
+	t.Helper()
+	conn, err := service.ConnectClickHouse(t.Context(), c.config(t), quiet)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn, eventlog.New(conn, eventlog.Options{})
+}
+
+// forger writes into a session's stream what no build would.
+type forger struct {
+	*testing.T
+	log     *eventlog.Store
+	session string
+}
+
+// write appends an event and returns its id.
+func (f *forger) write(eventType, name string, payload any) string {
+	f.Helper()
+	text, err := json.Marshal(payload)
+	require.NoError(f, err)
+	appended, err := f.log.Append(f.Context(), schema.SessionStream(f.session), []schema.Event{{
+		Type: eventType, TS: time.UnixMicro(1).UTC(), Actor: "forger", SessionID: f.session,
+		DedupeKey: f.session + "/" + name, Payload: text,
+	}})
+	require.NoError(f, err)
+	return appended.Events[0].ID
+}
+
+// events returns the session's events of the type.
+func (f *forger) events(eventType string) (events []schema.Event) {
+	f.Helper()
+	for event, err := range f.log.Stream(f.Context(), schema.SessionStream(f.session), eventlog.StreamOptions{Types: []string{eventType}}) {
+		require.NoError(f, err)
+		events = append(events, event)
+	}
+	return events
+}
+
+// align appends the first alignment once more, changed, and returns the event's id.
+func (f *forger) align(name string, change func(*schema.AlignedEntry)) string {
+	f.Helper()
+	var p schema.EvidenceAlignedPayload
+	require.NoError(f, json.Unmarshal(f.events(schema.EvidenceAligned)[0].Payload, &p))
+	change(&p.Entries[0])
+	return f.write(schema.EvidenceAligned, name, p)
+}
+
+// I5: evidence that is true of the log passes, and quotes that were not found are counted with their
+// reasons. What was tampered with, in the log or in the table (I3), is named, and the exit code says so.
+func TestI5Verify(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	session, other := c.project+"-a", c.project+"-b"
+	for id, text := range map[string]string{
+		session: "Hello. " + decision + " Fine?\nI prefer short pages, please always add an example.",
+		other:   "We decided to ship on Fridays only. 앞으로는 금요일에만 배포하기로 결정했다.",
+	} {
+		o := c.process(write(t, "s.jsonl", said(1, "user", text)+said(2, "assistant", "Fine.")), "--session", id)
+		require.Zero(t, o.code, o)
+	}
+	good := c.verify(t, exitOK)
+	require.Equal(t, 2, good.Sessions)
+	require.GreaterOrEqual(t, good.Entries, 3)
+	require.Equal(t, map[schema.Method]int{schema.MethodExact: good.Entries}, good.Spans)
+	require.Zero(t, good.Unprojected)
+	require.NotNil(t, good.Findings)
+	require.Empty(t, good.Findings)
+
+	conn, log := c.logOf(t)
+	f := &forger{t, log, session}
+	logged, err := transcript.ReadLogged(t.Context(), log, session)
+	require.NoError(t, err)
+	unsaid := []schema.Quote{{Quote: "nobody has ever said this"}, {Quote: "Fi"}}
+	pieces, aligned := evidence.NewAligner(logged.Messages, func(i int) string { return logged.EventIDs[i] }).AlignEntry(unsaid)
+	require.False(t, aligned)
+	extracted := f.write(schema.MemoryExtracted, "unsaid", schema.MemoryExtractedPayload{
+		SessionID: session, Entries: []schema.ExtractedEntry{{Title: "x", Evidence: unsaid}},
+	})
+	f.write(schema.EvidenceAligned, "unsaid aligned", schema.EvidenceAlignedPayload{
+		SessionID: session, ExtractedEventID: extracted, Entries: []schema.AlignedEntry{{Evidence: pieces}},
+	})
+	o := c.run("verify", "--session", session)
+	require.Zero(t, o.code, o)
+	require.Contains(t, o.out, " exact, 0 normalized, 0 approximate; 2 quotes not found (1 not_found, 1 too_short); 0 false\n")
+
+	require.Equal(t, exitOK, c.run("verify", "--project", c.project).code)
+	for _, args := range [][]string{{"--project", "nobody's"}, {"--session", "nobody's"}, {"--session", session, "--project", "nobody's"}} {
+		o := c.run(append([]string{"verify"}, args...)...)
+		require.Equal(t, exitUsage, o.code, o)
+		require.Contains(t, o.err, `"nobody's"`)
+	}
+	t.Run("tampered log", func(t *testing.T) { tamperedLog(t, c, &forger{t, log, session}) })
+	t.Run("tampered table", func(t *testing.T) { tamperedTable(t, c, conn, &forger{t, log, other}) })
+}
+
+func tamperedLog(t *testing.T, c *cli, f *forger) {
+	var first schema.EntryMaterializedPayload
+	require.NoError(t, json.Unmarshal(f.events(schema.EntryMaterialized)[0].Payload, &first))
+	says := map[string]string{}
+	for problem, change := range map[string]func(*schema.AlignedEntry){
+		"runes [7,54) are not bytes [8,55)": func(x *schema.AlignedEntry) {
+			x.Evidence[0].Span.ByteStart++
+			x.Evidence[0].Span.ByteEnd++
+		},
+		"quote hash":           func(x *schema.AlignedEntry) { x.Evidence[0].QuoteHash = schema.HashText("x") },
+		"source hash":          func(x *schema.AlignedEntry) { x.Evidence[0].SourceHash = schema.HashText("x") },
+		`text "We decided not`: func(x *schema.AlignedEntry) { x.Evidence[0].Text = "We decided not to." },
+		"does not hold message 0": func(x *schema.AlignedEntry) {
+			x.Evidence[0].EventID = schema.EventID("another")
+		},
+		"no message 7":                            func(x *schema.AlignedEntry) { x.Evidence[0].MessageIndex = 7 },
+		"is false, but 1 of 1 pieces prove":       func(x *schema.AlignedEntry) { x.EvidenceAligned = false },
+		"its quotes are not those of entry 99 of": func(x *schema.AlignedEntry) { x.Index = 99 },
+	} {
+		says[f.align(problem, change)] = problem
+	}
+	v := c.verify(t, exitFailed)
+	require.Equal(t, len(says), v.False)
+	for _, finding := range v.Findings {
+		require.Contains(t, finding.Problem, says[finding.EventID])
+		delete(says, finding.EventID)
+		require.Equal(t, f.session, finding.SessionID)
+		require.Equal(t, first.ID, finding.EntryID)
+		require.Equal(t, schema.EvidenceAligned, finding.StoredIn)
+		if finding.Evidence != nil {
+			require.Equal(t, decision, finding.Evidence.Quote)
+		}
+	}
+	require.Empty(t, says)
+	o := c.run("verify", "--session", f.session)
+	require.Equal(t, exitFailed, o.code, o)
+	require.Contains(t, o.out, "FALSE  session "+f.session+", entry "+first.ID[:8]+", message 0, bytes 8–55\n       “"+decision+"”\n")
+	require.Contains(t, o.out, "; 8 false\n")
+	require.Contains(t, o.err, "starter: 8 findings of evidence that is not true of the log")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	a := &app{out: t.Output(), errOut: t.Output(), getenv: func(string) string { return "" }}
+	require.Equal(t, exitFailed, a.main(ctx, append([]string{"verify"}, c.servers...)), "cancelled")
+}
+
+func tamperedTable(t *testing.T, c *cli, conn driver.Conn, f *forger) {
+	event := f.events(schema.EntryMaterialized)[0]
+	var e schema.EntryMaterializedPayload
+	require.NoError(t, json.Unmarshal(event.Payload, &e))
+	scope := []string{"--session", f.session}
+	require.Empty(t, c.verify(t, exitOK, scope...).Findings, "another session's findings")
+	tamper := func(replace string) {
+		t.Helper()
+		require.NoError(t, conn.Exec(t.Context(), `INSERT INTO entries_raw SELECT * REPLACE (`+replace+`, version + 1 AS version)
+			FROM entries_raw FINAL WHERE event_id = ?`, event.ID))
+	}
+	restore := func() {
+		t.Helper()
+		_, err := eventlog.New(conn, eventlog.Options{}).Rebuild(t.Context(), entry.NewProjector(conn))
+		require.NoError(t, err)
+		require.Empty(t, c.verify(t, exitOK, scope...).Findings, "rebuilt")
+	}
+	for says, replace := range map[string]string{
+		"another text; text ":                       `replaceOne(evidence_json, '"text":"We', '"text":"I') AS evidence_json`,
+		"another span; runes ":                      `replaceOne(evidence_json, '"byte_start":0', '"byte_start":1') AS evidence_json`,
+		"0 pieces of evidence, in the log 1":        `'[]' AS evidence_json`,
+		"evidence_aligned is false, in the log tru": `false AS evidence_aligned`,
+		"the log holds no such entry":               `'nobody-s' AS entry_id`,
+		`stands in project "q"`:                     `'q' AS project`,
+	} {
+		tamper(replace)
+		v := c.verify(t, exitFailed, scope...)
+		require.Len(t, v.Findings, 1, says)
+		finding := v.Findings[0]
+		require.Contains(t, finding.Problem, says)
+		require.Equal(t, f.session, finding.SessionID)
+		require.Equal(t, event.ID, finding.EventID)
+		require.Equal(t, evidence.StoredInTable, finding.StoredIn)
+		restore()
+	}
+	t.Run("another project's session", func(t *testing.T) {
+		tamper(`'q' AS project`)
+		v := c.verify(t, exitFailed, "--project", "q")
+		require.Len(t, v.Findings, 1)
+		require.Contains(t, v.Findings[0].Problem, fmt.Sprintf(`stands in project "q", its session in %q`, c.project))
+		require.Zero(t, v.Sessions, "I10: of another project's session nothing is read but whose it is")
+	})
+	t.Run("row missing", func(t *testing.T) {
+		require.NoError(t, conn.Exec(t.Context(), "TRUNCATE TABLE entries_raw"))
+		o := c.run(append([]string{"verify"}, scope...)...)
+		require.Zero(t, o.code, o)
+		require.Contains(t, o.out, "entries not in the table yet; 0 false\n")
+	})
+	t.Run("corrupt event", func(t *testing.T) {
+		require.NoError(t, conn.Exec(t.Context(), `INSERT INTO events_raw
+			SELECT * REPLACE (replaceOne(payload_json, 'Fridays', 'Mondays') AS payload_json, precedence + 1 AS precedence)
+			FROM events_raw FINAL WHERE stream = ? AND event_type = ?`, schema.SessionStream(f.session), schema.SessionIngested))
+		v := c.verify(t, exitFailed, scope...)
+		require.Len(t, v.Findings, 1)
+		require.Equal(t, f.session, v.Findings[0].SessionID)
+		require.Contains(t, v.Findings[0].Problem, "event is corrupt")
+		require.Equal(t, 2, c.verify(t, exitFailed).Sessions, "the others are verified all the same")
+	})
+}
+
+// A session that grows while it is verified is not taken for a false one: its new entries are in the
+// table, but not yet in the page of the log that was read before.
+func TestI5VerifyBesideAWriter(t *testing.T) {
+	t.Parallel()
+	conn, log := emptyLog(t, stacktest.Database(t))
+	for _, id := range []string{"a", "b"} {
+		remember(t, conn, id, 0, 2)
+	}
+	project := func() {
+		_, err := log.ProjectAll(t.Context(), entry.NewProjector(conn))
+		require.NoError(t, err)
+	}
+	project()
+	given := map[string]bool{}
+	rowsOf := func(id string, yield func(entry.Stored, error) bool) {
+		for row, err := range entry.StoredEvidence(t.Context(), conn, "", id) {
+			require.NoError(t, err)
+			require.True(t, given[row.EntryID] || yield(row, nil))
+			given[row.EntryID] = true
+		}
+	}
+	// The log is read once a row of b has shown that those of a are complete.
+	stored := func(yield func(entry.Stored, error) bool) {
+		rowsOf("a", yield)
+		rowsOf("b", yield)
+		remember(t, conn, "b", 2, 4)
+		remember(t, conn, "c", 0, 2)
+		project()
+		rowsOf("b", yield)
+		rowsOf("c", yield)
+	}
+	tally := evidence.NewTally()
+	for audit, err := range evidence.Audit(t.Context(), log, storedEvidence(stored), evidence.AuditScope{}) {
+		require.NoError(t, err)
+		require.Empty(t, audit.Findings)
+		tally.Add(audit.Tally)
+	}
+	require.Equal(t, 3, tally.Sessions)
+	require.Equal(t, 8, tally.Entries)
+	require.Equal(t, map[schema.Method]int{schema.MethodExact: 8}, tally.Spans)
+	require.Zero(t, tally.Unprojected)
+}
+
+func emptyLog(t testing.TB, dsn string) (driver.Conn, *eventlog.Store) {
+	t.Helper()
+	conn, err := eventlog.Connect(t.Context(), dsn, eventlog.ConnectOptions{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	_, err = eventlog.Migrate(t.Context(), conn)
+	require.NoError(t, err)
+	return conn, eventlog.New(conn, eventlog.Options{})
+}
+
+// BenchmarkVerify checks 200 sessions of 20 messages with 10 entries each.
+func BenchmarkVerify(b *testing.B) {
+	const sessions, entries = 200, 10
+	dsn := stacktest.Database(b)
+	conn, log := emptyLog(b, dsn)
+	for i := range sessions {
+		remember(b, conn, fmt.Sprintf("session-%03d", i), 0, entries)
+	}
+	_, err := log.ProjectAll(b.Context(), entry.NewProjector(conn))
+	require.NoError(b, err)
+	c := &cli{servers: []string{"--clickhouse-dsn", dsn}}
+	for b.Loop() {
+		o := c.run("verify")
+		require.Zero(b, o.code, o)
+		require.Contains(b, o.out, fmt.Sprintf("%d sessions, %d entries, %d spans: %[2]d exact", sessions, sessions*entries, sessions*entries))
+	}
+	b.ReportMetric(float64(b.N*sessions*entries)/b.Elapsed().Seconds(), "spans/s")
+}
+
+// remember logs messages of a session, two for each of the entries from first to before end, and makes
+// the entries as a build does.
+func remember(t testing.TB, conn driver.Conn, id string, first, end int) {
+	t.Helper()
+	log := eventlog.New(conn, eventlog.Options{})
+	ingested := schema.SessionIngestedPayload{SessionID: id, Scope: schema.Scope{Project: "bench", User: "u"}, Date: time.UnixMicro(1).UTC()}
+	extracted := schema.MemoryExtractedPayload{SessionID: id, Window: schema.Window{First: 2 * first, Last: 2*end - 1}}
+	for i := 2 * first; i < 2*end; i++ {
+		text := fmt.Sprintf("In step %d of %s we looked at what the importer does when a file is given twice. ", i, id)
+		quote := fmt.Sprintf("We decided that run %d keeps the first copy of %s and counts the rest", i, id)
+		for range 3 {
+			text += "Nothing else came up that anybody wanted to write down, so the rest of it is talk. "
+		}
+		ingested.Messages = append(ingested.Messages, schema.Message{
+			Index: i, Role: schema.RoleUser, Kind: schema.KindText, Text: text + quote + ". Then we went on to the next one.",
+		})
+		if i%2 == 0 {
+			extracted.Entries = append(extracted.Entries, schema.ExtractedEntry{
+				Type: schema.EntryDecision, Title: quote, Evidence: []schema.Quote{{MessageIndex: i, Quote: quote}},
+			})
+		}
+	}
+	events := make([]schema.Event, 2)
+	for i, payload := range []any{ingested, extracted} {
+		text, err := json.Marshal(payload)
+		require.NoError(t, err)
+		events[i] = schema.Event{
+			Type: []string{schema.SessionIngested, schema.MemoryExtracted}[i], TS: time.UnixMicro(1).UTC(), Actor: "bench",
+			SessionID: id, Project: "bench", DedupeKey: fmt.Sprint(id, "/", first, "/", i), Payload: text,
+		}
+	}
+	_, err := log.Append(t.Context(), schema.SessionStream(id), events)
+	require.NoError(t, err)
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(temporallog.NewStructuredLogger(quiet))
+	env := suite.NewTestActivityEnvironment()
+	align, err := evidence.NewActivities(log)
+	require.NoError(t, err)
+	materialize, err := entry.NewActivities(log)
+	require.NoError(t, err)
+	env.RegisterActivity(align.AlignSession)
+	env.RegisterActivity(materialize.MaterializeEntries)
+	_, err = env.ExecuteActivity(align.AlignSession, evidence.AlignInput{SessionID: id, Project: "bench", BuildID: "b", At: time.UnixMicro(1).UTC()})
+	require.NoError(t, err)
+	_, err = env.ExecuteActivity(materialize.MaterializeEntries, entry.MaterializeInput{SessionID: id, BuildID: "b"})
+	require.NoError(t, err)
+}
