@@ -81,11 +81,18 @@ func TestAuditCounts(t *testing.T) {
 	got = r.audit()
 	require.Empty(t, got.Findings)
 	require.Equal(t, 3, got.Tally.Unprojected)
+	r = recordOf(t, []string{"We decided to keep the archive for 30 days."}, quotesIn(0, "decided to keep the archive for 3"))
+	got = r.audit()
+	require.Empty(t, got.Findings)
+	require.Equal(t, 1, got.Tally.Doubtful, "found, but the quote ends within a number")
+	require.False(t, r.entries[0].EvidenceAligned)
 	sum := NewTally()
 	sum.Add(got.Tally)
-	sum.Add(got.Tally)
-	require.Equal(t, 4, sum.Spans[schema.MethodExact])
-	require.Equal(t, 6, sum.Unprojected)
+	sum.Add(auditedSession(t).audit().Tally)
+	require.Equal(t, Tally{
+		Sessions: 2, Entries: 5, Doubtful: 1, Spans: map[schema.Method]int{schema.MethodExact: 3, schema.MethodNormalized: 1},
+		NotFound: map[string]int{schema.ReasonNotFound: 1},
+	}, sum)
 }
 
 // I5: whatever is not true of the log is found, wherever it is stored, and named once.
