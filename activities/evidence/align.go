@@ -18,10 +18,11 @@ const MaxOccurrences = 256
 // Confidence of each way to match. An approximate match has confidence in [0.85,0.95), growing
 // with its similarity.
 const (
-	confidenceExact  = 1.0
-	confidenceFolded = 0.99
-	confidenceBare   = 0.97
-	confidenceJoined = 0.95
+	confidenceExact   = 1.0
+	confidenceFolded  = 0.99
+	confidenceBare    = 0.97
+	confidenceLetters = 0.96
+	confidenceJoined  = 0.95
 )
 
 // Aligner finds quotes in the messages of one window. It prepares a message when a quote first
@@ -210,9 +211,9 @@ func (a *Aligner) elsewhere(stated *source, search func(*source) *match) (only *
 
 // quote is a quote prepared for the stages, each form when a stage first needs it.
 type quote struct {
-	text                                  string
-	literalView, foldedView, strippedView *view
-	prepared                              *pattern
+	text                                               string
+	literalView, foldedView, strippedView, lettersView *view
+	prepared                                           *pattern
 }
 
 func newQuote(text string) *quote { return &quote{text: text} }
@@ -239,6 +240,14 @@ func (q *quote) bare() *view {
 		q.strippedView = strip(q.folded())
 	}
 	return q.strippedView
+}
+
+// letters is the folded quote without anything but letters and digits.
+func (q *quote) letters() *view {
+	if q.lettersView == nil {
+		q.lettersView = lettersOf(q.folded())
+	}
+	return q.lettersView
 }
 
 // pattern is the literal quote, for the approximate stage.

@@ -50,7 +50,7 @@ func TestAlignFindsWhatTheQuoteMeans(t *testing.T) {
 		{"slip", "The scheduler restarts every failed build.", "The schedular restarts every failed build", "The scheduler restarts every failed build", schema.MethodApproximate},
 		{"slips in Korean", "데이터베이스 마이그레이션을 먼저 끝내야 합니다", "데이터배이스 마이그레이션을 먼저 끝내야 합니다", "데이터베이스 마이그레이션을 먼저 끝내야 합니다", schema.MethodApproximate},
 		{"scanner", "The Government returns the yard", "The Govemment retums the yard", "The Government returns the yard", schema.MethodApproximate},
-		{"lost space", "restart the worker pool tonight", "restart theworker pool tonight", "restart the worker pool tonight", schema.MethodApproximate},
+		{"lost space", "restart the worker pool tonight", "restart theworker pool tonight", "restart the worker pool tonight", schema.MethodNormalized},
 		{"emoji", "ship it 👩‍💻 today please", "ship it 👩‍💻 today", "ship it 👩‍💻 today", schema.MethodExact},
 	}
 	for _, tt := range tests {

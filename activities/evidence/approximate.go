@@ -84,46 +84,54 @@ func (s *source) candidates(q *quote) []candidate {
 }
 
 // fit chooses the borders of a candidate and returns its similarity to the quote, 0 when it says
-// something else, and where it may.
+// something else, and where it may. Of borders at the same distance it takes those whose first and
+// last runes are the quote's, then those that need the fewest runes lost or gained, then those that
+// agree longest from both ends.
 func (s *source) fit(q *quote, c candidate) (best extent, similarity float64, doubts []schema.Doubt) {
 	runes, v := q.runes(), s.folded()
 	rank := -1
 	for _, end := range c.ends {
 		tail := lastRunes(v.text[:end], len(runes)+c.distance)
-		length := startOf(runes, tail, c.distance)
-		if length < 0 {
-			continue
+		for _, length := range startsOf(runes, tail, c.distance) {
+			covered := tail[len(tail)-length:]
+			r := fitness(runes, covered, c.distance)
+			if r <= rank {
+				continue
+			}
+			if x, _ := s.whole(v, end-len(string(covered)), end); x.start < x.end {
+				rank, best = r, x
+			}
 		}
-		covered := tail[len(tail)-length:]
-		r := 0
-		if covered[0] == runes[0] {
-			r += 2
-		}
-		if covered[length-1] == runes[len(runes)-1] {
-			r += 2
-		}
-		if length == len(runes) {
-			r++
-		}
-		if r <= rank {
-			continue
-		}
-		start := end
-		for range covered {
-			_, size := utf8.DecodeLastRuneInString(v.text[:start])
-			start -= size
-		}
-		x, _ := s.whole(v, start, end)
-		if x.start >= x.end {
-			continue
-		}
-		rank, best = r, x
 	}
 	if rank < 0 {
 		return extent{}, 0, nil
 	}
 	similarity, doubts = s.similarityAt(q, best)
 	return best, similarity, doubts
+}
+
+// fitness ranks texts at a distance from a quote by how likely their borders are the quote's.
+func fitness(q, s []rune, distance int) int {
+	columns, _, ok := path(q, s, distance)
+	if !ok {
+		return -1
+	}
+	indels := 0
+	for _, c := range columns {
+		if c.q < 0 || c.s < 0 {
+			indels++
+		}
+	}
+	most := min(len(q), len(s))
+	head, tail := 0, 0
+	for head < most && q[head] == s[head] {
+		head++
+	}
+	for tail < most && q[len(q)-1-tail] == s[len(s)-1-tail] {
+		tail++
+	}
+	const agreed = 1 << 10
+	return (min(head, 1)+min(tail, 1))<<40 + (1<<12-min(indels, 1<<12))<<20 + min(head, agreed) + min(tail, agreed)
 }
 
 // similarityAt returns the similarity of a quote to a place of the message, 0 when it is below the

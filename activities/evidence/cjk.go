@@ -23,17 +23,19 @@ func soundsAlike(a, b rune) bool {
 	return restA == restB && sound[vowelA] != 0 && sound[vowelA] == sound[vowelB]
 }
 
-// slipOfHangul reports whether an edit leaves a Korean word recognizable: a syllable lost, save at
-// the end and at the beginning where it may be an affix, or one changed inside a long word.
+// slipOfHangul reports whether an edit leaves a Korean word recognizable: a syllable lost or gained,
+// save at the beginning where it may be an affix and at the end of a short word, or one changed inside
+// a long word.
 func (d *difference) slipOfHangul(e letterEdit) bool {
 	n, last := len(d.s), e.at >= len(d.s)-1
+	affix := e.at == 0 && (negatingPrefix[e.q] || negatingPrefix[e.s] || koreanPrefix[e.q] || koreanPrefix[e.s])
 	switch {
-	case critical[e.q] || critical[e.s] || negatingPrefix[e.q] || negatingPrefix[e.s]:
+	case critical[e.q] || critical[e.s] || denying[e.q] || denying[e.s] || affix:
 		return false
 	case e.q == 0:
-		return n == 2 || !last && !(e.at == 0 && koreanPrefix[e.s])
+		return n == 2 || !last || n >= 4
 	case e.s == 0:
-		return n >= 4 && e.at > 0 && e.at < n
+		return true
 	}
 	return n >= 5 && e.at+2 < n
 }

@@ -78,10 +78,9 @@ const (
 	stepSource
 )
 
-// startOf returns how many of the runes of s, counted from its end, a quote that ends with s covers
-// at the given distance; -1 when none does. A start whose first runes are equal is preferred, then
-// the one nearest to the quote's own length.
-func startOf(q, s []rune, distance int) int {
+// startsOf returns how many of the runes of s, counted from its end, a quote that ends with s may
+// cover at the given distance.
+func startsOf(q, s []rune, distance int) []int {
 	const far = 1 << 29
 	width := 2*distance + 1
 	above, cost := make([]int, width), make([]int, width)
@@ -114,19 +113,11 @@ func startOf(q, s []rune, distance int) int {
 		}
 		above, cost = cost, above
 	}
-	best, rank := -1, 0
+	var lengths []int
 	for at, c := range above {
-		j := len(q) + at - distance
-		if c != distance || j <= 0 || j > len(s) {
-			continue
-		}
-		r := 1 + 2*max(at-distance, distance-at)
-		if s[len(s)-j] != q[0] {
-			r += 2 * width
-		}
-		if best < 0 || r < rank {
-			best, rank = j, r
+		if j := len(q) + at - distance; c == distance && j > 0 && j <= len(s) {
+			lengths = append(lengths, j)
 		}
 	}
-	return best
+	return lengths
 }

@@ -19,7 +19,7 @@ func (s *source) doubts(q *quote, method schema.Method, x extent) []schema.Doubt
 	}
 	switch method {
 	case schema.MethodNormalized:
-		doubts = append(doubts, raised(q.text, s.text[x.start:x.end])...)
+		doubts = append(doubts, s.unproven(q, x)...)
 	case schema.MethodApproximate:
 		_, inside := s.similarityAt(q, x)
 		doubts = append(doubts, inside...)
@@ -27,6 +27,27 @@ func (s *source) doubts(q *quote, method schema.Method, x extent) []schema.Doubt
 	if cut := cutAfter(s.text, x); cut > x.end {
 		start := min(wordStart(s.text, x.end), numberStart(s.text, x.end))
 		doubts = append(doubts, schema.Doubt{Quote: s.text[start:x.end], Source: s.text[start:cut]})
+	}
+	return doubts
+}
+
+// unproven lists where a place of equal letters may say something else than a quote: a word goes on
+// that the quote ends with a mark, a power is written as a plain number, punctuation lacks in numbers.
+func (s *source) unproven(q *quote, x extent) []schema.Doubt {
+	text := s.text[x.start:x.end]
+	doubts := raised(q.text, text)
+	inner := q.bare().original(0, len(q.bare().text))
+	if outer(q.text[:inner.start]) > 0 && !boundary(s.text, x.start) {
+		start, end := wordStart(s.text, x.start), wordEnd(s.text, x.start)
+		doubts = append(doubts, schema.Doubt{Quote: s.text[x.start:end], Source: s.text[start:end]})
+	}
+	if outer(q.text[inner.end:]) > 0 && !boundary(s.text, x.end) {
+		start, end := wordStart(s.text, x.end), wordEnd(s.text, x.end)
+		doubts = append(doubts, schema.Doubt{Quote: s.text[start:x.end], Source: s.text[start:end]})
+	}
+	if !s.joinedAt(q, x) {
+		lacking, _ := s.marksAt(q, x)
+		doubts = append(doubts, lacking...)
 	}
 	return doubts
 }
@@ -63,13 +84,11 @@ func cutBefore(text string, x extent) int {
 // cutAfter returns where what a place ends with really ends, when the place leaves out the end of a
 // number or what denies its last word; otherwise the end of the place.
 func cutAfter(text string, x extent) int {
+	if end := cutNumber(text, x.end); end > x.end {
+		return end
+	}
 	last, _ := utf8.DecodeLastRuneInString(text[:x.end])
 	rest := text[x.end:]
-	if unicode.IsDigit(last) {
-		if n := numberTail(rest); n > 0 {
-			return x.end + n
-		}
-	}
 	start, end := wordStart(text, x.end), wordEnd(text, x.end)
 	word := strings.ToLower(text[start:end])
 	cut := strings.ToLower(text[start:x.end])
@@ -92,6 +111,14 @@ func cutAfter(text string, x extent) int {
 		return after + wordEnd(next, 0)
 	}
 	return x.end
+}
+
+// cutNumber returns where the number ends that a place of a text may cut; the place when it cuts none.
+func cutNumber(text string, at int) int {
+	if last, _ := utf8.DecodeLastRuneInString(text[:at]); !unicode.IsDigit(last) {
+		return at
+	}
+	return at + numberTail(text[at:])
 }
 
 // denies reports whether a word as it is written denies.

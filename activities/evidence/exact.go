@@ -16,12 +16,13 @@ type source struct {
 	eventID string
 	text    string
 
-	hashOnce, markOnce, foldOnce, bareOnce sync.Once
+	hashOnce, markOnce, foldOnce, bareOnce, lettersOnce sync.Once
 
 	hash         string
 	marks        []int
 	foldedView   *view
 	strippedView *view
+	lettersView  *view
 }
 
 func newSource(index int, eventID, text string) *source {
@@ -41,6 +42,11 @@ func (s *source) folded() *view {
 func (s *source) bare() *view {
 	s.bareOnce.Do(func() { s.strippedView = strip(s.folded()) })
 	return s.strippedView
+}
+
+func (s *source) letters() *view {
+	s.lettersOnce.Do(func() { s.lettersView = lettersOf(s.folded()) })
+	return s.lettersView
 }
 
 // markEvery is how many bytes lie between two known rune offsets of a message.
@@ -98,13 +104,16 @@ func (s *source) equal(q *quote) *match {
 	}
 	if bare := q.bare(); letters(bare.text) >= MinLetters {
 		spans := s.through(s.bare(), bare.text)
-		spans = slices.DeleteFunc(spans, func(x extent) bool { return !q.bounded(s.text, x) })
+		spans = slices.DeleteFunc(spans, func(x extent) bool { return !q.ended(s.text, x) })
 		if len(spans) > 0 {
 			s.outline(q, bare, s.bare(), spans)
 			return &match{schema.MethodNormalized, confidenceBare, spans}
 		}
 	}
-	return s.joined(q)
+	if m := s.joined(q); m != nil {
+		return m
+	}
+	return s.lettersMatch(q)
 }
 
 // exact returns the occurrences of a text that begin and end between grapheme clusters. They do
@@ -165,23 +174,23 @@ func (s *source) equalAt(q *quote, x extent) bool {
 	v := s.folded()
 	start, end := v.within(x)
 	text := v.text[start:end]
-	if text == q.literal().text || text == q.folded().text || s.joinedAt(q, start, end) {
+	if text == q.literal().text || text == q.folded().text || s.joinedAt(q, x) {
 		return true
 	}
 	v = s.bare()
 	start, end = v.within(x)
 	text, bare := v.text[start:end], q.bare().text
-	i := strings.Index(text, bare)
-	return bare != "" && i >= 0 && strings.Trim(text, outerMarks) == strings.Trim(bare, outerMarks) &&
-		q.bounded(s.text, v.original(start+i, start+i+len(bare)))
+	if bare != "" && strings.Contains(text, bare) && strings.Trim(text, outerMarks) == strings.Trim(bare, outerMarks) {
+		return true
+	}
+	return s.lettersAt(q, x)
 }
 
-// bounded reports whether a place has the ends of words where the bare quote has them: what the quote
-// ends with a point must not go on in the message.
-func (q *quote) bounded(text string, x extent) bool {
+// ended reports whether a place ends where its sentence does if the quote says so: a number that goes
+// on is another number.
+func (q *quote) ended(text string, x extent) bool {
 	inner := q.bare().original(0, len(q.bare().text))
-	return (outer(q.text[:inner.start]) == 0 || boundary(text, x.start)) &&
-		(outer(q.text[inner.end:]) == 0 || boundary(text, x.end))
+	return !strings.ContainsAny(q.text[inner.end:], ".!?") || x.end == cutNumber(text, x.end)
 }
 
 // outerMarks are what a bare text may keep at its ends and a bare quote lacks.

@@ -46,13 +46,9 @@ const (
 	fatal
 )
 
-// Damage that outweighs what else a difference may mean: who changes a meaning changes one word or
-// two and leaves the rest alone.
-const (
-	manyDoubts  = 2
-	muchDamage  = 2
-	heavyDamage = 3
-)
+// heavyDamage is how much of a quote must be damaged for a word that the source does not have to be
+// damage too.
+const heavyDamage = 3
 
 // judge reports whether the quote is found at the text, and where it may say something else.
 func (g *guard) judge() (doubts []schema.Doubt, ok bool) {
@@ -60,6 +56,7 @@ func (g *guard) judge() (doubts []schema.Doubt, ok bool) {
 		!slices.Equal(operators(g.quote.text), operators(g.source.text)) {
 		return nil, false
 	}
+	noise := 0
 	var count [fatal]int
 	for start := 0; start < len(g.columns); {
 		end := start
@@ -67,33 +64,32 @@ func (g *guard) judge() (doubts []schema.Doubt, ok bool) {
 			end++
 		}
 		if d := g.newDifference(start, end); d.any {
-			v, noisy := d.judge()
+			v := d.judge()
 			if v == fatal {
 				return nil, false
 			}
-			if noisy {
-				count[damage]++
-			}
+			count[v]++
+			noise += d.noise
 			if v > damage {
-				count[v]++
 				doubts = append(doubts, d.doubt())
 			}
 		}
 		start = end + 1
 	}
-	return doubts, outweighed(count)
+	return doubts, outweighed(count, noise)
 }
 
-// outweighed reports whether a quote is damaged enough for the doubts about it to be damage too.
-func outweighed(count [fatal]int) bool {
-	noise, slips := count[damage], count[unsure]+count[doubtful]
+// outweighed reports whether a quote is damaged enough for the doubts about it to be damage too: who
+// changes a meaning changes one word or two and leaves the rest alone.
+func outweighed(count [fatal]int, noise int) bool {
+	slips := count[unsure] + count[doubtful]
 	switch {
 	case count[another] > 0:
 		return noise >= heavyDamage*count[another]
 	case count[suspect] > 0:
-		return noise+slips >= muchDamage
+		return noise+slips >= count[suspect]
 	case count[doubtful] > 0:
-		return noise > 0 || slips >= manyDoubts
+		return noise > 0 || slips > 1
 	}
 	return true
 }
@@ -168,6 +164,9 @@ type difference struct {
 	q, s   []rune
 	edits  []letterEdit
 	digits bool
+	// noise is how much the difference shows that the quote is damaged: 1 for what is no word, 2 for
+	// what nobody writes.
+	noise int
 }
 
 // letterEdit is one changed letter: q or s is 0 where a letter is missing. At is the number of the
@@ -237,17 +236,33 @@ func letterOr0(r rune) rune {
 	return 0
 }
 
-// judge returns what a difference may be, and whether it shows a noisy quote besides.
-func (d *difference) judge() (v verdict, noisy bool) {
+// judge returns what a difference may be, and notes the noise it shows.
+func (d *difference) judge() verdict {
+	v := harmless
 	if d.digits {
-		v, noisy = d.judgeNumbers()
+		v = d.judgeNumbers()
 	}
-	v = max(v, d.judgeSigns(), d.judgeUnits())
-	if v == fatal {
-		return v, noisy
+	if v = max(v, d.judgeSigns(), d.judgeUnits()); v == fatal {
+		return v
 	}
 	words := d.judgeWords()
-	return max(v, words), noisy || words == damage || d.misprinted()
+	switch {
+	case d.misprinted() || len(d.edits) > 0 && d.foreign():
+		d.noise = 2
+	case words == damage || d.spaceLost():
+		d.noise = max(d.noise, 1)
+	}
+	return max(v, words)
+}
+
+// spaceLost reports whether the quote lacks a space.
+func (d *difference) spaceLost() bool {
+	for _, c := range d.columns {
+		if c.q < 0 && d.g.source.at(c.s) == ' ' {
+			return true
+		}
+	}
+	return false
 }
 
 // misprinted reports whether a letter stands where the source has punctuation, or has taken the
@@ -296,9 +311,9 @@ func (s *side) sign(i int) bool {
 
 // judgeNumbers compares digits. One that the quote has and the source has not is a changed number.
 // A number that lost a digit, or of which one cannot be read, may be damaged and proves nothing.
-func (d *difference) judgeNumbers() (v verdict, noisy bool) {
+func (d *difference) judgeNumbers() verdict {
 	q, s := &d.g.quote, &d.g.source
-	total, lost, unread, foreign, inserted := 0, 0, 0, false, false
+	total, lost, unread, inserted := 0, 0, 0, false
 	for _, c := range d.columns {
 		qr, sr := q.at(c.q), s.at(c.s)
 		if unicode.IsDigit(sr) || c.s >= 0 && s.joins(c.s) {
@@ -307,18 +322,17 @@ func (d *difference) judgeNumbers() (v verdict, noisy bool) {
 		switch {
 		case qr == sr:
 		case unicode.IsNumber(qr) && !(letter(sr) && looksAlike(qr, sr)), c.q >= 0 && q.joins(c.q):
-			return fatal, false
+			return fatal
 		case unicode.IsNumber(qr):
-			noisy = true
+			d.noise = 1
 		case unicode.IsNumber(sr) || c.s >= 0 && s.joins(c.s):
 			switch {
 			case qr == 0:
 				lost++
 			case !letter(qr):
-				return fatal, false
+				return fatal
 			default:
 				unread++
-				foreign = foreign || letter(qr) && script(qr) != unicode.Latin
 			}
 		case c.s < 0 && q.splits(c.q):
 			inserted = true
@@ -326,21 +340,19 @@ func (d *difference) judgeNumbers() (v verdict, noisy bool) {
 	}
 	switch {
 	case lost+unread == 0 && !inserted:
-		return harmless, noisy
+		return harmless
 	case d.cutsNumber():
-		return fatal, false
-	case lost+unread == 0 && total > 2, lost == 0 && unread == 1 && total > 1 && foreign:
-		return unsure, true
-	case lost == 0 && unread <= 1 && total == 2:
-		return doubtful, noisy
-	case lost == 1 && total == 2 && unread == 0:
-		return suspect, noisy
-	case total < 3 || 3*lost > total || 2*(lost+unread) > total:
-		return fatal, false
-	case lost > 0:
-		return doubtful, noisy || unread > 0
+		return fatal
+	case lost > 0 && (total < 2 || unread == 0 && total == 2):
+		return another
 	}
-	return unsure, true
+	if unread > 0 || inserted {
+		d.noise = 2
+	}
+	if lost > 0 || total < 3 {
+		return doubtful
+	}
+	return unsure
 }
 
 // cutsNumber reports whether the text begins or ends inside a number of the message, and not with a

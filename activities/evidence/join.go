@@ -94,8 +94,9 @@ func chain(text string, at int, pieces []string) int {
 }
 
 // joinedAt reports whether a place of the message is a quote with ellipses.
-func (s *source) joinedAt(q *quote, start, end int) bool {
+func (s *source) joinedAt(q *quote, x extent) bool {
 	pieces := q.pieces()
+	start, end := s.folded().within(x)
 	text := s.folded().text
 	return len(pieces) > 0 && strings.HasPrefix(text[start:], pieces[0]) && chain(text, start, pieces) == end
 }

@@ -239,11 +239,10 @@ func (f *folder) peek(i int) rune {
 	return 0
 }
 
-// dots writes three dots for any ellipsis.
+// dots writes three dots for any ellipsis. What goes on behind the third is left out.
 func (f *folder) dots() {
-	i, dots := f.pos, 0
-	for i < len(f.src) {
-		r, size := utf8.DecodeRuneInString(f.src[i:])
+	for left := 3; f.pos < len(f.src); {
+		r, size := utf8.DecodeRuneInString(f.src[f.pos:])
 		n := ellipsis(r)
 		if r == '.' {
 			n = 1
@@ -251,15 +250,14 @@ func (f *folder) dots() {
 		if n == 0 {
 			break
 		}
-		dots += n
-		i += size
+		n = min(n, left)
+		left -= n
+		if r == '.' && n == 1 {
+			f.linear(1, ".")
+			continue
+		}
+		f.whole(size, ellipsisMark[:n])
 	}
-	text := "..."[:min(dots, 3)]
-	if f.src[f.pos:i] == text {
-		f.linear(len(text), text)
-		return
-	}
-	f.whole(i-f.pos, text)
 }
 
 // dashes writes plain dashes, and one for two or three that stand for an em dash between words.

@@ -105,7 +105,7 @@ func TestEvidenceOfAnyQuoteIsTrue(t *testing.T) {
 		require.Len(t, evidence, len(quotes))
 		all := len(quotes) > 0
 		for i, e := range evidence {
-			all = all && e.Aligned
+			all = all && e.Proves()
 			require.Equal(t, quotes[i].Quote, e.Quote)
 			if !e.Aligned {
 				require.NotEmpty(t, e.Reason)

@@ -52,7 +52,7 @@ func (d *difference) judgeWords() verdict {
 		}
 		return another
 	case slips > allowed:
-		return max(doubtful, d.judgeScript())
+		return max(unsure, d.judgeScript())
 	}
 	return d.judgeScript()
 }
@@ -108,17 +108,23 @@ func (d *difference) judgeMissing() verdict {
 	if len(only) == 0 {
 		only = d.s
 	}
-	switch {
-	case string(only) == "the":
+	switch word := string(only); {
+	case word == "the":
 		return harmless
-	case len(only) == 2 && d.digits && len(d.q) > 0:
-		return doubtful
+	case d.glued() && len(only) <= 2 && !english(word) && !known[word] && !critical[only[0]] && !critical[only[len(only)-1]]:
+		return unsure
 	case len(only) > 1, critical[only[0]]:
 		return another
 	case d.spaced():
 		return suspect
 	}
 	return doubtful
+}
+
+// glued reports whether the quote has letters that touch what stood there before: a scrap, no word.
+func (d *difference) glued() bool {
+	return len(d.s) == 0 && len(d.q) > 0 && d.g.quote.at(d.qStart) != ' ' && d.g.quote.at(d.qEnd-1) != ' ' &&
+		(d.sStart >= 0 || d.g.quote.at(d.qStart-1) != ' ' || d.g.quote.at(d.qEnd) != ' ')
 }
 
 // judgeScript decides on slips within one script.

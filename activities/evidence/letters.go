@@ -1,0 +1,113 @@
+package evidence
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"axiommind/schema"
+)
+
+const (
+	// minLettersOnly is how many letters a quote needs to be found by its letters alone.
+	minLettersOnly = 10
+	// manyMarks is how much punctuation a stretch has before a quote without any has dropped it.
+	manyMarks = 3
+	// blockquote is Markdown's mark of a quoted line, no operator.
+	blockquote = "> "
+)
+
+// lettersOf makes of a folded view one of its letters and digits alone.
+func lettersOf(v *view) *view {
+	st := stripper{v: v, out: make([]byte, 0, len(v.text)), runs: make([]run, 0, 1+len(v.text)/8)}
+	for i := 0; i < len(v.text); {
+		start := i
+		i += strings.IndexFunc(v.text[i:]+" ", func(r rune) bool { return !wordRune(r) })
+		st.keep(start, i)
+		if i < len(v.text) {
+			_, size := utf8.DecodeRuneInString(v.text[i:])
+			i += size
+		}
+	}
+	return &view{text: string(st.out), runs: st.runs}
+}
+
+// lettersMatch finds a quote whose letters and digits stand in the message without a break and with
+// the same numbers, signs and denials, whatever else stands between them.
+func (s *source) lettersMatch(q *quote) *match {
+	v := q.letters()
+	if utf8.RuneCountInString(v.text) < minLettersOnly {
+		return nil
+	}
+	spans := slices.DeleteFunc(s.through(s.letters(), v.text), func(x extent) bool {
+		_, ok := s.marksAt(q, x)
+		return !ok || !q.ended(s.text, x)
+	})
+	if len(spans) == 0 {
+		return nil
+	}
+	s.outline(q, v, s.letters(), spans)
+	return &match{schema.MethodNormalized, confidenceLetters, spans}
+}
+
+// lettersAt reports whether a place has the letters and digits of a quote and says the same.
+func (s *source) lettersAt(q *quote, x extent) bool {
+	v := s.letters()
+	start, end := v.within(x)
+	if v.text[start:end] != q.letters().text || utf8.RuneCountInString(v.text[start:end]) < minLettersOnly {
+		return false
+	}
+	_, ok := s.marksAt(q, x)
+	return ok
+}
+
+// marksAt compares what stands between the letters of a quote and of a place. A quote without any
+// punctuation may lack what the source writes within numbers and between words: it is found, and
+// what it lacks is in doubt.
+func (s *source) marksAt(q *quote, x extent) (doubts []schema.Doubt, ok bool) {
+	start, end := s.folded().within(x)
+	quoted, text := strings.TrimPrefix(q.folded().text, blockquote), s.folded().text[start:end]
+	if !slices.Equal(negations([]rune(quoted)), negations([]rune(text))) {
+		return nil, false
+	}
+	qs, ss := signs(quoted), signs(text)
+	if slices.Equal(qs, ss) {
+		return nil, true
+	}
+	return []schema.Doubt{{Quote: strings.Join(qs, " "), Source: strings.Join(ss, " ")}},
+		marksIn(quoted) == 0 && marksIn(text) >= manyMarks
+}
+
+// signs lists the numbers of a folded text, then its operators, then its pictographs.
+func signs(text string) []string {
+	var found []string
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		end := i + size
+		if unicode.IsDigit(r) {
+			end += numberTail(text[end:])
+			found = append(found, text[numberStart(text, i):end])
+		}
+		i = end
+	}
+	for _, r := range operators([]rune(text)) {
+		found = append(found, string(r))
+	}
+	for _, r := range text {
+		if unicode.Is(unicode.So, r) {
+			found = append(found, string(r))
+		}
+	}
+	return found
+}
+
+func marksIn(text string) int {
+	n := 0
+	for _, r := range text {
+		if !wordRune(r) && !unicode.IsSpace(r) && r != '_' {
+			n++
+		}
+	}
+	return n
+}
