@@ -155,7 +155,7 @@ func TestAlignEntryPrefersTheNearestOccurrence(t *testing.T) {
 	t.Parallel()
 	text := "Run the tests. " + strings.Repeat("Filler text goes here. ", 20) +
 		"Deploy to staging, then run the tests. Tell Priya."
-	quotes := []schema.Quote{{Quote: "un the tests."}, {Quote: "Deploy to staging"}}
+	quotes := []schema.Quote{{Quote: "the tests."}, {Quote: "Deploy to staging"}}
 
 	e, aligned := NewAligner(message(text), nil).AlignEntry(quotes)
 	require.True(t, aligned)

@@ -189,8 +189,8 @@ func (s *source) equalAt(q *quote, x extent) bool {
 // ended reports whether a place ends where its sentence does if the quote says so: a number that goes
 // on is another number.
 func (q *quote) ended(text string, x extent) bool {
-	inner := q.bare().original(0, len(q.bare().text))
-	return !strings.ContainsAny(q.text[inner.end:], ".!?") || x.end == cutNumber(text, x.end)
+	rest := fold(q.text[q.bare().original(0, len(q.bare().text)).end:], true).text
+	return !strings.ContainsAny(rest, ".!?") || strings.Contains(rest, ellipsisMark) || !cutsNumber(text, x.end)
 }
 
 // outerMarks are what a bare text may keep at its ends and a bare quote lacks.

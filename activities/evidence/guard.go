@@ -249,7 +249,7 @@ func (d *difference) judge() verdict {
 	switch {
 	case d.misprinted() || len(d.edits) > 0 && d.foreign():
 		d.noise = 2
-	case words == damage || d.spaceLost():
+	case d.spaceLost():
 		d.noise = max(d.noise, 1)
 	}
 	return max(v, words)

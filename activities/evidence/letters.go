@@ -79,7 +79,8 @@ func (s *source) marksAt(q *quote, x extent) (doubts []schema.Doubt, ok bool) {
 		marksIn(quoted) == 0 && marksIn(text) >= manyMarks
 }
 
-// signs lists the numbers of a folded text, then its operators, then its pictographs.
+// signs lists the numbers of a folded text, then its operators, its pictographs, and the words that
+// a hyphen tells from others of the same letters.
 func signs(text string) []string {
 	var found []string
 	for i := 0; i < len(text); {
@@ -97,6 +98,11 @@ func signs(text string) []string {
 	for _, r := range text {
 		if unicode.Is(unicode.So, r) {
 			found = append(found, string(r))
+		}
+	}
+	for at := range text {
+		if strings.HasPrefix(text[at:], "re-") && boundary(text, at) {
+			found = append(found, "re-")
 		}
 	}
 	return found

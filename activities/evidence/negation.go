@@ -58,7 +58,7 @@ func operators(text []rune) []rune {
 		case '<', '>', '=', '+', '%', '|', '^', '&':
 			found = append(found, r)
 		case '!':
-			if i+1 < len(text) && (text[i+1] == '=' || letter(text[i+1]) && (i == 0 || !wordRune(text[i-1]))) {
+			if i+1 < len(text) && (text[i+1] == '=' || letter(text[i+1]) && (i == 0 || strings.ContainsRune(" (){}[]=!&|,;:", text[i-1]))) {
 				found = append(found, r)
 			}
 		case '#':

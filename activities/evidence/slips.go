@@ -7,18 +7,30 @@ import (
 	"unicode/utf8"
 )
 
-// judgeWords decides whether the letters of a difference are one word with slips or two words.
+// judgeWords decides whether the letters of a difference are one word with slips or two words. A name
+// or a token with digits is never beyond doubt.
 func (d *difference) judgeWords() verdict {
-	if len(d.edits) == 0 {
-		return harmless
+	v := d.judgeLetters()
+	if v == damage {
+		d.noise = 1
+		if d.digits || d.name() {
+			return unsure
+		}
 	}
+	return v
+}
+
+func (d *difference) judgeLetters() verdict {
 	q, s := string(d.q), string(d.s)
 	slips, allowed := len(d.edits), slipsAllowed(max(len(d.q), len(d.s)))
 	switch {
+	case slips == 0, q == s:
+		if d.hyphenated() {
+			return unsure
+		}
+		return harmless
 	case len(d.q) == 0 || len(d.s) == 0:
 		return d.judgeMissing()
-	case q == s:
-		return harmless
 	case d.versionMark():
 		return damage
 	case d.otherUnit() || affixed(q, s) || affixed(s, q) || prefixesDiffer(q, s) || d.koreanNegated():
@@ -55,6 +67,22 @@ func (d *difference) judgeWords() verdict {
 		return max(unsure, d.judgeScript())
 	}
 	return d.judgeScript()
+}
+
+// hyphenated reports whether a hyphen comes or goes behind a prefix: to re-sign is not to resign.
+func (d *difference) hyphenated() bool {
+	for _, c := range d.columns {
+		for side, i := range map[*side]int{&d.g.quote: c.q, &d.g.source: c.s} {
+			if (c.q < 0 || c.s < 0) && side.at(i) == '-' && letter(side.at(i-1)) && letter(side.at(i+1)) {
+				start := i
+				for letter(side.at(start - 1)) {
+					start--
+				}
+				return meaningfulPrefix[string(side.text[start:i])]
+			}
+		}
+	}
+	return false
 }
 
 // scanned reports whether a word differs by what a scanner confuses or by two neighbours that changed
@@ -94,12 +122,12 @@ func (d *difference) versionMark() bool {
 // slipsAllowed is how many edits a word of n letters may have and still be the same word.
 func slipsAllowed(n int) int {
 	switch {
-	case n <= 6:
+	case n < 8:
 		return 1
-	case n <= 11:
+	case n < 16:
 		return 2
 	}
-	return min(n/4, 6)
+	return min(n/5, 6)
 }
 
 // judgeMissing decides on letters that only one side has.
@@ -162,29 +190,27 @@ func (d *difference) judgeScript() verdict {
 }
 
 // judgeSpelling decides on slips in a word of an alphabet: what is no word where the source has an
-// English one is misspelt, and so is an unknown word that is long enough to have none near it.
+// English one is misspelt, and so is an unknown word that is long enough to have none near it. What
+// changes at the ends of a word may make another form of it.
 func (d *difference) judgeSpelling() verdict {
-	n := max(len(d.q), len(d.s))
+	n, first, last := max(len(d.q), len(d.s)), d.edits[0].at, d.edits[len(d.edits)-1].at
 	_, s := d.hump()
+	inside := first > 0 && last+3 <= len(d.s)
 	switch {
 	case n == 1:
 		return another
 	case d.anotherWord():
-		if len(d.edits) == 1 && n >= spelt && !english(s) && !known[s] {
+		if len(d.edits) == 1 && n >= spelt && inside && !english(s) && !known[s] {
 			return damage
 		}
 		return suspect
 	case n < 4 || inflected(string(d.q), string(d.s)):
 		return doubtful
-	case english(s):
+	case n > 4 && first > 0 && english(s), n >= spelt && inside && len(d.edits) == 1:
 		return damage
 	}
-	for _, e := range d.edits {
-		if n < spelt || e.at == 0 || e.at+2 >= len(d.s) {
-			return unsure
-		}
-	}
-	return damage
+	d.noise = 1
+	return unsure
 }
 
 // spelt is the least length of a word that a slip cannot turn into another, as good as ever.
@@ -221,7 +247,7 @@ func script(r rune) *unicode.RangeTable {
 // a short word of capitals, or the quote's is where the source has no capitals.
 func (d *difference) name() bool {
 	written := d.g.source.written(d.sStart, d.sEnd)
-	if d.g.source.at(d.sEnd) == '(' || d.beginsSentence() {
+	if d.g.source.at(d.sEnd) == '(' || d.beginsSentence() || len(d.s) > 8 && english(string(d.s)) {
 		return false
 	}
 	return nameLike(written) ||
@@ -345,7 +371,7 @@ func affixed(long, short string) bool {
 		return true
 	}
 	suffix, ok := strings.CutPrefix(long, short)
-	return ok && meaningfulSuffix[suffix]
+	return ok && meaningfulSuffix[suffix] && english(short)
 }
 
 // inflected reports whether two words differ by one letter at the end that makes another form.

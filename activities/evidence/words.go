@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// wordsEN holds English words and terms of computing, one a line, in order: SCOWL up to level 50, by
+// wordsEN holds English words and terms of computing, one a line, in order: SCOWL up to level 60, by
 // Kevin Atkinson and others (words_en.COPYRIGHT), and terms of our own.
 //
 //go:embed words_en.txt
@@ -84,6 +84,24 @@ var denyingPhrases = []string{
 	"ない", "なく", "なか", "なし", "ませ", "まい",
 }
 
+// deniable are what a Chinese denial stands before and denies what follows.
+var deniable = runeSet("有会會能要可得必用法是应應该該再许許")
+
+// numerals are characters of spelled numbers in Chinese, Japanese and Korean.
+var numerals = runeSet("一二三四五六七八九十百千万萬亿億兆零〇两兩일이삼사오육칠팔구십백천만억조")
+
+// spelled are words that make numbers of several words.
+var spelled = set(`
+	one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
+	nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion trillion
+	uno una dos tres cuatro cinco seis siete ocho nueve diez veinte treinta cuarenta cincuenta sesenta setenta ochenta
+	noventa cien ciento mil un deux trois quatre cinq sept huit neuf vingt trente quarante cinquante soixante cent
+	mille um dois duas três sete oito nove vinte trinta quarenta cinquenta sessenta oitenta cem zwei drei vier fünf
+	hundert tausend два три четыре пять шесть семь восемь девять десять двадцать тридцать сорок пятьдесят сто тысяча`)
+
+// linking are words that link the words of a number.
+var linking = set(`and y e et und`)
+
 // units are what a number may count. Another unit is another amount.
 var units = set(`
 	s ms us ns m min mins h hr hrs d w y sec secs second seconds minute minutes hour hours day days week weeks month
@@ -123,7 +141,7 @@ var known = set(`
 	descending synchronous asynchronous horizontal vertical hourly daily weekly monthly yearly annual primary secondary`)
 
 // meaningfulPrefix are prefixes that turn or shift what a word says.
-var meaningfulPrefix = set(`un in im il ir non dis de mis anti counter re pre post over under out up down sub super semi multi inter intra ex co bi tri auto micro macro mega giga kilo milli nano hyper hypo`)
+var meaningfulPrefix = set(`un in im il ir non dis de mis anti counter re pre post over under out up down sub super semi multi inter intra ex co bi tri auto micro macro mega giga kilo milli nano hyper hypo des dé mal miss ent не без небез`)
 
 // meaningfulSuffix are endings that shift what a word says.
 var meaningfulSuffix = set(`er est ed ing less ful ly able ible est like proof free ness`)
