@@ -209,3 +209,24 @@ func cutsNumber(text string, at int) bool {
 	last, _ := utf8.DecodeLastRuneInString(text[:at])
 	return unicode.IsDigit(last) && numberTail(text[at:]) > 0
 }
+
+// diffMarks returns the marks of the lines of a text that say they were added or removed.
+func diffMarks(text string) string {
+	var marks strings.Builder
+	for line := range strings.Lines(text) {
+		if len(line) > 1 && (line[0] == '+' || line[0] == '-') && (line[1] == ' ' || line[1] == '\t') {
+			marks.WriteByte(line[0])
+		}
+	}
+	return marks.String()
+}
+
+// lineStart returns where the line begins of which a text has only spaces and marks before a place;
+// otherwise the place.
+func lineStart(text string, at int) int {
+	start := len(strings.TrimRightFunc(text[:at], func(r rune) bool { return r == ' ' || r == '\t' || r == '+' || r == '-' }))
+	if start == 0 || text[start-1] == '\n' {
+		return start
+	}
+	return at
+}

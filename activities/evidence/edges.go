@@ -44,8 +44,9 @@ func (s *source) doubts(q *quote, method schema.Method, x extent) []schema.Doubt
 func (s *source) unproven(q *quote, x extent) []schema.Doubt {
 	text := s.text[x.start:x.end]
 	doubts := raised(q.text, text)
-	if before, own := diffMark(s.text[:x.start]), diffMark(q.text[:q.bare().original(0, 1).start]); before != own && before+own != 0 {
-		doubts = append(doubts, schema.Doubt{Quote: q.text[:1], Source: string(before)})
+	own, theirs := diffMarks(q.text), diffMarks(s.text[lineStart(s.text, x.start):x.end])
+	if own != theirs && own+theirs != "" {
+		doubts = append(doubts, schema.Doubt{Quote: own, Source: theirs})
 	}
 	if !s.joinedAt(q, x) {
 		lacking, _ := s.marksAt(q, x)
@@ -76,15 +77,4 @@ func raisedDigits(text string) []string {
 		before = r
 	}
 	return found
-}
-
-// diffMark returns the mark of a line added or removed that a text ends with, 0 when there is none.
-func diffMark(text string) rune {
-	trimmed := strings.TrimRight(text, " ")
-	last, size := utf8.DecodeLastRuneInString(trimmed)
-	before, _ := utf8.DecodeLastRuneInString(trimmed[:len(trimmed)-size])
-	if (last == '+' || last == '-') && (before == utf8.RuneError || before == '\n') {
-		return last
-	}
-	return 0
 }

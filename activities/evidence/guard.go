@@ -56,7 +56,7 @@ func (g *guard) judge() (doubts []schema.Doubt, ok bool) {
 		!slices.Equal(operators(g.quote.text), operators(g.source.text)) {
 		return nil, false
 	}
-	noise := 0
+	noise, misspelt := 0, 0
 	var count [fatal]int
 	for start := 0; start < len(g.columns); {
 		end := start
@@ -70,26 +70,28 @@ func (g *guard) judge() (doubts []schema.Doubt, ok bool) {
 			}
 			count[v]++
 			noise += d.noise
+			if d.misspelt {
+				misspelt++
+			}
 			if v > damage {
 				doubts = append(doubts, d.doubt())
 			}
 		}
 		start = end + 1
 	}
-	return doubts, outweighed(count, noise)
+	return doubts, outweighed(count, noise, misspelt)
 }
 
 // outweighed reports whether a quote is damaged enough for the doubts about it to be damage too: who
 // changes a meaning changes one word or two and leaves the rest alone.
-func outweighed(count [fatal]int, noise int) bool {
-	slips := count[unsure] + count[doubtful]
+func outweighed(count [fatal]int, noise, misspelt int) bool {
 	switch {
 	case count[another] > 0:
 		return noise >= heavyDamage*count[another]
 	case count[suspect] > 0:
-		return noise+slips >= count[suspect]
+		return noise+misspelt+count[unsure] >= count[suspect]
 	case count[doubtful] > 0:
-		return noise > 0 || slips > 1
+		return noise > 0 || count[unsure]+count[doubtful] > 1
 	}
 	return true
 }
@@ -167,6 +169,8 @@ type difference struct {
 	// noise is how much the difference shows that the quote is damaged: 1 for what is no word, 2 for
 	// what nobody writes.
 	noise int
+	// misspelt: the quote's word is none, but it is unknown what the source's is.
+	misspelt bool
 }
 
 // letterEdit is one changed letter: q or s is 0 where a letter is missing. At is the number of the

@@ -12,10 +12,13 @@ import (
 func (d *difference) judgeWords() verdict {
 	v := d.judgeLetters()
 	if v == damage {
-		d.noise = 1
-		if d.digits || d.name() {
+		switch {
+		case d.versioned():
 			return unsure
+		case d.digits || d.name():
+			return doubtful
 		}
+		d.noise = 1
 	}
 	return v
 }
@@ -31,8 +34,8 @@ func (d *difference) judgeLetters() verdict {
 		return harmless
 	case len(d.q) == 0 || len(d.s) == 0:
 		return d.judgeMissing()
-	case d.versionMark():
-		return damage
+	case d.versioned():
+		return unsure
 	case d.otherUnit() || affixed(q, s) || affixed(s, q) || prefixesDiffer(q, s) || d.koreanNegated():
 		return fatal
 	case d.extraWord() > 1 || d.address():
@@ -54,16 +57,16 @@ func (d *difference) judgeLetters() verdict {
 	case d.foreign() && slips <= allowed+2:
 		return damage
 	case d.unlike():
-		if len(d.s) > 2 || !cjk(d.s[0]) || critical[d.q[0]] || len(d.q) > 1 && !d.mixed() {
-			return another
-		}
-		return suspect
+		return d.judgeUnlike()
 	case slips > allowed+1:
 		if slips < len(d.s) && len(d.s) > 2 && slips <= allowed+2 {
 			return suspect
 		}
 		return another
 	case slips > allowed:
+		if slips > 2 || !english(s) {
+			return max(doubtful, d.judgeScript())
+		}
 		return max(unsure, d.judgeScript())
 	}
 	return d.judgeScript()
@@ -83,6 +86,20 @@ func (d *difference) hyphenated() bool {
 		}
 	}
 	return false
+}
+
+// judgeUnlike decides on two sides that share no letter: scraps where a Chinese, Japanese or Korean
+// word stood are damage at most, anything else is another word.
+func (d *difference) judgeUnlike() verdict {
+	switch {
+	case len(d.s) > 2 || !cjk(d.s[0]) || critical[d.q[0]]:
+		return another
+	case len(d.q) <= 2 && script(d.q[0]) == unicode.Latin && !known[string(d.q)]:
+		return unsure
+	case len(d.q) > 1 && !d.mixed():
+		return another
+	}
+	return suspect
 }
 
 // scanned reports whether a word differs by what a scanner confuses or by two neighbours that changed
@@ -114,9 +131,11 @@ func (d *difference) mixed() bool {
 	return slices.ContainsFunc(d.q, func(r rune) bool { return script(r) != script(d.q[0]) })
 }
 
-// versionMark reports whether the only slip is in the v before a version.
-func (d *difference) versionMark() bool {
-	return d.digits && len(d.edits) == 1 && d.edits[0].q != 0 && d.edits[0].s == 'v'
+// versioned reports whether the only slip is a letter before or among the digits of a number or version
+// of the source.
+func (d *difference) versioned() bool {
+	letters := string(d.s)
+	return d.digits && len(d.edits) == 1 && d.edits[0].q != 0 && (letters == "v" || letters == "" && !units[string(d.q)])
 }
 
 // slipsAllowed is how many edits a word of n letters may have and still be the same word.
@@ -139,7 +158,9 @@ func (d *difference) judgeMissing() verdict {
 	switch word := string(only); {
 	case word == "the":
 		return harmless
-	case d.glued() && len(only) <= 2 && !english(word) && !known[word] && !critical[only[0]] && !critical[only[len(only)-1]]:
+	case d.versioned():
+		return unsure
+	case d.glued() && len(only) <= 2 && (len(only) == 1 || !english(word) && !known[word]) && !critical[only[0]] && !critical[only[len(only)-1]]:
 		return unsure
 	case len(only) > 1, critical[only[0]]:
 		return another
@@ -209,8 +230,17 @@ func (d *difference) judgeSpelling() verdict {
 	case n > 4 && first > 0 && english(s), n >= spelt && inside && len(d.edits) == 1:
 		return damage
 	}
+	if !english(s) && !d.cut() {
+		d.misspelt = true
+		return doubtful
+	}
 	d.noise = 1
 	return unsure
+}
+
+// cut reports whether the quote begins or ends with the word of a difference, which it may cut.
+func (d *difference) cut() bool {
+	return d.qStart == 0 || d.qEnd == len(d.g.quote.text)
 }
 
 // spelt is the least length of a word that a slip cannot turn into another, as good as ever.

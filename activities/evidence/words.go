@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// wordsEN holds English words and terms of computing, one a line, in order: SCOWL up to level 60, by
-// Kevin Atkinson and others (words_en.COPYRIGHT), and terms of our own.
+// wordsEN holds English words and terms of computing of three letters and more, one a line, in order:
+// SCOWL up to level 60 by Kevin Atkinson and others, the software terms of Street Side Software, and
+// some of our own. words_en.COPYRIGHT has their terms.
 //
 //go:embed words_en.txt
 var wordsEN string
