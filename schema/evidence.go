@@ -52,6 +52,9 @@ type Doubt struct {
 	Source string `json:"source"`
 }
 
+// String says what stands for what, such as “834” for “8134”.
+func (d Doubt) String() string { return "“" + d.Quote + "” for “" + d.Source + "”" }
+
 // Proves reports whether the evidence proves what its quote says: it is aligned, and nothing about it
 // is in doubt.
 func (e *Evidence) Proves() bool { return e.Aligned && len(e.Doubts) == 0 }

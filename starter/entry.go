@@ -141,6 +141,9 @@ func printEntry(w io.Writer, r entry.Row, proofs []proof) error {
 		}
 		fmt.Fprintf(&b, "message %d (%s), bytes %d–%d, runes %d–%d, %s, confidence %.2f, checked against the source\n",
 			p.MessageIndex, p.Role, p.Span.ByteStart, p.Span.ByteEnd, p.Span.RuneStart, p.Span.RuneEnd, p.Method, p.Confidence)
+		if !p.Proves() {
+			fmt.Fprintf(&b, "  in doubt, proves nothing: the quote says %s\n", doubts(p.Evidence))
+		}
 		marked := p.Before + "⟦" + p.Text + "⟧" + p.After
 		fmt.Fprintf(&b, "  │ %s\n", strings.ReplaceAll(marked, "\n", "\n  │ "))
 	}

@@ -124,6 +124,19 @@ func evidenceLine(sessionID string, e schema.Evidence) string {
 	if !e.Aligned {
 		return fmt.Sprintf("not proven (%s): “%s”", e.Reason, oneLine(e.Quote, 120))
 	}
-	return fmt.Sprintf("“%s” — session %s, message %d, bytes %d–%d, %s",
+	line := fmt.Sprintf("“%s” — session %s, message %d, bytes %d–%d, %s",
 		oneLine(e.Text, 120), sessionID, e.MessageIndex, e.Span.ByteStart, e.Span.ByteEnd, e.Method)
+	if !e.Proves() {
+		line += ", in doubt: " + doubts(e)
+	}
+	return line
+}
+
+// doubts says where the quote of a piece of evidence may say something else than its text.
+func doubts(e schema.Evidence) string {
+	said := make([]string, len(e.Doubts))
+	for i, d := range e.Doubts {
+		said[i] = oneLine(d.String(), 120)
+	}
+	return strings.Join(said, ", ")
 }
