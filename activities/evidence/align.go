@@ -3,7 +3,6 @@ package evidence
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"slices"
 	"unicode"
 
 	"axiommind/schema"
@@ -94,6 +93,20 @@ type occurrence struct {
 	doubts []schema.Doubt
 }
 
+// withoutDoubts returns the places that nothing is in doubt about, or all when there is none.
+func withoutDoubts(places []occurrence) []occurrence {
+	var sure []occurrence
+	for _, p := range places {
+		if len(p.doubts) == 0 {
+			sure = append(sure, p)
+		}
+	}
+	if len(sure) == 0 {
+		return places
+	}
+	return sure
+}
+
 // choose sets what evidence says of its place.
 func (f *finding) choose(e *schema.Evidence, p occurrence) {
 	e.Span, e.Doubts = p.span, p.doubts
@@ -142,9 +155,8 @@ func (a *Aligner) align(quote schema.Quote) (schema.Evidence, *finding) {
 			e.Occurrences[i] = p.span
 		}
 	}
-	doubted := func(p occurrence) bool { return len(p.doubts) > 0 }
-	if sure := slices.DeleteFunc(slices.Clone(f.places), doubted); len(sure) > 0 {
-		f.places = sure
+	if len(f.places) > 1 {
+		f.places = withoutDoubts(f.places)
 	}
 	f.choose(&e, f.places[0])
 	return e, f

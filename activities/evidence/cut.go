@@ -84,8 +84,13 @@ func cutAfter(text string, at int) int {
 
 // straddled reports whether a place cuts a phrase that denies, and where the phrase begins.
 func straddled(text string, at int) (start int, ok bool) {
-	for back := 1; back <= 2; back++ {
-		start := at - len(string(lastRunes(text[:at], back)))
+	start = at
+	for range 2 {
+		r, size := utf8.DecodeLastRuneInString(text[:start])
+		if !cjk(r) {
+			return 0, false
+		}
+		start -= size
 		for _, phrase := range denyingPhrases {
 			if strings.HasPrefix(text[start:], phrase) && start+len(phrase) > at {
 				return start, true

@@ -5,5 +5,6 @@
 // Stages, from the strictest: exact; normalized (Unicode forms, case, whitespace, quotes, dashes,
 // ellipses, Markdown emphasis, punctuation); approximate (contiguous, similarity of at least 0.85,
 // differences of typing only). What changes a meaning (a number, a negation, a name) is never
-// approximately equal.
+// approximately equal. What may change it, in a quote that is damaged or that begins or ends within
+// a word or a number, is found with its doubts: see [schema.Doubt].
 package evidence

@@ -16,13 +16,14 @@ type source struct {
 	eventID string
 	text    string
 
-	hashOnce, markOnce, foldOnce, bareOnce, lettersOnce sync.Once
+	hashOnce, markOnce, foldOnce, bareOnce, lettersOnce, lettersTextOnce sync.Once
 
 	hash         string
 	marks        []int
 	foldedView   *view
 	strippedView *view
 	lettersView  *view
+	lettersOf    string
 }
 
 func newSource(index int, eventID, text string) *source {
@@ -47,6 +48,12 @@ func (s *source) bare() *view {
 func (s *source) letters() *view {
 	s.lettersOnce.Do(func() { s.lettersView = lettersOf(s.folded()) })
 	return s.lettersView
+}
+
+// lettersText is the text of letters without the way back, which few messages need.
+func (s *source) lettersText() string {
+	s.lettersTextOnce.Do(func() { s.lettersOf = lettersText(s.folded().text) })
+	return s.lettersOf
 }
 
 // markEvery is how many bytes lie between two known rune offsets of a message.

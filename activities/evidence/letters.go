@@ -21,23 +21,50 @@ const (
 // lettersOf makes of a folded view one of its letters and digits alone.
 func lettersOf(v *view) *view {
 	st := stripper{v: v, out: make([]byte, 0, len(v.text)), runs: make([]run, 0, 1+len(v.text)/8)}
-	for i := 0; i < len(v.text); {
+	start := 0
+	for i, r := range v.text {
+		if !wordRune(r) {
+			st.keep(start, i)
+			start = i + utf8.RuneLen(r)
+		}
+	}
+	st.keep(start, len(v.text))
+	return &view{text: string(st.out), runs: st.runs}
+}
+
+// lettersText returns the letters and digits of a folded text.
+func lettersText(text string) string {
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); {
 		start := i
-		i += strings.IndexFunc(v.text[i:]+" ", func(r rune) bool { return !wordRune(r) })
-		st.keep(start, i)
-		if i < len(v.text) {
-			_, size := utf8.DecodeRuneInString(v.text[i:])
+		for i < len(text) && plainLetter[text[i]] {
+			i++
+		}
+		out = append(out, text[start:i]...)
+		if i < len(text) {
+			r, size := utf8.DecodeRuneInString(text[i:])
+			if wordRune(r) {
+				out = append(out, text[i:i+size]...)
+			}
 			i += size
 		}
 	}
-	return &view{text: string(st.out), runs: st.runs}
+	return string(out)
 }
+
+// plainLetter marks the ASCII letters of a folded text, and its digits.
+var plainLetter = func() (table [256]bool) {
+	for _, c := range []byte("abcdefghijklmnopqrstuvwxyz0123456789") {
+		table[c] = true
+	}
+	return table
+}()
 
 // lettersMatch finds a quote whose letters and digits stand in the message without a break and with
 // the same numbers, signs and denials, whatever else stands between them.
 func (s *source) lettersMatch(q *quote) *match {
 	v := q.letters()
-	if utf8.RuneCountInString(v.text) < minLettersOnly {
+	if utf8.RuneCountInString(v.text) < minLettersOnly || !strings.Contains(s.lettersText(), v.text) {
 		return nil
 	}
 	spans := slices.DeleteFunc(s.through(s.letters(), v.text), func(x extent) bool {
