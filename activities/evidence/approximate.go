@@ -151,8 +151,8 @@ func (s *source) similarityAt(q *quote, x extent) (similarity float64, doubts []
 		return 0, nil
 	}
 	g := guard{
-		quote:   side{text: runes, view: q.literal(), original: q.text},
-		source:  side{text: text, view: v, original: s.text, offset: start},
+		quote:   side{folded: q.literal().text, text: runes, view: q.literal(), original: q.text},
+		source:  side{folded: v.text[start:end], text: text, view: v, original: s.text, offset: start},
 		columns: columns,
 	}
 	if doubts, ok = g.judge(); !ok {

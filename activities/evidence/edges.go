@@ -72,7 +72,7 @@ func raisedDigits(text string) []string {
 	var before rune
 	for i, r := range text {
 		if unicode.Is(unicode.No, r) && unicode.IsDigit(before) && !unicode.Is(unicode.No, before) {
-			found = append(found, text[numberStart(text, i):i+utf8.RuneLen(r)])
+			found = append(found, text[numberStart(text, i):i+len(string(r))])
 		}
 		before = r
 	}

@@ -62,14 +62,15 @@ func FuzzAlign(f *testing.F) {
 		f.Add(strings.Repeat(text, 2), text)
 		f.Add(text, strings.Replace(text, "a", "ax", 1))
 	}
+	f.Add("broken \xff\xfe text \xe2\x82 of 12\xc3 bytes", "broken text of 12 bytes")
 	f.Add("start of it and then the end of it", "start of it … the end of it")
 	f.Fuzz(func(t *testing.T, text, quote string) {
-		if !utf8.ValidString(text) || !utf8.ValidString(quote) {
-			return
-		}
 		messages := []schema.Message{{Text: text}}
 		evidence, aligned := Align(messages, []schema.Quote{{Quote: quote}})
 		e := evidence[0]
+		if !utf8.ValidString(text) || !utf8.ValidString(quote) {
+			return // it must not fail, that is all
+		}
 		require.Equal(t, aligned, e.Proves())
 		if !e.Aligned {
 			require.NotEmpty(t, e.Reason)

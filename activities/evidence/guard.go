@@ -16,9 +16,10 @@ type guard struct {
 	columns       []edit
 }
 
-// side is one of the two texts, folded. Byte 0 of text is byte offset of the view, which leads to
-// the original for the case of its letters.
+// side is one of the two texts, folded, and its runes. It begins at byte offset of the view, which leads
+// to the original for the case of its letters.
 type side struct {
+	folded   string
 	text     []rune
 	view     *view
 	original string
@@ -52,18 +53,21 @@ const heavyDamage = 3
 
 // judge reports whether the quote is found at the text, and where it may say something else.
 func (g *guard) judge() (doubts []schema.Doubt, ok bool) {
-	if !slices.Equal(negations(g.quote.text), negations(g.source.text)) ||
-		!slices.Equal(operators(g.quote.text), operators(g.source.text)) {
+	if !slices.Equal(negations(g.quote.folded), negations(g.source.folded)) ||
+		!slices.Equal(operators(g.quote.folded), operators(g.source.folded)) {
 		return nil, false
 	}
 	noise, misspelt := 0, 0
 	var count [fatal]int
 	for start := 0; start < len(g.columns); {
-		end := start
+		end, equal := start, true
 		for end < len(g.columns) && !g.separates(end) {
+			c := g.columns[end]
+			equal = equal && g.quote.at(c.q) == g.source.at(c.s)
 			end++
 		}
-		if d := g.newDifference(start, end); d.any {
+		if !equal {
+			d := g.newDifference(start, end)
 			v := d.judge()
 			if v == fatal {
 				return nil, false
@@ -129,14 +133,8 @@ func (s *side) written(start, end int) string {
 	if start < 0 || start >= end {
 		return ""
 	}
-	from := s.offset
-	for _, r := range s.text[:start] {
-		from += utf8.RuneLen(r)
-	}
-	to := from
-	for _, r := range s.text[start:end] {
-		to += utf8.RuneLen(r)
-	}
+	from := s.offset + byteOffset(s.folded, start)
+	to := s.offset + byteOffset(s.folded, end)
 	x := s.view.original(from, to)
 	for x.start > 0 {
 		r, size := utf8.DecodeLastRuneInString(s.original[:x.start])
@@ -155,11 +153,20 @@ func (s *side) written(start, end int) string {
 	return s.original[x.start:x.end]
 }
 
+// byteOffset returns where the nth rune of a text begins.
+func byteOffset(text string, n int) int {
+	at := 0
+	for range n {
+		_, size := utf8.DecodeRuneInString(text[at:])
+		at += size
+	}
+	return at
+}
+
 // difference is a stretch of the alignment between two separators that both sides share.
 type difference struct {
 	g       *guard
 	columns []edit
-	any     bool
 	// The stretch on each side, half-open in runes.
 	qStart, qEnd, sStart, sEnd int
 	// The letters of each side, without digits and separators, and how many edits they have.
@@ -196,7 +203,6 @@ func (g *guard) newDifference(start, end int) *difference {
 			}
 			d.sEnd = c.s + 1
 		}
-		d.any = d.any || q != s
 		d.digits = d.digits || unicode.IsNumber(q) || unicode.IsNumber(s)
 		if letter(q) && (unicode.IsNumber(s) || c.s >= 0 && g.source.joins(c.s) || c.s < 0 && g.quote.splits(c.q)) {
 			continue // stands in a number, where judgeNumbers sees it

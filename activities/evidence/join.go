@@ -85,7 +85,7 @@ func chain(text string, at int, pieces []string) int {
 			}
 			i += 1 + next
 		}
-		if i < 0 || len(negations([]rune(window[:i]))) > 0 {
+		if i < 0 || len(negations(window[:i])) > 0 {
 			return -1
 		}
 		end += i + len(piece)

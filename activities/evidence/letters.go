@@ -22,11 +22,13 @@ const (
 func lettersOf(v *view) *view {
 	st := stripper{v: v, out: make([]byte, 0, len(v.text)), runs: make([]run, 0, 1+len(v.text)/8)}
 	start := 0
-	for i, r := range v.text {
+	for i := 0; i < len(v.text); {
+		r, size := utf8.DecodeRuneInString(v.text[i:])
 		if !wordRune(r) {
 			st.keep(start, i)
-			start = i + utf8.RuneLen(r)
+			start = i + size
 		}
+		i += size
 	}
 	st.keep(start, len(v.text))
 	return &view{text: string(st.out), runs: st.runs}
@@ -95,7 +97,10 @@ func (s *source) lettersAt(q *quote, x extent) bool {
 func (s *source) marksAt(q *quote, x extent) (doubts []schema.Doubt, ok bool) {
 	start, end := s.folded().within(x)
 	quoted, text := strings.TrimPrefix(q.folded().text, blockquote), s.folded().text[start:end]
-	if !slices.Equal(negations([]rune(quoted)), negations([]rune(text))) {
+	if quoted == text {
+		return nil, true
+	}
+	if !slices.Equal(negations(quoted), negations(text)) {
 		return nil, false
 	}
 	qs, ss := signs(quoted), signs(text)
@@ -119,7 +124,7 @@ func signs(text string) []string {
 		}
 		i = end
 	}
-	for _, r := range operators([]rune(text)) {
+	for _, r := range operators(text) {
 		found = append(found, string(r))
 	}
 	for _, r := range text {

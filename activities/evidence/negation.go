@@ -3,38 +3,50 @@ package evidence
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // negations lists what denies in a folded text, in order, so that two texts can be compared. The
 // characters that deny in Chinese, Japanese and Korean count wherever they stand.
-func negations(text []rune) []string {
+func negations(text string) []string {
 	var found []string
-	for i := 0; i < len(text); i++ {
-		r := text[i]
+	var before rune
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		end := i + size
 		switch {
 		case denying[r]:
-			found = append(found, string(r))
+			found = append(found, text[i:end])
 		case !letter(r):
-		case r < 0x2E80:
-			start := i
-			for i+1 < len(text) && (letter(text[i+1]) && text[i+1] < 0x2E80 || text[i+1] == '\'' && i+2 < len(text) && letter(text[i+2])) {
-				i++
+		case r < firstCJK:
+			for end < len(text) {
+				next, size := utf8.DecodeRuneInString(text[end:])
+				if after, _ := utf8.DecodeRuneInString(text[end+size:]); !(alphabetic(next) || next == '\'' && letter(after)) {
+					break
+				}
+				end += size
 			}
-			alone := (start == 0 || !letter(text[start-1])) && (i+1 == len(text) || !letter(text[i+1]))
-			if n := negation(string(text[start : i+1])); n != "" && alone {
+			after, _ := utf8.DecodeRuneInString(text[end:])
+			if n := negation(text[i:end]); n != "" && !letter(before) && !letter(after) {
 				found = append(found, n)
 			}
 		default:
-			rest := text[i:min(len(text), i+3)]
 			for _, phrase := range denyingPhrases {
-				if strings.HasPrefix(string(rest), phrase) {
+				if strings.HasPrefix(text[i:], phrase) {
 					found = append(found, phrase)
 				}
 			}
 		}
+		before, _ = utf8.DecodeLastRuneInString(text[:end])
+		i = end
 	}
 	return found
 }
+
+// firstCJK is the first character of the scripts of China, Japan and Korea.
+const firstCJK = '\u2e80'
+
+func alphabetic(r rune) bool { return letter(r) && r < firstCJK }
 
 // negation returns what a word denies with, or nothing. A contraction denies with not.
 func negation(word string) string {
@@ -51,25 +63,28 @@ func negation(word string) string {
 }
 
 // operators lists the symbols of a folded text that compare, compute or price, in order.
-func operators(text []rune) []rune {
+func operators(text string) []rune {
 	var found []rune
-	for i, r := range text {
+	var before rune
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		i += size
+		after, _ := utf8.DecodeRuneInString(text[i:])
+		operator := false
 		switch r {
-		case '<', '>', '=', '+', '%', '|', '^', '&':
-			found = append(found, r)
+		case '<', '>', '=', '+', '%', '|', '^', '&', '$':
+			operator = true
 		case '!':
-			if i+1 < len(text) && (text[i+1] == '=' || letter(text[i+1]) && (i == 0 || strings.ContainsRune(" (){}[]=!&|,;:", text[i-1]))) {
-				found = append(found, r)
-			}
+			operator = after == '=' || letter(after) && (before == 0 || strings.ContainsRune(" (){}[]=!&|,;:", before))
 		case '#':
-			if i > 0 && letter(text[i-1]) && (i+1 == len(text) || !wordRune(text[i+1])) {
-				found = append(found, r)
-			}
+			operator = letter(before) && !wordRune(after)
 		default:
-			if r >= 0x80 && unicode.In(r, unicode.Sm, unicode.Sc) || r == '$' {
-				found = append(found, r)
-			}
+			operator = r >= utf8.RuneSelf && unicode.In(r, unicode.Sm, unicode.Sc)
 		}
+		if operator {
+			found = append(found, r)
+		}
+		before = r
 	}
 	return found
 }
