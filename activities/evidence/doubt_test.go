@@ -34,7 +34,7 @@ func TestAQuoteThatCutsWhatItSaysProvesNothing(t *testing.T) {
 		{"compound", "A non-refundable deposit is due today.", "refundable deposit is due", "refundable", "non-refundable"},
 		{"spelled number", "They hired twenty-five people in spring.", "five people in spring", "five", "twenty-five"},
 		{"identifier", "The config sets not_allowed = true for guests.", "allowed = true for guests", "allowed", "not_allowed"},
-		{"operator", "if (!user.active) return next();", "user.active) return next()", "user", "!user"},
+		{"operator", "if (!user.active) return next();", "user.active) return next()", "user.active", "!user.active"},
 		{"grouped digits", "We owe the supplier 12 500 euros since Easter.", "500 euros since Easter", "500", "12 500"},
 		{"address", "The proxy listens on 10.14.0.27 since May.", "The proxy listens on 10.14.0.", "10.14.0.", "10.14.0.27"},
 		{"hash", "Commit 7ac41e9f broke the login of the app.", "Commit 7ac41", "7ac41", "7ac41e9f"},

@@ -47,11 +47,11 @@ func (s *source) unproven(q *quote, x extent) []schema.Doubt {
 	if own != theirs && own+theirs != "" {
 		doubts = append(doubts, schema.Doubt{Quote: own, Source: theirs})
 	}
-	if !s.joinedAt(q, x) {
-		lacking, _ := s.marksAt(q, x)
-		doubts = append(doubts, lacking...)
+	if gaps, joined := s.joinedAt(q, x); joined {
+		return append(doubts, s.gapDoubts(gaps)...)
 	}
-	return doubts
+	lacking, _ := s.marksAt(q, x)
+	return append(doubts, lacking...)
 }
 
 // raised lists the numbers that are powers or indices in the source and plain digits in the quote,

@@ -181,7 +181,10 @@ func (s *source) equalAt(q *quote, x extent) bool {
 	v := s.folded()
 	start, end := v.within(x)
 	text := v.text[start:end]
-	if text == q.literal().text || text == q.folded().text || s.joinedAt(q, x) {
+	if text == q.literal().text || text == q.folded().text {
+		return true
+	}
+	if _, joined := s.joinedAt(q, x); joined {
 		return true
 	}
 	v = s.bare()

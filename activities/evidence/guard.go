@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -14,6 +15,8 @@ import (
 type guard struct {
 	quote, source side
 	columns       []edit
+	// inEnglish, once known, tells whether the source's words are mostly English ones.
+	inEnglish, knownLanguage bool
 }
 
 // side is one of the two texts, folded, and its runes. It begins at byte offset of the view, which leads
@@ -98,6 +101,26 @@ func outweighed(count [fatal]int, noise, misspelt int) bool {
 		return noise > 0 || count[unsure]+count[doubtful] > 1
 	}
 	return true
+}
+
+// english reports whether the dictionary can tell the source's words from others: whether most of its
+// words in Latin letters are English.
+func (g *guard) english() bool {
+	if g.knownLanguage {
+		return g.inEnglish
+	}
+	words, known := 0, 0
+	for word := range strings.FieldsFuncSeq(g.source.folded, func(r rune) bool { return !wordRune(r) || cjk(r) }) {
+		if len(word) < 3 {
+			continue
+		}
+		words++
+		if english(word) {
+			known++
+		}
+	}
+	g.knownLanguage, g.inEnglish = true, 2*known > words
+	return g.inEnglish
 }
 
 // separates reports whether a column is an equal separator on both sides, so that differences
@@ -315,8 +338,7 @@ func (d *difference) judgeSigns() verdict {
 
 // sign reports whether the rune at i is the minus sign of a number.
 func (s *side) sign(i int) bool {
-	before := s.at(i - 1)
-	return s.at(i) == '-' && unicode.IsDigit(s.at(i+1)) && (before == 0 || before == ' ' || before == '(' || before == '=')
+	return s.at(i) == '-' && unicode.IsDigit(s.at(i+1)) && !wordRune(s.at(i-1))
 }
 
 // judgeNumbers compares digits. One that the quote has and the source has not is a changed number.

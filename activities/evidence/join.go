@@ -48,7 +48,7 @@ func (s *source) joined(q *quote) *match {
 			break
 		}
 		at += i
-		end := chain(v.text, at, pieces)
+		_, end := chain(v.text, at, pieces)
 		if end < 0 {
 			continue
 		}
@@ -68,12 +68,13 @@ func (s *source) joined(q *quote) *match {
 	return &match{schema.MethodNormalized, confidenceJoined, spans}
 }
 
-// chain returns where the last piece ends when the first begins at a place, each piece is whole
-// words and follows the one before within MaxGap, and nothing left out between denies; otherwise -1.
-func chain(text string, at int, pieces []string) int {
-	end := at + len(pieces[0])
+// chain returns what is left out between the pieces and where the last ends when the first begins at a
+// place, each piece is whole words and follows the one before within MaxGap, and nothing left out
+// denies; otherwise -1.
+func chain(text string, at int, pieces []string) (gaps []extent, end int) {
+	end = at + len(pieces[0])
 	if !boundary(text, at) || !boundary(text, end) {
-		return -1
+		return nil, -1
 	}
 	for _, piece := range pieces[1:] {
 		window := text[end:min(len(text), end+MaxGap+len(piece))]
@@ -81,22 +82,55 @@ func chain(text string, at int, pieces []string) int {
 		for i >= 0 && !(boundary(text, end+i) && boundary(text, end+i+len(piece))) {
 			next := strings.Index(window[i+1:], piece)
 			if next < 0 {
-				return -1
+				return nil, -1
 			}
 			i += 1 + next
 		}
 		if i < 0 || len(negations(window[:i])) > 0 {
-			return -1
+			return nil, -1
 		}
+		gaps = append(gaps, extent{end, end + i})
 		end += i + len(piece)
 	}
-	return end
+	return gaps, end
 }
 
-// joinedAt reports whether a place of the message is a quote with ellipses.
-func (s *source) joinedAt(q *quote, x extent) bool {
+// joinedAt reports whether a place of the message is a quote with ellipses, and what those left out
+// of the message.
+func (s *source) joinedAt(q *quote, x extent) (gaps []extent, ok bool) {
 	pieces := q.pieces()
-	start, end := s.folded().within(x)
-	text := s.folded().text
-	return len(pieces) > 0 && strings.HasPrefix(text[start:], pieces[0]) && chain(text, start, pieces) == end
+	v := s.folded()
+	start, end := v.within(x)
+	if len(pieces) == 0 || !strings.HasPrefix(v.text[start:], pieces[0]) {
+		return nil, false
+	}
+	gaps, last := chain(v.text, start, pieces)
+	for i, gap := range gaps {
+		if gap.start < gap.end {
+			gaps[i] = v.original(gap.start, gap.end)
+		}
+	}
+	return gaps, last == end
+}
+
+// gapDoubts lists the ellipses that leave out the end of a sentence, what contradicts, or the rest of a
+// number or denial.
+func (s *source) gapDoubts(gaps []extent) []schema.Doubt {
+	var doubts []schema.Doubt
+	for _, gap := range gaps {
+		left := s.text[gap.start:gap.end]
+		start := gap.start + len(left) - len(strings.TrimLeft(left, " "))
+		end := gap.end - len(left) + len(strings.TrimRight(left, " "))
+		if start >= end {
+			continue
+		}
+		contrary := strings.ContainsAny(left, ".!?;\n。！？；")
+		for word := range strings.FieldsSeq(strings.ToLower(left)) {
+			contrary = contrary || contradicting[strings.Trim(word, ",:()")]
+		}
+		if contrary || cutAfter(s.text, start) > start || cutAfter(s.text, gap.start) > gap.start || cutBefore(s.text, end) < end || cutBefore(s.text, gap.end) < gap.end {
+			doubts = append(doubts, schema.Doubt{Quote: ellipsisMark, Source: strings.TrimSpace(left)})
+		}
+	}
+	return doubts
 }

@@ -221,21 +221,28 @@ func (d *difference) judgeSpelling() verdict {
 	case n == 1:
 		return another
 	case d.anotherWord():
-		if len(d.edits) == 1 && n >= spelt && inside && !english(s) && !known[s] {
+		if len(d.edits) == 1 && n >= spelt && inside && !english(s) && !known[s] && d.g.english() {
 			return damage
 		}
 		return suspect
 	case n < 4 || inflected(string(d.q), string(d.s)):
 		return doubtful
-	case n > 4 && first > 0 && english(s), n >= spelt && inside && len(d.edits) == 1:
+	case d.g.english() && (n > 4 && first > 0 && english(s) || n >= spelt && inside && len(d.edits) == 1):
 		return damage
 	}
-	if !english(s) && !d.cut() {
+	if !english(s) && !d.cut() && !unspellable(string(d.q)) {
 		d.misspelt = true
 		return doubtful
 	}
 	d.noise = 1
 	return unsure
+}
+
+// unspellable reports whether a word has a q before a letter other than u, which no word has in most
+// languages.
+func unspellable(word string) bool {
+	i := strings.IndexByte(word, 'q')
+	return i >= 0 && i+1 < len(word) && word[i+1] != 'u'
 }
 
 // cut reports whether the quote begins or ends with the word of a difference, which it may cut.

@@ -100,16 +100,47 @@ var spelled = set(`
 	mille um dois duas três sete oito nove vinte trinta quarenta cinquenta sessenta oitenta cem zwei drei vier fünf
 	hundert tausend два три четыре пять шесть семь восемь девять десять двадцать тридцать сорок пятьдесят сто тысяча`)
 
-// linking are words that link the words of a number.
-var linking = set(`and y e et und`)
+// linking are words that link the words of a number, or the ends of a range.
+var linking = set(`and or to y e et und bis à ou o oder tot до`)
+
+// bounding are words that bound the number or quantity that follows.
+var bounding = set(`
+	minus negative almost nearly hardly barely scarcely not least most than under over within below above only half
+	fast beinahe mindestens höchstens nur unter über presque environ moins plus casi menos más sólo quase apenas quasi
+	почти около только менее более 거의 최소 최대 약`)
+
+// quantities are words for all, some or none of something.
+var quantities = set(`
+	all every each both everyone everybody everything anyone any none no half most many several
+	alle alles jeder jede jedes beide tous toutes tout chaque todos todas todo cada tutti tutte все каждый 모든 모두 전부`)
+
+// turning are words with which another clause begins.
+var turning = set(`
+	but because so and then while although though if when that which who where since whereas however unless until
+	aber weil denn und wenn dass als sondern mais parce donc et quand que pero porque y si cuando mas e se quando но и а потому что если когда`)
+
+// contradicting are words that turn round what an ellipsis leaves them out of.
+var contradicting = set(`but except unless false wrong denied denies refused refuses rejected failed forbidden claimed allegedly`)
+
+// latelyDenying are denials that end the clause they deny.
+var latelyDenying = set(`nicht niet değil`)
+
+// koreanTens are Korean words for tens, which others follow without a space.
+var koreanTens = set(`열 스물 서른 마흔 쉰 예순 일흔 여든 아흔`)
+
+// halving are Chinese characters that make half or almost of what follows.
+var halving = runeSet("半副准")
 
 // units are what a number may count. Another unit is another amount.
 var units = set(`
 	s ms us ns m min mins h hr hrs d w y sec secs second seconds minute minutes hour hours day days week weeks month
 	months year years quarter quarters b kb mb gb tb pb kib mib gib tib k bn mn byte bytes bit bits kbps mbps gbps px em rem pt
 	g kg mg t lb lbs oz mm cm km ft in mi ml l v mv w kw mwh kwh hz khz mhz ghz c f x pct percent usd eur krw jpy cny gbp
+	metre metres meter meters gram grams gramm kilo kilos kilogram kilograms litre litres liter liters tonne tonnes ton tons mile miles foot feet inch inches percent degree degrees
 	dollar dollars cent cents euro euros won yen yuan pound pounds million billion trillion thousand hundred
+	킬로 그램 킬로그램 미터 센티 리터 톤 평 도 층 쪽 킬로미터 평방
 	초 분 시 시간 일 주 월 년 개월 주일 개 명 번 회 원 달러 배 건 대 퍼센트 만 억 조 천 백 만원 억원
+	公斤 克 米 公里 里 升 度 平方米 キロ グラム メートル リットル
 	秒 分 分钟 时 小时 天 日 周 月 年 个 次 元 块 万 亿 倍 人 台 件 時間 分間 日間 週間 ヶ月 年間 円 回 個 名 万円 億円`)
 
 // known are words that are near to others in letters and far in meaning. A quote that has one of
