@@ -26,6 +26,7 @@ func (s *source) doubts(q *quote, method schema.Method, x extent) []schema.Doubt
 		_, inside := s.similarityAt(q, x)
 		doubts = append(doubts, inside...)
 		doubts = append(doubts, raised(q.text, s.text[x.start:x.end])...)
+		doubts = append(doubts, s.unlikeMarks(q, x)...)
 	}
 	if end := cutAfter(s.text, x.end); end > x.end {
 		start := unitStart(s.text, x.end)
@@ -51,7 +52,7 @@ func (s *source) unproven(q *quote, x extent) []schema.Doubt {
 		return append(doubts, s.gapDoubts(gaps)...)
 	}
 	lacking, _ := s.marksAt(q, x)
-	return append(doubts, lacking...)
+	return append(append(doubts, lacking...), s.unlikeMarks(q, x)...)
 }
 
 // raised lists the numbers that are powers or indices in the source and plain digits in the quote,
