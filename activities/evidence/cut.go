@@ -58,7 +58,7 @@ func deniedBefore(text string, at int) int {
 		if earlier == start || turning[word] {
 			return at
 		}
-		if start = earlier; denies(word) {
+		if start = earlier; denies(word) || refusing[word] {
 			return start
 		}
 	}
@@ -111,14 +111,14 @@ func cutAfter(text string, at int) int {
 		return wordEnd(text, at)
 	case cjk(last):
 		return deniedAfter(text, at)
-	case auxiliary[text[wordStart(text, at):at]] && denies(next), latelyDenying[lastOfClause(text, at)]:
+	case auxiliary[text[wordStart(text, at):at]] && denies(next), latelyDenying[lastOfClause(text, at)], excepting[next]:
 		return end
 	}
 	word := text[wordStart(text, at):at]
 	switch {
 	case !numeral(word), end == at:
 		return at
-	case units[next] || unitCJK(next) || spelled[next]:
+	case units[next] || unitCJK(next) || spelled[next] || unicode.IsDigit(last) && english(next) && !function[next]:
 		return end
 	case linking[next]:
 		if upper, number := nextWord(text, end); numeral(number) {
@@ -198,6 +198,9 @@ func straddled(text string, at int) (start int, ok bool) {
 
 // denies reports whether a word as it is written denies.
 func denies(word string) bool {
+	if r, size := utf8.DecodeRuneInString(word); size == len(word) && denying[r] {
+		return true
+	}
 	return negation(strings.ToLower(strings.ReplaceAll(word, "’", "'"))) != ""
 }
 

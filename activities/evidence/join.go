@@ -126,7 +126,8 @@ func (s *source) gapDoubts(gaps []extent) []schema.Doubt {
 		}
 		contrary := strings.ContainsAny(left, ".!?;\n。！？；")
 		for word := range strings.FieldsSeq(strings.ToLower(left)) {
-			contrary = contrary || contradicting[strings.Trim(word, ",:()")]
+			word = strings.Trim(word, ",:()")
+			contrary = contrary || refusing[word] || excepting[word] || word == "but"
 		}
 		if contrary || cutAfter(s.text, start) > start || cutAfter(s.text, gap.start) > gap.start || cutBefore(s.text, end) < end || cutBefore(s.text, gap.end) < gap.end {
 			doubts = append(doubts, schema.Doubt{Quote: ellipsisMark, Source: strings.TrimSpace(left)})

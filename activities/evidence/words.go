@@ -116,11 +116,23 @@ var quantities = set(`
 
 // turning are words with which another clause begins.
 var turning = set(`
-	but because so and then while although though if when that which who where since whereas however unless until
-	aber weil denn und wenn dass als sondern mais parce donc et quand que pero porque y si cuando mas e se quando но и а потому что если когда`)
+	but because so and then while although though if when which who where since whereas however unless until
+	aber weil denn und wenn als sondern mais parce donc et quand pero porque y si cuando mas e se quando но и а потому если когда`)
 
-// contradicting are words that turn round what an ellipsis leaves them out of.
-var contradicting = set(`but except unless false wrong denied denies refused refuses rejected failed forbidden claimed allegedly`)
+// refusing are words that say of what follows that it is not so, or not done.
+var refusing = set(`
+	deny denies denied refuse refuses refused reject rejects rejected decline declines declined fail fails failed forbid
+	forbids forbidden prevent prevents prevented avoid avoids avoided stop stops stopped doubt doubts doubted false wrong
+	untrue unlikely impossible allegedly`)
+
+// excepting are words that take something out of what stands before them.
+var excepting = set(`except unless excluding außer sauf salvo excepto кроме`)
+
+// function are words that a number may stand before without counting what they name.
+var function = set(`
+	the and for from with but you she they was were has have had will would can could should that which who when where
+	while than then because after before until since during per via not this these those our your his her its their
+	does did been are out off over under into onto through about around also only just now here there again yet`)
 
 // latelyDenying are denials that end the clause they deny.
 var latelyDenying = set(`nicht niet değil`)
