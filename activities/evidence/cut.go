@@ -118,7 +118,7 @@ func cutAfter(text string, at int) int {
 	switch {
 	case !numeral(word), end == at:
 		return at
-	case units[next] || unitCJK(next) || spelled[next] || unicode.IsDigit(last) && english(next) && !function[next]:
+	case units[next] || unitCJK(next) || spelled[next] || unicode.IsDigit(last) && counted(next):
 		return end
 	case linking[next]:
 		if upper, number := nextWord(text, end); numeral(number) {
@@ -126,6 +126,12 @@ func cutAfter(text string, at int) int {
 		}
 	}
 	return at
+}
+
+// counted reports whether a word names what a number before it counts.
+func counted(word string) bool {
+	r, _ := utf8.DecodeRuneInString(word)
+	return len(word) > 2 && letter(r) && !cjk(r) && !function[word]
 }
 
 // unitCJK reports whether a Chinese, Japanese or Korean word begins with a unit.

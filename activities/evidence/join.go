@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"strings"
+	"unicode"
 
 	"axiommind/schema"
 )
@@ -124,7 +125,8 @@ func (s *source) gapDoubts(gaps []extent) []schema.Doubt {
 		if start >= end {
 			continue
 		}
-		contrary := strings.ContainsAny(left, ".!?;\n。！？；")
+		contrary := strings.ContainsAny(left, ".!?;\n。！？；") ||
+			numeral(s.text[gap.end:wordEnd(s.text, gap.end)]) && strings.ContainsFunc(left, unicode.IsDigit)
 		for word := range strings.FieldsSeq(strings.ToLower(left)) {
 			word = strings.Trim(word, ",:()")
 			contrary = contrary || refusing[word] || excepting[word] || word == "but"
