@@ -291,7 +291,8 @@ func soundQuote(rng *rand.Rand, p place, n int) (string, bool) {
 	r := []rune(p.statement.text)
 	touched := make([]bool, len(r))
 	for _, swap := range p.statement.swaps {
-		start := utf8.RuneCountInString(p.statement.text[:strings.Index(p.statement.text, swap[0])])
+		before, _, _ := strings.Cut(p.statement.text, swap[0])
+		start := utf8.RuneCountInString(before)
 		for i := range utf8.RuneCountInString(swap[0]) {
 			touched[start+i] = true
 		}

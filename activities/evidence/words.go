@@ -92,6 +92,8 @@ var deniable = runeSet("有会會能要可得必用法是应應该該再许許")
 var numerals = runeSet("一二三四五六七八九十百千万萬亿億兆零〇两兩일이삼사오육칠팔구십백천만억조")
 
 // spelled are words that make numbers of several words.
+//
+//nolint:misspell // French
 var spelled = set(`
 	one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
 	nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion trillion
