@@ -18,6 +18,8 @@ const (
 	nearSimilarity = 0.84
 	maxCandidates  = 16
 	maxTies        = 6
+	// maxCells bounds the edit matrices that choosing the borders of a long quote may fill.
+	maxCells = 1 << 21
 )
 
 // candidate is a stretch of a folded text that may be a quote.
@@ -90,9 +92,13 @@ func (s *source) candidates(q *quote) []candidate {
 func (s *source) fit(q *quote, c candidate) (best extent, similarity float64, doubts []schema.Doubt) {
 	runes, v := q.runes(), s.folded()
 	rank := -1
+	tries := 1 + maxCells/(len(runes)*(2*c.distance+1))
 	for _, end := range c.ends {
 		tail := lastRunes(v.text[:end], len(runes)+c.distance)
 		for _, length := range startsOf(runes, tail, c.distance) {
+			if tries--; tries < 0 {
+				break
+			}
 			covered := tail[len(tail)-length:]
 			r := fitness(runes, covered, c.distance)
 			if r <= rank {

@@ -53,7 +53,7 @@ func BenchmarkExact(b *testing.B) {
 	text := megabyte()
 	at := len(text) / 2
 	quote := "ZZ marks the only place of it"
-	text = text[:at] + quote + text[at:]
+	text = text[:at] + ". " + quote + ". " + text[at:]
 	b.Run("align", func(b *testing.B) {
 		a := NewAligner(message(text), nil)
 		require.True(b, a.Align(schema.Quote{Quote: quote}).Aligned)
@@ -107,6 +107,35 @@ func BenchmarkQuote(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				a.Align(schema.Quote{Quote: quote})
+			}
+		})
+	}
+}
+
+// hostile are messages and quotes that make a careless search slow.
+var hostile = map[string][2]string{
+	"hexadecimal": {strings.Repeat("0123456789abcdef", 1<<16), "89abcdef0123"},
+	"one letter":  {strings.Repeat("a", 1<<20), strings.Repeat("a", 4000)},
+	"almost":      {strings.Repeat("a", 1<<18), strings.Repeat("a", 4000) + strings.Repeat("b", 40)},
+	"underscores": {strings.Repeat("ab_", 1<<18), strings.Repeat("ab_", 20)},
+	"digits":      {strings.Repeat("1,", 1<<19), "1,1,1,1,1,1"},
+	"ellipses":    {strings.Repeat("one two three four ", 1<<15), strings.Repeat("three four … ", 400)},
+	"expansions":  {strings.Repeat("ﷺ", 1<<18), "ﷺﷺﷺ"},
+	"jamo":        {strings.Repeat("\u1100", 1<<18), strings.Repeat("\u1100", 12)},
+	"marks":       {"a" + strings.Repeat("\u0301", 1<<18), "a\u0301\u0301\u0301bcde"},
+	"emphasis":    {strings.Repeat("*_~", 1<<18), "*_~*_~ word *_~"},
+	"no spaces":   {strings.Repeat("ตัดสินใจใช้ฐานข้อมูล", 1<<13), "ใช้ฐานข้อมูล"},
+	"long word":   {strings.Repeat("x", 1<<20) + "the marked place 0123", "the marked place 0123"},
+}
+
+// BenchmarkHostile aligns the hostile quotes with messages not seen before.
+func BenchmarkHostile(b *testing.B) {
+	for name, c := range hostile {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(c[0])))
+			for b.Loop() {
+				NewAligner(message(c[0]), nil).Align(schema.Quote{Quote: c[1]})
 			}
 		})
 	}

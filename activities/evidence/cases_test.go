@@ -54,6 +54,8 @@ const (
 type tally struct {
 	items, pass, listed                                            int
 	findable, aligned, borders, falsePositives, ambiguous, flagged int
+	// proved counts the aligned ones that prove their quote: nothing about them is in doubt.
+	proved int
 }
 
 // tallies are the tallies of a file, by class.
@@ -72,6 +74,7 @@ func (ts tallies) add(more tallies) {
 		c.items, c.pass, c.listed = c.items+m.items, c.pass+m.pass, c.listed+m.listed
 		c.findable, c.aligned, c.borders = c.findable+m.findable, c.aligned+m.aligned, c.borders+m.borders
 		c.falsePositives += m.falsePositives
+		c.proved += m.proved
 		c.ambiguous, c.flagged = c.ambiguous+m.ambiguous, c.flagged+m.flagged
 	}
 }
@@ -81,8 +84,8 @@ func (ts tallies) log(t *testing.T) {
 	t.Helper()
 	for _, class := range slices.Sorted(maps.Keys(ts)) {
 		c := ts[class]
-		t.Logf("%-12s %4d items: aligned %d/%d, exact borders %d/%d, false positives %d, ambiguous flagged %d/%d",
-			class, c.items, c.aligned, c.findable, c.borders, c.findable, c.falsePositives, c.flagged, c.ambiguous)
+		t.Logf("%-12s %4d items: aligned %d/%d, exact borders %d/%d, false positives %d, ambiguous flagged %d/%d, proved %d",
+			class, c.items, c.aligned, c.findable, c.borders, c.findable, c.falsePositives, c.flagged, c.ambiguous, c.proved)
 	}
 }
 
@@ -221,6 +224,9 @@ func judge(t *testing.T, item caseItem, c *tally) string {
 			"\n  source " + item.Message[item.Truth[0].Byte[0]:item.Truth[0].Byte[1]]
 	}
 	c.aligned++
+	if e.Proves() {
+		c.proved++
+	}
 	if item.Ambiguous && e.Reason == schema.ReasonAmbiguous {
 		c.flagged++
 	}

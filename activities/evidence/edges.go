@@ -45,7 +45,7 @@ func (s *source) unproven(q *quote, x extent) []schema.Doubt {
 	text := s.text[x.start:x.end]
 	doubts := raised(q.text, text)
 	own, theirs := diffMarks(q.text), diffMarks(s.text[lineStart(s.text, x.start):x.end])
-	if own != theirs && own+theirs != "" {
+	if own != "" && own != theirs {
 		doubts = append(doubts, schema.Doubt{Quote: own, Source: theirs})
 	}
 	if gaps, joined := s.joinedAt(q, x); joined {

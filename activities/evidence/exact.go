@@ -56,6 +56,9 @@ func (s *source) lettersText() string {
 	return s.lettersOf
 }
 
+// maxRejected bounds the places of equal text that are looked at and cut a character.
+const maxRejected = 128
+
 // markEvery is how many bytes lie between two known rune offsets of a message.
 const markEvery = 2048
 
@@ -95,39 +98,69 @@ func (s *source) span(x extent) schema.Span {
 	return schema.Span{ByteStart: x.start, ByteEnd: x.end, RuneStart: first, RuneEnd: last}
 }
 
-// equal finds a quote by the stages that need equal text.
+// equal finds a quote by the stages that need equal text: the first stage that finds a place without
+// doubts, or else the first that finds any.
 func (s *source) equal(q *quote) *match {
-	if spans := s.exact(q.text); spans != nil {
-		return &match{schema.MethodExact, confidenceExact, spans}
-	}
-	if spans := s.through(s.folded(), q.literal().text); spans != nil {
-		return &match{schema.MethodNormalized, confidenceFolded, spans}
-	}
-	if folded := q.folded(); folded.text != q.literal().text {
-		if spans := s.through(s.folded(), folded.text); spans != nil {
-			s.outline(q, folded, s.folded(), spans)
-			return &match{schema.MethodNormalized, confidenceFolded, spans}
+	var doubted *match
+	for _, stage := range []func(*quote) *match{s.verbatim, s.literal, s.unemphasized, s.unpunctuated, s.joined, s.lettersMatch} {
+		m := stage(q)
+		switch {
+		case m == nil:
+		case s.sure(q, m):
+			return m
+		case doubted == nil:
+			doubted = m
 		}
 	}
-	if bare := q.bare(); letters(bare.text) >= MinLetters {
-		spans := s.through(s.bare(), bare.text)
-		spans = slices.DeleteFunc(spans, func(x extent) bool { return !q.ended(s.text, x) })
-		if len(spans) > 0 {
-			s.outline(q, bare, s.bare(), spans)
-			return &match{schema.MethodNormalized, confidenceBare, spans}
-		}
+	return doubted
+}
+
+// sure reports whether a match has a place that nothing is in doubt about.
+func (s *source) sure(q *quote, m *match) bool {
+	return slices.ContainsFunc(m.spans, func(x extent) bool { return len(s.doubts(q, m.method, x)) == 0 })
+}
+
+func (s *source) verbatim(q *quote) *match {
+	return matchOf(schema.MethodExact, confidenceExact, s.exact(q.text))
+}
+
+func (s *source) literal(q *quote) *match {
+	return matchOf(schema.MethodNormalized, confidenceFolded, s.through(s.folded(), q.literal().text))
+}
+
+func (s *source) unemphasized(q *quote) *match {
+	folded := q.folded()
+	if folded.text == q.literal().text {
+		return nil
 	}
-	if m := s.joined(q); m != nil {
-		return m
+	spans := s.through(s.folded(), folded.text)
+	s.outline(q, folded, s.folded(), spans)
+	return matchOf(schema.MethodNormalized, confidenceFolded, spans)
+}
+
+func (s *source) unpunctuated(q *quote) *match {
+	bare := q.bare()
+	if letters(bare.text) < MinLetters {
+		return nil
 	}
-	return s.lettersMatch(q)
+	spans := slices.DeleteFunc(s.through(s.bare(), bare.text), func(x extent) bool { return !q.ended(s.text, x) })
+	s.outline(q, bare, s.bare(), spans)
+	return matchOf(schema.MethodNormalized, confidenceBare, spans)
+}
+
+// matchOf makes a match of the places that a stage found, nil when there are none.
+func matchOf(method schema.Method, confidence float64, spans []extent) *match {
+	if len(spans) == 0 {
+		return nil
+	}
+	return &match{method, confidence, spans}
 }
 
 // exact returns the occurrences of a text that begin and end between grapheme clusters. They do
 // not overlap: the leftmost is taken first.
 func (s *source) exact(text string) []extent {
 	var spans []extent
-	for at := 0; len(spans) < MaxOccurrences; {
+	for at, rejected := 0, 0; len(spans) < MaxOccurrences && rejected < maxRejected; rejected++ {
 		i := strings.Index(s.text[at:], text)
 		if i < 0 {
 			break
@@ -136,6 +169,7 @@ func (s *source) exact(text string) []extent {
 		if onBorder(s.text, x.start) && onBorder(s.text, x.end) {
 			spans = append(spans, x)
 			at = x.end
+			rejected--
 			continue
 		}
 		_, size := utf8.DecodeRuneInString(s.text[x.start:])
@@ -147,7 +181,7 @@ func (s *source) exact(text string) []extent {
 // through returns the places of the original where a view of it holds a text.
 func (s *source) through(v *view, text string) []extent {
 	var spans []extent
-	for at := 0; len(spans) < MaxOccurrences; {
+	for at, rejected := 0, 0; len(spans) < MaxOccurrences && rejected < maxRejected; rejected++ {
 		i := strings.Index(v.text[at:], text)
 		if i < 0 {
 			break
@@ -156,6 +190,7 @@ func (s *source) through(v *view, text string) []extent {
 		if x, whole := s.whole(v, start, end); whole {
 			spans = append(spans, x)
 			at = end
+			rejected--
 			continue
 		}
 		_, size := utf8.DecodeRuneInString(v.text[start:])

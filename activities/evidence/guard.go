@@ -159,21 +159,7 @@ func (s *side) written(start, end int) string {
 	from := s.offset + byteOffset(s.folded, start)
 	to := s.offset + byteOffset(s.folded, end)
 	x := s.view.original(from, to)
-	for x.start > 0 {
-		r, size := utf8.DecodeLastRuneInString(s.original[:x.start])
-		if !wordRune(r) {
-			break
-		}
-		x.start -= size
-	}
-	for x.end < len(s.original) {
-		r, size := utf8.DecodeRuneInString(s.original[x.end:])
-		if !wordRune(r) {
-			break
-		}
-		x.end += size
-	}
-	return s.original[x.start:x.end]
+	return s.original[wordStart(s.original, x.start):wordEnd(s.original, x.end)]
 }
 
 // byteOffset returns where the nth rune of a text begins.

@@ -7,6 +7,9 @@ import (
 	"axiommind/schema"
 )
 
+// MaxPieces is how many pieces a quote with ellipses may have.
+const MaxPieces = 16
+
 // MaxGap is how many bytes of normalized text an ellipsis in a quote may stand for.
 const MaxGap = 400
 
@@ -28,7 +31,9 @@ func (q *quote) pieces() []string {
 		if letters(piece) < MinLetters {
 			return nil
 		}
-		pieces = append(pieces, piece)
+		if pieces = append(pieces, piece); len(pieces) > MaxPieces {
+			return nil
+		}
 	}
 	return pieces
 }
@@ -63,10 +68,7 @@ func (s *source) joined(q *quote) *match {
 		lastEnd = end
 		spans = append(spans, x)
 	}
-	if len(spans) == 0 {
-		return nil
-	}
-	return &match{schema.MethodNormalized, confidenceJoined, spans}
+	return matchOf(schema.MethodNormalized, confidenceJoined, spans)
 }
 
 // chain returns what is left out between the pieces and where the last ends when the first begins at a

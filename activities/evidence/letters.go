@@ -73,11 +73,8 @@ func (s *source) lettersMatch(q *quote) *match {
 		_, ok := s.marksAt(q, x)
 		return !ok || !q.ended(s.text, x)
 	})
-	if len(spans) == 0 {
-		return nil
-	}
 	s.outline(q, v, s.letters(), spans)
-	return &match{schema.MethodNormalized, confidenceLetters, spans}
+	return matchOf(schema.MethodNormalized, confidenceLetters, spans)
 }
 
 // lettersAt reports whether a place has the letters and digits of a quote and says the same.
@@ -103,12 +100,46 @@ func (s *source) marksAt(q *quote, x extent) (doubts []schema.Doubt, ok bool) {
 	if !slices.Equal(negations(quoted), negations(text)) {
 		return nil, false
 	}
+	doubts = otherWords(quoted, text)
 	qs, ss := signs(quoted), signs(text)
 	if slices.Equal(qs, ss) {
-		return nil, true
+		return doubts, true
 	}
-	return []schema.Doubt{{Quote: strings.Join(qs, " "), Source: strings.Join(ss, " ")}},
+	return append(doubts, schema.Doubt{Quote: strings.Join(qs, " "), Source: strings.Join(ss, " ")}),
 		marksIn(quoted) == 0 && marksIn(text) >= manyMarks
+}
+
+// otherWords lists where the words of two texts of the same letters are other ones: together is not to
+// get her.
+func otherWords(quoted, text string) []schema.Doubt {
+	noWord := func(r rune) bool { return !wordRune(r) }
+	q, s := strings.FieldsFunc(quoted, noWord), strings.FieldsFunc(text, noWord)
+	var doubts []schema.Doubt
+	for len(q) > 0 && len(s) > 0 {
+		i, j := 1, 1
+		for a, b := len(q[0]), len(s[0]); a != b; {
+			switch {
+			case a < b && i < len(q):
+				a += len(q[i])
+				i++
+			case a > b && j < len(s):
+				b += len(s[j])
+				j++
+			default:
+				return doubts
+			}
+		}
+		if i+j > 2 && allWords(q[:i]) && allWords(s[:j]) {
+			doubts = append(doubts, schema.Doubt{Quote: strings.Join(q[:i], " "), Source: strings.Join(s[:j], " ")})
+		}
+		q, s = q[i:], s[j:]
+	}
+	return doubts
+}
+
+// allWords reports whether every one of some words is English, or a prefix that makes words.
+func allWords(words []string) bool {
+	return !slices.ContainsFunc(words, func(w string) bool { return !english(w) && !known[w] && !function[w] && !meaningfulPrefix[w] })
 }
 
 // signs lists the numbers of a folded text, then its operators, its pictographs, and the words that

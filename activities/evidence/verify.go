@@ -17,8 +17,10 @@ func falsef(format string, args ...any) error {
 
 // Verify reports whether evidence is true of the text of its message: the hashes are right, the span
 // lies in the text on grapheme borders, bytes and runes agree, Text is the source's text there, and
-// the quote equals that text in the way Method claims, with a confidence in that method's band and
-// with no doubts but those listed. It depends on nothing but its arguments. Evidence that is not aligned claims nothing and fails.
+// the quote equals that text in the way Method claims, with no doubts but those listed. Then the quote
+// is looked for again, and what is found must be what is stored: method, confidence, places. It depends
+// on nothing but its arguments. Evidence that is not aligned claims nothing and fails. What it does not
+// see is which message and event the text is of.
 func Verify(source string, e schema.Evidence) error {
 	if !e.Aligned {
 		return falsef("quote is not aligned: %s", e.Reason)
@@ -92,29 +94,30 @@ func (s *source) verifyClaim(q *quote, method schema.Method, confidence float64,
 	return nil
 }
 
-// verifyOccurrences checks that an ambiguous quote has several places, the span among them.
+// verifyOccurrences checks that the quote is found where the evidence says, and nowhere else.
 func (s *source) verifyOccurrences(q *quote, e schema.Evidence) error {
-	if len(e.Occurrences) == 0 {
-		if e.Reason != "" {
-			return falsef("reason %q of a quote with one place", e.Reason)
-		}
-		return nil
+	m := s.equal(q)
+	if m == nil {
+		m, _ = s.similar(q)
 	}
-	if len(e.Occurrences) == 1 || e.Reason != schema.ReasonAmbiguous {
-		return falsef("%d occurrences with reason %q", len(e.Occurrences), e.Reason)
+	if m == nil || m.method != e.Method || m.confidence != e.Confidence {
+		return falsef("the quote is not found by method %q with confidence %v", e.Method, e.Confidence)
 	}
-	chosen := false
-	for _, span := range e.Occurrences {
-		if err := s.verifySpan(span); err != nil {
-			return err
-		}
-		if err := s.verifyClaim(q, e.Method, e.Confidence, extentOf(span)); err != nil {
-			return err
-		}
-		chosen = chosen || span == e.Span
+	places := make([]schema.Span, len(m.spans))
+	for i, x := range m.spans {
+		places[i] = s.span(x)
 	}
-	if !chosen {
-		return falsef("span is not one of the occurrences")
+	if !slices.Contains(places, e.Span) {
+		return falsef("the quote is found at other places: %v", places)
+	}
+	reason := ""
+	if len(places) == 1 {
+		places = nil
+	} else {
+		reason = schema.ReasonAmbiguous
+	}
+	if !slices.Equal(e.Occurrences, places) || e.Reason != reason {
+		return falsef("%d occurrences with reason %q of a quote that is found at %d places", len(e.Occurrences), e.Reason, len(m.spans))
 	}
 	return nil
 }

@@ -1,0 +1,31 @@
+package evidence
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/schema"
+)
+
+// TestAlignmentAllocatesInProportion bounds the bytes that finding, or not finding, a quote may take:
+// what grows with the square of the message does not pass. It does not run beside other tests, whose
+// allocations would count.
+func TestAlignmentAllocatesInProportion(t *testing.T) {
+	text := strings.Repeat("The gardeners plant tulips under old oaks, when 12 frosts have left. ", 4000)
+	for name, quote := range map[string]string{
+		"absent":      "nothing of this kind was ever written in that message at all, said the clerk",
+		"normalized":  "the  GARDENERS plant tulips under old oaks",
+		"approximate": "the gardeners plxnt tulips under oold oaks, when",
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			NewAligner(message(text), nil).Align(schema.Quote{Quote: quote})
+			runtime.ReadMemStats(&after)
+			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(40*len(text)))
+		})
+	}
+}
