@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/text/unicode/norm"
+
 	"axiommind/schema"
 )
 
@@ -55,24 +57,31 @@ func (s *source) unproven(q *quote, x extent) []schema.Doubt {
 	return append(append(doubts, lacking...), s.unlikeMarks(q, x)...)
 }
 
-// raised lists the numbers that are powers or indices in the source and plain digits in the quote,
-// which the normal form does not tell apart.
+// raised lists the numbers that are powers or indices in the source and plain digits in the quote, or
+// the other way round: the normal form does not tell them apart.
 func raised(quote, text string) []schema.Doubt {
 	q, s := raisedDigits(quote), raisedDigits(text)
 	if slices.Equal(q, s) {
 		return nil
 	}
-	return []schema.Doubt{{Quote: strings.Join(q, " "), Source: strings.Join(s, " ")}}
+	d := schema.Doubt{Quote: strings.Join(q, " "), Source: strings.Join(s, " ")}
+	if len(q) == 0 {
+		d.Quote = norm.NFKC.String(d.Source)
+	}
+	if len(s) == 0 {
+		d.Source = norm.NFKC.String(d.Quote)
+	}
+	return []schema.Doubt{d}
 }
 
-// raisedDigits returns the stretches of a text in which a raised, lowered or fractional digit follows
-// a plain one.
+// raisedDigits returns the words and numbers of a text in which a raised, lowered or fractional digit
+// follows something else.
 func raisedDigits(text string) []string {
 	var found []string
 	var before rune
 	for i, r := range text {
-		if unicode.Is(unicode.No, r) && unicode.IsDigit(before) && !unicode.Is(unicode.No, before) {
-			found = append(found, text[numberStart(text, i):i+len(string(r))])
+		if unicode.Is(unicode.No, r) && wordRune(before) && !unicode.Is(unicode.No, before) {
+			found = append(found, text[wordStart(text, i):wordEnd(text, i)])
 		}
 		before = r
 	}

@@ -75,17 +75,23 @@ func (d *difference) judgeLetters() verdict {
 // hyphenated reports whether a hyphen comes or goes behind a prefix: to re-sign is not to resign.
 func (d *difference) hyphenated() bool {
 	for _, c := range d.columns {
-		for side, i := range map[*side]int{&d.g.quote: c.q, &d.g.source: c.s} {
-			if (c.q < 0 || c.s < 0) && side.at(i) == '-' && letter(side.at(i-1)) && letter(side.at(i+1)) {
-				start := i
-				for letter(side.at(start - 1)) {
-					start--
-				}
-				return meaningfulPrefix[string(side.text[start:i])]
-			}
+		if c.q < 0 && d.g.source.prefixed(c.s) || c.s < 0 && d.g.quote.prefixed(c.q) {
+			return true
 		}
 	}
 	return false
+}
+
+// prefixed reports whether the rune at i is a hyphen between a prefix and letters.
+func (s *side) prefixed(i int) bool {
+	if s.at(i) != '-' || !letter(s.at(i+1)) {
+		return false
+	}
+	start := i
+	for letter(s.at(start - 1)) {
+		start--
+	}
+	return meaningfulPrefix[string(s.text[start:i])]
 }
 
 // judgeUnlike decides on two sides that share no letter: scraps where a Chinese, Japanese or Korean

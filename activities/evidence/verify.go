@@ -46,7 +46,7 @@ func Verify(source string, e schema.Evidence) error {
 		return err
 	}
 	if doubts := s.doubts(q, e.Method, extentOf(e.Span)); !slices.Equal(doubts, e.Doubts) {
-		return falsef("doubts %v are not those of quote and text: %v", e.Doubts, doubts)
+		return falsef("doubts %v are not those that quote and text raise by the rules of today: %v", e.Doubts, doubts)
 	}
 	return s.verifyOccurrences(q, e)
 }

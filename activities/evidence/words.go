@@ -42,7 +42,7 @@ func set(text string) map[string]bool {
 	return words
 }
 
-// runes makes a set of the characters of a text, spaces aside.
+// runeSet makes a set of the characters of a text, spaces aside.
 func runeSet(text string) map[rune]bool {
 	runes := make(map[rune]bool)
 	for _, r := range text {
@@ -67,7 +67,7 @@ var denyingWords = set(`
 	nie bez nigdy nic nikt není bez nikdy
 	değil yok hayır asla
 	không chưa chẳng đừng tidak bukan jangan tanpa
-	لا لم لن ليس ليست غير بدون נ לא אין בלי
+	لا لم لن ليس ليست غير بدون לא אין בלי
 	नहीं मत ना बिना`)
 
 // contracted are contractions with not whose apostrophe was left out.
