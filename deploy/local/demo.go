@@ -35,6 +35,7 @@ func acts(samplesDir string) []act {
 		{"A question, answered with the spans that prove it", []string{"search", "which idempotency key does a charge carry?", "--project", "demo", "--limit", "2"}},
 		{"In Korean", []string{"search", "검색 방식 결정", "--project", "demo", "--limit", "1"}},
 		{"And in Chinese", []string{"search", "什么时候发布", "--project", "demo", "--limit", "2"}},
+		{"Every stored span, checked against its source again", []string{"verify", "--project", "demo"}},
 		{"What is blocked, and by what", []string{"blocked", "--project", "demo"}},
 		{"What ran", []string{"builds", "list", "--project", "demo"}},
 	}
