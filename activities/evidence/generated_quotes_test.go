@@ -309,7 +309,7 @@ var absences = []caseMaker{
 	{"shuffled", absent(maker.shuffled)},
 	{"half elsewhere", absent(halfElsewhere)},
 	{"a third replaced", absent(replaceWords(false))},
-	{nearVariant + "word", near(replaceWords(true))},
-	{nearVariant + "number", near(renumber)},
-	{nearVariant + "negation", near(negate)},
+	{"near word", near(replaceWords(true))},
+	{"near number", near(renumber)},
+	{"near negation", near(negate)},
 }

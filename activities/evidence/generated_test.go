@@ -204,9 +204,6 @@ var generators = map[string][]caseMaker{
 
 var generatedClasses = []string{"exact", "duplicate", "whitespace", "nbsp", "typo", "punctuation", "nfkc_case", "absent"}
 
-// nearVariant begins the name of a variant that is near to a place of its message.
-const nearVariant = "near "
-
 // generatedFile makes a file of all classes, with a number of items of each. The same seed makes the
 // same file.
 func generatedFile(seed uint64, each int) caseFile {
@@ -218,7 +215,7 @@ func generatedFile(seed uint64, each int) caseFile {
 		message, quote, places := v.make(m)
 		item := caseItem{
 			ID: i, Class: class, Message: message, Quote: quote, Ambiguous: len(places) > 1,
-			variant: v.name, near: strings.HasPrefix(v.name, nearVariant),
+			variant: v.name,
 		}
 		if class == "typo" {
 			item.variant = fmt.Sprintf("%d edits", editsBetween(message[places[0].start:places[0].end], quote))
