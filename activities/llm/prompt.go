@@ -10,7 +10,7 @@ import (
 )
 
 // PromptVersion names the extraction prompt. It changes with every change of its wording.
-const PromptVersion = "extract-v1"
+const PromptVersion = "extract-v2"
 
 // maxRepairAnswer bounds how much of an unreadable answer is shown to the model again, in bytes.
 const maxRepairAnswer = 16 << 10
