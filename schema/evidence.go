@@ -45,8 +45,8 @@ type Evidence struct {
 	Doubts []Doubt `json:"doubts,omitempty"`
 }
 
-// Doubt is a word or number of a quote that may say something else than the source's at its place:
-// it differs in a noisy quote, or the quote begins or ends within it.
+// Doubt is something of a quote that may say something else than the source at its place: a word or
+// number that differs in a noisy quote or is cut by its ends, what an ellipsis leaves out, or marks.
 type Doubt struct {
 	Quote  string `json:"quote"`
 	Source string `json:"source"`

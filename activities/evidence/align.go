@@ -226,6 +226,7 @@ type quote struct {
 	text                                               string
 	literalView, foldedView, strippedView, lettersView *view
 	prepared                                           *pattern
+	endKnown, ends                                     bool // whether the quote ends a sentence
 }
 
 func newQuote(text string) *quote { return &quote{text: text} }

@@ -272,3 +272,19 @@ func TestSeed12_1EvidenceAlignment(t *testing.T) {
 	require.True(t, missing[0].Aligned)
 	require.Equal(t, schema.ReasonNotFound, missing[1].Reason)
 }
+
+func TestAlignPassesOverWhatCutsACharacter(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("then alphax\u0301 ", 1000) + "then alphax is here."
+	e, aligned := Align(message(text), []schema.Quote{{Quote: "then alphax"}})
+	require.True(t, aligned, "%+v", e[0])
+	require.Equal(t, len(text)-len("then alphax is here."), e[0].Span.ByteStart)
+}
+
+func TestAnEllipsisMayLeaveOutNothing(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("½ ", 40) + "alphax,gammax"
+	e, _ := Align(message(text), []schema.Quote{{Quote: "alphax,…gammax"}})
+	require.True(t, e[0].Aligned)
+	require.NoError(t, Verify(text, e[0]))
+}

@@ -15,16 +15,17 @@ import (
 // allocations would count.
 func TestAlignmentAllocatesInProportion(t *testing.T) {
 	text := strings.Repeat("The gardeners plant tulips under old oaks, when 12 frosts have left. ", 4000)
-	for name, quote := range map[string]string{
-		"absent":      "nothing of this kind was ever written in that message at all, said the clerk",
-		"normalized":  "the  GARDENERS plant tulips under old oaks",
-		"approximate": "the gardeners plxnt tulips under oold oaks, when",
+	for method, quote := range map[schema.Method]string{
+		"":                       "nothing of this kind was ever written in that message at all, said the clerk",
+		schema.MethodNormalized:  "the  GARDENERS plant tulips under old oaks",
+		schema.MethodApproximate: "the gardeners plxnt tulips under oold oaks, when",
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(string(method), func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			NewAligner(message(text), nil).Align(schema.Quote{Quote: quote})
+			e := NewAligner(message(text), nil).Align(schema.Quote{Quote: quote})
 			runtime.ReadMemStats(&after)
+			require.Equal(t, method, e.Method)
 			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(40*len(text)))
 		})
 	}

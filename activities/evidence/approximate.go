@@ -18,7 +18,7 @@ const (
 	nearSimilarity = 0.84
 	maxCandidates  = 16
 	maxTies        = 6
-	// maxCells bounds the edit matrices that choosing the borders of a long quote may fill.
+	// maxCells bounds the edit matrices that choosing the borders of a candidate may fill.
 	maxCells = 1 << 21
 )
 

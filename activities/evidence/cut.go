@@ -55,7 +55,7 @@ func boundBefore(text string, at int) int {
 func deniedBefore(text string, at int) int {
 	for start := at; ; {
 		earlier, word := previousWord(text, start)
-		if earlier == start || turning[word] {
+		if earlier == start || turning[word] || at-earlier > maxClause {
 			return at
 		}
 		if start = earlier; denies(word) || refusing[word] {
@@ -157,10 +157,7 @@ func deniedAfter(text string, at int) int {
 	if r, _ := utf8.DecodeRuneInString(strings.TrimLeft(text[at:], " ")); !unicode.In(r, unicode.Hangul, unicode.Hiragana, unicode.Katakana) {
 		return at
 	}
-	clause := text[at:]
-	if i := strings.IndexAny(clause, ".!?。！？,、;:\n"); i >= 0 {
-		clause = clause[:i]
-	}
+	clause := clauseAfter(text, at)
 	for i, r := range clause {
 		if denying[r] && unicode.Is(unicode.Hangul, r) {
 			return wordEnd(text, at+i)
@@ -174,13 +171,21 @@ func deniedAfter(text string, at int) int {
 	return at
 }
 
-// lastOfClause returns the last word of the clause that goes on at a place.
-func lastOfClause(text string, at int) string {
-	clause := text[at:]
-	if i := strings.IndexAny(clause, ".!?,;:\n"); i >= 0 {
+// maxClause is how many bytes of a clause are looked at on either side of a place.
+const maxClause = 512
+
+// clauseAfter returns what goes on at a place up to the next mark that ends a clause.
+func clauseAfter(text string, at int) string {
+	clause := text[at:min(len(text), at+maxClause)]
+	if i := strings.IndexAny(clause, ".!?。！？,、;:\n"); i >= 0 {
 		clause = clause[:i]
 	}
-	clause = strings.TrimRight(clause, " ")
+	return clause
+}
+
+// lastOfClause returns the last word of the clause that goes on at a place.
+func lastOfClause(text string, at int) string {
+	clause := strings.TrimRight(clauseAfter(text, at), " ")
 	return clause[wordStart(clause, len(clause)):]
 }
 

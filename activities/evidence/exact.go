@@ -56,8 +56,9 @@ func (s *source) lettersText() string {
 	return s.lettersOf
 }
 
-// maxRejected bounds the places of equal text that are looked at and cut a character.
-const maxRejected = 128
+// maxRejected bounds the bytes of the places of equal text that are passed over because they cut a
+// character: there are characters of any length.
+const maxRejected = 4 << 20
 
 // markEvery is how many bytes lie between two known rune offsets of a message.
 const markEvery = 2048
@@ -160,18 +161,20 @@ func matchOf(method schema.Method, confidence float64, spans []extent) *match {
 // not overlap: the leftmost is taken first.
 func (s *source) exact(text string) []extent {
 	var spans []extent
-	for at, rejected := 0, 0; len(spans) < MaxOccurrences && rejected < maxRejected; rejected++ {
+	for at, rejected := 0, 0; len(spans) < MaxOccurrences && rejected < maxRejected; {
 		i := strings.Index(s.text[at:], text)
 		if i < 0 {
 			break
 		}
 		x := extent{at + i, at + i + len(text)}
-		if onBorder(s.text, x.start) && onBorder(s.text, x.end) {
+		from, _ := clusterAt(s.text, x.start)
+		last, to := clusterAt(s.text, x.end)
+		if from == x.start && last == x.end {
 			spans = append(spans, x)
 			at = x.end
-			rejected--
 			continue
 		}
+		rejected += to - from
 		_, size := utf8.DecodeRuneInString(s.text[x.start:])
 		at = x.start + size
 	}
@@ -181,18 +184,19 @@ func (s *source) exact(text string) []extent {
 // through returns the places of the original where a view of it holds a text.
 func (s *source) through(v *view, text string) []extent {
 	var spans []extent
-	for at, rejected := 0, 0; len(spans) < MaxOccurrences && rejected < maxRejected; rejected++ {
+	for at, rejected := 0, 0; len(spans) < MaxOccurrences && rejected < maxRejected; {
 		i := strings.Index(v.text[at:], text)
 		if i < 0 {
 			break
 		}
 		start, end := at+i, at+i+len(text)
-		if x, whole := s.whole(v, start, end); whole {
+		x, whole := s.whole(v, start, end)
+		if whole {
 			spans = append(spans, x)
 			at = end
-			rejected--
 			continue
 		}
+		rejected += x.end - x.start
 		_, size := utf8.DecodeRuneInString(v.text[start:])
 		at = start + size
 	}
@@ -234,12 +238,18 @@ func (s *source) equalAt(q *quote, x extent) bool {
 // ended reports whether a place ends where its sentence does if the quote says so: a number that goes
 // on is another number.
 func (q *quote) ended(text string, x extent) bool {
-	rest := fold(q.text[q.bare().original(0, len(q.bare().text)).end:], true).text
-	return !strings.ContainsAny(rest, ".!?") || strings.Contains(rest, ellipsisMark) || !cutsNumber(text, x.end)
+	if !q.endKnown {
+		rest := q.text[q.bare().original(0, len(q.bare().text)).end:]
+		q.endKnown, q.ends = true, strings.ContainsAny(rest, ".!?") && !strings.Contains(fold(rest, true).text, ellipsisMark)
+	}
+	return !q.ends || !cutsNumber(text, x.end)
 }
 
 // outerMarks are what a bare text may keep at its ends and a bare quote lacks.
 const outerMarks = " .,:-_'!"
+
+// maxOuter is how many marks at an end of a quote a place may grow over.
+const maxOuter = 8
 
 // outline grows places of a message over the punctuation that the quote has at its ends and its
 // view left out, as far as the message has some there that its own view left out too.
@@ -257,14 +267,14 @@ func (s *source) outline(q *quote, of, in *view, spans []extent) {
 			x = wider
 			return true
 		}
-		for range lead {
+		for range min(lead, maxOuter) {
 			before := strings.TrimRightFunc(s.text[:x.start], unicode.IsSpace)
 			r, size := utf8.DecodeLastRuneInString(before)
 			if size == 0 || !mark(r) || !grow(extent{len(before) - size, x.end}) {
 				break
 			}
 		}
-		for range trail {
+		for range min(trail, maxOuter) {
 			after := strings.TrimLeftFunc(s.text[x.end:], unicode.IsSpace)
 			r, size := utf8.DecodeRuneInString(after)
 			if size == 0 || !mark(r) || !grow(extent{x.start, len(s.text) - len(after) + size}) {

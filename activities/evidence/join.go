@@ -46,6 +46,11 @@ func (s *source) joined(q *quote) *match {
 		return nil
 	}
 	v := s.folded()
+	for _, piece := range pieces {
+		if !strings.Contains(v.text, piece) {
+			return nil
+		}
+	}
 	var spans []extent
 	lastEnd := -1
 	for at := 0; len(spans) < MaxOccurrences; at++ {
@@ -107,10 +112,10 @@ func (s *source) joinedAt(q *quote, x extent) (gaps []extent, ok bool) {
 	if len(pieces) == 0 || !strings.HasPrefix(v.text[start:], pieces[0]) {
 		return nil, false
 	}
-	gaps, last := chain(v.text, start, pieces)
-	for i, gap := range gaps {
+	between, last := chain(v.text, start, pieces)
+	for _, gap := range between {
 		if gap.start < gap.end {
-			gaps[i] = v.original(gap.start, gap.end)
+			gaps = append(gaps, v.original(gap.start, gap.end))
 		}
 	}
 	return gaps, last == end

@@ -31,10 +31,13 @@ func (s *source) unlikeMarks(q *quote, x extent) []schema.Doubt {
 		doubt("", open)
 	}
 	if strings.ContainsAny(text, "'’") {
-		quoted := words(q.text)
+		quoted := make(map[string]bool)
+		for _, word := range words(q.text) {
+			quoted[word] = true
+		}
 		for _, word := range words(text) {
 			bare := strings.ReplaceAll(word, "'", "")
-			if bare != word && english(bare) && !slices.Contains(quoted, word) && slices.Contains(quoted, bare) {
+			if bare != word && english(bare) && !quoted[word] && quoted[bare] {
 				doubt(bare, word)
 			}
 		}

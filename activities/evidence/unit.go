@@ -63,8 +63,8 @@ func unitEnd(text string, at int) int {
 	return at
 }
 
-// joined reports whether a place of a text lies inside a word or a number. Scripts that write without
-// spaces have no words here, only numbers.
+// joined reports whether a place of a text lies inside a word or a number. Scripts whose words cannot be
+// told apart by their letters have none here, only numbers.
 func joined(text string, at int) bool {
 	before, size := utf8.DecodeLastRuneInString(text[:at])
 	after, more := utf8.DecodeRuneInString(text[at:])
@@ -81,7 +81,8 @@ func joined(text string, at int) bool {
 		(unicode.Is(unicode.Sc, before) || strings.ContainsRune("<>≤≥~≈", before)) && unicode.IsDigit(after)
 }
 
-// spaceless reports whether a character is of a script that writes words without spaces between.
+// spaceless reports whether a character is of a script whose words end without a sign: it has no spaces,
+// or joins particles to words as Korean does.
 func spaceless(r rune) bool {
 	return cjk(r) || unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }

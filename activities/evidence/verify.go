@@ -20,7 +20,8 @@ func falsef(format string, args ...any) error {
 // the quote equals that text in the way Method claims, with no doubts but those listed. Then the quote
 // is looked for again, and what is found must be what is stored: method, confidence, places. It depends
 // on nothing but its arguments. Evidence that is not aligned claims nothing and fails. What it does not
-// see is which message and event the text is of.
+// see is which message and event the text is of, and which of several places the entry's other evidence
+// made the nearest.
 func Verify(source string, e schema.Evidence) error {
 	if !e.Aligned {
 		return falsef("quote is not aligned: %s", e.Reason)
