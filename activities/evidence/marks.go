@@ -42,7 +42,7 @@ func (s *source) unlikeMarks(q *quote, x extent) []schema.Doubt {
 			}
 		}
 	}
-	return doubts
+	return append(doubts, otherCase(q.text, text)...)
 }
 
 func questions(text string) int { return strings.Count(text, "?") + strings.Count(text, "？") }
@@ -55,16 +55,50 @@ func looksLikeCode(text string) bool {
 
 var onlyCode = []string{"{", "}", ":=", "()", "[]", " = ", "==", "&&", "||", "=>", "->", "::", "++", "/*", "$("}
 
-// codeMarks returns the marks of a code that mean something, in order. Quotes, commas and points are
-// written in many ways.
+// codeMarks returns the marks of a code that mean something, in order, with a point for the words
+// between them: i++ is not ++i. Quotes, commas and points are written in many ways.
 func codeMarks(text string) string {
 	var marks strings.Builder
+	word := false
 	for _, r := range text {
-		if strings.ContainsRune("*/&[](){}:=!+-<>|^%~@\\?", r) {
+		switch {
+		case wordRune(r):
+			word = true
+		case strings.ContainsRune("*/&[](){}:=!+-<>|^%~@\\?", r):
+			if word && marks.Len() > 0 {
+				marks.WriteRune('·')
+			}
 			marks.WriteRune(r)
+			word = false
 		}
 	}
 	return marks.String()
+}
+
+// otherCase returns the tokens of letters and digits that a quote writes with other capitals than a
+// text, which tell random ones apart, when the quote has capitals and small letters at all.
+func otherCase(quote, text string) (doubts []schema.Doubt) {
+	if !bothCases(quote) {
+		return nil
+	}
+	noWord := func(r rune) bool { return !wordRune(r) }
+	quoted := make(map[string]string)
+	for token := range strings.FieldsFuncSeq(quote, noWord) {
+		quoted[strings.ToLower(token)] = token
+	}
+	for token := range strings.FieldsFuncSeq(text, noWord) {
+		if !strings.ContainsFunc(token, unicode.IsDigit) || !bothCases(token) {
+			continue
+		}
+		if q := quoted[strings.ToLower(token)]; q != "" && q != token {
+			doubts = append(doubts, schema.Doubt{Quote: q, Source: token})
+		}
+	}
+	return doubts
+}
+
+func bothCases(text string) bool {
+	return strings.ContainsFunc(text, unicode.IsUpper) && strings.ContainsFunc(text, unicode.IsLower)
 }
 
 // unclosed returns the brackets that a text opens and does not close.
