@@ -60,7 +60,7 @@ func Align(messages []schema.Message, quotes []schema.Quote) ([]schema.Evidence,
 	return NewAligner(messages, nil).AlignEntry(quotes)
 }
 
-// Align finds one quote. Of several occurrences the first is chosen.
+// Align finds one quote. Of several occurrences the first without doubts is chosen, or the first.
 func (a *Aligner) Align(quote schema.Quote) schema.Evidence {
 	e, _ := a.align(quote)
 	return e
