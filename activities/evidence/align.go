@@ -113,11 +113,13 @@ func (f *finding) choose(e *schema.Evidence, p occurrence) {
 	e.Text = f.source.text[p.span.ByteStart:p.span.ByteEnd]
 }
 
-// match is what a stage found in one message: byte spans in order, at least one.
+// match is what a stage found in one message: byte spans in order, at least one, and what is in doubt
+// about each, once it has been judged.
 type match struct {
 	method     schema.Method
 	confidence float64
 	spans      []extent
+	doubts     [][]schema.Doubt
 }
 
 // extent is a half-open range of bytes.
@@ -144,9 +146,10 @@ func (a *Aligner) align(quote schema.Quote) (schema.Evidence, *finding) {
 		e.RepairedFrom = &quote.MessageIndex
 	}
 	e.Aligned, e.Method, e.Confidence = true, m.method, m.confidence
+	s.judge(q, m)
 	f := &finding{source: s, places: make([]occurrence, len(m.spans))}
 	for i, x := range m.spans {
-		f.places[i] = occurrence{s.span(x), s.doubts(q, m.method, x)}
+		f.places[i] = occurrence{s.span(x), m.doubts[i]}
 	}
 	if len(m.spans) > 1 {
 		e.Reason = schema.ReasonAmbiguous

@@ -47,7 +47,7 @@ func (s *source) similar(q *quote) (m *match, near bool) {
 		}
 		switch {
 		case m == nil || similarity > best || doubted && len(doubts) == 0:
-			m = &match{schema.MethodApproximate, approximateConfidence(similarity), []extent{x}}
+			m = matchOf(schema.MethodApproximate, approximateConfidence(similarity), []extent{x})
 			best, doubted = similarity, len(doubts) > 0
 		case similarity == best && !slices.ContainsFunc(m.spans, func(y extent) bool { return x.start < y.end && y.start < x.end }):
 			m.spans = append(m.spans, x)

@@ -107,7 +107,7 @@ func (s *source) equal(q *quote) *match {
 		m := stage(q)
 		switch {
 		case m == nil:
-		case s.sure(q, m):
+		case s.judge(q, m):
 			return m
 		case doubted == nil:
 			doubted = m
@@ -116,9 +116,16 @@ func (s *source) equal(q *quote) *match {
 	return doubted
 }
 
-// sure reports whether a match has a place that nothing is in doubt about.
-func (s *source) sure(q *quote, m *match) bool {
-	return slices.ContainsFunc(m.spans, func(x extent) bool { return len(s.doubts(q, m.method, x)) == 0 })
+// judge finds what is in doubt about each place of a match, if that is not known, and reports whether
+// nothing is about one of them.
+func (s *source) judge(q *quote, m *match) (sure bool) {
+	if m.doubts == nil {
+		m.doubts = make([][]schema.Doubt, len(m.spans))
+		for i, x := range m.spans {
+			m.doubts[i] = s.doubts(q, m.method, x)
+		}
+	}
+	return slices.ContainsFunc(m.doubts, func(doubts []schema.Doubt) bool { return len(doubts) == 0 })
 }
 
 func (s *source) verbatim(q *quote) *match {
@@ -154,7 +161,7 @@ func matchOf(method schema.Method, confidence float64, spans []extent) *match {
 	if len(spans) == 0 {
 		return nil
 	}
-	return &match{method, confidence, spans}
+	return &match{method: method, confidence: confidence, spans: spans}
 }
 
 // exact returns the occurrences of a text that begin and end between grapheme clusters. They do
