@@ -47,13 +47,12 @@ type BuildSpec struct {
 
 // BuildStartedPayload opens a build.
 type BuildStartedPayload struct {
-	BuildID   string `json:"build_id"`
-	SessionID string `json:"session_id"`
+	BuildID string `json:"build_id"`
+	SessionKey
 	// Ordinal counts the session's builds from 1.
-	Ordinal int `json:"ordinal"`
-	Scope
-	Source Source    `json:"source"`
-	Spec   BuildSpec `json:"spec"`
+	Ordinal int       `json:"ordinal"`
+	Source  Source    `json:"source"`
+	Spec    BuildSpec `json:"spec"`
 }
 
 // BuildCounts is what a build did.

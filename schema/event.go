@@ -68,15 +68,3 @@ const (
 	ArtifactClosed         = "artifact_closed"
 	ConditionResolvedTo    = "condition_resolved_to"
 )
-
-// SessionStream is the stream that the process_session workflow of the session writes.
-func SessionStream(sessionID string) string { return "session/" + sessionID }
-
-// ProjectStream is the stream that the project_tasks workflow of the project writes.
-func ProjectStream(project string) string { return "project/" + project }
-
-// ModelStream is the stream of one model response, written once.
-func ModelStream(key string) string { return "model/" + key }
-
-// VectorStream is the stream that the vector_writer workflow of the collection writes.
-func VectorStream(collection string) string { return "vector/" + collection }

@@ -1,10 +1,5 @@
 package schema
 
-import (
-	"fmt"
-	"strings"
-)
-
 // Event types of memory streams. They tell of the facts of one user and agent.
 const (
 	FactCreated = "fact_created"
@@ -12,33 +7,6 @@ const (
 	FactDeleted = "fact_deleted"
 	FactEvicted = "fact_evicted"
 	FactSkipped = "fact_skipped"
-)
-
-// MemoryPrefix is what the names of memory streams begin with.
-const MemoryPrefix = "memory/"
-
-// MemoryStream is the stream of what is remembered of the user by the agent: memory/{user}/{agent},
-// slashes and percent signs in either percent-encoded, so
-// that no two pairs share a stream.
-func MemoryStream(user, agent string) string {
-	return MemoryPrefix + escapeMemory.Replace(user) + "/" + escapeMemory.Replace(agent)
-}
-
-// ParseMemoryStream returns the user and agent of the stream. It accepts exactly what [MemoryStream]
-// returns.
-func ParseMemoryStream(stream string) (user, agent string, err error) {
-	rest, ok := strings.CutPrefix(stream, MemoryPrefix)
-	left, right, ok2 := strings.Cut(rest, "/")
-	user, agent = unescapeMemory.Replace(left), unescapeMemory.Replace(right)
-	if !ok || !ok2 || MemoryStream(user, agent) != stream {
-		return "", "", fmt.Errorf("parse stream %q: want memory/{user}/{agent}", stream)
-	}
-	return user, agent, nil
-}
-
-var (
-	escapeMemory   = strings.NewReplacer("%", "%25", "/", "%2F")
-	unescapeMemory = strings.NewReplacer("%25", "%", "%2F", "/")
 )
 
 // FactCategories are the categories a fact may have.

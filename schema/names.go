@@ -15,15 +15,6 @@ const (
 	WorkflowMemoryQueue    = "memory_queue"
 )
 
-// SessionWorkflowID is the id of the only workflow that may write the session's stream.
-func SessionWorkflowID(sessionID string) string { return SessionStream(sessionID) }
-
-// VectorWorkflowID is the id of the only workflow that may write the collection's stream.
-func VectorWorkflowID(collection string) string { return VectorStream(collection) }
-
-// ProjectWorkflowID is the id of the only workflow that may write the project's stream.
-func ProjectWorkflowID(project string) string { return ProjectStream(project) }
-
 // Signals, updates and queries.
 const (
 	// SignalWake tells vector_writer that there are rows to index.
@@ -51,7 +42,6 @@ const (
 	ErrorInvalidInput      = "InvalidInput"
 	ErrorSourceUnreadable  = "SourceUnreadable"
 	ErrorUnknownFormat     = "UnknownFormat"
-	ErrorScopeMismatch     = "ScopeMismatch"
 	ErrorModelRefused      = "ModelRefused"
 	ErrorModelRateLimited  = "ModelRateLimited"
 	ErrorModelUnavailable  = "ModelUnavailable"
@@ -106,6 +96,11 @@ type ProcessSessionInput struct {
 	Date string `json:"date,omitempty"`
 	// IncludeTools also extracts from tool calls and their results.
 	IncludeTools bool `json:"include_tools,omitempty"`
+}
+
+// Key identifies the session of the input.
+func (in ProcessSessionInput) Key() SessionKey {
+	return SessionKey{Scope: Scope{Project: in.Project, User: in.User, Agent: in.Agent}, SessionID: in.SessionID}
 }
 
 // ProcessSessionResult is the result of process_session.

@@ -22,8 +22,7 @@ type Scope struct {
 // SessionIngestedPayload holds a run of a session's messages that were not in the log before. Its
 // events of one session, in order of seq, hold the session's messages with indexes from 0.
 type SessionIngestedPayload struct {
-	SessionID string `json:"session_id"`
-	Scope
+	SessionKey
 	// Date is when the session took place: given, or of its first dated message.
 	Date     time.Time `json:"date"`
 	Source   Source    `json:"source"`
@@ -144,6 +143,9 @@ type Entry struct {
 	// OccurredAt is when the message of the first evidence was written, or the session's date.
 	OccurredAt time.Time `json:"occurred_at"`
 }
+
+// Session identifies the session that the entry stems from.
+func (e Entry) Session() SessionKey { return SessionKey{Scope: e.Scope, SessionID: e.SessionID} }
 
 // Text is what of the entry is embedded and searched.
 func (e Entry) Text() string {

@@ -16,6 +16,8 @@ import (
 func (a *app) buildsListCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	var filter build.Filter
 	f.StringVar(&filter.Project, "project", "", "builds of one project (default: all)")
+	f.StringVar(&filter.User, "user", "", "builds of one user (default: all)")
+	f.StringVar(&filter.Agent, "agent", "", "builds of one agent (default: all)")
 	f.StringVar(&filter.SessionID, "session", "", "builds of one session")
 	f.StringVar(&filter.Status, "status", "", "running, success, partial, empty or failed")
 	f.IntVar(&filter.Limit, "limit", 20, "how many, the latest first")

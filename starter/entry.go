@@ -50,7 +50,7 @@ func (a *app) entryShow(ctx context.Context, project, id string) error {
 	if err != nil {
 		return err
 	}
-	logged, err := transcript.ReadLogged(ctx, eventlog.New(conn, eventlog.Options{}), row.SessionID)
+	logged, err := transcript.ReadLogged(ctx, eventlog.New(conn, eventlog.Options{}), row.Session())
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ const (
 	exitOK     = 0
 	exitFailed = 1 // The work failed: a build, a check, a server.
 	exitUsage  = 2 // The command line or its input is wrong; nothing was started.
+	exitBusy   = 3 // With --no-wait: somebody else is at it.
 )
 
 func main() {
@@ -83,17 +84,26 @@ type usageError struct{ error }
 
 func (u usageError) Unwrap() error { return u.error }
 
+// busyError says that others are at the work.
+type busyError struct{ error }
+
+func (b busyError) Unwrap() error { return b.error }
+
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 func (a *app) main(ctx context.Context, args []string) int {
 	err := a.run(ctx, args)
 	var usage usageError
+	var busy busyError
 	switch {
 	case err == nil, errors.Is(err, pflag.ErrHelp):
 		return exitOK
 	case errors.As(err, &usage):
 		_, _ = fmt.Fprintln(a.errOut, "starter:", err)
 		return exitUsage
+	case errors.As(err, &busy):
+		_, _ = fmt.Fprintln(a.errOut, "starter:", err)
+		return exitBusy
 	default:
 		_, _ = fmt.Fprintln(a.errOut, "starter:", eventlog.Readable(err))
 		return exitFailed
@@ -173,6 +183,7 @@ func (a *app) usage() {
 	}
 	b.WriteString("\nEvery command takes --output json and -h. Settings come from flags, AXIOMMIND_… variables,\n" +
 		"or a YAML file (--config); a local stack that is up is found by itself.\n" +
-		"Exit codes: 0 done, 1 the work failed, 2 wrong use or input, nothing was started.\n")
+		"Exit codes: 0 done, 1 the work failed, 2 wrong use or input, nothing was started,\n" +
+		"3 process --no-wait found the session being processed already.\n")
 	_, _ = io.WriteString(a.out, b.String())
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
@@ -29,9 +30,9 @@ const statusAlreadyRunning schema.BuildStatus = "already running"
 const statusStarted schema.BuildStatus = "started"
 
 type processOptions struct {
-	input  schema.ProcessSessionInput
-	detach bool
-	jobs   int
+	input          schema.ProcessSessionInput
+	detach, noWait bool
+	jobs           int
 }
 
 func (a *app) processCommand(f *pflag.FlagSet) func(context.Context, []string) error {
@@ -44,6 +45,7 @@ func (a *app) processCommand(f *pflag.FlagSet) func(context.Context, []string) e
 	f.StringVar(&o.input.Date, "date", "", "when the session took place (default: told by the transcript)")
 	f.BoolVar(&o.input.IncludeTools, "include-tools", false, "extract from tool calls and their results too")
 	f.BoolVar(&o.detach, "detach", false, "start and do not wait")
+	f.BoolVar(&o.noWait, "no-wait", false, "leave a session alone that is being processed already, and exit with 3")
 	f.IntVar(&o.jobs, "jobs", 8, "sessions at a time")
 	return func(ctx context.Context, args []string) error { return a.process(ctx, o, args[0]) }
 }
@@ -94,16 +96,29 @@ func (a *app) process(ctx context.Context, o *processOptions, path string) error
 	if err := a.print(append(jobs, passed...), func(w io.Writer) error { return printJobs(w, jobs, passed) }); err != nil {
 		return err
 	}
-	failed := 0
+	return outcome(jobs)
+}
+
+// outcome is the error of a command whose sessions did not all come to a good end.
+func outcome(jobs []*job) error {
+	failed, busy := 0, 0
 	for _, j := range jobs {
-		if j.Error != "" {
+		switch {
+		case j.Error != "":
 			failed++
+		case j.Result.Status == statusAlreadyRunning:
+			busy++
 		}
 	}
-	if failed > 0 {
-		return fmt.Errorf("%d of %s failed; see starter builds list", failed, plural(len(jobs), "session", "sessions"))
+	switch total := plural(len(jobs), "session", "sessions"); {
+	case failed > 0:
+		return fmt.Errorf("%d of %s failed; see starter builds list", failed, total)
+	case busy > 0:
+		return busyError{fmt.Errorf("%d of %s left alone: being processed already; "+
+			"without --no-wait, starter waits and then processes what is new", busy, total)}
+	default:
+		return nil
 	}
-	return nil
 }
 
 // bySession groups the jobs of one session, which must run one after the other, in the order of the
@@ -229,38 +244,63 @@ func pick(jobs []*job, sessions []*transcript.Session, id string) ([]*job, error
 	return nil, fmt.Errorf("%s holds %d sessions, none with the id %q", jobs[0].File, len(jobs), id)
 }
 
-// processOne starts the session's workflow and waits for it. What fails is the job's, an error is
-// one that stops all jobs.
+// processOne starts the session's workflow and waits for it. What fails is the job's: an error is one
+// that stops all jobs, because Temporal is away or the person is.
 func (a *app) processOne(ctx context.Context, c client.Client, o *processOptions, j *job, bar *progress) error {
 	j.Result.SessionID = j.Input.SessionID
-	run, err := startSession(ctx, c, j.Input)
-	var running *serviceerror.WorkflowExecutionAlreadyStarted
-	switch {
-	case errors.As(err, &running):
-		j.Result.Status = statusAlreadyRunning
+	if err := j.Input.Key().Validate(); err != nil {
+		j.fail(err.Error())
 		return nil
-	case err != nil:
+	}
+	id := j.Input.Key().WorkflowID()
+	run, err := startSession(ctx, c, id, j.Input)
+	var running *serviceerror.WorkflowExecutionAlreadyStarted
+	if errors.As(err, &running) {
+		if o.noWait {
+			j.Result.Status = statusAlreadyRunning
+			return nil
+		}
+		bar.tell(fmt.Sprintf("%s: is being processed already; what is new follows after that", j.Input.SessionID))
+		// Under an id of its own the workflow waits for the other one, whoever waits for it here.
+		run, err = startSession(ctx, c, id+"/after/"+uuid.NewString(), j.Input)
+	}
+	switch {
+	case err != nil && (ctx.Err() != nil || away(err)):
 		return fmt.Errorf("start session %q: %w", j.Input.SessionID, err)
+	case err != nil:
+		j.fail(fmt.Sprintf("it can't be started: %v", err))
+		return nil
 	case o.detach:
 		j.Result.Status = statusStarted
 		return nil
 	}
-	stop := bar.watch(ctx, c, run.GetID(), j)
+	stop := bar.watch(ctx, c, id, j)
 	err = run.Get(ctx, &j.Result)
 	stop()
 	if err != nil {
 		if ctx.Err() != nil {
 			return fmt.Errorf("stopped waiting: %w; the session goes on as workflow %s", ctx.Err(), run.GetID())
 		}
-		j.Result.SessionID, j.Result.Status, j.Error = j.Input.SessionID, schema.BuildFailed, failureText(err)
+		j.fail(failureText(err))
 	}
 	return nil
 }
 
+func (j *job) fail(reason string) {
+	j.Result.SessionID, j.Result.Status, j.Error = j.Input.SessionID, schema.BuildFailed, reason
+}
+
+// away reports whether Temporal could not be reached, so that no other session could be started now.
+func away(err error) bool {
+	var unavailable *serviceerror.Unavailable
+	var late *serviceerror.DeadlineExceeded
+	return errors.As(err, &unavailable) || errors.As(err, &late)
+}
+
 // startSession starts process_session, with search attributes where the server knows them.
-func startSession(ctx context.Context, c client.Client, in schema.ProcessSessionInput) (client.WorkflowRun, error) {
+func startSession(ctx context.Context, c client.Client, id string, in schema.ProcessSessionInput) (client.WorkflowRun, error) {
 	options := client.StartWorkflowOptions{
-		ID: schema.SessionWorkflowID(in.SessionID), TaskQueue: schema.QueueMain,
+		ID: id, TaskQueue: schema.QueueMain,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
 		WorkflowIDReusePolicy:                    enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		WorkflowExecutionTimeout:                 24 * time.Hour,

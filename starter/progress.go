@@ -134,15 +134,15 @@ func (p *progress) retried(who string, activity *workflow.PendingActivityInfo) {
 func (p *progress) writerOf(ctx context.Context, activity string, in schema.ProcessSessionInput) string {
 	switch activity {
 	case "SubmitTasks":
-		return schema.ProjectWorkflowID(in.Project)
+		return schema.WorkflowID(schema.ProjectStream(in.Project))
 	case "SubmitFacts":
-		return schema.MemoryStream(in.User, in.Agent)
+		return schema.WorkflowID(schema.MemoryStream(in.User, in.Agent))
 	case "IndexSession":
 		embedder, err := llm.NewEmbedder(ctx, p.a.cfg.Embedder)
 		if err != nil {
 			return "" // The worker has a key that this program was not given.
 		}
-		return schema.VectorWorkflowID(schema.VectorCollection(embedder.Version()))
+		return schema.WorkflowID(schema.VectorStream(schema.VectorCollection(embedder.Version())))
 	default:
 		return ""
 	}

@@ -18,20 +18,22 @@ import (
 )
 
 func (a *app) verifyCommand(f *pflag.FlagSet) func(context.Context, []string) error {
-	var scope evidence.AuditScope
+	var scope schema.SessionKey
 	f.StringVar(&scope.Project, "project", "", "evidence of one project (default: all)")
+	f.StringVar(&scope.User, "user", "", "evidence of one user (default: all)")
+	f.StringVar(&scope.Agent, "agent", "", "evidence of one agent (default: all)")
 	f.StringVar(&scope.SessionID, "session", "", "evidence of one session")
 	return func(ctx context.Context, _ []string) error { return a.verify(ctx, scope) }
 }
 
 // verify tells people of a finding as soon as it is made, and programs of all at the end.
-func (a *app) verify(ctx context.Context, scope evidence.AuditScope) error {
+func (a *app) verify(ctx context.Context, scope schema.SessionKey) error {
 	conn, err := a.clickHouse(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	rows := storedEvidence(entry.StoredEvidence(ctx, conn, scope.Project, scope.SessionID))
+	rows := storedEvidence(entry.StoredEvidence(ctx, conn, scope))
 	tally, findings := evidence.NewTally(), []evidence.Finding{}
 	for audit, err := range evidence.Audit(ctx, eventlog.New(conn, eventlog.Options{}), rows, scope) {
 		if err != nil {
@@ -48,7 +50,7 @@ func (a *app) verify(ctx context.Context, scope evidence.AuditScope) error {
 			}
 		}
 	}
-	if tally.Sessions+tally.False == 0 && scope != (evidence.AuditScope{}) {
+	if tally.Sessions+tally.False == 0 && scope != (schema.SessionKey{}) {
 		return usagef("nothing to verify: the log holds no session%s", inScope(scope))
 	}
 	report := struct {
@@ -76,13 +78,19 @@ func storedEvidence(rows iter.Seq2[entry.Stored, error]) iter.Seq2[evidence.Stor
 	}
 }
 
-func inScope(scope evidence.AuditScope) string {
+func inScope(scope schema.SessionKey) string {
 	text := ""
 	if scope.SessionID != "" {
 		text += fmt.Sprintf(" %q", scope.SessionID)
 	}
 	if scope.Project != "" {
 		text += fmt.Sprintf(" in project %q", scope.Project)
+	}
+	if scope.User != "" {
+		text += fmt.Sprintf(" of user %q", scope.User)
+	}
+	if scope.Agent != "" {
+		text += fmt.Sprintf(" and agent %q", scope.Agent)
 	}
 	return text
 }

@@ -50,7 +50,7 @@ func (c *cli) logOf(t *testing.T) (driver.Conn, *eventlog.Store) {
 type forger struct {
 	*testing.T
 	log     *eventlog.Store
-	session string
+	session schema.SessionKey
 }
 
 // write appends an event and returns its id.
@@ -58,9 +58,9 @@ func (f *forger) write(eventType, name string, payload any) string {
 	f.Helper()
 	text, err := json.Marshal(payload)
 	require.NoError(f, err)
-	appended, err := f.log.Append(f.Context(), schema.SessionStream(f.session), []schema.Event{{
-		Type: eventType, TS: time.UnixMicro(1).UTC(), Actor: "forger", SessionID: f.session,
-		DedupeKey: f.session + "/" + name, Payload: text,
+	appended, err := f.log.Append(f.Context(), f.session.Stream(), []schema.Event{{
+		Type: eventType, TS: time.UnixMicro(1).UTC(), Actor: "forger", SessionID: f.session.SessionID,
+		DedupeKey: f.session.Stream() + "/" + name, Payload: text,
 	}})
 	require.NoError(f, err)
 	return appended.Events[0].ID
@@ -69,7 +69,7 @@ func (f *forger) write(eventType, name string, payload any) string {
 // events returns the session's events of the type.
 func (f *forger) events(eventType string) (events []schema.Event) {
 	f.Helper()
-	for event, err := range f.log.Stream(f.Context(), schema.SessionStream(f.session), eventlog.StreamOptions{Types: []string{eventType}}) {
+	for event, err := range f.log.Stream(f.Context(), f.session.Stream(), eventlog.StreamOptions{Types: []string{eventType}}) {
 		require.NoError(f, err)
 		events = append(events, event)
 	}
@@ -108,8 +108,11 @@ func TestI5Verify(t *testing.T) {
 	require.Empty(t, good.Findings)
 
 	conn, log := c.logOf(t)
-	f := &forger{t, log, session}
-	logged, err := transcript.ReadLogged(t.Context(), log, session)
+	key := func(id string) schema.SessionKey {
+		return schema.SessionKey{Scope: schema.Scope{Project: c.project, User: "default"}, SessionID: id}
+	}
+	f := &forger{t, log, key(session)}
+	logged, err := transcript.ReadLogged(t.Context(), log, f.session)
 	require.NoError(t, err)
 	unsaid := []schema.Quote{{Quote: "nobody has ever said this"}, {Quote: "Fi"}}
 	pieces, aligned := evidence.NewAligner(logged.Messages, func(i int) string { return logged.EventIDs[i] }).AlignEntry(unsaid)
@@ -130,8 +133,8 @@ func TestI5Verify(t *testing.T) {
 		require.Equal(t, exitUsage, o.code, o)
 		require.Contains(t, o.err, `"nobody's"`)
 	}
-	t.Run("tampered log", func(t *testing.T) { tamperedLog(t, c, &forger{t, log, session}) })
-	t.Run("tampered table", func(t *testing.T) { tamperedTable(t, c, conn, &forger{t, log, other}) })
+	t.Run("tampered log", func(t *testing.T) { tamperedLog(t, c, &forger{t, log, key(session)}) })
+	t.Run("tampered table", func(t *testing.T) { tamperedTable(t, c, conn, &forger{t, log, key(other)}) })
 }
 
 func tamperedLog(t *testing.T, c *cli, f *forger) {
@@ -160,7 +163,7 @@ func tamperedLog(t *testing.T, c *cli, f *forger) {
 	for _, finding := range v.Findings {
 		require.Contains(t, finding.Problem, says[finding.EventID])
 		delete(says, finding.EventID)
-		require.Equal(t, f.session, finding.SessionID)
+		require.Equal(t, f.session.SessionID, finding.SessionID)
 		require.Equal(t, first.ID, finding.EntryID)
 		require.Equal(t, schema.EvidenceAligned, finding.StoredIn)
 		if finding.Evidence != nil {
@@ -168,9 +171,9 @@ func tamperedLog(t *testing.T, c *cli, f *forger) {
 		}
 	}
 	require.Empty(t, says)
-	o := c.run("verify", "--session", f.session)
+	o := c.run("verify", "--session", f.session.SessionID)
 	require.Equal(t, exitFailed, o.code, o)
-	require.Contains(t, o.out, "FALSE  session "+f.session+", entry "+first.ID[:8]+", message 0, bytes 8–55\n       “"+decision+"”\n")
+	require.Contains(t, o.out, "FALSE  session "+f.session.SessionID+", entry "+first.ID[:8]+", message 0, bytes 8–55\n       “"+decision+"”\n")
 	require.Contains(t, o.out, "; 8 false\n")
 	require.Contains(t, o.err, "starter: 8 findings of evidence that is not true of the log")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -183,7 +186,7 @@ func tamperedTable(t *testing.T, c *cli, conn driver.Conn, f *forger) {
 	event := f.events(schema.EntryMaterialized)[0]
 	var e schema.EntryMaterializedPayload
 	require.NoError(t, json.Unmarshal(event.Payload, &e))
-	scope := []string{"--session", f.session}
+	scope := []string{"--session", f.session.SessionID}
 	require.Empty(t, c.verify(t, exitOK, scope...).Findings, "another session's findings")
 	tamper := func(replace string) {
 		t.Helper()
@@ -209,7 +212,7 @@ func tamperedTable(t *testing.T, c *cli, conn driver.Conn, f *forger) {
 		require.Len(t, v.Findings, 1, says)
 		finding := v.Findings[0]
 		require.Contains(t, finding.Problem, says)
-		require.Equal(t, f.session, finding.SessionID)
+		require.Equal(t, f.session.SessionID, finding.SessionID)
 		require.Equal(t, event.ID, finding.EventID)
 		require.Equal(t, evidence.StoredInTable, finding.StoredIn)
 		restore()
@@ -230,10 +233,10 @@ func tamperedTable(t *testing.T, c *cli, conn driver.Conn, f *forger) {
 	t.Run("corrupt event", func(t *testing.T) {
 		require.NoError(t, conn.Exec(t.Context(), `INSERT INTO events_raw
 			SELECT * REPLACE (replaceOne(payload_json, 'Fridays', 'Mondays') AS payload_json, precedence + 1 AS precedence)
-			FROM events_raw FINAL WHERE stream = ? AND event_type = ?`, schema.SessionStream(f.session), schema.SessionIngested))
+			FROM events_raw FINAL WHERE stream = ? AND event_type = ?`, f.session.Stream(), schema.SessionIngested))
 		v := c.verify(t, exitFailed, scope...)
 		require.Len(t, v.Findings, 1)
-		require.Equal(t, f.session, v.Findings[0].SessionID)
+		require.Equal(t, f.session.SessionID, v.Findings[0].SessionID)
 		require.Contains(t, v.Findings[0].Problem, "event is corrupt")
 		require.Equal(t, 2, c.verify(t, exitFailed).Sessions, "the others are verified all the same")
 	})
@@ -254,7 +257,7 @@ func TestI5VerifyBesideAWriter(t *testing.T) {
 	project()
 	given := map[string]bool{}
 	rowsOf := func(id string, yield func(entry.Stored, error) bool) {
-		for row, err := range entry.StoredEvidence(t.Context(), conn, "", id) {
+		for row, err := range entry.StoredEvidence(t.Context(), conn, schema.SessionKey{SessionID: id}) {
 			require.NoError(t, err)
 			require.True(t, given[row.EntryID] || yield(row, nil))
 			given[row.EntryID] = true
@@ -271,7 +274,7 @@ func TestI5VerifyBesideAWriter(t *testing.T) {
 		rowsOf("c", yield)
 	}
 	tally := evidence.NewTally()
-	for audit, err := range evidence.Audit(t.Context(), log, storedEvidence(stored), evidence.AuditScope{}) {
+	for audit, err := range evidence.Audit(t.Context(), log, storedEvidence(stored), schema.SessionKey{}) {
 		require.NoError(t, err)
 		require.Empty(t, audit.Findings)
 		tally.Add(audit.Tally)
@@ -316,7 +319,8 @@ func BenchmarkVerify(b *testing.B) {
 func remember(t testing.TB, conn driver.Conn, id string, first, end int) {
 	t.Helper()
 	log := eventlog.New(conn, eventlog.Options{})
-	ingested := schema.SessionIngestedPayload{SessionID: id, Scope: schema.Scope{Project: "bench", User: "u"}, Date: time.UnixMicro(1).UTC()}
+	session := schema.SessionKey{Scope: schema.Scope{Project: "bench", User: "u"}, SessionID: id}
+	ingested := schema.SessionIngestedPayload{SessionKey: session, Date: time.UnixMicro(1).UTC()}
 	extracted := schema.MemoryExtractedPayload{SessionID: id, Window: schema.Window{First: 2 * first, Last: 2*end - 1}}
 	for i := 2 * first; i < 2*end; i++ {
 		text := fmt.Sprintf("In step %d of %s we looked at what the importer does when a file is given twice. ", i, id)
@@ -342,7 +346,7 @@ func remember(t testing.TB, conn driver.Conn, id string, first, end int) {
 			SessionID: id, Project: "bench", DedupeKey: fmt.Sprint(id, "/", first, "/", i), Payload: text,
 		}
 	}
-	_, err := log.Append(t.Context(), schema.SessionStream(id), events)
+	_, err := log.Append(t.Context(), session.Stream(), events)
 	require.NoError(t, err)
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(temporallog.NewStructuredLogger(quiet))
@@ -353,8 +357,8 @@ func remember(t testing.TB, conn driver.Conn, id string, first, end int) {
 	require.NoError(t, err)
 	env.RegisterActivity(align.AlignSession)
 	env.RegisterActivity(materialize.MaterializeEntries)
-	_, err = env.ExecuteActivity(align.AlignSession, evidence.AlignInput{SessionID: id, Project: "bench", BuildID: "b", At: time.UnixMicro(1).UTC()})
+	_, err = env.ExecuteActivity(align.AlignSession, evidence.AlignInput{SessionKey: session, BuildID: "b", At: time.UnixMicro(1).UTC()})
 	require.NoError(t, err)
-	_, err = env.ExecuteActivity(materialize.MaterializeEntries, entry.MaterializeInput{SessionID: id, BuildID: "b"})
+	_, err = env.ExecuteActivity(materialize.MaterializeEntries, entry.MaterializeInput{SessionKey: session, BuildID: "b"})
 	require.NoError(t, err)
 }

@@ -108,7 +108,7 @@ func (b *bench) input(session, uri string) schema.ProcessSessionInput {
 // submit starts a session's workflow without waiting for it.
 func (b *bench) submit(ctx context.Context, in schema.ProcessSessionInput) (client.WorkflowRun, error) {
 	return b.Temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-		ID: schema.SessionWorkflowID(in.SessionID), TaskQueue: schema.QueueMain,
+		ID: in.Key().WorkflowID(), TaskQueue: schema.QueueMain,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
 		WorkflowIDReusePolicy:                    enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 	}, schema.WorkflowProcessSession, in)
@@ -175,9 +175,9 @@ func column(t testing.TB, conn driver.Conn, sql string, args ...any) []string {
 // verifier that knows nothing of how it was found. It returns the entries.
 func (b *bench) requireProven(t testing.TB, session string) []entry.Row {
 	t.Helper()
-	logged, err := transcript.ReadLogged(t.Context(), b.Log, session)
+	logged, err := transcript.ReadLogged(t.Context(), b.Log, b.input(session, "").Key())
 	require.NoError(t, err)
-	entries, err := entry.OfSession(t.Context(), b.ClickHouse, b.project, session)
+	entries, err := entry.OfSession(t.Context(), b.ClickHouse, b.input(session, "").Key())
 	require.NoError(t, err)
 	for _, e := range entries {
 		require.NotEmpty(t, e.Evidence, e.Title)

@@ -47,7 +47,7 @@ func BenchmarkSession(b *testing.B) {
 
 func (b *bench) report(t *testing.B, in schema.ProcessSessionInput, result schema.ProcessSessionResult) {
 	events, largest := 0, 0
-	it := b.Temporal.GetWorkflowHistory(t.Context(), schema.SessionWorkflowID(in.SessionID), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	it := b.Temporal.GetWorkflowHistory(t.Context(), in.Key().WorkflowID(), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for it.HasNext() {
 		event, err := it.Next()
 		require.NoError(t, err)

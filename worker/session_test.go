@@ -189,12 +189,12 @@ func TestI2IngestAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	lines := []string{said(1, "user", decision), "{broken", said(2, "assistant", "Noted.")}
 	in := transcript.IngestInput{Session: b.input("again", write(t, path, lines...)), At: time.Now().UTC()}
-	in.Build.Scope = schema.Scope{Project: b.project, User: "u"}
+	in.Build.SessionKey = in.Session.Key()
 	for ordinal, want := range []transcript.IngestResult{
 		{Messages: 2, NewMessages: 2, SkippedLines: 1}, {Messages: 3, NewMessages: 1, SkippedLines: 1},
 	} {
 		in.Build.Ordinal, in.Build.Completed = ordinal+1, ordinal > 0
-		in.Build.BuildID = build.ID("again", ordinal+1)
+		in.Build.BuildID = build.ID(in.Build.SessionKey, ordinal+1)
 		for range 2 {
 			value, err := env.ExecuteActivity(rooms.IngestSession, in)
 			require.NoError(t, err)

@@ -35,7 +35,9 @@ func TestI6ManySessionsOneProject(t *testing.T) {
 	group, ctx := errgroup.WithContext(t.Context())
 	for i := range crowd {
 		group.Go(func() error {
-			in := task.SessionInput{Project: project, SessionID: fmt.Sprintf("crowd-%03d", i), BuildID: "build"}
+			in := task.SessionInput{BuildID: "build", SessionKey: schema.SessionKey{
+				Scope: schema.Scope{Project: project, User: "u"}, SessionID: fmt.Sprintf("crowd-%03d", i),
+			}}
 			var result task.Result
 			return border.TaskWriter(project).Update(ctx, b.Temporal, schema.UpdateSession, in.SessionID, in, &result)
 		})
@@ -95,12 +97,12 @@ func (b *bench) logNotes(t *testing.T, project, session string, at time.Time) []
 			OccurredAt: at,
 		}
 		e.CanonicalKey = entry.CanonicalKey(e)
-		e.ID = entry.ID(project, e.Type, e.CanonicalKey, session)
+		e.ID = entry.ID(e.Session(), e.Type, e.CanonicalKey)
 		entries = append(entries, schema.EntryMaterializedPayload{Entry: e})
 	}
 	events, err := entry.Events(entries, "build")
 	require.NoError(t, err)
-	_, err = b.Log.Append(t.Context(), schema.SessionStream(session), events)
+	_, err = b.Log.Append(t.Context(), entries[0].Session().Stream(), events)
 	require.NoError(t, err)
 	out := make([]schema.Entry, len(entries))
 	for i, e := range entries {

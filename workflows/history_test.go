@@ -50,6 +50,17 @@ type path struct {
 }
 
 func paths() []path {
+	release := make(chan struct{})
+	released := func(_ context.Context, name string) {
+		if name == "AlignSession" {
+			<-release
+		}
+	}
+	// The run that holds the session ends once the one beside it waits.
+	releaseWaiting := func(ctx context.Context, t *testing.T, c client.Client, run client.WorkflowRun) {
+		defer close(release)
+		require.Eventually(t, func() bool { return hasEvent(ctx, t, c, run, enums.EVENT_TYPE_TIMER_STARTED) }, time.Minute, 20*time.Millisecond)
+	}
 	out := []path{
 		{name: "process_session_success"},
 		{name: "process_session_unchanged", rooms: with(func(r *rooms) { r.ingested = transcript.IngestResult{Unchanged: true, Messages: 2} })},
@@ -61,13 +72,14 @@ func paths() []path {
 			}
 		})},
 		{name: "process_session_child", start: startAs("by-hand")},
+		{name: "process_session_waits", rooms: with(func(r *rooms) { r.before = released }), start: startBeside, during: releaseWaiting},
 		{name: "process_session_cancelled", rooms: with(func(r *rooms) { r.before = waitIn("AlignSession") }), during: cancelIn("AlignSession"), fails: "canceled"},
 		{name: "vector_writer_idle", start: startVectorWriter, rooms: with(func(r *rooms) { r.pending = []vector.Result{{Indexed: 1, Remaining: 1}, {Indexed: 1}} })},
 		{name: "vector_writer_retry", start: startVectorWriter, rooms: with(func(r *rooms) { r.pending = []vector.Result{{Failed: 1, NextRetry: time.Now()}} })},
 		{name: "vector_writer_failed", start: startVectorWriter, rooms: failingIn("IndexPending"), fails: "IndexPending can't"},
 		{name: "vector_writer_reconcile", start: startReconcile},
-		{name: "project_tasks", start: startSerial(schema.WorkflowProjectTasks, schema.ProjectWorkflowID("p"), schema.ProjectTasksInput{Project: "p"})},
-		{name: "memory_queue", start: startSerial(schema.WorkflowMemoryQueue, schema.MemoryStream("u", "a"), schema.MemoryQueueInput{User: "u", Agent: "a"})},
+		{name: "project_tasks", start: startSerial(schema.WorkflowProjectTasks, schema.WorkflowID(schema.ProjectStream("p")), schema.ProjectTasksInput{Project: "p"})},
+		{name: "memory_queue", start: startSerial(schema.WorkflowMemoryQueue, schema.WorkflowID(schema.MemoryStream("u", "a")), schema.MemoryQueueInput{User: "u", Agent: "a"})},
 	}
 	for _, step := range []struct{ name, activity string }{
 		{schema.StepOpenBuild, "OpenBuild"}, {schema.StepIngest, "IngestSession"}, {schema.StepExtract, "ExtractWindow"},
@@ -122,8 +134,27 @@ func startAs(id string) func(context.Context, *testing.T, client.Client) client.
 	}
 }
 
+// startBeside starts the session a second time, under another id.
+func startBeside(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
+	startAs(sessionInput().Key().WorkflowID())(ctx, t, c)
+	return startAs("by-hand")(ctx, t, c)
+}
+
+func hasEvent(ctx context.Context, t *testing.T, c client.Client, run client.WorkflowRun, kind enums.EventType) bool {
+	t.Helper()
+	it := c.GetWorkflowHistory(ctx, run.GetID(), run.GetRunID(), false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for it.HasNext() {
+		event, err := it.Next()
+		require.NoError(t, err)
+		if event.GetEventType() == kind {
+			return true
+		}
+	}
+	return false
+}
+
 func startVectorWriter(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
-	options := client.StartWorkflowOptions{ID: schema.VectorWorkflowID(collection), TaskQueue: schema.QueueMain}
+	options := client.StartWorkflowOptions{ID: schema.WorkflowID(schema.VectorStream(collection)), TaskQueue: schema.QueueMain}
 	run, err := c.SignalWithStartWorkflow(ctx, options.ID, schema.SignalWake, nil, options,
 		schema.WorkflowVectorWriter, schema.VectorWriterInput{Collection: collection})
 	require.NoError(t, err)
@@ -194,7 +225,7 @@ func recordPath(ctx context.Context, t *testing.T, address string, p path) {
 	})
 	require.NoError(t, err)
 	defer c.Close()
-	r, start := newRooms(), startAs(schema.SessionWorkflowID("s1"))
+	r, start := newRooms(), startAs(sessionInput().Key().WorkflowID())
 	if p.rooms != nil {
 		r = p.rooms()
 	}

@@ -15,7 +15,7 @@ var facts *fact.Activities
 // MemoryQueue is the only writer of what is remembered of a user by an agent. It ends when nothing
 // comes for a while; the next update starts it again.
 func MemoryQueue(ctx workflow.Context, in schema.MemoryQueueInput) error {
-	if want := schema.MemoryStream(in.User, in.Agent); workflow.GetInfo(ctx).WorkflowExecution.ID != want {
+	if want := schema.WorkflowID(schema.MemoryStream(in.User, in.Agent)); workflow.GetInfo(ctx).WorkflowExecution.ID != want {
 		return temporal.NewNonRetryableApplicationError("start it with the workflow id "+want, schema.ErrorInvalidInput, nil)
 	}
 	m := &memoryQueue{}
@@ -43,7 +43,7 @@ func (m *memoryQueue) setup(ctx workflow.Context) error {
 
 func (m *memoryQueue) validate(c fact.Command) error {
 	if err := c.Validate(); err != nil {
-		return temporal.NewNonRetryableApplicationError(err.Error(), schema.ErrorInvalidInput, nil)
+		return invalidInput(err)
 	}
 	return m.admit()
 }

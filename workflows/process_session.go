@@ -22,16 +22,20 @@ const (
 	DefaultUser    = "default"
 )
 
-// maxNameBytes bounds session ids and the names of a scope.
-const maxNameBytes = 200
+// How often a session is tried that another run is processing.
+const (
+	busyFirst = time.Second
+	busyLast  = 30 * time.Second
+)
 
 // ProcessSession turns one session into memory. It is the only writer of the session's stream, so
-// its id must be schema.SessionWorkflowID: started under another one it runs itself as a child.
+// its id must be that of [schema.SessionKey.WorkflowID]: started under another one it runs itself as
+// a child.
 func ProcessSession(ctx workflow.Context, in schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
 	in.Project = cmp.Or(in.Project, DefaultProject)
 	in.User = cmp.Or(in.User, DefaultUser)
 	if err := validate(in); err != nil {
-		return schema.ProcessSessionResult{}, temporal.NewNonRetryableApplicationError(err.Error(), schema.ErrorInvalidInput, nil)
+		return schema.ProcessSessionResult{}, invalidInput(err)
 	}
 	if in.SessionID == "" {
 		var rooms *transcript.Activities
@@ -40,7 +44,10 @@ func ProcessSession(ctx workflow.Context, in schema.ProcessSessionInput) (schema
 			return schema.ProcessSessionResult{}, err
 		}
 	}
-	if id := schema.SessionWorkflowID(in.SessionID); workflow.GetInfo(ctx).WorkflowExecution.ID != id {
+	if err := in.Key().Validate(); err != nil {
+		return schema.ProcessSessionResult{}, invalidInput(err)
+	}
+	if id := in.Key().WorkflowID(); workflow.GetInfo(ctx).WorkflowExecution.ID != id {
 		return processAs(ctx, id, in)
 	}
 	p := &processSession{
@@ -55,18 +62,33 @@ func ProcessSession(ctx workflow.Context, in schema.ProcessSessionInput) (schema
 	return p.run(ctx)
 }
 
-// processAs runs the session under the id that makes it the only one.
+// processAs runs the session under the id that makes it the only one, after a run that is at it
+// already: that one may have read the source before it held all that it holds now.
 func processAs(ctx workflow.Context, id string, in schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
-	workflow.SetCurrentDetails(ctx, "Runs as the child workflow `"+id+"`.")
 	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: id, TaskQueue: schema.QueueMain, WorkflowExecutionTimeout: 24 * time.Hour,
 		StaticSummary: "process session " + in.SessionID,
 	})
-	var result schema.ProcessSessionResult
-	err := workflow.ExecuteChildWorkflow(child, ProcessSession, in).Get(ctx, &result)
-	return result, err
+	for wait := busyFirst; ; wait = min(2*wait, busyLast) {
+		workflow.SetCurrentDetails(ctx, "Runs as the child workflow `"+id+"`.")
+		var result schema.ProcessSessionResult
+		err := workflow.ExecuteChildWorkflow(child, ProcessSession, in).Get(ctx, &result)
+		var running *temporal.ChildWorkflowExecutionAlreadyStartedError
+		if !errors.As(err, &running) {
+			return result, err
+		}
+		workflow.SetCurrentDetails(ctx, "Waits for the run of `"+id+"` that is at this session already.")
+		if err := workflow.Sleep(ctx, wait); err != nil {
+			return result, err
+		}
+	}
 }
 
+func invalidInput(err error) error {
+	return temporal.NewNonRetryableApplicationError(err.Error(), schema.ErrorInvalidInput, nil)
+}
+
+// validate checks all of the input but the session's id, which may still have to be found.
 func validate(in schema.ProcessSessionInput) error {
 	size := 0
 	for _, m := range in.Messages {
@@ -80,19 +102,7 @@ func validate(in schema.ProcessSessionInput) error {
 	case size > schema.MaxInlineBytes:
 		return fmt.Errorf("messages hold %d bytes, more than %d: give a longer session by uri", size, schema.MaxInlineBytes)
 	}
-	for _, name := range []struct{ field, value string }{
-		{"session_id", in.SessionID}, {"project", in.Project}, {"user", in.User}, {"agent", in.Agent},
-	} {
-		if len(name.value) > maxNameBytes {
-			return fmt.Errorf("%s has %d bytes, more than %d", name.field, len(name.value), maxNameBytes)
-		}
-		for _, r := range name.value {
-			if r < ' ' || r == 0x7f {
-				return fmt.Errorf("%s %q holds a control character", name.field, name.value)
-			}
-		}
-	}
-	return nil
+	return in.Key().Scope.Validate()
 }
 
 // processSession is one run over a session.
@@ -161,11 +171,6 @@ func describe(r schema.ProcessSessionResult) string {
 		c.AlignedEntries, c.Rejected, c.Indexed, c.IndexFailed, r.Usage.Calls, r.Usage.InputTokens, r.Usage.OutputTokens)
 }
 
-// scope is whose memory the session becomes.
-func (p *processSession) scope() schema.Scope {
-	return schema.Scope{Project: p.input.Project, User: p.input.User, Agent: p.input.Agent}
-}
-
 func (p *processSession) openInput() build.OpenInput {
-	return build.OpenInput{SessionID: p.input.SessionID, Scope: p.scope(), IncludeTools: p.input.IncludeTools}
+	return build.OpenInput{SessionKey: p.input.Key(), IncludeTools: p.input.IncludeTools}
 }

@@ -26,7 +26,7 @@ func (p *processSession) extract(ctx workflow.Context, s sessionState) (stategra
 	extracted := 0
 	for {
 		var plan llm.PlanResult
-		planIn := llm.PlanInput{SessionID: p.input.SessionID, Extractor: b.Spec.Extractor}
+		planIn := llm.PlanInput{SessionKey: p.input.Key(), Extractor: b.Spec.Extractor}
 		if err := workflow.ExecuteActivity(storeWork(ctx, "windows"), models.PlanWindows, planIn).Get(ctx, &plan); err != nil {
 			return nil, err
 		}
@@ -39,7 +39,7 @@ func (p *processSession) extract(ctx workflow.Context, s sessionState) (stategra
 		if len(answered) > 0 {
 			var result llm.RecordResult
 			recordIn := llm.RecordInput{
-				SessionID: p.input.SessionID, Project: p.input.Project, BuildID: b.BuildID,
+				SessionKey: p.input.Key(), BuildID: b.BuildID,
 				Extractor: b.Spec.Extractor, Windows: answered, At: p.started,
 			}
 			summary := fmt.Sprintf("%d windows", len(answered))
@@ -83,7 +83,7 @@ func (p *processSession) ask(ctx workflow.Context, buildID string, extractor sch
 			defer group.Done()
 			defer slots.Release(1)
 			in := llm.ExtractInput{
-				SessionID: p.input.SessionID, Project: p.input.Project, BuildID: buildID, Extractor: extractor, Window: windows[i],
+				SessionKey: p.input.Key(), BuildID: buildID, Extractor: extractor, Window: windows[i],
 			}
 			answered[i], used[i], errs[i] = askWindow(ctx, in)
 			p.progress.WindowsDone++

@@ -60,13 +60,13 @@ func (p *processSession) counted(c schema.BuildCounts) schema.BuildCounts {
 
 func (p *processSession) align(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
 	in := evidence.AlignInput{
-		SessionID: p.input.SessionID, Project: p.input.Project, BuildID: sessionOpened.Get(s).BuildID, At: p.started,
+		SessionKey: p.input.Key(), BuildID: sessionOpened.Get(s).BuildID, At: p.started,
 	}
 	return nil, workflow.ExecuteActivity(storeWork(ctx, "quotes to spans"), evidences.AlignSession, in).Get(ctx, nil)
 }
 
 func (p *processSession) materialize(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
-	in := entry.MaterializeInput{SessionID: p.input.SessionID, BuildID: sessionOpened.Get(s).BuildID}
+	in := entry.MaterializeInput{SessionKey: p.input.Key(), BuildID: sessionOpened.Get(s).BuildID}
 	var result entry.MaterializeResult
 	if err := workflow.ExecuteActivity(storeWork(ctx, "entries"), entries.MaterializeEntries, in).Get(ctx, &result); err != nil {
 		return nil, err
@@ -77,21 +77,21 @@ func (p *processSession) materialize(ctx workflow.Context, s sessionState) (stat
 }
 
 func (p *processSession) resolveTasks(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
-	in := task.SessionInput{Project: p.input.Project, SessionID: p.input.SessionID, BuildID: sessionOpened.Get(s).BuildID}
+	in := task.SessionInput{SessionKey: p.input.Key(), BuildID: sessionOpened.Get(s).BuildID}
 	return nil, workflow.ExecuteActivity(storeWork(ctx, "task notes"), tasks.SubmitTasks, in).Get(ctx, nil)
 }
 
 func (p *processSession) updateFacts(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
-	in := fact.SessionInput{Scope: p.scope(), SessionID: p.input.SessionID, BuildID: sessionOpened.Get(s).BuildID}
+	in := fact.SessionInput{SessionKey: p.input.Key(), BuildID: sessionOpened.Get(s).BuildID}
 	return nil, workflow.ExecuteActivity(storeWork(ctx, "facts"), facts.SubmitFacts, in).Get(ctx, nil)
 }
 
 func (p *processSession) project(ctx workflow.Context, _ sessionState) (stategraph.Update, error) {
-	return nil, workflow.ExecuteActivity(storeWork(ctx, "entries, builds, outbox"), builds.ProjectSession, p.input.SessionID).Get(ctx, nil)
+	return nil, workflow.ExecuteActivity(storeWork(ctx, "entries, builds, outbox"), builds.ProjectSession, p.input.Key()).Get(ctx, nil)
 }
 
 func (p *processSession) index(ctx workflow.Context, _ sessionState) (stategraph.Update, error) {
-	in := vector.SessionInput{SessionID: p.input.SessionID, Project: p.input.Project}
+	in := vector.SessionInput{SessionKey: p.input.Key()}
 	var result vector.SessionResult
 	if err := workflow.ExecuteActivity(vectorWork(ctx, "vectors of the session"), vectors.IndexSession, in).Get(ctx, &result); err != nil {
 		return nil, err

@@ -53,7 +53,7 @@ func newEnvironment(r *rooms, workflowID string) *testsuite.TestWorkflowEnvironm
 // process runs the session to its end in the test environment.
 func process(t *testing.T, r *rooms, in schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
 	t.Helper()
-	env := newEnvironment(r, schema.SessionWorkflowID("s1"))
+	env := newEnvironment(r, sessionInput().Key().WorkflowID())
 	env.ExecuteWorkflow(schema.WorkflowProcessSession, in)
 	require.True(t, env.IsWorkflowCompleted())
 	var result schema.ProcessSessionResult
@@ -227,7 +227,7 @@ func TestProcessSessionRefusesInput(t *testing.T) {
 		"no session":        {func(in *schema.ProcessSessionInput) { in.URI = "" }, "give uri or messages"},
 		"two sources":       {func(in *schema.ProcessSessionInput) { in.Messages = []schema.InlineMessage{{}} }, "not both"},
 		"control character": {func(in *schema.ProcessSessionInput) { in.Project = "a\nb" }, `project "a\nb" holds a control character`},
-		"long name":         {func(in *schema.ProcessSessionInput) { in.User = strings.Repeat("u", 201) }, "user has 201 bytes, more than 200"},
+		"long name":         {func(in *schema.ProcessSessionInput) { in.User = strings.Repeat("u", 201) }, "has 201 bytes, more than 200"},
 		"long messages": {func(in *schema.ProcessSessionInput) {
 			in.URI, in.Messages = "", []schema.InlineMessage{{Role: "user", Content: strings.Repeat("x", schema.MaxInlineBytes+1)}}
 		}, "messages hold 262145 bytes"},
@@ -406,7 +406,7 @@ func TestProcessSessionCancel(t *testing.T) {
 			t.Parallel()
 			r := newRooms()
 			r.windows = 6
-			env := newEnvironment(r, schema.SessionWorkflowID("s1"))
+			env := newEnvironment(r, sessionInput().Key().WorkflowID())
 			var once sync.Once
 			r.before = func(ctx context.Context, name string) {
 				if name == tt.activity {
@@ -458,7 +458,7 @@ func TestProcessSessionProgress(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
 	r.windows = 3
-	env := newEnvironment(r, schema.SessionWorkflowID("s1"))
+	env := newEnvironment(r, sessionInput().Key().WorkflowID())
 	seen := map[string]schema.Progress{}
 	var mu sync.Mutex
 	ask := func() schema.Progress {

@@ -15,7 +15,7 @@ var tasks *task.Activities
 // ProjectTasks is the only writer of a project's stream. It ends when nothing comes for a while; the
 // next update starts it again.
 func ProjectTasks(ctx workflow.Context, in schema.ProjectTasksInput) error {
-	if want := schema.ProjectWorkflowID(in.Project); workflow.GetInfo(ctx).WorkflowExecution.ID != want {
+	if want := schema.WorkflowID(schema.ProjectStream(in.Project)); workflow.GetInfo(ctx).WorkflowExecution.ID != want {
 		return temporal.NewNonRetryableApplicationError("start it with the workflow id "+want, schema.ErrorInvalidInput, nil)
 	}
 	p := &projectTasks{}
@@ -43,7 +43,7 @@ func (p *projectTasks) setup(ctx workflow.Context) error {
 
 func (p *projectTasks) validate(c task.Command) error {
 	if err := c.Validate(); err != nil {
-		return temporal.NewNonRetryableApplicationError(err.Error(), schema.ErrorInvalidInput, nil)
+		return invalidInput(err)
 	}
 	return p.admit()
 }

@@ -55,8 +55,7 @@ func newRooms() *rooms {
 	}
 	return &rooms{
 		opened: build.Opened{
-			BuildID: build.ID("s1", 1), Ordinal: 1, First: true, Spec: spec,
-			Scope: schema.Scope{Project: "p", User: "u"},
+			BuildID: build.ID(sessionInput().Key(), 1), SessionKey: sessionInput().Key(), Ordinal: 1, First: true, Spec: spec,
 		},
 		ingested: transcript.IngestResult{Messages: 2, NewMessages: 2},
 		windows:  1,
@@ -141,8 +140,8 @@ func (r *rooms) CloseBuild(ctx context.Context, in build.CloseInput) error {
 	return err
 }
 
-func (r *rooms) ProjectSession(ctx context.Context, sessionID string) error {
-	_, err := called(ctx, r, "ProjectSession", sessionID, func() (any, error) { return nil, nil })
+func (r *rooms) ProjectSession(ctx context.Context, session schema.SessionKey) error {
+	_, err := called(ctx, r, "ProjectSession", session, func() (any, error) { return nil, nil })
 	return err
 }
 

@@ -38,8 +38,8 @@ type serialWriter struct {
 }
 
 var serialWriters = []serialWriter{
-	{schema.WorkflowProjectTasks, schema.ProjectWorkflowID("p"), schema.ProjectTasksInput{Project: "p"}, "ResolveTasks"},
-	{schema.WorkflowMemoryQueue, schema.MemoryStream("u", "a"), schema.MemoryQueueInput{User: "u", Agent: "a"}, "UpdateFacts"},
+	{schema.WorkflowProjectTasks, schema.WorkflowID(schema.ProjectStream("p")), schema.ProjectTasksInput{Project: "p"}, "ResolveTasks"},
+	{schema.WorkflowMemoryQueue, schema.WorkflowID(schema.MemoryStream("u", "a")), schema.MemoryQueueInput{User: "u", Agent: "a"}, "UpdateFacts"},
 }
 
 // sessionNamed is an update's argument, as either writer reads it.

@@ -23,7 +23,7 @@ const (
 // it is woken, or a failed row falls due, until nothing is left. Asked by an update, it compares the
 // collection with the log and repairs what has drifted.
 func VectorWriter(ctx workflow.Context, in schema.VectorWriterInput) error {
-	if want := schema.VectorWorkflowID(in.Collection); workflow.GetInfo(ctx).WorkflowExecution.ID != want {
+	if want := schema.WorkflowID(schema.VectorStream(in.Collection)); workflow.GetInfo(ctx).WorkflowExecution.ID != want {
 		return temporal.NewNonRetryableApplicationError("start it with the workflow id "+want, schema.ErrorInvalidInput, nil)
 	}
 	v := &vectorWriter{

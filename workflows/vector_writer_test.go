@@ -16,7 +16,7 @@ import (
 const collection = "Entry_hash"
 
 func vectorEnvironment(r *rooms) *testsuite.TestWorkflowEnvironment {
-	return newEnvironment(r, schema.VectorWorkflowID(collection))
+	return newEnvironment(r, schema.WorkflowID(schema.VectorStream(collection)))
 }
 
 func runVectorWriter(env *testsuite.TestWorkflowEnvironment) error {

@@ -32,7 +32,7 @@ func TestReturn(t *testing.T) {
 	}{
 		{errors.New("who knows"), schema.ErrorInternal, true, 0},
 		{border.Invalid(schema.ErrorUnknownFormat, errors.New("no format")), schema.ErrorUnknownFormat, false, 0},
-		{fmt.Errorf("read: %w", border.Invalid(schema.ErrorScopeMismatch, errors.New("not yours"))), schema.ErrorScopeMismatch, false, 0},
+		{fmt.Errorf("read: %w", border.Invalid(schema.ErrorUnknownFormat, errors.New("not yours"))), schema.ErrorUnknownFormat, false, 0},
 		{&eventlog.InvalidError{Index: 2, Field: "payload", Reason: "is no JSON"}, schema.ErrorStoreRejected, false, 0},
 		{fmt.Errorf("append: %w", eventlog.ErrSchema), schema.ErrorStoreRejected, false, 0},
 		{fmt.Errorf("append: %w", eventlog.ErrCorrupt), schema.ErrorCorruptLog, false, 0},

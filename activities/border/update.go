@@ -31,7 +31,7 @@ type Writer struct {
 // TaskWriter is the writer of a project's tasks.
 func TaskWriter(project string) Writer {
 	return Writer{
-		ID: schema.ProjectWorkflowID(project), Type: schema.WorkflowProjectTasks,
+		ID: schema.WorkflowID(schema.ProjectStream(project)), Type: schema.WorkflowProjectTasks,
 		Input: schema.ProjectTasksInput{Project: project}, Summary: "writes the tasks of " + project,
 	}
 }
@@ -39,7 +39,7 @@ func TaskWriter(project string) Writer {
 // MemoryWriter is the writer of what is remembered of a user by an agent.
 func MemoryWriter(user, agent string) Writer {
 	return Writer{
-		ID: schema.MemoryStream(user, agent), Type: schema.WorkflowMemoryQueue,
+		ID: schema.WorkflowID(schema.MemoryStream(user, agent)), Type: schema.WorkflowMemoryQueue,
 		Input: schema.MemoryQueueInput{User: user, Agent: agent}, Summary: "writes the memory of " + user,
 	}
 }
@@ -47,7 +47,7 @@ func MemoryWriter(user, agent string) Writer {
 // VectorWriter is the writer of a collection.
 func VectorWriter(collection string) Writer {
 	return Writer{
-		ID: schema.VectorWorkflowID(collection), Type: schema.WorkflowVectorWriter,
+		ID: schema.WorkflowID(schema.VectorStream(collection)), Type: schema.WorkflowVectorWriter,
 		Input: schema.VectorWriterInput{Collection: collection}, Summary: "writes the vectors of " + collection,
 	}
 }

@@ -32,8 +32,7 @@ func NewActivities(log *eventlog.Store, spec schema.BuildSpec, projectors ...eve
 
 // OpenInput says whose session is built.
 type OpenInput struct {
-	SessionID string `json:"session_id"`
-	schema.Scope
+	schema.SessionKey
 	IncludeTools bool `json:"include_tools,omitempty"`
 }
 
@@ -41,7 +40,7 @@ type OpenInput struct {
 type Opened struct {
 	BuildID string `json:"build_id"`
 	Ordinal int    `json:"ordinal"`
-	schema.Scope
+	schema.SessionKey
 	Spec schema.BuildSpec `json:"spec"`
 	// Completed is true when the build before did all there was to do, with the same extractor.
 	Completed bool `json:"completed"`
@@ -53,7 +52,7 @@ type Opened struct {
 func (a *Activities) OpenBuild(ctx context.Context, in OpenInput) (Opened, error) {
 	stop := border.Heartbeat(ctx, border.HeartbeatInterval)
 	defer stop()
-	last, err := ReadLast(ctx, a.log, in.SessionID)
+	last, err := ReadLast(ctx, a.log, in.SessionKey)
 	if err != nil {
 		return Opened{}, border.Return(err)
 	}
@@ -61,7 +60,7 @@ func (a *Activities) OpenBuild(ctx context.Context, in OpenInput) (Opened, error
 	spec.Extractor.Tools = in.IncludeTools
 	ordinal := last.NextOrdinal()
 	return Opened{
-		BuildID: ID(in.SessionID, ordinal), Ordinal: ordinal, Scope: in.Scope, Spec: spec,
+		BuildID: ID(in.SessionKey, ordinal), Ordinal: ordinal, SessionKey: in.SessionKey, Spec: spec,
 		Completed: last.Completed(spec.Extractor.ID()), First: last.Started.Ordinal == 0,
 	}, nil
 }
@@ -85,8 +84,7 @@ func (a *Activities) CloseBuild(ctx context.Context, in CloseInput) error {
 
 func (a *Activities) close(ctx context.Context, in CloseInput) error {
 	started, err := StartedEvent(schema.BuildStartedPayload{
-		BuildID: in.Build.BuildID, SessionID: in.Finished.SessionID, Ordinal: in.Build.Ordinal,
-		Scope: in.Build.Scope, Spec: in.Build.Spec,
+		BuildID: in.Build.BuildID, SessionKey: in.Build.SessionKey, Ordinal: in.Build.Ordinal, Spec: in.Build.Spec,
 	}, in.StartedAt)
 	if err != nil {
 		return err
@@ -95,7 +93,7 @@ func (a *Activities) close(ctx context.Context, in CloseInput) error {
 	if err != nil {
 		return err
 	}
-	stream := schema.SessionStream(in.Finished.SessionID)
+	stream := in.Build.Stream()
 	if _, err := a.log.Append(ctx, stream, []schema.Event{started, finished}); err != nil {
 		return err
 	}
@@ -103,10 +101,10 @@ func (a *Activities) close(ctx context.Context, in CloseInput) error {
 }
 
 // ProjectSession brings every projection of the session's stream up to date.
-func (a *Activities) ProjectSession(ctx context.Context, sessionID string) error {
+func (a *Activities) ProjectSession(ctx context.Context, session schema.SessionKey) error {
 	stop := border.Heartbeat(ctx, border.HeartbeatInterval)
 	defer stop()
-	return border.Return(a.project(ctx, schema.SessionStream(sessionID)))
+	return border.Return(a.project(ctx, session.Stream()))
 }
 
 func (a *Activities) project(ctx context.Context, stream string) error {

@@ -13,8 +13,8 @@ import (
 )
 
 // ID is the id of the session's build with the ordinal, counted from 1.
-func ID(sessionID string, ordinal int) string {
-	return schema.DerivedID("build", sessionID, fmt.Sprint(ordinal))
+func ID(session schema.SessionKey, ordinal int) string {
+	return schema.DerivedID("build", session.Stream(), fmt.Sprint(ordinal))
 }
 
 // Last is what the log says of a session's latest build.
@@ -43,12 +43,12 @@ func (l Last) NextOrdinal() int {
 }
 
 // ReadLast reads the session's latest build from the log.
-func ReadLast(ctx context.Context, log *eventlog.Store, sessionID string) (Last, error) {
+func ReadLast(ctx context.Context, log *eventlog.Store, session schema.SessionKey) (Last, error) {
 	var last Last
 	options := eventlog.StreamOptions{Types: []string{schema.BuildStarted, schema.BuildFinished}}
-	for event, err := range log.Stream(ctx, schema.SessionStream(sessionID), options) {
+	for event, err := range log.Stream(ctx, session.Stream(), options) {
 		if err != nil {
-			return Last{}, fmt.Errorf("read builds of session %q: %w", sessionID, err)
+			return Last{}, fmt.Errorf("read builds of session %q: %w", session.SessionID, err)
 		}
 		if event.Type == schema.BuildStarted {
 			last = Last{}

@@ -68,9 +68,9 @@ func TestI4Builds(t *testing.T) {
 
 	for ordinal, status := range []schema.BuildStatus{schema.BuildFailed, schema.BuildSuccess, schema.BuildRunning} {
 		for _, event := range buildEvents(t, ordinal+1, status) {
-			_, err := log.Append(ctx, schema.SessionStream("s"), []schema.Event{event})
+			_, err := log.Append(ctx, session.Stream(), []schema.Event{event})
 			require.NoError(t, err)
-			_, err = log.Project(ctx, projector, schema.SessionStream("s"))
+			_, err = log.Project(ctx, projector, session.Stream())
 			require.NoError(t, err)
 		}
 	}
@@ -79,7 +79,7 @@ func TestI4Builds(t *testing.T) {
 	require.Len(t, runs, 3)
 	require.Equal(t, schema.BuildRunning, runs[0].Status)
 	require.Nil(t, runs[0].FinishedAt)
-	failed, err := build.Show(ctx, conn, build.ID("s", 1)[:12])
+	failed, err := build.Show(ctx, conn, build.ID(session, 1)[:12])
 	require.NoError(t, err)
 	require.Equal(t, schema.StepAlign, failed.FailedStep)
 	require.Equal(t, "no luck", failed.Error)
@@ -94,20 +94,22 @@ func TestI4Builds(t *testing.T) {
 	again, err := build.List(ctx, conn, build.Filter{Limit: 10})
 	require.NoError(t, err)
 	require.Equal(t, runs, again)
-	detail, err := build.Show(ctx, conn, build.ID("s", 1))
+	detail, err := build.Show(ctx, conn, build.ID(session, 1))
 	require.NoError(t, err)
 	require.Equal(t, failed, detail)
-	last, err := build.ReadLast(context.WithoutCancel(ctx), log, "s")
+	last, err := build.ReadLast(context.WithoutCancel(ctx), log, session)
 	require.NoError(t, err)
 	require.Equal(t, 3, last.NextOrdinal())
 }
 
+var session = schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: "s"}
+
 // buildEvents are the events of one build; of a running one there is no end yet.
 func buildEvents(t *testing.T, ordinal int, status schema.BuildStatus) []schema.Event {
 	t.Helper()
-	id, start := build.ID("s", ordinal), at.Add(time.Duration(ordinal)*time.Hour)
+	id, start := build.ID(session, ordinal), at.Add(time.Duration(ordinal)*time.Hour)
 	opened, err := build.StartedEvent(schema.BuildStartedPayload{
-		BuildID: id, SessionID: "s", Ordinal: ordinal, Scope: schema.Scope{Project: "p", User: "u"},
+		BuildID: id, SessionKey: session, Ordinal: ordinal,
 		Source: schema.Source{URI: "file:///s.jsonl", Format: "messages", Bytes: 12}, Spec: spec,
 	}, start)
 	require.NoError(t, err)

@@ -28,7 +28,7 @@ func (*Projector) Name() string { return "build_runs" }
 func (*Projector) Types() []string { return []string{schema.BuildStarted, schema.BuildFinished} }
 
 // StreamPrefix is that of the streams the events stand in.
-func (*Projector) StreamPrefix() string { return schema.SessionStream("") }
+func (*Projector) StreamPrefix() string { return schema.SessionPrefix }
 
 type run struct {
 	started  schema.BuildStartedPayload
@@ -83,11 +83,11 @@ func (p *Projector) load(ctx context.Context, buildID string) (*run, error) {
 	r := &run{}
 	var source string
 	var ordinal uint32
-	row := p.conn.QueryRow(ctx, `SELECT session_id, ordinal, project, started_at, extractor_model,
+	row := p.conn.QueryRow(ctx, `SELECT session_id, ordinal, project, user, agent, started_at, extractor_model,
 		extractor_prompt_hash, embedder_model, embedding_version, idris_version, schema_version, source_json
 		FROM build_runs WHERE build_id = ?`, buildID)
 	s := &r.started
-	err := row.Scan(&s.SessionID, &ordinal, &s.Project, &r.at, &s.Spec.Extractor.Model, &s.Spec.Extractor.PromptHash,
+	err := row.Scan(&s.SessionID, &ordinal, &s.Project, &s.User, &s.Agent, &r.at, &s.Spec.Extractor.Model, &s.Spec.Extractor.PromptHash,
 		&s.Spec.EmbedderModel, &s.Spec.EmbeddingVersion, &s.Spec.IdrisVersion, &s.Spec.SchemaVersion, &source)
 	if err == nil {
 		err = json.Unmarshal([]byte(source), &s.Source)
@@ -115,13 +115,13 @@ func (p *Projector) writeRuns(ctx context.Context, runs []*run) error {
 		}
 		s, spec := r.started, r.started.Spec
 		rows[i] = []any{
-			s.BuildID, s.SessionID, uint32(s.Ordinal), s.Project, r.at, end,
+			s.BuildID, s.SessionID, uint32(s.Ordinal), s.Project, s.User, s.Agent, r.at, end,
 			spec.Extractor.Provider + "/" + spec.Extractor.Model, spec.Extractor.PromptHash, spec.EmbedderModel, spec.EmbeddingVersion,
 			spec.IdrisVersion, spec.SchemaVersion, string(finished.Status), finished.FailedStep, finished.Error,
 			string(source), string(counts), string(usage), r.version,
 		}
 	}
-	return table.Insert(ctx, p.conn, `build_runs_raw (build_id, session_id, ordinal, project,
+	return table.Insert(ctx, p.conn, `build_runs_raw (build_id, session_id, ordinal, project, user, agent,
 		started_at, finished_at, extractor_model, extractor_prompt_hash, embedder_model, embedding_version,
 		idris_version, schema_version, status, failed_step, error, source_json, counts_json, usage_json, version)`, rows)
 }

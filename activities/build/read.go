@@ -19,10 +19,9 @@ var ErrNotFound = errors.New("no such build")
 
 // Run is a row of build_runs.
 type Run struct {
-	BuildID             string             `json:"build_id"`
-	SessionID           string             `json:"session_id"`
+	BuildID string `json:"build_id"`
+	schema.SessionKey
 	Ordinal             uint32             `json:"ordinal"`
-	Project             string             `json:"project"`
 	StartedAt           time.Time          `json:"started_at"`
 	FinishedAt          *time.Time         `json:"finished_at,omitempty"`
 	ExtractorModel      string             `json:"extractor_model"`
@@ -54,15 +53,15 @@ type Detail struct {
 
 // Filter says which builds to list. Empty fields do not filter.
 type Filter struct {
-	Project, SessionID, Status string
-	Limit                      int
+	Project, User, Agent, SessionID, Status string
+	Limit                                   int
 }
 
 // List returns builds, the latest first.
 func List(ctx context.Context, conn driver.Conn, f Filter) ([]Run, error) {
 	where, args := []string{"1"}, []any{}
 	for _, c := range []struct{ column, value string }{
-		{"project", f.Project}, {"session_id", f.SessionID}, {"status", f.Status},
+		{"project", f.Project}, {"user", f.User}, {"agent", f.Agent}, {"session_id", f.SessionID}, {"status", f.Status},
 	} {
 		if c.value != "" {
 			where, args = append(where, c.column+" = ?"), append(args, c.value)
@@ -86,7 +85,7 @@ func Show(ctx context.Context, conn driver.Conn, id string) (Detail, error) {
 	if d.Metrics, err = readMetrics(ctx, conn, d.BuildID); err != nil {
 		return Detail{}, err
 	}
-	d.Problems, err = readProblems(ctx, conn, d.SessionID, d.BuildID)
+	d.Problems, err = readProblems(ctx, conn, d.SessionKey, d.BuildID)
 	return d, err
 }
 
@@ -95,7 +94,7 @@ func readRuns(ctx context.Context, conn driver.Conn, where string, args ...any) 
 	err := table.Query(ctx, conn, func(rows driver.Rows) error {
 		var r Run
 		var status, source, counts, usage string
-		if err := rows.Scan(&r.BuildID, &r.SessionID, &r.Ordinal, &r.Project, &r.StartedAt, &r.FinishedAt,
+		if err := rows.Scan(&r.BuildID, &r.SessionID, &r.Ordinal, &r.Project, &r.User, &r.Agent, &r.StartedAt, &r.FinishedAt,
 			&r.ExtractorModel, &r.ExtractorPromptHash, &r.EmbedderModel, &r.EmbeddingVersion, &r.IdrisVersion,
 			&r.SchemaVersion, &status, &r.FailedStep, &r.Error, &source, &counts, &usage); err != nil {
 			return err
@@ -107,7 +106,7 @@ func readRuns(ctx context.Context, conn driver.Conn, where string, args ...any) 
 		}
 		out = append(out, r)
 		return nil
-	}, `SELECT build_id, session_id, ordinal, project, started_at, finished_at,
+	}, `SELECT build_id, session_id, ordinal, project, user, agent, started_at, finished_at,
 		extractor_model, extractor_prompt_hash, embedder_model, embedding_version, idris_version, schema_version,
 		status, failed_step, error, source_json, counts_json, usage_json FROM build_runs WHERE `+where, args...)
 	if err != nil {
@@ -134,7 +133,7 @@ func readMetrics(ctx context.Context, conn driver.Conn, buildID string) ([]schem
 }
 
 // readProblems collects what the build's events say was skipped, rejected or quarantined.
-func readProblems(ctx context.Context, conn driver.Conn, sessionID, buildID string) ([]Problem, error) {
+func readProblems(ctx context.Context, conn driver.Conn, session schema.SessionKey, buildID string) ([]Problem, error) {
 	out := []Problem{}
 	err := table.Query(ctx, conn, func(rows driver.Rows) error {
 		var eventType, payload string
@@ -149,7 +148,7 @@ func readProblems(ctx context.Context, conn driver.Conn, sessionID, buildID stri
 		return nil
 	}, `SELECT event_type, payload_json FROM events
 		WHERE stream = ? AND build_id = ? AND event_type IN (?, ?) ORDER BY seq`,
-		schema.SessionStream(sessionID), buildID, schema.SessionIngested, schema.MemoryExtracted)
+		session.Stream(), buildID, schema.SessionIngested, schema.MemoryExtracted)
 	if err != nil {
 		return nil, fmt.Errorf("read problems of build %q: %w", buildID, err)
 	}

@@ -26,8 +26,8 @@ func NewActivities(log *eventlog.Store) (*Activities, error) {
 
 // MaterializeInput names the session and the build.
 type MaterializeInput struct {
-	SessionID string `json:"session_id"`
-	BuildID   string `json:"build_id"`
+	schema.SessionKey
+	BuildID string `json:"build_id"`
 }
 
 // MaterializeResult counts the session's entries.
@@ -45,16 +45,16 @@ func (a *Activities) MaterializeEntries(ctx context.Context, in MaterializeInput
 }
 
 func (a *Activities) materialize(ctx context.Context, in MaterializeInput) (MaterializeResult, error) {
-	logged, err := transcript.ReadLogged(ctx, a.log, in.SessionID)
+	logged, err := transcript.ReadLogged(ctx, a.log, in.SessionKey)
 	if err != nil {
 		return MaterializeResult{}, err
 	}
-	sources, err := a.readSources(ctx, in.SessionID)
+	sources, err := a.readSources(ctx, in.SessionKey)
 	if err != nil {
 		return MaterializeResult{}, err
 	}
 	entries, err := Materialize(Session{
-		ID: in.SessionID, Scope: logged.Scope, Date: logged.Date,
+		SessionKey: in.SessionKey, Date: logged.Date,
 		At: func(i int) time.Time {
 			if i < 0 || i >= len(logged.Messages) {
 				return time.Time{}
@@ -69,7 +69,7 @@ func (a *Activities) materialize(ctx context.Context, in MaterializeInput) (Mate
 	if err != nil {
 		return MaterializeResult{}, err
 	}
-	appended, err := a.log.AppendAll(ctx, schema.SessionStream(in.SessionID), events)
+	appended, err := a.log.AppendAll(ctx, in.Stream(), events)
 	if err != nil {
 		return MaterializeResult{}, err
 	}
@@ -87,13 +87,13 @@ func (a *Activities) materialize(ctx context.Context, in MaterializeInput) (Mate
 }
 
 // readSources pairs each extraction of the session with its alignment, in the order of extraction.
-func (a *Activities) readSources(ctx context.Context, sessionID string) ([]Source, error) {
+func (a *Activities) readSources(ctx context.Context, session schema.SessionKey) ([]Source, error) {
 	var sources []Source
 	position := map[string]int{}
 	options := eventlog.StreamOptions{Types: []string{schema.MemoryExtracted, schema.EvidenceAligned}}
-	for event, err := range a.log.Stream(ctx, schema.SessionStream(sessionID), options) {
+	for event, err := range a.log.Stream(ctx, session.Stream(), options) {
 		if err != nil {
-			return nil, fmt.Errorf("read extractions of session %q: %w", sessionID, err)
+			return nil, fmt.Errorf("read extractions of session %q: %w", session.SessionID, err)
 		}
 		if event.Type == schema.MemoryExtracted {
 			s := Source{ExtractedEventID: event.ID}
@@ -111,7 +111,7 @@ func (a *Activities) readSources(ctx context.Context, sessionID string) ([]Sourc
 		at, ok := position[p.ExtractedEventID]
 		if !ok {
 			return nil, fmt.Errorf("read session %q: event %q aligns %q, which does not come before it",
-				sessionID, event.ID, p.ExtractedEventID)
+				session.SessionID, event.ID, p.ExtractedEventID)
 		}
 		sources[at].AlignedEventID, sources[at].Aligned = event.ID, p
 	}

@@ -87,7 +87,7 @@ var (
 
 func testSession() Session {
 	return Session{
-		ID: "s1", Scope: schema.Scope{Project: "p", User: "u", Agent: "a"}, Date: sessionDate,
+		SessionKey: schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u", Agent: "a"}, SessionID: "s1"}, Date: sessionDate,
 		At: func(i int) time.Time {
 			if i == 1 {
 				return said
@@ -131,7 +131,7 @@ func TestMaterialize(t *testing.T) {
 	require.Equal(t, schema.StageWorking, kafka.Stage)
 	require.Equal(t, said, kafka.OccurredAt)
 	require.Equal(t, schema.Scope{Project: "p", User: "u", Agent: "a"}, kafka.Scope)
-	require.Equal(t, ID("p", schema.EntryDecision, "decision:use kafka", "s1"), kafka.ID)
+	require.Equal(t, ID(testSession().SessionKey, schema.EntryDecision, "decision:use kafka"), kafka.ID)
 	require.Equal(t, "x1", small.ExtractedEventID)
 	require.Equal(t, schema.StageRaw, alone.Stage, "without proof it is kept, marked")
 	require.False(t, alone.EvidenceAligned)
@@ -139,7 +139,7 @@ func TestMaterialize(t *testing.T) {
 	require.Equal(t, schema.StatusActive, alone.Status)
 
 	other := testSession()
-	other.ID = "s2"
+	other.SessionID = "s2"
 	again, err := Materialize(other, []Source{source("1", "use Kafka")})
 	require.NoError(t, err)
 	require.NotEqual(t, kafka.ID, again[0].ID, "another session is another entry")

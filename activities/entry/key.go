@@ -51,6 +51,6 @@ func CanonicalKey(e schema.Entry) string {
 }
 
 // ID is the id of the entry with the key in the session.
-func ID(project string, entryType schema.EntryType, canonicalKey, sessionID string) string {
-	return schema.DerivedID("entry", project, string(entryType), canonicalKey, sessionID)
+func ID(session schema.SessionKey, entryType schema.EntryType, canonicalKey string) string {
+	return schema.DerivedID("entry", session.Stream(), string(entryType), canonicalKey)
 }

@@ -11,8 +11,7 @@ import (
 
 // Session is what entries take from the session they stem from.
 type Session struct {
-	ID string
-	schema.Scope
+	schema.SessionKey
 	Date time.Time
 	// At returns when a message was written, zero when that is not known.
 	At func(messageIndex int) time.Time
@@ -35,7 +34,7 @@ func Materialize(session Session, sources []Source) ([]schema.EntryMaterializedP
 		for _, aligned := range source.Aligned.Entries {
 			if aligned.Index < 0 || aligned.Index >= len(source.Extracted.Entries) {
 				return nil, fmt.Errorf("materialize session %q: event %q aligns entry %d of %d",
-					session.ID, source.AlignedEventID, aligned.Index, len(source.Extracted.Entries))
+					session.SessionID, source.AlignedEventID, aligned.Index, len(source.Extracted.Entries))
 			}
 			e := schema.EntryMaterializedPayload{
 				Entry:            build(session, source.Extracted.Entries[aligned.Index], aligned),
@@ -56,7 +55,7 @@ func Materialize(session Session, sources []Source) ([]schema.EntryMaterializedP
 
 func build(session Session, x schema.ExtractedEntry, aligned schema.AlignedEntry) schema.Entry {
 	e := schema.Entry{
-		Type: x.Type, SessionID: session.ID, Scope: session.Scope,
+		Type: x.Type, SessionID: session.SessionID, Scope: session.Scope,
 		Title: x.Title, Content: x.Content, Category: x.Category, Confidence: x.Confidence, Task: x.Task,
 		Stage: schema.StageRaw, Status: schema.StatusActive,
 		EvidenceAligned: aligned.EvidenceAligned, Evidence: aligned.Evidence,
@@ -72,7 +71,7 @@ func build(session Session, x schema.ExtractedEntry, aligned schema.AlignedEntry
 		}
 	}
 	e.CanonicalKey = CanonicalKey(e)
-	e.ID = ID(session.Project, e.Type, e.CanonicalKey, session.ID)
+	e.ID = ID(session.SessionKey, e.Type, e.CanonicalKey)
 	return e
 }
 

@@ -24,7 +24,7 @@ func (*Projector) Name() string { return "entries" }
 func (*Projector) Types() []string { return []string{schema.EntryMaterialized} }
 
 // StreamPrefix is that of the streams the events stand in.
-func (*Projector) StreamPrefix() string { return schema.SessionStream("") }
+func (*Projector) StreamPrefix() string { return schema.SessionPrefix }
 
 // Apply writes one row for each event.
 func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
@@ -45,12 +45,12 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 		rows[i] = []any{
 			e.ID, e.OccurredAt, string(e.Type), e.Title, string(content), string(e.Stage),
 			string(e.Status), "", event.BuildID, string(evidence), e.EvidenceAligned, e.CanonicalKey,
-			e.Project, e.User, e.Agent, e.SessionID, event.ID, event.TS, event.Seq,
+			e.Project, e.User, e.Agent, e.SessionID, event.Stream, event.ID, event.TS, event.Seq,
 		}
 	}
 	return table.Insert(ctx, p.conn, `entries_raw (entry_id, created_ts, entry_type, title,
 		content_json, stage, status, superseded_by, build_id, evidence_json, evidence_aligned, canonical_key,
-		project, user, agent, session_id, event_id, created_at, version)`, rows)
+		project, user, agent, session_id, stream, event_id, created_at, version)`, rows)
 }
 
 // Reset drops every row.

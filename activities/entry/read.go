@@ -39,8 +39,8 @@ func Get(ctx context.Context, conn driver.Conn, project, id string) (Row, error)
 }
 
 // OfSession returns the entries of the session in the order they were made.
-func OfSession(ctx context.Context, conn driver.Conn, project, sessionID string) ([]Row, error) {
-	return query(ctx, conn, "project = ? AND session_id = ? ORDER BY created_ts, entry_id", project, sessionID)
+func OfSession(ctx context.Context, conn driver.Conn, session schema.SessionKey) ([]Row, error) {
+	return query(ctx, conn, "project = ? AND stream = ? ORDER BY created_ts, entry_id", session.Project, session.Stream())
 }
 
 func query(ctx context.Context, conn driver.Conn, where string, args ...any) ([]Row, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/table"
+	"axiommind/schema"
 )
 
 // storedPage is how many rows [StoredEvidence] holds at once.
@@ -16,20 +17,20 @@ const storedPage = 4000
 
 // Stored is the evidence of an entry as the table holds it.
 type Stored struct {
-	EntryID, SessionID, Project, EventID string
-	EvidenceAligned                      bool
+	EntryID, Stream, Project, EventID string
+	EvidenceAligned                   bool
 	// Evidence is JSON, as it was written.
 	Evidence string
 }
 
-// StoredEvidence gives the evidence of every entry in the table, or of those of a project or session
-// where they are not empty, in the order of session and entry ids. It reads in pages. An error is the
+// StoredEvidence gives the evidence of every entry in the table, or of those of a project, user,
+// agent or session where they are not empty, in the order of streams and entry ids. It reads in pages. An error is the
 // last thing given.
-func StoredEvidence(ctx context.Context, conn driver.Conn, project, sessionID string) iter.Seq2[Stored, error] {
+func StoredEvidence(ctx context.Context, conn driver.Conn, scope schema.SessionKey) iter.Seq2[Stored, error] {
 	return func(yield func(Stored, error) bool) {
 		var last Stored
 		for {
-			page, err := storedAfter(ctx, conn, project, sessionID, last)
+			page, err := storedAfter(ctx, conn, scope, last)
 			if err != nil {
 				yield(Stored{}, fmt.Errorf("read evidence of entries: %w", err))
 				return
@@ -47,22 +48,23 @@ func StoredEvidence(ctx context.Context, conn driver.Conn, project, sessionID st
 	}
 }
 
-func storedAfter(ctx context.Context, conn driver.Conn, project, sessionID string, last Stored) (page []Stored, err error) {
-	where := []string{"(session_id, entry_id, project) > (?, ?, ?)"}
-	args := []any{last.SessionID, last.EntryID, last.Project}
-	if project != "" {
-		where, args = append(where, "project = ?"), append(args, project)
-	}
-	if sessionID != "" {
-		where, args = append(where, "session_id = ?"), append(args, sessionID)
+func storedAfter(ctx context.Context, conn driver.Conn, scope schema.SessionKey, last Stored) (page []Stored, err error) {
+	where := []string{"(stream, entry_id, project) > (?, ?, ?)"}
+	args := []any{last.Stream, last.EntryID, last.Project}
+	for _, c := range []struct{ column, value string }{
+		{"project", scope.Project}, {"user", scope.User}, {"agent", scope.Agent}, {"session_id", scope.SessionID},
+	} {
+		if c.value != "" {
+			where, args = append(where, c.column+" = ?"), append(args, c.value)
+		}
 	}
 	err = table.Query(ctx, conn, func(rows driver.Rows) error {
 		var s Stored
-		err := rows.Scan(&s.EntryID, &s.SessionID, &s.Project, &s.EventID, &s.EvidenceAligned, &s.Evidence)
+		err := rows.Scan(&s.EntryID, &s.Stream, &s.Project, &s.EventID, &s.EvidenceAligned, &s.Evidence)
 		page = append(page, s)
 		return err
-	}, `SELECT entry_id, session_id, project, event_id, evidence_aligned, evidence_json FROM entries
+	}, `SELECT entry_id, stream, project, event_id, evidence_aligned, evidence_json FROM entries
 		WHERE `+strings.Join(where, " AND ")+
-		fmt.Sprintf(` ORDER BY session_id, entry_id, project LIMIT %d`, storedPage), args...)
+		fmt.Sprintf(` ORDER BY stream, entry_id, project LIMIT %d`, storedPage), args...)
 	return page, err
 }

@@ -27,10 +27,9 @@ func NewActivities(log *eventlog.Store) (*Activities, error) {
 
 // AlignInput names the session and the build.
 type AlignInput struct {
-	SessionID string    `json:"session_id"`
-	Project   string    `json:"project"`
-	BuildID   string    `json:"build_id"`
-	At        time.Time `json:"at"`
+	schema.SessionKey
+	BuildID string    `json:"build_id"`
+	At      time.Time `json:"at"`
 }
 
 // AlignResult counts what this build aligned.
@@ -45,11 +44,11 @@ func (a *Activities) AlignSession(ctx context.Context, in AlignInput) (AlignResu
 }
 
 func (a *Activities) alignSession(ctx context.Context, in AlignInput) (AlignResult, error) {
-	logged, err := transcript.ReadLogged(ctx, a.log, in.SessionID)
+	logged, err := transcript.ReadLogged(ctx, a.log, in.SessionKey)
 	if err != nil {
 		return AlignResult{}, err
 	}
-	open, err := a.unaligned(ctx, in.SessionID)
+	open, err := a.unaligned(ctx, in.SessionKey)
 	if err != nil {
 		return AlignResult{}, err
 	}
@@ -75,7 +74,7 @@ func (a *Activities) alignSession(ctx context.Context, in AlignInput) (AlignResu
 	if len(events) == 0 {
 		return result, nil
 	}
-	_, err = a.log.AppendAll(ctx, schema.SessionStream(in.SessionID), events)
+	_, err = a.log.AppendAll(ctx, in.Stream(), events)
 	return result, err
 }
 
@@ -85,13 +84,13 @@ type extraction struct {
 }
 
 // unaligned returns the extractions that no alignment follows, in order.
-func (a *Activities) unaligned(ctx context.Context, sessionID string) ([]extraction, error) {
+func (a *Activities) unaligned(ctx context.Context, session schema.SessionKey) ([]extraction, error) {
 	var all []extraction
 	aligned := map[string]bool{}
 	options := eventlog.StreamOptions{Types: []string{schema.MemoryExtracted, schema.EvidenceAligned}}
-	for event, err := range a.log.Stream(ctx, schema.SessionStream(sessionID), options) {
+	for event, err := range a.log.Stream(ctx, session.Stream(), options) {
 		if err != nil {
-			return nil, fmt.Errorf("read extractions of session %q: %w", sessionID, err)
+			return nil, fmt.Errorf("read extractions of session %q: %w", session.SessionID, err)
 		}
 		if event.Type == schema.EvidenceAligned {
 			var p schema.EvidenceAlignedPayload
@@ -119,7 +118,7 @@ func alignExtraction(logged *transcript.Logged, x extraction) schema.EvidenceAli
 	window := llm.WindowMessages(logged.Messages, x.Window, x.Extractor.Tools)
 	aligner := NewAligner(window, func(i int) string { return logged.EventIDs[i] })
 	p := schema.EvidenceAlignedPayload{
-		SessionID: logged.ID, ExtractedEventID: x.eventID, Entries: make([]schema.AlignedEntry, len(x.Entries)),
+		SessionID: logged.SessionID, ExtractedEventID: x.eventID, Entries: make([]schema.AlignedEntry, len(x.Entries)),
 	}
 	for i, e := range x.Entries {
 		evidence, aligned := aligner.AlignEntry(e.Evidence)

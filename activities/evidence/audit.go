@@ -63,8 +63,8 @@ func (t *Tally) Add(v Tally) {
 
 // Stored is the evidence of an entry as the table holds it.
 type Stored struct {
-	EntryID, SessionID, Project, EventID string
-	EvidenceAligned                      bool
+	EntryID, Stream, Project, EventID string
+	EvidenceAligned                   bool
 	// Evidence is JSON.
 	Evidence string
 }
@@ -110,7 +110,7 @@ func (r *sessionRecord) audit() SessionAudit {
 	}
 	a.auditRows()
 	a.tally.False = len(a.findings)
-	return SessionAudit{SessionID: r.logged.ID, Tally: a.tally, Findings: a.findings}
+	return SessionAudit{SessionID: r.logged.SessionID, Tally: a.tally, Findings: a.findings}
 }
 
 type auditor struct {
@@ -136,7 +136,7 @@ type storage struct{ entryID, storedIn, eventID string }
 
 func (a *auditor) found(at storage, e *schema.Evidence, format string, args ...any) {
 	a.findings = append(a.findings, Finding{
-		SessionID: a.logged.ID, EntryID: at.entryID, StoredIn: at.storedIn, EventID: at.eventID,
+		SessionID: a.logged.SessionID, EntryID: at.entryID, StoredIn: at.storedIn, EventID: at.eventID,
 		Evidence: e, Problem: fmt.Sprintf(format, args...),
 	})
 }
@@ -147,7 +147,7 @@ func (a *auditor) auditAlignment(x loggedAlignment) {
 	if !known {
 		a.found(event, nil, "the session has no memory_extracted event %q before it", x.ExtractedEventID)
 	}
-	if x.SessionID != a.logged.ID {
+	if x.SessionID != a.logged.SessionID {
 		a.found(event, nil, "it names session %q", x.SessionID)
 	}
 	for _, entry := range x.Entries {

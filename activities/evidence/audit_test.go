@@ -18,7 +18,7 @@ import (
 // and one entry for each list of quotes.
 func recordOf(t require.TestingT, texts []string, entries ...[]schema.Quote) *sessionRecord {
 	r := &sessionRecord{
-		logged:    &transcript.Logged{ID: "s", Scope: schema.Scope{Project: "p", User: "u"}},
+		logged:    &transcript.Logged{SessionKey: schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: "s"}},
 		extracted: map[string][]schema.ExtractedEntry{"x1": make([]schema.ExtractedEntry, len(entries))},
 	}
 	for i, text := range texts {
@@ -40,7 +40,7 @@ func recordOf(t require.TestingT, texts []string, entries ...[]schema.Quote) *se
 		}
 		r.entries = append(r.entries, e)
 		r.rows = append(r.rows, Stored{
-			EntryID: e.ID, SessionID: "s", Project: "p", EventID: e.eventID, EvidenceAligned: aligned,
+			EntryID: e.ID, Stream: r.logged.Stream(), Project: "p", EventID: e.eventID, EvidenceAligned: aligned,
 			Evidence: encodeEvidence(t, evidence),
 		})
 	}
@@ -208,7 +208,7 @@ func TestJoinSessions(t *testing.T) {
 	logged := func(ids string, err error) iter.Seq2[heldSession, error] {
 		return func(yield func(heldSession, error) bool) {
 			for _, id := range ids {
-				if !yield(heldSession{id: string(id)}, nil) {
+				if !yield(heldSession{stream: string(id)}, nil) {
 					return
 				}
 			}
@@ -220,7 +220,7 @@ func TestJoinSessions(t *testing.T) {
 	rows := func(ids string, err error) iter.Seq2[Stored, error] {
 		return func(yield func(Stored, error) bool) {
 			for _, id := range ids {
-				if !yield(Stored{SessionID: string(id)}, nil) {
+				if !yield(Stored{Stream: string(id)}, nil) {
 					return
 				}
 			}
@@ -247,7 +247,7 @@ func TestJoinSessions(t *testing.T) {
 		for s, err := range joinSessions(logged(tt.log, tt.logErr), rows(tt.table, tt.tableErr)) {
 			require.NoError(t, last, "an error is the last thing given")
 			if last = err; err == nil {
-				got += fmt.Sprintf("%s%d ", s.id, len(s.rows))
+				got += fmt.Sprintf("%s%d ", s.stream, len(s.rows))
 			}
 		}
 		require.Equal(t, tt.want, got, "%q and %q", tt.log, tt.table)

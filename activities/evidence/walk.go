@@ -13,18 +13,15 @@ import (
 	"axiommind/schema"
 )
 
-// AuditScope narrows [Audit]. Empty fields do not.
-type AuditScope struct{ Project, SessionID string }
-
 // Audit re-checks every stored piece of evidence against the messages in the log: that of each
 // evidence_aligned event is verified, an entry must have that of the event it was made from, and its
-// row, given by stored in the order of session ids, that of the entry. It gives one session after the
-// other in the order of their ids and holds no more than one, and a page of events and rows. Sessions
+// row, given by stored in the order of streams, that of the entry. It gives one session after the
+// other in that order and holds no more than one, and a page of events and rows. Sessions
 // of which nothing is stored are left out. An error is the last thing given.
 //
-// It may run beside writers: of a session that grows meanwhile it sees what was there when it began
+// Fields of the scope that are empty do not narrow it. It may run beside writers: of a session that grows meanwhile it sees what was there when it began
 // to read, and perhaps more.
-func Audit(ctx context.Context, log *eventlog.Store, stored iter.Seq2[Stored, error], scope AuditScope) iter.Seq2[SessionAudit, error] {
+func Audit(ctx context.Context, log *eventlog.Store, stored iter.Seq2[Stored, error], scope schema.SessionKey) iter.Seq2[SessionAudit, error] {
 	return func(yield func(SessionAudit, error) bool) {
 		for s, err := range joinSessions(loggedSessions(ctx, log, scope), stored) {
 			if err != nil {
@@ -45,7 +42,7 @@ func Audit(ctx context.Context, log *eventlog.Store, stored iter.Seq2[Stored, er
 
 // heldSession is a session, its rows, and what the log holds of it; nil when that is still to be read.
 type heldSession struct {
-	id     string
+	stream string
 	rows   []Stored
 	record *sessionRecord
 }
@@ -53,14 +50,10 @@ type heldSession struct {
 // auditTypes are the events that evidence is in, or that it refers to.
 var auditTypes = []string{schema.SessionIngested, schema.MemoryExtracted, schema.EvidenceAligned, schema.EntryMaterialized}
 
-// loggedSessions gives the sessions in the log in the order of their ids. After an event that was tampered
+// loggedSessions gives the sessions in the log in the order of their streams. After an event that was tampered
 // with it gives ids alone: then each session is to be read by itself.
-func loggedSessions(ctx context.Context, log *eventlog.Store, scope AuditScope) iter.Seq2[heldSession, error] {
+func loggedSessions(ctx context.Context, log *eventlog.Store, scope schema.SessionKey) iter.Seq2[heldSession, error] {
 	return func(yield func(heldSession, error) bool) {
-		if scope.SessionID != "" {
-			yield(heldSession{id: scope.SessionID}, nil)
-			return
-		}
 		done, err := replayed(ctx, log, scope, yield)
 		if err == nil {
 			return
@@ -69,13 +62,11 @@ func loggedSessions(ctx context.Context, log *eventlog.Store, scope AuditScope) 
 			yield(heldSession{}, err)
 			return
 		}
-		prefix := schema.SessionStream("")
-		for stream, err := range log.Streams(ctx, prefix) {
-			id := strings.TrimPrefix(stream.Name, prefix)
-			if err == nil && id <= done {
+		for stream, err := range log.Streams(ctx, streamPrefix(scope)) {
+			if err == nil && (stream.Name <= done || !inScope(stream.Name, scope)) {
 				continue
 			}
-			if !yield(heldSession{id: id}, err) || err != nil {
+			if !yield(heldSession{stream: stream.Name}, err) || err != nil {
 				return
 			}
 		}
@@ -83,24 +74,23 @@ func loggedSessions(ctx context.Context, log *eventlog.Store, scope AuditScope) 
 }
 
 // replayed gives the sessions with their records, which it collects from all events in order, and
-// returns the last id it gave.
-func replayed(ctx context.Context, log *eventlog.Store, scope AuditScope, yield func(heldSession, error) bool) (done string, err error) {
-	prefix := schema.SessionStream("")
+// returns the last stream it gave.
+func replayed(ctx context.Context, log *eventlog.Store, scope schema.SessionKey, yield func(heldSession, error) bool) (done string, err error) {
 	var s heldSession
-	for event, err := range log.Replay(ctx, eventlog.ReplayOptions{Types: auditTypes, StreamPrefix: prefix}) {
+	for event, err := range log.Replay(ctx, eventlog.ReplayOptions{Types: auditTypes, StreamPrefix: streamPrefix(scope)}) {
 		if err != nil {
 			return done, fmt.Errorf("read evidence: %w", err)
 		}
-		if scope.Project != "" && event.Project != "" && event.Project != scope.Project {
+		if !inScope(event.Stream, scope) {
 			continue
 		}
-		if id := strings.TrimPrefix(event.Stream, prefix); s.record == nil || id != s.id {
+		if s.record == nil || event.Stream != s.stream {
 			if s.record != nil {
-				if done = s.id; !yield(s, nil) {
+				if done = s.stream; !yield(s, nil) {
 					return done, nil
 				}
 			}
-			s = heldSession{id: id, record: newSessionRecord(id)}
+			s = heldSession{stream: event.Stream, record: newSessionRecord(event.Stream)}
 		}
 		if err := s.record.add(event); err != nil {
 			return done, err
@@ -109,7 +99,7 @@ func replayed(ctx context.Context, log *eventlog.Store, scope AuditScope, yield 
 	if s.record != nil {
 		yield(s, nil)
 	}
-	return s.id, nil
+	return s.stream, nil
 }
 
 // joinSessions gives the sessions in the log with their rows, and the rows of other sessions.
@@ -119,7 +109,7 @@ func joinSessions(logged iter.Seq2[heldSession, error], stored iter.Seq2[Stored,
 		defer stop()
 		group, err, more := next()
 		for s, logErr := range logged {
-			for ; logErr == nil && more && err == nil && group.id < s.id; group, err, more = next() {
+			for ; logErr == nil && more && err == nil && group.stream < s.stream; group, err, more = next() {
 				if !yield(group, nil) {
 					return
 				}
@@ -128,7 +118,7 @@ func joinSessions(logged iter.Seq2[heldSession, error], stored iter.Seq2[Stored,
 				yield(heldSession{}, err)
 				return
 			}
-			if more && group.id == s.id {
+			if more && group.stream == s.stream {
 				s.rows = group.rows
 				group, err, more = next()
 			}
@@ -153,13 +143,13 @@ func bySession(stored iter.Seq2[Stored, error]) iter.Seq2[heldSession, error] {
 				yield(heldSession{}, err)
 				return
 			}
-			if row.SessionID != group.id && len(group.rows) > 0 {
+			if row.Stream != group.stream && len(group.rows) > 0 {
 				if !yield(group, nil) {
 					return
 				}
 				group = heldSession{}
 			}
-			group.id, group.rows = row.SessionID, append(group.rows, row)
+			group.stream, group.rows = row.Stream, append(group.rows, row)
 		}
 		if len(group.rows) > 0 {
 			yield(group, nil)
@@ -167,27 +157,21 @@ func bySession(stored iter.Seq2[Stored, error]) iter.Seq2[heldSession, error] {
 	}
 }
 
-// auditSession checks one session, and reports whether anything is stored of it in scope. What is
-// wrong is looked at again by itself: a writer may have added to the log since it was read.
-func auditSession(ctx context.Context, log *eventlog.Store, s heldSession, scope AuditScope) (SessionAudit, bool, error) {
-	if s.record != nil && (scope.Project == "" || scope.Project == s.record.logged.Project) {
+// auditSession checks one session, and reports whether anything is stored of it. What is wrong is
+// looked at again by itself: a writer may have added to the log since it was read.
+func auditSession(ctx context.Context, log *eventlog.Store, s heldSession, scope schema.SessionKey) (SessionAudit, bool, error) {
+	if s.record != nil {
 		s.record.rows = s.rows
 		if audit := s.record.audit(); len(audit.Findings) == 0 {
 			return audit, true, nil
 		}
 	}
-	if scope.Project != "" {
-		project, err := projectOf(ctx, log, s.id)
-		if err != nil {
-			return unreadable(s.id, err)
-		}
-		if project != scope.Project {
-			return foreign(s, project), len(s.rows) > 0, nil
-		}
+	if !inScope(s.stream, scope) {
+		return foreign(s), len(s.rows) > 0, nil
 	}
 	r, err := readRecord(ctx, log, s)
 	if err != nil {
-		return unreadable(s.id, err)
+		return unreadable(s.stream, err)
 	}
 	if r.empty() {
 		return SessionAudit{}, false, nil
@@ -195,14 +179,15 @@ func auditSession(ctx context.Context, log *eventlog.Store, s heldSession, scope
 	return r.audit(), true, nil
 }
 
-// foreign is the audit of rows in the wrong project, the session's own being empty when the log holds
-// no message of it. The session itself is not looked at.
-func foreign(s heldSession, project string) SessionAudit {
-	audit := SessionAudit{SessionID: s.id, Tally: NewTally()}
+// foreign is the audit of rows that stand in the scope while their session does not. The session itself
+// is not looked at.
+func foreign(s heldSession) SessionAudit {
+	session := sessionOf(s.stream)
+	audit := SessionAudit{SessionID: session.SessionID, Tally: NewTally()}
 	for _, row := range s.rows {
 		audit.Findings = append(audit.Findings, Finding{
-			SessionID: s.id, EntryID: row.EntryID, StoredIn: StoredInTable, EventID: row.EventID,
-			Problem: fmt.Sprintf("it stands in project %q, its session in %q", row.Project, project),
+			SessionID: session.SessionID, EntryID: row.EntryID, StoredIn: StoredInTable, EventID: row.EventID,
+			Problem: fmt.Sprintf("it stands in project %q, its session in %q", row.Project, session.Project),
 		})
 	}
 	audit.Tally.False = len(audit.Findings)
@@ -211,39 +196,24 @@ func foreign(s heldSession, project string) SessionAudit {
 
 // unreadable makes a session whose events were tampered with a finding, so that the others are
 // checked too.
-func unreadable(sessionID string, err error) (SessionAudit, bool, error) {
+func unreadable(stream string, err error) (SessionAudit, bool, error) {
 	if !errors.Is(err, eventlog.ErrCorrupt) {
 		return SessionAudit{}, false, err
 	}
-	audit := SessionAudit{SessionID: sessionID, Tally: NewTally()}
+	session := sessionOf(stream)
+	audit := SessionAudit{SessionID: session.SessionID, Tally: NewTally()}
 	audit.Tally.Sessions, audit.Tally.False = 1, 1
-	audit.Findings = []Finding{{SessionID: sessionID, Problem: err.Error()}}
+	audit.Findings = []Finding{{SessionID: session.SessionID, Problem: err.Error()}}
 	return audit, true, nil
-}
-
-// projectOf returns the project of the session, empty when the log holds no message of it.
-func projectOf(ctx context.Context, log *eventlog.Store, sessionID string) (string, error) {
-	options := eventlog.StreamOptions{Types: []string{schema.SessionIngested}, Limit: 1}
-	for event, err := range log.Stream(ctx, schema.SessionStream(sessionID), options) {
-		if err != nil {
-			return "", fmt.Errorf("read session %q: %w", sessionID, err)
-		}
-		var scope schema.Scope
-		if err := json.Unmarshal(event.Payload, &scope); err != nil {
-			return "", fmt.Errorf("decode event %q: %w", event.ID, err)
-		}
-		return scope.Project, nil
-	}
-	return "", nil
 }
 
 // readRecord reads what the log holds of the session.
 func readRecord(ctx context.Context, log *eventlog.Store, s heldSession) (*sessionRecord, error) {
-	r := newSessionRecord(s.id)
+	r := newSessionRecord(s.stream)
 	r.rows = s.rows
-	for event, err := range log.Stream(ctx, schema.SessionStream(s.id), eventlog.StreamOptions{Types: auditTypes}) {
+	for event, err := range log.Stream(ctx, s.stream, eventlog.StreamOptions{Types: auditTypes}) {
 		if err != nil {
-			return nil, fmt.Errorf("read evidence of session %q: %w", s.id, err)
+			return nil, fmt.Errorf("read evidence of %q: %w", s.stream, err)
 		}
 		if err := r.add(event); err != nil {
 			return nil, err
@@ -252,8 +222,37 @@ func readRecord(ctx context.Context, log *eventlog.Store, s heldSession) (*sessi
 	return r, nil
 }
 
-func newSessionRecord(id string) *sessionRecord {
-	return &sessionRecord{logged: &transcript.Logged{ID: id}, extracted: map[string][]schema.ExtractedEntry{}}
+func newSessionRecord(stream string) *sessionRecord {
+	return &sessionRecord{logged: &transcript.Logged{SessionKey: sessionOf(stream)}, extracted: map[string][]schema.ExtractedEntry{}}
+}
+
+// sessionOf returns the session of a stream. What is no session's name is shown as it is.
+func sessionOf(stream string) schema.SessionKey {
+	key, err := schema.ParseSessionStream(stream)
+	if err != nil {
+		return schema.SessionKey{SessionID: stream}
+	}
+	return key
+}
+
+// streamPrefix is what the names of the scope's streams begin with.
+func streamPrefix(scope schema.SessionKey) string {
+	if scope.Project == "" {
+		return schema.SessionPrefix
+	}
+	return strings.TrimSuffix(schema.SessionKey{Scope: schema.Scope{Project: scope.Project}}.Stream(), "//")
+}
+
+func inScope(stream string, scope schema.SessionKey) bool {
+	key := sessionOf(stream)
+	for _, f := range []struct{ want, have string }{
+		{scope.Project, key.Project}, {scope.User, key.User}, {scope.Agent, key.Agent}, {scope.SessionID, key.SessionID},
+	} {
+		if f.want != "" && f.want != f.have {
+			return false
+		}
+	}
+	return true
 }
 
 // empty reports whether nothing is held of the session.

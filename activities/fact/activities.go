@@ -29,9 +29,8 @@ func NewActivities(log *eventlog.Store, writer *Writer, temporal client.Client) 
 
 // SessionInput names a session whose facts are to be remembered.
 type SessionInput struct {
-	schema.Scope
-	SessionID string `json:"session_id"`
-	BuildID   string `json:"build_id"`
+	schema.SessionKey
+	BuildID string `json:"build_id"`
 }
 
 // SubmitFacts asks the memory's workflow to take in the session's facts, and waits for it.
@@ -50,7 +49,7 @@ func (a *Activities) UpdateFacts(ctx context.Context, in SessionInput) (Result, 
 }
 
 func (a *Activities) update(ctx context.Context, in SessionInput) (Result, error) {
-	entries, err := entry.ReadLogged(ctx, a.log, in.SessionID, func(e schema.Entry) bool {
+	entries, err := entry.ReadLogged(ctx, a.log, in.SessionKey, func(e schema.Entry) bool {
 		return e.Type == schema.EntryFact
 	})
 	if err != nil {

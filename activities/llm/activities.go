@@ -49,7 +49,7 @@ func ExtractorOf(id ModelIdentity) schema.Extractor {
 
 // PlanInput says what to extract, and with what.
 type PlanInput struct {
-	SessionID string           `json:"session_id"`
+	schema.SessionKey
 	Extractor schema.Extractor `json:"extractor"`
 }
 
@@ -68,13 +68,13 @@ func (a *Activities) plan(ctx context.Context, in PlanInput) (PlanResult, error)
 	if err := a.sameExtractor(in.Extractor); err != nil {
 		return PlanResult{}, err
 	}
-	logged, err := transcript.ReadLogged(ctx, a.log, in.SessionID)
+	logged, err := transcript.ReadLogged(ctx, a.log, in.SessionKey)
 	if err != nil {
 		return PlanResult{}, err
 	}
 	var from frontier
 	options := eventlog.StreamOptions{Types: []string{schema.MemoryExtracted}}
-	for event, err := range a.log.Stream(ctx, schema.SessionStream(in.SessionID), options) {
+	for event, err := range a.log.Stream(ctx, in.Stream(), options) {
 		if err != nil {
 			return PlanResult{}, fmt.Errorf("read extractions of session %q: %w", in.SessionID, err)
 		}
@@ -104,8 +104,7 @@ func (a *Activities) sameExtractor(want schema.Extractor) error {
 
 // ExtractInput is one window to ask the model about.
 type ExtractInput struct {
-	SessionID string           `json:"session_id"`
-	Project   string           `json:"project"`
+	schema.SessionKey
 	BuildID   string           `json:"build_id"`
 	Extractor schema.Extractor `json:"extractor"`
 	Window    schema.Window    `json:"window"`
@@ -134,7 +133,7 @@ func (a *Activities) extract(ctx context.Context, in ExtractInput) (ExtractResul
 	if err := a.sameExtractor(in.Extractor); err != nil {
 		return ExtractResult{}, err
 	}
-	logged, err := transcript.ReadLogged(ctx, a.log, in.SessionID)
+	logged, err := transcript.ReadLogged(ctx, a.log, in.SessionKey)
 	if err != nil {
 		return ExtractResult{}, err
 	}

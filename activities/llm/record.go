@@ -20,8 +20,7 @@ type AnsweredWindow struct {
 
 // RecordInput holds the windows of one plan, in its order.
 type RecordInput struct {
-	SessionID string           `json:"session_id"`
-	Project   string           `json:"project"`
+	schema.SessionKey
 	BuildID   string           `json:"build_id"`
 	Extractor schema.Extractor `json:"extractor"`
 	Windows   []AnsweredWindow `json:"windows"`
@@ -69,14 +68,14 @@ func (a *Activities) record(ctx context.Context, in RecordInput) (RecordResult, 
 		events = append(events, schema.Event{
 			Type: schema.MemoryExtracted, TS: in.At, Actor: in.Extractor.Provider + "/" + in.Extractor.Model,
 			SessionID: in.SessionID, Project: in.Project, BuildID: in.BuildID, Payload: payload,
-			DedupeKey: "memory_extracted/" + schema.HashParts(in.SessionID, in.Extractor.ID(), w.Window.Hash,
+			DedupeKey: "memory_extracted/" + schema.HashParts(in.Stream(), in.Extractor.ID(), w.Window.Hash,
 				fmt.Sprint(w.Window.First, w.Window.ByteStart)),
 		})
 	}
 	if len(events) == 0 {
 		return result, nil
 	}
-	_, err := a.log.AppendAll(ctx, schema.SessionStream(in.SessionID), events)
+	_, err := a.log.AppendAll(ctx, in.Stream(), events)
 	return result, err
 }
 

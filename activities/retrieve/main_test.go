@@ -93,19 +93,18 @@ func complete(e schema.Entry) schema.Entry {
 func (b *bench) add(t testing.TB, entries ...schema.Entry) []schema.Entry {
 	t.Helper()
 	ctx := t.Context()
-	bySession := map[string][]schema.Event{}
+	byStream := map[string][]schema.Event{}
 	for i := range entries {
 		entries[i] = complete(entries[i])
 		e := entries[i]
 		payload, err := json.Marshal(schema.EntryMaterializedPayload{Entry: e})
 		require.NoError(t, err)
-		bySession[e.SessionID] = append(bySession[e.SessionID], schema.Event{
+		byStream[e.Session().Stream()] = append(byStream[e.Session().Stream()], schema.Event{
 			Type: schema.EntryMaterialized, TS: start, Actor: "test", SessionID: e.SessionID, Project: e.Project,
 			DedupeKey: "entry/" + e.ID, Payload: payload, Sensitivity: schema.SensitivityNormal,
 		})
 	}
-	for session, events := range bySession {
-		stream := schema.SessionStream(session)
+	for stream, events := range byStream {
 		_, err := b.log.AppendAll(ctx, stream, events)
 		require.NoError(t, err)
 		for _, p := range []eventlog.Projector{entry.NewProjector(b.conn), b.outbox} {

@@ -35,9 +35,8 @@ func NewActivities(log *eventlog.Store, writer *Writer, indexer Indexer, tempora
 
 // SessionInput names a session whose task notes are to be resolved.
 type SessionInput struct {
-	Project   string `json:"project"`
-	SessionID string `json:"session_id"`
-	BuildID   string `json:"build_id"`
+	schema.SessionKey
+	BuildID string `json:"build_id"`
 }
 
 // SubmitTasks asks the project's workflow to resolve the session's task notes, and waits for it.
@@ -56,8 +55,8 @@ func (a *Activities) ResolveTasks(ctx context.Context, in SessionInput) (Result,
 }
 
 func (a *Activities) resolve(ctx context.Context, in SessionInput) (Result, error) {
-	entries, err := entry.ReadLogged(ctx, a.log, in.SessionID, func(e schema.Entry) bool {
-		return e.Type == schema.EntryTaskNote && e.Project == in.Project
+	entries, err := entry.ReadLogged(ctx, a.log, in.SessionKey, func(e schema.Entry) bool {
+		return e.Type == schema.EntryTaskNote
 	})
 	if err != nil {
 		return Result{}, err

@@ -31,7 +31,7 @@ func (p *Projector) Name() string { return "task_projector" }
 func (p *Projector) Types() []string { return EventTypes() }
 
 // StreamPrefix implements eventlog.Projector.
-func (p *Projector) StreamPrefix() string { return schema.ProjectStream("") }
+func (p *Projector) StreamPrefix() string { return schema.ProjectPrefix }
 
 // Reset implements eventlog.Projector.
 func (p *Projector) Reset(ctx context.Context) error {

@@ -82,19 +82,14 @@ func (a *Activities) IngestSession(ctx context.Context, in IngestInput) (IngestR
 }
 
 func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, error) {
-	id, scope := in.Session.SessionID, in.Build.Scope
+	key := in.Build.SessionKey
 	session, source, err := readSession(ctx, in.Session)
 	if err != nil {
 		return IngestResult{}, err
 	}
-	logged, err := ReadLogged(ctx, a.log, id)
+	logged, err := ReadLogged(ctx, a.log, key)
 	if err != nil {
 		return IngestResult{}, err
-	}
-	if len(logged.Messages) > 0 && logged.Scope != scope {
-		return IngestResult{}, border.Invalid(schema.ErrorScopeMismatch, fmt.Errorf(
-			"session %q belongs to project %q, user %q, agent %q: it can't be read again for project %q, user %q, agent %q",
-			id, logged.Project, logged.User, logged.Agent, scope.Project, scope.User, scope.Agent))
 	}
 	unseen, brought := logged.Unseen(session.Messages), logged.broughtBy(in.Build.BuildID)
 	result := IngestResult{
@@ -109,13 +104,13 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 		return IngestResult{}, border.Invalid(schema.ErrorInvalidInput, err)
 	}
 	started, err := build.StartedEvent(schema.BuildStartedPayload{
-		BuildID: in.Build.BuildID, SessionID: id, Ordinal: in.Build.Ordinal, Scope: scope,
+		BuildID: in.Build.BuildID, SessionKey: key, Ordinal: in.Build.Ordinal,
 		Source: source, Spec: in.Build.Spec,
 	}, in.At)
 	if err != nil {
 		return IngestResult{}, err
 	}
-	payload := schema.SessionIngestedPayload{SessionID: id, Scope: scope, Date: date, Source: source}
+	payload := schema.SessionIngestedPayload{SessionKey: key, Date: date, Source: source}
 	skipped := session.Skipped
 	if brought > 0 {
 		skipped = nil // An earlier attempt has recorded them.
@@ -124,7 +119,7 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 	if err != nil {
 		return IngestResult{}, err
 	}
-	_, err = a.log.AppendAll(ctx, schema.SessionStream(id), append([]schema.Event{started}, events...))
+	_, err = a.log.AppendAll(ctx, key.Stream(), append([]schema.Event{started}, events...))
 	return result, err
 }
 

@@ -39,7 +39,7 @@ func ingestEvents(p schema.SessionIngestedPayload, unseen []schema.Message, skip
 		out = append(out, schema.Event{
 			Type: schema.SessionIngested, TS: at, Actor: "pipeline", SessionID: p.SessionID, Project: p.Project,
 			BuildID:   buildID,
-			DedupeKey: "session_ingested/" + schema.HashParts(p.SessionID, schema.HashParts(keys...)),
+			DedupeKey: "session_ingested/" + schema.HashParts(p.Stream(), schema.HashParts(keys...)),
 			Payload:   payload,
 		})
 		start = end

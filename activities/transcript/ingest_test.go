@@ -120,7 +120,7 @@ func TestIngestEvents(t *testing.T) {
 		}
 		messages := ofTexts(said)
 		skipped := []schema.Skipped{{Line: 3, Reason: "broken"}}
-		p := schema.SessionIngestedPayload{SessionID: "s", Scope: schema.Scope{Project: "p"}}
+		p := schema.SessionIngestedPayload{SessionKey: schema.SessionKey{Scope: schema.Scope{Project: "p"}, SessionID: "s"}}
 		events, err := ingestEvents(p, messages, skipped, "build", at)
 		require.NoError(t, err)
 		var stored []schema.Message
@@ -145,11 +145,16 @@ func TestIngestEvents(t *testing.T) {
 		for i := range events {
 			require.Equal(t, events[i].DedupeKey, again[i].DedupeKey)
 		}
-		p.SessionID = "t"
-		other, err := ingestEvents(p, messages, nil, "build", at)
-		require.NoError(t, err)
-		for _, e := range other {
-			require.False(t, keys[e.DedupeKey], "two sessions share a key")
+		for _, other := range []schema.SessionKey{
+			{Scope: p.Scope, SessionID: "t"}, {Scope: schema.Scope{Project: "q"}, SessionID: "s"},
+			{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: "s"},
+		} {
+			p.SessionKey = other
+			events, err := ingestEvents(p, messages, nil, "build", at)
+			require.NoError(t, err)
+			for _, e := range events {
+				require.False(t, keys[e.DedupeKey], "two sessions share a key")
+			}
 		}
 	})
 }

@@ -12,8 +12,7 @@ import (
 
 // Logged is a session as the event log holds it.
 type Logged struct {
-	ID string
-	schema.Scope
+	schema.SessionKey
 	Date time.Time
 	// Messages have their Index as position; EventIDs are those of the events that hold them, and
 	// BuildIDs those of the builds that brought them.
@@ -23,12 +22,12 @@ type Logged struct {
 }
 
 // ReadLogged reads the session from the log. A session that the log does not know has no messages.
-func ReadLogged(ctx context.Context, log *eventlog.Store, sessionID string) (*Logged, error) {
-	l := &Logged{ID: sessionID}
+func ReadLogged(ctx context.Context, log *eventlog.Store, session schema.SessionKey) (*Logged, error) {
+	l := &Logged{SessionKey: session}
 	options := eventlog.StreamOptions{Types: []string{schema.SessionIngested}}
-	for event, err := range log.Stream(ctx, schema.SessionStream(sessionID), options) {
+	for event, err := range log.Stream(ctx, session.Stream(), options) {
 		if err != nil {
-			return nil, fmt.Errorf("read session %q: %w", sessionID, err)
+			return nil, fmt.Errorf("read session %q: %w", session.SessionID, err)
 		}
 		if err := l.Add(event); err != nil {
 			return nil, err
@@ -44,12 +43,12 @@ func (l *Logged) Add(event schema.Event) error {
 		return fmt.Errorf("decode event %q: %w", event.ID, err)
 	}
 	if len(l.EventIDs) == 0 {
-		l.Scope, l.Date = p.Scope, p.Date
+		l.Date = p.Date
 	}
 	for _, m := range p.Messages {
 		if m.Index != len(l.Messages) {
 			return fmt.Errorf("read session %q: event %q holds message %d where %d comes next",
-				l.ID, event.ID, m.Index, len(l.Messages))
+				l.SessionID, event.ID, m.Index, len(l.Messages))
 		}
 		l.Messages = append(l.Messages, m)
 		l.EventIDs = append(l.EventIDs, event.ID)

@@ -57,10 +57,7 @@ func (a *Activities) ReconcileCollection(ctx context.Context) (Report, error) {
 }
 
 // SessionInput names the session whose vectors are waited for.
-type SessionInput struct {
-	SessionID string `json:"session_id"`
-	Project   string `json:"project"`
-}
+type SessionInput struct{ schema.SessionKey }
 
 // SessionResult counts the session's outbox rows by their end.
 type SessionResult struct {
@@ -99,8 +96,8 @@ func (a *Activities) session(ctx context.Context, in SessionInput) (pending uint
 	var done, failed uint64
 	err = a.conn.QueryRow(ctx, `SELECT countIf(status = 'pending'), countIf(status = 'done'), countIf(status = 'failed')
 		FROM vector_outbox WHERE embedding_version = ? AND project = ? AND item_kind = 'entry' AND item_id IN
-		(SELECT entry_id FROM entries WHERE project = ? AND session_id = ?)`,
-		a.version, in.Project, in.Project, in.SessionID).Scan(&pending, &done, &failed)
+		(SELECT entry_id FROM entries WHERE project = ? AND stream = ?)`,
+		a.version, in.Project, in.Project, in.Stream()).Scan(&pending, &done, &failed)
 	if err != nil {
 		return 0, SessionResult{}, fmt.Errorf("count vectors of session %q: %w", in.SessionID, err)
 	}

@@ -166,7 +166,7 @@ func (b *bench) materialized(t testing.TB, e schema.Entry, key string) schema.Ev
 func (b *bench) append(t testing.TB, session string, events []schema.Event) {
 	t.Helper()
 	ctx := t.Context()
-	stream := schema.SessionStream(session)
+	stream := schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: session}.Stream()
 	_, err := b.log.AppendAll(ctx, stream, events)
 	require.NoError(t, err)
 	_, err = b.log.Project(ctx, b.entries, stream)

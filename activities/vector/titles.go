@@ -86,7 +86,7 @@ func (s *TitleSource) Load(ctx context.Context, project string, ids []string) (m
 func (s *TitleSource) After(ctx context.Context, project, id string, limit int) ([]Item, error) {
 	const itemID = `concat(JSONExtractString(payload_json, 'task_id'), '/', toString(seq))`
 	return s.query(ctx, `startsWith(stream, ?) AND event_type IN ? AND (project, `+itemID+`) > (?, ?)
-		ORDER BY project, `+itemID+` LIMIT ?`, schema.ProjectStream(""), titleEvents, project, id, limit)
+		ORDER BY project, `+itemID+` LIMIT ?`, schema.ProjectPrefix, titleEvents, project, id, limit)
 }
 
 func (s *TitleSource) query(ctx context.Context, where string, args ...any) ([]Item, error) {
