@@ -65,6 +65,15 @@ func ParseSessionStream(stream string) (SessionKey, error) {
 // ProjectStream is the stream that the project_tasks workflow of the project writes: project/{project}.
 func ProjectStream(project string) string { return streamName(ProjectPrefix, project) }
 
+// ParseProjectStream returns the project of the stream. It accepts exactly what [ProjectStream] returns.
+func ParseProjectStream(stream string) (project string, err error) {
+	parts, ok := streamParts(stream, ProjectPrefix, 1)
+	if !ok {
+		return "", fmt.Errorf("parse stream %q: want project/{project}", stream)
+	}
+	return parts[0], nil
+}
+
 // MemoryStream is the stream of what is remembered of the user by the agent: memory/{user}/{agent}.
 func MemoryStream(user, agent string) string { return streamName(MemoryPrefix, user, agent) }
 

@@ -28,6 +28,9 @@ func TestSessionStream(t *testing.T) {
 		got, err := ParseSessionStream(a.Stream())
 		require.NoError(t, err)
 		require.Equal(t, a, got)
+		project, err := ParseProjectStream(ProjectStream(a.Project))
+		require.NoError(t, err)
+		require.Equal(t, a.Project, project)
 		for _, r := range a.WorkflowID() {
 			require.True(t, r > ' ' && r < 0x7f, "%q in %q", r, a.WorkflowID())
 		}

@@ -386,19 +386,6 @@ func TestProcessDirectory(t *testing.T) {
 	require.Contains(t, named.err, "--session names one session, but "+dir+" holds 2")
 }
 
-// Of two starters on one session the second is told that it runs. Nobody works in this namespace.
-func TestAlreadyRunning(t *testing.T) {
-	t.Parallel()
-	c := newCLI(t)
-	path := write(t, "s.jsonl", said(1, "user", decision))
-	first := c.process(path, "--detach")
-	require.Zero(t, first.code, first)
-	require.Contains(t, first.out, "started")
-	second := c.process(path)
-	require.Zero(t, second.code, second)
-	require.Contains(t, second.out, "already running")
-}
-
 // A key that the provider refuses ends the build at once: it is asked once, and the variable named.
 func TestRefusedKey(t *testing.T) {
 	t.Parallel()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -45,7 +44,10 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 	if len(events) == 0 {
 		return nil
 	}
-	project := strings.TrimPrefix(events[0].Stream, p.StreamPrefix())
+	project, err := schema.ParseProjectStream(events[0].Stream)
+	if err != nil {
+		return err
+	}
 	page, err := foldPage(project, events, func(ids []string) (map[string]Entity, error) {
 		return p.tables.Load(ctx, project, ids)
 	})

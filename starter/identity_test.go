@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/build"
+	"axiommind/activities/task"
+)
+
+func saidIn(session string, n int, text string) string {
+	return strings.Replace(said(n, "user", text), `"sessionId":""`, fmt.Sprintf(`"sessionId":%q`, session), 1)
+}
+
+// Names take every alphabet. A session whose id can't be one is refused, listed, and stops none of
+// the others.
+func TestNamesOfEveryAlphabet(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a.jsonl":   saidIn("세션-1", 1, decision) + strings.Replace(saidIn("세션-1", 2, "TODO: write the 배포 page."), `"role":"user"`, `"role":"assistant"`, 1),
+		"빈파일.jsonl": "",
+		"b.jsonl":   saidIn("a/b%2F \"c\" 🎉", 1, "We decided to ship on Fridays only."),
+		"c.jsonl":   strings.Replace(saidIn("x", 1, "We decided to use SQLite for the tests."), `"sessionId":"x"`, `"sessionId":"\u0001\u001b[31m"`, 1),
+		"d.jsonl":   saidIn(strings.Repeat("세", 70), 1, "We decided to use Go for the worker."),
+		"e.jsonl":   saidIn("plain", 1, "We decided to keep the log for ever."),
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	scope := []string{"--project", c.project + "-프로젝트/%2F", "--user", "José/я\"'", "--agent", "代理 🤖"}
+	o := c.run(append([]string{"process", dir}, scope...)...)
+	require.Equal(t, exitFailed, o.code, o)
+	require.Equal(t, 3, strings.Count(o.out, "success"), o)
+	require.Equal(t, 1, strings.Count(o.out, "empty"), o)
+	require.Contains(t, o.out, "has 210 bytes, more than 200")
+	require.NotContains(t, o.out+o.err, "temporal-resource-id")
+
+	listed := decode[[]build.Run](t, c.run(append([]string{"builds", "list", "-o", "json"}, scope...)...))
+	require.GreaterOrEqual(t, len(listed), 4)
+	require.Len(t, decode[[]build.Run](t, c.run("builds", "list", "-o", "json", "--project", scope[1], "--session", "세션-1")), 1)
+	require.Len(t, decode[[]task.View](t, c.run("tasks", "-o", "json", "--project", scope[1])), 1)
+	require.Contains(t, c.run(append([]string{"search", "which database does the event log use?"}, scope...)...).out, decision)
+	require.Equal(t, exitOK, c.run(append([]string{"verify"}, scope...)...).code)
+	again := c.run(append([]string{"process", filepath.Join(dir, "a.jsonl")}, scope...)...)
+	require.Contains(t, again.out, "unchanged")
+}
+
+// I10: a session belongs to a project, user and agent. The same transcript given for others is another
+// session, and nothing that is said to one names the other.
+func TestI10OneSessionIDInManyScopes(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	path := write(t, "s.jsonl", saidIn("one", 1, decision+" I prefer short pages, please always add an example."))
+	projects := []string{c.project + "-red", c.project + "-blue"}
+	seen := map[string]bool{}
+	for _, project := range projects {
+		for _, user := range []string{"ann", "bob"} {
+			for _, agent := range []string{"", "coder"} {
+				o := c.run("process", path, "--project", project, "--user", user, "--agent", agent)
+				require.Zero(t, o.code, o)
+				require.Contains(t, o.out, "success")
+				runs := decode[[]build.Run](t, c.run("builds", "list", "-o", "json", "--project", project, "--user", user))
+				for _, run := range runs {
+					if run.Agent == agent {
+						require.False(t, seen[run.BuildID], "a build of another scope")
+						seen[run.BuildID] = true
+						require.Equal(t, 2, run.Counts.NewEntries)
+					}
+				}
+				found := c.run("search", "event log", "--project", project, "--user", user, "--agent", agent)
+				require.Contains(t, found.out, decision)
+				for _, foreign := range append([]string{"ann", "bob"}, projects...) {
+					if foreign != project && foreign != user {
+						require.NotContains(t, o.String()+found.String(), foreign)
+					}
+				}
+			}
+		}
+	}
+	require.Len(t, seen, 8)
+	require.Contains(t, c.run("verify", "--session", "one").out, "8 sessions, 16 entries")
+}
+
+// What a second start brings is not lost: it waits for the one before, also when nobody waits for it,
+// and with --no-wait it says that it did nothing. Nobody works at first.
+func TestBusySession(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	first := c.process(write(t, "s.jsonl", said(1, "user", decision)), "--session", "one", "--detach")
+	require.Zero(t, first.code, first)
+	require.Contains(t, first.out, "started")
+	grown := write(t, "s.jsonl", said(1, "user", decision)+said(2, "user", "We decided to ship on Fridays only."))
+	refused := c.process(grown, "--session", "one", "--no-wait")
+	require.Equal(t, exitBusy, refused.code, refused)
+	require.Contains(t, refused.out, "already running")
+	require.Contains(t, refused.err, "being processed already")
+	second := c.process(grown, "--session", "one", "--detach")
+	require.Zero(t, second.code, second)
+
+	third := make(chan output)
+	go func() {
+		more := "We decided to keep the log for ever."
+		third <- c.process(write(t, "s.jsonl", said(1, "user", decision)+said(3, "user", more)), "--session", "one")
+	}()
+	c.work(t)
+	o := <-third
+	require.Zero(t, o.code, o)
+	require.Contains(t, o.out, "success")
+	require.Contains(t, o.err, "one: is being processed already; what is new follows after that")
+	var counts []int
+	require.Eventually(t, func() bool {
+		counts = nil
+		for _, run := range decode[[]build.Run](t, c.run("builds", "list", "--session", "one", "--status", "success", "-o", "json")) {
+			counts = append(counts, run.Counts.Messages)
+		}
+		return len(counts) == 3
+	}, time.Minute, 100*time.Millisecond)
+	require.Equal(t, []int{3, 2, 1}, counts, "each start has processed what it brought")
+}
