@@ -17,6 +17,8 @@ type statement struct {
 	start, end int
 	// points is true where words stand for what the sentence before names.
 	points bool
+	// hangs is true where they stand for its object, so that nobody knows later what it was.
+	hangs bool
 	// lasting is true where the verb alone says that it is no matter of a day.
 	lasting bool
 }
@@ -79,18 +81,20 @@ func englishStatement(sentence string) statement {
 		if !speakers[w.low] || !clauseStart(words, i) || symbol(sentence, w) || quoted(sentence[:w.start]) {
 			continue
 		}
-		const reach = 7
 		end := clauseEnd(words, i)
 		st := clauseOf(words[i:end])
 		liked := st.category == schema.CategoryPreference
-		if !st.says() || best.says() && !liked || !liked && !st.lasting && !concrete(words[i:end], i == 0) {
+		if !st.says() || best.says() && !liked || !liked && !st.lasting && !concrete(words[i:end], i == 0, true) {
 			continue
 		}
 		best = st
-		best.end, best.points = words[end-1].end, has(upTo(reach, words[i+1:end]), leaning)
+		best.end, best.points, best.hangs = words[end-1].end, has(words[i+1:end], leaning), has(upTo(near, words[i+1:end]), leaning)
 	}
 	return best
 }
+
+// near is how far from its subject the object of a clause stands, in words.
+const near = 6
 
 // symbol reports whether the word is one of a formula, such as "(I)" or "I =".
 func symbol(s string, w word) bool {
@@ -100,8 +104,12 @@ func symbol(s string, w word) bool {
 
 // clauseStart reports whether the word opens a clause that is stated, and not supposed or asked.
 func clauseStart(words []word, i int) bool {
-	if !words[i].opens && (!joins[words[i-1].low] || words[i].low == "our" && relatives[words[i-1].low]) {
-		return false
+	if !words[i].opens {
+		join := words[i-1]
+		// "The cat and my dog" and "all that our deeds do" are no clauses of "my" and "our".
+		if !joins[join.low] || owners[words[i].low] && coordinating[join.low] && !join.opens {
+			return false
+		}
 	}
 	for ; i >= 0; i-- {
 		if supposing[words[i].low] {
@@ -126,12 +134,12 @@ func clauseEnd(words []word, i int) int {
 }
 
 // concrete reports whether a clause names what outlasts the talk: a number, a name, a time, a
-// relation, or what belongs to the speaker.
-func concrete(clause []word, opensSentence bool) bool {
+// relation, or, where owning counts, what belongs to the speaker.
+func concrete(clause []word, opensSentence, owning bool) bool {
 	for i, w := range clause {
 		r, _ := utf8.DecodeRuneInString(w.text)
 		switch {
-		case unicode.IsDigit(r), r == '$', w.low == "my", w.low == "our", w.low == "myself", times[w.low], life[w.low]:
+		case unicode.IsDigit(r), r == '$', times[w.low], life[w.low], owning && owners[w.low]:
 			return true
 		case unicode.IsUpper(r) && (i > 0 || !opensSentence) && w.low != "i" && !strings.HasPrefix(w.low, "i'"):
 			return true

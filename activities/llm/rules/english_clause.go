@@ -76,6 +76,11 @@ func predicate(rest []word) statement {
 		return intention(rest)
 	case "want", "wanted", "hope", "aim":
 		return wish(rest)
+	case "remember":
+		if strings.HasSuffix(first(rest), "ing") {
+			return object(circumstance, rest[1:])
+		}
+		return nothing
 	case "don't":
 		if v := first(rest); likes[v] || v == "eat" || v == "drink" || v == "own" || v == "drive" {
 			return object(taste, rest[1:])
@@ -84,10 +89,12 @@ func predicate(rest []word) statement {
 	}
 	switch {
 	case likes[verb]:
-		if first(rest) == "the" && (verb == "like" || !concrete(rest, false)) || leansOnTalk(rest) {
+		if first(rest) == "the" && verb != "enjoy" && (verb == "like" || !concrete(rest, false, true)) || leansOnTalk(rest) {
 			return nothing
 		}
 		return object(taste, rest)
+	case staying[verb]:
+		return lasting(object(circumstance, rest))
 	case modals[verb], ofMind[verb], notVerbs[verb], len(verb) < 2:
 		return nothing
 	case habit:
@@ -97,15 +104,20 @@ func predicate(rest []word) statement {
 	}
 }
 
+func lasting(st statement) statement {
+	st.lasting = true
+	return st
+}
+
 // participle reports whether a word after "have" tells what was done.
 func participle(w string) bool {
-	return !ofMind[w] && (len(w) > 4 && (strings.HasSuffix(w, "ed") || strings.HasSuffix(w, "en")) || irregular[w])
+	return !ofMind[w] && (len(w) > 3 && (strings.HasSuffix(w, "ed") || strings.HasSuffix(w, "en")) || irregular[w])
 }
 
 // object returns st unless what follows the verb is a bare pronoun, or the talk itself.
 func object(st statement, rest []word) statement {
 	rest = bare(rest)
-	it := first(rest) == "it" && (dated(rest) || has(rest, life) || has(rest, set("my our")))
+	it := first(rest) == "it" && (dated(rest) || has(rest, life) || has(rest, owners))
 	if len(rest) == 0 || pointers[first(rest)] && !it || has(upTo(3, rest), addressee) || has(upTo(6, rest), ofTalk) {
 		return nothing
 	}
@@ -124,6 +136,8 @@ func being(rest []word) statement {
 		return intention(after)
 	case w == "hoping", w == "aiming", w == "going" && first(after) == "to":
 		return wish(after)
+	case w == "thinking", w == "considering":
+		return considered(after)
 	case len(w) > 4 && strings.HasSuffix(w, "ing") && !ofMind[w]:
 		return object(circumstance, after)
 	case w == "a", w == "an", w == "the":
@@ -133,7 +147,7 @@ func being(rest []word) statement {
 		case faint[kind]:
 			return nothing
 		}
-		return circumstance
+		return lasting(circumstance)
 	case states[w], '0' <= w[0] && w[0] <= '9':
 		return circumstance
 	default:
@@ -143,8 +157,21 @@ func being(rest []word) statement {
 
 // happened reads what follows "I was".
 func happened(rest []word) statement {
+	rest = bare(rest)
+	if first(rest) == "thinking" {
+		return considered(rest[1:])
+	}
 	if w := first(rest); w == "a" || w == "an" || states[w] || strings.HasSuffix(w, "ed") && !ofMind[w] {
 		return circumstance
+	}
+	return nothing
+}
+
+// considered reads what follows "I am thinking": what is the speaker's own is so, whatever becomes of the
+// thought.
+func considered(rest []word) statement {
+	if has(rest, set("my")) && !leansOnTalk(rest) && concrete(rest, false, false) {
+		return intent
 	}
 	return nothing
 }
@@ -165,14 +192,18 @@ func perfect(rest []word) statement {
 		v := first(after)
 		switch {
 		case v == "trying":
-			return intent
+			return lasting(intent)
+		case v == "thinking", v == "considering":
+			return considered(after[1:])
 		case strings.HasSuffix(v, "ing") && !ofMind[v]:
-			return object(behavior, after[1:])
-		case prepositions[v]:
+			return lasting(object(behavior, after[1:]))
+		case prepositions[v], participle(v):
 			return circumstance
 		}
 		return nothing
-	case participle(w):
+	case w == "started":
+		return lasting(object(behavior, after))
+	case participle(w), w == "seen":
 		return object(circumstance, after)
 	default:
 		return nothing
@@ -230,7 +261,13 @@ func infinitive(rest []word) ([]word, bool) {
 
 // leansOnTalk reports whether the words lean on what was said before.
 func leansOnTalk(words []word) bool {
-	return has(upTo(5, words), pointers) || has(upTo(5, words), ofTalk)
+	for n, w := range upTo(5, words) {
+		now := w.low == "this" && n+1 < len(words) && times[words[n+1].low]
+		if pointers[w.low] && !now || ofTalk[w.low] {
+			return true
+		}
+	}
+	return false
 }
 
 // obligation reads what follows "I need": a task when it is the speaker's own.
@@ -262,10 +299,9 @@ func taskFrom(verb []word) statement {
 	return st
 }
 
-// owned reads what follows "my": a noun, and what is said of it.
+// owned reads what follows "my" at the head of a clause.
 func owned(rest []word) statement {
-	const reach = 7
-	if len(rest) < 3 || unowning[rest[0].low] {
+	if len(rest) < 3 || unowning[rest[0].low] || has(upTo(4, rest), modals) {
 		return nothing
 	}
 	st := circumstance
@@ -275,13 +311,5 @@ func owned(rest []word) statement {
 	case "favorite", "favourite":
 		st = taste
 	}
-	for n, w := range upTo(reach, rest)[1:] {
-		if n > 0 && w.opens && !life[rest[n].low] {
-			break
-		}
-		if n+2 < len(rest) && (finite[w.low] || strings.HasSuffix(w.low, "ed")) {
-			return st
-		}
-	}
-	return nothing
+	return st
 }

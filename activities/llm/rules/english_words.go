@@ -3,6 +3,7 @@ package rules
 // The words by which an English clause in the first person is read.
 var (
 	speakers = set("i i'm i've i'll we we're we've we'll my our")
+	owners   = set("my our myself")
 	subjects = set("i i'm i've i'll i'd we we're we've we'll it it's he she they you that's there")
 	// orders open what the assistant is told to do.
 	orders = set("please can could would will imagine let's give tell make write add create generate use reply respond")
@@ -10,7 +11,7 @@ var (
 	joins = set("and but so since because as though although after that which who by the way also actually anyway oh " +
 		"hi hey hello well yes no yeah ok okay plus lately recently currently today yesterday speaking however " +
 		"honestly now btw then first")
-	relatives = set("that which who")
+	coordinating = set("and that which who")
 	// supposing words open clauses that are supposed or asked.
 	supposing = set("assume asume assuming if unless whether until once suppose imagine say where how what why would " +
 		"could should had")
@@ -42,7 +43,7 @@ var (
 		"appreciate appreciated ask asking asked hear heard notice noticed realize realized looking look consider " +
 		"considering considered curious imagine suppose doubt remember forgot forget assume expect expected find found " +
 		"tell told talk talking mention mentioned suggest trust care suspect worry worried refer referring speak recall " +
-		"get gets came come seem sound end ended struggle struggling having want wants need needed let thank " +
+		"get gets came come seem sound end ended struggle struggling researching hearing want wants need needed let thank " +
 		"promise provide provided give gave given giving create created write wrote written copy copied paste pasted " +
 		"type typed click clicked send sent receive received interested excited trying craving willing read")
 	modals = set("can could would might may should shall can't cannot couldn't wouldn't won't shouldn't didn't do did " +
@@ -52,8 +53,8 @@ var (
 	irregular = set("bought built made done had kept left lost met paid put quit run sold set spent taught won worn " +
 		"begun grown flown become gone caught cut led got wanted been")
 	prepositions = set("to into a an in on at with")
-	finite       = set("is are was were has have had loves likes lives works wants needs got said gave told bought goes " +
-		"went made just recently turns always")
+	// staying verbs tell how the speaker lives.
+	staying = set("live work teach study drive commute own attend volunteer")
 
 	// pointers stand for what was said before, leaning words for what the sentence before may name.
 	pointers  = set("it this that these those them how your you what following him her")
@@ -65,7 +66,7 @@ var (
 	// unowned are what people have in the talk, and not at home.
 	unowned = set("question questions idea trouble doubt concern concerns problem problems issue issues hard difficult " +
 		"feeling no request favor thought thoughts any enough much some many never heard more one following seen " +
-		"always given text list table data dataset")
+		"always given text string list table data dataset")
 	// unowning nouns follow "my" in talk of the talk.
 	unowning = set("old new question questions point understanding guess mistake bad apologies concern concerns thought " +
 		"thoughts opinion problem request prompt next first input text essay story character mind list way code data " +

@@ -139,10 +139,9 @@ func (x *extractor) sentence(l line, s span, hits []hit) {
 	for _, h := range hits {
 		c := &x.phrases.cues[h.cue]
 		if c.kind == link {
-			if x.m.Role == schema.RoleAssistant && !x.hands || int(h.start) >= x.own {
-				continue
+			if x.hands || x.m.Role == schema.RoleUser && int(h.start) < x.own && introduced(x.m.Text, s, h) {
+				x.reference(l, s, h)
 			}
-			x.reference(l, s, h)
 			continue
 		}
 		if x.counts(c, h, s, hits) && (best == nil || c.tellsMoreThan(best)) {
@@ -184,6 +183,13 @@ func (x *extractor) sentence(l line, s span, hits []hit) {
 		return
 	}
 	x.add(e, best.kind.weight(), quoteOf(x.m.Text, x.spot, s, int(at.start)))
+}
+
+// introduced reports whether a sentence says more than where a link leads.
+func introduced(text string, s span, h hit) bool {
+	const least = 8
+	link := span{int(h.start), urlEnd(text, int(h.start), s.end)}
+	return runes(text, s)-runes(text, link) >= least
 }
 
 // pasted is the length in bytes from which a message is taken to be pasted in the main.

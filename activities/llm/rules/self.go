@@ -24,13 +24,10 @@ func (x *extractor) self(s span, sentence string) {
 		return
 	}
 	e := schema.ExtractedEntry{Type: schema.EntryFact, Category: st.category, Title: clean(sentence)}
-	if st.points {
-		// Without the sentence before, nobody knows later what a pronoun meant.
-		n := slices.Index(x.spot, s)
-		if n <= 0 {
-			return
-		}
+	if n := slices.Index(x.spot, s); st.points && n > 0 {
 		e.Content = clean(x.m.Text[x.spot[n-1].start:s.end])
+	} else if st.hangs {
+		return
 	}
 	if st.task {
 		e.Type, e.Category = schema.EntryTaskNote, ""
