@@ -107,7 +107,9 @@ func clauseStart(words []word, i int) bool {
 	if !words[i].opens {
 		join := words[i-1]
 		// "The cat and my dog" and "all that our deeds do" are no clauses of "my" and "our".
-		if !joins[join.low] || owners[words[i].low] && coordinating[join.low] && !join.opens {
+		owns := owners[words[i].low]
+		if !joins[join.low] && (owns || !times[join.low] && !contact(words, i)) ||
+			owns && coordinating[join.low] && !join.opens {
 			return false
 		}
 	}
@@ -120,6 +122,14 @@ func clauseStart(words []word, i int) bool {
 		}
 	}
 	return true
+}
+
+// contact reports whether the word opens a clause that hangs on a noun, as in "the camera I bought".
+func contact(words []word, i int) bool {
+	rest := bare(words[i+1:])
+	noun, verb := words[i-1].low, first(rest)
+	return i > 1 && words[i].low == "i" && (strings.HasSuffix(verb, "ed") || irregular[verb] || pasts[verb]) &&
+		!ofMind[verb] && !likes[verb] && !ofMind[noun] && !likes[noun] && !adverbs[noun] && !pointers[noun]
 }
 
 // clauseEnd returns where the clause that begins at the word ends: before the next subject.

@@ -76,6 +76,11 @@ func predicate(rest []word) statement {
 		return intention(rest)
 	case "want", "wanted", "hope", "aim":
 		return wish(rest)
+	case "saw", "received":
+		if dated(rest) {
+			return object(circumstance, rest)
+		}
+		return nothing
 	case "remember":
 		if strings.HasSuffix(first(rest), "ing") {
 			return object(circumstance, rest[1:])
@@ -150,6 +155,8 @@ func being(rest []word) statement {
 		return lasting(circumstance)
 	case states[w], '0' <= w[0] && w[0] <= '9':
 		return circumstance
+	case w == "with", w == "on":
+		return object(circumstance, after)
 	default:
 		return nothing
 	}
@@ -161,7 +168,7 @@ func happened(rest []word) statement {
 	if first(rest) == "thinking" {
 		return considered(rest[1:])
 	}
-	if w := first(rest); w == "a" || w == "an" || states[w] || strings.HasSuffix(w, "ed") && !ofMind[w] {
+	if w := first(rest); w == "a" || w == "an" || w == "with" || states[w] || strings.HasSuffix(w, "ed") && !ofMind[w] {
 		return circumstance
 	}
 	return nothing

@@ -10,7 +10,7 @@ var (
 	// joins stand before the subject of a clause that is stated.
 	joins = set("and but so since because as though although after that which who by the way also actually anyway oh " +
 		"hi hey hello well yes no yeah ok okay plus lately recently currently today yesterday speaking however " +
-		"honestly now btw then first")
+		"honestly now btw then first remember")
 	coordinating = set("and that which who")
 	// supposing words open clauses that are supposed or asked.
 	supposing = set("assume asume assuming if unless whether until once suppose imagine say where how what why would " +
@@ -52,6 +52,7 @@ var (
 	likes     = set("love like prefer hate dislike enjoy loved liked preferred enjoyed adore")
 	irregular = set("bought built made done had kept left lost met paid put quit run sold set spent taught won worn " +
 		"begun grown flown become gone caught cut led got wanted been")
+	pasts        = set("took wore ate drank drove flew went rode chose")
 	prepositions = set("to into a an in on at with")
 	// staying verbs tell how the speaker lives.
 	staying = set("live work teach study drive commute own attend volunteer")
