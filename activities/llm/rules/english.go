@@ -134,9 +134,12 @@ func contact(words []word, i int) bool {
 
 // clauseEnd returns where the clause that begins at the word ends: before the next subject.
 func clauseEnd(words []word, i int) int {
-	for n := i + 1; n < len(words); n++ {
-		if words[n].opens && (subjects[words[n].low] ||
-			joins[words[n].low] && n+1 < len(words) && subjects[words[n+1].low]) {
+	for n := i + 2; n < len(words); n++ {
+		switch {
+		case !subjects[words[n].low]:
+		case words[n-1].opens && joins[words[n-1].low], linking[words[n-1].low]:
+			return n - 1
+		case words[n].opens:
 			return n
 		}
 	}

@@ -1,6 +1,9 @@
 package rules
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // clauseOf reads a clause that begins with its subject.
 func clauseOf(clause []word) statement {
@@ -109,6 +112,7 @@ func predicate(rest []word) statement {
 	}
 }
 
+// lasting marks a statement whose verb alone says that it is no matter of a day.
 func lasting(st statement) statement {
 	st.lasting = true
 	return st
@@ -137,6 +141,8 @@ func being(rest []word) statement {
 	}
 	w, after := rest[0].low, bare(rest[1:])
 	switch {
+	case w == "planning" && (first(after) == "a" || first(after) == "an"):
+		return lasting(intention(after))
 	case w == "planning":
 		return intention(after)
 	case w == "hoping", w == "aiming", w == "going" && first(after) == "to":
@@ -177,7 +183,7 @@ func happened(rest []word) statement {
 // considered reads what follows "I am thinking": what is the speaker's own is so, whatever becomes of the
 // thought.
 func considered(rest []word) statement {
-	if has(rest, set("my")) && !leansOnTalk(rest) && concrete(rest, false, false) {
+	if mine(rest) && !leansOnTalk(rest) && concrete(rest, false, false) {
 		return intent
 	}
 	return nothing
@@ -203,7 +209,10 @@ func perfect(rest []word) statement {
 		case v == "thinking", v == "considering":
 			return considered(after[1:])
 		case strings.HasSuffix(v, "ing") && !ofMind[v]:
-			return lasting(object(behavior, after[1:]))
+			if after = bare(after[1:]); first(after) == "for" {
+				return object(behavior, after)
+			}
+			return lasting(object(behavior, after))
 		case prepositions[v], participle(v):
 			return circumstance
 		}
@@ -284,10 +293,14 @@ func obligation(rest []word) statement {
 	}
 	verb := bare(rest[1:])
 	if len(verb) < 2 || chores[first(verb)] || pointers[verb[1].low] ||
-		!has(verb, set("my myself")) && !has(verb, life) && !scheduled(verb) {
+		!mine(verb) && !has(verb, life) && !scheduled(verb) {
 		return nothing
 	}
 	return taskFrom(verb)
+}
+
+func mine(words []word) bool {
+	return slices.ContainsFunc(words, func(w word) bool { return w.low == "my" || w.low == "myself" })
 }
 
 // future reads what follows "I will": a task when it has a day.

@@ -11,6 +11,8 @@ var (
 	joins = set("and but so since because as though although after that which who by the way also actually anyway oh " +
 		"hi hey hello well yes no yeah ok okay plus lately recently currently today yesterday speaking however " +
 		"honestly now btw then first remember")
+	// linking words join clauses of one rank.
+	linking      = set("and but so since because")
 	coordinating = set("and that which who")
 	// supposing words open clauses that are supposed or asked.
 	supposing = set("assume asume assuming if unless whether until once suppose imagine say where how what why would " +
@@ -63,7 +65,7 @@ var (
 	addressee = set("you your")
 	// ofTalk are nouns of the talk itself.
 	ofTalk = set("idea ideas suggestion suggestions conversation discussion question questions topic recommendation " +
-		"recommendations tips advice response answer answers prompt sound point research thoughts way")
+		"recommendations options tips advice response answer answers prompt sound point research thoughts way")
 	// unowned are what people have in the talk, and not at home.
 	unowned = set("question questions idea trouble doubt concern concerns problem problems issue issues hard difficult " +
 		"feeling no request favor thought thoughts any enough much some many never heard more one following seen " +
