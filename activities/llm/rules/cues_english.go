@@ -82,7 +82,9 @@ func englishCues() []cue {
 func englishTasks() []cue {
 	marked := cue{kind: task, status: schema.TaskPending, title: after, place: atStart}
 	pending := cue{kind: task, status: schema.TaskPending, title: after, hands: true}
-	blocked := cue{kind: task, status: schema.TaskBlocked, title: before, blocker: after, hands: true}
+	blocked := cue{kind: task, status: schema.TaskBlocked, title: before, blocker: after}
+	waits := blocked
+	waits.hands = true
 	done := cue{kind: task, status: schema.TaskDone, title: after}
 	report := done
 	report.who, report.place, report.hands = assistant, atStart, true
@@ -104,8 +106,8 @@ func englishTasks() []cue {
 		group(pending, "we need to", "we still need to", "still need to", "still needs to", "we have to", "we must",
 			"next i will", "next, i will", "next i'll", "next, i'll", "todo"),
 		group(cue{kind: void}, "todo list", "to-do list", "todo app", "todos"),
-		group(blocked, "blocked by", "blocked on", "waiting for", "waiting on", "stuck on", "can't proceed until",
-			"cannot proceed until", "on hold until"),
+		group(blocked, "blocked by", "blocked on", "can't proceed until", "cannot proceed until", "on hold until"),
+		group(waits, "waiting for", "waiting on", "stuck on"),
 		group(cue{kind: task, status: schema.TaskBlocked, title: before, blocker: none, hands: true}, "is blocked", "is on hold"),
 		group(cue{kind: void}, "while waiting for", "without waiting for", "stop waiting for", "waiting for the server",
 			"waiting for your"),

@@ -125,7 +125,7 @@ func TestAgentAtWork(t *testing.T) {
 		{schema.RoleAssistant, "I fixed the flaky test.", schema.TaskDone, "Fix the flaky test"},
 		{schema.RoleAssistant, "Next I will port the importer.", schema.TaskPending, "port the importer"},
 		{schema.RoleAssistant, "We need to rotate the keys.", schema.TaskPending, "rotate the keys"},
-		{schema.RoleAssistant, "The deploy is blocked by the review.", schema.TaskBlocked, "The deploy"},
+		{schema.RoleAssistant, "The deploy is waiting for the review.", schema.TaskBlocked, "The deploy"},
 		{schema.RoleUser, "로그인 버그를 고쳐줘", schema.TaskPending, "로그인 버그를 고쳐줘"},
 		{schema.RoleUser, "修复登录错误", schema.TaskPending, "修复登录错误"},
 		{schema.RoleUser, "ログを追加してください。", schema.TaskPending, "ログを追加してください"},
