@@ -95,6 +95,15 @@ func predicate(rest []word) statement {
 		}
 		return nothing
 	}
+	st := told(verb, rest)
+	if habit && st == circumstance {
+		return behavior
+	}
+	return st
+}
+
+// told reads a verb that has no grammar of its own.
+func told(verb string, rest []word) statement {
 	switch {
 	case likes[verb]:
 		if first(rest) == "the" && verb != "enjoy" && (verb == "like" || !concrete(rest, false, true)) || leansOnTalk(rest) {
@@ -105,8 +114,6 @@ func predicate(rest []word) statement {
 		return lasting(object(circumstance, rest))
 	case modals[verb], ofMind[verb], notVerbs[verb], len(verb) < 2:
 		return nothing
-	case habit:
-		return object(behavior, rest)
 	default:
 		return object(circumstance, rest)
 	}

@@ -15,7 +15,7 @@ var (
 	linking      = set("and but so since because")
 	coordinating = set("and that which who")
 	// supposing words open clauses that are supposed or asked.
-	supposing = set("assume asume assuming if unless whether until once suppose imagine say where how what why would " +
+	supposing = set("assume assuming if unless whether until once suppose imagine say where how what why would " +
 		"could should had")
 
 	adverbs = set("just recently actually also really still currently finally already usually always never often " +

@@ -1,5 +1,10 @@
-// Package rules extracts memories from conversation by phrases alone: no model, no network, the
+// Package rules extracts memories from conversation by phrases and by grammar: no model, no network, the
 // same result every time. It would rather miss a memory than make one up.
+//
+// Decisions, corrections and tasks are known by phrases, and those that speak of work on a project count
+// only where an agent calls tools: in a chat they are advice, or orders to the assistant. What people tell
+// of themselves is known by who is the subject of a clause and by whether its verb tells of life or of the
+// talk. testdata/rubric.md says what is worth keeping.
 package rules
 
 import (

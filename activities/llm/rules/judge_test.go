@@ -78,7 +78,7 @@ func conversations(t *testing.T, part string) []conversation {
 	if err != nil {
 		t.Skipf("no shared data: %v", err)
 	}
-	defer f.Close()
+	defer func() { require.NoError(t, f.Close()) }()
 	zip, err := gzip.NewReader(f)
 	require.NoError(t, err)
 	var out []conversation
@@ -144,7 +144,7 @@ func TestSample(t *testing.T) {
 	})
 	f, err := os.Create(*judgeOut)
 	require.NoError(t, err)
-	defer f.Close()
+	defer func() { require.NoError(t, f.Close()) }()
 	enc := json.NewEncoder(f)
 	enc.SetEscapeHTML(false)
 	for _, it := range items[:min(*judgeN, len(items))] {
@@ -188,7 +188,7 @@ func readLines[T any](t *testing.T, path string) []T {
 	t.Helper()
 	f, err := os.Open(path)
 	require.NoError(t, err)
-	defer f.Close()
+	defer func() { require.NoError(t, f.Close()) }()
 	var out []T
 	for d := json.NewDecoder(bufio.NewReader(f)); d.More(); {
 		var v T
