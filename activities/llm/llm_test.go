@@ -69,7 +69,7 @@ func TestDefaultsAreOffline(t *testing.T) {
 	t.Parallel()
 	m, err := NewModel(t.Context(), Config{})
 	require.NoError(t, err)
-	require.Equal(t, "rules/rules-v1", m.Identity().String())
+	require.Equal(t, "rules/rules-v2", m.Identity().String())
 	e, err := NewEmbedder(t.Context(), EmbedderConfig{})
 	require.NoError(t, err)
 	require.Equal(t, "hash-v1-384", e.Version())

@@ -58,6 +58,8 @@ type cue struct {
 	place place
 	// with lists phrases of which one must stand in the same sentence; nil for none.
 	with []string
+	// hands cues speak of work on a project: they count where an agent works, and not in a chat.
+	hands bool
 	// status, title and blocker are of tasks.
 	status  schema.TaskStatus
 	title   part

@@ -8,13 +8,13 @@ import (
 
 func chineseCues() []cue {
 	contrast := []string{"不是", "而非", "不應該", "不应该", "不该", "不該"}
-	pending := cue{kind: task, status: schema.TaskPending}
-	marked := pending
+	pending := cue{kind: task, status: schema.TaskPending, hands: true}
+	marked := cue{kind: task, status: schema.TaskPending}
 	marked.title = after
 	return slices.Concat(
 		group(cue{kind: decision},
 			"我们决定", "我决定", "决定采用", "决定用", "决定使用", "决定改用", "最终决定", "最终选择", "最终选定",
-			"最终确定", "确定使用", "确定采用", "那就用", "我们就用", "咱们就用", "我们用", "我们采用", "统一使用", "统一用",
+			"最终确定", "确定使用", "确定采用", "那就用", "我们就用", "咱们就用", "我们采用", "统一使用", "统一用",
 			"就这么定", "已敲定", "敲定了", "达成一致", "决定：", "决定:",
 			"我們決定", "我決定", "決定採用", "決定用", "決定使用", "決定改用", "最終決定", "最終選擇", "最終選定",
 			"確定使用", "確定採用", "我們就用", "我們採用", "統一使用", "統一用", "就這麼定", "達成一致", "決定："),
@@ -33,10 +33,9 @@ func chineseCues() []cue {
 		group(cue{kind: correction, who: user, with: contrast}, "应该是", "應該是", "而是", "應為", "应为"),
 		group(cue{kind: void}, "是不是", "错了吗", "錯了嗎", "不对吗", "对不对", "對不對", "不对称", "不對稱"),
 		group(cue{kind: goal, who: user},
-			"我的目标", "我们的目标", "目标是", "我想要", "我想做", "我想把", "我想用", "我要做", "我打算", "我计划", "我们计划",
-			"我们打算", "我需要", "我现在需要", "我正在做", "我的目標", "我們的目標", "目標是", "我打算", "我計劃", "我們計劃",
+			"我的目标", "我们的目标", "目标是", "我打算", "我计划", "我们计划",
+			"我们打算", "我现在需要", "我正在做", "我的目標", "我們的目標", "目標是", "我打算", "我計劃", "我們計劃",
 			"我現在需要", "我正在開發", "我正在开发"),
-		group(cue{kind: void}, "我想要知道", "我需要知道", "我需要确认", "我需要確認"),
 		group(marked, "待办：", "待办:", "待辦：", "待辦:", "下一步：", "下一步:", "后续任务：", "未完成：", "未完成:"),
 		group(pending, "还需要", "還需要", "仍需", "接下来需要", "接下来要", "接下來要", "后续需要", "後續需要", "必须先",
 			"必須先", "我们需要", "我們需要", "待完成", "待处理", "待處理", "还没完成", "還沒完成", "尚未完成", "没有完成",
@@ -83,7 +82,7 @@ func chineseReports() []cue {
 }
 
 func chineseRequests() []cue {
-	ask := cue{kind: request, who: user, place: atStart, status: schema.TaskPending}
+	ask := cue{kind: request, who: user, place: atStart, hands: true, status: schema.TaskPending}
 	verbs := []string{
 		"修复", "实现", "添加", "新增", "编写", "写一个", "写个", "创建", "删除", "重构", "优化", "部署", "采集", "审查", "设计",
 		"调查", "更新", "迁移", "整理", "分析", "生成", "检查", "定位", "翻译", "汉化", "先查", "先做", "测试一下", "配置", "安装",

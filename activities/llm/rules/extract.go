@@ -1,5 +1,10 @@
-// Package rules extracts memories from conversation by phrases alone: no model, no network, the
+// Package rules extracts memories from conversation by phrases and by grammar: no model, no network, the
 // same result every time. It would rather miss a memory than make one up.
+//
+// Decisions, corrections and tasks are known by phrases, and those that speak of work on a project count
+// only where an agent calls tools: in a chat they are advice, or orders to the assistant. What people tell
+// of themselves is known by who is the subject of a clause and by whether its verb tells of life or of the
+// talk. testdata/rubric.md says what is worth keeping.
 package rules
 
 import (
@@ -7,12 +12,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"axiommind/schema"
 )
 
 // Version names the rules. It changes with every change of what they find.
-const Version = "rules-v1"
+const Version = "rules-v2"
 
 var phrases = sync.OnceValue(func() *automaton {
 	return newAutomaton(slices.Concat(englishCues(), koreanCues(), chineseCues(), japaneseCues(),
@@ -23,7 +29,7 @@ var phrases = sync.OnceValue(func() *automaton {
 // Extract returns what the messages say, in order. Messages that are not conversation are skipped.
 // Evidence refers to each message's Index, and every quote is a piece of its Text.
 func Extract(window []schema.Message) schema.Extraction {
-	x := extractor{phrases: phrases(), seen: map[string]int{}, entries: []schema.ExtractedEntry{}}
+	x := extractor{phrases: phrases(), seen: map[string]int{}, entries: []schema.ExtractedEntry{}, hands: works(window)}
 	for i := range window {
 		if window[i].Extractable() {
 			x.message(&window[i])
@@ -32,13 +38,30 @@ func Extract(window []schema.Message) schema.Extraction {
 	return schema.Extraction{Entries: x.entries}
 }
 
+// works reports whether an agent works in the window: it calls tools, whose messages are there or have
+// left gaps.
+func works(window []schema.Message) bool {
+	for i, m := range window {
+		if m.Role == schema.RoleTool || m.Kind == schema.KindToolCall || m.Kind == schema.KindToolResult ||
+			i > 0 && m.Index > window[i-1].Index+1 {
+			return true
+		}
+	}
+	return false
+}
+
 type extractor struct {
 	phrases *automaton
 	entries []schema.ExtractedEntry
 	// seen maps what an entry says to its place, so that saying it again adds evidence only.
 	seen map[string]int
 
-	m    *schema.Message
+	// hands is true where an agent works, and not only talks.
+	hands bool
+
+	m *schema.Message
+	// own is where what the writer of the message says for itself ends, and what it hands over begins.
+	own  int
 	hits []hit
 	rest []hit
 	spot []span
@@ -47,11 +70,11 @@ type extractor struct {
 }
 
 func (x *extractor) message(m *schema.Message) {
-	x.m = m
-	x.hits = x.phrases.find(m.Text, x.hits[:0])
-	if len(x.hits) == 0 && !strings.Contains(m.Text, "[ ] ") && !strings.Contains(m.Text, "] ") {
-		return
+	x.m, x.own = m, len(m.Text)
+	if m.Role == schema.RoleUser {
+		x.own = ownWords(m.Text, x.hands)
 	}
+	x.hits = x.phrases.find(m.Text, x.hits[:0])
 	slices.SortStableFunc(x.hits, func(a, b hit) int { return cmp.Compare(a.start, b.start) })
 	x.rest = x.hits
 	x.section = ""
@@ -74,8 +97,6 @@ func (x *extractor) line(l line) {
 	case x.section != "" && l.bullet:
 		x.listed(l, hits, x.section)
 		return
-	case !slices.ContainsFunc(hits, x.states):
-		return
 	}
 	x.spot = sentences(x.m.Text, l, x.spot[:0])
 	for _, s := range x.spot {
@@ -85,16 +106,8 @@ func (x *extractor) line(l line) {
 				of = append(of, h)
 			}
 		}
-		if slices.ContainsFunc(of, x.states) {
-			x.sentence(l, s, x.unvoided(of))
-		}
+		x.sentence(l, s, x.unvoided(of))
 	}
-}
-
-// states reports whether a cue says something by itself.
-func (x *extractor) states(h hit) bool {
-	c := &x.phrases.cues[h.cue]
-	return c.kind == link || c.kind.weight() > 0
 }
 
 // within takes the hits of a line off the rest.
@@ -131,17 +144,23 @@ func (x *extractor) sentence(l line, s span, hits []hit) {
 	for _, h := range hits {
 		c := &x.phrases.cues[h.cue]
 		if c.kind == link {
-			x.reference(l, s, h)
+			if x.hands || x.m.Role == schema.RoleUser && int(h.start) < x.own && introduced(x.m.Text, s, h) {
+				x.reference(l, s, h)
+			}
 			continue
 		}
 		if x.counts(c, h, s, hits) && (best == nil || c.tellsMoreThan(best)) {
 			best, at = c, h
 		}
 	}
-	if best == nil || l.heading {
+	if l.heading {
 		return
 	}
 	sentence := x.m.Text[s.start:s.end]
+	if best == nil {
+		x.self(s, sentence)
+		return
+	}
 	if asks(sentence) && best.kind != request {
 		return
 	}
@@ -171,6 +190,13 @@ func (x *extractor) sentence(l line, s span, hits []hit) {
 	x.add(e, best.kind.weight(), quoteOf(x.m.Text, x.spot, s, int(at.start)))
 }
 
+// introduced reports whether a sentence says more than where a link leads.
+func introduced(text string, s span, h hit) bool {
+	const least = 8
+	link := span{int(h.start), urlEnd(text, int(h.start), s.end)}
+	return runes(text, s)-runes(text, link) >= least
+}
+
 // pasted is the length in bytes from which a message is taken to be pasted in the main.
 const pasted = 2000
 
@@ -179,10 +205,19 @@ func (x *extractor) counts(c *cue, h hit, s span, hits []hit) bool {
 	if c.kind.weight() == 0 {
 		return false
 	}
+	sentence := x.m.Text[s.start:s.end]
+	if c.hands && !x.hands {
+		return false
+	}
+	if c.kind == correction && !x.hands && !contrasts(sentence) {
+		return false
+	}
+	if int(h.start) >= x.own && c.kind != correction && c.kind != decision && c.kind != task {
+		return false
+	}
 	if c.who == user && x.m.Role != schema.RoleUser || c.who == assistant && x.m.Role != schema.RoleAssistant {
 		return false
 	}
-	sentence := x.m.Text[s.start:s.end]
 	if quoted(x.m.Text[s.start:h.start]) {
 		return false
 	}
@@ -200,7 +235,10 @@ func (x *extractor) counts(c *cue, h hit, s span, hits []hit) bool {
 		return false
 	}
 	switch c.kind {
-	case decision, goal, task:
+	case task:
+		// A report that ends with a colon speaks of what follows in the message.
+		return !x.near(h, hits) && (c.status != schema.TaskDone || !strings.HasSuffix(strings.TrimRight(sentence, "* "), ":"))
+	case decision, goal:
 		return !x.near(h, hits)
 	case request:
 		// A long message is mostly pasted: what is asked for stands at its beginning.
@@ -208,6 +246,17 @@ func (x *extractor) counts(c *cue, h hit, s span, hits []hit) bool {
 	default:
 		return true
 	}
+}
+
+// contrasts reports whether a sentence says what is right instead of what is wrong. In other words than
+// English the cues say so themselves.
+func contrasts(sentence string) bool {
+	for _, c := range []string{" not ", "n't ", "instead of", "rather than"} {
+		if strings.Contains(sentence, c) {
+			return true
+		}
+	}
+	return strings.ContainsFunc(sentence, func(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana) })
 }
 
 // near reports whether a doubt stands anywhere in the sentence, or a negation next to the cue.

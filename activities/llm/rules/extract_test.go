@@ -50,7 +50,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// readDialogue reads messages that begin with a line "@user" or "@assistant".
+// readDialogue reads messages that begin with a line "@user", "@assistant" or "@tool".
 func readDialogue(t *testing.T, path string) []schema.Message {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -58,9 +58,13 @@ func readDialogue(t *testing.T, path string) []schema.Message {
 	var out []schema.Message
 	for _, part := range strings.Split("\n"+string(data), "\n@")[1:] {
 		role, text, _ := strings.Cut(part, "\n")
-		out = append(out, schema.Message{
+		m := schema.Message{
 			Index: len(out), Role: schema.Role(role), Kind: schema.KindText, Text: strings.TrimSuffix(text, "\n"),
-		})
+		}
+		if m.Role == schema.RoleTool {
+			m.Kind = schema.KindToolResult
+		}
+		out = append(out, m)
 	}
 	return out
 }

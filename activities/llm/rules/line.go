@@ -224,7 +224,7 @@ func closes(r rune) bool {
 func abbreviation(before string) bool {
 	word := before[strings.LastIndexAny(before, " (\t")+1:]
 	switch strings.ToLower(word) {
-	case "e.g", "i.e", "etc", "vs", "mr", "mrs", "ms", "dr", "no", "fig", "cf", "approx":
+	case "e.g", "i.e", "etc", "vs", "mr", "mrs", "ms", "dr", "st", "no", "fig", "cf", "approx":
 		return true
 	}
 	if len(word) > 3 || word == "" {

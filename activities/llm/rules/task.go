@@ -35,15 +35,24 @@ var sectionHeads = map[string]schema.TaskStatus{
 // sectionOf reports whether the line is nothing but such a head.
 func (x *extractor) sectionOf(l line) (schema.TaskStatus, bool) {
 	text := x.m.Text[l.start:l.end]
-	if len(text) > 48 || l.box != noBox {
+	if l.box != noBox {
 		return "", false
 	}
 	marked := l.heading || strings.ContainsAny(text, ":*") || strings.Contains(text, "：")
+	status, ok := headStatus(text)
+	return status, ok && marked
+}
+
+func headStatus(text string) (schema.TaskStatus, bool) {
+	const longest = 48
+	if len(text) > longest {
+		return "", false
+	}
 	head := strings.ToLower(strings.TrimFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsSymbol(r) || r != '-' && unicode.IsPunct(r)
 	}))
 	status, ok := sectionHeads[head]
-	return status, ok && marked
+	return status, ok
 }
 
 // checkbox makes a task of a line such as "[x] Write the parser".

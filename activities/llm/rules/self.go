@@ -1,0 +1,99 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"axiommind/schema"
+)
+
+// self makes an entry of what a user says of itself, of its people, things and plans.
+func (x *extractor) self(s span, sentence string) {
+	const longest = 400
+	if x.m.Role != schema.RoleUser || s.start >= x.own || utf8.RuneCountInString(sentence) > longest ||
+		quoted(x.m.Text[x.spot[0].start:s.start]) || asks(sentence) {
+		return
+	}
+	st := englishStatement(sentence)
+	if !st.says() {
+		st = tongueStatement(sentence)
+	}
+	if !st.says() {
+		return
+	}
+	e := schema.ExtractedEntry{Type: schema.EntryFact, Category: st.category, Title: clean(sentence)}
+	if n := slices.Index(x.spot, s); st.points && n > 0 {
+		e.Content = clean(x.m.Text[x.spot[n-1].start:s.end])
+	} else if st.hangs {
+		return
+	}
+	if st.task {
+		e.Type, e.Category = schema.EntryTaskNote, ""
+		e.Task = &schema.ExtractedTask{Title: clean(sentence[st.start:st.end]), Status: schema.TaskPending}
+	}
+	confidence := task.weight()
+	switch e.Category {
+	case schema.CategoryPreference:
+		confidence = preference.weight()
+	case schema.CategoryGoal:
+		confidence = goal.weight()
+	}
+	x.add(e, confidence, quoteOf(x.m.Text, x.spot, s, s.start))
+}
+
+// tongue is a language whose words stand unparted: a sentence speaks of the speaker where it opens
+// with the subject, holds a number or a word of life, and no word of the talk.
+type tongue struct {
+	subjects, life, talk []string
+}
+
+var tongues = []tongue{
+	{
+		subjects: strings.Fields("我 我们 我們 我家 我的 咱们"),
+		life: strings.Fields("住在 搬到 搬家 来自 來自 工作 上班 任职 任職 毕业 畢業 老婆 妻子 丈夫 老公 女儿 女兒 儿子 兒子 妈 媽 爸 姐 哥 弟 妹 " +
+			"朋友 同事 老板 老闆 狗 猫 貓 养了 養了 买了 買了 过敏 過敏 吃素 素食 结婚 結婚 怀孕 懷孕 生日 出生 岁 歲 每天 每周 每週 " +
+			"每年 每月 昨天 上周 上週 上个月 上個月 去年 前年 最近 刚刚 剛剛 明天 下周 下週 下个月 下個月 明年 周末 週末 " +
+			"医生 醫生 律师 律師 老师 老師 工程师 工程師 学生 學生 公司 大学 大學"),
+		talk: strings.Fields("想 觉得 覺得 认为 認為 知道 希望 问 問 需要 要 看 明白 理解 懂 说 說 能 可以 应该 應該 好奇 给我 給我 让 讓 请 請 怎么 怎麼 " +
+			"如何 什么 什麼 谢 謝 如果 假设 假設 你 您 这个 這個 上面 以下"),
+	},
+	{
+		subjects: strings.Fields("저는 전 나는 난 제가 내가 제 내 저희 우리"),
+		life: strings.Fields("살고 살아 살았 삽니다 이사 다니 일하 일해 근무 전공 졸업 아내 남편 딸 아들 엄마 어머니 아빠 아버지 언니 누나 오빠 형 동생 " +
+			"친구 강아지 고양이 키우 키워 샀 구입 알레르기 채식 비건 결혼 임신 생일 태어 매일 매주 매년 매달 어제 지난 작년 최근 " +
+			"내일 다음 내년 주말 의사 변호사 교사 개발자 엔지니어 학생 회사 대학"),
+		talk: strings.Fields("생각 궁금 모르 싶 원하 원해 필요 부탁 질문 물어 줘 주세요 주십 알려 이해 만약 라면 당신 이거 그거 위의 아래"),
+	},
+	{
+		subjects: strings.Fields("私は 僕は 俺は わたしは ぼくは 私の 僕の 私が 僕が うちの 私たちは"),
+		life: strings.Fields("住んで 住み 引っ越 働い 勤め 専攻 卒業 妻 夫 娘 息子 母 父 姉 兄 弟 妹 友 犬 猫 飼って 買いました 買った アレルギー " +
+			"ベジタリアン ヴィーガン 結婚 妊娠 誕生日 生まれ 毎日 毎週 毎年 毎月 昨日 先週 先月 去年 最近 明日 来週 来月 来年 週末 医者 弁護士 教師 " +
+			"エンジニア 学生 会社 大学"),
+		talk: strings.Fields("思 知りたい たい 欲しい ください 下さい 教えて 質問 わから 分から お願い もし あなた 上の 以下"),
+	},
+}
+
+func tongueStatement(sentence string) statement {
+	for _, t := range tongues {
+		for _, subject := range t.subjects {
+			at := strings.Index(sentence, subject)
+			if at < 0 || !opens(sentence[:at]) {
+				continue
+			}
+			rest := sentence[at+len(subject):]
+			if unspaced := isHangul(subject) && !strings.HasPrefix(rest, " "); unspaced || containsAny(rest, t.talk) {
+				continue
+			}
+			if containsAny(rest, t.life) || strings.ContainsFunc(rest, unicode.IsDigit) {
+				return circumstance
+			}
+		}
+	}
+	return nothing
+}
+
+func containsAny(s string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
+}

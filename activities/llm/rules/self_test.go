@@ -1,0 +1,173 @@
+package rules
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/schema"
+)
+
+func TestWhatPeopleSayOfThemselves(t *testing.T) {
+	t.Parallel()
+	const (
+		circumstance = schema.CategoryContext
+		habit        = schema.CategoryBehavior
+		taste        = schema.CategoryPreference
+		goal         = schema.CategoryGoal
+	)
+	tests := map[string]string{
+		"I'm a vegetarian.":                                                    circumstance,
+		"I just moved to Berlin.":                                              circumstance,
+		"By the way, my daughter's birthday is in May.":                        circumstance,
+		"I work as a nurse at St. Mary's, and I'm looking for a snack recipe.": circumstance,
+		"I’ve got three cats.":                                                 circumstance,
+		"I have an antique tea set from my cousin Rachel.":                     circumstance,
+		"I was diagnosed with bronchitis on March 3rd.":                        circumstance,
+		"We bought a 2015 Toyota last month.":                                  circumstance,
+		"I'm allergic to peanuts, so no satay.":                                circumstance,
+		"I've been taking yoga classes on Wednesdays.":                         habit,
+		"I usually take the 7:15 bus to work.":                                 habit,
+		"I love seafood.":                                                      taste,
+		"My favorite band is Radiohead.":                                       taste,
+		"I'm planning a trip to Japan in March.":                               goal,
+		"I want to learn Spanish.":                                             goal,
+		"I've been trying to cut sugar from my diet.":                          goal,
+		"저는 지난달에 베를린으로 이사했어요.":                                                 circumstance,
+		"제 딸 생일은 5월 3일이에요.":                                                    circumstance,
+		"저는 땅콩 알레르기가 있습니다.":                                                    circumstance,
+		"我住在柏林。":                                                               circumstance,
+		"我女儿的生日是五月三号。":                                                         circumstance,
+		"对了，我对花生过敏。":                                                           circumstance,
+		"我們去年買了一輛車。":                                                           circumstance,
+		"私は先月ベルリンに引っ越しました。":                                                    circumstance,
+		"私の娘の誕生日は5月3日です。":                                                      circumstance,
+		"僕はピーナッツアレルギーがあります。":                                                   circumstance,
+	}
+	for text, category := range tests {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			got := Extract(say(schema.RoleUser, text)).Entries
+			require.Len(t, got, 1)
+			require.Equal(t, schema.EntryFact, got[0].Type)
+			require.Equal(t, category, got[0].Category)
+			require.Equal(t, text, got[0].Title)
+			require.Empty(t, Extract(say(schema.RoleAssistant, text)).Entries, "said by the assistant")
+		})
+	}
+}
+
+func TestPassingTalk(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"I'd like to ask about the best way to store my bread.",
+		"Now write one in the style of Hemingway.",
+		"Add 5 more like this.",
+		"Can you help me find a recipe for my dog?",
+		"I love that idea, I'll definitely check it out on Monday.",
+		"I like your suggestions for Berlin.",
+		"I think I'll go with the second one.",
+		"I'm looking for a restaurant in Berlin.",
+		"I was wondering if you know Radiohead.",
+		"I never knew Berlin had so many lakes.",
+		"I want to make sure my tires are properly inflated.",
+		"If I moved to Berlin in May, what would I need?",
+		"I have a question about my taxes.",
+		"I want you to act as my doctor. I have three cats.",
+		"Write a letter to my landlord. I moved to Berlin in May.",
+		"Fix the grammar of this:\nI live in Berlin with three cats.",
+		"She said \"I live in Berlin\".",
+		"The charge is I = 1000 A.",
+		"Our goal is to determine whether A influences B.",
+		"저는 베를린이 궁금해요.", "저는 3일 동안 여행하고 싶어요.", "영어로 작성해주세요.",
+		"我想知道柏林的大学怎么样。", "我觉得去年更好。", "帮我写一个故事。",
+		"私は大学について知りたいです。", "3つ追加してください。",
+	} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			require.Empty(t, Extract(say(schema.RoleUser, text)).Entries)
+		})
+	}
+}
+
+func TestAdviceIsNoTask(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"- **Improved accuracy**: the approach was shown to work well.",
+		"- Optimize your profile: add a photo.",
+		"Remember, the goal is to have fun.",
+		"First, we need to convert the table.",
+		"Let's use the formula for heat.",
+		"Once the bread is done, let it cool.",
+		"I've updated the list:\n- bread\n- milk",
+		"Before making a final decision, read the reviews.",
+		"See https://example.com/bread for more.",
+		"먼저 표를 변환해야 합니다.", "我们需要先转换表格。", "表を変換する必要があります。",
+	} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			require.Empty(t, Extract(say(schema.RoleAssistant, text)).Entries)
+		})
+	}
+}
+
+// TestAgentAtWork holds the words that are talk in a chat and reports where tools are called.
+func TestAgentAtWork(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		role   schema.Role
+		text   string
+		status schema.TaskStatus
+		title  string
+	}{
+		{schema.RoleUser, "Fix the flaky test", schema.TaskPending, "Fix the flaky test"},
+		{schema.RoleAssistant, "Added retry logic to the client.", schema.TaskDone, "Add retry logic to the client"},
+		{schema.RoleAssistant, "I fixed the flaky test.", schema.TaskDone, "Fix the flaky test"},
+		{schema.RoleAssistant, "Next I will port the importer.", schema.TaskPending, "port the importer"},
+		{schema.RoleAssistant, "We need to rotate the keys.", schema.TaskPending, "rotate the keys"},
+		{schema.RoleAssistant, "The deploy is waiting for the review.", schema.TaskBlocked, "The deploy"},
+		{schema.RoleUser, "로그인 버그를 고쳐줘", schema.TaskPending, "로그인 버그를 고쳐줘"},
+		{schema.RoleUser, "修复登录错误", schema.TaskPending, "修复登录错误"},
+		{schema.RoleUser, "ログを追加してください。", schema.TaskPending, "ログを追加してください"},
+	}
+	for _, tc := range tests {
+		t.Run(tc.text, func(t *testing.T) {
+			t.Parallel()
+			chat := say(tc.role, tc.text, "ok")
+			require.Empty(t, tasks(chat), "in a chat")
+			gap := say(tc.role, tc.text, "ok")
+			gap[1].Index = 5
+			got := tasks(gap)
+			require.Len(t, got, 1, "where the calls of tools left a gap")
+			require.Equal(t, tc.status, got[0].Status)
+			require.Equal(t, tc.title, got[0].Title)
+		})
+	}
+}
+
+func tasks(window []schema.Message) []*schema.ExtractedTask {
+	var out []*schema.ExtractedTask
+	for _, e := range Extract(window).Entries {
+		if e.Task != nil {
+			out = append(out, e.Task)
+		}
+	}
+	return out
+}
+
+func TestOwnTasks(t *testing.T) {
+	t.Parallel()
+	got := Extract(say(schema.RoleUser, "I need to pick up my dry cleaning, and I have no idea when.")).Entries
+	require.Len(t, got, 1)
+	require.Equal(t, schema.EntryTaskNote, got[0].Type)
+	require.Equal(t, "pick up my dry cleaning", got[0].Task.Title)
+	require.Equal(t, schema.TaskPending, got[0].Task.Status)
+}
+
+func TestPronounsBringTheSentenceBefore(t *testing.T) {
+	t.Parallel()
+	got := Extract(say(schema.RoleUser, "The bike is great. I bought it in May from my uncle.")).Entries
+	require.Len(t, got, 1)
+	require.Equal(t, "The bike is great. I bought it in May from my uncle.", got[0].Content)
+	require.Empty(t, Extract(say(schema.RoleUser, "I bought it in May from my uncle.")).Entries, "nobody knows what")
+}
