@@ -31,7 +31,7 @@ func englishCues() []cue {
 		group(cue{kind: decision},
 			"we decided", "we've decided", "we have decided",
 			"we agreed to", "we agreed on", "we agreed that", "we settled on", "we chose", "we've chosen",
-			"we have chosen", "we picked", "the decision is", "the decision was"),
+			"we have chosen", "we picked", "the decision is to", "the decision was to"),
 		group(cue{kind: decision, place: atStart}, "decision:", "decided:", "final decision:"),
 		group(cue{kind: decision, hands: true},
 			"i decided", "i've decided", "i have decided", "let's use", "let us use", "let's go with", "let's switch to", "let's stick with", "we'll use",

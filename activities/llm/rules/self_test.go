@@ -101,7 +101,7 @@ func TestAdviceIsNoTask(t *testing.T) {
 		"Once the bread is done, let it cool.",
 		"I've updated the list:\n- bread\n- milk",
 		"Before making a final decision, read the reviews.",
-		"See https://example.com/bread for more.",
+		"See https://example.com/bread for more.", "In the end, the decision is yours.",
 		"먼저 표를 변환해야 합니다.", "我们需要先转换表格。", "表を変換する必要があります。",
 	} {
 		t.Run(text, func(t *testing.T) {
