@@ -15,6 +15,11 @@ const (
 	BuildUnchanged BuildStatus = "unchanged"
 )
 
+// BuildStatuses are those that are stored.
+func BuildStatuses() []BuildStatus {
+	return []BuildStatus{BuildRunning, BuildSuccess, BuildPartial, BuildEmpty, BuildFailed}
+}
+
 // Completed reports whether the build did all there was to do for its content and extractor.
 func (s BuildStatus) Completed() bool {
 	return s == BuildSuccess || s == BuildPartial || s == BuildEmpty

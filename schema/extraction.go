@@ -14,10 +14,15 @@ const (
 	EntryReference EntryType = "reference"
 )
 
+// EntryTypes are all there are.
+func EntryTypes() []EntryType {
+	return []EntryType{EntryFact, EntryDecision, EntryInsight, EntryTaskNote, EntryReference}
+}
+
 // Stage says how far an entry or entity has graduated.
 type Stage string
 
-// Stages, in order.
+// The stages, in order.
 const (
 	StageRaw       Stage = "raw"
 	StageWorking   Stage = "working"
@@ -25,6 +30,11 @@ const (
 	StageVerified  Stage = "verified"
 	StageCertified Stage = "certified"
 )
+
+// Stages are all there are, in order.
+func Stages() []Stage {
+	return []Stage{StageRaw, StageWorking, StageCandidate, StageVerified, StageCertified}
+}
 
 // Status says whether an entry or entity still counts.
 type Status string
@@ -59,6 +69,11 @@ const (
 	TaskCancelled  TaskStatus = "cancelled"
 )
 
+// TaskStatuses are all there are.
+func TaskStatuses() []TaskStatus {
+	return []TaskStatus{TaskPending, TaskInProgress, TaskBlocked, TaskDone, TaskCancelled}
+}
+
 // TaskPriority ranks a task.
 type TaskPriority string
 
@@ -69,6 +84,11 @@ const (
 	PriorityHigh     TaskPriority = "high"
 	PriorityCritical TaskPriority = "critical"
 )
+
+// TaskPriorities are all there are, from the lowest.
+func TaskPriorities() []TaskPriority {
+	return []TaskPriority{PriorityLow, PriorityMedium, PriorityHigh, PriorityCritical}
+}
 
 // Extraction is what a model returns for one window of a session: the JSON schema is
 // ExtractionSchema.

@@ -49,7 +49,7 @@ func (k SessionKey) Validate() error {
 
 // Validate reports what of the scope can't be a name. The agent may be empty.
 func (s Scope) Validate() error {
-	return cmp.Or(requireName("project", s.Project), requireName("user", s.User), validName("agent", s.Agent))
+	return cmp.Or(requireName("project", s.Project), requireName("user", s.User), CheckName("agent", s.Agent))
 }
 
 // ParseSessionStream returns the session of the stream. It accepts exactly what [SessionKey.Stream]
@@ -149,10 +149,11 @@ func requireName(field, name string) error {
 	if name == "" {
 		return fmt.Errorf("%s is empty", field)
 	}
-	return validName(field, name)
+	return CheckName(field, name)
 }
 
-func validName(field, name string) error {
+// CheckName reports why a value can be no name of a field, empty ones aside.
+func CheckName(field, name string) error {
 	if len(name) > MaxNameBytes {
 		return fmt.Errorf("%s %.40q… has %d bytes, more than %d", field, name, len(name), MaxNameBytes)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,37 +20,53 @@ func (a *app) buildsListCommand(f *pflag.FlagSet) func(context.Context, []string
 	f.StringVar(&filter.User, "user", "", "builds of one user (default: all)")
 	f.StringVar(&filter.Agent, "agent", "", "builds of one agent (default: all)")
 	f.StringVar(&filter.SessionID, "session", "", "builds of one session")
-	f.StringVar(&filter.Status, "status", "", "running, success, partial, empty or failed")
-	f.IntVar(&filter.Limit, "limit", 20, "how many, the latest first")
+	f.StringVar((*string)(&filter.Status), "status", "", "running, success, partial, empty or failed")
+	var p page
+	p.add(f, defaultPage, maxPage, "the latest first")
 	return func(ctx context.Context, _ []string) error {
-		if filter.Limit < 1 {
-			return usagef("--limit %d: want at least 1", filter.Limit)
+		if err := cmp.Or(p.check(), oneOfOrNone("status", filter.Status, schema.BuildStatuses())); err != nil {
+			return err
 		}
 		conn, err := a.clickHouse(ctx)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = conn.Close() }()
+		filter.Limit, filter.Offset = p.ask(), p.offset
 		runs, err := build.List(ctx, conn, filter)
 		if err != nil {
 			return err
 		}
-		return a.print(runs, func(w io.Writer) error {
-			if len(runs) == 0 {
-				_, err := fmt.Fprintln(w, "no builds yet; process a transcript with: starter process FILE")
-				return err
-			}
-			t := newTable(w, "build", "session", "project", "status", "started", "took", "entries", "failed at")
-			for _, r := range runs {
-				t.AppendRow([]any{
-					r.BuildID[:8], oneLine(r.SessionID, 40), r.Project, r.Status, when(r.StartedAt), took(r),
-					r.Counts.Entries, r.FailedStep,
-				})
-			}
-			t.Render()
-			return nil
+		return list(a, &p, runs, noBuilds(filter), printBuilds)
+	}
+}
+
+// noBuilds says that there are none, and none of what.
+func noBuilds(f build.Filter) string {
+	var b strings.Builder
+	for _, part := range []struct{ name, value string }{
+		{" of session", f.SessionID}, {" in project", f.Project}, {" with status", string(f.Status)},
+	} {
+		if part.value != "" {
+			say(&b, "%s %s", part.name, part.value)
+		}
+	}
+	if b.Len() == 0 {
+		return "no builds yet; process a transcript with: starter process FILE"
+	}
+	return "no build" + b.String()
+}
+
+func printBuilds(w io.Writer, runs []build.Run) error {
+	t := newTable(w, "build", "session", "project", "status", "started", "took", "entries", "failed at")
+	for _, r := range runs {
+		t.AppendRow([]any{
+			short(r.BuildID), oneLine(r.SessionID, 40), oneLine(r.Project, 40), r.Status, when(r.StartedAt), took(r),
+			r.Counts.Entries, r.FailedStep,
 		})
 	}
+	t.Render()
+	return nil
 }
 
 func took(r build.Run) string {
@@ -80,22 +97,22 @@ func (a *app) buildsShowCommand(*pflag.FlagSet) func(context.Context, []string) 
 func printBuild(w io.Writer, d build.Detail) error {
 	c, r := d.Counts, d.Run
 	var b strings.Builder
-	fmt.Fprintf(&b, "build      %s (no. %d of session %s)\n", r.BuildID, r.Ordinal, r.SessionID)
-	fmt.Fprintf(&b, "project    %s\nstatus     %s\n", r.Project, r.Status)
+	say(&b, "build      %s (no. %d of session %s)\n", r.BuildID, r.Ordinal, r.SessionID)
+	say(&b, "project    %s\nstatus     %s\n", r.Project, r.Status)
 	if r.Status == schema.BuildFailed {
-		fmt.Fprintf(&b, "failed at  %s: %s\n", r.FailedStep, r.Error)
+		say(&b, "failed at  %s: %s\n", r.FailedStep, r.Error)
 	}
-	fmt.Fprintf(&b, "source     %s (%s, %d bytes)\n", r.Source.URI, r.Source.Format, r.Source.Bytes)
-	fmt.Fprintf(&b, "made with  %s, %s, idris2 %s\n", r.ExtractorModel, r.EmbeddingVersion, r.IdrisVersion)
-	fmt.Fprintf(&b, "took       %s, from %s\n", took(r), when(r.StartedAt))
-	fmt.Fprintf(&b, "messages   %d, %d of them new; %d lines mended or left out\n", c.Messages, c.NewMessages, c.SkippedLines)
-	fmt.Fprintf(&b, "windows    %d, %d of them quarantined\n", c.Windows, c.Quarantined)
-	fmt.Fprintf(&b, "entries    %d, %d of them new, %d with aligned evidence; %d items rejected\n",
+	say(&b, "source     %s (%s, %d bytes)\n", r.Source.URI, r.Source.Format, r.Source.Bytes)
+	say(&b, "made with  %s, %s, idris2 %s\n", r.ExtractorModel, r.EmbeddingVersion, r.IdrisVersion)
+	say(&b, "took       %s, from %s\n", took(r), when(r.StartedAt))
+	say(&b, "messages   %d, %d of them new; %d lines mended or left out\n", c.Messages, c.NewMessages, c.SkippedLines)
+	say(&b, "windows    %d, %d of them quarantined\n", c.Windows, c.Quarantined)
+	say(&b, "entries    %d, %d of them new, %d with aligned evidence; %d items rejected\n",
 		c.Entries, c.NewEntries, c.AlignedEntries, c.Rejected)
-	fmt.Fprintf(&b, "vectors    %d, %d failed\n", c.Indexed, c.IndexFailed)
-	fmt.Fprintf(&b, "model      %d calls, %d tokens in, %d out", r.Usage.Calls, r.Usage.InputTokens, r.Usage.OutputTokens)
+	say(&b, "vectors    %d, %d failed\n", c.Indexed, c.IndexFailed)
+	say(&b, "model      %d calls, %d tokens in, %d out", r.Usage.Calls, r.Usage.InputTokens, r.Usage.OutputTokens)
 	if r.Usage.CostUSD > 0 {
-		fmt.Fprintf(&b, ", $%.4f", r.Usage.CostUSD)
+		say(&b, ", $%.4f", r.Usage.CostUSD)
 	}
 	b.WriteString("\n\n")
 	if _, err := io.WriteString(w, b.String()); err != nil {
@@ -115,10 +132,10 @@ func printBuild(w io.Writer, d build.Detail) error {
 
 // printProblems lists what was lost, item by item, with its reason.
 func printProblems(w io.Writer, d build.Detail) error {
+	var b strings.Builder
 	for _, p := range d.Problems {
-		if _, err := fmt.Fprintf(w, "%s: %s\n", p.Where, oneLine(p.Reason, 200)); err != nil {
-			return err
-		}
+		say(&b, "%s: %s\n", p.Where, oneLine(p.Reason, 200))
 	}
-	return nil
+	_, err := io.WriteString(w, b.String())
+	return err
 }

@@ -341,7 +341,7 @@ func TestProcessAndShow(t *testing.T) {
 	require.Contains(t, list.out, "success")
 	build := decode[map[string]any](t, c.run("builds", "show", first[0].Result.BuildID, "-o", "json"))
 	require.Equal(t, "success", build["status"])
-	require.Contains(t, c.run("builds", "list", "--session", "nobody's").out, "no builds yet")
+	require.Contains(t, c.run("builds", "list", "--session", "nobody's").out, "no build of session nobody's")
 	require.Contains(t, c.run("search", "x", "--project", "nobody's").out, "nothing found in project nobody's")
 
 	for _, command := range []string{"tasks", "blocked"} {
@@ -383,7 +383,7 @@ func TestProcessDirectory(t *testing.T) {
 	require.Equal(t, 2, strings.Count(o.out, "success"))
 	named := c.process(dir, "--session", "one")
 	require.Equal(t, exitUsage, named.code)
-	require.Contains(t, named.err, "--session names one session, but "+dir+" holds 2")
+	require.Contains(t, named.err, fmt.Sprintf("--session names one session, but %q holds 2", dir))
 }
 
 // A key that the provider refuses ends the build at once: it is asked once, and the variable named.

@@ -13,12 +13,18 @@ import (
 	"axiommind/worker/service"
 )
 
+// How long a server may take to come up unless the configuration says.
+const (
+	patience       = 10 * time.Second
+	doctorPatience = 3 * time.Second
+)
+
 func (a *app) clickHouse(ctx context.Context) (driver.Conn, error) {
 	logger, err := a.waitLogger()
 	if err != nil {
 		return nil, err
 	}
-	conn, err := service.ConnectClickHouse(ctx, a.shortConfig(), logger)
+	conn, err := service.ConnectClickHouse(ctx, a.cfg, logger)
 	if err != nil {
 		return nil, notUp(err)
 	}
@@ -30,7 +36,7 @@ func (a *app) temporal(ctx context.Context) (client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := service.ConnectTemporal(ctx, a.shortConfig(), logger)
+	c, err := service.ConnectTemporal(ctx, a.cfg, logger)
 	if err != nil {
 		return nil, notUp(err)
 	}
@@ -38,7 +44,7 @@ func (a *app) temporal(ctx context.Context) (client.Client, error) {
 }
 
 func (a *app) weaviate(ctx context.Context) (*vector.Client, error) {
-	c, err := service.ConnectWeaviate(ctx, a.shortConfig())
+	c, err := service.ConnectWeaviate(ctx, a.cfg)
 	if err != nil {
 		return nil, notUp(err)
 	}
@@ -48,13 +54,6 @@ func (a *app) weaviate(ctx context.Context) (*vector.Client, error) {
 // notUp tells what to do when a server is not there.
 func notUp(err error) error {
 	return fmt.Errorf("%w\nIs it up? Start everything with: go run ./deploy/local up", err)
-}
-
-// shortConfig is the configuration with a person's patience.
-func (a *app) shortConfig() service.Config {
-	cfg := a.cfg
-	cfg.ConnectTimeout = min(cfg.ConnectTimeout, 10*time.Second)
-	return cfg
 }
 
 // waitLogger returns the logger that tells a person which server is waited for.

@@ -35,16 +35,19 @@ func (a *app) doctorCommand(*pflag.FlagSet) func(context.Context, []string) erro
 	return func(ctx context.Context, _ []string) error {
 		checks := a.diagnose(ctx)
 		err := a.print(checks, func(w io.Writer) error {
+			var b strings.Builder
 			for _, c := range checks {
-				mark, mend := "ok", ""
+				mark := "ok"
 				if !c.OK {
-					mark, mend = "!!", "\n   → "+c.Mend
+					mark = "!!"
 				}
-				if _, err := fmt.Fprintf(w, "%s  %-18s %s%s\n", mark, c.Name, c.Note, mend); err != nil {
-					return err
+				say(&b, "%s  %-18s %s\n", mark, c.Name, c.Note)
+				if !c.OK {
+					say(&b, "   → %s\n", c.Mend)
 				}
 			}
-			return nil
+			_, err := io.WriteString(w, b.String())
+			return err
 		})
 		if err != nil {
 			return err
@@ -63,7 +66,7 @@ func (a *app) doctorCommand(*pflag.FlagSet) func(context.Context, []string) erro
 }
 
 func (a *app) diagnose(ctx context.Context) []check {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute+3*a.cfg.ConnectTimeout)
 	defer cancel()
 	checks := a.checkClickHouse(ctx)
 	checks = append(checks, a.checkWeaviate(ctx)...)
@@ -71,14 +74,8 @@ func (a *app) diagnose(ctx context.Context) []check {
 	return append(checks, a.checkTemporal(ctx)...)
 }
 
-func (a *app) doctorConfig() service.Config {
-	cfg := a.cfg
-	cfg.ConnectTimeout = 3 * time.Second
-	return cfg
-}
-
 func bad(name string, err error, mend string) check {
-	return check{Name: name, Note: err.Error(), Mend: mend}
+	return check{Name: name, Note: reason(err), Mend: mend}
 }
 
 func (a *app) checkClickHouse(ctx context.Context) []check {
@@ -86,7 +83,7 @@ func (a *app) checkClickHouse(ctx context.Context) []check {
 	if err != nil {
 		return []check{bad("clickhouse", err, "set --log-level")}
 	}
-	conn, err := service.ConnectClickHouse(ctx, a.doctorConfig(), logger)
+	conn, err := service.ConnectClickHouse(ctx, a.cfg, logger)
 	if err != nil {
 		return []check{bad("clickhouse", err, startAll+", or set --clickhouse-dsn")}
 	}
@@ -113,7 +110,7 @@ func checkMigrations(ctx context.Context, conn driver.Conn) check {
 }
 
 func (a *app) checkWeaviate(ctx context.Context) []check {
-	c, err := service.ConnectWeaviate(ctx, a.doctorConfig())
+	c, err := service.ConnectWeaviate(ctx, a.cfg)
 	if err != nil {
 		return []check{bad("weaviate", err, startAll+", or set --weaviate-url")}
 	}
@@ -144,7 +141,7 @@ func (a *app) checkTemporal(ctx context.Context) []check {
 	if err != nil {
 		return []check{bad("temporal", err, "set --log-level")}
 	}
-	c, err := service.ConnectTemporal(ctx, a.doctorConfig(), logger)
+	c, err := service.ConnectTemporal(ctx, a.cfg, logger)
 	if err != nil {
 		return []check{bad("temporal", err, startAll+", or set --temporal-address")}
 	}

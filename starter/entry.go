@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -113,39 +112,41 @@ func lastGraphemes(s string) string {
 
 func printEntry(w io.Writer, r entry.Row, proofs []proof) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", r.Title)
+	say(&b, "%s\n\n", r.Title)
 	if r.Content != "" && r.Content != r.Title {
-		fmt.Fprintf(&b, "%s\n\n", r.Content)
+		block(&b, "  │ ", r.Content)
+		b.WriteString("\n")
 	}
 	kind := string(r.Type)
 	if r.Category != "" {
 		kind += " (" + r.Category + ")"
 	}
-	fmt.Fprintf(&b, "entry     %s\ntype      %s\nstage     %s, %s\n", r.ID, kind, r.Stage, r.Status)
+	say(&b, "entry     %s\ntype      %s\nstage     %s, %s\n", r.ID, kind, r.Stage, r.Status)
 	if t := r.Task; t != nil {
-		fmt.Fprintf(&b, "task      %s", t.Status)
+		say(&b, "task      %s", t.Status)
 		if t.Priority != "" {
-			fmt.Fprintf(&b, ", %s", t.Priority)
+			say(&b, ", %s", t.Priority)
 		}
 		if len(t.BlockedBy) > 0 {
-			fmt.Fprintf(&b, ", blocked by %s", strings.Join(t.BlockedBy, "; "))
+			say(&b, ", blocked by %s", strings.Join(t.BlockedBy, "; "))
 		}
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "from      session %s, %s\nbuild     %s\n", r.SessionID, when(r.OccurredAt), r.BuildID)
+	say(&b, "from      session %s, %s\nbuild     %s\n", r.SessionID, when(r.OccurredAt), r.BuildID)
 	for i, p := range proofs {
-		fmt.Fprintf(&b, "\nevidence %d of %d: ", i+1, len(proofs))
+		say(&b, "\nevidence %d of %d: ", i+1, len(proofs))
 		if !p.Holds {
-			fmt.Fprintf(&b, "not proven: %s\n  “%s”\n", p.Problem, p.Quote)
+			say(&b, "not proven: %s\n", p.Problem)
+			block(&b, "  │ ", "“"+p.Quote+"”")
 			continue
 		}
-		fmt.Fprintf(&b, "message %d (%s), bytes %d–%d, runes %d–%d, %s, confidence %.2f, checked against the source\n",
+		say(&b, "message %d (%s), bytes %d–%d, runes %d–%d, %s, confidence %.2f, checked against the source\n",
 			p.MessageIndex, p.Role, p.Span.ByteStart, p.Span.ByteEnd, p.Span.RuneStart, p.Span.RuneEnd, p.Method, p.Confidence)
 		if !p.Proves() {
-			fmt.Fprintf(&b, "  in doubt, proves nothing: the quote says %s\n", doubts(p.Evidence))
+			say(&b, "  in doubt, proves nothing: the quote says %s\n", doubts(p.Evidence))
 		}
 		marked := p.Before + "⟦" + p.Text + "⟧" + p.After
-		fmt.Fprintf(&b, "  │ %s\n", strings.ReplaceAll(marked, "\n", "\n  │ "))
+		block(&b, "  │ ", marked)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

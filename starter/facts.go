@@ -18,41 +18,48 @@ func (o *owner) add(f *pflag.FlagSet) {
 	f.StringVar(&o.agent, "agent", "", "agent that remembers them")
 }
 
-// facts reads what is remembered.
-func (a *app) facts(ctx context.Context, o *owner) ([]fact.Fact, error) {
+func (o *owner) String() string {
+	if o.agent == "" {
+		return "user " + o.user
+	}
+	return "user " + o.user + " by agent " + o.agent
+}
+
+// withFacts runs fn with the tables of facts.
+func (a *app) withFacts(ctx context.Context, fn func(*fact.Tables) ([]fact.Fact, error)) ([]fact.Fact, error) {
 	conn, err := a.clickHouse(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = conn.Close() }()
-	facts, err := fact.NewTables(conn).List(ctx, o.user, o.agent)
-	if facts == nil {
-		facts = []fact.Fact{}
-	}
-	return facts, err
+	return fn(fact.NewTables(conn))
 }
 
 func (a *app) factsCommand(f *pflag.FlagSet) func(context.Context, []string) error {
-	o := &owner{}
+	o, p := &owner{}, &page{}
 	o.add(f)
+	p.add(f, defaultPage, maxPage, "the oldest first")
 	return func(ctx context.Context, _ []string) error {
-		facts, err := a.facts(ctx, o)
+		if err := p.check(); err != nil {
+			return err
+		}
+		facts, err := a.withFacts(ctx, func(t *fact.Tables) ([]fact.Fact, error) {
+			return t.Page(ctx, o.user, o.agent, p.ask(), p.offset)
+		})
 		if err != nil {
 			return err
 		}
-		return a.print(facts, func(w io.Writer) error {
-			if len(facts) == 0 {
-				_, err := fmt.Fprintf(w, "nothing is remembered of user %s\n", o.user)
-				return err
-			}
-			t := newTable(w, "fact", "category", "confidence", "content", "entry")
-			for _, x := range facts {
-				t.AppendRow([]any{x.ID, x.Category, fmt.Sprintf("%.2f", x.Confidence), oneLine(x.Content, 80), x.EntryID[:min(8, len(x.EntryID))]})
-			}
-			t.Render()
-			return nil
-		})
+		return list(a, p, facts, "nothing is remembered of "+unbroken(o.String()), printFacts)
 	}
+}
+
+func printFacts(w io.Writer, facts []fact.Fact) error {
+	t := newTable(w, "fact", "category", "confidence", "content", "entry")
+	for _, x := range facts {
+		t.AppendRow([]any{x.ID, x.Category, fmt.Sprintf("%.2f", x.Confidence), oneLine(x.Content, 80), short(x.EntryID)})
+	}
+	t.Render()
+	return nil
 }
 
 func (a *app) contextCommand(f *pflag.FlagSet) func(context.Context, []string) error {
@@ -63,7 +70,7 @@ func (a *app) contextCommand(f *pflag.FlagSet) func(context.Context, []string) e
 		if *budget < 1 {
 			return usagef("--max-tokens %d: want at least 1", *budget)
 		}
-		facts, err := a.facts(ctx, o)
+		facts, err := a.withFacts(ctx, func(t *fact.Tables) ([]fact.Fact, error) { return t.List(ctx, o.user, o.agent) })
 		if err != nil {
 			return err
 		}
@@ -73,9 +80,25 @@ func (a *app) contextCommand(f *pflag.FlagSet) func(context.Context, []string) e
 			Text   string `json:"text"`
 			Tokens int    `json:"tokens"`
 		}{text, counter.Count(text)}
+		if text == "" {
+			a.emptyContext(o, len(facts), *budget)
+		}
 		return a.print(answer, func(w io.Writer) error {
+			if text == "" {
+				return nil
+			}
 			_, err := fmt.Fprintln(w, text)
 			return err
 		})
 	}
+}
+
+// emptyContext says why there is no context, where it is no part of the prompt.
+func (a *app) emptyContext(o *owner, facts, budget int) {
+	if facts == 0 {
+		_, _ = fmt.Fprintln(a.errOut, "nothing is remembered of "+unbroken(o.String()))
+		return
+	}
+	_, _ = fmt.Fprintf(a.errOut, "none of %s of %s fits in %s; raise --max-tokens\n",
+		plural(facts, "fact", "facts"), unbroken(o.String()), plural(budget, "token", "tokens"))
 }

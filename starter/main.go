@@ -10,11 +10,15 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"axiommind/activities/eventlog"
+	"axiommind/activities/llm"
+	"axiommind/schema"
 	"axiommind/worker/service"
 )
 
@@ -31,7 +35,7 @@ func main() {
 	defer stop()
 	a := &app{
 		in: os.Stdin, out: os.Stdout, errOut: os.Stderr, getenv: os.Getenv,
-		live: term.IsTerminal(int(os.Stderr.Fd())),
+		live: term.IsTerminal(int(os.Stderr.Fd())), quiet: 10 * time.Second,
 	}
 	code := a.main(ctx, os.Args[1:])
 	stop()
@@ -42,11 +46,16 @@ func main() {
 
 // app is one invocation of the program.
 type app struct {
-	in          io.Reader
+	in io.Reader
+	// out and errOut are for people: they show what could command a terminal, or hide.
 	out, errOut io.Writer
-	getenv      func(string) string
+	// exact takes what programs read, drawn what is drawn over again, both as they are.
+	exact, drawn io.Writer
+	getenv       func(string) string
 	// live is true when a person watches: progress is drawn.
-	live   bool
+	live bool
+	// quiet is how long a program that waits may print nothing, where progress is not drawn.
+	quiet  time.Duration
 	cfg    service.Config
 	output string
 }
@@ -79,33 +88,27 @@ var commands = []command{
 	{"doctor", "", "check every server and say how to mend it", (*app).doctorCommand},
 }
 
-// usageError is a mistake on the command line or in its input.
-type usageError struct{ error }
-
-func (u usageError) Unwrap() error { return u.error }
-
-// busyError says that others are at the work.
-type busyError struct{ error }
-
-func (b busyError) Unwrap() error { return b.error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
 func (a *app) main(ctx context.Context, args []string) int {
+	out, errOut := &peopleWriter{to: a.out}, &peopleWriter{to: a.errOut}
+	a.exact, a.drawn = a.out, a.errOut
+	a.out, a.errOut = out, errOut
 	err := a.run(ctx, args)
-	var usage usageError
 	var busy busyError
+	if flushErr := out.Flush(); err == nil && flushErr != nil {
+		err = fmt.Errorf("write output: %w", flushErr)
+	}
+	defer func() { _ = errOut.Flush() }()
 	switch {
 	case err == nil, errors.Is(err, pflag.ErrHelp):
 		return exitOK
-	case errors.As(err, &usage):
-		_, _ = fmt.Fprintln(a.errOut, "starter:", err)
+	case isUsage(err):
+		a.complain(err)
 		return exitUsage
 	case errors.As(err, &busy):
-		_, _ = fmt.Fprintln(a.errOut, "starter:", err)
+		a.complain(err)
 		return exitBusy
 	default:
-		_, _ = fmt.Fprintln(a.errOut, "starter:", eventlog.Readable(err))
+		a.complain(err)
 		return exitFailed
 	}
 }
@@ -123,8 +126,12 @@ func (a *app) run(ctx context.Context, args []string) error {
 	run := c.flags(a, own)
 	own.StringVarP(&a.output, "output", "o", "text", "text or json")
 	a.cfg.Flags(settings)
-	settings.Lookup("log-level").DefValue = "error"
-	a.cfg.LogLevel = "error"
+	a.cfg.LogLevel, a.cfg.ConnectTimeout = "error", patience
+	if c.name == "doctor" {
+		a.cfg.ConnectTimeout = doctorPatience
+	}
+	settings.Lookup("log-level").DefValue = a.cfg.LogLevel
+	settings.Lookup("connect-timeout").DefValue = a.cfg.ConnectTimeout.String()
 	f := pflag.NewFlagSet("starter "+c.name, pflag.ContinueOnError)
 	f.AddFlagSet(own)
 	f.AddFlagSet(settings)
@@ -136,7 +143,7 @@ func (a *app) run(ctx context.Context, args []string) error {
 		if errors.Is(err, pflag.ErrHelp) {
 			return err
 		}
-		return usageError{err}
+		return usageError{service.FlagError(err)}
 	}
 	if a.output != "text" && a.output != "json" {
 		return usagef("--output %q: want text or json", a.output)
@@ -144,10 +151,39 @@ func (a *app) run(ctx context.Context, args []string) error {
 	if err := a.cfg.Load(f, a.getenv, service.LocalConfigFile()); err != nil {
 		return usageError{err}
 	}
+	if err := oneOf("embedder", a.cfg.Embedder.Provider, []string{llm.ProviderHash, llm.ProviderGemini, llm.ProviderOpenAI}); err != nil {
+		return err
+	}
+	if _, err := service.NewLogger(a.cfg); err != nil {
+		return usageError{err}
+	}
 	if want := strings.Fields(c.arguments); len(f.Args()) != len(want) && c.name != "search" {
 		return usagef("%s takes %d argument(s), not %d: starter %s %s", c.name, len(want), len(f.Args()), c.name, c.arguments)
 	}
+	if err := checkNames(own, c, f.Args()); err != nil {
+		return err
+	}
 	return run(ctx, f.Args())
+}
+
+// checkNames refuses what can be no name and no id before any server is asked.
+func checkNames(f *pflag.FlagSet, c *command, args []string) error {
+	for _, name := range []string{"project", "user", "agent", "session"} {
+		if flag := f.Lookup(name); flag != nil {
+			if err := schema.CheckName("--"+name, flag.Value.String()); err != nil {
+				return usageError{err}
+			}
+		}
+	}
+	for i, arg := range args {
+		switch {
+		case strings.TrimSpace(arg) == "":
+			return usagef("argument %d is empty: starter %s %s", i+1, c.name, c.arguments)
+		case strings.HasPrefix(c.arguments, "ID") && (!utf8.ValidString(arg) || strings.ContainsFunc(arg, unicode.IsControl)):
+			return usagef("argument %d, %q, holds a control character", i+1, arg)
+		}
+	}
+	return nil
 }
 
 // find returns the command that the arguments begin with, and the rest of them.
@@ -183,7 +219,7 @@ func (a *app) usage() {
 	}
 	b.WriteString("\nEvery command takes --output json and -h. Settings come from flags, AXIOMMIND_… variables,\n" +
 		"or a YAML file (--config); a local stack that is up is found by itself.\n" +
-		"Exit codes: 0 done, 1 the work failed, 2 wrong use or input, nothing was started,\n" +
+		"Exit codes: 0 done, 1 the work failed or a file could not be read, 2 wrong use or input, nothing was started,\n" +
 		"3 process --no-wait found the session being processed already.\n")
 	_, _ = io.WriteString(a.out, b.String())
 }

@@ -1,23 +1,25 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"time"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/rivo/uniseg"
 )
 
 // print writes v as JSON, or lets people's text be written.
 func (a *app) print(v any, people func(w io.Writer) error) error {
 	if a.output == "json" {
-		e := json.NewEncoder(a.out)
-		e.SetIndent("", "  ")
-		e.SetEscapeHTML(false)
-		if err := e.Encode(v); err != nil {
+		if err := encode(a.exact, v); err != nil {
 			return fmt.Errorf("write output: %w", err)
 		}
 		return nil
@@ -28,8 +30,108 @@ func (a *app) print(v any, people func(w io.Writer) error) error {
 	return nil
 }
 
+// encode writes v as JSON. What a terminal would obey or not show is escaped as JSON allows anywhere in
+// a text: programs read the same.
+func encode(w io.Writer, v any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	out := make([]byte, 0, b.Len())
+	for rest := b.Bytes(); len(rest) > 0; {
+		r, n := utf8.DecodeRune(rest)
+		switch {
+		case !hidden(r):
+			out = append(out, rest[:n]...)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		rest = rest[n:]
+	}
+	_, err := w.Write(out)
+	return err
+}
+
+// say writes a line, or a part of one, of which the format is ours and the arguments are anybody's: each
+// text among them stays in its line.
+func say(b *strings.Builder, format string, args ...any) {
+	said := make([]any, len(args))
+	for i, arg := range args {
+		said[i] = inline(arg)
+	}
+	fmt.Fprintf(b, format, said...)
+}
+
+// inline returns a text, or what prints as one, in one line; numbers and the like stay as they are.
+func inline(v any) any {
+	switch v := v.(type) {
+	case string:
+		return unbroken(v)
+	case error:
+		return unbroken(v.Error())
+	case fmt.Stringer:
+		return unbroken(v.String())
+	}
+	if value := reflect.ValueOf(v); value.Kind() == reflect.String {
+		return unbroken(value.String())
+	}
+	return v
+}
+
+// unbroken returns the text with each run of white space that breaks a line made one space.
+func unbroken(s string) string {
+	if strings.IndexFunc(s, breaksLine) < 0 {
+		return s
+	}
+	parts := strings.FieldsFunc(s, breaksLine)
+	for i, part := range parts {
+		parts[i] = strings.TrimSpace(part)
+	}
+	return strings.Join(parts, " ")
+}
+
+func breaksLine(r rune) bool { return strings.ContainsRune("\t\n\v\f\r\u0085\u2028\u2029", r) }
+
+// block writes a text of many lines, each after a mark, so that none can pass for one of ours.
+func block(b *strings.Builder, mark, text string) {
+	text = strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	fmt.Fprintf(b, "%s%s\n", mark, strings.ReplaceAll(text, "\n", "\n"+mark))
+}
+
+// grid is a table whose cells hold one line each, but for those of many.
+type grid struct{ table.Writer }
+
+// manyLines is a cell of several lines.
+type manyLines []string
+
+// AppendRow appends a row with its texts made visible, so that their widths are what a person sees.
+func (g grid) AppendRow(row table.Row, config ...table.RowConfig) {
+	cells := make(table.Row, len(row))
+	for i, v := range row {
+		if lines, ok := v.(manyLines); ok {
+			shown := make([]string, len(lines))
+			for i, line := range lines {
+				shown[i] = visible(unbroken(line))
+			}
+			cells[i] = strings.Join(shown, "\n")
+			continue
+		}
+		cells[i] = inline(v)
+		if text, ok := cells[i].(string); ok {
+			cells[i] = visible(text)
+		}
+	}
+	g.Writer.AppendRow(cells, config...)
+}
+
 // newTable returns a table without lines, as other command lines have it.
-func newTable(w io.Writer, header ...string) table.Writer {
+func newTable(w io.Writer, header ...string) grid {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
 	style := table.StyleDefault
@@ -43,7 +145,7 @@ func newTable(w io.Writer, header ...string) table.Writer {
 		row[i] = h
 	}
 	t.AppendHeader(row)
-	return t
+	return grid{t}
 }
 
 // rightAligned are columns of numbers, some of which may be missing.
@@ -54,11 +156,21 @@ func rightAligned(first, last int) (columns []table.ColumnConfig) {
 	return columns
 }
 
-// oneLine shortens a text to fit a cell of n runes.
+// oneLine shortens a text to fit a cell of n characters, as a person counts them.
 func oneLine(s string, n int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
+	return cut(visible(strings.Join(strings.Fields(s), " ")), n)
+}
+
+// cut shortens a text to n characters, as a person counts them.
+func cut(s string, n int) string {
+	end, rest, state := 0, s, -1
+	for count := 1; rest != "" && len(s) > n; count++ {
+		if count > n {
+			return s[:end] + "…"
+		}
+		if _, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state); count == n-1 {
+			end = len(s) - len(rest)
+		}
 	}
 	return s
 }

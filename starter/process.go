@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,39 +59,28 @@ type job struct {
 	Result schema.ProcessSessionResult `json:"result"`
 	// Error says why the session failed, or why the file was passed over.
 	Error string `json:"error,omitempty"`
+	// refused is true when nothing was started for it.
+	refused bool
+}
+
+// refuse makes a job of what can't be processed. Its siblings go on.
+func (j *job) refuse(reason string) *job {
+	j.Result.SessionID, j.Result.Status, j.Error, j.refused = j.Input.SessionID, schema.BuildFailed, reason, true
+	return j
 }
 
 func (a *app) process(ctx context.Context, o *processOptions, path string) error {
-	if o.jobs < 1 {
-		return usagef("--jobs %d: want at least 1", o.jobs)
+	if err := o.check(); err != nil {
+		return err
 	}
 	jobs, passed, err := a.findJobs(ctx, o, path)
 	if err != nil {
 		return err
 	}
-	temporalClient, err := a.temporal(ctx)
-	if err != nil {
-		return err
-	}
-	defer temporalClient.Close()
-	bar := a.newProgress(len(jobs))
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(o.jobs)
-	for _, same := range bySession(jobs) {
-		group.Go(func() error {
-			for _, j := range same {
-				if err := a.processOne(groupCtx, temporalClient, o, j, bar); err != nil {
-					return err
-				}
-				bar.done()
-			}
-			return nil
-		})
-	}
-	err = group.Wait()
-	bar.finish()
-	if err != nil {
-		return err
+	if slices.ContainsFunc(jobs, func(j *job) bool { return !j.refused }) {
+		if err := a.processAll(ctx, o, jobs); err != nil {
+			return err
+		}
 	}
 	a.removeSpool(path, jobs, o.detach)
 	if err := a.print(append(jobs, passed...), func(w io.Writer) error { return printJobs(w, jobs, passed) }); err != nil {
@@ -121,6 +111,34 @@ func outcome(jobs []*job) error {
 	}
 }
 
+// processAll processes the jobs, several sessions at a time.
+func (a *app) processAll(ctx context.Context, o *processOptions, jobs []*job) error {
+	temporalClient, err := a.temporal(ctx)
+	if err != nil {
+		return err
+	}
+	defer temporalClient.Close()
+	bar := a.newProgress(len(jobs), "sessions done")
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(o.jobs)
+	for _, same := range bySession(jobs) {
+		group.Go(func() error {
+			for _, j := range same {
+				if !j.refused {
+					if err := a.processOne(groupCtx, temporalClient, o, j, bar); err != nil {
+						return err
+					}
+				}
+				bar.done()
+			}
+			return nil
+		})
+	}
+	err = group.Wait()
+	bar.finish()
+	return err
+}
+
 // bySession groups the jobs of one session, which must run one after the other, in the order of the
 // first of each.
 func bySession(jobs []*job) [][]*job {
@@ -138,6 +156,36 @@ func bySession(jobs []*job) [][]*job {
 	return groups
 }
 
+// check refuses wrong options before anything is read.
+func (o *processOptions) check() error {
+	if o.jobs < 1 {
+		return usagef("--jobs %d: want at least 1", o.jobs)
+	}
+	if err := o.input.Key().Scope.Validate(); err != nil {
+		return usageError{err}
+	}
+	if o.input.Format != "" {
+		if err := oneOf("format", strings.ToLower(o.input.Format), formatNames()); err != nil {
+			return err
+		}
+	}
+	if o.input.Date != "" {
+		if _, err := parseTime("date", o.input.Date); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func formatNames() []string {
+	formats := transcript.Formats()
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = f.Name
+	}
+	return names
+}
+
 // findJobs lists the sessions of the path. Files of a directory that are no transcripts are passed
 // over; a file that was named must be one.
 func (a *app) findJobs(ctx context.Context, o *processOptions, path string) (jobs, passed []*job, err error) {
@@ -145,46 +193,50 @@ func (a *app) findJobs(ctx context.Context, o *processOptions, path string) (job
 		if path, err = a.spool(); err != nil {
 			return nil, nil, err
 		}
+		defer func() {
+			if err != nil {
+				_ = os.Remove(path)
+			}
+		}()
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, nil, usagef("read %s: %w", path, errors.Unwrap(err))
+		return nil, nil, usagef("read %q: %w", path, errors.Unwrap(err))
 	}
 	if !info.IsDir() {
 		jobs, err = fileJobs(ctx, o, path)
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, nil, usageError{err}
+		case len(jobs) == 1 && jobs[0].Input.Key().Validate() != nil:
+			return nil, nil, usagef("%s; give another one with --session", jobs[0].Error)
 		}
 		return jobs, nil, nil
 	}
-	var files []string
-	// The separator at the end has a link to a directory followed.
-	err = filepath.WalkDir(path+string(filepath.Separator), func(file string, d os.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			files = append(files, file)
-		}
-		return err
-	})
+	found, err := walk(path)
 	if err != nil {
-		return nil, nil, usagef("read directory %s: %w", path, err)
+		return nil, nil, usagef("read directory %q: %w", path, cmp.Or(errors.Unwrap(err), err))
 	}
-	bar := a.newProgress(len(files))
+	bar := a.newProgress(len(found.files), "files read")
 	defer bar.finish()
-	bar.describe("reading " + filepath.Base(path))
-	for _, file := range files {
+	bar.describe("reading " + oneLine(filepath.Base(path), 40))
+	jobs, passed = found.unreadable, found.passed
+	for _, file := range found.files {
 		bar.done()
-		found, err := fileJobs(ctx, o, file)
-		if err != nil {
-			passed = append(passed, &job{File: file, Error: reasonOf(err)})
-			continue
+		of, err := fileJobs(ctx, o, file)
+		switch {
+		case errors.Is(err, transcript.ErrUnknownFormat), errors.Is(err, transcript.ErrNotTranscript):
+			passed = append(passed, &job{File: file, Error: reasonOf(err, file)})
+		case err != nil:
+			jobs = append(jobs, (&job{File: file}).refuse(reasonOf(err, file)))
 		}
-		jobs = append(jobs, found...)
+		jobs = append(jobs, of...)
 	}
 	if len(jobs) == 0 {
 		return nil, nil, noTranscript(path, passed)
 	}
 	if o.input.SessionID != "" && len(jobs) > 1 {
-		return nil, nil, usagef("--session names one session, but %s holds %d", path, len(jobs))
+		return nil, nil, usagef("--session names one session, but %q holds %d", path, len(jobs))
 	}
 	return jobs, passed, nil
 }
@@ -194,24 +246,15 @@ func noTranscript(dir string, passed []*job) error {
 	const shown = 5
 	var b strings.Builder
 	for _, j := range passed[:min(shown, len(passed))] {
-		fmt.Fprintf(&b, "\n  %s: %s", j.File, oneLine(j.Error, 120))
+		say(&b, "\n  %s: %s", j.File, oneLine(j.Error, 120))
 	}
 	if more := len(passed) - shown; more > 0 {
 		fmt.Fprintf(&b, "\n  and %d more", more)
 	}
-	return usagef("directory %s holds no transcript (%s looked at)%s", dir, plural(len(passed), "file", "files"), b.String())
+	return usagef("directory %q holds no transcript (%s looked at)%s", dir, plural(len(passed), "file", "files"), b.String())
 }
 
-// reasonOf is the error without the path, which is printed before it.
-func reasonOf(err error) string {
-	text := err.Error()
-	if _, reason, ok := strings.Cut(text, "\": "); ok {
-		return reason
-	}
-	return text
-}
-
-// fileJobs lists the sessions of one file.
+// fileJobs lists the sessions of one file. A session that can't be processed is refused.
 func fileJobs(ctx context.Context, o *processOptions, file string) ([]*job, error) {
 	uri, err := transcript.FileURI(file)
 	if err != nil {
@@ -226,12 +269,38 @@ func fileJobs(ctx context.Context, o *processOptions, file string) ([]*job, erro
 		j := &job{File: file, Input: o.input, Format: source.Format}
 		j.Input.URI = uri
 		j.Input.SessionID = cmp.Or(o.input.SessionID, s.ID)
+		if err := j.Input.Key().Validate(); err != nil {
+			j.refuse(err.Error())
+		} else if reason := leftOut(ctx, o, j, s); reason != "" {
+			j.refuse(reason)
+		}
 		jobs = append(jobs, j)
 	}
 	if o.input.SessionID != "" && len(jobs) > 1 {
 		return pick(jobs, sessions, o.input.SessionID)
 	}
 	return jobs, nil
+}
+
+// leftOut says why a session that is not empty has no message: each line was left out, by itself or by a
+// format that is not the source's.
+func leftOut(ctx context.Context, o *processOptions, j *job, s *transcript.Session) string {
+	switch {
+	case len(s.Messages) > 0 || j.Format == "":
+		return ""
+	case len(s.Skipped) > 0:
+		return fmt.Sprintf("nothing of it can be read as %s; line %d: %s", j.Format, s.Skipped[0].Line, s.Skipped[0].Reason)
+	case o.input.Format == "":
+		return ""
+	}
+	_, source, err := transcript.ReadSource(ctx, j.Input.URI, "")
+	switch {
+	case err != nil || source.Format == "":
+		return fmt.Sprintf("nothing of it can be read as %s", j.Format)
+	case source.Format != j.Format:
+		return fmt.Sprintf("nothing of it can be read as %s: it looks like %s", j.Format, source.Format)
+	}
+	return ""
 }
 
 // pick returns the one session of a file that --session names.
@@ -241,17 +310,13 @@ func pick(jobs []*job, sessions []*transcript.Session, id string) ([]*job, error
 			return jobs[i : i+1], nil
 		}
 	}
-	return nil, fmt.Errorf("%s holds %d sessions, none with the id %q", jobs[0].File, len(jobs), id)
+	return nil, fmt.Errorf("%q holds %d sessions, none with the id %q", jobs[0].File, len(jobs), id)
 }
 
 // processOne starts the session's workflow and waits for it. What fails is the job's: an error is one
 // that stops all jobs, because Temporal is away or the person is.
 func (a *app) processOne(ctx context.Context, c client.Client, o *processOptions, j *job, bar *progress) error {
 	j.Result.SessionID = j.Input.SessionID
-	if err := j.Input.Key().Validate(); err != nil {
-		j.fail(err.Error())
-		return nil
-	}
 	id := j.Input.Key().WorkflowID()
 	run, err := startSession(ctx, c, id, j.Input)
 	var running *serviceerror.WorkflowExecutionAlreadyStarted
@@ -322,16 +387,16 @@ func startSession(ctx context.Context, c client.Client, id string, in schema.Pro
 func failureText(err error) string {
 	var application *temporal.ApplicationError
 	if errors.As(err, &application) {
-		return application.Message()
+		return plainWords(application.Message())
 	}
-	return err.Error()
+	return reason(err)
 }
 
 func printJobs(w io.Writer, jobs, passed []*job) error {
 	t := newTable(w, "session", "status", "messages", "new", "entries", "new", "aligned", "vectors", "file")
 	t.SetColumnConfigs(rightAligned(3, 8))
 	for _, j := range jobs {
-		row := []any{oneLine(j.Result.SessionID, 40), j.Result.Status}
+		row := []any{cmp.Or(oneLine(j.Result.SessionID, 40), "-"), j.Result.Status}
 		if c := j.Result.Counts; j.Result.BuildID != "" {
 			row = append(row, c.Messages, c.NewMessages, c.Entries, c.NewEntries, c.AlignedEntries, c.Indexed)
 		} else {
@@ -340,40 +405,34 @@ func printJobs(w io.Writer, jobs, passed []*job) error {
 		t.AppendRow(append(row, oneLine(filepath.Base(j.File), 40)))
 	}
 	t.Render()
+	var b strings.Builder
 	for _, j := range jobs {
-		if _, err := fmt.Fprint(w, note(j, len(jobs) == 1)); err != nil {
-			return err
-		}
+		note(&b, j, len(jobs) == 1)
 	}
 	if len(passed) > 0 {
-		if _, err := fmt.Fprintf(w, "\npassed over %s:\n", plural(len(passed), "file", "files")); err != nil {
-			return err
-		}
+		say(&b, "\npassed over %s:\n", plural(len(passed), "file", "files"))
 	}
 	for _, j := range passed {
-		if _, err := fmt.Fprintf(w, "  %s: %s\n", j.File, oneLine(j.Error, 120)); err != nil {
-			return err
-		}
+		say(&b, "  %s: %s\n", j.File, oneLine(j.Error, 120))
 	}
-	return nil
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // note says what a person should know of a job beside its numbers.
-func note(j *job, alone bool) string {
+func note(b *strings.Builder, j *job, alone bool) {
 	c := j.Result.Counts
-	var s string
 	if j.Error != "" {
-		s += fmt.Sprintf("%s failed: %s\n", j.Result.SessionID, j.Error)
+		say(b, "%s failed: %s\n", cmp.Or(j.Result.SessionID, j.File), j.Error)
 	}
 	if alone && j.Result.Status == schema.BuildEmpty {
-		s += fmt.Sprintf("%s is empty: nothing to remember in %s\n", j.Result.SessionID, plural(c.Messages, "message", "messages"))
+		say(b, "%s is empty: nothing to remember in %s\n", j.Result.SessionID, plural(c.Messages, "message", "messages"))
 	}
 	if c.SkippedLines > 0 {
-		s += fmt.Sprintf("%s: %s of the source had to be mended or left out; see starter builds show %s\n",
+		say(b, "%s: %s of the source had to be mended or left out; see starter builds show %s\n",
 			j.Result.SessionID, plural(c.SkippedLines, "line", "lines"), j.Result.BuildID)
 	}
 	if c.Quarantined > 0 {
-		s += fmt.Sprintf("%s: the model's answers to %s could not be used\n", j.Result.SessionID, plural(c.Quarantined, "window", "windows"))
+		say(b, "%s: the model's answers to %s could not be used\n", j.Result.SessionID, plural(c.Quarantined, "window", "windows"))
 	}
-	return s
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,29 +24,90 @@ const (
 	answerTimeout = 5 * time.Second
 )
 
-// progress draws how far the sessions are, when a person watches.
+// progress says how far the work is: drawn when a person watches, else in a line now and then.
 type progress struct {
 	a   *app
 	mu  sync.Mutex
 	bar *progressbar.ProgressBar
 	// told keeps the reasons that were shown, so that each is shown once.
 	told map[string]bool
+
+	// What is said where nothing is drawn.
+	unit         string
+	ready, total int
+	began        time.Time
+	watched      map[string]asker
+	stop, ended  chan struct{}
 }
 
-func (a *app) newProgress(sessions int) *progress {
-	p := &progress{a: a, told: map[string]bool{}}
-	if a.live {
-		p.bar = progressbar.NewOptions(sessions, progressbar.OptionSetWriter(a.errOut), progressbar.OptionSetWidth(24),
+// asker asks a session how far it is.
+type asker func(context.Context) (text string, ok bool)
+
+// newProgress begins to count what is done, such as "sessions done", of a total.
+func (a *app) newProgress(total int, unit string) *progress {
+	p := &progress{
+		a: a, told: map[string]bool{}, unit: unit, total: total, began: time.Now(),
+		watched: map[string]asker{}, stop: make(chan struct{}), ended: make(chan struct{}),
+	}
+	switch {
+	case a.live:
+		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(a.drawn), progressbar.OptionSetWidth(24),
 			progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionSetElapsedTime(true),
 			progressbar.OptionSetPredictTime(false))
+	case a.quiet > 0:
+		go p.report()
+		return p
 	}
+	close(p.ended)
 	return p
+}
+
+// report prints a line whenever nothing was drawn for a while.
+func (p *progress) report() {
+	defer close(p.ended)
+	ticker := time.NewTicker(p.a.quiet)
+	defer ticker.Stop()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		<-p.stop
+		cancel()
+	}()
+	for {
+		select {
+		case <-p.stop:
+			return
+		case <-ticker.C:
+			if line := p.line(ctx); ctx.Err() == nil {
+				_, _ = fmt.Fprintln(p.a.errOut, line)
+			}
+		}
+	}
+}
+
+// line says how far the work is, and how far each session that runs.
+func (p *progress) line(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	p.mu.Lock()
+	line := fmt.Sprintf("%.0fs: %d of %d %s", time.Since(p.began).Seconds(), p.ready, p.total, p.unit)
+	watched := maps.Clone(p.watched)
+	p.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(watched)) {
+		if text, ok := watched[id](ctx); ok {
+			line += "; " + text
+		}
+	}
+	return line
 }
 
 // watch follows a session until stop is called: its step, and why something is tried again.
 func (p *progress) watch(ctx context.Context, c client.Client, workflowID string, j *job) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	finished := make(chan struct{})
+	p.mu.Lock()
+	p.watched[workflowID] = func(ctx context.Context) (string, bool) { return state(ctx, c, workflowID, j) }
+	p.mu.Unlock()
 	go func() {
 		defer close(finished)
 		ticker := time.NewTicker(watchEvery)
@@ -61,25 +124,33 @@ func (p *progress) watch(ctx context.Context, c client.Client, workflowID string
 	return func() {
 		cancel()
 		<-finished
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.watched, workflowID)
 	}
 }
 
 func (p *progress) look(ctx context.Context, c client.Client, workflowID string, j *job) {
 	if p.bar != nil {
-		var state schema.Progress
-		if value, err := c.QueryWorkflow(ctx, workflowID, "", schema.QueryProgress); err == nil && value.Get(&state) == nil {
-			p.session(j, state)
+		if text, ok := state(ctx, c, workflowID, j); ok {
+			p.describe(text)
 		}
 	}
 	p.explain(ctx, c, workflowID, j)
 }
 
-func (p *progress) session(j *job, state schema.Progress) {
-	text := fmt.Sprintf("%s · %s", oneLine(j.Input.SessionID, 24), state.Step)
+// state asks a session how far it is.
+func state(ctx context.Context, c client.Client, workflowID string, j *job) (text string, ok bool) {
+	var state schema.Progress
+	value, err := c.QueryWorkflow(ctx, workflowID, "", schema.QueryProgress)
+	if err != nil || value.Get(&state) != nil {
+		return "", false
+	}
+	text = fmt.Sprintf("%s · %s", oneLine(j.Input.SessionID, 24), state.Step)
 	if state.Step == schema.StepExtract && state.WindowsTotal > 0 {
 		text += fmt.Sprintf(" %d/%d", state.WindowsDone, state.WindowsTotal)
 	}
-	p.describe(text)
+	return text, true
 }
 
 // describe says what is being done.
@@ -126,7 +197,8 @@ func (p *progress) pendingActivities(ctx context.Context, c client.Client, workf
 
 func (p *progress) retried(who string, activity *workflow.PendingActivityInfo) {
 	if reason := activity.GetLastFailure().GetMessage(); reason != "" {
-		p.tell(fmt.Sprintf("%s: %s is tried again: %s", who, activity.GetActivityType().GetName(), reason))
+		p.tell(fmt.Sprintf("%s: %s is tried again: %s", unbroken(who), activity.GetActivityType().GetName(),
+			oneLine(plainWords(reason), maxErrorLine)))
 	}
 }
 
@@ -164,12 +236,15 @@ func (p *progress) tell(text string) {
 func (p *progress) done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.ready++
 	if p.bar != nil {
 		_ = p.bar.Add(1)
 	}
 }
 
 func (p *progress) finish() {
+	close(p.stop)
+	<-p.ended
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bar != nil {

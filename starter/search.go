@@ -21,6 +21,7 @@ type searchOptions struct {
 	from, to       string
 	alpha          float64
 	explain        bool
+	page           page
 	alphaGivenFlag *pflag.Flag
 }
 
@@ -34,7 +35,7 @@ func (a *app) searchCommand(f *pflag.FlagSet) func(context.Context, []string) er
 	f.StringSliceVar(&o.stages, "stage", nil, "raw, working, candidate, verified, certified")
 	f.StringVar(&o.from, "from", "", "memories from this day on, like 2006-01-02")
 	f.StringVar(&o.to, "to", "", "memories before this day")
-	f.IntVar(&o.query.Limit, "limit", 5, "how many")
+	o.page.add(f, 5, retrieve.MaxLimit-1, "the best first")
 	f.Float64Var(&o.alpha, "alpha", retrieve.DefaultAlpha, "meaning against words, 0 to 1")
 	f.BoolVar(&o.explain, "explain", false, "show where each score comes from")
 	o.alphaGivenFlag = f.Lookup("alpha")
@@ -47,13 +48,29 @@ func (o *searchOptions) finish(text string) error {
 	if q.Text == "" {
 		return usagef("give a text to search for: starter search TEXT")
 	}
+	if err := o.page.check(); err != nil {
+		return err
+	}
+	if o.page.offset+o.page.limit > o.page.most {
+		return usagef("--offset %d --limit %d: a search lists the %d best at most", o.page.offset, o.page.limit, o.page.most)
+	}
+	q.Limit = o.page.offset + o.page.ask()
 	for _, t := range o.types {
+		if err := oneOf("type", schema.EntryType(t), schema.EntryTypes()); err != nil {
+			return err
+		}
 		q.Types = append(q.Types, schema.EntryType(t))
 	}
 	for _, s := range o.stages {
+		if err := oneOf("stage", schema.Stage(s), schema.Stages()); err != nil {
+			return err
+		}
 		q.Stages = append(q.Stages, schema.Stage(s))
 	}
 	if o.alphaGivenFlag.Changed {
+		if !(o.alpha >= 0 && o.alpha <= 1) {
+			return usagef("--alpha %v: want 0 to 1", o.alpha)
+		}
 		q.Alpha = &o.alpha
 	}
 	for _, d := range []struct {
@@ -69,12 +86,19 @@ func (o *searchOptions) finish(text string) error {
 		}
 		*d.into = t
 	}
+	if !q.From.IsZero() && !q.To.IsZero() && !q.From.Before(q.To) {
+		return usagef("--from %s: want a day before that of --to %s", o.from, o.to)
+	}
 	return nil
 }
 
 func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 	if err := o.finish(text); err != nil {
 		return err
+	}
+	embedder, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
+	if err != nil {
+		return usageError{err}
 	}
 	conn, err := a.clickHouse(ctx)
 	if err != nil {
@@ -85,10 +109,6 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 	if err != nil {
 		return err
 	}
-	embedder, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
-	if err != nil {
-		return usageError{err}
-	}
 	result, err := retrieve.NewSearcher(conn, weaviate, embedder, retrieve.Options{}).Search(ctx, o.query)
 	if errors.Is(err, retrieve.ErrQuery) {
 		return usageError{err}
@@ -96,23 +116,44 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 	if err != nil {
 		return err
 	}
-	return a.print(result, func(w io.Writer) error { return printHits(w, o, result) })
+	result.Hits = result.Hits[min(o.page.offset, len(result.Hits)):]
+	more := len(result.Hits) > o.page.limit
+	result.Hits = result.Hits[:min(o.page.limit, len(result.Hits))]
+	err = a.print(result, func(w io.Writer) error {
+		return o.page.print(w, len(result.Hits), o.nothing(), func() error { return printHits(w, o, result) })
+	})
+	if err != nil {
+		return err
+	}
+	return a.closing(&o.page, len(result.Hits), more)
+}
+
+// nothing says where nothing was found, and of what.
+func (o *searchOptions) nothing() string {
+	var b strings.Builder
+	say(&b, "nothing found in project %s for user %s", o.query.Project, o.query.User)
+	for _, filter := range []struct{ name, value string }{
+		{"agent", o.query.Agent}, {"session", o.query.SessionID}, {"type", strings.Join(o.types, " or ")},
+		{"stage", strings.Join(o.stages, " or ")}, {"from", o.from}, {"to", o.to},
+	} {
+		if filter.value != "" {
+			say(&b, ", %s %s", filter.name, filter.value)
+		}
+	}
+	return b.String()
 }
 
 func printHits(w io.Writer, o *searchOptions, r retrieve.Result) error {
 	var b strings.Builder
-	if len(r.Hits) == 0 {
-		fmt.Fprintf(&b, "nothing found in project %s for user %s\n", o.query.Project, o.query.User)
-	}
 	for i, h := range r.Hits {
-		fmt.Fprintf(&b, "%d. %s\n   %s · %s · score %.3f · %s · entry %s\n",
-			i+1, oneLine(h.Title, 160), h.Type, h.Stage, h.Score, when(h.OccurredAt), h.ID[:8])
+		say(&b, "%d. %s\n   %s · %s · score %.3f · %s · entry %s\n",
+			o.page.offset+i+1, oneLine(h.Title, 160), h.Type, h.Stage, h.Score, when(h.OccurredAt), short(h.ID))
 		for _, e := range h.Evidence {
-			fmt.Fprintf(&b, "   %s\n", evidenceLine(h.SessionID, e))
+			say(&b, "   %s\n", evidenceLine(h.SessionID, e))
 		}
 		if o.explain {
 			x := h.Explain
-			fmt.Fprintf(&b, "   %.3f = (vector %.3f + words %.3f) × stage %.2f × status %.2f × recency %.2f\n",
+			say(&b, "   %.3f = (vector %.3f + words %.3f) × stage %.2f × status %.2f × recency %.2f\n",
 				h.Score, x.Vector, x.Keyword, x.StageWeight, x.StatusPenalty, x.Recency)
 		}
 	}
@@ -125,7 +166,7 @@ func evidenceLine(sessionID string, e schema.Evidence) string {
 		return fmt.Sprintf("not proven (%s): “%s”", e.Reason, oneLine(e.Quote, 120))
 	}
 	line := fmt.Sprintf("“%s” — session %s, message %d, bytes %d–%d, %s",
-		oneLine(e.Text, 120), sessionID, e.MessageIndex, e.Span.ByteStart, e.Span.ByteEnd, e.Method)
+		oneLine(e.Text, 120), unbroken(sessionID), e.MessageIndex, e.Span.ByteStart, e.Span.ByteEnd, e.Method)
 	if !e.Proves() {
 		line += ", in doubt: " + doubts(e)
 	}

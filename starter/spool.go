@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -25,10 +26,14 @@ func (a *app) spool() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("store standard input: %w", err)
 	}
-	hash := sha256.New()
-	_, err = io.Copy(io.MultiWriter(file, hash), a.in)
+	hash, blank := sha256.New(), blankness(true)
+	_, err = io.Copy(io.MultiWriter(file, hash, &blank), a.in)
 	if closeErr := file.Close(); err == nil {
 		err = closeErr
+	}
+	if err == nil && bool(blank) {
+		_ = os.Remove(file.Name())
+		return "", usagef("standard input is empty: give a transcript, or the name of a file instead of -")
 	}
 	path := filepath.Join(dir, "stdin-"+hex.EncodeToString(hash.Sum(nil))[:20])
 	if err == nil {
@@ -41,13 +46,21 @@ func (a *app) spool() (string, error) {
 	return path, nil
 }
 
+// blankness is true as long as nothing but white space was written to it.
+type blankness bool
+
+func (b *blankness) Write(p []byte) (int, error) {
+	*b = *b && len(bytes.TrimSpace(p)) == 0
+	return len(p), nil
+}
+
 // removeSpool removes what spool stored once every session of it is done.
 func (a *app) removeSpool(path string, jobs []*job, detached bool) {
 	if path != "-" || detached {
 		return
 	}
 	for _, j := range jobs {
-		if !j.Result.Status.Completed() && j.Result.Status != schema.BuildUnchanged {
+		if !j.refused && !j.Result.Status.Completed() && j.Result.Status != schema.BuildUnchanged {
 			return
 		}
 	}

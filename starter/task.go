@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,32 +39,32 @@ func (a *app) taskShowCommand(f *pflag.FlagSet) func(context.Context, []string) 
 func printTask(w io.Writer, d task.Detail) error {
 	var b strings.Builder
 	t := d.Task
-	fmt.Fprintf(&b, "%s\n\ntask      %s\nkey       %s\nstatus    %s, %s priority\nsince     %s, changed %s\n",
+	say(&b, "%s\n\ntask      %s\nkey       %s\nstatus    %s, %s priority\nsince     %s, changed %s\n",
 		t.Title, t.ID, t.CanonicalKey, t.TaskStatus, t.Priority, when(t.CreatedAt), when(t.UpdatedAt))
 	for _, alias := range t.Aliases {
-		fmt.Fprintf(&b, "also      %s\n", alias.CanonicalKey)
+		say(&b, "also      %s\n", alias.CanonicalKey)
 	}
 	if t.ResolvesTo != nil {
-		fmt.Fprintf(&b, "merged    into %s\n", t.ResolvesTo.ID)
+		say(&b, "merged    into %s\n", t.ResolvesTo.ID)
 	}
 	for _, v := range d.Blockers {
-		fmt.Fprintf(&b, "waits for %s\n", blockerText(v))
+		say(&b, "waits for %s\n", blockerText(v))
 	}
 	for _, v := range d.Suggestions {
-		fmt.Fprintf(&b, "perhaps   %s\n", blockerText(v))
+		say(&b, "perhaps   %s\n", blockerText(v))
 	}
 	b.WriteString("\nhistory\n")
 	for _, h := range d.History {
-		fmt.Fprintf(&b, "  %s  %s\n", when(h.Event.TS), eventText(h.Event))
+		say(&b, "  %s  %s\n", when(h.Event.TS), eventText(h.Event))
 		switch {
 		case h.Act.EntryID != "":
 			for _, e := range h.Evidence {
-				fmt.Fprintf(&b, "      %s\n", evidenceLine(h.Event.SessionID, e))
+				say(&b, "      %s\n", evidenceLine(h.Event.SessionID, e))
 			}
 		case h.Act.Reason != "":
-			fmt.Fprintf(&b, "      by %s: %s\n", h.Event.Actor, h.Act.Reason)
+			say(&b, "      by %s: %s\n", h.Event.Actor, h.Act.Reason)
 		default:
-			fmt.Fprintf(&b, "      by %s\n", h.Event.Actor)
+			say(&b, "      by %s\n", h.Event.Actor)
 		}
 	}
 	_, err := io.WriteString(w, b.String())
@@ -80,6 +81,10 @@ func (a *app) taskSetCommand(f *pflag.FlagSet) func(context.Context, []string) e
 	f.StringArrayVar(&c.Unblock, "unblock", nil, "what it does not wait for any more (may be repeated)")
 	f.StringVar(&c.Reason, "reason", "", "why, for the history")
 	return func(ctx context.Context, args []string) error {
+		err := cmp.Or(oneOfOrNone("status", c.Status, schema.TaskStatuses()), oneOfOrNone("priority", c.Priority, schema.TaskPriorities()))
+		if err != nil {
+			return err
+		}
 		c.TaskID = args[0]
 		return a.command(ctx, c)
 	}

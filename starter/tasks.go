@@ -18,6 +18,28 @@ import (
 // taskFlags say of which project, and as of when.
 type taskFlags struct{ project, asOf string }
 
+// taskList are the flags of a list of tasks or of what belongs to them.
+type taskList struct {
+	taskFlags
+	page
+}
+
+func (o *taskList) add(f *pflag.FlagSet) {
+	o.taskFlags.add(f)
+	o.page.add(f, defaultPage, maxPage, "the last changed first")
+}
+
+// query runs fn over the part of the list.
+func (o *taskList) query(ctx context.Context, a *app, fn func(*task.Queries, task.Selection) error) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	return a.withQueries(ctx, &o.taskFlags, func(q *task.Queries, s task.Selection) error {
+		s.Limit, s.Offset = o.ask(), o.offset
+		return fn(q, s)
+	})
+}
+
 func (o *taskFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&o.project, "project", "default", "project of the tasks")
 	f.StringVar(&o.asOf, "as-of", "", "as it was then, like 2006-01-02 (the end of the day) or 2006-01-02T15:04:05Z")
@@ -28,15 +50,14 @@ func (o *taskFlags) selection() (task.Selection, error) {
 	if o.asOf == "" {
 		return s, nil
 	}
-	if day, err := time.Parse(time.DateOnly, o.asOf); err == nil {
-		s.AsOf = day.AddDate(0, 0, 1).Add(-time.Microsecond)
-		return s, nil
-	}
-	at, err := time.Parse(time.RFC3339, o.asOf)
+	at, err := parseTime("as-of", o.asOf)
 	if err != nil {
-		return s, usagef("--as-of %q: want a day like 2006-01-02 or a time like 2006-01-02T15:04:05Z", o.asOf)
+		return s, err
 	}
 	s.AsOf = at
+	if len(o.asOf) == len(time.DateOnly) {
+		s.AsOf = at.AddDate(0, 0, 1).Add(-time.Microsecond)
+	}
 	return s, nil
 }
 
@@ -59,31 +80,38 @@ func (a *app) withQueries(ctx context.Context, o *taskFlags, fn func(*task.Queri
 }
 
 func (a *app) blockedCommand(f *pflag.FlagSet) func(context.Context, []string) error {
-	o := &taskFlags{}
+	o := &taskList{}
 	o.add(f)
 	return func(ctx context.Context, _ []string) error {
-		return a.withQueries(ctx, o, func(q *task.Queries, s task.Selection) error {
+		return o.query(ctx, a, func(q *task.Queries, s task.Selection) error {
 			views, err := q.ListBlockedTasks(ctx, s)
 			if err != nil {
 				return err
 			}
-			return a.print(views, func(w io.Writer) error { return printBlocked(w, s.Project, views) })
+			return list(a, &o.page, views, "nothing is blocked in "+o.place(), printBlocked)
 		})
 	}
 }
 
-func printBlocked(w io.Writer, project string, views []task.View) error {
+// place says where, and as of when, tasks were looked for.
+func (o *taskFlags) place() string {
 	var b strings.Builder
-	if len(views) == 0 {
-		fmt.Fprintf(&b, "nothing is blocked in project %s\n", project)
+	say(&b, "project %s", o.project)
+	if o.asOf != "" {
+		say(&b, " as of %s", o.asOf)
 	}
+	return b.String()
+}
+
+func printBlocked(w io.Writer, views []task.View) error {
+	var b strings.Builder
 	for _, v := range views {
-		fmt.Fprintf(&b, "%s  %s\n", v.Task.ID[:8], oneLine(v.Task.Title, 120))
+		say(&b, "%s  %s\n", short(v.Task.ID), oneLine(v.Task.Title, 120))
 		for _, blocker := range v.Blockers {
-			fmt.Fprintf(&b, "          waits for %s\n", blockerText(blocker))
+			say(&b, "          waits for %s\n", blockerText(blocker))
 		}
 		for _, suggestion := range v.Suggestions {
-			fmt.Fprintf(&b, "          perhaps for %s\n", blockerText(suggestion))
+			say(&b, "          perhaps for %s\n", blockerText(suggestion))
 		}
 	}
 	_, err := io.WriteString(w, b.String())
@@ -105,12 +133,11 @@ func blockerText(v task.BlockerView) string {
 }
 
 func (a *app) tasksCommand(f *pflag.FlagSet) func(context.Context, []string) error {
-	o := &taskFlags{}
+	o := &taskList{}
 	o.add(f)
 	status := f.String("status", "", "pending, in_progress, blocked, done or cancelled")
 	onlySuggested := f.Bool("only-suggested", false, "tasks whose blockers are only suggested")
 	placeholder := f.Bool("placeholder", false, "tasks blocked by something unknown")
-	limit := f.Int("limit", task.DefaultLimit, "how many, the last changed first")
 	return func(ctx context.Context, _ []string) error {
 		chosen := 0
 		for _, set := range []bool{*status != "", *onlySuggested, *placeholder} {
@@ -118,74 +145,73 @@ func (a *app) tasksCommand(f *pflag.FlagSet) func(context.Context, []string) err
 				chosen++
 			}
 		}
-		switch {
-		case chosen > 1:
+		if chosen > 1 {
 			return usagef("give one of --status, --only-suggested and --placeholder")
-		case *limit < 1:
-			return usagef("--limit %d: want at least 1", *limit)
 		}
-		return a.withQueries(ctx, o, func(q *task.Queries, s task.Selection) error {
-			s.Limit = *limit
+		if err := oneOfOrNone("status", schema.TaskStatus(*status), schema.TaskStatuses()); err != nil {
+			return err
+		}
+		return o.query(ctx, a, func(q *task.Queries, s task.Selection) error {
 			var views []task.View
 			var err error
+			none := "no tasks in " + o.place()
 			switch {
 			case *onlySuggested:
+				none = "no task whose blockers are only suggested in " + o.place()
 				views, err = q.ListTasksWithOnlySuggestedBlockers(ctx, s)
 			case *placeholder:
+				none = "no task blocked by something unknown in " + o.place()
 				views, err = q.ListTasksWithUnknownPlaceholderBlocker(ctx, s)
 			default:
+				if *status != "" {
+					none = "no task with status " + *status + " in " + o.place()
+				}
 				views, err = q.ListTasks(ctx, s, schema.TaskStatus(*status))
 			}
 			if err != nil {
 				return err
 			}
-			return a.print(views, func(w io.Writer) error { return printTasks(w, s.Project, views) })
+			return list(a, &o.page, views, none, printTasks)
 		})
 	}
 }
 
-func printTasks(w io.Writer, project string, views []task.View) error {
-	if len(views) == 0 {
-		_, err := fmt.Fprintf(w, "no such task in project %s\n", project)
-		return err
-	}
+func printTasks(w io.Writer, views []task.View) error {
 	t := newTable(w, "task", "status", "priority", "title", "waits for")
 	for _, v := range views {
-		waits := make([]string, 0, len(v.Blockers)+len(v.Suggestions))
+		waits := make(manyLines, 0, len(v.Blockers)+len(v.Suggestions))
 		for _, b := range v.Blockers {
 			waits = append(waits, oneLine(blockerText(b), 60))
 		}
 		for _, s := range v.Suggestions {
 			waits = append(waits, "perhaps "+oneLine(blockerText(s), 60))
 		}
-		t.AppendRow([]any{v.Task.ID[:8], v.Task.TaskStatus, v.Task.Priority, oneLine(v.Task.Title, 70), strings.Join(waits, "\n")})
+		t.AppendRow([]any{short(v.Task.ID), v.Task.TaskStatus, v.Task.Priority, oneLine(v.Task.Title, 70), waits})
 	}
 	t.Render()
 	return nil
 }
 
 func (a *app) conditionsResolvedCommand(f *pflag.FlagSet) func(context.Context, []string) error {
-	o := &taskFlags{}
+	o := &taskList{}
 	o.add(f)
 	return func(ctx context.Context, _ []string) error {
-		return a.withQueries(ctx, o, func(q *task.Queries, s task.Selection) error {
+		return o.query(ctx, a, func(q *task.Queries, s task.Selection) error {
 			conditions, err := q.ListResolvedConditions(ctx, s)
 			if err != nil {
 				return err
 			}
-			return a.print(conditions, func(w io.Writer) error {
-				if len(conditions) == 0 {
-					_, err := fmt.Fprintf(w, "no condition is resolved in project %s\n", s.Project)
-					return err
-				}
-				t := newTable(w, "condition", "text", "turned out to be")
-				for _, c := range conditions {
-					t.AppendRow([]any{c.Condition.ID[:8], oneLine(c.Condition.Title, 70), fmt.Sprintf("%s (%s %s)",
-						oneLine(c.Target.Title, 70), c.Target.Type, c.Target.ID[:8])})
-				}
-				t.Render()
-				return nil
-			})
+			return list(a, &o.page, conditions, "no condition is resolved in "+o.place(), printConditions)
 		})
 	}
+}
+
+func printConditions(w io.Writer, conditions []task.ResolvedCondition) error {
+	t := newTable(w, "condition", "text", "turned out to be")
+	for _, c := range conditions {
+		t.AppendRow([]any{short(c.Condition.ID), oneLine(c.Condition.Title, 70), fmt.Sprintf("%s (%s %s)",
+			oneLine(c.Target.Title, 70), c.Target.Type, short(c.Target.ID))})
+	}
+	t.Render()
+	return nil
 }

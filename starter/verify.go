@@ -97,23 +97,23 @@ func inScope(scope schema.SessionKey) string {
 
 func printFinding(w io.Writer, f evidence.Finding) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "FALSE  session %s", f.SessionID)
+	say(&b, "FALSE  session %s", f.SessionID)
 	if f.EntryID != "" {
-		fmt.Fprintf(&b, ", entry %s", short(f.EntryID))
+		say(&b, ", entry %s", short(f.EntryID))
 	}
 	if e := f.Evidence; e != nil {
-		fmt.Fprintf(&b, ", message %d, bytes %d–%d", e.MessageIndex, e.Span.ByteStart, e.Span.ByteEnd)
+		say(&b, ", message %d, bytes %d–%d", e.MessageIndex, e.Span.ByteStart, e.Span.ByteEnd)
 	}
 	b.WriteString("\n")
 	if f.Evidence != nil {
-		fmt.Fprintf(&b, "       “%s”\n", oneLine(f.Evidence.Quote, 120))
+		say(&b, "       “%s”\n", oneLine(f.Evidence.Quote, 120))
 	}
 	if f.StoredIn != "" {
-		fmt.Fprintf(&b, "       %s, event %s: ", f.StoredIn, short(f.EventID))
+		say(&b, "       %s, event %s: ", f.StoredIn, short(f.EventID))
 	} else {
 		b.WriteString("       ")
 	}
-	fmt.Fprintf(&b, "%s\n", oneLine(f.Problem, 300))
+	say(&b, "%s\n", oneLine(f.Problem, 300))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

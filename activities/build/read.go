@@ -53,21 +53,24 @@ type Detail struct {
 
 // Filter says which builds to list. Empty fields do not filter.
 type Filter struct {
-	Project, User, Agent, SessionID, Status string
-	Limit                                   int
+	Project, User, Agent, SessionID string
+	Status                          schema.BuildStatus
+	// Limit is the most builds; Offset is how many of the latest are passed over.
+	Limit, Offset int
 }
 
 // List returns builds, the latest first.
 func List(ctx context.Context, conn driver.Conn, f Filter) ([]Run, error) {
 	where, args := []string{"1"}, []any{}
 	for _, c := range []struct{ column, value string }{
-		{"project", f.Project}, {"user", f.User}, {"agent", f.Agent}, {"session_id", f.SessionID}, {"status", f.Status},
+		{"project", f.Project}, {"user", f.User}, {"agent", f.Agent}, {"session_id", f.SessionID}, {"status", string(f.Status)},
 	} {
 		if c.value != "" {
 			where, args = append(where, c.column+" = ?"), append(args, c.value)
 		}
 	}
-	return readRuns(ctx, conn, fmt.Sprintf("%s ORDER BY started_at DESC, build_id LIMIT %d", strings.Join(where, " AND "), f.Limit), args...)
+	return readRuns(ctx, conn, fmt.Sprintf("%s ORDER BY started_at DESC, build_id LIMIT %d OFFSET %d",
+		strings.Join(where, " AND "), f.Limit, f.Offset), args...)
 }
 
 // Show returns the build with the id, which may be given by its first characters.

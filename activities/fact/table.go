@@ -19,7 +19,13 @@ func NewTables(conn table.Conn) *Tables { return &Tables{conn} }
 
 // List returns the facts of the user and agent in the order they were created.
 func (t *Tables) List(ctx context.Context, user, agent string) ([]Fact, error) {
-	return t.query(ctx, "user = ? AND agent = ? AND status = 'active'", user, agent)
+	return t.query(ctx, "user = ? AND agent = ? AND status = 'active' ORDER BY created_seq", user, agent)
+}
+
+// Page returns so many facts of the user and agent in the order they were created, after those that are
+// passed over.
+func (t *Tables) Page(ctx context.Context, user, agent string, limit, offset int) ([]Fact, error) {
+	return t.query(ctx, "user = ? AND agent = ? AND status = 'active' ORDER BY created_seq LIMIT ? OFFSET ?", user, agent, limit, offset)
 }
 
 // Get returns the fact of the user and agent, also when it is gone, or [ErrFactNotFound].
@@ -39,7 +45,7 @@ func (t *Tables) Find(ctx context.Context, user, agent string, ids []string) ([]
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return t.query(ctx, "user = ? AND agent = ? AND fact_id IN ?", user, agent, table.Set(ids))
+	return t.query(ctx, "user = ? AND agent = ? AND fact_id IN ? ORDER BY created_seq", user, agent, table.Set(ids))
 }
 
 // Load returns what a plan must know of the memory: the active facts, and those gone that say one
@@ -52,7 +58,7 @@ func (t *Tables) Load(ctx context.Context, user, agent string, contents, ids []s
 	if len(keys) == 0 {
 		keys = append(keys, "") // The key of no fact.
 	}
-	return t.query(ctx, "user = ? AND agent = ? AND (status = 'active' OR content_key IN ? OR fact_id IN ?)",
+	return t.query(ctx, "user = ? AND agent = ? AND (status = 'active' OR content_key IN ? OR fact_id IN ?) ORDER BY created_seq",
 		user, agent, table.Set(keys), table.Set(ids))
 }
 
@@ -64,7 +70,7 @@ func (t *Tables) query(ctx context.Context, where string, args ...any) ([]Fact, 
 		return err
 	}, `SELECT fact_id, content, category, confidence, source_error, status, project, actor,
 		session_id, entry_id, created_at, created_seq, updated_at, gone_at, gone_reason, version
-		FROM facts_raw FINAL WHERE `+where+` ORDER BY created_seq`, args...)
+		FROM facts_raw FINAL WHERE `+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read facts: %w", err)
 	}

@@ -21,7 +21,7 @@ func (l *live) load(ctx context.Context, ids []string) (map[string]Entity, error
 	return l.tables.Load(ctx, l.project, ids)
 }
 
-func (l *live) tasks(ctx context.Context, w wants, limit int) ([]Entity, error) {
+func (l *live) tasks(ctx context.Context, w wants, p part) ([]Entity, error) {
 	where, args := `entity_type = 'task' AND status != 'superseded'`, []any{}
 	const edges = `(SELECT src_id FROM edges WHERE project = ? AND rel_type = `
 	switch {
@@ -37,13 +37,13 @@ func (l *live) tasks(ctx context.Context, w wants, limit int) ([]Entity, error) 
 		where += ` AND task_status = ?`
 		args = append(args, string(w.status))
 	}
-	return l.entities(ctx, where+` ORDER BY updated_at DESC, entity_id LIMIT ?`, append(args, limit)...)
+	return l.entities(ctx, where+` ORDER BY updated_at DESC, entity_id LIMIT ? OFFSET ?`, append(args, p.limit, p.offset)...)
 }
 
-func (l *live) resolvedConditions(ctx context.Context, limit int) ([]Entity, error) {
+func (l *live) resolvedConditions(ctx context.Context, p part) ([]Entity, error) {
 	return l.entities(ctx, `entity_type = 'condition' AND entity_id IN
 		(SELECT src_id FROM edges WHERE project = ? AND rel_type = 'resolves_to')
-		ORDER BY JSONExtractString(current_json, 'resolved_at') DESC, entity_id LIMIT ?`, l.project, limit)
+		ORDER BY JSONExtractString(current_json, 'resolved_at') DESC, entity_id LIMIT ? OFFSET ?`, l.project, p.limit, p.offset)
 }
 
 func (l *live) entities(ctx context.Context, where string, args ...any) ([]Entity, error) {

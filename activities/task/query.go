@@ -39,8 +39,8 @@ type Selection struct {
 	// AsOf leaves out what happened later, as the events tell it: a session imported late counts
 	// from when it took place. Zero means now.
 	AsOf time.Time
-	// Limit is the most rows. Default [DefaultLimit].
-	Limit int
+	// Limit is the most rows, after Offset rows that are passed over. Default [DefaultLimit].
+	Limit, Offset int
 }
 
 // View is a task and what it waits for.
@@ -105,13 +105,18 @@ func (w wants) holds(e Entity, resolved func(id string) bool) bool {
 
 // source is where entities come from: the tables, or the fold as of a time.
 type source interface {
-	tasks(ctx context.Context, w wants, limit int) ([]Entity, error)
-	resolvedConditions(ctx context.Context, limit int) ([]Entity, error)
+	tasks(ctx context.Context, w wants, p part) ([]Entity, error)
+	resolvedConditions(ctx context.Context, p part) ([]Entity, error)
 	load(ctx context.Context, ids []string) (map[string]Entity, error)
 	// effective returns by task and blocker what the blocker comes to.
 	effective(ctx context.Context, tasks []Entity) (map[[2]string]ending, error)
 	find(ctx context.Context, text string) (string, error)
 }
+
+// part is a part of a list.
+type part struct{ limit, offset int }
+
+func (s Selection) part() part { return part{cmp.Or(s.Limit, DefaultLimit), s.Offset} }
 
 type ending struct {
 	id   string
@@ -157,7 +162,7 @@ func (q *Queries) ListResolvedConditions(ctx context.Context, s Selection) ([]Re
 	if err != nil {
 		return nil, err
 	}
-	conditions, err := src.resolvedConditions(ctx, cmp.Or(s.Limit, DefaultLimit))
+	conditions, err := src.resolvedConditions(ctx, s.part())
 	if err != nil {
 		return nil, fmt.Errorf("list resolved conditions: %w", err)
 	}
@@ -181,7 +186,7 @@ func (q *Queries) list(ctx context.Context, s Selection, w wants) ([]View, error
 	if err != nil {
 		return nil, err
 	}
-	tasks, err := src.tasks(ctx, w, cmp.Or(s.Limit, DefaultLimit))
+	tasks, err := src.tasks(ctx, w, s.part())
 	if err != nil {
 		return nil, fmt.Errorf("list tasks of project %q: %w", s.Project, err)
 	}

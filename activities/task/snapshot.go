@@ -62,18 +62,18 @@ func (s *snapshot) apply(event schema.Event) error {
 	return nil
 }
 
-func (s *snapshot) tasks(_ context.Context, w wants, limit int) ([]Entity, error) {
+func (s *snapshot) tasks(_ context.Context, w wants, p part) ([]Entity, error) {
 	resolved := func(id string) bool { return s.entities[id].ResolvesTo != nil }
 	holds := func(e Entity) bool { return w.holds(e, resolved) }
-	return s.some(limit, holds, func(e Entity) time.Time { return e.UpdatedAt }), nil
+	return s.some(p, holds, func(e Entity) time.Time { return e.UpdatedAt }), nil
 }
 
-func (s *snapshot) resolvedConditions(_ context.Context, limit int) ([]Entity, error) {
+func (s *snapshot) resolvedConditions(_ context.Context, p part) ([]Entity, error) {
 	resolved := func(e Entity) bool { return e.Type == schema.EntityCondition && e.ResolvesTo != nil }
-	return s.some(limit, resolved, func(e Entity) time.Time { return e.ResolvedAt }), nil
+	return s.some(p, resolved, func(e Entity) time.Time { return e.ResolvedAt }), nil
 }
 
-func (s *snapshot) some(limit int, holds func(Entity) bool, when func(Entity) time.Time) []Entity {
+func (s *snapshot) some(p part, holds func(Entity) bool, when func(Entity) time.Time) []Entity {
 	var out []Entity
 	for _, e := range s.entities {
 		if e.Exists() && holds(e) {
@@ -83,7 +83,8 @@ func (s *snapshot) some(limit int, holds func(Entity) bool, when func(Entity) ti
 	slices.SortFunc(out, func(a, b Entity) int {
 		return cmp.Or(when(b).Compare(when(a)), cmp.Compare(a.ID, b.ID))
 	})
-	return out[:min(len(out), limit)]
+	out = out[min(len(out), p.offset):]
+	return out[:min(len(out), p.limit)]
 }
 
 func (s *snapshot) load(_ context.Context, ids []string) (map[string]Entity, error) {

@@ -134,7 +134,7 @@ func (c *Config) Load(f *pflag.FlagSet, getenv func(string) string, fallback str
 			return
 		}
 		if err := f.Set(flag.Name, given); err != nil {
-			errs = append(errs, fmt.Errorf("%s: set %s: %w", from, flag.Name, err))
+			errs = append(errs, fmt.Errorf("%s: %w", from, FlagError(err)))
 		}
 	})
 	known := pflag.NewFlagSet("", pflag.ContinueOnError)

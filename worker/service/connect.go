@@ -83,16 +83,36 @@ func ConnectClickHouse(ctx context.Context, cfg Config, logger *slog.Logger) (co
 
 // ConnectWeaviate waits for Weaviate.
 func ConnectWeaviate(ctx context.Context, cfg Config) (*vector.Client, error) {
-	c, err := vector.NewClient(vector.ClientConfig{URL: cfg.WeaviateURL, APIKey: cfg.WeaviateAPIKey})
-	if err != nil {
-		return nil, err
-	}
 	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
 	defer cancel()
-	if _, err := c.Ready(ctx); err != nil {
-		return nil, err
+	type made struct {
+		client *vector.Client
+		err    error
 	}
-	return c, nil
+	done := make(chan made, 1)
+	// Making the client asks the server for its version and knows no context: one that takes connections
+	// and never answers would hold it for the timeout of a request.
+	go func() {
+		c, err := vector.NewClient(vector.ClientConfig{URL: cfg.WeaviateURL, APIKey: cfg.WeaviateAPIKey})
+		if err == nil {
+			_, err = c.Ready(ctx)
+		}
+		done <- made{c, err}
+	}()
+	var m made
+	select {
+	case m = <-done:
+	case <-ctx.Done():
+		select {
+		case m = <-done: // It tells the reason.
+		case <-time.After(retryFirst):
+			m.err = fmt.Errorf("wait for readiness on weaviate at %q: %w", cfg.WeaviateURL, ctx.Err())
+		}
+	}
+	if m.err != nil {
+		return nil, m.err
+	}
+	return m.client, nil
 }
 
 // ConnectTemporal waits for Temporal.
@@ -122,6 +142,9 @@ func (p permanent) Unwrap() error { return p.error }
 // patiently tries until it succeeds, the error is permanent, or the time is over.
 func patiently(ctx context.Context, limit time.Duration, logger *slog.Logger, what string, try func(context.Context) error) error {
 	deadline := time.Now().Add(limit)
+	// A server that takes connections and never answers must not hold a try for longer either.
+	ctx, cancel := context.WithTimeout(ctx, max(limit, retryFirst))
+	defer cancel()
 	for wait := retryFirst; ; wait = min(2*wait, retryLast) {
 		err := try(ctx)
 		var p permanent

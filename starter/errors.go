@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"axiommind/activities/eventlog"
+)
+
+// Bounds of an error's text, in characters: of a quoted part, and of a line.
+const (
+	maxQuoted    = 160
+	maxErrorLine = 1000
+)
+
+// usageError is a mistake on the command line or in its input.
+type usageError struct{ error }
+
+func (u usageError) Unwrap() error { return u.error }
+
+// busyError says that others are at the work.
+type busyError struct{ error }
+
+func (b busyError) Unwrap() error { return b.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// complain tells a person of an error. Its first line begins with the program's name, further ones are
+// set in: no text inside it can pass for a message of its own.
+func (a *app) complain(err error) {
+	lines := strings.Split(reason(err), "\n")
+	for i, line := range lines {
+		if i > 0 && !strings.HasPrefix(line, "  ") {
+			line = "  " + line
+		}
+		lines[i] = cut(line, maxErrorLine)
+	}
+	_, _ = fmt.Fprintln(a.errOut, "starter: "+strings.Join(lines, "\n"))
+}
+
+// reason is the error in words: without the request that a driver sent and the names that libraries give
+// to their layers, and with long quoted texts cut.
+func reason(err error) string { return plainWords(eventlog.Readable(err).Error()) }
+
+// jargon is what libraries put around a cause, and what a person reads instead.
+var jargon = []struct {
+	pattern *regexp.Regexp
+	plain   string
+}{
+	{regexp.MustCompile(`connection error: desc = "((?:[^"\\]|\\.)*)"`), "$1"},
+	{regexp.MustCompile(`rpc error: (?:code = \w+ )?(?:desc = )?`), ""},
+	{regexp.MustCompile(`failed reaching server: |last (?:connection |resolver )?error: |transport: |(?:e|E)rror while dialing: `), ""},
+	{regexp.MustCompile(`(?:name resolver error: )?(?:no children to pick from|produced zero addresses)`), "no such host"},
+	{regexp.MustCompile(`invalid target address [^\n]*, error info: [^\n]*`), "want host:port"},
+	{regexp.MustCompile(`error reading server preface: [^\n]*`), "what answers is no Temporal server"},
+	{regexp.MustCompile(`strconv\.\w+: parsing ("(?:[^"\\]|\\.)*"): value out of range`), "$1 is too large a number"},
+	{regexp.MustCompile(`strconv\.\w+: parsing ("(?:[^"\\]|\\.)*"): invalid syntax`), "$1 is not such a value"},
+	{regexp.MustCompile(`context deadline exceeded(?: \(Client\.Timeout[^)]*\)| while waiting for connections to become ready)?`), "no answer in time"},
+}
+
+var quoted = regexp.MustCompile(`"(?:[^"\\\n]|\\.)*"`)
+
+func plainWords(text string) string {
+	for _, j := range jargon {
+		text = j.pattern.ReplaceAllString(text, j.plain)
+	}
+	return quoted.ReplaceAllStringFunc(text, cutQuoted)
+}
+
+// cutQuoted leaves out the middle of a long text in quotes: of a path the end tells most.
+func cutQuoted(text string) string {
+	content, err := strconv.Unquote(text)
+	if runes := []rune(content); err == nil && len(runes) > maxQuoted {
+		text = strconv.Quote(string(runes[:maxQuoted*2/3]) + "…" + string(runes[len(runes)-maxQuoted/3:]))
+	}
+	return text
+}
+
+// isUsage reports whether the command line or its input is wrong.
+func isUsage(err error) bool {
+	var usage usageError
+	return errors.As(err, &usage)
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// oneOf refuses a value of a flag that is none of the known ones.
+func oneOf[T ~string](flag string, value T, known []T) error {
+	if slices.Contains(known, value) {
+		return nil
+	}
+	names := make([]string, len(known))
+	for i, k := range known {
+		names[i] = string(k)
+	}
+	return usagef("--%s %q: want one of %s", flag, value, strings.Join(names, ", "))
+}
+
+// oneOfOrNone is oneOf for a flag that may be left out.
+func oneOfOrNone[T ~string](flag string, value T, known []T) error {
+	if value == "" {
+		return nil
+	}
+	return oneOf(flag, value, known)
+}
+
+// parseTime reads a day or a time as a flag gives it.
+func parseTime(flag, value string) (time.Time, error) {
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if t, err := time.Parse(layout, value); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	return time.Time{}, usagef("--%s %q: want a day like 2006-01-02 or a time like 2006-01-02T15:04:05Z", flag, value)
+}
+
+// Bounds of a list.
+const (
+	defaultPage = 50
+	maxPage     = 1000
+)
+
+// page is the part of a list that is asked for: all lists have the same two flags.
+type page struct{ limit, offset, most int }
+
+func (p *page) add(f *pflag.FlagSet, limit, most int, order string) {
+	p.most = most
+	f.IntVar(&p.limit, "limit", limit, "how many at a time, "+order)
+	f.IntVar(&p.offset, "offset", 0, "how many to pass over: for the next ones, what has been listed")
+}
+
+func (p *page) check() error {
+	switch {
+	case p.limit < 1 || p.limit > p.most:
+		return usagef("--limit %d: want 1 to %d", p.limit, p.most)
+	case p.offset < 0:
+		return usagef("--offset %d: want 0 or more", p.offset)
+	}
+	return nil
+}
+
+// ask is how many rows to read: one more than are shown tells whether there are more.
+func (p *page) ask() int { return p.limit + 1 }
+
+// list prints the rows of a page, of which one too many may have been read. People are told below them
+// that there are more and how to see these; programs get the rows alone, and who runs them is told.
+func list[T any](a *app, p *page, rows []T, none string, people func(w io.Writer, rows []T) error) error {
+	more := len(rows) > p.limit
+	rows = rows[:min(len(rows), p.limit)]
+	if rows == nil {
+		rows = []T{}
+	}
+	if err := a.print(rows, func(w io.Writer) error { return p.print(w, len(rows), none, func() error { return people(w, rows) }) }); err != nil {
+		return err
+	}
+	return a.closing(p, len(rows), more)
+}
+
+// print prints the rows, or what there is to say where there are none.
+func (p *page) print(w io.Writer, rows int, none string, people func() error) error {
+	switch {
+	case rows > 0:
+		return people()
+	case p.offset > 0:
+		none = fmt.Sprintf("nothing is left after the first %d", p.offset)
+	}
+	_, err := fmt.Fprintln(w, none)
+	return err
+}
+
+// closing says that there are more rows.
+func (a *app) closing(p *page, rows int, more bool) error {
+	if !more {
+		return nil
+	}
+	w := a.out
+	if a.output == "json" {
+		w = a.errOut
+	}
+	_, err := fmt.Fprintf(w, "%d to %d are shown; there are more: add --offset %d\n", p.offset+1, p.offset+rows, p.offset+rows)
+	if err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
+}

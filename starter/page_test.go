@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Every list is read to its end by the offsets that it names itself, page by page, each row once.
+func TestListsPageAlike(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	user := c.project + "-user"
+	var text strings.Builder
+	for i, noun := range []string{"coffee", "keyboards", "mountains"} {
+		text.WriteString(said(3*i, "user", "I prefer quiet "+noun+"."))
+		text.WriteString(said(3*i+1, "assistant", "TODO: write the page on "+noun+"."))
+		text.WriteString(said(3*i+2, "assistant", "The report on "+noun+" is blocked by the review of "+noun+"."))
+	}
+	for i := range 3 {
+		o := c.run("process", write(t, "s.jsonl", text.String()), "--project", c.project, "--user", user, "--session", fmt.Sprintf("%s-%d", c.project, i))
+		require.Zero(t, o.code, o)
+	}
+	for _, noun := range []string{"coffee", "keyboards", "mountains"} {
+		o := c.run("condition", "resolve", "the review of "+noun, "https://example.com/"+noun, "--project", c.project)
+		require.Zero(t, o.code, o)
+	}
+	inProject := []string{"--project", c.project}
+	for name, args := range map[string][]string{
+		"builds list": inProject, "tasks": inProject, "blocked": inProject, "conditions resolved": inProject, "facts": {"--user", user},
+	} {
+		command := append(strings.Fields(name), args...)
+		all := decode[[]json.RawMessage](t, c.run(append(command, "-o", "json")...))
+		require.GreaterOrEqual(t, len(all), 3, name)
+		whole := c.run(append(command, "--limit", fmt.Sprint(len(all)))...)
+		require.NotContains(t, whole.out, "there are more", name)
+		var paged []json.RawMessage
+		for offset := 0; ; offset += 2 {
+			at := []string{"--limit", "2", "--offset", fmt.Sprint(offset)}
+			rows := c.run(append(append(command, "-o", "json"), at...)...)
+			paged = append(paged, decode[[]json.RawMessage](t, rows)...)
+			people := c.run(append(command, at...)...)
+			require.Zero(t, people.code, people)
+			closing := fmt.Sprintf("%d to %d are shown; there are more: add --offset %d\n", offset+1, offset+2, offset+2)
+			if offset+2 >= len(all) {
+				require.NotContains(t, people.out, "there are more", name)
+				require.Empty(t, rows.err, name)
+				break
+			}
+			require.True(t, strings.HasSuffix(people.out, closing), "%s: %s", name, people)
+			require.Equal(t, closing, rows.err, "programs read the rows alone")
+		}
+		require.Equal(t, all, paged, name)
+		past := c.run(append(command, "--offset", "900")...)
+		require.Zero(t, past.code)
+		require.Equal(t, "nothing is left after the first 900\n", past.out, name)
+	}
+	asOf := time.Now().AddDate(0, 0, 1).Format(time.DateOnly)
+	all := decode[[]json.RawMessage](t, c.run("tasks", "--project", c.project, "--as-of", asOf, "-o", "json"))
+	second := decode[[]json.RawMessage](t, c.run("tasks", "--project", c.project, "--as-of", asOf, "--limit", "1", "--offset", "1", "-o", "json"))
+	require.Equal(t, all[1:2], second)
+
+	search := []string{"search", "page report quiet coffee keyboards mountains", "--project", c.project, "--user", user}
+	first, next := c.run(append(search, "--limit", "2")...), c.run(append(search, "--limit", "2", "--offset", "2")...)
+	require.True(t, strings.HasSuffix(first.out, "1 to 2 are shown; there are more: add --offset 2\n"), first)
+	require.True(t, strings.HasPrefix(next.out, "3. "), next)
+
+	for want, args := range map[string][]string{
+		"no build of session s in project p with status failed\n":                   {"builds", "list", "--session", "s", "--project", "p", "--status", "failed"},
+		"no build in project " + c.project + " with status failed\n":                {"builds", "list", "--project", c.project, "--status", "failed"},
+		"no tasks in project p\n":                                                   {"tasks", "--project", "p"},
+		"no task with status cancelled in project p\n":                              {"tasks", "--project", "p", "--status", "cancelled"},
+		"no task blocked by something unknown in project p as of 2001-01-01\n":      {"tasks", "--project", "p", "--placeholder", "--as-of", "2001-01-01"},
+		"nothing is blocked in project p as of 2001-01-01\n":                        {"blocked", "--project", "p", "--as-of", "2001-01-01"},
+		"no condition is resolved in project p\n":                                   {"conditions", "resolved", "--project", "p"},
+		"nothing is remembered of user u by agent a\n":                              {"facts", "--user", "u", "--agent", "a"},
+		"nothing found in project p for user u, session s, type fact or decision\n": {"search", "x", "--project", "p", "--user", "u", "--session", "s", "--type", "fact,decision"},
+	} {
+		require.Equal(t, want, c.run(args...).out)
+	}
+
+	none := c.run("context", "--user", user, "--max-tokens", "1")
+	require.Zero(t, none.code)
+	require.Empty(t, none.out, "it is no part of a prompt")
+	require.Equal(t, "none of 3 facts of user "+user+" fits in 1 token; raise --max-tokens\n", none.err)
+	require.Equal(t, "nothing is remembered of user nobody\n", c.run("context", "--user", "nobody").err)
+}
+
+// Before the first build, and only then, a person is told how to begin.
+func TestNoBuildsYet(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	require.Equal(t, "no builds yet; process a transcript with: starter process FILE\n", c.run("builds", "list").out)
+	require.Equal(t, "no build with status running\n", c.run("builds", "list", "--status", "running").out)
+}
+
+// Where nothing is drawn, a line now and then says how far the work is and what runs.
+func TestProgressInLines(t *testing.T) {
+	t.Parallel()
+	var errOut bytes.Buffer
+	people := &peopleWriter{to: &errOut}
+	a := &app{errOut: people, quiet: time.Millisecond}
+	p := a.newProgress(40, "sessions done")
+	p.done()
+	text := func() string {
+		people.mu.Lock()
+		defer people.mu.Unlock()
+		return errOut.String()
+	}
+	require.Eventually(t, func() bool { return strings.Contains(text(), "0s: 1 of 40 sessions done\n") }, time.Minute, time.Millisecond)
+	p.finish()
+	end := text()
+	silent := (&app{errOut: people}).newProgress(1, "files read")
+	silent.finish()
+	require.Equal(t, end, text())
+}
+
+// A session that takes its time is spoken of by its step.
+func TestProgressNamesTheStep(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	var out, errOut bytes.Buffer
+	a := &app{in: strings.NewReader(""), out: &out, errOut: &errOut, getenv: func(string) string { return "" }, quiet: 20 * time.Millisecond}
+	args := append([]string{"process", write(t, "s.jsonl", said(1, "user", decision)), "--project", c.project, "--session", "slow"}, c.servers...)
+	require.Zero(t, a.main(t.Context(), args), errOut.String())
+	require.Regexp(t, `(?m)^\d+s: 0 of 1 sessions done; slow · [a-z_]+$`, errOut.String())
+}
+
+// A patience that was given is kept, a longer one and a shorter one; only what was not given is short.
+func TestConnectTimeoutIsKept(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		args []string
+		env  string
+		want time.Duration
+	}{
+		"default":  {[]string{"facts"}, "", patience},
+		"doctor":   {[]string{"doctor"}, "", doctorPatience},
+		"flag":     {[]string{"facts", "--connect-timeout", "5m"}, "", 5 * time.Minute},
+		"variable": {[]string{"doctor"}, "2m", 2 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel() // Nothing is asked of a server; the configuration is made.
+			a := &app{
+				in: strings.NewReader(""), out: &bytes.Buffer{}, errOut: &bytes.Buffer{},
+				getenv: func(name string) string {
+					if name == "AXIOMMIND_CONNECT_TIMEOUT" {
+						return tt.env
+					}
+					return ""
+				},
+			}
+			a.main(ctx, append(tt.args, down().servers[:6]...))
+			require.Equal(t, tt.want, a.cfg.ConnectTimeout)
+		})
+	}
+}
+
+// A server that takes connections and says nothing holds a command no longer than it was told to wait.
+func TestServerThatNeverAnswers(t *testing.T) {
+	t.Parallel()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = listener.Close() }()
+	address := listener.Addr().String()
+	began := time.Now()
+	c := &cli{env: map[string]string{}, servers: []string{
+		"--temporal-address", address, "--clickhouse-dsn", "http://" + address + "/default", "--weaviate-url", "http://" + address,
+		"--connect-timeout", "300ms",
+	}}
+	o := c.run("doctor")
+	require.Equal(t, exitFailed, o.code)
+	require.Equal(t, 3, strings.Count(o.out, "no answer in time"), o)
+	require.Less(t, time.Since(began), 15*time.Second)
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// peopleWriter is the one way of text to a person. What it passes on cannot command a terminal, reorder
+// a line or hide: see [visible]. It writes whole lines; Flush writes the rest.
+type peopleWriter struct {
+	mu   sync.Mutex
+	to   io.Writer
+	held []byte
+}
+
+func (w *peopleWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	end := bytes.LastIndexByte(p, '\n') + 1
+	w.held = append(w.held, p[:end]...)
+	if end > 0 {
+		if err := w.flush(); err != nil {
+			return 0, err
+		}
+	}
+	w.held = append(w.held, p[end:]...)
+	return len(p), nil
+}
+
+// Flush writes what was held back because its line has no end.
+func (w *peopleWriter) Flush() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.flush()
+}
+
+func (w *peopleWriter) flush() error {
+	text := visible(string(w.held))
+	w.held = w.held[:0]
+	_, err := io.WriteString(w.to, text)
+	return err
+}
+
+// visible writes out, as <U+202E> or <0x9B>, what a terminal would obey or not show: control characters
+// but line feeds and tabs, bytes that are not UTF-8, and characters without a glyph of their own. Of the
+// latter it keeps what shapes the character beside it, such as the joiners inside an emoji.
+func visible(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return r == utf8.RuneError || hidden(r) }) < 0 {
+		return s
+	}
+	var out strings.Builder
+	var before place
+	for rest := s; rest != ""; {
+		r, n := utf8.DecodeRuneInString(rest)
+		if r == '\r' && strings.HasPrefix(rest, "\r\n") {
+			rest = rest[n:] // The end of a line, as some systems write it.
+			continue
+		}
+		if kept := before.shapes(rest); kept > 0 {
+			n = kept
+			out.WriteString(rest[:n])
+		} else if r == utf8.RuneError && n == 1 {
+			fmt.Fprintf(&out, "<0x%02X>", rest[0])
+			r = '>'
+		} else if hidden(r) {
+			fmt.Fprintf(&out, "<U+%04X>", r)
+			r = '>'
+		} else {
+			out.WriteRune(r)
+		}
+		before.pass(r)
+		rest = rest[n:]
+	}
+	return out.String()
+}
+
+// hidden reports whether a character commands a terminal, or has no glyph: Unicode's controls, line and
+// paragraph separators, and what it calls default ignorable.
+func hidden(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t':
+		return false
+	case r < utf8.RuneSelf:
+		return r < ' ' || r == 0x7f
+	case unicode.In(r, unicode.Prepended_Concatenation_Mark), 0x13430 <= r && r <= 0x1345f:
+		return false // Format characters that are drawn: Arabic number signs, hieroglyphic joins.
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp,
+		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+const (
+	nonJoiner, joiner = '\u200c', '\u200d'
+	textStyle         = '\ufe00' // The first variation selector; the last is U+FE0F.
+	emojiStyle        = '\ufe0f'
+	ideographStyle    = '\U000e0100' // The first of those for ideographs; the last is U+E01EF.
+	blackFlag         = '\U0001f3f4'
+)
+
+// flags are the tags that make a region's flag of a black one.
+var flags = []string{tagged("gbeng"), tagged("gbsct"), tagged("gbwls")}
+
+func tagged(region string) string {
+	var tags strings.Builder
+	for _, r := range region {
+		tags.WriteRune(0xe0000 + r)
+	}
+	return tags.String() + "\U000e007f"
+}
+
+// joining are the scripts whose letters a joiner or a non-joiner shapes.
+var joining = []*unicode.RangeTable{
+	unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Nko, unicode.Devanagari, unicode.Bengali,
+	unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada,
+	unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
+}
+
+// place is what stands before a character: the last one, and the last one that is more than a style.
+type place struct{ last, base rune }
+
+func (p *place) pass(r rune) {
+	p.last = r
+	if !isStyle(r) && !(0x1f3fb <= r && r <= 0x1f3ff) { // Nor a colour of skin.
+		p.base = r
+	}
+}
+
+func isStyle(r rune) bool { return textStyle <= r && r <= emojiStyle }
+
+// shapes returns how many bytes of the rest only shape the character before them, and so are kept.
+func (p place) shapes(rest string) int {
+	r, n := utf8.DecodeRuneInString(rest)
+	next, _ := utf8.DecodeRuneInString(rest[n:])
+	switch {
+	case r == joiner && isPictograph(p.base) && isPictograph(next),
+		(r == joiner || r == nonJoiner) && unicode.In(p.last, joining...) && !hidden(p.last),
+		isStyle(r) && (isPictograph(p.last) || strings.ContainsRune("0123456789#*", p.last) || unicode.Is(unicode.Han, p.last)),
+		r >= ideographStyle && r <= ideographStyle+0xef && unicode.Is(unicode.Han, p.last),
+		0x180b <= r && r <= 0x180f && unicode.Is(unicode.Mongolian, p.last) && !hidden(p.last):
+		return n
+	case p.last == blackFlag:
+		for _, tags := range flags {
+			if strings.HasPrefix(rest, tags) {
+				return len(tags)
+			}
+		}
+	}
+	return 0
+}
+
+// isPictograph reports whether a character is drawn as a picture or sign: one of the emoji, of which
+// four count as letters and punctuation, or another symbol.
+func isPictograph(r rune) bool {
+	switch {
+	case 0x1f000 <= r && r <= 0x1faff, r == '‼', r == '⁉', r == 'ℹ', r == '〰', r == '©', r == '®':
+		return true
+	}
+	return r >= '™' && r != utf8.RuneError && unicode.IsSymbol(r)
+}

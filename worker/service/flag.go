@@ -1,0 +1,35 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/pflag"
+)
+
+// FlagError says in words what is wrong with the value of a flag; another error stays as it is.
+func FlagError(err error) error {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	flag, value := invalid.GetFlag(), invalid.GetValue()
+	want := ""
+	switch flag.Value.Type() {
+	case "int":
+		want = "a whole number"
+	case "float64":
+		want = "a number"
+	case "bool":
+		want = "true or false"
+	case "duration":
+		want = "a duration like 30s or 2m"
+	default:
+		return err
+	}
+	if errors.Is(err, strconv.ErrRange) {
+		want += " that is not as large"
+	}
+	return fmt.Errorf("--%s %q: want %s", flag.Name, value, want)
+}
