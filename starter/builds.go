@@ -45,7 +45,7 @@ func (a *app) buildsListCommand(f *pflag.FlagSet) func(context.Context, []string
 func noBuilds(f build.Filter) string {
 	var b strings.Builder
 	for _, part := range []struct{ name, value string }{
-		{" of session", f.SessionID}, {" in project", f.Project}, {" with status", string(f.Status)},
+		{" of session", f.SessionID}, {" in project", f.Project}, {" for user", f.User}, {" by agent", f.Agent}, {" with status", string(f.Status)},
 	} {
 		if part.value != "" {
 			say(&b, "%s %s", part.name, part.value)

@@ -169,10 +169,15 @@ func (a *app) run(ctx context.Context, args []string) error {
 // checkNames refuses what can be no name and no id before any server is asked.
 func checkNames(f *pflag.FlagSet, c *command, args []string) error {
 	for _, name := range []string{"project", "user", "agent", "session"} {
-		if flag := f.Lookup(name); flag != nil {
-			if err := schema.CheckName("--"+name, flag.Value.String()); err != nil {
-				return usageError{err}
-			}
+		flag := f.Lookup(name)
+		if flag == nil {
+			continue
+		}
+		if flag.Value.String() == "" && flag.DefValue != "" {
+			return usagef("--%s is empty", name)
+		}
+		if err := schema.CheckName("--"+name, flag.Value.String()); err != nil {
+			return usageError{err}
 		}
 	}
 	for i, arg := range args {

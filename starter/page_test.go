@@ -63,6 +63,17 @@ func TestListsPageAlike(t *testing.T) {
 		require.Zero(t, past.code)
 		require.Equal(t, "nothing is left after the first 900\n", past.out, name)
 	}
+	otherListsPage(t, c, user)
+	emptyListsSayOfWhat(t, c)
+	none := c.run("context", "--user", user, "--max-tokens", "1")
+	require.Zero(t, none.code)
+	require.Empty(t, none.out, "it is no part of a prompt")
+	require.Equal(t, "none of 3 facts of user "+user+" fits in 1 token; raise --max-tokens\n", none.err)
+	require.Equal(t, "nothing is remembered of user nobody\n", c.run("context", "--user", "nobody").err)
+}
+
+func otherListsPage(t *testing.T, c *cli, user string) {
+	t.Helper()
 	asOf := time.Now().AddDate(0, 0, 1).Format(time.DateOnly)
 	all := decode[[]json.RawMessage](t, c.run("tasks", "--project", c.project, "--as-of", asOf, "-o", "json"))
 	second := decode[[]json.RawMessage](t, c.run("tasks", "--project", c.project, "--as-of", asOf, "--limit", "1", "--offset", "1", "-o", "json"))
@@ -72,10 +83,14 @@ func TestListsPageAlike(t *testing.T) {
 	first, next := c.run(append(search, "--limit", "2")...), c.run(append(search, "--limit", "2", "--offset", "2")...)
 	require.True(t, strings.HasSuffix(first.out, "1 to 2 are shown; there are more: add --offset 2\n"), first)
 	require.True(t, strings.HasPrefix(next.out, "3. "), next)
+}
 
+// emptyListsSayOfWhat: a filter that finds nothing is not the same as nothing at all.
+func emptyListsSayOfWhat(t *testing.T, c *cli) {
+	t.Helper()
 	for want, args := range map[string][]string{
-		"no build of session s in project p with status failed\n":                   {"builds", "list", "--session", "s", "--project", "p", "--status", "failed"},
-		"no build in project " + c.project + " with status failed\n":                {"builds", "list", "--project", c.project, "--status", "failed"},
+		"no build of session s in project p with status failed\n":                          {"builds", "list", "--session", "s", "--project", "p", "--status", "failed"},
+		"no build in project " + c.project + " for user u by agent a with status failed\n": {"builds", "list", "--project", c.project, "--user", "u", "--agent", "a", "--status", "failed"},
 		"no tasks in project p\n":                                                   {"tasks", "--project", "p"},
 		"no task with status cancelled in project p\n":                              {"tasks", "--project", "p", "--status", "cancelled"},
 		"no task blocked by something unknown in project p as of 2001-01-01\n":      {"tasks", "--project", "p", "--placeholder", "--as-of", "2001-01-01"},
@@ -86,12 +101,6 @@ func TestListsPageAlike(t *testing.T) {
 	} {
 		require.Equal(t, want, c.run(args...).out)
 	}
-
-	none := c.run("context", "--user", user, "--max-tokens", "1")
-	require.Zero(t, none.code)
-	require.Empty(t, none.out, "it is no part of a prompt")
-	require.Equal(t, "none of 3 facts of user "+user+" fits in 1 token; raise --max-tokens\n", none.err)
-	require.Equal(t, "nothing is remembered of user nobody\n", c.run("context", "--user", "nobody").err)
 }
 
 // Before the first build, and only then, a person is told how to begin.

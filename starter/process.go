@@ -161,9 +161,6 @@ func (o *processOptions) check() error {
 	if o.jobs < 1 {
 		return usagef("--jobs %d: want at least 1", o.jobs)
 	}
-	if err := o.input.Key().Scope.Validate(); err != nil {
-		return usageError{err}
-	}
 	if o.input.Format != "" {
 		if err := oneOf("format", strings.ToLower(o.input.Format), formatNames()); err != nil {
 			return err

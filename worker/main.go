@@ -31,7 +31,7 @@ func run(args []string) error {
 	if err := flags.Parse(args); errors.Is(err, pflag.ErrHelp) {
 		return nil
 	} else if err != nil {
-		return err
+		return service.FlagError(err)
 	}
 	if err := cfg.Load(flags, os.Getenv, service.LocalConfigFile()); err != nil {
 		return err
