@@ -86,8 +86,8 @@ func TestConfigMistakes(t *testing.T) {
 		want string
 	}{
 		"unknown setting": {"temporal-adress: x\n", nil, `there is no setting "temporal-adress"`},
-		"wrong value":     {"model-concurrency: many\n", nil, "set model-concurrency"},
-		"wrong variable":  {"", map[string]string{"AXIOMMIND_STOP_TIMEOUT": "soon"}, "variable AXIOMMIND_STOP_TIMEOUT: set stop-timeout"},
+		"wrong value":     {"model-concurrency: many\n", nil, `--model-concurrency "many": want a whole number`},
+		"wrong variable":  {"", map[string]string{"AXIOMMIND_STOP_TIMEOUT": "soon"}, `variable AXIOMMIND_STOP_TIMEOUT: --stop-timeout "soon": want a duration like 30s or 2m`},
 		"no YAML":         {"\t- [", nil, "read configuration"},
 	} {
 		t.Run(name, func(t *testing.T) {
