@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 	_ "time/tzdata"
@@ -23,6 +24,7 @@ import (
 )
 
 func main() {
+	syscall.Umask(0o077)
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "chdb-server:", err)
 		os.Exit(1)
@@ -35,11 +37,19 @@ func run(args []string) error {
 	dir := flags.String("dir", "", "data directory")
 	listen := flags.String("listen", "127.0.0.1:0", "address to listen on")
 	watch := flags.Bool("watch-stdin", false, "end when standard input is closed")
-	ephemeral := flags.Bool("ephemeral", false, "remove the data directory at the end")
+	ephemeral := flags.Bool("ephemeral", false, "empty the data directory at the end")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
 			return nil
 		}
+		return err
+	}
+	token := os.Getenv(chdb.TokenVariable)
+	if token == "" {
+		return fmt.Errorf("read the token: set %s", chdb.TokenVariable)
+	}
+	confined, err := confine(*library, *dir)
+	if err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -56,9 +66,12 @@ func run(args []string) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	server := &http.Server{Handler: chdb.NewServer(engine, log), ReadHeaderTimeout: time.Minute}
+	server := &http.Server{Handler: chdb.NewServer(engine, token, log), ReadHeaderTimeout: time.Minute}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
+	if !confined {
+		log.Warn("the kernel does not confine the server (no Landlock): its rights and its own checks alone keep queries in")
+	}
 	fmt.Printf("ready http://%s version %s\n", listener.Addr(), engine.Version)
 	select {
 	case err := <-served:
@@ -66,7 +79,7 @@ func run(args []string) error {
 	case <-ctx.Done():
 	}
 	if *ephemeral {
-		return os.RemoveAll(*dir)
+		return removeContents(*dir)
 	}
 	end, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -75,6 +88,15 @@ func run(args []string) error {
 		return server.Close()
 	}
 	return engine.Close()
+}
+
+// removeContents empties a directory. Its own entry is in a directory that the server may not write.
+func removeContents(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+	}
+	return err
 }
 
 // untilClosed returns a context that ends when r does: the starter holds the

@@ -121,7 +121,9 @@ func TestClickHouseOnPathIsUsed(t *testing.T) {
 	require.NoError(t, err)
 	noted := installOnPath(t, "clickhouse", fmt.Sprintf(`config=${2#--config-file=}
 port=$(sed -n 's:.*<http_port>\(.*\)</http_port>.*:\1:p' "$config")
-data=$(sed -n 's:.*<path>\(.*\)</path>.*:\1:p' "$config")
+data=$(sed -n 's:^	<path>\(.*\)</path>.*:\1:p' "$config")
+users=$(sed -n 's:.*<users_xml><path>\(.*\)</path>.*:\1:p' "$config")
+AXIOMMIND_CHDB_TOKEN=$(sed -n 's:.*<password>\(.*\)</password>.*:\1:p' "$users") \
 exec %q --library %q --dir "$data" --listen 127.0.0.1:$port`, server, library))
 	s := start(t, stack.Options{ClickHouse: true, Installed: true})
 	args, err := os.ReadFile(noted)
