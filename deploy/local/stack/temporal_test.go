@@ -2,9 +2,13 @@ package stack_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -84,6 +88,56 @@ func TestTemporal(t *testing.T) {
 	description, err := c.DescribeWorkflowExecution(t.Context(), "measured", "")
 	require.NoError(t, err)
 	require.Equal(t, enums.WORKFLOW_EXECUTION_STATUS_COMPLETED, description.GetWorkflowExecutionInfo().GetStatus())
+}
+
+// A web page can send a POST as plain text to any port of this machine, and Temporal's HTTP interface
+// starts workflows by it.
+func TestTemporalHTTPIsClosed(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("reads /proc")
+	}
+	s := start(t, stack.Options{Temporal: true, Ephemeral: true})
+	start := `{"workflowType": {"name": "process_session"}, "taskQueue": {"name": "axiommind"}}`
+	found := false
+	for _, port := range listeningPorts(t, s.Servers()["temporal"]) {
+		base := fmt.Sprintf("http://127.0.0.1:%d", port)
+		for _, host := range []string{"", "localhost", "evil.example"} {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/api/v1/namespaces/default/workflows/stranger", strings.NewReader(start))
+			require.NoError(t, err)
+			req.Header.Set("Content-Type", "text/plain")
+			req.Header.Set("Origin", "https://evil.example")
+			if host != "" {
+				req.Host = host
+			}
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				continue // Not HTTP.
+			}
+			text, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			require.GreaterOrEqual(t, resp.StatusCode, 400, "%s as %q: %s", base, host, text)
+			require.Empty(t, resp.Header.Get("Access-Control-Allow-Origin"))
+			found = found || strings.Contains(string(text), "Host not allowed")
+		}
+	}
+	require.True(t, found, "the HTTP interface was not found")
+	c := dialTemporal(t, s.TemporalAddress())
+	_, err := c.DescribeWorkflowExecution(t.Context(), "stranger", "")
+	require.Error(t, err)
+}
+
+// listeningPorts are the ports a process accepts TCP connections on.
+func listeningPorts(t *testing.T, pid int) (ports []uint64) {
+	t.Helper()
+	for _, address := range listeners(t, pid) {
+		_, hex, _ := strings.Cut(address, ":")
+		port, err := strconv.ParseUint(hex, 16, 16)
+		require.NoError(t, err)
+		ports = append(ports, port)
+	}
+	return ports
 }
 
 // installOnPath puts a script in front of PATH that notes its arguments in the
