@@ -42,6 +42,16 @@ func acts(samplesDir string) []act {
 	}
 }
 
+// afterwards are commands to go on with. They are about the project that the demo has filled.
+func afterwards() []act {
+	return []act{
+		{"ask something else", []string{"search", "why was a customer charged twice?", "--project", "demo"}},
+		{"what there is to do", []string{"tasks", "--project", "demo"}},
+		{"what is remembered of you", []string{"facts"}},
+		{"the same as text for a prompt", []string{"context"}},
+	}
+}
+
 func demo(ctx context.Context, args []string, out io.Writer) error {
 	started := time.Now()
 	s, err := upFlags("demo", "Start everything, process three sample sessions and search them.", args)
@@ -65,9 +75,11 @@ func demo(ctx context.Context, args []string, out io.Writer) error {
 				return err
 			}
 			if term.IsTerminal(int(os.Stdout.Fd())) {
-				_, _ = fmt.Fprintln(out, "\nEverything stays up: try more commands in another terminal. Ctrl-C stops it.")
+				_, _ = fmt.Fprintln(out, "\nEverything stays up until Ctrl-C: use another terminal.")
 				<-ctx.Done()
+				return nil
 			}
+			_, _ = fmt.Fprintln(out, "\nThe servers stop now, and the data is kept. Start them again with: go run ./deploy/local up")
 			return nil
 		})
 		return group.Wait()
@@ -102,8 +114,11 @@ func perform(ctx context.Context, dir string, a stack.Addresses, out io.Writer, 
 			return fmt.Errorf("starter %s: %w", act.args[0], err)
 		}
 	}
-	_, err := fmt.Fprintf(out, "\nDone in %.0f s. Every step of every session: %s\n", time.Since(started).Seconds(), a.TemporalUI)
-	return err
+	_, _ = fmt.Fprintf(out, "\nDone in %.0f s. Every step of every session: %s\n\nGo on with:\n", time.Since(started).Seconds(), a.TemporalUI)
+	for _, next := range afterwards() {
+		_, _ = fmt.Fprintf(out, "  go run ./starter %-65s # %s\n", shellLine(next.args), next.title)
+	}
+	return nil
 }
 
 // environment tells a program of the addresses. Arguments can be seen by every user of the machine.

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"time"
 	_ "time/tzdata"
@@ -23,9 +24,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// The engine asks glibc for its thread's stack, and glibc reads /proc for that of the main thread,
+// which the confinement forbids: the main goroutine keeps that thread for itself and only waits.
+func init() { runtime.LockOSThread() }
+
 func main() {
 	syscall.Umask(0o077)
-	if err := run(os.Args[1:]); err != nil {
+	done := make(chan error)
+	go func() { done <- run(os.Args[1:]) }()
+	if err := <-done; err != nil {
 		fmt.Fprintln(os.Stderr, "chdb-server:", err)
 		os.Exit(1)
 	}

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -14,15 +15,17 @@ var (
 	// fatalLine starts the report of a crash: what follows is where, not why.
 	fatalLine = regexp.MustCompile(`(?i)^(panic:|fatal error:|runtime: out of memory|terminate called)|level=fatal|"level":"(fatal|panic)"|<Fatal>`)
 	// errorLine is a line that reports an error.
-	errorLine = regexp.MustCompile(`(?i)^error:|^[a-z-]+: |level=error|"level":"error"|<Error>|DB::Exception`)
+	errorLine = regexp.MustCompile(`(?i)^error:|level=error|"level":"error"|<Error>|DB::Exception`)
+	// lastWord is what a program says as it ends, with its own name before it.
+	lastWord = regexp.MustCompile(`^[a-z-]+: `)
 	// messages finds what a line of a log in logfmt says.
 	messages = regexp.MustCompile(`\b(msg|error|reason)=("(?:[^"\\]|\\.)*"|\S+)`)
 )
 
 // explanation is the line of a log that says why the server ended: the first that reports a crash,
-// else the last that reports an error. It is "" when none does.
+// else the last that reports an error, else the program's last word. It is "" when there is none.
 func explanation(log string) string {
-	last := ""
+	last, word := "", ""
 	for line := range strings.Lines(log) {
 		line = strings.TrimSpace(visible(line))
 		switch {
@@ -30,9 +33,11 @@ func explanation(log string) string {
 			return shorten(plainMessage(line))
 		case errorLine.MatchString(line):
 			last = line
+		case lastWord.MatchString(line):
+			word = line
 		}
 	}
-	return shorten(plainMessage(last))
+	return shorten(plainMessage(cmp.Or(last, word)))
 }
 
 // plainMessage takes the message out of a line in JSON or logfmt.

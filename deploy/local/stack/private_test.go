@@ -1,10 +1,12 @@
 package stack_test
 
 import (
+	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -93,6 +95,28 @@ func TestDirectoryIsPrivate(t *testing.T) {
 	info, err := os.Stat(notOurs)
 	require.NoError(t, err)
 	require.Equal(t, fs.FileMode(0o644), info.Mode().Perm(), "what is not the stack's stays as it is")
+}
+
+// Arguments and the other servers' environments show no server's secret.
+func TestSecretsAreNotArguments(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("reads /proc")
+	}
+	s := start(t, stack.Options{Dir: t.TempDir(), ClickHouse: true, Temporal: true, Weaviate: true})
+	require.Contains(t, s.ClickHouseDSN(), s.WeaviateKey())
+	for name, pid := range s.Servers() {
+		args, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		require.NoError(t, err)
+		require.NotContains(t, string(args), s.WeaviateKey(), name)
+		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		require.NoError(t, err)
+		for variable := range strings.SplitSeq(strings.TrimRight(string(env), "\x00"), "\x00") {
+			name, _, _ := strings.Cut(variable, "=")
+			require.NotRegexp(t, "OPENAI|GEMINI|^GO", name)
+		}
+		require.Equal(t, name != "temporal", strings.Contains(string(env), s.WeaviateKey()), name)
+	}
 }
 
 func TestSharedDirectoryStaysShared(t *testing.T) {

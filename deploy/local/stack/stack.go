@@ -81,9 +81,11 @@ type Stack struct {
 
 	mu      sync.Mutex
 	servers []*server
-	// secret is known to who reads the stack's files: ClickHouse's password, Weaviate's key, and the
-	// only name under which Temporal's HTTP interface answers.
+	// secret is known to who reads the stack's files: ClickHouse's password and Weaviate's key.
 	secret string
+	// temporalHost is the only name under which Temporal's HTTP interface answers. Temporal takes it as
+	// an argument, which every user of the machine can see, and so it is no other's secret.
+	temporalHost string
 }
 
 // Start starts the wanted servers side by side and returns when all answer.
@@ -97,7 +99,7 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 		return nil, fmt.Errorf("start the stack: %w", err)
 	}
 	opts.Dir = dir
-	s := &Stack{opts: opts, cache: opts.Cache, addresses: opts.Given, secret: strings.ToLower(rand.Text())}
+	s := &Stack{opts: opts, cache: opts.Cache, addresses: opts.Given, secret: newSecret(), temporalHost: newSecret()}
 	if s.cache.Dir == "" {
 		if s.cache, err = install.DefaultCache(); err != nil {
 			return nil, err
@@ -125,6 +127,8 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 	}
 	return s, nil
 }
+
+func newSecret() string { return strings.ToLower(rand.Text()) }
 
 // Addresses are where the servers of the stack answer.
 func (s *Stack) Addresses() Addresses { return s.addresses }

@@ -48,7 +48,7 @@ func (s *Stack) startTemporal(ctx context.Context) error {
 		args = append(args, temporalTuning...)
 		// The HTTP interface takes a POST from any web page and can't be turned off. It answers under
 		// this name alone, which a page can neither know nor send.
-		args = append(args, "--dynamic-config-value", fmt.Sprintf("frontend.httpAllowedHosts=[%q]", s.secret))
+		args = append(args, "--dynamic-config-value", fmt.Sprintf("frontend.httpAllowedHosts=[%q]", s.temporalHost))
 		if !s.opts.Ephemeral {
 			args = append(args, "--db-filename", filepath.Join(s.opts.Dir, "temporal.db"))
 			args = append(args, temporalOnDisk...)
@@ -74,7 +74,7 @@ func (s *Stack) startTemporal(ctx context.Context) error {
 }
 
 // asHost names the only host that Temporal's HTTP interface answers as.
-func (s *Stack) asHost(r *http.Request) { r.Host = s.secret }
+func (s *Stack) asHost(r *http.Request) { r.Host = s.temporalHost }
 
 // addSearchAttributes registers what a database made by an earlier start lacks:
 // the dev server registers its arguments only in a new one.
