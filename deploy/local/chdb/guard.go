@@ -3,10 +3,9 @@ package chdb
 import (
 	"crypto/sha256"
 	"crypto/subtle"
-	"net"
 	"net/http"
-	"net/url"
-	"strings"
+
+	"axiommind/deploy/local/chdb/guard"
 )
 
 // refusal is an answer to a request that is not served.
@@ -15,42 +14,16 @@ type refusal struct {
 	reason *Exception
 }
 
-// guardBrowser refuses what a web page can make a browser send: a request to a name that was turned
-// to this machine, or one from another page.
+// guardBrowser refuses what a web page can make a browser send.
 func guardBrowser(r *http.Request) *refusal {
-	if !loopbackHost(r.Host) {
-		return &refusal{http.StatusMisdirectedRequest, denied("The host %q is not this machine's loopback address", r.Host)}
+	if refused := guard.Browser(r); refused != nil {
+		return &refusal{refused.Status, denied(refused.Reason)}
 	}
-	if origin := r.Header.Get("Origin"); origin != "" && !sameOrigin(origin, r.Host) {
-		return &refusal{http.StatusForbidden, denied("Requests of the web page %q are refused", origin)}
-	}
-	switch site := r.Header.Get("Sec-Fetch-Site"); site {
-	case "", "none", "same-origin":
-		return nil
-	default:
-		return &refusal{http.StatusForbidden, denied("Requests of other web pages (%s) are refused", site)}
-	}
+	return nil
 }
 
-func denied(format string, args ...any) *Exception {
-	return newException(codeAuthFailed, "AUTHENTICATION_FAILED", format, args...)
-}
-
-// loopbackHost reports whether a Host header names the loopback address, at whatever port: a proxy
-// may stand in front.
-func loopbackHost(hostPort string) bool {
-	u := url.URL{Host: hostPort}
-	host := u.Hostname()
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
-}
-
-func sameOrigin(origin, host string) bool {
-	u, err := url.Parse(origin)
-	return err == nil && u.Scheme == "http" && u.Host != "" && strings.EqualFold(u.Host, host)
+func denied(reason string) *Exception {
+	return newException(codeAuthFailed, "AUTHENTICATION_FAILED", "%s", reason)
 }
 
 // guardToken refuses who does not know the token: as the password of HTTP's basic authentication, or

@@ -81,6 +81,8 @@ type Stack struct {
 
 	mu      sync.Mutex
 	servers []*server
+	// ui stands before Temporal's web interface; nil without Temporal.
+	ui *uiProxy
 	// secret is known to who reads the stack's files: ClickHouse's password and Weaviate's key.
 	secret string
 	// temporalHost is the only name under which Temporal's HTTP interface answers. Temporal takes it as
@@ -168,8 +170,11 @@ func (s *Stack) Servers() map[string]int {
 // has returned, and leaves servers that were given alone.
 func (s *Stack) Stop() {
 	s.mu.Lock()
-	servers := slices.Clone(s.servers)
+	servers, ui := slices.Clone(s.servers), s.ui
 	s.mu.Unlock()
+	if ui != nil {
+		_ = ui.close()
+	}
 	var wait sync.WaitGroup
 	for _, sv := range servers {
 		wait.Go(sv.process.stop)

@@ -40,8 +40,15 @@ func (s *Stack) startTemporal(ctx context.Context) error {
 			return err
 		}
 	}
+	ui, err := newUIProxy(s.opts.TemporalUIPort)
+	if err != nil {
+		return fmt.Errorf("listen for temporal's web interface: %w", err)
+	}
+	s.mu.Lock()
+	s.ui = ui
+	s.mu.Unlock()
 	var api string
-	err := s.launch(ctx, "temporal", []int{s.opts.TemporalPort, s.opts.TemporalUIPort, 0, 0}, func(ports []int) (launch, error) {
+	err = s.launch(ctx, "temporal", []int{s.opts.TemporalPort, 0, 0, 0}, func(ports []int) (launch, error) {
 		args := []string{"server", "start-dev", "--ip", loopback, "--log-level", "warn",
 			"--port", strconv.Itoa(ports[0]), "--ui-port", strconv.Itoa(ports[1]),
 			"--http-port", strconv.Itoa(ports[2]), "--metrics-port", strconv.Itoa(ports[3])}
@@ -62,7 +69,8 @@ func (s *Stack) startTemporal(ctx context.Context) error {
 			check:   func(ctx context.Context) error { return getOK(ctx, api+"/api/v1/namespaces/default", s.asHost) },
 			apply: func(a *Addresses) string {
 				a.Temporal = hostPort(ports[0])
-				a.TemporalUI = "http://" + hostPort(ports[1])
+				a.TemporalUI = ui.url()
+				ui.serve(hostPort(ports[1]))
 				return "on " + a.Temporal
 			},
 		}, nil

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -126,6 +127,32 @@ func TestTemporalHTTPIsClosed(t *testing.T) {
 	c := dialTemporal(t, s.TemporalAddress())
 	_, err := c.DescribeWorkflowExecution(t.Context(), "stranger", "")
 	require.Error(t, err)
+}
+
+// The web interface is for its own pages alone, under this machine's name.
+func TestTemporalUIRefusesOtherPages(t *testing.T) {
+	t.Parallel()
+	s := start(t, stack.Options{Temporal: true, Ephemeral: true})
+	path := s.TemporalUI() + "/api/v1/namespaces/default/workflows"
+	for name, edit := range map[string]func(*http.Request){
+		"a name turned to this machine": func(r *http.Request) { r.Host = "evil.example" },
+		"another page":                  func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") },
+		"an image on another page":      func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },
+	} {
+		status, header := ask(t, http.MethodGet, path, "", edit)
+		require.GreaterOrEqual(t, status, 403, name)
+		require.Empty(t, header.Get("Access-Control-Allow-Origin"), name)
+	}
+	status, _ := ask(t, http.MethodGet, path, "", func(r *http.Request) {
+		r.Header.Set("Origin", s.TemporalUI())
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+	})
+	require.Equal(t, http.StatusOK, status)
+	require.NoError(t, syscall.Kill(s.Servers()["temporal"], syscall.SIGKILL))
+	require.Eventually(t, func() bool {
+		status, _ := ask(t, http.MethodGet, path, "", nil)
+		return status == http.StatusBadGateway
+	}, 10*time.Second, 5*time.Millisecond)
 }
 
 // listeningPorts are the ports a process accepts TCP connections on.
