@@ -24,7 +24,7 @@ func searchAttributes() map[string]string {
 
 // prepare brings ClickHouse to the worker's schema, and leaves the addresses where the programs on
 // this machine look for them. It is run at each start, before the worker.
-func prepare(ctx context.Context, st *stack.Stack) error {
+func prepare(ctx context.Context, st *stack.Stack, kept stack.Addresses) error {
 	conn, err := eventlog.Connect(ctx, st.ClickHouseDSN(), eventlog.ConnectOptions{})
 	if err != nil {
 		return err
@@ -33,7 +33,7 @@ func prepare(ctx context.Context, st *stack.Stack) error {
 	if _, err := eventlog.Migrate(ctx, conn); err != nil {
 		return err
 	}
-	return writeAddresses(service.LocalConfigFile(), st.Addresses())
+	return writeAddresses(service.LocalConfigFile(), kept)
 }
 
 func writeAddresses(path string, a stack.Addresses) error {

@@ -36,6 +36,16 @@ func upFlags(name, summary string, args []string) (settings, error) {
 	return s, err
 }
 
+// kept are the addresses that are written to files. The key of a server that was given stays in the
+// environment, as every key that the stack has not made.
+func (s settings) kept(st *stack.Stack) stack.Addresses {
+	a := st.Addresses()
+	if s.given.WeaviateHost != "" {
+		a.WeaviateKey = ""
+	}
+	return a
+}
+
 func up(ctx context.Context, args []string, out io.Writer) error {
 	s, err := upFlags("up", "Start the servers and a worker, until Ctrl-C.", args)
 	if err != nil {
@@ -77,13 +87,13 @@ func withStack(ctx context.Context, s settings, out io.Writer, work func(context
 	defer func() {
 		_, _ = fmt.Fprintln(out, "stopping")
 		st.Stop()
-		err = errors.Join(err, removeState(s.dir), forgetAddresses(service.LocalConfigFile(), st.Addresses()))
+		err = errors.Join(err, removeState(s.dir), forgetAddresses(service.LocalConfigFile(), s.kept(st)))
 	}()
-	now := state{PID: os.Getpid(), Started: time.Now(), Addresses: st.Addresses(), Servers: st.Servers()}
+	now := state{PID: os.Getpid(), Started: time.Now(), Addresses: s.kept(st), Servers: st.Servers()}
 	if err := writeState(s.dir, now); err != nil {
 		return err
 	}
-	if err := prepare(ctx, st); err != nil {
+	if err := prepare(ctx, st, s.kept(st)); err != nil {
 		return interrupted(ctx, fmt.Errorf("prepare the servers: %w", err))
 	}
 	restarted := func() {

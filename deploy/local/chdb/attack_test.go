@@ -107,8 +107,75 @@ func TestWhoKnowsTheTokenIsServed(t *testing.T) {
 	require.Equal(t, 200, from(t, http.MethodGet, address+"/ping", "", "").status, "readiness is no secret")
 }
 
-// Each of these reads or writes a file, runs a program, or connects to the listener, on an engine
-// that allows it.
+// outward are statements that read or write a file, run a program, connect to the listener or get
+// more rights, on an engine that allows it.
+var outward = []string{
+	// Table functions.
+	"SELECT * FROM file('FILE', 'LineAsString')", "SELECT * FROM url('HTTP/x', 'LineAsString')",
+	"SELECT * FROM fileCluster('default', 'FILE', 'LineAsString')", "SELECT * FROM urlCluster('default', 'HTTP/x', 'LineAsString')",
+	"SELECT * FROM s3('HTTP/bucket/x', 'LineAsString')", "SELECT * FROM gcs('HTTP/bucket/x', 'LineAsString')",
+	"SELECT * FROM azureBlobStorage('DefaultEndpointsProtocol=http;AccountName=a;AccountKey=aaaa;BlobEndpoint=HTTP/', 'c', 'x')",
+	"SELECT * FROM hdfs('hdfs://HOST/x', 'LineAsString')", "SELECT * FROM remote('HOST', 'system', 'one')",
+	"SELECT * FROM remoteSecure('HOST', 'system', 'one')", "SELECT * FROM cluster('default', 'system', 'one')",
+	"SELECT * FROM mysql('HOST', 'a', 'b', 'c', 'd')", "SELECT * FROM postgresql('HOST', 'a', 'b', 'c', 'd')",
+	"SELECT * FROM mongodb('HOST', 'a', 'b', 'c', 'd', 'x String')", "SELECT * FROM redis('HOST', 'k', 'k String, v String')",
+	"SELECT * FROM sqlite('OUT.db', 't')", "SELECT * FROM odbc('DSN=x', 'a', 'b')", "SELECT * FROM jdbc('jdbc:x://HOST', 'a', 'b')",
+	"SELECT * FROM executable('id', 'LineAsString', 'x String')", "SELECT * FROM filesystem('DIR')",
+	"SELECT * FROM iceberg('HTTP/bucket/x', 'a', 'b')", "SELECT * FROM icebergLocal('DIR')", "SELECT * FROM deltaLake('HTTP/bucket/x', 'a', 'b')",
+	"SELECT * FROM deltaLakeLocal('DIR')", "SELECT * FROM hudi('HTTP/bucket/x', 'a', 'b')", "SELECT * FROM paimonLocal('DIR')",
+	"SELECT * FROM ytsaurus('HTTP', '//x', 'y', 'a String')",
+	"SELECT * FROM view(SELECT * FROM file('FILE', 'LineAsString'))", "SELECT * FROM loop(file('FILE', 'LineAsString')) LIMIT 1",
+	"SELECT * FROM eval('SELECT fi'||'le(\\'FILE\\')')", "SELECT * FROM eval('SELECT 1') SETTINGS allow_experimental_eval_table_function = 1",
+	"DESCRIBE TABLE file('FILE', 'CSV')", "EXPLAIN SELECT * FROM file('FILE', 'LineAsString')",
+	"INSERT INTO FUNCTION file('OUT', 'TSV', 'x String') SELECT 'x'", "INSERT INTO FUNCTION url('HTTP/', 'TSV', 'x String') SELECT 'x'",
+	// A file's name is a table's name in the database default.
+	"SELECT * FROM default.`FILE`", "SELECT * FROM default.\"FILE\"", "INSERT INTO default.`FILE` SELECT 'x'", "TRUNCATE TABLE default.`FILE`",
+	"DROP TABLE default.`FILE`", "DESCRIBE TABLE default.`FILE`", "CREATE VIEW v AS SELECT * FROM default.`FILE`",
+	// The function, by its name in whatever form.
+	"SELECT file('FILE')", "SELECT `file`('FILE')", "SELECT \"file\"('FILE')", "SELECT `fi\\x6ce`('FILE')", "SELECT “file”('FILE')",
+	"SELECT /* ' */ file('FILE') -- '", "SELECT ‘'’, file('FILE'), ‘'’", "SELECT file\u00a0('FILE')", "SELECT file\n(\t'FILE')",
+	"SELECT arrayMap(file, ['FILE'])", "SELECT arrayMap(x -> file(x), ['FILE'])", "SELECT * APPLY(file) FROM (SELECT 'FILE')",
+	"SELECT * APPLY file FROM (SELECT 'FILE')", "WITH (x -> file(x)) AS f SELECT f('FILE')", "EXPLAIN SELECT file('FILE')",
+	"CREATE TABLE d (x String DEFAULT file('FILE')) ENGINE = Memory", "ALTER TABLE t ADD COLUMN y String DEFAULT file('FILE')",
+	"CREATE VIEW v AS SELECT file('FILE')", "INSERT INTO t VALUES (file('FILE'))", "INSERT INTO t SELECT file('FILE')",
+	"SELECT * FROM format(Values, 'x String', $$(file('FILE'))$$)", "ALTER TABLE t UPDATE x = file('FILE') WHERE 1",
+	// Files named by the query itself.
+	"SELECT 'x' INTO OUTFILE 'OUT'", "SELECT 'x' INTO/**/OUTFILE 'OUT' FORMAT TSV", "SELECT 'x' INTO\u00a0OUTFILE 'OUT'",
+	"SELECT ‘'’ INTO OUTFILE 'OUT' -- '", "INSERT INTO t FROM INFILE 'FILE' FORMAT LineAsString",
+	"INSERT INTO t(x) FROM/**/INFILE 'FILE' FORMAT LineAsString", "INSERT INTO t FROM\u2003INFILE 'FILE' FORMAT LineAsString",
+	// Engines of tables and databases.
+	"CREATE TABLE e (x String) ENGINE = File(LineAsString, 'FILE')", "CREATE TABLE e (x String) ENGINE File(LineAsString, 'FILE')",
+	"CREATE TABLE e (x String) ENGINE = URL('HTTP/x', LineAsString)", "CREATE TABLE e (x String) ENGINE = S3('HTTP/bucket/x', LineAsString)",
+	"CREATE TABLE e (x String) ENGINE = SQLite('OUT.db', 't')", "CREATE TABLE e (x String) ENGINE = Executable('id', LineAsString)",
+	"CREATE TABLE e (x String) ENGINE = ExecutablePool('id', LineAsString)", "CREATE TABLE e (x String) ENGINE = FileLog('FILE', 'LineAsString')",
+	"CREATE TABLE e (x String) ENGINE = EmbeddedRocksDB(0, 'OUT') PRIMARY KEY x", "CREATE TABLE e (x String) ENGINE = `EmbeddedRocksDB`(0, 'OUT') PRIMARY KEY x",
+	"CREATE TABLE e (x String) ENGINE = Distributed('default', 'system', 'one')", "CREATE TABLE e (x String) ENGINE = MySQL('HOST', 'a', 'b', 'c', 'd')",
+	"CREATE TABLE e (x String) ENGINE = Kafka('HOST', 'a', 'b', 'TSV')", "CREATE TABLE e (x String) ENGINE = Redis('HOST') PRIMARY KEY x",
+	"CREATE TABLE e (x String) ENGINE = IcebergLocal('DIR')", "CREATE TABLE e AS file('FILE', 'LineAsString')", "CREATE TABLE e AS url('HTTP/x', 'LineAsString')",
+	"CREATE TEMPORARY TABLE e (x String) ENGINE = File(LineAsString, 'FILE')", "CREATE MATERIALIZED VIEW e ENGINE = FileLog('DIR', 'TSV') AS SELECT 1 AS x",
+	"ATTACH TABLE e UUID '00000000-0000-4000-8000-000000000001' (x String) ENGINE = File(LineAsString, 'FILE')",
+	"ATTACH TABLE e FROM 'DIR/' (x String) ENGINE = MergeTree ORDER BY x",
+	"CREATE TABLE e (x String) ENGINE = MergeTree ORDER BY x SETTINGS disk = disk(type = 'web', endpoint = 'HTTP/')",
+	"CREATE TABLE e (x String) ENGINE = MergeTree ORDER BY x SETTINGS disk = disk(type = 'local', path = 'OUT/')",
+	"ALTER TABLE t MODIFY SETTING disk = disk(type = 'web', endpoint = 'HTTP/')",
+	"CREATE DATABASE e ENGINE = Filesystem('DIR')", "CREATE DATABASE e ENGINE = SQLite('OUT.db')", "CREATE DATABASE e ENGINE = S3('HTTP/')",
+	"CREATE DATABASE e ENGINE = MySQL('HOST', 'a', 'b', 'c')", "CREATE DATABASE e ENGINE = PostgreSQL('HOST', 'a', 'b', 'c')",
+	"CREATE DATABASE e ENGINE = HDFS('hdfs://HOST')", "CREATE DATABASE e ENGINE = DataLakeCatalog('HTTP/v1') SETTINGS catalog_type = 'rest', warehouse = 'x'",
+	"CREATE DATABASE e ENGINE = Backup('default', File('OUT'))",
+	// Dictionaries, backups, and what gives oneself more rights.
+	"CREATE DICTIONARY e (id UInt64, x String) PRIMARY KEY id SOURCE(FILE(path 'FILE' format 'TSV')) LAYOUT(FLAT()) LIFETIME(0)",
+	"CREATE DICTIONARY e (id UInt64, x String) PRIMARY KEY id SOURCE(HTTP(url 'HTTP/' format 'TSV')) LAYOUT(FLAT()) LIFETIME(0)",
+	"CREATE DICTIONARY e (id UInt64, x String) PRIMARY KEY id SOURCE(EXECUTABLE(command 'id' format 'TSV')) LAYOUT(FLAT()) LIFETIME(0)",
+	"BACKUP TABLE t TO File('OUT')", "BACKUP TABLE t TO Disk('default', 'OUT')", "BACKUP TABLE t TO S3('HTTP/bucket/x')",
+	"RESTORE TABLE t FROM File('FILE')", "CREATE NAMED COLLECTION e AS url = 'HTTP/'", "CREATE FUNCTION e AS (x) -> x", "CREATE USER e",
+	"GRANT READ ON FILE TO default", "GRANT ALL ON *.* TO default", "SYSTEM SHUTDOWN", "EXECUTE AS default SELECT 1",
+	"CREATE VIEW v DEFINER = default SQL SECURITY NONE AS SELECT 1",
+	// Settings that name files or turn the rest on.
+	"SELECT 1 FORMAT Template SETTINGS format_template_resultset = 'FILE'", "SELECT 1 FORMAT Template SETTINGS format_template_row = 'FILE'",
+	"SELECT 1 FORMAT Protobuf SETTINGS format_schema = 'FILE:Message'", "SET format_schema = 'FILE:Message'", "SET implicit_select = 1",
+	"SET allow_experimental_ai_functions = 1", "SET input_format_values_interpret_expressions = 1",
+}
+
 func TestQueriesStayInside(t *testing.T) {
 	t.Parallel()
 	var reached atomic.Int64
@@ -121,72 +188,7 @@ func TestQueriesStayInside(t *testing.T) {
 	run := func(sql string, more ...string) reply { return send(t, "POST", at, strings.Join(more, ""), sql) }
 	require.Equal(t, 200, run("CREATE TABLE t (x String) ENGINE = MergeTree ORDER BY x").status)
 	fill := strings.NewReplacer("FILE", secret, "DIR", dir, "OUT", out, "HTTP", listener.URL, "HOST", strings.TrimPrefix(listener.URL, "http://")).Replace
-	for _, sql := range []string{
-		// Table functions.
-		"SELECT * FROM file('FILE', 'LineAsString')", "SELECT * FROM url('HTTP/x', 'LineAsString')",
-		"SELECT * FROM fileCluster('default', 'FILE', 'LineAsString')", "SELECT * FROM urlCluster('default', 'HTTP/x', 'LineAsString')",
-		"SELECT * FROM s3('HTTP/bucket/x', 'LineAsString')", "SELECT * FROM gcs('HTTP/bucket/x', 'LineAsString')",
-		"SELECT * FROM azureBlobStorage('DefaultEndpointsProtocol=http;AccountName=a;AccountKey=aaaa;BlobEndpoint=HTTP/', 'c', 'x')",
-		"SELECT * FROM hdfs('hdfs://HOST/x', 'LineAsString')", "SELECT * FROM remote('HOST', 'system', 'one')",
-		"SELECT * FROM remoteSecure('HOST', 'system', 'one')", "SELECT * FROM cluster('default', 'system', 'one')",
-		"SELECT * FROM mysql('HOST', 'a', 'b', 'c', 'd')", "SELECT * FROM postgresql('HOST', 'a', 'b', 'c', 'd')",
-		"SELECT * FROM mongodb('HOST', 'a', 'b', 'c', 'd', 'x String')", "SELECT * FROM redis('HOST', 'k', 'k String, v String')",
-		"SELECT * FROM sqlite('OUT.db', 't')", "SELECT * FROM odbc('DSN=x', 'a', 'b')", "SELECT * FROM jdbc('jdbc:x://HOST', 'a', 'b')",
-		"SELECT * FROM executable('id', 'LineAsString', 'x String')", "SELECT * FROM filesystem('DIR')",
-		"SELECT * FROM iceberg('HTTP/bucket/x', 'a', 'b')", "SELECT * FROM icebergLocal('DIR')", "SELECT * FROM deltaLake('HTTP/bucket/x', 'a', 'b')",
-		"SELECT * FROM deltaLakeLocal('DIR')", "SELECT * FROM hudi('HTTP/bucket/x', 'a', 'b')", "SELECT * FROM paimonLocal('DIR')",
-		"SELECT * FROM ytsaurus('HTTP', '//x', 'y', 'a String')",
-		"SELECT * FROM view(SELECT * FROM file('FILE', 'LineAsString'))", "SELECT * FROM loop(file('FILE', 'LineAsString')) LIMIT 1",
-		"SELECT * FROM eval('SELECT fi'||'le(\\'FILE\\')')", "SELECT * FROM eval('SELECT 1') SETTINGS allow_experimental_eval_table_function = 1",
-		"DESCRIBE TABLE file('FILE', 'CSV')", "EXPLAIN SELECT * FROM file('FILE', 'LineAsString')",
-		"INSERT INTO FUNCTION file('OUT', 'TSV', 'x String') SELECT 'x'", "INSERT INTO FUNCTION url('HTTP/', 'TSV', 'x String') SELECT 'x'",
-		// A file's name is a table's name in the database default.
-		"SELECT * FROM default.`FILE`", "SELECT * FROM default.\"FILE\"", "INSERT INTO default.`FILE` SELECT 'x'", "TRUNCATE TABLE default.`FILE`",
-		"DROP TABLE default.`FILE`", "DESCRIBE TABLE default.`FILE`", "CREATE VIEW v AS SELECT * FROM default.`FILE`",
-		// The function, by its name in whatever form.
-		"SELECT file('FILE')", "SELECT `file`('FILE')", "SELECT \"file\"('FILE')", "SELECT `fi\\x6ce`('FILE')", "SELECT “file”('FILE')",
-		"SELECT /* ' */ file('FILE') -- '", "SELECT ‘'’, file('FILE'), ‘'’", "SELECT file\u00a0('FILE')", "SELECT file\n(\t'FILE')",
-		"SELECT arrayMap(file, ['FILE'])", "SELECT arrayMap(x -> file(x), ['FILE'])", "SELECT * APPLY(file) FROM (SELECT 'FILE')",
-		"SELECT * APPLY file FROM (SELECT 'FILE')", "WITH (x -> file(x)) AS f SELECT f('FILE')", "EXPLAIN SELECT file('FILE')",
-		"CREATE TABLE d (x String DEFAULT file('FILE')) ENGINE = Memory", "ALTER TABLE t ADD COLUMN y String DEFAULT file('FILE')",
-		"CREATE VIEW v AS SELECT file('FILE')", "INSERT INTO t VALUES (file('FILE'))", "INSERT INTO t SELECT file('FILE')",
-		"SELECT * FROM format(Values, 'x String', $$(file('FILE'))$$)", "ALTER TABLE t UPDATE x = file('FILE') WHERE 1",
-		// Files named by the query itself.
-		"SELECT 'x' INTO OUTFILE 'OUT'", "SELECT 'x' INTO/**/OUTFILE 'OUT' FORMAT TSV", "SELECT 'x' INTO\u00a0OUTFILE 'OUT'",
-		"SELECT ‘'’ INTO OUTFILE 'OUT' -- '", "INSERT INTO t FROM INFILE 'FILE' FORMAT LineAsString",
-		"INSERT INTO t(x) FROM/**/INFILE 'FILE' FORMAT LineAsString", "INSERT INTO t FROM\u2003INFILE 'FILE' FORMAT LineAsString",
-		// Engines of tables and databases.
-		"CREATE TABLE e (x String) ENGINE = File(LineAsString, 'FILE')", "CREATE TABLE e (x String) ENGINE File(LineAsString, 'FILE')",
-		"CREATE TABLE e (x String) ENGINE = URL('HTTP/x', LineAsString)", "CREATE TABLE e (x String) ENGINE = S3('HTTP/bucket/x', LineAsString)",
-		"CREATE TABLE e (x String) ENGINE = SQLite('OUT.db', 't')", "CREATE TABLE e (x String) ENGINE = Executable('id', LineAsString)",
-		"CREATE TABLE e (x String) ENGINE = ExecutablePool('id', LineAsString)", "CREATE TABLE e (x String) ENGINE = FileLog('FILE', 'LineAsString')",
-		"CREATE TABLE e (x String) ENGINE = EmbeddedRocksDB(0, 'OUT') PRIMARY KEY x", "CREATE TABLE e (x String) ENGINE = `EmbeddedRocksDB`(0, 'OUT') PRIMARY KEY x",
-		"CREATE TABLE e (x String) ENGINE = Distributed('default', 'system', 'one')", "CREATE TABLE e (x String) ENGINE = MySQL('HOST', 'a', 'b', 'c', 'd')",
-		"CREATE TABLE e (x String) ENGINE = Kafka('HOST', 'a', 'b', 'TSV')", "CREATE TABLE e (x String) ENGINE = Redis('HOST') PRIMARY KEY x",
-		"CREATE TABLE e (x String) ENGINE = IcebergLocal('DIR')", "CREATE TABLE e AS file('FILE', 'LineAsString')", "CREATE TABLE e AS url('HTTP/x', 'LineAsString')",
-		"CREATE TEMPORARY TABLE e (x String) ENGINE = File(LineAsString, 'FILE')", "CREATE MATERIALIZED VIEW e ENGINE = FileLog('DIR', 'TSV') AS SELECT 1 AS x",
-		"ATTACH TABLE e UUID '00000000-0000-4000-8000-000000000001' (x String) ENGINE = File(LineAsString, 'FILE')",
-		"ATTACH TABLE e FROM 'DIR/' (x String) ENGINE = MergeTree ORDER BY x",
-		"CREATE TABLE e (x String) ENGINE = MergeTree ORDER BY x SETTINGS disk = disk(type = 'web', endpoint = 'HTTP/')",
-		"CREATE TABLE e (x String) ENGINE = MergeTree ORDER BY x SETTINGS disk = disk(type = 'local', path = 'OUT/')",
-		"ALTER TABLE t MODIFY SETTING disk = disk(type = 'web', endpoint = 'HTTP/')",
-		"CREATE DATABASE e ENGINE = Filesystem('DIR')", "CREATE DATABASE e ENGINE = SQLite('OUT.db')", "CREATE DATABASE e ENGINE = S3('HTTP/')",
-		"CREATE DATABASE e ENGINE = MySQL('HOST', 'a', 'b', 'c')", "CREATE DATABASE e ENGINE = PostgreSQL('HOST', 'a', 'b', 'c')",
-		"CREATE DATABASE e ENGINE = HDFS('hdfs://HOST')", "CREATE DATABASE e ENGINE = DataLakeCatalog('HTTP/v1') SETTINGS catalog_type = 'rest', warehouse = 'x'",
-		"CREATE DATABASE e ENGINE = Backup('default', File('OUT'))",
-		// Dictionaries, backups, and what gives oneself more rights.
-		"CREATE DICTIONARY e (id UInt64, x String) PRIMARY KEY id SOURCE(FILE(path 'FILE' format 'TSV')) LAYOUT(FLAT()) LIFETIME(0)",
-		"CREATE DICTIONARY e (id UInt64, x String) PRIMARY KEY id SOURCE(HTTP(url 'HTTP/' format 'TSV')) LAYOUT(FLAT()) LIFETIME(0)",
-		"CREATE DICTIONARY e (id UInt64, x String) PRIMARY KEY id SOURCE(EXECUTABLE(command 'id' format 'TSV')) LAYOUT(FLAT()) LIFETIME(0)",
-		"BACKUP TABLE t TO File('OUT')", "BACKUP TABLE t TO Disk('default', 'OUT')", "BACKUP TABLE t TO S3('HTTP/bucket/x')",
-		"RESTORE TABLE t FROM File('FILE')", "CREATE NAMED COLLECTION e AS url = 'HTTP/'", "CREATE FUNCTION e AS (x) -> x", "CREATE USER e",
-		"GRANT READ ON FILE TO default", "GRANT ALL ON *.* TO default", "SYSTEM SHUTDOWN", "EXECUTE AS default SELECT 1",
-		"CREATE VIEW v DEFINER = default SQL SECURITY NONE AS SELECT 1",
-		// Settings that name files or turn the rest on.
-		"SELECT 1 FORMAT Template SETTINGS format_template_resultset = 'FILE'", "SELECT 1 FORMAT Template SETTINGS format_template_row = 'FILE'",
-		"SELECT 1 FORMAT Protobuf SETTINGS format_schema = 'FILE:Message'", "SET format_schema = 'FILE:Message'", "SET implicit_select = 1",
-		"SET allow_experimental_ai_functions = 1", "SET input_format_values_interpret_expressions = 1",
-	} {
+	for _, sql := range outward {
 		got := run(fill(sql))
 		require.NotEqual(t, 200, got.status, "%s\n%s", sql, got.body)
 		require.NotContains(t, got.body, "hidden", sql)
