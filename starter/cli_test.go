@@ -49,7 +49,7 @@ func newCLI(t *testing.T) *cli {
 	t.Helper()
 	name := fmt.Sprintf("cli-%d-%d", begun, clis.Add(1))
 	address := stacktest.Temporal(t)
-	c := &cli{project: name, env: map[string]string{}, servers: append([]string{
+	c := &cli{project: name, env: map[string]string{"WEAVIATE_API_KEY": stacktest.WeaviateKey(t)}, servers: append([]string{
 		"--temporal-address", address, "--temporal-namespace", name, "--clickhouse-dsn", stacktest.Database(t),
 		"--weaviate-url", "http://" + stacktest.Weaviate(t),
 	}, common...)}

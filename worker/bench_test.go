@@ -60,6 +60,7 @@ func newBench(t testing.TB) *bench {
 		"--weaviate-url", "http://" + stacktest.Weaviate(t), "--stop-timeout", "5s",
 	}))
 	var err error
+	b.cfg.WeaviateAPIKey = stacktest.WeaviateKey(t)
 	b.Stores, err = service.Connect(t.Context(), b.cfg, quiet)
 	require.NoError(t, err)
 	t.Cleanup(b.Close)

@@ -49,7 +49,7 @@ func newBench(t testing.TB, embedder vector.Embedder) *bench {
 	_, err = eventlog.Migrate(t.Context(), conn)
 	require.NoError(t, err)
 	b := &bench{conn: conn, log: eventlog.New(conn, eventlog.Options{})}
-	b.client, err = vector.NewClient(vector.ClientConfig{URL: "http://" + stacktest.Weaviate(t)})
+	b.client, err = vector.NewClient(vector.ClientConfig{URL: "http://" + stacktest.Weaviate(t), APIKey: stacktest.WeaviateKey(t)})
 	require.NoError(t, err)
 	b.embedder = versioned{embedder, fmt.Sprintf("find-%d-%s", time.Now().UnixNano(), schema.HashText(t.Name())[:8])}
 	b.outbox = vector.NewOutboxProjector(conn, b.embedder.Version(), nil)

@@ -85,7 +85,7 @@ type bench struct {
 
 func newClient(t testing.TB) *Client {
 	t.Helper()
-	client, err := NewClient(ClientConfig{URL: "http://" + stacktest.Weaviate(t)})
+	client, err := NewClient(ClientConfig{URL: "http://" + stacktest.Weaviate(t), APIKey: stacktest.WeaviateKey(t)})
 	require.NoError(t, err)
 	return client
 }

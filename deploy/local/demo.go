@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -41,6 +42,16 @@ func acts(samplesDir string) []act {
 	}
 }
 
+// afterwards are commands to go on with. They are about the project that the demo has filled.
+func afterwards() []act {
+	return []act{
+		{"ask something else", []string{"search", "why was a customer charged twice?", "--project", "demo"}},
+		{"what there is to do", []string{"tasks", "--project", "demo"}},
+		{"what is remembered of you", []string{"facts"}},
+		{"the same as text for a prompt", []string{"context"}},
+	}
+}
+
 func demo(ctx context.Context, args []string, out io.Writer) error {
 	started := time.Now()
 	s, err := upFlags("demo", "Start everything, process three sample sessions and search them.", args)
@@ -52,7 +63,7 @@ func demo(ctx context.Context, args []string, out io.Writer) error {
 		group, ctx := errgroup.WithContext(ctx)
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		group.Go(func() error { return runWorker(ctx, st, s.dir, func() { close(ready) }) })
+		group.Go(func() error { return runWorker(ctx, st, s.dir, out, sync.OnceFunc(func() { close(ready) })) })
 		group.Go(func() error {
 			defer cancel()
 			select {
@@ -64,9 +75,11 @@ func demo(ctx context.Context, args []string, out io.Writer) error {
 				return err
 			}
 			if term.IsTerminal(int(os.Stdout.Fd())) {
-				_, _ = fmt.Fprintln(out, "\nEverything stays up: try more commands in another terminal. Ctrl-C stops it.")
+				_, _ = fmt.Fprintln(out, "\nEverything stays up until Ctrl-C: use another terminal.")
 				<-ctx.Done()
+				return nil
 			}
+			_, _ = fmt.Fprintln(out, "\nThe servers stop now, and the data is kept. Start them again with: go run ./deploy/local up")
 			return nil
 		})
 		return group.Wait()
@@ -92,19 +105,32 @@ func perform(ctx context.Context, dir string, a stack.Addresses, out io.Writer, 
 	if text, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build starter: %w\n%s", err, text)
 	}
-	addresses := []string{
-		"--temporal-address", a.Temporal, "--clickhouse-dsn", a.ClickHouseDSN, "--weaviate-url", "http://" + a.WeaviateHost,
-	}
 	for _, act := range acts(samplesDir) {
 		_, _ = fmt.Fprintf(out, "\n── %s\n$ go run ./starter %s\n", act.title, shellLine(act.args))
-		cmd := exec.CommandContext(ctx, starter, append(act.args, addresses...)...)
+		cmd := exec.CommandContext(ctx, starter, act.args...)
+		cmd.Env = append(os.Environ(), environment(a)...)
 		cmd.Stdout, cmd.Stderr = out, os.Stderr
 		if err := cmd.Run(); err != nil {
 			return fmt.Errorf("starter %s: %w", act.args[0], err)
 		}
 	}
-	_, err := fmt.Fprintf(out, "\nDone in %.0f s. Every step of every session: %s\n", time.Since(started).Seconds(), a.TemporalUI)
-	return err
+	_, _ = fmt.Fprintf(out, "\nDone in %.0f s. Every step of every session: %s\n\nGo on with:\n", time.Since(started).Seconds(), a.TemporalUI)
+	for _, next := range afterwards() {
+		_, _ = fmt.Fprintf(out, "  go run ./starter %-65s # %s\n", shellLine(next.args), next.title)
+	}
+	return nil
+}
+
+// environment tells a program of the addresses. Arguments can be seen by every user of the machine.
+func environment(a stack.Addresses) []string {
+	env := []string{
+		"AXIOMMIND_TEMPORAL_ADDRESS=" + a.Temporal, "AXIOMMIND_CLICKHOUSE_DSN=" + a.ClickHouseDSN,
+		"AXIOMMIND_WEAVIATE_URL=http://" + a.WeaviateHost,
+	}
+	if a.WeaviateKey != "" {
+		env = append(env, "WEAVIATE_API_KEY="+a.WeaviateKey)
+	}
+	return env
 }
 
 func shellLine(args []string) string {
@@ -119,7 +145,7 @@ func shellLine(args []string) string {
 }
 
 func copySamples(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("copy samples: %w", err)
 	}
 	return fs.WalkDir(samples, "samples", func(path string, d fs.DirEntry, err error) error {
@@ -130,7 +156,7 @@ func copySamples(dir string) error {
 		if err != nil {
 			return fmt.Errorf("copy samples: %w", err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, d.Name()), text, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, d.Name()), text, 0o600); err != nil {
 			return fmt.Errorf("copy samples: %w", err)
 		}
 		return nil

@@ -34,6 +34,8 @@ func commands() []command {
 var errUsage = errors.New("usage")
 
 func main() {
+	// What this program and the servers it starts write is for their user alone.
+	syscall.Umask(0o077)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	code := exitCode(run(ctx, os.Args[1:], os.Stdout))
 	stop()

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,7 +24,7 @@ func searchAttributes() map[string]string {
 
 // prepare brings ClickHouse to the worker's schema, and leaves the addresses where the programs on
 // this machine look for them. It is run at each start, before the worker.
-func prepare(ctx context.Context, st *stack.Stack) error {
+func prepare(ctx context.Context, st *stack.Stack, kept stack.Addresses) error {
 	conn, err := eventlog.Connect(ctx, st.ClickHouseDSN(), eventlog.ConnectOptions{})
 	if err != nil {
 		return err
@@ -32,7 +33,7 @@ func prepare(ctx context.Context, st *stack.Stack) error {
 	if _, err := eventlog.Migrate(ctx, conn); err != nil {
 		return err
 	}
-	return writeAddresses(service.LocalConfigFile(), st.Addresses())
+	return writeAddresses(service.LocalConfigFile(), kept)
 }
 
 func writeAddresses(path string, a stack.Addresses) error {
@@ -43,10 +44,11 @@ func writeAddresses(path string, a stack.Addresses) error {
 	if err != nil {
 		return fmt.Errorf("write addresses: %w", err)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	dir := filepath.Dir(path)
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o700)); err != nil {
 		return fmt.Errorf("write addresses: %w", err)
 	}
-	if err := os.WriteFile(path, text, 0o600); err != nil {
+	if err := stack.WritePrivate(path, text); err != nil {
 		return fmt.Errorf("write addresses: %w", err)
 	}
 	return nil
@@ -65,9 +67,13 @@ func forgetAddresses(path string, a stack.Addresses) error {
 }
 
 func addressesText(a stack.Addresses) ([]byte, error) {
-	return yaml.Marshal(map[string]string{
+	values := map[string]string{
 		"temporal-address": a.Temporal, "clickhouse-dsn": a.ClickHouseDSN, "weaviate-url": "http://" + a.WeaviateHost,
-	})
+	}
+	if a.WeaviateKey != "" {
+		values[service.LocalWeaviateKey] = a.WeaviateKey
+	}
+	return yaml.Marshal(values)
 }
 
 // workerConfig is what the environment says, with the addresses of the stack.
@@ -80,5 +86,6 @@ func workerConfig(a stack.Addresses) (service.Config, error) {
 		return cfg, err
 	}
 	cfg.TemporalAddress, cfg.ClickHouseDSN, cfg.WeaviateURL = a.Temporal, a.ClickHouseDSN, "http://"+a.WeaviateHost
+	cfg.WeaviateAPIKey = a.WeaviateKey
 	return cfg, nil
 }

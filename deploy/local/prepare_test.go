@@ -1,13 +1,68 @@
 package main
 
 import (
+	"io/fs"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
 	"axiommind/deploy/local/stack"
+	"axiommind/deploy/local/stacktest"
+	"axiommind/worker/service"
 )
+
+// The file holds tokens: nobody else reads it or its directory, also when they were there before. The
+// programs find the address and the key in it.
+func TestAddressesArePrivate(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "axiommind", "local.yaml")
+	require.NoError(t, os.Mkdir(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, nil, 0o644))
+	a := stack.Addresses{
+		Temporal: "127.0.0.1:1", ClickHouseDSN: "http://default:token@127.0.0.1:2/default", WeaviateHost: "127.0.0.1:3", WeaviateKey: "key",
+	}
+	require.NoError(t, writeAddresses(path, a))
+	for name, want := range map[string]fs.FileMode{path: 0o600, filepath.Dir(path): 0o700} {
+		info, err := os.Stat(name)
+		require.NoError(t, err)
+		require.Equal(t, want, info.Mode().Perm(), name)
+	}
+	var cfg service.Config
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	cfg.Flags(flags)
+	require.NoError(t, cfg.Load(flags, func(string) string { return "" }, path))
+	require.Equal(t, a.ClickHouseDSN, cfg.ClickHouseDSN)
+	require.Equal(t, "http://127.0.0.1:3", cfg.WeaviateURL)
+	require.Equal(t, "key", cfg.WeaviateAPIKey)
+}
+
+// A key that the stack has not made is not written anywhere.
+func TestGivenKeyIsNotKept(t *testing.T) {
+	t.Parallel()
+	given := stack.Addresses{WeaviateHost: stacktest.Weaviate(t), WeaviateKey: stacktest.WeaviateKey(t)}
+	st, err := stack.Start(t.Context(), stack.Options{Dir: t.TempDir(), Weaviate: true, Given: given})
+	require.NoError(t, err)
+	t.Cleanup(st.Stop)
+	require.Equal(t, given, st.Addresses())
+	require.Empty(t, settings{given: given}.kept(st).WeaviateKey)
+}
+
+// What people are shown holds no token.
+func TestShownAddressesHoldNoToken(t *testing.T) {
+	t.Parallel()
+	a := stack.Addresses{ClickHouseDSN: "http://default:token@127.0.0.1:2/default", WeaviateHost: "127.0.0.1:3", WeaviateKey: "token"}
+	var out strings.Builder
+	printAddresses(&out, a)
+	require.Contains(t, out.String(), "http://127.0.0.1:2/default")
+	require.NotContains(t, out.String(), "token@")
+	for _, s := range servers(t.Context(), &state{Addresses: a}) {
+		require.NotContains(t, s.Address+s.State, "token")
+	}
+}
 
 // A stack that ends takes its addresses with it, and leaves those of a stack that started later.
 func TestAddressesAreForgotten(t *testing.T) {

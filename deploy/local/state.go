@@ -33,10 +33,10 @@ var errRunning = errors.New("a stack runs there already")
 // claim takes the directory for this process. The system releases it when the
 // process ends, however that happens, so a claim is never stale.
 func claim(dir string) (release func(), err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_CREATE|os.O_RDWR, 0o644)
+	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -87,11 +87,10 @@ func writeState(dir string, s state) error {
 	if err != nil {
 		return fmt.Errorf("write state: %w", err)
 	}
-	path := filepath.Join(dir, stateFile)
-	if err := os.WriteFile(path+".tmp", append(text, '\n'), 0o644); err != nil {
+	if err := stack.WritePrivate(filepath.Join(dir, stateFile), append(text, '\n')); err != nil {
 		return fmt.Errorf("write state: %w", err)
 	}
-	return os.Rename(path+".tmp", path)
+	return nil
 }
 
 func removeState(dir string) error {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"axiommind/deploy/local/stack"
+	"axiommind/deploy/local/stacktest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -23,7 +24,7 @@ const asHolder = "AXIOMMIND_LOCAL_TEST_HOLDER"
 func TestMain(m *testing.M) {
 	dir := os.Getenv(asHolder)
 	if dir == "" {
-		os.Exit(m.Run())
+		stacktest.Main(m)
 	}
 	end := make(chan os.Signal, 1)
 	signal.Notify(end, syscall.SIGTERM)

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"text/tabwriter"
 	"time"
 
@@ -82,8 +84,8 @@ func servers(ctx context.Context, last *state) []serverStatus {
 	a := last.Addresses
 	list := []serverStatus{
 		{Name: "temporal", Address: a.Temporal, State: answer(ctx, stack.Addresses{Temporal: a.Temporal})},
-		{Name: "clickhouse", Address: a.ClickHouseDSN, State: answer(ctx, stack.Addresses{ClickHouseDSN: a.ClickHouseDSN})},
-		{Name: "weaviate", Address: a.WeaviateHost, State: answer(ctx, stack.Addresses{WeaviateHost: a.WeaviateHost})},
+		{Name: "clickhouse", Address: a.ClickHouseURL(), State: answer(ctx, stack.Addresses{ClickHouseDSN: a.ClickHouseDSN})},
+		{Name: "weaviate", Address: a.WeaviateHost, State: answer(ctx, stack.Addresses{WeaviateHost: a.WeaviateHost, WeaviateKey: cmp.Or(a.WeaviateKey, os.Getenv("WEAVIATE_API_KEY"))})},
 	}
 	for i := range list {
 		list[i].PID = last.Servers[list[i].Name]

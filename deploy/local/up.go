@@ -7,9 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"axiommind/deploy/local/stack"
 	"axiommind/worker/service"
@@ -28,9 +27,23 @@ func upFlags(name, summary string, args []string) (settings, error) {
 	flags.StringVar(&s.given.Temporal, "temporal-address", "", "a Temporal server that runs already, host:port")
 	flags.StringVar(&s.given.ClickHouseDSN, "clickhouse-dsn", "", "a ClickHouse server that runs already, http://user:password@host:8123/database")
 	flags.StringVar(&s.given.WeaviateHost, "weaviate-host", "", "a Weaviate server that runs already, host:port")
-	flags.StringVar(&s.given.WeaviateGRPC, "weaviate-grpc", "", "the gRPC interface of that Weaviate server, host:port")
+	flags.StringVar(&s.given.WeaviateGRPC, "weaviate-grpc", "", "the gRPC interface of that Weaviate server, host:port (its key: WEAVIATE_API_KEY)")
 	flags.BoolVar(&s.noPath, "no-path", false, "do not use temporal, clickhouse and weaviate found on PATH")
-	return s, parse(flags, args)
+	err := parse(flags, args)
+	if s.given.WeaviateHost != "" {
+		s.given.WeaviateKey = os.Getenv("WEAVIATE_API_KEY")
+	}
+	return s, err
+}
+
+// kept are the addresses that are written to files. The key of a server that was given stays in the
+// environment, as every key that the stack has not made.
+func (s settings) kept(st *stack.Stack) stack.Addresses {
+	a := st.Addresses()
+	if s.given.WeaviateHost != "" {
+		a.WeaviateKey = ""
+	}
+	return a
 }
 
 func up(ctx context.Context, args []string, out io.Writer) error {
@@ -40,14 +53,14 @@ func up(ctx context.Context, args []string, out io.Writer) error {
 	}
 	return withStack(ctx, s, out, func(ctx context.Context, st *stack.Stack) error {
 		printAddresses(out, st.Addresses())
-		return runWorker(ctx, st, s.dir, func() {
+		return runWorker(ctx, st, s.dir, out, sync.OnceFunc(func() {
 			_, _ = fmt.Fprintln(out, "A worker is ready. Try: go run ./starter doctor\nCtrl-C stops everything.")
-		})
+		}))
 	})
 }
 
-// withStack starts the servers, prepares them, runs work, and stops the servers.
-// Work is canceled when a server ends.
+// withStack starts the servers, prepares them, runs work, and stops the servers. A server that ends
+// while work runs is started again.
 func withStack(ctx context.Context, s settings, out io.Writer, work func(context.Context, *stack.Stack) error) (err error) {
 	release, err := claim(s.dir)
 	if errors.Is(err, errRunning) {
@@ -74,28 +87,48 @@ func withStack(ctx context.Context, s settings, out io.Writer, work func(context
 	defer func() {
 		_, _ = fmt.Fprintln(out, "stopping")
 		st.Stop()
-		err = errors.Join(err, removeState(s.dir), forgetAddresses(service.LocalConfigFile(), st.Addresses()))
+		err = errors.Join(err, removeState(s.dir), forgetAddresses(service.LocalConfigFile(), s.kept(st)))
 	}()
-	if err := writeState(s.dir, state{PID: os.Getpid(), Started: time.Now(), Addresses: st.Addresses(), Servers: st.Servers()}); err != nil {
+	now := state{PID: os.Getpid(), Started: time.Now(), Addresses: s.kept(st), Servers: st.Servers()}
+	if err := writeState(s.dir, now); err != nil {
 		return err
 	}
-	if err := prepare(ctx, st); err != nil {
+	if err := prepare(ctx, st, s.kept(st)); err != nil {
 		return interrupted(ctx, fmt.Errorf("prepare the servers: %w", err))
 	}
-	return interrupted(ctx, whileUp(ctx, st, work))
+	restarted := func() {
+		now.Servers = st.Servers()
+		if err := writeState(s.dir, now); err != nil {
+			announce(out, "status", err.Error())
+		}
+	}
+	return interrupted(ctx, whileUp(ctx, st, out, restarted, work))
 }
 
-// whileUp runs work until it returns, or until a server ends.
-func whileUp(ctx context.Context, st *stack.Stack, work func(context.Context, *stack.Stack) error) error {
+// announce tells what happens while the stack is up, with the time.
+func announce(out io.Writer, name, what string) {
+	_, _ = fmt.Fprintf(out, "[%s] %s: %s\n", time.Now().Format(time.TimeOnly), name, what)
+}
+
+// whileUp runs work until it returns, and starts again the servers that end meanwhile.
+func whileUp(
+	ctx context.Context, st *stack.Stack, out io.Writer, restarted func(), work func(context.Context, *stack.Stack) error,
+) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return st.Wait(ctx) })
-	group.Go(func() error {
-		defer cancel()
-		return work(ctx, st)
-	})
-	return group.Wait()
+	var mu sync.Mutex
+	supervised := make(chan struct{})
+	go func() {
+		defer close(supervised)
+		st.Supervise(ctx, func(name, what string) { announce(out, name, what) }, func() {
+			mu.Lock()
+			defer mu.Unlock()
+			restarted()
+		})
+	}()
+	err := work(ctx, st)
+	cancel()
+	<-supervised
+	return err
 }
 
 // interrupted drops an error that only says that the user has ended the command.
@@ -117,7 +150,7 @@ func alreadyRunning(dir string) error {
 
 func printAddresses(out io.Writer, a stack.Addresses) {
 	rows := [][2]string{
-		{"Temporal", a.Temporal}, {"Temporal UI", a.TemporalUI}, {"ClickHouse", a.ClickHouseDSN},
+		{"Temporal", a.Temporal}, {"Temporal UI", a.TemporalUI}, {"ClickHouse", a.ClickHouseURL()},
 		{"Weaviate", a.WeaviateHost}, {"Weaviate gRPC", a.WeaviateGRPC},
 	}
 	for _, row := range rows {
@@ -125,6 +158,7 @@ func printAddresses(out io.Writer, a stack.Addresses) {
 			_, _ = fmt.Fprintf(out, "  %-14s %s\n", row[0], row[1])
 		}
 	}
+	_, _ = fmt.Fprintf(out, "  %-14s %s\n", "their tokens", service.LocalConfigFile())
 }
 
 func logDir(dir string) string { return filepath.Join(dir, "logs") }

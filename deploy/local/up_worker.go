@@ -3,32 +3,50 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"axiommind/deploy/local/stack"
 	"axiommind/worker/service"
 )
 
-// runWorker runs the worker against the servers of the stack until ctx ends. Its log goes to a file
-// beside those of the servers; ready is called once it polls.
-func runWorker(ctx context.Context, st *stack.Stack, dir string, ready func()) error {
+// runWorker runs the worker against the servers of the stack until ctx ends, and starts it again when
+// it ends before that. Its log goes to a file beside those of the servers; ready is called each time
+// it polls.
+func runWorker(ctx context.Context, st *stack.Stack, dir string, out io.Writer, ready func()) error {
 	cfg, err := workerConfig(st.Addresses())
 	if err != nil {
 		return err
 	}
 	path := filepath.Join(logDir(dir), "worker.log")
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("open worker log: %w", err)
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("open worker log: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	if err := service.Run(ctx, cfg, slog.New(slog.NewTextHandler(file, nil)), ready); err != nil {
-		return fmt.Errorf("run worker (its log is %s): %w", path, err)
-	}
+	logger := slog.New(slog.NewTextHandler(file, nil))
+	keepWorking(ctx, func(ctx context.Context) error { return service.Run(ctx, cfg, logger, ready) }, func(what string) {
+		announce(out, "worker", what)
+	})
 	return nil
+}
+
+// keepWorking runs the worker again when it ends before ctx does.
+func keepWorking(ctx context.Context, run func(context.Context) error, say func(what string)) {
+	var pace stack.Pace
+	for pace.Started(time.Now()); ; {
+		err := run(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if !stack.Again(ctx, &pace, fmt.Errorf("it ended: %w", err), say) {
+			return
+		}
+	}
 }

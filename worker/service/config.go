@@ -102,7 +102,8 @@ func (c *Config) WorkerFlags(f *pflag.FlagSet) {
 }
 
 // Load fills what the flags left open from the environment and the file, and the keys from the
-// environment. Flags must be parsed. A fallback file is read when no file is named and it exists.
+// environment. Flags must be parsed. A fallback file is read when no file is named and it exists; it
+// alone may hold a key, [LocalWeaviateKey].
 func (c *Config) Load(f *pflag.FlagSet, getenv func(string) string, fallback string) error {
 	if c.File == "" {
 		c.File = getenv(variablePrefix + "CONFIG")
@@ -117,6 +118,11 @@ func (c *Config) Load(f *pflag.FlagSet, getenv func(string) string, fallback str
 	if err != nil {
 		return err
 	}
+	localKey, fromFile := "", map[string]bool{}
+	if c.File == "" {
+		localKey = values[LocalWeaviateKey]
+		delete(values, LocalWeaviateKey)
+	}
 	var errs []error
 	f.VisitAll(func(flag *pflag.Flag) {
 		value, inFile := values[flag.Name]
@@ -129,6 +135,7 @@ func (c *Config) Load(f *pflag.FlagSet, getenv func(string) string, fallback str
 		given := getenv(variable)
 		if given == "" && inFile {
 			given, from = value, "file "+path
+			fromFile[flag.Name] = true
 		}
 		if given == "" {
 			return
@@ -147,6 +154,10 @@ func (c *Config) Load(f *pflag.FlagSet, getenv func(string) string, fallback str
 	}
 	c.TemporalAPIKey = getenv("TEMPORAL_API_KEY")
 	c.WeaviateAPIKey = getenv("WEAVIATE_API_KEY")
+	if localKey != "" && fromFile["weaviate-url"] {
+		// The key goes with the address: no other server sees it, and this one takes no other.
+		c.WeaviateAPIKey = localKey
+	}
 	c.Model.APIKey = keyOf(c.Model.Provider, getenv)
 	c.Embedder.APIKey = keyOf(c.Embedder.Provider, getenv)
 	return errors.Join(errs...)
@@ -183,8 +194,12 @@ func readFile(path string) (map[string]string, error) {
 	return values, nil
 }
 
-// LocalConfigFile is where the local stack writes the addresses of its servers, so that programs on
-// the same machine find them without being told.
+// LocalWeaviateKey is the setting, in the local stack's file alone, of the API key that its Weaviate
+// wants. It is used with the address beside it, and with no other.
+const LocalWeaviateKey = "weaviate-api-key"
+
+// LocalConfigFile is where the local stack writes the addresses of its servers and the tokens they
+// want, so that programs of the same user find them without being told.
 func LocalConfigFile() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {

@@ -126,6 +126,35 @@ func TestConfigKeys(t *testing.T) {
 	require.Empty(t, cfg.Model.APIKey+cfg.Embedder.APIKey)
 }
 
+// The local stack's file alone may hold a key, and the key goes with the address beside it: no other
+// server sees it, and that one takes no other.
+func TestConfigLocalKey(t *testing.T) {
+	t.Parallel()
+	const local = "weaviate-url: http://127.0.0.1:7\nweaviate-api-key: made-at-start\n"
+	env := map[string]string{"WEAVIATE_API_KEY": "of-another-server"}
+	for name, tt := range map[string]struct {
+		args []string
+		env  map[string]string
+		want string
+	}{
+		"the stack is up":             {nil, nil, "made-at-start"},
+		"and there is a key":          {nil, env, "made-at-start"},
+		"an address is given":         {[]string{"--weaviate-url", "https://w.example"}, nil, ""},
+		"an address and a key":        {[]string{"--weaviate-url", "https://w.example"}, env, "of-another-server"},
+		"an address by a variable":    {nil, map[string]string{"AXIOMMIND_WEAVIATE_URL": "https://w.example"}, ""},
+		"another file, without a key": {[]string{"--config", file(t, "weaviate-url: https://w.example\n")}, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg, err := load(t, false, tt.args, tt.env, file(t, local))
+			require.NoError(t, err)
+			require.Equal(t, tt.want, cfg.WeaviateAPIKey)
+		})
+	}
+	_, err := load(t, false, []string{"--config", file(t, local)}, nil, "")
+	require.ErrorContains(t, err, `there is no setting "weaviate-api-key"`, "keys come from the environment")
+}
+
 // A server that is still coming up is waited for, each try with its reason in the log, and named with
 // its address, without its password, when it does not come.
 func TestConnectWaits(t *testing.T) {

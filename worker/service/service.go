@@ -25,8 +25,8 @@ import (
 const IdrisUnavailable = "unavailable"
 
 // Run migrates the database, registers what Temporal needs to know and works until ctx ends; then
-// it lets running activities end for as long as the configuration says. Ready is called once the
-// worker polls; it may be nil.
+// it lets running activities end for as long as the configuration says. An end before that is an
+// error. Ready is called once the worker polls; it may be nil.
 func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) error {
 	model, err := llm.NewModel(ctx, cfg.Model)
 	if err != nil {
@@ -52,7 +52,8 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	if err != nil {
 		return err
 	}
-	workers := newWorkers(stores, cfg, rooms)
+	fatal := make(chan error, 1)
+	workers := newWorkers(stores, cfg, rooms, fatal)
 	for i, w := range workers {
 		if err := w.Start(); err != nil {
 			for _, started := range workers[:i] {
@@ -66,11 +67,15 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	if ready != nil {
 		ready()
 	}
-	<-ctx.Done()
+	var ended error
+	select {
+	case <-ctx.Done():
+	case ended = <-fatal:
+	}
 	for _, w := range workers {
 		w.Stop()
 	}
-	return nil
+	return ended
 }
 
 // rooms are the activities of every room.
@@ -115,8 +120,15 @@ func newRooms(s *Stores, model llm.Model, cfg Config) (*rooms, error) {
 }
 
 // newWorkers makes one worker for each task queue: a slow model must not hold up the log.
-func newWorkers(s *Stores, cfg Config, r *rooms) []worker.Worker {
-	main := worker.New(s.Temporal, schema.QueueMain, worker.Options{WorkerStopTimeout: cfg.StopTimeout})
+// What ends one of them for good is sent to fatal.
+func newWorkers(s *Stores, cfg Config, r *rooms, fatal chan<- error) []worker.Worker {
+	onFatal := func(err error) {
+		select {
+		case fatal <- fmt.Errorf("run worker: %w", err):
+		default:
+		}
+	}
+	main := worker.New(s.Temporal, schema.QueueMain, worker.Options{WorkerStopTimeout: cfg.StopTimeout, OnFatalError: onFatal})
 	workflows.Register(main)
 	main.RegisterActivity(r.build)
 	main.RegisterActivity(r.transcript)
@@ -126,12 +138,12 @@ func newWorkers(s *Stores, cfg Config, r *rooms) []worker.Worker {
 	main.RegisterActivity(r.task)
 	main.RegisterActivity(r.fact)
 	models := worker.New(s.Temporal, schema.QueueModel, worker.Options{
-		WorkerStopTimeout: cfg.StopTimeout, DisableWorkflowWorker: true,
+		WorkerStopTimeout: cfg.StopTimeout, DisableWorkflowWorker: true, OnFatalError: onFatal,
 		MaxConcurrentActivityExecutionSize: cfg.ModelConcurrency,
 	})
 	models.RegisterActivity(r.llm)
 	vectors := worker.New(s.Temporal, schema.QueueVector, worker.Options{
-		WorkerStopTimeout: cfg.StopTimeout, DisableWorkflowWorker: true,
+		WorkerStopTimeout: cfg.StopTimeout, DisableWorkflowWorker: true, OnFatalError: onFatal,
 	})
 	vectors.RegisterActivity(r.vector)
 	return []worker.Worker{main, models, vectors}

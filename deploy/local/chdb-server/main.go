@@ -13,6 +13,8 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"runtime"
 	"syscall"
 	"time"
 	_ "time/tzdata"
@@ -22,8 +24,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// The engine asks glibc for its thread's stack, and glibc reads /proc for that of the main thread,
+// which the confinement forbids: the main goroutine keeps that thread for itself and only waits.
+func init() { runtime.LockOSThread() }
+
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	syscall.Umask(0o077)
+	done := make(chan error)
+	go func() { done <- run(os.Args[1:]) }()
+	if err := <-done; err != nil {
 		fmt.Fprintln(os.Stderr, "chdb-server:", err)
 		os.Exit(1)
 	}
@@ -35,11 +44,19 @@ func run(args []string) error {
 	dir := flags.String("dir", "", "data directory")
 	listen := flags.String("listen", "127.0.0.1:0", "address to listen on")
 	watch := flags.Bool("watch-stdin", false, "end when standard input is closed")
-	ephemeral := flags.Bool("ephemeral", false, "remove the data directory at the end")
+	ephemeral := flags.Bool("ephemeral", false, "empty the data directory at the end")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
 			return nil
 		}
+		return err
+	}
+	token := os.Getenv(chdb.TokenVariable)
+	if token == "" {
+		return fmt.Errorf("read the token: set %s", chdb.TokenVariable)
+	}
+	confined, err := confine(*library, *dir)
+	if err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -56,9 +73,12 @@ func run(args []string) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	server := &http.Server{Handler: chdb.NewServer(engine, log), ReadHeaderTimeout: time.Minute}
+	server := &http.Server{Handler: chdb.NewServer(engine, token, log), ReadHeaderTimeout: time.Minute}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
+	if !confined {
+		log.Warn("the kernel does not confine the server (no Landlock): its rights and its own checks alone keep queries in")
+	}
 	fmt.Printf("ready http://%s version %s\n", listener.Addr(), engine.Version)
 	select {
 	case err := <-served:
@@ -66,7 +86,7 @@ func run(args []string) error {
 	case <-ctx.Done():
 	}
 	if *ephemeral {
-		return os.RemoveAll(*dir)
+		return removeContents(*dir)
 	}
 	end, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -75,6 +95,15 @@ func run(args []string) error {
 		return server.Close()
 	}
 	return engine.Close()
+}
+
+// removeContents empties a directory. Its own entry is in a directory that the server may not write.
+func removeContents(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+	}
+	return err
 }
 
 // untilClosed returns a context that ends when r does: the starter holds the

@@ -4,11 +4,15 @@
 package chdb
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"unsafe"
+
+	"axiommind/deploy/local/chdb/rights"
 )
 
 // Engine is the ClickHouse engine with one data directory. A process can hold
@@ -43,6 +47,9 @@ func Open(path, dir string) (*Engine, error) {
 		return nil, fmt.Errorf("resolve data directory %q: %w", dir, err)
 	}
 	e := &Engine{lib: lib, dir: abs}
+	if err := e.writeRights(); err != nil {
+		return nil, fmt.Errorf("open data directory %q: %w", abs, err)
+	}
 	// Closing the last connection would stop the engine: this one stays open.
 	if e.main, err = lib.open(e.args()); err != nil {
 		return nil, fmt.Errorf("open data directory %q: %w", abs, err)
@@ -54,10 +61,29 @@ func Open(path, dir string) (*Engine, error) {
 	return e, nil
 }
 
+// The files in the data directory that tell the engine what its user may do.
+const (
+	configFile = "config.xml"
+	usersFile  = "users.xml"
+)
+
+func (e *Engine) writeRights() error {
+	if err := os.MkdirAll(e.dir, 0o700); err != nil {
+		return err
+	}
+	users := filepath.Join(e.dir, usersFile)
+	config := fmt.Appendf(nil, "<clickhouse><users_config>%s</users_config></clickhouse>\n", rights.Escape(users))
+	// The engine is its own client here: the server in front of it asks for the token.
+	return errors.Join(
+		os.WriteFile(users, rights.UsersXML("", "::/0", rights.EngineFixed()), 0o600),
+		os.WriteFile(filepath.Join(e.dir, configFile), config, 0o600))
+}
+
 func (e *Engine) args() []string {
 	return []string{
 		"clickhouse",
 		"--path=" + e.dir,
+		"--config-file=" + filepath.Join(e.dir, configFile),
 		// What a server does where the library differs.
 		"--implicit_select=0",
 		"--allow_introspection_functions=0",

@@ -23,6 +23,8 @@ const (
 	codeReadonly           = 164
 	codeCannotReadAllData  = 33
 	codeAuthFailed         = 516
+	codeRequiredPassword   = 194
+	codeAccessDenied       = 497
 	codeQueryTooLarge      = 168
 	codeUnknownCompression = 89
 	codeUnknownException   = 1002
@@ -48,9 +50,9 @@ func parseException(text string) *Exception {
 // statusOf is the HTTP status ClickHouse sends with an exception.
 func statusOf(code int) int {
 	switch code {
-	case 194: // REQUIRED_PASSWORD
+	case codeRequiredPassword:
 		return http.StatusUnauthorized
-	case 192, 193, codeAuthFailed, 497, 512: // UNKNOWN_USER, WRONG_PASSWORD, ACCESS_DENIED, SET_NON_GRANTED_ROLE
+	case 192, 193, codeAuthFailed, codeAccessDenied, 512: // UNKNOWN_USER, WRONG_PASSWORD, SET_NON_GRANTED_ROLE
 		return http.StatusForbidden
 	case 6, 25, 26, 27, 36, 38, 41, 42, 43, 44, 53, 59, 62, 63, 69, 70, 72, 117, 130, 131, 321, 349, 427:
 		// What the text of the query or of the rows got wrong: CANNOT_PARSE_*, BAD_ARGUMENTS,

@@ -42,7 +42,7 @@ func base(t *testing.T) string {
 	t.Helper()
 	dsn, err := url.Parse(stacktest.Database(t))
 	require.NoError(t, err)
-	return fmt.Sprintf("http://%s/?database=%s", dsn.Host, strings.TrimPrefix(dsn.Path, "/"))
+	return fmt.Sprintf("http://%s@%s/?database=%s", dsn.User, dsn.Host, strings.TrimPrefix(dsn.Path, "/"))
 }
 
 func TestPing(t *testing.T) {
@@ -139,11 +139,13 @@ func TestInsertCutShort(t *testing.T) {
 	require.NoError(t, err)
 	conn, err := net.Dial("tcp", u.Host)
 	require.NoError(t, err)
-	_, _ = fmt.Fprintf(conn, "POST /?%s&query=INSERT+INTO+t+FORMAT+TSV HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n1\n2\n3\n", u.RawQuery)
+	token, _ := u.User.Password()
+	_, _ = fmt.Fprintf(conn, "POST /?%s&query=INSERT+INTO+t+FORMAT+TSV HTTP/1.1\r\nHost: %s\r\nX-ClickHouse-Key: %s\r\n"+
+		"Content-Length: 1000\r\n\r\n1\n2\n3\n", u.RawQuery, u.Host, token)
 	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err == nil {
-		require.NotEqual(t, 200, resp.StatusCode)
+		require.Equal(t, 500, resp.StatusCode)
 		_ = resp.Body.Close()
 	}
 	require.NoError(t, conn.Close())

@@ -145,6 +145,14 @@ func (req *request) check() error {
 	return nil
 }
 
+// sql is the text of the statement without the rows of an INSERT.
+func (req *request) sql() string {
+	if req.statement.takesRows {
+		return req.statement.head
+	}
+	return req.text
+}
+
 // outputFormat is the format of the answer.
 func (req *request) outputFormat() string {
 	if req.statement.takesRows {

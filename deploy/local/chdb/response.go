@@ -106,18 +106,27 @@ func (o *response) fail(err error) {
 	if !errors.As(err, &e) {
 		e = newException(codeUnknownException, "UNKNOWN_EXCEPTION", "%v", err)
 	}
-	text := fmt.Sprintf("%s (version %s)", e.Text, o.server.engine.Version)
 	if o.started {
+		text := o.versioned(e)
 		framed := fmt.Sprintf("\r\n__exception__\r\n%s\r\n%s\n%d %s\r\n__exception__\r\n", o.tag, text, len(text)+1, o.tag)
 		if _, err := io.WriteString(o.out, framed); err == nil {
 			_ = o.finish()
 		}
 		return
 	}
+	o.send(statusOf(e.Code), e)
+}
+
+// send writes an error as the whole answer.
+func (o *response) send(status int, e *Exception) {
 	h := o.w.Header()
 	o.common(h)
 	h.Set("Content-Type", "text/plain; charset=UTF-8")
 	h.Set("X-ClickHouse-Exception-Code", strconv.Itoa(e.Code))
-	o.w.WriteHeader(statusOf(e.Code))
-	_, _ = io.WriteString(o.w, text+"\n")
+	o.w.WriteHeader(status)
+	_, _ = io.WriteString(o.w, o.versioned(e)+"\n")
+}
+
+func (o *response) versioned(e *Exception) string {
+	return fmt.Sprintf("%s (version %s)", e.Text, o.server.engine.Version)
 }

@@ -15,21 +15,34 @@ import (
 // http.Handler; any number of requests may run at once.
 type Server struct {
 	engine *Engine
+	token  string
 	slots  chan struct{}
 	log    *slog.Logger
 }
 
+// TokenVariable is the environment variable that hands the token to the server's program: arguments
+// can be seen by every user of the machine.
+const TokenVariable = "AXIOMMIND_CHDB_TOKEN"
+
 // maxRunning bounds the statements that run at once; each holds a thread.
 const maxRunning = 64
 
-// NewServer returns a handler that runs queries on engine.
-func NewServer(engine *Engine, log *slog.Logger) *Server {
-	return &Server{engine: engine, slots: make(chan struct{}, maxRunning), log: log}
+// NewServer returns a handler that runs the queries of who knows the token on engine. It panics
+// without a token.
+func NewServer(engine *Engine, token string, log *slog.Logger) *Server {
+	if token == "" {
+		panic("chdb: no token")
+	}
+	return &Server{engine: engine, token: token, slots: make(chan struct{}, maxRunning), log: log}
 }
 
 // ServeHTTP answers /ping and /replicas_status with "Ok.", and runs the query
-// of any other request to /.
+// of any other request to / that carries the token. Requests of web pages are refused.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if refused := guardBrowser(r); refused != nil {
+		s.refuse(w, r, refused)
+		return
+	}
 	switch {
 	case r.URL.Path == "/ping" || r.URL.Path == "/replicas_status",
 		r.URL.Path == "/" && r.URL.RawQuery == "" && r.Method != http.MethodPost:
@@ -40,12 +53,24 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
+	if refused := guardToken(r, s.token); refused != nil {
+		s.refuse(w, r, refused)
+		return
+	}
 	// An answer sent while the client still writes its rows would be lost to it.
 	defer func() { _, _ = io.Copy(io.Discard, r.Body) }()
 	out := &response{w: w, r: r, server: s, start: time.Now()}
 	if err := s.serve(r, out); err != nil {
 		out.fail(err)
 	}
+}
+
+// refuse answers without reading the body, and ends the connection.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, refused *refusal) {
+	s.log.Warn("request refused", "reason", refused.reason.Text)
+	w.Header().Set("Connection", "close")
+	out := &response{w: w, r: r, server: s}
+	out.send(refused.status, refused.reason)
 }
 
 func (s *Server) serve(r *http.Request, out *response) error {
@@ -75,6 +100,9 @@ func (s *Server) serve(r *http.Request, out *response) error {
 		defer context.AfterFunc(r.Context(), func() { s.kill(req.id) })()
 	}
 	if err := session.configure(req.settings, req.database); err != nil {
+		return err
+	}
+	if err := session.forbid(req.sql(), req.params); err != nil {
 		return err
 	}
 	switch {

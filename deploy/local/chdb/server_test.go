@@ -315,3 +315,22 @@ func TestCompression(t *testing.T) {
 		})
 	}
 }
+
+// The engine works on every thread it may be called on.
+func TestManyStatementsAtOnce(t *testing.T) {
+	t.Parallel()
+	conn := open(t)
+	var group errgroup.Group
+	for n := range uint64(16) {
+		group.Go(func() error {
+			for range 20 {
+				var got uint64
+				if err := conn.QueryRow(t.Context(), "SELECT toUInt64(?) + count() FROM numbers(1000)", n).Scan(&got); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	require.NoError(t, group.Wait())
+}

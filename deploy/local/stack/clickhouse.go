@@ -1,12 +1,14 @@
 package stack
 
 import (
-	"bytes"
 	"context"
-	"encoding/xml"
+	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
+
+	"axiommind/deploy/local/chdb/rights"
 )
 
 // ClickHousePort is the port ClickHouse's HTTP interface listens on when it is
@@ -34,7 +36,7 @@ func (s *Stack) startClickHouse(ctx context.Context) error {
 		if s.opts.Ephemeral {
 			args = append(args, "--ephemeral")
 		}
-		return command{path: server, args: args, env: []string{"TZ=UTC"}, watchesStdin: true}, nil
+		return command{path: server, args: args, env: []string{"TZ=UTC", "AXIOMMIND_CHDB_TOKEN=" + s.secret}, watchesStdin: true}, nil
 	})
 }
 
@@ -46,11 +48,12 @@ func (s *Stack) launchClickHouse(ctx context.Context, commandFor func(port int) 
 		}
 		c.name, c.log = "clickhouse", s.logFile("clickhouse")
 		address := hostPort(ports[0])
+		dsn := url.URL{Scheme: "http", User: url.UserPassword(rights.User, s.secret), Host: address, Path: "/default"}
 		return launch{
 			command: c,
-			check:   func(ctx context.Context) error { return getOK(ctx, "http://"+address+"/ping") },
+			check:   func(ctx context.Context) error { return checkClickHouse(ctx, dsn.String()) },
 			apply: func(a *Addresses) string {
-				a.ClickHouseDSN = "http://" + address + "/default"
+				a.ClickHouseDSN = dsn.String()
 				return "on " + address
 			},
 		}, nil
@@ -62,36 +65,32 @@ func (s *Stack) launchClickHouse(ctx context.Context, commandFor func(port int) 
 func (s *Stack) installedClickHouse(path string, args ...string) func(port int) (command, error) {
 	return func(port int) (command, error) {
 		dir := filepath.Join(s.opts.Dir, "clickhouse-server")
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return command{}, fmt.Errorf("make clickhouse's directory: %w", err)
 		}
-		config := filepath.Join(dir, "config.xml")
-		if err := os.WriteFile(config, clickHouseConfig(dir, port), 0o644); err != nil {
+		config, users := filepath.Join(dir, "config.xml"), filepath.Join(dir, "users.xml")
+		err := errors.Join(WritePrivate(config, clickHouseConfig(dir, users, port)),
+			WritePrivate(users, rights.UsersXML(s.secret, loopback, nil)))
+		if err != nil {
 			return command{}, fmt.Errorf("write clickhouse's configuration: %w", err)
 		}
 		return command{path: path, args: append(args, "--config-file="+config)}, nil
 	}
 }
 
-func clickHouseConfig(dir string, port int) []byte {
-	var escaped bytes.Buffer
-	_ = xml.EscapeText(&escaped, []byte(dir))
+// clickHouseConfig is the configuration of an installed server. It reaches no other host.
+func clickHouseConfig(dir, users string, port int) []byte {
 	return fmt.Appendf(nil, `<clickhouse>
 	<logger><level>warning</level><console>1</console></logger>
 	<listen_host>%s</listen_host>
 	<http_port>%d</http_port>
 	<path>%[3]s/data/</path>
 	<tmp_path>%[3]s/tmp/</tmp_path>
+	<user_files_path>%[3]s/files/</user_files_path>
 	<timezone>UTC</timezone>
 	<mark_cache_size>268435456</mark_cache_size>
-	<profiles><default/></profiles>
-	<quotas><default/></quotas>
-	<users><default>
-		<password></password>
-		<networks><ip>%[1]s</ip></networks>
-		<profile>default</profile>
-		<quota>default</quota>
-	</default></users>
+	<remote_url_allow_hosts/>
+	<user_directories><users_xml><path>%[4]s</path></users_xml></user_directories>
 </clickhouse>
-`, loopback, port, escaped.String())
+`, loopback, port, rights.Escape(dir), rights.Escape(users))
 }

@@ -3,15 +3,46 @@ package stack
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 )
 
-// getOK succeeds when the server answers 200.
-func getOK(ctx context.Context, url string) error {
-	body, err := get(ctx, url)
+// checkClickHouse runs a query, which shows that the server takes the DSN's password: what answers on
+// a port may be another stack's server.
+func checkClickHouse(ctx context.Context, dsn string) error {
+	u, err := url.Parse(dsn)
+	if err != nil {
+		return fmt.Errorf("parse the ClickHouse DSN: %w", err)
+	}
+	if u.Scheme != "http" && u.Scheme != "https" {
+		return dial(ctx, u.Host)
+	}
+	target := url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/", RawQuery: "query=SELECT+1"}
+	return getOK(ctx, target.String(), func(r *http.Request) {
+		if password, ok := u.User.Password(); ok {
+			r.SetBasicAuth(u.User.Username(), password)
+		}
+	})
+}
+
+// checkWeaviate asks for readiness, and for something that needs the key.
+func checkWeaviate(ctx context.Context, host, key string) error {
+	return errors.Join(
+		getOK(ctx, "http://"+host+"/v1/.well-known/ready"),
+		getOK(ctx, "http://"+host+"/v1/meta", func(r *http.Request) {
+			if key != "" {
+				r.Header.Set("Authorization", "Bearer "+key)
+			}
+		}))
+}
+
+// getOK succeeds when the server answers 200. edit changes the request before it is sent.
+func getOK(ctx context.Context, url string, edit ...func(*http.Request)) error {
+	body, err := get(ctx, url, edit...)
 	if err != nil {
 		return err
 	}
@@ -19,8 +50,8 @@ func getOK(ctx context.Context, url string) error {
 	return body.Close()
 }
 
-func getJSON(ctx context.Context, url string, into any) error {
-	body, err := get(ctx, url)
+func getJSON(ctx context.Context, url string, into any, edit ...func(*http.Request)) error {
+	body, err := get(ctx, url, edit...)
 	if err != nil {
 		return err
 	}
@@ -28,10 +59,13 @@ func getJSON(ctx context.Context, url string, into any) error {
 	return json.NewDecoder(body).Decode(into)
 }
 
-func get(ctx context.Context, url string) (io.ReadCloser, error) {
+func get(ctx context.Context, url string, edit ...func(*http.Request)) (io.ReadCloser, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err
+	}
+	for _, change := range edit {
+		change(req)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

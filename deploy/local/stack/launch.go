@@ -3,7 +3,6 @@ package stack
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -53,7 +52,8 @@ func (s *Stack) launch(ctx context.Context, name string, wanted []int, prepare f
 		if err != nil {
 			return err
 		}
-		s.add(p)
+		sv := &server{launch: l, process: p}
+		s.add(sv)
 		err = p.ready(ctx, l.check)
 		if err == nil {
 			s.mu.Lock()
@@ -63,7 +63,7 @@ func (s *Stack) launch(ctx context.Context, name string, wanted []int, prepare f
 			return nil
 		}
 		p.stop()
-		s.remove(p)
+		s.remove(sv)
 		if try == launchTries || !strings.Contains(err.Error(), "address already in use") {
 			return err
 		}
@@ -87,12 +87,8 @@ func (s *Stack) installed(name string) (string, bool) {
 // error that says which does not.
 func Check(ctx context.Context, given Addresses) error {
 	if given.ClickHouseDSN != "" {
-		dsn, err := url.Parse(given.ClickHouseDSN)
-		if err != nil {
-			return fmt.Errorf("parse the ClickHouse DSN: %w", err)
-		}
-		if err := dial(ctx, dsn.Host); err != nil {
-			return fmt.Errorf("reach ClickHouse at %q: %w", dsn.Host, err)
+		if err := checkClickHouse(ctx, given.ClickHouseDSN); err != nil {
+			return fmt.Errorf("reach ClickHouse at %q: %w", given.ClickHouseURL(), err)
 		}
 	}
 	if given.Temporal != "" {
@@ -101,7 +97,7 @@ func Check(ctx context.Context, given Addresses) error {
 		}
 	}
 	if given.WeaviateHost != "" {
-		if err := getOK(ctx, "http://"+given.WeaviateHost+"/v1/.well-known/ready"); err != nil {
+		if err := checkWeaviate(ctx, given.WeaviateHost, given.WeaviateKey); err != nil {
 			return fmt.Errorf("reach Weaviate at %q: %w", given.WeaviateHost, err)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -23,9 +22,12 @@ type process struct {
 	cmd   *exec.Cmd
 	stdin io.Closer
 	log   string
-	done  chan struct{}
-	err   error
-	once  sync.Once
+	// logFrom is where its own lines begin in the log.
+	logFrom int64
+	started time.Time
+	done    chan struct{}
+	err     error
+	once    sync.Once
 }
 
 // command describes a server to start.
@@ -39,24 +41,48 @@ type command struct {
 	// watchesStdin says that the server ends by itself when its standard input
 	// is closed; any other is killed from outside.
 	watchesStdin bool
+	// appendLog keeps the lines of an earlier process in the log.
+	appendLog bool
+}
+
+// inherited are the variables of the environment that servers get. Others may hold keys that are none
+// of their business.
+var inherited = []string{"PATH", "HOME", "USER", "TMPDIR", "LANG", "LC_ALL", "TZ"}
+
+func serverEnv(more []string) []string {
+	var env []string
+	for _, name := range inherited {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return append(env, more...)
 }
 
 func start(c command) (*process, error) {
-	if err := os.MkdirAll(filepath.Dir(c.log), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(c.log), 0o700); err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
-	log, err := os.OpenFile(c.log, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o644)
+	mode := os.O_CREATE | os.O_WRONLY | os.O_TRUNC
+	if c.appendLog {
+		mode = os.O_CREATE | os.O_WRONLY | os.O_APPEND
+	}
+	log, err := os.OpenFile(c.log, mode, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
 	defer func() { _ = log.Close() }()
+	info, err := log.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", c.name, err)
+	}
 	path, args, launch := c.path, c.args, child.StartGraceful
 	if !c.watchesStdin {
 		path, args = child.Supervised(path, args)
 		launch = child.Start
 	}
 	cmd := exec.CommandContext(context.Background(), path, args...)
-	cmd.Env = append(os.Environ(), c.env...)
+	cmd.Env = serverEnv(c.env)
 	cmd.Stdout, cmd.Stderr = log, log
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -65,7 +91,7 @@ func start(c command) (*process, error) {
 	if err := launch(cmd); err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
-	p := &process{name: c.name, cmd: cmd, stdin: stdin, log: c.log, done: make(chan struct{})}
+	p := &process{name: c.name, cmd: cmd, stdin: stdin, log: c.log, logFrom: info.Size(), started: time.Now(), done: make(chan struct{})}
 	go func() {
 		p.err = cmd.Wait()
 		close(p.done)
@@ -73,17 +99,58 @@ func start(c command) (*process, error) {
 	return p, nil
 }
 
-// failure explains why a process ended, with the end of its log.
+// endedProcess stands for one that could not be started.
+func endedProcess(c command, err error) *process {
+	p := &process{name: c.name, log: c.log, started: time.Now(), done: make(chan struct{}), err: err}
+	close(p.done)
+	return p
+}
+
+func (p *process) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// failure says how a process ended, and why as far as its log tells. One that was killed from outside
+// has written nothing of it.
 func (p *process) failure() error {
-	text, _ := os.ReadFile(p.log)
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	tail := strings.Join(lines[max(0, len(lines)-5):], "\n  ")
 	reason := p.err
 	if reason == nil {
 		reason = errors.New("exit status 0")
 	}
-	return fmt.Errorf("run %s: ended with %w; the last lines of %s:\n  %s", p.name, reason, p.log, tail)
+	if line := explanation(p.output()); line != "" && !p.killed() {
+		return fmt.Errorf("run %s: ended with %w: %s (its log is %s)", p.name, reason, line, p.log)
+	}
+	return fmt.Errorf("run %s: ended with %w (its log is %s)", p.name, reason, p.log)
 }
+
+// killed reports whether another process ended this one.
+func (p *process) killed() bool {
+	var exit *exec.ExitError
+	if !errors.As(p.err, &exit) {
+		return false
+	}
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && (status.Signal() == syscall.SIGKILL || status.Signal() == syscall.SIGTERM)
+}
+
+// output is what the process has written to its log, as far as it matters.
+func (p *process) output() string {
+	f, err := os.Open(p.log)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }()
+	text, _ := io.ReadAll(io.NewSectionReader(f, p.logFrom, maxLog))
+	return string(text)
+}
+
+// maxLog bounds how much of a log is read for the reason of an end.
+const maxLog = 64 << 20
 
 // readyTimeout is how long a started server may take to answer.
 const readyTimeout = 2 * time.Minute
@@ -121,6 +188,9 @@ func (p *process) ready(ctx context.Context, check func(context.Context) error) 
 const stopTimeout = 10 * time.Second
 
 func (p *process) stop() {
+	if p.cmd == nil {
+		return
+	}
 	p.once.Do(func() {
 		_ = p.cmd.Process.Signal(syscall.SIGTERM)
 		select {

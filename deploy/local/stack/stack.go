@@ -5,11 +5,13 @@ package stack
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
+	"net/url"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"axiommind/deploy/local/install"
@@ -46,7 +48,8 @@ type Options struct {
 
 // Addresses are where the servers answer.
 type Addresses struct {
-	// ClickHouseDSN is for clickhouse-go, such as "http://127.0.0.1:8123/default".
+	// ClickHouseDSN is for clickhouse-go, such as "http://default:token@127.0.0.1:8123/default". It
+	// holds the token that a server started by the stack wants.
 	ClickHouseDSN string `json:"clickhouse_dsn,omitempty"`
 	// Temporal is the gRPC frontend, such as "127.0.0.1:7233".
 	Temporal string `json:"temporal,omitempty"`
@@ -56,6 +59,18 @@ type Addresses struct {
 	WeaviateHost string `json:"weaviate,omitempty"`
 	// WeaviateGRPC is the gRPC interface.
 	WeaviateGRPC string `json:"weaviate_grpc,omitempty"`
+	// WeaviateKey is the API key that Weaviate wants; empty when it wants none.
+	WeaviateKey string `json:"weaviate_key,omitempty"`
+}
+
+// ClickHouseURL is ClickHouse's address without user and password, for people.
+func (a Addresses) ClickHouseURL() string {
+	dsn, err := url.Parse(a.ClickHouseDSN)
+	if err != nil {
+		return ""
+	}
+	dsn.User, dsn.RawQuery = nil, ""
+	return dsn.String()
 }
 
 // Stack is a set of running servers.
@@ -64,8 +79,15 @@ type Stack struct {
 	cache     install.Cache
 	addresses Addresses
 
-	mu        sync.Mutex
-	processes []*process
+	mu      sync.Mutex
+	servers []*server
+	// ui stands before Temporal's web interface; nil without Temporal.
+	ui *uiProxy
+	// secret is known to who reads the stack's files: ClickHouse's password and Weaviate's key.
+	secret string
+	// temporalHost is the only name under which Temporal's HTTP interface answers. Temporal takes it as
+	// an argument, which every user of the machine can see, and so it is no other's secret.
+	temporalHost string
 }
 
 // Start starts the wanted servers side by side and returns when all answer.
@@ -79,13 +101,13 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 		return nil, fmt.Errorf("start the stack: %w", err)
 	}
 	opts.Dir = dir
-	s := &Stack{opts: opts, cache: opts.Cache, addresses: opts.Given}
+	s := &Stack{opts: opts, cache: opts.Cache, addresses: opts.Given, secret: newSecret(), temporalHost: newSecret()}
 	if s.cache.Dir == "" {
 		if s.cache, err = install.DefaultCache(); err != nil {
 			return nil, err
 		}
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := MakePrivate(dir); err != nil {
 		return nil, fmt.Errorf("start the stack: %w", err)
 	}
 	if err := Check(ctx, opts.Given); err != nil {
@@ -108,6 +130,8 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 	return s, nil
 }
 
+func newSecret() string { return strings.ToLower(rand.Text()) }
+
 // Addresses are where the servers of the stack answer.
 func (s *Stack) Addresses() Addresses { return s.addresses }
 
@@ -123,6 +147,9 @@ func (s *Stack) TemporalUI() string { return s.addresses.TemporalUI }
 // WeaviateHost is Weaviate's REST interface, host:port.
 func (s *Stack) WeaviateHost() string { return s.addresses.WeaviateHost }
 
+// WeaviateKey is the API key that Weaviate wants.
+func (s *Stack) WeaviateKey() string { return s.addresses.WeaviateKey }
+
 // WeaviateGRPC is Weaviate's gRPC interface, host:port.
 func (s *Stack) WeaviateGRPC() string { return s.addresses.WeaviateGRPC }
 
@@ -131,59 +158,40 @@ func (s *Stack) Servers() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	pids := map[string]int{}
-	for _, p := range s.processes {
-		pids[p.name] = p.cmd.Process.Pid
+	for _, sv := range s.servers {
+		if sv.process.cmd != nil {
+			pids[sv.process.name] = sv.process.cmd.Process.Pid
+		}
 	}
 	return pids
 }
 
-// Wait returns nil when ctx ends, or the reason when a server of the stack ends
-// before that.
-func (s *Stack) Wait(ctx context.Context) error {
-	s.mu.Lock()
-	processes := slices.Clone(s.processes)
-	s.mu.Unlock()
-	ended := make(chan *process, len(processes))
-	for _, p := range processes {
-		go func() {
-			select {
-			case <-p.done:
-				ended <- p
-			case <-ctx.Done():
-			}
-		}()
-	}
-	select {
-	case p := <-ended:
-		return p.failure()
-	case <-ctx.Done():
-		return nil
-	}
-}
-
-// Stop ends the servers the stack started, the last one first. It can be
-// called more than once, and leaves servers that were given alone.
+// Stop ends the servers the stack started. It can be called more than once, after [Stack.Supervise]
+// has returned, and leaves servers that were given alone.
 func (s *Stack) Stop() {
 	s.mu.Lock()
-	processes := slices.Clone(s.processes)
+	servers, ui := slices.Clone(s.servers), s.ui
 	s.mu.Unlock()
+	if ui != nil {
+		_ = ui.close()
+	}
 	var wait sync.WaitGroup
-	for _, p := range slices.Backward(processes) {
-		wait.Go(p.stop)
+	for _, sv := range servers {
+		wait.Go(sv.process.stop)
 	}
 	wait.Wait()
 }
 
-func (s *Stack) add(p *process) {
+func (s *Stack) add(sv *server) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.processes = append(s.processes, p)
+	s.servers = append(s.servers, sv)
 }
 
-func (s *Stack) remove(p *process) {
+func (s *Stack) remove(sv *server) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.processes = slices.DeleteFunc(s.processes, func(other *process) bool { return other == p })
+	s.servers = slices.DeleteFunc(s.servers, func(other *server) bool { return other == sv })
 }
 
 func (s *Stack) report(name, state string) {

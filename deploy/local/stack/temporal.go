@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/http"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -39,12 +40,22 @@ func (s *Stack) startTemporal(ctx context.Context) error {
 			return err
 		}
 	}
+	ui, err := newUIProxy(s.opts.TemporalUIPort)
+	if err != nil {
+		return fmt.Errorf("listen for temporal's web interface: %w", err)
+	}
+	s.mu.Lock()
+	s.ui = ui
+	s.mu.Unlock()
 	var api string
-	err := s.launch(ctx, "temporal", []int{s.opts.TemporalPort, s.opts.TemporalUIPort, 0, 0}, func(ports []int) (launch, error) {
+	err = s.launch(ctx, "temporal", []int{s.opts.TemporalPort, 0, 0, 0}, func(ports []int) (launch, error) {
 		args := []string{"server", "start-dev", "--ip", loopback, "--log-level", "warn",
 			"--port", strconv.Itoa(ports[0]), "--ui-port", strconv.Itoa(ports[1]),
 			"--http-port", strconv.Itoa(ports[2]), "--metrics-port", strconv.Itoa(ports[3])}
 		args = append(args, temporalTuning...)
+		// The HTTP interface takes a POST from any web page and can't be turned off. It answers under
+		// this name alone, which a page can neither know nor send.
+		args = append(args, "--dynamic-config-value", fmt.Sprintf("frontend.httpAllowedHosts=[%q]", s.temporalHost))
 		if !s.opts.Ephemeral {
 			args = append(args, "--db-filename", filepath.Join(s.opts.Dir, "temporal.db"))
 			args = append(args, temporalOnDisk...)
@@ -55,10 +66,11 @@ func (s *Stack) startTemporal(ctx context.Context) error {
 		api = "http://" + hostPort(ports[2])
 		return launch{
 			command: command{name: "temporal", path: binary, args: args, log: s.logFile("temporal")},
-			check:   func(ctx context.Context) error { return getOK(ctx, api+"/api/v1/namespaces/default") },
+			check:   func(ctx context.Context) error { return getOK(ctx, api+"/api/v1/namespaces/default", s.asHost) },
 			apply: func(a *Addresses) string {
 				a.Temporal = hostPort(ports[0])
-				a.TemporalUI = "http://" + hostPort(ports[1])
+				a.TemporalUI = ui.url()
+				ui.serve(hostPort(ports[1]))
 				return "on " + a.Temporal
 			},
 		}, nil
@@ -69,13 +81,16 @@ func (s *Stack) startTemporal(ctx context.Context) error {
 	return s.addSearchAttributes(ctx, binary, api)
 }
 
+// asHost names the only host that Temporal's HTTP interface answers as.
+func (s *Stack) asHost(r *http.Request) { r.Host = s.temporalHost }
+
 // addSearchAttributes registers what a database made by an earlier start lacks:
 // the dev server registers its arguments only in a new one.
 func (s *Stack) addSearchAttributes(ctx context.Context, binary, api string) error {
 	var known struct {
 		CustomAttributes map[string]string `json:"customAttributes"`
 	}
-	if err := getJSON(ctx, api+"/cluster/namespaces/default/search-attributes", &known); err != nil {
+	if err := getJSON(ctx, api+"/cluster/namespaces/default/search-attributes", &known, s.asHost); err != nil {
 		return fmt.Errorf("list search attributes: %w", err)
 	}
 	args := []string{"operator", "search-attribute", "create", "--address", s.TemporalAddress()}

@@ -2,9 +2,14 @@ package stack_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -86,6 +91,84 @@ func TestTemporal(t *testing.T) {
 	require.Equal(t, enums.WORKFLOW_EXECUTION_STATUS_COMPLETED, description.GetWorkflowExecutionInfo().GetStatus())
 }
 
+// A web page can send a POST as plain text to any port of this machine, and Temporal's HTTP interface
+// starts workflows by it.
+func TestTemporalHTTPIsClosed(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("reads /proc")
+	}
+	s := start(t, stack.Options{Temporal: true, Ephemeral: true})
+	start := `{"workflowType": {"name": "process_session"}, "taskQueue": {"name": "axiommind"}}`
+	found := false
+	for _, port := range listeningPorts(t, s.Servers()["temporal"]) {
+		base := fmt.Sprintf("http://127.0.0.1:%d", port)
+		for _, host := range []string{"", "localhost", "evil.example"} {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/api/v1/namespaces/default/workflows/stranger", strings.NewReader(start))
+			require.NoError(t, err)
+			req.Header.Set("Content-Type", "text/plain")
+			req.Header.Set("Origin", "https://evil.example")
+			if host != "" {
+				req.Host = host
+			}
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				continue // Not HTTP.
+			}
+			text, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			require.GreaterOrEqual(t, resp.StatusCode, 400, "%s as %q: %s", base, host, text)
+			require.Empty(t, resp.Header.Get("Access-Control-Allow-Origin"))
+			found = found || strings.Contains(string(text), "Host not allowed")
+		}
+	}
+	require.True(t, found, "the HTTP interface was not found")
+	c := dialTemporal(t, s.TemporalAddress())
+	_, err := c.DescribeWorkflowExecution(t.Context(), "stranger", "")
+	require.Error(t, err)
+}
+
+// The web interface is for its own pages alone, under this machine's name.
+func TestTemporalUIRefusesOtherPages(t *testing.T) {
+	t.Parallel()
+	s := start(t, stack.Options{Temporal: true, Ephemeral: true})
+	path := s.TemporalUI() + "/api/v1/namespaces/default/workflows"
+	for name, edit := range map[string]func(*http.Request){
+		"a name turned to this machine": func(r *http.Request) { r.Host = "evil.example" },
+		"another page":                  func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") },
+		"an image on another page":      func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },
+	} {
+		status, header := ask(t, http.MethodGet, path, "", edit)
+		require.GreaterOrEqual(t, status, 403, name)
+		require.Empty(t, header.Get("Access-Control-Allow-Origin"), name)
+	}
+	require.Eventually(t, func() bool {
+		status, _ := ask(t, http.MethodGet, path, "", func(r *http.Request) {
+			r.Header.Set("Origin", s.TemporalUI())
+			r.Header.Set("Sec-Fetch-Site", "same-origin")
+		})
+		return status == http.StatusOK
+	}, 30*time.Second, 20*time.Millisecond, "its own page is not served")
+	require.NoError(t, syscall.Kill(s.Servers()["temporal"], syscall.SIGKILL))
+	require.Eventually(t, func() bool {
+		status, _ := ask(t, http.MethodGet, path, "", nil)
+		return status == http.StatusBadGateway
+	}, 10*time.Second, 5*time.Millisecond)
+}
+
+// listeningPorts are the ports a process accepts TCP connections on.
+func listeningPorts(t *testing.T, pid int) (ports []uint64) {
+	t.Helper()
+	for _, address := range listeners(t, pid) {
+		_, hex, _ := strings.Cut(address, ":")
+		port, err := strconv.ParseUint(hex, 16, 16)
+		require.NoError(t, err)
+		ports = append(ports, port)
+	}
+	return ports
+}
+
 // installOnPath puts a script in front of PATH that notes its arguments in the
 // returned file before it runs its last line.
 func installOnPath(t *testing.T, name, lastLine string) (noted string) {
@@ -121,7 +204,9 @@ func TestClickHouseOnPathIsUsed(t *testing.T) {
 	require.NoError(t, err)
 	noted := installOnPath(t, "clickhouse", fmt.Sprintf(`config=${2#--config-file=}
 port=$(sed -n 's:.*<http_port>\(.*\)</http_port>.*:\1:p' "$config")
-data=$(sed -n 's:.*<path>\(.*\)</path>.*:\1:p' "$config")
+data=$(sed -n 's:^	<path>\(.*\)</path>.*:\1:p' "$config")
+users=$(sed -n 's:.*<users_xml><path>\(.*\)</path>.*:\1:p' "$config")
+AXIOMMIND_CHDB_TOKEN=$(sed -n 's:.*<password>\(.*\)</password>.*:\1:p' "$users") \
 exec %q --library %q --dir "$data" --listen 127.0.0.1:$port`, server, library))
 	s := start(t, stack.Options{ClickHouse: true, Installed: true})
 	args, err := os.ReadFile(noted)

@@ -25,31 +25,39 @@ func (s *Stack) startWeaviate(ctx context.Context) error {
 		}
 	}
 	data := filepath.Join(s.opts.Dir, "weaviate")
-	if err := os.MkdirAll(data, 0o755); err != nil {
+	if err := os.MkdirAll(data, 0o700); err != nil {
 		return fmt.Errorf("make weaviate's directory: %w", err)
 	}
 	return s.launch(ctx, "weaviate", []int{s.opts.WeaviatePort, s.opts.WeaviateGRPCPort, 0, 0, 0, 0}, func(ports []int) (launch, error) {
 		rest, grpc := hostPort(ports[0]), hostPort(ports[1])
 		return launch{
 			command: command{
-				name: "weaviate", path: binary, log: s.logFile("weaviate"), env: weaviateEnv(data, ports),
+				name: "weaviate", path: binary, log: s.logFile("weaviate"), env: weaviateEnv(data, s.secret, ports),
 				args: []string{"--scheme", "http", "--host", loopback, "--port", strconv.Itoa(ports[0])},
 			},
 			check: func(ctx context.Context) error {
-				return errors.Join(getOK(ctx, "http://"+rest+"/v1/.well-known/ready"), dial(ctx, grpc))
+				return errors.Join(checkWeaviate(ctx, rest, s.secret), dial(ctx, grpc))
 			},
 			apply: func(a *Addresses) string {
-				a.WeaviateHost, a.WeaviateGRPC = rest, grpc
+				a.WeaviateHost, a.WeaviateGRPC, a.WeaviateKey = rest, grpc, s.secret
 				return "on " + rest
 			},
 		}, nil
 	})
 }
 
-func weaviateEnv(data string, ports []int) []string {
+func weaviateEnv(data, key string, ports []int) []string {
 	return []string{
 		"PERSISTENCE_DATA_PATH=" + data,
-		"AUTHENTICATION_ANONYMOUS_ACCESS_ENABLED=true",
+		"AUTHENTICATION_ANONYMOUS_ACCESS_ENABLED=false",
+		"AUTHENTICATION_APIKEY_ENABLED=true",
+		"AUTHENTICATION_APIKEY_ALLOWED_KEYS=" + key,
+		"AUTHENTICATION_APIKEY_USERS=axiommind",
+		// The interface between nodes knows no API key.
+		"CLUSTER_BASIC_AUTH_USERNAME=axiommind",
+		"CLUSTER_BASIC_AUTH_PASSWORD=" + key,
+		// By default every web page may read the answers.
+		"CORS_ALLOW_ORIGIN=http://" + hostPort(ports[0]),
 		"DEFAULT_VECTORIZER_MODULE=none",
 		"ENABLE_MODULES=",
 		"GRPC_PORT=" + strconv.Itoa(ports[1]),

@@ -26,11 +26,22 @@ func Temporal(t testing.TB, attributes ...map[string]string) string {
 }
 
 // Weaviate returns the address of the REST interface of the Weaviate server of
-// this test binary, host:port. Tests keep apart by class name or tenant.
+// this test binary, host:port. It wants the key of [WeaviateKey]. Tests keep apart by class name or
+// tenant.
 func Weaviate(t testing.TB) string {
 	t.Helper()
 	if host := os.Getenv(EnvWeaviate); host != "" {
 		return host
 	}
 	return weaviate.get(t, "weaviate", stack.Options{Weaviate: true}).WeaviateHost()
+}
+
+// WeaviateKey returns the API key that [Weaviate] wants.
+func WeaviateKey(t testing.TB) string {
+	t.Helper()
+	if os.Getenv(EnvWeaviate) != "" {
+		return os.Getenv(EnvWeaviateKey)
+	}
+	Weaviate(t)
+	return weaviate.stack.WeaviateKey()
 }

@@ -21,11 +21,12 @@ import (
 )
 
 // The addresses of servers to use instead of starting any, by environment
-// variable.
+// variable, and the API key of that Weaviate.
 const (
-	EnvClickHouse = "AXIOMMIND_TEST_CLICKHOUSE"
-	EnvTemporal   = "AXIOMMIND_TEST_TEMPORAL"
-	EnvWeaviate   = "AXIOMMIND_TEST_WEAVIATE"
+	EnvClickHouse  = "AXIOMMIND_TEST_CLICKHOUSE"
+	EnvTemporal    = "AXIOMMIND_TEST_TEMPORAL"
+	EnvWeaviate    = "AXIOMMIND_TEST_WEAVIATE"
+	EnvWeaviateKey = "AXIOMMIND_TEST_WEAVIATE_KEY"
 )
 
 // startTimeout covers a first build of a server.
@@ -72,7 +73,7 @@ func (s *server) stop() {
 }
 
 // ClickHouse returns the DSN of the ClickHouse server of this test binary,
-// such as "http://127.0.0.1:41234/default".
+// such as "http://default:token@127.0.0.1:41234/default".
 func ClickHouse(t testing.TB) string {
 	t.Helper()
 	if dsn := os.Getenv(EnvClickHouse); dsn != "" {

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// confinedVariable marks the second start of the program, which runs in its confinement.
+const confinedVariable = "AXIOMMIND_CHDB_CONFINED"
+
+// What Landlock can forbid in files and directories, by the version that knows it.
+const (
+	readFiles  = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
+	execute    = unix.LANDLOCK_ACCESS_FS_EXECUTE
+	writeFiles = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE |
+		unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG |
+		unix.LANDLOCK_ACCESS_FS_MAKE_SOCK | unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK |
+		unix.LANDLOCK_ACCESS_FS_MAKE_SYM
+	versionRefer, versionTruncate, versionNetwork = 2, 3, 4
+)
+
+// readable are what the program and the engine read outside the data directory. Not /proc: it shows
+// the environment of other processes.
+var readable = []string{
+	"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/localtime", "/etc/ld.so.cache",
+	"/dev/null", "/dev/urandom", "/dev/random", "/sys/fs/cgroup", "/sys/devices/system/cpu",
+	"/proc/meminfo", "/proc/cpuinfo", "/proc/stat",
+}
+
+// confine lets the process open nothing but its data directory and what it needs to run, and
+// connect to nobody, where the kernel has Landlock: then no query can, whatever its text. It starts
+// the program anew, because the rules hold for the calling thread and what it becomes. It returns
+// false where the kernel does not have it.
+func confine(library, dir string) (bool, error) {
+	if os.Getenv(confinedVariable) != "" {
+		return true, os.Unsetenv(confinedVariable)
+	}
+	version := landlockVersion()
+	if version == 0 {
+		return false, nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return false, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return false, err
+	}
+	runtime.LockOSThread()
+	if err := restrict(version, library, dir, self); err != nil {
+		runtime.UnlockOSThread()
+		return false, fmt.Errorf("confine the server: %w", err)
+	}
+	return false, unix.Exec(self, os.Args, append(os.Environ(), confinedVariable+"=1"))
+}
+
+// landlockVersion is the version of Landlock that the kernel has, or 0.
+func landlockVersion() int {
+	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		return 0
+	}
+	return int(version)
+}
+
+func restrict(version int, library, dir, self string) error {
+	write := uint64(writeFiles)
+	if version >= versionRefer {
+		write |= unix.LANDLOCK_ACCESS_FS_REFER
+	}
+	if version >= versionTruncate {
+		write |= unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	}
+	attr := unix.LandlockRulesetAttr{Handled_access_fs: readFiles | execute | write}
+	size := unsafe.Offsetof(attr.Handled_access_net)
+	if version >= versionNetwork {
+		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+		size = unsafe.Offsetof(attr.Scoped)
+	}
+	rules, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), size, 0)
+	if errno != 0 {
+		return errno
+	}
+	defer func() { _ = unix.Close(int(rules)) }()
+	errs := []error{
+		allow(int(rules), dir, readFiles|write), allow(int(rules), library, readFiles|execute), allow(int(rules), self, readFiles|execute),
+	}
+	for _, path := range readable {
+		if err := allow(int(rules), path, readFiles|execute); !errors.Is(err, unix.ENOENT) {
+			errs = append(errs, err)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, rules, 0, 0); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// allow lets a path, and all beneath it, be used.
+func allow(rules int, path string, access uint64) error {
+	fd, err := unix.Open(filepath.Clean(path), unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("open %q: %w", path, err)
+	}
+	defer func() { _ = unix.Close(fd) }()
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd, &stat); err != nil {
+		return fmt.Errorf("open %q: %w", path, err)
+	}
+	if stat.Mode&unix.S_IFMT != unix.S_IFDIR {
+		access &= unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_EXECUTE
+	}
+	beneath := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(fd)}
+	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(rules), unix.LANDLOCK_RULE_PATH_BENEATH,
+		uintptr(unsafe.Pointer(&beneath)), 0, 0, 0)
+	if errno != 0 {
+		return fmt.Errorf("allow %q: %w", path, errno)
+	}
+	return nil
+}

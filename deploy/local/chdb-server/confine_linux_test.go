@@ -1,0 +1,82 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The variables that make this test binary a confined process.
+const (
+	asConfined = "AXIOMMIND_CONFINE_TEST_DIR"
+	asTarget   = "AXIOMMIND_CONFINE_TEST_TARGET"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(asConfined); dir != "" {
+		tryToGetOut(dir)
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// tryToGetOut confines the process and prints what it can do then.
+func tryToGetOut(dir string) {
+	self, _ := os.Executable()
+	confined, err := confine(self, dir)
+	fmt.Println("confined", confined, err)
+	say := func(what string, err error) { fmt.Println(what, errors.Is(err, syscall.EACCES), err) }
+	_, err = os.ReadFile("/etc/passwd")
+	say("read", err)
+	_, err = os.ReadFile(fmt.Sprintf("/proc/%d/environ", os.Getppid()))
+	say("environ", err)
+	_, err = os.ReadDir(filepath.Dir(dir))
+	say("list", err)
+	say("write", os.WriteFile(filepath.Join(filepath.Dir(dir), "out"), nil, 0o600))
+	say("rename", os.Rename(filepath.Join(dir, "inside"), filepath.Join(filepath.Dir(dir), "outside")))
+	say("run", exec.Command("/bin/sh", "-c", "true").Run())
+	_, err = net.DialTimeout("tcp", os.Getenv(asTarget), time.Second)
+	say("connect", err)
+	say("inside", os.WriteFile(filepath.Join(dir, "more"), nil, 0o600))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	say("listen", err)
+	if err == nil {
+		_ = l.Close()
+	}
+}
+
+func TestConfinement(t *testing.T) {
+	t.Parallel()
+	target, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = target.Close() })
+	dir := filepath.Join(t.TempDir(), "data")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "inside"), nil, 0o600))
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), self)
+	cmd.Env = append(os.Environ(), asConfined+"="+dir, asTarget+"="+target.Addr().String())
+	text, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(text))
+	if strings.Contains(string(text), "confined false") {
+		t.Skip("the kernel has no Landlock")
+	}
+	for _, what := range []string{"read", "environ", "list", "write", "rename", "run"} {
+		require.Contains(t, string(text), what+" true ", string(text))
+	}
+	require.Contains(t, string(text), "inside false <nil>")
+	require.Contains(t, string(text), "listen false <nil>")
+	if landlockVersion() >= versionNetwork {
+		require.Contains(t, string(text), "connect true ", string(text))
+	}
+}

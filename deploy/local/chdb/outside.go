@@ -1,0 +1,102 @@
+package chdb
+
+import (
+	"slices"
+	"strings"
+)
+
+// The engine's rights cover table functions and most table engines. This file covers what reaches
+// files and programs without asking for a right.
+
+// outsideNames are functions that open files or run programs. A function can be named without being
+// called (APPLY, arrayMap), so the name alone is refused wherever it stands as an identifier.
+var outsideNames = []string{"file", "executable", "sqlite", "disk", "eval"}
+
+// outsideWords are the keywords that name a file.
+var outsideWords = []string{"outfile", "infile"}
+
+// insideEngines keep their data in the server's own directory, besides those whose name ends with
+// MergeTree.
+var insideEngines = []string{
+	"memory", "null", "log", "tinylog", "stripelog", "set", "join", "buffer", "merge", "generaterandom",
+	"view", "materializedview", "atomic",
+}
+
+// forbid refuses a statement that reaches outside the server's own directory. The engine's formatter
+// writes it first: that leaves no comment, no escaped identifier and no unusual quote to hide behind.
+func (s *session) forbid(sql string, params map[string]string) error {
+	if !suspicious(sql) {
+		return nil
+	}
+	r, err := s.query("SELECT formatQuerySingleLine("+quoteString(sql)+")", "RawBLOB", nil)
+	if err != nil {
+		return err
+	}
+	if name := reachesOutside(string(r.data), params); name != "" {
+		return newException(codeAccessDenied, "ACCESS_DENIED",
+			"The local server refuses %s: it reaches files, programs or hosts outside the server's directory", name)
+	}
+	return nil
+}
+
+// suspicious reports whether a statement is worth a look. It may be wrong in one direction only. A
+// quoted identifier can spell a name by escapes.
+func suspicious(sql string) bool {
+	lower := strings.ToLower(sql)
+	contains := func(word string) bool { return strings.Contains(lower, word) }
+	return slices.ContainsFunc(outsideNames, contains) || slices.ContainsFunc(outsideWords, contains) ||
+		contains("engine") || contains("identifier") || contains(`\`)
+}
+
+// reachesOutside returns what in a statement written by the engine reaches outside, or "".
+func reachesOutside(sql string, params map[string]string) string {
+	lex := lexer{text: sql}
+	verb, before := "", ""
+	for t := lex.next(); t.kind != tokenEnd; t = lex.next() {
+		name := identifier(t)
+		if verb == "" {
+			verb = name
+		}
+		switch {
+		case name == "":
+		case slices.Contains(outsideNames, name):
+			return name
+		case t.kind == tokenWord && slices.Contains(outsideWords, name) && (before == "into" || before == "from"):
+			return name
+		case name == "identifier":
+			for _, value := range params {
+				// A name has no use for an escape, and one can hide a letter.
+				if slices.Contains(outsideNames, strings.ToLower(value)) || strings.Contains(value, `\`) {
+					return "the parameter " + value
+				}
+			}
+		case before == "engine=" && verb != "select" && verb != "insert" && !insideEngine(name):
+			return "the engine " + name
+		}
+		before = follow(before, t, name)
+	}
+	return ""
+}
+
+// follow is what the next token is judged by: the word before it, or "engine=".
+func follow(before string, t token, name string) string {
+	if before == "engine" && t.text == "=" {
+		return "engine="
+	}
+	return name
+}
+
+func insideEngine(name string) bool {
+	return strings.HasSuffix(name, "mergetree") || slices.Contains(insideEngines, name)
+}
+
+// identifier is the name that a token spells in lower case, or "" for any other token.
+func identifier(t token) string {
+	switch {
+	case t.kind == tokenWord:
+		return strings.ToLower(t.text)
+	case strings.HasPrefix(t.text, "`"), strings.HasPrefix(t.text, `"`):
+		return strings.ToLower(strings.Trim(t.text, "`\""))
+	}
+	return ""
+}

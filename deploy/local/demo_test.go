@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/deploy/local/stack"
+	"axiommind/deploy/local/stacktest"
+	"axiommind/worker/service"
+)
+
+// The demo runs on real servers, and each command that it prints at its end is copied as it stands.
+func TestDemoAndTheCommandsAfterIt(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds programs and starts every server")
+	}
+	a := stack.Addresses{
+		Temporal: stacktest.Temporal(t, searchAttributes()), ClickHouseDSN: stacktest.Database(t),
+		WeaviateHost: stacktest.Weaviate(t), WeaviateKey: stacktest.WeaviateKey(t),
+	}
+	cfg, err := workerConfig(a)
+	require.NoError(t, err)
+	cfg.StopTimeout = 2 * time.Second
+	ctx, cancel := context.WithCancel(t.Context())
+	ready, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		ended <- service.Run(ctx, cfg, slog.New(slog.DiscardHandler), sync.OnceFunc(func() { close(ready) }))
+	}()
+	select {
+	case <-ready:
+	case err := <-ended:
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	require.NoError(t, perform(t.Context(), t.TempDir(), a, &out, time.Now()))
+	text := out.String()
+	require.NotContains(t, text, "no memories", "an act of the demo found nothing")
+	_, after, found := strings.Cut(text, "Go on with:\n")
+	require.True(t, found, text)
+	answers := map[string]string{}
+	for line := range strings.Lines(after) {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
+		cmd.Dir = filepath.Join("..", "..")
+		cmd.Env = append(os.Environ(), environment(a)...)
+		answer, err := cmd.Output()
+		require.NoError(t, err, "%s%s", line, answer)
+		answers[strings.Fields(line)[3]] = string(answer)
+	}
+	require.Len(t, answers, len(afterwards()))
+	require.Contains(t, answers["search"], "charged twice")
+	require.Contains(t, answers["search"], "session demo-checkout")
+	require.Contains(t, answers["tasks"], "backfill the refunds")
+	require.Contains(t, answers["facts"], "small pull requests")
+	require.Contains(t, answers["context"], "small pull requests")
+	cancel()
+	require.NoError(t, <-ended)
+}
+
+// The commands after the demo are of its project, where they take one.
+func TestCommandsAfterTheDemoAreOfItsProject(t *testing.T) {
+	t.Parallel()
+	for _, act := range append(acts("samples"), afterwards()...) {
+		if act.args[0] != "facts" && act.args[0] != "context" {
+			require.Regexp(t, regexp.MustCompile(`--project demo\b`), shellLine(act.args))
+		}
+	}
+}

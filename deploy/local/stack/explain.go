@@ -1,0 +1,86 @@
+package stack
+
+import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// maxExplanation bounds a line of a log that is shown, in runes.
+const maxExplanation = 400
+
+var (
+	// fatalLine starts the report of a crash: what follows is where, not why.
+	fatalLine = regexp.MustCompile(`(?i)^(panic:|fatal error:|runtime: out of memory|terminate called)|level=fatal|"level":"(fatal|panic)"|<Fatal>`)
+	// errorLine is a line that reports an error.
+	errorLine = regexp.MustCompile(`(?i)^error:|level=error|"level":"error"|<Error>|DB::Exception`)
+	// lastWord is what a program says as it ends, with its own name before it.
+	lastWord = regexp.MustCompile(`^[a-z-]+: `)
+	// messages finds what a line of a log in logfmt says.
+	messages = regexp.MustCompile(`\b(msg|error|reason)=("(?:[^"\\]|\\.)*"|\S+)`)
+)
+
+// explanation is the line of a log that says why the server ended: the first that reports a crash,
+// else the last that reports an error, else the program's last word. It is "" when there is none.
+func explanation(log string) string {
+	last, word := "", ""
+	for line := range strings.Lines(log) {
+		line = strings.TrimSpace(visible(line))
+		switch {
+		case fatalLine.MatchString(line):
+			return shorten(plainMessage(line))
+		case errorLine.MatchString(line):
+			last = line
+		case lastWord.MatchString(line):
+			word = line
+		}
+	}
+	return shorten(plainMessage(cmp.Or(last, word)))
+}
+
+// plainMessage takes the message out of a line in JSON or logfmt.
+func plainMessage(line string) string {
+	var parts []string
+	fields := map[string]any{}
+	if json.Unmarshal([]byte(line), &fields) == nil {
+		for _, name := range []string{"msg", "message", "error"} {
+			if text, ok := fields[name].(string); ok && text != "" {
+				parts = append(parts, text)
+			}
+		}
+	} else {
+		for _, m := range messages.FindAllStringSubmatch(line, -1) {
+			text := m[2]
+			var unquoted string
+			if json.Unmarshal([]byte(text), &unquoted) == nil {
+				text = unquoted
+			}
+			parts = append(parts, text)
+		}
+	}
+	if len(parts) == 0 {
+		return line
+	}
+	return strings.Join(parts, ": ")
+}
+
+// visible drops what would move the cursor or color the terminal.
+func visible(line string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\t' {
+			return -1
+		}
+		return r
+	}, ansi.ReplaceAllString(line, ""))
+}
+
+var ansi = regexp.MustCompile(`\x1b\[[0-9;?]*[a-zA-Z]`)
+
+func shorten(text string) string {
+	if runes := []rune(text); len(runes) > maxExplanation {
+		return string(runes[:maxExplanation]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,57 @@
+package stack
+
+import (
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"time"
+
+	"axiommind/deploy/local/chdb/guard"
+)
+
+// uiProxy stands before Temporal's web interface, which answers under any name: a page whose name is
+// turned to this machine could read histories and start workflows at a port that everybody knows.
+type uiProxy struct {
+	listener net.Listener
+	server   *http.Server
+}
+
+// newUIProxy listens on the wanted port, or on another when that is taken.
+func newUIProxy(wanted int) (*uiProxy, error) {
+	l, err := listen(wanted)
+	if err != nil {
+		if l, err = listen(0); err != nil {
+			return nil, err
+		}
+	}
+	return &uiProxy{listener: l}, nil
+}
+
+func (p *uiProxy) url() string { return "http://" + p.listener.Addr().String() }
+
+// serve passes requests on to the interface at an address.
+func (p *uiProxy) serve(address string) {
+	target := &url.URL{Scheme: "http", Host: address}
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) {
+			http.Error(w, "Temporal's web interface does not answer; it may be starting", http.StatusBadGateway)
+		},
+	}
+	p.server = &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if refused := guard.Browser(r); refused != nil {
+			http.Error(w, refused.Reason, refused.Status)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	})}
+	go func() { _ = p.server.Serve(p.listener) }()
+}
+
+func (p *uiProxy) close() error {
+	if p.server == nil {
+		return p.listener.Close()
+	}
+	return p.server.Close()
+}
