@@ -61,6 +61,7 @@ const (
 	TaskTitleChanged       = "task_title_changed"
 	TaskBlockersSet        = "task_blockers_set"
 	TaskTransitionRejected = "task_transition_rejected"
+	TaskDoneReported       = "task_done_reported"
 	TaskMerged             = "task_merged"
 	TaskObserved           = "task_observed"
 	ConditionDeclared      = "condition_declared"

@@ -42,7 +42,7 @@ const (
 // BlockersMode says what a task_blockers_set event does with its blockers.
 type BlockersMode string
 
-// Blocker modes. Replace takes effect with the change to blocked when the task is not blocked yet.
+// Blocker modes: what is proven replaces, what is not is suggested.
 const (
 	BlockersReplace BlockersMode = "replace"
 	BlockersSuggest BlockersMode = "suggest"
@@ -112,10 +112,22 @@ type TaskObservedPayload struct {
 	Method          string  `json:"method"`
 	Score           float64 `json:"score"`
 	EvidenceAligned bool    `json:"evidence_aligned"`
+	// Status is the status that the entry gives; empty for none.
+	Status TaskStatus `json:"status,omitempty"`
 }
 
-// TaskStatusChangedPayload is a legal transition. One to blocked takes its blockers from the
-// task_blockers_set event before it; one away from blocked clears them.
+// TaskDoneReportedPayload keeps a report of done that does not close the task: a person confirms it.
+type TaskDoneReportedPayload struct {
+	Act
+	TaskID string `json:"task_id"`
+	// EvidenceAligned and EvidenceProven are of the entry as a whole.
+	EvidenceAligned bool       `json:"evidence_aligned"`
+	EvidenceProven  bool       `json:"evidence_proven"`
+	Evidence        []Evidence `json:"evidence,omitempty"`
+}
+
+// TaskStatusChangedPayload is a legal transition. One to blocked follows the task_blockers_set event
+// that says by what; one away from blocked, and one that closes the task, clears the blockers.
 type TaskStatusChangedPayload struct {
 	Act
 	TaskID string     `json:"task_id"`
@@ -123,6 +135,8 @@ type TaskStatusChangedPayload struct {
 	To     TaskStatus `json:"to"`
 	// Reopened is true when From is done or cancelled.
 	Reopened bool `json:"reopened,omitempty"`
+	// Lifted are the last blockers of a task that waits for nothing more, and so is not blocked.
+	Lifted []Blocker `json:"lifted,omitempty"`
 }
 
 // TaskPriorityChangedPayload changes a task's priority.
@@ -148,6 +162,8 @@ type TaskBlockersSetPayload struct {
 	TaskID   string       `json:"task_id"`
 	Mode     BlockersMode `json:"mode"`
 	Blockers []Blocker    `json:"blockers"`
+	// Lifted are the blockers that were replaced because they are done with.
+	Lifted []Blocker `json:"lifted,omitempty"`
 }
 
 // Rejections of TaskTransitionRejectedPayload.
@@ -155,6 +171,7 @@ const (
 	RejectedTransition      = "illegal_transition"
 	RejectedStale           = "older_than_the_close"
 	RejectedUnaligned       = "reopen_without_aligned_evidence"
+	RejectedUnalignedCancel = "cancel_without_aligned_evidence"
 	RejectedStatus          = "unknown_status"
 	RejectedPriority        = "unknown_priority"
 	RejectedSelfBlock       = "self_block"
@@ -191,6 +208,8 @@ type ConditionDeclaredPayload struct {
 	ConditionID  string `json:"condition_id"`
 	CanonicalKey string `json:"canonical_key"`
 	Text         string `json:"text"`
+	// Aliases are canonical keys of other spellings of the text.
+	Aliases []string `json:"aliases,omitempty"`
 	// AutoPlaceholder is true when it stands in for a blocker nobody named.
 	AutoPlaceholder bool `json:"auto_placeholder,omitempty"`
 	// Candidates are tasks the text may mean.

@@ -83,7 +83,7 @@ func (a *Activities) do(ctx context.Context, c Command) (Result, error) {
 		err = border.Invalid(schema.ErrorTaskNotFound, err)
 	case errors.Is(err, ErrRefused):
 		err = border.Invalid(schema.ErrorTaskRefused, err)
-	case errors.Is(err, ErrCommand):
+	case errors.Is(err, ErrCommand), errors.Is(err, ErrAmbiguous), errors.Is(err, ErrKey):
 		err = border.Invalid(schema.ErrorInvalidInput, err)
 	}
 	return result, err

@@ -28,6 +28,9 @@ func (p *planner) resolveBlocker(ctx context.Context, text string) (schema.Block
 	}
 	if found {
 		b.EntityRef, b.Confidence, b.Placeholder = e.EntityRef, 1, e.AutoPlaceholder
+		if p.act.RequestID != "" { // A person gave an id, which says nothing to others.
+			b.Text = clipTitle(e.Title)
+		}
 		return b, nil
 	}
 	matches, err := p.titled(ctx, forms.titles)
@@ -47,7 +50,8 @@ func (p *planner) resolveBlocker(ctx context.Context, text string) (schema.Block
 	return b, err
 }
 
-// named returns the entity that one of the texts is the id of, or the task whose key one is.
+// named returns the entity that one of the texts is the id of, or the task whose key one is. A
+// person may give the beginning of an id; in what a session says it may be any number.
 func (p *planner) named(ctx context.Context, texts []string) (Entity, bool, error) {
 	for _, text := range texts {
 		text = bare(text)
@@ -64,7 +68,14 @@ func (p *planner) named(ctx context.Context, texts []string) (Entity, bool, erro
 			return e, ok, err
 		}
 	}
-	return Entity{}, false, nil
+	if p.act.RequestID == "" {
+		return Entity{}, false, nil
+	}
+	id, err := findPrefix(ctx, p.world, p.world.project, texts[0], everyType...)
+	if err != nil || id == "" {
+		return Entity{}, false, err
+	}
+	return p.world.byID(ctx, id)
 }
 
 // titled returns the task that one of the texts is the title of, or what the last of them, which is
@@ -107,7 +118,7 @@ func (p *planner) condition(ctx context.Context, text string, candidates []schem
 	if err != nil {
 		return Entity{}, err
 	}
-	if e, ok, err := p.world.byKey(ctx, key); err != nil || ok {
+	if e, ok, err := p.world.conditionOf(ctx, text); err != nil || ok {
 		return e, err
 	}
 	var named []string
@@ -118,7 +129,7 @@ func (p *planner) condition(ctx context.Context, text string, candidates []schem
 		}
 		named = append(named, e.ID)
 	}
-	return p.declare(key, text, false, candidates, named)
+	return p.declare(key, schema.ConditionDeclaredPayload{Text: text, Candidates: candidates, Mentions: named})
 }
 
 // placeholder returns the condition that stands in for what blocks the task.
@@ -126,20 +137,20 @@ func (p *planner) placeholder(ctx context.Context, task Entity) (schema.Blocker,
 	key := placeholderKey(p.world.project, task.ID)
 	e, ok, err := p.world.byKey(ctx, key)
 	if err == nil && !ok {
-		e, err = p.declare(key, "Unknown blocker for: "+task.Title, true, nil, nil)
+		e, err = p.declare(key, schema.ConditionDeclaredPayload{Text: "Unknown blocker for: " + task.Title, AutoPlaceholder: true})
 	}
 	return schema.Blocker{
 		EntityRef: e.EntityRef, Text: e.Title, Placeholder: true, EntryID: p.act.EntryID, Since: p.at,
 	}, err
 }
 
-func (p *planner) declare(key Key, text string, auto bool, candidates []schema.Candidate, named []string) (Entity, error) {
-	id := key.ID()
-	err := p.emit(schema.ConditionDeclared, "condition/"+id, schema.ConditionDeclaredPayload{
-		Act: p.act, ConditionID: id, CanonicalKey: key.String(), Text: clipTitle(text),
-		AutoPlaceholder: auto, Candidates: candidates, Mentions: named,
-	})
-	return p.world.entities[id], err
+func (p *planner) declare(key Key, c schema.ConditionDeclaredPayload) (Entity, error) {
+	c.Act, c.ConditionID, c.CanonicalKey, c.Text = p.act, key.ID(), key.String(), clipTitle(c.Text)
+	if spelled, ok := spellingKey(p.world.project, c.Text); ok && spelled != key && !c.AutoPlaceholder {
+		c.Aliases = []string{spelled.String()}
+	}
+	err := p.emit(schema.ConditionDeclared, "condition/"+c.ConditionID, c)
+	return p.world.entities[c.ConditionID], err
 }
 
 // resolveBlockers resolves the texts, each entity once, and refuses what would make the task wait
@@ -180,11 +191,10 @@ func (p *planner) resolveBlockers(ctx context.Context, task Entity, texts []stri
 	return out, nil
 }
 
-// resolveConditions resolves the condition whose text is the key's title to the task that now has
-// the title, unless the task waits for it.
-func (p *planner) resolveCondition(ctx context.Context, task Entity, key Key) error {
-	key.Type = schema.EntityCondition
-	condition, ok, err := p.world.byKey(ctx, key)
+// resolveCondition resolves the condition whose text is the title to the task that now has the
+// title, unless the task waits for it.
+func (p *planner) resolveCondition(ctx context.Context, task Entity, title string) error {
+	condition, ok, err := p.world.conditionOf(ctx, title)
 	if err != nil || !ok || condition.ResolvesTo != nil {
 		return err
 	}
@@ -206,9 +216,10 @@ func (p *planner) resolveTo(condition Entity, target schema.EntityRef, by string
 	})
 }
 
-// closeArtifact closes the artifact, if it is known and open, and resolves to it the conditions
-// that name it.
+// closeArtifact closes the artifact, if it is open, and resolves to it the conditions that name it.
+// Closed again, it is lifted from those who have named it since.
 func (p *planner) closeArtifact(ctx context.Context, artifact Entity) error {
+	p.settled = append(p.settled, artifact.ID)
 	if artifact.Open() {
 		err := p.emit(schema.ArtifactClosed, p.actID+"/closed/"+artifact.ID, schema.ArtifactClosedPayload{
 			Act: p.act, ArtifactID: artifact.ID,

@@ -13,8 +13,7 @@ import (
 
 // Errors of commands that callers branch on.
 var (
-	ErrNotFound = errors.New("no such task")
-	ErrCommand  = errors.New("invalid command")
+	ErrCommand = errors.New("invalid command")
 	// ErrRefused is wrapped when a command would break a rule of tasks; what was refused is
 	// recorded in the log.
 	ErrRefused = errors.New("refused")
@@ -30,18 +29,23 @@ type Command struct {
 	At        time.Time `json:"at"`
 	Reason    string    `json:"reason,omitempty"`
 
-	// TaskID is a task's id or canonical key.
+	// TaskID is a task's id, the beginning of one, its canonical key or its title.
 	TaskID   string              `json:"task_id,omitempty"`
 	Title    string              `json:"title,omitempty"`
 	Priority schema.TaskPriority `json:"priority,omitempty"`
-	// Unblock takes away blockers, by id, key or text. A task that loses its last blocker is in
-	// progress, unless Status says otherwise.
+	// Unblock takes away blockers, by id, key or text. A blocked task that loses its last blocker has
+	// again the status it had before, unless Status says otherwise.
 	Unblock []string `json:"unblock,omitempty"`
 	// Block adds blockers and makes the task blocked.
 	Block  []string          `json:"block,omitempty"`
 	Status schema.TaskStatus `json:"status,omitempty"`
-	// MergeInto is the id or key of the task that TaskID becomes part of.
+	// MergeInto names the task that TaskID becomes part of.
 	MergeInto string `json:"merge_into,omitempty"`
+
+	// Confirm names tasks that are reported done and are; ConfirmAll means the first [MaxConfirm] of
+	// all that are reported done.
+	Confirm    []string `json:"confirm,omitempty"`
+	ConfirmAll bool     `json:"confirm_all,omitempty"`
 
 	// ConditionID is the id or text of a condition that turned out to be ResolveTo: the id, key,
 	// title or address of another entity.
@@ -70,7 +74,11 @@ func (c Command) Validate() error {
 		wrong = fmt.Sprintf("status %q is none of pending, in_progress, blocked, done, cancelled", c.Status)
 	case onTask && c.TaskID == "":
 		wrong = "task is missing"
-	case !onTask && c.ConditionID == "" && c.CloseArtifact == "":
+	case c.ConfirmAll && len(c.Confirm) > 0:
+		wrong = "tasks to confirm are named, or all of them are meant"
+	case len(c.Confirm) > MaxConfirm:
+		wrong = fmt.Sprintf("%d tasks to confirm, want at most %d", len(c.Confirm), MaxConfirm)
+	case !onTask && c.ConditionID == "" && c.CloseArtifact == "" && len(c.Confirm) == 0 && !c.ConfirmAll:
 		wrong = "nothing is asked for"
 	case (c.ConditionID == "") != (c.ResolveTo == ""):
 		wrong = "a condition and what it resolves to go together"
@@ -84,12 +92,12 @@ func (c Command) Validate() error {
 
 // PlanCommand returns the events that do what the command asks. The index must be up to date with
 // the project's stream. An error that wraps [ErrRefused] comes with the events that record it.
-func PlanCommand(ctx context.Context, index Index, vectors TitleSearcher, c Command) (Planned, error) {
+func PlanCommand(ctx context.Context, index Index, rules Rules, c Command) (Planned, error) {
 	if err := c.Validate(); err != nil {
 		return Planned{}, err
 	}
 	p := &planner{
-		world: newWorld(c.Project, index, vectors), actor: c.Actor,
+		world: newWorld(c.Project, index, rules.Vectors), rules: rules, actor: c.Actor,
 		act: schema.Act{RequestID: c.RequestID, Reason: c.Reason}, actID: "command/" + c.RequestID, at: instant(c.At),
 	}
 	err := p.command(ctx, c)
@@ -110,18 +118,23 @@ func (p *planner) command(ctx context.Context, c Command) error {
 			return err
 		}
 	}
-	if c.CloseArtifact == "" {
-		return nil
+	if c.CloseArtifact != "" {
+		artifact, err := p.entityOf(ctx, c.CloseArtifact, schema.EntityArtifact)
+		if err != nil {
+			return err
+		}
+		if err := p.closeArtifact(ctx, artifact); err != nil {
+			return err
+		}
 	}
-	artifact, err := p.entityOf(ctx, schema.EntityArtifact, c.CloseArtifact)
-	if err != nil {
+	if err := p.confirm(ctx, c); err != nil {
 		return err
 	}
-	return p.closeArtifact(ctx, artifact)
+	return p.lift(ctx)
 }
 
 func (p *planner) commandTask(ctx context.Context, c Command) error {
-	task, err := p.entityOf(ctx, schema.EntityTask, c.TaskID)
+	task, err := p.entityOf(ctx, c.TaskID, schema.EntityTask)
 	if err != nil {
 		return err
 	}
@@ -168,7 +181,7 @@ func (p *planner) commandBlockers(ctx context.Context, id string, c Command) err
 		return err
 	}
 	if len(added) == 0 && len(c.Block) > 0 {
-		return fmt.Errorf("%w: task %q would wait for itself", ErrRefused, task.Title)
+		return fmt.Errorf("%w: task %q would wait for itself", ErrRefused, clip(task.Title))
 	}
 	blockers := kept
 	for _, b := range added {
@@ -180,21 +193,20 @@ func (p *planner) commandBlockers(ctx context.Context, id string, c Command) err
 	if len(added) > 0 { // What is known needs no placeholder beside it.
 		blockers = slices.DeleteFunc(blockers, func(b schema.Blocker) bool { return b.Placeholder })
 	}
-	wanted := task.TaskStatus == schema.TaskBlocked || len(c.Block) > 0 || c.Status == schema.TaskBlocked
+	isBlocked := task.TaskStatus == schema.TaskBlocked
 	switch {
-	case !wanted:
-		return nil
 	case len(blockers) == 0 && c.Status == schema.TaskBlocked:
 		stand, err := p.placeholder(ctx, task)
 		if err != nil {
 			return err
 		}
 		blockers = append(blockers, stand)
-	case len(blockers) == 0:
-		if c.Status != "" {
-			return nil // The change of status that follows clears them.
-		}
-		return p.advance(id, []schema.TaskStatus{schema.TaskInProgress})
+	case len(blockers) == 0 && isBlocked && c.Status != "":
+		return nil // The change of status that follows clears them.
+	case len(blockers) == 0 && isBlocked:
+		return p.unblock(task, task.Blockers)
+	case !isBlocked && len(c.Block) == 0 && c.Status != schema.TaskBlocked:
+		return p.replace(id, blockers)
 	}
 	steps := commanded(task.TaskStatus, schema.TaskBlocked)
 	if len(steps) > 1 {
@@ -224,18 +236,18 @@ func (p *planner) without(ctx context.Context, task Entity, texts []string) ([]s
 
 func (p *planner) blockerID(ctx context.Context, task Entity, text string) (string, error) {
 	for _, b := range task.Blockers {
-		if b.ID == text || Normalize(b.Text) == Normalize(text) {
+		if b.ID == text || sameTitle(b.Text, text) {
 			return b.ID, nil
 		}
 	}
-	for _, entityType := range []schema.EntityType{schema.EntityTask, schema.EntityCondition, schema.EntityArtifact} {
-		if e, err := p.entityOf(ctx, entityType, text); err == nil && task.blockedBy(e.ID) {
-			return e.ID, nil
-		} else if err != nil && !errors.Is(err, ErrNotFound) {
-			return "", err
-		}
+	e, err := p.entityOf(ctx, text, everyType...)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return "", err
 	}
-	return "", fmt.Errorf("task %q is not blocked by %q: %w", task.Title, clip(text), ErrCommand)
+	if err == nil && task.blockedBy(e.ID) {
+		return e.ID, nil
+	}
+	return "", fmt.Errorf("%w: task %q does not wait for %q: task show lists what it waits for", ErrCommand, clip(task.Title), clip(text))
 }
 
 func (p *planner) retitle(ctx context.Context, task Entity, title string) error {
@@ -259,17 +271,17 @@ func (p *planner) retitle(ctx context.Context, task Entity, title string) error 
 	if err != nil {
 		return err
 	}
-	return p.resolveCondition(ctx, p.task(task.ID), key)
+	return p.resolveCondition(ctx, p.task(task.ID), title)
 }
 
 func (p *planner) merge(ctx context.Context, id, target string) error {
-	into, err := p.entityOf(ctx, schema.EntityTask, target)
+	into, err := p.entityOf(ctx, target, schema.EntityTask)
 	if err != nil {
 		return err
 	}
 	task := p.task(id)
 	if into.ID == task.ID {
-		return fmt.Errorf("%w: task %q is one with itself", ErrRefused, task.Title)
+		return fmt.Errorf("%w: task %q is one with itself", ErrRefused, clip(task.Title))
 	}
 	loops, err := p.world.reaches(ctx, into.ID, task.ID)
 	if err != nil {
@@ -280,7 +292,7 @@ func (p *planner) merge(ctx context.Context, id, target string) error {
 		if err := p.reject(into, "", schema.RejectedCycle, []schema.Blocker{blocker}); err != nil {
 			return err
 		}
-		return fmt.Errorf("%w: task %q waits for %q: unblock it first", ErrRefused, into.Title, task.Title)
+		return fmt.Errorf("%w: task %q waits for %q: unblock it first", ErrRefused, clip(into.Title), clip(task.Title))
 	}
 	payload := schema.TaskMergedPayload{Act: p.act, TaskID: task.ID, Into: into.ID}
 	for _, k := range task.Keys() {
@@ -290,17 +302,11 @@ func (p *planner) merge(ctx context.Context, id, target string) error {
 }
 
 func (p *planner) commandResolve(ctx context.Context, conditionText, targetText string) error {
-	condition, err := p.entityOf(ctx, schema.EntityCondition, conditionText)
+	condition, err := p.entityOf(ctx, conditionText, schema.EntityCondition)
 	if err != nil {
 		return err
 	}
-	var target Entity
-	for _, entityType := range []schema.EntityType{schema.EntityTask, schema.EntityArtifact, schema.EntityCondition} {
-		target, err = p.entityOf(ctx, entityType, targetText)
-		if !errors.Is(err, ErrNotFound) {
-			break
-		}
-	}
+	target, err := p.entityOf(ctx, targetText, schema.EntityTask, schema.EntityArtifact, schema.EntityCondition)
 	if errors.Is(err, ErrNotFound) {
 		// An artifact needs nobody to have named it before.
 		key, keyErr := KeyOfArtifact(targetText)
@@ -317,48 +323,10 @@ func (p *planner) commandResolve(ctx context.Context, conditionText, targetText 
 		return err
 	}
 	if loops {
-		return fmt.Errorf("%w: %q waits for condition %q", ErrRefused, target.Title, condition.Title)
+		return fmt.Errorf("%w: %q waits for condition %q", ErrRefused, clip(target.Title), clip(condition.Title))
 	}
 	if condition.ResolvesTo != nil && condition.ResolvesTo.ID == target.ID {
 		return nil
 	}
 	return p.resolveTo(condition, target.EntityRef, schema.ResolvedByCommand)
-}
-
-// entityOf returns the entity of the type that the text is the id, the key, the title or the
-// address of.
-func (p *planner) entityOf(ctx context.Context, entityType schema.EntityType, text string) (Entity, error) {
-	text = strings.TrimSpace(text)
-	if isID(text) {
-		if e, ok, err := p.world.byID(ctx, strings.ToLower(text)); err != nil || ok && e.Type == entityType {
-			return e, err
-		}
-	}
-	for _, key := range keysNaming(p.world.project, entityType, text) {
-		if e, ok, err := p.world.byKey(ctx, key); err != nil || ok {
-			return e, err
-		}
-	}
-	return Entity{}, fmt.Errorf("%s %q in project %q: %w", entityType, clip(text), p.world.project, ErrNotFound)
-}
-
-func keysNaming(project string, entityType schema.EntityType, text string) []Key {
-	if key, err := ParseKey(text); err == nil && key.Type == entityType && (key.Project == project || key.Project == "") {
-		return []Key{key}
-	}
-	if entityType == schema.EntityArtifact {
-		if keys, ok := StrongArtifact(text); ok {
-			return keys
-		}
-		key, err := KeyOfArtifact(text)
-		if err != nil {
-			return nil
-		}
-		return []Key{key}
-	}
-	key, err := titleKey(entityType, project, text)
-	if err != nil {
-		return nil
-	}
-	return []Key{key}
 }

@@ -39,7 +39,7 @@ func newBundle(t testing.TB) *bundle {
 	_, err = eventlog.Migrate(t.Context(), conn)
 	require.NoError(t, err)
 	log := eventlog.New(conn, eventlog.Options{})
-	return &bundle{conn: conn, log: log, writer: task.NewWriter(log, conn, nil), queries: task.NewQueries(log, conn)}
+	return &bundle{conn: conn, log: log, writer: task.NewWriter(log, conn, task.Rules{}), queries: task.NewQueries(log, conn)}
 }
 
 // report is an aligned statement; each call is one of its own.
@@ -391,7 +391,7 @@ func TestCrashInApply(t *testing.T) {
 	for _, table := range []string{"entity_events_raw", "edges_raw", "entity_aliases_raw", "entities_raw"} {
 		b := newBundle(t)
 		b.apply(t, "p", b.report("p", "Ship", schema.TaskBlocked, "keys", "PROJ-7"), b.report("p", "Fix", schema.TaskPending))
-		writer := task.NewWriter(b.log, &crashing{Conn: b.conn, table: table}, nil)
+		writer := task.NewWriter(b.log, &crashing{Conn: b.conn, table: table}, task.Rules{})
 		next := []schema.Entry{b.report("p", "Ship", schema.TaskInProgress), b.report("p", "fix it", schema.TaskBlocked, "Ship")}
 		batch := task.Batch{Project: "p", SessionID: "s", Entries: next}
 		// The first Project of Apply has nothing to write; the crash comes after the append.

@@ -25,13 +25,16 @@ type Entity struct {
 	// Candidates are tasks that this entity may be.
 	Candidates []schema.Candidate `json:"candidates,omitempty"`
 
-	// TaskStatus to Suggestions are a task's. Blockers is never empty while it is blocked and
-	// always empty otherwise; StagedBlockers take effect with the change to blocked.
-	TaskStatus     schema.TaskStatus   `json:"task_status,omitempty"`
-	Priority       schema.TaskPriority `json:"priority,omitempty"`
-	Blockers       []schema.Blocker    `json:"blockers,omitempty"`
-	StagedBlockers []schema.Blocker    `json:"staged_blockers,omitempty"`
-	Suggestions    []schema.Blocker    `json:"blocker_suggestions,omitempty"`
+	// TaskStatus to DoneReport are a task's. Blockers is never empty while it is blocked and always
+	// empty when it is closed; a task that is worked on may wait for something too.
+	TaskStatus  schema.TaskStatus   `json:"task_status,omitempty"`
+	Priority    schema.TaskPriority `json:"priority,omitempty"`
+	Blockers    []schema.Blocker    `json:"blockers,omitempty"`
+	Suggestions []schema.Blocker    `json:"blocker_suggestions,omitempty"`
+	// BlockedFrom is the status that a blocked task had before.
+	BlockedFrom schema.TaskStatus `json:"blocked_from,omitempty"`
+	// DoneReport is set while the task is open and somebody has said that it is done.
+	DoneReport *DoneReport `json:"done_report,omitempty"`
 
 	// AutoPlaceholder and Mentions are a condition's.
 	AutoPlaceholder bool     `json:"auto_placeholder,omitempty"`
@@ -53,6 +56,26 @@ type Entity struct {
 type Alias struct {
 	CanonicalKey string    `json:"canonical_key"`
 	Since        time.Time `json:"since"`
+}
+
+// DoneReport is a report that the task is done, which nobody has confirmed.
+type DoneReport struct {
+	At      time.Time `json:"at"`
+	EntryID string    `json:"entry_id"`
+	// Quote is the first of the entry's evidence, shortened.
+	Quote           string `json:"quote,omitempty"`
+	EvidenceAligned bool   `json:"evidence_aligned"`
+	EvidenceProven  bool   `json:"evidence_proven"`
+}
+
+func (r DoneReport) strength() int {
+	switch {
+	case r.EvidenceProven:
+		return 2
+	case r.EvidenceAligned:
+		return 1
+	}
+	return 0
 }
 
 // Exists reports whether any event has brought the entity into being.

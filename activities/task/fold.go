@@ -14,6 +14,7 @@ func EventTypes() []string {
 	return []string{
 		schema.TaskCreated, schema.TaskObserved, schema.TaskStatusChanged, schema.TaskPriorityChanged,
 		schema.TaskTitleChanged, schema.TaskBlockersSet, schema.TaskTransitionRejected, schema.TaskMerged,
+		schema.TaskDoneReported,
 		schema.ConditionDeclared, schema.ConditionResolvedTo, schema.ArtifactDeclared, schema.ArtifactClosed,
 	}
 }
@@ -45,6 +46,8 @@ func readFact(e schema.Event) (fact, error) {
 		f.payload = &schema.TaskTransitionRejectedPayload{}
 	case schema.TaskMerged:
 		f.payload = &schema.TaskMergedPayload{}
+	case schema.TaskDoneReported:
+		f.payload = &schema.TaskDoneReportedPayload{}
 	case schema.ConditionDeclared:
 		f.payload = &schema.ConditionDeclaredPayload{}
 	case schema.ConditionResolvedTo:
@@ -62,35 +65,51 @@ func readFact(e schema.Event) (fact, error) {
 	return f, nil
 }
 
-// subjects returns the ids of the entities that the event changes.
-func (f fact) subjects() []string {
+// subjects returns the type of the entities that the event changes, and their ids.
+func (f fact) subjects() (schema.EntityType, []string) {
 	switch p := f.payload.(type) {
 	case *schema.TaskCreatedPayload:
-		return []string{p.TaskID}
+		return schema.EntityTask, []string{p.TaskID}
 	case *schema.TaskObservedPayload:
-		return []string{p.TaskID}
+		return schema.EntityTask, []string{p.TaskID}
 	case *schema.TaskStatusChangedPayload:
-		return []string{p.TaskID}
+		return schema.EntityTask, []string{p.TaskID}
 	case *schema.TaskPriorityChangedPayload:
-		return []string{p.TaskID}
+		return schema.EntityTask, []string{p.TaskID}
 	case *schema.TaskTitleChangedPayload:
-		return []string{p.TaskID}
+		return schema.EntityTask, []string{p.TaskID}
 	case *schema.TaskBlockersSetPayload:
-		return []string{p.TaskID}
+		return schema.EntityTask, []string{p.TaskID}
 	case *schema.TaskTransitionRejectedPayload:
-		return []string{p.TaskID}
+		return schema.EntityTask, []string{p.TaskID}
+	case *schema.TaskDoneReportedPayload:
+		return schema.EntityTask, []string{p.TaskID}
 	case *schema.TaskMergedPayload:
-		return []string{p.TaskID, p.Into}
+		return schema.EntityTask, []string{p.TaskID, p.Into}
 	case *schema.ConditionDeclaredPayload:
-		return []string{p.ConditionID}
+		return schema.EntityCondition, []string{p.ConditionID}
 	case *schema.ConditionResolvedToPayload:
-		return []string{p.ConditionID}
+		return schema.EntityCondition, []string{p.ConditionID}
 	case *schema.ArtifactDeclaredPayload:
-		return []string{p.ArtifactID}
+		return schema.EntityArtifact, []string{p.ArtifactID}
 	case *schema.ArtifactClosedPayload:
-		return []string{p.ArtifactID}
+		return schema.EntityArtifact, []string{p.ArtifactID}
 	}
-	return nil
+	return "", nil
+}
+
+func (f fact) ids() []string {
+	_, ids := f.subjects()
+	return ids
+}
+
+// creates reports whether the event brings an entity into being.
+func (f fact) creates() bool {
+	switch f.payload.(type) {
+	case *schema.TaskCreatedPayload, *schema.ConditionDeclaredPayload, *schema.ArtifactDeclaredPayload:
+		return true
+	}
+	return false
 }
 
 // Fold returns the entity with the given id after the event. It is pure: the entity given, and the
@@ -104,7 +123,8 @@ func Fold(e Entity, id string, event schema.Event) (Entity, error) {
 }
 
 func (e Entity) after(id string, f fact) Entity {
-	if f.seq <= e.Version {
+	// Of what does not exist, or twice, no event of ours tells.
+	if kind, _ := f.subjects(); f.seq <= e.Version || f.creates() == e.Exists() || e.Exists() && e.Type != kind {
 		return e
 	}
 	e.Version = f.seq
@@ -129,12 +149,15 @@ func (e Entity) after(id string, f fact) Entity {
 		e.Aliases = e.withAliases(f.ts, p.CanonicalKey)
 	case *schema.TaskBlockersSetPayload:
 		return e.blockersSet(p)
+	case *schema.TaskDoneReportedPayload:
+		return e.doneReported(p, f.ts)
 	case *schema.TaskMergedPayload:
 		return e.merged(id, p, f.ts)
 	case *schema.ConditionDeclaredPayload:
 		e.EntityRef = schema.EntityRef{Type: schema.EntityCondition, ID: p.ConditionID}
 		e.CanonicalKey, e.Title, e.AutoPlaceholder = p.CanonicalKey, p.Text, p.AutoPlaceholder
 		e.Candidates, e.Mentions = p.Candidates, p.Mentions
+		e.Aliases = e.withAliases(f.ts, p.Aliases...)
 		e.Stage, e.Status = schema.StageWorking, schema.StatusActive
 	case *schema.ConditionResolvedToPayload:
 		target := p.Target
@@ -152,7 +175,7 @@ func (e Entity) after(id string, f fact) Entity {
 func (e Entity) created(p *schema.TaskCreatedPayload) Entity {
 	e.EntityRef = schema.EntityRef{Type: schema.EntityTask, ID: p.TaskID}
 	e.CanonicalKey, e.Title = p.CanonicalKey, p.Title
-	e.TaskStatus, e.Priority, e.Candidates = p.Status, p.Priority, p.Candidates
+	e.TaskStatus, e.Priority, e.Candidates = initialStatus(p.Status), p.Priority, p.Candidates
 	e.Stage, e.Status = schema.StageRaw, schema.StatusActive
 	if p.RequestID != "" { // A person made it.
 		e.Stage = schema.StageWorking
@@ -164,6 +187,23 @@ func (e Entity) observed(p *schema.TaskObservedPayload, at time.Time) Entity {
 	e.Aliases = e.withAliases(at, p.CanonicalKey)
 	if p.EvidenceAligned && e.Stage == schema.StageRaw {
 		e.Stage = schema.StageWorking
+	}
+	// Whoever says later that the task is still open takes back that it is done.
+	open := p.Status != "" && !Closed(p.Status)
+	if open && p.EvidenceAligned && e.DoneReport != nil && !at.Before(e.DoneReport.At) {
+		e.DoneReport = nil
+	}
+	return e
+}
+
+// doneReported keeps the report, unless there is one that rests on better evidence.
+func (e Entity) doneReported(p *schema.TaskDoneReportedPayload, at time.Time) Entity {
+	report := DoneReport{At: at, EntryID: p.EntryID, EvidenceAligned: p.EvidenceAligned, EvidenceProven: p.EvidenceProven}
+	if len(p.Evidence) > 0 {
+		report.Quote = clip(p.Evidence[0].Quote)
+	}
+	if !Closed(e.TaskStatus) && (e.DoneReport == nil || report.strength() >= e.DoneReport.strength()) {
+		e.DoneReport = &report
 	}
 	return e
 }
@@ -178,17 +218,18 @@ func (e Entity) withAliases(since time.Time, keys ...string) []Alias {
 }
 
 func (e Entity) statusChanged(p *schema.TaskStatusChangedPayload, at time.Time) Entity {
+	// No event of ours says so: blocked always has a blocker, and no task leaps.
+	if !Legal(e.TaskStatus, p.To, p.Reopened) || p.To == schema.TaskBlocked && len(e.Blockers) == 0 {
+		return e
+	}
+	from := e.TaskStatus
+	e.TaskStatus, e.ClosedAt, e.DoneReport, e.BlockedFrom = p.To, time.Time{}, nil, ""
 	if p.To == schema.TaskBlocked {
-		if len(e.StagedBlockers) == 0 {
-			return e // No event of ours says so: blocked always has a blocker.
-		}
-		e.TaskStatus, e.ClosedAt = p.To, time.Time{}
-		return e.withBlockers(e.StagedBlockers)
+		e.BlockedFrom = from
 	}
-	if e.TaskStatus == schema.TaskBlocked || Closed(p.To) {
-		e.Suggestions = nil
+	if from == schema.TaskBlocked || Closed(p.To) {
+		e.Blockers, e.Suggestions = nil, nil
 	}
-	e.TaskStatus, e.Blockers, e.StagedBlockers, e.ClosedAt = p.To, nil, nil, time.Time{}
 	if Closed(p.To) {
 		e.ClosedAt = at
 	}
@@ -196,7 +237,10 @@ func (e Entity) statusChanged(p *schema.TaskStatusChangedPayload, at time.Time) 
 }
 
 func (e Entity) withBlockers(blockers []schema.Blocker) Entity {
-	e.Blockers, e.StagedBlockers = blockers, nil
+	e.Blockers = blockers
+	if len(blockers) == 0 {
+		e.Blockers = nil
+	}
 	e.Suggestions = slices.DeleteFunc(slices.Clone(e.Suggestions), func(b schema.Blocker) bool {
 		return hasBlocker(blockers, b.ID)
 	})
@@ -208,20 +252,15 @@ func (e Entity) withBlockers(blockers []schema.Blocker) Entity {
 
 func (e Entity) blockersSet(p *schema.TaskBlockersSetPayload) Entity {
 	switch {
-	case len(p.Blockers) == 0:
+	case Closed(e.TaskStatus):
 	case p.Mode == schema.BlockersSuggest:
-		if Closed(e.TaskStatus) {
-			return e
-		}
 		for _, b := range p.Blockers {
 			if !e.blockedBy(b.ID) && !hasBlocker(e.Suggestions, b.ID) {
 				e.Suggestions = append(slices.Clip(e.Suggestions), b)
 			}
 		}
-	case e.TaskStatus == schema.TaskBlocked:
+	case len(p.Blockers) > 0 || e.TaskStatus != schema.TaskBlocked:
 		return e.withBlockers(p.Blockers)
-	default:
-		e.StagedBlockers = p.Blockers
 	}
 	return e
 }
@@ -237,6 +276,6 @@ func (e Entity) merged(id string, p *schema.TaskMergedPayload, at time.Time) Ent
 	e.Status = schema.StatusSuperseded
 	e.ResolvesTo = &schema.EntityRef{Type: schema.EntityTask, ID: p.Into}
 	e.ResolvedBy, e.ResolvedAt = schema.TaskMerged, at
-	e.Aliases, e.Blockers, e.StagedBlockers, e.Suggestions = nil, nil, nil, nil
+	e.Aliases, e.Blockers, e.Suggestions, e.DoneReport, e.BlockedFrom = nil, nil, nil, nil, ""
 	return e
 }

@@ -61,6 +61,12 @@ func titleKey(entityType schema.EntityType, project, title string) (Key, error) 
 	return k, k.validate()
 }
 
+// spellingKey returns the key that all spellings of a condition's text share; see [sameTitle].
+func spellingKey(project, text string) (Key, bool) {
+	k, err := KeyOfCondition(project, strings.Join(wordsOf(text).words, " "))
+	return k, err == nil
+}
+
 // placeholderKey returns the key of the condition that stands in for the unknown blocker of a task.
 func placeholderKey(project, taskID string) Key {
 	return Key{Type: schema.EntityCondition, Project: project, Name: placeholderMark + taskID}

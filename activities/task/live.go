@@ -2,13 +2,10 @@ package task
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/table"
-	"axiommind/schema"
 )
 
 // live is the project as its tables hold it.
@@ -33,6 +30,8 @@ func (l *live) tasks(ctx context.Context, w wants, p part) ([]Entity, error) {
 		where += ` AND entity_id IN ` + edges + `'blocked_by' AND JSONExtractBool(meta_json, 'auto_placeholder')
 			AND dst_id NOT IN ` + edges + `'resolves_to'))`
 		args = append(args, l.project, l.project)
+	case w.kind == reportedDone:
+		where += ` AND reported_done`
 	case w.status != "":
 		where += ` AND task_status = ?`
 		args = append(args, string(w.status))
@@ -77,37 +76,4 @@ func (l *live) effective(ctx context.Context, tasks []Entity) (map[[2]string]end
 		return err
 	}, `SELECT task_id, blocker_id, effective_id, toUInt64(hops) FROM v_task_blockers_effective
 		WHERE project = ? AND task_id IN ?`, l.project, table.Set(ids))
-}
-
-// minPrefix is how much of an id must be given.
-const minPrefix = 6
-
-func (l *live) find(ctx context.Context, text string) (string, error) {
-	text = strings.TrimSpace(text)
-	if isID(text) {
-		return strings.ToLower(text), nil
-	}
-	for _, key := range keysNaming(l.project, schema.EntityTask, text) {
-		found, err := l.tables.Resolve(ctx, l.project, []string{key.String()})
-		if err != nil {
-			return "", fmt.Errorf("find task %q: %w", clip(text), err)
-		}
-		if id := found[key.String()]; id != "" {
-			return id, nil
-		}
-	}
-	if len(text) >= minPrefix && strings.Trim(strings.ToLower(text), "0123456789abcdef-") == "" {
-		ids, err := l.tables.ids(ctx, `SELECT DISTINCT entity_id FROM entities_raw
-			WHERE project = ? AND entity_type = 'task' AND startsWith(entity_id, ?) LIMIT 2`, l.project, strings.ToLower(text))
-		if err != nil {
-			return "", fmt.Errorf("find task %q: %w", text, err)
-		}
-		switch len(ids) {
-		case 1:
-			return ids[0], nil
-		case 2:
-			return "", fmt.Errorf("task %q in project %q: %w", text, l.project, ErrAmbiguous)
-		}
-	}
-	return "", fmt.Errorf("task %q in project %q: %w", clip(text), l.project, ErrNotFound)
 }

@@ -5,9 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
 
 	"axiommind/schema"
 )
@@ -30,14 +28,12 @@ const (
 	searchLimit = 20
 )
 
-// Bases of the score. Words that are equal but for articles and the punctuation between them are
-// as good as a title; words in common are not, and neither is closeness of meaning where a number
-// or a symbol differs.
+// Bases of the score. The same title in another spelling is as good as its key. Words in common and
+// closeness of meaning are below certainty: "move a to b" and "move b to a" have all of both.
 const (
-	baseExact     = 1.0
-	baseSameWords = 0.975
-	baseWords     = 0.9
-	baseVector    = 0.97
+	baseExact  = 1.0
+	baseWords  = 0.9
+	baseVector = 0.9
 )
 
 var stageWeight = map[schema.Stage]float64{
@@ -66,6 +62,8 @@ type Match struct {
 	Entity Entity
 	Method string
 	Score  float64
+	// Same is true when the title is one of the task's in some spelling.
+	Same bool
 }
 
 func (m Match) candidate() schema.Candidate {
@@ -74,7 +72,7 @@ func (m Match) candidate() schema.Candidate {
 
 func weigh(e Entity, method string, base float64, at time.Time) Match {
 	score := base * stageWeight[e.Stage] * entityWeight[e.Status] * taskWeight[e.TaskStatus] * recencyWeight(e.UpdatedAt, at)
-	return Match{Entity: e, Method: method, Score: score}
+	return Match{Entity: e, Method: method, Score: score, Same: method == MethodExact}
 }
 
 // TitleHit is a task whose title is close to another in meaning.
@@ -89,13 +87,14 @@ type TitleSearcher interface {
 	SimilarTitles(ctx context.Context, project, title string, limit int) ([]TitleHit, error)
 }
 
-// Strict returns the first match if it is certain. Matches are in order of score.
+// Strict returns the first match, and whether it is certain: the same title by [sameTitle], with
+// the score and the margin. Likeness alone never is. Matches are in order of score.
 func Strict(matches []Match) (Match, bool) {
 	if len(matches) == 0 {
 		return Match{}, false
 	}
 	top := matches[0]
-	certain := top.Score >= StrictScore && top.Entity.Status == schema.StatusActive &&
+	certain := top.Same && top.Score >= StrictScore && top.Entity.Status == schema.StatusActive &&
 		top.Entity.TaskStatus != schema.TaskCancelled
 	if len(matches) > 1 && top.Method != MethodExact && top.Score-matches[1].Score < StrictMargin {
 		certain = false
@@ -114,10 +113,9 @@ func (w *world) match(ctx context.Context, title string, at time.Time) ([]Match,
 		return []Match{weigh(e, MethodExact, baseExact, at)}, err
 	}
 	best := map[string]Match{}
-	keep := func(e Entity, method string, base float64) {
-		m := weigh(e, method, base, at)
-		if e.Type == schema.EntityTask && m.Score >= candidateScore && m.Score > best[e.ID].Score {
-			best[e.ID] = m
+	keep := func(m Match) {
+		if m.Entity.Type == schema.EntityTask && m.Score >= candidateScore && m.Score > best[m.Entity.ID].Score {
+			best[m.Entity.ID] = m
 		}
 	}
 	ids, err := w.searchTitles(ctx, title)
@@ -136,11 +134,11 @@ func (w *world) match(ctx context.Context, title string, at time.Time) ([]Match,
 		return nil, err
 	}
 	for _, e := range entities {
-		keep(e, MethodText, wordScore(title, e.Title))
+		keep(wordMatch(title, e, at))
 	}
 	for _, h := range hits {
 		if e, ok := entities[h.TaskID]; ok {
-			keep(e, MethodVector, vectorScore(title, e.Title, h.Similarity))
+			keep(weigh(e, MethodVector, baseVector*min(max(h.Similarity, 0), 1), at))
 		}
 	}
 	out := make([]Match, 0, len(best))
@@ -164,75 +162,14 @@ func (w *world) similarTitles(ctx context.Context, title string) ([]TitleHit, er
 	return hits, nil
 }
 
-func wordScore(a, b string) float64 {
-	if slices.Equal(looseWords(a), looseWords(b)) {
-		return baseSameWords
+// wordMatch compares by words: the same title, or the share of words in common.
+func wordMatch(title string, e Entity, at time.Time) Match {
+	if sameTitle(title, e.Title) {
+		m := weigh(e, MethodText, baseExact, at)
+		m.Same = true
+		return m
 	}
-	return baseWords * dice(searchWords(a), searchWords(b))
-}
-
-func vectorScore(a, b string, similarity float64) float64 {
-	score := baseVector * min(max(similarity, 0), 1)
-	if !slices.Equal(telling(looseWords(a)), telling(looseWords(b))) {
-		return min(score, baseWords)
-	}
-	return score
-}
-
-// looseWords splits a normalized title at punctuation too, unless it stands between digits or
-// before a name, and drops articles.
-func looseWords(title string) []string {
-	runes := []rune(Normalize(title))
-	var words []string
-	start := 0
-	flush := func(end int) {
-		if word := string(runes[start:end]); end > start && !articles[word] {
-			words = append(words, word)
-		}
-		start = end + 1
-	}
-	for i, r := range runes {
-		if unicode.IsSpace(r) || unicode.IsPunct(r) && !partOfWord(runes, i) {
-			flush(i)
-		}
-	}
-	flush(len(runes))
-	return words
-}
-
-var articles = map[string]bool{"the": true, "a": true, "an": true}
-
-func partOfWord(runes []rune, i int) bool {
-	switch runes[i] {
-	case '#', '%', '&', '*', '@', '\\':
-		return true
-	case '.', ',', ':', '/', '-':
-		if i+1 == len(runes) {
-			return false
-		}
-		atStart := i == 0 || unicode.IsSpace(runes[i-1])
-		return atStart && !unicode.IsSpace(runes[i+1]) || !atStart && unicode.IsDigit(runes[i-1]) && unicode.IsDigit(runes[i+1])
-	}
-	return false
-}
-
-// telling returns the words with a digit or a symbol: two titles that differ there are two tasks,
-// however close.
-func telling(words []string) []string {
-	var out []string
-	for _, w := range words {
-		if strings.ContainsFunc(w, func(r rune) bool {
-			return unicode.IsDigit(r) || unicode.IsSymbol(r) || unicode.IsPunct(r)
-		}) {
-			out = append(out, w)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-func wordless(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	return weigh(e, MethodText, baseWords*dice(searchWords(title), searchWords(e.Title)), at)
 }
 
 // dice is the share of words that two titles have in common.

@@ -30,7 +30,7 @@ var sortKeys = map[string]struct {
 	"entity_events_raw":  {[]int{0, 1, 2}, 2},
 	"edges_raw":          {[]int{1, 3, 4, 6}, 10},
 	"entity_aliases_raw": {[]int{0, 2}, 6},
-	"entities_raw":       {[]int{2, 0}, 15},
+	"entities_raw":       {[]int{2, 0}, 16},
 }
 
 func newMemory(project string) *memory {
@@ -128,7 +128,7 @@ func (m *memory) SearchTitles(_ context.Context, _, title string, limit int) ([]
 		}
 	}
 	slices.SortFunc(hits, func(a, b Entity) int {
-		return cmp.Or(cmp.Compare(wordScore(title, b.Title), wordScore(title, a.Title)), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(dice(words, searchWords(b.Title)), dice(words, searchWords(a.Title))), cmp.Compare(a.ID, b.ID))
 	})
 	var ids []string
 	for _, e := range hits[:min(len(hits), limit)] {
@@ -137,14 +137,38 @@ func (m *memory) SearchTitles(_ context.Context, _, title string, limit int) ([]
 	return ids, nil
 }
 
-func (m *memory) Mentioning(_ context.Context, _, artifactID string) ([]string, error) {
-	var ids []string
-	for src, dst := range m.edges(schema.RelMentions) {
-		if slices.Contains(dst, artifactID) {
-			ids = append(ids, src)
+func (m *memory) Pointing(_ context.Context, _ string, ids []string) (map[string][]string, error) {
+	out := map[string][]string{}
+	for _, rel := range []schema.RelType{schema.RelMentions, schema.RelBlockedBy, schema.RelResolvesTo} {
+		for src, targets := range m.edges(rel) {
+			for _, dst := range targets {
+				if slices.Contains(ids, dst) {
+					out[dst] = append(out[dst], src)
+				}
+			}
 		}
 	}
-	return ids, nil
+	return out, nil
+}
+
+func (m *memory) Prefixed(_ context.Context, _ string, types []schema.EntityType, prefix string, limit int) ([]string, error) {
+	var ids []string
+	for _, id := range slices.Sorted(maps.Keys(m.entities)) {
+		if slices.Contains(types, m.entities[id].Type) && strings.HasPrefix(id, prefix) {
+			ids = append(ids, id)
+		}
+	}
+	return ids[:min(len(ids), limit)], nil
+}
+
+func (m *memory) ReportedDone(_ context.Context, _ string, limit int) ([]string, error) {
+	var ids []string
+	for _, id := range slices.Sorted(maps.Keys(m.entities)) {
+		if m.entities[id].DoneReport != nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids[:min(len(ids), limit)], nil
 }
 
 func (m *memory) Observed(_ context.Context, _ string, entryIDs []string) (map[string]bool, error) {
@@ -162,6 +186,7 @@ type project struct {
 	t      require.TestingT
 	name   string
 	memory *memory
+	rules  Rules
 	log    []schema.Event
 	known  map[string]bool
 	n      int
@@ -191,7 +216,7 @@ func (p *project) append(events []schema.Event) {
 
 // say resolves the entries as one session's.
 func (p *project) say(entries ...schema.Entry) Planned {
-	planned, err := Plan(context.Background(), p.memory, nil, Batch{Project: p.name, SessionID: "s", Entries: entries})
+	planned, err := Plan(context.Background(), p.memory, p.rules, Batch{Project: p.name, SessionID: "s", Entries: entries})
 	require.NoError(p.t, err)
 	p.append(planned.Events)
 	return planned
@@ -201,7 +226,7 @@ func (p *project) do(c Command) error {
 	p.n++
 	c.Project, c.Actor, c.At = p.name, "user:ada", cmp.Or(c.At, day)
 	c.RequestID = cmp.Or(c.RequestID, fmt.Sprint("r", p.n))
-	planned, err := PlanCommand(context.Background(), p.memory, nil, c)
+	planned, err := PlanCommand(context.Background(), p.memory, p.rules, c)
 	p.append(planned.Events)
 	return err
 }
@@ -275,17 +300,18 @@ func (p *project) count(eventType string) int {
 	return n
 }
 
-// requireI6 checks the folds and the edges written: done has no blockers, blocked has one, no task
-// waits for itself, in no number of steps.
+// requireI6 checks the folds and the edges written: what is closed has no blockers, blocked has one,
+// no task waits for itself, in no number of steps.
 func (p *project) requireI6() {
 	blockedBy, resolvesTo := p.memory.edges(schema.RelBlockedBy), p.memory.edges(schema.RelResolvesTo)
 	for _, e := range p.tasks() {
 		require.Len(p.t, blockedBy[e.ID], len(e.Blockers), "edges of %q are those of the fold", e.Title)
-		require.Empty(p.t, e.StagedBlockers)
-		if e.TaskStatus == schema.TaskBlocked {
+		switch {
+		case e.TaskStatus == schema.TaskBlocked:
 			require.NotEmpty(p.t, blockedBy[e.ID], "%q is blocked", e.Title)
-		} else {
+		case Closed(e.TaskStatus):
 			require.Empty(p.t, blockedBy[e.ID], "%q is %s", e.Title, e.TaskStatus)
+			require.Nil(p.t, e.DoneReport, "%q is %s", e.Title, e.TaskStatus)
 		}
 		seen := map[string]bool{}
 		for level := slices.Clone(blockedBy[e.ID]); len(level) > 0; {

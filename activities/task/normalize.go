@@ -76,7 +76,8 @@ func visible(s string) string {
 // fractions and circled numbers keep their meaning and so their form.
 func foldCase(s string) string {
 	for range 4 {
-		next := compatible(cases.Fold().String(compatible(s)))
+		// A capital I with a dot folds to an i with a second dot, which shows nothing.
+		next := strings.ReplaceAll(compatible(cases.Fold().String(compatible(s))), "i\u0307", "i")
 		if next == s {
 			break
 		}
@@ -136,7 +137,9 @@ var (
 
 // trimWord returns the word without punctuation at its edges; empty when that is all it is.
 func trimWord(w string) string {
-	core := strings.TrimRightFunc(w, func(r rune) bool { return wordEnds[r] })
+	core := strings.TrimRightFunc(w, func(r rune) bool {
+		return r == '\'' || r == '"' || unicode.Is(unicode.Terminal_Punctuation, r)
+	})
 	core = strings.TrimLeftFunc(core, func(r rune) bool { return wordStarts[r] })
 	if strings.Trim(core, "-") == "" {
 		return ""

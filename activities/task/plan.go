@@ -39,9 +39,45 @@ type Planned struct {
 	Skipped []Skipped
 }
 
+// DoneReports says what becomes of a report of done that may not close its task: a first word of
+// the task, or a report of one that nobody has begun.
+type DoneReports string
+
+// Values of DoneReports. KeepReports is the default: a person confirms. CloseProven closes the task
+// when the report's evidence is proof.
+const (
+	KeepReports DoneReports = "keep"
+	CloseProven DoneReports = "close"
+)
+
+// String implements [flag.Value].
+func (d *DoneReports) String() string { return string(*d) }
+
+// Set implements [flag.Value].
+func (d *DoneReports) Set(text string) error {
+	switch v := DoneReports(text); v {
+	case KeepReports, CloseProven:
+		*d = v
+		return nil
+	}
+	return fmt.Errorf("%q is none of %s, %s", text, KeepReports, CloseProven)
+}
+
+// Type is what help texts call a value.
+func (d *DoneReports) Type() string { return "keep|close" }
+
+// Rules are what can be set about how tasks are resolved. The zero value works.
+type Rules struct {
+	// Vectors find tasks by the meaning of their titles. Default: none.
+	Vectors TitleSearcher
+	// DoneReports is KeepReports by default.
+	DoneReports DoneReports
+}
+
 // planner turns one act after the other into events.
 type planner struct {
 	world   *world
+	rules   Rules
 	session string
 	build   string
 	actor   string
@@ -51,16 +87,18 @@ type planner struct {
 	at    time.Time
 	// acts counts the events of a command.
 	acts int
+	// settled are entities that others may wait for no more.
+	settled []string
 }
 
 // Plan returns the events that follow from the batch. The index must be up to date with the
 // project's stream. Entries observed before give none, and entries that are no task notes neither.
-func Plan(ctx context.Context, index Index, vectors TitleSearcher, batch Batch) (Planned, error) {
+func Plan(ctx context.Context, index Index, rules Rules, batch Batch) (Planned, error) {
 	if strings.TrimSpace(batch.Project) == "" {
 		return Planned{}, fmt.Errorf("%w: project is missing", ErrCommand)
 	}
 	p := &planner{
-		world:   newWorld(batch.Project, index, vectors),
+		world: newWorld(batch.Project, index, rules.Vectors), rules: rules,
 		session: batch.SessionID, build: batch.BuildID, actor: ActorResolver,
 	}
 	var out Planned
@@ -69,6 +107,9 @@ func Plan(ctx context.Context, index Index, vectors TitleSearcher, batch Batch) 
 		return out, err
 	}
 	if err := p.world.prefetch(ctx, p.keysOf(entries)); err != nil {
+		return out, err
+	}
+	if err := p.world.prefetchSources(ctx, p.closing(entries)); err != nil {
 		return out, err
 	}
 	for _, e := range entries {
@@ -125,9 +166,15 @@ func (p *planner) keysOf(entries []schema.Entry) []string {
 		title := titleOf(e)
 		add(KeyOfTask(p.world.project, title))
 		add(KeyOfCondition(p.world.project, title))
+		if key, ok := spellingKey(p.world.project, title); ok {
+			add(key, nil)
+		}
 		for _, text := range e.Task.BlockedBy {
 			forms := formsOf(text)
 			add(KeyOfCondition(p.world.project, forms.condition))
+			if key, ok := spellingKey(p.world.project, forms.condition); ok {
+				add(key, nil)
+			}
 			for _, t := range forms.titles {
 				add(KeyOfTask(p.world.project, t))
 			}
@@ -140,6 +187,18 @@ func (p *planner) keysOf(entries []schema.Entry) []string {
 		}
 	}
 	return keys
+}
+
+// closing returns the ids of known tasks that the entries may close.
+func (p *planner) closing(entries []schema.Entry) []string {
+	var ids []string
+	for _, e := range entries {
+		key, err := KeyOfTask(p.world.project, titleOf(e))
+		if id := p.world.keys[key.String()]; err == nil && id != "" && Closed(e.Task.Status) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 func titleOf(e schema.Entry) string {
@@ -175,6 +234,9 @@ func (p *planner) emit(eventType, what string, payload any) error {
 	if p.act.RequestID != "" && strings.HasPrefix(what, p.actID) {
 		key = commandKey(p.world.project, p.act.RequestID, p.acts)
 		p.acts++
+	}
+	if id, ok := settles(payload); ok {
+		p.settled = append(p.settled, id)
 	}
 	return p.world.plan(schema.Event{
 		Type: eventType, TS: p.at, Actor: p.actor,

@@ -98,7 +98,7 @@ func foldPage(project string, events []schema.Event, load func(ids []string) (ma
 		}
 		f.project = project
 		facts[i] = f
-		for _, id := range f.subjects() {
+		for _, id := range f.ids() {
 			touched[id] = true
 		}
 	}
@@ -109,7 +109,7 @@ func foldPage(project string, events []schema.Event, load func(ids []string) (ma
 	g.before = before
 	maps.Copy(g.after, before)
 	for i, f := range facts {
-		for _, id := range f.subjects() {
+		for _, id := range f.ids() {
 			g.after[id] = g.after[id].after(id, f)
 			g.history = append(g.history, historyRow{id, events[i]})
 		}
@@ -148,7 +148,7 @@ func (g page) rows() (others []tableRows, entities tableRows, err error) {
 	edges := tableRows{into: "edges_raw (edge_id, project, src_type, src_id, rel_type, dst_type, dst_id, meta_json, created_at, removed, version)"}
 	aliases := tableRows{into: "entity_aliases_raw (project, entity_type, canonical_key, entity_id, is_primary, created_at, version)"}
 	entities = tableRows{into: `entities_raw (entity_id, entity_type, project, canonical_key, title, stage, status,
-		task_status, priority, auto_placeholder, current_json, title_norm, search_text, created_at, updated_at, version)`}
+		task_status, reported_done, priority, auto_placeholder, current_json, title_norm, search_text, created_at, updated_at, version)`}
 	for _, ev := range g.evidence {
 		row, err := g.edgeRow(ev.edge, false, ev.seq)
 		if err != nil {
@@ -183,7 +183,7 @@ func (g page) entityRow(e Entity) ([]any, error) {
 	}
 	return []any{
 		e.ID, string(e.Type), g.project, e.CanonicalKey, e.Title, string(e.Stage), string(e.Status),
-		string(e.TaskStatus), string(e.Priority), e.AutoPlaceholder, string(current),
+		string(e.TaskStatus), e.DoneReport != nil, string(e.Priority), e.AutoPlaceholder, string(current),
 		Normalize(e.Title), searchText(e.Title), e.CreatedAt, e.UpdatedAt, e.Version,
 	}, nil
 }

@@ -1,6 +1,8 @@
 package task
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -159,7 +161,7 @@ func TestFoldIsPure(t *testing.T) {
 			for i, e := range p.log {
 				f, err := readFact(e)
 				require.NoError(t, err)
-				if !slices.Contains(f.subjects(), id) {
+				if !slices.Contains(f.ids(), id) {
 					continue
 				}
 				branch := trunk
@@ -178,6 +180,74 @@ func TestFoldIsPure(t *testing.T) {
 			}
 			require.Equal(t, trunk, again)
 			require.Equal(t, p.memory.entities[id].Version, trunk.Version)
+		}
+	})
+}
+
+// drawEvent draws a task event of a small world: of any entity, in any order, also one that no
+// planner would write.
+func drawEvent(t *rapid.T, n int) schema.Event {
+	id := func(name string) string { return rapid.SampledFrom([]string{"t1", "t2", "t3"}).Draw(t, name) }
+	status := func(name string) schema.TaskStatus { return rapid.SampledFrom(statuses).Draw(t, name) }
+	blockers := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) schema.Blocker {
+		return schema.Blocker{EntityRef: schema.EntityRef{Type: schema.EntityTask, ID: id("blocker")}, Text: "b"}
+	}), 0, 2)
+	var payload any
+	eventType := rapid.SampledFrom([]string{
+		schema.TaskCreated, schema.TaskObserved, schema.TaskStatusChanged, schema.TaskStatusChanged, schema.TaskBlockersSet,
+		schema.TaskBlockersSet, schema.TaskDoneReported, schema.TaskTransitionRejected, schema.TaskMerged, schema.TaskPriorityChanged,
+		schema.ConditionDeclared, schema.ConditionResolvedTo, schema.ArtifactClosed,
+	}).Draw(t, "type")
+	switch eventType {
+	case schema.TaskCreated:
+		payload = schema.TaskCreatedPayload{TaskID: id("id"), CanonicalKey: "task:p:x", Title: "x", Status: status("status")}
+	case schema.TaskObserved:
+		payload = schema.TaskObservedPayload{TaskID: id("id"), CanonicalKey: "task:p:y", EvidenceAligned: rapid.Bool().Draw(t, "aligned"), Status: status("status")}
+	case schema.TaskStatusChanged:
+		payload = schema.TaskStatusChangedPayload{TaskID: id("id"), From: status("from"), To: status("to"), Reopened: rapid.Bool().Draw(t, "reopened")}
+	case schema.TaskBlockersSet:
+		mode := rapid.SampledFrom([]schema.BlockersMode{schema.BlockersReplace, schema.BlockersSuggest}).Draw(t, "mode")
+		payload = schema.TaskBlockersSetPayload{TaskID: id("id"), Mode: mode, Blockers: blockers.Draw(t, "blockers")}
+	case schema.TaskDoneReported:
+		payload = schema.TaskDoneReportedPayload{TaskID: id("id"), EvidenceProven: true}
+	case schema.TaskTransitionRejected:
+		payload = schema.TaskTransitionRejectedPayload{TaskID: id("id"), To: status("to")}
+	case schema.TaskMerged:
+		payload = schema.TaskMergedPayload{TaskID: id("id"), Into: id("into")}
+	case schema.TaskPriorityChanged:
+		payload = schema.TaskPriorityChangedPayload{TaskID: id("id"), To: schema.PriorityHigh}
+	case schema.ConditionDeclared:
+		payload = schema.ConditionDeclaredPayload{ConditionID: id("id")}
+	case schema.ConditionResolvedTo:
+		payload = schema.ConditionResolvedToPayload{ConditionID: id("id"), Target: schema.EntityRef{ID: id("target")}}
+	case schema.ArtifactClosed:
+		payload = schema.ArtifactClosedPayload{ArtifactID: id("id")}
+	}
+	encoded, err := json.Marshal(payload)
+	require.NoError(t, err)
+	return schema.Event{Type: eventType, ID: fmt.Sprint("e", n), Seq: uint64(n), TS: rapid.SampledFrom(times).Draw(t, "ts"), Payload: encoded}
+}
+
+// TestSeed12_2TransitionProperty folds random event sequences: after each event a task that is done
+// has no blockers, one that is blocked has at least one, and none has gone from pending to done at
+// once. What the resolver makes of random sessions is held to the same by TestI3I4I6.
+func TestSeed12_2TransitionProperty(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		m, status := newMemory("p"), map[string]schema.TaskStatus{}
+		for n := range rapid.IntRange(1, 40).Draw(t, "events") {
+			m.apply(t, []schema.Event{drawEvent(t, n+1)})
+			for id, e := range m.entities {
+				switch e.TaskStatus {
+				case schema.TaskDone, schema.TaskCancelled:
+					require.Empty(t, e.Blockers)
+				case schema.TaskBlocked:
+					require.NotEmpty(t, e.Blockers)
+				}
+				leap := status[id] == schema.TaskPending && e.TaskStatus == schema.TaskDone
+				require.False(t, leap || status[id] == "" && Closed(e.TaskStatus), "%s -> %s", status[id], e.TaskStatus)
+				status[id] = e.TaskStatus
+			}
 		}
 	})
 }

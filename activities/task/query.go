@@ -3,7 +3,6 @@ package task
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -66,6 +65,8 @@ type EffectiveBlocker struct {
 	// Open is false when it is done, cancelled or closed: then nothing is left to wait for.
 	Open bool `json:"open"`
 	Hops int  `json:"hops"`
+	// DoneReport is set when it is a task that is reported done.
+	DoneReport *DoneReport `json:"done_report,omitempty"`
 }
 
 // ResolvedCondition is a condition and what it turned out to be.
@@ -81,6 +82,7 @@ const (
 	byStatus listKind = iota
 	onlySuggested
 	withPlaceholder
+	reportedDone
 )
 
 // wants says which tasks a list holds. Merged tasks are in none.
@@ -100,7 +102,8 @@ func (w wants) holds(e Entity, resolved func(id string) bool) bool {
 	case withPlaceholder:
 		return slices.ContainsFunc(e.Blockers, func(b schema.Blocker) bool { return b.Placeholder && !resolved(b.ID) })
 	}
-	return w.status == "" || e.TaskStatus == w.status
+	return w.kind == reportedDone && e.DoneReport != nil ||
+		w.kind == byStatus && (w.status == "" || e.TaskStatus == w.status)
 }
 
 // source is where entities come from: the tables, or the fold as of a time.
@@ -110,7 +113,7 @@ type source interface {
 	load(ctx context.Context, ids []string) (map[string]Entity, error)
 	// effective returns by task and blocker what the blocker comes to.
 	effective(ctx context.Context, tasks []Entity) (map[[2]string]ending, error)
-	find(ctx context.Context, text string) (string, error)
+	finder
 }
 
 // part is a part of a list.
@@ -154,6 +157,11 @@ func (q *Queries) ListTasksWithOnlySuggestedBlockers(ctx context.Context, s Sele
 // ListTasksWithUnknownPlaceholderBlocker returns the tasks that wait for something nobody named.
 func (q *Queries) ListTasksWithUnknownPlaceholderBlocker(ctx context.Context, s Selection) ([]View, error) {
 	return q.list(ctx, s, wants{kind: withPlaceholder})
+}
+
+// ListTasksReportedDone returns the open tasks that somebody has said are done.
+func (q *Queries) ListTasksReportedDone(ctx context.Context, s Selection) ([]View, error) {
+	return q.list(ctx, s, wants{kind: reportedDone})
 }
 
 // ListResolvedConditions returns the conditions that turned out to be something, the last first.
@@ -223,7 +231,7 @@ func views(ctx context.Context, src source, tasks []Entity) ([]View, error) {
 				EntityRef: b.EntityRef, Title: v.Title, Open: entities[end.id].Open(), Hops: end.hops,
 			}
 			if e, known := entities[end.id]; known {
-				v.Effective.EntityRef, v.Effective.Title = e.EntityRef, e.Title
+				v.Effective.EntityRef, v.Effective.Title, v.Effective.DoneReport = e.EntityRef, e.Title, e.DoneReport
 			}
 			return v
 		}
@@ -264,7 +272,7 @@ func (q *Queries) GetTaskDetail(ctx context.Context, s Selection, task string) (
 	if err != nil {
 		return Detail{}, err
 	}
-	id, err := src.find(ctx, task)
+	id, err := find(ctx, src, s.Project, task, schema.EntityTask)
 	if err != nil {
 		return Detail{}, err
 	}
@@ -274,7 +282,7 @@ func (q *Queries) GetTaskDetail(ctx context.Context, s Selection, task string) (
 	}
 	e, ok := found[id]
 	if !ok || e.Type != schema.EntityTask {
-		return Detail{}, fmt.Errorf("task %q in project %q: %w", clip(task), s.Project, ErrNotFound)
+		return Detail{}, notFound(s.Project, task, []schema.EntityType{schema.EntityTask})
 	}
 	view, err := views(ctx, src, []Entity{e})
 	if err != nil {
@@ -283,6 +291,3 @@ func (q *Queries) GetTaskDetail(ctx context.Context, s Selection, task string) (
 	history, err := q.history(ctx, s, id)
 	return Detail{View: view[0], History: history}, err
 }
-
-// ErrAmbiguous is wrapped when the beginning of an id is of several tasks.
-var ErrAmbiguous = errors.New("more than one task")

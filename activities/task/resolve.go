@@ -24,7 +24,7 @@ func (p *planner) resolveEntry(ctx context.Context, e schema.Entry) error {
 	}
 	observed := schema.TaskObservedPayload{
 		Act: p.act, CanonicalKey: key.String(), Title: clipTitle(title),
-		Method: MethodCreated, Score: 1, EvidenceAligned: e.EvidenceAligned,
+		Method: MethodCreated, Score: 1, EvidenceAligned: e.EvidenceAligned, Status: e.Task.Status,
 	}
 	created := false
 	top, certain := Strict(matches)
@@ -37,7 +37,7 @@ func (p *planner) resolveEntry(ctx context.Context, e schema.Entry) error {
 			return err
 		}
 	}
-	if err := p.resolveCondition(ctx, p.task(observed.TaskID), key); err != nil {
+	if err := p.resolveCondition(ctx, p.task(observed.TaskID), title); err != nil {
 		return err
 	}
 	if err := p.priority(e, p.task(observed.TaskID), created); err != nil {
@@ -50,6 +50,9 @@ func (p *planner) resolveEntry(ctx context.Context, e schema.Entry) error {
 		if err := p.closeNamed(ctx, title); err != nil {
 			return err
 		}
+	}
+	if err := p.lift(ctx); err != nil {
+		return err
 	}
 	return p.emit(schema.TaskObserved, p.actID+"/observed", observed)
 }
@@ -111,11 +114,18 @@ func (p *planner) report(ctx context.Context, e schema.Entry, id string, created
 	if to == "" && len(texts) > 0 && e.EvidenceAligned && !Closed(task.TaskStatus) {
 		to = schema.TaskBlocked // What waits is blocked, whether or not the entry says the word.
 	}
-	if to == "" || created && to == schema.TaskDone {
+	if to == "" {
 		to = task.TaskStatus
 	}
+	if to == schema.TaskDone && !Closed(task.TaskStatus) {
+		if err := p.reportDone(e, id, created); err != nil {
+			return err
+		}
+		return p.reportBlockers(ctx, e, id, texts)
+	}
 	steps, ok := reported(task.TaskStatus, to, p.mayReopen(e, task))
-	if !ok {
+	// What is not in the source closes nothing.
+	if !ok || to == schema.TaskCancelled && len(steps) > 0 && !e.EvidenceAligned {
 		return p.reject(task, to, p.whyNot(e, task, to), nil)
 	}
 	if to == schema.TaskBlocked {
@@ -124,16 +134,54 @@ func (p *planner) report(ctx context.Context, e schema.Entry, id string, created
 	if err := p.advance(id, steps); err != nil {
 		return err
 	}
-	if len(texts) == 0 {
-		return nil
+	return p.reportBlockers(ctx, e, id, texts)
+}
+
+// reportDone closes the task where that is legal and the evidence aligned; the seed lets a report
+// without evidence close it too, but a quote that the source does not hold says nothing of what is
+// done. Any other report is kept for a person to confirm, and takes a pending task the legal first
+// step. D6: with [CloseProven] and proven evidence a report takes both legal steps at once.
+func (p *planner) reportDone(e schema.Entry, id string, created bool) error {
+	task := p.task(id)
+	legal := !created && task.TaskStatus != schema.TaskPending
+	proven := proves(e)
+	if e.EvidenceAligned && (legal || proven && p.rules.DoneReports == CloseProven) {
+		return p.advance(id, commanded(task.TaskStatus, schema.TaskDone))
 	}
-	task = p.task(id)
-	if Closed(task.TaskStatus) {
+	if task.TaskStatus == schema.TaskPending {
+		if err := p.reject(task, schema.TaskDone, schema.RejectedTransition, nil); err != nil {
+			return err
+		}
+		if err := p.advance(id, []schema.TaskStatus{schema.TaskInProgress}); err != nil {
+			return err
+		}
+	}
+	return p.emit(schema.TaskDoneReported, p.actID+"/done", schema.TaskDoneReportedPayload{
+		Act: p.act, TaskID: id, EvidenceAligned: e.EvidenceAligned, EvidenceProven: proven, Evidence: e.Evidence,
+	})
+}
+
+// proves reports whether all of the entry's evidence is proof, and there is some.
+func proves(e schema.Entry) bool {
+	return len(e.Evidence) > 0 && !slices.ContainsFunc(e.Evidence, func(v schema.Evidence) bool { return !v.Proves() })
+}
+
+// reportBlockers sets what a task that is not blocked waits for, which only aligned evidence does:
+// the task is worked on all the same.
+func (p *planner) reportBlockers(ctx context.Context, e schema.Entry, id string, texts []string) error {
+	task := p.task(id)
+	switch {
+	case len(texts) == 0:
+		return nil
+	case Closed(task.TaskStatus):
 		return p.reject(task, "", schema.RejectedBlockersOnClose, p.unresolved(texts))
 	}
 	blockers, err := p.resolveBlockers(ctx, task, texts)
 	if err != nil {
 		return err
+	}
+	if e.EvidenceAligned && len(blockers) > 0 {
+		return p.replace(id, blockers)
 	}
 	return p.suggest(id, blockers)
 }
@@ -155,15 +203,17 @@ func (p *planner) block(ctx context.Context, e schema.Entry, id string, steps []
 	if !e.EvidenceAligned {
 		blockers, suggestions = nil, blockers
 	}
-	if len(blockers) == 0 && len(steps) > 0 {
+	if len(blockers) == 0 && len(p.task(id).Blockers) == 0 {
 		stand, err := p.placeholder(ctx, p.task(id))
 		if err != nil {
 			return err
 		}
 		blockers = []schema.Blocker{stand}
 	}
-	if err := p.replace(id, blockers); err != nil {
-		return err
+	if len(blockers) > 0 {
+		if err := p.replace(id, blockers); err != nil {
+			return err
+		}
 	}
 	if err := p.advance(id, steps); err != nil {
 		return err
@@ -184,7 +234,8 @@ func (p *planner) advance(id string, steps []schema.TaskStatus) error {
 	return nil
 }
 
-// replace sets the blockers, unless they are those the task has. One it has keeps its age.
+// replace sets the blockers, unless they are those the task has, or none are left of a blocked one.
+// One it has keeps its age.
 func (p *planner) replace(id string, blockers []schema.Blocker) error {
 	task := p.task(id)
 	same := len(blockers) == len(task.Blockers)
@@ -196,7 +247,7 @@ func (p *planner) replace(id string, blockers []schema.Blocker) error {
 		}
 		blockers[i].Since = task.Blockers[at].Since
 	}
-	if len(blockers) == 0 || same {
+	if same || len(blockers) == 0 && task.TaskStatus == schema.TaskBlocked {
 		return nil
 	}
 	return p.emit(schema.TaskBlockersSet, p.actID+"/blockers/replace", schema.TaskBlockersSetPayload{
@@ -241,6 +292,8 @@ func olderThan(occurred, closed time.Time) bool {
 
 func (p *planner) whyNot(e schema.Entry, task Entity, to schema.TaskStatus) string {
 	switch {
+	case to == schema.TaskCancelled && !Closed(task.TaskStatus):
+		return schema.RejectedUnalignedCancel
 	case !Closed(task.TaskStatus) || Closed(to):
 		return schema.RejectedTransition
 	case !e.EvidenceAligned:

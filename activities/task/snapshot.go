@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"axiommind/activities/eventlog"
@@ -49,7 +48,7 @@ func (s *snapshot) apply(event schema.Event) error {
 		return err
 	}
 	f.project = s.project
-	for _, id := range f.subjects() {
+	for _, id := range f.ids() {
 		e := s.entities[id].after(id, f)
 		s.entities[id] = e
 		if !e.Exists() {
@@ -114,30 +113,4 @@ func (s *snapshot) effective(_ context.Context, tasks []Entity) (map[[2]string]e
 		}
 	}
 	return out, nil
-}
-
-func (s *snapshot) find(_ context.Context, text string) (string, error) {
-	text = strings.TrimSpace(text)
-	if isID(text) {
-		return strings.ToLower(text), nil
-	}
-	for _, key := range keysNaming(s.project, schema.EntityTask, text) {
-		if id := s.keys[key.String()]; id != "" {
-			return id, nil
-		}
-	}
-	found := ""
-	for id, e := range s.entities {
-		if len(text) < minPrefix || e.Type != schema.EntityTask || !strings.HasPrefix(id, strings.ToLower(text)) {
-			continue
-		}
-		if found != "" {
-			return "", fmt.Errorf("task %q in project %q: %w", text, s.project, ErrAmbiguous)
-		}
-		found = id
-	}
-	if found == "" {
-		return "", fmt.Errorf("task %q in project %q: %w", clip(text), s.project, ErrNotFound)
-	}
-	return found, nil
 }

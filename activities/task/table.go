@@ -104,28 +104,31 @@ func rarest(words []string, n int) []string {
 	return words[:min(len(words), n)]
 }
 
-// searchWords are a title's words, and pairs of characters of words in scripts without spaces.
-func searchWords(title string) []string {
-	var out []string
-	for _, w := range looseWords(title) {
-		runes := []rune(w)
-		if len(runes) < 3 || !wordless(runes[0]) {
-			out = append(out, w)
-			continue
-		}
-		for i := range len(runes) - 1 {
-			out = append(out, string(runes[i:i+2]))
-		}
+// Pointing implements [Index].
+func (t *Tables) Pointing(ctx context.Context, project string, ids []string) (map[string][]string, error) {
+	out := map[string][]string{}
+	if len(ids) == 0 {
+		return out, nil
 	}
-	return out
+	return out, table.Query(ctx, t.conn, func(rows driver.Rows) error {
+		var dst, src string
+		err := rows.Scan(&dst, &src)
+		out[dst] = append(out[dst], src)
+		return err
+	}, `SELECT DISTINCT dst_id, src_id FROM edges_raw WHERE project = ? AND dst_id IN ? AND rel_type IN ?`, project, table.Set(ids),
+		table.Set([]schema.RelType{schema.RelBlockedBy, schema.RelResolvesTo, schema.RelMentions}))
 }
 
-func searchText(title string) string { return strings.Join(searchWords(title), " ") }
+// Prefixed implements [Index].
+func (t *Tables) Prefixed(ctx context.Context, project string, types []schema.EntityType, prefix string, limit int) ([]string, error) {
+	return t.ids(ctx, `SELECT DISTINCT entity_id FROM entities_raw
+		WHERE project = ? AND entity_type IN ? AND startsWith(entity_id, ?) ORDER BY entity_id LIMIT ?`, project, table.Set(types), prefix, limit)
+}
 
-// Mentioning implements [Index].
-func (t *Tables) Mentioning(ctx context.Context, project, artifactID string) ([]string, error) {
-	return t.ids(ctx, `SELECT DISTINCT src_id FROM edges_raw WHERE project = ? AND dst_id = ? AND rel_type = ?
-		ORDER BY src_id`, project, artifactID, string(schema.RelMentions))
+// ReportedDone implements [Index].
+func (t *Tables) ReportedDone(ctx context.Context, project string, limit int) ([]string, error) {
+	return t.ids(ctx, `SELECT entity_id FROM entities WHERE project = ? AND entity_type = 'task' AND reported_done
+		ORDER BY updated_at, entity_id LIMIT ?`, project, limit)
 }
 
 // Observed implements [Index].

@@ -16,8 +16,13 @@ type Index interface {
 	Load(ctx context.Context, project string, ids []string) (map[string]Entity, error)
 	// SearchTitles returns ids of tasks whose titles share words with the title, best first.
 	SearchTitles(ctx context.Context, project, title string, limit int) ([]string, error)
-	// Mentioning returns the ids of the conditions whose texts name the artifact.
-	Mentioning(ctx context.Context, project, artifactID string) ([]string, error)
+	// Pointing returns by entity the ids of those that name it, wait for it or resolve to it, or once
+	// did.
+	Pointing(ctx context.Context, project string, ids []string) (map[string][]string, error)
+	// Prefixed returns ids of entities of the types that begin with the prefix, which is lower case.
+	Prefixed(ctx context.Context, project string, types []schema.EntityType, prefix string, limit int) ([]string, error)
+	// ReportedDone returns the ids of open tasks that are reported done, the longest known first.
+	ReportedDone(ctx context.Context, project string, limit int) ([]string, error)
 	// Observed returns those of the entries that a task_observed event speaks of.
 	Observed(ctx context.Context, project string, entryIDs []string) (map[string]bool, error)
 }
@@ -35,17 +40,20 @@ type world struct {
 	// byText and byWord find tasks planned in this batch, which the index does not hold yet: by all
 	// of their words, and by each.
 	byText, byWord map[string][]string
-	// byMention does the same for conditions, by artifact.
-	byMention map[string][]string
-	last      uint64
-	planned   []schema.Event
+	// pointing holds by entity those that led to it by an edge at some time; pointed says of which
+	// entities the index was asked.
+	pointing map[string][]string
+	pointed  map[string]bool
+	last     uint64
+	planned  []schema.Event
 }
 
 func newWorld(project string, index Index, vectors TitleSearcher) *world {
 	return &world{
 		project: project, index: index, vectors: vectors,
 		keys: map[string]string{}, entities: map[string]Entity{},
-		byText: map[string][]string{}, byWord: map[string][]string{}, byMention: map[string][]string{},
+		byText: map[string][]string{}, byWord: map[string][]string{},
+		pointing: map[string][]string{}, pointed: map[string]bool{},
 	}
 }
 
@@ -56,7 +64,7 @@ func (w *world) plan(event schema.Event) error {
 		return err
 	}
 	w.planned = append(w.planned, event)
-	for _, id := range f.subjects() {
+	for _, id := range f.ids() {
 		before := w.entities[id]
 		w.last = max(w.last, before.Version) + 1
 		f.seq = w.last
@@ -71,19 +79,20 @@ func (w *world) remember(before, after Entity) {
 	for _, k := range after.Keys() {
 		w.keys[k.CanonicalKey] = after.ID
 	}
+	for _, edge := range after.Edges() {
+		if !slices.Contains(w.pointing[edge.Dst.ID], after.ID) {
+			w.pointing[edge.Dst.ID] = append(w.pointing[edge.Dst.ID], after.ID)
+		}
+	}
 	if before.Exists() {
 		return
 	}
-	switch after.Type {
-	case schema.EntityTask:
+	w.pointed[after.ID] = true // The index can't know of what is new.
+	if after.Type == schema.EntityTask {
 		text := searchText(after.Title)
 		w.byText[text] = append(w.byText[text], after.ID)
 		for _, word := range searchWords(after.Title) {
 			w.byWord[word] = append(w.byWord[word], after.ID)
-		}
-	case schema.EntityCondition:
-		for _, artifact := range after.Mentions {
-			w.byMention[artifact] = append(w.byMention[artifact], after.ID)
 		}
 	}
 }
@@ -123,6 +132,24 @@ func (w *world) byKey(ctx context.Context, key Key) (Entity, bool, error) {
 		return Entity{}, false, nil
 	}
 	return w.byID(ctx, id)
+}
+
+// conditionOf returns the condition with the text, in any spelling of it.
+func (w *world) conditionOf(ctx context.Context, text string) (Entity, bool, error) {
+	key, err := KeyOfCondition(w.project, text)
+	if err != nil {
+		return Entity{}, false, err
+	}
+	e, ok, err := w.byKey(ctx, key)
+	if err != nil || ok {
+		return e, ok, err
+	}
+	spelled, ok := spellingKey(w.project, text)
+	if !ok {
+		return e, false, nil
+	}
+	e, ok, err = w.byKey(ctx, spelled)
+	return e, ok && sameTitle(e.Title, text), err
 }
 
 // byID returns the entity, or what it was merged into.
@@ -180,26 +207,6 @@ func (w *world) searchTitles(ctx context.Context, title string) ([]string, error
 		ids = append(ids, planned[:min(len(planned), searchLimit)]...)
 	}
 	return ids, nil
-}
-
-func (w *world) mentioning(ctx context.Context, artifactID string) ([]Entity, error) {
-	ids, err := w.index.Mentioning(ctx, w.project, artifactID)
-	if err != nil {
-		return nil, fmt.Errorf("find conditions that mention %q: %w", artifactID, err)
-	}
-	ids = append(slices.Clone(ids), w.byMention[artifactID]...)
-	slices.Sort(ids)
-	found, err := w.load(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	var out []Entity
-	for _, id := range slices.Compact(ids) {
-		if e, ok := found[id]; ok {
-			out = append(out, e)
-		}
-	}
-	return out, nil
 }
 
 // reaches reports whether the entity waits, through blockers and resolutions, for the target.

@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/table"
@@ -22,12 +23,12 @@ type Writer struct {
 	log       Log
 	projector *Projector
 	index     Index
-	vectors   TitleSearcher
+	rules     Rules
 }
 
-// NewWriter returns a writer. Without vectors, tasks are found by their words alone.
-func NewWriter(log Log, conn table.Conn, vectors TitleSearcher) *Writer {
-	return &Writer{log: log, projector: NewProjector(conn), index: NewTables(conn), vectors: vectors}
+// NewWriter returns a writer.
+func NewWriter(log Log, conn table.Conn, rules Rules) *Writer {
+	return &Writer{log: log, projector: NewProjector(conn), index: NewTables(conn), rules: rules}
 }
 
 // Result is what a batch or a command did.
@@ -43,6 +44,18 @@ type Result struct {
 	Rejected int `json:"rejected"`
 	// LastSeq is the position of the last new event; 0 for none.
 	LastSeq uint64 `json:"last_seq"`
+	// Changes are what a command changed, also when it is sent again; MoreChanges is how many of them
+	// are left out.
+	Changes     []Change `json:"changes,omitempty"`
+	MoreChanges int      `json:"more_changes,omitempty"`
+}
+
+// tell fills Changes from the events of a command.
+func (r *Result) tell(events []schema.Event) error {
+	changes, err := changesOf(events)
+	shown := min(len(changes), maxChanges)
+	r.Changes, r.MoreChanges = changes[:shown], len(changes)-shown
+	return err
 }
 
 func (r *Result) add(appended eventlog.Appended) {
@@ -84,7 +97,7 @@ func (w *Writer) Apply(ctx context.Context, batch Batch) (Result, error) {
 		n := min(chunk, len(notes))
 		part := batch
 		part.Entries, notes = notes[:n], notes[n:]
-		planned, err := Plan(ctx, w.index, w.vectors, part)
+		planned, err := Plan(ctx, w.index, w.rules, part)
 		if err != nil {
 			return result, fmt.Errorf("resolve tasks of session %q: %w", batch.SessionID, err)
 		}
@@ -116,21 +129,63 @@ func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
 	if err := c.Validate(); err != nil {
 		return result, err
 	}
-	first := schema.EventID(commandKey(c.Project, c.RequestID, 0))
-	done, err := w.log.GetMany(ctx, []string{first})
-	if err != nil {
-		return result, err
-	}
 	stream := schema.ProjectStream(c.Project)
 	if _, err := w.log.Project(ctx, w.projector, stream); err != nil {
 		return result, err
 	}
-	if len(done) > 0 {
-		return result, nil
+	done, err := w.doneBefore(ctx, c)
+	if err != nil {
+		return result, err
 	}
-	planned, refused := PlanCommand(ctx, w.index, w.vectors, c)
+	if len(done) > 0 {
+		if err := result.tell(done); err != nil || len(result.Changes) > 0 {
+			return result, err
+		}
+		return result, refusedBefore(done)
+	}
+	planned, refused := PlanCommand(ctx, w.index, w.rules, c)
 	if err := w.commit(ctx, stream, planned.Events, &result); err != nil {
 		return result, err
 	}
-	return result, refused
+	if refused != nil {
+		return result, refused
+	}
+	return result, result.tell(planned.Events)
+}
+
+// refusedBefore returns the error of a command that changed nothing, if that was a refusal.
+func refusedBefore(done []schema.Event) error {
+	for _, e := range done {
+		f, err := readFact(e)
+		if err != nil {
+			return err
+		}
+		if p, ok := f.payload.(*schema.TaskTransitionRejectedPayload); ok {
+			return fmt.Errorf("%w: %s", ErrRefused, strings.ReplaceAll(p.Rejection, "_", " "))
+		}
+	}
+	return nil
+}
+
+// doneBefore returns the events of the command that the log holds: all of them, if any.
+func (w *Writer) doneBefore(ctx context.Context, c Command) ([]schema.Event, error) {
+	const page = 64
+	var out []schema.Event
+	for {
+		ids := make([]string, page)
+		for i := range ids {
+			ids[i] = schema.EventID(commandKey(c.Project, c.RequestID, len(out)+i))
+		}
+		found, err := w.log.GetMany(ctx, ids)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			event, ok := found[id]
+			if !ok {
+				return out, nil
+			}
+			out = append(out, event)
+		}
+	}
 }

@@ -11,6 +11,8 @@ CREATE TABLE IF NOT EXISTS entities_raw
     stage            LowCardinality(String),
     status           LowCardinality(String),
     task_status      LowCardinality(String),
+    -- Whether somebody has said that it is done, and nobody has confirmed it.
+    reported_done    Bool,
     priority         LowCardinality(String),
     auto_placeholder Bool,
     current_json     String CODEC(ZSTD(1)),
@@ -90,7 +92,7 @@ SETTINGS index_granularity = 512;
 CREATE OR REPLACE VIEW entity_events AS
 SELECT * FROM entity_events_raw FINAL;
 
--- What each blocked task waits for in the end: a condition or a merged task that resolves to
+-- What each task waits for in the end: a condition or a merged task that resolves to
 -- something stands for that, through chains of up to 32. A path ends where it would enter a circle;
 -- its last member is then the blocker.
 CREATE OR REPLACE VIEW v_task_blockers_effective AS

@@ -17,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"axiommind/activities/llm"
+	"axiommind/activities/task"
 )
 
 // Config is all that can be set. Each field can be given as a flag, as an environment variable named
@@ -42,6 +43,9 @@ type Config struct {
 	MaxOutputTokens int
 	// ModelConcurrency bounds the model calls that one worker makes at a time.
 	ModelConcurrency int
+	// DoneReports says whether a report of done that may not close its task at once is kept for a
+	// person to confirm, or closes it when its evidence is proof.
+	DoneReports task.DoneReports
 	// ConnectTimeout is how long a server may take to come up.
 	ConnectTimeout time.Duration
 	// StopTimeout is how long running activities may take to end when the worker is told to stop.
@@ -89,6 +93,7 @@ func (c *Config) Flags(f *pflag.FlagSet) {
 
 // WorkerFlags adds the flags of what only a worker does.
 func (c *Config) WorkerFlags(f *pflag.FlagSet) {
+	c.DoneReports = task.KeepReports
 	f.StringVar(&c.Model.Provider, "model-provider", llm.ProviderRules, "extractor: rules (offline), gemini or openai")
 	f.StringVar(&c.Model.Model, "model", "", "the extractor's model (default: the provider's)")
 	f.StringVar(&c.Model.BaseURL, "model-url", "", "base URL of an OpenAI-compatible server (Ollama, vLLM, …)")
@@ -98,6 +103,7 @@ func (c *Config) WorkerFlags(f *pflag.FlagSet) {
 	f.IntVar(&c.WindowBytes, "window-bytes", llm.DefaultWindowBytes, "bytes of text that one model call extracts from")
 	f.IntVar(&c.MaxOutputTokens, "max-output-tokens", 0, "bound of one answer (default: the model's)")
 	f.IntVar(&c.ModelConcurrency, "model-concurrency", DefaultModelConcurrency, "model calls at a time")
+	f.Var(&c.DoneReports, "done-reports", "a report of done that rests on proof: keep it for a person to confirm, or close the task")
 	f.DurationVar(&c.StopTimeout, "stop-timeout", DefaultStopTimeout, "how long running activities may take to end on a stop")
 }
 

@@ -109,7 +109,9 @@ func newRooms(s *Stores, model llm.Model, cfg Config) (*rooms, error) {
 	r.evidence, errs[3] = evidence.NewActivities(s.Log)
 	r.entry, errs[4] = entry.NewActivities(s.Log)
 	r.vector, errs[5] = vector.NewActivities(writer, s.ClickHouse, s.Embedder, s.Temporal)
-	tasks := task.NewWriter(s.Log, s.ClickHouse, vector.NewTitles(s.Weaviate, s.Embedder))
+	tasks := task.NewWriter(s.Log, s.ClickHouse, task.Rules{
+		Vectors: vector.NewTitles(s.Weaviate, s.Embedder), DoneReports: cfg.DoneReports,
+	})
 	r.task, errs[6] = task.NewActivities(s.Log, tasks, vector.NewEnqueuer(s.Log, outbox, s.Temporal), s.Temporal)
 	facts, err := fact.NewWriter(s.Log, s.ClickHouse, fact.Options{})
 	if err != nil {

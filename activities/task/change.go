@@ -1,0 +1,97 @@
+package task
+
+import (
+	"slices"
+
+	"axiommind/schema"
+)
+
+// Change is what an act changed of one entity, or of one task that waited for it.
+type Change struct {
+	schema.EntityRef
+	// What is one of the constants below.
+	What string `json:"what"`
+	// From and To are statuses, priorities or titles; for a merge and a resolution To is an id.
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+	// Blockers are what the task waits for now, and Lifted what it waits for no more.
+	Blockers []string `json:"blockers,omitempty"`
+	Lifted   []string `json:"lifted,omitempty"`
+}
+
+// What a Change is of.
+const (
+	ChangedStatus   = "status"
+	ChangedPriority = "priority"
+	ChangedTitle    = "title"
+	ChangedBlockers = "blockers"
+	ChangedMerged   = "merged"
+	ChangedResolved = "resolved"
+	ChangedClosed   = "closed"
+)
+
+// maxChanges bounds what a result tells.
+const maxChanges = 100
+
+// changesOf returns what the events of one act change, in order; several steps of a status are one
+// change.
+func changesOf(events []schema.Event) ([]Change, error) {
+	var out []Change
+	for _, e := range events {
+		f, err := readFact(e)
+		if err != nil {
+			return nil, err
+		}
+		c, ok := f.change()
+		if !ok {
+			continue
+		}
+		before := slices.IndexFunc(out, func(o Change) bool { return o.ID == c.ID && o.What == c.What })
+		switch {
+		case before < 0:
+			out = append(out, c)
+		case c.What == ChangedStatus:
+			out[before].To, out[before].Lifted = c.To, append(out[before].Lifted, c.Lifted...)
+		default:
+			out[before] = c
+		}
+	}
+	// A task that was blocked and is says only by what.
+	return slices.DeleteFunc(out, func(c Change) bool { return c.What == ChangedStatus && c.From == c.To }), nil
+}
+
+func (f fact) change() (Change, bool) {
+	kind, ids := f.subjects()
+	c := Change{EntityRef: schema.EntityRef{Type: kind, ID: ids[0]}}
+	switch p := f.payload.(type) {
+	case *schema.TaskStatusChangedPayload:
+		c.What, c.From, c.To, c.Lifted = ChangedStatus, string(p.From), string(p.To), texts(p.Lifted)
+	case *schema.TaskPriorityChangedPayload:
+		c.What, c.From, c.To = ChangedPriority, string(p.From), string(p.To)
+	case *schema.TaskTitleChangedPayload:
+		c.What, c.From, c.To = ChangedTitle, clip(p.From), clip(p.To)
+	case *schema.TaskBlockersSetPayload:
+		c.What, c.Blockers, c.Lifted = ChangedBlockers, texts(p.Blockers), texts(p.Lifted)
+	case *schema.TaskMergedPayload:
+		c.What, c.To = ChangedMerged, p.Into
+	case *schema.ConditionResolvedToPayload:
+		c.What, c.To = ChangedResolved, p.Target.ID
+	case *schema.ArtifactClosedPayload:
+		c.What = ChangedClosed
+	default:
+		return c, false
+	}
+	return c, true
+}
+
+func texts(blockers []schema.Blocker) []string {
+	const shown = 5
+	out := make([]string, 0, min(len(blockers), shown+1))
+	for i, b := range blockers {
+		if i == shown {
+			return append(out, "…")
+		}
+		out = append(out, clip(b.Text))
+	}
+	return out
+}

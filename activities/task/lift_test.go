@@ -1,0 +1,98 @@
+package task
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/schema"
+)
+
+// TestLift: whatever way a blocker is done with, it is lifted, and the last one gives the task the
+// status it had before it was blocked.
+func TestLift(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		blocker string
+		before  func(p *project)
+		settle  func(p *project)
+	}{
+		"artifact closed by a person":    {"PROJ-7", nil, func(p *project) { require.NoError(p.t, p.do(Command{CloseArtifact: "PROJ-7"})) }},
+		"artifact closed under its pull": {"o/r#5", nil, func(p *project) { require.NoError(p.t, p.do(Command{CloseArtifact: "https://github.com/o/r/pull/5"})) }},
+		"artifact in a condition":        {"the review of PROJ-7", nil, func(p *project) { require.NoError(p.t, p.do(Command{CloseArtifact: "PROJ-7"})) }},
+		"artifact closed by a title": {"PROJ-7", nil, func(p *project) {
+			p.say(p.report("PROJ-7: add the index", schema.TaskInProgress), p.report("PROJ-7: add the index", schema.TaskDone))
+		}},
+		"task reported done": {"Get the keys", func(p *project) { p.say(p.report("Get the keys", schema.TaskInProgress)) },
+			func(p *project) { p.say(p.report("Get the keys", schema.TaskDone)) }},
+		"task cancelled": {"Get the keys", func(p *project) { p.say(p.report("Get the keys", schema.TaskInProgress)) },
+			func(p *project) { require.NoError(p.t, p.do(Command{TaskID: "Get the keys", Status: schema.TaskCancelled})) }},
+		"task confirmed": {"Get the keys", func(p *project) { p.say(p.report("Get the keys", schema.TaskDone)) },
+			func(p *project) { require.NoError(p.t, p.do(Command{ConfirmAll: true})) }},
+		"task merged into one that is done": {"Get the keys", func(p *project) {
+			p.say(p.report("Get the keys", schema.TaskPending), p.report("Fetch the keys", schema.TaskInProgress), p.report("Fetch the keys", schema.TaskDone))
+		}, func(p *project) { require.NoError(p.t, p.do(Command{TaskID: "Get the keys", MergeInto: "Fetch the keys"})) }},
+		"condition that a task with its title ends": {"get keys", nil, func(p *project) {
+			p.say(p.report("Get-keys", schema.TaskInProgress), p.report("Get keys", schema.TaskDone))
+		}},
+		"condition resolved to what is done": {"the keys", func(p *project) {
+			p.say(p.report("Fetch all", schema.TaskInProgress), p.report("Fetch all", schema.TaskDone))
+		}, func(p *project) { require.NoError(p.t, p.do(Command{ConditionID: "the keys", ResolveTo: "Fetch all"})) }},
+		"condition resolved, then done": {"the keys", func(p *project) { p.say(p.report("Fetch all", schema.TaskInProgress)) }, func(p *project) {
+			require.NoError(p.t, p.do(Command{ConditionID: "the keys", ResolveTo: "Fetch all"}))
+			require.Equal(p.t, schema.TaskBlocked, p.task("Ship").TaskStatus)
+			p.say(p.report("Fetch all", schema.TaskDone))
+		}},
+		"unblocked by a person": {"the keys", nil, func(p *project) { require.NoError(p.t, p.do(Command{TaskID: "Ship", Unblock: []string{"the keys"}})) }},
+	} {
+		for _, status := range []schema.TaskStatus{schema.TaskPending, schema.TaskInProgress} {
+			t.Run(fmt.Sprint(name, " from ", status), func(t *testing.T) {
+				t.Parallel()
+				p := newTestProject(t)
+				if tt.before != nil {
+					tt.before(p)
+				}
+				p.say(p.report("Ship", status), p.report("Ship", schema.TaskBlocked, tt.blocker),
+					p.report("Two", status), p.report("Two", schema.TaskBlocked, tt.blocker, "legal"),
+					p.report("Noted", status, tt.blocker))
+				require.Equal(t, schema.TaskBlocked, p.task("Ship").TaskStatus)
+				require.Len(t, p.task("Two").Blockers, 2)
+				require.Len(t, p.task("Noted").Blockers, 1)
+				tt.settle(p)
+				require.Equal(t, status, p.task("Ship").TaskStatus)
+				p.requireI6()
+				p.requireNoLeap()
+				if name == "unblocked by a person" {
+					return
+				}
+				require.Equal(t, schema.TaskBlocked, p.task("Two").TaskStatus, "it waits for the other")
+				require.Equal(t, []schema.Blocker{p.task("Two").Blockers[0]}, p.task("Two").Blockers)
+				require.Equal(t, p.condition("legal").ID, p.task("Two").Blockers[0].ID)
+				require.Equal(t, status, p.task("Noted").TaskStatus)
+				require.Empty(t, p.task("Noted").Blockers)
+				again := newMemory(p.name)
+				again.apply(t, p.log)
+				require.Equal(t, p.memory.view(), again.view())
+			})
+		}
+	}
+}
+
+func TestWhatIsNotDoneLiftsNothing(t *testing.T) {
+	t.Parallel()
+	p := newTestProject(t)
+	p.say(p.report("Keys", schema.TaskPending), p.report("Ship", schema.TaskBlocked, "Keys"), p.report("Fly", schema.TaskBlocked, "Ship"))
+	p.say(unaligned(p.report("Keys", schema.TaskDone)), p.report("Keys", schema.TaskBlocked, "PROJ-7"))
+	require.Equal(t, schema.TaskBlocked, p.task("Ship").TaskStatus)
+	require.NoError(t, p.do(Command{CloseArtifact: "PROJ-7"}))
+	require.Equal(t, schema.TaskInProgress, p.task("Keys").TaskStatus)
+	require.Equal(t, schema.TaskBlocked, p.task("Ship").TaskStatus, "the keys are not done")
+	require.Equal(t, schema.TaskBlocked, p.task("Fly").TaskStatus)
+	// Who names a closed artifact says that it is not done with, until it is closed again.
+	p.say(p.report("Late", schema.TaskBlocked, "PROJ-7"))
+	require.Equal(t, schema.TaskBlocked, p.task("Late").TaskStatus)
+	require.NoError(t, p.do(Command{CloseArtifact: "proj-7"}))
+	require.Equal(t, schema.TaskPending, p.task("Late").TaskStatus)
+	p.requireI6()
+}

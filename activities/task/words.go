@@ -1,0 +1,139 @@
+package task
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// titleWords are the words of a title in order, without what is spelling alone: see [sameTitle].
+type titleWords struct {
+	words []string
+	// joined says of each word whether a hyphen or an underscore ties it to the one before.
+	joined []bool
+}
+
+// sameTitle reports whether two titles are of the same words in the same order. Case, width, white
+// space, the article "the" and punctuation around a word are spelling and do not count; a hyphen or
+// underscore between two words is as good as a space. Any other difference makes another title: a
+// letter, a number, an order, a mark within a word. One letter tells Kim from Lim, so a typo is no
+// spelling here.
+func sameTitle(a, b string) bool {
+	x, y := wordsOf(a), wordsOf(b)
+	if len(x.words) == 0 {
+		return Normalize(a) == Normalize(b)
+	}
+	if !slices.Equal(x.words, y.words) {
+		return false
+	}
+	// "Sync a-b c" and "sync a b-c" differ: one spelling must join all that the other does.
+	more, less := false, false
+	for i := range x.joined {
+		more = more || x.joined[i] && !y.joined[i]
+		less = less || y.joined[i] && !x.joined[i]
+	}
+	return !more || !less
+}
+
+func wordsOf(title string) titleWords {
+	var t titleWords
+	for _, field := range strings.FieldsFunc(Normalize(title), func(r rune) bool { return r == ' ' || r == '"' }) {
+		joined := false
+		for _, word := range splitJoined(field) {
+			if word = bareWord(word); word == "the" || word == "" {
+				continue
+			}
+			if n := len(t.words); n > 0 && unspaced(t.words[n-1], word) {
+				t.words[n-1] += word
+				continue
+			}
+			t.words, t.joined = append(t.words, word), append(t.joined, joined)
+			joined = true
+		}
+	}
+	return t
+}
+
+// splitJoined splits at hyphens and underscores between letters. Between digits they are part of a
+// number or a date, and at the edge of a name part of it.
+func splitJoined(field string) []string {
+	runes := []rune(field)
+	var out []string
+	start := 0
+	for i := 1; i < len(runes)-1; i++ {
+		before, after := runes[i-1], runes[i+1]
+		between := inWord(before) && inWord(after) && !(unicode.IsDigit(before) && unicode.IsDigit(after))
+		if (runes[i] == '-' || runes[i] == '_') && between {
+			out = append(out, string(runes[start:i]))
+			start = i + 1
+		}
+	}
+	return append(out, string(runes[start:]))
+}
+
+func inWord(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.N) }
+
+// bareWord removes brackets and emphasis that surround a word, or open or close around several.
+func bareWord(w string) string {
+	for next := ""; ; w = next {
+		next = trimWord(w)
+		if inner, ok := strings.CutPrefix(next, "**"); ok && strings.HasSuffix(inner, "**") {
+			next = strings.TrimSuffix(inner, "**")
+		}
+		next = bareOf(bareOf(next, "(", ")"), "[", "]")
+		if next == w {
+			return w
+		}
+	}
+}
+
+func bareOf(w, open, shut string) string {
+	inner, opens := strings.CutPrefix(w, open)
+	within, shuts := strings.CutSuffix(inner, shut)
+	switch more := strings.Count(w, open) - strings.Count(w, shut); {
+	case more == 0 && opens && shuts:
+		return within
+	case more > 0 && opens:
+		return inner
+	case more < 0:
+		return strings.TrimSuffix(w, shut)
+	}
+	return w
+}
+
+// unspaced reports whether white space between two words is spelling: where one of them is in a
+// script that writes none.
+func unspaced(before, after string) bool {
+	last := []rune(before)
+	return wordless(last[len(last)-1]) || wordless([]rune(after)[0])
+}
+
+// wordless reports whether the character is of a script that writes no space between words.
+func wordless(r rune) bool {
+	return r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao,
+		unicode.Khmer, unicode.Myanmar)
+}
+
+// searchWords are a title's words split at punctuation too, and pairs of characters of words in
+// scripts without spaces: what likely titles have in common. Titles that are the same have the same.
+func searchWords(title string) []string {
+	var out []string
+	for _, word := range wordsOf(title).words {
+		for _, part := range strings.FieldsFunc(word, func(r rune) bool { return unicode.IsPunct(r) && !strings.ContainsRune(tellingMarks, r) }) {
+			runes := []rune(part)
+			if len(runes) < 3 || !wordless(runes[0]) {
+				out = append(out, part)
+				continue
+			}
+			for i := range len(runes) - 1 {
+				out = append(out, string(runes[i:i+2]))
+			}
+		}
+	}
+	return out
+}
+
+// tellingMarks belong to what is searched for: they tell C# from C and 5% from 5.
+const tellingMarks = `#%&*@\`
+
+func searchText(title string) string { return strings.Join(searchWords(title), " ") }
