@@ -75,6 +75,7 @@ var commands = []command{
 	{"tasks", "", "list tasks", (*app).tasksCommand},
 	{"task show", "ID", "show a task, its blockers and its history with evidence", (*app).taskShowCommand},
 	{"task set", "ID", "change a task", (*app).taskSetCommand},
+	{"task confirm", "[ID…]", "close tasks that are reported done", (*app).taskConfirmCommand},
 	{"task merge", "ID INTO", "make a task part of another one", (*app).taskMergeCommand},
 	{"conditions resolved", "", "list what conditions turned out to be", (*app).conditionsResolvedCommand},
 	{"condition resolve", "ID TARGET", "say what a condition turned out to be", (*app).conditionResolveCommand},
@@ -157,7 +158,7 @@ func (a *app) run(ctx context.Context, args []string) error {
 	if _, err := service.NewLogger(a.cfg); err != nil {
 		return usageError{err}
 	}
-	if want := strings.Fields(c.arguments); len(f.Args()) != len(want) && c.name != "search" {
+	if want := strings.Fields(c.arguments); len(f.Args()) != len(want) && c.name != "search" && c.name != "task confirm" {
 		return usagef("%s takes %d argument(s), not %d: starter %s %s", c.name, len(want), len(f.Args()), c.name, c.arguments)
 	}
 	if err := checkNames(own, c, f.Args()); err != nil {

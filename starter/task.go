@@ -25,9 +25,6 @@ func (a *app) taskShowCommand(f *pflag.FlagSet) func(context.Context, []string) 
 	return func(ctx context.Context, args []string) error {
 		return a.withQueries(ctx, o, func(q *task.Queries, s task.Selection) error {
 			detail, err := q.GetTaskDetail(ctx, s, args[0])
-			if errors.Is(err, task.ErrAmbiguous) {
-				return usageError{err}
-			}
 			if err != nil {
 				return err
 			}
@@ -40,7 +37,7 @@ func printTask(w io.Writer, d task.Detail) error {
 	var b strings.Builder
 	t := d.Task
 	say(&b, "%s\n\ntask      %s\nkey       %s\nstatus    %s, %s priority\nsince     %s, changed %s\n",
-		t.Title, t.ID, t.CanonicalKey, t.TaskStatus, t.Priority, when(t.CreatedAt), when(t.UpdatedAt))
+		t.Title, t.ID, t.CanonicalKey, statusText(t), t.Priority, when(t.CreatedAt), when(t.UpdatedAt))
 	for _, alias := range t.Aliases {
 		say(&b, "also      %s\n", alias.CanonicalKey)
 	}
@@ -48,10 +45,10 @@ func printTask(w io.Writer, d task.Detail) error {
 		say(&b, "merged    into %s\n", t.ResolvesTo.ID)
 	}
 	for _, v := range d.Blockers {
-		say(&b, "waits for %s\n", blockerText(v))
+		say(&b, "waits for %s\n", blockerText(v, 100))
 	}
 	for _, v := range d.Suggestions {
-		say(&b, "perhaps   %s\n", blockerText(v))
+		say(&b, "perhaps   %s\n", blockerText(v, 100))
 	}
 	b.WriteString("\nhistory\n")
 	for _, h := range d.History {
@@ -120,6 +117,20 @@ func (a *app) artifactCloseCommand(f *pflag.FlagSet) func(context.Context, []str
 	}
 }
 
+func (a *app) taskConfirmCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	c := task.Command{}
+	f.StringVar(&c.Project, "project", "default", "project of the tasks")
+	f.BoolVar(&c.ConfirmAll, "all", false, "every task that is reported done")
+	f.StringVar(&c.Reason, "reason", "", "why, for the history")
+	return func(ctx context.Context, args []string) error {
+		c.Confirm = args
+		if c.ConfirmAll == (len(args) > 0) {
+			return usagef("give the tasks to confirm, or --all; tasks --reported-done lists them")
+		}
+		return a.command(ctx, c)
+	}
+}
+
 // command sends the command to the project's writer and waits until it is done.
 func (a *app) command(ctx context.Context, c task.Command) error {
 	c.RequestID, c.Actor, c.At = uuid.NewString(), actor(), time.Now().UTC()
@@ -143,14 +154,51 @@ func (a *app) command(ctx context.Context, c task.Command) error {
 	if err != nil {
 		return err
 	}
-	return a.print(result, func(w io.Writer) error {
-		text := "done"
-		if result.Events == 0 {
-			text = "nothing to change"
+	return a.print(result, func(w io.Writer) error { return printChanges(w, result) })
+}
+
+// printChanges says what a command changed, also of tasks that waited for what it was about.
+func printChanges(w io.Writer, r task.Result) error {
+	var b strings.Builder
+	for _, c := range r.Changes {
+		say(&b, "%s: %s\n", short(c.ID), changeText(c))
+	}
+	switch {
+	case r.MoreChanges > 0:
+		say(&b, "and %s more\n", plural(r.MoreChanges, "change", "changes"))
+	case len(r.Changes) == 0:
+		b.WriteString("nothing to change\n")
+	}
+	if r.Changed >= task.MaxConfirm {
+		b.WriteString("there may be more: give the command again\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func changeText(c task.Change) string {
+	text := c.What
+	switch c.What {
+	case task.ChangedStatus:
+		text = statusWords(c.From) + " -> " + statusWords(c.To)
+	case task.ChangedPriority:
+		text = fmt.Sprintf("priority %s -> %s", c.From, c.To)
+	case task.ChangedTitle:
+		text = fmt.Sprintf("title “%s” -> “%s”", oneLine(c.From, 60), oneLine(c.To, 60))
+	case task.ChangedBlockers:
+		text = "waits for nothing"
+		if len(c.Blockers) > 0 {
+			text = "waits for " + oneLine(strings.Join(c.Blockers, "; "), 120)
 		}
-		_, err := fmt.Fprintln(w, text)
-		return err
-	})
+	case task.ChangedMerged:
+		text = "merged into " + short(c.To)
+	case task.ChangedResolved:
+		text = "turned out to be " + short(c.To)
+	}
+	if len(c.Lifted) > 0 {
+		text += ", no longer waits for " + oneLine(strings.Join(c.Lifted, "; "), 120)
+	}
+	return text
 }
 
 // actor is who the history names.

@@ -13,7 +13,7 @@ func eventText(e schema.Event) string {
 	switch e.Type {
 	case schema.TaskCreated:
 		return words(e, func(p schema.TaskCreatedPayload) string {
-			text := fmt.Sprintf("created, %s", p.Status)
+			text := "created, " + statusWords(string(p.Status))
 			if p.ReportedStatus != "" && p.ReportedStatus != p.Status {
 				text += fmt.Sprintf(" (reported %s)", p.ReportedStatus)
 			}
@@ -21,10 +21,11 @@ func eventText(e schema.Event) string {
 		})
 	case schema.TaskStatusChanged:
 		return words(e, func(p schema.TaskStatusChangedPayload) string {
+			text := step(p.From, p.To)
 			if p.Reopened {
-				return fmt.Sprintf("reopened: %s → %s", p.From, p.To)
+				text = "reopened: " + text
 			}
-			return fmt.Sprintf("%s → %s", p.From, p.To)
+			return text + liftedText(p.Lifted)
 		})
 	case schema.TaskPriorityChanged:
 		return words(e, func(p schema.TaskPriorityChangedPayload) string {
@@ -34,18 +35,28 @@ func eventText(e schema.Event) string {
 		return words(e, func(p schema.TaskTitleChangedPayload) string { return fmt.Sprintf("renamed from “%s”", p.From) })
 	case schema.TaskBlockersSet:
 		return words(e, func(p schema.TaskBlockersSetPayload) string {
-			return fmt.Sprintf("blockers (%s): %s", p.Mode, blockerNames(p.Blockers))
+			return fmt.Sprintf("blockers (%s): %s", p.Mode, blockerNames(p.Blockers)) + liftedText(p.Lifted)
 		})
 	case schema.TaskTransitionRejected:
 		return words(e, func(p schema.TaskTransitionRejectedPayload) string {
 			text := "refused"
 			if p.To != "" {
-				text += fmt.Sprintf(" %s → %s", p.From, p.To)
+				text += " " + step(p.From, p.To)
 			}
 			if len(p.Blockers) > 0 {
 				text += " blockers " + blockerNames(p.Blockers)
 			}
 			return text + ": " + strings.ReplaceAll(p.Rejection, "_", " ")
+		})
+	case schema.TaskDoneReported:
+		return words(e, func(p schema.TaskDoneReportedPayload) string {
+			switch {
+			case p.EvidenceProven:
+				return "reported done, with proof"
+			case p.EvidenceAligned:
+				return "reported done"
+			}
+			return "reported done, without evidence"
 		})
 	case schema.TaskMerged:
 		return words(e, func(p schema.TaskMergedPayload) string { return "merged into " + p.Into })
@@ -56,6 +67,17 @@ func eventText(e schema.Event) string {
 	default:
 		return strings.ReplaceAll(e.Type, "_", " ")
 	}
+}
+
+func step(from, to schema.TaskStatus) string {
+	return statusWords(string(from)) + " → " + statusWords(string(to))
+}
+
+func liftedText(blockers []schema.Blocker) string {
+	if len(blockers) == 0 {
+		return ""
+	}
+	return ", no longer waits for " + blockerNames(blockers)
 }
 
 func words[P any](e schema.Event, say func(P) string) string {

@@ -73,7 +73,7 @@ func (a *app) withQueries(ctx context.Context, o *taskFlags, fn func(*task.Queri
 	}
 	defer func() { _ = conn.Close() }()
 	err = fn(task.NewQueries(eventlog.New(conn, eventlog.Options{}), conn), selection)
-	if errors.Is(err, task.ErrCommand) || errors.Is(err, task.ErrNotFound) {
+	if errors.Is(err, task.ErrCommand) || errors.Is(err, task.ErrNotFound) || errors.Is(err, task.ErrAmbiguous) {
 		return usageError{err}
 	}
 	return err
@@ -106,30 +106,59 @@ func (o *taskFlags) place() string {
 func printBlocked(w io.Writer, views []task.View) error {
 	var b strings.Builder
 	for _, v := range views {
-		say(&b, "%s  %s\n", short(v.Task.ID), oneLine(v.Task.Title, 120))
+		say(&b, "%s  %s%s\n", short(v.Task.ID), oneLine(v.Task.Title, 120), doneText(v.Task.DoneReport))
 		for _, blocker := range v.Blockers {
-			say(&b, "          waits for %s\n", blockerText(blocker))
+			say(&b, "          waits for %s\n", blockerText(blocker, 100))
 		}
 		for _, suggestion := range v.Suggestions {
-			say(&b, "          perhaps for %s\n", blockerText(suggestion))
+			say(&b, "          perhaps for %s\n", blockerText(suggestion, 100))
 		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func blockerText(v task.BlockerView) string {
+// blockerText says what a task waits for, and in the end, with the ids that commands take. Titles are
+// cut to n characters.
+func blockerText(v task.BlockerView, n int) string {
+	text := fmt.Sprintf("%s (%s %s)", oneLine(v.Title, n), v.Type, short(v.ID))
 	if v.Placeholder {
-		return "something unknown"
+		text = fmt.Sprintf("something unknown (%s %s)", v.Type, short(v.ID))
 	}
-	text := fmt.Sprintf("%s (%s)", oneLine(v.Title, 100), v.Type)
 	if v.Effective.Hops > 0 {
-		text += fmt.Sprintf(", that is %s (%s)", oneLine(v.Effective.Title, 100), v.Effective.Type)
+		text += fmt.Sprintf(", that is %s (%s %s)", oneLine(v.Effective.Title, n), v.Effective.Type, short(v.Effective.ID))
 	}
 	if !v.Effective.Open {
-		text += ", which is done"
+		return text + ", which is done"
+	}
+	return text + doneText(v.Effective.DoneReport)
+}
+
+// statusText is a task's status, and what is reported of it.
+func statusText(e task.Entity) string {
+	return statusWords(string(e.TaskStatus)) + doneText(e.DoneReport)
+}
+
+func statusWords(status string) string { return strings.ReplaceAll(status, "_", " ") }
+
+// doneText says that a task is reported done; nothing when it is not.
+func doneText(r *task.DoneReport) string {
+	if r == nil {
+		return ""
+	}
+	text := " · reported done on " + dayOf(r.At)
+	if !r.EvidenceAligned {
+		text += " without evidence"
 	}
 	return text
+}
+
+// dayOf is the day of a time, also of one that is only known to the day.
+func dayOf(t time.Time) string {
+	if t.Equal(t.Truncate(24 * time.Hour)) {
+		return t.UTC().Format(time.DateOnly)
+	}
+	return t.Local().Format(time.DateOnly)
 }
 
 func (a *app) tasksCommand(f *pflag.FlagSet) func(context.Context, []string) error {
@@ -138,15 +167,16 @@ func (a *app) tasksCommand(f *pflag.FlagSet) func(context.Context, []string) err
 	status := f.String("status", "", "pending, in_progress, blocked, done or cancelled")
 	onlySuggested := f.Bool("only-suggested", false, "tasks whose blockers are only suggested")
 	placeholder := f.Bool("placeholder", false, "tasks blocked by something unknown")
+	reported := f.Bool("reported-done", false, "tasks that are reported done, for task confirm")
 	return func(ctx context.Context, _ []string) error {
 		chosen := 0
-		for _, set := range []bool{*status != "", *onlySuggested, *placeholder} {
+		for _, set := range []bool{*status != "", *onlySuggested, *placeholder, *reported} {
 			if set {
 				chosen++
 			}
 		}
 		if chosen > 1 {
-			return usagef("give one of --status, --only-suggested and --placeholder")
+			return usagef("give one of --status, --only-suggested, --placeholder and --reported-done")
 		}
 		if err := oneOfOrNone("status", schema.TaskStatus(*status), schema.TaskStatuses()); err != nil {
 			return err
@@ -162,6 +192,9 @@ func (a *app) tasksCommand(f *pflag.FlagSet) func(context.Context, []string) err
 			case *placeholder:
 				none = "no task blocked by something unknown in " + o.place()
 				views, err = q.ListTasksWithUnknownPlaceholderBlocker(ctx, s)
+			case *reported:
+				none = "no open task is reported done in " + o.place()
+				views, err = q.ListTasksReportedDone(ctx, s)
 			default:
 				if *status != "" {
 					none = "no task with status " + *status + " in " + o.place()
@@ -171,9 +204,23 @@ func (a *app) tasksCommand(f *pflag.FlagSet) func(context.Context, []string) err
 			if err != nil {
 				return err
 			}
+			if *reported {
+				return list(a, &o.page, views, none, printReported)
+			}
 			return list(a, &o.page, views, none, printTasks)
 		})
 	}
+}
+
+// printReported lists what says that each task is done.
+func printReported(w io.Writer, views []task.View) error {
+	t := newTable(w, "task", "status", "title", "entry", "said")
+	for _, v := range views {
+		r := v.Task.DoneReport
+		t.AppendRow([]any{short(v.Task.ID), statusText(v.Task), oneLine(v.Task.Title, 60), short(r.EntryID), oneLine(r.Quote, 60)})
+	}
+	t.Render()
+	return nil
 }
 
 func printTasks(w io.Writer, views []task.View) error {
@@ -181,12 +228,12 @@ func printTasks(w io.Writer, views []task.View) error {
 	for _, v := range views {
 		waits := make(manyLines, 0, len(v.Blockers)+len(v.Suggestions))
 		for _, b := range v.Blockers {
-			waits = append(waits, oneLine(blockerText(b), 60))
+			waits = append(waits, blockerText(b, 40))
 		}
 		for _, s := range v.Suggestions {
-			waits = append(waits, "perhaps "+oneLine(blockerText(s), 60))
+			waits = append(waits, "perhaps "+blockerText(s, 40))
 		}
-		t.AppendRow([]any{short(v.Task.ID), v.Task.TaskStatus, v.Task.Priority, oneLine(v.Task.Title, 70), waits})
+		t.AppendRow([]any{short(v.Task.ID), statusText(v.Task), v.Task.Priority, oneLine(v.Task.Title, 70), waits})
 	}
 	t.Render()
 	return nil

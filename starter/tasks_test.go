@@ -28,7 +28,7 @@ func TestTasksAndFacts(t *testing.T) {
 	require.Contains(t, prompt.out, "Facts:\n- [preference | ")
 	require.Contains(t, c.run("facts", "--user", "nobody").out, "nothing is remembered")
 
-	require.Contains(t, c.run("blocked", "--project", c.project).out, "waits for the legal review (condition)")
+	require.Contains(t, c.run("blocked", "--project", c.project).out, "waits for the legal review (condition ")
 	blocked := decode[[]task.View](t, c.run("tasks", "--project", c.project, "--status", "blocked", "-o", "json"))
 	require.Len(t, blocked, 1)
 	id := blocked[0].Task.ID

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
@@ -23,17 +24,30 @@ type Row struct {
 	EventID      string `json:"event_id"`
 }
 
+// minPrefix is how much of an id must be given. Lists print eight characters.
+const minPrefix = 4
+
 // Get returns the entry of the project with the id, or ErrNotFound. An id may be given by its first
 // characters, as long as one entry alone begins with them.
 func Get(ctx context.Context, conn driver.Conn, project, id string) (Row, error) {
-	rows, err := query(ctx, conn, "project = ? AND startsWith(entry_id, ?) ORDER BY entry_id LIMIT 2", project, id)
+	const shown = 3
+	id = strings.ToLower(strings.TrimSpace(id))
+	if len(id) < minPrefix {
+		return Row{}, fmt.Errorf("%w: %q in project %q: give %d or more characters of its id", ErrNotFound, id, project, minPrefix)
+	}
+	rows, err := query(ctx, conn, "project = ? AND startsWith(entry_id, ?) ORDER BY entry_id LIMIT ?", project, id, shown)
 	switch {
 	case err != nil:
 		return Row{}, err
 	case len(rows) == 0:
-		return Row{}, fmt.Errorf("%w: %q in project %q", ErrNotFound, id, project)
+		return Row{}, fmt.Errorf("%w: %q in project %q: search and facts print the ids of entries", ErrNotFound, id, project)
 	case len(rows) > 1 && rows[0].ID != id:
-		return Row{}, fmt.Errorf("%w: several begin with %q in project %q", ErrNotFound, id, project)
+		ids := make([]string, len(rows))
+		for i, r := range rows {
+			ids[i] = r.ID
+		}
+		return Row{}, fmt.Errorf("%w: several begin with %q in project %q, such as %s: give more of the id",
+			ErrNotFound, id, project, strings.Join(ids, ", "))
 	}
 	return rows[0], nil
 }

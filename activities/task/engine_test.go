@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -97,28 +98,84 @@ func titlesOf(views []task.View) []string {
 	return out
 }
 
-// TestSeed12_3Idempotency: the same session twice adds no events, edges or rows. That it adds no vector
-// job is seen by the whole system, in the worker's tests.
+// TestSeed12_3Idempotency: the same session twice adds no events, edges or rows, and no title to
+// index. That no vector job comes of either is seen by the whole system, in the worker's tests.
 func TestSeed12_3Idempotency(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	entries := []schema.Entry{
 		b.report("p", "Deploy", schema.TaskInProgress), b.report("p", "Deploy", schema.TaskBlocked, "VPN", "PROJ-7"),
 		b.report("p", "Deploy", schema.TaskInProgress), b.report("p", "Deploy", schema.TaskBlocked, "VPN", "review of PROJ-7"),
-		b.report("p", "VPN", schema.TaskPending),
+		b.report("p", "VPN", schema.TaskPending), b.report("p", "VPN", schema.TaskDone), b.report("p", "Write it up", schema.TaskDone),
+	}
+	log := func() (events []schema.Event) {
+		for e, err := range b.log.Stream(t.Context(), schema.ProjectStream("p"), eventlog.StreamOptions{}) {
+			require.NoError(t, err)
+			events = append(events, e)
+		}
+		return events
 	}
 	first := b.apply(t, "p", entries...)
-	require.Equal(t, 2, first.Created)
-	before := b.rows(t)
+	require.Equal(t, 3, first.Created)
+	before, events := b.rows(t), log()
+	var edges, different uint64
+	require.NoError(t, b.conn.QueryRow(t.Context(), `SELECT count(), uniqExact(edge_id) FROM edges`).Scan(&edges, &different))
+	require.NotZero(t, edges)
+	require.Equal(t, edges, different, "no edge is there twice")
 	again := b.apply(t, "p", entries...)
 	require.Zero(t, again.Events)
-	require.Equal(t, 5, again.Entries)
+	require.Equal(t, 7, again.Entries)
 	require.Equal(t, before, b.rows(t))
+	require.Equal(t, events, log(), "event_dedup keeps them out")
 	// And in other batches, as a session that grew gives them.
 	for _, e := range entries {
 		require.Zero(t, b.apply(t, "p", e).Events)
 	}
 	require.Equal(t, before, b.rows(t))
+	require.Equal(t, events, log())
+}
+
+// TestIDsAndReportsOnTheEngine: the tables find entities by what lists print of their ids, who waits
+// for what, and what is reported done, as the fold does.
+func TestIDsAndReportsOnTheEngine(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.apply(t, "p", b.report("p", "Ship", schema.TaskBlocked, "PROJ-7", "the legal review"), b.report("p", "Write it", schema.TaskPending),
+		b.report("p", "Write it", schema.TaskDone), b.report("p", "Read it", schema.TaskBlocked, "Write it"))
+	now := task.Selection{Project: "p"}
+	reported, err := b.queries.ListTasksReportedDone(t.Context(), now)
+	require.NoError(t, err)
+	require.Equal(t, []string{"Write it"}, titlesOf(reported))
+	require.Equal(t, "Write it", reported[0].Task.DoneReport.Quote)
+	asOf, err := b.queries.ListTasksReportedDone(t.Context(), task.Selection{Project: "p", AsOf: noon})
+	require.NoError(t, err)
+	require.Equal(t, reported, asOf)
+	blocked, err := b.queries.ListBlockedTasks(t.Context(), now)
+	require.NoError(t, err)
+	for _, v := range blocked {
+		if v.Task.Title == "Read it" {
+			require.NotNil(t, v.Blockers[0].Effective.DoneReport, "what it waits for is reported done")
+			continue
+		}
+		for _, blocker := range v.Blockers {
+			c := task.Command{Project: "p", ConditionID: blocker.ID[:8], ResolveTo: "PROJ-7"}
+			if blocker.Type == schema.EntityArtifact {
+				c = task.Command{Project: "p", CloseArtifact: blocker.ID[:8]}
+			}
+			require.NoError(t, b.do(t, c), blocker.Title)
+		}
+	}
+	require.NoError(t, b.do(t, task.Command{Project: "p", Confirm: []string{reported[0].Task.ID[:8]}}))
+	blocked, err = b.queries.ListBlockedTasks(t.Context(), now)
+	require.NoError(t, err)
+	require.Empty(t, blocked)
+	pending, err := b.queries.ListTasks(t.Context(), now, schema.TaskPending)
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{"Ship", "Read it"}, titlesOf(pending), "as before they were blocked")
+	_, err = b.queries.GetTaskDetail(t.Context(), now, pending[0].Task.ID[:4])
+	require.NoError(t, err)
+	_, err = b.queries.GetTaskDetail(t.Context(), now, "0123456789abcdef")
+	require.ErrorIs(t, err, task.ErrNotFound)
 }
 
 // TestSeed12_2Transitions, on the engine: 300 tasks in_progress -> blocked -> done at one time.
@@ -158,6 +215,11 @@ func TestRebuild(t *testing.T) {
 		require.NoError(t, b.do(t, task.Command{Project: project, TaskID: "API keys", MergeInto: "修复登录错误"}))
 		require.NoError(t, b.do(t, task.Command{Project: project, CloseArtifact: "PROJ-7"}))
 		require.NoError(t, b.do(t, task.Command{Project: project, TaskID: "ship 1.5", Priority: schema.PriorityHigh, Title: "Ship 1.5.0"}))
+		b.apply(t, project, b.report(project, "Write the report", schema.TaskDone), b.report(project, "Send it", schema.TaskPending, "PROJ-8"),
+			b.report(project, "Print it", schema.TaskBlocked, "PROJ-8", "write-the-report"))
+		require.NoError(t, b.do(t, task.Command{Project: project, CloseArtifact: "PROJ-8"}))
+		require.NoError(t, b.do(t, task.Command{Project: project, ConfirmAll: true}))
+		b.apply(t, project, b.report(project, "Check it", schema.TaskDone))
 	}
 	before := b.rows(t)
 	require.NotEmpty(t, before["v_task_blockers_effective"])
@@ -212,7 +274,7 @@ func TestTitlesMatchOnTheEngine(t *testing.T) {
 	found, err := b.queries.ListTasks(t.Context(), task.Selection{Project: "p"}, schema.TaskPending)
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{
-		"Fix login bug", "Port to C++", "Port to C#", "Ship 1.5", "Ship 15", "कि", "की", "ที่", "ท", "🚀", "🔥", "修复登录错误", "修复登录 错误。", "修复登出错误",
+		"Fix login bug", "Port to C++", "Port to C#", "Ship 1.5", "Ship 15", "कि", "की", "ที่", "ท", "🚀", "🔥", "修复登录错误", "修复登出错误",
 	}, titlesOf(found))
 	for _, v := range found {
 		if v.Task.Title == "修复登出错误" {
@@ -251,15 +313,20 @@ func TestQueries(t *testing.T) {
 		require.NoError(t, err)
 		require.ElementsMatch(t, query.as, titlesOf(found), name)
 	}
-	// At three the condition has become the task, and the task is done.
-	blocked, err := b.queries.ListBlockedTasks(t.Context(), task.Selection{Project: "p", AsOf: noon.Add(3 * time.Hour)})
-	require.NoError(t, err)
-	for _, v := range blocked {
-		if v.Task.Title == "Ship" {
-			require.Equal(t, schema.EntityTask, v.Blockers[0].Effective.Type)
-			require.Equal(t, 1, v.Blockers[0].Effective.Hops)
-			require.False(t, v.Blockers[0].Effective.Open)
-			require.True(t, v.Blockers[1].Effective.Open)
+	// At two the condition has become the task; at three the task is done, and waited for no more.
+	for hours, want := range map[int]int{2: 2, 3: 1} {
+		blocked, err := b.queries.ListBlockedTasks(t.Context(), task.Selection{Project: "p", AsOf: noon.Add(time.Duration(hours) * time.Hour)})
+		require.NoError(t, err)
+		ship := slices.IndexFunc(blocked, func(v task.View) bool { return v.Task.Title == "Ship" })
+		require.Len(t, blocked[ship].Blockers, want)
+		last := blocked[ship].Blockers[want-1]
+		require.Equal(t, schema.EntityArtifact, last.Effective.Type)
+		require.True(t, last.Effective.Open)
+		if hours == 2 {
+			first := blocked[ship].Blockers[0]
+			require.Equal(t, schema.EntityTask, first.Effective.Type)
+			require.Equal(t, 1, first.Effective.Hops)
+			require.True(t, first.Effective.Open)
 		}
 	}
 	resolved, err := b.queries.ListResolvedConditions(t.Context(), now)
@@ -270,6 +337,8 @@ func TestQueries(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, resolved)
 
+	blocked, err := b.queries.ListBlockedTasks(t.Context(), now)
+	require.NoError(t, err)
 	for _, name := range []string{"ship", "task:p:ship", blocked[0].Task.ID[:8]} {
 		_, err := b.queries.GetTaskDetail(t.Context(), now, name)
 		require.NoError(t, err, name)
@@ -361,11 +430,16 @@ func TestCommandSentTwice(t *testing.T) {
 	r, err = b.writer.Do(t.Context(), c)
 	require.NoError(t, err)
 	require.Zero(t, r.Events, "the act was done, once")
+	require.Equal(t, "done", r.Changes[0].To, "and is told again")
+	refused := task.Command{Project: "p", TaskID: "Ship", Block: []string{"Ship"}, RequestID: "refused", Actor: "user:ada", At: noon}
+	for range 2 {
+		_, err = b.writer.Do(t.Context(), refused)
+		require.ErrorIs(t, err, task.ErrRefused)
+	}
 	require.NoError(t, b.do(t, task.Command{Project: "p", TaskID: "Ship", Block: []string{"x"}}))
-	require.ErrorIs(t, b.do(t, task.Command{Project: "p", TaskID: "Ship", Block: []string{"Ship"}}), task.ErrRefused)
-	var refused uint64
-	require.NoError(t, b.conn.QueryRow(t.Context(), `SELECT count() FROM events WHERE event_type = 'task_transition_rejected'`).Scan(&refused))
-	require.EqualValues(t, 1, refused, "what is refused is recorded")
+	var count uint64
+	require.NoError(t, b.conn.QueryRow(t.Context(), `SELECT count() FROM events WHERE event_type = 'task_transition_rejected'`).Scan(&count))
+	require.EqualValues(t, 1, count, "what is refused is recorded")
 }
 
 var errCrash = errors.New("crash")

@@ -27,12 +27,16 @@ func TestLift(t *testing.T) {
 		"task reported done": {"Get the keys", func(p *project) { p.say(p.report("Get the keys", schema.TaskInProgress)) },
 			func(p *project) { p.say(p.report("Get the keys", schema.TaskDone)) }},
 		"task cancelled": {"Get the keys", func(p *project) { p.say(p.report("Get the keys", schema.TaskInProgress)) },
-			func(p *project) { require.NoError(p.t, p.do(Command{TaskID: "Get the keys", Status: schema.TaskCancelled})) }},
+			func(p *project) {
+				require.NoError(p.t, p.do(Command{TaskID: "Get the keys", Status: schema.TaskCancelled}))
+			}},
 		"task confirmed": {"Get the keys", func(p *project) { p.say(p.report("Get the keys", schema.TaskDone)) },
 			func(p *project) { require.NoError(p.t, p.do(Command{ConfirmAll: true})) }},
 		"task merged into one that is done": {"Get the keys", func(p *project) {
 			p.say(p.report("Get the keys", schema.TaskPending), p.report("Fetch the keys", schema.TaskInProgress), p.report("Fetch the keys", schema.TaskDone))
-		}, func(p *project) { require.NoError(p.t, p.do(Command{TaskID: "Get the keys", MergeInto: "Fetch the keys"})) }},
+		}, func(p *project) {
+			require.NoError(p.t, p.do(Command{TaskID: "Get the keys", MergeInto: "Fetch the keys"}))
+		}},
 		"condition that a task with its title ends": {"get keys", nil, func(p *project) {
 			p.say(p.report("Get-keys", schema.TaskInProgress), p.report("Get keys", schema.TaskDone))
 		}},

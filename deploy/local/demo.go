@@ -38,6 +38,7 @@ func acts(samplesDir string) []act {
 		{"And in Chinese", []string{"search", "什么时候发布", "--project", "demo", "--limit", "2"}},
 		{"Every stored span, checked against its source again", []string{"verify", "--project", "demo"}},
 		{"What is blocked, and by what", []string{"blocked", "--project", "demo"}},
+		{"What is reported done, for you to confirm", []string{"tasks", "--reported-done", "--project", "demo"}},
 		{"What ran", []string{"builds", "list", "--project", "demo"}},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/task"
 	"axiommind/worker/service"
 )
 
@@ -44,6 +45,7 @@ func TestConfigDefaults(t *testing.T) {
 	require.Equal(t, service.DefaultWeaviateURL, cfg.WeaviateURL)
 	require.Equal(t, service.DefaultModelConcurrency, cfg.ModelConcurrency)
 	require.Equal(t, service.DefaultStopTimeout, cfg.StopTimeout)
+	require.Equal(t, task.KeepReports, cfg.DoneReports)
 	require.Equal(t, "rules", cfg.Model.Provider)
 	require.Equal(t, "hash", cfg.Embedder.Provider)
 	require.Empty(t, cfg.Model.APIKey)
@@ -87,6 +89,7 @@ func TestConfigMistakes(t *testing.T) {
 	}{
 		"unknown setting": {"temporal-adress: x\n", nil, `there is no setting "temporal-adress"`},
 		"wrong value":     {"model-concurrency: many\n", nil, `--model-concurrency "many": want a whole number`},
+		"no such way":     {"done-reports: maybe\n", nil, `"maybe" is none of keep, close`},
 		"wrong variable":  {"", map[string]string{"AXIOMMIND_STOP_TIMEOUT": "soon"}, `variable AXIOMMIND_STOP_TIMEOUT: --stop-timeout "soon": want a duration like 30s or 2m`},
 		"no YAML":         {"\t- [", nil, "read configuration"},
 	} {
@@ -102,6 +105,13 @@ func TestConfigMistakes(t *testing.T) {
 	_, err = load(t, true, []string{"--config", file(t, "a: 1\nb: 2\n")}, nil, "")
 	require.ErrorContains(t, err, `"a"`)
 	require.ErrorContains(t, err, `"b"`)
+}
+
+func TestConfigDoneReports(t *testing.T) {
+	t.Parallel()
+	cfg, err := load(t, true, []string{"--config", file(t, "done-reports: close\n")}, nil, "")
+	require.NoError(t, err)
+	require.Equal(t, task.CloseProven, cfg.DoneReports)
 }
 
 // Programs share a file: what only the worker has a flag for is no mistake to the others.
