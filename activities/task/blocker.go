@@ -179,6 +179,12 @@ func (p *planner) resolveBlockers(ctx context.Context, task Entity, texts []stri
 			refused[rejection] = append(refused[rejection], b)
 		case !hasBlocker(out, b.ID):
 			out = append(out, b)
+			// A session that is read late tells of a wait that may be over.
+			if end, err := p.world.endOf(ctx, b.ID); err != nil {
+				return nil, err
+			} else if !end.Open() && olderThan(p.at, end.ClosedAt) {
+				p.settled = append(p.settled, b.ID)
+			}
 		}
 	}
 	for _, rejection := range []string{schema.RejectedSelfBlock, schema.RejectedCycle} {

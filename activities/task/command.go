@@ -307,7 +307,7 @@ func (p *planner) commandResolve(ctx context.Context, conditionText, targetText 
 		return err
 	}
 	target, err := p.entityOf(ctx, targetText, schema.EntityTask, schema.EntityArtifact, schema.EntityCondition)
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, ErrNotFound) && !isID(strings.TrimSpace(targetText)) {
 		// An artifact needs nobody to have named it before.
 		key, keyErr := KeyOfArtifact(targetText)
 		if keyErr != nil {

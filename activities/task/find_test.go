@@ -30,6 +30,7 @@ func TestPrefixes(t *testing.T) {
 
 	require.ErrorIs(t, p.do(Command{TaskID: short(review), Status: schema.TaskDone}), ErrNotFound, "a condition is no task")
 	require.ErrorIs(t, p.do(Command{TaskID: p.task("Fly").ID[:3], Status: schema.TaskDone}), ErrNotFound)
+	require.ErrorIs(t, p.do(Command{ConditionID: short(review), ResolveTo: "00000000-0000-4000-8000-000000000000"}), ErrNotFound, "an id names no artifact")
 	require.ErrorIs(t, p.do(Command{TaskID: "%", Status: schema.TaskDone}), ErrNotFound)
 	require.ErrorIs(t, p.do(Command{TaskID: "", Status: schema.TaskDone}), ErrCommand)
 	// What a session says is no id: a number may be anything.

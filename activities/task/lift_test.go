@@ -3,6 +3,7 @@ package task
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -98,5 +99,10 @@ func TestWhatIsNotDoneLiftsNothing(t *testing.T) {
 	require.Equal(t, schema.TaskBlocked, p.task("Late").TaskStatus)
 	require.NoError(t, p.do(Command{CloseArtifact: "proj-7"}))
 	require.Equal(t, schema.TaskPending, p.task("Late").TaskStatus)
+	// A session that is read late told of it before it was closed.
+	early := p.report("Early", schema.TaskBlocked, "PROJ-7")
+	early.OccurredAt = day.Add(-time.Hour)
+	p.say(early)
+	require.Equal(t, schema.TaskPending, p.task("Early").TaskStatus)
 	p.requireI6()
 }
