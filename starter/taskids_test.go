@@ -46,7 +46,7 @@ func TestReportedDoneIsConfirmed(t *testing.T) {
 	require.Contains(t, shown.out, "reported done")
 	require.Contains(t, shown.out, "“Done: write the report.” — session two-"+c.project)
 
-	waiting := c.taskOf(t, "migration")
+	waiting := c.taskOf(t, "The migration")
 	condition := waiting.Blockers[0].ID[:8]
 	require.Contains(t, c.run("blocked", "--project", c.project).out, "(condition "+condition+")")
 	resolved := c.run("condition", "resolve", condition, id, "--project", c.project)
@@ -60,15 +60,15 @@ func TestReportedDoneIsConfirmed(t *testing.T) {
 	require.Equal(t, "nothing to change\n", c.run("task", "confirm", "--all", "--project", c.project).out)
 	require.Contains(t, c.run("tasks", "--reported-done", "--project", c.project).out, "no open task is reported done")
 
-	release := c.taskOf(t, "release")
+	release := c.taskOf(t, "The release")
 	artifact := release.Blockers[0].ID[:8]
 	closed := c.run("artifact", "close", artifact, "--project", c.project)
 	require.Zero(t, closed.code, closed)
 	require.Equal(t, artifact+": closed\n"+release.Task.ID[:8]+": blocked -> pending, no longer waits for PROJ-7\n", closed.out)
 	require.Contains(t, c.run("blocked", "--project", c.project).out, "nothing is blocked")
 
-	set := c.run("task", "set", release.Task.ID[:8], "--project", c.project, "--priority", "high", "--block", id, "--title", "the release")
-	require.Equal(t, release.Task.ID[:8]+": title “release” -> “the release”\n"+release.Task.ID[:8]+": priority medium -> high\n"+
+	set := c.run("task", "set", release.Task.ID[:8], "--project", c.project, "--priority", "high", "--block", id, "--title", "Release 2")
+	require.Equal(t, release.Task.ID[:8]+": title “The release” -> “Release 2”\n"+release.Task.ID[:8]+": priority medium -> high\n"+
 		release.Task.ID[:8]+": waits for write the report\n"+release.Task.ID[:8]+": pending -> blocked\n", set.out)
 	merged := c.run("task", "merge", waiting.Task.ID[:6], release.Task.ID[:6], "--project", c.project)
 	require.Equal(t, waiting.Task.ID[:8]+": merged into "+release.Task.ID[:8]+"\n", merged.out)
