@@ -240,12 +240,14 @@ func (p *planner) blockerID(ctx context.Context, task Entity, text string) (stri
 			return b.ID, nil
 		}
 	}
-	e, err := p.entityOf(ctx, text, everyType...)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return "", err
-	}
-	if err == nil && task.blockedBy(e.ID) {
-		return e.ID, nil
+	for _, entityType := range everyType { // A condition and a task may have one text.
+		e, err := p.entityOf(ctx, text, entityType)
+		switch {
+		case err == nil && task.blockedBy(e.ID):
+			return e.ID, nil
+		case err != nil && !errors.Is(err, ErrNotFound):
+			return "", err
+		}
 	}
 	return "", fmt.Errorf("%w: task %q does not wait for %q: task show lists what it waits for", ErrCommand, clip(task.Title), clip(text))
 }
