@@ -75,7 +75,7 @@ var commands = []command{
 	{"tasks", "", "list tasks", (*app).tasksCommand},
 	{"task show", "ID", "show a task, its blockers and its history with evidence", (*app).taskShowCommand},
 	{"task set", "ID", "change a task", (*app).taskSetCommand},
-	{"task confirm", "[ID…]", "close tasks that are reported done", (*app).taskConfirmCommand},
+	{"task confirm", "ID…", "close tasks that are reported done", (*app).taskConfirmCommand},
 	{"task merge", "ID INTO", "make a task part of another one", (*app).taskMergeCommand},
 	{"conditions resolved", "", "list what conditions turned out to be", (*app).conditionsResolvedCommand},
 	{"condition resolve", "ID TARGET", "say what a condition turned out to be", (*app).conditionResolveCommand},
