@@ -128,10 +128,9 @@ func runeSet(s string) map[rune]bool {
 
 var (
 	dashes       = runeSet("‐‑‒–—―﹘−")
-	singleQuotes = runeSet("‘’‚‛ʼ`´")
-	doubleQuotes = runeSet("“”„‟«»「」『』《》")
-	// wordEnds does not count after a word, wordStarts not before one.
-	wordEnds   = runeSet(`'".,;:!?。、؟،؛।॥։`)
+	singleQuotes = runeSet("‘’‚‛‹›ʼ`´")
+	doubleQuotes = runeSet("“”„‟〝〞〟«»「」『』《》〈〉")
+	// wordStarts does not count before a word.
 	wordStarts = runeSet(`'",;¡¿。、،؛`)
 )
 

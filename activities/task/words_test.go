@@ -12,7 +12,7 @@ func TestSameTitle(t *testing.T) {
 	t.Parallel()
 	for _, same := range [][]string{
 		{"Fix login bug", " fix login bug!", "FIX the LOGIN bug…", "Fix login-bug", "fix_login_bug", "[Fix] login (bug)", "Fix **login** 'bug'", "(fix login bug)", "Fix: login, bug"},
-		{"Remove the “legacy” flag", "Remove the \"legacy\" flag", "remove legacy flag", "Remove the «legacy» flag", "Remove the 'legacy' flag"},
+		{"Remove the “legacy” flag", "Remove the \"legacy\" flag", "remove legacy flag", "Remove the ‹legacy› flag", "Remove the 〝legacy〟 flag", "Remove the «legacy» flag", "Remove the 'legacy' flag"},
 		{"升级到 Go 1.26", "升级到Go 1.26", "升级到 go 1.26。"}, {"更新部署文档", "更新 部署文档。", "「更新部署文档」"},
 		{"サーバー A を更新", "サーバーAを更新", "ｻｰﾊﾞｰＡを更新"},
 		{"배포 문서 작성", "배포  문서 작성."}, {"إعادة تشغيل الخادم", "إعادة تشغيل الخادم؟"}, {"सर्वर बदलें", "सर्वर बदलें।"}, {"የሰነድ ዝግጅት", "የሰነድ ዝግጅት።"},
