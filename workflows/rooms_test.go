@@ -176,7 +176,9 @@ func (r *rooms) RecordExtraction(ctx context.Context, in llm.RecordInput) (llm.R
 	return called(ctx, r, "RecordExtraction", in, func() (llm.RecordResult, error) {
 		r.recorded = append(r.recorded, in.Windows...)
 		result := r.record
+		result.Windows = len(in.Windows)
 		for _, w := range in.Windows {
+			result.Usage.Add(w.Usage)
 			if w.Quarantined != "" {
 				result.Quarantined++
 			}
