@@ -12,6 +12,20 @@ type Source struct {
 	Bytes  int64  `json:"bytes"`
 }
 
+// FormatInline is the format of messages given in a workflow's input.
+const FormatInline = "inline"
+
+// String says where the session came from.
+func (s Source) String() string {
+	if s.URI == "" && s.Format == FormatInline {
+		return "inline messages"
+	}
+	return s.URI
+}
+
+// Read reports whether the source could be read.
+func (s Source) Read() bool { return s.SHA256 != "" }
+
 // Scope says whose memory something is. Nothing is read across projects or users.
 type Scope struct {
 	Project string `json:"project"`

@@ -180,7 +180,7 @@ func TestGrowingSession(t *testing.T) {
 func TestI2IngestAgain(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	rooms, err := transcript.NewActivities(b.Log)
+	rooms, err := transcript.NewActivities(b.Log, build.NewProjector(b.ClickHouse))
 	require.NoError(t, err)
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet)
