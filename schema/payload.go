@@ -7,7 +7,8 @@ type Source struct {
 	// URI is empty for inline messages.
 	URI    string `json:"uri,omitempty"`
 	Format string `json:"format"`
-	// SHA256 is the hex hash of the source's bytes as read, and Bytes their number.
+	// SHA256 is the hex hash of the source's bytes as read, and Bytes their number: empty and 0 where
+	// nothing of it was stored.
 	SHA256 string `json:"sha256"`
 	Bytes  int64  `json:"bytes"`
 }
@@ -22,9 +23,6 @@ func (s Source) String() string {
 	}
 	return s.URI
 }
-
-// Read reports whether the source could be read.
-func (s Source) Read() bool { return s.SHA256 != "" }
 
 // Scope says whose memory something is. Nothing is read across projects or users.
 type Scope struct {

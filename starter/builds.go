@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,13 +129,16 @@ func printBuild(w io.Writer, d build.Detail) error {
 	return printProblems(w, d)
 }
 
-// sourceText says where a session came from and what was read of it.
+// sourceText says where a session came from and what was taken in of it.
 func sourceText(s schema.Source) string {
-	format := cmp.Or(s.Format, "format not recognized")
-	if !s.Read() {
-		return fmt.Sprintf("%s (%s, could not be read)", s, format)
+	size := "nothing of it was stored"
+	if s.SHA256 != "" {
+		size = fmt.Sprintf("%d bytes", s.Bytes)
 	}
-	return fmt.Sprintf("%s (%s, %d bytes)", s, format, s.Bytes)
+	if s.Format != "" && s.Format != schema.FormatInline {
+		size = s.Format + ", " + size
+	}
+	return fmt.Sprintf("%s (%s)", s, size)
 }
 
 // printProblems lists what was lost, item by item, with its reason, and after those that have it in
