@@ -127,7 +127,7 @@ func answer(prompt string, shown []shownMessage, well bool) string {
 func troubled(t *testing.T, path, name string) string {
 	t.Helper()
 	return write(t, path,
-		said(1, "user", "I prefer "+name+" over anything else.\n"+strings.Repeat("So it goes on. ", 65)),
+		said(1, "user", "I prefer "+name+" over anything else.\n"+strings.Repeat("So it goes on. ", 61)),
 		said(2, "user", "We decided to use ClickHouse for "+name+"."), said(3, "user", "TODO: write the page on "+name+"."))
 }
 
