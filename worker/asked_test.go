@@ -126,8 +126,10 @@ func answer(prompt string, shown []shownMessage, well bool) string {
 // in the second.
 func troubled(t *testing.T, path, name string) string {
 	t.Helper()
+	first := "I prefer " + name + " over anything else.\n"
+	first += strings.Repeat("-", 1000-len(first)) // No other message fits into its window.
 	return write(t, path,
-		said(1, "user", "I prefer "+name+" over anything else.\n"+strings.Repeat("So it goes on. ", 61)),
+		said(1, "user", first),
 		said(2, "user", "We decided to use ClickHouse for "+name+"."), said(3, "user", "TODO: write the page on "+name+"."))
 }
 

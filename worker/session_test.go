@@ -219,6 +219,9 @@ func TestRefusedSessions(t *testing.T) {
 	theirs := mine
 	theirs.User = "somebody else"
 	gone := b.input("gone", "file:///no/such/file.jsonl")
+	gone.Format = "messages"
+	inline := b.input("inline", "")
+	inline.Messages = []schema.InlineMessage{{Role: "nobody", Content: decision}}
 	notes := b.input("notes", write(t, filepath.Join(dir, "notes.txt"), "nothing anybody said"))
 	for _, tt := range []struct {
 		in     schema.ProcessSessionInput
@@ -227,6 +230,7 @@ func TestRefusedSessions(t *testing.T) {
 		{theirs, `ingest: session "mine" belongs to project`},
 		{gone, "/no/such/file.jsonl: no such file or directory"},
 		{notes, "ingest: "},
+		{inline, `role "nobody"`},
 	} {
 		_, err := b.try(t.Context(), tt.in)
 		require.ErrorContains(t, err, tt.reason)
@@ -235,6 +239,7 @@ func TestRefusedSessions(t *testing.T) {
 		require.Equal(t, schema.BuildFailed, runs[0].Status)
 		require.Equal(t, schema.StepIngest, runs[0].FailedStep)
 		require.NotEmpty(t, runs[0].Error)
+		require.Equal(t, tt.in.Source(), runs[0].Source, "what was to be read is known although it was not")
 	}
 	require.Len(t, b.requireProven(t, "mine"), 1)
 	require.Equal(t, schema.BuildSuccess, b.process(t, mine).Status, "the build after a failed one is a build")

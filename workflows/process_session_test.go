@@ -107,6 +107,15 @@ func TestProcessSession(t *testing.T) {
 			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Quarantined: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, Indexed: 1},
 		},
 		{
+			name: "taken up: what the build recorded before it broke off counts",
+			change: func(r *rooms) {
+				r.opened.First = false
+				r.recordedBefore = llm.RecordResult{Windows: 2, Entries: 3, Rejected: 1, Quarantined: 1, Truncated: 1, Usage: schema.Usage{Calls: 4}}
+			},
+			order: steps, status: schema.BuildPartial,
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 3, Quarantined: 2, Rejected: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, Indexed: 1},
+		},
+		{
 			name:   "partial: a vector failed",
 			change: func(r *rooms) { r.indexed.Indexed, r.indexed.Failed = 0, 1 },
 			order:  steps, status: schema.BuildPartial,
@@ -129,6 +138,11 @@ func TestProcessSession(t *testing.T) {
 				require.Len(t, closed, 1)
 				require.Equal(t, tt.status, closed[0].Finished.Status)
 				require.Equal(t, tt.counts, closed[0].Finished.Counts)
+				require.Equal(t, schema.Source{URI: sessionInput().URI}, closed[0].Source)
+				require.Equal(t, r.recordedBefore.Usage.Calls+r.windows, result.Usage.Calls)
+			}
+			for _, plan := range inputsOf[llm.PlanInput](r, "PlanWindows") {
+				require.Equal(t, r.opened.BuildID, plan.BuildID)
 			}
 		})
 	}
@@ -354,6 +368,26 @@ func TestProcessSessionPages(t *testing.T) {
 	require.GreaterOrEqual(t, most, 2)
 	require.LessOrEqual(t, most, 4)
 	t.Logf("largest payload of a plan of 100 windows: %d bytes", r.largest)
+}
+
+// A window that builds before asked about in vain is asked about again under its number, and its answer
+// is recorded under it.
+func TestProcessSessionAsksAgain(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	r.opened.First = false
+	r.asked = 2
+	var asked []int
+	r.answer = func(in llm.ExtractInput) (llm.ExtractResult, error) {
+		asked = append(asked, in.Window.Asked)
+		return llm.ExtractResult{Key: fmt.Sprint("key ", len(asked)), Unreadable: "no JSON"}, nil
+	}
+	result, err := process(t, r, sessionInput())
+	require.NoError(t, err)
+	require.Equal(t, schema.BuildPartial, result.Status)
+	require.Equal(t, []int{2, 2}, asked, "once, and once for the repair")
+	require.Equal(t, 2, r.recorded[0].Window.Asked)
+	require.Equal(t, []string{"key 1", "key 2"}, r.recorded[0].Keys)
 }
 
 // A failed window does not hide what the others in flight did, and ends the step.

@@ -25,17 +25,21 @@ import (
 // rooms stands in for the activities of every room, under their names: what a room would return is
 // set by the test, and what it was given is kept.
 type rooms struct {
-	opened       build.Opened
-	ingested     transcript.IngestResult
-	windows      int
-	answer       func(in llm.ExtractInput) (llm.ExtractResult, error)
-	record       llm.RecordResult
-	aligned      evidence.AlignResult
-	materialized entry.MaterializeResult
-	resolved     task.Result
-	learned      fact.Result
-	indexed      vector.SessionResult
-	pending      []vector.Result
+	opened   build.Opened
+	ingested transcript.IngestResult
+	windows  int
+	// asked is how often the windows were asked about before.
+	asked  int
+	answer func(in llm.ExtractInput) (llm.ExtractResult, error)
+	record llm.RecordResult
+	// recordedBefore is what earlier attempts of the build recorded.
+	recordedBefore llm.RecordResult
+	aligned        evidence.AlignResult
+	materialized   entry.MaterializeResult
+	resolved       task.Result
+	learned        fact.Result
+	indexed        vector.SessionResult
+	pending        []vector.Result
 	// fail is the error of an activity by its name; before is called before it returns.
 	fail   map[string]error
 	before func(ctx context.Context, name string)
@@ -158,14 +162,21 @@ func (r *rooms) PlanWindows(ctx context.Context, in llm.PlanInput) (llm.PlanResu
 	return called(ctx, r, "PlanWindows", in, func() (llm.PlanResult, error) {
 		from := len(r.recorded)
 		to := min(from+100, r.windows)
-		plan := llm.PlanResult{More: to < r.windows}
+		plan := llm.PlanResult{More: to < r.windows, Recorded: r.recordedSoFar()}
 		for i := from; i < to; i++ {
 			plan.Windows = append(plan.Windows, schema.Window{
-				Hash: schema.HashText(fmt.Sprint(i)), First: 10 * i, Last: 10*i + 9, ByteStart: 1 << 20, ByteEnd: 1<<20 + 1<<15,
+				Hash: schema.HashText(fmt.Sprint(i)), First: 10 * i, Last: 10*i + 9, ByteStart: 1 << 20, ByteEnd: 1<<20 + 1<<15, Asked: r.asked,
 			})
 		}
 		return plan, nil
 	})
+}
+
+// recordedSoFar is what the build recorded, in this attempt and in those before.
+func (r *rooms) recordedSoFar() llm.RecordResult {
+	sum := r.recordedBefore
+	sum.Windows += len(r.recorded)
+	return sum
 }
 
 func (r *rooms) ExtractWindow(ctx context.Context, in llm.ExtractInput) (llm.ExtractResult, error) {
