@@ -157,11 +157,11 @@ func (r *rooms) IngestSession(ctx context.Context, in transcript.IngestInput) (t
 	return called(ctx, r, "IngestSession", in, func() (transcript.IngestResult, error) { return r.ingested, nil })
 }
 
-// PlanWindows plans 100 windows at a time, as the real one does.
+// PlanWindows plans 32 windows at a time, as the real one does.
 func (r *rooms) PlanWindows(ctx context.Context, in llm.PlanInput) (llm.PlanResult, error) {
 	return called(ctx, r, "PlanWindows", in, func() (llm.PlanResult, error) {
 		from := len(r.recorded)
-		to := min(from+100, r.windows)
+		to := min(from+32, r.windows)
 		plan := llm.PlanResult{More: to < r.windows, Recorded: r.recordedSoFar()}
 		for i := from; i < to; i++ {
 			plan.Windows = append(plan.Windows, schema.Window{

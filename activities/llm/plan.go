@@ -12,8 +12,9 @@ import (
 	"axiommind/schema"
 )
 
-// maxPlanned is how many windows one plan holds, so that it stays a small payload.
-const maxPlanned = 100
+// maxPlanned is how many windows one plan holds, so that what became of them stays a small payload although
+// each of them may be quarantined with a long reason.
+const maxPlanned = 32
 
 // PlanInput says what to extract, with what, and for which build.
 type PlanInput struct {
