@@ -20,7 +20,8 @@ const (
 	// ProblemWindow is a window without a whole answer, ProblemItem an item of an answer that was refused.
 	ProblemWindow = "window"
 	ProblemItem   = "item"
-	// ProblemFact is a fact that was not stored, ProblemTask a change of a task that was refused.
+	// ProblemFact is a fact that was not stored, ProblemTask a change of a task that was refused, or a note
+	// that no task came of.
 	ProblemFact = "fact"
 	ProblemTask = "task"
 	// ProblemVector is an entry or a task's title that no search finds by its meaning.
@@ -43,7 +44,7 @@ type Problem struct {
 // vectors that are missing now.
 func readProblems(ctx context.Context, conn driver.Conn, r Run) ([]Problem, error) {
 	p := &problemReader{conn: conn, run: r, out: []Problem{}}
-	for _, read := range []func(context.Context) error{p.session, p.writers, p.vectors} {
+	for _, read := range []func(context.Context) error{p.session, p.facts, p.changes, p.notes, p.vectors} {
 		if err := read(ctx); err != nil {
 			return nil, fmt.Errorf("read problems of build %q: %w", r.BuildID, err)
 		}
@@ -169,21 +170,22 @@ func (p *problemReader) answeredSince(ctx context.Context, open []schema.Window)
 	return nil
 }
 
-// writers reads what the writers of the project and of the memory refused.
-func (p *problemReader) writers(ctx context.Context) error {
+// facts reads what the writer of the memory did not store.
+func (p *problemReader) facts(ctx context.Context) error {
 	memory := schema.MemoryStream(p.started.User, p.started.Agent)
-	err := p.events(ctx, memory, []string{schema.FactSkipped}, func(_ string, payload []byte) error {
+	return p.events(ctx, memory, []string{schema.FactSkipped}, func(_ string, payload []byte) error {
 		var skipped schema.FactSkippedPayload
 		err := json.Unmarshal(payload, &skipped)
 		p.add(p.skippedFact(skipped))
 		return err
 	})
-	if err != nil {
-		return err
-	}
+}
+
+// changes reads which changes of tasks the writer of the project refused.
+func (p *problemReader) changes(ctx context.Context) error {
 	var rejected []schema.TaskTransitionRejectedPayload
 	types := []string{schema.TaskTransitionRejected}
-	err = p.events(ctx, schema.ProjectStream(p.run.Project), types, func(_ string, payload []byte) error {
+	err := p.events(ctx, schema.ProjectStream(p.run.Project), types, func(_ string, payload []byte) error {
 		var r schema.TaskTransitionRejectedPayload
 		err := json.Unmarshal(payload, &r)
 		rejected = append(rejected, r)
@@ -197,6 +199,27 @@ func (p *problemReader) writers(ctx context.Context) error {
 		p.add(p.rejectedChange(r, titles[r.TaskID]))
 	}
 	return err
+}
+
+// notes reads which task notes of a build that came to its end no task was observed in.
+func (p *problemReader) notes(ctx context.Context) error {
+	if !p.run.Status.Completed() {
+		return nil
+	}
+	return table.Query(ctx, p.conn, func(rows driver.Rows) error {
+		var id, title string
+		err := rows.Scan(&id, &title)
+		p.add(Problem{
+			Kind: ProblemTask, Where: fmt.Sprintf("task note %s %q", short(id), title),
+			Reason: "no task came of it: it names none, or by nothing but punctuation",
+			Retry:  "the entry is kept: " + command("entry", "show", short(id), "--project", p.run.Project),
+		})
+		return err
+	}, `SELECT entry_id, title FROM entries WHERE project = ? AND build_id = ? AND entry_type = ?
+		AND entry_id NOT IN (SELECT JSONExtractString(payload_json, 'entry_id') FROM events
+			WHERE stream = ? AND session_id = ? AND event_type = ?) ORDER BY entry_id`,
+		p.run.Project, p.run.BuildID, string(schema.EntryTaskNote),
+		schema.ProjectStream(p.run.Project), p.run.SessionID, schema.TaskObserved)
 }
 
 func (p *problemReader) skippedFact(s schema.FactSkippedPayload) Problem {
@@ -269,13 +292,13 @@ func (p *problemReader) vectors(ctx context.Context) error {
 		return nil
 	}, `SELECT o.item_kind, o.item_id, e.title, o.error, o.attempts, o.permanent
 		FROM (SELECT * FROM vector_outbox WHERE embedding_version = ? AND project = ? AND status = 'failed') AS o
-		LEFT JOIN (SELECT entry_id, title FROM entries WHERE project = ? AND session_id = ? AND build_id = ?) AS e
+		LEFT JOIN (SELECT entry_id, title FROM entries WHERE project = ? AND build_id = ?) AS e
 		ON e.entry_id = o.item_id
 		WHERE o.item_kind = ? AND e.entry_id != '' OR o.item_kind = ? AND o.item_id IN
 			(SELECT concat(JSONExtractString(payload_json, 'task_id'), '/', toString(seq)) FROM events
 			WHERE stream = ? AND build_id = ? AND event_type IN ?)
 		ORDER BY o.item_kind, o.item_id`,
-		p.run.EmbeddingVersion, p.run.Project, p.run.Project, p.run.SessionID, p.run.BuildID,
+		p.run.EmbeddingVersion, p.run.Project, p.run.Project, p.run.BuildID,
 		schema.ItemEntry, schema.ItemTaskTitle, schema.ProjectStream(p.run.Project), p.run.BuildID,
 		[]string{schema.TaskCreated, schema.TaskTitleChanged})
 }

@@ -101,6 +101,11 @@ func TestI8Problems(t *testing.T) {
 			Retry:  "look at it with starter task show " + ids.task[:8] + " --project 프로젝트, and set what is so with starter task set",
 		},
 		{
+			Kind: build.ProblemTask, Where: fmt.Sprintf("task note %s %q", ids.note[:8], "!!!"),
+			Reason: "no task came of it: it names none, or by nothing but punctuation",
+			Retry:  "the entry is kept: starter entry show " + ids.note[:8] + " --project 프로젝트",
+		},
+		{
 			Kind: build.ProblemVector, Where: fmt.Sprintf("vector of entry %s %q", ids.entry[:8], "I prefer tabs"),
 			Reason: "too large", Retry: "mend the cause, then starter reconcile",
 		},
@@ -111,7 +116,7 @@ func TestI8Problems(t *testing.T) {
 	}, shown.Problems)
 }
 
-type lostIDs struct{ task, entry string }
+type lostIDs struct{ task, entry, note string }
 
 // lose makes a build in which one thing of each kind is lost.
 func (s *scene) lose(buildID string) (string, lostIDs) {
@@ -139,7 +144,7 @@ func (s *scene) lose(buildID string) (string, lostIDs) {
 	s.append(memory, schema.FactSkipped, buildID, schema.FactSkippedPayload{
 		Act: act, Skipped: schema.SkippedDuplicate, Detail: "fact_1 says the same", Content: "I prefer tabs",
 	})
-	ids := lostIDs{task: schema.EntityID("task:" + s.session), entry: schema.DerivedID(s.session)}
+	ids := lostIDs{task: schema.EntityID("task:" + s.session), entry: schema.DerivedID(s.session), note: schema.DerivedID("note", s.session)}
 	project := schema.ProjectStream(s.scope.Project)
 	created := s.append(project, schema.TaskCreated, buildID, schema.TaskCreatedPayload{
 		Act: act, TaskID: ids.task, CanonicalKey: "task:" + s.session, Title: "Write the report",
@@ -156,6 +161,14 @@ func (s *scene) lose(buildID string) (string, lostIDs) {
 			ID: id, Type: schema.EntryFact, SessionID: s.session, Scope: s.scope, Title: "I prefer tabs", OccurredAt: at,
 		}})
 	}
+	for id, title := range map[string]string{ids.note: "!!!", act.EntryID: "Write the report"} {
+		s.append(stream, schema.EntryMaterialized, buildID, schema.EntryMaterializedPayload{Entry: schema.Entry{
+			ID: id, Type: schema.EntryTaskNote, SessionID: s.session, Scope: s.scope, Title: title, OccurredAt: at,
+		}})
+	}
+	s.append(project, schema.TaskObserved, buildID, schema.TaskObservedPayload{
+		Act: act, TaskID: ids.task, CanonicalKey: "task:" + s.session, Title: "Write the report", Method: "created",
+	})
 	failed := func(kind, id, reason string, attempt int, permanent bool) schema.FailedVector {
 		return schema.FailedVector{
 			VectorItem: schema.VectorItem{Kind: kind, ID: id, EmbeddingVersion: spec.EmbeddingVersion},
@@ -166,6 +179,9 @@ func (s *scene) lose(buildID string) (string, lostIDs) {
 		failed(schema.ItemEntry, ids.entry, "too large", 1, true),
 		failed(schema.ItemTaskTitle, fmt.Sprintf("%s/%d", ids.task, created.Seq), "weaviate is away", 3, false),
 	}})
+	s.append(stream, schema.BuildFinished, buildID, schema.BuildFinishedPayload{
+		BuildID: buildID, SessionID: s.session, Status: schema.BuildPartial, ExtractorID: "x",
+	})
 	return buildID, ids
 }
 
