@@ -22,11 +22,10 @@ import (
 
 // scene appends events of one session, project and user whose names need escaping.
 type scene struct {
-	t       *testing.T
-	log     *eventlog.Store
-	session string
-	scope   schema.Scope
-	events  int
+	t   *testing.T
+	log *eventlog.Store
+	schema.SessionKey
+	events int
 }
 
 func (s *scene) append(stream, eventType, buildID string, payload any) schema.Event {
@@ -35,8 +34,8 @@ func (s *scene) append(stream, eventType, buildID string, payload any) schema.Ev
 	require.NoError(s.t, err)
 	s.events++
 	appended, err := s.log.Append(s.t.Context(), stream, []schema.Event{{
-		Type: eventType, TS: at.Add(time.Duration(s.events) * time.Second), Actor: "test", SessionID: s.session,
-		Project: s.scope.Project, BuildID: buildID, DedupeKey: fmt.Sprintf("%s/%d", s.session, s.events), Payload: data,
+		Type: eventType, TS: at.Add(time.Duration(s.events) * time.Second), Actor: "test", SessionID: s.SessionID,
+		Project: s.Project, BuildID: buildID, DedupeKey: fmt.Sprintf("%s/%d", s.Stream(), s.events), Payload: data,
 	}})
 	require.NoError(s.t, err)
 	return appended.Events[0]
@@ -54,13 +53,17 @@ func TestI8Problems(t *testing.T) {
 	require.NoError(t, err)
 	log := eventlog.New(conn, eventlog.Options{})
 	outbox := vector.NewOutboxProjector(conn, spec.EmbeddingVersion, vector.TitleRequests())
-	mine := &scene{t: t, log: log, session: "세션 'a'", scope: schema.Scope{Project: "프로젝트", User: "u/ü", Agent: "a"}}
-	other := &scene{t: t, log: log, session: "another", scope: mine.scope}
-	first, ids := mine.lose(build.ID(mine.session, 1))
-	other.lose(build.ID(other.session, 1))
-	second := build.ID(mine.session, 2)
-	mine.append(schema.SessionStream(mine.session), schema.MemoryExtracted, second, schema.MemoryExtractedPayload{
-		SessionID: mine.session, Window: schema.Window{Hash: "h1", First: 0, Last: 3, Asked: 2}, ResponseKeys: []string{"k"},
+	scope := schema.Scope{Project: "프로젝트", User: "u/ü", Agent: "a"}
+	mine := &scene{t: t, log: log, SessionKey: schema.SessionKey{Scope: scope, SessionID: "세션 'a'"}}
+	other := &scene{t: t, log: log, SessionKey: schema.SessionKey{Scope: scope, SessionID: "another"}}
+	theirs := &scene{t: t, log: log, SessionKey: mine.SessionKey}
+	theirs.User = "v"
+	first, ids := mine.lose(build.ID(mine.SessionKey, 1))
+	other.lose(build.ID(other.SessionKey, 1))
+	theirs.lose(build.ID(theirs.SessionKey, 1))
+	second := build.ID(mine.SessionKey, 2)
+	mine.append(mine.Stream(), schema.MemoryExtracted, second, schema.MemoryExtractedPayload{
+		SessionID: mine.SessionID, Window: schema.Window{Hash: "h1", First: 0, Last: 3, Asked: 2}, ResponseKeys: []string{"k"},
 	})
 	for _, p := range []eventlog.Projector{build.NewProjector(conn), entry.NewProjector(conn), task.NewProjector(conn), outbox} {
 		_, err := log.ProjectAll(ctx, p)
@@ -121,11 +124,11 @@ type lostIDs struct{ task, entry, note string }
 // lose makes a build in which one thing of each kind is lost.
 func (s *scene) lose(buildID string) (string, lostIDs) {
 	s.t.Helper()
-	stream := schema.SessionStream(s.session)
+	stream := s.Stream()
 	tools := spec
 	tools.Extractor.Tools = true
 	s.append(stream, schema.BuildStarted, buildID, schema.BuildStartedPayload{
-		BuildID: buildID, SessionID: s.session, Ordinal: 1, Scope: s.scope, Spec: tools,
+		BuildID: buildID, SessionKey: s.SessionKey, Ordinal: 1, Spec: tools,
 		Source: schema.Source{URI: "file:///tmp/it%27s%20%ED%95%9C.jsonl", Format: "messages", SHA256: "x", Bytes: 1},
 	})
 	s.append(stream, schema.SessionIngested, buildID, schema.SessionIngestedPayload{Skipped: []schema.Skipped{{Line: 7, Reason: "not JSON"}}})
@@ -136,7 +139,7 @@ func (s *scene) lose(buildID string) (string, lostIDs) {
 		Window: schema.Window{Hash: "h2", First: 4, Last: 5}, Truncated: true, Entries: []schema.ExtractedEntry{{}},
 		Rejected: []schema.RejectedItem{{Index: 1, Reason: "no title"}},
 	})
-	memory := schema.MemoryStream(s.scope.User, s.scope.Agent)
+	memory := schema.MemoryStream(s.User, s.Agent)
 	act := schema.Act{EntryID: "0123abcd-and-more"}
 	s.append(memory, schema.FactSkipped, buildID, schema.FactSkippedPayload{
 		Act: act, Skipped: schema.SkippedUnaligned, Detail: "it does not stand there", Content: "I prefer tabs",
@@ -144,10 +147,10 @@ func (s *scene) lose(buildID string) (string, lostIDs) {
 	s.append(memory, schema.FactSkipped, buildID, schema.FactSkippedPayload{
 		Act: act, Skipped: schema.SkippedDuplicate, Detail: "fact_1 says the same", Content: "I prefer tabs",
 	})
-	ids := lostIDs{task: schema.EntityID("task:" + s.session), entry: schema.DerivedID(s.session), note: schema.DerivedID("note", s.session)}
-	project := schema.ProjectStream(s.scope.Project)
+	ids := lostIDs{task: schema.EntityID("task:" + s.Stream()), entry: schema.DerivedID(s.Stream()), note: schema.DerivedID("note", s.Stream())}
+	project := schema.ProjectStream(s.Project)
 	created := s.append(project, schema.TaskCreated, buildID, schema.TaskCreatedPayload{
-		Act: act, TaskID: ids.task, CanonicalKey: "task:" + s.session, Title: "Write the report",
+		Act: act, TaskID: ids.task, CanonicalKey: "task:" + s.Stream(), Title: "Write the report",
 		Status: schema.TaskPending, Priority: schema.PriorityMedium,
 	})
 	s.append(project, schema.TaskTransitionRejected, buildID, schema.TaskTransitionRejectedPayload{
@@ -156,23 +159,23 @@ func (s *scene) lose(buildID string) (string, lostIDs) {
 	s.append(project, schema.TaskTransitionRejected, buildID, schema.TaskTransitionRejectedPayload{
 		Act: act, TaskID: ids.task, From: schema.TaskPending, Rejection: schema.RejectedSelfBlock, Blockers: []schema.Blocker{{Text: "the report"}},
 	})
-	for _, id := range []string{ids.entry, schema.DerivedID("fine", s.session)} {
+	for _, id := range []string{ids.entry, schema.DerivedID("fine", s.Stream())} {
 		s.append(stream, schema.EntryMaterialized, buildID, schema.EntryMaterializedPayload{Entry: schema.Entry{
-			ID: id, Type: schema.EntryFact, SessionID: s.session, Scope: s.scope, Title: "I prefer tabs", OccurredAt: at,
+			ID: id, Type: schema.EntryFact, SessionID: s.SessionID, Scope: s.Scope, Title: "I prefer tabs", OccurredAt: at,
 		}})
 	}
 	for id, title := range map[string]string{ids.note: "!!!", act.EntryID: "Write the report"} {
 		s.append(stream, schema.EntryMaterialized, buildID, schema.EntryMaterializedPayload{Entry: schema.Entry{
-			ID: id, Type: schema.EntryTaskNote, SessionID: s.session, Scope: s.scope, Title: title, OccurredAt: at,
+			ID: id, Type: schema.EntryTaskNote, SessionID: s.SessionID, Scope: s.Scope, Title: title, OccurredAt: at,
 		}})
 	}
 	s.append(project, schema.TaskObserved, buildID, schema.TaskObservedPayload{
-		Act: act, TaskID: ids.task, CanonicalKey: "task:" + s.session, Title: "Write the report", Method: "created",
+		Act: act, TaskID: ids.task, CanonicalKey: "task:" + s.Stream(), Title: "Write the report", Method: "created",
 	})
 	failed := func(kind, id, reason string, attempt int, permanent bool) schema.FailedVector {
 		return schema.FailedVector{
 			VectorItem: schema.VectorItem{Kind: kind, ID: id, EmbeddingVersion: spec.EmbeddingVersion},
-			Project:    s.scope.Project, EnqueuedAt: at, Attempt: attempt, Error: reason, Permanent: permanent,
+			Project:    s.Project, EnqueuedAt: at, Attempt: attempt, Error: reason, Permanent: permanent,
 		}
 	}
 	s.append(schema.VectorStream("c"), schema.VectorFailed, "", schema.VectorFailedPayload{Items: []schema.FailedVector{
@@ -180,7 +183,7 @@ func (s *scene) lose(buildID string) (string, lostIDs) {
 		failed(schema.ItemTaskTitle, fmt.Sprintf("%s/%d", ids.task, created.Seq), "weaviate is away", 3, false),
 	}})
 	s.append(stream, schema.BuildFinished, buildID, schema.BuildFinishedPayload{
-		BuildID: buildID, SessionID: s.session, Status: schema.BuildPartial, ExtractorID: "x",
+		BuildID: buildID, SessionID: s.SessionID, Status: schema.BuildPartial, ExtractorID: "x",
 	})
 	return buildID, ids
 }
