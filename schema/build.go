@@ -20,7 +20,7 @@ func BuildStatuses() []BuildStatus {
 	return []BuildStatus{BuildRunning, BuildSuccess, BuildPartial, BuildEmpty, BuildFailed}
 }
 
-// Completed reports whether the build did all there was to do for its content and extractor.
+// Completed reports whether the build came to its end.
 func (s BuildStatus) Completed() bool {
 	return s == BuildSuccess || s == BuildPartial || s == BuildEmpty
 }
@@ -62,10 +62,12 @@ type BuildStartedPayload struct {
 
 // BuildCounts is what a build did.
 type BuildCounts struct {
-	Messages       int `json:"messages"`
-	NewMessages    int `json:"new_messages"`
-	SkippedLines   int `json:"skipped_lines"`
-	Windows        int `json:"windows"`
+	Messages     int `json:"messages"`
+	NewMessages  int `json:"new_messages"`
+	SkippedLines int `json:"skipped_lines"`
+	Windows      int `json:"windows"`
+	// Quarantined counts the windows that have no whole answer: those put aside, and those whose answer
+	// broke off.
 	Quarantined    int `json:"quarantined"`
 	Entries        int `json:"entries"`
 	NewEntries     int `json:"new_entries"`

@@ -103,6 +103,14 @@ func (in ProcessSessionInput) Key() SessionKey {
 	return SessionKey{Scope: Scope{Project: in.Project, User: in.User, Agent: in.Agent}, SessionID: in.SessionID}
 }
 
+// Source is what the input says of its source, before anything of it is read.
+func (in ProcessSessionInput) Source() Source {
+	if in.URI == "" {
+		return Source{Format: FormatInline}
+	}
+	return Source{URI: in.URI, Format: in.Format}
+}
+
 // ProcessSessionResult is the result of process_session.
 type ProcessSessionResult struct {
 	SessionID string      `json:"session_id"`

@@ -7,9 +7,21 @@ type Source struct {
 	// URI is empty for inline messages.
 	URI    string `json:"uri,omitempty"`
 	Format string `json:"format"`
-	// SHA256 is the hex hash of the source's bytes as read, and Bytes their number.
+	// SHA256 is the hex hash of the source's bytes as read, and Bytes their number: empty and 0 where
+	// nothing of it was stored.
 	SHA256 string `json:"sha256"`
 	Bytes  int64  `json:"bytes"`
+}
+
+// FormatInline is the format of messages given in a workflow's input.
+const FormatInline = "inline"
+
+// String says where the session came from.
+func (s Source) String() string {
+	if s.URI == "" && s.Format == FormatInline {
+		return "inline messages"
+	}
+	return s.URI
 }
 
 // Scope says whose memory something is. Nothing is read across projects or users.
@@ -91,6 +103,9 @@ type Window struct {
 	// where it ends in Last, 0 for the end of the message.
 	ByteStart int `json:"byte_start,omitempty"`
 	ByteEnd   int `json:"byte_end,omitempty"`
+	// Asked is how many builds asked about the window before and got no whole answer: an extraction
+	// that is quarantined or truncated leaves its window to the next build.
+	Asked int `json:"asked,omitempty"`
 }
 
 // MemoryExtractedPayload is what was read out of the model's answer for one window.
@@ -106,7 +121,12 @@ type MemoryExtractedPayload struct {
 	Quarantined string `json:"quarantined,omitempty"`
 	// Truncated is true when the answer broke off after the entries read.
 	Truncated bool `json:"truncated,omitempty"`
+	// Usage is what the build's calls about the window took.
+	Usage Usage `json:"usage"`
 }
+
+// Answered reports whether the window has its whole answer, and is not to be asked about again.
+func (p MemoryExtractedPayload) Answered() bool { return p.Quarantined == "" && !p.Truncated }
 
 // EvidenceAlignedPayload is where the quotes of one memory_extracted event stand in the source.
 type EvidenceAlignedPayload struct {

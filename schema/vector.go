@@ -95,6 +95,8 @@ const (
 	DriftChanged = "changed"
 	// DriftStale: the item's content has changed since it was written.
 	DriftStale = "stale"
+	// DriftFailed: the item could not be written, and is tried again because a person asked for it.
+	DriftFailed = "failed"
 	// DriftUnknown: the item was never asked for under this embedding version.
 	DriftUnknown = "not_enqueued"
 )

@@ -102,11 +102,11 @@ func printBuild(w io.Writer, d build.Detail) error {
 	if r.Status == schema.BuildFailed {
 		say(&b, "failed at  %s: %s\n", r.FailedStep, r.Error)
 	}
-	say(&b, "source     %s (%s, %d bytes)\n", r.Source.URI, r.Source.Format, r.Source.Bytes)
+	say(&b, "source     %s\n", sourceText(r.Source))
 	say(&b, "made with  %s, %s, idris2 %s\n", r.ExtractorModel, r.EmbeddingVersion, r.IdrisVersion)
 	say(&b, "took       %s, from %s\n", took(r), when(r.StartedAt))
 	say(&b, "messages   %d, %d of them new; %d lines mended or left out\n", c.Messages, c.NewMessages, c.SkippedLines)
-	say(&b, "windows    %d, %d of them quarantined\n", c.Windows, c.Quarantined)
+	say(&b, "windows    %d, %d of them without a whole answer\n", c.Windows, c.Quarantined)
 	say(&b, "entries    %d, %d of them new, %d with aligned evidence; %d items rejected\n",
 		c.Entries, c.NewEntries, c.AlignedEntries, c.Rejected)
 	say(&b, "vectors    %d, %d failed\n", c.Indexed, c.IndexFailed)
@@ -130,11 +130,27 @@ func printBuild(w io.Writer, d build.Detail) error {
 	return printProblems(w, d)
 }
 
-// printProblems lists what was lost, item by item, with its reason.
+// sourceText says where a session came from and what was taken in of it.
+func sourceText(s schema.Source) string {
+	size := "nothing of it was stored"
+	if s.SHA256 != "" {
+		size = fmt.Sprintf("%d bytes", s.Bytes)
+	}
+	if s.Format != "" && s.Format != schema.FormatInline {
+		size = s.Format + ", " + size
+	}
+	return fmt.Sprintf("%s (%s)", s, size)
+}
+
+// printProblems lists what was lost, item by item, with its reason, and after those that have it in
+// common what can be done.
 func printProblems(w io.Writer, d build.Detail) error {
 	var b strings.Builder
-	for _, p := range d.Problems {
-		say(&b, "%s: %s\n", p.Where, oneLine(p.Reason, 200))
+	for i, p := range d.Problems {
+		say(&b, "%s: %s\n", oneLine(p.Where, 120), oneLine(p.Reason, 200))
+		if p.Retry != "" && (i+1 == len(d.Problems) || d.Problems[i+1].Retry != p.Retry) {
+			say(&b, "  -> %s\n", p.Retry)
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

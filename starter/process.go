@@ -430,6 +430,7 @@ func note(b *strings.Builder, j *job, alone bool) {
 			j.Result.SessionID, plural(c.SkippedLines, "line", "lines"), j.Result.BuildID)
 	}
 	if c.Quarantined > 0 {
-		say(b, "%s: the model's answers to %s could not be used\n", j.Result.SessionID, plural(c.Quarantined, "window", "windows"))
+		say(b, "%s: the model gave no whole answer to %s; process it again to ask again; see starter builds show %s\n",
+			j.Result.SessionID, plural(c.Quarantined, "window", "windows"), j.Result.BuildID)
 	}
 }

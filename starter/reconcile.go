@@ -32,9 +32,9 @@ func (a *app) reconcileCommand(*pflag.FlagSet) func(context.Context, []string) e
 			return fmt.Errorf("reconcile %s: %s", collection, failureText(err))
 		}
 		return a.print(report, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s: %s compared; %d to be written anew (%d missing, %d changed, %d stale, %d never enqueued); %s not known to the log\n",
+			_, err := fmt.Fprintf(w, "%s: %s compared; %d to be written anew (%d missing, %d changed, %d stale, %d never enqueued, %d failed before); %s not known to the log\n",
 				collection, plural(report.Checked, "item", "items"), report.Repaired(), report.Missing, report.Changed, report.Stale,
-				report.NotEnqueued, plural(report.Extra, "object", "objects"))
+				report.NotEnqueued, report.Failed, plural(report.Extra, "object", "objects"))
 			return err
 		})
 	}

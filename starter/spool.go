@@ -54,13 +54,14 @@ func (b *blankness) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// removeSpool removes what spool stored once every session of it is done.
+// removeSpool removes what spool stored once every session of it is done. What the model is to be asked
+// about again stays.
 func (a *app) removeSpool(path string, jobs []*job, detached bool) {
 	if path != "-" || detached {
 		return
 	}
 	for _, j := range jobs {
-		if !j.refused && !j.Result.Status.Completed() && j.Result.Status != schema.BuildUnchanged {
+		if j.Result.Counts.Quarantined > 0 || !j.refused && !j.Result.Status.Completed() && j.Result.Status != schema.BuildUnchanged {
 			return
 		}
 	}

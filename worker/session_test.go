@@ -180,7 +180,7 @@ func TestGrowingSession(t *testing.T) {
 func TestI2IngestAgain(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	rooms, err := transcript.NewActivities(b.Log)
+	rooms, err := transcript.NewActivities(b.Log, build.NewProjector(b.ClickHouse))
 	require.NoError(t, err)
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet)
@@ -214,19 +214,19 @@ func TestRefusedSessions(t *testing.T) {
 	b := newBench(t)
 	b.start(t)
 	dir := t.TempDir()
-	mine := b.input("mine", write(t, filepath.Join(dir, "s.jsonl"), said(1, "user", decision)))
-	b.process(t, mine)
-	theirs := mine
-	theirs.User = "somebody else"
-	gone := b.input("gone", "file:///no/such/file.jsonl")
+	path := filepath.Join(dir, "gone.jsonl")
+	gone := b.input("gone", "file://"+path)
+	gone.Format = "messages"
+	inline := b.input("inline", "")
+	inline.Messages = []schema.InlineMessage{{Role: "nobody", Content: decision}}
 	notes := b.input("notes", write(t, filepath.Join(dir, "notes.txt"), "nothing anybody said"))
 	for _, tt := range []struct {
 		in     schema.ProcessSessionInput
 		reason string
 	}{
-		{theirs, `ingest: session "mine" belongs to project`},
-		{gone, "/no/such/file.jsonl: no such file or directory"},
+		{gone, "gone.jsonl: no such file or directory"},
 		{notes, "ingest: "},
+		{inline, `role "nobody"`},
 	} {
 		_, err := b.try(t.Context(), tt.in)
 		require.ErrorContains(t, err, tt.reason)
@@ -235,9 +235,12 @@ func TestRefusedSessions(t *testing.T) {
 		require.Equal(t, schema.BuildFailed, runs[0].Status)
 		require.Equal(t, schema.StepIngest, runs[0].FailedStep)
 		require.NotEmpty(t, runs[0].Error)
+		require.Equal(t, tt.in.Source(), runs[0].Source, "what was to be read is known although it was not")
 	}
-	require.Len(t, b.requireProven(t, "mine"), 1)
-	require.Equal(t, schema.BuildSuccess, b.process(t, mine).Status, "the build after a failed one is a build")
+	gone.Format = ""
+	write(t, path, said(1, "user", decision))
+	require.Equal(t, schema.BuildSuccess, b.process(t, gone).Status, "the build after a failed one is a build")
+	require.Len(t, b.requireProven(t, "gone"), 1)
 }
 
 // No search finds what belongs to another project or user (I10).

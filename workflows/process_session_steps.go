@@ -45,12 +45,7 @@ func (p *processSession) ingest(ctx workflow.Context, s sessionState) (stategrap
 	return update, nil
 }
 
-func (p *processSession) source() string {
-	if p.input.URI != "" {
-		return p.input.URI
-	}
-	return "inline messages"
-}
+func (p *processSession) source() string { return p.input.Source().String() }
 
 // counted keeps the progress query up to date with what a step adds.
 func (p *processSession) counted(c schema.BuildCounts) schema.BuildCounts {
@@ -134,6 +129,6 @@ func (p *processSession) close(ctx workflow.Context, s sessionState, end schema.
 	b := sessionOpened.Get(s)
 	end.BuildID, end.SessionID, end.ExtractorID = b.BuildID, p.input.SessionID, b.Spec.Extractor.ID()
 	end.Counts, end.Usage, end.Metrics = sessionCounts.Get(s), sessionUsage.Get(s), p.metrics
-	in := build.CloseInput{Build: b, Finished: end, StartedAt: p.started, At: workflow.Now(ctx).UTC()}
+	in := build.CloseInput{Build: b, Source: p.input.Source(), Finished: end, StartedAt: p.started, At: workflow.Now(ctx).UTC()}
 	return workflow.ExecuteActivity(storeWork(ctx, string(end.Status)), builds.CloseBuild, in).Get(ctx, nil)
 }

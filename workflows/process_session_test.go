@@ -2,7 +2,6 @@ package workflows_test
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -107,6 +106,15 @@ func TestProcessSession(t *testing.T) {
 			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Quarantined: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, Indexed: 1},
 		},
 		{
+			name: "taken up: what the build recorded before it broke off counts",
+			change: func(r *rooms) {
+				r.opened.First = false
+				r.recordedBefore = llm.RecordResult{Windows: 2, Entries: 3, Rejected: 1, Quarantined: 1, Truncated: 1, Usage: schema.Usage{Calls: 4}}
+			},
+			order: steps, status: schema.BuildPartial,
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 3, Quarantined: 2, Rejected: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, Indexed: 1},
+		},
+		{
 			name:   "partial: a vector failed",
 			change: func(r *rooms) { r.indexed.Indexed, r.indexed.Failed = 0, 1 },
 			order:  steps, status: schema.BuildPartial,
@@ -129,6 +137,11 @@ func TestProcessSession(t *testing.T) {
 				require.Len(t, closed, 1)
 				require.Equal(t, tt.status, closed[0].Finished.Status)
 				require.Equal(t, tt.counts, closed[0].Finished.Counts)
+				require.Equal(t, schema.Source{URI: sessionInput().URI}, closed[0].Source)
+				require.Equal(t, r.recordedBefore.Usage.Calls+r.windows, result.Usage.Calls)
+			}
+			for _, plan := range inputsOf[llm.PlanInput](r, "PlanWindows") {
+				require.Equal(t, r.opened.BuildID, plan.BuildID)
 			}
 		})
 	}
@@ -244,132 +257,6 @@ func TestProcessSessionRefusesInput(t *testing.T) {
 			require.Empty(t, r.order())
 		})
 	}
-}
-
-// A window whose answer can't be read is asked about once more, with the reason, and then put aside:
-// the others become memory, and the build is partial.
-func TestProcessSessionQuarantine(t *testing.T) {
-	t.Parallel()
-	r := newRooms()
-	r.windows = 3
-	var asked []llm.ExtractInput
-	r.answer = func(in llm.ExtractInput) (llm.ExtractResult, error) {
-		result := llm.ExtractResult{Key: fmt.Sprintf("key-%d%s", in.Window.First, in.RepairOf), Usage: schema.Usage{Calls: 1}}
-		if in.Window.First == 10 {
-			asked = append(asked, in)
-			result.Unreadable = fmt.Sprintf("no JSON (%d)", len(asked))
-		}
-		return result, nil
-	}
-	result, err := process(t, r, sessionInput())
-	require.NoError(t, err)
-	require.Equal(t, schema.BuildPartial, result.Status)
-	require.Equal(t, 3, result.Counts.Windows)
-	require.Equal(t, 1, result.Counts.Quarantined)
-	require.Equal(t, 4, result.Usage.Calls)
-
-	require.Len(t, asked, 2)
-	require.Empty(t, asked[0].RepairOf)
-	require.Equal(t, "key-10", asked[1].RepairOf)
-	require.Equal(t, "no JSON (1)", asked[1].Reason)
-	require.Len(t, r.recorded, 3)
-	require.Equal(t, []string{"key-10", "key-10key-10"}, r.recorded[1].Keys)
-	require.Equal(t, "no JSON (2)", r.recorded[1].Quarantined)
-	require.Empty(t, r.recorded[0].Quarantined)
-	require.Empty(t, r.recorded[2].Quarantined)
-}
-
-func TestProcessSessionRepair(t *testing.T) {
-	t.Parallel()
-	r := newRooms()
-	r.answer = func(in llm.ExtractInput) (llm.ExtractResult, error) {
-		if in.RepairOf != "" {
-			return llm.ExtractResult{Key: "second"}, nil
-		}
-		return llm.ExtractResult{Key: "first", Unreadable: "no JSON"}, nil
-	}
-	result, err := process(t, r, sessionInput())
-	require.NoError(t, err)
-	require.Equal(t, schema.BuildSuccess, result.Status)
-	require.Equal(t, []string{"first", "second"}, r.recorded[0].Keys)
-	require.Empty(t, r.recorded[0].Quarantined)
-}
-
-// What the model refuses to answer is put aside; it is not asked again in other words.
-func TestProcessSessionRefusedWindow(t *testing.T) {
-	t.Parallel()
-	for name, answer := range map[string]func(llm.ExtractInput) (llm.ExtractResult, error){
-		"blocked": func(llm.ExtractInput) (llm.ExtractResult, error) {
-			return llm.ExtractResult{Refused: "gemini: blocked: SAFETY"}, nil
-		},
-		"useless after every retry": func(llm.ExtractInput) (llm.ExtractResult, error) {
-			return llm.ExtractResult{}, temporal.NewNonRetryableApplicationError("gemini: blocked: SAFETY", schema.ErrorModelRejected, nil)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := newRooms()
-			r.answer = answer
-			result, err := process(t, r, sessionInput())
-			require.NoError(t, err)
-			require.Equal(t, schema.BuildPartial, result.Status)
-			require.Equal(t, "gemini: blocked: SAFETY", r.recorded[0].Quarantined)
-			require.Equal(t, 1, count(r.order(), "ExtractWindow"))
-		})
-	}
-}
-
-// A session of more windows than one plan holds is planned, asked about and recorded page by page,
-// in order, a few windows at a time, and no payload grows with it.
-func TestProcessSessionPages(t *testing.T) {
-	t.Parallel()
-	r := newRooms()
-	r.windows = 230
-	var mu sync.Mutex
-	running, most := 0, 0
-	r.before = func(_ context.Context, name string) {
-		if name != "ExtractWindow" {
-			return
-		}
-		mu.Lock()
-		running++
-		most = max(most, running)
-		mu.Unlock()
-		time.Sleep(time.Millisecond) // So that calls overlap.
-		mu.Lock()
-		running--
-		mu.Unlock()
-	}
-	result, err := process(t, r, sessionInput())
-	require.NoError(t, err)
-	require.Equal(t, 230, result.Counts.Windows)
-	require.Equal(t, 230, result.Usage.Calls)
-	require.Equal(t, 3, count(r.order(), "PlanWindows"))
-	require.Equal(t, 3, count(r.order(), "RecordExtraction"))
-	require.Len(t, r.recorded, 230)
-	for i, w := range r.recorded {
-		require.Equal(t, 10*i, w.Window.First)
-		require.Equal(t, []string{"key-of-" + w.Window.Hash}, w.Keys)
-	}
-	require.GreaterOrEqual(t, most, 2)
-	require.LessOrEqual(t, most, 4)
-	t.Logf("largest payload of a plan of 100 windows: %d bytes", r.largest)
-}
-
-// A failed window does not hide what the others in flight did, and ends the step.
-func TestProcessSessionWindowFails(t *testing.T) {
-	t.Parallel()
-	r := newRooms()
-	r.windows = 8
-	r.answer = func(in llm.ExtractInput) (llm.ExtractResult, error) {
-		if in.Window.First == 20 {
-			return llm.ExtractResult{}, temporal.NewNonRetryableApplicationError("key refused", schema.ErrorModelRefused, nil)
-		}
-		return llm.ExtractResult{Key: "k"}, nil
-	}
-	_, err := process(t, r, sessionInput())
-	require.ErrorContains(t, err, "extract: key refused")
-	require.Empty(t, r.recorded)
 }
 
 // The store may be away for a while: the step is tried again and the build ends as if nothing had been.

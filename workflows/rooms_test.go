@@ -25,17 +25,21 @@ import (
 // rooms stands in for the activities of every room, under their names: what a room would return is
 // set by the test, and what it was given is kept.
 type rooms struct {
-	opened       build.Opened
-	ingested     transcript.IngestResult
-	windows      int
-	answer       func(in llm.ExtractInput) (llm.ExtractResult, error)
-	record       llm.RecordResult
-	aligned      evidence.AlignResult
-	materialized entry.MaterializeResult
-	resolved     task.Result
-	learned      fact.Result
-	indexed      vector.SessionResult
-	pending      []vector.Result
+	opened   build.Opened
+	ingested transcript.IngestResult
+	windows  int
+	// asked is how often the windows were asked about before.
+	asked  int
+	answer func(in llm.ExtractInput) (llm.ExtractResult, error)
+	record llm.RecordResult
+	// recordedBefore is what earlier attempts of the build recorded.
+	recordedBefore llm.RecordResult
+	aligned        evidence.AlignResult
+	materialized   entry.MaterializeResult
+	resolved       task.Result
+	learned        fact.Result
+	indexed        vector.SessionResult
+	pending        []vector.Result
 	// fail is the error of an activity by its name; before is called before it returns.
 	fail   map[string]error
 	before func(ctx context.Context, name string)
@@ -153,19 +157,26 @@ func (r *rooms) IngestSession(ctx context.Context, in transcript.IngestInput) (t
 	return called(ctx, r, "IngestSession", in, func() (transcript.IngestResult, error) { return r.ingested, nil })
 }
 
-// PlanWindows plans 100 windows at a time, as the real one does.
+// PlanWindows plans 32 windows at a time, as the real one does.
 func (r *rooms) PlanWindows(ctx context.Context, in llm.PlanInput) (llm.PlanResult, error) {
 	return called(ctx, r, "PlanWindows", in, func() (llm.PlanResult, error) {
 		from := len(r.recorded)
-		to := min(from+100, r.windows)
-		plan := llm.PlanResult{More: to < r.windows}
+		to := min(from+32, r.windows)
+		plan := llm.PlanResult{More: to < r.windows, Recorded: r.recordedSoFar()}
 		for i := from; i < to; i++ {
 			plan.Windows = append(plan.Windows, schema.Window{
-				Hash: schema.HashText(fmt.Sprint(i)), First: 10 * i, Last: 10*i + 9, ByteStart: 1 << 20, ByteEnd: 1<<20 + 1<<15,
+				Hash: schema.HashText(fmt.Sprint(i)), First: 10 * i, Last: 10*i + 9, ByteStart: 1 << 20, ByteEnd: 1<<20 + 1<<15, Asked: r.asked,
 			})
 		}
 		return plan, nil
 	})
+}
+
+// recordedSoFar is what the build recorded, in this attempt and in those before.
+func (r *rooms) recordedSoFar() llm.RecordResult {
+	sum := r.recordedBefore
+	sum.Windows += len(r.recorded)
+	return sum
 }
 
 func (r *rooms) ExtractWindow(ctx context.Context, in llm.ExtractInput) (llm.ExtractResult, error) {
@@ -176,7 +187,9 @@ func (r *rooms) RecordExtraction(ctx context.Context, in llm.RecordInput) (llm.R
 	return called(ctx, r, "RecordExtraction", in, func() (llm.RecordResult, error) {
 		r.recorded = append(r.recorded, in.Windows...)
 		result := r.record
+		result.Windows = len(in.Windows)
 		for _, w := range in.Windows {
+			result.Usage.Add(w.Usage)
 			if w.Quarantined != "" {
 				result.Quarantined++
 			}

@@ -67,7 +67,9 @@ func (a *Activities) OpenBuild(ctx context.Context, in OpenInput) (Opened, error
 
 // CloseInput is how a build ended.
 type CloseInput struct {
-	Build    Opened                      `json:"build"`
+	Build Opened `json:"build"`
+	// Source is what is known of the source where it could not be read: its URI and the format given.
+	Source   schema.Source               `json:"source"`
 	Finished schema.BuildFinishedPayload `json:"finished"`
 	// StartedAt and At are the workflow's times of its start and of now.
 	StartedAt time.Time `json:"started_at"`
@@ -84,7 +86,8 @@ func (a *Activities) CloseBuild(ctx context.Context, in CloseInput) error {
 
 func (a *Activities) close(ctx context.Context, in CloseInput) error {
 	started, err := StartedEvent(schema.BuildStartedPayload{
-		BuildID: in.Build.BuildID, SessionKey: in.Build.SessionKey, Ordinal: in.Build.Ordinal, Spec: in.Build.Spec,
+		BuildID: in.Build.BuildID, SessionKey: in.Build.SessionKey, Ordinal: in.Build.Ordinal,
+		Source: in.Source, Spec: in.Build.Spec,
 	}, in.StartedAt)
 	if err != nil {
 		return err

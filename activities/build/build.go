@@ -25,9 +25,11 @@ type Last struct {
 	Finished *schema.BuildFinishedPayload
 }
 
-// Completed reports whether the latest build did all there was to do, with that extractor.
+// Completed reports whether the latest build did all there was to do, with that extractor. A window
+// without a whole answer is left to do: each build asks about those of the builds before it.
 func (l Last) Completed(extractorID string) bool {
-	return l.Finished != nil && l.Finished.Status.Completed() && l.Finished.ExtractorID == extractorID
+	return l.Finished != nil && l.Finished.Status.Completed() && l.Finished.Counts.Quarantined == 0 &&
+		l.Finished.ExtractorID == extractorID
 }
 
 // NextOrdinal is that of the build to run now: a build that broke off is taken up again.

@@ -38,6 +38,12 @@ func TestNextOrdinal(t *testing.T) {
 		"failed":    {build.Last{Started: started, Finished: finished(schema.BuildFailed, id)}, 4, false},
 		"succeeded": {build.Last{Started: started, Finished: finished(schema.BuildSuccess, id)}, 4, true},
 		"empty":     {build.Last{Started: started, Finished: finished(schema.BuildEmpty, id)}, 4, true},
+		"a window without a whole answer": {build.Last{Started: started, Finished: &schema.BuildFinishedPayload{
+			Status: schema.BuildPartial, ExtractorID: id, Counts: schema.BuildCounts{Quarantined: 1},
+		}}, 4, false},
+		"a vector that failed": {build.Last{Started: started, Finished: &schema.BuildFinishedPayload{
+			Status: schema.BuildPartial, ExtractorID: id, Counts: schema.BuildCounts{IndexFailed: 1},
+		}}, 4, true},
 		"another extractor": {build.Last{
 			Started: started, Finished: finished(schema.BuildSuccess, "other"),
 		}, 4, false},
@@ -85,7 +91,9 @@ func TestI4Builds(t *testing.T) {
 	require.Equal(t, "no luck", failed.Error)
 	require.Equal(t, "rules/rules-v2", failed.ExtractorModel)
 	require.Len(t, failed.Metrics, 2)
-	require.Equal(t, []build.Problem{{Where: "line 7", Reason: "not JSON"}}, failed.Problems)
+	require.Equal(t, []build.Problem{{
+		Kind: build.ProblemLine, Where: "line 7", Reason: "not JSON", Retry: "mend the source where it matters, and process it again",
+	}}, failed.Problems)
 	_, err = build.Show(ctx, conn, "nosuch")
 	require.ErrorIs(t, err, build.ErrNotFound)
 

@@ -38,12 +38,6 @@ type Run struct {
 	Usage               schema.Usage       `json:"usage"`
 }
 
-// Problem is something of a build's input that did not become memory, and why.
-type Problem struct {
-	Where  string `json:"where"`
-	Reason string `json:"reason"`
-}
-
 // Detail is a build with its steps and problems.
 type Detail struct {
 	Run
@@ -88,7 +82,7 @@ func Show(ctx context.Context, conn driver.Conn, id string) (Detail, error) {
 	if d.Metrics, err = readMetrics(ctx, conn, d.BuildID); err != nil {
 		return Detail{}, err
 	}
-	d.Problems, err = readProblems(ctx, conn, d.SessionKey, d.BuildID)
+	d.Problems, err = readProblems(ctx, conn, d.Run)
 	return d, err
 }
 
@@ -133,52 +127,4 @@ func readMetrics(ctx context.Context, conn driver.Conn, buildID string) ([]schem
 		return nil, fmt.Errorf("read metrics of build %q: %w", buildID, err)
 	}
 	return out, nil
-}
-
-// readProblems collects what the build's events say was skipped, rejected or quarantined.
-func readProblems(ctx context.Context, conn driver.Conn, session schema.SessionKey, buildID string) ([]Problem, error) {
-	out := []Problem{}
-	err := table.Query(ctx, conn, func(rows driver.Rows) error {
-		var eventType, payload string
-		if err := rows.Scan(&eventType, &payload); err != nil {
-			return err
-		}
-		found, err := problems(eventType, []byte(payload))
-		if err != nil {
-			return fmt.Errorf("decode %s of build %q: %w", eventType, buildID, err)
-		}
-		out = append(out, found...)
-		return nil
-	}, `SELECT event_type, payload_json FROM events
-		WHERE stream = ? AND build_id = ? AND event_type IN (?, ?) ORDER BY seq`,
-		session.Stream(), buildID, schema.SessionIngested, schema.MemoryExtracted)
-	if err != nil {
-		return nil, fmt.Errorf("read problems of build %q: %w", buildID, err)
-	}
-	return out, nil
-}
-
-func problems(eventType string, payload []byte) ([]Problem, error) {
-	var out []Problem
-	if eventType == schema.SessionIngested {
-		var p schema.SessionIngestedPayload
-		err := json.Unmarshal(payload, &p)
-		for _, s := range p.Skipped {
-			out = append(out, Problem{fmt.Sprintf("line %d", s.Line), s.Reason})
-		}
-		return out, err
-	}
-	var p schema.MemoryExtractedPayload
-	err := json.Unmarshal(payload, &p)
-	window := fmt.Sprintf("messages %d to %d", p.Window.First, p.Window.Last)
-	if p.Quarantined != "" {
-		out = append(out, Problem{window, "quarantined: " + p.Quarantined})
-	}
-	if p.Truncated {
-		out = append(out, Problem{window, "the answer broke off"})
-	}
-	for _, r := range p.Rejected {
-		out = append(out, Problem{fmt.Sprintf("%s, item %d", window, r.Index), "rejected: " + r.Reason})
-	}
-	return out, err
 }

@@ -13,9 +13,6 @@ import (
 	"axiommind/schema"
 )
 
-// maxPlanned is how many windows one plan holds, so that it stays a small payload.
-const maxPlanned = 100
-
 // Activities extracts memories from sessions with one model.
 type Activities struct {
 	log         *eventlog.Store
@@ -45,49 +42,6 @@ func ExtractorOf(id ModelIdentity) schema.Extractor {
 		Provider: id.Provider, Model: id.Model, PromptVersion: PromptVersion, PromptHash: PromptHash()[:16],
 		SchemaVersion: schema.SchemaVersion,
 	}
-}
-
-// PlanInput says what to extract, and with what.
-type PlanInput struct {
-	schema.SessionKey
-	Extractor schema.Extractor `json:"extractor"`
-}
-
-// PlanResult holds the next windows to extract, in order; More is true when others follow them.
-type PlanResult struct {
-	Windows []schema.Window `json:"windows"`
-	More    bool            `json:"more"`
-}
-
-// PlanWindows cuts what of the session the extractor has not seen yet into windows.
-func (a *Activities) PlanWindows(ctx context.Context, in PlanInput) (PlanResult, error) {
-	return border.Run(ctx, in, a.plan)
-}
-
-func (a *Activities) plan(ctx context.Context, in PlanInput) (PlanResult, error) {
-	if err := a.sameExtractor(in.Extractor); err != nil {
-		return PlanResult{}, err
-	}
-	logged, err := transcript.ReadLogged(ctx, a.log, in.SessionKey)
-	if err != nil {
-		return PlanResult{}, err
-	}
-	var from frontier
-	options := eventlog.StreamOptions{Types: []string{schema.MemoryExtracted}}
-	for event, err := range a.log.Stream(ctx, in.Stream(), options) {
-		if err != nil {
-			return PlanResult{}, fmt.Errorf("read extractions of session %q: %w", in.SessionID, err)
-		}
-		var p schema.MemoryExtractedPayload
-		if err := json.Unmarshal(event.Payload, &p); err != nil {
-			return PlanResult{}, fmt.Errorf("decode event %q: %w", event.ID, err)
-		}
-		if p.Extractor == in.Extractor {
-			from = from.after(p.Window)
-		}
-	}
-	windows, more := planWindows(logged.Messages, from, in.Extractor.Tools, a.windowBytes, maxPlanned)
-	return PlanResult{Windows: windows, More: more}, nil
 }
 
 // sameExtractor refuses to go on with a build that another model, prompt or schema began.
@@ -123,8 +77,8 @@ type ExtractResult struct {
 	Usage   schema.Usage `json:"usage"`
 }
 
-// ExtractWindow asks the model about one window, at most once ever: the answer is stored as it came, under
-// the hash of all that was asked, before it is read.
+// ExtractWindow asks the model about one window, once for each of its Asked numbers: the answer is stored as
+// it came, under the hash of all that was asked, before it is read.
 func (a *Activities) ExtractWindow(ctx context.Context, in ExtractInput) (ExtractResult, error) {
 	return border.Run(ctx, in, a.extract)
 }
@@ -138,7 +92,17 @@ func (a *Activities) extract(ctx context.Context, in ExtractInput) (ExtractResul
 		return ExtractResult{}, err
 	}
 	request := ExtractionRequest(windowMessages(logged.Messages, in.Window, in.Extractor.Tools), a.params)
-	key := Key(a.model.Identity(), PromptHash(), a.params, in.Window.Hash)
+	key := Key(a.model.Identity(), PromptHash(), a.params, in.Window)
+	if in.Window.Asked > 0 {
+		kept, err := a.kept(ctx, in.SessionKey, in.Extractor, in.Window)
+		if err != nil {
+			return ExtractResult{}, err
+		}
+		if len(kept) > 0 {
+			request = RestRequest(request, kept)
+			key = schema.HashParts(key, "rest", request.Prompt)
+		}
+	}
 	if in.RepairOf != "" {
 		key = schema.HashParts(key, "repair")
 		answer, err := a.stored(ctx, in.RepairOf)

@@ -150,7 +150,9 @@ func TestKeyTellsApartWhatChangesAnAnswer(t *testing.T) {
 	t.Parallel()
 	zero, one := 0.0, 1.0
 	id := ModelIdentity{"gemini", "m"}
-	window := WindowHash(testWindow())
+	window := schema.Window{Hash: WindowHash(testWindow())}
+	again := window
+	again.Asked = 1
 	other := testWindow()
 	other[0].Index = 8
 	keys := []string{
@@ -161,7 +163,8 @@ func TestKeyTellsApartWhatChangesAnAnswer(t *testing.T) {
 		Key(id, PromptHash(), Params{Temperature: &zero}, window),
 		Key(id, PromptHash(), Params{Temperature: &one}, window),
 		Key(id, PromptHash(), Params{MaxOutputTokens: 1}, window),
-		Key(id, PromptHash(), Params{}, WindowHash(other)),
+		Key(id, PromptHash(), Params{}, schema.Window{Hash: WindowHash(other)}),
+		Key(id, PromptHash(), Params{}, again),
 	}
 	seen := map[string]bool{}
 	for _, k := range keys {
@@ -170,7 +173,7 @@ func TestKeyTellsApartWhatChangesAnAnswer(t *testing.T) {
 		seen[k] = true
 	}
 	alsoZero := 0.0
-	require.Equal(t, keys[4], Key(id, PromptHash(), Params{Temperature: &alsoZero}, WindowHash(testWindow())))
+	require.Equal(t, keys[4], Key(id, PromptHash(), Params{Temperature: &alsoZero}, window))
 }
 
 func TestPromptNamesWhatTheSchemaKnows(t *testing.T) {

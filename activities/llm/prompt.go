@@ -4,13 +4,14 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"axiommind/schema"
 )
 
 // PromptVersion names the extraction prompt. It changes with every change of its wording.
-const PromptVersion = "extract-v2"
+const PromptVersion = "extract-v3"
 
 // maxRepairAnswer bounds how much of an unreadable answer is shown to the model again, in bytes.
 const maxRepairAnswer = 16 << 10
@@ -21,10 +22,13 @@ var extractPrompt string
 //go:embed prompts/repair.txt
 var repairPrompt string
 
+//go:embed prompts/rest.txt
+var restPrompt string
+
 // PromptHash returns the hex SHA-256 of the prompts and of the schema of the answer: everything
 // sent to a model besides the window.
 func PromptHash() string {
-	return schema.HashParts(PromptVersion, extractPrompt, repairPrompt, schema.SchemaVersion,
+	return schema.HashParts(PromptVersion, extractPrompt, repairPrompt, restPrompt, schema.SchemaVersion,
 		string(schema.ExtractionSchema))
 }
 
@@ -58,6 +62,23 @@ func RepairRequest(req Request, answer, reason string) Request {
 	return req
 }
 
+// RestRequest asks for what an answer that broke off has left out. What was kept of it is shown, so that
+// the next answer does not break off at the same place.
+func RestRequest(req Request, kept []schema.ExtractedEntry) Request {
+	var b strings.Builder
+	b.WriteString(req.Prompt)
+	b.WriteString("\n")
+	b.WriteString(restPrompt)
+	for _, e := range kept {
+		writeLine(&b, struct {
+			Type  schema.EntryType `json:"type"`
+			Title string           `json:"title"`
+		}{e.Type, e.Title})
+	}
+	req.Prompt = b.String()
+	return req
+}
+
 // RenderWindow renders messages as one JSON object a line. JSON's own escaping keeps a text from
 // breaking out of its line, whatever it holds, and gives quotes the form they are answered in.
 func RenderWindow(window []schema.Message) string {
@@ -87,9 +108,9 @@ func writeLine(b *strings.Builder, v any) {
 func WindowHash(window []schema.Message) string { return schema.HashText(RenderWindow(window)) }
 
 // Key returns the key under which the raw answer to an extraction is stored. The same model asked
-// the same with the same settings has the same key.
-func Key(id ModelIdentity, promptHash string, params Params, windowHash string) string {
+// the same with the same settings has the same key; asked once more about the window it has another.
+func Key(id ModelIdentity, promptHash string, params Params, window schema.Window) string {
 	// Params marshals in field order, so equal settings give equal text.
 	settings, _ := json.Marshal(params)
-	return schema.HashParts("model", id.Provider, id.Model, promptHash, string(settings), windowHash)
+	return schema.HashParts("model", id.Provider, id.Model, promptHash, string(settings), window.Hash, strconv.Itoa(window.Asked))
 }

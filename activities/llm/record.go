@@ -4,18 +4,20 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"axiommind/activities/border"
 	"axiommind/schema"
 )
 
-// AnsweredWindow is a window, the keys of the answers to it, the last of which counts, and why
-// there is none, if so.
+// AnsweredWindow is a window, the keys of the answers to it, the last of which counts, why there is none,
+// if so, and what the asking took.
 type AnsweredWindow struct {
 	Window      schema.Window `json:"window"`
 	Keys        []string      `json:"keys,omitempty"`
 	Quarantined string        `json:"quarantined,omitempty"`
+	Usage       schema.Usage  `json:"usage"`
 }
 
 // RecordInput holds the windows of one plan, in its order.
@@ -29,10 +31,35 @@ type RecordInput struct {
 
 // RecordResult counts what was read.
 type RecordResult struct {
-	Entries     int `json:"entries"`
-	Rejected    int `json:"rejected"`
-	Quarantined int `json:"quarantined"`
-	Truncated   int `json:"truncated"`
+	Windows     int          `json:"windows"`
+	Entries     int          `json:"entries"`
+	Rejected    int          `json:"rejected"`
+	Quarantined int          `json:"quarantined"`
+	Truncated   int          `json:"truncated"`
+	Usage       schema.Usage `json:"usage"`
+}
+
+// Add adds v to r.
+func (r *RecordResult) Add(v RecordResult) {
+	r.Windows += v.Windows
+	r.Entries += v.Entries
+	r.Rejected += v.Rejected
+	r.Quarantined += v.Quarantined
+	r.Truncated += v.Truncated
+	r.Usage.Add(v.Usage)
+}
+
+func (r *RecordResult) count(p schema.MemoryExtractedPayload) {
+	r.Windows++
+	r.Entries += len(p.Entries)
+	r.Rejected += len(p.Rejected)
+	if p.Quarantined != "" {
+		r.Quarantined++
+	}
+	if p.Truncated {
+		r.Truncated++
+	}
+	r.Usage.Add(p.Usage)
 }
 
 // RecordExtraction reads the stored answers and appends what they say, one event for each window.
@@ -46,21 +73,14 @@ func (a *Activities) record(ctx context.Context, in RecordInput) (RecordResult, 
 	for _, w := range in.Windows {
 		p := schema.MemoryExtractedPayload{
 			SessionID: in.SessionID, Window: w.Window, Extractor: in.Extractor, ResponseKeys: w.Keys,
-			Entries: []schema.ExtractedEntry{}, Quarantined: w.Quarantined,
+			Entries: []schema.ExtractedEntry{}, Quarantined: w.Quarantined, Usage: w.Usage,
 		}
 		if w.Quarantined == "" {
-			if err := a.readInto(ctx, &p); err != nil {
+			if err := a.readInto(ctx, in.SessionKey, &p); err != nil {
 				return RecordResult{}, err
 			}
 		}
-		result.Entries += len(p.Entries)
-		result.Rejected += len(p.Rejected)
-		if p.Quarantined != "" {
-			result.Quarantined++
-		}
-		if p.Truncated {
-			result.Truncated++
-		}
+		result.count(p)
 		payload, err := json.Marshal(p)
 		if err != nil {
 			return RecordResult{}, fmt.Errorf("encode extraction of session %q: %w", in.SessionID, err)
@@ -69,7 +89,7 @@ func (a *Activities) record(ctx context.Context, in RecordInput) (RecordResult, 
 			Type: schema.MemoryExtracted, TS: in.At, Actor: in.Extractor.Provider + "/" + in.Extractor.Model,
 			SessionID: in.SessionID, Project: in.Project, BuildID: in.BuildID, Payload: payload,
 			DedupeKey: "memory_extracted/" + schema.HashParts(in.Stream(), in.Extractor.ID(), w.Window.Hash,
-				fmt.Sprint(w.Window.First, w.Window.ByteStart)),
+				fmt.Sprint(w.Window.First, w.Window.ByteStart, w.Window.Asked)),
 		})
 	}
 	if len(events) == 0 {
@@ -80,7 +100,7 @@ func (a *Activities) record(ctx context.Context, in RecordInput) (RecordResult, 
 }
 
 // readInto reads the last answer. One that the reader cannot read any more is quarantined.
-func (a *Activities) readInto(ctx context.Context, p *schema.MemoryExtractedPayload) error {
+func (a *Activities) readInto(ctx context.Context, key schema.SessionKey, p *schema.MemoryExtractedPayload) error {
 	if len(p.ResponseKeys) == 0 {
 		return fmt.Errorf("record extraction of session %q: window %d to %d has no answer", p.SessionID, p.Window.First, p.Window.Last)
 	}
@@ -94,6 +114,49 @@ func (a *Activities) readInto(ctx context.Context, p *schema.MemoryExtractedPayl
 		return nil //nolint:nilerr // the event says it
 	}
 	p.Rejected, p.Truncated = read.Rejected, read.Truncated
-	p.Entries = append(p.Entries, read.Entries...)
+	if p.Window.Asked == 0 {
+		p.Entries = append(p.Entries, read.Entries...)
+		return nil
+	}
+	kept, err := a.kept(ctx, key, p.Extractor, p.Window)
+	if err != nil {
+		return err
+	}
+	return addRest(p, kept, read.Entries)
+}
+
+// addRest adds those of the entries that were not kept of an earlier answer. An entry of the same type
+// with the same quotes is the same memory: under the same title it is dropped, under another it is
+// rejected, so that it can be seen.
+func addRest(p *schema.MemoryExtractedPayload, kept, read []schema.ExtractedEntry) error {
+	titles := map[string][]string{}
+	for _, e := range kept {
+		titles[proofOf(e)] = append(titles[proofOf(e)], e.Title)
+	}
+	for i, e := range read {
+		earlier := titles[proofOf(e)]
+		switch {
+		case len(earlier) == 0:
+			p.Entries = append(p.Entries, e)
+		case !slices.Contains(earlier, e.Title):
+			raw, err := json.Marshal(e)
+			if err != nil {
+				return fmt.Errorf("encode item %d: %w", i, err)
+			}
+			p.Rejected = append(p.Rejected, schema.RejectedItem{
+				Index: i, Reason: fmt.Sprintf("an earlier answer gave %q with the same quotes", earlier[0]), Raw: raw,
+			})
+		}
+	}
 	return nil
+}
+
+// proofOf names an entry's type and the quotes that prove it, in any order.
+func proofOf(e schema.ExtractedEntry) string {
+	quotes := make([]string, len(e.Evidence))
+	for i, q := range e.Evidence {
+		quotes[i] = schema.HashParts(fmt.Sprint(q.MessageIndex), q.Quote)
+	}
+	slices.Sort(quotes)
+	return schema.HashParts(append(quotes, string(e.Type))...)
 }

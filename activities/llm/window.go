@@ -20,6 +20,13 @@ func (f frontier) after(w schema.Window) frontier {
 	return frontier{w.Last + 1, 0}
 }
 
+func (f frontier) furthest(g frontier) frontier {
+	if g.message > f.message || g.message == f.message && g.offset > f.offset {
+		return g
+	}
+	return f
+}
+
 // planWindows cuts what lies beyond the frontier into windows of at most size bytes of text, on
 // message borders, and returns the first limit of them. Only a message that is longer than a window
 // is cut, at a line's end where there is one.

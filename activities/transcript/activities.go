@@ -14,14 +14,18 @@ import (
 )
 
 // Activities reads sessions into the event log.
-type Activities struct{ log *eventlog.Store }
+type Activities struct {
+	log    *eventlog.Store
+	builds *build.Projector
+}
 
-// NewActivities returns the room's activities over the log.
-func NewActivities(log *eventlog.Store) (*Activities, error) {
-	if log == nil {
-		return nil, errors.New("transcript activities: no event log")
+// NewActivities returns the room's activities over the log. The projector shows builds as soon as they
+// have begun.
+func NewActivities(log *eventlog.Store, builds *build.Projector) (*Activities, error) {
+	if log == nil || builds == nil {
+		return nil, errors.New("transcript activities: an event log and the projector of builds are needed")
 	}
-	return &Activities{log: log}, nil
+	return &Activities{log: log, builds: builds}, nil
 }
 
 // IdentifySession returns the id of the input's only session. A source of several sessions is an error
@@ -76,7 +80,7 @@ type IngestResult struct {
 }
 
 // IngestSession reads the source and appends the messages that the log does not know, after the event that
-// opens the build.
+// opens the build. From then on the build can be seen to run.
 func (a *Activities) IngestSession(ctx context.Context, in IngestInput) (IngestResult, error) {
 	return border.Run(ctx, in, a.ingest)
 }
@@ -119,8 +123,13 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 	if err != nil {
 		return IngestResult{}, err
 	}
-	_, err = a.log.AppendAll(ctx, key.Stream(), append([]schema.Event{started}, events...))
-	return result, err
+	appended, err := a.log.AppendAll(ctx, key.Stream(), append([]schema.Event{started}, events...))
+	if err != nil {
+		return IngestResult{}, err
+	}
+	// The session's projections wait for all that the model has to say. The build's row costs one request
+	// here, and is the one that they will make of the event.
+	return result, a.builds.Apply(ctx, appended.Events[:1])
 }
 
 // readSession reads the one session that the input names.

@@ -49,7 +49,7 @@ func ingestEvents(p schema.SessionIngestedPayload, unseen []schema.Message, skip
 
 // inlineSession makes a session of messages given in a workflow's input.
 func inlineSession(messages []schema.InlineMessage) (*Session, error) {
-	s := &Session{Format: "inline"}
+	s := &Session{Format: schema.FormatInline}
 	for i, in := range messages {
 		role := schema.Role(strings.ToLower(in.Role))
 		switch role {

@@ -23,7 +23,7 @@ type Report struct {
 	Checked int
 	// Missing, Changed, Stale and NotEnqueued count the items asked for again, by reason: see the
 	// Drift constants of package schema.
-	Missing, Changed, Stale, NotEnqueued int
+	Missing, Changed, Stale, NotEnqueued, Failed int
 	// Extra counts the objects in the vector store that the log knows nothing of. They are left
 	// alone: a search drops what has no row. ExtraIDs names the first of them.
 	Extra    int
@@ -34,11 +34,11 @@ type Report struct {
 }
 
 // Repaired is the number of items that were asked for again.
-func (r Report) Repaired() int { return r.Missing + r.Changed + r.Stale + r.NotEnqueued }
+func (r Report) Repaired() int { return r.Missing + r.Changed + r.Stale + r.NotEnqueued + r.Failed }
 
 // Reconcile compares the items, the outbox and the vector store, and asks for what is not as it
-// should be: it makes the collection where it is missing, enqueues items that never were, and turns
-// rows that are done back to pending where the item has changed or its object is missing or another.
+// should be: it makes the collection where it is missing, enqueues items that never were or that failed,
+// and turns rows that are done back to pending where the item has changed or its object is missing or another.
 // Counts and a sample are compared of each project, all objects only where these differ.
 // [Writer.IndexPending] does the work.
 func (w *Writer) Reconcile(ctx context.Context) (Report, error) {
@@ -96,6 +96,9 @@ func (w *Writer) reconcileSource(ctx context.Context, source Source, report *Rep
 			case row.Status == schema.OutboxDone && row.ContentHash != item.ContentHash():
 				report.Stale++
 				drifted = append(drifted, drift{row, schema.DriftStale})
+			case row.Status == schema.OutboxFailed:
+				report.Failed++
+				drifted = append(drifted, drift{row, schema.DriftFailed})
 			}
 		}
 		report.Checked += len(items)

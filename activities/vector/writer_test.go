@@ -102,6 +102,16 @@ func TestRejectedObjectIsRetriedThenPermanent(t *testing.T) {
 	require.True(t, row.Permanent)
 	require.Equal(t, 3, row.Attempts)
 	require.Contains(t, row.Error, "wrong size")
+
+	// Nothing tries it again until a person asks for it.
+	b.now = b.now.Add(24 * time.Hour)
+	require.Zero(t, b.index(t, 10))
+	b.embedder.dims = 64
+	report := b.reconcile(t)
+	require.Equal(t, 1, report.Failed)
+	require.Equal(t, 1, report.Repaired())
+	require.Equal(t, Result{Indexed: 1}, b.index(t, 10))
+	require.Zero(t, b.reconcile(t).Repaired())
 }
 
 func rowOf(t *testing.T, b *bench, id string) Row {

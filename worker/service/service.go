@@ -102,9 +102,9 @@ func newRooms(s *Stores, model llm.Model, cfg Config) (*rooms, error) {
 		EmbeddingVersion: s.Embedder.Version(), IdrisVersion: IdrisUnavailable, SchemaVersion: schema.SchemaVersion,
 	}
 	r, errs := &rooms{}, make([]error, 8)
-	r.build, errs[0] = build.NewActivities(s.Log, spec,
-		entry.NewProjector(s.ClickHouse), build.NewProjector(s.ClickHouse), outbox)
-	r.transcript, errs[1] = transcript.NewActivities(s.Log)
+	builds := build.NewProjector(s.ClickHouse)
+	r.build, errs[0] = build.NewActivities(s.Log, spec, entry.NewProjector(s.ClickHouse), builds, outbox)
+	r.transcript, errs[1] = transcript.NewActivities(s.Log, builds)
 	r.llm, errs[2] = llm.NewActivities(s.Log, model, llm.Params{MaxOutputTokens: cfg.MaxOutputTokens}, cfg.WindowBytes)
 	r.evidence, errs[3] = evidence.NewActivities(s.Log)
 	r.entry, errs[4] = entry.NewActivities(s.Log)

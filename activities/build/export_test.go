@@ -1,0 +1,4 @@
+package build
+
+// Command is for tests.
+var Command = command

@@ -1,0 +1,309 @@
+package build
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/table"
+	"axiommind/schema"
+)
+
+// Kinds of problems.
+const (
+	// ProblemLine is a line of the source that was mended or left out.
+	ProblemLine = "line"
+	// ProblemWindow is a window without a whole answer, ProblemItem an item of an answer that was refused.
+	ProblemWindow = "window"
+	ProblemItem   = "item"
+	// ProblemFact is a fact that was not stored, ProblemTask a change of a task that was refused, or a note
+	// that no task came of.
+	ProblemFact = "fact"
+	ProblemTask = "task"
+	// ProblemVector is an entry or a task's title that no search finds by its meaning.
+	ProblemVector = "vector"
+)
+
+// Problem is something of a build's input that did not become memory, and why.
+type Problem struct {
+	// Kind is one of the constants above.
+	Kind   string `json:"kind"`
+	Where  string `json:"where"`
+	Reason string `json:"reason"`
+	// Retry says what can be done about it; empty when nothing needs to be.
+	Retry string `json:"retry,omitempty"`
+	// Asked is how often the model was asked about a window, this build's asking included.
+	Asked int `json:"asked,omitempty"`
+}
+
+// readProblems collects what the events of the build say was skipped, rejected or quarantined, and the
+// vectors that are missing now.
+func readProblems(ctx context.Context, conn driver.Conn, r Run) ([]Problem, error) {
+	p := &problemReader{conn: conn, run: r, out: []Problem{}}
+	for _, read := range []func(context.Context) error{p.session, p.facts, p.changes, p.notes, p.vectors} {
+		if err := read(ctx); err != nil {
+			return nil, fmt.Errorf("read problems of build %q: %w", r.BuildID, err)
+		}
+	}
+	return p.out, nil
+}
+
+type problemReader struct {
+	conn    driver.Conn
+	run     Run
+	started schema.BuildStartedPayload
+	out     []Problem
+}
+
+func (p *problemReader) add(found Problem) { p.out = append(p.out, found) }
+
+// events gives the build's events of a stream, in order.
+func (p *problemReader) events(ctx context.Context, stream string, types []string, each func(eventType string, payload []byte) error) error {
+	return table.Query(ctx, p.conn, func(rows driver.Rows) error {
+		var eventType, payload string
+		if err := rows.Scan(&eventType, &payload); err != nil {
+			return err
+		}
+		if err := each(eventType, []byte(payload)); err != nil {
+			return fmt.Errorf("decode %s: %w", eventType, err)
+		}
+		return nil
+	}, `SELECT event_type, payload_json FROM events
+		WHERE stream = ? AND build_id = ? AND event_type IN ? ORDER BY seq`, stream, p.run.BuildID, types)
+}
+
+// session reads what the session's own stream says.
+func (p *problemReader) session(ctx context.Context) error {
+	var open []schema.Window
+	types := []string{schema.BuildStarted, schema.SessionIngested, schema.MemoryExtracted}
+	err := p.events(ctx, p.run.Stream(), types, func(eventType string, payload []byte) error {
+		switch eventType {
+		case schema.BuildStarted:
+			return json.Unmarshal(payload, &p.started)
+		case schema.SessionIngested:
+			var ingested schema.SessionIngestedPayload
+			err := json.Unmarshal(payload, &ingested)
+			for _, s := range ingested.Skipped {
+				p.add(Problem{
+					Kind: ProblemLine, Where: fmt.Sprintf("line %d", s.Line), Reason: s.Reason,
+					Retry: "mend the source where it matters, and process it again",
+				})
+			}
+			return err
+		default:
+			var x schema.MemoryExtractedPayload
+			err := json.Unmarshal(payload, &x)
+			p.addExtraction(x)
+			if !x.Answered() {
+				open = append(open, x.Window)
+			}
+			return err
+		}
+	})
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	return p.answeredSince(ctx, open)
+}
+
+// addExtraction adds what is missing of the extraction.
+func (p *problemReader) addExtraction(x schema.MemoryExtractedPayload) {
+	window := fmt.Sprintf("messages %d to %d", x.Window.First, x.Window.Last)
+	asked := x.Window.Asked + 1
+	times := "asked once"
+	if asked > 1 {
+		times = fmt.Sprintf("asked %d times", asked)
+	}
+	if !x.Answered() {
+		reason := fmt.Sprintf("the answer broke off after %d entries (%s)", len(x.Entries), times)
+		if x.Quarantined != "" {
+			reason = fmt.Sprintf("quarantined (%s): %s", times, x.Quarantined)
+		}
+		p.add(Problem{Kind: ProblemWindow, Where: window, Reason: reason, Retry: again(p.started), Asked: asked})
+	}
+	for _, r := range x.Rejected {
+		p.add(Problem{
+			Kind: ProblemItem, Where: fmt.Sprintf("%s, item %d", window, r.Index), Reason: "rejected: " + r.Reason,
+			Retry: "only another model or prompt is asked for it again; the item is in the log as it was given",
+		})
+	}
+}
+
+// answeredSince tells of the open windows, in the order of their problems, which a later build has
+// the answer to.
+func (p *problemReader) answeredSince(ctx context.Context, open []schema.Window) error {
+	type place struct {
+		hash             string
+		first, byteStart int64
+	}
+	answered := map[place]string{}
+	err := table.Query(ctx, p.conn, func(rows driver.Rows) error {
+		var at place
+		var buildID string
+		if err := rows.Scan(&at.hash, &at.first, &at.byteStart, &buildID); err != nil {
+			return err
+		}
+		answered[at] = buildID
+		return nil
+	}, `SELECT JSONExtractString(payload_json, 'window', 'hash'), JSONExtractInt(payload_json, 'window', 'first'),
+		JSONExtractInt(payload_json, 'window', 'byte_start'), build_id FROM events
+		WHERE stream = ? AND event_type = ? AND JSONExtractInt(payload_json, 'window', 'asked') > 0
+		AND JSONExtractString(payload_json, 'quarantined') = '' AND NOT JSONExtractBool(payload_json, 'truncated')`,
+		p.run.Stream(), schema.MemoryExtracted)
+	if err != nil {
+		return err
+	}
+	for i := range p.out {
+		if p.out[i].Kind != ProblemWindow {
+			continue
+		}
+		w := open[0]
+		open = open[1:]
+		if buildID, ok := answered[place{w.Hash, int64(w.First), int64(w.ByteStart)}]; ok {
+			p.out[i].Retry = "done: build " + short(buildID) + " has the answer"
+		}
+	}
+	return nil
+}
+
+// facts reads what the writer of the memory did not store.
+func (p *problemReader) facts(ctx context.Context) error {
+	memory := schema.MemoryStream(p.started.User, p.started.Agent)
+	return p.events(ctx, memory, []string{schema.FactSkipped}, func(_ string, payload []byte) error {
+		var skipped schema.FactSkippedPayload
+		err := json.Unmarshal(payload, &skipped)
+		p.add(p.skippedFact(skipped))
+		return err
+	})
+}
+
+// changes reads which changes of tasks the writer of the project refused.
+func (p *problemReader) changes(ctx context.Context) error {
+	var rejected []schema.TaskTransitionRejectedPayload
+	types := []string{schema.TaskTransitionRejected}
+	err := p.events(ctx, schema.ProjectStream(p.run.Project), types, func(_ string, payload []byte) error {
+		var r schema.TaskTransitionRejectedPayload
+		err := json.Unmarshal(payload, &r)
+		rejected = append(rejected, r)
+		return err
+	})
+	if err != nil || len(rejected) == 0 {
+		return err
+	}
+	titles, err := p.titles(ctx, rejected)
+	for _, r := range rejected {
+		p.add(p.rejectedChange(r, titles[r.TaskID]))
+	}
+	return err
+}
+
+// notes reads which task notes of a build that came to its end no task was observed in.
+func (p *problemReader) notes(ctx context.Context) error {
+	if !p.run.Status.Completed() {
+		return nil
+	}
+	return table.Query(ctx, p.conn, func(rows driver.Rows) error {
+		var id, title string
+		err := rows.Scan(&id, &title)
+		p.add(Problem{
+			Kind: ProblemTask, Where: fmt.Sprintf("task note %s %q", short(id), title),
+			Reason: "no task came of it: it names none, or by nothing but punctuation",
+			Retry:  "the entry is kept: " + command("entry", "show", short(id), "--project", p.run.Project),
+		})
+		return err
+	}, `SELECT entry_id, title FROM entries WHERE project = ? AND build_id = ? AND entry_type = ?
+		AND entry_id NOT IN (SELECT JSONExtractString(payload_json, 'entry_id') FROM events
+			WHERE stream = ? AND session_id = ? AND event_type = ?) ORDER BY entry_id`,
+		p.run.Project, p.run.BuildID, string(schema.EntryTaskNote),
+		schema.ProjectStream(p.run.Project), p.run.SessionID, schema.TaskObserved)
+}
+
+func (p *problemReader) skippedFact(s schema.FactSkippedPayload) Problem {
+	found := Problem{Kind: ProblemFact, Where: fmt.Sprintf("fact %q", s.Content), Reason: words(s.Skipped) + ": " + s.Detail}
+	if s.Skipped != schema.SkippedDuplicate {
+		found.Retry = fmt.Sprintf("the entry is kept: %s; said in another session the fact is judged anew",
+			command("entry", "show", short(s.EntryID), "--project", p.run.Project))
+	}
+	return found
+}
+
+func (p *problemReader) rejectedChange(r schema.TaskTransitionRejectedPayload, title string) Problem {
+	reason := words(r.Rejection)
+	if r.To != "" {
+		reason = fmt.Sprintf("%s to %s: %s", r.From, r.To, reason)
+	}
+	blockers := make([]string, len(r.Blockers))
+	for i, b := range r.Blockers {
+		blockers[i] = fmt.Sprintf("%q", b.Text)
+	}
+	if len(blockers) > 0 {
+		reason += ": waits for " + strings.Join(blockers, ", ")
+	}
+	return Problem{
+		Kind: ProblemTask, Where: fmt.Sprintf("task %s %q", short(r.TaskID), title), Reason: reason,
+		Retry: fmt.Sprintf("look at it with %s, and set what is so with starter task set",
+			command("task", "show", short(r.TaskID), "--project", p.run.Project)),
+	}
+}
+
+func (p *problemReader) titles(ctx context.Context, rejected []schema.TaskTransitionRejectedPayload) (map[string]string, error) {
+	var ids []string
+	for _, r := range rejected {
+		if !slices.Contains(ids, r.TaskID) {
+			ids = append(ids, r.TaskID)
+		}
+	}
+	out := map[string]string{}
+	err := table.Query(ctx, p.conn, func(rows driver.Rows) error {
+		var id, title string
+		err := rows.Scan(&id, &title)
+		out[id] = title
+		return err
+	}, "SELECT entity_id, title FROM entities WHERE project = ? AND entity_id IN ?", p.run.Project, ids)
+	return out, err
+}
+
+// vectors reads which vectors of the build's entries and task titles could not be written so far.
+func (p *problemReader) vectors(ctx context.Context) error {
+	return table.Query(ctx, p.conn, func(rows driver.Rows) error {
+		var kind, id, title, reason string
+		var attempts uint32
+		var permanent bool
+		if err := rows.Scan(&kind, &id, &title, &reason, &attempts, &permanent); err != nil {
+			return err
+		}
+		found := Problem{
+			Kind: ProblemVector, Where: fmt.Sprintf("vector of entry %s %q", short(id), title), Reason: reason,
+			Retry: "it is tried again by itself; at once with starter reconcile",
+		}
+		if kind == schema.ItemTaskTitle {
+			found.Where = "vector of the title of task " + short(id)
+		}
+		if permanent {
+			found.Retry = "mend the cause, then starter reconcile"
+		} else {
+			found.Reason = fmt.Sprintf("%s (tried %d times)", reason, attempts)
+		}
+		p.add(found)
+		return nil
+	}, `SELECT o.item_kind, o.item_id, e.title, o.error, o.attempts, o.permanent
+		FROM (SELECT * FROM vector_outbox WHERE embedding_version = ? AND project = ? AND status = 'failed') AS o
+		LEFT JOIN (SELECT entry_id, title FROM entries WHERE project = ? AND build_id = ?) AS e
+		ON e.entry_id = o.item_id
+		WHERE o.item_kind = ? AND e.entry_id != '' OR o.item_kind = ? AND o.item_id IN
+			(SELECT concat(JSONExtractString(payload_json, 'task_id'), '/', toString(seq)) FROM events
+			WHERE stream = ? AND build_id = ? AND event_type IN ?)
+		ORDER BY o.item_kind, o.item_id`,
+		p.run.EmbeddingVersion, p.run.Project, p.run.Project, p.run.BuildID,
+		schema.ItemEntry, schema.ItemTaskTitle, schema.ProjectStream(p.run.Project), p.run.BuildID,
+		[]string{schema.TaskCreated, schema.TaskTitleChanged})
+}
+
+func short(id string) string { return id[:min(8, len(id))] }
+
+// words spells out a constant.
+func words(constant string) string { return strings.ReplaceAll(constant, "_", " ") }

@@ -1,0 +1,209 @@
+package build_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"axiommind/activities/build"
+	"axiommind/activities/entry"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/task"
+	"axiommind/activities/vector"
+	"axiommind/deploy/local/stacktest"
+	"axiommind/schema"
+)
+
+// scene appends events of one session, project and user whose names need escaping.
+type scene struct {
+	t   *testing.T
+	log *eventlog.Store
+	schema.SessionKey
+	events int
+}
+
+func (s *scene) append(stream, eventType, buildID string, payload any) schema.Event {
+	s.t.Helper()
+	data, err := json.Marshal(payload)
+	require.NoError(s.t, err)
+	s.events++
+	appended, err := s.log.Append(s.t.Context(), stream, []schema.Event{{
+		Type: eventType, TS: at.Add(time.Duration(s.events) * time.Second), Actor: "test", SessionID: s.SessionID,
+		Project: s.Project, BuildID: buildID, DedupeKey: fmt.Sprintf("%s/%d", s.Stream(), s.events), Payload: data,
+	}})
+	require.NoError(s.t, err)
+	return appended.Events[0]
+}
+
+// Everything of a build that did not become memory is listed with its reason and what can be done about
+// it, wherever it is recorded; of other builds and sessions nothing is.
+func TestI8Problems(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	conn, err := eventlog.Connect(ctx, stacktest.Database(t), eventlog.ConnectOptions{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	_, err = eventlog.Migrate(ctx, conn)
+	require.NoError(t, err)
+	log := eventlog.New(conn, eventlog.Options{})
+	outbox := vector.NewOutboxProjector(conn, spec.EmbeddingVersion, vector.TitleRequests())
+	scope := schema.Scope{Project: "프로젝트", User: "u/ü", Agent: "a"}
+	mine := &scene{t: t, log: log, SessionKey: schema.SessionKey{Scope: scope, SessionID: "세션 'a'"}}
+	other := &scene{t: t, log: log, SessionKey: schema.SessionKey{Scope: scope, SessionID: "another"}}
+	theirs := &scene{t: t, log: log, SessionKey: mine.SessionKey}
+	theirs.User = "v"
+	first, ids := mine.lose(build.ID(mine.SessionKey, 1))
+	other.lose(build.ID(other.SessionKey, 1))
+	theirs.lose(build.ID(theirs.SessionKey, 1))
+	second := build.ID(mine.SessionKey, 2)
+	mine.append(mine.Stream(), schema.MemoryExtracted, second, schema.MemoryExtractedPayload{
+		SessionID: mine.SessionID, Window: schema.Window{Hash: "h1", First: 0, Last: 3, Asked: 2}, ResponseKeys: []string{"k"},
+	})
+	for _, p := range []eventlog.Projector{build.NewProjector(conn), entry.NewProjector(conn), task.NewProjector(conn), outbox} {
+		_, err := log.ProjectAll(ctx, p)
+		require.NoError(t, err)
+	}
+
+	shown, err := build.Show(ctx, conn, first)
+	require.NoError(t, err)
+	again := `process the session again: starter process '/tmp/it'\''s 한.jsonl' --session '세션 '\''a'\''' ` +
+		"--project 프로젝트 --user u/ü --agent a --include-tools"
+	require.Equal(t, []build.Problem{
+		{Kind: build.ProblemLine, Where: "line 7", Reason: "not JSON", Retry: "mend the source where it matters, and process it again"},
+		{
+			Kind: build.ProblemWindow, Where: "messages 0 to 3", Reason: "quarantined (asked 2 times): no JSON in it",
+			Retry: "done: build " + second[:8] + " has the answer", Asked: 2,
+		},
+		{
+			Kind: build.ProblemWindow, Where: "messages 4 to 5", Reason: "the answer broke off after 1 entries (asked once)",
+			Retry: again, Asked: 1,
+		},
+		{
+			Kind: build.ProblemItem, Where: "messages 4 to 5, item 1", Reason: "rejected: no title",
+			Retry: "only another model or prompt is asked for it again; the item is in the log as it was given",
+		},
+		{
+			Kind: build.ProblemFact, Where: `fact "I prefer tabs"`, Reason: "evidence not aligned: it does not stand there",
+			Retry: "the entry is kept: starter entry show 0123abcd --project 프로젝트; said in another session the fact is judged anew",
+		},
+		{Kind: build.ProblemFact, Where: `fact "I prefer tabs"`, Reason: "duplicate: fact_1 says the same"},
+		{
+			Kind: build.ProblemTask, Where: fmt.Sprintf("task %s %q", ids.task[:8], "Write the report"),
+			Reason: "pending to done: illegal transition",
+			Retry:  "look at it with starter task show " + ids.task[:8] + " --project 프로젝트, and set what is so with starter task set",
+		},
+		{
+			Kind: build.ProblemTask, Where: fmt.Sprintf("task %s %q", ids.task[:8], "Write the report"),
+			Reason: `self block: waits for "the report"`,
+			Retry:  "look at it with starter task show " + ids.task[:8] + " --project 프로젝트, and set what is so with starter task set",
+		},
+		{
+			Kind: build.ProblemTask, Where: fmt.Sprintf("task note %s %q", ids.note[:8], "!!!"),
+			Reason: "no task came of it: it names none, or by nothing but punctuation",
+			Retry:  "the entry is kept: starter entry show " + ids.note[:8] + " --project 프로젝트",
+		},
+		{
+			Kind: build.ProblemVector, Where: fmt.Sprintf("vector of entry %s %q", ids.entry[:8], "I prefer tabs"),
+			Reason: "too large", Retry: "mend the cause, then starter reconcile",
+		},
+		{
+			Kind: build.ProblemVector, Where: "vector of the title of task " + ids.task[:8],
+			Reason: "weaviate is away (tried 3 times)", Retry: "it is tried again by itself; at once with starter reconcile",
+		},
+	}, shown.Problems)
+}
+
+type lostIDs struct{ task, entry, note string }
+
+// lose makes a build in which one thing of each kind is lost.
+func (s *scene) lose(buildID string) (string, lostIDs) {
+	s.t.Helper()
+	stream := s.Stream()
+	tools := spec
+	tools.Extractor.Tools = true
+	s.append(stream, schema.BuildStarted, buildID, schema.BuildStartedPayload{
+		BuildID: buildID, SessionKey: s.SessionKey, Ordinal: 1, Spec: tools,
+		Source: schema.Source{URI: "file:///tmp/it%27s%20%ED%95%9C.jsonl", Format: "messages", SHA256: "x", Bytes: 1},
+	})
+	s.append(stream, schema.SessionIngested, buildID, schema.SessionIngestedPayload{Skipped: []schema.Skipped{{Line: 7, Reason: "not JSON"}}})
+	s.append(stream, schema.MemoryExtracted, buildID, schema.MemoryExtractedPayload{
+		Window: schema.Window{Hash: "h1", First: 0, Last: 3, Asked: 1}, Quarantined: "no JSON in it",
+	})
+	s.append(stream, schema.MemoryExtracted, buildID, schema.MemoryExtractedPayload{
+		Window: schema.Window{Hash: "h2", First: 4, Last: 5}, Truncated: true, Entries: []schema.ExtractedEntry{{}},
+		Rejected: []schema.RejectedItem{{Index: 1, Reason: "no title"}},
+	})
+	memory := schema.MemoryStream(s.User, s.Agent)
+	act := schema.Act{EntryID: "0123abcd-and-more"}
+	s.append(memory, schema.FactSkipped, buildID, schema.FactSkippedPayload{
+		Act: act, Skipped: schema.SkippedUnaligned, Detail: "it does not stand there", Content: "I prefer tabs",
+	})
+	s.append(memory, schema.FactSkipped, buildID, schema.FactSkippedPayload{
+		Act: act, Skipped: schema.SkippedDuplicate, Detail: "fact_1 says the same", Content: "I prefer tabs",
+	})
+	ids := lostIDs{task: schema.EntityID("task:" + s.Stream()), entry: schema.DerivedID(s.Stream()), note: schema.DerivedID("note", s.Stream())}
+	project := schema.ProjectStream(s.Project)
+	created := s.append(project, schema.TaskCreated, buildID, schema.TaskCreatedPayload{
+		Act: act, TaskID: ids.task, CanonicalKey: "task:" + s.Stream(), Title: "Write the report",
+		Status: schema.TaskPending, Priority: schema.PriorityMedium,
+	})
+	s.append(project, schema.TaskTransitionRejected, buildID, schema.TaskTransitionRejectedPayload{
+		Act: act, TaskID: ids.task, From: schema.TaskPending, To: schema.TaskDone, Rejection: schema.RejectedTransition,
+	})
+	s.append(project, schema.TaskTransitionRejected, buildID, schema.TaskTransitionRejectedPayload{
+		Act: act, TaskID: ids.task, From: schema.TaskPending, Rejection: schema.RejectedSelfBlock, Blockers: []schema.Blocker{{Text: "the report"}},
+	})
+	for _, id := range []string{ids.entry, schema.DerivedID("fine", s.Stream())} {
+		s.append(stream, schema.EntryMaterialized, buildID, schema.EntryMaterializedPayload{Entry: schema.Entry{
+			ID: id, Type: schema.EntryFact, SessionID: s.SessionID, Scope: s.Scope, Title: "I prefer tabs", OccurredAt: at,
+		}})
+	}
+	for id, title := range map[string]string{ids.note: "!!!", act.EntryID: "Write the report"} {
+		s.append(stream, schema.EntryMaterialized, buildID, schema.EntryMaterializedPayload{Entry: schema.Entry{
+			ID: id, Type: schema.EntryTaskNote, SessionID: s.SessionID, Scope: s.Scope, Title: title, OccurredAt: at,
+		}})
+	}
+	s.append(project, schema.TaskObserved, buildID, schema.TaskObservedPayload{
+		Act: act, TaskID: ids.task, CanonicalKey: "task:" + s.Stream(), Title: "Write the report", Method: "created",
+	})
+	failed := func(kind, id, reason string, attempt int, permanent bool) schema.FailedVector {
+		return schema.FailedVector{
+			VectorItem: schema.VectorItem{Kind: kind, ID: id, EmbeddingVersion: spec.EmbeddingVersion},
+			Project:    s.Project, EnqueuedAt: at, Attempt: attempt, Error: reason, Permanent: permanent,
+		}
+	}
+	s.append(schema.VectorStream("c"), schema.VectorFailed, "", schema.VectorFailedPayload{Items: []schema.FailedVector{
+		failed(schema.ItemEntry, ids.entry, "too large", 1, true),
+		failed(schema.ItemTaskTitle, fmt.Sprintf("%s/%d", ids.task, created.Seq), "weaviate is away", 3, false),
+	}})
+	s.append(stream, schema.BuildFinished, buildID, schema.BuildFinishedPayload{
+		BuildID: buildID, SessionID: s.SessionID, Status: schema.BuildPartial, ExtractorID: "x",
+	})
+	return buildID, ids
+}
+
+// What is printed to be pasted reaches the program as it was meant, whatever is in a name.
+func TestRetryCommandsSurviveTheShell(t *testing.T) {
+	t.Parallel()
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("no shell")
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		arg := rapid.OneOf(
+			rapid.StringOfN(rapid.RuneFrom([]rune("ab '\"$`\\*?;&|<>(){}[]#~!%한é/-=")), 1, 12, -1),
+			rapid.SampledFrom([]string{"프로젝트", "-x", "a b", "$(id)", "''"}),
+		).Draw(t, "arg")
+		line := strings.Replace(build.Command("task", "show", arg), "starter", "printf '%s\\n'", 1)
+		out, err := exec.Command(shell, "-c", line).CombinedOutput()
+		if err != nil || string(out) != "task\nshow\n"+arg+"\n" {
+			t.Fatalf("%s gives %q (%v)", line, out, err)
+		}
+	})
+}

@@ -1,0 +1,48 @@
+package build
+
+import (
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"axiommind/schema"
+)
+
+// again says how to process the build's session once more.
+func again(b schema.BuildStartedPayload) string {
+	path := b.Source.URI
+	if strings.Contains(path, "://") {
+		u, err := url.Parse(path)
+		if err != nil {
+			u = &url.URL{}
+		}
+		path = filepath.FromSlash(u.Path)
+	}
+	if path == "" {
+		return "process the session again: start its workflow with the same input"
+	}
+	args := []string{"process", path, "--session", b.SessionID, "--project", b.Project, "--user", b.User}
+	if b.Agent != "" {
+		args = append(args, "--agent", b.Agent)
+	}
+	if b.Spec.Extractor.Tools {
+		args = append(args, "--include-tools")
+	}
+	return "process the session again: " + command(args...)
+}
+
+// plainWord is what a shell takes for one word as it stands.
+var plainWord = regexp.MustCompile(`^[\pL\pN/_.,:@%+=-]+$`)
+
+// command returns the command line of the starter with the arguments, to be pasted into a shell.
+func command(args ...string) string {
+	words := []string{"starter"}
+	for _, arg := range args {
+		if !plainWord.MatchString(arg) {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		words = append(words, arg)
+	}
+	return strings.Join(words, " ")
+}
