@@ -159,10 +159,5 @@ func sessionDate(given string, s *Session, fallback time.Time) (time.Time, error
 		}
 		return fallback, nil
 	}
-	for _, layout := range []string{time.DateOnly, time.RFC3339} {
-		if t, err := time.Parse(layout, given); err == nil {
-			return t.UTC(), nil
-		}
-	}
-	return time.Time{}, fmt.Errorf("date %q is neither like 2006-01-02 nor like 2006-01-02T15:04:05Z", given)
+	return ParseDate(given)
 }

@@ -275,18 +275,20 @@ func (r row) text(column string) string {
 	}
 }
 
-func (r row) time(column string) time.Time {
+// rowTime reads the time in a column. Rows have no lines.
+func (b *builder) rowTime(r row, column string) time.Time {
 	switch v := r[column].(type) {
+	case nil:
+		return time.Time{}
 	case time.Time:
-		return sane(v)
+		return b.timeValue(0, v, v.Format(time.RFC3339))
 	case int64:
-		return epoch(float64(v))
+		return b.timeNumber(0, float64(v), r.text(column))
 	case float64:
-		return epoch(v)
-	case string:
-		return timeText(v)
+		return b.timeNumber(0, v, r.text(column))
+	default:
+		return b.timeText(0, r.text(column))
 	}
-	return time.Time{}
 }
 
 // json returns the JSON value in a column, or one that does not exist.
