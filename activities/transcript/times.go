@@ -97,12 +97,11 @@ func (b *builder) timeNumber(line int, n float64, shown string) time.Time {
 	if n == 0 {
 		return time.Time{}
 	}
-	for _, perSecond := range []float64{1, 1e3, 1e6, 1e9} {
-		seconds := n / perSecond
-		if seconds < float64(earliest.Unix()) || seconds >= float64(latest.Unix()) {
+	for _, micros := range []float64{n * 1e6, n * 1e3, n, n / 1e3} {
+		if micros < float64(earliest.UnixMicro()) || micros >= float64(latest.UnixMicro()) {
 			continue
 		}
-		if t := time.UnixMicro(int64(math.Round(n * (1e6 / perSecond)))); plausible(t) {
+		if t := time.UnixMicro(int64(math.Round(micros))); plausible(t) {
 			return t.UTC()
 		}
 	}
