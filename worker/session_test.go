@@ -180,7 +180,9 @@ func TestGrowingSession(t *testing.T) {
 func TestI2IngestAgain(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	rooms, err := transcript.NewActivities(b.Log)
+	access, err := transcript.NewAccess(transcript.AccessOptions{Roots: b.cfg.SourceRoots})
+	require.NoError(t, err)
+	rooms, err := transcript.NewActivities(b.Log, access)
 	require.NoError(t, err)
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet)
@@ -218,14 +220,18 @@ func TestRefusedSessions(t *testing.T) {
 	b.process(t, mine)
 	theirs := mine
 	theirs.User = "somebody else"
-	gone := b.input("gone", "file:///no/such/file.jsonl")
+	gone := b.input("gone", "file://"+filepath.Join(dir, "gone.jsonl"))
+	hidden := b.input("hidden", "file:///etc/shadow")
+	kernel := b.input("kernel", "file:///proc/self/environ")
 	notes := b.input("notes", write(t, filepath.Join(dir, "notes.txt"), "nothing anybody said"))
 	for _, tt := range []struct {
 		in     schema.ProcessSessionInput
 		reason string
 	}{
 		{theirs, `ingest: session "mine" belongs to project`},
-		{gone, "/no/such/file.jsonl: no such file or directory"},
+		{gone, "/gone.jsonl: no such file or directory"},
+		{hidden, `ingest: read source: "/etc/shadow" is outside the directories that the worker may read: start the worker with --source-root /etc`},
+		{kernel, `ingest: read source: "/proc/self/environ" is of the system: such files are never read`},
 		{notes, "ingest: "},
 	} {
 		_, err := b.try(t.Context(), tt.in)

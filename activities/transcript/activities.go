@@ -14,23 +14,29 @@ import (
 )
 
 // Activities reads sessions into the event log.
-type Activities struct{ log *eventlog.Store }
+type Activities struct {
+	log    *eventlog.Store
+	access *Access
+}
 
-// NewActivities returns the room's activities over the log.
-func NewActivities(log *eventlog.Store) (*Activities, error) {
+// NewActivities returns the room's activities over the log. They read what access allows.
+func NewActivities(log *eventlog.Store, access *Access) (*Activities, error) {
 	if log == nil {
 		return nil, errors.New("transcript activities: no event log")
 	}
-	return &Activities{log: log}, nil
+	if access == nil {
+		return nil, errors.New("transcript activities: no access to sources")
+	}
+	return &Activities{log, access}, nil
 }
 
 // IdentifySession returns the id of the input's only session. A source of several sessions is an error
 // that lists their ids.
 func (a *Activities) IdentifySession(ctx context.Context, in schema.ProcessSessionInput) (string, error) {
-	return border.Run(ctx, in, identify)
+	return border.Run(ctx, in, a.identify)
 }
 
-func identify(ctx context.Context, in schema.ProcessSessionInput) (string, error) {
+func (a *Activities) identify(ctx context.Context, in schema.ProcessSessionInput) (string, error) {
 	if in.SessionID != "" {
 		return in.SessionID, nil
 	}
@@ -41,7 +47,7 @@ func identify(ctx context.Context, in schema.ProcessSessionInput) (string, error
 		}
 		return "inline-" + schema.HashParts(keys...)[:20], nil
 	}
-	sessions, _, err := ReadSource(ctx, in.URI, in.Format)
+	sessions, _, err := a.access.ReadSource(ctx, in)
 	if err != nil {
 		return "", err
 	}
@@ -83,7 +89,7 @@ func (a *Activities) IngestSession(ctx context.Context, in IngestInput) (IngestR
 
 func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, error) {
 	key := in.Build.SessionKey
-	session, source, err := readSession(ctx, in.Session)
+	session, source, err := a.readSession(ctx, in.Session)
 	if err != nil {
 		return IngestResult{}, err
 	}
@@ -124,7 +130,7 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 }
 
 // readSession reads the one session that the input names.
-func readSession(ctx context.Context, in schema.ProcessSessionInput) (*Session, schema.Source, error) {
+func (a *Activities) readSession(ctx context.Context, in schema.ProcessSessionInput) (*Session, schema.Source, error) {
 	if in.URI == "" {
 		session, err := inlineSession(in.Messages)
 		if err != nil {
@@ -138,7 +144,7 @@ func readSession(ctx context.Context, in schema.ProcessSessionInput) (*Session, 
 		}
 		return session, schema.Source{Format: session.Format, SHA256: schema.HashParts(texts...), Bytes: int64(size)}, nil
 	}
-	sessions, source, err := ReadSource(ctx, in.URI, in.Format)
+	sessions, source, err := a.access.ReadSource(ctx, in)
 	if err != nil {
 		return nil, schema.Source{}, err
 	}

@@ -21,6 +21,7 @@ import (
 const (
 	DefaultMaxLine     = 64 << 20
 	DefaultMaxDocument = 512 << 20
+	DefaultMaxDatabase = 16 << 30
 )
 
 // HeadSize is how many leading bytes of a source [Detect] looks at.
@@ -46,8 +47,8 @@ type Options struct {
 	// Name is the path of the source. It serves detection where the content leaves several formats
 	// possible, and names the session where the harness tells its id by the path alone.
 	Name string
-	// Path is where the source lies as a local file. A SQLite database is then read in place, with
-	// its write-ahead log, instead of from the reader. Default: read from the reader.
+	// Path is where the source lies as a local file, without links. A SQLite database is then read
+	// from there, with its write-ahead log, instead of from the reader. Default: read from the reader.
 	Path string
 	// MaxLine is the longest line, or element of a JSON array, that is read, in bytes; a longer one
 	// is skipped with its reason. Default: DefaultMaxLine.
@@ -55,11 +56,14 @@ type Options struct {
 	// MaxDocument bounds, in bytes, a source that has to be read as a whole: a JSON object over
 	// several lines, plain text, Markdown, a SQL dump. Default: DefaultMaxDocument.
 	MaxDocument int
+	// MaxDatabase bounds, in bytes, a SQLite database at Path: it is copied before it is read.
+	MaxDatabase int64
 }
 
 func (o Options) withDefaults() Options {
 	o.MaxLine = cmp.Or(o.MaxLine, DefaultMaxLine)
 	o.MaxDocument = cmp.Or(o.MaxDocument, DefaultMaxDocument)
+	o.MaxDatabase = cmp.Or(o.MaxDatabase, DefaultMaxDatabase)
 	return o
 }
 
