@@ -17,8 +17,10 @@ var sideFiles = []string{"-wal", "-journal"}
 const (
 	snapshotTries = 5
 	snapshotPause = 100 * time.Millisecond
-	// walHeader is the size of a write-ahead log's header, whose salts change when the log is begun anew.
-	walHeader = 32
+	// headerBytes hold what SQLite changes in a database when it is written, and in a write-ahead log when
+	// that is begun anew. Times of files are too coarse to tell alone.
+	headerBytes = 100
+	logBytes    = 32
 )
 
 // snapshot copies a database that others may be writing, with what lies beside it, to a new file. SQLite
@@ -49,7 +51,7 @@ func copyOnce(path, name string, most int64) (whole bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	logBefore, err := startOf(path + "-wal")
+	headersBefore, err := headersOf(path)
 	if err != nil {
 		return false, err
 	}
@@ -65,9 +67,9 @@ func copyOnce(path, name string, most int64) (whole bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	logAfter, err := startOf(path + "-wal")
+	headersAfter, err := headersOf(path)
 	unchanged := before.Size() == after.Size() && before.ModTime().Equal(after.ModTime())
-	return unchanged && bytes.Equal(logBefore, logAfter), err
+	return unchanged && bytes.Equal(headersBefore, headersAfter), err
 }
 
 // openExactly opens the file of a path that holds no link.
@@ -86,8 +88,18 @@ func openExactly(path string) (*os.File, error) {
 	return f.open()
 }
 
-// startOf returns the header of a log; none when there is no log.
-func startOf(path string) ([]byte, error) {
+// headersOf returns the headers of a database and of its log.
+func headersOf(path string) ([]byte, error) {
+	header, err := startOf(path, headerBytes)
+	if err != nil {
+		return nil, err
+	}
+	log, err := startOf(path+"-wal", logBytes)
+	return append(header, log...), err
+}
+
+// startOf returns the first bytes of a file; none when there is no file.
+func startOf(path string, n int64) ([]byte, error) {
 	file, err := openExactly(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -96,7 +108,7 @@ func startOf(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }()
-	return io.ReadAll(io.LimitReader(file, walHeader))
+	return io.ReadAll(io.LimitReader(file, n))
 }
 
 func copySide(path, name string, most int64) error {

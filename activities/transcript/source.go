@@ -86,7 +86,9 @@ func readSource(ctx context.Context, uri, format string, look func(path string) 
 		return nil, schema.Source{}, fmt.Errorf("read source: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	sessions, source, err := readFrom(&contextReader{ctx, file}, Options{Format: format, Name: path, Path: f.path})
+	sessions, source, err := readFrom(&contextReader{ctx, file}, Options{
+		Format: format, Name: path, Path: f.path, Size: f.info.Size(),
+	})
 	if err != nil {
 		return nil, schema.Source{}, err
 	}

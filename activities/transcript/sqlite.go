@@ -78,8 +78,9 @@ func (s *source) openDatabase(b *builder) (_ *database, err error) {
 	name := filepath.Join(dir, "copy.db")
 	if s.opts.Path == "" || s.decoded {
 		err = s.spool(name)
-	} else if _, err = io.Copy(io.Discard, s.r); err == nil { // Whoever counts or hashes what is read gets the whole of it.
-		err = snapshot(s.opts.Path, name, s.opts.MaxDatabase)
+	} else if err = snapshot(s.opts.Path, name, s.opts.MaxDatabase); err == nil {
+		// Whoever counts or hashes what is read gets the whole of it.
+		_, err = io.Copy(io.Discard, s.r)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("copy database: %w", err)

@@ -36,7 +36,8 @@ var (
 	ErrNotTranscript = errors.New("not a transcript")
 	// ErrSeveralSessions means that Parse was given a source that ParseAll must read.
 	ErrSeveralSessions = errors.New("source holds several sessions")
-	// ErrTooLarge means that a source which is read as a whole exceeds Options.MaxDocument.
+	// ErrTooLarge means that a source which is read as a whole exceeds Options.MaxDocument, or
+	// Options.MaxDatabase.
 	ErrTooLarge = errors.New("source is too large")
 )
 
@@ -50,6 +51,9 @@ type Options struct {
 	// Path is where the source lies as a local file, without links. A SQLite database is then read
 	// from there, with its write-ahead log, instead of from the reader. Default: read from the reader.
 	Path string
+	// Size is how many bytes the source has, so that one which is too large is not read first. Default:
+	// it is read to find out.
+	Size int64
 	// MaxLine is the longest line, or element of a JSON array, that is read, in bytes; a longer one
 	// is skipped with its reason. Default: DefaultMaxLine.
 	MaxLine int
@@ -196,6 +200,9 @@ func (s *source) format() (*format, error) {
 
 // all reads the whole source. A compressed source that breaks off yields what came before.
 func (s *source) all() ([]byte, error) {
+	if s.opts.Size > int64(s.opts.MaxDocument) && !s.decoded {
+		return nil, fmt.Errorf("%w: %d bytes are more than %d", ErrTooLarge, s.opts.Size, s.opts.MaxDocument)
+	}
 	data, err := io.ReadAll(io.LimitReader(s.r, int64(s.opts.MaxDocument)+1))
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, fmt.Errorf("read source: %w", err)
