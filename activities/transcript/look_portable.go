@@ -57,7 +57,8 @@ func (f *found) open() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info, err := file.Stat(); err != nil || !os.SameFile(info, f.info) {
+	// A new file may have the number of one that was removed.
+	if info, err := file.Stat(); err != nil || !os.SameFile(info, f.info) || !info.Mode().IsRegular() {
 		_ = file.Close()
 		return nil, f.changed()
 	}
