@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"io"
 	"net"
@@ -11,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -300,107 +298,6 @@ func TestAccessAgents(t *testing.T) {
 	requireRead(t, a, uriOf(t, filepath.Join(p.home, ".claude/projects/s.txt")))
 }
 
-// A grant opens the one file it was made for, to the one scope, for who can read the key.
-func TestGrant(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	o := p.options()
-	file := put(t, filepath.Join(p.dir, "여기", "s.txt"), secret)
-	in := uriOf(t, link(t, file, filepath.Join(p.dir, "my session")))
-	in.Project, in.User, in.Agent = "프로젝트", "u", "a"
-	var err error
-	in.Grant, err = Grant(o.KeyFile, in)
-	require.NoError(t, err)
-	info, err := os.Stat(o.KeyFile)
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-	a := access(t, o)
-	requireRead(t, a, in)
-	again, err := Grant(o.KeyFile, in)
-	require.NoError(t, err)
-	require.Equal(t, in.Grant, again)
-	put(t, file, secret+"User: it has grown\n")
-	_, _, err = a.ReadSource(t.Context(), in)
-	require.NoError(t, err)
-
-	other := put(t, filepath.Join(p.dir, "other.txt"), secret)
-	for name, change := range map[string]func(*schema.ProcessSessionInput){
-		"another file":    func(in *schema.ProcessSessionInput) { in.URI = uriOf(t, other).URI },
-		"another project": func(in *schema.ProcessSessionInput) { in.Project = "other" },
-		"another user":    func(in *schema.ProcessSessionInput) { in.User = "ua" },
-		"another agent":   func(in *schema.ProcessSessionInput) { in.User, in.Agent = "ua", "" },
-		"a made-up grant": func(in *schema.ProcessSessionInput) { in.Grant = strings.Repeat("0", len(in.Grant)) },
-		"a part of it":    func(in *schema.ProcessSessionInput) { in.Grant = in.Grant[:8] },
-	} {
-		changed := in
-		change(&changed)
-		reason := requireRefused(t, a, changed, schema.ErrorSourceForbidden)
-		require.Contains(t, reason, "this input comes from a starter", name)
-	}
-	elsewhere := o
-	elsewhere.KeyFile = filepath.Join(p.dir, "elsewhere", "source.key")
-	_, err = Grant(elsewhere.KeyFile, in)
-	require.NoError(t, err)
-	requireRefused(t, access(t, elsewhere), in, schema.ErrorSourceForbidden)
-	elsewhere.KeyFile = ""
-	requireRefused(t, access(t, elsewhere), in, schema.ErrorSourceForbidden)
-
-	require.NoError(t, os.Remove(filepath.Join(p.dir, "my session")))
-	link(t, other, filepath.Join(p.dir, "my session"))
-	requireRefused(t, a, in, schema.ErrorSourceForbidden)
-}
-
-// The key is worth what it protects: it is never a source, and one that others can read permits nothing.
-func TestGrantKey(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	o := p.options()
-	o.Roots = append(o.Roots, filepath.Dir(o.KeyFile))
-	file := uriOf(t, put(t, filepath.Join(p.dir, "s.txt"), secret))
-	var err error
-	file.Grant, err = Grant(o.KeyFile, file)
-	require.NoError(t, err)
-	a := access(t, o)
-	requireRead(t, a, file)
-	for _, path := range []string{o.KeyFile, link(t, o.KeyFile, filepath.Join(p.root, "key"))} {
-		in := uriOf(t, path)
-		in.Format = "text"
-		requireRefused(t, a, in, schema.ErrorSourceForbidden)
-	}
-	require.NoError(t, os.Chmod(o.KeyFile, 0o640))
-	requireRefused(t, a, file, schema.ErrorSourceForbidden)
-	_, err = Grant(o.KeyFile, file)
-	require.ErrorContains(t, err, "others can read")
-	require.NoError(t, os.Chmod(o.KeyFile, 0o600))
-	requireRead(t, a, file)
-	put(t, o.KeyFile, "")
-	_, err = Grant(o.KeyFile, file)
-	require.ErrorContains(t, err, "holds none")
-	requireRefused(t, a, file, schema.ErrorSourceForbidden)
-	_, err = Grant("", file)
-	require.Error(t, err)
-}
-
-// Starters that make the key at the same time agree on it.
-func TestGrantKeyMadeAtOnce(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	in := uriOf(t, put(t, filepath.Join(p.dir, "s.txt"), secret))
-	grants := make([]string, 16)
-	var group sync.WaitGroup
-	for i := range grants {
-		group.Go(func() { grants[i], _ = Grant(p.options().KeyFile, in) })
-	}
-	group.Wait()
-	for _, g := range grants {
-		require.Equal(t, grants[0], g)
-		require.Len(t, g, 64)
-	}
-	left, err := os.ReadDir(filepath.Dir(p.options().KeyFile))
-	require.NoError(t, err)
-	require.Len(t, left, 1)
-}
-
 // Whatever is done to a path between the look and the opening, what is opened is what was judged.
 func TestReplacedBetweenLookAndOpen(t *testing.T) {
 	t.Parallel()
@@ -473,116 +370,4 @@ func TestRaceOfLinks(t *testing.T) {
 	<-done
 	require.Positive(t, read)
 	require.Positive(t, refused)
-}
-
-// A database is read with what SQLite keeps beside it, and with nothing that a link there leads to.
-func TestAccessDatabase(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	var dump string
-	for _, c := range dumpCases() {
-		if c.format == "hermes" {
-			dump = c.dump
-		}
-	}
-	made := makeDatabase(t, dump)
-	in := uriOf(t, made)
-	a := access(t, AccessOptions{Roots: []string{filepath.Dir(made)}})
-	before, err := os.ReadDir(filepath.Dir(made))
-	require.NoError(t, err)
-	want, err := ParseAll(strings.NewReader(dump), Options{})
-	require.NoError(t, err)
-	sessions, source, err := a.ReadSource(t.Context(), in)
-	require.NoError(t, err)
-	require.Equal(t, render(want), render(sessions), "the write-ahead log is read")
-	require.Equal(t, "hermes", source.Format)
-	after, err := os.ReadDir(filepath.Dir(made))
-	require.NoError(t, err)
-	require.Equal(t, fmt.Sprint(before), fmt.Sprint(after), "nothing is written beside the database")
-
-	// A single file is a root with what lies beside it; a grant is for it too.
-	requireSame := func(a *Access, in schema.ProcessSessionInput) {
-		sessions, _, err := a.ReadSource(t.Context(), in)
-		require.NoError(t, err)
-		require.Equal(t, render(want), render(sessions))
-	}
-	requireSame(access(t, AccessOptions{Roots: []string{made}}), in)
-	in.Grant, err = Grant(p.options().KeyFile, in)
-	require.NoError(t, err)
-	requireSame(access(t, AccessOptions{KeyFile: p.options().KeyFile}), in)
-
-	copied := filepath.Join(p.root, "copy.db")
-	data, err := os.ReadFile(made)
-	require.NoError(t, err)
-	put(t, copied, string(data))
-	link(t, made+"-wal", copied+"-wal")
-	reason := requireRefused(t, access(t, p.options()), uriOf(t, copied), schema.ErrorSourceUnreadable)
-	require.Contains(t, reason, `-wal" is or has become a link`)
-}
-
-// What breaks a database is final: reading it again would not mend it.
-func TestBrokenDatabaseIsFinal(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	path := put(t, filepath.Join(p.root, "s.db"), string(sqliteMagic)+strings.Repeat("garbage", 100))
-	requireRefused(t, access(t, p.options()), uriOf(t, path), schema.ErrorSourceUnreadable)
-	zipped := put(t, filepath.Join(p.root, "s.gz"), "\x1f\x8b\x08broken")
-	requireRefused(t, access(t, p.options()), uriOf(t, zipped), schema.ErrorSourceUnreadable)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, _, err := access(t, p.options()).ReadSource(ctx, uriOf(t, put(t, filepath.Join(p.root, "s.txt"), secret)))
-	require.ErrorIs(t, err, context.Canceled)
-	var failure border.Failure
-	require.NotErrorAs(t, err, &failure)
-}
-
-// A database that is written while it is copied is read in a state it was in: money moved between two rows
-// is never lost or doubled.
-func TestSnapshotOfLiveDatabase(t *testing.T) {
-	t.Parallel()
-	for _, mode := range []string{"WAL", "DELETE"} {
-		dir := t.TempDir()
-		name := filepath.Join(dir, "live.db")
-		db, err := sql.Open("sqlite", "file:"+name+"?_pragma=journal_mode("+mode+")&_pragma=wal_autocheckpoint(8)&_pragma=synchronous(off)")
-		require.NoError(t, err)
-		db.SetMaxOpenConns(1)
-		for _, stmt := range []string{
-			"CREATE TABLE account (id integer primary key, balance integer, pad blob)",
-			"INSERT INTO account VALUES (1, 500, randomblob(3000)), (2, 500, randomblob(3000)), (3, 0, randomblob(20000))",
-		} {
-			_, err = db.ExecContext(t.Context(), stmt)
-			require.NoError(t, err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			for ctx.Err() == nil {
-				_, _ = db.ExecContext(ctx, "UPDATE account SET balance = balance + (CASE id WHEN 1 THEN 1 WHEN 2 THEN -1 ELSE 0 END), pad = randomblob(length(pad))")
-			}
-		}()
-		whole := 0
-		for i := range 60 {
-			copied := filepath.Join(dir, fmt.Sprint("copy", i, ".db"))
-			ok, err := copyOnce(name, copied, DefaultMaxDatabase)
-			if err != nil || !ok {
-				continue
-			}
-			whole++
-			snap, err := sql.Open("sqlite", "file:"+copied+"?mode=rw")
-			require.NoError(t, err)
-			var sum int
-			var check string
-			require.NoError(t, snap.QueryRowContext(t.Context(), "SELECT sum(balance) FROM account").Scan(&sum))
-			require.NoError(t, snap.QueryRowContext(t.Context(), "PRAGMA integrity_check").Scan(&check))
-			require.Equal(t, 1000, sum, mode)
-			require.Equal(t, "ok", check, mode)
-			require.NoError(t, snap.Close())
-		}
-		cancel()
-		<-done
-		require.NoError(t, db.Close())
-		t.Logf("%s: %d of 60 copies were whole", mode, whole)
-		require.NoError(t, snapshot(name, filepath.Join(dir, "still.db"), DefaultMaxDatabase))
-	}
 }
