@@ -168,8 +168,8 @@ func (o *processOptions) check() error {
 		}
 	}
 	if o.input.Date != "" {
-		if _, err := parseTime("date", o.input.Date); err != nil {
-			return err
+		if _, err := transcript.ParseDate(o.input.Date); err != nil {
+			return usagef("--%w", err)
 		}
 	}
 	return nil

@@ -51,12 +51,12 @@ func ParseDate(given string) (time.Time, error) {
 		switch {
 		case err != nil:
 		case !plausible(t):
-			return time.Time{}, fmt.Errorf("date %q is not of the years %d to %d", given, firstYear, lastYear)
+			return time.Time{}, fmt.Errorf("date %q: want one of the years %d to %d", given, firstYear, lastYear)
 		default:
 			return t.UTC(), nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("date %q is neither like 2006-01-02 nor like 2006-01-02T15:04:05Z", given)
+	return time.Time{}, fmt.Errorf("date %q: want a day like 2006-01-02 or a time like 2006-01-02T15:04:05Z", given)
 }
 
 // time reads a time given as text or as a number since the epoch. It is zero when the value tells none,
