@@ -41,6 +41,7 @@ const (
 const (
 	ErrorInvalidInput      = "InvalidInput"
 	ErrorSourceUnreadable  = "SourceUnreadable"
+	ErrorSourceForbidden   = "SourceForbidden"
 	ErrorUnknownFormat     = "UnknownFormat"
 	ErrorModelRefused      = "ModelRefused"
 	ErrorModelRateLimited  = "ModelRateLimited"
@@ -82,8 +83,10 @@ const MaxInlineBytes = 256 << 10
 
 // ProcessSessionInput is the input of process_session: one session, by URI or inline.
 type ProcessSessionInput struct {
-	// URI names the source: file:///path, or a plain path, readable by the worker.
-	URI      string          `json:"uri,omitempty"`
+	// URI names the source: file:///path, or a plain path, in a root of the worker.
+	URI string `json:"uri,omitempty"`
+	// Grant permits a URI outside the roots: the starter makes it where a person names a file.
+	Grant    string          `json:"grant,omitempty"`
 	Messages []InlineMessage `json:"messages,omitzero"`
 	// Format is one of transcript.Formats; empty to detect it.
 	Format  string `json:"format,omitempty"`

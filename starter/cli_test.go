@@ -164,7 +164,7 @@ func TestProcessRefuses(t *testing.T) {
 	}{
 		"no such file":      {[]string{"/no/such/file"}, []string{"/no/such/file", "no such file or directory"}},
 		"no transcripts":    {[]string{empty}, []string{empty, "holds no transcript", "1 file looked at", "notes.bin: cannot tell the format"}},
-		"no regular file":   {[]string{os.DevNull}, []string{os.DevNull, "not a regular file"}},
+		"a device":          {[]string{os.DevNull}, []string{os.DevNull, "is of the system: such files are never read"}},
 		"unreadable file":   {[]string{loop}, []string{loop, "too many levels of symbolic links"}},
 		"unknown format":    {[]string{unknown}, []string{unknown, "--format", "claude-code", "codex", "chatgpt", "text"}},
 		"no such format":    {[]string{write(t, "s.jsonl", said(1, "user", decision)), "--format", "word"}, []string{"word", "claude-code"}},

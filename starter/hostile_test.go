@@ -202,6 +202,7 @@ func TestRefusedBeforeAnyServer(t *testing.T) {
 		says string
 	}{
 		{[]string{"process", path, "--date", "2026-13-01"}, `--date "2026-13-01": want a day like 2006-01-02 or a time like`},
+		{[]string{"process", path, "--date", "9999-12-31"}, `--date "9999-12-31": want one of the years 1980 to 2199`},
 		{[]string{"process", path, "--date", "yesterday"}, `--date "yesterday"`},
 		{[]string{"process", path, "--agent", long}, "… has 201 bytes, more than 200"},
 		{[]string{"process", path, "--session", long}, "… has 201 bytes, more than 200"},

@@ -22,6 +22,7 @@ import (
 
 	"axiommind/activities/transcript"
 	"axiommind/schema"
+	"axiommind/worker/service"
 )
 
 // statusAlreadyRunning is reported of a session that somebody else is processing.
@@ -167,8 +168,8 @@ func (o *processOptions) check() error {
 		}
 	}
 	if o.input.Date != "" {
-		if _, err := parseTime("date", o.input.Date); err != nil {
-			return err
+		if _, err := transcript.ParseDate(o.input.Date); err != nil {
+			return usagef("--%w", err)
 		}
 	}
 	return nil
@@ -271,6 +272,8 @@ func fileJobs(ctx context.Context, o *processOptions, file string) ([]*job, erro
 		} else if reason := leftOut(ctx, o, j, s); reason != "" {
 			j.refuse(reason)
 		}
+		// Without a grant, as where there is no place for its key, the worker's roots decide.
+		j.Input.Grant, _ = transcript.Grant(service.SourceKeyFile(), j.Input)
 		jobs = append(jobs, j)
 	}
 	if o.input.SessionID != "" && len(jobs) > 1 {

@@ -58,7 +58,11 @@ func newBench(t testing.TB) *bench {
 	require.NoError(t, flags.Parse([]string{
 		"--temporal-address", address, "--temporal-namespace", name, "--clickhouse-dsn", stacktest.Database(t),
 		"--weaviate-url", "http://" + stacktest.Weaviate(t), "--stop-timeout", "5s",
+		"--source-root", os.TempDir(),
 	}))
+	if data := dataDir(t); data != "" {
+		b.cfg.SourceRoots = append(b.cfg.SourceRoots, data)
+	}
 	var err error
 	b.cfg.WeaviateAPIKey = stacktest.WeaviateKey(t)
 	b.Stores, err = service.Connect(t.Context(), b.cfg, quiet)
@@ -218,6 +222,16 @@ func said(n int, role, text string) string {
 // sharedData returns the directory of the shared data sets, or skips the test.
 func sharedData(t testing.TB) string {
 	t.Helper()
+	dir := dataDir(t)
+	if dir == "" {
+		t.Skip("no shared data: set AXIOMMIND_DATA to its directory")
+	}
+	return dir
+}
+
+// dataDir is empty where there is no shared data.
+func dataDir(t testing.TB) string {
+	t.Helper()
 	if dir := os.Getenv("AXIOMMIND_DATA"); dir != "" {
 		return dir
 	}
@@ -229,7 +243,6 @@ func sharedData(t testing.TB) string {
 			return data
 		}
 	}
-	t.Skip("no shared data: set AXIOMMIND_DATA to its directory")
 	return ""
 }
 

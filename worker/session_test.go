@@ -180,7 +180,9 @@ func TestGrowingSession(t *testing.T) {
 func TestI2IngestAgain(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	rooms, err := transcript.NewActivities(b.Log, build.NewProjector(b.ClickHouse))
+	access, err := transcript.NewAccess(transcript.AccessOptions{Roots: b.cfg.SourceRoots})
+	require.NoError(t, err)
+	rooms, err := transcript.NewActivities(b.Log, build.NewProjector(b.ClickHouse), access)
 	require.NoError(t, err)
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet)
@@ -214,9 +216,13 @@ func TestRefusedSessions(t *testing.T) {
 	b := newBench(t)
 	b.start(t)
 	dir := t.TempDir()
+	mine := b.input("mine", write(t, filepath.Join(dir, "s.jsonl"), said(1, "user", decision)))
+	b.process(t, mine)
 	path := filepath.Join(dir, "gone.jsonl")
 	gone := b.input("gone", "file://"+path)
 	gone.Format = "messages"
+	hidden := b.input("hidden", "file:///etc/shadow")
+	kernel := b.input("kernel", "file:///proc/self/environ")
 	inline := b.input("inline", "")
 	inline.Messages = []schema.InlineMessage{{Role: "nobody", Content: decision}}
 	notes := b.input("notes", write(t, filepath.Join(dir, "notes.txt"), "nothing anybody said"))
@@ -224,7 +230,9 @@ func TestRefusedSessions(t *testing.T) {
 		in     schema.ProcessSessionInput
 		reason string
 	}{
-		{gone, "gone.jsonl: no such file or directory"},
+		{gone, "/gone.jsonl: no such file or directory"},
+		{hidden, `ingest: read source: "/etc/shadow" is outside the directories that the worker may read: start the worker with --source-root /etc`},
+		{kernel, `ingest: read source: "/proc/self/environ" is of the system: such files are never read`},
 		{notes, "ingest: "},
 		{inline, `role "nobody"`},
 	} {
@@ -237,6 +245,7 @@ func TestRefusedSessions(t *testing.T) {
 		require.NotEmpty(t, runs[0].Error)
 		require.Equal(t, tt.in.Source(), runs[0].Source, "what was to be read is known although it was not")
 	}
+	require.Len(t, b.requireProven(t, "mine"), 1)
 	gone.Format = ""
 	write(t, path, said(1, "user", decision))
 	require.Equal(t, schema.BuildSuccess, b.process(t, gone).Status, "the build after a failed one is a build")

@@ -17,24 +17,25 @@ import (
 type Activities struct {
 	log    *eventlog.Store
 	builds *build.Projector
+	access *Access
 }
 
 // NewActivities returns the room's activities over the log. The projector shows builds as soon as they
-// have begun.
-func NewActivities(log *eventlog.Store, builds *build.Projector) (*Activities, error) {
-	if log == nil || builds == nil {
-		return nil, errors.New("transcript activities: an event log and the projector of builds are needed")
+// have begun; sources are read where access allows it.
+func NewActivities(log *eventlog.Store, builds *build.Projector, access *Access) (*Activities, error) {
+	if log == nil || builds == nil || access == nil {
+		return nil, errors.New("transcript activities: an event log, the projector of builds and the access to sources are needed")
 	}
-	return &Activities{log: log, builds: builds}, nil
+	return &Activities{log: log, builds: builds, access: access}, nil
 }
 
 // IdentifySession returns the id of the input's only session. A source of several sessions is an error
 // that lists their ids.
 func (a *Activities) IdentifySession(ctx context.Context, in schema.ProcessSessionInput) (string, error) {
-	return border.Run(ctx, in, identify)
+	return border.Run(ctx, in, a.identify)
 }
 
-func identify(ctx context.Context, in schema.ProcessSessionInput) (string, error) {
+func (a *Activities) identify(ctx context.Context, in schema.ProcessSessionInput) (string, error) {
 	if in.SessionID != "" {
 		return in.SessionID, nil
 	}
@@ -45,7 +46,7 @@ func identify(ctx context.Context, in schema.ProcessSessionInput) (string, error
 		}
 		return "inline-" + schema.HashParts(keys...)[:20], nil
 	}
-	sessions, _, err := ReadSource(ctx, in.URI, in.Format)
+	sessions, _, err := a.access.ReadSource(ctx, in)
 	if err != nil {
 		return "", err
 	}
@@ -87,7 +88,7 @@ func (a *Activities) IngestSession(ctx context.Context, in IngestInput) (IngestR
 
 func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, error) {
 	key := in.Build.SessionKey
-	session, source, err := readSession(ctx, in.Session)
+	session, source, err := a.readSession(ctx, in.Session)
 	if err != nil {
 		return IngestResult{}, err
 	}
@@ -133,7 +134,7 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 }
 
 // readSession reads the one session that the input names.
-func readSession(ctx context.Context, in schema.ProcessSessionInput) (*Session, schema.Source, error) {
+func (a *Activities) readSession(ctx context.Context, in schema.ProcessSessionInput) (*Session, schema.Source, error) {
 	if in.URI == "" {
 		session, err := inlineSession(in.Messages)
 		if err != nil {
@@ -147,7 +148,7 @@ func readSession(ctx context.Context, in schema.ProcessSessionInput) (*Session, 
 		}
 		return session, schema.Source{Format: session.Format, SHA256: schema.HashParts(texts...), Bytes: int64(size)}, nil
 	}
-	sessions, source, err := ReadSource(ctx, in.URI, in.Format)
+	sessions, source, err := a.access.ReadSource(ctx, in)
 	if err != nil {
 		return nil, schema.Source{}, err
 	}
@@ -168,10 +169,5 @@ func sessionDate(given string, s *Session, fallback time.Time) (time.Time, error
 		}
 		return fallback, nil
 	}
-	for _, layout := range []string{time.DateOnly, time.RFC3339} {
-		if t, err := time.Parse(layout, given); err == nil {
-			return t.UTC(), nil
-		}
-	}
-	return time.Time{}, fmt.Errorf("date %q is neither like 2006-01-02 nor like 2006-01-02T15:04:05Z", given)
+	return ParseDate(given)
 }

@@ -28,8 +28,8 @@ func chatGPTRecord(b *builder, line int, rec gjson.Result) {
 	}
 	s := b.use(first(rec, "conversation_id", "id").String())
 	s.Title = clean(rec.Get("title").Str)
-	s.span(timeOf(rec.Get("create_time")))
-	s.span(timeOf(rec.Get("update_time")))
+	s.span(b.time(line, rec.Get("create_time")))
+	s.span(b.time(line, rec.Get("update_time")))
 	for _, node := range chatGPTPath(rec) {
 		if msg := node.Get("message"); msg.IsObject() {
 			b.chatGPTMessage(line, msg)
@@ -82,7 +82,7 @@ func chatGPTPath(rec gjson.Result) []gjson.Result {
 func (b *builder) chatGPTMessage(line int, msg gjson.Result) {
 	m := schema.Message{
 		Role:     role(msg.Get("author.role").Str),
-		At:       timeOf(msg.Get("create_time")),
+		At:       b.time(line, msg.Get("create_time")),
 		SourceID: msg.Get("id").Str,
 		Line:     line,
 	}

@@ -36,7 +36,7 @@ func claudeRecord(b *builder, line int, rec gjson.Result) {
 		b.use(id)
 	}
 	m := schema.Message{
-		At:       timeOf(rec.Get("timestamp")),
+		At:       b.time(line, rec.Get("timestamp")),
 		SourceID: rec.Get("uuid").Str,
 		Line:     line,
 	}

@@ -31,7 +31,7 @@ func codexHistoryRecord(b *builder, line int, rec gjson.Result) {
 		return
 	}
 	b.use(rec.Get("session_id").String())
-	b.text(schema.Message{Role: schema.RoleUser, At: timeOf(rec.Get("ts")), Line: line}, rec.Get("text").Str)
+	b.text(schema.Message{Role: schema.RoleUser, At: b.time(line, rec.Get("ts")), Line: line}, rec.Get("text").Str)
 }
 
 // codexReader reads a rollout. Its event_msg lines repeat what the response items say. Only the
@@ -43,7 +43,7 @@ func codexReader() recordFunc {
 		if !payload.Exists() {
 			payload = rec
 		}
-		m := schema.Message{At: timeOf(rec.Get("timestamp")), Line: line}
+		m := schema.Message{At: b.time(line, rec.Get("timestamp")), Line: line}
 		switch {
 		case kind == "session_meta", kind == "" && isCodex(rec):
 			id := first(payload, "id", "session_id")
@@ -53,7 +53,7 @@ func codexReader() recordFunc {
 			named = true
 			s := b.use(id.String())
 			s.CWD = clean(payload.Get("cwd").Str)
-			s.span(timeOf(first(payload, "timestamp", "created_at")))
+			s.span(b.time(line, first(payload, "timestamp", "created_at")))
 			m.Role = schema.RoleSystem
 			b.message(m, first(payload, "base_instructions.text", "instructions"))
 		case kind == "event_msg", kind == "turn_context":

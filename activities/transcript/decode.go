@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
 	"golang.org/x/text/encoding/unicode"
@@ -37,8 +38,58 @@ func decode(r io.Reader, head []byte) (io.Reader, func(), error) {
 	case bytes.HasPrefix(head, utf16LE), bytes.HasPrefix(head, utf16BE):
 		d := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder()
 		return d.Reader(r), func() {}, nil
+	case isDatabase(head):
+		return nil, nil, nil
+	}
+	if order, ok := utf16Order(head); ok {
+		return unicode.UTF16(order, unicode.IgnoreBOM).NewDecoder().Reader(r), func() {}, nil
 	}
 	return nil, nil, nil
+}
+
+// utf16Order tells UTF-16 without a byte order mark. The high bytes of ASCII are NUL and stand all at
+// even places or all at odd ones. Where they are few, as in Korean or Chinese, they may as well be damage
+// to another encoding: then the head must be no text in UTF-8, and make a transcript when it is decoded.
+func utf16Order(head []byte) (unicode.Endianness, bool) {
+	var nuls [2]int
+	for i, c := range head {
+		if c == 0 {
+			nuls[i%2]++
+		}
+	}
+	few := max(nuls[0], nuls[1])*4 < len(head)
+	switch {
+	case nuls[0]+nuls[1] == 0, few && isUTF8Text(head):
+		return unicode.BigEndian, false
+	case !few:
+		if nuls[0] > nuls[1] {
+			return unicode.BigEndian, nuls[1] <= nuls[0]/10
+		}
+		return unicode.LittleEndian, nuls[0] <= nuls[1]/10
+	}
+	for _, order := range []unicode.Endianness{unicode.BigEndian, unicode.LittleEndian} {
+		text, err := unicode.UTF16(order, unicode.IgnoreBOM).NewDecoder().Bytes(head[:len(head)&^1])
+		if err == nil && (startsJSON(text) || isAider(text) || isPlainText(text)) {
+			return order, true
+		}
+	}
+	return unicode.BigEndian, false
+}
+
+// isUTF8Text reports whether the head is UTF-8, be it cut in its last character, without control
+// characters other than NUL bytes.
+func isUTF8Text(head []byte) bool {
+	for len(head) > 0 {
+		r, n := utf8.DecodeRune(head)
+		if r == utf8.RuneError && n == 1 {
+			return !utf8.FullRune(head)
+		}
+		if r < ' ' && r != 0 && r != '\t' && r != '\r' && r != '\n' {
+			return false
+		}
+		head = head[n:]
+	}
+	return true
 }
 
 // inflate decompresses one zstd frame of at most limit bytes.

@@ -28,12 +28,12 @@ func isCopilot(rec gjson.Result) bool {
 
 func copilotRecord(b *builder, line int, rec gjson.Result) {
 	kind, data := rec.Get("type").Str, rec.Get("data")
-	m := schema.Message{At: timeOf(rec.Get("timestamp")), SourceID: rec.Get("id").Str, Line: line}
+	m := schema.Message{At: b.time(line, rec.Get("timestamp")), SourceID: rec.Get("id").Str, Line: line}
 	switch kind {
 	case "":
 		b.skip(line, reasonNoRecord)
 	case "session.start":
-		s := b.header(data)
+		s := b.header(line, data)
 		s.CWD = clean(data.Get("context.cwd").Str)
 	case "system.message", "user.message", "assistant.message", "assistant.reasoning":
 		m.Role = role(kind[:strings.IndexByte(kind, '.')])
@@ -66,12 +66,12 @@ func isDeepSeek(rec gjson.Result) bool {
 
 func deepSeekRecord(b *builder, line int, rec gjson.Result) {
 	data := rec.Get("data")
-	m := schema.Message{At: timeOf(rec.Get("time")), Line: line}
+	m := schema.Message{At: b.time(line, rec.Get("time")), Line: line}
 	switch rec.Get("type").Str {
 	case "":
 		b.skip(line, reasonNoRecord)
 	case "session":
-		b.header(rec)
+		b.header(line, rec)
 	case "session/title":
 		b.here().Title = clean(data.Get("title").Str)
 	case "user/message":
@@ -104,12 +104,12 @@ func isKimi(rec gjson.Result) bool {
 
 // kimiRecord reads a wire log. The parts of one step are one message.
 func kimiRecord(b *builder, line int, rec gjson.Result) {
-	m := schema.Message{At: timeOf(rec.Get("time")), Line: line}
+	m := schema.Message{At: b.time(line, rec.Get("time")), Line: line}
 	switch rec.Get("type").Str {
 	case "":
 		b.skip(line, reasonNoRecord)
 	case "metadata":
-		b.here().span(timeOf(rec.Get("created_at")))
+		b.here().span(b.time(line, rec.Get("created_at")))
 	case "config.update":
 		m.Role = schema.RoleSystem
 		b.message(m, rec.Get("systemPrompt"))
@@ -165,7 +165,7 @@ func grokRecord(b *builder, line int, rec gjson.Result) {
 		b.use(id)
 	}
 	meta := first(rec, "params.update._meta", "params._meta", "_meta")
-	m := schema.Message{At: timeOf(first(rec, "timestamp", "params._meta.agentTimestampMs")), Line: line}
+	m := schema.Message{At: b.time(line, first(rec, "timestamp", "params._meta.agentTimestampMs")), Line: line}
 	kind := update.Get("sessionUpdate").Str
 	switch kind {
 	case "user_message_chunk":
@@ -210,7 +210,7 @@ func isAntigravity(rec gjson.Result) bool {
 // antigravityRecord reads a step. A model's step of a type other than PLANNER_RESPONSE reports a
 // tool.
 func antigravityRecord(b *builder, line int, rec gjson.Result) {
-	m := schema.Message{At: timeOf(rec.Get("created_at")), Line: line}
+	m := schema.Message{At: b.time(line, rec.Get("created_at")), Line: line}
 	content, kind := rec.Get("content"), rec.Get("type").Str
 	switch source := rec.Get("source").Str; {
 	case source == "":

@@ -25,7 +25,7 @@ func cursorRecord(b *builder, line int, rec gjson.Result) {
 	}
 	if msg := rec.Get("message"); msg.Exists() {
 		b.message(schema.Message{
-			Role: role(rec.Get("role").Str), At: timeOf(rec.Get("timestamp")), Line: line,
+			Role: role(rec.Get("role").Str), At: b.time(line, rec.Get("timestamp")), Line: line,
 		}, msg.Get("content"))
 	}
 }
@@ -47,7 +47,7 @@ func qwenRecord(b *builder, line int, rec gjson.Result) {
 	}
 	kind := rec.Get("type").Str
 	m := schema.Message{
-		Role: role(kind), At: timeOf(rec.Get("timestamp")), SourceID: rec.Get("uuid").Str, Line: line,
+		Role: role(kind), At: b.time(line, rec.Get("timestamp")), SourceID: rec.Get("uuid").Str, Line: line,
 	}
 	if m.Role == "" || !rec.Get("message").IsObject() {
 		return
@@ -70,7 +70,7 @@ func geminiReader() recordFunc {
 		switch {
 		case rec.Get("startTime").Exists(), messages.IsArray():
 			if rec.Get("sessionId").Exists() {
-				b.header(rec)
+				b.header(line, rec)
 			}
 			messages.ForEach(func(_, m gjson.Result) bool {
 				read(b, line, m)
@@ -106,7 +106,7 @@ func (b *builder) rewind(id string) {
 
 func (b *builder) geminiMessage(line int, rec gjson.Result) {
 	m := schema.Message{
-		Role: role(rec.Get("type").Str), At: timeOf(rec.Get("timestamp")), SourceID: rec.Get("id").Str, Line: line,
+		Role: role(rec.Get("type").Str), At: b.time(line, rec.Get("timestamp")), SourceID: rec.Get("id").Str, Line: line,
 	}
 	if m.Role == "" {
 		// Notices of the program: info, warning, error.
@@ -142,13 +142,13 @@ func isPi(rec gjson.Result) bool {
 // piRecord reads pi and the harnesses that keep its format: omp and openclaw.
 func piRecord(b *builder, line int, rec gjson.Result) {
 	m := schema.Message{
-		At: timeOf(rec.Get("timestamp")), SourceID: rec.Get("id").Str, Line: line,
+		At: b.time(line, rec.Get("timestamp")), SourceID: rec.Get("id").Str, Line: line,
 	}
 	switch rec.Get("type").Str {
 	case "":
 		b.skip(line, reasonNoRecord)
 	case "session":
-		b.header(rec)
+		b.header(line, rec)
 	case "compaction", "branch_summary":
 		m.Role = schema.RoleSystem
 		b.message(m, rec.Get("summary"))
@@ -185,7 +185,7 @@ var clineResult = regexp.MustCompile(`^\[(\w+)(?: for '[^\n]*')?\] Result:`)
 func clineRecord(b *builder, line int, rec gjson.Result) {
 	switch {
 	case rec.Get("messages").IsArray():
-		b.header(rec)
+		b.header(line, rec)
 		rec.Get("messages").ForEach(func(_, turn gjson.Result) bool {
 			clineRecord(b, line, turn)
 			return true
@@ -196,7 +196,7 @@ func clineRecord(b *builder, line int, rec gjson.Result) {
 		b.turn(line, rec)
 	default:
 		m := schema.Message{
-			Role: schema.RoleUser, At: timeOf(rec.Get("ts")), SourceID: rec.Get("id").String(), Line: line,
+			Role: schema.RoleUser, At: b.time(line, rec.Get("ts")), SourceID: rec.Get("id").String(), Line: line,
 		}
 		parts := contentParts(rec.Get("content"))
 		reported := ""
@@ -243,7 +243,7 @@ func gooseRecord(b *builder, line int, rec gjson.Result) {
 		if !id.Exists() {
 			b.here()
 		}
-		b.header(rec)
+		b.header(line, rec)
 	default:
 		b.skip(line, reasonNoRecord)
 	}

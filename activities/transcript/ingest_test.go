@@ -192,6 +192,15 @@ func TestSessionDate(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, tt.want, got, tt.given)
 	}
-	_, err := sessionDate("yesterday", &Session{}, fallback)
-	require.EqualError(t, err, `date "yesterday" is neither like 2006-01-02 nor like 2006-01-02T15:04:05Z`)
+	for given, reason := range map[string]string{
+		"yesterday":                 `date "yesterday": want a day like 2006-01-02 or a time like 2006-01-02T15:04:05Z`,
+		"2026-02-30":                `date "2026-02-30": want a day like 2006-01-02 or a time like 2006-01-02T15:04:05Z`,
+		"9999-12-31":                `date "9999-12-31": want one of the years 1980 to 2199`,
+		"0001-01-01T00:00:00Z":      `date "0001-01-01T00:00:00Z": want one of the years 1980 to 2199`,
+		"1850-01-01":                `date "1850-01-01": want one of the years 1980 to 2199`,
+		"2199-12-31T23:00:00-02:00": `date "2199-12-31T23:00:00-02:00": want one of the years 1980 to 2199`,
+	} {
+		_, err := sessionDate(given, &Session{}, fallback)
+		require.EqualError(t, err, reason)
+	}
 }

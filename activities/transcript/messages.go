@@ -61,7 +61,7 @@ func messagesReader() recordFunc {
 		case turns.Exists():
 			b.conversation(line, rec, turns)
 		case rec.IsObject() && (rec.Get("type").Str != "" || first(rec, "session_id", "sessionId").Exists()):
-			b.header(rec)
+			b.header(line, rec)
 		default:
 			b.skip(line, reasonNoRecord)
 		}
@@ -69,15 +69,15 @@ func messagesReader() recordFunc {
 }
 
 // header takes what a record without a message tells of the session.
-func (b *builder) header(rec gjson.Result) *session {
+func (b *builder) header(line int, rec gjson.Result) *session {
 	if id := first(rec, "sessionId", "session_id", "conversation_id", "conversationId", "id", "uuid"); id.Exists() {
 		b.use(id.String())
 	}
-	return b.describe(rec)
+	return b.describe(line, rec)
 }
 
 // describe takes the directory, title and times that a record tells of the current session.
-func (b *builder) describe(rec gjson.Result) *session {
+func (b *builder) describe(line int, rec gjson.Result) *session {
 	s := b.here()
 	if cwd := first(rec, "cwd", "working_dir", "workspace", "directory"); cwd.Type == gjson.String {
 		s.CWD = clean(cwd.Str)
@@ -85,8 +85,8 @@ func (b *builder) describe(rec gjson.Result) *session {
 	if title := first(rec, "title", "description", "name"); title.Type == gjson.String {
 		s.Title = clean(title.Str)
 	}
-	s.span(timeOf(first(rec, "created_at", "createdAt", "startTime", "timestamp")))
-	s.span(timeOf(first(rec, "updated_at", "updatedAt", "lastUpdated")))
+	s.span(b.time(line, first(rec, "created_at", "createdAt", "startTime", "timestamp")))
+	s.span(b.time(line, first(rec, "updated_at", "updatedAt", "lastUpdated")))
 	return s
 }
 
@@ -104,7 +104,7 @@ func (b *builder) conversation(line int, rec, turns gjson.Result) {
 	} else {
 		b.start("")
 	}
-	b.describe(rec)
+	b.describe(line, rec)
 	turns.ForEach(func(_, turn gjson.Result) bool {
 		if isTurn(turn) {
 			b.turn(line, turn)
@@ -154,7 +154,7 @@ func (b *builder) snapshot(line int, turns []gjson.Result, seen map[string]bool)
 func (b *builder) turn(line int, rec gjson.Result) {
 	m := schema.Message{
 		Role:     turnRole(rec),
-		At:       timeOf(first(rec, "timestamp", "created_at", "createdAt", "create_time", "created", "ts", "time")),
+		At:       b.time(line, first(rec, "timestamp", "created_at", "createdAt", "create_time", "created", "ts", "time")),
 		SourceID: first(rec, "id", "uuid", "message_id").String(),
 		Line:     line,
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -25,10 +24,28 @@ func FilePath(uri string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read source %q: %w", uri, err)
 	}
-	if u.Scheme != "file" || (u.Host != "" && u.Host != "localhost") || u.Path == "" {
+	switch {
+	case u.Scheme != "file" || (u.Host != "" && u.Host != "localhost") || u.Path == "":
 		return "", fmt.Errorf("read source %q: only files can be read; give file:///path", uri)
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return "", fmt.Errorf("read source %q: write ? as %%3F and # as %%23", uri)
 	}
 	return filepath.FromSlash(u.Path), nil
+}
+
+// absolutePath returns the clean path of a URI or path.
+func absolutePath(uri string) (string, error) {
+	path, err := FilePath(uri)
+	if err != nil {
+		return "", err
+	}
+	if path == "" || strings.IndexByte(path, 0) >= 0 {
+		return "", fmt.Errorf("read source %q: that is no path of a file", uri)
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return "", fmt.Errorf("read source %q: %w", uri, err)
+	}
+	return path, nil
 }
 
 // FileURI returns the file:// URI of a path.
@@ -49,26 +66,29 @@ func SessionID(s *Session, uri string, place int) string {
 	return "file-" + schema.HashParts(uri, fmt.Sprint(place))[:20]
 }
 
-// ReadSource reads the sessions of a URI, each with its id set, and tells what was read.
+// ReadSource reads the sessions of a URI, each with its id set, and tells what was read. It is for the
+// person who runs the program: see [Access] for what others name.
 func ReadSource(ctx context.Context, uri, format string) ([]*Session, schema.Source, error) {
-	path, err := FilePath(uri)
+	return readSource(ctx, uri, format, lookAnywhere)
+}
+
+func readSource(ctx context.Context, uri, format string, look func(path string) (*found, error)) ([]*Session, schema.Source, error) {
+	path, err := absolutePath(uri)
 	if err != nil {
 		return nil, schema.Source{}, border.Invalid(schema.ErrorInvalidInput, err)
 	}
-	// A pipe can be read once, but is read by the starter, by the worker, and by each retry.
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%q is not a regular file", path)
+	f, err := look(path)
+	if err == nil {
+		defer f.close()
 	}
+	file, err := openRegular(f, err)
 	if err != nil {
-		return nil, schema.Source{}, border.Invalid(schema.ErrorSourceUnreadable, fmt.Errorf("read source: %w", err))
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, schema.Source{}, border.Invalid(schema.ErrorSourceUnreadable, fmt.Errorf("read source: %w", err))
+		return nil, schema.Source{}, fmt.Errorf("read source: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	sessions, source, err := readFrom(&contextReader{ctx, file}, path, format)
+	sessions, source, err := readFrom(&contextReader{ctx, file}, Options{
+		Format: format, Name: path, Path: f.path, Size: f.info.Size(),
+	})
 	if err != nil {
 		return nil, schema.Source{}, err
 	}
@@ -79,17 +99,17 @@ func ReadSource(ctx context.Context, uri, format string) ([]*Session, schema.Sou
 	return sessions, source, nil
 }
 
-func readFrom(r io.Reader, path, format string) ([]*Session, schema.Source, error) {
+func readFrom(r *contextReader, opts Options) ([]*Session, schema.Source, error) {
 	hash := sha256.New()
 	counter := &countingWriter{}
-	sessions, err := ParseAll(io.TeeReader(r, io.MultiWriter(hash, counter)), Options{Format: format, Name: path, Path: path})
+	sessions, err := ParseAll(io.TeeReader(r, io.MultiWriter(hash, counter)), opts)
 	switch {
 	case errors.Is(err, ErrUnknownFormat), errors.Is(err, ErrNotTranscript):
 		return nil, schema.Source{}, border.Invalid(schema.ErrorUnknownFormat, err)
-	case errors.Is(err, ErrTooLarge):
-		return nil, schema.Source{}, border.Invalid(schema.ErrorSourceUnreadable, err)
-	case err != nil:
+	case r.ctx.Err() != nil, errors.Is(err, errTryAgain):
 		return nil, schema.Source{}, err
+	case err != nil:
+		return nil, schema.Source{}, border.Invalid(schema.ErrorSourceUnreadable, err)
 	}
 	source := schema.Source{SHA256: hex.EncodeToString(hash.Sum(nil)), Bytes: counter.n}
 	if len(sessions) > 0 {
@@ -97,6 +117,10 @@ func readFrom(r io.Reader, path, format string) ([]*Session, schema.Source, erro
 	}
 	return sessions, source, nil
 }
+
+// errTryAgain wraps what may go another time: the source was being written, or there was no room for a
+// copy of it.
+var errTryAgain = errors.New("try again")
 
 type countingWriter struct{ n int64 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -44,7 +45,7 @@ func isDump(head []byte) bool {
 	return script && sqlTable.Match(head)
 }
 
-// database is a SQLite database, opened read-only or loaded from a dump.
+// database is a copy of a SQLite database, or one loaded from a dump.
 type database struct {
 	ctx  context.Context
 	conn *sql.Conn
@@ -59,8 +60,7 @@ func (s *source) openDatabase(b *builder) (_ *database, err error) {
 			d.close()
 		}
 	}()
-	switch {
-	case !isDatabase(s.head):
+	if !isDatabase(s.head) {
 		if err := d.connect(":memory:", s.opts.MaxDocument); err != nil {
 			return nil, err
 		}
@@ -69,40 +69,39 @@ func (s *source) openDatabase(b *builder) (_ *database, err error) {
 			return nil, err
 		}
 		return d, d.load(b, string(data))
-	case s.opts.Path != "" && !s.decoded:
-		// Whoever counts or hashes what is read gets the whole of it.
-		if _, err := io.Copy(io.Discard, s.r); err != nil {
-			return nil, fmt.Errorf("read source: %w", err)
-		}
-		file := "file:" + (&url.URL{Path: s.opts.Path}).EscapedPath() + "?mode=ro"
-		if err := d.connect(file, s.opts.MaxDocument); err == nil {
-			return d, nil
-		}
-		// A write-ahead log cannot be opened where its index cannot be written.
-		return d, d.connect(file+"&immutable=1", s.opts.MaxDocument)
 	}
-	name, err := s.spool(d)
+	dir, err := os.MkdirTemp("", "transcript-*")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("copy database: %w: %w", errTryAgain, err)
 	}
-	return d, d.connect("file:"+(&url.URL{Path: name}).EscapedPath()+"?mode=ro&immutable=1", s.opts.MaxDocument)
+	d.done = append(d.done, func() { _ = os.RemoveAll(dir) })
+	name := filepath.Join(dir, "copy.db")
+	if s.opts.Path == "" || s.decoded {
+		err = s.spool(name)
+	} else if err = snapshot(s.opts.Path, name, s.opts.MaxDatabase); err == nil {
+		// Whoever counts or hashes what is read gets the whole of it.
+		_, err = io.Copy(io.Discard, s.r)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("copy database: %w", err)
+	}
+	return d, d.connect("file:"+(&url.URL{Path: name}).EscapedPath()+"?mode=rw", s.opts.MaxDocument)
 }
 
-// spool copies the source into a temporary file that lives as long as the database.
-func (s *source) spool(d *database) (string, error) {
-	f, err := os.CreateTemp("", "transcript-*.db")
+// spool copies the source into a new file.
+func (s *source) spool(name string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return "", fmt.Errorf("spool database: %w", err)
+		return fmt.Errorf("%w: %w", errTryAgain, err)
 	}
-	d.done = append(d.done, func() { _ = os.Remove(f.Name()) })
 	n, err := io.Copy(f, io.LimitReader(s.r, int64(s.opts.MaxDocument)+1))
 	if err = errors.Join(err, f.Close()); err != nil {
-		return "", fmt.Errorf("spool database: %w", err)
+		return err
 	}
 	if n > int64(s.opts.MaxDocument) {
-		return "", fmt.Errorf("%w: more than %d bytes", ErrTooLarge, s.opts.MaxDocument)
+		return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, s.opts.MaxDocument)
 	}
-	return f.Name(), nil
+	return nil
 }
 
 func (d *database) connect(dsn string, maxLength int) error {
@@ -275,18 +274,20 @@ func (r row) text(column string) string {
 	}
 }
 
-func (r row) time(column string) time.Time {
+// rowTime reads the time in a column. Rows have no lines.
+func (b *builder) rowTime(r row, column string) time.Time {
 	switch v := r[column].(type) {
+	case nil:
+		return time.Time{}
 	case time.Time:
-		return sane(v)
+		return b.timeValue(0, v, v.Format(time.RFC3339))
 	case int64:
-		return epoch(float64(v))
+		return b.timeNumber(0, float64(v), r.text(column))
 	case float64:
-		return epoch(v)
-	case string:
-		return timeText(v)
+		return b.timeNumber(0, v, r.text(column))
+	default:
+		return b.timeText(0, r.text(column))
 	}
-	return time.Time{}
 }
 
 // json returns the JSON value in a column, or one that does not exist.

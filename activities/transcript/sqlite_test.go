@@ -219,9 +219,9 @@ insert into messages values (3, 's', 'user', 'cut off`, target)
 func TestParseBrokenThreads(t *testing.T) {
 	t.Parallel()
 	sessions, err := ParseAll(strings.NewReader(`create table threads (id text, summary text, updated_at text, data_type text, data blob);
-insert into threads values ('a', '', '1', 'zstd', x'28b52ffd00');
-insert into threads values ('b', '', '2', 'json', '{');
-insert into threads values ('c', '', '3', 'json', '{"messages":[{"role":"user","segments":[{"type":"text","text":"kept"}]}]}');
+insert into threads values ('a', '', '2026-01-01', 'zstd', x'28b52ffd00');
+insert into threads values ('b', '', '2026-01-02', 'json', '{');
+insert into threads values ('c', '', '2026-01-03', 'json', '{"messages":[{"role":"user","segments":[{"type":"text","text":"kept"}]}]}');
 `), Options{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"== 0 a", "== 1 b", "== 2 c", "0 user/text: kept"}, render(sessions))

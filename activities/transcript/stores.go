@@ -94,7 +94,7 @@ func (b *builder) rowHeader(r row) {
 		}
 	}
 	for _, c := range []string{"created_at", "updated_at", "time_created", "time_updated", "started_at", "ended_at"} {
-		s.span(r.time(c))
+		s.span(b.rowTime(r, c))
 	}
 }
 
@@ -106,7 +106,7 @@ func readGoose(d *database, b *builder, _ int) error {
 	}
 	return d.each("SELECT * FROM messages ORDER BY session_id, id", func(r row) {
 		b.use(r.text("session_id"))
-		m := schema.Message{Role: role(r.text("role")), At: r.time("created_timestamp"), SourceID: r.text("message_id")}
+		m := schema.Message{Role: role(r.text("role")), At: b.rowTime(r, "created_timestamp"), SourceID: r.text("message_id")}
 		content := r.json("content_json")
 		if m.Role == "" || !content.Exists() {
 			b.skip(0, fmt.Sprintf("message %q cannot be read", r.text("id")))
@@ -135,7 +135,7 @@ func readHermes(d *database, b *builder, _ int) error {
 			return // taken back by the user
 		}
 		m := schema.Message{
-			Role: role(r.text("role")), At: r.time("timestamp"), SourceID: r.text("id"),
+			Role: role(r.text("role")), At: b.rowTime(r, "timestamp"), SourceID: r.text("id"),
 		}
 		if m.Role == "" {
 			b.skip(0, fmt.Sprintf("message %q cannot be read", r.text("id")))
@@ -173,12 +173,12 @@ func readOpenCode(d *database, b *builder, _ int) error {
 		b.use(r.text("session_id"))
 		message, p := r.json("message"), r.json("part")
 		m := schema.Message{Role: role(message.Get("role").Str), SourceID: r.text("id")}
-		m.At = timeOf(first(p, "time.start", "state.time.start"))
+		m.At = b.time(0, first(p, "time.start", "state.time.start"))
 		if m.At.IsZero() {
-			m.At = timeOf(message.Get("time.created"))
+			m.At = b.time(0, message.Get("time.created"))
 		}
 		if m.At.IsZero() {
-			m.At = r.time("at")
+			m.At = b.rowTime(r, "at")
 		}
 		if m.Role == "" || !p.IsObject() {
 			b.skip(0, fmt.Sprintf("part of message %q cannot be read", m.SourceID))
@@ -295,8 +295,8 @@ func readCursorStore(d *database, b *builder, _ int) error {
 		id := chat.Get("composerId").String()
 		s := b.use(id)
 		s.Title = clean(chat.Get("name").Str)
-		s.span(timeOf(chat.Get("createdAt")))
-		s.span(timeOf(chat.Get("lastUpdatedAt")))
+		s.span(b.time(0, chat.Get("createdAt")))
+		s.span(b.time(0, chat.Get("lastUpdatedAt")))
 		for _, bubble := range chat.Get("conversation").Array() {
 			b.cursorBubble(bubble)
 		}
@@ -315,7 +315,7 @@ func readCursorStore(d *database, b *builder, _ int) error {
 func (b *builder) cursorBubble(bubble gjson.Result) {
 	m := schema.Message{
 		Role: schema.RoleAssistant, SourceID: bubble.Get("bubbleId").String(),
-		At: timeOf(first(bubble, "timestamp", "createdAt", "timingInfo.clientStartTime")),
+		At: b.time(0, first(bubble, "timestamp", "createdAt", "timingInfo.clientStartTime")),
 	}
 	if bubble.Get("type").Int() == 1 {
 		m.Role = schema.RoleUser

@@ -206,7 +206,7 @@ func parseAider(s *source, b *builder) error {
 			flush()
 			at = strings.TrimSpace(at)
 			b.start("aider-" + strings.NewReplacer(" ", "-", ":", "").Replace(at))
-			b.current.span(timeText(at))
+			b.current.span(b.timeText(n, at))
 			m = schema.Message{}
 			return
 		}

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -9,60 +10,128 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// The years that a time of a session may lie in. Times outside are taken for mistakes: of a clock, of a
+// unit, or of a field that was never set. Every year in between can be stored and written as JSON, and
+// the four units of a number since the epoch cannot be confused.
+const (
+	firstYear = 1980
+	lastYear  = 2199
+)
+
+var (
+	earliest = time.Date(firstYear, 1, 1, 0, 0, 0, 0, time.UTC)
+	latest   = time.Date(lastYear+1, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+func plausible(t time.Time) bool { return !t.Before(earliest) && t.Before(latest) }
+
 var timeLayouts = []string{
 	time.RFC3339Nano,
 	"2006-01-02T15:04:05.999999999",
+	"2006-01-02T15:04:05.999999999Z0700",
+	"2006-01-02T15:04Z07:00",
+	"2006-01-02T15:04",
 	"2006-01-02 15:04:05.999999999Z07:00",
+	"2006-01-02 15:04:05.999999999 Z07:00",
+	"2006-01-02 15:04:05.999999999 Z0700",
+	"2006-01-02 15:04:05.999999999 UTC",
 	"2006-01-02 15:04:05.999999999",
-	"2006-01-02",
+	"2006-01-02 15:04",
+	"2006/01/02 15:04:05",
+	"2006/01/02 15:04",
+	time.DateOnly,
+	time.RFC1123Z,
+	"Mon, 02 Jan 2006 15:04:05 GMT",
 }
 
-// timeOf reads a time given as text or as a number since the epoch in seconds, milli-, micro- or
-// nanoseconds, told apart by its size. It is zero when the value is no time of the years 1970 to 9999.
-func timeOf(v gjson.Result) time.Time {
-	switch v.Type {
-	case gjson.Number:
-		return epoch(v.Num)
-	case gjson.String:
-		return timeText(v.Str)
-	}
-	return time.Time{}
-}
-
-func timeText(s string) time.Time {
-	s = strings.TrimSpace(s)
-	if f, err := strconv.ParseFloat(s, 64); err == nil && len(s) > 4 {
-		return epoch(f)
-	}
-	for _, l := range timeLayouts {
-		if t, err := time.Parse(l, s); err == nil {
-			return sane(t)
+// ParseDate reads the date that a person gives for a session, as 2006-01-02 or RFC 3339.
+func ParseDate(given string) (time.Time, error) {
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		t, err := time.Parse(layout, given)
+		switch {
+		case err != nil:
+		case !plausible(t):
+			return time.Time{}, fmt.Errorf("date %q: want one of the years %d to %d", given, firstYear, lastYear)
+		default:
+			return t.UTC(), nil
 		}
 	}
+	return time.Time{}, fmt.Errorf("date %q: want a day like 2006-01-02 or a time like 2006-01-02T15:04:05Z", given)
+}
+
+// time reads a time given as text or as a number since the epoch. It is zero when the value tells none,
+// and when it tells one that cannot be: that is noted with the line.
+func (b *builder) time(line int, v gjson.Result) time.Time {
+	switch v.Type {
+	case gjson.Null:
+		return time.Time{}
+	case gjson.Number:
+		return b.timeNumber(line, v.Num, v.Raw)
+	case gjson.String:
+		return b.timeText(line, v.Str)
+	}
+	b.skipTime(line, v.Raw, "cannot be read")
 	return time.Time{}
 }
 
-func epoch(n float64) time.Time {
-	switch {
-	case math.IsNaN(n) || n <= 0 || n >= 1e19:
-		return time.Time{}
-	case n < 1e11:
-		return sane(time.UnixMicro(int64(math.Round(n * 1e6))))
-	case n < 1e14:
-		return sane(time.UnixMilli(int64(n)))
-	case n < 1e17:
-		return sane(time.UnixMicro(int64(n)))
-	}
-	if n >= math.MaxInt64 {
+func (b *builder) timeText(line int, s string) time.Time {
+	s = strings.TrimSpace(s)
+	if s == "" {
 		return time.Time{}
 	}
-	return sane(time.Unix(0, int64(n)))
+	if n, err := strconv.ParseFloat(s, 64); err == nil && strings.Trim(s, "0123456789.eE+-") == "" {
+		return b.timeNumber(line, n, s)
+	}
+	for _, layout := range timeLayouts {
+		if t, err := time.Parse(layout, s); err == nil {
+			return b.timeValue(line, t, s)
+		}
+	}
+	b.skipTime(line, s, "cannot be read")
+	return time.Time{}
 }
 
-func sane(t time.Time) time.Time {
-	t = t.UTC()
-	if t.Year() < 1970 || t.Year() > 9999 {
+// timeNumber reads seconds, milli-, micro- or nanoseconds: whichever makes a plausible time. 0 stands
+// for none.
+func (b *builder) timeNumber(line int, n float64, shown string) time.Time {
+	if n == 0 {
 		return time.Time{}
 	}
-	return t
+	for _, micros := range []float64{n * 1e6, n * 1e3, n, n / 1e3} {
+		if micros < float64(earliest.UnixMicro()) || micros >= float64(latest.UnixMicro()) {
+			continue
+		}
+		if t := time.UnixMicro(int64(math.Round(micros))); plausible(t) {
+			return t.UTC()
+		}
+	}
+	b.skipTime(line, shown, outOfRange)
+	return time.Time{}
+}
+
+func (b *builder) timeValue(line int, t time.Time, shown string) time.Time {
+	if !plausible(t) {
+		b.skipTime(line, shown, outOfRange)
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+var outOfRange = fmt.Sprintf("is not of the years %d to %d", firstYear, lastYear)
+
+// skipTime notes a time that is left out. Records that make several messages note it once.
+func (b *builder) skipTime(line int, shown, why string) {
+	const most = 60
+	if len(shown) > most {
+		shown = strings.ToValidUTF8(shown[:most], "") + "…"
+	}
+	reason := fmt.Sprintf("time %q %s: left out", clean(shown), why)
+	noted := b.pending
+	if b.current != nil {
+		noted = b.current.Skipped
+	}
+	if n := len(noted); n > 0 && noted[n-1].Line == line && noted[n-1].Reason == reason {
+		return
+	}
+	b.skip(line, reason)
 }

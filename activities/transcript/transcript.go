@@ -21,6 +21,7 @@ import (
 const (
 	DefaultMaxLine     = 64 << 20
 	DefaultMaxDocument = 512 << 20
+	DefaultMaxDatabase = 16 << 30
 )
 
 // HeadSize is how many leading bytes of a source [Detect] looks at.
@@ -35,7 +36,8 @@ var (
 	ErrNotTranscript = errors.New("not a transcript")
 	// ErrSeveralSessions means that Parse was given a source that ParseAll must read.
 	ErrSeveralSessions = errors.New("source holds several sessions")
-	// ErrTooLarge means that a source which is read as a whole exceeds Options.MaxDocument.
+	// ErrTooLarge means that a source which is read as a whole exceeds Options.MaxDocument, or
+	// Options.MaxDatabase.
 	ErrTooLarge = errors.New("source is too large")
 )
 
@@ -46,20 +48,26 @@ type Options struct {
 	// Name is the path of the source. It serves detection where the content leaves several formats
 	// possible, and names the session where the harness tells its id by the path alone.
 	Name string
-	// Path is where the source lies as a local file. A SQLite database is then read in place, with
-	// its write-ahead log, instead of from the reader. Default: read from the reader.
+	// Path is where the source lies as a local file, without links. A SQLite database is then read
+	// from there, with its write-ahead log, instead of from the reader. Default: read from the reader.
 	Path string
+	// Size is how many bytes the source has, so that one which is too large is not read first. Default:
+	// it is read to find out.
+	Size int64
 	// MaxLine is the longest line, or element of a JSON array, that is read, in bytes; a longer one
 	// is skipped with its reason. Default: DefaultMaxLine.
 	MaxLine int
 	// MaxDocument bounds, in bytes, a source that has to be read as a whole: a JSON object over
 	// several lines, plain text, Markdown, a SQL dump. Default: DefaultMaxDocument.
 	MaxDocument int
+	// MaxDatabase bounds, in bytes, a SQLite database at Path: it is copied before it is read.
+	MaxDatabase int64
 }
 
 func (o Options) withDefaults() Options {
 	o.MaxLine = cmp.Or(o.MaxLine, DefaultMaxLine)
 	o.MaxDocument = cmp.Or(o.MaxDocument, DefaultMaxDocument)
+	o.MaxDatabase = cmp.Or(o.MaxDatabase, DefaultMaxDatabase)
 	return o
 }
 
@@ -192,6 +200,9 @@ func (s *source) format() (*format, error) {
 
 // all reads the whole source. A compressed source that breaks off yields what came before.
 func (s *source) all() ([]byte, error) {
+	if s.opts.Size > int64(s.opts.MaxDocument) && !s.decoded {
+		return nil, fmt.Errorf("%w: %d bytes are more than %d", ErrTooLarge, s.opts.Size, s.opts.MaxDocument)
+	}
 	data, err := io.ReadAll(io.LimitReader(s.r, int64(s.opts.MaxDocument)+1))
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, fmt.Errorf("read source: %w", err)

@@ -41,6 +41,10 @@ type Config struct {
 	// WindowBytes is how much text one model call extracts from.
 	WindowBytes     int
 	MaxOutputTokens int
+	// SourceRoots are the directories and files that inputs of workflows may name. Default: where agents
+	// keep their sessions in the home, and the current directory. What a person gives to the starter on the
+	// same machine may be read besides.
+	SourceRoots []string
 	// ModelConcurrency bounds the model calls that one worker makes at a time.
 	ModelConcurrency int
 	// DoneReports says whether a report of done that may not close its task at once is kept for a
@@ -73,7 +77,10 @@ func (c *Config) ClickHouseAddress() string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-const variablePrefix = "AXIOMMIND_"
+const (
+	variablePrefix = "AXIOMMIND_"
+	sourceRoot     = "source-root"
+)
 
 // Flags adds the flags of the connections and the embedder, which every program needs.
 func (c *Config) Flags(f *pflag.FlagSet) {
@@ -102,6 +109,8 @@ func (c *Config) WorkerFlags(f *pflag.FlagSet) {
 	f.Float64Var(&c.Model.Prices.OutputPerMillion, "model-output-price", 0, "US dollars per million output tokens")
 	f.IntVar(&c.WindowBytes, "window-bytes", llm.DefaultWindowBytes, "bytes of text that one model call extracts from")
 	f.IntVar(&c.MaxOutputTokens, "max-output-tokens", 0, "bound of one answer (default: the model's)")
+	f.StringArrayVar(&c.SourceRoots, sourceRoot, nil, "directory or file that inputs of workflows may name; repeat for more\n"+
+		"(default: where agents keep their sessions in the home, and the current directory)")
 	f.IntVar(&c.ModelConcurrency, "model-concurrency", DefaultModelConcurrency, "model calls at a time")
 	f.Var(&c.DoneReports, "done-reports", "a report of done that rests on proof: keep it for a person to confirm, or close the task")
 	f.DurationVar(&c.StopTimeout, "stop-timeout", DefaultStopTimeout, "how long running activities may take to end on a stop")
@@ -126,7 +135,7 @@ func (c *Config) Load(f *pflag.FlagSet, getenv func(string) string, fallback str
 	}
 	localKey, fromFile := "", map[string]bool{}
 	if c.File == "" {
-		localKey = values[LocalWeaviateKey]
+		localKey = strings.Join(values[LocalWeaviateKey], "")
 		delete(values, LocalWeaviateKey)
 	}
 	var errs []error
@@ -138,16 +147,19 @@ func (c *Config) Load(f *pflag.FlagSet, getenv func(string) string, fallback str
 		}
 		variable := variablePrefix + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
 		from := "variable " + variable
-		given := getenv(variable)
-		if given == "" && inFile {
+		given := fromVariable(flag, getenv(variable))
+		if len(given) == 0 && inFile {
 			given, from = value, "file "+path
 			fromFile[flag.Name] = true
 		}
-		if given == "" {
+		if _, list := flag.Value.(pflag.SliceValue); len(given) > 1 && !list {
+			errs = append(errs, fmt.Errorf("%s: %s takes one value, not %d", from, flag.Name, len(given)))
 			return
 		}
-		if err := f.Set(flag.Name, given); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", from, FlagError(err)))
+		for _, one := range given {
+			if err := f.Set(flag.Name, one); err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", from, FlagError(err)))
+			}
 		}
 	})
 	known := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -169,6 +181,17 @@ func (c *Config) Load(f *pflag.FlagSet, getenv func(string) string, fallback str
 	return errors.Join(errs...)
 }
 
+// fromVariable returns the values that a variable gives: several are separated as in PATH.
+func fromVariable(flag *pflag.Flag, text string) []string {
+	if _, list := flag.Value.(pflag.SliceValue); list {
+		return slices.DeleteFunc(filepath.SplitList(text), func(s string) bool { return s == "" })
+	}
+	if text == "" {
+		return nil
+	}
+	return []string{text}
+}
+
 func keyOf(provider string, getenv func(string) string) string {
 	switch provider {
 	case llm.ProviderGemini:
@@ -180,8 +203,9 @@ func keyOf(provider string, getenv func(string) string) string {
 	}
 }
 
-// readFile reads a flat YAML mapping. The programs may share one: each takes what it has flags for.
-func readFile(path string) (map[string]string, error) {
+// readFile reads a flat YAML mapping, of names to a value or a list of them. The programs may share one:
+// each takes what it has flags for.
+func readFile(path string) (map[string][]string, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -193,9 +217,17 @@ func readFile(path string) (map[string]string, error) {
 	if err := yaml.Unmarshal(data, &raw); err != nil {
 		return nil, fmt.Errorf("read configuration %q: %w", path, err)
 	}
-	values := make(map[string]string, len(raw))
+	values := make(map[string][]string, len(raw))
 	for name, value := range raw {
-		values[name] = fmt.Sprint(value)
+		list, ok := value.([]any)
+		if !ok {
+			list = []any{value}
+		}
+		for _, one := range list {
+			if text := fmt.Sprint(one); text != "" {
+				values[name] = append(values[name], text)
+			}
+		}
 	}
 	return values, nil
 }
@@ -206,10 +238,4 @@ const LocalWeaviateKey = "weaviate-api-key"
 
 // LocalConfigFile is where the local stack writes the addresses of its servers and the tokens they
 // want, so that programs of the same user find them without being told.
-func LocalConfigFile() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "axiommind", "local.yaml")
-}
+func LocalConfigFile() string { return inCache("local.yaml") }

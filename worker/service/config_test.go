@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -205,4 +206,39 @@ type lines struct{ text string }
 func (l *lines) Write(p []byte) (int, error) {
 	l.text += string(p)
 	return len(p), nil
+}
+
+// Roots are given one by one as flags, as a list like PATH in a variable, and as one or a list in a file.
+func TestConfigSourceRoots(t *testing.T) {
+	t.Parallel()
+	want := []string{"/a b,c", "데이터"}
+	for name, tt := range map[string]struct {
+		args []string
+		env  map[string]string
+		file string
+	}{
+		"flags":    {args: []string{"--source-root", "/a b,c", "--source-root=데이터"}},
+		"variable": {env: map[string]string{"AXIOMMIND_SOURCE_ROOT": strings.Join(want, string(os.PathListSeparator)) + string(os.PathListSeparator)}},
+		"list":     {file: "source-root:\n  - /a b,c\n  - 데이터\n"},
+		"both": {
+			args: []string{"--source-root", "/a b,c", "--source-root=데이터"},
+			env:  map[string]string{"AXIOMMIND_SOURCE_ROOT": "/x"}, file: "source-root: /y\n",
+		},
+	} {
+		path := ""
+		if tt.file != "" {
+			path = file(t, tt.file)
+		}
+		cfg, err := load(t, true, tt.args, tt.env, path)
+		require.NoError(t, err, name)
+		require.Equal(t, want, cfg.SourceRoots, name)
+	}
+	cfg, err := load(t, true, nil, nil, file(t, "source-root: /one\n"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"/one"}, cfg.SourceRoots)
+	_, err = load(t, true, nil, nil, file(t, "weaviate-url: [http://a, http://b]\n"))
+	require.ErrorContains(t, err, "weaviate-url takes one value, not 2")
+	cfg, err = load(t, true, nil, nil, "")
+	require.NoError(t, err)
+	require.Empty(t, cfg.SourceRoots)
 }

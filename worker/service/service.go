@@ -48,7 +48,11 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 		// They are filters for people: without them everything else works.
 		logger.Warn("search attributes are not registered", "reason", err)
 	}
-	rooms, err := newRooms(stores, model, cfg)
+	access, err := cfg.sourceAccess()
+	if err != nil {
+		return err
+	}
+	rooms, err := newRooms(stores, model, access, cfg)
 	if err != nil {
 		return err
 	}
@@ -63,7 +67,7 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 		}
 	}
 	logger.Info("worker is ready", "model", model.Identity().String(), "embedder", stores.Embedder.Version(),
-		"temporal", cfg.TemporalAddress, "namespace", cfg.TemporalNamespace)
+		"temporal", cfg.TemporalAddress, "namespace", cfg.TemporalNamespace, "source_roots", access.Roots())
 	if ready != nil {
 		ready()
 	}
@@ -90,7 +94,7 @@ type rooms struct {
 	vector     *vector.Activities
 }
 
-func newRooms(s *Stores, model llm.Model, cfg Config) (*rooms, error) {
+func newRooms(s *Stores, model llm.Model, access *transcript.Access, cfg Config) (*rooms, error) {
 	outbox := vector.NewOutboxProjector(s.ClickHouse, s.Embedder.Version(), vector.TitleRequests())
 	writer, err := vector.NewWriter(s.ClickHouse, s.Log, outbox, s.Weaviate, s.Embedder,
 		[]vector.Source{vector.NewEntrySource(s.ClickHouse), vector.NewTitleSource(s.ClickHouse)}, vector.Options{})
@@ -104,7 +108,7 @@ func newRooms(s *Stores, model llm.Model, cfg Config) (*rooms, error) {
 	r, errs := &rooms{}, make([]error, 8)
 	builds := build.NewProjector(s.ClickHouse)
 	r.build, errs[0] = build.NewActivities(s.Log, spec, entry.NewProjector(s.ClickHouse), builds, outbox)
-	r.transcript, errs[1] = transcript.NewActivities(s.Log, builds)
+	r.transcript, errs[1] = transcript.NewActivities(s.Log, builds, access)
 	r.llm, errs[2] = llm.NewActivities(s.Log, model, llm.Params{MaxOutputTokens: cfg.MaxOutputTokens}, cfg.WindowBytes)
 	r.evidence, errs[3] = evidence.NewActivities(s.Log)
 	r.entry, errs[4] = entry.NewActivities(s.Log)

@@ -1,0 +1,114 @@
+package transcript
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/schema"
+)
+
+// A grant opens the one file it was made for, to the one scope, for who can read the key.
+func TestGrant(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	o := p.options()
+	file := put(t, filepath.Join(p.dir, "여기", "s.txt"), secret)
+	in := uriOf(t, link(t, file, filepath.Join(p.dir, "my session")))
+	in.Project, in.User, in.Agent = "프로젝트", "u", "a"
+	var err error
+	in.Grant, err = Grant(o.KeyFile, in)
+	require.NoError(t, err)
+	info, err := os.Stat(o.KeyFile)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	a := access(t, o)
+	requireRead(t, a, in)
+	again, err := Grant(o.KeyFile, in)
+	require.NoError(t, err)
+	require.Equal(t, in.Grant, again)
+	put(t, file, secret+"User: it has grown\n")
+	_, _, err = a.ReadSource(t.Context(), in)
+	require.NoError(t, err)
+
+	other := put(t, filepath.Join(p.dir, "other.txt"), secret)
+	for name, change := range map[string]func(*schema.ProcessSessionInput){
+		"another file":    func(in *schema.ProcessSessionInput) { in.URI = uriOf(t, other).URI },
+		"another project": func(in *schema.ProcessSessionInput) { in.Project = "other" },
+		"another user":    func(in *schema.ProcessSessionInput) { in.User = "ua" },
+		"another agent":   func(in *schema.ProcessSessionInput) { in.User, in.Agent = "ua", "" },
+		"a made-up grant": func(in *schema.ProcessSessionInput) { in.Grant = strings.Repeat("0", len(in.Grant)) },
+		"a part of it":    func(in *schema.ProcessSessionInput) { in.Grant = in.Grant[:8] },
+	} {
+		changed := in
+		change(&changed)
+		reason := requireRefused(t, a, changed, schema.ErrorSourceForbidden)
+		require.Contains(t, reason, "this input comes from a starter", name)
+	}
+	elsewhere := o
+	elsewhere.KeyFile = filepath.Join(p.dir, "elsewhere", "source.key")
+	_, err = Grant(elsewhere.KeyFile, in)
+	require.NoError(t, err)
+	requireRefused(t, access(t, elsewhere), in, schema.ErrorSourceForbidden)
+	elsewhere.KeyFile = ""
+	requireRefused(t, access(t, elsewhere), in, schema.ErrorSourceForbidden)
+
+	require.NoError(t, os.Remove(filepath.Join(p.dir, "my session")))
+	link(t, other, filepath.Join(p.dir, "my session"))
+	requireRefused(t, a, in, schema.ErrorSourceForbidden)
+}
+
+// The key is worth what it protects: it is never a source, and one that others can read permits nothing.
+func TestGrantKey(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	o := p.options()
+	o.Roots = append(o.Roots, filepath.Dir(o.KeyFile))
+	file := uriOf(t, put(t, filepath.Join(p.dir, "s.txt"), secret))
+	var err error
+	file.Grant, err = Grant(o.KeyFile, file)
+	require.NoError(t, err)
+	a := access(t, o)
+	requireRead(t, a, file)
+	for _, path := range []string{o.KeyFile, link(t, o.KeyFile, filepath.Join(p.root, "key"))} {
+		in := uriOf(t, path)
+		in.Format = "text"
+		requireRefused(t, a, in, schema.ErrorSourceForbidden)
+	}
+	require.NoError(t, os.Chmod(o.KeyFile, 0o640))
+	requireRefused(t, a, file, schema.ErrorSourceForbidden)
+	_, err = Grant(o.KeyFile, file)
+	require.ErrorContains(t, err, "others can read")
+	require.NoError(t, os.Chmod(o.KeyFile, 0o600))
+	requireRead(t, a, file)
+	put(t, o.KeyFile, "")
+	_, err = Grant(o.KeyFile, file)
+	require.ErrorContains(t, err, "holds none")
+	requireRefused(t, a, file, schema.ErrorSourceForbidden)
+	_, err = Grant("", file)
+	require.Error(t, err)
+}
+
+// Starters that make the key at the same time agree on it.
+func TestGrantKeyMadeAtOnce(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	in := uriOf(t, put(t, filepath.Join(p.dir, "s.txt"), secret))
+	grants := make([]string, 16)
+	var group sync.WaitGroup
+	for i := range grants {
+		group.Go(func() { grants[i], _ = Grant(p.options().KeyFile, in) })
+	}
+	group.Wait()
+	for _, g := range grants {
+		require.Equal(t, grants[0], g)
+		require.Len(t, g, 64)
+	}
+	left, err := os.ReadDir(filepath.Dir(p.options().KeyFile))
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+}

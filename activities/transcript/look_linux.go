@@ -1,0 +1,79 @@
+//go:build linux && !portable
+
+package transcript
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// found is a file that is held but not opened: what is looked at is what open opens, whatever becomes of
+// its path meanwhile.
+type found struct {
+	// path is where the file lies, without links.
+	path string
+	info fs.FileInfo
+	// virtual says that the kernel makes up what the file holds.
+	virtual bool
+	held    *os.File
+}
+
+// look finds what a path leads to. Nothing is opened yet, so that a device does nothing and a pipe does
+// not block. Links of /proc, which lead out of any directory, are not followed.
+func look(path string) (*found, error) {
+	how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_MAGICLINKS}
+	fd, err := uninterrupted(func() (int, error) { return unix.Openat2(unix.AT_FDCWD, path, how) })
+	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) { // an old kernel, or a container that forbids it
+		fd, err = uninterrupted(func() (int, error) { return unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0) })
+	}
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	f := &found{held: os.NewFile(uintptr(fd), path)}
+	var system unix.Statfs_t
+	if f.info, err = f.held.Stat(); err == nil {
+		f.path, err = os.Readlink(f.link())
+	}
+	if err == nil {
+		err = unix.Fstatfs(fd, &system)
+	}
+	if err != nil {
+		f.close()
+		return nil, fmt.Errorf("look at %q: %w", path, err)
+	}
+	f.virtual = slices.Contains(virtualSystems, int64(system.Type)) //nolint:unconvert // its type differs between processors
+	return f, nil
+}
+
+// virtualSystems are those whose files tell of the kernel, of processes and of devices, or steer them.
+var virtualSystems = []int64{
+	unix.PROC_SUPER_MAGIC, unix.SYSFS_MAGIC, unix.DEVPTS_SUPER_MAGIC, unix.CGROUP_SUPER_MAGIC, unix.CGROUP2_SUPER_MAGIC,
+	unix.DEBUGFS_MAGIC, unix.TRACEFS_MAGIC, unix.SECURITYFS_MAGIC, unix.SELINUX_MAGIC, unix.SMACK_MAGIC,
+	unix.BPF_FS_MAGIC, unix.PSTOREFS_MAGIC, unix.EFIVARFS_MAGIC, unix.NSFS_MAGIC, unix.BINFMTFS_MAGIC,
+}
+
+func (f *found) link() string { return fmt.Sprintf("/proc/self/fd/%d", f.held.Fd()) }
+
+// open opens for reading what was looked at.
+func (f *found) open() (*os.File, error) {
+	fd, err := uninterrupted(func() (int, error) { return unix.Open(f.link(), unix.O_RDONLY|unix.O_CLOEXEC, 0) })
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: f.path, Err: err}
+	}
+	return os.NewFile(uintptr(fd), f.path), nil
+}
+
+func (f *found) close() { _ = f.held.Close() }
+
+func uninterrupted(call func() (int, error)) (n int, err error) {
+	for {
+		if n, err = call(); !errors.Is(err, unix.EINTR) {
+			return n, err
+		}
+	}
+}

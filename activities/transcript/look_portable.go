@@ -1,0 +1,99 @@
+//go:build !linux || portable
+
+package transcript
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+// found is a file that was looked at and not opened: open opens no other.
+type found struct {
+	// path is where the file lies, without links.
+	path string
+	info fs.FileInfo
+	// virtual says that the kernel makes up what the file holds.
+	virtual bool
+}
+
+// look finds what a path leads to. Nothing is opened yet, so that a device does nothing and a pipe does
+// not block.
+func look(path string) (*found, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Lstat(real)
+	if err != nil {
+		return nil, err
+	}
+	return &found{path: real, info: info}, nil
+}
+
+// open opens for reading what was looked at. It follows no link on the way, so that a directory that was
+// replaced by one leads nowhere else.
+func (f *found) open() (*os.File, error) {
+	top := filepath.VolumeName(f.path) + string(filepath.Separator)
+	dir, err := os.OpenRoot(top)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = dir.Close() }()
+	names := strings.Split(strings.TrimPrefix(f.path, top), string(filepath.Separator))
+	for _, name := range names[:len(names)-1] {
+		next, err := f.enter(dir, name)
+		if err != nil {
+			return nil, err
+		}
+		_ = dir.Close()
+		dir = next
+	}
+	file, err := dir.OpenFile(names[len(names)-1], openFlags, 0)
+	if err != nil {
+		return nil, err
+	}
+	// A new file may have the number of one that was removed.
+	if info, err := file.Stat(); err != nil || !os.SameFile(info, f.info) || !info.Mode().IsRegular() {
+		_ = file.Close()
+		return nil, f.changed()
+	}
+	return file, nil
+}
+
+func (f *found) enter(dir *os.Root, name string) (*os.Root, error) {
+	before, err := dir.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !before.IsDir() {
+		return nil, f.changed()
+	}
+	next, err := dir.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	if after, err := next.Stat("."); err != nil || !os.SameFile(before, after) {
+		_ = next.Close()
+		return nil, f.changed()
+	}
+	return next, nil
+}
+
+// openFlags keep the opening of a pipe from blocking.
+var openFlags = os.O_RDONLY | nonblock()
+
+func nonblock() int {
+	if runtime.GOOS == "windows" {
+		return 0
+	}
+	return syscall.O_NONBLOCK
+}
+
+func (f *found) changed() error { return fmt.Errorf("%q was replaced while it was opened", f.path) }
+
+func (f *found) close() {}

@@ -1,0 +1,128 @@
+package transcript
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/border"
+	"axiommind/schema"
+)
+
+// A database is read with what SQLite keeps beside it, and with nothing that a link there leads to.
+func TestAccessDatabase(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	var dump string
+	for _, c := range dumpCases() {
+		if c.format == "hermes" {
+			dump = c.dump
+		}
+	}
+	made := makeDatabase(t, dump)
+	in := uriOf(t, made)
+	a := access(t, AccessOptions{Roots: []string{filepath.Dir(made)}})
+	before, err := os.ReadDir(filepath.Dir(made))
+	require.NoError(t, err)
+	want, err := ParseAll(strings.NewReader(dump), Options{})
+	require.NoError(t, err)
+	sessions, source, err := a.ReadSource(t.Context(), in)
+	require.NoError(t, err)
+	require.Equal(t, render(want), render(sessions), "the write-ahead log is read")
+	require.Equal(t, "hermes", source.Format)
+	after, err := os.ReadDir(filepath.Dir(made))
+	require.NoError(t, err)
+	require.Equal(t, fmt.Sprint(before), fmt.Sprint(after), "nothing is written beside the database")
+
+	// A single file is a root with what lies beside it; a grant is for it too.
+	requireSame := func(a *Access, in schema.ProcessSessionInput) {
+		sessions, _, err := a.ReadSource(t.Context(), in)
+		require.NoError(t, err)
+		require.Equal(t, render(want), render(sessions))
+	}
+	requireSame(access(t, AccessOptions{Roots: []string{made}}), in)
+	in.Grant, err = Grant(p.options().KeyFile, in)
+	require.NoError(t, err)
+	requireSame(access(t, AccessOptions{KeyFile: p.options().KeyFile}), in)
+
+	copied := filepath.Join(p.root, "copy.db")
+	data, err := os.ReadFile(made)
+	require.NoError(t, err)
+	put(t, copied, string(data))
+	link(t, made+"-wal", copied+"-wal")
+	reason := requireRefused(t, access(t, p.options()), uriOf(t, copied), schema.ErrorSourceUnreadable)
+	require.Contains(t, reason, `-wal" is or has become a link`)
+}
+
+// What breaks a database is final: reading it again would not mend it.
+func TestBrokenDatabaseIsFinal(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	path := put(t, filepath.Join(p.root, "s.db"), string(sqliteMagic)+strings.Repeat("garbage", 100))
+	requireRefused(t, access(t, p.options()), uriOf(t, path), schema.ErrorSourceUnreadable)
+	zipped := put(t, filepath.Join(p.root, "s.gz"), "\x1f\x8b\x08broken")
+	requireRefused(t, access(t, p.options()), uriOf(t, zipped), schema.ErrorSourceUnreadable)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err := access(t, p.options()).ReadSource(ctx, uriOf(t, put(t, filepath.Join(p.root, "s.txt"), secret)))
+	require.ErrorIs(t, err, context.Canceled)
+	var failure border.Failure
+	require.NotErrorAs(t, err, &failure)
+}
+
+// A database that is written while it is copied is read in a state it was in: money moved between two rows
+// is never lost or doubled.
+func TestSnapshotOfLiveDatabase(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"WAL", "DELETE"} {
+		dir := t.TempDir()
+		name := filepath.Join(dir, "live.db")
+		db, err := sql.Open("sqlite", "file:"+name+"?_pragma=journal_mode("+mode+")&_pragma=wal_autocheckpoint(8)&_pragma=synchronous(off)")
+		require.NoError(t, err)
+		db.SetMaxOpenConns(1)
+		for _, stmt := range []string{
+			"CREATE TABLE account (id integer primary key, balance integer, pad blob)",
+			"INSERT INTO account VALUES (1, 500, randomblob(3000)), (2, 500, randomblob(3000)), (3, 0, randomblob(20000))",
+		} {
+			_, err = db.ExecContext(t.Context(), stmt)
+			require.NoError(t, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for ctx.Err() == nil {
+				_, _ = db.ExecContext(ctx, "UPDATE account SET balance = balance + (CASE id WHEN 1 THEN 1 WHEN 2 THEN -1 ELSE 0 END), pad = randomblob(length(pad))")
+			}
+		}()
+		whole := 0
+		for i := range 60 {
+			copied := filepath.Join(dir, fmt.Sprint("copy", i, ".db"))
+			ok, err := copyOnce(name, copied, DefaultMaxDatabase)
+			if err != nil || !ok {
+				continue
+			}
+			whole++
+			snap, err := sql.Open("sqlite", "file:"+copied+"?mode=rw")
+			require.NoError(t, err)
+			var sum int
+			var check string
+			require.NoError(t, snap.QueryRowContext(t.Context(), "SELECT sum(balance) FROM account").Scan(&sum))
+			require.NoError(t, snap.QueryRowContext(t.Context(), "PRAGMA integrity_check").Scan(&check))
+			require.Equal(t, 1000, sum, mode)
+			require.Equal(t, "ok", check, mode)
+			require.NoError(t, snap.Close())
+		}
+		cancel()
+		<-done
+		require.NoError(t, db.Close())
+		t.Logf("%s: %d of 60 copies were whole", mode, whole)
+		require.NoError(t, snapshot(name, filepath.Join(dir, "still.db"), DefaultMaxDatabase))
+	}
+}

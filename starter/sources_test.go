@@ -1,0 +1,67 @@
+package main
+
+import (
+	"errors"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"axiommind/activities/transcript"
+	"axiommind/schema"
+	"axiommind/worker/service"
+)
+
+// What a person gives to the starter is read from wherever it lies. The same file named by hand, or with
+// the grant of another project, is refused at once and for good.
+func TestSourcesOfPersonsAndOthers(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t, "--source-root", t.TempDir())
+	path := write(t, "내 세션.jsonl", said(1, "user", decision))
+	processed := decode[[]job](t, c.process(path, "-o", "json"))
+	require.Equal(t, schema.BuildSuccess, processed[0].Result.Status, processed[0].Error)
+
+	temporalClient, err := service.ConnectTemporal(t.Context(), c.config(t), quiet)
+	require.NoError(t, err)
+	defer temporalClient.Close()
+	refused := func(id string, in schema.ProcessSessionInput) string {
+		run, err := temporalClient.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{
+			ID: id, TaskQueue: schema.QueueMain,
+		}, schema.WorkflowProcessSession, in)
+		require.NoError(t, err)
+		err = run.Get(t.Context(), nil)
+		var application *temporal.ApplicationError
+		for errors.As(err, &application) && application.Unwrap() != nil {
+			err = application.Unwrap()
+		}
+		require.NotNil(t, application, "%v", err)
+		require.Equal(t, schema.ErrorSourceForbidden, application.Type())
+		require.True(t, application.NonRetryable())
+		return application.Message()
+	}
+	uri, err := transcript.FileURI(path)
+	require.NoError(t, err)
+	byHand := schema.ProcessSessionInput{URI: uri, Project: c.project, User: "default"}
+	require.Contains(t, refused("by hand", byHand), "start the worker with --source-root "+filepath.Dir(path))
+
+	byHand.Grant, err = transcript.Grant(service.SourceKeyFile(), byHand)
+	require.NoError(t, err)
+	byHand.Project += "-other"
+	require.Contains(t, refused("of another project", byHand), "this input comes from a starter, but of another")
+	byHand.URI, byHand.Format = "file:///proc/self/environ", "text"
+	require.Contains(t, refused("of the kernel", byHand), "such files are never read")
+}
+
+// A pipe is refused before anything waits for it.
+func TestProcessPipe(t *testing.T) {
+	t.Parallel()
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	o := down().run("process", pipe)
+	require.Equal(t, exitUsage, o.code, o)
+	require.Contains(t, o.err, "is a pipe, not a regular file")
+}

@@ -1,0 +1,45 @@
+package service
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A worker without roots reads what agents keep and where it was started, but no home because of that.
+func TestSourceAccess(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "집")
+	sessions := filepath.Join(home, ".claude", "projects")
+	work := filepath.Join(home, "work")
+	for _, dir := range []string{sessions, work} {
+		require.NoError(t, os.MkdirAll(dir, 0o700))
+	}
+	t.Setenv("HOME", home)
+	for dir, want := range map[string][]string{
+		work: {sessions, work}, home: {sessions}, filepath.Dir(home): {sessions}, "/": {sessions},
+	} {
+		t.Chdir(dir)
+		access, err := (&Config{}).sourceAccess()
+		require.NoError(t, err)
+		require.Equal(t, want, access.Roots(), dir)
+	}
+	t.Chdir(work)
+	access, err := (&Config{SourceRoots: []string{"/data", "here"}}).sourceAccess()
+	require.NoError(t, err)
+	require.Equal(t, []string{"/data", filepath.Join(work, "here")}, access.Roots())
+	_, err = (&Config{SourceRoots: []string{""}}).sourceAccess()
+	require.EqualError(t, err, "--source-root: set up access to sources: a root is empty")
+
+	t.Setenv("HOME", "")
+	t.Setenv("XDG_CACHE_HOME", "")
+	require.Empty(t, SourceKeyFile())
+	access, err = (&Config{}).sourceAccess()
+	require.NoError(t, err)
+	require.Equal(t, []string{work}, access.Roots())
+	t.Chdir("/")
+	access, err = (&Config{}).sourceAccess()
+	require.NoError(t, err)
+	require.Empty(t, access.Roots())
+}
