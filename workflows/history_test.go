@@ -173,7 +173,7 @@ func startSerial(workflowType, id string, in any) func(context.Context, *testing
 		run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: schema.QueueMain}, workflowType, in)
 		require.NoError(t, err)
 		for _, session := range []string{"s1", "s2"} {
-			sendUpdate(ctx, t, c, run, schema.UpdateSession, session, map[string]string{"session_id": session})
+			sendUpdate(ctx, t, c, run, schema.UpdateSession, session, sessionNamed(session))
 		}
 		return run
 	}

@@ -83,13 +83,12 @@ func readFrom(r io.Reader, path, format string) ([]*Session, schema.Source, erro
 	hash := sha256.New()
 	counter := &countingWriter{}
 	sessions, err := ParseAll(io.TeeReader(r, io.MultiWriter(hash, counter)), Options{Format: format, Name: path, Path: path})
+	var known border.Failure
 	switch {
-	case errors.Is(err, ErrUnknownFormat), errors.Is(err, ErrNotTranscript):
-		return nil, schema.Source{}, border.Invalid(schema.ErrorUnknownFormat, err)
-	case errors.Is(err, ErrTooLarge):
-		return nil, schema.Source{}, border.Invalid(schema.ErrorSourceUnreadable, err)
-	case err != nil:
+	case errors.As(err, &known):
 		return nil, schema.Source{}, err
+	case err != nil: // What is cut off or broken stays so.
+		return nil, schema.Source{}, border.Invalid(schema.ErrorSourceUnreadable, err)
 	}
 	source := schema.Source{SHA256: hex.EncodeToString(hash.Sum(nil)), Bytes: counter.n}
 	if len(sessions) > 0 {
