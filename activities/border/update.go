@@ -58,11 +58,14 @@ func VectorWriter(collection string) Writer {
 func (w Writer) Update(ctx context.Context, c client.Client, name, id string, arg, result any) error {
 	for wait := updateFirst; ; wait = min(2*wait, updateLast) {
 		err := w.updateOnce(ctx, c, name, id, arg, result)
-		if err == nil || !busy(err) {
+		if err == nil || !busy(err) && !unknown(err) {
 			return err
 		}
 		if failure := w.failure(ctx, c); failure != nil {
 			return failure
+		}
+		if !busy(err) {
+			return err
 		}
 		select {
 		case <-ctx.Done():
@@ -105,6 +108,12 @@ func (w Writer) failure(ctx context.Context, c client.Client) error {
 
 // acceptedByGone is the type of the server's error for an update that a run took and did not finish.
 const acceptedByGone = "AcceptedUpdateCompletedWorkflow"
+
+// unknown reports whether the run had no handler for the update: it may have failed before it set one.
+func unknown(err error) bool {
+	var application *temporal.ApplicationError
+	return errors.As(err, &application) && application.Type() == ""
+}
 
 // busy reports whether the workflow is there but could not take the update now, or not finish it
 // while one call may last: sent again under its id, the update is waited for on.
