@@ -128,6 +128,19 @@ func TestRefusedEmbedderEndsIndex(t *testing.T) {
 	}
 }
 
+// A task whose title must be compared with others needs the embedder before the vectors do.
+func TestRefusedEmbedderEndsTasks(t *testing.T) {
+	t.Parallel()
+	b := newRemoteBench(t, newEmbeddingServer(t, http.StatusUnauthorized))
+	b.start(t)
+	in := b.input("refused", write(t, filepath.Join(t.TempDir(), "s.jsonl"), said(1, "user", "TODO: write the report on the outage."),
+		said(2, "user", "TODO: rename the report of the outage.")))
+	began := time.Now()
+	_, err := b.try(t.Context(), in)
+	require.Less(t, time.Since(began), soon)
+	requireFailure(t, err, schema.ErrorModelRefused, "this is why: 401")
+}
+
 func requireFailure(t *testing.T, err error, failureType, reason string) {
 	t.Helper()
 	var application *temporal.ApplicationError
@@ -173,7 +186,7 @@ func TestWriterOfAnotherEmbedder(t *testing.T) {
 	b.process(t, in)
 	outbox := vector.NewOutboxProjector(b.ClickHouse, b.Embedder.Version(), vector.TitleRequests())
 	b.logNotes(t, b.project, "notes", time.Now())
-	_, err := b.Log.Project(t.Context(), outbox, schema.SessionStream("notes"))
+	_, err := b.Log.Project(t.Context(), outbox, b.input("notes", "").Key().Stream())
 	require.NoError(t, err)
 	pending := column(t, b.ClickHouse, "SELECT job_id FROM vector_outbox WHERE status = 'pending'")
 	require.NotEmpty(t, pending)
@@ -185,7 +198,8 @@ func TestWriterOfAnotherEmbedder(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
 	requireFailure(t, run.Get(ctx, nil), schema.ErrorInvalidInput, "this worker has another embedder")
-	err = other.Update(ctx, b.Temporal, schema.UpdateReconcile, "reconcile", nil, nil)
+	err = other.Update(ctx, b.Temporal, schema.UpdateReconcile, "reconcile",
+		vector.ReconcileInput{Collection: schema.VectorCollection("another-embedder")}, nil)
 	requireFailure(t, err, schema.ErrorInvalidInput, "this worker has another embedder")
 	require.ElementsMatch(t, pending, column(t, b.ClickHouse, "SELECT job_id FROM vector_outbox WHERE status = 'pending'"))
 
@@ -215,14 +229,14 @@ func TestI2KilledEnqueueWakes(t *testing.T) {
 	enqueue := func(session string) {
 		// The outbox takes entries as it takes titles: what is asked for stands in the stream.
 		b.logNotes(t, b.project, session, time.Now())
-		require.ErrorIs(t, vector.NewEnqueuer(mortalLog{b.Log}, outbox, b.Temporal).Enqueue(t.Context(), schema.SessionStream(session)), errKilled)
+		require.ErrorIs(t, vector.NewEnqueuer(mortalLog{b.Log}, outbox, b.Temporal).Enqueue(t.Context(), b.input(session, "").Key().Stream()), errKilled)
 		require.NotEmpty(t, column(t, b.ClickHouse, "SELECT job_id FROM vector_outbox WHERE status = 'pending'"))
 	}
 	enqueue("before any worker")
 	b.start(t)
 	b.awaitWorked(t)
 	enqueue("retried")
-	require.NoError(t, vector.NewEnqueuer(b.Log, outbox, b.Temporal).Enqueue(t.Context(), schema.SessionStream("retried")))
+	require.NoError(t, vector.NewEnqueuer(b.Log, outbox, b.Temporal).Enqueue(t.Context(), b.input("retried", "").Key().Stream()))
 	b.awaitWorked(t)
 }
 
@@ -241,7 +255,7 @@ func TestDuplicateFactIsRefusedAtOnce(t *testing.T) {
 	b.start(t)
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
-	writer := border.MemoryWriter("user", "agent/1")
+	writer := border.MemoryWriter("사용자", "에이전트/1")
 	in := writer.Input.(schema.MemoryQueueInput)
 	do := func(request, content string) (fact.Result, error) {
 		var result fact.Result

@@ -163,7 +163,7 @@ func startVectorWriter(ctx context.Context, t *testing.T, c client.Client) clien
 
 func startReconcile(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
 	run := startVectorWriter(ctx, t, c)
-	sendUpdate(ctx, t, c, run, schema.UpdateReconcile, "reconcile")
+	sendUpdate(ctx, t, c, run, schema.UpdateReconcile, "reconcile", vector.ReconcileInput{Collection: collection})
 	return run
 }
 

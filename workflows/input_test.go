@@ -14,13 +14,15 @@ import (
 
 // startable are the workflows that can be started from the UI, with a field that each has.
 var startable = []struct{ workflow, id, field, known string }{
-	{schema.WorkflowProcessSession, schema.SessionWorkflowID("s1"), "session_id", "uri, messages, format, project, user, agent, session_id, date, include_tools"},
-	{schema.WorkflowVectorWriter, schema.VectorWorkflowID(collection), "collection", "collection"},
-	{schema.WorkflowProjectTasks, schema.ProjectWorkflowID("p"), "project", "project"},
-	{schema.WorkflowMemoryQueue, schema.MemoryStream("u", "a"), "user", "user, agent"},
+	{schema.WorkflowProcessSession, sessionInput().Key().WorkflowID(), "session_id", "uri, messages, format, project, user, agent, session_id, date, include_tools"},
+	{schema.WorkflowVectorWriter, schema.WorkflowID(schema.VectorStream(collection)), "collection", "collection"},
+	{schema.WorkflowProjectTasks, schema.WorkflowID(schema.ProjectStream("p")), "project", "project"},
+	{schema.WorkflowMemoryQueue, schema.WorkflowID(schema.MemoryStream("u", "a")), "user", "user, agent"},
 }
 
-func jsonInput(text string) converter.RawValue { return encodedInput(converter.MetadataEncodingJSON, text) }
+func jsonInput(text string) converter.RawValue {
+	return encodedInput(converter.MetadataEncodingJSON, text)
+}
 
 func encodedInput(encoding, data string) converter.RawValue {
 	return converter.NewRawValue(&commonpb.Payload{
@@ -62,7 +64,7 @@ func TestInputRefused(t *testing.T) {
 // A field is named by the way that leads to it.
 func TestInputRefusedInside(t *testing.T) {
 	t.Parallel()
-	env := newEnvironment(newRooms(), schema.SessionWorkflowID("s1"))
+	env := newEnvironment(newRooms(), sessionInput().Key().WorkflowID())
 	env.ExecuteWorkflow(schema.WorkflowProcessSession, jsonInput(`{"messages": [{"role": "user"}, {"role": "user", "contents": "x"}]}`))
 	requireInvalid(t, env.GetWorkflowError(), `there is no field "messages[1].contents", only role, content`)
 }
@@ -73,7 +75,7 @@ func TestInputAbsent(t *testing.T) {
 	for name, args := range map[string][]any{"none": nil, "nil": {nil}, "empty": {jsonInput(`{}`)}, "null": {jsonInput(`null`)}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			env := newEnvironment(newRooms(), schema.SessionWorkflowID("s1"))
+			env := newEnvironment(newRooms(), sessionInput().Key().WorkflowID())
 			env.ExecuteWorkflow(schema.WorkflowProcessSession, args...)
 			requireInvalid(t, env.GetWorkflowError(), "give uri or messages: there is no session to process")
 		})

@@ -30,7 +30,8 @@ func VectorWriter(ctx workflow.Context, in schema.VectorWriterInput) error {
 		collection: in.Collection,
 		wake:       workflow.GetSignalChannel(ctx, schema.SignalWake), asked: workflow.NewBufferedChannel(ctx, maxUpdates),
 	}
-	if err := workflow.SetUpdateHandler(ctx, schema.UpdateReconcile, v.reconcile); err != nil {
+	err := workflow.SetUpdateHandlerWithOptions(ctx, schema.UpdateReconcile, v.reconcile, workflow.UpdateHandlerOptions{Validator: v.admit})
+	if err != nil {
 		return fmt.Errorf("set update handler: %w", err)
 	}
 	for {
@@ -61,12 +62,19 @@ type vectorWriter struct {
 	asked      workflow.Channel
 }
 
+// admit refuses what is of another collection: its workflow alone writes its stream.
+func (v *vectorWriter) admit(in vector.ReconcileInput) error {
+	if in.Collection != v.collection {
+		return wrongWriter(schema.VectorStream(in.Collection))
+	}
+	return nil
+}
+
 // reconcile waits until nothing else is written, and then for the comparison.
-func (v *vectorWriter) reconcile(ctx workflow.Context) (vector.Report, error) {
+func (v *vectorWriter) reconcile(ctx workflow.Context, in vector.ReconcileInput) (vector.Report, error) {
 	var report vector.Report
 	r := &request{run: func(ctx workflow.Context) error {
-		return workflow.ExecuteActivity(vectorWork(ctx, "compare with the log"), vectors.ReconcileCollection,
-			vector.ReconcileInput{Collection: v.collection}).Get(ctx, &report)
+		return workflow.ExecuteActivity(vectorWork(ctx, "compare with the log"), vectors.ReconcileCollection, in).Get(ctx, &report)
 	}}
 	v.asked.Send(ctx, r)
 	if err := workflow.Await(ctx, func() bool { return r.finished }); err != nil {

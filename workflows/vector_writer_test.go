@@ -107,13 +107,27 @@ func TestVectorWriterReconciles(t *testing.T) {
 	env := vectorEnvironment(r)
 	var u update
 	env.RegisterDelayedCallback(func() {
-		env.UpdateWorkflow(schema.UpdateReconcile, "1", u.callbacks())
+		env.UpdateWorkflow(schema.UpdateReconcile, "1", u.callbacks(), vector.ReconcileInput{Collection: collection})
 	}, time.Second)
 	require.NoError(t, runVectorWriter(env))
 	require.True(t, u.accepted)
 	require.NoError(t, u.err)
 	require.Equal(t, []string{"IndexPending", "ReconcileCollection", "IndexPending"}, r.order())
 	require.Equal(t, []vector.ReconcileInput{{Collection: collection}}, inputsOf[vector.ReconcileInput](r, "ReconcileCollection"))
+}
+
+func TestVectorWriterRefusesAnotherCollection(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	env := vectorEnvironment(r)
+	var u update
+	env.RegisterDelayedCallback(func() {
+		env.UpdateWorkflow(schema.UpdateReconcile, "1", u.callbacks(), vector.ReconcileInput{Collection: "Entry_other"})
+	}, time.Second)
+	require.NoError(t, runVectorWriter(env))
+	require.False(t, u.accepted)
+	require.ErrorContains(t, u.err, schema.ErrorScopeMismatch)
+	require.Equal(t, []string{"IndexPending"}, r.order())
 }
 
 // A run that fails still does what an update has asked for: the sender learns what is wrong with the
@@ -130,7 +144,7 @@ func TestVectorWriterFailsAndAnswers(t *testing.T) {
 	env := vectorEnvironment(r)
 	var u update
 	env.RegisterDelayedCallback(func() {
-		env.UpdateWorkflow(schema.UpdateReconcile, "1", u.callbacks())
+		env.UpdateWorkflow(schema.UpdateReconcile, "1", u.callbacks(), vector.ReconcileInput{Collection: collection})
 		close(asked)
 	}, time.Millisecond)
 	var application *temporal.ApplicationError
@@ -149,7 +163,7 @@ func TestVectorWriterReconcileFails(t *testing.T) {
 	env := vectorEnvironment(r)
 	var u update
 	env.RegisterDelayedCallback(func() {
-		env.UpdateWorkflow(schema.UpdateReconcile, "1", u.callbacks())
+		env.UpdateWorkflow(schema.UpdateReconcile, "1", u.callbacks(), vector.ReconcileInput{Collection: collection})
 	}, time.Second)
 	require.NoError(t, runVectorWriter(env))
 	_, ok := u.err.(*temporal.ActivityError) //nolint:errorlint // the outermost counts

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -89,10 +90,16 @@ const HeartbeatInterval = 10 * time.Second
 
 // Run is a long activity: it does the work on the input, beats meanwhile, and returns its error as an
 // activity does.
-func Run[In, Out any](ctx context.Context, in In, work func(context.Context, In) (Out, error)) (Out, error) {
+func Run[In, Out any](ctx context.Context, in In, work func(context.Context, In) (Out, error)) (out Out, err error) {
 	stop := Heartbeat(ctx, HeartbeatInterval)
 	defer stop()
-	out, err := work(ctx, in)
+	defer func() {
+		if r := recover(); r != nil { // What the SDK makes of a panic is tried again for as long as an outage.
+			activity.GetLogger(ctx).Error("activity panicked", "panic", r, "stack", string(debug.Stack()))
+			err = Return(ctx, fmt.Errorf("panic: %v", r))
+		}
+	}()
+	out, err = work(ctx, in)
 	return out, Return(ctx, err)
 }
 

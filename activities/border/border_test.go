@@ -62,6 +62,7 @@ func TestReturnGivesUpDoubts(t *testing.T) {
 		final    string
 	}{
 		"unknown":   {errors.New("who knows"), 8, "who knows (given up after 8 attempts)"},
+		"panic":     {nil, 8, "panic: poison (given up after 8 attempts)"},
 		"malformed": {&llm.Error{Provider: "openai", Kind: llm.KindMalformed}, 8, "openai: malformed (given up after 8 attempts)"},
 		"away":      {io.ErrUnexpectedEOF, allowed, "unexpected EOF"},
 		"refused":   {fact.ErrDuplicate, 1, "duplicate fact"},
@@ -74,7 +75,12 @@ func TestReturnGivesUpDoubts(t *testing.T) {
 			attempts := 0
 			env.RegisterActivityWithOptions(func(ctx context.Context) error {
 				attempts++
-				_, err := border.Run(ctx, "", func(context.Context, string) (string, error) { return "", tt.err })
+				_, err := border.Run(ctx, "", func(context.Context, string) (string, error) {
+					if tt.err == nil {
+						panic("poison")
+					}
+					return "", tt.err
+				})
 				return err
 			}, activity.RegisterOptions{Name: "work"})
 			env.ExecuteWorkflow(func(ctx workflow.Context) error {

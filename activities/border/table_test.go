@@ -171,11 +171,48 @@ func TestEveryErrorIsClassified(t *testing.T) {
 	}
 }
 
+// No activity returns an error past the boundary, where it would have no class.
+func TestEveryActivityReturnsThroughTheBoundary(t *testing.T) {
+	t.Parallel()
+	activities := 0
+	forEachFile(t, func(file *ast.File) {
+		for _, decl := range file.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok || f.Recv == nil || !f.Name.IsExported() || receiverOf(f) != "Activities" {
+				continue
+			}
+			activities++
+			through := false
+			ast.Inspect(f.Body, func(n ast.Node) bool {
+				selector, ok := n.(*ast.SelectorExpr)
+				if ok {
+					from, ok := selector.X.(*ast.Ident)
+					through = through || ok && from.Name == "border" && (selector.Sel.Name == "Run" || selector.Sel.Name == "Return")
+				}
+				return true
+			})
+			require.True(t, through, "%s.%s: return its error through border.Run or border.Return", file.Name.Name, f.Name.Name)
+		}
+	})
+	require.Greater(t, activities, 10)
+}
+
 // declaredErrors are the exported variables Err… and the exported types with a method Error that the
 // packages under activities/ declare. That error variables are called so is the linter's rule ST1012.
 func declaredErrors(t *testing.T) map[string]bool {
 	t.Helper()
 	declared := map[string]bool{}
+	forEachFile(t, func(file *ast.File) {
+		for _, name := range errorsOf(file) {
+			declared[file.Name.Name+"."+name] = true
+		}
+	})
+	return declared
+}
+
+// forEachFile parses the files of the packages under activities/.
+func forEachFile(t *testing.T, do func(file *ast.File)) {
+	t.Helper()
 	files := token.NewFileSet()
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
@@ -185,13 +222,23 @@ func declaredErrors(t *testing.T) map[string]bool {
 		if err != nil {
 			return err
 		}
-		for _, name := range errorsOf(file) {
-			declared[file.Name.Name+"."+name] = true
-		}
+		do(file)
 		return nil
 	})
 	require.NoError(t, err)
-	return declared
+}
+
+// receiverOf is the name of a method's type.
+func receiverOf(f *ast.FuncDecl) string {
+	receiver := f.Recv.List[0].Type
+	if star, ok := receiver.(*ast.StarExpr); ok {
+		receiver = star.X
+	}
+	name, ok := receiver.(*ast.Ident)
+	if !ok {
+		return ""
+	}
+	return name.Name
 }
 
 func errorsOf(file *ast.File) []string {
@@ -211,15 +258,8 @@ func errorsOf(file *ast.File) []string {
 				}
 			}
 		case *ast.FuncDecl:
-			if d.Name.Name != "Error" || d.Recv == nil {
-				continue
-			}
-			receiver := d.Recv.List[0].Type
-			if star, ok := receiver.(*ast.StarExpr); ok {
-				receiver = star.X
-			}
-			if name, ok := receiver.(*ast.Ident); ok && name.IsExported() {
-				names = append(names, name.Name)
+			if d.Name.Name == "Error" && d.Recv != nil && token.IsExported(receiverOf(d)) {
+				names = append(names, receiverOf(d))
 			}
 		}
 	}
