@@ -58,11 +58,13 @@ func VectorWriter(collection string) Writer {
 func (w Writer) Update(ctx context.Context, c client.Client, name, id string, arg, result any) error {
 	for wait := updateFirst; ; wait = min(2*wait, updateLast) {
 		err := w.updateOnce(ctx, c, name, id, arg, result)
-		if err == nil || !busy(err) && !unknown(err) {
-			return err
+		if err == nil {
+			return nil
 		}
-		if failure := w.failure(ctx, c); failure != nil {
-			return failure
+		if gone(err) {
+			if failure := w.failure(ctx, c); failure != nil {
+				return failure
+			}
 		}
 		if !busy(err) {
 			return err
@@ -109,10 +111,15 @@ func (w Writer) failure(ctx context.Context, c client.Client) error {
 // acceptedByGone is the type of the server's error for an update that a run took and did not finish.
 const acceptedByGone = "AcceptedUpdateCompletedWorkflow"
 
-// unknown reports whether the run had no handler for the update: it may have failed before it set one.
-func unknown(err error) bool {
+// gone reports whether the run may have failed: it ended before the update did, or had no handler for it
+// yet. A crowd of senders that waits for its turn must not ask the server about it each time.
+func gone(err error) bool {
 	var application *temporal.ApplicationError
-	return errors.As(err, &application) && application.Type() == ""
+	if errors.As(err, &application) {
+		return application.Type() == "" || application.Type() == acceptedByGone
+	}
+	var notFound *serviceerror.NotFound
+	return errors.As(err, &notFound)
 }
 
 // busy reports whether the workflow is there but could not take the update now, or not finish it
