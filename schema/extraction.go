@@ -99,7 +99,8 @@ type Extraction struct {
 // ExtractedEntry is one memory a model proposes. It carries quotes, never offsets: the pipeline
 // decides the span.
 type ExtractedEntry struct {
-	// EntryID is the model's own label; entry ids are derived, never taken from it.
+	// EntryID is the model's own label, which the schema requires; entry ids are derived, never taken
+	// from it.
 	EntryID string    `json:"entryId,omitempty"`
 	Type    EntryType `json:"type"`
 	// Title is one sentence in the language of the source.

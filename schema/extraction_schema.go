@@ -4,7 +4,7 @@ import _ "embed"
 
 // SchemaVersion names the shape of [ExtractionSchema]. It changes when an answer of the older
 // shape could be refused by the newer one, or the other way round.
-const SchemaVersion = "extraction-v1"
+const SchemaVersion = "extraction-v2"
 
 // ExtractionSchema is the JSON Schema (2020-12) of [Extraction].
 //

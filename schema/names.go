@@ -39,10 +39,12 @@ const (
 
 // Types of the application errors that activities return: what a retry policy and a person see.
 const (
-	ErrorInvalidInput      = "InvalidInput"
-	ErrorSourceUnreadable  = "SourceUnreadable"
-	ErrorSourceForbidden   = "SourceForbidden"
-	ErrorUnknownFormat     = "UnknownFormat"
+	ErrorInvalidInput     = "InvalidInput"
+	ErrorSourceUnreadable = "SourceUnreadable"
+	ErrorSourceForbidden  = "SourceForbidden"
+	ErrorUnknownFormat    = "UnknownFormat"
+	// ErrorScopeMismatch: a writer was asked for what is of another scope.
+	ErrorScopeMismatch     = "ScopeMismatch"
 	ErrorModelRefused      = "ModelRefused"
 	ErrorModelRateLimited  = "ModelRateLimited"
 	ErrorModelUnavailable  = "ModelUnavailable"
@@ -55,6 +57,10 @@ const (
 	ErrorVectorRejected    = "VectorRejected"
 	ErrorTaskRefused       = "TaskRefused"
 	ErrorTaskNotFound      = "TaskNotFound"
+	ErrorFactRefused       = "FactRefused"
+	ErrorFactNotFound      = "FactNotFound"
+	// ErrorTemporalUnavailable: what an activity asked of Temporal itself failed.
+	ErrorTemporalUnavailable = "TemporalUnavailable"
 	// ErrorDraining is returned by a workflow that is about to continue as new: send it again.
 	ErrorDraining = "Draining"
 	ErrorInternal = "Internal"

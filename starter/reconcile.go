@@ -27,7 +27,8 @@ func (a *app) reconcileCommand(*pflag.FlagSet) func(context.Context, []string) e
 		defer temporalClient.Close()
 		collection := schema.VectorCollection(embedder.Version())
 		var report vector.Report
-		err = border.VectorWriter(collection).Update(ctx, temporalClient, schema.UpdateReconcile, uuid.NewString(), nil, &report)
+		err = border.VectorWriter(collection).Update(ctx, temporalClient, schema.UpdateReconcile, uuid.NewString(),
+			vector.ReconcileInput{Collection: collection}, &report)
 		if err != nil {
 			return fmt.Errorf("reconcile %s: %s", collection, failureText(err))
 		}

@@ -163,7 +163,7 @@ func startVectorWriter(ctx context.Context, t *testing.T, c client.Client) clien
 
 func startReconcile(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
 	run := startVectorWriter(ctx, t, c)
-	sendUpdate(ctx, t, c, run, schema.UpdateReconcile, "reconcile")
+	sendUpdate(ctx, t, c, run, schema.UpdateReconcile, "reconcile", vector.ReconcileInput{Collection: collection})
 	return run
 }
 
@@ -173,7 +173,7 @@ func startSerial(workflowType, id string, in any) func(context.Context, *testing
 		run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: schema.QueueMain}, workflowType, in)
 		require.NoError(t, err)
 		for _, session := range []string{"s1", "s2"} {
-			sendUpdate(ctx, t, c, run, schema.UpdateSession, session, map[string]string{"session_id": session})
+			sendUpdate(ctx, t, c, run, schema.UpdateSession, session, sessionNamed(session))
 		}
 		return run
 	}

@@ -18,7 +18,7 @@ func MemoryQueue(ctx workflow.Context, in schema.MemoryQueueInput) error {
 	if want := schema.WorkflowID(schema.MemoryStream(in.User, in.Agent)); workflow.GetInfo(ctx).WorkflowExecution.ID != want {
 		return temporal.NewNonRetryableApplicationError("start it with the workflow id "+want, schema.ErrorInvalidInput, nil)
 	}
-	m := &memoryQueue{}
+	m := &memoryQueue{user: in.User, agent: in.Agent}
 	if err := m.setup(ctx); err != nil {
 		return err
 	}
@@ -26,15 +26,18 @@ func MemoryQueue(ctx workflow.Context, in schema.MemoryQueueInput) error {
 	if err != nil || !long {
 		return err
 	}
-	return workflow.NewContinueAsNewError(ctx, MemoryQueue, in)
+	return workflow.NewContinueAsNewError(ctx, schema.WorkflowMemoryQueue, in)
 }
 
-type memoryQueue struct{ serial }
+type memoryQueue struct {
+	serial
+	user, agent string
+}
 
 func (m *memoryQueue) setup(ctx workflow.Context) error {
 	return errors.Join(
 		workflow.SetUpdateHandlerWithOptions(ctx, schema.UpdateSession, m.session,
-			workflow.UpdateHandlerOptions{Validator: func(fact.SessionInput) error { return m.admit() }}),
+			workflow.UpdateHandlerOptions{Validator: func(in fact.SessionInput) error { return m.admitFor(in.User, in.Agent) }}),
 		workflow.SetUpdateHandlerWithOptions(ctx, schema.UpdateCommand, m.command,
 			workflow.UpdateHandlerOptions{Validator: m.validate}),
 		workflow.SetQueryHandler(ctx, schema.QueryQueue, m.state),
@@ -44,6 +47,14 @@ func (m *memoryQueue) setup(ctx workflow.Context) error {
 func (m *memoryQueue) validate(c fact.Command) error {
 	if err := c.Validate(); err != nil {
 		return invalidInput(err)
+	}
+	return m.admitFor(c.User, c.Agent)
+}
+
+// admitFor refuses what is of another user or agent: its workflow alone writes its stream.
+func (m *memoryQueue) admitFor(user, agent string) error {
+	if user != m.user || agent != m.agent {
+		return wrongWriter(schema.MemoryStream(user, agent))
 	}
 	return m.admit()
 }

@@ -72,7 +72,7 @@ func processAs(ctx workflow.Context, id string, in schema.ProcessSessionInput) (
 	for wait := busyFirst; ; wait = min(2*wait, busyLast) {
 		workflow.SetCurrentDetails(ctx, "Runs as the child workflow `"+id+"`.")
 		var result schema.ProcessSessionResult
-		err := workflow.ExecuteChildWorkflow(child, ProcessSession, in).Get(ctx, &result)
+		err := workflow.ExecuteChildWorkflow(child, schema.WorkflowProcessSession, in).Get(ctx, &result)
 		var running *temporal.ChildWorkflowExecutionAlreadyStartedError
 		if !errors.As(err, &running) {
 			return result, err

@@ -85,8 +85,8 @@ func (p *processSession) project(ctx workflow.Context, _ sessionState) (stategra
 	return nil, workflow.ExecuteActivity(storeWork(ctx, "entries, builds, outbox"), builds.ProjectSession, p.input.Key()).Get(ctx, nil)
 }
 
-func (p *processSession) index(ctx workflow.Context, _ sessionState) (stategraph.Update, error) {
-	in := vector.SessionInput{SessionKey: p.input.Key()}
+func (p *processSession) index(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
+	in := vector.SessionInput{SessionKey: p.input.Key(), EmbeddingVersion: sessionOpened.Get(s).Spec.EmbeddingVersion}
 	var result vector.SessionResult
 	if err := workflow.ExecuteActivity(vectorWork(ctx, "vectors of the session"), vectors.IndexSession, in).Get(ctx, &result); err != nil {
 		return nil, err

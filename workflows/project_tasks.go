@@ -18,7 +18,7 @@ func ProjectTasks(ctx workflow.Context, in schema.ProjectTasksInput) error {
 	if want := schema.WorkflowID(schema.ProjectStream(in.Project)); workflow.GetInfo(ctx).WorkflowExecution.ID != want {
 		return temporal.NewNonRetryableApplicationError("start it with the workflow id "+want, schema.ErrorInvalidInput, nil)
 	}
-	p := &projectTasks{}
+	p := &projectTasks{project: in.Project}
 	if err := p.setup(ctx); err != nil {
 		return err
 	}
@@ -26,15 +26,18 @@ func ProjectTasks(ctx workflow.Context, in schema.ProjectTasksInput) error {
 	if err != nil || !long {
 		return err
 	}
-	return workflow.NewContinueAsNewError(ctx, ProjectTasks, in)
+	return workflow.NewContinueAsNewError(ctx, schema.WorkflowProjectTasks, in)
 }
 
-type projectTasks struct{ serial }
+type projectTasks struct {
+	serial
+	project string
+}
 
 func (p *projectTasks) setup(ctx workflow.Context) error {
 	return errors.Join(
 		workflow.SetUpdateHandlerWithOptions(ctx, schema.UpdateSession, p.session,
-			workflow.UpdateHandlerOptions{Validator: func(task.SessionInput) error { return p.admit() }}),
+			workflow.UpdateHandlerOptions{Validator: func(in task.SessionInput) error { return p.admitFor(in.Project) }}),
 		workflow.SetUpdateHandlerWithOptions(ctx, schema.UpdateCommand, p.command,
 			workflow.UpdateHandlerOptions{Validator: p.validate}),
 		workflow.SetQueryHandler(ctx, schema.QueryQueue, p.state),
@@ -44,6 +47,14 @@ func (p *projectTasks) setup(ctx workflow.Context) error {
 func (p *projectTasks) validate(c task.Command) error {
 	if err := c.Validate(); err != nil {
 		return invalidInput(err)
+	}
+	return p.admitFor(c.Project)
+}
+
+// admitFor refuses what is of another project: its workflow alone writes its stream.
+func (p *projectTasks) admitFor(project string) error {
+	if project != p.project {
+		return wrongWriter(schema.ProjectStream(project))
 	}
 	return p.admit()
 }

@@ -11,8 +11,8 @@ import (
 
 // Register registers every workflow: the worker, the tests and the replayer share it.
 func Register(r worker.WorkflowRegistry) {
-	r.RegisterWorkflowWithOptions(ProcessSession, workflow.RegisterOptions{Name: schema.WorkflowProcessSession})
-	r.RegisterWorkflowWithOptions(ProjectTasks, workflow.RegisterOptions{Name: schema.WorkflowProjectTasks})
-	r.RegisterWorkflowWithOptions(MemoryQueue, workflow.RegisterOptions{Name: schema.WorkflowMemoryQueue})
-	r.RegisterWorkflowWithOptions(VectorWriter, workflow.RegisterOptions{Name: schema.WorkflowVectorWriter})
+	r.RegisterWorkflowWithOptions(strict(ProcessSession), workflow.RegisterOptions{Name: schema.WorkflowProcessSession})
+	r.RegisterWorkflowWithOptions(strictWriter(ProjectTasks), workflow.RegisterOptions{Name: schema.WorkflowProjectTasks})
+	r.RegisterWorkflowWithOptions(strictWriter(MemoryQueue), workflow.RegisterOptions{Name: schema.WorkflowMemoryQueue})
+	r.RegisterWorkflowWithOptions(strictWriter(VectorWriter), workflow.RegisterOptions{Name: schema.WorkflowVectorWriter})
 }

@@ -230,8 +230,8 @@ func (r *rooms) RunFactCommand(ctx context.Context, in fact.Command) (fact.Resul
 	return called(ctx, r, "RunFactCommand", in, func() (fact.Result, error) { return r.learned, nil })
 }
 
-func (r *rooms) ReconcileCollection(ctx context.Context) (vector.Report, error) {
-	return called(ctx, r, "ReconcileCollection", nil, func() (vector.Report, error) { return vector.Report{}, nil })
+func (r *rooms) ReconcileCollection(ctx context.Context, in vector.ReconcileInput) (vector.Report, error) {
+	return called(ctx, r, "ReconcileCollection", in, func() (vector.Report, error) { return vector.Report{}, nil })
 }
 
 func (r *rooms) IndexSession(ctx context.Context, in vector.SessionInput) (vector.SessionResult, error) {

@@ -1,6 +1,8 @@
 package workflows
 
 import (
+	"fmt"
+
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
@@ -34,6 +36,13 @@ func (s *serial) admit() error {
 		return temporal.NewApplicationError("this run is about to continue as new: send the update again", schema.ErrorDraining)
 	}
 	return nil
+}
+
+// wrongWriter refuses an update that is for another stream. It names the writer of that one, not the one
+// asked.
+func wrongWriter(stream string) error {
+	message := fmt.Sprintf("the update is for another writer: send it to the workflow %q", schema.WorkflowID(stream))
+	return temporal.NewNonRetryableApplicationError(message, schema.ErrorScopeMismatch, nil)
 }
 
 // do waits for the request's turn and runs it.

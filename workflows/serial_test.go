@@ -2,6 +2,8 @@ package workflows_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -43,7 +45,9 @@ var serialWriters = []serialWriter{
 }
 
 // sessionNamed is an update's argument, as either writer reads it.
-func sessionNamed(id string) map[string]string { return map[string]string{"session_id": id} }
+func sessionNamed(id string) map[string]string {
+	return map[string]string{"session_id": id, "project": "p", "user": "u", "agent": "a"}
+}
 
 func (w serialWriter) run(env *testsuite.TestWorkflowEnvironment) error {
 	env.ExecuteWorkflow(w.workflow, w.in)
@@ -113,6 +117,42 @@ func TestSerialWriterOutlivesRefusal(t *testing.T) {
 		require.False(t, invalid.accepted)
 		require.ErrorContains(t, invalid.err, schema.ErrorInvalidInput)
 		require.Equal(t, []string{w.activity, w.activity}, r.order())
+	})
+}
+
+// A writer takes nothing of another scope, and says which writer does without naming its own scope.
+func TestSerialWriterRefusesAnotherScope(t *testing.T) {
+	t.Parallel()
+	forEachWriter(t, func(t *testing.T, w serialWriter) {
+		scopes := []map[string]any{
+			{"project": "프로젝트/2", "user": "사용자", "agent": "a"},
+			{"project": "P", "user": "u", "agent": ""},
+			{},
+		}
+		r := newRooms()
+		env := newEnvironment(r, w.id)
+		updates := make([]update, len(scopes))
+		commands := make([]update, len(scopes))
+		env.RegisterDelayedCallback(func() {
+			for i, scope := range scopes {
+				env.UpdateWorkflow(schema.UpdateSession, fmt.Sprint("session ", i), updates[i].callbacks(), scope)
+				command := map[string]any{
+					"request_id": "r", "actor": "ann", "at": time.Unix(0, 0), "task_id": "t", "status": "done", "op": "delete", "fact_id": "f",
+				}
+				maps.Copy(command, scope)
+				env.UpdateWorkflow(schema.UpdateCommand, fmt.Sprint("command ", i), commands[i].callbacks(), command)
+			}
+		}, time.Second)
+		require.NoError(t, w.run(env))
+		for i, u := range append(updates, commands...) {
+			require.False(t, u.accepted, "%d", i)
+			// A command without a project is refused as such.
+			require.Regexp(t, schema.ErrorScopeMismatch+"|"+schema.ErrorInvalidInput, u.err.Error())
+			require.NotContains(t, u.err.Error(), w.id+`"`)
+		}
+		require.ErrorContains(t, updates[0].err, schema.ErrorScopeMismatch)
+		require.ErrorContains(t, commands[0].err, schema.ErrorScopeMismatch)
+		require.Empty(t, r.order())
 	})
 }
 

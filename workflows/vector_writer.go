@@ -27,47 +27,67 @@ func VectorWriter(ctx workflow.Context, in schema.VectorWriterInput) error {
 		return temporal.NewNonRetryableApplicationError("start it with the workflow id "+want, schema.ErrorInvalidInput, nil)
 	}
 	v := &vectorWriter{
-		wake: workflow.GetSignalChannel(ctx, schema.SignalWake), asked: workflow.NewBufferedChannel(ctx, maxUpdates),
+		collection: in.Collection,
+		wake:       workflow.GetSignalChannel(ctx, schema.SignalWake), asked: workflow.NewBufferedChannel(ctx, maxUpdates),
 	}
-	if err := workflow.SetUpdateHandler(ctx, schema.UpdateReconcile, v.reconcile); err != nil {
+	err := workflow.SetUpdateHandlerWithOptions(ctx, schema.UpdateReconcile, v.reconcile, workflow.UpdateHandlerOptions{Validator: v.admit})
+	if err != nil {
 		return fmt.Errorf("set update handler: %w", err)
 	}
 	for {
 		v.drain(ctx)
 		var result vector.Result
 		call := vectorWork(ctx, "index what is pending")
-		if err := workflow.ExecuteActivity(call, vectors.IndexPending, vector.IndexInput{Limit: indexAtOnce}).Get(ctx, &result); err != nil {
-			return err
+		if err := workflow.ExecuteActivity(call, vectors.IndexPending, vector.IndexInput{Collection: in.Collection, Limit: indexAtOnce}).Get(ctx, &result); err != nil {
+			if ended := v.answer(ctx); ended != nil {
+				return ended
+			}
+			return err // As it is: an error around it would be another type.
 		}
 		if result.Remaining == 0 && !v.awaitWork(ctx, result.NextRetry) && workflow.AllHandlersFinished(ctx) {
 			return nil
 		}
 		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
-			v.drain(ctx) // The new run begins with all that is due.
-			if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); err != nil {
+			if err := v.answer(ctx); err != nil { // The new run begins with all that is due.
 				return err
 			}
-			return workflow.NewContinueAsNewError(ctx, VectorWriter, in)
+			return workflow.NewContinueAsNewError(ctx, schema.WorkflowVectorWriter, in)
 		}
 	}
 }
 
 type vectorWriter struct {
-	wake  workflow.ReceiveChannel
-	asked workflow.Channel
+	collection string
+	wake       workflow.ReceiveChannel
+	asked      workflow.Channel
+}
+
+// admit refuses what is of another collection: its workflow alone writes its stream.
+func (v *vectorWriter) admit(in vector.ReconcileInput) error {
+	if in.Collection != v.collection {
+		return wrongWriter(schema.VectorStream(in.Collection))
+	}
+	return nil
 }
 
 // reconcile waits until nothing else is written, and then for the comparison.
-func (v *vectorWriter) reconcile(ctx workflow.Context) (vector.Report, error) {
+func (v *vectorWriter) reconcile(ctx workflow.Context, in vector.ReconcileInput) (vector.Report, error) {
 	var report vector.Report
 	r := &request{run: func(ctx workflow.Context) error {
-		return workflow.ExecuteActivity(vectorWork(ctx, "compare with the log"), vectors.ReconcileCollection).Get(ctx, &report)
+		return workflow.ExecuteActivity(vectorWork(ctx, "compare with the log"), vectors.ReconcileCollection, in).Get(ctx, &report)
 	}}
 	v.asked.Send(ctx, r)
 	if err := workflow.Await(ctx, func() bool { return r.finished }); err != nil {
 		return report, err
 	}
 	return report, r.err
+}
+
+// answer does what updates have asked for, before the run ends: an update whose run is gone is told
+// nothing of use.
+func (v *vectorWriter) answer(ctx workflow.Context) error {
+	v.drain(ctx)
+	return workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) })
 }
 
 // drain takes all wakes as one, and does what updates have asked for.

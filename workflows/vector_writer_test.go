@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -33,7 +34,7 @@ func TestVectorWriterEndsWhenIdle(t *testing.T) {
 	begin := env.Now()
 	require.NoError(t, runVectorWriter(env))
 	require.Len(t, r.order(), 2)
-	require.Equal(t, vector.IndexInput{Limit: 512}, inputsOf[vector.IndexInput](r, "IndexPending")[0])
+	require.Equal(t, vector.IndexInput{Collection: collection, Limit: 512}, inputsOf[vector.IndexInput](r, "IndexPending")[0])
 	require.GreaterOrEqual(t, env.Now().Sub(begin), time.Minute)
 }
 
@@ -106,12 +107,52 @@ func TestVectorWriterReconciles(t *testing.T) {
 	env := vectorEnvironment(r)
 	var u update
 	env.RegisterDelayedCallback(func() {
-		env.UpdateWorkflow(schema.UpdateReconcile, "1", u.callbacks())
+		env.UpdateWorkflow(schema.UpdateReconcile, "1", u.callbacks(), vector.ReconcileInput{Collection: collection})
 	}, time.Second)
 	require.NoError(t, runVectorWriter(env))
 	require.True(t, u.accepted)
 	require.NoError(t, u.err)
 	require.Equal(t, []string{"IndexPending", "ReconcileCollection", "IndexPending"}, r.order())
+	require.Equal(t, []vector.ReconcileInput{{Collection: collection}}, inputsOf[vector.ReconcileInput](r, "ReconcileCollection"))
+}
+
+func TestVectorWriterRefusesAnotherCollection(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	env := vectorEnvironment(r)
+	var u update
+	env.RegisterDelayedCallback(func() {
+		env.UpdateWorkflow(schema.UpdateReconcile, "1", u.callbacks(), vector.ReconcileInput{Collection: "Entry_other"})
+	}, time.Second)
+	require.NoError(t, runVectorWriter(env))
+	require.False(t, u.accepted)
+	require.ErrorContains(t, u.err, schema.ErrorScopeMismatch)
+	require.Equal(t, []string{"IndexPending"}, r.order())
+}
+
+// A run that fails still does what an update has asked for: the sender learns what is wrong with the
+// comparison, not that the run is gone.
+func TestVectorWriterFailsAndAnswers(t *testing.T) {
+	t.Parallel()
+	r := newRooms().failing("IndexPending", schema.ErrorModelRefused)
+	asked := make(chan struct{})
+	r.before = func(_ context.Context, name string) {
+		if name == "IndexPending" {
+			<-asked
+		}
+	}
+	env := vectorEnvironment(r)
+	var u update
+	env.RegisterDelayedCallback(func() {
+		env.UpdateWorkflow(schema.UpdateReconcile, "1", u.callbacks(), vector.ReconcileInput{Collection: collection})
+		close(asked)
+	}, time.Millisecond)
+	var application *temporal.ApplicationError
+	require.ErrorAs(t, runVectorWriter(env), &application)
+	require.Equal(t, schema.ErrorModelRefused, application.Type())
+	require.True(t, u.accepted)
+	require.NoError(t, u.err)
+	require.Equal(t, []string{"IndexPending", "ReconcileCollection"}, r.order())
 }
 
 // A comparison that fails is the sender's alone, with the activity's own error and not one around it,
@@ -122,7 +163,7 @@ func TestVectorWriterReconcileFails(t *testing.T) {
 	env := vectorEnvironment(r)
 	var u update
 	env.RegisterDelayedCallback(func() {
-		env.UpdateWorkflow(schema.UpdateReconcile, "1", u.callbacks())
+		env.UpdateWorkflow(schema.UpdateReconcile, "1", u.callbacks(), vector.ReconcileInput{Collection: collection})
 	}, time.Second)
 	require.NoError(t, runVectorWriter(env))
 	_, ok := u.err.(*temporal.ActivityError) //nolint:errorlint // the outermost counts

@@ -5,6 +5,8 @@ package border
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -12,7 +14,6 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"axiommind/activities/eventlog"
-	"axiommind/schema"
 )
 
 // Failure is an error that knows how Temporal should treat it. The rooms' error types implement it.
@@ -22,6 +23,9 @@ type Failure interface {
 	FailureType() string
 	Retryable() bool
 }
+
+// doubter is a Failure that is retryable, though nobody knows whether another attempt can succeed.
+type doubter interface{ Doubtful() bool }
 
 // delayer is a Failure that knows when to try again.
 type delayer interface{ RetryDelay() time.Duration }
@@ -38,9 +42,14 @@ func (p *permanent) FailureType() string { return p.failureType }
 func (p *permanent) Retryable() bool     { return false }
 func (p *permanent) Unwrap() error       { return p.error }
 
+// maxDoubtful is how many attempts are made where nobody knows whether the next one can succeed: about a
+// minute and a half with the retry policies of the workflows.
+const maxDoubtful = 8
+
 // Return turns err into what an activity returns: nil, a cancellation as it is, or an application
-// error whose message is err's. An error of no known type is retried.
-func Return(err error) error {
+// error whose message is err's. What is refused is final. An error of no known type is tried again,
+// maxDoubtful times at most: it must not hold up the writer of a stream for as long as an outage may.
+func Return(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -54,32 +63,26 @@ func Return(err error) error {
 	case errors.Is(err, context.Canceled):
 		return temporal.NewCanceledError(err.Error())
 	}
-	options := temporal.ApplicationErrorOptions{}
-	failureType, retryable := classify(err)
-	options.NonRetryable = !retryable
+	c := classify(err)
+	message := eventlog.Readable(err).Error()
+	if c.retry == afew && attempt(ctx) >= maxDoubtful {
+		c.retry = never
+		message += fmt.Sprintf(" (given up after %d attempts)", attempt(ctx))
+	}
+	options := temporal.ApplicationErrorOptions{NonRetryable: c.retry == never}
 	var delay delayer
 	if errors.As(err, &delay) {
 		options.NextRetryDelay = delay.RetryDelay()
 	}
-	return temporal.NewApplicationErrorWithOptions(eventlog.Readable(err).Error(), failureType, options)
+	return temporal.NewApplicationErrorWithOptions(message, c.failureType, options)
 }
 
-func classify(err error) (failureType string, retryable bool) {
-	var failure Failure
-	switch {
-	case errors.As(err, &failure):
-		return failure.FailureType(), failure.Retryable()
-	case errors.Is(err, eventlog.ErrInvalid), errors.Is(err, eventlog.ErrSchema):
-		return schema.ErrorStoreRejected, false
-	case errors.Is(err, eventlog.ErrCorrupt):
-		return schema.ErrorCorruptLog, false
-	case errors.Is(err, eventlog.ErrConcurrentWriter):
-		return schema.ErrorConcurrentWriter, true
-	case eventlog.Retryable(err):
-		return schema.ErrorStoreUnavailable, true
-	default:
-		return schema.ErrorInternal, true
+// attempt is the number of the activity's attempt, from 1.
+func attempt(ctx context.Context) int32 {
+	if !activity.IsActivity(ctx) {
+		return 1
 	}
+	return activity.GetInfo(ctx).Attempt
 }
 
 // HeartbeatInterval is well under the timeout that workflows set.
@@ -87,11 +90,17 @@ const HeartbeatInterval = 10 * time.Second
 
 // Run is a long activity: it does the work on the input, beats meanwhile, and returns its error as an
 // activity does.
-func Run[In, Out any](ctx context.Context, in In, work func(context.Context, In) (Out, error)) (Out, error) {
+func Run[In, Out any](ctx context.Context, in In, work func(context.Context, In) (Out, error)) (out Out, err error) {
 	stop := Heartbeat(ctx, HeartbeatInterval)
 	defer stop()
-	out, err := work(ctx, in)
-	return out, Return(err)
+	defer func() {
+		if r := recover(); r != nil { // What the SDK makes of a panic is tried again for as long as an outage.
+			activity.GetLogger(ctx).Error("activity panicked", "panic", r, "stack", string(debug.Stack()))
+			err = Return(ctx, fmt.Errorf("panic: %v", r))
+		}
+	}()
+	out, err = work(ctx, in)
+	return out, Return(ctx, err)
 }
 
 // AttemptID names the update that this attempt of an activity sends for a build. Another attempt is another

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -13,56 +14,23 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
 
 	"axiommind/activities/border"
-	"axiommind/activities/eventlog"
+	"axiommind/activities/fact"
 	"axiommind/activities/llm"
 	"axiommind/schema"
 )
 
-// Each error becomes one application error of its own type, not wrapped in anything: Temporal looks
-// at the outermost alone.
-func TestReturn(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		err         error
-		failureType string
-		retryable   bool
-		delay       time.Duration
-	}{
-		{errors.New("who knows"), schema.ErrorInternal, true, 0},
-		{border.Invalid(schema.ErrorUnknownFormat, errors.New("no format")), schema.ErrorUnknownFormat, false, 0},
-		{fmt.Errorf("read: %w", border.Invalid(schema.ErrorUnknownFormat, errors.New("not yours"))), schema.ErrorUnknownFormat, false, 0},
-		{&eventlog.InvalidError{Index: 2, Field: "payload", Reason: "is no JSON"}, schema.ErrorStoreRejected, false, 0},
-		{fmt.Errorf("append: %w", eventlog.ErrSchema), schema.ErrorStoreRejected, false, 0},
-		{fmt.Errorf("append: %w", eventlog.ErrCorrupt), schema.ErrorCorruptLog, false, 0},
-		{fmt.Errorf("append: %w", eventlog.ErrConcurrentWriter), schema.ErrorConcurrentWriter, true, 0},
-		{fmt.Errorf("append: %w", io.ErrUnexpectedEOF), schema.ErrorStoreUnavailable, true, 0},
-		{&llm.Error{Kind: llm.KindAuth}, schema.ErrorModelRefused, false, 0},
-		{&llm.Error{Kind: llm.KindQuota}, schema.ErrorModelRefused, false, 0},
-		{fmt.Errorf("ask: %w", &llm.Error{Kind: llm.KindRateLimit, RetryAfter: time.Minute}), schema.ErrorModelRateLimited, true, time.Minute},
-		{&llm.Error{Kind: llm.KindUnavailable}, schema.ErrorModelUnavailable, true, 0},
-		{&llm.Error{Kind: llm.KindMalformed}, schema.ErrorModelRejected, true, 0},
-		{&llm.Error{Kind: llm.KindBlocked}, schema.ErrorModelRejected, false, 0},
-	} {
-		application, ok := border.Return(tt.err).(*temporal.ApplicationError) //nolint:errorlint // the outermost counts
-		require.True(t, ok, "%v", tt.err)
-		require.Equal(t, tt.failureType, application.Type(), "%v", tt.err)
-		require.Equal(t, tt.retryable, !application.NonRetryable(), "%v", tt.err)
-		require.Equal(t, tt.err.Error(), application.Message())
-		require.Equal(t, tt.delay, application.NextRetryDelay())
-	}
-}
-
 func TestReturnPassesOn(t *testing.T) {
 	t.Parallel()
-	require.NoError(t, border.Return(nil))
+	require.NoError(t, border.Return(t.Context(), nil))
 	given := temporal.NewNonRetryableApplicationError("no", schema.ErrorInvalidInput, nil)
-	require.Same(t, given, border.Return(fmt.Errorf("wrapped: %w", given)))
+	require.Same(t, given, border.Return(t.Context(), fmt.Errorf("wrapped: %w", given)))
 	for _, err := range []error{
 		context.Canceled, fmt.Errorf("read: %w", context.Canceled), fmt.Errorf("read: %w", temporal.NewCanceledError()),
 	} {
-		_, ok := border.Return(err).(*temporal.CanceledError) //nolint:errorlint // the outermost counts
+		_, ok := border.Return(t.Context(), err).(*temporal.CanceledError) //nolint:errorlint // the outermost counts
 		require.True(t, ok, "%v", err)
 	}
 	require.ErrorIs(t, border.Invalid(schema.ErrorInvalidInput, io.EOF), io.EOF)
@@ -73,8 +41,8 @@ func TestReturnThroughActivity(t *testing.T) {
 	t.Parallel()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
-	env.RegisterActivityWithOptions(func(context.Context) error {
-		return border.Return(fmt.Errorf("ask: %w", &llm.Error{Provider: "gemini", Kind: llm.KindAuth, Message: "GEMINI_API_KEY is not set"}))
+	env.RegisterActivityWithOptions(func(ctx context.Context) error {
+		return border.Return(ctx, fmt.Errorf("ask: %w", &llm.Error{Provider: "gemini", Kind: llm.KindAuth, Message: "GEMINI_API_KEY is not set"}))
 	}, activity.RegisterOptions{Name: "ask"})
 	_, err := env.ExecuteActivity("ask")
 	var application *temporal.ApplicationError
@@ -82,6 +50,51 @@ func TestReturnThroughActivity(t *testing.T) {
 	require.Equal(t, schema.ErrorModelRefused, application.Type())
 	require.True(t, application.NonRetryable())
 	require.Equal(t, "ask: gemini: auth: GEMINI_API_KEY is not set", application.Message())
+}
+
+// What nobody knows is tried a few times and no more; an outage for as long as the policy allows.
+func TestReturnGivesUpDoubts(t *testing.T) {
+	t.Parallel()
+	const allowed = 20
+	for name, tt := range map[string]struct {
+		err      error
+		attempts int
+		final    string
+	}{
+		"unknown":   {errors.New("who knows"), 8, "who knows (given up after 8 attempts)"},
+		"panic":     {nil, 8, "panic: poison (given up after 8 attempts)"},
+		"malformed": {&llm.Error{Provider: "openai", Kind: llm.KindMalformed}, 8, "openai: malformed (given up after 8 attempts)"},
+		"away":      {io.ErrUnexpectedEOF, allowed, "unexpected EOF"},
+		"refused":   {fact.ErrDuplicate, 1, "duplicate fact"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var suite testsuite.WorkflowTestSuite
+			suite.SetLogger(slog.New(slog.DiscardHandler))
+			env := suite.NewTestWorkflowEnvironment()
+			attempts := 0
+			env.RegisterActivityWithOptions(func(ctx context.Context) error {
+				attempts++
+				_, err := border.Run(ctx, "", func(context.Context, string) (string, error) {
+					if tt.err == nil {
+						panic("poison")
+					}
+					return "", tt.err
+				})
+				return err
+			}, activity.RegisterOptions{Name: "work"})
+			env.ExecuteWorkflow(func(ctx workflow.Context) error {
+				ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+					StartToCloseTimeout: time.Minute, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: allowed},
+				})
+				return workflow.ExecuteActivity(ctx, "work").Get(ctx, nil)
+			})
+			var application *temporal.ApplicationError
+			require.ErrorAs(t, env.GetWorkflowError(), &application)
+			require.Equal(t, tt.final, application.Message())
+			require.Equal(t, tt.attempts, attempts)
+		})
+	}
 }
 
 // The first beat comes at once, and none is under way when stop returns.

@@ -58,7 +58,15 @@ func VectorWriter(collection string) Writer {
 func (w Writer) Update(ctx context.Context, c client.Client, name, id string, arg, result any) error {
 	for wait := updateFirst; ; wait = min(2*wait, updateLast) {
 		err := w.updateOnce(ctx, c, name, id, arg, result)
-		if err == nil || !busy(err) {
+		if err == nil {
+			return nil
+		}
+		if gone(err) {
+			if failure := w.failure(ctx, c); failure != nil {
+				return failure
+			}
+		}
+		if !busy(err) {
 			return err
 		}
 		select {
@@ -90,12 +98,36 @@ func (w Writer) updateOnce(ctx context.Context, c client.Client, name, id string
 	return handle.Get(ctx, result)
 }
 
+// failure is the error of the writer's last run where that failed: it would fail the next one too.
+func (w Writer) failure(ctx context.Context, c client.Client) error {
+	d, err := c.DescribeWorkflowExecution(ctx, w.ID, "")
+	if err != nil || d.GetWorkflowExecutionInfo().GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_FAILED {
+		return nil //nolint:nilerr // the update is sent again, and tells what is wrong
+	}
+	run := d.GetWorkflowExecutionInfo().GetExecution().GetRunId()
+	return c.GetWorkflow(ctx, w.ID, run).GetWithOptions(ctx, nil, client.WorkflowRunGetOptions{DisableFollowingRuns: true})
+}
+
+// acceptedByGone is the type of the server's error for an update that a run took and did not finish.
+const acceptedByGone = "AcceptedUpdateCompletedWorkflow"
+
+// gone reports whether the run may have failed: it ended before the update did, or had no handler for it
+// yet. A crowd of senders that waits for its turn must not ask the server about it each time.
+func gone(err error) bool {
+	var application *temporal.ApplicationError
+	if errors.As(err, &application) {
+		return application.Type() == "" || application.Type() == acceptedByGone
+	}
+	var notFound *serviceerror.NotFound
+	return errors.As(err, &notFound)
+}
+
 // busy reports whether the workflow is there but could not take the update now, or not finish it
 // while one call may last: sent again under its id, the update is waited for on.
 func busy(err error) bool {
 	var application *temporal.ApplicationError
 	if errors.As(err, &application) {
-		return application.Type() == schema.ErrorDraining
+		return application.Type() == schema.ErrorDraining || application.Type() == acceptedByGone
 	}
 	var exhausted *serviceerror.ResourceExhausted
 	var notFound *serviceerror.NotFound

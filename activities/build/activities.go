@@ -54,7 +54,7 @@ func (a *Activities) OpenBuild(ctx context.Context, in OpenInput) (Opened, error
 	defer stop()
 	last, err := ReadLast(ctx, a.log, in.SessionKey)
 	if err != nil {
-		return Opened{}, border.Return(err)
+		return Opened{}, border.Return(ctx, err)
 	}
 	spec := a.spec
 	spec.Extractor.Tools = in.IncludeTools
@@ -81,7 +81,7 @@ type CloseInput struct {
 func (a *Activities) CloseBuild(ctx context.Context, in CloseInput) error {
 	stop := border.Heartbeat(ctx, border.HeartbeatInterval)
 	defer stop()
-	return border.Return(a.close(ctx, in))
+	return border.Return(ctx, a.close(ctx, in))
 }
 
 func (a *Activities) close(ctx context.Context, in CloseInput) error {
@@ -107,7 +107,7 @@ func (a *Activities) close(ctx context.Context, in CloseInput) error {
 func (a *Activities) ProjectSession(ctx context.Context, session schema.SessionKey) error {
 	stop := border.Heartbeat(ctx, border.HeartbeatInterval)
 	defer stop()
-	return border.Return(a.project(ctx, session.Stream()))
+	return border.Return(ctx, a.project(ctx, session.Stream()))
 }
 
 func (a *Activities) project(ctx context.Context, stream string) error {

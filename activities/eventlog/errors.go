@@ -78,6 +78,50 @@ var retryableCodes = map[int32]string{
 	1000: "POCO_EXCEPTION: network below the server",
 }
 
+// refusedCodes are the ClickHouse exceptions that the same request always meets, until a person changes
+// something. Of the codes in neither map nobody knows.
+var refusedCodes = map[int32]string{
+	16:  "NO_SUCH_COLUMN_IN_TABLE",
+	20:  "NUMBER_OF_COLUMNS_DOESNT_MATCH",
+	36:  "BAD_ARGUMENTS",
+	42:  "NUMBER_OF_ARGUMENTS_DOESNT_MATCH",
+	43:  "ILLEGAL_TYPE_OF_ARGUMENT",
+	46:  "UNKNOWN_FUNCTION",
+	47:  "UNKNOWN_IDENTIFIER",
+	53:  "TYPE_MISMATCH",
+	60:  "UNKNOWN_TABLE",
+	62:  "SYNTAX_ERROR",
+	81:  "UNKNOWN_DATABASE",
+	115: "UNKNOWN_SETTING",
+	192: "UNKNOWN_USER",
+	193: "WRONG_PASSWORD",
+	194: "REQUIRED_PASSWORD",
+	195: "IP_ADDRESS_NOT_ALLOWED",
+	291: "DATABASE_ACCESS_DENIED",
+	452: "SETTING_CONSTRAINT_VIOLATION",
+	497: "ACCESS_DENIED",
+	516: "AUTHENTICATION_FAILED",
+}
+
+// Refused reports whether the server understood the request and will never do it: a wrong password, a
+// missing right, a table or column that is not there, a certificate that is not trusted.
+func Refused(err error) bool {
+	var certificate *tls.CertificateVerificationError
+	var exception *clickhouse.Exception
+	var response *clickhouse.HTTPError
+	switch {
+	case errors.As(err, &certificate):
+		return true
+	case errors.As(err, &exception):
+		_, ok := refusedCodes[exception.Code]
+		return ok
+	case errors.As(err, &response):
+		return response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden
+	default:
+		return false
+	}
+}
+
 // Retryable reports whether the same call may succeed later: the network, an overloaded or starting
 // server, or a faster writer. A cancelled context, a refused event, a corrupt one, a wrong password
 // or query are not.

@@ -62,13 +62,5 @@ func (a *Activities) update(ctx context.Context, in SessionInput) (Result, error
 
 // RunFactCommand does what a person asks of a fact. Only the memory's workflow may call it.
 func (a *Activities) RunFactCommand(ctx context.Context, c Command) (Result, error) {
-	return border.Run(ctx, c, a.do)
-}
-
-func (a *Activities) do(ctx context.Context, c Command) (Result, error) {
-	result, err := a.writer.Do(ctx, c)
-	if errors.Is(err, ErrFactNotFound) || errors.Is(err, ErrInvalid) {
-		err = border.Invalid(schema.ErrorInvalidInput, err)
-	}
-	return result, err
+	return border.Run(ctx, c, a.writer.Do)
 }

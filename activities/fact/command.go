@@ -7,16 +7,17 @@ import (
 	"strings"
 	"time"
 
+	"axiommind/activities/border"
 	"axiommind/schema"
 )
 
 // Errors of commands that callers branch on.
 var (
-	ErrFactNotFound = errors.New("no such fact")
+	ErrFactNotFound = border.Invalid(schema.ErrorFactNotFound, errors.New("no such fact"))
 	// ErrDuplicate is returned when another fact says the same.
-	ErrDuplicate = errors.New("duplicate fact")
+	ErrDuplicate = border.Invalid(schema.ErrorFactRefused, errors.New("duplicate fact"))
 	// ErrInvalid is wrapped by every [InvalidError].
-	ErrInvalid = errors.New("invalid command")
+	ErrInvalid = border.Invalid(schema.ErrorInvalidInput, errors.New("invalid command"))
 )
 
 // InvalidError says which field of a command is wrong.

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
+	"axiommind/activities/border"
 	"axiommind/schema"
 )
 
@@ -47,7 +48,7 @@ func Category(category string) (string, bool) {
 // are taken is under 1 in 10^18.
 const maxCollisions = 4
 
-var errNoID = errors.New("every id it may have is taken")
+var errNoID = border.Invalid(schema.ErrorFactRefused, errors.New("every id it may have is taken"))
 
 // factID returns the id that the act gives its fact when the n ids before are taken.
 func factID(actKey string, n int) string {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"axiommind/activities/border"
 	"axiommind/schema"
 )
 
@@ -60,7 +61,7 @@ type Batch struct {
 }
 
 // ErrScope is wrapped when an entry is not of the batch's user, agent and project.
-var ErrScope = errors.New("entry of another scope")
+var ErrScope = border.Invalid(schema.ErrorScopeMismatch, errors.New("entry of another scope"))
 
 // facts returns the batch's facts, each once.
 func (b Batch) facts() ([]schema.Entry, error) {

@@ -20,5 +20,9 @@ func (e *Error) FailureType() string {
 	}
 }
 
+// Doubtful is true where the provider answered, and not with what its protocol promises: a server that
+// is none of its kind does so for ever.
+func (e *Error) Doubtful() bool { return e.Kind == KindMalformed || e.Kind == KindEmpty }
+
 // RetryDelay is how long the provider asked to wait, 0 when it did not say.
 func (e *Error) RetryDelay() time.Duration { return e.RetryAfter }

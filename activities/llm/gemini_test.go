@@ -138,7 +138,7 @@ func TestGeminiRequest(t *testing.T) {
 	require.InDelta(t, 512, config["maxOutputTokens"], 0)
 	require.Equal(t, "application/json", config["responseMimeType"])
 	entry := config["responseSchema"].(map[string]any)["properties"].(map[string]any)["entries"].(map[string]any)["items"].(map[string]any)
-	require.ElementsMatch(t, []any{"type", "title", "evidence"}, entry["required"])
+	require.ElementsMatch(t, []any{"entryId", "type", "title", "evidence"}, entry["required"])
 	require.ElementsMatch(t, []any{"fact", "decision", "insight", "task_note", "reference"},
 		entry["properties"].(map[string]any)["type"].(map[string]any)["enum"])
 	prompt, err := json.Marshal(w.sent["contents"])

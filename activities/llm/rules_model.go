@@ -27,7 +27,11 @@ func (Rules) Generate(ctx context.Context, req Request) (Response, error) {
 		return Response{}, &Error{Provider: ProviderRules, Kind: KindInvalidRequest,
 			Message: "no messages: rules answers extraction requests only"}
 	}
-	raw, err := json.Marshal(rules.Extract(req.Window))
+	extraction := rules.Extract(req.Window)
+	for i := range extraction.Entries {
+		extraction.Entries[i].EntryID = fmt.Sprintf("ent_%d", i+1)
+	}
+	raw, err := json.Marshal(extraction)
 	if err != nil {
 		return Response{}, fmt.Errorf("render extraction: %w", err)
 	}

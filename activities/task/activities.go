@@ -76,15 +76,8 @@ func (a *Activities) RunTaskCommand(ctx context.Context, c Command) (Result, err
 
 func (a *Activities) do(ctx context.Context, c Command) (Result, error) {
 	result, err := a.writer.Do(ctx, c)
-	switch {
-	case err == nil:
-		err = a.indexer.Enqueue(ctx, schema.ProjectStream(c.Project))
-	case errors.Is(err, ErrNotFound):
-		err = border.Invalid(schema.ErrorTaskNotFound, err)
-	case errors.Is(err, ErrRefused):
-		err = border.Invalid(schema.ErrorTaskRefused, err)
-	case errors.Is(err, ErrCommand), errors.Is(err, ErrAmbiguous), errors.Is(err, ErrKey):
-		err = border.Invalid(schema.ErrorInvalidInput, err)
+	if err != nil {
+		return result, err
 	}
-	return result, err
+	return result, a.indexer.Enqueue(ctx, schema.ProjectStream(c.Project))
 }

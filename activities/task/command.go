@@ -8,15 +8,16 @@ import (
 	"strings"
 	"time"
 
+	"axiommind/activities/border"
 	"axiommind/schema"
 )
 
 // Errors of commands that callers branch on.
 var (
-	ErrCommand = errors.New("invalid command")
+	ErrCommand = border.Invalid(schema.ErrorInvalidInput, errors.New("invalid command"))
 	// ErrRefused is wrapped when a command would break a rule of tasks; what was refused is
 	// recorded in the log.
-	ErrRefused = errors.New("refused")
+	ErrRefused = border.Invalid(schema.ErrorTaskRefused, errors.New("refused"))
 )
 
 // Command is what a person asks of one task, condition or artifact. Its fields may be combined;

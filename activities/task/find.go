@@ -7,14 +7,15 @@ import (
 	"slices"
 	"strings"
 
+	"axiommind/activities/border"
 	"axiommind/schema"
 )
 
 // Errors of whatever names an entity.
 var (
-	ErrNotFound = errors.New("not found")
+	ErrNotFound = border.Invalid(schema.ErrorTaskNotFound, errors.New("not found"))
 	// ErrAmbiguous is wrapped when the beginning of an id is of several entities.
-	ErrAmbiguous = errors.New("ambiguous")
+	ErrAmbiguous = border.Invalid(schema.ErrorInvalidInput, errors.New("ambiguous"))
 )
 
 // minPrefix is how much of an id must be given. Lists print eight characters.

@@ -103,12 +103,11 @@ func readFrom(r *contextReader, opts Options) ([]*Session, schema.Source, error)
 	hash := sha256.New()
 	counter := &countingWriter{}
 	sessions, err := ParseAll(io.TeeReader(r, io.MultiWriter(hash, counter)), opts)
+	var known border.Failure
 	switch {
-	case errors.Is(err, ErrUnknownFormat), errors.Is(err, ErrNotTranscript):
-		return nil, schema.Source{}, border.Invalid(schema.ErrorUnknownFormat, err)
-	case r.ctx.Err() != nil, errors.Is(err, errTryAgain):
+	case errors.As(err, &known), r.ctx.Err() != nil, errors.Is(err, errTryAgain):
 		return nil, schema.Source{}, err
-	case err != nil:
+	case err != nil: // What is cut off or broken stays so.
 		return nil, schema.Source{}, border.Invalid(schema.ErrorSourceUnreadable, err)
 	}
 	source := schema.Source{SHA256: hex.EncodeToString(hash.Sum(nil)), Bytes: counter.n}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/border"
@@ -15,11 +14,13 @@ import (
 )
 
 const (
-	// wakeAgain is how long a session waits for its vectors before it wakes the writer once more.
-	wakeAgain = 30 * time.Second
 	pollFirst = 50 * time.Millisecond
 	pollLast  = time.Second
 )
+
+// ErrOtherEmbedder is returned when a worker is asked to write or await vectors that its embedder does
+// not make.
+var ErrOtherEmbedder = border.Invalid(schema.ErrorInvalidInput, errors.New("this worker has another embedder"))
 
 // Activities indexes sessions and lets the one writer of the collection work.
 type Activities struct {
@@ -37,27 +38,57 @@ func NewActivities(writer *Writer, conn driver.Conn, embedder Embedder, temporal
 	return &Activities{writer: writer, conn: conn, version: embedder.Version(), temporal: temporal}, nil
 }
 
-// IndexInput bounds one call of IndexPending.
+// IndexInput names the collection to write and bounds one call of IndexPending.
 type IndexInput struct {
-	Limit int `json:"limit"`
+	Collection string `json:"collection"`
+	Limit      int    `json:"limit"`
 }
 
 // IndexPending works on the outbox rows that are due. Only the vector_writer workflow may call it.
 func (a *Activities) IndexPending(ctx context.Context, in IndexInput) (Result, error) {
-	return border.Run(ctx, in.Limit, a.writer.IndexPending)
+	return border.Run(ctx, in, a.index)
+}
+
+func (a *Activities) index(ctx context.Context, in IndexInput) (Result, error) {
+	if err := a.writes(in.Collection); err != nil {
+		return Result{}, err
+	}
+	return a.writer.IndexPending(ctx, in.Limit)
+}
+
+// writes refuses every collection but the one of the worker's embedder: a vector of another model in
+// it would be found by chance, and the outbox would say that it is done.
+func (a *Activities) writes(collection string) error {
+	if mine := a.writer.Collection(); collection != mine {
+		return fmt.Errorf("write collection %q: %w: %q, which writes %q", collection, ErrOtherEmbedder, a.version, mine)
+	}
+	return nil
+}
+
+// ReconcileInput names the collection to compare.
+type ReconcileInput struct {
+	Collection string `json:"collection"`
 }
 
 // ReconcileCollection compares the collection with the log and asks for what has drifted to be
 // written anew. Only the vector_writer workflow may call it.
-func (a *Activities) ReconcileCollection(ctx context.Context) (Report, error) {
-	stop := border.Heartbeat(ctx, border.HeartbeatInterval)
-	defer stop()
-	report, err := a.writer.Reconcile(ctx)
-	return report, border.Return(err)
+func (a *Activities) ReconcileCollection(ctx context.Context, in ReconcileInput) (Report, error) {
+	return border.Run(ctx, in, a.reconcile)
+}
+
+func (a *Activities) reconcile(ctx context.Context, in ReconcileInput) (Report, error) {
+	if err := a.writes(in.Collection); err != nil {
+		return Report{}, err
+	}
+	return a.writer.Reconcile(ctx)
 }
 
 // SessionInput names the session whose vectors are waited for.
-type SessionInput struct{ schema.SessionKey }
+type SessionInput struct {
+	schema.SessionKey
+	// EmbeddingVersion is what the build began with.
+	EmbeddingVersion string `json:"embedding_version"`
+}
 
 // SessionResult counts the session's outbox rows by their end.
 type SessionResult struct {
@@ -65,23 +96,29 @@ type SessionResult struct {
 	Failed  int `json:"failed"`
 }
 
-// IndexSession wakes the collection's writer and waits until no row of the session is pending.
+// IndexSession wakes the collection's writer and waits until no row of the session is pending. That the
+// writer has failed, or waits to try again, is the session's error too, with the reason.
 func (a *Activities) IndexSession(ctx context.Context, in SessionInput) (SessionResult, error) {
 	return border.Run(ctx, in, a.indexSession)
 }
 
 func (a *Activities) indexSession(ctx context.Context, in SessionInput) (SessionResult, error) {
-	var woken time.Time
+	if in.EmbeddingVersion != a.version {
+		return SessionResult{}, fmt.Errorf("index session %q: the build began with embedder %q: %w: %q: process the session again",
+			in.SessionID, in.EmbeddingVersion, ErrOtherEmbedder, a.version)
+	}
+	w := &watch{temporal: a.temporal, writer: border.VectorWriter(a.writer.Collection())}
 	for wait := pollFirst; ; wait = min(2*wait, pollLast) {
 		pending, result, err := a.session(ctx, in)
+		if err == nil && pending == 0 && result == (SessionResult{}) {
+			// A worker with another embedder may have made the projections of this session.
+			pending, result, err = a.enqueueSession(ctx, in)
+		}
 		if err != nil || pending == 0 {
 			return result, err
 		}
-		if time.Since(woken) > wakeAgain {
-			if err := wake(ctx, a.temporal, a.writer.Collection()); err != nil {
-				return SessionResult{}, err
-			}
-			woken = time.Now()
+		if err := w.look(ctx); err != nil {
+			return SessionResult{}, err
 		}
 		select {
 		case <-ctx.Done():
@@ -89,6 +126,13 @@ func (a *Activities) indexSession(ctx context.Context, in SessionInput) (Session
 		case <-time.After(wait):
 		}
 	}
+}
+
+func (a *Activities) enqueueSession(ctx context.Context, in SessionInput) (uint64, SessionResult, error) {
+	if _, err := a.writer.log.Project(ctx, a.writer.projector, in.Stream()); err != nil {
+		return 0, SessionResult{}, fmt.Errorf("project vector outbox: %w", err)
+	}
+	return a.session(ctx, in)
 }
 
 // session counts the session's rows. A row that failed is not waited for: its retry may be far off.
@@ -102,39 +146,4 @@ func (a *Activities) session(ctx context.Context, in SessionInput) (pending uint
 		return 0, SessionResult{}, fmt.Errorf("count vectors of session %q: %w", in.SessionID, err)
 	}
 	return pending, SessionResult{Indexed: int(done), Failed: int(failed)}, nil
-}
-
-func wake(ctx context.Context, temporal client.Client, collection string) error {
-	w := border.VectorWriter(collection)
-	options := client.StartWorkflowOptions{
-		ID: w.ID, TaskQueue: schema.QueueMain, StaticSummary: w.Summary,
-		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
-	}
-	_, err := temporal.SignalWithStartWorkflow(ctx, w.ID, schema.SignalWake, nil, options, w.Type, w.Input)
-	if err != nil {
-		return fmt.Errorf("wake the vector writer of %q: %w", collection, err)
-	}
-	return nil
-}
-
-// Enqueuer hands what a stream asks to be indexed to the collection's writer, and does not wait.
-type Enqueuer struct {
-	log        Log
-	projector  *OutboxProjector
-	temporal   client.Client
-	collection string
-}
-
-// NewEnqueuer returns the enqueuer of the projector's collection.
-func NewEnqueuer(log Log, projector *OutboxProjector, temporal client.Client) *Enqueuer {
-	return &Enqueuer{log: log, projector: projector, temporal: temporal, collection: schema.VectorCollection(projector.version)}
-}
-
-// Enqueue brings the outbox up to date with the stream, and wakes the writer if there is anything new.
-func (e *Enqueuer) Enqueue(ctx context.Context, stream string) error {
-	progress, err := e.log.Project(ctx, e.projector, stream)
-	if err != nil || progress.Events == 0 {
-		return err
-	}
-	return wake(ctx, e.temporal, e.collection)
 }

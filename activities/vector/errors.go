@@ -56,6 +56,9 @@ func (e *Error) FailureType() string {
 	return schema.ErrorVectorRejected
 }
 
+// Doubtful is true where Weaviate answered, and not with what was asked for.
+func (e *Error) Doubtful() bool { return e.Status == 0 && e.cause == nil }
+
 func (c *Client) fail(op string, err error) error {
 	if err == nil {
 		return nil

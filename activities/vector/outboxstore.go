@@ -117,6 +117,16 @@ func (o *Outbox) Counts(ctx context.Context, now time.Time, b Backoff) (OutboxCo
 	return counts, nil
 }
 
+// pending reports whether any row waits for the writer.
+func (o *Outbox) pending(ctx context.Context) (bool, error) {
+	var n uint64
+	err := o.conn.QueryRow(ctx, `SELECT count() FROM vector_outbox WHERE embedding_version = ? AND status = 'pending'`, o.version).Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("count vector outbox: %w", err)
+	}
+	return n > 0, nil
+}
+
 func writeRows(ctx context.Context, conn driver.Conn, rows []Row) error {
 	values := make([][]any, len(rows))
 	for i, r := range rows {

@@ -17,6 +17,12 @@ import (
 
 // titleEvents are the events that give a task a title. An item is one title of a task: a task that
 // is renamed keeps the vector of its old title, which still leads to it.
+//
+// Seed 004 §7.4 and §8.1 differ: there the outbox names a title by the task alone, and titles have a
+// collection of their own. With one item for each task a rename would take the old title away, which
+// here stays an alias; {task_id}/{seq} keeps the outbox's key unique and an item immutable. And titles
+// share the class of the embedding version, where their kind is a filter, so that a project has one
+// tenant and an embedding version has one writer.
 var titleEvents = []string{schema.TaskCreated, schema.TaskTitleChanged}
 
 // TitleRequests tells the outbox of task titles: see [NewOutboxProjector].

@@ -63,9 +63,10 @@ const (
 	DefaultTemporalNamespace = "default"
 	DefaultClickHouseDSN     = "http://127.0.0.1:8123/default"
 	DefaultWeaviateURL       = "http://127.0.0.1:8080"
-	DefaultModelConcurrency  = 8
-	DefaultConnectTimeout    = time.Minute
-	DefaultStopTimeout       = 25 * time.Second
+	// DefaultModelConcurrency is the size of seed 002's pool for model calls.
+	DefaultModelConcurrency = 4
+	DefaultConnectTimeout   = time.Minute
+	DefaultStopTimeout      = 25 * time.Second
 )
 
 // ClickHouseAddress is the DSN without user, password and settings, for people and logs.

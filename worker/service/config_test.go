@@ -44,7 +44,7 @@ func TestConfigDefaults(t *testing.T) {
 	require.Equal(t, service.DefaultTemporalAddress, cfg.TemporalAddress)
 	require.Equal(t, service.DefaultClickHouseDSN, cfg.ClickHouseDSN)
 	require.Equal(t, service.DefaultWeaviateURL, cfg.WeaviateURL)
-	require.Equal(t, service.DefaultModelConcurrency, cfg.ModelConcurrency)
+	require.Equal(t, 4, cfg.ModelConcurrency)
 	require.Equal(t, service.DefaultStopTimeout, cfg.StopTimeout)
 	require.Equal(t, task.KeepReports, cfg.DoneReports)
 	require.Equal(t, "rules", cfg.Model.Provider)

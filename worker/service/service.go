@@ -68,6 +68,10 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	}
 	logger.Info("worker is ready", "model", model.Identity().String(), "embedder", stores.Embedder.Version(),
 		"temporal", cfg.TemporalAddress, "namespace", cfg.TemporalNamespace, "source_roots", access.Roots())
+	if err := rooms.enqueuer.WakePending(ctx); err != nil {
+		// Whoever waits for a vector wakes its writer too.
+		logger.Warn("the vector writer is not woken", "reason", err)
+	}
 	if ready != nil {
 		ready()
 	}
@@ -92,6 +96,7 @@ type rooms struct {
 	task       *task.Activities
 	fact       *fact.Activities
 	vector     *vector.Activities
+	enqueuer   *vector.Enqueuer
 }
 
 func newRooms(s *Stores, model llm.Model, access *transcript.Access, cfg Config) (*rooms, error) {
@@ -105,7 +110,7 @@ func newRooms(s *Stores, model llm.Model, access *transcript.Access, cfg Config)
 		Extractor: llm.ExtractorOf(model.Identity()), EmbedderModel: s.Embedder.Version(),
 		EmbeddingVersion: s.Embedder.Version(), IdrisVersion: IdrisUnavailable, SchemaVersion: schema.SchemaVersion,
 	}
-	r, errs := &rooms{}, make([]error, 8)
+	r, errs := &rooms{enqueuer: vector.NewEnqueuer(s.Log, outbox, s.Temporal)}, make([]error, 8)
 	builds := build.NewProjector(s.ClickHouse)
 	r.build, errs[0] = build.NewActivities(s.Log, spec, entry.NewProjector(s.ClickHouse), builds, outbox)
 	r.transcript, errs[1] = transcript.NewActivities(s.Log, builds, access)
@@ -116,7 +121,7 @@ func newRooms(s *Stores, model llm.Model, access *transcript.Access, cfg Config)
 	tasks := task.NewWriter(s.Log, s.ClickHouse, task.Rules{
 		Vectors: vector.NewTitles(s.Weaviate, s.Embedder), DoneReports: cfg.DoneReports,
 	})
-	r.task, errs[6] = task.NewActivities(s.Log, tasks, vector.NewEnqueuer(s.Log, outbox, s.Temporal), s.Temporal)
+	r.task, errs[6] = task.NewActivities(s.Log, tasks, r.enqueuer, s.Temporal)
 	facts, err := fact.NewWriter(s.Log, s.ClickHouse, fact.Options{})
 	if err != nil {
 		return nil, err

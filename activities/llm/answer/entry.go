@@ -98,6 +98,9 @@ func readEntry(raw json.RawMessage) (schema.ExtractedEntry, error) {
 // drops what the schema has no place for; it never makes up a value.
 func tidyEntry(item map[string]any) map[string]any {
 	out := tidyObject(item, entryKeys)
+	if label, ok := out["entryId"].(json.Number); ok {
+		out["entryId"] = label.String()
+	}
 	tidyName(out, "type", typeNames)
 	tidyName(out, "category", nil)
 	tidyNumber(out, "confidence")

@@ -76,7 +76,7 @@ func TestReadKeepsEverything(t *testing.T) {
 	r, err := Read(`{"entries":[{"id":"a","type":"task","title":"로그인 수정","content":"c","confidence":"0.8",
 		"task":{"title":"로그인","status":"In Progress","priority":"HIGH","blocked_by":"보안 검토"},
 		"evidence":[{"msg_index":1,"quote":"로그인 <think> \"수정\""},{"messageIndex":2,"quote":"q"}]},
-		{"type":"fact","category":"Preference","title":"t","evidence":[{"messageIndex":0,"quote":"q"}],"task":{"status":"done"}}]}`)
+		{"entryId":2,"type":"fact","category":"Preference","title":"t","evidence":[{"messageIndex":0,"quote":"q"}],"task":{"status":"done"}}]}`)
 	require.NoError(t, err)
 	confidence := 0.8
 	require.Equal(t, []schema.ExtractedEntry{
@@ -88,7 +88,7 @@ func TestReadKeepsEverything(t *testing.T) {
 			Evidence: []schema.Quote{{MessageIndex: 1, Quote: `로그인 <think> "수정"`}, {MessageIndex: 2, Quote: "q"}},
 		},
 		{
-			Type: schema.EntryFact, Category: schema.CategoryPreference, Title: "t",
+			EntryID: "2", Type: schema.EntryFact, Category: schema.CategoryPreference, Title: "t",
 			Evidence: []schema.Quote{{MessageIndex: 0, Quote: "q"}},
 		},
 	}, r.Entries)
@@ -139,16 +139,18 @@ func TestReadUnreadable(t *testing.T) {
 func TestReadRejects(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ item, reason string }{
-		"no title":            {`{"type":"fact","evidence":[{"messageIndex":0,"quote":"q"}]}`, "missing property 'title'"},
-		"no evidence":         {`{"type":"fact","title":"t","evidence":[]}`, "evidence: minItems"},
-		"unknown type":        {`{"type":"rumour","title":"t","evidence":[{"messageIndex":0,"quote":"q"}]}`, "type: value must be one of"},
-		"unknown category":    {`{"type":"fact","category":"gossip","title":"t","evidence":[{"messageIndex":0,"quote":"q"}]}`, "category: value must be one of"},
-		"confidence over one": {`{"type":"fact","confidence":1.5,"title":"t","evidence":[{"messageIndex":0,"quote":"q"}]}`, "confidence: maximum"},
-		"negative index":      {`{"type":"fact","title":"t","evidence":[{"messageIndex":-1,"quote":"q"}]}`, "evidence/0/messageIndex: minimum"},
-		"index in words":      {`{"type":"fact","title":"t","evidence":[{"messageIndex":"first","quote":"q"}]}`, "evidence/0/messageIndex: got string, want integer"},
-		"quote without index": {`{"type":"fact","title":"t","evidence":["q"]}`, "evidence/0: got string, want object"},
-		"blank quote":         {`{"type":"fact","title":"t","evidence":[{"messageIndex":0,"quote":"  "}]}`, "missing property 'quote'"},
-		"unknown status":      {`{"type":"task_note","title":"t","task":{"status":"paused"},"evidence":[{"messageIndex":0,"quote":"q"}]}`, "task/status: value must be one of"},
+		"no title":            {`{"entryId":"e","type":"fact","evidence":[{"messageIndex":0,"quote":"q"}]}`, "missing property 'title'"},
+		"no evidence":         {`{"entryId":"e","type":"fact","title":"t","evidence":[]}`, "evidence: minItems"},
+		"unknown type":        {`{"entryId":"e","type":"rumour","title":"t","evidence":[{"messageIndex":0,"quote":"q"}]}`, "type: value must be one of"},
+		"unknown category":    {`{"entryId":"e","type":"fact","category":"gossip","title":"t","evidence":[{"messageIndex":0,"quote":"q"}]}`, "category: value must be one of"},
+		"confidence over one": {`{"entryId":"e","type":"fact","confidence":1.5,"title":"t","evidence":[{"messageIndex":0,"quote":"q"}]}`, "confidence: maximum"},
+		"negative index":      {`{"entryId":"e","type":"fact","title":"t","evidence":[{"messageIndex":-1,"quote":"q"}]}`, "evidence/0/messageIndex: minimum"},
+		"index in words":      {`{"entryId":"e","type":"fact","title":"t","evidence":[{"messageIndex":"first","quote":"q"}]}`, "evidence/0/messageIndex: got string, want integer"},
+		"quote without index": {`{"entryId":"e","type":"fact","title":"t","evidence":["q"]}`, "evidence/0: got string, want object"},
+		"blank quote":         {`{"entryId":"e","type":"fact","title":"t","evidence":[{"messageIndex":0,"quote":"  "}]}`, "missing property 'quote'"},
+		"unknown status":      {`{"entryId":"e","type":"task_note","title":"t","task":{"status":"paused"},"evidence":[{"messageIndex":0,"quote":"q"}]}`, "task/status: value must be one of"},
+		"no label":            {`{"type":"fact","title":"t","evidence":[{"messageIndex":0,"quote":"q"}]}`, "missing property 'entryId'"},
+		"blank label":         {`{"entryId":" ","type":"fact","title":"t","evidence":[{"messageIndex":0,"quote":"q"}]}`, "missing property 'entryId'"},
 		"not an object":       {`"t"`, "not an object"},
 	}
 	for name, tc := range tests {
@@ -230,7 +232,7 @@ func FuzzRead(f *testing.F) {
 		"", "{", "[]", "{}", `{"entries":[` + goodItem + `]}`, "<think>{</think>[" + goodItem + ",", "```json\n{'entries':[]}",
 		`{"entries":[{"type":"task","title":"\u0000x","task":{"blocked_by":[null,"",1]},"evidence":{"index":1e3,"text":"q"}}]}`,
 		`{"entries":[{"type":"fact","confidence":"1e400"}]}`, "[[[[{\"entries\":", `{"a":"\`, `{"entries":{"entries":[]}}`,
-		"</think>{\"memories\":null}", `{"type":1,"title":[],"evidence":"x"}`, "[1,{]}", "{\"\xff\":\xfe}",
+		"</think>{\"memories\":null}", `{"entryId":"e","type":1,"title":[],"evidence":"x"}`, "[1,{]}", "{\"\xff\":\xfe}",
 	} {
 		f.Add(seed)
 	}

@@ -1,0 +1,91 @@
+package border
+
+import (
+	"context"
+	"errors"
+
+	"go.temporal.io/api/serviceerror"
+
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// retry says how long an activity is tried again after an error.
+type retry int
+
+const (
+	// never: the same attempt would fail again.
+	never retry = iota
+	// afew: nobody knows; see maxDoubtful.
+	afew
+	// patiently: something is away, overloaded or busy, for as long as the retry policy allows.
+	patiently
+)
+
+// class is how an error is treated.
+type class struct {
+	failureType string
+	retry       retry
+}
+
+// classify is the one place where errors of stores and of Temporal get their type. Errors of rooms are
+// [Failure]s: they carry theirs.
+func classify(err error) class {
+	var failure Failure
+	switch {
+	case errors.As(err, &failure):
+		return classOf(failure)
+	case errors.Is(err, eventlog.ErrInvalid), errors.Is(err, eventlog.ErrSchema), eventlog.Refused(err):
+		return class{schema.ErrorStoreRejected, never}
+	case errors.Is(err, eventlog.ErrCorrupt):
+		return class{schema.ErrorCorruptLog, never}
+	case errors.Is(err, eventlog.ErrConcurrentWriter):
+		return class{schema.ErrorConcurrentWriter, patiently}
+	case isService(err):
+		return class{schema.ErrorTemporalUnavailable, serviceRetry(err)}
+	case errors.Is(err, context.DeadlineExceeded), eventlog.Retryable(err):
+		return class{schema.ErrorStoreUnavailable, patiently}
+	default:
+		return class{schema.ErrorInternal, afew}
+	}
+}
+
+func classOf(f Failure) class {
+	doubt, ok := f.(doubter)
+	switch {
+	case !f.Retryable():
+		return class{f.FailureType(), never}
+	case ok && doubt.Doubtful():
+		return class{f.FailureType(), afew}
+	default:
+		return class{f.FailureType(), patiently}
+	}
+}
+
+func isService(err error) bool {
+	var service serviceerror.ServiceError
+	return errors.As(err, &service)
+}
+
+// serviceRetry judges an error of the Temporal server.
+func serviceRetry(err error) retry {
+	var unavailable *serviceerror.Unavailable
+	var late *serviceerror.DeadlineExceeded
+	var exhausted *serviceerror.ResourceExhausted
+	var aborted *serviceerror.Aborted
+	var gone *serviceerror.NotFound
+	var argument *serviceerror.InvalidArgument
+	var denied *serviceerror.PermissionDenied
+	var namespace *serviceerror.NamespaceNotFound
+	var unimplemented *serviceerror.Unimplemented
+	var failed *serviceerror.WorkflowNotReady
+	switch {
+	case errors.As(err, &unavailable), errors.As(err, &late), errors.As(err, &exhausted), errors.As(err, &aborted),
+		errors.As(err, &gone), errors.As(err, &failed):
+		return patiently
+	case errors.As(err, &argument), errors.As(err, &denied), errors.As(err, &namespace), errors.As(err, &unimplemented):
+		return never
+	default:
+		return afew
+	}
+}

@@ -1,0 +1,267 @@
+package border_test
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"net"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/temporal"
+
+	"axiommind/activities/border"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/fact"
+	"axiommind/activities/llm"
+	"axiommind/activities/task"
+	"axiommind/activities/transcript"
+	"axiommind/activities/vector"
+	"axiommind/schema"
+)
+
+// final says that an error is not tried again; see [border.Return].
+const final = true
+
+// row is one line of the table: an error as an activity meets it and what becomes of it.
+type row struct {
+	err         error
+	failureType string
+	final       bool
+	delay       time.Duration
+}
+
+// errorTable is every error that an activity can return, by the exported name it has under activities/.
+// TestEveryErrorIsClassified fails when one is missing.
+var errorTable = map[string][]row{
+	"eventlog.ErrInvalid":          {{err: eventlog.ErrInvalid, failureType: schema.ErrorStoreRejected, final: final}},
+	"eventlog.InvalidError":        {{err: &eventlog.InvalidError{Index: 2, Field: "payload", Reason: "is no JSON"}, failureType: schema.ErrorStoreRejected, final: final}},
+	"eventlog.ErrSchema":           {{err: eventlog.ErrSchema, failureType: schema.ErrorStoreRejected, final: final}},
+	"eventlog.ErrCorrupt":          {{err: eventlog.ErrCorrupt, failureType: schema.ErrorCorruptLog, final: final}},
+	"eventlog.ErrConcurrentWriter": {{err: eventlog.ErrConcurrentWriter, failureType: schema.ErrorConcurrentWriter}},
+	// Where something is missing from the log that a caller was told of, nobody knows why.
+	"eventlog.ErrNotFound": {{err: eventlog.ErrNotFound, failureType: schema.ErrorInternal}},
+
+	"transcript.ErrUnknownFormat":   {{err: transcript.ErrUnknownFormat, failureType: schema.ErrorUnknownFormat, final: final}},
+	"transcript.ErrNotTranscript":   {{err: transcript.ErrNotTranscript, failureType: schema.ErrorUnknownFormat, final: final}},
+	"transcript.ErrSeveralSessions": {{err: transcript.ErrSeveralSessions, failureType: schema.ErrorInvalidInput, final: final}},
+	"transcript.ErrTooLarge":        {{err: transcript.ErrTooLarge, failureType: schema.ErrorSourceUnreadable, final: final}},
+
+	"llm.Error": {
+		{err: &llm.Error{Kind: llm.KindAuth}, failureType: schema.ErrorModelRefused, final: final},
+		{err: &llm.Error{Kind: llm.KindQuota}, failureType: schema.ErrorModelRefused, final: final},
+		{err: &llm.Error{Kind: llm.KindInvalidRequest}, failureType: schema.ErrorModelRefused, final: final},
+		{err: &llm.Error{Kind: llm.KindRateLimit, RetryAfter: time.Minute}, failureType: schema.ErrorModelRateLimited, delay: time.Minute},
+		{err: &llm.Error{Kind: llm.KindUnavailable}, failureType: schema.ErrorModelUnavailable},
+		{err: &llm.Error{Kind: llm.KindMalformed}, failureType: schema.ErrorModelRejected},
+		{err: &llm.Error{Kind: llm.KindEmpty}, failureType: schema.ErrorModelRejected},
+		{err: &llm.Error{Kind: llm.KindBlocked}, failureType: schema.ErrorModelRejected, final: final},
+		{err: &llm.Error{Kind: llm.KindTruncated}, failureType: schema.ErrorModelRejected, final: final},
+	},
+
+	"task.ErrNotFound":  {{err: task.ErrNotFound, failureType: schema.ErrorTaskNotFound, final: final}},
+	"task.ErrRefused":   {{err: task.ErrRefused, failureType: schema.ErrorTaskRefused, final: final}},
+	"task.ErrCommand":   {{err: task.ErrCommand, failureType: schema.ErrorInvalidInput, final: final}},
+	"task.ErrKey":       {{err: task.ErrKey, failureType: schema.ErrorInvalidInput, final: final}},
+	"task.ErrAmbiguous": {{err: task.ErrAmbiguous, failureType: schema.ErrorInvalidInput, final: final}},
+
+	"fact.ErrFactNotFound": {{err: fact.ErrFactNotFound, failureType: schema.ErrorFactNotFound, final: final}},
+	"fact.ErrDuplicate":    {{err: fact.ErrDuplicate, failureType: schema.ErrorFactRefused, final: final}},
+	"fact.ErrInvalid":      {{err: fact.ErrInvalid, failureType: schema.ErrorInvalidInput, final: final}},
+	"fact.InvalidError":    {{err: &fact.InvalidError{Field: "op"}, failureType: schema.ErrorInvalidInput, final: final}},
+	"fact.ErrScope":        {{err: fact.ErrScope, failureType: schema.ErrorScopeMismatch, final: final}},
+
+	"vector.Error": {
+		{err: &vector.Error{Host: "h", Op: "put"}, failureType: schema.ErrorVectorUnavailable},
+		{err: &vector.Error{Host: "h", Op: "put", Status: 503}, failureType: schema.ErrorVectorUnavailable},
+		{err: &vector.Error{Host: "h", Op: "put", Status: 429}, failureType: schema.ErrorVectorUnavailable},
+		{err: &vector.Error{Host: "h", Op: "put", Status: 401}, failureType: schema.ErrorVectorRejected, final: final},
+		{err: &vector.Error{Host: "h", Op: "put", Status: 422}, failureType: schema.ErrorVectorRejected, final: final},
+	},
+	"vector.ErrEmbedder":      {{err: vector.ErrEmbedder, failureType: schema.ErrorModelRefused, final: final}},
+	"vector.ErrOtherEmbedder": {{err: vector.ErrOtherEmbedder, failureType: schema.ErrorInvalidInput, final: final}},
+}
+
+// otherErrors come from below the rooms: networks, stores and Temporal.
+var otherErrors = []row{
+	{err: errors.New("who knows"), failureType: schema.ErrorInternal},
+	{err: border.Invalid(schema.ErrorUnknownFormat, errors.New("no format")), failureType: schema.ErrorUnknownFormat, final: final},
+	{err: fact.ErrDuplicate, failureType: schema.ErrorFactRefused, final: final},
+	{err: context.DeadlineExceeded, failureType: schema.ErrorStoreUnavailable},
+	{err: io.ErrUnexpectedEOF, failureType: schema.ErrorStoreUnavailable},
+	{err: syscall.ECONNREFUSED, failureType: schema.ErrorStoreUnavailable},
+	{err: &net.DNSError{Err: "no such host", Name: "h"}, failureType: schema.ErrorStoreUnavailable},
+	{err: &tls.CertificateVerificationError{Err: io.EOF}, failureType: schema.ErrorStoreRejected, final: final},
+	{err: &clickhouse.Exception{Code: 252, Message: "too many parts"}, failureType: schema.ErrorStoreUnavailable},
+	{err: &clickhouse.Exception{Code: 516, Message: "wrong password"}, failureType: schema.ErrorStoreRejected, final: final},
+	{err: &clickhouse.Exception{Code: 60, Message: "no such table"}, failureType: schema.ErrorStoreRejected, final: final},
+	{err: &clickhouse.Exception{Code: 49, Message: "logical error"}, failureType: schema.ErrorInternal},
+	{err: &clickhouse.HTTPError{StatusCode: 503}, failureType: schema.ErrorStoreUnavailable},
+	{err: &clickhouse.HTTPError{StatusCode: 403}, failureType: schema.ErrorStoreRejected, final: final},
+	{err: serviceerror.NewUnavailable("away"), failureType: schema.ErrorTemporalUnavailable},
+	{err: serviceerror.NewDeadlineExceeded("late"), failureType: schema.ErrorTemporalUnavailable},
+	{err: serviceerror.NewResourceExhausted(0, "busy"), failureType: schema.ErrorTemporalUnavailable},
+	{err: serviceerror.NewNotFound("gone"), failureType: schema.ErrorTemporalUnavailable},
+	{err: serviceerror.NewInternal("header"), failureType: schema.ErrorTemporalUnavailable},
+	{err: serviceerror.NewInvalidArgument("id is too long"), failureType: schema.ErrorTemporalUnavailable, final: final},
+	{err: serviceerror.NewNamespaceNotFound("n"), failureType: schema.ErrorTemporalUnavailable, final: final},
+	{err: serviceerror.NewPermissionDenied("no", ""), failureType: schema.ErrorTemporalUnavailable, final: final},
+}
+
+// notReturned are errors of a room that none of its activities returns, with the reason.
+var notReturned = map[string]string{
+	"answer.ErrUnreadable":    "a result says it: the window is asked again, then quarantined",
+	"llm.ErrUnreadable":       "is answer.ErrUnreadable",
+	"llm.ErrConfig":           "a worker with a wrong configuration does not start",
+	"vector.ErrCollection":    "is inside a vector.Error, which is final then",
+	"vector.ErrKeywordSearch": "is of the starter's doctor",
+	"retrieve.ErrQuery":       "is of the starter's search",
+	"build.ErrNotFound":       "is of the starter's builds",
+	"entry.ErrNotFound":       "is of the starter's entry",
+	"evidence.ErrFalse":       "is of the starter's verify",
+}
+
+// Each error becomes one application error of its own type, not wrapped in anything: Temporal looks
+// at the outermost alone.
+func TestReturn(t *testing.T) {
+	t.Parallel()
+	rows := otherErrors
+	for _, r := range errorTable {
+		rows = append(rows, r...)
+	}
+	for _, r := range rows {
+		for _, err := range []error{r.err, fmt.Errorf("read: %w", r.err), errors.Join(errors.New("and"), r.err)} {
+			application, ok := border.Return(t.Context(), err).(*temporal.ApplicationError) //nolint:errorlint // the outermost counts
+			require.True(t, ok, "%v", err)
+			require.Equal(t, r.failureType, application.Type(), "%v", err)
+			require.Equal(t, r.final, application.NonRetryable(), "%v", err)
+			require.Equal(t, err.Error(), application.Message())
+			require.Equal(t, r.delay, application.NextRetryDelay())
+		}
+	}
+}
+
+// A room gains no error without somebody deciding what becomes of it.
+func TestEveryErrorIsClassified(t *testing.T) {
+	t.Parallel()
+	declared := declaredErrors(t)
+	require.Greater(t, len(declared), 20)
+	for name := range declared {
+		_, returned := errorTable[name]
+		_, kept := notReturned[name]
+		require.True(t, returned != kept, "%s: classify it in errorTable, or say in notReturned why no activity returns it", name)
+	}
+	for name := range errorTable {
+		require.Contains(t, declared, name)
+	}
+	for name := range notReturned {
+		require.Contains(t, declared, name)
+	}
+}
+
+// No activity returns an error past the boundary, where it would have no class.
+func TestEveryActivityReturnsThroughTheBoundary(t *testing.T) {
+	t.Parallel()
+	activities := 0
+	forEachFile(t, func(file *ast.File) {
+		for _, decl := range file.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok || f.Recv == nil || !f.Name.IsExported() || receiverOf(f) != "Activities" {
+				continue
+			}
+			activities++
+			through := false
+			ast.Inspect(f.Body, func(n ast.Node) bool {
+				selector, ok := n.(*ast.SelectorExpr)
+				if ok {
+					from, ok := selector.X.(*ast.Ident)
+					through = through || ok && from.Name == "border" && (selector.Sel.Name == "Run" || selector.Sel.Name == "Return")
+				}
+				return true
+			})
+			require.True(t, through, "%s.%s: return its error through border.Run or border.Return", file.Name.Name, f.Name.Name)
+		}
+	})
+	require.Greater(t, activities, 10)
+}
+
+// declaredErrors are the exported variables Err… and the exported types with a method Error that the
+// packages under activities/ declare. That error variables are called so is the linter's rule ST1012.
+func declaredErrors(t *testing.T) map[string]bool {
+	t.Helper()
+	declared := map[string]bool{}
+	forEachFile(t, func(file *ast.File) {
+		for _, name := range errorsOf(file) {
+			declared[file.Name.Name+"."+name] = true
+		}
+	})
+	return declared
+}
+
+// forEachFile parses the files of the packages under activities/.
+func forEachFile(t *testing.T, do func(file *ast.File)) {
+	t.Helper()
+	files := token.NewFileSet()
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		do(file)
+		return nil
+	})
+	require.NoError(t, err)
+}
+
+// receiverOf is the name of a method's type.
+func receiverOf(f *ast.FuncDecl) string {
+	receiver := f.Recv.List[0].Type
+	if star, ok := receiver.(*ast.StarExpr); ok {
+		receiver = star.X
+	}
+	name, ok := receiver.(*ast.Ident)
+	if !ok {
+		return ""
+	}
+	return name.Name
+}
+
+func errorsOf(file *ast.File) []string {
+	var names []string
+	for _, decl := range file.Decls {
+		switch d := decl.(type) {
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				value, ok := spec.(*ast.ValueSpec)
+				if !ok || d.Tok != token.VAR {
+					continue
+				}
+				for _, name := range value.Names {
+					if strings.HasPrefix(name.Name, "Err") {
+						names = append(names, name.Name)
+					}
+				}
+			}
+		case *ast.FuncDecl:
+			if d.Name.Name == "Error" && d.Recv != nil && token.IsExported(receiverOf(d)) {
+				names = append(names, receiverOf(d))
+			}
+		}
+	}
+	return names
+}

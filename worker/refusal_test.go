@@ -1,0 +1,311 @@
+package main_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"axiommind/activities/border"
+	"axiommind/activities/build"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/fact"
+	"axiommind/activities/llm"
+	"axiommind/activities/vector"
+	"axiommind/schema"
+)
+
+// soon is far below the hour that an outage is waited for.
+const soon = 30 * time.Second
+
+// embeddingServer speaks OpenAI's embeddings. It refuses every request while status is set.
+type embeddingServer struct {
+	*httptest.Server
+	status     atomic.Int64
+	dimensions atomic.Int64
+	calls      atomic.Int64
+}
+
+func newEmbeddingServer(t *testing.T, status int) *embeddingServer {
+	t.Helper()
+	s := &embeddingServer{}
+	s.status.Store(int64(status))
+	s.dimensions.Store(8)
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.calls.Add(1)
+		if status := s.status.Load(); status != 0 {
+			w.Header().Set("Retry-After", "4")
+			w.WriteHeader(int(status))
+			_, _ = fmt.Fprintf(w, `{"error": {"message": "this is why: %d"}}`, status)
+			return
+		}
+		var in struct {
+			Input []string `json:"input"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		type datum struct {
+			Index     int       `json:"index"`
+			Embedding []float32 `json:"embedding"`
+		}
+		var data []datum
+		for i, text := range in.Input {
+			v := make([]float32, s.dimensions.Load())
+			for n, b := range []byte(text) {
+				v[n%len(v)] += float32(b)
+			}
+			data = append(data, datum{i, v})
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"data": data})
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// newRemoteBench is a bench whose worker embeds at the server.
+func newRemoteBench(t *testing.T, s *embeddingServer) *bench {
+	t.Helper()
+	b := newBench(t)
+	b.cfg.Embedder = llm.EmbedderConfig{
+		// Each bench has a collection of its own.
+		Provider: llm.ProviderOpenAI, Model: b.project, BaseURL: s.URL + "/v1", APIKey: "sk-refused", Dimensions: 8,
+	}
+	var err error
+	b.Embedder, err = llm.NewEmbedder(t.Context(), b.cfg.Embedder)
+	require.NoError(t, err)
+	return b
+}
+
+// A refused key, and an embedder of other vectors than were configured, end the session at once: with
+// the reason in its error and in its build. Mended, the same session goes on to its end.
+func TestRefusedEmbedderEndsIndex(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		status, dimensions int
+		reason             string
+	}{
+		"unauthorized":     {http.StatusUnauthorized, 8, "key in OPENAI_API_KEY refused: this is why: 401"},
+		"forbidden":        {http.StatusForbidden, 8, "key in OPENAI_API_KEY refused: this is why: 403"},
+		"no credit":        {http.StatusPaymentRequired, 8, "this is why: 402"},
+		"unknown model":    {http.StatusNotFound, 8, "this is why: 404"},
+		"other dimensions": {0, 16, "gives 16 dimensions, not 8"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newEmbeddingServer(t, tt.status)
+			s.dimensions.Store(int64(tt.dimensions))
+			b := newRemoteBench(t, s)
+			b.start(t)
+			in := b.input("refused", write(t, filepath.Join(t.TempDir(), "s.jsonl"), said(1, "user", decision)))
+			began := time.Now()
+			_, err := b.try(t.Context(), in)
+			require.Less(t, time.Since(began), soon)
+			requireFailure(t, err, schema.ErrorModelRefused, tt.reason)
+			runs, err := build.List(t.Context(), b.ClickHouse, build.Filter{SessionID: "refused", Limit: 1})
+			require.NoError(t, err)
+			require.Equal(t, schema.BuildFailed, runs[0].Status)
+			require.Equal(t, schema.StepIndex, runs[0].FailedStep)
+			require.Contains(t, runs[0].Error, tt.reason)
+
+			s.status.Store(0)
+			s.dimensions.Store(8)
+			require.Equal(t, schema.BuildSuccess, b.process(t, in).Status)
+			b.awaitIndexed(t)
+		})
+	}
+}
+
+// A task whose title must be compared with others needs the embedder before the vectors do.
+func TestRefusedEmbedderEndsTasks(t *testing.T) {
+	t.Parallel()
+	b := newRemoteBench(t, newEmbeddingServer(t, http.StatusUnauthorized))
+	b.start(t)
+	in := b.input("refused", write(t, filepath.Join(t.TempDir(), "s.jsonl"), said(1, "user", "TODO: write the report on the outage."),
+		said(2, "user", "TODO: rename the report of the outage.")))
+	began := time.Now()
+	_, err := b.try(t.Context(), in)
+	require.Less(t, time.Since(began), soon)
+	requireFailure(t, err, schema.ErrorModelRefused, "this is why: 401")
+}
+
+func requireFailure(t *testing.T, err error, failureType, reason string) {
+	t.Helper()
+	var application *temporal.ApplicationError
+	require.ErrorAs(t, err, &application)
+	require.Equal(t, failureType, application.Type(), "%v", err)
+	require.Contains(t, application.Message(), reason)
+}
+
+// While the writer waits to try again, the session's own activity says why, to whoever looks.
+func TestSessionSaysWhatItsWriterWaitsFor(t *testing.T) {
+	t.Parallel()
+	s := newEmbeddingServer(t, http.StatusTooManyRequests)
+	b := newRemoteBench(t, s)
+	b.start(t)
+	in := b.input("waiting", write(t, filepath.Join(t.TempDir(), "s.jsonl"), said(1, "user", decision)))
+	run, err := b.submit(t.Context(), in)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		d, err := b.Temporal.DescribeWorkflowExecution(t.Context(), run.GetID(), run.GetRunID())
+		require.NoError(t, err)
+		for _, activity := range d.GetPendingActivities() {
+			failure := activity.GetLastFailure()
+			if failure.GetApplicationFailureInfo().GetType() == schema.ErrorModelRateLimited {
+				require.Contains(t, failure.GetMessage(), "this is why: 429")
+				return true
+			}
+		}
+		return false
+	}, time.Minute, 100*time.Millisecond)
+	s.status.Store(0)
+	var result schema.ProcessSessionResult
+	require.NoError(t, run.Get(t.Context(), &result))
+	require.Equal(t, 1, result.Counts.Indexed)
+}
+
+// The workflow of a collection that the worker's embedder does not write ends with that reason, and
+// nothing is written: neither there nor in the embedder's own collection.
+func TestWriterOfAnotherEmbedder(t *testing.T) {
+	t.Parallel()
+	b := newRemoteBench(t, newEmbeddingServer(t, 0))
+	b.start(t)
+	in := b.input("s", write(t, filepath.Join(t.TempDir(), "s.jsonl"), said(1, "user", decision)))
+	b.process(t, in)
+	outbox := vector.NewOutboxProjector(b.ClickHouse, b.Embedder.Version(), vector.TitleRequests())
+	b.logNotes(t, b.project, "notes", time.Now())
+	_, err := b.Log.Project(t.Context(), outbox, b.input("notes", "").Key().Stream())
+	require.NoError(t, err)
+	pending := column(t, b.ClickHouse, "SELECT job_id FROM vector_outbox WHERE status = 'pending'")
+	require.NotEmpty(t, pending)
+
+	other := border.VectorWriter(schema.VectorCollection("another-embedder"))
+	run, err := b.Temporal.SignalWithStartWorkflow(t.Context(), other.ID, schema.SignalWake, nil,
+		client.StartWorkflowOptions{ID: other.ID, TaskQueue: schema.QueueMain}, other.Type, other.Input)
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	requireFailure(t, run.Get(ctx, nil), schema.ErrorInvalidInput, "this worker has another embedder")
+	err = other.Update(ctx, b.Temporal, schema.UpdateReconcile, "reconcile",
+		vector.ReconcileInput{Collection: schema.VectorCollection("another-embedder")}, nil)
+	requireFailure(t, err, schema.ErrorInvalidInput, "this worker has another embedder")
+	require.ElementsMatch(t, pending, column(t, b.ClickHouse, "SELECT job_id FROM vector_outbox WHERE status = 'pending'"))
+
+	mine := vector.NewEnqueuer(b.Log, outbox, b.Temporal)
+	require.NoError(t, mine.WakePending(t.Context()))
+	b.awaitIndexed(t)
+}
+
+// mortalLog is a log whose process dies once it has projected.
+type mortalLog struct{ vector.Log }
+
+var errKilled = errors.New("killed")
+
+func (l mortalLog) Project(ctx context.Context, p eventlog.Projector, stream string) (eventlog.Progress, error) {
+	if _, err := l.Log.Project(ctx, p, stream); err != nil {
+		return eventlog.Progress{}, err
+	}
+	return eventlog.Progress{}, errKilled
+}
+
+// An enqueue that dies between the outbox and the wake is made up for by its retry, although that finds
+// nothing new, and by the next start of a worker (I2).
+func TestI2KilledEnqueueWakes(t *testing.T) {
+	t.Parallel()
+	b := newRemoteBench(t, newEmbeddingServer(t, 0))
+	outbox := vector.NewOutboxProjector(b.ClickHouse, b.Embedder.Version(), vector.TitleRequests())
+	enqueue := func(session string) {
+		// The outbox takes entries as it takes titles: what is asked for stands in the stream.
+		b.logNotes(t, b.project, session, time.Now())
+		require.ErrorIs(t, vector.NewEnqueuer(mortalLog{b.Log}, outbox, b.Temporal).Enqueue(t.Context(), b.input(session, "").Key().Stream()), errKilled)
+		require.NotEmpty(t, column(t, b.ClickHouse, "SELECT job_id FROM vector_outbox WHERE status = 'pending'"))
+	}
+	enqueue("before any worker")
+	b.start(t)
+	b.awaitWorked(t)
+	enqueue("retried")
+	require.NoError(t, vector.NewEnqueuer(b.Log, outbox, b.Temporal).Enqueue(t.Context(), b.input("retried", "").Key().Stream()))
+	b.awaitWorked(t)
+}
+
+// awaitWorked waits until the vector writer has looked at every row.
+func (b *bench) awaitWorked(t *testing.T) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		return len(column(t, b.ClickHouse, "SELECT job_id FROM vector_outbox WHERE status = 'pending'")) == 0
+	}, soon, 50*time.Millisecond)
+}
+
+// A command that says what is known already is refused at once, sent again too, and holds nobody up.
+func TestDuplicateFactIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.start(t)
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	writer := border.MemoryWriter("사용자", "에이전트/1")
+	in := writer.Input.(schema.MemoryQueueInput)
+	do := func(request, content string) (fact.Result, error) {
+		var result fact.Result
+		command := fact.Command{
+			User: in.User, Agent: in.Agent, RequestID: request, Actor: "ann", At: time.Now(), Op: fact.OpCreate, Content: &content,
+		}
+		err := writer.Update(ctx, b.Temporal, schema.UpdateCommand, request+content+time.Now().String(), command, &result)
+		return result, err
+	}
+	first, err := do("1", "Prefers tabs")
+	require.NoError(t, err)
+	for range 2 {
+		_, err = do("2", " prefers TABS ")
+		requireFailure(t, err, schema.ErrorFactRefused, "duplicate fact: "+first.FactID+" says the same")
+	}
+	third, err := do("3", "Prefers Go")
+	require.NoError(t, err)
+	require.NotEqual(t, first.FactID, third.FactID)
+}
+
+// A workflow that can only fail tells its starters so: none waits for another run.
+func TestUpdateOfFailingWriter(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.start(t)
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	writer := border.TaskWriter("one")
+	writer.Input = schema.ProjectTasksInput{Project: "two"}
+	err := writer.Update(ctx, b.Temporal, schema.UpdateSession, "u", map[string]string{"project": "one"}, nil)
+	requireFailure(t, err, schema.ErrorInvalidInput, "start it with the workflow id")
+}
+
+// Started by hand with a field that there is none of, every workflow fails at once on a real server,
+// and none is blocked.
+func TestMistypedInputOnServer(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.start(t)
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	for _, workflow := range []string{
+		schema.WorkflowProcessSession, schema.WorkflowVectorWriter, schema.WorkflowProjectTasks, schema.WorkflowMemoryQueue,
+	} {
+		run, err := b.Temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "mistyped-" + workflow, TaskQueue: schema.QueueMain},
+			workflow, map[string]any{"sesion": "s", "project": "p", "user": "u"})
+		require.NoError(t, err)
+		requireFailure(t, run.Get(ctx, nil), schema.ErrorInvalidInput, `read the input of `+workflow+`: there is no field "`)
+		d, err := b.Temporal.DescribeWorkflowExecution(ctx, run.GetID(), run.GetRunID())
+		require.NoError(t, err)
+		require.Equal(t, enums.WORKFLOW_EXECUTION_STATUS_FAILED, d.GetWorkflowExecutionInfo().GetStatus())
+	}
+}

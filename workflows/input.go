@@ -1,0 +1,164 @@
+package workflows
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"axiommind/schema"
+)
+
+// strict is the workflow as it is registered. Its input comes from people too, by Temporal's UI: what
+// can't be read, or names a field that there is none of, fails the run at once and says so. The SDK
+// passes over unknown fields, and its own error for the rest has no type.
+func strict[In, Out any](run func(workflow.Context, In) (Out, error)) func(workflow.Context, converter.RawValue) (Out, error) {
+	return func(ctx workflow.Context, raw converter.RawValue) (Out, error) {
+		in, err := decodeInput[In](raw)
+		if err != nil {
+			var none Out
+			message := fmt.Sprintf("read the input of %s: %v", workflow.GetInfo(ctx).WorkflowType.Name, err)
+			return none, temporal.NewNonRetryableApplicationError(message, schema.ErrorInvalidInput, nil)
+		}
+		return run(ctx, in)
+	}
+}
+
+// strictWriter is [strict] for a workflow without a result.
+func strictWriter[In any](run func(workflow.Context, In) error) func(workflow.Context, converter.RawValue) error {
+	decoded := strict(func(ctx workflow.Context, in In) (struct{}, error) { return struct{}{}, run(ctx, in) })
+	return func(ctx workflow.Context, raw converter.RawValue) error {
+		_, err := decoded(ctx, raw)
+		return err
+	}
+}
+
+// decodeInput reads an input; none at all is the zero value, for the workflow to judge.
+func decodeInput[In any](raw converter.RawValue) (in In, err error) {
+	payload := raw.Payload()
+	switch encoding := string(payload.GetMetadata()[converter.MetadataEncoding]); encoding {
+	case "", converter.MetadataEncodingNil:
+		return in, nil
+	case converter.MetadataEncodingJSON:
+		return in, decodeStrictly(payload.GetData(), &in)
+	default:
+		return in, fmt.Errorf("it is encoded as %q, want %q", encoding, converter.MetadataEncodingJSON)
+	}
+}
+
+// decodeStrictly reads one JSON object that names no field which the target, a pointer to a struct,
+// does not have.
+func decodeStrictly(data []byte, target any) error {
+	fields := reflect.TypeOf(target).Elem()
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	err := decoder.Decode(target)
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrong) && wrong.Field == "":
+		return fmt.Errorf("it is a JSON %s, want an object with %s", wrong.Value, strings.Join(namesOf(fields), ", "))
+	case errors.As(err, &wrong):
+		return fmt.Errorf("field %q is a JSON %s, want a %s", wrong.Field, wrong.Value, kindOf(wrong.Type))
+	case err != nil:
+		if path, known := unknownField(data, fields, ""); path != "" {
+			return fmt.Errorf("there is no field %q, only %s", path, strings.Join(known, ", "))
+		}
+		return fmt.Errorf("it is not JSON: %w", err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("there is more after its JSON object")
+	}
+	return nil
+}
+
+// unknownField returns the first name in the JSON that the type has no field for, with the path that
+// leads to it, and the names that are known there.
+func unknownField(data []byte, t reflect.Type, path string) (unknown string, known []string) {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return unknownField(data, t.Elem(), path)
+	case reflect.Slice:
+		var items []json.RawMessage
+		_ = json.Unmarshal(data, &items)
+		for i, item := range items {
+			if unknown, known := unknownField(item, t.Elem(), fmt.Sprintf("%s[%d]", strings.TrimSuffix(path, "."), i)+"."); unknown != "" {
+				return unknown, known
+			}
+		}
+	case reflect.Struct:
+		var object map[string]json.RawMessage
+		_ = json.Unmarshal(data, &object)
+		names := make([]string, 0, len(object))
+		for name := range object {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			field, ok := fieldNamed(t, name)
+			if !ok {
+				return path + name, namesOf(t)
+			}
+			if unknown, known := unknownField(object[name], field.Type, path+name+"."); unknown != "" {
+				return unknown, known
+			}
+		}
+	}
+	return "", nil
+}
+
+// fieldNamed finds a field as encoding/json does: case does not count.
+func fieldNamed(t reflect.Type, name string) (reflect.StructField, bool) {
+	for _, f := range reflect.VisibleFields(t) {
+		if jsonName(f) != "" && strings.EqualFold(jsonName(f), name) {
+			return f, true
+		}
+	}
+	return reflect.StructField{}, false
+}
+
+func namesOf(t reflect.Type) []string {
+	var names []string
+	for _, f := range reflect.VisibleFields(t) {
+		if name := jsonName(f); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// jsonName is the field's name in JSON, empty for one that has none of its own.
+func jsonName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	switch {
+	case !f.IsExported(), name == "-", f.Anonymous && name == "":
+		return ""
+	case name == "":
+		return f.Name
+	default:
+		return name
+	}
+}
+
+// kindOf is a type's name in JSON.
+func kindOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "bool"
+	case reflect.Slice:
+		return "list"
+	case reflect.Struct, reflect.Map:
+		return "object"
+	default:
+		return "number"
+	}
+}
