@@ -76,7 +76,8 @@ func TestStoredEvidenceIsOneQuery(t *testing.T) {
 		}
 	}
 	require.Equal(t, sessions*entries, given)
-	for range entry.StoredEvidence(t.Context(), conn, schema.SessionKey{}) {
+	for _, err := range entry.StoredEvidence(t.Context(), conn, schema.SessionKey{}) {
+		require.NoError(t, err)
 		break // a reader that stops early leaves no connection behind
 	}
 	ctx, cancel := context.WithCancel(t.Context())

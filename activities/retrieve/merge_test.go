@@ -39,7 +39,7 @@ func TestSameTextIsOneHit(t *testing.T) {
 		schema.Entry{Title: "일반 规则 it's \"x\" \\ ? $1 {p:String} \x1b @1.2", SessionID: "세션-1/'\"", Type: schema.EntryTaskNote},
 		schema.Entry{Title: "일반 规则 it's \"x\" \\ ? $1 {p:String} \x1b @1.2", SessionID: "세션-2/'\"", Type: schema.EntryTaskNote},
 	)
-	entries = b.add(t, entries...)
+	b.add(t, entries...)
 
 	r := b.search(t, Query{Text: "always use tabs", Limit: 3})
 	require.ElementsMatch(t, []string{"Always use tabs.", "Always use tabs.", "Tabs are always wide."}, titles(r.Hits))

@@ -134,7 +134,7 @@ const (
 		dónde cómo en de del al con sin por para se su sus mi mis tu tus yo él ella nosotros ellos lo les le
 		este esta estos estas ese esa muy más también ya hay como cuando`
 	portugueseWords = `o os a as um uma uns umas e ou mas é são ser está não que quem qual quando onde em de do da
-		dos das no na nos nas ao à com sem por para se seu sua seus suas meu minha eu ele ela nós eles este
+		dos das no na nos nas ao à com sem por para se seu sua seus suas meu minha eu ele ela nós este
 		esta isso muito mais também já há como`
 	italianWords = `il lo la i gli le un uno una e o ma è sono essere non che chi quale quando dove come in di del
 		della dei delle al alla ai alle da dal dalla con senza per su si suo sua mio mia io lui lei noi loro
