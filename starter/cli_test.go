@@ -22,6 +22,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"axiommind/activities/retrieve"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 	"axiommind/worker/service"
@@ -347,6 +348,31 @@ func TestProcessAndShow(t *testing.T) {
 	for _, command := range []string{"tasks", "blocked"} {
 		decode[any](t, c.run(command, "--project", c.project, "-o", "json"))
 	}
+	searchFinds(t, c, path)
+}
+
+// searchFinds holds search to nothing where nothing fits, and to one hit for what two sessions say.
+func searchFinds(t *testing.T, c *cli, path string) {
+	t.Helper()
+	for _, text := range []string{"🎉🎉", "-", "asdfgh qwerty", "외계인이 춤을 춥니다"} {
+		o := c.run("search", text, "--project", c.project)
+		require.Zero(t, o.code, o)
+		require.Contains(t, o.out, "nothing found in project "+c.project, text)
+	}
+	o := c.run("search", "asdfgh", "--project", c.project)
+	require.Contains(t, o.out, "and 0.950\nis needed (--similarity-floor)")
+	require.Contains(t, c.run("search", "asdfgh", "--project", c.project, "--similarity-floor", "-1").out, decision)
+	require.Equal(t, exitUsage, c.run("search", "x", "--similarity-floor", "much").code)
+
+	require.Zero(t, c.process(path, "--session", "shown again").code)
+	o = c.run("search", "event log", "--project", c.project, "--limit", "2")
+	require.Equal(t, 1, strings.Count(o.out, ". "+decision+"\n"), o)
+	require.Contains(t, o.out, "“"+decision+"” — session shown, message 0, bytes 7–54, exact")
+	require.Contains(t, o.out, "“"+decision+"” — session shown again, message 0, bytes 7–54, exact")
+	found := decode[retrieve.Result](t, c.run("search", "event log", "--project", c.project, "-o", "json"))
+	require.Len(t, found.Hits, 1)
+	require.Len(t, found.Hits[0].Sessions, 2)
+	require.Len(t, found.Hits[0].Sessions[1].Evidence, 1)
 }
 
 // What comes by standard input is processed like a file, under the same id each time, and is not

@@ -242,6 +242,20 @@ func (p *progress) done() {
 	}
 }
 
+// reached says how much is done. With aside, something is about to be printed.
+func (p *progress) reached(ready int, aside bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ready = ready
+	if p.bar == nil {
+		return
+	}
+	_ = p.bar.Set(min(ready, p.total))
+	if aside {
+		_ = p.bar.Clear()
+	}
+}
+
 func (p *progress) finish() {
 	close(p.stop)
 	<-p.ended

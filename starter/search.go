@@ -109,7 +109,7 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 	if err != nil {
 		return err
 	}
-	result, err := retrieve.NewSearcher(conn, weaviate, embedder, retrieve.Options{}).Search(ctx, o.query)
+	result, err := retrieve.NewSearcher(conn, weaviate, embedder, retrieve.Options{Floor: a.cfg.SimilarityFloor}).Search(ctx, o.query)
 	if errors.Is(err, retrieve.ErrQuery) {
 		return usageError{err}
 	}
@@ -120,7 +120,7 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 	more := len(result.Hits) > o.page.limit
 	result.Hits = result.Hits[:min(o.page.limit, len(result.Hits))]
 	err = a.print(result, func(w io.Writer) error {
-		return o.page.print(w, len(result.Hits), o.nothing(), func() error { return printHits(w, o, result) })
+		return o.page.print(w, len(result.Hits), o.nothing()+unrelated(result), func() error { return printHits(w, o, result) })
 	})
 	if err != nil {
 		return err
@@ -148,17 +148,35 @@ func printHits(w io.Writer, o *searchOptions, r retrieve.Result) error {
 	for i, h := range r.Hits {
 		say(&b, "%d. %s\n   %s · %s · score %.3f · %s · entry %s\n",
 			o.page.offset+i+1, oneLine(h.Title, 160), h.Type, h.Stage, h.Score, when(h.OccurredAt), short(h.ID))
-		for _, e := range h.Evidence {
-			say(&b, "   %s\n", evidenceLine(h.SessionID, e))
+		sayEvidence(&b, h.SessionID, h.Evidence)
+		for _, s := range h.Sessions[min(1, len(h.Sessions)):] {
+			say(&b, "   also in session %s: %s · %s · %s · entry %s\n",
+				unbroken(s.SessionID), s.Type, s.Stage, when(s.OccurredAt), short(s.EntryID))
+			sayEvidence(&b, s.SessionID, s.Evidence)
 		}
 		if o.explain {
 			x := h.Explain
-			say(&b, "   %.3f = (vector %.3f + words %.3f) × stage %.2f × status %.2f × recency %.2f\n",
-				h.Score, x.Vector, x.Keyword, x.StageWeight, x.StatusPenalty, x.Recency)
+			say(&b, "   %.3f = (vector %.3f + words %.3f) × stage %.2f × status %.2f × recency %.2f; similarity %.3f\n",
+				h.Score, x.Vector, x.Keyword, x.StageWeight, x.StatusPenalty, x.Recency, x.Similarity)
 		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// unrelated says why what there is does not count.
+func unrelated(r retrieve.Result) string {
+	if r.Unrelated == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\nNo memory has a word of the query, and none is similar: the nearest of %d has similarity %.3f, and %.3f\n"+
+		"is needed (--similarity-floor).", r.Unrelated, r.Nearest, r.Floor)
+}
+
+func sayEvidence(b *strings.Builder, sessionID string, evidence []schema.Evidence) {
+	for _, e := range evidence {
+		say(b, "   %s\n", evidenceLine(sessionID, e))
+	}
 }
 
 func evidenceLine(sessionID string, e schema.Evidence) string {

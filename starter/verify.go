@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/entry"
@@ -33,22 +34,9 @@ func (a *app) verify(ctx context.Context, scope schema.SessionKey) error {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	rows := storedEvidence(entry.StoredEvidence(ctx, conn, scope))
-	tally, findings := evidence.NewTally(), []evidence.Finding{}
-	for audit, err := range evidence.Audit(ctx, eventlog.New(conn, eventlog.Options{}), rows, scope) {
-		if err != nil {
-			return err
-		}
-		tally.Add(audit.Tally)
-		if a.output == "json" {
-			findings = append(findings, audit.Findings...)
-			continue
-		}
-		for _, finding := range audit.Findings {
-			if err := printFinding(a.out, finding); err != nil {
-				return fmt.Errorf("write output: %w", err)
-			}
-		}
+	tally, findings, err := a.audit(ctx, conn, scope)
+	if err != nil {
+		return err
 	}
 	if tally.Sessions+tally.False == 0 && scope != (schema.SessionKey{}) {
 		return usagef("nothing to verify: the log holds no session%s", inScope(scope))
@@ -65,6 +53,37 @@ func (a *app) verify(ctx context.Context, scope schema.SessionKey) error {
 		err = fmt.Errorf("%s of evidence that is not true of the log", plural(tally.False, "finding", "findings"))
 	}
 	return err
+}
+
+// audit checks what is in the scope, and says how far it is. The findings it returns are those that were
+// not printed.
+func (a *app) audit(ctx context.Context, conn driver.Conn, scope schema.SessionKey) (evidence.Tally, []evidence.Finding, error) {
+	tally, findings := evidence.NewTally(), []evidence.Finding{}
+	total, err := entry.CountStored(ctx, conn, scope)
+	if err != nil {
+		return tally, nil, err
+	}
+	p := a.newProgress(int(total), "entries verified")
+	defer p.finish()
+	p.describe("entries verified")
+	rows := storedEvidence(entry.StoredEvidence(ctx, conn, scope))
+	for audit, err := range evidence.Audit(ctx, eventlog.New(conn, eventlog.Options{}), rows, scope) {
+		if err != nil {
+			return tally, nil, err
+		}
+		tally.Add(audit.Tally)
+		p.reached(tally.Entries, len(audit.Findings) > 0)
+		if a.output == "json" {
+			findings = append(findings, audit.Findings...)
+			continue
+		}
+		for _, finding := range audit.Findings {
+			if err := printFinding(a.out, finding); err != nil {
+				return tally, nil, fmt.Errorf("write output: %w", err)
+			}
+		}
+	}
+	return tally, findings, nil
 }
 
 // storedEvidence hands the rows of one room to another.

@@ -295,25 +295,6 @@ func emptyLog(t testing.TB, dsn string) (driver.Conn, *eventlog.Store) {
 	return conn, eventlog.New(conn, eventlog.Options{})
 }
 
-// BenchmarkVerify checks 200 sessions of 20 messages with 10 entries each.
-func BenchmarkVerify(b *testing.B) {
-	const sessions, entries = 200, 10
-	dsn := stacktest.Database(b)
-	conn, log := emptyLog(b, dsn)
-	for i := range sessions {
-		remember(b, conn, fmt.Sprintf("session-%03d", i), 0, entries)
-	}
-	_, err := log.ProjectAll(b.Context(), entry.NewProjector(conn))
-	require.NoError(b, err)
-	c := &cli{servers: []string{"--clickhouse-dsn", dsn}}
-	for b.Loop() {
-		o := c.run("verify")
-		require.Zero(b, o.code, o)
-		require.Contains(b, o.out, fmt.Sprintf("%d sessions, %d entries, %d spans: %[2]d exact", sessions, sessions*entries, sessions*entries))
-	}
-	b.ReportMetric(float64(b.N*sessions*entries)/b.Elapsed().Seconds(), "spans/s")
-}
-
 // remember logs messages of a session, two for each of the entries from first to before end, and makes
 // the entries as a build does.
 func remember(t testing.TB, conn driver.Conn, id string, first, end int) {

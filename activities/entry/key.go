@@ -26,14 +26,23 @@ func Normalize(title string) string {
 	})
 }
 
-// CanonicalKey names what an entry says. A task note is an observation made at one place: its key
-// holds the place, so that a task that is blocked twice in a session is two notes.
-func CanonicalKey(e schema.Entry) string {
-	key := Normalize(e.Title)
+// titleKey is the title's part of a canonical key.
+func titleKey(title string) string {
+	key := Normalize(title)
 	if runes := []rune(key); len(runes) > maxKeyRunes {
 		key = string(runes[:maxKeyRunes]) + "~" + schema.HashText(key)[:12]
 	}
-	key = string(e.Type) + ":" + key
+	return key
+}
+
+// titleKeyColumn is the [titleKey] of a row. The place of a task note holds no "@".
+const titleKeyColumn = `substring(if(entry_type = 'task_note', replaceRegexpOne(canonical_key, '@[^@]*$', ''), canonical_key),
+	length(entry_type) + 2)`
+
+// CanonicalKey names what an entry says. A task note is an observation made at one place: its key
+// holds the place, so that a task that is blocked twice in a session is two notes.
+func CanonicalKey(e schema.Entry) string {
+	key := string(e.Type) + ":" + titleKey(e.Title)
 	if e.Type != schema.EntryTaskNote {
 		return key
 	}

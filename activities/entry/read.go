@@ -57,6 +57,17 @@ func OfSession(ctx context.Context, conn driver.Conn, session schema.SessionKey)
 	return query(ctx, conn, "project = ? AND stream = ? ORDER BY created_ts, entry_id", session.Project, session.Stream())
 }
 
+// WithTitlesOf returns the user's entries with the ids, and all others of the project that have one of the
+// titles in the form of [Normalize], the newest first.
+func WithTitlesOf(ctx context.Context, conn driver.Conn, project, user string, ids, titles []string) ([]Row, error) {
+	keys := make([]string, len(titles))
+	for i, title := range titles {
+		keys[i] = titleKey(title)
+	}
+	return query(ctx, conn, "project = ? AND user = ? AND (entry_id IN ? OR "+titleKeyColumn+
+		" IN ?) ORDER BY created_ts DESC, entry_id", project, user, ids, keys)
+}
+
 func query(ctx context.Context, conn driver.Conn, where string, args ...any) ([]Row, error) {
 	var out []Row
 	err := table.Query(ctx, conn, func(rows driver.Rows) error {

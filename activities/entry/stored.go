@@ -2,18 +2,17 @@ package entry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"strings"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
-
-// storedPage is how many rows [StoredEvidence] holds at once.
-const storedPage = 4000
 
 // Stored is the evidence of an entry as the table holds it.
 type Stored struct {
@@ -23,48 +22,63 @@ type Stored struct {
 	Evidence string
 }
 
+// storedSettings let the server sort more than its memory holds, and wait for a reader that checks what
+// it has read before it reads on.
+var storedSettings = clickhouse.Settings{
+	"max_bytes_before_external_sort": 256 << 20, "http_send_timeout": 3600, "send_timeout": 3600, "max_block_size": 1024,
+}
+
 // StoredEvidence gives the evidence of every entry in the table, or of those of a project, user,
-// agent or session where they are not empty, in the order of streams and entry ids. It reads in pages. An error is the
-// last thing given.
+// agent or session where they are not empty, in the order of streams and entry ids. It is one query,
+// whose rows are read as they are asked for: what is written meanwhile is not seen. An error is the last
+// thing given.
 func StoredEvidence(ctx context.Context, conn driver.Conn, scope schema.SessionKey) iter.Seq2[Stored, error] {
 	return func(yield func(Stored, error) bool) {
-		var last Stored
-		for {
-			page, err := storedAfter(ctx, conn, scope, last)
-			if err != nil {
-				yield(Stored{}, fmt.Errorf("read evidence of entries: %w", err))
+		where, args := storedWhere(scope)
+		rows, err := conn.Query(clickhouse.Context(ctx, clickhouse.WithSettings(maps.Clone(storedSettings))),
+			`SELECT entry_id, stream, project, event_id, evidence_aligned, evidence_json FROM entries`+where+
+				` ORDER BY stream, entry_id, project`, args...)
+		if err != nil {
+			yield(Stored{}, fmt.Errorf("read evidence of entries: %w", err))
+			return
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			var s Stored
+			if err = rows.Scan(&s.EntryID, &s.Stream, &s.Project, &s.EventID, &s.EvidenceAligned, &s.Evidence); err != nil {
+				break
+			}
+			if !yield(s, nil) {
 				return
 			}
-			for _, row := range page {
-				if !yield(row, nil) {
-					return
-				}
-			}
-			if len(page) < storedPage {
-				return
-			}
-			last = page[len(page)-1]
+		}
+		if err = errors.Join(err, rows.Err()); err != nil {
+			yield(Stored{}, fmt.Errorf("read evidence of entries: %w", err))
 		}
 	}
 }
 
-func storedAfter(ctx context.Context, conn driver.Conn, scope schema.SessionKey, last Stored) (page []Stored, err error) {
-	where := []string{"(stream, entry_id, project) > (?, ?, ?)"}
-	args := []any{last.Stream, last.EntryID, last.Project}
+// CountStored returns how many rows [StoredEvidence] gives.
+func CountStored(ctx context.Context, conn driver.Conn, scope schema.SessionKey) (uint64, error) {
+	where, args := storedWhere(scope)
+	var n uint64
+	if err := conn.QueryRow(ctx, `SELECT count() FROM entries`+where, args...).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count entries: %w", err)
+	}
+	return n, nil
+}
+
+func storedWhere(scope schema.SessionKey) (where string, args []any) {
+	var conditions []string
 	for _, c := range []struct{ column, value string }{
 		{"project", scope.Project}, {"user", scope.User}, {"agent", scope.Agent}, {"session_id", scope.SessionID},
 	} {
 		if c.value != "" {
-			where, args = append(where, c.column+" = ?"), append(args, c.value)
+			conditions, args = append(conditions, c.column+" = ?"), append(args, c.value)
 		}
 	}
-	err = table.Query(ctx, conn, func(rows driver.Rows) error {
-		var s Stored
-		err := rows.Scan(&s.EntryID, &s.Stream, &s.Project, &s.EventID, &s.EvidenceAligned, &s.Evidence)
-		page = append(page, s)
-		return err
-	}, `SELECT entry_id, stream, project, event_id, evidence_aligned, evidence_json FROM entries
-		WHERE `+strings.Join(where, " AND ")+
-		fmt.Sprintf(` ORDER BY stream, entry_id, project LIMIT %d`, storedPage), args...)
-	return page, err
+	if len(conditions) == 0 {
+		return "", nil
+	}
+	return " WHERE " + strings.Join(conditions, " AND "), args
 }

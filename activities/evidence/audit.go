@@ -76,11 +76,15 @@ type sessionRecord struct {
 	aligned   []loggedAlignment
 	entries   []loggedEntry
 	rows      []Stored
+	// sources are the messages that evidence was checked against, by index.
+	sources map[int]*source
 }
 
 type loggedAlignment struct {
 	eventID string
 	schema.EvidenceAlignedPayload
+	// byQuotes gives the positions of the entries by their quotes, see [originOf].
+	byQuotes map[string][]int
 }
 
 type loggedEntry struct {
@@ -97,12 +101,15 @@ type SessionAudit struct {
 
 // audit checks what is held of one session: a pure function of it.
 func (r *sessionRecord) audit() SessionAudit {
-	a := &auditor{sessionRecord: r, tally: NewTally(), madeFrom: map[string]string{}}
+	a := &auditor{sessionRecord: r, tally: NewTally(), madeFrom: map[string]string{}, alignments: map[string]*loggedAlignment{}}
 	a.tally.Sessions, a.tally.Entries = 1, len(r.entries)
 	for _, e := range r.entries {
 		a.madeFrom[originOf(e.ExtractedEventID, e.Evidence)] = e.ID
 	}
-	for _, x := range r.aligned {
+	for i := range r.aligned {
+		x := &r.aligned[i]
+		x.index()
+		a.alignments[x.eventID] = x
 		a.auditAlignment(x)
 	}
 	for _, e := range r.entries {
@@ -119,6 +126,8 @@ type auditor struct {
 	findings []Finding
 	// madeFrom gives the entries' ids by their origins.
 	madeFrom map[string]string
+	// alignments are those of the session, by the ids of their events.
+	alignments map[string]*loggedAlignment
 }
 
 // originOf names what was extracted: an entry keeps its quotes wherever they are stored.
@@ -141,7 +150,15 @@ func (a *auditor) found(at storage, e *schema.Evidence, format string, args ...a
 	})
 }
 
-func (a *auditor) auditAlignment(x loggedAlignment) {
+func (x *loggedAlignment) index() {
+	x.byQuotes = make(map[string][]int, len(x.Entries))
+	for i := range x.Entries {
+		quotes := originOf("", x.Entries[i].Evidence)
+		x.byQuotes[quotes] = append(x.byQuotes[quotes], i)
+	}
+}
+
+func (a *auditor) auditAlignment(x *loggedAlignment) {
 	event := storage{storedIn: schema.EvidenceAligned, eventID: x.eventID}
 	extracted, known := a.extracted[x.ExtractedEventID]
 	if !known {
@@ -190,10 +207,23 @@ func (r *sessionRecord) falsity(e *schema.Evidence) string {
 	if holder := r.logged.EventIDs[e.MessageIndex]; e.EventID != holder {
 		return fmt.Sprintf("event %q does not hold message %d: event %q does", e.EventID, e.MessageIndex, holder)
 	}
-	if err := Verify(r.logged.Messages[e.MessageIndex].Text, *e); err != nil {
+	if err := r.source(e.MessageIndex).verify(*e); err != nil {
 		return strings.TrimPrefix(err.Error(), ErrFalse.Error()+": ")
 	}
 	return ""
+}
+
+// source returns the message in the form that evidence is checked against. It is prepared once.
+func (r *sessionRecord) source(index int) *source {
+	s, ok := r.sources[index]
+	if !ok {
+		s = newSource(index, r.logged.EventIDs[index], r.logged.Messages[index].Text)
+		if r.sources == nil {
+			r.sources = map[int]*source{}
+		}
+		r.sources[index] = s
+	}
+	return s
 }
 
 // quotesOf reports whether the evidence is of the quotes that were extracted.
@@ -221,31 +251,27 @@ func unfounded(aligned bool, evidence []schema.Evidence) string {
 // auditEntry compares an entry with the alignment it was made from.
 func (a *auditor) auditEntry(e loggedEntry) {
 	at := storage{e.ID, schema.EntryMaterialized, e.eventID}
-	i := slices.IndexFunc(a.aligned, func(x loggedAlignment) bool { return x.eventID == e.AlignedEventID })
-	if i < 0 {
+	source, known := a.alignments[e.AlignedEventID]
+	if !known {
 		a.found(at, nil, "the session has no evidence_aligned event %q", e.AlignedEventID)
 		return
 	}
-	source := a.aligned[i]
 	if e.ExtractedEventID != source.ExtractedEventID {
 		a.found(at, nil, "it is made from event %q, but event %q aligns %q",
 			e.ExtractedEventID, e.AlignedEventID, source.ExtractedEventID)
 	}
-	var same *schema.AlignedEntry
-	for i := range source.Entries {
-		x := &source.Entries[i]
-		if x.EvidenceAligned == e.EvidenceAligned && slices.EqualFunc(x.Evidence, e.Evidence, equalPieces) {
-			return
-		}
-		if same == nil && originOf("", x.Evidence) == originOf("", e.Evidence) {
-			same = x
-		}
-	}
-	if same == nil {
+	same := source.byQuotes[originOf("", e.Evidence)]
+	if len(same) == 0 {
 		a.found(at, nil, "its quotes are of no entry of event %q", e.AlignedEventID)
 		return
 	}
-	a.compare(at, e.EvidenceAligned, same.EvidenceAligned, e.Evidence, same.Evidence)
+	for _, i := range same {
+		if x := &source.Entries[i]; x.EvidenceAligned == e.EvidenceAligned && slices.EqualFunc(x.Evidence, e.Evidence, equalPieces) {
+			return
+		}
+	}
+	first := &source.Entries[same[0]]
+	a.compare(at, e.EvidenceAligned, first.EvidenceAligned, e.Evidence, first.Evidence)
 }
 
 // auditRows compares the table with the entries in the log.

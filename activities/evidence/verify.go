@@ -23,6 +23,11 @@ func falsef(format string, args ...any) error {
 // see is which message and event the text is of, and which of several places the entry's other evidence
 // made the nearest.
 func Verify(source string, e schema.Evidence) error {
+	return newSource(e.MessageIndex, e.EventID, source).verify(e)
+}
+
+// verify is [Verify] against a source that may have been prepared for other evidence before.
+func (s *source) verify(e schema.Evidence) error {
 	if !e.Aligned {
 		return falsef("quote is not aligned: %s", e.Reason)
 	}
@@ -30,7 +35,6 @@ func Verify(source string, e schema.Evidence) error {
 	if reason := q.unfit(); reason != "" {
 		return falsef("quote proves nothing: %s", reason)
 	}
-	s := newSource(e.MessageIndex, e.EventID, source)
 	if e.QuoteHash != hashOf(e.Quote) {
 		return falsef("quote hash %q is not that of the quote", e.QuoteHash)
 	}
@@ -40,7 +44,7 @@ func Verify(source string, e schema.Evidence) error {
 	if err := s.verifySpan(e.Span); err != nil {
 		return err
 	}
-	if e.Text != source[e.Span.ByteStart:e.Span.ByteEnd] {
+	if e.Text != s.text[e.Span.ByteStart:e.Span.ByteEnd] {
 		return falsef("text %q is not the source's text at the span", e.Text)
 	}
 	if err := s.verifyClaim(q, e.Method, e.Confidence, extentOf(e.Span)); err != nil {

@@ -15,12 +15,12 @@ import (
 
 // Audit re-checks every stored piece of evidence against the messages in the log: that of each
 // evidence_aligned event is verified, an entry must have that of the event it was made from, and its
-// row, given by stored in the order of streams, that of the entry. It gives one session after the
-// other in that order and holds no more than one, and a page of events and rows. Sessions
+// row, given by stored in the order of streams, that of the entry. It reads both once, gives one session
+// after the other in that order and holds no more than one, and a page of events and rows. Sessions
 // of which nothing is stored are left out. An error is the last thing given.
 //
-// Fields of the scope that are empty do not narrow it. It may run beside writers: of a session that grows meanwhile it sees what was there when it began
-// to read, and perhaps more.
+// Fields of the scope that are empty do not narrow it. It may run beside writers: of a session that grows
+// meanwhile it sees what was there when it began to read, and perhaps more.
 func Audit(ctx context.Context, log *eventlog.Store, stored iter.Seq2[Stored, error], scope schema.SessionKey) iter.Seq2[SessionAudit, error] {
 	return func(yield func(SessionAudit, error) bool) {
 		for s, err := range joinSessions(loggedSessions(ctx, log, scope), stored) {

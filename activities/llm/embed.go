@@ -33,6 +33,19 @@ func (r *remoteEmbedder) Version() string {
 // Dimensions implements [Embedder].
 func (r *remoteEmbedder) Dimensions() int { return r.dimensions }
 
+// floorE5 is for models whose similarities of all texts lie between 0.7 and 0.9, so that no floor parts
+// them well. With 0.82, 6 of 20 nonsense queries found something among 1,200 turns of conversations, and
+// 3 of 16 questions an answer in other words or another language; with 0.80 it was 17 and 6.
+const floorE5 = 0.82
+
+// SimilarityFloor is known of models that were measured.
+func (r *remoteEmbedder) SimilarityFloor() (float64, bool) {
+	if strings.Contains(strings.ToLower(r.model), "multilingual-e5") {
+		return floorE5, true
+	}
+	return 0, false
+}
+
 // Embed implements [Embedder].
 func (r *remoteEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	for i, t := range texts {

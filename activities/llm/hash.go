@@ -25,7 +25,16 @@ func (Hash) Version() string { return "hash-v1-384" }
 // Dimensions implements [Embedder].
 func (Hash) Dimensions() int { return HashDimensions }
 
-// Embed implements [Embedder]. A text with neither letters nor digits gets one fixed vector.
+// hashFloor is near 1 because the likeness of texts that share no telling word means nothing here: it
+// comes of function words, pieces of words, and features that meet in a dimension by chance. Of 100
+// queries of two words among 5,000 entries of six, 48 have such a neighbour from 0.5 on.
+const hashFloor = 0.95
+
+// SimilarityFloor says from where on similarities mean something.
+func (Hash) SimilarityFloor() (float64, bool) { return hashFloor, true }
+
+// Embed implements [Embedder]. A text with neither letters nor digits gets a vector that is far from
+// that of every other text.
 func (Hash) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	for i, t := range texts {
@@ -53,6 +62,8 @@ const (
 	pieceSeed  = 0xc2b2ae3d27d4eb4f
 	pairSeed   = 0x165667b19e3779f9
 	singleSeed = 0x27d4eb2f165667c5
+
+	scatterSeed = 0x94d049bb133111eb
 )
 
 func hashText(text string) []float32 {
@@ -62,7 +73,8 @@ func hashText(text string) []float32 {
 		h.counts[i] = dampen(c)
 	}
 	if !normalize(h.counts) {
-		h.counts[0] = 1
+		h.scatter(text)
+		normalize(h.counts)
 	}
 	return h.counts
 }
@@ -168,6 +180,18 @@ func (h *hasher) add(weight float32, key uint64) {
 	}
 	slot, _ := bits.Mul64(key<<1, HashDimensions)
 	h.counts[slot] += weight
+}
+
+// scatter gives each dimension a sign that the whole text decides.
+func (h *hasher) scatter(text string) {
+	key := uint64(scatterSeed)
+	for _, r := range text {
+		key = mix(key, uint64(r))
+	}
+	for i := range h.counts {
+		key = mix(key, uint64(i))
+		h.counts[i] = 1 - 2*float32(key>>63)
+	}
 }
 
 func mix(key, v uint64) uint64 {

@@ -53,6 +53,26 @@ func TestHashFoldsForms(t *testing.T) {
 	require.Less(t, cosine(embedOne(t, "1.5"), embedOne(t, "15")), 0.9)
 }
 
+// A text without letters and digits is near no other, and so finds nothing by chance.
+func TestHashWithoutWords(t *testing.T) {
+	t.Parallel()
+	texts := []string{"🎉🎉", "🎉", "-", "⭐", "", " ", "OK", "go", "We decided to use Go."}
+	for i, a := range texts {
+		for _, b := range texts[:min(i, 6)] {
+			require.Less(t, cosine(embedOne(t, a), embedOne(t, b)), 0.3, "%q and %q", a, b)
+		}
+	}
+	require.Equal(t, embedOne(t, "🎉"), embedOne(t, "🎉"))
+	floor, known := Hash{}.SimilarityFloor()
+	require.True(t, known)
+	require.InDelta(t, 0.95, floor, 0)
+	floor, known = (&remoteEmbedder{model: "intfloat/multilingual-E5-small"}).SimilarityFloor()
+	require.True(t, known)
+	require.InDelta(t, 0.82, floor, 0)
+	_, known = (&remoteEmbedder{model: "text-embedding-3-small"}).SimilarityFloor()
+	require.False(t, known)
+}
+
 const hashChecksum = 35.996348
 
 // TestHashStaysTheSame pins the vectors: stored ones must not become strangers to new ones.

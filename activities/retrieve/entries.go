@@ -3,11 +3,11 @@ package retrieve
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/entry"
 	"axiommind/activities/table"
 	"axiommind/schema"
 )
@@ -20,14 +20,18 @@ func (s *Searcher) heads(ctx context.Context, project string, ids []string) (map
 	}
 	err := table.Query(ctx, s.conn, func(rows driver.Rows) error {
 		e := schema.Entry{Scope: schema.Scope{Project: project}}
-		var entryType, stage, status string
-		if err := rows.Scan(&e.ID, &entryType, &stage, &status, &e.User, &e.Agent, &e.SessionID, &e.OccurredAt); err != nil {
+		var entryType, stage, status, content string
+		if err := rows.Scan(&e.ID, &e.Title, &content, &entryType, &stage, &status, &e.User, &e.Agent, &e.SessionID,
+			&e.OccurredAt); err != nil {
 			return err
+		}
+		if err := json.Unmarshal([]byte(content), &e); err != nil {
+			return fmt.Errorf("decode entry %q: %w", e.ID, err)
 		}
 		e.Type, e.Stage, e.Status = schema.EntryType(entryType), schema.Stage(stage), schema.Status(status)
 		out[e.ID] = e
 		return nil
-	}, `SELECT entry_id, entry_type, stage, status, user, agent, session_id, created_ts
+	}, `SELECT entry_id, title, content_json, entry_type, stage, status, user, agent, session_id, created_ts
 		FROM entries WHERE project = ? AND entry_id IN ?`, project, ids)
 	if err != nil {
 		return nil, fmt.Errorf("read candidates: %w", err)
@@ -35,38 +39,40 @@ func (s *Searcher) heads(ctx context.Context, project string, ids []string) (map
 	return out, nil
 }
 
-// fill loads text and evidence of the hits.
-func (s *Searcher) fill(ctx context.Context, project string, hits []Hit) error {
+// fill loads evidence of the hits, and the other entries that say the same.
+func (r *search) fill(ctx context.Context) error {
+	hits := r.result.Hits
 	if len(hits) == 0 {
 		return nil
 	}
-	ids, places := make([]string, len(hits)), make(map[string]int, len(hits))
+	ids, titles, places := make([]string, len(hits)), make([]string, len(hits)), make(map[text]int, len(hits))
 	for i, h := range hits {
-		ids[i], places[h.ID] = h.ID, i
+		ids[i], titles[i], places[textOf(h.Entry)] = h.ID, h.Title, i
 	}
-	err := table.Query(ctx, s.conn, func(rows driver.Rows) error {
-		var id, content, evidence string
-		var h Hit
-		if err := rows.Scan(&id, &h.Title, &content, &evidence, &h.EvidenceAligned, &h.CanonicalKey,
-			&h.SupersededBy, &h.BuildID); err != nil {
-			return err
-		}
-		i, ok := places[id]
-		if !ok {
-			return nil
-		}
-		into := &hits[i]
-		if err := errors.Join(json.Unmarshal([]byte(content), &into.Entry),
-			json.Unmarshal([]byte(evidence), &into.Evidence)); err != nil {
-			return fmt.Errorf("decode entry %q: %w", id, err)
-		}
-		into.Title, into.EvidenceAligned, into.CanonicalKey = h.Title, h.EvidenceAligned, h.CanonicalKey
-		into.SupersededBy, into.BuildID = h.SupersededBy, h.BuildID
-		return nil
-	}, `SELECT entry_id, title, content_json, evidence_json, evidence_aligned,
-		canonical_key, superseded_by, build_id FROM entries WHERE project = ? AND entry_id IN ?`, project, ids)
+	rows, err := entry.WithTitlesOf(ctx, r.conn, r.query.Project, r.query.User, ids, titles)
 	if err != nil {
 		return fmt.Errorf("read hits: %w", err)
 	}
+	for _, row := range rows {
+		i, ok := places[textOf(row.Entry)]
+		if !ok || !r.query.admits(row.Entry) {
+			continue
+		}
+		h := &hits[i]
+		if row.ID != h.ID {
+			h.Sessions = append(h.Sessions, sayingOf(row))
+			continue
+		}
+		h.Entry, h.SupersededBy, h.BuildID = row.Entry, row.SupersededBy, row.BuildID
+		h.Sessions = append([]Saying{sayingOf(row)}, h.Sessions...)
+	}
 	return nil
+}
+
+func sayingOf(row entry.Row) Saying {
+	return Saying{
+		SessionID: row.SessionID, Agent: row.Agent, EntryID: row.ID, Type: row.Type, Stage: row.Stage, Status: row.Status,
+		SupersededBy: row.SupersededBy, OccurredAt: row.OccurredAt, BuildID: row.BuildID,
+		EvidenceAligned: row.EvidenceAligned, Evidence: row.Evidence,
+	}
 }

@@ -30,6 +30,13 @@ type versioned struct {
 
 func (v versioned) Version() string { return v.version }
 
+func (v versioned) SimilarityFloor() (float64, bool) {
+	if e, ok := v.Embedder.(Floored); ok {
+		return e.SimilarityFloor()
+	}
+	return 0, false
+}
+
 // bench is a searcher over real servers.
 type bench struct {
 	conn     driver.Conn
@@ -84,7 +91,7 @@ func complete(e schema.Entry) schema.Entry {
 		EventID: "event", MessageIndex: 3, Quote: e.Title, Aligned: true, Method: schema.MethodExact, Confidence: 1,
 		Span: schema.Span{ByteEnd: len(e.Title), RuneEnd: len([]rune(e.Title))}, Text: e.Title,
 	}}
-	set(&e.CanonicalKey, e.Title)
+	set(&e.CanonicalKey, entry.CanonicalKey(e))
 	set(&e.ID, schema.DerivedID("entry", e.Project, e.User, e.Agent, e.SessionID, string(e.Type), e.Title))
 	return e
 }

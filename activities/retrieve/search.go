@@ -5,8 +5,10 @@ package retrieve
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"strings"
+	"sync/atomic"
 	"time"
+	"unicode"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
@@ -36,6 +38,9 @@ type Index interface {
 type Options struct {
 	Weights *Weights
 	Alpha   *float64
+	// Floor is the cosine similarity from which an entry that shares no term with the query is a hit.
+	// Default: that of the embedder if it is a [Floored], or else what [measureFloor] finds.
+	Floor *float64
 	// Now is the clock.
 	Now func() time.Time
 }
@@ -47,13 +52,16 @@ type Searcher struct {
 	embedder vector.Embedder
 	weights  Weights
 	alpha    float64
+	floor    *float64
+	measured atomic.Pointer[float64]
 	now      func() time.Time
 }
 
 // NewSearcher returns a searcher.
 func NewSearcher(conn driver.Conn, index Index, embedder vector.Embedder, opts Options) *Searcher {
 	s := &Searcher{
-		conn: conn, index: index, embedder: embedder, weights: DefaultWeights(), alpha: DefaultAlpha, now: time.Now,
+		conn: conn, index: index, embedder: embedder, weights: DefaultWeights(), alpha: DefaultAlpha,
+		floor: opts.Floor, now: time.Now,
 	}
 	if opts.Weights != nil {
 		s.weights = *opts.Weights
@@ -67,101 +75,156 @@ func NewSearcher(conn driver.Conn, index Index, embedder vector.Embedder, opts O
 	return s
 }
 
-// Hit is an entry that was found. Its evidence is the entry's: session, message and span.
+// Hit is a text that was found. The entry is the best one that says it, and so are its evidence,
+// session, message and span.
 type Hit struct {
 	schema.Entry
 	SupersededBy string  `json:"superseded_by,omitempty"`
 	BuildID      string  `json:"build_id,omitempty"`
 	Score        float64 `json:"score"`
 	Explain      Explain `json:"explain"`
+	// Sessions are all the entries that say the text and that the query admits, the hit's own first
+	// and then the newest.
+	Sessions []Saying `json:"sessions"`
+}
+
+// Saying is one entry that says the text of a hit.
+type Saying struct {
+	SessionID       string            `json:"session_id"`
+	Agent           string            `json:"agent,omitempty"`
+	EntryID         string            `json:"entry_id"`
+	Type            schema.EntryType  `json:"type"`
+	Stage           schema.Stage      `json:"stage"`
+	Status          schema.Status     `json:"status"`
+	SupersededBy    string            `json:"superseded_by,omitempty"`
+	OccurredAt      time.Time         `json:"occurred_at"`
+	BuildID         string            `json:"build_id,omitempty"`
+	EvidenceAligned bool              `json:"evidence_aligned"`
+	Evidence        []schema.Evidence `json:"evidence"`
 }
 
 // Result is the answer to a query.
 type Result struct {
 	// Hits are in order of score.
 	Hits []Hit `json:"hits"`
-	// Alpha is what the search was made with.
+	// Alpha is what the search was made with, and Floor the similarity from which an entry that shares
+	// no term with the query is a hit.
 	Alpha float64 `json:"alpha"`
-	// Candidates counts what the vector store found, Filtered those of them that the entries' rows
-	// ruled out, and Dropped those that have no row.
-	Candidates int           `json:"candidates"`
-	Filtered   int           `json:"filtered"`
-	Dropped    int           `json:"dropped"`
-	Took       time.Duration `json:"took_ns"`
+	Floor float64 `json:"floor"`
+	// Candidates counts what the vector store found. Of them the entries' rows ruled out Filtered,
+	// Dropped have no row, and Unrelated share no term with the query and are below the floor.
+	Candidates int `json:"candidates"`
+	Filtered   int `json:"filtered"`
+	Dropped    int `json:"dropped"`
+	Unrelated  int `json:"unrelated"`
+	// Nearest is the highest similarity of those that are unrelated.
+	Nearest float64       `json:"nearest"`
+	Took    time.Duration `json:"took_ns"`
 }
 
-// Search returns the entries that fit the query best. A refusal wraps ErrQuery.
+// Search returns the entries that have to do with the query, those first that fit it best. Of entries
+// with the same text it makes one hit. A refusal wraps ErrQuery.
 func (s *Searcher) Search(ctx context.Context, q Query) (Result, error) {
 	started := time.Now()
 	if err := q.validate(); err != nil {
 		return Result{}, err
 	}
-	limit := cmp.Or(q.Limit, DefaultLimit)
-	result := Result{Hits: []Hit{}, Alpha: s.alpha}
+	r := &search{Searcher: s, query: q, limit: cmp.Or(q.Limit, DefaultLimit), result: Result{Hits: []Hit{}, Alpha: s.alpha}}
 	if q.Alpha != nil {
-		result.Alpha = *q.Alpha
+		r.result.Alpha = *q.Alpha
 	}
-	vectors, err := s.embedder.Embed(ctx, []string{q.Text})
-	if err != nil {
-		return Result{}, fmt.Errorf("embed query: %w", err)
-	}
-	if len(vectors) != 1 || len(vectors[0]) != s.embedder.Dimensions() {
-		return Result{}, fmt.Errorf("embed query: %w", vector.ErrEmbedder)
-	}
-	hybrid := vector.HybridQuery{
-		Collection: schema.VectorCollection(s.embedder.Version()), Project: q.Project, Filter: q.filter(),
-		Text: q.Text, Vector: vectors[0], Alpha: result.Alpha,
-	}
-	for fetch := max(5*limit, minCandidates); ; fetch *= 4 {
-		hybrid.Limit = min(fetch, maxCandidates)
-		candidates, err := s.index.Hybrid(ctx, hybrid)
-		if err != nil {
+	// Marks alone ask for nothing, whatever an embedder makes of them.
+	if strings.ContainsFunc(q.Text, meant) {
+		if err := r.run(ctx); err != nil {
 			return Result{}, err
 		}
-		if err := s.judge(ctx, q, candidates, &result); err != nil {
-			return Result{}, err
+	}
+	r.result.Took = time.Since(started)
+	return r.result, nil
+}
+
+func meant(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.So, r)
+}
+
+// search is one search as it goes on.
+type search struct {
+	*Searcher
+	query Query
+	limit int
+	asked vector.Asked
+	// worded counts the candidates that keyword search found. Where there are none, all that follow one
+	// that is unrelated are.
+	worded int
+	result Result
+}
+
+func (r *search) run(ctx context.Context) error {
+	queryVector, err := r.embed(ctx)
+	if err != nil {
+		return err
+	}
+	r.asked = vector.Ask(r.query.Text)
+	hybrid := vector.HybridQuery{
+		Collection: schema.VectorCollection(r.embedder.Version()), Project: r.query.Project, Filter: r.query.filter(),
+		Text: r.query.Text, Vector: queryVector, Alpha: r.result.Alpha,
+	}
+	for fetch := max(5*r.limit, minCandidates); ; fetch *= 4 {
+		hybrid.Limit = min(fetch, maxCandidates)
+		candidates, err := r.index.Hybrid(ctx, hybrid)
+		if err != nil {
+			return err
+		}
+		if err := r.judge(ctx, candidates); err != nil {
+			return err
 		}
 		// Fewer candidates than asked for: there are no more.
-		if len(result.Hits) >= limit || len(candidates) < hybrid.Limit || hybrid.Limit == maxCandidates {
+		if len(r.result.Hits) >= r.limit || len(candidates) < hybrid.Limit || hybrid.Limit == maxCandidates ||
+			r.worded == 0 && r.result.Unrelated > 0 {
 			break
 		}
 	}
-	sortHits(result.Hits)
-	result.Hits = result.Hits[:min(limit, len(result.Hits))]
-	if err := s.fill(ctx, q.Project, result.Hits); err != nil {
-		return Result{}, err
-	}
-	result.Took = time.Since(started)
-	return result, nil
+	r.result.Hits = r.result.Hits[:min(r.limit, len(r.result.Hits))]
+	return r.fill(ctx)
 }
 
-// judge makes hits of the candidates whose rows the query admits.
-func (s *Searcher) judge(ctx context.Context, q Query, candidates []vector.Candidate, result *Result) error {
+// judge makes hits of the candidates whose rows the query admits and that have to do with it.
+func (r *search) judge(ctx context.Context, candidates []vector.Candidate) error {
 	ids := make([]string, len(candidates))
 	for i, c := range candidates {
 		ids[i] = c.ItemID
 	}
-	entries, err := s.heads(ctx, q.Project, ids)
+	entries, err := r.heads(ctx, r.query.Project, ids)
 	if err != nil {
 		return err
 	}
-	now := s.now()
-	if !q.To.IsZero() {
-		now = q.To
+	now := r.now()
+	if !r.query.To.IsZero() {
+		now = r.query.To
 	}
+	result := &r.result
 	result.Hits = result.Hits[:0]
-	result.Candidates, result.Filtered, result.Dropped = len(candidates), 0, 0
+	result.Candidates, result.Filtered, result.Dropped, result.Unrelated, result.Nearest = len(candidates), 0, 0, 0, 0
+	r.worded = 0
 	for _, c := range candidates {
+		if c.BM25 > 0 {
+			r.worded++
+		}
 		e, ok := entries[c.ItemID]
 		switch {
 		case !ok:
 			result.Dropped++
-		case !q.admits(e):
+		case !r.query.admits(e):
 			result.Filtered++
+		case c.Similarity < result.Floor && !r.asked.In(e.Text()):
+			result.Unrelated++
+			result.Nearest = max(result.Nearest, c.Similarity)
 		default:
-			explain := s.weights.explain(c, e, now)
+			explain := r.weights.explain(c, e, now)
 			result.Hits = append(result.Hits, Hit{Entry: e, Score: explain.Score(), Explain: explain})
 		}
 	}
+	sortHits(result.Hits)
+	result.Hits = merge(result.Hits)
 	return nil
 }

@@ -175,10 +175,10 @@ func TestRareStageIsFound(t *testing.T) {
 	for i := range 400 {
 		entries = append(entries, schema.Entry{Title: fmt.Sprintf("the invoice number %d was paid", i)})
 	}
-	entries = append(entries, schema.Entry{Title: "unrelated words about gardens", Stage: schema.StageCertified})
+	entries = append(entries, schema.Entry{Title: "gardens were drawn on the back of an invoice", Stage: schema.StageCertified})
 	b.add(t, entries...)
 	result := b.search(t, Query{Text: "the invoice number was paid", Stages: []schema.Stage{schema.StageCertified}})
-	require.Equal(t, []string{"unrelated words about gardens"}, titles(result.Hits))
+	require.Equal(t, []string{"gardens were drawn on the back of an invoice"}, titles(result.Hits))
 	require.Equal(t, 400, result.Filtered)
 }
 

@@ -11,7 +11,7 @@ import (
 
 // analysis names the rules of [Terms] and of what is stored. Another name makes everything that is
 // stored stale, and reconcile writes it anew.
-const analysis = "1"
+const analysis = "2"
 
 // Item is what is written of an entry or a task title. Nothing of it changes while it keeps its id,
 // except the title of a task.

@@ -1,8 +1,10 @@
 package vector
 
 import (
+	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -14,15 +16,27 @@ import (
 //   - Text is normalized (NFKC) and case-folded, and split at what is neither letter, mark nor digit.
 //   - A name joined by punctuation (go-client, a/b.go, 1.5, C++, .NET) is a term besides its parts,
 //     and so is each word of a camelCase name.
-//   - Chinese and Japanese text, which has no spaces, is split into pairs of characters. A Korean
-//     word is a term, and so are its pairs, which match whatever particle is attached.
+//   - Chinese and Japanese text, which has no spaces, is split into pairs of characters, and that of
+//     Thailand and its neighbours into threes. A Korean word is a term, and so are its pairs, which
+//     match whatever particle is attached.
 //   - An English plural or inflected form is its stem.
+//   - A pictogram, such as an emoji, is a term in whatever colour or style it is asked for.
 func Terms(text string) string {
 	var a analyzer
 	a.fold = cases.Fold()
-	for _, field := range strings.FieldsFunc(norm.NFKC.String(text), separates) {
-		a.field(field)
+	text = norm.NFKC.String(strings.ToValidUTF8(text, " "))
+	start := 0
+	for i, r := range text {
+		if !separates(r) {
+			continue
+		}
+		a.field(text[start:i])
+		if unicode.Is(unicode.So, r) && r != utf8.RuneError {
+			a.emit(string(r))
+		}
+		start = i + utf8.RuneLen(r)
 	}
+	a.field(text[start:])
 	return a.out.String()
 }
 
@@ -46,7 +60,7 @@ func (a *analyzer) field(field string) {
 	compound := strings.TrimRightFunc(strings.TrimLeft(field, "_-/:@'’"), func(r rune) bool {
 		return !inWord(r) && r != '+' && r != '#'
 	})
-	words := strings.FieldsFunc(compound, func(r rune) bool { return !inWord(r) })
+	words := slices.DeleteFunc(strings.FieldsFunc(compound, func(r rune) bool { return !inWord(r) }), wordless)
 	if len(words) == 0 {
 		return
 	}
@@ -72,12 +86,14 @@ func (a *analyzer) word(word string) {
 		run := runes[start:end]
 		switch kind {
 		case scriptHan:
-			a.pairs(run)
+			a.pieces(run, 2)
+		case scriptThai:
+			a.pieces(run, 3)
 		case scriptHangul:
 			if len(run) != 2 {
 				a.emit(string(run))
 			}
-			a.pairs(run)
+			a.pieces(run, 2)
 		default:
 			a.latin(run)
 		}
@@ -85,13 +101,13 @@ func (a *analyzer) word(word string) {
 	}
 }
 
-// pairs emits each two neighbours of the run, and a run of one as it is.
-func (a *analyzer) pairs(run []rune) {
-	if len(run) == 1 {
+// pieces emits each n neighbours of the run, and a shorter run as it is.
+func (a *analyzer) pieces(run []rune, n int) {
+	if len(run) < n {
 		a.emit(string(run))
 	}
-	for i := 0; i+1 < len(run); i++ {
-		a.emit(string(run[i : i+2]))
+	for i := 0; i+n <= len(run); i++ {
+		a.emit(string(run[i : i+n]))
 	}
 }
 
@@ -118,12 +134,16 @@ const (
 	scriptOther script = iota
 	scriptHan
 	scriptHangul
+	// scriptThai is any of those of South East Asia that have no spaces between words.
+	scriptThai
 )
 
 func scriptOf(r rune) script {
 	switch {
-	case r < 0x1100:
+	case r < 0x0e00:
 		return scriptOther
+	case unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar):
+		return scriptThai
 	case unicode.Is(unicode.Hangul, r):
 		return scriptHangul
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r == 'ー' || r == '々':
@@ -135,6 +155,11 @@ func scriptOf(r rune) script {
 
 func hasWide(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return scriptOf(r) != scriptOther })
+}
+
+// wordless reports whether the text is marks alone, such as what an emoji is styled by.
+func wordless(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }
 
 func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) }

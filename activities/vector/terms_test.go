@@ -25,9 +25,14 @@ func TestTerms(t *testing.T) {
 		{"chinese", "我们决定使用", "我们 们决 决定 定使 使用"},
 		{"chinese single", "我 a", "我"},
 		{"japanese", "データを保存", "デー ータ タを を保 保存"},
+		{"thai", "ภาษาไทย", "ภาษ าษา ษาไ าไท ไทย"},
 		{"mixed script", "使用Redis缓存", "使用 redi 缓存"},
 		{"combining marks stay", "हिन्दी", "हिन्दी"},
 		{"apostrophe", "don't", "don't don"},
+		{"emoji", "Ship it 🎉🎉", "ship 🎉 🎉"},
+		{"emoji in other colours", "❤️ 👍🏽 👩‍🚀", "❤ 👍 👩 🚀"},
+		{"emoji inside a word", "x🎉y z", "x 🎉 y z"},
+		{"marks alone", "\ufe0f \u0301", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -38,6 +39,9 @@ type Config struct {
 	// Model and Embedder choose the providers; their keys come from the environment alone.
 	Model    llm.Config
 	Embedder llm.EmbedderConfig
+	// SimilarityFloor is the cosine similarity from which a memory that shares no word with what is
+	// searched for is found. Default: the embedder's.
+	SimilarityFloor *float64
 	// WindowBytes is how much text one model call extracts from.
 	WindowBytes     int
 	MaxOutputTokens int
@@ -95,8 +99,19 @@ func (c *Config) Flags(f *pflag.FlagSet) {
 	f.StringVar(&c.Embedder.Model, "embedder-model", "", "the embedder's model (default: the provider's)")
 	f.StringVar(&c.Embedder.BaseURL, "embedder-url", "", "base URL of an OpenAI-compatible embedder")
 	f.IntVar(&c.Embedder.Dimensions, "embedder-dimensions", 0, "dimensions of the vectors (default: the model's)")
+	f.Func("similarity-floor", "similarity, -1 to 1, from which a memory is found that shares no word with the query (default: the embedder's)",
+		c.setSimilarityFloor)
 	f.DurationVar(&c.ConnectTimeout, "connect-timeout", DefaultConnectTimeout, "how long a server may take to come up")
 	f.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
+}
+
+func (c *Config) setSimilarityFloor(text string) error {
+	floor, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(floor >= -1 && floor <= 1) {
+		return errors.New("want a number from -1 to 1")
+	}
+	c.SimilarityFloor = &floor
+	return nil
 }
 
 // WorkerFlags adds the flags of what only a worker does.

@@ -50,6 +50,10 @@ func TestConfigDefaults(t *testing.T) {
 	require.Equal(t, "rules", cfg.Model.Provider)
 	require.Equal(t, "hash", cfg.Embedder.Provider)
 	require.Empty(t, cfg.Model.APIKey)
+	require.Nil(t, cfg.SimilarityFloor)
+	cfg, err = load(t, false, []string{"--similarity-floor", "0"}, nil, "")
+	require.NoError(t, err)
+	require.Zero(t, *cfg.SimilarityFloor)
 }
 
 // A flag is stronger than a variable, that than the file, and that than the default.
@@ -92,6 +96,8 @@ func TestConfigMistakes(t *testing.T) {
 		"wrong value":     {"model-concurrency: many\n", nil, `--model-concurrency "many": want a whole number`},
 		"no such way":     {"done-reports: maybe\n", nil, `"maybe" is none of keep, close`},
 		"wrong variable":  {"", map[string]string{"AXIOMMIND_STOP_TIMEOUT": "soon"}, `variable AXIOMMIND_STOP_TIMEOUT: --stop-timeout "soon": want a duration like 30s or 2m`},
+		"wrong floor":     {"similarity-floor: 1.5\n", nil, `--similarity-floor "1.5": want a number from -1 to 1`},
+		"no number":       {"", map[string]string{"AXIOMMIND_SIMILARITY_FLOOR": "NaN"}, `--similarity-floor "NaN": want a number from -1 to 1`},
 		"no YAML":         {"\t- [", nil, "read configuration"},
 	} {
 		t.Run(name, func(t *testing.T) {

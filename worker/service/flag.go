@@ -25,6 +25,8 @@ func FlagError(err error) error {
 		want = "true or false"
 	case "duration":
 		want = "a duration like 30s or 2m"
+	case "func":
+		return fmt.Errorf("--%s %q: %w", flag.Name, value, invalid.Unwrap())
 	default:
 		return err
 	}

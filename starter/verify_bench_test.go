@@ -1,0 +1,129 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"axiommind/activities/entry"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/evidence"
+	"axiommind/deploy/local/stacktest"
+	"axiommind/schema"
+)
+
+// BenchmarkVerify checks 10,000 entries of sessions of several shapes, or as many as
+// AXIOMMIND_BENCH_ENTRIES says:
+//
+//	go test ./starter -run XXX -bench BenchmarkVerify -benchtime 1x
+func BenchmarkVerify(b *testing.B) {
+	entries, err := strconv.Atoi(cmp.Or(os.Getenv("AXIOMMIND_BENCH_ENTRIES"), "10000"))
+	require.NoError(b, err)
+	for _, perSession := range []int{10, 1000, entries} {
+		b.Run(fmt.Sprintf("of=%d", perSession), func(b *testing.B) {
+			dsn := stacktest.Database(b)
+			conn, log := emptyLog(b, dsn)
+			var writers errgroup.Group
+			writers.SetLimit(8)
+			for i := range entries / perSession {
+				writers.Go(func() error {
+					bulk(b, log, fmt.Sprintf("session-%05d", i), perSession)
+					return nil
+				})
+			}
+			require.NoError(b, writers.Wait())
+			_, err := log.ProjectAll(b.Context(), entry.NewProjector(conn))
+			require.NoError(b, err)
+			c := &cli{servers: []string{"--clickhouse-dsn", dsn}}
+			most := heapMax(b)
+			for b.Loop() {
+				o := c.run("verify")
+				require.Zero(b, o.code, o)
+				require.Contains(b, o.out, fmt.Sprintf("%s, %d entries, %d spans: %[3]d exact",
+					plural(entries/perSession, "session", "sessions"), entries, entries))
+			}
+			b.ReportMetric(float64(b.N*entries)/b.Elapsed().Seconds(), "entries/s")
+			b.ReportMetric(float64(most())/(1<<20), "MB-heap")
+		})
+	}
+}
+
+// heapMax watches the heap until the function it returns is called, which gives the most that was seen.
+func heapMax(b *testing.B) func() uint64 {
+	var most atomic.Uint64
+	ctx, stop := context.WithCancel(b.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		ticker := time.NewTicker(20 * time.Millisecond)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				most.Store(max(most.Load(), m.HeapAlloc))
+			}
+		}
+	}()
+	return func() uint64 { stop(); <-done; return most.Load() }
+}
+
+// bulk logs a session of two messages of 1 KB and one entry for each two, as a build leaves it.
+func bulk(t testing.TB, log *eventlog.Store, id string, entries int) {
+	t.Helper()
+	day := time.UnixMicro(1).UTC()
+	session := schema.SessionKey{Scope: schema.Scope{Project: "bench", User: "u"}, SessionID: id}
+	ingested := schema.SessionIngestedPayload{SessionKey: session, Date: day}
+	extracted := schema.MemoryExtractedPayload{SessionID: id}
+	talk := strings.Repeat("Nothing else came up that anybody wanted to write down, so the rest of it is talk. ", 10)
+	for i := range 2 * entries {
+		quote := fmt.Sprintf("We decided that run %d keeps the first copy of %s and counts the rest.", i, id)
+		ingested.Messages = append(ingested.Messages, schema.Message{
+			Index: i, Role: schema.RoleUser, Kind: schema.KindText, Text: talk + quote + " Then we went on to the next one.",
+		})
+		if i%2 == 0 {
+			extracted.Entries = append(extracted.Entries, schema.ExtractedEntry{
+				Type: schema.EntryDecision, Title: quote, Evidence: []schema.Quote{{MessageIndex: i, Quote: quote}},
+			})
+		}
+	}
+	event := func(eventType string, payload any) schema.Event {
+		text, err := json.Marshal(payload)
+		require.NoError(t, err)
+		return schema.Event{
+			Type: eventType, TS: day, Actor: "bench", SessionID: id, Project: "bench", DedupeKey: id + "/" + eventType, Payload: text,
+		}
+	}
+	in, ex := event(schema.SessionIngested, ingested), event(schema.MemoryExtracted, extracted)
+	aligned := schema.EvidenceAlignedPayload{SessionID: id, ExtractedEventID: schema.EventID(ex.DedupeKey)}
+	aligner := evidence.NewAligner(ingested.Messages, func(int) string { return schema.EventID(in.DedupeKey) })
+	for i, x := range extracted.Entries {
+		pieces, ok := aligner.AlignEntry(x.Evidence)
+		require.True(t, ok)
+		aligned.Entries = append(aligned.Entries, schema.AlignedEntry{Index: i, EvidenceAligned: ok, Evidence: pieces})
+	}
+	al := event(schema.EvidenceAligned, aligned)
+	made, err := entry.Materialize(entry.Session{SessionKey: session, Date: day, At: func(int) time.Time { return day }},
+		[]entry.Source{{
+			ExtractedEventID: aligned.ExtractedEventID, Extracted: extracted, AlignedEventID: schema.EventID(al.DedupeKey), Aligned: aligned,
+		}})
+	require.NoError(t, err)
+	entered, err := entry.Events(made, "b")
+	require.NoError(t, err)
+	_, err = log.AppendAll(t.Context(), session.Stream(), append([]schema.Event{in, ex, al}, entered...))
+	require.NoError(t, err)
+}

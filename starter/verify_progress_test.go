@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/entry"
+	"axiommind/deploy/local/stacktest"
+	"axiommind/schema"
+)
+
+func TestProgressReached(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	p := (&app{errOut: &out, drawn: &out, live: true}).newProgress(40, "entries verified")
+	p.reached(20, false)
+	p.reached(41, true)
+	p.finish()
+	require.Contains(t, out.String(), "20/40")
+	p = (&app{errOut: &out}).newProgress(9231, "entries verified")
+	p.reached(120, true)
+	require.Contains(t, p.line(t.Context()), "s: 120 of 9231 entries verified")
+	p.finish()
+}
+
+// verify itself tells: of sessions on the real engine, with lines or a bar, and nothing of it in what
+// programs read.
+func TestVerifyTells(t *testing.T) {
+	t.Parallel()
+	dsn := stacktest.Database(t)
+	conn, log := emptyLog(t, dsn)
+	for i := range 3 {
+		bulk(t, log, fmt.Sprintf("세션 %d/\"'", i), 4)
+	}
+	_, err := log.ProjectAll(t.Context(), entry.NewProjector(conn))
+	require.NoError(t, err)
+	for _, live := range []bool{false, true} {
+		var out, errOut bytes.Buffer
+		a := &app{out: &out, errOut: &errOut, exact: &out, drawn: &errOut, getenv: func(string) string { return "" }, live: live, quiet: time.Microsecond}
+		require.Zero(t, a.main(context.Background(), []string{"verify", "--clickhouse-dsn", dsn, "-o", "json"}), errOut.String())
+		require.Contains(t, errOut.String(), "entries verified")
+		require.NotContains(t, out.String(), "entries verified")
+		require.Contains(t, out.String(), `"entries": 12`)
+	}
+	scope := schema.SessionKey{SessionID: "세션 1/\"'"}
+	n, err := entry.CountStored(t.Context(), conn, scope)
+	require.NoError(t, err)
+	require.EqualValues(t, 4, n)
+}
+
+// The rows of a table are one query's, in order, also for a reader that is slow, and each once.
+func TestStoredEvidenceIsOneQuery(t *testing.T) {
+	t.Parallel()
+	conn, log := emptyLog(t, stacktest.Database(t))
+	const sessions, entries = 6, 700
+	for i := range sessions {
+		bulk(t, log, fmt.Sprint("s", i), entries)
+	}
+	_, err := log.ProjectAll(t.Context(), entry.NewProjector(conn))
+	require.NoError(t, err)
+	given, last := 0, entry.Stored{}
+	for row, err := range entry.StoredEvidence(t.Context(), conn, schema.SessionKey{}) {
+		require.NoError(t, err)
+		require.True(t, last.Stream < row.Stream || last.Stream == row.Stream && last.EntryID < row.EntryID)
+		last = row
+		if given++; given == 1 {
+			// What is written from here on belongs to another audit.
+			bulk(t, log, "later", 3)
+			_, err = log.ProjectAll(t.Context(), entry.NewProjector(conn))
+			require.NoError(t, err)
+		}
+	}
+	require.Equal(t, sessions*entries, given)
+	for _, err := range entry.StoredEvidence(t.Context(), conn, schema.SessionKey{}) {
+		require.NoError(t, err)
+		break // a reader that stops early leaves no connection behind
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, err := range entry.StoredEvidence(ctx, conn, schema.SessionKey{}) {
+		require.Error(t, err)
+	}
+}
