@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/eventlog"
 	"axiommind/deploy/local/stack"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/worker/service"
@@ -76,4 +79,13 @@ func TestAddressesAreForgotten(t *testing.T) {
 	require.FileExists(t, path)
 	require.NoError(t, forgetAddresses(path, second))
 	require.NoFileExists(t, path)
+}
+
+func TestStoreOfAnotherVersion(t *testing.T) {
+	t.Parallel()
+	err := otherVersion("/데이터", fmt.Errorf("prepare: migration 2: %w", eventlog.ErrSchema))
+	require.ErrorIs(t, err, eventlog.ErrSchema)
+	require.ErrorContains(t, err, "move that directory away")
+	require.ErrorContains(t, err, "in /데이터.")
+	require.Equal(t, io.EOF, otherVersion("/data", io.EOF))
 }

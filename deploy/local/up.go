@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"axiommind/activities/eventlog"
 	"axiommind/deploy/local/stack"
 	"axiommind/worker/service"
 )
@@ -94,7 +95,7 @@ func withStack(ctx context.Context, s settings, out io.Writer, work func(context
 		return err
 	}
 	if err := prepare(ctx, st, s.kept(st)); err != nil {
-		return interrupted(ctx, fmt.Errorf("prepare the servers: %w", err))
+		return interrupted(ctx, otherVersion(s.dir, fmt.Errorf("prepare the servers: %w", err)))
 	}
 	restarted := func() {
 		now.Servers = st.Servers()
@@ -103,6 +104,15 @@ func withStack(ctx context.Context, s settings, out io.Writer, work func(context
 		}
 	}
 	return interrupted(ctx, whileUp(ctx, st, out, restarted, work))
+}
+
+// otherVersion says what to do with a store that another version has made.
+func otherVersion(dir string, err error) error {
+	if !errors.Is(err, eventlog.ErrSchema) {
+		return err
+	}
+	return fmt.Errorf("%w\nAnother version of AxiomMind made the store in %s. Before the first release none is carried over: "+
+		"move that directory away, or give another one with --dir, and start again", err, dir)
 }
 
 // announce tells what happens while the stack is up, with the time.
