@@ -103,7 +103,7 @@ func (a *app) closing(p *page, rows int, more bool) error {
 	if a.output == "json" {
 		w = a.errOut
 	}
-	_, err := fmt.Fprintf(w, "%d to %d are shown; there are more: add --offset %d\n", p.offset+1, p.offset+rows, p.offset+rows)
+	_, err := fmt.Fprintf(w, "there are more: add --offset %d\n", p.offset+rows)
 	if err != nil {
 		return fmt.Errorf("write output: %w", err)
 	}

@@ -49,7 +49,7 @@ func TestListsPageAlike(t *testing.T) {
 			paged = append(paged, decode[[]json.RawMessage](t, rows)...)
 			people := c.run(append(command, at...)...)
 			require.Zero(t, people.code, people)
-			closing := fmt.Sprintf("%d to %d are shown; there are more: add --offset %d\n", offset+1, offset+2, offset+2)
+			closing := fmt.Sprintf("there are more: add --offset %d\n", offset+2)
 			if offset+2 >= len(all) {
 				require.NotContains(t, people.out, "there are more", name)
 				require.Empty(t, rows.err, name)
@@ -81,7 +81,7 @@ func otherListsPage(t *testing.T, c *cli, user string) {
 
 	search := []string{"search", "page report quiet coffee keyboards mountains", "--project", c.project, "--user", user}
 	first, next := c.run(append(search, "--limit", "2")...), c.run(append(search, "--limit", "2", "--offset", "2")...)
-	require.True(t, strings.HasSuffix(first.out, "1 to 2 are shown; there are more: add --offset 2\n"), first)
+	require.True(t, strings.HasSuffix(first.out, "there are more: add --offset 2\n"), first)
 	require.True(t, strings.HasPrefix(next.out, "3. "), next)
 }
 

@@ -24,7 +24,7 @@ func TestRebuildGivesTheSameRows(t *testing.T) {
 	require.NoError(t, b.client.DeleteCollection(t.Context(), b.writer.Collection()))
 	b.reconcile(t)
 	b.add(t, "red", "e", "f")
-	b.index(t, 2)
+	b.index(t, 6)
 	before := b.rows(t)
 	statuses := map[schema.OutboxStatus]bool{}
 	for _, r := range before {
