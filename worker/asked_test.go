@@ -102,7 +102,7 @@ func answer(prompt string, shown []shownMessage, well bool) string {
 	for _, s := range shown {
 		quote, _, _ := strings.Cut(s.Text, "\n")
 		item := map[string]any{
-			"type": "decision", "title": quote, "evidence": []any{map[string]any{"messageIndex": s.Index, "quote": quote}},
+			"entryId": fmt.Sprint("e", s.Index), "type": "decision", "title": quote, "evidence": []any{map[string]any{"messageIndex": s.Index, "quote": quote}},
 		}
 		switch {
 		case strings.HasPrefix(quote, "I prefer"):

@@ -36,7 +36,10 @@ func buildWorker(t *testing.T, b *bench) program {
 			"--clickhouse-dsn", b.cfg.ClickHouseDSN, "--weaviate-url", b.cfg.WeaviateURL,
 		},
 		// No configuration of a local stack on this machine is found there.
-		env: append(os.Environ(), "XDG_CACHE_HOME="+dir),
+		env: append(os.Environ(), "XDG_CACHE_HOME="+dir, "WEAVIATE_API_KEY="+b.cfg.WeaviateAPIKey),
+	}
+	for _, root := range b.cfg.SourceRoots {
+		p.args = append(p.args, "--source-root", root)
 	}
 	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", p.path, "axiommind/worker").CombinedOutput()
 	require.NoError(t, err, string(out))

@@ -81,6 +81,10 @@ func processAs(ctx workflow.Context, id string, in schema.ProcessSessionInput) (
 		if err := workflow.Sleep(ctx, wait); err != nil {
 			return result, err
 		}
+		// Each try holds the whole input: messages given with it fill a history in an hour or two.
+		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
+			return result, workflow.NewContinueAsNewError(ctx, schema.WorkflowProcessSession, in)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
@@ -94,8 +95,9 @@ func NewEnqueuer(log Log, projector *OutboxProjector, temporal client.Client) *E
 	}
 }
 
-// Enqueue brings the outbox up to date with the stream, and wakes the writer if there is work. An attempt
-// that died in between has left rows that no event brings again, so what counts is what is pending.
+// Enqueue brings the outbox up to date with the stream, and wakes the writer if that brought anything. An
+// attempt that died in between has left rows that no event brings again, so what counts for its retry is
+// what is pending. First attempts do not ask: it costs a look at every row of the collection.
 func (e *Enqueuer) Enqueue(ctx context.Context, stream string) error {
 	progress, err := e.log.Project(ctx, e.projector, stream)
 	if err != nil {
@@ -104,6 +106,9 @@ func (e *Enqueuer) Enqueue(ctx context.Context, stream string) error {
 	if progress.Events > 0 {
 		_, err = wake(ctx, e.temporal, e.writer)
 		return err
+	}
+	if activity.IsActivity(ctx) && activity.GetInfo(ctx).Attempt == 1 {
+		return nil
 	}
 	return e.WakePending(ctx)
 }

@@ -47,8 +47,8 @@ func (c *conversation) window() []schema.Message {
 	return out
 }
 
-// partOf says which part a conversation belongs to, by its key alone. The test parts are for judges:
-// whoever changes the rules reads dev only.
+// partOf says which part a conversation belongs to, by its key alone. Rules are made by
+// dev; the test parts are held out.
 func partOf(key string) string {
 	switch h := digest(key) % 10; {
 	case h < 4:
