@@ -18,7 +18,7 @@ import (
 )
 
 // Version names the rules. It changes with every change of what they find.
-const Version = "rules-v2"
+const Version = "rules-v3"
 
 var phrases = sync.OnceValue(func() *automaton {
 	return newAutomaton(slices.Concat(englishCues(), koreanCues(), chineseCues(), japaneseCues(),
@@ -27,9 +27,10 @@ var phrases = sync.OnceValue(func() *automaton {
 })
 
 // Extract returns what the messages say, in order. Messages that are not conversation are skipped.
-// Evidence refers to each message's Index, and every quote is a piece of its Text.
-func Extract(window []schema.Message) schema.Extraction {
-	x := extractor{phrases: phrases(), seen: map[string]int{}, entries: []schema.ExtractedEntry{}, hands: works(window)}
+// Evidence refers to each message's Index, and every quote is a piece of its Text. What works is true
+// for, [Works] says.
+func Extract(window []schema.Message, works bool) schema.Extraction {
+	x := extractor{phrases: phrases(), seen: map[string]int{}, entries: []schema.ExtractedEntry{}, hands: works}
 	for i := range window {
 		if window[i].Extractable() {
 			x.message(&window[i])
@@ -38,16 +39,12 @@ func Extract(window []schema.Message) schema.Extraction {
 	return schema.Extraction{Entries: x.entries}
 }
 
-// works reports whether an agent works in the window: it calls tools, whose messages are there or have
-// left gaps.
-func works(window []schema.Message) bool {
-	for i, m := range window {
-		if m.Role == schema.RoleTool || m.Kind == schema.KindToolCall || m.Kind == schema.KindToolResult ||
-			i > 0 && m.Index > window[i-1].Index+1 {
-			return true
-		}
-	}
-	return false
+// Works reports whether an agent works in the session: it calls tools. It is to be asked with all messages
+// of the session, since a window seldom shows those of tools.
+func Works(session []schema.Message) bool {
+	return slices.ContainsFunc(session, func(m schema.Message) bool {
+		return m.Role == schema.RoleTool || m.Kind == schema.KindToolCall || m.Kind == schema.KindToolResult
+	})
 }
 
 type extractor struct {

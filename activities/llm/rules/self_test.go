@@ -47,12 +47,12 @@ func TestWhatPeopleSayOfThemselves(t *testing.T) {
 	for text, category := range tests {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
-			got := Extract(say(schema.RoleUser, text)).Entries
+			got := Extract(say(schema.RoleUser, text), false).Entries
 			require.Len(t, got, 1)
 			require.Equal(t, schema.EntryFact, got[0].Type)
 			require.Equal(t, category, got[0].Category)
 			require.Equal(t, text, got[0].Title)
-			require.Empty(t, Extract(say(schema.RoleAssistant, text)).Entries, "said by the assistant")
+			require.Empty(t, Extract(say(schema.RoleAssistant, text), false).Entries, "said by the assistant")
 		})
 	}
 }
@@ -85,7 +85,7 @@ func TestPassingTalk(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
-			require.Empty(t, Extract(say(schema.RoleUser, text)).Entries)
+			require.Empty(t, Extract(say(schema.RoleUser, text), false).Entries)
 		})
 	}
 }
@@ -106,7 +106,7 @@ func TestAdviceIsNoTask(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
-			require.Empty(t, Extract(say(schema.RoleAssistant, text)).Entries)
+			require.Empty(t, Extract(say(schema.RoleAssistant, text), false).Entries)
 		})
 	}
 }
@@ -133,21 +133,35 @@ func TestAgentAtWork(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.text, func(t *testing.T) {
 			t.Parallel()
-			chat := say(tc.role, tc.text, "ok")
-			require.Empty(t, tasks(chat), "in a chat")
-			gap := say(tc.role, tc.text, "ok")
-			gap[1].Index = 5
-			got := tasks(gap)
-			require.Len(t, got, 1, "where the calls of tools left a gap")
+			window := say(tc.role, tc.text, "ok")
+			window[1].Index = 5
+			require.Empty(t, tasks(window, false), "in a chat with thoughts left out")
+			got := tasks(window, true)
+			require.Len(t, got, 1, "where tools are called")
 			require.Equal(t, tc.status, got[0].Status)
 			require.Equal(t, tc.title, got[0].Title)
 		})
 	}
 }
 
-func tasks(window []schema.Message) []*schema.ExtractedTask {
+func TestToolsAreWork(t *testing.T) {
+	t.Parallel()
+	chat := say(schema.RoleUser, "Fix the flaky test", "ok")
+	for m, want := range map[schema.Message]bool{
+		{Role: schema.RoleAssistant, Kind: schema.KindThinking}:   false,
+		{Role: schema.RoleUser, Kind: schema.KindContext}:         false,
+		{Role: schema.RoleSystem, Kind: schema.KindText}:          false,
+		{Role: schema.RoleAssistant, Kind: schema.KindToolCall}:   true,
+		{Role: schema.RoleAssistant, Kind: schema.KindToolResult}: true,
+		{Role: schema.RoleTool, Kind: schema.KindText}:            true,
+	} {
+		require.Equal(t, want, Works(append(chat, m)), "%+v", m)
+	}
+}
+
+func tasks(window []schema.Message, works bool) []*schema.ExtractedTask {
 	var out []*schema.ExtractedTask
-	for _, e := range Extract(window).Entries {
+	for _, e := range Extract(window, works).Entries {
 		if e.Task != nil {
 			out = append(out, e.Task)
 		}
@@ -157,7 +171,7 @@ func tasks(window []schema.Message) []*schema.ExtractedTask {
 
 func TestOwnTasks(t *testing.T) {
 	t.Parallel()
-	got := Extract(say(schema.RoleUser, "I need to pick up my dry cleaning, and I have no idea when.")).Entries
+	got := Extract(say(schema.RoleUser, "I need to pick up my dry cleaning, and I have no idea when."), false).Entries
 	require.Len(t, got, 1)
 	require.Equal(t, schema.EntryTaskNote, got[0].Type)
 	require.Equal(t, "pick up my dry cleaning", got[0].Task.Title)
@@ -166,8 +180,8 @@ func TestOwnTasks(t *testing.T) {
 
 func TestPronounsBringTheSentenceBefore(t *testing.T) {
 	t.Parallel()
-	got := Extract(say(schema.RoleUser, "The bike is great. I bought it in May from my uncle.")).Entries
+	got := Extract(say(schema.RoleUser, "The bike is great. I bought it in May from my uncle."), false).Entries
 	require.Len(t, got, 1)
 	require.Equal(t, "The bike is great. I bought it in May from my uncle.", got[0].Content)
-	require.Empty(t, Extract(say(schema.RoleUser, "I bought it in May from my uncle.")).Entries, "nobody knows what")
+	require.Empty(t, Extract(say(schema.RoleUser, "I bought it in May from my uncle."), false).Entries, "nobody knows what")
 }
