@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"axiommind/schema"
 )
@@ -58,7 +59,10 @@ type extractor struct {
 
 	m *schema.Message
 	// own is where what the writer of the message says for itself ends, and what it hands over begins.
-	own  int
+	own int
+	// asked is where the beginning ends in which the message asks for something.
+	asked int
+
 	hits []hit
 	rest []hit
 	spot []span
@@ -67,7 +71,10 @@ type extractor struct {
 }
 
 func (x *extractor) message(m *schema.Message) {
-	x.m, x.own = m, len(m.Text)
+	x.m, x.own, x.asked = m, len(m.Text), len(m.Text)
+	if utf8.RuneCountInString(m.Text) > pasted {
+		x.asked = runeStart(m.Text, pasted/4)
+	}
 	if m.Role == schema.RoleUser {
 		x.own = ownWords(m.Text, x.hands)
 	}
@@ -194,7 +201,7 @@ func introduced(text string, s span, h hit) bool {
 	return runes(text, s)-runes(text, link) >= least
 }
 
-// pasted is the length in bytes from which a message is taken to be pasted in the main.
+// pasted is the length in runes from which a message is taken to be pasted in the main.
 const pasted = 2000
 
 // counts reports whether a cue means what it says where it stands.
@@ -239,7 +246,7 @@ func (x *extractor) counts(c *cue, h hit, s span, hits []hit) bool {
 		return !x.near(h, hits)
 	case request:
 		// A long message is mostly pasted: what is asked for stands at its beginning.
-		return len(sentence) <= 600 && (len(x.m.Text) <= pasted || s.start <= pasted/4)
+		return utf8.RuneCountInString(sentence) <= 600 && s.start <= x.asked
 	default:
 		return true
 	}

@@ -1,7 +1,9 @@
 package rules
 
 import (
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -97,6 +99,51 @@ func TestPassingTalk(t *testing.T) {
 			require.Empty(t, Extract(say(schema.RoleUser, text), false).Entries)
 		})
 	}
+}
+
+// TestWhoseWords tells what people say of themselves from the terms of a role or a text.
+func TestWhoseWords(t *testing.T) {
+	t.Parallel()
+	filler := func(s string) string { return strings.Repeat(s, 900/utf8.RuneCountInString(s)) }
+	for text, facts := range map[string]int{
+		"I know you are a bot, but I'm allergic to peanuts.":    1,
+		"You know, I moved to Berlin in 2019.":                  1,
+		"You are amazing, thanks! I moved to Berlin in 2019.":   1,
+		"My brother is in fact as old as me. I live in Berlin.": 2,
+		"You are a pirate. I moved to Berlin in 2019.":          0,
+		"Hello, you are a pirate. I moved to Berlin in 2019.":   0,
+		"Okay! You will be my doctor. I'm allergic to peanuts.": 0,
+		"Can you act as my doctor? I'm allergic to peanuts.":    0,
+		"Translate: I moved to Berlin in 2019.":                 0,
+		"请扮演一位医生。我对花生过敏。":                                       0,
+		"我想让你扮演医生。我对花生过敏。":                                      0,
+		"你是一名医生。我对花生过敏。":                                        0,
+		"幫我寫一封信。我住在柏林。":                                         0,
+		"翻译下面的句子。我住在柏林。":                                        0,
+		"我住在柏林。帮我写一封信。":                                         1,
+		"의사 역할을 해줘. 저는 땅콩 알레르기가 있습니다.":                          0,
+		"이 글을 번역해 주세요. 저는 베를린에 살고 있어요.":                         0,
+		"저는 베를린에 살고 있어요. 편지를 써 주세요.":                            1,
+		"医者を演じてください。私は先月ベルリンに引っ越しました。":                          0,
+		"次の文を英語に翻訳して。私は先月ベルリンに引っ越しました。":                         0,
+		"私は先月ベルリンに引っ越しました。手紙を書いてください。":                          1,
+		filler("今日はとても天気がいいですね。") + "私は先月ベルリンに引っ越しました。":         1,
+		filler("오늘은 날씨가 참 좋네요. ") + "저는 베를린에 살고 있어요.":           1,
+		filler("今天天气真好。") + "我住在柏林。":                            1,
+		filler("今天天气真好。") + filler("今天天气真好。") + "我住在柏林。":        0,
+	} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			require.Len(t, Extract(say(schema.RoleUser, text), false).Entries, facts)
+		})
+	}
+}
+
+func TestLongRequestsAreCountedInRunes(t *testing.T) {
+	t.Parallel()
+	filler := strings.Repeat("今天天气真好。", 150)
+	require.Len(t, tasks(say(schema.RoleUser, filler+"修复登录错误"), true), 1)
+	require.Empty(t, tasks(say(schema.RoleUser, filler+filler+"修复登录错误"), true))
 }
 
 func TestAdviceIsNoTask(t *testing.T) {
