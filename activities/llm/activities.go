@@ -9,6 +9,7 @@ import (
 
 	"axiommind/activities/border"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/llm/rules"
 	"axiommind/activities/transcript"
 	"axiommind/schema"
 )
@@ -91,8 +92,8 @@ func (a *Activities) extract(ctx context.Context, in ExtractInput) (ExtractResul
 	if err != nil {
 		return ExtractResult{}, err
 	}
-	request := ExtractionRequest(windowMessages(logged.Messages, in.Window, in.Extractor.Tools), a.params)
-	key := Key(a.model.Identity(), PromptHash(), a.params, in.Window)
+	request := a.request(logged.Messages, in)
+	key := Key(a.model.Identity(), PromptHash(), request, in.Window)
 	if in.Window.Asked > 0 {
 		kept, err := a.kept(ctx, in.SessionKey, in.Extractor, in.Window)
 		if err != nil {
@@ -134,6 +135,13 @@ func (a *Activities) extract(ctx context.Context, in ExtractInput) (ExtractResul
 		result.Unreadable = err.Error()
 	}
 	return result, nil
+}
+
+// request asks about the window of the input, which is one of the session's messages.
+func (a *Activities) request(session []schema.Message, in ExtractInput) Request {
+	request := ExtractionRequest(windowMessages(session, in.Window, in.Extractor.Tools), a.params)
+	request.Works = rules.Works(session)
+	return request
 }
 
 // storedAnswer is an answer, and the build that asked.

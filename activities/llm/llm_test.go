@@ -69,7 +69,7 @@ func TestDefaultsAreOffline(t *testing.T) {
 	t.Parallel()
 	m, err := NewModel(t.Context(), Config{})
 	require.NoError(t, err)
-	require.Equal(t, "rules/rules-v2", m.Identity().String())
+	require.Equal(t, "rules/rules-v3", m.Identity().String())
 	e, err := NewEmbedder(t.Context(), EmbedderConfig{})
 	require.NoError(t, err)
 	require.Equal(t, "hash-v1-384", e.Version())
@@ -149,22 +149,24 @@ func TestRepairRequest(t *testing.T) {
 func TestKeyTellsApartWhatChangesAnAnswer(t *testing.T) {
 	t.Parallel()
 	zero, one := 0.0, 1.0
-	id := ModelIdentity{"gemini", "m"}
+	id, offline := ModelIdentity{"gemini", "m"}, NewRules().Identity()
 	window := schema.Window{Hash: WindowHash(testWindow())}
 	again := window
 	again.Asked = 1
 	other := testWindow()
 	other[0].Index = 8
 	keys := []string{
-		Key(id, PromptHash(), Params{}, window),
-		Key(ModelIdentity{"openai", "m"}, PromptHash(), Params{}, window),
-		Key(ModelIdentity{"gemini", "n"}, PromptHash(), Params{}, window),
-		Key(id, "older", Params{}, window),
-		Key(id, PromptHash(), Params{Temperature: &zero}, window),
-		Key(id, PromptHash(), Params{Temperature: &one}, window),
-		Key(id, PromptHash(), Params{MaxOutputTokens: 1}, window),
-		Key(id, PromptHash(), Params{}, schema.Window{Hash: WindowHash(other)}),
-		Key(id, PromptHash(), Params{}, again),
+		Key(id, PromptHash(), Request{}, window),
+		Key(ModelIdentity{"openai", "m"}, PromptHash(), Request{}, window),
+		Key(ModelIdentity{"gemini", "n"}, PromptHash(), Request{}, window),
+		Key(id, "older", Request{}, window),
+		Key(id, PromptHash(), Request{Params: Params{Temperature: &zero}}, window),
+		Key(id, PromptHash(), Request{Params: Params{Temperature: &one}}, window),
+		Key(id, PromptHash(), Request{Params: Params{MaxOutputTokens: 1}}, window),
+		Key(id, PromptHash(), Request{}, schema.Window{Hash: WindowHash(other)}),
+		Key(id, PromptHash(), Request{}, again),
+		Key(offline, PromptHash(), Request{}, window),
+		Key(offline, PromptHash(), Request{Works: true}, window),
 	}
 	seen := map[string]bool{}
 	for _, k := range keys {
@@ -173,7 +175,8 @@ func TestKeyTellsApartWhatChangesAnAnswer(t *testing.T) {
 		seen[k] = true
 	}
 	alsoZero := 0.0
-	require.Equal(t, keys[4], Key(id, PromptHash(), Params{Temperature: &alsoZero}, window))
+	require.Equal(t, keys[0], Key(id, PromptHash(), Request{Works: true}, window), "only the offline model reads it")
+	require.Equal(t, keys[4], Key(id, PromptHash(), Request{Params: Params{Temperature: &alsoZero}}, window))
 }
 
 func TestPromptNamesWhatTheSchemaKnows(t *testing.T) {
@@ -199,4 +202,38 @@ func TestPricesUnknown(t *testing.T) {
 	t.Parallel()
 	require.Nil(t, Prices{}.Cost(Usage{InputTokens: 1e6}))
 	require.InDelta(t, 7, *Prices{InputPerMillion: 2, OutputPerMillion: 5}.Cost(Usage{InputTokens: 1e6, OutputTokens: 4e5, ThoughtTokens: 6e5}), 1e-9)
+}
+
+func TestWorkIsSeenBeyondTheWindow(t *testing.T) {
+	t.Parallel()
+	text := func(role schema.Role, kind schema.Kind, text string) schema.Message {
+		return schema.Message{Role: role, Kind: kind, Text: text}
+	}
+	session := []schema.Message{
+		text(schema.RoleUser, schema.KindText, "How do I keep bread fresh?"),
+		text(schema.RoleAssistant, schema.KindThinking, "The user asks about bread."),
+		text(schema.RoleUser, schema.KindContext, "Answer in short."),
+		text(schema.RoleAssistant, schema.KindText, "We need to wrap the bread."),
+		text(schema.RoleUser, schema.KindText, "Thanks."),
+	}
+	for i := range session {
+		session[i].Index = i
+	}
+	a := Activities{model: NewRules()}
+	in := ExtractInput{Window: schema.Window{Last: 3}}
+	ask := func() (Request, string) {
+		request := a.request(session, in)
+		resp, err := a.model.Generate(t.Context(), request)
+		require.NoError(t, err)
+		return request, resp.Text
+	}
+	chat, said := ask()
+	require.Equal(t, `{"entries":[]}`, said, "thoughts and instructions are no tools")
+
+	session = append(session, schema.Message{Index: 5, Role: schema.RoleTool, Kind: schema.KindToolResult, Text: "ok"})
+	work, said := ask()
+	require.Contains(t, said, "wrap the bread", "a tool was called after the window")
+	require.Equal(t, chat.Prompt, work.Prompt)
+	id := a.model.Identity()
+	require.NotEqual(t, Key(id, PromptHash(), chat, in.Window), Key(id, PromptHash(), work, in.Window))
 }

@@ -46,6 +46,9 @@ type Request struct {
 	// Window holds the messages that Prompt renders. Only the offline model reads it: the others
 	// see Prompt alone.
 	Window []schema.Message
+	// Works is true when an agent works in the session of the window: it calls tools. Like Window, only
+	// the offline model reads it.
+	Works bool
 }
 
 // Params are the settings that change an answer. They are part of the cache key.

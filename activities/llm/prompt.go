@@ -109,8 +109,12 @@ func WindowHash(window []schema.Message) string { return schema.HashText(RenderW
 
 // Key returns the key under which the raw answer to an extraction is stored. The same model asked
 // the same with the same settings has the same key; asked once more about the window it has another.
-func Key(id ModelIdentity, promptHash string, params Params, window schema.Window) string {
+func Key(id ModelIdentity, promptHash string, req Request, window schema.Window) string {
 	// Params marshals in field order, so equal settings give equal text.
-	settings, _ := json.Marshal(params)
-	return schema.HashParts("model", id.Provider, id.Model, promptHash, string(settings), window.Hash, strconv.Itoa(window.Asked))
+	settings, _ := json.Marshal(req.Params)
+	parts := []string{"model", id.Provider, id.Model, promptHash, string(settings), window.Hash, strconv.Itoa(window.Asked)}
+	if id.Provider == ProviderRules && req.Works {
+		parts = append(parts, "works")
+	}
+	return schema.HashParts(parts...)
 }

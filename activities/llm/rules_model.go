@@ -27,7 +27,7 @@ func (Rules) Generate(ctx context.Context, req Request) (Response, error) {
 		return Response{}, &Error{Provider: ProviderRules, Kind: KindInvalidRequest,
 			Message: "no messages: rules answers extraction requests only"}
 	}
-	extraction := rules.Extract(req.Window)
+	extraction := rules.Extract(req.Window, req.Works)
 	for i := range extraction.Entries {
 		extraction.Entries[i].EntryID = fmt.Sprintf("ent_%d", i+1)
 	}

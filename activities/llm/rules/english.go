@@ -113,12 +113,14 @@ func clauseStart(words []word, i int) bool {
 			return false
 		}
 	}
-	for ; i >= 0; i-- {
-		if supposing[words[i].low] {
+	clause := i
+	for clause > 0 && !words[clause].opens {
+		clause--
+	}
+	for n, w := range words[:i+1] {
+		// What is supposed in one clause holds for those after it; a question word only for its own.
+		if n >= clause && supposing[w.low] || conditions[w.low] && (w.opens || joins[words[n-1].low]) {
 			return false
-		}
-		if words[i].opens {
-			break
 		}
 	}
 	return true
@@ -146,14 +148,19 @@ func clauseEnd(words []word, i int) int {
 	return len(words)
 }
 
-// concrete reports whether a clause names what outlasts the talk: a number, a name, a time, a
-// relation, or, where owning counts, what belongs to the speaker.
+// concrete reports whether a clause names what outlasts the talk: a name, a time, a relation, a number
+// that tells of life, or, where owning counts, what belongs to the speaker.
 func concrete(clause []word, opensSentence, owning bool) bool {
 	for i, w := range clause {
 		r, _ := utf8.DecodeRuneInString(w.text)
 		switch {
-		case unicode.IsDigit(r), r == '$', times[w.low], life[w.low], owning && owners[w.low]:
+		case r == '$', times[w.low], life[w.low],
+			owning && owners[w.low] && (i+1 == len(clause) || !ofScreen[clause[i+1].low]):
 			return true
+		case unicode.IsDigit(r), numbers[w.low]:
+			if counted(clause, i) {
+				return true
+			}
 		case unicode.IsUpper(r) && (i > 0 || !opensSentence) && w.low != "i" && !strings.HasPrefix(w.low, "i'"):
 			return true
 		}
@@ -161,10 +168,30 @@ func concrete(clause []word, opensSentence, owning bool) bool {
 	return false
 }
 
+// counted reports whether a number tells of life: it is a year or part of a word, stands by a measure of life or a verb of
+// being or owning, or in a clause with a verb of life. That a script ran 3 times tells nothing.
+func counted(clause []word, n int) bool {
+	if n > 0 && holding[clause[n-1].low] || n+1 < len(clause) && measures[clause[n+1].low] {
+		return true
+	}
+	low := strings.TrimSuffix(clause[n].low, "s")
+	if year := len(low) == 4 && (strings.HasPrefix(low, "19") || strings.HasPrefix(low, "20")); year || compound(low) {
+		return true
+	}
+	return has(clause, living)
+}
+
+// compound reports whether a number is part of a longer word, such as "10-gallon".
+func compound(w string) bool {
+	_, unit, ok := strings.Cut(w, "-")
+	r, _ := utf8.DecodeRuneInString(unit)
+	return ok && unicode.IsLetter(r)
+}
+
 // dated reports whether the words hold a time or a number.
 func dated(words []word) bool {
 	for _, w := range words {
-		if times[w.low] && w.low != "since" || unicode.IsDigit(rune(w.low[0])) {
+		if times[w.low] && w.low != "since" || numbers[w.low] || unicode.IsDigit(rune(w.low[0])) {
 			return true
 		}
 	}

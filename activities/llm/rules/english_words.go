@@ -17,6 +17,8 @@ var (
 	// supposing words open clauses that are supposed or asked.
 	supposing = set("assume assuming if unless whether until once suppose imagine say where how what why would " +
 		"could should had")
+	// conditions open what is supposed, and with it what follows in the sentence.
+	conditions = set("assume assuming if unless suppose supposing imagine")
 
 	adverbs = set("just recently actually also really still currently finally already usually always never often " +
 		"sometimes even definitely now only mostly typically generally regularly both all ever since mainly lately " +
@@ -29,8 +31,22 @@ var (
 	times = set("tomorrow tonight weekend monday tuesday wednesday thursday friday saturday sunday mondays tuesdays " +
 		"wednesdays thursdays fridays saturdays sundays january february march april june july august september " +
 		"october november december ago yesterday weekly daily monthly yearly week month year years months weeks " +
-		"morning evening summer winter spring autumn since recently lately two three four five six seven eight nine " +
-		"ten twice")
+		"morning evening summer winter spring autumn since recently lately")
+	numbers = set("two three four five six seven eight nine ten twice")
+	// holding words stand before a number of what the speaker is or has, measures after one of life, and
+	// living verbs in a clause whose numbers tell of life.
+	holding  = set("i'm we're am are was were turned have had own owned got")
+	measures = set("miles mile km kilometers kilometres pounds lbs kg dollars euros steps calories people guests kids " +
+		"children cats dogs bedrooms bedroom acres")
+	living = set("live lived living move moved moving born buy buying bought owned work worked working study studied " +
+		"studying teach taught teaching earn earned earning pay paid paying save saved saving spend spent spending owe " +
+		"weigh weighed lose lost gain gained adopt adopted married graduated retired rent rented renting drive drove driving " +
+		"travel traveled travelled traveling visit visited visiting attend attended attending volunteer volunteered donated " +
+		"raise raised wear wearing eat ate eating drink drinking sleep sleeping wake walk walked walking hike hiked hiking " +
+		"cook cooked baked watched grow growing planted ride rode flew swim")
+	// ofScreen are things of the speaker's that lie in the talk or on a screen.
+	ofScreen = set("code dataset function script file table paragraph answer input text essay prompt program query " +
+		"terminal console build test tests")
 	// life are relations and conditions that last.
 	life = set("wife husband daughter son sister brother mom mother dad father parents kids children grandma " +
 		"grandmother grandfather grandpa cousin uncle aunt niece nephew girlfriend boyfriend partner fiance fiancé " +

@@ -13,12 +13,13 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"axiommind/schema"
 )
 
 // Version names the rules. It changes with every change of what they find.
-const Version = "rules-v2"
+const Version = "rules-v3"
 
 var phrases = sync.OnceValue(func() *automaton {
 	return newAutomaton(slices.Concat(englishCues(), koreanCues(), chineseCues(), japaneseCues(),
@@ -27,9 +28,10 @@ var phrases = sync.OnceValue(func() *automaton {
 })
 
 // Extract returns what the messages say, in order. Messages that are not conversation are skipped.
-// Evidence refers to each message's Index, and every quote is a piece of its Text.
-func Extract(window []schema.Message) schema.Extraction {
-	x := extractor{phrases: phrases(), seen: map[string]int{}, entries: []schema.ExtractedEntry{}, hands: works(window)}
+// Evidence refers to each message's Index, and every quote is a piece of its Text. What works is true
+// for, [Works] says.
+func Extract(window []schema.Message, works bool) schema.Extraction {
+	x := extractor{phrases: phrases(), seen: map[string]int{}, entries: []schema.ExtractedEntry{}, hands: works}
 	for i := range window {
 		if window[i].Extractable() {
 			x.message(&window[i])
@@ -38,16 +40,12 @@ func Extract(window []schema.Message) schema.Extraction {
 	return schema.Extraction{Entries: x.entries}
 }
 
-// works reports whether an agent works in the window: it calls tools, whose messages are there or have
-// left gaps.
-func works(window []schema.Message) bool {
-	for i, m := range window {
-		if m.Role == schema.RoleTool || m.Kind == schema.KindToolCall || m.Kind == schema.KindToolResult ||
-			i > 0 && m.Index > window[i-1].Index+1 {
-			return true
-		}
-	}
-	return false
+// Works reports whether an agent works in the session: it calls tools. It is to be asked with all messages
+// of the session, since a window seldom shows those of tools.
+func Works(session []schema.Message) bool {
+	return slices.ContainsFunc(session, func(m schema.Message) bool {
+		return m.Role == schema.RoleTool || m.Kind == schema.KindToolCall || m.Kind == schema.KindToolResult
+	})
 }
 
 type extractor struct {
@@ -61,7 +59,10 @@ type extractor struct {
 
 	m *schema.Message
 	// own is where what the writer of the message says for itself ends, and what it hands over begins.
-	own  int
+	own int
+	// asked is where the beginning ends in which the message asks for something.
+	asked int
+
 	hits []hit
 	rest []hit
 	spot []span
@@ -70,7 +71,10 @@ type extractor struct {
 }
 
 func (x *extractor) message(m *schema.Message) {
-	x.m, x.own = m, len(m.Text)
+	x.m, x.own, x.asked = m, len(m.Text), len(m.Text)
+	if utf8.RuneCountInString(m.Text) > pasted {
+		x.asked = runeStart(m.Text, pasted/4)
+	}
 	if m.Role == schema.RoleUser {
 		x.own = ownWords(m.Text, x.hands)
 	}
@@ -197,7 +201,7 @@ func introduced(text string, s span, h hit) bool {
 	return runes(text, s)-runes(text, link) >= least
 }
 
-// pasted is the length in bytes from which a message is taken to be pasted in the main.
+// pasted is the length in runes from which a message is taken to be pasted in the main.
 const pasted = 2000
 
 // counts reports whether a cue means what it says where it stands.
@@ -242,7 +246,7 @@ func (x *extractor) counts(c *cue, h hit, s span, hits []hit) bool {
 		return !x.near(h, hits)
 	case request:
 		// A long message is mostly pasted: what is asked for stands at its beginning.
-		return len(sentence) <= 600 && (len(x.m.Text) <= pasted || s.start <= pasted/4)
+		return utf8.RuneCountInString(sentence) <= 600 && s.start <= x.asked
 	default:
 		return true
 	}

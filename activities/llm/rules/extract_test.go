@@ -35,7 +35,7 @@ func TestGolden(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(in), ".txt"), func(t *testing.T) {
 			t.Parallel()
 			window := readDialogue(t, in)
-			got := Extract(window)
+			got := Extract(window, Works(window))
 			requireVerbatim(t, window, got)
 			data, err := json.MarshalIndent(got.Entries, "", "  ")
 			require.NoError(t, err)
@@ -128,7 +128,7 @@ func TestWhatIsNotSaid(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Empty(t, Extract(say(tc.role, tc.text)).Entries)
+			require.Empty(t, Extract(say(tc.role, tc.text), false).Entries)
 		})
 	}
 }
@@ -142,16 +142,16 @@ func TestOnlyConversationCounts(t *testing.T) {
 		{Role: schema.RoleUser, Kind: schema.KindContext, Text: text},
 		{Role: schema.RoleSystem, Kind: schema.KindText, Text: text},
 	} {
-		require.Empty(t, Extract([]schema.Message{m}).Entries)
+		require.Empty(t, Extract([]schema.Message{m}, false).Entries)
 	}
-	require.Len(t, Extract(say(schema.RoleAssistant, text)).Entries, 1)
+	require.Len(t, Extract(say(schema.RoleAssistant, text), false).Entries, 1)
 }
 
 func TestSaidTwice(t *testing.T) {
 	t.Parallel()
 	window := say(schema.RoleUser, "We decided to use Go for this.", "ok", "We decided to use Go for this.")
 	window[0].Index, window[2].Index = 40, 42
-	got := Extract(window).Entries
+	got := Extract(window, Works(window)).Entries
 	require.Len(t, got, 1)
 	require.Equal(t, []schema.Quote{
 		{MessageIndex: 40, Quote: "We decided to use Go for this."},
@@ -163,7 +163,7 @@ func TestLongSentenceIsCutAroundTheCue(t *testing.T) {
 	t.Parallel()
 	filler := strings.Repeat("한국어👨‍👩‍👧‍👦 문장 ", 60)
 	window := say(schema.RoleUser, filler+"그래서 우리는 PostgreSQL을 사용하기로 결정했습니다 "+filler)
-	got := Extract(window)
+	got := Extract(window, Works(window))
 	require.Len(t, got.Entries, 1)
 	requireVerbatim(t, window, got)
 	quote := got.Entries[0].Evidence[0].Quote
@@ -178,7 +178,7 @@ func TestLanguageOfTheSource(t *testing.T) {
 		"우리는 PostgreSQL을 사용하기로 결정했습니다.", "我们决定采用 PostgreSQL 作为主数据库。", "我們決定採用 PostgreSQL 作為主資料庫。",
 		"データベースは PostgreSQL を使うことにしました。",
 	} {
-		got := Extract(say(schema.RoleUser, text)).Entries
+		got := Extract(say(schema.RoleUser, text), false).Entries
 		require.Len(t, got, 1, text)
 		require.Equal(t, schema.EntryDecision, got[0].Type)
 		require.Equal(t, text, got[0].Title)
@@ -201,16 +201,16 @@ func TestExtractProperties(t *testing.T) {
 			role := rapid.SampledFrom([]schema.Role{schema.RoleUser, schema.RoleAssistant}).Draw(t, "role")
 			window = append(window, schema.Message{Index: i * 3, Role: role, Kind: schema.KindText, Text: text})
 		}
-		got := Extract(window)
+		got := Extract(window, Works(window))
 		requireVerbatim(t, window, got)
-		require.Equal(t, got, Extract(window), "same input, same entries")
+		require.Equal(t, got, Extract(window, Works(window)), "same input, same entries")
 	})
 }
 
 func TestLongChineseSession(t *testing.T) {
 	t.Parallel()
 	window := sharedSession(t)
-	got := Extract(window)
+	got := Extract(window, Works(window))
 	requireVerbatim(t, window, got)
 	require.Greater(t, len(got.Entries), 10)
 	require.Less(t, len(got.Entries), 80)
@@ -276,6 +276,6 @@ func BenchmarkExtract(b *testing.B) {
 	}
 	b.SetBytes(int64(size))
 	for b.Loop() {
-		Extract(window)
+		Extract(window, Works(window))
 	}
 }

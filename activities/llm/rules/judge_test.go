@@ -135,7 +135,7 @@ func TestSample(t *testing.T) {
 	}
 	var items []item
 	for _, c := range conversations(t, *judgePart) {
-		for n, e := range Extract(c.window()).Entries {
+		for n, e := range Extract(c.window(), false).Entries {
 			items = append(items, itemOf(&c, n, &e))
 		}
 	}
@@ -210,7 +210,7 @@ func TestMeasure(t *testing.T) {
 	for _, c := range conversations(t, *judgePart) {
 		all++
 		from := map[int]bool{}
-		got := Extract(c.window()).Entries
+		got := Extract(c.window(), false).Entries
 		for _, e := range got {
 			entries++
 			kinds[string(e.Type)+" "+e.Category]++

@@ -1,8 +1,11 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
-// opening is how much of a message, in bytes, says what is asked for.
+// opening is how much of a message, in runes, says what is asked for.
 const opening = 240
 
 // ownWords returns where what a user says for itself ends in a message: what follows a colon at the
@@ -10,10 +13,10 @@ const opening = 240
 // that orders a text or a role is made of its terms alone.
 func ownWords(text string, hands bool) int {
 	limit := len(text)
-	if most := pasted; limit > most || !hands && limit > most/2 {
-		limit = most / 4
+	if n := utf8.RuneCountInString(text); n > pasted || !hands && n > pasted/2 {
+		limit = runeStart(text, pasted/4)
 	}
-	if !hands && ordersText(strings.ToLower(text[:min(len(text), opening)])) {
+	if !hands && ordersText(text[:runeStart(text, opening)]) {
 		return 0
 	}
 	for start := 0; start < limit; {
@@ -33,16 +36,98 @@ func ownWords(text string, hands bool) int {
 	return limit
 }
 
-// ordersText reports whether a message asks for a text or a role to be made up.
-func ordersText(low string) bool {
-	word, _, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(low, "please ")), " ")
-	switch word {
-	case "write", "rewrite", "summarize", "translate", "paraphrase", "proofread", "continue", "rephrase", "act", "pretend",
-		"imagine", "you":
+// runeStart returns where the rune n of the text begins, or where the text ends.
+func runeStart(text string, n int) int {
+	for at := range text {
+		if n == 0 {
+			return at
+		}
+		n--
+	}
+	return len(text)
+}
+
+var (
+	// textOrders open a message that asks for a text.
+	textOrders = set("write rewrite summarize translate paraphrase proofread continue rephrase act pretend imagine assume " +
+		"suppose")
+	// rolesGiven open a sentence that says who the assistant is to be, rolesAsked follow who is to play.
+	rolesGiven = []string{"you are a ", "you are an ", "you are the ", "you're a ", "you're an ", "you will be ",
+		"from now on you ", "from now on, you ", "你是一", "你现在是", "你現在是", "你来当", "你來當", "你将是", "你將是", "您是一",
+		"당신은 ", "너는 이제", "넌 이제", "あなたは"}
+	rolesAsked = []string{"act as", "pretend ", "role play", "roleplay", "role-play"}
+	players    = set("please you to let's we then now and also i'll")
+	// Orders of other languages stand anywhere in their sentence: the Chinese ones beside who is asked, the
+	// others before a word that asks.
+	hanRoles     = strings.Fields("扮演 假装 假裝 充当 充當 假设你 假設你")
+	hanTexts     = strings.Fields("写 寫 翻译 翻譯 润色 潤色 续写 續寫 总结 總結 校对 校對")
+	hanAsked     = strings.Fields("你 您 请 請 帮我 幫我 给我 給我")
+	koreanRoles  = strings.Fields("역할 역을 척 연기 되어 롤플레이")
+	koreanTexts  = strings.Fields("써 적어 작성 번역 요약 교정 다듬어")
+	koreanAsks   = strings.Fields("줘 주세요 줄래 줄 주십시오 주라 다오 봐 해라 하세요 하십시오")
+	japaneseRole = strings.Fields("演じて ふりをして 役をして 役になって なりきって として振る舞って ロールプレイ")
+	japaneseText = strings.Fields("書いて 翻訳して 訳して 要約して 添削して 校正して 書き直して")
+	japaneseAsks = strings.Fields("ください 下さい ほしい 欲しい くれ もらえ いただけ 頂け")
+)
+
+// ordersText reports whether a message asks for a text or a role to be made up: its first sentence for a
+// text, any of them for a role.
+func ordersText(opening string) bool {
+	found, first := false, true
+	lines(opening, func(l line) {
+		for _, s := range sentences(opening, l, nil) {
+			sentence := strings.ToLower(opening[s.start:s.end])
+			found = found || givesRole(sentence) || first && asksForText(sentence)
+			first = false
+		}
+	})
+	return found
+}
+
+func givesRole(sentence string) bool {
+	if strings.Contains(sentence, "i want you to") {
 		return true
 	}
-	for _, p := range []string{"act as", "pretend ", "role play", "roleplay", "i want you to", "you are a", "you will be"} {
-		if strings.Contains(low, p) {
+	for _, p := range rolesGiven {
+		if at := strings.Index(sentence, p); at >= 0 && opens(sentence[:at]) && !asks(sentence) {
+			return true
+		}
+	}
+	for _, p := range rolesAsked {
+		at := strings.Index(sentence, p)
+		if at < 0 || at > 0 && wordByte(sentence[at-1]) {
+			continue
+		}
+		if before := wordsOf(sentence[:at]); opens(sentence[:at]) || len(before) > 0 && players[before[len(before)-1].low] {
+			return true
+		}
+	}
+	return orderedIn(sentence, hanRoles, koreanRoles, japaneseRole)
+}
+
+func asksForText(sentence string) bool {
+	words := wordsOf(sentence)
+	if first(words) == "please" {
+		words = words[1:]
+	}
+	return textOrders[first(words)] || orderedIn(sentence, hanTexts, koreanTexts, japaneseText)
+}
+
+// orderedIn reports whether a sentence that is not English orders one of the things.
+func orderedIn(sentence string, chinese, korean, japanese []string) bool {
+	for _, o := range chinese {
+		if at := strings.Index(sentence, o); at >= 0 && (opens(sentence[:at]) || containsAny(sentence[:at], hanAsked)) {
+			return true
+		}
+	}
+	return ordered(sentence, korean, koreanAsks) || ordered(sentence, japanese, japaneseAsks)
+}
+
+// ordered reports whether the sentence ends with one of the things, or with one and a word that asks for it.
+func ordered(sentence string, things, asks []string) bool {
+	for _, o := range things {
+		at := strings.LastIndex(sentence, o)
+		if at >= 0 && (ends(sentence[at+len(o):]) || containsAny(sentence[at+len(o):], asks)) {
 			return true
 		}
 	}

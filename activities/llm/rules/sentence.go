@@ -9,7 +9,7 @@ import (
 // leads are what may stand before the first word of a sentence that matters.
 var leads = []string{
 	"ok", "okay", "alright", "so", "and", "but", "then", "now", "well", "yes", "no", "right", "great", "good",
-	"please", "also", "first", "next", "hey", "hi", "actually", "just", "sure", "perfect", "thanks",
+	"please", "also", "first", "next", "hey", "hi", "hello", "actually", "just", "sure", "perfect", "thanks",
 	"好的", "好", "嗯", "对了", "對了", "对", "對", "顺便", "順便", "另外", "其实", "其實", "行", "那", "那么", "那麼", "所以", "然后", "然後", "现在", "現在", "接下来", "先", "再",
 	"네", "좋아", "그럼", "그러면", "자", "그리고", "참고로", "사실", "はい", "では", "じゃあ", "それでは", "ちなみに", "実は",
 }
