@@ -180,9 +180,9 @@ func (p *planner) resolveBlockers(ctx context.Context, task Entity, texts []stri
 		case !hasBlocker(out, b.ID):
 			out = append(out, b)
 			// A session that is read late tells of a wait that may be over.
-			if end, err := p.world.endOf(ctx, b.ID); err != nil {
+			if ends, err := p.world.endsOf(ctx, []string{b.ID}); err != nil {
 				return nil, err
-			} else if !end.Open() && olderThan(p.at, end.ClosedAt) {
+			} else if end := ends[b.ID]; !end.Open() && olderThan(p.at, end.ClosedAt) {
 				p.settled = append(p.settled, b.ID)
 			}
 		}

@@ -104,7 +104,9 @@ func TestDefectF_NewTaskReportedDone(t *testing.T) {
 	require.NoError(t, json.Unmarshal(p.log[0].Payload, &created))
 	require.Equal(t, schema.TaskDone, created.ReportedStatus)
 	p.say(p.report("Write docs", schema.TaskDone))
-	require.Equal(t, schema.TaskDone, p.task("Write docs").TaskStatus, "a second report finishes it")
+	require.Equal(t, schema.TaskInProgress, p.task("Write docs").TaskStatus, "a second report confirms nothing")
+	p.say(p.report("Write docs", schema.TaskInProgress), p.report("Write docs", schema.TaskDone))
+	require.Equal(t, schema.TaskDone, p.task("Write docs").TaskStatus, "what was begun is finished")
 }
 
 func TestDefectG_RejectedReportSetsNoBlockers(t *testing.T) {

@@ -25,6 +25,9 @@ func TestNormalizeDoesNotSplit(t *testing.T) {
 		"修复登录错误":          {"修复登录错误", "修复登录错误。", "「修复登录错误」"},
 		"don't panic":     {"Don’t panic", "Don't panic!"},
 		"h2o":             {"H₂O", "H2O"},
+		"set x = -1":      {"Set x = -1", "Set x = - 1", "set x = − 1."},
+		"fix login 2fa":   {"Fix login - 2FA", "Fix login — 2FA"},
+		"1 bug":           {"- 1 bug", "1 bug"},
 		"♥ team":          {"♥\ufe0f team", "♥ team"},
 	} {
 		for _, s := range spellings {
@@ -45,7 +48,7 @@ func TestNormalizeDoesNotMerge(t *testing.T) {
 		{"🚀", "🔥", "🎉"}, {"👨‍👩‍👧", "👨👩👧", "👨‍👩‍👦"}, {"👍🏽", "👍🏿", "👍"},
 		{"Fix login bug 🚀", "Fix login bug"},
 		{".NET", "NET"}, {"__init__", "init"}, {"!", "?", "..."}, {"x²", "x2"}, {"½ price", "1/2 price"},
-		{"10:30", "1030"}, {"-1", "1"}, {"#12", "12"}, {"$5", "5"}, {"5%", "5"}, {"a&b", "ab"}, {"foo()", "foo"}, {"*.go", ".go"},
+		{"10:30", "1030"}, {"-1", "1"}, {"Set x = - 1", "Set x = 1", "Set x = - y"}, {"Set x = − 1.5", "Set x = 1.5"}, {"5 - 3", "5 3"}, {"#12", "12"}, {"$5", "5"}, {"5%", "5"}, {"a&b", "ab"}, {"foo()", "foo"}, {"*.go", ".go"},
 		{"Réserver", "Reserver"}, {"ıt", "it"}, {"می\u200cخواهم", "میخواهم"},
 	} {
 		seen := map[string]string{}

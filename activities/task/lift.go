@@ -41,23 +41,29 @@ func (p *planner) lift(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var blockers []string
 	for _, id := range waiting {
-		if err := p.liftOff(ctx, id); err != nil {
+		for _, b := range p.task(id).Blockers {
+			blockers = append(blockers, b.ID)
+		}
+	}
+	ends, err := p.world.endsOf(ctx, blockers)
+	if err != nil {
+		return err
+	}
+	for _, id := range waiting { // What is lifted opens tasks and closes none: the ends stay.
+		if err := p.liftOff(id, ends); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *planner) liftOff(ctx context.Context, id string) error {
+func (p *planner) liftOff(id string, ends map[string]Entity) error {
 	task := p.task(id)
 	left, lifted := []schema.Blocker{}, []schema.Blocker(nil)
 	for _, b := range task.Blockers {
-		end, err := p.world.endOf(ctx, b.ID)
-		if err != nil {
-			return err
-		}
-		if end.Exists() && !end.Open() {
+		if end := ends[b.ID]; end.Exists() && !end.Open() {
 			lifted = append(lifted, b)
 		} else {
 			left = append(left, b)
@@ -81,17 +87,38 @@ func (p *planner) unblock(task Entity, lifted []schema.Blocker) error {
 	})
 }
 
-// endOf returns what the entity comes to through resolutions.
-func (w *world) endOf(ctx context.Context, id string) (Entity, error) {
+// endsOf returns what each of the entities comes to through resolutions. It asks the index once for
+// every step, however many they are.
+func (w *world) endsOf(ctx context.Context, ids []string) (map[string]Entity, error) {
+	seen := map[string]bool{}
+	for level := ids; len(level) > 0; {
+		found, err := w.load(ctx, level)
+		if err != nil {
+			return nil, err
+		}
+		var next []string
+		for _, id := range level {
+			if to := found[id].ResolvesTo; to != nil && !seen[to.ID] {
+				seen[to.ID] = true
+				next = append(next, to.ID)
+			}
+		}
+		level = next
+	}
+	ends := make(map[string]Entity, len(ids))
+	for _, id := range ids {
+		ends[id] = w.endOf(id)
+	}
+	return ends, nil
+}
+
+// endOf follows resolutions through what is loaded.
+func (w *world) endOf(id string) Entity {
 	for seen := map[string]bool{}; ; {
 		seen[id] = true
-		found, err := w.load(ctx, []string{id})
-		if err != nil {
-			return Entity{}, err
-		}
-		e := found[id]
+		e := w.entities[id]
 		if e.ResolvesTo == nil || seen[e.ResolvesTo.ID] {
-			return e, nil
+			return e
 		}
 		id = e.ResolvesTo.ID
 	}

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -82,6 +83,44 @@ func TestLift(t *testing.T) {
 			})
 		}
 	}
+}
+
+// counting is an index that counts how often entities are asked for.
+type counting struct {
+	*memory
+	loads int
+}
+
+func (c *counting) Load(ctx context.Context, project string, ids []string) (map[string]Entity, error) {
+	c.loads++
+	return c.memory.Load(ctx, project, ids)
+}
+
+// TestLiftAsksOncePerStep: however many tasks wait, and for however many things besides, their
+// blockers are asked for together, and together what these turned out to be.
+func TestLiftAsksOncePerStep(t *testing.T) {
+	t.Parallel()
+	loads := func(tasks int) int {
+		p := newTestProject(t)
+		var entries []schema.Entry
+		for i := range tasks {
+			entries = append(entries, p.report(fmt.Sprintf("Ship package number %d", i), schema.TaskBlocked, "PROJ-7", fmt.Sprintf("sign-off %d", i)))
+		}
+		p.say(append(entries, p.report("Get all signed", schema.TaskInProgress))...)
+		for i := range tasks {
+			require.NoError(t, p.do(Command{ConditionID: fmt.Sprintf("sign-off %d", i), ResolveTo: "Get all signed"}))
+		}
+		index := &counting{memory: p.memory}
+		planned, err := PlanCommand(context.Background(), index, p.rules, Command{
+			Project: p.name, RequestID: "close", Actor: "user:ada", At: day, CloseArtifact: "PROJ-7",
+		})
+		require.NoError(t, err)
+		require.Len(t, planned.Events, tasks+1, "each task loses a blocker")
+		return index.loads
+	}
+	few := loads(2)
+	require.LessOrEqual(t, few, 5)
+	require.Equal(t, few, loads(30))
 }
 
 func TestWhatIsNotDoneLiftsNothing(t *testing.T) {

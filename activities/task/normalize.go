@@ -11,8 +11,9 @@ import (
 
 // Normalize returns the form in which two spellings of one title are equal: compatibility forms,
 // case, white space, punctuation at the edges of words, invisible characters and Markdown around
-// the whole do not count. Everything else does: symbols, punctuation between letters or digits,
-// vowel signs, emoji. A title of nothing but punctuation keeps it.
+// the whole do not count, nor does white space between a minus and its number. Everything else does:
+// symbols, punctuation between letters or digits, vowel signs, emoji. A title of nothing but
+// punctuation keeps it.
 func Normalize(title string) string {
 	// What one pass lays bare at the edges may be a mark of its own. Few titles take a third pass;
 	// the bound is there for those made to take many.
@@ -29,10 +30,14 @@ func Normalize(title string) string {
 func normalizeOnce(title string) string {
 	words := strings.Fields(unwrap(dropMarker(foldCase(visible(title)))))
 	kept := make([]string, 0, len(words))
-	for _, w := range words {
-		if w = trimWord(w); w != "" {
-			kept = append(kept, w)
+	for i, w := range words {
+		if w = trimWord(w); w == "" {
+			continue
 		}
+		if i > 0 && words[i-1] == "-" && isNumber(w) { // A minus belongs to its number.
+			w = "-" + w
+		}
+		kept = append(kept, w)
 	}
 	if len(kept) == 0 {
 		return strings.Join(words, " ")
@@ -144,6 +149,13 @@ func trimWord(w string) string {
 		return ""
 	}
 	return core
+}
+
+// isNumber reports whether the word is a number without a sign: digits, and what stands between them
+// or after.
+func isNumber(w string) bool {
+	return strings.ContainsFunc(w, unicode.IsNumber) &&
+		!strings.ContainsFunc(w, func(r rune) bool { return !unicode.IsNumber(r) && !strings.ContainsRune(".,%", r) })
 }
 
 // dropMarker removes a list bullet, a heading mark or a check box from the start.

@@ -40,7 +40,7 @@ type Planned struct {
 }
 
 // DoneReports says what becomes of a report of done that may not close its task: a first word of
-// the task, or a report of one that nobody has begun.
+// the task, a report of one that nobody has begun, or one more while a report stands unconfirmed.
 type DoneReports string
 
 // Values of DoneReports. KeepReports is the default: a person confirms. CloseProven closes the task

@@ -45,10 +45,51 @@ func TestAReportOfDoneIsKept(t *testing.T) {
 			}
 		}
 	}
-	p.say(p.report("Fix the importer", schema.TaskDone))
+	p.say(p.report("Fix the importer", schema.TaskInProgress), p.report("Fix the importer", schema.TaskDone))
 	require.Equal(t, schema.TaskDone, p.task("Fix the importer").TaskStatus, "in_progress -> done is legal")
 	require.Nil(t, p.task("Fix the importer").DoneReport)
 	p.requireNoLeap()
+}
+
+// TestARecapConfirmsNothing: while a report of done stands, another, of the same session or a later
+// one, is kept beside it.
+func TestARecapConfirmsNothing(t *testing.T) {
+	t.Parallel()
+	for _, rules := range []Rules{{}, {DoneReports: KeepReports}, {DoneReports: CloseProven}} {
+		p := newTestProject(t)
+		p.rules = rules
+		recap := p.report("A", schema.TaskDone)
+		p.say(p.report("A", schema.TaskPending), p.report("A", schema.TaskDone), recap)
+		requireReported(t, p.task("A"), schema.TaskInProgress, recap.ID)
+		later := p.report("A", schema.TaskDone)
+		p.say(later)
+		requireReported(t, p.task("A"), schema.TaskInProgress, later.ID)
+		require.Equal(t, 3, p.count(schema.TaskDoneReported), "each is recorded")
+		require.Equal(t, []string{schema.RejectedTransition}, p.rejections())
+		last := proven(p.report("A", schema.TaskDone))
+		p.say(last)
+		if rules.DoneReports == CloseProven {
+			require.Equal(t, schema.TaskDone, p.task("A").TaskStatus)
+			continue
+		}
+		requireReported(t, p.task("A"), schema.TaskInProgress, last.ID)
+		require.NoError(t, p.do(Command{Confirm: []string{"A"}}))
+		require.Equal(t, schema.TaskDone, p.task("A").TaskStatus)
+		p.requireNoLeap()
+	}
+}
+
+// TestBegunIsClosedByAReport: what somebody said is in progress or blocked, a report of done closes.
+func TestBegunIsClosedByAReport(t *testing.T) {
+	t.Parallel()
+	p := newTestProject(t)
+	p.say(p.report("A", schema.TaskInProgress), p.report("B", schema.TaskBlocked, "keys"), p.report("C", schema.TaskDone), p.report("C", schema.TaskBlocked, "keys"))
+	p.say(p.report("A", schema.TaskDone), p.report("B", schema.TaskDone), p.report("C", schema.TaskDone))
+	for _, title := range []string{"A", "B", "C"} {
+		require.Equal(t, schema.TaskDone, p.task(title).TaskStatus, title)
+	}
+	require.Zero(t, p.count(schema.TaskTransitionRejected))
+	p.requireI6()
 }
 
 func TestAnUnalignedReportClosesNothing(t *testing.T) {

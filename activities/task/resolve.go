@@ -140,10 +140,12 @@ func (p *planner) report(ctx context.Context, e schema.Entry, id string, created
 // reportDone closes the task where that is legal and the evidence aligned; the seed lets a report
 // without evidence close it too, but a quote that the source does not hold says nothing of what is
 // done. Any other report is kept for a person to confirm, and takes a pending task the legal first
-// step. D6: with [CloseProven] and proven evidence a report takes both legal steps at once.
+// step. That step is no word that the task was begun, so while a report stands another is kept beside
+// it: saying it twice confirms nothing. D6: with [CloseProven] and proven evidence a report takes both
+// legal steps at once.
 func (p *planner) reportDone(e schema.Entry, id string, created bool) error {
 	task := p.task(id)
-	legal := !created && task.TaskStatus != schema.TaskPending
+	legal := !created && task.TaskStatus != schema.TaskPending && task.DoneReport == nil
 	proven := proves(e)
 	if e.EvidenceAligned && (legal || proven && p.rules.DoneReports == CloseProven) {
 		return p.advance(id, commanded(task.TaskStatus, schema.TaskDone))

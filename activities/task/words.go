@@ -55,7 +55,8 @@ func wordsOf(title string) titleWords {
 }
 
 // splitJoined splits at hyphens and underscores between letters. Between digits they are part of a
-// number or a date, and at the edge of a name part of it.
+// number or a date, and at the edge of a name part of it. Between a single letter and a number a
+// hyphen is a minus: x-1 is not x 1.
 func splitJoined(field string) []string {
 	runes := []rune(field)
 	var out []string
@@ -63,12 +64,32 @@ func splitJoined(field string) []string {
 	for i := 1; i < len(runes)-1; i++ {
 		before, after := runes[i-1], runes[i+1]
 		between := inWord(before) && inWord(after) && !(unicode.IsDigit(before) && unicode.IsDigit(after))
-		if (runes[i] == '-' || runes[i] == '_') && between {
+		if (runes[i] == '_' || runes[i] == '-' && !isMinus(runes, i)) && between {
 			out = append(out, string(runes[start:i]))
 			start = i + 1
 		}
 	}
 	return append(out, string(runes[start:]))
+}
+
+// isMinus reports whether the hyphen stands between a single letter and a number.
+func isMinus(runes []rune, at int) bool {
+	from, to := at, at+1
+	for from > 0 && inWord(runes[from-1]) {
+		from--
+	}
+	for to < len(runes) && inWord(runes[to]) {
+		to++
+	}
+	before, after := string(runes[from:at]), string(runes[at+1:to])
+	return isLetter(before) && isNumber(after) || isNumber(before) && isLetter(after)
+}
+
+// isLetter reports whether the word is one letter, with whatever marks are on it.
+func isLetter(w string) bool {
+	marks := func(r rune) bool { return unicode.Is(unicode.M, r) }
+	runes := []rune(strings.TrimRightFunc(w, marks))
+	return len(runes) == 1 && unicode.IsLetter(runes[0])
 }
 
 func inWord(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.N) }

@@ -18,6 +18,7 @@ func TestSameTitle(t *testing.T) {
 		{"배포 문서 작성", "배포  문서 작성."}, {"إعادة تشغيل الخادم", "إعادة تشغيل الخادم؟"}, {"सर्वर बदलें", "सर्वर बदलें।"}, {"የሰነድ ዝግጅት", "የሰነድ ዝግጅት።"},
 		{"İndirme sayfasını güncelle", "i̇ndirme sayfasını güncelle"}, {"Straße sperren", "STRASSE SPERREN"},
 		{"Ship v1.2", "ship V1.2."}, {"Call foo()", "call foo()!"}, {"Sync us-east", "sync us east"},
+		{"Close phase-1", "close phase 1"}, {"Sort a-z", "sort a z"}, {"Set x = - 1", "set x = -1"}, {"Fix login — bug", "fix login bug"},
 	} {
 		for _, s := range same {
 			require.True(t, sameTitle(same[0], s), "%q, %q", same[0], s)
@@ -29,6 +30,8 @@ func TestSameTitle(t *testing.T) {
 		{"Copy src/a b", "Copy src a/b", "Copy src a b"}, {"Sync a-b c", "Sync a b-c"}, {"Rename x.y z", "Rename x y.z"},
 		{"Ask Kim", "Ask Lim"}, {"Review plan A", "Review plan", "Review a plan"}, {"Move a to b", "Move to b", "Move b to a"},
 		{"Fix bug #12", "Fix bug #21", "Fix bug 12"}, {"Ship 1.5", "Ship 15", "Ship 1-5", "Ship 1 5", "Ship 1,5"}, {"Set -1", "Set 1"},
+		{"Compute x-1", "Compute x 1", "Compute x1"}, {"Compute 1-x", "Compute 1 x"}, {"Compute x−1", "Compute x 1"}, {"Compute 2 n-10.5", "Compute 2 n 10.5"},
+		{"Set x = - 1", "Set x = 1"}, {"Set x = -1", "Set x = 1"}, {"Wait 5 - 3 s", "Wait 5 3 s"},
 		{"第1 2步", "第12步"}, {"把甲迁到乙", "把乙迁到甲"}, {"Test __init__", "Test init"}, {"Pass --force", "Pass force"}, {"Match *.go", "Match .go"},
 		{"Support C", "Support C++", "Support C#"}, {"x > y", "y > x", "x y"}, {"Fix 🚀", "Fix 🔥", "Fix"}, {"Run f(x) y", "Run f x(y)"},
 		{"Its name", "It's name"}, {"Don't merge", "Merge"}, {"résumé", "resume"}, {"कि", "की"}, {"!", "?"}, {"the", "the the"}, {"Grow 5%", "Grow 5"},
