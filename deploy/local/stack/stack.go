@@ -16,6 +16,7 @@ import (
 
 	"axiommind/deploy/local/install"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -63,14 +64,21 @@ type Addresses struct {
 	WeaviateKey string `json:"weaviate_key,omitempty"`
 }
 
-// ClickHouseURL is ClickHouse's address without user and password, for people.
+// ClickHouseURL is ClickHouse's address without user, password and settings, for people. It is "" when
+// the DSN can't be read.
 func (a Addresses) ClickHouseURL() string {
-	dsn, err := url.Parse(a.ClickHouseDSN)
+	dsn, err := clickhouse.ParseDSN(a.ClickHouseDSN)
 	if err != nil {
 		return ""
 	}
-	dsn.User, dsn.RawQuery = nil, ""
-	return dsn.String()
+	u := url.URL{Scheme: "http", Host: strings.Join(dsn.Addr, ","), Path: "/" + dsn.Auth.Database}
+	if dsn.TLS != nil {
+		u.Scheme = "https"
+	}
+	if strings.Contains(u.Path, "@") {
+		u.Path = "/" // What stands before the @ is the rest of a password with a slash in it.
+	}
+	return u.String()
 }
 
 // Stack is a set of running servers.
