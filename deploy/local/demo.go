@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -64,7 +63,7 @@ func demo(ctx context.Context, args []string, out io.Writer) error {
 		group, ctx := errgroup.WithContext(ctx)
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		group.Go(func() error { return runWorker(ctx, st, s.dir, out, sync.OnceFunc(func() { close(ready) })) })
+		group.Go(func() error { return runWorker(ctx, st, s.dir, out, func() { close(ready) }) })
 		group.Go(func() error {
 			defer cancel()
 			select {

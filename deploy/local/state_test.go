@@ -144,3 +144,13 @@ func TestUpWithAServerThatIsNotThere(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, up)
 }
+
+// A server that has ended is not taken for one that was given.
+func TestStatusOfAServerThatEnded(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	require.NoError(t, printStatus(t.Context(), &out, "dir", &state{PID: 1, Servers: map[string]int{"clickhouse": 0, "weaviate": 42}}))
+	require.Regexp(t, `temporal +given`, out.String())
+	require.Regexp(t, `clickhouse +ended`, out.String())
+	require.Regexp(t, `weaviate +42`, out.String())
+}

@@ -161,13 +161,15 @@ func (s *Stack) WeaviateKey() string { return s.addresses.WeaviateKey }
 // WeaviateGRPC is Weaviate's gRPC interface, host:port.
 func (s *Stack) WeaviateGRPC() string { return s.addresses.WeaviateGRPC }
 
-// Servers are the process ids of the servers the stack started, by name.
+// Servers are the process ids of the servers the stack started, by name. That of one that does not run
+// is 0.
 func (s *Stack) Servers() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	pids := map[string]int{}
 	for _, sv := range s.servers {
-		if sv.process.cmd != nil {
+		pids[sv.process.name] = 0
+		if !sv.process.ended() {
 			pids[sv.process.name] = sv.process.cmd.Process.Pid
 		}
 	}
