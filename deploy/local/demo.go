@@ -109,7 +109,7 @@ func perform(ctx context.Context, dir string, a stack.Addresses, out io.Writer, 
 		_, _ = fmt.Fprintf(out, "\n── %s\n$ go run ./starter %s\n", act.title, shellLine(act.args))
 		cmd := exec.CommandContext(ctx, starter, act.args...)
 		cmd.Env = append(os.Environ(), environment(a)...)
-		cmd.Stdout, cmd.Stderr = out, os.Stderr
+		cmd.Stdout, cmd.Stderr = exact(out), os.Stderr
 		if err := cmd.Run(); err != nil {
 			return fmt.Errorf("starter %s: %w", act.args[0], err)
 		}

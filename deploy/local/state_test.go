@@ -21,7 +21,13 @@ import (
 // stack does, until it is told to end.
 const asHolder = "AXIOMMIND_LOCAL_TEST_HOLDER"
 
+// asProgram makes this test binary the program itself.
+const asProgram = "AXIOMMIND_LOCAL_TEST_PROGRAM"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
 	dir := os.Getenv(asHolder)
 	if dir == "" {
 		stacktest.Main(m)

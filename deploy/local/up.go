@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -115,9 +116,10 @@ func otherVersion(dir string, err error) error {
 		"move that directory away, or give another one with --dir, and start again", err, dir)
 }
 
-// announce tells what happens while the stack is up, with the time.
+// announce tells what happens while the stack is up, with the time. Lines after the first are indented,
+// so that none can pass for an announcement.
 func announce(out io.Writer, name, what string) {
-	_, _ = fmt.Fprintf(out, "[%s] %s: %s\n", time.Now().Format(time.TimeOnly), name, what)
+	_, _ = fmt.Fprintf(out, "[%s] %s: %s\n", time.Now().Format(time.TimeOnly), name, strings.ReplaceAll(what, "\n", "\n  "))
 }
 
 // whileUp runs work until it returns, and starts again the servers that end meanwhile.
