@@ -15,6 +15,7 @@ import (
 
 	"axiommind/activities/fact"
 	"axiommind/activities/task"
+	"axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -30,10 +31,10 @@ func spoken(t *testing.T, n int, role, text string) string {
 // requireHarmless fails when a terminal would obey some of the text, or show less than it says.
 func requireHarmless(t *testing.T, o output) {
 	t.Helper()
-	require.Equal(t, visible(o.out), o.out)
-	require.Equal(t, visible(o.err), o.err)
+	require.Equal(t, text.Visible(o.out), o.out)
+	require.Equal(t, text.Visible(o.err), o.err)
 	for _, r := range o.out + o.err {
-		require.False(t, r != '\n' && hidden(r) && r != joiner && r != emojiStyle, "%U in %q", r, o.out+o.err)
+		require.False(t, r != '\n' && text.Hidden(r) && r != '\u200d' && r != '\ufe0f', "%U in %q", r, o.out+o.err)
 	}
 }
 
@@ -117,13 +118,13 @@ func TestHostileTranscript(t *testing.T) {
 func TestJSONIsExactAndHarmless(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.RuneFrom([]rune("a\"\\\u202e\u009b\x7f\x1b👩\u200d\U000e0068<&\n")), 0, 12, -1)).Draw(t, "text")
+		given := rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.RuneFrom([]rune("a\"\\\u202e\u009b\x7f\x1b👩\u200d\U000e0068<&\n")), 0, 12, -1)).Draw(t, "given")
 		var out bytes.Buffer
-		require.NoError(t, encode(&out, map[string]string{text: text}))
-		require.False(t, strings.ContainsFunc(out.String(), hidden), out.String())
+		require.NoError(t, encode(&out, map[string]string{given: given}))
+		require.False(t, strings.ContainsFunc(out.String(), text.Hidden), out.String())
 		var back map[string]string
 		require.NoError(t, json.Unmarshal(out.Bytes(), &back))
-		require.Equal(t, map[string]string{text: text}, back)
+		require.Equal(t, map[string]string{given: given}, back)
 	})
 }
 
@@ -175,7 +176,7 @@ func TestTextsKeepToTheirLine(t *testing.T) {
 func TestErrorsInWords(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	a := &app{errOut: &peopleWriter{to: &out}}
+	a := &app{errOut: &text.Writer{To: &out}}
 	a.complain(fmt.Errorf("find task %q: no such task\nstarter: all is well \x1b[2J", strings.Repeat("long ", 1000)+"end"))
 	require.Less(t, out.Len(), 400)
 	require.Contains(t, out.String(), "…")

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"axiommind/activities/llm"
+	"axiommind/activities/text"
 	"axiommind/schema"
 	"axiommind/worker/service"
 )
@@ -90,7 +91,7 @@ var commands = []command{
 }
 
 func (a *app) main(ctx context.Context, args []string) int {
-	out, errOut := &peopleWriter{to: a.out}, &peopleWriter{to: a.errOut}
+	out, errOut := &text.Writer{To: a.out}, &text.Writer{To: a.errOut}
 	a.exact, a.drawn = a.out, a.errOut
 	a.out, a.errOut = out, errOut
 	err := a.run(ctx, args)

@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/text"
 )
 
 // Every list is read to its end by the offsets that it names itself, page by page, each row once.
@@ -115,22 +118,17 @@ func TestNoBuildsYet(t *testing.T) {
 // Where nothing is drawn, a line now and then says how far the work is and what runs.
 func TestProgressInLines(t *testing.T) {
 	t.Parallel()
-	var errOut bytes.Buffer
-	people := &peopleWriter{to: &errOut}
+	errOut := &lockedBuffer{}
+	people := &text.Writer{To: errOut}
 	a := &app{errOut: people, quiet: time.Millisecond}
 	p := a.newProgress(40, "sessions done")
 	p.done()
-	text := func() string {
-		people.mu.Lock()
-		defer people.mu.Unlock()
-		return errOut.String()
-	}
-	require.Eventually(t, func() bool { return strings.Contains(text(), "0s: 1 of 40 sessions done\n") }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(errOut.String(), "0s: 1 of 40 sessions done\n") }, time.Minute, time.Millisecond)
 	p.finish()
-	end := text()
+	end := errOut.String()
 	silent := (&app{errOut: people}).newProgress(1, "files read")
 	silent.finish()
-	require.Equal(t, end, text())
+	require.Equal(t, end, errOut.String())
 }
 
 // A session that takes its time is spoken of by its step.
@@ -193,4 +191,22 @@ func TestServerThatNeverAnswers(t *testing.T) {
 	require.Equal(t, exitFailed, o.code)
 	require.Equal(t, 3, strings.Count(o.out, "no answer in time"), o)
 	require.Less(t, time.Since(began), 15*time.Second)
+}
+
+// lockedBuffer is a buffer that can be read while it is written to.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	held bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.held.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.held.String()
 }

@@ -12,8 +12,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
+	tabletext "github.com/jedib0t/go-pretty/v6/text"
 	"github.com/rivo/uniseg"
+
+	"axiommind/activities/text"
 )
 
 // print writes v as JSON, or lets people's text be written.
@@ -44,7 +46,7 @@ func encode(w io.Writer, v any) error {
 	for rest := b.Bytes(); len(rest) > 0; {
 		r, n := utf8.DecodeRune(rest)
 		switch {
-		case !hidden(r):
+		case !text.Hidden(r):
 			out = append(out, rest[:n]...)
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)
@@ -117,14 +119,14 @@ func (g grid) AppendRow(row table.Row, config ...table.RowConfig) {
 		if lines, ok := v.(manyLines); ok {
 			shown := make([]string, len(lines))
 			for i, line := range lines {
-				shown[i] = visible(unbroken(line))
+				shown[i] = text.Visible(unbroken(line))
 			}
 			cells[i] = strings.Join(shown, "\n")
 			continue
 		}
 		cells[i] = inline(v)
-		if text, ok := cells[i].(string); ok {
-			cells[i] = visible(text)
+		if s, ok := cells[i].(string); ok {
+			cells[i] = text.Visible(s)
 		}
 	}
 	g.Writer.AppendRow(cells, config...)
@@ -138,7 +140,7 @@ func newTable(w io.Writer, header ...string) grid {
 	style.Options = table.OptionsNoBordersAndSeparators
 	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
 	t.SuppressTrailingSpaces()
-	style.Format.Header = text.FormatUpper
+	style.Format.Header = tabletext.FormatUpper
 	t.SetStyle(style)
 	row := make(table.Row, len(header))
 	for i, h := range header {
@@ -151,14 +153,14 @@ func newTable(w io.Writer, header ...string) grid {
 // rightAligned are columns of numbers, some of which may be missing.
 func rightAligned(first, last int) (columns []table.ColumnConfig) {
 	for n := first; n <= last; n++ {
-		columns = append(columns, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
+		columns = append(columns, table.ColumnConfig{Number: n, Align: tabletext.AlignRight, AlignHeader: tabletext.AlignRight})
 	}
 	return columns
 }
 
 // oneLine shortens a text to fit a cell of n characters, as a person counts them.
 func oneLine(s string, n int) string {
-	return cut(visible(strings.Join(strings.Fields(s), " ")), n)
+	return cut(text.Visible(strings.Join(strings.Fields(s), " ")), n)
 }
 
 // cut shortens a text to n characters, as a person counts them.

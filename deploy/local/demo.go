@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -64,7 +63,7 @@ func demo(ctx context.Context, args []string, out io.Writer) error {
 		group, ctx := errgroup.WithContext(ctx)
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		group.Go(func() error { return runWorker(ctx, st, s.dir, out, sync.OnceFunc(func() { close(ready) })) })
+		group.Go(func() error { return runWorker(ctx, st, s.dir, out, func() { close(ready) }) })
 		group.Go(func() error {
 			defer cancel()
 			select {
@@ -110,7 +109,7 @@ func perform(ctx context.Context, dir string, a stack.Addresses, out io.Writer, 
 		_, _ = fmt.Fprintf(out, "\n── %s\n$ go run ./starter %s\n", act.title, shellLine(act.args))
 		cmd := exec.CommandContext(ctx, starter, act.args...)
 		cmd.Env = append(os.Environ(), environment(a)...)
-		cmd.Stdout, cmd.Stderr = out, os.Stderr
+		cmd.Stdout, cmd.Stderr = exact(out), os.Stderr
 		if err := cmd.Run(); err != nil {
 			return fmt.Errorf("starter %s: %w", act.args[0], err)
 		}

@@ -13,7 +13,21 @@ import (
 	"syscall"
 
 	"github.com/spf13/pflag"
+
+	"axiommind/activities/text"
 )
+
+// stderr is where people read of errors.
+var stderr = &text.Writer{To: os.Stderr}
+
+// exact is the writer behind one for people: for a program that makes its own text visible, and for
+// what draws on a terminal.
+func exact(out io.Writer) io.Writer {
+	if people, ok := out.(*text.Writer); ok {
+		return people.To
+	}
+	return out
+}
 
 // command is one subcommand. run gets the arguments after its name.
 type command struct {
@@ -37,8 +51,10 @@ func main() {
 	// What this program and the servers it starts write is for their user alone.
 	syscall.Umask(0o077)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	code := exitCode(run(ctx, os.Args[1:], os.Stdout))
+	out := &text.Writer{To: os.Stdout}
+	err := run(ctx, os.Args[1:], out)
 	stop()
+	code := exitCode(errors.Join(err, out.Flush()))
 	os.Exit(code)
 }
 
@@ -49,7 +65,7 @@ func exitCode(err error) int {
 	case errors.Is(err, errUsage):
 		return 2
 	}
-	_, _ = fmt.Fprintln(os.Stderr, "local:", err)
+	_, _ = fmt.Fprintln(stderr, "local:", err)
 	return 1
 }
 
@@ -65,7 +81,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		usage(out)
 		return nil
 	}
-	usage(os.Stderr)
+	usage(stderr)
 	return errUsage
 }
 
@@ -82,7 +98,7 @@ func flagSet(name, summary string, dir *string) *pflag.FlagSet {
 	flags := pflag.NewFlagSet(name, pflag.ContinueOnError)
 	flags.SortFlags = false
 	flags.Usage = func() {
-		_, _ = fmt.Fprintf(os.Stderr, "%s\n\nUsage: go run ./deploy/local %s [flags]\n\n%s", summary, name, flags.FlagUsages())
+		_, _ = fmt.Fprintf(stderr, "%s\n\nUsage: go run ./deploy/local %s [flags]\n\n%s", summary, name, flags.FlagUsages())
 	}
 	flags.StringVar(dir, "dir", defaultDir(), "where the servers keep their data, logs and state")
 	return flags
@@ -97,7 +113,7 @@ func parse(flags *pflag.FlagSet, args []string) error {
 	if err == nil || errors.Is(err, pflag.ErrHelp) {
 		return err
 	}
-	_, _ = fmt.Fprintf(os.Stderr, "local: %s: %v\n\n", flags.Name(), err)
+	_, _ = fmt.Fprintf(stderr, "local: %s: %v\n\n", flags.Name(), err)
 	flags.Usage()
 	return errUsage
 }

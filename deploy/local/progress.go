@@ -10,15 +10,18 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"axiommind/activities/text"
 )
 
 // reporter tells the user what each server is waiting for: a line per change,
 // and in between a line that is redrawn each second on a terminal, or printed
 // now and then elsewhere.
 type reporter struct {
-	out      io.Writer
-	terminal bool
-	start    time.Time
+	out   io.Writer
+	start time.Time
+	// terminal is the terminal behind out, or nil: what is redrawn on it are orders to it.
+	terminal *os.File
 
 	mu     sync.Mutex
 	states map[string]string
@@ -31,11 +34,13 @@ type reporter struct {
 const quietInterval = 20 * time.Second
 
 func newReporter(out io.Writer) *reporter {
-	f, ok := out.(*os.File)
 	r := &reporter{
-		out: out, terminal: ok && term.IsTerminal(int(f.Fd())), start: time.Now(),
+		out: out, start: time.Now(),
 		states: map[string]string{}, since: map[string]time.Time{},
 		stop: make(chan struct{}), done: make(chan struct{}),
+	}
+	if f, ok := exact(out).(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		r.terminal = f
 	}
 	go r.run()
 	return r
@@ -53,7 +58,7 @@ func (r *reporter) set(name, state string) {
 func (r *reporter) run() {
 	defer close(r.done)
 	interval := quietInterval
-	if r.terminal {
+	if r.terminal != nil {
 		interval = time.Second
 	}
 	tick := time.NewTicker(interval)
@@ -82,17 +87,19 @@ func (r *reporter) draw() {
 		return
 	}
 	slices.Sort(parts)
-	r.clear()
-	_, _ = fmt.Fprintf(r.out, "[%5.1fs] waiting for %s", time.Since(r.start).Seconds(), strings.Join(parts, ", "))
-	if !r.terminal {
-		_, _ = fmt.Fprintln(r.out)
+	line := fmt.Sprintf("[%5.1fs] waiting for %s", time.Since(r.start).Seconds(), text.Visible(strings.Join(parts, ", ")))
+	if r.terminal == nil {
+		_, _ = fmt.Fprintln(r.out, line)
+		return
 	}
+	r.clear()
+	_, _ = fmt.Fprint(r.terminal, line)
 }
 
 // clear wipes the line that draw left on a terminal.
 func (r *reporter) clear() {
-	if r.terminal {
-		_, _ = fmt.Fprint(r.out, "\r\x1b[K")
+	if r.terminal != nil {
+		_, _ = fmt.Fprint(r.terminal, "\r\x1b[K")
 	}
 }
 

@@ -18,7 +18,7 @@ type state struct {
 	PID       int             `json:"pid"`
 	Started   time.Time       `json:"started"`
 	Addresses stack.Addresses `json:"addresses"`
-	// Servers are the process ids of the servers the stack started itself.
+	// Servers are the process ids of the servers the stack started itself, 0 for one that has ended.
 	Servers map[string]int `json:"servers"`
 }
 

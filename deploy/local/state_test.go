@@ -21,7 +21,13 @@ import (
 // stack does, until it is told to end.
 const asHolder = "AXIOMMIND_LOCAL_TEST_HOLDER"
 
+// asProgram makes this test binary the program itself.
+const asProgram = "AXIOMMIND_LOCAL_TEST_PROGRAM"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
 	dir := os.Getenv(asHolder)
 	if dir == "" {
 		stacktest.Main(m)
@@ -143,4 +149,14 @@ func TestUpWithAServerThatIsNotThere(t *testing.T) {
 	up, err := running(dir)
 	require.NoError(t, err)
 	require.False(t, up)
+}
+
+// A server that has ended is not taken for one that was given.
+func TestStatusOfAServerThatEnded(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	require.NoError(t, printStatus(t.Context(), &out, "dir", &state{PID: 1, Servers: map[string]int{"clickhouse": 0, "weaviate": 42}}))
+	require.Regexp(t, `temporal +given`, out.String())
+	require.Regexp(t, `clickhouse +ended`, out.String())
+	require.Regexp(t, `weaviate +42`, out.String())
 }

@@ -17,7 +17,7 @@ import (
 type serverStatus struct {
 	Name    string `json:"name"`
 	Address string `json:"address"`
-	// PID is 0 for a server the stack did not start.
+	// PID is 0 for a server the stack did not start, and for one that has ended.
 	PID   int    `json:"pid,omitempty"`
 	State string `json:"state"`
 }
@@ -67,8 +67,10 @@ func printStatus(ctx context.Context, out io.Writer, dir string, last *state) er
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, s := range servers(ctx, last) {
 		pid := "given"
-		if s.PID != 0 {
+		if _, started := last.Servers[s.Name]; s.PID != 0 {
 			pid = fmt.Sprint(s.PID)
+		} else if started {
+			pid = "ended"
 		}
 		_, _ = fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", s.Name, s.Address, pid, s.State)
 	}

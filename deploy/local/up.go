@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -54,9 +55,9 @@ func up(ctx context.Context, args []string, out io.Writer) error {
 	}
 	return withStack(ctx, s, out, func(ctx context.Context, st *stack.Stack) error {
 		printAddresses(out, st.Addresses())
-		return runWorker(ctx, st, s.dir, out, sync.OnceFunc(func() {
+		return runWorker(ctx, st, s.dir, out, func() {
 			_, _ = fmt.Fprintln(out, "A worker is ready. Try: go run ./starter doctor\nCtrl-C stops everything.")
-		}))
+		})
 	})
 }
 
@@ -97,13 +98,13 @@ func withStack(ctx context.Context, s settings, out io.Writer, work func(context
 	if err := prepare(ctx, st, s.kept(st)); err != nil {
 		return interrupted(ctx, otherVersion(s.dir, fmt.Errorf("prepare the servers: %w", err)))
 	}
-	restarted := func() {
+	changed := func() {
 		now.Servers = st.Servers()
 		if err := writeState(s.dir, now); err != nil {
 			announce(out, "status", err.Error())
 		}
 	}
-	return interrupted(ctx, whileUp(ctx, st, out, restarted, work))
+	return interrupted(ctx, whileUp(ctx, st, out, changed, work))
 }
 
 // otherVersion says what to do with a store that another version has made.
@@ -115,14 +116,15 @@ func otherVersion(dir string, err error) error {
 		"move that directory away, or give another one with --dir, and start again", err, dir)
 }
 
-// announce tells what happens while the stack is up, with the time.
+// announce tells what happens while the stack is up, with the time. Lines after the first are indented,
+// so that none can pass for an announcement.
 func announce(out io.Writer, name, what string) {
-	_, _ = fmt.Fprintf(out, "[%s] %s: %s\n", time.Now().Format(time.TimeOnly), name, what)
+	_, _ = fmt.Fprintf(out, "[%s] %s: %s\n", time.Now().Format(time.TimeOnly), name, strings.ReplaceAll(what, "\n", "\n  "))
 }
 
 // whileUp runs work until it returns, and starts again the servers that end meanwhile.
 func whileUp(
-	ctx context.Context, st *stack.Stack, out io.Writer, restarted func(), work func(context.Context, *stack.Stack) error,
+	ctx context.Context, st *stack.Stack, out io.Writer, changed func(), work func(context.Context, *stack.Stack) error,
 ) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var mu sync.Mutex
@@ -132,7 +134,7 @@ func whileUp(
 		st.Supervise(ctx, func(name, what string) { announce(out, name, what) }, func() {
 			mu.Lock()
 			defer mu.Unlock()
-			restarted()
+			changed()
 		})
 	}()
 	err := work(ctx, st)

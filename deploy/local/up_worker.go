@@ -14,8 +14,8 @@ import (
 )
 
 // runWorker runs the worker against the servers of the stack until ctx ends, and starts it again when
-// it ends before that. Its log goes to a file beside those of the servers; ready is called each time
-// it polls.
+// it ends before that. Its log goes to a file beside those of the servers; ready is called when it
+// polls for the first time.
 func runWorker(ctx context.Context, st *stack.Stack, dir string, out io.Writer, ready func()) error {
 	cfg, err := workerConfig(st.Addresses())
 	if err != nil {
@@ -31,17 +31,21 @@ func runWorker(ctx context.Context, st *stack.Stack, dir string, out io.Writer, 
 	}
 	defer func() { _ = file.Close() }()
 	logger := slog.New(slog.NewTextHandler(file, nil))
-	keepWorking(ctx, func(ctx context.Context) error { return service.Run(ctx, cfg, logger, ready) }, func(what string) {
-		announce(out, "worker", what)
-	})
+	run := func(ctx context.Context, polls func()) error { return service.Run(ctx, cfg, logger, polls) }
+	keepWorking(ctx, run, ready, func(what string) { announce(out, "worker", what) })
 	return nil
 }
 
-// keepWorking runs the worker again when it ends before ctx does.
-func keepWorking(ctx context.Context, run func(context.Context) error, say func(what string)) {
+// keepWorking runs the worker again when it ends before ctx does. ready is called the first time that
+// the worker polls; each further time is said.
+func keepWorking(ctx context.Context, run func(ctx context.Context, polls func()) error, ready func(), say func(what string)) {
+	polls := func() {
+		ready()
+		ready = func() { say("is up again") }
+	}
 	var pace stack.Pace
 	for pace.Started(time.Now()); ; {
-		err := run(ctx)
+		err := run(ctx, polls)
 		if ctx.Err() != nil {
 			return
 		}

@@ -8,25 +8,18 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
+
+	"axiommind/activities/eventlog"
 )
 
-// checkClickHouse runs a query, which shows that the server takes the DSN's password: what answers on
-// a port may be another stack's server.
+// checkClickHouse connects as the programs do, which shows that the server takes the DSN's user and
+// password: what answers on a port may be another stack's server.
 func checkClickHouse(ctx context.Context, dsn string) error {
-	u, err := url.Parse(dsn)
+	conn, err := eventlog.Connect(ctx, dsn, eventlog.ConnectOptions{MaxOpenConns: 1})
 	if err != nil {
-		return fmt.Errorf("parse the ClickHouse DSN: %w", err)
+		return err
 	}
-	if u.Scheme != "http" && u.Scheme != "https" {
-		return dial(ctx, u.Host)
-	}
-	target := url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/", RawQuery: "query=SELECT+1"}
-	return getOK(ctx, target.String(), func(r *http.Request) {
-		if password, ok := u.User.Password(); ok {
-			r.SetBasicAuth(u.User.Username(), password)
-		}
-	})
+	return conn.Close()
 }
 
 // checkWeaviate asks for readiness, and for something that needs the key.

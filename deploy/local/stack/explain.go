@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
-	"unicode"
 )
 
 // maxExplanation bounds a line of a log that is shown, in runes.
@@ -27,7 +26,7 @@ var (
 func explanation(log string) string {
 	last, word := "", ""
 	for line := range strings.Lines(log) {
-		line = strings.TrimSpace(visible(line))
+		line = strings.TrimSpace(ansi.ReplaceAllString(line, ""))
 		switch {
 		case fatalLine.MatchString(line):
 			return shorten(plainMessage(line))
@@ -66,16 +65,7 @@ func plainMessage(line string) string {
 	return strings.Join(parts, ": ")
 }
 
-// visible drops what would move the cursor or color the terminal.
-func visible(line string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\t' {
-			return -1
-		}
-		return r
-	}, ansi.ReplaceAllString(line, ""))
-}
-
+// ansi is how logs are colored, which hides how a line begins.
 var ansi = regexp.MustCompile(`\x1b\[[0-9;?]*[a-zA-Z]`)
 
 func shorten(text string) string {

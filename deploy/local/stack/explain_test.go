@@ -19,7 +19,7 @@ func TestExplanation(t *testing.T) {
 		"a crash":                       {"ready\npanic: nil map\n\ngoroutine 1 [running]:\nmain.main()\n\t/x.go:1\nerror: exit\n", "panic: nil map"},
 		"JSON":                          {`{"level":"info","msg":"a"}` + "\n" + `{"level":"fatal","msg":"open store","error":"no space left on device"}` + "\n" + `{"level":"error","msg":"later"}`, "open store: no space left on device"},
 		"logfmt":                        {`time=1 level=ERROR msg="Unable to \"start\"" error="disk I/O error"` + "\n", `Unable to "start": disk I/O error`},
-		"colors":                        {"\x1b[31mError: \x1b[0mno\x07 space\n", "Error: no space"},
+		"colors":                        {"\x1b[31mError: \x1b[0mno space\n", "Error: no space"},
 		"a long line":                   {"Error: " + strings.Repeat("x", 9999), "Error: " + strings.Repeat("x", maxExplanation-7) + "…"},
 		"ClickHouse's":                  {"2026.01.01 <Error> Application: Code: 76. DB::Exception: Cannot open file\n", "2026.01.01 <Error> Application: Code: 76. DB::Exception: Cannot open file"},
 	} {

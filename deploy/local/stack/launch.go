@@ -88,7 +88,7 @@ func (s *Stack) installed(name string) (string, bool) {
 func Check(ctx context.Context, given Addresses) error {
 	if given.ClickHouseDSN != "" {
 		if err := checkClickHouse(ctx, given.ClickHouseDSN); err != nil {
-			return fmt.Errorf("reach ClickHouse at %q: %w", given.ClickHouseURL(), err)
+			return fmt.Errorf("check ClickHouse: %w", err)
 		}
 	}
 	if given.Temporal != "" {

@@ -16,6 +16,7 @@ import (
 
 	"axiommind/deploy/local/install"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -63,14 +64,21 @@ type Addresses struct {
 	WeaviateKey string `json:"weaviate_key,omitempty"`
 }
 
-// ClickHouseURL is ClickHouse's address without user and password, for people.
+// ClickHouseURL is ClickHouse's address without user, password and settings, for people. It is "" when
+// the DSN can't be read.
 func (a Addresses) ClickHouseURL() string {
-	dsn, err := url.Parse(a.ClickHouseDSN)
+	dsn, err := clickhouse.ParseDSN(a.ClickHouseDSN)
 	if err != nil {
 		return ""
 	}
-	dsn.User, dsn.RawQuery = nil, ""
-	return dsn.String()
+	u := url.URL{Scheme: "http", Host: strings.Join(dsn.Addr, ","), Path: "/" + dsn.Auth.Database}
+	if dsn.TLS != nil {
+		u.Scheme = "https"
+	}
+	if strings.Contains(u.Path, "@") {
+		u.Path = "/" // What stands before the @ is the rest of a password with a slash in it.
+	}
+	return u.String()
 }
 
 // Stack is a set of running servers.
@@ -153,13 +161,15 @@ func (s *Stack) WeaviateKey() string { return s.addresses.WeaviateKey }
 // WeaviateGRPC is Weaviate's gRPC interface, host:port.
 func (s *Stack) WeaviateGRPC() string { return s.addresses.WeaviateGRPC }
 
-// Servers are the process ids of the servers the stack started, by name.
+// Servers are the process ids of the servers the stack started, by name. That of one that does not run
+// is 0.
 func (s *Stack) Servers() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	pids := map[string]int{}
 	for _, sv := range s.servers {
-		if sv.process.cmd != nil {
+		pids[sv.process.name] = 0
+		if !sv.process.ended() {
 			pids[sv.process.name] = sv.process.cmd.Process.Pid
 		}
 	}

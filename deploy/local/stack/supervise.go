@@ -15,8 +15,8 @@ type server struct {
 }
 
 // Supervise starts again, at the same address and with the same data, what ends before ctx does, and
-// returns when ctx has ended. say is told what happens to each server; changed is called after a
-// restart, when [Stack.Servers] has other process ids.
+// returns when ctx has ended. say is told what happens to each server; changed is called when a server
+// has ended and when it has been started, as [Stack.Servers] has another process id then.
 func (s *Stack) Supervise(ctx context.Context, say func(name, what string), changed func()) {
 	s.mu.Lock()
 	servers := slices.Clone(s.servers)
@@ -41,10 +41,11 @@ func (s *Stack) supervise(ctx context.Context, sv *server, say func(name, what s
 		if ctx.Err() != nil {
 			return
 		}
+		changed()
 		if !Again(ctx, &pace, sv.process.failure(), func(what string) { say(name, what) }) {
 			return
 		}
-		if err := s.restart(ctx, sv); err != nil {
+		if err := s.restart(ctx, sv, changed); err != nil {
 			if ctx.Err() == nil && !sv.process.ended() {
 				say(name, err.Error())
 				sv.process.stop()
@@ -52,12 +53,11 @@ func (s *Stack) supervise(ctx context.Context, sv *server, say func(name, what s
 			continue
 		}
 		say(name, "is up again")
-		changed()
 	}
 }
 
-// restart starts a server anew and waits until it answers.
-func (s *Stack) restart(ctx context.Context, sv *server) error {
+// restart starts a server anew, calls started and waits until the server answers.
+func (s *Stack) restart(ctx context.Context, sv *server, started func()) error {
 	command := sv.launch.command
 	command.appendLog = true
 	p, err := start(command)
@@ -68,6 +68,7 @@ func (s *Stack) restart(ctx context.Context, sv *server) error {
 	s.mu.Lock()
 	sv.process = p
 	s.mu.Unlock()
+	started()
 	if ctx.Err() != nil {
 		p.stop()
 		return ctx.Err()

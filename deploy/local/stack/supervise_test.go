@@ -41,31 +41,25 @@ func TestKilledServersAreStartedAgain(t *testing.T) {
 	require.NoError(t, conn.Exec(t.Context(), "CREATE TABLE kept (n UInt64) ENGINE = MergeTree ORDER BY n"))
 	require.NoError(t, conn.Exec(t.Context(), "INSERT INTO kept VALUES (7)"))
 	var lines said
-	changed := make(chan struct{}, 16)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		s.Supervise(ctx, lines.add, func() { changed <- struct{}{} })
+		s.Supervise(ctx, lines.add, func() {})
 	}()
 	before, addresses := s.Servers(), s.Addresses()
 	require.Len(t, before, 3)
 	for _, pid := range before {
 		require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
 	}
-	for range before {
-		select {
-		case <-changed:
-		case <-time.After(2 * time.Minute):
-			t.Fatalf("not all servers came back: %v", lines.lines)
-		}
+	for name := range before {
+		require.Eventually(t, func() bool { return lines.has(name + ": is up again") }, 2*time.Minute, 5*time.Millisecond, name)
 	}
 	require.Equal(t, addresses, s.Addresses())
 	require.NoError(t, stack.Check(t.Context(), addresses))
 	for name, pid := range s.Servers() {
 		require.NotEqual(t, before[name], pid)
 		require.True(t, lines.has(fmt.Sprintf("%s: run %s: ended with signal: killed (its log is ", name, name)), "%v", lines.lines)
-		require.True(t, lines.has(name+": is up again"), "%v", lines.lines)
 	}
 	var n uint64
 	require.NoError(t, conn.QueryRow(t.Context(), "SELECT n FROM kept").Scan(&n))
@@ -94,14 +88,22 @@ func TestRestartThatFailsIsExplained(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		s.Supervise(ctx, lines.add, func() {})
+		s.Supervise(ctx, lines.add, func() { lines.add("pid", fmt.Sprint(s.Servers()["clickhouse"])) })
 	}()
 	require.Eventually(t, func() bool { return lines.has("address already in use (its log is") }, 30*time.Second, 5*time.Millisecond)
 	require.NoError(t, taken.Close())
 	require.Eventually(t, func() bool { return lines.has("clickhouse: is up again") }, 90*time.Second, 5*time.Millisecond)
 	cancel()
 	<-ended
+	var pids []string
 	for _, line := range lines.lines {
 		require.NotContains(t, line, "\n")
+		if pid, ok := strings.CutPrefix(line, "pid: "); ok {
+			pids = append(pids, pid)
+		}
 	}
+	require.Equal(t, "0", pids[0], "a server that has ended has no process id")
+	require.Equal(t, "0", pids[2], "nor has one that has failed to start")
+	require.Equal(t, "pid: "+fmt.Sprint(s.Servers()["clickhouse"]), lines.lines[len(lines.lines)-2])
+	require.Equal(t, "clickhouse: is up again", lines.lines[len(lines.lines)-1], "its process is known before it answers")
 }

@@ -1,4 +1,4 @@
-package main
+package text
 
 import (
 	"bytes"
@@ -40,7 +40,7 @@ func TestVisible(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tt.want, visible(tt.given))
+			require.Equal(t, tt.want, Visible(tt.given))
 		})
 	}
 }
@@ -54,7 +54,7 @@ func TestVisibleKeeps(t *testing.T) {
 		"1️⃣ #️⃣ ❤️ ☎︎ ©️ ™️ ℹ️ ‼️ 〰️", "🇰🇷 🇩🇪", "🏴" + flags[0] + " 🏴" + flags[2], "葛\U000e0100飾区",
 		"می\u200cخواهم", "ක්\u200dෂ", "न्\u200d", "ᠮᠣᠩᠭᠣᠯ\u180eᠠ", "ᠠ\u180b", "≩\ufe00", "\u0600١٢",
 	} {
-		require.Equal(t, text, visible(text))
+		require.Equal(t, text, Visible(text))
 	}
 }
 
@@ -65,15 +65,15 @@ func TestVisibleProperty(t *testing.T) {
 		rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }))
 	rapid.Check(t, func(t *rapid.T) {
 		pieces := rapid.SliceOf(piece).Draw(t, "pieces")
-		shown := visible(strings.Join(pieces, ""))
+		shown := Visible(strings.Join(pieces, ""))
 		require.True(t, utf8.ValidString(shown))
-		require.Equal(t, shown, visible(shown))
+		require.Equal(t, shown, Visible(shown))
 		for _, r := range shown {
 			require.False(t, unicode.IsControl(r) && r != '\n' && r != '\t', "%U", r)
 			require.False(t, unicode.Is(unicode.Bidi_Control, r), "%U", r)
 		}
 		var out bytes.Buffer
-		w := &peopleWriter{to: &out}
+		w := &Writer{To: &out}
 		for _, p := range pieces {
 			n, err := w.Write([]byte(p))
 			require.NoError(t, err)

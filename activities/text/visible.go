@@ -1,4 +1,5 @@
-package main
+// Package text is what all rooms know of written language.
+package text
 
 import (
 	"bytes"
@@ -10,15 +11,18 @@ import (
 	"unicode/utf8"
 )
 
-// peopleWriter is the one way of text to a person. What it passes on cannot command a terminal, reorder
-// a line or hide: see [visible]. It writes whole lines; Flush writes the rest.
-type peopleWriter struct {
+// Writer is the one way of text to a person. What it passes on cannot command a terminal, reorder a
+// line or hide: see [Visible]. It writes whole lines; Flush writes the rest.
+type Writer struct {
+	// To gets what is written. What goes there past the Writer is for programs, or draws on a terminal.
+	To io.Writer
+
 	mu   sync.Mutex
-	to   io.Writer
 	held []byte
 }
 
-func (w *peopleWriter) Write(p []byte) (int, error) {
+// Write implements [io.Writer].
+func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	end := bytes.LastIndexByte(p, '\n') + 1
@@ -33,24 +37,24 @@ func (w *peopleWriter) Write(p []byte) (int, error) {
 }
 
 // Flush writes what was held back because its line has no end.
-func (w *peopleWriter) Flush() error {
+func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.flush()
 }
 
-func (w *peopleWriter) flush() error {
-	text := visible(string(w.held))
+func (w *Writer) flush() error {
+	text := Visible(string(w.held))
 	w.held = w.held[:0]
-	_, err := io.WriteString(w.to, text)
+	_, err := io.WriteString(w.To, text)
 	return err
 }
 
-// visible writes out, as <U+202E> or <0x9B>, what a terminal would obey or not show: control characters
+// Visible writes out, as <U+202E> or <0x9B>, what a terminal would obey or not show: control characters
 // but line feeds and tabs, bytes that are not UTF-8, and characters without a glyph of their own. Of the
 // latter it keeps what shapes the character beside it, such as the joiners inside an emoji.
-func visible(s string) string {
-	if strings.IndexFunc(s, func(r rune) bool { return r == utf8.RuneError || hidden(r) }) < 0 {
+func Visible(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return r == utf8.RuneError || Hidden(r) }) < 0 {
 		return s
 	}
 	var out strings.Builder
@@ -67,7 +71,7 @@ func visible(s string) string {
 		} else if r == utf8.RuneError && n == 1 {
 			fmt.Fprintf(&out, "<0x%02X>", rest[0])
 			r = '>'
-		} else if hidden(r) {
+		} else if Hidden(r) {
 			fmt.Fprintf(&out, "<U+%04X>", r)
 			r = '>'
 		} else {
@@ -79,9 +83,9 @@ func visible(s string) string {
 	return out.String()
 }
 
-// hidden reports whether a character commands a terminal, or has no glyph: Unicode's controls, line and
+// Hidden reports whether a character commands a terminal, or has no glyph: Unicode's controls, line and
 // paragraph separators, and what it calls default ignorable.
-func hidden(r rune) bool {
+func Hidden(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
 		return false
@@ -138,10 +142,10 @@ func (p place) shapes(rest string) int {
 	next, _ := utf8.DecodeRuneInString(rest[n:])
 	switch {
 	case r == joiner && isPictograph(p.base) && isPictograph(next),
-		(r == joiner || r == nonJoiner) && unicode.In(p.last, joining...) && !hidden(p.last),
+		(r == joiner || r == nonJoiner) && unicode.In(p.last, joining...) && !Hidden(p.last),
 		isStyle(r) && (isPictograph(p.last) || strings.ContainsRune("0123456789#*", p.last) || unicode.Is(unicode.Han, p.last)),
 		r >= ideographStyle && r <= ideographStyle+0xef && unicode.Is(unicode.Han, p.last),
-		0x180b <= r && r <= 0x180f && unicode.Is(unicode.Mongolian, p.last) && !hidden(p.last):
+		0x180b <= r && r <= 0x180f && unicode.Is(unicode.Mongolian, p.last) && !Hidden(p.last):
 		return n
 	case p.last == blackFlag:
 		for _, tags := range flags {
