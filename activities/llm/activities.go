@@ -93,15 +93,13 @@ func (a *Activities) extract(ctx context.Context, in ExtractInput) (ExtractResul
 	}
 	request := ExtractionRequest(windowMessages(logged.Messages, in.Window, in.Extractor.Tools), a.params)
 	key := Key(a.model.Identity(), PromptHash(), a.params, in.Window)
-	if in.Window.Asked > 0 {
-		kept, err := a.kept(ctx, in.SessionKey, in.Extractor, in.Window)
-		if err != nil {
-			return ExtractResult{}, err
-		}
-		if len(kept) > 0 {
-			request = RestRequest(request, kept)
-			key = schema.HashParts(key, "rest", request.Prompt)
-		}
+	kept, err := a.kept(ctx, in.SessionKey, in.Extractor, in.Window)
+	if err != nil {
+		return ExtractResult{}, err
+	}
+	if entries := kept[placeOf(in.Window)]; len(entries) > 0 {
+		request = RestRequest(request, entries)
+		key = schema.HashParts(key, "rest", request.Prompt)
 	}
 	if in.RepairOf != "" {
 		key = schema.HashParts(key, "repair")
