@@ -106,6 +106,8 @@ type Window struct {
 	// Asked is how many builds asked about the window before and got no whole answer: an extraction
 	// that is quarantined or truncated leaves its window to the next build.
 	Asked int `json:"asked,omitempty"`
+	// Kept is true when an earlier answer broke off after entries that are kept: the rest is asked for.
+	Kept bool `json:"kept,omitempty"`
 }
 
 // MemoryExtractedPayload is what was read out of the model's answer for one window.

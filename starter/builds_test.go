@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -43,30 +41,4 @@ fact "x": duplicate
 vector of entry 1: too large
   -> reconcile
 `, out.String())
-}
-
-// What came from standard input stays as long as the model is to be asked about it again.
-func TestSpoolStays(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		result schema.ProcessSessionResult
-		stays  bool
-	}{
-		"success":        {schema.ProcessSessionResult{Status: schema.BuildSuccess}, false},
-		"unchanged":      {schema.ProcessSessionResult{Status: schema.BuildUnchanged}, false},
-		"vectors failed": {schema.ProcessSessionResult{Status: schema.BuildPartial}, false},
-		"to be asked": {schema.ProcessSessionResult{
-			Status: schema.BuildPartial, Counts: schema.BuildCounts{Quarantined: 1},
-		}, true},
-		"failed": {schema.ProcessSessionResult{Status: schema.BuildFailed}, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			path := filepath.Join(t.TempDir(), "stdin-x")
-			require.NoError(t, os.WriteFile(path, nil, 0o600))
-			(&app{}).removeSpool("-", []*job{{File: path, Result: tt.result}}, false)
-			_, err := os.Stat(path)
-			require.Equal(t, tt.stays, err == nil)
-		})
-	}
 }

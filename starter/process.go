@@ -83,7 +83,6 @@ func (a *app) process(ctx context.Context, o *processOptions, path string) error
 			return err
 		}
 	}
-	a.removeSpool(path, jobs, o.detach)
 	if err := a.print(append(jobs, passed...), func(w io.Writer) error { return printJobs(w, jobs, passed) }); err != nil {
 		return err
 	}
@@ -191,11 +190,6 @@ func (a *app) findJobs(ctx context.Context, o *processOptions, path string) (job
 		if path, err = a.spool(); err != nil {
 			return nil, nil, err
 		}
-		defer func() {
-			if err != nil {
-				_ = os.Remove(path)
-			}
-		}()
 	}
 	info, err := os.Stat(path)
 	if err != nil {

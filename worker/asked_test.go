@@ -202,6 +202,41 @@ func TestAskedAgain(t *testing.T) {
 	require.Equal(t, before, b.rows(t))
 }
 
+// An answer that could not be read or broke off is the failure of the build that was given it: the same
+// transcript in another project is asked about anew. A whole answer serves both.
+func TestFailuresAreNotShared(t *testing.T) {
+	t.Parallel()
+	m := newModel(t)
+	b := m.use(newBench(t))
+	b.start(t)
+	uri := troubled(t, filepath.Join(t.TempDir(), "s.jsonl"), "tabs")
+	process := func(project string) (schema.ProcessSessionResult, int) {
+		in, before := b.input("shared", uri), m.calls()
+		in.Project += project
+		result := b.process(t, in)
+		require.Equal(t, m.calls()-before, result.Usage.Calls)
+		return result, m.calls() - before
+	}
+	for _, project := range []string{"-a", "-b"} {
+		result, calls := process(project)
+		require.Equal(t, schema.BuildPartial, result.Status)
+		require.Equal(t, 2, result.Counts.Quarantined)
+		require.Equal(t, 3, calls, "one window is asked about once more, to mend its answer")
+	}
+	m.get(true)
+	result, calls := process("-c")
+	require.Equal(t, schema.BuildSuccess, result.Status)
+	require.Equal(t, 3, result.Counts.Entries)
+	require.Equal(t, 2, calls)
+
+	uri = troubled(t, filepath.Join(t.TempDir(), "s.jsonl"), "spaces")
+	for _, want := range []int{2, 0} {
+		result, calls := process(fmt.Sprint("-well-", want))
+		require.Equal(t, schema.BuildSuccess, result.Status)
+		require.Equal(t, want, calls)
+	}
+}
+
 // A worker that is killed while it asks again, and started again, ends where one ends that nobody
 // disturbed (I2).
 func TestI2KilledAskingAgain(t *testing.T) {

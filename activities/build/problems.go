@@ -3,6 +3,7 @@ package build
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,7 +79,7 @@ func (p *problemReader) events(ctx context.Context, stream string, types []strin
 
 // session reads what the session's own stream says.
 func (p *problemReader) session(ctx context.Context) error {
-	var open []schema.Window
+	var open []schema.MemoryExtractedPayload
 	types := []string{schema.BuildStarted, schema.SessionIngested, schema.MemoryExtracted}
 	err := p.events(ctx, p.run.Stream(), types, func(eventType string, payload []byte) error {
 		switch eventType {
@@ -99,7 +100,7 @@ func (p *problemReader) session(ctx context.Context) error {
 			err := json.Unmarshal(payload, &x)
 			p.addExtraction(x)
 			if !x.Answered() {
-				open = append(open, x.Window)
+				open = append(open, x)
 			}
 			return err
 		}
@@ -133,24 +134,28 @@ func (p *problemReader) addExtraction(x schema.MemoryExtractedPayload) {
 	}
 }
 
-// answeredSince tells of the open windows, in the order of their problems, which a later build has
-// the answer to.
-func (p *problemReader) answeredSince(ctx context.Context, open []schema.Window) error {
+// answeredSince tells of the open windows, in the order of their problems, which a later build of the same
+// extractor has the answer to. What another one makes of the window is its own.
+func (p *problemReader) answeredSince(ctx context.Context, open []schema.MemoryExtractedPayload) error {
 	type place struct {
+		by               schema.Extractor
 		hash             string
-		first, byteStart int64
+		first, byteStart int
 	}
 	answered := map[place]string{}
 	err := table.Query(ctx, p.conn, func(rows driver.Rows) error {
-		var at place
-		var buildID string
-		if err := rows.Scan(&at.hash, &at.first, &at.byteStart, &buildID); err != nil {
+		var extractor, window, buildID string
+		if err := rows.Scan(&extractor, &window, &buildID); err != nil {
 			return err
 		}
-		answered[at] = buildID
+		var by schema.Extractor
+		var w schema.Window
+		if err := errors.Join(json.Unmarshal([]byte(extractor), &by), json.Unmarshal([]byte(window), &w)); err != nil {
+			return fmt.Errorf("decode %s: %w", schema.MemoryExtracted, err)
+		}
+		answered[place{by, w.Hash, w.First, w.ByteStart}] = buildID
 		return nil
-	}, `SELECT JSONExtractString(payload_json, 'window', 'hash'), JSONExtractInt(payload_json, 'window', 'first'),
-		JSONExtractInt(payload_json, 'window', 'byte_start'), build_id FROM events
+	}, `SELECT JSONExtractRaw(payload_json, 'extractor'), JSONExtractRaw(payload_json, 'window'), build_id FROM events
 		WHERE stream = ? AND event_type = ? AND JSONExtractInt(payload_json, 'window', 'asked') > 0
 		AND JSONExtractString(payload_json, 'quarantined') = '' AND NOT JSONExtractBool(payload_json, 'truncated')`,
 		p.run.Stream(), schema.MemoryExtracted)
@@ -161,9 +166,9 @@ func (p *problemReader) answeredSince(ctx context.Context, open []schema.Window)
 		if p.out[i].Kind != ProblemWindow {
 			continue
 		}
-		w := open[0]
+		x, w := open[0], open[0].Window
 		open = open[1:]
-		if buildID, ok := answered[place{w.Hash, int64(w.First), int64(w.ByteStart)}]; ok {
+		if buildID, ok := answered[place{x.Extractor, w.Hash, w.First, w.ByteStart}]; ok {
 			p.out[i].Retry = "done: build " + short(buildID) + " has the answer"
 		}
 	}

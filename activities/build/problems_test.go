@@ -62,9 +62,21 @@ func TestI8Problems(t *testing.T) {
 	other.lose(build.ID(other.SessionKey, 1))
 	theirs.lose(build.ID(theirs.SessionKey, 1))
 	second := build.ID(mine.SessionKey, 2)
-	mine.append(mine.Stream(), schema.MemoryExtracted, second, schema.MemoryExtractedPayload{
-		SessionID: mine.SessionID, Window: schema.Window{Hash: "h1", First: 0, Last: 3, Asked: 2}, ResponseKeys: []string{"k"},
-	})
+	tools := spec.Extractor
+	tools.Tools = true
+	for _, answer := range []struct {
+		buildID string
+		by      schema.Extractor
+		window  schema.Window
+	}{
+		{second, tools, schema.Window{Hash: "h1", First: 0, Last: 3, Asked: 2}},
+		{build.ID(mine.SessionKey, 3), spec.Extractor, schema.Window{Hash: "h1", First: 0, Last: 3, Asked: 2}},
+		{build.ID(mine.SessionKey, 3), spec.Extractor, schema.Window{Hash: "h2", First: 4, Last: 5, Asked: 1}},
+	} {
+		mine.append(mine.Stream(), schema.MemoryExtracted, answer.buildID, schema.MemoryExtractedPayload{
+			SessionID: mine.SessionID, Window: answer.window, Extractor: answer.by, ResponseKeys: []string{"k"},
+		})
+	}
 	for _, p := range []eventlog.Projector{build.NewProjector(conn), entry.NewProjector(conn), task.NewProjector(conn), outbox} {
 		_, err := log.ProjectAll(ctx, p)
 		require.NoError(t, err)
@@ -133,10 +145,10 @@ func (s *scene) lose(buildID string) (string, lostIDs) {
 	})
 	s.append(stream, schema.SessionIngested, buildID, schema.SessionIngestedPayload{Skipped: []schema.Skipped{{Line: 7, Reason: "not JSON"}}})
 	s.append(stream, schema.MemoryExtracted, buildID, schema.MemoryExtractedPayload{
-		Window: schema.Window{Hash: "h1", First: 0, Last: 3, Asked: 1}, Quarantined: "no JSON in it",
+		Window: schema.Window{Hash: "h1", First: 0, Last: 3, Asked: 1}, Extractor: tools.Extractor, Quarantined: "no JSON in it",
 	})
 	s.append(stream, schema.MemoryExtracted, buildID, schema.MemoryExtractedPayload{
-		Window: schema.Window{Hash: "h2", First: 4, Last: 5}, Truncated: true, Entries: []schema.ExtractedEntry{{}},
+		Window: schema.Window{Hash: "h2", First: 4, Last: 5}, Extractor: tools.Extractor, Truncated: true, Entries: []schema.ExtractedEntry{{}},
 		Rejected: []schema.RejectedItem{{Index: 1, Reason: "no title"}},
 	})
 	memory := schema.MemoryStream(s.User, s.Agent)

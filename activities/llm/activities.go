@@ -79,7 +79,8 @@ type ExtractResult struct {
 }
 
 // ExtractWindow asks the model about one window, once for each of its Asked numbers: the answer is stored as
-// it came, under the hash of all that was asked, before it is read.
+// it came, under the hash of all that was asked, before it is read. A whole answer to the same question
+// serves other builds too, of any session.
 func (a *Activities) ExtractWindow(ctx context.Context, in ExtractInput) (ExtractResult, error) {
 	return border.Run(ctx, in, a.extract)
 }
@@ -94,15 +95,13 @@ func (a *Activities) extract(ctx context.Context, in ExtractInput) (ExtractResul
 	}
 	request := a.request(logged.Messages, in)
 	key := Key(a.model.Identity(), PromptHash(), request, in.Window)
-	if in.Window.Asked > 0 {
-		kept, err := a.kept(ctx, in.SessionKey, in.Extractor, in.Window)
-		if err != nil {
-			return ExtractResult{}, err
-		}
-		if len(kept) > 0 {
-			request = RestRequest(request, kept)
-			key = schema.HashParts(key, "rest", request.Prompt)
-		}
+	kept, err := a.kept(ctx, in.SessionKey, in.Extractor, in.Window)
+	if err != nil {
+		return ExtractResult{}, err
+	}
+	if entries := kept[placeOf(in.Window)]; len(entries) > 0 {
+		request = RestRequest(request, entries)
+		key = schema.HashParts(key, "rest", request.Prompt)
 	}
 	if in.RepairOf != "" {
 		key = schema.HashParts(key, "repair")
@@ -116,17 +115,9 @@ func (a *Activities) extract(ctx context.Context, in ExtractInput) (ExtractResul
 		}
 		request = RepairRequest(request, response.Text, in.Reason)
 	}
-	answer, err := a.stored(ctx, key)
-	result := ExtractResult{Key: key}
-	switch {
-	case errors.Is(err, eventlog.ErrNotFound):
-		answer, err = a.ask(ctx, in, key, request)
-		result.Usage = answer.Usage
-		if kind := KindOf(err); kind == KindBlocked || kind == KindTruncated {
-			return ExtractResult{Refused: err.Error(), Usage: answer.Usage}, nil
-		}
-	case answer.buildID == in.BuildID:
-		result.Usage = answer.Usage // An attempt of this build that broke off has paid for it.
+	answer, result, err := a.answer(ctx, in, key, request)
+	if kind := KindOf(err); kind == KindBlocked || kind == KindTruncated {
+		return ExtractResult{Refused: err.Error(), Usage: result.Usage}, nil
 	}
 	if err != nil {
 		return ExtractResult{}, err
@@ -142,6 +133,26 @@ func (a *Activities) request(session []schema.Message, in ExtractInput) Request 
 	request := ExtractionRequest(windowMessages(session, in.Window, in.Extractor.Tools), a.params)
 	request.Works = rules.Works(session)
 	return request
+}
+
+// answer returns the stored answer, or asks for it. A failure that another build was given is not this one's,
+// which asks for itself.
+func (a *Activities) answer(ctx context.Context, in ExtractInput, key string, request Request) (storedAnswer, ExtractResult, error) {
+	var result ExtractResult
+	for _, result.Key = range []string{key, schema.HashParts(key, in.BuildID)} {
+		answer, err := a.stored(ctx, result.Key)
+		switch {
+		case errors.Is(err, eventlog.ErrNotFound):
+			answer, err = a.ask(ctx, in, result.Key, request)
+			result.Usage.Add(answer.Usage)
+		case answer.buildID == in.BuildID:
+			result.Usage.Add(answer.Usage) // An attempt of this build that broke off has paid for it.
+		}
+		if err != nil || answer.buildID == in.BuildID || complete(answer) {
+			return answer, result, err
+		}
+	}
+	return storedAnswer{}, result, fmt.Errorf("answer %q is stored by another build", result.Key)
 }
 
 // storedAnswer is an answer, and the build that asked.
@@ -180,6 +191,7 @@ func (a *Activities) ask(ctx context.Context, in ExtractInput, key string, reque
 	}
 	// Another attempt may have been first; its answer is the one that counts.
 	usage := answer.Usage
+	answer.buildID = appended.Events[0].BuildID
 	err = json.Unmarshal(appended.Events[0].Payload, &answer.ModelRespondedPayload)
 	answer.Usage = usage
 	return answer, err
@@ -205,4 +217,10 @@ func read(answer storedAnswer) (Result, error) {
 		return Result{}, err
 	}
 	return ReadExtraction(response.Text)
+}
+
+// complete reports whether the answer can be read to its end.
+func complete(answer storedAnswer) bool {
+	result, err := read(answer)
+	return err == nil && !result.Truncated
 }

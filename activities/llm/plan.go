@@ -115,6 +115,8 @@ func (l *ledger) add(x extraction, buildID string) {
 	if _, known := l.last[at]; !known {
 		l.places = append(l.places, at)
 	}
+	// Of what broke off something may be kept, and stays kept whatever comes after it.
+	x.Window.Kept = l.last[at].Window.Kept || len(x.Entries) > 0
 	x.Entries, x.Rejected = nil, nil
 	l.last[at] = x
 }
@@ -142,15 +144,27 @@ func (l *ledger) next(messages []schema.Message, in PlanInput, size, limit int) 
 	return append(windows, fresh...), more
 }
 
-// kept returns the entries of the answers that broke off before the window was asked about this time.
-func (a *Activities) kept(ctx context.Context, key schema.SessionKey, by schema.Extractor, w schema.Window) ([]schema.ExtractedEntry, error) {
-	var out []schema.ExtractedEntry
+// kept returns the entries of the answers that broke off before the windows were asked about this time, by
+// the windows' places. It reads the log once for all of them, and not at all where nothing was kept.
+func (a *Activities) kept(
+	ctx context.Context, key schema.SessionKey, by schema.Extractor, windows ...schema.Window,
+) (map[place][]schema.ExtractedEntry, error) {
+	asked := map[place]int{}
+	for _, w := range windows {
+		if w.Kept {
+			asked[placeOf(w)] = w.Asked
+		}
+	}
+	if len(asked) == 0 {
+		return nil, nil
+	}
+	out := make(map[place][]schema.ExtractedEntry, len(asked))
 	for x, err := range a.extractions(ctx, key, by) {
 		if err != nil {
 			return nil, err
 		}
-		if placeOf(x.Window) == placeOf(w) && x.Window.Asked < w.Asked {
-			out = append(out, x.Entries...)
+		if at := placeOf(x.Window); x.Window.Asked < asked[at] {
+			out[at] = append(out[at], x.Entries...)
 		}
 	}
 	return out, nil

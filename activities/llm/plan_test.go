@@ -25,7 +25,7 @@ func TestLedgerAsksAgain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var log []extraction
 		var messages []schema.Message
-		settled, asked := map[place]bool{}, map[place]int{}
+		settled, asked, kept := map[place]bool{}, map[place]int{}, map[place]bool{}
 		limit := rapid.IntRange(1, 5).Draw(t, "limit")
 		// run is an attempt of a build; it breaks off after so many plans.
 		run := func(buildID string, plans int, fate func() int) (ended bool) {
@@ -47,6 +47,9 @@ func TestLedgerAsksAgain(t *testing.T) {
 					if w.Asked != asked[at] {
 						t.Fatalf("asks about %+v, which was asked about %d times", w, asked[at])
 					}
+					if w.Kept != kept[at] {
+						t.Fatalf("plans %+v, of which entries are kept: %t", w, kept[at])
+					}
 					asked[at]++
 					x := extraction{buildID: buildID}
 					x.Window = w
@@ -57,6 +60,8 @@ func TestLedgerAsksAgain(t *testing.T) {
 						x.Quarantined = "no JSON"
 					case brokeOff:
 						x.Truncated = true
+						x.Entries = make([]schema.ExtractedEntry, rapid.IntRange(0, 1).Draw(t, "entries"))
+						kept[at] = kept[at] || len(x.Entries) > 0
 					}
 					log = append(log, x)
 				}
@@ -103,6 +108,20 @@ func TestLedgerAsksAgain(t *testing.T) {
 				t.Fatalf("message %d is shown as %q, want %q", m.Index, got[m.Index], m.Text)
 			}
 		}
+	})
+}
+
+// Of a window that nothing is kept of, the log is not read: there is none here.
+func TestKeptReadsNoLogInVain(t *testing.T) {
+	t.Parallel()
+	a := &Activities{}
+	for _, windows := range [][]schema.Window{nil, {{Hash: "h"}}, {{Hash: "h", Asked: 3}, {Hash: "i"}}} {
+		kept, err := a.kept(t.Context(), schema.SessionKey{}, schema.Extractor{}, windows...)
+		require.NoError(t, err)
+		require.Empty(t, kept)
+	}
+	require.Panics(t, func() {
+		_, _ = a.kept(t.Context(), schema.SessionKey{}, schema.Extractor{}, schema.Window{Hash: "h", Asked: 1, Kept: true})
 	})
 }
 

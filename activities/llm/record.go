@@ -69,6 +69,14 @@ func (a *Activities) RecordExtraction(ctx context.Context, in RecordInput) (Reco
 
 func (a *Activities) record(ctx context.Context, in RecordInput) (RecordResult, error) {
 	var result RecordResult
+	windows := make([]schema.Window, len(in.Windows))
+	for i, w := range in.Windows {
+		windows[i] = w.Window
+	}
+	kept, err := a.kept(ctx, in.SessionKey, in.Extractor, windows...)
+	if err != nil {
+		return RecordResult{}, err
+	}
 	events := make([]schema.Event, 0, len(in.Windows))
 	for _, w := range in.Windows {
 		p := schema.MemoryExtractedPayload{
@@ -76,7 +84,7 @@ func (a *Activities) record(ctx context.Context, in RecordInput) (RecordResult, 
 			Entries: []schema.ExtractedEntry{}, Quarantined: w.Quarantined, Usage: w.Usage,
 		}
 		if w.Quarantined == "" {
-			if err := a.readInto(ctx, in.SessionKey, &p); err != nil {
+			if err := a.readInto(ctx, kept[placeOf(w.Window)], &p); err != nil {
 				return RecordResult{}, err
 			}
 		}
@@ -95,12 +103,13 @@ func (a *Activities) record(ctx context.Context, in RecordInput) (RecordResult, 
 	if len(events) == 0 {
 		return result, nil
 	}
-	_, err := a.log.AppendAll(ctx, in.Stream(), events)
+	_, err = a.log.AppendAll(ctx, in.Stream(), events)
 	return result, err
 }
 
-// readInto reads the last answer. One that the reader cannot read any more is quarantined.
-func (a *Activities) readInto(ctx context.Context, key schema.SessionKey, p *schema.MemoryExtractedPayload) error {
+// readInto reads the last answer, and adds what was not kept of earlier ones. One that the reader cannot
+// read any more is quarantined.
+func (a *Activities) readInto(ctx context.Context, kept []schema.ExtractedEntry, p *schema.MemoryExtractedPayload) error {
 	if len(p.ResponseKeys) == 0 {
 		return fmt.Errorf("record extraction of session %q: window %d to %d has no answer", p.SessionID, p.Window.First, p.Window.Last)
 	}
@@ -114,14 +123,6 @@ func (a *Activities) readInto(ctx context.Context, key schema.SessionKey, p *sch
 		return nil //nolint:nilerr // the event says it
 	}
 	p.Rejected, p.Truncated = read.Rejected, read.Truncated
-	if p.Window.Asked == 0 {
-		p.Entries = append(p.Entries, read.Entries...)
-		return nil
-	}
-	kept, err := a.kept(ctx, key, p.Extractor, p.Window)
-	if err != nil {
-		return err
-	}
 	return addRest(p, kept, read.Entries)
 }
 
