@@ -154,6 +154,9 @@ func printHits(w io.Writer, o *searchOptions, r retrieve.Result) error {
 				unbroken(s.SessionID), s.Type, s.Stage, when(s.OccurredAt), short(s.EntryID))
 			sayEvidence(&b, s.SessionID, s.Evidence)
 		}
+		if h.MoreSessions > 0 {
+			say(&b, "   and %s\n", plural(h.MoreSessions, "more session", "more sessions"))
+		}
 		if o.explain {
 			x := h.Explain
 			say(&b, "   %.3f = (vector %.3f + words %.3f) × stage %.2f × status %.2f × recency %.2f; similarity %.3f\n",

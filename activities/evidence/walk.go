@@ -50,17 +50,20 @@ type heldSession struct {
 // auditTypes are the events that evidence is in, or that it refers to.
 var auditTypes = []string{schema.SessionIngested, schema.MemoryExtracted, schema.EvidenceAligned, schema.EntryMaterialized}
 
-// loggedSessions gives the sessions in the log in the order of their streams. After an event that was tampered
-// with it gives ids alone: then each session is to be read by itself.
+// loggedSessions gives the sessions in the log in the order of their streams. Where one id is asked for, and
+// after an event that was tampered with, it gives names alone: then each session is to be read by itself.
 func loggedSessions(ctx context.Context, log *eventlog.Store, scope schema.SessionKey) iter.Seq2[heldSession, error] {
 	return func(yield func(heldSession, error) bool) {
-		done, err := replayed(ctx, log, scope, yield)
-		if err == nil {
-			return
-		}
-		if !errors.Is(err, eventlog.ErrCorrupt) {
-			yield(heldSession{}, err)
-			return
+		done := ""
+		if scope.SessionID == "" {
+			var err error
+			if done, err = replayed(ctx, log, scope, yield); err == nil {
+				return
+			}
+			if !errors.Is(err, eventlog.ErrCorrupt) {
+				yield(heldSession{}, err)
+				return
+			}
 		}
 		for stream, err := range log.Streams(ctx, streamPrefix(scope)) {
 			if err == nil && (stream.Name <= done || !inScope(stream.Name, scope)) {
@@ -235,12 +238,20 @@ func sessionOf(stream string) schema.SessionKey {
 	return key
 }
 
-// streamPrefix is what the names of the scope's streams begin with.
+// streamPrefix is what the names of the scope's streams begin with: its fields up to the first empty one.
 func streamPrefix(scope schema.SessionKey) string {
-	if scope.Project == "" {
-		return schema.SessionPrefix
+	var k schema.SessionKey
+	fields := []struct {
+		from string
+		to   *string
+	}{{scope.Project, &k.Project}, {scope.User, &k.User}, {scope.Agent, &k.Agent}, {scope.SessionID, &k.SessionID}}
+	for _, f := range fields {
+		if f.from == "" {
+			return strings.TrimRight(k.Stream(), "/") + "/"
+		}
+		*f.to = f.from
 	}
-	return strings.TrimSuffix(schema.SessionKey{Scope: schema.Scope{Project: scope.Project}}.Stream(), "//")
+	return k.Stream()
 }
 
 func inScope(stream string, scope schema.SessionKey) bool {

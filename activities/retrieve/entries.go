@@ -39,15 +39,17 @@ func (s *Searcher) heads(ctx context.Context, project string, ids []string) (map
 	return out, nil
 }
 
-// fill loads evidence of the hits, and the other entries that say the same.
+// fill loads evidence of the hits, and the other sessions that say the same.
 func (r *search) fill(ctx context.Context) error {
 	hits := r.result.Hits
 	if len(hits) == 0 {
 		return nil
 	}
 	ids, titles, places := make([]string, len(hits)), make([]string, len(hits)), make(map[text]int, len(hits))
+	said := make([]map[schema.SessionKey]bool, len(hits))
 	for i, h := range hits {
 		ids[i], titles[i], places[textOf(h.Entry)] = h.ID, h.Title, i
+		said[i] = map[schema.SessionKey]bool{h.Session(): true}
 	}
 	rows, err := entry.WithTitlesOf(ctx, r.conn, r.query.Project, r.query.User, ids, titles)
 	if err != nil {
@@ -59,12 +61,20 @@ func (r *search) fill(ctx context.Context) error {
 			continue
 		}
 		h := &hits[i]
-		if row.ID != h.ID {
-			h.Sessions = append(h.Sessions, sayingOf(row))
+		if row.ID == h.ID {
+			h.Entry, h.SupersededBy, h.BuildID = row.Entry, row.SupersededBy, row.BuildID
+			h.Sessions = append([]Saying{sayingOf(row)}, h.Sessions...)
 			continue
 		}
-		h.Entry, h.SupersededBy, h.BuildID = row.Entry, row.SupersededBy, row.BuildID
-		h.Sessions = append([]Saying{sayingOf(row)}, h.Sessions...)
+		if said[i][row.Session()] {
+			continue
+		}
+		said[i][row.Session()] = true
+		if len(said[i]) <= maxSessions {
+			h.Sessions = append(h.Sessions, sayingOf(row))
+		} else {
+			h.MoreSessions++
+		}
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 	"axiommind/schema"
 )
 
-// One text is one hit, however many sessions say it: all are listed with their evidence, also those that
-// the vector store did not return, and the limit counts texts.
+// One text is one hit, however many sessions say it: the newest are listed with their evidence and the
+// others counted, also those that the vector store did not return, and the limit counts texts.
 func TestSameTextIsOneHit(t *testing.T) {
 	t.Parallel()
 	b := newHashBench(t)
@@ -30,6 +30,10 @@ func TestSameTextIsOneHit(t *testing.T) {
 			e.Type = schema.EntryTaskNote // its canonical key holds its place
 		}
 		entries = append(entries, e)
+		if i == 1 { // One session is listed once.
+			e.Type = schema.EntryInsight
+			entries = append(entries, e)
+		}
 	}
 	entries = append(entries,
 		schema.Entry{Title: "Always use tabs.", SessionID: "bob's", Scope: schema.Scope{User: "bob"}},
@@ -45,7 +49,8 @@ func TestSameTextIsOneHit(t *testing.T) {
 	require.ElementsMatch(t, []string{"Always use tabs.", "Always use tabs.", "Tabs are always wide."}, titles(r.Hits))
 	h := r.Hits[0]
 	require.Equal(t, "s03", h.SessionID, "the best of them stands for all")
-	require.Len(t, h.Sessions, copies)
+	require.Len(t, h.Sessions, 5)
+	require.Equal(t, copies-5, h.MoreSessions)
 	seen := map[string]bool{}
 	for i, s := range h.Sessions {
 		require.False(t, seen[s.SessionID])
@@ -58,6 +63,8 @@ func TestSameTextIsOneHit(t *testing.T) {
 			require.False(t, s.OccurredAt.After(h.Sessions[i-1].OccurredAt))
 		}
 	}
+	require.Equal(t, []string{"s00", "s01", "s02", "s04"}, []string{
+		h.Sessions[1].SessionID, h.Sessions[2].SessionID, h.Sessions[3].SessionID, h.Sessions[4].SessionID})
 	require.Equal(t, h.ID, h.Sessions[0].EntryID)
 	require.Equal(t, h.Evidence, h.Sessions[0].Evidence)
 
@@ -70,17 +77,30 @@ func TestSameTextIsOneHit(t *testing.T) {
 				EntryID   string            `json:"entry_id"`
 				Evidence  []schema.Evidence `json:"evidence"`
 			} `json:"sessions"`
+			More int `json:"more_sessions"`
 		} `json:"hits"`
 	}
 	require.NoError(t, json.Unmarshal(encoded, &decoded))
-	require.Len(t, decoded.Hits[0].Sessions, copies)
+	require.Len(t, decoded.Hits[0].Sessions, 5)
+	require.Equal(t, copies-5, decoded.Hits[0].More)
 	require.Equal(t, "Always use tabs.", decoded.Hits[0].Sessions[1].Evidence[0].Text)
 
 	r = b.search(t, Query{Text: "always use tabs", Limit: 1, SessionID: "s10"})
 	require.Len(t, r.Hits, 1)
+	require.Zero(t, r.Hits[0].MoreSessions)
 	require.Len(t, r.Hits[0].Sessions, 1, "what the query leaves out is not listed")
 	require.Len(t, b.search(t, Query{Text: "always use tabs", Limit: 1, From: start.AddDate(0, 0, -2)}).Hits[0].Sessions, 3)
 	r = b.search(t, Query{Text: "规则"})
 	require.Len(t, r.Hits, 1)
 	require.Len(t, r.Hits[0].Sessions, 2)
+}
+
+// Marks that a title ends in say nothing, but a title of marks alone is what it is.
+func TestMarksAloneStayApart(t *testing.T) {
+	t.Parallel()
+	hit := func(title, session string) Hit {
+		return Hit{Entry: schema.Entry{Title: title, SessionID: session}}
+	}
+	require.Equal(t, []string{"!!!", "???", "Yes"},
+		titles(merge([]Hit{hit("!!!", "a"), hit("???", "a"), hit("!!!", "b"), hit("Yes", "a"), hit("yes!", "b")})))
 }

@@ -27,6 +27,8 @@ const (
 	// maxCandidates bounds what is fetched when filters leave too few.
 	minCandidates = 50
 	maxCandidates = 3200
+	// maxSessions are listed of a hit.
+	maxSessions = 5
 )
 
 // Index is the hybrid search of a vector store.
@@ -83,9 +85,10 @@ type Hit struct {
 	BuildID      string  `json:"build_id,omitempty"`
 	Score        float64 `json:"score"`
 	Explain      Explain `json:"explain"`
-	// Sessions are all the entries that say the text and that the query admits, the hit's own first
-	// and then the newest.
-	Sessions []Saying `json:"sessions"`
+	// Sessions are those that say the text in an entry that the query admits: the hit's own first, and then
+	// the newest, each by its newest entry, up to five in all. MoreSessions counts the others.
+	Sessions     []Saying `json:"sessions"`
+	MoreSessions int      `json:"more_sessions"`
 }
 
 // Saying is one entry that says the text of a hit.

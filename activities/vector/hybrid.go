@@ -14,7 +14,8 @@ type HybridQuery struct {
 	Collection string
 	Project    string
 	Filter     Filter
-	// Text is analyzed by [Terms] before it is searched for.
+	// Text is searched for by those of its [Terms] that [Ask] takes: what is found by function words
+	// alone has nothing to do with it.
 	Text   string
 	Vector []float32
 	// Alpha weighs the vector against the keywords, from 0 (keywords only) to 1 (vector only).
@@ -37,7 +38,7 @@ type Candidate struct {
 // Hybrid returns the best objects in order of their scores. A project or collection that does not
 // exist has none.
 func (c *Client) Hybrid(ctx context.Context, q HybridQuery) ([]Candidate, error) {
-	terms, alpha := Terms(q.Text), q.Alpha
+	terms, alpha := strings.Join(tellingTerms(q.Text), " "), q.Alpha
 	if terms == "" {
 		// With no term there is nothing to find by keywords.
 		alpha = 1

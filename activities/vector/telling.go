@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -15,16 +16,9 @@ type Asked struct {
 // Ask returns the terms of the text but function words and the pairs of characters that endings and
 // particles make. A text of nothing else is taken at its word.
 func Ask(text string) Asked {
-	all, telling := map[string]bool{}, map[string]bool{}
-	for term := range strings.FieldsSeq(Terms(text)) {
-		all[term] = true
-		if !grammar[term] {
-			telling[term] = true
-		}
-	}
-	a := Asked{terms: telling}
-	if len(telling) == 0 {
-		a.terms = all
+	a := Asked{terms: map[string]bool{}}
+	for _, term := range tellingTerms(text) {
+		a.terms[term] = true
 	}
 	for term := range a.terms {
 		if word := []rune(term); slips(word) > 0 {
@@ -32,6 +26,16 @@ func Ask(text string) Asked {
 		}
 	}
 	return a
+}
+
+// tellingTerms returns the terms of a query as [Ask] does, in their order.
+func tellingTerms(text string) []string {
+	all := strings.Fields(Terms(text))
+	telling := slices.DeleteFunc(slices.Clone(all), func(term string) bool { return grammar[term] })
+	if len(telling) == 0 {
+		return all
+	}
+	return telling
 }
 
 // In reports whether one of the terms is a term of the text, or a word that was misspelled is.

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/entry"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/evidence"
+	"axiommind/deploy/local/stacktest"
+	"axiommind/schema"
+)
+
+// noted notes what the queries that read payloads ask for.
+type noted struct {
+	driver.Conn
+	asked []string
+}
+
+func (n *noted) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
+	if strings.Contains(query, "payload_json") {
+		n.asked = append(n.asked, fmt.Sprintln(args...))
+	}
+	return n.Conn.Query(ctx, query, args...)
+}
+
+// To verify one session, nothing is read of the others, with or without the names it is under.
+func TestVerifyOfASessionReadsNoOther(t *testing.T) {
+	t.Parallel()
+	conn, log := emptyLog(t, stacktest.Database(t))
+	ids := []string{"a", "a2", "b/세션"}
+	for _, id := range ids {
+		remember(t, conn, id, 0, 2)
+	}
+	_, err := log.ProjectAll(t.Context(), entry.NewProjector(conn))
+	require.NoError(t, err)
+	for _, id := range ids {
+		for _, scope := range []schema.Scope{{}, {Project: "bench"}, {User: "u"}, {Project: "bench", User: "u"}} {
+			key := schema.SessionKey{Scope: scope, SessionID: id}
+			n := &noted{Conn: conn}
+			tally := evidence.NewTally()
+			rows := storedEvidence(entry.StoredEvidence(t.Context(), conn, key))
+			for audit, err := range evidence.Audit(t.Context(), eventlog.New(n, eventlog.Options{}), rows, key) {
+				require.NoError(t, err)
+				require.Equal(t, id, audit.SessionID)
+				require.Empty(t, audit.Findings)
+				tally.Add(audit.Tally)
+			}
+			require.Equal(t, 1, tally.Sessions, "%+v", key)
+			require.Equal(t, 2, tally.Entries, "%+v", key)
+			require.Zero(t, tally.Unprojected)
+			require.NotEmpty(t, n.asked)
+			stream := schema.SessionKey{Scope: schema.Scope{Project: "bench", User: "u"}, SessionID: id}.Stream()
+			for _, asked := range n.asked {
+				require.True(t, strings.HasPrefix(asked, stream+" "), "%+v reads %s", key, asked)
+				require.NotContains(t, strings.TrimPrefix(asked, stream), "session/", "%+v", key)
+			}
+		}
+	}
+}
