@@ -68,9 +68,12 @@ func plainMessage(line string) string {
 // ansi is how logs are colored, which hides how a line begins.
 var ansi = regexp.MustCompile(`\x1b\[[0-9;?]*[a-zA-Z]`)
 
+// shorten leaves out the middle of a long line: a chain of errors begins with what was tried and ends
+// with what went wrong.
 func shorten(text string) string {
+	const head = maxExplanation / 4
 	if runes := []rune(text); len(runes) > maxExplanation {
-		return string(runes[:maxExplanation]) + "…"
+		return string(runes[:head]) + " … " + string(runes[len(runes)-(maxExplanation-head):])
 	}
 	return text
 }

@@ -20,7 +20,8 @@ func TestExplanation(t *testing.T) {
 		"JSON":                          {`{"level":"info","msg":"a"}` + "\n" + `{"level":"fatal","msg":"open store","error":"no space left on device"}` + "\n" + `{"level":"error","msg":"later"}`, "open store: no space left on device"},
 		"logfmt":                        {`time=1 level=ERROR msg="Unable to \"start\"" error="disk I/O error"` + "\n", `Unable to "start": disk I/O error`},
 		"colors":                        {"\x1b[31mError: \x1b[0mno space\n", "Error: no space"},
-		"a long line":                   {"Error: " + strings.Repeat("x", 9999), "Error: " + strings.Repeat("x", maxExplanation-7) + "…"},
+		"a long line":                   {"Error: " + strings.Repeat("x", 9999), "Error: " + strings.Repeat("x", 93) + " … " + strings.Repeat("x", 300)},
+		"a chain of errors":             {"Error: start: " + strings.Repeat("build: ", 999) + "bind: address already in use\n", "Error: start: " + strings.Repeat("build: ", 12) + "bu … " + strings.Repeat("build: ", 39)[1:] + "bind: address already in use"},
 		"ClickHouse's":                  {"2026.01.01 <Error> Application: Code: 76. DB::Exception: Cannot open file\n", "2026.01.01 <Error> Application: Code: 76. DB::Exception: Cannot open file"},
 	} {
 		require.Equal(t, tt.want, explanation(tt.log), name)

@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"axiommind/deploy/local/install"
 )
@@ -22,7 +21,7 @@ type launch struct {
 
 // launchTries covers a port that another process takes between its choice and
 // the server's start.
-const launchTries = 3
+const launchTries = 5
 
 // launch starts a server on the wanted ports, 0 for any, or on others when
 // those are taken.
@@ -62,9 +61,10 @@ func (s *Stack) launch(ctx context.Context, name string, wanted []int, prepare f
 			s.report(name, "ready "+where)
 			return nil
 		}
+		taken := p.portTaken()
 		p.stop()
 		s.remove(sv)
-		if try == launchTries || !strings.Contains(err.Error(), "address already in use") {
+		if try == launchTries || !taken {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"runtime"
 )
 
 const loopback = "127.0.0.1"
@@ -12,8 +13,10 @@ func listen(port int) (net.Listener, error) {
 	return new(net.ListenConfig).Listen(context.Background(), "tcp", hostPort(port))
 }
 
-// freePorts returns n different ports: the preferred ones where they are free,
-// others where not. A preferred 0 means any.
+// freePorts returns different ports: the preferred ones where they are free,
+// others where not. A preferred 0 means any. Nothing holds them until a server
+// listens on them, but for some seconds the system gives them to nobody who
+// asks for any port.
 func freePorts(preferred ...int) ([]int, error) {
 	ports := make([]int, len(preferred))
 	var held []net.Listener
@@ -30,7 +33,29 @@ func freePorts(preferred ...int) ([]int, error) {
 			}
 		}
 		held = append(held, l)
+		if err := keepAside(l); err != nil {
+			return nil, fmt.Errorf("find a free port: %w", err)
+		}
 		ports[i] = l.Addr().(*net.TCPAddr).Port
 	}
 	return ports, nil
+}
+
+// keepAside leaves a connection to a listener's port behind, closed from the
+// listener's side. Until it is forgotten, Linux does not choose the port for
+// others, and still lets a server that names it listen.
+func keepAside(l net.Listener) error {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	from, err := new(net.Dialer).DialContext(context.Background(), "tcp", l.Addr().String())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = from.Close() }()
+	to, err := l.Accept()
+	if err != nil {
+		return err
+	}
+	return to.Close()
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -126,6 +127,11 @@ func (p *process) failure() error {
 		return fmt.Errorf("run %s: ended with %w: %s (its log is %s)", p.name, reason, line, p.log)
 	}
 	return fmt.Errorf("run %s: ended with %w (its log is %s)", p.name, reason, p.log)
+}
+
+// portTaken reports whether the process has said that a port of its own was taken.
+func (p *process) portTaken() bool {
+	return p.ended() && strings.Contains(p.output(), "address already in use")
 }
 
 // killed reports whether another process ended this one.
