@@ -54,7 +54,7 @@ type rooms struct {
 // newRooms is a session of two messages in one window, with one memory.
 func newRooms() *rooms {
 	spec := schema.BuildSpec{
-		Extractor:     schema.Extractor{Provider: "rules", Model: "rules-v3", PromptVersion: "1", PromptHash: "0123456789abcdef", SchemaVersion: schema.SchemaVersion},
+		Extractor:     schema.Extractor{Provider: "rules", Model: "rules-v4", PromptVersion: "1", PromptHash: "0123456789abcdef", SchemaVersion: schema.SchemaVersion},
 		EmbedderModel: "hash-v1-384", EmbeddingVersion: "hash-v1-384", IdrisVersion: "unavailable", SchemaVersion: schema.SchemaVersion,
 	}
 	return &rooms{

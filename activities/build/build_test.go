@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { stacktest.Main(m) }
 
 var (
 	spec = schema.BuildSpec{
-		Extractor:     schema.Extractor{Provider: "rules", Model: "rules-v3", PromptHash: "h"},
+		Extractor:     schema.Extractor{Provider: "rules", Model: "rules-v4", PromptHash: "h"},
 		EmbedderModel: "hash", EmbeddingVersion: "hash-v1", IdrisVersion: "unavailable", SchemaVersion: "1",
 	}
 	at = time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
@@ -89,7 +89,7 @@ func TestI4Builds(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, schema.StepAlign, failed.FailedStep)
 	require.Equal(t, "no luck", failed.Error)
-	require.Equal(t, "rules/rules-v3", failed.ExtractorModel)
+	require.Equal(t, "rules/rules-v4", failed.ExtractorModel)
 	require.Len(t, failed.Metrics, 2)
 	require.Equal(t, []build.Problem{{
 		Kind: build.ProblemLine, Where: "line 7", Reason: "not JSON", Retry: "mend the source where it matters, and process it again",

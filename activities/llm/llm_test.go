@@ -69,7 +69,7 @@ func TestDefaultsAreOffline(t *testing.T) {
 	t.Parallel()
 	m, err := NewModel(t.Context(), Config{})
 	require.NoError(t, err)
-	require.Equal(t, "rules/rules-v3", m.Identity().String())
+	require.Equal(t, "rules/rules-v4", m.Identity().String())
 	e, err := NewEmbedder(t.Context(), EmbedderConfig{})
 	require.NoError(t, err)
 	require.Equal(t, "hash-v1-384", e.Version())
@@ -195,6 +195,16 @@ func TestPromptNamesWhatTheSchemaKnows(t *testing.T) {
 	require.NotEmpty(t, properties["type"].Enum)
 	for _, value := range append(properties["type"].Enum, properties["category"].Enum...) {
 		require.Contains(t, extractPrompt, `"`+value+`"`)
+	}
+}
+
+func TestPromptAsksForWholeSentences(t *testing.T) {
+	t.Parallel()
+	require.Contains(t, extractPrompt, "whole sentences")
+	require.Contains(t, extractPrompt, "Only a whole sentence proves")
+	require.Contains(t, extractPrompt, "final punctuation")
+	for _, asked := range []string{extractPrompt, repairPrompt, restPrompt, string(schema.ExtractionSchema)} {
+		require.NotContains(t, asked, "200", "a sentence is quoted whole, however long it is")
 	}
 }
 

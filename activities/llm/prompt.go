@@ -11,7 +11,7 @@ import (
 )
 
 // PromptVersion names the extraction prompt. It changes with every change of its wording.
-const PromptVersion = "extract-v3"
+const PromptVersion = "extract-v4"
 
 // maxRepairAnswer bounds how much of an unreadable answer is shown to the model again, in bytes.
 const maxRepairAnswer = 16 << 10

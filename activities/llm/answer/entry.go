@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
@@ -236,6 +237,9 @@ func explain(err error) string {
 	walk = func(e *jsonschema.ValidationError) {
 		if len(e.Causes) == 0 {
 			line := e.ErrorKind.LocalizedString(english)
+			if long, ok := e.ErrorKind.(*kind.MaxLength); ok {
+				line = fmt.Sprintf("has %d characters, more than the %d of the longest quote: a quote is a few whole sentences", long.Got, long.Want)
+			}
 			if len(e.InstanceLocation) > 0 {
 				line = strings.Join(e.InstanceLocation, "/") + ": " + line
 			}

@@ -151,7 +151,9 @@ func TestReadRejects(t *testing.T) {
 		"unknown status":      {`{"entryId":"e","type":"task_note","title":"t","task":{"status":"paused"},"evidence":[{"messageIndex":0,"quote":"q"}]}`, "task/status: value must be one of"},
 		"no label":            {`{"type":"fact","title":"t","evidence":[{"messageIndex":0,"quote":"q"}]}`, "missing property 'entryId'"},
 		"blank label":         {`{"entryId":" ","type":"fact","title":"t","evidence":[{"messageIndex":0,"quote":"q"}]}`, "missing property 'entryId'"},
-		"not an object":       {`"t"`, "not an object"},
+		"quote of a book": {`{"entryId":"e","type":"fact","title":"t","evidence":[{"messageIndex":0,"quote":"` + strings.Repeat("예", schema.MaxQuote+1) + `"}]}`,
+			"evidence/0/quote: has 16385 characters, more than the 16384 of the longest quote"},
+		"not an object": {`"t"`, "not an object"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -165,6 +167,15 @@ func TestReadRejects(t *testing.T) {
 			require.JSONEq(t, tc.item, string(r.Rejected[0].Raw))
 		})
 	}
+}
+
+func TestReadLongQuote(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("예", schema.MaxQuote)
+	r, err := Read(`{"entries":[` + strings.Replace(goodItem, "we decided to use Go", long, 1) + `]}`)
+	require.NoError(t, err)
+	require.Empty(t, r.Rejected)
+	require.Equal(t, long, r.Entries[0].Evidence[0].Quote)
 }
 
 func TestReadTruncated(t *testing.T) {

@@ -15,11 +15,12 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"axiommind/activities/text"
 	"axiommind/schema"
 )
 
 // Version names the rules. It changes with every change of what they find.
-const Version = "rules-v3"
+const Version = "rules-v4"
 
 var phrases = sync.OnceValue(func() *automaton {
 	return newAutomaton(slices.Concat(englishCues(), koreanCues(), chineseCues(), japaneseCues(),
@@ -28,7 +29,7 @@ var phrases = sync.OnceValue(func() *automaton {
 })
 
 // Extract returns what the messages say, in order. Messages that are not conversation are skipped.
-// Evidence refers to each message's Index, and every quote is a piece of its Text. What works is true
+// Evidence refers to each message's Index, and every quote is whole sentences or lines of its Text. What works is true
 // for, [Works] says.
 func Extract(window []schema.Message, works bool) schema.Extraction {
 	x := extractor{phrases: phrases(), seen: map[string]int{}, entries: []schema.ExtractedEntry{}, hands: works}
@@ -57,7 +58,8 @@ type extractor struct {
 	// hands is true where an agent works, and not only talks.
 	hands bool
 
-	m *schema.Message
+	m       *schema.Message
+	borders *text.Borders
 	// own is where what the writer of the message says for itself ends, and what it hands over begins.
 	own int
 	// asked is where the beginning ends in which the message asks for something.
@@ -72,6 +74,7 @@ type extractor struct {
 
 func (x *extractor) message(m *schema.Message) {
 	x.m, x.own, x.asked = m, len(m.Text), len(m.Text)
+	x.borders = text.NewBorders(m.Text)
 	if utf8.RuneCountInString(m.Text) > pasted {
 		x.asked = runeStart(m.Text, pasted/4)
 	}
@@ -162,7 +165,7 @@ func (x *extractor) sentence(l line, s span, hits []hit) {
 	}
 	sentence := x.m.Text[s.start:s.end]
 	if best == nil {
-		x.self(s, sentence)
+		x.self(l, s, sentence)
 		return
 	}
 	if asks(sentence) && best.kind != request {
@@ -191,14 +194,15 @@ func (x *extractor) sentence(l line, s span, hits []hit) {
 	default:
 		return
 	}
-	x.add(e, best.kind.weight(), quoteOf(x.m.Text, x.spot, s, int(at.start)))
+	x.add(e, best.kind.weight(), x.quoteOf(span{l.start, l.end}, s))
 }
 
 // introduced reports whether a sentence says more than where a link leads.
 func introduced(text string, s span, h hit) bool {
 	const least = 8
 	link := span{int(h.start), urlEnd(text, int(h.start), s.end)}
-	return runes(text, s)-runes(text, link) >= least
+	rest := s.end - s.start - (link.end - link.start)
+	return rest >= least*utf8.UTFMax || rest >= least && runes(text, s)-runes(text, link) >= least
 }
 
 // pasted is the length in runes from which a message is taken to be pasted in the main.

@@ -3,16 +3,17 @@ package rules
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"github.com/rivo/uniseg"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -69,6 +70,7 @@ func readDialogue(t *testing.T, path string) []schema.Message {
 	return out
 }
 
+// requireVerbatim checks that every quote is whole sentences or lines of its message.
 func requireVerbatim(t require.TestingT, window []schema.Message, got schema.Extraction) {
 	texts := map[int]string{}
 	for _, m := range window {
@@ -79,12 +81,27 @@ func requireVerbatim(t require.TestingT, window []schema.Message, got schema.Ext
 	for _, e := range got.Entries {
 		require.NotEmpty(t, e.Title)
 		require.NotEmpty(t, e.Evidence)
+		require.LessOrEqual(t, utf8.RuneCountInString(e.Title), maxTitle)
 		for _, q := range e.Evidence {
-			at := strings.Index(texts[q.MessageIndex], q.Quote)
-			require.GreaterOrEqual(t, at, 0, "%q is not in message %d", q.Quote, q.MessageIndex)
-			require.LessOrEqual(t, utf8.RuneCountInString(q.Quote), maxQuote)
+			require.Contains(t, texts[q.MessageIndex], q.Quote, "message %d", q.MessageIndex)
+			require.True(t, standsWhole(texts[q.MessageIndex], q.Quote), "%q is no whole sentence of %q", q.Quote, texts[q.MessageIndex])
+			require.LessOrEqual(t, utf8.RuneCountInString(q.Quote), schema.MaxQuote)
 			require.NotEmpty(t, strings.TrimSpace(q.Quote))
 			require.True(t, utf8.ValidString(q.Quote))
+		}
+	}
+}
+
+// standsWhole reports whether a quote stands somewhere in a text as whole sentences or lines.
+func standsWhole(message, quote string) bool {
+	b := text.NewBorders(message)
+	for at := 0; ; at++ {
+		n := strings.Index(message[at:], quote)
+		if n < 0 {
+			return false
+		}
+		if at += n; b.Whole(at, at+len(quote)) {
+			return true
 		}
 	}
 }
@@ -159,29 +176,63 @@ func TestSaidTwice(t *testing.T) {
 	}, got[0].Evidence)
 }
 
-func TestLongSentenceIsCutAroundTheCue(t *testing.T) {
+func TestLongSentenceIsQuotedWhole(t *testing.T) {
 	t.Parallel()
-	filler := strings.Repeat("한국어👨‍👩‍👧‍👦 문장 ", 60)
-	window := say(schema.RoleUser, filler+"그래서 우리는 PostgreSQL을 사용하기로 결정했습니다 "+filler)
+	filler := strings.Repeat("한국어👨‍👩‍👧‍👦 문장 ", 300)
+	sentence := filler + "그래서 우리는 PostgreSQL을 사용하기로 결정했습니다 " + filler + "끝."
+	window := say(schema.RoleUser, "> - 앞 문장.\n1. 그렇습니다. "+sentence+" 다음 문장.")
 	got := Extract(window, Works(window))
 	require.Len(t, got.Entries, 1)
 	requireVerbatim(t, window, got)
-	quote := got.Entries[0].Evidence[0].Quote
-	require.Contains(t, quote, "사용하기로 결정했습니다")
-	require.Equal(t, quote, cutRunes(quote, maxQuote), "ends with a whole grapheme")
-	require.Positive(t, uniseg.GraphemeClusterCount(quote))
+	require.Equal(t, sentence, got.Entries[0].Evidence[0].Quote)
+	require.True(t, strings.HasSuffix(got.Entries[0].Title, "…"), "the title is bounded")
+
+	window = say(schema.RoleUser, strings.Repeat("words and ", schema.MaxQuote/8)+"we decided to use Go")
+	require.Empty(t, Extract(window, false).Entries, "no quote can hold the sentence")
+}
+
+func TestQuotes(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ text, want string }{
+		"sentence":            {"It is late, I know that well. We decided to use Go for all of the services. Good night.", "We decided to use Go for all of the services."},
+		"the one after":       {"We decided to use Go. Good night. Bye now then.", "We decided to use Go. Good night."},
+		"the ones before":     {"Good night. We decided to use Go.", "Good night. We decided to use Go."},
+		"not other lines":     {"Good night.\nWe decided to use Go.\nBye.", "We decided to use Go."},
+		"not a long one":      {"We decided to use Go. " + strings.Repeat("And so it went on ", 12) + ".", "We decided to use Go."},
+		"item":                {"- We decided to use Go for the services", "We decided to use Go for the services"},
+		"box":                 {"- [x] Write the parser", "[x] Write the parser"},
+		"box with sentences":  {"- [ ] Write the parser. Then the printer.", "[ ] Write the parser. Then the printer."},
+		"tag":                 {"<task>We decided to use Go for the services</task>", "<task>We decided to use Go for the services</task>"},
+		"abbreviation":        {"We decided to use Go, vs. Rust, in the house of Dr. Smith in May.", "We decided to use Go, vs. Rust, in the house of Dr. Smith in May."},
+		"half a sentence":     {"我们决定采用 PostgreSQL 作为主数据库；不用 MySQL，因为它的许可证不合适。好。", "我们决定采用 PostgreSQL 作为主数据库；不用 MySQL，因为它的许可证不合适。"},
+		"link":                {"Please read https://a.example/x?y=1#A before the meeting on Monday. Thanks.", "Please read https://a.example/x?y=1#A before the meeting on Monday."},
+		"read as one line":    {"We decided to use Go for the services\u2028Then rest", "We decided to use Go for the services\u2028Then rest"},
+		"CRLF":                {"Good.\r\nWe decided to use Go for the services\r\nBye.", "We decided to use Go for the services"},
+		"speaker":             {"User: We decided to use Go for the services.", "User: We decided to use Go for the services."},
+		"emphasis":            {"**We decided to use Go for the services!** Nothing more is to be said of it.", "**We decided to use Go for the services!**"},
+		"nothing but a title": {"We decided to use Go", "We decided to use Go"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			window := say(schema.RoleUser, tc.text)
+			got := Extract(window, false)
+			requireVerbatim(t, window, got)
+			require.NotEmpty(t, got.Entries)
+			require.Equal(t, tc.want, got.Entries[0].Evidence[0].Quote)
+		})
+	}
 }
 
 func TestLanguageOfTheSource(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{
+	for _, said := range []string{
 		"우리는 PostgreSQL을 사용하기로 결정했습니다.", "我们决定采用 PostgreSQL 作为主数据库。", "我們決定採用 PostgreSQL 作為主資料庫。",
 		"データベースは PostgreSQL を使うことにしました。",
 	} {
-		got := Extract(say(schema.RoleUser, text), false).Entries
-		require.Len(t, got, 1, text)
+		got := Extract(say(schema.RoleUser, said), false).Entries
+		require.Len(t, got, 1, said)
 		require.Equal(t, schema.EntryDecision, got[0].Type)
-		require.Equal(t, text, got[0].Title)
+		require.Equal(t, said, got[0].Title)
 	}
 }
 
@@ -191,7 +242,8 @@ func TestExtractProperties(t *testing.T) {
 		"we decided to use ", "Go. ", "I prefer ", "TODO: ", "- [x] ", "- [ ] ", "\n", "```", "\n\n", "是", "我们决定用", "。", "？",
 		"결정했습니다", " ", "https://a.example/x?y=1", "(", ")", "issue #12", "blocked by ", "卡在", "👩‍💻", "é", "\u00a0", "|", ">",
 		"Done:\n", "**", "<task>", "</task>", "# TODO\n", "1. ", "’t ", "\"", "の修正が完了しました", strings.Repeat("長", 150), "\t", ".",
-		"User: ", "urgent", "[", "]", "#", "i've added ", "\ufffd", "'", "“", "a",
+		"User: ", "urgent", "> - ", "1. ", "・", "\r\n", "\u2028", "Dr. ", "v1.5 ", "... ", "\u3000", "\u200b", "~~~\n", "Τι έγινε; ", "។", "；",
+		"I live in Bern. ", "제 딸은 서울에 살고 있어요. ", "我女儿住在上海。", "[", "]", "#", "i've added ", "\ufffd", "'", "“", "a",
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		var window []schema.Message
@@ -221,6 +273,33 @@ func TestLongChineseSession(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, goals, "what the session is about")
+}
+
+// TestQuotesOfConversations holds quotes to whole sentences where people wrote them.
+func TestQuotesOfConversations(t *testing.T) {
+	t.Parallel()
+	talks := [][]schema.Message{sharedSession(t)}
+	for _, c := range conversations(t, "dev")[:200] {
+		talks = append(talks, c.window())
+	}
+	quotes, long := 0, 0
+	for _, window := range talks {
+		for _, works := range []bool{false, true} {
+			got := Extract(window, works)
+			requireVerbatim(t, window, got)
+			for _, e := range got.Entries {
+				quotes += len(e.Evidence)
+				for _, q := range e.Evidence {
+					if utf8.RuneCountInString(q.Quote) > maxWidened {
+						long++
+					}
+				}
+			}
+		}
+	}
+	require.Greater(t, quotes, 400)
+	require.Positive(t, long)
+	t.Logf("%d quotes, all whole sentences, %d of more than %d characters", quotes, long, maxWidened)
 }
 
 // sharedSession reads the long session that is handed to every build of the project.
@@ -266,6 +345,25 @@ func dataDir(tb testing.TB) string {
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
+}
+
+// BenchmarkExtractOneLine reads what states a thing every few words, in sentences and without a stop.
+func BenchmarkExtractOneLine(b *testing.B) {
+	for name, said := range map[string]string{
+		"sentences": "We decided to use Go for %d. ", "no stops": "we decided to use Go for %d； ", "links": "https://a.example/%d ",
+	} {
+		var line strings.Builder
+		for n := 0; line.Len() < 1<<17; n++ {
+			fmt.Fprintf(&line, said, n)
+		}
+		window := say(schema.RoleAssistant, line.String())
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(line.Len()))
+			for b.Loop() {
+				Extract(window, true)
+			}
+		})
+	}
 }
 
 func BenchmarkExtract(b *testing.B) {

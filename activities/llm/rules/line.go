@@ -178,7 +178,8 @@ func speakerLength(s string) int {
 // span is a half-open range of bytes.
 type span struct{ start, end int }
 
-// sentences splits a line. Full stops of Chinese, Japanese and Korean text end a sentence at once,
+// sentences splits a line into what it states, one thing each: an abbreviation ends none, and a semicolon of
+// Chinese does. What proves a statement are whole sentences: see [extractor.quoteOf]. Full stops of Chinese, Japanese and Korean text end a sentence at once,
 // the others only before a space.
 func sentences(text string, l line, out []span) []span {
 	start := l.start

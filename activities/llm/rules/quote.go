@@ -1,75 +1,68 @@
 package rules
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
+
+	"axiommind/schema"
 )
 
-// Lengths of a quote, in runes.
 const (
-	minQuote = 30
-	maxQuote = 200
+	// minQuote is the length in runes below which a quote takes in its neighbours in the line, so that it can be
+	// told from other places, and maxWidened what it is widened to at most.
+	minQuote   = 30
+	maxWidened = 200
+	// maxTitle bounds a title, in runes.
+	maxTitle = 200
 )
 
-// quoteOf returns the piece of the message that proves what a sentence says: the sentence itself,
-// with its neighbours in the line when it is short, and the part around the cue when it is long.
-func quoteOf(text string, line []span, s span, cueStart int) string {
-	if runes(text, s) < minQuote {
-		s = widen(text, line, s)
+// quoteOf returns what proves an entry read from a piece of the message: the fewest whole sentences or lines
+// that hold it, however long, since a part of one may say what the whole does not. A short one takes in those
+// of the line around it. It returns "" where none is short enough for a quote.
+func (x *extractor) quoteOf(around, s span) string {
+	s.start, s.end = x.borders.Around(s.start, s.end)
+	if s.end-s.start > schema.MaxQuote*utf8.UTFMax {
+		return "" // A line may say many things: it is not counted for each.
 	}
-	if runes(text, s) <= maxQuote {
-		return text[s.start:s.end]
+	text := x.m.Text
+	widen := func(wider span) bool {
+		if wider == s || runes(text, wider) > maxWidened || !x.borders.Whole(wider.start, wider.end) {
+			return false
+		}
+		s = wider
+		return true
 	}
-	if runes(text, span{s.start, max(s.start, cueStart)}) > maxQuote/2 {
-		s.start = wordStart(text, s.start, cueStart)
+	for s.end < around.end && runes(text, s) < minQuote {
+		next := strings.IndexFunc(text[s.end:around.end], notSpace)
+		if next < 0 {
+			break
+		}
+		if _, end := x.borders.Around(s.end+next, s.end+next+1); !widen(span{s.start, max(s.end, end)}) {
+			break
+		}
 	}
-	return cutRunes(text[s.start:s.end], maxQuote)
+	for around.start < s.start && runes(text, s) < minQuote {
+		last := strings.LastIndexFunc(text[around.start:s.start], notSpace)
+		if last < 0 {
+			break
+		}
+		last += around.start
+		if start, _ := x.borders.Around(last, last+1); !widen(span{min(s.start, start), s.end}) {
+			break
+		}
+	}
+	if runes(text, s) > schema.MaxQuote {
+		return ""
+	}
+	return text[s.start:s.end]
 }
 
-// widen adds sentences of the line to a short one, so that the quote can be told from other places:
-// those after it, then those before it.
-func widen(text string, line []span, s span) span {
-	for _, next := range line {
-		if wider := (span{s.start, next.end}); next.start >= s.end && runes(text, s) < minQuote &&
-			runes(text, wider) <= maxQuote {
-			s = wider
-		}
-	}
-	for _, prev := range slices.Backward(line) {
-		if wider := (span{prev.start, s.end}); prev.end <= s.start && runes(text, s) < minQuote &&
-			runes(text, wider) <= maxQuote {
-			s = wider
-		}
-	}
-	return s
-}
+func notSpace(r rune) bool { return !unicode.IsSpace(r) }
 
 func runes(text string, s span) int { return utf8.RuneCountInString(text[s.start:s.end]) }
-
-// wordStart returns the start of the clause or word some runes before the cue.
-func wordStart(text string, from, cueStart int) int {
-	const lead = 40
-	at := cueStart
-	for n := 0; at > from && n < lead; n++ {
-		_, size := utf8.DecodeLastRuneInString(text[from:at])
-		at -= size
-	}
-	if at == from {
-		return from
-	}
-	if space := strings.IndexFunc(text[at:cueStart], func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsPunct(r)
-	}); space >= 0 {
-		_, size := utf8.DecodeRuneInString(text[at+space:])
-		at += space + size
-		return at + len(text[at:cueStart]) - len(strings.TrimLeftFunc(text[at:cueStart], unicode.IsSpace))
-	}
-	return cueStart
-}
 
 // cutRunes returns the longest beginning of s of at most n runes that ends with a grapheme.
 func cutRunes(s string, n int) string {
@@ -85,14 +78,13 @@ func cutRunes(s string, n int) string {
 	return strings.TrimRightFunc(s[:end], unicode.IsSpace)
 }
 
-// clean makes a title of a sentence: without Markdown's marks, in one line, not longer than a
-// quote.
+// clean makes a title of a sentence: without Markdown's marks, in one line, and not too long.
 func clean(s string) string {
 	s = strings.NewReplacer("**", "", "__", "", "`", "").Replace(s)
 	s = strings.Join(strings.Fields(s), " ")
 	s = strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("*_~-–—:：;；,，、", r) })
-	if utf8.RuneCountInString(s) > maxQuote {
-		s = cutRunes(s, maxQuote-1) + "…"
+	if utf8.RuneCountInString(s) > maxTitle {
+		s = cutRunes(s, maxTitle-1) + "…"
 	}
 	return s
 }

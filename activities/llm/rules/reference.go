@@ -24,29 +24,27 @@ func (x *extractor) reference(l line, s span, h hit) {
 		return
 	}
 	target := text[start:end]
-	title := clean(text[s.start:s.end])
-	if n := utf8.RuneCountInString(title); issue || n > maxQuote/2 || len(title) < len(target)+6 || !strings.Contains(title, target) {
-		title = target
+	quote := x.quoteOf(span{l.start, l.end}, span{s.start, max(s.end, end)})
+	if quote == "" {
+		return
+	}
+	title := target
+	if s.end-s.start <= maxTitle*utf8.UTFMax && !issue {
+		said := clean(text[s.start:s.end])
+		if n := utf8.RuneCountInString(said); n <= maxTitle/2 && len(said) >= len(target)+6 && strings.Contains(said, target) {
+			title = said
+		}
 	}
 	if n, ok := x.seen[target]; ok {
-		proof := schema.Quote{MessageIndex: x.m.Index, Quote: quoteAt(text, x.spot, s, span{start, end})}
+		proof := schema.Quote{MessageIndex: x.m.Index, Quote: quote}
 		if known := &x.entries[n]; len(known.Evidence) < 3 && known.Evidence[len(known.Evidence)-1] != proof {
 			known.Evidence = append(known.Evidence, proof)
 		}
 		return
 	}
 	x.seen[target] = len(x.entries)
-	e := schema.ExtractedEntry{Type: schema.EntryReference, Title: title, Content: target}
 	const confidence = 0.9
-	x.add(e, confidence, quoteAt(text, x.spot, s, span{start, end}))
-}
-
-// quoteAt returns the sentence when it is short enough, else the target itself.
-func quoteAt(text string, line []span, s, target span) string {
-	if q := quoteOf(text, line, s, s.start); strings.Contains(q, text[target.start:target.end]) {
-		return q
-	}
-	return cutRunes(text[target.start:target.end], maxQuote)
+	x.add(schema.ExtractedEntry{Type: schema.EntryReference, Title: title, Content: target}, confidence, quote)
 }
 
 // urlEnd returns where a URL ends: at a space, at what a URL can't hold, and before the marks of

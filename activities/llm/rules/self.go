@@ -10,7 +10,7 @@ import (
 )
 
 // self makes an entry of what a user says of itself, of its people, things and plans.
-func (x *extractor) self(s span, sentence string) {
+func (x *extractor) self(l line, s span, sentence string) {
 	const longest = 400
 	if x.m.Role != schema.RoleUser || s.start >= x.own || utf8.RuneCountInString(sentence) > longest ||
 		quoted(x.m.Text[x.spot[0].start:s.start]) || asks(sentence) {
@@ -24,8 +24,10 @@ func (x *extractor) self(s span, sentence string) {
 		return
 	}
 	e := schema.ExtractedEntry{Type: schema.EntryFact, Category: st.category, Title: clean(sentence)}
+	read := s
 	if n := slices.Index(x.spot, s); st.points && n > 0 {
-		e.Content = clean(x.m.Text[x.spot[n-1].start:s.end])
+		read.start = x.spot[n-1].start
+		e.Content = clean(x.m.Text[read.start:s.end])
 	} else if st.hangs {
 		return
 	}
@@ -40,7 +42,7 @@ func (x *extractor) self(s span, sentence string) {
 	case schema.CategoryGoal:
 		confidence = goal.weight()
 	}
-	x.add(e, confidence, quoteOf(x.m.Text, x.spot, s, s.start))
+	x.add(e, confidence, x.quoteOf(span{l.start, l.end}, read))
 }
 
 // tongue is a language whose words stand unparted: a sentence speaks of the speaker where it opens

@@ -86,7 +86,7 @@ func (x *extractor) listed(l line, hits []hit, status schema.TaskStatus) {
 	}
 	e := schema.ExtractedEntry{Type: schema.EntryTaskNote, Title: title, Task: t}
 	const confidence = 0.9
-	x.add(e, confidence, quoteOf(x.m.Text, nil, s, s.start))
+	x.add(e, confidence, x.quoteOf(s, s))
 }
 
 // taskOf returns the task a sentence speaks of, nil when it names none.
