@@ -25,7 +25,8 @@ func (s BuildStatus) Completed() bool {
 	return s == BuildSuccess || s == BuildPartial || s == BuildEmpty
 }
 
-// Names of the steps of process_session, in order.
+// Names of the steps of process_session, in order, and of the first one of realign_session, whose others have
+// the same names.
 const (
 	StepOpenBuild   = "open_build"
 	StepIngest      = "ingest"
@@ -38,6 +39,7 @@ const (
 	StepIndex       = "index"
 	StepCloseBuild  = "close_build"
 	StepFailBuild   = "fail_build"
+	StepRealign     = "realign"
 )
 
 // BuildSpec is what a build is made with.
@@ -68,11 +70,15 @@ type BuildCounts struct {
 	Windows      int `json:"windows"`
 	// Quarantined counts the windows that have no whole answer: those put aside, and those whose answer
 	// broke off.
-	Quarantined    int `json:"quarantined"`
-	Entries        int `json:"entries"`
-	NewEntries     int `json:"new_entries"`
-	Rejected       int `json:"rejected"`
+	Quarantined int `json:"quarantined"`
+	Entries     int `json:"entries"`
+	NewEntries  int `json:"new_entries"`
+	Rejected    int `json:"rejected"`
+	// AlignedEntries and ProvenEntries are those of Entries whose evidence is, GainedEntries those that gained
+	// evidence, of this session or another.
 	AlignedEntries int `json:"aligned_entries"`
+	ProvenEntries  int `json:"proven_entries"`
+	GainedEntries  int `json:"gained_entries"`
 	Indexed        int `json:"indexed"`
 	IndexFailed    int `json:"index_failed"`
 }

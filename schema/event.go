@@ -49,6 +49,7 @@ const (
 	MemoryExtracted   = "memory_extracted"
 	EvidenceAligned   = "evidence_aligned"
 	EntryMaterialized = "entry_materialized"
+	EntryEvidenceSet  = "entry_evidence_set"
 	BuildStarted      = "build_started"
 	BuildFinished     = "build_finished"
 	VectorIndexed     = "vector_indexed"

@@ -5,10 +5,15 @@ type Method string
 
 // Methods, from the strictest.
 const (
-	MethodExact       Method = "exact"
-	MethodNormalized  Method = "normalized"
+	MethodExact      Method = "exact"
+	MethodNormalized Method = "normalized"
+	// MethodJoined finds the pieces of a quote with ellipses word for word, and leaves out what is between.
+	MethodJoined      Method = "joined"
 	MethodApproximate Method = "approximate"
 )
+
+// Aligns reports whether what was found by the method is the quote word for word.
+func (m Method) Aligns() bool { return m == MethodExact || m == MethodNormalized }
 
 // Span is a half-open range of a message's text on grapheme borders, in bytes and in runes.
 type Span struct {
@@ -18,20 +23,29 @@ type Span struct {
 	RuneEnd   int `json:"rune_end"`
 }
 
-// Evidence is a quote and what became of it.
+// Evidence is a quote and what became of it. Found, Aligned and Proven are each stricter than the one
+// before.
 type Evidence struct {
 	// EventID is the session_ingested event that holds the message.
 	EventID string `json:"event_id,omitempty"`
 	// MessageIndex is where the quote was found, or, when it was not, where it was said to be.
 	MessageIndex int    `json:"message_index"`
 	Quote        string `json:"quote"`
-	Aligned      bool   `json:"aligned"`
-	Method       Method `json:"method,omitempty"`
-	// Confidence is 1 for exact, in [0.95,1) for normalized, in [0.85,0.95) for approximate.
+	// Found is true when the place of the quote is known, by any method.
+	Found bool `json:"found"`
+	// Aligned is true when it was found word for word: by MethodExact or MethodNormalized.
+	Aligned bool `json:"aligned"`
+	// Proven is true when the quote is whole sentences or lines of the message, by the rule of the version
+	// that the event names.
+	Proven bool   `json:"proven"`
+	Method Method `json:"method,omitempty"`
+	// Confidence is 1 for exact, in [0.95,1) for normalized, in [0.85,0.95) for joined and approximate.
 	Confidence float64 `json:"confidence"`
 	// Span is the chosen occurrence; Text is the source's text there.
 	Span Span   `json:"span"`
 	Text string `json:"text,omitempty"`
+	// Within are the whole sentences or lines that hold Span, of a quote that is found and not proven.
+	Within *Passage `json:"within,omitempty"`
 	// Occurrences lists every place, the chosen one included, when there is more than one.
 	Occurrences []Span `json:"occurrences,omitempty"`
 	// QuoteHash and SourceHash are hex SHA-256 of the quote and of the message's text.
@@ -39,25 +53,19 @@ type Evidence struct {
 	SourceHash string `json:"source_hash,omitempty"`
 	// RepairedFrom is the message index the model gave, when the quote stood in another message.
 	RepairedFrom *int `json:"repaired_from,omitempty"`
-	// Reason says why the quote is not aligned, or "ambiguous" when it is, in several places.
+	// Reason says why the quote is not found, or "ambiguous" when it is, in several places.
 	Reason string `json:"reason,omitempty"`
-	// Doubts lists where the quote may say something else than Text, in order.
-	Doubts []Doubt `json:"doubts,omitempty"`
 }
 
-// Doubt is something of a quote that may say something else than the source at its place: a word or
-// number that differs in a noisy quote or is cut by its ends, what an ellipsis leaves out, or marks.
-type Doubt struct {
-	Quote  string `json:"quote"`
-	Source string `json:"source"`
+// Passage is a stretch of a message.
+type Passage struct {
+	Span Span `json:"span"`
+	// Text is the source's text at Span, empty when that is longer than MaxPassage.
+	Text string `json:"text,omitempty"`
 }
 
-// String says what stands for what, such as “834” for “8134”.
-func (d Doubt) String() string { return "“" + d.Quote + "” for “" + d.Source + "”" }
-
-// Proves reports whether the evidence proves what its quote says: it is aligned, and nothing about it
-// is in doubt.
-func (e *Evidence) Proves() bool { return e.Aligned && len(e.Doubts) == 0 }
+// MaxPassage is how many bytes of text a Passage holds.
+const MaxPassage = 4096
 
 // Reasons of Evidence.
 const (

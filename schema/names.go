@@ -10,6 +10,7 @@ const (
 // Workflow types.
 const (
 	WorkflowProcessSession = "process_session"
+	WorkflowRealignSession = "realign_session"
 	WorkflowVectorWriter   = "vector_writer"
 	WorkflowProjectTasks   = "project_tasks"
 	WorkflowMemoryQueue    = "memory_queue"
@@ -66,7 +67,7 @@ const (
 	ErrorInternal = "Internal"
 )
 
-// Progress is what process_session answers to QueryProgress.
+// Progress is what process_session and realign_session answer to QueryProgress.
 type Progress struct {
 	SessionID string      `json:"session_id"`
 	BuildID   string      `json:"build_id,omitempty"`
@@ -127,6 +128,16 @@ type ProcessSessionResult struct {
 	Status    BuildStatus `json:"status"`
 	Counts    BuildCounts `json:"counts"`
 	Usage     Usage       `json:"usage"`
+}
+
+// RealignSessionResult is the result of realign_session, whose input is a [SessionKey].
+type RealignSessionResult struct {
+	SessionID string `json:"session_id"`
+	// Pieces are the quotes that were judged anew, Proven those that are proven since, Unproven those that are
+	// not any more.
+	Pieces   int `json:"pieces"`
+	Proven   int `json:"proven"`
+	Unproven int `json:"unproven"`
 }
 
 // ProjectTasksInput is the input of project_tasks.

@@ -132,16 +132,20 @@ func (p MemoryExtractedPayload) Answered() bool { return p.Quarantined == "" && 
 
 // EvidenceAlignedPayload is where the quotes of one memory_extracted event stand in the source.
 type EvidenceAlignedPayload struct {
-	SessionID        string         `json:"session_id"`
-	ExtractedEventID string         `json:"extracted_event_id"`
-	Entries          []AlignedEntry `json:"entries"`
+	SessionID        string `json:"session_id"`
+	ExtractedEventID string `json:"extracted_event_id"`
+	// Rule is the version of the rule of proof that judged the quotes: see activities/evidence.
+	Rule    int            `json:"rule"`
+	Entries []AlignedEntry `json:"entries"`
 }
 
 // AlignedEntry is the evidence of the entry at Index of the memory_extracted event.
 type AlignedEntry struct {
 	Index int `json:"index"`
-	// EvidenceAligned is true when there is evidence and every piece of it is aligned.
+	// EvidenceAligned is true when there is evidence and every piece of it is aligned, EvidenceProven when
+	// there is evidence and every piece of it is proven.
 	EvidenceAligned bool       `json:"evidence_aligned"`
+	EvidenceProven  bool       `json:"evidence_proven"`
 	Evidence        []Evidence `json:"evidence"`
 }
 
@@ -159,9 +163,12 @@ type Entry struct {
 	Task       *ExtractedTask `json:"task,omitempty"`
 	Stage      Stage          `json:"stage"`
 	Status     Status         `json:"status"`
-	// EvidenceAligned is false when any quote was not found: such an entry is never verified.
+	// EvidenceAligned and EvidenceProven are those of AlignedEntry. Only what is proven becomes verified.
 	EvidenceAligned bool       `json:"evidence_aligned"`
+	EvidenceProven  bool       `json:"evidence_proven"`
 	Evidence        []Evidence `json:"evidence"`
+	// EvidenceRule is the version of the rule of proof that judged Evidence.
+	EvidenceRule int `json:"evidence_rule"`
 	// OccurredAt is when the message of the first evidence was written, or the session's date.
 	OccurredAt time.Time `json:"occurred_at"`
 }
@@ -177,9 +184,30 @@ func (e Entry) Text() string {
 	return e.Title + "\n" + e.Content
 }
 
-// EntryMaterializedPayload is an entry and the events it was made from.
+// EntryMaterializedPayload is an entry and what it was made from: its own origin, the extracted entry at
+// Index of the memory_extracted event, and how the evidence_aligned event judges that.
 type EntryMaterializedPayload struct {
 	Entry
 	ExtractedEventID string `json:"extracted_event_id"`
+	Index            int    `json:"index"`
 	AlignedEventID   string `json:"aligned_event_id"`
+}
+
+// EntryEvidenceSetPayload is what the evidence of an entry in the log is judged to be later: by another
+// build, by another session that states the same, or by a newer rule of proof. It stands in the stream of
+// the session that Evidence is of. Of an entry's origins each has its last judgement.
+type EntryEvidenceSetPayload struct {
+	// EntryID is the entry's, of the event's project, whichever session it stems from.
+	EntryID string `json:"entry_id"`
+	// ExtractedEventID and Index name the origin: the extracted entry that Evidence is of.
+	ExtractedEventID string `json:"extracted_event_id"`
+	Index            int    `json:"index"`
+	// Own is true when that is the extracted entry which the entry was made of.
+	Own            bool   `json:"own,omitempty"`
+	AlignedEventID string `json:"aligned_event_id"`
+	// Rule is that of the evidence_aligned event.
+	Rule            int        `json:"rule"`
+	EvidenceAligned bool       `json:"evidence_aligned"`
+	EvidenceProven  bool       `json:"evidence_proven"`
+	Evidence        []Evidence `json:"evidence"`
 }

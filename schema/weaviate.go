@@ -49,18 +49,17 @@ func safeName(text string, limit int, extra string) string {
 
 // Properties of the class of [EntryClass].
 const (
-	PropertyItemKind        = "item_kind"
-	PropertyItemID          = "item_id"
-	PropertyTerms           = "terms"
-	PropertyTitle           = "title"
-	PropertyContent         = "content"
-	PropertyEntryType       = "entry_type"
-	PropertyUser            = "user"
-	PropertyAgent           = "agent"
-	PropertySessionID       = "session_id"
-	PropertyOccurredAt      = "occurred_at"
-	PropertyEvidenceAligned = "evidence_aligned"
-	PropertyContentHash     = "content_hash"
+	PropertyItemKind    = "item_kind"
+	PropertyItemID      = "item_id"
+	PropertyTerms       = "terms"
+	PropertyTitle       = "title"
+	PropertyContent     = "content"
+	PropertyEntryType   = "entry_type"
+	PropertyUser        = "user"
+	PropertyAgent       = "agent"
+	PropertySessionID   = "session_id"
+	PropertyOccurredAt  = "occurred_at"
+	PropertyContentHash = "content_hash"
 )
 
 // WeaviateClass is a class definition in the form of Weaviate's REST schema endpoint.
@@ -162,7 +161,6 @@ func EntryClass(name string) WeaviateClass {
 				Name: PropertyOccurredAt, DataType: []string{"date"},
 				IndexFilterable: true, IndexRangeFilters: true,
 			},
-			{Name: PropertyEvidenceAligned, DataType: []string{"boolean"}, IndexFilterable: true},
 			storedProperty(PropertyContentHash),
 		},
 	}

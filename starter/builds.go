@@ -107,8 +107,11 @@ func printBuild(w io.Writer, d build.Detail) error {
 	say(&b, "took       %s, from %s\n", took(r), when(r.StartedAt))
 	say(&b, "messages   %d, %d of them new; %d lines mended or left out\n", c.Messages, c.NewMessages, c.SkippedLines)
 	say(&b, "windows    %d, %d of them without a whole answer\n", c.Windows, c.Quarantined)
-	say(&b, "entries    %d, %d of them new, %d with aligned evidence; %d items rejected\n",
-		c.Entries, c.NewEntries, c.AlignedEntries, c.Rejected)
+	say(&b, "entries    %d, %d of them new, %d with aligned evidence, %d of them proven; %d items rejected\n",
+		c.Entries, c.NewEntries, c.AlignedEntries, c.ProvenEntries, c.Rejected)
+	if c.GainedEntries > 0 {
+		say(&b, "gained     %s better evidence, here or in other sessions\n", plural(c.GainedEntries, "entry has", "entries have"))
+	}
 	say(&b, "vectors    %d, %d failed\n", c.Indexed, c.IndexFailed)
 	say(&b, "model      %d calls, %d tokens in, %d out", r.Usage.Calls, r.Usage.InputTokens, r.Usage.OutputTokens)
 	if r.Usage.CostUSD > 0 {

@@ -42,3 +42,19 @@ vector of entry 1: too large
   -> reconcile
 `, out.String())
 }
+
+// A build says how many entries are aligned and proven, and how many gained evidence where any did.
+func TestPrintBuildCountsEvidence(t *testing.T) {
+	t.Parallel()
+	for gained, want := range map[int]string{
+		0: "entries    9, 2 of them new, 7 with aligned evidence, 5 of them proven; 0 items rejected\nvectors",
+		1: "0 items rejected\ngained     1 entry has better evidence, here or in other sessions\nvectors",
+		3: "0 items rejected\ngained     3 entries have better evidence, here or in other sessions\nvectors",
+	} {
+		var out strings.Builder
+		var d build.Detail
+		d.Counts = schema.BuildCounts{Entries: 9, NewEntries: 2, AlignedEntries: 7, ProvenEntries: 5, GainedEntries: gained}
+		require.NoError(t, printBuild(&out, d))
+		require.Contains(t, out.String(), want)
+	}
+}

@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
-	"github.com/rivo/uniseg"
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/entry"
@@ -15,9 +15,6 @@ import (
 	"axiommind/activities/transcript"
 	"axiommind/schema"
 )
-
-// contextGraphemes is how much text is shown before and after a span.
-const contextGraphemes = 160
 
 // proof is a piece of evidence in its context, checked against the source.
 type proof struct {
@@ -29,6 +26,8 @@ type proof struct {
 	// Holds is true when the source says what the evidence claims; Problem says why it does not.
 	Holds   bool   `json:"holds"`
 	Problem string `json:"problem,omitempty"`
+	// Differences are the words in which the quote differs from the source at the span.
+	Differences []evidence.Difference `json:"differences,omitempty"`
 }
 
 func (a *app) entryShowCommand(f *pflag.FlagSet) func(context.Context, []string) error {
@@ -49,13 +48,13 @@ func (a *app) entryShow(ctx context.Context, project, id string) error {
 	if err != nil {
 		return err
 	}
-	logged, err := transcript.ReadLogged(ctx, eventlog.New(conn, eventlog.Options{}), row.Session())
+	logged, err := transcript.ReadLogged(ctx, eventlog.New(conn, eventlog.Options{}), row.EvidenceSession())
 	if err != nil {
 		return err
 	}
 	proofs := make([]proof, len(row.Evidence))
 	for i, e := range row.Evidence {
-		proofs[i] = prove(logged, e)
+		proofs[i] = prove(logged, e, row.EvidenceRule)
 	}
 	out := struct {
 		entry.Row
@@ -64,50 +63,28 @@ func (a *app) entryShow(ctx context.Context, project, id string) error {
 	return a.print(out, func(w io.Writer) error { return printEntry(w, row, proofs) })
 }
 
-// prove checks a piece of evidence against the logged source and cuts its context out.
-func prove(logged *transcript.Logged, e schema.Evidence) proof {
+// prove checks a piece of evidence, judged by a version of the rule of proof, against the logged source and cuts
+// its context out.
+func prove(logged *transcript.Logged, e schema.Evidence, rule int) proof {
 	p := proof{Evidence: e}
-	if !e.Aligned {
+	if !e.Found {
 		p.Problem = e.Reason
 		return p
 	}
+	p.Differences = differencesOf(e)
 	if e.MessageIndex < 0 || e.MessageIndex >= len(logged.Messages) {
 		p.Problem = "the log holds no such message"
 		return p
 	}
 	m := logged.Messages[e.MessageIndex]
 	p.Role = m.Role
-	if err := evidence.Verify(m.Text, e); err != nil {
+	if err := evidence.Verify(m.Text, e, rule); err != nil {
 		p.Problem = err.Error()
 		return p
 	}
 	p.Holds = true
-	p.Before, p.After = lastGraphemes(m.Text[:e.Span.ByteStart]), firstGraphemes(m.Text[e.Span.ByteEnd:])
+	p.Before, p.After = lastGraphemes(m.Text[:e.Span.ByteStart], proofGraphemes), firstGraphemes(m.Text[e.Span.ByteEnd:], proofGraphemes)
 	return p
-}
-
-func firstGraphemes(s string) string {
-	rest, state := s, -1
-	for range contextGraphemes {
-		if rest == "" {
-			return s
-		}
-		_, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
-	}
-	return s[:len(s)-len(rest)] + "…"
-}
-
-func lastGraphemes(s string) string {
-	var starts []int
-	g := uniseg.NewGraphemes(s)
-	for g.Next() {
-		from, _ := g.Positions()
-		starts = append(starts, from)
-	}
-	if len(starts) <= contextGraphemes {
-		return s
-	}
-	return "…" + s[starts[len(starts)-contextGraphemes]:]
 }
 
 func printEntry(w io.Writer, r entry.Row, proofs []proof) error {
@@ -133,21 +110,53 @@ func printEntry(w io.Writer, r entry.Row, proofs []proof) error {
 		b.WriteString("\n")
 	}
 	say(&b, "from      session %s, %s\nbuild     %s\n", r.SessionID, when(r.OccurredAt), r.BuildID)
+	say(&b, "evidence  %s", entryStanding(r.Entry, proofs))
+	if r.EvidenceSessionID != r.SessionID {
+		say(&b, ", of session %s, which states the same", r.EvidenceSessionID)
+	}
+	b.WriteString("\n")
 	for i, p := range proofs {
 		say(&b, "\nevidence %d of %d: ", i+1, len(proofs))
-		if !p.Holds {
-			say(&b, "not proven: %s\n", p.Problem)
-			block(&b, "  │ ", "“"+p.Quote+"”")
-			continue
-		}
-		say(&b, "message %d (%s), bytes %d–%d, runes %d–%d, %s, confidence %.2f, checked against the source\n",
-			p.MessageIndex, p.Role, p.Span.ByteStart, p.Span.ByteEnd, p.Span.RuneStart, p.Span.RuneEnd, p.Method, p.Confidence)
-		if !p.Proves() {
-			say(&b, "  in doubt, proves nothing: the quote says %s\n", doubts(p.Evidence))
-		}
-		marked := p.Before + "⟦" + p.Text + "⟧" + p.After
-		block(&b, "  │ ", marked)
+		p.print(&b)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// entryStanding says what the entry's evidence is recorded as, and whether the source says so.
+func entryStanding(e schema.Entry, proofs []proof) string {
+	text, broken := standingOfAll(e.EvidenceAligned, e.EvidenceProven, len(proofs) > 0), 0
+	for _, p := range proofs {
+		if p.Found && !p.Holds {
+			broken++
+		}
+	}
+	if broken > 0 {
+		return fmt.Sprintf("recorded as %s, but %s not true of the source", text, plural(broken, "piece is", "pieces are"))
+	}
+	return text
+}
+
+// print says what the piece is and where, and shows it in its sentences. What proves needs none, and is
+// shown in the text around it.
+func (p proof) print(b *strings.Builder) {
+	worth := standing(p.Evidence, proofDifferences)
+	if !p.Holds {
+		if p.Found {
+			say(b, "not true of the source: %s\n  recorded as ", p.Problem)
+		}
+		say(b, "%s\n", worth)
+		block(b, "  │ ", "“"+p.Quote+"”")
+		return
+	}
+	say(b, "%s\n  message %d (%s), bytes %d–%d, runes %d–%d, %s, confidence %.2f, checked against the source\n",
+		worth, p.MessageIndex, p.Role, p.Span.ByteStart, p.Span.ByteEnd, p.Span.RuneStart, p.Span.RuneEnd, p.Method, p.Confidence)
+	if !p.Aligned {
+		say(b, "  quoted as “%s”\n", oneLine(p.Quote, 400))
+	}
+	held, known := passageOf(p.Evidence)
+	if !known {
+		held = passage{p.Before, p.Text, p.After}
+	}
+	block(b, "  │ ", held.String())
 }

@@ -146,13 +146,13 @@ func (o *searchOptions) nothing() string {
 func printHits(w io.Writer, o *searchOptions, r retrieve.Result) error {
 	var b strings.Builder
 	for i, h := range r.Hits {
-		say(&b, "%d. %s\n   %s · %s · score %.3f · %s · entry %s\n",
-			o.page.offset+i+1, oneLine(h.Title, 160), h.Type, h.Stage, h.Score, when(h.OccurredAt), short(h.ID))
-		sayEvidence(&b, h.SessionID, h.Evidence)
+		say(&b, "%d. %s\n   %s · %s · %s · score %.3f · %s · entry %s\n", o.page.offset+i+1, oneLine(h.Title, 160),
+			h.Type, h.Stage, standingOfPieces(h.Evidence), h.Score, when(h.OccurredAt), short(h.ID))
+		sayEvidence(&b, h.EvidenceSessionID, h.Evidence)
 		for _, s := range h.Sessions[min(1, len(h.Sessions)):] {
-			say(&b, "   also in session %s: %s · %s · %s · entry %s\n",
-				unbroken(s.SessionID), s.Type, s.Stage, when(s.OccurredAt), short(s.EntryID))
-			sayEvidence(&b, s.SessionID, s.Evidence)
+			say(&b, "   also in session %s: %s · %s · %s · %s · entry %s\n",
+				unbroken(s.SessionID), s.Type, s.Stage, standingOfPieces(s.Evidence), when(s.OccurredAt), short(s.EntryID))
+			sayEvidence(&b, s.EvidenceSessionID, s.Evidence)
 		}
 		if h.MoreSessions > 0 {
 			say(&b, "   and %s\n", plural(h.MoreSessions, "more session", "more sessions"))
@@ -174,31 +174,4 @@ func unrelated(r retrieve.Result) string {
 	}
 	return fmt.Sprintf("\nNo memory has a word of the query, and none is similar: the nearest of %d has similarity %.3f, and %.3f\n"+
 		"is needed (--similarity-floor).", r.Unrelated, r.Nearest, r.Floor)
-}
-
-func sayEvidence(b *strings.Builder, sessionID string, evidence []schema.Evidence) {
-	for _, e := range evidence {
-		say(b, "   %s\n", evidenceLine(sessionID, e))
-	}
-}
-
-func evidenceLine(sessionID string, e schema.Evidence) string {
-	if !e.Aligned {
-		return fmt.Sprintf("not proven (%s): “%s”", e.Reason, oneLine(e.Quote, 120))
-	}
-	line := fmt.Sprintf("“%s” — session %s, message %d, bytes %d–%d, %s",
-		oneLine(e.Text, 120), unbroken(sessionID), e.MessageIndex, e.Span.ByteStart, e.Span.ByteEnd, e.Method)
-	if !e.Proves() {
-		line += ", in doubt: " + doubts(e)
-	}
-	return line
-}
-
-// doubts says where the quote of a piece of evidence may say something else than its text.
-func doubts(e schema.Evidence) string {
-	said := make([]string, len(e.Doubts))
-	for i, d := range e.Doubts {
-		said[i] = oneLine(d.String(), 120)
-	}
-	return strings.Join(said, ", ")
 }

@@ -56,7 +56,7 @@ func printTask(w io.Writer, d task.Detail) error {
 		switch {
 		case h.Act.EntryID != "":
 			for _, e := range h.Evidence {
-				say(&b, "      %s\n", evidenceLine(h.Event.SessionID, e))
+				say(&b, "      %s\n", evidenceLine(cmp.Or(h.EvidenceSessionID, h.Event.SessionID), e))
 			}
 		case h.Act.Reason != "":
 			say(&b, "      by %s: %s\n", h.Event.Actor, h.Act.Reason)

@@ -50,13 +50,7 @@ func eventText(e schema.Event) string {
 		})
 	case schema.TaskDoneReported:
 		return words(e, func(p schema.TaskDoneReportedPayload) string {
-			switch {
-			case p.EvidenceProven:
-				return "reported done, with proof"
-			case p.EvidenceAligned:
-				return "reported done"
-			}
-			return "reported done, without evidence"
+			return "reported done, " + standingOfAll(p.EvidenceAligned, p.EvidenceProven, len(p.Evidence) > 0)
 		})
 	case schema.TaskMerged:
 		return words(e, func(p schema.TaskMergedPayload) string { return "merged into " + p.Into })

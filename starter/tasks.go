@@ -146,11 +146,7 @@ func doneText(r *task.DoneReport) string {
 	if r == nil {
 		return ""
 	}
-	text := " · reported done on " + dayOf(r.At)
-	if !r.EvidenceAligned {
-		text += " without evidence"
-	}
-	return text
+	return " · reported done on " + dayOf(r.At) + ", " + standingOfAll(r.EvidenceAligned, r.EvidenceProven, r.Quote != "")
 }
 
 // dayOf is the day of a time, also of one that is only known to the day.

@@ -15,6 +15,7 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
+	"axiommind/activities/evidence/audit"
 	"axiommind/schema"
 )
 
@@ -42,11 +43,11 @@ func (a *app) verify(ctx context.Context, scope schema.SessionKey) error {
 		return usagef("nothing to verify: the log holds no session%s", inScope(scope))
 	}
 	report := struct {
-		evidence.Tally
-		Findings []evidence.Finding `json:"findings"`
+		audit.Tally
+		Findings []audit.Finding `json:"findings"`
 	}{tally, findings}
 	err = a.print(report, func(w io.Writer) error {
-		_, err := fmt.Fprintln(w, tallyLine(tally))
+		_, err := io.WriteString(w, tallyLine(tally)+"\n"+ruleLines(tally))
 		return err
 	})
 	if err == nil && tally.False > 0 {
@@ -57,8 +58,8 @@ func (a *app) verify(ctx context.Context, scope schema.SessionKey) error {
 
 // audit checks what is in the scope, and says how far it is. The findings it returns are those that were
 // not printed.
-func (a *app) audit(ctx context.Context, conn driver.Conn, scope schema.SessionKey) (evidence.Tally, []evidence.Finding, error) {
-	tally, findings := evidence.NewTally(), []evidence.Finding{}
+func (a *app) audit(ctx context.Context, conn driver.Conn, scope schema.SessionKey) (audit.Tally, []audit.Finding, error) {
+	tally, findings := audit.NewTally(), []audit.Finding{}
 	total, err := entry.CountStored(ctx, conn, scope)
 	if err != nil {
 		return tally, nil, err
@@ -67,17 +68,17 @@ func (a *app) audit(ctx context.Context, conn driver.Conn, scope schema.SessionK
 	defer p.finish()
 	p.describe("entries verified")
 	rows := storedEvidence(entry.StoredEvidence(ctx, conn, scope))
-	for audit, err := range evidence.Audit(ctx, eventlog.New(conn, eventlog.Options{}), rows, scope) {
+	for session, err := range audit.Walk(ctx, eventlog.New(conn, eventlog.Options{}), rows, scope) {
 		if err != nil {
 			return tally, nil, err
 		}
-		tally.Add(audit.Tally)
-		p.reached(tally.Entries, len(audit.Findings) > 0)
+		tally.Add(session.Tally)
+		p.reached(tally.Entries, len(session.Findings) > 0)
 		if a.output == "json" {
-			findings = append(findings, audit.Findings...)
+			findings = append(findings, session.Findings...)
 			continue
 		}
-		for _, finding := range audit.Findings {
+		for _, finding := range session.Findings {
 			if err := printFinding(a.out, finding); err != nil {
 				return tally, nil, fmt.Errorf("write output: %w", err)
 			}
@@ -87,10 +88,14 @@ func (a *app) audit(ctx context.Context, conn driver.Conn, scope schema.SessionK
 }
 
 // storedEvidence hands the rows of one room to another.
-func storedEvidence(rows iter.Seq2[entry.Stored, error]) iter.Seq2[evidence.Stored, error] {
-	return func(yield func(evidence.Stored, error) bool) {
+func storedEvidence(rows iter.Seq2[entry.Stored, error]) iter.Seq2[audit.Stored, error] {
+	return func(yield func(audit.Stored, error) bool) {
 		for row, err := range rows {
-			if !yield(evidence.Stored(row), err) {
+			if !yield(audit.Stored{
+				EntryID: row.EntryID, Stream: row.Stream, Project: row.Project, EventID: row.EventID,
+				EvidenceAligned: row.EvidenceAligned, EvidenceProven: row.EvidenceProven, Rule: row.Rule,
+				ExtractedEventID: row.Origin.ExtractedEventID, Index: row.Origin.Index, Evidence: row.Evidence,
+			}, err) {
 				return
 			}
 		}
@@ -114,7 +119,7 @@ func inScope(scope schema.SessionKey) string {
 	return text
 }
 
-func printFinding(w io.Writer, f evidence.Finding) error {
+func printFinding(w io.Writer, f audit.Finding) error {
 	var b strings.Builder
 	say(&b, "FALSE  session %s", f.SessionID)
 	if f.EntryID != "" {
@@ -124,8 +129,11 @@ func printFinding(w io.Writer, f evidence.Finding) error {
 		say(&b, ", message %d, bytes %d–%d", e.MessageIndex, e.Span.ByteStart, e.Span.ByteEnd)
 	}
 	b.WriteString("\n")
-	if f.Evidence != nil {
-		say(&b, "       “%s”\n", oneLine(f.Evidence.Quote, 120))
+	if e := f.Evidence; e != nil {
+		say(&b, "       “%s”\n       recorded as %s\n", oneLine(e.Quote, 120), standing(*e, lineDifferences))
+		if p, known := passageOf(*e); known && !e.Proven {
+			say(&b, "       in “%s”\n", p.line())
+		}
 	}
 	if f.StoredIn != "" {
 		say(&b, "       %s, event %s: ", f.StoredIn, short(f.EventID))
@@ -140,8 +148,8 @@ func printFinding(w io.Writer, f evidence.Finding) error {
 func short(id string) string { return id[:min(8, len(id))] }
 
 // tallyLine is the audit in one line.
-func tallyLine(t evidence.Tally) string {
-	methods := []schema.Method{schema.MethodExact, schema.MethodNormalized, schema.MethodApproximate}
+func tallyLine(t audit.Tally) string {
+	methods := []schema.Method{schema.MethodExact, schema.MethodNormalized, schema.MethodJoined, schema.MethodApproximate}
 	for _, method := range slices.Sorted(maps.Keys(t.Spans)) {
 		if !slices.Contains(methods, method) {
 			methods = append(methods, method)
@@ -160,10 +168,8 @@ func tallyLine(t evidence.Tally) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s, %s: %s", plural(t.Sessions, "session", "sessions"), plural(t.Entries, "entry", "entries"),
 		plural(spans, "span", "spans"), strings.Join(byMethod, ", "))
-	if t.Doubtful > 0 {
-		fmt.Fprintf(&b, ", %d of them in doubt", t.Doubtful)
-	}
-	fmt.Fprintf(&b, "; %s not found", plural(lost, "quote", "quotes"))
+	fmt.Fprintf(&b, "; %d proven, %d aligned and not proven, %d found and not aligned, %d not found",
+		t.Proven, t.Aligned-t.Proven, spans-t.Aligned, lost)
 	if lost > 0 {
 		fmt.Fprintf(&b, " (%s)", strings.Join(byReason, ", "))
 	}
@@ -173,3 +179,17 @@ func tallyLine(t evidence.Tally) string {
 	fmt.Fprintf(&b, "; %d false", t.False)
 	return b.String()
 }
+
+// ruleLines say which pieces are not judged by the rule of this program.
+func ruleLines(t audit.Tally) string {
+	var b strings.Builder
+	for _, rule := range slices.Sorted(maps.Keys(t.Older)) {
+		fmt.Fprintf(&b, "%s judged by rule %d: `starter realign` judges them anew by rule %d\n", pieces(t.Older[rule]), rule, evidence.Rule)
+	}
+	for _, rule := range slices.Sorted(maps.Keys(t.Unknown)) {
+		fmt.Fprintf(&b, "%s judged by rule %d, which this program does not know: run a newer one\n", pieces(t.Unknown[rule]), rule)
+	}
+	return b.String()
+}
+
+func pieces(n int) string { return plural(n, "piece was", "pieces were") }

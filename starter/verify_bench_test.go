@@ -109,12 +109,12 @@ func bulk(t testing.TB, log *eventlog.Store, id string, entries int) {
 		}
 	}
 	in, ex := event(schema.SessionIngested, ingested), event(schema.MemoryExtracted, extracted)
-	aligned := schema.EvidenceAlignedPayload{SessionID: id, ExtractedEventID: schema.EventID(ex.DedupeKey)}
+	aligned := schema.EvidenceAlignedPayload{SessionID: id, ExtractedEventID: schema.EventID(ex.DedupeKey), Rule: evidence.Rule}
 	aligner := evidence.NewAligner(ingested.Messages, func(int) string { return schema.EventID(in.DedupeKey) })
 	for i, x := range extracted.Entries {
 		pieces, ok := aligner.AlignEntry(x.Evidence)
 		require.True(t, ok)
-		aligned.Entries = append(aligned.Entries, schema.AlignedEntry{Index: i, EvidenceAligned: ok, Evidence: pieces})
+		aligned.Entries = append(aligned.Entries, schema.AlignedEntry{Index: i, EvidenceAligned: ok, EvidenceProven: evidence.Proven(pieces), Evidence: pieces})
 	}
 	al := event(schema.EvidenceAligned, aligned)
 	made, err := entry.Materialize(entry.Session{SessionKey: session, Date: day, At: func(int) time.Time { return day }},

@@ -11,7 +11,7 @@ import (
 
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/evidence"
+	"axiommind/activities/evidence/audit"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -43,13 +43,13 @@ func TestVerifyOfASessionReadsNoOther(t *testing.T) {
 		for _, scope := range []schema.Scope{{}, {Project: "bench"}, {User: "u"}, {Project: "bench", User: "u"}} {
 			key := schema.SessionKey{Scope: scope, SessionID: id}
 			n := &noted{Conn: conn}
-			tally := evidence.NewTally()
+			tally := audit.NewTally()
 			rows := storedEvidence(entry.StoredEvidence(t.Context(), conn, key))
-			for audit, err := range evidence.Audit(t.Context(), eventlog.New(n, eventlog.Options{}), rows, key) {
+			for session, err := range audit.Walk(t.Context(), eventlog.New(n, eventlog.Options{}), rows, key) {
 				require.NoError(t, err)
-				require.Equal(t, id, audit.SessionID)
-				require.Empty(t, audit.Findings)
-				tally.Add(audit.Tally)
+				require.Equal(t, id, session.SessionID)
+				require.Empty(t, session.Findings)
+				tally.Add(session.Tally)
 			}
 			require.Equal(t, 1, tally.Sessions, "%+v", key)
 			require.Equal(t, 2, tally.Entries, "%+v", key)

@@ -15,6 +15,7 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
+	"axiommind/activities/evidence/audit"
 	"axiommind/activities/transcript"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -23,8 +24,8 @@ import (
 
 // verified is what the command prints for programs.
 type verified struct {
-	evidence.Tally
-	Findings []evidence.Finding `json:"findings"`
+	audit.Tally
+	Findings []audit.Finding `json:"findings"`
 }
 
 // verify runs the command for programs and reads what it prints, whatever it finds.
@@ -103,7 +104,9 @@ func TestI5Verify(t *testing.T) {
 	require.Equal(t, 2, good.Sessions)
 	require.GreaterOrEqual(t, good.Entries, 3)
 	require.Equal(t, map[schema.Method]int{schema.MethodExact: good.Entries}, good.Spans)
+	require.Equal(t, good.Entries, good.Aligned)
 	require.Zero(t, good.Unprojected)
+	require.Empty(t, good.Older)
 	require.NotNil(t, good.Findings)
 	require.Empty(t, good.Findings)
 
@@ -121,11 +124,12 @@ func TestI5Verify(t *testing.T) {
 		SessionID: session, Entries: []schema.ExtractedEntry{{Title: "x", Evidence: unsaid}},
 	})
 	f.write(schema.EvidenceAligned, "unsaid aligned", schema.EvidenceAlignedPayload{
-		SessionID: session, ExtractedEventID: extracted, Entries: []schema.AlignedEntry{{Evidence: pieces}},
+		SessionID: session, ExtractedEventID: extracted, Rule: evidence.Rule, Entries: []schema.AlignedEntry{{Evidence: pieces}},
 	})
 	o := c.run("verify", "--session", session)
 	require.Zero(t, o.code, o)
-	require.Contains(t, o.out, " exact, 0 normalized, 0 approximate; 2 quotes not found (1 not_found, 1 too_short); 0 false\n")
+	require.Contains(t, o.out, " exact, 0 normalized, 0 joined, 0 approximate; ")
+	require.Contains(t, o.out, " proven, 0 aligned and not proven, 0 found and not aligned, 2 not found (1 not_found, 1 too_short); 0 false\n")
 
 	require.Equal(t, exitOK, c.run("verify", "--project", c.project).code)
 	for _, args := range [][]string{{"--project", "nobody's"}, {"--session", "nobody's"}, {"--session", session, "--project", "nobody's"}} {
@@ -141,6 +145,7 @@ func tamperedLog(t *testing.T, c *cli, f *forger) {
 	var first schema.EntryMaterializedPayload
 	require.NoError(t, json.Unmarshal(f.events(schema.EntryMaterialized)[0].Payload, &first))
 	says := map[string]string{}
+	const unmade = "its quotes are not those of entry 99 of"
 	for problem, change := range map[string]func(*schema.AlignedEntry){
 		"runes [7,54) are not bytes [8,55)": func(x *schema.AlignedEntry) {
 			x.Evidence[0].Span.ByteStart++
@@ -152,9 +157,10 @@ func tamperedLog(t *testing.T, c *cli, f *forger) {
 		"does not hold message 0": func(x *schema.AlignedEntry) {
 			x.Evidence[0].EventID = schema.EventID("another")
 		},
-		"no message 7":                            func(x *schema.AlignedEntry) { x.Evidence[0].MessageIndex = 7 },
-		"is false, but 1 of 1 pieces prove":       func(x *schema.AlignedEntry) { x.EvidenceAligned = false },
-		"its quotes are not those of entry 99 of": func(x *schema.AlignedEntry) { x.Index = 99 },
+		"no message 7": func(x *schema.AlignedEntry) { x.Evidence[0].MessageIndex = 7 },
+		"is false, but 1 of 1 pieces are aligned": func(x *schema.AlignedEntry) { x.EvidenceAligned = false },
+		"is false, but 1 of 1 pieces are proven":  func(x *schema.AlignedEntry) { x.EvidenceProven = false },
+		unmade:                                    func(x *schema.AlignedEntry) { x.Index = 99 },
 	} {
 		says[f.align(problem, change)] = problem
 	}
@@ -162,9 +168,13 @@ func tamperedLog(t *testing.T, c *cli, f *forger) {
 	require.Equal(t, len(says), v.False)
 	for _, finding := range v.Findings {
 		require.Contains(t, finding.Problem, says[finding.EventID])
+		entryID := first.ID
+		if says[finding.EventID] == unmade {
+			entryID = ""
+		}
 		delete(says, finding.EventID)
 		require.Equal(t, f.session.SessionID, finding.SessionID)
-		require.Equal(t, first.ID, finding.EntryID)
+		require.Equal(t, entryID, finding.EntryID)
 		require.Equal(t, schema.EvidenceAligned, finding.StoredIn)
 		if finding.Evidence != nil {
 			require.Equal(t, decision, finding.Evidence.Quote)
@@ -174,8 +184,8 @@ func tamperedLog(t *testing.T, c *cli, f *forger) {
 	o := c.run("verify", "--session", f.session.SessionID)
 	require.Equal(t, exitFailed, o.code, o)
 	require.Contains(t, o.out, "FALSE  session "+f.session.SessionID+", entry "+first.ID[:8]+", message 0, bytes 8–55\n       “"+decision+"”\n")
-	require.Contains(t, o.out, "; 8 false\n")
-	require.Contains(t, o.err, "starter: 8 findings of evidence that is not true of the log")
+	require.Contains(t, o.out, "; 9 false\n")
+	require.Contains(t, o.err, "starter: 9 findings of evidence that is not true of the log")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	a := &app{out: t.Output(), errOut: t.Output(), getenv: func(string) string { return "" }}
@@ -204,6 +214,8 @@ func tamperedTable(t *testing.T, c *cli, conn driver.Conn, f *forger) {
 		"another span; runes ":                      `replaceOne(evidence_json, '"byte_start":0', '"byte_start":1') AS evidence_json`,
 		"0 pieces of evidence, in the log 1":        `'[]' AS evidence_json`,
 		"evidence_aligned is false, in the log tru": `false AS evidence_aligned`,
+		"evidence_proven is false, in the log true": `false AS evidence_proven`,
+		"its rule is 7, in the log 1":               `7 AS evidence_rule`,
 		"the log holds no such entry":               `'nobody-s' AS entry_id`,
 		`stands in project "q"`:                     `'q' AS project`,
 	} {
@@ -214,7 +226,7 @@ func tamperedTable(t *testing.T, c *cli, conn driver.Conn, f *forger) {
 		require.Contains(t, finding.Problem, says)
 		require.Equal(t, f.session.SessionID, finding.SessionID)
 		require.Equal(t, event.ID, finding.EventID)
-		require.Equal(t, evidence.StoredInTable, finding.StoredIn)
+		require.Equal(t, audit.StoredInTable, finding.StoredIn)
 		restore()
 	}
 	t.Run("another project's session", func(t *testing.T) {
@@ -273,11 +285,11 @@ func TestI5VerifyBesideAWriter(t *testing.T) {
 		rowsOf("b", yield)
 		rowsOf("c", yield)
 	}
-	tally := evidence.NewTally()
-	for audit, err := range evidence.Audit(t.Context(), log, storedEvidence(stored), schema.SessionKey{}) {
+	tally := audit.NewTally()
+	for session, err := range audit.Walk(t.Context(), log, storedEvidence(stored), schema.SessionKey{}) {
 		require.NoError(t, err)
-		require.Empty(t, audit.Findings)
-		tally.Add(audit.Tally)
+		require.Empty(t, session.Findings)
+		tally.Add(session.Tally)
 	}
 	require.Equal(t, 3, tally.Sessions)
 	require.Equal(t, 8, tally.Entries)
@@ -334,7 +346,7 @@ func remember(t testing.TB, conn driver.Conn, id string, first, end int) {
 	env := suite.NewTestActivityEnvironment()
 	align, err := evidence.NewActivities(log)
 	require.NoError(t, err)
-	materialize, err := entry.NewActivities(log)
+	materialize, err := entry.NewActivities(log, conn)
 	require.NoError(t, err)
 	env.RegisterActivity(align.AlignSession)
 	env.RegisterActivity(materialize.MaterializeEntries)

@@ -174,7 +174,7 @@ func TestAskedAgain(t *testing.T) {
 	result := b.process(t, in)
 	require.Equal(t, schema.BuildSuccess, result.Status)
 	require.Equal(t, schema.BuildCounts{
-		Messages: 3, Windows: 2, Entries: 3, NewEntries: 2, Rejected: 1, AlignedEntries: 3, Indexed: 3,
+		Messages: 3, Windows: 2, Entries: 3, NewEntries: 2, Rejected: 1, AlignedEntries: 3, ProvenEntries: 3, Indexed: 3,
 	}, result.Counts)
 	require.Contains(t, m.prompts[m.calls()-1]+m.prompts[m.calls()-2], `{"type":"decision","title":"We decided to use ClickHouse for tabs."}`)
 	var titles []string

@@ -192,7 +192,7 @@ func (b *bench) requireProven(t testing.TB, session string) []entry.Row {
 				continue
 			}
 			text := logged.Messages[proof.MessageIndex].Text
-			require.NoError(t, evidence.Verify(text, proof))
+			require.NoError(t, evidence.Verify(text, proof, e.EvidenceRule))
 			require.Equal(t, logged.EventIDs[proof.MessageIndex], proof.EventID)
 			require.Equal(t, text[proof.Span.ByteStart:proof.Span.ByteEnd], proof.Text)
 			if proof.Method == schema.MethodExact {

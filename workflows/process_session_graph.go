@@ -24,6 +24,14 @@ var (
 // stepFailure is what build_runs says of a failed build.
 type stepFailure struct{ Step, Type, Error string }
 
+// end is the error that ends a workflow: the step, and the cause's own type and message.
+func (f stepFailure) end(cause error) error {
+	if temporal.IsCanceledError(cause) {
+		return temporal.NewCanceledError(f.Step)
+	}
+	return temporal.NewNonRetryableApplicationError(f.Step+": "+f.Error, f.Type, cause)
+}
+
 func firstFailure(acc, v stepFailure) stepFailure {
 	if acc.Step != "" {
 		return acc
@@ -46,6 +54,8 @@ func addCounts(acc, v schema.BuildCounts) schema.BuildCounts {
 	acc.NewEntries += v.NewEntries
 	acc.Rejected += v.Rejected
 	acc.AlignedEntries += v.AlignedEntries
+	acc.ProvenEntries += v.ProvenEntries
+	acc.GainedEntries += v.GainedEntries
 	acc.Indexed += v.Indexed
 	acc.IndexFailed += v.IndexFailed
 	return acc

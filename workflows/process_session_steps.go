@@ -68,6 +68,7 @@ func (p *processSession) materialize(ctx workflow.Context, s sessionState) (stat
 	}
 	return stategraph.Update{sessionCounts.Add(p.counted(schema.BuildCounts{
 		Entries: result.Entries, NewEntries: result.New, AlignedEntries: result.Aligned,
+		ProvenEntries: result.Proven, GainedEntries: result.Gained,
 	}))}, nil
 }
 

@@ -35,6 +35,7 @@ type rooms struct {
 	// recordedBefore is what earlier attempts of the build recorded.
 	recordedBefore llm.RecordResult
 	aligned        evidence.AlignResult
+	realigned      evidence.RealignResult
 	materialized   entry.MaterializeResult
 	resolved       task.Result
 	learned        fact.Result
@@ -68,7 +69,8 @@ func newRooms() *rooms {
 		},
 		record:       llm.RecordResult{Entries: 1},
 		aligned:      evidence.AlignResult{Entries: 1, Aligned: 1},
-		materialized: entry.MaterializeResult{Entries: 1, New: 1, Aligned: 1},
+		realigned:    evidence.RealignResult{Pieces: 3, Proven: 2, Unproven: 1, Extractions: 1, BuildID: "b1"},
+		materialized: entry.MaterializeResult{Entries: 1, New: 1, Aligned: 1, Proven: 1, Gained: 2},
 		resolved:     task.Result{Events: 1},
 		learned:      fact.Result{Events: 1},
 		indexed:      vector.SessionResult{Indexed: 1},
@@ -200,6 +202,10 @@ func (r *rooms) RecordExtraction(ctx context.Context, in llm.RecordInput) (llm.R
 
 func (r *rooms) AlignSession(ctx context.Context, in evidence.AlignInput) (evidence.AlignResult, error) {
 	return called(ctx, r, "AlignSession", in, func() (evidence.AlignResult, error) { return r.aligned, nil })
+}
+
+func (r *rooms) RealignSession(ctx context.Context, in evidence.RealignInput) (evidence.RealignResult, error) {
+	return called(ctx, r, "RealignSession", in, func() (evidence.RealignResult, error) { return r.realigned, nil })
 }
 
 func (r *rooms) MaterializeEntries(ctx context.Context, in entry.MaterializeInput) (entry.MaterializeResult, error) {

@@ -131,6 +131,7 @@ var notReturned = map[string]string{
 	"build.ErrNotFound":       "is of the starter's builds",
 	"entry.ErrNotFound":       "is of the starter's entry",
 	"evidence.ErrFalse":       "is of the starter's verify",
+	"evidence.ErrUnknownRule": "is of the starter's verify",
 }
 
 // Each error becomes one application error of its own type, not wrapped in anything: Temporal looks

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
 	"axiommind/activities/border"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/transcript"
@@ -14,14 +16,17 @@ import (
 )
 
 // Activities materializes entries.
-type Activities struct{ log *eventlog.Store }
+type Activities struct {
+	log  *eventlog.Store
+	conn driver.Conn
+}
 
-// NewActivities returns the room's activities over the log.
-func NewActivities(log *eventlog.Store) (*Activities, error) {
-	if log == nil {
-		return nil, errors.New("entry activities: no event log")
+// NewActivities returns the room's activities over the log. The connection reads the projection.
+func NewActivities(log *eventlog.Store, conn driver.Conn) (*Activities, error) {
+	if log == nil || conn == nil {
+		return nil, errors.New("entry activities: an event log and a connection are needed")
 	}
-	return &Activities{log: log}, nil
+	return &Activities{log: log, conn: conn}, nil
 }
 
 // MaterializeInput names the session and the build.
@@ -30,30 +35,57 @@ type MaterializeInput struct {
 	BuildID string `json:"build_id"`
 }
 
-// MaterializeResult counts the session's entries.
+// MaterializeResult counts the session's entries, as its stream has them after the build.
 type MaterializeResult struct {
 	Entries int `json:"entries"`
-	// New are those this build added, Aligned those of all whose evidence is aligned.
+	// New are those this build added, Aligned and Proven those of all whose evidence is.
 	New     int `json:"new"`
 	Aligned int `json:"aligned"`
+	Proven  int `json:"proven"`
+	// Gained are the entries in the log that this build gave better evidence, of this session or another.
+	Gained int `json:"gained"`
 }
 
 // MaterializeEntries appends the entries of every aligned extraction of the session that the log does not
-// hold yet.
+// hold yet. Of those that it holds, the session's and others that state the same, it appends what their
+// evidence is judged to be where that is newer or better.
 func (a *Activities) MaterializeEntries(ctx context.Context, in MaterializeInput) (MaterializeResult, error) {
 	return border.Run(ctx, in, a.materialize)
 }
 
 func (a *Activities) materialize(ctx context.Context, in MaterializeInput) (MaterializeResult, error) {
+	p, err := a.plan(ctx, in)
+	if err != nil {
+		return MaterializeResult{}, err
+	}
+	appended, err := a.log.AppendAll(ctx, in.Stream(), p.events)
+	if err != nil {
+		return MaterializeResult{}, err
+	}
+	for i, event := range appended.Events {
+		p.stream.done.count(event, p.better[i])
+	}
+	return p.stream.result(), nil
+}
+
+// planned is what a build is to append, and the stream as it will be.
+type planned struct {
+	events []schema.Event
+	// better says of each event whether it gives an entry better evidence.
+	better []bool
+	stream *sessionStream
+}
+
+func (a *Activities) plan(ctx context.Context, in MaterializeInput) (planned, error) {
 	logged, err := transcript.ReadLogged(ctx, a.log, in.SessionKey)
 	if err != nil {
-		return MaterializeResult{}, err
+		return planned{}, err
 	}
-	sources, err := a.readSources(ctx, in.SessionKey)
+	stream, err := a.read(ctx, in)
 	if err != nil {
-		return MaterializeResult{}, err
+		return planned{}, err
 	}
-	entries, err := Materialize(Session{
+	all, err := statements(Session{
 		SessionKey: in.SessionKey, Date: logged.Date,
 		At: func(i int) time.Time {
 			if i < 0 || i >= len(logged.Messages) {
@@ -61,59 +93,119 @@ func (a *Activities) materialize(ctx context.Context, in MaterializeInput) (Mate
 			}
 			return logged.Messages[i].At
 		},
-	}, sources)
-	if err != nil || len(entries) == 0 {
-		return MaterializeResult{}, err
-	}
-	events, err := Events(entries, in.BuildID)
+	}, stream.sources)
 	if err != nil {
-		return MaterializeResult{}, err
+		return planned{}, err
 	}
-	appended, err := a.log.AppendAll(ctx, in.Stream(), events)
+	p := &planner{ledger: stream.ledger, session: in.SessionKey, buildID: in.BuildID}
+	s := sayingsOf(all)
+	proven, err := p.plan(s)
 	if err != nil {
-		return MaterializeResult{}, err
+		return planned{}, err
 	}
-	result := MaterializeResult{Entries: len(entries)}
-	for i, e := range entries {
-		if e.EvidenceAligned {
-			result.Aligned++
-		}
-		// An attempt that broke off may have stored it: it is this build's all the same.
-		if appended.Events[i].BuildID == in.BuildID {
-			result.New++
-		}
+	others, err := unproven(ctx, a.conn, in.SessionKey, proven)
+	if err != nil {
+		return planned{}, err
 	}
-	return result, nil
+	if err := p.lend(s, proven, others); err != nil {
+		return planned{}, err
+	}
+	return planned{p.events, p.better, stream}, nil
 }
 
-// readSources pairs each extraction of the session with its alignment, in the order of extraction.
-func (a *Activities) readSources(ctx context.Context, session schema.SessionKey) ([]Source, error) {
-	var sources []Source
+// done is what the build with the id has done, an attempt of it that broke off included.
+type done struct {
+	buildID string
+	entries int
+	gained  map[string]bool
+}
+
+func (d *done) count(event schema.Event, better bool) {
+	switch {
+	case event.BuildID != d.buildID:
+	case event.Type == schema.EntryMaterialized:
+		d.entries++
+	case better:
+		var p struct {
+			EntryID string `json:"entry_id"`
+		}
+		if json.Unmarshal(event.Payload, &p) == nil {
+			d.gained[p.EntryID] = true
+		}
+	}
+}
+
+// sessionStream is what a session's stream holds for its entries.
+type sessionStream struct {
+	// sources pair each extraction with its alignment, in the order of extraction.
+	sources []Source
+	ledger  *ledger
+	done    done
+}
+
+func (s *sessionStream) result() MaterializeResult {
+	r := MaterializeResult{New: s.done.entries, Gained: len(s.done.gained)}
+	for _, h := range s.ledger.own() {
+		_, j := h.shown()
+		r.Entries++
+		if j.aligned {
+			r.Aligned++
+		}
+		if j.proven {
+			r.Proven++
+		}
+	}
+	return r
+}
+
+func (a *Activities) read(ctx context.Context, in MaterializeInput) (*sessionStream, error) {
+	s := &sessionStream{ledger: newLedger(), done: done{buildID: in.BuildID, gained: map[string]bool{}}}
 	position := map[string]int{}
-	options := eventlog.StreamOptions{Types: []string{schema.MemoryExtracted, schema.EvidenceAligned}}
-	for event, err := range a.log.Stream(ctx, session.Stream(), options) {
+	options := eventlog.StreamOptions{Types: []string{
+		schema.MemoryExtracted, schema.EvidenceAligned, schema.EntryMaterialized, schema.EntryEvidenceSet,
+	}}
+	for event, err := range a.log.Stream(ctx, in.Stream(), options) {
 		if err != nil {
-			return nil, fmt.Errorf("read extractions of session %q: %w", session.SessionID, err)
+			return nil, fmt.Errorf("read extractions of session %q: %w", in.SessionID, err)
 		}
-		if event.Type == schema.MemoryExtracted {
-			s := Source{ExtractedEventID: event.ID}
-			if err := json.Unmarshal(event.Payload, &s.Extracted); err != nil {
-				return nil, fmt.Errorf("decode event %q: %w", event.ID, err)
-			}
-			position[event.ID] = len(sources)
-			sources = append(sources, s)
-			continue
+		if err := s.add(event, position); err != nil {
+			return nil, fmt.Errorf("read session %q: %w", in.SessionID, err)
 		}
+	}
+	return s, nil
+}
+
+// add takes in the stream's next event. Positions are those of the sources, by their events.
+func (s *sessionStream) add(event schema.Event, position map[string]int) error {
+	switch event.Type {
+	case schema.MemoryExtracted:
+		source := Source{ExtractedEventID: event.ID}
+		if err := json.Unmarshal(event.Payload, &source.Extracted); err != nil {
+			return fmt.Errorf("decode event %q: %w", event.ID, err)
+		}
+		position[event.ID] = len(s.sources)
+		s.sources = append(s.sources, source)
+	case schema.EvidenceAligned:
 		var p schema.EvidenceAlignedPayload
 		if err := json.Unmarshal(event.Payload, &p); err != nil {
-			return nil, fmt.Errorf("decode event %q: %w", event.ID, err)
+			return fmt.Errorf("decode event %q: %w", event.ID, err)
 		}
 		at, ok := position[p.ExtractedEventID]
 		if !ok {
-			return nil, fmt.Errorf("read session %q: event %q aligns %q, which does not come before it",
-				session.SessionID, event.ID, p.ExtractedEventID)
+			return fmt.Errorf("event %q aligns %q, which does not come before it", event.ID, p.ExtractedEventID)
 		}
-		sources[at].AlignedEventID, sources[at].Aligned = event.ID, p
+		source := &s.sources[at]
+		if source.AlignedEventID != "" && source.First == nil {
+			first := source.Aligned
+			source.First = &first
+		}
+		source.AlignedEventID, source.Aligned, source.AlignedAt = event.ID, p, event.TS
+	default:
+		better, err := s.ledger.add(event)
+		if err != nil {
+			return err
+		}
+		s.done.count(event, better)
 	}
-	return sources, nil
+	return nil
 }

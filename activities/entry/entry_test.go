@@ -68,7 +68,7 @@ func TestCanonicalKey(t *testing.T) {
 	require.Less(t, len([]rune(CanonicalKey(decision(long+"x")))), 190)
 
 	at := func(message, start int, aligned bool) schema.Entry {
-		e := schema.Evidence{MessageIndex: message, Aligned: aligned, QuoteHash: schema.HashText(fmt.Sprint(start)), Span: schema.Span{ByteStart: start}}
+		e := schema.Evidence{MessageIndex: message, Found: aligned, Aligned: aligned, QuoteHash: schema.HashText(fmt.Sprint(start)), Span: schema.Span{ByteStart: start}}
 		return schema.Entry{Type: schema.EntryTaskNote, Title: "Fix login", Evidence: []schema.Evidence{e}}
 	}
 	keys := []string{
@@ -82,7 +82,7 @@ func TestCanonicalKey(t *testing.T) {
 
 var (
 	sessionDate = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	said        = sessionDate.Add(10 * time.Hour)
+	saidAt      = sessionDate.Add(10 * time.Hour)
 )
 
 func testSession() Session {
@@ -90,7 +90,7 @@ func testSession() Session {
 		SessionKey: schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u", Agent: "a"}, SessionID: "s1"}, Date: sessionDate,
 		At: func(i int) time.Time {
 			if i == 1 {
-				return said
+				return saidAt
 			}
 			return time.Time{}
 		},
@@ -98,17 +98,19 @@ func testSession() Session {
 }
 
 // source is a window in which the titles were extracted; those that begin with "+" were aligned, in
-// message 1.
+// message 1, and those with "++" proven.
 func source(id string, titles ...string) Source {
 	s := Source{ExtractedEventID: "x" + id, AlignedEventID: "a" + id}
 	for i, title := range titles {
 		aligned := strings.HasPrefix(title, "+")
-		title = strings.TrimPrefix(title, "+")
+		proven := strings.HasPrefix(title, "++")
+		title = strings.TrimLeft(title, "+")
 		s.Extracted.Entries = append(s.Extracted.Entries, schema.ExtractedEntry{
 			EntryID: "the model's own", Type: schema.EntryDecision, Title: title, Content: "from " + id,
 		})
 		s.Aligned.Entries = append(s.Aligned.Entries, schema.AlignedEntry{
-			Index: i, EvidenceAligned: aligned, Evidence: []schema.Evidence{{MessageIndex: 1, Quote: title, Aligned: aligned}},
+			Index: i, EvidenceAligned: aligned, EvidenceProven: proven,
+			Evidence: []schema.Evidence{{MessageIndex: 1, Quote: title, Found: aligned, Aligned: aligned, Proven: proven}},
 		})
 	}
 	return s
@@ -117,19 +119,23 @@ func source(id string, titles ...string) Source {
 func TestMaterialize(t *testing.T) {
 	t.Parallel()
 	entries, err := Materialize(testSession(), []Source{
-		source("1", "use Kafka", "+Keep it small"),
-		source("2", "+Use Kafka!", "+keep it small", "alone"),
-		source("3", "+use kafka"),
+		source("1", "use Kafka", "+Keep it small", "said twice"),
+		source("2", "+Use Kafka!", "+keep it small", "alone", "+Said twice"),
+		source("3", "+use kafka", "++Said twice.", "++said twice!"),
 	})
 	require.NoError(t, err)
-	require.Len(t, entries, 3)
+	require.Len(t, entries, 4)
 
-	kafka, small, alone := entries[0], entries[1], entries[2]
+	kafka, small, twice, alone := entries[0], entries[1], entries[2], entries[3]
+	require.Equal(t, "Said twice.", twice.Title, "the first that is proven stays")
+	require.True(t, twice.EvidenceProven)
+	require.Equal(t, "x3", twice.ExtractedEventID)
+	require.Equal(t, 1, twice.Index)
 	require.Equal(t, "Use Kafka!", kafka.Title, "the first with aligned evidence stays")
 	require.Equal(t, "x2", kafka.ExtractedEventID)
 	require.Equal(t, "a2", kafka.AlignedEventID)
 	require.Equal(t, schema.StageWorking, kafka.Stage)
-	require.Equal(t, said, kafka.OccurredAt)
+	require.Equal(t, saidAt, kafka.OccurredAt)
 	require.Equal(t, schema.Scope{Project: "p", User: "u", Agent: "a"}, kafka.Scope)
 	require.Equal(t, ID(testSession().SessionKey, schema.EntryDecision, "decision:use kafka"), kafka.ID)
 	require.Equal(t, "x1", small.ExtractedEventID)
@@ -154,10 +160,10 @@ func TestMaterializeRefusesForeignAlignment(t *testing.T) {
 }
 
 // Made from the same events, entries are the same to the last byte, and so are their events; sources
-// that come later change none that was aligned.
+// that come later change none that was proven.
 func TestI3MaterializeAgain(t *testing.T) {
 	t.Parallel()
-	title := rapid.SampledFrom([]string{"+a", "a", "+A.", "+b", "b", "c", "+c!"})
+	title := rapid.SampledFrom([]string{"+a", "a", "+A.", "++a!", "+b", "b", "++b", "c", "+c!"})
 	rapid.Check(t, func(t *rapid.T) {
 		var sources []Source
 		for i, titles := range rapid.SliceOfN(rapid.SliceOfN(title, 0, 4), 1, 6).Draw(t, "windows") {
@@ -177,7 +183,7 @@ func TestI3MaterializeAgain(t *testing.T) {
 		for i, e := range events(t, fewer) {
 			later, ok := byKey[e.DedupeKey]
 			require.True(t, ok)
-			if entries[i].EvidenceAligned {
+			if entries[i].EvidenceProven {
 				require.Equal(t, e, later)
 			}
 		}

@@ -52,7 +52,7 @@ func CanonicalKey(e schema.Entry) string {
 	if len(e.Evidence) > 0 {
 		first := e.Evidence[0]
 		place = strconv.Itoa(first.MessageIndex)
-		if first.Aligned {
+		if first.Found {
 			place += "." + strconv.Itoa(first.Span.ByteStart)
 		} else {
 			place += "." + first.QuoteHash[:min(12, len(first.QuoteHash))]

@@ -2,26 +2,28 @@ package entry
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"axiommind/activities/eventlog"
 	"axiommind/schema"
 )
 
-// ReadLogged returns those of the session's entries in the log that keep takes, in order.
+// ReadLogged returns those of the session's entries in the log that keep takes, in order, with their evidence
+// as the session's own stream has it by now.
 func ReadLogged(ctx context.Context, log *eventlog.Store, session schema.SessionKey, keep func(schema.Entry) bool) ([]schema.Entry, error) {
-	var entries []schema.Entry
-	options := eventlog.StreamOptions{Types: []string{schema.EntryMaterialized}}
+	l := newLedger()
+	options := eventlog.StreamOptions{Types: []string{schema.EntryMaterialized, schema.EntryEvidenceSet}}
 	for event, err := range log.Stream(ctx, session.Stream(), options) {
 		if err != nil {
 			return nil, fmt.Errorf("read entries of session %q: %w", session.SessionID, err)
 		}
-		var e schema.Entry
-		if err := json.Unmarshal(event.Payload, &e); err != nil {
-			return nil, fmt.Errorf("decode event %q: %w", event.ID, err)
+		if _, err := l.add(event); err != nil {
+			return nil, err
 		}
-		if keep(e) {
+	}
+	var entries []schema.Entry
+	for _, h := range l.own() {
+		if e := h.current(); keep(e) {
 			entries = append(entries, e)
 		}
 	}

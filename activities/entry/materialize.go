@@ -1,4 +1,5 @@
-// Package entry makes immutable units of memory out of what was extracted and aligned.
+// Package entry makes immutable units of memory out of what was extracted and aligned, and keeps what their
+// evidence is judged to be since.
 package entry
 
 import (
@@ -21,58 +22,112 @@ type Session struct {
 type Source struct {
 	ExtractedEventID string
 	Extracted        schema.MemoryExtractedPayload
-	AlignedEventID   string
-	Aligned          schema.EvidenceAlignedPayload
+	// AlignedEventID, Aligned and AlignedAt are of the last alignment, which counts.
+	AlignedEventID string
+	Aligned        schema.EvidenceAlignedPayload
+	AlignedAt      time.Time
+	// First is the alignment before all others, nil where Aligned is.
+	First *schema.EvidenceAlignedPayload
 }
 
-// Materialize returns the entries of the sources, in order, each id once. Of two that are the same
-// the first with aligned evidence is kept.
-func Materialize(session Session, sources []Source) ([]schema.EntryMaterializedPayload, error) {
-	var out []schema.EntryMaterializedPayload
-	position := map[string]int{}
+// statement is an extracted entry as the entry that would be made of it.
+type statement struct {
+	schema.EntryMaterializedPayload
+	alignedAt time.Time
+}
+
+func (s *statement) origin() Origin { return Origin{s.ExtractedEventID, s.Index} }
+
+func (s *statement) judgement() judgement {
+	return judgement{
+		alignedEventID: s.AlignedEventID, rule: s.EvidenceRule,
+		aligned: s.EvidenceAligned, proven: s.EvidenceProven, evidence: s.Evidence,
+	}
+}
+
+// statements returns what the sources say, in order.
+func statements(session Session, sources []Source) ([]statement, error) {
+	var out []statement
 	for _, source := range sources {
+		first := map[int]schema.AlignedEntry{}
+		if source.First != nil {
+			for _, aligned := range source.First.Entries {
+				first[aligned.Index] = aligned
+			}
+		}
 		for _, aligned := range source.Aligned.Entries {
 			if aligned.Index < 0 || aligned.Index >= len(source.Extracted.Entries) {
 				return nil, fmt.Errorf("materialize session %q: event %q aligns entry %d of %d",
 					session.SessionID, source.AlignedEventID, aligned.Index, len(source.Extracted.Entries))
 			}
-			e := schema.EntryMaterializedPayload{
-				Entry:            build(session, source.Extracted.Entries[aligned.Index], aligned),
-				ExtractedEventID: source.ExtractedEventID, AlignedEventID: source.AlignedEventID,
+			e := build(session, source.Extracted.Entries[aligned.Index], aligned)
+			e.EvidenceRule = source.Aligned.Rule
+			// The place in a task note's key must not follow a span that a newer rule of proof moved: it would
+			// be another entry.
+			placed := e
+			if was, ok := first[aligned.Index]; ok {
+				placed.Evidence = was.Evidence
 			}
-			at, seen := position[e.ID]
-			switch {
-			case !seen:
-				position[e.ID] = len(out)
-				out = append(out, e)
-			case e.EvidenceAligned && !out[at].EvidenceAligned:
-				out[at] = e
-			}
+			e.CanonicalKey = CanonicalKey(placed)
+			e.ID = ID(session.SessionKey, e.Type, e.CanonicalKey)
+			out = append(out, statement{schema.EntryMaterializedPayload{
+				Entry: e, ExtractedEventID: source.ExtractedEventID, Index: aligned.Index,
+				AlignedEventID: source.AlignedEventID,
+			}, source.AlignedAt})
 		}
 	}
 	return out, nil
+}
+
+// Materialize returns the entries of the sources, in order, each id once. Of those that are the same the
+// first that is proven is kept, or else the first that is aligned, or else the first.
+func Materialize(session Session, sources []Source) ([]schema.EntryMaterializedPayload, error) {
+	said, err := statements(session, sources)
+	if err != nil {
+		return nil, err
+	}
+	return best(said), nil
+}
+
+func best(said []statement) []schema.EntryMaterializedPayload {
+	var out []schema.EntryMaterializedPayload
+	position := map[string]int{}
+	for i := range said {
+		e := said[i].EntryMaterializedPayload
+		at, seen := position[e.ID]
+		switch {
+		case !seen:
+			position[e.ID] = len(out)
+			out = append(out, e)
+		case rank(e.EvidenceAligned, e.EvidenceProven) > rank(out[at].EvidenceAligned, out[at].EvidenceProven):
+			out[at] = e
+		}
+	}
+	return out
 }
 
 func build(session Session, x schema.ExtractedEntry, aligned schema.AlignedEntry) schema.Entry {
 	e := schema.Entry{
 		Type: x.Type, SessionID: session.SessionID, Scope: session.Scope,
 		Title: x.Title, Content: x.Content, Category: x.Category, Confidence: x.Confidence, Task: x.Task,
-		Stage: schema.StageRaw, Status: schema.StatusActive,
-		EvidenceAligned: aligned.EvidenceAligned, Evidence: aligned.Evidence,
+		Stage: stageOf(aligned.EvidenceAligned), Status: schema.StatusActive,
+		EvidenceAligned: aligned.EvidenceAligned, EvidenceProven: aligned.EvidenceProven, Evidence: aligned.Evidence,
 		OccurredAt: session.Date,
 	}
-	if e.EvidenceAligned {
-		e.Stage = schema.StageWorking
-	}
 	for _, evidence := range aligned.Evidence {
-		if at := session.At(evidence.MessageIndex); evidence.Aligned && !at.IsZero() {
+		if at := session.At(evidence.MessageIndex); evidence.Found && !at.IsZero() {
 			e.OccurredAt = at
 			break
 		}
 	}
-	e.CanonicalKey = CanonicalKey(e)
-	e.ID = ID(session.SessionKey, e.Type, e.CanonicalKey)
 	return e
+}
+
+func stageOf(aligned bool) schema.Stage {
+	if aligned {
+		return schema.StageWorking
+	}
+	return schema.StageRaw
 }
 
 // Events returns the entry_materialized events of the entries. An entry is immutable: its id alone
@@ -85,10 +140,13 @@ func Events(entries []schema.EntryMaterializedPayload, buildID string) ([]schema
 			return nil, fmt.Errorf("encode entry %q: %w", e.ID, err)
 		}
 		out[i] = schema.Event{
-			Type: schema.EntryMaterialized, TS: e.OccurredAt, Actor: "pipeline",
+			Type: schema.EntryMaterialized, TS: e.OccurredAt, Actor: actor,
 			SessionID: e.SessionID, Project: e.Project, BuildID: buildID,
 			DedupeKey: "entry/" + e.ID, Payload: payload,
 		}
 	}
 	return out, nil
 }
+
+// actor is that of the room's events.
+const actor = "pipeline"

@@ -11,7 +11,7 @@ import (
 	"axiommind/schema"
 )
 
-// Projector writes the rows of entries.
+// Projector writes the rows of entries and of their evidence.
 type Projector struct{ conn driver.Conn }
 
 // NewProjector returns the projector over the connection.
@@ -20,42 +20,88 @@ func NewProjector(conn driver.Conn) *Projector { return &Projector{conn: conn} }
 // Name is that of the projector's offsets.
 func (*Projector) Name() string { return "entries" }
 
-// Types are those of the events that make entries.
-func (*Projector) Types() []string { return []string{schema.EntryMaterialized} }
+// Types are those of the events that make entries and judge their evidence.
+func (*Projector) Types() []string {
+	return []string{schema.EntryMaterialized, schema.EntryEvidenceSet}
+}
 
 // StreamPrefix is that of the streams the events stand in.
 func (*Projector) StreamPrefix() string { return schema.SessionPrefix }
 
 // Apply writes one row for each event.
 func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
-	rows := make([][]any, len(events))
-	for i, event := range events {
-		var e schema.Entry
-		if err := json.Unmarshal(event.Payload, &e); err != nil {
-			return fmt.Errorf("decode event %q: %w", event.ID, err)
+	var entries, judgements [][]any
+	for _, event := range events {
+		var row []any
+		var err error
+		if event.Type == schema.EntryEvidenceSet {
+			row, err = judgementRow(event)
+			judgements = append(judgements, row)
+		} else {
+			row, err = entryRow(event)
+			entries = append(entries, row)
 		}
-		content, err := json.Marshal(contentOf(e))
 		if err != nil {
-			return fmt.Errorf("encode entry %q: %w", e.ID, err)
-		}
-		evidence, err := json.Marshal(e.Evidence)
-		if err != nil {
-			return fmt.Errorf("encode entry %q: %w", e.ID, err)
-		}
-		rows[i] = []any{
-			e.ID, e.OccurredAt, string(e.Type), e.Title, string(content), string(e.Stage),
-			string(e.Status), "", event.BuildID, string(evidence), e.EvidenceAligned, e.CanonicalKey,
-			e.Project, e.User, e.Agent, e.SessionID, event.Stream, event.ID, event.TS, event.Seq,
+			return err
 		}
 	}
-	return table.Insert(ctx, p.conn, `entries_raw (entry_id, created_ts, entry_type, title,
-		content_json, stage, status, superseded_by, build_id, evidence_json, evidence_aligned, canonical_key,
-		project, user, agent, session_id, stream, event_id, created_at, version)`, rows)
+	err := table.Insert(ctx, p.conn, `entries_raw (entry_id, created_ts, entry_type, title,
+		content_json, stage, status, superseded_by, build_id, evidence_json, evidence_aligned, evidence_proven,
+		evidence_rule, canonical_key,
+		project, user, agent, session_id, stream, event_id, created_at, version)`, entries)
+	if err != nil {
+		return err
+	}
+	return table.Insert(ctx, p.conn, `entry_evidence_raw (project, entry_id, extracted_event_id, extracted_index, own,
+		evidence_json, evidence_aligned, evidence_proven, evidence_rule,
+		user, agent, session_id, stream, event_id, created_at, version)`, judgements)
+}
+
+func entryRow(event schema.Event) ([]any, error) {
+	var e schema.EntryMaterializedPayload
+	if err := json.Unmarshal(event.Payload, &e); err != nil {
+		return nil, fmt.Errorf("decode event %q: %w", event.ID, err)
+	}
+	content, err := json.Marshal(contentOf(e.Entry))
+	if err != nil {
+		return nil, fmt.Errorf("encode entry %q: %w", e.ID, err)
+	}
+	evidence, err := json.Marshal(e.Evidence)
+	if err != nil {
+		return nil, fmt.Errorf("encode entry %q: %w", e.ID, err)
+	}
+	return []any{
+		e.ID, e.OccurredAt, string(e.Type), e.Title, string(content), string(e.Stage),
+		string(e.Status), "", event.BuildID, string(evidence), e.EvidenceAligned, e.EvidenceProven,
+		uint32(e.EvidenceRule), e.CanonicalKey,
+		e.Project, e.User, e.Agent, e.SessionID, event.Stream, event.ID, event.TS, event.Seq,
+	}, nil
+}
+
+// judgementRow takes whose the evidence is from the stream alone, which no payload can gainsay.
+func judgementRow(event schema.Event) ([]any, error) {
+	var p schema.EntryEvidenceSetPayload
+	if err := json.Unmarshal(event.Payload, &p); err != nil {
+		return nil, fmt.Errorf("decode event %q: %w", event.ID, err)
+	}
+	session, err := schema.ParseSessionStream(event.Stream)
+	if err != nil {
+		return nil, fmt.Errorf("read event %q: %w", event.ID, err)
+	}
+	evidence, err := json.Marshal(p.Evidence)
+	if err != nil {
+		return nil, fmt.Errorf("encode evidence of entry %q: %w", p.EntryID, err)
+	}
+	return []any{
+		session.Project, p.EntryID, p.ExtractedEventID, uint32(p.Index), p.Own,
+		string(evidence), p.EvidenceAligned, p.EvidenceProven, uint32(p.Rule),
+		session.User, session.Agent, session.SessionID, event.Stream, event.ID, event.TS, event.Seq,
+	}, nil
 }
 
 // Reset drops every row.
 func (p *Projector) Reset(ctx context.Context) error {
-	return table.Empty(ctx, p.conn, "entries_raw")
+	return table.Empty(ctx, p.conn, "entries_raw", "entry_evidence_raw")
 }
 
 // content is what of an entry has no column of its own.

@@ -14,10 +14,15 @@ import (
 	"axiommind/schema"
 )
 
-// Stored is the evidence of an entry as the table holds it.
+// Stored is evidence of an entry as the tables hold it: what the entry was made with, and what it was judged
+// to be since, of one origin.
 type Stored struct {
 	EntryID, Stream, Project, EventID string
-	EvidenceAligned                   bool
+	EvidenceAligned, EvidenceProven   bool
+	// Rule is the version of the rule of proof that judged it.
+	Rule int
+	// Origin is zero in what the entry was made with.
+	Origin Origin
 	// Evidence is JSON, as it was written.
 	Evidence string
 }
@@ -28,16 +33,25 @@ var storedSettings = clickhouse.Settings{
 	"max_bytes_before_external_sort": 256 << 20, "http_send_timeout": 3600, "send_timeout": 3600, "max_block_size": 1024,
 }
 
-// StoredEvidence gives the evidence of every entry in the table, or of those of a project, user,
-// agent or session where they are not empty, in the order of streams and entry ids. It is one query,
-// whose rows are read as they are asked for: what is written meanwhile is not seen. An error is the last
-// thing given.
+// storedRows are those of both tables. Evidence that an entry gained in another session stands in the
+// stream of that one.
+const storedRows = `(
+	SELECT entry_id, stream, project, user, agent, session_id, event_id, evidence_aligned, evidence_proven, evidence_rule,
+	       '' AS origin, toUInt32(0) AS index, evidence_json FROM entries_raw FINAL
+	UNION ALL
+	SELECT entry_id, stream, project, user, agent, session_id, event_id, evidence_aligned, evidence_proven, evidence_rule,
+	       extracted_event_id AS origin, extracted_index AS index, evidence_json FROM entry_evidence_raw FINAL
+)`
+
+// StoredEvidence gives all evidence in the tables, or that of a project, user, agent or session where they
+// are not empty, in the order of streams, entry ids and origins. It is one query, whose rows are read as
+// they are asked for: what is written meanwhile is not seen. An error is the last thing given.
 func StoredEvidence(ctx context.Context, conn driver.Conn, scope schema.SessionKey) iter.Seq2[Stored, error] {
 	return func(yield func(Stored, error) bool) {
 		where, args := storedWhere(scope)
 		rows, err := conn.Query(clickhouse.Context(ctx, clickhouse.WithSettings(maps.Clone(storedSettings))),
-			`SELECT entry_id, stream, project, event_id, evidence_aligned, evidence_json FROM entries`+where+
-				` ORDER BY stream, entry_id, project`, args...)
+			`SELECT entry_id, stream, project, event_id, evidence_aligned, evidence_proven, evidence_rule, origin, index,
+				evidence_json FROM `+storedRows+where+` ORDER BY stream, entry_id, project, origin, index`, args...)
 		if err != nil {
 			yield(Stored{}, fmt.Errorf("read evidence of entries: %w", err))
 			return
@@ -45,9 +59,12 @@ func StoredEvidence(ctx context.Context, conn driver.Conn, scope schema.SessionK
 		defer func() { _ = rows.Close() }()
 		for rows.Next() {
 			var s Stored
-			if err = rows.Scan(&s.EntryID, &s.Stream, &s.Project, &s.EventID, &s.EvidenceAligned, &s.Evidence); err != nil {
+			var rule, index uint32
+			if err = rows.Scan(&s.EntryID, &s.Stream, &s.Project, &s.EventID, &s.EvidenceAligned, &s.EvidenceProven, &rule,
+				&s.Origin.ExtractedEventID, &index, &s.Evidence); err != nil {
 				break
 			}
+			s.Rule, s.Origin.Index = int(rule), int(index)
 			if !yield(s, nil) {
 				return
 			}
@@ -62,7 +79,7 @@ func StoredEvidence(ctx context.Context, conn driver.Conn, scope schema.SessionK
 func CountStored(ctx context.Context, conn driver.Conn, scope schema.SessionKey) (uint64, error) {
 	where, args := storedWhere(scope)
 	var n uint64
-	if err := conn.QueryRow(ctx, `SELECT count() FROM entries`+where, args...).Scan(&n); err != nil {
+	if err := conn.QueryRow(ctx, `SELECT count() FROM `+storedRows+where, args...).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count entries: %w", err)
 	}
 	return n, nil

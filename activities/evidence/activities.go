@@ -1,10 +1,12 @@
 package evidence
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"axiommind/activities/border"
@@ -36,6 +38,7 @@ type AlignInput struct {
 type AlignResult struct {
 	Entries int `json:"entries"`
 	Aligned int `json:"aligned"`
+	Proven  int `json:"proven"`
 }
 
 // AlignSession finds the quotes of every extraction of the session that is not aligned yet.
@@ -44,85 +47,197 @@ func (a *Activities) AlignSession(ctx context.Context, in AlignInput) (AlignResu
 }
 
 func (a *Activities) alignSession(ctx context.Context, in AlignInput) (AlignResult, error) {
-	logged, err := transcript.ReadLogged(ctx, a.log, in.SessionKey)
+	all, err := a.extractions(ctx, in.SessionKey)
 	if err != nil {
 		return AlignResult{}, err
 	}
-	open, err := a.unaligned(ctx, in.SessionKey)
+	open := all[:0]
+	for _, x := range all {
+		if len(x.judgements) == 0 {
+			open = append(open, x)
+		}
+	}
+	if len(open) == 0 {
+		return AlignResult{}, nil
+	}
+	judged, err := a.judge(ctx, in, open)
 	if err != nil {
 		return AlignResult{}, err
 	}
 	var result AlignResult
-	events := make([]schema.Event, 0, len(open))
-	for _, extraction := range open {
-		p := alignExtraction(logged, extraction)
+	for _, p := range judged {
 		result.Entries += len(p.Entries)
 		for _, e := range p.Entries {
 			if e.EvidenceAligned {
 				result.Aligned++
 			}
+			if e.EvidenceProven {
+				result.Proven++
+			}
 		}
-		payload, err := json.Marshal(p)
-		if err != nil {
-			return AlignResult{}, fmt.Errorf("encode alignment of %q: %w", extraction.eventID, err)
-		}
-		events = append(events, schema.Event{
-			Type: schema.EvidenceAligned, TS: in.At, Actor: "pipeline", SessionID: in.SessionID, Project: in.Project,
-			BuildID: in.BuildID, DedupeKey: "evidence_aligned/" + extraction.eventID, Payload: payload,
-		})
 	}
-	if len(events) == 0 {
-		return result, nil
+	return result, nil
+}
+
+// RealignInput names the session and the time of the act.
+type RealignInput struct {
+	schema.SessionKey
+	At time.Time `json:"at"`
+}
+
+// RealignResult counts what this act judged anew.
+type RealignResult struct {
+	// Pieces are the quotes judged anew, Proven those that are proven since, Unproven those that are not any
+	// more.
+	Pieces   int `json:"pieces"`
+	Proven   int `json:"proven"`
+	Unproven int `json:"unproven"`
+	// Extractions are those that were ever judged anew, by this act or one before it, and BuildID is that of the
+	// last of them. Without any, no entry of the session has to be looked at again.
+	Extractions int    `json:"extractions"`
+	BuildID     string `json:"build_id"`
+}
+
+// RealignSession judges anew, by today's rule, every extraction of the session that only older rules have
+// judged. What they said stays in the log.
+func (a *Activities) RealignSession(ctx context.Context, in RealignInput) (RealignResult, error) {
+	return border.Run(ctx, in, a.realignSession)
+}
+
+func (a *Activities) realignSession(ctx context.Context, in RealignInput) (RealignResult, error) {
+	in.At = in.At.Truncate(time.Microsecond)
+	all, err := a.extractions(ctx, in.SessionKey)
+	if err != nil {
+		return RealignResult{}, err
+	}
+	var older []*extraction
+	for _, x := range all {
+		if x.outdated() {
+			older = append(older, x)
+		}
+	}
+	if len(older) > 0 {
+		judged, err := a.judge(ctx, AlignInput{SessionKey: in.SessionKey, At: in.At}, older)
+		if err != nil {
+			return RealignResult{}, err
+		}
+		for i, p := range judged {
+			older[i].judgements = append(older[i].judgements, judgement{at: in.At, EvidenceAlignedPayload: p})
+		}
+	}
+	var result RealignResult
+	for _, x := range all {
+		n := len(x.judgements)
+		if n < 2 {
+			continue
+		}
+		result.Extractions++
+		result.BuildID = x.buildID
+		// An attempt that broke off may have stored it: it is of this act all the same.
+		if last := x.judgements[n-1]; last.at.Equal(in.At) {
+			result.compare(x.judgements[n-2].Entries, last.Entries)
+		}
+	}
+	return result, nil
+}
+
+// compare counts how the pieces of an extraction are judged now, and were before.
+func (r *RealignResult) compare(before, now []schema.AlignedEntry) {
+	for i, e := range now {
+		r.Pieces += len(e.Evidence)
+		for n := range e.Evidence {
+			was := i < len(before) && n < len(before[i].Evidence) && before[i].Evidence[n].Proven
+			switch is := e.Evidence[n].Proven; {
+			case is && !was:
+				r.Proven++
+			case was && !is:
+				r.Unproven++
+			}
+		}
+	}
+}
+
+// judge aligns the extractions by today's rule and appends what comes of it, which it returns in their order.
+// Without a build it is the work of those that extracted.
+func (a *Activities) judge(ctx context.Context, in AlignInput, extractions []*extraction) ([]schema.EvidenceAlignedPayload, error) {
+	logged, err := transcript.ReadLogged(ctx, a.log, in.SessionKey)
+	if err != nil {
+		return nil, err
+	}
+	judged := make([]schema.EvidenceAlignedPayload, len(extractions))
+	events := make([]schema.Event, len(extractions))
+	for i, x := range extractions {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		judged[i] = x.align(logged)
+		payload, err := json.Marshal(judged[i])
+		if err != nil {
+			return nil, fmt.Errorf("encode alignment of %q: %w", x.eventID, err)
+		}
+		events[i] = schema.Event{
+			Type: schema.EvidenceAligned, TS: in.At, Actor: "pipeline", SessionID: in.SessionID, Project: in.Project,
+			BuildID: cmp.Or(in.BuildID, x.buildID), DedupeKey: fmt.Sprintf("evidence_aligned/%s/rule/%d", x.eventID, Rule), Payload: payload,
+		}
 	}
 	_, err = a.log.AppendAll(ctx, in.Stream(), events)
-	return result, err
+	return judged, err
 }
 
+// extraction is a memory_extracted event and what was judged of its quotes, in order.
 type extraction struct {
-	eventID string
+	eventID, buildID string
 	schema.MemoryExtractedPayload
+	judgements []judgement
 }
 
-// unaligned returns the extractions that no alignment follows, in order.
-func (a *Activities) unaligned(ctx context.Context, session schema.SessionKey) ([]extraction, error) {
-	var all []extraction
-	aligned := map[string]bool{}
+type judgement struct {
+	at time.Time
+	schema.EvidenceAlignedPayload
+}
+
+// outdated reports whether nothing but older rules has judged the extraction.
+func (x *extraction) outdated() bool {
+	return len(x.judgements) > 0 && !slices.ContainsFunc(x.judgements, func(j judgement) bool { return j.Rule >= Rule })
+}
+
+// extractions returns those of the session, in order.
+func (a *Activities) extractions(ctx context.Context, session schema.SessionKey) ([]*extraction, error) {
+	var all []*extraction
+	byID := map[string]*extraction{}
 	options := eventlog.StreamOptions{Types: []string{schema.MemoryExtracted, schema.EvidenceAligned}}
 	for event, err := range a.log.Stream(ctx, session.Stream(), options) {
 		if err != nil {
 			return nil, fmt.Errorf("read extractions of session %q: %w", session.SessionID, err)
 		}
 		if event.Type == schema.EvidenceAligned {
-			var p schema.EvidenceAlignedPayload
-			err = json.Unmarshal(event.Payload, &p)
-			aligned[p.ExtractedEventID] = true
+			j := judgement{at: event.TS}
+			err = json.Unmarshal(event.Payload, &j.EvidenceAlignedPayload)
+			if x := byID[j.ExtractedEventID]; x != nil {
+				x.judgements = append(x.judgements, j)
+			}
 		} else {
-			x := extraction{eventID: event.ID}
+			x := &extraction{eventID: event.ID, buildID: event.BuildID}
 			err = json.Unmarshal(event.Payload, &x.MemoryExtractedPayload)
-			all = append(all, x)
+			all, byID[event.ID] = append(all, x), x
 		}
 		if err != nil {
 			return nil, fmt.Errorf("decode event %q: %w", event.ID, err)
 		}
 	}
-	open := all[:0]
-	for _, x := range all {
-		if !aligned[x.eventID] {
-			open = append(open, x)
-		}
-	}
-	return open, nil
+	return all, nil
 }
 
-func alignExtraction(logged *transcript.Logged, x extraction) schema.EvidenceAlignedPayload {
+// align finds the extraction's quotes in its window.
+func (x *extraction) align(logged *transcript.Logged) schema.EvidenceAlignedPayload {
 	window := llm.WindowMessages(logged.Messages, x.Window, x.Extractor.Tools)
 	aligner := NewAligner(window, func(i int) string { return logged.EventIDs[i] })
 	p := schema.EvidenceAlignedPayload{
-		SessionID: logged.SessionID, ExtractedEventID: x.eventID, Entries: make([]schema.AlignedEntry, len(x.Entries)),
+		SessionID: logged.SessionID, ExtractedEventID: x.eventID, Rule: Rule, Entries: make([]schema.AlignedEntry, len(x.Entries)),
 	}
 	for i, e := range x.Entries {
 		evidence, aligned := aligner.AlignEntry(e.Evidence)
-		p.Entries[i] = schema.AlignedEntry{Index: i, EvidenceAligned: aligned, Evidence: evidence}
+		p.Entries[i] = schema.AlignedEntry{Index: i, EvidenceAligned: aligned, EvidenceProven: Proven(evidence), Evidence: evidence}
 	}
 	return p
 }

@@ -1,4 +1,4 @@
-package evidence
+package evidence_test
 
 import (
 	"runtime"
@@ -23,7 +23,7 @@ func TestAlignmentAllocatesInProportion(t *testing.T) {
 		t.Run(string(method), func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			e := NewAligner(message(text), nil).Align(schema.Quote{Quote: quote})
+			e := align(text, quote)
 			runtime.ReadMemStats(&after)
 			require.Equal(t, method, e.Method)
 			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(40*len(text)))

@@ -2,16 +2,21 @@ package evidence
 
 import (
 	"slices"
+	"strings"
 	"unicode/utf8"
 
+	"axiommind/activities/evidence/fuzzy"
+	"axiommind/activities/evidence/normal"
 	"axiommind/schema"
 )
 
 // Bounds of the approximate stage.
 const (
-	// MinSimilarity is the least similarity of an approximate match: one less the edit distance
-	// of the normalized texts over the length of the longer.
+	// MinSimilarity is the least similarity of an approximate match: one less the edit distance of the
+	// normal forms over the length of the longer, in runes.
 	MinSimilarity = 0.85
+	// MinLettersAlone is how many letters and digits a quote needs to be found by them alone.
+	MinLettersAlone = 10
 	// MaxApproximateRunes is the length of the longest quote that is matched approximately.
 	MaxApproximateRunes = 4096
 
@@ -22,52 +27,74 @@ const (
 	maxCells = 1 << 21
 )
 
-// candidate is a stretch of a folded text that may be a quote.
+// candidate is a stretch of a text in normal form that may be a quote.
 type candidate struct {
 	distance int
 	ends     []int
 }
 
-// similar finds a quote by its similarity. It reports whether something came near, whether or not
-// it was near enough.
-func (s *source) similar(q *quote) (m *match, near bool) {
-	runes := q.runes()
+// similar finds a quote by its similarity: the places most like it. It reports whether something came near,
+// whether or not it was near enough.
+func (s *Source) similar(q *quote) (m *match, near bool) {
+	runes := q.pattern().Runes
 	if len(runes) < MinLetters || len(runes) > MaxApproximateRunes {
 		return nil, false
 	}
+	if m := s.asLetters(q); m != nil {
+		return m, true
+	}
 	candidates := s.candidates(q)
-	best, doubted := 0.0, false
+	best := 0.0
+	var places []extent
 	for _, c := range candidates {
-		if m != nil && c.distance > candidates[0].distance+2 {
+		if len(places) > 0 && c.distance > candidates[0].distance+2 {
 			break
 		}
-		x, similarity, doubts := s.fit(q, c)
-		if similarity < MinSimilarity || m != nil && !doubted && len(doubts) > 0 {
-			continue
-		}
+		x, similarity := s.fit(q, c)
 		switch {
-		case m == nil || similarity > best || doubted && len(doubts) == 0:
-			m = matchOf(schema.MethodApproximate, approximateConfidence(similarity), []extent{x})
-			best, doubted = similarity, len(doubts) > 0
-		case similarity == best && !slices.ContainsFunc(m.spans, func(y extent) bool { return x.start < y.end && y.start < x.end }):
-			m.spans = append(m.spans, x)
+		case similarity < MinSimilarity:
+		case similarity > best:
+			places, best = []extent{x}, similarity
+		case similarity == best && !slices.ContainsFunc(places, func(y extent) bool { return x.start < y.end && y.start < x.end }):
+			places = append(places, x)
 		}
 	}
-	if m != nil {
-		slices.SortFunc(m.spans, func(a, b extent) int { return a.start - b.start })
-	}
-	return m, len(candidates) > 0
+	slices.SortFunc(places, func(a, b extent) int { return a.start - b.start })
+	return matchOf(schema.MethodApproximate, approximateConfidence(best), places), len(candidates) > 0
 }
 
-// candidates returns the stretches nearest to a quote, at most one for each quote's length of text,
-// the nearest first.
-func (s *source) candidates(q *quote) []candidate {
+// asLetters finds a quote whose letters and digits stand in the message one after another, whatever stands
+// between them: one that has lost its punctuation and its spaces.
+func (s *Source) asLetters(q *quote) *match {
+	letters := q.letters().Text
+	if utf8.RuneCountInString(letters) < MinLettersAlone {
+		return nil
+	}
+	if s.lettersText == "" {
+		s.lettersText = normal.LettersOf(s.form().Text)
+	}
+	if !strings.Contains(s.lettersText, letters) {
+		return nil
+	}
+	places := listed(s.through(s.letters(), letters, 0))
+	s.growAll(q, q.letters(), s.letters(), places, s.lettersAt)
+	return matchOf(schema.MethodApproximate, confidenceLetters, places)
+}
+
+func (s *Source) lettersAt(q *quote, x extent) bool {
+	start, end := s.letters().Within(x.start, x.end)
+	letters := s.letters().Text[start:end]
+	return letters == q.letters().Text && utf8.RuneCountInString(letters) >= MinLettersAlone
+}
+
+// candidates returns the stretches nearest to a quote, at most one for each half of the quote's length, the
+// nearest first.
+func (s *Source) candidates(q *quote) []candidate {
 	p := q.pattern()
-	text := s.folded().text
-	apart := len(p.runes) / 2
-	limit := int(float64(len(p.runes)) * (1 - nearSimilarity) / nearSimilarity)
+	apart := len(p.Runes) / 2
+	limit := int(float64(len(p.Runes)) * (1 - nearSimilarity) / nearSimilarity)
 	var found []candidate
-	p.ends(text, limit, func(end, distance int) {
+	p.Ends(s.form().Text, limit, func(end, distance int) {
 		if n := len(found) - 1; n >= 0 {
 			c := &found[n]
 			if end-c.ends[len(c.ends)-1] <= apart {
@@ -85,17 +112,16 @@ func (s *source) candidates(q *quote) []candidate {
 	return found[:min(len(found), maxCandidates)]
 }
 
-// fit chooses the borders of a candidate and returns its similarity to the quote, 0 when it says
-// something else, and where it may. Of borders at the same distance it takes those whose first and
-// last runes are the quote's, then those that need the fewest runes lost or gained, then those that
-// agree longest from both ends.
-func (s *source) fit(q *quote, c candidate) (best extent, similarity float64, doubts []schema.Doubt) {
-	runes, v := q.runes(), s.folded()
+// fit chooses the borders of a candidate and returns its similarity to the quote. Of borders at the same
+// distance it takes those whose first and last runes are the quote's, then those that need the fewest runes
+// lost or gained, then those that agree longest from both ends.
+func (s *Source) fit(q *quote, c candidate) (best extent, similarity float64) {
+	runes, v := q.pattern().Runes, s.form()
 	rank := -1
 	tries := 1 + maxCells/(len(runes)*(2*c.distance+1))
 	for _, end := range c.ends {
-		tail := lastRunes(v.text[:end], len(runes)+c.distance)
-		for _, length := range startsOf(runes, tail, c.distance) {
+		tail := lastRunes(v.Text[:end], len(runes)+c.distance)
+		for _, length := range fuzzy.Starts(runes, tail, c.distance) {
 			if tries--; tries < 0 {
 				break
 			}
@@ -110,21 +136,20 @@ func (s *source) fit(q *quote, c candidate) (best extent, similarity float64, do
 		}
 	}
 	if rank < 0 {
-		return extent{}, 0, nil
+		return extent{}, 0
 	}
-	similarity, doubts = s.similarityAt(q, best)
-	return best, similarity, doubts
+	return best, s.similarityAt(q, best)
 }
 
 // fitness ranks texts at a distance from a quote by how likely their borders are the quote's.
 func fitness(q, s []rune, distance int) int {
-	columns, _, ok := path(q, s, distance)
+	columns, _, ok := fuzzy.Path(q, s, distance)
 	if !ok {
 		return -1
 	}
 	indels := 0
 	for _, c := range columns {
-		if c.q < 0 || c.s < 0 {
+		if c.Quote < 0 || c.Source < 0 {
 			indels++
 		}
 	}
@@ -140,36 +165,17 @@ func fitness(q, s []rune, distance int) int {
 	return (min(head, 1)+min(tail, 1))<<40 + (1<<12-min(indels, 1<<12))<<20 + min(head, agreed) + min(tail, agreed)
 }
 
-// similarityAt returns the similarity of a quote to a place of the message, 0 when it is below the
-// threshold or says something else, and where it may say something else.
-func (s *source) similarityAt(q *quote, x extent) (similarity float64, doubts []schema.Doubt) {
-	v, runes := s.folded(), q.runes()
-	start, end := v.within(x)
-	text := []rune(v.text[start:end])
-	longer := max(len(runes), len(text))
-	limit := int(float64(longer) * (1 - MinSimilarity))
-	columns, distance, ok := path(runes, text, limit)
-	if !ok {
-		return 0, nil
+// similarityAt returns the similarity of a quote to a place of the message, 0 when it is below the threshold.
+func (s *Source) similarityAt(q *quote, x extent) float64 {
+	runes := q.pattern().Runes
+	start, end := s.form().Within(x.start, x.end)
+	text := []rune(s.form().Text[start:end])
+	longer := float64(max(len(runes), len(text)))
+	_, distance, ok := fuzzy.Path(runes, text, int(longer*(1-MinSimilarity)))
+	if similarity := 1 - float64(distance)/longer; ok && similarity >= MinSimilarity {
+		return similarity
 	}
-	similarity = 1 - float64(distance)/float64(longer)
-	if similarity < MinSimilarity {
-		return 0, nil
-	}
-	g := guard{
-		quote:   side{folded: q.literal().text, text: runes, view: q.literal(), original: q.text},
-		source:  side{folded: v.text[start:end], text: text, view: v, original: s.text, offset: start},
-		columns: columns,
-	}
-	if doubts, ok = g.judge(); !ok {
-		return 0, nil
-	}
-	return similarity, doubts
-}
-
-func (s *source) similarAt(q *quote, x extent) bool {
-	similarity, _ := s.similarityAt(q, x)
-	return similarity >= MinSimilarity
+	return 0
 }
 
 // approximateConfidence maps a similarity in [0.85,1] to a confidence in [0.85,0.95).

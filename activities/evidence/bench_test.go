@@ -1,4 +1,4 @@
-package evidence
+package evidence_test
 
 import (
 	"bytes"
@@ -8,17 +8,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/evidence"
 	"axiommind/schema"
 )
 
 // BenchmarkCorpus aligns every case of the alignment files, each with an aligner of its own, so that
 // the time includes preparing the message.
 func BenchmarkCorpus(b *testing.B) {
-	var items []caseItem
-	for _, file := range alignmentFiles(b) {
-		items = append(items, file.Items...)
+	var items []alignmentCase
+	for _, cases := range alignmentCases(b) {
+		items = append(items, cases...)
 	}
-	byClass := map[string][]caseItem{"all": items}
+	byClass := map[string][]alignmentCase{"all": items}
 	for _, item := range items {
 		byClass[item.Class] = append(byClass[item.Class], item)
 	}
@@ -27,7 +28,7 @@ func BenchmarkCorpus(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				for _, item := range items {
-					NewAligner(message(item.Message), nil).Align(schema.Quote{Quote: item.Quote})
+					evidence.NewAligner(message(item.Message), nil).Align(schema.Quote{Quote: item.Quote})
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(items)), "ns/quote")
@@ -36,9 +37,10 @@ func BenchmarkCorpus(b *testing.B) {
 }
 
 // megabyte is a message of English prose without repeated sentences.
-func megabyte() string {
+func megabyte(tb testing.TB) string {
+	tb.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
-	words := strings.Fields(prose["english"])
+	words := strings.Fields(prose(tb)["english"])
 	var text strings.Builder
 	for text.Len() < 1<<20 {
 		text.WriteString(words[r.IntN(len(words))])
@@ -50,12 +52,12 @@ func megabyte() string {
 // BenchmarkExact compares finding a verbatim quote in 1 MB with bytes.Index over the same bytes to
 // the end, which the search for a second occurrence has to read too.
 func BenchmarkExact(b *testing.B) {
-	text := megabyte()
+	text := megabyte(b)
 	at := len(text) / 2
 	quote := "ZZ marks the only place of it"
 	text = text[:at] + ". " + quote + ". " + text[at:]
 	b.Run("align", func(b *testing.B) {
-		a := NewAligner(message(text), nil)
+		a := evidence.NewAligner(message(text), nil)
 		require.True(b, a.Align(schema.Quote{Quote: quote}).Aligned)
 		b.SetBytes(int64(len(text)))
 		b.ReportAllocs()
@@ -76,16 +78,16 @@ func BenchmarkExact(b *testing.B) {
 // BenchmarkAbsent looks for 200 characters that a message of 1 MB does not have: first with a message
 // not seen before, then with a prepared one.
 func BenchmarkAbsent(b *testing.B) {
-	text := megabyte()
+	text := megabyte(b)
 	quote := strings.Repeat("gardeners plant tulips under old oaks when frost has left ", 4)[:200]
 	b.Run("first", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			NewAligner(message(text), nil).Align(schema.Quote{Quote: quote})
+			evidence.NewAligner(message(text), nil).Align(schema.Quote{Quote: quote})
 		}
 	})
 	b.Run("prepared", func(b *testing.B) {
-		a := NewAligner(message(text), nil)
+		a := evidence.NewAligner(message(text), nil)
 		a.Align(schema.Quote{Quote: quote})
 		b.ReportAllocs()
 		for b.Loop() {
@@ -96,12 +98,13 @@ func BenchmarkAbsent(b *testing.B) {
 
 // BenchmarkQuote states the cost of one more quote against a prepared message of ordinary length.
 func BenchmarkQuote(b *testing.B) {
-	a := NewAligner(message(prose["english"]), nil)
+	a := evidence.NewAligner(message(prose(b)["english"]), nil)
 	for name, quote := range map[string]string{
 		"exact":       "measure before you change anything, keep the old path open",
 		"normalized":  "Measure before you  change anything; keep the OLD path open",
 		"approximate": "measure before you chqnge anything, keep the old pathopen",
 		"absent":      "nothing of this kind was ever written in that message at all",
+		"long":        strings.TrimSpace(prose(b)["english"]),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -135,7 +138,7 @@ func BenchmarkHostile(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(c[0])))
 			for b.Loop() {
-				NewAligner(message(c[0]), nil).Align(schema.Quote{Quote: c[1]})
+				evidence.NewAligner(message(c[0]), nil).Align(schema.Quote{Quote: c[1]})
 			}
 		})
 	}

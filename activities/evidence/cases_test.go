@@ -1,8 +1,7 @@
-package evidence
+package evidence_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,26 +11,25 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/evidence"
 	"axiommind/schema"
 )
 
-// caseFile is the form of an alignment file: quotes of one message each with the spans that a
-// reader finds them at, none when the message does not say it.
+// caseFile is a file of quotes of one message each. The items of the alignment form have the places that a
+// reader finds the quote at, those of the proof form whether it proves.
 type caseFile struct {
-	Classes []string   `json:"classes"`
-	Items   []caseItem `json:"items"`
+	Classes []string          `json:"classes"`
+	Form    string            `json:"form"`
+	Items   []json.RawMessage `json:"items"`
 }
 
-type caseItem struct {
+type alignmentCase struct {
 	ID        int         `json:"i"`
 	Class     string      `json:"cls"`
 	Message   string      `json:"message"`
 	Quote     string      `json:"quote"`
 	Ambiguous bool        `json:"ambiguous"`
 	Truth     []caseTruth `json:"truth"`
-
-	// variant says how a generated item came about.
-	variant string
 }
 
 type caseTruth struct {
@@ -40,207 +38,198 @@ type caseTruth struct {
 	Byte  [2]int `json:"byte"`
 }
 
-// What every class of a case file has to reach, besides every ambiguous item flagged as such.
+type proofCase struct {
+	ID       string `json:"id"`
+	Language string `json:"lang"`
+	Message  string `json:"message"`
+	Quote    string `json:"quote"`
+	Proves   bool   `json:"proves"`
+	Why      string `json:"why"`
+}
+
+// What every class of an alignment file has to reach, besides every ambiguous quote flagged as such and no
+// absent quote found.
 const (
-	leastAligned      = 1.0
-	leastBorders      = 0.995
-	mostFalsePositive = 0
+	leastFound   = 1.0
+	leastBorders = 0.995
 )
 
-// tally counts what became of the items of one class.
-type tally struct {
-	items, pass, listed                                            int
-	findable, aligned, borders, falsePositives, ambiguous, flagged int
-	// proved counts the aligned ones that prove their quote: nothing about them is in doubt.
-	proved int
-}
-
-// tallies are the tallies of a file, by class.
-type tallies map[string]*tally
-
-func (ts tallies) of(class string) *tally {
-	if ts[class] == nil {
-		ts[class] = &tally{}
-	}
-	return ts[class]
-}
-
-func (ts tallies) add(more tallies) {
-	for class, m := range more {
-		c := ts.of(class)
-		c.items, c.pass, c.listed = c.items+m.items, c.pass+m.pass, c.listed+m.listed
-		c.findable, c.aligned, c.borders = c.findable+m.findable, c.aligned+m.aligned, c.borders+m.borders
-		c.falsePositives += m.falsePositives
-		c.proved += m.proved
-		c.ambiguous, c.flagged = c.ambiguous+m.ambiguous, c.flagged+m.flagged
-	}
-}
-
-// log prints a line for each class.
-func (ts tallies) log(t *testing.T) {
-	t.Helper()
-	for _, class := range slices.Sorted(maps.Keys(ts)) {
-		c := ts[class]
-		t.Logf("%-12s %4d items: aligned %d/%d, exact borders %d/%d, false positives %d, ambiguous flagged %d/%d, proved %d",
-			class, c.items, c.aligned, c.findable, c.borders, c.findable, c.falsePositives, c.flagged, c.ambiguous, c.proved)
-	}
-}
-
-// check holds every class to its targets.
-func (ts tallies) check(t *testing.T, name string) {
-	t.Helper()
-	for _, class := range slices.Sorted(maps.Keys(ts)) {
-		c := ts[class]
-		findable := float64(c.findable)
-		if float64(c.aligned+c.listed) < leastAligned*findable || float64(c.borders) < leastBorders*findable ||
-			c.falsePositives > mostFalsePositive || c.flagged < c.ambiguous {
-			t.Errorf("%s: class %q misses its targets", name, class)
-		}
-	}
-}
-
-// sum says how many items there are of each outcome.
-func (ts tallies) sum() string {
-	var all tally
-	for _, c := range ts {
-		all.items, all.pass, all.listed = all.items+c.items, all.pass+c.pass, all.listed+c.listed
-	}
-	return fmt.Sprintf("%d pass, %d listed, %d fail", all.pass, all.listed, all.items-all.pass-all.listed)
-}
-
-// sharedDir finds a directory named by an environment variable, or by a path looked for upwards
-// from the package; the test is skipped where there is none.
-func sharedDir(tb testing.TB, variable, path string) string {
-	tb.Helper()
-	if dir := os.Getenv(variable); dir != "" {
-		return dir
-	}
-	dir, err := os.Getwd()
-	require.NoError(tb, err)
-	for {
-		found := filepath.Join(dir, path)
-		if info, err := os.Stat(found); err == nil && info.IsDir() {
-			return found
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			tb.Skipf("no case files: set %s, or put them at %s above the package", variable, path)
-		}
-		dir = parent
-	}
-}
-
-// alignmentFiles reads every file of the directory that has the alignment form.
-func alignmentFiles(tb testing.TB) map[string]caseFile {
+// caseFiles reads the files of the directory that hold quotes.
+func caseFiles(tb testing.TB) map[string]caseFile {
 	tb.Helper()
 	paths, err := filepath.Glob(filepath.Join(sharedDir(tb, "AXIOMMIND_CASES", "../shared/cases"), "*.json"))
 	require.NoError(tb, err)
-	files := make(map[string]caseFile)
+	files := map[string]caseFile{}
 	for _, path := range paths {
 		raw, err := os.ReadFile(path)
 		require.NoError(tb, err)
 		var file caseFile
-		if json.Unmarshal(raw, &file) == nil && len(file.Classes) > 0 && len(file.Items) > 0 {
+		if json.Unmarshal(raw, &file) == nil && len(file.Items) > 0 && (len(file.Classes) > 0 || file.Form == "proof") {
 			files[filepath.Base(path)] = file
 		}
 	}
 	if len(files) == 0 {
-		tb.Skip("no case files of the alignment form")
+		tb.Skip("no case files that hold quotes")
 	}
 	return files
 }
 
-// listedCases reads the ids of the cases decided against, by file, each with its reason.
-func listedCases(t *testing.T) map[string]map[int]string {
-	t.Helper()
-	raw, err := os.ReadFile("testdata/listed.json")
-	require.NoError(t, err)
-	var listed map[string]map[int]string
-	require.NoError(t, json.Unmarshal(raw, &listed))
-	return listed
+// alignmentCases reads the items of all the alignment files.
+func alignmentCases(tb testing.TB) map[string][]alignmentCase {
+	tb.Helper()
+	found := map[string][]alignmentCase{}
+	for name, file := range caseFiles(tb) {
+		if file.Form != "proof" {
+			found[name] = items[alignmentCase](tb, file)
+		}
+	}
+	return found
 }
 
+func items[T any](tb testing.TB, file caseFile) []T {
+	tb.Helper()
+	found := make([]T, len(file.Items))
+	for i, raw := range file.Items {
+		require.NoError(tb, json.Unmarshal(raw, &found[i]), "item %d", i)
+	}
+	return found
+}
+
+// TestCases judges the case files. Those decided against are listed in testdata by file and id, each with a
+// reason.
 func TestCases(t *testing.T) {
-	listed := listedCases(t)
-	for name, file := range alignmentFiles(t) {
+	raw, err := os.ReadFile("testdata/listed.json")
+	require.NoError(t, err)
+	var listed map[string]map[string]string
+	require.NoError(t, json.Unmarshal(raw, &listed))
+	for name, file := range caseFiles(t) {
 		t.Run(name, func(t *testing.T) {
-			ts := judgeFile(t, name, file, listed[name])
-			ts.log(t)
-			ts.check(t, name)
-			t.Logf("cases %s alignment: %s", name, ts.sum())
+			v := verdict{t: t, file: name, listed: listed[name]}
+			if file.Form == "proof" {
+				judgeProofs(&v, items[proofCase](t, file))
+				v.close("proof")
+				return
+			}
+			classes := judgeAlignment(&v, items[alignmentCase](t, file))
+			for _, class := range slices.Sorted(maps.Keys(classes)) {
+				classes[class].check(t, class)
+			}
+			v.close("alignment")
 		})
 	}
 }
 
-// judgeFile judges the items of a file and logs those with a problem.
-func judgeFile(t *testing.T, name string, file caseFile, listed map[int]string) tallies {
-	t.Helper()
-	ts := make(tallies)
-	for _, item := range file.Items {
-		c := ts.of(item.Class)
-		problem := judge(t, item, c)
-		_, isListed := listed[item.ID]
-		switch {
-		case problem == "":
-			c.pass++
-		case isListed:
-			c.listed++
-		default:
-			class := item.Class
-			if item.variant != "" {
-				class += ", " + item.variant
-			}
-			t.Logf("%s %d (%s): %s", name, item.ID, class, problem)
-		}
-	}
-	return ts
+// verdict counts the cases of a file by their outcome.
+type verdict struct {
+	t                *testing.T
+	file             string
+	listed           map[string]string
+	pass, left, fail int
 }
 
-// judge aligns one item, counts it, and says what is wrong with the result.
-func judge(t *testing.T, item caseItem, c *tally) string {
+// count counts a case, and logs what is wrong with it unless that is decided.
+func (v *verdict) count(id, wrong string) {
+	switch {
+	case wrong == "":
+		v.pass++
+	case v.listed[id] != "":
+		v.left++
+	default:
+		v.fail++
+		v.t.Logf("%s %s: %s", v.file, id, wrong)
+	}
+}
+
+func (v *verdict) close(area string) {
+	v.t.Logf("cases %s %s: %d pass, %d listed, %d fail", v.file, area, v.pass, v.left, v.fail)
+	if area == "proof" && v.fail > 0 {
+		v.t.Fail()
+	}
+}
+
+func judgeProofs(v *verdict, cases []proofCase) {
+	for _, c := range cases {
+		e := align(c.Message, c.Quote)
+		if e.Found {
+			require.NoError(v.t, evidence.Verify(c.Message, e, evidence.Rule), c.ID)
+		}
+		wrong := ""
+		if e.Proven != c.Proves {
+			wrong = c.Language + ", " + c.Why + ": should prove is " + map[bool]string{true: "true", false: "false"}[c.Proves] +
+				"\n  quote   " + c.Quote + "\n  message " + c.Message
+		}
+		v.count(c.ID, wrong)
+	}
+}
+
+// class counts what became of the items of one class of an alignment file.
+type class struct {
+	outcome
+	present, located, borders, falsely, ambiguous, flagged int
+}
+
+func (c *class) check(t *testing.T, name string) {
 	t.Helper()
-	a := NewAligner([]schema.Message{{Text: item.Message}}, nil)
-	e := a.Align(schema.Quote{Quote: item.Quote})
-	c.items++
-	if e.Aligned {
-		require.NoError(t, Verify(item.Message, e), "item %d", item.ID)
+	t.Logf("%-12s %4d items: found %d/%d, exact borders %d/%d, falsely found %d, ambiguous flagged %d/%d, %s",
+		name, c.quotes, c.located, c.present, c.borders, c.present, c.falsely, c.flagged, c.ambiguous, &c.outcome)
+	if float64(c.located) < leastFound*float64(c.present) || float64(c.borders) < leastBorders*float64(c.present) ||
+		c.falsely > 0 || c.flagged < c.ambiguous {
+		t.Errorf("class %q misses its targets", name)
+	}
+}
+
+func judgeAlignment(v *verdict, cases []alignmentCase) map[string]*class {
+	classes := map[string]*class{}
+	for _, c := range cases {
+		if classes[c.Class] == nil {
+			classes[c.Class] = &class{}
+		}
+		v.count(jsonID(c.ID), judge(v.t, c, classes[c.Class]))
+	}
+	return classes
+}
+
+func jsonID(id int) string { raw, _ := json.Marshal(id); return string(raw) }
+
+// judge aligns one item, counts it, and says what is wrong with the result.
+func judge(t *testing.T, item alignmentCase, c *class) string {
+	t.Helper()
+	e := align(item.Message, item.Quote)
+	c.add(e)
+	if e.Found {
+		require.NoError(t, evidence.Verify(item.Message, e, evidence.Rule), "item %d", item.ID)
 	}
 	if len(item.Truth) == 0 {
-		if e.Aligned {
-			c.falsePositives++
-			return "false positive by method " + string(e.Method) + ": " + e.Text + "\n  quote  " + item.Quote
+		if e.Found {
+			c.falsely++
+			return item.Class + ": found by method " + string(e.Method) + ": " + e.Text + "\n  quote  " + item.Quote
 		}
 		return ""
 	}
-	c.findable++
+	c.present++
 	if item.Ambiguous {
 		c.ambiguous++
 	}
-	if !e.Aligned {
-		return "not aligned: " + e.Reason + "\n  quote  " + item.Quote +
+	if !e.Found {
+		return item.Class + ": not found: " + e.Reason + "\n  quote  " + item.Quote +
 			"\n  source " + item.Message[item.Truth[0].Byte[0]:item.Truth[0].Byte[1]]
 	}
-	c.aligned++
-	if e.Proves() {
-		c.proved++
-	}
+	c.located++
 	if item.Ambiguous && e.Reason == schema.ReasonAmbiguous {
 		c.flagged++
 	}
-	for _, truth := range item.Truth {
-		if borders(item.Message, e.Span) == truth {
-			c.borders++
-			if item.Ambiguous != (e.Reason == schema.ReasonAmbiguous) {
-				return "wrong about ambiguity"
-			}
-			return ""
-		}
+	if !slices.Contains(item.Truth, truthOf(item.Message, e.Span)) {
+		return item.Class + ": other borders: " + e.Text + "\n  quote  " + item.Quote
 	}
-	return "other borders: " + e.Text + "\n  quote  " + item.Quote
+	c.borders++
+	if item.Ambiguous != (e.Reason == schema.ReasonAmbiguous) {
+		return item.Class + ": wrong about ambiguity"
+	}
+	return ""
 }
 
-// borders gives a span in all the units of a case, the UTF-16 ones counted here.
-func borders(text string, s schema.Span) caseTruth {
+// truthOf gives a span in all the units of a case, the UTF-16 ones counted here.
+func truthOf(text string, s schema.Span) caseTruth {
 	start := len(utf16.Encode([]rune(text[:s.ByteStart])))
 	return caseTruth{
 		UTF16: [2]int{start, start + len(utf16.Encode([]rune(text[s.ByteStart:s.ByteEnd])))},

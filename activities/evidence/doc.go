@@ -2,9 +2,12 @@
 // [Aligner] finds each in the messages it was taken from and gives the exact span, and [Verify]
 // checks a stored span against its source again.
 //
-// Stages, from the strictest: exact; normalized (Unicode forms, case, whitespace, quotes, dashes,
-// ellipses, Markdown emphasis, punctuation); approximate (contiguous, similarity of at least 0.85,
-// differences of typing only). What changes a meaning (a number, a negation, a name) is never
-// approximately equal. What may change it, in a quote that is damaged or that begins or ends within
-// a word or a number, is found with its doubts: see [schema.Doubt].
+// Three words, each stricter than the one before. A quote is found when its place is known. It is aligned
+// when it was found word for word. It is proven when it is whole sentences or lines of one message: see
+// [Rule]. Finding judges no meaning. A quote with another number, or without its "not", may be found
+// approximately; it proves nothing, and is shown within the sentence that was said.
+//
+// A quote is looked for verbatim; then in normal form 1, and without the punctuation between its words; then
+// in pieces, where it has ellipses; then approximately, by a similarity of at least [MinSimilarity] to one
+// stretch of a message.
 package evidence

@@ -2,127 +2,191 @@ package evidence
 
 import (
 	"slices"
+	"sort"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
-	"axiommind/schema"
+	"axiommind/activities/evidence/normal"
 )
 
-// unlikeMarks lists where the punctuation of a quote says something else than that of a place: a
-// question is a statement, code has other marks, a list is said to be complete, an apostrophe lacks
-// that tells two words apart.
-func (s *source) unlikeMarks(q *quote, x extent) []schema.Doubt {
-	var doubts []schema.Doubt
-	doubt := func(quoted, source string) {
-		if quoted != source {
-			doubts = append(doubts, schema.Doubt{Quote: quoted, Source: source})
+// markup is what marks say of a message's text. All are in order and do not overlap.
+type markup struct {
+	code   []extent // what stands between backticks, and fenced blocks with their fences
+	struck []extent // what is struck through, with its marks
+	// emphasizing are where the marks begin that emphasize, of those that the normal form leaves out.
+	emphasizing map[int]bool
+}
+
+func (s *Source) markup() *markup {
+	if s.markupKnown == nil {
+		var fences, code []extent
+		for start, end := range s.sentences().Code() {
+			fences = append(fences, extent{start, end})
 		}
-	}
-	text := s.text[x.start:x.end]
-	asked := strings.Repeat("?", questions(text))
-	if next, _ := utf8.DecodeRuneInString(s.text[x.end:]); next == '?' || next == '？' {
-		asked += "?"
-	}
-	doubt(strings.Repeat("?", questions(q.text)), asked)
-	if looksLikeCode(text) {
-		doubt(codeMarks(q.text), codeMarks(text))
-	} else if open := unclosed(text); open != "" && unclosed(q.text) == "" {
-		doubt("", open)
-	}
-	if strings.ContainsAny(text, "'’") {
-		quoted := make(map[string]bool)
-		for _, word := range words(q.text) {
-			quoted[word] = true
+		for _, p := range pairs(s.text, '`', fences) {
+			code = append(code, p.inner())
 		}
-		for _, word := range words(text) {
-			bare := strings.ReplaceAll(word, "'", "")
-			if bare != word && english(bare) && !quoted[word] && quoted[bare] {
-				doubt(bare, word)
+		code = append(code, fences...)
+		slices.SortFunc(code, func(a, b extent) int { return a.start - b.start })
+		m := &markup{code: code}
+		for _, p := range pairs(s.text, '~', code) {
+			if p.marks == 2 {
+				m.struck = append(m.struck, p.extent)
 			}
 		}
+		s.markupKnown = m
 	}
-	return append(doubts, otherCase(q.text, text)...)
+	return s.markupKnown
 }
 
-func questions(text string) int { return strings.Count(text, "?") + strings.Count(text, "？") }
-
-// looksLikeCode reports whether a text has marks that only code has, or a path and an option.
-func looksLikeCode(text string) bool {
-	return slices.ContainsFunc(onlyCode, func(mark string) bool { return strings.Contains(text, mark) }) ||
-		strings.Contains(text, " -") && strings.Contains(text, "/")
+// overlapping returns those of some ranges, in order, that have a byte in common with a place.
+func overlapping(ranges []extent, x extent) []extent {
+	first := sort.Search(len(ranges), func(i int) bool { return ranges[i].end > x.start })
+	last := sort.Search(len(ranges), func(i int) bool { return ranges[i].start >= x.end })
+	return ranges[first:max(first, last)]
 }
 
-var onlyCode = []string{"{", "}", ":=", "()", "[]", " = ", "==", "&&", "||", "=>", "->", "::", "++", "/*", "$("}
+// codeIn returns the code that has a byte in common with a place.
+func (s *Source) codeIn(x extent) []extent { return overlapping(s.markup().code, x) }
 
-// codeMarks returns the marks of a code that mean something, in order, with a point for the words
-// between them: i++ is not ++i. Quotes, commas and points are written in many ways.
-func codeMarks(text string) string {
-	var marks strings.Builder
-	word := false
-	for _, r := range text {
-		switch {
-		case wordRune(r):
-			word = true
-		case strings.ContainsRune("*/&[](){}:=!+-<>|^%~@\\?", r):
-			if word && marks.Len() > 0 {
-				marks.WriteRune('·')
-			}
-			marks.WriteRune(r)
-			word = false
-		}
-	}
-	return marks.String()
+// struck reports whether a place is a part of what is struck through, and not all of it with its marks.
+func (s *Source) struck(x extent) bool {
+	return slices.ContainsFunc(overlapping(s.markup().struck, x), func(y extent) bool { return y.start < x.start || x.end < y.end })
 }
 
-// otherCase returns the tokens of letters and digits that a quote writes with other capitals than a
-// text, which tell random ones apart, when the quote has capitals and small letters at all.
-func otherCase(quote, text string) (doubts []schema.Doubt) {
-	if !bothCases(quote) {
+// pair is what stands between marks, as many before it as after, in one paragraph: with the marks.
+type pair struct {
+	extent
+	marks int
+}
+
+func (p pair) inner() extent { return extent{p.start + p.marks, p.end - p.marks} }
+
+// pairs returns those of a mark in a text, but for what some ranges hold.
+func pairs(text string, mark byte, but []extent) []pair {
+	if strings.IndexByte(text, mark) < 0 {
 		return nil
 	}
-	noWord := func(r rune) bool { return !wordRune(r) }
-	quoted := make(map[string]string)
-	for token := range strings.FieldsFuncSeq(quote, noWord) {
-		quoted[strings.ToLower(token)] = token
+	runs, paragraphs := runsOf(text, mark, but)
+	next := make([]int, len(runs)) // the run of as many marks that follows in the paragraph, 0 when none does
+	last := map[[2]int]int{}
+	for i := len(runs) - 1; i >= 0; i-- {
+		of := [2]int{runs[i].end - runs[i].start, paragraphs[i]}
+		next[i], last[of] = last[of], i
 	}
-	for token := range strings.FieldsFuncSeq(text, noWord) {
-		if !strings.ContainsFunc(token, unicode.IsDigit) || !bothCases(token) {
+	var found []pair
+	for i := 0; i < len(runs); i++ {
+		if j := next[i]; j > 0 {
+			found = append(found, pair{extent{runs[i].start, runs[j].end}, runs[i].end - runs[i].start})
+			i = j
+		}
+	}
+	return found
+}
+
+// runsOf returns where a mark stands in a text, each with the number of its paragraph, but for what some ranges
+// hold.
+func runsOf(text string, mark byte, but []extent) (runs []extent, paragraphs []int) {
+	paragraph, line := 0, 0
+	for at := 0; at < len(text); {
+		if len(but) > 0 && at >= but[0].start {
+			end := max(at, but[0].end)
+			if strings.Contains(text[at:end], "\n") {
+				paragraph++
+				line = end
+			}
+			at, but = end, but[1:]
 			continue
 		}
-		if q := quoted[strings.ToLower(token)]; q != "" && q != token {
-			doubts = append(doubts, schema.Doubt{Quote: q, Source: token})
-		}
-	}
-	return doubts
-}
-
-func bothCases(text string) bool {
-	return strings.ContainsFunc(text, unicode.IsUpper) && strings.ContainsFunc(text, unicode.IsLower)
-}
-
-// unclosed returns the brackets that a text opens and does not close.
-func unclosed(text string) string {
-	var open []rune
-	for _, r := range text {
-		switch r {
-		case '(', '[', '{':
-			open = append(open, r)
-		case ')', ']', '}':
-			if len(open) > 0 {
-				open = open[:len(open)-1]
+		switch text[at] {
+		case '\n':
+			if strings.TrimSpace(text[line:at]) == "" {
+				paragraph++
 			}
+			line = at + 1
+		case mark:
+			end := at
+			for end < len(text) && text[end] == mark {
+				end++
+			}
+			runs, paragraphs = append(runs, extent{at, end}), append(paragraphs, paragraph)
+			at = end
+			continue
 		}
+		at++
 	}
-	return string(open)
+	return runs, paragraphs
 }
 
-// words returns the words of a text in small letters, with plain apostrophes inside.
-func words(text string) []string {
-	text = strings.ToLower(strings.ReplaceAll(text, "’", "'"))
-	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
-	for i, word := range words {
-		words[i] = strings.Trim(word, "'")
+// emphasis are the marks that the normal form leaves out.
+const emphasis = "*_~"
+
+func marksOf(text string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(emphasis, r) {
+			return r
+		}
+		return -1
+	}, text)
+}
+
+// sameMarks compares the marks that the normal form leaves out: those of the quote stand in the message, and
+// of the message's only such as emphasize may lack in the quote.
+func (s *Source) sameMarks(q *quote, form *normal.View, x extent, start int) bool {
+	quoted, source, needed := map[int]string{}, map[int]string{}, map[int]bool{}
+	form.LeftOut(0, len(q.text), func(at, from, to int) {
+		if marks := marksOf(q.text[from:to]); marks != "" {
+			quoted[min(at, len(form.Text))] += marks
+		}
+	})
+	s.form().LeftOut(x.start, x.end, func(at, from, to int) {
+		if marks := marksOf(s.text[from:to]); marks != "" {
+			at = min(at-start, len(form.Text))
+			source[at] += marks
+			needed[at] = needed[at] || !s.emphasizing()[from]
+		}
+	})
+	for at, marks := range quoted {
+		if source[at] != marks {
+			return false
+		}
 	}
-	return words
+	for at := range needed {
+		if needed[at] && quoted[at] != source[at] {
+			return false
+		}
+	}
+	return true
+}
+
+// emphasizing returns where those of the marks of the message begin that the normal form leaves out and that are
+// one of a pair in their line that emphasizes what stands between them, and neither code nor struck through.
+func (s *Source) emphasizing() map[int]bool {
+	m := s.markup()
+	if m.emphasizing != nil {
+		return m.emphasizing
+	}
+	m.emphasizing = map[int]bool{}
+	open, line := map[string]int{}, 0
+	s.form().LeftOut(0, len(s.text), func(_, from, to int) {
+		if strings.Contains(s.text[line:from], "\n") {
+			clear(open)
+		}
+		line = from
+		marks := marksOf(s.text[from:to])
+		if marks == "" || strings.Contains(marks, "~") || len(s.codeIn(extent{from, to})) > 0 {
+			return
+		}
+		before, _ := utf8.DecodeLastRuneInString(s.text[:from])
+		after, _ := utf8.DecodeRuneInString(s.text[to:])
+		if normal.WordRune(after) && !normal.WordRune(before) {
+			open[marks] = from
+			return
+		}
+		if opened, ok := open[marks]; ok {
+			m.emphasizing[opened], m.emphasizing[from] = true, true
+			delete(open, marks)
+		}
+	})
+	return m.emphasizing
 }

@@ -1,4 +1,4 @@
-package evidence
+package evidence_test
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/evidence"
 	"axiommind/schema"
 )
 
@@ -20,7 +21,7 @@ func BenchmarkPeer(b *testing.B) {
 	if peer == "" {
 		b.Skip("AXIOMMIND_PEER does not name a directory with the peer: see testdata/peer.mjs")
 	}
-	for name, file := range alignmentFiles(b) {
+	for name, cases := range alignmentCases(b) {
 		b.Run(name, func(b *testing.B) {
 			path := filepath.Join(sharedDir(b, "AXIOMMIND_CASES", "../shared/cases"), name)
 			const passes = 10
@@ -36,8 +37,8 @@ func BenchmarkPeer(b *testing.B) {
 				}
 				before := cpuMicroseconds(b)
 				for range passes {
-					for _, item := range file.Items {
-						NewAligner(message(item.Message), nil).Align(schema.Quote{Quote: item.Quote})
+					for _, item := range cases {
+						evidence.NewAligner(message(item.Message), nil).Align(schema.Quote{Quote: item.Quote})
 					}
 				}
 				ours := float64(cpuMicroseconds(b)-before) / passes

@@ -3,37 +3,47 @@ package evidence
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
+	"axiommind/activities/evidence/normal"
 	"axiommind/schema"
 )
 
-// ErrFalse is what every error of [Verify] wraps: the evidence is not true of its source.
-var ErrFalse = errors.New("evidence is false")
+var (
+	// ErrFalse is what an error of [Verify] wraps when the evidence is not true of its source.
+	ErrFalse = errors.New("evidence is false")
+	// ErrUnknownRule is what an error of [Verify] wraps when a newer program has judged the evidence.
+	ErrUnknownRule = errors.New("rule of proof is unknown")
+)
 
 func falsef(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrFalse, fmt.Sprintf(format, args...))
 }
 
-// Verify reports whether evidence is true of the text of its message: the hashes are right, the span
-// lies in the text on grapheme borders, bytes and runes agree, Text is the source's text there, and
-// the quote equals that text in the way Method claims, with no doubts but those listed. Then the quote
-// is looked for again, and what is found must be what is stored: method, confidence, places. It depends
-// on nothing but its arguments. Evidence that is not aligned claims nothing and fails. What it does not
-// see is which message and event the text is of, and which of several places the entry's other evidence
-// made the nearest.
-func Verify(source string, e schema.Evidence) error {
-	return newSource(e.MessageIndex, e.EventID, source).verify(e)
+// Verify reports whether evidence that the rule of a version judged is true of the text of its message: the
+// hashes are right, every place lies in the text on grapheme borders, bytes and runes agree, Text is the
+// source's text at the span, the quote equals the text at every place in the way Method claims, and it proves
+// there or not as that rule says. It depends on nothing but its arguments. Evidence that is not found claims
+// nothing and fails.
+//
+// It does not look for the quote again, since a better search may find more. So it does not see which message
+// and event the text is of, nor whether there are other places.
+func Verify(source string, e schema.Evidence, rule int) error {
+	return NewSource(e.MessageIndex, e.EventID, source).Verify(e, rule)
 }
 
-// verify is [Verify] against a source that may have been prepared for other evidence before.
-func (s *source) verify(e schema.Evidence) error {
-	if !e.Aligned {
-		return falsef("quote is not aligned: %s", e.Reason)
+// Verify is [Verify] against the message.
+func (s *Source) Verify(e schema.Evidence, rule int) error {
+	if rule < 0 || rule > Rule {
+		return fmt.Errorf("%w: version %d, this program knows 0 to %d", ErrUnknownRule, rule, Rule)
+	}
+	if !e.Found {
+		return falsef("quote is not found: %s", e.Reason)
 	}
 	q := newQuote(e.Quote)
 	if reason := q.unfit(); reason != "" {
-		return falsef("quote proves nothing: %s", reason)
+		return falsef("quote can't be looked for: %s", reason)
 	}
 	if e.QuoteHash != hashOf(e.Quote) {
 		return falsef("quote hash %q is not that of the quote", e.QuoteHash)
@@ -41,27 +51,54 @@ func (s *source) verify(e schema.Evidence) error {
 	if e.SourceHash != s.sha256() {
 		return falsef("source hash %q is not that of the source", e.SourceHash)
 	}
-	if err := s.verifySpan(e.Span); err != nil {
+	if err := s.verifyPlaces(q, e); err != nil {
 		return err
 	}
 	if e.Text != s.text[e.Span.ByteStart:e.Span.ByteEnd] {
 		return falsef("text %q is not the source's text at the span", e.Text)
 	}
-	if err := s.verifyClaim(q, e.Method, e.Confidence, extentOf(e.Span)); err != nil {
-		return err
+	if e.Aligned != e.Method.Aligns() {
+		return falsef("aligned is %t for what was found by method %q", e.Aligned, e.Method)
 	}
-	if doubts := s.doubts(q, e.Method, extentOf(e.Span)); !slices.Equal(doubts, e.Doubts) {
-		return falsef("doubts %v are not those that quote and text raise by the rules of today: %v", e.Doubts, doubts)
-	}
-	return s.verifyOccurrences(q, e)
+	return s.verifyProof(q, e, rule)
 }
 
-func (s *source) verifySpan(span schema.Span) error {
+// verifyPlaces checks the chosen place and the others.
+func (s *Source) verifyPlaces(q *quote, e schema.Evidence) error {
+	reason, places := "", e.Occurrences
+	if len(places) == 0 {
+		places = []schema.Span{e.Span}
+	} else {
+		reason = schema.ReasonAmbiguous
+	}
+	if e.Reason != reason || len(e.Occurrences) == 1 {
+		return falsef("%d occurrences with reason %q", len(e.Occurrences), e.Reason)
+	}
+	if !slices.Contains(places, e.Span) {
+		return falsef("span [%d,%d) is not among the occurrences", e.Span.ByteStart, e.Span.ByteEnd)
+	}
+	last := -1
+	for _, span := range places {
+		if err := s.verifySpan(span); err != nil {
+			return err
+		}
+		if span.ByteStart <= last {
+			return falsef("occurrences are not in order")
+		}
+		last = span.ByteStart
+		if err := s.verifyClaim(q, e.Method, e.Confidence, extentOf(span)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Source) verifySpan(span schema.Span) error {
 	x := extentOf(span)
 	switch {
 	case x.start < 0 || x.end > len(s.text) || x.start >= x.end:
 		return falsef("span [%d,%d) is not in the source's %d bytes", x.start, x.end, len(s.text))
-	case !onBorder(s.text, x.start) || !onBorder(s.text, x.end):
+	case !normal.OnBorder(s.text, x.start) || !normal.OnBorder(s.text, x.end):
 		return falsef("span [%d,%d) cuts a character", x.start, x.end)
 	case s.span(x) != span:
 		return falsef("runes [%d,%d) are not bytes [%d,%d)", span.RuneStart, span.RuneEnd, x.start, x.end)
@@ -69,9 +106,8 @@ func (s *source) verifySpan(span schema.Span) error {
 	return nil
 }
 
-func (s *source) verifyClaim(q *quote, method schema.Method, confidence float64, x extent) error {
-	low, high := 0.0, 0.0
-	holds := false
+func (s *Source) verifyClaim(q *quote, method schema.Method, confidence float64, x extent) error {
+	low, high, holds := 0.85, 0.95, false
 	switch method {
 	case schema.MethodExact:
 		if confidence != confidenceExact {
@@ -84,9 +120,10 @@ func (s *source) verifyClaim(q *quote, method schema.Method, confidence float64,
 	case schema.MethodNormalized:
 		low, high = 0.95, 1
 		holds = s.equalAt(q, x)
+	case schema.MethodJoined:
+		holds = s.joinedAt(q, x)
 	case schema.MethodApproximate:
-		low, high = 0.85, 0.95
-		holds = s.similarAt(q, x)
+		holds = s.similarityAt(q, x) >= MinSimilarity || s.lettersAt(q, x)
 	default:
 		return falsef("method %q is unknown", method)
 	}
@@ -99,32 +136,19 @@ func (s *source) verifyClaim(q *quote, method schema.Method, confidence float64,
 	return nil
 }
 
-// verifyOccurrences checks that the quote is found where the evidence says, and nowhere else.
-func (s *source) verifyOccurrences(q *quote, e schema.Evidence) error {
-	m := s.equal(q)
-	if m == nil {
-		m, _ = s.similar(q)
+// verifyProof checks what the rule says of the chosen place.
+func (s *Source) verifyProof(q *quote, e schema.Evidence, rule int) error {
+	x := extentOf(e.Span)
+	proven := rule >= 1 && e.Aligned && s.proves(q, x)
+	if e.Proven != proven {
+		return falsef("proven is %t, by rule %d it is %t", e.Proven, rule, proven)
 	}
-	if m == nil || m.method != e.Method || m.confidence != e.Confidence {
-		return falsef("the quote is not found by method %q with confidence %v", e.Method, e.Confidence)
+	var within *schema.Passage
+	if rule >= 1 && !proven {
+		within = s.within(x)
 	}
-	places := make([]schema.Span, len(m.spans))
-	for i, x := range m.spans {
-		places[i] = s.span(x)
-	}
-	if !slices.Contains(places, e.Span) {
-		return falsef("the quote is found at other places: %v", places)
-	}
-	reason := ""
-	if len(places) == 1 {
-		places = nil
-	} else {
-		reason = schema.ReasonAmbiguous
-	}
-	if !slices.Equal(e.Occurrences, places) || e.Reason != reason {
-		return falsef("%d occurrences with reason %q of a quote that is found at %d places", len(e.Occurrences), e.Reason, len(m.spans))
+	if !reflect.DeepEqual(e.Within, within) {
+		return falsef("the passage is not the whole sentences that hold the span")
 	}
 	return nil
 }
-
-func extentOf(s schema.Span) extent { return extent{s.ByteStart, s.ByteEnd} }

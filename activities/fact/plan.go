@@ -201,7 +201,7 @@ func (p *planner) objection(x proposal) *schema.FactSkippedPayload {
 	confidence := confidenceOf(x)
 	key := Key(x.content)
 	if !x.aligned {
-		return skip(schema.SkippedUnaligned, "its evidence does not stand in the session")
+		return skip(schema.SkippedUnaligned, "its evidence does not stand in the session word for word")
 	}
 	if key == "" {
 		return skip(schema.SkippedEmpty, "it says nothing")

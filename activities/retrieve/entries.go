@@ -62,7 +62,7 @@ func (r *search) fill(ctx context.Context) error {
 		}
 		h := &hits[i]
 		if row.ID == h.ID {
-			h.Entry, h.SupersededBy, h.BuildID = row.Entry, row.SupersededBy, row.BuildID
+			h.Entry, h.SupersededBy, h.BuildID, h.EvidenceSessionID = row.Entry, row.SupersededBy, row.BuildID, row.EvidenceSessionID
 			h.Sessions = append([]Saying{sayingOf(row)}, h.Sessions...)
 			continue
 		}
@@ -83,6 +83,7 @@ func sayingOf(row entry.Row) Saying {
 	return Saying{
 		SessionID: row.SessionID, Agent: row.Agent, EntryID: row.ID, Type: row.Type, Stage: row.Stage, Status: row.Status,
 		SupersededBy: row.SupersededBy, OccurredAt: row.OccurredAt, BuildID: row.BuildID,
-		EvidenceAligned: row.EvidenceAligned, Evidence: row.Evidence,
+		EvidenceAligned: row.EvidenceAligned, EvidenceProven: row.EvidenceProven, Evidence: row.Evidence,
+		EvidenceSessionID: row.EvidenceSessionID,
 	}
 }

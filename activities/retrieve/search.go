@@ -77,14 +77,16 @@ func NewSearcher(conn driver.Conn, index Index, embedder vector.Embedder, opts O
 	return s
 }
 
-// Hit is a text that was found. The entry is the best one that says it, and so are its evidence,
-// session, message and span.
+// Hit is a text that was found. The entry is the best one that says it, and so are its session and its
+// evidence with message and span.
 type Hit struct {
 	schema.Entry
-	SupersededBy string  `json:"superseded_by,omitempty"`
-	BuildID      string  `json:"build_id,omitempty"`
-	Score        float64 `json:"score"`
-	Explain      Explain `json:"explain"`
+	SupersededBy string `json:"superseded_by,omitempty"`
+	BuildID      string `json:"build_id,omitempty"`
+	// EvidenceSessionID is the session whose messages Evidence is of: SessionID, or another that states the same.
+	EvidenceSessionID string  `json:"evidence_session_id"`
+	Score             float64 `json:"score"`
+	Explain           Explain `json:"explain"`
 	// Sessions are those that say the text in an entry that the query admits: the hit's own first, and then
 	// the newest, each by its newest entry, up to five in all. MoreSessions counts the others.
 	Sessions     []Saying `json:"sessions"`
@@ -103,7 +105,10 @@ type Saying struct {
 	OccurredAt      time.Time         `json:"occurred_at"`
 	BuildID         string            `json:"build_id,omitempty"`
 	EvidenceAligned bool              `json:"evidence_aligned"`
+	EvidenceProven  bool              `json:"evidence_proven"`
 	Evidence        []schema.Evidence `json:"evidence"`
+	// EvidenceSessionID is the session whose messages Evidence is of.
+	EvidenceSessionID string `json:"evidence_session_id"`
 }
 
 // Result is the answer to a query.

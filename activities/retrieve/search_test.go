@@ -2,12 +2,14 @@ package retrieve
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/entry"
 	"axiommind/activities/vector"
 	"axiommind/schema"
 )
@@ -89,6 +91,37 @@ func TestHitShowsEvidenceAndExplainsItself(t *testing.T) {
 	require.Equal(t, "It evicts by LRU.", first.Content)
 	require.Equal(t, confidence, *first.Confidence)
 	require.InDelta(t, 0.97, first.Explain.StageWeight, 0)
+}
+
+// A hit whose entry gained its evidence in another session names that one, and is ranked by it.
+func TestHitShowsEvidenceOfAnotherSession(t *testing.T) {
+	t.Parallel()
+	b := newHashBench(t)
+	entries := b.add(t, schema.Entry{Title: "Redis caches."}, schema.Entry{Title: "The queue is slow.", SessionID: "s2"})
+	payload, err := json.Marshal(schema.EntryEvidenceSetPayload{
+		EntryID: entries[0].ID, ExtractedEventID: "x", EvidenceAligned: true, EvidenceProven: true, Rule: 1,
+		Evidence: []schema.Evidence{{Quote: "Redis caches!", Text: "Redis caches!", Found: true, Aligned: true, Proven: true, MessageIndex: 9}},
+	})
+	require.NoError(t, err)
+	other := entries[1].Session()
+	_, err = b.log.AppendAll(t.Context(), other.Stream(), []schema.Event{{
+		Type: schema.EntryEvidenceSet, TS: start, Actor: "test", SessionID: "s2", Project: "red", DedupeKey: "gained", Payload: payload,
+	}})
+	require.NoError(t, err)
+	_, err = b.log.Project(t.Context(), entry.NewProjector(b.conn), other.Stream())
+	require.NoError(t, err)
+	result := b.search(t, Query{Text: "Redis queue"})
+	require.Len(t, result.Hits, 2)
+	for _, h := range result.Hits {
+		gained := h.ID == entries[0].ID
+		require.Equal(t, gained, h.EvidenceProven)
+		require.Equal(t, "s2", h.EvidenceSessionID)
+		require.Equal(t, gained, h.SessionID == "s1")
+		require.Equal(t, gained, h.Stage == schema.StageWorking)
+		require.Equal(t, gained, h.Evidence[0].MessageIndex == 9)
+		require.Equal(t, h.EvidenceSessionID, h.Sessions[0].EvidenceSessionID)
+		require.Equal(t, h.EvidenceProven, h.Sessions[0].EvidenceProven)
+	}
 }
 
 // I10: no read crosses a project or a user, whatever stands in the vector store.

@@ -39,7 +39,8 @@ func (q *Queries) history(ctx context.Context, s Selection, id string) ([]Histor
 	}
 	for i := range out {
 		if e, ok := entries[out[i].Act.EntryID]; ok {
-			out[i].EntryTitle, out[i].EvidenceAligned, out[i].Evidence = e.Title, e.EvidenceAligned, e.Evidence
+			out[i].EntryTitle, out[i].EvidenceSessionID = e.Title, e.SessionID
+			out[i].EvidenceAligned, out[i].EvidenceProven, out[i].Evidence = e.EvidenceAligned, e.EvidenceProven, e.Evidence
 		}
 	}
 	return out, nil
@@ -56,7 +57,7 @@ func (t *Tables) eventIDs(ctx context.Context, s Selection, id string) ([]string
 	return t.ids(ctx, sql+" ORDER BY seq", args...)
 }
 
-// entries returns by id what the entries say and prove.
+// entries returns by id what the entries say and prove, with the session that their evidence is of.
 func (t *Tables) entries(ctx context.Context, project string, ids []string) (map[string]schema.Entry, error) {
 	out := make(map[string]schema.Entry, len(ids))
 	if len(ids) == 0 {
@@ -65,7 +66,7 @@ func (t *Tables) entries(ctx context.Context, project string, ids []string) (map
 	return out, table.Query(ctx, t.conn, func(rows driver.Rows) error {
 		var e schema.Entry
 		var evidence string
-		if err := rows.Scan(&e.ID, &e.Title, &e.EvidenceAligned, &evidence); err != nil {
+		if err := rows.Scan(&e.ID, &e.Title, &e.EvidenceAligned, &e.EvidenceProven, &evidence, &e.SessionID); err != nil {
 			return err
 		}
 		if err := json.Unmarshal([]byte(evidence), &e.Evidence); err != nil {
@@ -73,6 +74,6 @@ func (t *Tables) entries(ctx context.Context, project string, ids []string) (map
 		}
 		out[e.ID] = e
 		return nil
-	}, `SELECT entry_id, title, evidence_aligned, evidence_json FROM entries WHERE project = ? AND entry_id IN ?`,
-		project, table.Set(ids))
+	}, `SELECT entry_id, title, evidence_aligned, evidence_proven, evidence_json, evidence_session_id FROM entries
+		WHERE project = ? AND entry_id IN ?`, project, table.Set(ids))
 }

@@ -253,10 +253,13 @@ type HistoryItem struct {
 	Event schema.Event `json:"event"`
 	// Act is what the event says of its cause.
 	Act schema.Act `json:"act"`
-	// EntryTitle, EvidenceAligned and Evidence are the entry's; empty for a command.
-	EntryTitle      string            `json:"entry_title,omitempty"`
-	EvidenceAligned bool              `json:"evidence_aligned,omitempty"`
-	Evidence        []schema.Evidence `json:"evidence,omitempty"`
+	// What follows is the entry's, as it stands today; empty for a command. EvidenceSessionID is the session
+	// whose messages Evidence is of.
+	EntryTitle        string            `json:"entry_title,omitempty"`
+	EvidenceAligned   bool              `json:"evidence_aligned,omitempty"`
+	EvidenceProven    bool              `json:"evidence_proven,omitempty"`
+	EvidenceSessionID string            `json:"evidence_session_id,omitempty"`
+	Evidence          []schema.Evidence `json:"evidence,omitempty"`
 }
 
 // Detail is all there is of a task.

@@ -12,7 +12,8 @@ import (
 
 // proven is the entry with evidence that is proof.
 func proven(e schema.Entry) schema.Entry {
-	e.Evidence = []schema.Evidence{{Quote: "Done: " + e.Title + ".", Aligned: true, Method: schema.MethodExact, Confidence: 1}}
+	e.Evidence = []schema.Evidence{{Quote: "Done: " + e.Title + ".", Found: true, Aligned: true, Proven: true, Method: schema.MethodExact, Confidence: 1}}
+	e.EvidenceProven = true
 	return e
 }
 
@@ -128,7 +129,7 @@ func TestCloseProvenReports(t *testing.T) {
 	p := newTestProject(t)
 	p.rules.DoneReports = CloseProven
 	doubted := proven(p.report("C", schema.TaskDone))
-	doubted.Evidence[0].Doubts = []schema.Doubt{{Quote: "834", Source: "8134"}}
+	doubted.EvidenceProven = false
 	p.say(p.report("A", schema.TaskPending), proven(p.report("A", schema.TaskDone)), proven(p.report("B", schema.TaskDone)),
 		doubted, p.report("D", schema.TaskDone), unaligned(proven(p.report("E", schema.TaskDone))))
 	for title, status := range map[string]schema.TaskStatus{

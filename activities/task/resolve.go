@@ -146,7 +146,7 @@ func (p *planner) report(ctx context.Context, e schema.Entry, id string, created
 func (p *planner) reportDone(e schema.Entry, id string, created bool) error {
 	task := p.task(id)
 	legal := !created && task.TaskStatus != schema.TaskPending && task.DoneReport == nil
-	proven := proves(e)
+	proven := e.EvidenceProven
 	if e.EvidenceAligned && (legal || proven && p.rules.DoneReports == CloseProven) {
 		return p.advance(id, commanded(task.TaskStatus, schema.TaskDone))
 	}
@@ -161,11 +161,6 @@ func (p *planner) reportDone(e schema.Entry, id string, created bool) error {
 	return p.emit(schema.TaskDoneReported, p.actID+"/done", schema.TaskDoneReportedPayload{
 		Act: p.act, TaskID: id, EvidenceAligned: e.EvidenceAligned, EvidenceProven: proven, Evidence: e.Evidence,
 	})
-}
-
-// proves reports whether all of the entry's evidence is proof, and there is some.
-func proves(e schema.Entry) bool {
-	return len(e.Evidence) > 0 && !slices.ContainsFunc(e.Evidence, func(v schema.Evidence) bool { return !v.Proves() })
 }
 
 // reportBlockers sets what a task that is not blocked waits for, which only aligned evidence does:

@@ -3,7 +3,6 @@
 package vector
 
 import (
-	"strconv"
 	"time"
 
 	"axiommind/schema"
@@ -22,7 +21,6 @@ type Item struct {
 	User, Agent       string
 	SessionID         string
 	OccurredAt        time.Time
-	EvidenceAligned   bool
 }
 
 // EntryItem returns the item of an entry.
@@ -30,7 +28,7 @@ func EntryItem(e schema.Entry) Item {
 	return Item{
 		Kind: schema.ItemEntry, ID: e.ID, Project: e.Project, Title: e.Title, Content: e.Content,
 		Type: string(e.Type), User: e.User, Agent: e.Agent, SessionID: e.SessionID,
-		OccurredAt: e.OccurredAt, EvidenceAligned: e.EvidenceAligned,
+		OccurredAt: e.OccurredAt,
 	}
 }
 
@@ -40,7 +38,7 @@ func (i Item) Text() string { return schema.Entry{Title: i.Title, Content: i.Con
 // ContentHash is the hex SHA-256 of all that is stored beside the vector.
 func (i Item) ContentHash() string {
 	return schema.HashParts(analysis, i.Kind, i.ID, i.Project, i.Title, i.Content, i.Type, i.User, i.Agent,
-		i.SessionID, i.OccurredAt.UTC().Format(time.RFC3339Nano), strconv.FormatBool(i.EvidenceAligned))
+		i.SessionID, i.OccurredAt.UTC().Format(time.RFC3339Nano))
 }
 
 func (i Item) object(version string, vector []float32) Object {
@@ -48,18 +46,17 @@ func (i Item) object(version string, vector []float32) Object {
 		ID:     schema.VectorItem{Kind: i.Kind, ID: i.ID, EmbeddingVersion: version}.ObjectID(),
 		Vector: vector,
 		Properties: map[string]any{
-			schema.PropertyItemKind:        i.Kind,
-			schema.PropertyItemID:          i.ID,
-			schema.PropertyTerms:           Terms(i.Text()),
-			schema.PropertyTitle:           i.Title,
-			schema.PropertyContent:         i.Content,
-			schema.PropertyEntryType:       i.Type,
-			schema.PropertyUser:            i.User,
-			schema.PropertyAgent:           i.Agent,
-			schema.PropertySessionID:       i.SessionID,
-			schema.PropertyOccurredAt:      i.OccurredAt.UTC().Format(time.RFC3339Nano),
-			schema.PropertyEvidenceAligned: i.EvidenceAligned,
-			schema.PropertyContentHash:     i.ContentHash(),
+			schema.PropertyItemKind:    i.Kind,
+			schema.PropertyItemID:      i.ID,
+			schema.PropertyTerms:       Terms(i.Text()),
+			schema.PropertyTitle:       i.Title,
+			schema.PropertyContent:     i.Content,
+			schema.PropertyEntryType:   i.Type,
+			schema.PropertyUser:        i.User,
+			schema.PropertyAgent:       i.Agent,
+			schema.PropertySessionID:   i.SessionID,
+			schema.PropertyOccurredAt:  i.OccurredAt.UTC().Format(time.RFC3339Nano),
+			schema.PropertyContentHash: i.ContentHash(),
 		},
 	}
 }

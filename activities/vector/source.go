@@ -53,7 +53,7 @@ func (s *EntrySource) query(ctx context.Context, where string, args ...any) ([]I
 		var e schema.Entry
 		var entryType, content string
 		if err := rows.Scan(&e.ID, &e.Project, &e.Title, &content, &entryType, &e.User, &e.Agent, &e.SessionID,
-			&e.OccurredAt, &e.EvidenceAligned); err != nil {
+			&e.OccurredAt); err != nil {
 			return err
 		}
 		if err := json.Unmarshal([]byte(content), &e); err != nil {
@@ -63,7 +63,7 @@ func (s *EntrySource) query(ctx context.Context, where string, args ...any) ([]I
 		out = append(out, EntryItem(e))
 		return nil
 	}, `SELECT entry_id, project, title, content_json, entry_type, user, agent,
-		session_id, created_ts, evidence_aligned FROM entries WHERE `+where, args...)
+		session_id, created_ts FROM entries WHERE `+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read entries to index: %w", err)
 	}

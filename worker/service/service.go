@@ -116,7 +116,7 @@ func newRooms(s *Stores, model llm.Model, access *transcript.Access, cfg Config)
 	r.transcript, errs[1] = transcript.NewActivities(s.Log, builds, access)
 	r.llm, errs[2] = llm.NewActivities(s.Log, model, llm.Params{MaxOutputTokens: cfg.MaxOutputTokens}, cfg.WindowBytes)
 	r.evidence, errs[3] = evidence.NewActivities(s.Log)
-	r.entry, errs[4] = entry.NewActivities(s.Log)
+	r.entry, errs[4] = entry.NewActivities(s.Log, s.ClickHouse)
 	r.vector, errs[5] = vector.NewActivities(writer, s.ClickHouse, s.Embedder, s.Temporal)
 	tasks := task.NewWriter(s.Log, s.ClickHouse, task.Rules{
 		Vectors: vector.NewTitles(s.Weaviate, s.Embedder), DoneReports: cfg.DoneReports,

@@ -1,0 +1,176 @@
+package entry
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"axiommind/schema"
+)
+
+// Origin is an extracted entry that evidence stems from. An entry has its own, which it was made of, and
+// gains others that state the same. Of each origin the last judgement in its stream counts.
+type Origin struct {
+	// ExtractedEventID is the memory_extracted event's, and Index the place in it.
+	ExtractedEventID string
+	Index            int
+}
+
+func (o Origin) compare(p Origin) int {
+	return cmp.Or(strings.Compare(o.ExtractedEventID, p.ExtractedEventID), cmp.Compare(o.Index, p.Index))
+}
+
+// judgement is what the evidence of one origin is found to be.
+type judgement struct {
+	alignedEventID  string
+	rule            int
+	aligned, proven bool
+	evidence        []schema.Evidence
+}
+
+func (j judgement) rank() int { return rank(j.aligned, j.proven) }
+
+// rank orders judgements: proven before aligned before neither.
+func rank(aligned, proven bool) int {
+	switch {
+	case proven:
+		return 2
+	case aligned:
+		return 1
+	}
+	return 0
+}
+
+// says reports whether the two are the same but for the event and the rule.
+func (j judgement) says(k judgement) bool {
+	return j.aligned == k.aligned && j.proven == k.proven && slices.EqualFunc(j.evidence, k.evidence,
+		func(a, b schema.Evidence) bool { return reflect.DeepEqual(a, b) })
+}
+
+// held is what one session's stream holds of an entry. Of another session's it holds only what it gave.
+type held struct {
+	id string
+	// entry is nil when it is another session's.
+	entry  *schema.EntryMaterializedPayload
+	own    Origin
+	judged map[Origin]judgement
+}
+
+// shown returns the judgement that counts: the best, of equals its own, or else the first by id. It is
+// what the view entries shows where no other session has a say.
+func (h *held) shown() (Origin, judgement) {
+	var at Origin
+	var top judgement
+	found := false
+	for o, j := range h.judged {
+		switch {
+		case found && j.rank() < top.rank():
+			continue
+		case found && j.rank() == top.rank() && (at == h.own || o != h.own && o.compare(at) > 0):
+			continue
+		}
+		at, top, found = o, j, true
+	}
+	return at, top
+}
+
+// rank is that of the evidence shown, -1 where there is none.
+func (h *held) rank() int {
+	top := -1
+	for _, j := range h.judged {
+		top = max(top, j.rank())
+	}
+	return top
+}
+
+// ledger folds what a session's stream says of entries.
+type ledger struct {
+	// ids are in the order of the events.
+	ids  []string
+	byID map[string]*held
+	// of gives the ids of the entries that have the origin.
+	of map[Origin][]string
+}
+
+func newLedger() *ledger { return &ledger{byID: map[string]*held{}, of: map[Origin][]string{}} }
+
+// add takes in an event, and reports whether it gave an entry of the log better evidence.
+func (l *ledger) add(event schema.Event) (better bool, err error) {
+	switch event.Type {
+	case schema.EntryMaterialized:
+		var p schema.EntryMaterializedPayload
+		if err := json.Unmarshal(event.Payload, &p); err != nil {
+			return false, fmt.Errorf("decode event %q: %w", event.ID, err)
+		}
+		l.materialized(p)
+	case schema.EntryEvidenceSet:
+		var p schema.EntryEvidenceSetPayload
+		if err := json.Unmarshal(event.Payload, &p); err != nil {
+			return false, fmt.Errorf("decode event %q: %w", event.ID, err)
+		}
+		better = l.set(p)
+	}
+	return better, nil
+}
+
+func (l *ledger) materialized(p schema.EntryMaterializedPayload) {
+	h := l.held(p.ID)
+	h.entry, h.own = &p, Origin{p.ExtractedEventID, p.Index}
+	l.judge(h, h.own, judgement{p.AlignedEventID, p.EvidenceRule, p.EvidenceAligned, p.EvidenceProven, p.Evidence})
+}
+
+func (l *ledger) set(p schema.EntryEvidenceSetPayload) (better bool) {
+	h := l.held(p.EntryID)
+	j := judgement{p.AlignedEventID, p.Rule, p.EvidenceAligned, p.EvidenceProven, p.Evidence}
+	better = j.rank() > max(h.rank(), 0)
+	l.judge(h, Origin{p.ExtractedEventID, p.Index}, j)
+	return better
+}
+
+func (l *ledger) held(id string) *held {
+	h := l.byID[id]
+	if h == nil {
+		h = &held{id: id, judged: map[Origin]judgement{}}
+		l.byID[id] = h
+		l.ids = append(l.ids, id)
+	}
+	return h
+}
+
+func (l *ledger) judge(h *held, o Origin, j judgement) {
+	if _, known := h.judged[o]; !known {
+		l.of[o] = append(l.of[o], h.id)
+	}
+	h.judged[o] = j
+}
+
+// own returns the session's entries in the order of their events.
+func (l *ledger) own() []*held {
+	var out []*held
+	for _, id := range l.ids {
+		if h := l.byID[id]; h.entry != nil {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// made reports whether an entry of the session has the origin.
+func (l *ledger) made(o Origin) bool {
+	return slices.ContainsFunc(l.of[o], func(id string) bool { return l.byID[id].entry != nil })
+}
+
+// current returns the entry with the evidence that its session's stream shows.
+func (h *held) current() schema.Entry {
+	e := h.entry.Entry
+	o, j := h.shown()
+	if o == h.own && j.alignedEventID == h.entry.AlignedEventID {
+		return e
+	}
+	e.EvidenceAligned, e.EvidenceProven, e.Evidence, e.EvidenceRule = j.aligned, j.proven, j.evidence, j.rule
+	e.Stage = stageOf(j.aligned)
+	return e
+}

@@ -1,0 +1,197 @@
+package entry
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"axiommind/schema"
+)
+
+// phrase is what makes two entries of a scope the same statement: the type and the [Normalize] form of the
+// title, and of task notes all that they say of the task. A sentence that proves one blocker proves no other.
+type phrase struct {
+	entryType schema.EntryType
+	key       string
+	task      string
+}
+
+func phraseOf(e *schema.Entry) phrase {
+	p := phrase{entryType: e.Type, key: titleKey(e.Title)}
+	if t := e.Task; e.Type == schema.EntryTaskNote && t != nil {
+		blockers := make([]string, len(t.BlockedBy))
+		for i, b := range t.BlockedBy {
+			blockers[i] = Normalize(b)
+		}
+		slices.Sort(blockers)
+		parts := []string{string(t.Status), string(t.Priority), Normalize(t.Title)}
+		p.task = schema.HashParts(append(parts, slices.Compact(blockers)...)...)
+	}
+	return p
+}
+
+// planner turns what a session says into events, against what its stream holds. It puts each event that it
+// plans into the ledger, so that the next one is planned against it.
+type planner struct {
+	ledger  *ledger
+	session schema.SessionKey
+	buildID string
+	events  []schema.Event
+	// better says of each event whether it gives an entry better evidence.
+	better []bool
+}
+
+// sayings are what a planner plans from: the session's statements in order, by origin.
+type sayings struct {
+	all      []statement
+	position map[Origin]int
+}
+
+func sayingsOf(all []statement) sayings {
+	s := sayings{all: all, position: make(map[Origin]int, len(all))}
+	for i := range all {
+		s.position[all[i].origin()] = i
+	}
+	return s
+}
+
+// plan plans what follows in the session's own entries: newer judgements of origins that entries have, new
+// entries, and what entries gain by being stated again. It returns the entries that were not proven before.
+func (p *planner) plan(s sayings) (proven []*held, err error) {
+	before := map[string]bool{}
+	for _, h := range p.ledger.own() {
+		before[h.id] = h.rank() == rank(true, true)
+	}
+	if err := p.judgeAgain(s); err != nil {
+		return nil, err
+	}
+	if err := p.materialize(s); err != nil {
+		return nil, err
+	}
+	if err := p.gain(s); err != nil {
+		return nil, err
+	}
+	for _, h := range p.ledger.own() {
+		if !before[h.id] && h.rank() == rank(true, true) {
+			proven = append(proven, h)
+		}
+	}
+	return proven, nil
+}
+
+// judgeAgain sets the evidence of origins whose last judgement differs from what their entries hold.
+func (p *planner) judgeAgain(s sayings) error {
+	for i := range s.all {
+		x := &s.all[i]
+		for _, id := range p.ledger.of[x.origin()] {
+			last := p.ledger.byID[id].judged[x.origin()]
+			if last.alignedEventID == x.AlignedEventID || last.says(x.judgement()) {
+				continue
+			}
+			if err := p.set(id, x); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// materialize makes the entries that the log does not hold.
+func (p *planner) materialize(s sayings) error {
+	var fresh []statement
+	for i := range s.all {
+		x := &s.all[i]
+		if h := p.ledger.byID[x.ID]; (h == nil || h.entry == nil) && !p.ledger.made(x.origin()) {
+			fresh = append(fresh, *x)
+		}
+	}
+	entries := best(fresh)
+	events, err := Events(entries, p.buildID)
+	if err != nil {
+		return err
+	}
+	for i := range entries {
+		p.ledger.materialized(entries[i])
+		p.emit(events[i], false)
+	}
+	return nil
+}
+
+// gain gives entries the evidence of later statements of the same that is better than theirs. The same
+// statement at another place is another task note; it speaks for those before it.
+func (p *planner) gain(s sayings) error {
+	places := map[phrase][]*held{}
+	for _, h := range p.ledger.own() {
+		places[phraseOf(&h.entry.Entry)] = append(places[phraseOf(&h.entry.Entry)], h)
+	}
+	for i := range s.all {
+		x := &s.all[i]
+		for _, h := range places[phraseOf(&x.Entry)] {
+			if h.id != x.ID && s.position[h.own] > i || x.judgement().rank() <= h.rank() {
+				continue
+			}
+			if err := p.set(h.id, x); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// set plans that the entry's evidence is, of the statement's origin, what it is judged to be. The key names
+// the judgement: whoever plans it, however often, it is one event.
+func (p *planner) set(entryID string, x *statement) error {
+	h := p.ledger.byID[entryID]
+	payload := schema.EntryEvidenceSetPayload{
+		EntryID: entryID, ExtractedEventID: x.ExtractedEventID, Index: x.Index, AlignedEventID: x.AlignedEventID, Rule: x.EvidenceRule,
+		Own:             h != nil && h.entry != nil && h.own == x.origin(),
+		EvidenceAligned: x.EvidenceAligned, EvidenceProven: x.EvidenceProven, Evidence: x.Evidence,
+	}
+	raw, err := json.Marshal(payload)
+	if err != nil {
+		return fmt.Errorf("encode evidence of entry %q: %w", entryID, err)
+	}
+	p.emit(schema.Event{
+		Type: schema.EntryEvidenceSet, TS: x.alignedAt, Actor: actor,
+		SessionID: p.session.SessionID, Project: p.session.Project, BuildID: p.buildID,
+		DedupeKey: fmt.Sprintf("entry_evidence_set/%s/%s/%d", entryID, x.AlignedEventID, x.Index), Payload: raw,
+	}, p.ledger.set(payload))
+	return nil
+}
+
+func (p *planner) emit(event schema.Event, better bool) {
+	p.events, p.better = append(p.events, event), append(p.better, better)
+}
+
+// lend plans that unproven entries of other sessions gain the evidence of the session's entries that are
+// proven now. Its events come before all others: once an entry is in the log, so is what it lends, and an
+// attempt that broke off in between lends again.
+func (p *planner) lend(s sayings, proven []*held, unproven []candidate) error {
+	own, ownBetter := p.events, p.better
+	p.events, p.better = nil, nil
+	by := map[phrase][]candidate{}
+	for _, c := range unproven {
+		by[c.phrase] = append(by[c.phrase], c)
+	}
+	for _, h := range proven {
+		origin, _ := h.shown()
+		at, ok := s.position[origin]
+		if !ok {
+			continue
+		}
+		ph := phraseOf(&h.entry.Entry)
+		for _, c := range by[ph] {
+			x := &s.all[at]
+			if h := p.ledger.byID[c.id]; h != nil && h.judged[origin].alignedEventID == x.AlignedEventID {
+				continue // The projection does not know it yet.
+			}
+			if err := p.set(c.id, x); err != nil {
+				return err
+			}
+		}
+		// Each gains once.
+		delete(by, ph)
+	}
+	p.events, p.better = append(p.events, own...), append(p.better, ownBetter...)
+	return nil
+}

@@ -1,0 +1,210 @@
+package entry
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"axiommind/schema"
+)
+
+// An act is an event of a random history: an entry, or a judgement of one, in the stream of a session.
+type act struct {
+	session, entry, origin int
+	is                     string
+	made                   bool
+}
+
+// acts are histories of two sessions with entries of their own, which judge each other's too. What an entry
+// is made of is judged in its own session alone, as everything of one origin is.
+var acts = rapid.Custom(func(t *rapid.T) []act {
+	var out []act
+	for s := range 2 {
+		for e := range 2 {
+			out = append(out, act{session: s, entry: 2*s + e, origin: 10*s + 2*s + e, is: is.Draw(t, "made"), made: true})
+		}
+	}
+	for range rapid.IntRange(0, 14).Draw(t, "judgements") {
+		s := rapid.IntRange(0, 1).Draw(t, "session")
+		out = append(out, act{
+			session: s, entry: rapid.IntRange(0, 3).Draw(t, "entry"), origin: 12*s + rapid.IntRange(0, 3).Draw(t, "origin"), is: is.Draw(t, "is"),
+		})
+	}
+	return out
+})
+
+var is = rapid.SampledFrom([]string{"found", "aligned", "proven"})
+
+// log appends the act as the nth of the project.
+func (b *bench) logAct(project string, n int, a act) {
+	session := sessionKey(project, "u", "a", fmt.Sprint(a.session))
+	x := decided(fmt.Sprint("quote ", n), a.is).judged(0)
+	id := ID(sessionKey(project, "u", "a", fmt.Sprint(a.entry/2)), schema.EntryDecision, fmt.Sprint("decision:", a.entry))
+	if a.made {
+		b.append(session, schema.EntryMaterialized, id, "b", schema.EntryMaterializedPayload{
+			Entry: schema.Entry{
+				ID: id, Type: schema.EntryDecision, CanonicalKey: fmt.Sprint("decision:", a.entry), SessionID: session.SessionID, Scope: session.Scope,
+				Title: fmt.Sprint(a.entry), Stage: stageOf(x.EvidenceAligned), Status: schema.StatusActive, OccurredAt: sessionDate,
+				EvidenceAligned: x.EvidenceAligned, EvidenceProven: x.EvidenceProven, Evidence: x.Evidence,
+			},
+			ExtractedEventID: fmt.Sprint("x", a.origin), AlignedEventID: fmt.Sprint("a", n),
+		})
+		return
+	}
+	b.append(session, schema.EntryEvidenceSet, fmt.Sprint(n), "b", schema.EntryEvidenceSetPayload{
+		EntryID: id, ExtractedEventID: fmt.Sprint("x", a.origin), AlignedEventID: fmt.Sprint("a", n), Rule: n,
+		Own:             a.origin == 10*(a.entry/2)+a.entry,
+		EvidenceAligned: x.EvidenceAligned, EvidenceProven: x.EvidenceProven, Evidence: x.Evidence,
+	})
+}
+
+// Whatever follows on what, in whichever order streams are projected, the view shows what the fold of the
+// events says, and a rebuild gives the same rows.
+func TestI4ViewIsTheFold(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for seed := range 25 {
+		project := fmt.Sprint("p", seed)
+		history := acts.Example(seed)
+		cut := len(history) / (1 + seed%3)
+		for n, a := range history {
+			b.logAct(project, n, a)
+			if n == cut {
+				b.project(sessionKey(project, "u", "a", fmt.Sprint(seed%2)))
+			}
+		}
+		fold := newLedger()
+		for s := range 2 {
+			key := sessionKey(project, "u", "a", fmt.Sprint((s+seed)%2))
+			b.project(key)
+			for _, e := range b.events(sessionKey(project, "u", "a", fmt.Sprint(s))) {
+				_, err := fold.add(e)
+				require.NoError(t, err)
+			}
+		}
+		var want, got []schema.Entry
+		for _, h := range fold.own() {
+			want = append(want, h.current())
+		}
+		for s := range 2 {
+			for _, r := range b.entries(sessionKey(project, "u", "a", fmt.Sprint(s))) {
+				r.OccurredAt = sessionDate
+				got = append(got, r.Entry)
+			}
+		}
+		require.ElementsMatch(t, want, got, "%+v", history)
+	}
+	rows := b.rows()
+	b.rebuild()
+	require.Equal(t, rows, b.rows(), "I3")
+}
+
+// In builds one after the other, of any claims and with realignments between them, each entry ends with the
+// best evidence of what was said of it, no judgement is logged twice, and nothing is left for another build.
+func TestI4PlanEndsInTheBest(t *testing.T) {
+	t.Parallel()
+	claims := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) claim {
+		title := rapid.SampledFrom([]string{"a", "A.", "b", "c"}).Draw(t, "title")
+		if rapid.Bool().Draw(t, "note") {
+			status := rapid.SampledFrom([]schema.TaskStatus{schema.TaskDone, schema.TaskPending}).Draw(t, "status")
+			return note(title, status, rapid.IntRange(0, 2).Draw(t, "place"), is.Draw(t, "is"))
+		}
+		return decided(title, is.Draw(t, "is"))
+	}), 1, 5)
+	rapid.Check(t, func(t *rapid.T) {
+		var sources []Source
+		l := newLedger()
+		keys := map[string]bool{}
+		for n := range rapid.IntRange(1, 5).Draw(t, "builds") {
+			if n > 0 && rapid.Bool().Draw(t, "realign") {
+				realign(t, &sources[rapid.IntRange(0, len(sources)-1).Draw(t, "source")], n)
+			} else {
+				sources = append(sources, sourceOf(n, claims.Draw(t, "claims")))
+			}
+			all, err := statements(testSession(), sources)
+			require.NoError(t, err)
+			before := maps.Clone(l.byID)
+			p := &planner{ledger: l, session: testSession().SessionKey, buildID: fmt.Sprint(n)}
+			_, err = p.plan(sayingsOf(all))
+			require.NoError(t, err)
+			for _, e := range p.events {
+				require.False(t, keys[e.DedupeKey], "%s is there twice", e.DedupeKey)
+				keys[e.DedupeKey] = true
+			}
+			for id := range before {
+				require.NotNil(t, l.byID[id])
+			}
+			checkBest(t, l, all)
+			again := &planner{ledger: l, session: testSession().SessionKey, buildID: "again"}
+			proven, err := again.plan(sayingsOf(all))
+			require.NoError(t, err)
+			require.Empty(t, again.events)
+			require.Empty(t, proven)
+		}
+	})
+}
+
+// checkBest compares each entry with what was said: none is worse than any statement of the same id and
+// phrase, and each judgement is what the source says now.
+func checkBest(t require.TestingT, l *ledger, all []statement) {
+	s := sayingsOf(all)
+	for i := range all {
+		h := l.byID[all[i].ID]
+		require.True(t, h != nil && h.entry != nil)
+		if phraseOf(&h.entry.Entry) == phraseOf(&all[i].Entry) {
+			require.GreaterOrEqual(t, h.rank(), all[i].judgement().rank())
+		}
+	}
+	for _, h := range l.own() {
+		for o, j := range h.judged {
+			x := all[s.position[o]]
+			require.True(t, j.says(x.judgement()))
+			require.Equal(t, phraseOf(&h.entry.Entry), phraseOf(&x.Entry))
+		}
+	}
+}
+
+func sourceOf(n int, claims []claim) Source {
+	s := Source{ExtractedEventID: fmt.Sprint("x", n), AlignedEventID: fmt.Sprint("a", n), AlignedAt: time.Unix(int64(n), 0)}
+	for i, c := range claims {
+		s.Extracted.Entries = append(s.Extracted.Entries, schema.ExtractedEntry{Type: c.entryType, Title: c.title, Task: c.task})
+		s.Aligned.Entries = append(s.Aligned.Entries, c.judged(i))
+	}
+	return s
+}
+
+// realign judges the source anew, and moves its spans.
+func realign(t *rapid.T, s *Source, n int) {
+	if s.First == nil {
+		first := s.Aligned
+		s.First = &first
+	}
+	s.AlignedEventID, s.Aligned = fmt.Sprint("a", n), schema.EvidenceAlignedPayload{Rule: n, Entries: slices.Clone(s.Aligned.Entries)}
+	for i, x := range s.Extracted.Entries {
+		c := claim{x.Type, x.Title, x.Task, rapid.IntRange(0, 2).Draw(t, "moved"), is.Draw(t, "is now")}
+		s.Aligned.Entries[i] = c.judged(i)
+	}
+}
+
+// The ledger takes an event twice as it takes it once.
+func TestLedgerTakesEventsTwice(t *testing.T) {
+	t.Parallel()
+	payload, err := json.Marshal(schema.EntryMaterializedPayload{Entry: schema.Entry{ID: "e"}, ExtractedEventID: "x"})
+	require.NoError(t, err)
+	l := newLedger()
+	for range 2 {
+		better, err := l.add(schema.Event{Type: schema.EntryMaterialized, Payload: payload})
+		require.NoError(t, err)
+		require.False(t, better)
+	}
+	require.Len(t, l.own(), 1)
+	require.Equal(t, map[Origin][]string{{"x", 0}: {"e"}}, l.of)
+	_, err = l.add(schema.Event{ID: "bad", Type: schema.EntryEvidenceSet, Payload: []byte("[")})
+	require.ErrorContains(t, err, `decode event "bad"`)
+}

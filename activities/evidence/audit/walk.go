@@ -1,0 +1,313 @@
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"axiommind/activities/eventlog"
+	"axiommind/activities/transcript"
+	"axiommind/schema"
+)
+
+// Walk re-checks every stored piece of evidence against the messages in the log: that of each
+// evidence_aligned event is verified under the rule that the event names, an entry and what was judged of it
+// later must have that of the event they were made from, and its row, given by stored in the order of
+// streams, that of the entry. It reads both once, gives one session
+// after the other in that order and holds no more than one, and a page of events and rows. Sessions
+// of which nothing is stored are left out. An error is the last thing given.
+//
+// Fields of the scope that are empty do not narrow it. It may run beside writers: of a session that grows
+// meanwhile it sees what was there when it began to read, and perhaps more.
+func Walk(ctx context.Context, log *eventlog.Store, stored iter.Seq2[Stored, error], scope schema.SessionKey) iter.Seq2[SessionAudit, error] {
+	return func(yield func(SessionAudit, error) bool) {
+		r := reader{log, scope, auditTypes}
+		for s, err := range joinSessions(r.sessions(ctx), stored) {
+			if err != nil {
+				yield(SessionAudit{}, err)
+				return
+			}
+			audit, held, err := r.audit(ctx, s)
+			if err != nil {
+				yield(SessionAudit{}, err)
+				return
+			}
+			if held && !yield(audit, nil) {
+				return
+			}
+		}
+	}
+}
+
+// heldSession is a session, its rows, and what the log holds of it; nil when that is still to be read.
+type heldSession struct {
+	stream string
+	rows   []Stored
+	held   *record
+}
+
+// auditTypes are the events that evidence is in, or that it refers to.
+var auditTypes = []string{
+	schema.SessionIngested, schema.MemoryExtracted, schema.EvidenceAligned,
+	schema.EntryMaterialized, schema.EntryEvidenceSet,
+}
+
+// reader reads the events of the types that are in the scope.
+type reader struct {
+	log   *eventlog.Store
+	scope schema.SessionKey
+	types []string
+}
+
+// sessions gives the sessions in the log in the order of their streams. Where one id is asked for, and
+// after an event that was tampered with, it gives names alone: then each session is to be read by itself.
+func (r reader) sessions(ctx context.Context) iter.Seq2[heldSession, error] {
+	return func(yield func(heldSession, error) bool) {
+		done := ""
+		if r.scope.SessionID == "" {
+			var err error
+			if done, err = r.replayed(ctx, yield); err == nil {
+				return
+			}
+			if !errors.Is(err, eventlog.ErrCorrupt) {
+				yield(heldSession{}, err)
+				return
+			}
+		}
+		for stream, err := range r.log.Streams(ctx, streamPrefix(r.scope)) {
+			if err == nil && (stream.Name <= done || !inScope(stream.Name, r.scope)) {
+				continue
+			}
+			if !yield(heldSession{stream: stream.Name}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// replayed gives the sessions with their records, which it collects from all events in order, and
+// returns the last stream it gave.
+func (r reader) replayed(ctx context.Context, yield func(heldSession, error) bool) (done string, err error) {
+	var s heldSession
+	for event, err := range r.log.Replay(ctx, eventlog.ReplayOptions{Types: r.types, StreamPrefix: streamPrefix(r.scope)}) {
+		if err != nil {
+			return done, fmt.Errorf("read evidence: %w", err)
+		}
+		if !inScope(event.Stream, r.scope) {
+			continue
+		}
+		if s.held == nil || event.Stream != s.stream {
+			if s.held != nil {
+				if done = s.stream; !yield(s, nil) {
+					return done, nil
+				}
+			}
+			s = heldSession{stream: event.Stream, held: newRecord(event.Stream)}
+		}
+		if err := s.held.add(event); err != nil {
+			return done, err
+		}
+	}
+	if s.held != nil {
+		yield(s, nil)
+	}
+	return s.stream, nil
+}
+
+// joinSessions gives the sessions in the log with their rows, and the rows of other sessions.
+func joinSessions(logged iter.Seq2[heldSession, error], stored iter.Seq2[Stored, error]) iter.Seq2[heldSession, error] {
+	return func(yield func(heldSession, error) bool) {
+		next, stop := iter.Pull2(bySession(stored))
+		defer stop()
+		group, err, more := next()
+		for s, logErr := range logged {
+			for ; logErr == nil && more && err == nil && group.stream < s.stream; group, err, more = next() {
+				if !yield(group, nil) {
+					return
+				}
+			}
+			if err := errors.Join(logErr, err); err != nil {
+				yield(heldSession{}, err)
+				return
+			}
+			if more && group.stream == s.stream {
+				s.rows = group.rows
+				group, err, more = next()
+			}
+			if !yield(s, nil) {
+				return
+			}
+		}
+		for ; more; group, err, more = next() {
+			if !yield(group, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// bySession collects rows that follow each other and are of one session.
+func bySession(stored iter.Seq2[Stored, error]) iter.Seq2[heldSession, error] {
+	return func(yield func(heldSession, error) bool) {
+		var group heldSession
+		for row, err := range stored {
+			if err != nil {
+				yield(heldSession{}, err)
+				return
+			}
+			if row.Stream != group.stream && len(group.rows) > 0 {
+				if !yield(group, nil) {
+					return
+				}
+				group = heldSession{}
+			}
+			group.stream, group.rows = row.Stream, append(group.rows, row)
+		}
+		if len(group.rows) > 0 {
+			yield(group, nil)
+		}
+	}
+}
+
+// audit checks one session, and reports whether anything is stored of it. What is wrong is
+// looked at again by itself: a writer may have added to the log since it was read.
+func (r reader) audit(ctx context.Context, s heldSession) (SessionAudit, bool, error) {
+	if s.held != nil {
+		s.held.rows = s.rows
+		if audit := s.held.check(); len(audit.Findings) == 0 {
+			return audit, true, nil
+		}
+	}
+	if !inScope(s.stream, r.scope) {
+		return foreign(s), len(s.rows) > 0, nil
+	}
+	held, err := r.read(ctx, s.stream)
+	if err != nil {
+		return unreadable(s.stream, err)
+	}
+	held.rows = s.rows
+	if held.empty() {
+		return SessionAudit{}, false, nil
+	}
+	return held.check(), true, nil
+}
+
+// foreign is the audit of rows that stand in the scope while their session does not. The session itself
+// is not looked at.
+func foreign(s heldSession) SessionAudit {
+	session := sessionOf(s.stream)
+	audit := SessionAudit{SessionID: session.SessionID, Tally: NewTally()}
+	for _, row := range s.rows {
+		audit.Findings = append(audit.Findings, Finding{
+			SessionID: session.SessionID, EntryID: row.EntryID, StoredIn: StoredInTable, EventID: row.EventID,
+			Problem: fmt.Sprintf("it stands in project %q, its session in %q", row.Project, session.Project),
+		})
+	}
+	audit.Tally.False = len(audit.Findings)
+	return audit
+}
+
+// unreadable makes a session whose events were tampered with a finding, so that the others are
+// checked too.
+func unreadable(stream string, err error) (SessionAudit, bool, error) {
+	if !errors.Is(err, eventlog.ErrCorrupt) {
+		return SessionAudit{}, false, err
+	}
+	session := sessionOf(stream)
+	audit := SessionAudit{SessionID: session.SessionID, Tally: NewTally()}
+	audit.Tally.Sessions, audit.Tally.False = 1, 1
+	audit.Findings = []Finding{{SessionID: session.SessionID, Problem: err.Error()}}
+	return audit, true, nil
+}
+
+// read reads what the log holds of the session.
+func (r reader) read(ctx context.Context, stream string) (*record, error) {
+	held := newRecord(stream)
+	for event, err := range r.log.Stream(ctx, stream, eventlog.StreamOptions{Types: r.types}) {
+		if err != nil {
+			return nil, fmt.Errorf("read evidence of %q: %w", stream, err)
+		}
+		if err := held.add(event); err != nil {
+			return nil, err
+		}
+	}
+	return held, nil
+}
+
+func newRecord(stream string) *record {
+	return &record{logged: &transcript.Logged{SessionKey: sessionOf(stream)}, extracted: map[string][]schema.ExtractedEntry{}}
+}
+
+// sessionOf returns the session of a stream. What is no session's name is shown as it is.
+func sessionOf(stream string) schema.SessionKey {
+	key, err := schema.ParseSessionStream(stream)
+	if err != nil {
+		return schema.SessionKey{SessionID: stream}
+	}
+	return key
+}
+
+// streamPrefix is what the names of the scope's streams begin with: its fields up to the first empty one.
+func streamPrefix(scope schema.SessionKey) string {
+	var k schema.SessionKey
+	fields := []struct {
+		from string
+		to   *string
+	}{{scope.Project, &k.Project}, {scope.User, &k.User}, {scope.Agent, &k.Agent}, {scope.SessionID, &k.SessionID}}
+	for _, f := range fields {
+		if f.from == "" {
+			return strings.TrimRight(k.Stream(), "/") + "/"
+		}
+		*f.to = f.from
+	}
+	return k.Stream()
+}
+
+func inScope(stream string, scope schema.SessionKey) bool {
+	key := sessionOf(stream)
+	for _, f := range []struct{ want, have string }{
+		{scope.Project, key.Project}, {scope.User, key.User}, {scope.Agent, key.Agent}, {scope.SessionID, key.SessionID},
+	} {
+		if f.want != "" && f.want != f.have {
+			return false
+		}
+	}
+	return true
+}
+
+// empty reports whether nothing is held of the session.
+func (r *record) empty() bool {
+	return len(r.logged.Messages)+len(r.aligned)+len(r.entries)+len(r.sets)+len(r.rows) == 0
+}
+
+// add adds the session's next event.
+func (r *record) add(event schema.Event) error {
+	var err error
+	switch event.Type {
+	case schema.SessionIngested:
+		return r.logged.Add(event)
+	case schema.MemoryExtracted:
+		var p schema.MemoryExtractedPayload
+		err = json.Unmarshal(event.Payload, &p)
+		r.extracted[event.ID] = p.Entries
+	case schema.EvidenceAligned:
+		x := loggedAlignment{eventID: event.ID}
+		err = json.Unmarshal(event.Payload, &x.EvidenceAlignedPayload)
+		r.aligned = append(r.aligned, x)
+	case schema.EntryMaterialized:
+		e := loggedEntry{eventID: event.ID}
+		err = json.Unmarshal(event.Payload, &e.EntryMaterializedPayload)
+		r.entries = append(r.entries, e)
+	case schema.EntryEvidenceSet:
+		s := loggedSet{eventID: event.ID}
+		err = json.Unmarshal(event.Payload, &s.EntryEvidenceSetPayload)
+		r.sets = append(r.sets, s)
+	}
+	if err != nil {
+		return fmt.Errorf("decode event %q: %w", event.ID, err)
+	}
+	return nil
+}

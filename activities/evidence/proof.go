@@ -1,0 +1,230 @@
+package evidence
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"axiommind/activities/evidence/normal"
+	"axiommind/schema"
+)
+
+// Rule is the version of the rule of proof that new evidence is judged by.
+//
+// Rule 1: a quote proves when, under normal form 1, it equals one or more whole sentences or whole lines of
+// one message, or the whole message. Where they begin and end says [text.Borders]. The quote may lack the full
+// stop at its end, and no other mark. What the normal form would hide is compared as it stands:
+//
+//   - superscripts and subscripts, the sharp s, and a double hyphen: 10⁶ is not 106, Buße not Busse, and "--"
+//     not "-". A dash may be either;
+//   - the case of words that hold a digit or a capital behind their first letter: readPulse, OpenAI, k8S;
+//   - code, which is what stands between backticks or in a fenced block, but for its white space;
+//   - asterisks, underscores and tildes, unless they emphasize in pairs. What is ~~struck through~~ is struck
+//     through in the quote, from mark to mark.
+//
+// A sign before a number needs no such care: the normal form keeps it.
+//
+// Rule 0 is that of evidence recorded before rules had versions. It claims no proof.
+//
+// What a rule says of a quote must never change, normal form and borders included: evidence is held to the
+// rule it was recorded under. What is to be judged otherwise is another rule.
+const Rule = 1
+
+// Proven reports whether the evidence of an entry proves it: there is some, and every piece is proven.
+func Proven(evidence []schema.Evidence) bool {
+	return len(evidence) > 0 && !slices.ContainsFunc(evidence, func(e schema.Evidence) bool { return !e.Proven })
+}
+
+// proves reports whether a quote that stands at a place proves there, by rule 1.
+func (s *Source) proves(q *quote, x extent) bool {
+	verbatim, borders := s.text[x.start:x.end] == q.text, s.sentences()
+	x.start, x.end = borders.Trim(x.start, x.end)
+	if verbatim {
+		// Most quotes are verbatim, and need no normal form of the message.
+		stop := x.end + fullStop(s.text, x.end)
+		begins, ends := borders.Begins(x.start), borders.Ends(x.end) || borders.Ends(stop)
+		if begins && ends {
+			return !s.struck(x)
+		}
+		before, _ := utf8.DecodeLastRuneInString(s.text[:x.start])
+		after, _ := utf8.DecodeRuneInString(s.text[stop:])
+		if !begins && !mayBeLeftOut(before) || !ends && !mayBeLeftOut(after) {
+			return false
+		}
+	}
+	start, end := s.form().Within(x.start, x.end)
+	form, ok := q.formOf(s.form().Text[start:end])
+	if !ok {
+		return false
+	}
+	whole, ok := s.wholeSentences(x, end)
+	return ok && !s.struck(whole) && (s.text[whole.start:whole.end] == q.text || s.sameAsItStands(q, form, whole, start))
+}
+
+// mayBeLeftOut reports whether the normal form may hold nothing of a character.
+func mayBeLeftOut(r rune) bool { return strings.ContainsRune(emphasis, r) || normal.Ignorable(r) }
+
+// formOf returns the view of the quote whose text is that of a place.
+func (q *quote) formOf(text string) (*normal.View, bool) {
+	if q.form().Text == text {
+		return q.form(), true
+	}
+	return q.piece(), q.piece().Text == text
+}
+
+// wholeSentences reports whether a place, whose normal form ends at the given byte, is whole sentences or
+// lines but for marks that the form leaves out and a full stop at the end. It returns the place with these marks.
+func (s *Source) wholeSentences(x extent, formEnd int) (extent, bool) {
+	v, borders := s.form(), s.sentences()
+	begins := borders.Begins(x.start)
+	for x.start > 0 && s.leftOut(x.start-1, x.start) {
+		x.start--
+		begins = begins || borders.Begins(x.start)
+	}
+	if !begins {
+		return x, false
+	}
+	ends, x := s.endsAt(x)
+	if n := fullStop(v.Text, formEnd); n > 0 && !ends {
+		stopped := x
+		_, stopped.end = v.Original(formEnd, formEnd+n)
+		ends, _ = s.endsAt(stopped)
+	}
+	return x, ends
+}
+
+// endsAt reports whether a sentence or line ends where a place does, or behind what the normal form leaves out
+// after it, and returns the place with that.
+func (s *Source) endsAt(x extent) (bool, extent) {
+	ends := s.sentences().Ends(x.end)
+	for x.end < len(s.text) && s.leftOut(x.end, x.end+1) {
+		x.end++
+		ends = ends || s.sentences().Ends(x.end)
+	}
+	return ends, x
+}
+
+// leftOut reports whether the normal form of the message holds nothing of a range.
+func (s *Source) leftOut(from, to int) bool {
+	out := 0
+	s.form().LeftOut(from, to, func(_, from, to int) { out += to - from })
+	return out == to-from
+}
+
+// fullStops end a sentence that states, in all scripts.
+const fullStops = ".。．｡﹒।॥۔։።။។៕᙮᠃᠉܁܂꓿꘎꛳𑁇"
+
+// fullStop returns how many bytes a full stop takes at a byte of a text, 0 when there is none: dots that
+// follow each other are an ellipsis, which leaves something unsaid.
+func fullStop(text string, at int) int {
+	r, size := utf8.DecodeRuneInString(text[at:])
+	if size == 0 || !strings.ContainsRune(fullStops, r) {
+		return 0
+	}
+	before, _ := utf8.DecodeLastRuneInString(text[:at])
+	after, _ := utf8.DecodeRuneInString(text[at+size:])
+	if strings.ContainsRune(dots, before) || strings.ContainsRune(dots, after) {
+		return 0
+	}
+	return size
+}
+
+// dots are what an ellipsis may be made of.
+const dots = ".。．｡﹒…‥⋯"
+
+// sameAsItStands compares what the normal form hides of a quote and of a place of the message, whose forms are
+// equal: form is the quote's, start where the place's begins.
+func (s *Source) sameAsItStands(q *quote, form *normal.View, x extent, start int) bool {
+	raw := func(a, b int) (quoted, source string) {
+		from, to := form.Original(a, b)
+		quoted = q.text[from:to]
+		from, to = s.form().Original(start+a, start+b)
+		return quoted, s.text[from:to]
+	}
+	for at := 0; at < len(form.Text); {
+		end := len(form.Text)
+		if i := strings.IndexByte(form.Text[at:], ' '); i >= 0 {
+			end = at + i
+		}
+		if at < end {
+			if quoted, source := raw(at, end); !sameWord(quoted, source) {
+				return false
+			}
+		}
+		at = end + 1
+	}
+	for _, c := range s.codeIn(x) {
+		a, b := s.form().Within(max(c.start, x.start), min(c.end, x.end))
+		if a, b = max(a-start, 0), min(b-start, len(form.Text)); a >= b {
+			continue
+		}
+		if quoted, source := raw(a, b); strings.Join(strings.Fields(quoted), " ") != strings.Join(strings.Fields(source), " ") {
+			return false
+		}
+	}
+	return s.sameMarks(q, form, x, start)
+}
+
+// sameWord compares two words of the same normal form as they stand.
+func sameWord(a, b string) bool {
+	if a == b {
+		return true
+	}
+	if mustStay(a) != mustStay(b) || doubled(a) != doubled(b) && strings.Contains(a, "-") && strings.Contains(b, "-") {
+		return false
+	}
+	return !caseMatters(a) && !caseMatters(b) || cased(a) == cased(b)
+}
+
+// mustStay returns what the normal form writes otherwise of a word, and a quote may not: superscripts and
+// subscripts, other numbers that are no digits, and the sharp s, small.
+func mustStay(word string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == 'ß' || r == 'ẞ':
+			return 'ß'
+		case unicode.In(r, unicode.No, unicode.Other_Lowercase), 0x2070 <= r && r <= 0x209f:
+			return r
+		}
+		return -1
+	}, word)
+}
+
+// doubled reports whether a word has a double hyphen, which in commands and code is another than one.
+func doubled(word string) bool { return strings.Contains(word, "--") }
+
+// caseMatters reports whether a word holds a digit, or a capital behind its first letter.
+func caseMatters(word string) bool {
+	lettered := false
+	for _, r := range word {
+		if unicode.IsDigit(r) || lettered && (unicode.IsUpper(r) || unicode.IsTitle(r)) {
+			return true
+		}
+		lettered = lettered || unicode.IsLetter(r)
+	}
+	return false
+}
+
+// cased returns the letters and digits of a word, in their case.
+func cased(word string) string {
+	return strings.Map(func(r rune) rune {
+		if normal.WordRune(r) && !normal.Ignorable(r) {
+			return r
+		}
+		return -1
+	}, norm.NFKC.String(word))
+}
+
+// within returns the whole sentences or lines that hold a place.
+func (s *Source) within(x extent) *schema.Passage {
+	x.start, x.end = s.sentences().Around(x.start, x.end)
+	x = s.grown(x)
+	p := &schema.Passage{Span: s.span(x)}
+	if x.end-x.start <= schema.MaxPassage {
+		p.Text = s.text[x.start:x.end]
+	}
+	return p
+}

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/rivo/uniseg"
+
+	"axiommind/activities/evidence"
+	"axiommind/schema"
+)
+
+const (
+	// proofGraphemes is how much text is shown before and after a span of which no sentences are known.
+	proofGraphemes = 160
+	// lineGraphemes is how much of the sentences is shown before and after a span where there is one line.
+	lineGraphemes = 100
+	// Numbers of differences that are told one by one.
+	lineDifferences  = 3
+	proofDifferences = 12
+)
+
+// standing says what a piece of evidence is: found, aligned or proven, and what it lacks. It is the one
+// form wherever a piece is shown; of the differences it tells most.
+func standing(e schema.Evidence, most int) string {
+	text := ""
+	switch {
+	case !e.Found:
+		return notFound(e.Reason)
+	case e.Proven:
+		text = "proven"
+	case e.Aligned:
+		text = "aligned, not proven: " + unproven(e, most)
+	case e.Method == schema.MethodJoined:
+		text = "found in pieces, not aligned" + differing(differencesOf(e), most)
+	default:
+		text = fmt.Sprintf("found at %.0f %%, not aligned", e.Confidence*100) + differing(differencesOf(e), most)
+	}
+	switch n := len(e.Occurrences); {
+	case n >= evidence.MostListed(e.Method):
+		text += fmt.Sprintf("; at %d or more places, one is shown", n)
+	case n > 1:
+		text += fmt.Sprintf("; at %d places, one is shown", n)
+	}
+	return text
+}
+
+func notFound(reason string) string {
+	if reason == "" || reason == schema.ReasonNotFound {
+		return "not found"
+	}
+	return "not found (" + strings.ReplaceAll(reason, "_", " ") + ")"
+}
+
+// unproven says why a quote that is found word for word does not prove.
+func unproven(e schema.Evidence, most int) string {
+	p, known := passageOf(e)
+	if known && !hasWords(p.before) && !hasWords(p.after) {
+		if text := differing(evidence.Differences(e.Quote, e.Within.Text), most); text != "" {
+			return strings.TrimPrefix(text, ": ")
+		}
+		return "the quote is not the sentence as it stands"
+	}
+	return "the quote is a piece of a sentence"
+}
+
+func hasWords(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
+}
+
+// differencesOf returns the words in which a quote differs from the source at its place. What is found with an
+// error at its end may begin or end inside a word of the source, and is compared with the whole word.
+func differencesOf(e schema.Evidence) []evidence.Difference {
+	if p, known := passageOf(e); known && !e.Aligned {
+		return evidence.Differences(e.Quote, evidence.WholeWords(e.Within.Text, len(p.before), len(p.before)+len(p.quoted)))
+	}
+	return evidence.Differences(e.Quote, e.Text)
+}
+
+// differing tells differences after a colon, or nothing where there are none.
+func differing(differences []evidence.Difference, most int) string {
+	if len(differences) == 0 {
+		return ""
+	}
+	said := make([]string, 0, most+1)
+	for _, d := range differences[:min(most, len(differences))] {
+		q, s := oneLine(d.Quote, 60), oneLine(d.Source, 60)
+		switch {
+		case q == "":
+			said = append(said, "“"+s+"” is missing")
+		case s == "":
+			said = append(said, "“"+q+"” is added")
+		default:
+			said = append(said, "“"+q+"” for “"+s+"”")
+		}
+	}
+	if more := len(differences) - most; more > 0 {
+		said = append(said, plural(more, "more difference", "more differences"))
+	}
+	return ": " + strings.Join(said, ", ")
+}
+
+// standingOfAll says what evidence is as a whole, if some is given: as weak as its weakest piece.
+func standingOfAll(aligned, proven, given bool) string {
+	switch {
+	case !given:
+		return "no evidence"
+	case proven:
+		return "proven"
+	case aligned:
+		return "aligned, not proven"
+	}
+	return "not aligned"
+}
+
+func standingOfPieces(pieces []schema.Evidence) string {
+	unaligned := slices.ContainsFunc(pieces, func(e schema.Evidence) bool { return !e.Aligned })
+	return standingOfAll(!unaligned, evidence.Proven(pieces), len(pieces) > 0)
+}
+
+// passage is a stretch of the source that holds a quote.
+type passage struct{ before, quoted, after string }
+
+// passageOf returns the sentences that are kept with a piece of evidence. None are known of a piece that
+// proves, nor where they are too long to keep, or are not around the span.
+func passageOf(e schema.Evidence) (p passage, known bool) {
+	if e.Within == nil {
+		return passage{}, false
+	}
+	text := e.Within.Text
+	start, end := e.Span.ByteStart-e.Within.Span.ByteStart, e.Span.ByteEnd-e.Within.Span.ByteStart
+	if start < 0 || start >= end || end > len(text) || text[start:end] != e.Text {
+		return passage{}, false
+	}
+	return passage{text[:start], text[start:end], text[end:]}, true
+}
+
+// marks are what a quote's place is marked with. Where the source has them they are written out, so that
+// it marks nothing.
+var marks = strings.NewReplacer("⟦", "<U+27E6>", "⟧", "<U+27E7>")
+
+// String returns the passage with the quote's place marked.
+func (p passage) String() string {
+	return marks.Replace(p.before) + "⟦" + marks.Replace(p.quoted) + "⟧" + marks.Replace(p.after)
+}
+
+// line returns the passage as a line, of which the most that is left out is far from the quote.
+func (p passage) line() string {
+	p.before, p.after = lastGraphemes(p.before, lineGraphemes), firstGraphemes(p.after, lineGraphemes)
+	if middle := oneLine(p.quoted, 2*lineGraphemes); strings.HasSuffix(middle, "…") {
+		p.quoted = middle
+	}
+	return strings.Join(strings.Fields(p.String()), " ")
+}
+
+func firstGraphemes(s string, n int) string {
+	rest, state := s, -1
+	for i := 0; i < n && rest != ""; i++ {
+		_, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+	}
+	if rest == "" {
+		return s
+	}
+	return s[:len(s)-len(rest)] + "…"
+}
+
+func lastGraphemes(s string, n int) string {
+	var starts []int
+	g := uniseg.NewGraphemes(s)
+	for g.Next() {
+		from, _ := g.Positions()
+		starts = append(starts, from)
+	}
+	if len(starts) <= n {
+		return s
+	}
+	return "…" + s[starts[len(starts)-n]:]
+}
+
+// sayEvidence says each piece in a line: what the source says, where, and what it is worth.
+func sayEvidence(b *strings.Builder, sessionID string, pieces []schema.Evidence) {
+	for _, e := range pieces {
+		say(b, "   %s\n", evidenceLine(sessionID, e))
+	}
+}
+
+func evidenceLine(sessionID string, e schema.Evidence) string {
+	worth := standing(e, lineDifferences)
+	if !e.Found {
+		return fmt.Sprintf("“%s” — %s", oneLine(e.Quote, 120), worth)
+	}
+	said := marks.Replace(oneLine(e.Text, 120))
+	if !e.Proven {
+		p, known := passageOf(e)
+		if !known {
+			p = passage{"…", e.Text, "…"}
+		}
+		said = p.line()
+	}
+	return fmt.Sprintf("“%s” — session %s, message %d, bytes %d–%d, %s, %s",
+		said, unbroken(sessionID), e.MessageIndex, e.Span.ByteStart, e.Span.ByteEnd, e.Method, worth)
+}

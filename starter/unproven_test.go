@@ -1,0 +1,84 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/schema"
+)
+
+// What a model quotes badly is found, shown in the sentences that hold it, and true of the source; what
+// nobody said is kept as not found.
+func TestUnprovenIsShown(t *testing.T) {
+	t.Parallel()
+	quotes := map[string]string{
+		"Ship on holidays.":       "ship on the day before a holiday",
+		"Ship late.":              "Never ship on the day after a holiday.",
+		"Review before shipping.": "nobody has ever said this",
+		"Tuesdays it is.":         "We ship on Tuesdays.",
+	}
+	var entries []map[string]any
+	for title, quote := range quotes {
+		entries = append(entries, map[string]any{
+			"entryId": "e", "type": "decision", "title": title, "evidence": []map[string]any{{"messageIndex": 0, "quote": quote}},
+		})
+	}
+	content, err := json.Marshal(map[string]any{"entries": entries})
+	require.NoError(t, err)
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(map[string]any{"choices": []any{
+			map[string]any{"message": map[string]any{"content": string(content)}, "finish_reason": "stop"},
+		}})
+	}))
+	defer model.Close()
+	c := newCLI(t)
+	c.work(t, "--model-provider", "openai", "--model-url", model.URL, "--model", "m")
+	message := "We ship on Tuesdays. Never ship on the day before a holiday."
+	o := c.process(write(t, "s.jsonl", said(1, "user", message)), "--session", "releases")
+	require.Zero(t, o.code, o)
+	require.Regexp(t, `(?m)^SESSION +STATUS +MESSAGES +NEW +ENTRIES +NEW +ALIGNED +PROVEN +VECTORS +FILE\nreleases +success +1 +1 +4 +4 +2 +1 +4 +s.jsonl$`, o.out)
+
+	const place = "session releases, message 0, bytes "
+	for title, want := range map[string]struct {
+		mark, line, shown string
+		holds, aligned    bool
+		differences       int
+	}{
+		"Ship on holidays.": {"aligned, not proven", "“Never ⟦ship on the day before a holiday⟧.” — " + place + "27–59, exact, aligned, not proven: the quote is a piece of a sentence",
+			"\nevidence  aligned, not proven\n", true, true, 0},
+		"Ship late.": {"not aligned", "“⟦Never ship on the day before a holiday.⟧” — " + place + "21–60, approximate, found at 86 %, not aligned: “after” for “before”",
+			"  quoted as “Never ship on the day after a holiday.”\n  │ ⟦Never ship on the day before a holiday.⟧\n", true, false, 1},
+		"Review before shipping.": {"not aligned", "“nobody has ever said this” — not found", "\nevidence 1 of 1: not found\n  │ “nobody has ever said this”\n", false, false, 0},
+		"Tuesdays it is.": {"proven", "“We ship on Tuesdays.” — " + place + "0–20, exact, proven",
+			"checked against the source\n  │ ⟦We ship on Tuesdays.⟧ Never ship on the day before a holiday.\n", true, true, 0},
+	} {
+		found := c.run("search", title, "--project", c.project, "--limit", "1")
+		require.Contains(t, found.out, "1. "+title+"\n   decision · ", title)
+		require.Contains(t, found.out, " · "+want.mark+" · score ", title)
+		require.Contains(t, found.out, "\n   "+want.line+"\n", title)
+		id := decode[struct {
+			Hits []struct {
+				ID string `json:"entry_id"`
+			} `json:"hits"`
+		}](t, c.run("search", title, "--project", c.project, "--limit", "1", "-o", "json")).Hits[0].ID
+		require.Contains(t, c.run("entry", "show", id[:8], "--project", c.project).out, want.shown, title)
+		entry := decode[struct {
+			schema.Entry
+			Proofs []proof `json:"proofs"`
+		}](t, c.run("entry", "show", id, "--project", c.project, "-o", "json"))
+		require.Len(t, entry.Proofs, 1)
+		p := entry.Proofs[0]
+		require.Equal(t, quotes[title], p.Quote)
+		require.Equal(t, want.holds, p.Holds, p.Problem)
+		require.Equal(t, want.aligned, entry.EvidenceAligned)
+		require.Equal(t, want.mark == "proven", entry.EvidenceProven)
+		require.Len(t, p.Differences, want.differences)
+		require.Equal(t, want.holds && want.mark != "proven", p.Within != nil)
+	}
+	verified := c.run("verify", "--project", c.project)
+	require.Zero(t, verified.code, verified)
+}
