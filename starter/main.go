@@ -86,6 +86,7 @@ var commands = []command{
 	{"builds list", "", "list the latest builds", (*app).buildsListCommand},
 	{"builds show", "ID", "show a build, its steps and what failed", (*app).buildsShowCommand},
 	{"verify", "", "check every stored span against the log again", (*app).verifyCommand},
+	{"realign", "", "judge anew, by today's rule of proof, what an older one has judged", (*app).realignCommand},
 	{"reconcile", "", "compare Weaviate with the log and repair what has drifted", (*app).reconcileCommand},
 	{"doctor", "", "check every server and say how to mend it", (*app).doctorCommand},
 }

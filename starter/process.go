@@ -10,11 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/pflag"
-	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
@@ -311,8 +308,10 @@ func pick(jobs []*job, sessions []*transcript.Session, id string) ([]*job, error
 // that stops all jobs, because Temporal is away or the person is.
 func (a *app) processOne(ctx context.Context, c client.Client, o *processOptions, j *job, bar *progress) error {
 	j.Result.SessionID = j.Input.SessionID
-	id := j.Input.Key().WorkflowID()
-	run, err := startSession(ctx, c, id, j.Input)
+	w := sessionWork{
+		SessionKey: j.Input.Key(), workflow: schema.WorkflowProcessSession, summary: "process session " + j.Input.SessionID, input: j.Input,
+	}
+	run, err := w.start(ctx, c, w.WorkflowID())
 	var running *serviceerror.WorkflowExecutionAlreadyStarted
 	if errors.As(err, &running) {
 		if o.noWait {
@@ -320,8 +319,7 @@ func (a *app) processOne(ctx context.Context, c client.Client, o *processOptions
 			return nil
 		}
 		bar.tell(fmt.Sprintf("%s: is being processed already; what is new follows after that", j.Input.SessionID))
-		// Under an id of its own the workflow waits for the other one, whoever waits for it here.
-		run, err = startSession(ctx, c, id+"/after/"+uuid.NewString(), j.Input)
+		run, err = w.startAfter(ctx, c)
 	}
 	switch {
 	case err != nil && (ctx.Err() != nil || away(err)):
@@ -333,7 +331,7 @@ func (a *app) processOne(ctx context.Context, c client.Client, o *processOptions
 		j.Result.Status = statusStarted
 		return nil
 	}
-	stop := bar.watch(ctx, c, id, j)
+	stop := bar.watch(ctx, c, w.WorkflowID(), j)
 	err = run.Get(ctx, &j.Result)
 	stop()
 	if err != nil {
@@ -356,27 +354,6 @@ func away(err error) bool {
 	return errors.As(err, &unavailable) || errors.As(err, &late)
 }
 
-// startSession starts process_session, with search attributes where the server knows them.
-func startSession(ctx context.Context, c client.Client, id string, in schema.ProcessSessionInput) (client.WorkflowRun, error) {
-	options := client.StartWorkflowOptions{
-		ID: id, TaskQueue: schema.QueueMain,
-		WorkflowExecutionErrorWhenAlreadyStarted: true,
-		WorkflowIDReusePolicy:                    enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
-		WorkflowExecutionTimeout:                 24 * time.Hour,
-		StaticSummary:                            "process session " + in.SessionID,
-		TypedSearchAttributes: temporal.NewSearchAttributes(
-			temporal.NewSearchAttributeKeyKeyword(schema.AttributeProject).ValueSet(in.Project),
-			temporal.NewSearchAttributeKeyKeyword(schema.AttributeSession).ValueSet(in.SessionID)),
-	}
-	run, err := c.ExecuteWorkflow(ctx, options, schema.WorkflowProcessSession, in)
-	var invalid *serviceerror.InvalidArgument
-	if errors.As(err, &invalid) {
-		options.TypedSearchAttributes = temporal.SearchAttributes{}
-		return c.ExecuteWorkflow(ctx, options, schema.WorkflowProcessSession, in)
-	}
-	return run, err
-}
-
 // failureText is the message of the failure itself, without the layers around it.
 func failureText(err error) string {
 	var application *temporal.ApplicationError
@@ -387,14 +364,14 @@ func failureText(err error) string {
 }
 
 func printJobs(w io.Writer, jobs, passed []*job) error {
-	t := newTable(w, "session", "status", "messages", "new", "entries", "new", "aligned", "vectors", "file")
-	t.SetColumnConfigs(rightAligned(3, 8))
+	t := newTable(w, "session", "status", "messages", "new", "entries", "new", "aligned", "proven", "vectors", "file")
+	t.SetColumnConfigs(rightAligned(3, 9))
 	for _, j := range jobs {
 		row := []any{cmp.Or(oneLine(j.Result.SessionID, 40), "-"), j.Result.Status}
 		if c := j.Result.Counts; j.Result.BuildID != "" {
-			row = append(row, c.Messages, c.NewMessages, c.Entries, c.NewEntries, c.AlignedEntries, c.Indexed)
+			row = append(row, c.Messages, c.NewMessages, c.Entries, c.NewEntries, c.AlignedEntries, c.ProvenEntries, c.Indexed)
 		} else {
-			row = append(row, "-", "-", "-", "-", "-", "-") // Nothing is known of it: it failed, or others do it.
+			row = append(row, "-", "-", "-", "-", "-", "-", "-") // Nothing is known of it: it failed, or others do it.
 		}
 		t.AppendRow(append(row, oneLine(filepath.Base(j.File), 40)))
 	}

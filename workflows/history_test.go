@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"axiommind/activities/evidence"
 	"axiommind/activities/llm"
 	"axiommind/activities/transcript"
 	"axiommind/activities/vector"
@@ -36,13 +38,16 @@ func TestMain(m *testing.M) { stacktest.Main(m) }
 
 func historyFile(name string) string { return filepath.Join("testdata", "histories", name+".json") }
 
+// starter starts a workflow.
+type starter func(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun
+
 // path is one way through a workflow.
 type path struct {
 	name string
 	// rooms are the activities, newRooms where nil.
 	rooms func() *rooms
 	// start starts the workflow; processSession where nil.
-	start func(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun
+	start starter
 	// during happens while the workflow runs.
 	during func(ctx context.Context, t *testing.T, c client.Client, run client.WorkflowRun)
 	// fails is part of the error that the workflow ends with.
@@ -50,17 +55,8 @@ type path struct {
 }
 
 func paths() []path {
-	release := make(chan struct{})
-	released := func(_ context.Context, name string) {
-		if name == "AlignSession" {
-			<-release
-		}
-	}
-	// The run that holds the session ends once the one beside it waits.
-	releaseWaiting := func(ctx context.Context, t *testing.T, c client.Client, run client.WorkflowRun) {
-		defer close(release)
-		require.Eventually(t, func() bool { return hasEvent(ctx, t, c, run, enums.EVENT_TYPE_TIMER_STARTED) }, time.Minute, 20*time.Millisecond)
-	}
+	holds, releases := besideAnother()
+	holdsRealign, releasesRealign := besideAnother()
 	out := []path{
 		{name: "process_session_success"},
 		{name: "process_session_unchanged", rooms: with(func(r *rooms) { r.ingested = transcript.IngestResult{Unchanged: true, Messages: 2} })},
@@ -72,8 +68,13 @@ func paths() []path {
 			}
 		})},
 		{name: "process_session_child", start: startAs("by-hand")},
-		{name: "process_session_waits", rooms: with(func(r *rooms) { r.before = released }), start: startBeside, during: releaseWaiting},
+		{name: "process_session_waits", rooms: with(func(r *rooms) { r.before = holds }), start: startBeside(startAs("by-hand")), during: releases},
 		{name: "process_session_cancelled", rooms: with(func(r *rooms) { r.before = waitIn("AlignSession") }), during: cancelIn("AlignSession"), fails: "canceled"},
+		{name: "realign_session", start: startRealign(sessionInput().Key().WorkflowID())},
+		{name: "realign_session_nothing", start: startRealign(sessionInput().Key().WorkflowID()), rooms: with(func(r *rooms) { r.realigned = evidence.RealignResult{} })},
+		{name: "realign_session_child", start: startRealign("by-hand")},
+		{name: "realign_session_waits", rooms: with(func(r *rooms) { r.before = holdsRealign }), start: startBeside(startRealign("by-hand")), during: releasesRealign},
+		{name: "realign_session_failed", start: startRealign(sessionInput().Key().WorkflowID()), rooms: failingIn("MaterializeEntries"), fails: "materialize: MaterializeEntries can't"},
 		{name: "vector_writer_idle", start: startVectorWriter, rooms: with(func(r *rooms) { r.pending = []vector.Result{{Indexed: 1, Remaining: 1}, {Indexed: 1}} })},
 		{name: "vector_writer_retry", start: startVectorWriter, rooms: with(func(r *rooms) { r.pending = []vector.Result{{Failed: 1, NextRetry: time.Now()}} })},
 		{name: "vector_writer_failed", start: startVectorWriter, rooms: failingIn("IndexPending"), fails: "IndexPending can't"},
@@ -92,6 +93,21 @@ func paths() []path {
 		})
 	}
 	return out
+}
+
+// besideAnother holds a session that is being processed, and releases it once the run beside it waits.
+func besideAnother() (holds func(context.Context, string), releases func(context.Context, *testing.T, client.Client, client.WorkflowRun)) {
+	release := make(chan struct{})
+	holds = func(_ context.Context, name string) {
+		if name == "AlignSession" {
+			<-release
+		}
+	}
+	releases = func(ctx context.Context, t *testing.T, c client.Client, run client.WorkflowRun) {
+		defer close(release)
+		require.Eventually(t, func() bool { return hasEvent(ctx, t, c, run, enums.EVENT_TYPE_TIMER_STARTED) }, time.Minute, 20*time.Millisecond)
+	}
+	return holds, releases
 }
 
 func with(change func(r *rooms)) func() *rooms {
@@ -125,7 +141,7 @@ func cancelIn(activity string) func(context.Context, *testing.T, client.Client, 
 	}
 }
 
-func startAs(id string) func(context.Context, *testing.T, client.Client) client.WorkflowRun {
+func startAs(id string) starter {
 	return func(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
 		run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: schema.QueueMain},
 			schema.WorkflowProcessSession, sessionInput())
@@ -134,10 +150,21 @@ func startAs(id string) func(context.Context, *testing.T, client.Client) client.
 	}
 }
 
-// startBeside starts the session a second time, under another id.
-func startBeside(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
-	startAs(sessionInput().Key().WorkflowID())(ctx, t, c)
-	return startAs("by-hand")(ctx, t, c)
+func startRealign(id string) starter {
+	return func(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
+		run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: schema.QueueMain},
+			schema.WorkflowRealignSession, sessionInput().Key())
+		require.NoError(t, err)
+		return run
+	}
+}
+
+// startBeside starts a workflow for a session that is being processed.
+func startBeside(start starter) starter {
+	return func(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
+		startAs(sessionInput().Key().WorkflowID())(ctx, t, c)
+		return start(ctx, t, c)
+	}
 }
 
 func hasEvent(ctx context.Context, t *testing.T, c client.Client, run client.WorkflowRun, kind enums.EventType) bool {
@@ -168,7 +195,7 @@ func startReconcile(ctx context.Context, t *testing.T, c client.Client) client.W
 }
 
 // startSerial starts the writer of a stream and sends it two sessions.
-func startSerial(workflowType, id string, in any) func(context.Context, *testing.T, client.Client) client.WorkflowRun {
+func startSerial(workflowType, id string, in any) starter {
 	return func(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
 		run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: schema.QueueMain}, workflowType, in)
 		require.NoError(t, err)
@@ -188,9 +215,11 @@ func sendUpdate(ctx context.Context, t *testing.T, c client.Client, run client.W
 }
 
 // TestRecordHistories runs every path on a server, each in a namespace of its own, and keeps its
-// history. Writers that end when nothing comes for a minute make it take that long:
+// history. Writers that end when nothing comes for a minute make it take that long; some paths alone are
+// recorded in seconds:
 //
 //	go test ./workflows -run TestRecordHistories -record
+//	go test ./workflows -run TestRecordHistories/paths/realign -record
 func TestRecordHistories(t *testing.T) {
 	if !*record {
 		t.Skip("histories are recorded only with -record")
@@ -201,13 +230,16 @@ func TestRecordHistories(t *testing.T) {
 	namespaces, err := client.NewNamespaceClient(client.Options{HostPort: address, Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	defer namespaces.Close()
+	known := paths()
 	old, err := filepath.Glob(historyFile("*"))
 	require.NoError(t, err)
 	for _, file := range old {
-		require.NoError(t, os.Remove(file))
+		if !slices.ContainsFunc(known, func(p path) bool { return historyFile(p.name) == file }) {
+			require.NoError(t, os.Remove(file))
+		}
 	}
 	t.Run("paths", func(t *testing.T) {
-		for _, p := range paths() {
+		for _, p := range known {
 			require.NoError(t, namespaces.Register(t.Context(), &workflowservice.RegisterNamespaceRequest{
 				Namespace: p.name, WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour),
 			}))

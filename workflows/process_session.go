@@ -22,12 +22,6 @@ const (
 	DefaultUser    = "default"
 )
 
-// How often a session is tried that another run is processing.
-const (
-	busyFirst = time.Second
-	busyLast  = 30 * time.Second
-)
-
 // ProcessSession turns one session into memory. It is the only writer of the session's stream, so
 // its id must be that of [schema.SessionKey.WorkflowID]: started under another one it runs itself as
 // a child.
@@ -48,7 +42,7 @@ func ProcessSession(ctx workflow.Context, in schema.ProcessSessionInput) (schema
 		return schema.ProcessSessionResult{}, invalidInput(err)
 	}
 	if id := in.Key().WorkflowID(); workflow.GetInfo(ctx).WorkflowExecution.ID != id {
-		return processAs(ctx, id, in)
+		return runAs[schema.ProcessSessionResult](ctx, owned{schema.WorkflowProcessSession, id, "process session " + in.SessionID}, in)
 	}
 	p := &processSession{
 		input:    in,
@@ -60,32 +54,6 @@ func ProcessSession(ctx workflow.Context, in schema.ProcessSessionInput) (schema
 		return schema.ProcessSessionResult{}, fmt.Errorf("set query handler: %w", err)
 	}
 	return p.run(ctx)
-}
-
-// processAs runs the session under the id that makes it the only one, after a run that is at it
-// already: that one may have read the source before it held all that it holds now.
-func processAs(ctx workflow.Context, id string, in schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
-	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID: id, TaskQueue: schema.QueueMain, WorkflowExecutionTimeout: 24 * time.Hour,
-		StaticSummary: "process session " + in.SessionID,
-	})
-	for wait := busyFirst; ; wait = min(2*wait, busyLast) {
-		workflow.SetCurrentDetails(ctx, "Runs as the child workflow `"+id+"`.")
-		var result schema.ProcessSessionResult
-		err := workflow.ExecuteChildWorkflow(child, schema.WorkflowProcessSession, in).Get(ctx, &result)
-		var running *temporal.ChildWorkflowExecutionAlreadyStartedError
-		if !errors.As(err, &running) {
-			return result, err
-		}
-		workflow.SetCurrentDetails(ctx, "Waits for the run of `"+id+"` that is at this session already.")
-		if err := workflow.Sleep(ctx, wait); err != nil {
-			return result, err
-		}
-		// Each try holds the whole input: messages given with it fill a history in an hour or two.
-		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
-			return result, workflow.NewContinueAsNewError(ctx, schema.WorkflowProcessSession, in)
-		}
-	}
 }
 
 func invalidInput(err error) error {
@@ -159,20 +127,15 @@ func (p *processSession) stopped(ctx workflow.Context, thread *stategraph.Thread
 	return p.failure(failed)
 }
 
-// failure is the error that ends the workflow: the step, and the cause's own type and message.
-func (p *processSession) failure(f stepFailure) error {
-	if temporal.IsCanceledError(p.cause) {
-		return temporal.NewCanceledError(f.Step)
-	}
-	return temporal.NewNonRetryableApplicationError(f.Step+": "+f.Error, f.Type, p.cause)
-}
+// failure is the error that ends the workflow.
+func (p *processSession) failure(f stepFailure) error { return f.end(p.cause) }
 
 func describe(r schema.ProcessSessionResult) string {
 	c := r.Counts
 	return fmt.Sprintf("**%s** · %d messages (%d new, %d lines skipped) · %d windows (%d quarantined) · %d entries "+
-		"(%d new, %d with aligned evidence, %d items rejected) · %d vectors (%d failed) · %d model calls, %d + %d tokens",
+		"(%d new, %d aligned, %d proven, %d gained evidence, %d items rejected) · %d vectors (%d failed) · %d model calls, %d + %d tokens",
 		r.Status, c.Messages, c.NewMessages, c.SkippedLines, c.Windows, c.Quarantined, c.Entries, c.NewEntries,
-		c.AlignedEntries, c.Rejected, c.Indexed, c.IndexFailed, r.Usage.Calls, r.Usage.InputTokens, r.Usage.OutputTokens)
+		c.AlignedEntries, c.ProvenEntries, c.GainedEntries, c.Rejected, c.Indexed, c.IndexFailed, r.Usage.Calls, r.Usage.InputTokens, r.Usage.OutputTokens)
 }
 
 func (p *processSession) openInput() build.OpenInput {

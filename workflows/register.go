@@ -12,6 +12,7 @@ import (
 // Register registers every workflow: the worker, the tests and the replayer share it.
 func Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(strict(ProcessSession), workflow.RegisterOptions{Name: schema.WorkflowProcessSession})
+	r.RegisterWorkflowWithOptions(strict(RealignSession), workflow.RegisterOptions{Name: schema.WorkflowRealignSession})
 	r.RegisterWorkflowWithOptions(strictWriter(ProjectTasks), workflow.RegisterOptions{Name: schema.WorkflowProjectTasks})
 	r.RegisterWorkflowWithOptions(strictWriter(MemoryQueue), workflow.RegisterOptions{Name: schema.WorkflowMemoryQueue})
 	r.RegisterWorkflowWithOptions(strictWriter(VectorWriter), workflow.RegisterOptions{Name: schema.WorkflowVectorWriter})

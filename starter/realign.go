@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/spf13/pflag"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"golang.org/x/sync/errgroup"
+
+	"axiommind/activities/entry"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/evidence"
+	"axiommind/activities/evidence/audit"
+	"axiommind/schema"
+)
+
+type realignOptions struct {
+	scope  schema.SessionKey
+	dryRun bool
+	jobs   int
+}
+
+func (a *app) realignCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	o := &realignOptions{}
+	f.StringVar(&o.scope.Project, "project", "", "evidence of one project (default: all)")
+	f.StringVar(&o.scope.User, "user", "", "evidence of one user (default: all)")
+	f.StringVar(&o.scope.Agent, "agent", "", "evidence of one agent (default: all)")
+	f.StringVar(&o.scope.SessionID, "session", "", "evidence of one session")
+	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be judged anew, and write nothing")
+	f.IntVar(&o.jobs, "jobs", 8, "sessions at a time")
+	return func(ctx context.Context, _ []string) error { return a.realign(ctx, o) }
+}
+
+// realigned is what became of one session.
+type realigned struct {
+	schema.SessionKey
+	// Pieces are the quotes judged anew, or with --dry-run those to be.
+	Pieces   int `json:"pieces"`
+	Proven   int `json:"newly_proven"`
+	Unproven int `json:"no_longer_proven"`
+	// Behind are the entries that do not say yet what was judged of them before.
+	Behind int `json:"behind,omitempty"`
+	// Error says why the session was not judged anew.
+	Error string `json:"error,omitempty"`
+}
+
+// who is the session's user, and the agent that spoke with them where it has a name: two of them may each have
+// a session of the same id.
+func (r *realigned) who() string {
+	if r.Agent == "" {
+		return r.User
+	}
+	return r.User + " / " + r.Agent
+}
+
+// realignment is what the command reports.
+type realignment struct {
+	Rule     int          `json:"rule"`
+	DryRun   bool         `json:"dry_run,omitempty"`
+	Sessions []*realigned `json:"sessions"`
+	Pieces   int          `json:"pieces"`
+	Proven   int          `json:"newly_proven"`
+	Unproven int          `json:"no_longer_proven"`
+	Failed   int          `json:"failed"`
+}
+
+func (a *app) realign(ctx context.Context, o *realignOptions) error {
+	if o.jobs < 1 {
+		return usagef("--jobs %d: want at least 1", o.jobs)
+	}
+	conn, err := a.clickHouse(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	sessions, err := a.outdated(ctx, conn, o.scope)
+	if err != nil {
+		return err
+	}
+	if !o.dryRun {
+		if err := a.realignAll(ctx, o, sessions); err != nil {
+			return err
+		}
+	}
+	r := realignment{Rule: evidence.Rule, DryRun: o.dryRun, Sessions: sessions}
+	for _, s := range sessions {
+		r.Pieces, r.Proven, r.Unproven = r.Pieces+s.Pieces, r.Proven+s.Proven, r.Unproven+s.Unproven
+		if s.Error != "" {
+			r.Failed++
+		}
+	}
+	if err := a.print(r, func(w io.Writer) error { return printRealignment(w, r) }); err != nil {
+		return err
+	}
+	if r.Failed > 0 {
+		return fmt.Errorf("%d of %s not judged anew", r.Failed, plural(len(sessions), "session", "sessions"))
+	}
+	return nil
+}
+
+// outdated returns the sessions in the scope of which something is to be judged anew, and those that can't be
+// read.
+func (a *app) outdated(ctx context.Context, conn driver.Conn, scope schema.SessionKey) ([]*realigned, error) {
+	total, err := entry.CountStored(ctx, conn, scope)
+	if err != nil {
+		return nil, err
+	}
+	p := a.newProgress(int(total), "entries looked at")
+	defer p.finish()
+	p.describe("entries looked at")
+	sessions, looked, any := []*realigned{}, 0, false
+	for s, err := range audit.Judged(ctx, eventlog.New(conn, eventlog.Options{}), scope) {
+		if err != nil {
+			return nil, err
+		}
+		any = true
+		looked += s.Entries
+		p.reached(looked, false)
+		if s.Outdated() || s.Problem != "" {
+			sessions = append(sessions, &realigned{SessionKey: s.SessionKey, Pieces: s.Older, Behind: s.Behind, Error: s.Problem})
+		}
+	}
+	if !any && scope != (schema.SessionKey{}) {
+		return nil, usagef("nothing to judge anew: the log holds no evidence of a session%s", inScope(scope))
+	}
+	return sessions, nil
+}
+
+// realignAll judges the sessions anew, several at a time.
+func (a *app) realignAll(ctx context.Context, o *realignOptions, sessions []*realigned) error {
+	var open []*realigned
+	for _, s := range sessions {
+		if s.Error == "" {
+			open = append(open, s)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	temporalClient, err := a.temporal(ctx)
+	if err != nil {
+		return err
+	}
+	defer temporalClient.Close()
+	bar := a.newProgress(len(open), "sessions done")
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(o.jobs)
+	for _, s := range open {
+		group.Go(func() error {
+			err := realignOne(groupCtx, temporalClient, s, bar)
+			bar.done()
+			return err
+		})
+	}
+	err = group.Wait()
+	bar.finish()
+	return err
+}
+
+// realignOne runs the session's workflow. What fails is the session's: an error is one that stops all.
+func realignOne(ctx context.Context, c client.Client, s *realigned, bar *progress) error {
+	s.Pieces, s.Behind = 0, 0
+	w := sessionWork{
+		SessionKey: s.SessionKey, workflow: schema.WorkflowRealignSession, summary: "realign session " + s.SessionID, input: s.SessionKey,
+	}
+	run, err := w.start(ctx, c, w.WorkflowID())
+	var running *serviceerror.WorkflowExecutionAlreadyStarted
+	if errors.As(err, &running) {
+		bar.tell(fmt.Sprintf("session%s is being processed; it is judged anew after that", inScope(s.SessionKey)))
+		run, err = w.startAfter(ctx, c)
+	}
+	switch {
+	case err != nil && (ctx.Err() != nil || away(err)):
+		return fmt.Errorf("start session %q: %w", s.SessionID, err)
+	case err != nil:
+		s.Error = fmt.Sprintf("it can't be started: %v", err)
+		return nil
+	}
+	stop := bar.watch(ctx, c, w.WorkflowID(), &job{Input: schema.ProcessSessionInput{
+		Project: s.Project, User: s.User, Agent: s.Agent, SessionID: s.SessionID,
+	}})
+	var result schema.RealignSessionResult
+	err = run.Get(ctx, &result)
+	stop()
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("stopped waiting: %w; the session goes on as workflow %s", ctx.Err(), run.GetID())
+	}
+	if err != nil {
+		s.Error = failureText(err)
+	}
+	s.Pieces, s.Proven, s.Unproven = result.Pieces, result.Proven, result.Unproven
+	return nil
+}
+
+func printRealignment(w io.Writer, r realignment) error {
+	if len(r.Sessions) == 0 {
+		_, err := fmt.Fprintf(w, "nothing to judge anew: all evidence is judged by rule %d\n", r.Rule)
+		return err
+	}
+	header := []string{"session", "project", "user", "judged anew", "newly proven", "no longer"}
+	if r.DryRun {
+		header = []string{"session", "project", "user", "to judge anew"}
+	}
+	t := newTable(w, header...)
+	t.SetColumnConfigs(rightAligned(4, len(header)))
+	behind := 0
+	for _, s := range r.Sessions {
+		behind += s.Behind
+		cells := []any{oneLine(s.SessionID, 40), oneLine(s.Project, 40), oneLine(s.who(), 40), s.Pieces, s.Proven, s.Unproven}
+		t.AppendRow(cells[:len(header)])
+	}
+	t.Render()
+	var b strings.Builder
+	for _, s := range r.Sessions {
+		if s.Error != "" {
+			say(&b, "session%s failed: %s\n", inScope(s.SessionKey), s.Error)
+		}
+	}
+	say(&b, "%s: %s ", plural(len(r.Sessions), "session", "sessions"), plural(r.Pieces, "piece", "pieces"))
+	if r.DryRun {
+		fmt.Fprintf(&b, "to judge anew by rule %d", r.Rule)
+	} else {
+		fmt.Fprintf(&b, "judged anew by rule %d, %d newly proven, %d no longer", r.Rule, r.Proven, r.Unproven)
+	}
+	if behind > 0 {
+		fmt.Fprintf(&b, "; %s to say what was judged before", plural(behind, "entry is", "entries are"))
+	}
+	b.WriteString("\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,261 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
+	temporallog "go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/testsuite"
+
+	"axiommind/activities/entry"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/evidence"
+	"axiommind/schema"
+	"axiommind/worker/service"
+)
+
+// olderSession logs a session as a program without a rule of proof has left it: one entry for each quote, of
+// which none proves anything.
+func olderSession(t *testing.T, conn driver.Conn, session schema.SessionKey, text string, quotes ...string) *forger {
+	t.Helper()
+	f := &forger{t, eventlog.New(conn, eventlog.Options{}), session}
+	ingested := schema.SessionIngestedPayload{
+		SessionKey: session, Date: time.UnixMicro(1).UTC(),
+		Messages: []schema.Message{{Role: schema.RoleUser, Kind: schema.KindText, Text: text}},
+	}
+	said := f.write(schema.SessionIngested, "ingested", ingested)
+	extracted := schema.MemoryExtractedPayload{SessionID: session.SessionID}
+	for _, q := range quotes {
+		extracted.Entries = append(extracted.Entries, schema.ExtractedEntry{Type: schema.EntryDecision, Title: q, Evidence: []schema.Quote{{Quote: q}}})
+	}
+	aligned := schema.EvidenceAlignedPayload{SessionID: session.SessionID, ExtractedEventID: f.write(schema.MemoryExtracted, "extracted", extracted)}
+	aligner := evidence.NewAligner(ingested.Messages, func(int) string { return said })
+	for i, x := range extracted.Entries {
+		pieces, ok := aligner.AlignEntry(x.Evidence)
+		for n := range pieces {
+			pieces[n].Proven, pieces[n].Within = false, nil
+		}
+		aligned.Entries = append(aligned.Entries, schema.AlignedEntry{Index: i, EvidenceAligned: ok, Evidence: pieces})
+	}
+	f.write(schema.EvidenceAligned, "aligned", aligned)
+	rooms := newEvidenceRooms(t, conn)
+	_, err := rooms.env.ExecuteActivity(rooms.entry.MaterializeEntries, entry.MaterializeInput{SessionKey: session, BuildID: "b"})
+	require.NoError(t, err)
+	_, err = f.log.ProjectAll(t.Context(), entry.NewProjector(conn))
+	require.NoError(t, err)
+	return f
+}
+
+// evidenceRooms run the activities that judge evidence, without a worker.
+type evidenceRooms struct {
+	env      *testsuite.TestActivityEnvironment
+	evidence *evidence.Activities
+	entry    *entry.Activities
+}
+
+func newEvidenceRooms(t testing.TB, conn driver.Conn) evidenceRooms {
+	t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(temporallog.NewStructuredLogger(quiet))
+	r := evidenceRooms{env: suite.NewTestActivityEnvironment()}
+	log := eventlog.New(conn, eventlog.Options{})
+	var err error
+	r.evidence, err = evidence.NewActivities(log)
+	require.NoError(t, err)
+	r.entry, err = entry.NewActivities(log, conn)
+	require.NoError(t, err)
+	r.env.RegisterActivity(r.evidence)
+	r.env.RegisterActivity(r.entry)
+	return r
+}
+
+func (r evidenceRooms) realign(t *testing.T, in evidence.RealignInput) (result evidence.RealignResult) {
+	t.Helper()
+	value, err := r.env.ExecuteActivity(r.evidence.RealignSession, in)
+	require.NoError(t, err)
+	require.NoError(t, value.Get(&result))
+	return result
+}
+
+func (f *forger) alignments() []schema.EvidenceAlignedPayload {
+	f.Helper()
+	events := f.events(schema.EvidenceAligned)
+	out := make([]schema.EvidenceAlignedPayload, len(events))
+	for i, event := range events {
+		require.NoError(f, json.Unmarshal(event.Payload, &out[i]))
+	}
+	return out
+}
+
+func countEvents(t *testing.T, conn driver.Conn) (n uint64) {
+	t.Helper()
+	require.NoError(t, conn.QueryRow(t.Context(), "SELECT count() FROM events").Scan(&n))
+	return n
+}
+
+const (
+	olderText = "So then. We decided to use ClickHouse for the event log. 금요일에는 배포하지 않기로 했습니다. It is settled."
+	korean    = "금요일에는 배포하지 않기로 했습니다."
+	fragment  = "use ClickHouse for the"
+)
+
+// What an older rule judged is judged anew by an event, the entries and their rows say what comes of it, and
+// what stood in the log stays as it was. Evidence is true before and after; a second time nothing is written.
+func TestRealign(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	conn, _ := c.logOf(t)
+	key := func(user, id string) schema.SessionKey {
+		return schema.SessionKey{Scope: schema.Scope{Project: c.project, User: user}, SessionID: id}
+	}
+	plain := olderSession(t, conn, key("u", "plain"), olderText, decision, korean, fragment)
+	strange := olderSession(t, conn, key("나/\"%'", "세션 1/ %2F"), olderText, decision)
+	twin := key("v", "plain")
+	twin.Agent = "claude"
+	olderSession(t, conn, twin, olderText, decision)
+	require.Zero(t, c.process(write(t, "s.jsonl", said(1, "user", decision)), "--session", "new").code)
+
+	before := c.verify(t, exitOK)
+	require.Equal(t, map[int]int{0: 5}, before.Older)
+	require.Equal(t, 4, before.Sessions)
+	require.Equal(t, 6, before.Aligned)
+	require.Equal(t, 1, before.Proven)
+	o := c.run("verify", "--user", "u")
+	require.Contains(t, o.out, "; 0 proven, 3 aligned and not proven, 0 found and not aligned, 0 not found; 0 false\n"+
+		"3 pieces were judged by rule 0: `starter realign` judges them anew by rule 1\n")
+
+	events, was := countEvents(t, conn), plain.events(schema.EvidenceAligned)
+	o = c.run("realign", "--dry-run")
+	require.Zero(t, o.code, o)
+	require.Contains(t, o.out, "3 sessions: 5 pieces to judge anew by rule 1\n")
+	require.Regexp(t, `(?m)^plain +cli-\S+ +u +3\nplain +cli-\S+ +v / claude +1$`, o.out)
+	require.Equal(t, events, countEvents(t, conn), "a dry run")
+	for _, args := range [][]string{{"--session", "nobody's"}, {"--project", "nobody's"}, {"--jobs", "0"}} {
+		require.Equal(t, exitUsage, c.run(append([]string{"realign"}, args...)...).code, args)
+	}
+
+	one := decode[realignment](t, c.run("realign", "--user", strange.session.User, "-o", "json"))
+	require.Equal(t, realignment{
+		Rule: 1, Sessions: []*realigned{{SessionKey: strange.session, Pieces: 1, Proven: 1}}, Pieces: 1, Proven: 1,
+	}, one)
+	o = c.run("realign")
+	require.Zero(t, o.code, o)
+	require.Regexp(t, `(?m)^plain +cli-\S+ +u +3 +2 +0\nplain +cli-\S+ +v / claude +1 +1 +0$`, o.out)
+	require.Contains(t, o.out, "2 sessions: 4 pieces judged anew by rule 1, 3 newly proven, 0 no longer\n")
+
+	now := plain.events(schema.EvidenceAligned)
+	require.Equal(t, was, now[:1], "an event is never rewritten")
+	judged := plain.alignments()
+	require.Len(t, judged, 2)
+	require.Equal(t, 1, judged[1].Rule)
+	for i, proven := range []bool{true, true, false} {
+		require.False(t, judged[0].Entries[i].EvidenceProven)
+		require.Equal(t, proven, judged[1].Entries[i].EvidenceProven)
+		require.Equal(t, proven, judged[1].Entries[i].Evidence[0].Proven)
+	}
+	require.Equal(t, "evidence_aligned/"+judged[1].ExtractedEventID+"/rule/1", now[1].DedupeKey)
+	rows, err := entry.OfSession(t.Context(), conn, plain.session)
+	require.NoError(t, err)
+	for _, row := range rows {
+		require.Equal(t, row.Title != fragment, row.EvidenceProven, row.Title)
+	}
+
+	after := c.verify(t, exitOK)
+	require.Empty(t, after.Older)
+	require.Zero(t, after.Unprojected)
+	require.Equal(t, before.Aligned, after.Aligned)
+	require.Equal(t, 5, after.Proven)
+	events = countEvents(t, conn)
+	o = c.run("realign")
+	require.Zero(t, o.code, o)
+	require.Equal(t, "nothing to judge anew: all evidence is judged by rule 1\n", o.out)
+	require.Empty(t, decode[realignment](t, c.run("realign", "-o", "json")).Sessions)
+	require.Equal(t, events, countEvents(t, conn))
+}
+
+// I2: an attempt that stored all and died before it could say so is repeated with the same result and writes
+// nothing. Where nobody came to tell the entries, the next realignment does.
+func TestI2RealignAgain(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	conn, _ := c.logOf(t)
+	f := olderSession(t, conn, schema.SessionKey{Scope: schema.Scope{Project: c.project, User: "u"}, SessionID: "s"}, olderText, decision, fragment)
+	rooms := newEvidenceRooms(t, conn)
+	in := evidence.RealignInput{SessionKey: f.session, At: time.Now().UTC()}
+	first := rooms.realign(t, in)
+	require.Equal(t, 2, first.Pieces)
+	require.Equal(t, 1, first.Proven)
+	events := countEvents(t, conn)
+	require.Equal(t, first, rooms.realign(t, in), "another attempt")
+	in.At = in.At.Add(time.Second)
+	require.Equal(t, evidence.RealignResult{Extractions: 1}, rooms.realign(t, in), "another act")
+	require.Equal(t, events, countEvents(t, conn))
+	_, err := rooms.env.ExecuteActivity(rooms.evidence.AlignSession, evidence.AlignInput{SessionKey: f.session, BuildID: "b2", At: in.At})
+	require.NoError(t, err)
+	require.Equal(t, events, countEvents(t, conn), "to align is for what nobody has aligned")
+	require.Zero(t, c.verify(t, exitOK).False)
+
+	o := c.run("realign", "--dry-run")
+	require.Contains(t, o.out, "1 session: 0 pieces to judge anew by rule 1; 2 entries are to say what was judged before\n")
+	require.Zero(t, c.run("realign").code)
+	rows, err := entry.OfSession(t.Context(), conn, f.session)
+	require.NoError(t, err)
+	for _, row := range rows {
+		require.Equal(t, row.Title == decision, row.EvidenceProven, row.Title)
+	}
+	require.Contains(t, c.run("realign").out, "nothing to judge anew")
+	require.Zero(t, c.verify(t, exitOK).False)
+}
+
+// told closes itself when something is told.
+type told chan struct{}
+
+func (t told) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte("is being processed; it is judged anew after that")) {
+		close(t)
+	}
+	return len(p), nil
+}
+
+// A session that is being processed has one writer: it is judged anew after that, and so is what the run before
+// it left.
+func TestRealignAfterARun(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	cfg := c.config(t)
+	conn, _ := emptyLog(t, cfg.ClickHouseDSN)
+	f := olderSession(t, conn, schema.SessionKey{Scope: schema.Scope{Project: c.project, User: "u"}, SessionID: "s"}, olderText, decision)
+	temporalClient, err := service.ConnectTemporal(t.Context(), cfg, quiet)
+	require.NoError(t, err)
+	defer temporalClient.Close()
+	busy := sessionWork{SessionKey: f.session, workflow: schema.WorkflowProcessSession, input: schema.ProcessSessionInput{
+		Messages: []schema.InlineMessage{{Role: "user", Content: olderText}, {Role: "user", Content: "I prefer tabs over spaces."}},
+		Project:  f.session.Project, User: f.session.User, SessionID: f.session.SessionID,
+	}}
+	var run client.WorkflowRun
+	require.Eventually(t, func() bool {
+		run, err = busy.start(t.Context(), temporalClient, busy.WorkflowID())
+		return err == nil
+	}, time.Minute, 50*time.Millisecond)
+
+	waits, ended := make(told), make(chan int, 1)
+	var out bytes.Buffer
+	go func() {
+		a := &app{out: &out, errOut: waits, getenv: func(name string) string { return c.env[name] }}
+		ended <- a.main(context.Background(), append([]string{"realign"}, c.servers...))
+	}()
+	<-waits
+	c.work(t)
+	require.Zero(t, <-ended)
+	require.NoError(t, run.Get(t.Context(), nil))
+	require.Contains(t, out.String(), "1 session: 1 piece judged anew by rule 1, 1 newly proven, 0 no longer\n")
+	require.Empty(t, c.verify(t, exitOK).Older)
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"axiommind/schema"
+)
+
+// sessionWork is a workflow that writes a session's stream, and its input.
+type sessionWork struct {
+	schema.SessionKey
+	workflow, summary string
+	input             any
+}
+
+// start starts the workflow under the id, with search attributes where the server knows them.
+func (w sessionWork) start(ctx context.Context, c client.Client, id string) (client.WorkflowRun, error) {
+	options := client.StartWorkflowOptions{
+		ID: id, TaskQueue: schema.QueueMain,
+		WorkflowExecutionErrorWhenAlreadyStarted: true,
+		WorkflowIDReusePolicy:                    enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		WorkflowExecutionTimeout:                 24 * time.Hour,
+		StaticSummary:                            w.summary,
+		TypedSearchAttributes: temporal.NewSearchAttributes(
+			temporal.NewSearchAttributeKeyKeyword(schema.AttributeProject).ValueSet(w.Project),
+			temporal.NewSearchAttributeKeyKeyword(schema.AttributeSession).ValueSet(w.SessionID)),
+	}
+	run, err := c.ExecuteWorkflow(ctx, options, w.workflow, w.input)
+	var invalid *serviceerror.InvalidArgument
+	if errors.As(err, &invalid) {
+		options.TypedSearchAttributes = temporal.SearchAttributes{}
+		return c.ExecuteWorkflow(ctx, options, w.workflow, w.input)
+	}
+	return run, err
+}
+
+// startAfter starts the workflow where another run has the session's id. Under an id of its own it waits for
+// that one, whoever waits for it here.
+func (w sessionWork) startAfter(ctx context.Context, c client.Client) (client.WorkflowRun, error) {
+	return w.start(ctx, c, w.WorkflowID()+"/after/"+uuid.NewString())
+}
