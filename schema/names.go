@@ -13,7 +13,7 @@ const (
 	WorkflowRealignSession = "realign_session"
 	WorkflowVectorWriter   = "vector_writer"
 	WorkflowProjectTasks   = "project_tasks"
-	WorkflowMemoryQueue    = "memory_queue"
+	WorkflowMemoryWriter   = "memory_writer"
 )
 
 // Signals, updates and queries.
@@ -145,13 +145,13 @@ type ProjectTasksInput struct {
 	Project string `json:"project"`
 }
 
-// MemoryQueueInput is the input of memory_queue.
-type MemoryQueueInput struct {
+// MemoryWriterInput is the input of memory_writer.
+type MemoryWriterInput struct {
 	User  string `json:"user"`
 	Agent string `json:"agent,omitempty"`
 }
 
-// WriterQueue is what project_tasks and memory_queue answer to QueryQueue.
+// WriterQueue is what project_tasks and memory_writer answer to QueryQueue.
 type WriterQueue struct {
 	// Running is what is being done, Waiting what comes next, in order.
 	Running string   `json:"running,omitempty"`

@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/activities/llm"
 	"axiommind/activities/vector"
 	"axiommind/schema"
@@ -27,7 +27,7 @@ func (a *app) reconcileCommand(*pflag.FlagSet) func(context.Context, []string) e
 		defer temporalClient.Close()
 		collection := schema.VectorCollection(embedder.Version())
 		var report vector.Report
-		err = border.VectorWriter(collection).Update(ctx, temporalClient, schema.UpdateReconcile, uuid.NewString(),
+		err = boundary.VectorWriter(collection).Update(ctx, temporalClient, schema.UpdateReconcile, uuid.NewString(),
 			vector.ReconcileInput{Collection: collection}, &report)
 		if err != nil {
 			return fmt.Errorf("reconcile %s: %s", collection, failureText(err))

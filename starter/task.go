@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.temporal.io/sdk/temporal"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/activities/task"
 	"axiommind/schema"
 )
@@ -143,7 +143,7 @@ func (a *app) command(ctx context.Context, c task.Command) error {
 	}
 	defer temporalClient.Close()
 	var result task.Result
-	err = border.TaskWriter(c.Project).Update(ctx, temporalClient, schema.UpdateCommand, c.RequestID, c, &result)
+	err = boundary.TaskWriter(c.Project).Update(ctx, temporalClient, schema.UpdateCommand, c.RequestID, c, &result)
 	var application *temporal.ApplicationError
 	if errors.As(err, &application) {
 		err = errors.New(application.Message())

@@ -17,7 +17,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
@@ -191,7 +191,7 @@ func TestWriterOfAnotherEmbedder(t *testing.T) {
 	pending := column(t, b.ClickHouse, "SELECT job_id FROM vector_outbox WHERE status = 'pending'")
 	require.NotEmpty(t, pending)
 
-	other := border.VectorWriter(schema.VectorCollection("another-embedder"))
+	other := boundary.VectorWriter(schema.VectorCollection("another-embedder"))
 	run, err := b.Temporal.SignalWithStartWorkflow(t.Context(), other.ID, schema.SignalWake, nil,
 		client.StartWorkflowOptions{ID: other.ID, TaskQueue: schema.QueueMain}, other.Type, other.Input)
 	require.NoError(t, err)
@@ -255,8 +255,8 @@ func TestDuplicateFactIsRefusedAtOnce(t *testing.T) {
 	b.start(t)
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
-	writer := border.MemoryWriter("사용자", "에이전트/1")
-	in := writer.Input.(schema.MemoryQueueInput)
+	writer := boundary.MemoryWriter("사용자", "에이전트/1")
+	in := writer.Input.(schema.MemoryWriterInput)
 	do := func(request, content string) (fact.Result, error) {
 		var result fact.Result
 		command := fact.Command{
@@ -283,7 +283,7 @@ func TestUpdateOfFailingWriter(t *testing.T) {
 	b.start(t)
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
-	writer := border.TaskWriter("one")
+	writer := boundary.TaskWriter("one")
 	writer.Input = schema.ProjectTasksInput{Project: "two"}
 	err := writer.Update(ctx, b.Temporal, schema.UpdateSession, "u", map[string]string{"project": "one"}, nil)
 	requireFailure(t, err, schema.ErrorInvalidInput, "start it with the workflow id")
@@ -298,7 +298,7 @@ func TestMistypedInputOnServer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
 	for _, workflow := range []string{
-		schema.WorkflowProcessSession, schema.WorkflowVectorWriter, schema.WorkflowProjectTasks, schema.WorkflowMemoryQueue,
+		schema.WorkflowProcessSession, schema.WorkflowVectorWriter, schema.WorkflowProjectTasks, schema.WorkflowMemoryWriter,
 	} {
 		run, err := b.Temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "mistyped-" + workflow, TaskQueue: schema.QueueMain},
 			workflow, map[string]any{"sesion": "s", "project": "p", "user": "u"})

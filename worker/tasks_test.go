@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/task"
@@ -39,7 +39,7 @@ func TestI6ManySessionsOneProject(t *testing.T) {
 				Scope: schema.Scope{Project: project, User: "u"}, SessionID: fmt.Sprintf("crowd-%03d", i),
 			}}
 			var result task.Result
-			return border.TaskWriter(project).Update(ctx, b.Temporal, schema.UpdateSession, in.SessionID, in, &result)
+			return boundary.TaskWriter(project).Update(ctx, b.Temporal, schema.UpdateSession, in.SessionID, in, &result)
 		})
 	}
 	require.NoError(t, group.Wait())

@@ -80,7 +80,7 @@ func paths() []path {
 		{name: "vector_writer_failed", start: startVectorWriter, rooms: failingIn("IndexPending"), fails: "IndexPending can't"},
 		{name: "vector_writer_reconcile", start: startReconcile},
 		{name: "project_tasks", start: startSerial(schema.WorkflowProjectTasks, schema.WorkflowID(schema.ProjectStream("p")), schema.ProjectTasksInput{Project: "p"})},
-		{name: "memory_queue", start: startSerial(schema.WorkflowMemoryQueue, schema.WorkflowID(schema.MemoryStream("u", "a")), schema.MemoryQueueInput{User: "u", Agent: "a"})},
+		{name: "memory_writer", start: startSerial(schema.WorkflowMemoryWriter, schema.WorkflowID(schema.MemoryStream("u", "a")), schema.MemoryWriterInput{User: "u", Agent: "a"})},
 	}
 	for _, step := range []struct{ name, activity string }{
 		{schema.StepOpenBuild, "OpenBuild"}, {schema.StepIngest, "IngestSession"}, {schema.StepExtract, "ExtractWindow"},

@@ -18,7 +18,7 @@ var startable = []struct{ workflow, id, field, known string }{
 	{schema.WorkflowRealignSession, sessionInput().Key().WorkflowID(), "session_id", "project, user, agent, session_id"},
 	{schema.WorkflowVectorWriter, schema.WorkflowID(schema.VectorStream(collection)), "collection", "collection"},
 	{schema.WorkflowProjectTasks, schema.WorkflowID(schema.ProjectStream("p")), "project", "project"},
-	{schema.WorkflowMemoryQueue, schema.WorkflowID(schema.MemoryStream("u", "a")), "user", "user, agent"},
+	{schema.WorkflowMemoryWriter, schema.WorkflowID(schema.MemoryStream("u", "a")), "user", "user, agent"},
 }
 
 func jsonInput(text string) converter.RawValue {

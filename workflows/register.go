@@ -14,6 +14,6 @@ func Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(strict(ProcessSession), workflow.RegisterOptions{Name: schema.WorkflowProcessSession})
 	r.RegisterWorkflowWithOptions(strict(RealignSession), workflow.RegisterOptions{Name: schema.WorkflowRealignSession})
 	r.RegisterWorkflowWithOptions(strictWriter(ProjectTasks), workflow.RegisterOptions{Name: schema.WorkflowProjectTasks})
-	r.RegisterWorkflowWithOptions(strictWriter(MemoryQueue), workflow.RegisterOptions{Name: schema.WorkflowMemoryQueue})
+	r.RegisterWorkflowWithOptions(strictWriter(MemoryWriter), workflow.RegisterOptions{Name: schema.WorkflowMemoryWriter})
 	r.RegisterWorkflowWithOptions(strictWriter(VectorWriter), workflow.RegisterOptions{Name: schema.WorkflowVectorWriter})
 }

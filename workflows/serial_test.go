@@ -41,7 +41,7 @@ type serialWriter struct {
 
 var serialWriters = []serialWriter{
 	{schema.WorkflowProjectTasks, schema.WorkflowID(schema.ProjectStream("p")), schema.ProjectTasksInput{Project: "p"}, "ResolveTasks"},
-	{schema.WorkflowMemoryQueue, schema.WorkflowID(schema.MemoryStream("u", "a")), schema.MemoryQueueInput{User: "u", Agent: "a"}, "UpdateFacts"},
+	{schema.WorkflowMemoryWriter, schema.WorkflowID(schema.MemoryStream("u", "a")), schema.MemoryWriterInput{User: "u", Agent: "a"}, "UpdateFacts"},
 }
 
 // sessionNamed is an update's argument, as either writer reads it.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
 	"axiommind/schema"
 )
@@ -50,11 +50,11 @@ type Opened struct {
 
 // OpenBuild returns the build to run for the session.
 func (a *Activities) OpenBuild(ctx context.Context, in OpenInput) (Opened, error) {
-	stop := border.Heartbeat(ctx, border.HeartbeatInterval)
+	stop := boundary.Heartbeat(ctx, boundary.HeartbeatInterval)
 	defer stop()
 	last, err := ReadLast(ctx, a.log, in.SessionKey)
 	if err != nil {
-		return Opened{}, border.Return(ctx, err)
+		return Opened{}, boundary.Return(ctx, err)
 	}
 	spec := a.spec
 	spec.Extractor.Tools = in.IncludeTools
@@ -79,9 +79,9 @@ type CloseInput struct {
 // CloseBuild appends how the build ended, and how it began where a failure came before that was known,
 // and projects both.
 func (a *Activities) CloseBuild(ctx context.Context, in CloseInput) error {
-	stop := border.Heartbeat(ctx, border.HeartbeatInterval)
+	stop := boundary.Heartbeat(ctx, boundary.HeartbeatInterval)
 	defer stop()
-	return border.Return(ctx, a.close(ctx, in))
+	return boundary.Return(ctx, a.close(ctx, in))
 }
 
 func (a *Activities) close(ctx context.Context, in CloseInput) error {
@@ -105,9 +105,9 @@ func (a *Activities) close(ctx context.Context, in CloseInput) error {
 
 // ProjectSession brings every projection of the session's stream up to date.
 func (a *Activities) ProjectSession(ctx context.Context, session schema.SessionKey) error {
-	stop := border.Heartbeat(ctx, border.HeartbeatInterval)
+	stop := boundary.Heartbeat(ctx, boundary.HeartbeatInterval)
 	defer stop()
-	return border.Return(ctx, a.project(ctx, session.Stream()))
+	return boundary.Return(ctx, a.project(ctx, session.Stream()))
 }
 
 func (a *Activities) project(ctx context.Context, stream string) error {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/transcript"
 	"axiommind/schema"
@@ -50,7 +50,7 @@ type MaterializeResult struct {
 // hold yet. Of those that it holds, the session's and others that state the same, it appends what their
 // evidence is judged to be where that is newer or better.
 func (a *Activities) MaterializeEntries(ctx context.Context, in MaterializeInput) (MaterializeResult, error) {
-	return border.Run(ctx, in, a.materialize)
+	return boundary.Run(ctx, in, a.materialize)
 }
 
 func (a *Activities) materialize(ctx context.Context, in MaterializeInput) (MaterializeResult, error) {

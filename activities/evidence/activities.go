@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
 	"axiommind/activities/transcript"
@@ -43,7 +43,7 @@ type AlignResult struct {
 
 // AlignSession finds the quotes of every extraction of the session that is not aligned yet.
 func (a *Activities) AlignSession(ctx context.Context, in AlignInput) (AlignResult, error) {
-	return border.Run(ctx, in, a.alignSession)
+	return boundary.Run(ctx, in, a.alignSession)
 }
 
 func (a *Activities) alignSession(ctx context.Context, in AlignInput) (AlignResult, error) {
@@ -101,7 +101,7 @@ type RealignResult struct {
 // RealignSession judges anew, by today's rule, every extraction of the session that only older rules have
 // judged. What they said stays in the log.
 func (a *Activities) RealignSession(ctx context.Context, in RealignInput) (RealignResult, error) {
-	return border.Run(ctx, in, a.realignSession)
+	return boundary.Run(ctx, in, a.realignSession)
 }
 
 func (a *Activities) realignSession(ctx context.Context, in RealignInput) (RealignResult, error) {

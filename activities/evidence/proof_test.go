@@ -295,7 +295,7 @@ func wholeRuns(text string, certain bool) []string {
 			start, body = start+n, body[n:]
 			starts = append(starts, start)
 		}
-		for _, border := range sentenceBorders(body, certain) {
+		for _, border := range sentenceBoundaries(body, certain) {
 			ends, starts = append(ends, start+border[0]), append(starts, start+border[1])
 		}
 	}
@@ -312,8 +312,8 @@ func wholeRuns(text string, certain bool) []string {
 	return runs
 }
 
-// sentenceBorders returns where in a line a sentence ends and where the next begins.
-func sentenceBorders(line string, certain bool) (borders [][2]int) {
+// sentenceBoundaries returns where in a line a sentence ends and where the next begins.
+func sentenceBoundaries(line string, certain bool) (borders [][2]int) {
 	if certain {
 		for _, m := range certainBorder.FindAllStringSubmatchIndex(line, -1) {
 			for i := 2; i < len(m); i += 4 {

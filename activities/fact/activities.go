@@ -6,7 +6,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/schema"
@@ -19,7 +19,7 @@ type Activities struct {
 	temporal client.Client
 }
 
-// NewActivities returns the room's activities. The client sends updates to memory_queue.
+// NewActivities returns the room's activities. The client sends updates to memory_writer.
 func NewActivities(log *eventlog.Store, writer *Writer, temporal client.Client) (*Activities, error) {
 	if log == nil || writer == nil || temporal == nil {
 		return nil, errors.New("fact activities: an event log, a writer and a Temporal client are needed")
@@ -35,17 +35,17 @@ type SessionInput struct {
 
 // SubmitFacts asks the memory's workflow to take in the session's facts, and waits for it.
 func (a *Activities) SubmitFacts(ctx context.Context, in SessionInput) (Result, error) {
-	return border.Run(ctx, in, a.submit)
+	return boundary.Run(ctx, in, a.submit)
 }
 
 func (a *Activities) submit(ctx context.Context, in SessionInput) (result Result, err error) {
-	err = border.MemoryWriter(in.User, in.Agent).Update(ctx, a.temporal, schema.UpdateSession, border.AttemptID(ctx, in.BuildID), in, &result)
+	err = boundary.MemoryWriter(in.User, in.Agent).Update(ctx, a.temporal, schema.UpdateSession, boundary.AttemptID(ctx, in.BuildID), in, &result)
 	return result, err
 }
 
 // UpdateFacts takes in the session's facts. Only the memory's workflow may call it.
 func (a *Activities) UpdateFacts(ctx context.Context, in SessionInput) (Result, error) {
-	return border.Run(ctx, in, a.update)
+	return boundary.Run(ctx, in, a.update)
 }
 
 func (a *Activities) update(ctx context.Context, in SessionInput) (Result, error) {
@@ -62,5 +62,5 @@ func (a *Activities) update(ctx context.Context, in SessionInput) (Result, error
 
 // RunFactCommand does what a person asks of a fact. Only the memory's workflow may call it.
 func (a *Activities) RunFactCommand(ctx context.Context, c Command) (Result, error) {
-	return border.Run(ctx, c, a.writer.Do)
+	return boundary.Run(ctx, c, a.writer.Do)
 }

@@ -7,17 +7,17 @@ import (
 	"strings"
 	"time"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/schema"
 )
 
 // Errors of commands that callers branch on.
 var (
-	ErrFactNotFound = border.Invalid(schema.ErrorFactNotFound, errors.New("no such fact"))
+	ErrFactNotFound = boundary.Invalid(schema.ErrorFactNotFound, errors.New("no such fact"))
 	// ErrDuplicate is returned when another fact says the same.
-	ErrDuplicate = border.Invalid(schema.ErrorFactRefused, errors.New("duplicate fact"))
+	ErrDuplicate = boundary.Invalid(schema.ErrorFactRefused, errors.New("duplicate fact"))
 	// ErrInvalid is wrapped by every [InvalidError].
-	ErrInvalid = border.Invalid(schema.ErrorInvalidInput, errors.New("invalid command"))
+	ErrInvalid = boundary.Invalid(schema.ErrorInvalidInput, errors.New("invalid command"))
 )
 
 // InvalidError says which field of a command is wrong.

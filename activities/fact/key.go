@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/schema"
 )
 
@@ -48,7 +48,7 @@ func Category(category string) (string, bool) {
 // are taken is under 1 in 10^18.
 const maxCollisions = 4
 
-var errNoID = border.Invalid(schema.ErrorFactRefused, errors.New("every id it may have is taken"))
+var errNoID = boundary.Invalid(schema.ErrorFactRefused, errors.New("every id it may have is taken"))
 
 // factID returns the id that the act gives its fact when the n ids before are taken.
 func factID(actKey string, n int) string {

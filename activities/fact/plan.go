@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/schema"
 )
 
@@ -61,7 +61,7 @@ type Batch struct {
 }
 
 // ErrScope is wrapped when an entry is not of the batch's user, agent and project.
-var ErrScope = border.Invalid(schema.ErrorScopeMismatch, errors.New("entry of another scope"))
+var ErrScope = boundary.Invalid(schema.ErrorScopeMismatch, errors.New("entry of another scope"))
 
 // facts returns the batch's facts, each once.
 func (b Batch) facts() ([]schema.Entry, error) {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm/rules"
 	"axiommind/activities/transcript"
@@ -52,7 +52,7 @@ func (a *Activities) sameExtractor(want schema.Extractor) error {
 	if have == want {
 		return nil
 	}
-	return border.Invalid(schema.ErrorInvalidInput, fmt.Errorf(
+	return boundary.Invalid(schema.ErrorInvalidInput, fmt.Errorf(
 		"the build began with extractor %s/%s %s, this worker has %s/%s %s: process the session again",
 		want.Provider, want.Model, want.PromptVersion, have.Provider, have.Model, have.PromptVersion))
 }
@@ -82,7 +82,7 @@ type ExtractResult struct {
 // it came, under the hash of all that was asked, before it is read. A whole answer to the same question
 // serves other builds too, of any session.
 func (a *Activities) ExtractWindow(ctx context.Context, in ExtractInput) (ExtractResult, error) {
-	return border.Run(ctx, in, a.extract)
+	return boundary.Run(ctx, in, a.extract)
 }
 
 func (a *Activities) extract(ctx context.Context, in ExtractInput) (ExtractResult, error) {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"iter"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/transcript"
 	"axiommind/schema"
@@ -35,7 +35,7 @@ type PlanResult struct {
 // about in vain, and then what of the session the extractor has not seen, cut into windows. A build asks
 // about each window once.
 func (a *Activities) PlanWindows(ctx context.Context, in PlanInput) (PlanResult, error) {
-	return border.Run(ctx, in, a.plan)
+	return boundary.Run(ctx, in, a.plan)
 }
 
 func (a *Activities) plan(ctx context.Context, in PlanInput) (PlanResult, error) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/schema"
 )
 
@@ -64,7 +64,7 @@ func (r *RecordResult) count(p schema.MemoryExtractedPayload) {
 
 // RecordExtraction reads the stored answers and appends what they say, one event for each window.
 func (a *Activities) RecordExtraction(ctx context.Context, in RecordInput) (RecordResult, error) {
-	return border.Run(ctx, in, a.record)
+	return boundary.Run(ctx, in, a.record)
 }
 
 func (a *Activities) record(ctx context.Context, in RecordInput) (RecordResult, error) {

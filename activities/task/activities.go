@@ -6,7 +6,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/schema"
@@ -41,17 +41,17 @@ type SessionInput struct {
 
 // SubmitTasks asks the project's workflow to resolve the session's task notes, and waits for it.
 func (a *Activities) SubmitTasks(ctx context.Context, in SessionInput) (Result, error) {
-	return border.Run(ctx, in, a.submit)
+	return boundary.Run(ctx, in, a.submit)
 }
 
 func (a *Activities) submit(ctx context.Context, in SessionInput) (result Result, err error) {
-	err = border.TaskWriter(in.Project).Update(ctx, a.temporal, schema.UpdateSession, border.AttemptID(ctx, in.BuildID), in, &result)
+	err = boundary.TaskWriter(in.Project).Update(ctx, a.temporal, schema.UpdateSession, boundary.AttemptID(ctx, in.BuildID), in, &result)
 	return result, err
 }
 
 // ResolveTasks resolves the session's task notes. Only the project's workflow may call it.
 func (a *Activities) ResolveTasks(ctx context.Context, in SessionInput) (Result, error) {
-	return border.Run(ctx, in, a.resolve)
+	return boundary.Run(ctx, in, a.resolve)
 }
 
 func (a *Activities) resolve(ctx context.Context, in SessionInput) (Result, error) {
@@ -71,7 +71,7 @@ func (a *Activities) resolve(ctx context.Context, in SessionInput) (Result, erro
 
 // RunTaskCommand does what a person asks of a task. Only the project's workflow may call it.
 func (a *Activities) RunTaskCommand(ctx context.Context, c Command) (Result, error) {
-	return border.Run(ctx, c, a.do)
+	return boundary.Run(ctx, c, a.do)
 }
 
 func (a *Activities) do(ctx context.Context, c Command) (Result, error) {

@@ -8,16 +8,16 @@ import (
 	"strings"
 	"time"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/schema"
 )
 
 // Errors of commands that callers branch on.
 var (
-	ErrCommand = border.Invalid(schema.ErrorInvalidInput, errors.New("invalid command"))
+	ErrCommand = boundary.Invalid(schema.ErrorInvalidInput, errors.New("invalid command"))
 	// ErrRefused is wrapped when a command would break a rule of tasks; what was refused is
 	// recorded in the log.
-	ErrRefused = border.Invalid(schema.ErrorTaskRefused, errors.New("refused"))
+	ErrRefused = boundary.Invalid(schema.ErrorTaskRefused, errors.New("refused"))
 )
 
 // Command is what a person asks of one task, condition or artifact. Its fields may be combined;

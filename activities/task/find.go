@@ -7,15 +7,15 @@ import (
 	"slices"
 	"strings"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/schema"
 )
 
 // Errors of whatever names an entity.
 var (
-	ErrNotFound = border.Invalid(schema.ErrorTaskNotFound, errors.New("not found"))
+	ErrNotFound = boundary.Invalid(schema.ErrorTaskNotFound, errors.New("not found"))
 	// ErrAmbiguous is wrapped when the beginning of an id is of several entities.
-	ErrAmbiguous = border.Invalid(schema.ErrorInvalidInput, errors.New("ambiguous"))
+	ErrAmbiguous = boundary.Invalid(schema.ErrorInvalidInput, errors.New("ambiguous"))
 )
 
 // minPrefix is how much of an id must be given. Lists print eight characters.

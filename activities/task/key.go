@@ -8,12 +8,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/schema"
 )
 
 // ErrKey is wrapped by every refusal of a canonical key or of what one is made from.
-var ErrKey = border.Invalid(schema.ErrorInvalidInput, errors.New("invalid canonical key"))
+var ErrKey = boundary.Invalid(schema.ErrorInvalidInput, errors.New("invalid canonical key"))
 
 // Key is a canonical key in parts. Its text form is one of
 //

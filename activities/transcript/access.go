@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/schema"
 )
 
@@ -193,7 +193,7 @@ func openRegular(f *found, err error) (file *os.File, _ error) {
 	}
 	var refused *forbidden
 	if err != nil && !errors.As(err, &refused) {
-		err = border.Invalid(schema.ErrorSourceUnreadable, err)
+		err = boundary.Invalid(schema.ErrorSourceUnreadable, err)
 	}
 	return file, err
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/schema"
 )
 
@@ -64,7 +64,7 @@ func requireRefused(t *testing.T, a *Access, in schema.ProcessSessionInput, fail
 	t.Helper()
 	_, _, err := a.ReadSource(t.Context(), in)
 	require.Error(t, err, in.URI)
-	var failure border.Failure
+	var failure boundary.Failure
 	require.ErrorAs(t, err, &failure, in.URI)
 	require.Equal(t, failureType, failure.FailureType(), "%v", err)
 	require.False(t, failure.Retryable())

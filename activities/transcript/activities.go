@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
 	"axiommind/schema"
@@ -32,7 +32,7 @@ func NewActivities(log *eventlog.Store, builds *build.Projector, access *Access)
 // IdentifySession returns the id of the input's only session. A source of several sessions is an error
 // that lists their ids.
 func (a *Activities) IdentifySession(ctx context.Context, in schema.ProcessSessionInput) (string, error) {
-	return border.Run(ctx, in, a.identify)
+	return boundary.Run(ctx, in, a.identify)
 }
 
 func (a *Activities) identify(ctx context.Context, in schema.ProcessSessionInput) (string, error) {
@@ -55,7 +55,7 @@ func (a *Activities) identify(ctx context.Context, in schema.ProcessSessionInput
 		for _, s := range sessions[:min(5, len(sessions))] {
 			ids = append(ids, s.ID)
 		}
-		return "", border.Invalid(schema.ErrorInvalidInput, fmt.Errorf(
+		return "", boundary.Invalid(schema.ErrorInvalidInput, fmt.Errorf(
 			"source %q holds %d sessions: set session_id to one of %s, …", in.URI, len(sessions), strings.Join(ids, ", ")))
 	}
 	return sessions[0].ID, nil
@@ -83,7 +83,7 @@ type IngestResult struct {
 // IngestSession reads the source and appends the messages that the log does not know, after the event that
 // opens the build. From then on the build can be seen to run.
 func (a *Activities) IngestSession(ctx context.Context, in IngestInput) (IngestResult, error) {
-	return border.Run(ctx, in, a.ingest)
+	return boundary.Run(ctx, in, a.ingest)
 }
 
 func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, error) {
@@ -106,7 +106,7 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 	}
 	date, err := sessionDate(in.Session.Date, session, in.At)
 	if err != nil {
-		return IngestResult{}, border.Invalid(schema.ErrorInvalidInput, err)
+		return IngestResult{}, boundary.Invalid(schema.ErrorInvalidInput, err)
 	}
 	started, err := build.StartedEvent(schema.BuildStartedPayload{
 		BuildID: in.Build.BuildID, SessionKey: key, Ordinal: in.Build.Ordinal,
@@ -138,7 +138,7 @@ func (a *Activities) readSession(ctx context.Context, in schema.ProcessSessionIn
 	if in.URI == "" {
 		session, err := inlineSession(in.Messages)
 		if err != nil {
-			return nil, schema.Source{}, border.Invalid(schema.ErrorInvalidInput, err)
+			return nil, schema.Source{}, boundary.Invalid(schema.ErrorInvalidInput, err)
 		}
 		texts := make([]string, len(session.Messages))
 		size := 0
@@ -157,7 +157,7 @@ func (a *Activities) readSession(ctx context.Context, in schema.ProcessSessionIn
 			return s, source, nil
 		}
 	}
-	return nil, schema.Source{}, border.Invalid(schema.ErrorInvalidInput,
+	return nil, schema.Source{}, boundary.Invalid(schema.ErrorInvalidInput,
 		fmt.Errorf("source %q holds %d sessions, none with the id %q", in.URI, len(sessions), in.SessionID))
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/temporal"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/schema"
 )
 
@@ -20,11 +20,11 @@ func TestBrokenSourceIsFinal(t *testing.T) {
 	t.Parallel()
 	for _, broken := range []error{syscall.EIO, syscall.ECONNRESET, net.ErrClosed} {
 		_, _, err := readFrom(&contextReader{t.Context(), iotest.ErrReader(broken)}, Options{Name: "세션.jsonl"})
-		application, ok := border.Return(t.Context(), err).(*temporal.ApplicationError) //nolint:errorlint // the outermost counts
+		application, ok := boundary.Return(t.Context(), err).(*temporal.ApplicationError) //nolint:errorlint // the outermost counts
 		require.True(t, ok, "%v", err)
 		require.True(t, application.NonRetryable(), "%v", err)
 		require.Equal(t, schema.ErrorSourceUnreadable, application.Type(), "%v", err)
 	}
 	_, _, err := readFrom(&contextReader{t.Context(), iotest.ErrReader(context.Canceled)}, Options{Name: "s.jsonl"})
-	require.True(t, temporal.IsCanceledError(border.Return(t.Context(), err)), "%v", err)
+	require.True(t, temporal.IsCanceledError(boundary.Return(t.Context(), err)), "%v", err)
 }

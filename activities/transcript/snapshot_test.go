@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/schema"
 )
 
@@ -72,7 +72,7 @@ func TestBrokenDatabaseIsFinal(t *testing.T) {
 	cancel()
 	_, _, err := access(t, p.options()).ReadSource(ctx, uriOf(t, put(t, filepath.Join(p.root, "s.txt"), secret)))
 	require.ErrorIs(t, err, context.Canceled)
-	var failure border.Failure
+	var failure boundary.Failure
 	require.NotErrorAs(t, err, &failure)
 }
 

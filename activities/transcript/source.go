@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/schema"
 )
 
@@ -75,7 +75,7 @@ func ReadSource(ctx context.Context, uri, format string) ([]*Session, schema.Sou
 func readSource(ctx context.Context, uri, format string, look func(path string) (*found, error)) ([]*Session, schema.Source, error) {
 	path, err := absolutePath(uri)
 	if err != nil {
-		return nil, schema.Source{}, border.Invalid(schema.ErrorInvalidInput, err)
+		return nil, schema.Source{}, boundary.Invalid(schema.ErrorInvalidInput, err)
 	}
 	f, err := look(path)
 	if err == nil {
@@ -103,12 +103,12 @@ func readFrom(r *contextReader, opts Options) ([]*Session, schema.Source, error)
 	hash := sha256.New()
 	counter := &countingWriter{}
 	sessions, err := ParseAll(io.TeeReader(r, io.MultiWriter(hash, counter)), opts)
-	var known border.Failure
+	var known boundary.Failure
 	switch {
 	case errors.As(err, &known), r.ctx.Err() != nil, errors.Is(err, errTryAgain):
 		return nil, schema.Source{}, err
 	case err != nil: // What is cut off or broken stays so.
-		return nil, schema.Source{}, border.Invalid(schema.ErrorSourceUnreadable, err)
+		return nil, schema.Source{}, boundary.Invalid(schema.ErrorSourceUnreadable, err)
 	}
 	source := schema.Source{SHA256: hex.EncodeToString(hash.Sum(nil)), Bytes: counter.n}
 	if len(sessions) > 0 {

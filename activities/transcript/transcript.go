@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/schema"
 )
 
@@ -31,15 +31,15 @@ const HeadSize = 64 << 10
 var (
 	// ErrUnknownFormat means that the source is of no known format, or that Options.Format names
 	// none.
-	ErrUnknownFormat = border.Invalid(schema.ErrorUnknownFormat, errors.New("cannot tell the format"))
+	ErrUnknownFormat = boundary.Invalid(schema.ErrorUnknownFormat, errors.New("cannot tell the format"))
 	// ErrNotTranscript means that the source is known to be something else: the settings, index or
 	// licence that lies beside the transcripts. An import of a directory passes it over.
-	ErrNotTranscript = border.Invalid(schema.ErrorUnknownFormat, errors.New("not a transcript"))
+	ErrNotTranscript = boundary.Invalid(schema.ErrorUnknownFormat, errors.New("not a transcript"))
 	// ErrSeveralSessions means that Parse was given a source that ParseAll must read.
-	ErrSeveralSessions = border.Invalid(schema.ErrorInvalidInput, errors.New("source holds several sessions"))
+	ErrSeveralSessions = boundary.Invalid(schema.ErrorInvalidInput, errors.New("source holds several sessions"))
 	// ErrTooLarge means that a source which is read as a whole exceeds Options.MaxDocument, or
 	// Options.MaxDatabase.
-	ErrTooLarge = border.Invalid(schema.ErrorSourceUnreadable, errors.New("source is too large"))
+	ErrTooLarge = boundary.Invalid(schema.ErrorSourceUnreadable, errors.New("source is too large"))
 )
 
 // Options say how to read a source. The zero value detects everything.

@@ -9,7 +9,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"go.temporal.io/sdk/client"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/schema"
 )
 
@@ -20,7 +20,7 @@ const (
 
 // ErrOtherEmbedder is returned when a worker is asked to write or await vectors that its embedder does
 // not make.
-var ErrOtherEmbedder = border.Invalid(schema.ErrorInvalidInput, errors.New("this worker has another embedder"))
+var ErrOtherEmbedder = boundary.Invalid(schema.ErrorInvalidInput, errors.New("this worker has another embedder"))
 
 // Activities indexes sessions and lets the one writer of the collection work.
 type Activities struct {
@@ -46,7 +46,7 @@ type IndexInput struct {
 
 // IndexPending works on the outbox rows that are due. Only the vector_writer workflow may call it.
 func (a *Activities) IndexPending(ctx context.Context, in IndexInput) (Result, error) {
-	return border.Run(ctx, in, a.index)
+	return boundary.Run(ctx, in, a.index)
 }
 
 func (a *Activities) index(ctx context.Context, in IndexInput) (Result, error) {
@@ -73,7 +73,7 @@ type ReconcileInput struct {
 // ReconcileCollection compares the collection with the log and asks for what has drifted to be
 // written anew. Only the vector_writer workflow may call it.
 func (a *Activities) ReconcileCollection(ctx context.Context, in ReconcileInput) (Report, error) {
-	return border.Run(ctx, in, a.reconcile)
+	return boundary.Run(ctx, in, a.reconcile)
 }
 
 func (a *Activities) reconcile(ctx context.Context, in ReconcileInput) (Report, error) {
@@ -99,7 +99,7 @@ type SessionResult struct {
 // IndexSession wakes the collection's writer and waits until no row of the session is pending. That the
 // writer has failed, or waits to try again, is the session's error too, with the reason.
 func (a *Activities) IndexSession(ctx context.Context, in SessionInput) (SessionResult, error) {
-	return border.Run(ctx, in, a.indexSession)
+	return boundary.Run(ctx, in, a.indexSession)
 }
 
 func (a *Activities) indexSession(ctx context.Context, in SessionInput) (SessionResult, error) {
@@ -107,7 +107,7 @@ func (a *Activities) indexSession(ctx context.Context, in SessionInput) (Session
 		return SessionResult{}, fmt.Errorf("index session %q: the build began with embedder %q: %w: %q: process the session again",
 			in.SessionID, in.EmbeddingVersion, ErrOtherEmbedder, a.version)
 	}
-	w := &watch{temporal: a.temporal, writer: border.VectorWriter(a.writer.Collection())}
+	w := &watch{temporal: a.temporal, writer: boundary.VectorWriter(a.writer.Collection())}
 	for wait := pollFirst; ; wait = min(2*wait, pollLast) {
 		pending, result, err := a.session(ctx, in)
 		if err == nil && pending == 0 && result == (SessionResult{}) {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/schema"
 )
 
@@ -22,7 +22,7 @@ type Embedder interface {
 
 // ErrEmbedder is returned when an embedder does not keep its word: another number of vectors, or
 // vectors of another length.
-var ErrEmbedder = border.Invalid(schema.ErrorModelRefused, errors.New("embedder returned what was not asked for"))
+var ErrEmbedder = boundary.Invalid(schema.ErrorModelRefused, errors.New("embedder returned what was not asked for"))
 
 // probeText is what no embedder can mind. If it is refused, the fault is not with the texts.
 const probeText = "hello"

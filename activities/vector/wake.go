@@ -10,14 +10,14 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/schema"
 )
 
 // lookAgain is how often a session that waits for its vectors looks how their writer fares.
 const lookAgain = 2 * time.Second
 
-func wake(ctx context.Context, c client.Client, w border.Writer) (client.WorkflowRun, error) {
+func wake(ctx context.Context, c client.Client, w boundary.Writer) (client.WorkflowRun, error) {
 	options := client.StartWorkflowOptions{
 		ID: w.ID, TaskQueue: schema.QueueMain, StaticSummary: w.Summary,
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
@@ -32,7 +32,7 @@ func wake(ctx context.Context, c client.Client, w border.Writer) (client.Workflo
 // watch keeps a collection's writer awake and notices when it can't write.
 type watch struct {
 	temporal client.Client
-	writer   border.Writer
+	writer   boundary.Writer
 	run      client.WorkflowRun
 	looked   time.Time
 }
@@ -84,14 +84,14 @@ type Enqueuer struct {
 	projector *OutboxProjector
 	outbox    *Outbox
 	temporal  client.Client
-	writer    border.Writer
+	writer    boundary.Writer
 }
 
 // NewEnqueuer returns the enqueuer of the projector's collection.
 func NewEnqueuer(log Log, projector *OutboxProjector, temporal client.Client) *Enqueuer {
 	return &Enqueuer{
 		log: log, projector: projector, outbox: NewOutbox(projector.conn, projector.version), temporal: temporal,
-		writer: border.VectorWriter(schema.VectorCollection(projector.version)),
+		writer: boundary.VectorWriter(schema.VectorCollection(projector.version)),
 	}
 }
 

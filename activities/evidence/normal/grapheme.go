@@ -20,7 +20,7 @@ func Cluster(text string, at int) (start, end int) {
 		return len(text), len(text)
 	}
 	start = at
-	for start > 0 && !clearBorder(text, start) {
+	for start > 0 && !clearBoundary(text, start) {
 		start--
 	}
 	rest, state, cluster := text[start:], -1, ""
@@ -34,9 +34,9 @@ func Cluster(text string, at int) (start, end int) {
 	}
 }
 
-// clearBorder reports whether the two runes at an offset are such that a border lies between them
+// clearBoundary reports whether the two runes at an offset are such that a border lies between them
 // whatever comes before. It may say no where there is one.
-func clearBorder(text string, at int) bool {
+func clearBoundary(text string, at int) bool {
 	if !utf8.RuneStart(text[at]) {
 		return false
 	}

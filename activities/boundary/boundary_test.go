@@ -1,4 +1,4 @@
-package border_test
+package boundary_test
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/activities/fact"
 	"axiommind/activities/llm"
 	"axiommind/schema"
@@ -24,16 +24,16 @@ import (
 
 func TestReturnPassesOn(t *testing.T) {
 	t.Parallel()
-	require.NoError(t, border.Return(t.Context(), nil))
+	require.NoError(t, boundary.Return(t.Context(), nil))
 	given := temporal.NewNonRetryableApplicationError("no", schema.ErrorInvalidInput, nil)
-	require.Same(t, given, border.Return(t.Context(), fmt.Errorf("wrapped: %w", given)))
+	require.Same(t, given, boundary.Return(t.Context(), fmt.Errorf("wrapped: %w", given)))
 	for _, err := range []error{
 		context.Canceled, fmt.Errorf("read: %w", context.Canceled), fmt.Errorf("read: %w", temporal.NewCanceledError()),
 	} {
-		_, ok := border.Return(t.Context(), err).(*temporal.CanceledError) //nolint:errorlint // the outermost counts
+		_, ok := boundary.Return(t.Context(), err).(*temporal.CanceledError) //nolint:errorlint // the outermost counts
 		require.True(t, ok, "%v", err)
 	}
-	require.ErrorIs(t, border.Invalid(schema.ErrorInvalidInput, io.EOF), io.EOF)
+	require.ErrorIs(t, boundary.Invalid(schema.ErrorInvalidInput, io.EOF), io.EOF)
 }
 
 // What leaves an activity in the end has the type and is tried as often as it should be.
@@ -42,7 +42,7 @@ func TestReturnThroughActivity(t *testing.T) {
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
 	env.RegisterActivityWithOptions(func(ctx context.Context) error {
-		return border.Return(ctx, fmt.Errorf("ask: %w", &llm.Error{Provider: "gemini", Kind: llm.KindAuth, Message: "GEMINI_API_KEY is not set"}))
+		return boundary.Return(ctx, fmt.Errorf("ask: %w", &llm.Error{Provider: "gemini", Kind: llm.KindAuth, Message: "GEMINI_API_KEY is not set"}))
 	}, activity.RegisterOptions{Name: "ask"})
 	_, err := env.ExecuteActivity("ask")
 	var application *temporal.ApplicationError
@@ -75,7 +75,7 @@ func TestReturnGivesUpDoubts(t *testing.T) {
 			attempts := 0
 			env.RegisterActivityWithOptions(func(ctx context.Context) error {
 				attempts++
-				_, err := border.Run(ctx, "", func(context.Context, string) (string, error) {
+				_, err := boundary.Run(ctx, "", func(context.Context, string) (string, error) {
 					if tt.err == nil {
 						panic("poison")
 					}
@@ -105,7 +105,7 @@ func TestHeartbeat(t *testing.T) {
 	beats := make(chan struct{}, 1000)
 	env.SetOnActivityHeartbeatListener(func(*activity.Info, converter.EncodedValues) { beats <- struct{}{} })
 	env.RegisterActivityWithOptions(func(ctx context.Context) error {
-		stop := border.Heartbeat(ctx, time.Millisecond)
+		stop := boundary.Heartbeat(ctx, time.Millisecond)
 		select {
 		case <-beats:
 		case <-time.After(time.Minute):

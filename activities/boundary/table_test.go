@@ -1,4 +1,4 @@
-package border_test
+package boundary_test
 
 import (
 	"context"
@@ -22,7 +22,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/temporal"
 
-	"axiommind/activities/border"
+	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/llm"
@@ -32,7 +32,7 @@ import (
 	"axiommind/schema"
 )
 
-// final says that an error is not tried again; see [border.Return].
+// final says that an error is not tried again; see [boundary.Return].
 const final = true
 
 // row is one line of the table: an error as an activity meets it and what becomes of it.
@@ -97,7 +97,7 @@ var errorTable = map[string][]row{
 // otherErrors come from below the rooms: networks, stores and Temporal.
 var otherErrors = []row{
 	{err: errors.New("who knows"), failureType: schema.ErrorInternal},
-	{err: border.Invalid(schema.ErrorUnknownFormat, errors.New("no format")), failureType: schema.ErrorUnknownFormat, final: final},
+	{err: boundary.Invalid(schema.ErrorUnknownFormat, errors.New("no format")), failureType: schema.ErrorUnknownFormat, final: final},
 	{err: fact.ErrDuplicate, failureType: schema.ErrorFactRefused, final: final},
 	{err: context.DeadlineExceeded, failureType: schema.ErrorStoreUnavailable},
 	{err: io.ErrUnexpectedEOF, failureType: schema.ErrorStoreUnavailable},
@@ -144,7 +144,7 @@ func TestReturn(t *testing.T) {
 	}
 	for _, r := range rows {
 		for _, err := range []error{r.err, fmt.Errorf("read: %w", r.err), errors.Join(errors.New("and"), r.err)} {
-			application, ok := border.Return(t.Context(), err).(*temporal.ApplicationError) //nolint:errorlint // the outermost counts
+			application, ok := boundary.Return(t.Context(), err).(*temporal.ApplicationError) //nolint:errorlint // the outermost counts
 			require.True(t, ok, "%v", err)
 			require.Equal(t, r.failureType, application.Type(), "%v", err)
 			require.Equal(t, r.final, application.NonRetryable(), "%v", err)
@@ -188,11 +188,11 @@ func TestEveryActivityReturnsThroughTheBoundary(t *testing.T) {
 				selector, ok := n.(*ast.SelectorExpr)
 				if ok {
 					from, ok := selector.X.(*ast.Ident)
-					through = through || ok && from.Name == "border" && (selector.Sel.Name == "Run" || selector.Sel.Name == "Return")
+					through = through || ok && from.Name == "boundary" && (selector.Sel.Name == "Run" || selector.Sel.Name == "Return")
 				}
 				return true
 			})
-			require.True(t, through, "%s.%s: return its error through border.Run or border.Return", file.Name.Name, f.Name.Name)
+			require.True(t, through, "%s.%s: return its error through boundary.Run or boundary.Return", file.Name.Name, f.Name.Name)
 		}
 	})
 	require.Greater(t, activities, 10)

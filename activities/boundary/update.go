@@ -1,4 +1,4 @@
-package border
+package boundary
 
 import (
 	"context"
@@ -39,8 +39,8 @@ func TaskWriter(project string) Writer {
 // MemoryWriter is the writer of what is remembered of a user by an agent.
 func MemoryWriter(user, agent string) Writer {
 	return Writer{
-		ID: schema.WorkflowID(schema.MemoryStream(user, agent)), Type: schema.WorkflowMemoryQueue,
-		Input: schema.MemoryQueueInput{User: user, Agent: agent}, Summary: "writes the memory of " + user,
+		ID: schema.WorkflowID(schema.MemoryStream(user, agent)), Type: schema.WorkflowMemoryWriter,
+		Input: schema.MemoryWriterInput{User: user, Agent: agent}, Summary: "writes the memory of " + user,
 	}
 }
 

@@ -12,13 +12,13 @@ import (
 
 var facts *fact.Activities
 
-// MemoryQueue is the only writer of what is remembered of a user by an agent. It ends when nothing
+// MemoryWriter is the only writer of what is remembered of a user by an agent. It ends when nothing
 // comes for a while; the next update starts it again.
-func MemoryQueue(ctx workflow.Context, in schema.MemoryQueueInput) error {
+func MemoryWriter(ctx workflow.Context, in schema.MemoryWriterInput) error {
 	if want := schema.WorkflowID(schema.MemoryStream(in.User, in.Agent)); workflow.GetInfo(ctx).WorkflowExecution.ID != want {
 		return temporal.NewNonRetryableApplicationError("start it with the workflow id "+want, schema.ErrorInvalidInput, nil)
 	}
-	m := &memoryQueue{user: in.User, agent: in.Agent}
+	m := &memoryWriter{user: in.User, agent: in.Agent}
 	if err := m.setup(ctx); err != nil {
 		return err
 	}
@@ -26,15 +26,15 @@ func MemoryQueue(ctx workflow.Context, in schema.MemoryQueueInput) error {
 	if err != nil || !long {
 		return err
 	}
-	return workflow.NewContinueAsNewError(ctx, schema.WorkflowMemoryQueue, in)
+	return workflow.NewContinueAsNewError(ctx, schema.WorkflowMemoryWriter, in)
 }
 
-type memoryQueue struct {
+type memoryWriter struct {
 	serial
 	user, agent string
 }
 
-func (m *memoryQueue) setup(ctx workflow.Context) error {
+func (m *memoryWriter) setup(ctx workflow.Context) error {
 	return errors.Join(
 		workflow.SetUpdateHandlerWithOptions(ctx, schema.UpdateSession, m.session,
 			workflow.UpdateHandlerOptions{Validator: func(in fact.SessionInput) error { return m.admitFor(in.User, in.Agent) }}),
@@ -44,7 +44,7 @@ func (m *memoryQueue) setup(ctx workflow.Context) error {
 	)
 }
 
-func (m *memoryQueue) validate(c fact.Command) error {
+func (m *memoryWriter) validate(c fact.Command) error {
 	if err := c.Validate(); err != nil {
 		return invalidInput(err)
 	}
@@ -52,21 +52,21 @@ func (m *memoryQueue) validate(c fact.Command) error {
 }
 
 // admitFor refuses what is of another user or agent: its workflow alone writes its stream.
-func (m *memoryQueue) admitFor(user, agent string) error {
+func (m *memoryWriter) admitFor(user, agent string) error {
 	if user != m.user || agent != m.agent {
 		return wrongWriter(schema.MemoryStream(user, agent))
 	}
 	return m.admit()
 }
 
-func (m *memoryQueue) session(ctx workflow.Context, in fact.SessionInput) (result fact.Result, err error) {
+func (m *memoryWriter) session(ctx workflow.Context, in fact.SessionInput) (result fact.Result, err error) {
 	err = m.do(ctx, "session "+in.SessionID, func(ctx workflow.Context) error {
 		return workflow.ExecuteActivity(storeWork(ctx, "facts of "+in.SessionID), facts.UpdateFacts, in).Get(ctx, &result)
 	})
 	return result, err
 }
 
-func (m *memoryQueue) command(ctx workflow.Context, c fact.Command) (result fact.Result, err error) {
+func (m *memoryWriter) command(ctx workflow.Context, c fact.Command) (result fact.Result, err error) {
 	err = m.do(ctx, "command "+c.RequestID, func(ctx workflow.Context) error {
 		return workflow.ExecuteActivity(storeWork(ctx, "command of "+c.Actor), facts.RunFactCommand, c).Get(ctx, &result)
 	})

@@ -1,6 +1,6 @@
-// Package border is where an activity's error becomes a Temporal failure, once. Temporal looks at
+// Package boundary is where an activity's error becomes a Temporal failure, once. Temporal looks at
 // the outermost error alone: a wrapped application error loses its type and becomes retryable.
-package border
+package boundary
 
 import (
 	"context"
