@@ -28,10 +28,15 @@ func run(args []string) error {
 	flags := pflag.NewFlagSet("worker", pflag.ContinueOnError)
 	cfg.Flags(flags)
 	cfg.WorkerFlags(flags)
+	version := flags.Bool("version", false, "print which build this is")
 	if err := flags.Parse(args); errors.Is(err, pflag.ErrHelp) {
 		return nil
 	} else if err != nil {
 		return service.FlagError(err)
+	}
+	if *version {
+		_, err := fmt.Println("worker", service.Version())
+		return err
 	}
 	if err := cfg.Load(flags, os.Getenv, service.LocalConfigFile()); err != nil {
 		return err
