@@ -17,6 +17,15 @@ const (
 	VectorPrefix  = "vector/"
 )
 
+// streamNames are the parts of the names of streams behind their prefix.
+var streamNames = map[string]string{
+	SessionPrefix: "{project}/{user}/{agent}/{id}",
+	ProjectPrefix: "{project}",
+	MemoryPrefix:  "{user}/{agent}",
+	ModelPrefix:   "{hash}",
+	VectorPrefix:  "{collection}",
+}
+
 // SessionKey identifies a session: whose it is, and its own id there. Two projects, users or agents
 // may each have a session of one id, and know nothing of each other's.
 type SessionKey struct {

@@ -1,0 +1,138 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+)
+
+// EventType is what all agree on about a type of event: the one place where it is registered.
+type EventType struct {
+	// Name is the event's type in the log, such as session_ingested.
+	Name string
+	// StreamPrefix is what the names of the streams begin with that such an event stands in.
+	StreamPrefix string
+	// Keys are the patterns of its dedupe key: one for each act that it may tell of.
+	Keys []string
+	// Meaning says in one line what happened.
+	Meaning string
+	payload reflect.Type
+}
+
+// register returns the type of the events whose payload is a P.
+func register[P any](name, streamPrefix, meaning string, keys ...string) EventType {
+	return EventType{Name: name, StreamPrefix: streamPrefix, Keys: keys, Meaning: meaning, payload: reflect.TypeFor[P]()}
+}
+
+var eventTypes = []EventType{
+	register[BuildStartedPayload](BuildStarted, SessionPrefix, "a build has something to do", keyBuildStarted),
+	register[SessionIngestedPayload](SessionIngested, SessionPrefix, "messages that the log did not hold", keySessionIngested),
+	register[ModelRespondedPayload](ModelResponded, ModelPrefix, "a model's raw answer, kept before it is read", keyModelResponded),
+	register[MemoryExtractedPayload](MemoryExtracted, SessionPrefix, "what was read out of the answer for one window", keyMemoryExtracted),
+	register[EvidenceAlignedPayload](EvidenceAligned, SessionPrefix, "where an extraction's quotes stand, and what they prove", keyEvidenceAligned),
+	register[EntryMaterializedPayload](EntryMaterialized, SessionPrefix, "a new entry", keyEntryMaterialized),
+	register[EntryEvidenceSetPayload](EntryEvidenceSet, SessionPrefix, "another judgement of an entry's evidence", keyEntryEvidenceSet),
+	register[BuildFinishedPayload](BuildFinished, SessionPrefix, "how a build ended", keyBuildFinished),
+
+	register[TaskCreatedPayload](TaskCreated, ProjectPrefix, "a new task", keyTask),
+	register[TaskObservedPayload](TaskObserved, ProjectPrefix, "an entry speaks of a task", keyTaskOfEntry+keyTaskChange),
+	register[TaskStatusChangedPayload](TaskStatusChanged, ProjectPrefix, "a task's status changed", keyTaskOfEntry+keyTaskChange, keyTaskOfCommand),
+	register[TaskPriorityChangedPayload](TaskPriorityChanged, ProjectPrefix, "a task's priority changed", keyTaskOfEntry+keyTaskChange, keyTaskOfCommand),
+	register[TaskTitleChangedPayload](TaskTitleChanged, ProjectPrefix, "a task has another title", keyTaskOfCommand),
+	register[TaskBlockersSetPayload](TaskBlockersSet, ProjectPrefix, "a task's blockers are replaced, or some suggested", keyTaskOfEntry+keyTaskChange, keyTaskOfCommand),
+	register[TaskTransitionRejectedPayload](TaskTransitionRejected, ProjectPrefix, "a change of a task was refused", keyTaskOfEntry+keyTaskChange, keyTaskOfCommand),
+	register[TaskDoneReportedPayload](TaskDoneReported, ProjectPrefix, "a task is reported done, and stays open", keyTaskOfEntry+keyTaskChange),
+	register[TaskMergedPayload](TaskMerged, ProjectPrefix, "a task became part of another one", keyTaskOfCommand),
+	register[ConditionDeclaredPayload](ConditionDeclared, ProjectPrefix, "a new condition that tasks wait for", keyCondition),
+	register[ConditionResolvedToPayload](ConditionResolvedTo, ProjectPrefix, "what a condition turned out to be", keyTaskOfEntry+keyTaskChange, keyTaskOfCommand),
+	register[ArtifactDeclaredPayload](ArtifactDeclared, ProjectPrefix, "a new artifact: an issue, a pull request or a page", keyArtifact),
+	register[ArtifactClosedPayload](ArtifactClosed, ProjectPrefix, "an artifact is done with", keyTaskOfEntry+keyTaskChange, keyTaskOfCommand),
+
+	register[FactCreatedPayload](FactCreated, MemoryPrefix, "a new fact", keyFactOfEntry, keyFactOfCommand),
+	register[FactUpdatedPayload](FactUpdated, MemoryPrefix, "a person changed a fact", keyFactOfCommand),
+	register[FactDeletedPayload](FactDeleted, MemoryPrefix, "a person deleted a fact", keyFactOfCommand),
+	register[FactEvictedPayload](FactEvicted, MemoryPrefix, "a fact made room for another one", keyFactOfEntry+keyFactEvicted, keyFactOfCommand+keyFactEvicted),
+	register[FactSkippedPayload](FactSkipped, MemoryPrefix, "a fact was proposed and not stored, and why", keyFactOfEntry, keyFactOfCommand),
+
+	register[VectorIndexedPayload](VectorIndexed, VectorPrefix, "items stand in the vector store", keyVectorIndexed),
+	register[VectorFailedPayload](VectorFailed, VectorPrefix, "items could not be written, and why", keyVectorFailed),
+	register[VectorDriftedPayload](VectorDrifted, VectorPrefix, "the vector store holds something else than it should", keyVectorDrifted),
+}
+
+var (
+	eventTypeOf = map[string]EventType{}
+	nameOf      = map[reflect.Type]string{}
+)
+
+func init() {
+	for _, t := range eventTypes {
+		if eventTypeOf[t.Name].Name != "" || nameOf[t.payload] != "" {
+			panic(fmt.Sprintf("event type %s, or its payload %s, is registered twice", t.Name, t.payload))
+		}
+		eventTypeOf[t.Name], nameOf[t.payload] = t, t.Name
+	}
+}
+
+// EventTypes returns every registered type of event: those of sessions in the order of their steps, then those of
+// tasks, facts and vectors.
+func EventTypes() []EventType { return append([]EventType(nil), eventTypes...) }
+
+// EventTypesIn returns the names of the types of events that stand in streams with the prefix.
+func EventTypesIn(streamPrefix string) []string {
+	var names []string
+	for _, t := range eventTypes {
+		if t.StreamPrefix == streamPrefix {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+// Stream is the pattern of the names of the streams that the event stands in.
+func (t EventType) Stream() string { return t.StreamPrefix + streamNames[t.StreamPrefix] }
+
+// Payload is the name of the Go type of the event's payload.
+func (t EventType) Payload() string { return t.payload.Name() }
+
+// NewPayload returns a pointer to a zero payload.
+func (t EventType) NewPayload() any { return reflect.New(t.payload).Interface() }
+
+// NewEvent returns e with the payload, encoded, and the type that the payload is registered for.
+func NewEvent(payload any, e Event) (Event, error) {
+	name, ok := nameOf[reflect.TypeOf(payload)]
+	if !ok {
+		return Event{}, fmt.Errorf("make event %q: %T is the payload of no registered type", e.DedupeKey, payload)
+	}
+	data, err := json.Marshal(payload)
+	if err != nil {
+		return Event{}, fmt.Errorf("encode %s event %q: %w", name, e.DedupeKey, err)
+	}
+	e.Type, e.Payload = name, data
+	return e, nil
+}
+
+// Decode returns the payload of an event whose type P is registered for.
+func Decode[P any](e Event) (P, error) {
+	var p P
+	if registered := nameOf[reflect.TypeFor[P]()]; registered != e.Type {
+		return p, fmt.Errorf("decode event %q: its type is %q, and a %T is the payload of %q", e.ID, e.Type, p, registered)
+	}
+	if err := json.Unmarshal(e.Payload, &p); err != nil {
+		return p, fmt.Errorf("decode %s event %q: %w", e.Type, e.ID, err)
+	}
+	return p, nil
+}
+
+// DecodePayload returns the payload of an event of any registered type, as a value of the type that
+// [EventType.Payload] names.
+func DecodePayload(e Event) (any, error) {
+	t, ok := eventTypeOf[e.Type]
+	if !ok {
+		return nil, fmt.Errorf("decode event %q: type %q is not registered", e.ID, e.Type)
+	}
+	p := reflect.New(t.payload)
+	if err := json.Unmarshal(e.Payload, p.Interface()); err != nil {
+		return nil, fmt.Errorf("decode %s event %q: %w", e.Type, e.ID, err)
+	}
+	return p.Elem().Interface(), nil
+}

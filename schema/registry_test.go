@@ -1,0 +1,186 @@
+package schema_test
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"axiommind/schema"
+)
+
+// Every payload struct of this package is registered, and every event type has a constant.
+func TestRegistryIsWhole(t *testing.T) {
+	t.Parallel()
+	payloads, names := map[string]bool{}, map[string]bool{}
+	for _, eventType := range schema.EventTypes() {
+		payloads[eventType.Payload()], names[eventType.Name] = true, true
+		require.NotEmpty(t, eventType.Meaning, eventType.Name)
+		require.NotEmpty(t, eventType.Keys, eventType.Name)
+		require.Contains(t, eventType.Stream(), "{", "%s: the pattern of the stream", eventType.Name)
+		require.Equal(t, eventType.Payload(), camel(eventType.Name)+"Payload", "a payload is named after its event type")
+	}
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		require.NoError(t, err)
+		ast.Inspect(file, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.TypeSpec); ok && strings.HasSuffix(spec.Name.Name, "Payload") {
+				require.True(t, payloads[spec.Name.Name], "%s is the payload of no registered event type: add it to registry.go", spec.Name.Name)
+			}
+			return true
+		})
+	}
+}
+
+func camel(name string) string {
+	var b strings.Builder
+	for word := range strings.SplitSeq(name, "_") {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String()
+}
+
+func TestEventsKeepTheirPayload(t *testing.T) {
+	t.Parallel()
+	for _, eventType := range schema.EventTypes() {
+		given := eventType.NewPayload()
+		require.NoError(t, json.Unmarshal([]byte(`{}`), given))
+		decoded, err := schema.DecodePayload(schema.Event{Type: eventType.Name, Payload: []byte(`{}`)})
+		require.NoError(t, err)
+		e, err := schema.NewEvent(decoded, schema.Event{DedupeKey: "k"})
+		require.NoError(t, err)
+		require.Equal(t, eventType.Name, e.Type)
+		again, err := schema.DecodePayload(e)
+		require.NoError(t, err)
+		require.Equal(t, decoded, again)
+	}
+	e, err := schema.NewEvent(schema.FactDeletedPayload{FactID: "fact_1"}, schema.Event{DedupeKey: "k", Actor: "ann"})
+	require.NoError(t, err)
+	require.Equal(t, schema.Event{Type: schema.FactDeleted, DedupeKey: "k", Actor: "ann", Payload: e.Payload}, e)
+	p, err := schema.Decode[schema.FactDeletedPayload](e)
+	require.NoError(t, err)
+	require.Equal(t, "fact_1", p.FactID)
+	e.ID = "id"
+	_, err = schema.Decode[schema.FactCreatedPayload](e)
+	require.EqualError(t, err, `decode event "id": its type is "fact_deleted", and a schema.FactCreatedPayload is the payload of "fact_created"`)
+	_, err = schema.NewEvent(schema.Entry{}, e)
+	require.EqualError(t, err, `make event "k": schema.Entry is the payload of no registered type`)
+	_, err = schema.DecodePayload(schema.Event{ID: "id", Type: "unknown"})
+	require.EqualError(t, err, `decode event "id": type "unknown" is not registered`)
+	e.Payload = []byte(`{"fact_id":1}`)
+	_, err = schema.Decode[schema.FactDeletedPayload](e)
+	require.ErrorContains(t, err, `decode fact_deleted event "id"`)
+}
+
+func TestEventTypesIn(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []string{schema.ModelResponded}, schema.EventTypesIn(schema.ModelPrefix))
+	n := 0
+	for _, prefix := range []string{schema.SessionPrefix, schema.ProjectPrefix, schema.MemoryPrefix, schema.ModelPrefix, schema.VectorPrefix} {
+		n += len(schema.EventTypesIn(prefix))
+	}
+	require.Len(t, schema.EventTypes(), n)
+}
+
+// keyMakers are all functions that make dedupe keys, each over as many strings as it has parts.
+var keyMakers = map[string]struct {
+	parts int
+	make  func(parts []string) string
+}{
+	"SessionIngestedKey": {3, func(p []string) string {
+		return schema.SessionIngestedKey(schema.SessionKey{Scope: schema.Scope{Project: p[0]}, SessionID: p[1]}, []schema.Message{{Key: p[2]}})
+	}},
+	"ModelRespondedKey": {1, func(p []string) string { return schema.ModelRespondedKey(p[0]) }},
+	"MemoryExtractedKey": {3, func(p []string) string {
+		return schema.MemoryExtractedKey(schema.SessionKey{SessionID: p[0]}, p[1], schema.Window{Hash: p[2]})
+	}},
+	"EvidenceAlignedKey":   {1, func(p []string) string { return schema.EvidenceAlignedKey(p[0], 1) }},
+	"EntryMaterializedKey": {1, func(p []string) string { return schema.EntryMaterializedKey(p[0]) }},
+	"EntryEvidenceSetKey":  {2, func(p []string) string { return schema.EntryEvidenceSetKey(p[0], p[1], 7) }},
+	"BuildStartedKey":      {1, func(p []string) string { return schema.BuildStartedKey(p[0]) }},
+	"BuildFinishedKey":     {1, func(p []string) string { return schema.BuildFinishedKey(p[0]) }},
+	"VectorIndexedKey":     {3, func(p []string) string { return schema.VectorIndexedKey(p[0], p[1:]) }},
+	"VectorFailedKey":      {3, func(p []string) string { return schema.VectorFailedKey(p[0], p[1:]) }},
+	"VectorDriftedKey":     {3, func(p []string) string { return schema.VectorDriftedKey(p[0], p[1:]) }},
+	"EntityKey": {2, func(p []string) string {
+		return schema.EntityKey(p[0], schema.EntityRef{Type: schema.EntityTask, ID: p[1]})
+	}},
+	"EntityKey condition": {2, func(p []string) string {
+		return schema.EntityKey(p[0], schema.EntityRef{Type: schema.EntityCondition, ID: p[1]})
+	}},
+	"EntityKey artifact": {2, func(p []string) string {
+		return schema.EntityKey(p[0], schema.EntityRef{Type: schema.EntityArtifact, ID: p[1]})
+	}},
+	"TaskOfEntryKey":        {3, func(p []string) string { return schema.TaskOfEntryKey(p[0], p[1], p[2]) }},
+	"TaskOfEntryKey of two": {4, func(p []string) string { return schema.TaskOfEntryKey(p[0], p[1], p[2], p[3]) }},
+	"TaskOfCommandKey":      {2, func(p []string) string { return schema.TaskOfCommandKey(p[0], p[1], 3) }},
+	"FactOfEntryKey":        {3, func(p []string) string { return schema.FactOfEntryKey(p[0], p[1], p[2]) }},
+	"FactOfCommandKey":      {3, func(p []string) string { return schema.FactOfCommandKey(p[0], p[1], p[2]) }},
+	"FactEvictedKey": {4, func(p []string) string {
+		return schema.FactEvictedKey(schema.FactOfEntryKey(p[0], p[1], p[2]), p[3])
+	}},
+	"FactEvictedKey of a command": {4, func(p []string) string {
+		return schema.FactEvictedKey(schema.FactOfCommandKey(p[0], p[1], p[2]), p[3])
+	}},
+}
+
+// No two acts share a key, whatever their names hold, and every key is one that the log takes and fits a pattern of
+// the registry.
+func TestDedupeKeysNeverCollide(t *testing.T) {
+	t.Parallel()
+	var patterns []*regexp.Regexp
+	for _, eventType := range schema.EventTypes() {
+		for _, key := range eventType.Keys {
+			patterns = append(patterns, keyPattern(key))
+		}
+	}
+	names := make([]string, 0, len(keyMakers))
+	for name := range keyMakers {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	part := rapid.OneOf(rapid.SampledFrom([]string{"", "a", "/", "a/b", "%", "%2F", "entry", "command", "\x00", "\xff", "\n", "한국"}), rapid.String())
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(label string) (string, []string, string) {
+			name := rapid.SampledFrom(names).Draw(t, label)
+			parts := rapid.SliceOfN(part, keyMakers[name].parts, keyMakers[name].parts).Draw(t, label+" parts")
+			return name, parts, keyMakers[name].make(slices.Clone(parts))
+		}
+		name1, parts1, key1 := draw("first")
+		name2, parts2, key2 := draw("second")
+		same := name1 == name2 && slices.Equal(parts1, parts2)
+		if (key1 == key2) != same {
+			t.Fatalf("%s%q gives %q, %s%q gives %q", name1, parts1, key1, name2, parts2, key2)
+		}
+		if !utf8.ValidString(key1) || strings.ContainsRune(key1, 0) {
+			t.Fatalf("the log takes no key %q", key1)
+		}
+		if !slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(key1) }) {
+			t.Fatalf("%s gives %q, which fits no pattern of the registry", name1, key1)
+		}
+	})
+}
+
+// keyPattern matches the keys of the pattern. A change has one part or several, and all others one.
+func keyPattern(key string) *regexp.Regexp {
+	return regexp.MustCompile("^" + regexp.MustCompile(`\{[^}]*\}`).ReplaceAllStringFunc(key, func(name string) string {
+		if name == "{change}" {
+			return ".*"
+		}
+		return "[^/]*"
+	}) + "$")
+}
