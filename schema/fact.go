@@ -79,3 +79,24 @@ type FactSkippedPayload struct {
 	// DuplicateOf is the id of the fact that says the same.
 	DuplicateOf string `json:"duplicate_of,omitempty"`
 }
+
+// FactChange is the payload of an event that tells of facts.
+type FactChange interface {
+	// Fact is the id of the fact that the event changes, or empty for none.
+	Fact() string
+}
+
+// Fact is the new fact.
+func (p FactCreatedPayload) Fact() string { return p.FactID }
+
+// Fact is the fact that a person changed.
+func (p FactUpdatedPayload) Fact() string { return p.FactID }
+
+// Fact is the fact that is deleted.
+func (p FactDeletedPayload) Fact() string { return p.FactID }
+
+// Fact is the fact that made room.
+func (p FactEvictedPayload) Fact() string { return p.FactID }
+
+// Fact is empty: nothing is stored.
+func (p FactSkippedPayload) Fact() string { return "" }

@@ -77,11 +77,11 @@ func init() {
 // tasks, facts and vectors.
 func EventTypes() []EventType { return append([]EventType(nil), eventTypes...) }
 
-// EventTypesIn returns the names of the types of events that stand in streams with the prefix.
-func EventTypesIn(streamPrefix string) []string {
+// EventTypesOf returns the names of the types whose payloads implement the interface I.
+func EventTypesOf[I any]() []string {
 	var names []string
 	for _, t := range eventTypes {
-		if t.StreamPrefix == streamPrefix {
+		if t.payload.Implements(reflect.TypeFor[I]()) {
 			names = append(names, t.Name)
 		}
 	}

@@ -86,14 +86,19 @@ func TestEventsKeepTheirPayload(t *testing.T) {
 	require.ErrorContains(t, err, `decode fact_deleted event "id"`)
 }
 
-func TestEventTypesIn(t *testing.T) {
+func TestEventTypesOf(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, []string{schema.ModelResponded}, schema.EventTypesIn(schema.ModelPrefix))
-	n := 0
-	for _, prefix := range []string{schema.SessionPrefix, schema.ProjectPrefix, schema.MemoryPrefix, schema.ModelPrefix, schema.VectorPrefix} {
-		n += len(schema.EventTypesIn(prefix))
+	in := func(prefix string) []string {
+		var names []string
+		for _, eventType := range schema.EventTypes() {
+			if eventType.StreamPrefix == prefix {
+				names = append(names, eventType.Name)
+			}
+		}
+		return names
 	}
-	require.Len(t, schema.EventTypes(), n)
+	require.Equal(t, in(schema.ProjectPrefix), schema.EventTypesOf[schema.EntityChange]())
+	require.Equal(t, in(schema.MemoryPrefix), schema.EventTypesOf[schema.FactChange]())
 }
 
 // keyMakers are all functions that make dedupe keys, each over as many strings as it has parts.

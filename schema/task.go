@@ -87,6 +87,9 @@ type Act struct {
 	Reason    string `json:"reason,omitempty"`
 }
 
+// Cause returns the act: payloads embed it.
+func (a Act) Cause() Act { return a }
+
 // TaskCreatedPayload brings a task into being.
 type TaskCreatedPayload struct {
 	Act

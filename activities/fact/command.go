@@ -1,7 +1,6 @@
 package fact
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -117,7 +116,7 @@ func PlanCommand(facts []Fact, c Command, opts Options) ([]schema.Event, error) 
 		return nil, err
 	}
 	p := &planner{
-		world: newWorld(facts), opts: opts, stream: schema.MemoryStream(c.User, c.Agent),
+		overlay: newOverlay(facts), opts: opts,
 		project: c.Project, actor: c.Actor,
 	}
 	if c.Op == OpCreate {
@@ -128,12 +127,12 @@ func PlanCommand(facts []Fact, c Command, opts Options) ([]schema.Event, error) 
 	if err != nil {
 		return nil, err
 	}
-	return p.world.planned, refusal(p.world.planned[len(p.world.planned)-1])
+	return p.overlay.planned, refusal(p.overlay.planned[len(p.overlay.planned)-1])
 }
 
 func (p *planner) commanded(c Command) proposal {
 	x := proposal{
-		act: schema.Act{RequestID: c.RequestID, Reason: c.Reason}, key: commandKey(p.stream, c.RequestID),
+		act: schema.Act{RequestID: c.RequestID, Reason: c.Reason}, key: schema.FactOfCommandKey(c.User, c.Agent, c.RequestID),
 		at: instant(c.At), aligned: true, confidence: c.Confidence,
 	}
 	set(&x.content, c.Content)
@@ -144,15 +143,15 @@ func (p *planner) commanded(c Command) proposal {
 
 func (p *planner) change(c Command) error {
 	x := p.commanded(c)
-	f, ok := p.world.facts[c.FactID]
+	f, ok := p.overlay.facts[c.FactID]
 	if !ok || f.Status != Active {
 		return fmt.Errorf("%s fact %q of user %q, agent %q: %w", c.Op, c.FactID, c.User, c.Agent, ErrFactNotFound)
 	}
 	if c.Op == OpDelete {
-		return p.emit(schema.FactDeleted, x.key, x.at, schema.FactDeletedPayload{Act: x.act, FactID: f.ID})
+		return p.emit(x.key, x.at, schema.FactDeletedPayload{Act: x.act, FactID: f.ID})
 	}
 	if c.Content != nil {
-		if other, taken := p.world.byKey[Key(*c.Content)]; taken && other != f.ID {
+		if other, taken := p.overlay.byKey[Key(*c.Content)]; taken && other != f.ID {
 			return p.skip(x, schema.FactSkippedPayload{
 				Skipped: schema.SkippedDuplicate, Detail: other + " says the same", DuplicateOf: other,
 			})
@@ -164,7 +163,7 @@ func (p *planner) change(c Command) error {
 		category, _ := Category(*c.Category)
 		payload.Category = &category
 	}
-	return p.emit(schema.FactUpdated, x.key, x.at, payload)
+	return p.emit(x.key, x.at, payload)
 }
 
 func trimmed(s *string) *string {
@@ -180,9 +179,9 @@ func refusal(e schema.Event) error {
 	if e.Type != schema.FactSkipped {
 		return nil
 	}
-	var p schema.FactSkippedPayload
-	if err := json.Unmarshal(e.Payload, &p); err != nil {
-		return fmt.Errorf("read %s event %q: %w", e.Type, e.ID, err)
+	p, err := schema.Decode[schema.FactSkippedPayload](e)
+	if err != nil {
+		return err
 	}
 	if p.Skipped == schema.SkippedDuplicate {
 		return fmt.Errorf("%w: %s", ErrDuplicate, p.Detail)

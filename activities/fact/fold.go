@@ -2,7 +2,6 @@ package fact
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"slices"
@@ -61,53 +60,24 @@ func (f Fact) Source() string {
 }
 
 // EventTypes are the types of the events of this package.
-func EventTypes() []string {
-	return []string{
-		schema.FactCreated, schema.FactUpdated, schema.FactDeleted, schema.FactEvicted, schema.FactSkipped,
-	}
-}
+func EventTypes() []string { return schema.EventTypesOf[schema.FactChange]() }
 
 // occurrence is an event with its payload read.
 type occurrence struct {
 	event   schema.Event
-	payload any
+	payload schema.FactChange
 }
 
 func readEvent(e schema.Event) (occurrence, error) {
-	o := occurrence{event: e}
-	switch e.Type {
-	case schema.FactCreated:
-		o.payload = &schema.FactCreatedPayload{}
-	case schema.FactUpdated:
-		o.payload = &schema.FactUpdatedPayload{}
-	case schema.FactDeleted:
-		o.payload = &schema.FactDeletedPayload{}
-	case schema.FactEvicted:
-		o.payload = &schema.FactEvictedPayload{}
-	case schema.FactSkipped:
-		o.payload = &schema.FactSkippedPayload{}
-	default:
-		return o, fmt.Errorf("read event %q: %q is no fact event", e.ID, e.Type)
+	payload, err := schema.DecodePayload(e)
+	if err != nil {
+		return occurrence{}, err
 	}
-	if err := json.Unmarshal(e.Payload, o.payload); err != nil {
-		return o, fmt.Errorf("read %s event %q: %w", e.Type, e.ID, err)
+	of, ok := payload.(schema.FactChange)
+	if !ok {
+		return occurrence{}, fmt.Errorf("read event %q: %q is no fact event", e.ID, e.Type)
 	}
-	return o, nil
-}
-
-// subject returns the id of the fact that the event changes, empty for none.
-func (o occurrence) subject() string {
-	switch p := o.payload.(type) {
-	case *schema.FactCreatedPayload:
-		return p.FactID
-	case *schema.FactUpdatedPayload:
-		return p.FactID
-	case *schema.FactDeletedPayload:
-		return p.FactID
-	case *schema.FactEvictedPayload:
-		return p.FactID
-	}
-	return ""
+	return occurrence{event: e, payload: of}, nil
 }
 
 // Fold returns the fact after an event of its own. It is pure. An event folded before, by its
@@ -121,7 +91,7 @@ func Fold(f Fact, event schema.Event) (Fact, error) {
 }
 
 func (f Fact) after(o occurrence) Fact {
-	created, isFirst := o.payload.(*schema.FactCreatedPayload)
+	created, isFirst := o.payload.(schema.FactCreatedPayload)
 	switch {
 	case o.event.Seq <= f.Version || f.Exists() == isFirst:
 		return f
@@ -132,20 +102,20 @@ func (f Fact) after(o occurrence) Fact {
 	}
 	f.Version, f.UpdatedAt = o.event.Seq, o.event.TS
 	switch p := o.payload.(type) {
-	case *schema.FactUpdatedPayload:
+	case schema.FactUpdatedPayload:
 		set(&f.Content, p.Content)
 		set(&f.Category, p.Category)
 		set(&f.Confidence, p.Confidence)
 		set(&f.SourceError, p.SourceError)
-	case *schema.FactDeletedPayload:
+	case schema.FactDeletedPayload:
 		f.Status, f.GoneAt, f.GoneReason = Deleted, o.event.TS, p.Reason
-	case *schema.FactEvictedPayload:
+	case schema.FactEvictedPayload:
 		f.Status, f.GoneAt, f.GoneReason = Evicted, o.event.TS, "gave way to "+p.For
 	}
 	return f
 }
 
-func firstFact(p *schema.FactCreatedPayload, e schema.Event) Fact {
+func firstFact(p schema.FactCreatedPayload, e schema.Event) Fact {
 	return Fact{
 		ID: p.FactID, Content: p.Content, Category: p.Category, Confidence: p.Confidence,
 		SourceError: p.SourceError, Status: Active, Project: e.Project, Actor: e.Actor,
@@ -176,7 +146,7 @@ func Replay(events iter.Seq2[schema.Event, error], asOf time.Time) ([]Fact, erro
 		if err != nil {
 			return nil, err
 		}
-		if id := o.subject(); id != "" {
+		if id := o.payload.Fact(); id != "" {
 			facts[id] = facts[id].after(o)
 		}
 	}

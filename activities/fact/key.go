@@ -72,11 +72,3 @@ func freeID(actKey string, taken func(id string) bool) (string, error) {
 	}
 	return "", fmt.Errorf("name the fact of %q: %w", actKey, errNoID)
 }
-
-// entryKey is the dedupe key of the one event that says what became of an entry.
-func entryKey(stream, entryID string) string { return stream + "/fact/entry/" + entryID }
-
-// commandKey is the dedupe key of the one event that says what became of a command.
-func commandKey(stream, requestID string) string {
-	return stream + "/fact/command/" + strconv.Quote(requestID)
-}

@@ -58,9 +58,9 @@ func (m *memory) done() map[string]bool {
 		o, err := readEvent(e)
 		require.NoError(m.t, err)
 		switch p := o.payload.(type) {
-		case *schema.FactCreatedPayload:
+		case schema.FactCreatedPayload:
 			out[p.EntryID] = true
-		case *schema.FactSkippedPayload:
+		case schema.FactSkippedPayload:
 			out[p.EntryID] = true
 		}
 	}
@@ -97,7 +97,7 @@ func (m *memory) do(c Command) error {
 		c.RequestID = fmt.Sprint("after ", len(m.log))
 	}
 	for _, e := range m.log {
-		if e.DedupeKey == commandKey(schema.MemoryStream(m.user, m.agent), c.RequestID) {
+		if e.DedupeKey == schema.FactOfCommandKey(m.user, m.agent, c.RequestID) {
 			return refusal(e)
 		}
 	}
@@ -119,7 +119,7 @@ func (m *memory) skips() []string {
 	for _, e := range m.log {
 		o, err := readEvent(e)
 		require.NoError(m.t, err)
-		if p, ok := o.payload.(*schema.FactSkippedPayload); ok {
+		if p, ok := o.payload.(schema.FactSkippedPayload); ok {
 			out = append(out, p.Skipped)
 		}
 	}

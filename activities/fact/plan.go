@@ -1,7 +1,6 @@
 package fact
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -98,9 +97,8 @@ type proposal struct {
 
 // planner turns one proposal after the other into events.
 type planner struct {
-	world   *world
+	overlay *overlay
 	opts    Options
-	stream  string
 	project string
 	session string
 	build   string
@@ -120,7 +118,7 @@ func Plan(facts []Fact, done map[string]bool, batch Batch, opts Options) ([]sche
 		return nil, err
 	}
 	p := &planner{
-		world: newWorld(facts), opts: opts, stream: schema.MemoryStream(batch.User, batch.Agent),
+		overlay: newOverlay(facts), opts: opts,
 		project: batch.Project, session: batch.SessionID, build: batch.BuildID, actor: ActorExtractor,
 	}
 	for _, e := range entries {
@@ -131,7 +129,7 @@ func Plan(facts []Fact, done map[string]bool, batch Batch, opts Options) ([]sche
 			return nil, fmt.Errorf("plan fact of entry %q: %w", e.ID, err)
 		}
 	}
-	return p.world.planned, nil
+	return p.overlay.planned, nil
 }
 
 // proposalOf reads an entry. Its title is the fact; its content is details that the title leaves
@@ -142,7 +140,7 @@ func (p *planner) proposalOf(e schema.Entry) proposal {
 		content = e.Content
 	}
 	return proposal{
-		act: schema.Act{EntryID: e.ID}, key: entryKey(p.stream, e.ID), at: instant(e.OccurredAt),
+		act: schema.Act{EntryID: e.ID}, key: schema.FactOfEntryKey(e.User, e.Agent, e.ID), at: instant(e.OccurredAt),
 		aligned: e.EvidenceAligned, threshold: p.opts.Threshold,
 		content: content, category: e.Category, confidence: e.Confidence,
 	}
@@ -154,11 +152,11 @@ func (p *planner) consider(x proposal) error {
 		return p.skip(x, *skip)
 	}
 	confidence := confidenceOf(x)
-	for p.world.active >= p.opts.MaxFacts {
-		victim, found := p.world.weakest(false)
+	for p.overlay.active >= p.opts.MaxFacts {
+		victim, found := p.overlay.weakest(false)
 		if !found {
 			// Nothing but the plan's own facts: the surest stay, of equals the first.
-			victim, _ = p.world.weakest(true)
+			victim, _ = p.overlay.weakest(true)
 			if victim.Confidence >= confidence {
 				return p.skip(x, schema.FactSkippedPayload{
 					Skipped: schema.SkippedCapacity,
@@ -175,15 +173,15 @@ func (p *planner) consider(x proposal) error {
 		return err
 	}
 	category, _ := Category(x.category)
-	p.world.fresh[id] = true
-	return p.emit(schema.FactCreated, x.key, x.at, schema.FactCreatedPayload{
+	p.overlay.fresh[id] = true
+	return p.emit(x.key, x.at, schema.FactCreatedPayload{
 		Act: x.act, FactID: id, Content: strings.TrimSpace(x.content), Category: category,
 		Confidence: confidence, SourceError: strings.TrimSpace(x.sourceError),
 	})
 }
 
 func (p *planner) idOf(x proposal) (string, error) {
-	return freeID(x.key, func(id string) bool { return p.world.facts[id].Exists() })
+	return freeID(x.key, func(id string) bool { return p.overlay.facts[id].Exists() })
 }
 
 func confidenceOf(x proposal) float64 {
@@ -215,12 +213,12 @@ func (p *planner) objection(x proposal) *schema.FactSkippedPayload {
 	if _, ok := Category(x.category); !ok {
 		return skip(schema.SkippedCategory, "category is %q, want one of %s", x.category, strings.Join(schema.FactCategories(), ", "))
 	}
-	if id, ok := p.world.byKey[key]; ok {
+	if id, ok := p.overlay.byKey[key]; ok {
 		s := skip(schema.SkippedDuplicate, "%s says the same", id)
 		s.DuplicateOf = id
 		return s
 	}
-	if gone, ok := p.world.deleted[key]; ok && x.act.EntryID != "" && x.at.Before(gone) {
+	if gone, ok := p.overlay.deleted[key]; ok && x.act.EntryID != "" && x.at.Before(gone) {
 		return skip(schema.SkippedDeleted, "a fact that said so was deleted at %s, later than this was said", gone.Format(time.RFC3339))
 	}
 	return nil
@@ -233,7 +231,7 @@ func (p *planner) skip(x proposal, payload schema.FactSkippedPayload) error {
 	if c := x.confidence; c != nil && !math.IsNaN(*c) && !math.IsInf(*c, 0) {
 		payload.Confidence = c
 	}
-	return p.emit(schema.FactSkipped, x.key, x.at, payload)
+	return p.emit(x.key, x.at, payload)
 }
 
 func (p *planner) evict(x proposal, victim Fact) error {
@@ -241,21 +239,20 @@ func (p *planner) evict(x proposal, victim Fact) error {
 	if err != nil {
 		return err
 	}
-	return p.emit(schema.FactEvicted, x.key+"/evicted/"+victim.ID, x.at, schema.FactEvictedPayload{
+	return p.emit(schema.FactEvictedKey(x.key, victim.ID), x.at, schema.FactEvictedPayload{
 		Act: x.act, FactID: victim.ID, For: id, MaxFacts: p.opts.MaxFacts,
 	})
 }
 
 // emit plans an event under a dedupe key that names the act.
-func (p *planner) emit(eventType, key string, at time.Time, payload any) error {
-	encoded, err := json.Marshal(payload)
-	if err != nil {
-		return fmt.Errorf("encode %s: %w", eventType, err)
-	}
-	return p.world.plan(schema.Event{
-		Type: eventType, TS: at, Actor: p.actor, SessionID: p.session, Project: p.project, BuildID: p.build,
-		DedupeKey: key, Payload: encoded, Sensitivity: schema.SensitivityNormal,
+func (p *planner) emit(key string, at time.Time, payload any) error {
+	event, err := schema.NewEvent(payload, schema.Event{
+		TS: at, Actor: p.actor, SessionID: p.session, Project: p.project, BuildID: p.build, DedupeKey: key,
 	})
+	if err != nil {
+		return err
+	}
+	return p.overlay.plan(event)
 }
 
 // instant is the time as the tables hold it.

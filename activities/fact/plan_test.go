@@ -152,7 +152,7 @@ func TestIDCollision(t *testing.T) {
 	t.Parallel()
 	m := newMemory(t)
 	e := m.entry("Likes Go", 0.9)
-	ids := factIDs(entryKey(schema.MemoryStream("ann", "coder"), e.ID))
+	ids := factIDs(schema.FactOfEntryKey("ann", "coder", e.ID))
 	taken := func(n int) []Fact {
 		var facts []Fact
 		for i, id := range ids[:n] {

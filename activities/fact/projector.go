@@ -73,7 +73,7 @@ func foldPage(events []schema.Event, load func(user, agent string, ids []string)
 		if occurrences[i], err = readEvent(e); err != nil {
 			return g, err
 		}
-		if id := occurrences[i].subject(); id != "" {
+		if id := occurrences[i].payload.Fact(); id != "" {
 			touched[id] = true
 		} else {
 			g.skipped = append(g.skipped, occurrences[i])
@@ -87,7 +87,7 @@ func foldPage(events []schema.Event, load func(user, agent string, ids []string)
 		g.before[f.ID], g.after[f.ID] = f, f
 	}
 	for _, o := range occurrences {
-		if id := o.subject(); id != "" {
+		if id := o.payload.Fact(); id != "" {
 			g.after[id] = g.after[id].after(o)
 		}
 	}
@@ -123,7 +123,7 @@ const skippedColumns = `facts_skipped_raw (user, agent, seq, event_id, ts, proje
 func (g page) skippedRows() [][]any {
 	out := make([][]any, len(g.skipped))
 	for i, o := range g.skipped {
-		e, p := o.event, o.payload.(*schema.FactSkippedPayload)
+		e, p := o.event, o.payload.(schema.FactSkippedPayload)
 		out[i] = []any{
 			g.user, g.agent, e.Seq, e.ID, e.TS, e.Project, e.SessionID, p.EntryID, p.Skipped,
 			p.Detail, p.Content, p.Category, p.Confidence, p.DuplicateOf,

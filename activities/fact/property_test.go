@@ -145,7 +145,7 @@ func (m *memory) requireRules() {
 	for _, e := range m.log {
 		o, err := readEvent(e)
 		require.NoError(m.t, err)
-		id := o.subject()
+		id := o.payload.Fact()
 		if id == "" {
 			continue
 		}
@@ -182,10 +182,10 @@ func (m *memory) requireAdmitted(events []schema.Event) {
 		o, err := readEvent(e)
 		require.NoError(m.t, err)
 		switch p := o.payload.(type) {
-		case *schema.FactCreatedPayload:
+		case schema.FactCreatedPayload:
 			added[p.FactID] = true
 			require.GreaterOrEqual(m.t, p.Confidence, DefaultThreshold)
-		case *schema.FactEvictedPayload:
+		case schema.FactEvictedPayload:
 			evicted = append(evicted, byID[p.FactID])
 		}
 	}
@@ -234,7 +234,7 @@ func TestFoldIsPure(t *testing.T) {
 			for i, e := range m.log {
 				o, err := readEvent(e)
 				require.NoError(t, err)
-				if o.subject() != want.ID {
+				if o.payload.Fact() != want.ID {
 					continue
 				}
 				f, err = Fold(f, e)
@@ -242,7 +242,7 @@ func TestFoldIsPure(t *testing.T) {
 				for _, past := range m.log[:i+1] {
 					same, err := Fold(f, past)
 					require.NoError(t, err)
-					if o, _ := readEvent(past); o.subject() == want.ID {
+					if o, _ := readEvent(past); o.payload.Fact() == want.ID {
 						require.Equal(t, f, same, "an event folded before changes nothing")
 					}
 				}

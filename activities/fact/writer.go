@@ -63,15 +63,15 @@ func (r *Result) add(appended eventlog.Appended) error {
 			return err
 		}
 		switch p := o.payload.(type) {
-		case *schema.FactCreatedPayload:
+		case schema.FactCreatedPayload:
 			r.Created++
-		case *schema.FactUpdatedPayload:
+		case schema.FactUpdatedPayload:
 			r.Updated++
-		case *schema.FactDeletedPayload:
+		case schema.FactDeletedPayload:
 			r.Deleted++
-		case *schema.FactEvictedPayload:
+		case schema.FactEvictedPayload:
 			r.Evicted++
-		case *schema.FactSkippedPayload:
+		case schema.FactSkippedPayload:
 			if r.Skipped == nil {
 				r.Skipped = map[string]int{}
 			}
@@ -101,7 +101,7 @@ func (w *Writer) Apply(ctx context.Context, batch Batch) (Result, error) {
 		n := min(chunk, len(entries))
 		part := batch
 		part.Entries, entries = entries[:n], entries[n:]
-		events, err := w.plan(ctx, stream, part)
+		events, err := w.plan(ctx, part)
 		if err != nil {
 			return result, fmt.Errorf("update facts from session %q: %w", batch.SessionID, err)
 		}
@@ -112,10 +112,10 @@ func (w *Writer) Apply(ctx context.Context, batch Batch) (Result, error) {
 	return result, nil
 }
 
-func (w *Writer) plan(ctx context.Context, stream string, batch Batch) ([]schema.Event, error) {
+func (w *Writer) plan(ctx context.Context, batch Batch) ([]schema.Event, error) {
 	eventIDs := make([]string, len(batch.Entries))
 	for i, e := range batch.Entries {
-		eventIDs[i] = schema.EventID(entryKey(stream, e.ID))
+		eventIDs[i] = schema.EventID(schema.FactOfEntryKey(e.User, e.Agent, e.ID))
 	}
 	events, err := w.log.GetMany(ctx, eventIDs)
 	if err != nil {
@@ -128,7 +128,7 @@ func (w *Writer) plan(ctx context.Context, stream string, batch Batch) ([]schema
 			done[e.ID] = true
 			continue
 		}
-		x := (&planner{stream: stream}).proposalOf(e)
+		x := (&planner{}).proposalOf(e)
 		contents = append(contents, x.content)
 		ids = append(ids, factIDs(x.key)...)
 	}
@@ -166,7 +166,7 @@ func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
 		return result, err
 	}
 	stream := schema.MemoryStream(c.User, c.Agent)
-	key := commandKey(stream, c.RequestID)
+	key := schema.FactOfCommandKey(c.User, c.Agent, c.RequestID)
 	done, err := w.log.GetMany(ctx, []string{schema.EventID(key)})
 	if err != nil {
 		return result, err
@@ -201,6 +201,6 @@ func (r *Result) conclude(e schema.Event) error {
 	if err != nil {
 		return err
 	}
-	r.FactID = o.subject()
+	r.FactID = o.payload.Fact()
 	return refusal(e)
 }

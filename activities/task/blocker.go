@@ -56,26 +56,26 @@ func (p *planner) named(ctx context.Context, texts []string) (Entity, bool, erro
 	for _, text := range texts {
 		text = bare(text)
 		if isID(text) {
-			if e, ok, err := p.world.byID(ctx, strings.ToLower(text)); err != nil || ok {
+			if e, ok, err := p.overlay.byID(ctx, strings.ToLower(text)); err != nil || ok {
 				return e, ok, err
 			}
 		}
 		key, err := ParseKey(text)
-		if err != nil || key.Type != schema.EntityTask || key.Project != p.world.project {
+		if err != nil || key.Type != schema.EntityTask || key.Project != p.overlay.project {
 			continue
 		}
-		if e, ok, err := p.world.byKey(ctx, key); err != nil || ok {
+		if e, ok, err := p.overlay.byKey(ctx, key); err != nil || ok {
 			return e, ok, err
 		}
 	}
 	if p.act.RequestID == "" {
 		return Entity{}, false, nil
 	}
-	id, err := findPrefix(ctx, p.world, p.world.project, texts[0], everyType...)
+	id, err := findPrefix(ctx, p.overlay, p.overlay.project, texts[0], everyType...)
 	if err != nil || id == "" {
 		return Entity{}, false, err
 	}
-	return p.world.byID(ctx, id)
+	return p.overlay.byID(ctx, id)
 }
 
 // titled returns the task that one of the texts is the title of, or what the last of them, which is
@@ -83,11 +83,11 @@ func (p *planner) named(ctx context.Context, texts []string) (Entity, bool, erro
 func (p *planner) titled(ctx context.Context, texts []string) ([]Match, error) {
 	last := len(texts) - 1
 	for _, text := range texts[:last] {
-		key, err := KeyOfTask(p.world.project, text)
+		key, err := KeyOfTask(p.overlay.project, text)
 		if err != nil {
 			return nil, err
 		}
-		e, ok, err := p.world.byKey(ctx, key)
+		e, ok, err := p.overlay.byKey(ctx, key)
 		if err != nil {
 			return nil, err
 		}
@@ -96,29 +96,29 @@ func (p *planner) titled(ctx context.Context, texts []string) ([]Match, error) {
 			return exact, nil
 		}
 	}
-	return p.world.match(ctx, texts[last], p.at)
+	return p.overlay.match(ctx, texts[last], p.at)
 }
 
 // artifact returns the artifact that any of the keys leads to, or declares it under the first.
 func (p *planner) artifact(ctx context.Context, keys []Key, text string) (Entity, error) {
 	for _, key := range keys {
-		if e, ok, err := p.world.byKey(ctx, key); err != nil || ok {
+		if e, ok, err := p.overlay.byKey(ctx, key); err != nil || ok {
 			return e, err
 		}
 	}
 	id := keys[0].ID()
-	err := p.emit(schema.ArtifactDeclared, "artifact/"+id, schema.ArtifactDeclaredPayload{
+	err := p.emit(p.entityKey(schema.EntityArtifact, id), schema.ArtifactDeclaredPayload{
 		Act: p.act, ArtifactID: id, CanonicalKey: keys[0].String(), Kind: keys[0].Kind, Text: clipTitle(text),
 	})
-	return p.world.entities[id], err
+	return p.overlay.entities[id], err
 }
 
 func (p *planner) condition(ctx context.Context, text string, candidates []schema.Candidate) (Entity, error) {
-	key, err := KeyOfCondition(p.world.project, text)
+	key, err := KeyOfCondition(p.overlay.project, text)
 	if err != nil {
 		return Entity{}, err
 	}
-	if e, ok, err := p.world.conditionOf(ctx, text); err != nil || ok {
+	if e, ok, err := p.overlay.conditionOf(ctx, text); err != nil || ok {
 		return e, err
 	}
 	var named []string
@@ -134,8 +134,8 @@ func (p *planner) condition(ctx context.Context, text string, candidates []schem
 
 // placeholder returns the condition that stands in for what blocks the task.
 func (p *planner) placeholder(ctx context.Context, task Entity) (schema.Blocker, error) {
-	key := placeholderKey(p.world.project, task.ID)
-	e, ok, err := p.world.byKey(ctx, key)
+	key := placeholderKey(p.overlay.project, task.ID)
+	e, ok, err := p.overlay.byKey(ctx, key)
 	if err == nil && !ok {
 		e, err = p.declare(key, schema.ConditionDeclaredPayload{Text: "Unknown blocker for: " + task.Title, AutoPlaceholder: true})
 	}
@@ -146,11 +146,11 @@ func (p *planner) placeholder(ctx context.Context, task Entity) (schema.Blocker,
 
 func (p *planner) declare(key Key, c schema.ConditionDeclaredPayload) (Entity, error) {
 	c.Act, c.ConditionID, c.CanonicalKey, c.Text = p.act, key.ID(), key.String(), clipTitle(c.Text)
-	if spelled, ok := spellingKey(p.world.project, c.Text); ok && spelled != key && !c.AutoPlaceholder {
+	if spelled, ok := spellingKey(p.overlay.project, c.Text); ok && spelled != key && !c.AutoPlaceholder {
 		c.Aliases = []string{spelled.String()}
 	}
-	err := p.emit(schema.ConditionDeclared, "condition/"+c.ConditionID, c)
-	return p.world.entities[c.ConditionID], err
+	err := p.emit(p.entityKey(schema.EntityCondition, c.ConditionID), c)
+	return p.overlay.entities[c.ConditionID], err
 }
 
 // resolveBlockers resolves the texts, each entity once, and refuses what would make the task wait
@@ -169,7 +169,7 @@ func (p *planner) resolveBlockers(ctx context.Context, task Entity, texts []stri
 		rejection := ""
 		if b.ID == task.ID {
 			rejection = schema.RejectedSelfBlock
-		} else if loops, err := p.world.reaches(ctx, b.ID, task.ID); err != nil {
+		} else if loops, err := p.overlay.reaches(ctx, b.ID, task.ID); err != nil {
 			return nil, err
 		} else if loops {
 			rejection = schema.RejectedCycle
@@ -180,7 +180,7 @@ func (p *planner) resolveBlockers(ctx context.Context, task Entity, texts []stri
 		case !hasBlocker(out, b.ID):
 			out = append(out, b)
 			// A session that is read late tells of a wait that may be over.
-			if ends, err := p.world.endsOf(ctx, []string{b.ID}); err != nil {
+			if ends, err := p.overlay.endsOf(ctx, []string{b.ID}); err != nil {
 				return nil, err
 			} else if end := ends[b.ID]; !end.Open() && olderThan(p.at, end.ClosedAt) {
 				p.settled = append(p.settled, b.ID)
@@ -200,11 +200,11 @@ func (p *planner) resolveBlockers(ctx context.Context, task Entity, texts []stri
 // resolveCondition resolves the condition whose text is the title to the task that now has the
 // title, unless the task waits for it.
 func (p *planner) resolveCondition(ctx context.Context, task Entity, title string) error {
-	condition, ok, err := p.world.conditionOf(ctx, title)
+	condition, ok, err := p.overlay.conditionOf(ctx, title)
 	if err != nil || !ok || condition.ResolvesTo != nil {
 		return err
 	}
-	loops, err := p.world.reaches(ctx, task.ID, condition.ID)
+	loops, err := p.overlay.reaches(ctx, task.ID, condition.ID)
 	if err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (p *planner) resolveCondition(ctx context.Context, task Entity, title strin
 }
 
 func (p *planner) resolveTo(condition Entity, target schema.EntityRef, by string) error {
-	return p.emit(schema.ConditionResolvedTo, p.actID+"/resolved/"+condition.ID, schema.ConditionResolvedToPayload{
+	return p.emit(p.changeKey("resolved", condition.ID), schema.ConditionResolvedToPayload{
 		Act: p.act, ConditionID: condition.ID, Target: target, ResolvedBy: by,
 	})
 }
@@ -227,14 +227,14 @@ func (p *planner) resolveTo(condition Entity, target schema.EntityRef, by string
 func (p *planner) closeArtifact(ctx context.Context, artifact Entity) error {
 	p.settled = append(p.settled, artifact.ID)
 	if artifact.Open() {
-		err := p.emit(schema.ArtifactClosed, p.actID+"/closed/"+artifact.ID, schema.ArtifactClosedPayload{
+		err := p.emit(p.changeKey("closed", artifact.ID), schema.ArtifactClosedPayload{
 			Act: p.act, ArtifactID: artifact.ID,
 		})
 		if err != nil {
 			return err
 		}
 	}
-	conditions, err := p.world.mentioning(ctx, artifact.ID)
+	conditions, err := p.overlay.mentioning(ctx, artifact.ID)
 	if err != nil {
 		return err
 	}

@@ -147,7 +147,7 @@ func judgeOrder(t *testing.T, first, second string, same bool) string {
 	p.rules.Vectors = certainVectors{p.memory}
 	p.say(p.report("zz other work", schema.TaskBlocked, first))
 	p.say(p.report(second, schema.TaskInProgress))
-	waits, err := newWorld(p.name, p.memory, nil).reaches(context.Background(), p.task("zz other work").ID, p.task(second).ID)
+	waits, err := newOverlay(p.name, p.memory, nil).reaches(context.Background(), p.task("zz other work").ID, p.task(second).ID)
 	require.NoError(t, err)
 	if waits != same {
 		return fmt.Sprintf("what waited for the first now waits for the second: %t", waits)

@@ -38,15 +38,15 @@ const maxChanges = 100
 func changesOf(events []schema.Event) ([]Change, error) {
 	var out []Change
 	for _, e := range events {
-		f, err := readFact(e)
+		o, err := readEvent(e)
 		if err != nil {
 			return nil, err
 		}
-		c, ok := f.change()
+		c, ok := o.change()
 		if !ok {
 			continue
 		}
-		before := slices.IndexFunc(out, func(o Change) bool { return o.ID == c.ID && o.What == c.What })
+		before := slices.IndexFunc(out, func(d Change) bool { return d.ID == c.ID && d.What == c.What })
 		switch {
 		case before < 0:
 			out = append(out, c)
@@ -60,23 +60,23 @@ func changesOf(events []schema.Event) ([]Change, error) {
 	return slices.DeleteFunc(out, func(c Change) bool { return c.What == ChangedStatus && c.From == c.To }), nil
 }
 
-func (f fact) change() (Change, bool) {
-	kind, ids := f.subjects()
+func (o occurrence) change() (Change, bool) {
+	kind, ids := o.subjects()
 	c := Change{EntityRef: schema.EntityRef{Type: kind, ID: ids[0]}}
-	switch p := f.payload.(type) {
-	case *schema.TaskStatusChangedPayload:
+	switch p := o.payload.(type) {
+	case schema.TaskStatusChangedPayload:
 		c.What, c.From, c.To, c.Lifted = ChangedStatus, string(p.From), string(p.To), texts(p.Lifted)
-	case *schema.TaskPriorityChangedPayload:
+	case schema.TaskPriorityChangedPayload:
 		c.What, c.From, c.To = ChangedPriority, string(p.From), string(p.To)
-	case *schema.TaskTitleChangedPayload:
+	case schema.TaskTitleChangedPayload:
 		c.What, c.From, c.To = ChangedTitle, clip(p.From), clip(p.To)
-	case *schema.TaskBlockersSetPayload:
+	case schema.TaskBlockersSetPayload:
 		c.What, c.Blockers, c.Lifted = ChangedBlockers, texts(p.Blockers), texts(p.Lifted)
-	case *schema.TaskMergedPayload:
+	case schema.TaskMergedPayload:
 		c.What, c.To = ChangedMerged, p.Into
-	case *schema.ConditionResolvedToPayload:
+	case schema.ConditionResolvedToPayload:
 		c.What, c.To = ChangedResolved, p.Target.ID
-	case *schema.ArtifactClosedPayload:
+	case schema.ArtifactClosedPayload:
 		c.What = ChangedClosed
 	default:
 		return c, false

@@ -98,14 +98,14 @@ func PlanCommand(ctx context.Context, index Index, rules Rules, c Command) (Plan
 		return Planned{}, err
 	}
 	p := &planner{
-		world: newWorld(c.Project, index, rules.Vectors), rules: rules, actor: c.Actor,
-		act: schema.Act{RequestID: c.RequestID, Reason: c.Reason}, actID: "command/" + c.RequestID, at: instant(c.At),
+		overlay: newOverlay(c.Project, index, rules.Vectors), rules: rules, actor: c.Actor,
+		act: schema.Act{RequestID: c.RequestID, Reason: c.Reason}, at: instant(c.At),
 	}
 	err := p.command(ctx, c)
 	if err != nil && !errors.Is(err, ErrRefused) {
 		return Planned{}, err
 	}
-	return Planned{Events: p.world.planned}, err
+	return Planned{Events: p.overlay.planned}, err
 }
 
 func (p *planner) command(ctx context.Context, c Command) error {
@@ -146,7 +146,7 @@ func (p *planner) commandTask(ctx context.Context, c Command) error {
 		}
 	}
 	if c.Priority != "" && c.Priority != task.Priority {
-		err := p.emit(schema.TaskPriorityChanged, p.actID+"/priority", schema.TaskPriorityChangedPayload{
+		err := p.emit(p.changeKey("priority"), schema.TaskPriorityChangedPayload{
 			Act: p.act, TaskID: id, From: task.Priority, To: c.Priority,
 		})
 		if err != nil {
@@ -254,11 +254,11 @@ func (p *planner) blockerID(ctx context.Context, task Entity, text string) (stri
 }
 
 func (p *planner) retitle(ctx context.Context, task Entity, title string) error {
-	key, err := KeyOfTask(p.world.project, title)
+	key, err := KeyOfTask(p.overlay.project, title)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrCommand, err)
 	}
-	other, taken, err := p.world.byKey(ctx, key)
+	other, taken, err := p.overlay.byKey(ctx, key)
 	if err != nil {
 		return err
 	}
@@ -268,7 +268,7 @@ func (p *planner) retitle(ctx context.Context, task Entity, title string) error 
 	if task.Title == clipTitle(title) {
 		return nil
 	}
-	err = p.emit(schema.TaskTitleChanged, p.actID+"/title", schema.TaskTitleChangedPayload{
+	err = p.emit(p.changeKey("title"), schema.TaskTitleChangedPayload{
 		Act: p.act, TaskID: task.ID, From: task.Title, To: clipTitle(title), CanonicalKey: key.String(),
 	})
 	if err != nil {
@@ -286,7 +286,7 @@ func (p *planner) merge(ctx context.Context, id, target string) error {
 	if into.ID == task.ID {
 		return fmt.Errorf("%w: task %q is one with itself", ErrRefused, clip(task.Title))
 	}
-	loops, err := p.world.reaches(ctx, into.ID, task.ID)
+	loops, err := p.overlay.reaches(ctx, into.ID, task.ID)
 	if err != nil {
 		return err
 	}
@@ -301,7 +301,7 @@ func (p *planner) merge(ctx context.Context, id, target string) error {
 	for _, k := range task.Keys() {
 		payload.Aliases = append(payload.Aliases, k.CanonicalKey)
 	}
-	return p.emit(schema.TaskMerged, p.actID+"/merged", payload)
+	return p.emit(p.changeKey("merged"), payload)
 }
 
 func (p *planner) commandResolve(ctx context.Context, conditionText, targetText string) error {
@@ -321,7 +321,7 @@ func (p *planner) commandResolve(ctx context.Context, conditionText, targetText 
 	if err != nil {
 		return err
 	}
-	loops, err := p.world.reaches(ctx, target.ID, condition.ID)
+	loops, err := p.overlay.reaches(ctx, target.ID, condition.ID)
 	if err != nil {
 		return err
 	}

@@ -46,11 +46,11 @@ func (p *planner) toConfirm(ctx context.Context, c Command) ([]Entity, error) {
 		}
 		return tasks, nil
 	}
-	ids, err := p.world.index.ReportedDone(ctx, p.world.project, MaxConfirm)
+	ids, err := p.overlay.index.ReportedDone(ctx, p.overlay.project, MaxConfirm)
 	if err != nil {
 		return nil, fmt.Errorf("find tasks that are reported done: %w", err)
 	}
-	found, err := p.world.load(ctx, ids)
+	found, err := p.overlay.load(ctx, ids)
 	for _, id := range ids {
 		if task, ok := found[id]; ok {
 			tasks = append(tasks, task)

@@ -111,24 +111,24 @@ func keysNaming(project string, entityType schema.EntityType, text string) []Key
 
 // entityOf returns the entity that the text names, or what it was merged into.
 func (p *planner) entityOf(ctx context.Context, text string, types ...schema.EntityType) (Entity, error) {
-	id, err := find(ctx, p.world, p.world.project, text, types...)
+	id, err := find(ctx, p.overlay, p.overlay.project, text, types...)
 	if err != nil {
 		return Entity{}, err
 	}
-	e, ok, err := p.world.byID(ctx, id)
+	e, ok, err := p.overlay.byID(ctx, id)
 	if err == nil && (!ok || !slices.Contains(types, e.Type)) {
-		err = notFound(p.world.project, text, types)
+		err = notFound(p.overlay.project, text, types)
 	}
 	return e, err
 }
 
-func (w *world) keyed(ctx context.Context, key Key) (string, error) {
-	e, _, err := w.byKey(ctx, key)
+func (v *overlay) keyed(ctx context.Context, key Key) (string, error) {
+	e, _, err := v.byKey(ctx, key)
 	return e.ID, err
 }
 
-func (w *world) prefixed(ctx context.Context, types []schema.EntityType, prefix string, limit int) ([]string, error) {
-	return w.index.Prefixed(ctx, w.project, types, prefix, limit)
+func (v *overlay) prefixed(ctx context.Context, types []schema.EntityType, prefix string, limit int) ([]string, error) {
+	return v.index.Prefixed(ctx, v.project, types, prefix, limit)
 }
 
 func (l *live) keyed(ctx context.Context, key Key) (string, error) {

@@ -54,7 +54,7 @@ func TestAmbiguousPrefix(t *testing.T) {
 	require.ErrorContains(t, err, twins[0].ID)
 	require.ErrorContains(t, err, twins[1].ID)
 	require.NoError(t, p.do(Command{TaskID: "abcdef", Priority: schema.PriorityHigh}), "one of them is a task")
-	for _, source := range []finder{&snapshot{project: p.name, entities: p.memory.entities}, newWorld(p.name, p.memory, nil)} {
+	for _, source := range []finder{&snapshot{project: p.name, entities: p.memory.entities}, newOverlay(p.name, p.memory, nil)} {
 		id, err := find(context.Background(), source, p.name, "abcdef02", everyType...)
 		require.NoError(t, err)
 		require.Equal(t, twins[1].ID, id)

@@ -24,10 +24,11 @@ func (q *Queries) history(ctx context.Context, s Selection, id string) ([]Histor
 	out := make([]HistoryItem, 0, len(ids))
 	var entryIDs []string
 	for _, eventID := range ids {
-		item := HistoryItem{Event: events[eventID]}
-		if err := json.Unmarshal(item.Event.Payload, &item.Act); err != nil {
-			return nil, fmt.Errorf("read event %q: %w", eventID, err)
+		o, err := readEvent(events[eventID])
+		if err != nil {
+			return nil, err
 		}
+		item := HistoryItem{Event: events[eventID], Act: o.payload.Cause()}
 		if item.Act.EntryID != "" {
 			entryIDs = append(entryIDs, item.Act.EntryID)
 		}

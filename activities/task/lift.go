@@ -37,7 +37,7 @@ func (p *planner) lift(ctx context.Context) error {
 	if len(settled) == 0 {
 		return nil
 	}
-	waiting, err := p.world.waitingFor(ctx, settled)
+	waiting, err := p.overlay.waitingFor(ctx, settled)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (p *planner) lift(ctx context.Context) error {
 			blockers = append(blockers, b.ID)
 		}
 	}
-	ends, err := p.world.endsOf(ctx, blockers)
+	ends, err := p.overlay.endsOf(ctx, blockers)
 	if err != nil {
 		return err
 	}
@@ -75,24 +75,24 @@ func (p *planner) liftOff(id string, ends map[string]Entity) error {
 	case len(left) == 0 && task.TaskStatus == schema.TaskBlocked:
 		return p.unblock(task, lifted)
 	}
-	return p.emit(schema.TaskBlockersSet, p.actID+"/lifted/"+id, schema.TaskBlockersSetPayload{
+	return p.emit(p.changeKey("lifted", id), schema.TaskBlockersSetPayload{
 		Act: p.act, TaskID: id, Mode: schema.BlockersReplace, Blockers: left, Lifted: lifted,
 	})
 }
 
 // unblock gives a task whose last blockers are lifted the status it had before.
 func (p *planner) unblock(task Entity, lifted []schema.Blocker) error {
-	return p.emit(schema.TaskStatusChanged, p.actID+"/lifted/"+task.ID, schema.TaskStatusChangedPayload{
+	return p.emit(p.changeKey("lifted", task.ID), schema.TaskStatusChangedPayload{
 		Act: p.act, TaskID: task.ID, From: task.TaskStatus, To: cmp.Or(task.BlockedFrom, schema.TaskInProgress), Lifted: lifted,
 	})
 }
 
 // endsOf returns what each of the entities comes to through resolutions. It asks the index once for
 // every step, however many they are.
-func (w *world) endsOf(ctx context.Context, ids []string) (map[string]Entity, error) {
+func (v *overlay) endsOf(ctx context.Context, ids []string) (map[string]Entity, error) {
 	seen := map[string]bool{}
 	for level := ids; len(level) > 0; {
-		found, err := w.load(ctx, level)
+		found, err := v.load(ctx, level)
 		if err != nil {
 			return nil, err
 		}
@@ -107,16 +107,16 @@ func (w *world) endsOf(ctx context.Context, ids []string) (map[string]Entity, er
 	}
 	ends := make(map[string]Entity, len(ids))
 	for _, id := range ids {
-		ends[id] = w.endOf(id)
+		ends[id] = v.endOf(id)
 	}
 	return ends, nil
 }
 
 // endOf follows resolutions through what is loaded.
-func (w *world) endOf(id string) Entity {
+func (v *overlay) endOf(id string) Entity {
 	for seen := map[string]bool{}; ; {
 		seen[id] = true
-		e := w.entities[id]
+		e := v.entities[id]
 		if e.ResolvesTo == nil || seen[e.ResolvesTo.ID] {
 			return e
 		}
@@ -126,10 +126,10 @@ func (w *world) endOf(id string) Entity {
 
 // waitingFor returns the ids of the tasks that wait for one of the entities, also through what
 // resolves to it.
-func (w *world) waitingFor(ctx context.Context, ids []string) ([]string, error) {
+func (v *overlay) waitingFor(ctx context.Context, ids []string) ([]string, error) {
 	tasks, seen := map[string]bool{}, map[string]bool{}
 	for level := ids; len(level) > 0; {
-		sources, err := w.sources(ctx, level)
+		sources, err := v.sources(ctx, level)
 		if err != nil {
 			return nil, err
 		}
@@ -154,21 +154,21 @@ func (w *world) waitingFor(ctx context.Context, ids []string) ([]string, error) 
 }
 
 // sources returns by entity those that may lead to it by an edge: whoever asks looks at their edges.
-func (w *world) sources(ctx context.Context, ids []string) (map[string][]Entity, error) {
-	if err := w.prefetchSources(ctx, ids); err != nil {
+func (v *overlay) sources(ctx context.Context, ids []string) (map[string][]Entity, error) {
+	if err := v.prefetchSources(ctx, ids); err != nil {
 		return nil, err
 	}
 	var all []string
 	for _, id := range ids {
-		all = append(all, w.pointing[id]...)
+		all = append(all, v.pointing[id]...)
 	}
-	found, err := w.load(ctx, all)
+	found, err := v.load(ctx, all)
 	if err != nil {
 		return nil, err
 	}
 	out := map[string][]Entity{}
 	for _, id := range ids {
-		for _, source := range slices.Compact(slices.Sorted(slices.Values(w.pointing[id]))) {
+		for _, source := range slices.Compact(slices.Sorted(slices.Values(v.pointing[id]))) {
 			if e, ok := found[source]; ok {
 				out[id] = append(out[id], e)
 			}
@@ -178,29 +178,29 @@ func (w *world) sources(ctx context.Context, ids []string) (map[string][]Entity,
 }
 
 // prefetchSources asks the index for what points at the entities, each once.
-func (w *world) prefetchSources(ctx context.Context, ids []string) error {
+func (v *overlay) prefetchSources(ctx context.Context, ids []string) error {
 	var missing []string
 	for _, id := range ids {
-		if !w.pointed[id] {
+		if !v.pointed[id] {
 			missing = append(missing, id)
-			w.pointed[id] = true
+			v.pointed[id] = true
 		}
 	}
 	if len(missing) == 0 {
 		return nil
 	}
-	found, err := w.index.Pointing(ctx, w.project, missing)
+	found, err := v.index.Pointing(ctx, v.project, missing)
 	if err != nil {
 		return fmt.Errorf("find what waits for %d entities: %w", len(missing), err)
 	}
 	for id, sources := range found {
-		w.pointing[id] = append(w.pointing[id], sources...)
+		v.pointing[id] = append(v.pointing[id], sources...)
 	}
 	return nil
 }
 
 // mentioning returns the conditions whose texts name the artifact.
-func (w *world) mentioning(ctx context.Context, artifactID string) ([]Entity, error) {
-	sources, err := w.sources(ctx, []string{artifactID})
+func (v *overlay) mentioning(ctx context.Context, artifactID string) ([]Entity, error) {
+	sources, err := v.sources(ctx, []string{artifactID})
 	return slices.DeleteFunc(sources[artifactID], func(e Entity) bool { return !slices.Contains(e.Mentions, artifactID) }), err
 }

@@ -104,12 +104,12 @@ func Strict(matches []Match) (Match, bool) {
 
 // match returns the tasks that the title may mean, best first: the one under its canonical key
 // alone when there is one, else those of like words and of like meaning.
-func (w *world) match(ctx context.Context, title string, at time.Time) ([]Match, error) {
-	key, err := KeyOfTask(w.project, title)
+func (v *overlay) match(ctx context.Context, title string, at time.Time) ([]Match, error) {
+	key, err := KeyOfTask(v.project, title)
 	if err != nil {
 		return nil, err
 	}
-	if e, ok, err := w.byKey(ctx, key); err != nil || ok {
+	if e, ok, err := v.byKey(ctx, key); err != nil || ok {
 		return []Match{weigh(e, MethodExact, baseExact, at)}, err
 	}
 	best := map[string]Match{}
@@ -118,18 +118,18 @@ func (w *world) match(ctx context.Context, title string, at time.Time) ([]Match,
 			best[m.Entity.ID] = m
 		}
 	}
-	ids, err := w.searchTitles(ctx, title)
+	ids, err := v.searchTitles(ctx, title)
 	if err != nil {
 		return nil, err
 	}
-	hits, err := w.similarTitles(ctx, title)
+	hits, err := v.similarTitles(ctx, title)
 	if err != nil {
 		return nil, err
 	}
 	for _, h := range hits {
 		ids = append(ids, h.TaskID)
 	}
-	entities, err := w.load(ctx, ids)
+	entities, err := v.load(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -151,11 +151,11 @@ func (w *world) match(ctx context.Context, title string, at time.Time) ([]Match,
 	return out[:min(len(out), maxCandidates)], nil
 }
 
-func (w *world) similarTitles(ctx context.Context, title string) ([]TitleHit, error) {
-	if w.vectors == nil {
+func (v *overlay) similarTitles(ctx context.Context, title string) ([]TitleHit, error) {
+	if v.vectors == nil {
 		return nil, nil
 	}
-	hits, err := w.vectors.SimilarTitles(ctx, w.project, title, searchLimit)
+	hits, err := v.vectors.SimilarTitles(ctx, v.project, title, searchLimit)
 	if err != nil {
 		return nil, fmt.Errorf("search titles like %q: %w", clip(title), err)
 	}

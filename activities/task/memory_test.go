@@ -281,8 +281,8 @@ func (p *project) tasks() []Entity {
 func (p *project) rejections() []string {
 	var out []string
 	for _, e := range p.log {
-		if f, err := readFact(e); err == nil {
-			if r, ok := f.payload.(*schema.TaskTransitionRejectedPayload); ok {
+		if o, err := readEvent(e); err == nil {
+			if r, ok := o.payload.(schema.TaskTransitionRejectedPayload); ok {
 				out = append(out, r.Rejection)
 			}
 		}

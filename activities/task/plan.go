@@ -2,10 +2,8 @@ package task
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -76,17 +74,16 @@ type Rules struct {
 
 // planner turns one act after the other into events.
 type planner struct {
-	world   *world
+	overlay *overlay
 	rules   Rules
 	session string
 	build   string
 	actor   string
-	// act, actID and at are of the entry or command at hand.
-	act   schema.Act
-	actID string
-	at    time.Time
-	// acts counts the events of a command.
-	acts int
+	// act and at are of the entry or command at hand.
+	act schema.Act
+	at  time.Time
+	// changes counts the events of a command.
+	changes int
 	// settled are entities that others may wait for no more.
 	settled []string
 }
@@ -98,7 +95,7 @@ func Plan(ctx context.Context, index Index, rules Rules, batch Batch) (Planned, 
 		return Planned{}, fmt.Errorf("%w: project is missing", ErrCommand)
 	}
 	p := &planner{
-		world: newWorld(batch.Project, index, rules.Vectors), rules: rules,
+		overlay: newOverlay(batch.Project, index, rules.Vectors), rules: rules,
 		session: batch.SessionID, build: batch.BuildID, actor: ActorResolver,
 	}
 	var out Planned
@@ -106,14 +103,14 @@ func Plan(ctx context.Context, index Index, rules Rules, batch Batch) (Planned, 
 	if err != nil {
 		return out, err
 	}
-	if err := p.world.prefetch(ctx, p.keysOf(entries)); err != nil {
+	if err := p.overlay.prefetch(ctx, p.keysOf(entries)); err != nil {
 		return out, err
 	}
-	if err := p.world.prefetchSources(ctx, p.closing(entries)); err != nil {
+	if err := p.overlay.prefetchSources(ctx, p.closing(entries)); err != nil {
 		return out, err
 	}
 	for _, e := range entries {
-		p.act, p.actID, p.at = schema.Act{EntryID: e.ID}, e.ID, instant(e.OccurredAt)
+		p.act, p.at = schema.Act{EntryID: e.ID}, instant(e.OccurredAt)
 		err := p.resolveEntry(ctx, e)
 		if errors.Is(err, ErrKey) {
 			out.Skipped = append(out.Skipped, Skipped{EntryID: e.ID, Reason: err.Error()})
@@ -123,7 +120,7 @@ func Plan(ctx context.Context, index Index, rules Rules, batch Batch) (Planned, 
 			return Planned{}, fmt.Errorf("resolve entry %q: %w", e.ID, err)
 		}
 	}
-	out.Events = p.world.planned
+	out.Events = p.overlay.planned
 	return out, nil
 }
 
@@ -142,7 +139,7 @@ func (p *planner) unseen(ctx context.Context, entries []schema.Entry) ([]schema.
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	observed, err := p.world.index.Observed(ctx, p.world.project, ids)
+	observed, err := p.overlay.index.Observed(ctx, p.overlay.project, ids)
 	if err != nil {
 		return nil, fmt.Errorf("find observed entries: %w", err)
 	}
@@ -164,19 +161,19 @@ func (p *planner) keysOf(entries []schema.Entry) []string {
 	}
 	for _, e := range entries {
 		title := titleOf(e)
-		add(KeyOfTask(p.world.project, title))
-		add(KeyOfCondition(p.world.project, title))
-		if key, ok := spellingKey(p.world.project, title); ok {
+		add(KeyOfTask(p.overlay.project, title))
+		add(KeyOfCondition(p.overlay.project, title))
+		if key, ok := spellingKey(p.overlay.project, title); ok {
 			add(key, nil)
 		}
 		for _, text := range e.Task.BlockedBy {
 			forms := formsOf(text)
-			add(KeyOfCondition(p.world.project, forms.condition))
-			if key, ok := spellingKey(p.world.project, forms.condition); ok {
+			add(KeyOfCondition(p.overlay.project, forms.condition))
+			if key, ok := spellingKey(p.overlay.project, forms.condition); ok {
 				add(key, nil)
 			}
 			for _, t := range forms.titles {
-				add(KeyOfTask(p.world.project, t))
+				add(KeyOfTask(p.overlay.project, t))
 			}
 			for _, t := range forms.artifacts {
 				artifacts, _ := StrongArtifact(t)
@@ -193,8 +190,8 @@ func (p *planner) keysOf(entries []schema.Entry) []string {
 func (p *planner) closing(entries []schema.Entry) []string {
 	var ids []string
 	for _, e := range entries {
-		key, err := KeyOfTask(p.world.project, titleOf(e))
-		if id := p.world.keys[key.String()]; err == nil && id != "" && Closed(e.Task.Status) {
+		key, err := KeyOfTask(p.overlay.project, titleOf(e))
+		if id := p.overlay.keys[key.String()]; err == nil && id != "" && Closed(e.Task.Status) {
 			ids = append(ids, id)
 		}
 	}
@@ -225,45 +222,44 @@ func isID(s string) bool {
 }
 
 // emit plans an event under a dedupe key that names the act.
-func (p *planner) emit(eventType, what string, payload any) error {
-	encoded, err := json.Marshal(payload)
+func (p *planner) emit(key string, payload any) error {
+	event, err := schema.NewEvent(payload, schema.Event{
+		TS: p.at, Actor: p.actor, SessionID: p.session, Project: p.overlay.project, BuildID: p.build, DedupeKey: key,
+	})
 	if err != nil {
-		return fmt.Errorf("encode %s: %w", eventType, err)
-	}
-	key := dedupeKey(p.world.project, what)
-	if p.act.RequestID != "" && strings.HasPrefix(what, p.actID) {
-		key = commandKey(p.world.project, p.act.RequestID, p.acts)
-		p.acts++
+		return err
 	}
 	if id, ok := settles(payload); ok {
 		p.settled = append(p.settled, id)
 	}
-	return p.world.plan(schema.Event{
-		Type: eventType, TS: p.at, Actor: p.actor,
-		SessionID: p.session, Project: p.world.project, BuildID: p.build,
-		DedupeKey: key, Payload: encoded, Sensitivity: schema.SensitivityNormal,
-	})
+	return p.overlay.plan(event)
+}
+
+// changeKey is the dedupe key of a change that the entry or command at hand makes.
+func (p *planner) changeKey(change ...string) string {
+	if p.act.RequestID == "" {
+		return schema.TaskOfEntryKey(p.overlay.project, p.act.EntryID, change...)
+	}
+	p.changes++
+	return schema.TaskOfCommandKey(p.overlay.project, p.act.RequestID, p.changes-1)
+}
+
+func (p *planner) entityKey(kind schema.EntityType, id string) string {
+	return schema.EntityKey(p.overlay.project, schema.EntityRef{Type: kind, ID: id})
 }
 
 // instant is the time as the tables hold it.
 func instant(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
-func dedupeKey(project, what string) string { return "tasks/" + strconv.Quote(project) + "/" + what }
-
-// commandKey is the key of the nth event of a command: once the first is stored, all are.
-func commandKey(project, requestID string, n int) string {
-	return dedupeKey(project, "command/"+strconv.Quote(requestID)+"/"+strconv.Itoa(n))
-}
-
 func (p *planner) reject(task Entity, to schema.TaskStatus, rejection string, blockers []schema.Blocker) error {
-	what := p.actID + "/rejected/" + rejection
+	change := []string{"rejected", rejection}
 	if to != "" {
-		what += "/" + string(to)
+		change = append(change, string(to))
 	}
 	for _, b := range blockers {
-		what += "/" + orElse(b.ID, schema.HashText(b.Text))
+		change = append(change, orElse(b.ID, schema.HashText(b.Text)))
 	}
-	return p.emit(schema.TaskTransitionRejected, what, schema.TaskTransitionRejectedPayload{
+	return p.emit(p.changeKey(change...), schema.TaskTransitionRejectedPayload{
 		Act: p.act, TaskID: task.ID, From: task.TaskStatus, To: to, Rejection: rejection, Blockers: blockers,
 	})
 }

@@ -89,16 +89,16 @@ type historyRow struct {
 
 func foldPage(project string, events []schema.Event, load func(ids []string) (map[string]Entity, error)) (page, error) {
 	g := page{project: project, after: map[string]Entity{}}
-	facts := make([]fact, len(events))
+	occurrences := make([]occurrence, len(events))
 	touched := map[string]bool{}
 	for i, e := range events {
-		f, err := readFact(e)
+		o, err := readEvent(e)
 		if err != nil {
 			return g, err
 		}
-		f.project = project
-		facts[i] = f
-		for _, id := range f.ids() {
+		o.project = project
+		occurrences[i] = o
+		for _, id := range o.ids() {
 			touched[id] = true
 		}
 	}
@@ -108,17 +108,17 @@ func foldPage(project string, events []schema.Event, load func(ids []string) (ma
 	}
 	g.before = before
 	maps.Copy(g.after, before)
-	for i, f := range facts {
-		for _, id := range f.ids() {
-			g.after[id] = g.after[id].after(id, f)
+	for i, o := range occurrences {
+		for _, id := range o.ids() {
+			g.after[id] = g.after[id].after(id, o)
 			g.history = append(g.history, historyRow{id, events[i]})
 		}
-		if o, ok := f.payload.(*schema.TaskObservedPayload); ok && o.EntryID != "" {
+		if p, ok := o.payload.(schema.TaskObservedPayload); ok && p.EntryID != "" {
 			g.evidence = append(g.evidence, evidenceEdge{Edge{
-				Src: EdgeEnd{endEntry, o.EntryID}, Rel: schema.RelEvidenceOf, Dst: EdgeEnd{endEntity, o.TaskID},
-				Meta:  evidenceMeta{o.Method, o.Score, o.EvidenceAligned, o.Title},
-				Since: f.ts,
-			}, f.seq})
+				Src: EdgeEnd{endEntry, p.EntryID}, Rel: schema.RelEvidenceOf, Dst: EdgeEnd{endEntity, p.TaskID},
+				Meta:  evidenceMeta{p.Method, p.Score, p.EvidenceAligned, p.Title},
+				Since: o.ts,
+			}, o.seq})
 		}
 	}
 	return g, nil

@@ -103,19 +103,19 @@ func TestI3I4I6(t *testing.T) {
 func (p *project) requireNoLeap() {
 	status := map[string]schema.TaskStatus{}
 	for _, e := range p.log {
-		f, err := readFact(e)
+		o, err := readEvent(e)
 		require.NoError(p.t, err)
-		switch c := f.payload.(type) {
-		case *schema.TaskCreatedPayload:
+		switch c := o.payload.(type) {
+		case schema.TaskCreatedPayload:
 			require.NotContains(p.t, []schema.TaskStatus{schema.TaskDone, schema.TaskCancelled, schema.TaskBlocked}, c.Status)
 			require.NotContains(p.t, status, c.TaskID, "created once")
 			status[c.TaskID] = c.Status
-		case *schema.TaskStatusChangedPayload:
+		case schema.TaskStatusChangedPayload:
 			require.Equal(p.t, status[c.TaskID], c.From)
 			require.True(p.t, Legal(c.From, c.To, c.Reopened), "%s -> %s", c.From, c.To)
 			require.False(p.t, c.From == schema.TaskPending && c.To == schema.TaskDone)
 			status[c.TaskID] = c.To
-		case *schema.TaskMergedPayload:
+		case schema.TaskMergedPayload:
 			if !Closed(status[c.TaskID]) {
 				status[c.TaskID] = schema.TaskCancelled
 			}
@@ -159,9 +159,9 @@ func TestFoldIsPure(t *testing.T) {
 		for id := range p.memory.entities {
 			var trunk, again Entity
 			for i, e := range p.log {
-				f, err := readFact(e)
+				o, err := readEvent(e)
 				require.NoError(t, err)
-				if !slices.Contains(f.ids(), id) {
+				if !slices.Contains(o.ids(), id) {
 					continue
 				}
 				branch := trunk
@@ -184,7 +184,7 @@ func TestFoldIsPure(t *testing.T) {
 	})
 }
 
-// drawEvent draws a task event of a small world: of any entity, in any order, also one that no
+// drawEvent draws a task event of a small project: of any entity, in any order, also one that no
 // planner would write.
 func drawEvent(t *rapid.T, n int) schema.Event {
 	id := func(name string) string { return rapid.SampledFrom([]string{"t1", "t2", "t3"}).Draw(t, name) }
@@ -321,9 +321,9 @@ func TestSeed12_2TransitionProperty(t *testing.T) {
 			if after.TaskStatus != before.TaskStatus {
 				reached[after.TaskStatus]++
 			}
-			fact, err := readFact(e)
+			fact, err := readEvent(e)
 			require.NoError(t, err)
-			if set, ok := fact.payload.(*schema.TaskBlockersSetPayload); ok && before.TaskStatus == schema.TaskBlocked && len(set.Blockers) == 0 {
+			if set, ok := fact.payload.(schema.TaskBlockersSetPayload); ok && before.TaskStatus == schema.TaskBlocked && len(set.Blockers) == 0 {
 				emptied++
 			}
 			if before.TaskStatus == schema.TaskInProgress && len(before.Blockers) > 0 && after.TaskStatus == schema.TaskDone {

@@ -14,11 +14,11 @@ import (
 // blockers, and last the event that says the entry is done with.
 func (p *planner) resolveEntry(ctx context.Context, e schema.Entry) error {
 	title := titleOf(e)
-	key, err := KeyOfTask(p.world.project, title)
+	key, err := KeyOfTask(p.overlay.project, title)
 	if err != nil {
 		return err
 	}
-	matches, err := p.world.match(ctx, title, p.at)
+	matches, err := p.overlay.match(ctx, title, p.at)
 	if err != nil {
 		return err
 	}
@@ -54,10 +54,10 @@ func (p *planner) resolveEntry(ctx context.Context, e schema.Entry) error {
 	if err := p.lift(ctx); err != nil {
 		return err
 	}
-	return p.emit(schema.TaskObserved, p.actID+"/observed", observed)
+	return p.emit(p.changeKey("observed"), observed)
 }
 
-func (p *planner) task(id string) Entity { return p.world.entities[id] }
+func (p *planner) task(id string) Entity { return p.overlay.entities[id] }
 
 // initialStatus is how a task begins that is reported in the status. Blocked and cancelled are
 // reached by a transition; done is not to be had at once.
@@ -82,7 +82,7 @@ func (p *planner) create(e schema.Entry, key Key, matches []Match) error {
 	for _, m := range matches {
 		payload.Candidates = append(payload.Candidates, m.candidate())
 	}
-	return p.emit(schema.TaskCreated, "created/"+payload.TaskID, payload)
+	return p.emit(p.entityKey(schema.EntityTask, payload.TaskID), payload)
 }
 
 func (p *planner) priority(e schema.Entry, task Entity, created bool) error {
@@ -95,7 +95,7 @@ func (p *planner) priority(e schema.Entry, task Entity, created bool) error {
 	case created:
 		return nil
 	}
-	return p.emit(schema.TaskPriorityChanged, p.actID+"/priority", schema.TaskPriorityChangedPayload{
+	return p.emit(p.changeKey("priority"), schema.TaskPriorityChangedPayload{
 		Act: p.act, TaskID: task.ID, From: task.Priority, To: to,
 	})
 }
@@ -158,7 +158,7 @@ func (p *planner) reportDone(e schema.Entry, id string, created bool) error {
 			return err
 		}
 	}
-	return p.emit(schema.TaskDoneReported, p.actID+"/done", schema.TaskDoneReportedPayload{
+	return p.emit(p.changeKey("done"), schema.TaskDoneReportedPayload{
 		Act: p.act, TaskID: id, EvidenceAligned: e.EvidenceAligned, EvidenceProven: proven, Evidence: e.Evidence,
 	})
 }
@@ -221,7 +221,7 @@ func (p *planner) block(ctx context.Context, e schema.Entry, id string, steps []
 func (p *planner) advance(id string, steps []schema.TaskStatus) error {
 	for _, to := range steps {
 		from := p.task(id).TaskStatus
-		err := p.emit(schema.TaskStatusChanged, p.actID+"/status/"+string(to), schema.TaskStatusChangedPayload{
+		err := p.emit(p.changeKey("status", string(to)), schema.TaskStatusChangedPayload{
 			Act: p.act, TaskID: id, From: from, To: to, Reopened: Closed(from),
 		})
 		if err != nil {
@@ -247,7 +247,7 @@ func (p *planner) replace(id string, blockers []schema.Blocker) error {
 	if same || len(blockers) == 0 && task.TaskStatus == schema.TaskBlocked {
 		return nil
 	}
-	return p.emit(schema.TaskBlockersSet, p.actID+"/blockers/replace", schema.TaskBlockersSetPayload{
+	return p.emit(p.changeKey("blockers", "replace"), schema.TaskBlockersSetPayload{
 		Act: p.act, TaskID: id, Mode: schema.BlockersReplace, Blockers: blockers,
 	})
 }
@@ -260,7 +260,7 @@ func (p *planner) suggest(id string, blockers []schema.Blocker) error {
 	if len(blockers) == 0 {
 		return nil
 	}
-	return p.emit(schema.TaskBlockersSet, p.actID+"/blockers/suggest", schema.TaskBlockersSetPayload{
+	return p.emit(p.changeKey("blockers", "suggest"), schema.TaskBlockersSetPayload{
 		Act: p.act, TaskID: id, Mode: schema.BlockersSuggest, Blockers: blockers,
 	})
 }
@@ -318,7 +318,7 @@ func (p *planner) closeNamed(ctx context.Context, title string) error {
 			continue
 		}
 		for _, key := range keys {
-			artifact, known, err := p.world.byKey(ctx, key)
+			artifact, known, err := p.overlay.byKey(ctx, key)
 			if err != nil {
 				return err
 			}

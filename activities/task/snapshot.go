@@ -43,13 +43,13 @@ func (q *Queries) snapshot(ctx context.Context, project string, asOf time.Time) 
 }
 
 func (s *snapshot) apply(event schema.Event) error {
-	f, err := readFact(event)
+	o, err := readEvent(event)
 	if err != nil {
 		return err
 	}
-	f.project = s.project
-	for _, id := range f.ids() {
-		e := s.entities[id].after(id, f)
+	o.project = s.project
+	for _, id := range o.ids() {
+		e := s.entities[id].after(id, o)
 		s.entities[id] = e
 		if !e.Exists() {
 			continue

@@ -156,11 +156,11 @@ func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
 // refusedBefore returns the error of a command that changed nothing, if that was a refusal.
 func refusedBefore(done []schema.Event) error {
 	for _, e := range done {
-		f, err := readFact(e)
+		o, err := readEvent(e)
 		if err != nil {
 			return err
 		}
-		if p, ok := f.payload.(*schema.TaskTransitionRejectedPayload); ok {
+		if p, ok := o.payload.(schema.TaskTransitionRejectedPayload); ok {
 			return fmt.Errorf("%w: %s", ErrRefused, strings.ReplaceAll(p.Rejection, "_", " "))
 		}
 	}
@@ -174,7 +174,7 @@ func (w *Writer) doneBefore(ctx context.Context, c Command) ([]schema.Event, err
 	for {
 		ids := make([]string, page)
 		for i := range ids {
-			ids[i] = schema.EventID(commandKey(c.Project, c.RequestID, len(out)+i))
+			ids[i] = schema.EventID(schema.TaskOfCommandKey(c.Project, c.RequestID, len(out)+i))
 		}
 		found, err := w.log.GetMany(ctx, ids)
 		if err != nil {

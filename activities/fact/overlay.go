@@ -6,8 +6,8 @@ import (
 	"axiommind/schema"
 )
 
-// world is the memory as it stands while events are being planned.
-type world struct {
+// overlay is the memory as it stands while events are being planned.
+type overlay struct {
 	facts map[string]Fact
 	// byKey holds the ids of active facts by what they say, deleted when a person last took away a
 	// fact that said so.
@@ -20,8 +20,8 @@ type world struct {
 	planned []schema.Event
 }
 
-func newWorld(facts []Fact) *world {
-	w := &world{
+func newOverlay(facts []Fact) *overlay {
+	w := &overlay{
 		facts: make(map[string]Fact, len(facts)), byKey: make(map[string]string, len(facts)),
 		deleted: map[string]time.Time{}, fresh: map[string]bool{},
 	}
@@ -33,49 +33,49 @@ func newWorld(facts []Fact) *world {
 }
 
 // put takes in the fact as it is now.
-func (w *world) put(f Fact) {
-	if old := w.facts[f.ID]; old.Status == Active {
-		w.active--
-		if key := Key(old.Content); w.byKey[key] == f.ID {
-			delete(w.byKey, key)
+func (v *overlay) put(f Fact) {
+	if old := v.facts[f.ID]; old.Status == Active {
+		v.active--
+		if key := Key(old.Content); v.byKey[key] == f.ID {
+			delete(v.byKey, key)
 		}
 	}
-	w.facts[f.ID] = f
+	v.facts[f.ID] = f
 	key := Key(f.Content)
 	switch f.Status {
 	case Active:
-		w.active++
-		w.byKey[key] = f.ID
+		v.active++
+		v.byKey[key] = f.ID
 	case Deleted:
-		if f.GoneAt.After(w.deleted[key]) {
-			w.deleted[key] = f.GoneAt
+		if f.GoneAt.After(v.deleted[key]) {
+			v.deleted[key] = f.GoneAt
 		}
 	}
 }
 
 // plan adds the event and folds it. The log gives the real position; here any that grows will do.
-func (w *world) plan(event schema.Event) error {
-	w.last++
-	event.Seq = w.last
+func (v *overlay) plan(event schema.Event) error {
+	v.last++
+	event.Seq = v.last
 	o, err := readEvent(event)
 	if err != nil {
 		return err
 	}
 	event.Seq = 0
-	w.planned = append(w.planned, event)
-	if id := o.subject(); id != "" {
-		w.put(w.facts[id].after(o))
+	v.planned = append(v.planned, event)
+	if id := o.payload.Fact(); id != "" {
+		v.put(v.facts[id].after(o))
 	}
 	return nil
 }
 
 // weakest returns the active fact that leaves first, among those that were there before this plan
 // or among those of the plan: the least sure, of equals the oldest.
-func (w *world) weakest(fresh bool) (Fact, bool) {
+func (v *overlay) weakest(fresh bool) (Fact, bool) {
 	var out Fact
 	found := false
-	for id, f := range w.facts {
-		if f.Status == Active && w.fresh[id] == fresh && (!found || leavesBefore(f, out)) {
+	for id, f := range v.facts {
+		if f.Status == Active && v.fresh[id] == fresh && (!found || leavesBefore(f, out)) {
 			out, found = f, true
 		}
 	}

@@ -27,9 +27,9 @@ type Index interface {
 	Observed(ctx context.Context, project string, entryIDs []string) (map[string]bool, error)
 }
 
-// world is the project as it stands while events are being planned: the index, and over it the
+// overlay is the project as it stands while events are being planned: the index, and over it the
 // fold of the events planned so far.
-type world struct {
+type overlay struct {
 	project string
 	index   Index
 	vectors TitleSearcher
@@ -48,8 +48,8 @@ type world struct {
 	planned  []schema.Event
 }
 
-func newWorld(project string, index Index, vectors TitleSearcher) *world {
-	return &world{
+func newOverlay(project string, index Index, vectors TitleSearcher) *overlay {
+	return &overlay{
 		project: project, index: index, vectors: vectors,
 		keys: map[string]string{}, entities: map[string]Entity{},
 		byText: map[string][]string{}, byWord: map[string][]string{},
@@ -58,105 +58,105 @@ func newWorld(project string, index Index, vectors TitleSearcher) *world {
 }
 
 // plan adds the event and folds it. The log gives the real position; here any that grows will do.
-func (w *world) plan(event schema.Event) error {
-	f, err := readFact(event)
+func (v *overlay) plan(event schema.Event) error {
+	o, err := readEvent(event)
 	if err != nil {
 		return err
 	}
-	w.planned = append(w.planned, event)
-	for _, id := range f.ids() {
-		before := w.entities[id]
-		w.last = max(w.last, before.Version) + 1
-		f.seq = w.last
-		after := before.after(id, f)
-		w.entities[id] = after
-		w.remember(before, after)
+	v.planned = append(v.planned, event)
+	for _, id := range o.ids() {
+		before := v.entities[id]
+		v.last = max(v.last, before.Version) + 1
+		o.seq = v.last
+		after := before.after(id, o)
+		v.entities[id] = after
+		v.remember(before, after)
 	}
 	return nil
 }
 
-func (w *world) remember(before, after Entity) {
+func (v *overlay) remember(before, after Entity) {
 	for _, k := range after.Keys() {
-		w.keys[k.CanonicalKey] = after.ID
+		v.keys[k.CanonicalKey] = after.ID
 	}
 	for _, edge := range after.Edges() {
-		if !slices.Contains(w.pointing[edge.Dst.ID], after.ID) {
-			w.pointing[edge.Dst.ID] = append(w.pointing[edge.Dst.ID], after.ID)
+		if !slices.Contains(v.pointing[edge.Dst.ID], after.ID) {
+			v.pointing[edge.Dst.ID] = append(v.pointing[edge.Dst.ID], after.ID)
 		}
 	}
 	if before.Exists() {
 		return
 	}
-	w.pointed[after.ID] = true // The index can't know of what is new.
+	v.pointed[after.ID] = true // The index can't know of what is new.
 	if after.Type == schema.EntityTask {
 		text := searchText(after.Title)
-		w.byText[text] = append(w.byText[text], after.ID)
+		v.byText[text] = append(v.byText[text], after.ID)
 		for _, word := range searchWords(after.Title) {
-			w.byWord[word] = append(w.byWord[word], after.ID)
+			v.byWord[word] = append(v.byWord[word], after.ID)
 		}
 	}
 }
 
 // prefetch asks the index for all keys at once, and for the entities they lead to.
-func (w *world) prefetch(ctx context.Context, keys []string) error {
+func (v *overlay) prefetch(ctx context.Context, keys []string) error {
 	var missing []string
 	for _, k := range keys {
-		if _, known := w.keys[k]; !known {
+		if _, known := v.keys[k]; !known {
 			missing = append(missing, k)
-			w.keys[k] = ""
+			v.keys[k] = ""
 		}
 	}
 	if len(missing) == 0 {
 		return nil
 	}
-	found, err := w.index.Resolve(ctx, w.project, missing)
+	found, err := v.index.Resolve(ctx, v.project, missing)
 	if err != nil {
 		return fmt.Errorf("resolve %d keys: %w", len(missing), err)
 	}
 	ids := make([]string, 0, len(found))
 	for key, id := range found {
-		w.keys[key] = id
+		v.keys[key] = id
 		ids = append(ids, id)
 	}
-	_, err = w.load(ctx, ids)
+	_, err = v.load(ctx, ids)
 	return err
 }
 
-func (w *world) byKey(ctx context.Context, key Key) (Entity, bool, error) {
+func (v *overlay) byKey(ctx context.Context, key Key) (Entity, bool, error) {
 	text := key.String()
-	if err := w.prefetch(ctx, []string{text}); err != nil {
+	if err := v.prefetch(ctx, []string{text}); err != nil {
 		return Entity{}, false, err
 	}
-	id := w.keys[text]
+	id := v.keys[text]
 	if id == "" {
 		return Entity{}, false, nil
 	}
-	return w.byID(ctx, id)
+	return v.byID(ctx, id)
 }
 
 // conditionOf returns the condition with the text, in any spelling of it.
-func (w *world) conditionOf(ctx context.Context, text string) (Entity, bool, error) {
-	key, err := KeyOfCondition(w.project, text)
+func (v *overlay) conditionOf(ctx context.Context, text string) (Entity, bool, error) {
+	key, err := KeyOfCondition(v.project, text)
 	if err != nil {
 		return Entity{}, false, err
 	}
-	e, ok, err := w.byKey(ctx, key)
+	e, ok, err := v.byKey(ctx, key)
 	if err != nil || ok {
 		return e, ok, err
 	}
-	spelled, ok := spellingKey(w.project, text)
+	spelled, ok := spellingKey(v.project, text)
 	if !ok {
 		return e, false, nil
 	}
-	e, ok, err = w.byKey(ctx, spelled)
+	e, ok, err = v.byKey(ctx, spelled)
 	return e, ok && sameTitle(e.Title, text), err
 }
 
 // byID returns the entity, or what it was merged into.
-func (w *world) byID(ctx context.Context, id string) (Entity, bool, error) {
+func (v *overlay) byID(ctx context.Context, id string) (Entity, bool, error) {
 	for seen := map[string]bool{}; !seen[id]; {
 		seen[id] = true
-		found, err := w.load(ctx, []string{id})
+		found, err := v.load(ctx, []string{id})
 		if err != nil {
 			return Entity{}, false, err
 		}
@@ -170,53 +170,53 @@ func (w *world) byID(ctx context.Context, id string) (Entity, bool, error) {
 }
 
 // load returns those of the entities that exist.
-func (w *world) load(ctx context.Context, ids []string) (map[string]Entity, error) {
+func (v *overlay) load(ctx context.Context, ids []string) (map[string]Entity, error) {
 	var missing []string
 	for _, id := range ids {
-		if _, known := w.entities[id]; !known {
-			w.entities[id] = Entity{}
+		if _, known := v.entities[id]; !known {
+			v.entities[id] = Entity{}
 			missing = append(missing, id)
 		}
 	}
 	if len(missing) > 0 {
-		found, err := w.index.Load(ctx, w.project, missing)
+		found, err := v.index.Load(ctx, v.project, missing)
 		if err != nil {
 			return nil, fmt.Errorf("load %d entities: %w", len(missing), err)
 		}
 		for _, id := range missing {
-			w.entities[id] = found[id]
+			v.entities[id] = found[id]
 		}
 	}
 	out := make(map[string]Entity, len(ids))
 	for _, id := range ids {
-		if e := w.entities[id]; e.Exists() {
+		if e := v.entities[id]; e.Exists() {
 			out[id] = e
 		}
 	}
 	return out, nil
 }
 
-func (w *world) searchTitles(ctx context.Context, title string) ([]string, error) {
-	ids, err := w.index.SearchTitles(ctx, w.project, title, searchLimit)
+func (v *overlay) searchTitles(ctx context.Context, title string) ([]string, error) {
+	ids, err := v.index.SearchTitles(ctx, v.project, title, searchLimit)
 	if err != nil {
 		return nil, fmt.Errorf("search titles for %q: %w", clip(title), err)
 	}
-	ids = append(ids, w.byText[searchText(title)]...)
+	ids = append(ids, v.byText[searchText(title)]...)
 	for _, word := range rarest(searchWords(title), 2) {
-		planned := w.byWord[word]
+		planned := v.byWord[word]
 		ids = append(ids, planned[:min(len(planned), searchLimit)]...)
 	}
 	return ids, nil
 }
 
 // reaches reports whether the entity waits, through blockers and resolutions, for the target.
-func (w *world) reaches(ctx context.Context, from, target string) (bool, error) {
+func (v *overlay) reaches(ctx context.Context, from, target string) (bool, error) {
 	seen := map[string]bool{from: true}
 	for level := []string{from}; len(level) > 0; {
 		if slices.Contains(level, target) {
 			return true, nil
 		}
-		entities, err := w.load(ctx, level)
+		entities, err := v.load(ctx, level)
 		if err != nil {
 			return false, err
 		}
