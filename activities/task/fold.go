@@ -55,16 +55,8 @@ func (o occurrence) creates() bool {
 	return false
 }
 
-// Fold returns the entity with the given id after the event. It is pure: the entity given, and the
-// slices in it, stay as they are. An event folded before, by its position, changes nothing.
-func Fold(e Entity, id string, event schema.Event) (Entity, error) {
-	o, err := readEvent(event)
-	if err != nil {
-		return e, err
-	}
-	return e.after(id, o), nil
-}
-
+// after returns the entity with the id after the event. It is pure: the entity given, and the slices in it, stay as
+// they are. An event folded before, by its position, changes nothing.
 func (e Entity) after(id string, o occurrence) Entity {
 	// Of what does not exist, or twice, no event of ours tells.
 	if kind, _ := o.subjects(); o.seq <= e.Version || o.creates() == e.Exists() || e.Exists() && e.Type != kind {

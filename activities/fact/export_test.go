@@ -1,0 +1,55 @@
+package fact
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"time"
+
+	"axiommind/schema"
+)
+
+// What the properties hold the projection to: the fold of all events, with no tables.
+
+// Fold returns the fact after an event of its own.
+func Fold(f Fact, event schema.Event) (Fact, error) {
+	o, err := readEvent(event)
+	if err != nil {
+		return f, err
+	}
+	return f.after(o), nil
+}
+
+// Replay returns the facts that the events of one memory stream leave, those that are gone too, in
+// the order they were created. Events that tell of what happened after asOf are left out, a zero
+// asOf leaves out none: a session that is imported late counts from when it took place.
+func Replay(events iter.Seq2[schema.Event, error], asOf time.Time) ([]Fact, error) {
+	facts := map[string]Fact{}
+	for event, err := range events {
+		if err != nil {
+			return nil, err
+		}
+		if !asOf.IsZero() && event.TS.After(asOf) {
+			continue
+		}
+		o, err := readEvent(event)
+		if err != nil {
+			return nil, err
+		}
+		if id := o.payload.Fact(); id != "" {
+			facts[id] = facts[id].after(o)
+		}
+	}
+	return inOrder(facts), nil
+}
+
+func inOrder(facts map[string]Fact) []Fact {
+	out := make([]Fact, 0, len(facts))
+	for _, f := range facts {
+		if f.Exists() {
+			out = append(out, f)
+		}
+	}
+	slices.SortFunc(out, func(a, b Fact) int { return cmp.Compare(a.CreatedSeq, b.CreatedSeq) })
+	return out
+}

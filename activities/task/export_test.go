@@ -1,0 +1,14 @@
+package task
+
+import "axiommind/schema"
+
+// What the properties hold the projection to: the fold of all events, with no tables.
+
+// Fold returns the entity with the id after the event.
+func Fold(e Entity, id string, event schema.Event) (Entity, error) {
+	o, err := readEvent(event)
+	if err != nil {
+		return e, err
+	}
+	return e.after(id, o), nil
+}
