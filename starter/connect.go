@@ -62,7 +62,7 @@ func (a *app) waitLogger() (*slog.Logger, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
-	if !a.live {
+	if !a.interactive {
 		return logger, nil
 	}
 	return slog.New(slog.NewTextHandler(a.errOut, &slog.HandlerOptions{Level: slog.LevelWarn})), nil

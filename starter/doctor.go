@@ -31,8 +31,10 @@ type check struct {
 
 const startAll = "start everything with: go run ./deploy/local up"
 
-func (a *app) doctorCommand(*pflag.FlagSet) func(context.Context, []string) error {
+func (a *app) doctorCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	timeout := f.Duration("connect-timeout", doctorPatience, "how long each server may take to answer")
 	return func(ctx context.Context, _ []string) error {
+		a.cfg.ConnectTimeout = *timeout
 		checks := a.diagnose(ctx)
 		err := a.print(checks, func(w io.Writer) error {
 			var b strings.Builder

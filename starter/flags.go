@@ -100,7 +100,7 @@ func (a *app) closing(p *page, rows int, more bool) error {
 		return nil
 	}
 	w := a.out
-	if a.output == "json" {
+	if a.output == outputJSON {
 		w = a.errOut
 	}
 	_, err := fmt.Fprintf(w, "there are more: add --offset %d\n", p.offset+rows)

@@ -227,7 +227,7 @@ func TestRefusedBeforeAnyServer(t *testing.T) {
 		{[]string{"builds", "list", "--status", "asleep"}, `--status "asleep": want one of running, success, partial, empty, failed`},
 		{[]string{"builds", "list", "--limit", "many"}, `--limit "many": want a whole number`},
 		{[]string{"builds", "list", "--limit", "99999999999999999999"}, `want a whole number that is not as large`},
-		{[]string{"builds", "show", " "}, "argument 1 is empty: starter builds show ID"},
+		{[]string{"builds", "show", " "}, "argument 1 is empty: starter builds show BUILD"},
 		{[]string{"builds", "show", "a\x00"}, "holds a control character"},
 		{[]string{"tasks", "--status", "asleep"}, `--status "asleep": want one of pending, in_progress, blocked, done, cancelled`},
 		{[]string{"tasks", "--as-of", "yesterday"}, `--as-of "yesterday": want a day like`},

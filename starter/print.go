@@ -20,7 +20,7 @@ import (
 
 // print writes v as JSON, or lets people's text be written.
 func (a *app) print(v any, people func(w io.Writer) error) error {
-	if a.output == "json" {
+	if a.output == outputJSON {
 		if err := encode(a.exact, v); err != nil {
 			return fmt.Errorf("write output: %w", err)
 		}

@@ -50,7 +50,7 @@ func (a *app) newProgress(total int, unit string) *progress {
 		watched: map[string]asker{}, stop: make(chan struct{}), ended: make(chan struct{}),
 	}
 	switch {
-	case a.live:
+	case a.interactive:
 		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(a.drawn), progressbar.OptionSetWidth(24),
 			progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionSetElapsedTime(true),
 			progressbar.OptionSetPredictTime(false))

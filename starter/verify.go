@@ -74,7 +74,7 @@ func (a *app) audit(ctx context.Context, conn driver.Conn, scope schema.SessionK
 		}
 		tally.Add(session.Tally)
 		p.reached(tally.Entries, len(session.Findings) > 0)
-		if a.output == "json" {
+		if a.output == outputJSON {
 			findings = append(findings, session.Findings...)
 			continue
 		}

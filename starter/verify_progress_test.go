@@ -17,7 +17,7 @@ import (
 func TestProgressReached(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	p := (&app{errOut: &out, drawn: &out, live: true}).newProgress(40, "entries verified")
+	p := (&app{errOut: &out, drawn: &out, interactive: true}).newProgress(40, "entries verified")
 	p.reached(20, false)
 	p.reached(41, true)
 	p.finish()
@@ -39,9 +39,9 @@ func TestVerifyTells(t *testing.T) {
 	}
 	_, err := log.ProjectAll(t.Context(), entry.NewProjector(conn))
 	require.NoError(t, err)
-	for _, live := range []bool{false, true} {
+	for _, interactive := range []bool{false, true} {
 		var out, errOut bytes.Buffer
-		a := &app{out: &out, errOut: &errOut, exact: &out, drawn: &errOut, getenv: func(string) string { return "" }, live: live, quiet: time.Microsecond}
+		a := &app{out: &out, errOut: &errOut, exact: &out, drawn: &errOut, getenv: func(string) string { return "" }, interactive: interactive, quiet: time.Microsecond}
 		require.Zero(t, a.main(context.Background(), []string{"verify", "--clickhouse-dsn", dsn, "-o", "json"}), errOut.String())
 		require.Contains(t, errOut.String(), "entries verified")
 		require.NotContains(t, out.String(), "entries verified")

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/worker/service"
+)
+
+// offline runs a command that asks no server.
+func offline(args ...string) output {
+	var out, errOut bytes.Buffer
+	a := &app{in: strings.NewReader(""), out: &out, errOut: &errOut, getenv: func(string) string { return "" }}
+	code := a.main(context.Background(), args)
+	return output{code, out.String(), errOut.String()}
+}
+
+func TestHelpOfTheProgram(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{nil, {}, {"help"}, {"-h"}, {"--help"}, {"help", "help", "-h"}} {
+		o := offline(args...)
+		require.Equal(t, exitOK, o.code, o)
+		require.Empty(t, o.err)
+		if len(args) > 1 {
+			continue
+		}
+		for _, s := range sections {
+			require.Contains(t, o.out, s.title+":\n")
+		}
+		for _, c := range all() {
+			require.Contains(t, o.out, "  "+c.usage()+" ")
+			require.Contains(t, o.out, c.summary)
+		}
+		require.Contains(t, o.out, "Exit codes")
+		require.NotContains(t, o.out, "\t")
+	}
+}
+
+// Each command and each group of commands has a help, in both spellings.
+func TestHelpOfEachCommand(t *testing.T) {
+	t.Parallel()
+	for _, c := range all() {
+		words := strings.Fields(c.name)
+		o := offline(append(words, "--help")...)
+		require.Equal(t, exitOK, o.code, c.name)
+		require.Empty(t, o.err, c.name)
+		require.Equal(t, o, offline(append([]string{"help"}, words...)...))
+		require.True(t, strings.HasPrefix(o.out, sentence(c.summary)+"\n\nUsage: starter "+c.usage()+" [flags]\n"), o.out)
+		if own, settings := strings.Index(o.out, "--output"), strings.Index(o.out, "Settings, "); settings >= 0 {
+			require.Less(t, own, settings, "own flags come first")
+			require.Equal(t, 1, strings.Count(o.out, "--connect-timeout"), "each flag is told once")
+		}
+		if len(words) == 1 {
+			continue
+		}
+		group := offline(words[0])
+		require.Equal(t, exitOK, group.code, group)
+		require.Equal(t, group, offline(words[0], "-h"))
+		require.Equal(t, group, offline("help", words[0]))
+		require.Contains(t, group.out, "Usage: starter "+words[0]+" COMMAND")
+		require.Contains(t, group.out, "  "+c.usage()+" ")
+		require.NotContains(t, group.out, "starter search", "of its own commands alone")
+	}
+	require.Contains(t, offline("doctor", "-h").out, "(default 3s)")
+	require.Contains(t, offline("tasks", "-h").out, "(default 10s)")
+}
+
+// The tables beside the commands name commands that there are, and the examples could be given.
+func TestTablesOfCommands(t *testing.T) {
+	t.Parallel()
+	groups, names := map[string]bool{}, map[string]bool{"": true}
+	for _, c := range all() {
+		require.False(t, names[c.name], "%s is there twice", c.name)
+		names[c.name] = true
+		if first, _, two := strings.Cut(c.name, " "); two {
+			groups[first] = true
+			require.NotEmpty(t, parents[first], "say what %s is about", first)
+		}
+	}
+	for name := range parents {
+		require.True(t, groups[name], "there is no command below %s", name)
+	}
+	for name, text := range examples {
+		require.True(t, names[name] || groups[name], "there is no command %s", name)
+		for line := range strings.Lines(text) {
+			_, line, found := strings.Cut(strings.TrimSpace(line), "starter ")
+			require.True(t, found)
+			root := new(app).tree()
+			c, rest, err := root.Find(strings.Fields(line))
+			require.NoError(t, err, line)
+			require.False(t, c.HasSubCommands(), line)
+			require.NoError(t, c.ParseFlags(rest), line)
+		}
+	}
+}
+
+// What is no command is refused with what may be meant, before any server is asked.
+func TestUnknownCommands(t *testing.T) {
+	t.Parallel()
+	for given, says := range map[string]string{
+		"remember me":             `there is no command "remember"; run starter help`,
+		"tsak":                    `there is no command "tsak" (did you mean task?)`,
+		"serach x --project p":    `there is no command "serach" (did you mean search?)`,
+		"list":                    `there is no command "list" (did you mean builds list?)`,
+		"task-set 1":              `there is no command "task-set" (did you mean task set?)`,
+		"task":                    "",
+		"task sett 1":             `there is no command "task sett" (did you mean set?); the commands of task are confirm, merge, set, show`,
+		"builds nothing":          `there is no command "builds nothing"; the commands of builds are list, show`,
+		"help task sett":          `there is no command "task sett" (did you mean set?)`,
+		"help nothing":            `there is no command "nothing"; run starter help`,
+		"tasks --projct p":        "unknown flag: --projct (did you mean --project?); see starter tasks -h",
+		"tasks -x":                "unknown shorthand flag: 'x' in -x",
+		"tasks x":                 "tasks takes no arguments, not 1: starter tasks",
+		"task show":               "task show takes 1 argument, not 0: starter task show TASK",
+		"task merge a":            "task merge takes 2 arguments, not 1: starter task merge TASK INTO",
+		"search":                  "search takes at least 1 argument: starter search TEXT…",
+		"--nonsense":              "unknown flag: --nonsense; see starter -h",
+		"task --nonsense show x":  "unknown flag: --nonsense",
+		"tasks --output xml":      `--output "xml": want one of text, json`,
+		"tasks --limit x":         `--limit "x": want a whole number`,
+		"tasks --connect-timeout": "flag needs an argument: --connect-timeout",
+		"tasks --embedder word":   `--embedder "word": want one of hash, gemini, openai`,
+		"tasks --log-level word":  "word",
+	} {
+		o := offline(strings.Fields(given)...)
+		if says == "" {
+			require.Equal(t, exitOK, o.code, o)
+			continue
+		}
+		require.Equal(t, exitUsage, o.code, "%s: %s", given, o)
+		require.Empty(t, o.out, given)
+		require.Contains(t, o.err, says, given)
+		require.True(t, strings.HasPrefix(o.err, "starter: "), o.err)
+		require.Equal(t, 1, strings.Count(o.err, "\n"), "one message, all ours: %s", o.err)
+	}
+}
+
+// Flags may stand before the command too.
+func TestFlagsBeforeTheCommand(t *testing.T) {
+	t.Parallel()
+	o := offline("--output", "xml", "task", "show", "x")
+	require.Equal(t, exitUsage, o.code)
+	require.Contains(t, o.err, `--output "xml"`)
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	o := offline("--version")
+	require.Equal(t, exitOK, o.code)
+	require.Equal(t, "starter "+service.Version()+"\n", o.out)
+}
+
+func TestCommandTakes(t *testing.T) {
+	t.Parallel()
+	for arguments, want := range map[string]struct {
+		least, most int
+		words       []string
+	}{
+		"":            {0, 0, []string{""}},
+		"TASK":        {1, 1, []string{"TASK", ""}},
+		"TASK INTO":   {2, 2, []string{"TASK", "INTO", ""}},
+		"[TASK…]":     {0, -1, []string{"TASK", "TASK", "TASK"}},
+		"TEXT…":       {1, -1, []string{"TEXT", "TEXT"}},
+		"DIR [NAME…]": {1, -1, []string{"DIR", "NAME", "NAME"}},
+	} {
+		c := command{arguments: arguments}
+		least, most := c.takes()
+		require.Equal(t, []int{want.least, want.most}, []int{least, most}, arguments)
+		for i, word := range want.words {
+			require.Equal(t, word, c.argument(i), arguments)
+		}
+	}
+}

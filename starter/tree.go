@@ -1,0 +1,246 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"axiommind/activities/llm"
+	"axiommind/schema"
+	"axiommind/worker/service"
+)
+
+// run runs the command that the arguments name. Cobra finds and completes it; what is printed is all ours.
+func (a *app) run(ctx context.Context, args []string) error {
+	root := a.tree()
+	root.SetArgs(append([]string{}, args...))
+	root.SetIn(a.in)
+	root.SetOut(a.exact)
+	root.SetErr(io.Discard)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		// A word that is no command is told before the flags that it would have had.
+		if at, rest, _ := root.Find(args); at == c && c.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+			return unknown(c, rest)
+		}
+		return flagError(c, err)
+	})
+	return root.ExecuteContext(ctx)
+}
+
+// tree is the command line as cobra knows it.
+func (a *app) tree() *cobra.Command {
+	root := a.parent("starter", "AxiomMind: long-term memory with proof", "")
+	root.Version = service.Version()
+	root.SetVersionTemplate("starter {{.Version}}\n")
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.DisableAutoGenTag = true
+	root.SetHelpCommand(a.helpCommand(root))
+	settings := a.settings()
+	for _, s := range sections {
+		for _, c := range s.commands {
+			at := root
+			words := strings.Fields(c.name)
+			for _, word := range words[:len(words)-1] {
+				at = a.child(at, word)
+			}
+			leaf := a.leaf(&c, words[len(words)-1])
+			if !s.offline {
+				leaf.Flags().AddFlagSet(settings)
+			}
+			leaf.SetHelpFunc(func(*cobra.Command, []string) { a.commandHelp(&c, leaf, settings) })
+			at.AddCommand(leaf)
+		}
+	}
+	return root
+}
+
+// child returns the parent of commands with the name, which is made where there is none.
+func (a *app) child(at *cobra.Command, name string) *cobra.Command {
+	for _, c := range at.Commands() {
+		if c.Name() == name {
+			return c
+		}
+	}
+	c := a.parent(name, parents[name], name)
+	at.AddCommand(c)
+	return c
+}
+
+// parent makes a command that holds others and says so when it is called.
+func (a *app) parent(name, summary, prefix string) *cobra.Command {
+	c := &cobra.Command{
+		Use: name, Short: summary, Example: examples[prefix],
+		SilenceErrors: true, SilenceUsage: true, DisableFlagsInUseLine: true,
+		Args: cobra.ArbitraryArgs, ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return unknown(c, args)
+		}
+		return c.Help()
+	}
+	c.SetHelpFunc(func(c *cobra.Command, _ []string) { a.parentHelp(c) })
+	c.Flags().BoolP("help", "h", false, helpUsage)
+	return c
+}
+
+// leaf makes the command that does something.
+func (a *app) leaf(c *command, name string) *cobra.Command {
+	leaf := &cobra.Command{
+		Use: strings.TrimSpace(name + " " + c.arguments), Short: c.summary, Example: examples[c.name],
+		SilenceErrors: true, SilenceUsage: true, DisableFlagsInUseLine: true, Args: cobra.ArbitraryArgs,
+	}
+	own := pflag.NewFlagSet(c.name, pflag.ContinueOnError)
+	run := c.flags(a, own)
+	own.BoolP("help", "h", false, helpUsage)
+	own.StringVarP(&a.output, "output", "o", outputText, "text or json")
+	leaf.Flags().AddFlagSet(own)
+	leaf.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := a.prepare(cmd.Flags()); err != nil {
+			return err
+		}
+		if err := cmp.Or(checkCount(c, args), checkNames(own, c, args)); err != nil {
+			return err
+		}
+		return run(cmd.Context(), args)
+	}
+	return leaf
+}
+
+const helpUsage = "show this help"
+
+// Forms of output.
+const (
+	outputText = "text"
+	outputJSON = "json"
+)
+
+// settings are the flags that a variable or a file can give too.
+func (a *app) settings() *pflag.FlagSet {
+	f := pflag.NewFlagSet("settings", pflag.ContinueOnError)
+	a.cfg.Flags(f)
+	a.cfg.LogLevel, a.cfg.ConnectTimeout = "error", patience
+	f.Lookup("log-level").DefValue = a.cfg.LogLevel
+	f.Lookup("connect-timeout").DefValue = a.cfg.ConnectTimeout.String()
+	return f
+}
+
+// prepare completes the flags from variables and the file, and checks what all commands have.
+func (a *app) prepare(f *pflag.FlagSet) error {
+	if err := oneOf("output", a.output, []string{outputText, outputJSON}); err != nil {
+		return err
+	}
+	if f.Lookup("config") == nil {
+		return nil
+	}
+	if err := a.cfg.Load(f, a.getenv, service.LocalConfigFile()); err != nil {
+		return usageError{err}
+	}
+	if err := oneOf("embedder", a.cfg.Embedder.Provider, embedders()); err != nil {
+		return err
+	}
+	if _, err := service.NewLogger(a.cfg); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+func embedders() []string { return []string{llm.ProviderHash, llm.ProviderGemini, llm.ProviderOpenAI} }
+
+func checkCount(c *command, args []string) error {
+	least, most := c.takes()
+	switch {
+	case len(args) < least && most < 0:
+		return usagef("%s takes at least %s: starter %s", c.name, plural(least, "argument", "arguments"), c.usage())
+	case most == 0 && len(args) > 0:
+		return usagef("%s takes no arguments, not %d: starter %s", c.name, len(args), c.usage())
+	case len(args) < least, most >= 0 && len(args) > most:
+		return usagef("%s takes %s, not %d: starter %s", c.name, plural(most, "argument", "arguments"), len(args), c.usage())
+	}
+	return nil
+}
+
+// checkNames refuses what can be no name and no id before any server is asked.
+func checkNames(f *pflag.FlagSet, c *command, args []string) error {
+	for _, name := range []string{"project", "user", "agent", "session"} {
+		flag := f.Lookup(name)
+		if flag == nil {
+			continue
+		}
+		if flag.Value.String() == "" && flag.DefValue != "" {
+			return usagef("--%s is empty", name)
+		}
+		if err := schema.CheckName("--"+name, flag.Value.String()); err != nil {
+			return usageError{err}
+		}
+	}
+	for i, arg := range args {
+		switch {
+		case strings.TrimSpace(arg) == "":
+			return usagef("argument %d is empty: starter %s", i+1, c.usage())
+		case isID(c.argument(i)) && (!utf8.ValidString(arg) || strings.ContainsFunc(arg, unicode.IsControl)):
+			return usagef("argument %d, %q, holds a control character", i+1, arg)
+		}
+	}
+	return nil
+}
+
+// flagError says what is wrong with a flag, and which one may be meant.
+func flagError(c *cobra.Command, err error) error {
+	var missing *pflag.NotExistError
+	if !errors.As(err, &missing) {
+		return usageError{service.FlagError(err)}
+	}
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	var near []string
+	for _, name := range nearest(missing.GetSpecifiedName(), names) {
+		near = append(near, "--"+name)
+	}
+	return usagef("%w%s; see %s -h", err, didYouMean(near), c.CommandPath())
+}
+
+// unknown says that there is no such command, and which ones may be meant.
+func unknown(parent *cobra.Command, args []string) error {
+	var names []string
+	for _, c := range parent.Commands() {
+		names = append(names, c.Name())
+	}
+	near := nearest(args[0], names)
+	if parent.HasParent() {
+		path := strings.TrimPrefix(parent.CommandPath(), "starter ")
+		return usagef("there is no command %q%s; the commands of %s are %s", path+" "+args[0], didYouMean(near), path, strings.Join(names, ", "))
+	}
+	for _, c := range all() {
+		if first, last, two := strings.Cut(c.name, " "); two && (last == args[0] || first+"-"+last == args[0] || first+last == args[0]) {
+			near = append(near, c.name)
+		}
+	}
+	return usagef("there is no command %q%s; run starter help", args[0], didYouMean(near))
+}
+
+func didYouMean(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return " (did you mean " + strings.Join(names, " or ") + "?)"
+}
+
+// nearest returns those of the names that begin with the word, or are a typing error away from it.
+func nearest(word string, names []string) []string {
+	if word == "" {
+		return nil
+	}
+	c := &cobra.Command{SuggestionsMinimumDistance: 2}
+	for _, name := range names {
+		c.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+	}
+	return c.SuggestionsFor(word)
+}
