@@ -28,6 +28,7 @@ import (
 	"axiommind/activities/llm"
 	"axiommind/activities/task"
 	"axiommind/activities/transcript"
+	"axiommind/activities/transcript/format"
 	"axiommind/activities/vector"
 	"axiommind/schema"
 )
@@ -54,10 +55,13 @@ var errorTable = map[string][]row{
 	// Where something is missing from the log that a caller was told of, nobody knows why.
 	"eventlog.ErrNotFound": {{err: eventlog.ErrNotFound, failureType: schema.ErrorInternal}},
 
-	"transcript.ErrUnknownFormat":   {{err: transcript.ErrUnknownFormat, failureType: schema.ErrorUnknownFormat, final: final}},
-	"transcript.ErrNotTranscript":   {{err: transcript.ErrNotTranscript, failureType: schema.ErrorUnknownFormat, final: final}},
-	"transcript.ErrSeveralSessions": {{err: transcript.ErrSeveralSessions, failureType: schema.ErrorInvalidInput, final: final}},
-	"transcript.ErrTooLarge":        {{err: transcript.ErrTooLarge, failureType: schema.ErrorSourceUnreadable, final: final}},
+	"transcript.ErrUnknownFormat": {{err: transcript.ErrUnknownFormat, failureType: schema.ErrorUnknownFormat, final: final}},
+	"transcript.ErrNotTranscript": {{err: transcript.ErrNotTranscript, failureType: schema.ErrorUnknownFormat, final: final}},
+	"format.ErrUnknownFormat":     {{err: format.ErrUnknownFormat, failureType: schema.ErrorUnknownFormat, final: final}},
+	"format.ErrNotTranscript":     {{err: format.ErrNotTranscript, failureType: schema.ErrorUnknownFormat, final: final}},
+	"format.ErrSeveralSessions":   {{err: format.ErrSeveralSessions, failureType: schema.ErrorInvalidInput, final: final}},
+	"format.ErrTooLarge":          {{err: format.ErrTooLarge, failureType: schema.ErrorSourceUnreadable, final: final}},
+	"format.ErrTryAgain":          {{err: format.ErrTryAgain, failureType: schema.ErrorInternal}},
 
 	"llm.Error": {
 		{err: &llm.Error{Kind: llm.KindAuth}, failureType: schema.ErrorModelRefused, final: final},

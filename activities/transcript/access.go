@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/transcript/format"
 	"axiommind/schema"
 )
 
@@ -50,7 +51,7 @@ func NewAccess(o AccessOptions) (*Access, error) {
 func (a *Access) Roots() []string {
 	roots := slices.Clone(a.options.Roots)
 	if a.options.AgentsOf != "" {
-		roots = append(roots, agentDirs(a.options.AgentsOf)...)
+		roots = append(roots, format.AgentDirs(a.options.AgentsOf)...)
 	}
 	slices.Sort(roots)
 	return slices.Compact(roots)

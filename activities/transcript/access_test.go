@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/transcript/format"
 	"axiommind/schema"
 )
 
@@ -250,13 +251,13 @@ func TestOnlyRegularFiles(t *testing.T) {
 func TestHugeFile(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	text, database := put(t, filepath.Join(p.root, "s.txt"), secret), put(t, filepath.Join(p.root, "s.db"), string(sqliteMagic))
+	text, database := put(t, filepath.Join(p.root, "s.txt"), secret), put(t, filepath.Join(p.root, "s.db"), sqliteMagic)
 	require.NoError(t, os.Truncate(text, 1<<40))
 	require.NoError(t, os.Truncate(database, 1<<40))
 	requireRefused(t, access(t, p.options()), uriOf(t, text), schema.ErrorUnknownFormat)
 	for _, in := range []schema.ProcessSessionInput{uriOf(t, database), {URI: text, Format: "text"}, {URI: text, Format: "sqlite"}} {
 		reason := requireRefused(t, access(t, p.options()), in, schema.ErrorSourceUnreadable)
-		require.Contains(t, reason, ErrTooLarge.Error())
+		require.Contains(t, reason, format.ErrTooLarge.Error())
 	}
 }
 
@@ -265,20 +266,18 @@ func TestAccessAgents(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	a := access(t, AccessOptions{AgentsOf: p.home})
-	for _, f := range formats {
+	for _, f := range format.Formats() {
 		switch f.Name {
 		case "chatgpt", "messages", "sqlite", "text": // of no agent
 		default:
-			require.NotEmpty(t, agentPaths[f.Name], "where does %s keep its sessions?", f.Name)
+			require.NotEmpty(t, format.AgentPaths()[f.Name], "where does %s keep its sessions?", f.Name)
 		}
 	}
-	for format, patterns := range agentPaths {
-		_, err := lookup(format)
-		require.NoError(t, err)
+	for name, patterns := range format.AgentPaths() {
 		for _, pattern := range patterns {
 			require.False(t, filepath.IsAbs(pattern))
 			path := filepath.Join(p.home, strings.ReplaceAll(pattern, "*", "이름 1"))
-			if strings.Contains(filepath.Base(pattern), ".") && !strings.HasPrefix(filepath.Base(pattern), ".") || format == "aider" {
+			if strings.Contains(filepath.Base(pattern), ".") && !strings.HasPrefix(filepath.Base(pattern), ".") || name == "aider" {
 				requireRead(t, a, uriOf(t, put(t, path, secret)))
 				requireRefused(t, a, uriOf(t, put(t, path+".key", secret)), schema.ErrorSourceForbidden)
 			} else {

@@ -166,7 +166,11 @@ func TestInlineSession(t *testing.T) {
 		{Role: "system", Content: "be kind"}, {Role: "user", Content: "yes"},
 	})
 	require.NoError(t, err)
-	require.Equal(t, "UArsU", roles(s.Messages))
+	var kinds []string
+	for _, m := range s.Messages {
+		kinds = append(kinds, string(m.Role)+"/"+string(m.Kind))
+	}
+	require.Equal(t, []string{"user/text", "assistant/text", "tool/tool_result", "system/context", "user/text"}, kinds)
 	require.Equal(t, "ab\uFFFD", s.Messages[1].Text)
 	require.Equal(t, []schema.Skipped{{Reason: "message 1: NUL bytes and invalid UTF-8 were taken out"}}, s.Skipped)
 	require.NotEqual(t, s.Messages[0].Key, s.Messages[4].Key)

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"axiommind/activities/transcript/format"
 )
 
 // sideFiles are what SQLite keeps beside a database and needs to read it. What is in shared memory it makes
@@ -15,8 +17,10 @@ import (
 var sideFiles = []string{"-wal", "-journal"}
 
 const (
-	snapshotTries = 5
-	snapshotPause = 100 * time.Millisecond
+	// maxDatabaseBytes bounds a database that is copied to be read, and each file beside it.
+	maxDatabaseBytes = 16 << 30
+	snapshotTries    = 5
+	snapshotPause    = 100 * time.Millisecond
 	// headerBytes hold what SQLite changes in a database when it is written, and in a write-ahead log when
 	// that is begun anew. Times of files are too coarse to tell alone.
 	headerBytes = 100
@@ -35,7 +39,7 @@ func snapshot(path, name string, most int64) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%w: %q was written all the while it was copied", errTryAgain, path)
+	return fmt.Errorf("%w: %q was written all the while it was copied", format.ErrTryAgain, path)
 }
 
 // copyOnce reports whether what it copied is one state of the database. It is when the database did not
@@ -137,15 +141,15 @@ func copyFile(from *os.File, name string, most int64) error {
 		return err
 	}
 	if info.Size() > most {
-		return fmt.Errorf("%w: %q has %d bytes, more than %d", ErrTooLarge, from.Name(), info.Size(), most)
+		return fmt.Errorf("%w: %q has %d bytes, more than %d", format.ErrTooLarge, from.Name(), info.Size(), most)
 	}
 	to, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errTryAgain, err)
+		return fmt.Errorf("%w: %w", format.ErrTryAgain, err)
 	}
 	_, err = io.Copy(to, io.LimitReader(from, most))
 	if err = errors.Join(err, to.Close()); err != nil {
-		return fmt.Errorf("%w: %w", errTryAgain, err)
+		return fmt.Errorf("%w: %w", format.ErrTryAgain, err)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,26 +16,46 @@ import (
 	"axiommind/schema"
 )
 
+const sqliteMagic = "SQLite format 3\x00"
+
+// makeDatabase makes a store of Hermes whose message lies in the write-ahead log, and leaves it open.
+func makeDatabase(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "a store?.db")
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: name}).EscapedPath()+"?_pragma=journal_mode(WAL)&_pragma=wal_autocheckpoint(0)")
+	require.NoError(t, err)
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	for _, stmt := range []string{
+		"create table messages (id integer primary key, session_id text, role text, content text, timestamp real)",
+		"insert into messages values (1, 'h1', 'user', 'still in the log', 1785015600)",
+	} {
+		_, err = db.ExecContext(t.Context(), stmt)
+		require.NoError(t, err)
+	}
+	return name
+}
+
+// requireLive checks that the database of makeDatabase was read with its write-ahead log.
+func requireLive(t *testing.T, sessions []*Session) {
+	t.Helper()
+	require.Len(t, sessions, 1)
+	require.Len(t, sessions[0].Messages, 1)
+	require.Equal(t, "still in the log", sessions[0].Messages[0].Text)
+}
+
 // A database is read with what SQLite keeps beside it, and with nothing that a link there leads to.
 func TestAccessDatabase(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	var dump string
-	for _, c := range dumpCases() {
-		if c.format == "hermes" {
-			dump = c.dump
-		}
-	}
-	made := makeDatabase(t, dump)
+	made := makeDatabase(t)
 	in := uriOf(t, made)
 	a := access(t, AccessOptions{Roots: []string{filepath.Dir(made)}})
 	before, err := os.ReadDir(filepath.Dir(made))
 	require.NoError(t, err)
-	want, err := ParseAll(strings.NewReader(dump), Options{})
-	require.NoError(t, err)
 	sessions, source, err := a.ReadSource(t.Context(), in)
 	require.NoError(t, err)
-	require.Equal(t, render(want), render(sessions), "the write-ahead log is read")
+	requireLive(t, sessions)
 	require.Equal(t, "hermes", source.Format)
 	after, err := os.ReadDir(filepath.Dir(made))
 	require.NoError(t, err)
@@ -44,7 +65,7 @@ func TestAccessDatabase(t *testing.T) {
 	requireSame := func(a *Access, in schema.ProcessSessionInput) {
 		sessions, _, err := a.ReadSource(t.Context(), in)
 		require.NoError(t, err)
-		require.Equal(t, render(want), render(sessions))
+		requireLive(t, sessions)
 	}
 	requireSame(access(t, AccessOptions{Roots: []string{made}}), in)
 	in.Grant, err = Grant(p.options().KeyFile, in)
@@ -64,7 +85,7 @@ func TestAccessDatabase(t *testing.T) {
 func TestBrokenDatabaseIsFinal(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	path := put(t, filepath.Join(p.root, "s.db"), string(sqliteMagic)+strings.Repeat("garbage", 100))
+	path := put(t, filepath.Join(p.root, "s.db"), sqliteMagic+strings.Repeat("garbage", 100))
 	requireRefused(t, access(t, p.options()), uriOf(t, path), schema.ErrorSourceUnreadable)
 	zipped := put(t, filepath.Join(p.root, "s.gz"), "\x1f\x8b\x08broken")
 	requireRefused(t, access(t, p.options()), uriOf(t, zipped), schema.ErrorSourceUnreadable)
@@ -104,7 +125,7 @@ func TestSnapshotOfLiveDatabase(t *testing.T) {
 		whole := 0
 		for i := range 60 {
 			copied := filepath.Join(dir, fmt.Sprint("copy", i, ".db"))
-			ok, err := copyOnce(name, copied, DefaultMaxDatabase)
+			ok, err := copyOnce(name, copied, maxDatabaseBytes)
 			if err != nil || !ok {
 				continue
 			}
@@ -123,6 +144,6 @@ func TestSnapshotOfLiveDatabase(t *testing.T) {
 		<-done
 		require.NoError(t, db.Close())
 		t.Logf("%s: %d of 60 copies were whole", mode, whole)
-		require.NoError(t, snapshot(name, filepath.Join(dir, "still.db"), DefaultMaxDatabase))
+		require.NoError(t, snapshot(name, filepath.Join(dir, "still.db"), maxDatabaseBytes))
 	}
 }

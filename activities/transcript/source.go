@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/transcript/format"
 	"axiommind/schema"
 )
 
@@ -68,11 +69,11 @@ func SessionID(s *Session, uri string, place int) string {
 
 // ReadSource reads the sessions of a URI, each with its id set, and tells what was read. It is for the
 // person who runs the program: see [Access] for what others name.
-func ReadSource(ctx context.Context, uri, format string) ([]*Session, schema.Source, error) {
-	return readSource(ctx, uri, format, lookAnywhere)
+func ReadSource(ctx context.Context, uri, formatName string) ([]*Session, schema.Source, error) {
+	return readSource(ctx, uri, formatName, lookAnywhere)
 }
 
-func readSource(ctx context.Context, uri, format string, look func(path string) (*found, error)) ([]*Session, schema.Source, error) {
+func readSource(ctx context.Context, uri, formatName string, look func(path string) (*found, error)) ([]*Session, schema.Source, error) {
 	path, err := absolutePath(uri)
 	if err != nil {
 		return nil, schema.Source{}, boundary.Invalid(schema.ErrorInvalidInput, err)
@@ -86,8 +87,9 @@ func readSource(ctx context.Context, uri, format string, look func(path string) 
 		return nil, schema.Source{}, fmt.Errorf("read source: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	sessions, source, err := readFrom(&contextReader{ctx, file}, Options{
-		Format: format, Name: path, Path: f.path, Size: f.info.Size(),
+	sessions, source, err := readFrom(&contextReader{ctx, file}, format.Options{
+		Format: formatName, Name: path, Size: f.info.Size(),
+		CopyDatabase: func(name string) error { return snapshot(f.path, name, maxDatabaseBytes) },
 	})
 	if err != nil {
 		return nil, schema.Source{}, err
@@ -99,13 +101,13 @@ func readSource(ctx context.Context, uri, format string, look func(path string) 
 	return sessions, source, nil
 }
 
-func readFrom(r *contextReader, opts Options) ([]*Session, schema.Source, error) {
+func readFrom(r *contextReader, opts format.Options) ([]*Session, schema.Source, error) {
 	hash := sha256.New()
 	counter := &countingWriter{}
-	sessions, err := ParseAll(io.TeeReader(r, io.MultiWriter(hash, counter)), opts)
+	sessions, err := format.ParseAll(io.TeeReader(r, io.MultiWriter(hash, counter)), opts)
 	var known boundary.Failure
 	switch {
-	case errors.As(err, &known), r.ctx.Err() != nil, errors.Is(err, errTryAgain):
+	case errors.As(err, &known), r.ctx.Err() != nil, errors.Is(err, format.ErrTryAgain):
 		return nil, schema.Source{}, err
 	case err != nil: // What is cut off or broken stays so.
 		return nil, schema.Source{}, boundary.Invalid(schema.ErrorSourceUnreadable, err)
@@ -116,10 +118,6 @@ func readFrom(r *contextReader, opts Options) ([]*Session, schema.Source, error)
 	}
 	return sessions, source, nil
 }
-
-// errTryAgain wraps what may go another time: the source was being written, or there was no room for a
-// copy of it.
-var errTryAgain = errors.New("try again")
 
 type countingWriter struct{ n int64 }
 

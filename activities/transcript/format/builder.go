@@ -1,0 +1,220 @@
+package format
+
+import (
+	"path"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"axiommind/schema"
+)
+
+// Reasons of schema.Skipped.
+const (
+	reasonNotJSON     = "not valid JSON"
+	reasonPartial     = "incomplete last line"
+	reasonTooLong     = "line is longer than the limit"
+	reasonTooDeep     = "JSON is nested too deep"
+	reasonNoObject    = "not a JSON object"
+	reasonNoRecord    = "not a record of the format"
+	reasonNoContent   = "message without content"
+	reasonNUL         = "NUL byte removed"
+	reasonInvalidUTF8 = "invalid UTF-8 replaced by U+FFFD"
+	reasonUnclosed    = "the array is not closed"
+	reasonBrokenOff   = "compressed data breaks off"
+)
+
+// builder collects sessions. Records without a session of their own go to the current one.
+type builder struct {
+	format   string
+	name     string
+	sessions []*session
+	byID     map[string]*session
+	current  *session
+	pending  []schema.Skipped
+}
+
+type session struct {
+	Session
+	// tools maps the ids of tool calls to the tools' names.
+	tools map[string]string
+	// open is the source id of the message that a following chunk continues.
+	open string
+	// implicit says that ID is derived from the source's name: the first id told replaces it.
+	implicit bool
+}
+
+func newBuilder(name string) *builder {
+	return &builder{name: name, byID: make(map[string]*session)}
+}
+
+// use makes the session with the id the current one, creating it when it is new.
+func (b *builder) use(id string) *session {
+	id = clean(id)
+	if s, ok := b.byID[id]; ok {
+		b.current = s
+		return s
+	}
+	if len(b.sessions) == 1 && b.current.implicit {
+		b.current.implicit = false
+		delete(b.byID, b.current.ID)
+		b.current.ID = id
+		b.byID[id] = b.current
+		return b.current
+	}
+	s := &session{Session: Session{ID: id}, tools: make(map[string]string)}
+	s.Skipped, b.pending = b.pending, nil
+	b.byID[id] = s
+	b.sessions = append(b.sessions, s)
+	b.current = s
+	return s
+}
+
+// start creates a session even when the id is taken, and makes it the current one. Without an id it
+// stays nameless.
+func (b *builder) start(id string) {
+	id = clean(id)
+	key := id
+	for n := 2; b.byID[key] != nil || key == ""; n++ {
+		key = id + "-" + strconv.Itoa(n)
+	}
+	s := b.use(key)
+	if id == "" {
+		s.ID = ""
+	}
+}
+
+// here returns the current session, or the one named after the source.
+func (b *builder) here() *session {
+	if b.current == nil {
+		b.use(sessionName(b.name)).implicit = true
+	}
+	return b.current
+}
+
+func (b *builder) skip(line int, reason string) {
+	s := schema.Skipped{Line: line, Reason: reason}
+	if b.current == nil {
+		b.pending = append(b.pending, s)
+		return
+	}
+	b.current.Skipped = append(b.current.Skipped, s)
+}
+
+// add appends the message to the current session, mending its text. Messages that say nothing are
+// left out.
+func (b *builder) add(m schema.Message) {
+	s := b.here()
+	if m.Text == "" && (m.CallID == "" || m.Kind == schema.KindText) {
+		return
+	}
+	m.Text = b.mend(m.Line, m.Text)
+	m.Author, m.Tool = clean(m.Author), clean(m.Tool)
+	m.CallID, m.SourceID = clean(m.CallID), clean(m.SourceID)
+	switch {
+	case m.CallID == "":
+	case m.Kind == schema.KindToolCall && m.Tool != "":
+		s.tools[m.CallID] = m.Tool
+	case m.Kind == schema.KindToolResult && m.Tool == "":
+		m.Tool = s.tools[m.CallID]
+	}
+	if m.Text == "" && m.CallID == "" {
+		return
+	}
+	s.span(m.At)
+	s.open = ""
+	s.Messages = append(s.Messages, m)
+}
+
+// extend appends the text to the last message when that is a chunk of the same kind and id, else
+// it starts a message.
+func (b *builder) extend(id string, m schema.Message) {
+	s := b.here()
+	key := string(m.Role) + "/" + string(m.Kind) + "/" + clean(id)
+	if n := len(s.Messages); n > 0 && s.open == key {
+		s.Messages[n-1].Text += b.mend(m.Line, m.Text)
+		s.span(m.At)
+		return
+	}
+	n := len(s.Messages)
+	b.add(m)
+	if len(s.Messages) > n {
+		s.open = key
+	}
+}
+
+// mend returns a copy of the text that is valid UTF-8 without NUL, and notes what it changed.
+func (b *builder) mend(line int, text string) string {
+	if strings.IndexByte(text, 0) >= 0 {
+		text = strings.ReplaceAll(text, "\x00", "")
+		b.skip(line, reasonNUL)
+	}
+	if !utf8.ValidString(text) {
+		b.skip(line, reasonInvalidUTF8)
+		return strings.ToValidUTF8(text, "\uFFFD")
+	}
+	return strings.Clone(text)
+}
+
+func clean(s string) string {
+	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\uFFFD")
+	return strings.Clone(s)
+}
+
+func (s *session) span(at time.Time) {
+	if at.IsZero() {
+		return
+	}
+	if s.Started.IsZero() || at.Before(s.Started) {
+		s.Started = at
+	}
+	if at.After(s.Ended) {
+		s.Ended = at
+	}
+}
+
+func (b *builder) finish() []*Session {
+	b.current = b.here()
+	b.current.Skipped = append(b.current.Skipped, b.pending...)
+	out := make([]*Session, len(b.sessions))
+	for i, s := range b.sessions {
+		s.Format = b.format
+		for j := range s.Messages {
+			s.Messages[j].Index = j
+		}
+		schema.MessageKeys(s.Messages)
+		out[i] = &s.Session
+	}
+	return out
+}
+
+// commonNames are file names that say nothing of the session: the directory above does.
+var commonNames = map[string]bool{
+	"api_conversation_history": true, "transcript": true, "updates": true, "events": true,
+	"wire": true, "session": true, "messages": true, "state": true,
+}
+
+// commonDirs are directories on the way from such a file up to the session's own.
+var commonDirs = map[string]bool{"logs": true, ".system_generated": true, "main": true, "agents": true}
+
+// sessionName derives a session's id from the path of its source.
+func sessionName(name string) string {
+	if name == "" {
+		return ""
+	}
+	dir, file := path.Split(path.Clean(strings.ReplaceAll(name, `\`, "/")))
+	base := strings.TrimLeft(file, ".")
+	for _, ext := range []string{".gz", ".zst", ".zstd", ".jsonl", ".json", ".txt", ".md", ".sql", ".db", ".messages"} {
+		base = strings.TrimSuffix(base, ext)
+	}
+	if !commonNames[base] {
+		return base
+	}
+	for dir = path.Clean(dir); dir != "." && dir != "/"; dir = path.Dir(dir) {
+		if up := path.Base(dir); !commonDirs[up] && up != ".." {
+			return up
+		}
+	}
+	return base
+}

@@ -1,0 +1,109 @@
+package format
+
+import (
+	"strings"
+
+	"axiommind/schema"
+
+	"github.com/tidwall/gjson"
+)
+
+func isCodex(rec gjson.Result) bool {
+	switch rec.Get("type").Str {
+	case "session_meta", "response_item", "event_msg", "turn_context", "compacted":
+		return rec.Get("payload").Exists()
+	case "":
+		// The first line of early versions.
+		return rec.Get("instructions").Exists() && rec.Get("id").Exists() && rec.Get("timestamp").Exists()
+	}
+	return false
+}
+
+func isCodexHistory(rec gjson.Result) bool {
+	return rec.Get("session_id").Exists() && rec.Get("ts").Type == gjson.Number &&
+		rec.Get("text").Type == gjson.String && !rec.Get("role").Exists()
+}
+
+// codexHistoryRecord reads a line of history.jsonl, which holds the user's side of many sessions.
+func codexHistoryRecord(b *builder, line int, rec gjson.Result) {
+	if !isCodexHistory(rec) {
+		b.skip(line, reasonNoRecord)
+		return
+	}
+	b.use(rec.Get("session_id").String())
+	b.text(schema.Message{Role: schema.RoleUser, At: b.time(line, rec.Get("ts")), Line: line}, rec.Get("text").Str)
+}
+
+// codexReader reads a rollout. Its event_msg lines repeat what the response items say. Only the
+// first session_meta counts: a fork repeats its parent's.
+func codexReader() recordFunc {
+	named := false
+	return func(b *builder, line int, rec gjson.Result) {
+		kind, payload := rec.Get("type").Str, rec.Get("payload")
+		if !payload.Exists() {
+			payload = rec
+		}
+		m := schema.Message{At: b.time(line, rec.Get("timestamp")), Line: line}
+		switch {
+		case kind == "session_meta", kind == "" && isCodex(rec):
+			id := first(payload, "id", "session_id")
+			if named || !id.Exists() {
+				return
+			}
+			named = true
+			s := b.use(id.String())
+			s.CWD = clean(payload.Get("cwd").Str)
+			s.span(b.time(line, first(payload, "timestamp", "created_at")))
+			m.Role = schema.RoleSystem
+			b.message(m, first(payload, "base_instructions.text", "instructions"))
+		case kind == "event_msg", kind == "turn_context":
+		case kind == "compacted":
+			m.Role = schema.RoleSystem
+			b.message(m, payload.Get("message"))
+		case kind == "" && !rec.Get("record_type").Exists():
+			b.skip(line, reasonNoRecord)
+		default:
+			b.codexItem(m, payload)
+		}
+	}
+}
+
+func (b *builder) codexItem(m schema.Message, item gjson.Result) {
+	m.SourceID = item.Get("id").String()
+	switch kind := item.Get("type").Str; kind {
+	case "message", "":
+		if m.Role = role(item.Get("role").Str); m.Role == "" {
+			if kind == "message" {
+				b.skip(m.Line, "message without a known role")
+			}
+			return
+		}
+		if !item.Get("content").Exists() {
+			b.skip(m.Line, reasonNoContent)
+			return
+		}
+		b.message(m, item.Get("content"))
+	case "reasoning":
+		m.Role = schema.RoleAssistant
+		for _, path := range []string{"summary", "content"} {
+			for _, p := range contentParts(item.Get(path)) {
+				p.kind = schema.KindThinking
+				b.parts(m, []part{p})
+			}
+		}
+	case "function_call", "custom_tool_call", "tool_search_call":
+		b.parts(m, []part{callPart(item)})
+	case "local_shell_call", "web_search_call":
+		b.parts(m, []part{{kind: schema.KindToolCall, text: raw(item.Get("action")), tool: kind[:len(kind)-len("_call")],
+			callID: first(item, "call_id", "id").String()}})
+	case "function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output":
+		p := resultPart(item)
+		// Early versions wrap the output in JSON.
+		if strings.HasPrefix(p.text, "{") && validJSON([]byte(p.text)) {
+			if inner := gjson.Get(p.text, "output"); inner.Type == gjson.String {
+				p.text = inner.Str
+			}
+		}
+		b.parts(m, []part{p})
+	}
+}

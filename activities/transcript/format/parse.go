@@ -1,0 +1,234 @@
+// Package format reads the session files of coding agents and chat products into messages.
+//
+// A source is told by its content first and by its name second. Reading is tolerant: a record that
+// cannot be read is reported with its line and reason, and the rest of the source is read.
+package format
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"axiommind/schema"
+)
+
+// Limits that a zero [Options] means.
+const (
+	DefaultMaxLine     = 64 << 20
+	DefaultMaxDocument = 512 << 20
+)
+
+// HeadSize is how many leading bytes of a source [Detect] looks at.
+const HeadSize = 64 << 10
+
+var (
+	// ErrUnknownFormat means that the source is of no known format, or that Options.Format names
+	// none.
+	ErrUnknownFormat = final(schema.ErrorUnknownFormat, errors.New("cannot tell the format"))
+	// ErrNotTranscript means that the source is known to be something else: the settings, index or
+	// licence that lies beside the transcripts. An import of a directory passes it over.
+	ErrNotTranscript = final(schema.ErrorUnknownFormat, errors.New("not a transcript"))
+	// ErrSeveralSessions means that Parse was given a source that ParseAll must read.
+	ErrSeveralSessions = final(schema.ErrorInvalidInput, errors.New("source holds several sessions"))
+	// ErrTooLarge means that a source which is read as a whole exceeds Options.MaxDocument, or
+	// that a database exceeds what its copy may take.
+	ErrTooLarge = final(schema.ErrorSourceUnreadable, errors.New("source is too large"))
+	// ErrTryAgain means that another attempt may read the source: it was being written, or there was no
+	// room for a copy of it.
+	ErrTryAgain = errors.New("try again")
+)
+
+// failure is an error that no other attempt mends. Its methods tell the boundary of activities so.
+type failure struct {
+	failureType string
+	error
+}
+
+func final(failureType string, err error) error { return &failure{failureType, err} }
+
+func (f *failure) FailureType() string { return f.failureType }
+func (f *failure) Retryable() bool     { return false }
+func (f *failure) Unwrap() error       { return f.error }
+
+// Options say how to read a source. The zero value detects everything.
+type Options struct {
+	// Format is a name of [Formats]. Default: detected.
+	Format string
+	// Name is the path of the source. It serves detection where the content leaves several formats
+	// possible, and names the session where the harness tells its id by the path alone.
+	Name string
+	// CopyDatabase copies the source, a SQLite database, with its write-ahead log to a new file of the
+	// name. Default: it is copied from the reader, which has no log.
+	CopyDatabase func(name string) error
+	// Size is how many bytes the source has, so that one which is too large is not read first. Default:
+	// it is read to find out.
+	Size int64
+	// MaxLine is the longest line, or element of a JSON array, that is read, in bytes; a longer one
+	// is skipped with its reason. Default: DefaultMaxLine.
+	MaxLine int
+	// MaxDocument bounds, in bytes, a source that has to be read as a whole: a JSON object over
+	// several lines, plain text, Markdown, a SQL dump. Default: DefaultMaxDocument.
+	MaxDocument int
+}
+
+func (o Options) withDefaults() Options {
+	o.MaxLine = cmp.Or(o.MaxLine, DefaultMaxLine)
+	o.MaxDocument = cmp.Or(o.MaxDocument, DefaultMaxDocument)
+	return o
+}
+
+// Session is one conversation of a source.
+type Session struct {
+	// ID is the harness's own id, which may stand in the source's name. It is empty where there is
+	// none, as in plain text.
+	ID     string
+	Format string
+	Title  string
+	// CWD is the working directory or workspace, where the source tells it: a hint of the project.
+	CWD string
+	// Started and Ended are the earliest and latest times the source tells, in UTC; zero for none.
+	Started, Ended time.Time
+	// Messages have Index 0..n-1 and Key set. Their texts are valid UTF-8 without NUL bytes.
+	Messages []schema.Message
+	// Skipped lists what could not be read, and what had to be mended to be read.
+	Skipped []schema.Skipped
+}
+
+// Parse reads a source of one session. An empty source is a session without messages.
+func Parse(r io.Reader, opts Options) (*Session, error) {
+	sessions, err := ParseAll(r, opts)
+	if err != nil {
+		return nil, err
+	}
+	if len(sessions) != 1 {
+		return nil, fmt.Errorf("parse %q: %w: %d", opts.Name, ErrSeveralSessions, len(sessions))
+	}
+	return sessions[0], nil
+}
+
+// ParseAll reads every session of a source, in the order of their first appearance; there is at
+// least one. The error wraps ErrUnknownFormat, ErrNotTranscript, ErrTooLarge or the reader's error.
+func ParseAll(r io.Reader, opts Options) ([]*Session, error) {
+	opts = opts.withDefaults()
+	src, err := openSource(r, opts)
+	if err != nil {
+		return nil, fmt.Errorf("parse %q: %w", opts.Name, err)
+	}
+	defer src.close()
+
+	b := newBuilder(opts.Name)
+	f, err := src.format()
+	if err != nil {
+		return nil, fmt.Errorf("parse %q: %w", opts.Name, err)
+	}
+	if f != nil {
+		b.format = f.Name
+		if f.anonymous {
+			b.name = ""
+		}
+		if err := f.parse(src, b); err != nil {
+			return nil, fmt.Errorf("parse %q as %s: %w", opts.Name, b.format, err)
+		}
+	}
+	return b.finish(), nil
+}
+
+// source is a decompressed, decoded reader and its first bytes.
+type source struct {
+	r    *bufio.Reader
+	head []byte
+	// whole says that head is all there is.
+	whole bool
+	// decoded says that the source is compressed or in UTF-16.
+	decoded bool
+	opts    Options
+	closer  func()
+}
+
+func openSource(r io.Reader, opts Options) (*source, error) {
+	s := &source{r: bufio.NewReaderSize(r, HeadSize), opts: opts, closer: func() {}}
+	if err := s.peek(); err != nil {
+		return nil, err
+	}
+	decoded, closer, err := decode(s.r, s.head)
+	if err != nil {
+		return nil, err
+	}
+	if decoded != nil {
+		s.r, s.closer, s.decoded = bufio.NewReaderSize(decoded, HeadSize), closer, true
+		if err := s.peek(); err != nil {
+			return nil, err
+		}
+	}
+	if bytes.HasPrefix(s.head, utf8BOM) {
+		_, _ = s.r.Discard(len(utf8BOM))
+		return s, s.peek()
+	}
+	return s, nil
+}
+
+func (s *source) peek() error {
+	head, err := s.r.Peek(HeadSize)
+	s.head, s.whole = bytes.Clone(head), err != nil
+	if err != nil && !isEnd(err) {
+		return fmt.Errorf("read source: %w", err)
+	}
+	return nil
+}
+
+func (s *source) close() { s.closer() }
+
+// blank reports whether there is nothing in the source: no text, or a list of no messages.
+func (s *source) blank() bool {
+	text := bytes.Trim(s.head, " \t\r\n\x00")
+	if inner, ok := bytes.CutPrefix(text, []byte("[")); ok {
+		text = bytes.TrimSpace(bytes.TrimSuffix(inner, []byte("]")))
+	}
+	return s.whole && len(text) == 0
+}
+
+// format is nil for a source with nothing in it.
+func (s *source) format() (*format, error) {
+	if s.opts.Format != "" {
+		if f, err := lookup(s.opts.Format); err != nil || !s.blank() {
+			return f, err
+		}
+	}
+	if s.blank() {
+		return nil, nil
+	}
+	name, err := Detect(s.opts.Name, s.head)
+	if err != nil {
+		return nil, err
+	}
+	return lookup(name)
+}
+
+// all reads the whole source. A compressed source that breaks off yields what came before.
+func (s *source) all() ([]byte, error) {
+	if s.opts.Size > int64(s.opts.MaxDocument) && !s.decoded {
+		return nil, fmt.Errorf("%w: %d bytes are more than %d", ErrTooLarge, s.opts.Size, s.opts.MaxDocument)
+	}
+	data, err := io.ReadAll(io.LimitReader(s.r, int64(s.opts.MaxDocument)+1))
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, fmt.Errorf("read source: %w", err)
+	}
+	if len(data) > s.opts.MaxDocument {
+		return nil, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, s.opts.MaxDocument)
+	}
+	return data, nil
+}
+
+func lookup(name string) (*format, error) {
+	for i := range formats {
+		if strings.EqualFold(formats[i].Name, name) {
+			return &formats[i], nil
+		}
+	}
+	return nil, fmt.Errorf("%w: no format is called %q; %s", ErrUnknownFormat, name, formatHint())
+}
