@@ -59,7 +59,6 @@ var errorTable = map[string][]row{
 	"transcript.ErrNotTranscript": {{err: transcript.ErrNotTranscript, failureType: schema.ErrorUnknownFormat, final: final}},
 	"format.ErrUnknownFormat":     {{err: format.ErrUnknownFormat, failureType: schema.ErrorUnknownFormat, final: final}},
 	"format.ErrNotTranscript":     {{err: format.ErrNotTranscript, failureType: schema.ErrorUnknownFormat, final: final}},
-	"format.ErrSeveralSessions":   {{err: format.ErrSeveralSessions, failureType: schema.ErrorInvalidInput, final: final}},
 	"format.ErrTooLarge":          {{err: format.ErrTooLarge, failureType: schema.ErrorSourceUnreadable, final: final}},
 	"format.ErrTryAgain":          {{err: format.ErrTryAgain, failureType: schema.ErrorInternal}},
 

@@ -266,18 +266,10 @@ func TestAccessAgents(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	a := access(t, AccessOptions{AgentsOf: p.home})
-	for _, f := range format.Formats() {
-		switch f.Name {
-		case "chatgpt", "messages", "sqlite", "text": // of no agent
-		default:
-			require.NotEmpty(t, format.AgentPaths()[f.Name], "where does %s keep its sessions?", f.Name)
-		}
-	}
-	for name, patterns := range format.AgentPaths() {
-		for _, pattern := range patterns {
-			require.False(t, filepath.IsAbs(pattern))
+	for _, f := range format.All() {
+		for _, pattern := range f.Dirs {
 			path := filepath.Join(p.home, strings.ReplaceAll(pattern, "*", "이름 1"))
-			if strings.Contains(filepath.Base(pattern), ".") && !strings.HasPrefix(filepath.Base(pattern), ".") || name == "aider" {
+			if strings.Contains(filepath.Base(pattern), ".") && !strings.HasPrefix(filepath.Base(pattern), ".") || f.Name == "aider" {
 				requireRead(t, a, uriOf(t, put(t, path, secret)))
 				requireRefused(t, a, uriOf(t, put(t, path+".key", secret)), schema.ErrorSourceForbidden)
 			} else {

@@ -104,7 +104,7 @@ func readSource(ctx context.Context, uri, formatName string, look func(path stri
 func readFrom(r *contextReader, opts format.Options) ([]*Session, schema.Source, error) {
 	hash := sha256.New()
 	counter := &countingWriter{}
-	sessions, err := format.ParseAll(io.TeeReader(r, io.MultiWriter(hash, counter)), opts)
+	sessions, err := format.Parse(io.TeeReader(r, io.MultiWriter(hash, counter)), opts)
 	var known boundary.Failure
 	switch {
 	case errors.As(err, &known), r.ctx.Err() != nil, errors.Is(err, format.ErrTryAgain):

@@ -16,4 +16,4 @@ var (
 )
 
 // Formats lists what can be read, in the order of detection.
-func Formats() []format.FormatInfo { return format.Formats() }
+func Formats() []format.Format { return format.All() }

@@ -91,7 +91,7 @@ func TestParseBadInput(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			for _, r := range []io.Reader{strings.NewReader(tt.in), iotest.OneByteReader(strings.NewReader(tt.in))} {
-				s, err := Parse(r, tt.opts)
+				s, err := parseOne(r, tt.opts)
 				require.NoError(t, err)
 				requireSound(t, []*Session{s})
 				var texts []string
@@ -115,7 +115,7 @@ func TestParseLongLines(t *testing.T) {
 		`[{"role":"user","content":"` + long + `"}]`,
 		lines(`{"type":"user","sessionId":"s","message":{"role":"user","content":"` + long + `"}}`),
 	} {
-		s, err := Parse(strings.NewReader(in), Options{})
+		s, err := parseOne(strings.NewReader(in), Options{})
 		require.NoError(t, err)
 		require.Empty(t, s.Skipped)
 		found := 0
@@ -141,18 +141,18 @@ func TestParseCompressed(t *testing.T) {
 	require.NoError(t, enc.Close())
 
 	for name, data := range map[string][]byte{"gzip": zip.Bytes(), "zstd": zst.Bytes()} {
-		s, err := Parse(bytes.NewReader(data), Options{})
+		s, err := parseOne(bytes.NewReader(data), Options{})
 		require.NoError(t, err, name)
 		require.Len(t, s.Messages, 2000, name)
 	}
 
-	s, err := Parse(bytes.NewReader(zip.Bytes()[:zip.Len()-12]), Options{})
+	s, err := parseOne(bytes.NewReader(zip.Bytes()[:zip.Len()-12]), Options{})
 	require.NoError(t, err)
 	require.Equal(t, reasonBrokenOff, s.Skipped[len(s.Skipped)-1].Reason)
 
 	utf16, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String("User: caf\u00e9\nAssistant: \u4f60\n")
 	require.NoError(t, err)
-	s, err = Parse(strings.NewReader(utf16), Options{})
+	s, err = parseOne(strings.NewReader(utf16), Options{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"1 user/text: caf\u00e9", "2 assistant/text: \u4f60"}, render([]*Session{s}))
 }
@@ -163,7 +163,7 @@ func TestParseTooLarge(t *testing.T) {
 		"User: " + strings.Repeat("x", 100), "{\n\"messages\":[" + hello + "]}\n" + strings.Repeat(" ", 100),
 		"create table messages (a);" + strings.Repeat(" ", 100),
 	} {
-		_, err := ParseAll(strings.NewReader(in), Options{MaxDocument: 64})
+		_, err := Parse(strings.NewReader(in), Options{MaxDocument: 64})
 		require.ErrorIs(t, err, ErrTooLarge)
 	}
 }
@@ -173,9 +173,9 @@ func TestParsePassesReadErrorsOn(t *testing.T) {
 	broken := errors.New("disk is gone")
 	for _, head := range []string{"", hello + "\n", "[" + hello, "User: a\n", "{\n"} {
 		// More than the head, so that the error comes while the format reads.
-		for _, pad := range []int{0, HeadSize} {
+		for _, pad := range []int{0, headSize} {
 			r := io.MultiReader(strings.NewReader(head+strings.Repeat(" ", pad)), iotest.ErrReader(broken))
-			_, err := ParseAll(r, Options{Format: "messages"})
+			_, err := Parse(r, Options{Format: "messages"})
 			require.ErrorIs(t, err, broken, "%q with %d", head, pad)
 		}
 	}

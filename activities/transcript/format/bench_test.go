@@ -27,18 +27,18 @@ func BenchmarkParseClaude10MB(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		s, err := Parse(bytes.NewReader(data), Options{})
+		s, err := parseOne(bytes.NewReader(data), Options{})
 		require.NoError(b, err)
 		require.NotEmpty(b, s.Messages)
 	}
 }
 
 func BenchmarkDetect(b *testing.B) {
-	data := claudeSession(HeadSize)
-	b.SetBytes(HeadSize)
+	data := claudeSession(headSize)
+	b.SetBytes(headSize)
 	b.ReportAllocs()
 	for b.Loop() {
-		_, err := Detect("", data)
+		_, err := detect("", data)
 		require.NoError(b, err)
 	}
 }

@@ -1,9 +1,9 @@
 package format
 
 import (
-	"path"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -27,12 +27,14 @@ const (
 
 // builder collects sessions. Records without a session of their own go to the current one.
 type builder struct {
-	format   string
-	name     string
-	sessions []*session
-	byID     map[string]*session
-	current  *session
-	pending  []schema.Skipped
+	format string
+	marks  *marks
+	// fallbackID names the session where the source tells no id.
+	fallbackID string
+	sessions   []*session
+	byID       map[string]*session
+	current    *session
+	pending    []schema.Skipped
 }
 
 type session struct {
@@ -45,8 +47,11 @@ type session struct {
 	implicit bool
 }
 
-func newBuilder(name string) *builder {
-	return &builder{name: name, byID: make(map[string]*session)}
+// allMarks are those of the registry.
+var allMarks = sync.OnceValue(func() *marks { return marksOf(registry) })
+
+func newBuilder() *builder {
+	return &builder{marks: allMarks(), byID: make(map[string]*session)}
 }
 
 // use makes the session with the id the current one, creating it when it is new.
@@ -88,7 +93,7 @@ func (b *builder) start(id string) {
 // here returns the current session, or the one named after the source.
 func (b *builder) here() *session {
 	if b.current == nil {
-		b.use(sessionName(b.name)).implicit = true
+		b.use(b.fallbackID).implicit = true
 	}
 	return b.current
 }
@@ -187,34 +192,4 @@ func (b *builder) finish() []*Session {
 		out[i] = &s.Session
 	}
 	return out
-}
-
-// commonNames are file names that say nothing of the session: the directory above does.
-var commonNames = map[string]bool{
-	"api_conversation_history": true, "transcript": true, "updates": true, "events": true,
-	"wire": true, "session": true, "messages": true, "state": true,
-}
-
-// commonDirs are directories on the way from such a file up to the session's own.
-var commonDirs = map[string]bool{"logs": true, ".system_generated": true, "main": true, "agents": true}
-
-// sessionName derives a session's id from the path of its source.
-func sessionName(name string) string {
-	if name == "" {
-		return ""
-	}
-	dir, file := path.Split(path.Clean(strings.ReplaceAll(name, `\`, "/")))
-	base := strings.TrimLeft(file, ".")
-	for _, ext := range []string{".gz", ".zst", ".zstd", ".jsonl", ".json", ".txt", ".md", ".sql", ".db", ".messages"} {
-		base = strings.TrimSuffix(base, ext)
-	}
-	if !commonNames[base] {
-		return base
-	}
-	for dir = path.Clean(dir); dir != "." && dir != "/"; dir = path.Dir(dir) {
-		if up := path.Base(dir); !commonDirs[up] && up != ".." {
-			return up
-		}
-	}
-	return base
 }

@@ -8,6 +8,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+var chatGPT = Format{
+	Name: "chatgpt", Title: "ChatGPT", Files: "export: conversations.json",
+	Reference: "observed exports; OpenAI documents no schema",
+	Dirs:      nowhere,
+	isRecord:  isChatGPT, reader: stateless(chatGPTRecord), lists: true,
+}
+
 func isChatGPT(rec gjson.Result) bool {
 	return rec.Get("mapping").IsObject() && (rec.Get("current_node").Exists() ||
 		rec.Get("conversation_id").Exists() || rec.Get("create_time").Exists())

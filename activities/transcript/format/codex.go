@@ -8,6 +8,18 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+var codex = Format{
+	Name: "codex", Title: "Codex CLI", Files: "rollout (JSONL)",
+	Reference: "github.com/openai/codex, codex-rs/protocol/src/protocol.rs; github.com/vshulcz/deja-vu, docs/registry/codex.md",
+	Dirs:      []string{".codex/sessions", ".codex/archived_sessions"},
+	isRecord:  isCodex, reader: codexReader,
+	injects: injections{
+		tags: `environment_context user_instructions permissions turn_aborted user_shell_command
+			subagent_notification collaboration_mode skills_instructions apps_instructions`,
+		starts: []string{"# AGENTS.md instructions"},
+	},
+}
+
 func isCodex(rec gjson.Result) bool {
 	switch rec.Get("type").Str {
 	case "session_meta", "response_item", "event_msg", "turn_context", "compacted":
@@ -17,21 +29,6 @@ func isCodex(rec gjson.Result) bool {
 		return rec.Get("instructions").Exists() && rec.Get("id").Exists() && rec.Get("timestamp").Exists()
 	}
 	return false
-}
-
-func isCodexHistory(rec gjson.Result) bool {
-	return rec.Get("session_id").Exists() && rec.Get("ts").Type == gjson.Number &&
-		rec.Get("text").Type == gjson.String && !rec.Get("role").Exists()
-}
-
-// codexHistoryRecord reads a line of history.jsonl, which holds the user's side of many sessions.
-func codexHistoryRecord(b *builder, line int, rec gjson.Result) {
-	if !isCodexHistory(rec) {
-		b.skip(line, reasonNoRecord)
-		return
-	}
-	b.use(rec.Get("session_id").String())
-	b.text(schema.Message{Role: schema.RoleUser, At: b.time(line, rec.Get("ts")), Line: line}, rec.Get("text").Str)
 }
 
 // codexReader reads a rollout. Its event_msg lines repeat what the response items say. Only the

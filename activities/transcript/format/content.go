@@ -42,6 +42,15 @@ func (b *builder) parts(m schema.Message, parts []part) {
 	}
 }
 
+// callOnce adds a tool call unless the session holds one with its id: some harnesses log a call
+// when it is asked for and again when it runs.
+func (b *builder) callOnce(m schema.Message, p part) {
+	if _, known := b.here().tools[p.callID]; known && p.callID != "" {
+		return
+	}
+	b.parts(m, []part{p})
+}
+
 // text adds a text of the message m, split from what the harness injected into it.
 func (b *builder) text(m schema.Message, text string) {
 	m.Text = text
@@ -52,7 +61,7 @@ func (b *builder) text(m schema.Message, text string) {
 	case m.Role == schema.RoleTool:
 		m.Kind = schema.KindToolResult
 	case m.Role == schema.RoleUser:
-		for _, s := range splitInjected(text) {
+		for _, s := range b.marks.split(text) {
 			m.Text, m.Kind = s.text, schema.KindText
 			if s.injected {
 				m.Kind = schema.KindContext

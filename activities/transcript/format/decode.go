@@ -69,7 +69,7 @@ func utf16Order(head []byte) (unicode.Endianness, bool) {
 	}
 	for _, order := range []unicode.Endianness{unicode.BigEndian, unicode.LittleEndian} {
 		text, err := unicode.UTF16(order, unicode.IgnoreBOM).NewDecoder().Bytes(head[:len(head)&^1])
-		if err == nil && (startsJSON(text) || isAider(text) || isPlainText(text)) {
+		if err == nil && (startsJSON(text) || detectText(text) != nil) {
 			return order, true
 		}
 	}

@@ -2,6 +2,7 @@ package format
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -14,42 +15,48 @@ import (
 // maxProbes is how many JSON values of the head are looked at.
 const maxProbes = 64
 
-// Detect tells the format from the first bytes of a source, of which HeadSize are enough, and from
+// detect tells the format from the first bytes of a source, of which headSize are enough, and from
 // its name where the content leaves several. The error wraps ErrNotTranscript or ErrUnknownFormat.
-func Detect(name string, head []byte) (string, error) {
-	head = plainHead(head[:min(len(head), HeadSize)])
+func detect(name string, head []byte) (string, error) {
+	head = plainHead(head[:min(len(head), headSize)])
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
-	if what := sideFile(base); what != "" {
+	if what := companionFile(base); what != "" {
 		return "", fmt.Errorf("%w: %s", ErrNotTranscript, what)
 	}
-	isJSON := layoutOf(head, len(head) < HeadSize) != layoutNone
+	isJSON := layoutOf(head, len(head) < headSize) != layoutNone
 	if isJSON && startsJSON(head) {
 		format, err := detectJSON(name, base, head)
 		if err == nil || errors.Is(err, ErrNotTranscript) {
 			return format, err
 		}
 	}
-	switch {
-	case isDatabase(head), isDump(head):
-		if f := storeInHead(head); f != "" {
-			return f, nil
-		}
-		return "sqlite", nil
-	case isAider(head):
-		return "aider", nil
-	case isPlainText(head):
-		return "text", nil
-	case isJSON:
+	if isDatabase(head) || isDump(head) {
+		return cmp.Or(formatOfDump(head), anyDatabase.Name), nil
+	}
+	if f := detectText(head); f != nil {
+		return f.Name, nil
+	}
+	if isJSON {
 		return detectJSON(name, base, head)
 	}
 	return "", fmt.Errorf("%w: the content is of none that is known; %s", ErrUnknownFormat, formatHint())
+}
+
+// detectText tells a format that is not JSON; nil for none.
+func detectText(head []byte) *Format {
+	for i := range registry {
+		if f := &registry[i]; f.isText != nil && f.isText(head) {
+			return f
+		}
+	}
+	return nil
 }
 
 // plainHead undoes compression, UTF-16 and byte order marks.
 func plainHead(head []byte) []byte {
 	if r, closer, err := decode(bytes.NewReader(head), head); err == nil && r != nil {
 		// The head may end anywhere in the compressed data.
-		head, _ = io.ReadAll(io.LimitReader(r, HeadSize))
+		head, _ = io.ReadAll(io.LimitReader(r, headSize))
 		closer()
 	}
 	return bytes.TrimPrefix(head, utf8BOM)
@@ -62,18 +69,18 @@ func startsJSON(head []byte) bool {
 
 func detectJSON(name, base string, head []byte) (string, error) {
 	probes := probe(head)
-	var found []*format
-	for i := range formats {
-		f := &formats[i]
-		if f.match == nil {
+	var found []*Format
+	for i := range registry {
+		f := &registry[i]
+		if f.isRecord == nil {
 			continue
 		}
 		named := false
-		for _, file := range f.files {
+		for _, file := range f.messageFiles {
 			named = named || file == base
 		}
 		for _, p := range probes {
-			if f.match(p) || named && isMessages(p) {
+			if f.isRecord(p) || named && isMessages(p) {
 				found = append(found, f)
 				break
 			}
@@ -83,7 +90,7 @@ func detectJSON(name, base string, head []byte) (string, error) {
 		return choose(found, name).Name, nil
 	}
 	for _, p := range probes {
-		if what := sideRecord(p); what != "" {
+		if what := companionRecord(p); what != "" {
 			return "", fmt.Errorf("%w: %s", ErrNotTranscript, what)
 		}
 	}
@@ -94,7 +101,7 @@ func detectJSON(name, base string, head []byte) (string, error) {
 // cut.
 func probe(head []byte) []gjson.Result {
 	head = bytes.TrimLeft(bytes.ReplaceAll(head, []byte{0}, nil), " \t\r\n")
-	switch layoutOf(head, len(head) < HeadSize) {
+	switch layoutOf(head, len(head) < headSize) {
 	case layoutArray:
 		return probeArray(head, nil)
 	case layoutDocument:
@@ -169,54 +176,4 @@ func parseCut(data []byte) gjson.Result {
 		data = append(data[:len(data):len(data)], open[i])
 	}
 	return gjson.ParseBytes(data)
-}
-
-// sideFile says what a file is whose name alone shows that it is no transcript.
-func sideFile(base string) string {
-	lower := strings.ToLower(base)
-	stem, _, _ := strings.Cut(lower, ".")
-	switch {
-	case stem == "license" || stem == "licence" || stem == "copying" || stem == "notice":
-		return "a licence"
-	case stem == "readme" || stem == "source" && strings.HasSuffix(lower, ".txt"):
-		return "a description"
-	case strings.Contains(lower, ".checkpoint.") && strings.HasSuffix(lower, ".jsonl"):
-		return "a checkpoint of a session that has its own file"
-	}
-	return ""
-}
-
-// sideRecord says what a JSON value is that harnesses keep beside their transcripts.
-func sideRecord(rec gjson.Result) string {
-	has := func(paths ...string) bool {
-		for _, p := range paths {
-			if !rec.Get(p).Exists() {
-				return false
-			}
-		}
-		return true
-	}
-	switch {
-	case has("id", "task", "tokensIn"):
-		return "a list of tasks"
-	case has("session_id", "messages_path"), has("info.id", "session_summary"), has("createdAt", "lastPrompt"), has("workDir", "agents"):
-		return "the state of a session that has its own file"
-	case has("schema_version", "harnesses"):
-		return "a registry"
-	case has("name", "version", "dependencies"), has("name", "version", "scripts"):
-		return "a package description"
-	case has("mcpServers"), has("permissions.allow"):
-		return "settings"
-	}
-	index := false
-	if rec.IsObject() {
-		rec.ForEach(func(_, v gjson.Result) bool {
-			index = v.IsObject() && v.Get("sessionFile").Exists()
-			return index
-		})
-	}
-	if index {
-		return "an index of sessions"
-	}
-	return ""
 }

@@ -7,19 +7,29 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestDetect(t *testing.T) {
+// The path tells formats apart whose content is alike.
+func TestDetectByPath(t *testing.T) {
 	t.Parallel()
-	for _, tt := range formatCases() {
-		head := []byte(tt.in)
-		got, err := Detect(tt.file, head)
+	const piLine = `{"type":"session","version":3,"id":"r1","timestamp":"2026-07-17T10:00:00Z"}`
+	const task = `[{"role":"user","content":[{"type":"text","text":"<task>go</task>"}]}]`
+	for _, tt := range []struct{ name, in, want string }{
+		{`C:\Users\u\.openclaw\agents\main\sessions\x.jsonl`, piLine, "openclaw"},
+		{"/home/u/.omp/agent/sessions/x.jsonl", piLine, "omp"},
+		{"/home/u/.pi/agent/sessions/x.jsonl", piLine, "pi"},
+		{"", piLine, "pi"},
+		{"globalStorage/rooveterinaryinc.roo-cline/tasks/1/api_conversation_history.json", task, "roo"},
+		{"", task, "cline"},
+		{"tasks/1/api_conversation_history.json", `[{"role":"user","content":"no task"}]`, "cline"},
+	} {
+		got, err := detect(tt.name, []byte(tt.in))
 		require.NoError(t, err, tt.name)
-		require.Equal(t, tt.format, got, tt.name)
+		require.Equal(t, tt.want, got, tt.name)
 	}
 }
 
 func TestDetectOfACutHead(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("word ", HeadSize)
+	long := strings.Repeat("word ", headSize)
 	for want, in := range map[string]string{
 		"claude-code": `{"type":"user","message":{"role":"user","content":"` + long + `"},"sessionId":"s"}`,
 		"messages":    `[{"role":"user","content":"` + long + `"}]`,
@@ -27,7 +37,7 @@ func TestDetectOfACutHead(t *testing.T) {
 		"chatgpt":     `[{"title":"x","create_time":1,"mapping":{"a":{"message":{"content":"` + long + `"}}},"current_node":"a"}]`,
 		"text":        "User: " + long,
 	} {
-		got, err := Detect("", []byte(in))
+		got, err := detect("", []byte(in))
 		require.NoError(t, err, want)
 		require.Equal(t, want, got)
 	}
@@ -41,7 +51,7 @@ func TestDetectOfTextThatQuotes(t *testing.T) {
 		"[10:31] User: hi\n[10:32] Assistant: ho\n",
 		"[User]: hi\nUser: ho\n",
 	} {
-		s, err := Parse(strings.NewReader(in), Options{})
+		s, err := parseOne(strings.NewReader(in), Options{})
 		require.NoError(t, err, in)
 		require.Equal(t, "text", s.Format, in)
 		require.GreaterOrEqual(t, len(s.Messages), 1)
@@ -72,7 +82,7 @@ func TestDetectRefuses(t *testing.T) {
 		{"x.bin", "\x7fELF\x00\x00User: x\n", ErrUnknownFormat},
 		{"x", "", ErrUnknownFormat},
 	} {
-		_, err := Detect(tt.name, []byte(tt.in))
+		_, err := detect(tt.name, []byte(tt.in))
 		require.ErrorIs(t, err, tt.want, "%s %q", tt.name, tt.in)
 	}
 }

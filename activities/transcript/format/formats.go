@@ -1,118 +1,111 @@
 package format
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 )
 
-// FormatInfo describes a format that can be read.
-type FormatInfo struct {
-	Name        string
-	Description string
-}
+// Format is one way in which sessions are written: a harness's own, or a common one. Each has a file of its
+// own, which holds all that is particular to it.
+type Format struct {
+	// Name is what --format takes and what a session remembers: lower case, with hyphens. The file of the
+	// format has the same name, with underscores.
+	Name string
+	// Title is the name of the harness or product, and Files says which of its files are read.
+	Title, Files string
+	// Reference says where the format is documented: a specification, or code that writes or reads it.
+	Reference string
+	// Dirs are patterns, as of [path.Match], of the files and directories under a home that hold the
+	// sessions. They are as narrow as they can be: beside them lie credentials. Nowhere for what no agent
+	// keeps.
+	Dirs []string
 
-// format says how a source is told and read.
-type format struct {
-	FormatInfo
-	// match tells a JSON value of the format.
-	match func(rec gjson.Result) bool
-	// family names formats whose content is alike; hints are parts of paths that tell them apart.
-	family string
-	hints  []string
-	// files are names of files that hold plain messages of this format.
-	files []string
-	// record reads the JSON values of the format one by one; reader makes a record that remembers.
-	record recordFunc
-	reader func() recordFunc
-	// anonymous says that names of sources do not name sessions.
+	// isRecord tells a JSON value of the format, and reader makes the function that reads the values of one
+	// source. With lists, a value may be an array.
+	isRecord func(rec gjson.Result) bool
+	reader   func() recordFunc
+	lists    bool
+	// family names formats whose JSON is alike. Parts of the path tell them apart, in lower case; the one
+	// without any is meant where no part is found.
+	family    string
+	pathHints []string
+	// messageFiles are names of files that hold plain messages of this format.
+	messageFiles []string
+
+	// isText tells a source that is not JSON by its first bytes, and readText reads it.
+	isText   func(head []byte) bool
+	readText func(s *source, b *builder) error
+
+	// tables tell and read a SQLite database.
+	tables tables
+
+	// injects are what the harness puts into a user's message.
+	injects injections
+	// beside are the files that the harness keeps beside its transcripts.
+	beside []companion
+	// sameNames are names of files, without their extensions, that are the same for every session: the
+	// directory above names the session, unless it is one of sameDirs.
+	sameNames, sameDirs []string
+	// anonymous says that the name of a source does not name the session.
 	anonymous bool
-	// lists allows values that are arrays.
-	lists bool
-	// text reads a source that is not JSON.
-	text func(s *source, b *builder) error
 }
 
-// The order decides between formats that match the same source: the more specific come first.
-var formats = []format{
-	{FormatInfo: FormatInfo{"claude-code", "Claude Code session (JSONL)"}, match: isClaude, record: claudeRecord},
-	{FormatInfo: FormatInfo{"codex", "Codex CLI rollout (JSONL)"}, match: isCodex, reader: codexReader},
-	{FormatInfo: FormatInfo{"codex-history", "Codex CLI history.jsonl: the user's prompts"}, match: isCodexHistory, record: codexHistoryRecord},
-	{FormatInfo: FormatInfo{"chatgpt", "ChatGPT export: conversations.json"}, match: isChatGPT, record: chatGPTRecord, lists: true},
-	{FormatInfo: FormatInfo{"qwen", "Qwen Code chat (JSONL)"}, match: isQwen, record: qwenRecord},
-	{FormatInfo: FormatInfo{"copilot", "GitHub Copilot CLI events (JSONL)"}, match: isCopilot, record: copilotRecord},
-	{FormatInfo: FormatInfo{"deepseek", "DeepSeek Harness session (JSONL, also compressed)"}, match: isDeepSeek, record: deepSeekRecord},
-	{FormatInfo: FormatInfo{"kimi", "Kimi Code wire log (JSONL)"}, match: isKimi, record: kimiRecord},
-	{FormatInfo: FormatInfo{"grok", "Grok Build updates.jsonl (Agent Client Protocol)"}, match: isGrok, record: grokRecord},
-	{FormatInfo: FormatInfo{"antigravity", "Antigravity transcript (JSONL)"}, match: isAntigravity, record: antigravityRecord},
-	{FormatInfo: FormatInfo{"gemini", "Gemini CLI chat (JSON or JSONL)"}, match: isGemini, reader: geminiReader},
-	{FormatInfo: FormatInfo{"openclaw", "OpenClaw session (JSONL)"}, match: isPi, family: "pi", hints: []string{"openclaw"}, record: piRecord},
-	{FormatInfo: FormatInfo{"omp", "Oh My Pi session (JSONL)"}, match: isPi, family: "pi", hints: []string{"omp/"}, record: piRecord},
-	{FormatInfo: FormatInfo{"pi", "pi session (JSONL)"}, match: isPi, family: "pi", record: piRecord},
-	{FormatInfo: FormatInfo{"cursor", "Cursor agent transcript (JSONL) or state.vscdb (SQLite)"}, match: isCursor, record: cursorRecord},
-	{FormatInfo: FormatInfo{"goose", "Goose session (JSONL) or sessions.db (SQLite)"}, match: isGoose, record: gooseRecord},
-	{FormatInfo: FormatInfo{"roo", "Roo Code api_conversation_history.json"}, match: isCline, family: "cline", hints: []string{"roo/", "roo-cline", "roo-code"},
-		files: []string{"api_conversation_history.json"}, record: clineRecord},
-	{FormatInfo: FormatInfo{"cline", "Cline messages.json or api_conversation_history.json"}, match: isCline, family: "cline",
-		files: []string{"api_conversation_history.json"}, record: clineRecord},
-	{FormatInfo: FormatInfo{"messages", "messages with role and content (JSON or JSONL), also wrapped or nested"}, match: isMessages,
-		reader: messagesReader, lists: true, anonymous: true},
-	{FormatInfo: FormatInfo{"opencode", "opencode database (SQLite file or SQL dump)"}},
-	{FormatInfo: FormatInfo{"hermes", "Hermes state.db (SQLite file or SQL dump)"}},
-	{FormatInfo: FormatInfo{"zed", "Zed threads.db (SQLite file or SQL dump)"}},
-	{FormatInfo: FormatInfo{"sqlite", "a SQLite database or dump of one of the above, told by its tables"}},
-	{FormatInfo: FormatInfo{"aider", "aider chat history (Markdown)"}, text: parseAider},
-	{FormatInfo: FormatInfo{"text", "plain text with speaker prefixes, such as \"User: \""}, text: parseText, anonymous: true},
+// registry lists the formats. The order decides between those that match the same source: the more
+// specific come first.
+var registry = []Format{
+	claudeCode, codex, codexHistory, chatGPT, qwen, copilot, deepSeek, kimi, grok, antigravity, gemini,
+	openClaw, omp, pi, cursor, goose, roo, cline, messages,
+	openCode, hermes, zed, anyDatabase,
+	aider, plainText,
 }
 
-// Formats lists what can be read, in the order of detection.
-func Formats() []FormatInfo {
-	infos := make([]FormatInfo, len(formats))
-	for i, f := range formats {
-		infos[i] = f.FormatInfo
-	}
-	return infos
-}
+// nowhere is where an export, or a text, lies.
+var nowhere = []string{}
+
+// All lists what can be read, in the order of detection.
+func All() []Format { return slices.Clone(registry) }
 
 func formatHint() string {
-	names := make([]string, len(formats))
-	for i, f := range formats {
+	names := make([]string, len(registry))
+	for i, f := range registry {
 		names[i] = f.Name
 	}
 	return "formats are " + strings.Join(names, ", ") + "; use --format"
 }
 
-func (f *format) parse(s *source, b *builder) error {
+// stateless makes the reader of a format whose values are read one by one.
+func stateless(read recordFunc) func() recordFunc {
+	return func() recordFunc { return read }
+}
+
+func (f *Format) parse(s *source, b *builder) error {
 	switch {
-	case isDatabase(s.head), f.match == nil && f.text == nil, f.text == nil && isDump(s.head):
-		return parseStore(s, b)
-	case f.text != nil:
-		return f.text(s, b)
+	case isDatabase(s.head), f.reader == nil && f.readText == nil, f.readText == nil && isDump(s.head):
+		return readDatabase(s, b)
+	case f.readText != nil:
+		return f.readText(s, b)
+	case f.lists:
+		return s.values(b, f.reader())
 	}
-	read := f.record
-	if f.reader != nil {
-		read = f.reader()
-	}
-	if f.lists {
-		return s.values(b, read)
-	}
-	return s.objects(b, read)
+	return s.objects(b, f.reader())
 }
 
 // choose returns the first format found, or the one of its family that the path speaks for.
-func choose(found []*format, name string) *format {
+func choose(found []*Format, name string) *Format {
 	name = strings.ToLower(strings.ReplaceAll(name, `\`, "/"))
 	best := found[0]
 	for _, f := range found {
 		if f.family != best.family || f.family == "" {
 			continue
 		}
-		for _, h := range f.hints {
+		for _, h := range f.pathHints {
 			if strings.Contains(name, h) {
 				return f
 			}
 		}
-		if len(f.hints) == 0 {
+		if len(f.pathHints) == 0 {
 			best = f
 		}
 	}

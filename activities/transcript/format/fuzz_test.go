@@ -11,12 +11,9 @@ import (
 
 func addSeeds(f *testing.F, add func(name, format string, data []byte)) {
 	f.Helper()
-	for _, tt := range formatCases() {
-		add(tt.file, tt.format, []byte(tt.in))
-		add("", "", []byte(tt.in[:len(tt.in)*2/3]))
-	}
-	for _, tt := range dumpCases() {
-		add("", "", []byte(tt.dump))
+	for _, s := range samples(f) {
+		add(s.name, s.format, s.data)
+		add("", "", s.data[:len(s.data)*2/3])
 	}
 	for _, in := range []string{"", "[[[", `{"role":`, "User: \xff\x00", "\xff\xfeU\x00", "\x1f\x8b\x08", "\x28\xb5\x2f\xfd\x00", string(sqliteMagic)} {
 		add("x.jsonl", "", []byte(in))
@@ -27,12 +24,12 @@ func FuzzParse(f *testing.F) {
 	addSeeds(f, func(name, format string, data []byte) { f.Add(name, format, data) })
 	f.Fuzz(func(t *testing.T, name, format string, data []byte) {
 		opts := Options{Name: name, Format: format, MaxLine: 1 << 16, MaxDocument: 1 << 18}
-		sessions, err := ParseAll(bytes.NewReader(data), opts)
+		sessions, err := Parse(bytes.NewReader(data), opts)
 		if err != nil {
 			return
 		}
 		requireSound(t, sessions)
-		again, err := ParseAll(bytes.NewReader(data), opts)
+		again, err := Parse(bytes.NewReader(data), opts)
 		require.NoError(t, err)
 		require.Equal(t, sessions, again)
 	})
@@ -41,7 +38,7 @@ func FuzzParse(f *testing.F) {
 func FuzzDetect(f *testing.F) {
 	addSeeds(f, func(name, _ string, data []byte) { f.Add(name, data) })
 	f.Fuzz(func(t *testing.T, name string, data []byte) {
-		format, err := Detect(name, data)
+		format, err := detect(name, data)
 		if err != nil {
 			require.True(t, errors.Is(err, ErrUnknownFormat) || errors.Is(err, ErrNotTranscript))
 			return
@@ -56,7 +53,7 @@ func FuzzSplitInjected(f *testing.F) {
 	f.Add("User: [System note: x]\n<command-name>")
 	f.Fuzz(func(t *testing.T, text string) {
 		var joined strings.Builder
-		for _, s := range splitInjected(text) {
+		for _, s := range allMarks().split(text) {
 			joined.WriteString(s.text)
 		}
 		require.Equal(t, text, joined.String())

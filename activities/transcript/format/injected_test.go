@@ -32,7 +32,7 @@ func TestSplitInjected(t *testing.T) {
 		}},
 		{"User: [System note: Resumed.]\n\nyes", []segment{theirs("User: [System note: Resumed.]\n\n"), mine("yes")}},
 	} {
-		require.Equal(t, tt.want, splitInjected(tt.in), tt.in)
+		require.Equal(t, tt.want, allMarks().split(tt.in), tt.in)
 	}
 }
 
@@ -44,7 +44,7 @@ func TestSplitInjectedKeepsEveryByte(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := strings.Join(rapid.SliceOf(piece).Draw(t, "pieces"), "")
 		var out strings.Builder
-		for _, s := range splitInjected(in) {
+		for _, s := range allMarks().split(in) {
 			require.NotEmpty(t, s.text)
 			out.WriteString(s.text)
 		}
@@ -57,6 +57,6 @@ func TestSplitInjectedIsLinear(t *testing.T) {
 	t.Parallel()
 	for _, piece := range []string{"<system-reminder>\n", "<system-reminder>", "<", "<system-reminder ", "\n<command-name>a"} {
 		in := strings.Repeat(piece, 1<<20/len(piece))
-		require.Len(t, splitInjected(in), 1)
+		require.Len(t, allMarks().split(in), 1)
 	}
 }

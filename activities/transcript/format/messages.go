@@ -1,40 +1,18 @@
 package format
 
 import (
-	"cmp"
-
 	"axiommind/schema"
 
 	"github.com/tidwall/gjson"
 )
 
-// turnFields are the names of the lists of messages that conversations are wrapped in.
-var turnFields = []string{"messages", "conversations", "conversation", "chat_messages", "history", "turns"}
-
-func turnsOf(rec gjson.Result) gjson.Result {
-	for _, f := range turnFields {
-		if v := rec.Get(f); v.IsArray() {
-			return v
-		}
-	}
-	return gjson.Result{}
-}
-
-// turnRole returns the role of a message in the shapes of OpenAI, ShareGPT and Claude's export.
-func turnRole(rec gjson.Result) schema.Role {
-	return role(first(rec, "role", "from", "sender", "author.role").Str)
-}
-
-func isTurn(rec gjson.Result) bool {
-	if !rec.IsObject() || turnRole(rec) == "" {
-		return false
-	}
-	for _, f := range []string{"content", "value", "text", "parts", "tool_calls", "function_call"} {
-		if rec.Get(f).Exists() {
-			return true
-		}
-	}
-	return false
+// Messages in the shapes of OpenAI, Anthropic, Gemini and ShareGPT, and of Claude's export.
+var messages = Format{
+	Name: "messages", Title: "messages", Files: "with role and content (JSON or JSONL), also wrapped or nested",
+	Reference: "the interfaces of OpenAI, Anthropic and Gemini",
+	Dirs:      nowhere,
+	isRecord:  isMessages, reader: messagesReader, lists: true, anonymous: true,
+	sameNames: []string{"messages"},
 }
 
 func isMessages(rec gjson.Result) bool {
@@ -66,28 +44,6 @@ func messagesReader() recordFunc {
 			b.skip(line, reasonNoRecord)
 		}
 	}
-}
-
-// header takes what a record without a message tells of the session.
-func (b *builder) header(line int, rec gjson.Result) *session {
-	if id := first(rec, "sessionId", "session_id", "conversation_id", "conversationId", "id", "uuid"); id.Exists() {
-		b.use(id.String())
-	}
-	return b.describe(line, rec)
-}
-
-// describe takes the directory, title and times that a record tells of the current session.
-func (b *builder) describe(line int, rec gjson.Result) *session {
-	s := b.here()
-	if cwd := first(rec, "cwd", "working_dir", "workspace", "directory"); cwd.Type == gjson.String {
-		s.CWD = clean(cwd.Str)
-	}
-	if title := first(rec, "title", "description", "name"); title.Type == gjson.String {
-		s.Title = clean(title.Str)
-	}
-	s.span(b.time(line, first(rec, "created_at", "createdAt", "startTime", "timestamp")))
-	s.span(b.time(line, first(rec, "updated_at", "updatedAt", "lastUpdated")))
-	return s
 }
 
 // minIDLen is how long a field called "id" must be to be taken for unique beyond its source.
@@ -147,45 +103,5 @@ func (b *builder) snapshot(line int, turns []gjson.Result, seen map[string]bool)
 		default:
 			b.skip(line, reasonNoRecord)
 		}
-	}
-}
-
-// turn reads one message.
-func (b *builder) turn(line int, rec gjson.Result) {
-	m := schema.Message{
-		Role:     turnRole(rec),
-		At:       b.time(line, first(rec, "timestamp", "created_at", "createdAt", "create_time", "created", "ts", "time")),
-		SourceID: first(rec, "id", "uuid", "message_id").String(),
-		Line:     line,
-	}
-	name := rec.Get("name").Str
-	if m.Role == schema.RoleTool {
-		m.Tool = cmp.Or(name, rec.Get("tool_name").Str, rec.Get("toolName").Str)
-		m.CallID = first(rec, "tool_call_id", "toolCallId").String()
-	} else {
-		m.Author = name
-	}
-	if rec.Get("metadata.userVisible").Type == gjson.False {
-		m.Kind = schema.KindContext
-	}
-	if reasoning := first(rec, "reasoning_content", "reasoning"); reasoning.Type == gjson.String {
-		b.parts(m, []part{{kind: schema.KindThinking, text: reasoning.Str}})
-	}
-	content := first(rec, "content", "value", "parts", "text")
-	if m.Role == schema.RoleTool {
-		// What a tool returned stays one message, whatever blocks it comes in.
-		if parts := contentParts(content); len(parts) == 0 || parts[0].kind != schema.KindToolResult {
-			m.Kind, m.Text = schema.KindToolResult, resultText(content)
-			b.add(m)
-			return
-		}
-	}
-	b.message(m, content)
-	rec.Get("tool_calls").ForEach(func(_, call gjson.Result) bool {
-		b.parts(m, []part{callPart(call)})
-		return true
-	})
-	if call := rec.Get("function_call"); call.IsObject() {
-		b.parts(m, []part{callPart(call)})
 	}
 }

@@ -23,8 +23,8 @@ const (
 	DefaultMaxDocument = 512 << 20
 )
 
-// HeadSize is how many leading bytes of a source [Detect] looks at.
-const HeadSize = 64 << 10
+// headSize is how many leading bytes of a source detection looks at.
+const headSize = 64 << 10
 
 var (
 	// ErrUnknownFormat means that the source is of no known format, or that Options.Format names
@@ -33,8 +33,6 @@ var (
 	// ErrNotTranscript means that the source is known to be something else: the settings, index or
 	// licence that lies beside the transcripts. An import of a directory passes it over.
 	ErrNotTranscript = final(schema.ErrorUnknownFormat, errors.New("not a transcript"))
-	// ErrSeveralSessions means that Parse was given a source that ParseAll must read.
-	ErrSeveralSessions = final(schema.ErrorInvalidInput, errors.New("source holds several sessions"))
 	// ErrTooLarge means that a source which is read as a whole exceeds Options.MaxDocument, or
 	// that a database exceeds what its copy may take.
 	ErrTooLarge = final(schema.ErrorSourceUnreadable, errors.New("source is too large"))
@@ -99,21 +97,9 @@ type Session struct {
 	Skipped []schema.Skipped
 }
 
-// Parse reads a source of one session. An empty source is a session without messages.
-func Parse(r io.Reader, opts Options) (*Session, error) {
-	sessions, err := ParseAll(r, opts)
-	if err != nil {
-		return nil, err
-	}
-	if len(sessions) != 1 {
-		return nil, fmt.Errorf("parse %q: %w: %d", opts.Name, ErrSeveralSessions, len(sessions))
-	}
-	return sessions[0], nil
-}
-
-// ParseAll reads every session of a source, in the order of their first appearance; there is at
+// Parse reads every session of a source, in the order of their first appearance; there is at
 // least one. The error wraps ErrUnknownFormat, ErrNotTranscript, ErrTooLarge or the reader's error.
-func ParseAll(r io.Reader, opts Options) ([]*Session, error) {
+func Parse(r io.Reader, opts Options) ([]*Session, error) {
 	opts = opts.withDefaults()
 	src, err := openSource(r, opts)
 	if err != nil {
@@ -121,16 +107,16 @@ func ParseAll(r io.Reader, opts Options) ([]*Session, error) {
 	}
 	defer src.close()
 
-	b := newBuilder(opts.Name)
 	f, err := src.format()
 	if err != nil {
 		return nil, fmt.Errorf("parse %q: %w", opts.Name, err)
 	}
+	b := newBuilder()
+	if f == nil || !f.anonymous {
+		b.fallbackID = sessionName(opts.Name)
+	}
 	if f != nil {
 		b.format = f.Name
-		if f.anonymous {
-			b.name = ""
-		}
 		if err := f.parse(src, b); err != nil {
 			return nil, fmt.Errorf("parse %q as %s: %w", opts.Name, b.format, err)
 		}
@@ -151,7 +137,7 @@ type source struct {
 }
 
 func openSource(r io.Reader, opts Options) (*source, error) {
-	s := &source{r: bufio.NewReaderSize(r, HeadSize), opts: opts, closer: func() {}}
+	s := &source{r: bufio.NewReaderSize(r, headSize), opts: opts, closer: func() {}}
 	if err := s.peek(); err != nil {
 		return nil, err
 	}
@@ -160,7 +146,7 @@ func openSource(r io.Reader, opts Options) (*source, error) {
 		return nil, err
 	}
 	if decoded != nil {
-		s.r, s.closer, s.decoded = bufio.NewReaderSize(decoded, HeadSize), closer, true
+		s.r, s.closer, s.decoded = bufio.NewReaderSize(decoded, headSize), closer, true
 		if err := s.peek(); err != nil {
 			return nil, err
 		}
@@ -173,7 +159,7 @@ func openSource(r io.Reader, opts Options) (*source, error) {
 }
 
 func (s *source) peek() error {
-	head, err := s.r.Peek(HeadSize)
+	head, err := s.r.Peek(headSize)
 	s.head, s.whole = bytes.Clone(head), err != nil
 	if err != nil && !isEnd(err) {
 		return fmt.Errorf("read source: %w", err)
@@ -193,7 +179,7 @@ func (s *source) blank() bool {
 }
 
 // format is nil for a source with nothing in it.
-func (s *source) format() (*format, error) {
+func (s *source) format() (*Format, error) {
 	if s.opts.Format != "" {
 		if f, err := lookup(s.opts.Format); err != nil || !s.blank() {
 			return f, err
@@ -202,7 +188,7 @@ func (s *source) format() (*format, error) {
 	if s.blank() {
 		return nil, nil
 	}
-	name, err := Detect(s.opts.Name, s.head)
+	name, err := detect(s.opts.Name, s.head)
 	if err != nil {
 		return nil, err
 	}
@@ -224,10 +210,10 @@ func (s *source) all() ([]byte, error) {
 	return data, nil
 }
 
-func lookup(name string) (*format, error) {
-	for i := range formats {
-		if strings.EqualFold(formats[i].Name, name) {
-			return &formats[i], nil
+func lookup(name string) (*Format, error) {
+	for i := range registry {
+		if strings.EqualFold(registry[i].Name, name) {
+			return &registry[i], nil
 		}
 	}
 	return nil, fmt.Errorf("%w: no format is called %q; %s", ErrUnknownFormat, name, formatHint())

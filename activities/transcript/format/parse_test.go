@@ -2,6 +2,7 @@ package format
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -53,33 +54,23 @@ func requireSound(t require.TestingT, sessions []*Session) {
 	}
 }
 
-func lines(l ...string) string { return strings.Join(l, "\n") + "\n" }
-
-func TestParseFormats(t *testing.T) {
-	t.Parallel()
-	for _, tt := range formatCases() {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			sessions, err := ParseAll(strings.NewReader(tt.in), Options{Name: tt.file})
-			require.NoError(t, err)
-			requireSound(t, sessions)
-			require.Equal(t, tt.want, render(sessions))
-			require.Equal(t, tt.format, sessions[0].Format)
-			require.Equal(t, tt.id, sessions[0].ID)
-			for _, s := range sessions {
-				require.Empty(t, s.Skipped)
-			}
-
-			named, err := ParseAll(strings.NewReader(tt.in), Options{Name: tt.file, Format: tt.format})
-			require.NoError(t, err)
-			require.Equal(t, sessions, named, "the format given reads what the format detected does")
-		})
+// parseOne reads a source of one session.
+func parseOne(r io.Reader, opts Options) (*Session, error) {
+	sessions, err := Parse(r, opts)
+	if err != nil {
+		return nil, err
 	}
+	if len(sessions) != 1 {
+		return nil, fmt.Errorf("%q holds %d sessions, not one", opts.Name, len(sessions))
+	}
+	return sessions[0], nil
 }
+
+func lines(l ...string) string { return strings.Join(l, "\n") + "\n" }
 
 func TestParseTellsOfTheSession(t *testing.T) {
 	t.Parallel()
-	s, err := Parse(strings.NewReader(lines(
+	s, err := parseOne(strings.NewReader(lines(
 		`{"type":"summary","summary":"Fix the build","leafUuid":"b"}`,
 		`{"type":"user","uuid":"a","sessionId":"s1","cwd":"/w/app","timestamp":"2026-01-02T05:04:05+02:00","message":{"role":"user","content":"why red?"}}`,
 		`{"type":"assistant","uuid":"b","sessionId":"s1","cwd":"/w/app/x","timestamp":"2026-01-02T03:05:00.5Z","message":{"role":"assistant","content":"a typo"}}`,
@@ -98,45 +89,22 @@ func TestParseEmptySource(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{"", "\n \r\n", "\xef\xbb\xbf", "\x00\x00", "[]", " [\n]\n"} {
 		for _, format := range []string{"", "claude-code"} {
-			s, err := Parse(strings.NewReader(in), Options{Format: format})
+			s, err := parseOne(strings.NewReader(in), Options{Format: format})
 			require.NoError(t, err)
 			require.Empty(t, s.Messages)
 		}
 	}
 }
 
-func TestParseRefusesSeveralSessions(t *testing.T) {
-	t.Parallel()
-	_, err := Parse(strings.NewReader(lines(
-		`{"session_id":"a","ts":1767323045,"text":"x"}`, `{"session_id":"b","ts":1767323046,"text":"y"}`,
-	)), Options{})
-	require.ErrorIs(t, err, ErrSeveralSessions)
-}
-
 func TestParseUnknownFormat(t *testing.T) {
 	t.Parallel()
-	_, err := ParseAll(strings.NewReader(`{"a":1}`), Options{Name: "x.json"})
+	_, err := Parse(strings.NewReader(`{"a":1}`), Options{Name: "x.json"})
 	require.ErrorIs(t, err, ErrUnknownFormat)
 	require.ErrorContains(t, err, `"x.json"`)
 	require.ErrorContains(t, err, "claude-code, codex")
 	require.ErrorContains(t, err, "--format")
 
-	_, err = ParseAll(strings.NewReader(`[]`), Options{Format: "wordstar"})
+	_, err = Parse(strings.NewReader(`[]`), Options{Format: "wordstar"})
 	require.ErrorIs(t, err, ErrUnknownFormat)
 	require.ErrorContains(t, err, `"wordstar"`)
-}
-
-func TestFormatsAreNamedOnceAndTested(t *testing.T) {
-	t.Parallel()
-	tested := map[string]bool{"opencode": true, "hermes": true, "zed": true, "sqlite": true} // in sqlite_test.go
-	for _, tt := range formatCases() {
-		tested[tt.format] = true
-	}
-	seen := make(map[string]bool)
-	for _, f := range Formats() {
-		require.False(t, seen[f.Name], f.Name)
-		seen[f.Name] = true
-		require.NotEmpty(t, f.Description)
-		require.True(t, tested[f.Name], "format %q has no test", f.Name)
-	}
 }

@@ -86,11 +86,11 @@ func TestAppendedLinesOnlyAppendMessages(t *testing.T) {
 				whole := strings.Join(all, "\n") + "\n"
 				torn := whole[:rapid.IntRange(len(before), max(len(before), len(whole)-1)).Draw(t, "torn")]
 
-				short, err := ParseAll(strings.NewReader(before), opts)
+				short, err := Parse(strings.NewReader(before), opts)
 				require.NoError(t, err)
-				middle, err := ParseAll(strings.NewReader(torn), opts)
+				middle, err := Parse(strings.NewReader(torn), opts)
 				require.NoError(t, err)
-				long, err := ParseAll(strings.NewReader(whole), opts)
+				long, err := Parse(strings.NewReader(whole), opts)
 				require.NoError(t, err)
 				requireSound(t, long)
 				requireGrown(t, short, middle)
@@ -119,7 +119,7 @@ func TestTextIsVerbatim(t *testing.T) {
 		text := rapid.StringN(1, 200, -1).Filter(func(s string) bool { return !strings.Contains(s, "\x00") }).Draw(t, "text")
 		data, err := json.Marshal(text)
 		require.NoError(t, err)
-		s, err := Parse(strings.NewReader(`{"role":"user","content":`+string(data)+`}`), Options{Format: "messages"})
+		s, err := parseOne(strings.NewReader(`{"role":"user","content":`+string(data)+`}`), Options{Format: "messages"})
 		require.NoError(t, err)
 		var joined strings.Builder
 		for _, m := range s.Messages {

@@ -103,7 +103,7 @@ func TestSharedTranscripts(t *testing.T) {
 		file, err := os.Open(name)
 		require.NoError(t, err)
 		defer func() { _ = file.Close() }()
-		sessions, err := ParseAll(file, Options{Name: rel})
+		sessions, err := Parse(file, Options{Name: rel})
 
 		want, ok := sharedWant[strings.TrimPrefix(rel, "harness-registry/fixtures/")]
 		if !ok {
@@ -132,7 +132,7 @@ func TestSharedLongSession(t *testing.T) {
 	data, err := os.ReadFile(name)
 	require.NoError(t, err)
 	file := string(data)
-	s, err := Parse(strings.NewReader(file), Options{Name: name})
+	s, err := parseOne(strings.NewReader(file), Options{Name: name})
 	require.NoError(t, err)
 	require.Empty(t, s.Skipped)
 	require.Equal(t, "User: 测试", s.Messages[0].Text)

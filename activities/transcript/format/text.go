@@ -9,6 +9,13 @@ import (
 	"axiommind/schema"
 )
 
+var plainText = Format{
+	Name: "text", Title: "plain text", Files: "with speaker prefixes, such as \"User: \"",
+	Reference: "none: the labels are those below, or names that recur",
+	Dirs:      nowhere,
+	isText:    isPlainText, readText: parseText, anonymous: true,
+}
+
 // speakerWords are the labels of roles in plain text, in lower case.
 var speakerWords = map[schema.Role]map[string]bool{
 	schema.RoleUser: labelSet("user|human|you said|사용자|유저|用户|使用者|用戶|ユーザー|" +
@@ -109,20 +116,6 @@ func isName(label string) bool {
 	return len(words) <= 3
 }
 
-// eachLine calls fn with each line and its ending; fenced lines lie in a code block.
-func eachLine(text string, fn func(n int, line string, fenced bool)) {
-	fenced := false
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		fence := strings.HasPrefix(strings.TrimLeft(line, " "), "```")
-		fn(n, line, fenced || fence)
-		if fence {
-			fenced = !fenced
-		}
-	}
-}
-
 func isPlainText(head []byte) bool {
 	return bytes.IndexByte(head, 0) < 0 && cast(string(head), true) != nil
 }
@@ -175,58 +168,4 @@ func textKind(r schema.Role) schema.Kind {
 		return schema.KindToolResult
 	}
 	return schema.KindText
-}
-
-func trimBreaks(text string) string { return strings.Trim(text, "\r\n") }
-
-const aiderStart = "# aider chat started at "
-
-func isAider(head []byte) bool {
-	return bytes.HasPrefix(head, []byte(aiderStart)) || bytes.Contains(head, []byte("\n"+aiderStart))
-}
-
-// parseAider reads a chat history of aider: "#### " opens what the user wrote, "> " what the
-// program printed, the rest is the model's.
-func parseAider(s *source, b *builder) error {
-	data, err := s.all()
-	if err != nil {
-		return err
-	}
-	var m schema.Message
-	var body strings.Builder
-	flush := func() {
-		m.Text = trimBreaks(body.String())
-		if strings.TrimSpace(m.Text) != "" {
-			b.add(m)
-		}
-		body.Reset()
-	}
-	eachLine(string(data), func(n int, line string, _ bool) {
-		if at, ok := strings.CutPrefix(line, aiderStart); ok {
-			flush()
-			at = strings.TrimSpace(at)
-			b.start("aider-" + strings.NewReplacer(" ", "-", ":", "").Replace(at))
-			b.current.span(b.timeText(n, at))
-			m = schema.Message{}
-			return
-		}
-		next := schema.Message{Role: schema.RoleAssistant, Kind: schema.KindText, Line: n}
-		switch {
-		case strings.HasPrefix(line, "#### "):
-			next.Role, line = schema.RoleUser, line[len("#### "):]
-		case strings.HasPrefix(line, "> "), strings.TrimSpace(line) == ">":
-			next.Role, next.Kind, line = schema.RoleSystem, schema.KindContext, strings.TrimPrefix(line[1:], " ")
-		case strings.TrimSpace(line) == "" && m.Role != schema.RoleAssistant:
-			flush()
-			m = schema.Message{}
-			return
-		}
-		if next.Role != m.Role {
-			flush()
-			m = next
-		}
-		body.WriteString(line)
-	})
-	flush()
-	return nil
 }

@@ -55,7 +55,7 @@ func TestOddTimes(t *testing.T) {
 				if format == "codex-history" && gjson.Parse(odd).Type != gjson.Number {
 					continue // a line with no number there is none of the format
 				}
-				s, err := Parse(strings.NewReader(fmt.Sprintf(source, odd)), Options{Format: format})
+				s, err := parseOne(strings.NewReader(fmt.Sprintf(source, odd)), Options{Format: format})
 				require.NoError(t, err, odd)
 				require.Len(t, s.Messages, 1, odd)
 				require.Contains(t, s.Messages[0].Text, "kept", odd)
@@ -71,12 +71,12 @@ func TestOddTimes(t *testing.T) {
 				if format == "codex-history" && unset != "0" {
 					continue
 				}
-				s, err := Parse(strings.NewReader(fmt.Sprintf(source, unset)), Options{Format: format})
+				s, err := parseOne(strings.NewReader(fmt.Sprintf(source, unset)), Options{Format: format})
 				require.NoError(t, err)
 				require.True(t, s.Messages[0].At.IsZero())
 				require.Empty(t, s.Skipped, "%s says that there is no time", unset)
 			}
-			s, err := Parse(strings.NewReader(fmt.Sprintf(source, "1784278800500")), Options{Format: format})
+			s, err := parseOne(strings.NewReader(fmt.Sprintf(source, "1784278800500")), Options{Format: format})
 			require.NoError(t, err)
 			require.Equal(t, "2026-07-17T09:00:00.5Z", s.Messages[0].At.Format(time.RFC3339Nano))
 			require.Empty(t, s.Skipped)
@@ -104,7 +104,7 @@ func TestOddTimesOfSessions(t *testing.T) {
 			case "aider":
 				value = strings.Trim(odd, `"`)
 			}
-			s, err := Parse(strings.NewReader(fmt.Sprintf(source, value)), Options{Format: name})
+			s, err := parseOne(strings.NewReader(fmt.Sprintf(source, value)), Options{Format: name})
 			require.NoError(t, err, "%s: %s", name, odd)
 			require.Len(t, s.Messages, 1, "%s: %s", name, odd)
 			require.True(t, s.Started.IsZero() && s.Ended.IsZero() && s.Messages[0].At.IsZero(), "%s: %s: %v", name, odd, s)
@@ -122,7 +122,7 @@ func TestEpochUnits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := time.Unix(rapid.Int64Range(earliest.Unix(), latest.Unix()-1).Draw(t, "seconds"), 0).UTC()
 		for unit, perSecond := range map[string]int64{"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9} {
-			b := newBuilder("")
+			b := newBuilder()
 			n := want.Unix() * perSecond
 			for _, got := range []time.Time{
 				b.timeNumber(1, float64(n), ""), b.timeText(1, strconv.FormatInt(n, 10)), b.rowTime(row{"at": n}, "at"),
@@ -141,7 +141,7 @@ func TestNoImplausibleTime(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		n := math.Float64frombits(rapid.Uint64().Draw(t, "bits"))
-		b := newBuilder("")
+		b := newBuilder()
 		got := b.timeNumber(1, n, "n")
 		if noted := len(b.pending) == 1; got.IsZero() == (!noted && n != 0) || !got.IsZero() && !Plausible(got) {
 			t.Fatalf("%v is %s, noted: %v", n, got, b.pending)
@@ -154,7 +154,7 @@ func TestOddTimeNotedOnce(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("무", 50)
 	in := `{"role":"assistant","timestamp":"` + long + `","content":"a","reasoning":"b","tool_calls":[{"id":"c","function":{"name":"f","arguments":"{}"}}]}`
-	s, err := Parse(strings.NewReader(in), Options{})
+	s, err := parseOne(strings.NewReader(in), Options{})
 	require.NoError(t, err)
 	require.Len(t, s.Messages, 3)
 	require.Equal(t, []schema.Skipped{{Line: 1, Reason: `time "` + strings.Repeat("무", 20) + `…" cannot be read: left out`}}, s.Skipped)

@@ -33,7 +33,7 @@ func TestParseUTF16(t *testing.T) {
 			for _, mark := range []unicode.BOMPolicy{unicode.UseBOM, unicode.IgnoreBOM} {
 				in, err := unicode.UTF16(order, mark).NewEncoder().String(c.text)
 				require.NoError(t, err)
-				s, err := Parse(strings.NewReader(in), Options{})
+				s, err := parseOne(strings.NewReader(in), Options{})
 				require.NoError(t, err, name)
 				require.Equal(t, c.want, render([]*Session{s}), "%s, order %v, mark %v", name, order, mark)
 				require.Empty(t, s.Skipped)
@@ -61,7 +61,7 @@ func TestParseNoUTF16(t *testing.T) {
 		require.NoError(t, err)
 		require.Nil(t, decoded, name)
 	}
-	s, err := Parse(strings.NewReader("User: caf\xe9 \x00\nAssistant: caf\xe9\n"), Options{Format: "text"})
+	s, err := parseOne(strings.NewReader("User: caf\xe9 \x00\nAssistant: caf\xe9\n"), Options{Format: "text"})
 	require.NoError(t, err)
 	require.Equal(t, []string{"1 user/text: caf\uFFFD ", "2 assistant/text: caf\uFFFD"}, render([]*Session{s}))
 }

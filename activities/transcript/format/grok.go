@@ -1,0 +1,68 @@
+package format
+
+import (
+	"cmp"
+
+	"axiommind/schema"
+
+	"github.com/tidwall/gjson"
+)
+
+var grok = Format{
+	Name: "grok", Title: "Grok Build", Files: "updates.jsonl (Agent Client Protocol)",
+	Reference: "agentclientprotocol.com, session/update; github.com/vshulcz/deja-vu, docs/registry/grok.md",
+	Dirs:      []string{".grok/sessions"},
+	isRecord:  isGrok, reader: stateless(grokRecord),
+	sameNames: []string{"updates"},
+	beside:    []companion{{what: stateOfSession, isRecord: hasFields("info.id", "session_summary")}},
+}
+
+func isGrok(rec gjson.Result) bool { return rec.Get("params.update.sessionUpdate").Exists() }
+
+// grokRecord reads an Agent Client Protocol stream. The chunks of one prompt are one message.
+func grokRecord(b *builder, line int, rec gjson.Result) {
+	update := rec.Get("params.update")
+	if !update.IsObject() {
+		b.skip(line, reasonNoRecord)
+		return
+	}
+	if id := rec.Get("params.sessionId").Str; id != "" {
+		b.use(id)
+	}
+	meta := first(rec, "params.update._meta", "params._meta", "_meta")
+	m := schema.Message{At: b.time(line, first(rec, "timestamp", "params._meta.agentTimestampMs")), Line: line}
+	kind := update.Get("sessionUpdate").Str
+	switch kind {
+	case "user_message_chunk":
+		m.Role, m.Kind = schema.RoleUser, schema.KindText
+	case "agent_message_chunk":
+		m.Role, m.Kind = schema.RoleAssistant, schema.KindText
+	case "agent_thought_chunk":
+		m.Role, m.Kind = schema.RoleAssistant, schema.KindThinking
+	case "tool_call":
+		p := callPart(update)
+		p.text = raw(first(update, "rawInput", "content"))
+		p.tool = cmp.Or(p.tool, update.Get("title").Str, update.Get("kind").Str)
+		b.callOnce(m, p)
+		return
+	case "tool_call_update":
+		if status := update.Get("status").Str; status == "completed" || status == "failed" {
+			p := resultPart(update)
+			p.text = resultText(first(update, "rawOutput.output", "content", "rawOutput"))
+			b.parts(m, []part{p})
+		}
+		return
+	default:
+		return
+	}
+	prompt := first(meta, "promptId", "promptIndex").String()
+	for _, p := range contentParts(update.Get("content")) {
+		one := m
+		one.Text = p.text
+		if p.kind == schema.KindText {
+			b.extend(prompt, one)
+		} else {
+			b.parts(m, []part{p})
+		}
+	}
+}

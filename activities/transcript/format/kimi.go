@@ -1,0 +1,76 @@
+package format
+
+import (
+	"strings"
+
+	"axiommind/schema"
+
+	"github.com/tidwall/gjson"
+)
+
+var kimi = Format{
+	Name: "kimi", Title: "Kimi Code", Files: "wire log (JSONL)",
+	Reference: "github.com/vshulcz/deja-vu, docs/registry/kimi.md",
+	Dirs:      []string{".kimi-code/sessions", ".kimi/sessions"},
+	isRecord:  isKimi, reader: stateless(kimiRecord),
+	sameNames: []string{"wire"}, sameDirs: []string{"agents", "main"},
+	beside: []companion{
+		{what: stateOfSession, isRecord: hasFields("createdAt", "lastPrompt")},
+		{what: stateOfSession, isRecord: hasFields("workDir", "agents")},
+	},
+}
+
+func isKimi(rec gjson.Result) bool {
+	kind := rec.Get("type").Str
+	return strings.HasPrefix(kind, "context.append_") || kind == "metadata" && rec.Get("protocol_version").Exists()
+}
+
+// kimiRecord reads a wire log. The parts of one step are one message.
+func kimiRecord(b *builder, line int, rec gjson.Result) {
+	m := schema.Message{At: b.time(line, rec.Get("time")), Line: line}
+	switch rec.Get("type").Str {
+	case "":
+		b.skip(line, reasonNoRecord)
+	case "metadata":
+		b.here().span(b.time(line, rec.Get("created_at")))
+	case "config.update":
+		m.Role = schema.RoleSystem
+		b.message(m, rec.Get("systemPrompt"))
+	case "context.append_message":
+		msg := rec.Get("message")
+		if m.Role = role(msg.Get("role").Str); m.Role == "" {
+			b.skip(line, reasonNoRecord)
+			return
+		}
+		if origin := msg.Get("origin.kind").Str; origin != "" && origin != "user" {
+			m.Kind = schema.KindContext
+		}
+		m.CallID = msg.Get("toolCallId").Str
+		b.message(m, msg.Get("content"))
+		msg.Get("toolCalls").ForEach(func(_, call gjson.Result) bool {
+			b.callOnce(m, callPart(call))
+			return true
+		})
+	case "context.append_loop_event":
+		b.kimiEvent(m, rec.Get("event"))
+	}
+}
+
+func (b *builder) kimiEvent(m schema.Message, event gjson.Result) {
+	m.SourceID = event.Get("uuid").Str
+	switch event.Get("type").Str {
+	case "content.part":
+		m.Role = schema.RoleAssistant
+		for _, p := range contentParts(event.Get("part")) {
+			one := m
+			one.Kind, one.Text = p.kind, p.text
+			b.extend(event.Get("stepUuid").Str, one)
+		}
+	case "tool.call":
+		b.callOnce(m, callPart(event))
+	case "tool.result":
+		p := resultPart(event)
+		p.text = resultText(first(event, "output", "result.output", "result", "content"))
+		b.parts(m, []part{p})
+	}
+}

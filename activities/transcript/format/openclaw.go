@@ -1,0 +1,34 @@
+package format
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// OpenClaw keeps the format of pi.
+var openClaw = Format{
+	Name: "openclaw", Title: "OpenClaw", Files: "session (JSONL)",
+	Reference: "github.com/vshulcz/deja-vu, docs/registry/openclaw.md",
+	Dirs:      []string{".openclaw/agents/*/sessions"},
+	isRecord:  isPi, reader: stateless(piRecord), family: "pi", pathHints: []string{"openclaw"},
+	beside: []companion{
+		{what: "a checkpoint of a session that has its own file", isFile: isOpenClawCheckpoint},
+		{what: "an index of sessions", isRecord: isOpenClawIndex},
+	},
+}
+
+func isOpenClawCheckpoint(name string) bool {
+	return strings.Contains(name, ".checkpoint.") && strings.HasSuffix(name, ".jsonl")
+}
+
+func isOpenClawIndex(rec gjson.Result) bool {
+	index := false
+	if rec.IsObject() {
+		rec.ForEach(func(_, v gjson.Result) bool {
+			index = v.IsObject() && v.Get("sessionFile").Exists()
+			return index
+		})
+	}
+	return index
+}

@@ -1,0 +1,39 @@
+package format
+
+import (
+	"axiommind/schema"
+
+	"github.com/tidwall/gjson"
+)
+
+var qwen = Format{
+	Name: "qwen", Title: "Qwen Code", Files: "chat (JSONL)",
+	Reference: "github.com/vshulcz/deja-vu, docs/registry/qwen.md",
+	Dirs:      []string{".qwen/projects/*/chats", ".qwen/tmp/*/chats"},
+	isRecord:  isQwen, reader: stateless(qwenRecord),
+}
+
+func isQwen(rec gjson.Result) bool {
+	return rec.Get("message.parts").Exists() && rec.Get("sessionId").Exists()
+}
+
+func qwenRecord(b *builder, line int, rec gjson.Result) {
+	if rec.Get("type").Str == "" {
+		b.skip(line, reasonNoRecord)
+		return
+	}
+	if id := rec.Get("sessionId").Str; id != "" {
+		b.use(id)
+	}
+	if s := b.here(); s.CWD == "" {
+		s.CWD = clean(rec.Get("cwd").Str)
+	}
+	kind := rec.Get("type").Str
+	m := schema.Message{
+		Role: role(kind), At: b.time(line, rec.Get("timestamp")), SourceID: rec.Get("uuid").Str, Line: line,
+	}
+	if m.Role == "" || !rec.Get("message").IsObject() {
+		return
+	}
+	b.message(m, rec.Get("message.parts"))
+}

@@ -1,0 +1,11 @@
+package format
+
+// Roo Code keeps the format of Cline.
+var roo = Format{
+	Name: "roo", Title: "Roo Code", Files: "api_conversation_history.json",
+	Reference: "github.com/vshulcz/deja-vu, docs/registry/roo.md",
+	Dirs:      editorDirs("rooveterinaryinc.roo-cline/tasks"),
+	isRecord:  isCline, reader: stateless(clineRecord), family: "cline",
+	pathHints: []string{"roo/", "roo-cline", "roo-code"}, messageFiles: []string{clineHistory + ".json"},
+	sameNames: []string{clineHistory},
+}

@@ -1,0 +1,12 @@
+create table session (id text primary key, directory text, title text, time_created any, time_updated any);
+create table message (id text primary key, session_id text, time_created any, data text);
+create table part (id text primary key, message_id text, data text);
+insert into session values ('o1', '/w', 'T', 1784278801000, 1784278802000);
+insert into message values ('m1', 'o1', 1784278801000, '{"role":"user","time":{"created":1784278801000}}');
+insert into message values ('m2', 'o1', 1784278802000, '{"role":"assistant"}');
+insert into part values ('p1', 'm1', '{"type":"text","text":"q"}');
+insert into part values ('p2', 'm1', '{"type":"text","text":"injected","synthetic":true}');
+insert into part values ('p3', 'm2', '{"type":"step-start"}');
+insert into part values ('p4', 'm2', '{"type":"reasoning","text":"hm"}');
+insert into part values ('p5', 'm2', '{"type":"tool","callID":"t","tool":"bash","state":{"status":"completed","input":{"command":"ls"},"output":"a.go"}}');
+insert into part values ('p6', 'm2', '{"type":"text","text":"a"}');
