@@ -15,19 +15,20 @@ import (
 	"axiommind/schema"
 )
 
-// Access decides which files the inputs of workflows may name: anyone who reaches Temporal can start one,
-// and what is read is kept for ever. A file may be read when it lies in a root, or when the input carries
-// a [Grant]. Devices, pipes, and files of /proc, /sys and /dev are never read.
+// Access decides which files the inputs of workflows may name. Anyone who reaches Temporal can start a
+// workflow, and what is read is kept for ever. A file may be read when it lies in a root, or when the input
+// carries a [Grant]. Devices, pipes, and files of /proc, /sys and /dev are never read.
 type Access struct{ options AccessOptions }
 
 // AccessOptions say what may be read.
 type AccessOptions struct {
-	// Roots are directories, or single files. A relative one is taken from the current directory. One that
-	// does not exist yet may come to be.
+	// Roots are directories or single files. A relative root starts at the current directory. A root may be
+	// created later.
 	Roots []string
-	// AgentsOf is a home in which the directories where agents keep their sessions are roots too. Default: none.
+	// AgentsOf is a home directory. The places in it where agents keep their sessions are roots too.
+	// Default: none.
 	AgentsOf string
-	// KeyFile holds the key of grants. Default: no grant holds.
+	// KeyFile holds the key that grants are signed with. Default: no grant is accepted.
 	KeyFile string
 }
 
@@ -47,7 +48,7 @@ func NewAccess(o AccessOptions) (*Access, error) {
 	return &Access{o}, nil
 }
 
-// Roots lists the roots there are now.
+// Roots returns the roots that exist or were named, sorted.
 func (a *Access) Roots() []string {
 	roots := slices.Clone(a.options.Roots)
 	if a.options.AgentsOf != "" {
@@ -57,47 +58,47 @@ func (a *Access) Roots() []string {
 	return slices.Compact(roots)
 }
 
-// ReadSource reads the sessions that the input names, when it may.
+// ReadSource reads the sessions of the input's file, if the input may name it.
 func (a *Access) ReadSource(ctx context.Context, in schema.ProcessSessionInput) ([]*Session, schema.Source, error) {
-	return readSource(ctx, in.URI, in.Format, func(path string) (*found, error) { return a.look(path, in) })
+	return readSource(ctx, in.URI, in.Format, func(path string) (*handle, error) { return a.resolve(path, in) })
 }
 
-// look finds the file that the input's path leads to. The answer does not tell whether there is a file
-// where the input may not read.
-func (a *Access) look(path string, in schema.ProcessSessionInput) (*found, error) {
-	f, err := lookAnywhere(path)
+// resolve finds the file that the input's path leads to. Where the input may not read, the error does not
+// tell whether there is a file.
+func (a *Access) resolve(path string, in schema.ProcessSessionInput) (*handle, error) {
+	f, err := resolveAnywhere(path)
 	var refused *forbidden
 	switch {
 	case errors.As(err, &refused):
 		return nil, err
 	case err != nil:
-		if within(path, a.Roots()) || a.holds(path, in) {
+		if within(path, a.Roots()) || a.granted(path, in) {
 			return nil, err
 		}
-		return nil, a.outside(path, "", in)
+		return nil, a.refusal(path, "", in)
 	}
 	if a.allows(f.path, in) {
 		return f, nil
 	}
 	defer f.close()
 	if f.path != path && within(path, a.Roots()) {
-		return nil, a.outside(path, f.path, in)
+		return nil, a.refusal(path, f.path, in)
 	}
-	return nil, a.outside(path, "", in)
+	return nil, a.refusal(path, "", in)
 }
 
 func (a *Access) allows(real string, in schema.ProcessSessionInput) bool {
 	if within(real, realPaths([]string{a.options.KeyFile})) {
 		return false
 	}
-	return within(real, realPaths(a.Roots())) || a.holds(real, in)
+	return within(real, realPaths(a.Roots())) || a.granted(real, in)
 }
 
-// realPaths returns where those of the paths lie that there are, without links.
+// realPaths returns the paths that exist, with their links resolved.
 func realPaths(paths []string) []string {
 	var out []string
 	for _, path := range paths {
-		if f, err := look(path); err == nil {
+		if f, err := resolve(path); err == nil {
 			f.close()
 			out = append(out, f.path)
 		}
@@ -112,7 +113,7 @@ func (f *forbidden) Error() string       { return f.reason }
 func (f *forbidden) FailureType() string { return schema.ErrorSourceForbidden }
 func (f *forbidden) Retryable() bool     { return false }
 
-func (a *Access) outside(path, leadsTo string, in schema.ProcessSessionInput) error {
+func (a *Access) refusal(path, leadsTo string, in schema.ProcessSessionInput) error {
 	what, dir := fmt.Sprintf("%q is", path), filepath.Dir(path)
 	if leadsTo != "" {
 		what, dir = fmt.Sprintf("%q leads to %q, which is", path, leadsTo), filepath.Dir(leadsTo)
@@ -133,12 +134,12 @@ func quoteArgument(path string) string {
 	return fmt.Sprintf("%q", path)
 }
 
-// lookAnywhere finds the regular file that a path leads to, unless it is one that is never read.
-func lookAnywhere(path string) (*found, error) {
+// resolveAnywhere finds the file that a path leads to, unless it is one that is never read.
+func resolveAnywhere(path string) (*handle, error) {
 	if systemPath(path) {
 		return nil, &forbidden{fmt.Sprintf("%q is of the system: such files are never read", path)}
 	}
-	f, err := look(path)
+	f, err := resolve(path)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +164,7 @@ func within(path string, roots []string) bool {
 	return false
 }
 
-// kindOf says what a file is that cannot be read; empty for a regular one.
+// kindOf describes a file that cannot be read; it is empty for a regular file.
 func kindOf(mode fs.FileMode) string {
 	switch {
 	case mode.IsRegular():
@@ -182,9 +183,9 @@ func kindOf(mode fs.FileMode) string {
 	return "no regular file"
 }
 
-// openRegular opens what was found when it is a regular file. A pipe could be read only once, but a source
-// is read by the starter, by the worker, and by each retry.
-func openRegular(f *found, err error) (file *os.File, _ error) {
+// openRegular opens the file if it is a regular one. A pipe can be read only once, but a source is read by
+// the starter, by the worker, and by each retry.
+func openRegular(f *handle, err error) (file *os.File, _ error) {
 	if err == nil {
 		if kind := kindOf(f.info.Mode()); kind != "" {
 			err = fmt.Errorf("%q is %s, not a regular file", f.path, kind)

@@ -313,7 +313,7 @@ func TestReplacedBetweenLookAndOpen(t *testing.T) {
 		},
 	} {
 		file := put(t, filepath.Join(p.root, name, "s.txt"), "judged")
-		f, err := a.look(file, schema.ProcessSessionInput{})
+		f, err := a.resolve(file, schema.ProcessSessionInput{})
 		require.NoError(t, err)
 		replace(file)
 		if opened, err := f.open(); err == nil {

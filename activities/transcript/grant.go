@@ -18,10 +18,9 @@ import (
 
 const keyBytes = 32
 
-// Grant returns what permits a worker of the same user on the same machine to read the file that the
-// input names, outside its roots: a proof that somebody who can read the key, which is made if there is
-// none, has named this file for this project, user and agent. It holds for as long as the URI leads to
-// the same path.
+// Grant signs the input's file, project, user and agent with the key, which it makes if there is none. With
+// the grant in the input, a worker that has the same key, so one of the same user on the same machine, reads
+// the file although it lies outside the worker's roots. A grant is void once the URI leads to another path.
 func Grant(keyFile string, in schema.ProcessSessionInput) (string, error) {
 	path, err := absolutePath(in.URI)
 	if err != nil {
@@ -36,7 +35,7 @@ func Grant(keyFile string, in schema.ProcessSessionInput) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("grant access to %q: %w", path, err)
 	}
-	f, err := look(path)
+	f, err := resolve(path)
 	if err != nil {
 		return "", fmt.Errorf("grant access to %q: %w", path, err)
 	}
@@ -50,9 +49,9 @@ func grantOf(key []byte, real string, in schema.ProcessSessionInput) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// holds reports whether the input carries the grant of the file. The key is read each time: the starter
-// makes a new one when the old one is gone.
-func (a *Access) holds(real string, in schema.ProcessSessionInput) bool {
+// granted reports whether the input carries a grant for the file. The key is read each time, because the
+// starter makes a new one when the old one is gone.
+func (a *Access) granted(real string, in schema.ProcessSessionInput) bool {
 	if in.Grant == "" || a.options.KeyFile == "" {
 		return false
 	}
@@ -82,7 +81,7 @@ func readKey(path string) ([]byte, error) {
 	return key, nil
 }
 
-// makeKey makes a key unless somebody else does at the same time. It appears whole.
+// makeKey writes a new key, unless another process does so at the same time. The file appears complete.
 func makeKey(path string) (err error) {
 	defer func() {
 		if err != nil {

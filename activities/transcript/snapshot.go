@@ -12,29 +12,28 @@ import (
 	"axiommind/activities/transcript/format"
 )
 
-// sideFiles are what SQLite keeps beside a database and needs to read it. What is in shared memory it makes
-// anew.
-var sideFiles = []string{"-wal", "-journal"}
+// sidecars are what SQLite keeps beside a database and needs to read it. Its shared memory it makes anew.
+var sidecars = []string{"-wal", "-journal"}
 
 const (
 	// maxDatabaseBytes bounds a database that is copied to be read, and each file beside it.
 	maxDatabaseBytes = 16 << 30
 	snapshotTries    = 5
 	snapshotPause    = 100 * time.Millisecond
-	// headerBytes hold what SQLite changes in a database when it is written, and in a write-ahead log when
-	// that is begun anew. Times of files are too coarse to tell alone.
+	// SQLite changes the first headerBytes of a database when it writes to it, and the first logBytes of a
+	// write-ahead log when it starts the log again. File times alone are too coarse.
 	headerBytes = 100
 	logBytes    = 32
 )
 
-// snapshot copies a database that others may be writing, with what lies beside it, to a new file. SQLite
-// itself opens files by their paths, which may be replaced by links meanwhile, and writes beside them.
-func snapshot(path, name string, most int64) error {
+// snapshot copies a database that others may be writing, with its sidecars, to a new file. SQLite itself
+// opens files by their paths, which may be replaced by links meanwhile, and writes beside them.
+func snapshot(path, name string, limit int64) error {
 	for try := range snapshotTries {
 		if try > 0 {
 			time.Sleep(snapshotPause)
 		}
-		whole, err := copyOnce(path, name, most)
+		whole, err := copyOnce(path, name, limit)
 		if err != nil || whole {
 			return err
 		}
@@ -42,10 +41,10 @@ func snapshot(path, name string, most int64) error {
 	return fmt.Errorf("%w: %q was written all the while it was copied", format.ErrTryAgain, path)
 }
 
-// copyOnce reports whether what it copied is one state of the database. It is when the database did not
-// change and its log was not begun anew: what was appended to the log meanwhile is a later state or, cut
-// short, is passed over by SQLite.
-func copyOnce(path, name string, most int64) (whole bool, err error) {
+// copyOnce copies the database and reports whether the copy is consistent: the database did not change, and
+// its log was not started again. What was appended to the log meanwhile is a later state, or is incomplete
+// and ignored by SQLite.
+func copyOnce(path, name string, limit int64) (whole bool, err error) {
 	file, err := openExactly(path)
 	if err != nil {
 		return false, err
@@ -59,11 +58,11 @@ func copyOnce(path, name string, most int64) (whole bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := copyFile(file, name, most); err != nil {
+	if err := copyFile(file, name, limit); err != nil {
 		return false, err
 	}
-	for _, side := range sideFiles {
-		if err := copySide(path+side, name+side, most); err != nil {
+	for _, side := range sidecars {
+		if err := copySidecar(path+side, name+side, limit); err != nil {
 			return false, err
 		}
 	}
@@ -76,9 +75,9 @@ func copyOnce(path, name string, most int64) (whole bool, err error) {
 	return unchanged && bytes.Equal(headersBefore, headersAfter), err
 }
 
-// openExactly opens the file of a path that holds no link.
+// openExactly opens a regular file by a path without links.
 func openExactly(path string) (*os.File, error) {
-	f, err := look(path)
+	f, err := resolve(path)
 	if err != nil {
 		return nil, err
 	}
@@ -92,18 +91,18 @@ func openExactly(path string) (*os.File, error) {
 	return f.open()
 }
 
-// headersOf returns the headers of a database and of its log.
+// headersOf returns the headers of a database and of its write-ahead log.
 func headersOf(path string) ([]byte, error) {
-	header, err := startOf(path, headerBytes)
+	header, err := firstBytes(path, headerBytes)
 	if err != nil {
 		return nil, err
 	}
-	log, err := startOf(path+"-wal", logBytes)
+	log, err := firstBytes(path+"-wal", logBytes)
 	return append(header, log...), err
 }
 
-// startOf returns the first bytes of a file; none when there is no file.
-func startOf(path string, n int64) ([]byte, error) {
+// firstBytes returns the first bytes of a file; none when there is no file.
+func firstBytes(path string, n int64) ([]byte, error) {
 	file, err := openExactly(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -115,7 +114,7 @@ func startOf(path string, n int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, n))
 }
 
-func copySide(path, name string, most int64) error {
+func copySidecar(path, name string, limit int64) error {
 	file, err := openExactly(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return removeStale(name)
@@ -124,10 +123,10 @@ func copySide(path, name string, most int64) error {
 		return err
 	}
 	defer func() { _ = file.Close() }()
-	return copyFile(file, name, most)
+	return copyFile(file, name, limit)
 }
 
-// removeStale removes what an earlier try has copied.
+// removeStale removes the copy of an earlier try.
 func removeStale(name string) error {
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -135,19 +134,19 @@ func removeStale(name string) error {
 	return nil
 }
 
-func copyFile(from *os.File, name string, most int64) error {
+func copyFile(from *os.File, name string, limit int64) error {
 	info, err := from.Stat()
 	if err != nil {
 		return err
 	}
-	if info.Size() > most {
-		return fmt.Errorf("%w: %q has %d bytes, more than %d", format.ErrTooLarge, from.Name(), info.Size(), most)
+	if info.Size() > limit {
+		return fmt.Errorf("%w: %q has %d bytes, more than %d", format.ErrTooLarge, from.Name(), info.Size(), limit)
 	}
 	to, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("%w: %w", format.ErrTryAgain, err)
 	}
-	_, err = io.Copy(to, io.LimitReader(from, most))
+	_, err = io.Copy(to, io.LimitReader(from, limit))
 	if err = errors.Join(err, to.Close()); err != nil {
 		return fmt.Errorf("%w: %w", format.ErrTryAgain, err)
 	}

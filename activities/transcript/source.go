@@ -16,8 +16,8 @@ import (
 	"axiommind/schema"
 )
 
-// FilePath returns the path of a file:// URI, or of a plain path.
-func FilePath(uri string) (string, error) {
+// filePath returns the path of a file:// URI, or of a plain path.
+func filePath(uri string) (string, error) {
 	if !strings.Contains(uri, "://") {
 		return uri, nil
 	}
@@ -36,7 +36,7 @@ func FilePath(uri string) (string, error) {
 
 // absolutePath returns the clean path of a URI or path.
 func absolutePath(uri string) (string, error) {
-	path, err := FilePath(uri)
+	path, err := filePath(uri)
 	if err != nil {
 		return "", err
 	}
@@ -58,27 +58,27 @@ func FileURI(path string) (string, error) {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String(), nil
 }
 
-// SessionID is the session's own id, or else one derived from where it was read and its place
-// there: the same file has the same id when it has grown.
-func SessionID(s *Session, uri string, place int) string {
+// sessionID is the session's own id, or else one derived from its source and its position there. It stays
+// the same when the file grows.
+func sessionID(s *Session, uri string, place int) string {
 	if s.ID != "" {
 		return s.ID
 	}
 	return "file-" + schema.HashParts(uri, fmt.Sprint(place))[:20]
 }
 
-// ReadSource reads the sessions of a URI, each with its id set, and tells what was read. It is for the
-// person who runs the program: see [Access] for what others name.
+// ReadSource reads the sessions of a URI, each with its id set, and describes what was read. It reads every
+// file that the program's user can read; for a URI that someone else gave, see [Access].
 func ReadSource(ctx context.Context, uri, formatName string) ([]*Session, schema.Source, error) {
-	return readSource(ctx, uri, formatName, lookAnywhere)
+	return readSource(ctx, uri, formatName, resolveAnywhere)
 }
 
-func readSource(ctx context.Context, uri, formatName string, look func(path string) (*found, error)) ([]*Session, schema.Source, error) {
+func readSource(ctx context.Context, uri, formatName string, resolve func(path string) (*handle, error)) ([]*Session, schema.Source, error) {
 	path, err := absolutePath(uri)
 	if err != nil {
 		return nil, schema.Source{}, boundary.Invalid(schema.ErrorInvalidInput, err)
 	}
-	f, err := look(path)
+	f, err := resolve(path)
 	if err == nil {
 		defer f.close()
 	}
@@ -96,7 +96,7 @@ func readSource(ctx context.Context, uri, formatName string, look func(path stri
 	}
 	source.URI = uri
 	for i, s := range sessions {
-		s.ID = SessionID(s, uri, i)
+		s.ID = sessionID(s, uri, i)
 	}
 	return sessions, source, nil
 }

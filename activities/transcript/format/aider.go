@@ -40,8 +40,8 @@ func parseAider(s *source, b *builder) error {
 		if at, ok := strings.CutPrefix(line, aiderStart); ok {
 			flush()
 			at = strings.TrimSpace(at)
-			b.start("aider-" + strings.NewReplacer(" ", "-", ":", "").Replace(at))
-			b.current.span(b.timeText(n, at))
+			b.startSession("aider-" + strings.NewReplacer(" ", "-", ":", "").Replace(at))
+			b.current.includeTime(b.timeText(n, at))
 			m = schema.Message{}
 			return
 		}

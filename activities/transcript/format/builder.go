@@ -54,8 +54,8 @@ func newBuilder() *builder {
 	return &builder{marks: allMarks(), byID: make(map[string]*session)}
 }
 
-// use makes the session with the id the current one, creating it when it is new.
-func (b *builder) use(id string) *session {
+// useSession makes the session with the id the current one, creating it when it is new.
+func (b *builder) useSession(id string) *session {
 	id = clean(id)
 	if s, ok := b.byID[id]; ok {
 		b.current = s
@@ -76,24 +76,24 @@ func (b *builder) use(id string) *session {
 	return s
 }
 
-// start creates a session even when the id is taken, and makes it the current one. Without an id it
+// startSession creates a session even when the id is taken, and makes it the current one. Without an id it
 // stays nameless.
-func (b *builder) start(id string) {
+func (b *builder) startSession(id string) {
 	id = clean(id)
 	key := id
 	for n := 2; b.byID[key] != nil || key == ""; n++ {
 		key = id + "-" + strconv.Itoa(n)
 	}
-	s := b.use(key)
+	s := b.useSession(key)
 	if id == "" {
 		s.ID = ""
 	}
 }
 
-// here returns the current session, or the one named after the source.
-func (b *builder) here() *session {
+// session returns the current session, or the one named after the source.
+func (b *builder) session() *session {
 	if b.current == nil {
-		b.use(b.fallbackID).implicit = true
+		b.useSession(b.fallbackID).implicit = true
 	}
 	return b.current
 }
@@ -110,11 +110,11 @@ func (b *builder) skip(line int, reason string) {
 // add appends the message to the current session, mending its text. Messages that say nothing are
 // left out.
 func (b *builder) add(m schema.Message) {
-	s := b.here()
+	s := b.session()
 	if m.Text == "" && (m.CallID == "" || m.Kind == schema.KindText) {
 		return
 	}
-	m.Text = b.mend(m.Line, m.Text)
+	m.Text = b.sanitize(m.Line, m.Text)
 	m.Author, m.Tool = clean(m.Author), clean(m.Tool)
 	m.CallID, m.SourceID = clean(m.CallID), clean(m.SourceID)
 	switch {
@@ -127,19 +127,19 @@ func (b *builder) add(m schema.Message) {
 	if m.Text == "" && m.CallID == "" {
 		return
 	}
-	s.span(m.At)
+	s.includeTime(m.At)
 	s.open = ""
 	s.Messages = append(s.Messages, m)
 }
 
-// extend appends the text to the last message when that is a chunk of the same kind and id, else
+// addChunk appends the text to the last message when that is a chunk of the same kind and id, else
 // it starts a message.
-func (b *builder) extend(id string, m schema.Message) {
-	s := b.here()
+func (b *builder) addChunk(id string, m schema.Message) {
+	s := b.session()
 	key := string(m.Role) + "/" + string(m.Kind) + "/" + clean(id)
 	if n := len(s.Messages); n > 0 && s.open == key {
-		s.Messages[n-1].Text += b.mend(m.Line, m.Text)
-		s.span(m.At)
+		s.Messages[n-1].Text += b.sanitize(m.Line, m.Text)
+		s.includeTime(m.At)
 		return
 	}
 	n := len(s.Messages)
@@ -149,8 +149,8 @@ func (b *builder) extend(id string, m schema.Message) {
 	}
 }
 
-// mend returns a copy of the text that is valid UTF-8 without NUL, and notes what it changed.
-func (b *builder) mend(line int, text string) string {
+// sanitize returns a copy of the text that is valid UTF-8 without NUL, and notes what it changed.
+func (b *builder) sanitize(line int, text string) string {
 	if strings.IndexByte(text, 0) >= 0 {
 		text = strings.ReplaceAll(text, "\x00", "")
 		b.skip(line, reasonNUL)
@@ -167,7 +167,7 @@ func clean(s string) string {
 	return strings.Clone(s)
 }
 
-func (s *session) span(at time.Time) {
+func (s *session) includeTime(at time.Time) {
 	if at.IsZero() {
 		return
 	}
@@ -180,7 +180,7 @@ func (s *session) span(at time.Time) {
 }
 
 func (b *builder) finish() []*Session {
-	b.current = b.here()
+	b.current = b.session()
 	b.current.Skipped = append(b.current.Skipped, b.pending...)
 	out := make([]*Session, len(b.sessions))
 	for i, s := range b.sessions {

@@ -33,10 +33,10 @@ func chatGPTRecord(b *builder, line int, rec gjson.Result) {
 		b.skip(line, reasonNoRecord)
 		return
 	}
-	s := b.use(first(rec, "conversation_id", "id").String())
+	s := b.useSession(firstOf(rec, "conversation_id", "id").String())
 	s.Title = clean(rec.Get("title").Str)
-	s.span(b.time(line, rec.Get("create_time")))
-	s.span(b.time(line, rec.Get("update_time")))
+	s.includeTime(b.time(line, rec.Get("create_time")))
+	s.includeTime(b.time(line, rec.Get("update_time")))
 	for _, node := range chatGPTPath(rec) {
 		if msg := node.Get("message"); msg.IsObject() {
 			b.chatGPTMessage(line, msg)
@@ -147,7 +147,7 @@ func chatGPTTexts(content gjson.Result) []string {
 		return true
 	})
 	content.Get("thoughts").ForEach(func(_, t gjson.Result) bool {
-		add(first(t, "content", "summary"))
+		add(firstOf(t, "content", "summary"))
 		return true
 	})
 	for _, field := range []string{"text", "result", "content", "user_profile", "user_instructions", "model_set_context"} {

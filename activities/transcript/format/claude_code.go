@@ -55,7 +55,7 @@ func claudeRecord(b *builder, line int, rec gjson.Result) {
 		if agent := rec.Get("agentId").Str; agent != "" && rec.Get("isSidechain").Bool() {
 			id += "-agent-" + agent
 		}
-		b.use(id)
+		b.useSession(id)
 	}
 	m := schema.Message{
 		At:       b.time(line, rec.Get("timestamp")),
@@ -71,9 +71,9 @@ func claudeRecord(b *builder, line int, rec gjson.Result) {
 	case "summary":
 		m.Role, m.SourceID = schema.RoleSystem, rec.Get("leafUuid").Str
 		b.message(m, rec.Get("summary"))
-		b.here().Title = clean(rec.Get("summary").Str)
+		b.session().Title = clean(rec.Get("summary").Str)
 	case "custom-title", "ai-title":
-		b.here().Title = clean(first(rec, "customTitle", "aiTitle", "title").String())
+		b.session().Title = clean(firstOf(rec, "customTitle", "aiTitle", "title").String())
 	case "attachment":
 		if a := rec.Get("attachment"); a.Get("type").Str == "queued_command" {
 			m.Role = schema.RoleUser
@@ -93,7 +93,7 @@ func (b *builder) claudeMessage(m schema.Message, rec gjson.Result) {
 		b.skip(m.Line, reasonNoContent)
 		return
 	}
-	if s := b.here(); s.CWD == "" {
+	if s := b.session(); s.CWD == "" {
 		s.CWD = clean(rec.Get("cwd").Str)
 	}
 	injected := rec.Get("isMeta").Bool() || rec.Get("isCompactSummary").Bool() ||

@@ -29,7 +29,7 @@ func isCline(rec gjson.Result) bool {
 	if rec.IsObject() && rec.Get("sessionId").Exists() && rec.Get("agent").Exists() && rec.Get("messages").IsArray() {
 		return true
 	}
-	text := first(rec, "content.0.text", "content").Str
+	text := firstOf(rec, "content.0.text", "content").Str
 	return isTurn(rec) && strings.HasPrefix(strings.TrimSpace(text), "<task>")
 }
 

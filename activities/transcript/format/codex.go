@@ -43,16 +43,16 @@ func codexReader() recordFunc {
 		m := schema.Message{At: b.time(line, rec.Get("timestamp")), Line: line}
 		switch {
 		case kind == "session_meta", kind == "" && isCodex(rec):
-			id := first(payload, "id", "session_id")
+			id := firstOf(payload, "id", "session_id")
 			if named || !id.Exists() {
 				return
 			}
 			named = true
-			s := b.use(id.String())
+			s := b.useSession(id.String())
 			s.CWD = clean(payload.Get("cwd").Str)
-			s.span(b.time(line, first(payload, "timestamp", "created_at")))
+			s.includeTime(b.time(line, firstOf(payload, "timestamp", "created_at")))
 			m.Role = schema.RoleSystem
-			b.message(m, first(payload, "base_instructions.text", "instructions"))
+			b.message(m, firstOf(payload, "base_instructions.text", "instructions"))
 		case kind == "event_msg", kind == "turn_context":
 		case kind == "compacted":
 			m.Role = schema.RoleSystem
@@ -91,8 +91,8 @@ func (b *builder) codexItem(m schema.Message, item gjson.Result) {
 	case "function_call", "custom_tool_call", "tool_search_call":
 		b.parts(m, []part{callPart(item)})
 	case "local_shell_call", "web_search_call":
-		b.parts(m, []part{{kind: schema.KindToolCall, text: raw(item.Get("action")), tool: kind[:len(kind)-len("_call")],
-			callID: first(item, "call_id", "id").String()}})
+		b.parts(m, []part{{kind: schema.KindToolCall, text: rawText(item.Get("action")), tool: kind[:len(kind)-len("_call")],
+			callID: firstOf(item, "call_id", "id").String()}})
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output":
 		p := resultPart(item)
 		// Early versions wrap the output in JSON.

@@ -24,6 +24,6 @@ func codexHistoryRecord(b *builder, line int, rec gjson.Result) {
 		b.skip(line, reasonNoRecord)
 		return
 	}
-	b.use(rec.Get("session_id").String())
+	b.useSession(rec.Get("session_id").String())
 	b.text(schema.Message{Role: schema.RoleUser, At: b.time(line, rec.Get("ts")), Line: line}, rec.Get("text").Str)
 }

@@ -45,7 +45,7 @@ func (b *builder) parts(m schema.Message, parts []part) {
 // callOnce adds a tool call unless the session holds one with its id: some harnesses log a call
 // when it is asked for and again when it runs.
 func (b *builder) callOnce(m schema.Message, p part) {
-	if _, known := b.here().tools[p.callID]; known && p.callID != "" {
+	if _, known := b.session().tools[p.callID]; known && p.callID != "" {
 		return
 	}
 	b.parts(m, []part{p})
@@ -112,9 +112,9 @@ func blockPart(block gjson.Result) (part, bool) {
 	case "":
 		return geminiPart(block)
 	case "text", "input_text", "output_text", "summary_text", "text-delta", "refusal":
-		return part{kind: schema.KindText, text: first(block, "text.value", "text", "refusal").String()}, true
+		return part{kind: schema.KindText, text: firstOf(block, "text.value", "text", "refusal").String()}, true
 	case "thinking", "reasoning", "think", "reasoning_text":
-		text := first(block, "thinking", "text", "think", "content")
+		text := firstOf(block, "thinking", "text", "think", "content")
 		if text.Str == "" {
 			text = block.Get("summary")
 		}
@@ -122,7 +122,7 @@ func blockPart(block gjson.Result) (part, bool) {
 	case "tool_use", "server_tool_use", "mcp_tool_use", "toolCall", "tool-call", "tool_call", "function_call", "function":
 		return callPart(block), true
 	case "toolRequest":
-		p := callPart(first(block, "toolCall.value", "toolCall"))
+		p := callPart(firstOf(block, "toolCall.value", "toolCall"))
 		p.callID = block.Get("id").String()
 		return p, true
 	case "tool_result", "tool-result", "toolResult", "toolResponse", "function_call_output",
@@ -142,10 +142,10 @@ func geminiPart(block gjson.Result) (part, bool) {
 		return callPart(call), true
 	}
 	if res := block.Get("functionResponse"); res.IsObject() {
-		return part{kind: schema.KindToolResult, text: resultText(first(res, "response.output", "response")),
+		return part{kind: schema.KindToolResult, text: resultText(firstOf(res, "response.output", "response")),
 			tool: res.Get("name").String(), callID: res.Get("id").String()}, true
 	}
-	if data := first(block, "inlineData", "fileData"); data.IsObject() {
+	if data := firstOf(block, "inlineData", "fileData"); data.IsObject() {
 		return attachmentPart("attachment", data), true
 	}
 	text := block.Get("text")
@@ -160,27 +160,27 @@ func geminiPart(block gjson.Result) (part, bool) {
 
 // callPart reads a tool call, in which the arguments are JSON or JSON in a string.
 func callPart(call gjson.Result) part {
-	args := first(call, "input", "arguments", "args", "function.arguments", "parameters")
+	args := firstOf(call, "input", "arguments", "args", "function.arguments", "parameters")
 	return part{
 		kind:   schema.KindToolCall,
-		text:   raw(args),
-		tool:   first(call, "name", "toolName", "function.name", "tool").String(),
-		callID: first(call, "call_id", "callId", "toolCallId", "tool_call_id", "id").String(),
+		text:   rawText(args),
+		tool:   firstOf(call, "name", "toolName", "function.name", "tool").String(),
+		callID: firstOf(call, "call_id", "callId", "toolCallId", "tool_call_id", "id").String(),
 	}
 }
 
 func resultPart(block gjson.Result) part {
 	return part{
 		kind: schema.KindToolResult,
-		text: resultText(first(block, "content", "output", "toolResult.value.content", "toolResult.value",
+		text: resultText(firstOf(block, "content", "output", "toolResult.value.content", "toolResult.value",
 			"toolResult", "result", "text")),
-		tool:   first(block, "toolName", "name").String(),
-		callID: first(block, "tool_use_id", "toolCallId", "tool_call_id", "toolUseId", "call_id", "callId", "id").String(),
+		tool:   firstOf(block, "toolName", "name").String(),
+		callID: firstOf(block, "tool_use_id", "toolCallId", "tool_call_id", "toolUseId", "call_id", "callId", "id").String(),
 	}
 }
 
 func attachmentPart(kind string, block gjson.Result) part {
-	label := first(block, "source.media_type", "mimeType", "mime_type", "mediaType", "filename", "name", "title").Str
+	label := firstOf(block, "source.media_type", "mimeType", "mime_type", "mediaType", "filename", "name", "title").Str
 	if label != "" {
 		label = ": " + label
 	}
@@ -200,7 +200,7 @@ func resultText(v gjson.Result) string {
 		})
 		return strings.Join(texts, "\n")
 	case v.IsObject():
-		if text := first(v, "text", "value"); text.Type == gjson.String {
+		if text := firstOf(v, "text", "value"); text.Type == gjson.String {
 			return text.Str
 		}
 		switch kind := v.Get("type").Str; kind {
@@ -212,11 +212,11 @@ func resultText(v gjson.Result) string {
 		}
 		return v.Raw
 	}
-	return raw(v)
+	return rawText(v)
 }
 
-// first returns the value of the first path that exists and is not null.
-func first(v gjson.Result, paths ...string) gjson.Result {
+// firstOf returns the value of the first path that exists and is not null.
+func firstOf(v gjson.Result, paths ...string) gjson.Result {
 	for _, p := range paths {
 		if r := v.Get(p); r.Exists() && r.Type != gjson.Null {
 			return r
@@ -225,8 +225,8 @@ func first(v gjson.Result, paths ...string) gjson.Result {
 	return gjson.Result{}
 }
 
-// raw returns a string's text, else the JSON.
-func raw(v gjson.Result) string {
+// rawText returns a string's text, else the JSON.
+func rawText(v gjson.Result) string {
 	switch v.Type {
 	case gjson.Null:
 		return ""

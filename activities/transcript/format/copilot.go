@@ -48,7 +48,7 @@ func copilotRecord(b *builder, line int, rec gjson.Result) {
 		b.callOnce(m, callPart(data))
 	case "tool.execution_complete":
 		p := resultPart(data)
-		p.text = resultText(first(data, "result.content", "result", "error.message", "error"))
+		p.text = resultText(firstOf(data, "result.content", "result", "error.message", "error"))
 		b.parts(m, []part{p})
 	}
 }

@@ -49,10 +49,10 @@ func readCursorStore(d *database, b *builder, _ int) error {
 	}
 	for _, chat := range chats {
 		id := chat.Get("composerId").String()
-		s := b.use(id)
+		s := b.useSession(id)
 		s.Title = clean(chat.Get("name").Str)
-		s.span(b.time(0, chat.Get("createdAt")))
-		s.span(b.time(0, chat.Get("lastUpdatedAt")))
+		s.includeTime(b.time(0, chat.Get("createdAt")))
+		s.includeTime(b.time(0, chat.Get("lastUpdatedAt")))
 		for _, bubble := range chat.Get("conversation").Array() {
 			b.cursorBubble(bubble)
 		}
@@ -71,19 +71,19 @@ func readCursorStore(d *database, b *builder, _ int) error {
 func (b *builder) cursorBubble(bubble gjson.Result) {
 	m := schema.Message{
 		Role: schema.RoleAssistant, SourceID: bubble.Get("bubbleId").String(),
-		At: b.time(0, first(bubble, "timestamp", "createdAt", "timingInfo.clientStartTime")),
+		At: b.time(0, firstOf(bubble, "timestamp", "createdAt", "timingInfo.clientStartTime")),
 	}
 	if bubble.Get("type").Int() == 1 {
 		m.Role = schema.RoleUser
 	}
-	if s := b.here(); s.CWD == "" {
+	if s := b.session(); s.CWD == "" {
 		s.CWD = clean(bubble.Get("workspaceProjectDir").Str)
 	}
 	b.parts(m, []part{{kind: schema.KindThinking, text: bubble.Get("thinking.text").Str}})
-	b.text(m, first(bubble, "text", "rawText").String())
+	b.text(m, firstOf(bubble, "text", "rawText").String())
 	if tool := bubble.Get("toolFormerData"); tool.IsObject() {
 		p := callPart(tool)
-		p.text = raw(first(tool, "rawArgs", "params"))
+		p.text = rawText(firstOf(tool, "rawArgs", "params"))
 		b.parts(m, []part{p})
 		if result := tool.Get("result"); result.Exists() {
 			b.parts(m, []part{{kind: schema.KindToolResult, text: resultText(result), callID: p.callID}})

@@ -92,8 +92,8 @@ func isUTF8Text(head []byte) bool {
 	return true
 }
 
-// inflate decompresses one zstd frame of at most limit bytes.
-func inflate(frame []byte, limit int) ([]byte, error) {
+// decompress reads one zstd frame of at most limit bytes.
+func decompress(frame []byte, limit int) ([]byte, error) {
 	d, err := zstd.NewReader(bytes.NewReader(frame),
 		zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow))
 	if err != nil {
@@ -102,10 +102,10 @@ func inflate(frame []byte, limit int) ([]byte, error) {
 	defer d.Close()
 	data, err := io.ReadAll(io.LimitReader(d, int64(limit)+1))
 	if err != nil {
-		return nil, fmt.Errorf("inflate zstd frame: %w", err)
+		return nil, fmt.Errorf("decompress zstd frame: %w", err)
 	}
 	if len(data) > limit {
-		return nil, fmt.Errorf("inflate zstd frame: %w: more than %d bytes", ErrTooLarge, limit)
+		return nil, fmt.Errorf("decompress zstd frame: %w: more than %d bytes", ErrTooLarge, limit)
 	}
 	return data, nil
 }

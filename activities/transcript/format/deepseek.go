@@ -32,7 +32,7 @@ func deepSeekRecord(b *builder, line int, rec gjson.Result) {
 	case "session":
 		b.header(line, rec)
 	case "session/title":
-		b.here().Title = clean(data.Get("title").Str)
+		b.session().Title = clean(data.Get("title").Str)
 	case "user/message":
 		m.Role = schema.RoleUser
 		if data.Get("source.kind").Str != "user" {

@@ -87,7 +87,7 @@ func detectJSON(name, base string, head []byte) (string, error) {
 		}
 	}
 	if len(found) > 0 {
-		return choose(found, name).Name, nil
+		return pickByPath(found, name).Name, nil
 	}
 	for _, p := range probes {
 		if what := companionRecord(p); what != "" {

@@ -21,8 +21,8 @@ func isDump(head []byte) bool {
 	return script && sqlTable.Match(head)
 }
 
-// harmless are the statements of a dump that make tables and rows.
-var harmless = regexp.MustCompile(`(?i)^(create\s+table|insert\s+(or\s+\w+\s+)?into|replace\s+into)\s`)
+// loadable are the statements of a dump that make tables and rows.
+var loadable = regexp.MustCompile(`(?i)^(create\s+table|insert\s+(or\s+\w+\s+)?into|replace\s+into)\s`)
 
 // load runs the statements of a dump that create and fill tables, and no others.
 func (d *database) load(b *builder, dump string) error {
@@ -37,7 +37,7 @@ func (d *database) load(b *builder, dump string) error {
 			trigger = !strings.HasPrefix(head, "end")
 		case strings.HasPrefix(head, "create trigger"), strings.HasPrefix(head, "create temp trigger"):
 			trigger = true
-		case !harmless.MatchString(stmt):
+		case !loadable.MatchString(stmt):
 		case !complete:
 			b.skip(line, "incomplete last statement")
 		default:

@@ -92,8 +92,8 @@ func (f *Format) parse(s *source, b *builder) error {
 	return s.objects(b, f.reader())
 }
 
-// choose returns the first format found, or the one of its family that the path speaks for.
-func choose(found []*Format, name string) *Format {
+// pickByPath returns the first format found, or the one of its family that the path speaks for.
+func pickByPath(found []*Format, name string) *Format {
 	name = strings.ToLower(strings.ReplaceAll(name, `\`, "/"))
 	best := found[0]
 	for _, f := range found {

@@ -24,7 +24,7 @@ func geminiReader() recordFunc {
 	seen := make(map[string]bool)
 	var read recordFunc
 	read = func(b *builder, line int, rec gjson.Result) {
-		messages := first(rec, "$set.messages", "messages")
+		messages := firstOf(rec, "$set.messages", "messages")
 		switch {
 		case rec.Get("startTime").Exists(), messages.IsArray():
 			if rec.Get("sessionId").Exists() {
@@ -53,7 +53,7 @@ func geminiReader() recordFunc {
 
 // rewind takes back the message with the source id and all after it.
 func (b *builder) rewind(id string) {
-	s := b.here()
+	s := b.session()
 	for i := range s.Messages {
 		if s.Messages[i].SourceID == id {
 			s.Messages = s.Messages[:i]
@@ -71,14 +71,14 @@ func (b *builder) geminiMessage(line int, rec gjson.Result) {
 		m.Role = schema.RoleSystem
 	}
 	rec.Get("thoughts").ForEach(func(_, t gjson.Result) bool {
-		b.parts(m, []part{{kind: schema.KindThinking, text: first(t, "description", "subject").Str}})
+		b.parts(m, []part{{kind: schema.KindThinking, text: firstOf(t, "description", "subject").Str}})
 		return true
 	})
 	b.message(m, rec.Get("content"))
 	rec.Get("toolCalls").ForEach(func(_, call gjson.Result) bool {
 		p := callPart(call)
 		b.parts(m, []part{p})
-		if result := first(call, "resultDisplay", "result"); result.Type == gjson.String {
+		if result := firstOf(call, "resultDisplay", "result"); result.Type == gjson.String {
 			b.parts(m, []part{{kind: schema.KindToolResult, text: result.Str, callID: p.callID}})
 		} else {
 			b.message(m, call.Get("result"))

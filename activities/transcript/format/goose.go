@@ -29,7 +29,7 @@ func gooseRecord(b *builder, line int, rec gjson.Result) {
 	case rec.Get("working_dir").Exists():
 		id := rec.Get("id")
 		if !id.Exists() {
-			b.here()
+			b.session()
 		}
 		b.header(line, rec)
 	default:
@@ -44,7 +44,7 @@ func readGoose(d *database, b *builder, _ int) error {
 		}
 	}
 	return d.each("SELECT * FROM messages ORDER BY session_id, id", func(r row) {
-		b.use(r.text("session_id"))
+		b.useSession(r.text("session_id"))
 		m := schema.Message{Role: role(r.text("role")), At: b.rowTime(r, "created_timestamp"), SourceID: r.text("message_id")}
 		content := r.json("content_json")
 		if m.Role == "" || !content.Exists() {

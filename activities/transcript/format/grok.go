@@ -27,10 +27,10 @@ func grokRecord(b *builder, line int, rec gjson.Result) {
 		return
 	}
 	if id := rec.Get("params.sessionId").Str; id != "" {
-		b.use(id)
+		b.useSession(id)
 	}
-	meta := first(rec, "params.update._meta", "params._meta", "_meta")
-	m := schema.Message{At: b.time(line, first(rec, "timestamp", "params._meta.agentTimestampMs")), Line: line}
+	meta := firstOf(rec, "params.update._meta", "params._meta", "_meta")
+	m := schema.Message{At: b.time(line, firstOf(rec, "timestamp", "params._meta.agentTimestampMs")), Line: line}
 	kind := update.Get("sessionUpdate").Str
 	switch kind {
 	case "user_message_chunk":
@@ -41,26 +41,26 @@ func grokRecord(b *builder, line int, rec gjson.Result) {
 		m.Role, m.Kind = schema.RoleAssistant, schema.KindThinking
 	case "tool_call":
 		p := callPart(update)
-		p.text = raw(first(update, "rawInput", "content"))
+		p.text = rawText(firstOf(update, "rawInput", "content"))
 		p.tool = cmp.Or(p.tool, update.Get("title").Str, update.Get("kind").Str)
 		b.callOnce(m, p)
 		return
 	case "tool_call_update":
 		if status := update.Get("status").Str; status == "completed" || status == "failed" {
 			p := resultPart(update)
-			p.text = resultText(first(update, "rawOutput.output", "content", "rawOutput"))
+			p.text = resultText(firstOf(update, "rawOutput.output", "content", "rawOutput"))
 			b.parts(m, []part{p})
 		}
 		return
 	default:
 		return
 	}
-	prompt := first(meta, "promptId", "promptIndex").String()
+	prompt := firstOf(meta, "promptId", "promptIndex").String()
 	for _, p := range contentParts(update.Get("content")) {
 		one := m
 		one.Text = p.text
 		if p.kind == schema.KindText {
-			b.extend(prompt, one)
+			b.addChunk(prompt, one)
 		} else {
 			b.parts(m, []part{p})
 		}

@@ -30,7 +30,7 @@ func readHermes(d *database, b *builder, _ int) error {
 		}
 	}
 	return d.each("SELECT * FROM messages ORDER BY rowid", func(r row) {
-		b.use(r.text("session_id"))
+		b.useSession(r.text("session_id"))
 		if r["active"] == int64(0) && r["compacted"] != int64(1) {
 			return // taken back by the user
 		}

@@ -32,7 +32,7 @@ func kimiRecord(b *builder, line int, rec gjson.Result) {
 	case "":
 		b.skip(line, reasonNoRecord)
 	case "metadata":
-		b.here().span(b.time(line, rec.Get("created_at")))
+		b.session().includeTime(b.time(line, rec.Get("created_at")))
 	case "config.update":
 		m.Role = schema.RoleSystem
 		b.message(m, rec.Get("systemPrompt"))
@@ -64,13 +64,13 @@ func (b *builder) kimiEvent(m schema.Message, event gjson.Result) {
 		for _, p := range contentParts(event.Get("part")) {
 			one := m
 			one.Kind, one.Text = p.kind, p.text
-			b.extend(event.Get("stepUuid").Str, one)
+			b.addChunk(event.Get("stepUuid").Str, one)
 		}
 	case "tool.call":
 		b.callOnce(m, callPart(event))
 	case "tool.result":
 		p := resultPart(event)
-		p.text = resultText(first(event, "output", "result.output", "result", "content"))
+		p.text = resultText(firstOf(event, "output", "result.output", "result", "content"))
 		b.parts(m, []part{p})
 	}
 }

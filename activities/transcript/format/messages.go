@@ -38,7 +38,7 @@ func messagesReader() recordFunc {
 			b.turn(line, rec)
 		case turns.Exists():
 			b.conversation(line, rec, turns)
-		case rec.IsObject() && (rec.Get("type").Str != "" || first(rec, "session_id", "sessionId").Exists()):
+		case rec.IsObject() && (rec.Get("type").Str != "" || firstOf(rec, "session_id", "sessionId").Exists()):
 			b.header(line, rec)
 		default:
 			b.skip(line, reasonNoRecord)
@@ -51,14 +51,14 @@ const minIDLen = 16
 
 // conversation reads a wrapped list as a session of its own.
 func (b *builder) conversation(line int, rec, turns gjson.Result) {
-	id := first(rec, "sessionId", "session_id", "conversation_id", "conversationId").String()
-	if other := first(rec, "id", "uuid").String(); id == "" && len(other) >= minIDLen {
+	id := firstOf(rec, "sessionId", "session_id", "conversation_id", "conversationId").String()
+	if other := firstOf(rec, "id", "uuid").String(); id == "" && len(other) >= minIDLen {
 		id = other
 	}
 	if id != "" {
-		b.use(id)
+		b.useSession(id)
 	} else {
-		b.start("")
+		b.startSession("")
 	}
 	b.describe(line, rec)
 	turns.ForEach(func(_, turn gjson.Result) bool {

@@ -23,10 +23,10 @@ func readOpenCode(d *database, b *builder, _ int) error {
 		FROM message m JOIN part p ON p.message_id = m.id
 		ORDER BY m.session_id, m.time_created, m.id, p.id`
 	return d.each(query, func(r row) {
-		b.use(r.text("session_id"))
+		b.useSession(r.text("session_id"))
 		message, p := r.json("message"), r.json("part")
 		m := schema.Message{Role: role(message.Get("role").Str), SourceID: r.text("id")}
-		m.At = b.time(0, first(p, "time.start", "state.time.start"))
+		m.At = b.time(0, firstOf(p, "time.start", "state.time.start"))
 		if m.At.IsZero() {
 			m.At = b.time(0, message.Get("time.created"))
 		}
@@ -43,8 +43,8 @@ func readOpenCode(d *database, b *builder, _ int) error {
 		switch p.Get("type").Str {
 		case "tool":
 			call, state := p.Get("callID").String(), p.Get("state")
-			b.parts(m, []part{{kind: schema.KindToolCall, text: raw(state.Get("input")), tool: p.Get("tool").Str, callID: call}})
-			if out := first(state, "output", "error"); out.Exists() {
+			b.parts(m, []part{{kind: schema.KindToolCall, text: rawText(state.Get("input")), tool: p.Get("tool").Str, callID: call}})
+			if out := firstOf(state, "output", "error"); out.Exists() {
 				b.parts(m, []part{{kind: schema.KindToolResult, text: resultText(out), tool: p.Get("tool").Str, callID: call}})
 			}
 		case "step-start", "step-finish", "snapshot", "patch", "agent", "retry", "compaction", "subtask":

@@ -23,9 +23,9 @@ func qwenRecord(b *builder, line int, rec gjson.Result) {
 		return
 	}
 	if id := rec.Get("sessionId").Str; id != "" {
-		b.use(id)
+		b.useSession(id)
 	}
-	if s := b.here(); s.CWD == "" {
+	if s := b.session(); s.CWD == "" {
 		s.CWD = clean(rec.Get("cwd").Str)
 	}
 	kind := rec.Get("type").Str

@@ -75,7 +75,7 @@ func readDatabase(s *source, b *builder) error {
 
 // rowHeader takes what a row tells of a session.
 func (b *builder) rowHeader(r row) {
-	s := b.use(r.text("id"))
+	s := b.useSession(r.text("id"))
 	for _, c := range []string{"working_dir", "directory", "cwd", "git_repo_root"} {
 		if s.CWD == "" {
 			s.CWD = clean(r.text(c))
@@ -87,6 +87,6 @@ func (b *builder) rowHeader(r row) {
 		}
 	}
 	for _, c := range []string{"created_at", "updated_at", "time_created", "time_updated", "started_at", "ended_at"} {
-		s.span(b.rowTime(r, c))
+		s.includeTime(b.rowTime(r, c))
 	}
 }

@@ -68,9 +68,9 @@ func speaker(line string) (label, rest string, ok bool) {
 	return "", "", false
 }
 
-// cast decides which labels of a text are speakers: words for roles when there are any, else the
+// speakersOf decides which labels of a text are speakers: words for roles when there are any, else the
 // names that recur. Strict demands at least two names that recur.
-func cast(text string, strict bool) func(label string) (schema.Role, bool) {
+func speakersOf(text string, strict bool) func(label string) (schema.Role, bool) {
 	counts := make(map[string]int)
 	known := false
 	eachLine(text, func(_ int, line string, fenced bool) {
@@ -117,7 +117,7 @@ func isName(label string) bool {
 }
 
 func isPlainText(head []byte) bool {
-	return bytes.IndexByte(head, 0) < 0 && cast(string(head), true) != nil
+	return bytes.IndexByte(head, 0) < 0 && speakersOf(string(head), true) != nil
 }
 
 // parseText reads a conversation in plain text: a message starts at a line with a speaker's label.
@@ -128,8 +128,8 @@ func parseText(s *source, b *builder) error {
 		return err
 	}
 	text := string(data)
-	b.here()
-	who := cast(text, false)
+	b.session()
+	who := speakersOf(text, false)
 	if who == nil {
 		b.add(schema.Message{Role: schema.RoleUser, Kind: schema.KindText, Text: trimBreaks(text), Line: 1})
 		return nil

@@ -22,7 +22,7 @@ func turnsOf(rec gjson.Result) gjson.Result {
 
 // turnRole returns the role of a message in the shapes of OpenAI, ShareGPT and Claude's export.
 func turnRole(rec gjson.Result) schema.Role {
-	return role(first(rec, "role", "from", "sender", "author.role").Str)
+	return role(firstOf(rec, "role", "from", "sender", "author.role").Str)
 }
 
 func isTurn(rec gjson.Result) bool {
@@ -41,24 +41,24 @@ func isTurn(rec gjson.Result) bool {
 func (b *builder) turn(line int, rec gjson.Result) {
 	m := schema.Message{
 		Role:     turnRole(rec),
-		At:       b.time(line, first(rec, "timestamp", "created_at", "createdAt", "create_time", "created", "ts", "time")),
-		SourceID: first(rec, "id", "uuid", "message_id").String(),
+		At:       b.time(line, firstOf(rec, "timestamp", "created_at", "createdAt", "create_time", "created", "ts", "time")),
+		SourceID: firstOf(rec, "id", "uuid", "message_id").String(),
 		Line:     line,
 	}
 	name := rec.Get("name").Str
 	if m.Role == schema.RoleTool {
 		m.Tool = cmp.Or(name, rec.Get("tool_name").Str, rec.Get("toolName").Str)
-		m.CallID = first(rec, "tool_call_id", "toolCallId").String()
+		m.CallID = firstOf(rec, "tool_call_id", "toolCallId").String()
 	} else {
 		m.Author = name
 	}
 	if rec.Get("metadata.userVisible").Type == gjson.False {
 		m.Kind = schema.KindContext
 	}
-	if reasoning := first(rec, "reasoning_content", "reasoning"); reasoning.Type == gjson.String {
+	if reasoning := firstOf(rec, "reasoning_content", "reasoning"); reasoning.Type == gjson.String {
 		b.parts(m, []part{{kind: schema.KindThinking, text: reasoning.Str}})
 	}
-	content := first(rec, "content", "value", "parts", "text")
+	content := firstOf(rec, "content", "value", "parts", "text")
 	if m.Role == schema.RoleTool {
 		// What a tool returned stays one message, whatever blocks it comes in.
 		if parts := contentParts(content); len(parts) == 0 || parts[0].kind != schema.KindToolResult {
@@ -79,22 +79,22 @@ func (b *builder) turn(line int, rec gjson.Result) {
 
 // header takes what a record without a message tells of the session.
 func (b *builder) header(line int, rec gjson.Result) *session {
-	if id := first(rec, "sessionId", "session_id", "conversation_id", "conversationId", "id", "uuid"); id.Exists() {
-		b.use(id.String())
+	if id := firstOf(rec, "sessionId", "session_id", "conversation_id", "conversationId", "id", "uuid"); id.Exists() {
+		b.useSession(id.String())
 	}
 	return b.describe(line, rec)
 }
 
 // describe takes the directory, title and times that a record tells of the current session.
 func (b *builder) describe(line int, rec gjson.Result) *session {
-	s := b.here()
-	if cwd := first(rec, "cwd", "working_dir", "workspace", "directory"); cwd.Type == gjson.String {
+	s := b.session()
+	if cwd := firstOf(rec, "cwd", "working_dir", "workspace", "directory"); cwd.Type == gjson.String {
 		s.CWD = clean(cwd.Str)
 	}
-	if title := first(rec, "title", "description", "name"); title.Type == gjson.String {
+	if title := firstOf(rec, "title", "description", "name"); title.Type == gjson.String {
 		s.Title = clean(title.Str)
 	}
-	s.span(b.time(line, first(rec, "created_at", "createdAt", "startTime", "timestamp")))
-	s.span(b.time(line, first(rec, "updated_at", "updatedAt", "lastUpdated")))
+	s.includeTime(b.time(line, firstOf(rec, "created_at", "createdAt", "startTime", "timestamp")))
+	s.includeTime(b.time(line, firstOf(rec, "updated_at", "updatedAt", "lastUpdated")))
 	return s
 }

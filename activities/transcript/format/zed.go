@@ -20,12 +20,12 @@ var zed = Format{
 func readZed(d *database, b *builder, limit int) error {
 	return d.each("SELECT * FROM threads ORDER BY updated_at, id", func(r row) {
 		b.rowHeader(r)
-		s := b.here()
+		s := b.session()
 		s.CWD, _, _ = strings.Cut(clean(r.text("folder_paths")), "\n")
 		data := []byte(r.text("data"))
 		if r.text("data_type") == "zstd" {
 			var err error
-			if data, err = inflate(data, limit); err != nil {
+			if data, err = decompress(data, limit); err != nil {
 				b.skip(0, fmt.Sprintf("thread %q cannot be read: %v", s.ID, err))
 				return
 			}
@@ -52,7 +52,7 @@ func (b *builder) zedMessage(msg gjson.Result) {
 		b.zedContent(m, agent.Get("content"))
 		agent.Get("tool_results").ForEach(func(id, res gjson.Result) bool {
 			b.parts(m, []part{{kind: schema.KindToolResult, callID: id.Str, tool: res.Get("tool_name").Str,
-				text: resultText(first(res, "content.Text", "content", "output"))}})
+				text: resultText(firstOf(res, "content.Text", "content", "output"))}})
 			return true
 		})
 		return

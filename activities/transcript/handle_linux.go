@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// found is a file that is held but not opened: what is looked at is what open opens, whatever becomes of
-// its path meanwhile.
-type found struct {
+// handle holds a file without opening it. The file that was checked is the one that open opens, whatever
+// becomes of its path meanwhile.
+type handle struct {
 	// path is where the file lies, without links.
 	path string
 	info fs.FileInfo
@@ -23,9 +23,9 @@ type found struct {
 	held    *os.File
 }
 
-// look finds what a path leads to. Nothing is opened yet, so that a device does nothing and a pipe does
-// not block. Links of /proc, which lead out of any directory, are not followed.
-func look(path string) (*found, error) {
+// resolve finds the file that a path leads to, without opening it: a device does nothing, and a pipe does not
+// block. Links of /proc, which lead out of any directory, are not followed.
+func resolve(path string) (*handle, error) {
 	how := &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_MAGICLINKS}
 	fd, err := uninterrupted(func() (int, error) { return unix.Openat2(unix.AT_FDCWD, path, how) })
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) { // an old kernel, or a container that forbids it
@@ -34,7 +34,7 @@ func look(path string) (*found, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	f := &found{held: os.NewFile(uintptr(fd), path)}
+	f := &handle{held: os.NewFile(uintptr(fd), path)}
 	var system unix.Statfs_t
 	if f.info, err = f.held.Stat(); err == nil {
 		f.path, err = os.Readlink(f.link())
@@ -44,7 +44,7 @@ func look(path string) (*found, error) {
 	}
 	if err != nil {
 		f.close()
-		return nil, fmt.Errorf("look at %q: %w", path, err)
+		return nil, fmt.Errorf("inspect %q: %w", path, err)
 	}
 	f.virtual = slices.Contains(virtualSystems, int64(system.Type)) //nolint:unconvert // its type differs between processors
 	return f, nil
@@ -57,10 +57,10 @@ var virtualSystems = []int64{
 	unix.BPF_FS_MAGIC, unix.PSTOREFS_MAGIC, unix.EFIVARFS_MAGIC, unix.NSFS_MAGIC, unix.BINFMTFS_MAGIC,
 }
 
-func (f *found) link() string { return fmt.Sprintf("/proc/self/fd/%d", f.held.Fd()) }
+func (f *handle) link() string { return fmt.Sprintf("/proc/self/fd/%d", f.held.Fd()) }
 
-// open opens for reading what was looked at.
-func (f *found) open() (*os.File, error) {
+// open opens the file for reading.
+func (f *handle) open() (*os.File, error) {
 	fd, err := uninterrupted(func() (int, error) { return unix.Open(f.link(), unix.O_RDONLY|unix.O_CLOEXEC, 0) })
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: f.path, Err: err}
@@ -68,7 +68,7 @@ func (f *found) open() (*os.File, error) {
 	return os.NewFile(uintptr(fd), f.path), nil
 }
 
-func (f *found) close() { _ = f.held.Close() }
+func (f *handle) close() { _ = f.held.Close() }
 
 func uninterrupted(call func() (int, error)) (n int, err error) {
 	for {

@@ -12,8 +12,9 @@ import (
 	"syscall"
 )
 
-// found is a file that was looked at and not opened: open opens no other.
-type found struct {
+// handle names a file that was checked and is not open yet. The file that open opens is the same, or there
+// is an error.
+type handle struct {
 	// path is where the file lies, without links.
 	path string
 	info fs.FileInfo
@@ -21,9 +22,9 @@ type found struct {
 	virtual bool
 }
 
-// look finds what a path leads to. Nothing is opened yet, so that a device does nothing and a pipe does
-// not block.
-func look(path string) (*found, error) {
+// resolve finds the file that a path leads to, without opening it: a device does nothing, and a pipe does not
+// block.
+func resolve(path string) (*handle, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, err
@@ -32,12 +33,12 @@ func look(path string) (*found, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &found{path: real, info: info}, nil
+	return &handle{path: real, info: info}, nil
 }
 
-// open opens for reading what was looked at. It follows no link on the way, so that a directory that was
-// replaced by one leads nowhere else.
-func (f *found) open() (*os.File, error) {
+// open opens the file for reading. It follows no link on the way, so that a directory that was replaced by
+// one leads nowhere else.
+func (f *handle) open() (*os.File, error) {
 	top := filepath.VolumeName(f.path) + string(filepath.Separator)
 	dir, err := os.OpenRoot(top)
 	if err != nil {
@@ -65,7 +66,7 @@ func (f *found) open() (*os.File, error) {
 	return file, nil
 }
 
-func (f *found) enter(dir *os.Root, name string) (*os.Root, error) {
+func (f *handle) enter(dir *os.Root, name string) (*os.Root, error) {
 	before, err := dir.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -94,6 +95,6 @@ func nonblock() int {
 	return syscall.O_NONBLOCK
 }
 
-func (f *found) changed() error { return fmt.Errorf("%q was replaced while it was opened", f.path) }
+func (f *handle) changed() error { return fmt.Errorf("%q was replaced while it was opened", f.path) }
 
-func (f *found) close() {}
+func (f *handle) close() {}
