@@ -7,6 +7,7 @@ import (
 	"axiommind/schema"
 )
 
+// aider reads a Markdown log of many sessions. Only their starts tell a time, without a zone.
 var aider = Format{
 	Name: "aider", Title: "aider", Files: "chat history (Markdown)",
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/aider.md",

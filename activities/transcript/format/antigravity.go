@@ -8,6 +8,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// antigravity reads one step a line. What the user typed is wrapped, and followed by metadata. The id of
+// the session is the name of a directory. Times are RFC 3339.
 var antigravity = Format{
 	Name: "antigravity", Title: "Antigravity", Files: "transcript (JSONL)",
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/antigravity.md",

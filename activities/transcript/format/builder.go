@@ -25,7 +25,7 @@ const (
 	reasonBrokenOff   = "compressed data breaks off"
 )
 
-// builder collects sessions. Records without a session of their own go to the current one.
+// builder collects the sessions of a source. A record that names no session belongs to the current one.
 type builder struct {
 	format string
 	marks  *marks
@@ -39,22 +39,22 @@ type builder struct {
 
 type session struct {
 	Session
-	// tools maps the ids of tool calls to the tools' names.
+	// tools maps the ids of tool calls to the names of the tools.
 	tools map[string]string
 	// open is the source id of the message that a following chunk continues.
 	open string
-	// implicit says that ID is derived from the source's name: the first id told replaces it.
+	// implicit says that ID comes from the name of the source: the first id that the source tells replaces it.
 	implicit bool
 }
 
-// allMarks are those of the registry.
+// allMarks are the marks of the registry.
 var allMarks = sync.OnceValue(func() *marks { return marksOf(registry) })
 
 func newBuilder() *builder {
 	return &builder{marks: allMarks(), byID: make(map[string]*session)}
 }
 
-// useSession makes the session with the id the current one, creating it when it is new.
+// useSession makes the session with the id the current one, and creates it if there is none.
 func (b *builder) useSession(id string) *session {
 	id = clean(id)
 	if s, ok := b.byID[id]; ok {
@@ -76,8 +76,8 @@ func (b *builder) useSession(id string) *session {
 	return s
 }
 
-// startSession creates a session even when the id is taken, and makes it the current one. Without an id it
-// stays nameless.
+// startSession creates a session and makes it the current one, with a number added to an id that is taken.
+// Without an id the session has none.
 func (b *builder) startSession(id string) {
 	id = clean(id)
 	key := id
@@ -90,7 +90,7 @@ func (b *builder) startSession(id string) {
 	}
 }
 
-// session returns the current session, or the one named after the source.
+// session returns the current session. If there is none it creates one, named after the source.
 func (b *builder) session() *session {
 	if b.current == nil {
 		b.useSession(b.fallbackID).implicit = true
@@ -107,8 +107,8 @@ func (b *builder) skip(line int, reason string) {
 	b.current.Skipped = append(b.current.Skipped, s)
 }
 
-// add appends the message to the current session, mending its text. Messages that say nothing are
-// left out.
+// add appends the message to the current session and sanitizes its text. A message that says nothing is left
+// out.
 func (b *builder) add(m schema.Message) {
 	s := b.session()
 	if m.Text == "" && (m.CallID == "" || m.Kind == schema.KindText) {
@@ -132,8 +132,8 @@ func (b *builder) add(m schema.Message) {
 	s.Messages = append(s.Messages, m)
 }
 
-// addChunk appends the text to the last message when that is a chunk of the same kind and id, else
-// it starts a message.
+// addChunk appends the text to the last message if that is a chunk of the same role, kind and id. Otherwise it
+// adds a message.
 func (b *builder) addChunk(id string, m schema.Message) {
 	s := b.session()
 	key := string(m.Role) + "/" + string(m.Kind) + "/" + clean(id)
@@ -149,7 +149,7 @@ func (b *builder) addChunk(id string, m schema.Message) {
 	}
 }
 
-// sanitize returns a copy of the text that is valid UTF-8 without NUL, and notes what it changed.
+// sanitize returns a copy of the text in valid UTF-8 without NUL bytes, and notes what it changed.
 func (b *builder) sanitize(line int, text string) string {
 	if strings.IndexByte(text, 0) >= 0 {
 		text = strings.ReplaceAll(text, "\x00", "")

@@ -8,6 +8,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// chatGPT reads an export: a list of conversations, each a tree of messages in which an edit is a branch.
+// Times are seconds since the epoch, with fractions.
 var chatGPT = Format{
 	Name: "chatgpt", Title: "ChatGPT", Files: "export: conversations.json",
 	Reference: "observed exports; OpenAI documents no schema",

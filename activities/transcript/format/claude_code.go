@@ -8,6 +8,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// claudeCode reads one record a line: messages of user and assistant in the shape of the Anthropic
+// interface, with the results of tools as messages of the user. A subagent has a file of its own, or lines
+// marked isSidechain. Times are RFC 3339.
 var claudeCode = Format{
 	Name: "claude-code", Title: "Claude Code", Files: "session (JSONL)",
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/claude-code.md; github.com/daaain/claude-code-log",

@@ -9,6 +9,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// cline reads the messages of a task, in which the results of tools are texts of the user. Only newer
+// versions tell an id and times, in milliseconds since the epoch.
 var cline = Format{
 	Name: "cline", Title: "Cline", Files: "messages.json or api_conversation_history.json",
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/cline.md",

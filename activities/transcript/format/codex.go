@@ -8,6 +8,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// codex reads a rollout: a session_meta line, then items in the shape of OpenAI's Responses interface, each
+// in an envelope with its time. Early versions have no envelope. Times are RFC 3339.
 var codex = Format{
 	Name: "codex", Title: "Codex CLI", Files: "rollout (JSONL)",
 	Reference: "github.com/openai/codex, codex-rs/protocol/src/protocol.rs; github.com/vshulcz/deja-vu, docs/registry/codex.md",

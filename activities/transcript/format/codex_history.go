@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// codexHistory reads the prompts of many sessions, one a line, with their times in seconds since the epoch.
 var codexHistory = Format{
 	Name: "codex-history", Title: "Codex CLI", Files: "history.jsonl: the user's prompts",
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/codex.md",

@@ -16,8 +16,8 @@ type part struct {
 	callID string
 }
 
-// message adds the message m once for each part of the content. m.Kind forces the kind of what would
-// be text; m.CallID and m.Tool are those of a tool's message.
+// message adds a message like m for each part of the content. m.Kind, if set, is the kind of the parts that
+// are text. m.CallID and m.Tool are those of a tool's message.
 func (b *builder) message(m schema.Message, content gjson.Result) {
 	b.parts(m, contentParts(content))
 }
@@ -42,8 +42,8 @@ func (b *builder) parts(m schema.Message, parts []part) {
 	}
 }
 
-// callOnce adds a tool call unless the session holds one with its id: some harnesses log a call
-// when it is asked for and again when it runs.
+// callOnce adds a tool call unless the session holds one with its id. Some harnesses log a call when the
+// model asks for it, and again when it runs.
 func (b *builder) callOnce(m schema.Message, p part) {
 	if _, known := b.session().tools[p.callID]; known && p.callID != "" {
 		return
@@ -51,7 +51,7 @@ func (b *builder) callOnce(m schema.Message, p part) {
 	b.parts(m, []part{p})
 }
 
-// text adds a text of the message m, split from what the harness injected into it.
+// text adds a text of the message m. What the harness injected becomes messages of its own.
 func (b *builder) text(m schema.Message, text string) {
 	m.Text = text
 	switch {
@@ -78,8 +78,8 @@ func (b *builder) text(m schema.Message, text string) {
 	b.add(m)
 }
 
-// contentParts reads content in the shapes of the OpenAI, Anthropic and Gemini interfaces and of the
-// harnesses built on them: a string, one block or a list of either.
+// contentParts reads content in the shapes of the OpenAI, Anthropic and Gemini interfaces, and of the
+// harnesses built on them: a string, a block, or a list of both.
 func contentParts(content gjson.Result) []part {
 	switch {
 	case content.Type == gjson.String:
@@ -187,7 +187,7 @@ func attachmentPart(kind string, block gjson.Result) part {
 	return part{kind: schema.KindContext, text: "[" + strings.TrimPrefix(kind, "input_") + label + "]"}
 }
 
-// resultText renders what a tool returned: the text of its blocks, one a line, else its JSON.
+// resultText returns what a tool returned: the texts of its blocks, one a line, or else its JSON.
 func resultText(v gjson.Result) string {
 	switch {
 	case v.Type == gjson.String:
@@ -236,7 +236,7 @@ func rawText(v gjson.Result) string {
 	return v.Raw
 }
 
-// role maps the names that sources use; empty for none of them.
+// role returns the role that a source means by a name; empty for an unknown name.
 func role(name string) schema.Role {
 	switch strings.ToLower(name) {
 	case "user", "human":

@@ -8,6 +8,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// copilot reads one event a line. A call of a tool comes twice: asked for in a message, and run. Times are
+// RFC 3339.
 var copilot = Format{
 	Name: "copilot", Title: "GitHub Copilot CLI", Files: "events (JSONL)",
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/copilot.md",

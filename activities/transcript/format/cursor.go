@@ -6,6 +6,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// cursor reads the agent's transcripts, one message a line, and the editor's key-value table, with
+// times in milliseconds since the epoch.
 var cursor = Format{
 	Name: "cursor", Title: "Cursor", Files: "agent transcript (JSONL) or state.vscdb (SQLite)",
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/cursor.md",

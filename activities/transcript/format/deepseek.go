@@ -8,6 +8,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// deepSeek reads one event a line; the chunks of a message are passed over, for the whole message follows.
+// Times are milliseconds since the epoch.
 var deepSeek = Format{
 	Name: "deepseek", Title: "DeepSeek Harness", Files: "session (JSONL, also compressed)",
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/deepseek.md",

@@ -15,8 +15,8 @@ import (
 // maxProbes is how many JSON values of the head are looked at.
 const maxProbes = 64
 
-// detect tells the format from the first bytes of a source, of which headSize are enough, and from
-// its name where the content leaves several. The error wraps ErrNotTranscript or ErrUnknownFormat.
+// detect returns the name of the format that the first headSize bytes of a source are of. The name of the
+// source decides between formats that are alike. The error wraps ErrNotTranscript or ErrUnknownFormat.
 func detect(name string, head []byte) (string, error) {
 	head = plainHead(head[:min(len(head), headSize)])
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))

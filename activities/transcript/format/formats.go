@@ -92,7 +92,7 @@ func (f *Format) parse(s *source, b *builder) error {
 	return s.objects(b, f.reader())
 }
 
-// pickByPath returns the first format found, or the one of its family that the path speaks for.
+// pickByPath returns the first of the formats found, or the one of its family that the path hints at.
 func pickByPath(found []*Format, name string) *Format {
 	name = strings.ToLower(strings.ReplaceAll(name, `\`, "/"))
 	best := found[0]

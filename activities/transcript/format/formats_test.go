@@ -105,14 +105,17 @@ func TestReadmeListsFormats(t *testing.T) {
 		got = readmeFormats()
 		require.NoError(t, os.WriteFile(readme, []byte(before+start+got+end+after), 0o644))
 	}
+	for line := range strings.Lines(readmeFormats()) {
+		require.True(t, strings.Contains(got, line), "the README lacks %q: run go test ./activities/transcript/format -update", line)
+	}
 	require.Equal(t, readmeFormats(), got, "run go test ./activities/transcript/format -update")
 }
 
 func readmeFormats() string {
 	var b strings.Builder
-	b.WriteString("| `--format` | what is read |\n| --- | --- |\n")
+	b.WriteString("| `--format` | what is read | documented by |\n| --- | --- | --- |\n")
 	for _, f := range All() {
-		fmt.Fprintf(&b, "| `%s` | %s %s |\n", f.Name, f.Title, f.Files)
+		fmt.Fprintf(&b, "| `%s` | %s %s | %s |\n", f.Name, f.Title, f.Files, f.Reference)
 	}
 	return b.String()
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// gemini reads a document, or lines that repeat, replace and take back messages. Times are RFC 3339.
 var gemini = Format{
 	Name: "gemini", Title: "Gemini CLI", Files: "chat (JSON or JSONL)",
 	Reference: "github.com/google-gemini/gemini-cli, packages/core/src/services/chatRecordingService.ts; github.com/vshulcz/deja-vu, docs/registry/gemini.md",

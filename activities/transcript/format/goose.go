@@ -8,6 +8,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// goose reads early sessions, a header and one message a line, and the database of later ones. The times of
+// messages are seconds since the epoch.
 var goose = Format{
 	Name: "goose", Title: "Goose", Files: "session (JSONL) or sessions.db (SQLite)",
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/goose.md",

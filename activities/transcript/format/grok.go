@@ -8,6 +8,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// grok reads session/update notifications, in which a message comes in chunks. The id of the session may be
+// the name of its directory. Times are seconds since the epoch, or agentTimestampMs.
 var grok = Format{
 	Name: "grok", Title: "Grok Build", Files: "updates.jsonl (Agent Client Protocol)",
 	Reference: "agentclientprotocol.com, session/update; github.com/vshulcz/deja-vu, docs/registry/grok.md",

@@ -10,6 +10,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// hermes reads messages of many sessions from one table. Those that the user took back are not active.
+// Times are seconds since the epoch, with fractions.
 var hermes = Format{
 	Name: "hermes", Title: "Hermes", Files: "state.db (SQLite file or SQL dump)",
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/hermes.md",

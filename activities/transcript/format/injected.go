@@ -18,8 +18,8 @@ type injections struct {
 // memoryTags enclose what plugins for memory put into a user's message, whatever the harness.
 const memoryTags = "relevant_memories retrieved_memory memory_context supermemory-context"
 
-// marks are the injections of all formats. They count in every session: sessions are exported, converted,
-// and copied from one harness to another.
+// marks are the injections of all formats. All of them count in every session, because sessions are exported,
+// converted, and copied from one harness to another.
 type marks struct {
 	tags     map[string]bool
 	starts   []string
@@ -49,9 +49,8 @@ type segment struct {
 	injected bool
 }
 
-// split splits a user's text into what the user wrote and what the harness injected. The
-// segments joined give the text. A tag counts at the start of a line or after another one, and only
-// when it is closed.
+// split splits a user's text into what the user wrote and what a harness injected. The segments together are
+// the text. An element counts if it is closed, and starts a line or follows another element.
 func (m *marks) split(text string) []segment {
 	trimmed := strings.TrimLeft(text, " \t\r\n")
 	for _, start := range m.starts {

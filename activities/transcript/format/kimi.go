@@ -8,6 +8,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// kimi reads one event a line, of which the parts of one step make a message. The id of the session is the
+// name of its directory. Times are milliseconds since the epoch.
 var kimi = Format{
 	Name: "kimi", Title: "Kimi Code", Files: "wire log (JSONL)",
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/kimi.md",

@@ -6,7 +6,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Messages in the shapes of OpenAI, Anthropic, Gemini and ShareGPT, and of Claude's export.
+// messages reads what has a role and content in the shapes of OpenAI, Anthropic, Gemini and ShareGPT, and
+// Claude's export. Field names and times vary; see turn.
 var messages = Format{
 	Name: "messages", Title: "messages", Files: "with role and content (JSON or JSONL), also wrapped or nested",
 	Reference: "the interfaces of OpenAI, Anthropic and Gemini",

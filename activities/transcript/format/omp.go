@@ -1,6 +1,6 @@
 package format
 
-// Oh My Pi keeps the format of pi.
+// omp keeps the format of [pi]. The path tells them apart.
 var omp = Format{
 	Name: "omp", Title: "Oh My Pi", Files: "session (JSONL)",
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/omp.md",

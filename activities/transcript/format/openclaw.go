@@ -6,7 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// OpenClaw keeps the format of pi.
+// openClaw keeps the format of [pi]. The path tells them apart.
 var openClaw = Format{
 	Name: "openclaw", Title: "OpenClaw", Files: "session (JSONL)",
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/openclaw.md",

@@ -8,6 +8,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// openCode reads sessions, messages and their parts from three tables, with JSON in the column data. Times
+// are milliseconds since the epoch.
 var openCode = Format{
 	Name: "opencode", Title: "OpenCode", Files: "opencode.db (SQLite file or SQL dump)",
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/opencode.md",

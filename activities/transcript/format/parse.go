@@ -1,7 +1,10 @@
 // Package format reads the session files of coding agents and chat products into messages.
 //
-// A source is told by its content first and by its name second. Reading is tolerant: a record that
-// cannot be read is reported with its line and reason, and the rest of the source is read.
+// The format of a source is detected from its content, and from its path where the content leaves several
+// formats possible. A record that cannot be read is reported with its line and a reason, and the rest of the
+// source is read.
+//
+// Each format has a file of its own and a place in the registry; see [Format].
 package format
 
 import (
@@ -17,7 +20,7 @@ import (
 	"axiommind/schema"
 )
 
-// Limits that a zero [Options] means.
+// Limits of a zero [Options].
 const (
 	DefaultMaxLine     = 64 << 20
 	DefaultMaxDocument = 512 << 20
@@ -30,18 +33,19 @@ var (
 	// ErrUnknownFormat means that the source is of no known format, or that Options.Format names
 	// none.
 	ErrUnknownFormat = final(schema.ErrorUnknownFormat, errors.New("cannot tell the format"))
-	// ErrNotTranscript means that the source is known to be something else: the settings, index or
-	// licence that lies beside the transcripts. An import of a directory passes it over.
+	// ErrNotTranscript means that the source is known to be something else, such as the settings, the index
+	// or the licence beside the transcripts. An import of a directory passes it over.
 	ErrNotTranscript = final(schema.ErrorUnknownFormat, errors.New("not a transcript"))
-	// ErrTooLarge means that a source which is read as a whole exceeds Options.MaxDocument, or
-	// that a database exceeds what its copy may take.
+	// ErrTooLarge means that a source which is read as a whole exceeds Options.MaxDocument, or that a
+	// database is too large to be copied.
 	ErrTooLarge = final(schema.ErrorSourceUnreadable, errors.New("source is too large"))
-	// ErrTryAgain means that another attempt may read the source: it was being written, or there was no
-	// room for a copy of it.
+	// ErrTryAgain means that another attempt may succeed: a database was written all the while it was
+	// copied, or there was no room for the copy.
 	ErrTryAgain = errors.New("try again")
 )
 
-// failure is an error that no other attempt mends. Its methods tell the boundary of activities so.
+// failure is an error that no other attempt can avoid. It implements boundary.Failure without an import of
+// that package.
 type failure struct {
 	failureType string
 	error
@@ -55,16 +59,16 @@ func (f *failure) Unwrap() error       { return f.error }
 
 // Options say how to read a source. The zero value detects everything.
 type Options struct {
-	// Format is a name of [Formats]. Default: detected.
+	// Format is the name of one of [All]. Default: detected.
 	Format string
-	// Name is the path of the source. It serves detection where the content leaves several formats
-	// possible, and names the session where the harness tells its id by the path alone.
+	// Name is the path of the source. Detection uses it where the content leaves several formats possible.
+	// It names the session where only the path tells the id.
 	Name string
-	// CopyDatabase copies the source, a SQLite database, with its write-ahead log to a new file of the
-	// name. Default: it is copied from the reader, which has no log.
+	// CopyDatabase copies the source, a SQLite database, with its write-ahead log to a new file called name.
+	// Default: the database is copied from the reader, without the log.
 	CopyDatabase func(name string) error
-	// Size is how many bytes the source has, so that one which is too large is not read first. Default:
-	// it is read to find out.
+	// Size is the length of the source in bytes: a source that is too large is then refused before it is
+	// read. Default: unknown.
 	Size int64
 	// MaxLine is the longest line, or element of a JSON array, that is read, in bytes; a longer one
 	// is skipped with its reason. Default: DefaultMaxLine.
@@ -93,7 +97,7 @@ type Session struct {
 	Started, Ended time.Time
 	// Messages have Index 0..n-1 and Key set. Their texts are valid UTF-8 without NUL bytes.
 	Messages []schema.Message
-	// Skipped lists what could not be read, and what had to be mended to be read.
+	// Skipped lists what could not be read, and what was changed so that it could be.
 	Skipped []schema.Skipped
 }
 
@@ -128,7 +132,7 @@ func Parse(r io.Reader, opts Options) ([]*Session, error) {
 type source struct {
 	r    *bufio.Reader
 	head []byte
-	// whole says that head is all there is.
+	// whole says that head is the whole source.
 	whole bool
 	// decoded says that the source is compressed or in UTF-16.
 	decoded bool

@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// pi reads a session line, then one entry a line. Times are RFC 3339.
 var pi = Format{
 	Name: "pi", Title: "pi", Files: "session (JSONL)",
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/pi.md",

@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// qwen reads one record a line, with messages in the shape of the Gemini interface. Times are RFC 3339.
 var qwen = Format{
 	Name: "qwen", Title: "Qwen Code", Files: "chat (JSONL)",
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/qwen.md",

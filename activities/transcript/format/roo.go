@@ -1,6 +1,6 @@
 package format
 
-// Roo Code keeps the format of Cline.
+// roo keeps the format of [cline]. The path tells them apart.
 var roo = Format{
 	Name: "roo", Title: "Roo Code", Files: "api_conversation_history.json",
 	Reference: "github.com/vshulcz/deja-vu, docs/registry/roo.md",

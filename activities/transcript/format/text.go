@@ -9,9 +9,11 @@ import (
 	"axiommind/schema"
 )
 
+// plainText reads a conversation in which a line opens with the speaker's label: a word for a role in one
+// of several languages, or a name that recurs. It tells no times.
 var plainText = Format{
 	Name: "text", Title: "plain text", Files: "with speaker prefixes, such as \"User: \"",
-	Reference: "none: the labels are those below, or names that recur",
+	Reference: "no specification",
 	Dirs:      nowhere,
 	isText:    isPlainText, readText: parseText, anonymous: true,
 }
@@ -68,8 +70,8 @@ func speaker(line string) (label, rest string, ok bool) {
 	return "", "", false
 }
 
-// speakersOf decides which labels of a text are speakers: words for roles when there are any, else the
-// names that recur. Strict demands at least two names that recur.
+// speakersOf returns a function that tells which labels of a text are speakers: words for roles if there are
+// any, else the names that recur. It is nil when there are none. Strict asks for two names that recur.
 func speakersOf(text string, strict bool) func(label string) (schema.Role, bool) {
 	counts := make(map[string]int)
 	known := false

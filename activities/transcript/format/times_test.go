@@ -1,9 +1,11 @@
 package format
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -158,4 +160,36 @@ func TestOddTimeNotedOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, s.Messages, 3)
 	require.Equal(t, []schema.Skipped{{Line: 1, Reason: `time "` + strings.Repeat("무", 20) + `…" cannot be read: left out`}}, s.Skipped)
+}
+
+var anyTime = regexp.MustCompile(`"20\d\d-\d\d-\d\d[T ][^"\\]{5,30}"|\b1[5-9]\d{8}(?:\d{3})?(?:\.\d+)?\b`)
+
+// Whatever the times of a sample say, the same is said in it.
+func TestSamplesWithOddTimes(t *testing.T) {
+	t.Parallel()
+	for _, s := range samples(t) {
+		want, err := Parse(bytes.NewReader(s.data), Options{Name: s.name, Format: s.format})
+		require.NoError(t, err)
+		for text, number := range map[string]string{`"9999-12-31T23:59:59Z"`: "1e30", `"yesterday"`: "-5", `"\u0000어제"`: "42"} {
+			odd := anyTime.ReplaceAllFunc(s.data, func(found []byte) []byte {
+				if found[0] == '"' {
+					return []byte(text)
+				}
+				return []byte(number)
+			})
+			got, err := Parse(bytes.NewReader(odd), Options{Name: s.name, Format: s.format})
+			require.NoError(t, err, s.path)
+			requireSound(t, got)
+			require.Len(t, got, len(want), s.path)
+			_, err = json.Marshal(got)
+			require.NoError(t, err, s.path)
+			for i := range want {
+				require.Len(t, got[i].Messages, len(want[i].Messages), "%s: %v", s.path, got[i].Skipped)
+				for j, m := range got[i].Messages {
+					require.Equal(t, want[i].Messages[j].Text, m.Text, s.path)
+					require.True(t, m.At.IsZero() || Plausible(m.At), s.path)
+				}
+			}
+		}
+	}
 }
