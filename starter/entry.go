@@ -41,7 +41,7 @@ func (a *app) entryShow(ctx context.Context, project, id string) error {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	row, err := entry.Get(ctx, conn, project, id)
+	row, err := entry.NewReader(conn).Get(ctx, project, id)
 	if errors.Is(err, entry.ErrNotFound) {
 		return usageError{err}
 	}

@@ -107,7 +107,7 @@ func (a *app) realign(ctx context.Context, o *realignOptions) error {
 // outdated returns the sessions in the scope of which something is to be judged anew, and those that can't be
 // read.
 func (a *app) outdated(ctx context.Context, conn driver.Conn, scope schema.SessionKey) ([]*realigned, error) {
-	total, err := entry.CountStored(ctx, conn, scope)
+	total, err := entry.NewReader(conn).CountAllEvidence(ctx, scope)
 	if err != nil {
 		return nil, err
 	}

@@ -161,7 +161,7 @@ func TestRealign(t *testing.T) {
 		require.Equal(t, proven, judged[1].Entries[i].Evidence[0].Proven)
 	}
 	require.Equal(t, "evidence_aligned/"+judged[1].ExtractedEventID+"/rule/1", now[1].DedupeKey)
-	rows, err := entry.OfSession(t.Context(), conn, plain.session)
+	rows, err := entry.NewReader(conn).Read(t.Context(), entry.OfSession(plain.session).OldestFirst(), entry.Whole)
 	require.NoError(t, err)
 	for _, row := range rows {
 		require.Equal(t, row.Title != fragment, row.EvidenceProven, row.Title)
@@ -206,7 +206,7 @@ func TestI2RealignAgain(t *testing.T) {
 	o := c.run("realign", "--dry-run")
 	require.Contains(t, o.out, "1 session: 0 pieces to judge anew by rule 1; 2 entries are to say what was judged before\n")
 	require.Zero(t, c.run("realign").code)
-	rows, err := entry.OfSession(t.Context(), conn, f.session)
+	rows, err := entry.NewReader(conn).Read(t.Context(), entry.OfSession(f.session).OldestFirst(), entry.Whole)
 	require.NoError(t, err)
 	for _, row := range rows {
 		require.Equal(t, row.Title == decision, row.EvidenceProven, row.Title)

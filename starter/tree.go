@@ -152,7 +152,7 @@ func (a *app) prepare(f *pflag.FlagSet) error {
 	return nil
 }
 
-func embedders() []string { return []string{llm.ProviderHash, llm.ProviderGemini, llm.ProviderOpenAI} }
+func embedders() []string { return llm.EmbedderProviders() }
 
 func checkCount(c *command, args []string) error {
 	least, most := c.takes()

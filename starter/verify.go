@@ -60,14 +60,15 @@ func (a *app) verify(ctx context.Context, scope schema.SessionKey) error {
 // not printed.
 func (a *app) audit(ctx context.Context, conn driver.Conn, scope schema.SessionKey) (audit.Tally, []audit.Finding, error) {
 	tally, findings := audit.NewTally(), []audit.Finding{}
-	total, err := entry.CountStored(ctx, conn, scope)
+	reader := entry.NewReader(conn)
+	total, err := reader.CountAllEvidence(ctx, scope)
 	if err != nil {
 		return tally, nil, err
 	}
 	p := a.newProgress(int(total), "entries verified")
 	defer p.finish()
 	p.describe("entries verified")
-	rows := storedEvidence(entry.StoredEvidence(ctx, conn, scope))
+	rows := storedEvidence(reader.AllEvidence(ctx, scope))
 	for session, err := range audit.Walk(ctx, eventlog.New(conn, eventlog.Options{}), rows, scope) {
 		if err != nil {
 			return tally, nil, err

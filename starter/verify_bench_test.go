@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/evidence"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -38,7 +38,7 @@ func BenchmarkVerify(b *testing.B) {
 			writers.SetLimit(8)
 			for i := range entries / perSession {
 				writers.Go(func() error {
-					bulk(b, log, fmt.Sprintf("session-%05d", i), perSession)
+					bulk(b, conn, log, fmt.Sprintf("session-%05d", i), perSession)
 					return nil
 				})
 			}
@@ -83,7 +83,7 @@ func heapMax(b *testing.B) func() uint64 {
 }
 
 // bulk logs a session of two messages of 1 KB and one entry for each two, as a build leaves it.
-func bulk(t testing.TB, log *eventlog.Store, id string, entries int) {
+func bulk(t testing.TB, conn driver.Conn, log *eventlog.Store, id string, entries int) {
 	t.Helper()
 	day := time.UnixMicro(1).UTC()
 	session := schema.SessionKey{Scope: schema.Scope{Project: "bench", User: "u"}, SessionID: id}
@@ -109,21 +109,7 @@ func bulk(t testing.TB, log *eventlog.Store, id string, entries int) {
 		}
 	}
 	in, ex := event(schema.SessionIngested, ingested), event(schema.MemoryExtracted, extracted)
-	aligned := schema.EvidenceAlignedPayload{SessionID: id, ExtractedEventID: schema.EventID(ex.DedupeKey), Rule: evidence.Rule}
-	aligner := evidence.NewAligner(ingested.Messages, func(int) string { return schema.EventID(in.DedupeKey) })
-	for i, x := range extracted.Entries {
-		pieces, ok := aligner.AlignEntry(x.Evidence)
-		require.True(t, ok)
-		aligned.Entries = append(aligned.Entries, schema.AlignedEntry{Index: i, EvidenceAligned: ok, EvidenceProven: evidence.Proven(pieces), Evidence: pieces})
-	}
-	al := event(schema.EvidenceAligned, aligned)
-	made, err := entry.Materialize(entry.Session{SessionKey: session, Date: day, At: func(int) time.Time { return day }},
-		[]entry.Source{{
-			ExtractedEventID: aligned.ExtractedEventID, Extracted: extracted, AlignedEventID: schema.EventID(al.DedupeKey), Aligned: aligned,
-		}})
+	_, err := log.AppendAll(t.Context(), session.Stream(), []schema.Event{in, ex})
 	require.NoError(t, err)
-	entered, err := entry.Events(made, "b")
-	require.NoError(t, err)
-	_, err = log.AppendAll(t.Context(), session.Stream(), append([]schema.Event{in, ex, al}, entered...))
-	require.NoError(t, err)
+	alignAndMaterialize(t, conn, log, session)
 }

@@ -35,7 +35,7 @@ func TestVerifyTells(t *testing.T) {
 	dsn := stacktest.Database(t)
 	conn, log := emptyLog(t, dsn)
 	for i := range 3 {
-		bulk(t, log, fmt.Sprintf("세션 %d/\"'", i), 4)
+		bulk(t, conn, log, fmt.Sprintf("세션 %d/\"'", i), 4)
 	}
 	_, err := log.ProjectAll(t.Context(), entry.NewProjector(conn))
 	require.NoError(t, err)
@@ -48,7 +48,7 @@ func TestVerifyTells(t *testing.T) {
 		require.Contains(t, out.String(), `"entries": 12`)
 	}
 	scope := schema.SessionKey{SessionID: "세션 1/\"'"}
-	n, err := entry.CountStored(t.Context(), conn, scope)
+	n, err := entry.NewReader(conn).CountAllEvidence(t.Context(), scope)
 	require.NoError(t, err)
 	require.EqualValues(t, 4, n)
 }
@@ -59,30 +59,30 @@ func TestStoredEvidenceIsOneQuery(t *testing.T) {
 	conn, log := emptyLog(t, stacktest.Database(t))
 	const sessions, entries = 6, 700
 	for i := range sessions {
-		bulk(t, log, fmt.Sprint("s", i), entries)
+		bulk(t, conn, log, fmt.Sprint("s", i), entries)
 	}
 	_, err := log.ProjectAll(t.Context(), entry.NewProjector(conn))
 	require.NoError(t, err)
 	given, last := 0, entry.Stored{}
-	for row, err := range entry.StoredEvidence(t.Context(), conn, schema.SessionKey{}) {
+	for row, err := range entry.NewReader(conn).AllEvidence(t.Context(), schema.SessionKey{}) {
 		require.NoError(t, err)
 		require.True(t, last.Stream < row.Stream || last.Stream == row.Stream && last.EntryID < row.EntryID)
 		last = row
 		if given++; given == 1 {
 			// What is written from here on belongs to another audit.
-			bulk(t, log, "later", 3)
+			bulk(t, conn, log, "later", 3)
 			_, err = log.ProjectAll(t.Context(), entry.NewProjector(conn))
 			require.NoError(t, err)
 		}
 	}
 	require.Equal(t, sessions*entries, given)
-	for _, err := range entry.StoredEvidence(t.Context(), conn, schema.SessionKey{}) {
+	for _, err := range entry.NewReader(conn).AllEvidence(t.Context(), schema.SessionKey{}) {
 		require.NoError(t, err)
 		break // a reader that stops early leaves no connection behind
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, err := range entry.StoredEvidence(ctx, conn, schema.SessionKey{}) {
+	for _, err := range entry.NewReader(conn).AllEvidence(ctx, schema.SessionKey{}) {
 		require.Error(t, err)
 	}
 }

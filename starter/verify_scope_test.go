@@ -44,7 +44,7 @@ func TestVerifyOfASessionReadsNoOther(t *testing.T) {
 			key := schema.SessionKey{Scope: scope, SessionID: id}
 			n := &noted{Conn: conn}
 			tally := audit.NewTally()
-			rows := storedEvidence(entry.StoredEvidence(t.Context(), conn, key))
+			rows := storedEvidence(entry.NewReader(conn).AllEvidence(t.Context(), key))
 			for session, err := range audit.Walk(t.Context(), eventlog.New(n, eventlog.Options{}), rows, key) {
 				require.NoError(t, err)
 				require.Equal(t, id, session.SessionID)

@@ -269,7 +269,7 @@ func TestI5VerifyBesideAWriter(t *testing.T) {
 	project()
 	given := map[string]bool{}
 	rowsOf := func(id string, yield func(entry.Stored, error) bool) {
-		for row, err := range entry.StoredEvidence(t.Context(), conn, schema.SessionKey{SessionID: id}) {
+		for row, err := range entry.NewReader(conn).AllEvidence(t.Context(), schema.SessionKey{SessionID: id}) {
 			require.NoError(t, err)
 			require.True(t, given[row.EntryID] || yield(row, nil))
 			given[row.EntryID] = true
@@ -341,6 +341,12 @@ func remember(t testing.TB, conn driver.Conn, id string, first, end int) {
 	}
 	_, err := log.Append(t.Context(), session.Stream(), events)
 	require.NoError(t, err)
+	alignAndMaterialize(t, conn, log, session)
+}
+
+// alignAndMaterialize does to what was extracted of the session what a build does.
+func alignAndMaterialize(t testing.TB, conn driver.Conn, log *eventlog.Store, session schema.SessionKey) {
+	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(temporallog.NewStructuredLogger(quiet))
 	env := suite.NewTestActivityEnvironment()

@@ -182,7 +182,7 @@ func (b *bench) requireProven(t testing.TB, session string) []entry.Row {
 	t.Helper()
 	logged, err := transcript.ReadLogged(t.Context(), b.Log, b.input(session, "").Key())
 	require.NoError(t, err)
-	entries, err := entry.OfSession(t.Context(), b.ClickHouse, b.input(session, "").Key())
+	entries, err := entry.NewReader(b.ClickHouse).Read(t.Context(), entry.OfSession(b.input(session, "").Key()).OldestFirst(), entry.Whole)
 	require.NoError(t, err)
 	for _, e := range entries {
 		require.NotEmpty(t, e.Evidence, e.Title)

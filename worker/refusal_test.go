@@ -184,7 +184,7 @@ func TestWriterOfAnotherEmbedder(t *testing.T) {
 	b.start(t)
 	in := b.input("s", write(t, filepath.Join(t.TempDir(), "s.jsonl"), said(1, "user", decision)))
 	b.process(t, in)
-	outbox := vector.NewOutboxProjector(b.ClickHouse, b.Embedder.Version(), vector.TitleRequests())
+	outbox := vector.NewOutboxProjector(b.ClickHouse, b.Embedder.Version())
 	b.logNotes(t, b.project, "notes", time.Now())
 	_, err := b.Log.Project(t.Context(), outbox, b.input("notes", "").Key().Stream())
 	require.NoError(t, err)
@@ -225,7 +225,7 @@ func (l mortalLog) Project(ctx context.Context, p eventlog.Projector, stream str
 func TestI2KilledEnqueueWakes(t *testing.T) {
 	t.Parallel()
 	b := newRemoteBench(t, newEmbeddingServer(t, 0))
-	outbox := vector.NewOutboxProjector(b.ClickHouse, b.Embedder.Version(), vector.TitleRequests())
+	outbox := vector.NewOutboxProjector(b.ClickHouse, b.Embedder.Version())
 	enqueue := func(session string) {
 		// The outbox takes entries as it takes titles: what is asked for stands in the stream.
 		b.logNotes(t, b.project, session, time.Now())

@@ -55,7 +55,7 @@ func TestFixtures(t *testing.T) {
 	}
 	require.Equal(t, before, b.rows(t), "I1: the same session twice changes nothing")
 
-	outbox := vector.NewOutboxProjector(b.ClickHouse, b.Embedder.Version(), vector.TitleRequests())
+	outbox := vector.NewOutboxProjector(b.ClickHouse, b.Embedder.Version())
 	for _, p := range []eventlog.Projector{
 		entry.NewProjector(b.ClickHouse), build.NewProjector(b.ClickHouse), outbox,
 		task.NewProjector(b.ClickHouse), fact.NewProjector(b.ClickHouse),

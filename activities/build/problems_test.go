@@ -52,7 +52,7 @@ func TestI8Problems(t *testing.T) {
 	_, err = eventlog.Migrate(ctx, conn)
 	require.NoError(t, err)
 	log := eventlog.New(conn, eventlog.Options{})
-	outbox := vector.NewOutboxProjector(conn, spec.EmbeddingVersion, vector.TitleRequests())
+	outbox := vector.NewOutboxProjector(conn, spec.EmbeddingVersion)
 	scope := schema.Scope{Project: "프로젝트", User: "u/ü", Agent: "a"}
 	mine := &scene{t: t, log: log, SessionKey: schema.SessionKey{Scope: scope, SessionID: "세션 'a'"}}
 	other := &scene{t: t, log: log, SessionKey: schema.SessionKey{Scope: scope, SessionID: "another"}}

@@ -2,7 +2,6 @@ package entry
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -17,8 +16,8 @@ import (
 
 // Activities materializes entries.
 type Activities struct {
-	log  *eventlog.Store
-	conn driver.Conn
+	log    *eventlog.Store
+	reader *Reader
 }
 
 // NewActivities returns the room's activities over the log. The connection reads the projection.
@@ -26,7 +25,7 @@ func NewActivities(log *eventlog.Store, conn driver.Conn) (*Activities, error) {
 	if log == nil || conn == nil {
 		return nil, errors.New("entry activities: an event log and a connection are needed")
 	}
-	return &Activities{log: log, conn: conn}, nil
+	return &Activities{log: log, reader: NewReader(conn)}, nil
 }
 
 // MaterializeInput names the session and the build.
@@ -63,7 +62,7 @@ func (a *Activities) materialize(ctx context.Context, in MaterializeInput) (Mate
 		return MaterializeResult{}, err
 	}
 	for i, event := range appended.Events {
-		p.stream.done.count(event, p.better[i])
+		p.stream.done.count(event, p.gained[i])
 	}
 	return p.stream.result(), nil
 }
@@ -71,8 +70,8 @@ func (a *Activities) materialize(ctx context.Context, in MaterializeInput) (Mate
 // planned is what a build is to append, and the stream as it will be.
 type planned struct {
 	events []schema.Event
-	// better says of each event whether it gives an entry better evidence.
-	better []bool
+	// gained names for each event the entry that it gives better evidence, or is empty.
+	gained []string
 	stream *sessionStream
 }
 
@@ -103,14 +102,14 @@ func (a *Activities) plan(ctx context.Context, in MaterializeInput) (planned, er
 	if err != nil {
 		return planned{}, err
 	}
-	others, err := unproven(ctx, a.conn, in.SessionKey, proven)
+	others, err := a.reader.unproven(ctx, in.SessionKey, proven)
 	if err != nil {
 		return planned{}, err
 	}
 	if err := p.lend(s, proven, others); err != nil {
 		return planned{}, err
 	}
-	return planned{p.events, p.better, stream}, nil
+	return planned{p.events, p.gained, stream}, nil
 }
 
 // done is what the build with the id has done, an attempt of it that broke off included.
@@ -120,25 +119,21 @@ type done struct {
 	gained  map[string]bool
 }
 
-func (d *done) count(event schema.Event, better bool) {
+// count counts an event, which gave the entry that gained names better evidence.
+func (d *done) count(event schema.Event, gained string) {
 	switch {
 	case event.BuildID != d.buildID:
 	case event.Type == schema.EntryMaterialized:
 		d.entries++
-	case better:
-		var p struct {
-			EntryID string `json:"entry_id"`
-		}
-		if json.Unmarshal(event.Payload, &p) == nil {
-			d.gained[p.EntryID] = true
-		}
+	case gained != "":
+		d.gained[gained] = true
 	}
 }
 
 // sessionStream is what a session's stream holds for its entries.
 type sessionStream struct {
 	// sources pair each extraction with its alignment, in the order of extraction.
-	sources []Source
+	sources []extraction
 	ledger  *ledger
 	done    done
 }
@@ -179,16 +174,16 @@ func (a *Activities) read(ctx context.Context, in MaterializeInput) (*sessionStr
 func (s *sessionStream) add(event schema.Event, position map[string]int) error {
 	switch event.Type {
 	case schema.MemoryExtracted:
-		source := Source{ExtractedEventID: event.ID}
-		if err := json.Unmarshal(event.Payload, &source.Extracted); err != nil {
-			return fmt.Errorf("decode event %q: %w", event.ID, err)
+		extracted, err := schema.Decode[schema.MemoryExtractedPayload](event)
+		if err != nil {
+			return err
 		}
 		position[event.ID] = len(s.sources)
-		s.sources = append(s.sources, source)
+		s.sources = append(s.sources, extraction{ExtractedEventID: event.ID, Extracted: extracted})
 	case schema.EvidenceAligned:
-		var p schema.EvidenceAlignedPayload
-		if err := json.Unmarshal(event.Payload, &p); err != nil {
-			return fmt.Errorf("decode event %q: %w", event.ID, err)
+		p, err := schema.Decode[schema.EvidenceAlignedPayload](event)
+		if err != nil {
+			return err
 		}
 		at, ok := position[p.ExtractedEventID]
 		if !ok {
@@ -201,11 +196,11 @@ func (s *sessionStream) add(event schema.Event, position map[string]int) error {
 		}
 		source.AlignedEventID, source.Aligned, source.AlignedAt = event.ID, p, event.TS
 	default:
-		better, err := s.ledger.add(event)
+		gained, err := s.ledger.add(event)
 		if err != nil {
 			return err
 		}
-		s.done.count(event, better)
+		s.done.count(event, gained)
 	}
 	return nil
 }

@@ -2,12 +2,8 @@ package entry
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -19,40 +15,23 @@ type candidate struct {
 
 // unproven returns the entries of the session's project, user and agent, other sessions' alone, that are not
 // proven and state the same as one of those given. It is one query, and none for none.
-func unproven(ctx context.Context, conn driver.Conn, session schema.SessionKey, stated []*held) ([]candidate, error) {
-	if len(stated) == 0 {
-		return nil, nil
-	}
-	wanted, keys := map[phrase]bool{}, []string{}
-	for _, h := range stated {
+func (r *Reader) unproven(ctx context.Context, session schema.SessionKey, proven []*held) ([]candidate, error) {
+	wanted, titles := map[phrase]bool{}, []string{}
+	for _, h := range proven {
 		if p := phraseOf(&h.entry.Entry); !wanted[p] {
 			wanted[p] = true
-			keys = append(keys, p.key)
+			titles = append(titles, h.entry.Title)
 		}
 	}
-	var out []candidate
-	err := table.Query(ctx, conn, func(rows driver.Rows) error {
-		var e schema.Entry
-		var entryType, contentJSON string
-		if err := rows.Scan(&e.ID, &entryType, &e.Title, &contentJSON); err != nil {
-			return err
-		}
-		var c content
-		if err := json.Unmarshal([]byte(contentJSON), &c); err != nil {
-			return fmt.Errorf("decode entry %q: %w", e.ID, err)
-		}
-		e.Type, e.Task = schema.EntryType(entryType), c.Task
-		if p := phraseOf(&e); wanted[p] {
-			out = append(out, candidate{e.ID, p})
-		}
-		return nil
-	}, `SELECT entry_id, entry_type, title, content_json FROM entries
-		WHERE project = ? AND NOT evidence_proven AND entry_id IN (SELECT entry_id FROM entries_raw
-			WHERE project = ? AND user = ? AND agent = ? AND stream != ? AND `+titleKeyColumn+` IN ?)
-		ORDER BY entry_id`,
-		session.Project, session.Project, session.User, session.Agent, session.Stream(), table.Set(keys))
+	rows, err := r.Read(ctx, OfAgent(session.Scope).NotOfSession(session).Titles(titles).Unproven(), Statement)
 	if err != nil {
 		return nil, fmt.Errorf("read unproven entries that state the same: %w", err)
+	}
+	var out []candidate
+	for i := range rows {
+		if p := phraseOf(&rows[i].Entry); wanted[p] {
+			out = append(out, candidate{rows[i].ID, p})
+		}
 	}
 	return out, nil
 }

@@ -142,7 +142,7 @@ func (b *bench) events(session schema.SessionKey) []schema.Event {
 // entries returns the session's entries as the view has them, by title and place.
 func (b *bench) entries(session schema.SessionKey) []Row {
 	b.t.Helper()
-	rows, err := OfSession(b.t.Context(), b.conn, session)
+	rows, err := NewReader(b.conn).Read(b.t.Context(), OfSession(session), Whole)
 	require.NoError(b.t, err)
 	slices.SortFunc(rows, func(x, y Row) int { return slices.Compare([]byte(x.CanonicalKey), []byte(y.CanonicalKey)) })
 	return rows
@@ -258,7 +258,7 @@ func TestI10GainedFromAnotherSession(t *testing.T) {
 	require.Equal(t, 2, gained)
 
 	var stored []Stored
-	for row, err := range StoredEvidence(t.Context(), b.conn, schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u", Agent: "a"}}) {
+	for row, err := range NewReader(b.conn).AllEvidence(t.Context(), schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u", Agent: "a"}}) {
 		require.NoError(t, err)
 		stored = append(stored, row)
 	}
@@ -268,7 +268,7 @@ func TestI10GainedFromAnotherSession(t *testing.T) {
 		require.Equal(t, i >= 5, row.Stream == second.Stream())
 		require.Equal(t, row.Origin != Origin{}, slices.ContainsFunc(rows, func(r Row) bool { return r.ID == row.EntryID }) && i >= 5)
 	}
-	n, err := CountStored(t.Context(), b.conn, second)
+	n, err := NewReader(b.conn).CountAllEvidence(t.Context(), second)
 	require.NoError(t, err)
 	require.EqualValues(t, 5, n)
 

@@ -99,8 +99,8 @@ func testSession() Session {
 
 // source is a window in which the titles were extracted; those that begin with "+" were aligned, in
 // message 1, and those with "++" proven.
-func source(id string, titles ...string) Source {
-	s := Source{ExtractedEventID: "x" + id, AlignedEventID: "a" + id}
+func source(id string, titles ...string) extraction {
+	s := extraction{ExtractedEventID: "x" + id, AlignedEventID: "a" + id}
 	for i, title := range titles {
 		aligned := strings.HasPrefix(title, "+")
 		proven := strings.HasPrefix(title, "++")
@@ -118,7 +118,7 @@ func source(id string, titles ...string) Source {
 
 func TestMaterialize(t *testing.T) {
 	t.Parallel()
-	entries, err := Materialize(testSession(), []Source{
+	entries, err := made(testSession(), []extraction{
 		source("1", "use Kafka", "+Keep it small", "said twice"),
 		source("2", "+Use Kafka!", "+keep it small", "alone", "+Said twice"),
 		source("3", "+use kafka", "++Said twice.", "++said twice!"),
@@ -146,7 +146,7 @@ func TestMaterialize(t *testing.T) {
 
 	other := testSession()
 	other.SessionID = "s2"
-	again, err := Materialize(other, []Source{source("1", "use Kafka")})
+	again, err := made(other, []extraction{source("1", "use Kafka")})
 	require.NoError(t, err)
 	require.NotEqual(t, kafka.ID, again[0].ID, "another session is another entry")
 }
@@ -155,7 +155,7 @@ func TestMaterializeRefusesForeignAlignment(t *testing.T) {
 	t.Parallel()
 	s := source("1", "use Kafka")
 	s.Aligned.Entries[0].Index = 1
-	_, err := Materialize(testSession(), []Source{s})
+	_, err := made(testSession(), []extraction{s})
 	require.EqualError(t, err, `materialize session "s1": event "a1" aligns entry 1 of 1`)
 }
 
@@ -165,7 +165,7 @@ func TestI3MaterializeAgain(t *testing.T) {
 	t.Parallel()
 	title := rapid.SampledFrom([]string{"+a", "a", "+A.", "++a!", "+b", "b", "++b", "c", "+c!"})
 	rapid.Check(t, func(t *rapid.T) {
-		var sources []Source
+		var sources []extraction
 		for i, titles := range rapid.SliceOfN(rapid.SliceOfN(title, 0, 4), 1, 6).Draw(t, "windows") {
 			sources = append(sources, source(fmt.Sprint(i), titles...))
 		}
@@ -178,7 +178,7 @@ func TestI3MaterializeAgain(t *testing.T) {
 			byKey[e.DedupeKey] = e
 		}
 		fewer := sources[:rapid.IntRange(0, len(sources)).Draw(t, "cut")]
-		entries, err := Materialize(testSession(), fewer)
+		entries, err := made(testSession(), fewer)
 		require.NoError(t, err)
 		for i, e := range events(t, fewer) {
 			later, ok := byKey[e.DedupeKey]
@@ -190,8 +190,25 @@ func TestI3MaterializeAgain(t *testing.T) {
 	})
 }
 
-func events(t require.TestingT, sources []Source) []schema.Event {
-	entries, err := Materialize(testSession(), sources)
+// made returns the entries that a build makes of the sources in a session that has none yet.
+func made(session Session, sources []extraction) ([]schema.EntryMaterializedPayload, error) {
+	all, err := statements(session, sources)
+	if err != nil {
+		return nil, err
+	}
+	p := &planner{ledger: newLedger(), session: session.SessionKey, buildID: "build"}
+	if _, err := p.plan(sayingsOf(all)); err != nil {
+		return nil, err
+	}
+	var out []schema.EntryMaterializedPayload
+	for _, h := range p.ledger.own() {
+		out = append(out, *h.entry)
+	}
+	return out, nil
+}
+
+func events(t require.TestingT, sources []extraction) []schema.Event {
+	entries, err := made(testSession(), sources)
 	require.NoError(t, err)
 	out, err := Events(entries, "build")
 	require.NoError(t, err)

@@ -2,8 +2,6 @@ package entry
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -97,23 +95,23 @@ type ledger struct {
 
 func newLedger() *ledger { return &ledger{byID: map[string]*held{}, of: map[Origin][]string{}} }
 
-// add takes in an event, and reports whether it gave an entry of the log better evidence.
-func (l *ledger) add(event schema.Event) (better bool, err error) {
+// add takes in an event. It returns the id of the entry in the log that got better evidence, or "".
+func (l *ledger) add(event schema.Event) (gained string, err error) {
 	switch event.Type {
 	case schema.EntryMaterialized:
-		var p schema.EntryMaterializedPayload
-		if err := json.Unmarshal(event.Payload, &p); err != nil {
-			return false, fmt.Errorf("decode event %q: %w", event.ID, err)
+		p, err := schema.Decode[schema.EntryMaterializedPayload](event)
+		if err != nil {
+			return "", err
 		}
 		l.materialized(p)
 	case schema.EntryEvidenceSet:
-		var p schema.EntryEvidenceSetPayload
-		if err := json.Unmarshal(event.Payload, &p); err != nil {
-			return false, fmt.Errorf("decode event %q: %w", event.ID, err)
+		p, err := schema.Decode[schema.EntryEvidenceSetPayload](event)
+		if err != nil {
+			return "", err
 		}
-		better = l.set(p)
+		gained = l.set(p)
 	}
-	return better, nil
+	return gained, nil
 }
 
 func (l *ledger) materialized(p schema.EntryMaterializedPayload) {
@@ -122,12 +120,15 @@ func (l *ledger) materialized(p schema.EntryMaterializedPayload) {
 	l.judge(h, h.own, judgement{p.AlignedEventID, p.EvidenceRule, p.EvidenceAligned, p.EvidenceProven, p.Evidence})
 }
 
-func (l *ledger) set(p schema.EntryEvidenceSetPayload) (better bool) {
+// set takes in a judgement, and returns the id of the entry if it is a better one.
+func (l *ledger) set(p schema.EntryEvidenceSetPayload) (gained string) {
 	h := l.held(p.EntryID)
 	j := judgement{p.AlignedEventID, p.Rule, p.EvidenceAligned, p.EvidenceProven, p.Evidence}
-	better = j.rank() > max(h.rank(), 0)
+	if j.rank() > max(h.rank(), 0) {
+		gained = h.id
+	}
 	l.judge(h, Origin{p.ExtractedEventID, p.Index}, j)
-	return better
+	return gained
 }
 
 func (l *ledger) held(id string) *held {

@@ -3,7 +3,6 @@
 package entry
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -18,8 +17,8 @@ type Session struct {
 	At func(messageIndex int) time.Time
 }
 
-// Source is one window's extraction and its alignment, with the ids of their events.
-type Source struct {
+// extraction is one window's extraction and its alignment, with the ids of their events.
+type extraction struct {
 	ExtractedEventID string
 	Extracted        schema.MemoryExtractedPayload
 	// AlignedEventID, Aligned and AlignedAt are of the last alignment, which counts.
@@ -46,7 +45,7 @@ func (s *statement) judgement() judgement {
 }
 
 // statements returns what the sources say, in order.
-func statements(session Session, sources []Source) ([]statement, error) {
+func statements(session Session, sources []extraction) ([]statement, error) {
 	var out []statement
 	for _, source := range sources {
 		first := map[int]schema.AlignedEntry{}
@@ -79,16 +78,8 @@ func statements(session Session, sources []Source) ([]statement, error) {
 	return out, nil
 }
 
-// Materialize returns the entries of the sources, in order, each id once. Of those that are the same the
-// first that is proven is kept, or else the first that is aligned, or else the first.
-func Materialize(session Session, sources []Source) ([]schema.EntryMaterializedPayload, error) {
-	said, err := statements(session, sources)
-	if err != nil {
-		return nil, err
-	}
-	return best(said), nil
-}
-
+// best returns the statements in order, each id once. Of those that are the same it keeps the first that is
+// proven, or else the first that is aligned, or else the first.
 func best(said []statement) []schema.EntryMaterializedPayload {
 	var out []schema.EntryMaterializedPayload
 	position := map[string]int{}
@@ -135,15 +126,14 @@ func stageOf(aligned bool) schema.Stage {
 func Events(entries []schema.EntryMaterializedPayload, buildID string) ([]schema.Event, error) {
 	out := make([]schema.Event, len(entries))
 	for i, e := range entries {
-		payload, err := json.Marshal(e)
+		event, err := schema.NewEvent(e, schema.Event{
+			TS: e.OccurredAt, Actor: actor, SessionID: e.SessionID, Project: e.Project, BuildID: buildID,
+			DedupeKey: schema.EntryMaterializedKey(e.ID),
+		})
 		if err != nil {
-			return nil, fmt.Errorf("encode entry %q: %w", e.ID, err)
+			return nil, err
 		}
-		out[i] = schema.Event{
-			Type: schema.EntryMaterialized, TS: e.OccurredAt, Actor: actor,
-			SessionID: e.SessionID, Project: e.Project, BuildID: buildID,
-			DedupeKey: "entry/" + e.ID, Payload: payload,
-		}
+		out[i] = event
 	}
 	return out, nil
 }

@@ -1,8 +1,6 @@
 package entry
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 
 	"axiommind/schema"
@@ -37,8 +35,8 @@ type planner struct {
 	session schema.SessionKey
 	buildID string
 	events  []schema.Event
-	// better says of each event whether it gives an entry better evidence.
-	better []bool
+	// gained names for each event the entry that it gives better evidence, or is empty.
+	gained []string
 }
 
 // sayings are what a planner plans from: the session's statements in order, by origin.
@@ -112,7 +110,7 @@ func (p *planner) materialize(s sayings) error {
 	}
 	for i := range entries {
 		p.ledger.materialized(entries[i])
-		p.emit(events[i], false)
+		p.emit(events[i], "")
 	}
 	return nil
 }
@@ -147,28 +145,27 @@ func (p *planner) set(entryID string, x *statement) error {
 		Own:             h != nil && h.entry != nil && h.own == x.origin(),
 		EvidenceAligned: x.EvidenceAligned, EvidenceProven: x.EvidenceProven, Evidence: x.Evidence,
 	}
-	raw, err := json.Marshal(payload)
+	event, err := schema.NewEvent(payload, schema.Event{
+		TS: x.alignedAt, Actor: actor, SessionID: p.session.SessionID, Project: p.session.Project, BuildID: p.buildID,
+		DedupeKey: schema.EntryEvidenceSetKey(entryID, x.AlignedEventID, x.Index),
+	})
 	if err != nil {
-		return fmt.Errorf("encode evidence of entry %q: %w", entryID, err)
+		return err
 	}
-	p.emit(schema.Event{
-		Type: schema.EntryEvidenceSet, TS: x.alignedAt, Actor: actor,
-		SessionID: p.session.SessionID, Project: p.session.Project, BuildID: p.buildID,
-		DedupeKey: fmt.Sprintf("entry_evidence_set/%s/%s/%d", entryID, x.AlignedEventID, x.Index), Payload: raw,
-	}, p.ledger.set(payload))
+	p.emit(event, p.ledger.set(payload))
 	return nil
 }
 
-func (p *planner) emit(event schema.Event, better bool) {
-	p.events, p.better = append(p.events, event), append(p.better, better)
+func (p *planner) emit(event schema.Event, gained string) {
+	p.events, p.gained = append(p.events, event), append(p.gained, gained)
 }
 
 // lend plans that unproven entries of other sessions gain the evidence of the session's entries that are
 // proven now. Its events come before all others: once an entry is in the log, so is what it lends, and an
 // attempt that broke off in between lends again.
 func (p *planner) lend(s sayings, proven []*held, unproven []candidate) error {
-	own, ownBetter := p.events, p.better
-	p.events, p.better = nil, nil
+	own, ownGained := p.events, p.gained
+	p.events, p.gained = nil, nil
 	by := map[phrase][]candidate{}
 	for _, c := range unproven {
 		by[c.phrase] = append(by[c.phrase], c)
@@ -192,6 +189,6 @@ func (p *planner) lend(s sayings, proven []*held, unproven []candidate) error {
 		// Each gains once.
 		delete(by, ph)
 	}
-	p.events, p.better = append(p.events, own...), append(p.better, ownBetter...)
+	p.events, p.gained = append(p.events, own...), append(p.gained, ownGained...)
 	return nil
 }

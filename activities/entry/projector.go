@@ -58,9 +58,9 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 }
 
 func entryRow(event schema.Event) ([]any, error) {
-	var e schema.EntryMaterializedPayload
-	if err := json.Unmarshal(event.Payload, &e); err != nil {
-		return nil, fmt.Errorf("decode event %q: %w", event.ID, err)
+	e, err := schema.Decode[schema.EntryMaterializedPayload](event)
+	if err != nil {
+		return nil, err
 	}
 	content, err := json.Marshal(contentOf(e.Entry))
 	if err != nil {
@@ -80,9 +80,9 @@ func entryRow(event schema.Event) ([]any, error) {
 
 // judgementRow takes whose the evidence is from the stream alone, which no payload can gainsay.
 func judgementRow(event schema.Event) ([]any, error) {
-	var p schema.EntryEvidenceSetPayload
-	if err := json.Unmarshal(event.Payload, &p); err != nil {
-		return nil, fmt.Errorf("decode event %q: %w", event.ID, err)
+	p, err := schema.Decode[schema.EntryEvidenceSetPayload](event)
+	if err != nil {
+		return nil, err
 	}
 	session, err := schema.ParseSessionStream(event.Stream)
 	if err != nil {

@@ -33,18 +33,73 @@ func (r Row) EvidenceSession() schema.SessionKey {
 	return schema.SessionKey{Scope: r.Scope, SessionID: r.EvidenceSessionID}
 }
 
+// Detail says how much of each entry to read. Each one includes those before it; what it leaves out is zero.
+type Detail int
+
+// Details, from the cheapest on.
+const (
+	// Statement is what an entry says, and when it was said in which session. It never changes.
+	Statement Detail = iota
+	// Standing adds the stage and the status.
+	Standing
+	// Whole adds all else, such as the evidence, which is most of what is stored of an entry.
+	Whole
+)
+
+// Reader reads entries. It alone knows the columns of their projection.
+type Reader struct{ conn table.Conn }
+
+// NewReader returns a reader over a migrated database.
+func NewReader(conn table.Conn) *Reader { return &Reader{conn} }
+
+// Read returns the selected entries in the selection's order.
+func (r *Reader) Read(ctx context.Context, s Selection, detail Detail) ([]Row, error) {
+	var out []Row
+	err := r.query(ctx, s, detail.columns(), detail > Statement, func(rows driver.Rows) error {
+		row, err := scan(rows, detail)
+		out = append(out, row)
+		return err
+	})
+	return out, err
+}
+
+// ByID returns the selected entries by their ids.
+func (r *Reader) ByID(ctx context.Context, s Selection, detail Detail) (map[string]Row, error) {
+	rows, err := r.Read(ctx, s, detail)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]Row, len(rows))
+	for _, row := range rows {
+		out[row.ID] = row
+	}
+	return out, nil
+}
+
+// IDs returns the ids of the selected entries in the selection's order.
+func (r *Reader) IDs(ctx context.Context, s Selection) ([]string, error) {
+	var out []string
+	err := r.query(ctx, s, "entry_id", false, func(rows driver.Rows) error {
+		var id string
+		err := rows.Scan(&id)
+		out = append(out, id)
+		return err
+	})
+	return out, err
+}
+
 // minPrefix is how much of an id must be given. Lists print eight characters.
 const minPrefix = 4
 
 // Get returns the entry of the project with the id, or ErrNotFound. An id may be given by its first
 // characters, as long as one entry alone begins with them.
-func Get(ctx context.Context, conn driver.Conn, project, id string) (Row, error) {
+func (r *Reader) Get(ctx context.Context, project, id string) (Row, error) {
 	const shown = 3
 	id = strings.ToLower(strings.TrimSpace(id))
 	if len(id) < minPrefix {
 		return Row{}, fmt.Errorf("%w: %q in project %q: give %d or more characters of its id", ErrNotFound, id, project, minPrefix)
 	}
-	rows, err := query(ctx, conn, "project = ? AND startsWith(entry_id, ?) ORDER BY entry_id LIMIT ?", project, id, shown)
+	rows, err := r.Read(ctx, InProject(project).Prefix(id).Limit(shown), Whole)
 	switch {
 	case err != nil:
 		return Row{}, err
@@ -52,8 +107,8 @@ func Get(ctx context.Context, conn driver.Conn, project, id string) (Row, error)
 		return Row{}, fmt.Errorf("%w: %q in project %q: search and facts print the ids of entries", ErrNotFound, id, project)
 	case len(rows) > 1 && rows[0].ID != id:
 		ids := make([]string, len(rows))
-		for i, r := range rows {
-			ids[i] = r.ID
+		for i, row := range rows {
+			ids[i] = row.ID
 		}
 		return Row{}, fmt.Errorf("%w: several begin with %q in project %q, such as %s: give more of the id",
 			ErrNotFound, id, project, strings.Join(ids, ", "))
@@ -61,50 +116,55 @@ func Get(ctx context.Context, conn driver.Conn, project, id string) (Row, error)
 	return rows[0], nil
 }
 
-// OfSession returns the entries of the session in the order they were made.
-func OfSession(ctx context.Context, conn driver.Conn, session schema.SessionKey) ([]Row, error) {
-	return query(ctx, conn, "project = ? AND entry_id IN (SELECT entry_id FROM entries_raw WHERE project = ? AND stream = ?) ORDER BY created_ts, entry_id",
-		session.Project, session.Project, session.Stream())
-}
-
-// WithTitlesOf returns the user's entries with the ids, and all others of the project that have one of the
-// titles in the form of [Normalize], the newest first. Ids are what both sides of the view are pruned by.
-func WithTitlesOf(ctx context.Context, conn driver.Conn, project, user string, ids, titles []string) ([]Row, error) {
-	keys := make([]string, len(titles))
-	for i, title := range titles {
-		keys[i] = titleKey(title)
+func (r *Reader) query(ctx context.Context, s Selection, columns string, fromView bool, scan func(driver.Rows) error) error {
+	sql, args, err := s.sql(columns, fromView)
+	if err != nil || s.none {
+		return err
 	}
-	return query(ctx, conn, `project = ? AND user = ? AND entry_id IN (SELECT entry_id FROM entries_raw
-		WHERE project = ? AND user = ? AND (entry_id IN ? OR `+titleKeyColumn+` IN ?)) ORDER BY created_ts DESC, entry_id`,
-		project, user, project, user, ids, keys)
+	if err := table.Query(ctx, r.conn, scan, sql, args...); err != nil {
+		return fmt.Errorf("read entries: %w", err)
+	}
+	return nil
 }
 
-func query(ctx context.Context, conn driver.Conn, where string, args ...any) ([]Row, error) {
-	var out []Row
-	err := table.Query(ctx, conn, func(rows driver.Rows) error {
-		var r Row
-		var entryType, stage, status, contentJSON, evidenceJSON string
-		var rule uint32
-		if err := rows.Scan(&r.ID, &r.OccurredAt, &entryType, &r.Title, &contentJSON, &stage, &status,
-			&r.SupersededBy, &r.BuildID, &evidenceJSON, &r.EvidenceAligned, &r.EvidenceProven, &rule,
-			&r.EvidenceSessionID, &r.EvidenceEventID, &r.CanonicalKey, &r.Project, &r.User, &r.Agent, &r.SessionID,
-			&r.EventID); err != nil {
-			return err
-		}
-		r.EvidenceRule = int(rule)
-		r.Type, r.Stage, r.Status = schema.EntryType(entryType), schema.Stage(stage), schema.Status(status)
-		var c content
-		if err := errors.Join(json.Unmarshal([]byte(contentJSON), &c), json.Unmarshal([]byte(evidenceJSON), &r.Evidence)); err != nil {
-			return fmt.Errorf("decode entry %q: %w", r.ID, err)
-		}
-		r.Content, r.Category, r.Confidence, r.Task = c.Content, c.Category, c.Confidence, c.Task
-		out = append(out, r)
-		return nil
-	}, `SELECT entry_id, created_ts, entry_type, title, content_json, stage, status,
-		superseded_by, build_id, evidence_json, evidence_aligned, evidence_proven, evidence_rule,
-		evidence_session_id, evidence_event_id, canonical_key, project, user, agent, session_id, event_id FROM entries WHERE `+where, args...)
+func (d Detail) columns() string {
+	columns := "entry_id, created_ts, entry_type, title, content_json, project, user, agent, session_id"
+	if d >= Standing {
+		columns += ", stage, status"
+	}
+	if d >= Whole {
+		columns += `, superseded_by, build_id, event_id, canonical_key, evidence_aligned, evidence_proven,
+			evidence_rule, evidence_session_id, evidence_event_id, evidence_json`
+	}
+	return columns
+}
+
+// scan reads a row of the detail's columns.
+func scan(rows driver.Rows, detail Detail) (Row, error) {
+	var r Row
+	var entryType, contentJSON, stage, status, evidenceJSON string
+	var rule uint32
+	into := []any{&r.ID, &r.OccurredAt, &entryType, &r.Title, &contentJSON, &r.Project, &r.User, &r.Agent, &r.SessionID}
+	if detail >= Standing {
+		into = append(into, &stage, &status)
+	}
+	if detail >= Whole {
+		into = append(into, &r.SupersededBy, &r.BuildID, &r.EventID, &r.CanonicalKey, &r.EvidenceAligned, &r.EvidenceProven,
+			&rule, &r.EvidenceSessionID, &r.EvidenceEventID, &evidenceJSON)
+	}
+	if err := rows.Scan(into...); err != nil {
+		return r, err
+	}
+	r.Type, r.Stage, r.Status = schema.EntryType(entryType), schema.Stage(stage), schema.Status(status)
+	r.EvidenceRule = int(rule)
+	var c content
+	err := json.Unmarshal([]byte(contentJSON), &c)
+	if err == nil && detail >= Whole {
+		err = json.Unmarshal([]byte(evidenceJSON), &r.Evidence)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("read entries: %w", err)
+		return r, fmt.Errorf("decode entry %q: %w", r.ID, err)
 	}
-	return out, nil
+	r.Content, r.Category, r.Confidence, r.Task = c.Content, c.Category, c.Confidence, c.Task
+	return r, nil
 }

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -43,15 +43,16 @@ const storedRows = `(
 	       extracted_event_id AS origin, extracted_index AS index, evidence_json FROM entry_evidence_raw FINAL
 )`
 
-// StoredEvidence gives all evidence in the tables, or that of a project, user, agent or session where they
-// are not empty, in the order of streams, entry ids and origins. It is one query, whose rows are read as
-// they are asked for: what is written meanwhile is not seen. An error is the last thing given.
-func StoredEvidence(ctx context.Context, conn driver.Conn, scope schema.SessionKey) iter.Seq2[Stored, error] {
+// AllEvidence gives what the tables hold of every project, or only that of the project, user, agent and session
+// that are not empty in narrow, in the order of streams, entry ids and origins. It is for checks of the tables:
+// other readers see entries. It is one query, whose rows are read as they are asked for: what is written
+// meanwhile is not seen. An error is the last thing given.
+func (r *Reader) AllEvidence(ctx context.Context, narrow schema.SessionKey) iter.Seq2[Stored, error] {
 	return func(yield func(Stored, error) bool) {
-		where, args := storedWhere(scope)
-		rows, err := conn.Query(clickhouse.Context(ctx, clickhouse.WithSettings(maps.Clone(storedSettings))),
+		where := storedWhere(narrow)
+		rows, err := r.conn.Query(clickhouse.Context(ctx, clickhouse.WithSettings(maps.Clone(storedSettings))),
 			`SELECT entry_id, stream, project, event_id, evidence_aligned, evidence_proven, evidence_rule, origin, index,
-				evidence_json FROM `+storedRows+where+` ORDER BY stream, entry_id, project, origin, index`, args...)
+				evidence_json FROM `+storedRows+where.sql()+` ORDER BY stream, entry_id, project, origin, index`, where.args...)
 		if err != nil {
 			yield(Stored{}, fmt.Errorf("read evidence of entries: %w", err))
 			return
@@ -75,27 +76,25 @@ func StoredEvidence(ctx context.Context, conn driver.Conn, scope schema.SessionK
 	}
 }
 
-// CountStored returns how many rows [StoredEvidence] gives.
-func CountStored(ctx context.Context, conn driver.Conn, scope schema.SessionKey) (uint64, error) {
-	where, args := storedWhere(scope)
+// CountAllEvidence returns how many rows [Reader.AllEvidence] gives.
+func (r *Reader) CountAllEvidence(ctx context.Context, narrow schema.SessionKey) (uint64, error) {
+	where := storedWhere(narrow)
 	var n uint64
-	if err := conn.QueryRow(ctx, `SELECT count() FROM `+storedRows+where, args...).Scan(&n); err != nil {
-		return 0, fmt.Errorf("count entries: %w", err)
+	err := table.Query(ctx, r.conn, func(rows driver.Rows) error { return rows.Scan(&n) },
+		`SELECT count() FROM `+storedRows+where.sql(), where.args...)
+	if err != nil {
+		return 0, fmt.Errorf("count evidence of entries: %w", err)
 	}
 	return n, nil
 }
 
-func storedWhere(scope schema.SessionKey) (where string, args []any) {
-	var conditions []string
+func storedWhere(narrow schema.SessionKey) (w where) {
 	for _, c := range []struct{ column, value string }{
-		{"project", scope.Project}, {"user", scope.User}, {"agent", scope.Agent}, {"session_id", scope.SessionID},
+		{"project", narrow.Project}, {"user", narrow.User}, {"agent", narrow.Agent}, {"session_id", narrow.SessionID},
 	} {
 		if c.value != "" {
-			conditions, args = append(conditions, c.column+" = ?"), append(args, c.value)
+			w.add(c.column+" = ?", []any{c.value})
 		}
 	}
-	if len(conditions) == 0 {
-		return "", nil
-	}
-	return " WHERE " + strings.Join(conditions, " AND "), args
+	return w
 }

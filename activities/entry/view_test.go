@@ -118,7 +118,7 @@ func TestI4PlanEndsInTheBest(t *testing.T) {
 		return decided(title, is.Draw(t, "is"))
 	}), 1, 5)
 	rapid.Check(t, func(t *rapid.T) {
-		var sources []Source
+		var sources []extraction
 		l := newLedger()
 		keys := map[string]bool{}
 		for n := range rapid.IntRange(1, 5).Draw(t, "builds") {
@@ -170,8 +170,8 @@ func checkBest(t require.TestingT, l *ledger, all []statement) {
 	}
 }
 
-func sourceOf(n int, claims []claim) Source {
-	s := Source{ExtractedEventID: fmt.Sprint("x", n), AlignedEventID: fmt.Sprint("a", n), AlignedAt: time.Unix(int64(n), 0)}
+func sourceOf(n int, claims []claim) extraction {
+	s := extraction{ExtractedEventID: fmt.Sprint("x", n), AlignedEventID: fmt.Sprint("a", n), AlignedAt: time.Unix(int64(n), 0)}
 	for i, c := range claims {
 		s.Extracted.Entries = append(s.Extracted.Entries, schema.ExtractedEntry{Type: c.entryType, Title: c.title, Task: c.task})
 		s.Aligned.Entries = append(s.Aligned.Entries, c.judged(i))
@@ -180,7 +180,7 @@ func sourceOf(n int, claims []claim) Source {
 }
 
 // realign judges the source anew, and moves its spans.
-func realign(t *rapid.T, s *Source, n int) {
+func realign(t *rapid.T, s *extraction, n int) {
 	if s.First == nil {
 		first := s.Aligned
 		s.First = &first
@@ -199,12 +199,12 @@ func TestLedgerTakesEventsTwice(t *testing.T) {
 	require.NoError(t, err)
 	l := newLedger()
 	for range 2 {
-		better, err := l.add(schema.Event{Type: schema.EntryMaterialized, Payload: payload})
+		gained, err := l.add(schema.Event{Type: schema.EntryMaterialized, Payload: payload})
 		require.NoError(t, err)
-		require.False(t, better)
+		require.Empty(t, gained)
 	}
 	require.Len(t, l.own(), 1)
 	require.Equal(t, map[Origin][]string{{"x", 0}: {"e"}}, l.of)
 	_, err = l.add(schema.Event{ID: "bad", Type: schema.EntryEvidenceSet, Payload: []byte("[")})
-	require.ErrorContains(t, err, `decode event "bad"`)
+	require.ErrorContains(t, err, `decode entry_evidence_set event "bad"`)
 }

@@ -10,54 +10,21 @@ import (
 	"strings"
 )
 
-// Providers.
-const (
-	ProviderRules  = "rules"
-	ProviderHash   = "hash"
-	ProviderGemini = "gemini"
-	ProviderOpenAI = "openai"
-)
-
-// Response formats of openai.
-const (
-	FormatSchema = "json_schema"
-	FormatObject = "json_object"
-	FormatNone   = "none"
-)
-
-// Defaults of [Config] and [EmbedderConfig].
-const (
-	DefaultGeminiModel      = "gemini-2.5-flash"
-	DefaultGeminiEmbedder   = "gemini-embedding-001"
-	DefaultGeminiDimensions = 768
-	DefaultGeminiVariable   = "GEMINI_API_KEY"
-	DefaultOpenAIModel      = "gpt-4.1-mini"
-	DefaultOpenAIEmbedder   = "text-embedding-3-small"
-	DefaultOpenAIDimensions = 1536
-	DefaultOpenAIVariable   = "OPENAI_API_KEY"
-	DefaultOpenAIBaseURL    = "https://api.openai.com/v1"
-)
-
-// Limits of the providers.
-const (
-	maxGeminiBatch     = 100
-	defaultOpenAIBatch = 256
-	maxOpenAIBatch     = 2048
-	maxDimensions      = 16384
-)
+// maxDimensions bounds the vectors of every embedder.
+const maxDimensions = 16384
 
 // ErrConfig is what every error of a wrong configuration is.
 var ErrConfig = errors.New("invalid model configuration")
 
 // Config chooses a [Model].
 type Config struct {
-	// Provider is rules (the default), gemini or openai.
+	// Provider is one of [ModelProviders]. Default: the first of them.
 	Provider string
-	// Model is the provider's name of the model; rules has but one.
+	// Model is the provider's name of the model. Default: the provider's.
 	Model string
-	// APIKey is required for gemini, and for openai unless BaseURL is given.
+	// APIKey is required for a provider with a [KeyVariable], but for openai where BaseURL is given.
 	APIKey string
-	// KeyVariable is named in errors about the key: GEMINI_API_KEY or OPENAI_API_KEY by default.
+	// KeyVariable is named in errors about the key. Default: the provider's.
 	KeyVariable string
 	// BaseURL points at another server. For openai it ends in the version, such as
 	// http://127.0.0.1:11434/v1.
@@ -72,17 +39,17 @@ type Config struct {
 
 // EmbedderConfig chooses an [Embedder].
 type EmbedderConfig struct {
-	// Provider is hash (the default), gemini or openai.
+	// Provider is one of [EmbedderProviders]. Default: the first of them.
 	Provider string
-	Model    string
-	APIKey   string
-	// KeyVariable is named in errors about the key: GEMINI_API_KEY or OPENAI_API_KEY by default.
+	// Model, APIKey, KeyVariable and BaseURL are as in [Config].
+	Model       string
+	APIKey      string
 	KeyVariable string
 	BaseURL     string
-	// Dimensions of the vectors. 0 is the provider's default, which must be given for an openai
-	// model other than the default one.
+	// Dimensions of the vectors. Default: the provider's; for an openai model other than its default one they
+	// must be given.
 	Dimensions int
-	// BatchSize is how many texts go into one request: 0 is 100 for gemini and 256 for openai.
+	// BatchSize is how many texts go into one request. Default: the provider's.
 	BatchSize int
 	// Transport makes the requests; nil is http.DefaultTransport.
 	Transport http.RoundTripper
@@ -90,21 +57,13 @@ type EmbedderConfig struct {
 
 // NewModel returns the model the configuration chooses. It makes no request.
 func NewModel(ctx context.Context, c Config) (Model, error) {
-	switch cmp.Or(c.Provider, ProviderRules) {
-	case ProviderRules:
-		return NewRules(), nil
-	case ProviderGemini:
-		c.Model = cmp.Or(c.Model, DefaultGeminiModel)
-		c.KeyVariable = cmp.Or(c.KeyVariable, DefaultGeminiVariable)
-		return newGemini(ctx, c)
-	case ProviderOpenAI:
-		c.Model = cmp.Or(c.Model, DefaultOpenAIModel)
-		c.KeyVariable = cmp.Or(c.KeyVariable, DefaultOpenAIVariable)
-		c.ResponseFormat = cmp.Or(c.ResponseFormat, FormatSchema)
-		return newOpenAI(c)
-	default:
-		return nil, configError("provider", "%q is not one of rules, gemini, openai", c.Provider)
+	p, err := find(Provider.model, c.Provider)
+	if err != nil {
+		return nil, err
 	}
+	c.Provider, c.Model = p.Name, cmp.Or(c.Model, p.Model.Default)
+	c.KeyVariable = cmp.Or(c.KeyVariable, p.KeyVariable)
+	return p.Model.New(ctx, c)
 }
 
 // NewEmbedder returns the embedder the configuration chooses. It makes no request.
@@ -115,32 +74,14 @@ func NewEmbedder(ctx context.Context, c EmbedderConfig) (Embedder, error) {
 	if c.BatchSize < 0 {
 		return nil, configError("batch size", "%d is negative", c.BatchSize)
 	}
-	switch cmp.Or(c.Provider, ProviderHash) {
-	case ProviderHash:
-		if c.Dimensions != 0 && c.Dimensions != HashDimensions {
-			return nil, configError("dimensions", "hash has %d dimensions, not %d", HashDimensions, c.Dimensions)
-		}
-		return Hash{}, nil
-	case ProviderGemini:
-		c.Model = cmp.Or(c.Model, DefaultGeminiEmbedder)
-		c.KeyVariable = cmp.Or(c.KeyVariable, DefaultGeminiVariable)
-		c.Dimensions = cmp.Or(c.Dimensions, DefaultGeminiDimensions)
-		c.BatchSize = min(cmp.Or(c.BatchSize, maxGeminiBatch), maxGeminiBatch)
-		return newGeminiEmbedder(ctx, c)
-	case ProviderOpenAI:
-		c.Model = cmp.Or(c.Model, DefaultOpenAIEmbedder)
-		c.KeyVariable = cmp.Or(c.KeyVariable, DefaultOpenAIVariable)
-		c.BatchSize = min(cmp.Or(c.BatchSize, defaultOpenAIBatch), maxOpenAIBatch)
-		if c.Dimensions == 0 && c.Model == DefaultOpenAIEmbedder {
-			c.Dimensions = DefaultOpenAIDimensions
-		}
-		if c.Dimensions == 0 {
-			return nil, configError("dimensions", "must be given for model %q", c.Model)
-		}
-		return newOpenAIEmbedder(c)
-	default:
-		return nil, configError("provider", "%q is not one of hash, gemini, openai", c.Provider)
+	p, err := find(Provider.embedder, c.Provider)
+	if err != nil {
+		return nil, err
 	}
+	c.Provider, c.Model = p.Name, cmp.Or(c.Model, p.Embedder.Default)
+	c.KeyVariable = cmp.Or(c.KeyVariable, p.KeyVariable)
+	c.BatchSize = min(cmp.Or(c.BatchSize, p.Embedder.Batch), p.Embedder.MaxBatch)
+	return p.Embedder.New(ctx, c)
 }
 
 func configError(field, format string, args ...any) error {

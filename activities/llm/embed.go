@@ -2,15 +2,9 @@ package llm
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
-
-	generativelanguage "cloud.google.com/go/ai/generativelanguage/apiv1beta"
-	"cloud.google.com/go/ai/generativelanguage/apiv1beta/generativelanguagepb"
-	"github.com/openai/openai-go/v3"
-	"google.golang.org/api/option"
 
 	"axiommind/schema"
 )
@@ -118,118 +112,4 @@ func slug(name string) string {
 		s += "-" + schema.HashText(name)[:8]
 	}
 	return s
-}
-
-// newGeminiEmbedder uses the client underneath generative-ai-go, which leaves out the number of
-// dimensions.
-func newGeminiEmbedder(ctx context.Context, c EmbedderConfig) (Embedder, error) {
-	e := c.endpoint()
-	httpClient, err := geminiHTTP(e)
-	if err != nil {
-		return nil, err
-	}
-	client, err := generativelanguage.NewGenerativeRESTClient(ctx, option.WithHTTPClient(httpClient))
-	if err != nil {
-		return nil, fmt.Errorf("create gemini client: %w", err)
-	}
-	model := c.Model
-	if !strings.Contains(model, "/") {
-		model = "models/" + model
-	}
-	dimensions := int32(c.Dimensions)
-	call := func(ctx context.Context, texts []string) ([][]float32, error) {
-		req := &generativelanguagepb.BatchEmbedContentsRequest{Model: model}
-		for _, t := range texts {
-			req.Requests = append(req.Requests, &generativelanguagepb.EmbedContentRequest{
-				Model: model,
-				Content: &generativelanguagepb.Content{Parts: []*generativelanguagepb.Part{
-					{Data: &generativelanguagepb.Part_Text{Text: t}},
-				}},
-				OutputDimensionality: &dimensions,
-			})
-		}
-		ctx, x := withExchange(ctx)
-		_, clientErr := client.BatchEmbedContents(ctx, req)
-		raw, err := x.outcome(ProviderGemini, clientErr)
-		if err != nil {
-			return nil, err
-		}
-		return readGeminiEmbeddings(raw)
-	}
-	return &remoteEmbedder{ProviderGemini, c.Model, c.Dimensions, c.BatchSize, call}, nil
-}
-
-func readGeminiEmbeddings(raw []byte) ([][]float32, error) {
-	var body struct {
-		Embeddings []struct {
-			Values []float32 `json:"values"`
-		} `json:"embeddings"`
-		Error json.RawMessage `json:"error"`
-	}
-	if err := json.Unmarshal(raw, &body); err != nil {
-		return nil, malformed(ProviderGemini, raw, err)
-	}
-	if isSet(body.Error) {
-		return nil, errorInBody(ProviderGemini, raw)
-	}
-	vectors := make([][]float32, len(body.Embeddings))
-	for i, e := range body.Embeddings {
-		vectors[i] = e.Values
-	}
-	return vectors, nil
-}
-
-func newOpenAIEmbedder(c EmbedderConfig) (Embedder, error) {
-	options, err := openAIOptions(c.endpoint())
-	if err != nil {
-		return nil, err
-	}
-	service := openai.NewEmbeddingService(options...)
-	// Only OpenAI's own newer models can shorten their vectors; others refuse the parameter.
-	shortens := c.BaseURL == "" && strings.HasPrefix(c.Model, "text-embedding-3-")
-	call := func(ctx context.Context, texts []string) ([][]float32, error) {
-		params := openai.EmbeddingNewParams{
-			Model:          c.Model,
-			Input:          openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: texts},
-			EncodingFormat: openai.EmbeddingNewParamsEncodingFormatFloat,
-		}
-		if shortens {
-			params.Dimensions = openai.Int(int64(c.Dimensions))
-		}
-		ctx, x := withExchange(ctx)
-		_, clientErr := service.New(ctx, params)
-		raw, err := x.outcome(ProviderOpenAI, clientErr)
-		if err != nil {
-			return nil, err
-		}
-		return readOpenAIEmbeddings(raw)
-	}
-	return &remoteEmbedder{ProviderOpenAI, c.Model, c.Dimensions, c.BatchSize, call}, nil
-}
-
-// readOpenAIEmbeddings puts the vectors in the order of their index, which need not be the order
-// they come in.
-func readOpenAIEmbeddings(raw []byte) ([][]float32, error) {
-	var body struct {
-		Data []struct {
-			Index     int       `json:"index"`
-			Embedding []float32 `json:"embedding"`
-		} `json:"data"`
-		Error json.RawMessage `json:"error"`
-	}
-	if err := json.Unmarshal(raw, &body); err != nil {
-		return nil, malformed(ProviderOpenAI, raw, err)
-	}
-	if isSet(body.Error) {
-		return nil, errorInBody(ProviderOpenAI, raw)
-	}
-	vectors := make([][]float32, len(body.Data))
-	for _, d := range body.Data {
-		if d.Index < 0 || d.Index >= len(vectors) || vectors[d.Index] != nil {
-			return nil, &Error{Provider: ProviderOpenAI, Kind: KindMalformed,
-				Message: fmt.Sprintf("index %d twice or out of range in %d vectors", d.Index, len(body.Data))}
-		}
-		vectors[d.Index] = d.Embedding
-	}
-	return vectors, nil
 }

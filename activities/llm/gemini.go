@@ -12,6 +12,25 @@ import (
 	"google.golang.org/grpc/resolver"
 )
 
+// ProviderGemini names Google's API.
+const ProviderGemini = "gemini"
+
+// Defaults of gemini.
+const (
+	DefaultGeminiModel      = "gemini-2.5-flash"
+	DefaultGeminiEmbedder   = "gemini-embedding-001"
+	DefaultGeminiDimensions = 768
+)
+
+// maxGeminiBatch is what the API takes at a time.
+const maxGeminiBatch = 100
+
+var geminiProvider = Provider{
+	Name: ProviderGemini, KeyVariable: "GEMINI_API_KEY",
+	Model:    &ModelProvider{Default: DefaultGeminiModel, New: newGemini, Read: readGemini},
+	Embedder: &EmbedderProvider{Default: DefaultGeminiEmbedder, Batch: maxGeminiBatch, MaxBatch: maxGeminiBatch, New: newGeminiEmbedder},
+}
+
 // gemini is Google's API through generative-ai-go. The client builds the requests; the transport
 // sends them and this package reads the answers.
 type gemini struct {
@@ -20,7 +39,7 @@ type gemini struct {
 	prices Prices
 }
 
-func newGemini(ctx context.Context, c Config) (*gemini, error) {
+func newGemini(ctx context.Context, c Config) (Model, error) {
 	httpClient, err := geminiHTTP(c.endpoint())
 	if err != nil {
 		return nil, err

@@ -10,6 +10,18 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
+// ProviderHash names the offline embedder.
+const ProviderHash = "hash"
+
+var hashProvider = Provider{Name: ProviderHash, Embedder: &EmbedderProvider{Default: "v1", Batch: 1, MaxBatch: 1, New: newHash}}
+
+func newHash(_ context.Context, c EmbedderConfig) (Embedder, error) {
+	if c.Dimensions != 0 && c.Dimensions != HashDimensions {
+		return nil, configError("dimensions", "hash has %d dimensions, not %d", HashDimensions, c.Dimensions)
+	}
+	return Hash{}, nil
+}
+
 // HashDimensions is the length of the vectors of [Hash].
 const HashDimensions = 384
 

@@ -11,6 +11,36 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 )
 
+// ProviderOpenAI names OpenAI and every server that speaks its API.
+const ProviderOpenAI = "openai"
+
+// Defaults of openai.
+const (
+	DefaultOpenAIModel      = "gpt-4.1-mini"
+	DefaultOpenAIEmbedder   = "text-embedding-3-small"
+	DefaultOpenAIDimensions = 1536
+	DefaultOpenAIBaseURL    = "https://api.openai.com/v1"
+)
+
+// Response formats of openai.
+const (
+	FormatSchema = "json_schema"
+	FormatObject = "json_object"
+	FormatNone   = "none"
+)
+
+// How many texts are embedded at a time: servers other than OpenAI's take fewer than its API does.
+const (
+	defaultOpenAIBatch = 256
+	maxOpenAIBatch     = 2048
+)
+
+var openAIProvider = Provider{
+	Name: ProviderOpenAI, KeyVariable: "OPENAI_API_KEY",
+	Model:    &ModelProvider{Default: DefaultOpenAIModel, New: newOpenAI, Read: readOpenAI},
+	Embedder: &EmbedderProvider{Default: DefaultOpenAIEmbedder, Batch: defaultOpenAIBatch, MaxBatch: maxOpenAIBatch, New: newOpenAIEmbedder},
+}
+
 // openAI is any server that speaks OpenAI's chat completions.
 type openAI struct {
 	chat   openai.ChatCompletionService
@@ -21,7 +51,8 @@ type openAI struct {
 	prices   Prices
 }
 
-func newOpenAI(c Config) (*openAI, error) {
+func newOpenAI(_ context.Context, c Config) (Model, error) {
+	c.ResponseFormat = cmp.Or(c.ResponseFormat, FormatSchema)
 	switch c.ResponseFormat {
 	case FormatSchema, FormatObject, FormatNone:
 	default:

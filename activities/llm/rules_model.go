@@ -8,6 +8,17 @@ import (
 	"axiommind/activities/llm/rules"
 )
 
+// ProviderRules names the offline model.
+const ProviderRules = "rules"
+
+var rulesProvider = Provider{
+	Name: ProviderRules,
+	Model: &ModelProvider{
+		Default: rules.Version, Read: readRules,
+		New: func(context.Context, Config) (Model, error) { return NewRules(), nil },
+	},
+}
+
 // Rules is the offline model: it reads Request.Window by the rules of package rules and answers
 // with the JSON text a model would, so that everything after it runs the same way.
 type Rules struct{}

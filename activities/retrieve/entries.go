@@ -2,42 +2,11 @@ package retrieve
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-
 	"axiommind/activities/entry"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
-
-// heads returns what of the project's entries a candidate is judged by, by id.
-func (s *Searcher) heads(ctx context.Context, project string, ids []string) (map[string]schema.Entry, error) {
-	out := make(map[string]schema.Entry, len(ids))
-	if len(ids) == 0 {
-		return out, nil
-	}
-	err := table.Query(ctx, s.conn, func(rows driver.Rows) error {
-		e := schema.Entry{Scope: schema.Scope{Project: project}}
-		var entryType, stage, status, content string
-		if err := rows.Scan(&e.ID, &e.Title, &content, &entryType, &stage, &status, &e.User, &e.Agent, &e.SessionID,
-			&e.OccurredAt); err != nil {
-			return err
-		}
-		if err := json.Unmarshal([]byte(content), &e); err != nil {
-			return fmt.Errorf("decode entry %q: %w", e.ID, err)
-		}
-		e.Type, e.Stage, e.Status = schema.EntryType(entryType), schema.Stage(stage), schema.Status(status)
-		out[e.ID] = e
-		return nil
-	}, `SELECT entry_id, title, content_json, entry_type, stage, status, user, agent, session_id, created_ts
-		FROM entries WHERE project = ? AND entry_id IN ?`, project, ids)
-	if err != nil {
-		return nil, fmt.Errorf("read candidates: %w", err)
-	}
-	return out, nil
-}
 
 // fill loads evidence of the hits, and the other sessions that say the same.
 func (r *search) fill(ctx context.Context) error {
@@ -51,7 +20,7 @@ func (r *search) fill(ctx context.Context) error {
 		ids[i], titles[i], places[textOf(h.Entry)] = h.ID, h.Title, i
 		said[i] = map[schema.SessionKey]bool{h.Session(): true}
 	}
-	rows, err := entry.WithTitlesOf(ctx, r.conn, r.query.Project, r.query.User, ids, titles)
+	rows, err := r.entries.Read(ctx, entry.OfUser(r.query.Project, r.query.User).IDsOrTitles(ids, titles).NewestFirst(), entry.Whole)
 	if err != nil {
 		return fmt.Errorf("read hits: %w", err)
 	}

@@ -59,7 +59,7 @@ func newBench(t testing.TB, embedder vector.Embedder) *bench {
 	b.client, err = vector.NewClient(vector.ClientConfig{URL: "http://" + stacktest.Weaviate(t), APIKey: stacktest.WeaviateKey(t)})
 	require.NoError(t, err)
 	b.embedder = versioned{embedder, fmt.Sprintf("find-%d-%s", time.Now().UnixNano(), schema.HashText(t.Name())[:8])}
-	b.outbox = vector.NewOutboxProjector(conn, b.embedder.Version(), nil)
+	b.outbox = vector.NewOutboxProjector(conn, b.embedder.Version())
 	b.writer, err = vector.NewWriter(conn, b.log, b.outbox, b.client, b.embedder,
 		[]vector.Source{vector.NewEntrySource(conn)}, vector.Options{})
 	require.NoError(t, err)
@@ -108,7 +108,7 @@ func (b *bench) add(t testing.TB, entries ...schema.Entry) []schema.Entry {
 		require.NoError(t, err)
 		byStream[e.Session().Stream()] = append(byStream[e.Session().Stream()], schema.Event{
 			Type: schema.EntryMaterialized, TS: start, Actor: "test", SessionID: e.SessionID, Project: e.Project,
-			DedupeKey: "entry/" + e.ID, Payload: payload, Sensitivity: schema.SensitivityNormal,
+			DedupeKey: schema.EntryMaterializedKey(e.ID), Payload: payload, Sensitivity: schema.SensitivityNormal,
 		})
 	}
 	for stream, events := range byStream {

@@ -5,13 +5,14 @@ package retrieve
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"time"
 	"unicode"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-
+	"axiommind/activities/entry"
+	"axiommind/activities/table"
 	"axiommind/activities/vector"
 	"axiommind/schema"
 )
@@ -49,7 +50,7 @@ type Options struct {
 
 // Searcher searches the entries of one embedding version.
 type Searcher struct {
-	conn     driver.Conn
+	entries  *entry.Reader
 	index    Index
 	embedder vector.Embedder
 	weights  Weights
@@ -59,10 +60,10 @@ type Searcher struct {
 	now      func() time.Time
 }
 
-// NewSearcher returns a searcher.
-func NewSearcher(conn driver.Conn, index Index, embedder vector.Embedder, opts Options) *Searcher {
+// NewSearcher returns a searcher over a migrated database and the index of the embedder's vectors.
+func NewSearcher(conn table.Conn, index Index, embedder vector.Embedder, opts Options) *Searcher {
 	s := &Searcher{
-		conn: conn, index: index, embedder: embedder, weights: DefaultWeights(), alpha: DefaultAlpha,
+		entries: entry.NewReader(conn), index: index, embedder: embedder, weights: DefaultWeights(), alpha: DefaultAlpha,
 		floor: opts.Floor, now: time.Now,
 	}
 	if opts.Weights != nil {
@@ -202,9 +203,10 @@ func (r *search) judge(ctx context.Context, candidates []vector.Candidate) error
 	for i, c := range candidates {
 		ids[i] = c.ItemID
 	}
-	entries, err := r.heads(ctx, r.query.Project, ids)
+	// Of the whole project: what the query may not see is counted apart from what has no row.
+	rows, err := r.entries.ByID(ctx, entry.InProject(r.query.Project).IDs(ids), entry.Standing)
 	if err != nil {
-		return err
+		return fmt.Errorf("read candidates: %w", err)
 	}
 	now := r.now()
 	if !r.query.To.IsZero() {
@@ -218,7 +220,8 @@ func (r *search) judge(ctx context.Context, candidates []vector.Candidate) error
 		if c.BM25 > 0 {
 			r.worded++
 		}
-		e, ok := entries[c.ItemID]
+		row, ok := rows[c.ItemID]
+		e := row.Entry
 		switch {
 		case !ok:
 			result.Dropped++

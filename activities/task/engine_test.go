@@ -371,8 +371,8 @@ func TestHistoryShowsEvidence(t *testing.T) {
 	b := newBundle(t)
 	e := b.report("p", "Ship", schema.TaskBlocked, "API keys")
 	e.Evidence[0].Quote = "we cannot ship without the API keys"
-	require.NoError(t, b.conn.Exec(t.Context(), `INSERT INTO entries_raw (entry_id, project, title, evidence_aligned, evidence_proven, session_id, evidence_json, version)
-		VALUES (?, 'p', 'Ship is blocked', true, true, 's', ?, 1)`, e.ID, `[{"quote":"we cannot ship without the API keys","aligned":true}]`))
+	require.NoError(t, b.conn.Exec(t.Context(), `INSERT INTO entries_raw (entry_id, project, title, content_json, evidence_aligned, evidence_proven, session_id, evidence_json, version)
+		VALUES (?, 'p', 'Ship is blocked', '{}', true, true, 's', ?, 1)`, e.ID, `[{"quote":"we cannot ship without the API keys","aligned":true}]`))
 	b.apply(t, "p", e)
 	require.NoError(t, b.do(t, task.Command{Project: "p", TaskID: "Ship", Status: schema.TaskDone, Reason: "found them"}))
 	detail, err := b.queries.GetTaskDetail(t.Context(), task.Selection{Project: "p"}, "ship")

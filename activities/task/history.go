@@ -2,13 +2,9 @@ package task
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-
-	"axiommind/activities/table"
-	"axiommind/schema"
+	"axiommind/activities/entry"
 )
 
 // history returns the events that the entity was folded from, in order.
@@ -34,13 +30,13 @@ func (q *Queries) history(ctx context.Context, s Selection, id string) ([]Histor
 		}
 		out = append(out, item)
 	}
-	entries, err := q.tables.entries(ctx, s.Project, entryIDs)
+	entries, err := entry.NewReader(q.tables.conn).ByID(ctx, entry.InProject(s.Project).IDs(entryIDs), entry.Whole)
 	if err != nil {
 		return nil, fmt.Errorf("read evidence of %q: %w", id, err)
 	}
 	for i := range out {
 		if e, ok := entries[out[i].Act.EntryID]; ok {
-			out[i].EntryTitle, out[i].EvidenceSessionID = e.Title, e.SessionID
+			out[i].EntryTitle, out[i].EvidenceSessionID = e.Title, e.EvidenceSessionID
 			out[i].EvidenceAligned, out[i].EvidenceProven, out[i].Evidence = e.EvidenceAligned, e.EvidenceProven, e.Evidence
 		}
 	}
@@ -56,25 +52,4 @@ func (t *Tables) eventIDs(ctx context.Context, s Selection, id string) ([]string
 		args = append(args, s.AsOf.UTC().Format("2006-01-02 15:04:05.000000"))
 	}
 	return t.ids(ctx, sql+" ORDER BY seq", args...)
-}
-
-// entries returns by id what the entries say and prove, with the session that their evidence is of.
-func (t *Tables) entries(ctx context.Context, project string, ids []string) (map[string]schema.Entry, error) {
-	out := make(map[string]schema.Entry, len(ids))
-	if len(ids) == 0 {
-		return out, nil
-	}
-	return out, table.Query(ctx, t.conn, func(rows driver.Rows) error {
-		var e schema.Entry
-		var evidence string
-		if err := rows.Scan(&e.ID, &e.Title, &e.EvidenceAligned, &e.EvidenceProven, &evidence, &e.SessionID); err != nil {
-			return err
-		}
-		if err := json.Unmarshal([]byte(evidence), &e.Evidence); err != nil {
-			return fmt.Errorf("read evidence of entry %q: %w", e.ID, err)
-		}
-		out[e.ID] = e
-		return nil
-	}, `SELECT entry_id, title, evidence_aligned, evidence_proven, evidence_json, evidence_session_id FROM entries
-		WHERE project = ? AND entry_id IN ?`, project, table.Set(ids))
 }

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/entry"
 	"axiommind/schema"
 )
 
@@ -25,7 +26,7 @@ var ErrOtherEmbedder = boundary.Invalid(schema.ErrorInvalidInput, errors.New("th
 // Activities indexes sessions and lets the one writer of the collection work.
 type Activities struct {
 	writer   *Writer
-	conn     driver.Conn
+	entries  *entry.Reader
 	version  string
 	temporal client.Client
 }
@@ -35,7 +36,7 @@ func NewActivities(writer *Writer, conn driver.Conn, embedder Embedder, temporal
 	if writer == nil || conn == nil || embedder == nil || temporal == nil {
 		return nil, errors.New("vector activities: a writer, a database, an embedder and a Temporal client are needed")
 	}
-	return &Activities{writer: writer, conn: conn, version: embedder.Version(), temporal: temporal}, nil
+	return &Activities{writer: writer, entries: entry.NewReader(conn), version: embedder.Version(), temporal: temporal}, nil
 }
 
 // IndexInput names the collection to write and bounds one call of IndexPending.
@@ -107,12 +108,16 @@ func (a *Activities) indexSession(ctx context.Context, in SessionInput) (Session
 		return SessionResult{}, fmt.Errorf("index session %q: the build began with embedder %q: %w: %q: process the session again",
 			in.SessionID, in.EmbeddingVersion, ErrOtherEmbedder, a.version)
 	}
+	ids, err := a.entries.IDs(ctx, entry.OfSession(in.SessionKey))
+	if err != nil {
+		return SessionResult{}, fmt.Errorf("index session %q: %w", in.SessionID, err)
+	}
 	w := &watch{temporal: a.temporal, writer: boundary.VectorWriter(a.writer.Collection())}
 	for wait := pollFirst; ; wait = min(2*wait, pollLast) {
-		pending, result, err := a.session(ctx, in)
+		pending, result, err := a.session(ctx, in, ids)
 		if err == nil && pending == 0 && result == (SessionResult{}) {
 			// A worker with another embedder may have made the projections of this session.
-			pending, result, err = a.enqueueSession(ctx, in)
+			pending, result, err = a.enqueueSession(ctx, in, ids)
 		}
 		if err != nil || pending == 0 {
 			return result, err
@@ -128,22 +133,18 @@ func (a *Activities) indexSession(ctx context.Context, in SessionInput) (Session
 	}
 }
 
-func (a *Activities) enqueueSession(ctx context.Context, in SessionInput) (uint64, SessionResult, error) {
+func (a *Activities) enqueueSession(ctx context.Context, in SessionInput, ids []string) (pending int, result SessionResult, err error) {
 	if _, err := a.writer.log.Project(ctx, a.writer.projector, in.Stream()); err != nil {
 		return 0, SessionResult{}, fmt.Errorf("project vector outbox: %w", err)
 	}
-	return a.session(ctx, in)
+	return a.session(ctx, in, ids)
 }
 
-// session counts the session's rows. A row that failed is not waited for: its retry may be far off.
-func (a *Activities) session(ctx context.Context, in SessionInput) (pending uint64, result SessionResult, err error) {
-	var done, failed uint64
-	err = a.conn.QueryRow(ctx, `SELECT countIf(status = 'pending'), countIf(status = 'done'), countIf(status = 'failed')
-		FROM vector_outbox WHERE embedding_version = ? AND project = ? AND item_kind = 'entry' AND item_id IN
-		(SELECT entry_id FROM entries WHERE project = ? AND stream = ?)`,
-		a.version, in.Project, in.Project, in.Stream()).Scan(&pending, &done, &failed)
+// session counts the rows of the session's entries. A row that failed is not waited for: its retry may be far off.
+func (a *Activities) session(ctx context.Context, in SessionInput, ids []string) (pending int, result SessionResult, err error) {
+	counts, err := a.writer.outbox.statuses(ctx, schema.ItemEntry, ids)
 	if err != nil {
 		return 0, SessionResult{}, fmt.Errorf("count vectors of session %q: %w", in.SessionID, err)
 	}
-	return pending, SessionResult{Indexed: int(done), Failed: int(failed)}, nil
+	return counts[schema.OutboxPending], SessionResult{Indexed: counts[schema.OutboxDone], Failed: counts[schema.OutboxFailed]}, nil
 }

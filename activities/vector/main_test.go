@@ -107,7 +107,7 @@ func newBench(t testing.TB) *bench {
 		conn: conn, log: eventlog.New(conn, eventlog.Options{}), client: newClient(t), now: start,
 		embedder: &words{version: version(t), dims: 64}, entries: entry.NewProjector(conn),
 	}
-	b.projector = NewOutboxProjector(conn, b.embedder.version, nil)
+	b.projector = NewOutboxProjector(conn, b.embedder.version)
 	b.writer = b.newWriter(t, b.log)
 	t.Cleanup(func() { _ = b.client.DeleteCollection(context.Background(), b.writer.Collection()) })
 	return b
@@ -143,7 +143,7 @@ func (b *bench) materialize(t testing.TB, session string, entries []schema.Entry
 	t.Helper()
 	events := make([]schema.Event, len(entries))
 	for i, e := range entries {
-		events[i] = b.materialized(t, e, "entry/"+e.ID)
+		events[i] = b.materialized(t, e, schema.EntryMaterializedKey(e.ID))
 	}
 	b.append(t, session, events)
 }

@@ -2,8 +2,10 @@ package vector
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -29,42 +31,34 @@ type Row struct {
 	Rank uint64
 }
 
+// state names the row as it stands, for the key of what is done to it: an item that is asked for again has a row
+// of another rank.
+func (r Row) state() []string { return []string{r.JobID(), strconv.FormatUint(r.Rank, 10)} }
+
 // writerRank lies above the rank of every request to index an item: what the writer did to it is
 // newer than the request, and one more request for the same item changes nothing.
 const writerRank = uint64(1) << 32
 
-// Enqueue tells which items an event asks to be indexed.
-type Enqueue func(schema.Event) ([]Request, error)
-
-// Request asks for an item to be indexed.
-type Request struct{ Kind, ID, Project string }
+// requests gives, by the type of an event, the item that such an event asks to be indexed.
+var requests = map[string]func(schema.Event) (Item, error){
+	schema.EntryMaterialized: func(event schema.Event) (Item, error) {
+		p, err := schema.Decode[schema.EntryMaterializedPayload](event)
+		return EntryItem(p.Entry), err
+	},
+	schema.TaskCreated:      titleItem,
+	schema.TaskTitleChanged: titleItem,
+}
 
 // OutboxProjector writes the rows of vector_outbox for one embedding version. The requests of an
 // item must all stand in one stream.
 type OutboxProjector struct {
 	conn    driver.Conn
 	version string
-	enqueue map[string]Enqueue
 }
 
-// NewOutboxProjector returns the projector for the embedding version. Entries are enqueued when
-// they are made; more tells, by event type, what else is.
-func NewOutboxProjector(conn driver.Conn, version string, more map[string]Enqueue) *OutboxProjector {
-	p := &OutboxProjector{conn: conn, version: version, enqueue: map[string]Enqueue{
-		schema.EntryMaterialized: enqueueEntry,
-	}}
-	for eventType, enqueue := range more {
-		p.enqueue[eventType] = enqueue
-	}
-	return p
-}
-
-func enqueueEntry(event schema.Event) ([]Request, error) {
-	var e schema.Entry
-	if err := json.Unmarshal(event.Payload, &e); err != nil {
-		return nil, fmt.Errorf("decode event %q: %w", event.ID, err)
-	}
-	return []Request{{Kind: schema.ItemEntry, ID: e.ID, Project: e.Project}}, nil
+// NewOutboxProjector returns the projector for the embedding version.
+func NewOutboxProjector(conn driver.Conn, version string) *OutboxProjector {
+	return &OutboxProjector{conn, version}
 }
 
 // Name is that of the projector's offsets. It holds the embedding version: a new version reads the
@@ -72,12 +66,8 @@ func enqueueEntry(event schema.Event) ([]Request, error) {
 func (p *OutboxProjector) Name() string { return "vector_outbox/" + p.version }
 
 // Types are those of the events that ask for items and those that tell what became of them.
-func (p *OutboxProjector) Types() []string {
-	types := []string{schema.VectorIndexed, schema.VectorFailed, schema.VectorDrifted}
-	for eventType := range p.enqueue {
-		types = append(types, eventType)
-	}
-	return types
+func (*OutboxProjector) Types() []string {
+	return append([]string{schema.VectorIndexed, schema.VectorFailed, schema.VectorDrifted}, slices.Sorted(maps.Keys(requests))...)
 }
 
 // StreamPrefix is empty: requests stand in the streams of sessions and projects, and what became of
@@ -111,24 +101,20 @@ func (p *OutboxProjector) rows(event schema.Event) ([]Row, error) {
 	if event.Seq >= writerRank {
 		return nil, fmt.Errorf("rank event %q: seq %d is out of range", event.ID, event.Seq)
 	}
-	if enqueue, ok := p.enqueue[event.Type]; ok {
-		requests, err := enqueue(event)
+	if request, ok := requests[event.Type]; ok {
+		item, err := request(event)
 		if err != nil {
 			return nil, err
 		}
-		rows := make([]Row, 0, len(requests))
-		for _, r := range requests {
-			rows = append(rows, Row{
-				VectorItem: schema.VectorItem{Kind: r.Kind, ID: r.ID, EmbeddingVersion: p.version},
-				Project:    r.Project, Status: schema.OutboxPending,
-				CreatedAt: event.TS, UpdatedAt: event.TS, Rank: event.Seq,
-			})
-		}
-		return rows, nil
+		return []Row{{
+			VectorItem: schema.VectorItem{Kind: item.Kind, ID: item.ID, EmbeddingVersion: p.version},
+			Project:    item.Project, Status: schema.OutboxPending,
+			CreatedAt: event.TS, UpdatedAt: event.TS, Rank: event.Seq,
+		}}, nil
 	}
 	rows, err := outcomeRows(event)
 	if err != nil {
-		return nil, fmt.Errorf("decode event %q: %w", event.ID, err)
+		return nil, err
 	}
 	kept := rows[:0]
 	for _, r := range rows {
@@ -142,43 +128,35 @@ func (p *OutboxProjector) rows(event schema.Event) ([]Row, error) {
 
 // outcomeRows returns the rows of an event of a collection's stream, without their ranks.
 func outcomeRows(event schema.Event) ([]Row, error) {
+	payload, err := schema.DecodePayload(event)
+	if err != nil {
+		return nil, err
+	}
 	var rows []Row
-	switch event.Type {
-	case schema.VectorIndexed:
-		var payload schema.VectorIndexedPayload
-		if err := json.Unmarshal(event.Payload, &payload); err != nil {
-			return nil, err
-		}
-		for _, i := range payload.Items {
+	switch p := payload.(type) {
+	case schema.VectorIndexedPayload:
+		for _, i := range p.Items {
 			rows = append(rows, Row{
 				VectorItem: i.VectorItem, Project: i.Project, Status: schema.OutboxDone,
 				ContentHash: i.ContentHash, CreatedAt: i.EnqueuedAt,
 			})
 		}
-	case schema.VectorFailed:
-		var payload schema.VectorFailedPayload
-		if err := json.Unmarshal(event.Payload, &payload); err != nil {
-			return nil, err
-		}
-		for _, i := range payload.Items {
+	case schema.VectorFailedPayload:
+		for _, i := range p.Items {
 			rows = append(rows, Row{
 				VectorItem: i.VectorItem, Project: i.Project, Status: schema.OutboxFailed, Error: i.Error,
 				Attempts: i.Attempt, Permanent: i.Permanent, CreatedAt: i.EnqueuedAt,
 			})
 		}
-	case schema.VectorDrifted:
-		var payload schema.VectorDriftedPayload
-		if err := json.Unmarshal(event.Payload, &payload); err != nil {
-			return nil, err
-		}
-		for _, i := range payload.Items {
+	case schema.VectorDriftedPayload:
+		for _, i := range p.Items {
 			rows = append(rows, Row{
 				VectorItem: i.VectorItem, Project: i.Project, Status: schema.OutboxPending, Error: i.Reason,
 				CreatedAt: i.EnqueuedAt,
 			})
 		}
 	default:
-		return nil, fmt.Errorf("unknown type %q", event.Type)
+		return nil, fmt.Errorf("read event %q: a %s event tells nothing of vectors", event.ID, event.Type)
 	}
 	return rows, nil
 }

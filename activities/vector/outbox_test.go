@@ -46,7 +46,7 @@ func TestNewVersionEnqueuesEverything(t *testing.T) {
 	b.index(t, 10)
 	old := b.rows(t)
 
-	next := NewOutboxProjector(b.conn, "next", nil)
+	next := NewOutboxProjector(b.conn, "next")
 	_, err := b.log.ProjectAll(t.Context(), next)
 	require.NoError(t, err)
 	counts, err := NewOutbox(b.conn, "next").Counts(t.Context(), b.now, Backoff{Base: 1, Max: 1})
@@ -61,7 +61,7 @@ func TestNewVersionEnqueuesEverything(t *testing.T) {
 // item is the same row.
 func TestRowsDoNotDependOnOrder(t *testing.T) {
 	t.Parallel()
-	p := NewOutboxProjector(nil, "v", nil)
+	p := NewOutboxProjector(nil, "v")
 	item := func(n int) schema.VectorItem {
 		return schema.VectorItem{Kind: schema.ItemEntry, ID: fmt.Sprint(n), EmbeddingVersion: "v"}
 	}
@@ -122,7 +122,7 @@ func fold(t *rapid.T, p *OutboxProjector, events []schema.Event) map[string]Row 
 
 func TestRowsRefusesWhatItCannotRead(t *testing.T) {
 	t.Parallel()
-	p := NewOutboxProjector(nil, "v", nil)
+	p := NewOutboxProjector(nil, "v")
 	for name, event := range map[string]schema.Event{
 		"payload":  {ID: "e", Type: schema.VectorFailed, Payload: json.RawMessage(`{"items":1}`)},
 		"request":  {ID: "e", Type: schema.EntryMaterialized, Payload: json.RawMessage(`[]`)},
@@ -137,19 +137,24 @@ func TestRowsRefusesWhatItCannotRead(t *testing.T) {
 	}
 }
 
-// What else asks for items is told by event type.
-func TestOtherKindsAreEnqueued(t *testing.T) {
+// Task titles are asked for beside entries, each by its own event.
+func TestTitlesAreEnqueued(t *testing.T) {
 	t.Parallel()
-	p := NewOutboxProjector(nil, "v", map[string]Enqueue{
-		schema.TaskCreated: func(event schema.Event) ([]Request, error) {
-			return []Request{{Kind: schema.ItemTaskTitle, ID: event.ID, Project: event.Project}}, nil
-		},
-	})
-	require.Contains(t, p.Types(), schema.TaskCreated)
-	rows, err := p.rows(schema.Event{ID: "t1", Project: "red", Type: schema.TaskCreated, Seq: 7, TS: start})
-	require.NoError(t, err)
-	require.Equal(t, []Row{{
-		VectorItem: schema.VectorItem{Kind: schema.ItemTaskTitle, ID: "t1", EmbeddingVersion: "v"},
-		Project:    "red", Status: schema.OutboxPending, CreatedAt: start, UpdatedAt: start, Rank: 7,
-	}}, rows)
+	p := NewOutboxProjector(nil, "v")
+	require.Equal(t, []string{
+		schema.VectorIndexed, schema.VectorFailed, schema.VectorDrifted,
+		schema.EntryMaterialized, schema.TaskCreated, schema.TaskTitleChanged,
+	}, p.Types())
+	for seq, payload := range []any{
+		schema.TaskCreatedPayload{TaskID: "t1", Title: "Port it"}, schema.TaskTitleChangedPayload{TaskID: "t1", To: "Port it all"},
+	} {
+		event, err := schema.NewEvent(payload, schema.Event{ID: "e", Project: "red", Seq: uint64(seq), TS: start})
+		require.NoError(t, err)
+		rows, err := p.rows(event)
+		require.NoError(t, err)
+		require.Equal(t, []Row{{
+			VectorItem: schema.VectorItem{Kind: schema.ItemTaskTitle, ID: fmt.Sprint("t1/", seq), EmbeddingVersion: "v"},
+			Project:    "red", Status: schema.OutboxPending, CreatedAt: start, UpdatedAt: start, Rank: uint64(seq),
+		}}, rows)
+	}
 }

@@ -55,19 +55,39 @@ func (o *Outbox) After(ctx context.Context, jobID string, limit int) ([]Row, err
 
 // Of returns the rows of the items of that kind, by item id.
 func (o *Outbox) Of(ctx context.Context, kind string, ids []string) (map[string]Row, error) {
-	jobs := make([]string, len(ids))
-	for i, id := range ids {
-		jobs[i] = schema.VectorItem{Kind: kind, ID: id, EmbeddingVersion: o.version}.JobID()
-	}
 	out := make(map[string]Row, len(ids))
 	if len(ids) == 0 {
 		return out, nil
 	}
-	rows, err := o.query(ctx, "job_id IN ?", jobs)
+	rows, err := o.query(ctx, "job_id IN ?", o.jobs(kind, ids))
 	for _, r := range rows {
 		out[r.ID] = r
 	}
 	return out, err
+}
+
+// statuses counts the rows of the items of that kind by their status.
+func (o *Outbox) statuses(ctx context.Context, kind string, ids []string) (map[schema.OutboxStatus]int, error) {
+	out := map[schema.OutboxStatus]int{}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	return out, table.Query(ctx, o.conn, func(rows driver.Rows) error {
+		var status string
+		var n uint64
+		err := rows.Scan(&status, &n)
+		out[schema.OutboxStatus(status)] = int(n)
+		return err
+	}, `SELECT status, count() FROM vector_outbox WHERE embedding_version = ? AND job_id IN ? GROUP BY status`,
+		o.version, o.jobs(kind, ids))
+}
+
+func (o *Outbox) jobs(kind string, ids []string) []string {
+	jobs := make([]string, len(ids))
+	for i, id := range ids {
+		jobs[i] = schema.VectorItem{Kind: kind, ID: id, EmbeddingVersion: o.version}.JobID()
+	}
+	return jobs
 }
 
 func (o *Outbox) query(ctx context.Context, where string, args ...any) ([]Row, error) {

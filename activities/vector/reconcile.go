@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"time"
 
 	"axiommind/schema"
@@ -268,15 +267,16 @@ type drift struct {
 func (w *Writer) recordDrift(ctx context.Context, drifted []drift) error {
 	for page := range slices.Chunk(drifted, w.opts.BatchSize) {
 		payload := schema.VectorDriftedPayload{Collection: w.collection}
-		key := []string{w.collection}
+		var states []string
 		for _, d := range page {
 			payload.Items = append(payload.Items, schema.DriftedVector{
 				VectorItem: d.row.VectorItem, Project: d.row.Project, EnqueuedAt: d.row.CreatedAt, Reason: d.reason,
 			})
-			key = append(key, d.row.JobID(), strconv.FormatUint(d.row.Rank, 10))
+			states = append(states, d.row.state()...)
 		}
-		event := w.event(schema.VectorDrifted, key, w.opts.Now().UTC().Truncate(time.Microsecond))
-		if err := setPayload(&event, payload); err != nil {
+		now := w.opts.Now().UTC().Truncate(time.Microsecond)
+		event, err := w.event(payload, schema.VectorDriftedKey(w.collection, states), now)
+		if err != nil {
 			return err
 		}
 		if err := w.append(ctx, []schema.Event{event}); err != nil {

@@ -2,7 +2,6 @@ package vector
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -25,36 +24,24 @@ import (
 // tenant and an embedding version has one writer.
 var titleEvents = []string{schema.TaskCreated, schema.TaskTitleChanged}
 
-// TitleRequests tells the outbox of task titles: see [NewOutboxProjector].
-func TitleRequests() map[string]Enqueue {
-	out := map[string]Enqueue{}
-	for _, eventType := range titleEvents {
-		out[eventType] = func(event schema.Event) ([]Request, error) {
-			item, err := titleItem(event.Type, event.Project, event.Seq, event.Payload)
-			return []Request{{Kind: schema.ItemTaskTitle, ID: item.ID, Project: event.Project}}, err
-		}
+// titleItem is the item of an event of a project's stream that gives a task a title. Its id names both the task
+// and the event.
+func titleItem(event schema.Event) (Item, error) {
+	payload, err := schema.DecodePayload(event)
+	if err != nil {
+		return Item{}, err
 	}
-	return out
-}
-
-// titleItem is the item of the event at seq of the project's stream. Its id names both the task and
-// the event.
-func titleItem(eventType, project string, seq uint64, payload []byte) (Item, error) {
-	var p struct {
-		TaskID string `json:"task_id"`
-		Title  string `json:"title"`
-		To     string `json:"to"`
+	item := Item{Kind: schema.ItemTaskTitle, Project: event.Project}
+	switch p := payload.(type) {
+	case schema.TaskCreatedPayload:
+		item.ID, item.Title = p.TaskID, p.Title
+	case schema.TaskTitleChangedPayload:
+		item.ID, item.Title = p.TaskID, p.To
+	default:
+		return Item{}, fmt.Errorf("read event %q: a %s event gives no title", event.ID, event.Type)
 	}
-	if err := json.Unmarshal(payload, &p); err != nil {
-		return Item{}, fmt.Errorf("decode %s %d of project %q: %w", eventType, seq, project, err)
-	}
-	title := p.Title
-	if eventType == schema.TaskTitleChanged {
-		title = p.To
-	}
-	return Item{
-		Kind: schema.ItemTaskTitle, ID: p.TaskID + "/" + strconv.FormatUint(seq, 10), Project: project, Title: title,
-	}, nil
+	item.ID += "/" + strconv.FormatUint(event.Seq, 10)
+	return item, nil
 }
 
 // TitleSource reads task titles out of the event log.
@@ -98,18 +85,19 @@ func (s *TitleSource) After(ctx context.Context, project, id string, limit int) 
 func (s *TitleSource) query(ctx context.Context, where string, args ...any) ([]Item, error) {
 	var out []Item
 	err := table.Query(ctx, s.conn, func(rows driver.Rows) error {
-		var eventType, project, payload string
-		var seq uint64
-		if err := rows.Scan(&eventType, &project, &seq, &payload); err != nil {
+		var event schema.Event
+		var payload string
+		if err := rows.Scan(&event.ID, &event.Type, &event.Project, &event.Seq, &payload); err != nil {
 			return err
 		}
-		item, err := titleItem(eventType, project, seq, []byte(payload))
+		event.Payload = []byte(payload)
+		item, err := titleItem(event)
 		if err != nil {
 			return err
 		}
 		out = append(out, item)
 		return nil
-	}, `SELECT event_type, project, seq, payload_json FROM events_raw FINAL WHERE `+where, args...)
+	}, `SELECT event_id, event_type, project, seq, payload_json FROM events_raw FINAL WHERE `+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read task titles: %w", err)
 	}

@@ -3,11 +3,9 @@ package vector
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -291,15 +289,13 @@ func (w *Writer) record(ctx context.Context, outcomes []outcome) (indexed int, e
 	now := w.opts.Now().UTC().Truncate(time.Microsecond)
 	done := schema.VectorIndexedPayload{Collection: w.collection}
 	failed := schema.VectorFailedPayload{Collection: w.collection}
-	doneKey, failedKey := []string{w.collection}, []string{w.collection}
+	var doneStates, failedStates []string
 	for _, o := range outcomes {
-		// The rank names the request: the same item asked for again is another act.
-		act := []string{o.row.JobID(), strconv.FormatUint(o.row.Rank, 10)}
 		if o.fault == nil {
 			done.Items = append(done.Items, schema.IndexedVector{
 				VectorItem: o.row.VectorItem, Project: o.row.Project, EnqueuedAt: o.row.CreatedAt, ContentHash: o.hash,
 			})
-			doneKey = append(append(doneKey, act...), o.hash)
+			doneStates = append(append(doneStates, o.row.state()...), o.hash)
 			continue
 		}
 		attempt := o.row.Attempts + 1
@@ -307,20 +303,22 @@ func (w *Writer) record(ctx context.Context, outcomes []outcome) (indexed int, e
 			VectorItem: o.row.VectorItem, Project: o.row.Project, EnqueuedAt: o.row.CreatedAt, Attempt: attempt,
 			Error: shorten(o.fault.Error()), Permanent: o.permanent || attempt >= w.opts.MaxAttempts,
 		})
-		failedKey = append(failedKey, act...)
+		failedStates = append(failedStates, o.row.state()...)
 	}
 	var events []schema.Event
+	add := func(payload any, key string) error {
+		event, err := w.event(payload, key, now)
+		events = append(events, event)
+		return err
+	}
 	if len(done.Items) > 0 {
-		events = append(events, w.event(schema.VectorIndexed, doneKey, now))
-		if err := setPayload(&events[len(events)-1], done); err != nil {
-			return 0, err
-		}
+		err = add(done, schema.VectorIndexedKey(w.collection, doneStates))
 	}
 	if len(failed.Items) > 0 {
-		events = append(events, w.event(schema.VectorFailed, failedKey, now))
-		if err := setPayload(&events[len(events)-1], failed); err != nil {
-			return 0, err
-		}
+		err = errors.Join(err, add(failed, schema.VectorFailedKey(w.collection, failedStates)))
+	}
+	if err != nil {
+		return 0, err
 	}
 	return len(done.Items), w.append(ctx, events)
 }
@@ -335,20 +333,10 @@ func (w *Writer) append(ctx context.Context, events []schema.Event) error {
 	return w.project(ctx)
 }
 
-func (w *Writer) event(eventType string, act []string, now time.Time) schema.Event {
-	return schema.Event{
-		Type: eventType, TS: now, Actor: w.opts.Actor, Sensitivity: schema.SensitivityNormal,
-		DedupeKey: eventType + "/" + w.collection + "/" + schema.HashParts(act...),
-	}
-}
-
-func setPayload(event *schema.Event, payload any) error {
-	data, err := json.Marshal(payload)
-	if err != nil {
-		return fmt.Errorf("encode %s: %w", event.Type, err)
-	}
-	event.Payload = data
-	return nil
+func (w *Writer) event(payload any, key string, now time.Time) (schema.Event, error) {
+	return schema.NewEvent(payload, schema.Event{
+		TS: now, Actor: w.opts.Actor, Sensitivity: schema.SensitivityNormal, DedupeKey: key,
+	})
 }
 
 // shorten makes an error valid UTF-8 of at most maxReason bytes.

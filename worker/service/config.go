@@ -95,7 +95,7 @@ func (c *Config) Flags(f *pflag.FlagSet) {
 	f.BoolVar(&c.TemporalTLS, "temporal-tls", false, "speak TLS to Temporal (implied by an API key)")
 	f.StringVar(&c.ClickHouseDSN, "clickhouse-dsn", DefaultClickHouseDSN, "ClickHouse's HTTP address and database")
 	f.StringVar(&c.WeaviateURL, "weaviate-url", DefaultWeaviateURL, "Weaviate's address")
-	f.StringVar(&c.Embedder.Provider, "embedder", llm.ProviderHash, "embedder: hash (offline), gemini or openai")
+	f.StringVar(&c.Embedder.Provider, "embedder", llm.EmbedderProviders()[0], "embedder: "+llm.EmbedderChoices())
 	f.StringVar(&c.Embedder.Model, "embedder-model", "", "the embedder's model (default: the provider's)")
 	f.StringVar(&c.Embedder.BaseURL, "embedder-url", "", "base URL of an OpenAI-compatible embedder")
 	f.IntVar(&c.Embedder.Dimensions, "embedder-dimensions", 0, "dimensions of the vectors (default: the model's)")
@@ -117,7 +117,7 @@ func (c *Config) setSimilarityFloor(text string) error {
 // WorkerFlags adds the flags of what only a worker does.
 func (c *Config) WorkerFlags(f *pflag.FlagSet) {
 	c.DoneReports = task.KeepReports
-	f.StringVar(&c.Model.Provider, "model-provider", llm.ProviderRules, "extractor: rules (offline), gemini or openai")
+	f.StringVar(&c.Model.Provider, "model-provider", llm.ModelProviders()[0], "extractor: "+llm.ModelChoices())
 	f.StringVar(&c.Model.Model, "model", "", "the extractor's model (default: the provider's)")
 	f.StringVar(&c.Model.BaseURL, "model-url", "", "base URL of an OpenAI-compatible server (Ollama, vLLM, …)")
 	f.StringVar(&c.Model.ResponseFormat, "model-format", "", "how an OpenAI-compatible server is asked for JSON: json_schema, json_object or none")
@@ -209,14 +209,10 @@ func fromVariable(flag *pflag.Flag, text string) []string {
 }
 
 func keyOf(provider string, getenv func(string) string) string {
-	switch provider {
-	case llm.ProviderGemini:
-		return getenv(llm.DefaultGeminiVariable)
-	case llm.ProviderOpenAI:
-		return getenv(llm.DefaultOpenAIVariable)
-	default:
-		return ""
+	if variable := llm.KeyVariable(provider); variable != "" {
+		return getenv(variable)
 	}
+	return ""
 }
 
 // readFile reads a flat YAML mapping, of names to a value or a list of them. The programs may share one:

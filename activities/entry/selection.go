@@ -1,0 +1,206 @@
+package entry
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"axiommind/schema"
+)
+
+// ErrNoProject is returned for a [Selection] that names no project. It is never taken for all of them.
+var ErrNoProject = errors.New("select entries: the project is empty")
+
+// Selection says which entries to read. It starts with whose they are, by [InProject], [OfUser], [OfAgent],
+// [OfSession] or [InAllProjects]; each method returns a narrower one. The zero value is refused.
+type Selection struct {
+	project     string
+	allProjects bool
+	// none is set when nothing can match, such as by an empty list of ids.
+	none       bool
+	conditions []condition
+	order      string
+	limit      int
+}
+
+// condition is a part of WHERE. Its origin decides where it can be asked.
+type condition struct {
+	sql    string
+	args   []any
+	origin origin
+}
+
+// origin says where the columns of a condition come from.
+type origin int
+
+const (
+	// key columns are in the entry's row and in those of its judgements: both sides of the view are
+	// pruned by them.
+	key origin = iota
+	// stated columns are in the entry's row alone. They never change, so that any version of the row tells.
+	stated
+	// judged columns are made by the view.
+	judged
+)
+
+// InProject selects all entries of a project, of every user.
+func InProject(project string) Selection {
+	return Selection{project: project}
+}
+
+// OfUser selects the entries of one user of a project. The empty user is one, too.
+func OfUser(project, user string) Selection {
+	return InProject(project).and(key, "user = ?", user)
+}
+
+// OfAgent selects the entries of one user and agent of a project. Empty ones are compared, too.
+func OfAgent(scope schema.Scope) Selection {
+	return OfUser(scope.Project, scope.User).and(key, "agent = ?", scope.Agent)
+}
+
+// OfSession selects the entries that were made of a session. An entry stays its session's when another one
+// gives it better evidence.
+func OfSession(session schema.SessionKey) Selection {
+	// The stream decides; the session's id has an index.
+	return InProject(session.Project).and(stated, "session_id = ? AND stream = ?", session.SessionID, session.Stream())
+}
+
+// InAllProjects selects every entry there is. It is for upkeep, and never for what a person or an agent asks.
+func InAllProjects() Selection { return Selection{allProjects: true} }
+
+// IDs keeps the entries with the ids: none where there are no ids.
+func (s Selection) IDs(ids []string) Selection {
+	s.none = s.none || len(ids) == 0
+	return s.and(key, "entry_id IN ?", ids)
+}
+
+// Prefix keeps the entries whose ids begin with the text.
+func (s Selection) Prefix(id string) Selection { return s.and(key, "startsWith(entry_id, ?)", id) }
+
+// Titles keeps the entries that have one of the titles in the form of [Normalize]: none where there are no titles.
+func (s Selection) Titles(titles []string) Selection {
+	s.none = s.none || len(titles) == 0
+	return s.and(stated, titleKeyColumn+" IN ?", titleKeys(titles))
+}
+
+// IDsOrTitles keeps the entries that [Selection.IDs] or [Selection.Titles] keeps.
+func (s Selection) IDsOrTitles(ids, titles []string) Selection {
+	s.none = s.none || len(ids)+len(titles) == 0
+	return s.and(stated, "(entry_id IN ? OR "+titleKeyColumn+" IN ?)", ids, titleKeys(titles))
+}
+
+// Type keeps the entries of the type.
+func (s Selection) Type(t schema.EntryType) Selection {
+	return s.and(stated, "entry_type = ?", string(t))
+}
+
+// Build keeps the entries that the build made.
+func (s Selection) Build(id string) Selection { return s.and(stated, "build_id = ?", id) }
+
+// NotOfSession leaves out the entries that were made of the session.
+func (s Selection) NotOfSession(session schema.SessionKey) Selection {
+	return s.and(stated, "stream != ?", session.Stream())
+}
+
+// Unproven keeps the entries whose evidence is not proven by now.
+func (s Selection) Unproven() Selection { return s.and(judged, "NOT evidence_proven") }
+
+// After keeps the entries that follow the given one in the order of project and id, which is the order of a
+// selection unless told otherwise.
+func (s Selection) After(project, id string) Selection {
+	return s.and(key, "(project, entry_id) > (?, ?)", project, id)
+}
+
+// OldestFirst orders the entries by when they occurred.
+func (s Selection) OldestFirst() Selection {
+	s.order = "created_ts, entry_id"
+	return s
+}
+
+// NewestFirst orders the entries by when they occurred, the latest first.
+func (s Selection) NewestFirst() Selection {
+	s.order = "created_ts DESC, entry_id"
+	return s
+}
+
+// Limit keeps the first n entries.
+func (s Selection) Limit(n int) Selection {
+	s.limit = n
+	return s
+}
+
+func (s Selection) and(from origin, sql string, args ...any) Selection {
+	s.conditions = append(slices.Clip(s.conditions), condition{sql, args, from})
+	return s
+}
+
+// sql returns the query for the columns. With fromView they are those of the view, which costs a join more than the
+// table of what entries state.
+func (s Selection) sql(columns string, fromView bool) (string, []any, error) {
+	if !s.allProjects && s.project == "" {
+		return "", nil, ErrNoProject
+	}
+	asks := func(o origin) bool {
+		return slices.ContainsFunc(s.conditions, func(c condition) bool { return c.origin == o })
+	}
+	from, wanted := "entries_raw FINAL", s.where(key, stated, judged)
+	if fromView || asks(judged) {
+		from = "entries"
+		if asks(stated) {
+			// The table of entries gives the ids that both sides of the view are pruned by.
+			ids := s.where(key, stated)
+			wanted = s.where(judged)
+			wanted.add("entry_id IN (SELECT entry_id FROM entries_raw"+ids.sql()+")", ids.args)
+		}
+	}
+	sql := fmt.Sprintf("SELECT %s FROM %s%s", columns, from, wanted.sql())
+	if s.order != "" {
+		sql += " ORDER BY " + s.order
+	} else {
+		sql += " ORDER BY project, entry_id"
+	}
+	if s.limit > 0 {
+		sql += fmt.Sprintf(" LIMIT %d", s.limit)
+	}
+	return sql, wanted.args, nil
+}
+
+// where asks for the project, and for the conditions of the origins.
+func (s Selection) where(origins ...origin) where {
+	var w where
+	if !s.allProjects {
+		w.add("project = ?", []any{s.project})
+	}
+	for _, c := range s.conditions {
+		if slices.Contains(origins, c.origin) {
+			w.add(c.sql, c.args)
+		}
+	}
+	return w
+}
+
+// where is a conjunction of conditions.
+type where struct {
+	parts []string
+	args  []any
+}
+
+func (w *where) add(sql string, args []any) {
+	w.parts, w.args = append(w.parts, sql), append(w.args, args...)
+}
+
+func (w *where) sql() string {
+	if len(w.parts) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(w.parts, " AND ")
+}
+
+func titleKeys(titles []string) []string {
+	keys := make([]string, len(titles))
+	for i, title := range titles {
+		keys[i] = titleKey(title)
+	}
+	return keys
+}

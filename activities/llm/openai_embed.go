@@ -1,0 +1,71 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/openai/openai-go/v3"
+)
+
+func newOpenAIEmbedder(_ context.Context, c EmbedderConfig) (Embedder, error) {
+	if c.Dimensions == 0 && c.Model == DefaultOpenAIEmbedder {
+		c.Dimensions = DefaultOpenAIDimensions
+	}
+	if c.Dimensions == 0 {
+		return nil, configError("dimensions", "must be given for model %q", c.Model)
+	}
+	options, err := openAIOptions(c.endpoint())
+	if err != nil {
+		return nil, err
+	}
+	service := openai.NewEmbeddingService(options...)
+	// Only OpenAI's own newer models can shorten their vectors; others refuse the parameter.
+	shortens := c.BaseURL == "" && strings.HasPrefix(c.Model, "text-embedding-3-")
+	call := func(ctx context.Context, texts []string) ([][]float32, error) {
+		params := openai.EmbeddingNewParams{
+			Model:          c.Model,
+			Input:          openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: texts},
+			EncodingFormat: openai.EmbeddingNewParamsEncodingFormatFloat,
+		}
+		if shortens {
+			params.Dimensions = openai.Int(int64(c.Dimensions))
+		}
+		ctx, x := withExchange(ctx)
+		_, clientErr := service.New(ctx, params)
+		raw, err := x.outcome(ProviderOpenAI, clientErr)
+		if err != nil {
+			return nil, err
+		}
+		return readOpenAIEmbeddings(raw)
+	}
+	return &remoteEmbedder{ProviderOpenAI, c.Model, c.Dimensions, c.BatchSize, call}, nil
+}
+
+// readOpenAIEmbeddings puts the vectors in the order of their index, which need not be the order
+// they come in.
+func readOpenAIEmbeddings(raw []byte) ([][]float32, error) {
+	var body struct {
+		Data []struct {
+			Index     int       `json:"index"`
+			Embedding []float32 `json:"embedding"`
+		} `json:"data"`
+		Error json.RawMessage `json:"error"`
+	}
+	if err := json.Unmarshal(raw, &body); err != nil {
+		return nil, malformed(ProviderOpenAI, raw, err)
+	}
+	if isSet(body.Error) {
+		return nil, errorInBody(ProviderOpenAI, raw)
+	}
+	vectors := make([][]float32, len(body.Data))
+	for _, d := range body.Data {
+		if d.Index < 0 || d.Index >= len(vectors) || vectors[d.Index] != nil {
+			return nil, &Error{Provider: ProviderOpenAI, Kind: KindMalformed,
+				Message: fmt.Sprintf("index %d twice or out of range in %d vectors", d.Index, len(body.Data))}
+		}
+		vectors[d.Index] = d.Embedding
+	}
+	return vectors, nil
+}
