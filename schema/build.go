@@ -62,6 +62,28 @@ type BuildStartedPayload struct {
 	Spec    BuildSpec `json:"spec"`
 }
 
+// Event is the event that opens the build.
+func (p BuildStartedPayload) Event(at time.Time) (Event, error) {
+	return buildEvent(p, BuildStartedKey(p.BuildID), Event{TS: at, SessionID: p.SessionID, Project: p.Project, BuildID: p.BuildID})
+}
+
+// OpenedBuild is a build that may run. Nothing of it is in the log until there is something to do.
+type OpenedBuild struct {
+	BuildID string `json:"build_id"`
+	Ordinal int    `json:"ordinal"`
+	SessionKey
+	Spec BuildSpec `json:"spec"`
+	// Completed is true when the build before did all there was to do, with the same extractor.
+	Completed bool `json:"completed"`
+	// First is true when the session has no build yet.
+	First bool `json:"first"`
+}
+
+// Started is the payload of the event that opens the build over the source.
+func (b OpenedBuild) Started(source Source) BuildStartedPayload {
+	return BuildStartedPayload{BuildID: b.BuildID, SessionKey: b.SessionKey, Ordinal: b.Ordinal, Source: source, Spec: b.Spec}
+}
+
 // BuildCounts is what a build did.
 type BuildCounts struct {
 	Messages     int `json:"messages"`
@@ -105,4 +127,14 @@ type BuildFinishedPayload struct {
 	Counts      BuildCounts  `json:"counts"`
 	Usage       Usage        `json:"usage"`
 	Metrics     []StepMetric `json:"metrics"`
+}
+
+// Event is the event that closes the build of a session of the project.
+func (p BuildFinishedPayload) Event(project string, at time.Time) (Event, error) {
+	return buildEvent(p, BuildFinishedKey(p.BuildID), Event{TS: at, SessionID: p.SessionID, Project: project, BuildID: p.BuildID})
+}
+
+func buildEvent(payload any, key string, e Event) (Event, error) {
+	e.Actor, e.DedupeKey = "pipeline", key
+	return NewEvent(payload, e)
 }

@@ -12,7 +12,7 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
-	"axiommind/activities/transcript"
+	"axiommind/activities/session"
 	"axiommind/schema"
 )
 
@@ -48,13 +48,17 @@ func (a *app) entryShow(ctx context.Context, project, id string) error {
 	if err != nil {
 		return err
 	}
-	logged, err := transcript.ReadLogged(ctx, eventlog.New(conn, eventlog.Options{}), row.EvidenceSession())
+	logged, err := session.Open(ctx, eventlog.New(conn, eventlog.Options{}), row.EvidenceSession())
 	if err != nil {
 		return err
 	}
 	proofs := make([]proof, len(row.Evidence))
 	for i, e := range row.Evidence {
-		proofs[i] = prove(logged, e, row.EvidenceRule)
+		messages, err := logged.Range(ctx, e.MessageIndex, e.MessageIndex+1)
+		if err != nil {
+			return err
+		}
+		proofs[i] = prove(messages, e, row.EvidenceRule)
 	}
 	out := struct {
 		entry.Row
@@ -63,20 +67,20 @@ func (a *app) entryShow(ctx context.Context, project, id string) error {
 	return a.print(out, func(w io.Writer) error { return printEntry(w, row, proofs) })
 }
 
-// prove checks a piece of evidence, judged by a version of the rule of proof, against the logged source and cuts
-// its context out.
-func prove(logged *transcript.Logged, e schema.Evidence, rule int) proof {
+// prove checks a piece of evidence, judged by a version of the rule of proof, against the message that it names, if
+// the log holds that, and cuts its context out.
+func prove(source []schema.Message, e schema.Evidence, rule int) proof {
 	p := proof{Evidence: e}
 	if !e.Found {
 		p.Problem = e.Reason
 		return p
 	}
 	p.Differences = differencesOf(e)
-	if e.MessageIndex < 0 || e.MessageIndex >= len(logged.Messages) {
+	if len(source) == 0 {
 		p.Problem = "the log holds no such message"
 		return p
 	}
-	m := logged.Messages[e.MessageIndex]
+	m := source[0]
 	p.Role = m.Role
 	if err := evidence.Verify(m.Text, e, rule); err != nil {
 		p.Problem = err.Error()

@@ -160,7 +160,7 @@ func TestRealign(t *testing.T) {
 		require.Equal(t, proven, judged[1].Entries[i].EvidenceProven)
 		require.Equal(t, proven, judged[1].Entries[i].Evidence[0].Proven)
 	}
-	require.Equal(t, "evidence_aligned/"+judged[1].ExtractedEventID+"/rule/1", now[1].DedupeKey)
+	require.Equal(t, schema.EvidenceAlignedKey(judged[1].ExtractedEventID, 1), now[1].DedupeKey)
 	rows, err := entry.NewReader(conn).Read(t.Context(), entry.OfSession(plain.session).OldestFirst(), entry.Whole)
 	require.NoError(t, err)
 	for _, row := range rows {

@@ -16,7 +16,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
 	"axiommind/activities/evidence/audit"
-	"axiommind/activities/transcript"
+	"axiommind/activities/session"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 	"axiommind/worker/service"
@@ -52,6 +52,15 @@ type forger struct {
 	*testing.T
 	log     *eventlog.Store
 	session schema.SessionKey
+}
+
+// aligner finds quotes in all messages of the session.
+func (f *forger) aligner() *evidence.Aligner {
+	logged, err := session.Open(f.Context(), f.log, f.session)
+	require.NoError(f, err)
+	messages, err := logged.Range(f.Context(), 0, logged.Len())
+	require.NoError(f, err)
+	return evidence.NewAligner(messages, logged.EventID)
 }
 
 // write appends an event and returns its id.
@@ -115,10 +124,8 @@ func TestI5Verify(t *testing.T) {
 		return schema.SessionKey{Scope: schema.Scope{Project: c.project, User: "default"}, SessionID: id}
 	}
 	f := &forger{t, log, key(session)}
-	logged, err := transcript.ReadLogged(t.Context(), log, f.session)
-	require.NoError(t, err)
 	unsaid := []schema.Quote{{Quote: "nobody has ever said this"}, {Quote: "Fi"}}
-	pieces, aligned := evidence.NewAligner(logged.Messages, func(i int) string { return logged.EventIDs[i] }).AlignEntry(unsaid)
+	pieces, aligned := f.aligner().AlignEntry(unsaid)
 	require.False(t, aligned)
 	extracted := f.write(schema.MemoryExtracted, "unsaid", schema.MemoryExtractedPayload{
 		SessionID: session, Entries: []schema.ExtractedEntry{{Title: "x", Evidence: unsaid}},

@@ -23,6 +23,7 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
+	"axiommind/activities/session"
 	"axiommind/activities/transcript"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -178,11 +179,13 @@ func column(t testing.TB, conn driver.Conn, sql string, args ...any) []string {
 
 // requireProven checks each entry of the session: every aligned span is the source's text, by the
 // verifier that knows nothing of how it was found. It returns the entries.
-func (b *bench) requireProven(t testing.TB, session string) []entry.Row {
+func (b *bench) requireProven(t testing.TB, id string) []entry.Row {
 	t.Helper()
-	logged, err := transcript.ReadLogged(t.Context(), b.Log, b.input(session, "").Key())
+	logged, err := session.Open(t.Context(), b.Log, b.input(id, "").Key())
 	require.NoError(t, err)
-	entries, err := entry.NewReader(b.ClickHouse).Read(t.Context(), entry.OfSession(b.input(session, "").Key()).OldestFirst(), entry.Whole)
+	messages, err := logged.Range(t.Context(), 0, logged.Len())
+	require.NoError(t, err)
+	entries, err := entry.NewReader(b.ClickHouse).Read(t.Context(), entry.OfSession(b.input(id, "").Key()).OldestFirst(), entry.Whole)
 	require.NoError(t, err)
 	for _, e := range entries {
 		require.NotEmpty(t, e.Evidence, e.Title)
@@ -191,9 +194,9 @@ func (b *bench) requireProven(t testing.TB, session string) []entry.Row {
 				require.False(t, e.EvidenceAligned, e.Title)
 				continue
 			}
-			text := logged.Messages[proof.MessageIndex].Text
+			text := messages[proof.MessageIndex].Text
 			require.NoError(t, evidence.Verify(text, proof, e.EvidenceRule))
-			require.Equal(t, logged.EventIDs[proof.MessageIndex], proof.EventID)
+			require.Equal(t, logged.EventID(proof.MessageIndex), proof.EventID)
 			require.Equal(t, text[proof.Span.ByteStart:proof.Span.ByteEnd], proof.Text)
 			if proof.Method == schema.MethodExact {
 				require.Equal(t, proof.Quote, proof.Text)

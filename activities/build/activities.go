@@ -36,17 +36,8 @@ type OpenInput struct {
 	IncludeTools bool `json:"include_tools,omitempty"`
 }
 
-// Opened is a build that may run. Nothing of it is in the log until there is something to do.
-type Opened struct {
-	BuildID string `json:"build_id"`
-	Ordinal int    `json:"ordinal"`
-	schema.SessionKey
-	Spec schema.BuildSpec `json:"spec"`
-	// Completed is true when the build before did all there was to do, with the same extractor.
-	Completed bool `json:"completed"`
-	// First is true when the session has no build yet.
-	First bool `json:"first"`
-}
+// Opened is a build that may run.
+type Opened = schema.OpenedBuild
 
 // OpenBuild returns the build to run for the session.
 func (a *Activities) OpenBuild(ctx context.Context, in OpenInput) (Opened, error) {

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/transcript"
+	"axiommind/activities/session"
 	"axiommind/schema"
 )
 
@@ -76,23 +77,15 @@ type planned struct {
 }
 
 func (a *Activities) plan(ctx context.Context, in MaterializeInput) (planned, error) {
-	logged, err := transcript.ReadLogged(ctx, a.log, in.SessionKey)
-	if err != nil {
-		return planned{}, err
-	}
 	stream, err := a.read(ctx, in)
 	if err != nil {
 		return planned{}, err
 	}
-	all, err := statements(Session{
-		SessionKey: in.SessionKey, Date: logged.Date,
-		At: func(i int) time.Time {
-			if i < 0 || i >= len(logged.Messages) {
-				return time.Time{}
-			}
-			return logged.Messages[i].At
-		},
-	}, stream.sources)
+	made, err := a.session(ctx, in.SessionKey, stream.sources)
+	if err != nil {
+		return planned{}, err
+	}
+	all, err := statements(made, stream.sources)
 	if err != nil {
 		return planned{}, err
 	}
@@ -110,6 +103,31 @@ func (a *Activities) plan(ctx context.Context, in MaterializeInput) (planned, er
 		return planned{}, err
 	}
 	return planned{p.events, p.gained, stream}, nil
+}
+
+// session reads what entries take from the session that the sources are of: its date, and when the messages were
+// written that evidence is found in.
+func (a *Activities) session(ctx context.Context, key schema.SessionKey, sources []extraction) (Session, error) {
+	s, err := session.Open(ctx, a.log, key)
+	if err != nil {
+		return Session{}, err
+	}
+	var found []int
+	for i := range sources {
+		for _, e := range sources[i].Aligned.Entries {
+			for _, piece := range e.Evidence {
+				if piece.Found {
+					found = append(found, piece.MessageIndex)
+				}
+			}
+		}
+	}
+	slices.Sort(found)
+	times, err := s.Times(ctx, slices.Compact(found))
+	if err != nil {
+		return Session{}, err
+	}
+	return Session{SessionKey: key, Date: s.Date(), At: func(i int) time.Time { return times[i] }}, nil
 }
 
 // done is what the build with the id has done, an attempt of it that broke off included.

@@ -27,6 +27,10 @@
 // million events on two cores, whatever is selected. Filters use the primary and the skip indexes.
 // Reads of this package look up only the ids of their page.
 //
+// Which messages a session_ingested event holds is known without its payload: see [Store.Headings]. The server takes
+// it from the payload when it stores the row. No checksum covers it; a reader compares it with the payload once it
+// reads that.
+//
 // Payloads are stored in their canonical form (RFC 8785) with its SHA-256, which is compared on
 // every read. Integers that JSON readers would round are refused.
 //

@@ -150,6 +150,7 @@ func TestAppendOnly(t *testing.T) {
 		got = append(got, store.Method(i).Name)
 	}
 	require.Equal(t, []string{
-		"Append", "AppendAll", "Get", "GetMany", "Last", "Project", "ProjectAll", "Rebuild", "Replay", "Since", "Stream", "Streams",
+		"Append", "AppendAll", "Get", "GetMany", "Headings", "Last", "MessageKeys", "MessageTimes", "Project", "ProjectAll", "Read",
+		"Rebuild", "Replay", "Since", "Stream", "Streams",
 	}, got)
 }

@@ -3,7 +3,6 @@ package evidence
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,8 +10,7 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/llm"
-	"axiommind/activities/transcript"
+	"axiommind/activities/session"
 	"axiommind/schema"
 )
 
@@ -160,28 +158,52 @@ func (r *RealignResult) compare(before, now []schema.AlignedEntry) {
 // judge aligns the extractions by today's rule and appends what comes of it, which it returns in their order.
 // Without a build it is the work of those that extracted.
 func (a *Activities) judge(ctx context.Context, in AlignInput, extractions []*extraction) ([]schema.EvidenceAlignedPayload, error) {
-	logged, err := transcript.ReadLogged(ctx, a.log, in.SessionKey)
+	judged, err := a.align(ctx, in.SessionKey, extractions)
 	if err != nil {
 		return nil, err
 	}
-	judged := make([]schema.EvidenceAlignedPayload, len(extractions))
 	events := make([]schema.Event, len(extractions))
 	for i, x := range extractions {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		judged[i] = x.align(logged)
-		payload, err := json.Marshal(judged[i])
+		events[i], err = schema.NewEvent(judged[i], schema.Event{
+			TS: in.At, Actor: "pipeline", SessionID: in.SessionID, Project: in.Project,
+			BuildID: cmp.Or(in.BuildID, x.buildID), DedupeKey: schema.EvidenceAlignedKey(x.eventID, Rule),
+		})
 		if err != nil {
-			return nil, fmt.Errorf("encode alignment of %q: %w", x.eventID, err)
-		}
-		events[i] = schema.Event{
-			Type: schema.EvidenceAligned, TS: in.At, Actor: "pipeline", SessionID: in.SessionID, Project: in.Project,
-			BuildID: cmp.Or(in.BuildID, x.buildID), DedupeKey: fmt.Sprintf("evidence_aligned/%s/rule/%d", x.eventID, Rule), Payload: payload,
+			return nil, err
 		}
 	}
 	_, err = a.log.AppendAll(ctx, in.Stream(), events)
 	return judged, err
+}
+
+// align finds the quotes of the extractions, each in its window, and returns what comes of it in their order. It
+// goes through the windows in the order of the session, so that each of its messages is read once.
+func (a *Activities) align(ctx context.Context, key schema.SessionKey, extractions []*extraction) ([]schema.EvidenceAlignedPayload, error) {
+	s, err := session.Open(ctx, a.log, key)
+	if err != nil {
+		return nil, err
+	}
+	order := make([]int, len(extractions))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		return cmp.Compare(extractions[i].Window.First, extractions[j].Window.First)
+	})
+	judged := make([]schema.EvidenceAlignedPayload, len(extractions))
+	for _, i := range order {
+		x := extractions[i]
+		window, err := s.Whole(ctx, x.Window, x.Extractor.Tools)
+		if err != nil {
+			return nil, err
+		}
+		judged[i] = x.align(NewAligner(window, s.EventID))
+		judged[i].SessionID = key.SessionID
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return judged, nil
 }
 
 // extraction is a memory_extracted event and what was judged of its quotes, in order.
@@ -211,32 +233,30 @@ func (a *Activities) extractions(ctx context.Context, session schema.SessionKey)
 			return nil, fmt.Errorf("read extractions of session %q: %w", session.SessionID, err)
 		}
 		if event.Type == schema.EvidenceAligned {
-			j := judgement{at: event.TS}
-			err = json.Unmarshal(event.Payload, &j.EvidenceAlignedPayload)
-			if x := byID[j.ExtractedEventID]; x != nil {
-				x.judgements = append(x.judgements, j)
+			p, err := schema.Decode[schema.EvidenceAlignedPayload](event)
+			if err != nil {
+				return nil, err
 			}
-		} else {
-			x := &extraction{eventID: event.ID, buildID: event.BuildID}
-			err = json.Unmarshal(event.Payload, &x.MemoryExtractedPayload)
-			all, byID[event.ID] = append(all, x), x
+			if x := byID[p.ExtractedEventID]; x != nil {
+				x.judgements = append(x.judgements, judgement{event.TS, p})
+			}
+			continue
 		}
+		p, err := schema.Decode[schema.MemoryExtractedPayload](event)
 		if err != nil {
-			return nil, fmt.Errorf("decode event %q: %w", event.ID, err)
+			return nil, err
 		}
+		x := &extraction{eventID: event.ID, buildID: event.BuildID, MemoryExtractedPayload: p}
+		all, byID[event.ID] = append(all, x), x
 	}
 	return all, nil
 }
 
 // align finds the extraction's quotes in its window.
-func (x *extraction) align(logged *transcript.Logged) schema.EvidenceAlignedPayload {
-	window := llm.WindowMessages(logged.Messages, x.Window, x.Extractor.Tools)
-	aligner := NewAligner(window, func(i int) string { return logged.EventIDs[i] })
-	p := schema.EvidenceAlignedPayload{
-		SessionID: logged.SessionID, ExtractedEventID: x.eventID, Rule: Rule, Entries: make([]schema.AlignedEntry, len(x.Entries)),
-	}
+func (x *extraction) align(window *Aligner) schema.EvidenceAlignedPayload {
+	p := schema.EvidenceAlignedPayload{ExtractedEventID: x.eventID, Rule: Rule, Entries: make([]schema.AlignedEntry, len(x.Entries))}
 	for i, e := range x.Entries {
-		evidence, aligned := aligner.AlignEntry(e.Evidence)
+		evidence, aligned := window.AlignEntry(e.Evidence)
 		p.Entries[i] = schema.AlignedEntry{Index: i, EvidenceAligned: aligned, EvidenceProven: Proven(evidence), Evidence: evidence}
 	}
 	return p

@@ -2,17 +2,18 @@ package llm
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/llm/rules"
-	"axiommind/activities/transcript"
+	"axiommind/activities/session"
 	"axiommind/schema"
 )
+
+// DefaultWindowBytes is how much text one model call extracts from: some 8,000 tokens.
+const DefaultWindowBytes = 32 << 10
 
 // Activities extracts memories from sessions with one model.
 type Activities struct {
@@ -89,11 +90,14 @@ func (a *Activities) extract(ctx context.Context, in ExtractInput) (ExtractResul
 	if err := a.sameExtractor(in.Extractor); err != nil {
 		return ExtractResult{}, err
 	}
-	logged, err := transcript.ReadLogged(ctx, a.log, in.SessionKey)
+	s, err := session.Open(ctx, a.log, in.SessionKey)
 	if err != nil {
 		return ExtractResult{}, err
 	}
-	request := a.request(logged.Messages, in)
+	request, err := a.request(ctx, s, in)
+	if err != nil {
+		return ExtractResult{}, err
+	}
 	key := Key(a.model.Identity(), PromptHash(), request, in.Window)
 	kept, err := a.kept(ctx, in.SessionKey, in.Extractor, in.Window)
 	if err != nil {
@@ -128,11 +132,12 @@ func (a *Activities) extract(ctx context.Context, in ExtractInput) (ExtractResul
 	return result, nil
 }
 
-// request asks about the window of the input, which is one of the session's messages.
-func (a *Activities) request(session []schema.Message, in ExtractInput) Request {
-	request := ExtractionRequest(windowMessages(session, in.Window, in.Extractor.Tools), a.params)
-	request.Works = rules.Works(session)
-	return request
+// request asks about the window of the input. It reads no more of the session.
+func (a *Activities) request(ctx context.Context, s *session.Session, in ExtractInput) (Request, error) {
+	messages, err := s.Shown(ctx, in.Window, in.Extractor.Tools)
+	request := ExtractionRequest(messages, a.params)
+	request.Works = s.Works()
+	return request, err
 }
 
 // answer returns the stored answer, or asks for it. A failure that another build was given is not this one's,
@@ -178,37 +183,35 @@ func (a *Activities) ask(ctx context.Context, in ExtractInput, key string, reque
 	if err != nil {
 		return answer, err
 	}
-	payload, err := json.Marshal(answer.ModelRespondedPayload)
+	event, err := schema.NewEvent(answer.ModelRespondedPayload, schema.Event{
+		TS: time.Now().UTC(), Actor: id.String(), SessionID: in.SessionID,
+		Project: in.Project, BuildID: in.BuildID, DedupeKey: schema.ModelRespondedKey(key),
+	})
 	if err != nil {
-		return answer, fmt.Errorf("encode answer %q: %w", key, err)
+		return answer, err
 	}
-	appended, err := a.log.Append(ctx, schema.ModelStream(key), []schema.Event{{
-		Type: schema.ModelResponded, TS: time.Now().UTC(), Actor: id.String(), SessionID: in.SessionID,
-		Project: in.Project, BuildID: in.BuildID, DedupeKey: answerKey(key), Payload: payload,
-	}})
+	appended, err := a.log.Append(ctx, schema.ModelStream(key), []schema.Event{event})
 	if err != nil {
 		return answer, err
 	}
 	// Another attempt may have been first; its answer is the one that counts.
 	usage := answer.Usage
-	answer.buildID = appended.Events[0].BuildID
-	err = json.Unmarshal(appended.Events[0].Payload, &answer.ModelRespondedPayload)
+	answer, err = storedIn(appended.Events[0])
 	answer.Usage = usage
 	return answer, err
 }
 
-func answerKey(key string) string { return "model_responded/" + key }
-
 func (a *Activities) stored(ctx context.Context, key string) (storedAnswer, error) {
-	event, err := a.log.Get(ctx, schema.EventID(answerKey(key)))
+	event, err := a.log.Get(ctx, schema.EventID(schema.ModelRespondedKey(key)))
 	if err != nil {
 		return storedAnswer{}, err
 	}
-	answer := storedAnswer{buildID: event.BuildID}
-	if err := json.Unmarshal(event.Payload, &answer.ModelRespondedPayload); err != nil {
-		return storedAnswer{}, fmt.Errorf("decode event %q: %w", event.ID, err)
-	}
-	return answer, nil
+	return storedIn(event)
+}
+
+func storedIn(event schema.Event) (storedAnswer, error) {
+	p, err := schema.Decode[schema.ModelRespondedPayload](event)
+	return storedAnswer{p, event.BuildID}, err
 }
 
 func read(answer storedAnswer) (Result, error) {

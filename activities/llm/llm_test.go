@@ -213,37 +213,3 @@ func TestPricesUnknown(t *testing.T) {
 	require.Nil(t, Prices{}.Cost(Usage{InputTokens: 1e6}))
 	require.InDelta(t, 7, *Prices{InputPerMillion: 2, OutputPerMillion: 5}.Cost(Usage{InputTokens: 1e6, OutputTokens: 4e5, ThoughtTokens: 6e5}), 1e-9)
 }
-
-func TestWorkIsSeenBeyondTheWindow(t *testing.T) {
-	t.Parallel()
-	text := func(role schema.Role, kind schema.Kind, text string) schema.Message {
-		return schema.Message{Role: role, Kind: kind, Text: text}
-	}
-	session := []schema.Message{
-		text(schema.RoleUser, schema.KindText, "How do I keep bread fresh?"),
-		text(schema.RoleAssistant, schema.KindThinking, "The user asks about bread."),
-		text(schema.RoleUser, schema.KindContext, "Answer in short."),
-		text(schema.RoleAssistant, schema.KindText, "We need to wrap the bread."),
-		text(schema.RoleUser, schema.KindText, "Thanks."),
-	}
-	for i := range session {
-		session[i].Index = i
-	}
-	a := Activities{model: NewRules()}
-	in := ExtractInput{Window: schema.Window{Last: 3}}
-	ask := func() (Request, string) {
-		request := a.request(session, in)
-		resp, err := a.model.Generate(t.Context(), request)
-		require.NoError(t, err)
-		return request, resp.Text
-	}
-	chat, said := ask()
-	require.Equal(t, `{"entries":[]}`, said, "thoughts and instructions are no tools")
-
-	session = append(session, schema.Message{Index: 5, Role: schema.RoleTool, Kind: schema.KindToolResult, Text: "ok"})
-	work, said := ask()
-	require.Contains(t, said, "wrap the bread", "a tool was called after the window")
-	require.Equal(t, chat.Prompt, work.Prompt)
-	id := a.model.Identity()
-	require.NotEqual(t, Key(id, PromptHash(), chat, in.Window), Key(id, PromptHash(), work, in.Window))
-}

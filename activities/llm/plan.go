@@ -2,13 +2,12 @@ package llm
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/transcript"
+	"axiommind/activities/session"
 	"axiommind/schema"
 )
 
@@ -42,10 +41,6 @@ func (a *Activities) plan(ctx context.Context, in PlanInput) (PlanResult, error)
 	if err := a.sameExtractor(in.Extractor); err != nil {
 		return PlanResult{}, err
 	}
-	logged, err := transcript.ReadLogged(ctx, a.log, in.SessionKey)
-	if err != nil {
-		return PlanResult{}, err
-	}
 	var seen ledger
 	for x, err := range a.extractions(ctx, in.SessionKey, in.Extractor) {
 		if err != nil {
@@ -53,9 +48,16 @@ func (a *Activities) plan(ctx context.Context, in PlanInput) (PlanResult, error)
 		}
 		seen.add(x, in.BuildID)
 	}
+	s, err := session.Open(ctx, a.log, in.SessionKey)
+	if err != nil {
+		return PlanResult{}, err
+	}
 	result := PlanResult{Recorded: seen.recorded}
-	result.Windows, result.More = seen.next(logged.Messages, in, a.windowBytes, maxPlanned)
-	return result, nil
+	messages := s.From(ctx, seen.from.Message)
+	result.Windows, result.More, err = seen.next(messages, in.BuildID, session.Cut{
+		Tools: in.Extractor.Tools, Size: a.windowBytes, Limit: maxPlanned, Hash: WindowHash,
+	})
+	return result, err
 }
 
 // extraction is a memory_extracted event.
@@ -73,11 +75,12 @@ func (a *Activities) extractions(ctx context.Context, key schema.SessionKey, by 
 				yield(extraction{}, fmt.Errorf("read extractions of session %q: %w", key.SessionID, err))
 				return
 			}
-			x := extraction{buildID: event.BuildID}
-			if err := json.Unmarshal(event.Payload, &x.MemoryExtractedPayload); err != nil {
-				yield(extraction{}, fmt.Errorf("decode event %q: %w", event.ID, err))
+			p, err := schema.Decode[schema.MemoryExtractedPayload](event)
+			if err != nil {
+				yield(extraction{}, err)
 				return
 			}
+			x := extraction{p, event.BuildID}
 			if x.Extractor == by && !yield(x, nil) {
 				return
 			}
@@ -95,7 +98,7 @@ func placeOf(w schema.Window) place { return place{w.Hash, w.First, w.ByteStart}
 
 // ledger is how far an extractor has come in a session.
 type ledger struct {
-	from frontier
+	from session.Frontier
 	// places are in the order in which they were first asked about; last is the latest extraction of each,
 	// without its entries.
 	places   []place
@@ -104,7 +107,7 @@ type ledger struct {
 }
 
 func (l *ledger) add(x extraction, buildID string) {
-	l.from = l.from.furthest(l.from.after(x.Window))
+	l.from = l.from.Furthest(l.from.After(x.Window))
 	if x.buildID == buildID {
 		l.recorded.count(x.MemoryExtractedPayload)
 	}
@@ -134,14 +137,18 @@ func (l *ledger) again(buildID string) []schema.Window {
 	return out
 }
 
-// next returns the first windows that the build is to ask about, at most limit.
-func (l *ledger) next(messages []schema.Message, in PlanInput, size, limit int) (windows []schema.Window, more bool) {
-	windows = l.again(in.BuildID)
-	if len(windows) > limit {
-		return windows[:limit], true
+// next returns the first windows that the build is to ask about. The messages are the session's from the
+// frontier on, or before it.
+func (l *ledger) next(
+	messages iter.Seq2[schema.Message, error], buildID string, cut session.Cut,
+) (windows []schema.Window, more bool, err error) {
+	windows = l.again(buildID)
+	if len(windows) > cut.Limit {
+		return windows[:cut.Limit], true, nil
 	}
-	fresh, more := planWindows(messages, l.from, in.Extractor.Tools, size, limit-len(windows))
-	return append(windows, fresh...), more
+	cut.Limit -= len(windows)
+	fresh, more, err := session.Plan(messages, l.from, cut)
+	return append(windows, fresh...), more, err
 }
 
 // kept returns the entries of the answers that broke off before the windows were asked about this time, by

@@ -2,11 +2,14 @@ package llm
 
 import (
 	"fmt"
+	"iter"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"axiommind/activities/session"
 	"axiommind/schema"
 )
 
@@ -16,6 +19,30 @@ const (
 	unreadable
 	brokeOff
 )
+
+const windowSize = 64
+
+// drawMessage draws a message of any length, a blank one at times, which need not be one to extract from.
+func drawMessage(t *rapid.T, index int) schema.Message {
+	return schema.Message{
+		Index: index, Role: schema.RoleUser,
+		Kind: rapid.SampledFrom([]schema.Kind{schema.KindText, schema.KindText, schema.KindThinking}).Draw(t, "kind"),
+		Text: rapid.StringOfN(rapid.RuneFrom([]rune("ab é한국👩‍👩‍👧\n\t　")), 0, 200, -1).Draw(t, "text"),
+	}
+}
+
+func streamOf(messages []schema.Message) iter.Seq2[schema.Message, error] {
+	return func(yield func(schema.Message, error) bool) {
+		for _, m := range messages {
+			if !yield(m, nil) {
+				return
+			}
+		}
+	}
+}
+
+// squeeze drops white space: pieces that hold nothing else are not shown.
+func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
 
 // Whatever becomes of windows, wherever builds break off and however the session grows: a build asks once
 // about each window without a whole answer and never about one with it, each asking has a number of its
@@ -29,13 +56,15 @@ func TestLedgerAsksAgain(t *testing.T) {
 		limit := rapid.IntRange(1, 5).Draw(t, "limit")
 		// run is an attempt of a build; it breaks off after so many plans.
 		run := func(buildID string, plans int, fate func() int) (ended bool) {
-			in := PlanInput{BuildID: buildID}
 			for range plans {
 				var seen ledger
 				for _, x := range log {
 					seen.add(x, buildID)
 				}
-				windows, more := seen.next(messages, in, windowSize, limit)
+				windows, more, err := seen.next(streamOf(messages), buildID, session.Cut{Size: windowSize, Limit: limit, Hash: WindowHash})
+				if err != nil {
+					t.Fatal(err)
+				}
 				if len(windows) > limit {
 					t.Fatalf("a plan of %d windows of %d", len(windows), limit)
 				}
@@ -72,7 +101,9 @@ func TestLedgerAsksAgain(t *testing.T) {
 			return false
 		}
 		for build := range rapid.IntRange(1, 4).Draw(t, "builds") {
-			messages = numbered(append(messages, drawMessages(t, "more")...))
+			for range rapid.IntRange(0, 12).Draw(t, "more") {
+				messages = append(messages, drawMessage(t, len(messages)))
+			}
 			id, before := fmt.Sprint("build ", build), len(log)
 			for !run(id, rapid.IntRange(1, 3).Draw(t, "plans"), func() int { return rapid.IntRange(whole, brokeOff).Draw(t, "fate") }) {
 			}
@@ -102,9 +133,14 @@ func TestLedgerAsksAgain(t *testing.T) {
 				windows = append(windows, x.Window)
 			}
 		}
-		got := shown(messages, windows, false)
+		got := map[int]string{}
+		for _, w := range windows {
+			for _, m := range session.Shown(messages, w, false) {
+				got[m.Index] += m.Text
+			}
+		}
 		for _, m := range messages {
-			if extracted(m, false) && len(squeeze(got[m.Index])) != len(squeeze(m.Text)) {
+			if session.Extracted(m, false) && len(squeeze(got[m.Index])) != len(squeeze(m.Text)) {
 				t.Fatalf("message %d is shown as %q, want %q", m.Index, got[m.Index], m.Text)
 			}
 		}

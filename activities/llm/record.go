@@ -89,16 +89,15 @@ func (a *Activities) record(ctx context.Context, in RecordInput) (RecordResult, 
 			}
 		}
 		result.count(p)
-		payload, err := json.Marshal(p)
-		if err != nil {
-			return RecordResult{}, fmt.Errorf("encode extraction of session %q: %w", in.SessionID, err)
-		}
-		events = append(events, schema.Event{
-			Type: schema.MemoryExtracted, TS: in.At, Actor: in.Extractor.Provider + "/" + in.Extractor.Model,
-			SessionID: in.SessionID, Project: in.Project, BuildID: in.BuildID, Payload: payload,
-			DedupeKey: "memory_extracted/" + schema.HashParts(in.Stream(), in.Extractor.ID(), w.Window.Hash,
-				fmt.Sprint(w.Window.First, w.Window.ByteStart, w.Window.Asked)),
+		event, err := schema.NewEvent(p, schema.Event{
+			TS: in.At, Actor: in.Extractor.Provider + "/" + in.Extractor.Model,
+			SessionID: in.SessionID, Project: in.Project, BuildID: in.BuildID,
+			DedupeKey: schema.MemoryExtractedKey(in.SessionKey, in.Extractor.ID(), w.Window),
 		})
+		if err != nil {
+			return RecordResult{}, err
+		}
+		events = append(events, event)
 	}
 	if len(events) == 0 {
 		return result, nil

@@ -8,21 +8,21 @@ import (
 	"time"
 
 	"axiommind/activities/boundary"
-	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/session"
 	"axiommind/schema"
 )
 
 // Activities reads sessions into the event log.
 type Activities struct {
 	log    *eventlog.Store
-	builds *build.Projector
+	builds eventlog.Projector
 	access *Access
 }
 
 // NewActivities returns the room's activities over the log. The projector shows builds as soon as they
 // have begun; sources are read where access allows it.
-func NewActivities(log *eventlog.Store, builds *build.Projector, access *Access) (*Activities, error) {
+func NewActivities(log *eventlog.Store, builds eventlog.Projector, access *Access) (*Activities, error) {
 	if log == nil || builds == nil || access == nil {
 		return nil, errors.New("transcript activities: an event log, the projector of builds and the access to sources are needed")
 	}
@@ -64,7 +64,7 @@ func (a *Activities) identify(ctx context.Context, in schema.ProcessSessionInput
 // IngestInput says what to read and for which build.
 type IngestInput struct {
 	Session schema.ProcessSessionInput `json:"session"`
-	Build   build.Opened               `json:"build"`
+	Build   schema.OpenedBuild         `json:"build"`
 	// At is when the workflow started: the time of its events.
 	At time.Time `json:"at"`
 }
@@ -88,35 +88,36 @@ func (a *Activities) IngestSession(ctx context.Context, in IngestInput) (IngestR
 
 func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, error) {
 	key := in.Build.SessionKey
-	session, source, err := a.readSession(ctx, in.Session)
+	read, source, err := a.readSession(ctx, in.Session)
 	if err != nil {
 		return IngestResult{}, err
 	}
-	logged, err := ReadLogged(ctx, a.log, key)
+	logged, err := session.Open(ctx, a.log, key)
 	if err != nil {
 		return IngestResult{}, err
 	}
-	unseen, brought := logged.Unseen(session.Messages), logged.broughtBy(in.Build.BuildID)
+	unseen, err := logged.Unseen(ctx, read.Messages)
+	if err != nil {
+		return IngestResult{}, err
+	}
+	brought := logged.BroughtBy(in.Build.BuildID)
 	result := IngestResult{
-		Messages: len(logged.Messages) + len(unseen), NewMessages: brought + len(unseen), SkippedLines: len(session.Skipped),
+		Messages: logged.Len() + len(unseen), NewMessages: brought + len(unseen), SkippedLines: len(read.Skipped),
 	}
 	if result.NewMessages == 0 && in.Build.Completed {
 		result.Unchanged = true
 		return result, nil
 	}
-	date, err := sessionDate(in.Session.Date, session, in.At)
+	date, err := sessionDate(in.Session.Date, read, in.At)
 	if err != nil {
 		return IngestResult{}, boundary.Invalid(schema.ErrorInvalidInput, err)
 	}
-	started, err := build.StartedEvent(schema.BuildStartedPayload{
-		BuildID: in.Build.BuildID, SessionKey: key, Ordinal: in.Build.Ordinal,
-		Source: source, Spec: in.Build.Spec,
-	}, in.At)
+	started, err := in.Build.Started(source).Event(in.At)
 	if err != nil {
 		return IngestResult{}, err
 	}
 	payload := schema.SessionIngestedPayload{SessionKey: key, Date: date, Source: source}
-	skipped := session.Skipped
+	skipped := read.Skipped
 	if brought > 0 {
 		skipped = nil // An earlier attempt has recorded them.
 	}

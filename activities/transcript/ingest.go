@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -9,8 +8,9 @@ import (
 	"axiommind/schema"
 )
 
-// maxChunkBytes bounds the text of one session_ingested event; a longer message has one of its own.
-const maxChunkBytes = 1 << 20
+// maxChunkBytes bounds the text of one session_ingested event; a longer message has one of its own. A reader of a
+// window reads the events that hold it: smaller ones spare it more, and are more rows.
+const maxChunkBytes = 256 << 10
 
 // ingestEvents returns the session_ingested events of the unseen messages, in order. Their keys
 // name the messages they hold, so that the same messages are never ingested twice.
@@ -28,20 +28,14 @@ func ingestEvents(p schema.SessionIngestedPayload, unseen []schema.Message, skip
 		if start == 0 {
 			p.Skipped = skipped
 		}
-		payload, err := json.Marshal(p)
-		if err != nil {
-			return nil, fmt.Errorf("encode session %q: %w", p.SessionID, err)
-		}
-		keys := make([]string, 0, end-start)
-		for _, m := range p.Messages {
-			keys = append(keys, m.Key)
-		}
-		out = append(out, schema.Event{
-			Type: schema.SessionIngested, TS: at, Actor: "pipeline", SessionID: p.SessionID, Project: p.Project,
-			BuildID:   buildID,
-			DedupeKey: "session_ingested/" + schema.HashParts(p.Stream(), schema.HashParts(keys...)),
-			Payload:   payload,
+		event, err := schema.NewEvent(p, schema.Event{
+			TS: at, Actor: "pipeline", SessionID: p.SessionID, Project: p.Project,
+			BuildID: buildID, DedupeKey: schema.SessionIngestedKey(p.SessionKey, p.Messages),
 		})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, event)
 		start = end
 	}
 	return out, nil

@@ -1,9 +1,7 @@
 package transcript
 
 import (
-	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,82 +30,13 @@ func textsOf(messages []schema.Message) []string {
 	return out
 }
 
-func texts(t *rapid.T, label string) []string {
-	return rapid.SliceOfN(rapid.SampledFrom([]string{"yes", "no", "go on", "네", "use Kafka"}), 0, 20).Draw(t, label)
-}
-
-func (l *Logged) add(messages []schema.Message) { l.Messages = append(l.Messages, messages...) }
-
-// Whatever part of a session is submitted again, nothing of it is new; of a longer one only what it
-// adds is, each repetition of a word included.
-func TestUnseenGrows(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		before, added := texts(t, "before"), texts(t, "added")
-		var l Logged
-		l.add(l.Unseen(ofTexts(before)))
-		if got := textsOf(l.Messages); fmt.Sprint(got) != fmt.Sprint(before) {
-			t.Fatalf("the log holds %q of %q", got, before)
-		}
-		prefix := before[:rapid.IntRange(0, len(before)).Draw(t, "prefix")]
-		if again := l.Unseen(ofTexts(prefix)); len(again) != 0 {
-			t.Fatalf("%q of %q is new", textsOf(again), before)
-		}
-		grown := l.Unseen(ofTexts(slices.Concat(before, added)))
-		if got := textsOf(grown); fmt.Sprint(got) != fmt.Sprint(added) {
-			t.Fatalf("%q is new, want %q", got, added)
-		}
-		for i, m := range grown {
-			if m.Index != len(before)+i {
-				t.Fatalf("message %d has the index %d", len(before)+i, m.Index)
-			}
-		}
-	})
-}
-
-// A compacted session has lost its beginning and gained a summary: that is what is new. However it is
-// rewritten, nothing is stored twice and nothing new is left out.
-func TestUnseenCompacted(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		before, added := texts(t, "before"), texts(t, "added")
-		var l Logged
-		l.add(l.Unseen(ofTexts(before)))
-		kept := before[rapid.IntRange(0, len(before)).Draw(t, "dropped"):]
-		rewritten := slices.Concat([]string{"a summary"}, kept, added)
-		l.add(l.Unseen(ofTexts(rewritten)))
-		seen := map[string]int{}
-		for _, m := range l.Messages {
-			seen[m.Text]++
-		}
-		for _, text := range slices.Concat(before, rewritten) {
-			if want := max(times(before, text), times(rewritten, text)); seen[text] != want {
-				t.Fatalf("%q is stored %d times, want %d", text, seen[text], want)
-			}
-		}
-		if again := l.Unseen(ofTexts(rewritten)); len(again) != 0 {
-			t.Fatalf("%q is new the second time", textsOf(again))
-		}
-	})
-}
-
-func times(list []string, text string) int {
-	n := 0
-	for _, s := range list {
-		if s == text {
-			n++
-		}
-	}
-	return n
-}
-
 func ingestedPayload(t require.TestingT, e schema.Event) schema.SessionIngestedPayload {
-	var p schema.SessionIngestedPayload
-	require.NoError(t, json.Unmarshal(e.Payload, &p))
+	p, err := schema.Decode[schema.SessionIngestedPayload](e)
+	require.NoError(t, err)
 	return p
 }
 
-// Messages are stored in events of at most 1 MiB of text, in order, under keys that depend on the
+// Messages are stored in events of at most maxChunkBytes of text, in order, under keys that depend on the
 // messages alone; a longer message has an event of its own.
 func TestIngestEvents(t *testing.T) {
 	t.Parallel()

@@ -1,5 +1,6 @@
--- The event log. Everything else is a projection of it. Rows are only ever inserted, every column
--- is computed by the client, and a batch is one block with one deduplication token.
+-- The event log. Everything else is a projection of it. Rows are only ever inserted, a batch is one block
+-- with one deduplication token, and every column is computed by the client, or else from the payload alone:
+-- the same batch gives the same rows.
 CREATE TABLE IF NOT EXISTS events_raw
 (
     event_id         String,
@@ -21,6 +22,20 @@ CREATE TABLE IF NOT EXISTS events_raw
     recorded_at      DateTime64(6, 'UTC'),
     -- Of two copies of an event the one recorded first stays: ReplacingMergeTree keeps the highest.
     precedence       UInt64,
+    -- Of session_ingested events, so that the messages wanted are found, and known ones recognized, without
+    -- reading texts: the index of the first message, how many there are, whether one is a tool's, and the
+    -- keys and times of all (none where none has any). The server takes them from the payload, which they can't
+    -- contradict.
+    first_message    UInt32 MATERIALIZED if(event_type = 'session_ingested',
+                         JSONExtractUInt(payload_json, 'messages', 1, 'index'), 0),
+    messages         UInt32 MATERIALIZED if(event_type = 'session_ingested', JSONLength(payload_json, 'messages'), 0),
+    tool_messages    Bool MATERIALIZED event_type = 'session_ingested' AND arrayExists(
+                         m -> m.1 = 'tool' OR m.2 IN ('tool_call', 'tool_result'),
+                         JSONExtract(payload_json, 'messages', 'Array(Tuple(role String, kind String))')),
+    message_keys     Array(String) MATERIALIZED if(event_type = 'session_ingested',
+                         JSONExtract(payload_json, 'messages', 'Array(Tuple(key String))').1, []) CODEC(ZSTD(1)),
+    message_times    Array(String) MATERIALIZED if(event_type = 'session_ingested',
+                         JSONExtract(payload_json, 'messages', 'Array(Tuple(at String))').1, []) CODEC(ZSTD(1)),
     INDEX idx_session session_id TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX idx_type event_type TYPE set(64) GRANULARITY 1,
     -- Where an event is, by its id. Small granules: the ids of a batch are scattered over all of it.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"axiommind/activities/evidence"
-	"axiommind/activities/transcript"
 	"axiommind/schema"
 )
 
@@ -118,7 +117,8 @@ type SessionAudit struct {
 
 // record is all that the log and the table hold of a session's evidence.
 type record struct {
-	logged    *transcript.Logged
+	session   schema.SessionKey
+	messages  []message
 	extracted map[string][]schema.ExtractedEntry
 	aligned   []loggedAlignment
 	entries   []loggedEntry
@@ -127,6 +127,9 @@ type record struct {
 	// sources are the messages that evidence was checked against, by index.
 	sources map[int]*evidence.Source
 }
+
+// message is a message's text and the id of the event that holds it.
+type message struct{ text, eventID string }
 
 type loggedAlignment struct {
 	eventID string
@@ -165,7 +168,7 @@ func (x *loggedAlignment) at(index int) int {
 func (r *record) source(index int) *evidence.Source {
 	s, ok := r.sources[index]
 	if !ok {
-		s = evidence.NewSource(index, r.logged.EventIDs[index], r.logged.Messages[index].Text)
+		s = evidence.NewSource(index, r.messages[index].eventID, r.messages[index].text)
 		if r.sources == nil {
 			r.sources = map[int]*evidence.Source{}
 		}

@@ -12,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"axiommind/activities/evidence"
-	"axiommind/activities/transcript"
 	"axiommind/schema"
 )
 
@@ -20,12 +19,11 @@ import (
 // and one entry for each list of quotes, judged by today's rule.
 func recordOf(t require.TestingT, texts []string, entries ...[]schema.Quote) *record {
 	r := &record{
-		logged:    &transcript.Logged{SessionKey: schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: "s"}},
+		session:   schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: "s"},
 		extracted: map[string][]schema.ExtractedEntry{"x1": make([]schema.ExtractedEntry, len(entries))},
 	}
 	for i, text := range texts {
-		r.logged.Messages = append(r.logged.Messages, schema.Message{Index: i, Text: text})
-		r.logged.EventIDs = append(r.logged.EventIDs, fmt.Sprintf("i%d", i/2))
+		r.messages = append(r.messages, message{text, fmt.Sprintf("i%d", i/2)})
 	}
 	for i, quotes := range entries {
 		r.extracted["x1"][i].Evidence = quotes
@@ -35,7 +33,7 @@ func recordOf(t require.TestingT, texts []string, entries ...[]schema.Quote) *re
 		e := loggedEntry{eventID: fmt.Sprintf("m%d", i)}
 		e.ExtractedEventID, e.Index, e.AlignedEventID = "x1", i, "a1"
 		e.Entry = schema.Entry{
-			ID: fmt.Sprintf("e%d", i), SessionID: "s", Scope: r.logged.Scope,
+			ID: fmt.Sprintf("e%d", i), SessionID: "s", Scope: r.session.Scope,
 			EvidenceAligned: aligned.EvidenceAligned, EvidenceProven: aligned.EvidenceProven, EvidenceRule: evidence.Rule,
 			Evidence: append([]schema.Evidence{}, aligned.Evidence...),
 		}
@@ -48,7 +46,7 @@ func recordOf(t require.TestingT, texts []string, entries ...[]schema.Quote) *re
 // project writes the row of an entry.
 func (e *loggedEntry) project(t require.TestingT, r *record) {
 	r.rows = append(r.rows, Stored{
-		EntryID: e.ID, Stream: r.logged.Stream(), Project: "p", EventID: e.eventID, Rule: e.EvidenceRule,
+		EntryID: e.ID, Stream: r.session.Stream(), Project: "p", EventID: e.eventID, Rule: e.EvidenceRule,
 		EvidenceAligned: e.EvidenceAligned, EvidenceProven: e.EvidenceProven, Evidence: encodeEvidence(t, e.Evidence),
 	})
 }
@@ -56,7 +54,7 @@ func (e *loggedEntry) project(t require.TestingT, r *record) {
 // project writes the row of what was judged later.
 func (s *loggedSet) project(t require.TestingT, r *record) {
 	r.rows = append(r.rows, Stored{
-		EntryID: s.EntryID, Stream: r.logged.Stream(), Project: "p", EventID: s.eventID, Rule: s.Rule,
+		EntryID: s.EntryID, Stream: r.session.Stream(), Project: "p", EventID: s.eventID, Rule: s.Rule,
 		EvidenceAligned: s.EvidenceAligned, EvidenceProven: s.EvidenceProven, Evidence: encodeEvidence(t, s.Evidence),
 		ExtractedEventID: s.ExtractedEventID, Index: s.Index,
 	})
@@ -66,7 +64,11 @@ func (s *loggedSet) project(t require.TestingT, r *record) {
 func (r *record) align(eventID string) *loggedAlignment {
 	x := loggedAlignment{eventID: eventID}
 	x.SessionID, x.ExtractedEventID, x.Rule = "s", "x1", evidence.Rule
-	aligner := evidence.NewAligner(r.logged.Messages, func(i int) string { return r.logged.EventIDs[i] })
+	messages := make([]schema.Message, len(r.messages))
+	for i, m := range r.messages {
+		messages[i] = schema.Message{Index: i, Text: m.text}
+	}
+	aligner := evidence.NewAligner(messages, func(i int) string { return r.messages[i].eventID })
 	for i := range r.extracted["x1"] {
 		pieces, aligned := aligner.AlignEntry(r.extracted["x1"][i].Evidence)
 		x.Entries = append(x.Entries, schema.AlignedEntry{

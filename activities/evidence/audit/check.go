@@ -37,7 +37,7 @@ func (r *record) check() SessionAudit {
 	}
 	c.checkRows()
 	c.tally.False = len(c.findings)
-	return SessionAudit{SessionID: r.logged.SessionID, Tally: c.tally, Findings: c.findings}
+	return SessionAudit{SessionID: r.session.SessionID, Tally: c.tally, Findings: c.findings}
 }
 
 type checker struct {
@@ -55,7 +55,7 @@ type storage struct{ entryID, storedIn, eventID string }
 
 func (c *checker) found(at storage, e *schema.Evidence, format string, args ...any) {
 	c.findings = append(c.findings, Finding{
-		SessionID: c.logged.SessionID, EntryID: at.entryID, StoredIn: at.storedIn, EventID: at.eventID,
+		SessionID: c.session.SessionID, EntryID: at.entryID, StoredIn: at.storedIn, EventID: at.eventID,
 		Evidence: e, Problem: fmt.Sprintf(format, args...),
 	})
 }
@@ -66,7 +66,7 @@ func (c *checker) checkAlignment(x *loggedAlignment) {
 	if !known {
 		c.found(event, nil, "the session has no memory_extracted event %q before it", x.ExtractedEventID)
 	}
-	if x.SessionID != c.logged.SessionID {
+	if x.SessionID != c.session.SessionID {
 		c.found(event, nil, "it names session %q", x.SessionID)
 	}
 	if x.Rule < 0 {
@@ -107,10 +107,10 @@ func (r *record) falsity(e *schema.Evidence, rule int) string {
 		return fmt.Sprintf("aligned is %t and proven is %t of a quote that is not found", e.Aligned, e.Proven)
 	case !e.Found:
 		return ""
-	case e.MessageIndex < 0 || e.MessageIndex >= len(r.logged.Messages):
+	case e.MessageIndex < 0 || e.MessageIndex >= len(r.messages):
 		return fmt.Sprintf("the log holds no message %d", e.MessageIndex)
 	}
-	if holder := r.logged.EventIDs[e.MessageIndex]; e.EventID != holder {
+	if holder := r.messages[e.MessageIndex].eventID; e.EventID != holder {
 		return fmt.Sprintf("event %q does not hold message %d: event %q does", e.EventID, e.MessageIndex, holder)
 	}
 	if err := r.source(e.MessageIndex).Verify(*e, rule); err != nil {
@@ -229,7 +229,7 @@ func (c *checker) projected() map[row][]said {
 	for i := range c.sets {
 		s := &c.sets[i]
 		at := row{s.EntryID, s.origin()}
-		rows[at] = append(rows[at], said{s.eventID, c.logged.Project, s.judged()})
+		rows[at] = append(rows[at], said{s.eventID, c.session.Project, s.judged()})
 	}
 	return rows
 }

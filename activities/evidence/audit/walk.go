@@ -2,14 +2,12 @@ package audit
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"strings"
 
 	"axiommind/activities/eventlog"
-	"axiommind/activities/transcript"
 	"axiommind/schema"
 )
 
@@ -238,7 +236,7 @@ func (r reader) read(ctx context.Context, stream string) (*record, error) {
 }
 
 func newRecord(stream string) *record {
-	return &record{logged: &transcript.Logged{SessionKey: sessionOf(stream)}, extracted: map[string][]schema.ExtractedEntry{}}
+	return &record{session: sessionOf(stream), extracted: map[string][]schema.ExtractedEntry{}}
 }
 
 // sessionOf returns the session of a stream. What is no session's name is shown as it is.
@@ -280,34 +278,37 @@ func inScope(stream string, scope schema.SessionKey) bool {
 
 // empty reports whether nothing is held of the session.
 func (r *record) empty() bool {
-	return len(r.logged.Messages)+len(r.aligned)+len(r.entries)+len(r.sets)+len(r.rows) == 0
+	return len(r.messages)+len(r.aligned)+len(r.entries)+len(r.sets)+len(r.rows) == 0
 }
 
 // add adds the session's next event.
 func (r *record) add(event schema.Event) error {
-	var err error
-	switch event.Type {
-	case schema.SessionIngested:
-		return r.logged.Add(event)
-	case schema.MemoryExtracted:
-		var p schema.MemoryExtractedPayload
-		err = json.Unmarshal(event.Payload, &p)
-		r.extracted[event.ID] = p.Entries
-	case schema.EvidenceAligned:
-		x := loggedAlignment{eventID: event.ID}
-		err = json.Unmarshal(event.Payload, &x.EvidenceAlignedPayload)
-		r.aligned = append(r.aligned, x)
-	case schema.EntryMaterialized:
-		e := loggedEntry{eventID: event.ID}
-		err = json.Unmarshal(event.Payload, &e.EntryMaterializedPayload)
-		r.entries = append(r.entries, e)
-	case schema.EntryEvidenceSet:
-		s := loggedSet{eventID: event.ID}
-		err = json.Unmarshal(event.Payload, &s.EntryEvidenceSetPayload)
-		r.sets = append(r.sets, s)
-	}
+	payload, err := schema.DecodePayload(event)
 	if err != nil {
-		return fmt.Errorf("decode event %q: %w", event.ID, err)
+		return err
+	}
+	switch p := payload.(type) {
+	case schema.SessionIngestedPayload:
+		return r.addMessages(event.ID, p.Messages)
+	case schema.MemoryExtractedPayload:
+		r.extracted[event.ID] = p.Entries
+	case schema.EvidenceAlignedPayload:
+		r.aligned = append(r.aligned, loggedAlignment{event.ID, p})
+	case schema.EntryMaterializedPayload:
+		r.entries = append(r.entries, loggedEntry{event.ID, p})
+	case schema.EntryEvidenceSetPayload:
+		r.sets = append(r.sets, loggedSet{event.ID, p})
+	}
+	return nil
+}
+
+func (r *record) addMessages(eventID string, messages []schema.Message) error {
+	for _, m := range messages {
+		if m.Index != len(r.messages) {
+			return fmt.Errorf("read session %q: event %q holds message %d where %d comes next",
+				r.session.SessionID, eventID, m.Index, len(r.messages))
+		}
+		r.messages = append(r.messages, message{m.Text, eventID})
 	}
 	return nil
 }

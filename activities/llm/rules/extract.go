@@ -41,14 +41,6 @@ func Extract(window []schema.Message, works bool) schema.Extraction {
 	return schema.Extraction{Entries: x.entries}
 }
 
-// Works reports whether an agent works in the session: it calls tools. It is to be asked with all messages
-// of the session, since a window seldom shows those of tools.
-func Works(session []schema.Message) bool {
-	return slices.ContainsFunc(session, func(m schema.Message) bool {
-		return m.Role == schema.RoleTool || m.Kind == schema.KindToolCall || m.Kind == schema.KindToolResult
-	})
-}
-
 type extractor struct {
 	phrases *automaton
 	entries []schema.ExtractedEntry

@@ -209,21 +209,6 @@ func TestAgentAtWork(t *testing.T) {
 	}
 }
 
-func TestToolsAreWork(t *testing.T) {
-	t.Parallel()
-	chat := say(schema.RoleUser, "Fix the flaky test", "ok")
-	for m, want := range map[schema.Message]bool{
-		{Role: schema.RoleAssistant, Kind: schema.KindThinking}:   false,
-		{Role: schema.RoleUser, Kind: schema.KindContext}:         false,
-		{Role: schema.RoleSystem, Kind: schema.KindText}:          false,
-		{Role: schema.RoleAssistant, Kind: schema.KindToolCall}:   true,
-		{Role: schema.RoleAssistant, Kind: schema.KindToolResult}: true,
-		{Role: schema.RoleTool, Kind: schema.KindText}:            true,
-	} {
-		require.Equal(t, want, Works(append(chat, m)), "%+v", m)
-	}
-}
-
 func tasks(window []schema.Message, works bool) []*schema.ExtractedTask {
 	var out []*schema.ExtractedTask
 	for _, e := range Extract(window, works).Entries {

@@ -1,0 +1,100 @@
+package evidence
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/eventlog"
+	"axiommind/activities/session"
+	"axiommind/deploy/local/stacktest"
+	"axiommind/schema"
+)
+
+func TestMain(m *testing.M) { stacktest.Main(m) }
+
+// A session is judged by reading each event of it once, however many windows lie in it and in whatever order
+// they were extracted, and each quote as its window alone says.
+func TestJudgesByRanges(t *testing.T) {
+	t.Parallel()
+	conn, err := eventlog.Connect(t.Context(), stacktest.Database(t), eventlog.ConnectOptions{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	_, err = eventlog.Migrate(t.Context(), conn)
+	require.NoError(t, err)
+	meter := &stacktest.Meter{Conn: conn}
+	log := eventlog.New(meter, eventlog.Options{})
+	a, err := NewActivities(log)
+	require.NoError(t, err)
+	key := schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: "s"}
+	at := time.UnixMicro(1).UTC()
+
+	var messages []schema.Message
+	for i := range 12 {
+		m := schema.Message{Index: i, Role: schema.RoleUser, Kind: schema.KindText, Text: fmt.Sprintf("We keep copy %d. We said so twice.", i)}
+		if i%5 == 4 {
+			m.Role, m.Kind = schema.RoleTool, schema.KindToolResult
+		}
+		messages = append(messages, m)
+	}
+	schema.MessageKeys(messages)
+	var events []schema.Event
+	holder := make([]string, len(messages))
+	add := func(payload any, dedupe string) {
+		e, err := schema.NewEvent(payload, schema.Event{TS: at, Actor: "test", DedupeKey: dedupe, BuildID: "b"})
+		require.NoError(t, err)
+		events = append(events, e)
+	}
+	borders := []int{0, 3, 4, 9, 12}
+	for i, first := range borders[:len(borders)-1] {
+		part := messages[first:borders[i+1]]
+		dedupe := schema.SessionIngestedKey(key, part)
+		add(schema.SessionIngestedPayload{SessionKey: key, Date: at, Messages: part}, dedupe)
+		for n := range part {
+			holder[first+n] = schema.EventID(dedupe)
+		}
+	}
+	windows := []schema.Window{
+		{First: 5, Last: 7}, {First: 9, Last: 11}, {First: 0, Last: 3}, {First: 8, Last: 8, ByteEnd: 5},
+		{First: 8, Last: 8, ByteStart: 5}, {First: 3, Last: 9}, {First: 0, Last: 11},
+	}
+	var extracted []schema.MemoryExtractedPayload
+	for i, w := range windows {
+		p := schema.MemoryExtractedPayload{SessionID: "s", Window: w, Extractor: schema.Extractor{Tools: i%2 == 1}}
+		for n := range 13 {
+			p.Entries = append(p.Entries, schema.ExtractedEntry{Title: "x", Evidence: []schema.Quote{
+				{MessageIndex: n, Quote: fmt.Sprintf("We keep copy %d.", n)}, {MessageIndex: n, Quote: "We said so twice."},
+			}})
+		}
+		extracted = append(extracted, p)
+		add(p, fmt.Sprint("extracted ", i))
+	}
+	appended, err := log.Append(t.Context(), key.Stream(), events)
+	require.NoError(t, err)
+	size := 0
+	for _, e := range appended.Events {
+		size += len(e.Payload)
+	}
+
+	all, err := a.extractions(t.Context(), key)
+	require.NoError(t, err)
+	judged, err := a.align(t.Context(), key, all)
+	require.NoError(t, err)
+	require.EqualValues(t, size, meter.Take(), "each event is read once")
+	require.Len(t, judged, len(windows))
+	for i, p := range judged {
+		w := windows[i]
+		w.ByteStart, w.ByteEnd = 0, 0 // A quote may stand anywhere in a message.
+		aligner := NewAligner(session.Shown(messages, w, extracted[i].Extractor.Tools), func(m int) string { return holder[m] })
+		require.Equal(t, "s", p.SessionID)
+		require.Equal(t, schema.EventID(fmt.Sprint("extracted ", i)), p.ExtractedEventID)
+		for n, entry := range p.Entries {
+			want, aligned := aligner.AlignEntry(extracted[i].Entries[n].Evidence)
+			require.Equal(t, schema.AlignedEntry{Index: n, EvidenceAligned: aligned, EvidenceProven: Proven(want), Evidence: want}, entry)
+		}
+	}
+	require.True(t, judged[0].Entries[5].EvidenceProven)
+	require.False(t, judged[0].Entries[8].EvidenceAligned, "the message is not in the window")
+}

@@ -1,0 +1,242 @@
+// Package session reads a session as the log holds it: by ranges of messages, and by windows. Which event holds
+// which messages is known without their texts, so that a reader of a range reads only the events that hold it,
+// however long the session is.
+package session
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"sort"
+	"time"
+
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// Session is a session in the log, as it stood when it was opened. It is not safe for concurrent use.
+type Session struct {
+	schema.SessionKey
+	log *eventlog.Store
+	// events hold the session's messages, in order, each at least one.
+	events []eventlog.Heading
+	// read are the messages of events that were read last, by the events' positions in events.
+	read map[int][]schema.Message
+}
+
+// Open returns the session. It reads no texts. A session that the log does not know has no messages.
+func Open(ctx context.Context, log *eventlog.Store, key schema.SessionKey) (*Session, error) {
+	headings, err := log.Headings(ctx, key.Stream())
+	if err != nil {
+		return nil, fmt.Errorf("open session %q: %w", key.SessionID, err)
+	}
+	s := &Session{SessionKey: key, log: log, read: map[int][]schema.Message{}}
+	next := 0
+	for _, h := range headings {
+		if h.Messages == 0 {
+			continue
+		}
+		if h.First != next {
+			return nil, fmt.Errorf("open session %q: event %q holds message %d where %d comes next", key.SessionID, h.ID, h.First, next)
+		}
+		next += h.Messages
+		s.events = append(s.events, h)
+	}
+	return s, nil
+}
+
+// Len is how many messages the session has.
+func (s *Session) Len() int {
+	if len(s.events) == 0 {
+		return 0
+	}
+	last := s.events[len(s.events)-1]
+	return last.First + last.Messages
+}
+
+// Date is when the session took place, by its first event; zero when it has no messages.
+func (s *Session) Date() time.Time {
+	if len(s.events) == 0 {
+		return time.Time{}
+	}
+	return s.events[0].TS
+}
+
+// Works reports whether an agent works in the session: it calls tools.
+func (s *Session) Works() bool {
+	return slices.ContainsFunc(s.events, func(h eventlog.Heading) bool { return h.Tools })
+}
+
+// BroughtBy counts the messages that the build brought, with those that an attempt of it brought which broke off.
+func (s *Session) BroughtBy(buildID string) int {
+	n := 0
+	for _, h := range s.events {
+		if h.BuildID == buildID {
+			n += h.Messages
+		}
+	}
+	return n
+}
+
+// EventID returns the id of the event that holds the message, which the session must have.
+func (s *Session) EventID(message int) string { return s.events[s.holder(message)].ID }
+
+// holder returns the position of the event that holds the message; for one beyond the end there is none.
+func (s *Session) holder(message int) int {
+	return sort.Search(len(s.events), func(i int) bool { return message < s.events[i].First+s.events[i].Messages })
+}
+
+// Range returns the messages from first to before end, those of them that the session has. Of the events that it
+// reads it keeps those that a later range may need which begins at first or after: ranges in the order of their
+// beginnings read each event once.
+func (s *Session) Range(ctx context.Context, first, end int) (_ []schema.Message, err error) {
+	first, end = max(first, 0), min(end, s.Len())
+	if first >= end {
+		return nil, nil
+	}
+	from, to := s.holder(first), s.holder(end-1)
+	for i := range s.read {
+		if i < from {
+			delete(s.read, i)
+		}
+	}
+	var missing []eventlog.Heading
+	for i := from; i <= to; i++ {
+		if _, ok := s.read[i]; !ok {
+			missing = append(missing, s.events[i])
+		}
+	}
+	for h, messages := range s.messages(ctx, missing, &err) {
+		s.read[s.holder(h.First)] = messages
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []schema.Message
+	for i := from; i <= to; i++ {
+		at := s.events[i].First
+		out = append(out, s.read[i][max(first-at, 0):min(end-at, s.events[i].Messages)]...)
+	}
+	return out, nil
+}
+
+// From gives the messages from first to the session's end, in order. It holds the texts of no more than a page of
+// the log. An error is the last thing given.
+func (s *Session) From(ctx context.Context, first int) iter.Seq2[schema.Message, error] {
+	return func(yield func(schema.Message, error) bool) {
+		first = max(first, 0)
+		var err error
+		for _, messages := range s.messages(ctx, s.events[s.holder(first):], &err) {
+			for _, m := range messages {
+				if m.Index >= first && !yield(m, nil) {
+					return
+				}
+			}
+		}
+		if err != nil {
+			yield(schema.Message{}, err)
+		}
+	}
+}
+
+// messages gives the messages of each of the events, and sets err to what ended it early.
+func (s *Session) messages(ctx context.Context, events []eventlog.Heading, err *error) iter.Seq2[eventlog.Heading, []schema.Message] {
+	return func(yield func(eventlog.Heading, []schema.Message) bool) {
+		for event, readErr := range s.log.Read(ctx, events) {
+			var messages []schema.Message
+			if readErr == nil {
+				messages, readErr = messagesOf(event, events[0])
+			}
+			if readErr != nil {
+				*err = fmt.Errorf("read session %q: %w", s.SessionID, readErr)
+				return
+			}
+			if !yield(events[0], messages) {
+				return
+			}
+			events = events[1:]
+		}
+	}
+}
+
+// messagesOf returns the messages of the event, which are those of its heading.
+func messagesOf(event schema.Event, h eventlog.Heading) ([]schema.Message, error) {
+	p, err := schema.Decode[schema.SessionIngestedPayload](event)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.Messages) != h.Messages {
+		return nil, fmt.Errorf("event %q holds %d messages where its heading says %d", event.ID, len(p.Messages), h.Messages)
+	}
+	for i, m := range p.Messages {
+		if m.Index != h.First+i {
+			return nil, fmt.Errorf("event %q holds message %d where %d comes next", event.ID, m.Index, h.First+i)
+		}
+	}
+	return p.Messages, nil
+}
+
+// Times returns when the messages were written, of those that the session has and whose time is known. It reads no
+// texts.
+func (s *Session) Times(ctx context.Context, messages []int) (map[int]time.Time, error) {
+	wanted := map[int][]int{}
+	for _, m := range messages {
+		if m >= 0 && m < s.Len() {
+			wanted[s.holder(m)] = append(wanted[s.holder(m)], m)
+		}
+	}
+	events := make([]eventlog.Heading, 0, len(wanted))
+	for i := range wanted {
+		events = append(events, s.events[i])
+	}
+	out := make(map[int]time.Time, len(messages))
+	var bad error
+	err := s.log.MessageTimes(ctx, events, func(h eventlog.Heading, times []string) {
+		for _, m := range wanted[s.holder(h.First)] {
+			if m-h.First >= len(times) || times[m-h.First] == "" {
+				continue
+			}
+			at, err := time.Parse(time.RFC3339Nano, times[m-h.First])
+			if err != nil {
+				bad = fmt.Errorf("event %q, message %d: %w", h.ID, m, err)
+			}
+			out[m] = at
+		}
+	})
+	if err == nil {
+		err = bad
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read times of session %q: %w", s.SessionID, err)
+	}
+	return out, nil
+}
+
+// Unseen returns the messages that the log does not hold yet, numbered to follow those it does. A message is known
+// by its key, not by its place: of a session that was rewritten or compacted only what is new remains. It reads no
+// texts.
+func (s *Session) Unseen(ctx context.Context, messages []schema.Message) ([]schema.Message, error) {
+	known := make(map[string]bool, s.Len())
+	err := s.log.MessageKeys(ctx, s.events, func(_ eventlog.Heading, keys []string) {
+		for _, k := range keys {
+			known[k] = true
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read keys of session %q: %w", s.SessionID, err)
+	}
+	return unseen(known, s.Len(), messages), nil
+}
+
+func unseen(known map[string]bool, next int, messages []schema.Message) []schema.Message {
+	var out []schema.Message
+	for _, m := range messages {
+		if known[m.Key] {
+			continue
+		}
+		m.Index = next + len(out)
+		out = append(out, m)
+	}
+	return out
+}

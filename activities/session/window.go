@@ -1,0 +1,176 @@
+package session
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"unicode/utf8"
+
+	"axiommind/schema"
+)
+
+// Frontier is how far a session is extracted: the message to go on with, and the byte in it. The zero value is
+// its beginning.
+type Frontier struct{ Message, Offset int }
+
+// After returns the frontier behind the window.
+func (Frontier) After(w schema.Window) Frontier {
+	if w.ByteEnd > 0 {
+		return Frontier{w.Last, w.ByteEnd}
+	}
+	return Frontier{w.Last + 1, 0}
+}
+
+// Furthest returns the further one of the two.
+func (f Frontier) Furthest(g Frontier) Frontier {
+	if g.Message > f.Message || g.Message == f.Message && g.Offset > f.Offset {
+		return g
+	}
+	return f
+}
+
+// Cut says how a session is cut into windows.
+type Cut struct {
+	// Tools is true when tool calls and their results are extracted from too.
+	Tools bool
+	// Size is how many bytes of text a window has at most, and Limit how many windows are wanted at most.
+	Size, Limit int
+	// Hash names what a window shows.
+	Hash func([]schema.Message) string
+}
+
+// planner cuts a stream of messages into windows. It holds the texts of one window.
+type planner struct {
+	Cut
+	windows []schema.Window
+	// open is the window that is being filled, with what it shows so far and how many bytes that is.
+	open   *schema.Window
+	shown  []schema.Message
+	filled int
+}
+
+// Plan cuts what lies beyond the frontier into windows on message borders, and returns the first Limit of them;
+// more is true when others follow. Only a message that is longer than a window is cut, at the end of a line where
+// there is one. The messages are those of a session in order, from that of the frontier or before it; they are
+// read no further than is needed.
+func Plan(messages iter.Seq2[schema.Message, error], from Frontier, cut Cut) (windows []schema.Window, more bool, err error) {
+	p := planner{Cut: cut}
+	for m, err := range messages {
+		if err != nil {
+			return nil, false, err
+		}
+		start := 0
+		switch {
+		case m.Index < from.Message:
+			continue
+		case m.Index == from.Message:
+			start = from.Offset
+		}
+		if Extracted(m, p.Tools) && !p.add(m, start) {
+			return p.windows[:p.Limit], true, nil
+		}
+	}
+	p.closeWindow()
+	if len(p.windows) > p.Limit {
+		return p.windows[:p.Limit], true, nil
+	}
+	return p.windows, false, nil
+}
+
+// add adds the message from the byte on, and reports whether the windows wanted are not all there yet.
+func (p *planner) add(m schema.Message, start int) bool {
+	text := m.Text
+	if blank(text[start:]) {
+		return true
+	}
+	if p.filled+len(text)-start > p.Size {
+		p.closeWindow()
+	}
+	for len(text)-start > p.Size && len(p.windows) <= p.Limit {
+		end := start + cutAt(text[start:], p.Size)
+		if !blank(text[start:end]) {
+			p.show(m, start, end)
+			p.open.ByteEnd = end
+			p.closeWindow()
+		}
+		start = end
+	}
+	if blank(text[start:]) {
+		return true
+	}
+	p.show(m, start, len(text))
+	return len(p.windows) < p.Limit
+}
+
+// show adds a piece of the message to the open window.
+func (p *planner) show(m schema.Message, start, end int) {
+	if p.open == nil {
+		p.open = &schema.Window{First: m.Index, ByteStart: start}
+	}
+	p.open.Last = m.Index
+	p.filled += end - start
+	m.Text = m.Text[start:end]
+	p.shown = append(p.shown, m)
+}
+
+func (p *planner) closeWindow() {
+	if p.open == nil {
+		return
+	}
+	p.open.Hash = p.Hash(p.shown)
+	p.windows = append(p.windows, *p.open)
+	p.open, p.shown, p.filled = nil, nil, 0
+}
+
+func blank(text string) bool { return strings.TrimSpace(text) == "" }
+
+// cutAt is where to end a piece of at most size bytes: after its last line break, if that is in its second half,
+// else on a rune border.
+func cutAt(text string, size int) int {
+	if at := strings.LastIndexByte(text[:size], '\n'); at >= size/2 {
+		return at + 1
+	}
+	for size > 0 && !utf8.RuneStart(text[size]) {
+		size--
+	}
+	return size
+}
+
+// Extracted reports whether memories are extracted from the message; tools says whether they are from those of
+// tools.
+func Extracted(m schema.Message, tools bool) bool {
+	return m.Extractable() || tools && (m.Kind == schema.KindToolCall || m.Kind == schema.KindToolResult)
+}
+
+// Shown returns the messages that the window shows to a model, those at its ends cut as it says.
+func (s *Session) Shown(ctx context.Context, w schema.Window, tools bool) ([]schema.Message, error) {
+	messages, err := s.Range(ctx, w.First, w.Last+1)
+	return Shown(messages, w, tools), err
+}
+
+// Whole returns the messages that the window shows to a model, uncut: a quote may stand anywhere in them.
+func (s *Session) Whole(ctx context.Context, w schema.Window, tools bool) ([]schema.Message, error) {
+	w.ByteStart, w.ByteEnd = 0, 0
+	return s.Shown(ctx, w, tools)
+}
+
+// Shown picks what the window shows from messages of its session.
+func Shown(messages []schema.Message, w schema.Window, tools bool) []schema.Message {
+	var out []schema.Message
+	for _, m := range messages {
+		if m.Index < w.First || m.Index > w.Last || !Extracted(m, tools) {
+			continue
+		}
+		start, end := 0, len(m.Text)
+		if m.Index == w.First {
+			start = w.ByteStart
+		}
+		if m.Index == w.Last && w.ByteEnd > 0 {
+			end = w.ByteEnd
+		}
+		if m.Text = m.Text[start:end]; !blank(m.Text) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
