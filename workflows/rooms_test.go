@@ -56,7 +56,7 @@ type rooms struct {
 func newRooms() *rooms {
 	spec := schema.BuildSpec{
 		Extractor:     schema.Extractor{Provider: "rules", Model: "rules-v4", PromptVersion: "1", PromptHash: "0123456789abcdef", SchemaVersion: schema.SchemaVersion},
-		EmbedderModel: "hash-v1-384", EmbeddingVersion: "hash-v1-384", IdrisVersion: "unavailable", SchemaVersion: schema.SchemaVersion,
+		EmbedderModel: "hash-v2-384", EmbeddingVersion: "hash-v2-384", IdrisVersion: "unavailable", SchemaVersion: schema.SchemaVersion,
 	}
 	return &rooms{
 		opened: build.Opened{

@@ -8,54 +8,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
 
 	"axiommind/schema"
 )
-
-func TestNormalize(t *testing.T) {
-	t.Parallel()
-	for _, same := range [][]string{
-		{"Use Kafka", " use\u00a0kafka. ", "USE  KAFKA!", "ｕｓｅ　ｋａｆｋａ。", "use kafka…", "use kafka !?"},
-		{"Straße 5", "STRASSE 5", "strasse 5:"},
-		{"카프카를 쓰자", "카프카를 쓰자。", norm.NFD.String("카프카를 쓰자")},
-		{"使用 Kafka", "使用　Kafka！", "使用 kafka；"},
-		{"résumé", "re\u0301sume\u0301", "RÉSUMÉ,"},
-	} {
-		for _, title := range same {
-			require.Equal(t, Normalize(same[0]), Normalize(title), "%q and %q", same[0], title)
-		}
-	}
-	for _, distinct := range [][]string{
-		{"Learn C++", "Learn C#", "Learn C"},
-		{"Version 1.5", "Version 15", "Version 1,5"},
-		{"कि", "का", "क"},
-		{"ไม่", "ไม", "ไม้"},
-		{"ship 🚀", "ship 🛑", "ship 👩‍👩‍👧", "ship 👩"},
-		{"「設定」を変更", "設定を変更"},
-		{"-1", "1", "+1"},
-		{"a/b", "ab", "a b"},
-	} {
-		seen := map[string]string{}
-		for _, title := range distinct {
-			n := Normalize(title)
-			require.NotContains(t, seen, n, "%q and %q", title, seen[n])
-			seen[n] = title
-		}
-	}
-}
-
-func TestNormalizeTwice(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		title := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.RuneFrom([]rune("aÅſßİΐﬁ.。…! \u3000\u0301\u1fb3़ि")))).Draw(t, "title")
-		once := Normalize(title)
-		if twice := Normalize(once); twice != once {
-			t.Fatalf("%q becomes %+q and then %+q", title, once, twice)
-		}
-	})
-}
 
 func TestCanonicalKey(t *testing.T) {
 	t.Parallel()

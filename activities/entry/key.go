@@ -1,36 +1,18 @@
 package entry
 
 import (
-	"cmp"
 	"strconv"
-	"strings"
-	"unicode"
 
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
-
+	"axiommind/activities/text"
 	"axiommind/schema"
 )
 
 // maxKeyRunes is how much of a title a canonical key spells out; a longer one ends in its hash.
 const maxKeyRunes = 160
 
-// Normalize is the form in which two titles are the same memory: NFKC, case folded, white space
-// collapsed, and without the punctuation that ends a sentence. Punctuation inside stays, so C++ is
-// not C# and 1.5 is not 15. A title of nothing else keeps it: !!! is not ???.
-func Normalize(title string) string {
-	// Folding alone takes Cherokee's two cases for each other's, and can undo the composition.
-	folded := cases.Fold().String(strings.ToLower(norm.NFKC.String(title)))
-	fields := strings.Fields(norm.NFKC.String(folded))
-	joined := strings.Join(fields, " ")
-	return cmp.Or(strings.TrimRightFunc(joined, func(r rune) bool {
-		return unicode.IsSpace(r) || strings.ContainsRune(".!?。！？｡…;；,，、:：", r)
-	}), joined)
-}
-
 // titleKey is the title's part of a canonical key.
 func titleKey(title string) string {
-	key := Normalize(title)
+	key := text.Title(title)
 	if runes := []rune(key); len(runes) > maxKeyRunes {
 		key = string(runes[:maxKeyRunes]) + "~" + schema.HashText(key)[:12]
 	}

@@ -3,10 +3,11 @@ package entry
 import (
 	"slices"
 
+	"axiommind/activities/text"
 	"axiommind/schema"
 )
 
-// phrase is what makes two entries of a scope the same statement: the type and the [Normalize] form of the
+// phrase is what makes two entries of a scope the same statement: the type and the form [text.Title] of the
 // title, and of task notes all that they say of the task. A sentence that proves one blocker proves no other.
 type phrase struct {
 	entryType schema.EntryType
@@ -19,10 +20,10 @@ func phraseOf(e *schema.Entry) phrase {
 	if t := e.Task; e.Type == schema.EntryTaskNote && t != nil {
 		blockers := make([]string, len(t.BlockedBy))
 		for i, b := range t.BlockedBy {
-			blockers[i] = Normalize(b)
+			blockers[i] = text.Title(b)
 		}
 		slices.Sort(blockers)
-		parts := []string{string(t.Status), string(t.Priority), Normalize(t.Title)}
+		parts := []string{string(t.Status), string(t.Priority), text.Title(t.Title)}
 		p.task = schema.HashParts(append(parts, slices.Compact(blockers)...)...)
 	}
 	return p

@@ -11,10 +11,11 @@ import (
 // MinLetters is how many letters and digits a quote needs to be looked for.
 const MinLetters = 5
 
-// MaxOccurrences bounds the places that are listed of an ambiguous quote.
+// MaxOccurrences is how many places are listed at most of a quote that stands in several.
 const MaxOccurrences = 256
 
-// MostListed returns how many places are listed at most of a quote found by a method. There may be more.
+// MostListed returns how many places are listed at most of a quote that a method found. The source may
+// have more.
 func MostListed(m schema.Method) int {
 	if m == schema.MethodApproximate {
 		return maxCandidates
@@ -66,7 +67,8 @@ func (a *Aligner) Align(quote schema.Quote) schema.Evidence {
 
 // AlignEntry finds the quotes of one entry, in their order. Of several occurrences of a quote one that
 // proves is chosen before others, then the one nearest to the entry's other evidence. It reports whether the
-// entry is aligned: it has at least one quote, and every quote is aligned. Whether it is proven says [Proven].
+// entry is aligned: it has at least one quote, and every quote is aligned. [Proven] says whether it
+// is proven.
 func (a *Aligner) AlignEntry(quotes []schema.Quote) (evidence []schema.Evidence, aligned bool) {
 	evidence = make([]schema.Evidence, len(quotes))
 	found := make([]*finding, len(quotes))

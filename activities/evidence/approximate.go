@@ -12,10 +12,11 @@ import (
 
 // Bounds of the approximate stage.
 const (
-	// MinSimilarity is the least similarity of an approximate match: one less the edit distance of the
-	// normal forms over the length of the longer, in runes.
+	// MinSimilarity is the least similarity of an approximate match. Similarity is 1 - d/n, where d is the
+	// edit distance of the normal forms and n the length of the longer, in runes.
 	MinSimilarity = 0.85
-	// MinLettersAlone is how many letters and digits a quote needs to be found by them alone.
+	// MinLettersAlone is how many letters and digits a quote needs to be found by these alone, whatever stands
+	// between them.
 	MinLettersAlone = 10
 	// MaxApproximateRunes is the length of the longest quote that is matched approximately.
 	MaxApproximateRunes = 4096
@@ -23,7 +24,7 @@ const (
 	nearSimilarity = 0.84
 	maxCandidates  = 16
 	maxTies        = 6
-	// maxCells bounds the edit matrices that choosing the borders of a candidate may fill.
+	// maxCells bounds the edit matrices that choosing the boundaries of a candidate may fill.
 	maxCells = 1 << 21
 )
 
@@ -112,7 +113,7 @@ func (s *Source) candidates(q *quote) []candidate {
 	return found[:min(len(found), maxCandidates)]
 }
 
-// fit chooses the borders of a candidate and returns its similarity to the quote. Of borders at the same
+// fit chooses the boundaries of a candidate and returns its similarity to the quote. Of boundaries at the same
 // distance it takes those whose first and last runes are the quote's, then those that need the fewest runes
 // lost or gained, then those that agree longest from both ends.
 func (s *Source) fit(q *quote, c candidate) (best extent, similarity float64) {
@@ -141,7 +142,7 @@ func (s *Source) fit(q *quote, c candidate) (best extent, similarity float64) {
 	return best, s.similarityAt(q, best)
 }
 
-// fitness ranks texts at a distance from a quote by how likely their borders are the quote's.
+// fitness ranks texts at a distance from a quote by how likely their boundaries are the quote's.
 func fitness(q, s []rune, distance int) int {
 	columns, _, ok := fuzzy.Path(q, s, distance)
 	if !ok {

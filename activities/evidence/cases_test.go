@@ -50,8 +50,8 @@ type proofCase struct {
 // What every class of an alignment file has to reach, besides every ambiguous quote flagged as such and no
 // absent quote found.
 const (
-	leastFound   = 1.0
-	leastBorders = 0.995
+	leastFound      = 1.0
+	leastBoundaries = 0.995
 )
 
 // caseFiles reads the files of the directory that hold quotes.
@@ -165,14 +165,14 @@ func judgeProofs(v *verdict, cases []proofCase) {
 // class counts what became of the items of one class of an alignment file.
 type class struct {
 	outcome
-	present, located, borders, falsely, ambiguous, flagged int
+	present, located, boundaries, falsely, ambiguous, flagged int
 }
 
 func (c *class) check(t *testing.T, name string) {
 	t.Helper()
-	t.Logf("%-12s %4d items: found %d/%d, exact borders %d/%d, falsely found %d, ambiguous flagged %d/%d, %s",
-		name, c.quotes, c.located, c.present, c.borders, c.present, c.falsely, c.flagged, c.ambiguous, &c.outcome)
-	if float64(c.located) < leastFound*float64(c.present) || float64(c.borders) < leastBorders*float64(c.present) ||
+	t.Logf("%-12s %4d items: found %d/%d, exact boundaries %d/%d, falsely found %d, ambiguous flagged %d/%d, %s",
+		name, c.quotes, c.located, c.present, c.boundaries, c.present, c.falsely, c.flagged, c.ambiguous, &c.outcome)
+	if float64(c.located) < leastFound*float64(c.present) || float64(c.boundaries) < leastBoundaries*float64(c.present) ||
 		c.falsely > 0 || c.flagged < c.ambiguous {
 		t.Errorf("class %q misses its targets", name)
 	}
@@ -219,9 +219,9 @@ func judge(t *testing.T, item alignmentCase, c *class) string {
 		c.flagged++
 	}
 	if !slices.Contains(item.Truth, truthOf(item.Message, e.Span)) {
-		return item.Class + ": other borders: " + e.Text + "\n  quote  " + item.Quote
+		return item.Class + ": other boundaries: " + e.Text + "\n  quote  " + item.Quote
 	}
-	c.borders++
+	c.boundaries++
 	if item.Ambiguous != (e.Reason == schema.ReasonAmbiguous) {
 		return item.Class + ": wrong about ambiguity"
 	}

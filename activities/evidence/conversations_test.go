@@ -175,8 +175,8 @@ func TestRandomCutsOfConversationsProveNothing(t *testing.T) {
 					}
 					e := a.Align(schema.Quote{Quote: quote})
 					require.True(t, e.Aligned, "%q", quote)
-					borders := text.NewBorders(message)
-					if everyPlace(message, quote, func(start, end int) bool { return !borders.Begins(start) || !endsNear(message, borders, end) }) {
+					boundaries := text.NewBoundaries(message)
+					if everyPlace(message, quote, func(start, end int) bool { return !boundaries.Begins(start) || !endsNear(message, boundaries, end) }) {
 						cuts.add(e)
 						if e.Proven {
 							t.Errorf("%q of %q", quote, message)
@@ -253,9 +253,9 @@ func wordSpans(text string) (spans [][2]int) {
 
 // endsNear reports whether a sentence ends at a byte, or behind one more mark: a full stop that the quote lacks, or
 // emphasis.
-func endsNear(message string, borders *text.Borders, end int) bool {
+func endsNear(message string, boundaries *text.Boundaries, end int) bool {
 	for range 4 {
-		if borders.Ends(end) {
+		if boundaries.Ends(end) {
 			return true
 		}
 		if end == len(message) || !strings.ContainsRune(".*_~", rune(message[end])) {

@@ -9,6 +9,7 @@ import (
 	"github.com/rivo/uniseg"
 
 	"axiommind/activities/evidence/normal"
+	language "axiommind/activities/text"
 )
 
 // Difference is a place where a quote differs from the text found for it.
@@ -57,7 +58,7 @@ func cutsWord(text string, at int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:at])
 	after, _ := utf8.DecodeRuneInString(text[at:])
 	for _, r := range []rune{before, after} {
-		if !unicode.In(r, unicode.L, unicode.N, unicode.M) || unicode.In(r, scriptsWithoutSpaces...) {
+		if !unicode.In(r, unicode.L, unicode.N, unicode.M) || language.Unspaced(r) {
 			return false
 		}
 	}
@@ -138,7 +139,7 @@ func splitWords(text string, form func(string) string) wordList {
 		case unicode.Is(unicode.Logical_Order_Exception, r): // A vowel of Thai or Lao, written before its consonant.
 			flush()
 			start, vowel = at, true
-		case r == '\u30fc', unicode.In(r, scriptsWithoutSpaces...): // U+30FC, which makes a vowel of kana long, is of no script.
+		case language.Unspaced(r):
 			from := at
 			if vowel {
 				from, start = start, -1
@@ -152,13 +153,6 @@ func splitWords(text string, form func(string) string) wordList {
 	}
 	flush()
 	return list
-}
-
-// scriptsWithoutSpaces are the scripts that put no spaces between words.
-var scriptsWithoutSpaces = []*unicode.RangeTable{
-	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo, unicode.Yi, unicode.Thai, unicode.Lao,
-	unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.Javanese, unicode.Balinese, unicode.Tai_Le,
-	unicode.New_Tai_Lue, unicode.Tai_Tham,
 }
 
 // splitEdges adds what stands between two spaces: the punctuation before the word, the word, and the

@@ -181,7 +181,7 @@ func TestDifferencesAreBounded(t *testing.T) {
 	require.Less(t, time.Since(began), 20*time.Second)
 }
 
-// Differences are cut on the borders of characters as a person sees them.
+// Differences are cut on the boundaries of characters as a person sees them.
 func FuzzDifferences(f *testing.F) {
 	f.Add("46", "40")
 	f.Add("e\u0301 不", "e 不\u0301")
@@ -198,14 +198,14 @@ func FuzzDifferences(f *testing.F) {
 
 // onClusters reports whether some occurrence of a part of the text begins and ends between its characters.
 func onClusters(text, part string) bool {
-	borders := map[int]bool{0: true}
+	boundaries := map[int]bool{0: true}
 	g := uniseg.NewGraphemes(text)
 	for g.Next() {
 		_, end := g.Positions()
-		borders[end] = true
+		boundaries[end] = true
 	}
 	for from := range text {
-		if strings.HasPrefix(text[from:], part) && borders[from] && borders[from+len(part)] {
+		if strings.HasPrefix(text[from:], part) && boundaries[from] && boundaries[from+len(part)] {
 			return true
 		}
 	}

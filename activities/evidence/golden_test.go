@@ -2,7 +2,6 @@ package evidence_test
 
 import (
 	"crypto/sha256"
-	"flag"
 	"fmt"
 	"hash"
 	"maps"
@@ -11,16 +10,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/evidence"
 	"axiommind/activities/evidence/normal"
 	"axiommind/activities/text"
+	"axiommind/activities/text/formtest"
 )
-
-var update = flag.Bool("update", false, "write the golden file of a rule that has none")
 
 // TestRuleIsPinned compares what the rule says of every quote of testdata with what it said when it was made.
 // Evidence is held to the rule that it was recorded under, so a rule must go on to say the same.
@@ -53,7 +50,7 @@ func TestRuleIsPinned(t *testing.T) {
 
 	path := fmt.Sprintf("testdata/rule-%d.txt", evidence.Rule)
 	want, err := os.ReadFile(path)
-	if os.IsNotExist(err) && *update {
+	if os.IsNotExist(err) && *formtest.Update {
 		require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o644))
 		return
 	}
@@ -86,17 +83,12 @@ func wholeQuotes(tb testing.TB) (quotes []misquote) {
 	return quotes
 }
 
-// alike are ranges of ideographs, syllables and private characters that are all alike.
-var alike = [][2]rune{{0x3410, 0x4DB0}, {0x4E10, 0x9FF0}, {0xAC10, 0xD790}, {0xE010, 0xF8F0}, {0x17010, 0x187F0}, {0x20010, 0xE0000}, {0xF0000, utf8.MaxRune}}
-
 // pin writes the digest of what a function of text says of every character, so that other Unicode data than a rule
 // was made with is seen: a rule rests on it.
 func pin(b *strings.Builder, name string, of func(h hash.Hash, character string)) {
 	digest := sha256.New()
-	for r := range rune(utf8.MaxRune + 1) {
-		if utf8.ValidRune(r) && !slices.ContainsFunc(alike, func(of [2]rune) bool { return of[0] <= r && r <= of[1] }) {
-			of(digest, string(r))
-		}
+	for character := range formtest.Characters() {
+		of(digest, character)
 	}
 	fmt.Fprintf(b, "%-15s %.8x\n", name, digest.Sum(nil))
 }
@@ -109,16 +101,16 @@ func pinForm(h hash.Hash, c string) {
 
 func pinSentences(h hash.Hash, c string) {
 	for _, s := range []string{"a. " + c + "b", "A" + c + " B."} {
-		borders := text.NewBorders(s)
+		boundaries := text.NewBoundaries(s)
 		for at := range len(s) + 1 {
-			pinBits(h, borders.Begins(at), borders.Ends(at))
+			pinBits(h, boundaries.Begins(at), boundaries.Ends(at))
 		}
 	}
 }
 
 func pinGraphemes(h hash.Hash, c string) {
 	for _, s := range []string{"a" + c + "b", c + c, "👩" + c + "👩", "한" + c + "ᆨ"} {
-		pinBits(h, normal.OnBorder(s, len(s)-1), normal.OnBorder(s, len(s)/2), normal.OnBorder(s, 1))
+		pinBits(h, normal.OnBoundary(s, len(s)-1), normal.OnBoundary(s, len(s)/2), normal.OnBoundary(s, 1))
 	}
 }
 

@@ -15,7 +15,7 @@ func alignOne(message, quote string) schema.Evidence {
 }
 
 // Each quote says something else than its message, or less than one sentence of it, in a way that normal form 1
-// or a border might hide.
+// or a boundary might hide.
 func TestHostileQuotesProveNothing(t *testing.T) {
 	t.Parallel()
 	for _, tc := range [][2]string{
@@ -42,7 +42,7 @@ func TestHostileQuotesProveNothing(t *testing.T) {
 		{"Intro:\r\n~~~\r\nfoo\r\n\r\nBar x\r\n~~~", "Intro: ~~~ foo bar x ~~~"},
 		{"Call `Foo` or ``a`B`` now.", "Call `Foo` or ``a`b`` now."},
 		{"call *args and **kwargs now please", "call args and kwargs now please"},
-		// borders
+		// boundaries
 		{"We will not (really!) deploy on Friday.", "deploy on Friday."},
 		{"Nobody said \"why?\" and left.", "and left."},
 		{"Keiner rief „Halt!“ und blieb stehen.", "und blieb stehen."},

@@ -42,7 +42,7 @@ type place struct {
 	proven bool
 }
 
-// Source is a message in which quotes are looked for. It prepares what a stage first needs and keeps it, so
+// Source is a message in which quotes are looked for. It keeps the forms of the text that searches need, so
 // that many quotes are cheap. It is not safe for concurrent use.
 type Source struct {
 	index   int
@@ -55,7 +55,7 @@ type Source struct {
 	wordsView   *normal.View
 	lettersView *normal.View
 	lettersText string // the letters, once a quote has needed them
-	borders     *text.Borders
+	boundaries  *text.Boundaries
 	markupKnown *markup
 }
 
@@ -92,17 +92,17 @@ func (s *Source) letters() *normal.View {
 	return s.lettersView
 }
 
-func (s *Source) sentences() *text.Borders {
-	if s.borders == nil {
-		s.borders = text.NewBorders(s.text)
+func (s *Source) sentences() *text.Boundaries {
+	if s.boundaries == nil {
+		s.boundaries = text.NewBoundaries(s.text)
 	}
-	return s.borders
+	return s.boundaries
 }
 
 // markEvery is how many bytes lie between two known rune offsets of a message.
 const markEvery = 2048
 
-// runeOffset returns the number of runes before a byte offset, which is on a rune's border.
+// runeOffset returns the number of runes before a byte offset, which is on a rune's boundary.
 func (s *Source) runeOffset(at int) int {
 	if s.marks == nil {
 		s.marks = make([]int, 1, 1+len(s.text)/markEvery)
@@ -299,7 +299,7 @@ func (s *Source) through(v *normal.View, text string, at int) iter.Seq[extent] {
 	}
 }
 
-// whole returns the original of a range of a view, grown to grapheme borders, and whether the range is all
+// whole returns the original of a range of a view, grown to grapheme boundaries, and whether the range is all
 // that the view has of it.
 func (s *Source) whole(v *normal.View, start, end int) (extent, bool) {
 	var x extent
@@ -309,7 +309,7 @@ func (s *Source) whole(v *normal.View, start, end int) (extent, bool) {
 	return x, from == start && to == end
 }
 
-// grown returns a range grown to grapheme borders.
+// grown returns a range grown to grapheme boundaries.
 func (s *Source) grown(x extent) extent {
 	x.start, _ = normal.Cluster(s.text, x.start)
 	if first, last := normal.Cluster(s.text, x.end); first < x.end {
@@ -348,7 +348,7 @@ func (s *Source) growAll(q *quote, of, in *normal.View, places []extent, holds f
 		grow := func(wider extent) bool {
 			from, to := in.Within(wider.start, wider.end)
 			if strings.Trim(in.Text[from:to], outerMarks) != strings.Trim(in.Text[start:end], outerMarks) ||
-				!normal.OnBorder(s.text, wider.start) || !normal.OnBorder(s.text, wider.end) || !holds(q, wider) {
+				!normal.OnBoundary(s.text, wider.start) || !normal.OnBoundary(s.text, wider.end) || !holds(q, wider) {
 				return false
 			}
 			x = wider
@@ -379,7 +379,7 @@ func mark(r rune) bool { return unicode.IsPunct(r) || r == '`' || r == '~' }
 func seen(end string) int {
 	n := 0
 	for _, r := range end {
-		if !unicode.IsSpace(r) && !normal.Ignorable(r) {
+		if !unicode.IsSpace(r) && !text.Ignored(r) {
 			n++
 		}
 	}
@@ -461,7 +461,7 @@ func (q *quote) unfit() string {
 		return ""
 	}
 	for _, r := range q.text {
-		if !unicode.IsSpace(r) && !normal.Ignorable(r) {
+		if !unicode.IsSpace(r) && !text.Ignored(r) {
 			return schema.ReasonTooShort
 		}
 	}

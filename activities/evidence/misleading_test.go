@@ -140,7 +140,7 @@ func changes(rng *rand.Rand, s statement) []change {
 func lastWords(s string, n int) string {
 	r := []rune(s)
 	at := max(0, len(r)-n)
-	for at > 0 && at < len(r) && !wordBorder(r[at-1], r[at]) {
+	for at > 0 && at < len(r) && !wordBoundary(r[at-1], r[at]) {
 		at++
 	}
 	return strings.TrimLeftFunc(string(r[at:]), unicode.IsSpace)
@@ -149,13 +149,13 @@ func lastWords(s string, n int) string {
 func firstWords(s string, n int) string {
 	r := []rune(s)
 	at := min(len(r), n)
-	for at > 0 && at < len(r) && !wordBorder(r[at-1], r[at]) {
+	for at > 0 && at < len(r) && !wordBoundary(r[at-1], r[at]) {
 		at--
 	}
 	return strings.TrimRightFunc(string(r[:at]), unicode.IsSpace)
 }
 
-func wordBorder(a, b rune) bool {
+func wordBoundary(a, b rune) bool {
 	return unicode.IsSpace(a) || unicode.IsSpace(b) || unspaced(a) && unspaced(b)
 }
 

@@ -28,12 +28,12 @@ func BenchmarkPeer(b *testing.B) {
 			for b.Loop() {
 				out, err := exec.CommandContext(b.Context(), "node", "testdata/peer.mjs", peer, path).Output()
 				require.NoError(b, err)
-				var classes map[string]struct{ Items, Aligned, Borders, Microseconds int }
+				var classes map[string]struct{ Items, Aligned, Boundaries, Microseconds int }
 				require.NoError(b, json.Unmarshal(out, &classes))
 				theirs := 0
 				for class, c := range classes {
 					theirs += c.Microseconds
-					b.Logf("peer, %-12s %4d items: aligned %d, exact borders %d, %d us", class, c.Items, c.Aligned, c.Borders, c.Microseconds)
+					b.Logf("peer, %-12s %4d items: aligned %d, exact boundaries %d, %d us", class, c.Items, c.Aligned, c.Boundaries, c.Microseconds)
 				}
 				before := cpuMicroseconds(b)
 				for range passes {

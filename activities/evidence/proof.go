@@ -9,14 +9,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"axiommind/activities/evidence/normal"
+	"axiommind/activities/text"
 	"axiommind/schema"
 )
 
 // Rule is the version of the rule of proof that new evidence is judged by.
 //
 // Rule 1: a quote proves when, under normal form 1, it equals one or more whole sentences or whole lines of
-// one message, or the whole message. Where they begin and end says [text.Borders]. The quote may lack the full
-// stop at its end, and no other mark. What the normal form would hide is compared as it stands:
+// one message, or the whole message. [text.Boundaries] says where these begin and end. The quote may lack the
+// full stop at its end, and no other mark. What the normal form would hide is compared as it stands:
 //
 //   - superscripts and subscripts, the sharp s, and a double hyphen: 10⁶ is not 106, Buße not Busse, and "--"
 //     not "-". A dash may be either;
@@ -29,7 +30,7 @@ import (
 //
 // Rule 0 is that of evidence recorded before rules had versions. It claims no proof.
 //
-// What a rule says of a quote must never change, normal form and borders included: evidence is held to the
+// What a rule says of a quote must never change, normal form and boundaries included: evidence is held to the
 // rule it was recorded under. What is to be judged otherwise is another rule.
 const Rule = 1
 
@@ -40,12 +41,12 @@ func Proven(evidence []schema.Evidence) bool {
 
 // proves reports whether a quote that stands at a place proves there, by rule 1.
 func (s *Source) proves(q *quote, x extent) bool {
-	verbatim, borders := s.text[x.start:x.end] == q.text, s.sentences()
-	x.start, x.end = borders.Trim(x.start, x.end)
+	verbatim, boundaries := s.text[x.start:x.end] == q.text, s.sentences()
+	x.start, x.end = boundaries.Trim(x.start, x.end)
 	if verbatim {
 		// Most quotes are verbatim, and need no normal form of the message.
 		stop := x.end + fullStop(s.text, x.end)
-		begins, ends := borders.Begins(x.start), borders.Ends(x.end) || borders.Ends(stop)
+		begins, ends := boundaries.Begins(x.start), boundaries.Ends(x.end) || boundaries.Ends(stop)
 		if begins && ends {
 			return !s.struck(x)
 		}
@@ -65,7 +66,7 @@ func (s *Source) proves(q *quote, x extent) bool {
 }
 
 // mayBeLeftOut reports whether the normal form may hold nothing of a character.
-func mayBeLeftOut(r rune) bool { return strings.ContainsRune(emphasis, r) || normal.Ignorable(r) }
+func mayBeLeftOut(r rune) bool { return strings.ContainsRune(emphasis, r) || text.Ignored(r) }
 
 // formOf returns the view of the quote whose text is that of a place.
 func (q *quote) formOf(text string) (*normal.View, bool) {
@@ -78,11 +79,11 @@ func (q *quote) formOf(text string) (*normal.View, bool) {
 // wholeSentences reports whether a place, whose normal form ends at the given byte, is whole sentences or
 // lines but for marks that the form leaves out and a full stop at the end. It returns the place with these marks.
 func (s *Source) wholeSentences(x extent, formEnd int) (extent, bool) {
-	v, borders := s.form(), s.sentences()
-	begins := borders.Begins(x.start)
+	v, boundaries := s.form(), s.sentences()
+	begins := boundaries.Begins(x.start)
 	for x.start > 0 && s.leftOut(x.start-1, x.start) {
 		x.start--
-		begins = begins || borders.Begins(x.start)
+		begins = begins || boundaries.Begins(x.start)
 	}
 	if !begins {
 		return x, false
@@ -211,7 +212,7 @@ func caseMatters(word string) bool {
 // cased returns the letters and digits of a word, in their case.
 func cased(word string) string {
 	return strings.Map(func(r rune) rune {
-		if normal.WordRune(r) && !normal.Ignorable(r) {
+		if normal.WordRune(r) && !text.Ignored(r) {
 			return r
 		}
 		return -1

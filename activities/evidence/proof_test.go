@@ -217,19 +217,19 @@ func drawMutation(t *rapid.T, m, quote string) string {
 	return rapid.SampledFrom(mutations).Draw(t, "mutation")(t, m, quote)
 }
 
-// requireSpan holds a span to what Span says of itself: bytes and runes agree, on grapheme borders.
+// requireSpan holds a span to what Span says of itself: bytes and runes agree, on grapheme boundaries.
 func requireSpan(t require.TestingT, text string, s schema.Span) {
 	require.Equal(t, utf8.RuneCountInString(text[:s.ByteStart]), s.RuneStart)
 	require.Equal(t, utf8.RuneCountInString(text[:s.ByteEnd]), s.RuneEnd)
-	borders := map[int]bool{0: true}
+	boundaries := map[int]bool{0: true}
 	at, state := 0, -1
 	for rest := text; rest != ""; {
 		var cluster string
 		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
 		at += len(cluster)
-		borders[at] = true
+		boundaries[at] = true
 	}
-	require.True(t, borders[s.ByteStart] && borders[s.ByteEnd], "%v cuts a character of %q", s, text)
+	require.True(t, boundaries[s.ByteStart] && boundaries[s.ByteEnd], "%v cuts a character of %q", s, text)
 }
 
 // requireWithin holds the passage around a quote that does not prove to whole sentences that hold it.
@@ -249,19 +249,19 @@ func requireTrueByRule0(t require.TestingT, text string, e schema.Evidence) {
 }
 
 const (
-	// stops end sentences, closers may follow them, of those before and behind the border.
+	// stops end sentences, closers may follow them, of those before and behind the boundary.
 	stops   = `.?!;…\x{37e}\x{589}\x{61d}-\x{61f}\x{6d4}\x{700}-\x{702}\x{964}\x{965}\x{104a}\x{104b}\x{1362}\x{1367}\x{1368}\x{17d4}\x{17d5}\x{203c}-\x{203d}\x{2047}-\x{2049}。．！？｡`
 	closers = `\p{Ps}\p{Pe}\p{Pi}\p{Pf}\p{Cf}\p{M}"'*_~` + "`"
 )
 
 var (
-	lineEnd   = regexp.MustCompile("\r\n|[\n\v\f\r\u0085\u2028\u2029]")
-	anyBorder = regexp.MustCompile(`[` + stops + `][` + stops + closers + `\s\p{Z}]*`)
-	// certainBorder is what parts two sentences beyond doubt: the first group ends behind the stop, the second
+	lineEnd     = regexp.MustCompile("\r\n|[\n\v\f\r\u0085\u2028\u2029]")
+	anyBoundary = regexp.MustCompile(`[` + stops + `][` + stops + closers + `\s\p{Z}]*`)
+	// certainBoundary is what parts two sentences beyond doubt: the first group ends behind the stop, the second
 	// begins the next sentence.
-	certainBorder = regexp.MustCompile(`([.?!]) +(\p{Lu})\p{Ll}|([。？！])([\p{Han}\p{Hiragana}\p{Katakana}])|([।۔።။។]) (\p{Lo})`)
-	anyMark       = regexp.MustCompile(`^(>|[-*+•–—−·・]|#{1,6}|[(（]?[\p{Nd}\p{Han}]{1,3}[.)、．）]|[(（]?\p{L}[)）])\s*`)
-	certainMark   = regexp.MustCompile(`^((?:[-*+>•]|#{1,6}|\p{Nd}{1,3}[.)])\s+)\p{L}`)
+	certainBoundary = regexp.MustCompile(`([.?!]) +(\p{Lu})\p{Ll}|([。？！])([\p{Han}\p{Hiragana}\p{Katakana}])|([।۔።။។]) (\p{Lo})`)
+	anyMark         = regexp.MustCompile(`^(>|[-*+•–—−·・]|#{1,6}|[(（]?[\p{Nd}\p{Han}]{1,3}[.)、．）]|[(（]?\p{L}[)）])\s*`)
+	certainMark     = regexp.MustCompile(`^((?:[-*+>•]|#{1,6}|\p{Nd}{1,3}[.)])\s+)\p{L}`)
 )
 
 // wholeRuns returns the runs of whole sentences and lines of a text, by a splitter of its own: those beyond doubt,
@@ -295,8 +295,8 @@ func wholeRuns(text string, certain bool) []string {
 			start, body = start+n, body[n:]
 			starts = append(starts, start)
 		}
-		for _, border := range sentenceBoundaries(body, certain) {
-			ends, starts = append(ends, start+border[0]), append(starts, start+border[1])
+		for _, boundary := range sentenceBoundaries(body, certain) {
+			ends, starts = append(ends, start+boundary[0]), append(starts, start+boundary[1])
 		}
 	}
 	slices.Sort(starts)
@@ -313,18 +313,18 @@ func wholeRuns(text string, certain bool) []string {
 }
 
 // sentenceBoundaries returns where in a line a sentence ends and where the next begins.
-func sentenceBoundaries(line string, certain bool) (borders [][2]int) {
+func sentenceBoundaries(line string, certain bool) (boundaries [][2]int) {
 	if certain {
-		for _, m := range certainBorder.FindAllStringSubmatchIndex(line, -1) {
+		for _, m := range certainBoundary.FindAllStringSubmatchIndex(line, -1) {
 			for i := 2; i < len(m); i += 4 {
 				if m[i] >= 0 {
-					borders = append(borders, [2]int{m[i+1], m[i+2]})
+					boundaries = append(boundaries, [2]int{m[i+1], m[i+2]})
 				}
 			}
 		}
-		return borders
+		return boundaries
 	}
-	for _, m := range anyBorder.FindAllStringIndex(line, -1) {
+	for _, m := range anyBoundary.FindAllStringIndex(line, -1) {
 		found := line[m[0]:m[1]]
 		next, _ := utf8.DecodeRuneInString(line[m[1]:])
 		spaced := strings.ContainsFunc(found, unicode.IsSpace)
@@ -337,10 +337,10 @@ func sentenceBoundaries(line string, certain bool) (borders [][2]int) {
 		}
 		for i := range found {
 			_, size := utf8.DecodeRuneInString(found[i:])
-			borders = append(borders, [2]int{m[0] + i + size, m[0] + i + size})
+			boundaries = append(boundaries, [2]int{m[0] + i + size, m[0] + i + size})
 		}
 	}
-	return borders
+	return boundaries
 }
 
 // splitLines parts a text into lines, each with its end.

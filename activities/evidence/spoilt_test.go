@@ -18,8 +18,8 @@ import (
 	"axiommind/schema"
 )
 
-// leastExact is the share of the quotes found that has to have exact borders. What typos spoil at an end of a quote
-// has no certain border.
+// leastExact is the share of the quotes found that has to have exact boundaries. What typos spoil at an end of a quote
+// has no certain boundary.
 const leastExact, leastExactTyped = 0.995, 0.96
 
 // spoiler is a way in which a quote differs from its source and says the same.
@@ -65,9 +65,9 @@ func spoilers() []spoiler {
 	}
 }
 
-// TestSpoiltQuotesKeepTheirBorders: a quote that differs from its source in what no reader minds is found where it
+// TestSpoiltQuotesKeepTheirBoundaries: a quote that differs from its source in what no reader minds is found where it
 // was cut out.
-func TestSpoiltQuotesKeepTheirBorders(t *testing.T) {
+func TestSpoiltQuotesKeepTheirBoundaries(t *testing.T) {
 	t.Parallel()
 	const each = 200
 	texts := prose(t)
@@ -93,10 +93,10 @@ func TestSpoiltQuotesKeepTheirBorders(t *testing.T) {
 				if slices.ContainsFunc(append(e.Occurrences, e.Span), func(s schema.Span) bool { return s.ByteStart == x[0] && s.ByteEnd == x[1] }) {
 					exact++
 				} else {
-					t.Logf("other borders by method %q\n  quote  %q\n  source %q\n  found  %q", e.Method, quote, text[x[0]:x[1]], e.Text)
+					t.Logf("other boundaries by method %q\n  quote  %q\n  source %q\n  found  %q", e.Method, quote, text[x[0]:x[1]], e.Text)
 				}
 			}
-			t.Logf("%-30s exact borders %d; %s", s.name, exact, &o)
+			t.Logf("%-30s exact boundaries %d; %s", s.name, exact, &o)
 			least := leastExact
 			if s.name == "typos" {
 				least = leastExactTyped

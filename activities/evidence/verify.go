@@ -21,14 +21,15 @@ func falsef(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrFalse, fmt.Sprintf(format, args...))
 }
 
-// Verify reports whether evidence that the rule of a version judged is true of the text of its message: the
-// hashes are right, every place lies in the text on grapheme borders, bytes and runes agree, Text is the
-// source's text at the span, the quote equals the text at every place in the way Method claims, and it proves
-// there or not as that rule says. It depends on nothing but its arguments. Evidence that is not found claims
-// nothing and fails.
+// Verify checks evidence against the text of its message, by the version of the rule that judged it:
+//   - the hashes are right, and Text is the source's text at the span;
+//   - every place lies in the text on grapheme boundaries, and its bytes and runes agree;
+//   - the quote equals the text at every place in the way that Method claims;
+//   - it proves there, or does not, as the rule says.
 //
-// It does not look for the quote again, since a better search may find more. So it does not see which message
-// and event the text is of, nor whether there are other places.
+// Verify depends on its arguments alone. Evidence that was not found claims nothing and fails. The quote is not
+// looked for again, since a better search may find more places. That the text is of the message and event that
+// the evidence names is for the caller to check.
 func Verify(source string, e schema.Evidence, rule int) error {
 	return NewSource(e.MessageIndex, e.EventID, source).Verify(e, rule)
 }
@@ -98,7 +99,7 @@ func (s *Source) verifySpan(span schema.Span) error {
 	switch {
 	case x.start < 0 || x.end > len(s.text) || x.start >= x.end:
 		return falsef("span [%d,%d) is not in the source's %d bytes", x.start, x.end, len(s.text))
-	case !normal.OnBorder(s.text, x.start) || !normal.OnBorder(s.text, x.end):
+	case !normal.OnBoundary(s.text, x.start) || !normal.OnBoundary(s.text, x.end):
 		return falsef("span [%d,%d) cuts a character", x.start, x.end)
 	case s.span(x) != span:
 		return falsef("runes [%d,%d) are not bytes [%d,%d)", span.RuneStart, span.RuneEnd, x.start, x.end)

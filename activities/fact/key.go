@@ -7,33 +7,13 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
-
 	"axiommind/activities/boundary"
+	"axiommind/activities/text"
 	"axiommind/schema"
 )
 
-// Key is the form in which two contents are the same fact: trimmed, canonically composed, and with
-// full Unicode case folding. White space, width and punctuation inside it stay.
-func Key(content string) string {
-	// Canonical caseless matching folds the decomposed form: folding first would see some accents
-	// in another order than their composed letter has them.
-	folded := cases.Fold().String(norm.NFD.String(strings.TrimSpace(content)))
-	return norm.NFC.String(strings.Map(foldCherokee, folded))
-}
-
-// foldCherokee mends cases.Fold, which turns small Cherokee letters into capitals, as Unicode has
-// it, and capitals into small ones.
-func foldCherokee(r rune) rune {
-	switch {
-	case r >= 0xAB70 && r <= 0xABBF:
-		return r - 0xAB70 + 0x13A0
-	case r >= 0x13F8 && r <= 0x13FD:
-		return r - 0x13F8 + 0x13F0
-	}
-	return r
-}
+// Key is what two contents have in common that are the same fact: the form [text.Fact].
+func Key(content string) string { return text.Fact(content) }
 
 // Category returns the category in its stored form, and whether it is one. None is context.
 func Category(category string) (string, bool) {

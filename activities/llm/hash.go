@@ -6,8 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
+	language "axiommind/activities/text"
 )
 
 // ProviderHash names the offline embedder.
@@ -32,7 +31,7 @@ const HashDimensions = 384
 type Hash struct{}
 
 // Version implements [Embedder].
-func (Hash) Version() string { return "hash-v1-384" }
+func (Hash) Version() string { return "hash-v2-384" }
 
 // Dimensions implements [Embedder].
 func (Hash) Dimensions() int { return HashDimensions }
@@ -110,15 +109,8 @@ type hasher struct {
 }
 
 func (h *hasher) fold(text string) {
-	if !ascii(text) {
-		text = cases.Fold().String(norm.NFKC.String(text))
-		text = norm.NFKC.String(text)
-	}
-	for _, r := range text {
+	for _, r := range language.Caseless(text) {
 		if r < utf8.RuneSelf {
-			if 'A' <= r && r <= 'Z' {
-				r += 'a' - 'A'
-			}
 			if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
 				h.letter(r)
 			} else {
@@ -128,7 +120,7 @@ func (h *hasher) fold(text string) {
 			continue
 		}
 		switch {
-		case unspaced(r):
+		case language.Unspaced(r):
 			h.endWord()
 			h.add(singleWeight, mix(singleSeed, uint64(r)))
 			if h.prev != 0 {
@@ -169,7 +161,7 @@ func (h *hasher) endWord() {
 		// A Korean syllable carries what two or three letters do elsewhere.
 		length = 2
 	}
-	// The borders of the word count as characters, so that "cat" and "concatenate" stay apart.
+	// The boundaries of the word count as characters, so that "cat" and "concatenate" stay apart.
 	at := func(i int) uint64 {
 		if i < 0 || i >= len(w) {
 			return ' '
@@ -209,19 +201,4 @@ func (h *hasher) scatter(text string) {
 func mix(key, v uint64) uint64 {
 	hi, lo := bits.Mul64(key^v*0x9fb21c651e98df25, 0xd6e8feb86659fd93)
 	return hi ^ lo
-}
-
-// unspaced reports whether the rune belongs to a script that puts no spaces between words.
-func unspaced(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
-		unicode.Myanmar)
-}
-
-func ascii(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }

@@ -72,7 +72,7 @@ func TestDefaultsAreOffline(t *testing.T) {
 	require.Equal(t, "rules/rules-v4", m.Identity().String())
 	e, err := NewEmbedder(t.Context(), EmbedderConfig{})
 	require.NoError(t, err)
-	require.Equal(t, "hash-v1-384", e.Version())
+	require.Equal(t, "hash-v2-384", e.Version())
 }
 
 func TestRulesAnswerLikeAModel(t *testing.T) {

@@ -21,7 +21,7 @@ type Model interface {
 type Embedder interface {
 	// Embed returns one vector for each text, in the order of the texts, each of length 1 (L2).
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
-	// Version names the provider, the model and the dimensions, such as "hash-v1-384", in lower
+	// Version names the provider, the model and the dimensions, such as "hash-v2-384", in lower
 	// case ASCII letters, digits, dots and dashes. Vectors of different versions can't be compared.
 	Version() string
 	Dimensions() int

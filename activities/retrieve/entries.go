@@ -14,10 +14,10 @@ func (r *search) fill(ctx context.Context) error {
 	if len(hits) == 0 {
 		return nil
 	}
-	ids, titles, places := make([]string, len(hits)), make([]string, len(hits)), make(map[text]int, len(hits))
+	ids, titles, places := make([]string, len(hits)), make([]string, len(hits)), make(map[wording]int, len(hits))
 	said := make([]map[schema.SessionKey]bool, len(hits))
 	for i, h := range hits {
-		ids[i], titles[i], places[textOf(h.Entry)] = h.ID, h.Title, i
+		ids[i], titles[i], places[wordingOf(h.Entry)] = h.ID, h.Title, i
 		said[i] = map[schema.SessionKey]bool{h.Session(): true}
 	}
 	rows, err := r.entries.Read(ctx, entry.OfUser(r.query.Project, r.query.User).IDsOrTitles(ids, titles).NewestFirst(), entry.Whole)
@@ -25,7 +25,7 @@ func (r *search) fill(ctx context.Context) error {
 		return fmt.Errorf("read hits: %w", err)
 	}
 	for _, row := range rows {
-		i, ok := places[textOf(row.Entry)]
+		i, ok := places[wordingOf(row.Entry)]
 		if !ok || !r.query.admits(row.Entry) {
 			continue
 		}

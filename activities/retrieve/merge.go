@@ -1,28 +1,28 @@
 package retrieve
 
 import (
-	"axiommind/activities/entry"
+	"axiommind/activities/text"
 	"axiommind/schema"
 )
 
-// text names what an entry says: entries with the same one are one hit, whatever their type.
-type text struct{ title, content string }
+// wording names what an entry says: entries with the same one are one hit, whatever their type.
+type wording struct{ title, content string }
 
-func textOf(e schema.Entry) text {
-	t := text{entry.Normalize(e.Title), entry.Normalize(e.Content)}
-	if t.content == t.title {
-		t.content = ""
+func wordingOf(e schema.Entry) wording {
+	w := wording{text.Title(e.Title), text.Title(e.Content)}
+	if w.content == w.title {
+		w.content = ""
 	}
-	return t
+	return w
 }
 
 // merge keeps the first hit of each text.
 func merge(hits []Hit) []Hit {
-	seen := make(map[text]bool, len(hits))
+	seen := make(map[wording]bool, len(hits))
 	out := hits[:0]
 	for _, h := range hits {
-		if t := textOf(h.Entry); !seen[t] {
-			seen[t] = true
+		if w := wordingOf(h.Entry); !seen[w] {
+			seen[w] = true
 			out = append(out, h)
 		}
 	}

@@ -2,14 +2,11 @@ package task
 
 import (
 	"net/url"
-	"path"
 	"regexp"
 	"slices"
-	"sort"
 	"strings"
 
-	"golang.org/x/net/idna"
-
+	language "axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -58,7 +55,7 @@ func KeyOfArtifact(text string) (Key, error) {
 		return keys[0], nil
 	}
 	k := plainKey(text)
-	if Normalize(text) == "" {
+	if language.Title(text) == "" {
 		k.Name = ""
 	}
 	return k, k.validate()
@@ -116,7 +113,7 @@ func gitHubKeys(kind schema.ArtifactKind, repo, number string) []Key {
 }
 
 func urlKeys(text string) ([]Key, bool) {
-	normalized, ok := NormalizeURL(text)
+	normalized, ok := language.URL(text)
 	if !ok {
 		return nil, false
 	}
@@ -137,60 +134,6 @@ func urlKeys(text string) ([]Key, bool) {
 		return []Key{{Type: schema.EntityArtifact, Kind: schema.ArtifactJira, Name: strings.ToUpper(m[1])}}, true
 	}
 	return []Key{{Type: schema.EntityArtifact, Kind: schema.ArtifactURL, Name: sha1Hex(normalized)}}, true
-}
-
-// NormalizeURL returns the one form of an http or https address: https, lower-case host without
-// www, user, default port or final dot, a resolved path without a final slash, no fragment but a
-// route, and query parameters in order without those that only track.
-func NormalizeURL(text string) (string, bool) {
-	u, err := url.Parse(text)
-	if err != nil || u.Hostname() == "" {
-		return "", false
-	}
-	scheme := strings.ToLower(u.Scheme)
-	if scheme != "http" && scheme != "https" {
-		return "", false
-	}
-	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
-	if ascii, err := idna.Lookup.ToASCII(host); err == nil {
-		host = ascii
-	}
-	host = strings.TrimPrefix(host, "www.")
-	if host == "" {
-		return "", false
-	}
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
-	port := u.Port()
-	if port != "" && (scheme != "http" || port != "80") && (scheme != "https" || port != "443") {
-		host += ":" + port
-	}
-	out := url.URL{Scheme: "https", Host: host, Path: cleanPath(u.Path), RawQuery: cleanQuery(u.Query())}
-	if strings.HasPrefix(u.Fragment, "/") || strings.HasPrefix(u.Fragment, "!") {
-		out.Fragment = strings.TrimSuffix(u.Fragment, "/")
-	}
-	return out.String(), true
-}
-
-func cleanPath(p string) string {
-	if p = path.Clean("/" + p); p == "/" {
-		return ""
-	}
-	return p
-}
-
-func cleanQuery(query url.Values) string {
-	for name := range query {
-		lower := strings.ToLower(name)
-		if strings.HasPrefix(lower, "utm_") || lower == "gclid" || lower == "fbclid" || lower == "mc_cid" || lower == "mc_eid" {
-			query.Del(name)
-		}
-	}
-	for _, values := range query {
-		sort.Strings(values)
-	}
-	return query.Encode() // Encode sorts by name.
 }
 
 var (
@@ -228,7 +171,7 @@ func formsOf(text string) blockerForms {
 
 // orElse returns s, or otherwise where s says nothing.
 func orElse(s, otherwise string) string {
-	if s = strings.TrimSpace(s); Normalize(s) != "" {
+	if s = strings.TrimSpace(s); language.Title(s) != "" {
 		return s
 	}
 	return otherwise

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	language "axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -159,7 +160,7 @@ func (p *planner) resolveBlockers(ctx context.Context, task Entity, texts []stri
 	var out []schema.Blocker
 	refused := map[string][]schema.Blocker{}
 	for _, text := range texts {
-		if Normalize(text) == "" {
+		if language.Title(text) == "" {
 			continue
 		}
 		b, err := p.resolveBlocker(ctx, text)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"axiommind/activities/boundary"
+	language "axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -237,7 +238,7 @@ func (p *planner) without(ctx context.Context, task Entity, texts []string) ([]s
 
 func (p *planner) blockerID(ctx context.Context, task Entity, text string) (string, error) {
 	for _, b := range task.Blockers {
-		if b.ID == text || sameTitle(b.Text, text) {
+		if b.ID == text || language.SameTitle(b.Text, text) {
 			return b.ID, nil
 		}
 	}

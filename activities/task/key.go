@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"axiommind/activities/boundary"
+	language "axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -58,13 +59,13 @@ func KeyOfCondition(project, text string) (Key, error) {
 }
 
 func titleKey(entityType schema.EntityType, project, title string) (Key, error) {
-	k := Key{Type: entityType, Project: project, Name: shorten(Normalize(title))}
+	k := Key{Type: entityType, Project: project, Name: shorten(language.Title(title))}
 	return k, k.validate()
 }
 
-// spellingKey returns the key that all spellings of a condition's text share; see [sameTitle].
+// spellingKey returns the key that all spellings of a condition's text share; see [language.SameTitle].
 func spellingKey(project, text string) (Key, bool) {
-	k, err := KeyOfCondition(project, strings.Join(wordsOf(text).words, " "))
+	k, err := KeyOfCondition(project, language.TitleWords(text))
 	return k, err == nil
 }
 
@@ -81,7 +82,7 @@ func shorten(name string) string {
 }
 
 func plainKey(text string) Key {
-	return Key{Type: schema.EntityArtifact, Kind: schema.ArtifactPlain, Name: sha1Hex(Normalize(text))}
+	return Key{Type: schema.EntityArtifact, Kind: schema.ArtifactPlain, Name: sha1Hex(language.Title(text))}
 }
 
 func sha1Hex(s string) string {

@@ -10,67 +10,6 @@ import (
 	"axiommind/schema"
 )
 
-func TestNormalizeDoesNotSplit(t *testing.T) {
-	t.Parallel()
-	for want, spellings := range map[string][]string{
-		"fix login bug": {
-			"Fix login bug", " fix login bug!", "FIX LOGIN BUG", "Fix  login\tbug\n", "Fix login bug.", "Fix login bug !",
-			"\u3000Ｆｉｘ\u3000ｌｏｇｉｎ\u3000ｂｕｇ", "Fix\u00a0login\u202fbug", "“Fix login bug”", "- [ ] Fix login bug",
-			"**Fix login bug**", "Fix `login` bug", "Fix log\u00adin b\u200bug", "(Fix login bug)", "• Fix login bug…", "fix login bug?!",
-			"Fix: login bug", "Fix login — bug", "# Fix login bug", "\ufeffFix login bug", "Ｆix login bug。",
-		},
-		"café öffnen":     {"Café öffnen", "Cafe\u0301 o\u0308ffnen", "CAFÉ ÖFFNEN."},
-		"strasse sperren": {"Straße sperren", "STRASSE sperren"},
-		"σοφος":           {"ΣΟΦΟΣ", "σοφοσ", "σοφος"},
-		"修复登录错误":          {"修复登录错误", "修复登录错误。", "「修复登录错误」"},
-		"don't panic":     {"Don’t panic", "Don't panic!"},
-		"h2o":             {"H₂O", "H2O"},
-		"set x = -1":      {"Set x = -1", "Set x = - 1", "set x = − 1."},
-		"fix login 2fa":   {"Fix login - 2FA", "Fix login — 2FA"},
-		"1 bug":           {"- 1 bug", "1 bug"},
-		"♥ team":          {"♥\ufe0f team", "♥ team"},
-	} {
-		for _, s := range spellings {
-			require.Equal(t, Normalize(want), Normalize(s), "%q", s)
-		}
-	}
-}
-
-func TestNormalizeDoesNotMerge(t *testing.T) {
-	t.Parallel()
-	for _, apart := range [][]string{
-		{"C++", "C#", "C", "C+", "C*"},
-		{"1.5", "15", "1,5", "1 5", "1/5", "1-5"},
-		{"Upgrade to 1.5", "Upgrade to 15", "Upgrade to 1.6"},
-		{"foo_bar", "foobar", "foo bar"},
-		{"कि", "की", "क", "कु"},
-		{"ที่", "ท", "ที", "ท่"},
-		{"🚀", "🔥", "🎉"}, {"👨‍👩‍👧", "👨👩👧", "👨‍👩‍👦"}, {"👍🏽", "👍🏿", "👍"},
-		{"Fix login bug 🚀", "Fix login bug"},
-		{".NET", "NET"}, {"__init__", "init"}, {"!", "?", "..."}, {"x²", "x2"}, {"½ price", "1/2 price"},
-		{"10:30", "1030"}, {"-1", "1"}, {"Set x = - 1", "Set x = 1", "Set x = - y"}, {"Set x = − 1.5", "Set x = 1.5"}, {"5 - 3", "5 3"}, {"#12", "12"}, {"$5", "5"}, {"5%", "5"}, {"a&b", "ab"}, {"foo()", "foo"}, {"*.go", ".go"},
-		{"Réserver", "Reserver"}, {"ıt", "it"}, {"می\u200cخواهم", "میخواهم"},
-	} {
-		seen := map[string]string{}
-		for _, s := range apart {
-			n := Normalize(s)
-			require.NotEmpty(t, n, "%q", s)
-			require.NotContains(t, seen, n, "%q and %q", s, seen[n])
-			seen[n] = s
-		}
-	}
-}
-
-func TestNormalizeIsStable(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		s := rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.SampledFrom([]rune("aB1 .,-!?'\"()[]*_#C+²½ﬁ\u200d\u200b\u00a0Σσς修👨")), 0, 30, -1)).Draw(t, "title")
-		once := Normalize(s)
-		require.Equal(t, once, Normalize(once))
-		require.Equal(t, strings.Join(strings.Fields(once), " "), once)
-	})
-}
-
 func TestKeysKeepProjectsApart(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -156,16 +95,6 @@ func FuzzParseKey(f *testing.F) {
 	})
 }
 
-func FuzzNormalize(f *testing.F) {
-	for _, s := range []string{"- [ ] **Fix** login!", "((a b))", "C++", "\u200d👨", "…", "ﬁ ²"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		once := Normalize(s)
-		require.Equal(t, once, Normalize(once))
-	})
-}
-
 func TestArtifactKeys(t *testing.T) {
 	t.Parallel()
 	for key, texts := range map[string][]string{
@@ -204,24 +133,6 @@ func TestArtifactKeys(t *testing.T) {
 	require.Equal(t, schema.ArtifactPlain, plain.Kind)
 	_, err = KeyOfArtifact("  ")
 	require.ErrorIs(t, err, ErrKey)
-	a, _ := NormalizeURL("https://x.org/#/route/1")
-	b, _ := NormalizeURL("https://x.org/#/route/2")
-	require.NotEqual(t, a, b)
-}
-
-func FuzzNormalizeURL(f *testing.F) {
-	for _, s := range []string{"http://A.com:80/x/../y?b=1&a=2#f", "https://münchen.de/ä", "https://[::1]:8443/", "https://x.org/#!/a/"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		once, ok := NormalizeURL(s)
-		if !ok {
-			return
-		}
-		twice, ok := NormalizeURL(once)
-		require.True(t, ok, "%q", once)
-		require.Equal(t, once, twice)
-	})
 }
 
 func TestBlockerForms(t *testing.T) {

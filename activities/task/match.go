@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	language "axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -87,7 +88,7 @@ type TitleSearcher interface {
 	SimilarTitles(ctx context.Context, project, title string, limit int) ([]TitleHit, error)
 }
 
-// Strict returns the first match, and whether it is certain: the same title by [sameTitle], with
+// Strict returns the first match, and whether it is certain: the same title by [language.SameTitle], with
 // the score and the margin. Likeness alone never is. Matches are in order of score.
 func Strict(matches []Match) (Match, bool) {
 	if len(matches) == 0 {
@@ -164,12 +165,12 @@ func (v *overlay) similarTitles(ctx context.Context, title string) ([]TitleHit, 
 
 // wordMatch compares by words: the same title, or the share of words in common.
 func wordMatch(title string, e Entity, at time.Time) Match {
-	if sameTitle(title, e.Title) {
+	if language.SameTitle(title, e.Title) {
 		m := weigh(e, MethodText, baseExact, at)
 		m.Same = true
 		return m
 	}
-	return weigh(e, MethodText, baseWords*dice(searchWords(title), searchWords(e.Title)), at)
+	return weigh(e, MethodText, baseWords*dice(language.TitleTerms(title), language.TitleTerms(e.Title)), at)
 }
 
 // dice is the share of words that two titles have in common.

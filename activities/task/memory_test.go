@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	language "axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -119,16 +120,16 @@ func (m *memory) Load(_ context.Context, project string, ids []string) (map[stri
 }
 
 func (m *memory) SearchTitles(_ context.Context, _, title string, limit int) ([]string, error) {
-	words := searchWords(title)
+	words := language.TitleTerms(title)
 	var hits []Entity
 	for _, e := range m.entities {
-		shared := slices.ContainsFunc(searchWords(e.Title), func(w string) bool { return slices.Contains(words, w) })
+		shared := slices.ContainsFunc(language.TitleTerms(e.Title), func(w string) bool { return slices.Contains(words, w) })
 		if e.Type == schema.EntityTask && shared {
 			hits = append(hits, e)
 		}
 	}
 	slices.SortFunc(hits, func(a, b Entity) int {
-		return cmp.Or(cmp.Compare(dice(words, searchWords(b.Title)), dice(words, searchWords(a.Title))), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(dice(words, language.TitleTerms(b.Title)), dice(words, language.TitleTerms(a.Title))), cmp.Compare(a.ID, b.ID))
 	})
 	var ids []string
 	for _, e := range hits[:min(len(hits), limit)] {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	language "axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -91,7 +92,7 @@ func (v *overlay) remember(before, after Entity) {
 	if after.Type == schema.EntityTask {
 		text := searchText(after.Title)
 		v.byText[text] = append(v.byText[text], after.ID)
-		for _, word := range searchWords(after.Title) {
+		for _, word := range language.TitleTerms(after.Title) {
 			v.byWord[word] = append(v.byWord[word], after.ID)
 		}
 	}
@@ -149,7 +150,7 @@ func (v *overlay) conditionOf(ctx context.Context, text string) (Entity, bool, e
 		return e, false, nil
 	}
 	e, ok, err = v.byKey(ctx, spelled)
-	return e, ok && sameTitle(e.Title, text), err
+	return e, ok && language.SameTitle(e.Title, text), err
 }
 
 // byID returns the entity, or what it was merged into.
@@ -202,7 +203,7 @@ func (v *overlay) searchTitles(ctx context.Context, title string) ([]string, err
 		return nil, fmt.Errorf("search titles for %q: %w", clip(title), err)
 	}
 	ids = append(ids, v.byText[searchText(title)]...)
-	for _, word := range rarest(searchWords(title), 2) {
+	for _, word := range rarest(language.TitleTerms(title), 2) {
 		planned := v.byWord[word]
 		ids = append(ids, planned[:min(len(planned), searchLimit)]...)
 	}

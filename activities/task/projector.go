@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"axiommind/activities/table"
+	language "axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -184,7 +185,7 @@ func (g page) entityRow(e Entity) ([]any, error) {
 	return []any{
 		e.ID, string(e.Type), g.project, e.CanonicalKey, e.Title, string(e.Stage), string(e.Status),
 		string(e.TaskStatus), e.DoneReport != nil, string(e.Priority), e.AutoPlaceholder, string(current),
-		Normalize(e.Title), searchText(e.Title), e.CreatedAt, e.UpdatedAt, e.Version,
+		language.Title(e.Title), searchText(e.Title), e.CreatedAt, e.UpdatedAt, e.Version,
 	}, nil
 }
 

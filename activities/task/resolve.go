@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	language "axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -104,7 +105,7 @@ func (p *planner) priority(e schema.Entry, task Entity, created bool) error {
 func (p *planner) report(ctx context.Context, e schema.Entry, id string, created bool) error {
 	task := p.task(id)
 	to := e.Task.Status
-	texts := slices.DeleteFunc(slices.Clone(e.Task.BlockedBy), func(t string) bool { return Normalize(t) == "" })
+	texts := slices.DeleteFunc(slices.Clone(e.Task.BlockedBy), func(t string) bool { return language.Title(t) == "" })
 	if to != "" && !knownStatus(to) {
 		if err := p.reject(task, to, schema.RejectedStatus, nil); err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/table"
+	language "axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -67,7 +68,7 @@ const maxTokens = 24
 // the title's two longest words, then those that hold all of any third of it. So a title that
 // differs in one place is found however common its words are.
 func (t *Tables) SearchTitles(ctx context.Context, project, title string, limit int) ([]string, error) {
-	words := searchWords(title)
+	words := language.TitleTerms(title)
 	if len(words) == 0 {
 		return nil, nil
 	}
@@ -96,6 +97,9 @@ func (t *Tables) SearchTitles(ctx context.Context, project, title string, limit 
 	}, "SELECT entity_id, rank FROM ("+strings.Join(queries, " UNION ALL ")+") ORDER BY rank, entity_id", args...)
 	return out, err
 }
+
+// searchText is what the column holds that titles are searched in.
+func searchText(title string) string { return strings.Join(language.TitleTerms(title), " ") }
 
 // rarest returns up to n different words: the longest, which are the rarest as a rule.
 func rarest(words []string, n int) []string {

@@ -28,20 +28,20 @@ func TestSignsBehindLineMarks(t *testing.T) {
 	for _, text := range []string{
 		"- ~5 °C", "- *5* °C", "- **5** °C", "- `5` °C", "- $5", "- ±5", "-  (5 °C)", "> ≈5", "> -5", "+ €5", "□ done", "□done",
 	} {
-		b := NewBorders(text)
+		b := NewBoundaries(text)
 		for at := 1; at < len(text); at++ {
 			require.False(t, b.Begins(at), "%q begins at %d", text, at)
 		}
 	}
 	for text, mark := range map[string]string{"- **a** 5": "- ", "> - 1. a": "> - ", "> \"a\" 5": "> ", "- ① a": "- ", "> > a": "> > "} {
-		require.True(t, NewBorders(text).Begins(len(mark)), text)
+		require.True(t, NewBoundaries(text).Begins(len(mark)), text)
 	}
 }
 
 func TestTrim(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{" \u200b a. b\t\n": "a. b", "a": "a", " \n": "", "": "", "\u3000\u0301 ": "\u3000\u0301"} {
-		first, last := NewBorders(text).Trim(0, len(text))
+		first, last := NewBoundaries(text).Trim(0, len(text))
 		require.Equal(t, want, text[first:last], "%q", text)
 	}
 }

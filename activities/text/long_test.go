@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What is read of a long line at once has the borders of the line as a whole.
+// What is read of a long line at once has the boundaries of the line as a whole.
 func TestLongLines(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -16,18 +16,18 @@ func TestLongLines(t *testing.T) {
 			"**Done.** ", "1. ", "- ", "> ", "\n", "\u2028", "A", "... ", ". A", "\u00a0", "\u0301", strings.Repeat("long ", 100), strings.Repeat("One. ", 100)})
 		text := strings.Join(rapid.SliceOfN(piece, 1, 60).Draw(t, "text"), "")
 		line := rapid.IntRange(0, len(text)).Draw(t, "at")
-		b, whole := NewBorders(text), NewBorders(text)
+		b, whole := NewBoundaries(text), NewBoundaries(text)
 		for n, at := range append([]int{line}, edges(text)...) {
 			if n%7 == 0 {
-				b = NewBorders(text)
+				b = NewBoundaries(text)
 			}
 			start, end := wholeLine(text, at)
-			l := &lineBorders{stretch: stretch{start, end}}
+			l := &lineBoundaries{stretch: stretch{start, end}}
 			l.split(text, true, false, 0)
 			whole.last = l
 			require.Equal(t, whole.Begins(at), b.Begins(at), "%d of %q", at, text)
 			start, end = wholeLine(text, max(0, at-1))
-			l = &lineBorders{stretch: stretch{start, end}}
+			l = &lineBoundaries{stretch: stretch{start, end}}
 			l.split(text, true, false, 0)
 			whole.last = l
 			require.Equal(t, whole.Ends(at), b.Ends(at), "%d of %q", at, text)

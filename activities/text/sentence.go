@@ -10,7 +10,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Borders tells where the sentences and lines of a text begin and end, in bytes. It looks at a line when
+// Boundaries tells where the sentences and lines of a text begin and end, in bytes. It looks at a line when
 // it is first asked about it, and is not safe for concurrent use.
 //
 // A sentence or line begins and ends
@@ -34,29 +34,29 @@ import (
 // dashes are code there.
 //
 // White space at either end, and characters without width, belong to no sentence.
-type Borders struct {
+type Boundaries struct {
 	text   string
 	fences []fence
 	// starts are where the lines begin, in order, of a text with fences alone.
 	starts []int
-	lines  map[int]*lineBorders
-	last   *lineBorders
+	lines  map[int]*lineBoundaries
+	last   *lineBoundaries
 }
 
 type stretch struct{ start, end int }
 
-// lineBorders are those of one line, in order. Sentences follow each other: the first begins behind the
+// lineBoundaries are those of one line, in order. Sentences follow each other: the first begins behind the
 // line's marks.
-type lineBorders struct {
+type lineBoundaries struct {
 	stretch
 	// marks are where the line and what follows its marks begin.
 	marks     []int
 	sentences []stretch
 }
 
-// NewBorders returns the borders of a text.
-func NewBorders(text string) *Borders {
-	b := &Borders{text: text, lines: map[int]*lineBorders{}}
+// NewBoundaries returns the boundaries of a text.
+func NewBoundaries(text string) *Boundaries {
+	b := &Boundaries{text: text, lines: map[int]*lineBoundaries{}}
 	if strings.Contains(text, "```") || strings.Contains(text, "~~~") {
 		b.starts = lineStarts(text)
 		b.fences = fences(text, b.starts)
@@ -65,32 +65,32 @@ func NewBorders(text string) *Borders {
 }
 
 // Begins reports whether a sentence or line begins at a byte of the text.
-func (b *Borders) Begins(at int) bool {
+func (b *Boundaries) Begins(at int) bool {
 	first, ok := b.lineAt(at).begin(at)
 	return ok && first == at
 }
 
 // Ends reports whether a sentence or line ends before a byte of the text.
-func (b *Borders) Ends(at int) bool {
+func (b *Boundaries) Ends(at int) bool {
 	last, ok := b.lineAt(at - 1).end(at)
 	return ok && last == at
 }
 
 // Whole reports whether the bytes from start to end are one or more whole sentences or lines that follow one
 // another.
-func (b *Borders) Whole(start, end int) bool {
+func (b *Boundaries) Whole(start, end int) bool {
 	return start < end && b.Begins(start) && b.Ends(end)
 }
 
 // Trim returns the bytes from start to end without what at either end belongs to no sentence. It may be nothing.
-func (b *Borders) Trim(start, end int) (first, last int) {
+func (b *Boundaries) Trim(start, end int) (first, last int) {
 	first = skipSpace(b.text, start, end)
 	return first, trimmedEnd(b.text, first, end)
 }
 
 // Around returns the fewest whole sentences or lines, one after another, that hold the bytes from start to
 // end, but for white space at either end. It returns start and end when there is nothing else.
-func (b *Borders) Around(start, end int) (first, last int) {
+func (b *Boundaries) Around(start, end int) (first, last int) {
 	from, to := b.Trim(start, end)
 	if from >= to {
 		return start, end
@@ -104,7 +104,7 @@ func (b *Borders) Around(start, end int) (first, last int) {
 }
 
 // Code returns where the fenced blocks of code begin and end, with their fences, in order.
-func (b *Borders) Code() iter.Seq2[int, int] {
+func (b *Boundaries) Code() iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
 		for _, f := range b.fences {
 			if !yield(f.start, f.end) {
@@ -114,7 +114,7 @@ func (b *Borders) Code() iter.Seq2[int, int] {
 	}
 }
 
-func (b *Borders) fenceAt(at int) (fence, bool) {
+func (b *Boundaries) fenceAt(at int) (fence, bool) {
 	n := sort.Search(len(b.fences), func(i int) bool { return b.fences[i].end > at })
 	if n == len(b.fences) || at < b.fences[n].start {
 		return fence{}, false
@@ -124,7 +124,7 @@ func (b *Borders) fenceAt(at int) (fence, bool) {
 
 // lineAt returns the line that holds a byte, or of a long one what stands around it. A break belongs to the
 // line before it.
-func (b *Borders) lineAt(at int) *lineBorders {
+func (b *Boundaries) lineAt(at int) *lineBoundaries {
 	at = max(0, min(at, len(b.text)-1))
 	if b.last != nil && b.last.start <= at && at < b.last.stretch.end {
 		return b.last
@@ -133,7 +133,7 @@ func (b *Borders) lineAt(at int) *lineBorders {
 	around, marked := b.around(at, code)
 	line, known := b.lines[around.start]
 	if !known || line.stretch != around {
-		line = &lineBorders{stretch: around}
+		line = &lineBoundaries{stretch: around}
 		line.split(b.text, marked, code, in.depth)
 		b.lines[around.start] = line
 	}
@@ -147,9 +147,9 @@ const (
 	longMarks = 256  // bytes of the marks at the beginning of a line
 )
 
-// around returns the line that holds a byte, or what of it stands between two certain borders, and whether
-// its beginning is among that. Code has no certain borders.
-func (b *Borders) around(at int, code bool) (stretch, bool) {
+// around returns the line that holds a byte, or what of it stands between two certain boundaries, and whether
+// its beginning is among that. Code has no certain boundaries.
+func (b *Boundaries) around(at int, code bool) (stretch, bool) {
 	if code {
 		n := sort.SearchInts(b.starts, at+1)
 		end := len(b.text)
@@ -204,7 +204,7 @@ func breaksBefore(text string, at int) bool {
 }
 
 // begin returns the last beginning that is not after a byte.
-func (l *lineBorders) begin(at int) (int, bool) {
+func (l *lineBoundaries) begin(at int) (int, bool) {
 	first, found := 0, false
 	if n := sort.SearchInts(l.marks, at+1); n > 0 {
 		first, found = l.marks[n-1], true
@@ -216,7 +216,7 @@ func (l *lineBorders) begin(at int) (int, bool) {
 }
 
 // end returns the first end that is not before a byte.
-func (l *lineBorders) end(at int) (int, bool) {
+func (l *lineBoundaries) end(at int) (int, bool) {
 	n := sort.Search(len(l.sentences), func(i int) bool { return l.sentences[i].end >= at })
 	if n == len(l.sentences) {
 		return 0, false
@@ -224,7 +224,7 @@ func (l *lineBorders) end(at int) (int, bool) {
 	return l.sentences[n].end, true
 }
 
-func (l *lineBorders) split(text string, marked, code bool, depth int) {
+func (l *lineBoundaries) split(text string, marked, code bool, depth int) {
 	at, end := skipSpace(text, l.start, l.stretch.end), trimmedEnd(text, l.start, l.stretch.end)
 	if at >= end {
 		return
@@ -253,14 +253,14 @@ func (l *lineBorders) split(text string, marked, code bool, depth int) {
 		var sentence string
 		sentence, rest, state = uniseg.FirstSentenceInString(rest, state)
 		at += len(sentence)
-		border, ok := settle(text, begin, at, end)
+		boundary, ok := settle(text, begin, at, end)
 		if !ok {
 			continue
 		}
-		if s := (stretch{skipSpace(text, begin, border), trimmedEnd(text, begin, border)}); s.start < s.end {
+		if s := (stretch{skipSpace(text, begin, boundary), trimmedEnd(text, begin, boundary)}); s.start < s.end {
 			l.sentences = append(l.sentences, s)
 		}
-		begin = border
+		begin = boundary
 	}
 }
 
@@ -281,29 +281,29 @@ func settle(text string, start, at, end int) (int, bool) {
 		}
 		return at, !joined(text, at) && !goesOn(text, start, at, end)
 	}
-	border := at
-	for border > start {
-		r, size := utf8.DecodeLastRuneInString(text[start:border])
+	boundary := at
+	for boundary > start {
+		r, size := utf8.DecodeLastRuneInString(text[start:boundary])
 		if !unicode.In(r, unicode.Ps, unicode.Pi) {
 			break
 		}
-		border -= size // UAX #29 takes the mark that opens the next sentence for one that closes this.
+		boundary -= size // UAX #29 takes the mark that opens the next sentence for one that closes this.
 	}
-	if border == start {
-		border = at
+	if boundary == start {
+		boundary = at
 	}
-	n := closing(text[border:end], `"'`)
-	if n > 0 && parted(text[border+n:end]) {
-		return border + n, !joined(text, border+n) && !goesOn(text, start, border+n, end)
+	n := closing(text[boundary:end], `"'`)
+	if n > 0 && parted(text[boundary+n:end]) {
+		return boundary + n, !joined(text, boundary+n) && !goesOn(text, start, boundary+n, end)
 	}
-	if mark := text[border-1]; mark == '.' || mark == '?' || mark == '!' {
-		return border, !glued(text[border:end]) && !joined(text, border)
+	if mark := text[boundary-1]; mark == '.' || mark == '?' || mark == '!' {
+		return boundary, !glued(text[boundary:end]) && !joined(text, boundary)
 	}
 	// Text without spaces: what was opened in the sentence closes behind it.
-	if n = emphasis(text[border:end]); n > 0 && strings.Count(text[start:border], text[border:border+n])%2 == 1 {
-		border += n
+	if n = emphasis(text[boundary:end]); n > 0 && strings.Count(text[start:boundary], text[boundary:boundary+n])%2 == 1 {
+		boundary += n
 	}
-	return border, !joined(text, border)
+	return boundary, !joined(text, boundary)
 }
 
 // goesOn reports whether a sentence goes on behind the bracket or quotation mark that closes a part of it: with

@@ -12,7 +12,7 @@ import (
 
 // pieces returns the sentences of a text, by what Begins and Ends say of each byte.
 func pieces(s string) []string {
-	b := NewBorders(s)
+	b := NewBoundaries(s)
 	var out []string
 	begun := -1
 	for at := 0; at <= len(s); at++ {
@@ -145,7 +145,7 @@ func TestLineMarks(t *testing.T) {
 		"  - ", "\t* ", ">- ", "> ## ", "- - ", "* > ", "\u3000・",
 	} {
 		text := mark + "Fließt nicht"
-		b := NewBorders("x\n" + text + "\r\ny")
+		b := NewBoundaries("x\n" + text + "\r\ny")
 		at := len("x\n" + mark)
 		require.True(t, b.Begins(at), "%q", text)
 		require.True(t, b.Begins(2+len(mark)-len(strings.TrimLeft(mark, " \t\u3000"))), "the line itself: %q", text)
@@ -157,11 +157,11 @@ func TestLineMarks(t *testing.T) {
 		"+ 5": "+ ", "–5": "–", "-x": "-", "#tag": "#", "####### x": "####### ", "2024) x": "2024) ", "1.5 x": "1.", "1、2号": "1、", "一、二班": "一、",
 		"[ ] x": "[ ] ", "[x] x": "[x] ", "*x*": "*", "**x": "**", "1)x": "1)", "---": "-", "- [ ] x": "- [ ] ", "ok) x": "ok) ", "·5": "·",
 	} {
-		b := NewBorders(text)
+		b := NewBoundaries(text)
 		require.False(t, b.Begins(len(lost)), "%q", text)
 		require.True(t, b.Whole(0, len(text)), "%q", text)
 	}
-	b := NewBorders("> - 1. One. Two.")
+	b := NewBoundaries("> - 1. One. Two.")
 	for at := range 17 {
 		require.Equal(t, at == 0 || at == 2 || at == 4 || at == 7 || at == 12, b.Begins(at), at)
 		require.Equal(t, at == 11 || at == 16, b.Ends(at), at)
@@ -192,7 +192,7 @@ func TestFencedCode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			require.Equal(t, tc.want, pieces(tc.text))
-			b := NewBorders(tc.text)
+			b := NewBoundaries(tc.text)
 			code := map[int]bool{}
 			for start, end := range b.Code() {
 				for at := start; at < end; at++ {
@@ -223,17 +223,17 @@ func TestAround(t *testing.T) {
 		if tc.part == " Two. " {
 			start, tc.part = at(" Two.\n"), " Two.\n"
 		}
-		first, last := NewBorders(text).Around(start, start+len(tc.part))
+		first, last := NewBoundaries(text).Around(start, start+len(tc.part))
 		require.Equal(t, tc.want, text[first:last], "%q", tc.part)
 	}
-	b := NewBorders(text)
+	b := NewBoundaries(text)
 	require.False(t, b.Whole(5, 5))
 	require.False(t, b.Begins(-1) || b.Ends(-1) || b.Ends(0) || b.Begins(len(text)) || b.Ends(len(text)+1))
 }
 
-// requireConsistent checks what holds for the borders of any text.
+// requireConsistent checks what holds for the boundaries of any text.
 func requireConsistent(t require.TestingT, s string, from, to int) {
-	b := NewBorders(s)
+	b := NewBoundaries(s)
 	clusters := map[int]bool{0: true, len(s): true}
 	g := uniseg.NewGraphemes(s)
 	for g.Next() {
@@ -278,7 +278,7 @@ var fragments = []string{
 	";", "Τι", "។", "\u200b", "\u00ad", "\xff", "한", "नि", "्", "क", "# ", "|", "）", "（", "\U00011047", "\ufe12",
 }
 
-func TestBordersProperties(t *testing.T) {
+func TestBoundariesProperties(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := strings.Join(rapid.SliceOfN(rapid.SampledFrom(fragments), 0, 40).Draw(t, "text"), "")
@@ -295,7 +295,7 @@ func TestBordersProperties(t *testing.T) {
 	})
 }
 
-func FuzzBorders(f *testing.F) {
+func FuzzBoundaries(f *testing.F) {
 	for _, s := range fragments {
 		f.Add("A. "+s+"b. C"+s+" D", 2, 5)
 	}
@@ -305,7 +305,7 @@ func FuzzBorders(f *testing.F) {
 		}
 		from = min(max(from, 0), len(s))
 		to = min(max(to, from), len(s))
-		b := NewBorders(s)
+		b := NewBoundaries(s)
 		b.Around(from, to)
 		for _, at := range []int{from, to} {
 			b.Begins(at)
@@ -354,17 +354,17 @@ var hostile = map[string]string{
 	"hashes":          strings.Repeat("#", 1<<20),
 }
 
-// BenchmarkBorders asks for the borders of a line or text of a megabyte at many places.
-func BenchmarkBorders(b *testing.B) {
+// BenchmarkBoundaries asks for the boundaries of a line or text of a megabyte at many places.
+func BenchmarkBoundaries(b *testing.B) {
 	for name, s := range hostile {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(s)))
 			for b.Loop() {
-				borders := NewBorders(s)
+				boundaries := NewBoundaries(s)
 				for at := 0; at < len(s); at += 64 {
-					borders.Begins(at)
-					borders.Ends(at)
-					borders.Around(at, min(at+40, len(s)))
+					boundaries.Begins(at)
+					boundaries.Ends(at)
+					boundaries.Around(at, min(at+40, len(s)))
 				}
 			}
 		})

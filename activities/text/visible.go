@@ -1,4 +1,3 @@
-// Package text is what all rooms know of written language.
 package text
 
 import (
@@ -83,28 +82,7 @@ func Visible(s string) string {
 	return out.String()
 }
 
-// Hidden reports whether a character commands a terminal, or has no glyph: Unicode's controls, line and
-// paragraph separators, and what it calls default ignorable.
-func Hidden(r rune) bool {
-	switch {
-	case r == '\n' || r == '\t':
-		return false
-	case r < utf8.RuneSelf:
-		return r < ' ' || r == 0x7f
-	case unicode.In(r, unicode.Prepended_Concatenation_Mark), 0x13430 <= r && r <= 0x1345f:
-		return false // Format characters that are drawn: Arabic number signs, hieroglyphic joins.
-	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp,
-		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
-}
-
-const (
-	nonJoiner, joiner = '\u200c', '\u200d'
-	textStyle         = '\ufe00' // The first variation selector; the last is U+FE0F.
-	emojiStyle        = '\ufe0f'
-	ideographStyle    = '\U000e0100' // The first of those for ideographs; the last is U+E01EF.
-	blackFlag         = '\U0001f3f4'
-)
+const blackFlag = '\U0001f3f4'
 
 // flags are the tags that make a region's flag of a black one.
 var flags = []string{tagged("gbeng"), tagged("gbsct"), tagged("gbwls")}
@@ -144,7 +122,7 @@ func (p place) shapes(rest string) int {
 	case r == joiner && isPictograph(p.base) && isPictograph(next),
 		(r == joiner || r == nonJoiner) && unicode.In(p.last, joining...) && !Hidden(p.last),
 		isStyle(r) && (isPictograph(p.last) || strings.ContainsRune("0123456789#*", p.last) || unicode.Is(unicode.Han, p.last)),
-		r >= ideographStyle && r <= ideographStyle+0xef && unicode.Is(unicode.Han, p.last),
+		r >= ideographStyle && r <= lastIdeographStyle && unicode.Is(unicode.Han, p.last),
 		0x180b <= r && r <= 0x180f && unicode.Is(unicode.Mongolian, p.last) && !Hidden(p.last):
 		return n
 	case p.last == blackFlag:

@@ -5,6 +5,7 @@ package vector
 import (
 	"time"
 
+	language "axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -48,7 +49,7 @@ func (i Item) object(version string, vector []float32) Object {
 		Properties: map[string]any{
 			schema.PropertyItemKind:    i.Kind,
 			schema.PropertyItemID:      i.ID,
-			schema.PropertyTerms:       Terms(i.Text()),
+			schema.PropertyTerms:       language.Terms(i.Text()),
 			schema.PropertyTitle:       i.Title,
 			schema.PropertyContent:     i.Content,
 			schema.PropertyEntryType:   i.Type,

@@ -15,6 +15,7 @@ import (
 
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
+	language "axiommind/activities/text"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -52,7 +53,7 @@ func (w *words) Embed(_ context.Context, texts []string) ([][]float32, error) {
 			return nil, refused{fmt.Errorf("a text of the batch is not allowed")}
 		}
 		v := make([]float32, w.dims)
-		for term := range strings.FieldsSeq(Terms(text)) {
+		for term := range strings.FieldsSeq(language.Terms(text)) {
 			h := fnv.New64a()
 			_, _ = h.Write([]byte(term))
 			v[h.Sum64()%uint64(w.dims)]++

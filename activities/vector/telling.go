@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	language "axiommind/activities/text"
 )
 
 // Asked are the terms of a query that say what it is about.
@@ -21,7 +23,7 @@ func Ask(text string) Asked {
 		a.terms[term] = true
 	}
 	for term := range a.terms {
-		if word := []rune(term); slips(word) > 0 {
+		if word := []rune(term); typos(word) > 0 {
 			a.words = append(a.words, word)
 		}
 	}
@@ -30,7 +32,7 @@ func Ask(text string) Asked {
 
 // tellingTerms returns the terms of a query as [Ask] does, in their order.
 func tellingTerms(text string) []string {
-	all := strings.Fields(Terms(text))
+	all := strings.Fields(language.Terms(text))
 	telling := slices.DeleteFunc(slices.Clone(all), func(term string) bool { return grammar[term] })
 	if len(telling) == 0 {
 		return all
@@ -43,7 +45,7 @@ func (a Asked) In(text string) bool {
 	if len(a.terms) == 0 {
 		return false
 	}
-	terms := strings.Fields(Terms(text))
+	terms := strings.Fields(language.Terms(text))
 	for _, term := range terms {
 		if a.terms[term] {
 			return true
@@ -59,11 +61,11 @@ func (a Asked) In(text string) bool {
 	return false
 }
 
-// slips is how many letters of a word may be wrong for it to be known still. Numbers, names that are
+// typos is how many letters of a word may be wrong for it to be known still. Numbers, names that are
 // joined by punctuation, and scripts of pairs have none.
-func slips(word []rune) int {
+func typos(word []rune) int {
 	for _, r := range word {
-		if !unicode.IsLetter(r) && !unicode.IsMark(r) || scriptOf(r) != scriptOther {
+		if !unicode.IsLetter(r) && !unicode.IsMark(r) || language.InPieces(r) {
 			return 0
 		}
 	}
@@ -77,10 +79,10 @@ func slips(word []rune) int {
 	}
 }
 
-// misspelled reports whether a slip of the keyboard makes one word the other: letters that are missing,
-// added, or swapped with their neighbours, after a first one that is right. A wrong letter is two slips.
+// misspelled reports whether typos make one word the other: letters that are missing,
+// added, or swapped with their neighbours, after a first one that is right. A wrong letter is two typos.
 func misspelled(a, b []rune) bool {
-	most := min(slips(a), slips(b))
+	most := min(typos(a), typos(b))
 	if most == 0 || a[0] != b[0] || len(a)-len(b) > most || len(b)-len(a) > most {
 		return false
 	}
@@ -110,7 +112,7 @@ var grammar = func() map[string]bool {
 	m := map[string]bool{}
 	for _, words := range []string{englishWords, germanWords, frenchWords, spanishWords, portugueseWords, italianWords, russianWords} {
 		for word := range strings.FieldsSeq(words) {
-			m[stem(word)] = true
+			m[language.Stem(word)] = true
 		}
 	}
 	for _, pairs := range []string{koreanPairs, chinesePairs, japanesePairs} {

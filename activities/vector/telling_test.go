@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	language "axiommind/activities/text"
 )
 
 func TestAsked(t *testing.T) {
@@ -51,7 +53,7 @@ func TestAskedFindsItself(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text")
-		if got := Ask(text).In(text); got != (Terms(text) != "") {
+		if got := Ask(text).In(text); got != (language.Terms(text) != "") {
 			t.Fatalf("%q is found in itself: %t", text, got)
 		}
 	})

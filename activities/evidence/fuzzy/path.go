@@ -78,8 +78,8 @@ const (
 	stepSource
 )
 
-// Starts returns how many of the runes of s, counted from its end, a quote that ends with s may
-// cover at the given distance.
+// Starts returns where a match may begin that ends with s: each number of runes, counted from the end of s,
+// that is at the given distance from the quote.
 func Starts(q, s []rune, distance int) []int {
 	const far = 1 << 29
 	width := 2*distance + 1

@@ -10,7 +10,13 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"axiommind/activities/text"
 )
+
+// Form is the form that quotes are compared in. It is kept in this package for its [View], the way back
+// to the text that was quoted, and pinned as those of package text are.
+var Form = text.Form{Name: "quote", Version: 1, Of: Form1}
 
 // Form1 returns a text in normal form 1, in which two quotes of the same words are equal: NFKC, full
 // case folding, one space for any white space, plain quotes, dashes and ellipses, no characters
@@ -22,8 +28,8 @@ func Form1(text string) string { return Of(text).Text }
 // Of returns the view of a text in normal form 1.
 func Of(text string) *View { return fold(text, false) }
 
-// OfPiece is Of for a text that may begin or end anywhere: what looks like emphasis at its ends may be
-// the middle of a word, and stays.
+// OfPiece is [Of] for a text that was cut out of another. A mark of emphasis at either end of it may have
+// stood inside a word, and stays.
 func OfPiece(text string) *View { return fold(text, true) }
 
 func fold(text string, cut bool) *View {
@@ -77,7 +83,7 @@ func (f *folder) step() {
 	default:
 		r, size := utf8.DecodeRuneInString(f.src[f.pos:])
 		switch {
-		case unicode.IsSpace(r) || Ignorable(r):
+		case unicode.IsSpace(r) || text.Ignored(r):
 			f.space()
 		case ellipsis(r) > 0:
 			f.dots()
@@ -157,14 +163,14 @@ func (f *folder) whole(n int, text string) {
 	f.pos += n
 }
 
-// space turns a stretch of whitespace and Ignorable characters into one space, or into nothing.
+// space turns a stretch of whitespace and ignored characters into one space, or into nothing.
 func (f *folder) space() {
 	i, any := f.pos, false
 	for i < len(f.src) {
 		r, size := utf8.DecodeRuneInString(f.src[i:])
 		if unicode.IsSpace(r) {
 			any = true
-		} else if !Ignorable(r) {
+		} else if !text.Ignored(r) {
 			break
 		}
 		i += size
@@ -213,7 +219,7 @@ func closesSentence(before, after rune) bool {
 func (f *folder) marks(i int) int {
 	for i < len(f.src) {
 		r, size := utf8.DecodeRuneInString(f.src[i:])
-		if r != '*' && r != '_' && r != '~' && !Ignorable(r) {
+		if r != '*' && r != '_' && r != '~' && !text.Ignored(r) {
 			break
 		}
 		i += size
@@ -228,7 +234,7 @@ func markdown(marks string) bool {
 	known := func() bool { return last == 0 || last == '~' && n == 2 || last != '~' && n <= 3 }
 	for _, r := range marks {
 		switch {
-		case Ignorable(r):
+		case text.Ignored(r):
 		case r == last:
 			n++
 		case !known():
@@ -283,7 +289,7 @@ func (f *folder) dashes() {
 		r, size := utf8.DecodeRuneInString(f.src[i:])
 		if dash(r) {
 			n++
-		} else if !Ignorable(r) {
+		} else if !text.Ignored(r) {
 			break
 		}
 		i += size
@@ -404,7 +410,7 @@ func variant(r rune) rune {
 	switch {
 	case unicode.IsSpace(r):
 		return ' '
-	case Ignorable(r):
+	case text.Ignored(r):
 		return -1
 	}
 	return r
@@ -424,20 +430,6 @@ func ellipsis(r rune) int {
 		return 1
 	}
 	return 0
-}
-
-// Ignorable reports whether a rune has no width and no meaning of its own.
-func Ignorable(r rune) bool {
-	switch {
-	case r < 0xAD:
-		return false
-	case r == 0xAD, r == 0x34F, r == 0x61C, r == 0x180E, r == 0xFEFF:
-		return true
-	case 0x200B <= r && r <= 0x200F, 0x202A <= r && r <= 0x202E, 0x2060 <= r && r <= 0x2064,
-		0x2066 <= r && r <= 0x206F, 0xFE00 <= r && r <= 0xFE0F, 0xE0100 <= r && r <= 0xE01EF:
-		return true
-	}
-	return false
 }
 
 // WordRune reports whether a rune belongs to a word or a number.

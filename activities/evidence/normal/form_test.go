@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/evidence/normal"
+	"axiommind/activities/text/formtest"
 )
 
 // FuzzForm holds the normal form to its word: it is stable, and every place of it leads to a place of the text, in
@@ -58,4 +59,9 @@ func requireMonotone(t *testing.T, v *normal.View, text string) {
 		require.Equal(t, start, end, "%q: what is left out is in the view", text)
 		covered = to
 	})
+}
+
+func TestFormIsPinned(t *testing.T) {
+	t.Parallel()
+	formtest.Pin(t, normal.Form)
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// OnBorder reports whether a byte offset lies between two grapheme clusters of a text.
-func OnBorder(text string, at int) bool {
+// OnBoundary reports whether a byte offset lies between two grapheme clusters of a text.
+func OnBoundary(text string, at int) bool {
 	start, _ := Cluster(text, at)
 	return start == at
 }
 
-// Cluster returns the grapheme cluster that holds byte at: it begins at at when at is a border.
+// Cluster returns the grapheme cluster that holds byte at: it begins at at when at is a boundary.
 // At the end of the text it is empty.
 func Cluster(text string, at int) (start, end int) {
 	if at <= 0 && len(text) == 0 || at >= len(text) {
@@ -34,7 +34,7 @@ func Cluster(text string, at int) (start, end int) {
 	}
 }
 
-// clearBoundary reports whether the two runes at an offset are such that a border lies between them
+// clearBoundary reports whether the two runes at an offset are such that a boundary lies between them
 // whatever comes before. It may say no where there is one.
 func clearBoundary(text string, at int) bool {
 	if !utf8.RuneStart(text[at]) {

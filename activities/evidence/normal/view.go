@@ -80,8 +80,8 @@ func (v *View) Trim() *View {
 	return &View{Text: text, runs: runs}
 }
 
-// LeftOut calls yield with every stretch of the original between two bytes that no byte of the view stands
-// on, and with the byte of the view that follows it. None is empty.
+// LeftOut calls yield for each stretch of the original, between the bytes from and to, that the view leaves
+// out, with the byte of the view that follows it. No stretch is empty.
 func (v *View) LeftOut(from, to int, yield func(at, from, to int)) {
 	i := sort.Search(len(v.runs), func(i int) bool { return v.end(i) > from })
 	for at := from; at < to; i++ {

@@ -22,8 +22,8 @@ var stripKind = func() (table [utf8.RuneSelf]uint8) {
 	return table
 }()
 
-// Words makes of a view in normal form 1 one without the punctuation between words: what is left out becomes
-// one space. Punctuation that is part of a number, a name or an operator stays.
+// Words returns a view without the punctuation between words, of one in normal form 1. A space stands for what
+// is left out. Punctuation that is part of a number, a name or an operator stays.
 func Words(v *View) *View {
 	st := stripper{v: v, out: make([]byte, 0, len(v.Text)), runs: make([]run, 0, 1+len(v.Text)/32)}
 	text := v.Text
@@ -139,8 +139,8 @@ func (st *stripper) keep(start, end int) {
 	st.out = append(st.out, st.v.Text[start:end]...)
 }
 
-// LettersOf returns the letters and digits of a text in normal form 1: the text of [Letters] without the way
-// back, which takes longer.
+// LettersOf returns the letters and digits of a text in normal form 1. It is faster than [Letters], which
+// also keeps the way back.
 func LettersOf(text string) string {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); {
@@ -160,7 +160,7 @@ func LettersOf(text string) string {
 	return string(out)
 }
 
-// Letters makes of a view one of its letters and digits alone.
+// Letters returns a view of the letters and digits alone.
 func Letters(v *View) *View {
 	st := stripper{v: v, out: make([]byte, 0, len(v.Text)), runs: make([]run, 0, 1+len(v.Text)/8)}
 	start := 0

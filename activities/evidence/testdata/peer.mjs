@@ -1,6 +1,6 @@
 // The approximate aligner of claude-memory-layer over an alignment file, for BenchmarkPeer: run
 // `npm install --ignore-scripts claude-memory-layer@1.2.3` in a directory and name it in AXIOMMIND_PEER.
-// It prints the CPU time of each class in microseconds, and how many spans have the true borders.
+// It prints the CPU time of each class in microseconds, and how many spans have the true boundaries.
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -17,11 +17,11 @@ for (const item of JSON.parse(fs.readFileSync(file)).items) {
   const before = process.cpuUsage();
   const result = aligner.alignSingleEvidence([item.message], { messageIndex: 0, quote: item.quote });
   const used = process.cpuUsage(before);
-  const c = (classes[item.cls] ??= { items: 0, aligned: 0, borders: 0, microseconds: 0 });
+  const c = (classes[item.cls] ??= { items: 0, aligned: 0, boundaries: 0, microseconds: 0 });
   c.items++;
   c.microseconds += used.user + used.system;
   if (!result.aligned) continue;
   c.aligned++;
-  if (item.truth.some((t) => t.u16[0] === result.evidence.spanStart && t.u16[1] === result.evidence.spanEnd)) c.borders++;
+  if (item.truth.some((t) => t.u16[0] === result.evidence.spanStart && t.u16[1] === result.evidence.spanEnd)) c.boundaries++;
 }
 console.log(JSON.stringify(classes));

@@ -29,8 +29,8 @@ var phrases = sync.OnceValue(func() *automaton {
 })
 
 // Extract returns what the messages say, in order. Messages that are not conversation are skipped.
-// Evidence refers to each message's Index, and every quote is whole sentences or lines of its Text. What works is true
-// for, [Works] says.
+// Evidence refers to each message's Index, and every quote is whole sentences or lines of its Text. [Works]
+// tells whether works is true.
 func Extract(window []schema.Message, works bool) schema.Extraction {
 	x := extractor{phrases: phrases(), seen: map[string]int{}, entries: []schema.ExtractedEntry{}, hands: works}
 	for i := range window {
@@ -50,8 +50,8 @@ type extractor struct {
 	// hands is true where an agent works, and not only talks.
 	hands bool
 
-	m       *schema.Message
-	borders *text.Borders
+	m          *schema.Message
+	boundaries *text.Boundaries
 	// own is where what the writer of the message says for itself ends, and what it hands over begins.
 	own int
 	// asked is where the beginning ends in which the message asks for something.
@@ -66,7 +66,7 @@ type extractor struct {
 
 func (x *extractor) message(m *schema.Message) {
 	x.m, x.own, x.asked = m, len(m.Text), len(m.Text)
-	x.borders = text.NewBorders(m.Text)
+	x.boundaries = text.NewBoundaries(m.Text)
 	if utf8.RuneCountInString(m.Text) > pasted {
 		x.asked = runeStart(m.Text, pasted/4)
 	}

@@ -102,7 +102,7 @@ func requireVerbatim(t require.TestingT, window []schema.Message, got schema.Ext
 
 // standsWhole reports whether a quote stands somewhere in a text as whole sentences or lines.
 func standsWhole(message, quote string) bool {
-	b := text.NewBorders(message)
+	b := text.NewBoundaries(message)
 	for at := 0; ; at++ {
 		n := strings.Index(message[at:], quote)
 		if n < 0 {

@@ -23,13 +23,13 @@ const (
 // that hold it, however long, since a part of one may say what the whole does not. A short one takes in those
 // of the line around it. It returns "" where none is short enough for a quote.
 func (x *extractor) quoteOf(around, s span) string {
-	s.start, s.end = x.borders.Around(s.start, s.end)
+	s.start, s.end = x.boundaries.Around(s.start, s.end)
 	if s.end-s.start > schema.MaxQuote*utf8.UTFMax {
 		return "" // A line may say many things: it is not counted for each.
 	}
 	text := x.m.Text
 	widen := func(wider span) bool {
-		if wider == s || runes(text, wider) > maxWidened || !x.borders.Whole(wider.start, wider.end) {
+		if wider == s || runes(text, wider) > maxWidened || !x.boundaries.Whole(wider.start, wider.end) {
 			return false
 		}
 		s = wider
@@ -40,7 +40,7 @@ func (x *extractor) quoteOf(around, s span) string {
 		if next < 0 {
 			break
 		}
-		if _, end := x.borders.Around(s.end+next, s.end+next+1); !widen(span{s.start, max(s.end, end)}) {
+		if _, end := x.boundaries.Around(s.end+next, s.end+next+1); !widen(span{s.start, max(s.end, end)}) {
 			break
 		}
 	}
@@ -50,7 +50,7 @@ func (x *extractor) quoteOf(around, s span) string {
 			break
 		}
 		last += around.start
-		if start, _ := x.borders.Around(last, last+1); !widen(span{min(s.start, start), s.end}) {
+		if start, _ := x.boundaries.Around(last, last+1); !widen(span{min(s.start, start), s.end}) {
 			break
 		}
 	}

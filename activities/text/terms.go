@@ -1,4 +1,4 @@
-package vector
+package text
 
 import (
 	"slices"
@@ -6,7 +6,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -16,14 +15,13 @@ import (
 //   - Text is normalized (NFKC) and case-folded, and split at what is neither letter, mark nor digit.
 //   - A name joined by punctuation (go-client, a/b.go, 1.5, C++, .NET) is a term besides its parts,
 //     and so is each word of a camelCase name.
-//   - Chinese and Japanese text, which has no spaces, is split into pairs of characters, and that of
-//     Thailand and its neighbours into threes. A Korean word is a term, and so are its pairs, which
-//     match whatever particle is attached.
+//   - Text in scripts without spaces is split into pairs of characters where these are syllables or
+//     words, as in Chinese and Japanese, and into threes where they are letters, as in Thai. A Korean
+//     word is a term, and so are its pairs, which match whatever particle is attached.
 //   - An English plural or inflected form is its stem.
 //   - A pictogram, such as an emoji, is a term in whatever colour or style it is asked for.
 func Terms(text string) string {
 	var a analyzer
-	a.fold = cases.Fold()
 	text = norm.NFKC.String(strings.ToValidUTF8(text, " "))
 	start := 0
 	for i, r := range text {
@@ -40,10 +38,7 @@ func Terms(text string) string {
 	return a.out.String()
 }
 
-type analyzer struct {
-	fold cases.Caser
-	out  strings.Builder
-}
+type analyzer struct{ out strings.Builder }
 
 func (a *analyzer) emit(term string) {
 	if term == "" {
@@ -65,8 +60,8 @@ func (a *analyzer) field(field string) {
 		return
 	}
 	if w := strings.TrimLeft(compound, ".+#"); len(words) > 1 || w != words[0] || compound[0] == '.' {
-		if !hasWide(compound) {
-			a.emit(a.fold.String(strings.TrimLeft(compound, "+#")))
+		if !strings.ContainsFunc(compound, InPieces) {
+			a.emit(foldCase(strings.TrimLeft(compound, "+#")))
 		}
 	}
 	for _, w := range words {
@@ -85,9 +80,9 @@ func (a *analyzer) word(word string) {
 		}
 		run := runes[start:end]
 		switch kind {
-		case scriptHan:
+		case scriptSyllabic:
 			a.pieces(run, 2)
-		case scriptThai:
+		case scriptAlphabetic:
 			a.pieces(run, 3)
 		case scriptHangul:
 			if len(run) != 2 {
@@ -112,57 +107,53 @@ func (a *analyzer) pieces(run []rune, n int) {
 }
 
 func (a *analyzer) latin(run []rune) {
-	folded := a.fold.String(string(run))
+	folded := foldCase(string(run))
 	if !functionWords[folded] {
-		a.emit(stem(folded))
+		a.emit(Stem(folded))
 	}
 	start := 0
 	for i := 1; i < len(run); i++ {
 		if unicode.IsLower(run[i-1]) && unicode.IsUpper(run[i]) {
-			a.emit(stem(a.fold.String(string(run[start:i]))))
+			a.emit(Stem(foldCase(string(run[start:i]))))
 			start = i
 		}
 	}
 	if start > 0 {
-		a.emit(stem(a.fold.String(string(run[start:]))))
+		a.emit(Stem(foldCase(string(run[start:]))))
 	}
 }
 
 type script uint8
 
 const (
-	scriptOther script = iota
-	scriptHan
+	scriptSpaced script = iota
 	scriptHangul
-	// scriptThai is any of those of South East Asia that have no spaces between words.
-	scriptThai
+	scriptSyllabic
+	scriptAlphabetic
 )
 
 func scriptOf(r rune) script {
 	switch {
-	case r < 0x0e00:
-		return scriptOther
-	case unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar):
-		return scriptThai
+	case r < firstUnspaced:
+		return scriptSpaced
 	case unicode.Is(unicode.Hangul, r):
 		return scriptHangul
-	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r == 'ー' || r == '々':
-		return scriptHan
+	case isSyllabic(r):
+		return scriptSyllabic
+	case isAlphabetic(r):
+		return scriptAlphabetic
 	default:
-		return scriptOther
+		return scriptSpaced
 	}
 }
 
-func hasWide(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return scriptOf(r) != scriptOther })
-}
+// InPieces reports whether a character is of a script whose words are found by pieces: see [Terms].
+func InPieces(r rune) bool { return scriptOf(r) != scriptSpaced }
 
 // wordless reports whether the text is marks alone, such as what an emoji is styled by.
 func wordless(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }
-
-func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) }
 
 // separates reports whether r can't be inside a name.
 func separates(r rune) bool { return !inWord(r) && !strings.ContainsRune("_-./:@'’+#", r) }

@@ -1,27 +1,30 @@
-package task
+package text
 
 import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
-// titleWords are the words of a title in order, without what is spelling alone: see [sameTitle].
+// titleWords are the words of a title in order, without what is spelling alone: see [SameTitle].
 type titleWords struct {
 	words []string
 	// joined says of each word whether a hyphen or an underscore ties it to the one before.
 	joined []bool
 }
 
-// sameTitle reports whether two titles are of the same words in the same order. Case, width, white
+// SameTitle reports whether two titles are of the same words in the same order. Case, width, white
 // space, the article "the" and punctuation around a word are spelling and do not count; a hyphen or
 // underscore between two words is as good as a space. Any other difference makes another title: a
 // letter, a number, an order, a mark within a word. One letter tells Kim from Lim, so a typo is no
 // spelling here.
-func sameTitle(a, b string) bool {
+func SameTitle(a, b string) bool {
 	x, y := wordsOf(a), wordsOf(b)
 	if len(x.words) == 0 {
-		return Normalize(a) == Normalize(b)
+		return Title(a) == Title(b)
 	}
 	if !slices.Equal(x.words, y.words) {
 		return false
@@ -37,14 +40,14 @@ func sameTitle(a, b string) bool {
 
 func wordsOf(title string) titleWords {
 	var t titleWords
-	for _, field := range strings.FieldsFunc(Normalize(title), func(r rune) bool { return r == ' ' || r == '"' }) {
+	for _, field := range strings.FieldsFunc(Title(title), func(r rune) bool { return r == ' ' || r == '"' }) {
 		joined := false
 		for _, word := range splitJoined(field) {
 			if word = bareWord(word); word == "the" || word == "" {
 				continue
 			}
 			if n := len(t.words); n > 0 && unspaced(t.words[n-1], word) {
-				t.words[n-1] += word
+				t.words[n-1] = norm.NFC.String(t.words[n-1] + word)
 				continue
 			}
 			t.words, t.joined = append(t.words, word), append(t.joined, joined)
@@ -92,8 +95,6 @@ func isLetter(w string) bool {
 	return len(runes) == 1 && unicode.IsLetter(runes[0])
 }
 
-func inWord(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.N) }
-
 // bareWord removes brackets and emphasis that surround a word, or open or close around several.
 func bareWord(w string) string {
 	for next := ""; ; w = next {
@@ -125,24 +126,23 @@ func bareOf(w, open, shut string) string {
 // unspaced reports whether white space between two words is spelling: where one of them is in a
 // script that writes none.
 func unspaced(before, after string) bool {
-	last := []rune(before)
-	return wordless(last[len(last)-1]) || wordless([]rune(after)[0])
+	last, _ := utf8.DecodeLastRuneInString(before)
+	first, _ := utf8.DecodeRuneInString(after)
+	return Unspaced(last) || Unspaced(first)
 }
 
-// wordless reports whether the character is of a script that writes no space between words.
-func wordless(r rune) bool {
-	return r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao,
-		unicode.Khmer, unicode.Myanmar)
-}
+// TitleWords returns the words of a title without what is spelling alone, with a space between: the
+// form in which any two titles are equal that are the same by [SameTitle].
+func TitleWords(title string) string { return strings.Join(wordsOf(title).words, " ") }
 
-// searchWords are a title's words split at punctuation too, and pairs of characters of words in
+// TitleTerms returns a title's words split at punctuation too, and pairs of characters of words in
 // scripts without spaces: what likely titles have in common. Titles that are the same have the same.
-func searchWords(title string) []string {
+func TitleTerms(title string) []string {
 	var out []string
 	for _, word := range wordsOf(title).words {
 		for _, part := range strings.FieldsFunc(word, func(r rune) bool { return unicode.IsPunct(r) && !strings.ContainsRune(tellingMarks, r) }) {
 			runes := []rune(part)
-			if len(runes) < 3 || !wordless(runes[0]) {
+			if len(runes) < 3 || !Unspaced(runes[0]) {
 				out = append(out, part)
 				continue
 			}
@@ -156,5 +156,3 @@ func searchWords(title string) []string {
 
 // tellingMarks belong to what is searched for: they tell C# from C and 5% from 5.
 const tellingMarks = `#%&*@\`
-
-func searchText(title string) string { return strings.Join(searchWords(title), " ") }

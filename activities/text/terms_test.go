@@ -1,4 +1,4 @@
-package vector
+package text
 
 import (
 	"strings"
@@ -71,6 +71,6 @@ func TestStem(t *testing.T) {
 		"running": "run", "making": "make", "made": "made", "cities": "citi", "city": "citi", "used": "use",
 		"uses": "use", "status": "status", "string": "string", "été": "été", "v2s": "v2s", "": "",
 	} {
-		require.Equal(t, want, stem(word), word)
+		require.Equal(t, want, Stem(word), word)
 	}
 }

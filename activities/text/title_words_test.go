@@ -1,4 +1,4 @@
-package task
+package text
 
 import (
 	"strings"
@@ -21,8 +21,8 @@ func TestSameTitle(t *testing.T) {
 		{"Close phase-1", "close phase 1"}, {"Sort a-z", "sort a z"}, {"Set x = - 1", "set x = -1"}, {"Fix login — bug", "fix login bug"},
 	} {
 		for _, s := range same {
-			require.True(t, sameTitle(same[0], s), "%q, %q", same[0], s)
-			require.Equal(t, searchText(same[0]), searchText(s), "%q is found for %q", s, same[0])
+			require.True(t, SameTitle(same[0], s), "%q, %q", same[0], s)
+			require.Equal(t, TitleTerms(same[0]), TitleTerms(s), "%q is found for %q", s, same[0])
 		}
 	}
 	for _, apart := range [][]string{
@@ -38,7 +38,7 @@ func TestSameTitle(t *testing.T) {
 	} {
 		for i, a := range apart {
 			for _, b := range apart[i+1:] {
-				require.False(t, sameTitle(a, b), "%q, %q", a, b)
+				require.False(t, SameTitle(a, b), "%q, %q", a, b)
 			}
 		}
 	}
@@ -51,17 +51,17 @@ func TestSameTitleIsLooserThanKeys(t *testing.T) {
 	title := rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.SampledFrom([]rune("aB1 .,-_!?'\"()[]*#C+²ﬁ\u200d修ー甲THEthe")), 0, 20, -1))
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := title.Draw(t, "a"), title.Draw(t, "b")
-		require.True(t, sameTitle(a, a))
-		require.True(t, sameTitle(a, Normalize(a)))
-		require.Equal(t, sameTitle(a, b), sameTitle(b, a))
-		if sameTitle(a, b) {
-			require.Equal(t, searchText(a), searchText(b))
+		require.True(t, SameTitle(a, a))
+		require.True(t, SameTitle(a, Title(a)))
+		require.Equal(t, SameTitle(a, b), SameTitle(b, a))
+		if SameTitle(a, b) {
+			require.Equal(t, TitleTerms(a), TitleTerms(b))
 		}
 		x, y := wordsOf(a).words, wordsOf(b).words
 		both := append(append([]string{}, x...), y...)
 		if turned := append(append([]string{}, y...), x...); strings.Join(both, " ") != strings.Join(turned, " ") {
-			spaced := strings.ContainsFunc(a+b, wordless)
-			require.False(t, !spaced && sameTitle(strings.Join(both, " "), strings.Join(turned, " ")), "%q, %q", both, turned)
+			spaced := strings.ContainsFunc(a+b, Unspaced)
+			require.False(t, !spaced && SameTitle(strings.Join(both, " "), strings.Join(turned, " ")), "%q, %q", both, turned)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package vector
+package text
 
 import (
 	"strings"
@@ -7,9 +7,9 @@ import (
 	"github.com/blevesearch/snowballstem/english"
 )
 
-// stem returns the English stem (Snowball) of a lower-case word. Words with other than the letters
+// Stem returns the English stem (Snowball) of a lower-case word. Words with other than the letters
 // a to z are returned as they are.
-func stem(word string) string {
+func Stem(word string) string {
 	if strings.ContainsFunc(word, func(r rune) bool { return r < 'a' || r > 'z' }) {
 		return word
 	}

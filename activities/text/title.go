@@ -1,24 +1,23 @@
-package task
+package text
 
 import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 )
 
-// Normalize returns the form in which two spellings of one title are equal: compatibility forms,
-// case, white space, punctuation at the edges of words, invisible characters and Markdown around
-// the whole do not count, nor does white space between a minus and its number. Everything else does:
-// symbols, punctuation between letters or digits, vowel signs, emoji. A title of nothing but
+// Title returns the form in which two spellings of one title are equal: compatibility forms, case,
+// white space, punctuation at the edges of words, invisible characters and Markdown around the whole
+// do not count, nor does white space between a minus and its number. Everything else does: symbols,
+// punctuation between letters or digits, vowel signs, emoji, superscripts. A title of nothing but
 // punctuation keeps it.
-func Normalize(title string) string {
+func Title(title string) string {
 	// What one pass lays bare at the edges may be a mark of its own. Few titles take a third pass;
 	// the bound is there for those made to take many.
 	for range 16 {
-		next := normalizeOnce(title)
+		next := titleOnce(title)
 		if next == title {
 			break
 		}
@@ -27,8 +26,8 @@ func Normalize(title string) string {
 	return title
 }
 
-func normalizeOnce(title string) string {
-	words := strings.Fields(unwrap(dropMarker(foldCase(visible(title)))))
+func titleOnce(title string) string {
+	words := strings.Fields(unwrap(dropMarker(foldTitle(shown(title)))))
 	kept := make([]string, 0, len(words))
 	for i, w := range words {
 		if w = trimWord(w); w == "" {
@@ -45,22 +44,22 @@ func normalizeOnce(title string) string {
 	return strings.Join(kept, " ")
 }
 
-// visible replaces control characters by spaces and drops characters that show nothing. A joiner
+// shown replaces control characters by spaces and drops characters that show nothing. A joiner
 // stays where it changes the glyph: between two characters that are not ASCII.
-func visible(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
+func shown(s string) string {
+	// Composed first: an accented letter is not ASCII, however it is written.
+	s = norm.NFC.String(strings.ToValidUTF8(s, "\uFFFD"))
 	var b strings.Builder
 	b.Grow(len(s))
 	previous := rune(' ')
 	for i, r := range s {
 		switch {
-		case r == '\u200c' || r == '\u200d':
+		case r == nonJoiner || r == joiner:
 			next, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
 			if previous < utf8.RuneSelf || next < utf8.RuneSelf || next == utf8.RuneError || unicode.IsSpace(next) {
 				continue
 			}
-		case r == '\u00ad', r >= '\u200b' && r <= '\u200f', r >= '\u202a' && r <= '\u202e',
-			r >= '\u2060' && r <= '\u2069', r == '\ufeff', r >= '\ufe00' && r <= '\ufe0f', r == '\u180e':
+		case Ignored(r):
 			continue
 		case unicode.IsSpace(r) || unicode.IsControl(r):
 			r = ' '
@@ -77,12 +76,15 @@ func visible(s string) string {
 	return b.String()
 }
 
-// foldCase folds case and compatibility forms until neither changes anything. Superscripts,
+// foldTitle folds case and compatibility forms until neither changes anything. Superscripts,
 // fractions and circled numbers keep their meaning and so their form.
-func foldCase(s string) string {
+func foldTitle(s string) string {
+	if isASCII(s) {
+		return strings.ToLower(s)
+	}
 	for range 4 {
 		// A capital I with a dot folds to an i with a second dot, which shows nothing.
-		next := strings.ReplaceAll(compatible(cases.Fold().String(compatible(s))), "i\u0307", "i")
+		next := strings.ReplaceAll(compatible(foldCase(compatible(s))), "i\u0307", "i")
 		if next == s {
 			break
 		}
@@ -92,9 +94,6 @@ func foldCase(s string) string {
 }
 
 func compatible(s string) string {
-	if isASCII(s) {
-		return s
-	}
 	var b strings.Builder
 	start := 0
 	for i, r := range s {
@@ -112,15 +111,6 @@ func compatible(s string) string {
 func keepsForm(r rune) bool {
 	isSubscript := r >= '\u2080' && r <= '\u2089'
 	return r >= utf8.RuneSelf && unicode.Is(unicode.No, r) && !isSubscript
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 func runeSet(s string) map[rune]bool {
