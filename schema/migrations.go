@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -19,6 +20,19 @@ type Migration struct {
 	Statements []string
 	// Checksum is the hex SHA-256 of the file.
 	Checksum string
+}
+
+var creates = regexp.MustCompile(`^CREATE (?:OR REPLACE )?(?:TABLE|VIEW) (?:IF NOT EXISTS )?(\w+)`)
+
+// Makes returns the names of the tables and views that the step creates.
+func (m Migration) Makes() []string {
+	var out []string
+	for _, s := range m.Statements {
+		if found := creates.FindStringSubmatch(s); found != nil {
+			out = append(out, found[1])
+		}
+	}
+	return out
 }
 
 // Migrations returns the steps in the order of their versions.

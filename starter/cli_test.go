@@ -28,7 +28,12 @@ import (
 	"axiommind/worker/service"
 )
 
-func TestMain(m *testing.M) { stacktest.Main(m) }
+func TestMain(m *testing.M) {
+	if args := os.Getenv(argsVariable); args != "" {
+		os.Exit(runChild(args))
+	}
+	stacktest.Main(m)
+}
 
 var (
 	quiet  = slog.New(slog.DiscardHandler)

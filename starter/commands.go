@@ -49,6 +49,7 @@ var sections = []section{
 		{"builds show", "BUILD", "show a build, its steps and what failed", (*app).buildsShowCommand},
 		{"verify", "", "check every stored span against the log again", (*app).verifyCommand},
 		{"realign", "", "judge anew, by today's rule of proof, what an older one has judged", (*app).realignCommand},
+		{"rebuild", "[PROJECTION…]", "make projections anew from the log: all of them, or those named", (*app).rebuildCommand},
 		{"reconcile", "", "compare Weaviate with the log and repair what has drifted", (*app).reconcileCommand},
 		{"doctor", "", "check every server and say how to mend it", (*app).doctorCommand},
 	}},
@@ -75,6 +76,7 @@ var examples = map[string]string{
 	"task confirm":      "starter task confirm 0a1b2c3d 4e5f6071\nstarter task confirm --all",
 	"condition resolve": "starter condition resolve 0a1b2c3d PROJ-7",
 	"artifact close":    "starter artifact close https://git.example.com/shop/pulls/7",
+	"rebuild":           "starter rebuild\nstarter rebuild entries tasks --verify",
 	"builds list":       "starter builds list --status failed",
 }
 

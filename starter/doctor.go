@@ -94,10 +94,14 @@ func (a *app) checkClickHouse(ctx context.Context) []check {
 	if err != nil {
 		return []check{bad("clickhouse", err, startAll)}
 	}
-	return []check{
+	checks := []check{
 		{Name: "clickhouse", OK: true, Note: fmt.Sprintf("%s at %s", version.Version, a.cfg.ClickHouseAddress())},
 		checkMigrations(ctx, conn),
 	}
+	if checks[1].OK {
+		checks = append(checks, a.checkProjections(ctx, conn)...)
+	}
+	return checks
 }
 
 func checkMigrations(ctx context.Context, conn driver.Conn) check {

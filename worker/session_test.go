@@ -17,12 +17,8 @@ import (
 
 	"axiommind/activities/build"
 	"axiommind/activities/entry"
-	"axiommind/activities/eventlog"
-	"axiommind/activities/fact"
 	"axiommind/activities/retrieve"
-	"axiommind/activities/task"
 	"axiommind/activities/transcript"
-	"axiommind/activities/vector"
 	"axiommind/schema"
 )
 
@@ -55,14 +51,7 @@ func TestFixtures(t *testing.T) {
 	}
 	require.Equal(t, before, b.rows(t), "I1: the same session twice changes nothing")
 
-	outbox := vector.NewOutboxProjector(b.ClickHouse, b.Embedder.Version())
-	for _, p := range []eventlog.Projector{
-		entry.NewProjector(b.ClickHouse), build.NewProjector(b.ClickHouse), outbox,
-		task.NewProjector(b.ClickHouse), fact.NewProjector(b.ClickHouse),
-	} {
-		_, err := b.Log.Rebuild(t.Context(), p)
-		require.NoError(t, err)
-	}
+	b.rebuild(t)
 	require.Equal(t, before, b.rows(t), "I3: rebuilt projections have the same rows")
 }
 

@@ -3,7 +3,7 @@ package build
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strings"
 	"time"
 
 	"axiommind/activities/boundary"
@@ -13,21 +13,28 @@ import (
 
 // Activities opens and closes builds, and brings projections up to date.
 type Activities struct {
-	log        *eventlog.Store
-	spec       schema.BuildSpec
+	log  *eventlog.Store
+	spec schema.BuildSpec
+	// projectors are those that session streams concern.
 	projectors []eventlog.Projector
 }
 
-// NewActivities returns the room's activities. The spec is what this worker builds with, its
-// extractor without tools; projectors are those of session streams.
-func NewActivities(log *eventlog.Store, spec schema.BuildSpec, projectors ...eventlog.Projector) (*Activities, error) {
+// NewActivities returns the room's activities. The spec is what this worker builds with, its extractor
+// without tools; projectors are all there are: see [Projections].
+func NewActivities(log *eventlog.Store, spec schema.BuildSpec, projectors []eventlog.Projector) (*Activities, error) {
 	switch {
 	case log == nil:
 		return nil, errors.New("build activities: no event log")
 	case spec.Extractor.Model == "" || spec.EmbeddingVersion == "":
 		return nil, errors.New("build activities: the spec names no extractor or no embedder")
 	}
-	return &Activities{log: log, spec: spec, projectors: projectors}, nil
+	a := &Activities{log: log, spec: spec}
+	for _, p := range projectors {
+		if strings.HasPrefix(schema.SessionPrefix, p.StreamPrefix()) {
+			a.projectors = append(a.projectors, p)
+		}
+	}
+	return a, nil
 }
 
 // OpenInput says whose session is built.
@@ -76,14 +83,11 @@ func (a *Activities) CloseBuild(ctx context.Context, in CloseInput) error {
 }
 
 func (a *Activities) close(ctx context.Context, in CloseInput) error {
-	started, err := StartedEvent(schema.BuildStartedPayload{
-		BuildID: in.Build.BuildID, SessionKey: in.Build.SessionKey, Ordinal: in.Build.Ordinal,
-		Source: in.Source, Spec: in.Build.Spec,
-	}, in.StartedAt)
+	started, err := in.Build.Started(in.Source).Event(in.StartedAt)
 	if err != nil {
 		return err
 	}
-	finished, err := FinishedEvent(in.Finished, in.Build.Project, in.At)
+	finished, err := in.Finished.Event(in.Build.Project, in.At)
 	if err != nil {
 		return err
 	}
@@ -104,7 +108,7 @@ func (a *Activities) ProjectSession(ctx context.Context, session schema.SessionK
 func (a *Activities) project(ctx context.Context, stream string) error {
 	for _, p := range a.projectors {
 		if _, err := a.log.Project(ctx, p, stream); err != nil {
-			return fmt.Errorf("project %s of %q: %w", p.Name(), stream, err)
+			return err
 		}
 	}
 	return nil

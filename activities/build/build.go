@@ -4,9 +4,7 @@ package build
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"time"
 
 	"axiommind/activities/eventlog"
 	"axiommind/schema"
@@ -54,35 +52,18 @@ func ReadLast(ctx context.Context, log *eventlog.Store, session schema.SessionKe
 		}
 		if event.Type == schema.BuildStarted {
 			last = Last{}
-			err = json.Unmarshal(event.Payload, &last.Started)
+			last.Started, err = schema.Decode[schema.BuildStartedPayload](event)
 		} else {
-			last.Finished = new(schema.BuildFinishedPayload)
-			err = json.Unmarshal(event.Payload, last.Finished)
+			last.Finished, err = decodeFinished(event)
 		}
 		if err != nil {
-			return Last{}, fmt.Errorf("decode event %q: %w", event.ID, err)
+			return Last{}, err
 		}
 	}
 	return last, nil
 }
 
-// StartedEvent is the event that opens a build.
-func StartedEvent(p schema.BuildStartedPayload, at time.Time) (schema.Event, error) {
-	return newEvent(schema.BuildStarted, p.BuildID, p.SessionID, p.Project, at, p)
-}
-
-// FinishedEvent is the event that closes a build.
-func FinishedEvent(p schema.BuildFinishedPayload, project string, at time.Time) (schema.Event, error) {
-	return newEvent(schema.BuildFinished, p.BuildID, p.SessionID, project, at, p)
-}
-
-func newEvent(eventType, buildID, sessionID, project string, at time.Time, payload any) (schema.Event, error) {
-	data, err := json.Marshal(payload)
-	if err != nil {
-		return schema.Event{}, fmt.Errorf("encode %s of build %q: %w", eventType, buildID, err)
-	}
-	return schema.Event{
-		Type: eventType, TS: at, Actor: "pipeline", SessionID: sessionID, Project: project, BuildID: buildID,
-		DedupeKey: eventType + "/" + buildID, Payload: data,
-	}, nil
+func decodeFinished(event schema.Event) (*schema.BuildFinishedPayload, error) {
+	p, err := schema.Decode[schema.BuildFinishedPayload](event)
+	return &p, err
 }

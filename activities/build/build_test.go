@@ -65,11 +65,7 @@ func finished(status schema.BuildStatus, extractor string) *schema.BuildFinished
 func TestI4Builds(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	conn, err := eventlog.Connect(ctx, stacktest.Database(t), eventlog.ConnectOptions{})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	_, err = eventlog.Migrate(ctx, conn)
-	require.NoError(t, err)
+	conn := migrated(t)
 	log, projector := eventlog.New(conn, eventlog.Options{}), build.NewProjector(conn)
 
 	for ordinal, status := range []schema.BuildStatus{schema.BuildFailed, schema.BuildSuccess, schema.BuildRunning} {
@@ -116,10 +112,8 @@ var session = schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, Se
 func buildEvents(t *testing.T, ordinal int, status schema.BuildStatus) []schema.Event {
 	t.Helper()
 	id, start := build.ID(session, ordinal), at.Add(time.Duration(ordinal)*time.Hour)
-	opened, err := build.StartedEvent(schema.BuildStartedPayload{
-		BuildID: id, SessionKey: session, Ordinal: ordinal,
-		Source: schema.Source{URI: "file:///s.jsonl", Format: "messages", Bytes: 12}, Spec: spec,
-	}, start)
+	opened, err := build.Opened{BuildID: id, SessionKey: session, Ordinal: ordinal, Spec: spec}.
+		Started(schema.Source{URI: "file:///s.jsonl", Format: "messages", Bytes: 12}).Event(start)
 	require.NoError(t, err)
 	events := []schema.Event{opened}
 	if ordinal == 1 {
@@ -141,7 +135,7 @@ func buildEvents(t *testing.T, ordinal int, status schema.BuildStatus) []schema.
 	if status == schema.BuildFailed {
 		end.FailedStep, end.Error = schema.StepAlign, "no luck"
 	}
-	closed, err := build.FinishedEvent(end, "p", start.Add(time.Minute))
+	closed, err := end.Event("p", start.Add(time.Minute))
 	require.NoError(t, err)
 	return append(events, closed)
 }

@@ -217,7 +217,7 @@ func (p *problemReader) notes(ctx context.Context) error {
 		p.add(Problem{
 			Kind: ProblemTask, Where: fmt.Sprintf("task note %s %q", short(id), title),
 			Reason: "no task came of it: it names none, or by nothing but punctuation",
-			Retry:  "the entry is kept: " + command("entry", "show", short(id), "--project", p.run.Project),
+			Retry:  "the entry is kept: " + Command("entry", "show", short(id), "--project", p.run.Project),
 		})
 		return err
 	}, `SELECT entry_id, title FROM entries WHERE project = ? AND build_id = ? AND entry_type = ?
@@ -231,7 +231,7 @@ func (p *problemReader) skippedFact(s schema.FactSkippedPayload) Problem {
 	found := Problem{Kind: ProblemFact, Where: fmt.Sprintf("fact %q", s.Content), Reason: words(s.Skipped) + ": " + s.Detail}
 	if s.Skipped != schema.SkippedDuplicate {
 		found.Retry = fmt.Sprintf("the entry is kept: %s; said in another session the fact is judged anew",
-			command("entry", "show", short(s.EntryID), "--project", p.run.Project))
+			Command("entry", "show", short(s.EntryID), "--project", p.run.Project))
 	}
 	return found
 }
@@ -251,7 +251,7 @@ func (p *problemReader) rejectedChange(r schema.TaskTransitionRejectedPayload, t
 	return Problem{
 		Kind: ProblemTask, Where: fmt.Sprintf("task %s %q", short(r.TaskID), title), Reason: reason,
 		Retry: fmt.Sprintf("look at it with %s, and set what is so with starter task set",
-			command("task", "show", short(r.TaskID), "--project", p.run.Project)),
+			Command("task", "show", short(r.TaskID), "--project", p.run.Project)),
 	}
 }
 

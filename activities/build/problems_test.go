@@ -12,11 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"axiommind/activities/build"
-	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/task"
-	"axiommind/activities/vector"
-	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -46,13 +42,8 @@ func (s *scene) append(stream, eventType, buildID string, payload any) schema.Ev
 func TestI8Problems(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	conn, err := eventlog.Connect(ctx, stacktest.Database(t), eventlog.ConnectOptions{})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	_, err = eventlog.Migrate(ctx, conn)
-	require.NoError(t, err)
+	conn := migrated(t)
 	log := eventlog.New(conn, eventlog.Options{})
-	outbox := vector.NewOutboxProjector(conn, spec.EmbeddingVersion)
 	scope := schema.Scope{Project: "프로젝트", User: "u/ü", Agent: "a"}
 	mine := &scene{t: t, log: log, SessionKey: schema.SessionKey{Scope: scope, SessionID: "세션 'a'"}}
 	other := &scene{t: t, log: log, SessionKey: schema.SessionKey{Scope: scope, SessionID: "another"}}
@@ -77,7 +68,7 @@ func TestI8Problems(t *testing.T) {
 			SessionID: mine.SessionID, Window: answer.window, Extractor: answer.by, ResponseKeys: []string{"k"},
 		})
 	}
-	for _, p := range []eventlog.Projector{build.NewProjector(conn), entry.NewProjector(conn), task.NewProjector(conn), outbox} {
+	for _, p := range build.Projections(conn, spec.EmbeddingVersion) {
 		_, err := log.ProjectAll(ctx, p)
 		require.NoError(t, err)
 	}

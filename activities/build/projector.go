@@ -10,6 +10,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/eventlog"
 	"axiommind/activities/table"
 	"axiommind/schema"
 )
@@ -22,7 +23,7 @@ type Projector struct{ conn driver.Conn }
 func NewProjector(conn driver.Conn) *Projector { return &Projector{conn: conn} }
 
 // Name is that of the projector's offsets.
-func (*Projector) Name() string { return "build_runs" }
+func (*Projector) Name() string { return "builds" }
 
 // Types are those of the events that make builds.
 func (*Projector) Types() []string { return []string{schema.BuildStarted, schema.BuildFinished} }
@@ -59,13 +60,13 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 		var err error
 		if event.Type == schema.BuildStarted {
 			r.at = event.TS
-			err = json.Unmarshal(event.Payload, &r.started)
+			r.started, err = schema.Decode[schema.BuildStartedPayload](event)
 		} else {
-			r.ended, r.finished = event.TS, new(schema.BuildFinishedPayload)
-			err = json.Unmarshal(event.Payload, r.finished)
+			r.ended = event.TS
+			r.finished, err = decodeFinished(event)
 		}
 		if err != nil {
-			return fmt.Errorf("decode event %q: %w", event.ID, err)
+			return err
 		}
 	}
 	list := make([]*run, len(order))
@@ -142,7 +143,10 @@ func (p *Projector) writeMetrics(ctx context.Context, runs []*run) error {
 	return table.Insert(ctx, p.conn, `pipeline_metrics_raw (id, ts, stage, latency_ms, success, error, session_id, build_id)`, rows)
 }
 
-// Reset drops every row.
-func (p *Projector) Reset(ctx context.Context) error {
-	return table.Empty(ctx, p.conn, "build_runs_raw", "pipeline_metrics_raw")
+// Version counts the changes of what the rows say.
+func (*Projector) Version() uint32 { return 1 }
+
+// Tables are those of the builds and of their steps.
+func (*Projector) Tables() []eventlog.Table {
+	return []eventlog.Table{{Name: "build_runs_raw"}, {Name: "pipeline_metrics_raw"}}
 }

@@ -29,14 +29,14 @@ func again(b schema.BuildStartedPayload) string {
 	if b.Spec.Extractor.Tools {
 		args = append(args, "--include-tools")
 	}
-	return "process the session again: " + command(args...)
+	return "process the session again: " + Command(args...)
 }
 
 // plainWord is what a shell takes for one word as it stands.
 var plainWord = regexp.MustCompile(`^[\pL\pN/_.,:@%+=-]+$`)
 
-// command returns the command line of the starter with the arguments, to be pasted into a shell.
-func command(args ...string) string {
+// Command returns the command line of the starter with the arguments, to be pasted into a shell.
+func Command(args ...string) string {
 	words := []string{"starter"}
 	for _, arg := range args {
 		if !plainWord.MatchString(arg) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/eventlog"
 	"axiommind/activities/table"
 	"axiommind/schema"
 )
@@ -99,9 +100,12 @@ func judgementRow(event schema.Event) ([]any, error) {
 	}, nil
 }
 
-// Reset drops every row.
-func (p *Projector) Reset(ctx context.Context) error {
-	return table.Empty(ctx, p.conn, "entries_raw", "entry_evidence_raw")
+// Version counts the changes of what the rows say.
+func (*Projector) Version() uint32 { return 1 }
+
+// Tables are those of the entries and of what their evidence was judged to be.
+func (*Projector) Tables() []eventlog.Table {
+	return []eventlog.Table{{Name: "entries_raw"}, {Name: "entry_evidence_raw"}}
 }
 
 // content is what of an entry has no column of its own.

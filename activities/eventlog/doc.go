@@ -34,10 +34,32 @@
 // Payloads are stored in their canonical form (RFC 8785) with its SHA-256, which is compared on
 // every read. Integers that JSON readers would round are refused.
 //
+// # Projections
+//
+// A [Projector] makes rows out of events. Each rebuild begins a new generation of its tables, and offsets of
+// older generations count no more. A rebuild empties the tables in place, while others may project:
+//
+//   - Who writes a projection reads the generation first, and writes for the time of a lease at most before it
+//     reads it again. A rebuild notes the new generation, waits out the leases, and only then empties the
+//     tables: no row that was made of the old ones is written after that.
+//   - Who comes in between waits until the tables are empty, and then applies its stream from the beginning.
+//     It need not wait for the rest: rows of different streams do not meet, and applying the same events twice,
+//     also at the same time, leaves the same rows.
+//   - What plans new events by the rows of its own stream does so in [Store.Steady]: it never takes a table
+//     that a rebuild has emptied for all there is.
+//   - A rebuild that is killed before the tables are empty is taken over after three times that wait by whoever
+//     waits for it. One that is killed later leaves streams behind, which [Store.Standings] counts and calling
+//     it again mends.
+//
+// The version of the code that made the rows is stored with the generation. A program of another version adds
+// nothing to them and returns a [StaleError], which is worth retrying: what waits goes on once somebody has
+// rebuilt the projection. No worker rebuilds by itself: that can take long, and searches miss what is not
+// applied yet, so a person decides when.
+//
 // # Grants
 //
 // The package has no update and no delete of events. The role of a worker needs SELECT on the
 // database, INSERT on events_raw, projection_offsets_raw and schema_migrations, what its projectors
-// need on their own tables (INSERT, and TRUNCATE for [Store.Rebuild]), and, to migrate, CREATE TABLE,
+// need on their own tables (INSERT, and TRUNCATE and ALTER DELETE for [Store.Renew]), and, to migrate, CREATE TABLE,
 // CREATE VIEW and DROP VIEW. It should have no ALTER and no TRUNCATE on events_raw.
 package eventlog

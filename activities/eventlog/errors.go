@@ -123,13 +123,14 @@ func Refused(err error) bool {
 }
 
 // Retryable reports whether the same call may succeed later: the network, an overloaded or starting
-// server, or a faster writer. A cancelled context, a refused event, a corrupt one, a wrong password
+// server, a faster writer, or a projection that somebody has to rebuild. A cancelled context, a refused event, a corrupt one, a wrong password
 // or query are not.
 func Retryable(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return false
 	}
-	if errors.Is(err, ErrConcurrentWriter) {
+	var stale *StaleError
+	if errors.Is(err, ErrConcurrentWriter) || errors.Is(err, ErrRebuilding) || errors.As(err, &stale) {
 		return true
 	}
 	var certificate *tls.CertificateVerificationError

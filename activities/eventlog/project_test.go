@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
@@ -18,7 +19,8 @@ import (
 
 // tally keeps per stream the list of what its events of two types said, in a table.
 type tally struct {
-	conn driver.Conn
+	conn    driver.Conn
+	version uint32
 	// fail is asked before each step.
 	fail func(step string) error
 }
@@ -27,7 +29,7 @@ func newTally(t testing.TB, conn driver.Conn) *tally {
 	t.Helper()
 	require.NoError(t, conn.Exec(t.Context(), `CREATE TABLE tally_raw (stream String, seq UInt64, said String)
 		ENGINE = ReplacingMergeTree(seq) ORDER BY (stream, seq)`))
-	return &tally{conn: conn, fail: func(string) error { return nil }}
+	return &tally{conn: conn, version: 1, fail: func(string) error { return nil }}
 }
 
 func (p *tally) Name() string         { return "tally" }
@@ -57,14 +59,27 @@ func (p *tally) Apply(ctx context.Context, events []schema.Event) error {
 	return p.fail("after rows")
 }
 
-func (p *tally) Reset(ctx context.Context) error {
-	if err := p.fail("before reset"); err != nil {
+func (p *tally) Version() uint32 { return p.version }
+
+func (p *tally) Tables() []eventlog.Table { return []eventlog.Table{{Name: "tally_raw"}} }
+
+// mortal is a connection that fails beside a TRUNCATE.
+type mortal struct {
+	driver.Conn
+	p *tally
+}
+
+func (m mortal) Exec(ctx context.Context, query string, args ...any) error {
+	if !strings.HasPrefix(query, "TRUNCATE") {
+		return m.Conn.Exec(ctx, query, args...)
+	}
+	if err := m.p.fail("before reset"); err != nil {
 		return err
 	}
-	if err := p.conn.Exec(ctx, `TRUNCATE TABLE tally_raw`); err != nil {
+	if err := m.Conn.Exec(ctx, query, args...); err != nil {
 		return err
 	}
-	return p.fail("after reset")
+	return m.p.fail("after reset")
 }
 
 func (p *tally) rows(t require.TestingT) []string {
@@ -140,8 +155,8 @@ func TestProject(t *testing.T) {
 func TestProjectKilled(t *testing.T) {
 	t.Parallel()
 	conn := database(t)
-	s := eventlog.New(conn, eventlog.Options{PageRows: 2})
 	p := newTally(t, conn)
+	s := eventlog.New(mortal{conn, p}, eventlog.Options{PageRows: 2, Lease: time.Second})
 	for _, stream := range []string{"p/a", "p/b", "p/c"} {
 		_, err := s.Append(t.Context(), stream, said(stream, 7))
 		require.NoError(t, err)

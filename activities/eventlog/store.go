@@ -34,6 +34,10 @@ type Options struct {
 	Timeout time.Duration
 	// SkipChecksums leaves out comparing payloads with their checksums on read.
 	SkipChecksums bool
+	// Lease is how long a projector may write before it looks again whether its tables are being rebuilt; a
+	// rebuild waits a little longer than that. All programs on one database must have the same, or rows are
+	// lost. Default [DefaultLease].
+	Lease time.Duration
 	// Now gives RecordedAt. Default time.Now.
 	Now func() time.Time
 }
@@ -50,6 +54,7 @@ func New(conn driver.Conn, opts Options) *Store {
 	opts.PageRows = cmp.Or(opts.PageRows, DefaultPageRows)
 	opts.PageBytes = cmp.Or(opts.PageBytes, DefaultPageBytes)
 	opts.Timeout = cmp.Or(opts.Timeout, DefaultTimeout)
+	opts.Lease = cmp.Or(opts.Lease, DefaultLease)
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}

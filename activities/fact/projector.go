@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"axiommind/activities/eventlog"
 	"axiommind/activities/table"
 	"axiommind/schema"
 )
@@ -22,7 +23,7 @@ type Projector struct {
 func NewProjector(conn table.Conn) *Projector { return &Projector{conn, NewTables(conn)} }
 
 // Name implements eventlog.Projector.
-func (p *Projector) Name() string { return "fact_projector" }
+func (p *Projector) Name() string { return "facts" }
 
 // Types implements eventlog.Projector.
 func (p *Projector) Types() []string { return EventTypes() }
@@ -30,9 +31,12 @@ func (p *Projector) Types() []string { return EventTypes() }
 // StreamPrefix implements eventlog.Projector.
 func (p *Projector) StreamPrefix() string { return schema.MemoryPrefix }
 
-// Reset implements eventlog.Projector.
-func (p *Projector) Reset(ctx context.Context) error {
-	return table.Empty(ctx, p.conn, "facts_raw", "facts_skipped_raw")
+// Version implements eventlog.Projector.
+func (p *Projector) Version() uint32 { return 1 }
+
+// Tables implements eventlog.Projector.
+func (p *Projector) Tables() []eventlog.Table {
+	return []eventlog.Table{{Name: "facts_raw"}, {Name: "facts_skipped_raw"}}
 }
 
 // Apply implements eventlog.Projector: it loads the facts that the events touch, folds, and writes

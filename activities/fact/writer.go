@@ -16,6 +16,7 @@ type Log interface {
 	Append(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error)
 	GetMany(ctx context.Context, eventIDs []string) (map[string]schema.Event, error)
 	Project(ctx context.Context, p eventlog.Projector, stream string) (eventlog.Progress, error)
+	Steady(ctx context.Context, p eventlog.Projector, stream string, plan func() error) error
 }
 
 // Writer is the writer of facts in memory streams. One caller at a time may use it for a stream: the
@@ -94,14 +95,19 @@ func (w *Writer) Apply(ctx context.Context, batch Batch) (Result, error) {
 	}
 	result.Entries = len(entries)
 	stream := schema.MemoryStream(batch.User, batch.Agent)
-	if _, err := w.log.Project(ctx, w.projector, stream); err != nil {
+	if len(entries) == 0 {
+		_, err := w.log.Project(ctx, w.projector, stream)
 		return result, err
 	}
 	for len(entries) > 0 {
 		n := min(chunk, len(entries))
 		part := batch
 		part.Entries, entries = entries[:n], entries[n:]
-		events, err := w.plan(ctx, part)
+		var events []schema.Event
+		err := w.log.Steady(ctx, w.projector, stream, func() (err error) {
+			events, err = w.plan(ctx, part)
+			return err
+		})
 		if err != nil {
 			return result, fmt.Errorf("update facts from session %q: %w", batch.SessionID, err)
 		}
@@ -171,19 +177,22 @@ func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
 	if err != nil {
 		return result, err
 	}
-	if _, err := w.log.Project(ctx, w.projector, stream); err != nil {
-		return result, err
-	}
-	for _, e := range done {
-		return result, result.conclude(e)
-	}
 	var contents []string
 	if c.Content != nil {
 		contents = []string{*c.Content}
 	}
-	facts, err := w.tables.Load(ctx, c.User, c.Agent, contents, append(factIDs(key), c.FactID))
+	var facts []Fact
+	err = w.log.Steady(ctx, w.projector, stream, func() (err error) {
+		if len(done) == 0 {
+			facts, err = w.tables.Load(ctx, c.User, c.Agent, contents, append(factIDs(key), c.FactID))
+		}
+		return err
+	})
 	if err != nil {
 		return result, err
+	}
+	for _, e := range done {
+		return result, result.conclude(e)
 	}
 	events, refused := PlanCommand(facts, c, w.opts)
 	if len(events) == 0 {

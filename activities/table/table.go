@@ -16,7 +16,6 @@ const maxQuerySize = 64 << 20
 // Conn is what of a ClickHouse connection projections use.
 type Conn interface {
 	Query(ctx context.Context, query string, args ...any) (driver.Rows, error)
-	Exec(ctx context.Context, query string, args ...any) error
 	PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error)
 }
 
@@ -56,16 +55,6 @@ func Insert(ctx context.Context, conn Conn, into string, rows [][]any) error {
 	}
 	if err := batch.Send(); err != nil {
 		return fmt.Errorf("insert into %s: %w", name, err)
-	}
-	return nil
-}
-
-// Empty removes every row of the tables.
-func Empty(ctx context.Context, conn Conn, tables ...string) error {
-	for _, name := range tables {
-		if err := conn.Exec(ctx, "TRUNCATE TABLE "+name); err != nil {
-			return fmt.Errorf("empty %s: %w", name, err)
-		}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"axiommind/activities/eventlog"
 	"axiommind/activities/table"
 	language "axiommind/activities/text"
 	"axiommind/schema"
@@ -25,7 +26,7 @@ type Projector struct {
 func NewProjector(conn table.Conn) *Projector { return &Projector{conn, NewTables(conn)} }
 
 // Name implements eventlog.Projector.
-func (p *Projector) Name() string { return "task_projector" }
+func (p *Projector) Name() string { return "tasks" }
 
 // Types implements eventlog.Projector.
 func (p *Projector) Types() []string { return EventTypes() }
@@ -33,9 +34,18 @@ func (p *Projector) Types() []string { return EventTypes() }
 // StreamPrefix implements eventlog.Projector.
 func (p *Projector) StreamPrefix() string { return schema.ProjectPrefix }
 
-// Reset implements eventlog.Projector.
-func (p *Projector) Reset(ctx context.Context) error {
-	return table.Empty(ctx, p.conn, "entities_raw", "entity_aliases_raw", "edges_raw", "entity_events_raw")
+// Version implements eventlog.Projector.
+func (p *Projector) Version() uint32 { return 1 }
+
+// Tables implements eventlog.Projector. The version of an alias or an edge is that of its entity at the end
+// of the page that made it: only its order counts.
+func (p *Projector) Tables() []eventlog.Table {
+	return []eventlog.Table{
+		{Name: "entities_raw"},
+		{Name: "entity_aliases_raw", Varying: []string{"version"}},
+		{Name: "edges_raw", Hidden: "removed", Varying: []string{"version"}},
+		{Name: "entity_events_raw"},
+	}
 }
 
 // Apply implements eventlog.Projector. It costs a fixed number of statements, whatever there is in

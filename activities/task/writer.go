@@ -15,6 +15,7 @@ type Log interface {
 	Append(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error)
 	GetMany(ctx context.Context, eventIDs []string) (map[string]schema.Event, error)
 	Project(ctx context.Context, p eventlog.Projector, stream string) (eventlog.Progress, error)
+	Steady(ctx context.Context, p eventlog.Projector, stream string, plan func() error) error
 }
 
 // Writer is the writer of project streams. One caller at a time may use it for a project: the
@@ -90,14 +91,19 @@ func (w *Writer) Apply(ctx context.Context, batch Batch) (Result, error) {
 		}
 	}
 	result.Entries = len(notes)
-	if _, err := w.log.Project(ctx, w.projector, stream); err != nil {
+	if len(notes) == 0 {
+		_, err := w.log.Project(ctx, w.projector, stream)
 		return result, err
 	}
 	for len(notes) > 0 {
 		n := min(chunk, len(notes))
 		part := batch
 		part.Entries, notes = notes[:n], notes[n:]
-		planned, err := Plan(ctx, w.index, w.rules, part)
+		var planned Planned
+		err := w.log.Steady(ctx, w.projector, stream, func() (err error) {
+			planned, err = Plan(ctx, w.index, w.rules, part)
+			return err
+		})
 		if err != nil {
 			return result, fmt.Errorf("resolve tasks of session %q: %w", batch.SessionID, err)
 		}
@@ -130,10 +136,15 @@ func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
 		return result, err
 	}
 	stream := schema.ProjectStream(c.Project)
-	if _, err := w.log.Project(ctx, w.projector, stream); err != nil {
-		return result, err
-	}
-	done, err := w.doneBefore(ctx, c)
+	var done []schema.Event
+	var planned Planned
+	var refused error
+	err := w.log.Steady(ctx, w.projector, stream, func() (err error) {
+		if done, err = w.doneBefore(ctx, c); err == nil && len(done) == 0 {
+			planned, refused = PlanCommand(ctx, w.index, w.rules, c)
+		}
+		return err
+	})
 	if err != nil {
 		return result, err
 	}
@@ -143,7 +154,6 @@ func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
 		}
 		return result, refusedBefore(done)
 	}
-	planned, refused := PlanCommand(ctx, w.index, w.rules, c)
 	if err := w.commit(ctx, stream, planned.Events, &result); err != nil {
 		return result, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/eventlog"
 	"axiommind/schema"
 )
 
@@ -63,7 +64,10 @@ func NewOutboxProjector(conn driver.Conn, version string) *OutboxProjector {
 
 // Name is that of the projector's offsets. It holds the embedding version: a new version reads the
 // log from its beginning, and so enqueues what there is.
-func (p *OutboxProjector) Name() string { return "vector_outbox/" + p.version }
+func (p *OutboxProjector) Name() string { return OutboxPrefix + p.version }
+
+// OutboxPrefix is what the names of outbox projectors begin with.
+const OutboxPrefix = "vector_outbox/"
 
 // Types are those of the events that ask for items and those that tell what became of them.
 func (*OutboxProjector) Types() []string {
@@ -87,13 +91,12 @@ func (p *OutboxProjector) Apply(ctx context.Context, events []schema.Event) erro
 	return writeRows(ctx, p.conn, rows)
 }
 
-// Reset drops the rows of the projector's embedding version.
-func (p *OutboxProjector) Reset(ctx context.Context) error {
-	err := p.conn.Exec(ctx, "DELETE FROM vector_outbox_raw WHERE embedding_version = ?", p.version)
-	if err != nil {
-		return fmt.Errorf("drop vector outbox: %w", err)
-	}
-	return nil
+// Version counts the changes of what the rows say.
+func (*OutboxProjector) Version() uint32 { return 1 }
+
+// Tables are the rows of the projector's embedding version.
+func (p *OutboxProjector) Tables() []eventlog.Table {
+	return []eventlog.Table{{Name: "vector_outbox_raw", Column: "embedding_version", Value: p.version}}
 }
 
 // rows returns the rows an event makes. It depends on the event and the embedding version alone.

@@ -130,7 +130,7 @@ func TestItemWithoutEntry(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.add(t, "red", "late")
-	require.NoError(t, b.entries.Reset(t.Context()))
+	require.NoError(t, b.conn.Exec(t.Context(), "TRUNCATE TABLE entries_raw"))
 	require.Equal(t, 1, b.index(t, 10).Failed)
 	require.Equal(t, errNoItem.Error(), b.rows(t)[0].Error)
 

@@ -85,8 +85,11 @@ CREATE TABLE IF NOT EXISTS projection_offsets_raw
     last_seq       UInt64,
     last_ts        DateTime64(6, 'UTC'),
     last_event_id  String,
-    -- Counts the rebuilds of the projector: the offset of a newer one wins whatever its last_seq.
-    generation     UInt64
+    -- One life of the projector's tables, from when a rebuild empties them. The newest has the highest number;
+    -- offsets of others count no more.
+    generation     UInt64,
+    -- Of the code that makes the rows.
+    version        UInt32
 )
 ENGINE = ReplacingMergeTree(last_seq)
 ORDER BY (projector_name, stream, generation);

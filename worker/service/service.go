@@ -44,6 +44,7 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	for _, m := range applied {
 		logger.Info("migrated", "version", m.Version, "name", m.Name)
 	}
+	warnOfStale(ctx, stores, logger)
 	if err := RegisterSearchAttributes(ctx, stores.Temporal, cfg.TemporalNamespace); err != nil {
 		// They are filters for people: without them everything else works.
 		logger.Warn("search attributes are not registered", "reason", err)
@@ -86,6 +87,20 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	return ended
 }
 
+// warnOfStale tells of projections that wait for a person to rebuild them.
+func warnOfStale(ctx context.Context, s *Stores, logger *slog.Logger) {
+	standings, err := s.Log.Standings(ctx, build.Projections(s.ClickHouse, s.Embedder.Version())...)
+	if err != nil {
+		logger.Warn("projections are not checked", "reason", err)
+	}
+	for _, p := range standings {
+		if p.Stale() {
+			logger.Warn("sessions wait for a projection to be made anew", "projection", p.Name, "made_by_version", p.Stored,
+				"program_version", p.Program, "run", build.Command("rebuild", p.Name))
+		}
+	}
+}
+
 // rooms are the activities of every room.
 type rooms struct {
 	build      *build.Activities
@@ -111,9 +126,8 @@ func newRooms(s *Stores, model llm.Model, access *transcript.Access, cfg Config)
 		EmbeddingVersion: s.Embedder.Version(), IdrisVersion: IdrisUnavailable, SchemaVersion: schema.SchemaVersion,
 	}
 	r, errs := &rooms{enqueuer: vector.NewEnqueuer(s.Log, outbox, s.Temporal)}, make([]error, 8)
-	builds := build.NewProjector(s.ClickHouse)
-	r.build, errs[0] = build.NewActivities(s.Log, spec, entry.NewProjector(s.ClickHouse), builds, outbox)
-	r.transcript, errs[1] = transcript.NewActivities(s.Log, builds, access)
+	r.build, errs[0] = build.NewActivities(s.Log, spec, build.Projections(s.ClickHouse, s.Embedder.Version()))
+	r.transcript, errs[1] = transcript.NewActivities(s.Log, build.NewProjector(s.ClickHouse), access)
 	r.llm, errs[2] = llm.NewActivities(s.Log, model, llm.Params{MaxOutputTokens: cfg.MaxOutputTokens}, cfg.WindowBytes)
 	r.evidence, errs[3] = evidence.NewActivities(s.Log)
 	r.entry, errs[4] = entry.NewActivities(s.Log, s.ClickHouse)

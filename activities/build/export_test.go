@@ -1,4 +1,0 @@
-package build
-
-// Command is for tests.
-var Command = command

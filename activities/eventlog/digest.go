@@ -1,0 +1,175 @@
+package eventlog
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
+// Digest stands for the rows of a table that a projector has made: every column of every row that a view
+// shows, in no order. Two tables with the same digest have the same rows.
+type Digest struct {
+	Rows uint64 `json:"rows"`
+	// Sum and Xor are of hashes of the rows, each of another function.
+	Sum uint64 `json:"sum"`
+	Xor uint64 `json:"xor"`
+}
+
+// RowHash is a row by the key of its table.
+type RowHash struct {
+	Key  string
+	Hash uint64
+}
+
+// Digest computes the digest of the table's rows, in the server and at constant memory.
+func (s *Store) Digest(ctx context.Context, t Table) (Digest, error) {
+	var d Digest
+	sql, args := t.rows()
+	err := s.conn.QueryRow(ctx, `SELECT count(), sum(sipHash64(row)), groupBitXor(cityHash64(row)) FROM (`+sql+`)`, args...).
+		Scan(&d.Rows, &d.Sum, &d.Xor)
+	if err != nil {
+		return Digest{}, fmt.Errorf("hash table %q: %w", t.Name, err)
+	}
+	return d, nil
+}
+
+// rows is a select of the row as text, and of the key.
+func (t Table) rows() (string, []any) {
+	columns := "*"
+	if len(t.Varying) > 0 {
+		columns = "* EXCEPT (" + strings.Join(t.Varying, ", ") + ")"
+	}
+	where, args := []string{"1"}, []any{}
+	if t.Hidden != "" {
+		where = append(where, "NOT ("+t.Hidden+")")
+	}
+	if t.Column != "" {
+		where, args = append(where, t.Column+" = ?"), append(args, t.Value)
+	}
+	return "SELECT *, toString(tuple(" + columns + ")) AS row FROM " + t.Name + " FINAL WHERE " + strings.Join(where, " AND "), args
+}
+
+// spill lets a sort of many keys use the server's disk.
+var spill = clickhouse.Settings{"max_bytes_before_external_sort": 256 << 20}
+
+// RowHashes gives the table's rows in the order of their keys as text.
+func (s *Store) RowHashes(ctx context.Context, t Table) iter.Seq2[RowHash, error] {
+	return func(yield func(RowHash, error) bool) {
+		err := s.rowHashes(ctx, t, func(r RowHash) bool { return yield(r, nil) })
+		if err != nil {
+			yield(RowHash{}, fmt.Errorf("read table %q: %w", t.Name, err))
+		}
+	}
+}
+
+func (s *Store) rowHashes(ctx context.Context, t Table, each func(RowHash) bool) error {
+	var key string
+	err := s.conn.QueryRow(ctx, `SELECT sorting_key FROM system.tables WHERE database = currentDatabase() AND name = ?`, t.Name).Scan(&key)
+	if err != nil {
+		return err
+	}
+	sql, args := t.rows()
+	rows, err := s.conn.Query(clickhouse.Context(ctx, clickhouse.WithSettings(maps.Clone(spill))),
+		`SELECT toString(tuple(`+key+`)) AS key, sipHash64(row) FROM (`+sql+`) ORDER BY key`, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var r RowHash
+		if err := rows.Scan(&r.Key, &r.Hash); err != nil {
+			return err
+		}
+		if !each(r) {
+			return nil
+		}
+	}
+	return rows.Err()
+}
+
+// Standing says how a projection stands to the log.
+type Standing struct {
+	Name string
+	// Stored is the version of the code that made the rows, 0 where nothing was projected yet; Program that of
+	// this program.
+	Stored, Program uint32
+	// Rebuilding is true from when a rebuild begins until the tables are empty.
+	Rebuilding bool
+	// Behind is how many streams hold events that the projection does not show, Streams how many it is made of,
+	// and Events how many events.
+	Behind, Streams, Events uint64
+}
+
+// Stale is true where another version of the code has made the rows.
+func (s Standing) Stale() bool { return s.Stored != 0 && s.Stored != s.Program }
+
+// Standings tells how the projections stand to the log. It costs two queries, however many there are: the
+// second one reads the columns stream, seq and type of all events.
+func (s *Store) Standings(ctx context.Context, projectors ...Projector) ([]Standing, error) {
+	out := make([]Standing, len(projectors))
+	at := map[string]*Standing{}
+	names, prefixes, types := make([]string, len(out)), make([]string, len(out)), make([][]string, len(out))
+	for i, p := range projectors {
+		out[i] = Standing{Name: p.Name(), Program: p.Version()}
+		at[p.Name()] = &out[i]
+		names[i], prefixes[i], types[i] = p.Name(), p.StreamPrefix(), p.Types()
+	}
+	err := s.query(ctx, func(rows driver.Rows) error {
+		var name string
+		var version uint32
+		var ready uint64
+		err := rows.Scan(&name, &version, &ready)
+		if standing, ok := at[name]; ok {
+			standing.Stored, standing.Rebuilding = version, ready == 0
+		}
+		return err
+	}, `SELECT projector_name, argMax(version, (generation, last_seq)), argMax(last_seq, (generation, last_seq))
+		FROM projection_offsets_raw WHERE stream = '' GROUP BY projector_name`)
+	if err != nil {
+		return nil, fmt.Errorf("read generations: %w", err)
+	}
+	err = s.query(ctx, func(rows driver.Rows) error {
+		var name string
+		var behind, streams, events uint64
+		err := rows.Scan(&name, &behind, &streams, &events)
+		if standing, ok := at[name]; ok {
+			standing.Behind, standing.Streams, standing.Events = behind, streams, events
+		}
+		return err
+	}, `SELECT name, countIf(w.last > o.last_seq), count(), sum(w.events)
+		FROM (
+			SELECT name, stream, max(last) AS last, sum(events) AS events
+			FROM (SELECT stream, event_type, max(seq) AS last, count() AS events FROM events_raw GROUP BY stream, event_type)
+			ARRAY JOIN ? AS name, ? AS prefix, ? AS types
+			WHERE startsWith(stream, prefix) AND (empty(types) OR has(types, event_type))
+			GROUP BY name, stream
+		) AS w
+		LEFT JOIN projection_offsets AS o ON o.projector_name = w.name AND o.stream = w.stream
+		GROUP BY name`, names, prefixes, types)
+	if err != nil {
+		return nil, fmt.Errorf("compare projections with the log: %w", err)
+	}
+	return out, nil
+}
+
+// ProjectorNames returns the names of all projectors that have run, in order.
+func (s *Store) ProjectorNames(ctx context.Context) ([]string, error) {
+	var out []string
+	err := s.query(ctx, func(rows driver.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		out = append(out, name)
+		return err
+	}, `SELECT DISTINCT projector_name FROM projection_offsets_raw`)
+	if err != nil {
+		return nil, fmt.Errorf("list projectors: %w", err)
+	}
+	slices.Sort(out)
+	return out, nil
+}

@@ -1,0 +1,366 @@
+package eventlog_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// chain folds each stream into one row that holds a word of each of its events, in order: it reads the row
+// before, so that a row which was lost or made of a part of the events shows for good.
+type chain struct {
+	conn driver.Conn
+	// reading is called between the read of the rows and their write.
+	reading func()
+}
+
+func newChain(t testing.TB, conn driver.Conn) *chain {
+	t.Helper()
+	require.NoError(t, conn.Exec(t.Context(), `CREATE TABLE chain_raw (stream String, words String, version UInt64)
+		ENGINE = ReplacingMergeTree(version) ORDER BY stream`))
+	require.NoError(t, conn.Exec(t.Context(), `CREATE TABLE chain_log_raw (stream String, seq UInt64)
+		ENGINE = ReplacingMergeTree ORDER BY (stream, seq)`))
+	return &chain{conn: conn, reading: func() {}}
+}
+
+func (*chain) Name() string         { return "chain" }
+func (*chain) Version() uint32      { return 1 }
+func (*chain) Types() []string      { return nil }
+func (*chain) StreamPrefix() string { return "p/" }
+
+func (*chain) Tables() []eventlog.Table {
+	return []eventlog.Table{{Name: "chain_raw"}, {Name: "chain_log_raw"}}
+}
+
+func (p *chain) Apply(ctx context.Context, events []schema.Event) error {
+	var words string
+	var version uint64
+	rows, err := p.conn.Query(ctx, `SELECT words, version FROM chain_raw FINAL WHERE stream = ?`, events[0].Stream)
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		if err := rows.Scan(&words, &version); err != nil {
+			return err
+		}
+	}
+	if err := rows.Close(); err != nil {
+		return err
+	}
+	p.reading()
+	log, err := p.conn.PrepareBatch(ctx, `INSERT INTO chain_log_raw (stream, seq)`)
+	if err != nil {
+		return err
+	}
+	for _, e := range events {
+		if e.Seq <= version {
+			continue
+		}
+		words, version = words+" "+e.DedupeKey, e.Seq
+		// Unlike those of the rooms these rows are written only once: a lost one is not written again.
+		if err := log.Append(e.Stream, e.Seq); err != nil {
+			return err
+		}
+	}
+	if err := log.Send(); err != nil {
+		return err
+	}
+	batch, err := p.conn.PrepareBatch(ctx, `INSERT INTO chain_raw (stream, words, version)`)
+	if err != nil {
+		return err
+	}
+	if err := batch.Append(events[0].Stream, words, version); err != nil {
+		return err
+	}
+	return batch.Send()
+}
+
+// I4: rebuilds beside programs that project leave the rows of a rebuild that was alone, though these read
+// what they write.
+func TestI4RebuildBesideWriters(t *testing.T) {
+	t.Parallel()
+	conn := database(t)
+	options := eventlog.Options{Lease: 2 * time.Second, PageRows: 5}
+	p := newChain(t, conn)
+	ctx, stop := context.WithCancel(t.Context())
+	var wait sync.WaitGroup
+	for w := range 3 {
+		s := eventlog.New(conn, options) // A program of its own.
+		wait.Go(func() {
+			stream := fmt.Sprintf("p/%d", w)
+			for n := 0; ctx.Err() == nil; n++ {
+				_, err := s.Append(t.Context(), stream, []schema.Event{event(fmt.Sprintf("%s-%d", stream, n), n)})
+				require.NoError(t, err)
+				_, err = s.Project(t.Context(), p, stream)
+				require.True(t, err == nil || eventlog.Retryable(err), "%v", err)
+			}
+		})
+	}
+	s := eventlog.New(conn, options)
+	for range 3 {
+		require.NoError(t, s.Renew(t.Context(), p))
+		_, err := s.ProjectAll(t.Context(), p)
+		require.NoError(t, err)
+	}
+	stop()
+	wait.Wait()
+	_, err := s.ProjectAll(t.Context(), p) // Of attempts that took longer than the lease and were not made again.
+	require.NoError(t, err)
+	beside := digests(t, s, p)
+	require.NotZero(t, beside[0].Rows)
+	_, err = s.Rebuild(t.Context(), p)
+	require.NoError(t, err)
+	require.Equal(t, beside, digests(t, s, p))
+}
+
+// A program that has read rows writes what it makes of them before a rebuild empties the tables, or not at all.
+func TestRebuildWaitsForWriters(t *testing.T) {
+	t.Parallel()
+	conn := database(t)
+	p := newChain(t, conn)
+	options := eventlog.Options{Lease: 4 * time.Second}
+	s := eventlog.New(conn, options)
+	for n := range 2 {
+		_, err := s.Append(t.Context(), "p/a", []schema.Event{event(fmt.Sprint(n), n)})
+		require.NoError(t, err)
+		if n == 0 {
+			_, err = s.Project(t.Context(), p, "p/a")
+			require.NoError(t, err)
+		}
+	}
+	slow := *p
+	reading, written := make(chan struct{}), make(chan error, 1)
+	var once sync.Once
+	slow.reading = func() {
+		once.Do(func() {
+			close(reading)
+			for late := time.Now().Add(options.Lease / 2); time.Now().Before(late); {
+				if out, err := s.Standings(context.Background(), p); err == nil && out[0].Rebuilding {
+					return
+				}
+			}
+		})
+	}
+	go func() {
+		_, err := eventlog.New(conn, options).Project(context.Background(), &slow, "p/a")
+		written <- err
+	}()
+	<-reading
+	require.NoError(t, s.Renew(t.Context(), p))
+	require.NoError(t, <-written)
+	_, err := s.ProjectAll(t.Context(), p)
+	require.NoError(t, err)
+	after := digests(t, s, p)
+	require.EqualValues(t, 2, after[1].Rows)
+	_, err = s.Rebuild(t.Context(), p)
+	require.NoError(t, err)
+	require.Equal(t, after, digests(t, s, p))
+}
+
+func digests(t *testing.T, s *eventlog.Store, p eventlog.Projector) []eventlog.Digest {
+	t.Helper()
+	var out []eventlog.Digest
+	for _, table := range p.Tables() {
+		d, err := s.Digest(t.Context(), table)
+		require.NoError(t, err)
+		out = append(out, d)
+	}
+	return out
+}
+
+// What a plan reads is complete, though a rebuild empties the tables in the middle of it.
+func TestSteady(t *testing.T) {
+	t.Parallel()
+	conn := database(t)
+	p := newTally(t, conn)
+	s := eventlog.New(conn, eventlog.Options{Lease: 500 * time.Millisecond})
+	_, err := s.Append(t.Context(), "p/a", said("p/a", 6))
+	require.NoError(t, err)
+	var seen []int
+	err = s.Steady(t.Context(), p, "p/a", func() error {
+		if len(seen) == 0 {
+			require.NoError(t, s.Renew(t.Context(), p)) // It takes longer than the lease.
+		}
+		seen = append(seen, len(p.rows(t)))
+		return nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, []int{0, 4}, seen)
+
+	refused := fmt.Errorf("refused")
+	require.ErrorIs(t, s.Steady(t.Context(), p, "p/a", func() error { return refused }), refused)
+}
+
+// Two rebuilds at once: at least one is done, and the other says that it was not.
+func TestTwoRebuilds(t *testing.T) {
+	t.Parallel()
+	conn := database(t)
+	p := newChain(t, conn)
+	options := eventlog.Options{Lease: time.Second}
+	s := eventlog.New(conn, options)
+	_, err := s.Append(t.Context(), "p/a", said("p/a", 20))
+	require.NoError(t, err)
+	errs := make([]error, 2)
+	var wait sync.WaitGroup
+	for i := range errs {
+		wait.Go(func() {
+			other := eventlog.New(conn, options)
+			if errs[i] = other.Renew(t.Context(), p); errs[i] == nil {
+				_, errs[i] = other.ProjectAll(t.Context(), p)
+			}
+		})
+	}
+	wait.Wait()
+	done := 0
+	for _, err := range errs {
+		if err == nil {
+			done++
+			continue
+		}
+		require.ErrorIs(t, err, eventlog.ErrRebuilding)
+		require.True(t, eventlog.Retryable(err))
+	}
+	require.NotZero(t, done)
+	both := digests(t, s, p)
+	require.EqualValues(t, 20, both[1].Rows)
+}
+
+// Rows of two versions of a projector never stand beside each other: neither program adds to the other's.
+func TestStaleProjection(t *testing.T) {
+	t.Parallel()
+	conn := database(t)
+	p := newTally(t, conn)
+	s := eventlog.New(conn, eventlog.Options{})
+	_, err := s.Append(t.Context(), "p/a", said("p/a", 3))
+	require.NoError(t, err)
+	_, err = s.Project(t.Context(), p, "p/a")
+	require.NoError(t, err)
+	want := p.rows(t)
+	_, err = s.Append(t.Context(), "p/a", said("p/a", 6))
+	require.NoError(t, err)
+	for _, version := range []uint32{2, 1} {
+		other := *p
+		other.version = version
+		p.version = 3 - version
+		_, err = s.Project(t.Context(), &other, "p/a")
+		var stale *eventlog.StaleError
+		require.ErrorAs(t, err, &stale)
+		require.Equal(t, eventlog.StaleError{Projector: "tally", Stored: p.version, Program: version}, *stale)
+		require.ErrorContains(t, err, "starter rebuild tally")
+		require.True(t, eventlog.Retryable(err), "who waits goes on after the rebuild")
+		require.Equal(t, want, p.rows(t))
+		standing := standings(t, s, &other)
+		require.True(t, standing.Stale())
+		_, err = s.Rebuild(t.Context(), &other)
+		require.NoError(t, err)
+		require.False(t, standings(t, s, &other).Stale())
+		_, err = s.Project(t.Context(), p, "p/a")
+		require.ErrorAs(t, err, &stale)
+		want = p.rows(t)
+	}
+	require.Len(t, want, 4)
+}
+
+func standings(t *testing.T, s *eventlog.Store, p eventlog.Projector) eventlog.Standing {
+	t.Helper()
+	out, err := s.Standings(t.Context(), p)
+	require.NoError(t, err)
+	require.Len(t, out, 1)
+	return out[0]
+}
+
+// A projection is behind when a stream of it holds a wanted event that it has not seen.
+func TestStandings(t *testing.T) {
+	t.Parallel()
+	conn := database(t)
+	p := newTally(t, conn)
+	s := eventlog.New(mortal{conn, p}, eventlog.Options{})
+	require.Equal(t, eventlog.Standing{Name: "tally", Program: 1}, standings(t, s, p))
+	for _, stream := range []string{"p/it's", "p/b", "q/c"} {
+		_, err := s.Append(t.Context(), stream, said(stream, 5))
+		require.NoError(t, err)
+	}
+	require.Equal(t, eventlog.Standing{Name: "tally", Program: 1, Behind: 2, Streams: 2, Events: 8}, standings(t, s, p))
+	_, err := s.Project(t.Context(), p, "p/it's")
+	require.NoError(t, err)
+	require.Equal(t, eventlog.Standing{Name: "tally", Stored: 1, Program: 1, Behind: 1, Streams: 2, Events: 8}, standings(t, s, p))
+	_, err = s.ProjectAll(t.Context(), p)
+	require.NoError(t, err)
+	_, err = s.Append(t.Context(), "p/b", said("p/b", 6)) // The sixth is of a type that nobody wants.
+	require.NoError(t, err)
+	require.Zero(t, standings(t, s, p).Behind)
+	p.fail = failOnce("before reset", 1)
+	_, err = s.Rebuild(t.Context(), p)
+	require.ErrorIs(t, err, errKilled)
+	require.True(t, standings(t, s, p).Rebuilding)
+	_, err = s.Rebuild(t.Context(), p)
+	require.NoError(t, err)
+	require.Equal(t, eventlog.Standing{Name: "tally", Stored: 1, Program: 1, Streams: 2, Events: 8}, standings(t, s, p))
+	names, err := s.ProjectorNames(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{"tally"}, names)
+}
+
+// A digest tells rows apart by every column that a view shows, and by nothing else.
+func TestDigest(t *testing.T) {
+	t.Parallel()
+	conn := database(t)
+	s := eventlog.New(conn, eventlog.Options{})
+	require.NoError(t, conn.Exec(t.Context(), `CREATE TABLE d_raw (owner String, id String, n Nullable(Float64), gone Bool, version UInt64)
+		ENGINE = ReplacingMergeTree(version) ORDER BY (owner, id)`))
+	table := eventlog.Table{Name: "d_raw", Column: "owner", Value: "it's", Hidden: "gone", Varying: []string{"version"}}
+	digest := func() eventlog.Digest {
+		d, err := s.Digest(t.Context(), table)
+		require.NoError(t, err)
+		return d
+	}
+	insert := func(row string) { require.NoError(t, conn.Exec(t.Context(), "INSERT INTO d_raw VALUES "+row)) }
+	require.Equal(t, eventlog.Digest{}, digest())
+	insert(`('it''s', 'a', NULL, false, 1)`)
+	one := digest()
+	require.EqualValues(t, 1, one.Rows)
+	for _, same := range []string{
+		`('it''s', 'a', NULL, false, 2)`, `('it''s', 'b', 1, true, 1)`, `('another', 'a', 1, false, 1)`,
+	} {
+		insert(same)
+		require.Equal(t, one, digest(), same)
+	}
+	insert(`('it''s', 'a', 0, false, 3)`)
+	require.NotEqual(t, one, digest(), "null is not zero")
+	insert(`('it''s', 'a\n\'', NULL, false, 1)`)
+	require.EqualValues(t, 2, digest().Rows)
+	var keys []string
+	for row, err := range s.RowHashes(t.Context(), table) {
+		require.NoError(t, err)
+		keys = append(keys, row.Key)
+	}
+	require.Equal(t, []string{`('it\'s','a')`, `('it\'s','a\n\'')`}, keys)
+}
+
+// Tables and views that somebody dropped are there again, and the log is as it was.
+func TestRestoreTables(t *testing.T) {
+	t.Parallel()
+	conn := database(t)
+	s := eventlog.New(conn, eventlog.Options{})
+	_, err := s.Append(t.Context(), "p/a", said("p/a", 2))
+	require.NoError(t, err)
+	made, err := eventlog.RestoreTables(t.Context(), conn)
+	require.NoError(t, err)
+	require.Empty(t, made)
+	for _, statement := range []string{"DROP TABLE entries_raw SYNC", "DROP VIEW facts", "DROP TABLE projection_offsets_raw SYNC"} {
+		require.NoError(t, conn.Exec(t.Context(), statement))
+	}
+	made, err = eventlog.RestoreTables(t.Context(), conn)
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{"entries_raw", "facts", "projection_offsets_raw"}, made)
+	require.Zero(t, count(t, conn, "SELECT count() FROM entries"))
+	require.Len(t, collect(t, s.Stream(t.Context(), "p/a", eventlog.StreamOptions{})), 2)
+}

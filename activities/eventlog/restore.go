@@ -1,0 +1,69 @@
+package eventlog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/schema"
+)
+
+// RestoreTables makes the tables and views of the program's migrations that are not there, empty, and returns
+// their names. It is for projections that were dropped: a log that was dropped comes back empty too.
+func RestoreTables(ctx context.Context, conn driver.Conn) ([]string, error) {
+	if _, err := Migrate(ctx, conn); err != nil {
+		return nil, err
+	}
+	missing, err := missingTables(ctx, conn)
+	if err != nil || len(missing) == 0 {
+		return nil, err
+	}
+	program, err := schema.Migrations()
+	if err != nil {
+		return nil, err
+	}
+	// All of them: a later one may have changed what an earlier one made.
+	for _, m := range program {
+		for n, statement := range m.Statements {
+			if err := execute(ctx, conn, statement); err != nil {
+				return nil, fmt.Errorf("apply migration %d %q again: statement %d: %w", m.Version, m.Name, n+1, err)
+			}
+		}
+	}
+	left, err := missingTables(ctx, conn)
+	return slices.DeleteFunc(missing, func(name string) bool { return slices.Contains(left, name) }), err
+}
+
+func missingTables(ctx context.Context, conn driver.Conn) ([]string, error) {
+	program, err := schema.Migrations()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := conn.Query(ctx, `SELECT name FROM system.tables WHERE database = currentDatabase()`)
+	if err != nil {
+		return nil, fmt.Errorf("list tables: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	there := map[string]bool{}
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, fmt.Errorf("list tables: %w", err)
+		}
+		there[name] = true
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("list tables: %w", err)
+	}
+	var missing []string
+	for _, m := range program {
+		for _, name := range m.Makes() {
+			if !there[name] {
+				missing = append(missing, name)
+			}
+		}
+	}
+	return missing, nil
+}
