@@ -26,7 +26,7 @@ const (
 	UpdateCommand = "command"
 	// UpdateReconcile asks vector_writer to compare its collection with the log and repair it.
 	UpdateReconcile = "reconcile"
-	// QueryQueue answers a [WriterQueue].
+	// QueryQueue asks the writer of a stream for its [WriterQueue].
 	QueryQueue = "queue"
 	// QueryProgress answers a [Progress].
 	QueryProgress = "progress"
@@ -140,10 +140,24 @@ type RealignSessionResult struct {
 	Unproven int `json:"unproven"`
 }
 
+// WriterInput is the input of a workflow that is the only writer of a stream. The workflow's id is
+// WorkflowID(Stream()).
+type WriterInput interface {
+	// Workflow is the workflow's type.
+	Workflow() string
+	Stream() string
+}
+
 // ProjectTasksInput is the input of project_tasks.
 type ProjectTasksInput struct {
 	Project string `json:"project"`
 }
+
+// Workflow is the type of the workflow that takes the input.
+func (in ProjectTasksInput) Workflow() string { return WorkflowProjectTasks }
+
+// Stream is the stream that the workflow writes.
+func (in ProjectTasksInput) Stream() string { return ProjectStream(in.Project) }
 
 // MemoryWriterInput is the input of memory_writer.
 type MemoryWriterInput struct {
@@ -151,11 +165,34 @@ type MemoryWriterInput struct {
 	Agent string `json:"agent,omitempty"`
 }
 
-// WriterQueue is what project_tasks and memory_writer answer to QueryQueue.
+// Workflow is the type of the workflow that takes the input.
+func (in MemoryWriterInput) Workflow() string { return WorkflowMemoryWriter }
+
+// Stream is the stream that the workflow writes.
+func (in MemoryWriterInput) Stream() string { return MemoryStream(in.User, in.Agent) }
+
+// VectorWriterInput is the input of vector_writer.
+type VectorWriterInput struct {
+	Collection string `json:"collection"`
+}
+
+// Workflow is the type of the workflow that takes the input.
+func (in VectorWriterInput) Workflow() string { return WorkflowVectorWriter }
+
+// Stream is the stream that the workflow writes.
+func (in VectorWriterInput) Stream() string { return VectorStream(in.Collection) }
+
+// WriterQueue is what the writer of a stream answers to QueryQueue.
 type WriterQueue struct {
 	// Running is what is being done, Waiting what comes next, in order.
 	Running string   `json:"running,omitempty"`
 	Waiting []string `json:"waiting"`
 	// Done counts what this run has done.
 	Done int `json:"done"`
+}
+
+// Heartbeat is what an activity says of itself while it runs.
+type Heartbeat struct {
+	// WaitsFor is the id of the workflow that does the activity's work.
+	WaitsFor string `json:"waits_for,omitempty"`
 }

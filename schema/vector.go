@@ -100,8 +100,3 @@ const (
 	// DriftUnknown: the item was never asked for under this embedding version.
 	DriftUnknown = "not_enqueued"
 )
-
-// VectorWriterInput is the input of vector_writer.
-type VectorWriterInput struct {
-	Collection string `json:"collection"`
-}

@@ -13,8 +13,8 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 
-	"axiommind/activities/llm"
 	"axiommind/schema"
 )
 
@@ -166,9 +166,8 @@ func (p *progress) describe(text string) {
 // the writer that an activity has handed its work to.
 func (p *progress) explain(ctx context.Context, c client.Client, workflowID string, j *job) {
 	for _, activity := range p.pendingActivities(ctx, c, workflowID) {
-		name := activity.GetActivityType().GetName()
 		p.retried(j.Input.SessionID, activity)
-		writer := p.writerOf(ctx, name, j.Input)
+		writer := writerOf(activity)
 		if writer == "" {
 			continue
 		}
@@ -202,22 +201,15 @@ func (p *progress) retried(who string, activity *workflow.PendingActivityInfo) {
 	}
 }
 
-// writerOf is the workflow that does the work of an activity, empty when the activity does it itself.
-func (p *progress) writerOf(ctx context.Context, activity string, in schema.ProcessSessionInput) string {
-	switch activity {
-	case "SubmitTasks":
-		return schema.WorkflowID(schema.ProjectStream(in.Project))
-	case "SubmitFacts":
-		return schema.WorkflowID(schema.MemoryStream(in.User, in.Agent))
-	case "IndexSession":
-		embedder, err := llm.NewEmbedder(ctx, p.a.cfg.Embedder)
-		if err != nil {
-			return "" // The worker has a key that this program was not given.
-		}
-		return schema.WorkflowID(schema.VectorStream(schema.VectorCollection(embedder.Version())))
-	default:
-		return ""
+// writerOf is the id of the workflow that does the work of an activity, as its heartbeat says; empty when
+// the activity does it itself.
+func writerOf(activity *workflow.PendingActivityInfo) string {
+	var says schema.Heartbeat
+	err := converter.GetDefaultDataConverter().FromPayloads(activity.GetHeartbeatDetails(), &says)
+	if err != nil {
+		return "" // It says nothing yet.
 	}
+	return says.WaitsFor
 }
 
 func (p *progress) tell(text string) {

@@ -27,8 +27,10 @@ func (a *app) reconcileCommand(*pflag.FlagSet) func(context.Context, []string) e
 		defer temporalClient.Close()
 		collection := schema.VectorCollection(embedder.Version())
 		var report vector.Report
-		err = boundary.VectorWriter(collection).Update(ctx, temporalClient, schema.UpdateReconcile, uuid.NewString(),
-			vector.ReconcileInput{Collection: collection}, &report)
+		update := boundary.Update{
+			Name: schema.UpdateReconcile, ID: uuid.NewString(), Arg: vector.ReconcileInput{Collection: collection},
+		}
+		err = update.Send(ctx, temporalClient, &report)
 		if err != nil {
 			return fmt.Errorf("reconcile %s: %s", collection, failureText(err))
 		}

@@ -143,7 +143,7 @@ func (a *app) command(ctx context.Context, c task.Command) error {
 	}
 	defer temporalClient.Close()
 	var result task.Result
-	err = boundary.TaskWriter(c.Project).Update(ctx, temporalClient, schema.UpdateCommand, c.RequestID, c, &result)
+	err = boundary.Update{Name: schema.UpdateCommand, ID: c.RequestID, Arg: c}.Send(ctx, temporalClient, &result)
 	var application *temporal.ApplicationError
 	if errors.As(err, &application) {
 		err = errors.New(application.Message())

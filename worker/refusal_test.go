@@ -22,6 +22,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/llm"
+	"axiommind/activities/task"
 	"axiommind/activities/vector"
 	"axiommind/schema"
 )
@@ -191,15 +192,16 @@ func TestWriterOfAnotherEmbedder(t *testing.T) {
 	pending := column(t, b.ClickHouse, "SELECT job_id FROM vector_outbox WHERE status = 'pending'")
 	require.NotEmpty(t, pending)
 
-	other := boundary.VectorWriter(schema.VectorCollection("another-embedder"))
+	other := boundary.WriterOf(schema.VectorWriterInput{Collection: schema.VectorCollection("another-embedder")})
 	run, err := b.Temporal.SignalWithStartWorkflow(t.Context(), other.ID, schema.SignalWake, nil,
 		client.StartWorkflowOptions{ID: other.ID, TaskQueue: schema.QueueMain}, other.Type, other.Input)
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
 	requireFailure(t, run.Get(ctx, nil), schema.ErrorInvalidInput, "this worker has another embedder")
-	err = other.Update(ctx, b.Temporal, schema.UpdateReconcile, "reconcile",
-		vector.ReconcileInput{Collection: schema.VectorCollection("another-embedder")}, nil)
+	err = boundary.Update{
+		Name: schema.UpdateReconcile, ID: "reconcile", Arg: vector.ReconcileInput{Collection: schema.VectorCollection("another-embedder")},
+	}.Send(ctx, b.Temporal, nil)
 	requireFailure(t, err, schema.ErrorInvalidInput, "this worker has another embedder")
 	require.ElementsMatch(t, pending, column(t, b.ClickHouse, "SELECT job_id FROM vector_outbox WHERE status = 'pending'"))
 
@@ -255,14 +257,14 @@ func TestDuplicateFactIsRefusedAtOnce(t *testing.T) {
 	b.start(t)
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
-	writer := boundary.MemoryWriter("사용자", "에이전트/1")
-	in := writer.Input.(schema.MemoryWriterInput)
 	do := func(request, content string) (fact.Result, error) {
 		var result fact.Result
 		command := fact.Command{
-			User: in.User, Agent: in.Agent, RequestID: request, Actor: "ann", At: time.Now(), Op: fact.OpCreate, Content: &content,
+			User: "사용자", Agent: "에이전트/1", RequestID: request, Actor: "ann", At: time.Now(), Op: fact.OpCreate, Content: &content,
 		}
-		err := writer.Update(ctx, b.Temporal, schema.UpdateCommand, request+content+time.Now().String(), command, &result)
+		err := boundary.Update{
+			Name: schema.UpdateCommand, ID: request + content + time.Now().String(), Arg: command,
+		}.Send(ctx, b.Temporal, &result)
 		return result, err
 	}
 	first, err := do("1", "Prefers tabs")
@@ -276,6 +278,17 @@ func TestDuplicateFactIsRefusedAtOnce(t *testing.T) {
 	require.NotEqual(t, first.FactID, third.FactID)
 }
 
+// misdirected is an update whose sender starts the writer of one project with the input of another.
+type misdirected struct{ task.SessionInput }
+
+func (misdirected) Writer() schema.WriterInput {
+	return misnamed{schema.ProjectTasksInput{Project: "two"}}
+}
+
+type misnamed struct{ schema.ProjectTasksInput }
+
+func (misnamed) Stream() string { return schema.ProjectStream("one") }
+
 // A workflow that can only fail tells its starters so: none waits for another run.
 func TestUpdateOfFailingWriter(t *testing.T) {
 	t.Parallel()
@@ -283,9 +296,7 @@ func TestUpdateOfFailingWriter(t *testing.T) {
 	b.start(t)
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
-	writer := boundary.TaskWriter("one")
-	writer.Input = schema.ProjectTasksInput{Project: "two"}
-	err := writer.Update(ctx, b.Temporal, schema.UpdateSession, "u", map[string]string{"project": "one"}, nil)
+	err := boundary.Update{Name: schema.UpdateSession, ID: "u", Arg: misdirected{}}.Send(ctx, b.Temporal, nil)
 	requireFailure(t, err, schema.ErrorInvalidInput, "start it with the workflow id")
 }
 

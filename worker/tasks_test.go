@@ -39,7 +39,7 @@ func TestI6ManySessionsOneProject(t *testing.T) {
 				Scope: schema.Scope{Project: project, User: "u"}, SessionID: fmt.Sprintf("crowd-%03d", i),
 			}}
 			var result task.Result
-			return boundary.TaskWriter(project).Update(ctx, b.Temporal, schema.UpdateSession, in.SessionID, in, &result)
+			return boundary.Update{Name: schema.UpdateSession, ID: in.SessionID, Arg: in}.Send(ctx, b.Temporal, &result)
 		})
 	}
 	require.NoError(t, group.Wait())

@@ -79,18 +79,15 @@ func paths() []path {
 		{name: "vector_writer_retry", start: startVectorWriter, rooms: with(func(r *rooms) { r.pending = []vector.Result{{Failed: 1, NextRetry: time.Now()}} })},
 		{name: "vector_writer_failed", start: startVectorWriter, rooms: failingIn("IndexPending"), fails: "IndexPending can't"},
 		{name: "vector_writer_reconcile", start: startReconcile},
-		{name: "project_tasks", start: startSerial(schema.WorkflowProjectTasks, schema.WorkflowID(schema.ProjectStream("p")), schema.ProjectTasksInput{Project: "p"})},
-		{name: "memory_writer", start: startSerial(schema.WorkflowMemoryWriter, schema.WorkflowID(schema.MemoryStream("u", "a")), schema.MemoryWriterInput{User: "u", Agent: "a"})},
+		{name: "project_tasks", start: startSerial(projectTasks)},
+		{name: "memory_writer", start: startSerial(memoryWriter)},
 	}
-	for _, step := range []struct{ name, activity string }{
-		{schema.StepOpenBuild, "OpenBuild"}, {schema.StepIngest, "IngestSession"}, {schema.StepExtract, "ExtractWindow"},
-		{schema.StepAlign, "AlignSession"}, {schema.StepMaterialize, "MaterializeEntries"},
-		{schema.StepTasks, "SubmitTasks"}, {schema.StepFacts, "SubmitFacts"}, {schema.StepProject, "ProjectSession"}, {schema.StepIndex, "IndexSession"},
-		{schema.StepCloseBuild, "CloseBuild"},
-	} {
-		out = append(out, path{
-			name: "process_session_failed_" + step.name, rooms: failingIn(step.activity), fails: step.name + ": " + step.activity + " can't",
-		})
+	for _, step := range sessionSteps {
+		for _, activity := range step.activities {
+			out = append(out, path{
+				name: "process_session_failed_" + activity, rooms: failingIn(activity), fails: step.name + ": " + activity + " can't",
+			})
+		}
 	}
 	return out
 }
@@ -194,13 +191,13 @@ func startReconcile(ctx context.Context, t *testing.T, c client.Client) client.W
 	return run
 }
 
-// startSerial starts the writer of a stream and sends it two sessions.
-func startSerial(workflowType, id string, in any) starter {
+// startSerial starts the writer of a stream and sends it two updates.
+func startSerial(w serialWriter) starter {
 	return func(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
-		run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: schema.QueueMain}, workflowType, in)
+		run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: w.id, TaskQueue: schema.QueueMain}, w.workflow, w.in)
 		require.NoError(t, err)
-		for _, session := range []string{"s1", "s2"} {
-			sendUpdate(ctx, t, c, run, schema.UpdateSession, session, sessionNamed(session))
+		for _, id := range []string{"s1", "s2"} {
+			sendUpdate(ctx, t, c, run, w.update, id, w.arg(id))
 		}
 		return run
 	}

@@ -17,9 +17,9 @@ import (
 	"axiommind/schema"
 )
 
-// strict is the workflow as it is registered. Its input comes from people too, by Temporal's UI: what
-// can't be read, or names a field that there is none of, fails the run at once and says so. The SDK
-// passes over unknown fields, and its own error for the rest has no type.
+// strict makes a workflow check its input, which people also type into Temporal's UI. Input that can't be
+// decoded, or that names an unknown field, fails the run at once with the reason. The SDK ignores unknown
+// fields, and its own errors have no type.
 func strict[In, Out any](run func(workflow.Context, In) (Out, error)) func(workflow.Context, converter.RawValue) (Out, error) {
 	return func(ctx workflow.Context, raw converter.RawValue) (Out, error) {
 		in, err := decodeInput[In](raw)
@@ -41,7 +41,7 @@ func strictWriter[In any](run func(workflow.Context, In) error) func(workflow.Co
 	}
 }
 
-// decodeInput reads an input; none at all is the zero value, for the workflow to judge.
+// decodeInput decodes an input. A missing input is the zero value: the workflow validates it.
 func decodeInput[In any](raw converter.RawValue) (in In, err error) {
 	payload := raw.Payload()
 	switch encoding := string(payload.GetMetadata()[converter.MetadataEncoding]); encoding {

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"context"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -9,11 +10,11 @@ import (
 	"axiommind/schema"
 )
 
-// heartbeatTimeout is how soon a dead worker's activity is given to another one.
+// heartbeatTimeout is how long a worker may be silent before its activity is retried on another one.
 const heartbeatTimeout = 30 * time.Second
 
-// storeWork is for activities that read and write the event log: quick, and tried for an hour, so
-// that a server may be restarted meanwhile.
+// storeWork is for activities that read and write the event log. They are quick, and retried for an hour,
+// so that a server may be restarted meanwhile.
 func storeWork(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue:              schema.QueueMain,
@@ -27,7 +28,7 @@ func storeWork(ctx workflow.Context, summary string) workflow.Context {
 	})
 }
 
-// modelWork is for one call of a model. Attempts cost money: they are few and far between.
+// modelWork is for one call of a model. Attempts cost money, so there are few of them.
 func modelWork(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue:              schema.QueueModel,
@@ -53,4 +54,15 @@ func vectorWork(ctx workflow.Context, summary string) workflow.Context {
 			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 120,
 		},
 	})
+}
+
+// call runs an activity and returns its result. The context holds its options.
+func call[In, Out any](ctx workflow.Context, activity func(context.Context, In) (Out, error), in In) (out Out, err error) {
+	err = workflow.ExecuteActivity(ctx, activity, in).Get(ctx, &out)
+	return out, err
+}
+
+// do runs an activity that has no result. The context holds its options.
+func do[In any](ctx workflow.Context, activity func(context.Context, In) error, in In) error {
+	return workflow.ExecuteActivity(ctx, activity, in).Get(ctx, nil)
 }

@@ -2,6 +2,8 @@ package workflows
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -10,36 +12,49 @@ import (
 	"axiommind/schema"
 )
 
-// How often a workflow is tried whose id another run has.
+// How long to wait before a workflow is started again whose id another run has, at first and at most.
 const (
 	busyFirst = time.Second
 	busyLast  = 30 * time.Second
 )
 
-// owned is a workflow that writes a session's stream, under the id that makes it the only one.
-type owned struct{ workflowType, id, summary string }
+// ownsSession reports whether the run has the id that makes it the only writer of the session's stream.
+func ownsSession(ctx workflow.Context, session schema.SessionKey) bool {
+	return workflow.GetInfo(ctx).WorkflowExecution.ID == session.WorkflowID()
+}
 
-// runAs runs the workflow as a child, after a run that has its id already: that one may have begun before there
-// was all that there is now.
-func runAs[Out, In any](ctx workflow.Context, w owned, in In) (Out, error) {
+// runAsOwner runs the same workflow as a child that owns the session. Another run may own it at present: the
+// child is started after that, because that run may have begun before there was all that there is now.
+func runAsOwner[Out, In any](ctx workflow.Context, session schema.SessionKey, in In) (Out, error) {
+	id, workflowType := session.WorkflowID(), workflow.GetInfo(ctx).WorkflowType.Name
 	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID: w.id, TaskQueue: schema.QueueMain, WorkflowExecutionTimeout: 24 * time.Hour, StaticSummary: w.summary,
+		WorkflowID: id, TaskQueue: schema.QueueMain, WorkflowExecutionTimeout: 24 * time.Hour,
+		StaticSummary: strings.ReplaceAll(workflowType, "_", " ") + " " + session.SessionID,
 	})
 	for wait := busyFirst; ; wait = min(2*wait, busyLast) {
-		workflow.SetCurrentDetails(ctx, "Runs as the child workflow `"+w.id+"`.")
+		workflow.SetCurrentDetails(ctx, "Runs as the child workflow `"+id+"`.")
 		var result Out
-		err := workflow.ExecuteChildWorkflow(child, w.workflowType, in).Get(ctx, &result)
+		err := workflow.ExecuteChildWorkflow(child, workflowType, in).Get(ctx, &result)
 		var running *temporal.ChildWorkflowExecutionAlreadyStartedError
 		if !errors.As(err, &running) {
 			return result, err
 		}
-		workflow.SetCurrentDetails(ctx, "Waits for the run of `"+w.id+"` that is at this session already.")
+		workflow.SetCurrentDetails(ctx, "Waits for the run of `"+id+"` that is at this session already.")
 		if err := workflow.Sleep(ctx, wait); err != nil {
 			return result, err
 		}
 		// Each try holds the whole input: messages given with it fill a history in an hour or two.
 		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
-			return result, workflow.NewContinueAsNewError(ctx, w.workflowType, in)
+			return result, workflow.NewContinueAsNewError(ctx, workflowType, in)
 		}
 	}
+}
+
+// serveProgress answers QueryProgress with how the run stands.
+func serveProgress(ctx workflow.Context, progress *schema.Progress) error {
+	err := workflow.SetQueryHandler(ctx, schema.QueryProgress, func() (schema.Progress, error) { return *progress, nil })
+	if err != nil {
+		return fmt.Errorf("set query handler: %w", err)
+	}
+	return nil
 }

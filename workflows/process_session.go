@@ -10,7 +10,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"axiommind/activities/build"
-	"axiommind/activities/transcript"
 	"axiommind/schema"
 	"axiommind/workflows/durable"
 	"axiommind/workflows/stategraph"
@@ -22,9 +21,8 @@ const (
 	DefaultUser    = "default"
 )
 
-// ProcessSession turns one session into memory. It is the only writer of the session's stream, so
-// its id must be that of [schema.SessionKey.WorkflowID]: started under another one it runs itself as
-// a child.
+// ProcessSession turns one session into memory. It is the only writer of the session's stream: its id is
+// [schema.SessionKey.WorkflowID], and started under another id it runs itself as a child.
 func ProcessSession(ctx workflow.Context, in schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
 	in.Project = cmp.Or(in.Project, DefaultProject)
 	in.User = cmp.Or(in.User, DefaultUser)
@@ -32,26 +30,25 @@ func ProcessSession(ctx workflow.Context, in schema.ProcessSessionInput) (schema
 		return schema.ProcessSessionResult{}, invalidInput(err)
 	}
 	if in.SessionID == "" {
-		var rooms *transcript.Activities
-		err := workflow.ExecuteActivity(storeWork(ctx, "find the session's id"), rooms.IdentifySession, in).Get(ctx, &in.SessionID)
+		id, err := call(storeWork(ctx, "find the session's id"), transcripts.IdentifySession, in)
 		if err != nil {
 			return schema.ProcessSessionResult{}, err
 		}
+		in.SessionID = id
 	}
 	if err := in.Key().Validate(); err != nil {
 		return schema.ProcessSessionResult{}, invalidInput(err)
 	}
-	if id := in.Key().WorkflowID(); workflow.GetInfo(ctx).WorkflowExecution.ID != id {
-		return runAs[schema.ProcessSessionResult](ctx, owned{schema.WorkflowProcessSession, id, "process session " + in.SessionID}, in)
+	if !ownsSession(ctx, in.Key()) {
+		return runAsOwner[schema.ProcessSessionResult](ctx, in.Key(), in)
 	}
 	p := &processSession{
 		input:    in,
 		started:  workflow.Now(ctx).UTC(),
 		progress: schema.Progress{SessionID: in.SessionID, Status: schema.BuildRunning},
 	}
-	err := workflow.SetQueryHandler(ctx, schema.QueryProgress, func() (schema.Progress, error) { return p.progress, nil })
-	if err != nil {
-		return schema.ProcessSessionResult{}, fmt.Errorf("set query handler: %w", err)
+	if err := serveProgress(ctx, &p.progress); err != nil {
+		return schema.ProcessSessionResult{}, err
 	}
 	return p.run(ctx)
 }
@@ -109,8 +106,8 @@ func (p *processSession) run(ctx workflow.Context) (schema.ProcessSessionResult,
 	return result, nil
 }
 
-// stopped is the error of a run whose graph did not come to its end: it was cancelled, which the
-// graph sees between two steps, or the build's end could not be recorded.
+// stopped returns the error of a run whose graph did not finish: the run was cancelled between two steps,
+// or the end of the build could not be recorded.
 func (p *processSession) stopped(ctx workflow.Context, thread *stategraph.Thread[workflow.Context], err error) error {
 	cause, failed := durable.Cause(err), sessionFailed.Get(thread.State())
 	if failed.Step == "" {

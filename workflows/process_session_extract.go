@@ -23,9 +23,9 @@ func (p *processSession) extract(ctx workflow.Context, s sessionState) (stategra
 	b := sessionOpened.Get(s)
 	var total llm.RecordResult
 	for first := true; ; first = false {
-		var plan llm.PlanResult
 		planIn := llm.PlanInput{SessionKey: p.input.Key(), BuildID: b.BuildID, Extractor: b.Spec.Extractor}
-		if err := workflow.ExecuteActivity(storeWork(ctx, "windows"), models.PlanWindows, planIn).Get(ctx, &plan); err != nil {
+		plan, err := call(storeWork(ctx, "windows"), models.PlanWindows, planIn)
+		if err != nil {
 			return nil, err
 		}
 		if first {
@@ -38,13 +38,13 @@ func (p *processSession) extract(ctx workflow.Context, s sessionState) (stategra
 			return nil, err
 		}
 		if len(answered) > 0 {
-			var result llm.RecordResult
 			recordIn := llm.RecordInput{
 				SessionKey: p.input.Key(), BuildID: b.BuildID,
 				Extractor: b.Spec.Extractor, Windows: answered, At: p.started,
 			}
 			summary := fmt.Sprintf("%d windows", len(answered))
-			if err := workflow.ExecuteActivity(storeWork(ctx, summary), models.RecordExtraction, recordIn).Get(ctx, &result); err != nil {
+			result, err := call(storeWork(ctx, summary), models.RecordExtraction, recordIn)
+			if err != nil {
 				return nil, err
 			}
 			total.Add(result)
@@ -95,8 +95,7 @@ func askWindow(ctx workflow.Context, in llm.ExtractInput) (llm.AnsweredWindow, e
 	out := llm.AnsweredWindow{Window: in.Window}
 	for _, summary := range []string{"messages", "repair: messages"} {
 		summary = fmt.Sprintf("%s %d to %d", summary, in.Window.First, in.Window.Last)
-		var result llm.ExtractResult
-		err := workflow.ExecuteActivity(modelWork(ctx, summary), models.ExtractWindow, in).Get(ctx, &result)
+		result, err := call(modelWork(ctx, summary), models.ExtractWindow, in)
 		out.Usage.Add(result.Usage)
 		var application *temporal.ApplicationError
 		switch {

@@ -21,7 +21,7 @@ var (
 	sessionFailed = stategraph.Reduce("failed", firstFailure, stepFailure{})
 )
 
-// stepFailure is what build_runs says of a failed build.
+// stepFailure is what the table build_runs records of a failed build.
 type stepFailure struct{ Step, Type, Error string }
 
 // end is the error that ends a workflow: the step, and the cause's own type and message.
@@ -100,7 +100,7 @@ func sessionGraph(p *processSession) (*stategraph.Graph[workflow.Context], error
 	return g.Compile()
 }
 
-// exit is a way out of the usual order: where a status leads to.
+// exit leaves the usual order: a build of the status goes on to another step.
 type exit struct {
 	status schema.BuildStatus
 	to     string
@@ -126,8 +126,8 @@ func then(g *stategraph.StateGraph[workflow.Context], from, next string, way *ex
 	}), paths)
 }
 
-// measured times a step and turns its error into state. After a failure of a step beside the one
-// before, nothing is done: the step only leads on to fail_build.
+// measured times a step and turns its error into state. It skips the step if one of two parallel steps
+// before it has failed: the graph then goes on to fail_build.
 func (p *processSession) measured(name string, step sessionStep) stategraph.Node[workflow.Context] {
 	return func(ctx workflow.Context, s sessionState) (stategraph.Result, error) {
 		if sessionFailed.Get(s).Step != "" {
@@ -153,8 +153,8 @@ func (p *processSession) measured(name string, step sessionStep) stategraph.Node
 	}
 }
 
-// describeFailure takes the type and the message of the activity's own error, without the layers
-// that the engine wraps around it.
+// describeFailure returns the type and the message of the activity's own error, without the errors that
+// Temporal wraps around it.
 func describeFailure(step string, err error) stepFailure {
 	var application *temporal.ApplicationError
 	if errors.As(err, &application) {

@@ -20,20 +20,18 @@ var (
 	transcripts *transcript.Activities
 	evidences   *evidence.Activities
 	entries     *entry.Activities
-	vectors     *vector.Activities
 )
 
 func (p *processSession) openBuild(ctx workflow.Context, _ sessionState) (stategraph.Update, error) {
-	var result build.Opened
-	err := workflow.ExecuteActivity(storeWork(ctx, "session "+p.input.SessionID), builds.OpenBuild, p.openInput()).Get(ctx, &result)
+	result, err := call(storeWork(ctx, "session "+p.input.SessionID), builds.OpenBuild, p.openInput())
 	p.progress.BuildID = result.BuildID
 	return stategraph.Update{sessionOpened.Set(result)}, err
 }
 
 func (p *processSession) ingest(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
 	in := transcript.IngestInput{Session: p.input, Build: sessionOpened.Get(s), At: p.started}
-	var result transcript.IngestResult
-	if err := workflow.ExecuteActivity(storeWork(ctx, p.source()), transcripts.IngestSession, in).Get(ctx, &result); err != nil {
+	result, err := call(storeWork(ctx, p.source()), transcripts.IngestSession, in)
+	if err != nil {
 		return nil, err
 	}
 	update := stategraph.Update{sessionCounts.Add(p.counted(schema.BuildCounts{
@@ -57,13 +55,14 @@ func (p *processSession) align(ctx workflow.Context, s sessionState) (stategraph
 	in := evidence.AlignInput{
 		SessionKey: p.input.Key(), BuildID: sessionOpened.Get(s).BuildID, At: p.started,
 	}
-	return nil, workflow.ExecuteActivity(storeWork(ctx, "quotes to spans"), evidences.AlignSession, in).Get(ctx, nil)
+	_, err := call(storeWork(ctx, "quotes to spans"), evidences.AlignSession, in)
+	return nil, err
 }
 
 func (p *processSession) materialize(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
 	in := entry.MaterializeInput{SessionKey: p.input.Key(), BuildID: sessionOpened.Get(s).BuildID}
-	var result entry.MaterializeResult
-	if err := workflow.ExecuteActivity(storeWork(ctx, "entries"), entries.MaterializeEntries, in).Get(ctx, &result); err != nil {
+	result, err := call(storeWork(ctx, "entries"), entries.MaterializeEntries, in)
+	if err != nil {
 		return nil, err
 	}
 	return stategraph.Update{sessionCounts.Add(p.counted(schema.BuildCounts{
@@ -74,22 +73,24 @@ func (p *processSession) materialize(ctx workflow.Context, s sessionState) (stat
 
 func (p *processSession) resolveTasks(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
 	in := task.SessionInput{SessionKey: p.input.Key(), BuildID: sessionOpened.Get(s).BuildID}
-	return nil, workflow.ExecuteActivity(storeWork(ctx, "task notes"), tasks.SubmitTasks, in).Get(ctx, nil)
+	_, err := call(storeWork(ctx, "task notes"), tasks.SubmitTasks, in)
+	return nil, err
 }
 
 func (p *processSession) updateFacts(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
 	in := fact.SessionInput{SessionKey: p.input.Key(), BuildID: sessionOpened.Get(s).BuildID}
-	return nil, workflow.ExecuteActivity(storeWork(ctx, "facts"), facts.SubmitFacts, in).Get(ctx, nil)
+	_, err := call(storeWork(ctx, "facts"), facts.SubmitFacts, in)
+	return nil, err
 }
 
 func (p *processSession) project(ctx workflow.Context, _ sessionState) (stategraph.Update, error) {
-	return nil, workflow.ExecuteActivity(storeWork(ctx, "entries, builds, outbox"), builds.ProjectSession, p.input.Key()).Get(ctx, nil)
+	return nil, do(storeWork(ctx, "entries, builds, outbox"), builds.ProjectSession, p.input.Key())
 }
 
 func (p *processSession) index(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
 	in := vector.SessionInput{SessionKey: p.input.Key(), EmbeddingVersion: sessionOpened.Get(s).Spec.EmbeddingVersion}
-	var result vector.SessionResult
-	if err := workflow.ExecuteActivity(vectorWork(ctx, "vectors of the session"), vectors.IndexSession, in).Get(ctx, &result); err != nil {
+	result, err := call(vectorWork(ctx, "vectors of the session"), vectors.IndexSession, in)
+	if err != nil {
 		return nil, err
 	}
 	return stategraph.Update{sessionCounts.Add(p.counted(schema.BuildCounts{
@@ -131,5 +132,5 @@ func (p *processSession) close(ctx workflow.Context, s sessionState, end schema.
 	end.BuildID, end.SessionID, end.ExtractorID = b.BuildID, p.input.SessionID, b.Spec.Extractor.ID()
 	end.Counts, end.Usage, end.Metrics = sessionCounts.Get(s), sessionUsage.Get(s), p.metrics
 	in := build.CloseInput{Build: b, Source: p.input.Source(), Finished: end, StartedAt: p.started, At: workflow.Now(ctx).UTC()}
-	return workflow.ExecuteActivity(storeWork(ctx, string(end.Status)), builds.CloseBuild, in).Get(ctx, nil)
+	return do(storeWork(ctx, string(end.Status)), builds.CloseBuild, in)
 }

@@ -11,21 +11,20 @@ import (
 	"axiommind/schema"
 )
 
-// RealignSession judges the evidence of a session anew that older rules of proof have judged, and makes its
-// entries say what comes of it. It writes the session's stream, so its id is that of process_session, and
-// neither runs beside the other: started under another one it runs itself as a child.
+// RealignSession judges evidence of a session again that was judged by an older rule of proof, and updates
+// the session's entries. It writes the session's stream, so it has the id of process_session, and the two
+// never run at the same time. Started under another id it runs itself as a child.
 func RealignSession(ctx workflow.Context, in schema.SessionKey) (schema.RealignSessionResult, error) {
 	in.Project, in.User = cmp.Or(in.Project, DefaultProject), cmp.Or(in.User, DefaultUser)
 	if err := in.Validate(); err != nil {
 		return schema.RealignSessionResult{}, invalidInput(err)
 	}
-	if id := in.WorkflowID(); workflow.GetInfo(ctx).WorkflowExecution.ID != id {
-		return runAs[schema.RealignSessionResult](ctx, owned{schema.WorkflowRealignSession, id, "realign session " + in.SessionID}, in)
+	if !ownsSession(ctx, in) {
+		return runAsOwner[schema.RealignSessionResult](ctx, in, in)
 	}
 	r := &realignSession{session: in, progress: schema.Progress{SessionID: in.SessionID, Status: schema.BuildRunning}}
-	err := workflow.SetQueryHandler(ctx, schema.QueryProgress, func() (schema.Progress, error) { return r.progress, nil })
-	if err != nil {
-		return schema.RealignSessionResult{}, fmt.Errorf("set query handler: %w", err)
+	if err := serveProgress(ctx, &r.progress); err != nil {
+		return schema.RealignSessionResult{}, err
 	}
 	result, err := r.run(ctx)
 	if err != nil {
@@ -42,14 +41,14 @@ type realignSession struct {
 	progress schema.Progress
 }
 
-// run goes on to the entries also where nothing is judged anew now but was once: a run before this one may
-// have come no further. They write nothing where there is nothing to say.
+// run goes on to the entries even if this run judged nothing, as long as some run did: that one may have
+// stopped before them. They write nothing where nothing has changed.
 func (r *realignSession) run(ctx workflow.Context) (result schema.RealignSessionResult, err error) {
 	result.SessionID = r.session.SessionID
 	r.progress.Step = schema.StepRealign
-	var judged evidence.RealignResult
 	in := evidence.RealignInput{SessionKey: r.session, At: workflow.Now(ctx).UTC()}
-	if err = workflow.ExecuteActivity(storeWork(ctx, "what older rules judged"), evidences.RealignSession, in).Get(ctx, &judged); err != nil {
+	judged, err := call(storeWork(ctx, "what older rules judged"), evidences.RealignSession, in)
+	if err != nil {
 		return result, err
 	}
 	result.Pieces, result.Proven, result.Unproven = judged.Pieces, judged.Proven, judged.Unproven
@@ -58,9 +57,9 @@ func (r *realignSession) run(ctx workflow.Context) (result schema.RealignSession
 	}
 	r.progress.BuildID, r.progress.Step = judged.BuildID, schema.StepMaterialize
 	made := entry.MaterializeInput{SessionKey: r.session, BuildID: judged.BuildID}
-	if err = workflow.ExecuteActivity(storeWork(ctx, "entries"), entries.MaterializeEntries, made).Get(ctx, nil); err != nil {
+	if _, err := call(storeWork(ctx, "entries"), entries.MaterializeEntries, made); err != nil {
 		return result, err
 	}
 	r.progress.Step = schema.StepProject
-	return result, workflow.ExecuteActivity(storeWork(ctx, "entries, builds, outbox"), builds.ProjectSession, r.session).Get(ctx, nil)
+	return result, do(storeWork(ctx, "entries, builds, outbox"), builds.ProjectSession, r.session)
 }

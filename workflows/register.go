@@ -13,7 +13,12 @@ import (
 func Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(strict(ProcessSession), workflow.RegisterOptions{Name: schema.WorkflowProcessSession})
 	r.RegisterWorkflowWithOptions(strict(RealignSession), workflow.RegisterOptions{Name: schema.WorkflowRealignSession})
-	r.RegisterWorkflowWithOptions(strictWriter(ProjectTasks), workflow.RegisterOptions{Name: schema.WorkflowProjectTasks})
-	r.RegisterWorkflowWithOptions(strictWriter(MemoryWriter), workflow.RegisterOptions{Name: schema.WorkflowMemoryWriter})
-	r.RegisterWorkflowWithOptions(strictWriter(VectorWriter), workflow.RegisterOptions{Name: schema.WorkflowVectorWriter})
+	registerWriter(r, projectTasks)
+	registerWriter(r, memoryWriter)
+	registerWriter(r, vectorWriter)
+}
+
+func registerWriter[In schema.WriterInput](r worker.WorkflowRegistry, w writer[In]) {
+	var in In
+	r.RegisterWorkflowWithOptions(strictWriter(w.run), workflow.RegisterOptions{Name: in.Workflow()})
 }

@@ -81,24 +81,6 @@ func TestVectorWriterFails(t *testing.T) {
 	require.Equal(t, schema.ErrorVectorRejected, application.Type())
 }
 
-func TestVectorWriterRefusesAnotherID(t *testing.T) {
-	t.Parallel()
-	r := newRooms()
-	err := runVectorWriter(newEnvironment(r, "by-hand"))
-	require.ErrorContains(t, err, "start it with the workflow id vector/"+collection)
-	require.Empty(t, r.order())
-}
-
-func TestVectorWriterCancel(t *testing.T) {
-	t.Parallel()
-	r := newRooms()
-	env := vectorEnvironment(r)
-	begin := env.Now()
-	env.RegisterDelayedCallback(env.CancelWorkflow, 5*time.Second)
-	require.NoError(t, runVectorWriter(env))
-	require.Less(t, env.Now().Sub(begin), 30*time.Second)
-}
-
 // Asked to, the writer compares the collection with the log between two rounds of writing, and then
 // writes what has drifted.
 func TestVectorWriterReconciles(t *testing.T) {

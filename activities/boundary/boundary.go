@@ -1,5 +1,6 @@
-// Package boundary is where an activity's error becomes a Temporal failure, once. Temporal looks at
-// the outermost error alone: a wrapped application error loses its type and becomes retryable.
+// Package boundary is what stands between an activity and Temporal: it turns the activity's error into a
+// Temporal failure, once, sends heartbeats, and sends updates to writers. Temporal looks at the outermost
+// error alone: a wrapped application error loses its type and becomes retryable.
 package boundary
 
 import (
@@ -7,13 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strconv"
 	"time"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
 	"axiommind/activities/eventlog"
+	"axiommind/schema"
 )
 
 // Failure is an error that knows how Temporal should treat it. The rooms' error types implement it.
@@ -24,31 +25,31 @@ type Failure interface {
 	Retryable() bool
 }
 
-// doubter is a Failure that is retryable, though nobody knows whether another attempt can succeed.
-type doubter interface{ Doubtful() bool }
+// uncertainFailure is a retryable Failure that may be permanent all the same.
+type uncertainFailure interface{ Uncertain() bool }
 
-// delayer is a Failure that knows when to try again.
-type delayer interface{ RetryDelay() time.Duration }
+// delayedFailure is a Failure that knows when to try again.
+type delayedFailure interface{ RetryDelay() time.Duration }
 
-// Invalid is an error that no retry mends, of the given type.
-func Invalid(failureType string, err error) error { return &permanent{failureType, err} }
+// Invalid returns an error of the given type that is never retried.
+func Invalid(failureType string, err error) error { return &invalidError{failureType, err} }
 
-type permanent struct {
+type invalidError struct {
 	failureType string
 	error
 }
 
-func (p *permanent) FailureType() string { return p.failureType }
-func (p *permanent) Retryable() bool     { return false }
-func (p *permanent) Unwrap() error       { return p.error }
+func (e *invalidError) FailureType() string { return e.failureType }
+func (e *invalidError) Retryable() bool     { return false }
+func (e *invalidError) Unwrap() error       { return e.error }
 
-// maxDoubtful is how many attempts are made where nobody knows whether the next one can succeed: about a
-// minute and a half with the retry policies of the workflows.
-const maxDoubtful = 8
+// maxUncertainAttempts bounds the attempts after an error that may be permanent: about a minute and a half
+// with the retry policies of the workflows.
+const maxUncertainAttempts = 8
 
-// Return turns err into what an activity returns: nil, a cancellation as it is, or an application
-// error whose message is err's. What is refused is final. An error of no known type is tried again,
-// maxDoubtful times at most: it must not hold up the writer of a stream for as long as an outage may.
+// Return turns err into what an activity returns: nil, a cancellation, or an application error with err's
+// message. A permanent error is not retried. An error of no known type may be permanent: it has at most
+// maxUncertainAttempts, so that it does not block the writer of a stream for as long as an outage may.
 func Return(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -65,12 +66,12 @@ func Return(ctx context.Context, err error) error {
 	}
 	c := classify(err)
 	message := eventlog.Readable(err).Error()
-	if c.retry == afew && attempt(ctx) >= maxDoubtful {
-		c.retry = never
+	if c.retry == uncertain && attempt(ctx) >= maxUncertainAttempts {
+		c.retry = permanent
 		message += fmt.Sprintf(" (given up after %d attempts)", attempt(ctx))
 	}
-	options := temporal.ApplicationErrorOptions{NonRetryable: c.retry == never}
-	var delay delayer
+	options := temporal.ApplicationErrorOptions{NonRetryable: c.retry == permanent}
+	var delay delayedFailure
 	if errors.As(err, &delay) {
 		options.NextRetryDelay = delay.RetryDelay()
 	}
@@ -85,11 +86,11 @@ func attempt(ctx context.Context) int32 {
 	return activity.GetInfo(ctx).Attempt
 }
 
-// HeartbeatInterval is well under the timeout that workflows set.
+// HeartbeatInterval is well under the heartbeat timeout that workflows set.
 const HeartbeatInterval = 10 * time.Second
 
-// Run is a long activity: it does the work on the input, beats meanwhile, and returns its error as an
-// activity does.
+// Run runs an activity: it does the work on the input, sends heartbeats meanwhile, and returns the error
+// through [Return]. A panic is an error of no known type.
 func Run[In, Out any](ctx context.Context, in In, work func(context.Context, In) (Out, error)) (out Out, err error) {
 	stop := Heartbeat(ctx, HeartbeatInterval)
 	defer stop()
@@ -103,18 +104,23 @@ func Run[In, Out any](ctx context.Context, in In, work func(context.Context, In)
 	return out, Return(ctx, err)
 }
 
-// AttemptID names the update that this attempt of an activity sends for a build. Another attempt is another
-// update: the outcome of the one before may have been a failure that is mended by now. What an update
-// does is keyed by what it is about.
-func AttemptID(ctx context.Context, buildID string) string {
-	return buildID + "/" + strconv.Itoa(int(activity.GetInfo(ctx).Attempt))
+type heartbeatKey struct{}
+
+// WaitsFor makes the heartbeats of an activity say that a writer does its work: whoever looks at the
+// activity learns where to look next. The context is for [Run].
+func WaitsFor(ctx context.Context, writer schema.WriterInput) context.Context {
+	return context.WithValue(ctx, heartbeatKey{}, schema.Heartbeat{WaitsFor: schema.WorkflowID(writer.Stream())})
 }
 
-// Heartbeat beats at once and then every interval, until the returned function is called; that
-// function waits for the last beat.
+// Heartbeat sends a heartbeat at once and then every interval, until the returned function is called; that
+// function waits for the last one to be sent.
 func Heartbeat(ctx context.Context, interval time.Duration) (stop func()) {
+	var details []any
+	if says, ok := ctx.Value(heartbeatKey{}).(schema.Heartbeat); ok {
+		details = []any{says}
+	}
 	done, finished := make(chan struct{}), make(chan struct{})
-	activity.RecordHeartbeat(ctx)
+	activity.RecordHeartbeat(ctx, details...)
 	go func() {
 		defer close(finished)
 		ticker := time.NewTicker(interval)
@@ -126,7 +132,7 @@ func Heartbeat(ctx context.Context, interval time.Duration) (stop func()) {
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
-				activity.RecordHeartbeat(ctx)
+				activity.RecordHeartbeat(ctx, details...)
 			}
 		}
 	}()

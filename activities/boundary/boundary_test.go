@@ -117,3 +117,35 @@ func TestHeartbeat(t *testing.T) {
 	_, err := env.ExecuteActivity("work")
 	require.NoError(t, err)
 }
+
+// The heartbeats of an activity say which workflow does its work, from the first one on: later ones reach
+// the server much later.
+func TestHeartbeatSaysWhatIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	var suite testsuite.WorkflowTestSuite
+	env := suite.NewTestActivityEnvironment()
+	beats := make(chan schema.Heartbeat, 1000)
+	env.SetOnActivityHeartbeatListener(func(_ *activity.Info, details converter.EncodedValues) {
+		var says schema.Heartbeat
+		if details.HasValues() && details.Get(&says) != nil {
+			return
+		}
+		beats <- says
+	})
+	writer := schema.MemoryWriterInput{User: "사용자/\"1\"", Agent: "a%"}
+	env.RegisterActivityWithOptions(func(ctx context.Context) (string, error) {
+		return boundary.Run(boundary.WaitsFor(ctx, writer), "", func(context.Context, string) (string, error) {
+			select {
+			case says := <-beats:
+				return says.WaitsFor, nil
+			case <-time.After(time.Minute):
+				return "", errors.New("no heartbeat")
+			}
+		})
+	}, activity.RegisterOptions{Name: "work"})
+	value, err := env.ExecuteActivity("work")
+	require.NoError(t, err)
+	var said string
+	require.NoError(t, value.Get(&said))
+	require.Equal(t, schema.WorkflowID(writer.Stream()), said)
+}

@@ -10,16 +10,16 @@ import (
 	"axiommind/schema"
 )
 
-// retry says how long an activity is tried again after an error.
+// retry says whether an activity is retried after an error.
 type retry int
 
 const (
-	// never: the same attempt would fail again.
-	never retry = iota
-	// afew: nobody knows; see maxDoubtful.
-	afew
-	// patiently: something is away, overloaded or busy, for as long as the retry policy allows.
-	patiently
+	// permanent: the next attempt would fail the same way. It is not made.
+	permanent retry = iota
+	// uncertain: the error may be permanent or transient. There are at most maxUncertainAttempts.
+	uncertain
+	// transient: a server is down, overloaded or busy. It is retried for as long as the retry policy allows.
+	transient
 )
 
 // class is how an error is treated.
@@ -36,29 +36,29 @@ func classify(err error) class {
 	case errors.As(err, &failure):
 		return classOf(failure)
 	case errors.Is(err, eventlog.ErrInvalid), errors.Is(err, eventlog.ErrSchema), eventlog.Refused(err):
-		return class{schema.ErrorStoreRejected, never}
+		return class{schema.ErrorStoreRejected, permanent}
 	case errors.Is(err, eventlog.ErrCorrupt):
-		return class{schema.ErrorCorruptLog, never}
+		return class{schema.ErrorCorruptLog, permanent}
 	case errors.Is(err, eventlog.ErrConcurrentWriter):
-		return class{schema.ErrorConcurrentWriter, patiently}
+		return class{schema.ErrorConcurrentWriter, transient}
 	case isService(err):
 		return class{schema.ErrorTemporalUnavailable, serviceRetry(err)}
 	case errors.Is(err, context.DeadlineExceeded), eventlog.Retryable(err):
-		return class{schema.ErrorStoreUnavailable, patiently}
+		return class{schema.ErrorStoreUnavailable, transient}
 	default:
-		return class{schema.ErrorInternal, afew}
+		return class{schema.ErrorInternal, uncertain}
 	}
 }
 
 func classOf(f Failure) class {
-	doubt, ok := f.(doubter)
+	u, ok := f.(uncertainFailure)
 	switch {
 	case !f.Retryable():
-		return class{f.FailureType(), never}
-	case ok && doubt.Doubtful():
-		return class{f.FailureType(), afew}
+		return class{f.FailureType(), permanent}
+	case ok && u.Uncertain():
+		return class{f.FailureType(), uncertain}
 	default:
-		return class{f.FailureType(), patiently}
+		return class{f.FailureType(), transient}
 	}
 }
 
@@ -82,10 +82,10 @@ func serviceRetry(err error) retry {
 	switch {
 	case errors.As(err, &unavailable), errors.As(err, &late), errors.As(err, &exhausted), errors.As(err, &aborted),
 		errors.As(err, &gone), errors.As(err, &failed):
-		return patiently
+		return transient
 	case errors.As(err, &argument), errors.As(err, &denied), errors.As(err, &namespace), errors.As(err, &unimplemented):
-		return never
+		return permanent
 	default:
-		return afew
+		return uncertain
 	}
 }

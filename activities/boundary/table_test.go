@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -191,11 +192,11 @@ func TestEveryActivityReturnsThroughTheBoundary(t *testing.T) {
 				selector, ok := n.(*ast.SelectorExpr)
 				if ok {
 					from, ok := selector.X.(*ast.Ident)
-					through = through || ok && from.Name == "boundary" && (selector.Sel.Name == "Run" || selector.Sel.Name == "Return")
+					through = through || ok && from.Name == "boundary" && slices.Contains([]string{"Run", "Return", "Submit"}, selector.Sel.Name)
 				}
 				return true
 			})
-			require.True(t, through, "%s.%s: return its error through boundary.Run or boundary.Return", file.Name.Name, f.Name.Name)
+			require.True(t, through, "%s.%s: return its error through boundary.Run, Submit or Return", file.Name.Name, f.Name.Name)
 		}
 	})
 	require.Greater(t, activities, 10)

@@ -5,68 +5,69 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"time"
 
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
 	"axiommind/schema"
 )
 
-// Limits of how an update is tried again while its workflow has no room for it.
+// How long to wait before an update is sent again, at first and at most.
 const (
-	updateFirst = 50 * time.Millisecond
-	updateLast  = 2 * time.Second
+	resendFirst = 50 * time.Millisecond
+	resendLast  = 2 * time.Second
 )
 
-// Writer is the workflow that alone writes a stream, and how to start it.
+// Writer is a workflow that is the only writer of a stream, and how to start it.
 type Writer struct {
 	ID, Type string
-	Input    any
+	Input    schema.WriterInput
 	Summary  string
 }
 
-// TaskWriter is the writer of a project's tasks.
-func TaskWriter(project string) Writer {
-	return Writer{
-		ID: schema.WorkflowID(schema.ProjectStream(project)), Type: schema.WorkflowProjectTasks,
-		Input: schema.ProjectTasksInput{Project: project}, Summary: "writes the tasks of " + project,
-	}
+// WriterOf returns the writer that runs with the input.
+func WriterOf(in schema.WriterInput) Writer {
+	stream := in.Stream()
+	return Writer{ID: schema.WorkflowID(stream), Type: in.Workflow(), Input: in, Summary: "writes the stream " + stream}
 }
 
-// MemoryWriter is the writer of what is remembered of a user by an agent.
-func MemoryWriter(user, agent string) Writer {
-	return Writer{
-		ID: schema.WorkflowID(schema.MemoryStream(user, agent)), Type: schema.WorkflowMemoryWriter,
-		Input: schema.MemoryWriterInput{User: user, Agent: agent}, Summary: "writes the memory of " + user,
-	}
+// Request is the argument of an update. It names the writer that does it: the sender sends it there,
+// and every other writer refuses it.
+type Request interface {
+	Writer() schema.WriterInput
+	// Validate reports what is wrong with the request itself.
+	Validate() error
 }
 
-// VectorWriter is the writer of a collection.
-func VectorWriter(collection string) Writer {
-	return Writer{
-		ID: schema.WorkflowID(schema.VectorStream(collection)), Type: schema.WorkflowVectorWriter,
-		Input: schema.VectorWriterInput{Collection: collection}, Summary: "writes the vectors of " + collection,
-	}
+// Update is an update of a writer.
+type Update struct {
+	// Name is one of the schema.Update constants. A writer answers an update of an ID that it knows with
+	// the result it had.
+	Name, ID string
+	Arg      Request
 }
 
-// Update sends an update to the writer, starting it where it does not run, and waits for the result.
+// Send sends the update to its writer, starting that where it does not run, and waits for the result.
 // A workflow takes a few updates at a time, and none while it continues as new: then the update is
-// sent again until ctx ends. A nil arg is none.
-func (w Writer) Update(ctx context.Context, c client.Client, name, id string, arg, result any) error {
-	for wait := updateFirst; ; wait = min(2*wait, updateLast) {
-		err := w.updateOnce(ctx, c, name, id, arg, result)
+// sent again until ctx ends.
+func (u Update) Send(ctx context.Context, c client.Client, result any) error {
+	w := WriterOf(u.Arg.Writer())
+	for wait := resendFirst; ; wait = min(2*wait, resendLast) {
+		err := u.sendOnce(ctx, c, w, result)
 		if err == nil {
 			return nil
 		}
-		if gone(err) {
+		if writerGone(err) {
 			if failure := w.failure(ctx, c); failure != nil {
 				return failure
 			}
 		}
-		if !busy(err) {
+		if !resendable(err) {
 			return err
 		}
 		select {
@@ -77,11 +78,7 @@ func (w Writer) Update(ctx context.Context, c client.Client, name, id string, ar
 	}
 }
 
-func (w Writer) updateOnce(ctx context.Context, c client.Client, name, id string, arg, result any) error {
-	var args []any
-	if arg != nil {
-		args = []any{arg}
-	}
+func (u Update) sendOnce(ctx context.Context, c client.Client, w Writer, result any) error {
 	start := c.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
 		ID: w.ID, TaskQueue: schema.QueueMain, StaticSummary: w.Summary,
 		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
@@ -89,7 +86,7 @@ func (w Writer) updateOnce(ctx context.Context, c client.Client, name, id string
 	handle, err := c.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
 		StartWorkflowOperation: start,
 		UpdateOptions: client.UpdateWorkflowOptions{
-			UpdateName: name, UpdateID: id, Args: args, WaitForStage: client.WorkflowUpdateStageCompleted,
+			UpdateName: u.Name, UpdateID: u.ID, Args: []any{u.Arg}, WaitForStage: client.WorkflowUpdateStageCompleted,
 		},
 	})
 	if err != nil {
@@ -98,7 +95,17 @@ func (w Writer) updateOnce(ctx context.Context, c client.Client, name, id string
 	return handle.Get(ctx, result)
 }
 
-// failure is the error of the writer's last run where that failed: it would fail the next one too.
+// Submit is an activity whose work the writer of its input does: it sends the update and waits. The id
+// is unique for each attempt, so that a retry does not get the failure of the attempt before.
+func Submit[Out any](ctx context.Context, c client.Client, name, buildID string, in Request) (Out, error) {
+	return Run(WaitsFor(ctx, in.Writer()), in, func(ctx context.Context, in Request) (out Out, err error) {
+		id := buildID + "/" + strconv.Itoa(int(activity.GetInfo(ctx).Attempt))
+		err = Update{Name: name, ID: id, Arg: in}.Send(ctx, c, &out)
+		return out, err
+	})
+}
+
+// failure returns the error of the writer's last run if that run failed: the next one would fail too.
 func (w Writer) failure(ctx context.Context, c client.Client) error {
 	d, err := c.DescribeWorkflowExecution(ctx, w.ID, "")
 	if err != nil || d.GetWorkflowExecutionInfo().GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_FAILED {
@@ -108,26 +115,27 @@ func (w Writer) failure(ctx context.Context, c client.Client) error {
 	return c.GetWorkflow(ctx, w.ID, run).GetWithOptions(ctx, nil, client.WorkflowRunGetOptions{DisableFollowingRuns: true})
 }
 
-// acceptedByGone is the type of the server's error for an update that a run took and did not finish.
-const acceptedByGone = "AcceptedUpdateCompletedWorkflow"
+// acceptedByEnded is the type of the server's error for an update that a run accepted and ended before
+// it was done.
+const acceptedByEnded = "AcceptedUpdateCompletedWorkflow"
 
-// gone reports whether the run may have failed: it ended before the update did, or had no handler for it
-// yet. A crowd of senders that waits for its turn must not ask the server about it each time.
-func gone(err error) bool {
+// writerGone reports whether the run may have failed: it ended before the update was done, or had no
+// handler for it yet. Other errors say nothing of the run, so senders do not ask the server about it.
+func writerGone(err error) bool {
 	var application *temporal.ApplicationError
 	if errors.As(err, &application) {
-		return application.Type() == "" || application.Type() == acceptedByGone
+		return application.Type() == "" || application.Type() == acceptedByEnded
 	}
 	var notFound *serviceerror.NotFound
 	return errors.As(err, &notFound)
 }
 
-// busy reports whether the workflow is there but could not take the update now, or not finish it
-// while one call may last: sent again under its id, the update is waited for on.
-func busy(err error) bool {
+// resendable reports whether the writer could not take the update now, or not finish it in the time that
+// one call may last. The update is sent again under the same id.
+func resendable(err error) bool {
 	var application *temporal.ApplicationError
 	if errors.As(err, &application) {
-		return application.Type() == schema.ErrorDraining || application.Type() == acceptedByGone
+		return application.Type() == schema.ErrorDraining || application.Type() == acceptedByEnded
 	}
 	var exhausted *serviceerror.ResourceExhausted
 	var notFound *serviceerror.NotFound

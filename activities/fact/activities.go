@@ -33,14 +33,14 @@ type SessionInput struct {
 	BuildID string `json:"build_id"`
 }
 
-// SubmitFacts asks the memory's workflow to take in the session's facts, and waits for it.
-func (a *Activities) SubmitFacts(ctx context.Context, in SessionInput) (Result, error) {
-	return boundary.Run(ctx, in, a.submit)
+// Writer is the workflow that takes in the facts.
+func (in SessionInput) Writer() schema.WriterInput {
+	return schema.MemoryWriterInput{User: in.User, Agent: in.Agent}
 }
 
-func (a *Activities) submit(ctx context.Context, in SessionInput) (result Result, err error) {
-	err = boundary.MemoryWriter(in.User, in.Agent).Update(ctx, a.temporal, schema.UpdateSession, boundary.AttemptID(ctx, in.BuildID), in, &result)
-	return result, err
+// SubmitFacts asks the memory's workflow to take in the session's facts, and waits for it.
+func (a *Activities) SubmitFacts(ctx context.Context, in SessionInput) (Result, error) {
+	return boundary.Submit[Result](ctx, a.temporal, schema.UpdateSession, in.BuildID, in)
 }
 
 // UpdateFacts takes in the session's facts. Only the memory's workflow may call it.

@@ -63,6 +63,11 @@ type Command struct {
 	SourceError *string  `json:"source_error,omitempty"`
 }
 
+// Writer is the workflow that does the command.
+func (c Command) Writer() schema.WriterInput {
+	return schema.MemoryWriterInput{User: c.User, Agent: c.Agent}
+}
+
 // Validate returns what is wrong with the command, an [InvalidError].
 func (c Command) Validate() error {
 	invalid := func(field, format string, args ...any) error {

@@ -20,9 +20,8 @@ func (e *Error) FailureType() string {
 	}
 }
 
-// Doubtful is true where the provider answered, and not with what its protocol promises: a server that
-// is none of its kind does so for ever.
-func (e *Error) Doubtful() bool { return e.Kind == KindMalformed || e.Kind == KindEmpty }
+// Uncertain reports whether the provider broke its protocol: a server of another kind always does.
+func (e *Error) Uncertain() bool { return e.Kind == KindMalformed || e.Kind == KindEmpty }
 
 // RetryDelay is how long the provider asked to wait, 0 when it did not say.
 func (e *Error) RetryDelay() time.Duration { return e.RetryAfter }

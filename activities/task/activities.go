@@ -39,14 +39,14 @@ type SessionInput struct {
 	BuildID string `json:"build_id"`
 }
 
-// SubmitTasks asks the project's workflow to resolve the session's task notes, and waits for it.
-func (a *Activities) SubmitTasks(ctx context.Context, in SessionInput) (Result, error) {
-	return boundary.Run(ctx, in, a.submit)
+// Writer is the workflow that resolves the task notes.
+func (in SessionInput) Writer() schema.WriterInput {
+	return schema.ProjectTasksInput{Project: in.Project}
 }
 
-func (a *Activities) submit(ctx context.Context, in SessionInput) (result Result, err error) {
-	err = boundary.TaskWriter(in.Project).Update(ctx, a.temporal, schema.UpdateSession, boundary.AttemptID(ctx, in.BuildID), in, &result)
-	return result, err
+// SubmitTasks asks the project's workflow to resolve the session's task notes, and waits for it.
+func (a *Activities) SubmitTasks(ctx context.Context, in SessionInput) (Result, error) {
+	return boundary.Submit[Result](ctx, a.temporal, schema.UpdateSession, in.BuildID, in)
 }
 
 // ResolveTasks resolves the session's task notes. Only the project's workflow may call it.

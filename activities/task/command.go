@@ -57,6 +57,9 @@ type Command struct {
 	CloseArtifact string `json:"close_artifact,omitempty"`
 }
 
+// Writer is the workflow that does the command.
+func (c Command) Writer() schema.WriterInput { return schema.ProjectTasksInput{Project: c.Project} }
+
 // Validate returns what is wrong with the command, wrapped in [ErrCommand].
 func (c Command) Validate() error {
 	var wrong string

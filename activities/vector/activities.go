@@ -71,6 +71,19 @@ type ReconcileInput struct {
 	Collection string `json:"collection"`
 }
 
+// Writer is the workflow that compares the collection.
+func (in ReconcileInput) Writer() schema.WriterInput {
+	return schema.VectorWriterInput{Collection: in.Collection}
+}
+
+// Validate reports whether a collection is named.
+func (in ReconcileInput) Validate() error {
+	if in.Collection == "" {
+		return errors.New("collection is empty")
+	}
+	return nil
+}
+
 // ReconcileCollection compares the collection with the log and asks for what has drifted to be
 // written anew. Only the vector_writer workflow may call it.
 func (a *Activities) ReconcileCollection(ctx context.Context, in ReconcileInput) (Report, error) {
@@ -100,7 +113,7 @@ type SessionResult struct {
 // IndexSession wakes the collection's writer and waits until no row of the session is pending. That the
 // writer has failed, or waits to try again, is the session's error too, with the reason.
 func (a *Activities) IndexSession(ctx context.Context, in SessionInput) (SessionResult, error) {
-	return boundary.Run(ctx, in, a.indexSession)
+	return boundary.Run(boundary.WaitsFor(ctx, a.collection()), in, a.indexSession)
 }
 
 func (a *Activities) indexSession(ctx context.Context, in SessionInput) (SessionResult, error) {
@@ -112,7 +125,7 @@ func (a *Activities) indexSession(ctx context.Context, in SessionInput) (Session
 	if err != nil {
 		return SessionResult{}, fmt.Errorf("index session %q: %w", in.SessionID, err)
 	}
-	w := &watch{temporal: a.temporal, writer: boundary.VectorWriter(a.writer.Collection())}
+	w := &watch{temporal: a.temporal, writer: boundary.WriterOf(a.collection())}
 	for wait := pollFirst; ; wait = min(2*wait, pollLast) {
 		pending, result, err := a.session(ctx, in, ids)
 		if err == nil && pending == 0 && result == (SessionResult{}) {
@@ -131,6 +144,11 @@ func (a *Activities) indexSession(ctx context.Context, in SessionInput) (Session
 		case <-time.After(wait):
 		}
 	}
+}
+
+// collection is the input of the workflow that writes the collection.
+func (a *Activities) collection() schema.VectorWriterInput {
+	return schema.VectorWriterInput{Collection: a.writer.Collection()}
 }
 
 func (a *Activities) enqueueSession(ctx context.Context, in SessionInput, ids []string) (pending int, result SessionResult, err error) {

@@ -56,8 +56,8 @@ func (e *Error) FailureType() string {
 	return schema.ErrorVectorRejected
 }
 
-// Doubtful is true where Weaviate answered, and not with what was asked for.
-func (e *Error) Doubtful() bool { return e.Status == 0 && e.cause == nil }
+// Uncertain reports whether Weaviate answered with something else than was asked for.
+func (e *Error) Uncertain() bool { return e.Status == 0 && e.cause == nil }
 
 func (c *Client) fail(op string, err error) error {
 	if err == nil {

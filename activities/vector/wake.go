@@ -91,7 +91,7 @@ type Enqueuer struct {
 func NewEnqueuer(log Log, projector *OutboxProjector, temporal client.Client) *Enqueuer {
 	return &Enqueuer{
 		log: log, projector: projector, outbox: NewOutbox(projector.conn, projector.version), temporal: temporal,
-		writer: boundary.VectorWriter(schema.VectorCollection(projector.version)),
+		writer: boundary.WriterOf(schema.VectorWriterInput{Collection: schema.VectorCollection(projector.version)}),
 	}
 }
 

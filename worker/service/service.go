@@ -153,23 +153,32 @@ func newWorkers(s *Stores, cfg Config, r *rooms, fatal chan<- error) []worker.Wo
 		default:
 		}
 	}
-	main := worker.New(s.Temporal, schema.QueueMain, worker.Options{WorkerStopTimeout: cfg.StopTimeout, OnFatalError: onFatal})
-	workflows.Register(main)
-	main.RegisterActivity(r.build)
-	main.RegisterActivity(r.transcript)
-	main.RegisterActivity(r.llm)
-	main.RegisterActivity(r.evidence)
-	main.RegisterActivity(r.entry)
-	main.RegisterActivity(r.task)
-	main.RegisterActivity(r.fact)
-	models := worker.New(s.Temporal, schema.QueueModel, worker.Options{
-		WorkerStopTimeout: cfg.StopTimeout, DisableWorkflowWorker: true, OnFatalError: onFatal,
-		MaxConcurrentActivityExecutionSize: cfg.ModelConcurrency,
-	})
-	models.RegisterActivity(r.llm)
-	vectors := worker.New(s.Temporal, schema.QueueVector, worker.Options{
-		WorkerStopTimeout: cfg.StopTimeout, DisableWorkflowWorker: true, OnFatalError: onFatal,
-	})
-	vectors.RegisterActivity(r.vector)
-	return []worker.Worker{main, models, vectors}
+	options := map[string]worker.Options{
+		schema.QueueMain:   {},
+		schema.QueueModel:  {DisableWorkflowWorker: true, MaxConcurrentActivityExecutionSize: cfg.ModelConcurrency},
+		schema.QueueVector: {DisableWorkflowWorker: true},
+	}
+	var workers []worker.Worker
+	for queue, activities := range r.activities() {
+		o := options[queue]
+		o.WorkerStopTimeout, o.OnFatalError = cfg.StopTimeout, onFatal
+		w := worker.New(s.Temporal, queue, o)
+		if queue == schema.QueueMain {
+			workflows.Register(w)
+		}
+		for _, room := range activities {
+			w.RegisterActivity(room)
+		}
+		workers = append(workers, w)
+	}
+	return workers
+}
+
+// activities are the rooms whose activities a worker of each task queue runs.
+func (r *rooms) activities() map[string][]any {
+	return map[string][]any{
+		schema.QueueMain:   {r.build, r.transcript, r.llm, r.evidence, r.entry, r.task, r.fact},
+		schema.QueueModel:  {r.llm},
+		schema.QueueVector: {r.vector},
+	}
 }

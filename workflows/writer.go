@@ -1,0 +1,249 @@
+package workflows
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"axiommind/activities/boundary"
+	"axiommind/schema"
+)
+
+const (
+	// maxUpdates is how many updates one run of a writer does before it continues as new: well below what
+	// a server accepts in a run.
+	maxUpdates = 500
+	// idleTime is how long a writer waits for more before it ends. The next update or signal starts it
+	// again.
+	idleTime = time.Minute
+)
+
+// writer is a workflow that is the only writer of a stream. It does what updates ask for, one after the
+// other, in the order they came, and refuses an update that is for the writer of another stream.
+type writer[In schema.WriterInput] struct {
+	updates []updateHandler
+	// background is what it does besides; nil for nothing.
+	background *background[In]
+}
+
+// update is an update that a writer takes: an activity does it.
+type update[Arg boundary.Request, Result any] struct {
+	// name is one of the schema.Update constants.
+	name string
+	// title says what one update is, for people.
+	title    func(Arg) string
+	activity func(context.Context, Arg) (Result, error)
+	// options are those of the activity, such as storeWork.
+	options func(ctx workflow.Context, summary string) workflow.Context
+}
+
+// background is the work of a writer that nobody waits for: it is done when a run begins, after a signal,
+// after updates, and when it falls due. Signals that come while the writer works count as one.
+type background[In any] struct {
+	// signal is one of the schema.Signal constants.
+	signal string
+	title  string
+	// step does some of the work and returns when there is more to do: the zero time is when something
+	// comes. Its error ends the run.
+	step func(ctx workflow.Context, in In, title string) (due time.Time, err error)
+}
+
+// run is the workflow.
+func (w writer[In]) run(ctx workflow.Context, in In) error {
+	q := &queue{stream: in.Stream()}
+	if want := schema.WorkflowID(q.stream); workflow.GetInfo(ctx).WorkflowExecution.ID != want {
+		return invalidInput(fmt.Errorf("start it with the workflow id %q", want))
+	}
+	for _, u := range w.updates {
+		if err := u.handle(ctx, q); err != nil {
+			return err
+		}
+	}
+	if err := workflow.SetQueryHandler(ctx, schema.QueryQueue, q.state); err != nil {
+		return fmt.Errorf("set query handler: %w", err)
+	}
+	step := func() (time.Time, error) { return time.Time{}, nil }
+	if b := w.background; b != nil {
+		q.signals = workflow.GetSignalChannel(ctx, b.signal)
+		step = func() (due time.Time, err error) {
+			q.running = b.title
+			defer func() { q.running = "" }()
+			return b.step(ctx, in, b.title)
+		}
+	}
+	long, err := q.loop(ctx, step)
+	if err != nil || !long {
+		return err
+	}
+	return workflow.NewContinueAsNewError(ctx, in.Workflow(), in)
+}
+
+// updateHandler is an [update] of any types.
+type updateHandler interface {
+	handle(ctx workflow.Context, q *queue) error
+}
+
+// handle makes the workflow take the update.
+func (u update[Arg, Result]) handle(ctx workflow.Context, q *queue) error {
+	err := workflow.SetUpdateHandlerWithOptions(ctx, u.name, func(ctx workflow.Context, arg Arg) (result Result, err error) {
+		title := u.title(arg)
+		err = q.do(ctx, title, func(ctx workflow.Context) error {
+			return workflow.ExecuteActivity(u.options(ctx, title), u.activity, arg).Get(ctx, &result)
+		})
+		return result, err
+	}, workflow.UpdateHandlerOptions{Validator: func(arg Arg) error {
+		if err := arg.Validate(); err != nil {
+			return invalidInput(err)
+		}
+		return q.admit(arg.Writer().Stream())
+	}})
+	if err != nil {
+		return fmt.Errorf("set update handler: %w", err)
+	}
+	return nil
+}
+
+// queue holds the updates of a writer that wait for their turn.
+type queue struct {
+	stream   string
+	waiting  []*request
+	signals  workflow.ReceiveChannel
+	running  string
+	done     int
+	draining bool
+}
+
+// request is an update that waits for its turn.
+type request struct {
+	title    string
+	run      func(ctx workflow.Context) error
+	err      error
+	finished bool
+}
+
+// admit refuses an update of another stream, naming the writer of that one, and every update while the
+// run is about to end.
+func (q *queue) admit(stream string) error {
+	if stream != q.stream {
+		message := fmt.Sprintf("the update is for another writer: send it to the workflow %q", schema.WorkflowID(stream))
+		return temporal.NewNonRetryableApplicationError(message, schema.ErrorScopeMismatch, nil)
+	}
+	if q.draining {
+		return temporal.NewApplicationError("this run is about to end: send the update again", schema.ErrorDraining)
+	}
+	return nil
+}
+
+// do waits for the request's turn and for its end. It returns the activity's own error: the type of one
+// inside another is lost on the way to the sender.
+func (q *queue) do(ctx workflow.Context, title string, run func(workflow.Context) error) error {
+	r := &request{title: title, run: run}
+	q.waiting = append(q.waiting, r)
+	if err := workflow.Await(ctx, func() bool { return r.finished }); err != nil {
+		return err
+	}
+	return r.err
+}
+
+// loop works until nothing came for the idle time. It returns true when the run has grown so long that
+// another one should follow. No update waits when it returns without an error.
+func (q *queue) loop(ctx workflow.Context, step func() (due time.Time, err error)) (long bool, err error) {
+	due := workflow.Now(ctx)
+	for {
+		signalled, worked := q.receive(), q.work(ctx)
+		if signalled || worked {
+			due = workflow.Now(ctx)
+		}
+		if isDue(ctx, due) {
+			if due, err = step(); err != nil {
+				if ended := q.drain(ctx); ended != nil {
+					return false, ended
+				}
+				return false, err // As it is: an error around it would be another type.
+			}
+		}
+		if q.isLong(ctx) {
+			return true, q.drain(ctx)
+		}
+		wait := idleTime
+		if !due.IsZero() {
+			wait = due.Sub(workflow.Now(ctx))
+		}
+		came, err := q.await(ctx, wait)
+		if err != nil {
+			return false, err
+		}
+		if !came && due.IsZero() && workflow.AllHandlersFinished(ctx) {
+			return false, nil
+		}
+	}
+}
+
+func isDue(ctx workflow.Context, at time.Time) bool {
+	return !at.IsZero() && !at.After(workflow.Now(ctx))
+}
+
+func (q *queue) isLong(ctx workflow.Context) bool {
+	return q.done >= maxUpdates || workflow.GetInfo(ctx).GetContinueAsNewSuggested()
+}
+
+// receive takes all signals as one and reports whether there was any.
+func (q *queue) receive() (came bool) {
+	for q.signals != nil && q.signals.ReceiveAsync(nil) {
+		came = true
+	}
+	return came
+}
+
+// await waits for an update or a signal, and reports false when none came in time.
+func (q *queue) await(ctx workflow.Context, wait time.Duration) (came bool, err error) {
+	ctx, cancel := workflow.WithCancel(ctx)
+	defer cancel() // Of the timer, which would be one more task for each update.
+	return workflow.AwaitWithTimeout(ctx, max(wait, 0), func() bool {
+		return len(q.waiting) > 0 || q.signals != nil && q.signals.Len() > 0
+	})
+}
+
+// work does the updates that wait, until the run has grown long, and reports whether there was any.
+func (q *queue) work(ctx workflow.Context) (worked bool) {
+	for len(q.waiting) > 0 && !q.isLong(ctx) {
+		q.next(ctx)
+		worked = true
+	}
+	return worked
+}
+
+func (q *queue) next(ctx workflow.Context) {
+	r := q.waiting[0]
+	q.waiting, q.running = q.waiting[1:], r.title
+	r.err = r.run(ctx)
+	r.finished, q.running = true, ""
+	q.done++
+}
+
+// drain does the updates that were admitted, and admits no more: an update whose run is gone is told
+// nothing of use.
+func (q *queue) drain(ctx workflow.Context) error {
+	q.draining = true
+	for {
+		for len(q.waiting) > 0 {
+			q.next(ctx)
+		}
+		err := workflow.Await(ctx, func() bool { return len(q.waiting) > 0 || workflow.AllHandlersFinished(ctx) })
+		if err != nil || len(q.waiting) == 0 {
+			return err
+		}
+	}
+}
+
+// state is what QueryQueue answers.
+func (q *queue) state() (schema.WriterQueue, error) {
+	s := schema.WriterQueue{Running: q.running, Waiting: []string{}, Done: q.done}
+	for _, r := range q.waiting {
+		s.Waiting = append(s.Waiting, r.title)
+	}
+	return s, nil
+}
