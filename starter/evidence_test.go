@@ -293,7 +293,7 @@ func TestReadmeShowsEvidence(t *testing.T) {
 	message := schema.Message{Role: schema.RoleUser, Text: "We ship on Tuesdays. Never ship on the day before a holiday."}
 	require.Contains(t, string(readme), "“"+message.Text+"”")
 	for _, quote := range []string{"Never ship on the day before a holiday.", "ship on the day before a holiday", "Never ship on the day after a holiday."} {
-		pieces, _ := evidence.Align([]schema.Message{message}, []schema.Quote{{Quote: quote}})
+		pieces, _ := evidence.NewAligner([]schema.Message{message}, nil).AlignEntry([]schema.Quote{{Quote: quote}})
 		require.Contains(t, strings.ReplaceAll(string(readme), "\n", " "), "“"+quote+"”")
 		require.Contains(t, string(readme), "\n   "+evidenceLine("releases", pieces[0])+"\n")
 	}

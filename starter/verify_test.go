@@ -306,11 +306,7 @@ func TestI5VerifyBesideAWriter(t *testing.T) {
 
 func emptyLog(t testing.TB, dsn string) (driver.Conn, *eventlog.Store) {
 	t.Helper()
-	conn, err := eventlog.Connect(t.Context(), dsn, eventlog.ConnectOptions{})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	_, err = eventlog.Migrate(t.Context(), conn)
-	require.NoError(t, err)
+	conn := stacktest.Migrated(t, dsn)
 	return conn, eventlog.New(conn, eventlog.Options{})
 }
 

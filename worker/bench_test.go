@@ -25,6 +25,7 @@ import (
 	"axiommind/activities/evidence"
 	"axiommind/activities/session"
 	"axiommind/activities/transcript"
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 	"axiommind/worker/service"
@@ -61,7 +62,7 @@ func newBench(t testing.TB) *bench {
 		"--weaviate-url", "http://" + stacktest.Weaviate(t), "--stop-timeout", "5s",
 		"--source-root", os.TempDir(),
 	}))
-	if data := dataDir(t); data != "" {
+	if data := sharedtest.Data.Dir(t); data != "" {
 		b.cfg.SourceRoots = append(b.cfg.SourceRoots, data)
 	}
 	var err error
@@ -222,39 +223,12 @@ func said(n int, role, text string) string {
 		role, role, n, at, role, text)
 }
 
-// sharedData returns the directory of the shared data sets, or skips the test.
-func sharedData(t testing.TB) string {
-	t.Helper()
-	dir := dataDir(t)
-	if dir == "" {
-		t.Skip("no shared data: set AXIOMMIND_DATA to its directory")
-	}
-	return dir
-}
-
-// dataDir is empty where there is no shared data.
-func dataDir(t testing.TB) string {
-	t.Helper()
-	if dir := os.Getenv("AXIOMMIND_DATA"); dir != "" {
-		return dir
-	}
-	dir, err := os.Getwd()
-	require.NoError(t, err)
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		data := filepath.Join(dir, "..", "shared", "data")
-		if info, err := os.Stat(data); err == nil && info.IsDir() {
-			return data
-		}
-	}
-	return ""
-}
-
 // fixtures lists every session of every transcript of the shared data.
 func (b *bench) fixtures(t testing.TB) []schema.ProcessSessionInput {
 	t.Helper()
 	var inputs []schema.ProcessSessionInput
 	seen := map[string]bool{}
-	err := filepath.WalkDir(filepath.Join(sharedData(t), "transcripts"), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(sharedtest.Data.Path(t, "transcripts"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}

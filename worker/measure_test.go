@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"axiommind/activities/build"
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/schema"
 )
 
@@ -24,7 +25,7 @@ func BenchmarkSession(b *testing.B) {
 	dir := b.TempDir()
 	sessions := []struct{ name, uri string }{
 		{"small", write(b, filepath.Join(dir, "small.jsonl"), said(1, "user", decision), said(2, "assistant", "Noted."))},
-		{"long-chinese", "file://" + filepath.Join(sharedData(b), "transcripts", "long-chinese-session", "hermes_session_2026-05-15.txt")},
+		{"long-chinese", "file://" + sharedtest.Data.Path(b, "transcripts", "long-chinese-session", "hermes_session_2026-05-15.txt")},
 		{"1MB-claude-code", write(b, filepath.Join(dir, "large.jsonl"), toolSession(1<<20)...)},
 	}
 	stack := newBench(b)

@@ -53,6 +53,9 @@ var errorTable = map[string][]row{
 	"eventlog.ErrSchema":           {{err: eventlog.ErrSchema, failureType: schema.ErrorStoreRejected, final: final}},
 	"eventlog.ErrCorrupt":          {{err: eventlog.ErrCorrupt, failureType: schema.ErrorCorruptLog, final: final}},
 	"eventlog.ErrConcurrentWriter": {{err: eventlog.ErrConcurrentWriter, failureType: schema.ErrorConcurrentWriter}},
+	// Activities wait for a projection that is rebuilt, or that a person has to rebuild.
+	"eventlog.ErrRebuilding": {{err: eventlog.ErrRebuilding, failureType: schema.ErrorStoreUnavailable}},
+	"eventlog.StaleError":    {{err: &eventlog.StaleError{}, failureType: schema.ErrorStoreUnavailable}},
 	// Where something is missing from the log that a caller was told of, nobody knows why.
 	"eventlog.ErrNotFound": {{err: eventlog.ErrNotFound, failureType: schema.ErrorInternal}},
 
@@ -127,12 +130,12 @@ var otherErrors = []row{
 // notReturned are errors of a room that none of its activities returns, with the reason.
 var notReturned = map[string]string{
 	"answer.ErrUnreadable":    "a result says it: the window is asked again, then quarantined",
-	"llm.ErrUnreadable":       "is answer.ErrUnreadable",
 	"llm.ErrConfig":           "a worker with a wrong configuration does not start",
 	"vector.ErrCollection":    "is inside a vector.Error, which is final then",
 	"vector.ErrKeywordSearch": "is of the starter's doctor",
 	"retrieve.ErrQuery":       "is of the starter's search",
 	"build.ErrNotFound":       "is of the starter's builds",
+	"entry.ErrNoProject":      "activities select by a session, whose project is never empty",
 	"entry.ErrNotFound":       "is of the starter's entry",
 	"evidence.ErrFalse":       "is of the starter's verify",
 	"evidence.ErrUnknownRule": "is of the starter's verify",

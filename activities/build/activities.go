@@ -30,11 +30,16 @@ func NewActivities(log *eventlog.Store, spec schema.BuildSpec, projectors []even
 	}
 	a := &Activities{log: log, spec: spec}
 	for _, p := range projectors {
-		if strings.HasPrefix(schema.SessionPrefix, p.StreamPrefix()) {
+		if reads(p, schema.SessionPrefix) {
 			a.projectors = append(a.projectors, p)
 		}
 	}
 	return a, nil
+}
+
+// reads reports whether the projector wants the streams whose names begin so.
+func reads(p eventlog.Projector, prefix string) bool {
+	return strings.HasPrefix(prefix, p.StreamPrefix())
 }
 
 // OpenInput says whose session is built.

@@ -65,7 +65,7 @@ func finished(status schema.BuildStatus, extractor string) *schema.BuildFinished
 func TestI4Builds(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	conn := migrated(t)
+	conn := stacktest.Migrated(t, stacktest.Database(t))
 	log, projector := eventlog.New(conn, eventlog.Options{}), build.NewProjector(conn)
 
 	for ordinal, status := range []schema.BuildStatus{schema.BuildFailed, schema.BuildSuccess, schema.BuildRunning} {

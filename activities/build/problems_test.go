@@ -13,6 +13,7 @@ import (
 
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -42,7 +43,7 @@ func (s *scene) append(stream, eventType, buildID string, payload any) schema.Ev
 func TestI8Problems(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	conn := migrated(t)
+	conn := stacktest.Migrated(t, stacktest.Database(t))
 	log := eventlog.New(conn, eventlog.Options{})
 	scope := schema.Scope{Project: "프로젝트", User: "u/ü", Agent: "a"}
 	mine := &scene{t: t, log: log, SessionKey: schema.SessionKey{Scope: scope, SessionID: "세션 'a'"}}

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/build"
-	"axiommind/activities/eventlog"
 	"axiommind/activities/table"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -28,7 +27,7 @@ var tablesOfNone = map[string]string{
 // Every table belongs to one projector of the list, or to a part of one that says which rows are its own.
 func TestEveryTableHasItsProjection(t *testing.T) {
 	t.Parallel()
-	conn := migrated(t)
+	conn := stacktest.Migrated(t, stacktest.Database(t))
 	there := map[string]bool{}
 	require.NoError(t, table.Query(t.Context(), conn, func(rows driver.Rows) error {
 		var name string
@@ -78,14 +77,4 @@ func TestProjectorsReadRegisteredEvents(t *testing.T) {
 				"projector %q wants %q, which stands in no stream %s…", p.Name(), name, p.StreamPrefix())
 		}
 	}
-}
-
-func migrated(t *testing.T) driver.Conn {
-	t.Helper()
-	conn, err := eventlog.Connect(t.Context(), stacktest.Database(t), eventlog.ConnectOptions{})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	_, err = eventlog.Migrate(t.Context(), conn)
-	require.NoError(t, err)
-	return conn
 }

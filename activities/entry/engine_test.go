@@ -28,12 +28,9 @@ type bench struct {
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	conn, err := eventlog.Connect(t.Context(), stacktest.Database(t), eventlog.ConnectOptions{})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	_, err = eventlog.Migrate(t.Context(), conn)
-	require.NoError(t, err)
+	conn := stacktest.Migrated(t, stacktest.Database(t))
 	b := &bench{t: t, conn: conn, log: eventlog.New(conn, eventlog.Options{})}
+	var err error
 	b.activities, err = NewActivities(b.log, conn)
 	require.NoError(t, err)
 	return b

@@ -11,22 +11,20 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// Defaults of [ConnectOptions].
+// Defaults and bounds of a connection pool.
 const (
+	// DefaultMaxOpenConns is the default of [ConnectOptions].
 	DefaultMaxOpenConns = 8
-	DefaultDialTimeout  = 10 * time.Second
-	DefaultReadTimeout  = 2 * time.Minute
+	// dialTimeout bounds connecting, and waiting for a free connection.
+	dialTimeout = 10 * time.Second
+	// readTimeout bounds waiting for an answer where the context has no deadline.
+	readTimeout = 2 * time.Minute
 )
 
 // ConnectOptions tune a connection pool. The zero value is the default.
 type ConnectOptions struct {
 	// MaxOpenConns bounds the requests under way at once. Default [DefaultMaxOpenConns].
 	MaxOpenConns int
-	// DialTimeout bounds connecting, and waiting for a free connection. Default [DefaultDialTimeout].
-	DialTimeout time.Duration
-	// ReadTimeout bounds waiting for an answer where the context has no deadline. Default
-	// [DefaultReadTimeout].
-	ReadTimeout time.Duration
 }
 
 // Connect opens a pool of connections over ClickHouse's HTTP interface and sees that the server
@@ -41,8 +39,8 @@ func Connect(ctx context.Context, dsn string, opts ConnectOptions) (driver.Conn,
 	}
 	o.MaxOpenConns = cmp.Or(opts.MaxOpenConns, DefaultMaxOpenConns)
 	o.MaxIdleConns = o.MaxOpenConns
-	o.DialTimeout = cmp.Or(opts.DialTimeout, DefaultDialTimeout)
-	o.ReadTimeout = cmp.Or(opts.ReadTimeout, DefaultReadTimeout)
+	o.DialTimeout = dialTimeout
+	o.ReadTimeout = readTimeout
 	conn, err := clickhouse.Open(o)
 	if err != nil {
 		return nil, fmt.Errorf("open clickhouse at %q: %w", o.Addr, err)

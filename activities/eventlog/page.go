@@ -230,9 +230,6 @@ func (s *Store) scanEvent(rows driver.Rows) (schema.Event, error) {
 		e.PayloadRedacted = json.RawMessage(redacted)
 	}
 	e.TS, e.RecordedAt = e.TS.UTC(), e.RecordedAt.UTC()
-	if s.opts.SkipChecksums {
-		return e, nil
-	}
 	if got := checksum(payload); got != e.Checksum {
 		return schema.Event{}, fmt.Errorf("event %q, %q at %d: payload has checksum %s, want %s: %w",
 			e.ID, e.Stream, e.Seq, got, e.Checksum, ErrCorrupt)

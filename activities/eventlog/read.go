@@ -89,27 +89,6 @@ func (s *Store) GetMany(ctx context.Context, eventIDs []string) (map[string]sche
 	return out, nil
 }
 
-// Last returns the event at the end of the stream, or [ErrNotFound].
-func (s *Store) Last(ctx context.Context, stream string) (schema.Event, error) {
-	seq, err := s.lastSeq(ctx, stream)
-	if err != nil {
-		return schema.Event{}, fmt.Errorf("read %q: %w", stream, err)
-	}
-	for ; seq > 0; seq-- {
-		var last schema.Event
-		for e, err := range s.Stream(ctx, stream, StreamOptions{After: seq - 1}) {
-			if err != nil {
-				return schema.Event{}, err
-			}
-			last = e
-		}
-		if last.Seq > 0 {
-			return last, nil
-		}
-	}
-	return schema.Event{}, fmt.Errorf("read the end of %q: %w", stream, ErrNotFound)
-}
-
 // Streams gives the streams whose names begin with the prefix, in the order of their names.
 func (s *Store) Streams(ctx context.Context, prefix string) iter.Seq2[StreamInfo, error] {
 	return func(yield func(StreamInfo, error) bool) {

@@ -32,8 +32,6 @@ type Options struct {
 	PageBytes int64
 	// Timeout bounds each request to the server. Default [DefaultTimeout].
 	Timeout time.Duration
-	// SkipChecksums leaves out comparing payloads with their checksums on read.
-	SkipChecksums bool
 	// Lease is how long a projector may write before it looks again whether its tables are being rebuilt; a
 	// rebuild waits a little longer than that. All programs on one database must have the same, or rows are
 	// lost. Default [DefaultLease].

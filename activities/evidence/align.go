@@ -54,17 +54,6 @@ func NewAligner(messages []schema.Message, eventID func(messageIndex int) string
 	return a
 }
 
-// Align finds every quote of one entry in the messages: see [Aligner.AlignEntry].
-func Align(messages []schema.Message, quotes []schema.Quote) ([]schema.Evidence, bool) {
-	return NewAligner(messages, nil).AlignEntry(quotes)
-}
-
-// Align finds one quote. Of several occurrences the first at which it proves is chosen, or the first.
-func (a *Aligner) Align(quote schema.Quote) schema.Evidence {
-	e, _ := a.align(quote)
-	return e
-}
-
 // AlignEntry finds the quotes of one entry, in their order. Of several occurrences of a quote one that
 // proves is chosen before others, then the one nearest to the entry's other evidence. It reports whether the
 // entry is aligned: it has at least one quote, and every quote is aligned. [Proven] says whether it

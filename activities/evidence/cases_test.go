@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/evidence"
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/schema"
 )
 
@@ -57,7 +58,7 @@ const (
 // caseFiles reads the files of the directory that hold quotes.
 func caseFiles(tb testing.TB) map[string]caseFile {
 	tb.Helper()
-	paths, err := filepath.Glob(filepath.Join(sharedDir(tb, "AXIOMMIND_CASES", "../shared/cases"), "*.json"))
+	paths, err := filepath.Glob(filepath.Join(sharedtest.Cases.Path(tb), "*.json"))
 	require.NoError(tb, err)
 	files := map[string]caseFile{}
 	for _, path := range paths {

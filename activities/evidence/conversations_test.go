@@ -22,6 +22,7 @@ import (
 	"axiommind/activities/llm/rules"
 	"axiommind/activities/text"
 	"axiommind/activities/transcript"
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/schema"
 )
 
@@ -36,7 +37,7 @@ type conversation struct {
 // locomo reads the conversations of LoCoMo with their observations, summaries and questions.
 func locomo(tb testing.TB) []conversation {
 	tb.Helper()
-	raw, err := os.ReadFile(filepath.Join(sharedDir(tb, "AXIOMMIND_DATA", "../shared/data"), "locomo", "locomo-dev.json"))
+	raw, err := os.ReadFile(sharedtest.Data.Path(tb, "locomo", "locomo-dev.json"))
 	require.NoError(tb, err)
 	var samples []struct {
 		ID           string                                `json:"sample_id"`
@@ -80,7 +81,7 @@ func locomo(tb testing.TB) []conversation {
 // longmemeval reads sessions of LongMemEval, each a conversation.
 func longmemeval(tb testing.TB, most int) []conversation {
 	tb.Helper()
-	file, err := os.Open(filepath.Join(sharedDir(tb, "AXIOMMIND_DATA", "../shared/data"), "longmemeval", "sessions-dev.jsonl.gz"))
+	file, err := os.Open(sharedtest.Data.Path(tb, "longmemeval", "sessions-dev.jsonl.gz"))
 	require.NoError(tb, err)
 	defer func() { _ = file.Close() }()
 	plain, err := gzip.NewReader(file)
@@ -205,7 +206,7 @@ func TestQuotesOfTheExtractorProve(t *testing.T) {
 	for _, c := range longmemeval(t, 300) {
 		windows["LongMemEval"] = append(windows["LongMemEval"], messagesOf(c.sessions[0]))
 	}
-	root := filepath.Join(sharedDir(t, "AXIOMMIND_DATA", "../shared/data"), "transcripts")
+	root := sharedtest.Data.Path(t, "transcripts")
 	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err

@@ -98,26 +98,6 @@ func prose(tb testing.TB) map[string]string {
 
 // sharedDir finds a directory named by an environment variable, or by a path looked for upwards from the
 // package. The test is skipped where there is none.
-func sharedDir(tb testing.TB, variable, path string) string {
-	tb.Helper()
-	if dir := os.Getenv(variable); dir != "" {
-		return dir
-	}
-	dir, err := os.Getwd()
-	require.NoError(tb, err)
-	for {
-		found := filepath.Join(dir, path)
-		if info, err := os.Stat(found); err == nil && info.IsDir() {
-			return found
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			tb.Skipf("no such files: set %s, or put them at %s above the package", variable, path)
-		}
-		dir = parent
-	}
-}
-
 func message(text string) []schema.Message { return []schema.Message{{Text: text}} }
 
 // align aligns one quote with one message.

@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/evidence"
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/schema"
 )
 
@@ -23,7 +23,7 @@ func BenchmarkPeer(b *testing.B) {
 	}
 	for name, cases := range alignmentCases(b) {
 		b.Run(name, func(b *testing.B) {
-			path := filepath.Join(sharedDir(b, "AXIOMMIND_CASES", "../shared/cases"), name)
+			path := sharedtest.Cases.Path(b, name)
 			const passes = 10
 			for b.Loop() {
 				out, err := exec.CommandContext(b.Context(), "node", "testdata/peer.mjs", peer, path).Output()

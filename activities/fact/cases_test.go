@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"axiommind/deploy/local/sharedtest"
 )
 
 // caseFile is the form of the files of observed behaviour.
@@ -39,29 +41,9 @@ func judges() map[string]func(input, expect json.RawMessage) string {
 	}
 }
 
-func casesDir(t *testing.T) string {
-	t.Helper()
-	if dir := os.Getenv("AXIOMMIND_CASES"); dir != "" {
-		return dir
-	}
-	dir, err := os.Getwd()
-	require.NoError(t, err)
-	for {
-		found := filepath.Join(dir, "../shared/cases")
-		if info, err := os.Stat(found); err == nil && info.IsDir() {
-			return found
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			t.Skip("no case files: set AXIOMMIND_CASES, or put them at ../shared/cases above the package")
-		}
-		dir = parent
-	}
-}
-
 func TestCases(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob(filepath.Join(casesDir(t), "*.json"))
+	paths, err := filepath.Glob(filepath.Join(sharedtest.Cases.Path(t), "*.json"))
 	require.NoError(t, err)
 	var listed map[string]map[string]string
 	raw, err := os.ReadFile("testdata/listed.json")

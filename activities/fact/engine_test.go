@@ -30,12 +30,9 @@ type bench struct {
 
 func newBench(t *testing.T, opts fact.Options) *bench {
 	t.Helper()
-	conn, err := eventlog.Connect(t.Context(), stacktest.Database(t), eventlog.ConnectOptions{})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	_, err = eventlog.Migrate(t.Context(), conn)
-	require.NoError(t, err)
+	conn := stacktest.Migrated(t, stacktest.Database(t))
 	b := &bench{conn: conn, log: eventlog.New(conn, eventlog.Options{}), tables: fact.NewTables(conn)}
+	var err error
 	b.writer, err = fact.NewWriter(b.log, conn, opts)
 	require.NoError(t, err)
 	return b

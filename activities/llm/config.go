@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 )
@@ -33,8 +32,6 @@ type Config struct {
 	// none for servers that know neither.
 	ResponseFormat string
 	Prices         Prices
-	// Transport makes the requests; nil is http.DefaultTransport.
-	Transport http.RoundTripper
 }
 
 // EmbedderConfig chooses an [Embedder].
@@ -51,8 +48,6 @@ type EmbedderConfig struct {
 	Dimensions int
 	// BatchSize is how many texts go into one request. Default: the provider's.
 	BatchSize int
-	// Transport makes the requests; nil is http.DefaultTransport.
-	Transport http.RoundTripper
 }
 
 // NewModel returns the model the configuration chooses. It makes no request.
@@ -89,17 +84,14 @@ func configError(field, format string, args ...any) error {
 }
 
 // endpoint is the part of both configurations that a transport needs.
-type endpoint struct {
-	provider, key, variable, url string
-	transport                    http.RoundTripper
-}
+type endpoint struct{ provider, key, variable, url string }
 
 func (c Config) endpoint() endpoint {
-	return endpoint{c.Provider, c.APIKey, c.KeyVariable, c.BaseURL, c.Transport}
+	return endpoint{c.Provider, c.APIKey, c.KeyVariable, c.BaseURL}
 }
 
 func (c EmbedderConfig) endpoint() endpoint {
-	return endpoint{c.Provider, c.APIKey, c.KeyVariable, c.BaseURL, c.Transport}
+	return endpoint{c.Provider, c.APIKey, c.KeyVariable, c.BaseURL}
 }
 
 // requireKey fails with KindAuth: a missing key is as permanent as a refused one.

@@ -55,7 +55,6 @@ type transport struct {
 	// base replaces scheme, host and path prefix of each request where it is set.
 	base      *url.URL
 	authorize func(http.Header)
-	next      http.RoundTripper
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -85,7 +84,7 @@ func (t *transport) fetch(req *http.Request) ([]byte, error) {
 	out.Host = out.URL.Host
 	t.authorize(out.Header)
 
-	resp, err := t.next.RoundTrip(out)
+	resp, err := http.DefaultTransport.RoundTrip(out)
 	if err != nil {
 		return nil, t.networkError(req.Context(), err)
 	}
@@ -150,12 +149,8 @@ func newTransport(c endpoint, authorize func(http.Header)) (*transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	next := c.transport
-	if next == nil {
-		next = http.DefaultTransport
-	}
 	return &transport{provider: c.provider, variable: c.variable, secret: c.key, base: base,
-		authorize: authorize, next: next}, nil
+		authorize: authorize}, nil
 }
 
 // client returns an HTTP client that follows no redirect: a redirected request would carry the key

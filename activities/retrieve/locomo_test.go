@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 
 	"axiommind/activities/llm"
 	"axiommind/activities/vector"
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/schema"
 )
 
@@ -30,11 +30,8 @@ type conversation struct {
 // readLocomo reads the first conversations of the shared data.
 func readLocomo(t testing.TB, most int) []conversation {
 	t.Helper()
-	dir := cmp.Or(os.Getenv("AXIOMMIND_DATA"), filepath.Join("..", "..", "..", "shared", "data"))
-	raw, err := os.ReadFile(filepath.Join(dir, "locomo", "locomo-dev.json"))
-	if err != nil {
-		t.Skip("no shared data: set AXIOMMIND_DATA to its directory")
-	}
+	raw, err := os.ReadFile(sharedtest.Data.Path(t, "locomo", "locomo-dev.json"))
+	require.NoError(t, err)
 	var samples []struct {
 		Conversation map[string]json.RawMessage `json:"conversation"`
 		QA           []struct {

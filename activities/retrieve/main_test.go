@@ -50,12 +50,9 @@ type bench struct {
 
 func newBench(t testing.TB, embedder vector.Embedder) *bench {
 	t.Helper()
-	conn, err := eventlog.Connect(t.Context(), stacktest.Database(t), eventlog.ConnectOptions{})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	_, err = eventlog.Migrate(t.Context(), conn)
-	require.NoError(t, err)
+	conn := stacktest.Migrated(t, stacktest.Database(t))
 	b := &bench{conn: conn, log: eventlog.New(conn, eventlog.Options{})}
+	var err error
 	b.client, err = vector.NewClient(vector.ClientConfig{URL: "http://" + stacktest.Weaviate(t), APIKey: stacktest.WeaviateKey(t)})
 	require.NoError(t, err)
 	b.embedder = versioned{embedder, fmt.Sprintf("find-%d-%s", time.Now().UnixNano(), schema.HashText(t.Name())[:8])}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/schema"
 )
 
@@ -30,29 +31,9 @@ type pair struct {
 
 const identityArea = "task_identity"
 
-func casesDir(t *testing.T) string {
-	t.Helper()
-	if dir := os.Getenv("AXIOMMIND_CASES"); dir != "" {
-		return dir
-	}
-	dir, err := os.Getwd()
-	require.NoError(t, err)
-	for {
-		found := filepath.Join(dir, "../shared/cases")
-		if info, err := os.Stat(found); err == nil && info.IsDir() {
-			return found
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			t.Skip("no case files: set AXIOMMIND_CASES, or put them at ../shared/cases above the package")
-		}
-		dir = parent
-	}
-}
-
 func TestCases(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob(filepath.Join(casesDir(t), "*.json"))
+	paths, err := filepath.Glob(filepath.Join(sharedtest.Cases.Path(t), "*.json"))
 	require.NoError(t, err)
 	raw, err := os.ReadFile("testdata/listed.json")
 	require.NoError(t, err)

@@ -34,11 +34,7 @@ type bundle struct {
 
 func newBundle(t testing.TB) *bundle {
 	t.Helper()
-	conn, err := eventlog.Connect(t.Context(), stacktest.Database(t), eventlog.ConnectOptions{})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	_, err = eventlog.Migrate(t.Context(), conn)
-	require.NoError(t, err)
+	conn := stacktest.Migrated(t, stacktest.Database(t))
 	log := eventlog.New(conn, eventlog.Options{})
 	return &bundle{conn: conn, log: log, writer: task.NewWriter(log, conn, task.Rules{}), queries: task.NewQueries(log, conn)}
 }

@@ -18,11 +18,11 @@ import (
 	"axiommind/schema"
 )
 
-// Defaults of [ClientConfig].
-const (
-	DefaultTimeout    = 30 * time.Second
-	DefaultReadyDelay = 250 * time.Millisecond
-)
+// DefaultReadyDelay is the pause between two probes of [Client.Ready].
+const DefaultReadyDelay = 250 * time.Millisecond
+
+// callTimeout bounds one call.
+const callTimeout = 30 * time.Second
 
 // ClientConfig says how to reach Weaviate.
 type ClientConfig struct {
@@ -30,8 +30,6 @@ type ClientConfig struct {
 	URL string
 	// APIKey is sent as a bearer token; empty to send none.
 	APIKey string
-	// Timeout bounds one call; 0 means DefaultTimeout.
-	Timeout time.Duration
 	// ReadyDelay is the pause between two probes of [Client.Ready]; 0 means DefaultReadyDelay.
 	ReadyDelay time.Duration
 }
@@ -58,7 +56,7 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 		headers["Authorization"] = "Bearer " + cfg.APIKey
 	}
 	api, err := weaviate.NewClient(weaviate.Config{
-		Host: u.Host, Scheme: u.Scheme, Headers: headers, Timeout: cmp.Or(cfg.Timeout, DefaultTimeout),
+		Host: u.Host, Scheme: u.Scheme, Headers: headers, Timeout: callTimeout,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make weaviate client: %w", err)

@@ -98,12 +98,7 @@ func version(t testing.TB) string {
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	ctx := t.Context()
-	conn, err := eventlog.Connect(ctx, stacktest.Database(t), eventlog.ConnectOptions{})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	_, err = eventlog.Migrate(ctx, conn)
-	require.NoError(t, err)
+	conn := stacktest.Migrated(t, stacktest.Database(t))
 	b := &bench{
 		conn: conn, log: eventlog.New(conn, eventlog.Options{}), client: newClient(t), now: start,
 		embedder: &words{version: version(t), dims: 64}, entries: entry.NewProjector(conn),

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/term"
 
@@ -22,7 +23,7 @@ import (
 //go:embed samples
 var samples embed.FS
 
-// act is one thing the demo shows: what for, and the command line.
+// act is one step of the demo: what it shows, and the arguments of the starter.
 type act struct {
 	title string
 	args  []string
@@ -42,7 +43,7 @@ func acts(samplesDir string) []act {
 	}
 }
 
-// afterwards are commands to go on with. They are about the project that the demo has filled.
+// afterwards are commands to try next, about the project that the demo has filled.
 func afterwards() []act {
 	return []act{
 		{"ask something else", []string{"search", "why was a customer charged twice?", "--project", "demo"}},
@@ -52,13 +53,15 @@ func afterwards() []act {
 	}
 }
 
-func demo(ctx context.Context, args []string, out io.Writer) error {
+func demoCommand(f *pflag.FlagSet) func(context.Context, []string, io.Writer) error {
+	var s settings
+	s.flags(f)
+	return func(ctx context.Context, _ []string, out io.Writer) error { return demo(ctx, s, out) }
+}
+
+func demo(ctx context.Context, s settings, out io.Writer) error {
 	started := time.Now()
-	s, err := upFlags("demo", "Start everything, process three sample sessions and search them.", args)
-	if err != nil {
-		return err
-	}
-	err = withStack(ctx, s, out, func(ctx context.Context, st *stack.Stack) error {
+	err := withStack(ctx, s, out, func(ctx context.Context, st *stack.Stack) error {
 		ready := make(chan struct{})
 		group, ctx := errgroup.WithContext(ctx)
 		ctx, cancel := context.WithCancel(ctx)
@@ -121,7 +124,7 @@ func perform(ctx context.Context, dir string, a stack.Addresses, out io.Writer, 
 	return nil
 }
 
-// environment tells a program of the addresses. Arguments can be seen by every user of the machine.
+// environment returns the addresses as environment variables. Arguments would show them to every user of the machine.
 func environment(a stack.Addresses) []string {
 	env := []string{
 		"AXIOMMIND_TEMPORAL_ADDRESS=" + a.Temporal, "AXIOMMIND_CLICKHOUSE_DSN=" + a.ClickHouseDSN,

@@ -6,16 +6,20 @@ import (
 	"io"
 	"syscall"
 	"time"
+
+	"github.com/spf13/pflag"
 )
 
 // downTimeout is how long a stack may take to stop its servers.
 const downTimeout = 30 * time.Second
 
-func down(ctx context.Context, args []string, out io.Writer) error {
+func downCommand(f *pflag.FlagSet) func(context.Context, []string, io.Writer) error {
 	var dir string
-	if err := parse(flagSet("down", "Stop the servers that up started. Their data is kept.", &dir), args); err != nil {
-		return err
-	}
+	directory(f, &dir)
+	return func(ctx context.Context, _ []string, out io.Writer) error { return down(ctx, dir, out) }
+}
+
+func down(ctx context.Context, dir string, out io.Writer) error {
 	up, err := running(dir)
 	if err != nil {
 		return err
@@ -47,7 +51,7 @@ func down(ctx context.Context, args []string, out io.Writer) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("wait for process %d to end: %w", last.PID, ctx.Err())
+			return fmt.Errorf("wait for process %d to end: %w: try again, or end it yourself", last.PID, ctx.Err())
 		case <-tick.C:
 		}
 	}

@@ -12,110 +12,54 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/spf13/pflag"
-
 	"axiommind/activities/text"
 )
 
-// stderr is where people read of errors.
-var stderr = &text.Writer{To: os.Stderr}
-
-// exact is the writer behind one for people: for a program that makes its own text visible, and for
-// what draws on a terminal.
-func exact(out io.Writer) io.Writer {
-	if people, ok := out.(*text.Writer); ok {
-		return people.To
-	}
-	return out
-}
-
-// command is one subcommand. run gets the arguments after its name.
-type command struct {
-	name, summary string
-	run           func(ctx context.Context, args []string, out io.Writer) error
-}
-
-func commands() []command {
-	return []command{
-		{"up", "start the servers and a worker, until Ctrl-C", up},
-		{"demo", "start everything, process sample sessions and search them", demo},
-		{"status", "say which servers run, and where", status},
-		{"down", "stop the servers that up started", down},
-	}
-}
-
-// errUsage marks a mistake in the command line; its text has been printed.
-var errUsage = errors.New("usage")
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1 // The work failed: a server, a file.
+	exitUsage  = 2 // The command line is wrong; nothing was started.
+)
 
 func main() {
 	// What this program and the servers it starts write is for their user alone.
 	syscall.Umask(0o077)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	out := &text.Writer{To: os.Stdout}
+	out, errOut := &text.Writer{To: os.Stdout}, &text.Writer{To: os.Stderr}
 	err := run(ctx, os.Args[1:], out)
 	stop()
-	code := exitCode(errors.Join(err, out.Flush()))
+	code := report(errors.Join(err, out.Flush()), errOut)
+	_ = errOut.Flush()
 	os.Exit(code)
 }
 
-func exitCode(err error) int {
-	switch {
-	case err == nil || errors.Is(err, pflag.ErrHelp):
-		return 0
-	case errors.Is(err, errUsage):
-		return 2
+// usageError is a mistake in the command line.
+type usageError struct{ error }
+
+func (u usageError) Unwrap() error { return u.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// report tells a person of the error and returns the exit code for it.
+func report(err error, errOut io.Writer) int {
+	if err == nil {
+		return exitOK
 	}
-	_, _ = fmt.Fprintln(stderr, "local:", err)
-	return 1
+	_, _ = fmt.Fprintln(errOut, "local:", err)
+	if usage := (usageError{}); errors.As(err, &usage) {
+		return exitUsage
+	}
+	return exitFailed
 }
 
-func run(ctx context.Context, args []string, out io.Writer) error {
-	if len(args) > 0 {
-		for _, c := range commands() {
-			if c.name == args[0] {
-				return c.run(ctx, args[1:], out)
-			}
-		}
+// exact returns the writer behind a [text.Writer]. It is for text that a program reads, for the output of a program
+// that makes its own text visible, and for what is drawn on a terminal.
+func exact(out io.Writer) io.Writer {
+	if people, ok := out.(*text.Writer); ok {
+		return people.To
 	}
-	if len(args) > 0 && (args[0] == "-h" || args[0] == "--help" || args[0] == "help") {
-		usage(out)
-		return nil
-	}
-	usage(stderr)
-	return errUsage
-}
-
-func usage(out io.Writer) {
-	_, _ = fmt.Fprint(out, "Run AxiomMind's servers on this machine.\n\nUsage: go run ./deploy/local COMMAND [flags]\n\n")
-	for _, c := range commands() {
-		_, _ = fmt.Fprintf(out, "  %-8s %s\n", c.name, c.summary)
-	}
-	_, _ = fmt.Fprint(out, "\nCOMMAND -h lists the flags of a command.\n")
-}
-
-// flagSet makes the flags every command has.
-func flagSet(name, summary string, dir *string) *pflag.FlagSet {
-	flags := pflag.NewFlagSet(name, pflag.ContinueOnError)
-	flags.SortFlags = false
-	flags.Usage = func() {
-		_, _ = fmt.Fprintf(stderr, "%s\n\nUsage: go run ./deploy/local %s [flags]\n\n%s", summary, name, flags.FlagUsages())
-	}
-	flags.StringVar(dir, "dir", defaultDir(), "where the servers keep their data, logs and state")
-	return flags
-}
-
-// parse reads the flags of a command that takes no other arguments.
-func parse(flags *pflag.FlagSet, args []string) error {
-	err := flags.Parse(args)
-	if err == nil && flags.NArg() > 0 {
-		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	}
-	if err == nil || errors.Is(err, pflag.ErrHelp) {
-		return err
-	}
-	_, _ = fmt.Fprintf(stderr, "local: %s: %v\n\n", flags.Name(), err)
-	flags.Usage()
-	return errUsage
+	return out
 }
 
 func defaultDir() string {

@@ -25,7 +25,7 @@ func searchAttributes() map[string]string {
 // prepare brings ClickHouse to the worker's schema, and leaves the addresses where the programs on
 // this machine look for them. It is run at each start, before the worker.
 func prepare(ctx context.Context, st *stack.Stack, kept stack.Addresses) error {
-	conn, err := eventlog.Connect(ctx, st.ClickHouseDSN(), eventlog.ConnectOptions{})
+	conn, err := eventlog.Connect(ctx, st.Addresses().ClickHouseDSN, eventlog.ConnectOptions{})
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 type reporter struct {
 	out   io.Writer
 	start time.Time
-	// terminal is the terminal behind out, or nil: what is redrawn on it are orders to it.
+	// terminal is the terminal behind out, or nil. Control sequences go to it directly.
 	terminal *os.File
 
 	mu     sync.Mutex
@@ -30,7 +30,7 @@ type reporter struct {
 	done   chan struct{}
 }
 
-// quietInterval is how often a line is printed where none can be redrawn.
+// quietInterval is the time between two lines where no line can be redrawn.
 const quietInterval = 20 * time.Second
 
 func newReporter(out io.Writer) *reporter {

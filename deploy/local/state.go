@@ -30,8 +30,8 @@ const (
 // errRunning says that another process holds the directory.
 var errRunning = errors.New("a stack runs there already")
 
-// claim takes the directory for this process. The system releases it when the
-// process ends, however that happens, so a claim is never stale.
+// claim locks the directory for this process. The system releases the lock when the
+// process ends in any way, so it is never stale.
 func claim(dir string) (release func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func claim(dir string) (release func(), err error) {
 	return func() { _ = f.Close() }, nil
 }
 
-// running reports whether a process holds the directory.
+// running reports whether a process has claimed the directory.
 func running(dir string) (bool, error) {
 	if _, err := os.Stat(filepath.Join(dir, lockFile)); errors.Is(err, fs.ErrNotExist) {
 		return false, nil

@@ -128,19 +128,6 @@ func TestNothingRuns(t *testing.T) {
 	require.NoDirExists(t, dir)
 }
 
-func TestUsage(t *testing.T) {
-	t.Parallel()
-	for _, args := range [][]string{nil, {"absent"}, {"up", "--absent"}, {"status", "extra"}} {
-		_, err := do(t, args...)
-		require.ErrorIs(t, err, errUsage, "%v", args)
-	}
-	text, err := do(t, "-h")
-	require.NoError(t, err)
-	for _, c := range commands() {
-		require.Contains(t, text, c.name)
-	}
-}
-
 func TestUpWithAServerThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -7,8 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"axiommind/deploy/local/stack"
 )
@@ -22,13 +26,27 @@ type serverStatus struct {
 	State string `json:"state"`
 }
 
-func status(ctx context.Context, args []string, out io.Writer) error {
+// Forms of output.
+const (
+	outputText = "text"
+	outputJSON = "json"
+)
+
+var outputs = []string{outputText, outputJSON}
+
+func statusCommand(f *pflag.FlagSet) func(context.Context, []string, io.Writer) error {
 	var dir, output string
-	flags := flagSet("status", "Say which servers run, and where.", &dir)
-	flags.StringVar(&output, "output", "text", "text or json")
-	if err := parse(flags, args); err != nil {
-		return err
+	directory(f, &dir)
+	f.StringVarP(&output, "output", "o", outputText, "print as `FORM`: text or json")
+	return func(ctx context.Context, _ []string, out io.Writer) error {
+		if !slices.Contains(outputs, output) {
+			return usagef("status: --output %q: want one of %s", output, strings.Join(outputs, ", "))
+		}
+		return status(ctx, dir, output, out)
 	}
+}
+
+func status(ctx context.Context, dir, output string, out io.Writer) error {
 	up, err := running(dir)
 	if err != nil {
 		return err
@@ -37,7 +55,7 @@ func status(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if output == "json" {
+	if output == outputJSON {
 		answer := struct {
 			Running bool           `json:"running"`
 			State   *state         `json:"state,omitempty"`

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"axiommind/activities/eventlog"
 	"axiommind/deploy/local/stack"
 	"axiommind/worker/service"
@@ -23,23 +25,17 @@ type settings struct {
 	noPath bool
 }
 
-func upFlags(name, summary string, args []string) (settings, error) {
-	var s settings
-	flags := flagSet(name, summary, &s.dir)
-	flags.StringVar(&s.given.Temporal, "temporal-address", "", "a Temporal server that runs already, host:port")
-	flags.StringVar(&s.given.ClickHouseDSN, "clickhouse-dsn", "", "a ClickHouse server that runs already, http://user:password@host:8123/database")
-	flags.StringVar(&s.given.WeaviateHost, "weaviate-host", "", "a Weaviate server that runs already, host:port")
-	flags.StringVar(&s.given.WeaviateGRPC, "weaviate-grpc", "", "the gRPC interface of that Weaviate server, host:port (its key: WEAVIATE_API_KEY)")
-	flags.BoolVar(&s.noPath, "no-path", false, "do not use temporal, clickhouse and weaviate found on PATH")
-	err := parse(flags, args)
-	if s.given.WeaviateHost != "" {
-		s.given.WeaviateKey = os.Getenv("WEAVIATE_API_KEY")
-	}
-	return s, err
+func (s *settings) flags(f *pflag.FlagSet) {
+	directory(f, &s.dir)
+	f.StringVar(&s.given.Temporal, "temporal-address", "", "use the Temporal server at `HOST:PORT`")
+	f.StringVar(&s.given.ClickHouseDSN, "clickhouse-dsn", "", "use the ClickHouse server at `URL`, http://user:password@host:8123/database")
+	f.StringVar(&s.given.WeaviateHost, "weaviate-host", "", "use the Weaviate server at `HOST:PORT`, with the key in WEAVIATE_API_KEY")
+	f.StringVar(&s.given.WeaviateGRPC, "weaviate-grpc", "", "that Weaviate server's gRPC interface is at `HOST:PORT`")
+	f.BoolVar(&s.noPath, "no-path", false, "do not use temporal, clickhouse and weaviate found on PATH")
 }
 
-// kept are the addresses that are written to files. The key of a server that was given stays in the
-// environment, as every key that the stack has not made.
+// kept returns the addresses as they are written to files: without the key of a server that was given. Keys that
+// the stack has not made stay in the environment.
 func (s settings) kept(st *stack.Stack) stack.Addresses {
 	a := st.Addresses()
 	if s.given.WeaviateHost != "" {
@@ -48,17 +44,17 @@ func (s settings) kept(st *stack.Stack) stack.Addresses {
 	return a
 }
 
-func up(ctx context.Context, args []string, out io.Writer) error {
-	s, err := upFlags("up", "Start the servers and a worker, until Ctrl-C.", args)
-	if err != nil {
-		return err
-	}
-	return withStack(ctx, s, out, func(ctx context.Context, st *stack.Stack) error {
-		printAddresses(out, st.Addresses())
-		return runWorker(ctx, st, s.dir, out, func() {
-			_, _ = fmt.Fprintln(out, "A worker is ready. Try: go run ./starter doctor\nCtrl-C stops everything.")
+func upCommand(f *pflag.FlagSet) func(context.Context, []string, io.Writer) error {
+	var s settings
+	s.flags(f)
+	return func(ctx context.Context, _ []string, out io.Writer) error {
+		return withStack(ctx, s, out, func(ctx context.Context, st *stack.Stack) error {
+			printAddresses(out, st.Addresses())
+			return runWorker(ctx, st, s.dir, out, func() {
+				_, _ = fmt.Fprintln(out, "A worker is ready. Try: go run ./starter doctor\nCtrl-C stops everything.")
+			})
 		})
-	})
+	}
 }
 
 // withStack starts the servers, prepares them, runs work, and stops the servers. A server that ends
@@ -74,6 +70,9 @@ func withStack(ctx context.Context, s settings, out io.Writer, work func(context
 	defer release()
 	if last, err := readState(s.dir); err == nil && last != nil {
 		_, _ = fmt.Fprintf(out, "the stack of process %d was killed; its data is kept\n", last.PID)
+	}
+	if s.given.WeaviateHost != "" {
+		s.given.WeaviateKey = os.Getenv("WEAVIATE_API_KEY")
 	}
 	report := newReporter(out)
 	st, err := stack.Start(ctx, stack.Options{
@@ -112,12 +111,12 @@ func otherVersion(dir string, err error) error {
 	if !errors.Is(err, eventlog.ErrSchema) {
 		return err
 	}
-	return fmt.Errorf("%w\nAnother version of AxiomMind made the store in %s. Before the first release none is carried over: "+
+	return fmt.Errorf("%w\nAnother version of AxiomMind made the store in %s. Before the first release no store can be upgraded: "+
 		"move that directory away, or give another one with --dir, and start again", err, dir)
 }
 
-// announce tells what happens while the stack is up, with the time. Lines after the first are indented,
-// so that none can pass for an announcement.
+// announce prints what happens while the stack is up, with the time. Lines after the first are indented, so that
+// text from a log can't look like an announcement.
 func announce(out io.Writer, name, what string) {
 	_, _ = fmt.Fprintf(out, "[%s] %s: %s\n", time.Now().Format(time.TimeOnly), name, strings.ReplaceAll(what, "\n", "\n  "))
 }
@@ -143,7 +142,7 @@ func whileUp(
 	return err
 }
 
-// interrupted drops an error that only says that the user has ended the command.
+// interrupted returns nil for an error that only says that the user has ended the command.
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil
@@ -154,7 +153,7 @@ func interrupted(ctx context.Context, err error) error {
 func alreadyRunning(dir string) error {
 	last, err := readState(dir)
 	if err != nil || last == nil {
-		return fmt.Errorf("start in %q: %w and is still starting", dir, errRunning)
+		return fmt.Errorf("start in %q: %w and is still starting: wait for it, or press Ctrl-C there", dir, errRunning)
 	}
 	return fmt.Errorf("start in %q: %w, process %d since %s: `status` shows it, `down` stops it",
 		dir, errRunning, last.PID, last.Started.Format(time.DateTime))

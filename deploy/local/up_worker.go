@@ -36,8 +36,8 @@ func runWorker(ctx context.Context, st *stack.Stack, dir string, out io.Writer, 
 	return nil
 }
 
-// keepWorking runs the worker again when it ends before ctx does. ready is called the first time that
-// the worker polls; each further time is said.
+// keepWorking runs the worker, and runs it again when it ends before ctx does. ready is called the first time that
+// the worker polls for tasks. Later times are reported by say.
 func keepWorking(ctx context.Context, run func(ctx context.Context, polls func()) error, ready func(), say func(what string)) {
 	polls := func() {
 		ready()

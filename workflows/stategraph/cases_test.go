@@ -17,6 +17,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/workflows/durable"
 	sg "axiommind/workflows/stategraph"
 )
@@ -28,27 +29,9 @@ func TestCases(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, paths)
 	runCaseFiles(t, paths)
-	dir, ok := sharedCases()
-	if !ok {
-		t.Skip("no shared case directory: set AXIOMMIND_CASES to run its cases")
-	}
-	paths, err = filepath.Glob(filepath.Join(dir, "*.json"))
+	paths, err = filepath.Glob(filepath.Join(sharedtest.Cases.Path(t), "*.json"))
 	require.NoError(t, err)
 	runCaseFiles(t, paths)
-}
-
-func sharedCases() (string, bool) {
-	if dir := os.Getenv("AXIOMMIND_CASES"); dir != "" {
-		return dir, true
-	}
-	dir, err := os.Getwd()
-	for ; err == nil && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		at := filepath.Join(dir, "..", "shared", "cases")
-		if info, err := os.Stat(at); err == nil && info.IsDir() {
-			return at, true
-		}
-	}
-	return "", false
 }
 
 func runCaseFiles(t *testing.T, paths []string) {

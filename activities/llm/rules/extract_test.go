@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"axiommind/activities/text"
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/schema"
 )
 
@@ -314,7 +315,7 @@ func TestQuotesOfConversations(t *testing.T) {
 func sharedSession(tb testing.TB) []schema.Message {
 	tb.Helper()
 	const name = "transcripts/long-chinese-session/hermes_session_2026-05-15.txt"
-	data, err := os.ReadFile(filepath.Join(dataDir(tb), name))
+	data, err := os.ReadFile(sharedtest.Data.Path(tb, name))
 	if err != nil {
 		tb.Skipf("no shared data: %v", err)
 	}
@@ -331,28 +332,6 @@ func sharedSession(tb testing.TB) []schema.Message {
 		}
 	}
 	return out
-}
-
-func dataDir(tb testing.TB) string {
-	tb.Helper()
-	if dir := os.Getenv("AXIOMMIND_DATA"); dir != "" {
-		return dir
-	}
-	dir, err := os.Getwd()
-	require.NoError(tb, err)
-	for dir != filepath.Dir(dir) {
-		if shared := filepath.Join(dir, "..", "shared", "data"); isDir(shared) {
-			return shared
-		}
-		dir = filepath.Dir(dir)
-	}
-	tb.Skip("no shared data: set AXIOMMIND_DATA")
-	return ""
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // BenchmarkExtractOneLine reads what states a thing every few words, in sentences and without a stop.

@@ -10,13 +10,13 @@ import (
 	"hash/fnv"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/schema"
 )
 
@@ -74,7 +74,7 @@ func digest(s string) uint64 {
 
 func conversations(t *testing.T, part string) []conversation {
 	t.Helper()
-	f, err := os.Open(filepath.Join(dataDir(t), "longmemeval", "sessions-dev.jsonl.gz"))
+	f, err := os.Open(sharedtest.Data.Path(t, "longmemeval", "sessions-dev.jsonl.gz"))
 	if err != nil {
 		t.Skipf("no shared data: %v", err)
 	}
@@ -251,7 +251,7 @@ func evidenceTurns(t *testing.T) map[string]map[int]bool {
 		}
 	}
 	out := map[string]map[int]bool{}
-	for _, q := range readLines[question](t, filepath.Join(dataDir(t), "longmemeval", "questions-dev.jsonl")) {
+	for _, q := range readLines[question](t, sharedtest.Data.Path(t, "longmemeval", "questions-dev.jsonl")) {
 		for _, h := range q.Haystack {
 			for _, n := range h.Answer {
 				if out[h.Key] == nil {

@@ -8,32 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/schema"
 
 	"github.com/stretchr/testify/require"
 )
-
-// sharedData returns the directory of the shared data sets, or skips the test.
-func sharedData(t *testing.T) string {
-	t.Helper()
-	if dir := os.Getenv("AXIOMMIND_DATA"); dir != "" {
-		return dir
-	}
-	dir, err := os.Getwd()
-	require.NoError(t, err)
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if data := filepath.Join(dir, "..", "shared", "data"); isDir(data) {
-			return data
-		}
-	}
-	t.Skip("no shared data: set AXIOMMIND_DATA to its directory")
-	return ""
-}
-
-func isDir(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
-}
 
 // roles writes each message as a letter: the role's, in lower case for what is no text.
 func roles(messages []schema.Message) string {
@@ -91,7 +70,7 @@ var sharedWant = map[string][]string{
 
 func TestSharedTranscripts(t *testing.T) {
 	t.Parallel()
-	root := filepath.Join(sharedData(t), "transcripts")
+	root := sharedtest.Data.Path(t, "transcripts")
 	seen := 0
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -128,7 +107,7 @@ func TestSharedTranscripts(t *testing.T) {
 // The long session is a log of snapshots. Each message is read once and stands in the file verbatim.
 func TestSharedLongSession(t *testing.T) {
 	t.Parallel()
-	name := filepath.Join(sharedData(t), "transcripts/long-chinese-session/hermes_session_2026-05-15.txt")
+	name := sharedtest.Data.Path(t, "transcripts/long-chinese-session/hermes_session_2026-05-15.txt")
 	data, err := os.ReadFile(name)
 	require.NoError(t, err)
 	file := string(data)

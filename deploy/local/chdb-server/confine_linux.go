@@ -25,7 +25,7 @@ const (
 	versionRefer, versionTruncate, versionNetwork = 2, 3, 4
 )
 
-// readable are what the program and the engine read outside the data directory. Not /proc: it shows
+// readable lists what the program and the engine read outside the data directory. /proc is not in it: it shows
 // the environment of other processes.
 var readable = []string{
 	"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/localtime", "/etc/ld.so.cache",
@@ -33,10 +33,9 @@ var readable = []string{
 	"/proc/meminfo", "/proc/cpuinfo", "/proc/stat",
 }
 
-// confine lets the process open nothing but its data directory and what it needs to run, and
-// connect to nobody, where the kernel has Landlock: then no query can, whatever its text. It starts
-// the program anew, because the rules hold for the calling thread and what it becomes. It returns
-// false where the kernel does not have it.
+// confine limits the process to its data directory and the files that it needs to run, and lets it connect to
+// nobody. No query can get past that, whatever its text. It restarts the program, because Landlock's rules hold for
+// the calling thread and the program that it executes. It returns false where the kernel has no Landlock.
 func confine(library, dir string) (bool, error) {
 	if os.Getenv(confinedVariable) != "" {
 		return true, os.Unsetenv(confinedVariable)

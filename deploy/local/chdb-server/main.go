@@ -24,8 +24,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// The engine asks glibc for its thread's stack, and glibc reads /proc for that of the main thread,
-// which the confinement forbids: the main goroutine keeps that thread for itself and only waits.
+// The engine asks glibc for its thread's stack. For the main thread glibc reads /proc, which the confinement
+// forbids. So the main goroutine keeps the main thread for itself, and only waits.
 func init() { runtime.LockOSThread() }
 
 func main() {
@@ -91,7 +91,7 @@ func run(args []string) error {
 	end, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if err := server.Shutdown(end); err != nil {
-		// A statement still runs: what is not committed is dropped, as by a crash.
+		// A statement still runs. What it has not committed is lost, as in a crash.
 		return server.Close()
 	}
 	return engine.Close()
@@ -106,8 +106,8 @@ func removeContents(dir string) error {
 	return err
 }
 
-// untilClosed returns a context that ends when r does: the starter holds the
-// other end of the pipe, however it dies.
+// untilClosed returns a context that ends when r is closed. The process that started this one holds the other end
+// of the pipe, and so r is closed however that process dies.
 func untilClosed(ctx context.Context, r io.Reader) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {

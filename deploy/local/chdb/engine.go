@@ -50,7 +50,7 @@ func Open(path, dir string) (*Engine, error) {
 	if err := e.writeRights(); err != nil {
 		return nil, fmt.Errorf("open data directory %q: %w", abs, err)
 	}
-	// Closing the last connection would stop the engine: this one stays open.
+	// Closing the last connection would stop the engine, so this one stays open.
 	if e.main, err = lib.open(e.args()); err != nil {
 		return nil, fmt.Errorf("open data directory %q: %w", abs, err)
 	}
@@ -73,7 +73,7 @@ func (e *Engine) writeRights() error {
 	}
 	users := filepath.Join(e.dir, usersFile)
 	config := fmt.Appendf(nil, "<clickhouse><users_config>%s</users_config></clickhouse>\n", rights.Escape(users))
-	// The engine is its own client here: the server in front of it asks for the token.
+	// No password: only the server in front of the engine connects to it, and that asks for the token.
 	return errors.Join(
 		os.WriteFile(users, rights.UsersXML("", "::/0", rights.EngineFixed()), 0o600),
 		os.WriteFile(filepath.Join(e.dir, configFile), config, 0o600))
@@ -84,7 +84,7 @@ func (e *Engine) args() []string {
 		"clickhouse",
 		"--path=" + e.dir,
 		"--config-file=" + filepath.Join(e.dir, configFile),
-		// What a server does where the library differs.
+		// A ClickHouse server has these by default, and the library has not.
 		"--implicit_select=0",
 		"--allow_introspection_functions=0",
 		// The client cannot decode the JSON type from a re-encoded block.

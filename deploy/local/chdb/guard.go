@@ -26,7 +26,7 @@ func denied(reason string) *Exception {
 	return newException(codeAuthFailed, "AUTHENTICATION_FAILED", "%s", reason)
 }
 
-// guardToken refuses who does not know the token: as the password of HTTP's basic authentication, or
+// guardToken refuses a request without the token, which is the password of HTTP's basic authentication or stands
 // in ClickHouse's own header.
 func guardToken(r *http.Request, token string) *refusal {
 	given := r.Header.Get("X-ClickHouse-Key")
@@ -37,7 +37,7 @@ func guardToken(r *http.Request, token string) *refusal {
 		return &refusal{http.StatusUnauthorized, newException(codeRequiredPassword, "REQUIRED_PASSWORD",
 			"The local server wants the token made at its start as the password; the stack's directory holds it")}
 	}
-	// Hashed, so that the time tells nothing of the length either.
+	// Both are hashed, so that the time of the comparison does not tell the length.
 	want, got := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(given))
 	if subtle.ConstantTimeCompare(want[:], got[:]) != 1 {
 		return &refusal{http.StatusForbidden, denied("The password is not the token made at the server's start")}

@@ -67,8 +67,8 @@ func load(path string) (*library, error) {
 	if err := lib.bind(handle); err != nil {
 		return nil, fmt.Errorf("load engine %q: %w", path, err)
 	}
-	// The Go runtime turns SIGSEGV into a nil-dereference panic; the engine's
-	// handler would take it for a crash of its own and end the process.
+	// The Go runtime turns SIGSEGV into a panic. The engine's handler would take it for a crash of the engine and
+	// end the process.
 	lib.setSignalHandlers(0)
 	loaded.path, loaded.lib = path, lib
 	return lib, nil

@@ -39,8 +39,8 @@ func (s *session) forbid(sql string, params map[string]string) error {
 	return nil
 }
 
-// suspicious reports whether a statement is worth a look. It may be wrong in one direction only. A
-// quoted identifier can spell a name by escapes.
+// suspicious reports whether a statement has to be checked. It may be true for a harmless statement, and is never
+// false for another. A quoted identifier can spell a name by escapes.
 func suspicious(sql string) bool {
 	lower := strings.ToLower(sql)
 	contains := func(word string) bool { return strings.Contains(lower, word) }
@@ -65,7 +65,7 @@ func reachesOutside(sql string, params map[string]string) string {
 			return name
 		case name == "identifier":
 			for _, value := range params {
-				// A name has no use for an escape, and one can hide a letter.
+				// No name needs an escape, and an escape can hide a letter.
 				if slices.Contains(outsideNames, strings.ToLower(value)) || strings.Contains(value, `\`) {
 					return "the parameter " + value
 				}
@@ -78,7 +78,7 @@ func reachesOutside(sql string, params map[string]string) string {
 	return ""
 }
 
-// follow is what the next token is judged by: the word before it, or "engine=".
+// follow is the context in which the next token is read: the word before it, or "engine=".
 func follow(before string, t token, name string) string {
 	if before == "engine" && t.text == "=" {
 		return "engine="

@@ -20,7 +20,7 @@ const headBytes = 256 << 10
 // maxQueryBytes bounds the text of a query that carries no rows.
 const maxQueryBytes = 64 << 20
 
-// request is one HTTP request, read.
+// request is one HTTP request after it was read.
 type request struct {
 	id         string
 	database   string

@@ -27,8 +27,8 @@ const TokenVariable = "AXIOMMIND_CHDB_TOKEN"
 // maxRunning bounds the statements that run at once; each holds a thread.
 const maxRunning = 64
 
-// NewServer returns a handler that runs the queries of who knows the token on engine. It panics
-// without a token.
+// NewServer returns a handler that runs queries on engine for clients that know the token. It panics without a
+// token.
 func NewServer(engine *Engine, token string, log *slog.Logger) *Server {
 	if token == "" {
 		panic("chdb: no token")
@@ -57,7 +57,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, refused)
 		return
 	}
-	// An answer sent while the client still writes its rows would be lost to it.
+	// A client that still writes its rows would not read the answer.
 	defer func() { _, _ = io.Copy(io.Discard, r.Body) }()
 	out := &response{w: w, r: r, server: s, start: time.Now()}
 	if err := s.serve(r, out); err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // starters run on one operating system thread that lives as long as the
-// process: Linux sends the parent-death signal when the starting thread ends.
+// process: Linux sends the parent-death signal when the thread that started the child ends.
 var starters = sync.OnceValue(func() chan<- func() {
 	work := make(chan func())
 	go func() {

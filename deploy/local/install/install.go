@@ -25,11 +25,10 @@ func (p Progress) report(name, state string) {
 	}
 }
 
-// Cache is the directory servers are kept in, one subdirectory per name,
-// version and platform.
+// Cache is a directory of servers, with one subdirectory for each name, version and platform.
 type Cache struct{ Dir string }
 
-// DefaultCache is the user's cache directory.
+// DefaultCache returns the cache in the user's cache directory.
 func DefaultCache() (Cache, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -55,7 +54,7 @@ func (c Cache) entry(ctx context.Context, key string, progress func(state string
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
-	// Held by this process alone: what is there is left from a killed build.
+	// This process holds the lock, so what is here was left by a killed build.
 	tmp := dir + ".tmp"
 	if err := os.RemoveAll(tmp); err != nil {
 		return "", fmt.Errorf("clear %q: %w", tmp, err)
@@ -89,7 +88,7 @@ func (c Cache) prune() {
 }
 
 // Lock takes an exclusive lock on a file, which the system releases when the
-// process ends in whatever way. It calls waiting once when it has to wait.
+// process ends in any way. It calls waiting once if it has to wait.
 func Lock(ctx context.Context, path string, waiting func()) (func(), error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err

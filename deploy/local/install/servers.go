@@ -28,7 +28,7 @@ type tool struct {
 	edits map[string]edit
 }
 
-// edit replaces the one place where old stands.
+// edit replaces old, which must occur exactly once.
 type edit struct{ old, new string }
 
 var temporal = tool{

@@ -16,14 +16,14 @@ import (
 func TestCheckTakesWhatTheClientTakes(t *testing.T) {
 	t.Parallel()
 	s := start(t, stack.Options{ClickHouse: true, Ephemeral: true})
-	dsn, err := url.Parse(s.ClickHouseDSN())
+	dsn, err := url.Parse(s.Addresses().ClickHouseDSN)
 	require.NoError(t, err)
 	user, host := dsn.User.Username(), dsn.Host
 	password, _ := dsn.User.Password()
 	secure := httptest.NewTLSServer(httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: host}))
 	t.Cleanup(secure.Close)
 	for _, given := range []string{
-		s.ClickHouseDSN(),
+		s.Addresses().ClickHouseDSN,
 		"http://" + host + "/default?username=" + user + "&password=" + password,
 		"http://" + user + "@" + host + "?password=" + password,
 		"http://" + host + "?password=" + password,

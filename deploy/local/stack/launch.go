@@ -15,7 +15,7 @@ type launch struct {
 	command command
 	// check succeeds once the server answers.
 	check func(context.Context) error
-	// apply records where it answers, and says so in words.
+	// apply records where the server answers, and returns that in words.
 	apply func(*Addresses) string
 }
 

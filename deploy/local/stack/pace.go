@@ -6,9 +6,9 @@ import "time"
 const (
 	// RestartInterval is the least time between two starts.
 	RestartInterval = time.Second
-	// RestartsPerMinute is how many there may be within RestartWindow.
+	// RestartsPerMinute is how many starts are allowed within RestartWindow.
 	RestartsPerMinute = 5
-	// RestartWindow is what RestartsPerMinute counts in.
+	// RestartWindow is the time over which RestartsPerMinute counts.
 	RestartWindow = time.Minute
 )
 

@@ -14,9 +14,9 @@ func listen(port int) (net.Listener, error) {
 }
 
 // freePorts returns different ports: the preferred ones where they are free,
-// others where not. A preferred 0 means any. Nothing holds them until a server
-// listens on them, but for some seconds the system gives them to nobody who
-// asks for any port.
+// others where not. A preferred 0 means any. Nothing reserves a port until a server
+// listens on it, but for some seconds the system does not give it to programs that
+// ask for any port.
 func freePorts(preferred ...int) ([]int, error) {
 	ports := make([]int, len(preferred))
 	var held []net.Listener

@@ -14,9 +14,9 @@ var entries = []string{
 	"temporal.db-wal", "up.lock", "weaviate",
 }
 
-// MakePrivate makes a directory that only its owner can enter, and takes every right of others from
-// it and from what an earlier stack left in it. A directory that all share, such as /tmp, stays as
-// it is, and so does what is not the stack's.
+// MakePrivate makes a directory that only its owner can enter. Where it exists, the rights of others are taken from
+// it and from what an earlier stack left in it. A directory that all users share, such as /tmp, and files that are
+// not the stack's stay as they are.
 func MakePrivate(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make %q: %w", dir, err)

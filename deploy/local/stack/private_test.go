@@ -32,7 +32,7 @@ func ask(t *testing.T, method, url, body string, edit func(*http.Request)) (stat
 func TestWeaviateWantsItsKey(t *testing.T) {
 	t.Parallel()
 	s := start(t, stack.Options{Weaviate: true, Ephemeral: true})
-	base := "http://" + s.WeaviateHost()
+	base := "http://" + s.Addresses().WeaviateHost
 	class := `{"class": "Stranger"}`
 	foreign := func(r *http.Request) {
 		r.Header.Set("Origin", "https://evil.example")
@@ -50,7 +50,7 @@ func TestWeaviateWantsItsKey(t *testing.T) {
 		"a page":                   {http.MethodPost, "/v1/schema", class, foreign},
 		"a page that queries":      {http.MethodPost, "/v1/graphql", `{"query": "{Aggregate{Stranger{meta{count}}}}"}`, foreign},
 		"a wrong key":              {http.MethodGet, "/v1/schema", "", as("wrong")},
-		"the beginning of the key": {http.MethodGet, "/v1/schema", "", as(s.WeaviateKey()[:5])},
+		"the beginning of the key": {http.MethodGet, "/v1/schema", "", as(s.Addresses().WeaviateKey[:5])},
 	} {
 		status, header := ask(t, tt.method, base+tt.path, tt.body, tt.edit)
 		require.GreaterOrEqual(t, status, 401, name)
@@ -63,9 +63,9 @@ func TestWeaviateWantsItsKey(t *testing.T) {
 		r.Header.Set("Access-Control-Request-Method", http.MethodPost)
 	})
 	require.Equal(t, base, header.Get("Access-Control-Allow-Origin"))
-	status, _ := ask(t, http.MethodGet, base+"/v1/schema", "", as(s.WeaviateKey()))
+	status, _ := ask(t, http.MethodGet, base+"/v1/schema", "", as(s.Addresses().WeaviateKey))
 	require.Equal(t, http.StatusOK, status)
-	status, _ = ask(t, http.MethodGet, base+"/v1/schema/Stranger", "", as(s.WeaviateKey()))
+	status, _ = ask(t, http.MethodGet, base+"/v1/schema/Stranger", "", as(s.Addresses().WeaviateKey))
 	require.Equal(t, http.StatusNotFound, status, "a stranger's class was made")
 }
 
@@ -104,14 +104,14 @@ func TestSecretsAreNotArguments(t *testing.T) {
 		t.Skip("reads /proc")
 	}
 	s := start(t, stack.Options{Dir: t.TempDir(), ClickHouse: true, Temporal: true, Weaviate: true})
-	require.Contains(t, s.ClickHouseDSN(), s.WeaviateKey())
+	require.Contains(t, s.Addresses().ClickHouseDSN, s.Addresses().WeaviateKey)
 	for name, pid := range s.Servers() {
 		args, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		require.NoError(t, err)
-		require.NotContains(t, string(args), s.WeaviateKey(), name)
+		require.NotContains(t, string(args), s.Addresses().WeaviateKey, name)
 		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 		require.NoError(t, err)
-		require.Equal(t, name != "temporal", strings.Contains(string(env), s.WeaviateKey()), name)
+		require.Equal(t, name != "temporal", strings.Contains(string(env), s.Addresses().WeaviateKey), name)
 	}
 }
 

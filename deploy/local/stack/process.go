@@ -46,8 +46,7 @@ type command struct {
 	appendLog bool
 }
 
-// inherited are the variables of the environment that servers get. Others may hold keys that are none
-// of their business.
+// inherited are the environment variables that servers get. Others may hold keys that servers must not see.
 var inherited = []string{"PATH", "HOME", "USER", "TMPDIR", "LANG", "LC_ALL", "TZ"}
 
 func serverEnv(more []string) []string {
@@ -116,8 +115,8 @@ func (p *process) ended() bool {
 	}
 }
 
-// failure says how a process ended, and why as far as its log tells. One that was killed from outside
-// has written nothing of it.
+// failure says how a process ended and, where its log tells it, why. The log of a process that was killed from
+// outside does not tell.
 func (p *process) failure() error {
 	reason := p.err
 	if reason == nil {
@@ -144,7 +143,7 @@ func (p *process) killed() bool {
 	return ok && status.Signaled() && (status.Signal() == syscall.SIGKILL || status.Signal() == syscall.SIGTERM)
 }
 
-// output is what the process has written to its log, as far as it matters.
+// output returns what the process has written to its log, at most maxLog bytes of it.
 func (p *process) output() string {
 	f, err := os.Open(p.log)
 	if err != nil {
@@ -172,7 +171,7 @@ func (p *process) ready(ctx context.Context, check func(context.Context) error) 
 		err := check(attempt)
 		cancel()
 		if err == nil {
-			// What answers may be another server on a port this one did not get.
+			// Another server may have answered, on a port that this one did not get.
 			select {
 			case <-p.done:
 				return p.failure()

@@ -40,8 +40,6 @@ type Options struct {
 	// Ephemeral keeps no data: Temporal stays in memory, and ClickHouse removes
 	// its directory when it ends.
 	Ephemeral bool
-	// Cache is where servers are kept; the user's cache directory when empty.
-	Cache install.Cache
 	// Progress is told what happens to each server. It may be nil, and is called
 	// from several goroutines.
 	Progress install.Progress `json:"-"`
@@ -91,10 +89,10 @@ type Stack struct {
 	servers []*server
 	// ui stands before Temporal's web interface; nil without Temporal.
 	ui *uiProxy
-	// secret is known to who reads the stack's files: ClickHouse's password and Weaviate's key.
+	// secret is ClickHouse's password and Weaviate's key. Whoever can read the stack's files knows it.
 	secret string
-	// temporalHost is the only name under which Temporal's HTTP interface answers. Temporal takes it as
-	// an argument, which every user of the machine can see, and so it is no other's secret.
+	// temporalHost is the only host name that Temporal's HTTP interface answers to. Temporal takes it as an
+	// argument, which every user of the machine can see. So no other server has it for a secret.
 	temporalHost string
 }
 
@@ -109,12 +107,11 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 		return nil, fmt.Errorf("start the stack: %w", err)
 	}
 	opts.Dir = dir
-	s := &Stack{opts: opts, cache: opts.Cache, addresses: opts.Given, secret: newSecret(), temporalHost: newSecret()}
-	if s.cache.Dir == "" {
-		if s.cache, err = install.DefaultCache(); err != nil {
-			return nil, err
-		}
+	cache, err := install.DefaultCache()
+	if err != nil {
+		return nil, err
 	}
+	s := &Stack{opts: opts, cache: cache, addresses: opts.Given, secret: newSecret(), temporalHost: newSecret()}
 	if err := MakePrivate(dir); err != nil {
 		return nil, fmt.Errorf("start the stack: %w", err)
 	}
@@ -140,29 +137,10 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 
 func newSecret() string { return strings.ToLower(rand.Text()) }
 
-// Addresses are where the servers of the stack answer.
+// Addresses returns where the servers of the stack answer.
 func (s *Stack) Addresses() Addresses { return s.addresses }
 
-// ClickHouseDSN is the address of ClickHouse for clickhouse-go.
-func (s *Stack) ClickHouseDSN() string { return s.addresses.ClickHouseDSN }
-
-// TemporalAddress is Temporal's gRPC frontend, host:port.
-func (s *Stack) TemporalAddress() string { return s.addresses.Temporal }
-
-// TemporalUI is the URL of Temporal's web interface.
-func (s *Stack) TemporalUI() string { return s.addresses.TemporalUI }
-
-// WeaviateHost is Weaviate's REST interface, host:port.
-func (s *Stack) WeaviateHost() string { return s.addresses.WeaviateHost }
-
-// WeaviateKey is the API key that Weaviate wants.
-func (s *Stack) WeaviateKey() string { return s.addresses.WeaviateKey }
-
-// WeaviateGRPC is Weaviate's gRPC interface, host:port.
-func (s *Stack) WeaviateGRPC() string { return s.addresses.WeaviateGRPC }
-
-// Servers are the process ids of the servers the stack started, by name. That of one that does not run
-// is 0.
+// Servers returns the process ids of the servers that the stack started, by name, with 0 for one that does not run.
 func (s *Stack) Servers() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,8 +154,8 @@ func (s *Stack) Servers() map[string]int {
 	return pids
 }
 
-// Stop ends the servers the stack started. It can be called more than once, after [Stack.Supervise]
-// has returned, and leaves servers that were given alone.
+// Stop ends the servers that the stack started, and no server that was given. Call it after [Stack.Supervise] has
+// returned; it can be called more than once.
 func (s *Stack) Stop() {
 	s.mu.Lock()
 	servers, ui := slices.Clone(s.servers), s.ui

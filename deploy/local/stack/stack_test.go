@@ -147,7 +147,7 @@ func TestRowsSurviveAKillDuringInserts(t *testing.T) {
 		p.kill(t)
 	}
 	s := start(t, stack.Options{Dir: dir, ClickHouse: true})
-	requireWholeBatches(t, connect(t, s.ClickHouseDSN()), rows, acknowledged)
+	requireWholeBatches(t, connect(t, s.Addresses().ClickHouseDSN), rows, acknowledged)
 }
 
 func insertBatch(ctx context.Context, conn driver.Conn, id uint64, rows int) error {
@@ -189,7 +189,7 @@ func TestDataSurvivesARestart(t *testing.T) {
 	wanted := stack.Options{Dir: dir, ClickHouse: true, Weaviate: true}
 	s := start(t, wanted)
 	ctx := t.Context()
-	conn := connect(t, s.ClickHouseDSN())
+	conn := connect(t, s.Addresses().ClickHouseDSN)
 	require.NoError(t, conn.Exec(ctx, "CREATE TABLE kept (n UInt64) ENGINE = MergeTree ORDER BY n"))
 	require.NoError(t, conn.Exec(ctx, "CREATE VIEW doubled AS SELECT n * 2 AS n FROM kept"))
 	require.NoError(t, conn.Exec(ctx, "INSERT INTO kept VALUES (21)"))
@@ -199,7 +199,7 @@ func TestDataSurvivesARestart(t *testing.T) {
 
 	s = start(t, wanted)
 	var n uint64
-	require.NoError(t, connect(t, s.ClickHouseDSN()).QueryRow(ctx, "SELECT n FROM doubled").Scan(&n))
+	require.NoError(t, connect(t, s.Addresses().ClickHouseDSN).QueryRow(ctx, "SELECT n FROM doubled").Scan(&n))
 	require.EqualValues(t, 42, n)
 	require.Contains(t, weaviate(t, s, http.MethodGet, "/v1/objects?class=Kept", ""), "still here")
 }
@@ -211,8 +211,8 @@ func TestPortTaken(t *testing.T) {
 	defer func() { _ = l.Close() }()
 	taken := l.Addr().(*net.TCPAddr).Port
 	s := start(t, stack.Options{ClickHouse: true, ClickHousePort: taken})
-	require.NotContains(t, s.ClickHouseDSN(), strconv.Itoa(taken))
-	require.NoError(t, connect(t, s.ClickHouseDSN()).Ping(t.Context()))
+	require.NotContains(t, s.Addresses().ClickHouseDSN, strconv.Itoa(taken))
+	require.NoError(t, connect(t, s.Addresses().ClickHouseDSN).Ping(t.Context()))
 }
 
 func TestTwoStartersAtOnce(t *testing.T) {
@@ -232,13 +232,13 @@ func TestTwoStartersAtOnce(t *testing.T) {
 	require.NotNil(t, two)
 	defer one.Stop()
 	defer two.Stop()
-	require.NotEqual(t, one.ClickHouseDSN(), two.ClickHouseDSN())
+	require.NotEqual(t, one.Addresses().ClickHouseDSN, two.Addresses().ClickHouseDSN)
 }
 
 func TestGivenServers(t *testing.T) {
 	t.Parallel()
 	running := start(t, stack.Options{ClickHouse: true})
-	given := stack.Addresses{ClickHouseDSN: running.ClickHouseDSN()}
+	given := stack.Addresses{ClickHouseDSN: running.Addresses().ClickHouseDSN}
 	s := start(t, stack.Options{ClickHouse: true, Given: given})
 	require.Equal(t, given, s.Addresses())
 	require.Empty(t, s.Servers())
@@ -306,9 +306,9 @@ func listeners(t *testing.T, pid int) (addresses []string) {
 // weaviate asks Weaviate with its key and returns the answer.
 func weaviate(t *testing.T, s *stack.Stack, method, path, body string) string {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, "http://"+s.WeaviateHost()+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), method, "http://"+s.Addresses().WeaviateHost+path, strings.NewReader(body))
 	require.NoError(t, err)
-	req.Header.Set("Authorization", "Bearer "+s.WeaviateKey())
+	req.Header.Set("Authorization", "Bearer "+s.Addresses().WeaviateKey)
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)

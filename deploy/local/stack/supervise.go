@@ -14,9 +14,9 @@ type server struct {
 	process *process
 }
 
-// Supervise starts again, at the same address and with the same data, what ends before ctx does, and
-// returns when ctx has ended. say is told what happens to each server; changed is called when a server
-// has ended and when it has been started, as [Stack.Servers] has another process id then.
+// Supervise restarts each server that ends, at the same address and with the same data. It returns when ctx has
+// ended. say is told what happens to each server. changed is called when a server has ended and when it has been
+// started, because [Stack.Servers] then returns another process id.
 func (s *Stack) Supervise(ctx context.Context, say func(name, what string), changed func()) {
 	s.mu.Lock()
 	servers := slices.Clone(s.servers)
@@ -62,7 +62,7 @@ func (s *Stack) restart(ctx context.Context, sv *server, started func()) error {
 	command.appendLog = true
 	p, err := start(command)
 	if err != nil {
-		// What can't be started is taken for one that ended at once.
+		// A server that can't be started counts as one that ended at once.
 		p = endedProcess(command, err)
 	}
 	s.mu.Lock()
@@ -76,8 +76,8 @@ func (s *Stack) restart(ctx context.Context, sv *server, started func()) error {
 	return p.ready(ctx, sv.launch.check)
 }
 
-// Again says that something ended and why, and waits until it may be started again. It returns false
-// when ctx ends first.
+// Again reports that something ended, and why, and waits until it may be started again. It returns false if ctx
+// ends first.
 func Again(ctx context.Context, pace *Pace, reason error, say func(what string)) bool {
 	wait := pace.Wait(time.Now())
 	when := "starting it again"

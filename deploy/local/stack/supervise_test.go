@@ -37,7 +37,7 @@ func (s *said) has(text string) bool {
 func TestKilledServersAreStartedAgain(t *testing.T) {
 	t.Parallel()
 	s := start(t, stack.Options{Dir: t.TempDir(), ClickHouse: true, Temporal: true, Weaviate: true})
-	conn := connect(t, s.ClickHouseDSN())
+	conn := connect(t, s.Addresses().ClickHouseDSN)
 	require.NoError(t, conn.Exec(t.Context(), "CREATE TABLE kept (n UInt64) ENGINE = MergeTree ORDER BY n"))
 	require.NoError(t, conn.Exec(t.Context(), "INSERT INTO kept VALUES (7)"))
 	var lines said
@@ -74,7 +74,7 @@ func TestKilledServersAreStartedAgain(t *testing.T) {
 func TestRestartThatFailsIsExplained(t *testing.T) {
 	t.Parallel()
 	s := start(t, stack.Options{Dir: t.TempDir(), ClickHouse: true})
-	dsn := s.ClickHouseDSN()
+	dsn := s.Addresses().ClickHouseDSN
 	address := dsn[strings.LastIndex(dsn, "@")+1 : strings.LastIndex(dsn, "/")]
 	require.NoError(t, syscall.Kill(s.Servers()["clickhouse"], syscall.SIGKILL))
 	var taken net.Listener

@@ -93,7 +93,7 @@ func (s *Stack) addSearchAttributes(ctx context.Context, binary, api string) err
 	if err := getJSON(ctx, api+"/cluster/namespaces/default/search-attributes", &known, s.asHost); err != nil {
 		return fmt.Errorf("list search attributes: %w", err)
 	}
-	args := []string{"operator", "search-attribute", "create", "--address", s.TemporalAddress()}
+	args := []string{"operator", "search-attribute", "create", "--address", s.Addresses().Temporal}
 	missing := 0
 	for _, name := range sortedNames(s.opts.SearchAttributes) {
 		if _, ok := known.CustomAttributes[name]; !ok {

@@ -56,11 +56,11 @@ func TestTemporal(t *testing.T) {
 	t.Parallel()
 	opts := stack.Options{Dir: t.TempDir(), Temporal: true, SearchAttributes: map[string]string{"ProjectId": "Keyword", "Events": "Int"}}
 	s := start(t, opts)
-	resp, err := http.Get(s.TemporalUI())
+	resp, err := http.Get(s.Addresses().TemporalUI)
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
 	require.Equal(t, http.StatusOK, resp.StatusCode)
-	c := dialTemporal(t, s.TemporalAddress())
+	c := dialTemporal(t, s.Addresses().Temporal)
 	requireAttributes(t, c, map[string]enums.IndexedValueType{
 		"ProjectId": enums.INDEXED_VALUE_TYPE_KEYWORD, "Events": enums.INDEXED_VALUE_TYPE_INT})
 
@@ -83,7 +83,7 @@ func TestTemporal(t *testing.T) {
 	// A later version of the program may know more attributes.
 	opts.SearchAttributes["Tags"] = "KeywordList"
 	s = start(t, opts)
-	c = dialTemporal(t, s.TemporalAddress())
+	c = dialTemporal(t, s.Addresses().Temporal)
 	requireAttributes(t, c, map[string]enums.IndexedValueType{
 		"ProjectId": enums.INDEXED_VALUE_TYPE_KEYWORD, "Tags": enums.INDEXED_VALUE_TYPE_KEYWORD_LIST})
 	description, err := c.DescribeWorkflowExecution(t.Context(), "measured", "")
@@ -124,7 +124,7 @@ func TestTemporalHTTPIsClosed(t *testing.T) {
 		}
 	}
 	require.True(t, found, "the HTTP interface was not found")
-	c := dialTemporal(t, s.TemporalAddress())
+	c := dialTemporal(t, s.Addresses().Temporal)
 	_, err := c.DescribeWorkflowExecution(t.Context(), "stranger", "")
 	require.Error(t, err)
 }
@@ -133,7 +133,7 @@ func TestTemporalHTTPIsClosed(t *testing.T) {
 func TestTemporalUIRefusesOtherPages(t *testing.T) {
 	t.Parallel()
 	s := start(t, stack.Options{Temporal: true, Ephemeral: true})
-	path := s.TemporalUI() + "/api/v1/namespaces/default/workflows"
+	path := s.Addresses().TemporalUI + "/api/v1/namespaces/default/workflows"
 	for name, edit := range map[string]func(*http.Request){
 		"a name turned to this machine": func(r *http.Request) { r.Host = "evil.example" },
 		"another page":                  func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") },
@@ -145,7 +145,7 @@ func TestTemporalUIRefusesOtherPages(t *testing.T) {
 	}
 	require.Eventually(t, func() bool {
 		status, _ := ask(t, http.MethodGet, path, "", func(r *http.Request) {
-			r.Header.Set("Origin", s.TemporalUI())
+			r.Header.Set("Origin", s.Addresses().TemporalUI)
 			r.Header.Set("Sec-Fetch-Site", "same-origin")
 		})
 		return status == http.StatusOK
@@ -192,7 +192,7 @@ func TestTemporalOnPathIsUsed(t *testing.T) {
 	require.NoFileExists(t, noted)
 	s := start(t, stack.Options{Temporal: true, Ephemeral: true, Installed: true})
 	require.FileExists(t, noted)
-	dialTemporal(t, s.TemporalAddress())
+	dialTemporal(t, s.Addresses().Temporal)
 }
 
 func TestClickHouseOnPathIsUsed(t *testing.T) {
@@ -212,5 +212,5 @@ exec %q --library %q --dir "$data" --listen 127.0.0.1:$port`, server, library))
 	args, err := os.ReadFile(noted)
 	require.NoError(t, err)
 	require.Regexp(t, `^server --config-file=.*/clickhouse-server/config\.xml\n$`, string(args))
-	require.NoError(t, connect(t, s.ClickHouseDSN()).Ping(t.Context()))
+	require.NoError(t, connect(t, s.Addresses().ClickHouseDSN).Ping(t.Context()))
 }

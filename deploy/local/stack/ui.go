@@ -10,8 +10,9 @@ import (
 	"axiommind/deploy/local/chdb/guard"
 )
 
-// uiProxy stands before Temporal's web interface, which answers under any name: a page whose name is
-// turned to this machine could read histories and start workflows at a port that everybody knows.
+// uiProxy checks the host of each request before it passes it on to Temporal's web interface. The interface
+// itself answers to any host. A web page could point a name of its own at this machine (DNS rebinding), and read
+// histories and start workflows at a port that everybody knows.
 type uiProxy struct {
 	listener net.Listener
 	server   *http.Server

@@ -22,7 +22,7 @@ func Temporal(t testing.TB, attributes ...map[string]string) string {
 	for _, more := range attributes {
 		maps.Copy(opts.SearchAttributes, more)
 	}
-	return temporal.get(t, "temporal", opts).TemporalAddress()
+	return temporal.get(t, "temporal", opts).Addresses().Temporal
 }
 
 // Weaviate returns the address of the REST interface of the Weaviate server of
@@ -33,7 +33,7 @@ func Weaviate(t testing.TB) string {
 	if host := os.Getenv(EnvWeaviate); host != "" {
 		return host
 	}
-	return weaviate.get(t, "weaviate", stack.Options{Weaviate: true}).WeaviateHost()
+	return weaviate.get(t, "weaviate", stack.Options{Weaviate: true}).Addresses().WeaviateHost
 }
 
 // WeaviateKey returns the API key that [Weaviate] wants.
@@ -43,5 +43,5 @@ func WeaviateKey(t testing.TB) string {
 		return os.Getenv(EnvWeaviateKey)
 	}
 	Weaviate(t)
-	return weaviate.stack.WeaviateKey()
+	return weaviate.stack.Addresses().WeaviateKey
 }

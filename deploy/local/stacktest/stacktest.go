@@ -79,7 +79,7 @@ func ClickHouse(t testing.TB) string {
 	if dsn := os.Getenv(EnvClickHouse); dsn != "" {
 		return dsn
 	}
-	return clickHouse.get(t, "clickhouse", stack.Options{ClickHouse: true}).ClickHouseDSN()
+	return clickHouse.get(t, "clickhouse", stack.Options{ClickHouse: true}).Addresses().ClickHouseDSN
 }
 
 // Database makes a fresh database for the test, drops it at the test's end, and

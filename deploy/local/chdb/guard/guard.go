@@ -15,8 +15,8 @@ type Refusal struct {
 	Reason string
 }
 
-// Browser refuses a request to a name that was turned to this machine, and one from another page. It
-// returns nil for any other.
+// Browser refuses a request whose Host is not this machine, as after DNS rebinding, and one that a page of another
+// origin makes. It returns nil for any other.
 func Browser(r *http.Request) *Refusal {
 	if !loopbackHost(r.Host) {
 		return &Refusal{http.StatusMisdirectedRequest, fmt.Sprintf("The host %q is not this machine's loopback address", r.Host)}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/worker/service"
+)
+
+func TestCommandLine(t *testing.T) {
+	t.Parallel()
+	do := func(args ...string) (out, errOut string, code int) {
+		var o, e strings.Builder
+		code = report(run(args, &o), &e)
+		return o.String(), e.String(), code
+	}
+	out, said, code := do("--version")
+	require.Equal(t, []any{"worker " + service.Version() + "\n", "", exitOK}, []any{out, said, code})
+	for _, flag := range []string{"-h", "--help"} {
+		out, said, code = do(flag)
+		require.Equal(t, exitOK, code)
+		require.Empty(t, said)
+		require.True(t, strings.HasPrefix(out, "Run AxiomMind's workflows"), out)
+		for _, part := range []string{"Usage: worker [flags]", "--temporal-address", "--model-provider", "--version", "AXIOMMIND_", "Exit codes"} {
+			require.Equal(t, 1, strings.Count(out, part), part)
+		}
+	}
+	for line, want := range map[string]string{
+		"start":                   `unexpected argument "start": a worker takes flags only; see worker -h`,
+		"--absent":                "unknown flag: --absent; see worker -h",
+		"--model-concurrency=few": `--model-concurrency "few": want a whole number; see worker -h`,
+		"--\x1b[2J":               "unknown flag: --<U+001B>[2J; see worker -h",
+	} {
+		out, said, code := do(line)
+		require.Equal(t, exitFailed, code, line)
+		require.Empty(t, out, line)
+		require.Equal(t, "worker: "+want+"\n", said, line)
+	}
+}
