@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/build"
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -32,6 +33,11 @@ func (a *app) buildsListCommand(f *pflag.FlagSet) func(context.Context, []string
 			return err
 		}
 		defer func() { _ = conn.Close() }()
+		if filter.SessionID, err = findSession(ctx, conn, schema.SessionKey{
+			Scope: schema.Scope{Project: filter.Project, User: filter.User, Agent: filter.Agent}, SessionID: filter.SessionID,
+		}); err != nil {
+			return err
+		}
 		filter.Limit, filter.Offset = p.ask(), p.offset
 		runs, err := build.List(ctx, conn, filter)
 		if err != nil {
@@ -41,7 +47,7 @@ func (a *app) buildsListCommand(f *pflag.FlagSet) func(context.Context, []string
 	}
 }
 
-// noBuilds says that there are none, and none of what.
+// noBuilds is printed for an empty list. It repeats the filter.
 func noBuilds(f build.Filter) string {
 	var b strings.Builder
 	for _, part := range []struct{ name, value string }{
@@ -61,7 +67,7 @@ func printBuilds(w io.Writer, runs []build.Run) error {
 	t := newTable(w, "build", "session", "project", "status", "started", "took", "entries", "failed at")
 	for _, r := range runs {
 		t.AppendRow([]any{
-			short(r.BuildID), oneLine(r.SessionID, 40), oneLine(r.Project, 40), r.Status, when(r.StartedAt), took(r),
+			short(r.BuildID), shownSession(r.SessionID), oneLine(r.Project, 40), r.Status, when(r.StartedAt), took(r),
 			r.Counts.Entries, r.FailedStep,
 		})
 	}
@@ -84,7 +90,7 @@ func (a *app) buildsShowCommand(*pflag.FlagSet) func(context.Context, []string) 
 		}
 		defer func() { _ = conn.Close() }()
 		detail, err := build.Show(ctx, conn, args[0])
-		if errors.Is(err, build.ErrNotFound) {
+		if errors.Is(err, build.ErrNotFound) || errors.Is(err, table.ErrAmbiguous) {
 			return usageError{err}
 		}
 		if err != nil {
@@ -133,7 +139,7 @@ func printBuild(w io.Writer, d build.Detail) error {
 	return printProblems(w, d)
 }
 
-// sourceText says where a session came from and what was taken in of it.
+// sourceText describes the source of a session: its address, format and size.
 func sourceText(s schema.Source) string {
 	size := "nothing of it was stored"
 	if s.SHA256 != "" {
@@ -145,8 +151,7 @@ func sourceText(s schema.Source) string {
 	return fmt.Sprintf("%s (%s)", s, size)
 }
 
-// printProblems lists what was lost, item by item, with its reason, and after those that have it in
-// common what can be done.
+// printProblems lists each lost item with its reason. Items with the same remedy are followed by it once.
 func printProblems(w io.Writer, d build.Detail) error {
 	var b strings.Builder
 	for i, p := range d.Problems {

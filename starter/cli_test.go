@@ -49,13 +49,15 @@ type cli struct {
 	servers []string
 	project string
 	env     map[string]string
+	// completion is how long a shell waits for values.
+	completion time.Duration
 }
 
 func newCLI(t *testing.T) *cli {
 	t.Helper()
 	name := fmt.Sprintf("cli-%d-%d", begun, clis.Add(1))
 	address := stacktest.Temporal(t)
-	c := &cli{project: name, env: map[string]string{"WEAVIATE_API_KEY": stacktest.WeaviateKey(t)}, servers: append([]string{
+	c := &cli{project: name, completion: 20 * time.Second, env: map[string]string{"WEAVIATE_API_KEY": stacktest.WeaviateKey(t)}, servers: append([]string{
 		"--temporal-address", address, "--temporal-namespace", name, "--clickhouse-dsn", stacktest.Database(t),
 		"--weaviate-url", "http://" + stacktest.Weaviate(t),
 	}, common...)}
@@ -117,7 +119,7 @@ func (c *cli) run(args ...string) output { return c.feed("", args...) }
 
 func (c *cli) feed(in string, args ...string) output {
 	var out, errOut bytes.Buffer
-	a := &app{in: strings.NewReader(in), out: &out, errOut: &errOut, getenv: func(name string) string { return c.env[name] }}
+	a := &app{in: strings.NewReader(in), out: &out, errOut: &errOut, getenv: func(name string) string { return c.env[name] }, completion: c.completion}
 	code := a.main(context.Background(), append(args, c.servers...))
 	return output{code, out.String(), errOut.String()}
 }
@@ -151,7 +153,7 @@ func said(n int, role, text string) string {
 
 // down are servers that nobody runs.
 func down() *cli {
-	return &cli{env: map[string]string{}, servers: []string{
+	return &cli{completion: completionTimeout, env: map[string]string{}, servers: []string{
 		"--temporal-address", "127.0.0.1:1", "--clickhouse-dsn", "http://127.0.0.1:1/default", "--weaviate-url", "http://127.0.0.1:1",
 		"--connect-timeout", "300ms",
 	}}

@@ -53,6 +53,11 @@ var sections = []section{
 		{"reconcile", "", "compare Weaviate with the log and repair what has drifted", (*app).reconcileCommand},
 		{"doctor", "", "check every server and say how to mend it", (*app).doctorCommand},
 	}},
+	{title: "Reference", offline: true, commands: []command{
+		{"events types", "", "list the types of events that the log holds", (*app).eventTypesCommand},
+		{"completion", "SHELL", "print the script that teaches a shell to complete the command line", (*app).completionCommand},
+		{"man", "DIR", "write the manual pages into a directory", (*app).manCommand},
+	}},
 }
 
 // parents says what the commands of two words are about, by their first word.
@@ -62,6 +67,7 @@ var parents = map[string]string{
 	"conditions": "list conditions: what tasks wait for that is no task and has no address",
 	"condition":  "change conditions: what tasks wait for that is no task and has no address",
 	"artifact":   "change artifacts: what tasks wait for that has an address, such as a pull request",
+	"events":     "tell about the events of the log",
 	"builds":     "list and show builds: each run over a session that found something to do",
 }
 
@@ -77,7 +83,14 @@ var examples = map[string]string{
 	"condition resolve": "starter condition resolve 0a1b2c3d PROJ-7",
 	"artifact close":    "starter artifact close https://git.example.com/shop/pulls/7",
 	"rebuild":           "starter rebuild\nstarter rebuild entries tasks --verify",
+	"completion":        "starter completion bash",
+	"man":               "starter man ~/.local/share/man/man1",
 	"builds list":       "starter builds list --status failed",
+}
+
+// details are shown in the help below the usage.
+var details = map[string]string{
+	"completion": installCompletion,
 }
 
 // all lists the commands in the order of the help.

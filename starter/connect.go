@@ -13,7 +13,7 @@ import (
 	"axiommind/worker/service"
 )
 
-// How long a server may take to come up unless the configuration says.
+// Default timeouts for a server that is starting.
 const (
 	patience       = 10 * time.Second
 	doctorPatience = 3 * time.Second
@@ -51,12 +51,12 @@ func (a *app) weaviate(ctx context.Context) (*vector.Client, error) {
 	return c, nil
 }
 
-// notUp tells what to do when a server is not there.
+// notUp adds what to do when a server can't be reached.
 func notUp(err error) error {
 	return fmt.Errorf("%w\nIs it up? Start everything with: go run ./deploy/local up", err)
 }
 
-// waitLogger returns the logger that tells a person which server is waited for.
+// waitLogger returns a logger. For an interactive run it reports which server the program waits for.
 func (a *app) waitLogger() (*slog.Logger, error) {
 	logger, err := service.NewLogger(a.cfg)
 	if err != nil {

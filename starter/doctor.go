@@ -25,7 +25,7 @@ type check struct {
 	Name string `json:"name"`
 	OK   bool   `json:"ok"`
 	Note string `json:"note"`
-	// Mend says what to do when it is not OK.
+	// Mend says how to repair what is not OK.
 	Mend string `json:"mend,omitempty"`
 }
 
@@ -177,7 +177,7 @@ func (a *app) checkAttributes(ctx context.Context, c client.Client) check {
 	return check{Name: "search attributes", OK: true, Note: schema.AttributeProject + ", " + schema.AttributeSession}
 }
 
-// checkWorkers asks each queue whether somebody polls it.
+// checkWorkers checks that a worker polls each task queue.
 func (a *app) checkWorkers(ctx context.Context, c client.Client) check {
 	var idle []string
 	for _, q := range []struct {

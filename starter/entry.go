@@ -13,6 +13,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
 	"axiommind/activities/session"
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -23,7 +24,7 @@ type proof struct {
 	// Before and After are the source's text around the span.
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
-	// Holds is true when the source says what the evidence claims; Problem says why it does not.
+	// Holds is true when the evidence is true of the source. Otherwise Problem says why not.
 	Holds   bool   `json:"holds"`
 	Problem string `json:"problem,omitempty"`
 	// Differences are the words in which the quote differs from the source at the span.
@@ -42,7 +43,7 @@ func (a *app) entryShow(ctx context.Context, project, id string) error {
 	}
 	defer func() { _ = conn.Close() }()
 	row, err := entry.NewReader(conn).Get(ctx, project, id)
-	if errors.Is(err, entry.ErrNotFound) {
+	if errors.Is(err, entry.ErrNotFound) || errors.Is(err, table.ErrAmbiguous) {
 		return usageError{err}
 	}
 	if err != nil {
@@ -67,8 +68,8 @@ func (a *app) entryShow(ctx context.Context, project, id string) error {
 	return a.print(out, func(w io.Writer) error { return printEntry(w, row, proofs) })
 }
 
-// prove checks a piece of evidence, judged by a version of the rule of proof, against the message that it names, if
-// the log holds that, and cuts its context out.
+// prove checks a piece of evidence against its message, which is none if the log does not hold it, by the version
+// of the rule of proof that judged it, and adds the text around it.
 func prove(source []schema.Message, e schema.Evidence, rule int) proof {
 	p := proof{Evidence: e}
 	if !e.Found {
@@ -127,7 +128,7 @@ func printEntry(w io.Writer, r entry.Row, proofs []proof) error {
 	return err
 }
 
-// entryStanding says what the entry's evidence is recorded as, and whether the source says so.
+// entryStanding describes how the entry's evidence is recorded, and whether the source confirms it.
 func entryStanding(e schema.Entry, proofs []proof) string {
 	text, broken := standingOfAll(e.EvidenceAligned, e.EvidenceProven, len(proofs) > 0), 0
 	for _, p := range proofs {
@@ -141,8 +142,8 @@ func entryStanding(e schema.Entry, proofs []proof) string {
 	return text
 }
 
-// print says what the piece is and where, and shows it in its sentences. What proves needs none, and is
-// shown in the text around it.
+// print describes the piece and its place, and shows the sentences that hold it. A piece that proves has no such
+// sentences stored, and is shown with the text around it.
 func (p proof) print(b *strings.Builder) {
 	worth := standing(p.Evidence, proofDifferences)
 	if !p.Holds {

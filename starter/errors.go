@@ -21,15 +21,15 @@ type usageError struct{ error }
 
 func (u usageError) Unwrap() error { return u.error }
 
-// busyError says that others are at the work.
+// busyError means that another run is working on it already.
 type busyError struct{ error }
 
 func (b busyError) Unwrap() error { return b.error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// complain tells a person of an error. Its first line begins with the program's name, further ones are
-// set in: no text inside it can pass for a message of its own.
+// complain prints an error. The first line begins with the program's name and the others are indented, so that no
+// text inside the error looks like a message of its own.
 func (a *app) complain(err error) {
 	lines := strings.Split(reason(err), "\n")
 	for i, line := range lines {
@@ -41,11 +41,11 @@ func (a *app) complain(err error) {
 	_, _ = fmt.Fprintln(a.errOut, "starter: "+strings.Join(lines, "\n"))
 }
 
-// reason is the error in words: without the request that a driver sent and the names that libraries give
-// to their layers, and with long quoted texts cut.
+// reason is the error in plain words. The request that a driver sent and the names of library layers are removed,
+// and long quoted texts are cut.
 func reason(err error) string { return plainWords(eventlog.Readable(err).Error()) }
 
-// jargon is what libraries put around a cause, and what a person reads instead.
+// jargon maps the wording of libraries to plain words.
 var jargon = []struct {
 	pattern *regexp.Regexp
 	plain   string
@@ -70,7 +70,7 @@ func plainWords(text string) string {
 	return quoted.ReplaceAllStringFunc(text, cutQuoted)
 }
 
-// cutQuoted leaves out the middle of a long text in quotes: of a path the end tells most.
+// cutQuoted leaves out the middle of a long quoted text. The end of a path is the part to keep.
 func cutQuoted(text string) string {
 	content, err := strconv.Unquote(text)
 	if runes := []rune(content); err == nil && len(runes) > maxQuoted {

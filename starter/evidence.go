@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// proofGraphemes is how much text is shown before and after a span of which no sentences are known.
+	// proofGraphemes is how much text to show on each side of a span whose sentences are not stored.
 	proofGraphemes = 160
-	// lineGraphemes is how much of the sentences is shown before and after a span where there is one line.
+	// lineGraphemes is how much text to show on each side of a span in a single line.
 	lineGraphemes = 100
-	// Numbers of differences that are told one by one.
+	// How many differences to list one by one.
 	lineDifferences  = 3
 	proofDifferences = 12
 )
 
-// standing says what a piece of evidence is: found, aligned or proven, and what it lacks. It is the one
-// form wherever a piece is shown; of the differences it tells most.
+// standing describes a piece of evidence: found, aligned or proven, and what it lacks. Every command uses this
+// form. It lists up to most differences.
 func standing(e schema.Evidence, most int) string {
 	text := ""
 	switch {
@@ -54,7 +54,7 @@ func notFound(reason string) string {
 	return "not found (" + strings.ReplaceAll(reason, "_", " ") + ")"
 }
 
-// unproven says why a quote that is found word for word does not prove.
+// unproven says why an aligned quote does not prove.
 func unproven(e schema.Evidence, most int) string {
 	p, known := passageOf(e)
 	if known && !hasWords(p.before) && !hasWords(p.after) {
@@ -70,8 +70,8 @@ func hasWords(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }
 
-// differencesOf returns the words in which a quote differs from the source at its place. What is found with an
-// error at its end may begin or end inside a word of the source, and is compared with the whole word.
+// differencesOf returns the words in which a quote differs from the source. An approximate match may begin or end
+// inside a word of the source: it is compared with the whole word.
 func differencesOf(e schema.Evidence) []evidence.Difference {
 	if p, known := passageOf(e); known && !e.Aligned {
 		return evidence.Differences(e.Quote, evidence.WholeWords(e.Within.Text, len(p.before), len(p.before)+len(p.quoted)))
@@ -79,7 +79,7 @@ func differencesOf(e schema.Evidence) []evidence.Difference {
 	return evidence.Differences(e.Quote, e.Text)
 }
 
-// differing tells differences after a colon, or nothing where there are none.
+// differing lists differences after a colon. It is empty when there are none.
 func differing(differences []evidence.Difference, most int) string {
 	if len(differences) == 0 {
 		return ""
@@ -102,7 +102,7 @@ func differing(differences []evidence.Difference, most int) string {
 	return ": " + strings.Join(said, ", ")
 }
 
-// standingOfAll says what evidence is as a whole, if some is given: as weak as its weakest piece.
+// standingOfAll describes all evidence of an entry: it is as weak as its weakest piece.
 func standingOfAll(aligned, proven, given bool) string {
 	switch {
 	case !given:
@@ -123,8 +123,8 @@ func standingOfPieces(pieces []schema.Evidence) string {
 // passage is a stretch of the source that holds a quote.
 type passage struct{ before, quoted, after string }
 
-// passageOf returns the sentences that are kept with a piece of evidence. None are known of a piece that
-// proves, nor where they are too long to keep, or are not around the span.
+// passageOf returns the sentences stored with a piece of evidence. None are stored for a piece that proves or when
+// they are too long. Sentences that do not hold the span are ignored.
 func passageOf(e schema.Evidence) (p passage, known bool) {
 	if e.Within == nil {
 		return passage{}, false
@@ -137,16 +137,15 @@ func passageOf(e schema.Evidence) (p passage, known bool) {
 	return passage{text[:start], text[start:end], text[end:]}, true
 }
 
-// marks are what a quote's place is marked with. Where the source has them they are written out, so that
-// it marks nothing.
+// marks escapes the characters that mark a quote, where the source itself has them.
 var marks = strings.NewReplacer("⟦", "<U+27E6>", "⟧", "<U+27E7>")
 
-// String returns the passage with the quote's place marked.
+// String returns the passage with the quote marked.
 func (p passage) String() string {
 	return marks.Replace(p.before) + "⟦" + marks.Replace(p.quoted) + "⟧" + marks.Replace(p.after)
 }
 
-// line returns the passage as a line, of which the most that is left out is far from the quote.
+// line returns the passage in one line, cut at the ends far from the quote.
 func (p passage) line() string {
 	p.before, p.after = lastGraphemes(p.before, lineGraphemes), firstGraphemes(p.after, lineGraphemes)
 	if middle := oneLine(p.quoted, 2*lineGraphemes); strings.HasSuffix(middle, "…") {
@@ -179,7 +178,7 @@ func lastGraphemes(s string, n int) string {
 	return "…" + s[starts[len(starts)-n]:]
 }
 
-// sayEvidence says each piece in a line: what the source says, where, and what it is worth.
+// sayEvidence writes a line for each piece: its text, its place and its standing.
 func sayEvidence(b *strings.Builder, sessionID string, pieces []schema.Evidence) {
 	for _, e := range pieces {
 		say(b, "   %s\n", evidenceLine(sessionID, e))

@@ -10,7 +10,7 @@ import (
 	"axiommind/activities/fact"
 )
 
-// owner says whose memory is meant.
+// owner identifies whose memory to read.
 type owner struct{ user, agent string }
 
 func (o *owner) add(f *pflag.FlagSet) {
@@ -93,7 +93,7 @@ func (a *app) contextCommand(f *pflag.FlagSet) func(context.Context, []string) e
 	}
 }
 
-// emptyContext says why there is no context, where it is no part of the prompt.
+// emptyContext says why there is no context. It prints to stderr, because stdout is part of a prompt.
 func (a *app) emptyContext(o *owner, facts, budget int) {
 	if facts == 0 {
 		_, _ = fmt.Fprintln(a.errOut, "nothing is remembered of "+unbroken(o.String()))

@@ -7,18 +7,20 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"axiommind/activities/transcript"
 )
 
-// found is what lies in a directory: files to read, what is none, and what could not be read.
+// found is the content of a directory: files to read, what is not a file, and what could not be read.
 type found struct {
 	files              []string
 	passed, unreadable []*job
 }
 
-// walk lists the directory and those below it. The error says why the directory itself can't be read.
+// walk lists the files of the directory and of those below it. It fails only if the directory itself can't be read.
 func walk(dir string) (found, error) {
 	var f found
-	// The separator at the end has a link to a directory followed.
+	// With the separator at the end, a link to a directory is followed.
 	root := dir + string(filepath.Separator)
 	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
 		switch {
@@ -32,30 +34,23 @@ func walk(dir string) (found, error) {
 		case d.Type().IsRegular():
 			f.files = append(f.files, path)
 		case !d.IsDir():
-			f.passed = append(f.passed, &job{File: path, Error: kindOf(d.Type())})
+			f.passed = append(f.passed, &job{File: path, Error: unread(d.Type())})
 		}
 		return nil
 	})
 	return f, err
 }
 
-// kindOf says what is no file.
-func kindOf(mode fs.FileMode) string {
-	switch {
-	case mode&fs.ModeSymlink != 0:
-		return "is a symbolic link, which is not followed; give it by name"
-	case mode&fs.ModeNamedPipe != 0:
-		return "is a named pipe"
-	case mode&fs.ModeSocket != 0:
-		return "is a socket"
-	case mode&fs.ModeDevice != 0:
-		return "is a device"
-	default:
-		return "is no regular file"
+// unread says why something that is not a regular file is skipped.
+func unread(mode fs.FileMode) string {
+	reason := "is " + transcript.KindOf(mode)
+	if mode&fs.ModeSymlink != 0 {
+		reason += ", which is not followed; give it by name"
 	}
+	return reason
 }
 
-// reasonOf is the error without the path, which is printed before it.
+// reasonOf is the text of the error without the path, which the caller prints.
 func reasonOf(err error, path string) string {
 	var of *fs.PathError
 	if errors.As(err, &of) {

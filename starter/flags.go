@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// oneOf refuses a value of a flag that is none of the known ones.
+// oneOf checks that the flag's value is one of the known ones.
 func oneOf[T ~string](flag string, value T, known []T) error {
 	if slices.Contains(known, value) {
 		return nil
@@ -22,7 +22,7 @@ func oneOf[T ~string](flag string, value T, known []T) error {
 	return usagef("--%s %q: want one of %s", flag, value, strings.Join(names, ", "))
 }
 
-// oneOfOrNone is oneOf for a flag that may be left out.
+// oneOfOrNone is oneOf for an optional flag.
 func oneOfOrNone[T ~string](flag string, value T, known []T) error {
 	if value == "" {
 		return nil
@@ -30,7 +30,7 @@ func oneOfOrNone[T ~string](flag string, value T, known []T) error {
 	return oneOf(flag, value, known)
 }
 
-// parseTime reads a day or a time as a flag gives it.
+// parseTime parses a flag's value as a day or a time.
 func parseTime(flag, value string) (time.Time, error) {
 	for _, layout := range []string{time.DateOnly, time.RFC3339} {
 		if t, err := time.Parse(layout, value); err == nil {
@@ -46,7 +46,7 @@ const (
 	maxPage     = 1000
 )
 
-// page is the part of a list that is asked for: all lists have the same two flags.
+// page is the part of a list to show. All lists have the same two flags for it.
 type page struct{ limit, offset, most int }
 
 func (p *page) add(f *pflag.FlagSet, limit, most int, order string) {
@@ -65,11 +65,11 @@ func (p *page) check() error {
 	return nil
 }
 
-// ask is how many rows to read: one more than are shown tells whether there are more.
+// ask is how many rows to read: one more than to show, to know whether there are more.
 func (p *page) ask() int { return p.limit + 1 }
 
-// list prints the rows of a page, of which one too many may have been read. People are told below them
-// that there are more and how to see these; programs get the rows alone, and who runs them is told.
+// list prints the rows of a page, of which one too many may have been read. If so, a line below says how to see the
+// next ones; with JSON output it goes to stderr.
 func list[T any](a *app, p *page, rows []T, none string, people func(w io.Writer, rows []T) error) error {
 	more := len(rows) > p.limit
 	rows = rows[:min(len(rows), p.limit)]
@@ -82,7 +82,7 @@ func list[T any](a *app, p *page, rows []T, none string, people func(w io.Writer
 	return a.closing(p, len(rows), more)
 }
 
-// print prints the rows, or what there is to say where there are none.
+// print prints the rows, or a line when there are none.
 func (p *page) print(w io.Writer, rows int, none string, people func() error) error {
 	switch {
 	case rows > 0:

@@ -84,8 +84,8 @@ func (a *app) commandHelp(c *command, leaf *cobra.Command, settings *pflag.FlagS
 	})
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\nUsage: starter %s [flags]\n", sentence(c.summary), c.usage())
-	if leaf.Long != "" {
-		fmt.Fprintf(&b, "\n%s\n", leaf.Long)
+	if more := details[c.name]; more != "" {
+		fmt.Fprintf(&b, "\n%s\n", more)
 	}
 	writeExamples(&b, leaf.Example)
 	fmt.Fprintf(&b, "\nFlags:\n%s", own.FlagUsages())

@@ -273,7 +273,7 @@ func TestDirectoryOfAllKinds(t *testing.T) {
 	require.Zero(t, o.code, o)
 	require.Contains(t, o.out, "passed over 2 files:\n")
 	require.Contains(t, o.out, "  "+in("link.jsonl")+": is a symbolic link, which is not followed; give it by name\n")
-	require.Contains(t, o.out, "  "+in("pipe.jsonl")+": is a named pipe\n")
+	require.Contains(t, o.out, "  "+in("pipe.jsonl")+": is a pipe\n")
 
 	put("broken.jsonl.zst", "\x28\xb5\x2f\xfd\x00\x00 no stream")
 

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"axiommind/activities/text"
@@ -30,7 +31,7 @@ func main() {
 	defer stop()
 	a := &app{
 		in: os.Stdin, out: os.Stdout, errOut: os.Stderr, getenv: os.Getenv,
-		interactive: term.IsTerminal(int(os.Stderr.Fd())), quiet: 10 * time.Second,
+		interactive: term.IsTerminal(int(os.Stderr.Fd())), quiet: 10 * time.Second, completion: completionTimeout,
 	}
 	code := a.main(ctx, os.Args[1:])
 	stop()
@@ -42,17 +43,21 @@ func main() {
 // app is one invocation of the program.
 type app struct {
 	in io.Reader
-	// out and errOut are for people: they show what could command a terminal, or hide.
+	// out and errOut are for people: control characters and invisible ones are written out.
 	out, errOut io.Writer
-	// exact takes what programs read, drawn what is drawn over again, both as they are.
+	// exact is for output that programs read, drawn for a progress bar. Both are written unchanged.
 	exact, drawn io.Writer
 	getenv       func(string) string
-	// interactive is true when a person watches: progress is drawn.
+	// interactive is true when stderr is a terminal: progress is drawn as a bar.
 	interactive bool
-	// quiet is how long a program that waits may print nothing, where progress is not drawn.
-	quiet  time.Duration
-	cfg    service.Config
-	output string
+	// quiet is the interval between lines about progress, where no bar is drawn.
+	quiet time.Duration
+	// completion is the timeout for the values of a completion.
+	completion time.Duration
+	cfg        service.Config
+	output     string
+	// root is cobra's tree of the commands.
+	root *cobra.Command
 }
 
 func (a *app) main(ctx context.Context, args []string) int {

@@ -18,7 +18,7 @@ import (
 	"axiommind/activities/text"
 )
 
-// print writes v as JSON, or lets people's text be written.
+// print writes v as JSON, or calls people to write text, as --output asks.
 func (a *app) print(v any, people func(w io.Writer) error) error {
 	if a.output == outputJSON {
 		if err := encode(a.exact, v); err != nil {
@@ -32,8 +32,7 @@ func (a *app) print(v any, people func(w io.Writer) error) error {
 	return nil
 }
 
-// encode writes v as JSON. What a terminal would obey or not show is escaped as JSON allows anywhere in
-// a text: programs read the same.
+// encode writes v as JSON. Control characters and invisible ones are escaped, which programs read as the same text.
 func encode(w io.Writer, v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -60,8 +59,7 @@ func encode(w io.Writer, v any) error {
 	return err
 }
 
-// say writes a line, or a part of one, of which the format is ours and the arguments are anybody's: each
-// text among them stays in its line.
+// say formats a line, or a part of one. The arguments may come from anybody: line breaks in them become spaces.
 func say(b *strings.Builder, format string, args ...any) {
 	said := make([]any, len(args))
 	for i, arg := range args {
@@ -70,7 +68,7 @@ func say(b *strings.Builder, format string, args ...any) {
 	fmt.Fprintf(b, format, said...)
 }
 
-// inline returns a text, or what prints as one, in one line; numbers and the like stay as they are.
+// inline removes line breaks from strings, errors and stringers. Other values stay as they are.
 func inline(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -86,7 +84,7 @@ func inline(v any) any {
 	return v
 }
 
-// unbroken returns the text with each run of white space that breaks a line made one space.
+// unbroken replaces line breaks, with the spaces around them, by one space.
 func unbroken(s string) string {
 	if strings.IndexFunc(s, breaksLine) < 0 {
 		return s
@@ -100,19 +98,19 @@ func unbroken(s string) string {
 
 func breaksLine(r rune) bool { return strings.ContainsRune("\t\n\v\f\r\u0085\u2028\u2029", r) }
 
-// block writes a text of many lines, each after a mark, so that none can pass for one of ours.
+// block writes a text with a mark before each line, so that no line looks like one of the program.
 func block(b *strings.Builder, mark, text string) {
 	text = strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	fmt.Fprintf(b, "%s%s\n", mark, strings.ReplaceAll(text, "\n", "\n"+mark))
 }
 
-// grid is a table whose cells hold one line each, but for those of many.
+// grid is a table. Each cell holds one line, unless it is a manyLines.
 type grid struct{ table.Writer }
 
 // manyLines is a cell of several lines.
 type manyLines []string
 
-// AppendRow appends a row with its texts made visible, so that their widths are what a person sees.
+// AppendRow appends a row. Invisible characters are written out first, so that columns line up.
 func (g grid) AppendRow(row table.Row, config ...table.RowConfig) {
 	cells := make(table.Row, len(row))
 	for i, v := range row {
@@ -132,7 +130,7 @@ func (g grid) AppendRow(row table.Row, config ...table.RowConfig) {
 	g.Writer.AppendRow(cells, config...)
 }
 
-// newTable returns a table without lines, as other command lines have it.
+// newTable returns a table without borders.
 func newTable(w io.Writer, header ...string) grid {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
@@ -150,7 +148,7 @@ func newTable(w io.Writer, header ...string) grid {
 	return grid{t}
 }
 
-// rightAligned are columns of numbers, some of which may be missing.
+// rightAligned aligns columns of numbers, some of which may be missing.
 func rightAligned(first, last int) (columns []table.ColumnConfig) {
 	for n := first; n <= last; n++ {
 		columns = append(columns, table.ColumnConfig{Number: n, Align: tabletext.AlignRight, AlignHeader: tabletext.AlignRight})
@@ -158,12 +156,12 @@ func rightAligned(first, last int) (columns []table.ColumnConfig) {
 	return columns
 }
 
-// oneLine shortens a text to fit a cell of n characters, as a person counts them.
+// oneLine puts a text into one line of at most n user-perceived characters.
 func oneLine(s string, n int) string {
 	return cut(text.Visible(strings.Join(strings.Fields(s), " ")), n)
 }
 
-// cut shortens a text to n characters, as a person counts them.
+// cut shortens a text to n user-perceived characters.
 func cut(s string, n int) string {
 	end, rest, state := 0, s, -1
 	for count := 1; rest != "" && len(s) > n; count++ {

@@ -22,10 +22,10 @@ import (
 	"axiommind/worker/service"
 )
 
-// statusAlreadyRunning is reported of a session that somebody else is processing.
+// statusAlreadyRunning is reported for a session that another run is processing.
 const statusAlreadyRunning schema.BuildStatus = "already running"
 
-// statusStarted is reported of a session that is not waited for.
+// statusStarted is reported for a session with --detach.
 const statusStarted schema.BuildStatus = "started"
 
 type processOptions struct {
@@ -49,19 +49,19 @@ func (a *app) processCommand(f *pflag.FlagSet) func(context.Context, []string) e
 	return func(ctx context.Context, args []string) error { return a.process(ctx, o, args[0]) }
 }
 
-// job is one session to process and what became of it.
+// job is one session to process and its result.
 type job struct {
 	File   string                      `json:"file"`
 	Input  schema.ProcessSessionInput  `json:"-"`
 	Format string                      `json:"format"`
 	Result schema.ProcessSessionResult `json:"result"`
-	// Error says why the session failed, or why the file was passed over.
+	// Error says why the session failed, or why the file was skipped.
 	Error string `json:"error,omitempty"`
 	// refused is true when nothing was started for it.
 	refused bool
 }
 
-// refuse makes a job of what can't be processed. Its siblings go on.
+// refuse marks a job as failed before it was started. The other jobs go on.
 func (j *job) refuse(reason string) *job {
 	j.Result.SessionID, j.Result.Status, j.Error, j.refused = j.Input.SessionID, schema.BuildFailed, reason, true
 	return j
@@ -86,7 +86,7 @@ func (a *app) process(ctx context.Context, o *processOptions, path string) error
 	return outcome(jobs)
 }
 
-// outcome is the error of a command whose sessions did not all come to a good end.
+// outcome is the error of the command if a session failed or was left alone.
 func outcome(jobs []*job) error {
 	failed, busy := 0, 0
 	for _, j := range jobs {
@@ -136,8 +136,8 @@ func (a *app) processAll(ctx context.Context, o *processOptions, jobs []*job) er
 	return err
 }
 
-// bySession groups the jobs of one session, which must run one after the other, in the order of the
-// first of each.
+// bySession groups jobs of the same session, which must run one after the other. Groups are in the order of their
+// first jobs.
 func bySession(jobs []*job) [][]*job {
 	var groups [][]*job
 	at := map[string]int{}
@@ -180,8 +180,8 @@ func formatNames() []string {
 	return names
 }
 
-// findJobs lists the sessions of the path. Files of a directory that are no transcripts are passed
-// over; a file that was named must be one.
+// findJobs lists the sessions of the path. In a directory, files that are not transcripts are skipped. A file that
+// is named must be a transcript.
 func (a *app) findJobs(ctx context.Context, o *processOptions, path string) (jobs, passed []*job, err error) {
 	if path == "-" {
 		if path, err = a.spool(); err != nil {
@@ -273,8 +273,8 @@ func fileJobs(ctx context.Context, o *processOptions, file string) ([]*job, erro
 	return jobs, nil
 }
 
-// leftOut says why a session that is not empty has no message: each line was left out, by itself or by a
-// format that is not the source's.
+// leftOut says why a source that is not empty gave no message: every line was skipped, or --format is wrong. It is
+// empty when nothing is wrong.
 func leftOut(ctx context.Context, o *processOptions, j *job, s *transcript.Session) string {
 	switch {
 	case len(s.Messages) > 0 || j.Format == "":
@@ -304,8 +304,8 @@ func pick(jobs []*job, sessions []*transcript.Session, id string) ([]*job, error
 	return nil, fmt.Errorf("%q holds %d sessions, none with the id %q", jobs[0].File, len(jobs), id)
 }
 
-// processOne starts the session's workflow and waits for it. What fails is the job's: an error is one
-// that stops all jobs, because Temporal is away or the person is.
+// processOne starts the session's workflow and waits for it. A failure is stored in the job. The returned error
+// stops all jobs: Temporal can't be reached, or the command was interrupted.
 func (a *app) processOne(ctx context.Context, c client.Client, o *processOptions, j *job, bar *progress) error {
 	j.Result.SessionID = j.Input.SessionID
 	w := sessionWork{
@@ -347,7 +347,7 @@ func (j *job) fail(reason string) {
 	j.Result.SessionID, j.Result.Status, j.Error = j.Input.SessionID, schema.BuildFailed, reason
 }
 
-// away reports whether Temporal could not be reached, so that no other session could be started now.
+// away reports whether the error means that Temporal could not be reached.
 func away(err error) bool {
 	var unavailable *serviceerror.Unavailable
 	var late *serviceerror.DeadlineExceeded
@@ -367,7 +367,7 @@ func printJobs(w io.Writer, jobs, passed []*job) error {
 	t := newTable(w, "session", "status", "messages", "new", "entries", "new", "aligned", "proven", "vectors", "file")
 	t.SetColumnConfigs(rightAligned(3, 9))
 	for _, j := range jobs {
-		row := []any{cmp.Or(oneLine(j.Result.SessionID, 40), "-"), j.Result.Status}
+		row := []any{cmp.Or(shownSession(j.Result.SessionID), "-"), j.Result.Status}
 		if c := j.Result.Counts; j.Result.BuildID != "" {
 			row = append(row, c.Messages, c.NewMessages, c.Entries, c.NewEntries, c.AlignedEntries, c.ProvenEntries, c.Indexed)
 		} else {
@@ -390,7 +390,7 @@ func printJobs(w io.Writer, jobs, passed []*job) error {
 	return err
 }
 
-// note says what a person should know of a job beside its numbers.
+// note writes remarks about a job below the table.
 func note(b *strings.Builder, j *job, alone bool) {
 	c := j.Result.Counts
 	if j.Error != "" {

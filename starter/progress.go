@@ -20,19 +20,19 @@ import (
 
 const (
 	watchEvery = 250 * time.Millisecond
-	// answerTimeout is how long Temporal may take to say how a session is.
+	// answerTimeout is the timeout of a question to Temporal about a running session.
 	answerTimeout = 5 * time.Second
 )
 
-// progress says how far the work is: drawn when a person watches, else in a line now and then.
+// progress shows how far the work is: a bar on a terminal, else a line now and then.
 type progress struct {
 	a   *app
 	mu  sync.Mutex
 	bar *progressbar.ProgressBar
-	// told keeps the reasons that were shown, so that each is shown once.
+	// told holds the messages already shown. Each is shown once.
 	told map[string]bool
 
-	// What is said where nothing is drawn.
+	// For the lines that are printed where no bar is drawn.
 	unit         string
 	ready, total int
 	began        time.Time
@@ -43,7 +43,7 @@ type progress struct {
 // asker asks a session how far it is.
 type asker func(context.Context) (text string, ok bool)
 
-// newProgress begins to count what is done, such as "sessions done", of a total.
+// newProgress starts counting up to the total. The unit is such as "sessions done".
 func (a *app) newProgress(total int, unit string) *progress {
 	p := &progress{
 		a: a, told: map[string]bool{}, unit: unit, total: total, began: time.Now(),
@@ -62,7 +62,7 @@ func (a *app) newProgress(total int, unit string) *progress {
 	return p
 }
 
-// report prints a line whenever nothing was drawn for a while.
+// report prints a line about the progress at each interval.
 func (p *progress) report() {
 	defer close(p.ended)
 	ticker := time.NewTicker(p.a.quiet)
@@ -85,7 +85,7 @@ func (p *progress) report() {
 	}
 }
 
-// line says how far the work is, and how far each session that runs.
+// line describes the progress of all the work and of each running session.
 func (p *progress) line(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -101,7 +101,7 @@ func (p *progress) line(ctx context.Context) string {
 	return line
 }
 
-// watch follows a session until stop is called: its step, and why something is tried again.
+// watch follows a session until stop is called. It shows the current step and why an activity is retried.
 func (p *progress) watch(ctx context.Context, c client.Client, workflowID string, j *job) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	finished := make(chan struct{})
@@ -139,7 +139,7 @@ func (p *progress) look(ctx context.Context, c client.Client, workflowID string,
 	p.explain(ctx, c, workflowID, j)
 }
 
-// state asks a session how far it is.
+// state asks a session for its current step.
 func state(ctx context.Context, c client.Client, workflowID string, j *job) (text string, ok bool) {
 	var state schema.Progress
 	value, err := c.QueryWorkflow(ctx, workflowID, "", schema.QueryProgress)
@@ -153,7 +153,7 @@ func state(ctx context.Context, c client.Client, workflowID string, j *job) (tex
 	return text, true
 }
 
-// describe says what is being done.
+// describe sets the text before the bar.
 func (p *progress) describe(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -162,8 +162,8 @@ func (p *progress) describe(text string) {
 	}
 }
 
-// explain says, once for each reason, what a session waits for: one of its own activities, or one of
-// the writer that an activity has handed its work to.
+// explain says why activities are retried, once for each reason: those of the session, and those of a writer that
+// the session waits for.
 func (p *progress) explain(ctx context.Context, c client.Client, workflowID string, j *job) {
 	for _, activity := range p.pendingActivities(ctx, c, workflowID) {
 		p.retried(j.Input.SessionID, activity)
@@ -177,8 +177,8 @@ func (p *progress) explain(ctx context.Context, c client.Client, workflowID stri
 	}
 }
 
-// pendingActivities are those of a workflow. That Temporal is away is told: the wait for the result goes
-// on in silence.
+// pendingActivities returns those of a workflow. If Temporal does not answer it says so, because the wait for the
+// result does not.
 func (p *progress) pendingActivities(ctx context.Context, c client.Client, workflowID string) []*workflow.PendingActivityInfo {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -234,7 +234,7 @@ func (p *progress) done() {
 	}
 }
 
-// reached says how much is done. With aside, something is about to be printed.
+// reached sets how much is done. With aside the bar is cleared, because something is about to be printed.
 func (p *progress) reached(ready int, aside bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -37,21 +37,20 @@ func (a *app) realignCommand(f *pflag.FlagSet) func(context.Context, []string) e
 	return func(ctx context.Context, _ []string) error { return a.realign(ctx, o) }
 }
 
-// realigned is what became of one session.
+// realigned is the result for one session.
 type realigned struct {
 	schema.SessionKey
-	// Pieces are the quotes judged anew, or with --dry-run those to be.
+	// Pieces counts the quotes judged anew, or to be judged anew with --dry-run.
 	Pieces   int `json:"pieces"`
 	Proven   int `json:"newly_proven"`
 	Unproven int `json:"no_longer_proven"`
-	// Behind are the entries that do not say yet what was judged of them before.
+	// Behind counts the entries that do not show an earlier judgement yet.
 	Behind int `json:"behind,omitempty"`
 	// Error says why the session was not judged anew.
 	Error string `json:"error,omitempty"`
 }
 
-// who is the session's user, and the agent that spoke with them where it has a name: two of them may each have
-// a session of the same id.
+// who is the session's user, with the agent if it has a name. Session ids are unique only for one user and agent.
 func (r *realigned) who() string {
 	if r.Agent == "" {
 		return r.User
@@ -59,7 +58,7 @@ func (r *realigned) who() string {
 	return r.User + " / " + r.Agent
 }
 
-// realignment is what the command reports.
+// realignment is the result of the command.
 type realignment struct {
 	Rule     int          `json:"rule"`
 	DryRun   bool         `json:"dry_run,omitempty"`
@@ -79,6 +78,9 @@ func (a *app) realign(ctx context.Context, o *realignOptions) error {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
+	if o.scope.SessionID, err = findSession(ctx, conn, o.scope); err != nil {
+		return err
+	}
 	sessions, err := a.outdated(ctx, conn, o.scope)
 	if err != nil {
 		return err
@@ -104,8 +106,7 @@ func (a *app) realign(ctx context.Context, o *realignOptions) error {
 	return nil
 }
 
-// outdated returns the sessions in the scope of which something is to be judged anew, and those that can't be
-// read.
+// outdated returns the sessions in the scope that have quotes to judge anew, and those that can't be read.
 func (a *app) outdated(ctx context.Context, conn driver.Conn, scope schema.SessionKey) ([]*realigned, error) {
 	total, err := entry.NewReader(conn).CountAllEvidence(ctx, scope)
 	if err != nil {
@@ -163,7 +164,7 @@ func (a *app) realignAll(ctx context.Context, o *realignOptions, sessions []*rea
 	return err
 }
 
-// realignOne runs the session's workflow. What fails is the session's: an error is one that stops all.
+// realignOne runs the session's workflow. A failure is stored in the session. The returned error stops all.
 func realignOne(ctx context.Context, c client.Client, s *realigned, bar *progress) error {
 	s.Pieces, s.Behind = 0, 0
 	w := sessionWork{
@@ -212,7 +213,7 @@ func printRealignment(w io.Writer, r realignment) error {
 	behind := 0
 	for _, s := range r.Sessions {
 		behind += s.Behind
-		cells := []any{oneLine(s.SessionID, 40), oneLine(s.Project, 40), oneLine(s.who(), 40), s.Pieces, s.Proven, s.Unproven}
+		cells := []any{shownSession(s.SessionID), oneLine(s.Project, 40), oneLine(s.who(), 40), s.Pieces, s.Proven, s.Unproven}
 		t.AppendRow(cells[:len(header)])
 	}
 	t.Render()

@@ -105,6 +105,12 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
+	q := &o.query
+	if q.SessionID, err = findSession(ctx, conn, schema.SessionKey{
+		Scope: schema.Scope{Project: q.Project, User: q.User, Agent: q.Agent}, SessionID: q.SessionID,
+	}); err != nil {
+		return err
+	}
 	weaviate, err := a.weaviate(ctx)
 	if err != nil {
 		return err
@@ -128,7 +134,7 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 	return a.closing(&o.page, len(result.Hits), more)
 }
 
-// nothing says where nothing was found, and of what.
+// nothing is printed for an empty result. It repeats the filters.
 func (o *searchOptions) nothing() string {
 	var b strings.Builder
 	say(&b, "nothing found in project %s for user %s", o.query.Project, o.query.User)
@@ -167,7 +173,7 @@ func printHits(w io.Writer, o *searchOptions, r retrieve.Result) error {
 	return err
 }
 
-// unrelated says why what there is does not count.
+// unrelated says why the nearest memories are not listed.
 func unrelated(r retrieve.Result) string {
 	if r.Unrelated == 0 {
 		return ""

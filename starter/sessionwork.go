@@ -42,8 +42,8 @@ func (w sessionWork) start(ctx context.Context, c client.Client, id string) (cli
 	return run, err
 }
 
-// startAfter starts the workflow where another run has the session's id. Under an id of its own it waits for
-// that one, whoever waits for it here.
+// startAfter starts the workflow while another run has the session's id. It gets an id of its own, and the workflow
+// itself waits for the other run.
 func (w sessionWork) startAfter(ctx context.Context, c client.Client) (client.WorkflowRun, error) {
 	return w.start(ctx, c, w.WorkflowID()+"/after/"+uuid.NewString())
 }

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// spoolAge is how long spooled text is kept after it was last given: longer than any run takes, waiting
-// included, and long enough to process it again.
+// spoolAge is how long spooled text is kept after its last use: longer than any run takes with its waiting, and
+// long enough to process it again.
 const spoolAge = 7 * 24 * time.Hour
 
-// spool stores standard input where the worker can read it, under the hash of its content: a session that
-// has no id is named after its place. Other runs may read the same file, now or when their turn comes, so
-// it outlives the run it was stored for; what nobody gave for long goes.
+// spool stores standard input where the worker can read it. The file is named by the hash of its content, because
+// a session without an id is named after its file. Other runs may read the same file, so it outlives this run. Old
+// files are removed.
 func (a *app) spool() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -55,8 +55,8 @@ func spoolIn(dir string, in io.Reader) (string, error) {
 	return path, nil
 }
 
-// keep gives the file its path. One that is there is the same, and somebody may be reading it: it is as good
-// as new, and not replaced.
+// keep moves the file to its path. A file that is there has the same content and may be in use: its time is
+// renewed instead.
 func keep(name, path string) error {
 	now := time.Now()
 	if os.Chtimes(path, now, now) != nil {
@@ -66,8 +66,8 @@ func keep(name, path string) error {
 	return nil
 }
 
-// sweep removes the files of the directory that were last written before then. What can't be removed is
-// left to the next time.
+// sweep removes the files of the directory that were last written before then. It ignores errors: the next call
+// tries again.
 func sweep(dir string, then time.Time) {
 	files, _ := os.ReadDir(dir)
 	for _, f := range files {
@@ -77,7 +77,7 @@ func sweep(dir string, then time.Time) {
 	}
 }
 
-// blankness is true as long as nothing but white space was written to it.
+// blankness is a writer that is true until something other than white space is written to it.
 type blankness bool
 
 func (b *blankness) Write(p []byte) (int, error) {

@@ -157,7 +157,7 @@ func (a *app) command(ctx context.Context, c task.Command) error {
 	return a.print(result, func(w io.Writer) error { return printChanges(w, result) })
 }
 
-// printChanges says what a command changed, also of tasks that waited for what it was about.
+// printChanges lists what a command changed, including the tasks that waited for the changed one.
 func printChanges(w io.Writer, r task.Result) error {
 	var b strings.Builder
 	for _, c := range r.Changes {
@@ -201,7 +201,7 @@ func changeText(c task.Change) string {
 	return text
 }
 
-// actor is who the history names.
+// actor is the name of the user in the history of tasks.
 func actor() string {
 	u, err := user.Current()
 	if err != nil || u.Username == "" {

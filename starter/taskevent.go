@@ -1,66 +1,90 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"axiommind/schema"
 )
 
-// eventText says in words what a task event changed.
+// wording says in words what happened, from the payload of one type of event.
+type wording struct {
+	payload reflect.Type
+	say     func(payload any) string
+}
+
+func worded[P any](say func(P) string) wording {
+	return wording{reflect.TypeFor[P](), func(payload any) string { return say(payload.(P)) }}
+}
+
+// wordings are those of all events that a project's stream holds.
+var wordings = []wording{
+	worded(func(p schema.TaskCreatedPayload) string {
+		text := "created, " + statusWords(string(p.Status))
+		if p.ReportedStatus != "" && p.ReportedStatus != p.Status {
+			text += fmt.Sprintf(" (reported %s)", p.ReportedStatus)
+		}
+		return text
+	}),
+	worded(func(p schema.TaskObservedPayload) string {
+		return fmt.Sprintf("spoken of as “%s” (%s)", oneLine(p.Title, 80), p.Method)
+	}),
+	worded(func(p schema.TaskStatusChangedPayload) string {
+		text := step(p.From, p.To)
+		if p.Reopened {
+			text = "reopened: " + text
+		}
+		return text + liftedText(p.Lifted)
+	}),
+	worded(func(p schema.TaskPriorityChangedPayload) string {
+		return fmt.Sprintf("priority %s → %s", p.From, p.To)
+	}),
+	worded(func(p schema.TaskTitleChangedPayload) string { return fmt.Sprintf("renamed from “%s”", p.From) }),
+	worded(func(p schema.TaskBlockersSetPayload) string {
+		return fmt.Sprintf("blockers (%s): %s", p.Mode, blockerNames(p.Blockers)) + liftedText(p.Lifted)
+	}),
+	worded(func(p schema.TaskTransitionRejectedPayload) string {
+		text := "refused"
+		if p.To != "" {
+			text += " " + step(p.From, p.To)
+		}
+		if len(p.Blockers) > 0 {
+			text += " blockers " + blockerNames(p.Blockers)
+		}
+		return text + ": " + strings.ReplaceAll(p.Rejection, "_", " ")
+	}),
+	worded(func(p schema.TaskDoneReportedPayload) string {
+		return "reported done, " + standingOfAll(p.EvidenceAligned, p.EvidenceProven, len(p.Evidence) > 0)
+	}),
+	worded(func(p schema.TaskMergedPayload) string { return "merged into " + p.Into }),
+	worded(func(p schema.ConditionDeclaredPayload) string {
+		if p.AutoPlaceholder {
+			return "something unknown is waited for"
+		}
+		return fmt.Sprintf("first waited for, as “%s”", oneLine(p.Text, 80))
+	}),
+	worded(func(p schema.ConditionResolvedToPayload) string {
+		return fmt.Sprintf("turned out to be %s %s (by %s)", p.Target.Type, short(p.Target.ID), strings.ReplaceAll(p.ResolvedBy, "_", " "))
+	}),
+	worded(func(p schema.ArtifactDeclaredPayload) string {
+		return fmt.Sprintf("first spoken of, as “%s”", oneLine(p.Text, 80))
+	}),
+	worded(func(schema.ArtifactClosedPayload) string { return "closed" }),
+}
+
+// eventText says in words what an event changed.
 func eventText(e schema.Event) string {
-	switch e.Type {
-	case schema.TaskCreated:
-		return words(e, func(p schema.TaskCreatedPayload) string {
-			text := "created, " + statusWords(string(p.Status))
-			if p.ReportedStatus != "" && p.ReportedStatus != p.Status {
-				text += fmt.Sprintf(" (reported %s)", p.ReportedStatus)
-			}
-			return text
-		})
-	case schema.TaskStatusChanged:
-		return words(e, func(p schema.TaskStatusChangedPayload) string {
-			text := step(p.From, p.To)
-			if p.Reopened {
-				text = "reopened: " + text
-			}
-			return text + liftedText(p.Lifted)
-		})
-	case schema.TaskPriorityChanged:
-		return words(e, func(p schema.TaskPriorityChangedPayload) string {
-			return fmt.Sprintf("priority %s → %s", p.From, p.To)
-		})
-	case schema.TaskTitleChanged:
-		return words(e, func(p schema.TaskTitleChangedPayload) string { return fmt.Sprintf("renamed from “%s”", p.From) })
-	case schema.TaskBlockersSet:
-		return words(e, func(p schema.TaskBlockersSetPayload) string {
-			return fmt.Sprintf("blockers (%s): %s", p.Mode, blockerNames(p.Blockers)) + liftedText(p.Lifted)
-		})
-	case schema.TaskTransitionRejected:
-		return words(e, func(p schema.TaskTransitionRejectedPayload) string {
-			text := "refused"
-			if p.To != "" {
-				text += " " + step(p.From, p.To)
-			}
-			if len(p.Blockers) > 0 {
-				text += " blockers " + blockerNames(p.Blockers)
-			}
-			return text + ": " + strings.ReplaceAll(p.Rejection, "_", " ")
-		})
-	case schema.TaskDoneReported:
-		return words(e, func(p schema.TaskDoneReportedPayload) string {
-			return "reported done, " + standingOfAll(p.EvidenceAligned, p.EvidenceProven, len(p.Evidence) > 0)
-		})
-	case schema.TaskMerged:
-		return words(e, func(p schema.TaskMergedPayload) string { return "merged into " + p.Into })
-	case schema.TaskObserved:
-		return words(e, func(p schema.TaskObservedPayload) string {
-			return fmt.Sprintf("spoken of as “%s” (%s)", oneLine(p.Title, 80), p.Method)
-		})
-	default:
-		return strings.ReplaceAll(e.Type, "_", " ")
+	payload, err := schema.DecodePayload(e)
+	if err != nil {
+		return fmt.Sprintf("%s (unreadable: %v)", e.Type, err)
 	}
+	for _, w := range wordings {
+		if w.payload == reflect.TypeOf(payload) {
+			return w.say(payload)
+		}
+	}
+	return strings.ReplaceAll(e.Type, "_", " ")
 }
 
 func step(from, to schema.TaskStatus) string {
@@ -72,14 +96,6 @@ func liftedText(blockers []schema.Blocker) string {
 		return ""
 	}
 	return ", no longer waits for " + blockerNames(blockers)
-}
-
-func words[P any](e schema.Event, say func(P) string) string {
-	var p P
-	if err := json.Unmarshal(e.Payload, &p); err != nil {
-		return fmt.Sprintf("%s (unreadable: %v)", e.Type, err)
-	}
-	return say(p)
 }
 
 func blockerNames(blockers []schema.Blocker) string {

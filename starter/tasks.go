@@ -15,10 +15,10 @@ import (
 	"axiommind/schema"
 )
 
-// taskFlags say of which project, and as of when.
+// taskFlags select a project and a point in time.
 type taskFlags struct{ project, asOf string }
 
-// taskList are the flags of a list of tasks or of what belongs to them.
+// taskList holds the flags of a list of tasks or conditions.
 type taskList struct {
 	taskFlags
 	page
@@ -29,7 +29,7 @@ func (o *taskList) add(f *pflag.FlagSet) {
 	o.page.add(f, defaultPage, maxPage, "the last changed first")
 }
 
-// query runs fn over the part of the list.
+// query runs fn with the selection of the page.
 func (o *taskList) query(ctx context.Context, a *app, fn func(*task.Queries, task.Selection) error) error {
 	if err := o.check(); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (a *app) blockedCommand(f *pflag.FlagSet) func(context.Context, []string) e
 	}
 }
 
-// place says where, and as of when, tasks were looked for.
+// place describes the selection, for a message that nothing was found.
 func (o *taskFlags) place() string {
 	var b strings.Builder
 	say(&b, "project %s", o.project)
@@ -118,8 +118,8 @@ func printBlocked(w io.Writer, views []task.View) error {
 	return err
 }
 
-// blockerText says what a task waits for, and in the end, with the ids that commands take. Titles are
-// cut to n characters.
+// blockerText describes a blocker and what it resolves to in the end, with short ids. Titles are cut to n
+// characters.
 func blockerText(v task.BlockerView, n int) string {
 	text := fmt.Sprintf("%s (%s %s)", oneLine(v.Title, n), v.Type, short(v.ID))
 	if v.Placeholder {
@@ -134,14 +134,14 @@ func blockerText(v task.BlockerView, n int) string {
 	return text + doneText(v.Effective.DoneReport)
 }
 
-// statusText is a task's status, and what is reported of it.
+// statusText is a task's status, and whether it is reported done.
 func statusText(e task.Entity) string {
 	return statusWords(string(e.TaskStatus)) + doneText(e.DoneReport)
 }
 
 func statusWords(status string) string { return strings.ReplaceAll(status, "_", " ") }
 
-// doneText says that a task is reported done; nothing when it is not.
+// doneText describes a report of done. It is empty when there is none.
 func doneText(r *task.DoneReport) string {
 	if r == nil {
 		return ""
@@ -149,7 +149,7 @@ func doneText(r *task.DoneReport) string {
 	return " · reported done on " + dayOf(r.At) + ", " + standingOfAll(r.EvidenceAligned, r.EvidenceProven, r.Quote != "")
 }
 
-// dayOf is the day of a time, also of one that is only known to the day.
+// dayOf is the day of a time. A time that is only known to the day is midnight in UTC.
 func dayOf(t time.Time) string {
 	if t.Equal(t.Truncate(24 * time.Hour)) {
 		return t.UTC().Format(time.DateOnly)
@@ -208,7 +208,7 @@ func (a *app) tasksCommand(f *pflag.FlagSet) func(context.Context, []string) err
 	}
 }
 
-// printReported lists what says that each task is done.
+// printReported lists tasks that are reported done, with the quote that says so.
 func printReported(w io.Writer, views []task.View) error {
 	t := newTable(w, "task", "status", "title", "entry", "said")
 	for _, v := range views {

@@ -20,6 +20,7 @@ import (
 // run runs the command that the arguments name. Cobra finds and completes it; what is printed is all ours.
 func (a *app) run(ctx context.Context, args []string) error {
 	root := a.tree()
+	a.root = root
 	root.SetArgs(append([]string{}, args...))
 	root.SetIn(a.in)
 	root.SetOut(a.exact)
@@ -37,6 +38,7 @@ func (a *app) run(ctx context.Context, args []string) error {
 // tree is the command line as cobra knows it.
 func (a *app) tree() *cobra.Command {
 	root := a.parent("starter", "AxiomMind: long-term memory with proof", "")
+	root.Long = sentence(root.Short) + "\n\n" + rootNotes
 	root.Version = service.Version()
 	root.SetVersionTemplate("starter {{.Version}}\n")
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -50,9 +52,10 @@ func (a *app) tree() *cobra.Command {
 			for _, word := range words[:len(words)-1] {
 				at = a.child(at, word)
 			}
-			leaf := a.leaf(&c, words[len(words)-1])
+			leaf := a.leaf(&c, words[len(words)-1], s.offline)
 			if !s.offline {
 				leaf.Flags().AddFlagSet(settings)
+				a.completeFlags(&c, leaf, settings)
 			}
 			leaf.SetHelpFunc(func(*cobra.Command, []string) { a.commandHelp(&c, leaf, settings) })
 			at.AddCommand(leaf)
@@ -69,6 +72,7 @@ func (a *app) child(at *cobra.Command, name string) *cobra.Command {
 		}
 	}
 	c := a.parent(name, parents[name], name)
+	c.SetHelpCommand(&cobra.Command{Hidden: true}) // The program's own shows the help of all.
 	at.AddCommand(c)
 	return c
 }
@@ -76,7 +80,7 @@ func (a *app) child(at *cobra.Command, name string) *cobra.Command {
 // parent makes a command that holds others and says so when it is called.
 func (a *app) parent(name, summary, prefix string) *cobra.Command {
 	c := &cobra.Command{
-		Use: name, Short: summary, Example: examples[prefix],
+		Use: name + " COMMAND", Short: summary, Example: examples[prefix],
 		SilenceErrors: true, SilenceUsage: true, DisableFlagsInUseLine: true,
 		Args: cobra.ArbitraryArgs, ValidArgsFunction: cobra.NoFileCompletions,
 	}
@@ -92,16 +96,23 @@ func (a *app) parent(name, summary, prefix string) *cobra.Command {
 }
 
 // leaf makes the command that does something.
-func (a *app) leaf(c *command, name string) *cobra.Command {
+func (a *app) leaf(c *command, name string, offline bool) *cobra.Command {
 	leaf := &cobra.Command{
 		Use: strings.TrimSpace(name + " " + c.arguments), Short: c.summary, Example: examples[c.name],
-		SilenceErrors: true, SilenceUsage: true, DisableFlagsInUseLine: true, Args: cobra.ArbitraryArgs,
+		SilenceErrors: true, SilenceUsage: true, Args: cobra.ArbitraryArgs, ValidArgsFunction: a.completeArguments(c),
+		Long: sentence(c.summary),
+	}
+	if more := details[c.name]; more != "" {
+		leaf.Long += "\n\n" + more
 	}
 	own := pflag.NewFlagSet(c.name, pflag.ContinueOnError)
 	run := c.flags(a, own)
 	own.BoolP("help", "h", false, helpUsage)
-	own.StringVarP(&a.output, "output", "o", outputText, "text or json")
+	if !offline {
+		a.outputFlag(own)
+	}
 	leaf.Flags().AddFlagSet(own)
+	a.completeFlags(c, leaf, own)
 	leaf.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := a.prepare(cmd.Flags()); err != nil {
 			return err
@@ -121,6 +132,10 @@ const (
 	outputText = "text"
 	outputJSON = "json"
 )
+
+func (a *app) outputFlag(f *pflag.FlagSet) {
+	f.StringVarP(&a.output, "output", "o", outputText, "text or json")
+}
 
 // settings are the flags that a variable or a file can give too.
 func (a *app) settings() *pflag.FlagSet {

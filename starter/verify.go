@@ -28,13 +28,16 @@ func (a *app) verifyCommand(f *pflag.FlagSet) func(context.Context, []string) er
 	return func(ctx context.Context, _ []string) error { return a.verify(ctx, scope) }
 }
 
-// verify tells people of a finding as soon as it is made, and programs of all at the end.
+// verify prints each finding at once. With JSON output it prints all of them at the end.
 func (a *app) verify(ctx context.Context, scope schema.SessionKey) error {
 	conn, err := a.clickHouse(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
+	if scope.SessionID, err = findSession(ctx, conn, scope); err != nil {
+		return err
+	}
 	tally, findings, err := a.audit(ctx, conn, scope)
 	if err != nil {
 		return err
@@ -56,8 +59,7 @@ func (a *app) verify(ctx context.Context, scope schema.SessionKey) error {
 	return err
 }
 
-// audit checks what is in the scope, and says how far it is. The findings it returns are those that were
-// not printed.
+// audit checks the evidence in the scope and shows progress. It returns the findings that were not printed.
 func (a *app) audit(ctx context.Context, conn driver.Conn, scope schema.SessionKey) (audit.Tally, []audit.Finding, error) {
 	tally, findings := audit.NewTally(), []audit.Finding{}
 	reader := entry.NewReader(conn)
@@ -88,7 +90,7 @@ func (a *app) audit(ctx context.Context, conn driver.Conn, scope schema.SessionK
 	return tally, findings, nil
 }
 
-// storedEvidence hands the rows of one room to another.
+// storedEvidence converts rows of the room entry to those of the room audit.
 func storedEvidence(rows iter.Seq2[entry.Stored, error]) iter.Seq2[audit.Stored, error] {
 	return func(yield func(audit.Stored, error) bool) {
 		for row, err := range rows {
@@ -148,7 +150,7 @@ func printFinding(w io.Writer, f audit.Finding) error {
 
 func short(id string) string { return id[:min(8, len(id))] }
 
-// tallyLine is the audit in one line.
+// tallyLine sums the audit up in one line.
 func tallyLine(t audit.Tally) string {
 	methods := []schema.Method{schema.MethodExact, schema.MethodNormalized, schema.MethodJoined, schema.MethodApproximate}
 	for _, method := range slices.Sorted(maps.Keys(t.Spans)) {
@@ -181,7 +183,7 @@ func tallyLine(t audit.Tally) string {
 	return b.String()
 }
 
-// ruleLines say which pieces are not judged by the rule of this program.
+// ruleLines counts the pieces that were judged by another rule than that of this program.
 func ruleLines(t audit.Tally) string {
 	var b strings.Builder
 	for _, rule := range slices.Sorted(maps.Keys(t.Older)) {

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/entry"
 	"axiommind/activities/table"
 	"axiommind/schema"
 )
@@ -44,7 +46,7 @@ type Problem struct {
 // readProblems collects what the events of the build say was skipped, rejected or quarantined, and the
 // vectors that are missing now.
 func readProblems(ctx context.Context, conn driver.Conn, r Run) ([]Problem, error) {
-	p := &problemReader{conn: conn, run: r, out: []Problem{}}
+	p := &problemReader{conn: conn, entries: entry.NewReader(conn), run: r, out: []Problem{}}
 	for _, read := range []func(context.Context) error{p.session, p.facts, p.changes, p.notes, p.vectors} {
 		if err := read(ctx); err != nil {
 			return nil, fmt.Errorf("read problems of build %q: %w", r.BuildID, err)
@@ -55,6 +57,7 @@ func readProblems(ctx context.Context, conn driver.Conn, r Run) ([]Problem, erro
 
 type problemReader struct {
 	conn    driver.Conn
+	entries *entry.Reader
 	run     Run
 	started schema.BuildStartedPayload
 	out     []Problem
@@ -211,19 +214,40 @@ func (p *problemReader) notes(ctx context.Context) error {
 	if !p.run.Status.Completed() {
 		return nil
 	}
-	return table.Query(ctx, p.conn, func(rows driver.Rows) error {
-		var id, title string
-		err := rows.Scan(&id, &title)
-		p.add(Problem{
-			Kind: ProblemTask, Where: fmt.Sprintf("task note %s %q", short(id), title),
-			Reason: "no task came of it: it names none, or by nothing but punctuation",
-			Retry:  "the entry is kept: " + Command("entry", "show", short(id), "--project", p.run.Project),
-		})
+	notes, err := p.entries.Read(ctx, p.entriesOfBuild().Type(schema.EntryTaskNote), entry.Statement)
+	if err != nil || len(notes) == 0 {
 		return err
-	}, `SELECT entry_id, title FROM entries WHERE project = ? AND build_id = ? AND entry_type = ?
-		AND entry_id NOT IN (SELECT JSONExtractString(payload_json, 'entry_id') FROM events
-			WHERE stream = ? AND session_id = ? AND event_type = ?) ORDER BY entry_id`,
-		p.run.Project, p.run.BuildID, string(schema.EntryTaskNote),
+	}
+	observed, err := p.observed(ctx)
+	if err != nil {
+		return err
+	}
+	for _, note := range notes {
+		if observed[note.ID] {
+			continue
+		}
+		p.add(Problem{
+			Kind: ProblemTask, Where: fmt.Sprintf("task note %s %q", short(note.ID), note.Title),
+			Reason: "no task came of it: it names none, or by nothing but punctuation",
+			Retry:  "the entry is kept: " + Command("entry", "show", short(note.ID), "--project", p.run.Project),
+		})
+	}
+	return nil
+}
+
+func (p *problemReader) entriesOfBuild() entry.Selection {
+	return entry.InProject(p.run.Project).Build(p.run.BuildID)
+}
+
+// observed returns the ids of the session's entries that a task was observed in, by whichever build.
+func (p *problemReader) observed(ctx context.Context) (map[string]bool, error) {
+	out := map[string]bool{}
+	return out, table.Query(ctx, p.conn, func(rows driver.Rows) error {
+		var id string
+		err := rows.Scan(&id)
+		out[id] = true
+		return err
+	}, `SELECT JSONExtractString(payload_json, 'entry_id') FROM events WHERE stream = ? AND session_id = ? AND event_type = ?`,
 		schema.ProjectStream(p.run.Project), p.run.SessionID, schema.TaskObserved)
 }
 
@@ -274,15 +298,20 @@ func (p *problemReader) titles(ctx context.Context, rejected []schema.TaskTransi
 
 // vectors reads which vectors of the build's entries and task titles could not be written so far.
 func (p *problemReader) vectors(ctx context.Context) error {
+	entries, err := p.entries.ByID(ctx, p.entriesOfBuild(), entry.Statement)
+	if err != nil {
+		return err
+	}
+	ids := slices.Collect(maps.Keys(entries))
 	return table.Query(ctx, p.conn, func(rows driver.Rows) error {
-		var kind, id, title, reason string
+		var kind, id, reason string
 		var attempts uint32
 		var permanent bool
-		if err := rows.Scan(&kind, &id, &title, &reason, &attempts, &permanent); err != nil {
+		if err := rows.Scan(&kind, &id, &reason, &attempts, &permanent); err != nil {
 			return err
 		}
 		found := Problem{
-			Kind: ProblemVector, Where: fmt.Sprintf("vector of entry %s %q", short(id), title), Reason: reason,
+			Kind: ProblemVector, Where: fmt.Sprintf("vector of entry %s %q", short(id), entries[id].Title), Reason: reason,
 			Retry: "it is tried again by itself; at once with starter reconcile",
 		}
 		if kind == schema.ItemTaskTitle {
@@ -295,16 +324,13 @@ func (p *problemReader) vectors(ctx context.Context) error {
 		}
 		p.add(found)
 		return nil
-	}, `SELECT o.item_kind, o.item_id, e.title, o.error, o.attempts, o.permanent
-		FROM (SELECT * FROM vector_outbox WHERE embedding_version = ? AND project = ? AND status = 'failed') AS o
-		LEFT JOIN (SELECT entry_id, title FROM entries WHERE project = ? AND build_id = ?) AS e
-		ON e.entry_id = o.item_id
-		WHERE o.item_kind = ? AND e.entry_id != '' OR o.item_kind = ? AND o.item_id IN
-			(SELECT concat(JSONExtractString(payload_json, 'task_id'), '/', toString(seq)) FROM events
-			WHERE stream = ? AND build_id = ? AND event_type IN ?)
-		ORDER BY o.item_kind, o.item_id`,
-		p.run.EmbeddingVersion, p.run.Project, p.run.Project, p.run.BuildID,
-		schema.ItemEntry, schema.ItemTaskTitle, schema.ProjectStream(p.run.Project), p.run.BuildID,
+	}, `SELECT item_kind, item_id, error, attempts, permanent FROM vector_outbox
+		WHERE embedding_version = ? AND project = ? AND status = 'failed' AND (item_kind = ? AND item_id IN ?
+			OR item_kind = ? AND item_id IN (SELECT concat(JSONExtractString(payload_json, 'task_id'), '/', toString(seq))
+				FROM events WHERE stream = ? AND build_id = ? AND event_type IN ?))
+		ORDER BY item_kind, item_id`,
+		p.run.EmbeddingVersion, p.run.Project, schema.ItemEntry, ids,
+		schema.ItemTaskTitle, schema.ProjectStream(p.run.Project), p.run.BuildID,
 		[]string{schema.TaskCreated, schema.TaskTitleChanged})
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,32 +54,51 @@ type Filter struct {
 	Limit, Offset int
 }
 
+const whereIDs = "as builds list prints it"
+
 // List returns builds, the latest first.
 func List(ctx context.Context, conn driver.Conn, f Filter) ([]Run, error) {
-	where, args := []string{"1"}, []any{}
-	for _, c := range []struct{ column, value string }{
-		{"project", f.Project}, {"user", f.User}, {"agent", f.Agent}, {"session_id", f.SessionID}, {"status", string(f.Status)},
-	} {
-		if c.value != "" {
-			where, args = append(where, c.column+" = ?"), append(args, c.value)
-		}
-	}
+	where, args := f.where()
 	return readRuns(ctx, conn, fmt.Sprintf("%s ORDER BY started_at DESC, build_id LIMIT %d OFFSET %d",
 		strings.Join(where, " AND "), f.Limit, f.Offset), args...)
 }
 
-// Show returns the build with the id, which may be given by its first characters.
-func Show(ctx context.Context, conn driver.Conn, id string) (Detail, error) {
-	runs, err := readRuns(ctx, conn, "startsWith(build_id, ?) ORDER BY build_id LIMIT 2", id)
-	switch {
-	case err != nil:
-		return Detail{}, err
-	case len(runs) == 0:
-		return Detail{}, fmt.Errorf("%w: %q", ErrNotFound, id)
-	case len(runs) > 1 && runs[0].BuildID != id:
-		return Detail{}, fmt.Errorf("%w: several begin with %q", ErrNotFound, id)
+// where returns the conditions of the filter and their arguments.
+func (f Filter) where() (conditions []string, args []any) {
+	conditions = []string{"1"}
+	for _, c := range []struct{ column, value string }{
+		{"project", f.Project}, {"user", f.User}, {"agent", f.Agent}, {"session_id", f.SessionID}, {"status", string(f.Status)},
+	} {
+		if c.value != "" {
+			conditions, args = append(conditions, c.column+" = ?"), append(args, c.value)
+		}
 	}
-	d := Detail{Run: runs[0]}
+	return conditions, args
+}
+
+// Show returns the build with the id, or [ErrNotFound]. An id may be given by its first characters; those of
+// several are [table.ErrAmbiguous].
+func Show(ctx context.Context, conn driver.Conn, id string) (Detail, error) {
+	named := table.Prefix{What: "build", Given: id, NotFound: ErrNotFound}
+	if !named.Long() {
+		return Detail{}, named.Missing(whereIDs)
+	}
+	runs, err := readRuns(ctx, conn, "startsWith(build_id, ?) ORDER BY build_id LIMIT ?", named.Text(), table.MostPrefixed)
+	if err != nil {
+		return Detail{}, err
+	}
+	if len(runs) == 0 {
+		return Detail{}, named.Missing(whereIDs)
+	}
+	ids := make([]string, len(runs))
+	for i, r := range runs {
+		ids[i] = r.BuildID
+	}
+	picked, err := named.Pick(ids)
+	if err != nil {
+		return Detail{}, err
+	}
+	d := Detail{Run: runs[slices.Index(ids, picked)]}
 	if d.Metrics, err = readMetrics(ctx, conn, d.BuildID); err != nil {
 		return Detail{}, err
 	}

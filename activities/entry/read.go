@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
@@ -88,33 +88,32 @@ func (r *Reader) IDs(ctx context.Context, s Selection) ([]string, error) {
 	return out, err
 }
 
-// minPrefix is how much of an id must be given. Lists print eight characters.
-const minPrefix = 4
-
-// Get returns the entry of the project with the id, or ErrNotFound. An id may be given by its first
-// characters, as long as one entry alone begins with them.
+// Get returns the entry of the project with the id, or [ErrNotFound]. An id may be given by its first
+// characters; those of several are [table.ErrAmbiguous].
 func (r *Reader) Get(ctx context.Context, project, id string) (Row, error) {
-	const shown = 3
-	id = strings.ToLower(strings.TrimSpace(id))
-	if len(id) < minPrefix {
-		return Row{}, fmt.Errorf("%w: %q in project %q: give %d or more characters of its id", ErrNotFound, id, project, minPrefix)
+	named := table.Prefix{What: "entry", Where: fmt.Sprintf("project %q", project), Given: id, NotFound: ErrNotFound}
+	if !named.Long() {
+		return Row{}, named.Missing(whereIDs)
 	}
-	rows, err := r.Read(ctx, InProject(project).Prefix(id).Limit(shown), Whole)
-	switch {
-	case err != nil:
+	rows, err := r.Read(ctx, InProject(project).Prefix(named.Text()).Limit(table.MostPrefixed), Whole)
+	if err != nil {
 		return Row{}, err
-	case len(rows) == 0:
-		return Row{}, fmt.Errorf("%w: %q in project %q: search and facts print the ids of entries", ErrNotFound, id, project)
-	case len(rows) > 1 && rows[0].ID != id:
-		ids := make([]string, len(rows))
-		for i, row := range rows {
-			ids[i] = row.ID
-		}
-		return Row{}, fmt.Errorf("%w: several begin with %q in project %q, such as %s: give more of the id",
-			ErrNotFound, id, project, strings.Join(ids, ", "))
 	}
-	return rows[0], nil
+	if len(rows) == 0 {
+		return Row{}, named.Missing(whereIDs)
+	}
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	picked, err := named.Pick(ids)
+	if err != nil {
+		return Row{}, err
+	}
+	return rows[slices.Index(ids, picked)], nil
 }
+
+const whereIDs = "as search and facts print it"
 
 func (r *Reader) query(ctx context.Context, s Selection, columns string, fromView bool, scan func(driver.Rows) error) error {
 	sql, args, err := s.sql(columns, fromView)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -17,9 +18,6 @@ var (
 	// ErrAmbiguous is wrapped when the beginning of an id is of several entities.
 	ErrAmbiguous = boundary.Invalid(schema.ErrorInvalidInput, errors.New("ambiguous"))
 )
-
-// minPrefix is how much of an id must be given. Lists print eight characters.
-const minPrefix = 4
 
 var everyType = []schema.EntityType{schema.EntityTask, schema.EntityCondition, schema.EntityArtifact}
 
@@ -53,31 +51,28 @@ func find(ctx context.Context, f finder, project, text string, types ...schema.E
 
 // findPrefix returns the id of the one entity whose id begins with the text; empty for none.
 func findPrefix(ctx context.Context, f finder, project, text string, types ...schema.EntityType) (string, error) {
-	prefix := strings.ToLower(strings.TrimSpace(text))
-	if len(prefix) < minPrefix || strings.Trim(prefix, "0123456789abcdef-") != "" {
+	named := naming(project, text, types)
+	if !named.Long() || strings.Trim(named.Text(), "0123456789abcdef-") != "" {
 		return "", nil
 	}
-	const shown = 3
-	ids, err := f.prefixed(ctx, types, prefix, shown)
+	ids, err := f.prefixed(ctx, types, named.Text(), table.MostPrefixed)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("find ids that begin with %q: %w", prefix, err)
-	case len(ids) > 1:
-		more := ""
-		if len(ids) == shown {
-			more = " and perhaps more"
-		}
-		return "", fmt.Errorf("%s %q in project %q: %w: %s%s begin with it: give more of the id",
-			anyOf(types), prefix, project, ErrAmbiguous, strings.Join(ids, ", "), more)
+		return "", fmt.Errorf("find ids that begin with %q: %w", named.Text(), err)
 	case len(ids) == 0:
 		return "", nil
 	}
-	return ids[0], nil
+	return named.Pick(ids)
+}
+
+func naming(project, text string, types []schema.EntityType) table.Prefix {
+	return table.Prefix{
+		What: anyOf(types), Where: fmt.Sprintf("project %q", project), Given: clip(text), NotFound: ErrNotFound, Ambiguous: ErrAmbiguous,
+	}
 }
 
 func notFound(project, text string, types []schema.EntityType) error {
-	return fmt.Errorf("%s %q in project %q: %w: give an id, the first %d or more characters of one, a title or a key",
-		anyOf(types), clip(text), project, ErrNotFound, minPrefix)
+	return naming(project, text, types).Missing("a title or a key")
 }
 
 func anyOf(types []schema.EntityType) string {

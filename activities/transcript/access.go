@@ -164,8 +164,8 @@ func within(path string, roots []string) bool {
 	return false
 }
 
-// kindOf describes a file that cannot be read; it is empty for a regular file.
-func kindOf(mode fs.FileMode) string {
+// KindOf describes a file that cannot be read, such as "a pipe"; it is empty for a regular file.
+func KindOf(mode fs.FileMode) string {
 	switch {
 	case mode.IsRegular():
 		return ""
@@ -178,7 +178,7 @@ func kindOf(mode fs.FileMode) string {
 	case mode&fs.ModeDevice != 0:
 		return "a device"
 	case mode&fs.ModeSymlink != 0:
-		return "a link"
+		return "a symbolic link"
 	}
 	return "no regular file"
 }
@@ -187,7 +187,7 @@ func kindOf(mode fs.FileMode) string {
 // the starter, by the worker, and by each retry.
 func openRegular(f *handle, err error) (file *os.File, _ error) {
 	if err == nil {
-		if kind := kindOf(f.info.Mode()); kind != "" {
+		if kind := KindOf(f.info.Mode()); kind != "" {
 			err = fmt.Errorf("%q is %s, not a regular file", f.path, kind)
 		} else {
 			file, err = f.open()

@@ -82,7 +82,7 @@ func openExactly(path string) (*os.File, error) {
 		return nil, err
 	}
 	defer f.close()
-	switch kind := kindOf(f.info.Mode()); {
+	switch kind := KindOf(f.info.Mode()); {
 	case f.path != path:
 		return nil, fmt.Errorf("%q is or has become a link", path)
 	case kind != "":

@@ -1,0 +1,52 @@
+package build
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/table"
+)
+
+// Column is what builds are known by, each the name of a column.
+type Column string
+
+// Columns of builds.
+const (
+	ColumnBuild   Column = "build_id"
+	ColumnProject Column = "project"
+	ColumnUser    Column = "user"
+	ColumnAgent   Column = "agent"
+	ColumnSession Column = "session_id"
+)
+
+// Value is what some builds have in a column.
+type Value struct {
+	Text string
+	// Session, Project and Started are those of the latest of these builds.
+	Session, Project string
+	Started          time.Time
+}
+
+// Values returns what the builds that pass the filter have in the column, among what begins with the prefix:
+// the value of the latest build first. The filter bounds how many.
+func Values(ctx context.Context, conn driver.Conn, column Column, prefix string, f Filter) ([]Value, error) {
+	where, args := f.where()
+	where, args = append(where, fmt.Sprintf("startsWith(%s, ?)", column)), append(args, prefix)
+	var out []Value
+	err := table.Query(ctx, conn, func(rows driver.Rows) error {
+		var v Value
+		err := rows.Scan(&v.Text, &v.Session, &v.Project, &v.Started)
+		out = append(out, v)
+		return err
+	}, fmt.Sprintf(`SELECT toString(%s) AS text, argMax(session_id, started_at), argMax(toString(project), started_at), max(started_at) AS started
+		FROM build_runs WHERE %s GROUP BY text HAVING text != '' ORDER BY started DESC, text LIMIT %d OFFSET %d`,
+		column, strings.Join(where, " AND "), f.Limit, f.Offset), args...)
+	if err != nil {
+		return nil, fmt.Errorf("read the %s of builds: %w", column, err)
+	}
+	return out, nil
+}

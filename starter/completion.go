@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"axiommind/activities/build"
+	"axiommind/activities/entry"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/task"
+	"axiommind/activities/text"
+	"axiommind/schema"
+	"axiommind/worker/service"
+)
+
+const (
+	// completionTimeout is how long a person who completes a line waits at most.
+	completionTimeout = time.Second
+	// maxCompletions is how many values a shell is given, the latest of all.
+	maxCompletions = 100
+	// maxDescription is how much of a title is shown beside a value, in characters.
+	maxDescription = 60
+)
+
+// request is what the shell wants completed.
+type request struct {
+	app *app
+	// flags are those that were given before.
+	flags *pflag.FlagSet
+	// prefix is what the values must begin with.
+	prefix string
+}
+
+// given returns the value of a flag, empty where the command has none of the name.
+func (r request) given(flag string) string {
+	if f := r.flags.Lookup(flag); f != nil {
+		return f.Value.String()
+	}
+	return ""
+}
+
+// suggestion is a value, and what people read beside it.
+type suggestion struct{ value, description string }
+
+// values finds the values of a flag or an argument.
+type values func(ctx context.Context, r request) []suggestion
+
+// argumentValues complete the arguments, by their words in [command]. What is not here is the name of a file.
+var argumentValues = map[string]values{
+	"ENTRY":     entryIDs,
+	"TASK":      entityIDs(schema.EntityTask),
+	"INTO":      entityIDs(schema.EntityTask),
+	"CONDITION": entityIDs(schema.EntityCondition),
+	"TARGET":    entityIDs(schema.EntityTask, schema.EntityArtifact),
+	"ARTIFACT":  entityIDs(schema.EntityArtifact),
+	"BUILD":     buildIDs,
+	"SHELL":     fixed(shells()...),
+	"TEXT":      nil,
+}
+
+// fileArguments are the words for arguments that name files or directories.
+var fileArguments = map[string]cobra.ShellCompDirective{
+	"FILE|DIR|-": cobra.ShellCompDirectiveDefault,
+	"DIR":        cobra.ShellCompDirectiveFilterDirs,
+}
+
+// flagValues complete the flags, by their names, or by the command's and the flag's where these differ.
+var flagValues = map[string]values{
+	"project":              known(build.ColumnProject),
+	"user":                 known(build.ColumnUser),
+	"agent":                known(build.ColumnAgent),
+	"session":              known(build.ColumnSession),
+	"status":               fixed(schema.TaskStatuses()...),
+	"builds list --status": fixed(schema.BuildStatuses()...),
+	"priority":             fixed(schema.TaskPriorities()...),
+	"type":                 fixed(schema.EntryTypes()...),
+	"stage":                fixed(schema.Stages()...),
+	"format":               fixed(formatNames()...),
+	"block":                entityIDs(schema.EntityTask, schema.EntityCondition, schema.EntityArtifact),
+	"unblock":              entityIDs(schema.EntityTask, schema.EntityCondition, schema.EntityArtifact),
+	"output":               fixed(outputText, outputJSON),
+	"embedder":             fixed(embedders()...),
+	"log-level":            fixed("debug", "info", "warn", "error"),
+}
+
+// fileFlags are the flags that name files.
+var fileFlags = []string{"config"}
+
+// fixed are values that are always the same.
+func fixed[T ~string](all ...T) values {
+	return func(context.Context, request) []suggestion {
+		out := make([]suggestion, len(all))
+		for i, v := range all {
+			out[i].value = string(v)
+		}
+		return out
+	}
+}
+
+// known are values that builds have, of the project, user and agent that are given.
+func known(column build.Column) values {
+	return stored(func(ctx context.Context, conn driver.Conn, r request) ([]suggestion, error) {
+		f := build.Filter{Limit: maxCompletions}
+		if column != build.ColumnProject {
+			f.Project = r.given("project")
+		}
+		if column == build.ColumnSession {
+			f.User, f.Agent = r.given("user"), r.given("agent")
+		}
+		found, err := build.Values(ctx, conn, column, r.prefix, f)
+		out := make([]suggestion, len(found))
+		for i, v := range found {
+			out[i] = suggestion{v.Text, "last processed " + when(v.Started)}
+		}
+		return out, err
+	})
+}
+
+var (
+	buildIDs = stored(func(ctx context.Context, conn driver.Conn, r request) ([]suggestion, error) {
+		found, err := build.Values(ctx, conn, build.ColumnBuild, r.prefix, build.Filter{Limit: maxCompletions})
+		out := make([]suggestion, len(found))
+		for i, v := range found {
+			out[i] = suggestion{v.Text, v.Session + " in " + v.Project + ", " + when(v.Started)}
+		}
+		return out, err
+	})
+	entryIDs = stored(func(ctx context.Context, conn driver.Conn, r request) ([]suggestion, error) {
+		found, err := entry.NewReader(conn).Read(ctx,
+			entry.InProject(r.given("project")).Prefix(r.prefix).NewestFirst().Limit(maxCompletions), entry.Statement)
+		out := make([]suggestion, len(found))
+		for i, e := range found {
+			out[i] = suggestion{e.ID, e.Title}
+		}
+		return out, err
+	})
+)
+
+func entityIDs(types ...schema.EntityType) values {
+	return stored(func(ctx context.Context, conn driver.Conn, r request) ([]suggestion, error) {
+		found, err := task.NewTables(conn).Titled(ctx, r.given("project"), types, r.prefix, maxCompletions)
+		out := make([]suggestion, len(found))
+		for i, e := range found {
+			out[i] = suggestion{e.ID, e.Title}
+		}
+		return out, err
+	})
+}
+
+// stored are values that ClickHouse knows. Where it is away, or late, there are none.
+func stored(find func(context.Context, driver.Conn, request) ([]suggestion, error)) values {
+	return func(ctx context.Context, r request) []suggestion {
+		ctx, cancel := context.WithTimeout(ctx, r.app.completion)
+		defer cancel()
+		cfg := &r.app.cfg // The flags write into it.
+		if cfg.Load(r.flags, r.app.getenv, service.LocalConfigFile()) != nil {
+			return nil
+		}
+		// A server that is away is not waited for.
+		conn, err := eventlog.Connect(ctx, cfg.ClickHouseDSN, eventlog.ConnectOptions{})
+		if err != nil {
+			return nil
+		}
+		defer func() { _ = conn.Close() }()
+		found, err := find(ctx, conn, r)
+		if err != nil {
+			return nil
+		}
+		return found
+	}
+}
+
+// completeArguments completes the arguments of a command.
+func (a *app) completeArguments(c *command) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		word := c.argument(len(args))
+		if directive, ok := fileArguments[word]; ok {
+			return nil, directive
+		}
+		find := argumentValues[word]
+		if find == nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		found := find(cmd.Context(), request{a, cmd.Flags(), prefix})
+		found = slices.DeleteFunc(found, func(s suggestion) bool { return slices.Contains(args, s.value) })
+		return completions(found, "", prefix)
+	}
+}
+
+// completeFlags completes the values of the flags of a command.
+func (a *app) completeFlags(c *command, leaf *cobra.Command, flags *pflag.FlagSet) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		find, ok := flagValues[c.name+" --"+f.Name]
+		if !ok {
+			find, ok = flagValues[f.Name]
+		}
+		_, list := f.Value.(pflag.SliceValue)
+		list = list && f.Value.Type() == "stringSlice"
+		complete := func(cmd *cobra.Command, _ []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if !ok {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			before := ""
+			if list {
+				before = prefix[:strings.LastIndexByte(prefix, ',')+1]
+			}
+			return completions(find(cmd.Context(), request{a, cmd.Flags(), prefix[len(before):]}), before, prefix)
+		}
+		if !slices.Contains(fileFlags, f.Name) {
+			_ = leaf.RegisterFlagCompletionFunc(f.Name, complete) // A setting that another command has registered.
+		}
+	})
+}
+
+// completions are the suggestions as cobra writes them for the shells. What a shell could read as anything but
+// a plain word is left out.
+func completions(found []suggestion, before, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	out := []cobra.Completion{}
+	for _, s := range found {
+		if plainWord(s.value) && strings.HasPrefix(before+s.value, prefix) {
+			out = append(out, cobra.CompletionWithDesc(before+s.value, oneLine(s.description, maxDescription)))
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// plainWord reports whether the value stands for itself in every shell, unquoted: letters, digits and marks of
+// any alphabet, and punctuation that means nothing to a shell.
+func plainWord(value string) bool {
+	for i, r := range value {
+		switch {
+		case r == unicode.ReplacementChar, text.Hidden(r):
+			return false
+		case unicode.IsLetter(r), unicode.IsNumber(r), unicode.IsMark(r):
+		case i > 0 && strings.ContainsRune("-+@%", r):
+		case !strings.ContainsRune("_./:,", r):
+			return false
+		}
+	}
+	return value != ""
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+)
+
+// completed returns the values that a shell is given, with their descriptions, and what it is to do with them.
+func completed(t *testing.T, o output) (values map[string]string, directive string) {
+	t.Helper()
+	require.Equal(t, exitOK, o.code, o)
+	require.Empty(t, o.err)
+	lines := strings.Split(strings.TrimSuffix(o.out, "\n"), "\n")
+	values = map[string]string{}
+	for _, line := range lines[:len(lines)-1] {
+		value, description, _ := strings.Cut(line, "\t")
+		require.NotContains(t, values, value)
+		values[value] = description
+	}
+	return values, lines[len(lines)-1]
+}
+
+// complete asks as a shell does, of servers that the environment names.
+func (c *cli) complete(args ...string) output {
+	for i := 0; i < len(c.servers); i += 2 {
+		c.env["AXIOMMIND_"+strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(c.servers[i], "--"), "-", "_"))] = c.servers[i+1]
+	}
+	servers := c.servers
+	c.servers = nil
+	defer func() { c.servers = servers }()
+	return c.run(append([]string{"__complete"}, args...)...)
+}
+
+func TestCompletionScripts(t *testing.T) {
+	t.Parallel()
+	for shell, check := range map[string][]string{
+		"bash":       {"bash", "-n"},
+		"zsh":        {"zsh", "-n"},
+		"fish":       {"fish", "--no-execute"},
+		"powershell": {"pwsh", "-NoProfile", "-Command", "$e = $null; [void][Management.Automation.Language.Parser]::ParseInput([Console]::In.ReadToEnd(), [ref]$null, [ref]$e); exit $e.Count"},
+	} {
+		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
+			script := offline("completion", shell)
+			require.Equal(t, exitOK, script.code, script)
+			require.Contains(t, script.out, "__complete")
+			program, err := exec.LookPath(check[0])
+			if err != nil {
+				t.Skipf("%s is not installed: the syntax of its script is not checked", check[0])
+			}
+			command := exec.CommandContext(t.Context(), program, check[1:]...)
+			command.Stdin = strings.NewReader(script.out)
+			out, err := command.CombinedOutput()
+			require.NoError(t, err, string(out))
+		})
+	}
+	o := offline("completion", "tcsh")
+	require.Equal(t, exitUsage, o.code)
+	require.Contains(t, o.err, `--shell "tcsh": want one of bash, zsh, fish, powershell`)
+}
+
+// Every argument is completed, or known to be a file or free text, and each table names what there is.
+func TestCompletionTables(t *testing.T) {
+	t.Parallel()
+	words, flags := map[string]bool{}, map[string]bool{}
+	for _, c := range all() {
+		for i := range strings.Fields(c.arguments) {
+			word := c.argument(i)
+			words[word] = true
+			_, known := argumentValues[word]
+			_, file := fileArguments[word]
+			require.True(t, known || file, "say how %s is completed", word)
+		}
+		own := pflag.NewFlagSet("", pflag.ContinueOnError)
+		c.flags(new(app), own)
+		own.VisitAll(func(f *pflag.Flag) { flags[f.Name], flags[c.name+" --"+f.Name] = true, true })
+	}
+	a := new(app)
+	a.settings().VisitAll(func(f *pflag.Flag) { flags[f.Name] = true })
+	flags["output"] = true
+	for word := range argumentValues {
+		require.True(t, words[word], "no command takes %s", word)
+	}
+	for _, word := range ids {
+		require.NotNil(t, argumentValues[word], word)
+	}
+	for flag := range flagValues {
+		require.True(t, flags[flag], "no command has the flag %s", flag)
+	}
+}
+
+// What is always the same is completed without a server; what a server knows is left out when it is away,
+// without a word and soon.
+func TestCompletionWithoutServers(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string][]string{
+		"tas":                         {"task", "tasks"},
+		"task s":                      {"set", "show"},
+		"help task m":                 {"confirm", "merge", "set", "show"},
+		"completion ":                 {"bash", "zsh", "fish", "powershell"},
+		"completion p":                {"powershell"},
+		"tasks --status ":             {"pending", "in_progress", "blocked", "done", "cancelled"},
+		"builds list --status ":       {"running", "success", "partial", "empty", "failed"},
+		"builds list --status=su":     {"success"},
+		"task set x --priority ":      {"low", "medium", "high", "critical"},
+		"search x --stage w":          {"working"},
+		"search x --type fact,re":     {"fact,reference"},
+		"process x --format claude-c": {"claude-code"},
+		"facts --output ":             {"text", "json"},
+		"facts -o j":                  {"json"},
+		"verify --embedder ":          {"hash", "gemini", "openai"},
+		"verify --log-level w":        {"warn"},
+		"verify --proj":               {"--project"},
+		"search ":                     nil,
+		"tasks --project ":            nil,
+		"tasks ":                      nil,
+		"task show ":                  nil,
+		"entry show a":                nil,
+		"builds show ":                nil,
+		"verify --session s":          nil,
+		"task set x --block ":         nil,
+		"nothing ":                    nil,
+	} {
+		begun := time.Now()
+		values, directive := completed(t, down().complete(strings.Split(given, " ")...))
+		require.Less(t, time.Since(begun), 5*time.Second, given)
+		var names []string
+		for name := range values {
+			names = append(names, name)
+		}
+		require.ElementsMatch(t, want, names, given)
+		require.Contains(t, []string{":4", ":36"}, directive, "%s: no names of files", given)
+	}
+	for given, want := range map[string]string{"process ": ":0", "man ": ":16", "verify --config ": ":0"} {
+		values, directive := completed(t, down().complete(strings.Split(given, " ")...))
+		require.Empty(t, values)
+		require.Equal(t, want, directive, given)
+	}
+	broken := down()
+	broken.env["AXIOMMIND_EMBEDDER_DIMENSIONS"] = "few"
+	values, _ := completed(t, broken.complete("tasks", "--project", ""))
+	require.Empty(t, values, "wrong settings are told when a command is run")
+}
+
+// Values that a shell would not take as one plain word are not offered.
+func TestPlainWord(t *testing.T) {
+	t.Parallel()
+	for _, word := range []string{"demo", "a/b.c:d_e-f", "프로젝트", "проект", "日本語", "हिन्दी", "0a1b-2c", "x@y+1", "/etc", "a,b"} {
+		require.True(t, plainWord(word), word)
+	}
+	for _, word := range []string{
+		"", "a b", "a\tb", "a\nb", "a\x1b[31m", "it's", `a"b`, "$(touch x)", "`x`", "a;b", "a&b", "a|b", "a>b", "a\\b", "-x", "@x", "~x",
+		"a*", "a?", "[a]", "{a,b}", "#a", "a=b", "a!b", "a\u202eb", "a\u00a0b", "a\xffb", "_activeHelp_ x", "(a)", "a%20 b",
+	} {
+		require.False(t, plainWord(word), "%q", word)
+	}
+}
+
+// What the servers know is completed with its titles, of the project that is given.
+func TestCompletionOfValues(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	path := write(t, "s.jsonl", said(1, "user", decision)+
+		said(2, "assistant", "TODO: write `x`; $(touch y)\tthe report.\nThe release is blocked by PROJ-7.\nThe migration is blocked by the legal review."))
+	hostile := c.project + " it's $(touch z)"
+	for _, project := range []string{c.project, c.project + "-프로젝트", hostile} {
+		require.Zero(t, c.run("process", path, "--project", project, "--user", c.project+"-ann", "--agent", "bot", "--session", "s-"+project).code)
+	}
+	values := func(args ...string) map[string]string {
+		found, directive := completed(t, c.complete(args...))
+		require.Equal(t, ":36", directive)
+		return found
+	}
+	projects := values("tasks", "--project", c.project)
+	require.Len(t, projects, 2)
+	require.Contains(t, projects, c.project+"-프로젝트")
+	require.Contains(t, projects[c.project], "last processed ")
+	require.Contains(t, values("facts", "--user", ""), c.project+"-ann")
+	require.Contains(t, values("verify", "--agent", "b"), "bot")
+	require.Equal(t, 1, len(values("builds", "list", "--project", c.project, "--session", "s-")))
+	require.Len(t, values("builds", "list", "--project", "none", "--session", "s-"), 0)
+
+	found := values("entry", "show", "--project", c.project, "")
+	require.NotEmpty(t, found)
+	titles := strings.Builder{}
+	for id, title := range found {
+		require.Len(t, id, 36)
+		require.NotContains(t, title, "\t")
+		titles.WriteString(title + "\n")
+	}
+	require.Contains(t, titles.String(), "ClickHouse")
+	require.Empty(t, values("entry", "show", "--project", "none", ""))
+
+	report := c.taskOf(t, "The release")
+	id := report.Task.ID
+	require.Equal(t, map[string]string{id: "The release"}, values("task", "show", "--project", c.project, id[:6]))
+	require.Contains(t, values("task", "merge", "--project", c.project, id, ""), c.taskOf(t, "The migration").Task.ID)
+	require.NotContains(t, values("task", "merge", "--project", c.project, id, ""), id, "what was given before")
+	require.Contains(t, values("condition", "resolve", "--project", c.project, ""), c.taskOf(t, "The migration").Blockers[0].ID)
+	artifact := report.Blockers[0].ID
+	require.Contains(t, values("artifact", "close", "--project", c.project, ""), artifact)
+	require.Contains(t, values("condition", "resolve", "--project", c.project, "x", ""), artifact)
+	require.Contains(t, values("task", "set", "--project", c.project, id, "--block", ""), artifact)
+
+	builds := decode[[]struct {
+		ID string `json:"build_id"`
+	}](t, c.run("builds", "list", "--project", c.project, "-o", "json"))
+	require.Contains(t, values("builds", "show", builds[0].ID[:5])[builds[0].ID], c.project)
+}

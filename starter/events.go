@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/pflag"
+
+	"axiommind/schema"
+)
+
+// eventType is a row of the registry.
+type eventType struct {
+	Type       string   `json:"type"`
+	Stream     string   `json:"stream"`
+	DedupeKeys []string `json:"dedupe_keys"`
+	Payload    string   `json:"payload"`
+	Meaning    string   `json:"meaning"`
+}
+
+// eventTypesCommand prints the registry of event types.
+func (a *app) eventTypesCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	a.outputFlag(f)
+	return func(context.Context, []string) error {
+		rows := eventTypes()
+		return a.print(rows, func(w io.Writer) error {
+			t := newTable(w, "type", "stream", "dedupe key", "payload", "meaning")
+			for _, r := range rows {
+				t.AppendRow([]any{r.Type, r.Stream, manyLines(r.DedupeKeys), r.Payload, r.Meaning})
+			}
+			t.Render()
+			return nil
+		})
+	}
+}
+
+func eventTypes() []eventType {
+	all := schema.EventTypes()
+	rows := make([]eventType, len(all))
+	for i, t := range all {
+		rows[i] = eventType{t.Name, t.Stream(), t.Keys, t.Payload(), t.Meaning}
+	}
+	return rows
+}

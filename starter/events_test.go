@@ -1,0 +1,78 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/schema"
+)
+
+var updateReadme = flag.Bool("update", false, "write the table of events into the README")
+
+// The README's table of events is that of the registry.
+func TestReadmeListsEvents(t *testing.T) {
+	t.Parallel()
+	const path, open, end = "../README.md", "<!-- events -->\n", "<!-- end of events -->"
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	before, rest, ok := strings.Cut(string(text), open)
+	require.True(t, ok, "the README has no table of events")
+	listed, after, ok := strings.Cut(rest, end)
+	require.True(t, ok, "the table of events in the README has no end")
+	want := eventTable()
+	if *updateReadme {
+		require.NoError(t, os.WriteFile(path, []byte(before+open+want+end+after), 0o600))
+		return
+	}
+	require.Equal(t, want, listed, "run: go test ./starter -run TestReadmeListsEvents -update")
+}
+
+// eventTable is the registry in Markdown.
+func eventTable() string {
+	var b strings.Builder
+	b.WriteString("| type | stream | dedupe key | payload | meaning |\n|---|---|---|---|---|\n")
+	for _, e := range eventTypes() {
+		fmt.Fprintf(&b, "| `%s` | `%s` | `%s` | `%s` | %s |\n", e.Type, e.Stream, strings.Join(e.DedupeKeys, "`<br>`"), e.Payload, e.Meaning)
+	}
+	return b.String()
+}
+
+func TestEventTypesCommand(t *testing.T) {
+	t.Parallel()
+	text := offline("events", "types")
+	require.Equal(t, exitOK, text.code, text)
+	rows := decode[[]eventType](t, offline("events", "types", "-o", "json"))
+	require.Len(t, rows, len(schema.EventTypes()))
+	for _, r := range rows {
+		for _, cell := range append(r.DedupeKeys, r.Type, r.Stream, r.Payload, r.Meaning) {
+			require.NotEmpty(t, cell, r.Type)
+			require.Contains(t, text.out, cell)
+		}
+	}
+}
+
+// Every event that a task, a condition or an artifact may have in its history is told in words of its own.
+func TestEventTexts(t *testing.T) {
+	t.Parallel()
+	told := 0
+	for _, e := range schema.EventTypes() {
+		if e.StreamPrefix != schema.ProjectPrefix {
+			continue
+		}
+		told++
+		payload, err := json.Marshal(e.NewPayload())
+		require.NoError(t, err)
+		text := eventText(schema.Event{Type: e.Name, Payload: payload})
+		require.NotEqual(t, strings.ReplaceAll(e.Name, "_", " "), text, "add a wording of %s", e.Payload())
+		require.NotContains(t, text, "unreadable")
+	}
+	require.Len(t, wordings, told, "each wording is of an event of a project's stream")
+	require.Contains(t, eventText(schema.Event{Type: schema.TaskMerged, Payload: []byte("{")}), "task_merged (unreadable: ")
+	require.Contains(t, eventText(schema.Event{Type: "nothing"}), "is not registered")
+}

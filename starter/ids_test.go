@@ -1,0 +1,153 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/eventlog"
+	"axiommind/activities/table"
+)
+
+// idCommands are what is given besides to each command that takes an id: name one here when you add a command.
+var idCommands = map[string][]string{
+	"entry show":        nil,
+	"task show":         nil,
+	"task set":          {"--priority", "high"},
+	"task confirm":      nil,
+	"task merge":        nil,
+	"condition resolve": nil,
+	"artifact close":    nil,
+	"builds show":       nil,
+}
+
+// Each command takes an id as lists print it, and says in one way what is too short, unknown or ambiguous.
+func TestIDsByPrefix(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	c.declareTwins(t)
+	for _, each := range all() {
+		if !isID(each.argument(0)) {
+			require.NotContains(t, idCommands, each.name)
+			continue
+		}
+		extra, known := idCommands[each.name]
+		require.True(t, known, "%s takes an id: add it to idCommands", each.name)
+		t.Run(each.name, func(t *testing.T) {
+			t.Parallel()
+			mine := *c
+			mine.project = c.project + "-" + strings.ReplaceAll(each.name, " ", "-")
+			call := func(project string, ids ...string) output {
+				args := append(append(strings.Fields(each.name), ids...), extra...)
+				if each.name != "builds show" {
+					args = append(args, "--project", project)
+				}
+				return mine.run(args...)
+			}
+			ids := mine.idsOf(t)
+			others := []string{}
+			for i := 1; i < len(strings.Fields(each.arguments)); i++ {
+				others = append(others, ids[each.argument(i)])
+			}
+			for given, says := range map[string]string{
+				"abc":      `"abc"`,
+				"0000ffff": `"0000ffff"`,
+			} {
+				o := call(mine.project, append([]string{given}, others...)...)
+				require.Equal(t, exitUsage, o.code, o)
+				require.Contains(t, o.err, says)
+				require.Contains(t, o.err, fmt.Sprintf("give an id, the first %d or more characters of one", table.MinPrefix))
+			}
+			twins := call(c.project, append([]string{"ABCDabcd"}, others...)...)
+			require.Equal(t, exitUsage, twins.code, twins)
+			require.Contains(t, twins.err, "ambiguous: ")
+			require.Contains(t, twins.err, "begin with it: give more of the id")
+			whole := call(mine.project, append([]string{short(ids[each.argument(0)])}, others...)...)
+			require.Zero(t, whole.code, whole)
+		})
+	}
+}
+
+// idsOf makes one of each of what has an id, in the project, and returns these by the words of arguments.
+func (c *cli) idsOf(t *testing.T) map[string]string {
+	t.Helper()
+	one := write(t, "one.jsonl", said(1, "assistant", "TODO: write the report.\nThe release is blocked by PROJ-7.\nThe migration is blocked by the legal review."))
+	require.Zero(t, c.process(one, "--session", "one-"+c.project).code)
+	two := write(t, "two.jsonl", said(1, "assistant", "Done: write the report."))
+	require.Zero(t, c.process(two, "--session", "two-"+c.project).code)
+	builds := decode[[]struct {
+		ID string `json:"build_id"`
+	}](t, c.run("builds", "list", "--project", c.project, "-o", "json"))
+	hits := decode[struct {
+		Hits []struct {
+			ID string `json:"entry_id"`
+		} `json:"hits"`
+	}](t, c.run("search", "report", "--project", c.project, "-o", "json"))
+	require.NotEmpty(t, hits.Hits)
+	release := c.taskOf(t, "The release")
+	return map[string]string{
+		"TASK": c.taskOf(t, "write the report").Task.ID, "INTO": short(release.Task.ID), "TARGET": short(release.Task.ID),
+		"CONDITION": c.taskOf(t, "The migration").Blockers[0].ID, "ARTIFACT": release.Blockers[0].ID,
+		"ENTRY": hits.Hits[0].ID, "BUILD": builds[0].ID,
+	}
+}
+
+// declareTwins stores two of each, with ids that begin alike.
+func (c *cli) declareTwins(t *testing.T) {
+	t.Helper()
+	conn, err := eventlog.Connect(t.Context(), c.config(t).ClickHouseDSN, eventlog.ConnectOptions{})
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	var entries, builds, entities [][]any
+	for i := range 2 {
+		id := fmt.Sprintf("abcdabcd-%d", i)
+		entries = append(entries, []any{id, c.project, "twin", "{}", "[]", at, uint64(1)})
+		builds = append(builds, []any{id, c.project, "{}", "{}", "{}", at, uint64(1)})
+		for _, entity := range []string{"task", "condition", "artifact"} {
+			entities = append(entities, []any{id + entity, entity, c.project, "{}", at, uint64(1)})
+		}
+	}
+	require.NoError(t, table.Insert(t.Context(), conn, "entries_raw (entry_id, project, title, content_json, evidence_json, created_ts, version)", entries))
+	require.NoError(t, table.Insert(t.Context(), conn, "build_runs_raw (build_id, project, source_json, counts_json, usage_json, started_at, version)", builds))
+	require.NoError(t, table.Insert(t.Context(), conn, "entities_raw (entity_id, entity_type, project, current_json, updated_at, version)", entities))
+}
+
+// A session is found by its beginning and as tables print it, wherever it is a filter.
+func TestSessionsByPrefix(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	path := write(t, "s.jsonl", said(1, "user", decision))
+	long := c.project + " 세션 " + strings.Repeat("long ", 10)
+	ids := []string{long + "one", long + "two\u202e end", "other-" + c.project, "other-" + c.project + "-b"}
+	for _, id := range ids {
+		o := c.process(path, "--session", id)
+		require.Zero(t, o.code, o)
+	}
+	printed := shownSession(long)
+	require.True(t, strings.HasSuffix(printed, "…"))
+	for _, command := range []string{"builds list", "verify", "realign", "search log"} {
+		call := func(session string) output {
+			return c.run(append(strings.Fields(command), "--project", c.project, "--session", session)...)
+		}
+		for _, one := range []string{ids[1], long + "tw", ids[2], ids[2] + "-"} {
+			o := call(one)
+			require.Zero(t, o.code, "%s %q: %s", command, one, o)
+			require.NotContains(t, o.out, "nothing found")
+		}
+		for _, several := range []string{printed, "othe"} {
+			o := call(several)
+			require.Equal(t, exitUsage, o.code, o)
+			require.Contains(t, o.err, "ambiguous: ")
+			require.Contains(t, o.err, "begin with it: give more of the id")
+		}
+	}
+	listed := c.run("builds", "list", "--project", c.project, "--session", long+"two<U+202E>")
+	require.Zero(t, listed.code, listed)
+	require.Contains(t, c.run("builds", "list", "--session", "nobody's").out, "no build of session nobody's")
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+)
+
+// Every command has a page with its flags, and the pages are the same each time.
+func TestManPages(t *testing.T) {
+	t.Parallel()
+	dir, again := filepath.Join(t.TempDir(), "new", "man1"), t.TempDir()
+	o := offline("man", dir)
+	require.Equal(t, exitOK, o.code, o)
+	written := decode[struct{ Pages int }](t, offline("man", again, "-o", "json"))
+	pages := 0
+	for _, c := range all() {
+		require.FileExists(t, filepath.Join(dir, "starter-"+strings.ReplaceAll(c.name, " ", "-")+".1"))
+	}
+	require.NoError(t, walkTree(new(app).tree(), func(c *cobra.Command) error {
+		pages++
+		page, err := os.ReadFile(filepath.Join(dir, pageName(c)))
+		require.NoError(t, err, c.CommandPath())
+		same, err := os.ReadFile(filepath.Join(again, pageName(c)))
+		require.NoError(t, err)
+		require.Equal(t, string(same), string(page))
+		first, text, _ := strings.Cut(string(page), "\n.SH")
+		require.Contains(t, first, `.TH "`+strings.ToUpper(strings.ReplaceAll(c.CommandPath(), " ", `-`))+`" "1" "" "AxiomMind `)
+		require.Contains(t, text, c.Short)
+		c.Flags().VisitAll(func(f *pflag.Flag) { require.Contains(t, text, `\fB--`+f.Name+`\fP`, c.CommandPath()) })
+		return nil
+	}))
+	require.Equal(t, pages+1, written.Pages, "and one of the command help")
+	group, err := os.ReadFile(filepath.Join(dir, "starter-builds.1"))
+	require.NoError(t, err)
+	require.Regexp(t, `(?s)SEE ALSO\n.*starter\(1\)\\fP, \\fBstarter-builds-list\(1\)\\fP, \\fBstarter-builds-show\(1\)\\fP\n$`, string(group))
+	denied := offline("man", os.DevNull)
+	require.Equal(t, exitFailed, denied.code)
+	require.Contains(t, denied.err, "make directory for the manual")
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/pflag"
+)
+
+// installCompletion says how a shell comes to know the completions.
+const installCompletion = `Values come with it: projects, users, agents, sessions, statuses, and the ids of entries, tasks, conditions,
+artifacts and builds with their titles. These are asked of ClickHouse; where it does not answer within a
+second there are none. Names that a shell would not take as they are, such as those with spaces, are left out.
+starter must be on the PATH: go build -o ~/bin/starter ./starter
+
+bash, which needs the package bash-completion, for this shell and for all:
+  source <(starter completion bash)
+  starter completion bash > ~/.local/share/bash-completion/completions/starter
+zsh, into a directory of your fpath, after which compinit is run anew:
+  starter completion zsh > "${fpath[1]}/_starter"
+fish:
+  starter completion fish > ~/.config/fish/completions/starter.fish
+PowerShell, in your profile:
+  starter completion powershell | Out-String | Invoke-Expression`
+
+func shells() []string { return []string{"bash", "zsh", "fish", "powershell"} }
+
+// completionCommand writes the script that teaches a shell to complete the command line.
+func (a *app) completionCommand(*pflag.FlagSet) func(context.Context, []string) error {
+	return func(_ context.Context, args []string) error {
+		root := a.root
+		var err error
+		switch args[0] {
+		case "bash":
+			err = root.GenBashCompletionV2(a.exact, true)
+		case "zsh":
+			err = root.GenZshCompletion(a.exact)
+		case "fish":
+			err = root.GenFishCompletion(a.exact, true)
+		case "powershell":
+			err = root.GenPowerShellCompletionWithDesc(a.exact)
+		default:
+			return oneOf("shell", args[0], shells())
+		}
+		if err != nil {
+			return fmt.Errorf("write completion for %s: %w", args[0], err)
+		}
+		return nil
+	}
+}
