@@ -50,6 +50,7 @@ func TestFixtures(t *testing.T) {
 		require.Zero(t, again.Usage.Calls)
 	}
 	require.Equal(t, before, b.rows(t), "I1: the same session twice changes nothing")
+	b.requireContracts(t)
 
 	b.rebuild(t)
 	require.Equal(t, before, b.rows(t), "I3: rebuilt projections have the same rows")
