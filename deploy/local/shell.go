@@ -30,7 +30,7 @@ install it under that name, somewhere on the PATH:
     fish        ` + programName + ` completion fish | source
     powershell  ` + programName + ` completion powershell | Out-String | Invoke-Expression
 
-Put the line into the shell's start-up file to have it in every session.`,
+Put the line into the shell's start-up file to have it in every session. Bash needs the package bash-completion.`,
 	"man": `DIR is made where there is none. Where man looks for pages, each command has one:
 
     ` + programName + ` man ~/.local/share/man/man1

@@ -1,0 +1,24 @@
+package main_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A room without a rule may import what it likes, and one without a line on the page is not found.
+func TestEveryRoomHasItsPlace(t *testing.T) {
+	t.Parallel()
+	rules, err := os.ReadFile("../.golangci.yml")
+	require.NoError(t, err)
+	page, err := os.ReadFile("../ARCHITECTURE.md")
+	require.NoError(t, err)
+	rooms, err := os.ReadDir("../activities")
+	require.NoError(t, err)
+	for _, room := range rooms {
+		require.Contains(t, string(rules), `files: ["**/activities/`+room.Name()+`/**"`, "add the room to the order in .golangci.yml, and to those that may import it")
+		require.True(t, strings.Contains(string(page), "`activities/"+room.Name()+"`") || strings.Contains(string(page), "`"+room.Name()+"`"), "add %s to the table of ARCHITECTURE.md", room.Name())
+	}
+}
