@@ -54,15 +54,16 @@ type values func(ctx context.Context, r request) []suggestion
 
 // argumentValues complete the arguments, by their words in [command]. What is not here is the name of a file.
 var argumentValues = map[string]values{
-	"ENTRY":     entryIDs,
-	"TASK":      entityIDs(schema.EntityTask),
-	"INTO":      entityIDs(schema.EntityTask),
-	"CONDITION": entityIDs(schema.EntityCondition),
-	"TARGET":    entityIDs(schema.EntityTask, schema.EntityArtifact),
-	"ARTIFACT":  entityIDs(schema.EntityArtifact),
-	"BUILD":     buildIDs,
-	"SHELL":     fixed(shells()...),
-	"TEXT":      nil,
+	"ENTRY":      entryIDs,
+	"TASK":       entityIDs(schema.EntityTask),
+	"INTO":       entityIDs(schema.EntityTask),
+	"CONDITION":  entityIDs(schema.EntityCondition),
+	"TARGET":     entityIDs(schema.EntityTask, schema.EntityArtifact),
+	"ARTIFACT":   entityIDs(schema.EntityArtifact),
+	"BUILD":      buildIDs,
+	"PROJECTION": fixed(projections()...),
+	"SHELL":      fixed(shells()...),
+	"TEXT":       nil,
 }
 
 // fileArguments are the words for arguments that name files or directories.
@@ -92,6 +93,16 @@ var flagValues = map[string]values{
 
 // fileFlags are the flags that name files.
 var fileFlags = []string{"config"}
+
+// projections are the names of all projections, and of the families of those that come in several versions.
+func projections() []string {
+	var names []string
+	for _, p := range build.Projections(nil, "") {
+		family, _, _ := strings.Cut(p.Name(), "/")
+		names = append(names, family)
+	}
+	return names
+}
 
 // fixed are values that are always the same.
 func fixed[T ~string](all ...T) values {

@@ -61,7 +61,7 @@ func TestCompletionScripts(t *testing.T) {
 	}
 	o := offline("completion", "tcsh")
 	require.Equal(t, exitUsage, o.code)
-	require.Contains(t, o.err, `--shell "tcsh": want one of bash, zsh, fish, powershell`)
+	require.Contains(t, o.err, `shell "tcsh": want one of bash, zsh, fish, powershell`)
 }
 
 // Every argument is completed, or known to be a file or free text, and each table names what there is.
@@ -116,6 +116,7 @@ func TestCompletionWithoutServers(t *testing.T) {
 		"verify --embedder ":          {"hash", "gemini", "openai"},
 		"verify --log-level w":        {"warn"},
 		"verify --proj":               {"--project"},
+		"rebuild ent":                 {"entries"},
 		"search ":                     nil,
 		"tasks --project ":            nil,
 		"tasks ":                      nil,

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/pflag"
 )
@@ -40,7 +41,7 @@ func (a *app) completionCommand(*pflag.FlagSet) func(context.Context, []string) 
 		case "powershell":
 			err = root.GenPowerShellCompletionWithDesc(a.exact)
 		default:
-			return oneOf("shell", args[0], shells())
+			return usagef("shell %q: want one of %s", args[0], strings.Join(shells(), ", "))
 		}
 		if err != nil {
 			return fmt.Errorf("write completion for %s: %w", args[0], err)

@@ -12,20 +12,21 @@ import (
 func TestPrefix(t *testing.T) {
 	t.Parallel()
 	none := errors.New("no such thing")
-	for given, tt := range map[string]struct {
-		ids  []string
-		id   string
-		says string
+	for _, tt := range []struct {
+		given string
+		ids   []string
+		id    string
+		says  string
 	}{
-		"abcd":     {[]string{"abcd1"}, "abcd1", ""},
-		" ABCD\n":  {[]string{"abcd1"}, "abcd1", ""},
-		"abcdef":   {[]string{"abcdef", "abcdef1"}, "abcdef", ""},
-		"abc":      {[]string{"abc1"}, "", `thing "abc" in here: no such thing: give an id, the first 4 or more characters of one`},
-		"abcde":    {nil, "", `thing "abcde" in here: no such thing`},
-		"abcdefg":  {[]string{"abcdefg1", "abcdefg2"}, "", `thing "abcdefg" in here: ambiguous: abcdefg1, abcdefg2 begin with it: give more of the id`},
-		"abcdefgh": {[]string{"abcdefgh1", "abcdefgh2", "abcdefgh3"}, "", "abcdefgh3 and perhaps more begin with it"},
+		{"abcd", []string{"abcd1"}, "abcd1", ""},
+		{"ABCD", []string{"abcd1"}, "abcd1", ""},
+		{"abcdef", []string{"abcdef", "abcdef1"}, "abcdef", ""},
+		{"abc", []string{"abc1"}, "", `thing "abc" in here: no such thing: give an id, the first 4 or more characters of one`},
+		{"abcde", nil, "", `thing "abcde" in here: no such thing`},
+		{"abcdefg", []string{"abcdefg1", "abcdefg2"}, "", `thing "abcdefg" in here: ambiguous: abcdefg1, abcdefg2 begin with it: give more of the id`},
+		{"abcdefgh", []string{"abcdefgh1", "abcdefgh2", "abcdefgh3"}, "", "abcdefgh3 and perhaps more begin with it"},
 	} {
-		id, err := table.Prefix{What: "thing", Where: "here", Given: given, NotFound: none}.Pick(tt.ids)
+		id, err := table.Prefix{What: "thing", Where: "here", Given: tt.given, NotFound: none}.Pick(tt.ids)
 		require.Equal(t, tt.id, id)
 		if tt.says == "" {
 			require.NoError(t, err)
