@@ -158,6 +158,13 @@ func TestDedupeKeysNeverCollide(t *testing.T) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
+	file, err := parser.ParseFile(token.NewFileSet(), "dedupe.go", nil, 0)
+	require.NoError(t, err)
+	for _, decl := range file.Decls {
+		if f, ok := decl.(*ast.FuncDecl); ok && f.Name.IsExported() {
+			require.Contains(t, keyMakers, f.Name.Name, "add the function to keyMakers")
+		}
+	}
 	part := rapid.OneOf(rapid.SampledFrom([]string{"", "a", "/", "a/b", "%", "%2F", "entry", "command", "\x00", "\xff", "\n", "한국"}), rapid.String())
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(label string) (string, []string, string) {

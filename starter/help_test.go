@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -173,5 +175,15 @@ func TestCommandTakes(t *testing.T) {
 		for i, word := range want.words {
 			require.Equal(t, word, c.argument(i), arguments)
 		}
+	}
+}
+
+// A command that the README does not name is not found by a newcomer.
+func TestReadmeNamesCommands(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	for _, c := range all() {
+		require.Regexp(t, `(starter |and: |`+"`"+`)`+regexp.QuoteMeta(c.name)+`\b`, string(text), "add %s to the commands of the README", c.name)
 	}
 }

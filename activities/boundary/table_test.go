@@ -135,6 +135,7 @@ var notReturned = map[string]string{
 	"vector.ErrKeywordSearch": "is of the starter's doctor",
 	"retrieve.ErrQuery":       "is of the starter's search",
 	"build.ErrNotFound":       "is of the starter's builds",
+	"table.ErrAmbiguous":      "is of the starter's lists; a writer answers with its own",
 	"entry.ErrNoProject":      "activities select by a session, whose project is never empty",
 	"entry.ErrNotFound":       "is of the starter's entry",
 	"evidence.ErrFalse":       "is of the starter's verify",
