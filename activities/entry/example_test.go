@@ -15,5 +15,5 @@ func ExampleCanonicalKey() {
 	// Output:
 	// decision:charges carry an idempotency key
 	// decision:charges carry an idempotency key
-	// decision:c++, not c#
+	// decision:c++ not c#
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"time"
 
 	"axiommind/schema"
@@ -43,23 +42,6 @@ type Offset struct {
 }
 
 func (o Offset) position(stream string) position { return position{stream, o.LastSeq, o.LastEventID} }
-
-// Since gives the events of the stream that the projector has not seen.
-func (s *Store) Since(ctx context.Context, p Projector, stream string) iter.Seq2[schema.Event, error] {
-	return func(yield func(schema.Event, error) bool) {
-		g, err := s.generation(ctx, p.Name())
-		if err != nil {
-			yield(schema.Event{}, err)
-			return
-		}
-		offsets, err := s.offsets(ctx, p, g.number, []string{stream})
-		if err != nil {
-			yield(schema.Event{}, err)
-			return
-		}
-		s.read(ctx, selection{stream: stream, types: p.Types()}, offsets[stream].position(stream), 0)(yield)
-	}
-}
 
 // Project applies what of one stream the projector has not seen. The offset is saved after the rows.
 // While the projection is being rebuilt it waits for the tables to be empty, and then applies the stream

@@ -127,11 +127,9 @@ func TestProject(t *testing.T) {
 		_, err := s.Append(t.Context(), stream, said(stream, 12))
 		require.NoError(t, err)
 	}
-	require.Len(t, collect(t, s.Since(t.Context(), p, "p/a")), 8)
 	done, err := s.Project(t.Context(), p, "p/a")
 	require.NoError(t, err)
 	require.Equal(t, eventlog.Progress{Streams: 1, Events: 8}, done)
-	require.Empty(t, collect(t, s.Since(t.Context(), p, "p/a")))
 	done, err = s.Project(t.Context(), p, "p/a")
 	require.NoError(t, err)
 	require.Zero(t, done)
@@ -143,7 +141,6 @@ func TestProject(t *testing.T) {
 
 	_, err = s.Append(t.Context(), "p/a", said("p/a", 14))
 	require.NoError(t, err)
-	require.Equal(t, []string{"p/a-12", "p/a-13"}, keys(collect(t, s.Since(t.Context(), p, "p/a"))))
 	done, err = s.ProjectAll(t.Context(), p)
 	require.NoError(t, err)
 	require.Equal(t, eventlog.Progress{Streams: 1, Events: 2}, done)

@@ -150,7 +150,7 @@ func TestAppendOnly(t *testing.T) {
 		got = append(got, store.Method(i).Name)
 	}
 	require.Equal(t, []string{
-		"Append", "AppendAll", "Get", "GetMany", "Headings", "Last", "MessageKeys", "MessageTimes", "Project", "ProjectAll", "Read",
-		"Rebuild", "Replay", "Since", "Stream", "Streams",
+		"Append", "AppendAll", "Digest", "Drain", "Get", "GetMany", "Headings", "MessageKeys", "MessageTimes", "Project", "ProjectAll",
+		"ProjectorNames", "Read", "Rebuild", "Renew", "RenewNow", "Replay", "RowHashes", "Standings", "Steady", "Stream", "Streams",
 	}, got)
 }
