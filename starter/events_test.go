@@ -30,6 +30,9 @@ func TestReadmeListsEvents(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(before+open+want+end+after), 0o600))
 		return
 	}
+	for line := range strings.Lines(want) {
+		require.True(t, strings.Contains(listed, line), "the README lacks %q: run go test ./starter -run TestReadmeListsEvents -update", line)
+	}
 	require.Equal(t, want, listed, "run: go test ./starter -run TestReadmeListsEvents -update")
 }
 

@@ -48,6 +48,8 @@ func eventful(t testing.TB, n int) string {
 		said(2, "user", fmt.Sprintf("I prefer tabs over spaces in project %d.", n)),
 		said(3, "user", fmt.Sprintf("TODO: write the report of quarter %d.", n%3)),
 		said(4, "user", fmt.Sprintf("The release %d is blocked by access to the payment provider's export.", n%2)),
+		// A fact that is there already is skipped.
+		said(5, "user", "I prefer short functions."),
 	)
 }
 
@@ -61,12 +63,12 @@ func TestI3EveryProjection(t *testing.T) {
 	}
 	b.awaitIndexed(t)
 	want := b.digests(t)
-	for _, name := range []string{
-		"entries entries_raw", "builds build_runs_raw", "builds pipeline_metrics_raw", "tasks entities_raw",
-		"tasks entity_aliases_raw", "tasks entity_events_raw", "tasks edges_raw", "facts facts_raw",
-		"vector_outbox/" + b.Embedder.Version() + " vector_outbox_raw",
-	} {
-		require.NotZero(t, want[name].Rows, name)
+	for name, d := range want {
+		// The rules quote whole sentences, which no later session proves better; activities/entry rebuilds these rows.
+		if name == "entries entry_evidence_raw" {
+			continue
+		}
+		require.NotZero(t, d.Rows, "%s: have eventful tell of what makes its rows, so that they can be compared", name)
 	}
 	b.rebuild(t)
 	require.Equal(t, want, b.digests(t), "incremental equals rebuilt")

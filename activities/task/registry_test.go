@@ -15,6 +15,7 @@ func TestFoldKnowsEveryTaskEvent(t *testing.T) {
 		event := schema.Event{ID: "e", Type: name, Seq: 2, Payload: []byte(`{}`)}
 		o, err := readEvent(event)
 		require.NoError(t, err, "%s: give its payload the methods of schema.EntityChange", name)
+		require.NotEmpty(t, o.payload.Entities(), "%s: its method Entities names what it changes", name)
 		kind, _ := o.subjects()
 		before := Entity{EntityRef: schema.EntityRef{Type: kind, ID: "x"}, Version: 1, TaskStatus: schema.TaskPending}
 		if o.creates() {
