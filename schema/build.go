@@ -2,10 +2,10 @@ package schema
 
 import "time"
 
-// BuildStatus is how a build stands or ended.
+// BuildStatus is the state of a build.
 type BuildStatus string
 
-// Build statuses. Unchanged is answered, never stored: such a build writes nothing.
+// Build statuses. Unchanged is only ever returned, never stored, because such a build writes no events.
 const (
 	BuildRunning   BuildStatus = "running"
 	BuildSuccess   BuildStatus = "success"
@@ -15,18 +15,18 @@ const (
 	BuildUnchanged BuildStatus = "unchanged"
 )
 
-// BuildStatuses are those that are stored.
+// BuildStatuses returns the statuses that are stored.
 func BuildStatuses() []BuildStatus {
 	return []BuildStatus{BuildRunning, BuildSuccess, BuildPartial, BuildEmpty, BuildFailed}
 }
 
-// Completed reports whether the build came to its end.
+// Completed reports whether the build finished without failing.
 func (s BuildStatus) Completed() bool {
 	return s == BuildSuccess || s == BuildPartial || s == BuildEmpty
 }
 
-// Names of the steps of process_session, in order, and of the first one of realign_session, whose others have
-// the same names.
+// Step names of process_session, in order, and the name of the first step of realign_session. The other steps of
+// realign_session have the same names as here.
 const (
 	StepOpenBuild   = "open_build"
 	StepIngest      = "ingest"
@@ -42,17 +42,17 @@ const (
 	StepRealign     = "realign"
 )
 
-// BuildSpec is what a build is made with.
+// BuildSpec describes the software that a build runs with.
 type BuildSpec struct {
 	Extractor        Extractor `json:"extractor"`
 	EmbedderModel    string    `json:"embedder_model"`
 	EmbeddingVersion string    `json:"embedding_version"`
-	// IdrisVersion is "unavailable" where idris2 is not installed.
+	// IdrisVersion is "unavailable" if idris2 is not installed.
 	IdrisVersion  string `json:"idris_version"`
 	SchemaVersion string `json:"schema_version"`
 }
 
-// BuildStartedPayload opens a build.
+// BuildStartedPayload records the start of a build.
 type BuildStartedPayload struct {
 	BuildID string `json:"build_id"`
 	SessionKey
@@ -62,42 +62,42 @@ type BuildStartedPayload struct {
 	Spec    BuildSpec `json:"spec"`
 }
 
-// Event is the event that opens the build.
+// Event returns the event that starts the build.
 func (p BuildStartedPayload) Event(at time.Time) (Event, error) {
 	return buildEvent(p, BuildStartedKey(p.BuildID), Event{TS: at, SessionID: p.SessionID, Project: p.Project, BuildID: p.BuildID})
 }
 
-// OpenedBuild is a build that may run. Nothing of it is in the log until there is something to do.
+// OpenedBuild is a build that is about to run. The log holds none of its events until the build has something to do.
 type OpenedBuild struct {
 	BuildID string `json:"build_id"`
 	Ordinal int    `json:"ordinal"`
 	SessionKey
 	Spec BuildSpec `json:"spec"`
-	// Completed is true when the build before did all there was to do, with the same extractor.
+	// Completed is true if the previous build finished all the work with the same extractor.
 	Completed bool `json:"completed"`
-	// First is true when the session has no build yet.
+	// First is true if the session has no build yet.
 	First bool `json:"first"`
 }
 
-// Started is the payload of the event that opens the build over the source.
+// Started returns the payload of the event that starts the build for the source.
 func (b OpenedBuild) Started(source Source) BuildStartedPayload {
 	return BuildStartedPayload{BuildID: b.BuildID, SessionKey: b.SessionKey, Ordinal: b.Ordinal, Source: source, Spec: b.Spec}
 }
 
-// BuildCounts is what a build did.
+// BuildCounts counts the results of a build.
 type BuildCounts struct {
 	Messages     int `json:"messages"`
 	NewMessages  int `json:"new_messages"`
 	SkippedLines int `json:"skipped_lines"`
 	Windows      int `json:"windows"`
-	// Quarantined counts the windows that have no whole answer: those put aside, and those whose answer
-	// broke off.
+	// Quarantined counts the windows without a complete answer: those that were quarantined and those whose answer
+	// was truncated.
 	Quarantined int `json:"quarantined"`
 	Entries     int `json:"entries"`
 	NewEntries  int `json:"new_entries"`
 	Rejected    int `json:"rejected"`
-	// AlignedEntries and ProvenEntries are those of Entries whose evidence is, GainedEntries those that gained
-	// evidence, of this session or another.
+	// AlignedEntries and ProvenEntries count the Entries whose evidence is aligned or proven. GainedEntries counts
+	// the entries, of this session or another, that gained evidence.
 	AlignedEntries int `json:"aligned_entries"`
 	ProvenEntries  int `json:"proven_entries"`
 	GainedEntries  int `json:"gained_entries"`
@@ -114,22 +114,22 @@ type StepMetric struct {
 	Error     string    `json:"error,omitempty"`
 }
 
-// BuildFinishedPayload closes a build.
+// BuildFinishedPayload records the end of a build.
 type BuildFinishedPayload struct {
 	BuildID   string      `json:"build_id"`
 	SessionID string      `json:"session_id"`
 	Status    BuildStatus `json:"status"`
-	// FailedStep and Error are set when Status is failed.
+	// FailedStep and Error are set if Status is failed.
 	FailedStep string `json:"failed_step,omitempty"`
 	Error      string `json:"error,omitempty"`
-	// ExtractorID is that of the build's Spec; the next build of the session compares it.
+	// ExtractorID is the id of the Spec's extractor. The session's next build compares it with its own.
 	ExtractorID string       `json:"extractor_id"`
 	Counts      BuildCounts  `json:"counts"`
 	Usage       Usage        `json:"usage"`
 	Metrics     []StepMetric `json:"metrics"`
 }
 
-// Event is the event that closes the build of a session of the project.
+// Event returns the event that ends the build of a session of the project.
 func (p BuildFinishedPayload) Event(project string, at time.Time) (Event, error) {
 	return buildEvent(p, BuildFinishedKey(p.BuildID), Event{TS: at, SessionID: p.SessionID, Project: project, BuildID: p.BuildID})
 }

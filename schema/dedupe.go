@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// The dedupe keys of all events. A key names the act, not the attempt: the same act gives the same key, and
-// another act another one. Each pattern is what [EventType.Keys] shows and what the functions below fill in.
+// The dedupe keys of all events. A key names the act, not the attempt: the same act always has the same key, and
+// different acts have different keys. [EventType.Keys] shows these patterns, and the functions below fill them in.
 const (
 	keySessionIngested   = "session_ingested/{hash of the session and of the messages' keys}"
 	keyModelResponded    = "model_responded/{hash of all that went into the call}"
@@ -24,17 +24,18 @@ const (
 	keyVectorFailed  = "vector_failed/{collection}/{hash of the items and their states}"
 	keyVectorDrifted = "vector_drifted/{collection}/{hash of the items and their states}"
 
-	// An entity is declared once, whoever does it first.
+	// An entity is declared once, whoever declares it first.
 	keyTask      = "task/{project}/task/{task}"
 	keyCondition = "task/{project}/condition/{condition}"
 	keyArtifact  = "task/{project}/artifact/{artifact}"
-	// One entry changes a task in several ways, each of them once.
+	// One entry can change a task in several ways, each of them once.
 	keyTaskOfEntry = "task/{project}/entry/{entry}"
 	keyTaskChange  = "/{change}"
-	// A command is done whole or not at all: its events are counted from 0.
+	// The events of a command are stored together or not at all. They are numbered from 0.
 	keyTaskOfCommand = "task/{project}/command/{request}/{number}"
 
-	// One event says what became of an entry or a command, and one of each fact that made room.
+	// Each entry and each command has one event that records its outcome, and one event for each fact evicted to make
+	// room.
 	keyFactOfEntry   = "fact/{user}/{agent}/entry/{entry}"
 	keyFactOfCommand = "fact/{user}/{agent}/command/{request}"
 	keyFactEvicted   = "/evicted/{fact}"
@@ -49,48 +50,49 @@ func SessionIngestedKey(session SessionKey, messages []Message) string {
 	return fillKey(keySessionIngested, HashParts(session.Stream(), HashParts(keys...)))
 }
 
-// ModelRespondedKey is the key of the answer to the call with the hash.
+// ModelRespondedKey is the key of the response to the model call with the hash.
 func ModelRespondedKey(callHash string) string { return fillKey(keyModelResponded, callHash) }
 
-// MemoryExtractedKey is the key of what an extractor read in a window. A window without a whole answer is asked
-// about again: each time is an act of its own.
+// MemoryExtractedKey is the key of an extractor's result for a window. A window without a complete answer is asked
+// about again, and each time is an act of its own.
 func MemoryExtractedKey(session SessionKey, extractorID string, w Window) string {
 	place := fmt.Sprint(w.First, w.ByteStart, w.Asked)
 	return fillKey(keyMemoryExtracted, HashParts(session.Stream(), extractorID, w.Hash, place))
 }
 
-// EvidenceAlignedKey is the key of the judgement of an extraction's quotes under a version of the rule of proof.
+// EvidenceAlignedKey is the key of the judgement of an extraction's quotes under a version of the proof rule.
 func EvidenceAlignedKey(extractedEventID string, rule int) string {
 	return fillKey(keyEvidenceAligned, extractedEventID, strconv.Itoa(rule))
 }
 
-// EntryMaterializedKey is the key of the event that makes the entry: an entry is immutable.
+// EntryMaterializedKey is the key of the event that creates the entry. An entry is immutable, so there is one such
+// event.
 func EntryMaterializedKey(entryID string) string { return fillKey(keyEntryMaterialized, entryID) }
 
-// EntryEvidenceSetKey is the key of the judgement that the entry takes from the evidence_aligned event, which
-// judges the extracted entry at the index.
+// EntryEvidenceSetKey is the key of the event that gives the entry the judgement at the index of the evidence_aligned
+// event.
 func EntryEvidenceSetKey(entryID, alignedEventID string, index int) string {
 	return fillKey(keyEntryEvidenceSet, entryID, alignedEventID, strconv.Itoa(index))
 }
 
-// BuildStartedKey is the key of the event that opens the build.
+// BuildStartedKey is the key of the event that starts the build.
 func BuildStartedKey(buildID string) string { return fillKey(keyBuildStarted, buildID) }
 
-// BuildFinishedKey is the key of the event that closes the build.
+// BuildFinishedKey is the key of the event that ends the build.
 func BuildFinishedKey(buildID string) string { return fillKey(keyBuildFinished, buildID) }
 
-// VectorIndexedKey is the key of the event that says that items were written. Each state of an item names the
-// item and how its outbox row stood before, so that another attempt at the same rows is the same act.
+// VectorIndexedKey is the key of the event that records that items were written. Each state names an item and the
+// previous state of its outbox row, so a retry for the same rows has the same key.
 func VectorIndexedKey(collection string, states []string) string {
 	return fillKey(keyVectorIndexed, collection, HashParts(states...))
 }
 
-// VectorFailedKey is [VectorIndexedKey] of items that could not be written.
+// VectorFailedKey is like [VectorIndexedKey], for items that could not be written.
 func VectorFailedKey(collection string, states []string) string {
 	return fillKey(keyVectorFailed, collection, HashParts(states...))
 }
 
-// VectorDriftedKey is [VectorIndexedKey] of items that are to be written anew.
+// VectorDriftedKey is like [VectorIndexedKey], for items that must be rewritten.
 func VectorDriftedKey(collection string, states []string) string {
 	return fillKey(keyVectorDrifted, collection, HashParts(states...))
 }
@@ -101,8 +103,8 @@ func EntityKey(project string, entity EntityRef) string {
 	return fillKey(pattern, project, entity.ID)
 }
 
-// TaskOfEntryKey is the key of one change of a task that follows from the entry. The parts of the change tell it
-// from the entry's other changes.
+// TaskOfEntryKey is the key of one change that the entry makes to a task. The change parts distinguish it from the
+// entry's other changes.
 func TaskOfEntryKey(project, entryID string, change ...string) string {
 	key := fillKey(keyTaskOfEntry, project, entryID)
 	for _, part := range change {
@@ -111,47 +113,47 @@ func TaskOfEntryKey(project, entryID string, change ...string) string {
 	return key
 }
 
-// TaskOfCommandKey is the key of the nth event of a command, from 0. Once the first is stored, all are.
+// TaskOfCommandKey is the key of the command's nth event, counted from 0. If the first is stored, all are.
 func TaskOfCommandKey(project, requestID string, n int) string {
 	return fillKey(keyTaskOfCommand, project, requestID, strconv.Itoa(n))
 }
 
-// FactOfEntryKey is the key of the one event that says what became of an entry.
+// FactOfEntryKey is the key of the one event that records the outcome of an entry.
 func FactOfEntryKey(user, agent, entryID string) string {
 	return fillKey(keyFactOfEntry, user, agent, entryID)
 }
 
-// FactOfCommandKey is the key of the one event that says what became of a command.
+// FactOfCommandKey is the key of the one event that records the outcome of a command.
 func FactOfCommandKey(user, agent, requestID string) string {
 	return fillKey(keyFactOfCommand, user, agent, requestID)
 }
 
-// FactEvictedKey is the key of the event that takes the fact away in favour of what the act brings, which has a
-// key of [FactOfEntryKey] or [FactOfCommandKey].
+// FactEvictedKey is the key of the event that evicts the fact to make room for another. actKey is the
+// [FactOfEntryKey] or [FactOfCommandKey] of the act that brings the new fact.
 func FactEvictedKey(actKey, factID string) string { return actKey + fillKey(keyFactEvicted, factID) }
 
-// fillKey puts the values in the place of the names in braces. Values are escaped, so that no two lists of values
-// give one key.
+// fillKey replaces the names in braces by the values. Values are escaped, so that different values give different
+// keys.
 func fillKey(pattern string, values ...string) string {
 	var b strings.Builder
 	for _, value := range values {
 		before, rest, _ := strings.Cut(pattern, "{")
 		_, after, found := strings.Cut(rest, "}")
 		if !found {
-			panic(fmt.Sprintf("fill dedupe key: %d values are more than the pattern has names", len(values)))
+			panic(fmt.Sprintf("fill dedupe key: the pattern has fewer names than the %d values", len(values)))
 		}
 		b.WriteString(before)
 		b.WriteString(escapePart(value))
 		pattern = after
 	}
 	if strings.Contains(pattern, "{") {
-		panic(fmt.Sprintf("fill dedupe key: %d values are fewer than the pattern has names", len(values)))
+		panic(fmt.Sprintf("fill dedupe key: the pattern has more names than the %d values", len(values)))
 	}
 	b.WriteString(pattern)
 	return b.String()
 }
 
-// escapePart percent-encodes the slashes and percent signs of a value, and the bytes that no key may hold.
+// escapePart percent-encodes slashes, percent signs and the bytes that are not allowed in a key.
 func escapePart(value string) string {
 	if !strings.ContainsFunc(value, unsafeInKey) && utf8.ValidString(value) {
 		return value

@@ -1,4 +1,3 @@
-// Package schema is what every part of AxiomMind agrees on: the types of events and their payloads,
-// derived ids, the ClickHouse migrations, the Weaviate classes and the JSON schema of an
-// extraction. It imports nothing of the project.
+// Package schema holds what all parts of AxiomMind share: event types and their payloads, derived ids, the ClickHouse
+// migrations, the Weaviate classes and the JSON schema of an extraction. It imports no other package of the project.
 package schema

@@ -7,27 +7,26 @@ import (
 
 // Event is one row of the event log: see activities/eventlog.
 //
-// The caller gives Type, TS, Actor, DedupeKey, Payload and what it knows of SessionID, Project,
-// BuildID, PayloadRedacted and Sensitivity. The log computes ID, Stream, Seq, Checksum and
-// RecordedAt.
+// The caller sets Type, TS, Actor, DedupeKey and Payload, and SessionID, Project, BuildID, PayloadRedacted and
+// Sensitivity where they are known. The log computes ID, Stream, Seq, Checksum and RecordedAt.
 type Event struct {
 	ID     string `json:"event_id"`
 	Stream string `json:"stream"`
-	// Seq is the position in the stream: from 1, gap-free. It alone decides order.
+	// Seq is the position in the stream, counted from 1 without gaps. It alone decides the order.
 	Seq  uint64 `json:"seq"`
 	Type string `json:"event_type"`
-	// TS is when what the event tells of happened, in UTC, in microseconds. It never decides order.
+	// TS is the time at which the recorded thing happened, in UTC, to the microsecond. It never decides the order.
 	TS    time.Time `json:"ts"`
 	Actor string    `json:"actor"`
 	// SessionID, Project and BuildID are empty where they do not apply.
 	SessionID string `json:"session_id,omitempty"`
 	Project   string `json:"project,omitempty"`
 	BuildID   string `json:"build_id,omitempty"`
-	// DedupeKey names the act, not the attempt: the same act appended again appends nothing.
+	// DedupeKey names the act, not the attempt. Appending the same act again has no effect.
 	DedupeKey string `json:"dedupe_key"`
-	// Payload is JSON; its type is the payload struct named after Type.
+	// Payload is JSON. Its Go type is the payload struct named after Type.
 	Payload json.RawMessage `json:"payload"`
-	// PayloadRedacted lists what was redacted from Payload before it was stored; empty for nothing.
+	// PayloadRedacted lists what was redacted from Payload before it was stored. It is empty if nothing was.
 	PayloadRedacted json.RawMessage `json:"payload_redacted,omitempty"`
 	// Sensitivity is SensitivityNormal unless redaction found something.
 	Sensitivity string `json:"sensitivity"`

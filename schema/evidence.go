@@ -1,21 +1,22 @@
 package schema
 
-// Method says how a quote was found in its source.
+// Method is the way in which a quote was found in its source.
 type Method string
 
-// Methods, from the strictest.
+// Methods, the strictest first.
 const (
 	MethodExact      Method = "exact"
 	MethodNormalized Method = "normalized"
-	// MethodJoined finds the pieces of a quote with ellipses word for word, and leaves out what is between.
+	// MethodJoined finds a quote with ellipses: each of its pieces matches exactly, and the text between them is
+	// skipped.
 	MethodJoined      Method = "joined"
 	MethodApproximate Method = "approximate"
 )
 
-// Aligns reports whether what was found by the method is the quote word for word.
+// Aligns reports whether the method finds quotes word for word.
 func (m Method) Aligns() bool { return m == MethodExact || m == MethodNormalized }
 
-// Span is a half-open range of a message's text on grapheme borders, in bytes and in runes.
+// Span is a half-open range of a message's text, in bytes and in runes. It begins and ends on grapheme boundaries.
 type Span struct {
 	ByteStart int `json:"byte_start"`
 	ByteEnd   int `json:"byte_end"`
@@ -23,20 +24,21 @@ type Span struct {
 	RuneEnd   int `json:"rune_end"`
 }
 
-// Evidence is a quote and what became of it. Found, Aligned and Proven are each stricter than the one
-// before.
+// Evidence is a quote and the result of looking for it in its source. Found, Aligned and Proven are ever stricter:
+// each implies the one before.
 type Evidence struct {
-	// EventID is the session_ingested event that holds the message.
+	// EventID is the id of the session_ingested event that holds the message.
 	EventID string `json:"event_id,omitempty"`
-	// MessageIndex is where the quote was found, or, when it was not, where it was said to be.
+	// MessageIndex is the message in which the quote was found, or, if it was not found, the one that the model
+	// named.
 	MessageIndex int    `json:"message_index"`
 	Quote        string `json:"quote"`
-	// Found is true when the place of the quote is known, by any method.
+	// Found is true if the quote was located, by any method.
 	Found bool `json:"found"`
-	// Aligned is true when it was found word for word: by MethodExact or MethodNormalized.
+	// Aligned is true if the quote was found word for word, by MethodExact or MethodNormalized.
 	Aligned bool `json:"aligned"`
-	// Proven is true when the quote is whole sentences or lines of the message, by the rule of the version
-	// that the event names.
+	// Proven is true if the quote consists of whole sentences or lines of the message. The event names the version of
+	// the proof rule that decided this.
 	Proven bool   `json:"proven"`
 	Method Method `json:"method,omitempty"`
 	// Confidence is 1 for exact, in [0.95,1) for normalized, in [0.85,0.95) for joined and approximate.
@@ -44,30 +46,30 @@ type Evidence struct {
 	// Span is the chosen occurrence; Text is the source's text there.
 	Span Span   `json:"span"`
 	Text string `json:"text,omitempty"`
-	// Within are the whole sentences or lines that hold Span, of a quote that is found and not proven.
+	// Within holds the whole sentences or lines around Span, if the quote was found but is not proven.
 	Within *Passage `json:"within,omitempty"`
-	// Occurrences lists every place, the chosen one included, when there is more than one.
+	// Occurrences lists all occurrences, the chosen one included, if there is more than one.
 	Occurrences []Span `json:"occurrences,omitempty"`
 	// QuoteHash and SourceHash are hex SHA-256 of the quote and of the message's text.
 	QuoteHash  string `json:"quote_hash"`
 	SourceHash string `json:"source_hash,omitempty"`
-	// RepairedFrom is the message index the model gave, when the quote stood in another message.
+	// RepairedFrom is the message index that the model gave, if the quote was found in another message.
 	RepairedFrom *int `json:"repaired_from,omitempty"`
-	// Reason says why the quote is not found, or "ambiguous" when it is, in several places.
+	// Reason says why the quote was not found. It is "ambiguous" if the quote was found in several places.
 	Reason string `json:"reason,omitempty"`
 }
 
-// Passage is a stretch of a message.
+// Passage is a part of a message.
 type Passage struct {
 	Span Span `json:"span"`
-	// Text is the source's text at Span, empty when that is longer than MaxPassage.
+	// Text is the source's text at Span. It is empty if that is longer than MaxPassage.
 	Text string `json:"text,omitempty"`
 }
 
-// MaxPassage is how many bytes of text a Passage holds.
+// MaxPassage is the maximum size of a Passage's text, in bytes.
 const MaxPassage = 4096
 
-// Reasons of Evidence.
+// Values of Evidence.Reason.
 const (
 	ReasonEmpty          = "empty"
 	ReasonTooShort       = "too_short"

@@ -2,7 +2,7 @@ package schema
 
 import "encoding/json"
 
-// EntryType says what an entry is.
+// EntryType is the kind of an entry.
 type EntryType string
 
 // Entry types.
@@ -14,15 +14,15 @@ const (
 	EntryReference EntryType = "reference"
 )
 
-// EntryTypes are all there are.
+// EntryTypes returns all entry types.
 func EntryTypes() []EntryType {
 	return []EntryType{EntryFact, EntryDecision, EntryInsight, EntryTaskNote, EntryReference}
 }
 
-// Stage says how far an entry or entity has graduated.
+// Stage is how far an entry or entity has been confirmed.
 type Stage string
 
-// The stages, in order.
+// Stages, in order.
 const (
 	StageRaw       Stage = "raw"
 	StageWorking   Stage = "working"
@@ -31,12 +31,12 @@ const (
 	StageCertified Stage = "certified"
 )
 
-// Stages are all there are, in order.
+// Stages returns all stages, in order.
 func Stages() []Stage {
 	return []Stage{StageRaw, StageWorking, StageCandidate, StageVerified, StageCertified}
 }
 
-// Status says whether an entry or entity still counts.
+// Status tells whether an entry or entity is still valid.
 type Status string
 
 // Statuses.
@@ -69,12 +69,12 @@ const (
 	TaskCancelled  TaskStatus = "cancelled"
 )
 
-// TaskStatuses are all there are.
+// TaskStatuses returns all task statuses.
 func TaskStatuses() []TaskStatus {
 	return []TaskStatus{TaskPending, TaskInProgress, TaskBlocked, TaskDone, TaskCancelled}
 }
 
-// TaskPriority ranks a task.
+// TaskPriority is the priority of a task.
 type TaskPriority string
 
 // Task priorities.
@@ -85,37 +85,35 @@ const (
 	PriorityCritical TaskPriority = "critical"
 )
 
-// TaskPriorities are all there are, from the lowest.
+// TaskPriorities returns all priorities, the lowest first.
 func TaskPriorities() []TaskPriority {
 	return []TaskPriority{PriorityLow, PriorityMedium, PriorityHigh, PriorityCritical}
 }
 
-// Extraction is what a model returns for one window of a session: the JSON schema is
-// ExtractionSchema.
+// Extraction is a model's result for one window of a session. Its JSON schema is ExtractionSchema.
 type Extraction struct {
 	Entries []ExtractedEntry `json:"entries"`
 }
 
-// ExtractedEntry is one memory a model proposes. It carries quotes, never offsets: the pipeline
-// decides the span.
+// ExtractedEntry is one memory that a model proposes. It carries quotes but no offsets: the pipeline computes the
+// spans.
 type ExtractedEntry struct {
-	// EntryID is the model's own label, which the schema requires; entry ids are derived, never taken
-	// from it.
+	// EntryID is the model's own label, which the schema requires. Entry ids are derived and never taken from it.
 	EntryID string    `json:"entryId,omitempty"`
 	Type    EntryType `json:"type"`
 	// Title is one sentence in the language of the source.
 	Title   string `json:"title"`
 	Content string `json:"content,omitempty"`
-	// Category is set on facts only.
+	// Category is set for facts only.
 	Category string `json:"category,omitempty"`
-	// Confidence is the model's, in [0,1]; nil when it gave none.
+	// Confidence is the model's own estimate, in [0,1]. It is nil if the model gave none.
 	Confidence *float64 `json:"confidence,omitempty"`
-	// Task is set on task notes only.
+	// Task is set for task notes only.
 	Task     *ExtractedTask `json:"task,omitempty"`
 	Evidence []Quote        `json:"evidence"`
 }
 
-// ExtractedTask is what a task note says of its task.
+// ExtractedTask is what a task note says about its task.
 type ExtractedTask struct {
 	Title     string       `json:"title,omitempty"`
 	Status    TaskStatus   `json:"status,omitempty"`
@@ -123,13 +121,13 @@ type ExtractedTask struct {
 	BlockedBy []string     `json:"blockedBy,omitempty"`
 }
 
-// Quote is a verbatim piece of one message.
+// Quote is a verbatim part of one message.
 type Quote struct {
 	MessageIndex int    `json:"messageIndex"`
 	Quote        string `json:"quote"`
 }
 
-// RejectedItem is an item of a model's response that did not fit the schema.
+// RejectedItem is an item of a model's response that does not match the schema.
 type RejectedItem struct {
 	Index  int             `json:"index"`
 	Reason string          `json:"reason"`

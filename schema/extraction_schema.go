@@ -2,8 +2,8 @@ package schema
 
 import _ "embed"
 
-// SchemaVersion names the shape of [ExtractionSchema]. It changes when an answer of the older
-// shape could be refused by the newer one, or the other way round.
+// SchemaVersion names the version of [ExtractionSchema]. It changes whenever an answer that is valid in one version
+// could be invalid in the other.
 const SchemaVersion = "extraction-v3"
 
 // ExtractionSchema is the JSON Schema (2020-12) of [Extraction].
@@ -11,6 +11,6 @@ const SchemaVersion = "extraction-v3"
 //go:embed extraction.schema.json
 var ExtractionSchema []byte
 
-// MaxQuote is the length of the longest quote in characters, as ExtractionSchema has it: far above any sentence,
-// since quotes are whole sentences. What is longer is a paste.
+// MaxQuote is the maximum length of a quote in characters, as in ExtractionSchema. Quotes are whole sentences, and no
+// sentence comes near this limit: longer text was pasted.
 const MaxQuote = 16384

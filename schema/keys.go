@@ -9,11 +9,11 @@ import (
 	"github.com/google/uuid"
 )
 
-// namespace roots every derived id of the project. It must never change.
+// namespace is the UUID namespace of every derived id. It must never change.
 var namespace = uuid.MustParse("6b1f5c0e-59e8-5d7a-9c39-4f7f5f1d2a61")
 
-// DerivedID returns the UUIDv5 of the parts. Parts are length-prefixed, so no two different lists
-// of parts share an id.
+// DerivedID returns the UUIDv5 of the parts. Parts are length-prefixed, so different lists of parts have different
+// ids.
 func DerivedID(parts ...string) string {
 	return uuid.NewSHA1(namespace, []byte(joinParts(parts))).String()
 }
@@ -43,9 +43,9 @@ func joinParts(parts []string) string {
 	return b.String()
 }
 
-// MessageKeys sets Key of each message: the hash of role, kind, tool and text, and how many equal
-// ones came before it in the slice. So a session that grew, or was rewritten or compacted, keeps
-// the keys of what it still holds, and a repeated "yes" is two messages.
+// MessageKeys sets the Key of each message: a hash of its role, kind, tool and text, and of the number of equal
+// messages before it in the slice. Messages thus keep their keys when a session grows, is rewritten or is compacted,
+// and a repeated "yes" counts as two messages.
 func MessageKeys(messages []Message) {
 	seen := make(map[string]int, len(messages))
 	for i := range messages {

@@ -2,10 +2,10 @@ package schema
 
 import "time"
 
-// Role says who speaks in a message.
+// Role is the speaker of a message.
 type Role string
 
-// Roles of a message. A tool result has RoleTool whatever role the harness filed it under.
+// Roles of a message. A tool result has RoleTool, whatever role the agent's harness gave it.
 const (
 	RoleUser      Role = "user"
 	RoleAssistant Role = "assistant"
@@ -13,7 +13,7 @@ const (
 	RoleTool      Role = "tool"
 )
 
-// Kind says what a message is, so that extraction can leave out what is not conversation.
+// Kind is the kind of content in a message. Extraction uses it to skip what is not conversation.
 type Kind string
 
 // Kinds of a message.
@@ -22,44 +22,43 @@ const (
 	KindThinking   Kind = "thinking"
 	KindToolCall   Kind = "tool_call"
 	KindToolResult Kind = "tool_result"
-	// KindContext is text that the harness injected: instructions, summaries of a compacted
-	// session, retrieved memory. It is data and never a statement of the user.
+	// KindContext is text that the harness injected: instructions, summaries of a compacted session, retrieved
+	// memory. It is data, never a statement of the user.
 	KindContext Kind = "context"
 )
 
-// Message is one part of a session. A harness's message that mixes text, tool calls and tool
-// results becomes several of them, in order. Text is valid UTF-8 without NUL bytes; evidence spans
-// are offsets into it.
+// Message is one part of a session. If a harness's message mixes text, tool calls and tool results, it becomes
+// several Messages, in order. Text is valid UTF-8 without NUL bytes, and the spans of evidence are offsets into it.
 type Message struct {
 	// Index is the position in the session, from 0. It never changes once ingested.
 	Index int  `json:"index"`
 	Role  Role `json:"role"`
 	Kind  Kind `json:"kind"`
-	// Author is the speaker's name where the source gives one.
+	// Author is the speaker's name, if the source gives one.
 	Author string `json:"author,omitempty"`
 	Text   string `json:"text"`
-	// Tool is the tool's name, for tool calls and, where known, their results.
+	// Tool is the tool's name, for tool calls and, if it is known, for their results.
 	Tool   string `json:"tool,omitempty"`
 	CallID string `json:"call_id,omitempty"`
-	// At is when the message was written, in UTC; zero when the source does not say.
+	// At is the time at which the message was written, in UTC. It is zero if the source does not say.
 	At time.Time `json:"at,omitzero"`
-	// SourceID is the harness's own id of the message.
+	// SourceID is the harness's own id for the message.
 	SourceID string `json:"source_id,omitempty"`
-	// Line is the 1-based line of the source the message starts at, 0 when the source has no lines.
+	// Line is the 1-based line of the source at which the message starts, or 0 if the source has no lines.
 	Line int `json:"line,omitempty"`
 	// Key identifies the message in its session: see [MessageKeys].
 	Key string `json:"key,omitempty"`
 }
 
-// Extractable reports whether the message is conversation: what a person or an agent said, as
-// opposed to what a tool returned, an agent thought or a harness injected.
+// Extractable reports whether the message is conversation, that is, something that a person or an agent said. Tool
+// results, thoughts and injected text are not.
 func (m Message) Extractable() bool {
 	return m.Kind == KindText && (m.Role == RoleUser || m.Role == RoleAssistant)
 }
 
-// Skipped is a piece of a source that could not be read. The rest of the source was.
+// Skipped is a part of a source that could not be read. The rest of the source was read.
 type Skipped struct {
-	// Line is 1-based; 0 when the source has no lines.
+	// Line is 1-based, or 0 if the source has no lines.
 	Line   int    `json:"line,omitempty"`
 	Reason string `json:"reason"`
 }

@@ -12,8 +12,8 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// Migration is one numbered step of the ClickHouse schema. Each of its statements may be run again,
-// by several workers at once, with no effect.
+// Migration is one numbered step of the ClickHouse schema. Its statements are idempotent, also when several workers
+// run them at once.
 type Migration struct {
 	Version    int
 	Name       string
@@ -24,7 +24,7 @@ type Migration struct {
 
 var creates = regexp.MustCompile(`^CREATE (?:OR REPLACE )?(?:TABLE|VIEW) (?:IF NOT EXISTS )?(\w+)`)
 
-// Makes returns the names of the tables and views that the step creates.
+// Makes returns the names of the tables and views that the migration creates.
 func (m Migration) Makes() []string {
 	var out []string
 	for _, s := range m.Statements {
@@ -35,7 +35,7 @@ func (m Migration) Makes() []string {
 	return out
 }
 
-// Migrations returns the steps in the order of their versions.
+// Migrations returns all migrations in the order of their versions.
 func Migrations() ([]Migration, error) {
 	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
 	if err != nil {
@@ -63,7 +63,7 @@ func Migrations() ([]Migration, error) {
 	return out, nil
 }
 
-// statements splits SQL at semicolons that end a line and drops comment lines.
+// statements splits SQL at semicolons at the end of a line and removes comment lines.
 func statements(text string) []string {
 	var out []string
 	var b strings.Builder

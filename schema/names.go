@@ -1,6 +1,6 @@
 package schema
 
-// Task queues: one for each resource that has a limit of its own.
+// Task queues, one for each resource with a limit of its own.
 const (
 	QueueMain   = "axiommind"
 	QueueModel  = "axiommind-model"
@@ -20,31 +20,32 @@ const (
 const (
 	// SignalWake tells vector_writer that there are rows to index.
 	SignalWake = "wake"
-	// UpdateSession asks the writer of a stream to take in what a session says, UpdateCommand to do
-	// what a person asks.
+	// UpdateSession asks the writer of a stream to process a session. UpdateCommand asks it to run a person's
+	// command.
 	UpdateSession = "session"
 	UpdateCommand = "command"
-	// UpdateReconcile asks vector_writer to compare its collection with the log and repair it.
+	// UpdateReconcile asks vector_writer to compare its collection with the log and to repair it.
 	UpdateReconcile = "reconcile"
-	// QueryQueue asks the writer of a stream for its [WriterQueue].
+	// QueryQueue returns the [WriterQueue] of a stream's writer.
 	QueryQueue = "queue"
-	// QueryProgress answers a [Progress].
+	// QueryProgress returns a [Progress].
 	QueryProgress = "progress"
 )
 
-// Search attributes. They are filters, never personal data; a server without them still works.
+// Search attributes. People filter workflows by them; they hold no personal data. The system works on a server
+// without them.
 const (
 	AttributeProject = "AxiomMindProject"
 	AttributeSession = "AxiomMindSession"
 )
 
-// Types of the application errors that activities return: what a retry policy and a person see.
+// Types of the application errors that activities return. Retry policies and people see them.
 const (
 	ErrorInvalidInput     = "InvalidInput"
 	ErrorSourceUnreadable = "SourceUnreadable"
 	ErrorSourceForbidden  = "SourceForbidden"
 	ErrorUnknownFormat    = "UnknownFormat"
-	// ErrorScopeMismatch: a writer was asked for what is of another scope.
+	// ErrorScopeMismatch: a writer was asked to process data of another scope.
 	ErrorScopeMismatch     = "ScopeMismatch"
 	ErrorModelRefused      = "ModelRefused"
 	ErrorModelRateLimited  = "ModelRateLimited"
@@ -60,20 +61,20 @@ const (
 	ErrorTaskNotFound      = "TaskNotFound"
 	ErrorFactRefused       = "FactRefused"
 	ErrorFactNotFound      = "FactNotFound"
-	// ErrorTemporalUnavailable: what an activity asked of Temporal itself failed.
+	// ErrorTemporalUnavailable: an activity's request to Temporal itself failed.
 	ErrorTemporalUnavailable = "TemporalUnavailable"
-	// ErrorDraining is returned by a workflow that is about to continue as new: send it again.
+	// ErrorDraining is returned by a workflow that is about to continue as new: send the request again.
 	ErrorDraining = "Draining"
 	ErrorInternal = "Internal"
 )
 
-// Progress is what process_session and realign_session answer to QueryProgress.
+// Progress is the answer of process_session and realign_session to QueryProgress.
 type Progress struct {
 	SessionID string      `json:"session_id"`
 	BuildID   string      `json:"build_id,omitempty"`
 	Step      string      `json:"step"`
 	Status    BuildStatus `json:"status"`
-	// WindowsDone and WindowsTotal count what is known of the extraction.
+	// WindowsDone and WindowsTotal count the windows of the extraction that are known so far.
 	WindowsDone  int         `json:"windows_done"`
 	WindowsTotal int         `json:"windows_total"`
 	Counts       BuildCounts `json:"counts"`
@@ -85,26 +86,26 @@ type InlineMessage struct {
 	Content string `json:"content"`
 }
 
-// MaxInlineBytes bounds the contents of inline messages; a longer session is given by URI.
+// MaxInlineBytes is the maximum size of the contents of all inline messages. A longer session is given by URI.
 const MaxInlineBytes = 256 << 10
 
 // ProcessSessionInput is the input of process_session: one session, by URI or inline.
 type ProcessSessionInput struct {
-	// URI names the source: file:///path, or a plain path, in a root of the worker.
+	// URI names the source: file:///path or a plain path, below one of the worker's source roots.
 	URI string `json:"uri,omitempty"`
-	// Grant permits a URI outside the roots: the starter makes it where a person names a file.
+	// Grant permits a URI outside the source roots. The starter creates it if a person names the file.
 	Grant    string          `json:"grant,omitempty"`
 	Messages []InlineMessage `json:"messages,omitzero"`
-	// Format is one of transcript.Formats; empty to detect it.
+	// Format is one of transcript.Formats. If it is empty, the format is detected.
 	Format  string `json:"format,omitempty"`
 	Project string `json:"project"`
 	User    string `json:"user,omitempty"`
 	Agent   string `json:"agent,omitempty"`
-	// SessionID is empty to take the source's own, or one derived from the URI.
+	// SessionID is the session's id. If it is empty, the source's own id is used, or one derived from the URI.
 	SessionID string `json:"session_id,omitempty"`
-	// Date is when the session took place, as 2006-01-02 or RFC 3339; empty to take the source's.
+	// Date is the date of the session, as 2006-01-02 or RFC 3339. If it is empty, the source's date is used.
 	Date string `json:"date,omitempty"`
-	// IncludeTools also extracts from tool calls and their results.
+	// IncludeTools extracts from tool calls and their results too.
 	IncludeTools bool `json:"include_tools,omitempty"`
 }
 
@@ -113,7 +114,7 @@ func (in ProcessSessionInput) Key() SessionKey {
 	return SessionKey{Scope: Scope{Project: in.Project, User: in.User, Agent: in.Agent}, SessionID: in.SessionID}
 }
 
-// Source is what the input says of its source, before anything of it is read.
+// Source returns what the input says about its source, before the source is read.
 func (in ProcessSessionInput) Source() Source {
 	if in.URI == "" {
 		return Source{Format: FormatInline}
@@ -133,8 +134,8 @@ type ProcessSessionResult struct {
 // RealignSessionResult is the result of realign_session, whose input is a [SessionKey].
 type RealignSessionResult struct {
 	SessionID string `json:"session_id"`
-	// Pieces are the quotes that were judged anew, Proven those that are proven since, Unproven those that are
-	// not any more.
+	// Pieces counts the quotes that were judged again, Proven those that became proven, and Unproven those that no
+	// longer are.
 	Pieces   int `json:"pieces"`
 	Proven   int `json:"proven"`
 	Unproven int `json:"unproven"`
@@ -153,10 +154,10 @@ type ProjectTasksInput struct {
 	Project string `json:"project"`
 }
 
-// Workflow is the type of the workflow that takes the input.
+// Workflow returns the type of the workflow that takes the input.
 func (in ProjectTasksInput) Workflow() string { return WorkflowProjectTasks }
 
-// Stream is the stream that the workflow writes.
+// Stream returns the stream that the workflow writes.
 func (in ProjectTasksInput) Stream() string { return ProjectStream(in.Project) }
 
 // MemoryWriterInput is the input of memory_writer.
@@ -165,10 +166,10 @@ type MemoryWriterInput struct {
 	Agent string `json:"agent,omitempty"`
 }
 
-// Workflow is the type of the workflow that takes the input.
+// Workflow returns the type of the workflow that takes the input.
 func (in MemoryWriterInput) Workflow() string { return WorkflowMemoryWriter }
 
-// Stream is the stream that the workflow writes.
+// Stream returns the stream that the workflow writes.
 func (in MemoryWriterInput) Stream() string { return MemoryStream(in.User, in.Agent) }
 
 // VectorWriterInput is the input of vector_writer.
@@ -176,23 +177,23 @@ type VectorWriterInput struct {
 	Collection string `json:"collection"`
 }
 
-// Workflow is the type of the workflow that takes the input.
+// Workflow returns the type of the workflow that takes the input.
 func (in VectorWriterInput) Workflow() string { return WorkflowVectorWriter }
 
-// Stream is the stream that the workflow writes.
+// Stream returns the stream that the workflow writes.
 func (in VectorWriterInput) Stream() string { return VectorStream(in.Collection) }
 
-// WriterQueue is what the writer of a stream answers to QueryQueue.
+// WriterQueue is the answer of a stream's writer to QueryQueue.
 type WriterQueue struct {
-	// Running is what is being done, Waiting what comes next, in order.
+	// Running is the request in progress. Waiting holds the next ones, in order.
 	Running string   `json:"running,omitempty"`
 	Waiting []string `json:"waiting"`
-	// Done counts what this run has done.
+	// Done counts the requests that this run has completed.
 	Done int `json:"done"`
 }
 
-// Heartbeat is what an activity says of itself while it runs.
+// Heartbeat holds the heartbeat details of an activity.
 type Heartbeat struct {
-	// WaitsFor is the id of the workflow that does the activity's work.
+	// WaitsFor is the id of the workflow that does the work for the activity.
 	WaitsFor string `json:"waits_for,omitempty"`
 }

@@ -2,13 +2,13 @@ package schema
 
 import "time"
 
-// Source says where a session came from.
+// Source describes where a session came from.
 type Source struct {
 	// URI is empty for inline messages.
 	URI    string `json:"uri,omitempty"`
 	Format string `json:"format"`
-	// SHA256 is the hex hash of the source's bytes as read, and Bytes their number: empty and 0 where
-	// nothing of it was stored.
+	// SHA256 is the hex hash of the source's bytes as read, and Bytes is their number. They are empty and 0 if
+	// nothing of the source was stored.
 	SHA256 string `json:"sha256"`
 	Bytes  int64  `json:"bytes"`
 }
@@ -16,7 +16,7 @@ type Source struct {
 // FormatInline is the format of messages given in a workflow's input.
 const FormatInline = "inline"
 
-// String says where the session came from.
+// String returns the origin in words, for people.
 func (s Source) String() string {
 	if s.URI == "" && s.Format == FormatInline {
 		return "inline messages"
@@ -24,27 +24,27 @@ func (s Source) String() string {
 	return s.URI
 }
 
-// Scope says whose memory something is. Nothing is read across projects or users.
+// Scope names the owner of a memory. Nothing is read across projects or users.
 type Scope struct {
 	Project string `json:"project"`
 	User    string `json:"user"`
 	Agent   string `json:"agent,omitempty"`
 }
 
-// SessionIngestedPayload holds a run of a session's messages that were not in the log before. Its
-// events of one session, in order of seq, hold the session's messages with indexes from 0.
+// SessionIngestedPayload holds consecutive messages of a session that were not in the log before. A session's events
+// of this type, in order of seq, hold all its messages, indexed from 0.
 type SessionIngestedPayload struct {
 	SessionKey
-	// Date is when the session took place: given, or of its first dated message.
+	// Date is the date of the session: the given one, or that of its first message with a date.
 	Date     time.Time `json:"date"`
 	Source   Source    `json:"source"`
 	Messages []Message `json:"messages"`
-	// Skipped is what the source held and could not be read.
+	// Skipped lists the parts of the source that could not be read.
 	Skipped []Skipped `json:"skipped,omitempty"`
 }
 
-// ModelRespondedPayload is a model's raw answer, stored before it is parsed, under the hash of all
-// that went into the call. Neither a retry nor a parser's fix pays for the call twice.
+// ModelRespondedPayload is a model's raw response. It is stored before it is parsed, under the hash of everything
+// that went into the call. Neither a retry nor a fix of the parser pays for the call twice.
 type ModelRespondedPayload struct {
 	Key      string `json:"key"`
 	Provider string `json:"provider"`
@@ -54,7 +54,7 @@ type ModelRespondedPayload struct {
 	Usage Usage  `json:"usage"`
 }
 
-// Usage counts what a model call took.
+// Usage counts model calls, their tokens and their cost.
 type Usage struct {
 	Calls         int     `json:"calls"`
 	InputTokens   int64   `json:"input_tokens"`
@@ -72,14 +72,14 @@ func (u *Usage) Add(v Usage) {
 	u.CostUSD += v.CostUSD
 }
 
-// Extractor identifies what turns messages into entries; another identity extracts anew.
+// Extractor identifies what turns messages into entries. A different extractor extracts everything again.
 type Extractor struct {
 	Provider      string `json:"provider"`
 	Model         string `json:"model"`
 	PromptVersion string `json:"prompt_version"`
 	PromptHash    string `json:"prompt_hash"`
 	SchemaVersion string `json:"schema_version"`
-	// Tools is true when tool calls and their results are extracted from too.
+	// Tools is true if tool calls and their results are extracted from too.
 	Tools bool `json:"tools,omitempty"`
 }
 
@@ -92,49 +92,49 @@ func (e Extractor) ID() string {
 	return HashParts(e.Provider, e.Model, e.PromptVersion, e.PromptHash, e.SchemaVersion, tools)[:16]
 }
 
-// Window is the part of a session that one model call extracts from: the extractable messages from
-// First to Last.
+// Window is the part of a session that one model call extracts from: the extractable messages from First to Last,
+// both included.
 type Window struct {
-	// Hash is that of the roles, positions and texts of the window's messages.
+	// Hash is the hash of the roles, positions and texts of the window's messages.
 	Hash  string `json:"hash"`
 	First int    `json:"first"`
 	Last  int    `json:"last"`
-	// A message longer than a window is cut: ByteStart is where the window begins in First, ByteEnd
-	// where it ends in Last, 0 for the end of the message.
+	// A message longer than a window is split. ByteStart is the offset in First at which the window begins, and
+	// ByteEnd the offset in Last at which it ends, or 0 for the end of the message.
 	ByteStart int `json:"byte_start,omitempty"`
 	ByteEnd   int `json:"byte_end,omitempty"`
-	// Asked is how many builds asked about the window before and got no whole answer: an extraction
-	// that is quarantined or truncated leaves its window to the next build.
+	// Asked counts the earlier builds that asked about the window and got no complete answer. If an extraction is
+	// quarantined or truncated, the next build asks about its window again.
 	Asked int `json:"asked,omitempty"`
-	// Kept is true when an earlier answer broke off after entries that are kept: the rest is asked for.
+	// Kept is true if the entries of an earlier, truncated answer were kept. Only the rest is then asked for.
 	Kept bool `json:"kept,omitempty"`
 }
 
-// MemoryExtractedPayload is what was read out of the model's answer for one window.
+// MemoryExtractedPayload is what was read from the model's answer for one window.
 type MemoryExtractedPayload struct {
 	SessionID string    `json:"session_id"`
 	Window    Window    `json:"window"`
 	Extractor Extractor `json:"extractor"`
-	// ResponseKeys name the model_responded events that were read: the answer, and the repair.
+	// ResponseKeys name the model_responded events that were read: the answer and its repair.
 	ResponseKeys []string         `json:"response_keys"`
 	Entries      []ExtractedEntry `json:"entries"`
 	Rejected     []RejectedItem   `json:"rejected,omitempty"`
-	// Quarantined says why the answer could not be read; the window then has no entries.
+	// Quarantined says why the answer could not be read. The window then has no entries.
 	Quarantined string `json:"quarantined,omitempty"`
-	// Truncated is true when the answer broke off after the entries read.
+	// Truncated is true if the answer broke off after these entries.
 	Truncated bool `json:"truncated,omitempty"`
-	// Usage is what the build's calls about the window took.
+	// Usage is the usage of the build's calls for the window.
 	Usage Usage `json:"usage"`
 }
 
-// Answered reports whether the window has its whole answer, and is not to be asked about again.
+// Answered reports whether the window has a complete answer, so that it is not asked about again.
 func (p MemoryExtractedPayload) Answered() bool { return p.Quarantined == "" && !p.Truncated }
 
-// EvidenceAlignedPayload is where the quotes of one memory_extracted event stand in the source.
+// EvidenceAlignedPayload holds the evidence of the quotes of one memory_extracted event.
 type EvidenceAlignedPayload struct {
 	SessionID        string `json:"session_id"`
 	ExtractedEventID string `json:"extracted_event_id"`
-	// Rule is the version of the rule of proof that judged the quotes: see activities/evidence.
+	// Rule is the version of the proof rule that judged the quotes: see activities/evidence.
 	Rule    int            `json:"rule"`
 	Entries []AlignedEntry `json:"entries"`
 }
@@ -142,8 +142,7 @@ type EvidenceAlignedPayload struct {
 // AlignedEntry is the evidence of the entry at Index of the memory_extracted event.
 type AlignedEntry struct {
 	Index int `json:"index"`
-	// EvidenceAligned is true when there is evidence and every piece of it is aligned, EvidenceProven when
-	// there is evidence and every piece of it is proven.
+	// EvidenceAligned and EvidenceProven are true if there is evidence and all of it is aligned or proven.
 	EvidenceAligned bool       `json:"evidence_aligned"`
 	EvidenceProven  bool       `json:"evidence_proven"`
 	Evidence        []Evidence `json:"evidence"`
@@ -163,20 +162,20 @@ type Entry struct {
 	Task       *ExtractedTask `json:"task,omitempty"`
 	Stage      Stage          `json:"stage"`
 	Status     Status         `json:"status"`
-	// EvidenceAligned and EvidenceProven are those of AlignedEntry. Only what is proven becomes verified.
+	// EvidenceAligned and EvidenceProven are as in AlignedEntry. Only proven entries become verified.
 	EvidenceAligned bool       `json:"evidence_aligned"`
 	EvidenceProven  bool       `json:"evidence_proven"`
 	Evidence        []Evidence `json:"evidence"`
-	// EvidenceRule is the version of the rule of proof that judged Evidence.
+	// EvidenceRule is the version of the proof rule that judged Evidence.
 	EvidenceRule int `json:"evidence_rule"`
-	// OccurredAt is when the message of the first evidence was written, or the session's date.
+	// OccurredAt is the time of the message that the first evidence is in, or the session's date.
 	OccurredAt time.Time `json:"occurred_at"`
 }
 
-// Session identifies the session that the entry stems from.
+// Session returns the key of the session that the entry comes from.
 func (e Entry) Session() SessionKey { return SessionKey{Scope: e.Scope, SessionID: e.SessionID} }
 
-// Text is what of the entry is embedded and searched.
+// Text returns the part of the entry that is embedded and searched.
 func (e Entry) Text() string {
 	if e.Content == "" || e.Content == e.Title {
 		return e.Title
@@ -184,8 +183,8 @@ func (e Entry) Text() string {
 	return e.Title + "\n" + e.Content
 }
 
-// EntryMaterializedPayload is an entry and what it was made from: its own origin, the extracted entry at
-// Index of the memory_extracted event, and how the evidence_aligned event judges that.
+// EntryMaterializedPayload is a new entry and its origin: the extracted entry at Index of the memory_extracted event,
+// as judged by the evidence_aligned event.
 type EntryMaterializedPayload struct {
 	Entry
 	ExtractedEventID string `json:"extracted_event_id"`
@@ -193,19 +192,19 @@ type EntryMaterializedPayload struct {
 	AlignedEventID   string `json:"aligned_event_id"`
 }
 
-// EntryEvidenceSetPayload is what the evidence of an entry in the log is judged to be later: by another
-// build, by another session that states the same, or by a newer rule of proof. It stands in the stream of
-// the session that Evidence is of. Of an entry's origins each has its last judgement.
+// EntryEvidenceSetPayload is a later judgement of the evidence of an existing entry. It comes from another build,
+// from another session that states the same, or from a newer proof rule. The event is in the stream of the session
+// that Evidence is from. The last judgement for each of the entry's origins counts.
 type EntryEvidenceSetPayload struct {
-	// EntryID is the entry's, of the event's project, whichever session it stems from.
+	// EntryID is the id of an entry of the event's project. The entry may come from another session.
 	EntryID string `json:"entry_id"`
-	// ExtractedEventID and Index name the origin: the extracted entry that Evidence is of.
+	// ExtractedEventID and Index name the origin: the extracted entry that Evidence belongs to.
 	ExtractedEventID string `json:"extracted_event_id"`
 	Index            int    `json:"index"`
-	// Own is true when that is the extracted entry which the entry was made of.
+	// Own is true if the entry was created from that extracted entry.
 	Own            bool   `json:"own,omitempty"`
 	AlignedEventID string `json:"aligned_event_id"`
-	// Rule is that of the evidence_aligned event.
+	// Rule is the proof rule of the evidence_aligned event.
 	Rule            int        `json:"rule"`
 	EvidenceAligned bool       `json:"evidence_aligned"`
 	EvidenceProven  bool       `json:"evidence_proven"`

@@ -6,15 +6,15 @@ import (
 	"reflect"
 )
 
-// EventType is what all agree on about a type of event: the one place where it is registered.
+// EventType describes a type of event. Every type is registered here and nowhere else.
 type EventType struct {
-	// Name is the event's type in the log, such as session_ingested.
+	// Name is the type as in the log, such as session_ingested.
 	Name string
-	// StreamPrefix is what the names of the streams begin with that such an event stands in.
+	// StreamPrefix is the prefix of the names of the streams that hold such events.
 	StreamPrefix string
-	// Keys are the patterns of its dedupe key: one for each act that it may tell of.
+	// Keys are the patterns of its dedupe keys, one for each kind of act that it records.
 	Keys []string
-	// Meaning says in one line what happened.
+	// Meaning says in one line what the event records.
 	Meaning string
 	payload reflect.Type
 }
@@ -73,11 +73,11 @@ func init() {
 	}
 }
 
-// EventTypes returns every registered type of event: those of sessions in the order of their steps, then those of
-// tasks, facts and vectors.
+// EventTypes returns all registered event types: those of sessions in the order of their steps, then those of tasks,
+// facts and vectors.
 func EventTypes() []EventType { return append([]EventType(nil), eventTypes...) }
 
-// EventTypesOf returns the names of the types whose payloads implement the interface I.
+// EventTypesOf returns the names of the event types whose payloads implement the interface I.
 func EventTypesOf[I any]() []string {
 	var names []string
 	for _, t := range eventTypes {
@@ -88,16 +88,16 @@ func EventTypesOf[I any]() []string {
 	return names
 }
 
-// Stream is the pattern of the names of the streams that the event stands in.
+// Stream returns the pattern of the names of the streams that hold such events.
 func (t EventType) Stream() string { return t.StreamPrefix + streamNames[t.StreamPrefix] }
 
-// Payload is the name of the Go type of the event's payload.
+// Payload returns the name of the payload's Go type.
 func (t EventType) Payload() string { return t.payload.Name() }
 
 // NewPayload returns a pointer to a zero payload.
 func (t EventType) NewPayload() any { return reflect.New(t.payload).Interface() }
 
-// NewEvent returns e with the payload, encoded, and the type that the payload is registered for.
+// NewEvent returns e with the encoded payload and the type that the payload is registered for.
 func NewEvent(payload any, e Event) (Event, error) {
 	name, ok := nameOf[reflect.TypeOf(payload)]
 	if !ok {
@@ -111,7 +111,7 @@ func NewEvent(payload any, e Event) (Event, error) {
 	return e, nil
 }
 
-// Decode returns the payload of an event whose type P is registered for.
+// Decode returns the payload of an event. P must be registered for the event's type.
 func Decode[P any](e Event) (P, error) {
 	var p P
 	if registered := nameOf[reflect.TypeFor[P]()]; registered != e.Type {
@@ -123,7 +123,7 @@ func Decode[P any](e Event) (P, error) {
 	return p, nil
 }
 
-// DecodePayload returns the payload of an event of any registered type, as a value of the type that
+// DecodePayload returns the payload of an event of any registered type. It is a value of the Go type that
 // [EventType.Payload] names.
 func DecodePayload(e Event) (any, error) {
 	t, ok := eventTypeOf[e.Type]

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Prefixes of the names of streams, one for each kind.
+// Prefixes of stream names, one for each kind of stream.
 const (
 	SessionPrefix = "session/"
 	ProjectPrefix = "project/"
@@ -17,7 +17,7 @@ const (
 	VectorPrefix  = "vector/"
 )
 
-// streamNames are the parts of the names of streams behind their prefix.
+// streamNames holds the patterns of stream names, without the prefix.
 var streamNames = map[string]string{
 	SessionPrefix: "{project}/{user}/{agent}/{id}",
 	ProjectPrefix: "{project}",
@@ -26,23 +26,23 @@ var streamNames = map[string]string{
 	VectorPrefix:  "{collection}",
 }
 
-// SessionKey identifies a session: whose it is, and its own id there. Two projects, users or agents
-// may each have a session of one id, and know nothing of each other's.
+// SessionKey identifies a session by its owner and its own id. Different projects, users and agents may each have a
+// session with the same id; these sessions are unrelated.
 type SessionKey struct {
 	Scope
 	SessionID string `json:"session_id"`
 }
 
-// Stream is the stream that the process_session workflow of the session writes:
+// Stream returns the name of the session's stream, which its process_session workflow writes:
 // session/{project}/{user}/{agent}/{id}.
 func (k SessionKey) Stream() string {
 	return streamName(SessionPrefix, k.Project, k.User, k.Agent, k.SessionID)
 }
 
-// WorkflowID is the id of the only workflow that may write the session's stream.
+// WorkflowID returns the id of the only workflow that may write the session's stream.
 func (k SessionKey) WorkflowID() string { return WorkflowID(k.Stream()) }
 
-// Validate reports what of the key can't name a session.
+// Validate returns an error if the key cannot name a session.
 func (k SessionKey) Validate() error {
 	if err := k.Scope.Validate(); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (k SessionKey) Validate() error {
 	return nil
 }
 
-// Validate reports what of the scope can't be a name. The agent may be empty.
+// Validate returns an error if a name in the scope is not allowed. The agent may be empty.
 func (s Scope) Validate() error {
 	return cmp.Or(requireName("project", s.Project), requireName("user", s.User), CheckName("agent", s.Agent))
 }
@@ -71,7 +71,7 @@ func ParseSessionStream(stream string) (SessionKey, error) {
 	return SessionKey{Scope: Scope{Project: parts[0], User: parts[1], Agent: parts[2]}, SessionID: parts[3]}, nil
 }
 
-// ProjectStream is the stream that the project_tasks workflow of the project writes: project/{project}.
+// ProjectStream returns the name of the project's stream, which its project_tasks workflow writes: project/{project}.
 func ProjectStream(project string) string { return streamName(ProjectPrefix, project) }
 
 // ParseProjectStream returns the project of the stream. It accepts exactly what [ProjectStream] returns.
@@ -83,7 +83,7 @@ func ParseProjectStream(stream string) (project string, err error) {
 	return parts[0], nil
 }
 
-// MemoryStream is the stream of what is remembered of the user by the agent: memory/{user}/{agent}.
+// MemoryStream returns the name of the stream with the agent's memory of the user: memory/{user}/{agent}.
 func MemoryStream(user, agent string) string { return streamName(MemoryPrefix, user, agent) }
 
 // ParseMemoryStream returns the user and agent of the stream. It accepts exactly what [MemoryStream]
@@ -96,13 +96,13 @@ func ParseMemoryStream(stream string) (user, agent string, err error) {
 	return parts[0], parts[1], nil
 }
 
-// ModelStream is the stream of one model response, written once.
+// ModelStream returns the name of the stream of one model response, which is written once.
 func ModelStream(key string) string { return ModelPrefix + key }
 
-// VectorStream is the stream that the vector_writer workflow of the collection writes.
+// VectorStream returns the name of the collection's stream, which its vector_writer workflow writes.
 func VectorStream(collection string) string { return VectorPrefix + collection }
 
-// Slashes and percent signs in names are percent-encoded, so that no two lists of names share a stream.
+// Slashes and percent signs in names are percent-encoded, so that different names give different streams.
 var (
 	escapeName   = strings.NewReplacer("%", "%25", "/", "%2F")
 	unescapeName = strings.NewReplacer("%25", "%", "%2F", "/")
@@ -128,9 +128,9 @@ func streamParts(stream, prefix string, want int) (names []string, ok bool) {
 	return names, len(names) == want && streamName(prefix, names...) == stream
 }
 
-// WorkflowID is the id of the workflow that alone writes the stream: its name, with all but printable
-// ASCII percent-encoded, byte by byte. Temporal's client sends ids in gRPC headers, which hold nothing
-// else. No two streams share an id: a percent sign of a stream begins %25 or %2F.
+// WorkflowID returns the id of the only workflow that writes the stream: its name, with every byte that is not
+// printable ASCII percent-encoded. Temporal's client sends ids in gRPC headers, which allow nothing else. Different
+// streams have different ids, because every percent sign in a stream name is followed by 25 or 2F.
 func WorkflowID(stream string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
@@ -148,9 +148,9 @@ func WorkflowID(stream string) string {
 }
 
 const (
-	// MaxNameBytes bounds session ids and the names of a scope.
+	// MaxNameBytes is the maximum size of session ids and of the names in a scope.
 	MaxNameBytes = 200
-	// maxWorkflowID leaves room below the 1000 bytes that Temporal takes for what is put behind an id.
+	// maxWorkflowID stays below Temporal's limit of 1000 bytes, to leave room for suffixes.
 	maxWorkflowID = 900
 )
 
@@ -161,7 +161,7 @@ func requireName(field, name string) error {
 	return CheckName(field, name)
 }
 
-// CheckName reports why a value can be no name of a field, empty ones aside.
+// CheckName returns an error if the value cannot be a name. An empty value is allowed.
 func CheckName(field, name string) error {
 	if len(name) > MaxNameBytes {
 		return fmt.Errorf("%s %.40q… has %d bytes, more than %d", field, name, len(name), MaxNameBytes)

@@ -2,7 +2,7 @@ package schema
 
 import "time"
 
-// EntityType says what an entity is.
+// EntityType is the kind of an entity.
 type EntityType string
 
 // Entity types.
@@ -12,7 +12,7 @@ const (
 	EntityArtifact  EntityType = "artifact"
 )
 
-// ArtifactKind says what an artifact's key was read from.
+// ArtifactKind is the kind of identifier that an artifact's key was read from.
 type ArtifactKind string
 
 // Artifact kinds.
@@ -24,7 +24,7 @@ const (
 	ArtifactPlain       ArtifactKind = "plain"
 )
 
-// RelType names the relation of an edge.
+// RelType is the relation of an edge.
 type RelType string
 
 // Relations.
@@ -32,45 +32,45 @@ const (
 	RelEvidenceOf         RelType = "evidence_of"
 	RelBlockedBy          RelType = "blocked_by"
 	RelBlockedBySuggested RelType = "blocked_by_suggested"
-	// RelResolvesTo leads from a condition to what it turned out to be, and from a merged task to
-	// the task it became part of.
+	// RelResolvesTo leads from a condition to the entity that it turned out to be, and from a merged task to the task
+	// that it was merged into.
 	RelResolvesTo RelType = "resolves_to"
 	// RelMentions leads from a condition to an artifact that its text names.
 	RelMentions RelType = "mentions"
 )
 
-// BlockersMode says what a task_blockers_set event does with its blockers.
+// BlockersMode says how a task_blockers_set event changes the blockers.
 type BlockersMode string
 
-// Blocker modes: what is proven replaces, what is not is suggested.
+// Blocker modes. Blockers with aligned evidence replace the old ones, others are added as suggestions.
 const (
 	BlockersReplace BlockersMode = "replace"
 	BlockersSuggest BlockersMode = "suggest"
 )
 
-// EntityRef points at an entity.
+// EntityRef refers to an entity.
 type EntityRef struct {
 	Type EntityType `json:"entity_type"`
 	ID   string     `json:"entity_id"`
 }
 
-// Blocker is what a task waits for.
+// Blocker is something that a task waits for.
 type Blocker struct {
 	EntityRef
-	// Text is what the source called it.
+	// Text is the source's name for it.
 	Text string `json:"text"`
-	// Confidence is 1 for artifacts, task ids and commands, the match's score for task titles,
-	// 0.5 for conditions and 0 for a placeholder.
+	// Confidence is 1 for artifacts, task ids and commands, the match's score for task titles, 0.5 for conditions and
+	// 0 for a placeholder.
 	Confidence float64 `json:"confidence"`
-	// Placeholder is true when nothing is known of the blocker.
+	// Placeholder is true if nothing is known about the blocker.
 	Placeholder bool `json:"auto_placeholder,omitempty"`
-	// EntryID is the entry that told of it; empty for a command.
+	// EntryID is the entry that named it. It is empty for a command.
 	EntryID string `json:"entry_id,omitempty"`
-	// Since is when the task was first said to wait for it.
+	// Since is the time at which the task was first said to wait for it.
 	Since time.Time `json:"since"`
 }
 
-// Candidate is an entity that a text may mean, below certainty.
+// Candidate is an entity that a text may refer to, without certainty.
 type Candidate struct {
 	EntityID string  `json:"entity_id"`
 	Title    string  `json:"title"`
@@ -78,19 +78,19 @@ type Candidate struct {
 	Method   string  `json:"method"`
 }
 
-// Act is what every task event says of its cause. Either EntryID or RequestID is set.
+// Act is the cause of a task event. Exactly one of EntryID and RequestID is set.
 type Act struct {
-	// EntryID is the entry whose evidence stands behind the event.
+	// EntryID is the entry whose evidence supports the event.
 	EntryID string `json:"entry_id,omitempty"`
-	// RequestID is the command's, and Reason what was given with it.
+	// RequestID is the command's id, and Reason the reason given with it.
 	RequestID string `json:"request_id,omitempty"`
 	Reason    string `json:"reason,omitempty"`
 }
 
-// Cause returns the act: payloads embed it.
+// Cause returns the act. Payloads get this method by embedding Act.
 func (a Act) Cause() Act { return a }
 
-// TaskCreatedPayload brings a task into being.
+// TaskCreatedPayload creates a task.
 type TaskCreatedPayload struct {
 	Act
 	TaskID       string       `json:"task_id"`
@@ -98,47 +98,48 @@ type TaskCreatedPayload struct {
 	Title        string       `json:"title"`
 	Status       TaskStatus   `json:"status"`
 	Priority     TaskPriority `json:"priority"`
-	// ReportedStatus is the status the entry gave, where Status is another: no task starts done.
+	// ReportedStatus is the status that the entry gave, if Status differs: no task starts as done.
 	ReportedStatus TaskStatus `json:"reported_status,omitempty"`
-	// Candidates are tasks that this one may repeat.
+	// Candidates are tasks that may be the same as this one.
 	Candidates []Candidate `json:"candidates,omitempty"`
 }
 
-// TaskObservedPayload says that an entry speaks of the task. It is the last event of its entry.
+// TaskObservedPayload records that an entry is about the task. It is the last event that an entry causes.
 type TaskObservedPayload struct {
 	Act
 	TaskID string `json:"task_id"`
-	// CanonicalKey and Title are of the spelling in the entry: an alias of the task from now on.
+	// CanonicalKey and Title are those of the title as the entry spells it. They are an alias of the task from now
+	// on.
 	CanonicalKey string `json:"canonical_key"`
 	Title        string `json:"title"`
-	// Method and Score say how the task was found; "created" when it was not.
+	// Method and Score say how the task was found. Method is "created" if it was not found.
 	Method          string  `json:"method"`
 	Score           float64 `json:"score"`
 	EvidenceAligned bool    `json:"evidence_aligned"`
-	// Status is the status that the entry gives; empty for none.
+	// Status is the status that the entry reports. It is empty if the entry reports none.
 	Status TaskStatus `json:"status,omitempty"`
 }
 
-// TaskDoneReportedPayload keeps a report of done that does not close the task: a person confirms it.
+// TaskDoneReportedPayload records a report that the task is done which does not close it. A person has to confirm it.
 type TaskDoneReportedPayload struct {
 	Act
 	TaskID string `json:"task_id"`
-	// EvidenceAligned and EvidenceProven are of the entry as a whole.
+	// EvidenceAligned and EvidenceProven are those of the whole entry.
 	EvidenceAligned bool       `json:"evidence_aligned"`
 	EvidenceProven  bool       `json:"evidence_proven"`
 	Evidence        []Evidence `json:"evidence,omitempty"`
 }
 
-// TaskStatusChangedPayload is a legal transition. One to blocked follows the task_blockers_set event
-// that says by what; one away from blocked, and one that closes the task, clears the blockers.
+// TaskStatusChangedPayload is a legal transition. A transition to blocked follows the task_blockers_set event with
+// the blockers. A transition away from blocked, or one that closes the task, clears the blockers.
 type TaskStatusChangedPayload struct {
 	Act
 	TaskID string     `json:"task_id"`
 	From   TaskStatus `json:"from"`
 	To     TaskStatus `json:"to"`
-	// Reopened is true when From is done or cancelled.
+	// Reopened is true if From is done or cancelled.
 	Reopened bool `json:"reopened,omitempty"`
-	// Lifted are the last blockers of a task that waits for nothing more, and so is not blocked.
+	// Lifted are the last blockers of a task that is no longer blocked because it waits for nothing more.
 	Lifted []Blocker `json:"lifted,omitempty"`
 }
 
@@ -150,7 +151,7 @@ type TaskPriorityChangedPayload struct {
 	To     TaskPriority `json:"to"`
 }
 
-// TaskTitleChangedPayload renames a task. Its id stays and the old title remains an alias.
+// TaskTitleChangedPayload renames a task. Its id stays the same and the old title remains an alias.
 type TaskTitleChangedPayload struct {
 	Act
 	TaskID       string `json:"task_id"`
@@ -159,17 +160,17 @@ type TaskTitleChangedPayload struct {
 	CanonicalKey string `json:"canonical_key"`
 }
 
-// TaskBlockersSetPayload replaces a task's blockers or adds to its suggestions.
+// TaskBlockersSetPayload replaces a task's blockers or adds to its suggested ones.
 type TaskBlockersSetPayload struct {
 	Act
 	TaskID   string       `json:"task_id"`
 	Mode     BlockersMode `json:"mode"`
 	Blockers []Blocker    `json:"blockers"`
-	// Lifted are the blockers that were replaced because they are done with.
+	// Lifted are the replaced blockers that the task no longer has to wait for.
 	Lifted []Blocker `json:"lifted,omitempty"`
 }
 
-// Rejections of TaskTransitionRejectedPayload.
+// Values of TaskTransitionRejectedPayload.Rejection.
 const (
 	RejectedTransition      = "illegal_transition"
 	RejectedStale           = "older_than_the_close"
@@ -182,20 +183,20 @@ const (
 	RejectedBlockersOnClose = "blockers_of_a_closed_task"
 )
 
-// TaskTransitionRejectedPayload records what was asked of a task and refused. It changes nothing.
+// TaskTransitionRejectedPayload records a change of a task that was refused. It changes nothing.
 type TaskTransitionRejectedPayload struct {
 	Act
 	TaskID string     `json:"task_id"`
 	From   TaskStatus `json:"from"`
-	// To is the status asked for; empty when it was not the status that was refused.
+	// To is the requested status. It is empty if something other than the status was refused.
 	To TaskStatus `json:"to,omitempty"`
 	// Rejection is one of the constants above.
 	Rejection string `json:"rejection"`
-	// Blockers are those refused.
+	// Blockers are the refused blockers.
 	Blockers []Blocker `json:"blockers,omitempty"`
 }
 
-// TaskMergedPayload makes TaskID part of Into.
+// TaskMergedPayload merges TaskID into Into.
 type TaskMergedPayload struct {
 	Act
 	TaskID string `json:"task_id"`
@@ -204,24 +205,24 @@ type TaskMergedPayload struct {
 	Aliases []string `json:"aliases"`
 }
 
-// ConditionDeclaredPayload brings a condition into being: something a task waits for that is
-// neither an artifact nor a known task.
+// ConditionDeclaredPayload creates a condition: something a task waits for that is neither an artifact nor a known
+// task.
 type ConditionDeclaredPayload struct {
 	Act
 	ConditionID  string `json:"condition_id"`
 	CanonicalKey string `json:"canonical_key"`
 	Text         string `json:"text"`
-	// Aliases are canonical keys of other spellings of the text.
+	// Aliases are the canonical keys of other spellings of the text.
 	Aliases []string `json:"aliases,omitempty"`
-	// AutoPlaceholder is true when it stands in for a blocker nobody named.
+	// AutoPlaceholder is true if it stands for a blocker that nobody named.
 	AutoPlaceholder bool `json:"auto_placeholder,omitempty"`
-	// Candidates are tasks the text may mean.
+	// Candidates are tasks that the text may refer to.
 	Candidates []Candidate `json:"candidates,omitempty"`
 	// Mentions are the ids of the artifacts that the text names.
 	Mentions []string `json:"mentions,omitempty"`
 }
 
-// ArtifactDeclaredPayload brings an artifact into being.
+// ArtifactDeclaredPayload creates an artifact.
 type ArtifactDeclaredPayload struct {
 	Act
 	ArtifactID   string       `json:"artifact_id"`
@@ -230,20 +231,20 @@ type ArtifactDeclaredPayload struct {
 	Text         string       `json:"text"`
 }
 
-// ArtifactClosedPayload says that the issue, pull request or page is done with.
+// ArtifactClosedPayload records that the issue, pull request or page is closed, so that nothing waits for it.
 type ArtifactClosedPayload struct {
 	Act
 	ArtifactID string `json:"artifact_id"`
 }
 
-// Ways in which a condition is resolved.
+// The ways to resolve a condition.
 const (
 	ResolvedByCommand   = "command"
 	ResolvedByTaskTitle = "task_title"
 	ResolvedByArtifact  = "artifact_closed"
 )
 
-// ConditionResolvedToPayload says what a condition turned out to be.
+// ConditionResolvedToPayload records what a condition turned out to be.
 type ConditionResolvedToPayload struct {
 	Act
 	ConditionID string    `json:"condition_id"`
@@ -252,10 +253,10 @@ type ConditionResolvedToPayload struct {
 	ResolvedBy string `json:"resolved_by"`
 }
 
-// EntityID is the id of the entity with the canonical key.
+// EntityID returns the id of the entity with the canonical key.
 func EntityID(canonicalKey string) string { return DerivedID("entity", canonicalKey) }
 
-// EdgeID is the id of the edge: the same two ends and relation are one edge.
+// EdgeID returns the id of the edge. There is one edge for each relation between two ends.
 func EdgeID(project, srcType, srcID string, rel RelType, dstType, dstID string) string {
 	return DerivedID("edge", project, srcType, srcID, string(rel), dstType, dstID)
 }

@@ -1,10 +1,10 @@
 package schema
 
-// EntityChange is the payload of an event of a project's stream.
+// EntityChange is the payload of an event in a project's stream.
 type EntityChange interface {
-	// Entities are those that the event changes: at least one, all of one type.
+	// Entities are the entities that the event changes: at least one, all of the same type.
 	Entities() []EntityRef
-	// Cause is the entry or the command that the event follows from.
+	// Cause is the entry or the command that caused the event.
 	Cause() Act
 }
 
@@ -16,49 +16,49 @@ func taskRefs(ids ...string) []EntityRef {
 	return refs
 }
 
-// Entities is the new task.
+// Entities returns the new task.
 func (p TaskCreatedPayload) Entities() []EntityRef { return taskRefs(p.TaskID) }
 
-// Entities is the task spoken of.
+// Entities returns the task that the entry is about.
 func (p TaskObservedPayload) Entities() []EntityRef { return taskRefs(p.TaskID) }
 
-// Entities is the task that has another status.
+// Entities returns the task whose status changed.
 func (p TaskStatusChangedPayload) Entities() []EntityRef { return taskRefs(p.TaskID) }
 
-// Entities is the task that has another priority.
+// Entities returns the task whose priority changed.
 func (p TaskPriorityChangedPayload) Entities() []EntityRef { return taskRefs(p.TaskID) }
 
-// Entities is the task that has another title.
+// Entities returns the task whose title changed.
 func (p TaskTitleChangedPayload) Entities() []EntityRef { return taskRefs(p.TaskID) }
 
-// Entities is the task that waits.
+// Entities returns the task whose blockers changed.
 func (p TaskBlockersSetPayload) Entities() []EntityRef { return taskRefs(p.TaskID) }
 
-// Entities is the task that stays as it was.
+// Entities returns the task that the refused change was for.
 func (p TaskTransitionRejectedPayload) Entities() []EntityRef { return taskRefs(p.TaskID) }
 
-// Entities is the task that is reported done.
+// Entities returns the task that was reported done.
 func (p TaskDoneReportedPayload) Entities() []EntityRef { return taskRefs(p.TaskID) }
 
-// Entities are the task that ends and the one that goes on.
+// Entities returns the merged task and the task that it was merged into.
 func (p TaskMergedPayload) Entities() []EntityRef { return taskRefs(p.TaskID, p.Into) }
 
-// Entities is the new condition.
+// Entities returns the new condition.
 func (p ConditionDeclaredPayload) Entities() []EntityRef {
 	return []EntityRef{{EntityCondition, p.ConditionID}}
 }
 
-// Entities is the condition, not what it turned out to be.
+// Entities returns the condition, not what it turned out to be.
 func (p ConditionResolvedToPayload) Entities() []EntityRef {
 	return []EntityRef{{EntityCondition, p.ConditionID}}
 }
 
-// Entities is the new artifact.
+// Entities returns the new artifact.
 func (p ArtifactDeclaredPayload) Entities() []EntityRef {
 	return []EntityRef{{EntityArtifact, p.ArtifactID}}
 }
 
-// Entities is the artifact that is done with.
+// Entities returns the closed artifact.
 func (p ArtifactClosedPayload) Entities() []EntityRef {
 	return []EntityRef{{EntityArtifact, p.ArtifactID}}
 }

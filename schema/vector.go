@@ -8,7 +8,7 @@ const (
 	ItemTaskTitle = "task_title"
 )
 
-// OutboxStatus is how a vector outbox row stands.
+// OutboxStatus is the status of a vector outbox row.
 type OutboxStatus string
 
 // Outbox statuses.
@@ -25,17 +25,17 @@ type VectorItem struct {
 	EmbeddingVersion string `json:"embedding_version"`
 }
 
-// ObjectID is the id of the item's object in Weaviate.
+// ObjectID returns the id of the item's object in Weaviate.
 func (v VectorItem) ObjectID() string {
 	return DerivedID("vector", v.Kind, v.ID, v.EmbeddingVersion)
 }
 
-// JobID is the id of the item's outbox row.
+// JobID returns the id of the item's outbox row.
 func (v VectorItem) JobID() string {
 	return DerivedID("outbox", v.Kind, v.ID, v.EmbeddingVersion)
 }
 
-// VectorIndexedPayload says that items stand in the vector store with the given content.
+// VectorIndexedPayload records that items are in the vector store with the given content.
 type VectorIndexedPayload struct {
 	Collection string          `json:"collection"`
 	Items      []IndexedVector `json:"items"`
@@ -45,13 +45,13 @@ type VectorIndexedPayload struct {
 type IndexedVector struct {
 	VectorItem
 	Project string `json:"project"`
-	// EnqueuedAt is when the item was first asked for.
+	// EnqueuedAt is the time at which the item was first requested.
 	EnqueuedAt time.Time `json:"enqueued_at"`
-	// ContentHash is the hex SHA-256 of what was stored beside the vector.
+	// ContentHash is the hex SHA-256 of everything stored beside the vector.
 	ContentHash string `json:"content_hash"`
 }
 
-// VectorFailedPayload says that items could not be written, each with its reason.
+// VectorFailedPayload records that items could not be written, with the reason for each.
 type VectorFailedPayload struct {
 	Collection string         `json:"collection"`
 	Items      []FailedVector `json:"items"`
@@ -61,17 +61,17 @@ type VectorFailedPayload struct {
 type FailedVector struct {
 	VectorItem
 	Project string `json:"project"`
-	// EnqueuedAt is when the item was first asked for.
+	// EnqueuedAt is the time at which the item was first requested.
 	EnqueuedAt time.Time `json:"enqueued_at"`
 	// Attempt counts the item's failures, from 1.
 	Attempt int    `json:"attempt"`
 	Error   string `json:"error"`
-	// Permanent is true when another attempt cannot succeed.
+	// Permanent is true if a retry cannot succeed.
 	Permanent bool `json:"permanent,omitempty"`
 }
 
-// VectorDriftedPayload says that what the vector store holds of items is not what it should be, and
-// that they are to be written anew.
+// VectorDriftedPayload records items whose objects in the vector store are not as they should be. They are to be
+// rewritten.
 type VectorDriftedPayload struct {
 	Collection string          `json:"collection"`
 	Items      []DriftedVector `json:"items"`
@@ -81,22 +81,22 @@ type VectorDriftedPayload struct {
 type DriftedVector struct {
 	VectorItem
 	Project string `json:"project"`
-	// EnqueuedAt is when the item was first asked for.
+	// EnqueuedAt is the time at which the item was first requested.
 	EnqueuedAt time.Time `json:"enqueued_at"`
 	// Reason is one of the Drift constants.
 	Reason string `json:"reason"`
 }
 
-// Reasons of DriftedVector.
+// Values of DriftedVector.Reason.
 const (
-	// DriftMissing: the log says the object was written, and it is not there.
+	// DriftMissing: the log says that the object was written, but it is missing.
 	DriftMissing = "missing"
-	// DriftChanged: the object's content is not what was written.
+	// DriftChanged: the object's content differs from what was written.
 	DriftChanged = "changed"
 	// DriftStale: the item's content has changed since it was written.
 	DriftStale = "stale"
-	// DriftFailed: the item could not be written, and is tried again because a person asked for it.
+	// DriftFailed: the item could not be written, and a person asked to try again.
 	DriftFailed = "failed"
-	// DriftUnknown: the item was never asked for under this embedding version.
+	// DriftUnknown: the item was never requested for this embedding version.
 	DriftUnknown = "not_enqueued"
 )

@@ -2,27 +2,27 @@ package schema
 
 import "strings"
 
-// Limits of Weaviate v1.35: a class name has up to 255 characters and becomes a directory; a tenant
-// name has up to 64 and becomes a directory too.
+// Limits of Weaviate v1.35. A class name has up to 255 characters and a tenant name up to 64. Both are used as
+// directory names.
 const (
 	maxClassName  = 200
 	maxTenantName = 64
 	classPrefix   = "Entry_"
 )
 
-// VectorCollection returns the name of the Weaviate class that holds the vectors of the embedding
-// version. Different versions have different classes, also where file names have no case.
+// VectorCollection returns the name of the Weaviate class that holds the vectors of the embedding version. Different
+// versions have different classes, even on a file system that ignores case.
 func VectorCollection(embeddingVersion string) string {
 	return classPrefix + safeName(embeddingVersion, maxClassName-len(classPrefix), "")
 }
 
-// VectorTenant returns the name of the Weaviate tenant that holds the project. Different projects
-// have different tenants, also where file names have no case.
+// VectorTenant returns the name of the Weaviate tenant that holds the project. Different projects have different
+// tenants, even on a file system that ignores case.
 func VectorTenant(project string) string { return safeName(project, maxTenantName, "-") }
 
-// safeName maps any text to lower-case letters, digits, "_" and the extra characters. Other bytes
-// become "_" and two hex digits; a result of more than limit bytes is cut and ends in "__" and a
-// hash of the text, which no other result holds: "_" is followed by a digit or a letter elsewhere.
+// safeName maps any text to lower-case letters, digits, "_" and the extra characters. Any other byte becomes "_" and
+// two hex digits. A result of more than limit bytes is cut and ends in "__" and a hash of the text. No uncut result
+// contains "__", because there "_" is always followed by a digit or a letter.
 func safeName(text string, limit int, extra string) string {
 	const hex, hashLen = "0123456789abcdef", 32
 	var b strings.Builder
@@ -47,7 +47,7 @@ func safeName(text string, limit int, extra string) string {
 	}
 }
 
-// Properties of the class of [EntryClass].
+// Properties of the class that [EntryClass] defines.
 const (
 	PropertyItemKind    = "item_kind"
 	PropertyItemID      = "item_id"
@@ -62,7 +62,7 @@ const (
 	PropertyContentHash = "content_hash"
 )
 
-// WeaviateClass is a class definition in the form of Weaviate's REST schema endpoint.
+// WeaviateClass is a class definition as Weaviate's REST schema endpoint takes it.
 type WeaviateClass struct {
 	Class              string                `json:"class"`
 	Description        string                `json:"description"`
@@ -80,8 +80,8 @@ type WeaviateVectorIndex struct {
 	BQ       WeaviateBinaryQuantization `json:"bq"`
 }
 
-// WeaviateBinaryQuantization keeps one bit per dimension in memory and ranks the best RescoreLimit
-// candidates again by their full vectors.
+// WeaviateBinaryQuantization keeps one bit per dimension in memory. It ranks the best RescoreLimit candidates again
+// by their full vectors.
 type WeaviateBinaryQuantization struct {
 	Enabled      bool `json:"enabled"`
 	Cache        bool `json:"cache"`
@@ -108,7 +108,7 @@ type WeaviateBM25 struct {
 	K1 float64 `json:"k1"`
 }
 
-// WeaviateStopwords names a list of words that keyword search passes over.
+// WeaviateStopwords names a list of words that keyword search ignores.
 type WeaviateStopwords struct {
 	Preset string `json:"preset"`
 }
@@ -124,12 +124,12 @@ type WeaviateProperty struct {
 	IndexRangeFilters bool     `json:"indexRangeFilters"`
 }
 
-// EntryClass defines the class of that name. A tenant is a project. Every vector is given by the
-// client. Keyword search reads the terms alone: they are analyzed by the client, because
-// Weaviate's tokenizers for Korean and Chinese are off unless the server is started with them.
+// EntryClass returns the definition of the class with the name. Each project is a tenant. The client provides every
+// vector. Keyword search reads only the terms property. The client computes the terms, because Weaviate's tokenizers
+// for Korean and Chinese are off unless the server is started with them.
 //
-// What changes after an entry is made (stage, status, supersession) is not stored here: it is read
-// from ClickHouse, so that a search never judges by an old copy.
+// Fields that change after an entry is created (stage, status, supersession) are not stored here. They are read from
+// ClickHouse, so that a search never uses an outdated copy.
 func EntryClass(name string) WeaviateClass {
 	return WeaviateClass{
 		Class:           name,

@@ -224,7 +224,7 @@ func tamperedTable(t *testing.T, c *cli, conn driver.Conn, f *forger) {
 		"evidence_proven is false, in the log true": `false AS evidence_proven`,
 		"its rule is 7, in the log 1":               `7 AS evidence_rule`,
 		"the log holds no such entry":               `'nobody-s' AS entry_id`,
-		`stands in project "q"`:                     `'q' AS project`,
+		`is in project "q"`:                         `'q' AS project`,
 	} {
 		tamper(replace)
 		v := c.verify(t, exitFailed, scope...)
@@ -240,7 +240,7 @@ func tamperedTable(t *testing.T, c *cli, conn driver.Conn, f *forger) {
 		tamper(`'q' AS project`)
 		v := c.verify(t, exitFailed, "--project", "q")
 		require.Len(t, v.Findings, 1)
-		require.Contains(t, v.Findings[0].Problem, fmt.Sprintf(`stands in project "q", its session in %q`, c.project))
+		require.Contains(t, v.Findings[0].Problem, fmt.Sprintf(`is in project "q", its session in %q`, c.project))
 		require.Zero(t, v.Sessions, "I10: of another project's session nothing is read but whose it is")
 	})
 	t.Run("row missing", func(t *testing.T) {

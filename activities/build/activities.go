@@ -11,16 +11,16 @@ import (
 	"axiommind/schema"
 )
 
-// Activities opens and closes builds, and brings projections up to date.
+// Activities starts and ends builds, and brings projections up to date.
 type Activities struct {
 	log  *eventlog.Store
 	spec schema.BuildSpec
-	// projectors are those that session streams concern.
+	// projectors are those that read session streams.
 	projectors []eventlog.Projector
 }
 
-// NewActivities returns the room's activities. The spec is what this worker builds with, its extractor
-// without tools; projectors are all there are: see [Projections].
+// NewActivities returns the activities of this package. The spec describes this worker's builds, with an extractor
+// that does not use tools. The projectors are all that exist: see [Projections].
 func NewActivities(log *eventlog.Store, spec schema.BuildSpec, projectors []eventlog.Projector) (*Activities, error) {
 	switch {
 	case log == nil:
@@ -37,21 +37,21 @@ func NewActivities(log *eventlog.Store, spec schema.BuildSpec, projectors []even
 	return a, nil
 }
 
-// reads reports whether the projector wants the streams whose names begin so.
+// reads reports whether the projector reads streams with the prefix.
 func reads(p eventlog.Projector, prefix string) bool {
 	return strings.HasPrefix(prefix, p.StreamPrefix())
 }
 
-// OpenInput says whose session is built.
+// OpenInput names the session to build.
 type OpenInput struct {
 	schema.SessionKey
 	IncludeTools bool `json:"include_tools,omitempty"`
 }
 
-// Opened is a build that may run.
+// Opened is a build that is about to run.
 type Opened = schema.OpenedBuild
 
-// OpenBuild returns the build to run for the session.
+// OpenBuild returns the next build of the session.
 func (a *Activities) OpenBuild(ctx context.Context, in OpenInput) (Opened, error) {
 	stop := boundary.Heartbeat(ctx, boundary.HeartbeatInterval)
 	defer stop()
@@ -68,19 +68,19 @@ func (a *Activities) OpenBuild(ctx context.Context, in OpenInput) (Opened, error
 	}, nil
 }
 
-// CloseInput is how a build ended.
+// CloseInput is the outcome of a build.
 type CloseInput struct {
 	Build Opened `json:"build"`
-	// Source is what is known of the source where it could not be read: its URI and the format given.
+	// Source is used if the source could not be read. It holds what is known then: the URI and the given format.
 	Source   schema.Source               `json:"source"`
 	Finished schema.BuildFinishedPayload `json:"finished"`
-	// StartedAt and At are the workflow's times of its start and of now.
+	// StartedAt is the time at which the workflow started, and At the workflow's current time.
 	StartedAt time.Time `json:"started_at"`
 	At        time.Time `json:"at"`
 }
 
-// CloseBuild appends how the build ended, and how it began where a failure came before that was known,
-// and projects both.
+// CloseBuild appends the event that ends the build and projects it. If the build failed before its start was
+// recorded, CloseBuild appends the start first.
 func (a *Activities) CloseBuild(ctx context.Context, in CloseInput) error {
 	stop := boundary.Heartbeat(ctx, boundary.HeartbeatInterval)
 	defer stop()
@@ -103,7 +103,7 @@ func (a *Activities) close(ctx context.Context, in CloseInput) error {
 	return a.project(ctx, stream)
 }
 
-// ProjectSession brings every projection of the session's stream up to date.
+// ProjectSession brings all projections of the session's stream up to date.
 func (a *Activities) ProjectSession(ctx context.Context, session schema.SessionKey) error {
 	stop := boundary.Heartbeat(ctx, boundary.HeartbeatInterval)
 	defer stop()

@@ -1,5 +1,5 @@
-// Package build records each run over a session: what it was made with, what it did, how long every
-// step took and, when it failed, where. A build that finds nothing to do records nothing.
+// Package build records every run over a session: the software it used, its results, the duration of each step and,
+// if it failed, the failed step. A build that finds nothing to do is not recorded.
 package build
 
 import (
@@ -10,27 +10,27 @@ import (
 	"axiommind/schema"
 )
 
-// ID is the id of the session's build with the ordinal, counted from 1.
+// ID returns the id of the session's build with the ordinal, counted from 1.
 func ID(session schema.SessionKey, ordinal int) string {
 	return schema.DerivedID("build", session.Stream(), fmt.Sprint(ordinal))
 }
 
-// Last is what the log says of a session's latest build.
+// Last is the latest build of a session, as recorded in the log.
 type Last struct {
-	// Started is zero when the session has no build.
+	// Started is zero if the session has no build.
 	Started schema.BuildStartedPayload
-	// Finished is nil while the build runs, or when it broke off.
+	// Finished is nil if the build is still running or was interrupted.
 	Finished *schema.BuildFinishedPayload
 }
 
-// Completed reports whether the latest build did all there was to do, with that extractor. A window
-// without a whole answer is left to do: each build asks about those of the builds before it.
+// Completed reports whether the latest build finished all the work with this extractor. A window without a complete
+// answer is unfinished work: each build asks again about those of earlier builds.
 func (l Last) Completed(extractorID string) bool {
 	return l.Finished != nil && l.Finished.Status.Completed() && l.Finished.Counts.Quarantined == 0 &&
 		l.Finished.ExtractorID == extractorID
 }
 
-// NextOrdinal is that of the build to run now: a build that broke off is taken up again.
+// NextOrdinal returns the ordinal of the build to run now. An interrupted build is resumed and keeps its ordinal.
 func (l Last) NextOrdinal() int {
 	switch {
 	case l.Started.Ordinal == 0:

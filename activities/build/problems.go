@@ -18,33 +18,33 @@ import (
 
 // Kinds of problems.
 const (
-	// ProblemLine is a line of the source that was mended or left out.
+	// ProblemLine is a line of the source that was repaired or skipped.
 	ProblemLine = "line"
-	// ProblemWindow is a window without a whole answer, ProblemItem an item of an answer that was refused.
+	// ProblemWindow is a window without a complete answer. ProblemItem is an item of an answer that was rejected.
 	ProblemWindow = "window"
 	ProblemItem   = "item"
-	// ProblemFact is a fact that was not stored, ProblemTask a change of a task that was refused, or a note
-	// that no task came of.
+	// ProblemFact is a fact that was not stored. ProblemTask is a change of a task that was refused, or a task note
+	// that led to no task.
 	ProblemFact = "fact"
 	ProblemTask = "task"
-	// ProblemVector is an entry or a task's title that no search finds by its meaning.
+	// ProblemVector is an entry or task title that search by meaning cannot find.
 	ProblemVector = "vector"
 )
 
-// Problem is something of a build's input that did not become memory, and why.
+// Problem is a part of a build's input that did not become memory, and the reason.
 type Problem struct {
 	// Kind is one of the constants above.
 	Kind   string `json:"kind"`
 	Where  string `json:"where"`
 	Reason string `json:"reason"`
-	// Retry says what can be done about it; empty when nothing needs to be.
+	// Retry says what can be done about it. It is empty if nothing needs to be done.
 	Retry string `json:"retry,omitempty"`
-	// Asked is how often the model was asked about a window, this build's asking included.
+	// Asked counts how often the model was asked about a window, this build included.
 	Asked int `json:"asked,omitempty"`
 }
 
-// readProblems collects what the events of the build say was skipped, rejected or quarantined, and the
-// vectors that are missing now.
+// readProblems collects what the build's events report as skipped, rejected or quarantined, and the vectors that are
+// missing now.
 func readProblems(ctx context.Context, conn driver.Conn, r Run) ([]Problem, error) {
 	p := &problemReader{conn: conn, entries: entry.NewReader(conn), run: r, out: []Problem{}}
 	for _, read := range []func(context.Context) error{p.session, p.facts, p.changes, p.notes, p.vectors} {
@@ -65,7 +65,7 @@ type problemReader struct {
 
 func (p *problemReader) add(found Problem) { p.out = append(p.out, found) }
 
-// events gives the build's events of a stream, in order.
+// events yields the build's events in a stream, in order.
 func (p *problemReader) events(ctx context.Context, stream string, types []string, each func(eventType string, payload []byte) error) error {
 	return table.Query(ctx, p.conn, func(rows driver.Rows) error {
 		var eventType, payload string
@@ -80,7 +80,7 @@ func (p *problemReader) events(ctx context.Context, stream string, types []strin
 		WHERE stream = ? AND build_id = ? AND event_type IN ? ORDER BY seq`, stream, p.run.BuildID, types)
 }
 
-// session reads what the session's own stream says.
+// session reads the problems in the session's own stream.
 func (p *problemReader) session(ctx context.Context) error {
 	var open []schema.MemoryExtractedPayload
 	types := []string{schema.BuildStarted, schema.SessionIngested, schema.MemoryExtracted}
@@ -114,7 +114,7 @@ func (p *problemReader) session(ctx context.Context) error {
 	return p.answeredSince(ctx, open)
 }
 
-// addExtraction adds what is missing of the extraction.
+// addExtraction adds the problems of the extraction.
 func (p *problemReader) addExtraction(x schema.MemoryExtractedPayload) {
 	window := fmt.Sprintf("messages %d to %d", x.Window.First, x.Window.Last)
 	asked := x.Window.Asked + 1
@@ -137,8 +137,8 @@ func (p *problemReader) addExtraction(x schema.MemoryExtractedPayload) {
 	}
 }
 
-// answeredSince tells of the open windows, in the order of their problems, which a later build of the same
-// extractor has the answer to. What another one makes of the window is its own.
+// answeredSince marks the problems of those open windows that a later build of the same extractor got an answer for.
+// The windows are in the order of their problems. Extractions by other extractors do not count.
 func (p *problemReader) answeredSince(ctx context.Context, open []schema.MemoryExtractedPayload) error {
 	type place struct {
 		by               schema.Extractor
@@ -178,7 +178,7 @@ func (p *problemReader) answeredSince(ctx context.Context, open []schema.MemoryE
 	return nil
 }
 
-// facts reads what the writer of the memory did not store.
+// facts reads the facts that the writer of the memory did not store.
 func (p *problemReader) facts(ctx context.Context) error {
 	memory := schema.MemoryStream(p.started.User, p.started.Agent)
 	return p.events(ctx, memory, []string{schema.FactSkipped}, func(_ string, payload []byte) error {
@@ -189,7 +189,7 @@ func (p *problemReader) facts(ctx context.Context) error {
 	})
 }
 
-// changes reads which changes of tasks the writer of the project refused.
+// changes reads the changes of tasks that the writer of the project refused.
 func (p *problemReader) changes(ctx context.Context) error {
 	var rejected []schema.TaskTransitionRejectedPayload
 	types := []string{schema.TaskTransitionRejected}
@@ -209,7 +209,7 @@ func (p *problemReader) changes(ctx context.Context) error {
 	return err
 }
 
-// notes reads which task notes of a build that came to its end no task was observed in.
+// notes reads the task notes of a completed build that led to no task.
 func (p *problemReader) notes(ctx context.Context) error {
 	if !p.run.Status.Completed() {
 		return nil
@@ -228,7 +228,7 @@ func (p *problemReader) notes(ctx context.Context) error {
 		}
 		p.add(Problem{
 			Kind: ProblemTask, Where: fmt.Sprintf("task note %s %q", short(note.ID), note.Title),
-			Reason: "no task came of it: it names none, or by nothing but punctuation",
+			Reason: "no task was made from it: it names none, or its title is only punctuation",
 			Retry:  "the entry is kept: " + Command("entry", "show", short(note.ID), "--project", p.run.Project),
 		})
 	}
@@ -239,7 +239,7 @@ func (p *problemReader) entriesOfBuild() entry.Selection {
 	return entry.InProject(p.run.Project).Build(p.run.BuildID)
 }
 
-// observed returns the ids of the session's entries that a task was observed in, by whichever build.
+// observed returns the ids of the session's entries in which any build observed a task.
 func (p *problemReader) observed(ctx context.Context) (map[string]bool, error) {
 	out := map[string]bool{}
 	return out, table.Query(ctx, p.conn, func(rows driver.Rows) error {
@@ -254,7 +254,7 @@ func (p *problemReader) observed(ctx context.Context) (map[string]bool, error) {
 func (p *problemReader) skippedFact(s schema.FactSkippedPayload) Problem {
 	found := Problem{Kind: ProblemFact, Where: fmt.Sprintf("fact %q", s.Content), Reason: words(s.Skipped) + ": " + s.Detail}
 	if s.Skipped != schema.SkippedDuplicate {
-		found.Retry = fmt.Sprintf("the entry is kept: %s; said in another session the fact is judged anew",
+		found.Retry = fmt.Sprintf("the entry is kept: %s; if another session states the fact, it is judged again",
 			Command("entry", "show", short(s.EntryID), "--project", p.run.Project))
 	}
 	return found
@@ -274,7 +274,7 @@ func (p *problemReader) rejectedChange(r schema.TaskTransitionRejectedPayload, t
 	}
 	return Problem{
 		Kind: ProblemTask, Where: fmt.Sprintf("task %s %q", short(r.TaskID), title), Reason: reason,
-		Retry: fmt.Sprintf("look at it with %s, and set what is so with starter task set",
+		Retry: fmt.Sprintf("see it with %s, and correct it with starter task set",
 			Command("task", "show", short(r.TaskID), "--project", p.run.Project)),
 	}
 }
@@ -296,7 +296,7 @@ func (p *problemReader) titles(ctx context.Context, rejected []schema.TaskTransi
 	return out, err
 }
 
-// vectors reads which vectors of the build's entries and task titles could not be written so far.
+// vectors reads the build's entries and task titles whose vectors could not be written so far.
 func (p *problemReader) vectors(ctx context.Context) error {
 	entries, err := p.entries.ByID(ctx, p.entriesOfBuild(), entry.Statement)
 	if err != nil {
@@ -336,5 +336,5 @@ func (p *problemReader) vectors(ctx context.Context) error {
 
 func short(id string) string { return id[:min(8, len(id))] }
 
-// words spells out a constant.
+// words turns a constant into words.
 func words(constant string) string { return strings.ReplaceAll(constant, "_", " ") }

@@ -94,22 +94,22 @@ func TestI8Problems(t *testing.T) {
 		},
 		{
 			Kind: build.ProblemFact, Where: `fact "I prefer tabs"`, Reason: "evidence not aligned: it does not stand there",
-			Retry: "the entry is kept: starter entry show 0123abcd --project 프로젝트; said in another session the fact is judged anew",
+			Retry: "the entry is kept: starter entry show 0123abcd --project 프로젝트; if another session states the fact, it is judged again",
 		},
 		{Kind: build.ProblemFact, Where: `fact "I prefer tabs"`, Reason: "duplicate: fact_1 says the same"},
 		{
 			Kind: build.ProblemTask, Where: fmt.Sprintf("task %s %q", ids.task[:8], "Write the report"),
 			Reason: "pending to done: illegal transition",
-			Retry:  "look at it with starter task show " + ids.task[:8] + " --project 프로젝트, and set what is so with starter task set",
+			Retry:  "see it with starter task show " + ids.task[:8] + " --project 프로젝트, and correct it with starter task set",
 		},
 		{
 			Kind: build.ProblemTask, Where: fmt.Sprintf("task %s %q", ids.task[:8], "Write the report"),
 			Reason: `self block: waits for "the report"`,
-			Retry:  "look at it with starter task show " + ids.task[:8] + " --project 프로젝트, and set what is so with starter task set",
+			Retry:  "see it with starter task show " + ids.task[:8] + " --project 프로젝트, and correct it with starter task set",
 		},
 		{
 			Kind: build.ProblemTask, Where: fmt.Sprintf("task note %s %q", ids.note[:8], "!!!"),
-			Reason: "no task came of it: it names none, or by nothing but punctuation",
+			Reason: "no task was made from it: it names none, or its title is only punctuation",
 			Retry:  "the entry is kept: starter entry show " + ids.note[:8] + " --project 프로젝트",
 		},
 		{

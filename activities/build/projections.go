@@ -14,8 +14,8 @@ import (
 	"axiommind/activities/vector"
 )
 
-// Projections lists all projectors of the program, with an outbox of vectors for each embedding version. A
-// projector that is not in the list does not run, and is neither rebuilt nor checked.
+// Projections returns all projectors of the program, with a vector outbox for each embedding version. A projector
+// that is missing here does not run, and is neither rebuilt nor checked.
 func Projections(conn driver.Conn, embeddingVersions ...string) []eventlog.Projector {
 	out := []eventlog.Projector{
 		entry.NewProjector(conn),
@@ -29,7 +29,7 @@ func Projections(conn driver.Conn, embeddingVersions ...string) []eventlog.Proje
 	return out
 }
 
-// StoredProjections is [Projections] with the outbox of the embedding version, and of each one that the
+// StoredProjections returns [Projections] with the outbox of the embedding version and of every version that the
 // database was indexed with before.
 func StoredProjections(ctx context.Context, conn driver.Conn, log *eventlog.Store, embeddingVersion string) ([]eventlog.Projector, error) {
 	names, err := log.ProjectorNames(ctx)

@@ -65,7 +65,7 @@ func TestEveryTableHasItsProjection(t *testing.T) {
 	}
 }
 
-// Every event type that a projector wants is registered, and stands in a stream that it reads.
+// Every event type of a projector is registered, and is found in a stream that the projector reads.
 func TestProjectorsReadRegisteredEvents(t *testing.T) {
 	t.Parallel()
 	for _, p := range build.Projections(nil, "v") {

@@ -15,20 +15,20 @@ import (
 	"axiommind/schema"
 )
 
-// Projector writes the rows of build_runs and pipeline_metrics. Both events of a build carry all
-// that its row needs or the row of the one before it has, so rows are written from the pair.
+// Projector writes the rows of build_runs and pipeline_metrics. A row is made from both events of its build. If they
+// are in different batches, the start is read from the row that the first batch wrote.
 type Projector struct{ conn driver.Conn }
 
-// NewProjector returns the projector over the connection.
+// NewProjector returns a projector that writes through the connection.
 func NewProjector(conn driver.Conn) *Projector { return &Projector{conn: conn} }
 
-// Name is that of the projector's offsets.
+// Name returns the key of the projector's offsets.
 func (*Projector) Name() string { return "builds" }
 
-// Types are those of the events that make builds.
+// Types returns the types of the events that start and end builds.
 func (*Projector) Types() []string { return []string{schema.BuildStarted, schema.BuildFinished} }
 
-// StreamPrefix is that of the streams the events stand in.
+// StreamPrefix returns the prefix of session streams.
 func (*Projector) StreamPrefix() string { return schema.SessionPrefix }
 
 type run struct {
@@ -39,7 +39,7 @@ type run struct {
 	version  uint64
 }
 
-// Apply writes one row for each build of the events, and one for each of its steps.
+// Apply writes one row for each build in the events, and one for each of its steps.
 func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 	var order []string
 	runs := map[string]*run{}
@@ -79,7 +79,7 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 	return p.writeMetrics(ctx, list)
 }
 
-// load reads the start of a build whose row was written by an earlier batch.
+// load reads the start of a build from the row that an earlier batch wrote.
 func (p *Projector) load(ctx context.Context, buildID string) (*run, error) {
 	r := &run{}
 	var source string
@@ -143,10 +143,10 @@ func (p *Projector) writeMetrics(ctx context.Context, runs []*run) error {
 	return table.Insert(ctx, p.conn, `pipeline_metrics_raw (id, ts, stage, latency_ms, success, error, session_id, build_id)`, rows)
 }
 
-// Version counts the changes of what the rows say.
+// Version is increased whenever the content of the rows changes.
 func (*Projector) Version() uint32 { return 1 }
 
-// Tables are those of the builds and of their steps.
+// Tables returns the tables of builds and of their steps.
 func (*Projector) Tables() []eventlog.Table {
 	return []eventlog.Table{{Name: "build_runs_raw"}, {Name: "pipeline_metrics_raw"}}
 }

@@ -15,7 +15,7 @@ import (
 	"axiommind/schema"
 )
 
-// ErrNotFound is returned when no build has the id.
+// ErrNotFound is returned if no build has the id.
 var ErrNotFound = errors.New("no such build")
 
 // Run is a row of build_runs.
@@ -46,24 +46,24 @@ type Detail struct {
 	Problems []Problem           `json:"problems"`
 }
 
-// Filter says which builds to list. Empty fields do not filter.
+// Filter selects the builds to list. Empty fields do not filter.
 type Filter struct {
 	Project, User, Agent, SessionID string
 	Status                          schema.BuildStatus
-	// Limit is the most builds; Offset is how many of the latest are passed over.
+	// Limit is the maximum number of builds, after skipping the latest Offset builds.
 	Limit, Offset int
 }
 
 const whereIDs = "as builds list prints it"
 
-// List returns builds, the latest first.
+// List returns the builds, the latest first.
 func List(ctx context.Context, conn driver.Conn, f Filter) ([]Run, error) {
 	where, args := f.where()
 	return readRuns(ctx, conn, fmt.Sprintf("%s ORDER BY started_at DESC, build_id LIMIT %d OFFSET %d",
 		strings.Join(where, " AND "), f.Limit, f.Offset), args...)
 }
 
-// where returns the conditions of the filter and their arguments.
+// where returns the filter's conditions and their arguments.
 func (f Filter) where() (conditions []string, args []any) {
 	conditions = []string{"1"}
 	for _, c := range []struct{ column, value string }{
@@ -76,8 +76,8 @@ func (f Filter) where() (conditions []string, args []any) {
 	return conditions, args
 }
 
-// Show returns the build with the id, or [ErrNotFound]. An id may be given by its first characters; those of
-// several are [table.ErrAmbiguous].
+// Show returns the build with the id, or [ErrNotFound]. A prefix of the id will do. If several ids begin with it, the
+// error is [table.ErrAmbiguous].
 func Show(ctx context.Context, conn driver.Conn, id string) (Detail, error) {
 	named := table.Prefix{What: "build", Given: id, NotFound: ErrNotFound}
 	if !named.Long() {

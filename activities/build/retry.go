@@ -9,7 +9,7 @@ import (
 	"axiommind/schema"
 )
 
-// again says how to process the build's session once more.
+// again returns the command that processes the build's session again.
 func again(b schema.BuildStartedPayload) string {
 	path := b.Source.URI
 	if strings.Contains(path, "://") {
@@ -32,10 +32,10 @@ func again(b schema.BuildStartedPayload) string {
 	return "process the session again: " + Command(args...)
 }
 
-// plainWord is what a shell takes for one word as it stands.
+// plainWord matches text that a shell takes as one word without quotes.
 var plainWord = regexp.MustCompile(`^[\pL\pN/_.,:@%+=-]+$`)
 
-// Command returns the command line of the starter with the arguments, to be pasted into a shell.
+// Command returns the starter's command line with the arguments, quoted for a shell.
 func Command(args ...string) string {
 	words := []string{"starter"}
 	for _, arg := range args {

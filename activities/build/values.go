@@ -11,7 +11,7 @@ import (
 	"axiommind/activities/table"
 )
 
-// Column is what builds are known by, each the name of a column.
+// Column is a column by which builds can be filtered.
 type Column string
 
 // Columns of builds.
@@ -23,16 +23,16 @@ const (
 	ColumnSession Column = "session_id"
 )
 
-// Value is what some builds have in a column.
+// Value is a value of a column that some builds have.
 type Value struct {
 	Text string
-	// Session, Project and Started are those of the latest of these builds.
+	// Session, Project and Started belong to the latest of these builds.
 	Session, Project string
 	Started          time.Time
 }
 
-// Values returns what the builds that pass the filter have in the column, among what begins with the prefix:
-// the value of the latest build first. The filter bounds how many.
+// Values returns the values of the column in the builds that pass the filter, if they begin with the prefix. The
+// value of the latest build comes first. The filter's Limit bounds their number.
 func Values(ctx context.Context, conn driver.Conn, column Column, prefix string, f Filter) ([]Value, error) {
 	where, args := f.where()
 	where, args = append(where, fmt.Sprintf("startsWith(%s, ?)", column)), append(args, prefix)

@@ -13,27 +13,28 @@ import (
 	"axiommind/schema"
 )
 
-// Appended is what became of a batch.
+// Appended is the result of an append.
 type Appended struct {
-	// Events are the events as stored, in the order given: what was given, or what the log already
-	// held under the same key.
+	// Events are the events as stored, in the order given. Where the log already held an event with the same key, it
+	// is that one.
 	Events []schema.Event
 	// New is how many events the call stored.
 	New int
-	// Differing are the indexes of given events whose stored event has another stream, type or
-	// payload: the first one stays.
+	// Differing are the indexes of the given events whose key the log already held with another stream, type or
+	// payload. The stored event stays as it is.
 	Differing []int
 }
 
-// maxAttempts bounds how often Append gives way to faster writers of its stream. In each round one of
-// them succeeds.
+// maxAttempts bounds how often Append retries because another writer appended to its stream first. In each round one
+// writer succeeds.
 const maxAttempts = 16
 
-// Append stores the events whose dedupe keys the log does not hold yet, as the next of the stream, in
-// the order given, all or none. It can be called again after any error: each event is stored once.
+// Append stores the events whose dedupe keys are not in the log yet at the end of the stream, in the order given, all
+// or none. It can be called again after any error: each event is stored once.
 //
-// A refused event gives an [InvalidError], faster writers [ErrConcurrentWriter]; [Retryable] tells
-// which other errors are worth another call. A batch has at most [MaxBatchRows] and [MaxBatchBytes].
+// If an event is refused, the error is an [InvalidError]. If other writers keep appending first, it is
+// [ErrConcurrentWriter]. [Retryable] tells which other errors are worth a retry. A batch has at most [MaxBatchRows]
+// and [MaxBatchBytes].
 func (s *Store) Append(ctx context.Context, stream string, events []schema.Event) (Appended, error) {
 	b, err := prepare(stream, events)
 	if err != nil {
@@ -47,14 +48,14 @@ func (s *Store) Append(ctx context.Context, stream string, events []schema.Event
 	return s.appendBatch(ctx, stream, events, b)
 }
 
-// AppendAll is [Store.Append] for any number of events, in batches of its own: after an error the
-// first of them may be stored. It returns what became of all.
+// AppendAll is like [Store.Append] for any number of events, which it appends in several batches. After an error, the
+// first batches may be stored. The result covers all batches.
 func (s *Store) AppendAll(ctx context.Context, stream string, events []schema.Event) (Appended, error) {
 	var all Appended
 	for from := 0; from < len(events); {
 		to, size := from, int64(0)
 		for to < len(events) && to-from < MaxBatchRows {
-			// Canonical JSON may be longer than what was given: 1e20 has 21 digits.
+			// The canonical JSON may be longer than the given one: 1e20 becomes 21 digits.
 			size += 2 * eventBytes(events[to])
 			if to > from && size > MaxBatchBytes {
 				break
@@ -84,7 +85,7 @@ func (s *Store) appendBatch(ctx context.Context, stream string, given []schema.E
 		return Appended{}, fmt.Errorf("append to %q: %w", stream, err)
 	}
 	defer unlock()
-	// turn counts the tokens found spent with nothing stored.
+	// turn counts the tokens that were used up without anything being stored.
 	for attempt, turn := 0, 0; attempt < maxAttempts; attempt++ {
 		stored, fresh, err := s.place(ctx, stream, b.events)
 		if err != nil {
@@ -117,10 +118,10 @@ func (s *Store) appendBatch(ctx context.Context, stream string, given []schema.E
 	return Appended{}, fmt.Errorf("append %d events to %q: %w", len(b.events), stream, ErrConcurrentWriter)
 }
 
-// place looks up the events that the log holds, by id, and gives the others their positions.
+// place looks up by id the events that the log already holds, and gives positions to the others.
 func (s *Store) place(ctx context.Context, stream string, events []schema.Event) (map[string]schema.Event, []schema.Event, error) {
-	// The end of the stream is read before the ids: a batch committed in between is then either seen
-	// whole or makes this one lose its token.
+	// Read the end of the stream before the ids. A batch that is committed in between is then either seen as a whole
+	// or makes this one lose its token.
 	last, err := s.lastSeq(ctx, stream)
 	if err != nil {
 		return nil, nil, err
@@ -159,9 +160,9 @@ func (b batch) result(given []schema.Event, stored map[string]schema.Event, fres
 	return out
 }
 
-// token names the place in the log that a batch claims. The server stores one block per token and
-// drops later ones without a word, so of several writers that saw the same end of the stream one
-// wins, and an attempt that arrives late is dropped. Only reading back tells who won.
+// token names the place in the log that a batch claims. The server stores one block per token and silently drops
+// later ones. So if several writers saw the same end of the stream, one of them wins, and an attempt that arrives
+// late is dropped. Only reading back tells which one won.
 func token(stream string, first uint64, turn int) string {
 	return schema.HashParts("append", stream, strconv.FormatUint(first, 10), strconv.Itoa(turn))
 }
@@ -194,24 +195,24 @@ func (s *Store) insert(ctx context.Context, events []schema.Event, token string)
 
 func precedence(recorded time.Time) uint64 { return math.MaxUint64 - uint64(recorded.UnixMicro()) }
 
-// outcome of an insert.
+// outcome is the outcome of an insert.
 type outcome int
 
 const (
 	// won: the events are stored where they were placed.
 	won outcome = iota
-	// lost: another writer's events are there and none of these are.
+	// lost: another writer's events are there, and none of these.
 	lost
-	// vanished: nothing is there. The token was spent by rows that were erased, or by a server that
-	// died between noting the token and storing the block.
+	// vanished: nothing is there. The token was used up by rows that were erased since, or by a server that died
+	// after it recorded the token and before it stored the block.
 	vanished
-	// disputed: these events are stored, and so are others at their positions or other copies of
-	// them. It takes a server that has forgotten the token; readers still see each event once.
+	// disputed: these events are stored, and so are other events at their positions or other copies of them. This
+	// only happens if the server has forgotten the token. Readers still see each event once.
 	disputed
 )
 
-// readBack finds out what an insert did. The events of another attempt with the same content are not
-// ours: place finds them as they are stored.
+// readBack finds the outcome of an insert. The events of another attempt with the same content do not count as ours:
+// place finds them as stored.
 func (s *Store) readBack(ctx context.Context, stream string, events []schema.Event) (outcome, error) {
 	type row struct {
 		sum      string
@@ -264,7 +265,7 @@ func (s *Store) readBack(ctx context.Context, stream string, events []schema.Eve
 	return won, nil
 }
 
-// lastSeq returns the highest position of the stream, 0 for none.
+// lastSeq returns the highest position in the stream, or 0 for an empty stream.
 func (s *Store) lastSeq(ctx context.Context, stream string) (uint64, error) {
 	var last uint64
 	err := s.query(ctx, func(rows driver.Rows) error { return rows.Scan(&last) },

@@ -11,17 +11,17 @@ import (
 	"axiommind/schema"
 )
 
-// batch is a checked list of events: each key once, payloads canonical.
+// batch is a validated list of events with distinct keys and canonical payloads.
 type batch struct {
 	events []schema.Event
-	// of maps each given event to the event of its key in events.
+	// of maps the index of each given event to the index in events of the event with its key.
 	of []int
 	// sums are the checksums of the given events.
 	sums  []string
 	bytes int64
 }
 
-// prepare checks the events and computes what of them does not depend on the log.
+// prepare validates the events and computes every field that does not depend on the log.
 func prepare(stream string, given []schema.Event) (batch, error) {
 	if err := checkName(stream); err != "" {
 		return batch{}, &InvalidError{-1, "stream", err}
@@ -60,7 +60,7 @@ func prepareEvent(i int, e *schema.Event) error {
 		}
 	}
 	e.TS = e.TS.UTC().Truncate(time.Microsecond)
-	// The bounds are those of the column and its client.
+	// These are the bounds of the column and of its client.
 	if y := e.TS.Year(); e.TS.IsZero() || y < 1900 || y > 2261 {
 		return &InvalidError{i, "ts", fmt.Sprintf("is %s, want a time from 1900 to 2261", e.TS.Format(time.RFC3339))}
 	}
@@ -90,7 +90,7 @@ func checksum(payload []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// maxName bounds names and keys, which indexes hold.
+// maxName bounds the size of names and keys, which are in indexes.
 const maxName = 1024
 
 func checkName(s string) string {
@@ -107,7 +107,7 @@ func checkName(s string) string {
 	return ""
 }
 
-// eventBytes is about what an event takes in a block.
+// eventBytes estimates the size of an event in a block.
 func eventBytes(e schema.Event) int64 {
 	const fixed = 256
 	return fixed + int64(len(e.Payload)+len(e.PayloadRedacted)+len(e.DedupeKey)+len(e.Stream))

@@ -12,8 +12,8 @@ import (
 	"github.com/gowebpki/jcs"
 )
 
-// canonical returns the RFC 8785 form of JSON. It refuses what that form cannot hold unchanged:
-// integers that no IEEE double holds, which would be stored as another number.
+// canonical returns the RFC 8785 form of JSON. It refuses integers that an IEEE double cannot represent exactly,
+// because this form would change their value.
 func canonical(raw []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, errors.New("is empty")
@@ -34,7 +34,7 @@ func canonical(raw []byte) ([]byte, error) {
 	return out, nil
 }
 
-// unsafeInteger returns the first integer of valid JSON that a double does not hold exactly.
+// unsafeInteger returns the first integer in valid JSON that a double cannot represent exactly.
 func unsafeInteger(raw []byte) string {
 	for i := 0; i < len(raw); {
 		switch c := raw[i]; {
@@ -56,7 +56,7 @@ func unsafeInteger(raw []byte) string {
 	return ""
 }
 
-// stringEnd returns the index after the string of valid JSON that begins at i.
+// stringEnd returns the index after the end of the string that begins at i in valid JSON.
 func stringEnd(raw []byte, i int) int {
 	for i++; raw[i] != '"'; i++ {
 		if raw[i] == '\\' {

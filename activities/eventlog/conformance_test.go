@@ -37,7 +37,7 @@ func TestConformance(t *testing.T) {
 		"crash before reading back":          testCrashBeforeReadBack,
 		"token spent by a dying server":      testSpentToken,
 		"equal timestamps":                   testEqualTimestamps,
-		"page borders":                       testPageBorders,
+		"page boundaries":                    testPageBoundaries,
 		"selections":                         testSelections,
 		"payload of 5 MB":                    testLargePayload,
 		"100,000 events, limits of a batch":  testLimits,
@@ -283,7 +283,7 @@ func testEqualTimestamps(t *testing.T, conn driver.Conn, _ *eventlog.Store) {
 		keys(collect(t, s.Replay(t.Context(), eventlog.ReplayOptions{}))))
 }
 
-func testPageBorders(t *testing.T, conn driver.Conn, s *eventlog.Store) {
+func testPageBoundaries(t *testing.T, conn driver.Conn, s *eventlog.Store) {
 	const n = 11
 	want, err := s.Append(t.Context(), "m", events("m", n))
 	require.NoError(t, err)

@@ -13,22 +13,22 @@ import (
 
 // Defaults and bounds of a connection pool.
 const (
-	// DefaultMaxOpenConns is the default of [ConnectOptions].
+	// DefaultMaxOpenConns is the default of [ConnectOptions.MaxOpenConns].
 	DefaultMaxOpenConns = 8
-	// dialTimeout bounds connecting, and waiting for a free connection.
+	// dialTimeout bounds the time to connect and the wait for a free connection.
 	dialTimeout = 10 * time.Second
-	// readTimeout bounds waiting for an answer where the context has no deadline.
+	// readTimeout bounds the wait for a response if the context has no deadline.
 	readTimeout = 2 * time.Minute
 )
 
-// ConnectOptions tune a connection pool. The zero value is the default.
+// ConnectOptions configures a connection pool. The zero value uses the defaults.
 type ConnectOptions struct {
-	// MaxOpenConns bounds the requests under way at once. Default [DefaultMaxOpenConns].
+	// MaxOpenConns bounds the number of concurrent requests. Default [DefaultMaxOpenConns].
 	MaxOpenConns int
 }
 
-// Connect opens a pool of connections over ClickHouse's HTTP interface and sees that the server
-// answers. The dsn is like http://user:password@host:8123/database, or https. The caller closes it.
+// Connect opens a connection pool over ClickHouse's HTTP interface and checks that the server answers. The dsn has
+// the form http://user:password@host:8123/database, or https. The caller closes the pool.
 func Connect(ctx context.Context, dsn string, opts ConnectOptions) (driver.Conn, error) {
 	o, err := clickhouse.ParseDSN(dsn)
 	if err != nil {

@@ -12,22 +12,22 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// Digest stands for the rows of a table that a projector has made: every column of every row that a view
-// shows, in no order. Two tables with the same digest have the same rows.
+// Digest summarizes the rows of a table that a projector wrote: every column that a view shows, of every row, in any
+// order. Two tables with the same digest have the same rows.
 type Digest struct {
 	Rows uint64 `json:"rows"`
-	// Sum and Xor are of hashes of the rows, each of another function.
+	// Sum and Xor combine the hashes of the rows, each with its own hash function.
 	Sum uint64 `json:"sum"`
 	Xor uint64 `json:"xor"`
 }
 
-// RowHash is a row by the key of its table.
+// RowHash is the key of a table's row and the hash of the row.
 type RowHash struct {
 	Key  string
 	Hash uint64
 }
 
-// Digest computes the digest of the table's rows, in the server and at constant memory.
+// Digest computes the digest of the table's rows. The server does the work, in constant memory.
 func (s *Store) Digest(ctx context.Context, t Table) (Digest, error) {
 	var d Digest
 	sql, args := t.rows()
@@ -39,7 +39,7 @@ func (s *Store) Digest(ctx context.Context, t Table) (Digest, error) {
 	return d, nil
 }
 
-// rows is a select of the row as text, and of the key.
+// rows returns a select of each row as text and of its key, and the arguments.
 func (t Table) rows() (string, []any) {
 	columns := "*"
 	if len(t.Varying) > 0 {
@@ -55,10 +55,10 @@ func (t Table) rows() (string, []any) {
 	return "SELECT *, toString(tuple(" + columns + ")) AS row FROM " + t.Name + " FINAL WHERE " + strings.Join(where, " AND "), args
 }
 
-// spill lets a sort of many keys use the server's disk.
+// spill lets the server use its disk to sort many keys.
 var spill = clickhouse.Settings{"max_bytes_before_external_sort": 256 << 20}
 
-// RowHashes gives the table's rows in the order of their keys as text.
+// RowHashes yields the hashes of the table's rows, ordered by their keys as text.
 func (s *Store) RowHashes(ctx context.Context, t Table) iter.Seq2[RowHash, error] {
 	return func(yield func(RowHash, error) bool) {
 		err := s.rowHashes(ctx, t, func(r RowHash) bool { return yield(r, nil) })
@@ -93,23 +93,23 @@ func (s *Store) rowHashes(ctx context.Context, t Table, each func(RowHash) bool)
 	return rows.Err()
 }
 
-// Standing says how a projection stands to the log.
+// Standing is the state of a projection compared with the log.
 type Standing struct {
 	Name string
-	// Stored is the version of the code that made the rows, 0 where nothing was projected yet; Program that of
-	// this program.
+	// Stored is the version of the code that wrote the rows, or 0 if nothing was projected yet. Program is the
+	// version in this program.
 	Stored, Program uint32
 	// Rebuilding is true from when a rebuild begins until the tables are empty.
 	Rebuilding bool
-	// Behind is how many streams hold events that the projection does not show, Streams how many it is made of,
-	// and Events how many events.
+	// Behind counts the streams with events that the projection does not show yet. Streams and Events count
+	// everything that the projection is made from.
 	Behind, Streams, Events uint64
 }
 
-// Stale is true where another version of the code has made the rows.
+// Stale reports whether another version of the code wrote the rows.
 func (s Standing) Stale() bool { return s.Stored != 0 && s.Stored != s.Program }
 
-// Standings tells how the projections stand to the log. It costs two queries, however many there are: the
+// Standings compares the projections with the log. It takes two queries, however many projections there are. The
 // second one reads the columns stream, seq and type of all events.
 func (s *Store) Standings(ctx context.Context, projectors ...Projector) ([]Standing, error) {
 	out := make([]Standing, len(projectors))
@@ -158,7 +158,7 @@ func (s *Store) Standings(ctx context.Context, projectors ...Projector) ([]Stand
 	return out, nil
 }
 
-// ProjectorNames returns the names of all projectors that have run, in order.
+// ProjectorNames returns the names of all projectors that ever ran, in order.
 func (s *Store) ProjectorNames(ctx context.Context) ([]string, error) {
 	var out []string
 	err := s.query(ctx, func(rows driver.Rows) error {

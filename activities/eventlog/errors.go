@@ -17,22 +17,22 @@ import (
 
 // Errors that callers branch on.
 var (
-	// ErrNotFound is returned when no event has the id, or the stream has no event.
+	// ErrNotFound is returned if no event has the id, or if the stream has no events.
 	ErrNotFound = errors.New("event not found")
 	// ErrInvalid is wrapped by every [InvalidError].
 	ErrInvalid = errors.New("invalid event")
-	// ErrConcurrentWriter is returned when other writers of the stream kept being faster. Nothing is
-	// lost and nothing shows twice: append again.
+	// ErrConcurrentWriter is returned if other writers of the stream always appended first. Nothing is lost or
+	// duplicated: append again.
 	ErrConcurrentWriter = errors.New("stream has another writer")
-	// ErrCorrupt is returned when a stored payload does not match its checksum.
+	// ErrCorrupt is returned if a stored payload does not match its checksum.
 	ErrCorrupt = errors.New("event is corrupt")
-	// ErrSchema is returned when the database's migrations are not the program's.
+	// ErrSchema is returned if the database's migrations differ from the program's.
 	ErrSchema = errors.New("database schema does not match the program")
 )
 
-// InvalidError refuses an event, or a batch, that no retry would mend.
+// InvalidError refuses an event or a batch. A retry with the same input fails too.
 type InvalidError struct {
-	// Index is the event's position in the batch, or -1 where the batch as a whole is refused.
+	// Index is the event's position in the batch, or -1 if the batch as a whole is refused.
 	Index int
 	// Field is the name of a field of schema.Event, or "stream" or "batch".
 	Field  string
@@ -49,7 +49,7 @@ func (e *InvalidError) Error() string {
 // Unwrap makes errors.Is(err, ErrInvalid) hold.
 func (e *InvalidError) Unwrap() error { return ErrInvalid }
 
-// retryableCodes are the ClickHouse exceptions that the same request may not meet again.
+// retryableCodes are the ClickHouse exceptions that may not occur again when the same request is retried.
 var retryableCodes = map[int32]string{
 	3:    "UNEXPECTED_END_OF_FILE: the connection broke in the middle of a block",
 	32:   "ATTEMPT_TO_READ_AFTER_EOF: likewise",
@@ -78,8 +78,8 @@ var retryableCodes = map[int32]string{
 	1000: "POCO_EXCEPTION: network below the server",
 }
 
-// refusedCodes are the ClickHouse exceptions that the same request always meets, until a person changes
-// something. Of the codes in neither map nobody knows.
+// refusedCodes are the ClickHouse exceptions that the same request always gets, until a person changes something.
+// Codes in neither map may be of either kind.
 var refusedCodes = map[int32]string{
 	16:  "NO_SUCH_COLUMN_IN_TABLE",
 	20:  "NUMBER_OF_COLUMNS_DOESNT_MATCH",
@@ -103,8 +103,8 @@ var refusedCodes = map[int32]string{
 	516: "AUTHENTICATION_FAILED",
 }
 
-// Refused reports whether the server understood the request and will never do it: a wrong password, a
-// missing right, a table or column that is not there, a certificate that is not trusted.
+// Refused reports whether the server understood the request and will never execute it, for example because of a wrong
+// password, a missing right, a missing table or column, or a certificate that is not trusted.
 func Refused(err error) bool {
 	var certificate *tls.CertificateVerificationError
 	var exception *clickhouse.Exception
@@ -122,9 +122,9 @@ func Refused(err error) bool {
 	}
 }
 
-// Retryable reports whether the same call may succeed later: the network, an overloaded or starting
-// server, a faster writer, or a projection that somebody has to rebuild. A cancelled context, a refused event, a corrupt one, a wrong password
-// or query are not.
+// Retryable reports whether the same call may succeed later. It is true for network errors, an overloaded or starting
+// server, a concurrent writer, and a projection that somebody has to rebuild. It is false for a cancelled context, an
+// invalid or corrupt event, and a wrong password or query.
 func Retryable(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return false
@@ -159,8 +159,8 @@ func Retryable(err error) bool {
 	return errors.As(err, &network)
 }
 
-// Readable returns err with the request that failed left out of its text: of a driver's error a
-// person needs the cause, not the address with all its settings.
+// Readable returns err without the failed request in its text. A person needs the cause of a driver's error, not the
+// address with all its settings.
 func Readable(err error) error {
 	var request *url.Error
 	if !errors.As(err, &request) {

@@ -9,61 +9,61 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// DefaultLease is how long a program may write a projection's tables before it looks again whether they
-// are being rebuilt.
+// DefaultLease is how long a program may write a projection's tables before it checks again whether they are being
+// rebuilt.
 const DefaultLease = 8 * time.Second
 
-// pollEvery is how often a program that waits for a rebuild looks.
+// pollEvery is how often a program that waits for a rebuild checks for its end.
 const pollEvery = 100 * time.Millisecond
 
 // Table is a table that a projector writes.
 type Table struct {
 	Name string
-	// Column and Value select the projector's rows of a table that several projectors share.
+	// Column and Value select the projector's rows in a table that several projectors share.
 	Column, Value string
-	// Hidden is the SQL condition of rows that are stored and that no view shows.
+	// Hidden is the SQL condition of stored rows that no view shows.
 	Hidden string
-	// Varying are the columns that no view shows and that depend on how the events were paged.
+	// Varying are the columns that no view shows and whose values depend on how the events were split into pages.
 	Varying []string
 }
 
-// StaleError refuses to add rows of one version of a projector to those of another.
+// StaleError refuses to mix rows of two versions of a projector in one table.
 type StaleError struct {
 	Projector string
-	// Stored is the version that made the rows, Program that of this program.
+	// Stored is the version that wrote the rows. Program is the version in this program.
 	Stored, Program uint32
 }
 
 func (e *StaleError) Error() string {
 	if e.Stored > e.Program {
-		return fmt.Sprintf("projection %q was made by version %d of its code, which is newer than this program's %d: run the newer program, or make it anew with: starter rebuild %s",
+		return fmt.Sprintf("projection %q was made by version %d of its code, which is newer than this program's %d: run the newer program, or rebuild it with: starter rebuild %s",
 			e.Projector, e.Stored, e.Program, e.Projector)
 	}
-	return fmt.Sprintf("projection %q was made by version %d of its code, and this program has version %d: make it anew with: starter rebuild %s",
+	return fmt.Sprintf("projection %q was made by version %d of its code, and this program has version %d: rebuild it with: starter rebuild %s",
 		e.Projector, e.Stored, e.Program, e.Projector)
 }
 
 var (
-	// ErrRebuilding is returned when somebody else begins to rebuild the same projection.
+	// ErrRebuilding is returned if another program starts to rebuild the same projection.
 	ErrRebuilding = errors.New("another rebuild of the projection has begun")
 	errRenewed    = errors.New("projection was emptied by a rebuild")
 )
 
-// generation is one life of a projector's tables.
+// generation is the period between two rebuilds of a projector's tables.
 type generation struct {
 	number uint64
-	// ready is true once the tables were emptied for it.
+	// ready is true once the tables have been emptied for this generation.
 	ready   bool
 	version uint32
 }
 
-// hold is the right to write the tables of a generation: they are not emptied before it ends.
-type hold struct {
+// lease is the right to write the tables of a generation. They are not emptied before it expires.
+type lease struct {
 	generation  uint64
 	from, until time.Time
 }
 
-// generation returns the projector's newest generation; its number is 0 where there is none.
+// generation returns the projector's newest generation. Its number is 0 if there is none.
 func (s *Store) generation(ctx context.Context, name string) (generation, error) {
 	var g generation
 	err := s.query(ctx, func(rows driver.Rows) error {
@@ -79,22 +79,22 @@ func (s *Store) generation(ctx context.Context, name string) (generation, error)
 	return g, nil
 }
 
-// hold returns the right to write the newest generation, once its tables are empty. A rebuild that broke
-// off before that is begun anew.
-func (s *Store) hold(ctx context.Context, p Projector) (hold, error) {
+// acquireLease returns the right to write the newest generation, once its tables are empty. If a rebuild was
+// interrupted before that, acquireLease restarts it.
+func (s *Store) acquireLease(ctx context.Context, p Projector) (lease, error) {
 	var waitsFor uint64
 	var since time.Time
 	for {
 		now := time.Now()
 		g, err := s.generation(ctx, p.Name())
 		if err != nil {
-			return hold{}, err
+			return lease{}, err
 		}
 		if g.number == 0 {
-			// The first one: whoever else writes it writes the same.
+			// This is the first generation. Another program that records it at the same time writes the same row.
 			g = generation{number: 1, ready: true, version: p.Version()}
 			if err := s.note(ctx, p, g); err != nil {
-				return hold{}, err
+				return lease{}, err
 			}
 		}
 		if g.number != waitsFor {
@@ -103,24 +103,24 @@ func (s *Store) hold(ctx context.Context, p Projector) (hold, error) {
 		abandoned := now.Sub(since) > 3*s.Drain()
 		switch {
 		case g.version != p.Version() && (g.ready || abandoned):
-			return hold{}, &StaleError{p.Name(), g.version, p.Version()}
+			return lease{}, &StaleError{p.Name(), g.version, p.Version()}
 		case g.ready:
-			return hold{g.number, now, now.Add(s.opts.Lease)}, nil
+			return lease{g.number, now, now.Add(s.opts.Lease)}, nil
 		case abandoned:
 			if err := s.takeOver(ctx, p, g.number); err != nil {
-				return hold{}, err
+				return lease{}, err
 			}
 			continue
 		}
 		select {
 		case <-ctx.Done():
-			return hold{}, ctx.Err()
+			return lease{}, ctx.Err()
 		case <-time.After(pollEvery):
 		}
 	}
 }
 
-// takeOver does what somebody who is gone has begun.
+// takeOver finishes a rebuild whose program is gone.
 func (s *Store) takeOver(ctx context.Context, p Projector, number uint64) error {
 	unlock, err := s.locks.lock(ctx, "generation of "+p.Name())
 	if err != nil {
@@ -137,37 +137,36 @@ func (s *Store) takeOver(ctx context.Context, p Projector, number uint64) error 
 	return nil
 }
 
-// extend makes the hold last, or returns [errRenewed] where a rebuild has begun. It asks the server only
-// when half of the time is over.
-func (s *Store) extend(ctx context.Context, p Projector, h *hold) error {
+// renewLease renews the lease, or returns [errRenewed] if a rebuild has begun. It asks the server only after half of
+// the time has passed.
+func (s *Store) renewLease(ctx context.Context, p Projector, l *lease) error {
 	now := time.Now()
-	if now.Sub(h.from) < s.opts.Lease/2 {
+	if now.Sub(l.from) < s.opts.Lease/2 {
 		return nil
 	}
 	g, err := s.generation(ctx, p.Name())
 	if err != nil {
 		return err
 	}
-	if g.number != h.generation {
+	if g.number != l.generation {
 		return errRenewed
 	}
-	h.from, h.until = now, now.Add(s.opts.Lease)
+	l.from, l.until = now, now.Add(s.opts.Lease)
 	return nil
 }
 
-// Drain is how long a rebuild waits for those who write: the time of a hold, and that of a request which was
-// sent at its end.
+// Drain is how long a rebuild waits for other writers: the time of a lease, and that of a request sent at its end.
 func (s *Store) Drain() time.Duration { return s.opts.Lease + s.opts.Lease/4 }
 
-// Renew begins a rebuild: it has everybody who runs the projectors wait, lets end what they are at, and
-// empties the tables. After that everybody applies the events again: [Store.ProjectAll] all of them,
-// [Store.Project] those of its stream. A call that broke off is made good by the next one, or after a while
-// by who waits for it. Where two do it at once, one gets [ErrRebuilding].
+// Renew begins a rebuild. It makes all programs that run the projectors wait, lets their running writes end, and
+// empties the tables. After that all of them apply the events again: [Store.ProjectAll] those of all streams,
+// [Store.Project] those of one stream. If Renew is interrupted, the next call finishes it, or after a while a program
+// that waits for it. If two programs call it at once, one of them gets [ErrRebuilding].
 func (s *Store) Renew(ctx context.Context, projectors ...Projector) error {
 	return s.renew(ctx, s.Drain(), projectors...)
 }
 
-// RenewNow is [Store.Renew] where nobody else runs the projectors: it waits for no one.
+// RenewNow is like [Store.Renew] but does not wait for other writers. No other program may run the projectors.
 func (s *Store) RenewNow(ctx context.Context, projectors ...Projector) error {
 	return s.renew(ctx, 0, projectors...)
 }
@@ -179,9 +178,9 @@ func (s *Store) renew(ctx context.Context, wait time.Duration, projectors ...Pro
 		if err != nil {
 			return err
 		}
-		// Two that begin at once take different numbers: the time tells them apart.
+		// Two rebuilds that begin at once get different numbers, because the number includes the time.
 		next[i] = generation{number: max(g.number+1, uint64(s.opts.Now().UnixMicro())), version: p.Version()}
-		// Noted before anything is lost: from here on nobody takes the tables for complete.
+		// Record it before anything is deleted: from here on nobody takes the tables for complete.
 		if err := s.note(ctx, p, next[i]); err != nil {
 			return err
 		}
@@ -201,7 +200,7 @@ func (s *Store) renew(ctx context.Context, wait time.Duration, projectors ...Pro
 	return nil
 }
 
-// empty empties the tables for the generation, if it is the newest still.
+// empty empties the tables for the generation, if it is still the newest.
 func (s *Store) empty(ctx context.Context, p Projector, g generation) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Lease)
 	defer cancel()

@@ -13,22 +13,22 @@ import (
 	"axiommind/schema"
 )
 
-// Heading is a session_ingested event without its payload: which messages it holds.
+// Heading describes a session_ingested event without its payload: it tells which messages the event holds.
 type Heading struct {
 	ID, Stream, BuildID string
 	Seq                 uint64
 	TS                  time.Time
-	// Bytes is the size of the payload.
+	// Bytes is the size of the payload in bytes.
 	Bytes int
-	// First is the index of the first message, and Messages how many there are.
+	// First is the index of the first message. Messages is the number of messages.
 	First, Messages int
-	// Tools is true when one of them is a tool's: a call or a result.
+	// Tools is true if one of the messages is a tool call or a tool result.
 	Tools bool
 }
 
 func (h Heading) key() key { return key{position{h.Stream, h.Seq, h.ID}, uint32(h.Bytes)} }
 
-// Headings returns those of the stream's session_ingested events, in order. It reads no payloads.
+// Headings returns the headings of the stream's session_ingested events, in order. It reads no payloads.
 func (s *Store) Headings(ctx context.Context, stream string) ([]Heading, error) {
 	var all []Heading
 	err := s.query(ctx, func(rows driver.Rows) error {
@@ -56,8 +56,8 @@ func (s *Store) Headings(ctx context.Context, stream string) ([]Heading, error) 
 	return slices.DeleteFunc(all, func(h Heading) bool { return !slices.Contains(keys, h.key()) }), nil
 }
 
-// Read gives the events of the headings, which are of one stream and in order, in pages bounded by [Options].
-// An event that is not there any more is an error, which is the last thing given.
+// Read yields the events of the headings, which must be from one stream and in order. It reads pages bounded by
+// [Options]. If an event is missing, it yields an error and stops.
 func (s *Store) Read(ctx context.Context, headings []Heading) iter.Seq2[schema.Event, error] {
 	return func(yield func(schema.Event, error) bool) {
 		keys := make([]key, len(headings))
@@ -84,13 +84,14 @@ func (s *Store) Read(ctx context.Context, headings []Heading) iter.Seq2[schema.E
 	}
 }
 
-// MessageKeys calls each with the keys of the messages of every heading, in no order: "" where there is none, and
-// no keys at all where no message has one. The headings are of one stream. It reads no payloads.
+// MessageKeys calls each for every heading, in any order, with the keys of its messages. A message without a key has
+// "", and if no message has one, there are no keys at all. The headings must be from one stream. It reads no
+// payloads.
 func (s *Store) MessageKeys(ctx context.Context, headings []Heading, each func(Heading, []string)) error {
 	return s.messages(ctx, "message_keys", headings, each)
 }
 
-// MessageTimes is [Store.MessageKeys] for the times of messages, as they stand in the payload.
+// MessageTimes is like [Store.MessageKeys] but gives the times of the messages, as in the payload.
 func (s *Store) MessageTimes(ctx context.Context, headings []Heading, each func(Heading, []string)) error {
 	return s.messages(ctx, "message_times", headings, each)
 }

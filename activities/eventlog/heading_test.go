@@ -85,7 +85,7 @@ func TestHeadings(t *testing.T) {
 	require.Empty(t, none)
 }
 
-// What the server takes from a payload of 20 MB is what stands in it.
+// The server derives the right heading from a payload of 20 MB.
 func TestHeadingOfLargePayload(t *testing.T) {
 	t.Parallel()
 	s := eventlog.New(database(t), eventlog.Options{})

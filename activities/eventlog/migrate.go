@@ -14,10 +14,10 @@ import (
 	"axiommind/schema"
 )
 
-// MigrationState is how a database stands to the program's migrations.
+// MigrationState compares a database with the program's migrations.
 type MigrationState struct {
 	Applied []AppliedMigration
-	// Pending are the program's migrations that Migrate would apply.
+	// Pending are the migrations that Migrate would apply.
 	Pending []schema.Migration
 }
 
@@ -29,7 +29,7 @@ type AppliedMigration struct {
 	AppliedAt time.Time
 }
 
-// The checksum is part of the key, so that two programs that disagree leave two rows.
+// The checksum is part of the key, so that two programs with different migrations leave two rows.
 const createMigrations = `CREATE TABLE IF NOT EXISTS schema_migrations
 (
     version    UInt32,
@@ -40,15 +40,15 @@ const createMigrations = `CREATE TABLE IF NOT EXISTS schema_migrations
 ENGINE = ReplacingMergeTree
 ORDER BY (version, checksum)`
 
-// Migrate brings the database up to the program's migrations and returns those it applied. It can be
-// called again after any error, and by several workers at once. A database that the program's
-// migrations did not make, or newer ones did, gives [ErrSchema] and stays as it is.
+// Migrate applies the program's migrations that the database lacks and returns them. It can be called again after any
+// error, and by several workers at once. If the database was made by other or newer migrations, Migrate returns
+// [ErrSchema] and changes nothing.
 func Migrate(ctx context.Context, conn driver.Conn) ([]schema.Migration, error) {
 	return migrateTo(ctx, conn, schema.Migrations)
 }
 
-// MigrationStatus tells how the database stands to the program's migrations, and changes nothing. The
-// error is [ErrSchema] where Migrate would refuse; the state is given with it.
+// MigrationStatus compares the database with the program's migrations and changes nothing. The error is [ErrSchema]
+// if Migrate would refuse; the state is returned with it.
 func MigrationStatus(ctx context.Context, conn driver.Conn) (MigrationState, error) {
 	program, err := schema.Migrations()
 	if err != nil {
@@ -164,11 +164,11 @@ const (
 	codeUnknownTable = 60
 )
 
-// executeTries is how often a statement is tried while other workers run the same one.
+// executeTries is how often a statement is tried if other workers run the same one.
 const executeTries = 5
 
-// execute runs a statement that may be run again. CREATE OR REPLACE swaps names, which another worker
-// that swaps the same ones can upset.
+// execute runs an idempotent statement. CREATE OR REPLACE swaps names and can fail if another worker swaps the same
+// names.
 func execute(ctx context.Context, conn driver.Conn, statement string) error {
 	var err error
 	for range executeTries {

@@ -9,7 +9,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// offsets returns by stream how far the projector has come.
+// offsets returns the projector's offset in each of the streams.
 func (s *Store) offsets(ctx context.Context, p Projector, generation uint64, streams []string) (map[string]Offset, error) {
 	out := make(map[string]Offset, len(streams))
 	if len(streams) == 0 {
@@ -34,8 +34,8 @@ type offsetRow struct {
 	Offset
 }
 
-// offsetWriter saves offsets many at a time: a small insert costs as much as a large one, and an
-// offset lost in a crash only means that events are applied again.
+// offsetWriter saves offsets in batches, because a small insert costs as much as a large one. If an offset is lost in
+// a crash, its events are only applied again.
 type offsetWriter struct {
 	s          *Store
 	p          Projector

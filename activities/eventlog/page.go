@@ -15,12 +15,12 @@ import (
 	"axiommind/schema"
 )
 
-// position is where a row is in the order of reading. Without a fault there is one event at each
-// (stream, seq); the id is there so that a fault loses none.
+// position is a row's place in the read order. Normally each (stream, seq) has one event. The id is part of the
+// position so that no event is skipped if there are more.
 type position struct {
 	stream string
 	seq    uint64
-	// id is empty in a position after which a read begins: then all of seq is before it.
+	// id is empty in a position after which a read begins. The position is then after all rows with this seq.
 	id string
 }
 
@@ -28,19 +28,19 @@ func (p position) compare(q position) int {
 	return cmp.Or(cmp.Compare(p.stream, q.stream), cmp.Compare(p.seq, q.seq), cmp.Compare(p.id, q.id))
 }
 
-// key is a position and the size of the payload there.
+// key is the position of a row and the size of its payload.
 type key struct {
 	position
 	bytes uint32
 }
 
-// selection is which events a read wants.
+// selection selects the events to read.
 type selection struct {
-	// stream is the one wanted, or empty for all with the prefix.
+	// stream is the stream to read, or empty to read all streams with the prefix.
 	stream, prefix string
 	types          []string
 	since          time.Time
-	// upTo is the highest seq wanted; 0 means any.
+	// upTo is the highest seq to read. 0 means no limit.
 	upTo uint64
 }
 
@@ -66,7 +66,7 @@ func (sel selection) where(after position) (string, []any) {
 	}
 	switch {
 	case sel.stream == "" && after.stream != "":
-		// The first condition is implied; it is there for the primary index.
+		// The second condition implies the first, which is there for the primary index.
 		add("stream >= ?", after.stream)
 		add("(stream > ? OR seq > ? OR (seq = ? AND event_id > ?))", after.stream, after.seq, after.seq, after.id)
 	case after.id != "":
@@ -95,7 +95,7 @@ func set[T any](values []T) clickhouse.GroupSet {
 	return clickhouse.GroupSet{Value: out}
 }
 
-// keys returns the positions of the next selected rows, and whether there may be more.
+// keys returns the keys of the next selected rows, and whether there may be more.
 func (s *Store) keys(ctx context.Context, sel selection, after position) ([]key, bool, error) {
 	limit := min(5*s.opts.PageRows, maxIDs)
 	where, args := sel.where(after)
@@ -110,18 +110,18 @@ func (s *Store) keys(ctx context.Context, sel selection, after position) ([]key,
 	return out, len(out) == limit, err
 }
 
-// maxIDs bounds the ids in one query.
+// maxIDs bounds the number of ids in one query.
 const maxIDs = 5000
 
-// place is where a copy of an event is.
+// place is where a copy of an event is stored.
 type place struct {
 	stream     string
 	seq        uint64
 	precedence uint64
 }
 
-// before reports whether p, rather than q, is the place of the event. The view events_displaced
-// decides alike.
+// before reports whether p, rather than q, is where readers see the event. The view events_displaced uses the same
+// rule.
 func (p place) before(q place) bool {
 	if p.precedence != q.precedence {
 		return p.precedence > q.precedence
@@ -129,7 +129,7 @@ func (p place) before(q place) bool {
 	return p.stream < q.stream || p.stream == q.stream && p.seq < q.seq
 }
 
-// places returns by id where the events are.
+// places returns the places of the events by id.
 func (s *Store) places(ctx context.Context, ids []string) (map[string]place, error) {
 	out := make(map[string]place, len(ids))
 	for chunk := range slices.Chunk(ids, maxIDs) {
@@ -151,7 +151,7 @@ func (s *Store) places(ctx context.Context, ids []string) (map[string]place, err
 	return out, nil
 }
 
-// copies returns the places of those of the events that are stored in more than one row.
+// copies returns the places of the events that are stored in more than one row, by id.
 func (s *Store) copies(ctx context.Context, ids []string) (map[string]place, error) {
 	var suspects []string
 	for chunk := range slices.Chunk(ids, maxIDs) {
@@ -168,7 +168,7 @@ func (s *Store) copies(ctx context.Context, ids []string) (map[string]place, err
 	return s.places(ctx, suspects)
 }
 
-// dropCopies leaves out keys of events whose place is elsewhere.
+// dropCopies removes the keys of rows that are hidden copies of an event.
 func (s *Store) dropCopies(ctx context.Context, keys []key) ([]key, error) {
 	if len(keys) == 0 {
 		return keys, nil
@@ -187,7 +187,7 @@ func (s *Store) dropCopies(ctx context.Context, keys []key) ([]key, error) {
 	}), nil
 }
 
-// bodies returns the events at the keys, which are in order. A key without a row is left out.
+// bodies returns the events at the keys, which must be in order. A key without a row is skipped.
 func (s *Store) bodies(ctx context.Context, keys []key) ([]schema.Event, error) {
 	wanted := make(map[position]int, len(keys))
 	for i, k := range keys {

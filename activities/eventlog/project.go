@@ -9,32 +9,32 @@ import (
 	"axiommind/schema"
 )
 
-// Projector makes rows out of events. Its rows are a function of the events alone, and applying an
-// event again leaves them as they are: both happen after a crash.
+// Projector turns events into rows. The rows must depend on the events alone, and applying an event again must not
+// change them: after a crash events are applied again.
 type Projector interface {
-	// Name identifies the projector's offsets. It must never change.
+	// Name is the key of the projector's offsets. It must never change.
 	Name() string
-	// Version is that of the code that makes the rows. A change that makes other rows of the same events
-	// counts it up: rows of two versions never stand beside each other.
+	// Version is the version of the code that makes the rows. Increase it with every change that makes different rows
+	// from the same events. Rows of two versions are never mixed.
 	Version() uint32
-	// Types are the event types wanted; none means all.
+	// Types are the event types to apply. None means all.
 	Types() []string
-	// StreamPrefix is what the names of the wanted streams begin with.
+	// StreamPrefix is the prefix of the names of the streams to apply.
 	StreamPrefix() string
-	// Tables are all that Apply writes.
+	// Tables are all tables that Apply writes.
 	Tables() []Table
-	// Apply makes the rows of events of one stream, in order, durable before it returns.
+	// Apply writes the rows for events of one stream, which are in order. The rows must be durable when it returns.
 	Apply(ctx context.Context, events []schema.Event) error
 }
 
-// Progress is what a projection did.
+// Progress is what a projection has done so far.
 type Progress struct {
-	// Streams is how many streams were behind, Events how many events were applied.
+	// Streams counts the streams that were behind, and Events the events that were applied.
 	Streams int
 	Events  int
 }
 
-// Offset is how far a projector has come in a stream.
+// Offset is a projector's position in a stream.
 type Offset struct {
 	LastSeq     uint64
 	LastTS      time.Time
@@ -43,17 +43,17 @@ type Offset struct {
 
 func (o Offset) position(stream string) position { return position{stream, o.LastSeq, o.LastEventID} }
 
-// Project applies what of one stream the projector has not seen. The offset is saved after the rows.
-// While the projection is being rebuilt it waits for the tables to be empty, and then applies the stream
-// from its beginning; rows of another version of the projector give a [StaleError].
+// Project applies the events of one stream that the projector has not applied yet, and saves the offset after the
+// rows. During a rebuild it waits until the tables are empty and then applies the stream from its beginning. If
+// another version of the projector wrote the rows, the error is a [StaleError].
 func (s *Store) Project(ctx context.Context, p Projector, stream string) (Progress, error) {
 	_, progress, err := s.project(ctx, p, stream)
 	return progress, err
 }
 
-// Steady brings the projection up to date with the stream and calls plan, which may read the stream's rows.
-// It does so again where a rebuild may have emptied the tables while plan was at work: what plan has read
-// last is complete.
+// Steady brings the projection up to date with the stream and calls plan, which may read the stream's rows. If a
+// rebuild may have emptied the tables while plan ran, Steady does both again, so the last call of plan has read
+// complete rows.
 func (s *Store) Steady(ctx context.Context, p Projector, stream string, plan func() error) error {
 	for {
 		h, _, err := s.project(ctx, p, stream)
@@ -61,7 +61,7 @@ func (s *Store) Steady(ctx context.Context, p Projector, stream string, plan fun
 			return err
 		}
 		failed := plan()
-		switch err := s.extend(ctx, p, &h); {
+		switch err := s.renewLease(ctx, p, &h); {
 		case errors.Is(err, errRenewed):
 			continue
 		case err != nil:
@@ -71,36 +71,36 @@ func (s *Store) Steady(ctx context.Context, p Projector, stream string, plan fun
 	}
 }
 
-func (s *Store) project(ctx context.Context, p Projector, stream string) (hold, Progress, error) {
+func (s *Store) project(ctx context.Context, p Projector, stream string) (lease, Progress, error) {
 	for {
-		h, err := s.hold(ctx, p)
+		l, err := s.acquireLease(ctx, p)
 		if err != nil {
-			return h, Progress{}, err
+			return l, Progress{}, err
 		}
 		last, err := s.lastSeq(ctx, stream)
 		if err != nil {
-			return h, Progress{}, projectError(p, stream, err)
+			return l, Progress{}, projectError(p, stream, err)
 		}
-		run := s.newPass(p, h)
+		run := s.newPass(p, l)
 		err = run.streams(ctx, []StreamInfo{{stream, last}})
 		if err == nil {
 			err = run.offsets.flush(ctx)
 		}
 		if !errors.Is(err, errRenewed) {
-			return run.hold, run.done, err
+			return run.lease, run.done, err
 		}
 	}
 }
 
-// ProjectAll is [Store.Project] for all of the projector's streams that are behind. It reports what is done
-// so far after each page of events.
+// ProjectAll is like [Store.Project] for all of the projector's streams that are behind. It calls report after each
+// page of events.
 func (s *Store) ProjectAll(ctx context.Context, p Projector, report ...func(Progress)) (Progress, error) {
 	for {
-		h, err := s.hold(ctx, p)
+		l, err := s.acquireLease(ctx, p)
 		if err != nil {
 			return Progress{}, err
 		}
-		run := s.newPass(p, h)
+		run := s.newPass(p, l)
 		run.report = report
 		if err = run.all(ctx); !errors.Is(err, errRenewed) {
 			return run.done, err
@@ -108,7 +108,7 @@ func (s *Store) ProjectAll(ctx context.Context, p Projector, report ...func(Prog
 	}
 }
 
-// Rebuild is [Store.RenewNow] and [Store.ProjectAll].
+// Rebuild calls [Store.RenewNow] and then [Store.ProjectAll].
 func (s *Store) Rebuild(ctx context.Context, p Projector) (Progress, error) {
 	if err := s.RenewNow(ctx, p); err != nil {
 		return Progress{}, err
@@ -120,14 +120,14 @@ func (s *Store) Rebuild(ctx context.Context, p Projector) (Progress, error) {
 type pass struct {
 	s       *Store
 	p       Projector
-	hold    hold
+	lease   lease
 	offsets offsetWriter
 	done    Progress
 	report  []func(Progress)
 }
 
-func (s *Store) newPass(p Projector, h hold) *pass {
-	return &pass{s: s, p: p, hold: h, offsets: offsetWriter{s: s, p: p, generation: h.generation}}
+func (s *Store) newPass(p Projector, l lease) *pass {
+	return &pass{s: s, p: p, lease: l, offsets: offsetWriter{s: s, p: p, generation: l.generation}}
 }
 
 // all applies every stream of the projector.
@@ -156,7 +156,7 @@ func (r *pass) streams(ctx context.Context, streams []StreamInfo) error {
 	for i, stream := range streams {
 		names[i] = stream.Name
 	}
-	offsets, err := r.s.offsets(ctx, r.p, r.hold.generation, names)
+	offsets, err := r.s.offsets(ctx, r.p, r.lease.generation, names)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (r *pass) streams(ctx context.Context, streams []StreamInfo) error {
 				return err
 			}
 		}
-		// Past events of other types, so that they are not looked through again.
+		// Save an offset past events of other types, so that they are not read again.
 		if at.LastSeq < stream.LastSeq {
 			at.LastSeq, at.LastEventID = stream.LastSeq, ""
 			if err := r.offsets.add(ctx, stream.Name, at); err != nil {
@@ -191,12 +191,12 @@ func (r *pass) streams(ctx context.Context, streams []StreamInfo) error {
 	return nil
 }
 
-// apply writes the rows of a page while the hold lasts.
+// apply writes the rows of a page and keeps the lease valid.
 func (r *pass) apply(ctx context.Context, page []schema.Event) error {
-	if err := r.s.extend(ctx, r.p, &r.hold); err != nil {
+	if err := r.s.renewLease(ctx, r.p, &r.lease); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithDeadline(ctx, r.hold.until)
+	ctx, cancel := context.WithDeadline(ctx, r.lease.until)
 	defer cancel()
 	if err := r.p.Apply(ctx, page); err != nil {
 		return err

@@ -164,7 +164,7 @@ func TestProjectKilled(t *testing.T) {
 	require.Len(t, want, 15)
 	for _, step := range []string{"before reset", "after reset", "before rows", "after rows"} {
 		for n := 1; n <= 3; n++ {
-			// A row that no event stands behind, as a bug leaves it, is what rebuilds are for.
+			// Rebuilds remove rows without an event, as a bug might leave them.
 			require.NoError(t, conn.Exec(t.Context(), `INSERT INTO tally_raw VALUES ('p/bug', 1, '')`))
 			p.fail = failOnce(step, n)
 			_, err := s.Rebuild(t.Context(), p)

@@ -12,23 +12,23 @@ import (
 	"axiommind/schema"
 )
 
-// StreamOptions narrow [Store.Stream].
+// StreamOptions are the options of [Store.Stream].
 type StreamOptions struct {
-	// After leaves out events up to and with this position.
+	// After skips the events up to and including this position.
 	After uint64
-	// Types are the event types wanted; none means all.
+	// Types are the event types to read. None means all.
 	Types []string
-	// Limit is the most events given; 0 means no limit.
+	// Limit is the maximum number of events. 0 means no limit.
 	Limit int
 }
 
-// ReplayOptions narrow [Store.Replay].
+// ReplayOptions are the options of [Store.Replay].
 type ReplayOptions struct {
-	// Types are the event types wanted; none means all.
+	// Types are the event types to read. None means all.
 	Types []string
-	// StreamPrefix is what the names of the wanted streams begin with.
+	// StreamPrefix is the prefix of the names of the streams to read.
 	StreamPrefix string
-	// Since leaves out events whose TS is before it.
+	// Since skips the events whose TS is before it.
 	Since time.Time
 }
 
@@ -38,14 +38,14 @@ type StreamInfo struct {
 	LastSeq uint64
 }
 
-// Stream gives the events of a stream in the order of their positions. After an error, which is the
-// last thing given, it can be called again with After.
+// Stream yields the events of a stream in the order of their positions. It stops after an error. To go on from there,
+// call it again with After.
 func (s *Store) Stream(ctx context.Context, stream string, opts StreamOptions) iter.Seq2[schema.Event, error] {
 	return s.read(ctx, selection{stream: stream, types: opts.Types}, position{stream: stream, seq: opts.After}, opts.Limit)
 }
 
-// Replay gives the events of all streams: stream by stream in the order of their names, and in each
-// in the order of their positions.
+// Replay yields the events of all streams, stream by stream in the order of their names, and within a stream in the
+// order of their positions.
 func (s *Store) Replay(ctx context.Context, opts ReplayOptions) iter.Seq2[schema.Event, error] {
 	return s.read(ctx, selection{prefix: opts.StreamPrefix, types: opts.Types, since: opts.Since}, position{}, 0)
 }
@@ -63,7 +63,7 @@ func (s *Store) Get(ctx context.Context, eventID string) (schema.Event, error) {
 	return e, nil
 }
 
-// GetMany returns by id those of the events that exist. All of them are held in memory.
+// GetMany returns the events that exist, by id. It holds all of them in memory.
 func (s *Store) GetMany(ctx context.Context, eventIDs []string) (map[string]schema.Event, error) {
 	places, err := s.places(ctx, eventIDs)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Store) GetMany(ctx context.Context, eventIDs []string) (map[string]sche
 	return out, nil
 }
 
-// Streams gives the streams whose names begin with the prefix, in the order of their names.
+// Streams yields the streams whose names begin with the prefix, in the order of their names.
 func (s *Store) Streams(ctx context.Context, prefix string) iter.Seq2[StreamInfo, error] {
 	return func(yield func(StreamInfo, error) bool) {
 		after := ""
@@ -119,7 +119,7 @@ func (s *Store) Streams(ctx context.Context, prefix string) iter.Seq2[StreamInfo
 	}
 }
 
-// read gives the selected events after the position.
+// read yields the selected events after the position.
 func (s *Store) read(ctx context.Context, sel selection, after position, limit int) iter.Seq2[schema.Event, error] {
 	return func(yield func(schema.Event, error) bool) {
 		given := 0
@@ -140,7 +140,7 @@ func (s *Store) read(ctx context.Context, sel selection, after position, limit i
 	}
 }
 
-// pages gives the selected events in pages bounded by Options.
+// pages yields the selected events in pages bounded by Options.
 func (s *Store) pages(ctx context.Context, sel selection, after position) iter.Seq2[[]schema.Event, error] {
 	return func(yield func([]schema.Event, error) bool) {
 		for {

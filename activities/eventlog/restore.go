@@ -10,8 +10,8 @@ import (
 	"axiommind/schema"
 )
 
-// RestoreTables makes the tables and views of the program's migrations that are not there, empty, and returns
-// their names. It is for projections that were dropped: a log that was dropped comes back empty too.
+// RestoreTables creates the missing tables and views of the program's migrations, empty, and returns their names. It
+// is meant for dropped projections: a dropped event log comes back empty too.
 func RestoreTables(ctx context.Context, conn driver.Conn) ([]string, error) {
 	if _, err := Migrate(ctx, conn); err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func RestoreTables(ctx context.Context, conn driver.Conn) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	// All of them: a later one may have changed what an earlier one made.
+	// Run all migrations, because a later one may have changed what an earlier one created.
 	for _, m := range program {
 		for n, statement := range m.Statements {
 			if err := execute(ctx, conn, statement); err != nil {

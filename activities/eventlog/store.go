@@ -11,7 +11,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// Limits of one batch: more is for [Store.AppendAll].
+// Limits of one batch. Use [Store.AppendAll] for more.
 const (
 	MaxBatchRows  = 100_000
 	MaxBatchBytes = 64 << 20
@@ -24,19 +24,19 @@ const (
 	DefaultTimeout   = time.Minute
 )
 
-// Options tune a [Store]. The zero value is the default.
+// Options configures a [Store]. The zero value uses the defaults.
 type Options struct {
-	// PageRows and PageBytes bound the events a reader holds at once; an event larger than PageBytes
-	// is a page of its own. Defaults [DefaultPageRows] and [DefaultPageBytes].
+	// PageRows and PageBytes bound the events that a reader holds at once. An event larger than PageBytes is a page
+	// of its own. Defaults [DefaultPageRows] and [DefaultPageBytes].
 	PageRows  int
 	PageBytes int64
 	// Timeout bounds each request to the server. Default [DefaultTimeout].
 	Timeout time.Duration
-	// Lease is how long a projector may write before it looks again whether its tables are being rebuilt; a
-	// rebuild waits a little longer than that. All programs on one database must have the same, or rows are
-	// lost. Default [DefaultLease].
+	// Lease is how long a projector may write before it checks again whether its tables are being rebuilt. A rebuild
+	// waits a little longer than that. All programs that use one database must have the same Lease, or rows are lost.
+	// Default [DefaultLease].
 	Lease time.Duration
-	// Now gives RecordedAt. Default time.Now.
+	// Now returns the time for RecordedAt. Default time.Now.
 	Now func() time.Time
 }
 
@@ -47,7 +47,7 @@ type Store struct {
 	locks keyedMutex
 }
 
-// New returns the event log of a migrated database. The caller closes conn after the last call.
+// New returns the event log in a migrated database. The caller closes conn after the last call.
 func New(conn driver.Conn, opts Options) *Store {
 	opts.PageRows = cmp.Or(opts.PageRows, DefaultPageRows)
 	opts.PageBytes = cmp.Or(opts.PageBytes, DefaultPageBytes)
@@ -59,16 +59,16 @@ func New(conn driver.Conn, opts Options) *Store {
 	return &Store{conn: conn, opts: opts, locks: keyedMutex{held: map[string]chan struct{}{}}}
 }
 
-// querySettings let a query carry the ids or positions of a page.
+// querySettings allow queries that contain the ids or positions of a whole page.
 var querySettings = clickhouse.Settings{"max_query_size": 16 << 20}
 
 func (s *Store) request(ctx context.Context, settings clickhouse.Settings) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
-	// The client adds the deadline to the map it is given.
+	// Clone the map, because the client adds the deadline to it.
 	return clickhouse.Context(ctx, clickhouse.WithSettings(maps.Clone(settings))), cancel
 }
 
-// query runs a select and calls scan for each row.
+// query runs a select and calls scan once per row.
 func (s *Store) query(ctx context.Context, scan func(driver.Rows) error, sql string, args ...any) error {
 	ctx, cancel := s.request(ctx, querySettings)
 	defer cancel()
@@ -85,7 +85,7 @@ func (s *Store) query(ctx context.Context, scan func(driver.Rows) error, sql str
 	return rows.Err()
 }
 
-// keyedMutex is a mutex per key whose waiters can give up.
+// keyedMutex is a mutex per key. Waiting for it ends with the context.
 type keyedMutex struct {
 	mu   sync.Mutex
 	held map[string]chan struct{}

@@ -12,14 +12,14 @@ import (
 	"axiommind/schema"
 )
 
-// Activities writes the facts of memory streams, and asks their writer to.
+// Activities writes the facts of memory streams, or asks their writer to do so.
 type Activities struct {
 	log      *eventlog.Store
 	writer   *Writer
 	temporal client.Client
 }
 
-// NewActivities returns the room's activities. The client sends updates to memory_writer.
+// NewActivities returns the activities of this package. They send updates for memory_writer through the client.
 func NewActivities(log *eventlog.Store, writer *Writer, temporal client.Client) (*Activities, error) {
 	if log == nil || writer == nil || temporal == nil {
 		return nil, errors.New("fact activities: an event log, a writer and a Temporal client are needed")
@@ -27,23 +27,23 @@ func NewActivities(log *eventlog.Store, writer *Writer, temporal client.Client) 
 	return &Activities{log: log, writer: writer, temporal: temporal}, nil
 }
 
-// SessionInput names a session whose facts are to be remembered.
+// SessionInput names a session whose facts are to be stored.
 type SessionInput struct {
 	schema.SessionKey
 	BuildID string `json:"build_id"`
 }
 
-// Writer is the workflow that takes in the facts.
+// Writer returns the input of the workflow that stores the facts.
 func (in SessionInput) Writer() schema.WriterInput {
 	return schema.MemoryWriterInput{User: in.User, Agent: in.Agent}
 }
 
-// SubmitFacts asks the memory's workflow to take in the session's facts, and waits for it.
+// SubmitFacts asks the memory's workflow to store the session's facts and waits for the result.
 func (a *Activities) SubmitFacts(ctx context.Context, in SessionInput) (Result, error) {
 	return boundary.Submit[Result](ctx, a.temporal, schema.UpdateSession, in.BuildID, in)
 }
 
-// UpdateFacts takes in the session's facts. Only the memory's workflow may call it.
+// UpdateFacts stores the session's facts. Only the memory's workflow may call it.
 func (a *Activities) UpdateFacts(ctx context.Context, in SessionInput) (Result, error) {
 	return boundary.Run(ctx, in, a.update)
 }
@@ -60,7 +60,7 @@ func (a *Activities) update(ctx context.Context, in SessionInput) (Result, error
 	})
 }
 
-// RunFactCommand does what a person asks of a fact. Only the memory's workflow may call it.
+// RunFactCommand runs a person's command. Only the memory's workflow may call it.
 func (a *Activities) RunFactCommand(ctx context.Context, c Command) (Result, error) {
 	return boundary.Run(ctx, c, a.writer.Do)
 }

@@ -28,7 +28,7 @@ type memoryCase struct {
 	Ours json.RawMessage `json:"ours"`
 }
 
-// judges returns by area what says what is wrong with the outcome, empty for nothing.
+// judges returns, by area, a function that says what is wrong with the outcome. It returns "" if nothing is.
 func judges() map[string]func(input, expect json.RawMessage) string {
 	return map[string]func(input, expect json.RawMessage) string{
 		"format_for_injection": judgeFormat,
@@ -106,7 +106,7 @@ func judgeFile(t *testing.T, name string, file caseFile, listed map[string]strin
 	}
 }
 
-// judge says what is wrong with the outcome of the case, empty for nothing.
+// judge says what is wrong with the outcome of the case. It returns "" if nothing is.
 func judge(c memoryCase, expect json.RawMessage) (problem string) {
 	defer func() {
 		if r := recover(); r != nil {

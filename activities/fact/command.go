@@ -13,15 +13,15 @@ import (
 // Errors of commands that callers branch on.
 var (
 	ErrFactNotFound = boundary.Invalid(schema.ErrorFactNotFound, errors.New("no such fact"))
-	// ErrDuplicate is returned when another fact says the same.
+	// ErrDuplicate is returned if another fact says the same.
 	ErrDuplicate = boundary.Invalid(schema.ErrorFactRefused, errors.New("duplicate fact"))
 	// ErrInvalid is wrapped by every [InvalidError].
 	ErrInvalid = boundary.Invalid(schema.ErrorInvalidInput, errors.New("invalid command"))
 )
 
-// InvalidError says which field of a command is wrong.
+// InvalidError names the invalid field of a command.
 type InvalidError struct {
-	// Field is the field's name in JSON.
+	// Field is the field's JSON name.
 	Field  string
 	Reason string
 }
@@ -31,7 +31,7 @@ func (e *InvalidError) Error() string { return fmt.Sprintf("invalid %s: %s", e.F
 // Unwrap makes errors.Is(err, ErrInvalid) hold.
 func (e *InvalidError) Unwrap() error { return ErrInvalid }
 
-// Op is what a command does.
+// Op is the operation of a command.
 type Op string
 
 // Operations.
@@ -41,12 +41,12 @@ const (
 	OpDelete Op = "delete"
 )
 
-// Command is what a person asks of one fact.
+// Command is a person's request for one fact.
 type Command struct {
 	User    string `json:"user"`
 	Agent   string `json:"agent,omitempty"`
 	Project string `json:"project,omitempty"`
-	// RequestID names the act: the same command sent again changes nothing.
+	// RequestID names the act. Sending the command again with the same RequestID changes nothing.
 	RequestID string    `json:"request_id"`
 	Actor     string    `json:"actor"`
 	At        time.Time `json:"at"`
@@ -55,20 +55,20 @@ type Command struct {
 	Op Op `json:"op"`
 	// FactID is the fact to update or delete.
 	FactID string `json:"fact_id,omitempty"`
-	// Of a new fact, Content is needed, Category is context and Confidence [DefaultConfidence] when
-	// nil. An update changes those that are not nil.
+	// For a new fact, Content is required, Category defaults to context and Confidence to [DefaultConfidence]. An
+	// update changes the fields that are not nil.
 	Content     *string  `json:"content,omitempty"`
 	Category    *string  `json:"category,omitempty"`
 	Confidence  *float64 `json:"confidence,omitempty"`
 	SourceError *string  `json:"source_error,omitempty"`
 }
 
-// Writer is the workflow that does the command.
+// Writer returns the input of the workflow that runs the command.
 func (c Command) Writer() schema.WriterInput {
 	return schema.MemoryWriterInput{User: c.User, Agent: c.Agent}
 }
 
-// Validate returns what is wrong with the command, an [InvalidError].
+// Validate returns an [InvalidError] if the command is invalid.
 func (c Command) Validate() error {
 	invalid := func(field, format string, args ...any) error {
 		return &InvalidError{field, fmt.Sprintf(format, args...)}
@@ -109,9 +109,9 @@ func (c Command) changes() bool {
 	return c.Content != nil || c.Category != nil || c.Confidence != nil || c.SourceError != nil
 }
 
-// PlanCommand returns the events that do what the command asks, to be appended to the memory's
-// stream at once. The facts are those of the memory, gone ones included. With [ErrDuplicate] comes
-// the event that records the refusal.
+// PlanCommand returns the events that carry out the command, to be appended to the memory's stream as one batch. The
+// facts are those of the memory, deleted and evicted ones included. If the error is [ErrDuplicate], the returned
+// event records the refusal.
 func PlanCommand(facts []Fact, c Command, opts Options) ([]schema.Event, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
@@ -179,7 +179,7 @@ func trimmed(s *string) *string {
 	return &t
 }
 
-// refusal returns the error that the event of a command records, nil for none.
+// refusal returns the error that the command's event records, or nil.
 func refusal(e schema.Event) error {
 	if e.Type != schema.FactSkipped {
 		return nil

@@ -7,17 +7,17 @@ import (
 	"axiommind/schema"
 )
 
-// Status says whether a fact is remembered.
+// Status tells whether a fact is still remembered.
 type Status string
 
-// Statuses. A fact that is gone never comes back; what it said may, as another fact.
+// Statuses. A fact that is deleted or evicted never comes back. Its content may come back as another fact.
 const (
 	Active  Status = "active"
 	Deleted Status = "deleted"
 	Evicted Status = "evicted"
 )
 
-// SourceManual is the source of a fact that a person gave.
+// SourceManual is the source of a fact that a person entered.
 const SourceManual = "manual"
 
 // Fact is the fold of its events.
@@ -26,29 +26,28 @@ type Fact struct {
 	Content    string  `json:"content"`
 	Category   string  `json:"category"`
 	Confidence float64 `json:"confidence"`
-	// SourceError is what a correction says was done wrong.
+	// SourceError is the mistake that a correction describes.
 	SourceError string `json:"source_error,omitempty"`
 	Status      Status `json:"status"`
 	Project     string `json:"project,omitempty"`
-	// Actor is who created it. SessionID and EntryID lead to its evidence; they are empty when a
-	// person gave it.
+	// Actor created the fact. SessionID and EntryID lead to its evidence. They are empty if a person entered it.
 	Actor     string    `json:"actor"`
 	SessionID string    `json:"session_id,omitempty"`
 	EntryID   string    `json:"entry_id,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
-	// CreatedSeq is the position of its first event, Version that of its last.
+	// CreatedSeq is the position of its first event, and Version that of its last.
 	CreatedSeq uint64    `json:"created_seq"`
 	UpdatedAt  time.Time `json:"updated_at"`
-	// GoneAt is zero while the fact is active.
+	// GoneAt is the time at which the fact was deleted or evicted. It is zero while the fact is active.
 	GoneAt     time.Time `json:"gone_at,omitzero"`
 	GoneReason string    `json:"gone_reason,omitempty"`
 	Version    uint64    `json:"version"`
 }
 
-// Exists reports whether the fact was ever created.
+// Exists reports whether the fact was created.
 func (f Fact) Exists() bool { return f.CreatedSeq > 0 }
 
-// Source is the session the fact stems from, or [SourceManual].
+// Source returns the session that the fact comes from, or [SourceManual].
 func (f Fact) Source() string {
 	if f.EntryID == "" {
 		return SourceManual
@@ -56,10 +55,10 @@ func (f Fact) Source() string {
 	return f.SessionID
 }
 
-// EventTypes are the types of the events of this package.
+// EventTypes returns the types of the events that facts are folded from.
 func EventTypes() []string { return schema.EventTypesOf[schema.FactChange]() }
 
-// occurrence is an event with its payload read.
+// occurrence is an event with its decoded payload.
 type occurrence struct {
 	event   schema.Event
 	payload schema.FactChange
@@ -77,8 +76,8 @@ func readEvent(e schema.Event) (occurrence, error) {
 	return occurrence{event: e, payload: of}, nil
 }
 
-// after returns the fact after an event of its own. It is pure. An event folded before, by its position, changes
-// nothing, and neither does one that has no fact to change.
+// after returns the fact as it is after one of its events. It is pure. An event that was folded before, as its
+// position shows, changes nothing. Neither does a change of a fact that does not exist.
 func (f Fact) after(o occurrence) Fact {
 	created, isFirst := o.payload.(schema.FactCreatedPayload)
 	switch {
@@ -119,7 +118,7 @@ func set[T any](field *T, value *T) {
 	}
 }
 
-// Remembered returns those of the facts that are active.
+// Remembered returns the active facts.
 func Remembered(facts []Fact) []Fact {
 	out := make([]Fact, 0, len(facts))
 	for _, f := range facts {

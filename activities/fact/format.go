@@ -12,40 +12,40 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// DefaultMaxTokens is the budget of a formatted context where none is given.
+// DefaultMaxTokens is the default token budget of a formatted context.
 const DefaultMaxTokens = 2000
 
-// Context is what of a memory goes into a prompt.
+// Context is the part of a memory that goes into a prompt.
 type Context struct {
 	User    UserContext `json:"user,omitzero"`
 	History History     `json:"history,omitzero"`
 	Facts   []Statement `json:"facts,omitempty"`
 }
 
-// UserContext sums up who the user is.
+// UserContext summarizes who the user is.
 type UserContext struct {
 	Work         string `json:"work,omitempty"`
 	Personal     string `json:"personal,omitempty"`
 	CurrentFocus string `json:"current_focus,omitempty"`
 }
 
-// History sums up what has been.
+// History summarizes what happened in the past.
 type History struct {
 	Recent     string `json:"recent,omitempty"`
 	Earlier    string `json:"earlier,omitempty"`
 	Background string `json:"background,omitempty"`
 }
 
-// Statement is a fact as it is told.
+// Statement is a fact in the form that a prompt shows.
 type Statement struct {
 	Content    string  `json:"content"`
 	Category   string  `json:"category"`
 	Confidence float64 `json:"confidence"`
-	// SourceError is what a correction says was done wrong.
+	// SourceError is the mistake that a correction describes.
 	SourceError string `json:"source_error,omitempty"`
 }
 
-// Statements are the facts that are active, in their order.
+// Statements returns the active facts as statements, in the same order.
 func Statements(facts []Fact) []Statement {
 	out := make([]Statement, 0, len(facts))
 	for _, f := range Remembered(facts) {
@@ -56,16 +56,16 @@ func Statements(facts []Fact) []Statement {
 
 // Formatter turns a [Context] into text for a prompt.
 type Formatter struct {
-	// MaxTokens is the budget, which the text never exceeds by Counter.
+	// MaxTokens is the token budget. By Counter, the text never exceeds it.
 	MaxTokens int
 	Counter   Counter
-	// First are categories whose facts come before all others, as far as their lines take no more
-	// than FirstTokens of the budget.
+	// First are categories whose facts come before all others, as long as their lines take no more than FirstTokens
+	// of the budget.
 	First       []string
 	FirstTokens int
 }
 
-// FormatContext formats with no category first. See [Formatter.Format].
+// FormatContext formats without categories that come first. See [Formatter.Format].
 func FormatContext(c Context, maxTokens int, counter Counter) string {
 	return Formatter{MaxTokens: maxTokens, Counter: counter}.Format(c)
 }
@@ -76,10 +76,10 @@ const (
 	cutMark      = "\n..."
 )
 
-// Format returns the sections User Context, History and Facts, those that hold anything, facts from
-// the surest. What the budget has no room for is left out from the least sure fact up, by whole
-// lines. Where the summaries alone are over it, they are cut within a line and end in "\n...".
-// A budget too small for that gives the empty text.
+// Format returns the sections User Context, History and Facts, without those that are empty. Facts are in order of
+// confidence, the highest first. If the budget is too small, whole facts are left out, those with the lowest
+// confidence first. If the summaries alone exceed the budget, they are cut, within a line if necessary, and end in
+// "\n...". If even that does not fit, the result is empty.
 func (f Formatter) Format(c Context) string {
 	base := c.summaries()
 	if base != "" && f.Counter.Count(base) > f.MaxTokens {
@@ -97,7 +97,7 @@ func (f Formatter) Format(c Context) string {
 		return text
 	}
 	fits := func(n int) bool { return f.Counter.Count(with(n)) <= f.MaxTokens }
-	// Whatever the counter, the search has seen that what it returns fits.
+	// The search has tested that its result fits, so this holds for any counter.
 	return with(sort.Search(len(lines), func(n int) bool { return !fits(n + 1) }))
 }
 
@@ -127,7 +127,7 @@ func (c Context) summaries() string {
 	return strings.Join(sections, sectionBreak)
 }
 
-// factLines returns the lines of the facts in the order in which they are told.
+// factLines returns the lines of the facts in the order in which they are shown.
 func (f Formatter) factLines(facts []Statement) []string {
 	told := make([]Statement, 0, len(facts))
 	for _, s := range facts {
@@ -158,7 +158,7 @@ func (s Statement) line() string {
 	return line
 }
 
-// clamp brings a confidence into [0,1]; what is no finite number counts as 0.
+// clamp limits a confidence to [0,1]. NaN and infinities become 0.
 func clamp(c float64) float64 {
 	if math.IsNaN(c) || math.IsInf(c, 0) {
 		return 0
@@ -166,8 +166,8 @@ func clamp(c float64) float64 {
 	return min(max(c, 0), 1)
 }
 
-// oneLine trims the text, makes each run of line breaks one space, so that what is remembered cannot
-// begin a line of its own, and replaces what is not UTF-8.
+// oneLine trims the text, replaces each run of line breaks by a space, so that a fact cannot start a line of its own,
+// and replaces invalid UTF-8.
 func oneLine(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	isBreak := func(r rune) bool {
@@ -184,12 +184,12 @@ func oneLine(text string) string {
 	return strings.Join(parts, " ")
 }
 
-// cutReserve is the share of the budget that a cut aims at, by the text's average of characters per
-// token. Where the beginning is denser than the average, the cut is shorter.
+// cutReserve is the share of the budget that a cut aims at, assuming the text's average number of characters per
+// token. If the beginning has more tokens than average, the cut is shorter.
 const cutReserve = 0.95
 
-// cut returns the longest beginning of the text, on a border of graphemes and up to what cutReserve
-// aims at, that is within the budget with the mark after it.
+// cut returns the longest beginning of the text that fits the budget together with the mark after it. It ends on a
+// grapheme boundary and is no longer than cutReserve allows.
 func (f Formatter) cut(text string) string {
 	fits := func(s string) bool { return f.Counter.Count(s) <= f.MaxTokens }
 	if f.MaxTokens <= 0 || !fits(cutMark) {
@@ -197,17 +197,16 @@ func (f Formatter) cut(text string) string {
 	}
 	runes := utf8.RuneCountInString(text)
 	aim := int(float64(f.MaxTokens) * float64(runes) / float64(f.Counter.Count(text)) * cutReserve)
-	borders := graphemeBorders(text, aim)
-	n := sort.Search(len(borders), func(n int) bool { return !fits(text[:borders[n]] + cutMark) })
+	boundaries := graphemeBoundaries(text, aim)
+	n := sort.Search(len(boundaries), func(n int) bool { return !fits(text[:boundaries[n]] + cutMark) })
 	if n == 0 {
 		return ""
 	}
-	return text[:borders[n-1]] + cutMark
+	return text[:boundaries[n-1]] + cutMark
 }
 
-// graphemeBorders returns the byte offsets after each of the text's first graphemes, of at most so
-// many runes.
-func graphemeBorders(text string, maxRunes int) []int {
+// graphemeBoundaries returns the byte offsets of the ends of the text's first graphemes, up to maxRunes runes.
+func graphemeBoundaries(text string, maxRunes int) []int {
 	var out []int
 	at, state := 0, -1
 	for rest := text; rest != ""; {

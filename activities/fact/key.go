@@ -12,10 +12,10 @@ import (
 	"axiommind/schema"
 )
 
-// Key is what two contents have in common that are the same fact: the form [text.Fact].
+// Key returns the normalized form [text.Fact] of the content. Contents with the same key are the same fact.
 func Key(content string) string { return text.Fact(content) }
 
-// Category returns the category in its stored form, and whether it is one. None is context.
+// Category returns the category in its stored form and whether it is valid. An empty category is context.
 func Category(category string) (string, bool) {
 	category = strings.ToLower(strings.TrimSpace(category))
 	if category == "" {
@@ -24,18 +24,18 @@ func Category(category string) (string, bool) {
 	return category, slices.Contains(schema.FactCategories(), category)
 }
 
-// maxCollisions is how many ids an act may have. With 100,000 facts in a memory the chance that all
-// are taken is under 1 in 10^18.
+// maxCollisions is the number of ids that an act may try. In a memory of 100,000 facts the probability that all are
+// taken is below 1 in 10^18.
 const maxCollisions = 4
 
 var errNoID = boundary.Invalid(schema.ErrorFactRefused, errors.New("every id it may have is taken"))
 
-// factID returns the id that the act gives its fact when the n ids before are taken.
+// factID returns the id of the act's fact if the n previous ids are taken.
 func factID(actKey string, n int) string {
 	return "fact_" + schema.HashParts("fact", actKey, strconv.Itoa(n))[:8]
 }
 
-// factIDs are the ids of the act, in the order in which they are tried.
+// factIDs returns the possible ids of the act's fact, in the order in which they are tried.
 func factIDs(actKey string) []string {
 	ids := make([]string, maxCollisions)
 	for n := range ids {

@@ -6,15 +6,14 @@ import (
 	"axiommind/schema"
 )
 
-// overlay is the memory as it stands while events are being planned.
+// overlay is the memory's state while events are being planned.
 type overlay struct {
 	facts map[string]Fact
-	// byKey holds the ids of active facts by what they say, deleted when a person last took away a
-	// fact that said so.
+	// byKey holds the ids of active facts by key. deleted holds, by key, when a person last deleted a fact with it.
 	byKey   map[string]string
 	deleted map[string]time.Time
 	active  int
-	// fresh are the ids of facts planned here.
+	// fresh are the ids of facts that this plan creates.
 	fresh   map[string]bool
 	last    uint64
 	planned []schema.Event
@@ -32,7 +31,7 @@ func newOverlay(facts []Fact) *overlay {
 	return w
 }
 
-// put takes in the fact as it is now.
+// put stores the current state of the fact.
 func (v *overlay) put(f Fact) {
 	if old := v.facts[f.ID]; old.Status == Active {
 		v.active--
@@ -53,7 +52,7 @@ func (v *overlay) put(f Fact) {
 	}
 }
 
-// plan adds the event and folds it. The log gives the real position; here any that grows will do.
+// plan adds the event and folds it. The log assigns the real position; here any increasing number will do.
 func (v *overlay) plan(event schema.Event) error {
 	v.last++
 	event.Seq = v.last
@@ -69,20 +68,20 @@ func (v *overlay) plan(event schema.Event) error {
 	return nil
 }
 
-// weakest returns the active fact that leaves first, among those that were there before this plan
-// or among those of the plan: the least sure, of equals the oldest.
+// weakest returns the active fact to evict first, chosen from the facts of this plan if fresh is true, else from the
+// earlier ones. It is the one with the lowest confidence, and among equals the oldest.
 func (v *overlay) weakest(fresh bool) (Fact, bool) {
 	var out Fact
 	found := false
 	for id, f := range v.facts {
-		if f.Status == Active && v.fresh[id] == fresh && (!found || leavesBefore(f, out)) {
+		if f.Status == Active && v.fresh[id] == fresh && (!found || evictedBefore(f, out)) {
 			out, found = f, true
 		}
 	}
 	return out, found
 }
 
-func leavesBefore(a, b Fact) bool {
+func evictedBefore(a, b Fact) bool {
 	if a.Confidence != b.Confidence {
 		return a.Confidence < b.Confidence
 	}

@@ -20,19 +20,19 @@ const (
 	DefaultMaxFacts  = 500
 )
 
-// DefaultConfidence is that of a fact proposed without any: just enough for [DefaultThreshold].
+// DefaultConfidence is the confidence of a fact that was proposed without one. It just reaches [DefaultThreshold].
 const DefaultConfidence = 0.5
 
-// Options tune what is remembered. The zero value is the default.
+// Options configures what is remembered. The zero value uses the defaults.
 type Options struct {
-	// Threshold is the least confidence of a fact from a session, itself included, up to 1. What a
-	// person says has none. Default [DefaultThreshold]; negative for no threshold.
+	// Threshold is the minimum confidence, up to 1, of a fact from a session. It does not apply to a person's
+	// commands. Default [DefaultThreshold]. A negative value means no threshold.
 	Threshold float64
-	// MaxFacts is how many facts a user and agent may have. Default [DefaultMaxFacts].
+	// MaxFacts is the maximum number of facts for each user and agent. Default [DefaultMaxFacts].
 	MaxFacts int
 }
 
-// withDefaults returns the options with defaults filled in, or what is wrong with them.
+// withDefaults returns the options with defaults filled in, or an error if they are invalid.
 func (o Options) withDefaults() (Options, error) {
 	if o.Threshold == 0 {
 		o.Threshold = DefaultThreshold
@@ -49,7 +49,7 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// Batch is a run of one session's entries, in the order of their events.
+// Batch is a list of consecutive entries of one session, in the order of their events.
 type Batch struct {
 	User      string         `json:"user"`
 	Agent     string         `json:"agent,omitempty"`
@@ -59,7 +59,7 @@ type Batch struct {
 	Entries   []schema.Entry `json:"entries"`
 }
 
-// ErrScope is wrapped when an entry is not of the batch's user, agent and project.
+// ErrScope is wrapped if an entry does not belong to the batch's user, agent and project.
 var ErrScope = boundary.Invalid(schema.ErrorScopeMismatch, errors.New("entry of another scope"))
 
 // facts returns the batch's facts, each once.
@@ -80,13 +80,13 @@ func (b Batch) facts() ([]schema.Entry, error) {
 	return out, nil
 }
 
-// proposal is a fact that an entry or a person puts forward.
+// proposal is a fact that an entry or a person proposes.
 type proposal struct {
 	act     schema.Act
 	key     string
 	at      time.Time
 	aligned bool
-	// threshold is the least confidence, at most 0 for any.
+	// threshold is the minimum confidence. If it is 0 or less, any confidence will do.
 	threshold float64
 
 	content     string
@@ -105,9 +105,9 @@ type planner struct {
 	actor   string
 }
 
-// Plan returns the events that follow from the batch, to be appended to the memory's stream in
-// order and at once. The facts are those of the memory, gone ones included; done holds the ids of
-// entries that were planned before, which give none.
+// Plan returns the events that follow from the batch, to be appended to the memory's stream in order and as one
+// batch. The facts are those of the memory, deleted and evicted ones included. The entries whose ids are in done were
+// planned before and produce no events.
 func Plan(facts []Fact, done map[string]bool, batch Batch, opts Options) ([]schema.Event, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
@@ -132,8 +132,8 @@ func Plan(facts []Fact, done map[string]bool, batch Batch, opts Options) ([]sche
 	return p.overlay.planned, nil
 }
 
-// proposalOf reads an entry. Its title is the fact; its content is details that the title leaves
-// out, and stays with the entry.
+// proposalOf returns the entry's proposal. The entry's title is the fact. Its content holds further details and stays
+// with the entry.
 func (p *planner) proposalOf(e schema.Entry) proposal {
 	content := e.Title
 	if strings.TrimSpace(content) == "" {
@@ -146,7 +146,7 @@ func (p *planner) proposalOf(e schema.Entry) proposal {
 	}
 }
 
-// consider plans what becomes of the proposal: the fact, or why there is none.
+// consider plans the outcome of the proposal: the fact, or the reason why it is not stored.
 func (p *planner) consider(x proposal) error {
 	if skip := p.objection(x); skip != nil {
 		return p.skip(x, *skip)
@@ -155,12 +155,13 @@ func (p *planner) consider(x proposal) error {
 	for p.overlay.active >= p.opts.MaxFacts {
 		victim, found := p.overlay.weakest(false)
 		if !found {
-			// Nothing but the plan's own facts: the surest stay, of equals the first.
+			// All facts were created by this plan. Keep those with the highest confidence, and among equals the
+			// first.
 			victim, _ = p.overlay.weakest(true)
 			if victim.Confidence >= confidence {
 				return p.skip(x, schema.FactSkippedPayload{
 					Skipped: schema.SkippedCapacity,
-					Detail:  fmt.Sprintf("%d facts as sure were proposed with it", p.opts.MaxFacts),
+					Detail:  fmt.Sprintf("%d facts of the same or higher confidence were proposed with it", p.opts.MaxFacts),
 				})
 			}
 		}
@@ -191,7 +192,7 @@ func confidenceOf(x proposal) float64 {
 	return *x.confidence
 }
 
-// objection returns why the proposal is not to be stored, nil when it is.
+// objection returns the reason not to store the proposal, or nil.
 func (p *planner) objection(x proposal) *schema.FactSkippedPayload {
 	skip := func(reason, format string, args ...any) *schema.FactSkippedPayload {
 		return &schema.FactSkippedPayload{Skipped: reason, Detail: fmt.Sprintf(format, args...)}
@@ -255,5 +256,5 @@ func (p *planner) emit(key string, at time.Time, payload any) error {
 	return p.overlay.plan(event)
 }
 
-// instant is the time as the tables hold it.
+// instant returns the time with the precision of the tables.
 func instant(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }

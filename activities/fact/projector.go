@@ -12,8 +12,8 @@ import (
 	"axiommind/schema"
 )
 
-// Projector keeps the tables of facts. Every row is a function of the fold of one fact's events, so
-// that the rows are the same in whatever pages the events come.
+// Projector writes the tables of facts. Every row depends only on the fold of one fact's events, so the rows do not
+// depend on how the events are split into pages.
 type Projector struct {
 	conn   table.Conn
 	tables *Tables
@@ -39,8 +39,7 @@ func (p *Projector) Tables() []eventlog.Table {
 	return []eventlog.Table{{Name: "facts_raw"}, {Name: "facts_skipped_raw"}}
 }
 
-// Apply implements eventlog.Projector: it loads the facts that the events touch, folds, and writes
-// what changed.
+// Apply implements eventlog.Projector: it loads the facts that the events change, folds, and writes the changes.
 func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 	if len(events) == 0 {
 		return nil
@@ -57,10 +56,10 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 	return table.Insert(ctx, p.conn, factColumns, g.factRows())
 }
 
-// page is what a run of events of one stream changes.
+// page holds the changes that a list of events of one stream makes.
 type page struct {
 	user, agent string
-	// before and after hold the touched facts; those before that did not exist are absent.
+	// before and after hold the changed facts. Facts that did not exist are missing from before.
 	before, after map[string]Fact
 	skipped       []occurrence
 }

@@ -198,7 +198,7 @@ func (m *memory) requireAdmitted(events []schema.Event) {
 	for _, gone := range evicted {
 		for _, f := range Remembered(m.facts) {
 			if added[gone.ID] == added[f.ID] {
-				require.True(m.t, leavesBefore(gone, f), "%v left before %v", gone, f)
+				require.True(m.t, evictedBefore(gone, f), "%v left before %v", gone, f)
 			}
 		}
 	}

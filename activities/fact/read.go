@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// ReadContext reads the memory files of other tools: user.workContext, personalContext and
-// topOfMind, history.recentMonths, earlierContext and longTermBackground, each with a summary, and
-// facts. What in them is of a wrong type is left out; a confidence may be a string or true, and
-// counts as 0 when it is no number. Only text that is no JSON object is an error.
+// ReadContext reads the memory files of other tools: user.workContext, personalContext and topOfMind,
+// history.recentMonths, earlierContext and longTermBackground, each with a summary, and facts. Values of the wrong
+// type are ignored. A confidence may be a string or true; it counts as 0 if it is not a number. The only error is a
+// text that is not a JSON object.
 func ReadContext(raw []byte) (Context, error) {
 	var fields object
 	if err := json.Unmarshal(raw, &fields); err != nil {
@@ -43,7 +43,7 @@ func ReadContext(raw []byte) (Context, error) {
 
 type object = map[string]json.RawMessage
 
-// lenient decodes the value, or returns the zero of the type.
+// lenient decodes the value, or returns the zero value if that fails.
 func lenient[T any](raw json.RawMessage) T {
 	var v T
 	if len(raw) == 0 || json.Unmarshal(raw, &v) != nil {

@@ -11,24 +11,23 @@ import (
 	"axiommind/activities/table"
 )
 
-// Tables reads the projection. It holds what the log held when it was last projected.
+// Tables reads the tables of facts. They are as of the last projection of the log.
 type Tables struct{ conn table.Conn }
 
-// NewTables returns the reader of the tables of a migrated database.
+// NewTables returns a reader of the tables in a migrated database.
 func NewTables(conn table.Conn) *Tables { return &Tables{conn} }
 
-// List returns the facts of the user and agent in the order they were created.
+// List returns the facts of the user and agent in the order of their creation.
 func (t *Tables) List(ctx context.Context, user, agent string) ([]Fact, error) {
 	return t.query(ctx, "user = ? AND agent = ? AND status = 'active' ORDER BY created_seq", user, agent)
 }
 
-// Page returns so many facts of the user and agent in the order they were created, after those that are
-// passed over.
+// Page returns up to limit facts of the user and agent in the order of their creation, after skipping offset of them.
 func (t *Tables) Page(ctx context.Context, user, agent string, limit, offset int) ([]Fact, error) {
 	return t.query(ctx, "user = ? AND agent = ? AND status = 'active' ORDER BY created_seq LIMIT ? OFFSET ?", user, agent, limit, offset)
 }
 
-// Get returns the fact of the user and agent, also when it is gone, or [ErrFactNotFound].
+// Get returns the fact of the user and agent, even if it is deleted or evicted, or [ErrFactNotFound].
 func (t *Tables) Get(ctx context.Context, user, agent, id string) (Fact, error) {
 	found, err := t.Find(ctx, user, agent, []string{id})
 	if err != nil {
@@ -40,7 +39,7 @@ func (t *Tables) Get(ctx context.Context, user, agent, id string) (Fact, error) 
 	return found[0], nil
 }
 
-// Find returns those of the facts that exist, gone ones included.
+// Find returns the facts that exist, deleted and evicted ones included.
 func (t *Tables) Find(ctx context.Context, user, agent string, ids []string) ([]Fact, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -48,8 +47,8 @@ func (t *Tables) Find(ctx context.Context, user, agent string, ids []string) ([]
 	return t.query(ctx, "user = ? AND agent = ? AND fact_id IN ? ORDER BY created_seq", user, agent, table.Set(ids))
 }
 
-// Load returns what a plan must know of the memory: the active facts, and those gone that say one
-// of the contents or have one of the ids.
+// Load returns the facts that a plan needs: the active ones, and those deleted or evicted that have one of the
+// contents or ids.
 func (t *Tables) Load(ctx context.Context, user, agent string, contents, ids []string) ([]Fact, error) {
 	keys := make([]string, len(contents), len(contents)+1)
 	for i, content := range contents {

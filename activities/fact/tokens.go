@@ -9,22 +9,22 @@ import (
 	loader "github.com/pkoukk/tiktoken-go-loader"
 )
 
-// Counter counts the tokens of a text.
+// Counter counts the tokens in a text.
 type Counter interface {
 	Count(text string) int
 }
 
-// CounterFunc is a function as a [Counter].
+// CounterFunc adapts a function to a [Counter].
 type CounterFunc func(text string) int
 
 // Count implements [Counter].
 func (f CounterFunc) Count(text string) int { return f(text) }
 
-// Char4 takes four characters for a token, rounded down. It undercounts scripts without letters.
+// Char4 counts one token per four characters, rounded down. It undercounts Chinese, Japanese and Korean.
 var Char4 Counter = CounterFunc(func(text string) int { return utf8.RuneCountInString(text) / 4 })
 
-// CJK2 takes two Chinese characters, kana or Hangul syllables for a token, and four of any others,
-// each rounded down.
+// CJK2 counts one token per two Chinese characters, kana or Hangul syllables, and one per four other characters, each
+// rounded down.
 var CJK2 Counter = CounterFunc(func(text string) int {
 	cjk, others := 0, 0
 	for _, r := range text {
@@ -38,10 +38,9 @@ var CJK2 Counter = CounterFunc(func(text string) int {
 	return others/4 + cjk/2
 })
 
-// CL100K counts exactly as cl100k_base does, from a vocabulary in the program. Names of special
-// tokens in a text count as the text they are. The first call takes about 0.2 s; a count takes time
-// that grows with the square of the longest run of letters, 1.6 s for 20,000 with no space or
-// punctuation between.
+// CL100K returns a counter that counts exactly as cl100k_base does, with a vocabulary in the program. It counts the
+// names of special tokens as ordinary text. The first call of CL100K takes about 0.2 s. The time to count grows with
+// the square of the longest run of letters: 1.6 s for 20,000 letters without a space or punctuation.
 func CL100K() (Counter, error) {
 	encoding, err := cl100k()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package fact remembers facts of a user and agent: it turns what sessions say, and what people ask
-// for, into events, the events into facts, and facts into text for a prompt.
+// Package fact remembers facts about a user for each agent. It turns what sessions say, and what people ask for, into
+// events, the events into facts, and the facts into text for a prompt.
 package fact
 
 import (
@@ -11,7 +11,7 @@ import (
 	"axiommind/schema"
 )
 
-// Log is what of the event log this package writes through.
+// Log is the part of the event log that this package writes through.
 type Log interface {
 	Append(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error)
 	GetMany(ctx context.Context, eventIDs []string) (map[string]schema.Event, error)
@@ -19,8 +19,8 @@ type Log interface {
 	Steady(ctx context.Context, p eventlog.Projector, stream string, plan func() error) error
 }
 
-// Writer is the writer of facts in memory streams. One caller at a time may use it for a stream: the
-// workflow that the stream is named after.
+// Writer writes facts to memory streams. For each stream only one caller at a time may use it: the workflow whose id
+// is the stream's name.
 type Writer struct {
 	log       Log
 	projector *Projector
@@ -28,7 +28,7 @@ type Writer struct {
 	opts      Options
 }
 
-// NewWriter returns a writer, or what is wrong with the options.
+// NewWriter returns a writer, or an error if the options are invalid.
 func NewWriter(log Log, conn table.Conn, opts Options) (*Writer, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
@@ -37,21 +37,21 @@ func NewWriter(log Log, conn table.Conn, opts Options) (*Writer, error) {
 	return &Writer{log: log, projector: NewProjector(conn), tables: NewTables(conn), opts: opts}, nil
 }
 
-// Result is what a batch or a command did.
+// Result is the outcome of a batch or a command.
 type Result struct {
-	// Events is how many events are new in the log; 0 when all was done before.
+	// Events counts the new events in the log. It is 0 if everything was done before.
 	Events int `json:"events"`
-	// Entries is how many facts were given.
+	// Entries counts the facts given.
 	Entries int `json:"entries"`
 	Created int `json:"created"`
 	Updated int `json:"updated"`
 	Deleted int `json:"deleted"`
 	Evicted int `json:"evicted"`
-	// Skipped counts those not stored, by reason: one of the Skipped constants of schema.
+	// Skipped counts the facts that were not stored, by reason: one of the Skipped constants of package schema.
 	Skipped map[string]int `json:"skipped,omitempty"`
-	// FactID is the fact that a command created, updated or deleted, also when it did so before.
+	// FactID is the fact that the command created, updated or deleted, also if an earlier call did so.
 	FactID string `json:"fact_id,omitempty"`
-	// LastSeq is the position of the last new event; 0 for none.
+	// LastSeq is the position of the last new event, or 0 if there is none.
 	LastSeq uint64 `json:"last_seq"`
 }
 
@@ -82,11 +82,11 @@ func (r *Result) add(appended eventlog.Appended) error {
 	return nil
 }
 
-// chunk is how many entries are planned at once: their events are one block of the log.
+// chunk is the number of entries that are planned at once. Their events are one block of the log.
 const chunk = 2000
 
-// Apply appends what follows from the facts among the batch's entries. Done again, after any error
-// or crash, it does what is left to do. The projection is up to date when it returns.
+// Apply appends the events that follow from the facts among the batch's entries. If it is called again, after any
+// error or crash, it does the remaining work. The projection is up to date when it returns.
 func (w *Writer) Apply(ctx context.Context, batch Batch) (Result, error) {
 	var result Result
 	entries, err := batch.facts()
@@ -163,9 +163,8 @@ func (w *Writer) commit(ctx context.Context, stream string, events []schema.Even
 	return err
 }
 
-// Do does what the command asks, once however often it is sent: sent again it returns what it
-// returned. Errors are [InvalidError], [ErrFactNotFound] and [ErrDuplicate]; the last is recorded in
-// the log.
+// Do runs the command. A command that is sent several times takes effect once and returns the same result. Errors are
+// [InvalidError], [ErrFactNotFound] and [ErrDuplicate]. ErrDuplicate is recorded in the log.
 func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
 	var result Result
 	if err := c.Validate(); err != nil {
@@ -204,7 +203,7 @@ func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
 	return result, result.conclude(events[len(events)-1])
 }
 
-// conclude reads the event that says what became of a command.
+// conclude sets the result from the event that records the outcome of a command.
 func (r *Result) conclude(e schema.Event) error {
 	o, err := readEvent(e)
 	if err != nil {

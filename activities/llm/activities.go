@@ -12,7 +12,7 @@ import (
 	"axiommind/schema"
 )
 
-// DefaultWindowBytes is how much text one model call extracts from: some 8,000 tokens.
+// DefaultWindowBytes is the default size of a window, the text that one model call extracts from: about 8,000 tokens.
 const DefaultWindowBytes = 32 << 10
 
 // Activities extracts memories from sessions with one model.
@@ -23,7 +23,7 @@ type Activities struct {
 	windowBytes int
 }
 
-// NewActivities returns the room's activities. A windowBytes of 0 is DefaultWindowBytes.
+// NewActivities returns the activities of this package. A windowBytes of 0 means DefaultWindowBytes.
 func NewActivities(log *eventlog.Store, model Model, params Params, windowBytes int) (*Activities, error) {
 	switch {
 	case log == nil:
@@ -38,7 +38,7 @@ func NewActivities(log *eventlog.Store, model Model, params Params, windowBytes 
 	return &Activities{log: log, model: model, params: params, windowBytes: windowBytes}, nil
 }
 
-// ExtractorOf is the identity of the extractor that the model makes with today's prompt.
+// ExtractorOf returns the identity of the extractor that consists of the model and the current prompt.
 func ExtractorOf(id ModelIdentity) schema.Extractor {
 	return schema.Extractor{
 		Provider: id.Provider, Model: id.Model, PromptVersion: PromptVersion, PromptHash: PromptHash()[:16],
@@ -46,7 +46,7 @@ func ExtractorOf(id ModelIdentity) schema.Extractor {
 	}
 }
 
-// sameExtractor refuses to go on with a build that another model, prompt or schema began.
+// sameExtractor returns an error if the build was started with another model, prompt or schema.
 func (a *Activities) sameExtractor(want schema.Extractor) error {
 	have := ExtractorOf(a.model.Identity())
 	have.Tools = want.Tools
@@ -58,30 +58,31 @@ func (a *Activities) sameExtractor(want schema.Extractor) error {
 		want.Provider, want.Model, want.PromptVersion, have.Provider, have.Model, have.PromptVersion))
 }
 
-// ExtractInput is one window to ask the model about.
+// ExtractInput names one window to ask the model about.
 type ExtractInput struct {
 	schema.SessionKey
 	BuildID   string           `json:"build_id"`
 	Extractor schema.Extractor `json:"extractor"`
 	Window    schema.Window    `json:"window"`
-	// RepairOf is the key of an answer that could not be read and Reason why: ask once more.
+	// RepairOf is the key of an answer that could not be read, and Reason is the error. If they are set, the model is
+	// asked to repair the answer.
 	RepairOf string `json:"repair_of,omitempty"`
 	Reason   string `json:"reason,omitempty"`
 }
 
-// ExtractResult says under which key the model's answer is stored, and whether it can be read.
+// ExtractResult is the key under which the model's answer is stored, and whether the answer can be read.
 type ExtractResult struct {
 	Key string `json:"key,omitempty"`
-	// Unreadable says what is wrong with the answer; empty when it can be read.
+	// Unreadable is the error in reading the answer. It is empty if the answer can be read.
 	Unreadable string `json:"unreadable,omitempty"`
-	// Refused says why there is no answer and asking again is of no use.
+	// Refused says why there is no answer and why asking again would not help.
 	Refused string       `json:"refused,omitempty"`
 	Usage   schema.Usage `json:"usage"`
 }
 
-// ExtractWindow asks the model about one window, once for each of its Asked numbers: the answer is stored as
-// it came, under the hash of all that was asked, before it is read. A whole answer to the same question
-// serves other builds too, of any session.
+// ExtractWindow asks the model about one window, once for each value of its Asked. It stores the answer as received
+// before it reads it, under the hash of everything that was asked. Other builds, of any session, reuse a complete
+// answer to the same question.
 func (a *Activities) ExtractWindow(ctx context.Context, in ExtractInput) (ExtractResult, error) {
 	return boundary.Run(ctx, in, a.extract)
 }
@@ -132,7 +133,7 @@ func (a *Activities) extract(ctx context.Context, in ExtractInput) (ExtractResul
 	return result, nil
 }
 
-// request asks about the window of the input. It reads no more of the session.
+// request returns the request for the input's window. It reads no more of the session than that.
 func (a *Activities) request(ctx context.Context, s *session.Session, in ExtractInput) (Request, error) {
 	messages, err := s.Shown(ctx, in.Window, in.Extractor.Tools)
 	request := ExtractionRequest(messages, a.params)
@@ -140,8 +141,8 @@ func (a *Activities) request(ctx context.Context, s *session.Session, in Extract
 	return request, err
 }
 
-// answer returns the stored answer, or asks for it. A failure that another build was given is not this one's,
-// which asks for itself.
+// answer returns the stored answer, or asks the model for it. If the stored answer is another build's failure, it
+// asks again.
 func (a *Activities) answer(ctx context.Context, in ExtractInput, key string, request Request) (storedAnswer, ExtractResult, error) {
 	var result ExtractResult
 	for _, result.Key = range []string{key, schema.HashParts(key, in.BuildID)} {
@@ -160,7 +161,7 @@ func (a *Activities) answer(ctx context.Context, in ExtractInput, key string, re
 	return storedAnswer{}, result, fmt.Errorf("answer %q is stored by another build", result.Key)
 }
 
-// storedAnswer is an answer, and the build that asked.
+// storedAnswer is an answer and the build that asked for it.
 type storedAnswer struct {
 	schema.ModelRespondedPayload
 	buildID string
@@ -194,7 +195,7 @@ func (a *Activities) ask(ctx context.Context, in ExtractInput, key string, reque
 	if err != nil {
 		return answer, err
 	}
-	// Another attempt may have been first; its answer is the one that counts.
+	// If another attempt stored its answer first, that answer counts.
 	usage := answer.Usage
 	answer, err = storedIn(appended.Events[0])
 	answer.Usage = usage

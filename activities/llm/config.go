@@ -9,48 +9,48 @@ import (
 	"strings"
 )
 
-// maxDimensions bounds the vectors of every embedder.
+// maxDimensions is the limit on the dimensions of every embedder.
 const maxDimensions = 16384
 
-// ErrConfig is what every error of a wrong configuration is.
+// ErrConfig is wrapped by every error about an invalid configuration.
 var ErrConfig = errors.New("invalid model configuration")
 
-// Config chooses a [Model].
+// Config selects and configures a [Model].
 type Config struct {
-	// Provider is one of [ModelProviders]. Default: the first of them.
+	// Provider is one of [ModelProviders]. Default: the first one.
 	Provider string
-	// Model is the provider's name of the model. Default: the provider's.
+	// Model is the model's name at the provider. Default: the provider's.
 	Model string
-	// APIKey is required for a provider with a [KeyVariable], but for openai where BaseURL is given.
+	// APIKey is required if the provider has a [KeyVariable], except for openai with a BaseURL.
 	APIKey string
-	// KeyVariable is named in errors about the key. Default: the provider's.
+	// KeyVariable is the environment variable named in errors about the key. Default: the provider's.
 	KeyVariable string
-	// BaseURL points at another server. For openai it ends in the version, such as
+	// BaseURL is the address of another server. For openai it ends in the API version, such as
 	// http://127.0.0.1:11434/v1.
 	BaseURL string
-	// ResponseFormat is how openai is asked for JSON: json_schema (the default), json_object, or
-	// none for servers that know neither.
+	// ResponseFormat says how openai is asked for JSON: json_schema (the default), json_object, or none for servers
+	// that support neither.
 	ResponseFormat string
 	Prices         Prices
 }
 
-// EmbedderConfig chooses an [Embedder].
+// EmbedderConfig selects and configures an [Embedder].
 type EmbedderConfig struct {
-	// Provider is one of [EmbedderProviders]. Default: the first of them.
+	// Provider is one of [EmbedderProviders]. Default: the first one.
 	Provider string
 	// Model, APIKey, KeyVariable and BaseURL are as in [Config].
 	Model       string
 	APIKey      string
 	KeyVariable string
 	BaseURL     string
-	// Dimensions of the vectors. Default: the provider's; for an openai model other than its default one they
-	// must be given.
+	// Dimensions is the length of the vectors. Default: the provider's. It is required for an openai model other than
+	// the default one.
 	Dimensions int
-	// BatchSize is how many texts go into one request. Default: the provider's.
+	// BatchSize is the number of texts in one request. Default: the provider's.
 	BatchSize int
 }
 
-// NewModel returns the model the configuration chooses. It makes no request.
+// NewModel returns the configured model. It makes no request.
 func NewModel(ctx context.Context, c Config) (Model, error) {
 	p, err := find(Provider.model, c.Provider)
 	if err != nil {
@@ -61,7 +61,7 @@ func NewModel(ctx context.Context, c Config) (Model, error) {
 	return p.Model.New(ctx, c)
 }
 
-// NewEmbedder returns the embedder the configuration chooses. It makes no request.
+// NewEmbedder returns the configured embedder. It makes no request.
 func NewEmbedder(ctx context.Context, c EmbedderConfig) (Embedder, error) {
 	if c.Dimensions < 0 || c.Dimensions > maxDimensions {
 		return nil, configError("dimensions", "%d is not within 1 and %d", c.Dimensions, maxDimensions)
@@ -94,7 +94,7 @@ func (c EmbedderConfig) endpoint() endpoint {
 	return endpoint{c.Provider, c.APIKey, c.KeyVariable, c.BaseURL}
 }
 
-// requireKey fails with KindAuth: a missing key is as permanent as a refused one.
+// requireKey fails with KindAuth, because a missing key is as permanent an error as a rejected one.
 func (e endpoint) requireKey() error {
 	if e.key == "" {
 		return &Error{Provider: e.provider, Kind: KindAuth, Message: e.variable + " is not set"}

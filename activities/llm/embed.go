@@ -9,7 +9,7 @@ import (
 	"axiommind/schema"
 )
 
-// remoteEmbedder splits texts into requests and checks what comes back.
+// remoteEmbedder splits texts into requests and validates the responses.
 type remoteEmbedder struct {
 	provider   string
 	model      string
@@ -27,12 +27,12 @@ func (r *remoteEmbedder) Version() string {
 // Dimensions implements [Embedder].
 func (r *remoteEmbedder) Dimensions() int { return r.dimensions }
 
-// floorE5 is for models whose similarities of all texts lie between 0.7 and 0.9, so that no floor parts
-// them well. With 0.82, 6 of 20 nonsense queries found something among 1,200 turns of conversations, and
-// 3 of 16 questions an answer in other words or another language; with 0.80 it was 17 and 6.
+// floorE5 is for models that give even unrelated texts a similarity between 0.7 and 0.9, so that no floor separates
+// them well. At 0.82, 6 of 20 nonsense queries found something among 1,200 turns of conversation, and 3 of 16
+// questions found an answer in other words or another language. At 0.80 it was 17 and 6.
 const floorE5 = 0.82
 
-// SimilarityFloor is known of models that were measured.
+// SimilarityFloor returns the floor of a model for which it was measured.
 func (r *remoteEmbedder) SimilarityFloor() (float64, bool) {
 	if strings.Contains(strings.ToLower(r.model), "multilingual-e5") {
 		return floorE5, true
@@ -81,7 +81,7 @@ func (r *remoteEmbedder) check(vectors [][]float32, want int) error {
 	return nil
 }
 
-// normalize scales the vector to length 1. It reports false when that can't be done.
+// normalize scales the vector to length 1. It returns false if that is not possible.
 func normalize(v []float32) bool {
 	var sum float64
 	for _, x := range v {
@@ -97,8 +97,8 @@ func normalize(v []float32) bool {
 	return true
 }
 
-// slug keeps lower-case letters, digits, dots and dashes. Where anything else was in the name, a
-// piece of the name's hash keeps two names apart that would look alike.
+// slug keeps lower-case letters, digits, dots and dashes. If the name contained anything else, part of its hash is
+// added so that different names stay different.
 func slug(name string) string {
 	lossy := false
 	s := strings.Map(func(r rune) rune {

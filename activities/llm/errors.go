@@ -7,41 +7,41 @@ import (
 	"time"
 )
 
-// Kind classifies what went wrong with a call of a provider.
+// Kind classifies the failure of a provider call.
 type Kind string
 
 // Kinds of [Error].
 const (
-	// KindAuth: the key is missing or was refused. The message names the variable.
+	// KindAuth: the key is missing or was rejected. The message names the environment variable.
 	KindAuth Kind = "auth"
 	// KindQuota: the account has no credit left. Waiting does not help.
 	KindQuota Kind = "quota"
 	// KindRateLimit: too many requests or tokens for now. See Error.RetryAfter.
 	KindRateLimit Kind = "rate_limit"
-	// KindUnavailable: the provider can't be reached or failed.
+	// KindUnavailable: the provider can't be reached or has an internal error.
 	KindUnavailable Kind = "unavailable"
-	// KindInvalidRequest: the provider refused the request, such as an unknown model.
+	// KindInvalidRequest: the provider rejected the request, for example because of an unknown model.
 	KindInvalidRequest Kind = "invalid_request"
 	// KindBlocked: a safety filter stopped the prompt or the answer.
 	KindBlocked Kind = "blocked"
-	// KindTruncated: the token limit was reached before any text.
+	// KindTruncated: the token limit was reached before any text was generated.
 	KindTruncated Kind = "truncated"
-	// KindEmpty: the model finished with no text, or with thoughts only.
+	// KindEmpty: the model finished without text, or with thoughts only.
 	KindEmpty Kind = "empty"
-	// KindMalformed: the body is not what the provider's protocol promises.
+	// KindMalformed: the body does not follow the provider's protocol.
 	KindMalformed Kind = "malformed"
 )
 
-// Error is a failed call of a provider.
+// Error is the failure of a provider call.
 type Error struct {
 	Provider string
 	Kind     Kind
-	// Status is the HTTP status, 0 when there was no answer.
+	// Status is the HTTP status, or 0 if there was no response.
 	Status int
 	// Code is the provider's own code, such as RESOURCE_EXHAUSTED or insufficient_quota.
 	Code    string
 	Message string
-	// RetryAfter is how long the provider asks to wait, 0 when it does not say.
+	// RetryAfter is how long the provider asks to wait, or 0 if it does not say.
 	RetryAfter time.Duration
 	cause      error
 }
@@ -72,7 +72,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap returns the network error underneath, if any.
+// Unwrap returns the underlying network error, if any.
 func (e *Error) Unwrap() error { return e.cause }
 
 // Retryable reports whether the same request may succeed later.
@@ -85,7 +85,7 @@ func (e *Error) Retryable() bool {
 	}
 }
 
-// KindOf returns the kind of the [Error] in err, "" when there is none.
+// KindOf returns the kind of the [Error] that err wraps, or "" if there is none.
 func KindOf(err error) Kind {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind

@@ -6,7 +6,7 @@ import (
 	"axiommind/schema"
 )
 
-// FailureType is the type under which an activity returns the error.
+// FailureType returns the type of the application error that the error becomes.
 func (e *Error) FailureType() string {
 	switch e.Kind {
 	case KindAuth, KindQuota, KindInvalidRequest:
@@ -20,8 +20,8 @@ func (e *Error) FailureType() string {
 	}
 }
 
-// Uncertain reports whether the provider broke its protocol: a server of another kind always does.
+// Uncertain reports whether the provider broke its protocol. If another kind of server answers, it always does.
 func (e *Error) Uncertain() bool { return e.Kind == KindMalformed || e.Kind == KindEmpty }
 
-// RetryDelay is how long the provider asked to wait, 0 when it did not say.
+// RetryDelay returns how long the provider asked to wait, or 0 if it did not say.
 func (e *Error) RetryDelay() time.Duration { return e.RetryAfter }

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/resolver"
 )
 
-// ProviderGemini names Google's API.
+// ProviderGemini is the name of Google's API.
 const ProviderGemini = "gemini"
 
 // Defaults of gemini.
@@ -22,7 +22,7 @@ const (
 	DefaultGeminiDimensions = 768
 )
 
-// maxGeminiBatch is what the API takes at a time.
+// maxGeminiBatch is the API's limit on texts per request.
 const maxGeminiBatch = 100
 
 var geminiProvider = Provider{
@@ -31,8 +31,8 @@ var geminiProvider = Provider{
 	Embedder: &EmbedderProvider{Default: DefaultGeminiEmbedder, Batch: maxGeminiBatch, MaxBatch: maxGeminiBatch, New: newGeminiEmbedder},
 }
 
-// gemini is Google's API through generative-ai-go. The client builds the requests; the transport
-// sends them and this package reads the answers.
+// gemini calls Google's API through generative-ai-go. The client builds the requests, the transport sends them, and
+// this package reads the responses.
 type gemini struct {
 	client *genai.Client
 	id     ModelIdentity
@@ -44,8 +44,8 @@ func newGemini(ctx context.Context, c Config) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The client insists on a gRPC connection as well, for a cache that is not used here. It is
-	// given one that never finds an address; the validation it skips would refuse the two together.
+	// The client also insists on a gRPC connection, for a cache that is not used here. It gets one whose resolver
+	// never finds an address. The validation is skipped because it would refuse the two options together.
 	client, err := genai.NewClient(ctx, option.WithHTTPClient(httpClient), option.WithoutAuthentication(),
 		option.WithGRPCDialOption(grpc.WithResolvers(nowhere("passthrough"), nowhere("dns"))),
 		internaloption.SkipDialSettingsValidation())
@@ -55,7 +55,7 @@ func newGemini(ctx context.Context, c Config) (Model, error) {
 	return &gemini{client: client, id: ModelIdentity{ProviderGemini, c.Model}, prices: c.Prices}, nil
 }
 
-// nowhere is a resolver, of the scheme it is named by, that never resolves anything.
+// nowhere is a resolver that never resolves anything. Its value is its scheme.
 type nowhere string
 
 // Build implements resolver.Builder.
@@ -72,8 +72,8 @@ func (nowhere) ResolveNow(resolver.ResolveNowOptions) {}
 // Close implements resolver.Resolver.
 func (nowhere) Close() {}
 
-// geminiHTTP returns the HTTP client that carries the key in a header. In the URL, where the
-// client would put it, it would show in every error.
+// geminiHTTP returns an HTTP client that sends the key in a header. The API client would put it into the URL, and
+// every error would show it.
 func geminiHTTP(e endpoint) (*http.Client, error) {
 	if err := e.requireKey(); err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (g *gemini) Generate(ctx context.Context, req Request) (Response, error) {
 	return finish(ProviderGemini, g.prices, x, err)
 }
 
-// finish reads what a call brought.
+// finish reads the outcome of a call.
 func finish(provider string, prices Prices, x *exchange, clientErr error) (Response, error) {
 	raw, err := x.outcome(provider, clientErr)
 	if err != nil {

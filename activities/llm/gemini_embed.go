@@ -12,8 +12,8 @@ import (
 	"google.golang.org/api/option"
 )
 
-// newGeminiEmbedder uses the client underneath generative-ai-go, which leaves out the number of
-// dimensions.
+// newGeminiEmbedder uses the client that generative-ai-go is built on, because generative-ai-go cannot set the number
+// of dimensions.
 func newGeminiEmbedder(ctx context.Context, c EmbedderConfig) (Embedder, error) {
 	c.Dimensions = cmp.Or(c.Dimensions, DefaultGeminiDimensions)
 	httpClient, err := geminiHTTP(c.endpoint())

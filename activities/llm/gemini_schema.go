@@ -7,8 +7,8 @@ import (
 	"github.com/google/generative-ai-go/genai"
 )
 
-// jsonSchema is the part of JSON Schema that Gemini's response schema can express. Bounds and
-// lengths have no counterpart there; the reader checks them.
+// jsonSchema is the part of JSON Schema that Gemini's response schema can express. It has no bounds and lengths; the
+// reader checks those.
 type jsonSchema struct {
 	Type        string                 `json:"type"`
 	Description string                 `json:"description"`
@@ -27,7 +27,7 @@ var geminiTypes = map[string]genai.Type{
 	"boolean": genai.TypeBoolean,
 }
 
-// geminiSchema renders a JSON Schema without references as Gemini's own kind.
+// geminiSchema converts a JSON Schema without references to Gemini's schema type.
 func geminiSchema(schema []byte) (*genai.Schema, error) {
 	var js jsonSchema
 	if err := json.Unmarshal(schema, &js); err != nil {

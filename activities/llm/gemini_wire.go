@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// geminiBody is the part of a generateContent answer that is read.
+// geminiBody holds the fields of a generateContent response that are used.
 type geminiBody struct {
 	Candidates []struct {
 		Content struct {
@@ -31,7 +31,7 @@ type geminiBody struct {
 	Error json.RawMessage `json:"error"`
 }
 
-// enumName is an enum by name, or by number as its decimal digits.
+// enumName is an enum value, given by name or as a number, which becomes its decimal digits.
 type enumName string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -49,7 +49,7 @@ func (e *enumName) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// readGemini reads a generateContent body.
+// readGemini parses the body of a generateContent response.
 func readGemini(raw []byte) (Response, error) {
 	resp := Response{Raw: raw}
 	var body geminiBody
@@ -104,7 +104,7 @@ func geminiFinish(reason string) FinishReason {
 	}
 }
 
-// usable returns the error of an answer that is of no use.
+// usable returns an error if the answer cannot be used.
 func usable(provider string, resp Response, thoughts bool, detail string) error {
 	e := &Error{Provider: provider, Code: resp.ProviderFinish, Message: detail}
 	empty := strings.TrimSpace(resp.Text) == ""
@@ -133,7 +133,7 @@ func malformed(provider string, raw []byte, cause error) error {
 
 func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// errorInBody classifies an error that came with status 200, as some proxies send it.
+// errorInBody classifies an error that some proxies send with status 200.
 func errorInBody(provider string, raw []byte) error {
 	pe, _ := readProviderError(raw)
 	return errorFromBody(provider, pe.httpStatus(), raw)

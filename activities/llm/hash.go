@@ -9,7 +9,7 @@ import (
 	language "axiommind/activities/text"
 )
 
-// ProviderHash names the offline embedder.
+// ProviderHash is the name of the offline embedder.
 const ProviderHash = "hash"
 
 var hashProvider = Provider{Name: ProviderHash, Embedder: &EmbedderProvider{Default: "v1", Batch: 1, MaxBatch: 1, New: newHash}}
@@ -21,13 +21,12 @@ func newHash(_ context.Context, c EmbedderConfig) (Embedder, error) {
 	return Hash{}, nil
 }
 
-// HashDimensions is the length of the vectors of [Hash].
+// HashDimensions is the dimension of [Hash] vectors.
 const HashDimensions = 384
 
-// Hash embeds texts by what they are made of: words, pieces of words, and for scripts without
-// spaces pairs of characters, each hashed to a signed dimension. Texts with words in common are
-// near each other; it knows nothing of meaning. It needs no key and no network, and gives the same
-// vector for the same text for ever.
+// Hash embeds texts by their features: words, parts of words, and pairs of characters in scripts without spaces. Each
+// feature is hashed to a signed dimension. Texts with common words are close to each other; meaning plays no part. It
+// needs no key and no network, and the vector of a text never changes.
 type Hash struct{}
 
 // Version implements [Embedder].
@@ -36,16 +35,16 @@ func (Hash) Version() string { return "hash-v2-384" }
 // Dimensions implements [Embedder].
 func (Hash) Dimensions() int { return HashDimensions }
 
-// hashFloor is near 1 because the likeness of texts that share no telling word means nothing here: it
-// comes of function words, pieces of words, and features that meet in a dimension by chance. Of 100
-// queries of two words among 5,000 entries of six, 48 have such a neighbour from 0.5 on.
+// hashFloor is near 1 because the similarity of texts without common content words means nothing here. It comes from
+// function words, parts of words and hash collisions. Of 100 two-word queries among 5,000 entries of six words, 48
+// have such a neighbour at 0.5 or above.
 const hashFloor = 0.95
 
-// SimilarityFloor says from where on similarities mean something.
+// SimilarityFloor returns the similarity from which a match is meaningful.
 func (Hash) SimilarityFloor() (float64, bool) { return hashFloor, true }
 
-// Embed implements [Embedder]. A text with neither letters nor digits gets a vector that is far from
-// that of every other text.
+// Embed implements [Embedder]. A text without letters and digits gets a vector that is far from those of all other
+// texts.
 func (Hash) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	for i, t := range texts {
@@ -57,7 +56,7 @@ func (Hash) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	return out, nil
 }
 
-// Weights of the features: a whole word says more than a piece of it.
+// Weights of the features. A whole word weighs more than a part of it.
 const (
 	wordWeight    = 1.0
 	pieceWeight   = 0.35
@@ -67,7 +66,7 @@ const (
 	maxWordLength = 48
 )
 
-// Seeds keep the features of each kind apart.
+// Hash seeds, which keep the features of different kinds apart.
 const (
 	wordSeed   = 0x9e3779b97f4a7c15
 	pieceSeed  = 0xc2b2ae3d27d4eb4f
@@ -90,7 +89,7 @@ func hashText(text string) []float32 {
 	return h.counts
 }
 
-// dampen keeps a word repeated many times from drowning the others.
+// dampen limits the weight of a word that is repeated many times.
 func dampen(c float32) float32 {
 	switch {
 	case c > 1:
@@ -158,10 +157,10 @@ func (h *hasher) endWord() {
 	h.add(wordWeight, key)
 	length := pieceLength
 	if unicode.Is(unicode.Hangul, w[0]) {
-		// A Korean syllable carries what two or three letters do elsewhere.
+		// A Korean syllable holds as much as two or three letters elsewhere.
 		length = 2
 	}
-	// The boundaries of the word count as characters, so that "cat" and "concatenate" stay apart.
+	// The word's boundaries count as characters, so that "cat" and "concatenate" stay apart.
 	at := func(i int) uint64 {
 		if i < 0 || i >= len(w) {
 			return ' '
@@ -186,7 +185,7 @@ func (h *hasher) add(weight float32, key uint64) {
 	h.counts[slot] += weight
 }
 
-// scatter gives each dimension a sign that the whole text decides.
+// scatter gives each dimension a sign that depends on the whole text.
 func (h *hasher) scatter(text string) {
 	key := uint64(scatterSeed)
 	for _, r := range text {

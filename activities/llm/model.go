@@ -1,5 +1,5 @@
-// Package llm speaks to language models: it renders what is asked, calls a provider exactly once,
-// classifies what went wrong, and reads answers that are not quite what was asked for.
+// Package llm calls language models. It renders prompts, makes exactly one provider call per request, classifies
+// errors, and reads answers even if they are not exactly in the requested form.
 package llm
 
 import (
@@ -8,11 +8,11 @@ import (
 	"axiommind/schema"
 )
 
-// Model answers a prompt. One call of Generate is one call of the provider, never retried here.
+// Model answers a prompt. One call of Generate makes one provider call and never retries it.
 type Model interface {
-	// Generate returns the answer. When the provider answered but the answer is of no use
-	// (KindBlocked, KindTruncated, KindEmpty, KindMalformed), Response.Raw and Response.Usage are
-	// set beside the error, so that the body can be stored and the cost be counted.
+	// Generate returns the answer. If the provider responded but the answer cannot be used (KindBlocked,
+	// KindTruncated, KindEmpty, KindMalformed), Response.Raw and Response.Usage are set beside the error, so that the
+	// body can be stored and the cost counted.
 	Generate(ctx context.Context, req Request) (Response, error)
 	Identity() ModelIdentity
 }
@@ -21,13 +21,13 @@ type Model interface {
 type Embedder interface {
 	// Embed returns one vector for each text, in the order of the texts, each of length 1 (L2).
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
-	// Version names the provider, the model and the dimensions, such as "hash-v2-384", in lower
-	// case ASCII letters, digits, dots and dashes. Vectors of different versions can't be compared.
+	// Version names the provider, the model and the dimensions, such as "hash-v2-384", in lower-case ASCII letters,
+	// digits, dots and dashes. Vectors of different versions can't be compared.
 	Version() string
 	Dimensions() int
 }
 
-// ModelIdentity says who answers.
+// ModelIdentity names a model and its provider.
 type ModelIdentity struct {
 	Provider string `json:"provider"`
 	Model    string `json:"model"`
@@ -36,47 +36,46 @@ type ModelIdentity struct {
 // String returns "provider/model".
 func (id ModelIdentity) String() string { return id.Provider + "/" + id.Model }
 
-// Request is what a model is asked.
+// Request is a prompt with the settings for its answer.
 type Request struct {
 	System string
 	Prompt string
-	// Schema is the JSON Schema of the answer; empty asks for free text.
+	// Schema is the JSON Schema of the answer. If it is empty, the answer is free text.
 	Schema []byte
 	Params Params
-	// Window holds the messages that Prompt renders. Only the offline model reads it: the others
-	// see Prompt alone.
+	// Window holds the messages that Prompt contains. Only the offline model reads it; other models read Prompt.
 	Window []schema.Message
-	// Works is true when an agent works in the session of the window: it calls tools. Like Window, only
+	// Works is true if the window's session contains tool calls, so that an agent is at work in it. Like Window, only
 	// the offline model reads it.
 	Works bool
 }
 
-// Params are the settings that change an answer. They are part of the cache key.
+// Params are the settings that influence an answer. They are part of the cache key.
 type Params struct {
-	// Temperature is in [0,2]; nil leaves the provider's default.
+	// Temperature is in [0,2]. If it is nil, the provider's default applies.
 	Temperature *float64 `json:"temperature,omitempty"`
-	// MaxOutputTokens bounds the answer, thinking included; 0 leaves the provider's default.
+	// MaxOutputTokens limits the answer, thinking included. If it is 0, the provider's default applies.
 	MaxOutputTokens int `json:"max_output_tokens,omitempty"`
 }
 
-// Response is what a model answered.
+// Response is a model's answer.
 type Response struct {
-	// Raw is the provider's body as received. [ReadRaw] reads it again.
+	// Raw is the provider's response body as received. [ReadRaw] parses it again.
 	Raw []byte
 	// Text is the answer without the model's thoughts.
 	Text         string
 	FinishReason FinishReason
-	// ProviderFinish is the finish reason in the provider's own words.
+	// ProviderFinish is the finish reason as the provider calls it.
 	ProviderFinish string
 	Usage          Usage
-	// CostUSD is nil where no prices are configured.
+	// CostUSD is nil if no prices are configured.
 	CostUSD *float64
 }
 
-// FinishReason says why a model stopped.
+// FinishReason is the reason why a model stopped.
 type FinishReason string
 
-// Finish reasons. A reason nobody has heard of is FinishUnknown: its text is still an answer.
+// Finish reasons. An unrecognized reason is FinishUnknown; the text still counts as an answer.
 const (
 	FinishStop    FinishReason = "stop"
 	FinishLength  FinishReason = "length"
@@ -84,22 +83,22 @@ const (
 	FinishUnknown FinishReason = "unknown"
 )
 
-// Usage counts tokens. OutputTokens are those of the answer alone; ThoughtTokens come on top and
-// are billed like them.
+// Usage counts tokens. OutputTokens are those of the answer. ThoughtTokens are not included in them, but cost the
+// same.
 type Usage struct {
 	InputTokens   int `json:"input_tokens"`
 	OutputTokens  int `json:"output_tokens"`
 	ThoughtTokens int `json:"thought_tokens,omitempty"`
 }
 
-// Prices are US dollars per million tokens. The zero value means that prices are unknown.
+// Prices are in US dollars per million tokens. The zero value means that the prices are unknown.
 type Prices struct {
 	InputPerMillion  float64
 	OutputPerMillion float64
 }
 
-// Cost returns the price of the usage in US dollars, nil when prices are unknown. Discounts, such
-// as those for cached input, are not taken into account.
+// Cost returns the cost of the usage in US dollars, or nil if the prices are unknown. It ignores discounts, such as
+// those for cached input.
 func (p Prices) Cost(u Usage) *float64 {
 	if p == (Prices{}) {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 )
 
-// ProviderOpenAI names OpenAI and every server that speaks its API.
+// ProviderOpenAI is the name of OpenAI and of every server with a compatible API.
 const ProviderOpenAI = "openai"
 
 // Defaults of openai.
@@ -29,7 +29,7 @@ const (
 	FormatNone   = "none"
 )
 
-// How many texts are embedded at a time: servers other than OpenAI's take fewer than its API does.
+// Numbers of texts per embedding request. Other servers accept fewer than OpenAI's.
 const (
 	defaultOpenAIBatch = 256
 	maxOpenAIBatch     = 2048
@@ -41,12 +41,12 @@ var openAIProvider = Provider{
 	Embedder: &EmbedderProvider{Default: DefaultOpenAIEmbedder, Batch: defaultOpenAIBatch, MaxBatch: maxOpenAIBatch, New: newOpenAIEmbedder},
 }
 
-// openAI is any server that speaks OpenAI's chat completions.
+// openAI calls any server with OpenAI's chat completions API.
 type openAI struct {
 	chat   openai.ChatCompletionService
 	id     ModelIdentity
 	format string
-	// official is true for OpenAI itself, which wants newer parameter names than its imitators.
+	// official is true for OpenAI itself, which uses newer parameter names than compatible servers.
 	official bool
 	prices   Prices
 }
@@ -72,8 +72,8 @@ func newOpenAI(_ context.Context, c Config) (Model, error) {
 	}, nil
 }
 
-// openAIOptions configures a single service of the client: the client as a whole would take keys
-// and addresses from the environment.
+// openAIOptions configures a single service of the client, because the whole client would take keys and addresses
+// from the environment.
 func openAIOptions(e endpoint) ([]option.RequestOption, error) {
 	if e.url == "" || e.key != "" {
 		if err := e.requireKey(); err != nil {
@@ -123,8 +123,8 @@ func (o *openAI) Generate(ctx context.Context, req Request) (Response, error) {
 	return finish(ProviderOpenAI, o.prices, x, err)
 }
 
-// responseFormat asks for the schema without OpenAI's strict mode, which knows no optional
-// property. Servers that constrain decoding by the schema do so either way.
+// responseFormat asks for the schema without OpenAI's strict mode, which does not support optional properties.
+// Servers that constrain decoding by the schema do so even without it.
 func (o *openAI) responseFormat(schema []byte) openai.ChatCompletionNewParamsResponseFormatUnion {
 	var f openai.ChatCompletionNewParamsResponseFormatUnion
 	switch o.format {

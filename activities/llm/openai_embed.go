@@ -21,7 +21,7 @@ func newOpenAIEmbedder(_ context.Context, c EmbedderConfig) (Embedder, error) {
 		return nil, err
 	}
 	service := openai.NewEmbeddingService(options...)
-	// Only OpenAI's own newer models can shorten their vectors; others refuse the parameter.
+	// Only OpenAI's own newer models can shorten their vectors. Others reject the parameter.
 	shortens := c.BaseURL == "" && strings.HasPrefix(c.Model, "text-embedding-3-")
 	call := func(ctx context.Context, texts []string) ([][]float32, error) {
 		params := openai.EmbeddingNewParams{
@@ -43,8 +43,8 @@ func newOpenAIEmbedder(_ context.Context, c EmbedderConfig) (Embedder, error) {
 	return &remoteEmbedder{ProviderOpenAI, c.Model, c.Dimensions, c.BatchSize, call}, nil
 }
 
-// readOpenAIEmbeddings puts the vectors in the order of their index, which need not be the order
-// they come in.
+// readOpenAIEmbeddings returns the vectors in the order of their index, which may differ from the order in the
+// response.
 func readOpenAIEmbeddings(raw []byte) ([][]float32, error) {
 	var body struct {
 		Data []struct {

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// openAIBody is the part of a chat completion that is read.
+// openAIBody holds the fields of a chat completion that are used.
 type openAIBody struct {
 	Choices []struct {
 		FinishReason string `json:"finish_reason"`
 		Message      struct {
-			// Content is a string, or a list of parts with some servers.
+			// Content is a string or, with some servers, a list of parts.
 			Content   json.RawMessage `json:"content"`
 			Refusal   string          `json:"refusal"`
 			Reasoning string          `json:"reasoning"`
@@ -28,7 +28,7 @@ type openAIBody struct {
 	Error json.RawMessage `json:"error"`
 }
 
-// readOpenAI reads a chat completion body.
+// readOpenAI parses the body of a chat completion.
 func readOpenAI(raw []byte) (Response, error) {
 	resp := Response{Raw: raw}
 	var body openAIBody

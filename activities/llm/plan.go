@@ -11,28 +11,28 @@ import (
 	"axiommind/schema"
 )
 
-// maxPlanned is how many windows one plan holds, so that what became of them stays a small payload although
-// each of them may be quarantined with a long reason.
+// maxPlanned is the maximum number of windows in a plan. It keeps the payload of their results small, even if each of
+// them is quarantined with a long reason.
 const maxPlanned = 32
 
-// PlanInput says what to extract, with what, and for which build.
+// PlanInput names the session to extract from, the extractor and the build.
 type PlanInput struct {
 	schema.SessionKey
 	BuildID   string           `json:"build_id"`
 	Extractor schema.Extractor `json:"extractor"`
 }
 
-// PlanResult holds the next windows to extract, in order; More is true when others follow them.
+// PlanResult holds the next windows to extract, in order. More is true if others follow.
 type PlanResult struct {
 	Windows []schema.Window `json:"windows"`
 	More    bool            `json:"more"`
-	// Recorded is what the build has recorded so far. A build that is taken up again goes on from it.
+	// Recorded counts what the build has recorded so far. A resumed build continues from there.
 	Recorded RecordResult `json:"recorded"`
 }
 
-// PlanWindows returns the windows that have no whole answer yet: those that builds before this one asked
-// about in vain, and then what of the session the extractor has not seen, cut into windows. A build asks
-// about each window once.
+// PlanWindows returns the windows without a complete answer. First come those that earlier builds asked about in
+// vain. Then comes the part of the session that the extractor has not seen, cut into windows. A build asks about each
+// window only once.
 func (a *Activities) PlanWindows(ctx context.Context, in PlanInput) (PlanResult, error) {
 	return boundary.Run(ctx, in, a.plan)
 }
@@ -66,7 +66,7 @@ type extraction struct {
 	buildID string
 }
 
-// extractions gives what the extractor made of the session, in order. An error is the last thing given.
+// extractions yields the extractor's extractions from the session, in order. It stops after an error.
 func (a *Activities) extractions(ctx context.Context, key schema.SessionKey, by schema.Extractor) iter.Seq2[extraction, error] {
 	return func(yield func(extraction, error) bool) {
 		options := eventlog.StreamOptions{Types: []string{schema.MemoryExtracted}}
@@ -88,7 +88,7 @@ func (a *Activities) extractions(ctx context.Context, key schema.SessionKey, by 
 	}
 }
 
-// place identifies a window in its session. Two pieces of one message may have the same hash.
+// place identifies a window in its session. The hash alone does not: two parts of one message may have the same hash.
 type place struct {
 	hash             string
 	first, byteStart int
@@ -96,11 +96,11 @@ type place struct {
 
 func placeOf(w schema.Window) place { return place{w.Hash, w.First, w.ByteStart} }
 
-// ledger is how far an extractor has come in a session.
+// ledger records which windows of a session an extractor has asked about.
 type ledger struct {
 	from session.Frontier
-	// places are in the order in which they were first asked about; last is the latest extraction of each,
-	// without its entries.
+	// places are in the order in which they were first asked about. last is the latest extraction of each, without
+	// its entries.
 	places   []place
 	last     map[place]extraction
 	recorded RecordResult
@@ -118,14 +118,14 @@ func (l *ledger) add(x extraction, buildID string) {
 	if _, known := l.last[at]; !known {
 		l.places = append(l.places, at)
 	}
-	// Of what broke off something may be kept, and stays kept whatever comes after it.
+	// Once entries of a truncated answer were kept, they stay kept, whatever comes later.
 	x.Window.Kept = l.last[at].Window.Kept || len(x.Entries) > 0
 	x.Entries, x.Rejected = nil, nil
 	l.last[at] = x
 }
 
-// again returns the windows to ask about once more. Those that the build itself asked about wait for
-// the next one.
+// again returns the windows to ask about again. Those that this build has already asked about wait for the next
+// build.
 func (l *ledger) again(buildID string) []schema.Window {
 	var out []schema.Window
 	for _, at := range l.places {
@@ -137,8 +137,8 @@ func (l *ledger) again(buildID string) []schema.Window {
 	return out
 }
 
-// next returns the first windows that the build is to ask about. The messages are the session's from the
-// frontier on, or before it.
+// next returns the first windows that the build should ask about. The messages are the session's, starting at the
+// frontier or earlier.
 func (l *ledger) next(
 	messages iter.Seq2[schema.Message, error], buildID string, cut session.Cut,
 ) (windows []schema.Window, more bool, err error) {
@@ -151,8 +151,8 @@ func (l *ledger) next(
 	return append(windows, fresh...), more, err
 }
 
-// kept returns the entries of the answers that broke off before the windows were asked about this time, by
-// the windows' places. It reads the log once for all of them, and not at all where nothing was kept.
+// kept returns, by the windows' places, the entries of earlier truncated answers. It reads the log once for all
+// windows, and not at all if no entries were kept.
 func (a *Activities) kept(
 	ctx context.Context, key schema.SessionKey, by schema.Extractor, windows ...schema.Window,
 ) (map[place][]schema.ExtractedEntry, error) {

@@ -10,10 +10,10 @@ import (
 	"axiommind/schema"
 )
 
-// PromptVersion names the extraction prompt. It changes with every change of its wording.
+// PromptVersion names the version of the extraction prompt. It changes whenever the wording does.
 const PromptVersion = "extract-v4"
 
-// maxRepairAnswer bounds how much of an unreadable answer is shown to the model again, in bytes.
+// maxRepairAnswer limits how much of an unreadable answer a repair request shows to the model, in bytes.
 const maxRepairAnswer = 16 << 10
 
 //go:embed prompts/extract.txt
@@ -25,15 +25,15 @@ var repairPrompt string
 //go:embed prompts/rest.txt
 var restPrompt string
 
-// PromptHash returns the hex SHA-256 of the prompts and of the schema of the answer: everything
-// sent to a model besides the window.
+// PromptHash returns the hex SHA-256 of the prompts and the answer's schema: everything sent to a model except the
+// window.
 func PromptHash() string {
 	return schema.HashParts(PromptVersion, extractPrompt, repairPrompt, restPrompt, schema.SchemaVersion,
 		string(schema.ExtractionSchema))
 }
 
-// ExtractionRequest asks for the memories in the window. The window should hold extractable
-// messages only; their Index is what evidence refers to.
+// ExtractionRequest asks for the memories in the window. The window should contain only extractable messages.
+// Evidence refers to them by their Index.
 func ExtractionRequest(window []schema.Message, params Params) Request {
 	return Request{
 		System: extractPrompt,
@@ -44,7 +44,7 @@ func ExtractionRequest(window []schema.Message, params Params) Request {
 	}
 }
 
-// RepairRequest asks once more after an answer that could not be read. The reason is the error of
+// RepairRequest asks the model to repair an answer that could not be read. The reason is the error of
 // [ReadExtraction].
 func RepairRequest(req Request, answer, reason string) Request {
 	if len(answer) > maxRepairAnswer {
@@ -62,8 +62,8 @@ func RepairRequest(req Request, answer, reason string) Request {
 	return req
 }
 
-// RestRequest asks for what an answer that broke off has left out. What was kept of it is shown, so that
-// the next answer does not break off at the same place.
+// RestRequest asks for the entries that are missing from a truncated answer. It shows the entries that were kept, so
+// that the next answer does not break off at the same place.
 func RestRequest(req Request, kept []schema.ExtractedEntry) Request {
 	var b strings.Builder
 	b.WriteString(req.Prompt)
@@ -79,8 +79,8 @@ func RestRequest(req Request, kept []schema.ExtractedEntry) Request {
 	return req
 }
 
-// RenderWindow renders messages as one JSON object a line. JSON's own escaping keeps a text from
-// breaking out of its line, whatever it holds, and gives quotes the form they are answered in.
+// RenderWindow renders messages as JSON objects, one per line. JSON escaping keeps every text within its line and
+// gives quotes the same form as in the answer.
 func RenderWindow(window []schema.Message) string {
 	var b strings.Builder
 	for _, m := range window {
@@ -94,7 +94,7 @@ func RenderWindow(window []schema.Message) string {
 	return b.String()
 }
 
-// writeLine leaves <, > and & as they are: quotes must be copied from what is shown.
+// writeLine does not escape <, > and &, because quotes must be copied exactly as shown.
 func writeLine(b *strings.Builder, v any) {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
@@ -104,13 +104,13 @@ func writeLine(b *strings.Builder, v any) {
 	b.Write(line.Bytes())
 }
 
-// WindowHash returns the hex SHA-256 of what a model sees of the window.
+// WindowHash returns the hex SHA-256 of the window as the model sees it.
 func WindowHash(window []schema.Message) string { return schema.HashText(RenderWindow(window)) }
 
-// Key returns the key under which the raw answer to an extraction is stored. The same model asked
-// the same with the same settings has the same key; asked once more about the window it has another.
+// Key returns the key under which the raw answer to an extraction request is stored. The same request to the same
+// model with the same settings has the same key, except that asking about the window again gives another key.
 func Key(id ModelIdentity, promptHash string, req Request, window schema.Window) string {
-	// Params marshals in field order, so equal settings give equal text.
+	// Params marshals in field order, so equal settings give equal JSON.
 	settings, _ := json.Marshal(req.Params)
 	parts := []string{"model", id.Provider, id.Model, promptHash, string(settings), window.Hash, strconv.Itoa(window.Asked)}
 	if id.Provider == ProviderRules && req.Works {

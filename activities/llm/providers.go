@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// providers are all that there are. A provider is a file of its own and a line here; flags, their help, keys and
-// the reading of stored answers follow. Where none is chosen, the first with a model and the first with an
-// embedder count.
+// providers are all providers. To add one, write a file for it and add a line here: flags, help texts, keys and the
+// reading of stored answers follow. The first one with a model and the first one with an embedder are the defaults.
 var providers = []Provider{
 	rulesProvider,
 	hashProvider,
@@ -19,33 +18,33 @@ var providers = []Provider{
 
 // Provider makes models, embedders or both.
 type Provider struct {
-	// Name is what configurations choose it by. It is part of what its answers and vectors are stored under.
+	// Name selects the provider in configurations. Answers and vectors are stored under it.
 	Name string
-	// KeyVariable is the environment variable that holds its key. It is empty for a provider that works offline.
+	// KeyVariable is the environment variable with the API key. It is empty for a provider that works offline.
 	KeyVariable string
-	// Model is nil for a provider without models, and Embedder for one without embedders.
+	// Model is nil for a provider without models. Embedder is nil for one without embedders.
 	Model    *ModelProvider
 	Embedder *EmbedderProvider
 }
 
 // ModelProvider makes a provider's models.
 type ModelProvider struct {
-	// Default is the model that is used where none is named.
+	// Default is the name of the default model.
 	Default string
-	// New returns the model of a configuration whose defaults are filled in. It makes no request.
+	// New returns the model for a configuration with defaults filled in. It makes no request.
 	New func(context.Context, Config) (Model, error)
-	// Read reads an answer's body, live or stored: see [ReadRaw].
+	// Read parses a response body, just received or stored: see [ReadRaw].
 	Read func(raw []byte) (Response, error)
 }
 
 // EmbedderProvider makes a provider's embedders.
 type EmbedderProvider struct {
-	// Default is the model that is used where none is named.
+	// Default is the name of the default model.
 	Default string
-	// Batch is how many texts go into a request unless told otherwise, and MaxBatch the most that may.
+	// Batch is the default number of texts in a request, and MaxBatch the maximum.
 	Batch, MaxBatch int
-	// New returns the embedder of a configuration whose defaults are filled in, but for Dimensions, which may be
-	// 0. It makes no request.
+	// New returns the embedder for a configuration with defaults filled in, except Dimensions, which may be 0. It
+	// makes no request.
 	New func(context.Context, EmbedderConfig) (Embedder, error)
 }
 
@@ -58,7 +57,7 @@ func ModelProviders() []string { return names(Provider.model) }
 // EmbedderProviders returns the names of the providers that have embedders, the default first.
 func EmbedderProviders() []string { return names(Provider.embedder) }
 
-// KeyVariable returns the environment variable that holds the key of the provider, "" where it needs none.
+// KeyVariable returns the environment variable with the provider's API key, or "" if it needs none.
 func KeyVariable(provider string) string {
 	for _, p := range providers {
 		if p.Name == provider {
@@ -68,10 +67,10 @@ func KeyVariable(provider string) string {
 	return ""
 }
 
-// ModelChoices lists the providers that have models for help texts, such as "rules (offline), gemini or openai".
+// ModelChoices lists the providers with models for help texts, such as "rules (offline), gemini or openai".
 func ModelChoices() string { return choices(Provider.model) }
 
-// EmbedderChoices is [ModelChoices] of embedders.
+// EmbedderChoices is like [ModelChoices], for embedders.
 func EmbedderChoices() string { return choices(Provider.embedder) }
 
 func choices(has func(Provider) bool) string {
@@ -95,7 +94,7 @@ func names(has func(Provider) bool) []string {
 	return out
 }
 
-// find returns the provider with the name, or the default for none, among those that have what is asked for.
+// find returns the provider with the name among those for which has is true. An empty name means the first of them.
 func find(has func(Provider) bool, name string) (Provider, error) {
 	at := slices.IndexFunc(providers, func(p Provider) bool { return has(p) && (name == "" || p.Name == name) })
 	if at < 0 {
@@ -104,10 +103,10 @@ func find(has func(Provider) bool, name string) (Provider, error) {
 	return providers[at], nil
 }
 
-// ReadRaw reads a stored body of the provider again, without the network, so that a better reader
-// does not pay twice. Response.CostUSD is nil: reading again costs nothing.
+// ReadRaw parses a stored response body of the provider again, without the network, so that an improved reader does
+// not pay for the call twice. Response.CostUSD is nil, because reading again costs nothing.
 //
-// A body that is an answer of no use gives the same error as the live call did.
+// If the answer cannot be used, the error is the same as that of the original call.
 func ReadRaw(provider string, raw []byte) (Response, error) {
 	for _, p := range providers {
 		if p.Name == provider && p.model() {

@@ -163,7 +163,7 @@ func checkVectors(t *testing.T, p Provider, e Embedder, texts []string) [][]floa
 	return vectors
 }
 
-// failing checks that each failure of a server is told as what it is, after one request.
+// failing checks that each failure of a server is classified correctly, after one request.
 func failing(t *testing.T, p Provider, empty string, call func(url string) error) {
 	t.Helper()
 	for name, tc := range map[string]struct {

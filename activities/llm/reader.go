@@ -2,8 +2,8 @@ package llm
 
 import "axiommind/activities/llm/answer"
 
-// Result is what could be read of an answer.
+// Result is what could be read from an answer.
 type Result = answer.Result
 
-// ReadExtraction reads the text of a model's answer: see [answer.Read].
+// ReadExtraction parses the text of a model's answer: see [answer.Read].
 func ReadExtraction(text string) (Result, error) { return answer.Read(text) }

@@ -11,8 +11,8 @@ import (
 	"axiommind/schema"
 )
 
-// AnsweredWindow is a window, the keys of the answers to it, the last of which counts, why there is none,
-// if so, and what the asking took.
+// AnsweredWindow is a window, the keys of its answers, of which the last one counts, the reason if there is no
+// answer, and the usage of the calls.
 type AnsweredWindow struct {
 	Window      schema.Window `json:"window"`
 	Keys        []string      `json:"keys,omitempty"`
@@ -29,7 +29,7 @@ type RecordInput struct {
 	At        time.Time        `json:"at"`
 }
 
-// RecordResult counts what was read.
+// RecordResult counts what was read from answers.
 type RecordResult struct {
 	Windows     int          `json:"windows"`
 	Entries     int          `json:"entries"`
@@ -62,7 +62,7 @@ func (r *RecordResult) count(p schema.MemoryExtractedPayload) {
 	r.Usage.Add(p.Usage)
 }
 
-// RecordExtraction reads the stored answers and appends what they say, one event for each window.
+// RecordExtraction reads the stored answers and appends one event for each window.
 func (a *Activities) RecordExtraction(ctx context.Context, in RecordInput) (RecordResult, error) {
 	return boundary.Run(ctx, in, a.record)
 }
@@ -106,8 +106,8 @@ func (a *Activities) record(ctx context.Context, in RecordInput) (RecordResult, 
 	return result, err
 }
 
-// readInto reads the last answer, and adds what was not kept of earlier ones. One that the reader cannot
-// read any more is quarantined.
+// readInto reads the last answer and adds the entries that were not kept from earlier ones. An answer that the reader
+// can no longer read is quarantined.
 func (a *Activities) readInto(ctx context.Context, kept []schema.ExtractedEntry, p *schema.MemoryExtractedPayload) error {
 	if len(p.ResponseKeys) == 0 {
 		return fmt.Errorf("record extraction of session %q: window %d to %d has no answer", p.SessionID, p.Window.First, p.Window.Last)
@@ -125,9 +125,9 @@ func (a *Activities) readInto(ctx context.Context, kept []schema.ExtractedEntry,
 	return addRest(p, kept, read.Entries)
 }
 
-// addRest adds those of the entries that were not kept of an earlier answer. An entry of the same type
-// with the same quotes is the same memory: under the same title it is dropped, under another it is
-// rejected, so that it can be seen.
+// addRest adds the read entries that were not kept from an earlier answer. An entry with the type and quotes of a
+// kept entry is the same memory. If its title is also the same, it is dropped. Otherwise it is rejected, so that
+// people can see it.
 func addRest(p *schema.MemoryExtractedPayload, kept, read []schema.ExtractedEntry) error {
 	titles := map[string][]string{}
 	for _, e := range kept {
@@ -151,7 +151,7 @@ func addRest(p *schema.MemoryExtractedPayload, kept, read []schema.ExtractedEntr
 	return nil
 }
 
-// proofOf names an entry's type and the quotes that prove it, in any order.
+// proofOf returns a string that identifies an entry's type and its set of quotes.
 func proofOf(e schema.ExtractedEntry) string {
 	quotes := make([]string, len(e.Evidence))
 	for i, q := range e.Evidence {

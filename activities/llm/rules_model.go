@@ -8,7 +8,7 @@ import (
 	"axiommind/activities/llm/rules"
 )
 
-// ProviderRules names the offline model.
+// ProviderRules is the name of the offline model.
 const ProviderRules = "rules"
 
 var rulesProvider = Provider{
@@ -19,8 +19,8 @@ var rulesProvider = Provider{
 	},
 }
 
-// Rules is the offline model: it reads Request.Window by the rules of package rules and answers
-// with the JSON text a model would, so that everything after it runs the same way.
+// Rules is the offline model. It applies the rules of package rules to Request.Window and answers with JSON text as a
+// language model would, so that everything after it works the same way.
 type Rules struct{}
 
 // NewRules returns the offline model.
@@ -29,7 +29,7 @@ func NewRules() Rules { return Rules{} }
 // Identity implements [Model].
 func (Rules) Identity() ModelIdentity { return ModelIdentity{ProviderRules, rules.Version} }
 
-// Generate implements [Model]. It answers extraction requests alone; it is no language model.
+// Generate implements [Model]. It answers extraction requests only; it is not a language model.
 func (Rules) Generate(ctx context.Context, req Request) (Response, error) {
 	if err := ctx.Err(); err != nil {
 		return Response{}, err
@@ -49,7 +49,7 @@ func (Rules) Generate(ctx context.Context, req Request) (Response, error) {
 	return readRules(raw)
 }
 
-// readRules takes the body as the text it is.
+// readRules returns the body as the text.
 func readRules(raw []byte) (Response, error) {
 	resp := Response{Raw: raw, Text: string(raw), FinishReason: FinishStop, ProviderFinish: "stop"}
 	if !json.Valid(raw) {

@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// maxMessage bounds the part of a provider's message that is kept, in bytes.
+// maxMessage limits how much of a provider's message is kept, in bytes.
 const maxMessage = 600
 
-// providerError is the error object of Gemini, OpenAI and most servers that imitate them.
+// providerError is the error object of Gemini, OpenAI and most compatible servers.
 type providerError struct {
 	Code    json.RawMessage `json:"code"`
 	Status  string          `json:"status"`
@@ -25,7 +25,7 @@ type providerError struct {
 	} `json:"details"`
 }
 
-// errorFromBody classifies a refusal by its status, and by its body where the status is not enough.
+// errorFromBody classifies an error response by its status, and by its body if the status is not enough.
 func errorFromBody(provider string, status int, body []byte) *Error {
 	e := &Error{Provider: provider, Status: status, Kind: kindOfStatus(status)}
 	pe, ok := readProviderError(body)
@@ -70,8 +70,7 @@ func kindOfStatus(status int) Kind {
 	}
 }
 
-// readProviderError finds {"error": {...}}, {"error": "text"}, [{"error": {...}}] and a bare
-// {"message": "..."}.
+// readProviderError parses {"error": {...}}, {"error": "text"}, [{"error": {...}}] and a bare {"message": "..."}.
 func readProviderError(body []byte) (providerError, bool) {
 	body = bytes.TrimSpace(body)
 	var list []json.RawMessage
@@ -108,7 +107,7 @@ func (pe providerError) code() string {
 	return pe.Type
 }
 
-// status returns the HTTP status an error object in a body of status 200 stands for.
+// httpStatus returns the HTTP status that corresponds to an error object in a body with status 200.
 func (pe providerError) httpStatus() int {
 	var n int
 	if json.Unmarshal(pe.Code, &n) == nil && n >= 400 && n < 600 {
@@ -117,7 +116,7 @@ func (pe providerError) httpStatus() int {
 	return http.StatusInternalServerError
 }
 
-// retryAfter reads Retry-After (seconds or a date) and the finer Retry-After-Ms.
+// retryAfter reads Retry-After (seconds or a date) and Retry-After-Ms, which is more precise.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return time.Duration(ms * float64(time.Millisecond))

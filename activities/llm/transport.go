@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// maxBody bounds what is read of one answer, in bytes.
+// maxBody limits how much of one response is read, in bytes.
 const maxBody = 64 << 20
 
-// exchange is where one call's answer is left by the transport.
+// exchange receives the response of one call from the transport.
 type exchange struct {
 	raw []byte
 	err error
@@ -23,14 +23,13 @@ type exchange struct {
 
 type exchangeKey struct{}
 
-// withExchange returns a context for one call of a provider's client.
+// withExchange returns a context for one call of a provider's client, and the exchange that receives the response.
 func withExchange(ctx context.Context) (context.Context, *exchange) {
 	x := &exchange{}
 	return context.WithValue(ctx, exchangeKey{}, x), x
 }
 
-// outcome returns the body of the call, given the error of the provider's client. The client's
-// error counts only when the request never reached the transport.
+// outcome returns the body of the call. The client's error counts only if the request never reached the transport.
 func (x *exchange) outcome(provider string, clientErr error) ([]byte, error) {
 	switch {
 	case x.err != nil:
@@ -43,16 +42,16 @@ func (x *exchange) outcome(provider string, clientErr error) ([]byte, error) {
 	return x.raw, nil
 }
 
-// transport is what stands between a provider's client and the network. It authorizes, makes
-// exactly one attempt, classifies every failure and keeps the body. The client is handed an empty
-// object instead: its decoder loses finish reasons and thought tokens, and fails on parts it does
-// not know, so the body is read by this package alone, live and stored bodies alike.
+// transport sits between a provider's client and the network. It authorizes the request, makes exactly one attempt,
+// classifies every failure and keeps the body. It gives the client an empty object instead of the body: the client's
+// decoder loses finish reasons and thought tokens, and fails on parts that it does not know. So only this package
+// reads bodies, whether just received or stored.
 type transport struct {
 	provider string
-	// variable is named when the key is missing or refused.
+	// variable is named in errors about a missing or rejected key.
 	variable string
 	secret   string
-	// base replaces scheme, host and path prefix of each request where it is set.
+	// base, if set, replaces the scheme, host and path prefix of each request.
 	base      *url.URL
 	authorize func(http.Header)
 }
@@ -90,7 +89,7 @@ func (t *transport) fetch(req *http.Request) ([]byte, error) {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
-	// A refusal says what it has to say in its status; half of its body is enough.
+	// For an error response the status says enough, so its body may be incomplete.
 	if resp.StatusCode >= http.StatusMultipleChoices {
 		return nil, t.statusError(resp, body)
 	}
@@ -104,8 +103,8 @@ func (t *transport) fetch(req *http.Request) ([]byte, error) {
 	return bytes.Clone(body), nil
 }
 
-// address points the request at the configured server and takes out of its query what does not
-// belong there: the key, and an encoding of enums that hides the names of unknown ones.
+// address directs the request to the configured server. It also removes parameters from the query that must not be
+// there: the key, and an enum encoding that hides the names of unknown values.
 func (t *transport) address(u *url.URL) {
 	if t.base != nil {
 		u.Scheme, u.Host = t.base.Scheme, t.base.Host
@@ -143,7 +142,7 @@ func (t *transport) statusError(resp *http.Response, body []byte) *Error {
 	return e
 }
 
-// newTransport returns the one transport of a provider.
+// newTransport returns the transport of a provider.
 func newTransport(c endpoint, authorize func(http.Header)) (*transport, error) {
 	base, err := c.baseURL()
 	if err != nil {
@@ -153,8 +152,8 @@ func newTransport(c endpoint, authorize func(http.Header)) (*transport, error) {
 		authorize: authorize}, nil
 }
 
-// client returns an HTTP client that follows no redirect: a redirected request would carry the key
-// to another host.
+// client returns an HTTP client that does not follow redirects, because a redirected request would send the key to
+// another host.
 func (t *transport) client() *http.Client {
 	return &http.Client{
 		Transport:     t,

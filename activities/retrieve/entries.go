@@ -8,7 +8,7 @@ import (
 	"axiommind/schema"
 )
 
-// fill loads evidence of the hits, and the other sessions that say the same.
+// fill loads the evidence of the hits, and the other sessions that state the same.
 func (r *search) fill(ctx context.Context) error {
 	hits := r.result.Hits
 	if len(hits) == 0 {

@@ -10,33 +10,33 @@ import (
 	"axiommind/schema"
 )
 
-// ErrQuery is wrapped by every refusal of a query that no retry would mend.
+// ErrQuery is wrapped by every error about an invalid query. A retry fails too.
 var ErrQuery = errors.New("invalid query")
 
-// Query says what is looked for, and whose.
+// Query is what to search for, and in whose memory.
 type Query struct {
-	// Text is in any language; it is required.
+	// Text is the text to search for, in any language. It is required.
 	Text string
-	// Project is required. Nothing of another project is found.
+	// Project is required. Only this project is searched.
 	Project string
-	// User is always compared: an empty one finds the memory of no user, never that of all.
+	// User is always compared. An empty one matches only entries without a user, never those of all users.
 	User string
-	// The zero value of what follows restricts nothing.
+	// The zero value of each of the following fields restricts nothing.
 	Agent     string
 	SessionID string
 	Types     []schema.EntryType
 	Stages    []schema.Stage
-	// From and To bound when an entry's source was written: From is inclusive, To is not. With To
-	// set, recency counts from it.
+	// From and To bound the time at which an entry's source was written. From is inclusive, To is exclusive. If To is
+	// set, recency is relative to it.
 	From, To time.Time
-	// Limit is the number of hits; 0 means DefaultLimit, and MaxLimit is the most.
+	// Limit is the number of hits, up to MaxLimit. 0 means DefaultLimit.
 	Limit int
-	// Alpha weighs meaning against words, from 0 (words only) to 1 (meaning only); nil means the
-	// searcher's.
+	// Alpha is the weight of meaning against words, from 0 (words only) to 1 (meaning only). Nil means the searcher's
+	// default.
 	Alpha *float64
 }
 
-// validate refuses what cannot be searched for.
+// validate returns an error if the query is invalid.
 func (q Query) validate() error {
 	switch {
 	case q.Text == "":
@@ -54,8 +54,8 @@ func (q Query) validate() error {
 	return nil
 }
 
-// filter is the part of the query that the vector store may judge by: what never changes of an
-// entry. admits judges by the row again, exactly, and by what changes.
+// filter returns the part of the query that the vector store checks: the immutable properties of an entry. admits
+// then checks the entry's row, exactly and including what changes.
 func (q Query) filter() vector.Filter {
 	types := make([]string, len(q.Types))
 	for i, t := range q.Types {
@@ -67,7 +67,7 @@ func (q Query) filter() vector.Filter {
 	}
 }
 
-// admits reports whether the entry is one that the query may see and asks for.
+// admits reports whether the entry matches the query and belongs to its user.
 func (q Query) admits(e schema.Entry) bool {
 	return e.Project == q.Project && e.User == q.User &&
 		(q.Agent == "" || e.Agent == q.Agent) &&

@@ -8,14 +8,14 @@ import (
 	"axiommind/activities/vector"
 )
 
-// Floored is an embedder of which it is known from where on its similarities mean something.
+// Floored is an embedder whose similarity floor may be known.
 type Floored interface {
-	// SimilarityFloor is the cosine similarity that unrelated texts hardly reach; false when it is not
-	// known of the model.
+	// SimilarityFloor is the cosine similarity that unrelated texts hardly ever reach. It is false if the floor of
+	// the model is not known.
 	SimilarityFloor() (float64, bool)
 }
 
-// unrelated are sentences that have nothing to do with each other.
+// unrelated are sentences that have nothing in common.
 var unrelated = []string{
 	"The train to Lisbon leaves at noon.",
 	"Photosynthesis turns light into sugar.",
@@ -35,13 +35,13 @@ var unrelated = []string{
 	"The museum lent three paintings to Vienna.",
 }
 
-// floorDeviations is how many standard deviations the floor lies above the mean similarity of
-// unrelated texts. With 3 the floor of all-MiniLM-L6-v2 is 0.305; nonsense reached up to 0.296 with
-// one of 1,200 turns of conversations.
+// floorDeviations is the number of standard deviations between the mean similarity of unrelated texts and the floor.
+// With 3, the floor of all-MiniLM-L6-v2 is 0.305; the similarity of nonsense to one of 1,200 turns of conversation
+// reached 0.296.
 const floorDeviations = 3
 
-// embed returns the query's vector and sets the floor of the result. Where the floor is to be measured,
-// the first query brings the sentences for it along.
+// embed returns the query's vector and sets the floor of the result. If the floor has to be measured, the first query
+// embeds the sentences for that too.
 func (r *search) embed(ctx context.Context) ([]float32, error) {
 	texts := []string{r.query.Text}
 	floor, known := r.knownFloor()
@@ -83,7 +83,7 @@ func (s *Searcher) knownFloor() (float64, bool) {
 	return 0, false
 }
 
-// measureFloor returns the floor of an embedder by its vectors of unrelated texts.
+// measureFloor computes the floor of an embedder from its vectors of unrelated texts.
 func measureFloor(vectors [][]float32) float64 {
 	var sum, squares, pairs float64
 	for i, a := range vectors {

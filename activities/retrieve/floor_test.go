@@ -73,7 +73,7 @@ func (p *planes) Embed(_ context.Context, texts []string) ([][]float32, error) {
 	return out, nil
 }
 
-// An embedder of which nothing is known is measured once, in the request that the query needs anyway.
+// An embedder without a known floor is measured once, in the request that the query needs anyway.
 func TestFloorIsMeasured(t *testing.T) {
 	t.Parallel()
 	e := &planes{}

@@ -68,7 +68,7 @@ func newBench(t testing.TB, embedder vector.Embedder) *bench {
 // newHashBench uses the embedder that needs no network.
 func newHashBench(t testing.TB) *bench { return newBench(t, llm.Hash{}) }
 
-// complete fills in what of an entry the test did not say.
+// complete fills in the fields of an entry that the test left empty.
 func complete(e schema.Entry) schema.Entry {
 	set := func(s *string, value string) {
 		if *s == "" {

@@ -5,7 +5,7 @@ import (
 	"axiommind/schema"
 )
 
-// wording names what an entry says: entries with the same one are one hit, whatever their type.
+// wording is the text of an entry. Entries with the same wording are one hit, whatever their type.
 type wording struct{ title, content string }
 
 func wordingOf(e schema.Entry) wording {
@@ -16,7 +16,7 @@ func wordingOf(e schema.Entry) wording {
 	return w
 }
 
-// merge keeps the first hit of each text.
+// merge keeps the first hit of each wording.
 func merge(hits []Hit) []Hit {
 	seen := make(map[wording]bool, len(hits))
 	out := hits[:0]

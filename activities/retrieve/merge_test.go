@@ -95,7 +95,7 @@ func TestSameTextIsOneHit(t *testing.T) {
 	require.Len(t, r.Hits[0].Sessions, 2)
 }
 
-// Marks that a title ends in say nothing, but a title of marks alone is what it is.
+// Punctuation at the end of a title is ignored, but titles of punctuation alone stay different.
 func TestMarksAloneStayApart(t *testing.T) {
 	t.Parallel()
 	hit := func(title, session string) Hit {

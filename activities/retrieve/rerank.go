@@ -10,18 +10,17 @@ import (
 	"axiommind/schema"
 )
 
-// Weights say how a hybrid score becomes the score of a hit. Each factor is in (0,1].
+// Weights determine a hit's score from its hybrid score. Each factor is in (0,1].
 type Weights struct {
 	Stage  map[schema.Stage]float64
 	Status map[schema.Status]float64
-	// HalfLife is the age at which the part of the recency factor above RecencyFloor is halved.
+	// HalfLife is the age at which the recency factor is halfway between 1 and RecencyFloor.
 	HalfLife     time.Duration
 	RecencyFloor float64
 }
 
-// DefaultWeights prefers what is proven, and what is recent, without letting either drown a much
-// better match: an old raw entry keeps 0.68 of its hybrid score. What was contradicted or replaced
-// falls behind what was not.
+// DefaultWeights prefers proven and recent entries, but not over much better matches: an old raw entry keeps 0.68 of
+// its hybrid score. Contradicted or superseded entries rank below others.
 func DefaultWeights() Weights {
 	return Weights{
 		Stage: map[schema.Stage]float64{
@@ -37,15 +36,15 @@ func DefaultWeights() Weights {
 	}
 }
 
-// Explain says where a hit's score comes from: Score = Hybrid × StageWeight × StatusPenalty ×
-// Recency, and Hybrid = Vector + Keyword.
+// Explain shows how a hit's score is computed: Score = Hybrid × StageWeight × StatusPenalty × Recency, and Hybrid =
+// Vector + Keyword.
 type Explain struct {
 	Hybrid float64 `json:"hybrid"`
-	// Vector and Keyword are the weighted relative scores of the two searches, 0 where that search
-	// did not find the entry. They are relative to the other candidates of the same query.
+	// Vector and Keyword are the weighted relative scores of the two searches. Each is 0 if its search did not find
+	// the entry. They are relative to the other candidates of the same query.
 	Vector  float64 `json:"vector"`
 	Keyword float64 `json:"keyword"`
-	// Similarity is the cosine similarity and BM25 the keyword score behind them.
+	// Similarity is the cosine similarity behind Vector, and BM25 the keyword score behind Keyword.
 	Similarity    float64 `json:"similarity"`
 	BM25          float64 `json:"bm25"`
 	StageWeight   float64 `json:"stage_weight"`
@@ -53,10 +52,10 @@ type Explain struct {
 	Recency       float64 `json:"recency"`
 }
 
-// Score is the product of the factors.
+// Score returns the product of the factors.
 func (e Explain) Score() float64 { return e.Hybrid * e.StageWeight * e.StatusPenalty * e.Recency }
 
-// explain weighs a candidate by its entry's row.
+// explain computes a candidate's score from its entry's row.
 func (w Weights) explain(c vector.Candidate, e schema.Entry, now time.Time) Explain {
 	return Explain{
 		Hybrid: c.Score, Vector: c.Vector, Keyword: c.Keyword, Similarity: c.Similarity, BM25: c.BM25,
@@ -66,7 +65,7 @@ func (w Weights) explain(c vector.Candidate, e schema.Entry, now time.Time) Expl
 	}
 }
 
-// factor of a value that is not listed is the lowest that is.
+// factor returns the weight of the key. A key without a weight gets the lowest one.
 func factor[K comparable](weights map[K]float64, key K) float64 {
 	if f, ok := weights[key]; ok {
 		return f
@@ -78,7 +77,7 @@ func factor[K comparable](weights map[K]float64, key K) float64 {
 	return lowest
 }
 
-// recency falls from 1 towards the floor with age. What lies in the future is as good as new.
+// recency falls from 1 towards the floor with age. A time in the future counts as now.
 func (w Weights) recency(age time.Duration) float64 {
 	if w.HalfLife <= 0 || age <= 0 {
 		return 1
@@ -86,7 +85,7 @@ func (w Weights) recency(age time.Duration) float64 {
 	return w.RecencyFloor + (1-w.RecencyFloor)*math.Exp2(-float64(age)/float64(w.HalfLife))
 }
 
-// sortHits orders by score, then the newest first, then by id, so that equal scores never swap.
+// sortHits sorts by score, then the newest first, then by id, so that the order of equal scores is stable.
 func sortHits(hits []Hit) {
 	slices.SortFunc(hits, func(a, b Hit) int {
 		return cmp.Or(

@@ -1,5 +1,5 @@
-// Package retrieve finds entries: a hybrid search in the vector store, judged again by the entries'
-// rows, and a score that explains itself.
+// Package retrieve finds entries. It runs a hybrid search in the vector store, checks the results against the
+// entries' rows, and explains each score.
 package retrieve
 
 import (
@@ -21,30 +21,30 @@ import (
 const (
 	DefaultLimit = 10
 	MaxLimit     = 200
-	// DefaultAlpha was measured on dialogues: above 0.5 the recall of every embedder tried falls, and
-	// that of the one without a model falls to a third.
+	// DefaultAlpha was measured on dialogues. Above 0.5 the recall of every tested embedder falls, and that of the
+	// offline embedder falls to a third.
 	DefaultAlpha = 0.3
-	// minCandidates are fetched for any limit, so that reranking has something to choose from, and
-	// maxCandidates bounds what is fetched when filters leave too few.
+	// minCandidates are fetched even for a small limit, so that reranking has a choice. maxCandidates limits what is
+	// fetched if the filters leave too few.
 	minCandidates = 50
 	maxCandidates = 3200
-	// maxSessions are listed of a hit.
+	// maxSessions is the number of sessions listed for a hit.
 	maxSessions = 5
 )
 
-// Index is the hybrid search of a vector store.
+// Index is hybrid search in a vector store.
 type Index interface {
 	Hybrid(ctx context.Context, q vector.HybridQuery) ([]vector.Candidate, error)
 }
 
-// Options configure a [Searcher]. A zero value means its default.
+// Options configures a [Searcher]. Zero values mean the defaults.
 type Options struct {
 	Weights *Weights
 	Alpha   *float64
-	// Floor is the cosine similarity from which an entry that shares no term with the query is a hit.
-	// Default: that of the embedder if it is a [Floored], or else what [measureFloor] finds.
+	// Floor is the minimum cosine similarity of hits that share no term with the query. Default: the embedder's, if
+	// it is a [Floored] that knows it, or else the result of [measureFloor].
 	Floor *float64
-	// Now is the clock.
+	// Now returns the current time.
 	Now func() time.Time
 }
 
@@ -60,7 +60,7 @@ type Searcher struct {
 	now      func() time.Time
 }
 
-// NewSearcher returns a searcher over a migrated database and the index of the embedder's vectors.
+// NewSearcher returns a searcher over a migrated database and the index with the embedder's vectors.
 func NewSearcher(conn table.Conn, index Index, embedder vector.Embedder, opts Options) *Searcher {
 	s := &Searcher{
 		entries: entry.NewReader(conn), index: index, embedder: embedder, weights: DefaultWeights(), alpha: DefaultAlpha,
@@ -78,23 +78,24 @@ func NewSearcher(conn table.Conn, index Index, embedder vector.Embedder, opts Op
 	return s
 }
 
-// Hit is a text that was found. The entry is the best one that says it, and so are its session and its
-// evidence with message and span.
+// Hit is a text that was found. The other fields describe the best entry with this text: its session and its evidence
+// with message and span.
 type Hit struct {
 	schema.Entry
 	SupersededBy string `json:"superseded_by,omitempty"`
 	BuildID      string `json:"build_id,omitempty"`
-	// EvidenceSessionID is the session whose messages Evidence is of: SessionID, or another that states the same.
+	// EvidenceSessionID is the session whose messages Evidence is from: SessionID, or another session that states the
+	// same.
 	EvidenceSessionID string  `json:"evidence_session_id"`
 	Score             float64 `json:"score"`
 	Explain           Explain `json:"explain"`
-	// Sessions are those that say the text in an entry that the query admits: the hit's own first, and then
-	// the newest, each by its newest entry, up to five in all. MoreSessions counts the others.
+	// Sessions are the sessions in which an entry that matches the query has this text: first the hit's own, then the
+	// newest, up to five in all. Each is listed with its newest entry. MoreSessions counts the others.
 	Sessions     []Saying `json:"sessions"`
 	MoreSessions int      `json:"more_sessions"`
 }
 
-// Saying is one entry that says the text of a hit.
+// Saying is one entry with the text of a hit.
 type Saying struct {
 	SessionID       string            `json:"session_id"`
 	Agent           string            `json:"agent,omitempty"`
@@ -108,31 +109,30 @@ type Saying struct {
 	EvidenceAligned bool              `json:"evidence_aligned"`
 	EvidenceProven  bool              `json:"evidence_proven"`
 	Evidence        []schema.Evidence `json:"evidence"`
-	// EvidenceSessionID is the session whose messages Evidence is of.
+	// EvidenceSessionID is the session whose messages Evidence is from.
 	EvidenceSessionID string `json:"evidence_session_id"`
 }
 
 // Result is the answer to a query.
 type Result struct {
-	// Hits are in order of score.
+	// Hits are in order of score, the best first.
 	Hits []Hit `json:"hits"`
-	// Alpha is what the search was made with, and Floor the similarity from which an entry that shares
-	// no term with the query is a hit.
+	// Alpha is the weight that was used. Floor is the minimum similarity of hits that share no term with the query.
 	Alpha float64 `json:"alpha"`
 	Floor float64 `json:"floor"`
-	// Candidates counts what the vector store found. Of them the entries' rows ruled out Filtered,
-	// Dropped have no row, and Unrelated share no term with the query and are below the floor.
+	// Candidates counts the objects that the vector store found. Of these, Filtered did not match the query by their
+	// rows, Dropped have no row, and Unrelated share no term with the query and are below the floor.
 	Candidates int `json:"candidates"`
 	Filtered   int `json:"filtered"`
 	Dropped    int `json:"dropped"`
 	Unrelated  int `json:"unrelated"`
-	// Nearest is the highest similarity of those that are unrelated.
+	// Nearest is the highest similarity of the unrelated candidates.
 	Nearest float64       `json:"nearest"`
 	Took    time.Duration `json:"took_ns"`
 }
 
-// Search returns the entries that have to do with the query, those first that fit it best. Of entries
-// with the same text it makes one hit. A refusal wraps ErrQuery.
+// Search returns the entries that are related to the query, best first. Entries with the same text are one hit. If
+// the query is invalid, the error wraps ErrQuery.
 func (s *Searcher) Search(ctx context.Context, q Query) (Result, error) {
 	started := time.Now()
 	if err := q.validate(); err != nil {
@@ -142,7 +142,7 @@ func (s *Searcher) Search(ctx context.Context, q Query) (Result, error) {
 	if q.Alpha != nil {
 		r.result.Alpha = *q.Alpha
 	}
-	// Marks alone ask for nothing, whatever an embedder makes of them.
+	// Punctuation alone asks for nothing, even if an embedder finds neighbours for it.
 	if strings.ContainsFunc(q.Text, meant) {
 		if err := r.run(ctx); err != nil {
 			return Result{}, err
@@ -156,16 +156,16 @@ func meant(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.So, r)
 }
 
-// search is one search as it goes on.
+// search is a search in progress.
 type search struct {
 	*Searcher
 	query Query
 	limit int
-	asked vector.Asked
-	// worded counts the candidates that keyword search found. Where there are none, all that follow one
-	// that is unrelated are.
-	worded int
-	result Result
+	terms vector.QueryTerms
+	// keywordHits counts the candidates that keyword search found. If it is 0, every candidate after an unrelated one
+	// is unrelated too.
+	keywordHits int
+	result      Result
 }
 
 func (r *search) run(ctx context.Context) error {
@@ -173,7 +173,7 @@ func (r *search) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.asked = vector.Ask(r.query.Text)
+	r.terms = vector.NewQueryTerms(r.query.Text)
 	hybrid := vector.HybridQuery{
 		Collection: schema.VectorCollection(r.embedder.Version()), Project: r.query.Project, Filter: r.query.filter(),
 		Text: r.query.Text, Vector: queryVector, Alpha: r.result.Alpha,
@@ -187,9 +187,9 @@ func (r *search) run(ctx context.Context) error {
 		if err := r.judge(ctx, candidates); err != nil {
 			return err
 		}
-		// Fewer candidates than asked for: there are no more.
+		// If there are fewer candidates than requested, there are no more.
 		if len(r.result.Hits) >= r.limit || len(candidates) < hybrid.Limit || hybrid.Limit == maxCandidates ||
-			r.worded == 0 && r.result.Unrelated > 0 {
+			r.keywordHits == 0 && r.result.Unrelated > 0 {
 			break
 		}
 	}
@@ -197,13 +197,14 @@ func (r *search) run(ctx context.Context) error {
 	return r.fill(ctx)
 }
 
-// judge makes hits of the candidates whose rows the query admits and that have to do with it.
+// judge turns candidates into hits, if the query admits their rows and they are related to it.
 func (r *search) judge(ctx context.Context, candidates []vector.Candidate) error {
 	ids := make([]string, len(candidates))
 	for i, c := range candidates {
 		ids[i] = c.ItemID
 	}
-	// Of the whole project: what the query may not see is counted apart from what has no row.
+	// Read the rows of the whole project, so that candidates that the query may not see are counted apart from those
+	// without a row.
 	rows, err := r.entries.ByID(ctx, entry.InProject(r.query.Project).IDs(ids), entry.Standing)
 	if err != nil {
 		return fmt.Errorf("read candidates: %w", err)
@@ -215,10 +216,10 @@ func (r *search) judge(ctx context.Context, candidates []vector.Candidate) error
 	result := &r.result
 	result.Hits = result.Hits[:0]
 	result.Candidates, result.Filtered, result.Dropped, result.Unrelated, result.Nearest = len(candidates), 0, 0, 0, 0
-	r.worded = 0
+	r.keywordHits = 0
 	for _, c := range candidates {
 		if c.BM25 > 0 {
-			r.worded++
+			r.keywordHits++
 		}
 		row, ok := rows[c.ItemID]
 		e := row.Entry
@@ -227,7 +228,7 @@ func (r *search) judge(ctx context.Context, candidates []vector.Candidate) error
 			result.Dropped++
 		case !r.query.admits(e):
 			result.Filtered++
-		case c.Similarity < result.Floor && !r.asked.In(e.Text()):
+		case c.Similarity < result.Floor && !r.terms.In(e.Text()):
 			result.Unrelated++
 			result.Nearest = max(result.Nearest, c.Similarity)
 		default:

@@ -1,6 +1,6 @@
-// Package session reads a session as the log holds it: by ranges of messages, and by windows. Which event holds
-// which messages is known without their texts, so that a reader of a range reads only the events that hold it,
-// however long the session is.
+// Package session reads a session from the log, by ranges of messages or by windows. The log tells which event holds
+// which messages without reading their texts. So reading a range reads only the events that hold it, however long the
+// session is.
 package session
 
 import (
@@ -15,17 +15,17 @@ import (
 	"axiommind/schema"
 )
 
-// Session is a session in the log, as it stood when it was opened. It is not safe for concurrent use.
+// Session is a session in the log as it was when it was opened. It is not safe for concurrent use.
 type Session struct {
 	schema.SessionKey
 	log *eventlog.Store
-	// events hold the session's messages, in order, each at least one.
+	// events hold the session's messages, in order. Each holds at least one.
 	events []eventlog.Heading
-	// read are the messages of events that were read last, by the events' positions in events.
+	// read caches the messages of recently read events, by their index in events.
 	read map[int][]schema.Message
 }
 
-// Open returns the session. It reads no texts. A session that the log does not know has no messages.
+// Open returns the session. It reads no texts. If the log does not contain the session, the session has no messages.
 func Open(ctx context.Context, log *eventlog.Store, key schema.SessionKey) (*Session, error) {
 	headings, err := log.Headings(ctx, key.Stream())
 	if err != nil {
@@ -38,7 +38,7 @@ func Open(ctx context.Context, log *eventlog.Store, key schema.SessionKey) (*Ses
 			continue
 		}
 		if h.First != next {
-			return nil, fmt.Errorf("open session %q: event %q holds message %d where %d comes next", key.SessionID, h.ID, h.First, next)
+			return nil, fmt.Errorf("open session %q: event %q holds message %d, want message %d", key.SessionID, h.ID, h.First, next)
 		}
 		next += h.Messages
 		s.events = append(s.events, h)
@@ -46,7 +46,7 @@ func Open(ctx context.Context, log *eventlog.Store, key schema.SessionKey) (*Ses
 	return s, nil
 }
 
-// Len is how many messages the session has.
+// Len returns the number of messages in the session.
 func (s *Session) Len() int {
 	if len(s.events) == 0 {
 		return 0
@@ -55,7 +55,7 @@ func (s *Session) Len() int {
 	return last.First + last.Messages
 }
 
-// Date is when the session took place, by its first event; zero when it has no messages.
+// Date returns the date of the session, as in its first event. It is zero if the session has no messages.
 func (s *Session) Date() time.Time {
 	if len(s.events) == 0 {
 		return time.Time{}
@@ -63,12 +63,12 @@ func (s *Session) Date() time.Time {
 	return s.events[0].TS
 }
 
-// Works reports whether an agent works in the session: it calls tools.
+// Works reports whether an agent works in the session, that is, whether it calls tools.
 func (s *Session) Works() bool {
 	return slices.ContainsFunc(s.events, func(h eventlog.Heading) bool { return h.Tools })
 }
 
-// BroughtBy counts the messages that the build brought, with those that an attempt of it brought which broke off.
+// BroughtBy returns the number of messages that the build added, including those of its interrupted attempts.
 func (s *Session) BroughtBy(buildID string) int {
 	n := 0
 	for _, h := range s.events {
@@ -79,17 +79,16 @@ func (s *Session) BroughtBy(buildID string) int {
 	return n
 }
 
-// EventID returns the id of the event that holds the message, which the session must have.
+// EventID returns the id of the event that holds the message. The message must be in the session.
 func (s *Session) EventID(message int) string { return s.events[s.holder(message)].ID }
 
-// holder returns the position of the event that holds the message; for one beyond the end there is none.
+// holder returns the index of the event that holds the message. For a message beyond the end there is none.
 func (s *Session) holder(message int) int {
 	return sort.Search(len(s.events), func(i int) bool { return message < s.events[i].First+s.events[i].Messages })
 }
 
-// Range returns the messages from first to before end, those of them that the session has. Of the events that it
-// reads it keeps those that a later range may need which begins at first or after: ranges in the order of their
-// beginnings read each event once.
+// Range returns the session's messages from first up to, but not including, end. It caches the events that a later
+// range with the same or a higher first may need. If ranges are read in the order of first, each event is read once.
 func (s *Session) Range(ctx context.Context, first, end int) (_ []schema.Message, err error) {
 	first, end = max(first, 0), min(end, s.Len())
 	if first >= end {
@@ -121,8 +120,8 @@ func (s *Session) Range(ctx context.Context, first, end int) (_ []schema.Message
 	return out, nil
 }
 
-// From gives the messages from first to the session's end, in order. It holds the texts of no more than a page of
-// the log. An error is the last thing given.
+// From yields the messages from first to the session's end, in order. It holds at most one page of the log in memory.
+// It stops after an error.
 func (s *Session) From(ctx context.Context, first int) iter.Seq2[schema.Message, error] {
 	return func(yield func(schema.Message, error) bool) {
 		first = max(first, 0)
@@ -140,7 +139,7 @@ func (s *Session) From(ctx context.Context, first int) iter.Seq2[schema.Message,
 	}
 }
 
-// messages gives the messages of each of the events, and sets err to what ended it early.
+// messages yields the messages of each event, and sets err if it stops early.
 func (s *Session) messages(ctx context.Context, events []eventlog.Heading, err *error) iter.Seq2[eventlog.Heading, []schema.Message] {
 	return func(yield func(eventlog.Heading, []schema.Message) bool) {
 		for event, readErr := range s.log.Read(ctx, events) {
@@ -160,25 +159,24 @@ func (s *Session) messages(ctx context.Context, events []eventlog.Heading, err *
 	}
 }
 
-// messagesOf returns the messages of the event, which are those of its heading.
+// messagesOf returns the messages of the event and checks them against its heading.
 func messagesOf(event schema.Event, h eventlog.Heading) ([]schema.Message, error) {
 	p, err := schema.Decode[schema.SessionIngestedPayload](event)
 	if err != nil {
 		return nil, err
 	}
 	if len(p.Messages) != h.Messages {
-		return nil, fmt.Errorf("event %q holds %d messages where its heading says %d", event.ID, len(p.Messages), h.Messages)
+		return nil, fmt.Errorf("event %q holds %d messages, but its heading says %d", event.ID, len(p.Messages), h.Messages)
 	}
 	for i, m := range p.Messages {
 		if m.Index != h.First+i {
-			return nil, fmt.Errorf("event %q holds message %d where %d comes next", event.ID, m.Index, h.First+i)
+			return nil, fmt.Errorf("event %q holds message %d, want message %d", event.ID, m.Index, h.First+i)
 		}
 	}
 	return p.Messages, nil
 }
 
-// Times returns when the messages were written, of those that the session has and whose time is known. It reads no
-// texts.
+// Times returns the times of the given messages that are in the session and whose time is known. It reads no texts.
 func (s *Session) Times(ctx context.Context, messages []int) (map[int]time.Time, error) {
 	wanted := map[int][]int{}
 	for _, m := range messages {
@@ -213,9 +211,8 @@ func (s *Session) Times(ctx context.Context, messages []int) (map[int]time.Time,
 	return out, nil
 }
 
-// Unseen returns the messages that the log does not hold yet, numbered to follow those it does. A message is known
-// by its key, not by its place: of a session that was rewritten or compacted only what is new remains. It reads no
-// texts.
+// Unseen returns the messages that are not in the log yet, numbered to follow those that are. Messages are compared
+// by key, not by position, so for a rewritten or compacted session it returns only what is new. It reads no texts.
 func (s *Session) Unseen(ctx context.Context, messages []schema.Message) ([]schema.Message, error) {
 	known := make(map[string]bool, s.Len())
 	err := s.log.MessageKeys(ctx, s.events, func(_ eventlog.Heading, keys []string) {

@@ -209,7 +209,7 @@ func TestGap(t *testing.T) {
 	_, err := log.Append(t.Context(), key.Stream(), []schema.Event{event(t, key, "", messages[:1]), event(t, key, "", messages[2:])})
 	require.NoError(t, err)
 	_, err = Open(t.Context(), log, key)
-	require.ErrorContains(t, err, "holds message 2 where 1 comes next")
+	require.ErrorContains(t, err, "holds message 2, want message 1")
 
 	key = keyOf("gap inside")
 	_, err = log.Append(t.Context(), key.Stream(), []schema.Event{event(t, key, "", []schema.Message{messages[0], messages[2]})})
@@ -217,7 +217,7 @@ func TestGap(t *testing.T) {
 	s, err := Open(t.Context(), log, key)
 	require.NoError(t, err)
 	_, err = s.Range(t.Context(), 0, 2)
-	require.ErrorContains(t, err, "holds message 2 where 1 comes next")
+	require.ErrorContains(t, err, "holds message 2, want message 1")
 }
 
 func TestOpenNothing(t *testing.T) {

@@ -9,11 +9,11 @@ import (
 	"axiommind/schema"
 )
 
-// Frontier is how far a session is extracted: the message to go on with, and the byte in it. The zero value is
-// its beginning.
+// Frontier is how far a session has been extracted: the message at which to continue, and the byte offset in it. The
+// zero value is the beginning of the session.
 type Frontier struct{ Message, Offset int }
 
-// After returns the frontier behind the window.
+// After returns the frontier at the end of the window.
 func (Frontier) After(w schema.Window) Frontier {
 	if w.ByteEnd > 0 {
 		return Frontier{w.Last, w.ByteEnd}
@@ -21,7 +21,7 @@ func (Frontier) After(w schema.Window) Frontier {
 	return Frontier{w.Last + 1, 0}
 }
 
-// Furthest returns the further one of the two.
+// Furthest returns the later one of the two.
 func (f Frontier) Furthest(g Frontier) Frontier {
 	if g.Message > f.Message || g.Message == f.Message && g.Offset > f.Offset {
 		return g
@@ -33,26 +33,27 @@ func (f Frontier) Furthest(g Frontier) Frontier {
 type Cut struct {
 	// Tools is true when tool calls and their results are extracted from too.
 	Tools bool
-	// Size is how many bytes of text a window has at most, and Limit how many windows are wanted at most.
+	// Size is the maximum size of a window's text in bytes. Limit is the maximum number of windows.
 	Size, Limit int
-	// Hash names what a window shows.
+	// Hash returns a hash of the messages that a window shows.
 	Hash func([]schema.Message) string
 }
 
-// planner cuts a stream of messages into windows. It holds the texts of one window.
+// planner cuts a stream of messages into windows. It holds the texts of one window at a time.
 type planner struct {
 	Cut
 	windows []schema.Window
-	// open is the window that is being filled, with what it shows so far and how many bytes that is.
+	// open is the window that is being filled. The next fields are the messages it shows so far and their size in
+	// bytes.
 	open   *schema.Window
 	shown  []schema.Message
 	filled int
 }
 
-// Plan cuts what lies beyond the frontier into windows on message borders, and returns the first Limit of them;
-// more is true when others follow. Only a message that is longer than a window is cut, at the end of a line where
-// there is one. The messages are those of a session in order, from that of the frontier or before it; they are
-// read no further than is needed.
+// Plan cuts the messages beyond the frontier into windows at message boundaries and returns the first Limit of them.
+// The second result is true if more follow. A message is only split if it is longer than a window, at the end of a
+// line if possible. The messages are those of a session in order, starting at the frontier's message or earlier. Plan
+// reads no more of them than it needs.
 func Plan(messages iter.Seq2[schema.Message, error], from Frontier, cut Cut) (windows []schema.Window, more bool, err error) {
 	p := planner{Cut: cut}
 	for m, err := range messages {
@@ -77,7 +78,7 @@ func Plan(messages iter.Seq2[schema.Message, error], from Frontier, cut Cut) (wi
 	return p.windows, false, nil
 }
 
-// add adds the message from the byte on, and reports whether the windows wanted are not all there yet.
+// add adds the message from the byte offset on. It reports whether more windows are wanted.
 func (p *planner) add(m schema.Message, start int) bool {
 	text := m.Text
 	if blank(text[start:]) {
@@ -102,7 +103,7 @@ func (p *planner) add(m schema.Message, start int) bool {
 	return len(p.windows) < p.Limit
 }
 
-// show adds a piece of the message to the open window.
+// show adds a part of the message to the open window.
 func (p *planner) show(m schema.Message, start, end int) {
 	if p.open == nil {
 		p.open = &schema.Window{First: m.Index, ByteStart: start}
@@ -124,8 +125,8 @@ func (p *planner) closeWindow() {
 
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// cutAt is where to end a piece of at most size bytes: after its last line break, if that is in its second half,
-// else on a rune border.
+// cutAt returns where to end a part of at most size bytes: after its last line break if that is in the second half,
+// else at a rune boundary.
 func cutAt(text string, size int) int {
 	if at := strings.LastIndexByte(text[:size], '\n'); at >= size/2 {
 		return at + 1
@@ -136,25 +137,25 @@ func cutAt(text string, size int) int {
 	return size
 }
 
-// Extracted reports whether memories are extracted from the message; tools says whether they are from those of
-// tools.
+// Extracted reports whether memories are extracted from the message. If tools is true, they are extracted from tool
+// messages too.
 func Extracted(m schema.Message, tools bool) bool {
 	return m.Extractable() || tools && (m.Kind == schema.KindToolCall || m.Kind == schema.KindToolResult)
 }
 
-// Shown returns the messages that the window shows to a model, those at its ends cut as it says.
+// Shown returns the messages that the window shows to a model. The messages at its ends may be cut.
 func (s *Session) Shown(ctx context.Context, w schema.Window, tools bool) ([]schema.Message, error) {
 	messages, err := s.Range(ctx, w.First, w.Last+1)
 	return Shown(messages, w, tools), err
 }
 
-// Whole returns the messages that the window shows to a model, uncut: a quote may stand anywhere in them.
+// Whole returns the messages that the window shows to a model, uncut, because a quote may be anywhere in them.
 func (s *Session) Whole(ctx context.Context, w schema.Window, tools bool) ([]schema.Message, error) {
 	w.ByteStart, w.ByteEnd = 0, 0
 	return s.Shown(ctx, w, tools)
 }
 
-// Shown picks what the window shows from messages of its session.
+// Shown selects what the window shows from the messages of its session.
 func Shown(messages []schema.Message, w schema.Window, tools bool) []schema.Message {
 	var out []schema.Message
 	for _, m := range messages {

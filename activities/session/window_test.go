@@ -40,7 +40,7 @@ func stream(messages []schema.Message) iter.Seq2[schema.Message, error] {
 	}
 }
 
-// hashShown stands for what a model is shown.
+// hashShown hashes the messages that a model is shown.
 func hashShown(messages []schema.Message) string {
 	parts := []string{}
 	for _, m := range messages {
@@ -262,7 +262,7 @@ func TestPlanPages(t *testing.T) {
 	})
 }
 
-// A session that grew has windows for what is new alone.
+// A session that grew has new windows for its new messages only.
 func TestPlanGrows(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -6,34 +6,34 @@ import (
 	"strings"
 )
 
-// ErrAmbiguous is wrapped when the beginning of an id is that of several.
+// ErrAmbiguous is wrapped if several ids begin with the given text.
 var ErrAmbiguous = errors.New("ambiguous")
 
-// MinPrefix is how much of an id must be given. Lists print eight characters.
+// MinPrefix is the minimum length of an id's prefix. Lists print eight characters.
 const MinPrefix = 4
 
-// MostPrefixed is how many ids that begin with a text are to be read: enough to tell that it is ambiguous, and
-// of which ones.
+// MostPrefixed is how many ids with a prefix should be read: enough to see that the prefix is ambiguous and to name
+// some of them.
 const MostPrefixed = 3
 
-// Prefix is an id, or the beginning of one, as a person gives it.
+// Prefix is an id, or the beginning of one, as typed by a person.
 type Prefix struct {
-	// What is named, and where, such as "entry" and "project \"demo\"".
+	// What is the kind of thing it names, and Where the place to look for it, such as "entry" and "project \"demo\"".
 	What, Where string
 	Given       string
-	// NotFound is wrapped by the error of what names nothing, and Ambiguous, or else [ErrAmbiguous], by that of
-	// what names several.
+	// NotFound is wrapped by the error for a text that names nothing. Ambiguous, by default [ErrAmbiguous], is
+	// wrapped by the error for a text that names several things.
 	NotFound, Ambiguous error
 }
 
-// Text is what the ids have to begin with.
+// Text returns the text that the ids must begin with.
 func (p Prefix) Text() string { return strings.ToLower(strings.TrimSpace(p.Given)) }
 
-// Long reports whether enough is given to look for ids that begin with it.
+// Long reports whether the text is long enough to search for ids that begin with it.
 func (p Prefix) Long() bool { return len(p.Text()) >= MinPrefix }
 
-// Pick returns the one that is meant of the ids that begin with the text, of which up to [MostPrefixed] were
-// read: the id that is the text, else the only one.
+// Pick chooses from the ids that begin with the text, of which up to [MostPrefixed] were read. It returns the id that
+// equals the text, or else the only one.
 func (p Prefix) Pick(ids []string) (string, error) {
 	switch {
 	case len(ids) == 0 || !p.Long():
@@ -49,7 +49,7 @@ func (p Prefix) Pick(ids []string) (string, error) {
 	return "", p.Several(ids)
 }
 
-// Several is the error of what several ids begin with, of which up to [MostPrefixed] are given.
+// Several returns the error for a text that several ids begin with. Up to [MostPrefixed] of them are given.
 func (p Prefix) Several(ids []string) error {
 	more, reason := "", p.Ambiguous
 	if len(ids) >= MostPrefixed {
@@ -61,7 +61,8 @@ func (p Prefix) Several(ids []string) error {
 	return fmt.Errorf("%s: %w: %s%s begin with it: give more of the id", p.name(), reason, strings.Join(ids, ", "), more)
 }
 
-// Missing is the error of what names nothing. Hint says what else may be given, such as "a title".
+// Missing returns the error for a text that names nothing. Hint says what else the person may type, such as "a
+// title".
 func (p Prefix) Missing(hint string) error {
 	if hint != "" {
 		hint = ", " + hint

@@ -10,16 +10,16 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// maxQuerySize lets a query carry the ids and contents of a page, in bytes.
+// maxQuerySize, in bytes, allows queries that contain the ids and contents of a whole page.
 const maxQuerySize = 64 << 20
 
-// Conn is what of a ClickHouse connection projections use.
+// Conn is the part of a ClickHouse connection that projections use.
 type Conn interface {
 	Query(ctx context.Context, query string, args ...any) (driver.Rows, error)
 	PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error)
 }
 
-// Query calls scan for each row of a select.
+// Query runs a select and calls scan once per row.
 func Query(ctx context.Context, conn Conn, scan func(driver.Rows) error, sql string, args ...any) error {
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"max_query_size": maxQuerySize}))
 	rows, err := conn.Query(ctx, sql, args...)
@@ -35,7 +35,7 @@ func Query(ctx context.Context, conn Conn, scan func(driver.Rows) error, sql str
 	return rows.Err()
 }
 
-// Insert writes the rows as one block, and returns when they can be read. The table is given with its
+// Insert writes the rows as one block and returns once they can be read. The parameter into names the table and its
 // columns, such as "edges_raw (id, version)".
 func Insert(ctx context.Context, conn Conn, into string, rows [][]any) error {
 	if len(rows) == 0 {
@@ -59,7 +59,7 @@ func Insert(ctx context.Context, conn Conn, into string, rows [][]any) error {
 	return nil
 }
 
-// Set makes the values the right side of IN.
+// Set returns the values in the form that the right side of IN takes.
 func Set[T any](values []T) clickhouse.GroupSet {
 	out := make([]any, len(values))
 	for i, v := range values {

@@ -12,12 +12,12 @@ import (
 	"axiommind/schema"
 )
 
-// Indexer has the titles of new tasks indexed.
+// Indexer indexes the titles of new tasks for search.
 type Indexer interface {
 	Enqueue(ctx context.Context, stream string) error
 }
 
-// Activities writes project streams, and asks their writer to.
+// Activities writes project streams, or asks their writer to do so.
 type Activities struct {
 	log      *eventlog.Store
 	writer   *Writer
@@ -25,7 +25,7 @@ type Activities struct {
 	temporal client.Client
 }
 
-// NewActivities returns the room's activities. The client sends updates to project_tasks.
+// NewActivities returns the activities of this package. They send updates for project_tasks through the client.
 func NewActivities(log *eventlog.Store, writer *Writer, indexer Indexer, temporal client.Client) (*Activities, error) {
 	if log == nil || writer == nil || indexer == nil || temporal == nil {
 		return nil, errors.New("task activities: an event log, a writer, an indexer and a Temporal client are needed")
@@ -39,12 +39,12 @@ type SessionInput struct {
 	BuildID string `json:"build_id"`
 }
 
-// Writer is the workflow that resolves the task notes.
+// Writer returns the input of the workflow that resolves the task notes.
 func (in SessionInput) Writer() schema.WriterInput {
 	return schema.ProjectTasksInput{Project: in.Project}
 }
 
-// SubmitTasks asks the project's workflow to resolve the session's task notes, and waits for it.
+// SubmitTasks asks the project's workflow to resolve the session's task notes and waits for the result.
 func (a *Activities) SubmitTasks(ctx context.Context, in SessionInput) (Result, error) {
 	return boundary.Submit[Result](ctx, a.temporal, schema.UpdateSession, in.BuildID, in)
 }
@@ -69,7 +69,7 @@ func (a *Activities) resolve(ctx context.Context, in SessionInput) (Result, erro
 	return result, a.indexer.Enqueue(ctx, schema.ProjectStream(in.Project))
 }
 
-// RunTaskCommand does what a person asks of a task. Only the project's workflow may call it.
+// RunTaskCommand runs a person's command. Only the project's workflow may call it.
 func (a *Activities) RunTaskCommand(ctx context.Context, c Command) (Result, error) {
 	return boundary.Run(ctx, c, a.do)
 }

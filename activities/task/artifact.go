@@ -21,7 +21,7 @@ var (
 
 const gitHubRepo = `[a-z0-9](?:[a-z0-9]|-[a-z0-9]){0,38}/[a-z0-9._-]{1,100}`
 
-// notJira are names of standards and products that are written like Jira keys.
+// notJira are names of standards and products that look like Jira keys.
 var notJira = map[string]bool{
 	"UTF": true, "SHA": true, "ISO": true, "RFC": true, "GPT": true, "AES": true, "MD": true, "CVE": true,
 	"COVID": true, "HTTP": true, "TLS": true, "SSL": true, "ES": true, "ECMA": true, "IPV": true, "BASE": true,
@@ -30,9 +30,9 @@ var notJira = map[string]bool{
 	"LEVEL": true, "TIER": true, "VERSION": true, "STAGE": true, "PHP": true, "USB": true, "WIN": true, "Q": true,
 }
 
-// StrongArtifact reads a text that is, as a whole, an address, a Jira key or a GitHub issue or pull
-// request. The first key is the artifact's; the others lead to the same artifact when they are
-// known already: GitHub numbers issues and pull requests together.
+// StrongArtifact reads a text that is, as a whole, a URL, a Jira key, or a GitHub issue or pull request. The first
+// key is the artifact's own. The other keys are for the same artifact, if one of them is already known: GitHub
+// numbers issues and pull requests together.
 func StrongArtifact(text string) ([]Key, bool) {
 	text = bare(text)
 	if urlText.MatchString(text) {
@@ -48,8 +48,8 @@ func StrongArtifact(text string) ([]Key, bool) {
 	return nil, false
 }
 
-// KeyOfArtifact returns the key of the artifact that the text names: a strong one, or a plain one
-// under the hash of the normalized text.
+// KeyOfArtifact returns the key of the artifact that the text names. If the text is not a strong artifact, the key is
+// the hash of the normalized text.
 func KeyOfArtifact(text string) (Key, error) {
 	if keys, ok := StrongArtifact(text); ok {
 		return keys[0], nil
@@ -67,7 +67,7 @@ func mentions(text string) [][]Key {
 	seen := map[Key]bool{}
 	for _, word := range strings.Fields(text) {
 		keys, ok := StrongArtifact(word)
-		// In running text a Jira key is told from a product's name by its case alone.
+		// In running text only upper case distinguishes a Jira key from a product name.
 		if !ok || keys[0].Kind == schema.ArtifactJira && !strings.Contains(word, keys[0].Name) && !urlText.MatchString(bare(word)) {
 			continue
 		}
@@ -79,7 +79,7 @@ func mentions(text string) [][]Key {
 	return out
 }
 
-// bare removes what surrounds an identifier in running text.
+// bare strips the punctuation that surrounds an identifier in running text.
 func bare(text string) string {
 	text = strings.TrimSpace(text)
 	for {

@@ -10,9 +10,9 @@ import (
 
 const conditionConfidence = 0.5
 
-// resolveBlocker returns what the text names: an artifact by its address or key, an entity by its
-// id, a task by its title when the match is certain, and else a condition. Artifacts and
-// conditions come into being here; tasks never do.
+// resolveBlocker returns the entity that the text names: an artifact by its URL or key, an entity by its id, a task
+// by its title if the match is certain, or else a condition. Missing artifacts and conditions are created here, tasks
+// never are.
 func (p *planner) resolveBlocker(ctx context.Context, text string) (schema.Blocker, error) {
 	b := schema.Blocker{Text: clipTitle(text), EntryID: p.act.EntryID, Since: p.at}
 	forms := formsOf(text)
@@ -51,8 +51,8 @@ func (p *planner) resolveBlocker(ctx context.Context, text string) (schema.Block
 	return b, err
 }
 
-// named returns the entity that one of the texts is the id of, or the task whose key one is. A
-// person may give the beginning of an id; in what a session says it may be any number.
+// named returns the entity whose id is one of the texts, or the task whose key is one of them. A person may give a
+// prefix of an id. In a session's text a prefix could be any number, so only whole ids count there.
 func (p *planner) named(ctx context.Context, texts []string) (Entity, bool, error) {
 	for _, text := range texts {
 		text = bare(text)
@@ -79,8 +79,8 @@ func (p *planner) named(ctx context.Context, texts []string) (Entity, bool, erro
 	return p.overlay.byID(ctx, id)
 }
 
-// titled returns the task that one of the texts is the title of, or what the last of them, which is
-// the barest, may mean.
+// titled returns the task whose title is one of the texts. If there is none, it returns the possible matches of the
+// last text, which is the most stripped one.
 func (p *planner) titled(ctx context.Context, texts []string) ([]Match, error) {
 	last := len(texts) - 1
 	for _, text := range texts[:last] {
@@ -100,7 +100,8 @@ func (p *planner) titled(ctx context.Context, texts []string) ([]Match, error) {
 	return p.overlay.match(ctx, texts[last], p.at)
 }
 
-// artifact returns the artifact that any of the keys leads to, or declares it under the first.
+// artifact returns the artifact that any of the keys leads to. If there is none, it declares the artifact under the
+// first key.
 func (p *planner) artifact(ctx context.Context, keys []Key, text string) (Entity, error) {
 	for _, key := range keys {
 		if e, ok, err := p.overlay.byKey(ctx, key); err != nil || ok {
@@ -133,7 +134,7 @@ func (p *planner) condition(ctx context.Context, text string, candidates []schem
 	return p.declare(key, schema.ConditionDeclaredPayload{Text: text, Candidates: candidates, Mentions: named})
 }
 
-// placeholder returns the condition that stands in for what blocks the task.
+// placeholder returns the condition that stands for the unknown blocker of the task.
 func (p *planner) placeholder(ctx context.Context, task Entity) (schema.Blocker, error) {
 	key := placeholderKey(p.overlay.project, task.ID)
 	e, ok, err := p.overlay.byKey(ctx, key)
@@ -154,8 +155,8 @@ func (p *planner) declare(key Key, c schema.ConditionDeclaredPayload) (Entity, e
 	return p.overlay.entities[c.ConditionID], err
 }
 
-// resolveBlockers resolves the texts, each entity once, and refuses what would make the task wait
-// for itself. What is refused is recorded.
+// resolveBlockers resolves the texts, each entity once, and refuses blockers that would make the task wait for
+// itself. Refusals are recorded.
 func (p *planner) resolveBlockers(ctx context.Context, task Entity, texts []string) ([]schema.Blocker, error) {
 	var out []schema.Blocker
 	refused := map[string][]schema.Blocker{}
@@ -180,11 +181,11 @@ func (p *planner) resolveBlockers(ctx context.Context, task Entity, texts []stri
 			refused[rejection] = append(refused[rejection], b)
 		case !hasBlocker(out, b.ID):
 			out = append(out, b)
-			// A session that is read late tells of a wait that may be over.
+			// A session that is imported late may report a wait that is already over.
 			if ends, err := p.overlay.endsOf(ctx, []string{b.ID}); err != nil {
 				return nil, err
 			} else if end := ends[b.ID]; !end.Open() && olderThan(p.at, end.ClosedAt) {
-				p.settled = append(p.settled, b.ID)
+				p.ended = append(p.ended, b.ID)
 			}
 		}
 	}
@@ -198,8 +199,8 @@ func (p *planner) resolveBlockers(ctx context.Context, task Entity, texts []stri
 	return out, nil
 }
 
-// resolveCondition resolves the condition whose text is the title to the task that now has the
-// title, unless the task waits for it.
+// resolveCondition resolves the condition whose text is the title to the task that now has the title, unless the task
+// waits for it.
 func (p *planner) resolveCondition(ctx context.Context, task Entity, title string) error {
 	condition, ok, err := p.overlay.conditionOf(ctx, title)
 	if err != nil || !ok || condition.ResolvesTo != nil {
@@ -223,10 +224,10 @@ func (p *planner) resolveTo(condition Entity, target schema.EntityRef, by string
 	})
 }
 
-// closeArtifact closes the artifact, if it is open, and resolves to it the conditions that name it.
-// Closed again, it is lifted from those who have named it since.
+// closeArtifact closes the artifact, if it is open, and resolves the conditions that name it to it. If it is closed
+// already, closing it again removes it from the tasks that have named it as a blocker since.
 func (p *planner) closeArtifact(ctx context.Context, artifact Entity) error {
-	p.settled = append(p.settled, artifact.ID)
+	p.ended = append(p.ended, artifact.ID)
 	if artifact.Open() {
 		err := p.emit(p.changeKey("closed", artifact.ID), schema.ArtifactClosedPayload{
 			Act: p.act, ArtifactID: artifact.ID,

@@ -6,20 +6,20 @@ import (
 	"axiommind/schema"
 )
 
-// Change is what an act changed of one entity, or of one task that waited for it.
+// Change is a change that an act made to one entity, or to a task that waited for it.
 type Change struct {
 	schema.EntityRef
 	// What is one of the constants below.
 	What string `json:"what"`
-	// From and To are statuses, priorities or titles; for a merge and a resolution To is an id.
+	// From and To are statuses, priorities or titles. For a merge and a resolution, To is an id.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
-	// Blockers are what the task waits for now, and Lifted what it waits for no more.
+	// Blockers are what the task waits for now. Lifted are the blockers it no longer waits for.
 	Blockers []string `json:"blockers,omitempty"`
 	Lifted   []string `json:"lifted,omitempty"`
 }
 
-// What a Change is of.
+// Values of Change.What.
 const (
 	ChangedStatus   = "status"
 	ChangedPriority = "priority"
@@ -30,11 +30,10 @@ const (
 	ChangedClosed   = "closed"
 )
 
-// maxChanges bounds what a result tells.
+// maxChanges bounds the number of changes in a result.
 const maxChanges = 100
 
-// changesOf returns what the events of one act change, in order; several steps of a status are one
-// change.
+// changesOf returns the changes that the events of one act make, in order. Several steps of a status are one change.
 func changesOf(events []schema.Event) ([]Change, error) {
 	var out []Change
 	for _, e := range events {
@@ -56,7 +55,7 @@ func changesOf(events []schema.Event) ([]Change, error) {
 			out[before] = c
 		}
 	}
-	// A task that was blocked and is says only by what.
+	// If a task was blocked and still is, only its blockers have changed.
 	return slices.DeleteFunc(out, func(c Change) bool { return c.What == ChangedStatus && c.From == c.To }), nil
 }
 

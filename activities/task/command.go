@@ -16,51 +16,50 @@ import (
 // Errors of commands that callers branch on.
 var (
 	ErrCommand = boundary.Invalid(schema.ErrorInvalidInput, errors.New("invalid command"))
-	// ErrRefused is wrapped when a command would break a rule of tasks; what was refused is
-	// recorded in the log.
+	// ErrRefused is wrapped if a command would break a rule of tasks. The refusal is recorded in the log.
 	ErrRefused = boundary.Invalid(schema.ErrorTaskRefused, errors.New("refused"))
 )
 
-// Command is what a person asks of one task, condition or artifact. Its fields may be combined;
-// they take effect in the order they stand in.
+// Command is a person's request for one task, condition or artifact. Its fields may be combined and take effect in
+// the order in which they are declared.
 type Command struct {
 	Project string `json:"project"`
-	// RequestID names the act: the same command sent again changes nothing.
+	// RequestID names the act. Sending the command again with the same RequestID changes nothing.
 	RequestID string    `json:"request_id"`
 	Actor     string    `json:"actor"`
 	At        time.Time `json:"at"`
 	Reason    string    `json:"reason,omitempty"`
 
-	// TaskID is a task's id, the beginning of one, its canonical key or its title.
+	// TaskID is a task's id, a prefix of it, the task's canonical key or its title.
 	TaskID   string              `json:"task_id,omitempty"`
 	Title    string              `json:"title,omitempty"`
 	Priority schema.TaskPriority `json:"priority,omitempty"`
-	// Unblock takes away blockers, by id, key or text. A blocked task that loses its last blocker has
-	// again the status it had before, unless Status says otherwise.
+	// Unblock removes blockers, given by id, key or text. If a blocked task loses its last blocker, it returns to the
+	// status it had before, unless Status is set.
 	Unblock []string `json:"unblock,omitempty"`
 	// Block adds blockers and makes the task blocked.
 	Block  []string          `json:"block,omitempty"`
 	Status schema.TaskStatus `json:"status,omitempty"`
-	// MergeInto names the task that TaskID becomes part of.
+	// MergeInto names the task that TaskID is merged into.
 	MergeInto string `json:"merge_into,omitempty"`
 
-	// Confirm names tasks that are reported done and are; ConfirmAll means the first [MaxConfirm] of
-	// all that are reported done.
+	// Confirm names tasks whose report of done is to be confirmed. ConfirmAll confirms the first [MaxConfirm] of all
+	// tasks that are reported done.
 	Confirm    []string `json:"confirm,omitempty"`
 	ConfirmAll bool     `json:"confirm_all,omitempty"`
 
-	// ConditionID is the id or text of a condition that turned out to be ResolveTo: the id, key,
-	// title or address of another entity.
+	// ConditionID is the id or text of a condition. ResolveTo is what it turned out to be: the id, key, title or URL
+	// of another entity.
 	ConditionID string `json:"condition_id,omitempty"`
 	ResolveTo   string `json:"resolve_to,omitempty"`
-	// CloseArtifact is the id, key or address of an artifact that is done with.
+	// CloseArtifact is the id, key or URL of an artifact to close.
 	CloseArtifact string `json:"close_artifact,omitempty"`
 }
 
-// Writer is the workflow that does the command.
+// Writer returns the input of the workflow that runs the command.
 func (c Command) Writer() schema.WriterInput { return schema.ProjectTasksInput{Project: c.Project} }
 
-// Validate returns what is wrong with the command, wrapped in [ErrCommand].
+// Validate returns an error that wraps [ErrCommand] if the command is invalid.
 func (c Command) Validate() error {
 	var wrong string
 	onTask := c.Title != "" || c.Priority != "" || c.Status != "" || c.MergeInto != "" || len(c.Block)+len(c.Unblock) > 0
@@ -95,8 +94,8 @@ func (c Command) Validate() error {
 	return fmt.Errorf("%w: %s", ErrCommand, wrong)
 }
 
-// PlanCommand returns the events that do what the command asks. The index must be up to date with
-// the project's stream. An error that wraps [ErrRefused] comes with the events that record it.
+// PlanCommand returns the events that carry out the command. The index must be up to date with the project's stream.
+// If the error wraps [ErrRefused], the returned events record the refusal.
 func PlanCommand(ctx context.Context, index Index, rules Rules, c Command) (Planned, error) {
 	if err := c.Validate(); err != nil {
 		return Planned{}, err
@@ -135,7 +134,7 @@ func (p *planner) command(ctx context.Context, c Command) error {
 	if err := p.confirm(ctx, c); err != nil {
 		return err
 	}
-	return p.lift(ctx)
+	return p.unblockWaiting(ctx)
 }
 
 func (p *planner) commandTask(ctx context.Context, c Command) error {
@@ -171,7 +170,7 @@ func (p *planner) commandTask(ctx context.Context, c Command) error {
 	return p.merge(ctx, id, c.MergeInto)
 }
 
-// commandBlockers sets the blockers there are after Unblock and Block.
+// commandBlockers sets the blockers that remain after Unblock and Block.
 func (p *planner) commandBlockers(ctx context.Context, id string, c Command) error {
 	if len(c.Unblock)+len(c.Block) == 0 && c.Status != schema.TaskBlocked {
 		return nil
@@ -226,7 +225,7 @@ func (p *planner) commandBlockers(ctx context.Context, id string, c Command) err
 	return p.advance(id, steps)
 }
 
-// without returns the task's blockers but for those that the texts name.
+// without returns the task's blockers without those that the texts name.
 func (p *planner) without(ctx context.Context, task Entity, texts []string) ([]schema.Blocker, error) {
 	drop := map[string]bool{}
 	for _, text := range texts {
@@ -315,7 +314,7 @@ func (p *planner) commandResolve(ctx context.Context, conditionText, targetText 
 	}
 	target, err := p.entityOf(ctx, targetText, schema.EntityTask, schema.EntityArtifact, schema.EntityCondition)
 	if errors.Is(err, ErrNotFound) && !isID(strings.TrimSpace(targetText)) {
-		// An artifact needs nobody to have named it before.
+		// The artifact need not have been named before.
 		key, keyErr := KeyOfArtifact(targetText)
 		if keyErr != nil {
 			return fmt.Errorf("%w: %w", ErrCommand, keyErr)

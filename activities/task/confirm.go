@@ -7,11 +7,11 @@ import (
 	"axiommind/schema"
 )
 
-// MaxConfirm is how many tasks one command confirms at most: its events are one block of the log.
+// MaxConfirm is the maximum number of tasks that one command confirms. Its events are one block of the log.
 const MaxConfirm = 500
 
-// confirm closes the tasks that are reported done. A task that is closed already stays as it is, and
-// one that nobody has reported done is a mistake: nothing is closed then.
+// confirm closes the tasks that are reported done. A task that is already closed stays as it is. If nobody has
+// reported one of the tasks done, the command is a mistake and nothing is closed.
 func (p *planner) confirm(ctx context.Context, c Command) error {
 	tasks, err := p.toConfirm(ctx, c)
 	if err != nil {

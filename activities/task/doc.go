@@ -1,13 +1,13 @@
-// Package task turns what sessions say of tasks into events, and the events into tasks, what blocks
-// them, and answers about both.
+// Package task turns what sessions say about tasks into events, and the events into tasks and their blockers, and
+// answers queries about both.
 //
-// A task, a condition or an artifact is an entity: the fold of its events in the project's stream
-// and of nothing else. [Plan] resolves entries and [PlanCommand] a person's wish against an [Index],
-// and return events; [Writer] appends and projects them; [Projector] writes the tables from folds,
-// so that they can be dropped and rebuilt to the same rows; [Queries] answers from the tables, or,
-// as of a time, from the fold itself.
+// A task, a condition or an artifact is an entity. An entity is the fold of its events in the project's stream and
+// depends on nothing else. [Plan] resolves a session's entries against an [Index], and [PlanCommand] a person's
+// command; both return events. [Writer] appends and projects the events. [Projector] writes the tables from the
+// folds, so that dropped tables can be rebuilt to the same rows. [Queries] answers from the tables, or from the fold
+// itself if asked about an earlier time.
 //
-// Time never decides order, the position in the stream does. What an entry does is keyed by the
-// entry: the same session again changes nothing, and a task that is blocked twice in one session is
+// The position in the stream decides the order of events, never their time. The changes that an entry makes are keyed
+// by the entry: processing the same session again changes nothing, and a task that is blocked twice in one session is
 // blocked twice.
 package task

@@ -7,8 +7,8 @@ import (
 	"axiommind/schema"
 )
 
-// Entity is a task, a condition or an artifact: the fold of its events and of nothing else. Its
-// JSON is entities.current_json, from which the fold goes on.
+// Entity is a task, a condition or an artifact: the fold of its events and of nothing else. Its JSON is stored in
+// entities.current_json, and the fold continues from there.
 type Entity struct {
 	schema.EntityRef
 	Project      string        `json:"project"`
@@ -16,53 +16,54 @@ type Entity struct {
 	Title        string        `json:"title"`
 	Stage        schema.Stage  `json:"stage"`
 	Status       schema.Status `json:"status"`
-	// Aliases are the other canonical keys that lead here.
+	// Aliases are the other canonical keys that lead to the entity.
 	Aliases []Alias `json:"aliases,omitempty"`
-	// ResolvesTo is what a condition turned out to be, or the task that this one was merged into.
+	// ResolvesTo is what a condition turned out to be, or the task that this task was merged into.
 	ResolvesTo *schema.EntityRef `json:"resolves_to,omitempty"`
 	ResolvedBy string            `json:"resolved_by,omitempty"`
 	ResolvedAt time.Time         `json:"resolved_at,omitzero"`
-	// Candidates are tasks that this entity may be.
+	// Candidates are tasks that may be the same as this entity.
 	Candidates []schema.Candidate `json:"candidates,omitempty"`
 
-	// TaskStatus to DoneReport are a task's. Blockers is never empty while it is blocked and always
-	// empty when it is closed; a task that is worked on may wait for something too.
+	// The fields from TaskStatus to DoneReport are for tasks only. Blockers is never empty while the task is blocked
+	// and always empty once it is closed. A task in progress may have blockers too.
 	TaskStatus  schema.TaskStatus   `json:"task_status,omitempty"`
 	Priority    schema.TaskPriority `json:"priority,omitempty"`
 	Blockers    []schema.Blocker    `json:"blockers,omitempty"`
 	Suggestions []schema.Blocker    `json:"blocker_suggestions,omitempty"`
-	// BlockedFrom is the status that a blocked task had before.
+	// BlockedFrom is the status that a blocked task had before it was blocked.
 	BlockedFrom schema.TaskStatus `json:"blocked_from,omitempty"`
-	// DoneReport is set while the task is open and somebody has said that it is done.
+	// DoneReport is set while the task is open and has been reported done.
 	DoneReport *DoneReport `json:"done_report,omitempty"`
 
-	// AutoPlaceholder and Mentions are a condition's.
+	// AutoPlaceholder and Mentions are for conditions only.
 	AutoPlaceholder bool     `json:"auto_placeholder,omitempty"`
 	Mentions        []string `json:"mentions,omitempty"`
 
-	// ArtifactKind is an artifact's.
+	// ArtifactKind is for artifacts only.
 	ArtifactKind schema.ArtifactKind `json:"artifact_kind,omitempty"`
 
-	// ClosedAt is when a task was done or cancelled, or an artifact closed; zero while it is open.
+	// ClosedAt is the time at which a task was done or cancelled, or an artifact closed. It is zero while the entity
+	// is open.
 	ClosedAt  time.Time `json:"closed_at,omitzero"`
 	CreatedAt time.Time `json:"created_at"`
-	// UpdatedAt is the latest time that any event of the entity tells of.
+	// UpdatedAt is the latest TS of the entity's events.
 	UpdatedAt time.Time `json:"updated_at"`
-	// Version is the position in the project's stream of the last event folded.
+	// Version is the position in the project's stream of the last folded event.
 	Version uint64 `json:"version"`
 }
 
-// Alias is a canonical key besides an entity's own.
+// Alias is another canonical key of an entity, besides its own.
 type Alias struct {
 	CanonicalKey string    `json:"canonical_key"`
 	Since        time.Time `json:"since"`
 }
 
-// DoneReport is a report that the task is done, which nobody has confirmed.
+// DoneReport is an unconfirmed report that the task is done.
 type DoneReport struct {
 	At      time.Time `json:"at"`
 	EntryID string    `json:"entry_id"`
-	// Quote is the first of the entry's evidence, shortened.
+	// Quote is the first quote of the entry's evidence, shortened.
 	Quote           string `json:"quote,omitempty"`
 	EvidenceAligned bool   `json:"evidence_aligned"`
 	EvidenceProven  bool   `json:"evidence_proven"`
@@ -78,10 +79,10 @@ func (r DoneReport) strength() int {
 	return 0
 }
 
-// Exists reports whether any event has brought the entity into being.
+// Exists reports whether an event has created the entity.
 func (e Entity) Exists() bool { return e.ID != "" }
 
-// Open reports whether what waits for the entity still waits.
+// Open reports whether tasks that are blocked by the entity still have to wait for it.
 func (e Entity) Open() bool {
 	return e.ClosedAt.IsZero() && e.Status != schema.StatusSuperseded
 }
@@ -91,7 +92,7 @@ type Edge struct {
 	Src EdgeEnd
 	Rel schema.RelType
 	Dst EdgeEnd
-	// Meta is nil, or the blocker or resolution that the edge stands for.
+	// Meta is nil, or the blocker or resolution that the edge represents.
 	Meta  any
 	Since time.Time
 }
@@ -99,7 +100,7 @@ type Edge struct {
 // EdgeEnd is one end of an edge.
 type EdgeEnd struct{ Type, ID string }
 
-// Ends of edges.
+// Types of edge ends.
 const (
 	endEntry  = "entry"
 	endEntity = "entity"
@@ -107,7 +108,7 @@ const (
 
 func (e Entity) end() EdgeEnd { return EdgeEnd{endEntity, e.ID} }
 
-// edgeKey tells edges of one project apart.
+// edgeKey identifies an edge within a project.
 type edgeKey struct {
 	src EdgeEnd
 	rel schema.RelType
@@ -116,12 +117,12 @@ type edgeKey struct {
 
 func (e Edge) key() edgeKey { return edgeKey{e.Src, e.Rel, e.Dst} }
 
-// resolution is the meta of a resolves_to edge.
+// resolution is the Meta of a resolves_to edge.
 type resolution struct {
 	ResolvedBy string `json:"resolved_by"`
 }
 
-// Edges returns the edges that lead out of the entity, in a fixed order.
+// Edges returns the outgoing edges of the entity, in a fixed order.
 func (e Entity) Edges() []Edge {
 	var out []Edge
 	for _, b := range e.Blockers {
@@ -139,8 +140,8 @@ func (e Entity) Edges() []Edge {
 	return out
 }
 
-// Keys returns the canonical keys that lead to the entity, the primary one first. A merged task has
-// none: they lead to the other.
+// Keys returns the canonical keys that lead to the entity, its own key first. A merged task has none: its keys lead
+// to the other task.
 func (e Entity) Keys() []Alias {
 	if e.Status == schema.StatusSuperseded {
 		return nil
@@ -158,7 +159,7 @@ func hasBlocker(blockers []schema.Blocker, id string) bool {
 	return slices.ContainsFunc(blockers, func(b schema.Blocker) bool { return b.ID == id })
 }
 
-// onlyPlaceholder reports whether nothing is known of what blocks the task.
+// onlyPlaceholder reports whether nothing is known about the task's blockers.
 func (e Entity) onlyPlaceholder() bool {
 	return len(e.Blockers) > 0 && !slices.ContainsFunc(e.Blockers, func(b schema.Blocker) bool { return !b.Placeholder })
 }

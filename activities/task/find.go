@@ -12,24 +12,24 @@ import (
 	"axiommind/schema"
 )
 
-// Errors of whatever names an entity.
+// Errors of every lookup of an entity by name.
 var (
 	ErrNotFound = boundary.Invalid(schema.ErrorTaskNotFound, errors.New("not found"))
-	// ErrAmbiguous is wrapped when the beginning of an id is of several entities.
+	// ErrAmbiguous is wrapped if several entities have ids with the given prefix.
 	ErrAmbiguous = boundary.Invalid(schema.ErrorInvalidInput, errors.New("ambiguous"))
 )
 
 var everyType = []schema.EntityType{schema.EntityTask, schema.EntityCondition, schema.EntityArtifact}
 
-// finder is where entities are looked up: the tables, a fold, or a project while events are planned.
+// finder looks up entities: in the tables, in a fold, or in a project while events are planned.
 type finder interface {
-	// keyed returns the id of the entity that the key leads to; empty for none.
+	// keyed returns the id of the entity that the key leads to, or empty if there is none.
 	keyed(ctx context.Context, key Key) (string, error)
 	prefixed(ctx context.Context, types []schema.EntityType, prefix string, limit int) ([]string, error)
 }
 
-// find returns the id of the entity of one of the types that the text names: an id, a canonical key,
-// a title, an address, or the beginning of an id. Whoever calls sees whether a whole id exists.
+// find returns the id of the entity of one of the types that the text names. The text is an id, a canonical key, a
+// title, a URL or a prefix of an id. A whole id is returned unchecked: the caller finds out whether it exists.
 func find(ctx context.Context, f finder, project, text string, types ...schema.EntityType) (string, error) {
 	text = strings.TrimSpace(text)
 	if isID(text) {
@@ -49,7 +49,7 @@ func find(ctx context.Context, f finder, project, text string, types ...schema.E
 	return id, err
 }
 
-// findPrefix returns the id of the one entity whose id begins with the text; empty for none.
+// findPrefix returns the id of the only entity whose id begins with the text, or empty if there is none.
 func findPrefix(ctx context.Context, f finder, project, text string, types ...schema.EntityType) (string, error) {
 	named := naming(project, text, types)
 	if !named.Long() || strings.Trim(named.Text(), "0123456789abcdef-") != "" {
@@ -104,7 +104,7 @@ func keysNaming(project string, entityType schema.EntityType, text string) []Key
 	return []Key{key}
 }
 
-// entityOf returns the entity that the text names, or what it was merged into.
+// entityOf returns the entity that the text names, or the task that it was merged into.
 func (p *planner) entityOf(ctx context.Context, text string, types ...schema.EntityType) (Entity, error) {
 	id, err := find(ctx, p.overlay, p.overlay.project, text, types...)
 	if err != nil {
@@ -126,12 +126,12 @@ func (v *overlay) prefixed(ctx context.Context, types []schema.EntityType, prefi
 	return v.index.Prefixed(ctx, v.project, types, prefix, limit)
 }
 
-func (l *live) keyed(ctx context.Context, key Key) (string, error) {
+func (l *tableSource) keyed(ctx context.Context, key Key) (string, error) {
 	found, err := l.tables.Resolve(ctx, l.project, []string{key.String()})
 	return found[key.String()], err
 }
 
-func (l *live) prefixed(ctx context.Context, types []schema.EntityType, prefix string, limit int) ([]string, error) {
+func (l *tableSource) prefixed(ctx context.Context, types []schema.EntityType, prefix string, limit int) ([]string, error) {
 	return l.tables.Prefixed(ctx, l.project, types, prefix, limit)
 }
 

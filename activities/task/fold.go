@@ -8,10 +8,10 @@ import (
 	"axiommind/schema"
 )
 
-// EventTypes are the types of the events that entities are folded from.
+// EventTypes returns the types of the events that entities are folded from.
 func EventTypes() []string { return schema.EventTypesOf[schema.EntityChange]() }
 
-// occurrence is an event with its payload read.
+// occurrence is an event with its decoded payload.
 type occurrence struct {
 	project string
 	ts      time.Time
@@ -31,7 +31,7 @@ func readEvent(e schema.Event) (occurrence, error) {
 	return occurrence{project: e.Project, ts: e.TS, seq: e.Seq, payload: of}, nil
 }
 
-// subjects returns the type of the entities that the event changes, and their ids.
+// subjects returns the type and the ids of the entities that the event changes.
 func (o occurrence) subjects() (schema.EntityType, []string) {
 	refs := o.payload.Entities()
 	ids := make([]string, len(refs))
@@ -46,7 +46,7 @@ func (o occurrence) ids() []string {
 	return ids
 }
 
-// creates reports whether the event brings an entity into being.
+// creates reports whether the event creates an entity.
 func (o occurrence) creates() bool {
 	switch o.payload.(type) {
 	case schema.TaskCreatedPayload, schema.ConditionDeclaredPayload, schema.ArtifactDeclaredPayload:
@@ -55,10 +55,10 @@ func (o occurrence) creates() bool {
 	return false
 }
 
-// after returns the entity with the id after the event. It is pure: the entity given, and the slices in it, stay as
-// they are. An event folded before, by its position, changes nothing.
+// after returns the entity with the id as it is after the event. It is pure: it does not change the given entity or
+// the slices in it. An event that was folded before, as its position shows, changes nothing.
 func (e Entity) after(id string, o occurrence) Entity {
-	// Of what does not exist, or twice, no event of ours tells.
+	// Our events never change an entity that does not exist or create one twice.
 	if kind, _ := o.subjects(); o.seq <= e.Version || o.creates() == e.Exists() || e.Exists() && e.Type != kind {
 		return e
 	}
@@ -126,7 +126,7 @@ func (e Entity) observed(p schema.TaskObservedPayload, at time.Time) Entity {
 	if p.EvidenceAligned && e.Stage == schema.StageRaw {
 		e.Stage = schema.StageWorking
 	}
-	// Whoever says later that the task is still open takes back that it is done.
+	// A later report that the task is open revokes the report that it is done.
 	open := p.Status != "" && !Closed(p.Status)
 	if open && p.EvidenceAligned && e.DoneReport != nil && !at.Before(e.DoneReport.At) {
 		e.DoneReport = nil
@@ -134,7 +134,7 @@ func (e Entity) observed(p schema.TaskObservedPayload, at time.Time) Entity {
 	return e
 }
 
-// doneReported keeps the report, unless there is one that rests on better evidence.
+// doneReported keeps the report, unless an earlier one has better evidence.
 func (e Entity) doneReported(p schema.TaskDoneReportedPayload, at time.Time) Entity {
 	report := DoneReport{At: at, EntryID: p.EntryID, EvidenceAligned: p.EvidenceAligned, EvidenceProven: p.EvidenceProven}
 	if len(p.Evidence) > 0 {
@@ -156,7 +156,7 @@ func (e Entity) withAliases(since time.Time, keys ...string) []Alias {
 }
 
 func (e Entity) statusChanged(p schema.TaskStatusChangedPayload, at time.Time) Entity {
-	// No event of ours says so: blocked always has a blocker, and no task leaps.
+	// Our events never do this: a blocked task always has a blocker, and every transition is legal.
 	if !Legal(e.TaskStatus, p.To, p.Reopened) || p.To == schema.TaskBlocked && len(e.Blockers) == 0 {
 		return e
 	}

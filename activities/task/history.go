@@ -47,7 +47,7 @@ func (t *Tables) eventIDs(ctx context.Context, s Selection, id string) ([]string
 	sql := `SELECT event_id FROM entity_events WHERE project = ? AND entity_id = ?`
 	args := []any{s.Project, id}
 	if !s.AsOf.IsZero() {
-		// A string keeps the microseconds, which binding a time cuts off.
+		// Pass the time as a string: binding a time.Time drops the microseconds.
 		sql += ` AND ts <= toDateTime64(?, 6, 'UTC')`
 		args = append(args, s.AsOf.UTC().Format("2006-01-02 15:04:05.000000"))
 	}

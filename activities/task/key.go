@@ -13,7 +13,7 @@ import (
 	"axiommind/schema"
 )
 
-// ErrKey is wrapped by every refusal of a canonical key or of what one is made from.
+// ErrKey is wrapped by every error about an invalid canonical key or about a text that no key can be made from.
 var ErrKey = boundary.Invalid(schema.ErrorInvalidInput, errors.New("invalid canonical key"))
 
 // Key is a canonical key in parts. Its text form is one of
@@ -26,25 +26,25 @@ var ErrKey = boundary.Invalid(schema.ErrorInvalidInput, errors.New("invalid cano
 // into a name. Entities of equal keys are one entity.
 type Key struct {
 	Type schema.EntityType
-	// Project is empty for artifacts: they are the same wherever they are named.
+	// Project is empty for artifacts, which are shared by all projects.
 	Project string
-	// Kind is set for artifacts.
+	// Kind is set for artifacts only.
 	Kind schema.ArtifactKind
 	Name string
 }
 
-// MaxTitle is how much of a title is kept, in runes.
+// MaxTitle is the maximum length of a stored title, in runes.
 const MaxTitle = 10_000
 
 const (
 	taskPrefix      = "task:"
 	conditionPrefix = "cond:"
 	artifactPrefix  = "art:"
-	// maxName is how much of a name a key spells out, in runes. A longer name ends in its hash,
-	// after a mark that no normalized text holds: it has no upper case.
+	// maxName is the maximum length of a name within a key, in runes. A longer name is cut and ends in its hash,
+	// after a mark in upper case that no normalized text contains.
 	maxName  = 256
 	hashMark = "…SHA256="
-	// placeholderMark begins the name of a condition that stands in for an unknown blocker.
+	// placeholderMark is the prefix of the name of a condition that stands for an unknown blocker.
 	placeholderMark = "UNKNOWN="
 )
 
@@ -63,13 +63,13 @@ func titleKey(entityType schema.EntityType, project, title string) (Key, error) 
 	return k, k.validate()
 }
 
-// spellingKey returns the key that all spellings of a condition's text share; see [language.SameTitle].
+// spellingKey returns the key that all spellings of a condition's text share. See [language.SameTitle].
 func spellingKey(project, text string) (Key, bool) {
 	k, err := KeyOfCondition(project, language.TitleWords(text))
 	return k, err == nil
 }
 
-// placeholderKey returns the key of the condition that stands in for the unknown blocker of a task.
+// placeholderKey returns the key of the condition that stands for the unknown blocker of a task.
 func placeholderKey(project, taskID string) Key {
 	return Key{Type: schema.EntityCondition, Project: project, Name: placeholderMark + taskID}
 }
@@ -90,7 +90,7 @@ func sha1Hex(s string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ID is the id of the entity with the key.
+// ID returns the id of the entity with the key.
 func (k Key) ID() string { return schema.EntityID(k.String()) }
 
 // String returns the text form.
@@ -105,7 +105,7 @@ func (k Key) String() string {
 	}
 }
 
-// ParseKey reads the text form. It accepts exactly what [Key.String] returns for a valid key.
+// ParseKey parses the text form. It accepts exactly what [Key.String] returns for a valid key.
 func ParseKey(text string) (Key, error) {
 	prefix, rest, ok := strings.Cut(text, ":")
 	second, name, ok2 := strings.Cut(rest, ":")
@@ -126,7 +126,7 @@ func ParseKey(text string) (Key, error) {
 	}
 	k.Project = unescapeProject.Replace(second)
 	if escapeProject(k.Project) != second {
-		return Key{}, fmt.Errorf("parse key %q: %w: project is not encoded as it would be", text, ErrKey)
+		return Key{}, fmt.Errorf("parse key %q: %w: project is not in its encoded form", text, ErrKey)
 	}
 	return k, k.validate()
 }

@@ -11,7 +11,7 @@ import (
 	"axiommind/schema"
 )
 
-// Methods by which a task is found.
+// Methods by which a task was found.
 const (
 	MethodCreated = "created"
 	MethodExact   = "exact"
@@ -19,18 +19,18 @@ const (
 	MethodVector  = "vector"
 )
 
-// Bounds of the match that counts as certain, and of what is kept as a candidate below it.
+// Limits: the score of a certain match and its lead over the next one, and what is kept as a candidate below that.
 const (
 	StrictScore    = 0.92
 	StrictMargin   = 0.03
 	candidateScore = 0.5
 	maxCandidates  = 5
-	// searchLimit bounds what one title search brings back.
+	// searchLimit bounds the number of results of one title search.
 	searchLimit = 20
 )
 
-// Bases of the score. The same title in another spelling is as good as its key. Words in common and
-// closeness of meaning are below certainty: "move a to b" and "move b to a" have all of both.
+// Base scores. The same title in another spelling scores like the same key. Common words and similar meaning stay
+// below certainty, because "move a to b" and "move b to a" have all of both in common.
 const (
 	baseExact  = 1.0
 	baseWords  = 0.9
@@ -51,19 +51,19 @@ var taskWeight = map[schema.TaskStatus]float64{
 	schema.TaskCancelled: 0.8,
 }
 
-// recencyWeight falls from 1 to 0.98 between a month and a year of silence.
+// recencyWeight falls from 1 to 0.98 as the time since the task was last mentioned grows from a month to a year.
 func recencyWeight(last, at time.Time) float64 {
 	const month, year = 30 * 24 * time.Hour, 365 * 24 * time.Hour
 	silence := min(max(at.Sub(last)-month, 0), year-month)
 	return 1 - 0.02*float64(silence)/float64(year-month)
 }
 
-// Match is a task that a title may mean.
+// Match is a task that a title may refer to.
 type Match struct {
 	Entity Entity
 	Method string
 	Score  float64
-	// Same is true when the title is one of the task's in some spelling.
+	// Same is true if the title is one of the task's titles in some spelling.
 	Same bool
 }
 
@@ -76,20 +76,21 @@ func weigh(e Entity, method string, base float64, at time.Time) Match {
 	return Match{Entity: e, Method: method, Score: score, Same: method == MethodExact}
 }
 
-// TitleHit is a task whose title is close to another in meaning.
+// TitleHit is a task whose title is similar in meaning to another title.
 type TitleHit struct {
 	TaskID string
-	// Similarity is the cosine of the titles' vectors.
+	// Similarity is the cosine similarity of the titles' vectors.
 	Similarity float64
 }
 
-// TitleSearcher finds tasks by the meaning of their titles. It may lag behind the log.
+// TitleSearcher finds tasks by the meaning of their titles. Its results may lag behind the log.
 type TitleSearcher interface {
 	SimilarTitles(ctx context.Context, project, title string, limit int) ([]TitleHit, error)
 }
 
-// Strict returns the first match, and whether it is certain: the same title by [language.SameTitle], with
-// the score and the margin. Likeness alone never is. Matches are in order of score.
+// Strict returns the first match and whether it is certain. The matches must be in order of score. A match is certain
+// if its title is the same by [language.SameTitle] and it has the required score and lead. Similarity alone is never
+// certain.
 func Strict(matches []Match) (Match, bool) {
 	if len(matches) == 0 {
 		return Match{}, false
@@ -103,8 +104,8 @@ func Strict(matches []Match) (Match, bool) {
 	return top, certain
 }
 
-// match returns the tasks that the title may mean, best first: the one under its canonical key
-// alone when there is one, else those of like words and of like meaning.
+// match returns the tasks that the title may refer to, best first. If a task has the title's canonical key, it is the
+// only match. Otherwise the matches are tasks with similar words or similar meaning.
 func (v *overlay) match(ctx context.Context, title string, at time.Time) ([]Match, error) {
 	key, err := KeyOfTask(v.project, title)
 	if err != nil {
@@ -163,7 +164,7 @@ func (v *overlay) similarTitles(ctx context.Context, title string) ([]TitleHit, 
 	return hits, nil
 }
 
-// wordMatch compares by words: the same title, or the share of words in common.
+// wordMatch compares the words: it scores the same title, or the share of common words.
 func wordMatch(title string, e Entity, at time.Time) Match {
 	if language.SameTitle(title, e.Title) {
 		m := weigh(e, MethodText, baseExact, at)
@@ -173,7 +174,7 @@ func wordMatch(title string, e Entity, at time.Time) Match {
 	return weigh(e, MethodText, baseWords*dice(language.TitleTerms(title), language.TitleTerms(e.Title)), at)
 }
 
-// dice is the share of words that two titles have in common.
+// dice returns the Sørensen–Dice coefficient of the words of two titles.
 func dice(a, b []string) float64 {
 	if len(a)+len(b) == 0 {
 		return 0

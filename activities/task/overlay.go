@@ -9,40 +9,40 @@ import (
 	"axiommind/schema"
 )
 
-// Index answers from the projections of a project, which must be up to date with its stream.
+// Index reads the projections of a project, which must be up to date with its stream.
 type Index interface {
 	// Resolve returns the ids of the entities that the canonical keys lead to.
 	Resolve(ctx context.Context, project string, keys []string) (map[string]string, error)
-	// Load returns the entities with the ids; those that do not exist are absent.
+	// Load returns the entities with the ids. Entities that do not exist are missing from the map.
 	Load(ctx context.Context, project string, ids []string) (map[string]Entity, error)
-	// SearchTitles returns ids of tasks whose titles share words with the title, best first.
+	// SearchTitles returns the ids of tasks whose titles share words with the given one, best first.
 	SearchTitles(ctx context.Context, project, title string, limit int) ([]string, error)
-	// Pointing returns by entity the ids of those that name it, wait for it or resolve to it, or once
+	// Pointing returns, by entity, the ids of the entities that mention it, wait for it or resolve to it, or once
 	// did.
 	Pointing(ctx context.Context, project string, ids []string) (map[string][]string, error)
-	// Prefixed returns ids of entities of the types that begin with the prefix, which is lower case.
+	// Prefixed returns the ids of entities of the types that begin with the prefix, which is lower case.
 	Prefixed(ctx context.Context, project string, types []schema.EntityType, prefix string, limit int) ([]string, error)
-	// ReportedDone returns the ids of open tasks that are reported done, the longest known first.
+	// ReportedDone returns the ids of open tasks that are reported done, those known longest first.
 	ReportedDone(ctx context.Context, project string, limit int) ([]string, error)
-	// Observed returns those of the entries that a task_observed event speaks of.
+	// Observed returns which of the entries have a task_observed event.
 	Observed(ctx context.Context, project string, entryIDs []string) (map[string]bool, error)
 }
 
-// overlay is the project as it stands while events are being planned: the index, and over it the
-// fold of the events planned so far.
+// overlay is the project's state while events are being planned: the index, overlaid with the fold of the events
+// planned so far.
 type overlay struct {
 	project string
 	index   Index
 	vectors TitleSearcher
-	// keys and entities cache the index and hold what was planned. An empty id says that no entity
-	// has the key; an entity that does not exist says the same of an id.
+	// keys and entities cache the index and hold what was planned. An empty id means that no entity has the key. An
+	// entity that does not exist means that no entity has the id.
 	keys     map[string]string
 	entities map[string]Entity
-	// byText and byWord find tasks planned in this batch, which the index does not hold yet: by all
-	// of their words, and by each.
+	// byText and byWord find tasks planned in this batch, which the index does not hold yet, by all of their words
+	// and by each word.
 	byText, byWord map[string][]string
-	// pointing holds by entity those that led to it by an edge at some time; pointed says of which
-	// entities the index was asked.
+	// pointing holds, by entity, those that have or had an edge to it. pointed holds the entities for which the index
+	// was asked.
 	pointing map[string][]string
 	pointed  map[string]bool
 	last     uint64
@@ -58,7 +58,7 @@ func newOverlay(project string, index Index, vectors TitleSearcher) *overlay {
 	}
 }
 
-// plan adds the event and folds it. The log gives the real position; here any that grows will do.
+// plan adds the event and folds it. The log assigns the real position; here any increasing number will do.
 func (v *overlay) plan(event schema.Event) error {
 	o, err := readEvent(event)
 	if err != nil {
@@ -135,7 +135,7 @@ func (v *overlay) byKey(ctx context.Context, key Key) (Entity, bool, error) {
 	return v.byID(ctx, id)
 }
 
-// conditionOf returns the condition with the text, in any spelling of it.
+// conditionOf returns the condition with the text, in any spelling.
 func (v *overlay) conditionOf(ctx context.Context, text string) (Entity, bool, error) {
 	key, err := KeyOfCondition(v.project, text)
 	if err != nil {
@@ -153,7 +153,7 @@ func (v *overlay) conditionOf(ctx context.Context, text string) (Entity, bool, e
 	return e, ok && language.SameTitle(e.Title, text), err
 }
 
-// byID returns the entity, or what it was merged into.
+// byID returns the entity, or the task that it was merged into.
 func (v *overlay) byID(ctx context.Context, id string) (Entity, bool, error) {
 	for seen := map[string]bool{}; !seen[id]; {
 		seen[id] = true
@@ -170,7 +170,7 @@ func (v *overlay) byID(ctx context.Context, id string) (Entity, bool, error) {
 	return Entity{}, false, fmt.Errorf("follow merged task %q: it leads back to itself", id)
 }
 
-// load returns those of the entities that exist.
+// load returns the entities that exist, by id.
 func (v *overlay) load(ctx context.Context, ids []string) (map[string]Entity, error) {
 	var missing []string
 	for _, id := range ids {
@@ -210,7 +210,7 @@ func (v *overlay) searchTitles(ctx context.Context, title string) ([]string, err
 	return ids, nil
 }
 
-// reaches reports whether the entity waits, through blockers and resolutions, for the target.
+// reaches reports whether the entity waits for the target through blockers and resolutions.
 func (v *overlay) reaches(ctx context.Context, from, target string) (bool, error) {
 	seen := map[string]bool{from: true}
 	for level := []string{from}; len(level) > 0; {

@@ -15,7 +15,7 @@ import (
 // ActorResolver is the actor of events that follow from a session's entries.
 const ActorResolver = "task_resolver"
 
-// Batch is a run of one session's entries, in the order of their events.
+// Batch is a list of consecutive entries of one session, in the order of their events.
 type Batch struct {
 	Project   string         `json:"project"`
 	SessionID string         `json:"session_id"`
@@ -23,26 +23,26 @@ type Batch struct {
 	Entries   []schema.Entry `json:"entries"`
 }
 
-// Skipped is an entry that no event could be made of.
+// Skipped is an entry that no event could be made from.
 type Skipped struct {
 	EntryID string `json:"entry_id"`
 	Reason  string `json:"reason"`
 }
 
-// Planned is what a batch or a command comes to.
+// Planned is the plan for a batch or a command.
 type Planned struct {
-	// Events are to be appended to the project's stream, in order.
+	// Events are to be appended to the project's stream in this order.
 	Events []schema.Event
-	// Skipped entries come back with every batch that holds them.
+	// Skipped are the entries that were skipped. They are reported again with every batch that contains them.
 	Skipped []Skipped
 }
 
-// DoneReports says what becomes of a report of done that may not close its task: a first word of
-// the task, a report of one that nobody has begun, or one more while a report stands unconfirmed.
+// DoneReports decides what happens to a report of done that may not close its task: the first mention of the task, a
+// report for a task that nobody has started, or another report while one is unconfirmed.
 type DoneReports string
 
-// Values of DoneReports. KeepReports is the default: a person confirms. CloseProven closes the task
-// when the report's evidence is proof.
+// Values of DoneReports. KeepReports, the default, leaves it to a person to confirm the report. CloseProven closes
+// the task if the report's evidence is proven.
 const (
 	KeepReports DoneReports = "keep"
 	CloseProven DoneReports = "close"
@@ -61,14 +61,14 @@ func (d *DoneReports) Set(text string) error {
 	return fmt.Errorf("%q is none of %s, %s", text, KeepReports, CloseProven)
 }
 
-// Type is what help texts call a value.
+// Type returns the name of a value in help texts.
 func (d *DoneReports) Type() string { return "keep|close" }
 
-// Rules are what can be set about how tasks are resolved. The zero value works.
+// Rules configures how tasks are resolved. The zero value uses the defaults.
 type Rules struct {
-	// Vectors find tasks by the meaning of their titles. Default: none.
+	// Vectors finds tasks by the meaning of their titles. Default: none.
 	Vectors TitleSearcher
-	// DoneReports is KeepReports by default.
+	// DoneReports decides about reports of done. Default KeepReports.
 	DoneReports DoneReports
 }
 
@@ -79,17 +79,17 @@ type planner struct {
 	session string
 	build   string
 	actor   string
-	// act and at are of the entry or command at hand.
+	// act and at belong to the current entry or command.
 	act schema.Act
 	at  time.Time
 	// changes counts the events of a command.
 	changes int
-	// settled are entities that others may wait for no more.
-	settled []string
+	// ended are the entities that the act closed or resolved.
+	ended []string
 }
 
-// Plan returns the events that follow from the batch. The index must be up to date with the
-// project's stream. Entries observed before give none, and entries that are no task notes neither.
+// Plan returns the events that follow from the batch. The index must be up to date with the project's stream. Entries
+// that were observed before, and entries that are not task notes, produce no events.
 func Plan(ctx context.Context, index Index, rules Rules, batch Batch) (Planned, error) {
 	if strings.TrimSpace(batch.Project) == "" {
 		return Planned{}, fmt.Errorf("%w: project is missing", ErrCommand)
@@ -124,7 +124,7 @@ func Plan(ctx context.Context, index Index, rules Rules, batch Batch) (Planned, 
 	return out, nil
 }
 
-// unseen returns the task notes that no event speaks of yet, each once.
+// unseen returns the task notes that no event refers to yet, each once.
 func (p *planner) unseen(ctx context.Context, entries []schema.Entry) ([]schema.Entry, error) {
 	var ids []string
 	var notes []schema.Entry
@@ -229,13 +229,13 @@ func (p *planner) emit(key string, payload any) error {
 	if err != nil {
 		return err
 	}
-	if id, ok := settles(payload); ok {
-		p.settled = append(p.settled, id)
+	if id, ok := endedBy(payload); ok {
+		p.ended = append(p.ended, id)
 	}
 	return p.overlay.plan(event)
 }
 
-// changeKey is the dedupe key of a change that the entry or command at hand makes.
+// changeKey returns the dedupe key of a change that the current entry or command makes.
 func (p *planner) changeKey(change ...string) string {
 	if p.act.RequestID == "" {
 		return schema.TaskOfEntryKey(p.overlay.project, p.act.EntryID, change...)
@@ -248,7 +248,7 @@ func (p *planner) entityKey(kind schema.EntityType, id string) string {
 	return schema.EntityKey(p.overlay.project, schema.EntityRef{Type: kind, ID: id})
 }
 
-// instant is the time as the tables hold it.
+// instant returns the time with the precision of the tables.
 func instant(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
 func (p *planner) reject(task Entity, to schema.TaskStatus, rejection string, blockers []schema.Blocker) error {

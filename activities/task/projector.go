@@ -15,8 +15,8 @@ import (
 	"axiommind/schema"
 )
 
-// Projector keeps the tables of entities, aliases, edges and histories. Every row is a function of
-// the fold of one entity's events, so that the rows are the same in whatever pages the events come.
+// Projector writes the tables of entities, aliases, edges and histories. Every row depends only on the fold of one
+// entity's events, so the rows do not depend on how the events are split into pages.
 type Projector struct {
 	conn   table.Conn
 	tables *Tables
@@ -37,8 +37,8 @@ func (p *Projector) StreamPrefix() string { return schema.ProjectPrefix }
 // Version implements eventlog.Projector.
 func (p *Projector) Version() uint32 { return 1 }
 
-// Tables implements eventlog.Projector. The version of an alias or an edge is that of its entity at the end
-// of the page that made it: only its order counts.
+// Tables implements eventlog.Projector. The version of an alias or an edge is that of its entity at the end of the
+// page that wrote it. Only the order of these versions matters.
 func (p *Projector) Tables() []eventlog.Table {
 	return []eventlog.Table{
 		{Name: "entities_raw"},
@@ -48,9 +48,9 @@ func (p *Projector) Tables() []eventlog.Table {
 	}
 }
 
-// Apply implements eventlog.Projector. It costs a fixed number of statements, whatever there is in
-// the tables: it loads the entities that the events touch, folds, and writes what changed. Entities
-// are written last: until then the whole of it counts as not done, and done again it writes the same.
+// Apply implements eventlog.Projector. It loads the entities that the events change, folds, and writes the changes,
+// in a fixed number of statements. Entities are written last: until then the page does not count as applied, and
+// applying it again writes the same rows.
 func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 	if len(events) == 0 {
 		return nil
@@ -79,10 +79,10 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 	return table.Insert(ctx, p.conn, entities.into, entities.rows)
 }
 
-// page is what a run of events changes.
+// page holds the changes that a list of events makes.
 type page struct {
 	project string
-	// before and after hold the touched entities; those before that did not exist are absent.
+	// before and after hold the changed entities. Entities that did not exist are missing from before.
 	before, after map[string]Entity
 	evidence      []evidenceEdge
 	history       []historyRow
@@ -135,7 +135,7 @@ func foldPage(project string, events []schema.Event, load func(ids []string) (ma
 	return g, nil
 }
 
-// evidenceMeta is the meta of an evidence_of edge.
+// evidenceMeta is the Meta of an evidence_of edge.
 type evidenceMeta struct {
 	Method          string  `json:"method"`
 	Score           float64 `json:"score"`
@@ -149,7 +149,7 @@ type tableRows struct {
 	rows [][]any
 }
 
-// rows returns what to write: the entities after all else.
+// rows returns the rows to write. Entities must be written after the others.
 func (g page) rows() (others []tableRows, entities tableRows, err error) {
 	history := tableRows{into: "entity_events_raw (project, entity_id, seq, event_id, event_type, ts)"}
 	for _, h := range g.history {
@@ -244,7 +244,7 @@ func (g page) edgeChanges(before, after Entity) ([][]any, error) {
 	return out, nil
 }
 
-// sameMeta compares by what is stored: times of equal instants are equal.
+// sameMeta compares the stored forms, in which equal instants are equal times.
 func sameMeta(a, b any) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)

@@ -14,13 +14,13 @@ import (
 	"axiommind/schema"
 )
 
-// Reader is what of the event log the queries read.
+// Reader is the part of the event log that queries use.
 type Reader interface {
 	Stream(ctx context.Context, stream string, opts eventlog.StreamOptions) iter.Seq2[schema.Event, error]
 	GetMany(ctx context.Context, eventIDs []string) (map[string]schema.Event, error)
 }
 
-// Queries answers about the tasks of one project at a time.
+// Queries answers queries about the tasks of one project at a time.
 type Queries struct {
 	log    Reader
 	tables *Tables
@@ -29,43 +29,43 @@ type Queries struct {
 // NewQueries returns the queries over a migrated database.
 func NewQueries(log Reader, conn table.Conn) *Queries { return &Queries{log, NewTables(conn)} }
 
-// DefaultLimit is the most rows a list holds unless told otherwise.
+// DefaultLimit is the default of [Selection.Limit].
 const DefaultLimit = 1000
 
-// Selection says of which project, and as of when.
+// Selection selects a project and a time.
 type Selection struct {
 	Project string
-	// AsOf leaves out what happened later, as the events tell it: a session imported late counts
-	// from when it took place. Zero means now.
+	// AsOf leaves out what happened later than that, by the events' own times: a session imported late counts from
+	// the time it took place. Zero means now.
 	AsOf time.Time
-	// Limit is the most rows, after Offset rows that are passed over. Default [DefaultLimit].
+	// Limit is the maximum number of rows, after skipping Offset rows. Default [DefaultLimit].
 	Limit, Offset int
 }
 
-// View is a task and what it waits for.
+// View is a task with its blockers.
 type View struct {
 	Task     Entity        `json:"task"`
 	Blockers []BlockerView `json:"blockers"`
-	// Suggestions are blockers without aligned evidence.
+	// Suggestions are the blockers without aligned evidence.
 	Suggestions []BlockerView `json:"suggestions"`
 }
 
-// BlockerView is a blocker, and what it comes to through resolutions.
+// BlockerView is a blocker and the entity that it finally resolves to.
 type BlockerView struct {
 	schema.Blocker
 	Title string `json:"title"`
-	// Effective is the blocker itself unless it resolves to something, Hops steps away.
+	// Effective is the blocker itself unless it resolves to another entity, Hops steps away.
 	Effective EffectiveBlocker `json:"effective"`
 }
 
-// EffectiveBlocker is what a task waits for in the end.
+// EffectiveBlocker is the entity that a task finally waits for.
 type EffectiveBlocker struct {
 	schema.EntityRef
 	Title string `json:"title"`
-	// Open is false when it is done, cancelled or closed: then nothing is left to wait for.
+	// Open is false if the entity is done, cancelled or closed, so that the task need not wait for it.
 	Open bool `json:"open"`
 	Hops int  `json:"hops"`
-	// DoneReport is set when it is a task that is reported done.
+	// DoneReport is set if the entity is a task that is reported done.
 	DoneReport *DoneReport `json:"done_report,omitempty"`
 }
 
@@ -75,7 +75,7 @@ type ResolvedCondition struct {
 	Target    Entity `json:"target"`
 }
 
-// kind of list.
+// listKind is the kind of a list.
 type listKind int
 
 const (
@@ -85,13 +85,14 @@ const (
 	reportedDone
 )
 
-// wants says which tasks a list holds. Merged tasks are in none.
+// wants selects the tasks of a list. Merged tasks are in no list.
 type wants struct {
 	kind   listKind
 	status schema.TaskStatus
 }
 
-// holds needs to know which placeholders have turned out to be something.
+// holds reports whether the list contains the task. The function resolved tells which placeholders have been
+// resolved.
 func (w wants) holds(e Entity, resolved func(id string) bool) bool {
 	if e.Type != schema.EntityTask || e.Status == schema.StatusSuperseded {
 		return false
@@ -106,17 +107,17 @@ func (w wants) holds(e Entity, resolved func(id string) bool) bool {
 		w.kind == byStatus && (w.status == "" || e.TaskStatus == w.status)
 }
 
-// source is where entities come from: the tables, or the fold as of a time.
+// source is where entities are read from: the tables, or the fold as of a time.
 type source interface {
 	tasks(ctx context.Context, w wants, p part) ([]Entity, error)
 	resolvedConditions(ctx context.Context, p part) ([]Entity, error)
 	load(ctx context.Context, ids []string) (map[string]Entity, error)
-	// effective returns by task and blocker what the blocker comes to.
+	// effective returns, by task and blocker, the entity that the blocker finally resolves to.
 	effective(ctx context.Context, tasks []Entity) (map[[2]string]ending, error)
 	finder
 }
 
-// part is a part of a list.
+// part is the part of a list to return.
 type part struct{ limit, offset int }
 
 func (s Selection) part() part { return part{cmp.Or(s.Limit, DefaultLimit), s.Offset} }
@@ -131,17 +132,17 @@ func (q *Queries) source(ctx context.Context, s Selection) (source, error) {
 		return nil, fmt.Errorf("%w: project is missing", ErrCommand)
 	}
 	if s.AsOf.IsZero() {
-		return &live{tables: q.tables, project: s.Project}, nil
+		return &tableSource{tables: q.tables, project: s.Project}, nil
 	}
 	return q.snapshot(ctx, s.Project, s.AsOf)
 }
 
-// ListBlockedTasks returns the blocked tasks, each with what it waits for in the end.
+// ListBlockedTasks returns the blocked tasks, each with the entities that it finally waits for.
 func (q *Queries) ListBlockedTasks(ctx context.Context, s Selection) ([]View, error) {
 	return q.list(ctx, s, wants{kind: byStatus, status: schema.TaskBlocked})
 }
 
-// ListTasks returns the tasks in the status, or all for none, the last changed first.
+// ListTasks returns the tasks with the status, or all tasks if it is empty, the last changed first.
 func (q *Queries) ListTasks(ctx context.Context, s Selection, status schema.TaskStatus) ([]View, error) {
 	if status != "" && !knownStatus(status) {
 		return nil, fmt.Errorf("%w: status %q is none of pending, in_progress, blocked, done, cancelled", ErrCommand, status)
@@ -149,22 +150,22 @@ func (q *Queries) ListTasks(ctx context.Context, s Selection, status schema.Task
 	return q.list(ctx, s, wants{kind: byStatus, status: status})
 }
 
-// ListTasksWithOnlySuggestedBlockers returns the tasks whose blockers all lack aligned evidence.
+// ListTasksWithOnlySuggestedBlockers returns the tasks none of whose blockers has aligned evidence.
 func (q *Queries) ListTasksWithOnlySuggestedBlockers(ctx context.Context, s Selection) ([]View, error) {
 	return q.list(ctx, s, wants{kind: onlySuggested})
 }
 
-// ListTasksWithUnknownPlaceholderBlocker returns the tasks that wait for something nobody named.
+// ListTasksWithUnknownPlaceholderBlocker returns the tasks whose blocker nobody named.
 func (q *Queries) ListTasksWithUnknownPlaceholderBlocker(ctx context.Context, s Selection) ([]View, error) {
 	return q.list(ctx, s, wants{kind: withPlaceholder})
 }
 
-// ListTasksReportedDone returns the open tasks that somebody has said are done.
+// ListTasksReportedDone returns the open tasks that are reported done.
 func (q *Queries) ListTasksReportedDone(ctx context.Context, s Selection) ([]View, error) {
 	return q.list(ctx, s, wants{kind: reportedDone})
 }
 
-// ListResolvedConditions returns the conditions that turned out to be something, the last first.
+// ListResolvedConditions returns the resolved conditions, the last resolved first.
 func (q *Queries) ListResolvedConditions(ctx context.Context, s Selection) ([]ResolvedCondition, error) {
 	src, err := q.source(ctx, s)
 	if err != nil {
@@ -248,13 +249,13 @@ func views(ctx context.Context, src source, tasks []Entity) ([]View, error) {
 
 func titleOr(e Entity, text string) string { return cmp.Or(e.Title, text) }
 
-// HistoryItem is one event of a task and the evidence behind it.
+// HistoryItem is one event of a task with its evidence.
 type HistoryItem struct {
 	Event schema.Event `json:"event"`
-	// Act is what the event says of its cause.
+	// Act is the cause of the event.
 	Act schema.Act `json:"act"`
-	// What follows is the entry's, as it stands today; empty for a command. EvidenceSessionID is the session
-	// whose messages Evidence is of.
+	// The following fields are those of the entry as it is now. They are empty for a command. EvidenceSessionID is
+	// the session whose messages Evidence is from.
 	EntryTitle        string            `json:"entry_title,omitempty"`
 	EvidenceAligned   bool              `json:"evidence_aligned,omitempty"`
 	EvidenceProven    bool              `json:"evidence_proven,omitempty"`
@@ -262,14 +263,14 @@ type HistoryItem struct {
 	Evidence          []schema.Evidence `json:"evidence,omitempty"`
 }
 
-// Detail is all there is of a task.
+// Detail is everything known about a task.
 type Detail struct {
 	View
 	History []HistoryItem `json:"history"`
 }
 
-// GetTaskDetail returns the task with the id, the beginning of an id, the canonical key or the
-// title, or [ErrNotFound].
+// GetTaskDetail returns the task with the id, the prefix of an id, the canonical key or the title. If there is none,
+// the error is [ErrNotFound].
 func (q *Queries) GetTaskDetail(ctx context.Context, s Selection, task string) (Detail, error) {
 	src, err := q.source(ctx, s)
 	if err != nil {

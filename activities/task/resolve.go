@@ -11,8 +11,8 @@ import (
 	"axiommind/schema"
 )
 
-// resolveEntry does the seven steps: find the task or create it, then priority, status and
-// blockers, and last the event that says the entry is done with.
+// resolveEntry resolves one entry: it finds or creates the task, applies priority, status and blockers, and last adds
+// the event that marks the entry as done.
 func (p *planner) resolveEntry(ctx context.Context, e schema.Entry) error {
 	title := titleOf(e)
 	key, err := KeyOfTask(p.overlay.project, title)
@@ -29,7 +29,7 @@ func (p *planner) resolveEntry(ctx context.Context, e schema.Entry) error {
 	}
 	created := false
 	top, certain := Strict(matches)
-	// A cancelled task under the very key is the task all the same: an entity has one key.
+	// A cancelled task with the same key is also a match, because a key has only one entity.
 	if certain || len(matches) > 0 && top.Method == MethodExact {
 		observed.TaskID, observed.Method, observed.Score = top.Entity.ID, top.Method, top.Score
 	} else {
@@ -52,7 +52,7 @@ func (p *planner) resolveEntry(ctx context.Context, e schema.Entry) error {
 			return err
 		}
 	}
-	if err := p.lift(ctx); err != nil {
+	if err := p.unblockWaiting(ctx); err != nil {
 		return err
 	}
 	return p.emit(p.changeKey("observed"), observed)
@@ -60,8 +60,8 @@ func (p *planner) resolveEntry(ctx context.Context, e schema.Entry) error {
 
 func (p *planner) task(id string) Entity { return p.overlay.entities[id] }
 
-// initialStatus is how a task begins that is reported in the status. Blocked and cancelled are
-// reached by a transition; done is not to be had at once.
+// initialStatus returns the status in which a task begins if the entry reports the given one. Blocked and cancelled
+// are reached by a transition. No task begins as done.
 func initialStatus(status schema.TaskStatus) schema.TaskStatus {
 	if status == schema.TaskInProgress || status == schema.TaskDone {
 		return schema.TaskInProgress
@@ -101,7 +101,7 @@ func (p *planner) priority(e schema.Entry, task Entity, created bool) error {
 	})
 }
 
-// report applies what the entry says of the task's status and blockers.
+// report applies the status and blockers that the entry reports.
 func (p *planner) report(ctx context.Context, e schema.Entry, id string, created bool) error {
 	task := p.task(id)
 	to := e.Task.Status
@@ -125,9 +125,9 @@ func (p *planner) report(ctx context.Context, e schema.Entry, id string, created
 		return p.reportBlockers(ctx, e, id, texts)
 	}
 	steps, ok := reported(task.TaskStatus, to, p.mayReopen(e, task))
-	// What is not in the source closes nothing.
+	// A report that is not in the source closes nothing.
 	if !ok || to == schema.TaskCancelled && len(steps) > 0 && !e.EvidenceAligned {
-		return p.reject(task, to, p.whyNot(e, task, to), nil)
+		return p.reject(task, to, p.rejectionReason(e, task, to), nil)
 	}
 	if to == schema.TaskBlocked {
 		return p.block(ctx, e, id, steps, texts)
@@ -138,12 +138,11 @@ func (p *planner) report(ctx context.Context, e schema.Entry, id string, created
 	return p.reportBlockers(ctx, e, id, texts)
 }
 
-// reportDone closes the task where that is legal and the evidence aligned; the seed lets a report
-// without evidence close it too, but a quote that the source does not hold says nothing of what is
-// done. Any other report is kept for a person to confirm, and takes a pending task the legal first
-// step. That step is no word that the task was begun, so while a report stands another is kept beside
-// it: saying it twice confirms nothing. D6: with [CloseProven] and proven evidence a report takes both
-// legal steps at once.
+// reportDone closes the task if the transition is legal and the evidence is aligned. The seed also lets a report
+// without evidence close it, but a quote that is not in the source proves nothing. Any other report is kept for a
+// person to confirm, and makes a pending task take the first legal step. That step does not mean that somebody
+// started the task: a second report while one is unconfirmed is kept too, so saying it twice confirms nothing. D6:
+// with [CloseProven], a report with proven evidence takes both steps at once.
 func (p *planner) reportDone(e schema.Entry, id string, created bool) error {
 	task := p.task(id)
 	legal := !created && task.TaskStatus != schema.TaskPending && task.DoneReport == nil
@@ -164,8 +163,8 @@ func (p *planner) reportDone(e schema.Entry, id string, created bool) error {
 	})
 }
 
-// reportBlockers sets what a task that is not blocked waits for, which only aligned evidence does:
-// the task is worked on all the same.
+// reportBlockers sets the blockers of a task that is not blocked, if their evidence is aligned. The task stays in
+// progress.
 func (p *planner) reportBlockers(ctx context.Context, e schema.Entry, id string, texts []string) error {
 	task := p.task(id)
 	switch {
@@ -184,8 +183,8 @@ func (p *planner) reportBlockers(ctx context.Context, e schema.Entry, id string,
 	return p.suggest(id, blockers)
 }
 
-// block makes the task blocked, or says anew by what it is. A blocker without aligned evidence is a
-// suggestion, and while nothing better is known a placeholder stands in.
+// block makes the task blocked, or updates its blockers if it already is. Blockers without aligned evidence are
+// suggestions. If there is nothing better, a placeholder is set.
 func (p *planner) block(ctx context.Context, e schema.Entry, id string, steps []schema.TaskStatus, texts []string) error {
 	if len(steps) > 1 { // Open it first.
 		if err := p.advance(id, steps[:1]); err != nil {
@@ -232,8 +231,8 @@ func (p *planner) advance(id string, steps []schema.TaskStatus) error {
 	return nil
 }
 
-// replace sets the blockers, unless they are those the task has, or none are left of a blocked one.
-// One it has keeps its age.
+// replace sets the blockers, unless the task already has the same ones or a blocked task would have none left. A
+// blocker that the task already has keeps its Since.
 func (p *planner) replace(id string, blockers []schema.Blocker) error {
 	task := p.task(id)
 	same := len(blockers) == len(task.Blockers)
@@ -266,7 +265,7 @@ func (p *planner) suggest(id string, blockers []schema.Blocker) error {
 	})
 }
 
-// unresolved are blockers that are recorded by their text alone.
+// unresolved returns blockers that are recorded by their text alone.
 func (p *planner) unresolved(texts []string) []schema.Blocker {
 	out := make([]schema.Blocker, len(texts))
 	for i, text := range texts {
@@ -275,12 +274,12 @@ func (p *planner) unresolved(texts []string) []schema.Blocker {
 	return out
 }
 
-// mayReopen reports whether the entry is proof that a closed task is open again.
+// mayReopen reports whether the entry proves that a closed task is open again.
 func (p *planner) mayReopen(e schema.Entry, task Entity) bool {
 	return e.EvidenceAligned && !olderThan(e.OccurredAt, task.ClosedAt)
 }
 
-// olderThan compares to the day where only the day is known: a session's date is its midnight.
+// olderThan compares whole days if only the day is known: the date of a session is midnight.
 func olderThan(occurred, closed time.Time) bool {
 	if day := closed.Truncate(24 * time.Hour); occurred.Equal(occurred.Truncate(24 * time.Hour)) {
 		closed = day
@@ -288,7 +287,7 @@ func olderThan(occurred, closed time.Time) bool {
 	return occurred.Before(closed)
 }
 
-func (p *planner) whyNot(e schema.Entry, task Entity, to schema.TaskStatus) string {
+func (p *planner) rejectionReason(e schema.Entry, task Entity, to schema.TaskStatus) string {
 	switch {
 	case to == schema.TaskCancelled && !Closed(task.TaskStatus):
 		return schema.RejectedUnalignedCancel
@@ -301,12 +300,12 @@ func (p *planner) whyNot(e schema.Entry, task Entity, to schema.TaskStatus) stri
 	}
 }
 
-// titleArtifact finds the identifier that a title begins or ends with, as trackers write them:
-// "PROJ-12: Fix login", "Fix login (o/r#5)".
+// titleArtifact matches the identifier that a title begins or ends with, as issue trackers write them: "PROJ-12: Fix
+// login", "Fix login (o/r#5)".
 var titleArtifact = regexp.MustCompile(`^(?:\[([^\]\s]+)\]|(\S+?):)\s|\s\(([^()\s]+)\)$`)
 
-// closeNamed closes the artifact that the title of a finished task is, begins or ends with, when
-// somebody has named it before.
+// closeNamed closes the artifact that the title of a finished task names, as a whole or at its beginning or end, if
+// the artifact is already known.
 func (p *planner) closeNamed(ctx context.Context, title string) error {
 	title = strings.TrimSpace(title)
 	names := []string{title}

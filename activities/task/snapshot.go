@@ -11,10 +11,10 @@ import (
 	"axiommind/schema"
 )
 
-// maxHops is how many resolutions lead to an effective blocker at most, as in the view.
+// maxHops is the maximum number of resolutions that are followed to an effective blocker, as in the view.
 const maxHops = 32
 
-// snapshot is a project as of a time: the fold of its events up to then, held in memory.
+// snapshot is a project as of a time: the fold of its events up to then, in memory.
 type snapshot struct {
 	project  string
 	entities map[string]Entity

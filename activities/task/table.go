@@ -61,12 +61,12 @@ func scanEntity(rows driver.Rows) (Entity, error) {
 	return e, nil
 }
 
-// maxTokens bounds the words a search asks for.
+// maxTokens bounds the number of words that a search looks for.
 const maxTokens = 24
 
-// SearchTitles implements [Index]: tasks whose titles are of the same words, then those that hold
-// the title's two longest words, then those that hold all of any third of it. So a title that
-// differs in one place is found however common its words are.
+// SearchTitles implements [Index]. It finds tasks whose titles have the same words, then those that contain the
+// title's two longest words, then those that contain all of any third of its words. So a title that differs in one
+// place is found even if all its words are common.
 func (t *Tables) SearchTitles(ctx context.Context, project, title string, limit int) ([]string, error) {
 	words := language.TitleTerms(title)
 	if len(words) == 0 {
@@ -85,7 +85,7 @@ func (t *Tables) SearchTitles(ctx context.Context, project, title string, limit 
 		queries = append(queries, fmt.Sprintf(search, 3, "hasAllTokens(search_text, ?)"))
 	}
 	var out []string
-	// Rows of older titles may be among them: whoever loads the entity sees its title of now.
+	// The results may include tasks that have been renamed. The caller sees their current titles when it loads them.
 	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
 		var id string
 		var rank uint8
@@ -98,10 +98,10 @@ func (t *Tables) SearchTitles(ctx context.Context, project, title string, limit 
 	return out, err
 }
 
-// searchText is what the column holds that titles are searched in.
+// searchText returns the title in the form of the column that is searched.
 func searchText(title string) string { return strings.Join(language.TitleTerms(title), " ") }
 
-// rarest returns up to n different words: the longest, which are the rarest as a rule.
+// rarest returns up to n different words: the longest, which usually are the rarest.
 func rarest(words []string, n int) []string {
 	words = slices.Compact(slices.Sorted(slices.Values(words)))
 	slices.SortStableFunc(words, func(a, b string) int { return len(b) - len(a) })

@@ -6,21 +6,21 @@ import (
 	"axiommind/schema"
 )
 
-// transitions are the legal changes of status that need no reopening.
+// transitions are the legal status changes that do not need a reopening.
 var transitions = map[schema.TaskStatus][]schema.TaskStatus{
 	schema.TaskPending:    {schema.TaskInProgress, schema.TaskBlocked, schema.TaskCancelled},
 	schema.TaskInProgress: {schema.TaskPending, schema.TaskBlocked, schema.TaskDone, schema.TaskCancelled},
 	schema.TaskBlocked:    {schema.TaskInProgress, schema.TaskPending, schema.TaskDone, schema.TaskCancelled},
 }
 
-// reopenings are the changes that only an explicit reopen makes.
+// reopenings are the status changes that need an explicit reopening.
 var reopenings = map[schema.TaskStatus]schema.TaskStatus{
 	schema.TaskDone:      schema.TaskInProgress,
 	schema.TaskCancelled: schema.TaskPending,
 }
 
-// Legal reports whether a task may change from one status to another, reopened or not. A status is
-// no change to itself.
+// Legal reports whether a task may change from one status to another, by reopening it or not. A change to the same
+// status is not legal.
 func Legal(from, to schema.TaskStatus, reopen bool) bool {
 	if slices.Contains(transitions[from], to) {
 		return true
@@ -35,8 +35,8 @@ func Closed(status schema.TaskStatus) bool {
 	return closed
 }
 
-// reported returns the changes that an entry's report of a status makes, in order, or why there are
-// none. Only the reports that a closed task is open again take more than one.
+// reported returns the status changes that follow from an entry's report, in order, or the reason why there are none.
+// Only a report that reopens a task takes more than one change.
 func reported(from, to schema.TaskStatus, mayReopen bool) (steps []schema.TaskStatus, ok bool) {
 	switch {
 	case from == to:
@@ -49,8 +49,8 @@ func reported(from, to schema.TaskStatus, mayReopen bool) (steps []schema.TaskSt
 	return nil, false
 }
 
-// commanded returns the changes that take a task from one status to another because a person says
-// so: the shortest way of legal changes, reopening included.
+// commanded returns the shortest sequence of legal status changes, reopening included, that follows a person's
+// command.
 func commanded(from, to schema.TaskStatus) []schema.TaskStatus {
 	came := map[schema.TaskStatus]schema.TaskStatus{from: ""}
 	for queue := []schema.TaskStatus{from}; len(queue) > 0; queue = queue[1:] {
@@ -68,7 +68,7 @@ func commanded(from, to schema.TaskStatus) []schema.TaskStatus {
 			next = append(next, target)
 		}
 		for _, n := range next {
-			// The way leads through blocked only when it ends there: blocked needs blockers.
+			// The path may end in blocked but not pass through it, because blocked needs blockers.
 			if _, seen := came[n]; !seen && (n != schema.TaskBlocked || n == to) {
 				came[n] = at
 				queue = append(queue, n)

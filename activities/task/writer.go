@@ -10,7 +10,7 @@ import (
 	"axiommind/schema"
 )
 
-// Log is what of the event log this package writes through.
+// Log is the part of the event log that this package writes through.
 type Log interface {
 	Append(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error)
 	GetMany(ctx context.Context, eventIDs []string) (map[string]schema.Event, error)
@@ -18,8 +18,7 @@ type Log interface {
 	Steady(ctx context.Context, p eventlog.Projector, stream string, plan func() error) error
 }
 
-// Writer is the writer of project streams. One caller at a time may use it for a project: the
-// project's workflow.
+// Writer writes project streams. For each project only one caller at a time may use it: the project's workflow.
 type Writer struct {
 	log       Log
 	projector *Projector
@@ -32,21 +31,20 @@ func NewWriter(log Log, conn table.Conn, rules Rules) *Writer {
 	return &Writer{log: log, projector: NewProjector(conn), index: NewTables(conn), rules: rules}
 }
 
-// Result is what a batch or a command did.
+// Result is the outcome of a batch or a command.
 type Result struct {
-	// Events is how many events are new in the log; 0 when all was done before.
+	// Events counts the new events in the log. It is 0 if everything was done before.
 	Events int `json:"events"`
-	// Entries is how many task notes were given, Skipped those that no event could be made of.
+	// Entries counts the task notes given. Skipped are those that no event could be made from.
 	Entries int       `json:"entries"`
 	Skipped []Skipped `json:"skipped,omitempty"`
-	// Created, Changed and Rejected count task_created, changes of tasks' state, and refusals.
+	// Created counts the new tasks, Changed the changes to tasks, and Rejected the refused changes.
 	Created  int `json:"created"`
 	Changed  int `json:"changed"`
 	Rejected int `json:"rejected"`
-	// LastSeq is the position of the last new event; 0 for none.
+	// LastSeq is the position of the last new event, or 0 if there is none.
 	LastSeq uint64 `json:"last_seq"`
-	// Changes are what a command changed, also when it is sent again; MoreChanges is how many of them
-	// are left out.
+	// Changes are the changes that a command made, also if it is sent again. MoreChanges counts those left out.
 	Changes     []Change `json:"changes,omitempty"`
 	MoreChanges int      `json:"more_changes,omitempty"`
 }
@@ -75,12 +73,11 @@ func (r *Result) add(appended eventlog.Appended) {
 	}
 }
 
-// chunk is how many entries are resolved at once: their events are one block of the log.
+// chunk is the number of entries that are resolved at once. Their events are one block of the log.
 const chunk = 500
 
-// Apply resolves the task notes among the batch's entries and appends what follows from them. Done
-// again, after any error or crash, it does what is left to do. The projection is up to date when it
-// returns.
+// Apply resolves the batch's task notes and appends the resulting events. If it is called again, after any error or
+// crash, it does the remaining work. The projection is up to date when it returns.
 func (w *Writer) Apply(ctx context.Context, batch Batch) (Result, error) {
 	var result Result
 	stream := schema.ProjectStream(batch.Project)
@@ -128,8 +125,8 @@ func (w *Writer) commit(ctx context.Context, stream string, events []schema.Even
 	return err
 }
 
-// Do does what the command asks, once however often it is sent. An error that wraps [ErrRefused]
-// says why not, and the refusal is in the log.
+// Do runs the command. A command that is sent several times takes effect once. If the error wraps [ErrRefused], it
+// says why the command was refused, and the refusal is in the log.
 func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
 	var result Result
 	if err := c.Validate(); err != nil {
@@ -163,7 +160,7 @@ func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
 	return result, result.tell(planned.Events)
 }
 
-// refusedBefore returns the error of a command that changed nothing, if that was a refusal.
+// refusedBefore returns the recorded refusal of a command that changed nothing, if there is one.
 func refusedBefore(done []schema.Event) error {
 	for _, e := range done {
 		o, err := readEvent(e)
@@ -177,7 +174,7 @@ func refusedBefore(done []schema.Event) error {
 	return nil
 }
 
-// doneBefore returns the events of the command that the log holds: all of them, if any.
+// doneBefore returns the command's events in the log: all of them or none.
 func (w *Writer) doneBefore(ctx context.Context, c Command) ([]schema.Event, error) {
 	const page = 64
 	var out []schema.Event

@@ -19,11 +19,10 @@ const (
 	pollLast  = time.Second
 )
 
-// ErrOtherEmbedder is returned when a worker is asked to write or await vectors that its embedder does
-// not make.
+// ErrOtherEmbedder is returned if a worker is asked to write or wait for vectors of another embedder than its own.
 var ErrOtherEmbedder = boundary.Invalid(schema.ErrorInvalidInput, errors.New("this worker has another embedder"))
 
-// Activities indexes sessions and lets the one writer of the collection work.
+// Activities indexes sessions, and runs the work of the collection's only writer.
 type Activities struct {
 	writer   *Writer
 	entries  *entry.Reader
@@ -31,7 +30,7 @@ type Activities struct {
 	temporal client.Client
 }
 
-// NewActivities returns the room's activities. The client signals the vector_writer workflow.
+// NewActivities returns the activities of this package. They signal the vector_writer workflow through the client.
 func NewActivities(writer *Writer, conn driver.Conn, embedder Embedder, temporal client.Client) (*Activities, error) {
 	if writer == nil || conn == nil || embedder == nil || temporal == nil {
 		return nil, errors.New("vector activities: a writer, a database, an embedder and a Temporal client are needed")
@@ -39,13 +38,13 @@ func NewActivities(writer *Writer, conn driver.Conn, embedder Embedder, temporal
 	return &Activities{writer: writer, entries: entry.NewReader(conn), version: embedder.Version(), temporal: temporal}, nil
 }
 
-// IndexInput names the collection to write and bounds one call of IndexPending.
+// IndexInput names the collection to write and limits one call of IndexPending.
 type IndexInput struct {
 	Collection string `json:"collection"`
 	Limit      int    `json:"limit"`
 }
 
-// IndexPending works on the outbox rows that are due. Only the vector_writer workflow may call it.
+// IndexPending processes the outbox rows that are due. Only the vector_writer workflow may call it.
 func (a *Activities) IndexPending(ctx context.Context, in IndexInput) (Result, error) {
 	return boundary.Run(ctx, in, a.index)
 }
@@ -57,8 +56,8 @@ func (a *Activities) index(ctx context.Context, in IndexInput) (Result, error) {
 	return a.writer.IndexPending(ctx, in.Limit)
 }
 
-// writes refuses every collection but the one of the worker's embedder: a vector of another model in
-// it would be found by chance, and the outbox would say that it is done.
+// writes returns an error unless the collection is that of the worker's embedder. Vectors of another model would be
+// found by chance only, and the outbox would still say that they are done.
 func (a *Activities) writes(collection string) error {
 	if mine := a.writer.Collection(); collection != mine {
 		return fmt.Errorf("write collection %q: %w: %q, which writes %q", collection, ErrOtherEmbedder, a.version, mine)
@@ -66,17 +65,17 @@ func (a *Activities) writes(collection string) error {
 	return nil
 }
 
-// ReconcileInput names the collection to compare.
+// ReconcileInput names the collection to compare with the log.
 type ReconcileInput struct {
 	Collection string `json:"collection"`
 }
 
-// Writer is the workflow that compares the collection.
+// Writer returns the input of the workflow that compares the collection.
 func (in ReconcileInput) Writer() schema.WriterInput {
 	return schema.VectorWriterInput{Collection: in.Collection}
 }
 
-// Validate reports whether a collection is named.
+// Validate returns an error if no collection is named.
 func (in ReconcileInput) Validate() error {
 	if in.Collection == "" {
 		return errors.New("collection is empty")
@@ -84,8 +83,8 @@ func (in ReconcileInput) Validate() error {
 	return nil
 }
 
-// ReconcileCollection compares the collection with the log and asks for what has drifted to be
-// written anew. Only the vector_writer workflow may call it.
+// ReconcileCollection compares the collection with the log and requests what has drifted again. Only the
+// vector_writer workflow may call it.
 func (a *Activities) ReconcileCollection(ctx context.Context, in ReconcileInput) (Report, error) {
 	return boundary.Run(ctx, in, a.reconcile)
 }
@@ -97,21 +96,21 @@ func (a *Activities) reconcile(ctx context.Context, in ReconcileInput) (Report, 
 	return a.writer.Reconcile(ctx)
 }
 
-// SessionInput names the session whose vectors are waited for.
+// SessionInput names the session whose vectors to wait for.
 type SessionInput struct {
 	schema.SessionKey
-	// EmbeddingVersion is what the build began with.
+	// EmbeddingVersion is the version with which the build started.
 	EmbeddingVersion string `json:"embedding_version"`
 }
 
-// SessionResult counts the session's outbox rows by their end.
+// SessionResult counts the session's outbox rows by final status.
 type SessionResult struct {
 	Indexed int `json:"indexed"`
 	Failed  int `json:"failed"`
 }
 
-// IndexSession wakes the collection's writer and waits until no row of the session is pending. That the
-// writer has failed, or waits to try again, is the session's error too, with the reason.
+// IndexSession wakes the collection's writer and waits until no row of the session is pending. If the writer has
+// failed or waits to retry, IndexSession returns its error, so that the session shows the reason.
 func (a *Activities) IndexSession(ctx context.Context, in SessionInput) (SessionResult, error) {
 	return boundary.Run(boundary.WaitsFor(ctx, a.collection()), in, a.indexSession)
 }
@@ -129,7 +128,7 @@ func (a *Activities) indexSession(ctx context.Context, in SessionInput) (Session
 	for wait := pollFirst; ; wait = min(2*wait, pollLast) {
 		pending, result, err := a.session(ctx, in, ids)
 		if err == nil && pending == 0 && result == (SessionResult{}) {
-			// A worker with another embedder may have made the projections of this session.
+			// A worker with another embedder may have run this session's projections.
 			pending, result, err = a.enqueueSession(ctx, in, ids)
 		}
 		if err != nil || pending == 0 {
@@ -146,7 +145,7 @@ func (a *Activities) indexSession(ctx context.Context, in SessionInput) (Session
 	}
 }
 
-// collection is the input of the workflow that writes the collection.
+// collection returns the input of the workflow that writes the collection.
 func (a *Activities) collection() schema.VectorWriterInput {
 	return schema.VectorWriterInput{Collection: a.writer.Collection()}
 }
@@ -158,7 +157,8 @@ func (a *Activities) enqueueSession(ctx context.Context, in SessionInput, ids []
 	return a.session(ctx, in, ids)
 }
 
-// session counts the rows of the session's entries. A row that failed is not waited for: its retry may be far off.
+// session counts the rows of the session's entries by status. Nobody waits for a failed row, because its retry may be
+// far off.
 func (a *Activities) session(ctx context.Context, in SessionInput, ids []string) (pending int, result SessionResult, err error) {
 	counts, err := a.writer.outbox.statuses(ctx, schema.ItemEntry, ids)
 	if err != nil {

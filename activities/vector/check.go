@@ -9,19 +9,19 @@ import (
 	"axiommind/schema"
 )
 
-// ErrKeywordSearch is returned when the server's keyword search loses documents.
+// ErrKeywordSearch is returned if the server's keyword search misses documents.
 var ErrKeywordSearch = errors.New("keyword search loses documents")
 
-// Sizes of the probe of [Client.CheckKeywordSearch]: as many documents as fill the result many times.
+// Sizes of the test data of [Client.CheckKeywordSearch]: many times more documents than a result holds.
 const (
 	probeDocuments = 400
 	probeLimit     = 5
 )
 
-// CheckKeywordSearch finds out, in a collection of its own that it deletes, whether keyword search
-// is right about what has just been written: a rare word must be found among documents that share a
-// frequent one. Weaviate up to 1.35 loses such documents where its BlockMax index is on, which is
-// its default (weaviate#11780, #11779); the error wraps ErrKeywordSearch and says what to do.
+// CheckKeywordSearch checks that keyword search finds documents that were just written. It writes documents that
+// share a frequent word, some of which also contain a rare word, and searches for the rare word. It uses a collection
+// of its own, which it deletes. Weaviate up to 1.35 misses such documents if its BlockMax index is on, which is the
+// default (weaviate#11780, #11779). The error then wraps ErrKeywordSearch and says what to do.
 func (c *Client) CheckKeywordSearch(ctx context.Context) (err error) {
 	const project, version = "probe", "probe"
 	collection := schema.VectorCollection(fmt.Sprintf("probe-%d", time.Now().UnixNano()))
@@ -54,8 +54,8 @@ func (c *Client) CheckKeywordSearch(ctx context.Context) (err error) {
 		return err
 	}
 	if len(found) == 0 || found[0].ItemID != fmt.Sprint(probeDocuments/2) {
-		return fmt.Errorf("%w that were written lately on weaviate at %q: "+
-			"start it with USE_INVERTED_SEARCHABLE=false and make the collections anew", ErrKeywordSearch, c.host)
+		return fmt.Errorf("%w that were just written to weaviate at %q: "+
+			"start it with USE_INVERTED_SEARCHABLE=false and create the collections again", ErrKeywordSearch, c.host)
 	}
 	return nil
 }

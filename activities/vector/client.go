@@ -21,21 +21,21 @@ import (
 // DefaultReadyDelay is the pause between two probes of [Client.Ready].
 const DefaultReadyDelay = 250 * time.Millisecond
 
-// callTimeout bounds one call.
+// callTimeout bounds the duration of one call.
 const callTimeout = 30 * time.Second
 
-// ClientConfig says how to reach Weaviate.
+// ClientConfig configures a [Client].
 type ClientConfig struct {
 	// URL is the server's address, such as http://127.0.0.1:8080.
 	URL string
-	// APIKey is sent as a bearer token; empty to send none.
+	// APIKey is sent as a bearer token, unless it is empty.
 	APIKey string
 	// ReadyDelay is the pause between two probes of [Client.Ready]; 0 means DefaultReadyDelay.
 	ReadyDelay time.Duration
 }
 
-// Client is the one place that talks to Weaviate. Each of its methods that touches objects takes
-// the project they belong to, and reaches no other. It is safe for concurrent use.
+// Client is the only code that talks to Weaviate. Every method that reads or writes objects takes the project and
+// reaches no other project. It is safe for concurrent use.
 type Client struct {
 	api        *weaviate.Client
 	host       string
@@ -64,8 +64,8 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 	return &Client{api: api, host: u.Host, readyDelay: cmp.Or(cfg.ReadyDelay, DefaultReadyDelay)}, nil
 }
 
-// Ready waits until the server answers that it is ready, and returns its version. It gives up when
-// ctx ends; the error names the host and the last reason.
+// Ready waits until the server reports that it is ready, and returns its version. If ctx ends first, the error names
+// the host and the last reason.
 func (c *Client) Ready(ctx context.Context) (version string, err error) {
 	for {
 		ready, probeErr := c.api.Misc().ReadyChecker().Do(ctx)
@@ -90,8 +90,8 @@ func (c *Client) Ready(ctx context.Context) (version string, err error) {
 	}
 }
 
-// EnsureCollection makes the class where it is missing. Several callers may do so at once. A class
-// of the name without tenants, or with another kind of index, is ErrCollection: nothing is changed.
+// EnsureCollection creates the class if it is missing. Concurrent calls are safe. If a class with the name exists but
+// has no tenants or another kind of index, the error is ErrCollection and nothing is changed.
 func (c *Client) EnsureCollection(ctx context.Context, want schema.WeaviateClass) error {
 	const op = "ensure collection"
 	got, err := c.api.Schema().ClassGetter().WithClassName(want.Class).Do(ctx)
@@ -103,7 +103,7 @@ func (c *Client) EnsureCollection(ctx context.Context, want schema.WeaviateClass
 		if err = c.fail(op, c.api.Schema().ClassCreator().WithClass(&class).Do(ctx)); err == nil {
 			return nil
 		}
-		// Another writer may have been faster: what counts is what is there now.
+		// Another writer may have created it first. What counts is what exists now.
 		created := err
 		if got, err = c.api.Schema().ClassGetter().WithClassName(want.Class).Do(ctx); err != nil {
 			return created
@@ -137,22 +137,22 @@ func (c *Client) checkClass(op string, want schema.WeaviateClass, got *models.Cl
 	}
 	return &Error{
 		Host: c.host, Op: op, cause: ErrCollection,
-		Message: fmt.Sprintf("%v: %q: %s: delete it, and reconcile makes it anew", ErrCollection, want.Class, reason),
+		Message: fmt.Sprintf("%v: %q: %s: delete it, and reconcile creates it again", ErrCollection, want.Class, reason),
 	}
 }
 
-// EnsureTenant makes the project's tenant where it is missing. Several callers may do so at once.
+// EnsureTenant creates the project's tenant if it is missing. Concurrent calls are safe.
 func (c *Client) EnsureTenant(ctx context.Context, collection, project string) error {
 	err := c.api.Schema().TenantsCreator().WithClassName(collection).
 		WithTenants(models.Tenant{Name: schema.VectorTenant(project)}).Do(ctx)
 	return c.fail("ensure tenant", err)
 }
 
-// Tenants returns the names of the collection's tenants; none when there is no such collection.
+// Tenants returns the names of the collection's tenants. If there is no such collection, it returns none.
 func (c *Client) Tenants(ctx context.Context, collection string) ([]string, error) {
 	tenants, err := c.api.Schema().TenantsGetter().WithClassName(collection).Do(ctx)
 	if err = c.fail("list tenants", err); err != nil {
-		// An unknown class is a 422 here.
+		// The server answers 422 for an unknown class.
 		if exists, existsErr := c.exists(ctx, collection); existsErr == nil && !exists {
 			return nil, nil
 		}
@@ -171,20 +171,20 @@ func (c *Client) exists(ctx context.Context, collection string) (bool, error) {
 	return ok, c.fail("look for collection", err)
 }
 
-// DeleteCollection drops the collection with all its tenants.
+// DeleteCollection deletes the collection with all its tenants.
 func (c *Client) DeleteCollection(ctx context.Context, collection string) error {
 	return c.fail("delete collection", c.api.Schema().ClassDeleter().WithClassName(collection).Do(ctx))
 }
 
-// Object is an item with its vector as Weaviate holds it.
+// Object is an item and its vector as stored in Weaviate.
 type Object struct {
 	ID         string
 	Vector     []float32
 	Properties map[string]any
 }
 
-// Put inserts or replaces objects of one project and returns one error for each, nil for those that
-// were written. The second error says that the request as a whole failed and nothing is known.
+// Put inserts or replaces objects of one project. It returns one error per object, which is nil if the object was
+// written. If the second error is set, the whole request failed and the state of the objects is unknown.
 func (c *Client) Put(ctx context.Context, collection, project string, objects []Object) ([]error, error) {
 	const op = "put objects"
 	batch := make([]*models.Object, len(objects))
@@ -244,7 +244,7 @@ func (c *Client) objectError(op string, a models.ObjectsGetResponse) error {
 	return c.reject(op, 0, "%s", strings.Join(reasons, "; "))
 }
 
-// convert copies one JSON-shaped value into another.
+// convert copies between two types with the same JSON form.
 func convert(from, to any) error {
 	data, err := json.Marshal(from)
 	if err != nil {

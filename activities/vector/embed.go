@@ -12,24 +12,23 @@ import (
 
 // Embedder turns texts into vectors of one length.
 type Embedder interface {
-	// Embed returns one vector for each text, in the order of the texts. An error with a method
-	// "Retryable() bool" that returns false says that the same request can't succeed.
+	// Embed returns one vector per text, in the order of the texts. If the error has a method "Retryable() bool" that
+	// returns false, the same request cannot succeed.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
-	// Version names the model and all else that decides a vector.
+	// Version names the model and everything else that determines a vector.
 	Version() string
 	Dimensions() int
 }
 
-// ErrEmbedder is returned when an embedder does not keep its word: another number of vectors, or
-// vectors of another length.
-var ErrEmbedder = boundary.Invalid(schema.ErrorModelRefused, errors.New("embedder returned what was not asked for"))
+// ErrEmbedder is returned if an embedder returns the wrong number of vectors or vectors of the wrong length.
+var ErrEmbedder = boundary.Invalid(schema.ErrorModelRefused, errors.New("unexpected vectors from the embedder"))
 
-// probeText is what no embedder can mind. If it is refused, the fault is not with the texts.
+// probeText is accepted by any working embedder. If it is refused too, the texts are not at fault.
 const probeText = "hello"
 
-// embedAll returns a vector or an error for each text. An error of the whole is one that no single
-// text is to blame for: nothing is known then of any of them. Where the embedder refuses a batch,
-// the texts at fault are found by halving it.
+// embedAll returns a vector or an error for each text. It returns a single error if no particular text is at fault;
+// the state of all texts is then unknown. If the embedder refuses a batch, the batch is halved until the texts at
+// fault are found.
 func embedAll(ctx context.Context, e Embedder, texts []string) (vectors [][]float32, faults []error, err error) {
 	vectors, faults = make([][]float32, len(texts)), make([]error, len(texts))
 	innocent := false
@@ -67,7 +66,7 @@ func embedAll(ctx context.Context, e Embedder, texts []string) (vectors [][]floa
 	return vectors, faults, nil
 }
 
-// take checks what the embedder returned and copies it into place.
+// take validates the embedder's vectors and copies them into place.
 func take(e Embedder, got, vectors [][]float32, faults []error) error {
 	if len(got) != len(vectors) {
 		return fmt.Errorf("%w: %d vectors for %d texts", ErrEmbedder, len(got), len(vectors))
@@ -93,7 +92,7 @@ func squaredNorm(v []float32) float64 {
 	return sum
 }
 
-// refusal reports whether the error says that the same request can't succeed.
+// refusal reports whether the error says that the same request cannot succeed.
 func refusal(err error) bool {
 	var r interface{ Retryable() bool }
 	return errors.As(err, &r) && !r.Retryable()

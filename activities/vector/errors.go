@@ -11,14 +11,14 @@ import (
 	"axiommind/schema"
 )
 
-// ErrCollection is returned when a collection of the name exists with settings that are not ours.
+// ErrCollection is returned if a collection with the name exists but has settings other than ours.
 var ErrCollection = errors.New("collection has other settings")
 
-// Error is a failed call of Weaviate.
+// Error is the failure of a Weaviate call.
 type Error struct {
-	// Host is the server's address and Op what was asked of it.
+	// Host is the server's address, and Op the operation.
 	Host, Op string
-	// Status is the HTTP status, 0 when there was no answer.
+	// Status is the HTTP status, or 0 if there was no response.
 	Status  int
 	Message string
 	cause   error
@@ -33,7 +33,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s on weaviate at %q%s: %s", e.Op, e.Host, status, e.Message)
 }
 
-// Unwrap returns the error underneath, if any.
+// Unwrap returns the underlying error, if any.
 func (e *Error) Unwrap() error { return e.cause }
 
 // Retryable reports whether the same call may succeed later.
@@ -48,7 +48,7 @@ func (e *Error) Retryable() bool {
 	}
 }
 
-// FailureType is the type of the Temporal failure the error becomes.
+// FailureType returns the type of the application error that the error becomes.
 func (e *Error) FailureType() string {
 	if e.Retryable() {
 		return schema.ErrorVectorUnavailable
@@ -56,7 +56,7 @@ func (e *Error) FailureType() string {
 	return schema.ErrorVectorRejected
 }
 
-// Uncertain reports whether Weaviate answered with something else than was asked for.
+// Uncertain reports whether Weaviate's response was not of the expected form.
 func (e *Error) Uncertain() bool { return e.Status == 0 && e.cause == nil }
 
 func (c *Client) fail(op string, err error) error {
@@ -67,7 +67,7 @@ func (c *Client) fail(op string, err error) error {
 		return fmt.Errorf("%s on weaviate at %q: %w", op, c.host, err)
 	}
 	out := &Error{Host: c.host, Op: op, Message: err.Error(), cause: err}
-	// The client wraps its own errors in each other, and unwraps none.
+	// The client nests its own errors but does not implement Unwrap.
 	for {
 		var answer *fault.WeaviateClientError
 		if !errors.As(err, &answer) {

@@ -17,8 +17,8 @@ import (
 
 func uuidOf(id string) strfmt.UUID { return strfmt.UUID(id) }
 
-// quote returns text as a GraphQL string literal. Whatever the text holds, the literal ends where
-// it ends, and its value is the text with invalid UTF-8 replaced by U+FFFD.
+// quote returns text as a GraphQL string literal. No text can end the literal early. Its value is the text, with
+// invalid UTF-8 replaced by U+FFFD.
 func quote(text string) string {
 	var b strings.Builder
 	b.Grow(len(text) + 2)
@@ -66,21 +66,20 @@ func floats(vector []float32) string {
 	return string(append(b, ']'))
 }
 
-// Filter restricts a search by what never changes of an item. The zero value of a field but User
-// restricts nothing.
+// Filter restricts a search by immutable properties of items. Except for User, a zero field restricts nothing.
 type Filter struct {
 	Kind string
-	// User is always compared: an empty one finds the items of no user.
+	// User is always compared: an empty one matches only items without a user.
 	User      string
 	Agent     string
 	SessionID string
 	Types     []string
-	// From and To bound occurred_at: From is inclusive, To is not.
+	// From and To bound occurred_at. From is inclusive, To is exclusive.
 	From, To time.Time
 }
 
-// where renders the filter as GraphQL. Weaviate trims white space of such values, so it may admit
-// more than was asked for, and never less: callers check what they load.
+// where renders the filter as GraphQL. Weaviate trims white space in such values, so the filter may admit too much
+// but never too little. Callers check the rows they load.
 func (f Filter) where() string {
 	operands := []string{
 		equal(schema.PropertyItemKind, f.Kind),
@@ -114,17 +113,17 @@ func date(operator string, t time.Time) string {
 		schema.PropertyOccurredAt, operator, quote(t.UTC().Format(time.RFC3339Nano)))
 }
 
-// noSchema is how the server says that it holds no class.
+// noSchema is the server's error if it has no classes at all.
 const noSchema = "no graphql provider present"
 
-// query runs a GraphQL query over one class and returns its rows. A class or tenant that does not
-// exist has no rows.
+// query runs a GraphQL query over one class and returns its rows. If the class or tenant does not exist, there are
+// none.
 func (c *Client) query(ctx context.Context, op, function, collection, arguments, fields string) ([]map[string]any, error) {
 	text := fmt.Sprintf("{%s{%s(%s){%s}}}", function, collection, arguments, fields)
 	answer, err := c.api.GraphQL().Raw().WithQuery(text).Do(ctx)
 	if err != nil {
-		// Before the first class is made there is no GraphQL schema at all, and the server says so
-		// by the status.
+		// Before the first class is created there is no GraphQL schema, and the server reports this by an error
+		// status.
 		if err = c.fail(op, err); strings.Contains(err.Error(), noSchema) {
 			return nil, nil
 		}
@@ -152,7 +151,7 @@ func (c *Client) query(ctx context.Context, op, function, collection, arguments,
 	return rows, nil
 }
 
-// graphqlError is nil where the errors say that there is no such class or tenant.
+// graphqlError returns nil if the errors say that there is no such class or tenant.
 func (c *Client) graphqlError(op, collection string, list []*models.GraphQLError) error {
 	var messages []string
 	for _, e := range list {
@@ -175,7 +174,7 @@ func (c *Client) graphqlError(op, collection string, list []*models.GraphQLError
 	return c.reject(op, status, "%s", text)
 }
 
-// Count returns how many objects the project has in the collection.
+// Count returns the number of the project's objects in the collection.
 func (c *Client) Count(ctx context.Context, collection, project string) (int, error) {
 	rows, err := c.query(ctx, "count objects", "Aggregate", collection,
 		"tenant:"+quote(schema.VectorTenant(project)), "meta{count}")
@@ -186,7 +185,7 @@ func (c *Client) Count(ctx context.Context, collection, project string) (int, er
 	return int(number(meta["count"])), nil
 }
 
-// Stored is what is compared of an object.
+// Stored holds the properties of an object that reconcile compares.
 type Stored struct {
 	ID, Kind, ItemID, ContentHash string
 }
@@ -194,7 +193,7 @@ type Stored struct {
 const storedFields = schema.PropertyItemKind + " " + schema.PropertyItemID + " " +
 	schema.PropertyContentHash + " _additional{id}"
 
-// Lookup returns those of the objects that exist, by id. Give it at most a few hundred.
+// Lookup returns the objects that exist, by id. Pass at most a few hundred ids.
 func (c *Client) Lookup(ctx context.Context, collection, project string, ids []string) (map[string]Stored, error) {
 	if len(ids) == 0 {
 		return map[string]Stored{}, nil
@@ -213,7 +212,7 @@ func (c *Client) Lookup(ctx context.Context, collection, project string, ids []s
 	return out, nil
 }
 
-// List returns up to limit objects of the project in the order of their ids, after the given one.
+// List returns up to limit objects of the project in the order of their ids, after the given id.
 func (c *Client) List(ctx context.Context, collection, project, after string, limit int) ([]Stored, error) {
 	rows, err := c.query(ctx, "list objects", "Get", collection, fmt.Sprintf(
 		`tenant:%s,limit:%d,after:%s`, quote(schema.VectorTenant(project)), limit, quote(after)), storedFields)
@@ -240,7 +239,7 @@ func str(v any) string {
 	return s
 }
 
-// number reads what Weaviate gives as a number or as a string.
+// number reads a value that Weaviate returns as a number or as a string.
 func number(v any) float64 {
 	switch v := v.(type) {
 	case float64:

@@ -9,16 +9,16 @@ import (
 	"axiommind/schema"
 )
 
-// HybridQuery asks for the objects of one project that fit a text and its vector.
+// HybridQuery searches one project for objects that match a text and its vector.
 type HybridQuery struct {
 	Collection string
 	Project    string
 	Filter     Filter
-	// Text is searched for by those of its [Terms] that [Ask] takes: what is found by function words
-	// alone has nothing to do with it.
+	// Text is the text to search for. Keyword search uses only the [Terms] that [NewQueryTerms] keeps, because objects
+	// found by function words alone are unrelated to it.
 	Text   string
 	Vector []float32
-	// Alpha weighs the vector against the keywords, from 0 (keywords only) to 1 (vector only).
+	// Alpha is the weight of the vector search, from 0 (keywords only) to 1 (vectors only).
 	Alpha float64
 	Limit int
 }
@@ -26,21 +26,21 @@ type HybridQuery struct {
 // Candidate is an object that a hybrid search found.
 type Candidate struct {
 	Kind, ItemID string
-	// Score is the fused score, in [0,1]: the sum of Vector and Keyword, each of which is that
-	// part's relative score times its weight.
+	// Score is the combined score, in [0,1]: the sum of Vector and Keyword. Each of these is the relative score of
+	// one search times its weight.
 	Score           float64
 	Vector, Keyword float64
-	// Similarity is the cosine similarity and BM25 the keyword score, 0 where that part did not
-	// find the object.
+	// Similarity is the cosine similarity and BM25 the keyword score. Each is 0 if its search did not find the
+	// object.
 	Similarity, BM25 float64
 }
 
-// Hybrid returns the best objects in order of their scores. A project or collection that does not
-// exist has none.
+// Hybrid returns the best objects in order of their scores. If the project or collection does not exist, there are
+// none.
 func (c *Client) Hybrid(ctx context.Context, q HybridQuery) ([]Candidate, error) {
-	terms, alpha := strings.Join(tellingTerms(q.Text), " "), q.Alpha
+	terms, alpha := strings.Join(contentTerms(q.Text), " "), q.Alpha
 	if terms == "" {
-		// With no term there is nothing to find by keywords.
+		// Without terms there is nothing to search for by keywords.
 		alpha = 1
 	}
 	arguments := fmt.Sprintf(
@@ -65,8 +65,8 @@ func (c *Client) Hybrid(ctx context.Context, q HybridQuery) ([]Candidate, error)
 	return out, nil
 }
 
-// explain reads the parts of the score out of Weaviate's explanation, which is lines such as
-// "Hybrid (Result Set vector,hybridVector) Document ID: original score 0.3, normalized score: 0.5".
+// explain parses the parts of the score from Weaviate's explanation, which has lines such as "Hybrid (Result Set
+// vector,hybridVector) Document ID: original score 0.3, normalized score: 0.5".
 func (c *Candidate) explain(text string) {
 	for part := range strings.SplitSeq(text, "Hybrid (Result Set ") {
 		set, rest, ok := strings.Cut(part, ")")

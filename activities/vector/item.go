@@ -1,5 +1,5 @@
-// Package vector keeps Weaviate what the event log says it should be: an outbox of items, a writer that
-// embeds and upserts them, and a reconciliation that repairs what drifted.
+// Package vector keeps Weaviate consistent with the event log. It has an outbox of items, a writer that embeds and
+// upserts them, and a reconciliation that repairs drift.
 package vector
 
 import (
@@ -9,12 +9,12 @@ import (
 	"axiommind/schema"
 )
 
-// analysis names the rules of [Terms] and of what is stored. Another name makes everything that is
-// stored stale, and reconcile writes it anew.
+// analysis is the version of the rules of [Terms] and of what is stored. A new version makes everything stored stale,
+// and reconcile rewrites it.
 const analysis = "2"
 
-// Item is what is written of an entry or a task title. Nothing of it changes while it keeps its id,
-// except the title of a task.
+// Item is what is written for an entry or a task title. As long as the id stays the same, only the title of a task
+// can change.
 type Item struct {
 	Kind, ID, Project string
 	Title, Content    string
@@ -33,10 +33,10 @@ func EntryItem(e schema.Entry) Item {
 	}
 }
 
-// Text is what is embedded and searched.
+// Text returns the text that is embedded and searched.
 func (i Item) Text() string { return schema.Entry{Title: i.Title, Content: i.Content}.Text() }
 
-// ContentHash is the hex SHA-256 of all that is stored beside the vector.
+// ContentHash returns the hex SHA-256 of everything stored beside the vector.
 func (i Item) ContentHash() string {
 	return schema.HashParts(analysis, i.Kind, i.ID, i.Project, i.Title, i.Content, i.Type, i.User, i.Agent,
 		i.SessionID, i.OccurredAt.UTC().Format(time.RFC3339Nano))

@@ -14,33 +14,33 @@ import (
 	"axiommind/schema"
 )
 
-// Row is one row of vector_outbox: an item that is to stand in the vector store.
+// Row is one row of vector_outbox: an item that should be in the vector store.
 type Row struct {
 	schema.VectorItem
 	Project string
 	Status  schema.OutboxStatus
-	// Error is why the last attempt failed, or why a row that was done is pending again.
+	// Error says why the last attempt failed, or why a row that was done is pending again.
 	Error string
-	// Attempts counts the failures since the row was last pending.
+	// Attempts counts the failures since the row last became pending.
 	Attempts    int
 	Permanent   bool
 	ContentHash string
-	// CreatedAt is when the item was asked for, UpdatedAt when its status became what it is.
+	// CreatedAt is the time at which the item was requested, and UpdatedAt that of the last change of status.
 	CreatedAt, UpdatedAt time.Time
-	// Rank orders the statuses of one item: the row of the highest is what the item is. It is
-	// computed from the event alone, so that the order in which streams are read never matters.
+	// Rank orders the rows of one item. The row with the highest rank is the current one. It is computed from the
+	// event alone, so that the order in which streams are read does not matter.
 	Rank uint64
 }
 
-// state names the row as it stands, for the key of what is done to it: an item that is asked for again has a row
-// of another rank.
+// state names the item and the row's rank. It goes into the dedupe key of what is done to the row. An item that is
+// requested again has a row with another rank.
 func (r Row) state() []string { return []string{r.JobID(), strconv.FormatUint(r.Rank, 10)} }
 
-// writerRank lies above the rank of every request to index an item: what the writer did to it is
-// newer than the request, and one more request for the same item changes nothing.
+// writerRank is above the rank of every request to index an item. What the writer did to the item is newer than the
+// request, and another request for it changes nothing.
 const writerRank = uint64(1) << 32
 
-// requests gives, by the type of an event, the item that such an event asks to be indexed.
+// requests maps an event type to the function that returns the item such an event asks to index.
 var requests = map[string]func(schema.Event) (Item, error){
 	schema.EntryMaterialized: func(event schema.Event) (Item, error) {
 		p, err := schema.Decode[schema.EntryMaterializedPayload](event)
@@ -50,8 +50,8 @@ var requests = map[string]func(schema.Event) (Item, error){
 	schema.TaskTitleChanged: titleItem,
 }
 
-// OutboxProjector writes the rows of vector_outbox for one embedding version. The requests of an
-// item must all stand in one stream.
+// OutboxProjector writes the rows of vector_outbox for one embedding version. All requests for an item must be in one
+// stream.
 type OutboxProjector struct {
 	conn    driver.Conn
 	version string
@@ -62,20 +62,20 @@ func NewOutboxProjector(conn driver.Conn, version string) *OutboxProjector {
 	return &OutboxProjector{conn, version}
 }
 
-// Name is that of the projector's offsets. It holds the embedding version: a new version reads the
-// log from its beginning, and so enqueues what there is.
+// Name returns the key of the projector's offsets. It contains the embedding version: for a new version the log is
+// read from its beginning, so that everything in it is enqueued.
 func (p *OutboxProjector) Name() string { return OutboxPrefix + p.version }
 
-// OutboxPrefix is what the names of outbox projectors begin with.
+// OutboxPrefix is the prefix of the names of outbox projectors.
 const OutboxPrefix = "vector_outbox/"
 
-// Types are those of the events that ask for items and those that tell what became of them.
+// Types returns the types of the events that request items and of those that record the outcome.
 func (*OutboxProjector) Types() []string {
 	return append([]string{schema.VectorIndexed, schema.VectorFailed, schema.VectorDrifted}, slices.Sorted(maps.Keys(requests))...)
 }
 
-// StreamPrefix is empty: requests stand in the streams of sessions and projects, and what became of
-// them in that of the collection.
+// StreamPrefix returns "": requests are in the streams of sessions and projects, and outcomes in the stream of the
+// collection.
 func (*OutboxProjector) StreamPrefix() string { return "" }
 
 // Apply writes the rows of the events.
@@ -91,15 +91,15 @@ func (p *OutboxProjector) Apply(ctx context.Context, events []schema.Event) erro
 	return writeRows(ctx, p.conn, rows)
 }
 
-// Version counts the changes of what the rows say.
+// Version is increased whenever the content of the rows changes.
 func (*OutboxProjector) Version() uint32 { return 1 }
 
-// Tables are the rows of the projector's embedding version.
+// Tables returns the rows of the projector's embedding version.
 func (p *OutboxProjector) Tables() []eventlog.Table {
 	return []eventlog.Table{{Name: "vector_outbox_raw", Column: "embedding_version", Value: p.version}}
 }
 
-// rows returns the rows an event makes. It depends on the event and the embedding version alone.
+// rows returns the rows that follow from an event. They depend only on the event and the embedding version.
 func (p *OutboxProjector) rows(event schema.Event) ([]Row, error) {
 	if event.Seq >= writerRank {
 		return nil, fmt.Errorf("rank event %q: seq %d is out of range", event.ID, event.Seq)
@@ -129,7 +129,7 @@ func (p *OutboxProjector) rows(event schema.Event) ([]Row, error) {
 	return kept, nil
 }
 
-// outcomeRows returns the rows of an event of a collection's stream, without their ranks.
+// outcomeRows returns the rows that follow from an event in a collection's stream, without their ranks.
 func outcomeRows(event schema.Event) ([]Row, error) {
 	payload, err := schema.DecodePayload(event)
 	if err != nil {
@@ -159,7 +159,7 @@ func outcomeRows(event schema.Event) ([]Row, error) {
 			})
 		}
 	default:
-		return nil, fmt.Errorf("read event %q: a %s event tells nothing of vectors", event.ID, event.Type)
+		return nil, fmt.Errorf("read event %q: a %s event is not about vectors", event.ID, event.Type)
 	}
 	return rows, nil
 }

@@ -22,38 +22,38 @@ func NewOutbox(conn driver.Conn, version string) *Outbox {
 	return &Outbox{conn: conn, version: version}
 }
 
-// OutboxCounts says how the rows of an embedding version stand.
+// OutboxCounts counts the rows of an embedding version by status.
 type OutboxCounts struct {
 	Pending int
-	// Failed counts all failed rows: those to be tried again and the Permanent ones.
+	// Failed counts all failed rows. Permanent counts those that will not be retried.
 	Failed, Permanent int
 	Done              int
-	// Due counts the rows that can be worked on now, pending ones included.
+	// Due counts the rows that can be processed now, pending ones included.
 	Due int
-	// NextRetry is when the next failed row falls due; zero when none waits.
+	// NextRetry is the time at which the next failed row is due. It is zero if none waits for a retry.
 	NextRetry time.Time
 }
 
-// Backoff says when a failed row is tried again: Base after the first failure, twice as long after
-// each further one, at most Max.
+// Backoff is the wait before a failed row is retried: Base after the first failure, doubled after each further one,
+// up to Max.
 type Backoff struct{ Base, Max time.Duration }
 
-// dueAt is the time a row falls due, in microseconds. Its arguments are Max, Base (microseconds).
+// dueAt is the time at which a row is due, in microseconds. Its arguments are Max, Base (microseconds).
 const dueAt = `toUnixTimestamp64Micro(updated_at) + toInt64(least(?, ? * pow(2, least(attempts, 60) - 1)))`
 
-// Due returns up to limit rows that can be worked on now, oldest first.
+// Due returns up to limit rows that can be processed now, oldest first.
 func (o *Outbox) Due(ctx context.Context, now time.Time, b Backoff, limit int) ([]Row, error) {
 	return o.query(ctx, `(status = 'pending' OR status = 'failed' AND NOT permanent AND `+dueAt+` <= ?)
 		ORDER BY created_at, job_id LIMIT ?`,
 		float64(b.Max.Microseconds()), float64(b.Base.Microseconds()), now.UnixMicro(), limit)
 }
 
-// After returns up to limit rows in the order of their job ids, after the given one.
+// After returns up to limit rows in the order of their job ids, after the given id.
 func (o *Outbox) After(ctx context.Context, jobID string, limit int) ([]Row, error) {
 	return o.query(ctx, "job_id > ? ORDER BY job_id LIMIT ?", jobID, limit)
 }
 
-// Of returns the rows of the items of that kind, by item id.
+// Of returns the rows of the items of the kind, by item id.
 func (o *Outbox) Of(ctx context.Context, kind string, ids []string) (map[string]Row, error) {
 	out := make(map[string]Row, len(ids))
 	if len(ids) == 0 {
@@ -66,7 +66,7 @@ func (o *Outbox) Of(ctx context.Context, kind string, ids []string) (map[string]
 	return out, err
 }
 
-// statuses counts the rows of the items of that kind by their status.
+// statuses counts the rows of the items of the kind by status.
 func (o *Outbox) statuses(ctx context.Context, kind string, ids []string) (map[schema.OutboxStatus]int, error) {
 	out := map[schema.OutboxStatus]int{}
 	if len(ids) == 0 {
@@ -112,7 +112,7 @@ func (o *Outbox) query(ctx context.Context, where string, args ...any) ([]Row, e
 	return out, nil
 }
 
-// Counts returns how the rows stand at the given time.
+// Counts returns the counts at the given time.
 func (o *Outbox) Counts(ctx context.Context, now time.Time, b Backoff) (OutboxCounts, error) {
 	var pending, failed, permanent, done, retry uint64
 	var next int64
@@ -137,7 +137,7 @@ func (o *Outbox) Counts(ctx context.Context, now time.Time, b Backoff) (OutboxCo
 	return counts, nil
 }
 
-// pending reports whether any row waits for the writer.
+// pending reports whether any row is pending.
 func (o *Outbox) pending(ctx context.Context) (bool, error) {
 	var n uint64
 	err := o.conn.QueryRow(ctx, `SELECT count() FROM vector_outbox WHERE embedding_version = ? AND status = 'pending'`, o.version).Scan(&n)
@@ -160,7 +160,7 @@ func writeRows(ctx context.Context, conn driver.Conn, rows []Row) error {
 		version)`, values)
 }
 
-// projects returns the projects that have rows, with the number that are done, by name.
+// projects returns the projects that have rows, in the order of their names, with the number of rows that are done.
 func (o *Outbox) projects(ctx context.Context) ([]projectCount, error) {
 	var out []projectCount
 	err := table.Query(ctx, o.conn, func(rows driver.Rows) error {
@@ -180,8 +180,8 @@ func (o *Outbox) projects(ctx context.Context) ([]projectCount, error) {
 	return out, nil
 }
 
-// done returns up to limit rows of the project that are done, in the order of their job ids, after
-// the given one and as many more as offset says.
+// done returns up to limit rows of the project that are done, in the order of their job ids. It starts after the
+// given id and skips offset rows.
 func (o *Outbox) done(ctx context.Context, project, after string, offset, limit int) ([]Row, error) {
 	return o.query(ctx, `project = ? AND status = 'done' AND job_id > ? ORDER BY job_id LIMIT ? OFFSET ?`,
 		project, after, limit, offset)

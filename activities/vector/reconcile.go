@@ -10,36 +10,35 @@ import (
 	"axiommind/schema"
 )
 
-// reconcilePage is how many rows or objects reconcile holds of one kind at a time.
+// reconcilePage is how many rows, and how many objects, reconcile holds at a time.
 const reconcilePage = 500
 
-// maxReported bounds the extra objects that are named in a [Report].
+// maxReported is the maximum number of extra objects that a [Report] names.
 const maxReported = 20
 
-// Report is what [Writer.Reconcile] found and asked to be written anew.
+// Report is what [Writer.Reconcile] found and requested again.
 type Report struct {
-	// Checked counts the outbox rows compared with the items they stand for.
+	// Checked counts the outbox rows that were compared with their items.
 	Checked int
-	// Missing, Changed, Stale and NotEnqueued count the items asked for again, by reason: see the
-	// Drift constants of package schema.
+	// Missing, Changed, Stale, NotEnqueued and Failed count the items requested again, by reason: see the Drift
+	// constants of package schema.
 	Missing, Changed, Stale, NotEnqueued, Failed int
-	// Extra counts the objects in the vector store that the log knows nothing of. They are left
-	// alone: a search drops what has no row. ExtraIDs names the first of them.
+	// Extra counts the objects in the vector store that the log does not know. They are left there: a search drops
+	// objects without a row. ExtraIDs names the first of them.
 	Extra    int
 	ExtraIDs []string
-	// UnknownTenants are tenants of no project that has rows.
+	// UnknownTenants are tenants that belong to no project with rows.
 	UnknownTenants []string
 	Outbox         OutboxCounts
 }
 
-// Repaired is the number of items that were asked for again.
+// Repaired returns the number of items that were requested again.
 func (r Report) Repaired() int { return r.Missing + r.Changed + r.Stale + r.NotEnqueued + r.Failed }
 
-// Reconcile compares the items, the outbox and the vector store, and asks for what is not as it
-// should be: it makes the collection where it is missing, enqueues items that never were or that failed,
-// and turns rows that are done back to pending where the item has changed or its object is missing or another.
-// Counts and a sample are compared of each project, all objects only where these differ.
-// [Writer.IndexPending] does the work.
+// Reconcile compares the items, the outbox and the vector store and requests repairs. It creates the collection if it
+// is missing, enqueues items that never were enqueued or that failed, and makes rows pending again if their item has
+// changed or their object is missing or differs. For each project it compares the counts and a sample, and all
+// objects only if these differ. [Writer.IndexPending] then does the work.
 func (w *Writer) Reconcile(ctx context.Context) (Report, error) {
 	var report Report
 	if err := w.project(ctx); err != nil {
@@ -116,7 +115,7 @@ func (w *Writer) newRow(item Item) Row {
 	}
 }
 
-// projectCount is how many rows of a project are done.
+// projectCount is the number of a project's rows that are done.
 type projectCount struct {
 	Project string
 	Done    int
@@ -156,7 +155,7 @@ func (w *Writer) reconcileProject(ctx context.Context, p projectCount, report *R
 	return w.findExtra(ctx, p.Project, report)
 }
 
-// compareAll asks again for each row of the project whose object is missing or another.
+// compareAll requests again every row of the project whose object is missing or differs.
 func (w *Writer) compareAll(ctx context.Context, project string, report *Report) error {
 	after := ""
 	for {
@@ -182,7 +181,7 @@ func (w *Writer) compareAll(ctx context.Context, project string, report *Report)
 	}
 }
 
-// compare returns those of the rows whose objects are not as the rows say.
+// compare returns the rows whose objects are missing or differ.
 func (w *Writer) compare(ctx context.Context, project string, rows []Row) ([]drift, error) {
 	var out []drift
 	for page := range slices.Chunk(rows, reconcilePage) {
@@ -207,7 +206,7 @@ func (w *Writer) compare(ctx context.Context, project string, rows []Row) ([]dri
 	return out, nil
 }
 
-// findExtra counts the project's objects that have no row.
+// findExtra counts the project's objects without a row.
 func (w *Writer) findExtra(ctx context.Context, project string, report *Report) error {
 	after := ""
 	for {
@@ -263,7 +262,7 @@ type drift struct {
 	reason string
 }
 
-// recordDrift turns the rows to pending.
+// recordDrift makes the rows pending.
 func (w *Writer) recordDrift(ctx context.Context, drifted []drift) error {
 	for page := range slices.Chunk(drifted, w.opts.BatchSize) {
 		payload := schema.VectorDriftedPayload{Collection: w.collection}

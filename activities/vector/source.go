@@ -8,16 +8,16 @@ import (
 	"axiommind/schema"
 )
 
-// Source is where the items of one kind come from.
+// Source provides the items of one kind.
 type Source interface {
 	Kind() string
-	// Load returns those of the project's items that exist, by id.
+	// Load returns the project's items that exist, by id.
 	Load(ctx context.Context, project string, ids []string) (map[string]Item, error)
-	// After returns up to limit items of all projects in the order of project and id, after the given ones.
+	// After returns up to limit items of all projects in the order of project and id, after the given pair.
 	After(ctx context.Context, project, id string, limit int) ([]Item, error)
 }
 
-// EntrySource is the source of entries.
+// EntrySource provides the items of entries.
 type EntrySource struct{ entries *entry.Reader }
 
 // NewEntrySource returns the source over a migrated database.

@@ -14,17 +14,16 @@ import (
 	"axiommind/schema"
 )
 
-// titleEvents are the events that give a task a title. An item is one title of a task: a task that
-// is renamed keeps the vector of its old title, which still leads to it.
+// titleEvents are the types of the events that give a task a title. An item is one title of a task. A renamed task
+// keeps the vector of its old title, which still leads to it.
 //
-// Seed 004 §7.4 and §8.1 differ: there the outbox names a title by the task alone, and titles have a
-// collection of their own. With one item for each task a rename would take the old title away, which
-// here stays an alias; {task_id}/{seq} keeps the outbox's key unique and an item immutable. And titles
-// share the class of the embedding version, where their kind is a filter, so that a project has one
-// tenant and an embedding version has one writer.
+// This differs from seed 004 §7.4 and §8.1, where the outbox identifies a title by the task alone and titles have a
+// collection of their own. With one item per task, a rename would remove the old title, which here remains an alias.
+// {task_id}/{seq} keeps the outbox's key unique and an item immutable. Titles are in the class of the embedding
+// version, where searches filter by kind, so that a project has one tenant and an embedding version has one writer.
 var titleEvents = []string{schema.TaskCreated, schema.TaskTitleChanged}
 
-// titleItem is the item of an event of a project's stream that gives a task a title. Its id names both the task
+// titleItem returns the item for an event in a project's stream that gives a task a title. Its id names both the task
 // and the event.
 func titleItem(event schema.Event) (Item, error) {
 	payload, err := schema.DecodePayload(event)
@@ -44,16 +43,16 @@ func titleItem(event schema.Event) (Item, error) {
 	return item, nil
 }
 
-// TitleSource reads task titles out of the event log.
+// TitleSource provides the items of task titles. It reads them from the event log.
 type TitleSource struct{ conn driver.Conn }
 
 // NewTitleSource returns the source of task titles.
 func NewTitleSource(conn driver.Conn) *TitleSource { return &TitleSource{conn: conn} }
 
-// Kind is that of task titles.
+// Kind returns the kind of task titles.
 func (*TitleSource) Kind() string { return schema.ItemTaskTitle }
 
-// Load returns those of the project's titles that exist, by id.
+// Load returns the project's titles that exist, by id.
 func (s *TitleSource) Load(ctx context.Context, project string, ids []string) (map[string]Item, error) {
 	seqs := make([]uint64, 0, len(ids))
 	for _, id := range ids {
@@ -75,7 +74,7 @@ func (s *TitleSource) Load(ctx context.Context, project string, ids []string) (m
 	return out, err
 }
 
-// After returns up to limit titles in the order of project and id, after the given ones.
+// After returns up to limit titles in the order of project and id, after the given pair.
 func (s *TitleSource) After(ctx context.Context, project, id string, limit int) ([]Item, error) {
 	const itemID = `concat(JSONExtractString(payload_json, 'task_id'), '/', toString(seq))`
 	return s.query(ctx, `startsWith(stream, ?) AND event_type IN ? AND (project, `+itemID+`) > (?, ?)
@@ -111,13 +110,13 @@ type Titles struct {
 	collection string
 }
 
-// NewTitles returns the searcher over the embedder's collection.
+// NewTitles returns a searcher over the embedder's collection.
 func NewTitles(client *Client, embedder Embedder) *Titles {
 	return &Titles{client: client, embedder: embedder, collection: schema.VectorCollection(embedder.Version())}
 }
 
-// SimilarTitles returns up to limit tasks, the most similar first. What was written a moment ago may
-// be missing.
+// SimilarTitles returns up to limit tasks, the most similar first. Titles that were written a moment ago may be
+// missing.
 func (t *Titles) SimilarTitles(ctx context.Context, project, title string, limit int) ([]task.TitleHit, error) {
 	vectors, err := t.embedder.Embed(ctx, []string{title})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"axiommind/schema"
 )
 
-// lookAgain is how often a session that waits for its vectors looks how their writer fares.
+// lookAgain is how often a session that waits for its vectors checks the state of their writer.
 const lookAgain = 2 * time.Second
 
 func wake(ctx context.Context, c client.Client, w boundary.Writer) (client.WorkflowRun, error) {
@@ -29,7 +29,7 @@ func wake(ctx context.Context, c client.Client, w boundary.Writer) (client.Workf
 	return run, nil
 }
 
-// watch keeps a collection's writer awake and notices when it can't write.
+// watch keeps a collection's writer running and notices if it fails.
 type watch struct {
 	temporal client.Client
 	writer   boundary.Writer
@@ -37,8 +37,8 @@ type watch struct {
 	looked   time.Time
 }
 
-// look wakes the writer where it does not run. It returns the error of a run that failed, and one to
-// be retried where the run itself waits to try again.
+// look wakes the writer if it is not running. If a run has failed, it returns the run's error. If the run itself
+// waits to retry, the returned error is retryable.
 func (w *watch) look(ctx context.Context) error {
 	if w.run == nil {
 		return w.wake(ctx)
@@ -59,7 +59,7 @@ func (w *watch) look(ctx context.Context) error {
 			if info == nil || activity.GetState() != enums.PENDING_ACTIVITY_STATE_SCHEDULED {
 				continue // It works, or was lost with a worker that died.
 			}
-			return temporal.NewApplicationError(fmt.Sprintf("the writer %q waits for its attempt %d: %s",
+			return temporal.NewApplicationError(fmt.Sprintf("the writer %q waits to make attempt %d: %s",
 				w.writer.ID, activity.GetAttempt(), failure.GetMessage()), info.GetType())
 		}
 		return nil
@@ -78,7 +78,7 @@ func (w *watch) wake(ctx context.Context) (err error) {
 	return err
 }
 
-// Enqueuer hands what a stream asks to be indexed to the collection's writer, and does not wait.
+// Enqueuer passes a stream's requests to the collection's writer. It does not wait for the writer.
 type Enqueuer struct {
 	log       Log
 	projector *OutboxProjector
@@ -87,7 +87,7 @@ type Enqueuer struct {
 	writer    boundary.Writer
 }
 
-// NewEnqueuer returns the enqueuer of the projector's collection.
+// NewEnqueuer returns an enqueuer for the projector's collection.
 func NewEnqueuer(log Log, projector *OutboxProjector, temporal client.Client) *Enqueuer {
 	return &Enqueuer{
 		log: log, projector: projector, outbox: NewOutbox(projector.conn, projector.version), temporal: temporal,
@@ -95,9 +95,9 @@ func NewEnqueuer(log Log, projector *OutboxProjector, temporal client.Client) *E
 	}
 }
 
-// Enqueue brings the outbox up to date with the stream, and wakes the writer if that brought anything. An
-// attempt that died in between has left rows that no event brings again, so what counts for its retry is
-// what is pending. First attempts do not ask: it costs a look at every row of the collection.
+// Enqueue brings the outbox up to date with the stream, and wakes the writer if that added rows. If an earlier
+// attempt died after it added the rows, a retry adds none. So a retry wakes the writer if any row is pending. First
+// attempts do not check this, because it reads every row of the collection.
 func (e *Enqueuer) Enqueue(ctx context.Context, stream string) error {
 	progress, err := e.log.Project(ctx, e.projector, stream)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"axiommind/schema"
 )
 
-// Log is what a Writer needs of the event log.
+// Log is the part of the event log that a Writer uses.
 type Log interface {
 	Append(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error)
 	Project(ctx context.Context, p eventlog.Projector, stream string) (eventlog.Progress, error)
@@ -30,24 +30,24 @@ const (
 	DefaultSample      = 200
 )
 
-// maxReason bounds an item's error as it is stored, in bytes.
+// maxReason limits the stored size of an item's error, in bytes.
 const maxReason = 500
 
-// Options configure a [Writer]. A zero value means its default.
+// Options configures a [Writer]. Zero values mean the defaults.
 type Options struct {
-	// BatchSize is how many items are embedded, written and recorded at a time.
+	// BatchSize is the number of items that are embedded, written and recorded at a time.
 	BatchSize int
-	// MaxAttempts is how often an item is tried before it counts as permanently failed.
+	// MaxAttempts is the number of attempts after which an item's failure is permanent.
 	MaxAttempts int
-	// Backoff says when a failed item is tried again.
+	// Backoff is the wait before a failed item is retried.
 	Backoff Backoff
-	// Sample is how many objects of a project reconcile compares when the counts agree.
+	// Sample is the number of objects per project that reconcile compares if the counts agree.
 	Sample int
-	// Actor is named in the events.
+	// Actor is the actor of the events.
 	Actor string
-	// Now is the clock.
+	// Now returns the current time.
 	Now func() time.Time
-	// Progress is called after each batch with the number of items worked on so far.
+	// Progress is called after each batch with the number of items processed so far.
 	Progress func(items int)
 }
 
@@ -67,7 +67,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Writer brings the vector store to what the outbox asks for. One at a time may write a collection.
+// Writer updates the vector store as the outbox requests. Only one at a time may write a collection.
 type Writer struct {
 	log        Log
 	outbox     *Outbox
@@ -79,8 +79,8 @@ type Writer struct {
 	opts       Options
 }
 
-// NewWriter returns the writer of the embedder's collection. The projector must be of the
-// embedder's version; sources say where the items of each kind come from.
+// NewWriter returns the writer of the embedder's collection. The projector must be for the embedder's version. The
+// sources provide the items of each kind.
 func NewWriter(conn driver.Conn, log Log, projector *OutboxProjector, client *Client, embedder Embedder,
 	sources []Source, opts Options,
 ) (*Writer, error) {
@@ -99,25 +99,24 @@ func NewWriter(conn driver.Conn, log Log, projector *OutboxProjector, client *Cl
 	return w, nil
 }
 
-// Collection is the name of the Weaviate class the writer writes.
+// Collection returns the name of the Weaviate class that the writer writes.
 func (w *Writer) Collection() string { return w.collection }
 
-// Result is what one call of [Writer.IndexPending] did, and what it left.
+// Result is the outcome of one call of [Writer.IndexPending], and what remains to be done.
 type Result struct {
 	Indexed int
-	// Failed counts the items whose failure was recorded in this call.
+	// Failed counts the items whose failure this call recorded.
 	Failed int
-	// Remaining counts the items that can be worked on now.
+	// Remaining counts the items that can be processed now.
 	Remaining int
-	// NextRetry is when a failed item falls due next; zero when none waits.
+	// NextRetry is the time at which the next failed item is due. It is zero if none waits for a retry.
 	NextRetry time.Time
 }
 
-// IndexPending works on up to limit items that are pending, or failed and due. It may be stopped at
-// any point and called again: what was recorded is not done anew, and what was written without
-// being recorded is written over.
+// IndexPending processes up to limit items that are pending, or failed and due. It may be stopped at any point and
+// called again: recorded work is not repeated, and what was written but not recorded is overwritten.
 //
-// A failure of single items is recorded and counted. An error is one that no item is to blame for.
+// Failures of single items are recorded and counted. IndexPending returns only errors that no single item caused.
 func (w *Writer) IndexPending(ctx context.Context, limit int) (Result, error) {
 	var result Result
 	if err := w.project(ctx); err != nil {
@@ -153,7 +152,7 @@ func (w *Writer) IndexPending(ctx context.Context, limit int) (Result, error) {
 	return result, nil
 }
 
-// project brings the outbox up to what the collection's stream says.
+// project brings the outbox up to date with the collection's stream.
 func (w *Writer) project(ctx context.Context) error {
 	if _, err := w.log.Project(ctx, w.projector, schema.VectorStream(w.collection)); err != nil {
 		return fmt.Errorf("project vector outbox: %w", err)
@@ -161,7 +160,7 @@ func (w *Writer) project(ctx context.Context) error {
 	return nil
 }
 
-// ensure makes the collection and the tenants of the rows where they are missing.
+// ensure creates the collection and the rows' tenants if they are missing.
 func (w *Writer) ensure(ctx context.Context, rows []Row) error {
 	if len(rows) == 0 {
 		return nil
@@ -186,7 +185,7 @@ func projects(rows []Row) []string {
 	return slices.Compact(out)
 }
 
-// outcome is what became of one row.
+// outcome is the outcome of one row.
 type outcome struct {
 	row       Row
 	hash      string
@@ -200,11 +199,11 @@ func (w *Writer) write(ctx context.Context, rows []Row) ([]outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	var live []int
+	var loaded []int
 	var texts []string
 	for i := range outcomes {
 		if outcomes[i].fault == nil {
-			live = append(live, i)
+			loaded = append(loaded, i)
 			texts = append(texts, items[i].Text())
 		}
 	}
@@ -214,7 +213,7 @@ func (w *Writer) write(ctx context.Context, rows []Row) ([]outcome, error) {
 	}
 	objects := map[string][]Object{}
 	places := map[string][]int{}
-	for n, i := range live {
+	for n, i := range loaded {
 		if faults[n] != nil {
 			outcomes[i].fault, outcomes[i].permanent = faults[n], true
 			continue
@@ -239,10 +238,10 @@ func (w *Writer) write(ctx context.Context, rows []Row) ([]outcome, error) {
 	return outcomes, nil
 }
 
-// errNoItem is a fault that a later projection may mend.
+// errNoItem may go away after a later projection.
 var errNoItem = errors.New("item is not in its projection")
 
-// load finds the items of the rows. The item of an outcome with a fault is empty.
+// load finds the items of the rows. If an outcome has a fault, its item is empty.
 func (w *Writer) load(ctx context.Context, rows []Row) ([]outcome, []Item, error) {
 	type group struct{ kind, project string }
 	ids := map[group][]string{}
@@ -284,7 +283,7 @@ func (w *Writer) load(ctx context.Context, rows []Row) ([]outcome, []Item, error
 	return outcomes, items, nil
 }
 
-// record appends what became of the rows and projects it. It returns how many were indexed.
+// record appends the outcomes of the rows and projects them. It returns the number of indexed rows.
 func (w *Writer) record(ctx context.Context, outcomes []outcome) (indexed int, err error) {
 	now := w.opts.Now().UTC().Truncate(time.Microsecond)
 	done := schema.VectorIndexedPayload{Collection: w.collection}
@@ -339,7 +338,7 @@ func (w *Writer) event(payload any, key string, now time.Time) (schema.Event, er
 	})
 }
 
-// shorten makes an error valid UTF-8 of at most maxReason bytes.
+// shorten turns an error text into valid UTF-8 of at most maxReason bytes.
 func shorten(s string) string {
 	return strings.ToValidUTF8(s[:min(len(s), maxReason)], "")
 }

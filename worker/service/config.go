@@ -1,5 +1,5 @@
-// Package service wires AxiomMind together: one configuration, the connections to Temporal,
-// ClickHouse, Weaviate and a model, and a Temporal worker over them.
+// Package service assembles AxiomMind: the configuration, the connections to Temporal, ClickHouse, Weaviate and a
+// model, and the Temporal workers that use them.
 package service
 
 import (
@@ -21,9 +21,9 @@ import (
 	"axiommind/activities/task"
 )
 
-// Config is all that can be set. Each field can be given as a flag, as an environment variable named
-// AXIOMMIND_ and the flag's name in upper case with underscores, or in a YAML file under the flag's
-// name; the first of these that gives it wins.
+// Config holds all settings. Each one can be given as a flag, as an environment variable, or in a YAML file under the
+// flag's name, in this order of precedence. The variable is AXIOMMIND_ and the flag's name in upper case with
+// underscores.
 type Config struct {
 	// File is the YAML file to read. Default: none.
 	File string
@@ -36,44 +36,44 @@ type Config struct {
 	WeaviateURL       string
 	WeaviateAPIKey    string
 
-	// Model and Embedder choose the providers; their keys come from the environment alone.
+	// Model and Embedder select the providers. Their API keys come from the environment only.
 	Model    llm.Config
 	Embedder llm.EmbedderConfig
-	// SimilarityFloor is the cosine similarity from which a memory that shares no word with what is
-	// searched for is found. Default: the embedder's.
+	// SimilarityFloor is the minimum cosine similarity of results that share no word with the query. Default: the
+	// embedder's.
 	SimilarityFloor *float64
-	// WindowBytes is how much text one model call extracts from.
+	// WindowBytes is the size of the text that one model call extracts from.
 	WindowBytes     int
 	MaxOutputTokens int
-	// SourceRoots are the directories and files that inputs of workflows may name. Default: where agents
-	// keep their sessions in the home, and the current directory. What a person gives to the starter on the
-	// same machine may be read besides.
+	// SourceRoots are the directories and files that workflow inputs may name. Default: the directories in the home
+	// where agents keep their sessions, and the current directory. Files that a person names to the starter on the
+	// same machine may be read too.
 	SourceRoots []string
-	// ModelConcurrency bounds the model calls that one worker makes at a time.
+	// ModelConcurrency is the maximum number of concurrent model calls of one worker.
 	ModelConcurrency int
-	// DoneReports says whether a report of done that may not close its task at once is kept for a
-	// person to confirm, or closes it when its evidence is proof.
+	// DoneReports says what happens to a report of done that may not close its task at once. It is either kept for a
+	// person to confirm, or closes the task if its evidence is proven.
 	DoneReports task.DoneReports
-	// ConnectTimeout is how long a server may take to come up.
+	// ConnectTimeout is how long to wait for a server to start.
 	ConnectTimeout time.Duration
-	// StopTimeout is how long running activities may take to end when the worker is told to stop.
+	// StopTimeout is how long running activities may continue after the worker is told to stop.
 	StopTimeout time.Duration
 	LogLevel    string
 }
 
-// Default values.
+// Defaults of [Config].
 const (
 	DefaultTemporalAddress   = "127.0.0.1:7233"
 	DefaultTemporalNamespace = "default"
 	DefaultClickHouseDSN     = "http://127.0.0.1:8123/default"
 	DefaultWeaviateURL       = "http://127.0.0.1:8080"
-	// DefaultModelConcurrency is the size of seed 002's pool for model calls.
+	// DefaultModelConcurrency is the size of the pool for model calls in seed 002.
 	DefaultModelConcurrency = 4
 	DefaultConnectTimeout   = time.Minute
 	DefaultStopTimeout      = 25 * time.Second
 )
 
-// ClickHouseAddress is the DSN without user, password and settings, for people and logs.
+// ClickHouseAddress returns the DSN without user, password and settings, for people and logs.
 func (c *Config) ClickHouseAddress() string {
 	u, err := url.Parse(c.ClickHouseDSN)
 	if err != nil {
@@ -87,7 +87,7 @@ const (
 	sourceRoot     = "source-root"
 )
 
-// Flags adds the flags of the connections and the embedder, which every program needs.
+// Flags adds the flags for the connections and the embedder, which every program needs.
 func (c *Config) Flags(f *pflag.FlagSet) {
 	f.StringVar(&c.File, "config", "", "YAML file with any of these settings")
 	f.StringVar(&c.TemporalAddress, "temporal-address", DefaultTemporalAddress, "Temporal's host:port")
@@ -114,7 +114,7 @@ func (c *Config) setSimilarityFloor(text string) error {
 	return nil
 }
 
-// WorkerFlags adds the flags of what only a worker does.
+// WorkerFlags adds the flags that only a worker needs.
 func (c *Config) WorkerFlags(f *pflag.FlagSet) {
 	c.DoneReports = task.KeepReports
 	f.StringVar(&c.Model.Provider, "model-provider", llm.ModelProviders()[0], "extractor: "+llm.ModelChoices())
@@ -132,9 +132,9 @@ func (c *Config) WorkerFlags(f *pflag.FlagSet) {
 	f.DurationVar(&c.StopTimeout, "stop-timeout", DefaultStopTimeout, "how long running activities may take to end on a stop")
 }
 
-// Load fills what the flags left open from the environment and the file, and the keys from the
-// environment. Flags must be parsed. A fallback file is read when no file is named and it exists; it
-// alone may hold a key, [LocalWeaviateKey].
+// Load fills settings without a flag from the environment and the file, and the API keys from the environment. The
+// flags must have been parsed. If no file is named, the fallback file is read if it exists. Only that file may
+// contain a key, [LocalWeaviateKey].
 func (c *Config) Load(f *pflag.FlagSet, getenv func(string) string, fallback string) error {
 	if c.File == "" {
 		c.File = getenv(variablePrefix + "CONFIG")
@@ -189,7 +189,7 @@ func (c *Config) Load(f *pflag.FlagSet, getenv func(string) string, fallback str
 	c.TemporalAPIKey = getenv("TEMPORAL_API_KEY")
 	c.WeaviateAPIKey = getenv("WEAVIATE_API_KEY")
 	if localKey != "" && fromFile["weaviate-url"] {
-		// The key goes with the address: no other server sees it, and this one takes no other.
+		// The key belongs to this address: it is sent to no other server, and this server accepts no other key.
 		c.WeaviateAPIKey = localKey
 	}
 	c.Model.APIKey = keyOf(c.Model.Provider, getenv)
@@ -197,7 +197,7 @@ func (c *Config) Load(f *pflag.FlagSet, getenv func(string) string, fallback str
 	return errors.Join(errs...)
 }
 
-// fromVariable returns the values that a variable gives: several are separated as in PATH.
+// fromVariable returns the values in an environment variable. Several values are separated as in PATH.
 func fromVariable(flag *pflag.Flag, text string) []string {
 	if _, list := flag.Value.(pflag.SliceValue); list {
 		return slices.DeleteFunc(filepath.SplitList(text), func(s string) bool { return s == "" })
@@ -215,8 +215,8 @@ func keyOf(provider string, getenv func(string) string) string {
 	return ""
 }
 
-// readFile reads a flat YAML mapping, of names to a value or a list of them. The programs may share one:
-// each takes what it has flags for.
+// readFile reads a flat YAML mapping from names to values or lists of values. Programs may share a file: each reads
+// the settings for which it has flags.
 func readFile(path string) (map[string][]string, error) {
 	if path == "" {
 		return nil, nil
@@ -244,10 +244,10 @@ func readFile(path string) (map[string][]string, error) {
 	return values, nil
 }
 
-// LocalWeaviateKey is the setting, in the local stack's file alone, of the API key that its Weaviate
-// wants. It is used with the address beside it, and with no other.
+// LocalWeaviateKey is the setting with the API key of the local stack's Weaviate. It is allowed only in the local
+// stack's file, and is used only with the address in the same file.
 const LocalWeaviateKey = "weaviate-api-key"
 
-// LocalConfigFile is where the local stack writes the addresses of its servers and the tokens they
-// want, so that programs of the same user find them without being told.
+// LocalConfigFile returns the file in which the local stack records the addresses of its servers and their tokens, so
+// that programs of the same user find them.
 func LocalConfigFile() string { return inCache("local.yaml") }

@@ -46,8 +46,8 @@ func (s *Stores) Close() {
 	}
 }
 
-// Connect connects to every server, and waits for those that are still coming up as long as the
-// configuration says. Each failed try is logged with its reason.
+// Connect connects to all servers. It waits up to the configured time for servers that are still starting. It logs
+// each failed attempt with its reason.
 func Connect(ctx context.Context, cfg Config, logger *slog.Logger) (_ *Stores, err error) {
 	s := &Stores{}
 	defer func() {
@@ -69,9 +69,9 @@ func Connect(ctx context.Context, cfg Config, logger *slog.Logger) (_ *Stores, e
 	return s, err
 }
 
-// ConnectClickHouse waits for ClickHouse.
+// ConnectClickHouse connects to ClickHouse and waits until it is ready.
 func ConnectClickHouse(ctx context.Context, cfg Config, logger *slog.Logger) (conn driver.Conn, err error) {
-	err = patiently(ctx, cfg.ConnectTimeout, logger, "clickhouse at "+cfg.ClickHouseAddress(), func(ctx context.Context) error {
+	err = retryConnect(ctx, cfg.ConnectTimeout, logger, "clickhouse at "+cfg.ClickHouseAddress(), func(ctx context.Context) error {
 		conn, err = eventlog.Connect(ctx, cfg.ClickHouseDSN, eventlog.ConnectOptions{})
 		if err != nil && !eventlog.Retryable(err) {
 			return permanent{err}
@@ -81,7 +81,7 @@ func ConnectClickHouse(ctx context.Context, cfg Config, logger *slog.Logger) (co
 	return conn, err
 }
 
-// ConnectWeaviate waits for Weaviate.
+// ConnectWeaviate connects to Weaviate and waits until it is ready.
 func ConnectWeaviate(ctx context.Context, cfg Config) (*vector.Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
 	defer cancel()
@@ -90,8 +90,8 @@ func ConnectWeaviate(ctx context.Context, cfg Config) (*vector.Client, error) {
 		err    error
 	}
 	done := make(chan made, 1)
-	// Making the client asks the server for its version and knows no context: one that takes connections
-	// and never answers would hold it for the timeout of a request.
+	// Creating the client requests the server's version without a context. A server that accepts connections and
+	// never answers would block it until the request times out.
 	go func() {
 		c, err := vector.NewClient(vector.ClientConfig{URL: cfg.WeaviateURL, APIKey: cfg.WeaviateAPIKey})
 		if err == nil {
@@ -115,7 +115,7 @@ func ConnectWeaviate(ctx context.Context, cfg Config) (*vector.Client, error) {
 	return m.client, nil
 }
 
-// ConnectTemporal waits for Temporal.
+// ConnectTemporal connects to Temporal and waits until it is ready.
 func ConnectTemporal(ctx context.Context, cfg Config, logger *slog.Logger) (c client.Client, err error) {
 	options := client.Options{
 		HostPort: cfg.TemporalAddress, Namespace: cfg.TemporalNamespace, Logger: log.NewStructuredLogger(logger),
@@ -126,7 +126,7 @@ func ConnectTemporal(ctx context.Context, cfg Config, logger *slog.Logger) (c cl
 	if cfg.TemporalTLS || cfg.TemporalAPIKey != "" {
 		options.ConnectionOptions.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
-	err = patiently(ctx, cfg.ConnectTimeout, logger, "temporal at "+cfg.TemporalAddress, func(ctx context.Context) error {
+	err = retryConnect(ctx, cfg.ConnectTimeout, logger, "temporal at "+cfg.TemporalAddress, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, retryLast)
 		defer cancel()
 		c, err = client.DialContext(ctx, options)
@@ -139,10 +139,10 @@ type permanent struct{ error }
 
 func (p permanent) Unwrap() error { return p.error }
 
-// patiently tries until it succeeds, the error is permanent, or the time is over.
-func patiently(ctx context.Context, limit time.Duration, logger *slog.Logger, what string, try func(context.Context) error) error {
+// retryConnect retries until it succeeds, the error is permanent, or the time limit is reached.
+func retryConnect(ctx context.Context, limit time.Duration, logger *slog.Logger, what string, try func(context.Context) error) error {
 	deadline := time.Now().Add(limit)
-	// A server that takes connections and never answers must not hold a try for longer either.
+	// This also ends an attempt on a server that accepts connections but never answers.
 	ctx, cancel := context.WithTimeout(ctx, max(limit, retryFirst))
 	defer cancel()
 	for wait := retryFirst; ; wait = min(2*wait, retryLast) {
@@ -163,13 +163,13 @@ func patiently(ctx context.Context, limit time.Duration, logger *slog.Logger, wh
 	}
 }
 
-// searchAttributes are those that starters set.
+// searchAttributes are the search attributes that starters set.
 var searchAttributes = map[string]enums.IndexedValueType{
 	schema.AttributeProject: enums.INDEXED_VALUE_TYPE_KEYWORD,
 	schema.AttributeSession: enums.INDEXED_VALUE_TYPE_KEYWORD,
 }
 
-// MissingSearchAttributes returns those that the namespace does not have, sorted by name.
+// MissingSearchAttributes returns the search attributes that the namespace lacks, sorted by name.
 func MissingSearchAttributes(ctx context.Context, c client.Client, namespace string) ([]string, error) {
 	have, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
 	if err != nil {
@@ -184,7 +184,7 @@ func MissingSearchAttributes(ctx context.Context, c client.Client, namespace str
 	return missing, nil
 }
 
-// RegisterSearchAttributes registers what is missing.
+// RegisterSearchAttributes registers the missing search attributes.
 func RegisterSearchAttributes(ctx context.Context, c client.Client, namespace string) error {
 	missing, err := MissingSearchAttributes(ctx, c, namespace)
 	if err != nil || len(missing) == 0 {
@@ -203,7 +203,7 @@ func RegisterSearchAttributes(ctx context.Context, c client.Client, namespace st
 	return nil
 }
 
-// NewLogger returns a text logger to standard error at the configured level.
+// NewLogger returns a logger that writes text to standard error at the configured level.
 func NewLogger(cfg Config) (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(cfg.LogLevel)); err != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// FlagError says in words what is wrong with the value of a flag; another error stays as it is.
+// FlagError returns an error that explains in words what is wrong with the value of a flag. Other errors are returned
+// as they are.
 func FlagError(err error) error {
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {

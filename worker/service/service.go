@@ -24,9 +24,9 @@ import (
 // IdrisUnavailable is the idris_version of builds whose worker has no idris2.
 const IdrisUnavailable = "unavailable"
 
-// Run migrates the database, registers what Temporal needs to know and works until ctx ends; then
-// it lets running activities end for as long as the configuration says. An end before that is an
-// error. Ready is called once the worker polls; it may be nil.
+// Run migrates the database, registers the search attributes and works until ctx ends. It then waits for running
+// activities, up to the configured time. If the worker stops earlier, Run returns an error. ready is called once the
+// worker polls. It may be nil.
 func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) error {
 	model, err := llm.NewModel(ctx, cfg.Model)
 	if err != nil {
@@ -46,7 +46,7 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	}
 	warnOfStale(ctx, stores, logger)
 	if err := RegisterSearchAttributes(ctx, stores.Temporal, cfg.TemporalNamespace); err != nil {
-		// They are filters for people: without them everything else works.
+		// People use them to filter. Everything else works without them.
 		logger.Warn("search attributes are not registered", "reason", err)
 	}
 	access, err := cfg.sourceAccess()
@@ -70,7 +70,7 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	logger.Info("worker is ready", "model", model.Identity().String(), "embedder", stores.Embedder.Version(),
 		"temporal", cfg.TemporalAddress, "namespace", cfg.TemporalNamespace, "source_roots", access.Roots())
 	if err := rooms.enqueuer.WakePending(ctx); err != nil {
-		// Whoever waits for a vector wakes its writer too.
+		// A session that waits for its vectors wakes the writer too.
 		logger.Warn("the vector writer is not woken", "reason", err)
 	}
 	if ready != nil {
@@ -87,7 +87,7 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	return ended
 }
 
-// warnOfStale tells of projections that wait for a person to rebuild them.
+// warnOfStale logs the projections that a person has to rebuild.
 func warnOfStale(ctx context.Context, s *Stores, logger *slog.Logger) {
 	standings, err := s.Log.Standings(ctx, build.Projections(s.ClickHouse, s.Embedder.Version())...)
 	if err != nil {
@@ -101,7 +101,7 @@ func warnOfStale(ctx context.Context, s *Stores, logger *slog.Logger) {
 	}
 }
 
-// rooms are the activities of every room.
+// rooms holds the activities of all packages.
 type rooms struct {
 	build      *build.Activities
 	transcript *transcript.Activities
@@ -144,8 +144,8 @@ func newRooms(s *Stores, model llm.Model, access *transcript.Access, cfg Config)
 	return r, errors.Join(errs...)
 }
 
-// newWorkers makes one worker for each task queue: a slow model must not hold up the log.
-// What ends one of them for good is sent to fatal.
+// newWorkers returns one worker for each task queue, so that a slow model does not delay the log. The error that ends
+// one of them is sent to fatal.
 func newWorkers(s *Stores, cfg Config, r *rooms, fatal chan<- error) []worker.Worker {
 	onFatal := func(err error) {
 		select {
@@ -174,7 +174,7 @@ func newWorkers(s *Stores, cfg Config, r *rooms, fatal chan<- error) []worker.Wo
 	return workers
 }
 
-// activities are the rooms whose activities a worker of each task queue runs.
+// activities returns, by task queue, the activities that its worker runs.
 func (r *rooms) activities() map[string][]any {
 	return map[string][]any{
 		schema.QueueMain:   {r.build, r.transcript, r.llm, r.evidence, r.entry, r.task, r.fact},

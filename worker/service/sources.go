@@ -9,8 +9,8 @@ import (
 	"axiommind/activities/transcript"
 )
 
-// SourceKeyFile is where the key lies by which the starter permits a worker of the same user on the same
-// machine to read a file. It is empty when the user has no directory for such things.
+// SourceKeyFile returns the file with the key with which the starter permits a worker of the same user on the same
+// machine to read a file. It is empty if the user has no cache directory.
 func SourceKeyFile() string { return inCache("source.key") }
 
 func inCache(name string) string {
@@ -21,8 +21,8 @@ func inCache(name string) string {
 	return filepath.Join(dir, "axiommind", name)
 }
 
-// sourceAccess is what the worker may read. A worker that is started in a home, or above it, does not
-// open all of it for that.
+// sourceAccess returns what the worker may read. A worker that is started in the home directory or above it does not
+// thereby get access to all of it.
 func (c *Config) sourceAccess() (*transcript.Access, error) {
 	o := transcript.AccessOptions{Roots: c.SourceRoots, KeyFile: SourceKeyFile()}
 	if len(c.SourceRoots) == 0 {
@@ -40,7 +40,7 @@ func (c *Config) sourceAccess() (*transcript.Access, error) {
 	return access, nil
 }
 
-// holdsHome reports whether the home is the directory or lies in it.
+// holdsHome reports whether the home directory is dir or below it.
 func holdsHome(dir, home string) bool {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A worker without roots reads what agents keep and where it was started, but no home because of that.
+// A worker without roots reads the agents' sessions and its own directory, but not the home even if started there.
 func TestSourceAccess(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "집")
 	sessions := filepath.Join(home, ".claude", "projects")

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Version says which build of AxiomMind this program is, and which Go made it: the version of the module where
-// it was built from one, else the revision of the sources, and whether these were modified.
+// Version returns the version of the program and of Go. It is the module version if the program was built from a
+// module, or else the revision of the source and whether it was modified.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -17,7 +17,7 @@ func Version() string {
 	return version(info)
 }
 
-// develVersion is what Go calls the version of a module that was built from a directory.
+// develVersion is the version that Go gives to a module built from a directory.
 const develVersion = "(devel)"
 
 func version(info *debug.BuildInfo) string {

@@ -25,7 +25,7 @@ var (
 	item  = sg.LastValue[string]("item")
 )
 
-// pattern is one way to combine nodes, and what it leaves in the log.
+// pattern is one way to combine nodes, with the log it produces.
 type pattern struct {
 	name   string
 	graph  func() (*graph, error)

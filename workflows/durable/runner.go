@@ -1,6 +1,5 @@
-// Package durable runs stategraph graphs inside Temporal workflows: the tasks
-// of a superstep are coroutines of the workflow, so that nodes may call
-// activities, wait for timers and signals, and replay the same way every time.
+// Package durable runs stategraph graphs in Temporal workflows. The tasks of a superstep are coroutines of the
+// workflow, so nodes may call activities and wait for timers and signals, and every replay takes the same course.
 package durable
 
 import (
@@ -14,9 +13,8 @@ import (
 	"axiommind/workflows/stategraph"
 )
 
-// Runner implements stategraph.Runner on workflow.Go. At most Limit tasks of a
-// superstep run at once, all of them when Limit is not positive. A superstep
-// of one task runs on the caller's coroutine.
+// Runner implements stategraph.Runner with workflow.Go. At most Limit tasks of a superstep run at once, or all of
+// them if Limit is not positive. A superstep with a single task runs on the caller's coroutine.
 type Runner struct{ Limit int }
 
 // Run implements stategraph.Runner.
@@ -39,24 +37,22 @@ func (r Runner) Run(ctx workflow.Context, n int, task func(ctx workflow.Context,
 				next++
 				task(ctx, i)
 			}
-			// Not deferred: a coroutine that Temporal destroys must not touch the workflow.
+			// Do not defer this: a coroutine that Temporal destroys must not touch the workflow.
 			done.Done()
 		})
 	}
 	done.Wait(ctx)
 }
 
-// OwnsPanic implements stategraph.PanicOwner: panics that the SDK raises, for
-// nondeterminism or for a misused workflow API, have to reach the SDK, which
-// then blocks or fails the workflow task by its own policy.
+// OwnsPanic implements stategraph.PanicOwner. Panics raised by the SDK, for nondeterminism or misuse of the workflow
+// API, must reach the SDK. It then blocks or fails the workflow task by its own policy.
 func (Runner) OwnsPanic(_ any, origin runtime.Frame) bool {
 	return strings.HasPrefix(origin.Function, "go.temporal.io/sdk/")
 }
 
-// Cause returns what a node failed with, from under the names of the nodes it
-// passed through; any other error it returns as it is. A workflow that fails or
-// is cancelled by a node should return this: Temporal looks at the outermost
-// error only.
+// Cause returns the error with which a node failed, without the wrappers that name the nodes. Other errors are
+// returned as they are. A workflow that a node fails or cancels should return this error, because Temporal looks only
+// at the outermost one.
 func Cause(err error) error {
 	var node *stategraph.NodeError
 	for errors.As(err, &node) {

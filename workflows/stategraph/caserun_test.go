@@ -72,7 +72,7 @@ type caseError struct {
 	Phase string `json:"phase"`
 }
 
-// caseErrors is which errors of the engine a case's error type stands for.
+// caseErrors maps a case's error type to errors of the engine.
 var caseErrors = map[string]error{
 	"InvalidUpdateError":   sg.ErrInvalidUpdate,
 	"UnknownNodeError":     sg.ErrUnknownNode,
@@ -134,7 +134,7 @@ func (c *graphCase) want() (build *caseError, calls []expectation) {
 // caseRun is one case on one runner.
 type caseRun[C sg.Context] struct {
 	spec    *graphCase
-	world   *world[C]
+	env     *caseEnv[C]
 	runner  sg.Runner[C]
 	graph   *sg.Graph[C]
 	keys    *keyring
@@ -143,10 +143,10 @@ type caseRun[C sg.Context] struct {
 
 func runCase[C sg.Context](ctx C, spec *graphCase, runner sg.Runner[C], sleep func(C, int)) error {
 	r := &caseRun[C]{spec: spec, runner: runner, threads: map[string]*sg.Thread[C]{},
-		world: &world[C]{sleep: sleep, tries: map[string]int{}, runs: map[string]int{}}}
+		env: &caseEnv[C]{sleep: sleep, tries: map[string]int{}, runs: map[string]int{}}}
 	build, calls := spec.want()
 	var err error
-	r.graph, r.keys, err = compileCase(r.world, &spec.Graph)
+	r.graph, r.keys, err = compileCase(r.env, &spec.Graph)
 	if build != nil {
 		return build.match(err)
 	}
@@ -165,9 +165,9 @@ func runCase[C sg.Context](ctx C, spec *graphCase, runner sg.Runner[C], sleep fu
 }
 
 func (r *caseRun[C]) call(ctx C, call *caseCall, want *expectation) error {
-	r.world.runs = map[string]int{}
+	r.env.runs = map[string]int{}
 	if !call.KeepAttempts {
-		r.world.tries = map[string]int{}
+		r.env.tries = map[string]int{}
 	}
 	th := r.threads[string(call.Thread)]
 	if th == nil {
@@ -225,7 +225,7 @@ func (r *caseRun[C]) invoke(ctx C, th *sg.Thread[C], call *caseCall, opts []sg.R
 	return th.Invoke(ctx, r.update(input), opts...)
 }
 
-// update reads what comes from outside the graph, $overwrite included.
+// update reads an update from outside the graph, $overwrite included.
 func (r *caseRun[C]) update(m map[string]any) sg.Update {
 	v, _ := (&scope{keys: r.keys}).eval(m)
 	values, _ := v.(map[string]any)
@@ -290,7 +290,7 @@ func (r *caseRun[C]) compare(th *sg.Thread[C], want *expectation, got outcome) e
 		}
 	}
 	if want.Executions != nil {
-		if err := same("executions", r.world.runs, want.Executions); err != nil {
+		if err := same("executions", r.env.runs, want.Executions); err != nil {
 			return err
 		}
 	}

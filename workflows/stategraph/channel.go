@@ -2,7 +2,7 @@ package stategraph
 
 import "maps"
 
-// volatile reports whether a superstep that does not write the key empties it.
+// volatile reports whether the key is emptied by a superstep that does not write it.
 func (ch *channel) volatile() bool {
 	switch ch.kind {
 	case kindEphemeral, kindAny:
@@ -14,7 +14,7 @@ func (ch *channel) volatile() bool {
 	}
 }
 
-// nodeWrite is a write and the node it is from.
+// nodeWrite is a write and the node that made it.
 type nodeWrite struct {
 	Write
 	node string
@@ -27,8 +27,8 @@ type staged struct {
 	seen map[string]struct{} // what a unique Topic has published, if changed
 }
 
-// merge computes the value after one superstep's writes, in write order. cur
-// is unset or the value before; neither it nor seen is changed.
+// merge computes the value after the writes of one superstep, in write order. cur is unset or the previous value.
+// merge changes neither cur nor seen.
 func (ch *channel) merge(cur any, seen map[string]struct{}, writes []nodeWrite, owner PanicOwner) (any, map[string]struct{}, error) {
 	last := writes[len(writes)-1].val
 	switch ch.kind {

@@ -5,12 +5,10 @@ import (
 	"time"
 )
 
-// clonerOf returns how to copy a T so that nothing is shared with the copy,
-// or nil when plain assignment does that already. A method Clone() T is used
-// when T has one; slices, maps, pointers, arrays and exported struct fields
-// are copied deep. Functions, channels, what unexported fields refer to, and
-// what lies behind a pointer to a struct with unexported fields are shared:
-// only their own package can copy them. Values must not contain cycles.
+// clonerOf returns a function that copies a T so that the copy shares nothing with the original, or nil if plain
+// assignment does that already. If T has a method Clone() T, it is used. Slices, maps, pointers, arrays and exported
+// struct fields are copied deeply. Functions, channels, what unexported fields refer to, and pointers to structs with
+// unexported fields are shared: only their own package can copy them. Values must not contain cycles.
 func clonerOf[T any]() func(T) T {
 	var zero T
 	if _, ok := any(zero).(interface{ Clone() T }); ok {
@@ -32,8 +30,7 @@ func clonerOf[T any]() func(T) T {
 
 type cloner func(reflect.Value) reflect.Value
 
-// clonerSet remembers what it builds, so that a recursive type refers to
-// itself through its pending entry.
+// clonerSet remembers the cloners it builds, so that a recursive type refers to its own unfinished entry.
 type clonerSet struct{ made map[reflect.Type]*cloner }
 
 func newClonerSet() *clonerSet { return &clonerSet{made: map[reflect.Type]*cloner{}} }
@@ -68,7 +65,7 @@ func (s *clonerSet) of(t reflect.Type) cloner {
 	return *p
 }
 
-// plain reports whether assigning a t shares nothing that is to be copied.
+// plain reports whether assigning a t already makes a full copy.
 func plain(t reflect.Type) bool {
 	if t == timeType || (t.Kind() == reflect.Pointer && opaque(t.Elem())) {
 		return true
@@ -187,8 +184,7 @@ func (s *clonerSet) structure(t reflect.Type) cloner {
 	}
 }
 
-// dynamic copies what an interface holds; its cloner is found at each copy,
-// because the type is known only then.
+// dynamic copies the value in an interface. It finds the cloner at each copy, because the type is known only then.
 func (s *clonerSet) dynamic(t reflect.Type) cloner {
 	return func(v reflect.Value) reflect.Value {
 		if v.IsNil() {

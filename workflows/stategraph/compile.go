@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Graph is a compiled graph. It is immutable: any number of runs may share it.
+// Graph is a compiled graph. It is immutable, and any number of runs may share it.
 type Graph[C Context] struct {
 	schema  *Schema
 	nodes   []node[C] // by name
@@ -31,7 +31,7 @@ type node[C Context] struct {
 	exits
 }
 
-// exits is everything that happens after a node ran.
+// exits is everything that happens after a node has run.
 type exits struct {
 	edges   []int
 	arms    []arm
@@ -47,7 +47,7 @@ type join struct {
 	optional bool
 }
 
-// end is the index of END as a target.
+// end is the index of END when it is a target.
 const end = -1
 
 type router struct {
@@ -59,8 +59,7 @@ type router struct {
 
 type sharedKey struct{ parent, child int }
 
-// Compile checks the graph and makes it runnable. The error joins every
-// mistake found, each a BuildError.
+// Compile checks the graph and makes it runnable. The error joins all mistakes found, each a BuildError.
 func (g *StateGraph[C]) Compile() (*Graph[C], error) {
 	c := &compiler[C]{src: g, errs: slices.Concat(g.schema.errs, g.errs)}
 	c.out = &Graph[C]{schema: g.schema, byName: make(map[string]int, len(g.nodes))}
@@ -114,7 +113,7 @@ func (c *compiler[C]) addNodes() {
 	}
 }
 
-// share pairs the keys of the same name of graph and subgraph.
+// share pairs the keys of graph and subgraph that have the same name.
 func (c *compiler[C]) share(node string, child *Graph[C]) []sharedKey {
 	var shared []sharedKey
 	for i, ch := range c.src.schema.keys {
@@ -164,7 +163,7 @@ func (c *compiler[C]) nodeSet(names []string) []bool {
 	return set
 }
 
-// lookup resolves a target of node at.
+// lookup returns the index of a target of the node named at.
 func (c *compiler[C]) lookup(at, what, name string) (int, bool) {
 	if name == END {
 		return end, true
@@ -238,8 +237,8 @@ func (c *compiler[C]) addRouters() {
 	}
 }
 
-// checkReach walks from START. A join lets its target be reached only when
-// all its sources are, which also finds joins that wait for what follows them.
+// checkReach finds the nodes that are reachable from START. The target of a join is reachable if all of the join's
+// sources are. This also finds joins that wait for a node that follows them.
 func (c *compiler[C]) checkReach() {
 	g := c.out
 	if !c.hasEntry() {
@@ -307,7 +306,7 @@ func (c *compiler[C]) hasEntry() bool {
 	return len(s.edges) > 0 || len(s.routers) > 0 || s.final
 }
 
-// nodeName is the name of node i, START for the input.
+// nodeName returns the name of node i, or START for the input.
 func (g *Graph[C]) nodeName(i int) string {
 	if i < 0 {
 		return START

@@ -87,15 +87,15 @@ type action struct {
 	Then *action `json:"then"`
 }
 
-// world is where the nodes of a case run, and what they leave behind.
-type world[C sg.Context] struct {
+// caseEnv is the environment in which the nodes of a case run. It records what they did.
+type caseEnv[C sg.Context] struct {
 	sleep func(ctx C, ms int)
 	mu    sync.Mutex
 	tries map[string]int
 	runs  map[string]int
 }
 
-func (w *world[C]) enter(node string) int {
+func (w *caseEnv[C]) enter(node string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.tries[node]++
@@ -105,14 +105,14 @@ func (w *world[C]) enter(node string) int {
 
 // builder turns one caseGraph into a compiled graph.
 type builder[C sg.Context] struct {
-	world  *world[C]
+	env    *caseEnv[C]
 	schema *sg.Schema
 	keys   *keyring
 	graph  *sg.StateGraph[C]
 }
 
-func compileCase[C sg.Context](w *world[C], spec *caseGraph) (*sg.Graph[C], *keyring, error) {
-	b := &builder[C]{world: w, keys: &keyring{schema: map[string]*binding{}, private: map[string]*binding{}}}
+func compileCase[C sg.Context](w *caseEnv[C], spec *caseGraph) (*sg.Graph[C], *keyring, error) {
+	b := &builder[C]{env: w, keys: &keyring{schema: map[string]*binding{}, private: map[string]*binding{}}}
 	if err := b.declare(spec); err != nil {
 		return nil, nil, err
 	}
@@ -288,7 +288,7 @@ func (b *builder[C]) node(c *buildCall) error {
 		}
 	}
 	if c.Subgraph != nil {
-		child, _, err := compileCase(b.world, c.Subgraph)
+		child, _, err := compileCase(b.env, c.Subgraph)
 		if err != nil {
 			return err
 		}
@@ -302,7 +302,7 @@ func (b *builder[C]) node(c *buildCall) error {
 	b.graph.AddNode(name, func(ctx C, s sg.State) (res sg.Result, err error) {
 		sc := &scope{state: s, keys: b.keys}
 		for range attempts {
-			sc.attempt = b.world.enter(name)
+			sc.attempt = b.env.enter(name)
 			res, err = b.act(ctx, sc, c.Do)
 			if err == nil || errors.Is(err, sg.ErrInterrupted) || errors.Is(err, sg.ErrInvalidUpdate) {
 				return res, err
@@ -321,7 +321,7 @@ func (b *builder[C]) act(ctx C, sc *scope, a *action) (sg.Result, error) {
 		return nil, nil
 	}
 	if a.SleepMS > 0 {
-		b.world.sleep(ctx, a.SleepMS)
+		b.env.sleep(ctx, a.SleepMS)
 	}
 	if sc.attempt <= a.FailTimes {
 		return nil, errors.New("boom")

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// What a graph can be refused for, and how a run can end without a result.
+// Reasons for which a graph is refused or a run ends without a result.
 var (
 	ErrInvalidGraph    = errors.New("invalid graph")
 	ErrUnreachable     = errors.New("unreachable node")
@@ -24,8 +24,8 @@ var (
 	ErrTaskLost        = errors.New("task did not finish")
 )
 
-// BuildError is one mistake in a graph, found by Compile. It is
-// ErrInvalidGraph and, where the mistake has its own sentinel, that one too.
+// BuildError is one mistake in a graph, found by Compile. It matches ErrInvalidGraph and, if the mistake has a
+// sentinel error of its own, that one too.
 type BuildError struct {
 	Node   string // the node concerned, if any
 	Key    string // the key concerned, if any
@@ -53,8 +53,8 @@ func (e *BuildError) Unwrap() []error {
 	return []error{ErrInvalidGraph, e.kind}
 }
 
-// InvalidUpdateError is a write that cannot be applied: two for a key that
-// takes one, a key the schema does not have, a packet for no node.
+// InvalidUpdateError is a write that cannot be applied: a second write to a key that accepts one, a write to a key
+// that is not in the schema, or a packet for no node.
 type InvalidUpdateError struct {
 	Channel string   // the key written
 	Nodes   []string // who wrote, in write order; "__start__" is the input
@@ -91,8 +91,7 @@ func (e *InvalidUpdateError) Unwrap() []error {
 	return []error{ErrInvalidUpdate, e.Err}
 }
 
-// UnknownNodeError is a route to a node the graph does not have, or a label
-// its path map does not have.
+// UnknownNodeError is a route to a node that is not in the graph, or to a label that is not in the path map.
 type UnknownNodeError struct {
 	From   string // the node that routed
 	Router string // the conditional edge; empty for a Command
@@ -108,7 +107,7 @@ func (e *UnknownNodeError) Error() string {
 
 func (e *UnknownNodeError) Unwrap() error { return ErrUnknownNode }
 
-// NodeError is the failure of a node in a superstep, counted from 1.
+// NodeError is the error of a node in a superstep. Supersteps are counted from 1.
 type NodeError struct {
 	Node string
 	Step int
@@ -121,7 +120,7 @@ func (e *NodeError) Error() string {
 
 func (e *NodeError) Unwrap() error { return e.Err }
 
-// RouterError is the failure of a conditional edge's router.
+// RouterError is the error of a conditional edge's router.
 type RouterError struct {
 	From, Router string
 	Err          error
@@ -133,7 +132,7 @@ func (e *RouterError) Error() string {
 
 func (e *RouterError) Unwrap() error { return e.Err }
 
-// ReducerError is the failure of a key's operator on one node's write.
+// ReducerError is the error of a key's operator for one node's write.
 type ReducerError struct {
 	Channel string
 	Node    string
@@ -147,7 +146,7 @@ func (e *ReducerError) Error() string {
 
 func (e *ReducerError) Unwrap() error { return e.Err }
 
-// PanicError is a recovered panic of a node, router or reducer.
+// PanicError is a recovered panic in a node, router or reducer.
 type PanicError struct {
 	Value any
 	Stack string
@@ -162,13 +161,13 @@ func (e *PanicError) Unwrap() []error {
 	return []error{ErrPanic}
 }
 
-// WaitingJoin is a join that some of its sources reached and others did not.
+// WaitingJoin is a join that only some of its sources have reached.
 type WaitingJoin struct {
 	To      string
 	Missing []string
 }
 
-// StuckJoinError is a run that ended while joins still waited.
+// StuckJoinError is returned if a run ends while joins are still waiting.
 type StuckJoinError struct{ Joins []WaitingJoin }
 
 func (e *StuckJoinError) Error() string {
@@ -181,7 +180,7 @@ func (e *StuckJoinError) Error() string {
 
 func (e *StuckJoinError) Unwrap() error { return ErrStuckJoin }
 
-// RecursionError is a run that had more to do after its last superstep.
+// RecursionError is returned if a run is not finished after its last allowed superstep.
 type RecursionError struct {
 	Limit int
 	Next  []string
@@ -193,15 +192,15 @@ func (e *RecursionError) Error() string {
 
 func (e *RecursionError) Unwrap() error { return ErrRecursionLimit }
 
-// Interrupt is a question a node waits for, or a breakpoint (Question nil).
+// Interrupt is a question that a node has asked, or a breakpoint if Question is nil.
 type Interrupt struct {
 	ID       string // path of node name and task index, stable across runs
 	Node     string
 	Question any
 }
 
-// InterruptError is a run that stopped to be continued: Pending holds the
-// questions, and is empty at a breakpoint.
+// InterruptError is returned by a run that stopped and can be continued. Pending holds the questions. It is empty at
+// a breakpoint.
 type InterruptError struct {
 	Pending []Interrupt
 	Next    []string

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The ends of every graph.
+// START and END are the ends of every graph.
 const (
 	START = "__start__"
 	END   = "__end__"
@@ -16,36 +16,36 @@ const (
 // Node is one step of a graph. It reads s and returns what it changes.
 type Node[C Context] func(ctx C, s State) (Result, error)
 
-// Target is where a branch goes: a node, END, or a Send.
+// Target is the destination of a branch: a node, END or a Send.
 type Target struct {
 	node   string
 	packet []Write
 	sent   bool
 }
 
-// To is the target node, or END.
+// To returns the target for a node or END.
 func To(node string) Target { return Target{node: node} }
 
-// Send runs node once in the next superstep with packet as its whole state.
-// A packet may carry keys that the schema does not have.
+// Send returns a target that runs node once in the next superstep, with packet as its whole state. A packet may
+// contain keys that are not in the schema.
 func Send(node string, packet ...Write) Target {
 	return Target{node: node, packet: packet, sent: true}
 }
 
-// Router decides where to go from the state before the superstep and the
-// writes of the node it follows. It must be pure. No targets end the branch.
+// Router decides where to go next. It sees the state before the superstep together with the writes of the node it
+// follows. It must be pure. If it returns no targets, the branch ends.
 type Router func(s State) ([]Target, error)
 
-// Choose is a Router to a single node or label.
+// Choose returns a Router to a single node or label.
 func Choose(choose func(s State) string) Router {
 	return func(s State) ([]Target, error) { return []Target{To(choose(s))}, nil }
 }
 
-// PathMap says where a conditional edge may lead: label -> node or END. A nil
-// PathMap allows every node.
+// PathMap maps the labels that a conditional edge's router may return to nodes or END. A nil PathMap allows every
+// node.
 type PathMap map[string]string
 
-// Paths is the PathMap whose labels are the nodes themselves.
+// Paths returns the PathMap whose labels are the names of the nodes.
 func Paths(nodes ...string) PathMap {
 	m := make(PathMap, len(nodes))
 	for _, n := range nodes {
@@ -76,9 +76,8 @@ type joinSpec struct {
 	optional bool
 }
 
-// StateGraph collects nodes and edges. Mistakes are kept and all reported by
-// Compile. C is what nodes are given beside the state: context.Context, or
-// Temporal's workflow.Context.
+// StateGraph collects nodes and edges. Compile reports all mistakes at once. C is the type of the context that nodes
+// get beside the state: context.Context, or Temporal's workflow.Context.
 type StateGraph[C Context] struct {
 	schema   *Schema
 	nodes    map[string]*nodeSpec[C]
@@ -94,12 +93,12 @@ type StateGraph[C Context] struct {
 	limitOut bool
 }
 
-// New begins a graph over the state of schema.
+// New returns an empty graph over the state of schema.
 func New[C Context](schema *Schema) *StateGraph[C] {
 	return &StateGraph[C]{schema: schema, nodes: map[string]*nodeSpec[C]{}}
 }
 
-// NodeOption changes how a node takes part in the graph.
+// NodeOption is an option of a node.
 type NodeOption func(*nodeOptions)
 
 type nodeOptions struct {
@@ -109,15 +108,15 @@ type nodeOptions struct {
 	limited  bool
 }
 
-// Deferred holds a node back until nothing else is left to run.
+// Deferred delays a node until nothing else is left to run.
 func Deferred() NodeOption { return func(o *nodeOptions) { o.deferred = true } }
 
-// Ends names the nodes that the node's Commands may go to.
+// Ends declares the nodes to which the node's Commands may go.
 func Ends(nodes ...string) NodeOption {
 	return func(o *nodeOptions) { o.ends = append(o.ends, nodes...) }
 }
 
-// Input limits what the node sees of the state to these keys.
+// Input restricts the node's view of the state to these keys.
 func Input(keys ...AnyKey) NodeOption {
 	return func(o *nodeOptions) { o.input, o.limited = append(o.input, keys...), true }
 }
@@ -131,9 +130,8 @@ func (g *StateGraph[C]) AddNode(name string, fn Node[C], opts ...NodeOption) *St
 	return g.add(&nodeSpec[C]{name: name, fn: fn}, opts)
 }
 
-// AddSubgraph adds a compiled graph as a node. Keys of the same name are
-// shared: the child begins with their values, and what it wrote to them, not
-// its final state, is the update of the node.
+// AddSubgraph adds a compiled graph as a node. Keys with the same name are shared: the child starts with their
+// values, and its writes to them, not its final state, become the update of the node.
 func (g *StateGraph[C]) AddSubgraph(name string, child *Graph[C], opts ...NodeOption) *StateGraph[C] {
 	if child == nil {
 		g.reject(name, "", "has no graph")
@@ -163,7 +161,7 @@ func (g *StateGraph[C]) add(n *nodeSpec[C], opts []NodeOption) *StateGraph[C] {
 	return g
 }
 
-// AddEdge runs to after each superstep in which from ran.
+// AddEdge makes the node to run after each superstep in which from ran.
 func (g *StateGraph[C]) AddEdge(from, to string) *StateGraph[C] {
 	switch {
 	case from == END:
@@ -176,15 +174,14 @@ func (g *StateGraph[C]) AddEdge(from, to string) *StateGraph[C] {
 	return g
 }
 
-// AddJoin runs to once all of from have run, in whatever supersteps, and
-// begins anew after that. A run that ends while the join has seen only some of
-// them fails with StuckJoinError.
+// AddJoin makes the node to run once all of from have run, in any supersteps, and then starts over. If a run ends
+// when only some of them have run, it fails with StuckJoinError.
 func (g *StateGraph[C]) AddJoin(from []string, to string) *StateGraph[C] {
 	return g.join(joinSpec{from: from, to: to})
 }
 
-// AddOptionalJoin is AddJoin for branches that may be skipped: a join that
-// still waits at the end of the run is dropped.
+// AddOptionalJoin is like AddJoin, for branches that may be skipped. A join that is still waiting at the end of the
+// run is dropped.
 func (g *StateGraph[C]) AddOptionalJoin(from []string, to string) *StateGraph[C] {
 	return g.join(joinSpec{from: from, to: to, optional: true})
 }
@@ -203,8 +200,8 @@ func (g *StateGraph[C]) join(j joinSpec) *StateGraph[C] {
 	return g
 }
 
-// AddConditionalEdges lets router decide where to go after from. The name
-// tells the routers of a node apart, in errors and drawings too.
+// AddConditionalEdges makes router decide where to go after from. The name distinguishes the routers of a node, in
+// errors and in drawings.
 func (g *StateGraph[C]) AddConditionalEdges(from, name string, router Router, paths PathMap) *StateGraph[C] {
 	switch {
 	case from == END:
@@ -219,13 +216,13 @@ func (g *StateGraph[C]) AddConditionalEdges(from, name string, router Router, pa
 	return g
 }
 
-// InputKeys limits what a run takes of its input; other keys are dropped.
+// InputKeys restricts the input of a run to these keys. Other keys are dropped.
 func (g *StateGraph[C]) InputKeys(keys ...AnyKey) *StateGraph[C] {
 	g.inputs, g.limitIn = append(g.inputs, keys...), true
 	return g
 }
 
-// OutputKeys limits what the result of a run shows.
+// OutputKeys restricts the result of a run to these keys.
 func (g *StateGraph[C]) OutputKeys(keys ...AnyKey) *StateGraph[C] {
 	g.outputs, g.limitOut = append(g.outputs, keys...), true
 	return g
@@ -237,7 +234,7 @@ func (g *StateGraph[C]) InterruptBefore(nodes ...string) *StateGraph[C] {
 	return g
 }
 
-// InterruptAfter stops a run each time one of nodes has run and more is to do.
+// InterruptAfter stops a run each time one of nodes has run and there is more to do.
 func (g *StateGraph[C]) InterruptAfter(nodes ...string) *StateGraph[C] {
 	g.after = append(g.after, nodes...)
 	return g

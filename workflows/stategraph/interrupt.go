@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// scratch is what a task remembers between executions.
+// scratch is the state that a task keeps between executions.
 type scratch struct {
 	answers  []any
 	asked    int
@@ -15,11 +15,10 @@ type scratch struct {
 	detached bool // a change from outside, which no node made
 }
 
-// Ask returns the answer to a question, or the error that stops the run until
-// Thread.Resume gives one; the node returns that error. Under Graph.Run, which
-// keeps no Thread, it is ErrNotResumable. The node then runs
-// again from its top, so what stands before Ask is repeated. Several questions
-// of one node are answered in order.
+// Ask returns the answer to a question. If there is none yet, it returns an error, which the node must return and
+// which stops the run until Thread.Resume gives the answer. The node then runs again from its beginning, so the code
+// before Ask is repeated. Several questions of one node are answered in order. Under Graph.Run, which keeps no
+// Thread, the error is ErrNotResumable.
 func Ask[T any](s State, question any) (T, error) {
 	var zero T
 	if s.task == nil {
@@ -47,7 +46,7 @@ type waiting struct {
 	memo *scratch
 }
 
-// questions lists what waits for an answer, in task order, subgraphs included.
+// questions returns the questions that wait for an answer, in task order, subgraphs included.
 func (t *Thread[C]) questions(path string) []waiting {
 	var list []waiting
 	for i := range t.tasks {

@@ -171,7 +171,7 @@ func TestKindsOfValues(t *testing.T) {
 	require.ErrorIs(t, roundTrip(t, errBroken, func(error) {}), errBroken)
 }
 
-// Copy(nil, nil) shares what it is given.
+// Copy(nil, nil) shares values and writes.
 func TestShared(t *testing.T) {
 	t.Parallel()
 	k := sg.Reduce("k", func(_, v []int) []int { return v }, nil).Copy(nil, nil)

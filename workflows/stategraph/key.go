@@ -22,8 +22,8 @@ func (k kind) String() string {
 	return [...]string{"LastValue", "Reduce", "Topic", "Ephemeral", "Any"}[k]
 }
 
-// channel is the type-erased description of a key. It is immutable once its
-// handle has been handed out, so that schemas and graphs may share it.
+// channel is the type-erased description of a key. It is immutable once its handle has been returned, so that schemas
+// and graphs may share it.
 type channel struct {
 	name       string
 	kind       kind
@@ -63,23 +63,21 @@ type AnyKey interface {
 	spec() *channel
 }
 
-// Key is the reading side of a typed state key.
+// Key is the read side of a typed state key.
 type Key[T any] struct{ ch *channel }
 
-// Name is the name of the key in results, errors and drawings.
+// Name returns the name of the key in results, errors and drawings.
 func (k Key[T]) Name() string { return k.ch.name }
 
 func (k Key[T]) spec() *channel { return k.ch }
 
-// Get returns a copy of the key's value: its default while nothing was
-// written, and the zero T when it has no default either.
+// Get returns a copy of the key's value. If nothing was written, it returns the default, or the zero T without one.
 func (k Key[T]) Get(s State) T {
 	v, _ := k.Lookup(s)
 	return v
 }
 
-// Lookup returns a copy of the key's value and whether it has one. A default
-// counts as a value.
+// Lookup returns a copy of the key's value and whether there is one. A default counts as a value.
 func (k Key[T]) Lookup(s State) (T, bool) {
 	v, ok := s.load(k.ch)
 	if !ok {
@@ -90,59 +88,57 @@ func (k Key[T]) Lookup(s State) (T, bool) {
 	return t, true
 }
 
-// Value is a key that holds one written value: LastValue, Any or Ephemeral.
+// Value is a key that holds one written value: a LastValue, Any or Ephemeral key.
 type Value[T any] struct{ Key[T] }
 
-// Set is the write of v. The value is copied now, so the caller keeps v.
+// Set returns a write of v. The value is copied immediately, so the caller may go on using v.
 func (k Value[T]) Set(v T) Write { return Write{ch: k.ch, val: k.ch.copyOf(v)} }
 
-// Default returns the key with a value to show while nothing is written.
+// Default returns the key with a value to use while nothing is written.
 func (k Value[T]) Default(v T) Value[T] {
 	return Value[T]{Key[T]{k.ch.with(func(c *channel) { c.def, c.hasDef = c.copyOf(v), true })}}
 }
 
-// Copy returns the key with its own way to copy values; nil shares them.
+// Copy returns the key with another function to copy values. If it is nil, values are shared.
 func (k Value[T]) Copy(clone func(T) T) Value[T] {
 	return Value[T]{Key[T]{k.ch.with(func(c *channel) { c.clone, c.cloneWrite = erase(clone), erase(clone) })}}
 }
 
-// Reducer is a key whose writes of type U are folded into a value of type T.
+// Reducer is a key that folds writes of type U into a value of type T.
 type Reducer[T, U any] struct{ Key[T] }
 
-// Add is the write of u, to be folded into the value by the key's operator.
+// Add returns a write of u, which the key's operator folds into the value.
 func (k Reducer[T, U]) Add(u U) Write { return Write{ch: k.ch, val: k.ch.copyWrite(u)} }
 
-// Overwrite is the write that replaces the value, past the operator. Other
-// writes of the same superstep are dropped; a second Overwrite is an error.
+// Overwrite returns a write that replaces the value without using the operator. Other writes in the same superstep
+// are dropped. A second Overwrite is an error.
 func (k Reducer[T, U]) Overwrite(v T) Write {
 	return Write{ch: k.ch, val: k.ch.copyOf(v), overwrite: true}
 }
 
-// Copy returns the key with its own ways to copy values and writes. With nil
-// they are shared, and the operator must not extend what it is given.
+// Copy returns the key with other functions to copy values and writes. If they are nil, both are shared, and the
+// operator must not extend its arguments.
 func (k Reducer[T, U]) Copy(value func(T) T, write func(U) U) Reducer[T, U] {
 	return Reducer[T, U]{Key[T]{k.ch.with(func(c *channel) {
 		c.clone, c.cloneWrite = erase(value), erase(write)
 	})}}
 }
 
-// List is the key of a Topic: the items published in a superstep, or in all
-// of them.
+// List is the key of a Topic: the items published in one superstep or, with Accumulate, in all of them.
 type List[T any] struct{ Key[[]T] }
 
-// Add is the write that publishes items in order.
+// Add returns a write that publishes the items in order.
 func (k List[T]) Add(items ...T) Write {
 	return Write{ch: k.ch, val: k.ch.copyOf(append([]T(nil), items...))}
 }
 
-// Accumulate returns the key keeping its items instead of emptying them after
-// the next superstep.
+// Accumulate returns the key with its items kept instead of emptied after the next superstep.
 func (k List[T]) Accumulate() List[T] {
 	return List[T]{Key[[]T]{k.ch.with(func(c *channel) { c.accumulate = true })}}
 }
 
-// UniqueBy returns the key dropping every item whose identity was published
-// before in the same run.
+// UniqueBy returns the key with duplicates dropped: an item is ignored if one with the same id was published before
+// in the same run.
 func (k List[T]) UniqueBy(id func(T) string) List[T] {
 	return List[T]{Key[[]T]{k.ch.with(func(c *channel) {
 		c.unique = func(item any) string {
@@ -152,34 +148,31 @@ func (k List[T]) UniqueBy(id func(T) string) List[T] {
 	})}}
 }
 
-// LastValue is a key that takes at most one write per superstep; two are
-// ErrInvalidUpdate, even when they are equal.
+// LastValue returns a key that accepts at most one write per superstep. Two writes are ErrInvalidUpdate, even if they
+// are equal.
 func LastValue[T any](name string) Value[T] { return value[T](name, kindLast) }
 
-// Any is a key that keeps the last write in node order and is emptied by a
-// superstep that does not write it.
+// Any returns a key that keeps the last write in node order. A superstep that does not write it empties it.
 func Any[T any](name string) Value[T] { return value[T](name, kindAny) }
 
-// Ephemeral is a key visible in exactly one superstep after its write. Two
-// writes in one superstep are ErrInvalidUpdate.
+// Ephemeral returns a key that is visible only in the superstep after its write. Two writes in one superstep are
+// ErrInvalidUpdate.
 func Ephemeral[T any](name string) Value[T] { return value[T](name, kindEphemeral) }
 
-// EphemeralUnguarded is an Ephemeral that keeps the last of several writes.
+// EphemeralUnguarded returns an Ephemeral key that keeps the last of several writes.
 func EphemeralUnguarded[T any](name string) Value[T] {
 	k := value[T](name, kindEphemeral)
 	k.ch.unguarded = true
 	return k
 }
 
-// Reduce is a key whose writes are folded into its value by op, beginning
-// with initial. op must be pure: it may return a slice that extends acc (as
-// append does), but must leave the elements of acc as they are.
+// Reduce returns a key that folds writes into its value by op, starting with initial. op must be pure. It may return
+// a slice that extends acc, as append does, but must not change the elements of acc.
 func Reduce[T any](name string, op func(acc, v T) T, initial T) Reducer[T, T] {
 	return Fold(name, func(acc, v T) (T, error) { return op(acc, v), nil }, initial)
 }
 
-// ReduceFirst is Reduce without an initial value: the first write is stored
-// as it is and op is not called for it.
+// ReduceFirst is like Reduce without an initial value. The first write is stored as it is, without a call of op.
 func ReduceFirst[T any](name string, op func(acc, v T) (T, error)) Reducer[T, T] {
 	var zero T
 	k := Fold(name, op, zero)
@@ -187,8 +180,8 @@ func ReduceFirst[T any](name string, op func(acc, v T) (T, error)) Reducer[T, T]
 	return k
 }
 
-// Fold is Reduce with an operator that may fail and whose writes may have
-// another type than the value. An error fails the run as ReducerError.
+// Fold is like Reduce with an operator that may fail, and with writes whose type may differ from the value's. An
+// error fails the run as a ReducerError.
 func Fold[T, U any](name string, op func(acc T, v U) (T, error), initial T) Reducer[T, U] {
 	ch := newChannel[T, U](name, kindReduce)
 	ch.def, ch.hasDef = ch.copyOf(initial), true
@@ -200,7 +193,7 @@ func Fold[T, U any](name string, op func(acc T, v U) (T, error), initial T) Redu
 	return Reducer[T, U]{Key[T]{ch}}
 }
 
-// Topic is a key that lists what was published to it in the last superstep.
+// Topic returns a key that lists what was published to it in the last superstep.
 func Topic[T any](name string) List[T] {
 	ch := newChannel[[]T, []T](name, kindTopic)
 	ch.fold = func(acc, write any) (any, error) {
@@ -269,8 +262,7 @@ type Schema struct {
 	errs   []error
 }
 
-// Root combines keys into a state schema. Two keys of one name are reported
-// by Compile.
+// Root returns the schema with the keys. Compile reports two keys with the same name.
 func Root(keys ...AnyKey) *Schema {
 	s := &Schema{index: make(map[*channel]int, len(keys)), byName: make(map[string]int, len(keys))}
 	for _, k := range keys {
@@ -289,9 +281,8 @@ func Root(keys ...AnyKey) *Schema {
 	return s
 }
 
-// Decode reads a JSON object of key names and values into an Update: what
-// comes from outside the program goes through here. Anything but an object, an
-// unknown key or a value of the wrong type is ErrInvalidUpdate.
+// Decode converts a JSON object of key names and values into an Update. Use it for input from outside the program. If
+// the JSON is not an object, a key is unknown or a value has the wrong type, the error is ErrInvalidUpdate.
 func (s *Schema) Decode(data []byte) (Update, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(data, &fields); err != nil || fields == nil {

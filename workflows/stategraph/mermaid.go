@@ -9,15 +9,14 @@ import (
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// reservedNames are words that Mermaid does not take as the id of a node.
+// reservedNames are words that Mermaid does not accept as the id of a node.
 var reservedNames = map[string]bool{
 	"end": true, "graph": true, "subgraph": true, "flowchart": true, "default": true,
 	"style": true, "class": true, "classDef": true, "click": true, "linkStyle": true, "direction": true,
 }
 
-// Mermaid draws the graph as a Mermaid flowchart. Edges are solid arrows,
-// joins thick ones, conditional edges and declared ends of Commands dotted
-// ones; subgraphs have a double border, deferred nodes are hexagons.
+// Mermaid returns the graph as a Mermaid flowchart. Edges are solid arrows, joins thick ones, and conditional edges
+// and the declared ends of Commands dotted ones. Subgraphs have a double border. Deferred nodes are hexagons.
 func (g *Graph[C]) Mermaid() string {
 	d := drawing{}
 	d.line("flowchart TD")
@@ -79,7 +78,7 @@ func (g *Graph[C]) drawExits(d *drawing, id string, e *exits, ends []int) {
 	}
 }
 
-// mermaidID is the node's name where Mermaid takes it as an id.
+// mermaidID returns the node's name if Mermaid accepts it as an id, or else a substitute.
 func (g *Graph[C]) mermaidID(i int) string {
 	if i == end {
 		return END

@@ -10,36 +10,35 @@ import (
 	"github.com/google/uuid"
 )
 
-// RemoveAll is the ID that removes every message before it.
+// RemoveAll is the ID for RemoveMessage that removes all earlier messages.
 const RemoveAll = "__remove_all__"
 
-// ErrUnknownMessage is the removal of a message that is not there.
+// ErrUnknownMessage is returned for the removal of a message that does not exist.
 var ErrUnknownMessage = errors.New("unknown message")
 
-// MessageChange adds or replaces a message, or removes the one with an ID.
+// MessageChange adds or replaces a message, or removes the message with an ID.
 type MessageChange[M any] struct {
 	Message M
 	ID      string // of the message to remove; only read when Remove is set
 	Remove  bool
 }
 
-// AddMessage adds m, in place of the message with its ID if there is one.
+// AddMessage returns a change that adds m, or replaces the message with its ID.
 func AddMessage[M any](m M) MessageChange[M] { return MessageChange[M]{Message: m} }
 
-// RemoveMessage removes the message with an ID; RemoveAll removes all.
+// RemoveMessage returns a change that removes the message with the ID. RemoveAll removes all messages.
 func RemoveMessage[M any](id string) MessageChange[M] { return MessageChange[M]{ID: id, Remove: true} }
 
-// Identity reads and writes the ID of messages. Assign gives a message without
-// an ID one that depends on nothing but the message and a number, so that a
-// replay assigns the same; numbers that give a taken ID are skipped.
+// Identity gets and sets the ID of messages. Assign gives an ID to a message without one. The ID must depend only on
+// the message and a number, so that a replay assigns the same one. If an ID is taken, the next number is tried.
 type Identity[M any] struct {
 	ID     func(m M) string
 	Assign func(m M, number int) M
 }
 
-// Messages is a list of messages merged by ID: a known ID replaces in place, a
-// new one appends, a removal deletes. A message removed and added again in one
-// write keeps its position. Removing an unknown ID is ErrUnknownMessage.
+// Messages returns a key that holds a list of messages merged by ID. A message with a known ID replaces the old one
+// in place, a new one is appended, and a removal deletes. A message that is removed and added again in one write
+// keeps its position. Removing an unknown ID is ErrUnknownMessage.
 func Messages[M any](name string, identity Identity[M]) Reducer[[]M, []MessageChange[M]] {
 	return Fold(name, identity.Merge, nil)
 }
@@ -96,8 +95,7 @@ func (id Identity[M]) identify(m M, number int, taken map[string]int) (M, error)
 
 var messageSpace = uuid.NewSHA1(uuid.NameSpaceOID, []byte("stategraph/message"))
 
-// StableID is a version 5 UUID of a number and the parts of a message, for use
-// by Identity.Assign.
+// StableID returns a version 5 UUID of a number and the parts of a message. Identity.Assign can use it.
 func StableID(number int, parts ...string) string {
 	name := strconv.Itoa(number) + "\x00" + strings.Join(parts, "\x00")
 	return uuid.NewSHA1(messageSpace, []byte(name)).String()

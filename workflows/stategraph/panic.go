@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// panicOrigin finds the frame that panicked, called from a deferred function
-// that recovered: the first frame below the runtime's own.
+// panicOrigin returns the frame that panicked: the first one below the runtime's own frames. It must be called from a
+// deferred function that recovered.
 func panicOrigin() (runtime.Frame, string) {
 	var pcs [64]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(0, pcs[:])])

@@ -1,7 +1,7 @@
 package stategraph
 
-// follow adds to the plan where a finished task leads: its Command's targets,
-// its edges and joins, then its routers.
+// follow adds to the plan what comes after a finished task: its Command's targets, its edges and joins, then its
+// routers' targets.
 func (t *Thread[C]) follow(k *task[C], alone bool) error {
 	from := t.graph.nodeName(k.node)
 	for _, target := range k.goTo {
@@ -50,8 +50,7 @@ func (t *Thread[C]) follow(k *task[C], alone bool) error {
 	return nil
 }
 
-// own computes the values after the writes of one task alone: what its routers
-// see.
+// own computes the values after the writes of one task alone, which its routers see.
 func (t *Thread[C]) own(k *task[C], from string) ([]staged, error) {
 	var overlay []staged
 	done := make(map[int]bool, len(k.writes))

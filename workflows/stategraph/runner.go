@@ -7,20 +7,18 @@ import (
 	"sync/atomic"
 )
 
-// Context is what the engine needs of a context: context.Context and
-// Temporal's workflow.Context both have it.
+// Context is the part of a context that the engine uses. Both context.Context and Temporal's workflow.Context
+// implement it.
 type Context interface{ Err() error }
 
-// Runner runs the n tasks of a superstep and returns when all are finished.
-// In which order and with how much concurrency is its own affair; results do
-// not depend on it.
+// Runner runs the n tasks of a superstep and returns when all have finished. It may choose any order and concurrency;
+// the results do not depend on them.
 type Runner[C Context] interface {
 	Run(ctx C, n int, task func(ctx C, i int))
 }
 
-// PanicOwner may be implemented by a Runner whose environment unwinds
-// goroutines by panics of its own. Those it owns are passed on; all others
-// become a PanicError. origin is the frame that panicked.
+// PanicOwner may be implemented by a Runner whose environment uses panics to unwind goroutines. Panics that it owns
+// are passed on, all others become a PanicError. origin is the frame that panicked.
 type PanicOwner interface {
 	OwnsPanic(value any, origin runtime.Frame) bool
 }
@@ -35,8 +33,7 @@ func (InOrder[C]) Run(ctx C, n int, task func(ctx C, i int)) {
 	}
 }
 
-// Goroutines runs at most Limit tasks at once, as many as there are when
-// Limit is not positive.
+// Goroutines runs at most Limit tasks at once. If Limit is not positive, it runs all at once.
 type Goroutines struct{ Limit int }
 
 // Run implements Runner.
@@ -63,8 +60,7 @@ func (g Goroutines) Run(ctx context.Context, n int, task func(ctx context.Contex
 	wg.Wait()
 }
 
-// guard turns a panic of fn into a PanicError, except what owner owns. After
-// runtime.Goexit it leaves the goroutine to end.
+// guard turns a panic of fn into a PanicError, unless owner owns it. After runtime.Goexit it lets the goroutine end.
 func guard(owner PanicOwner, fn func() error) (err error) {
 	returned := false
 	defer func() {

@@ -2,18 +2,17 @@ package stategraph
 
 import "iter"
 
-// Write is one value for one key, made by the key's Set, Add or Overwrite.
+// Write is one value for one key. The key's Set, Add and Overwrite methods make it.
 type Write struct {
 	ch        *channel
 	val       any
 	overwrite bool
 }
 
-// Key is the name of the key written.
+// Key returns the name of the written key.
 func (w Write) Key() string { return w.ch.name }
 
-// Value is a copy of the value written: for a Topic its items, for a reducer
-// the operand.
+// Value returns a copy of the written value: the items for a Topic, the operand for a reducer.
 func (w Write) Value() any {
 	if w.overwrite {
 		return w.ch.copyOf(w.val)
@@ -24,20 +23,18 @@ func (w Write) Value() any {
 // IsOverwrite reports whether the write replaces the value of a reducer.
 func (w Write) IsOverwrite() bool { return w.overwrite }
 
-// Update is what a node changes. Keys it does not name keep their values.
+// Update is the list of writes of a node. Keys that are not in it keep their values.
 type Update []Write
 
-// Command is an Update together with where to go next. Goto adds to the
-// node's edges, it does not replace them.
+// Command is an Update together with where to go next. Goto adds to the node's edges and does not replace them.
 type Command struct {
 	Update Update
 	Goto   []Target
-	// Parent ends a subgraph after this superstep; Update and Goto are then
-	// for the graph that contains it.
+	// Parent ends a subgraph after this superstep. Update and Goto then apply to the graph that contains it.
 	Parent bool
 }
 
-// Commands is several commands of one node, applied in order.
+// Commands is a list of commands of one node, applied in order.
 type Commands []Command
 
 // Result is what a node returns: an Update, a Command, Commands, or nil.
@@ -49,11 +46,11 @@ func (Commands) result() {}
 
 type unsetValue struct{ _ byte }
 
-// unset marks a slot nothing was written to.
+// unset marks a key to which nothing was written.
 var unset any = &unsetValue{}
 
-// State is what a node or router sees: the values before the superstep, or
-// the packet of a Send. A State given to a node is valid until it returns.
+// State is what a node or router sees: the values before the superstep, or the packet of a Send. A State passed to a
+// node is valid until the node returns.
 type State struct {
 	view *view
 	task *scratch
@@ -102,8 +99,8 @@ func (v *view) at(i int) (any, bool) {
 	return ch.def, ch.hasDef
 }
 
-// All yields the name and a copy of the value of every key that has one, in
-// the order of the schema; for a Send, in the order of the packet.
+// All yields the name and a copy of the value of every key that has a value. The order is that of the schema or, for
+// a Send, that of the packet.
 func (s State) All() iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		v := s.view

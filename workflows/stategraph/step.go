@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// plan is what a superstep is going to change, and the buffers to find it out.
-// Nothing of the thread changes before all of it is known to be valid.
+// plan holds the changes that a superstep is going to make, and the buffers to compute them. The thread does not
+// change before all changes are known to be valid.
 type plan struct {
 	writes  [][]nodeWrite // by key
 	touched []int
@@ -41,8 +41,8 @@ func (p *plan) reset() {
 	p.sends, p.sendTo, p.arms = p.sends[:0], p.sendTo[:0], p.arms[:0]
 }
 
-// superstep runs the tasks that are not done and, if all of them succeed,
-// applies their writes and finds the next tasks.
+// superstep runs the tasks that are not done. If all of them succeed, it applies their writes and determines the next
+// tasks.
 func (t *Thread[C]) superstep(ctx C) error {
 	t.todo = t.todo[:0]
 	for i := range t.tasks {
@@ -67,7 +67,7 @@ func (t *Thread[C]) superstep(ctx C) error {
 	if waiting {
 		return t.interrupted()
 	}
-	if err := t.settle(t.tasks, true); err != nil {
+	if err := t.applyTasks(t.tasks, true); err != nil {
 		return err
 	}
 	t.advance()
@@ -92,7 +92,7 @@ func (t *Thread[C]) execute(ctx C, k *task[C]) {
 	k.err, k.done = err, err == nil
 }
 
-// take sorts what a node returned into writes, targets and parent commands.
+// take splits a node's result into writes, targets and parent commands.
 func (k *task[C]) take(res Result, name string, nested bool) error {
 	k.writes, k.goTo, k.parent = nil, nil, nil
 	switch r := res.(type) {
@@ -132,16 +132,15 @@ func (k *task[C]) command(c Command, name string, nested bool) error {
 	return nil
 }
 
-// settle applies what finished tasks wrote and leaves in the plan where they
-// lead. On an error nothing has changed. bump ends the life of keys that live
-// for one superstep.
-func (t *Thread[C]) settle(tasks []task[C], bump bool) error {
+// applyTasks applies the writes of finished tasks and puts the next nodes into the plan. If it fails, nothing has
+// changed. bump empties the keys that keep a value for one superstep only.
+func (t *Thread[C]) applyTasks(tasks []task[C], bump bool) error {
 	t.plan.reset()
 	if err := t.collect(tasks); err != nil {
 		return err
 	}
-	// Routers of several tasks look first: their views of a list may grow in
-	// the memory where the superstep's own value then grows.
+	// If there are several tasks, run their routers first. A router's view of a list may grow in the same memory as
+	// the superstep's own value.
 	alone := len(tasks) == 1
 	if !alone {
 		if err := t.followAll(tasks); err != nil {
@@ -179,7 +178,7 @@ func (t *Thread[C]) followAll(tasks []task[C]) error {
 	return nil
 }
 
-// merge computes the next values of the keys written.
+// merge computes the next values of the written keys.
 func (t *Thread[C]) merge() error {
 	for _, i := range t.plan.touched {
 		v, seen, err := t.graph.schema.keys[i].merge(t.vals[i], t.seen[i], t.plan.writes[i], t.owner)
@@ -224,7 +223,7 @@ func (t *Thread[C]) keyOf(w Write, node string) (int, error) {
 	return i, nil
 }
 
-// commit makes the plan's values those of the thread.
+// commit makes the plan's values the values of the thread.
 func (t *Thread[C]) commit(bump bool) {
 	p := &t.plan
 	if t.journal != nil {
@@ -254,8 +253,8 @@ func (t *Thread[C]) commit(bump bool) {
 	}
 }
 
-// arm tells joins which of their sources ran, all of the superstep's before any
-// join is released: tasks of one node count once.
+// arm records in all joins which of their sources ran in the superstep, before any join is released. Several tasks of
+// one node count once.
 func (t *Thread[C]) arm() {
 	for _, a := range t.plan.arms {
 		if !t.arrived[a.join][a.source] {
@@ -272,15 +271,15 @@ func (t *Thread[C]) arm() {
 	}
 }
 
-// advance replaces the tasks by what the plan found.
+// advance replaces the tasks by those in the plan.
 func (t *Thread[C]) advance() {
 	clear(t.tasks)
 	t.tasks = t.tasks[:0]
 	t.enqueue()
 }
 
-// enqueue adds the plan's nodes to the tasks: nodes by name, then Sends in the
-// order they were sent.
+// enqueue adds the plan's nodes to the tasks: nodes in order of name, then Sends in the order in which they were
+// sent.
 func (t *Thread[C]) enqueue() {
 	p := &t.plan
 	keep := len(t.tasks)
@@ -308,7 +307,7 @@ func (t *Thread[C]) enqueue() {
 	}
 }
 
-// pulled reports whether node is one of the tasks from before the plan.
+// pulled reports whether node is one of the tasks that existed before the plan.
 func (t *Thread[C]) pulled(node, before int) bool {
 	return slices.ContainsFunc(t.tasks[:before], func(k task[C]) bool { return k.node == node && k.index < 0 })
 }
@@ -322,8 +321,7 @@ func (t *Thread[C]) addTask(node, index int, packet []Write) {
 	t.tasks = append(t.tasks, k)
 }
 
-// preview computes the values that finished tasks of a stopped superstep would
-// give, on copies.
+// preview computes, on copies, the values that the finished tasks of a stopped superstep would produce.
 func (t *Thread[C]) preview() ([]staged, error) {
 	writes := make(map[int][]nodeWrite)
 	for i := range t.tasks {

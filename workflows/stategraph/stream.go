@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// Event is one happening of a run. Either Node is set and Update is what a
-// finished task of it wrote, or State is the state after the input or after a
-// superstep that wrote something.
+// Event is an event of a run. If Node is set, Update holds the writes of a finished task of the node. Otherwise State
+// is the state after the input or after a superstep that wrote something.
 type Event struct {
 	Step   int // superstep, from 1; 0 is the input
 	Node   string
@@ -15,7 +14,7 @@ type Event struct {
 	State  State
 }
 
-// Values reports whether the event carries the state.
+// Values reports whether the event holds a state.
 func (e Event) Values() bool { return e.Node == "" }
 
 func (t *Thread[C]) emit(tasks []task[C]) {
@@ -40,9 +39,8 @@ func (t *Thread[C]) send(e Event) {
 	}
 }
 
-// Stream runs the graph and yields its events as they happen; a last pair
-// carries the error if the run ended with one. Leaving the loop ends the run
-// after its superstep.
+// Stream runs the graph and yields its events as they happen. If the run fails, the last pair holds the error.
+// Breaking out of the loop ends the run after the current superstep.
 func (g *Graph[C]) Stream(ctx C, r Runner[C], input Update, opts ...RunOption) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		t := g.NewThread(r)

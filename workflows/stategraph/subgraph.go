@@ -1,7 +1,6 @@
 package stategraph
 
-// runChild runs, or continues, the subgraph of a node and returns what it
-// wrote to the shared keys.
+// runChild runs or continues the subgraph of a node and returns its writes to the shared keys.
 func (t *Thread[C]) runChild(ctx C, k *task[C], n *node[C]) (Result, error) {
 	child := k.child
 	if child == nil {
@@ -32,8 +31,7 @@ func (t *Thread[C]) runChild(ctx C, k *task[C], n *node[C]) (Result, error) {
 	return cmds, nil
 }
 
-// seed gives a child the values of the shared keys, and returns those that
-// live for one superstep only.
+// seed gives a child the values of the shared keys. It returns the keys whose values last for one superstep only.
 func (t *Thread[C]) seed(from *view, shared []sharedKey) []int {
 	var held []int
 	put := func(key int, v any) {
@@ -66,8 +64,7 @@ func (t *Thread[C]) seed(from *view, shared []sharedKey) []int {
 	return held
 }
 
-// record keeps what a superstep of a subgraph changes of each key, so that
-// the parent can repeat it.
+// record records the changes of a subgraph's superstep for each key, so that the parent can repeat them.
 func (t *Thread[C]) record() {
 	for _, i := range t.held {
 		delete(t.journal, i)
@@ -101,7 +98,7 @@ func (t *Thread[C]) record() {
 	}
 }
 
-// delta is the child's journal as writes to the parent's keys.
+// delta returns the child's journal as writes to the parent's keys.
 func (t *Thread[C]) delta(child *Thread[C], shared []sharedKey) Update {
 	u := Update{}
 	for _, s := range shared {
@@ -116,7 +113,7 @@ func (t *Thread[C]) delta(child *Thread[C], shared []sharedKey) Update {
 	return u
 }
 
-// adopt turns writes of a Command for the parent into writes to its keys.
+// adopt turns the writes of a Command for the parent into writes to the parent's keys.
 func (t *Thread[C]) adopt(u Update, child *Thread[C], n *node[C]) (Update, error) {
 	out := make(Update, 0, len(u))
 	for _, w := range u {

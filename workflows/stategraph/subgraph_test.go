@@ -30,7 +30,7 @@ func chain(g *sg.StateGraph[context.Context], names ...string) *sg.StateGraph[co
 	return g
 }
 
-// A subgraph's update is what it wrote, once, beside what its siblings wrote.
+// A subgraph's update holds its own writes once, beside those of its siblings.
 func TestSubgraphReturnsDelta(t *testing.T) {
 	t.Parallel()
 	total := sg.Reduce("total", add, 100)

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// DefaultRecursionLimit is the number of supersteps a run may take.
+// DefaultRecursionLimit is the default maximum number of supersteps in a run.
 const DefaultRecursionLimit = 25
 
-// RunOption changes one run of a graph.
+// RunOption is an option of one run.
 type RunOption func(*runOptions)
 
 type runOptions struct {
@@ -17,11 +17,11 @@ type runOptions struct {
 	observe func(Event) bool
 }
 
-// RecursionLimit lets a run take n supersteps; each subgraph counts its own.
-// A graph that is finished after n of them succeeds.
+// RecursionLimit limits a run to n supersteps. Each subgraph counts its own. A graph that finishes in exactly n
+// supersteps succeeds.
 func RecursionLimit(n int) RunOption { return func(o *runOptions) { o.limit = n } }
 
-// Observe calls fn for each event of the run, in the same order in every run.
+// Observe calls fn for each event of the run. The order is the same in every run.
 func Observe(fn func(Event)) RunOption {
 	return func(o *runOptions) {
 		o.observe = func(e Event) bool {
@@ -31,17 +31,15 @@ func Observe(fn func(Event)) RunOption {
 	}
 }
 
-// Run runs the graph once from input. Use Update{} for an input of no values;
-// nil is ErrEmptyInput.
+// Run runs the graph once with the input. Use Update{} for an input without values; nil is ErrEmptyInput.
 func (g *Graph[C]) Run(ctx C, r Runner[C], input Update, opts ...RunOption) (State, error) {
 	t := g.NewThread(r)
 	t.once = true
 	return t.Invoke(ctx, input, opts...)
 }
 
-// Thread is a run that can stop and go on: at a breakpoint, at a question, at
-// an error. It is plain memory; what makes it durable is the workflow it lives
-// in. It must not be used by several goroutines at once.
+// Thread is a run that can stop and continue: at a breakpoint, a question or an error. It exists only in memory; the
+// workflow that contains it makes it durable. It is not safe for concurrent use.
 type Thread[C Context] struct {
 	graph  *Graph[C]
 	runner Runner[C]
@@ -85,7 +83,7 @@ type task[C Context] struct {
 	child  *Thread[C]
 }
 
-// nodeSet is a set of node indexes that remembers its members.
+// nodeSet is a set of node indexes that can list its members.
 type nodeSet struct {
 	has     []bool
 	members []int
@@ -105,7 +103,7 @@ func (s *nodeSet) clear() {
 	s.members = s.members[:0]
 }
 
-// NewThread begins a run without input.
+// NewThread returns a thread without input.
 func (g *Graph[C]) NewThread(r Runner[C]) *Thread[C] {
 	t := &Thread[C]{
 		graph: g, runner: r,
@@ -138,8 +136,8 @@ func (t *Thread[C]) configure(opts []RunOption) error {
 	return nil
 }
 
-// Invoke applies input and runs from START until nothing is left to do. On a
-// thread that ran before, the values stay and whatever was pending is dropped.
+// Invoke applies input and runs from START until nothing is left to do. If the thread ran before, its values are kept
+// and its pending tasks are dropped.
 func (t *Thread[C]) Invoke(ctx C, input Update, opts ...RunOption) (State, error) {
 	if err := t.configure(opts); err != nil {
 		return State{}, err
@@ -156,7 +154,7 @@ func (t *Thread[C]) Invoke(ctx C, input Update, opts ...RunOption) (State, error
 func (t *Thread[C]) begin(input Update) error {
 	t.discard()
 	first := []task[C]{{node: start, index: -1, done: true, writes: t.accept(input)}}
-	if err := t.settle(first, true); err != nil {
+	if err := t.applyTasks(first, true); err != nil {
 		return err
 	}
 	t.started = true
@@ -164,10 +162,10 @@ func (t *Thread[C]) begin(input Update) error {
 	return nil
 }
 
-// start is the index of START as a node.
+// start is the index of START when it is a node.
 const start = -1
 
-// accept drops the known keys that are not input keys.
+// accept removes known keys that are not input keys from the input.
 func (t *Thread[C]) accept(input Update) Update {
 	if t.graph.inputs == nil {
 		return input
@@ -187,8 +185,8 @@ func (t *Thread[C]) discard() {
 	}
 }
 
-// Continue goes on where the thread stopped. After an error only the tasks
-// that did not finish run again; on a finished thread nothing does.
+// Continue continues the run where it stopped. After an error, only the tasks that did not finish run again. On a
+// finished thread nothing runs.
 func (t *Thread[C]) Continue(ctx C, opts ...RunOption) (State, error) {
 	if err := t.configure(opts); err != nil {
 		return State{}, err
@@ -203,8 +201,8 @@ func (t *Thread[C]) Continue(ctx C, opts ...RunOption) (State, error) {
 	return t.result(t.loop(ctx))
 }
 
-// Resume answers the one question that is pending and continues. With several
-// pending it is ErrAmbiguousResume; ResumeAll takes an answer for each.
+// Resume answers the only pending question and continues. If several are pending, it returns ErrAmbiguousResume; use
+// ResumeAll.
 func (t *Thread[C]) Resume(ctx C, answer any, opts ...RunOption) (State, error) {
 	pending := t.questions("")
 	if len(pending) > 1 {
@@ -216,8 +214,8 @@ func (t *Thread[C]) Resume(ctx C, answer any, opts ...RunOption) (State, error) 
 	return t.Continue(ctx, opts...)
 }
 
-// ResumeAll answers pending questions by their ID and continues. An ID that is
-// not pending is ErrAmbiguousResume and nothing is answered.
+// ResumeAll answers pending questions by ID and continues. If an ID is not pending, it returns ErrAmbiguousResume and
+// answers none.
 func (t *Thread[C]) ResumeAll(ctx C, answers map[string]any, opts ...RunOption) (State, error) {
 	pending := t.questions("")
 	known := 0
@@ -237,12 +235,12 @@ func (t *Thread[C]) ResumeAll(ctx C, answers map[string]any, opts ...RunOption) 
 	return t.Continue(ctx, opts...)
 }
 
-// Apply applies a command from outside: its writes at once, its targets beside
-// what is pending. Continue runs them.
+// Apply applies a command from outside the graph. Its writes take effect at once. Its targets are added to the
+// pending tasks, which Continue runs.
 func (t *Thread[C]) Apply(cmd Command) error {
 	outside := []task[C]{{node: start, index: -1, done: true, writes: cmd.Update, goTo: cmd.Goto}}
 	outside[0].memo.detached = true
-	if err := t.settle(outside, false); err != nil {
+	if err := t.applyTasks(outside, false); err != nil {
 		return err
 	}
 	t.started = true
@@ -250,9 +248,8 @@ func (t *Thread[C]) Apply(cmd Command) error {
 	return nil
 }
 
-// UpdateAs applies u as if node had just run, and replaces what is pending by
-// what follows that node. An empty node stands for the only node of the last
-// superstep, END for dropping what is pending.
+// UpdateAs applies u as if the node had just run, and replaces the pending tasks by what follows that node. An empty
+// name means the only node of the last superstep. END drops the pending tasks.
 func (t *Thread[C]) UpdateAs(name string, u Update) error {
 	if name == "" {
 		if len(t.last) != 1 {
@@ -269,7 +266,7 @@ func (t *Thread[C]) UpdateAs(name string, u Update) error {
 		err := &UnknownNodeError{Target: name}
 		return &InvalidUpdateError{Nodes: []string{name}, Reason: err.Error(), Err: err}
 	}
-	if err := t.settle([]task[C]{as}, true); err != nil {
+	if err := t.applyTasks([]task[C]{as}, true); err != nil {
 		return err
 	}
 	t.started = true
@@ -278,8 +275,7 @@ func (t *Thread[C]) UpdateAs(name string, u Update) error {
 	return nil
 }
 
-// State is the state as it would be if the finished tasks of an interrupted
-// superstep were applied.
+// State returns the state as if the finished tasks of an interrupted superstep had been applied.
 func (t *Thread[C]) State() State {
 	vals := slices.Clone(t.vals)
 	if slices.ContainsFunc(t.tasks, func(k task[C]) bool { return k.done && len(k.writes) > 0 }) {
@@ -292,7 +288,7 @@ func (t *Thread[C]) State() State {
 	return State{view: &view{schema: t.graph.schema, vals: vals, visible: t.graph.outputs}}
 }
 
-// Next is the nodes that are to run, in order.
+// Next returns the names of the nodes to run next, in order.
 func (t *Thread[C]) Next() []string {
 	var names []string
 	for i := range t.tasks {
@@ -308,7 +304,7 @@ func (t *Thread[C]) Next() []string {
 	return names
 }
 
-// Interrupts is the questions that wait for an answer, in order.
+// Interrupts returns the questions that wait for an answer, in order.
 func (t *Thread[C]) Interrupts() []Interrupt {
 	var list []Interrupt
 	for _, q := range t.questions("") {
@@ -366,7 +362,7 @@ func (t *Thread[C]) ranBreak() bool {
 	return t.graph.after != nil && slices.ContainsFunc(t.last, func(i int) bool { return t.graph.after[i] })
 }
 
-// release makes tasks of the deferred nodes, when nothing else is left.
+// release turns the deferred nodes into tasks if nothing else is left.
 func (t *Thread[C]) release() bool {
 	if len(t.deferred.members) == 0 {
 		return false

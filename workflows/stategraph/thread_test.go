@@ -54,7 +54,7 @@ func TestUpdateAs(t *testing.T) {
 	require.ErrorIs(t, err, sg.ErrEmptyInput)
 }
 
-// A command from outside adds to what is pending, once.
+// A command from outside is added to the pending tasks once.
 func TestApply(t *testing.T) {
 	t.Parallel()
 	g := compiled(t, chain(plainGraph().AddNode("a", logs("a")).AddNode("b", logs("b")).AddNode("c", logs("c")).
@@ -75,7 +75,7 @@ func TestApply(t *testing.T) {
 	require.Equal(t, []string{"a", "outside", "a", "b", "c", "a"}, logKey.Get(out))
 }
 
-// Input that the graph does not take is dropped, what it does not show hidden.
+// Keys that are not input keys are dropped, and those that are not output keys are hidden.
 func TestInputAndOutputKeys(t *testing.T) {
 	t.Parallel()
 	secret := sg.LastValue[string]("secret")

@@ -1,5 +1,5 @@
-// Package audit checks the evidence that is stored, in the log and in the tables, against the messages that it
-// is of, and finds what an older rule of proof has judged.
+// Package audit checks the stored evidence, in the log and in the tables, against the messages that it quotes. It
+// also finds evidence that was judged by an older proof rule.
 package audit
 
 import (
@@ -9,50 +9,50 @@ import (
 	"axiommind/schema"
 )
 
-// StoredInTable is where a [Finding] was found that is not in an event.
+// StoredInTable is the StoredIn of a [Finding] in a table instead of an event.
 const StoredInTable = "entries"
 
-// Finding is something stored that is not true of its source.
+// Finding is stored evidence that does not agree with its source.
 type Finding struct {
 	SessionID string `json:"session_id"`
-	// EntryID is empty for an alignment that no entry was made from.
+	// EntryID is empty for an alignment from which no entry was made.
 	EntryID string `json:"entry_id,omitempty"`
-	// StoredIn is the type of the event that holds it, or [StoredInTable], and EventID the event's id.
+	// StoredIn is the type of the event that holds it, or [StoredInTable]. EventID is the event's id.
 	StoredIn string `json:"stored_in,omitempty"`
 	EventID  string `json:"event_id,omitempty"`
-	// Evidence is the piece that is false; nil when the entry as a whole is, or the session.
+	// Evidence is the false piece of evidence. It is nil if the problem is with the whole entry or session.
 	Evidence *schema.Evidence `json:"evidence,omitempty"`
 	Problem  string           `json:"problem"`
 }
 
-// Tally counts what an audit has looked at. A quote counts once, as the last alignment of its extraction
-// judges it, however often it is stored.
+// Tally counts what an audit checked. A quote counts once, as judged by the last alignment of its extraction, however
+// often it is stored.
 type Tally struct {
 	Sessions int `json:"sessions"`
-	// Entries are those in the log, Unprojected those of which the tables do not hold all that the log does.
+	// Entries counts the entries in the log. Unprojected counts those whose latest state is not in the tables yet.
 	Entries     int `json:"entries"`
 	Unprojected int `json:"unprojected"`
-	// Spans counts the quotes that are found by method, and NotFound the others by reason.
+	// Spans counts the quotes that were found, by method. NotFound counts the others, by reason.
 	Spans    map[schema.Method]int `json:"spans"`
 	NotFound map[string]int        `json:"not_found"`
-	// Aligned are those of Spans that are found word for word, Proven those of Aligned that are proven.
+	// Aligned counts the quotes that were found word for word. Proven counts those of them that are proven.
 	Aligned int `json:"aligned"`
 	Proven  int `json:"proven"`
-	// Older counts the quotes that an older rule than [evidence.Rule] has judged, by that rule.
+	// Older counts the quotes that were judged by a rule older than [evidence.Rule], by rule.
 	Older map[int]int `json:"older_rules"`
-	// Unknown counts the quotes that are judged by a rule which this program does not know. They are neither
-	// checked nor counted elsewhere.
+	// Unknown counts the quotes that were judged by a rule that this program does not know, by rule. They are not
+	// checked and not counted elsewhere.
 	Unknown map[int]int `json:"unknown_rules"`
 	// False counts the findings.
 	False int `json:"false"`
 }
 
-// NewTally returns a tally of nothing.
+// NewTally returns an empty tally.
 func NewTally() Tally {
 	return Tally{Spans: map[schema.Method]int{}, NotFound: map[string]int{}, Older: map[int]int{}, Unknown: map[int]int{}}
 }
 
-// Add adds v to t, which is made by [NewTally].
+// Add adds v to t. t must come from [NewTally].
 func (t *Tally) Add(v Tally) {
 	t.Sessions += v.Sessions
 	t.Entries += v.Entries
@@ -72,7 +72,7 @@ func addAll[K comparable](to, from map[K]int) {
 	}
 }
 
-// count counts a quote that the rule has judged.
+// count counts a quote that was judged by the rule.
 func (t *Tally) count(e *schema.Evidence, rule int) {
 	if rule > evidence.Rule {
 		t.Unknown[rule]++
@@ -94,28 +94,28 @@ func (t *Tally) count(e *schema.Evidence, rule int) {
 	}
 }
 
-// Stored is evidence of an entry as a table holds it: what the entry was made with, or what it was judged to be
-// since, of one origin.
+// Stored is an entry's evidence as stored in a table: either what the entry was created with, or a later judgement
+// for one origin.
 type Stored struct {
 	EntryID, Stream, Project, EventID string
 	EvidenceAligned, EvidenceProven   bool
-	// Rule is the version of the rule of proof that judged it.
+	// Rule is the version of the proof rule that judged the evidence.
 	Rule int
-	// ExtractedEventID and Index name the origin. They are zero in what the entry was made with.
+	// ExtractedEventID and Index name the origin. They are zero for the evidence that the entry was created with.
 	ExtractedEventID string
 	Index            int
 	// Evidence is JSON.
 	Evidence string
 }
 
-// SessionAudit is what the audit of one session found.
+// SessionAudit is the result of the audit of one session.
 type SessionAudit struct {
 	SessionID string
 	Tally     Tally
 	Findings  []Finding
 }
 
-// record is all that the log and the table hold of a session's evidence.
+// record holds a session's evidence from the log and the table.
 type record struct {
 	session   schema.SessionKey
 	messages  []message
@@ -124,11 +124,11 @@ type record struct {
 	entries   []loggedEntry
 	sets      []loggedSet
 	rows      []Stored
-	// sources are the messages that evidence was checked against, by index.
+	// sources are the messages against which evidence was checked, by index.
 	sources map[int]*evidence.Source
 }
 
-// message is a message's text and the id of the event that holds it.
+// message is a message's text and the id of its event.
 type message struct{ text, eventID string }
 
 type loggedAlignment struct {
@@ -146,7 +146,7 @@ type loggedSet struct {
 	schema.EntryEvidenceSetPayload
 }
 
-// origin names an extracted entry.
+// origin identifies an extracted entry.
 type origin struct {
 	extractedEventID string
 	index            int
@@ -155,8 +155,8 @@ type origin struct {
 func (e *loggedEntry) origin() origin { return origin{e.ExtractedEventID, e.Index} }
 func (s *loggedSet) origin() origin   { return origin{s.ExtractedEventID, s.Index} }
 
-// at returns the position of the extraction's entry at the index, -1 where there is none. As a rule it is the
-// index.
+// at returns the position of the extraction's entry with the index, or -1 if there is none. Usually the position
+// equals the index.
 func (x *loggedAlignment) at(index int) int {
 	if index >= 0 && index < len(x.Entries) && x.Entries[index].Index == index {
 		return index
@@ -164,7 +164,7 @@ func (x *loggedAlignment) at(index int) int {
 	return slices.IndexFunc(x.Entries, func(e schema.AlignedEntry) bool { return e.Index == index })
 }
 
-// source returns the message in the form that evidence is checked against. It is prepared once.
+// source returns the message in the form that evidence is checked against. Each message is prepared once.
 func (r *record) source(index int) *evidence.Source {
 	s, ok := r.sources[index]
 	if !ok {

@@ -51,7 +51,7 @@ func (e *loggedEntry) project(t require.TestingT, r *record) {
 	})
 }
 
-// project writes the row of what was judged later.
+// project writes the row of a later judgement.
 func (s *loggedSet) project(t require.TestingT, r *record) {
 	r.rows = append(r.rows, Stored{
 		EntryID: s.EntryID, Stream: r.session.Stream(), Project: "p", EventID: s.eventID, Rule: s.Rule,
@@ -364,7 +364,7 @@ func TestFinds(t *testing.T) {
 	}
 }
 
-// sentences of several languages, of which messages are made.
+// sentences are in several languages. Messages are made of them.
 var sentences = []string{
 	"We decided to use ClickHouse for the event log.", "The limit is 0.15 MB, not 1.5 MB!", "Shall we ship it on Friday?",
 	"앞으로는 금요일에만 배포하기로 결정했습니다.", "我们决定使用 ClickHouse 作为事件日志。", "今後は金曜日にだけリリースします。",

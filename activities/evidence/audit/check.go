@@ -11,7 +11,7 @@ import (
 	"axiommind/schema"
 )
 
-// check checks what is held of one session: a pure function of it.
+// check checks everything held of one session. It is a pure function of the record.
 func (r *record) check() SessionAudit {
 	c := &checker{
 		record: r, tally: NewTally(), madeFrom: map[origin]string{},
@@ -44,13 +44,13 @@ type checker struct {
 	*record
 	tally    Tally
 	findings []Finding
-	// madeFrom gives the entries' ids by their origins.
+	// madeFrom maps origins to the ids of the entries made from them.
 	madeFrom map[origin]string
-	// alignments are those of the session by the ids of their events, last the last one of each extraction.
+	// alignments are the session's alignments by event id. last holds the last alignment of each extraction.
 	alignments, last map[string]*loggedAlignment
 }
 
-// storage is where a piece or an entry is stored.
+// storage is the place where evidence or an entry is stored.
 type storage struct{ entryID, storedIn, eventID string }
 
 func (c *checker) found(at storage, e *schema.Evidence, format string, args ...any) {
@@ -89,7 +89,7 @@ func (c *checker) checkAlignment(x *loggedAlignment) {
 			}
 		}
 		if x.Rule > evidence.Rule {
-			continue // What follows from its pieces is for that rule to say.
+			continue // Only that rule knows what follows from the evidence.
 		}
 		for _, problem := range unfounded(entry) {
 			c.found(at, nil, "%s", problem)
@@ -97,8 +97,8 @@ func (c *checker) checkAlignment(x *loggedAlignment) {
 	}
 }
 
-// falsity says what is not true of a piece of evidence that the rule has judged. One that is not found claims
-// nothing, and what a rule says that is not known is not false.
+// falsity returns what is false in evidence that was judged by the rule. Evidence that was not found claims nothing,
+// and the judgements of an unknown rule are never called false.
 func (r *record) falsity(e *schema.Evidence, rule int) string {
 	switch {
 	case rule > evidence.Rule || rule < 0:
@@ -119,7 +119,7 @@ func (r *record) falsity(e *schema.Evidence, rule int) string {
 	return ""
 }
 
-// quotesOf reports whether the evidence is of the quotes that were extracted.
+// quotesOf reports whether the evidence belongs to the extracted quotes.
 func quotesOf(extracted []schema.ExtractedEntry, entry *schema.AlignedEntry) bool {
 	return entry.Index >= 0 && entry.Index < len(extracted) &&
 		slices.EqualFunc(extracted[entry.Index].Evidence, entry.Evidence, func(q schema.Quote, e schema.Evidence) bool {
@@ -127,7 +127,7 @@ func quotesOf(extracted []schema.ExtractedEntry, entry *schema.AlignedEntry) boo
 		})
 }
 
-// unfounded says what of an entry does not follow from its evidence.
+// unfounded returns the properties of an entry that do not follow from its evidence.
 func unfounded(entry *schema.AlignedEntry) (problems []string) {
 	aligned, proven := 0, 0
 	for i := range entry.Evidence {
@@ -148,7 +148,7 @@ func unfounded(entry *schema.AlignedEntry) (problems []string) {
 	return problems
 }
 
-// judged is the evidence of an entry, as one place has it.
+// judged is an entry's evidence as stored in one place.
 type judged struct {
 	aligned, proven bool
 	rule            int
@@ -168,18 +168,18 @@ func (x *loggedAlignment) judged(i int) judged {
 	return judged{e.EvidenceAligned, e.EvidenceProven, x.Rule, e.Evidence}
 }
 
-// says reports whether the two are the same but for the rule.
+// says reports whether the two are equal, apart from the rule.
 func (j judged) says(other judged) bool {
 	return j.aligned == other.aligned && j.proven == other.proven && slices.EqualFunc(j.evidence, other.evidence, equalPieces)
 }
 
-// checkEntry compares an entry with the alignment it was made from.
+// checkEntry compares an entry with the alignment from which it was made.
 func (c *checker) checkEntry(e *loggedEntry) {
 	c.checkMade(storage{e.ID, schema.EntryMaterialized, e.eventID}, e.AlignedEventID, e.origin(), judgedBy(e))
 }
 
-// checkSet compares what was judged of an entry later with the alignment that says so. The entry may be
-// another session's: then its origin is too.
+// checkSet compares a later judgement of an entry with the alignment it comes from. If the entry belongs to another
+// session, so does its origin.
 func (c *checker) checkSet(s *loggedSet) {
 	at := storage{s.EntryID, schema.EntryEvidenceSet, s.eventID}
 	c.checkMade(at, s.AlignedEventID, s.origin(), s.judged())
@@ -188,7 +188,7 @@ func (c *checker) checkSet(s *loggedSet) {
 	}
 }
 
-// checkMade compares what is said of an origin with the alignment that it is said to be from.
+// checkMade compares a judgement for an origin with the alignment it is said to come from.
 func (c *checker) checkMade(at storage, alignedEventID string, of origin, made judged) {
 	source, known := c.alignments[alignedEventID]
 	if !known {
@@ -206,19 +206,19 @@ func (c *checker) checkMade(at storage, alignedEventID string, of origin, made j
 	c.compare(at, made, source.judged(i))
 }
 
-// said is what an event says of an entry's evidence, and in which row it is projected.
+// said is an event's judgement of an entry, and the row into which it is projected.
 type said struct {
 	eventID, project string
 	judged
 }
 
-// row names a row of the tables: an entry, and the origin of what was judged of it later.
+// row identifies a row of the tables: an entry and, for a later judgement, its origin.
 type row struct {
 	entryID string
 	origin
 }
 
-// projected returns what the log says of each row, in order: the last is what the table comes to hold.
+// projected returns the judgements in the log for each row, in order. The table finally holds the last one.
 func (c *checker) projected() map[row][]said {
 	rows := make(map[row][]said, len(c.entries)+len(c.sets))
 	for i := range c.entries {
@@ -234,8 +234,8 @@ func (c *checker) projected() map[row][]said {
 	return rows
 }
 
-// checkRows compares the tables with the log. A row may be of an event that is not the last any more: then it
-// is still to be projected.
+// checkRows compares the tables with the log. A row may still come from an event that is no longer the last one; the
+// last is then not projected yet.
 func (c *checker) checkRows() {
 	logged := c.projected()
 	missing := map[string]bool{}
@@ -271,7 +271,7 @@ func (c *checker) checkRows() {
 
 func (c *checker) checkRow(at storage, stored *Stored, logged *said) {
 	if stored.Project != logged.project {
-		c.found(at, nil, "it stands in project %q, in the log in %q", stored.Project, logged.project)
+		c.found(at, nil, "it is in project %q, in the log in %q", stored.Project, logged.project)
 	}
 	is := judged{aligned: stored.EvidenceAligned, proven: stored.EvidenceProven, rule: stored.Rule}
 	if err := json.Unmarshal([]byte(stored.Evidence), &is.evidence); err != nil {
@@ -281,8 +281,8 @@ func (c *checker) checkRow(at storage, stored *Stored, logged *said) {
 	c.compare(at, is, logged.judged)
 }
 
-// compare reports how what is stored of an entry differs from what it was made from, and of each
-// differing piece whether it is false besides.
+// compare reports how a stored entry differs from what it was made from. For each piece that differs it also reports
+// whether the piece is false.
 func (c *checker) compare(at storage, is, was judged) {
 	if is.rule != was.rule {
 		c.found(at, nil, "its rule is %d, in the log %d", is.rule, was.rule)
@@ -315,7 +315,7 @@ func (c *checker) compare(at storage, is, was judged) {
 
 func equalPieces(a, b schema.Evidence) bool { return reflect.DeepEqual(a, b) }
 
-// differences names the fields in which two pieces differ, as JSON has them.
+// differences returns the JSON names of the fields in which two pieces of evidence differ.
 func differences(a, b schema.Evidence) (names []string) {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	for i := range x.NumField() {

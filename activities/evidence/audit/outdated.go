@@ -10,27 +10,25 @@ import (
 	"axiommind/schema"
 )
 
-// Session says how far the evidence of a session is judged by today's rule, [evidence.Rule].
+// Session tells how much of a session's evidence was judged by the current rule, [evidence.Rule].
 type Session struct {
 	schema.SessionKey
-	// Entries are those in the log.
+	// Entries counts the entries in the log.
 	Entries int
-	// Older are the quotes that only older rules have judged. Behind are the entries and what was judged of
-	// them later that do not say what was judged last: somebody began to judge the session anew, and did not
-	// come to the end.
+	// Older counts the quotes that only older rules have judged. Behind counts the entries and later judgements that
+	// do not match the last alignment, because judging the session again was interrupted.
 	Older, Behind int
-	// Problem says why the session cannot be read; it is empty where it can.
+	// Problem says why the session cannot be read. It is empty if it can be read.
 	Problem string
 }
 
-// Outdated reports whether there is something to judge anew, or to say.
+// Outdated reports whether the session has to be judged again.
 func (s Session) Outdated() bool { return s.Older+s.Behind > 0 }
 
-// judgedTypes are the events that say how evidence is judged.
+// judgedTypes are the types of the events that hold judgements of evidence.
 var judgedTypes = []string{schema.EvidenceAligned, schema.EntryMaterialized, schema.EntryEvidenceSet}
 
-// Judged gives the sessions in the scope that have evidence, as [Walk] does, and reads neither messages nor
-// tables.
+// Judged yields the sessions in the scope that have evidence, like [Walk], but reads neither messages nor tables.
 func Judged(ctx context.Context, log *eventlog.Store, scope schema.SessionKey) iter.Seq2[Session, error] {
 	return func(yield func(Session, error) bool) {
 		r := reader{log, scope, judgedTypes}
@@ -58,7 +56,8 @@ func Judged(ctx context.Context, log *eventlog.Store, scope schema.SessionKey) i
 	}
 }
 
-// outdated counts the quotes that only older rules have judged, and what does not say what was judged last.
+// outdated counts the quotes that only older rules have judged, and the judgements that do not match the last
+// alignment.
 func (r *record) outdated() (older, behind int) {
 	rules, last := map[string]int{}, map[string]*loggedAlignment{}
 	for i := range r.aligned {

@@ -11,15 +11,15 @@ import (
 	"axiommind/schema"
 )
 
-// Walk re-checks every stored piece of evidence against the messages in the log: that of each
-// evidence_aligned event is verified under the rule that the event names, an entry and what was judged of it
-// later must have that of the event they were made from, and its row, given by stored in the order of
-// streams, that of the entry. It reads both once, gives one session
-// after the other in that order and holds no more than one, and a page of events and rows. Sessions
-// of which nothing is stored are left out. An error is the last thing given.
+// Walk checks all stored evidence against the messages in the log. The evidence in each evidence_aligned event is
+// verified under the rule that the event names. An entry and its later judgements must have the evidence of the event
+// that they were made from, and the entry's rows must have the evidence of the entry. The rows come from stored, in
+// the order of streams. Walk reads the log and the rows once and yields one session after the other in that order. It
+// holds one session, and one page of events and rows, in memory. Sessions without stored evidence are left out. Walk
+// stops after an error.
 //
-// Fields of the scope that are empty do not narrow it. It may run beside writers: of a session that grows
-// meanwhile it sees what was there when it began to read, and perhaps more.
+// Empty fields of the scope restrict nothing. Walk may run while others write: for a session that grows meanwhile it
+// sees what existed when it began to read, and perhaps more.
 func Walk(ctx context.Context, log *eventlog.Store, stored iter.Seq2[Stored, error], scope schema.SessionKey) iter.Seq2[SessionAudit, error] {
 	return func(yield func(SessionAudit, error) bool) {
 		r := reader{log, scope, auditTypes}
@@ -40,28 +40,28 @@ func Walk(ctx context.Context, log *eventlog.Store, stored iter.Seq2[Stored, err
 	}
 }
 
-// heldSession is a session, its rows, and what the log holds of it; nil when that is still to be read.
+// heldSession is a session with its rows and its record from the log, which is nil if it has not been read yet.
 type heldSession struct {
 	stream string
 	rows   []Stored
 	held   *record
 }
 
-// auditTypes are the events that evidence is in, or that it refers to.
+// auditTypes are the types of the events that hold evidence or that evidence refers to.
 var auditTypes = []string{
 	schema.SessionIngested, schema.MemoryExtracted, schema.EvidenceAligned,
 	schema.EntryMaterialized, schema.EntryEvidenceSet,
 }
 
-// reader reads the events of the types that are in the scope.
+// reader reads the events of these types in the scope.
 type reader struct {
 	log   *eventlog.Store
 	scope schema.SessionKey
 	types []string
 }
 
-// sessions gives the sessions in the log in the order of their streams. Where one id is asked for, and
-// after an event that was tampered with, it gives names alone: then each session is to be read by itself.
+// sessions yields the sessions in the log in the order of their streams. If a single session id is asked for, and
+// after an event that was tampered with, it yields names only. Each of those sessions has to be read by itself.
 func (r reader) sessions(ctx context.Context) iter.Seq2[heldSession, error] {
 	return func(yield func(heldSession, error) bool) {
 		done := ""
@@ -86,8 +86,8 @@ func (r reader) sessions(ctx context.Context) iter.Seq2[heldSession, error] {
 	}
 }
 
-// replayed gives the sessions with their records, which it collects from all events in order, and
-// returns the last stream it gave.
+// replayed yields the sessions with their records, collected from all events in order, and returns the last stream it
+// yielded.
 func (r reader) replayed(ctx context.Context, yield func(heldSession, error) bool) (done string, err error) {
 	var s heldSession
 	for event, err := range r.log.Replay(ctx, eventlog.ReplayOptions{Types: r.types, StreamPrefix: streamPrefix(r.scope)}) {
@@ -115,7 +115,8 @@ func (r reader) replayed(ctx context.Context, yield func(heldSession, error) boo
 	return s.stream, nil
 }
 
-// joinSessions gives the sessions in the log with their rows, and the rows of other sessions.
+// joinSessions joins the sessions in the log with their rows. It also yields the rows of sessions that are not in the
+// log.
 func joinSessions(logged iter.Seq2[heldSession, error], stored iter.Seq2[Stored, error]) iter.Seq2[heldSession, error] {
 	return func(yield func(heldSession, error) bool) {
 		next, stop := iter.Pull2(bySession(stored))
@@ -147,7 +148,7 @@ func joinSessions(logged iter.Seq2[heldSession, error], stored iter.Seq2[Stored,
 	}
 }
 
-// bySession collects rows that follow each other and are of one session.
+// bySession groups consecutive rows of one session.
 func bySession(stored iter.Seq2[Stored, error]) iter.Seq2[heldSession, error] {
 	return func(yield func(heldSession, error) bool) {
 		var group heldSession
@@ -170,8 +171,8 @@ func bySession(stored iter.Seq2[Stored, error]) iter.Seq2[heldSession, error] {
 	}
 }
 
-// audit checks one session, and reports whether anything is stored of it. What is wrong is
-// looked at again by itself: a writer may have added to the log since it was read.
+// audit checks one session and reports whether it has stored evidence. A session with findings is read and checked
+// again, because a writer may have added to the log since.
 func (r reader) audit(ctx context.Context, s heldSession) (SessionAudit, bool, error) {
 	if s.held != nil {
 		s.held.rows = s.rows
@@ -193,23 +194,21 @@ func (r reader) audit(ctx context.Context, s heldSession) (SessionAudit, bool, e
 	return held.check(), true, nil
 }
 
-// foreign is the audit of rows that stand in the scope while their session does not. The session itself
-// is not looked at.
+// foreign audits rows in the scope whose session is outside of it. The session itself is not checked.
 func foreign(s heldSession) SessionAudit {
 	session := sessionOf(s.stream)
 	audit := SessionAudit{SessionID: session.SessionID, Tally: NewTally()}
 	for _, row := range s.rows {
 		audit.Findings = append(audit.Findings, Finding{
 			SessionID: session.SessionID, EntryID: row.EntryID, StoredIn: StoredInTable, EventID: row.EventID,
-			Problem: fmt.Sprintf("it stands in project %q, its session in %q", row.Project, session.Project),
+			Problem: fmt.Sprintf("it is in project %q, its session in %q", row.Project, session.Project),
 		})
 	}
 	audit.Tally.False = len(audit.Findings)
 	return audit
 }
 
-// unreadable makes a session whose events were tampered with a finding, so that the others are
-// checked too.
+// unreadable turns an error about tampered events into a finding, so that the other sessions are still checked.
 func unreadable(stream string, err error) (SessionAudit, bool, error) {
 	if !errors.Is(err, eventlog.ErrCorrupt) {
 		return SessionAudit{}, false, err
@@ -221,7 +220,7 @@ func unreadable(stream string, err error) (SessionAudit, bool, error) {
 	return audit, true, nil
 }
 
-// read reads what the log holds of the session.
+// read reads the session's record from the log.
 func (r reader) read(ctx context.Context, stream string) (*record, error) {
 	held := newRecord(stream)
 	for event, err := range r.log.Stream(ctx, stream, eventlog.StreamOptions{Types: r.types}) {
@@ -239,7 +238,7 @@ func newRecord(stream string) *record {
 	return &record{session: sessionOf(stream), extracted: map[string][]schema.ExtractedEntry{}}
 }
 
-// sessionOf returns the session of a stream. What is no session's name is shown as it is.
+// sessionOf returns the session of a stream. If the stream's name is not valid, it becomes the session id as it is.
 func sessionOf(stream string) schema.SessionKey {
 	key, err := schema.ParseSessionStream(stream)
 	if err != nil {
@@ -248,7 +247,7 @@ func sessionOf(stream string) schema.SessionKey {
 	return key
 }
 
-// streamPrefix is what the names of the scope's streams begin with: its fields up to the first empty one.
+// streamPrefix returns the prefix of the stream names in the scope: its fields up to the first empty one.
 func streamPrefix(scope schema.SessionKey) string {
 	var k schema.SessionKey
 	fields := []struct {
@@ -276,7 +275,7 @@ func inScope(stream string, scope schema.SessionKey) bool {
 	return true
 }
 
-// empty reports whether nothing is held of the session.
+// empty reports whether the record holds nothing.
 func (r *record) empty() bool {
 	return len(r.messages)+len(r.aligned)+len(r.entries)+len(r.sets)+len(r.rows) == 0
 }
@@ -305,7 +304,7 @@ func (r *record) add(event schema.Event) error {
 func (r *record) addMessages(eventID string, messages []schema.Message) error {
 	for _, m := range messages {
 		if m.Index != len(r.messages) {
-			return fmt.Errorf("read session %q: event %q holds message %d where %d comes next",
+			return fmt.Errorf("read session %q: event %q holds message %d, want message %d",
 				r.session.SessionID, eventID, m.Index, len(r.messages))
 		}
 		r.messages = append(r.messages, message{m.Text, eventID})

@@ -8,18 +8,18 @@ import (
 	language "axiommind/activities/text"
 )
 
-// Asked are the terms of a query that say what it is about.
-type Asked struct {
+// QueryTerms holds the content terms of a query: those that say what it is about.
+type QueryTerms struct {
 	terms map[string]bool
-	// words are those of the terms that may be misspelled.
+	// words are the terms that match even if they are misspelled.
 	words [][]rune
 }
 
-// Ask returns the terms of the text but function words and the pairs of characters that endings and
-// particles make. A text of nothing else is taken at its word.
-func Ask(text string) Asked {
-	a := Asked{terms: map[string]bool{}}
-	for _, term := range tellingTerms(text) {
+// NewQueryTerms returns the terms of the text without function words and without the character pairs of endings and
+// particles. If nothing else is left, it returns all terms.
+func NewQueryTerms(text string) QueryTerms {
+	a := QueryTerms{terms: map[string]bool{}}
+	for _, term := range contentTerms(text) {
 		a.terms[term] = true
 	}
 	for term := range a.terms {
@@ -30,18 +30,18 @@ func Ask(text string) Asked {
 	return a
 }
 
-// tellingTerms returns the terms of a query as [Ask] does, in their order.
-func tellingTerms(text string) []string {
+// contentTerms returns the content terms of a query, in their order.
+func contentTerms(text string) []string {
 	all := strings.Fields(language.Terms(text))
-	telling := slices.DeleteFunc(slices.Clone(all), func(term string) bool { return grammar[term] })
-	if len(telling) == 0 {
+	content := slices.DeleteFunc(slices.Clone(all), func(term string) bool { return functionWords[term] })
+	if len(content) == 0 {
 		return all
 	}
-	return telling
+	return content
 }
 
-// In reports whether one of the terms is a term of the text, or a word that was misspelled is.
-func (a Asked) In(text string) bool {
+// In reports whether the text contains one of the terms, or one of the words with typos.
+func (a QueryTerms) In(text string) bool {
 	if len(a.terms) == 0 {
 		return false
 	}
@@ -53,7 +53,7 @@ func (a Asked) In(text string) bool {
 	}
 	for _, word := range a.words {
 		for _, term := range terms {
-			if misspelled(word, []rune(term)) {
+			if differByTypos(word, []rune(term)) {
 				return true
 			}
 		}
@@ -61,8 +61,8 @@ func (a Asked) In(text string) bool {
 	return false
 }
 
-// typos is how many letters of a word may be wrong for it to be known still. Numbers, names that are
-// joined by punctuation, and scripts of pairs have none.
+// typos returns the number of typos that are allowed in a word. Numbers, names joined by punctuation, and scripts
+// without spaces allow none.
 func typos(word []rune) int {
 	for _, r := range word {
 		if !unicode.IsLetter(r) && !unicode.IsMark(r) || language.InPieces(r) {
@@ -79,9 +79,9 @@ func typos(word []rune) int {
 	}
 }
 
-// misspelled reports whether typos make one word the other: letters that are missing,
-// added, or swapped with their neighbours, after a first one that is right. A wrong letter is two typos.
-func misspelled(a, b []rune) bool {
+// differByTypos reports whether a and b differ only by the allowed typos: letters that are missing, added, or swapped
+// with their neighbours. The first letter must be right. A wrong letter counts as two typos.
+func differByTypos(a, b []rune) bool {
 	most := min(typos(a), typos(b))
 	if most == 0 || a[0] != b[0] || len(a)-len(b) > most || len(b)-len(a) > most {
 		return false
@@ -106,9 +106,9 @@ func misspelled(a, b []rune) bool {
 	return last[len(b)] <= most
 }
 
-// grammar holds terms that unrelated texts of one language have in common. It leaves out words that
-// mean something in another language, such as war, hat, son and comment.
-var grammar = func() map[string]bool {
+// functionWords holds function words, which unrelated texts in one language have in common. It does not contain words
+// that have a meaning of their own in another language, such as war, hat, son and comment.
+var functionWords = func() map[string]bool {
 	m := map[string]bool{}
 	for _, words := range []string{englishWords, germanWords, frenchWords, spanishWords, portugueseWords, italianWords, russianWords} {
 		for word := range strings.FieldsSeq(words) {

@@ -10,9 +10,9 @@ import (
 	"axiommind/schema"
 )
 
-// settles returns the entity that others may wait for no more because of the event: an artifact or
-// task that is closed, a condition or a merged task that turned out to be another.
-func settles(payload any) (string, bool) {
+// endedBy returns the id of the entity that the event closes or resolves, so that tasks may no longer have to wait
+// for it: a closed artifact or task, a resolved condition or a merged task.
+func endedBy(payload any) (string, bool) {
 	switch p := payload.(type) {
 	case schema.ArtifactClosedPayload:
 		return p.ArtifactID, true
@@ -26,18 +26,18 @@ func settles(payload any) (string, bool) {
 	return "", false
 }
 
-// lift takes what the act has settled off the tasks that wait for it. What a blocker comes to in the
-// end decides: an artifact that is closed, a task that is done or cancelled. A blocked task that
-// waits for nothing more has again the status it had before it was blocked. Whoever names a closed
-// blocker says that it is not done with: it stands until it is closed again, or another is lifted.
-// Reopening a task blocks nobody anew.
-func (p *planner) lift(ctx context.Context) error {
-	settled := p.settled
-	p.settled = nil
-	if len(settled) == 0 {
+// unblockWaiting removes blockers that the act has closed or resolved from the tasks that wait for them. A blocker is
+// removed if the entity that it finally resolves to is closed: a closed artifact, or a task that is done or cancelled.
+// A blocked task without remaining blockers returns to the status it had before it was blocked. If a session names a
+// blocker that is already closed, it thereby says that the blocker is not done. It then stays until it is closed again,
+// or another blocker of the task is removed. Reopening a task blocks no other task again.
+func (p *planner) unblockWaiting(ctx context.Context) error {
+	ended := p.ended
+	p.ended = nil
+	if len(ended) == 0 {
 		return nil
 	}
-	waiting, err := p.overlay.waitingFor(ctx, settled)
+	waiting, err := p.overlay.waitingFor(ctx, ended)
 	if err != nil {
 		return err
 	}
@@ -51,15 +51,15 @@ func (p *planner) lift(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, id := range waiting { // What is lifted opens tasks and closes none: the ends stay.
-		if err := p.liftOff(id, ends); err != nil {
+	for _, id := range waiting { // Removing blockers closes no task, so ends stays valid.
+		if err := p.removeClosedBlockers(id, ends); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *planner) liftOff(id string, ends map[string]Entity) error {
+func (p *planner) removeClosedBlockers(id string, ends map[string]Entity) error {
 	task := p.task(id)
 	left, lifted := []schema.Blocker{}, []schema.Blocker(nil)
 	for _, b := range task.Blockers {
@@ -80,15 +80,15 @@ func (p *planner) liftOff(id string, ends map[string]Entity) error {
 	})
 }
 
-// unblock gives a task whose last blockers are lifted the status it had before.
+// unblock gives a task that lost its last blockers the status it had before.
 func (p *planner) unblock(task Entity, lifted []schema.Blocker) error {
 	return p.emit(p.changeKey("lifted", task.ID), schema.TaskStatusChangedPayload{
 		Act: p.act, TaskID: task.ID, From: task.TaskStatus, To: cmp.Or(task.BlockedFrom, schema.TaskInProgress), Lifted: lifted,
 	})
 }
 
-// endsOf returns what each of the entities comes to through resolutions. It asks the index once for
-// every step, however many they are.
+// endsOf returns, for each of the entities, the entity that it finally resolves to. It asks the index once per step
+// for all of them.
 func (v *overlay) endsOf(ctx context.Context, ids []string) (map[string]Entity, error) {
 	seen := map[string]bool{}
 	for level := ids; len(level) > 0; {
@@ -112,7 +112,7 @@ func (v *overlay) endsOf(ctx context.Context, ids []string) (map[string]Entity, 
 	return ends, nil
 }
 
-// endOf follows resolutions through what is loaded.
+// endOf follows resolutions through the loaded entities.
 func (v *overlay) endOf(id string) Entity {
 	for seen := map[string]bool{}; ; {
 		seen[id] = true
@@ -124,7 +124,7 @@ func (v *overlay) endOf(id string) Entity {
 	}
 }
 
-// waitingFor returns the ids of the tasks that wait for one of the entities, also through what
+// waitingFor returns the ids of the tasks that wait for one of the entities, directly or through something that
 // resolves to it.
 func (v *overlay) waitingFor(ctx context.Context, ids []string) ([]string, error) {
 	tasks, seen := map[string]bool{}, map[string]bool{}
@@ -153,7 +153,7 @@ func (v *overlay) waitingFor(ctx context.Context, ids []string) ([]string, error
 	return slices.Sorted(maps.Keys(tasks)), nil
 }
 
-// sources returns by entity those that may lead to it by an edge: whoever asks looks at their edges.
+// sources returns, by entity, the entities that may have an edge to it. The caller checks their edges.
 func (v *overlay) sources(ctx context.Context, ids []string) (map[string][]Entity, error) {
 	if err := v.prefetchSources(ctx, ids); err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func (v *overlay) sources(ctx context.Context, ids []string) (map[string][]Entit
 	return out, nil
 }
 
-// prefetchSources asks the index for what points at the entities, each once.
+// prefetchSources asks the index once which entities point at the given ones.
 func (v *overlay) prefetchSources(ctx context.Context, ids []string) error {
 	var missing []string
 	for _, id := range ids {

@@ -44,16 +44,16 @@ func TestAsked(t *testing.T) {
 		{"-", "a - b", false},
 		{"", "anything", false},
 	} {
-		require.Equal(t, tt.want, Ask(tt.query).In(tt.text), "%q in %q", tt.query, tt.text)
+		require.Equal(t, tt.want, NewQueryTerms(tt.query).In(tt.text), "%q in %q", tt.query, tt.text)
 	}
 }
 
-// A text is about what it is about.
-func TestAskedFindsItself(t *testing.T) {
+// A text contains its own query terms.
+func TestQueryTermsFindThemselves(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text")
-		if got := Ask(text).In(text); got != (language.Terms(text) != "") {
+		if got := NewQueryTerms(text).In(text); got != (language.Terms(text) != "") {
 			t.Fatalf("%q is found in itself: %t", text, got)
 		}
 	})

@@ -8,17 +8,17 @@ import (
 	"axiommind/activities/table"
 )
 
-// live is the project as its tables hold it.
-type live struct {
+// tableSource answers from the project's tables, as of now.
+type tableSource struct {
 	tables  *Tables
 	project string
 }
 
-func (l *live) load(ctx context.Context, ids []string) (map[string]Entity, error) {
+func (l *tableSource) load(ctx context.Context, ids []string) (map[string]Entity, error) {
 	return l.tables.Load(ctx, l.project, ids)
 }
 
-func (l *live) tasks(ctx context.Context, w wants, p part) ([]Entity, error) {
+func (l *tableSource) tasks(ctx context.Context, w wants, p part) ([]Entity, error) {
 	where, args := `entity_type = 'task' AND status != 'superseded'`, []any{}
 	const edges = `(SELECT src_id FROM edges WHERE project = ? AND rel_type = `
 	switch {
@@ -39,13 +39,13 @@ func (l *live) tasks(ctx context.Context, w wants, p part) ([]Entity, error) {
 	return l.entities(ctx, where+` ORDER BY updated_at DESC, entity_id LIMIT ? OFFSET ?`, append(args, p.limit, p.offset)...)
 }
 
-func (l *live) resolvedConditions(ctx context.Context, p part) ([]Entity, error) {
+func (l *tableSource) resolvedConditions(ctx context.Context, p part) ([]Entity, error) {
 	return l.entities(ctx, `entity_type = 'condition' AND entity_id IN
 		(SELECT src_id FROM edges WHERE project = ? AND rel_type = 'resolves_to')
 		ORDER BY JSONExtractString(current_json, 'resolved_at') DESC, entity_id LIMIT ? OFFSET ?`, l.project, p.limit, p.offset)
 }
 
-func (l *live) entities(ctx context.Context, where string, args ...any) ([]Entity, error) {
+func (l *tableSource) entities(ctx context.Context, where string, args ...any) ([]Entity, error) {
 	var out []Entity
 	err := table.Query(ctx, l.tables.conn, func(rows driver.Rows) error {
 		e, err := scanEntity(rows)
@@ -55,7 +55,7 @@ func (l *live) entities(ctx context.Context, where string, args ...any) ([]Entit
 	return out, err
 }
 
-func (l *live) effective(ctx context.Context, tasks []Entity) (map[[2]string]ending, error) {
+func (l *tableSource) effective(ctx context.Context, tasks []Entity) (map[[2]string]ending, error) {
 	out := map[[2]string]ending{}
 	var ids []string
 	for _, t := range tasks {
