@@ -8,6 +8,10 @@ import (
 	"unicode/utf8"
 )
 
+// MaxDedupeKeyBytes is the maximum size of a dedupe key. No legal names make a longer one: a key has at most four names
+// of [MaxNameBytes], and escaping makes each byte at most three.
+const MaxDedupeKeyBytes = 4 << 10
+
 // The dedupe keys of all events. A key names the act, not the attempt: the same act always has the same key, and
 // different acts have different keys. [EventType.Keys] shows these patterns, and the functions below fill them in.
 const (

@@ -197,6 +197,20 @@ func TestDedupeKeysNeverCollide(t *testing.T) {
 	})
 }
 
+// The log takes the key of every act in the longest names there may be, all of whose bytes are escaped.
+func TestDedupeKeysFit(t *testing.T) {
+	t.Parallel()
+	name := strings.Repeat("%", schema.MaxNameBytes)
+	require.NoError(t, schema.CheckName("name", name))
+	for maker, k := range keyMakers {
+		parts := make([]string, k.parts)
+		for i := range parts {
+			parts[i] = name
+		}
+		require.LessOrEqual(t, len(k.make(parts)), schema.MaxDedupeKeyBytes, maker)
+	}
+}
+
 // keyPattern matches the keys of the pattern. A change has one part or several, and all others one.
 func keyPattern(key string) *regexp.Regexp {
 	return regexp.MustCompile("^" + regexp.MustCompile(`\{[^}]*\}`).ReplaceAllStringFunc(key, func(name string) string {

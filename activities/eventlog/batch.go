@@ -46,8 +46,11 @@ func prepare(stream string, given []schema.Event) (batch, error) {
 }
 
 func prepareEvent(i int, e *schema.Event) error {
-	for _, f := range []struct{ name, value string }{{"event_type", e.Type}, {"actor", e.Actor}, {"dedupe_key", e.DedupeKey}} {
-		if reason := checkName(f.value); reason != "" {
+	for _, f := range []struct {
+		name, value string
+		most        int
+	}{{"event_type", e.Type, maxName}, {"actor", e.Actor, maxName}, {"dedupe_key", e.DedupeKey, schema.MaxDedupeKeyBytes}} {
+		if reason := checkText(f.value, f.most); reason != "" {
 			return &InvalidError{i, f.name, reason}
 		}
 	}
@@ -90,15 +93,17 @@ func checksum(payload []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// maxName bounds the size of names and keys, which are in indexes.
+// maxName bounds the size of names, which are in indexes, in bytes.
 const maxName = 1024
 
-func checkName(s string) string {
+func checkName(s string) string { return checkText(s, maxName) }
+
+func checkText(s string, most int) string {
 	switch {
 	case s == "":
 		return "is empty"
-	case len(s) > maxName:
-		return fmt.Sprintf("is %d bytes long, want at most %d", len(s), maxName)
+	case len(s) > most:
+		return fmt.Sprintf("is %d bytes long, want at most %d", len(s), most)
 	case !utf8.ValidString(s):
 		return "is not valid UTF-8"
 	case strings.ContainsRune(s, 0):

@@ -375,7 +375,8 @@ func testRefused(t *testing.T, conn driver.Conn, s *eventlog.Store) {
 	for want, spoil := range map[string]func(*schema.Event){
 		"invalid event 1: event_type: is empty":                      func(e *schema.Event) { e.Type = "" },
 		"invalid event 1: dedupe_key: is empty":                      func(e *schema.Event) { e.DedupeKey = "" },
-		"invalid event 1: dedupe_key: is 1025 bytes long":            func(e *schema.Event) { e.DedupeKey = strings.Repeat("k", 1025) },
+		"invalid event 1: dedupe_key: is 4097 bytes long":            func(e *schema.Event) { e.DedupeKey = strings.Repeat("k", schema.MaxDedupeKeyBytes+1) },
+		"invalid event 1: actor: is 1025 bytes long":                 func(e *schema.Event) { e.Actor = strings.Repeat("a", 1025) },
 		"invalid event 1: actor: holds a NUL byte":                   func(e *schema.Event) { e.Actor = "a\x00" },
 		"invalid event 1: session_id: is not valid UTF-8":            func(e *schema.Event) { e.SessionID = "\xff" },
 		"invalid event 1: ts: is 0001-01-01T00:00:00Z":               func(e *schema.Event) { e.TS = time.Time{} },
@@ -395,6 +396,10 @@ func testRefused(t *testing.T, conn driver.Conn, s *eventlog.Store) {
 	_, err := s.Append(t.Context(), "", events("k", 1))
 	require.ErrorContains(t, err, "invalid stream: is empty")
 	require.Zero(t, count(t, conn, `SELECT count() FROM events_raw`), "all or none")
+	longest := event(strings.Repeat("k", schema.MaxDedupeKeyBytes), 1)
+	_, err = s.Append(t.Context(), "s", []schema.Event{longest})
+	require.NoError(t, err)
+	require.Equal(t, longest.DedupeKey, collect(t, s.Stream(t.Context(), "s", eventlog.StreamOptions{}))[0].DedupeKey)
 }
 
 func testUnicode(t *testing.T, conn driver.Conn, s *eventlog.Store) {

@@ -39,7 +39,8 @@
 //
 //   - A program that writes a projection first reads its generation. It then writes for at most the time of a lease
 //     before it reads the generation again. A rebuild records the new generation, waits until all leases have expired,
-//     and only then empties the tables. Rows of the old generation cannot be written after that.
+//     and only then empties the tables. Rows of the old generation cannot be written after that. A page that takes longer
+//     than the lease is applied in parts.
 //   - A program that arrives in between waits until the tables are empty, and then applies its stream from the
 //     beginning. It need not wait for the other streams: rows of different streams are independent, and applying the
 //     same events twice, even at the same time, leaves the same rows.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -178,8 +179,7 @@ func (s *Store) renew(ctx context.Context, wait time.Duration, projectors ...Pro
 		if err != nil {
 			return err
 		}
-		// Two rebuilds that begin at once get different numbers, because the number includes the time.
-		next[i] = generation{number: max(g.number+1, uint64(s.opts.Now().UnixMicro())), version: p.Version()}
+		next[i] = generation{number: s.numberAfter(g.number), version: p.Version()}
 		// Record it before anything is deleted: from here on nobody takes the tables for complete.
 		if err := s.note(ctx, p, next[i]); err != nil {
 			return err
@@ -198,6 +198,13 @@ func (s *Store) renew(ctx context.Context, wait time.Duration, projectors ...Pro
 		}
 	}
 	return nil
+}
+
+// numberAfter returns a number above the last one. Rebuilds that begin at the same time get different numbers, even if
+// the clocks of their machines differ.
+func (s *Store) numberAfter(last uint64) uint64 {
+	const apart = 1 << 20
+	return max(last, uint64(s.opts.Now().UnixMicro())) + 1 + rand.Uint64N(apart)
 }
 
 // empty empties the tables for the generation, if it is still the newest.

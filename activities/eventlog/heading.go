@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/schema"
@@ -99,10 +98,9 @@ func (s *Store) MessageTimes(ctx context.Context, headings []Heading, each func(
 func (s *Store) messages(ctx context.Context, column string, headings []Heading, each func(Heading, []string)) error {
 	for chunk := range slices.Chunk(headings, maxIDs) {
 		wanted := make(map[position]Heading, len(chunk))
-		places := make([]clickhouse.GroupSet, len(chunk))
+		seqs := make([]uint64, len(chunk))
 		for i, h := range chunk {
-			wanted[h.key().position] = h
-			places[i] = clickhouse.GroupSet{Value: []any{h.Stream, h.Seq}}
+			wanted[h.key().position], seqs[i] = h, h.Seq
 		}
 		err := s.query(ctx, func(rows driver.Rows) error {
 			var p position
@@ -115,7 +113,8 @@ func (s *Store) messages(ctx context.Context, column string, headings []Heading,
 				each(h, values)
 			}
 			return nil
-		}, `SELECT stream, seq, event_id, `+column+` FROM events_raw FINAL WHERE (stream, seq) IN ?`, set(places))
+		}, `SELECT stream, seq, event_id, `+column+` FROM events_raw FINAL WHERE stream = ? AND seq IN ?`,
+			headings[0].Stream, set(seqs))
 		if err == nil && len(wanted) > 0 {
 			err = fmt.Errorf("%d of %d events: %w", len(wanted), len(chunk), ErrNotFound)
 		}

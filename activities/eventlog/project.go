@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"axiommind/schema"
 )
 
-// Projector turns events into rows. The rows must depend on the events alone, and applying an event again must not
-// change them: after a crash events are applied again.
+// Projector turns events into rows. The rows must depend on the events alone, however these are paged, and applying an
+// event again must not change them. After a crash, and by programs that do not know of each other, pages are applied
+// that begin at the same event and end at different ones.
 type Projector interface {
 	// Name is the key of the projector's offsets. It must never change.
 	Name() string
@@ -124,10 +126,12 @@ type pass struct {
 	offsets offsetWriter
 	done    Progress
 	report  []func(Progress)
+	// atOnce is how many events are applied at once.
+	atOnce int
 }
 
 func (s *Store) newPass(p Projector, l lease) *pass {
-	return &pass{s: s, p: p, lease: l, offsets: offsetWriter{s: s, p: p, generation: l.generation}}
+	return &pass{s: s, p: p, lease: l, offsets: offsetWriter{s: s, p: p, generation: l.generation}, atOnce: math.MaxInt}
 }
 
 // all applies every stream of the projector.
@@ -191,21 +195,40 @@ func (r *pass) streams(ctx context.Context, streams []StreamInfo) error {
 	return nil
 }
 
-// apply writes the rows of a page and keeps the lease valid.
+// apply writes the rows of a page. If the lease does not last for the whole page, it is applied in parts, and later
+// pages in parts of that size.
 func (r *pass) apply(ctx context.Context, page []schema.Event) error {
-	if err := r.s.renewLease(ctx, r.p, &r.lease); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithDeadline(ctx, r.lease.until)
-	defer cancel()
-	if err := r.p.Apply(ctx, page); err != nil {
-		return err
-	}
-	r.done.Events += len(page)
-	for _, tell := range r.report {
-		tell(r.done)
+	for len(page) > 0 {
+		part := page[:min(len(page), r.atOnce)]
+		late, err := r.applyPart(ctx, part)
+		switch {
+		case late && len(part) > 1:
+			r.atOnce = (len(part) + 1) / 2
+			continue
+		case late:
+			return fmt.Errorf("apply event %q within %s: %w", part[0].ID, r.s.opts.Lease, err)
+		case err != nil:
+			return err
+		}
+		page = page[len(part):]
+		r.done.Events += len(part)
+		for _, tell := range r.report {
+			tell(r.done)
+		}
 	}
 	return nil
+}
+
+// applyPart writes the rows of the events while the lease lasts. It reports whether an error came after the lease had
+// expired.
+func (r *pass) applyPart(ctx context.Context, events []schema.Event) (late bool, err error) {
+	if err := r.s.renewLease(ctx, r.p, &r.lease); err != nil {
+		return false, err
+	}
+	held, cancel := context.WithDeadline(ctx, r.lease.until)
+	defer cancel()
+	err = r.p.Apply(held, events)
+	return err != nil && ctx.Err() == nil && !time.Now().Before(r.lease.until), err
 }
 
 func projectError(p Projector, stream string, err error) error {

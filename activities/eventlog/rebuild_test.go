@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
@@ -106,8 +107,12 @@ func TestI4RebuildBesideWriters(t *testing.T) {
 	}
 	s := eventlog.New(conn, options)
 	for range 3 {
-		require.NoError(t, s.Renew(t.Context(), p))
-		_, err := s.ProjectAll(t.Context(), p)
+		err := s.Renew(t.Context(), p)
+		for err != nil && eventlog.Retryable(err) { // The server took longer than a lease to empty a table.
+			err = s.Renew(t.Context(), p)
+		}
+		require.NoError(t, err)
+		_, err = s.ProjectAll(t.Context(), p)
 		require.NoError(t, err)
 	}
 	stop()
@@ -197,6 +202,66 @@ func TestSteady(t *testing.T) {
 
 	refused := fmt.Errorf("refused")
 	require.ErrorIs(t, s.Steady(t.Context(), p, "p/a", func() error { return refused }), refused)
+}
+
+// Two rebuilds never take one generation for theirs, though a clock stands still: the second one would empty what the
+// first one has made.
+func TestRebuildsAtOneTime(t *testing.T) {
+	t.Parallel()
+	conn := database(t)
+	p := newChain(t, conn)
+	frozen := func() time.Time { return time.Unix(1, 0) }
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			s := eventlog.New(conn, eventlog.Options{Lease: time.Second, Now: frozen})
+			if err := s.Renew(t.Context(), p); err != nil {
+				assert.ErrorIs(t, err, eventlog.ErrRebuilding)
+			}
+		})
+	}
+	wait.Wait()
+	require.EqualValues(t, 8, count(t, conn, `SELECT uniqExact(generation) FROM projection_offsets_raw WHERE stream = ''`))
+}
+
+// sluggish makes rows of a few events only in the time that it has.
+type sluggish struct {
+	*tally
+	most  int
+	tried []int
+}
+
+func (p *sluggish) Apply(ctx context.Context, events []schema.Event) error {
+	p.tried = append(p.tried, len(events))
+	if len(events) > p.most {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return p.tally.Apply(ctx, events)
+}
+
+// A page whose rows take longer to make than a projector may write is applied in parts. Else the projection would
+// never come further.
+func TestProjectSlowly(t *testing.T) {
+	t.Parallel()
+	conn := database(t)
+	s := eventlog.New(conn, eventlog.Options{Lease: time.Second})
+	_, err := s.Append(t.Context(), "p/a", said("p/a", 12))
+	require.NoError(t, err)
+	p := &sluggish{tally: newTally(t, conn), most: 3}
+	done, err := s.Project(t.Context(), p, "p/a")
+	require.NoError(t, err)
+	require.Equal(t, eventlog.Progress{Streams: 1, Events: 8}, done)
+	require.Equal(t, []int{8, 4, 2, 2, 2, 2}, p.tried)
+	require.Len(t, p.rows(t), 8)
+
+	p.most, p.tried = 0, nil
+	_, err = s.Append(t.Context(), "p/a", said("p/a", 14))
+	require.NoError(t, err)
+	_, err = s.Project(t.Context(), p, "p/a")
+	require.ErrorIs(t, err, context.DeadlineExceeded, "one event cannot be parted")
+	require.ErrorContains(t, err, "within 1s")
+	require.Equal(t, []int{2, 1}, p.tried)
 }
 
 // Two rebuilds at once: at least one is done, and the other says that it was not.

@@ -42,11 +42,17 @@ func newMemory(project string) *memory {
 	return m
 }
 
-func (m *memory) apply(t require.TestingT, events []schema.Event) {
+func (m *memory) apply(t require.TestingT, events []schema.Event) { m.write(t, m.fold(t, events)) }
+
+func (m *memory) fold(t require.TestingT, events []schema.Event) page {
 	g, err := foldPage(m.project, events, func(ids []string) (map[string]Entity, error) {
 		return m.Load(context.Background(), m.project, ids)
 	})
 	require.NoError(t, err)
+	return g
+}
+
+func (m *memory) write(t require.TestingT, g page) {
 	rows, entities, err := g.rows()
 	require.NoError(t, err)
 	for _, table := range append(rows, entities) {
@@ -64,7 +70,7 @@ func (m *memory) apply(t require.TestingT, events []schema.Event) {
 		}
 	}
 	for id, e := range g.after {
-		if e.Exists() {
+		if e.Exists() && e.Version >= m.entities[id].Version {
 			m.entities[id] = e
 		}
 	}

@@ -84,8 +84,10 @@ type page struct {
 	project string
 	// before and after hold the changed entities. Entities that did not exist are missing from before.
 	before, after map[string]Entity
-	evidence      []evidenceEdge
-	history       []historyRow
+	// edges are those that any of the events changed, by entity, as they were last.
+	edges    map[string]map[edgeKey]Edge
+	evidence []evidenceEdge
+	history  []historyRow
 }
 
 type evidenceEdge struct {
@@ -99,7 +101,7 @@ type historyRow struct {
 }
 
 func foldPage(project string, events []schema.Event, load func(ids []string) (map[string]Entity, error)) (page, error) {
-	g := page{project: project, after: map[string]Entity{}}
+	g := page{project: project, after: map[string]Entity{}, edges: map[string]map[edgeKey]Edge{}}
 	occurrences := make([]occurrence, len(events))
 	touched := map[string]bool{}
 	for i, e := range events {
@@ -121,7 +123,9 @@ func foldPage(project string, events []schema.Event, load func(ids []string) (ma
 	maps.Copy(g.after, before)
 	for i, o := range occurrences {
 		for _, id := range o.ids() {
-			g.after[id] = g.after[id].after(id, o)
+			entity := g.after[id]
+			g.after[id] = entity.after(id, o)
+			g.noteEdges(entity, g.after[id])
 			g.history = append(g.history, historyRow{id, events[i]})
 		}
 		if p, ok := o.payload.(schema.TaskObservedPayload); ok && p.EntryID != "" {
@@ -172,7 +176,7 @@ func (g page) rows() (others []tableRows, entities tableRows, err error) {
 		if after.Version == before.Version || !after.Exists() {
 			continue
 		}
-		changed, err := g.edgeChanges(before, after)
+		changed, err := g.edgeChanges(after)
 		if err != nil {
 			return nil, entities, err
 		}
@@ -213,39 +217,62 @@ func (g page) aliasChanges(before, after Entity) [][]any {
 	return out
 }
 
-func (g page) edgeChanges(before, after Entity) ([][]any, error) {
+// noteEdges notes the edges that an event changed.
+func (g page) noteEdges(before, after Entity) {
 	had := map[edgeKey]Edge{}
 	for _, e := range before.Edges() {
 		had[e.key()] = e
 	}
-	var out [][]any
+	note := func(e Edge) {
+		if g.edges[after.ID] == nil {
+			g.edges[after.ID] = map[edgeKey]Edge{}
+		}
+		g.edges[after.ID][e.key()] = e
+	}
 	for _, e := range after.Edges() {
 		old, existed := had[e.key()]
 		delete(had, e.key())
-		if existed && old.Since.Equal(e.Since) && sameMeta(old.Meta, e.Meta) {
-			continue
+		if !existed || !old.Since.Equal(e.Since) || !sameMeta(old.Meta, e.Meta) {
+			note(e)
 		}
-		row, err := g.edgeRow(e, false, after.Version)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, row)
 	}
-	for _, e := range before.Edges() {
-		if _, gone := had[e.key()]; !gone {
+	for _, gone := range had {
+		note(gone)
+	}
+}
+
+// edgeChanges returns the rows of the edges that were changed. An edge that came and went has one too: a page that
+// ends between the two may have been written, by an attempt that crashed or by another program.
+func (g page) edgeChanges(entity Entity) ([][]any, error) {
+	changed := maps.Clone(g.edges[entity.ID])
+	var out [][]any
+	add := func(e Edge, removed bool) error {
+		row, err := g.edgeRow(e, removed, entity.Version)
+		out = append(out, row)
+		return err
+	}
+	for _, e := range entity.Edges() {
+		if _, ok := changed[e.key()]; !ok {
 			continue
 		}
-		row, err := g.edgeRow(e, true, after.Version)
-		if err != nil {
+		delete(changed, e.key())
+		if err := add(e, false); err != nil {
 			return nil, err
 		}
-		out = append(out, row)
+	}
+	for _, gone := range changed {
+		if err := add(gone, true); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }
 
 // sameMeta compares the stored forms, in which equal instants are equal times.
 func sameMeta(a, b any) bool {
+	if a == b {
+		return true
+	}
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)
 	return errX == nil && errY == nil && string(x) == string(y)

@@ -97,6 +97,23 @@ func TestI3I4I6(t *testing.T) {
 		whole := newMemory("alpha")
 		whole.apply(t, p.log)
 		require.Equal(t, before, whole.view())
+
+		// Two at one time, or one that crashed and another one: both begin where nobody has written what they read,
+		// and end at different events.
+		beside := newMemory("alpha")
+		begin := rapid.IntRange(0, length).Draw(t, "begin")
+		if begin > 0 {
+			beside.apply(t, p.log[:begin])
+		}
+		var pages []page
+		for range 2 {
+			pages = append(pages, beside.fold(t, p.log[begin:rapid.IntRange(begin, length).Draw(t, "end")]))
+		}
+		for _, g := range pages {
+			beside.write(t, g)
+		}
+		beside.apply(t, p.log[begin:])
+		require.Equal(t, before, beside.view())
 	})
 }
 

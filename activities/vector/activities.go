@@ -24,10 +24,12 @@ var ErrOtherEmbedder = boundary.Invalid(schema.ErrorInvalidInput, errors.New("th
 
 // Activities indexes sessions, and runs the work of the collection's only writer.
 type Activities struct {
-	writer   *Writer
-	entries  *entry.Reader
-	version  string
-	temporal client.Client
+	writer  *Writer
+	entries *entry.Reader
+	// projector makes the rows that entries reads.
+	projector *entry.Projector
+	version   string
+	temporal  client.Client
 }
 
 // NewActivities returns the activities of this package. They signal the vector_writer workflow through the client.
@@ -35,7 +37,10 @@ func NewActivities(writer *Writer, conn driver.Conn, embedder Embedder, temporal
 	if writer == nil || conn == nil || embedder == nil || temporal == nil {
 		return nil, errors.New("vector activities: a writer, a database, an embedder and a Temporal client are needed")
 	}
-	return &Activities{writer: writer, entries: entry.NewReader(conn), version: embedder.Version(), temporal: temporal}, nil
+	return &Activities{
+		writer: writer, entries: entry.NewReader(conn), projector: entry.NewProjector(conn),
+		version: embedder.Version(), temporal: temporal,
+	}, nil
 }
 
 // IndexInput names the collection to write and limits one call of IndexPending.
@@ -120,19 +125,18 @@ func (a *Activities) indexSession(ctx context.Context, in SessionInput) (Session
 		return SessionResult{}, fmt.Errorf("index session %q: the build began with embedder %q: %w: %q: process the session again",
 			in.SessionID, in.EmbeddingVersion, ErrOtherEmbedder, a.version)
 	}
-	ids, err := a.entries.IDs(ctx, entry.OfSession(in.SessionKey))
+	ids, err := a.ids(ctx, in.SessionKey)
 	if err != nil {
 		return SessionResult{}, fmt.Errorf("index session %q: %w", in.SessionID, err)
 	}
 	w := &watch{temporal: a.temporal, writer: boundary.WriterOf(a.collection())}
 	for wait := pollFirst; ; wait = min(2*wait, pollLast) {
-		pending, result, err := a.session(ctx, in, ids)
-		if err == nil && pending == 0 && result == (SessionResult{}) {
-			// A worker with another embedder may have run this session's projections.
-			pending, result, err = a.enqueueSession(ctx, in, ids)
+		pending, result, err := a.session(ctx, in.SessionKey, ids)
+		if err != nil {
+			return SessionResult{}, fmt.Errorf("count vectors of session %q: %w", in.SessionID, err)
 		}
-		if err != nil || pending == 0 {
-			return result, err
+		if pending == 0 {
+			return result, nil
 		}
 		if err := w.look(ctx); err != nil {
 			return SessionResult{}, err
@@ -150,19 +154,31 @@ func (a *Activities) collection() schema.VectorWriterInput {
 	return schema.VectorWriterInput{Collection: a.writer.Collection()}
 }
 
-func (a *Activities) enqueueSession(ctx context.Context, in SessionInput, ids []string) (pending int, result SessionResult, err error) {
-	if _, err := a.writer.log.Project(ctx, a.writer.projector, in.Stream()); err != nil {
-		return 0, SessionResult{}, fmt.Errorf("project vector outbox: %w", err)
-	}
-	return a.session(ctx, in, ids)
+// ids returns those of the session's entries.
+func (a *Activities) ids(ctx context.Context, session schema.SessionKey) (ids []string, err error) {
+	err = a.writer.log.Steady(ctx, a.projector, session.Stream(), func() (err error) {
+		ids, err = a.entries.IDs(ctx, entry.OfSession(session))
+		return err
+	})
+	return ids, err
 }
 
 // session counts the rows of the session's entries by status. Nobody waits for a failed row, because its retry may be
 // far off.
-func (a *Activities) session(ctx context.Context, in SessionInput, ids []string) (pending int, result SessionResult, err error) {
+func (a *Activities) session(ctx context.Context, session schema.SessionKey, ids []string) (pending int, result SessionResult, err error) {
 	counts, err := a.writer.outbox.statuses(ctx, schema.ItemEntry, ids)
 	if err != nil {
-		return 0, SessionResult{}, fmt.Errorf("count vectors of session %q: %w", in.SessionID, err)
+		return 0, SessionResult{}, err
 	}
-	return counts[schema.OutboxPending], SessionResult{Indexed: counts[schema.OutboxDone], Failed: counts[schema.OutboxFailed]}, nil
+	if counts[schema.OutboxPending]+counts[schema.OutboxDone]+counts[schema.OutboxFailed] < len(ids) {
+		// A worker with another embedder has projected the session, or a rebuild has emptied the outbox.
+		if _, err := a.writer.log.Project(ctx, a.writer.projector, session.Stream()); err != nil {
+			return 0, SessionResult{}, err
+		}
+		if counts, err = a.writer.outbox.statuses(ctx, schema.ItemEntry, ids); err != nil {
+			return 0, SessionResult{}, err
+		}
+	}
+	result = SessionResult{Indexed: counts[schema.OutboxDone], Failed: counts[schema.OutboxFailed]}
+	return len(ids) - result.Indexed - result.Failed, result, nil
 }

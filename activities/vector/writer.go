@@ -19,6 +19,7 @@ import (
 type Log interface {
 	Append(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error)
 	Project(ctx context.Context, p eventlog.Projector, stream string) (eventlog.Progress, error)
+	Steady(ctx context.Context, p eventlog.Projector, stream string, plan func() error) error
 }
 
 // Defaults of [Options].
