@@ -76,7 +76,7 @@ var examples = map[string]string{
 	"":                  "starter process ~/.claude/projects --project demo\nstarter search 'why was a customer charged twice?' --project demo",
 	"process":           "starter process ~/.claude/projects\nstarter process session.jsonl --project demo --user ann\nagent | starter process - --session today",
 	"search":            "starter search which database holds the events --project demo\nstarter search retry --type decision --explain",
-	"entry show":        "starter entry show 5f02812e --project demo",
+	"entry show":        "starter entry show 04a5ad1b --project demo",
 	"tasks":             "starter tasks --status blocked\nstarter tasks --as-of 2026-11-01",
 	"task set":          "starter task set 0a1b2c3d --status done --reason 'merged on Friday'\nstarter task set 0a1b2c3d --block PROJ-7 --block 'the legal review'",
 	"task confirm":      "starter task confirm 0a1b2c3d 4e5f6071\nstarter task confirm --all",

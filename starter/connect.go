@@ -9,6 +9,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"go.temporal.io/sdk/client"
 
+	"axiommind/activities/eventlog"
 	"axiommind/activities/vector"
 	"axiommind/worker/service"
 )
@@ -51,8 +52,11 @@ func (a *app) weaviate(ctx context.Context) (*vector.Client, error) {
 	return c, nil
 }
 
-// notUp adds what to do when a server can't be reached.
+// notUp adds what to do when a server can't be reached. One that refuses is up.
 func notUp(err error) error {
+	if eventlog.Refused(err) {
+		return err
+	}
 	return fmt.Errorf("%w\nIs it up? Start everything with: go run ./deploy/local up", err)
 }
 

@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
+	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
 	"axiommind/schema"
@@ -38,12 +39,16 @@ func (a *app) doctorCommand(f *pflag.FlagSet) func(context.Context, []string) er
 		checks := a.diagnose(ctx)
 		err := a.print(checks, func(w io.Writer) error {
 			var b strings.Builder
+			width := 0
+			for _, c := range checks {
+				width = max(width, len(c.Name))
+			}
 			for _, c := range checks {
 				mark := "ok"
 				if !c.OK {
 					mark = "!!"
 				}
-				say(&b, "%s  %-18s %s\n", mark, c.Name, c.Note)
+				say(&b, "%s  %-*s  %s\n", mark, width, c.Name, c.Note)
 				if !c.OK {
 					say(&b, "   → %s\n", c.Mend)
 				}
@@ -98,10 +103,23 @@ func (a *app) checkClickHouse(ctx context.Context) []check {
 		{Name: "clickhouse", OK: true, Note: fmt.Sprintf("%s at %s", version.Version, a.cfg.ClickHouseAddress())},
 		checkMigrations(ctx, conn),
 	}
-	if checks[1].OK {
-		checks = append(checks, a.checkProjections(ctx, conn)...)
+	if !checks[1].OK {
+		return checks
 	}
-	return checks
+	checks = append(checks, checkTables(ctx, conn))
+	return append(checks, a.checkProjections(ctx, conn)...)
+}
+
+// checkTables looks for tables that somebody dropped: how far a projection is says nothing of them.
+func checkTables(ctx context.Context, conn driver.Conn) check {
+	missing, err := eventlog.MissingTables(ctx, conn)
+	switch {
+	case err != nil:
+		return bad("tables", err, "see the check of clickhouse")
+	case len(missing) > 0:
+		return check{Name: "tables", Note: "not there: " + strings.Join(missing, ", "), Mend: "run: " + build.Command("rebuild")}
+	}
+	return check{Name: "tables", OK: true, Note: "all of the migrations are there"}
 }
 
 func checkMigrations(ctx context.Context, conn driver.Conn) check {

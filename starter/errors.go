@@ -58,6 +58,7 @@ var jargon = []struct {
 	{regexp.MustCompile(`error reading server preface: [^\n]*`), "what answers is no Temporal server"},
 	{regexp.MustCompile(`strconv\.\w+: parsing ("(?:[^"\\]|\\.)*"): value out of range`), "$1 is too large a number"},
 	{regexp.MustCompile(`strconv\.\w+: parsing ("(?:[^"\\]|\\.)*"): invalid syntax`), "$1 is not such a value"},
+	{regexp.MustCompile(`(?s)Unknown (?:table )?expression identifier ('[^']*').*`), "there is no table $1: starter doctor says how to mend it"},
 	{regexp.MustCompile(`context deadline exceeded(?: \(Client\.Timeout[^)]*\)| while waiting for connections to become ready)?`), "no answer in time"},
 }
 

@@ -299,6 +299,20 @@ func TestReadmeShowsEvidence(t *testing.T) {
 	}
 }
 
+// A newcomer gives the id that the README shows to the demo's memories.
+func TestReadmeNamesEntry(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	quote := "Done: the charge call now carries an idempotency key."
+	place := schema.Evidence{MessageIndex: 6, Found: true}
+	key := entry.CanonicalKey(schema.Entry{Type: schema.EntryTaskNote, Title: quote, Evidence: []schema.Evidence{place}})
+	id := entry.ID(schema.SessionKey{Scope: schema.Scope{Project: "demo", User: "default"}, SessionID: "demo-checkout"}, schema.EntryTaskNote, key)
+	require.Contains(t, string(readme), " · entry "+short(id)+"\n   “"+quote+"”")
+	require.Contains(t, string(readme), "entry show "+short(id)+" --project demo")
+	require.Contains(t, examples["entry show"], short(id))
+}
+
 // Long sentences are cut far from the quote in a line, and whole with the entry. Many differences are
 // counted.
 func TestLongEvidence(t *testing.T) {

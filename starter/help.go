@@ -21,14 +21,16 @@ Exit codes: 0 done, 1 the work failed or a file could not be read, 2 wrong use o
 func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use: "help [COMMAND…]", Short: "show the help of a command", DisableFlagsInUseLine: true,
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			at, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			var names []string
 			for _, c := range at.Commands() {
-				names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
+				if c.IsAvailableCommand() && strings.HasPrefix(c.Name(), prefix) {
+					names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
+				}
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},

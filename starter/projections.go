@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -22,12 +23,21 @@ func (a *app) projections(ctx context.Context, conn driver.Conn, log *eventlog.S
 	return build.StoredProjections(ctx, conn, log, embedder.Version())
 }
 
+// configured lists the projectors of this program's settings, which ask no server.
+func (a *app) configured(ctx context.Context) ([]eventlog.Projector, error) {
+	embedder, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return build.Projections(nil, embedder.Version()), nil
+}
+
 // checkFamilies refuses names of no projection before any server is asked. Which embedding versions have an
 // outbox only the database knows.
 func (a *app) checkFamilies(ctx context.Context, names []string) error {
-	embedder, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
+	projectors, err := a.configured(ctx)
 	if err != nil {
-		return usageError{err}
+		return err
 	}
 	families := make([]string, len(names))
 	for i, name := range names {
@@ -36,41 +46,60 @@ func (a *app) checkFamilies(ctx context.Context, names []string) error {
 			families[i] = strings.TrimSuffix(vector.OutboxPrefix, "/")
 		}
 	}
-	_, err = named(build.Projections(nil, embedder.Version()), families)
+	_, err = named(projectors, families)
 	return err
 }
 
-// named returns the projectors with the names, or all where none is given. What stands before the slash of a
-// name is the name of all that begin with it.
+// checkLeftOut refuses the names where another projection lacks a table, which would come back empty.
+func (a *app) checkLeftOut(ctx context.Context, missing, names []string) error {
+	if len(missing) == 0 || len(names) == 0 {
+		return nil
+	}
+	projectors, err := a.configured(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range projectors {
+		if slices.ContainsFunc(names, func(name string) bool { return goesBy(p, name) }) {
+			continue
+		}
+		for _, t := range p.Tables() {
+			if slices.Contains(missing, t.Name) {
+				return usagef("table %q of projection %q is not there: name that projection too, or none to rebuild all", t.Name, p.Name())
+			}
+		}
+	}
+	return nil
+}
+
+// named returns the projectors that go by the names, or all where none is given.
 func named(projectors []eventlog.Projector, names []string) ([]eventlog.Projector, error) {
 	if len(names) == 0 {
 		return projectors, nil
 	}
-	var out []eventlog.Projector
-	wanted := map[string]bool{}
-	for _, name := range names {
-		wanted[name] = false
-	}
 	known := make([]string, len(projectors))
 	for i, p := range projectors {
 		known[i] = p.Name()
-		family, _, _ := strings.Cut(p.Name(), "/")
-		chosen := false
-		for _, name := range []string{p.Name(), family} {
-			if _, ok := wanted[name]; ok {
-				wanted[name], chosen = true, true
+	}
+	chosen := map[string]bool{}
+	for _, name := range names {
+		found := false
+		for _, p := range projectors {
+			if goesBy(p, name) {
+				chosen[p.Name()], found = true, true
 			}
 		}
-		if chosen {
-			out = append(out, p)
-		}
-	}
-	for _, name := range names {
-		if !wanted[name] {
+		if !found {
 			return nil, usagef("there is no projection %q; there are: %s", name, strings.Join(known, ", "))
 		}
 	}
-	return out, nil
+	return slices.DeleteFunc(slices.Clone(projectors), func(p eventlog.Projector) bool { return !chosen[p.Name()] }), nil
+}
+
+// goesBy reports whether the name is the projector's, or what stands before the slash of it.
+func goesBy(p eventlog.Projector, name string) bool {
+	family, _, _ := strings.Cut(p.Name(), "/")
+	return name == p.Name() || name == family
 }
 
 // checkProjections says how each projection stands to the log.

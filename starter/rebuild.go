@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/eventlog"
@@ -39,7 +41,8 @@ type rebuilt struct {
 type rebuiltTable struct {
 	Name  string          `json:"name"`
 	After eventlog.Digest `json:"after"`
-	// Before and Difference are there with --verify, the second where the rows are not the same.
+	// Before and Difference are there with --verify, the first unless the table was not there, the second where
+	// the rows are not the same.
 	Before     *eventlog.Digest `json:"before,omitempty"`
 	Difference *difference      `json:"difference,omitempty"`
 
@@ -66,14 +69,8 @@ func (a *app) rebuild(ctx context.Context, o *rebuildOptions, names []string) er
 	defer func() { _ = conn.Close() }()
 	log := eventlog.New(conn, eventlog.Options{})
 	var report rebuildReport
-	if report.Restored, err = eventlog.RestoreTables(ctx, conn); err != nil {
-		return err
-	}
-	projectors, err := a.projections(ctx, conn, log)
-	if err != nil {
-		return err
-	}
-	if projectors, err = named(projectors, names); err != nil {
+	var projectors []eventlog.Projector
+	if report.Restored, projectors, err = a.restore(ctx, conn, log, names); err != nil {
 		return err
 	}
 	standings, err := log.Standings(ctx, projectors...)
@@ -111,6 +108,31 @@ func (a *app) rebuild(ctx context.Context, o *rebuildOptions, names []string) er
 		return fmt.Errorf("%s not the same after the rebuild", plural(n, "table is", "tables are"))
 	}
 	return nil
+}
+
+// restore makes what is not there, and returns the projectors with the names. A table that was dropped comes back
+// empty, and so its projection has to be among them.
+func (a *app) restore(ctx context.Context, conn driver.Conn, log *eventlog.Store, names []string) ([]string, []eventlog.Projector, error) {
+	if _, err := eventlog.Migrate(ctx, conn); err != nil {
+		return nil, nil, err
+	}
+	missing, err := eventlog.MissingTables(ctx, conn)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := a.checkLeftOut(ctx, missing, names); err != nil {
+		return nil, nil, err
+	}
+	restored, err := eventlog.RestoreTables(ctx, conn)
+	if err != nil {
+		return nil, nil, err
+	}
+	projectors, err := a.projections(ctx, conn, log)
+	if err != nil {
+		return nil, nil, err
+	}
+	projectors, err = named(projectors, names)
+	return restored, projectors, err
 }
 
 // emptyProjections empties the tables when nobody writes them.
@@ -160,6 +182,9 @@ func (r *rebuildReport) remember(ctx context.Context, log *eventlog.Store) error
 		}
 		for i := range p.Tables {
 			t := &p.Tables[i]
+			if slices.Contains(r.Restored, t.Name) {
+				continue
+			}
 			before, err := log.Digest(ctx, t.table)
 			if err != nil {
 				return err
@@ -226,6 +251,10 @@ func printRebuild(w io.Writer, r rebuildReport, verify bool) error {
 			continue
 		}
 		for _, t := range p.Tables {
+			if t.Before == nil {
+				say(&b, "  %s: was not there (now %s, hash %016x)\n", t.Name, plural(int(t.After.Rows), "row", "rows"), t.After.Sum)
+				continue
+			}
 			if t.Difference == nil {
 				say(&b, "  %s: same (%s, hash %016x)\n", t.Name, plural(int(t.After.Rows), "row", "rows"), t.After.Sum)
 				continue

@@ -66,17 +66,16 @@ type problemReader struct {
 func (p *problemReader) add(found Problem) { p.out = append(p.out, found) }
 
 // events yields the build's events in a stream, in order.
-func (p *problemReader) events(ctx context.Context, stream string, types []string, each func(eventType string, payload []byte) error) error {
+func (p *problemReader) events(ctx context.Context, stream string, types []string, each func(schema.Event) error) error {
 	return table.Query(ctx, p.conn, func(rows driver.Rows) error {
-		var eventType, payload string
-		if err := rows.Scan(&eventType, &payload); err != nil {
+		var e schema.Event
+		var payload string
+		if err := rows.Scan(&e.ID, &e.Type, &payload); err != nil {
 			return err
 		}
-		if err := each(eventType, []byte(payload)); err != nil {
-			return fmt.Errorf("decode %s: %w", eventType, err)
-		}
-		return nil
-	}, `SELECT event_type, payload_json FROM events
+		e.Payload = []byte(payload)
+		return each(e)
+	}, `SELECT event_id, event_type, payload_json FROM events
 		WHERE stream = ? AND build_id = ? AND event_type IN ? ORDER BY seq`, stream, p.run.BuildID, types)
 }
 
@@ -84,29 +83,30 @@ func (p *problemReader) events(ctx context.Context, stream string, types []strin
 func (p *problemReader) session(ctx context.Context) error {
 	var open []schema.MemoryExtractedPayload
 	types := []string{schema.BuildStarted, schema.SessionIngested, schema.MemoryExtracted}
-	err := p.events(ctx, p.run.Stream(), types, func(eventType string, payload []byte) error {
-		switch eventType {
+	err := p.events(ctx, p.run.Stream(), types, func(e schema.Event) (err error) {
+		switch e.Type {
 		case schema.BuildStarted:
-			return json.Unmarshal(payload, &p.started)
+			p.started, err = schema.Decode[schema.BuildStartedPayload](e)
 		case schema.SessionIngested:
 			var ingested schema.SessionIngestedPayload
-			err := json.Unmarshal(payload, &ingested)
+			ingested, err = schema.Decode[schema.SessionIngestedPayload](e)
 			for _, s := range ingested.Skipped {
 				p.add(Problem{
 					Kind: ProblemLine, Where: fmt.Sprintf("line %d", s.Line), Reason: s.Reason,
 					Retry: "mend the source where it matters, and process it again",
 				})
 			}
-			return err
 		default:
 			var x schema.MemoryExtractedPayload
-			err := json.Unmarshal(payload, &x)
+			if x, err = schema.Decode[schema.MemoryExtractedPayload](e); err != nil {
+				return err
+			}
 			p.addExtraction(x)
 			if !x.Answered() {
 				open = append(open, x)
 			}
-			return err
 		}
+		return err
 	})
 	if err != nil || len(open) == 0 {
 		return err
@@ -181,11 +181,13 @@ func (p *problemReader) answeredSince(ctx context.Context, open []schema.MemoryE
 // facts reads the facts that the writer of the memory did not store.
 func (p *problemReader) facts(ctx context.Context) error {
 	memory := schema.MemoryStream(p.started.User, p.started.Agent)
-	return p.events(ctx, memory, []string{schema.FactSkipped}, func(_ string, payload []byte) error {
-		var skipped schema.FactSkippedPayload
-		err := json.Unmarshal(payload, &skipped)
+	return p.events(ctx, memory, []string{schema.FactSkipped}, func(e schema.Event) error {
+		skipped, err := schema.Decode[schema.FactSkippedPayload](e)
+		if err != nil {
+			return err
+		}
 		p.add(p.skippedFact(skipped))
-		return err
+		return nil
 	})
 }
 
@@ -193,9 +195,8 @@ func (p *problemReader) facts(ctx context.Context) error {
 func (p *problemReader) changes(ctx context.Context) error {
 	var rejected []schema.TaskTransitionRejectedPayload
 	types := []string{schema.TaskTransitionRejected}
-	err := p.events(ctx, schema.ProjectStream(p.run.Project), types, func(_ string, payload []byte) error {
-		var r schema.TaskTransitionRejectedPayload
-		err := json.Unmarshal(payload, &r)
+	err := p.events(ctx, schema.ProjectStream(p.run.Project), types, func(e schema.Event) error {
+		r, err := schema.Decode[schema.TaskTransitionRejectedPayload](e)
 		rejected = append(rejected, r)
 		return err
 	})

@@ -162,13 +162,16 @@ func Retryable(err error) bool {
 // Readable returns err without the failed request in its text. A person needs the cause of a driver's error, not the
 // address with all its settings.
 func Readable(err error) error {
+	text := err.Error()
 	var request *url.Error
-	if !errors.As(err, &request) {
-		return err
+	if errors.As(err, &request) {
+		text = strings.Replace(text, request.Error(), request.Err.Error(), 1)
 	}
-	text := strings.Replace(err.Error(), request.Error(), request.Err.Error(), 1)
 	for _, noise := range []string{"failed to query server hello: ", "failed to query server hello info: ", "sendQuery: "} {
 		text = strings.ReplaceAll(text, noise, "")
+	}
+	if text == err.Error() {
+		return err
 	}
 	return &readable{error: err, text: text}
 }

@@ -3,6 +3,8 @@ package eventlog_test
 import (
 	"context"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -26,4 +28,16 @@ func TestReadable(t *testing.T) {
 	require.NotContains(t, err.Error(), "client_protocol_version")
 	require.NotContains(t, err.Error(), "secret")
 	require.True(t, eventlog.Retryable(err))
+
+	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-ClickHouse-Exception-Code", "516")
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = w.Write([]byte("Code: 516. DB::Exception: wrong password. (AUTHENTICATION_FAILED)"))
+	}))
+	defer refuses.Close()
+	_, err = eventlog.Connect(ctx, refuses.URL+"/default", eventlog.ConnectOptions{})
+	require.True(t, eventlog.Refused(err))
+	require.ErrorContains(t, err, "wrong password")
+	require.NotContains(t, err.Error(), "server hello")
+	require.NotContains(t, err.Error(), "sendQuery")
 }

@@ -16,7 +16,7 @@ func RestoreTables(ctx context.Context, conn driver.Conn) ([]string, error) {
 	if _, err := Migrate(ctx, conn); err != nil {
 		return nil, err
 	}
-	missing, err := missingTables(ctx, conn)
+	missing, err := MissingTables(ctx, conn)
 	if err != nil || len(missing) == 0 {
 		return nil, err
 	}
@@ -32,11 +32,12 @@ func RestoreTables(ctx context.Context, conn driver.Conn) ([]string, error) {
 			}
 		}
 	}
-	left, err := missingTables(ctx, conn)
+	left, err := MissingTables(ctx, conn)
 	return slices.DeleteFunc(missing, func(name string) bool { return slices.Contains(left, name) }), err
 }
 
-func missingTables(ctx context.Context, conn driver.Conn) ([]string, error) {
+// MissingTables returns the names of the tables and views of the program's migrations that are not there.
+func MissingTables(ctx context.Context, conn driver.Conn) ([]string, error) {
 	program, err := schema.Migrations()
 	if err != nil {
 		return nil, err

@@ -24,14 +24,15 @@ func NewOutbox(conn driver.Conn, version string) *Outbox {
 
 // OutboxCounts counts the rows of an embedding version by status.
 type OutboxCounts struct {
-	Pending int
+	Pending int `json:"pending"`
 	// Failed counts all failed rows. Permanent counts those that will not be retried.
-	Failed, Permanent int
-	Done              int
+	Failed    int `json:"failed"`
+	Permanent int `json:"permanent"`
+	Done      int `json:"done"`
 	// Due counts the rows that can be processed now, pending ones included.
-	Due int
+	Due int `json:"due"`
 	// NextRetry is the time at which the next failed row is due. It is zero if none waits for a retry.
-	NextRetry time.Time
+	NextRetry time.Time `json:"next_retry,omitzero"`
 }
 
 // Backoff is the wait before a failed row is retried: Base after the first failure, doubled after each further one,

@@ -19,17 +19,21 @@ const maxReported = 20
 // Report is what [Writer.Reconcile] found and requested again.
 type Report struct {
 	// Checked counts the outbox rows that were compared with their items.
-	Checked int
+	Checked int `json:"checked"`
 	// Missing, Changed, Stale, NotEnqueued and Failed count the items requested again, by reason: see the Drift
 	// constants of package schema.
-	Missing, Changed, Stale, NotEnqueued, Failed int
+	Missing     int `json:"missing"`
+	Changed     int `json:"changed"`
+	Stale       int `json:"stale"`
+	NotEnqueued int `json:"not_enqueued"`
+	Failed      int `json:"failed"`
 	// Extra counts the objects in the vector store that the log does not know. They are left there: a search drops
 	// objects without a row. ExtraIDs names the first of them.
-	Extra    int
-	ExtraIDs []string
+	Extra    int      `json:"extra"`
+	ExtraIDs []string `json:"extra_ids,omitempty"`
 	// UnknownTenants are tenants that belong to no project with rows.
-	UnknownTenants []string
-	Outbox         OutboxCounts
+	UnknownTenants []string     `json:"unknown_tenants,omitempty"`
+	Outbox         OutboxCounts `json:"outbox"`
 }
 
 // Repaired returns the number of items that were requested again.

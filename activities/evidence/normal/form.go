@@ -383,6 +383,7 @@ func foldSegment(s string) string {
 			// resembles a mark of emphasis is none.
 			next = norm.NFC.String(s)
 		}
+		// text.FoldCase also makes the two cases of Cherokee one. Rule 1 tells them apart, and is pinned.
 		next = norm.NFC.String(cases.Fold().String(next))
 		next = strings.Map(variant, next)
 		if next == s {
