@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
@@ -153,7 +152,7 @@ func TestProjectKilled(t *testing.T) {
 	t.Parallel()
 	conn := database(t)
 	p := newTally(t, conn)
-	s := eventlog.New(mortal{conn, p}, eventlog.Options{PageRows: 2, Lease: time.Second})
+	s := eventlog.New(mortal{conn, p}, eventlog.Options{PageRows: 2, Lease: testLease})
 	for _, stream := range []string{"p/a", "p/b", "p/c"} {
 		_, err := s.Append(t.Context(), stream, said(stream, 7))
 		require.NoError(t, err)
