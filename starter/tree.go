@@ -216,10 +216,10 @@ func flagError(c *cobra.Command, err error) error {
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	var near []string
-	for _, name := range nearest(missing.GetSpecifiedName(), names) {
+	for _, name := range service.Nearest(missing.GetSpecifiedName(), names) {
 		near = append(near, "--"+name)
 	}
-	return usagef("%w%s; see %s -h", err, didYouMean(near), c.CommandPath())
+	return usagef("%w%s; see %s -h", err, service.DidYouMean(near), c.CommandPath())
 }
 
 // unknown says that there is no such command, and which ones may be meant.
@@ -228,34 +228,15 @@ func unknown(parent *cobra.Command, args []string) error {
 	for _, c := range parent.Commands() {
 		names = append(names, c.Name())
 	}
-	near := nearest(args[0], names)
+	near := service.Nearest(args[0], names)
 	if parent.HasParent() {
 		path := strings.TrimPrefix(parent.CommandPath(), "starter ")
-		return usagef("there is no command %q%s; the commands of %s are %s", path+" "+args[0], didYouMean(near), path, strings.Join(names, ", "))
+		return usagef("there is no command %q%s; the commands of %s are %s", path+" "+args[0], service.DidYouMean(near), path, strings.Join(names, ", "))
 	}
 	for _, c := range all() {
 		if first, last, two := strings.Cut(c.name, " "); two && (last == args[0] || first+"-"+last == args[0] || first+last == args[0]) {
 			near = append(near, c.name)
 		}
 	}
-	return usagef("there is no command %q%s; run starter help", args[0], didYouMean(near))
-}
-
-func didYouMean(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return " (did you mean " + strings.Join(names, " or ") + "?)"
-}
-
-// nearest returns those of the names that begin with the word, or are a typing error away from it.
-func nearest(word string, names []string) []string {
-	if word == "" {
-		return nil
-	}
-	c := &cobra.Command{SuggestionsMinimumDistance: 2}
-	for _, name := range names {
-		c.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
-	}
-	return c.SuggestionsFor(word)
+	return usagef("there is no command %q%s; run starter help", args[0], service.DidYouMean(near))
 }

@@ -162,11 +162,11 @@ func flagError(c *cobra.Command, err error) error {
 	}
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	near := nearest(missing.GetSpecifiedName(), names)
+	near := service.Nearest(missing.GetSpecifiedName(), names)
 	for i := range near {
 		near[i] = "--" + near[i]
 	}
-	return usagef("%s%w%s; see %s -h", name, err, didYouMean(near), c.CommandPath())
+	return usagef("%s%w%s; see %s -h", name, err, service.DidYouMean(near), c.CommandPath())
 }
 
 // unknown says that there is no such command, and which ones may be meant.
@@ -175,26 +175,7 @@ func unknown(root *cobra.Command, word string) error {
 	for _, c := range root.Commands() {
 		names = append(names, c.Name())
 	}
-	return usagef("there is no command %q%s; see %s -h", word, didYouMean(nearest(word, names)), root.CommandPath())
-}
-
-func didYouMean(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return ", did you mean " + strings.Join(names, " or ") + "?"
-}
-
-// nearest returns those of the names that begin with the word, or are a typing error away from it.
-func nearest(word string, names []string) []string {
-	if word == "" {
-		return nil
-	}
-	c := &cobra.Command{SuggestionsMinimumDistance: 2}
-	for _, name := range names {
-		c.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
-	}
-	return c.SuggestionsFor(word)
+	return usagef("there is no command %q%s; see %s -h", word, service.DidYouMean(service.Nearest(word, names)), root.CommandPath())
 }
 
 // helpCommand shows the help of any command.
