@@ -134,6 +134,11 @@ var outward = []string{
 	// The function, by its name in whatever form.
 	"SELECT file('FILE')", "SELECT `file`('FILE')", "SELECT \"file\"('FILE')", "SELECT `fi\\x6ce`('FILE')", "SELECT “file”('FILE')",
 	"SELECT /* ' */ file('FILE') -- '", "SELECT ‘'’, file('FILE'), ‘'’", "SELECT file\u00a0('FILE')", "SELECT file\n(\t'FILE')",
+	// Strings that end elsewhere than they seem to.
+	`SELECT x'\', file('FILE'), ''`, `SELECT X'\', file('FILE'), ''`, `SELECT b'\', file('FILE'), ''`, `SELECT 'a\\', file('FILE'), ''`,
+	`SELECT \'\'\', file('FILE'), ''`, `SELECT '''', file('FILE'), ''`, `SELECT 'a''\\', file('FILE'), ''`, `SELECT 'é', file('FILE'), 'é'`,
+	`SELECT $$'$$, file('FILE'), '$$'`, "SELECT '1'--'\n, file('FILE'), ''", "SELECT '1' # '\n, file('FILE'), ''",
+	`SELECT "'", file('FILE'), "'" FROM (SELECT 1 AS "'")`, "SELECT `'`, file('FILE'), `'` FROM (SELECT 1 AS `'`)",
 	"SELECT arrayMap(file, ['FILE'])", "SELECT arrayMap(x -> file(x), ['FILE'])", "SELECT * APPLY(file) FROM (SELECT 'FILE')",
 	"SELECT * APPLY file FROM (SELECT 'FILE')", "WITH (x -> file(x)) AS f SELECT f('FILE')", "EXPLAIN SELECT file('FILE')",
 	"CREATE TABLE d (x String DEFAULT file('FILE')) ENGINE = Memory", "ALTER TABLE t ADD COLUMN y String DEFAULT file('FILE')",

@@ -10,9 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 	"unsafe"
 
 	"axiommind/deploy/local/chdb/rights"
+
+	"github.com/google/uuid"
 )
 
 // Engine is the ClickHouse engine with one data directory. A process can hold
@@ -22,10 +25,12 @@ type Engine struct {
 	dir  string
 	mu   sync.Mutex
 	main unsafe.Pointer
+	pool pool
 	// Version is the engine's own version, such as "26.7.2.1".
 	Version string
 	// Timezone is the engine's time zone, such as "UTC".
 	Timezone string
+	location *time.Location
 }
 
 // Stats is what a statement read and wrote.
@@ -67,12 +72,26 @@ const (
 	usersFile  = "users.xml"
 )
 
+// smallParts are defaults of tables that have a part consist of fewer files. An insert of a few rows costs little else
+// than to create them, and to remove them after a merge.
+const smallParts = "<merge_tree>" +
+	// All skip indexes of a part in one file.
+	"<packed_skip_index_max_bytes>1048576</packed_skip_index_max_bytes>" +
+	// No columns_substreams.txt.
+	"<write_marks_for_substreams_in_compact_parts>0</write_marks_for_substreams_in_compact_parts>" +
+	// No serialization.json.
+	"<serialization_info_version>basic</serialization_info_version>" +
+	"<ratio_of_defaults_for_sparse_serialization>1</ratio_of_defaults_for_sparse_serialization>" +
+	// No statistics, which are kept for columns of numbers.
+	"<auto_statistics_types></auto_statistics_types>" +
+	"</merge_tree>"
+
 func (e *Engine) writeRights() error {
 	if err := os.MkdirAll(e.dir, 0o700); err != nil {
 		return err
 	}
 	users := filepath.Join(e.dir, usersFile)
-	config := fmt.Appendf(nil, "<clickhouse><users_config>%s</users_config></clickhouse>\n", rights.Escape(users))
+	config := fmt.Appendf(nil, "<clickhouse><users_config>%s</users_config>%s</clickhouse>\n", rights.Escape(users), smallParts)
 	// No password: only the server in front of the engine connects to it, and that asks for the token.
 	return errors.Join(
 		os.WriteFile(users, rights.UsersXML("", "::/0", rights.EngineFixed()), 0o600),
@@ -104,6 +123,9 @@ func (e *Engine) prepare() error {
 		return fmt.Errorf("read engine version: unexpected answer %q", text)
 	}
 	e.Version, e.Timezone = fields[0], fields[1]
+	if e.location, err = time.LoadLocation(e.Timezone); err != nil {
+		e.location = time.UTC
+	}
 	return nil
 }
 
@@ -115,15 +137,17 @@ func (e *Engine) open() (*session, error) {
 	if e.main == nil {
 		return nil, fmt.Errorf("open session: engine is closed")
 	}
+	age := e.pool.current()
 	conn, err := e.lib.open(e.args())
 	if err != nil {
 		return nil, fmt.Errorf("open session: %w", err)
 	}
-	return &session{lib: e.lib, conn: conn}, nil
+	return &session{lib: e.lib, conn: conn, mark: uuid.NewString(), database: defaultDatabase, age: age}, nil
 }
 
 // Close stops the engine once every session has ended.
 func (e *Engine) Close() error {
+	e.pool.close()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.main == nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	chproto "github.com/ClickHouse/ch-go/proto"
@@ -18,24 +19,41 @@ type nativeEncoder struct {
 	revision uint64
 	context  column.ServerContext
 	buffer   chproto.Buffer
+	source   bytes.Reader
+	reader   *chproto.Reader
 }
 
-func newNativeEncoder(revision uint64, timezone string) *nativeEncoder {
-	location, err := time.LoadLocation(timezone)
-	if err != nil {
-		location = time.UTC
+// maxKeptBuffer bounds the buffer of an encoder that is kept for other answers.
+const maxKeptBuffer = 1 << 20
+
+// nativeEncoders are kept for their buffers.
+var nativeEncoders = sync.Pool{New: func() any {
+	n := &nativeEncoder{}
+	n.reader = chproto.NewReader(&n.source)
+	return n
+}}
+
+func newNativeEncoder(revision uint64, location *time.Location) *nativeEncoder {
+	n := nativeEncoders.Get().(*nativeEncoder)
+	n.revision, n.context = revision, column.ServerContext{Revision: revision, Timezone: location}
+	return n
+}
+
+// release keeps the encoder for another answer. It must have read its last chunk to the end.
+func (n *nativeEncoder) release() {
+	if cap(n.buffer.Buf) <= maxKeptBuffer {
+		nativeEncoders.Put(n)
 	}
-	return &nativeEncoder{revision: revision, context: column.ServerContext{Revision: revision, Timezone: location}}
 }
 
 // encode returns the blocks of chunk at the client's revision. The slice is
-// valid until the next call.
+// valid until the next call. After an error the encoder is of no more use.
 func (n *nativeEncoder) encode(chunk []byte) ([]byte, error) {
 	n.buffer.Reset()
-	reader := chproto.NewReader(bytes.NewReader(chunk))
+	n.source.Reset(chunk)
 	for {
 		block := proto.Block{ServerContext: &n.context}
-		err := block.Decode(reader, 0)
+		err := block.Decode(n.reader, 0)
 		if errors.Is(err, io.EOF) && len(block.Columns) == 0 {
 			return n.buffer.Buf, nil
 		}

@@ -2,7 +2,6 @@ package chdb
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -95,12 +94,10 @@ func (req *request) readText(query string, body io.Reader) error {
 			return nil
 		}
 	}
-	head := make([]byte, headBytes)
-	n, err := io.ReadFull(body, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	head, err := io.ReadAll(io.LimitReader(body, headBytes))
+	if err != nil {
 		return readError(err)
 	}
-	head = head[:n]
 	if query == "" {
 		if req.statement, err = parseStatement(string(head)); err == nil && req.statement.takesRows {
 			req.text = string(head)
@@ -116,7 +113,7 @@ func (req *request) readText(query string, body io.Reader) error {
 		return newException(codeQueryTooLarge, "QUERY_IS_TOO_LARGE", "Query of more than %d bytes", maxQueryBytes)
 	}
 	req.text = query
-	if n > 0 {
+	if len(head) > 0 {
 		if query != "" {
 			req.text += "\n"
 		}

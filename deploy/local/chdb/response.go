@@ -49,7 +49,7 @@ func (o *response) begin() {
 		o.out = newNativeCompressor(o.out, o.req.compressBy)
 	}
 	if o.req.revision > 0 && format == "Native" {
-		o.native = newNativeEncoder(o.req.revision, o.server.engine.Timezone)
+		o.native = newNativeEncoder(o.req.revision, o.server.engine.location)
 	}
 }
 
@@ -89,6 +89,10 @@ func (o *response) finish() error {
 			return nil
 		}
 	}
+	if o.native != nil {
+		o.native.release()
+		o.native = nil
+	}
 	if o.closer != nil {
 		return o.closer.Close()
 	}
@@ -107,6 +111,7 @@ func (o *response) fail(err error) {
 		e = newException(codeUnknownException, "UNKNOWN_EXCEPTION", "%v", err)
 	}
 	if o.started {
+		o.native = nil
 		text := o.versioned(e)
 		framed := fmt.Sprintf("\r\n__exception__\r\n%s\r\n%s\n%d %s\r\n__exception__\r\n", o.tag, text, len(text)+1, o.tag)
 		if _, err := io.WriteString(o.out, framed); err == nil {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -90,26 +91,52 @@ func (s *Server) serve(r *http.Request, out *response) error {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	session, err := s.engine.open()
+	return s.run(r.Context(), req, out)
+}
+
+// run runs the request in a session that has its settings and its database, and keeps the session for others if
+// nothing can be left in it.
+func (s *Server) run(ctx context.Context, req *request, out *response) error {
+	plain, reusable := req.plain(), req.reusable()
+	if reusable {
+		req.sayToken()
+	}
+	session, err := s.engine.lease(req, reusable)
 	if err != nil {
 		return err
 	}
-	defer session.close()
+	alone := func() bool { return true }
 	if req.settings["log_comment"] == "" {
-		req.settings["log_comment"] = req.id
-		defer context.AfterFunc(r.Context(), func() { s.kill(req.id) })()
+		alone = context.AfterFunc(ctx, func() { s.kill(session.mark) })
 	}
-	if err := session.configure(req.settings, req.database); err != nil {
+	done := false
+	defer func() {
+		if !plain {
+			s.engine.pool.renew()
+		}
+		// One that is being killed would take the next statement with it.
+		if alone() && done && reusable {
+			s.engine.pool.put(session)
+			return
+		}
+		session.close()
+	}()
+	if err := session.forbid(req.sql(), req.params, plain); err != nil {
 		return err
 	}
-	if err := session.forbid(req.sql(), req.params); err != nil {
+	if err := s.execute(ctx, session, req, out); err != nil {
 		return err
 	}
+	done = true
+	return nil
+}
+
+func (s *Server) execute(ctx context.Context, session *session, req *request, out *response) error {
 	switch {
 	case req.statement.takesRows:
 		return s.insert(session, req, out)
 	case req.statement.rows():
-		return s.stream(r.Context(), session, req, out)
+		return s.stream(ctx, session, req, out)
 	}
 	answer, err := session.query(req.text, req.format, req.params)
 	if err != nil {
@@ -124,14 +151,14 @@ func (s *Server) serve(r *http.Request, out *response) error {
 
 // kill ends the statement of a request whose client has gone. The library has
 // no query ids of the caller's, so the statement is known by its log comment.
-func (s *Server) kill(id string) {
+func (s *Server) kill(mark string) {
 	session, err := s.engine.open()
 	if err != nil {
 		return
 	}
 	defer session.close()
-	if _, err := session.text("KILL QUERY WHERE Settings['log_comment'] = " + quoteString(id) + " ASYNC"); err != nil {
-		s.log.Warn("cannot end an abandoned query", "query_id", id, "error", err)
+	if _, err := session.text("KILL QUERY WHERE Settings['log_comment'] = " + quoteString(mark) + " ASYNC"); err != nil {
+		s.log.Warn("cannot end an abandoned query", "error", err)
 	}
 }
 
@@ -159,8 +186,8 @@ func (s *Server) stream(ctx context.Context, session *session, req *request, out
 	return ctx.Err()
 }
 
-// insertPiece is how much of an INSERT's rows is handed over at once.
-const insertPiece = 1 << 20
+// insertPieces are buffers for as much of an INSERT's rows as is handed over at once.
+var insertPieces = sync.Pool{New: func() any { return new([1 << 20]byte) }}
 
 func (s *Server) insert(session *session, req *request, out *response) error {
 	in, err := session.insert(req.statement.head, firstOf(req.statement.format, "Values"), req.params)
@@ -168,8 +195,10 @@ func (s *Server) insert(session *session, req *request, out *response) error {
 		return err
 	}
 	defer in.close()
-	// A read error must not commit the rows that came before it.
-	if _, err := io.CopyBuffer(struct{ io.Writer }{in}, req.rows, make([]byte, insertPiece)); err != nil {
+	piece := insertPieces.Get().(*[1 << 20]byte)
+	defer insertPieces.Put(piece)
+	// A read error must not commit the rows that came before it. The wrappers keep io from taking a buffer of its own.
+	if _, err := io.CopyBuffer(struct{ io.Writer }{in}, struct{ io.Reader }{req.rows}, piece[:]); err != nil {
 		in.cancel()
 		var e *Exception
 		if errors.As(err, &e) {

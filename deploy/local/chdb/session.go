@@ -12,33 +12,58 @@ import (
 type session struct {
 	lib  *library
 	conn unsafe.Pointer
+	// mark is the log comment of the session's statements, by which they can be ended.
+	mark string
+	// settings and database are what configure has made of a new session.
+	settings map[string]string
+	database string
+	age      uint64
 }
 
 func (s *session) handle() unsafe.Pointer { return *(*unsafe.Pointer)(s.conn) }
 
 func (s *session) close() { s.lib.closeConn(s.conn) }
 
-// configure applies settings, then changes to the database.
+// configure applies settings, takes back those of before, and changes to the database. After an error the session is
+// not to be used.
 func (s *session) configure(settings map[string]string, database string) error {
-	if len(settings) > 0 {
-		var sql strings.Builder
-		sql.WriteString("SET ")
-		for i, name := range sortedKeys(settings) {
-			if i > 0 {
-				sql.WriteString(", ")
-			}
-			sql.WriteString(quoteIdentifier(name) + " = " + quoteString(settings[name]))
-		}
-		if _, err := s.text(sql.String()); err != nil {
+	if sql := s.changes(settings); sql != "" {
+		if _, err := s.text(sql); err != nil {
 			return err
 		}
 	}
-	if database != "" && database != "default" {
-		if _, err := s.text("USE " + quoteIdentifier(database)); err != nil {
-			return err
-		}
+	s.settings = settings
+	database = firstOf(database, defaultDatabase)
+	if database == s.database {
+		return nil
 	}
+	if _, err := s.text("USE " + quoteIdentifier(database)); err != nil {
+		return err
+	}
+	s.database = database
 	return nil
+}
+
+// changes is the statement that makes the settings of the session those given, or "".
+func (s *session) changes(settings map[string]string) string {
+	var changes []string
+	if s.settings == nil && settings["log_comment"] == "" {
+		changes = append(changes, "log_comment = "+quoteString(s.mark))
+	}
+	for _, name := range sortedKeys(settings) {
+		if old, ok := s.settings[name]; !ok || old != settings[name] {
+			changes = append(changes, quoteIdentifier(name)+" = "+quoteString(settings[name]))
+		}
+	}
+	for _, name := range sortedKeys(s.settings) {
+		if _, ok := settings[name]; !ok {
+			changes = append(changes, quoteIdentifier(name)+" = DEFAULT")
+		}
+	}
+	if len(changes) == 0 {
+		return ""
+	}
+	return "SET " + strings.Join(changes, ", ")
 }
 
 func (s *session) text(sql string) (string, error) {
@@ -146,6 +171,9 @@ func (in *insertion) done() (Stats, error) {
 func (in *insertion) cancel() { in.session.lib.insertCancel(in.handle) }
 
 func (in *insertion) close() { in.session.lib.insertDestroy(in.handle) }
+
+// defaultDatabase is the one a new session stands in.
+const defaultDatabase = "default"
 
 func sortedKeys(m map[string]string) []string {
 	keys := make([]string, 0, len(m))
