@@ -1,6 +1,7 @@
 package stack_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -19,10 +21,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
+	"google.golang.org/grpc"
 )
 
 func dialTemporal(t *testing.T, address string) client.Client {
@@ -89,6 +93,35 @@ func TestTemporal(t *testing.T) {
 	description, err := c.DescribeWorkflowExecution(t.Context(), "measured", "")
 	require.NoError(t, err)
 	require.Equal(t, enums.WORKFLOW_EXECUTION_STATUS_COMPLETED, description.GetWorkflowExecutionInfo().GetStatus())
+}
+
+// The server hands an activity to the worker that asked for it in its answer, and not by way of another poll.
+func TestTemporalStartsActivitiesEagerly(t *testing.T) {
+	t.Parallel()
+	s := start(t, stack.Options{Dir: t.TempDir(), Temporal: true, Ephemeral: true})
+	var handed atomic.Int64
+	c, err := client.Dial(client.Options{
+		HostPort: s.Addresses().Temporal, Logger: log.NewStructuredLogger(discard()),
+		ConnectionOptions: client.ConnectionOptions{DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(
+			func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+				err := invoke(ctx, method, req, reply, cc, opts...)
+				if answer, ok := reply.(*workflowservice.RespondWorkflowTaskCompletedResponse); ok {
+					handed.Add(int64(len(answer.GetActivityTasks())))
+				}
+				return err
+			})}},
+	})
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+	w := worker.New(c, "queue", worker.Options{})
+	w.RegisterWorkflow(elevenSteps)
+	w.RegisterActivityWithOptions(func() error { return nil }, activityNamed("Nothing"))
+	require.NoError(t, w.Start())
+	t.Cleanup(w.Stop)
+	handle, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{TaskQueue: "queue"}, elevenSteps)
+	require.NoError(t, err)
+	require.NoError(t, handle.Get(t.Context(), nil))
+	require.Positive(t, handed.Load())
 }
 
 // A web page can send a POST as plain text to any port of this machine, and Temporal's HTTP interface
