@@ -4,6 +4,8 @@ package table
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"runtime/debug"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -36,12 +38,24 @@ func Query(ctx context.Context, conn Conn, scan func(driver.Rows) error, sql str
 }
 
 // Insert writes the rows as one block and returns once they can be read. The parameter into names the table and its
-// columns, such as "edges_raw (id, version)".
+// columns, such as "edges_raw (id, version)". Inserts that wait for one another become one block, so writing the rows
+// twice must not change anything.
 func Insert(ctx context.Context, conn Conn, into string, rows [][]any) error {
 	if len(rows) == 0 {
 		return nil
 	}
+	return grouped(ctx, conn, into, rows)
+}
+
+// insert inserts the rows. A panic of the client is an error: the goroutine may be nobody's own, and others wait for it.
+func insert(ctx context.Context, conn Conn, into string, rows [][]any) (err error) {
 	name, _, _ := strings.Cut(into, " ")
+	defer func() {
+		if r := recover(); r != nil {
+			slog.ErrorContext(ctx, "insert panicked", "table", name, "panic", r, "stack", string(debug.Stack()))
+			err = fmt.Errorf("insert into %s: panic: %v", name, r)
+		}
+	}()
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0}))
 	batch, err := conn.PrepareBatch(ctx, "INSERT INTO "+into)
 	if err != nil {

@@ -1,0 +1,12 @@
+package table
+
+// Waiting returns how many callers wait for the insert that runs, or -1 if none runs.
+func Waiting(conn Conn, into string) int {
+	groups.Lock()
+	defer groups.Unlock()
+	g, busy := groups.of[groupKey{conn, into}]
+	if !busy {
+		return -1
+	}
+	return len(g.waiting)
+}
