@@ -26,6 +26,21 @@ var streamNames = map[string]string{
 	VectorPrefix:  "{collection}",
 }
 
+// StreamHead is the position of the last event of a stream, as far as the stream's only writer knows it. The zero value
+// means that it is not known. The head of a stream without events is known and 0.
+type StreamHead struct {
+	Known bool   `json:"known,omitempty"`
+	Seq   uint64 `json:"seq,omitempty"`
+}
+
+// Highest returns the head that is further on. One that is not known is behind all others.
+func (h StreamHead) Highest(other StreamHead) StreamHead {
+	if other.Known && (!h.Known || other.Seq > h.Seq) {
+		return other
+	}
+	return h
+}
+
 // SessionKey identifies a session by its owner and its own id. Different projects, users and agents may each have a
 // session with the same id; these sessions are unrelated.
 type SessionKey struct {

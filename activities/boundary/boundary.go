@@ -100,6 +100,9 @@ func Run[In, Out any](ctx context.Context, in In, work func(context.Context, In)
 			err = Return(ctx, fmt.Errorf("panic: %v", r))
 		}
 	}()
+	if attempt(ctx) > 1 {
+		ctx = eventlog.Again(ctx)
+	}
 	out, err = work(ctx, in)
 	return out, Return(ctx, err)
 }

@@ -17,8 +17,10 @@ type batch struct {
 	// of maps the index of each given event to the index in events of the event with its key.
 	of []int
 	// sums are the checksums of the given events.
-	sums  []string
-	bytes int64
+	sums []string
+	// headings are the columns heading and message_index of events that have them, by id.
+	headings map[string][2]string
+	bytes    int64
 }
 
 // prepare validates the events and computes every field that does not depend on the log.
@@ -26,7 +28,7 @@ func prepare(stream string, given []schema.Event) (batch, error) {
 	if err := checkName(stream); err != "" {
 		return batch{}, &InvalidError{-1, "stream", err}
 	}
-	b := batch{events: make([]schema.Event, 0, len(given)), of: make([]int, len(given)), sums: make([]string, len(given))}
+	b := batch{events: make([]schema.Event, 0, len(given)), of: make([]int, len(given)), sums: make([]string, len(given)), headings: map[string][2]string{}}
 	byKey := make(map[string]int, len(given))
 	for i, e := range given {
 		e.Stream = stream
@@ -37,6 +39,13 @@ func prepare(stream string, given []schema.Event) (batch, error) {
 		if !seen {
 			at = len(b.events)
 			byKey[e.DedupeKey] = at
+			heading, index, err := headingColumns(e)
+			if err != nil {
+				return batch{}, &InvalidError{i, "payload", "holds no messages: " + err.Error()}
+			}
+			if heading != "" {
+				b.headings[e.ID] = [2]string{heading, index}
+			}
 			b.events = append(b.events, e)
 			b.bytes += eventBytes(e)
 		}

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -22,18 +25,115 @@ func bulk(prefix string, from, n int) []schema.Event {
 	return out
 }
 
-// BenchmarkAppend appends batches of 1,000 events of 350 bytes to one stream.
+// BenchmarkAppend appends batches of events of 350 bytes to one stream, as the only writer of a new stream for each
+// batch, and inserts the same columns by the bare client:
+// one request, column by column, with nothing checked, looked up or read back.
 func BenchmarkAppend(b *testing.B) {
-	s := eventlog.New(database(b), eventlog.Options{})
-	n := 0
+	for _, size := range []int{1000, 10_000} {
+		b.Run(fmt.Sprintf("batch=%d/log", size), func(b *testing.B) {
+			s := eventlog.New(database(b), eventlog.Options{})
+			perSecond(b, size, func(n int) {
+				_, err := s.Append(b.Context(), "s", bulk("k", n, size))
+				require.NoError(b, err)
+			})
+		})
+		b.Run(fmt.Sprintf("batch=%d/writer", size), func(b *testing.B) {
+			s := eventlog.New(database(b), eventlog.Options{})
+			perSecond(b, size, func(n int) {
+				stream := fmt.Sprint("s", n)
+				_, err := s.Append(eventlog.WithHead(b.Context(), stream, schema.StreamHead{Known: true}), stream, bulk("k", n, size))
+				require.NoError(b, err)
+			})
+		})
+		b.Run(fmt.Sprintf("batch=%d/bare", size), func(b *testing.B) {
+			conn := database(b)
+			perSecond(b, size, func(n int) { insertBare(b, conn, bulk("k", n, size), n) })
+		})
+	}
+}
+
+// perSecond reports the events a second that do handles, size at each call, and the CPU time of the test and the server
+// for one. do gets the number of events before.
+func perSecond(b *testing.B, size int, do func(n int)) {
+	b.Helper()
+	n, before := 0, stacktest.CPU(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		batch := bulk("k", n, 1000)
-		n += len(batch)
-		_, err := s.Append(b.Context(), "s", batch)
-		require.NoError(b, err)
+		do(n)
+		n += size
 	}
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "events/s")
+	for name, used := range stacktest.CPU(b) {
+		if used -= before[name]; used > 0 {
+			b.ReportMetric(float64(used.Microseconds())/float64(n), name+"-µs/event")
+		}
+	}
+}
+
+// bareColumns are the columns that the log writes, and what the bare client sends in them.
+var bareColumns = []struct {
+	name, kind string
+	values     func(events []schema.Event, from int) any
+}{
+	{"event_id", "String", texts(func(e schema.Event) string { return schema.EventID(e.DedupeKey) })},
+	{"stream", "String", texts(func(schema.Event) string { return "s" })},
+	{"seq", "UInt64", func(events []schema.Event, from int) any {
+		return each(events, func(i int, _ schema.Event) uint64 { return uint64(from + i + 1) })
+	}},
+	{"event_type", "LowCardinality(String)", texts(func(e schema.Event) string { return e.Type })},
+	{"ts", "DateTime64(6, 'UTC')", times},
+	{"actor", "LowCardinality(String)", texts(func(e schema.Event) string { return e.Actor })},
+	{"session_id", "String", texts(func(e schema.Event) string { return e.SessionID })},
+	{"project", "LowCardinality(String)", texts(func(e schema.Event) string { return e.Project })},
+	{"build_id", "String", texts(func(e schema.Event) string { return e.BuildID })},
+	{"dedupe_key", "String", texts(func(e schema.Event) string { return e.DedupeKey })},
+	{"payload_json", "String", texts(func(e schema.Event) string { return string(e.Payload) })},
+	{"payload_bytes", "UInt32", func(events []schema.Event, _ int) any {
+		return each(events, func(_ int, e schema.Event) uint32 { return uint32(len(e.Payload)) })
+	}},
+	{"payload_redacted", "String", texts(func(schema.Event) string { return "" })},
+	{"sensitivity", "LowCardinality(String)", texts(func(schema.Event) string { return schema.SensitivityNormal })},
+	{"checksum", "String", texts(func(e schema.Event) string { return schema.HashText(string(e.Payload)) })},
+	{"recorded_at", "DateTime64(6, 'UTC')", times},
+	{"precedence", "UInt64", func(events []schema.Event, _ int) any {
+		return each(events, func(int, schema.Event) uint64 { return 5 })
+	}},
+}
+
+func each[T any](events []schema.Event, value func(i int, e schema.Event) T) []T {
+	out := make([]T, len(events))
+	for i, e := range events {
+		out[i] = value(i, e)
+	}
+	return out
+}
+
+func texts(value func(schema.Event) string) func([]schema.Event, int) any {
+	return func(events []schema.Event, _ int) any {
+		return each(events, func(_ int, e schema.Event) string { return value(e) })
+	}
+}
+
+func times(events []schema.Event, _ int) any {
+	return each(events, func(_ int, e schema.Event) time.Time { return e.TS })
+}
+
+func insertBare(b *testing.B, conn driver.Conn, events []schema.Event, from int) {
+	b.Helper()
+	var names []string
+	var known []clickhouse.ColumnNameAndType
+	for _, c := range bareColumns {
+		names = append(names, c.name)
+		known = append(known, clickhouse.ColumnNameAndType{Name: c.name, Type: c.kind})
+	}
+	ctx := clickhouse.Context(b.Context(), clickhouse.WithColumnNamesAndTypes(known),
+		clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0}))
+	rows, err := conn.PrepareBatch(ctx, "INSERT INTO events_raw ("+strings.Join(names, ", ")+")")
+	require.NoError(b, err)
+	for i, c := range bareColumns {
+		require.NoError(b, rows.Column(i).Append(c.values(events, from)))
+	}
+	require.NoError(b, rows.Send())
 }
 
 // BenchmarkAppendOne appends one event to streams of different lengths: the cost must not grow.
@@ -72,7 +172,8 @@ func fill(t testing.TB, conn driver.Conn, n int) {
 	require.NoError(t, conn.Exec(t.Context(), `OPTIMIZE TABLE events_raw FINAL`))
 }
 
-// BenchmarkReplay reads 100,000 events of 350 bytes in 100 streams.
+// BenchmarkReplay reads 100,000 events of 350 bytes in 100 streams, and the same rows by the bare client: one query,
+// with nothing compared or ordered.
 func BenchmarkReplay(b *testing.B) {
 	conn := database(b)
 	s := eventlog.New(conn, eventlog.Options{})
@@ -82,20 +183,41 @@ func BenchmarkReplay(b *testing.B) {
 		_, err := s.Append(b.Context(), stream, bulk(stream, 0, size))
 		require.NoError(b, err)
 	}
-	b.Run("100000", func(b *testing.B) {
-		b.ReportAllocs()
-		n := 0
-		for b.Loop() {
+	// Merges of what was just appended would be measured too.
+	require.NoError(b, conn.Exec(b.Context(), `OPTIMIZE TABLE events_raw FINAL`))
+	b.Run("100000/log", func(b *testing.B) {
+		perSecond(b, streams*size, func(int) {
+			n := 0
 			for _, err := range s.Replay(b.Context(), eventlog.ReplayOptions{}) {
 				require.NoError(b, err)
 				n++
 			}
-		}
-		b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "events/s")
+			require.Equal(b, streams*size, n)
+		})
+	})
+	b.Run("100000/bare", func(b *testing.B) {
+		perSecond(b, streams*size, func(int) { require.Equal(b, streams*size, selectBare(b, conn)) })
 	})
 	b.Run("view", func(b *testing.B) {
 		for b.Loop() {
 			require.EqualValues(b, size, count(b, conn, `SELECT count() FROM events WHERE stream = 'session/050'`))
 		}
 	})
+}
+
+// selectBare reads all events and returns how many there are.
+func selectBare(b *testing.B, conn driver.Conn) (n int) {
+	b.Helper()
+	rows, err := conn.Query(b.Context(), `SELECT event_id, stream, seq, event_type, ts, actor, session_id, project, build_id,
+		dedupe_key, payload_json, payload_redacted, sensitivity, checksum, recorded_at FROM events_raw`)
+	require.NoError(b, err)
+	defer func() { _ = rows.Close() }()
+	for ; rows.Next(); n++ {
+		var e schema.Event
+		var payload, redacted []byte
+		require.NoError(b, rows.Scan(&e.ID, &e.Stream, &e.Seq, &e.Type, &e.TS, &e.Actor, &e.SessionID, &e.Project, &e.BuildID,
+			&e.DedupeKey, &payload, &redacted, &e.Sensitivity, &e.Checksum, &e.RecordedAt))
+	}
+	require.NoError(b, rows.Err())
+	return n
 }

@@ -15,6 +15,14 @@ import (
 // canonical returns the RFC 8785 form of JSON. It refuses integers that an IEEE double cannot represent exactly,
 // because this form would change their value.
 func canonical(raw []byte) ([]byte, error) {
+	if out, ok := plainCanonical(raw); ok {
+		return out, nil
+	}
+	return generalCanonical(raw)
+}
+
+// generalCanonical is canonical for any JSON.
+func generalCanonical(raw []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, errors.New("is empty")
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -49,5 +50,56 @@ func Connect(ctx context.Context, dsn string, opts ConnectOptions) (driver.Conn,
 		_ = conn.Close()
 		return nil, fmt.Errorf("reach clickhouse at %s: %w", strings.Join(o.Addr, ", "), Readable(err))
 	}
-	return conn, nil
+	return &describedConn{Conn: conn, columns: map[string][]clickhouse.ColumnNameAndType{}}, nil
+}
+
+// describedConn remembers the columns of the tables that were written to. Without that, the client asks the server for
+// them before each insert.
+type describedConn struct {
+	driver.Conn
+	mu sync.Mutex
+	// columns are the columns of a statement.
+	columns map[string][]clickhouse.ColumnNameAndType
+}
+
+func (c *describedConn) PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error) {
+	c.mu.Lock()
+	known := c.columns[query]
+	c.mu.Unlock()
+	if known != nil {
+		batch, err := c.Conn.PrepareBatch(clickhouse.Context(ctx, clickhouse.WithColumnNamesAndTypes(known)), query, opts...)
+		if err != nil {
+			return nil, err
+		}
+		return &describedBatch{batch, func() { c.know(query, nil) }}, nil
+	}
+	batch, err := c.Conn.PrepareBatch(ctx, query, opts...)
+	if err != nil {
+		return nil, err
+	}
+	for _, column := range batch.Columns() {
+		known = append(known, clickhouse.ColumnNameAndType{Name: column.Name(), Type: string(column.Type())})
+	}
+	c.know(query, known)
+	return batch, nil
+}
+
+func (c *describedConn) know(query string, columns []clickhouse.ColumnNameAndType) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.columns[query] = columns
+}
+
+// describedBatch forgets the columns after an error: the table may have been changed.
+type describedBatch struct {
+	driver.Batch
+	forget func()
+}
+
+func (b *describedBatch) Send() error {
+	err := b.Batch.Send()
+	if err != nil {
+		b.forget()
+	}
+	return err
 }

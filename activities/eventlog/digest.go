@@ -112,6 +112,9 @@ func (s Standing) Stale() bool { return s.Stored != 0 && s.Stored != s.Program }
 // Standings compares the projections with the log. It takes two queries, however many projections there are. The
 // second one reads the columns stream, seq and type of all events.
 func (s *Store) Standings(ctx context.Context, projectors ...Projector) ([]Standing, error) {
+	if err := s.SaveOffsets(ctx); err != nil {
+		return nil, err
+	}
 	out := make([]Standing, len(projectors))
 	at := map[string]*Standing{}
 	names, prefixes, types := make([]string, len(out)), make([]string, len(out)), make([][]string, len(out))

@@ -10,23 +10,25 @@
 // A stream has one writer, the workflow with the stream's name as its id. Positions begin at 1 and have no gaps; they
 // alone decide the order. If a stream has several writers all the same, the log stays correct but becomes slow:
 //
-//   - Append first reads the end of the stream and then which dedupe keys the log already holds. It inserts the rest
-//     as one block, with a deduplication token that names the stream and the first position claimed. The server keeps
-//     one block per token: of several writers that saw the same end one wins, and an attempt that arrives late is
-//     dropped. The server drops blocks silently, so each insert is read back. A writer that lost starts again, and
-//     finally gives up with [ErrConcurrentWriter]. A token can be used up without anything being stored, if the
-//     server died in between or the rows were erased later. Append then tries the next token.
+//   - Append first reads the end of the stream and then which dedupe keys the log already holds, in one request. The
+//     only writer of a stream that hands on its head ([WithHead]) knows both from its last appends and reads. Append
+//     inserts the rest as one block, with a deduplication token that names the stream and the first position claimed.
+//     The server keeps one block per token: of several writers that saw the same end one wins, and an attempt that
+//     arrives late is dropped. The server drops blocks silently, so each insert is read back. A writer that lost starts
+//     again, and finally gives up with [ErrConcurrentWriter]. A token can be used up without anything being stored, if
+//     the server died in between or the rows were erased later. Append then tries the next token.
 //   - The server remembers 10,000 tokens. Rows may be stored twice if a block arrives later than that, if the server
-//     does not deduplicate, or if one key is appended to two streams at once. Every read of this package and the view
-//     events show only one copy, the one recorded first. Two faults remain possible: a hidden copy leaves a gap in its
-//     stream, and an attempt that is more than 10,000 inserts late takes the place of its own retry.
+//     does not deduplicate, or if one key is appended to two streams at once. The append that reads such a copy back
+//     notes all copies of the event but the first recorded one in the table event_copies, before it returns. Every
+//     read of this package and the view events leave these out. [Store.HideCopies] looks for copies whose writer died
+//     before it could note them. Two faults remain possible: a hidden copy leaves a gap in its stream, and an attempt
+//     that is more than 10,000 inserts late takes the place of its own retry.
 //
-// The view finds such copies by reading all ids in index order, which takes about 0.1 s per million events on two
-// cores, whatever is selected. Filters use the primary index and the skip indexes. Reads of this package look up only
-// the ids of their page.
+// A read of the view costs what it selects. Filters by stream and position use the primary index. A page of a stream is
+// one request, sized by a budget of bytes.
 //
-// [Store.Headings] tells which messages a session_ingested event holds without reading its payload. The server derives
-// this from the payload when it stores the row. No checksum covers it, but readers compare it with the payload when
+// [Store.Headings] tells which messages a session_ingested event holds without reading its payload. Append derives
+// this from the payload and stores it beside it. No checksum covers it, but readers compare it with the payload when
 // they read that.
 //
 // Payloads are stored in their canonical form (RFC 8785) with its SHA-256, which is compared on every read. Integers
@@ -37,8 +39,8 @@
 // A [Projector] turns events into rows. Each rebuild begins a new generation of its tables, and the offsets of older
 // generations no longer count. A rebuild empties the tables in place while other programs may be projecting:
 //
-//   - A program that writes a projection first reads its generation. It then writes for at most the time of a lease
-//     before it reads the generation again. A rebuild records the new generation, waits until all leases have expired,
+//   - A program that writes projections first reads their generations. It then writes for at most the time of a lease
+//     before it reads them again. A rebuild records the new generation, waits until all leases have expired,
 //     and only then empties the tables. Rows of the old generation cannot be written after that. A page that takes longer
 //     than the lease is applied in parts.
 //   - A program that arrives in between waits until the tables are empty, and then applies its stream from the
@@ -50,6 +52,9 @@
 //     that wait. If it is killed later, some streams are left behind. [Store.Standings] counts them, and calling the
 //     rebuild again applies them.
 //
+// How far a projection is in a stream is saved in the background, a second later and for many streams at once. If a
+// program ends before that, the next one applies the last events again.
+//
 // The version of the code that made the rows is stored with the generation. A program of another version adds no rows
 // and returns a [StaleError]. This error is worth retrying, because it goes away once somebody has rebuilt the
 // projection. No worker rebuilds by itself: a rebuild can take long, and searches miss what is not applied yet, so a
@@ -58,7 +63,7 @@
 // # Grants
 //
 // The package never updates or deletes events. A worker's role needs SELECT on the database and INSERT on events_raw,
-// projection_offsets_raw and schema_migrations. It also needs the rights that its projectors need on their own tables:
+// event_copies, projection_offsets_raw and schema_migrations. It also needs the rights that its projectors need on their own tables:
 // INSERT, and TRUNCATE and ALTER DELETE for [Store.Renew]. To migrate, it needs CREATE TABLE, CREATE VIEW and DROP
 // VIEW. It should have neither ALTER nor TRUNCATE on events_raw.
 package eventlog

@@ -3,9 +3,18 @@ package eventlog
 // For the tests against a real server, which are in a package of their own: the server's package
 // imports this one.
 var (
-	Canonical = canonical
-	MigrateTo = migrateTo
-	Token     = token
+	Canonical        = canonical
+	GeneralCanonical = generalCanonical
+	PlainCanonical   = plainCanonical
+	MigrateTo        = migrateTo
+	Token            = token
 )
 
 var RetryableCodes = retryableCodes
+
+// LoseOffsets is the end of a program before it has saved how far its projections are.
+func LoseOffsets(s *Store) {
+	s.offsets.mu.Lock()
+	defer s.offsets.mu.Unlock()
+	clear(s.offsets.pending)
+}

@@ -17,7 +17,7 @@ import (
 // forgotten every token.
 func forge(t *testing.T, conn driver.Conn, stream string, seq uint64, key, payload string, recorded int64) {
 	t.Helper()
-	require.NoError(t, conn.Exec(t.Context(), `INSERT INTO events_raw SELECT ?, ?, ?, 'test', now64(6), 'forger', '', '', '', ?,
+	require.NoError(t, conn.Exec(t.Context(), `INSERT INTO events_raw (* EXCEPT (heading, message_index)) SELECT ?, ?, ?, 'test', now64(6), 'forger', '', '', '', ?,
 		?, ?, '', 'normal', ?, fromUnixTimestamp64Micro(?, 'UTC'), ? SETTINGS insert_deduplicate = 0, async_insert = 0`,
 		schema.EventID(key), stream, seq, key, payload, uint32(len(payload)), schema.HashText(payload), recorded, math.MaxUint64-uint64(recorded)))
 }
@@ -35,6 +35,9 @@ func TestNoDuplicateShows(t *testing.T) {
 	forge(t, conn, "b", 1, "k3", `1`, 1000) // Another stream, recorded at the same time.
 	forge(t, conn, "b", 2, "k1", `3`, 3000)
 	forge(t, conn, "b", 3, "k4", `1`, 1000)
+	hidden, err := eventlog.New(conn, eventlog.Options{}).HideCopies(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 3, hidden)
 	want := []string{"a 1 k1 1", "a 3 k2 2", "a 3 k3 1", "b 3 k4 1"}
 
 	rows, err := conn.Query(t.Context(), `SELECT concat(stream, ' ', toString(seq), ' ', dedupe_key, ' ', payload_json) AS line FROM events ORDER BY line`)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -64,30 +65,102 @@ type lease struct {
 	from, until time.Time
 }
 
+// leases are the newest generations of all projectors, as the server last told them.
+type leases struct {
+	mu sync.Mutex
+	of map[string]generation
+	at time.Time
+}
+
+// youngGeneration returns the generation of the projector if less than half of the time of a lease has passed since the server
+// told it, and when that was.
+func (s *Store) youngGeneration(name string) (generation, time.Time, bool) {
+	s.leases.mu.Lock()
+	defer s.leases.mu.Unlock()
+	g, ok := s.leases.of[name]
+	return g, s.leases.at, ok && time.Since(s.leases.at) < s.opts.Lease/2
+}
+
+// leasable returns the newest generation of the projector, and when it was read at the latest. One request tells those of
+// all projectors.
+func (s *Store) leasable(ctx context.Context, p Projector) (generation, time.Time, error) {
+	if g, at, ok := s.youngGeneration(p.Name()); ok && g.ready && g.version == p.Version() {
+		return g, at, nil
+	}
+	// One asks, and those that wait for it learn what it has learned. Nobody waits for a server longer than it may.
+	unlock, err := s.locks.lock(ctx, "generations")
+	if err != nil {
+		return generation{}, time.Now(), err
+	}
+	defer unlock()
+	if g, at, ok := s.youngGeneration(p.Name()); ok && g.ready && g.version == p.Version() {
+		return g, at, nil
+	}
+	now := time.Now()
+	all, err := s.generations(ctx)
+	if err != nil {
+		return generation{}, now, err
+	}
+	s.leases.mu.Lock()
+	defer s.leases.mu.Unlock()
+	s.leases.of, s.leases.at = all, now
+	return all[p.Name()], now, nil
+}
+
+// begin notes the first generation of a projector.
+func (l *leases) begin(name string, g generation) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.of[name] = g
+}
+
+// expire makes the next lease last for its whole time.
+func (l *leases) expire() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.at = time.Time{}
+}
+
+// forget drops what is remembered of the projector.
+func (s *Store) forget(p Projector) {
+	s.leases.mu.Lock()
+	delete(s.leases.of, p.Name())
+	s.leases.mu.Unlock()
+	s.offsets.forget(p.Name())
+}
+
 // generation returns the projector's newest generation. Its number is 0 if there is none.
 func (s *Store) generation(ctx context.Context, name string) (generation, error) {
-	var g generation
+	all, err := s.generations(ctx)
+	return all[name], err
+}
+
+// generations returns the newest generation of each projector.
+func (s *Store) generations(ctx context.Context) (map[string]generation, error) {
+	out := map[string]generation{}
 	err := s.query(ctx, func(rows driver.Rows) error {
+		var name string
+		var g generation
 		var ready uint64
-		err := rows.Scan(&g.number, &ready, &g.version)
+		err := rows.Scan(&name, &g.number, &ready, &g.version)
 		g.ready = ready == 1
+		out[name] = g
 		return err
-	}, `SELECT generation, max(last_seq), argMax(version, last_seq) FROM projection_offsets_raw
-		WHERE projector_name = ? AND stream = '' GROUP BY generation ORDER BY generation DESC LIMIT 1`, name)
+	}, `SELECT projector_name, max(generation), argMax(last_seq, (generation, last_seq)), argMax(version, (generation, last_seq))
+		FROM projection_offsets_raw WHERE stream = '' GROUP BY projector_name`)
 	if err != nil {
-		return generation{}, fmt.Errorf("read generation of %q: %w", name, err)
+		return nil, fmt.Errorf("read generations: %w", err)
 	}
-	return g, nil
+	return out, nil
 }
 
 // acquireLease returns the right to write the newest generation, once its tables are empty. If a rebuild was
-// interrupted before that, acquireLease restarts it.
+// interrupted before that, acquireLease restarts it. A lease of which less than half has passed is used again.
 func (s *Store) acquireLease(ctx context.Context, p Projector) (lease, error) {
 	var waitsFor uint64
 	var since time.Time
 	for {
-		now := time.Now()
-		g, err := s.generation(ctx, p.Name())
+		g, now, err := s.leasable(ctx, p)
 		if err != nil {
 			return lease{}, err
 		}
@@ -97,6 +170,7 @@ func (s *Store) acquireLease(ctx context.Context, p Projector) (lease, error) {
 			if err := s.note(ctx, p, g); err != nil {
 				return lease{}, err
 			}
+			s.leases.begin(p.Name(), g)
 		}
 		if g.number != waitsFor {
 			waitsFor, since = g.number, now
@@ -141,15 +215,15 @@ func (s *Store) takeOver(ctx context.Context, p Projector, number uint64) error 
 // renewLease renews the lease, or returns [errRenewed] if a rebuild has begun. It asks the server only after half of
 // the time has passed.
 func (s *Store) renewLease(ctx context.Context, p Projector, l *lease) error {
-	now := time.Now()
-	if now.Sub(l.from) < s.opts.Lease/2 {
+	if time.Since(l.from) < s.opts.Lease/2 {
 		return nil
 	}
-	g, err := s.generation(ctx, p.Name())
+	g, now, err := s.leasable(ctx, p)
 	if err != nil {
 		return err
 	}
 	if g.number != l.generation {
+		s.forget(p)
 		return errRenewed
 	}
 	l.from, l.until = now, now.Add(s.opts.Lease)
@@ -175,6 +249,7 @@ func (s *Store) RenewNow(ctx context.Context, projectors ...Projector) error {
 func (s *Store) renew(ctx context.Context, wait time.Duration, projectors ...Projector) error {
 	next := make([]generation, len(projectors))
 	for i, p := range projectors {
+		s.forget(p)
 		g, err := s.generation(ctx, p.Name())
 		if err != nil {
 			return err
@@ -233,10 +308,13 @@ func (s *Store) empty(ctx context.Context, p Projector, g generation) error {
 }
 
 func (s *Store) note(ctx context.Context, p Projector, g generation) error {
-	w := offsetWriter{s: s, p: p, generation: g.number}
-	row := offsetRow{stream: ""}
+	row := offsetRow{version: g.version}
 	if g.ready {
 		row.LastSeq = 1
 	}
-	return w.write(ctx, []offsetRow{row})
+	err := s.writeOffsets(ctx, map[offsetKey]offsetRow{{p.Name(), "", g.number}: row})
+	if err != nil {
+		return fmt.Errorf("note generation of %q: %w", p.Name(), err)
+	}
+	return nil
 }

@@ -2,6 +2,8 @@ package eventlog
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -29,36 +31,154 @@ func (h Heading) key() key { return key{position{h.Stream, h.Seq, h.ID}, uint32(
 
 // Headings returns the headings of the stream's session_ingested events, in order. It reads no payloads.
 func (s *Store) Headings(ctx context.Context, stream string) ([]Heading, error) {
+	events, known, err := s.remembered(ctx, selection{stream: stream, types: []string{schema.SessionIngested}}, position{stream: stream})
+	if err != nil {
+		return nil, fmt.Errorf("read headings of %q: %w", stream, err)
+	}
+	if known {
+		return headingsOf(events)
+	}
 	var all []Heading
-	err := s.query(ctx, func(rows driver.Rows) error {
+	err = s.query(ctx, func(rows driver.Rows) error {
 		h := Heading{Stream: stream}
-		var size, first, messages uint32
-		err := rows.Scan(&h.ID, &h.BuildID, &h.Seq, &h.TS, &size, &first, &messages, &h.Tools)
-		h.TS, h.Bytes, h.First, h.Messages = h.TS.UTC(), int(size), int(first), int(messages)
+		var size uint32
+		var heading string
+		var hidden uint8
+		if err := rows.Scan(&h.ID, &h.BuildID, &h.Seq, &h.TS, &size, &heading, &hidden); err != nil {
+			return err
+		}
+		if hidden == 1 {
+			return nil
+		}
+		h.TS, h.Bytes = h.TS.UTC(), int(size)
+		if err := json.Unmarshal([]byte(heading), &[3]any{&h.First, &h.Messages, &h.Tools}); err != nil {
+			return fmt.Errorf("event %q has the heading %q: %w: %w", h.ID, heading, ErrCorrupt, err)
+		}
 		all = append(all, h)
-		return err
-	}, `SELECT event_id, build_id, seq, ts, payload_bytes, first_message, messages, tool_messages
+		return nil
+	}, `SELECT event_id, build_id, seq, ts, payload_bytes, heading, `+isCopy+`
 		FROM events_raw FINAL WHERE stream = ? AND event_type = ? ORDER BY seq, event_id`, stream, schema.SessionIngested)
 	if err != nil {
 		return nil, fmt.Errorf("read headings of %q: %w", stream, err)
 	}
-	keys := make([]key, len(all))
-	for i, h := range all {
-		keys[i] = h.key()
+	return all, nil
+}
+
+// messageHeading is what the headings tell of a message.
+type messageHeading struct {
+	Index      int
+	Role, Kind string
+	Key, At    string
+}
+
+func messageHeadings(payload []byte) ([]messageHeading, error) {
+	var p struct{ Messages []messageHeading }
+	err := json.Unmarshal(payload, &p)
+	return p.Messages, err
+}
+
+// messageIndex are the keys and times of messages. A list in which all are empty is left out.
+type messageIndex struct {
+	Keys  []string `json:"keys,omitempty"`
+	Times []string `json:"times,omitempty"`
+}
+
+func indexOf(messages []messageHeading) messageIndex {
+	values := func(of func(messageHeading) string) []string {
+		out, any := make([]string, len(messages)), false
+		for i, m := range messages {
+			out[i] = of(m)
+			any = any || out[i] != ""
+		}
+		if !any {
+			return nil
+		}
+		return out
 	}
-	if keys, err = s.dropCopies(ctx, keys); err != nil {
-		return nil, fmt.Errorf("read headings of %q: %w", stream, err)
+	return messageIndex{
+		Keys: values(func(m messageHeading) string { return m.Key }), Times: values(func(m messageHeading) string { return m.At }),
 	}
-	if len(keys) == len(all) {
-		return all, nil
+}
+
+// setMessages fills the heading from the messages of the event.
+func (h *Heading) setMessages(messages []messageHeading) {
+	h.Messages = len(messages)
+	for i, m := range messages {
+		if i == 0 {
+			h.First = m.Index
+		}
+		h.Tools = h.Tools || m.Role == string(schema.RoleTool) || m.Kind == string(schema.KindToolCall) || m.Kind == string(schema.KindToolResult)
 	}
-	return slices.DeleteFunc(all, func(h Heading) bool { return !slices.Contains(keys, h.key()) }), nil
+}
+
+// headingColumns returns the columns heading and message_index of the event. Both are empty if it is no
+// session_ingested event.
+func headingColumns(e schema.Event) (heading, index string, err error) {
+	if e.Type != schema.SessionIngested {
+		return "", "", nil
+	}
+	messages, err := messageHeadings(e.Payload)
+	if err != nil {
+		return "", "", err
+	}
+	var h Heading
+	h.setMessages(messages)
+	first, err1 := json.Marshal([]any{h.First, h.Messages, h.Tools})
+	second, err2 := json.Marshal(indexOf(messages))
+	return string(first), string(second), errors.Join(err1, err2)
+}
+
+// headingsOf returns the headings of the events.
+func headingsOf(events []schema.Event) ([]Heading, error) {
+	var out []Heading
+	for _, e := range events {
+		messages, err := messageHeadings(e.Payload)
+		if err != nil {
+			return nil, fmt.Errorf("read messages of event %q: %w", e.ID, err)
+		}
+		h := Heading{ID: e.ID, Stream: e.Stream, BuildID: e.BuildID, Seq: e.Seq, TS: e.TS, Bytes: len(e.Payload)}
+		h.setMessages(messages)
+		out = append(out, h)
+	}
+	return out, nil
+}
+
+// rememberedOf returns the events of the headings if the store remembers them.
+func (s *Store) rememberedOf(ctx context.Context, headings []Heading) ([]schema.Event, bool, error) {
+	if len(headings) == 0 {
+		return nil, true, nil
+	}
+	first := headings[0]
+	events, known, err := s.remembered(ctx, selection{stream: first.Stream, types: []string{schema.SessionIngested}}, position{stream: first.Stream, seq: first.Seq - 1})
+	if err != nil || !known {
+		return nil, false, err
+	}
+	out := make([]schema.Event, 0, len(headings))
+	for _, e := range events {
+		if len(out) < len(headings) && headings[len(out)].ID == e.ID {
+			out = append(out, e)
+		}
+	}
+	return out, len(out) == len(headings), nil
 }
 
 // Read yields the events of the headings, which must be from one stream and in order. It reads pages bounded by
 // [Options]. If an event is missing, it yields an error and stops.
 func (s *Store) Read(ctx context.Context, headings []Heading) iter.Seq2[schema.Event, error] {
 	return func(yield func(schema.Event, error) bool) {
+		events, known, err := s.rememberedOf(ctx, headings)
+		if err != nil {
+			yield(schema.Event{}, err)
+			return
+		}
+		if known {
+			for _, e := range events {
+				if !yield(e, nil) {
+					return
+				}
+			}
+			return
+		}
 		keys := make([]key, len(headings))
 		for i, h := range headings {
 			keys[i] = h.key()
@@ -87,15 +207,29 @@ func (s *Store) Read(ctx context.Context, headings []Heading) iter.Seq2[schema.E
 // "", and if no message has one, there are no keys at all. The headings must be from one stream. It reads no
 // payloads.
 func (s *Store) MessageKeys(ctx context.Context, headings []Heading, each func(Heading, []string)) error {
-	return s.messages(ctx, "message_keys", headings, each)
+	return s.messages(ctx, headings, func(h Heading, x messageIndex) { each(h, x.Keys) })
 }
 
 // MessageTimes is like [Store.MessageKeys] but gives the times of the messages, as in the payload.
 func (s *Store) MessageTimes(ctx context.Context, headings []Heading, each func(Heading, []string)) error {
-	return s.messages(ctx, "message_times", headings, each)
+	return s.messages(ctx, headings, func(h Heading, x messageIndex) { each(h, x.Times) })
 }
 
-func (s *Store) messages(ctx context.Context, column string, headings []Heading, each func(Heading, []string)) error {
+func (s *Store) messages(ctx context.Context, headings []Heading, each func(Heading, messageIndex)) error {
+	events, known, err := s.rememberedOf(ctx, headings)
+	if err != nil {
+		return err
+	}
+	if known {
+		for i, e := range events {
+			messages, err := messageHeadings(e.Payload)
+			if err != nil {
+				return fmt.Errorf("read messages of event %q: %w", e.ID, err)
+			}
+			each(headings[i], indexOf(messages))
+		}
+		return nil
+	}
 	for chunk := range slices.Chunk(headings, maxIDs) {
 		wanted := make(map[position]Heading, len(chunk))
 		seqs := make([]uint64, len(chunk))
@@ -104,16 +238,22 @@ func (s *Store) messages(ctx context.Context, column string, headings []Heading,
 		}
 		err := s.query(ctx, func(rows driver.Rows) error {
 			var p position
-			var values []string
-			if err := rows.Scan(&p.stream, &p.seq, &p.id, &values); err != nil {
+			var text string
+			if err := rows.Scan(&p.stream, &p.seq, &p.id, &text); err != nil {
 				return err
 			}
-			if h, ok := wanted[p]; ok {
-				delete(wanted, p)
-				each(h, values)
+			h, ok := wanted[p]
+			if !ok {
+				return nil
 			}
+			delete(wanted, p)
+			var index messageIndex
+			if err := json.Unmarshal([]byte(text), &index); err != nil {
+				return fmt.Errorf("event %q has the index %q: %w: %w", p.id, text, ErrCorrupt, err)
+			}
+			each(h, index)
 			return nil
-		}, `SELECT stream, seq, event_id, `+column+` FROM events_raw FINAL WHERE stream = ? AND seq IN ?`,
+		}, `SELECT stream, seq, event_id, message_index FROM events_raw FINAL WHERE stream = ? AND seq IN ?`,
 			headings[0].Stream, set(seqs))
 		if err == nil && len(wanted) > 0 {
 			err = fmt.Errorf("%d of %d events: %w", len(wanted), len(chunk), ErrNotFound)

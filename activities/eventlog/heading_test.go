@@ -1,6 +1,7 @@
 package eventlog_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -35,43 +36,56 @@ func TestHeadings(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Append(t.Context(), "session/t", []schema.Event{ingested("t", `{"messages":[{"index":0}]}`)})
 	require.NoError(t, err)
+	check := func(ctx context.Context) []eventlog.Heading {
+		got, err := s.Headings(ctx, "session/'s\\")
+		require.NoError(t, err)
+		var want []eventlog.Heading
+		for i, h := range map[int]eventlog.Heading{1: {}, 2: {Messages: 2}, 4: {First: 2, Messages: 1, Tools: true}, 5: {First: 3, Messages: 2, Tools: true}} {
+			e := appended.Events[i]
+			h.ID, h.Stream, h.BuildID, h.Seq, h.TS, h.Bytes = e.ID, e.Stream, e.BuildID, e.Seq, e.TS, len(e.Payload)
+			want = append(want, h)
+		}
+		require.ElementsMatch(t, want, got)
+		require.IsIncreasing(t, []uint64{got[0].Seq, got[1].Seq, got[2].Seq, got[3].Seq})
+
+		require.Equal(t, []schema.Event{appended.Events[1], appended.Events[2], appended.Events[4], appended.Events[5]}, collect(t, s.Read(ctx, got)))
+		require.Equal(t, []schema.Event{appended.Events[4]}, collect(t, s.Read(ctx, got[2:3])))
+		require.Empty(t, collect(t, s.Read(ctx, nil)))
+
+		for name, read := range map[string]func(map[string][]string) error{
+			"keys": func(out map[string][]string) error {
+				return s.MessageKeys(ctx, got, func(h eventlog.Heading, keys []string) { out[h.BuildID] = keys })
+			},
+			"times": func(out map[string][]string) error {
+				return s.MessageTimes(ctx, got, func(h eventlog.Heading, times []string) { out[h.BuildID] = times })
+			},
+		} {
+			out := map[string][]string{}
+			require.NoError(t, read(out))
+			require.Equal(t, map[string]map[string][]string{
+				"keys":  {"build none": nil, "build a": {"k'0", ""}, "build b": {"k2"}, "build c": nil},
+				"times": {"build none": nil, "build a": {"2026-03-01T12:00:00.5+09:00", ""}, "build b": nil, "build c": nil},
+			}[name], out, name)
+		}
+		return got
+	}
+	// From memory, and from the server.
+	head, err := s.Load(t.Context(), "session/'s\\")
+	require.NoError(t, err)
+	check(eventlog.WithHead(t.Context(), "session/'s\\", head))
+	check(t.Context())
+
 	// Copies of two events, further on and in another stream, recorded later.
 	for _, at := range []string{"stream, seq + 10", "'session/t', seq"} {
-		require.NoError(t, conn.Exec(t.Context(), `INSERT INTO events_raw SELECT event_id, `+at+`, event_type, ts, actor, session_id,
+		require.NoError(t, conn.Exec(t.Context(), `INSERT INTO events_raw (* EXCEPT (heading, message_index)) SELECT event_id, `+at+`, event_type, ts, actor, session_id,
 			project, build_id, dedupe_key, payload_json, payload_bytes, payload_redacted, sensitivity, checksum, recorded_at, precedence - 1
 			FROM events_raw WHERE event_id IN (?, ?) SETTINGS insert_deduplicate = 0`, appended.Events[2].ID, appended.Events[4].ID))
 	}
 
-	got, err := s.Headings(t.Context(), "session/'s\\")
+	hidden, err := s.HideCopies(t.Context())
 	require.NoError(t, err)
-	var want []eventlog.Heading
-	for i, h := range map[int]eventlog.Heading{1: {}, 2: {Messages: 2}, 4: {First: 2, Messages: 1, Tools: true}, 5: {First: 3, Messages: 2, Tools: true}} {
-		e := appended.Events[i]
-		h.ID, h.Stream, h.BuildID, h.Seq, h.TS, h.Bytes = e.ID, e.Stream, e.BuildID, e.Seq, e.TS, len(e.Payload)
-		want = append(want, h)
-	}
-	require.ElementsMatch(t, want, got)
-	require.IsIncreasing(t, []uint64{got[0].Seq, got[1].Seq, got[2].Seq, got[3].Seq})
-
-	require.Equal(t, []schema.Event{appended.Events[1], appended.Events[2], appended.Events[4], appended.Events[5]}, collect(t, s.Read(t.Context(), got)))
-	require.Equal(t, []schema.Event{appended.Events[4]}, collect(t, s.Read(t.Context(), got[2:3])))
-	require.Empty(t, collect(t, s.Read(t.Context(), nil)))
-
-	for name, read := range map[string]func(map[string][]string) error{
-		"keys": func(out map[string][]string) error {
-			return s.MessageKeys(t.Context(), got, func(h eventlog.Heading, keys []string) { out[h.BuildID] = keys })
-		},
-		"times": func(out map[string][]string) error {
-			return s.MessageTimes(t.Context(), got, func(h eventlog.Heading, times []string) { out[h.BuildID] = times })
-		},
-	} {
-		out := map[string][]string{}
-		require.NoError(t, read(out))
-		require.Equal(t, map[string]map[string][]string{
-			"keys":  {"build none": {}, "build a": {"k'0", ""}, "build b": {"k2"}, "build c": {}},
-			"times": {"build none": {}, "build a": {"2026-03-01T12:00:00.5+09:00", ""}, "build b": {}, "build c": {}},
-		}[name], out, name)
-	}
+	require.Equal(t, 6, hidden)
+	got := check(t.Context())
 
 	gone := got[1]
 	gone.ID = "no such event"

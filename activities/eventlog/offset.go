@@ -3,16 +3,59 @@ package eventlog
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
+// offsetKey names an offset of a projector in a generation of its tables.
+type offsetKey struct {
+	projector, stream string
+	generation        uint64
+}
+
+// offsetRow is an offset that is to be saved.
+type offsetRow struct {
+	Offset
+	// version is that of the projector.
+	version uint32
+}
+
+const (
+	// saveEvery is how long an offset waits for others to be saved with it, because a small insert costs as much as
+	// a large one. An offset that is lost in a crash does no harm: its events are applied again.
+	saveEvery = time.Second
+	// saveAttempts bounds how often a program that has nothing else to do tries to save offsets.
+	saveAttempts = 60
+	// maxOffsets bounds the offsets that are remembered, and offsetBatch those that wait.
+	maxOffsets  = 100_000
+	offsetBatch = 1000
+)
+
+// offsets remembers how far the projectors are, and saves it in the background. What is remembered may be too low,
+// because other programs project too. Then events are applied again, which changes nothing.
+type offsets struct {
+	mu      sync.Mutex
+	known   map[offsetKey]Offset
+	pending map[offsetKey]offsetRow
+	timer   *time.Timer
+	failed  int
+}
+
 // offsets returns the projector's offset in each of the streams.
-func (s *Store) offsets(ctx context.Context, p Projector, generation uint64, streams []string) (map[string]Offset, error) {
+func (s *Store) offsetsOf(ctx context.Context, p Projector, generation uint64, streams []string) (map[string]Offset, error) {
 	out := make(map[string]Offset, len(streams))
-	if len(streams) == 0 {
+	var ask []string
+	for _, stream := range streams {
+		if o, ok := s.offsets.get(offsetKey{p.Name(), stream, generation}); ok {
+			out[stream] = o
+		} else {
+			ask = append(ask, stream)
+		}
+	}
+	if len(ask) == 0 {
 		return out, nil
 	}
 	err := s.query(ctx, func(rows driver.Rows) error {
@@ -22,75 +65,118 @@ func (s *Store) offsets(ctx context.Context, p Projector, generation uint64, str
 		out[stream] = o
 		return err
 	}, `SELECT stream, last_seq, last_ts, last_event_id FROM projection_offsets_raw FINAL
-		WHERE projector_name = ? AND stream IN ? AND generation = ?`, p.Name(), set(streams), generation)
+		WHERE projector_name = ? AND stream IN ? AND generation = ?`, p.Name(), set(ask), generation)
 	if err != nil {
 		return nil, fmt.Errorf("read offsets of %q: %w", p.Name(), err)
 	}
 	return out, nil
 }
 
-type offsetRow struct {
-	stream string
-	Offset
+func (o *offsets) get(k offsetKey) (Offset, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	at, ok := o.known[k]
+	return at, ok
 }
 
-// offsetWriter saves offsets in batches, because a small insert costs as much as a large one. If an offset is lost in
-// a crash, its events are only applied again.
-type offsetWriter struct {
-	s          *Store
-	p          Projector
-	generation uint64
-	rows       []offsetRow
-}
-
-const offsetBatch = 100
-
-func (w *offsetWriter) add(ctx context.Context, stream string, o Offset) error {
-	if n := len(w.rows); n > 0 && w.rows[n-1].stream == stream {
-		w.rows[n-1].Offset = o
-		return nil
+// advance notes how far a projector is. The offset is saved later.
+func (s *Store) advance(p Projector, generation uint64, stream string, at Offset) {
+	o := &s.offsets
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	k := offsetKey{p.Name(), stream, generation}
+	if old, ok := o.known[k]; ok && old.LastSeq > at.LastSeq {
+		return
 	}
-	if len(w.rows) == offsetBatch {
-		if err := w.flush(ctx); err != nil {
-			return err
+	if len(o.known) >= maxOffsets {
+		clear(o.known)
+	}
+	o.known[k] = at
+	o.pending[k] = offsetRow{at, p.Version()}
+	o.failed = 0
+	if o.timer == nil {
+		o.timer = time.AfterFunc(saveEvery, s.saveLater)
+	}
+}
+
+// forget drops what is remembered of the projector's offsets.
+func (o *offsets) forget(projector string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for k := range o.known {
+		if k.projector == projector {
+			delete(o.known, k)
 		}
 	}
-	w.rows = append(w.rows, offsetRow{stream, o})
-	return nil
 }
 
-func (w *offsetWriter) flush(ctx context.Context) error {
-	rows := w.rows
-	w.rows = nil
+// full reports whether so many offsets wait that they should be saved now.
+func (o *offsets) full() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.pending) >= offsetBatch
+}
+
+func (s *Store) saveLater() {
+	o := &s.offsets
+	o.mu.Lock()
+	o.timer = nil
+	o.mu.Unlock()
+	err := s.SaveOffsets(context.Background())
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err != nil && len(o.pending) > 0 && o.timer == nil && o.failed < saveAttempts {
+		o.failed++
+		o.timer = time.AfterFunc(saveEvery, s.saveLater)
+	}
+}
+
+// SaveOffsets saves how far the projections are. The store does it by itself a second after a projection. A program
+// that ends calls it, or else the last events are applied once more by the next one.
+func (s *Store) SaveOffsets(ctx context.Context) error {
+	o := &s.offsets
+	unlock, err := s.locks.lock(ctx, "offsets")
+	if err != nil {
+		return fmt.Errorf("save offsets: %w", err)
+	}
+	defer unlock()
+	o.mu.Lock()
+	rows := o.pending
+	o.pending = map[offsetKey]offsetRow{}
+	o.mu.Unlock()
 	if len(rows) == 0 {
 		return nil
 	}
-	return w.write(ctx, rows)
+	if err = s.writeOffsets(ctx, rows); err == nil {
+		return nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for k, row := range rows {
+		if _, newer := o.pending[k]; !newer && len(o.pending) < maxOffsets {
+			o.pending[k] = row
+		}
+	}
+	return fmt.Errorf("save offsets: %w", err)
 }
 
-func (w *offsetWriter) write(ctx context.Context, rows []offsetRow) error {
-	err := func() error {
-		ctx, cancel := w.s.request(ctx, clickhouse.Settings{"async_insert": 0})
-		defer cancel()
-		batch, err := w.s.conn.PrepareBatch(ctx, `INSERT INTO projection_offsets_raw
-			(projector_name, stream, last_seq, last_ts, last_event_id, generation, version)`)
-		if err != nil {
+func (s *Store) writeOffsets(ctx context.Context, rows map[offsetKey]offsetRow) error {
+	ctx, cancel := s.request(ctx, clickhouse.Settings{"async_insert": 0})
+	defer cancel()
+	batch, err := s.conn.PrepareBatch(ctx, `INSERT INTO projection_offsets_raw
+		(projector_name, stream, last_seq, last_ts, last_event_id, generation, version)`)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = batch.Close() }()
+	for k, r := range rows {
+		ts := r.LastTS
+		if ts.IsZero() {
+			ts = time.Unix(0, 0)
+		}
+		if err := batch.Append(k.projector, k.stream, r.LastSeq, ts.UTC(), r.LastEventID, k.generation, r.version); err != nil {
 			return err
 		}
-		defer func() { _ = batch.Close() }()
-		for _, r := range rows {
-			ts := r.LastTS
-			if ts.IsZero() {
-				ts = time.Unix(0, 0)
-			}
-			if err := batch.Append(w.p.Name(), r.stream, r.LastSeq, ts.UTC(), r.LastEventID, w.generation, w.p.Version()); err != nil {
-				return err
-			}
-		}
-		return batch.Send()
-	}()
-	if err != nil {
-		return fmt.Errorf("save offsets of %q: %w", w.p.Name(), err)
 	}
-	return nil
+	return batch.Send()
 }

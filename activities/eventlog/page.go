@@ -68,7 +68,11 @@ func (sel selection) where(after position) (string, []any) {
 	case sel.stream == "" && after.stream != "":
 		// The second condition implies the first, which is there for the primary index.
 		add("stream >= ?", after.stream)
-		add("(stream > ? OR seq > ? OR (seq = ? AND event_id > ?))", after.stream, after.seq, after.seq, after.id)
+		if after.id == "" {
+			add("(stream > ? OR seq > ?)", after.stream, after.seq)
+		} else {
+			add("(stream > ? OR seq > ? OR (seq = ? AND event_id > ?))", after.stream, after.seq, after.seq, after.id)
+		}
 	case after.id != "":
 		add("seq >= ?", after.seq)
 		add("(seq > ? OR event_id > ?)", after.seq, after.id)
@@ -87,6 +91,11 @@ func (sel selection) where(after position) (string, []any) {
 	return strings.Join(conditions, " AND "), args
 }
 
+// takes reports whether an event of the stream is selected.
+func (sel selection) takes(e schema.Event) bool {
+	return (sel.upTo == 0 || e.Seq <= sel.upTo) && (len(sel.types) == 0 || slices.Contains(sel.types, e.Type)) && !e.TS.Before(sel.since)
+}
+
 func set[T any](values []T) clickhouse.GroupSet {
 	out := make([]any, len(values))
 	for i, v := range values {
@@ -95,19 +104,49 @@ func set[T any](values []T) clickhouse.GroupSet {
 	return clickhouse.GroupSet{Value: out}
 }
 
-// keys returns the keys of the next selected rows, and whether there may be more.
-func (s *Store) keys(ctx context.Context, sel selection, after position) ([]key, bool, error) {
-	limit := min(5*s.opts.PageRows, maxIDs)
+// page is a part of the selected events.
+type page struct {
+	events []schema.Event
+	// last is the position after which the next page begins. more is false if there is none.
+	last position
+	more bool
+}
+
+// isCopy is the SQL condition of a row that is a hidden copy of an event.
+const isCopy = `(stream, seq, event_id) IN (SELECT stream, seq, event_id FROM event_copies)`
+
+// page returns the selected events after the position: PageRows or PageBytes of them, and at least one. The server
+// finds out how many that are from the sizes of the payloads, so that it reads no other payloads.
+func (s *Store) page(ctx context.Context, sel selection, after position) (page, error) {
 	where, args := sel.where(after)
-	out := make([]key, 0, min(limit, 256))
+	bound := "seq <= page.1.2"
+	if sel.stream == "" {
+		bound = "stream <= page.1.1 AND (stream < page.1.1 OR seq <= page.1.2)"
+	}
+	args = slices.Concat([]any{s.opts.PageRows, s.opts.PageBytes}, args, []any{s.opts.PageRows + 1}, args)
+	var p page
 	err := s.query(ctx, func(rows driver.Rows) error {
-		var k key
-		err := rows.Scan(&k.stream, &k.seq, &k.id, &k.bytes)
-		out = append(out, k)
-		return err
-	}, `SELECT stream, seq, event_id, payload_bytes FROM events_raw FINAL WHERE `+where+
-		` ORDER BY stream, seq, event_id LIMIT ?`, append(args, limit)...)
-	return out, len(out) == limit, err
+		var hidden, more uint8
+		e, err := s.scanEvent(rows, &hidden, &more)
+		if err != nil {
+			return err
+		}
+		p.last, p.more = position{stream: e.Stream, seq: e.Seq}, more == 1
+		if hidden == 0 {
+			p.events = append(p.events, e)
+		}
+		return nil
+	}, `WITH (
+		SELECT (maxIf((stream, seq), fits), min(fits) = 0)
+		FROM (
+			SELECT stream, seq, row_number() OVER w AS n, n = 1 OR n <= ? AND sum(payload_bytes) OVER w <= ? AS fits
+			FROM (SELECT stream, seq, payload_bytes FROM events_raw WHERE `+where+` ORDER BY stream, seq, event_id LIMIT ?)
+			WINDOW w AS (ORDER BY stream, seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+		)
+	) AS page
+	SELECT `+eventColumns("payload_json", "payload_redacted")+`, `+isCopy+`, page.2
+	FROM events_raw FINAL WHERE `+where+` AND `+bound+` ORDER BY stream, seq, event_id`, args...)
+	return p, err
 }
 
 // maxIDs bounds the number of ids in one query.
@@ -129,6 +168,13 @@ func (p place) before(q place) bool {
 	return p.stream < q.stream || p.stream == q.stream && p.seq < q.seq
 }
 
+// keepFirst notes the place of a copy if it is the one where readers see the event.
+func keepFirst(out map[string]place, id string, p place) {
+	if q, ok := out[id]; !ok || p.before(q) {
+		out[id] = p
+	}
+}
+
 // places returns the places of the events by id.
 func (s *Store) places(ctx context.Context, ids []string) (map[string]place, error) {
 	out := make(map[string]place, len(ids))
@@ -139,9 +185,7 @@ func (s *Store) places(ctx context.Context, ids []string) (map[string]place, err
 			if err := rows.Scan(&id, &p.stream, &p.seq, &p.precedence); err != nil {
 				return err
 			}
-			if q, ok := out[id]; !ok || p.before(q) {
-				out[id] = p
-			}
+			keepFirst(out, id, p)
 			return nil
 		}, `SELECT event_id, stream, seq, precedence FROM events_raw WHERE event_id IN ?`, set(chunk))
 		if err != nil {
@@ -151,40 +195,34 @@ func (s *Store) places(ctx context.Context, ids []string) (map[string]place, err
 	return out, nil
 }
 
-// copies returns the places of the events that are stored in more than one row, by id.
-func (s *Store) copies(ctx context.Context, ids []string) (map[string]place, error) {
-	var suspects []string
-	for chunk := range slices.Chunk(ids, maxIDs) {
-		err := s.query(ctx, func(rows driver.Rows) error {
-			var id string
-			err := rows.Scan(&id)
-			suspects = append(suspects, id)
-			return err
-		}, `SELECT event_id FROM events_raw WHERE event_id IN ? GROUP BY event_id HAVING count() > 1`, set(chunk))
+// endAndPlaces returns the highest position in the stream and the places of the events by id. The server reads the end
+// before the places. A batch that is committed in between is then either seen as a whole or makes an append at that
+// end lose its token.
+func (s *Store) endAndPlaces(ctx context.Context, stream string, ids []string) (uint64, map[string]place, error) {
+	if len(ids) > maxIDs {
+		last, err := s.lastSeq(ctx, stream)
 		if err != nil {
-			return nil, err
+			return 0, nil, err
 		}
+		found, err := s.places(ctx, ids)
+		return last, found, err
 	}
-	return s.places(ctx, suspects)
-}
-
-// dropCopies removes the keys of rows that are hidden copies of an event.
-func (s *Store) dropCopies(ctx context.Context, keys []key) ([]key, error) {
-	if len(keys) == 0 {
-		return keys, nil
-	}
-	ids := make([]string, len(keys))
-	for i, k := range keys {
-		ids[i] = k.id
-	}
-	copied, err := s.copies(ctx, ids)
-	if err != nil {
-		return nil, fmt.Errorf("look for copies: %w", err)
-	}
-	return slices.DeleteFunc(keys, func(k key) bool {
-		p, ok := copied[k.id]
-		return ok && (p.stream != k.stream || p.seq != k.seq)
-	}), nil
+	var last uint64
+	out := map[string]place{}
+	err := s.query(ctx, func(rows driver.Rows) error {
+		var found, streams []string
+		var seqs, precedences []uint64
+		if err := rows.Scan(&last, &found, &streams, &seqs, &precedences); err != nil {
+			return err
+		}
+		for i, id := range found {
+			keepFirst(out, id, place{streams[i], seqs[i], precedences[i]})
+		}
+		return nil
+	}, `WITH (SELECT max(seq) FROM (`+lastPosition+`)) AS last
+		SELECT assumeNotNull(last), groupArray(event_id), groupArray(stream), groupArray(seq), groupArray(precedence)
+		FROM events_raw WHERE event_id IN ?`, stream, set(ids))
+	return last, out, err
 }
 
 // bodies returns the events at the keys, which must be in order. A key without a row is skipped.
@@ -209,19 +247,32 @@ func (s *Store) bodies(ctx context.Context, keys []key) ([]schema.Event, error) 
 			out[i] = e
 		}
 		return err
-	}, `SELECT event_id, stream, seq, event_type, ts, actor, session_id, project, build_id, dedupe_key,
-		payload_json, payload_redacted, sensitivity, checksum, recorded_at FROM events_raw FINAL WHERE `+where, args...)
+	}, `SELECT `+eventColumns("payload_json", "payload_redacted")+` FROM events_raw FINAL WHERE `+where, args...)
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(out, func(e schema.Event) bool { return e.ID == "" }), nil
 }
 
-func (s *Store) scanEvent(rows driver.Rows) (schema.Event, error) {
+// eventColumns are the columns of an event, with the expressions for its payload and the redacted payload.
+func eventColumns(payload, redacted string) string {
+	return `event_id, stream, seq, event_type, ts, actor, session_id, project, build_id, dedupe_key, ` + payload + `, ` +
+		redacted + `, sensitivity, checksum, recorded_at`
+}
+
+func (s *Store) scanEvent(rows driver.Rows, more ...any) (schema.Event, error) {
+	e, err := s.scanUnchecked(rows, more...)
+	if err == nil {
+		err = check(e)
+	}
+	return e, err
+}
+
+func (s *Store) scanUnchecked(rows driver.Rows, more ...any) (schema.Event, error) {
 	var e schema.Event
 	var payload, redacted []byte
-	err := rows.Scan(&e.ID, &e.Stream, &e.Seq, &e.Type, &e.TS, &e.Actor, &e.SessionID, &e.Project, &e.BuildID,
-		&e.DedupeKey, &payload, &redacted, &e.Sensitivity, &e.Checksum, &e.RecordedAt)
+	err := rows.Scan(append([]any{&e.ID, &e.Stream, &e.Seq, &e.Type, &e.TS, &e.Actor, &e.SessionID, &e.Project, &e.BuildID,
+		&e.DedupeKey, &payload, &redacted, &e.Sensitivity, &e.Checksum, &e.RecordedAt}, more...)...)
 	if err != nil {
 		return schema.Event{}, err
 	}
@@ -230,9 +281,14 @@ func (s *Store) scanEvent(rows driver.Rows) (schema.Event, error) {
 		e.PayloadRedacted = json.RawMessage(redacted)
 	}
 	e.TS, e.RecordedAt = e.TS.UTC(), e.RecordedAt.UTC()
-	if got := checksum(payload); got != e.Checksum {
-		return schema.Event{}, fmt.Errorf("event %q, %q at %d: payload has checksum %s, want %s: %w",
+	return e, nil
+}
+
+// check compares the payload with its checksum.
+func check(e schema.Event) error {
+	if got := checksum(e.Payload); got != e.Checksum {
+		return fmt.Errorf("event %q, %q at %d: payload has checksum %s, want %s: %w",
 			e.ID, e.Stream, e.Seq, got, e.Checksum, ErrCorrupt)
 	}
-	return e, nil
+	return nil
 }

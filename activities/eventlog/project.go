@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"axiommind/schema"
@@ -79,14 +80,14 @@ func (s *Store) project(ctx context.Context, p Projector, stream string) (lease,
 		if err != nil {
 			return l, Progress{}, err
 		}
-		last, err := s.lastSeq(ctx, stream)
-		if err != nil {
-			return l, Progress{}, projectError(p, stream, err)
-		}
 		run := s.newPass(p, l)
-		err = run.streams(ctx, []StreamInfo{{stream, last}})
-		if err == nil {
-			err = run.offsets.flush(ctx)
+		known, err := run.remembered(ctx, stream)
+		if err == nil && !known {
+			var last uint64
+			if last, err = s.lastSeq(ctx, stream); err != nil {
+				return l, Progress{}, projectError(p, stream, err)
+			}
+			err = run.streams(ctx, []StreamInfo{{stream, last}})
 		}
 		if !errors.Is(err, errRenewed) {
 			return run.lease, run.done, err
@@ -120,28 +121,30 @@ func (s *Store) Rebuild(ctx context.Context, p Projector) (Progress, error) {
 
 // pass is one run of a projector over streams.
 type pass struct {
-	s       *Store
-	p       Projector
-	lease   lease
-	offsets offsetWriter
-	done    Progress
-	report  []func(Progress)
+	s      *Store
+	p      Projector
+	lease  lease
+	done   Progress
+	report []func(Progress)
 	// atOnce is how many events are applied at once.
 	atOnce int
 }
 
 func (s *Store) newPass(p Projector, l lease) *pass {
-	return &pass{s: s, p: p, lease: l, offsets: offsetWriter{s: s, p: p, generation: l.generation}, atOnce: math.MaxInt}
+	return &pass{s: s, p: p, lease: l, atOnce: math.MaxInt}
 }
 
 // all applies every stream of the projector.
 func (r *pass) all(ctx context.Context) error {
-	page := make([]StreamInfo, 0, r.s.opts.PageRows)
+	if err := r.s.SaveOffsets(ctx); err != nil {
+		return err
+	}
+	page := make([]StreamInfo, 0, min(r.s.opts.PageRows, maxIDs))
 	for stream, err := range r.s.Streams(ctx, r.p.StreamPrefix()) {
 		if err != nil {
 			return projectError(r.p, r.p.StreamPrefix()+"*", err)
 		}
-		if page = append(page, stream); len(page) == r.s.opts.PageRows {
+		if page = append(page, stream); len(page) == cap(page) {
 			if err := r.streams(ctx, page); err != nil {
 				return err
 			}
@@ -151,7 +154,46 @@ func (r *pass) all(ctx context.Context) error {
 	if err := r.streams(ctx, page); err != nil {
 		return err
 	}
-	return r.offsets.flush(ctx)
+	return r.s.SaveOffsets(ctx)
+}
+
+// remembered applies the stream if the store remembers all of its events that the projector may not have seen. It
+// reports whether it does.
+func (r *pass) remembered(ctx context.Context, stream string) (bool, error) {
+	t, known, err := r.s.tail(ctx, stream)
+	if err != nil || !known {
+		return false, err
+	}
+	headOf(ctx, stream).hasRead(t.last)
+	// If the store does not know how far the projector is, all events are applied: some of them again.
+	at, _ := r.s.offsets.get(offsetKey{r.p.Name(), stream, r.lease.generation})
+	events, known := t.after(at.LastSeq)
+	if !known {
+		return false, nil
+	}
+	if at.LastSeq >= t.last {
+		return true, nil
+	}
+	sel := selection{stream: stream, types: r.p.Types()}
+	wanted := slices.DeleteFunc(slices.Clone(events), func(e schema.Event) bool { return !sel.takes(e) })
+	r.done.Streams++
+	if err := r.apply(ctx, wanted); err != nil {
+		return true, projectError(r.p, stream, err)
+	}
+	r.reached(stream, wanted, at, t.last)
+	return true, nil
+}
+
+// reached notes that the stream is applied up to last. Some of the events may be of other types: the offset is past
+// them, so that they are not read again.
+func (r *pass) reached(stream string, applied []schema.Event, at Offset, last uint64) {
+	if n := len(applied); n > 0 {
+		at = Offset{applied[n-1].Seq, applied[n-1].TS, applied[n-1].ID}
+	}
+	if at.LastSeq < last {
+		at.LastSeq, at.LastEventID = last, ""
+	}
+	r.s.advance(r.p, r.lease.generation, stream, at)
 }
 
 // streams applies the streams up to the given positions.
@@ -160,7 +202,7 @@ func (r *pass) streams(ctx context.Context, streams []StreamInfo) error {
 	for i, stream := range streams {
 		names[i] = stream.Name
 	}
-	offsets, err := r.s.offsets(ctx, r.p, r.lease.generation, names)
+	offsets, err := r.s.offsetsOf(ctx, r.p, r.lease.generation, names)
 	if err != nil {
 		return err
 	}
@@ -180,14 +222,11 @@ func (r *pass) streams(ctx context.Context, streams []StreamInfo) error {
 			}
 			last := page[len(page)-1]
 			at = Offset{last.Seq, last.TS, last.ID}
-			if err := r.offsets.add(ctx, stream.Name, at); err != nil {
-				return err
-			}
+			r.s.advance(r.p, r.lease.generation, stream.Name, at)
 		}
-		// Save an offset past events of other types, so that they are not read again.
-		if at.LastSeq < stream.LastSeq {
-			at.LastSeq, at.LastEventID = stream.LastSeq, ""
-			if err := r.offsets.add(ctx, stream.Name, at); err != nil {
+		r.reached(stream.Name, nil, at, stream.LastSeq)
+		if r.s.offsets.full() {
+			if err := r.s.SaveOffsets(ctx); err != nil {
 				return err
 			}
 		}
@@ -198,10 +237,16 @@ func (r *pass) streams(ctx context.Context, streams []StreamInfo) error {
 // apply writes the rows of a page. If the lease does not last for the whole page, it is applied in parts, and later
 // pages in parts of that size.
 func (r *pass) apply(ctx context.Context, page []schema.Event) error {
-	for len(page) > 0 {
+	for again := false; len(page) > 0; {
 		part := page[:min(len(page), r.atOnce)]
+		began := time.Now()
 		late, err := r.applyPart(ctx, part)
 		switch {
+		case late && !again && r.lease.until.Sub(began) < r.s.opts.Lease*9/10:
+			// Some of the lease had passed already. Try once more with all of it.
+			r.s.leases.expire()
+			r.lease.from, again = time.Time{}, true
+			continue
 		case late && len(part) > 1:
 			r.atOnce = (len(part) + 1) / 2
 			continue
@@ -210,7 +255,7 @@ func (r *pass) apply(ctx context.Context, page []schema.Event) error {
 		case err != nil:
 			return err
 		}
-		page = page[len(part):]
+		page, again = page[len(part):], false
 		r.done.Events += len(part)
 		for _, tell := range r.report {
 			tell(r.done)

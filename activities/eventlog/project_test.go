@@ -225,6 +225,11 @@ func TestModel(t *testing.T) {
 					require.ErrorIs(r, err, errKilled)
 				}
 			}
+			if rapid.Bool().Draw(r, "saved") {
+				require.NoError(r, s.SaveOffsets(ctx))
+			} else {
+				eventlog.LoseOffsets(s)
+			}
 		}
 		s := eventlog.New(conn, eventlog.Options{PageRows: pages.Draw(r, "page")})
 		var all []string
@@ -253,6 +258,7 @@ func TestModel(t *testing.T) {
 		_, err = s.Rebuild(ctx, p)
 		require.NoError(r, err)
 		require.Equal(r, incremental, p.rows(r))
+		require.NoError(r, s.SaveOffsets(ctx))
 	})
 }
 

@@ -69,6 +69,11 @@ func (s *Store) GetMany(ctx context.Context, eventIDs []string) (map[string]sche
 	if err != nil {
 		return nil, fmt.Errorf("find %d events: %w", len(eventIDs), err)
 	}
+	return s.at(ctx, places)
+}
+
+// at returns the events at the places, by id.
+func (s *Store) at(ctx context.Context, places map[string]place) (map[string]schema.Event, error) {
 	keys := make([]key, 0, len(places))
 	for id, p := range places {
 		keys = append(keys, key{position: position{p.stream, p.seq, id}})
@@ -76,7 +81,7 @@ func (s *Store) GetMany(ctx context.Context, eventIDs []string) (map[string]sche
 	slices.SortFunc(keys, func(a, b key) int { return a.compare(b.position) })
 	out := make(map[string]schema.Event, len(keys))
 	for len(keys) > 0 {
-		n := min(len(keys), s.opts.PageRows)
+		n := min(len(keys), s.opts.PageRows, maxIDs)
 		events, err := s.bodies(ctx, keys[:n])
 		if err != nil {
 			return nil, err
@@ -140,45 +145,58 @@ func (s *Store) read(ctx context.Context, sel selection, after position, limit i
 	}
 }
 
-// pages yields the selected events in pages bounded by Options.
+// pages yields the selected events in pages bounded by Options. Where the context tells the head of a stream, the
+// store need not ask the server for events that it remembers.
 func (s *Store) pages(ctx context.Context, sel selection, after position) iter.Seq2[[]schema.Event, error] {
 	return func(yield func([]schema.Event, error) bool) {
+		events, known, err := s.remembered(ctx, sel, after)
+		if known || err != nil {
+			if err != nil || len(events) > 0 {
+				yield(events, err)
+			}
+			return
+		}
 		for {
-			keys, full, err := s.keys(ctx, sel, after)
+			p, err := s.page(ctx, sel, after)
 			if err != nil {
 				yield(nil, fmt.Errorf("read %s: %w", sel, err))
 				return
 			}
-			if full {
-				after = keys[len(keys)-1].position
-			}
-			if keys, err = s.dropCopies(ctx, keys); err != nil {
-				yield(nil, fmt.Errorf("read %s: %w", sel, err))
+			if len(p.events) > 0 && !yield(p.events, nil) || !p.more {
 				return
 			}
-			for len(keys) > 0 {
-				n := s.pageLen(keys)
-				events, err := s.bodies(ctx, keys[:n])
-				if err != nil {
-					yield(nil, fmt.Errorf("read %s: %w", sel, err))
-					return
-				}
-				if len(events) > 0 && !yield(events, nil) {
-					return
-				}
-				keys = keys[n:]
-			}
-			if !full {
-				return
-			}
+			after = p.last
 		}
 	}
+}
+
+// remembered returns the selected events if the store remembers them.
+func (s *Store) remembered(ctx context.Context, sel selection, after position) ([]schema.Event, bool, error) {
+	if sel.stream == "" {
+		return nil, false, nil
+	}
+	t, known, err := s.tail(ctx, sel.stream)
+	if err != nil || !known {
+		return nil, false, err
+	}
+	headOf(ctx, sel.stream).hasRead(t.last)
+	all, known := t.after(after.seq)
+	if !known {
+		return nil, false, nil
+	}
+	var events []schema.Event
+	for _, e := range all {
+		if sel.takes(e) {
+			events = append(events, e)
+		}
+	}
+	return events, true, nil
 }
 
 func (s *Store) pageLen(keys []key) int {
 	var size int64
 	for i, k := range keys {
-		if size += int64(k.bytes); i > 0 && (i == s.opts.PageRows || size > s.opts.PageBytes) {
+		if size += int64(k.bytes); i > 0 && (i == min(s.opts.PageRows, maxIDs) || size > s.opts.PageBytes) {
 			return i
 		}
 	}

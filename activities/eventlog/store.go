@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"cmp"
+	"container/list"
 	"context"
 	"maps"
 	"sync"
@@ -19,7 +20,7 @@ const (
 
 // Defaults of [Options].
 const (
-	DefaultPageRows  = maxIDs
+	DefaultPageRows  = 20_000
 	DefaultPageBytes = 8 << 20
 	DefaultTimeout   = time.Minute
 )
@@ -42,9 +43,12 @@ type Options struct {
 
 // Store is the event log. It is safe for concurrent use.
 type Store struct {
-	conn  driver.Conn
-	opts  Options
-	locks keyedMutex
+	conn    driver.Conn
+	opts    Options
+	locks   keyedMutex
+	tails   tails
+	offsets offsets
+	leases  leases
 }
 
 // New returns the event log in a migrated database. The caller closes conn after the last call.
@@ -56,7 +60,11 @@ func New(conn driver.Conn, opts Options) *Store {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	return &Store{conn: conn, opts: opts, locks: keyedMutex{held: map[string]chan struct{}{}}}
+	return &Store{
+		conn: conn, opts: opts, locks: keyedMutex{held: map[string]chan struct{}{}}, tails: tails{of: map[string]*list.Element{}},
+		offsets: offsets{known: map[offsetKey]Offset{}, pending: map[offsetKey]offsetRow{}},
+		leases:  leases{of: map[string]generation{}},
+	}
 }
 
 // querySettings allow queries that contain the ids or positions of a whole page.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"axiommind/activities/eventlog"
 	"axiommind/deploy/local/stacktest"
@@ -58,10 +59,16 @@ func TestCanonical(t *testing.T) {
 }
 
 func FuzzCanonical(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,2.5,"x",null,true]}`, `"\ud83d\ude00\\"`, `9007199254740993`, `-1e-7`, `{"":{"":0}}`} {
+	for _, seed := range []string{`{"a":[1,2.5,"x",null,true]}`, `"\ud83d\ude00\\"`, `9007199254740993`, `-1e-7`, `{"":{"":0}}`,
+		`{"b":1,"a":[{"z":"\u003c\u0000\b\/é\u2028","y":-0}]}`, `{"a!":1,"a":2," ":3}`, `[-0,00,01,-1,12345678901234567]`, `{"a":1,"a":2}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
+		if plain, ok := eventlog.PlainCanonical(raw); ok {
+			general, err := eventlog.GeneralCanonical(raw)
+			require.NoError(t, err)
+			require.Equal(t, string(general), string(plain), "the short way gives the same")
+		}
 		got, err := eventlog.Canonical(raw)
 		if err != nil {
 			return
@@ -73,6 +80,33 @@ func FuzzCanonical(f *testing.F) {
 		require.NoError(t, json.Unmarshal(raw, &before))
 		require.NoError(t, json.Unmarshal(got, &after))
 		require.Equal(t, before, after)
+	})
+}
+
+// What the program itself writes goes the short way, whatever the texts hold.
+func TestPlainCanonical(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		type part struct {
+			Text string         `json:"text"`
+			N    int32          `json:"n"`
+			Of   map[string]any `json:"of"`
+			List []bool         `json:"list,omitempty"`
+			Also string         `json:"also,omitempty"`
+		}
+		text := rapid.String()
+		raw, err := json.Marshal([]part{{
+			Text: text.Draw(t, "text"), N: rapid.Int32().Draw(t, "n"), Also: text.Draw(t, "also"),
+			Of: map[string]any{rapid.StringMatching("[#-Z]{0,3}").Draw(t, "key"): text.Draw(t, "value"), "k": nil}, List: rapid.SliceOf(rapid.Bool()).Draw(t, "list"),
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, ok := eventlog.PlainCanonical(raw)
+		general, err := eventlog.GeneralCanonical(raw)
+		if err != nil || !ok || string(plain) != string(general) {
+			t.Fatalf("%s becomes %s (%v), want %s (%v)", raw, plain, ok, general, err)
+		}
 	})
 }
 
@@ -150,7 +184,7 @@ func TestAppendOnly(t *testing.T) {
 		got = append(got, store.Method(i).Name)
 	}
 	require.Equal(t, []string{
-		"Append", "AppendAll", "Digest", "Drain", "Get", "GetMany", "Headings", "MessageKeys", "MessageTimes", "Project", "ProjectAll",
-		"ProjectorNames", "Read", "Rebuild", "Renew", "RenewNow", "Replay", "RowHashes", "Standings", "Steady", "Stream", "Streams",
+		"Append", "AppendAll", "AsWriter", "Digest", "Drain", "Get", "GetMany", "Head", "Headings", "HideCopies", "Load", "MessageKeys", "MessageTimes", "Project", "ProjectAll",
+		"ProjectorNames", "Read", "Rebuild", "Renew", "RenewNow", "Replay", "RowHashes", "SaveOffsets", "Standings", "Steady", "Stream", "Streams",
 	}, got)
 }

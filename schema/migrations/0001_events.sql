@@ -1,6 +1,5 @@
 -- The event log. Everything else is a projection of it. Rows are only ever inserted, a batch is one block
--- with one deduplication token, and every column is computed by the client, or else from the payload alone:
--- the same batch gives the same rows.
+-- with one deduplication token, and every column is computed by the client: the same batch gives the same rows.
 CREATE TABLE IF NOT EXISTS events_raw
 (
     event_id         String,
@@ -23,21 +22,11 @@ CREATE TABLE IF NOT EXISTS events_raw
     -- Of two copies of an event the one recorded first stays: ReplacingMergeTree keeps the highest.
     precedence       UInt64,
     -- Of session_ingested events, so that the messages wanted are found, and known ones recognized, without
-    -- reading texts: the index of the first message, how many there are, whether one is a tool's, and the
-    -- keys and times of all (none where none has any). The server takes them from the payload, which they can't
-    -- contradict.
-    first_message    UInt32 MATERIALIZED if(event_type = 'session_ingested',
-                         JSONExtractUInt(payload_json, 'messages', 1, 'index'), 0),
-    messages         UInt32 MATERIALIZED if(event_type = 'session_ingested', JSONLength(payload_json, 'messages'), 0),
-    tool_messages    Bool MATERIALIZED event_type = 'session_ingested' AND arrayExists(
-                         m -> m.1 = 'tool' OR m.2 IN ('tool_call', 'tool_result'),
-                         JSONExtract(payload_json, 'messages', 'Array(Tuple(role String, kind String))')),
-    message_keys     Array(String) MATERIALIZED if(event_type = 'session_ingested',
-                         JSONExtract(payload_json, 'messages', 'Array(Tuple(key String))').1, []) CODEC(ZSTD(1)),
-    message_times    Array(String) MATERIALIZED if(event_type = 'session_ingested',
-                         JSONExtract(payload_json, 'messages', 'Array(Tuple(at String))').1, []) CODEC(ZSTD(1)),
-    INDEX idx_session session_id TYPE bloom_filter(0.01) GRANULARITY 1,
-    INDEX idx_type event_type TYPE set(64) GRANULARITY 1,
+    -- reading texts, both as JSON: the index of the first message, how many there are, and whether one is a tool's;
+    -- and the keys and times of all. The client takes them from the payload. Columns that the server derives would
+    -- cost each insert a fifth more.
+    heading          String CODEC(ZSTD(1)),
+    message_index    String CODEC(ZSTD(1)),
     -- Where an event is, by its id. Small granules: the ids of a batch are scattered over all of it.
     -- The table's are small too, or the optimizer would take reading all of it for cheaper.
     PROJECTION by_id
@@ -50,8 +39,8 @@ ORDER BY (stream, seq, event_id)
 SETTINGS index_granularity = 256, non_replicated_deduplication_window = 10000,
          deduplicate_merge_projection_mode = 'rebuild';
 
--- Copies of an event that stand elsewhere than the one recorded first. Appends leave none; this is
--- the second lock on the door. It reads all ids, in the order of by_id.
+-- Copies of an event that stand elsewhere than the one recorded first. Appends leave none, unless the server
+-- forgets their tokens. This view reads all ids, in the order of by_id.
 CREATE OR REPLACE VIEW events_displaced AS
 SELECT place.1 AS stream, place.2 AS seq, event_id
 FROM
@@ -65,12 +54,23 @@ FROM
 ARRAY JOIN places AS place
 WHERE place != kept;
 
+-- The copies that were found: by the append that made them, or by a check in the background. Readers leave
+-- them out, so that a query costs what it selects.
+CREATE TABLE IF NOT EXISTS event_copies
+(
+    stream   String,
+    seq      UInt64,
+    event_id String
+)
+ENGINE = ReplacingMergeTree
+ORDER BY (stream, seq, event_id);
+
 -- What people and code read: no event twice.
 CREATE OR REPLACE VIEW events AS
 SELECT event_id, ts, event_type, actor, session_id, payload_json, payload_redacted, sensitivity,
        checksum, build_id, recorded_at AS created_at, stream, seq, dedupe_key, project, recorded_at
 FROM events_raw FINAL
-WHERE (stream, seq, event_id) NOT IN (SELECT stream, seq, event_id FROM events_displaced);
+WHERE (stream, seq, event_id) NOT IN (SELECT stream, seq, event_id FROM event_copies);
 
 CREATE OR REPLACE VIEW event_dedup AS
 SELECT dedupe_key, event_id, ts, event_type
