@@ -77,6 +77,8 @@ type OpenedBuild struct {
 	Completed bool `json:"completed"`
 	// First is true if the session has no build yet.
 	First bool `json:"first"`
+	// Head is the head of the session's stream.
+	Head StreamHead `json:"head,omitzero"`
 }
 
 // Started returns the payload of the event that starts the build for the source.

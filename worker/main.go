@@ -59,6 +59,7 @@ func run(args []string, out io.Writer) error {
 	if err := cfg.Load(flags, os.Getenv, service.LocalConfigFile()); err != nil {
 		return err
 	}
+	cfg.LimitMemory()
 	logger, err := service.NewLogger(cfg)
 	if err != nil {
 		return err

@@ -17,7 +17,9 @@ import (
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/history/v1"
 	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -62,6 +64,9 @@ func paths() []path {
 		{name: "process_session_unchanged", rooms: with(func(r *rooms) { r.ingested = transcript.IngestResult{Unchanged: true, Messages: 2} })},
 		{name: "process_session_empty", rooms: with(func(r *rooms) { r.windows = 0 })},
 		{name: "process_session_windows", rooms: with(func(r *rooms) { r.windows = 6 })},
+		{name: "process_session_no_writers", rooms: with(func(r *rooms) { r.materialized.TaskNotes, r.materialized.Facts = 0, 0 })},
+		{name: "process_session_local_model", rooms: with(func(r *rooms) { r.windows, r.recordedBefore = 0, llm.RecordResult{Windows: 2, Entries: 1} })},
+		{name: "process_session_bookkeeping_waits", rooms: with(func(r *rooms) { r.before = awayWithinTask(r, "ProjectSession") })},
 		{name: "process_session_partial", rooms: with(func(r *rooms) {
 			r.answer = func(in llm.ExtractInput) (llm.ExtractResult, error) {
 				return llm.ExtractResult{Key: "key" + in.RepairOf, Unreadable: "no JSON"}, nil
@@ -75,7 +80,7 @@ func paths() []path {
 		{name: "realign_session_child", start: startRealign("by-hand")},
 		{name: "realign_session_waits", rooms: with(func(r *rooms) { r.before = holdsRealign }), start: startBeside(startRealign("by-hand")), during: releasesRealign},
 		{name: "realign_session_failed", start: startRealign(sessionInput().Key().WorkflowID()), rooms: failingIn("MaterializeEntries"), fails: "materialize: MaterializeEntries can't"},
-		{name: "vector_writer_idle", start: startVectorWriter, rooms: with(func(r *rooms) { r.pending = []vector.Result{{Indexed: 1, Remaining: 1}, {Indexed: 1}} })},
+		{name: "vector_writer_idle", start: startVectorWriter, rooms: with(func(r *rooms) { r.pending = []vector.Result{{Indexed: 1, More: true}, {Indexed: 1}} })},
 		{name: "vector_writer_retry", start: startVectorWriter, rooms: with(func(r *rooms) { r.pending = []vector.Result{{Failed: 1, NextRetry: time.Now()}} })},
 		{name: "vector_writer_failed", start: startVectorWriter, rooms: failingIn("IndexPending"), fails: "IndexPending can't"},
 		{name: "vector_writer_reconcile", start: startReconcile},
@@ -90,6 +95,21 @@ func paths() []path {
 		}
 	}
 	return out
+}
+
+// awayWithinTask makes the activity fail within the workflow task, as if its store were away.
+func awayWithinTask(r *rooms, name string) func(context.Context, string) {
+	return func(ctx context.Context, called string) {
+		if called != name {
+			return
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.fail, name)
+		if activity.GetInfo(ctx).IsLocalActivity {
+			r.fail[name] = temporal.NewApplicationError("connection refused", schema.ErrorStoreUnavailable)
+		}
+	}
 }
 
 // besideAnother holds a session that is being processed, and releases it once the run beside it waits.

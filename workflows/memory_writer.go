@@ -10,7 +10,7 @@ var facts *fact.Activities
 // memoryWriter is the only writer of what is remembered of a user by an agent.
 var memoryWriter = writer[schema.MemoryWriterInput]{
 	updates: []updateHandler{
-		update[fact.SessionInput, fact.Result]{
+		batchUpdate[fact.SessionInput, fact.Result]{
 			name:     schema.UpdateSession,
 			title:    func(in fact.SessionInput) string { return "session " + in.SessionID },
 			activity: facts.UpdateFacts,

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -62,7 +63,44 @@ func call[In, Out any](ctx workflow.Context, activity func(context.Context, In) 
 	return out, err
 }
 
-// do runs an activity that has no result. The context holds its options.
-func do[In any](ctx workflow.Context, activity func(context.Context, In) error, in In) error {
+// quickly runs an activity as part of the workflow task, which costs one event instead of six and no way to the server
+// and back. It is for bookkeeping that is short and idempotent. What does not succeed soon is run again as [call] runs
+// it, so that the UI shows it and it is tried for as long as its options say. The context holds these options.
+func quickly[In, Out any](ctx workflow.Context, activity func(context.Context, In) (Out, error), in In) (out Out, err error) {
+	err = workflow.ExecuteLocalActivity(local(ctx), activity, in).Get(ctx, &out)
+	if err == nil || ctx.Err() != nil || isFinal(err) {
+		return out, err
+	}
+	return call(ctx, activity, in)
+}
+
+// doQuickly is [quickly] for an activity that has no result.
+func doQuickly[In any](ctx workflow.Context, activity func(context.Context, In) error, in In) error {
+	err := workflow.ExecuteLocalActivity(local(ctx), activity, in).Get(ctx, nil)
+	if err == nil || ctx.Err() != nil || isFinal(err) {
+		return err
+	}
 	return workflow.ExecuteActivity(ctx, activity, in).Get(ctx, nil)
+}
+
+// localTime is how long an activity may hold up a workflow task: less than the time after which the worker would have
+// to ask the server for more.
+const localTime = 6 * time.Second
+
+// local are the options of an activity in a workflow task.
+func local(ctx workflow.Context) workflow.Context {
+	return workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		ScheduleToCloseTimeout: localTime,
+		StartToCloseTimeout:    localTime,
+		Summary:                workflow.GetActivityOptions(ctx).Summary,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: 200 * time.Millisecond, BackoffCoefficient: 2, MaximumAttempts: 3,
+		},
+	})
+}
+
+// isFinal reports whether the error of an activity says that trying again is of no use.
+func isFinal(err error) bool {
+	var application *temporal.ApplicationError
+	return errors.As(err, &application) && application.NonRetryable()
 }

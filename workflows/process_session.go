@@ -30,7 +30,7 @@ func ProcessSession(ctx workflow.Context, in schema.ProcessSessionInput) (schema
 		return schema.ProcessSessionResult{}, invalidInput(err)
 	}
 	if in.SessionID == "" {
-		id, err := call(storeWork(ctx, "find the session's id"), transcripts.IdentifySession, in)
+		id, err := quickly(storeWork(ctx, "find the session's id"), transcripts.IdentifySession, in)
 		if err != nil {
 			return schema.ProcessSessionResult{}, err
 		}

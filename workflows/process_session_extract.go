@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"axiommind/activities/build"
 	"axiommind/activities/llm"
 	"axiommind/schema"
 	"axiommind/workflows/stategraph"
@@ -18,29 +19,30 @@ const windowsAtOnce = 4
 var models *llm.Activities
 
 // extract asks the model about every window that has no whole answer of its extractor yet, a plan of windows
-// at a time. What a plan yielded is recorded before the next one is made.
+// at a time. What a plan yielded is recorded before the next one is made. A plan of a local model is done when it is
+// made.
 func (p *processSession) extract(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
-	b := sessionOpened.Get(s)
+	b := p.build(s)
 	var total llm.RecordResult
-	for first := true; ; first = false {
-		planIn := llm.PlanInput{SessionKey: p.input.Key(), BuildID: b.BuildID, Extractor: b.Spec.Extractor}
+	for {
+		planIn := llm.PlanInput{
+			SessionKey: p.input.Key(), BuildID: b.BuildID, Extractor: b.Spec.Extractor, At: p.started, Head: b.Head,
+		}
 		plan, err := call(storeWork(ctx, "windows"), models.PlanWindows, planIn)
 		if err != nil {
 			return nil, err
 		}
-		if first {
-			total = plan.Recorded
-			p.progress.WindowsDone, p.progress.WindowsTotal = total.Windows, total.Windows
-		}
-		p.progress.WindowsTotal += len(plan.Windows)
-		answered, err := p.ask(ctx, b.BuildID, b.Spec.Extractor, plan.Windows)
+		total = plan.Recorded
+		b.Head = b.Head.Highest(total.Head)
+		p.progress.WindowsDone, p.progress.WindowsTotal = total.Windows, total.Windows+len(plan.Windows)
+		answered, err := p.ask(ctx, b, plan.Windows)
 		if err != nil {
 			return nil, err
 		}
 		if len(answered) > 0 {
 			recordIn := llm.RecordInput{
 				SessionKey: p.input.Key(), BuildID: b.BuildID,
-				Extractor: b.Spec.Extractor, Windows: answered, At: p.started,
+				Extractor: b.Spec.Extractor, Windows: answered, At: p.started, Head: b.Head,
 			}
 			summary := fmt.Sprintf("%d windows", len(answered))
 			result, err := call(storeWork(ctx, summary), models.RecordExtraction, recordIn)
@@ -48,6 +50,7 @@ func (p *processSession) extract(ctx workflow.Context, s sessionState) (stategra
 				return nil, err
 			}
 			total.Add(result)
+			b.Head = b.Head.Highest(result.Head)
 		}
 		if !plan.More {
 			break
@@ -56,7 +59,7 @@ func (p *processSession) extract(ctx workflow.Context, s sessionState) (stategra
 	counts := schema.BuildCounts{
 		Windows: total.Windows, Rejected: total.Rejected, Quarantined: total.Quarantined + total.Truncated,
 	}
-	update := stategraph.Update{sessionCounts.Add(p.counted(counts)), sessionUsage.Add(total.Usage)}
+	update := stategraph.Update{sessionCounts.Add(p.counted(counts)), sessionUsage.Add(total.Usage), sessionHead.Add(b.Head)}
 	// A later build may have extractions of an earlier one to align although it added none.
 	if total.Entries == 0 && counts.Quarantined == 0 && b.First {
 		update = append(update, sessionStatus.Set(schema.BuildEmpty))
@@ -65,7 +68,7 @@ func (p *processSession) extract(ctx workflow.Context, s sessionState) (stategra
 }
 
 // ask asks about the windows, a few at a time, and returns the answers in the windows' order.
-func (p *processSession) ask(ctx workflow.Context, buildID string, extractor schema.Extractor, windows []schema.Window) ([]llm.AnsweredWindow, error) {
+func (p *processSession) ask(ctx workflow.Context, b build.Opened, windows []schema.Window) ([]llm.AnsweredWindow, error) {
 	answered := make([]llm.AnsweredWindow, len(windows))
 	errs := make([]error, len(windows))
 	slots := workflow.NewSemaphore(ctx, windowsAtOnce)
@@ -79,7 +82,7 @@ func (p *processSession) ask(ctx workflow.Context, buildID string, extractor sch
 			defer group.Done()
 			defer slots.Release(1)
 			in := llm.ExtractInput{
-				SessionKey: p.input.Key(), BuildID: buildID, Extractor: extractor, Window: windows[i],
+				SessionKey: p.input.Key(), BuildID: b.BuildID, Extractor: b.Spec.Extractor, Window: windows[i], Head: b.Head,
 			}
 			answered[i], errs[i] = askWindow(ctx, in)
 			p.progress.WindowsDone++

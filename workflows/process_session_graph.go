@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"axiommind/activities/build"
+	"axiommind/activities/entry"
 	"axiommind/schema"
 	"axiommind/workflows/stategraph"
 )
@@ -14,6 +15,10 @@ import (
 // The state of process_session: small results of steps. What they are results of is in the event log.
 var (
 	sessionOpened = stategraph.LastValue[build.Opened]("opened")
+	// sessionHead is the head of the session's stream, which no other workflow writes.
+	sessionHead = stategraph.Reduce("head", schema.StreamHead.Highest, schema.StreamHead{})
+	// sessionMade is what materialize made, for the steps that work on some of the entries.
+	sessionMade   = stategraph.LastValue[entry.MaterializeResult]("made")
 	sessionStatus = stategraph.LastValue[schema.BuildStatus]("status")
 	sessionCounts = stategraph.Reduce("counts", addCounts, schema.BuildCounts{})
 	sessionUsage  = stategraph.Reduce("usage", addUsage, schema.Usage{})
@@ -67,7 +72,7 @@ type sessionStep func(ctx workflow.Context, s sessionState) (stategraph.Update, 
 
 // sessionGraph is the graph of process_session. A step that fails leads to fail_build.
 func sessionGraph(p *processSession) (*stategraph.Graph[workflow.Context], error) {
-	g := stategraph.New[workflow.Context](stategraph.Root(sessionOpened, sessionStatus, sessionCounts, sessionUsage, sessionFailed))
+	g := stategraph.New[workflow.Context](stategraph.Root(sessionOpened, sessionHead, sessionMade, sessionStatus, sessionCounts, sessionUsage, sessionFailed))
 	add := func(name string, step sessionStep) { g.AddNode(name, p.measured(name, step)) }
 	add(schema.StepOpenBuild, p.openBuild)
 	add(schema.StepIngest, p.ingest)
@@ -90,14 +95,30 @@ func sessionGraph(p *processSession) (*stategraph.Graph[workflow.Context], error
 		if sessionFailed.Get(s).Step != "" {
 			return []stategraph.Target{stategraph.To(schema.StepFailBuild)}, nil
 		}
-		return []stategraph.Target{stategraph.To(schema.StepTasks), stategraph.To(schema.StepFacts)}, nil
-	}, stategraph.Paths(schema.StepTasks, schema.StepFacts, schema.StepFailBuild))
-	g.AddJoin([]string{schema.StepTasks, schema.StepFacts}, schema.StepProject)
+		return writersOf(sessionMade.Get(s)), nil
+	}, stategraph.Paths(schema.StepTasks, schema.StepFacts, schema.StepProject, schema.StepFailBuild))
+	g.AddEdge(schema.StepTasks, schema.StepProject)
+	g.AddEdge(schema.StepFacts, schema.StepProject)
 	then(g, schema.StepProject, schema.StepIndex, nil)
 	then(g, schema.StepIndex, schema.StepCloseBuild, nil)
 	g.AddEdge(schema.StepCloseBuild, stategraph.END)
 	g.AddEdge(schema.StepFailBuild, stategraph.END)
 	return g.Compile()
+}
+
+// writersOf are the steps, side by side, that ask another writer to take what is for it. A session that has nothing
+// for a writer does not wait for it.
+func writersOf(made entry.MaterializeResult) (targets []stategraph.Target) {
+	if made.TaskNotes > 0 {
+		targets = append(targets, stategraph.To(schema.StepTasks))
+	}
+	if made.Facts > 0 {
+		targets = append(targets, stategraph.To(schema.StepFacts))
+	}
+	if len(targets) == 0 {
+		targets = append(targets, stategraph.To(schema.StepProject))
+	}
+	return targets
 }
 
 // exit leaves the usual order: a build of the status goes on to another step.

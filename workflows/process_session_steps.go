@@ -23,20 +23,27 @@ var (
 )
 
 func (p *processSession) openBuild(ctx workflow.Context, _ sessionState) (stategraph.Update, error) {
-	result, err := call(storeWork(ctx, "session "+p.input.SessionID), builds.OpenBuild, p.openInput())
+	result, err := quickly(storeWork(ctx, "session "+p.input.SessionID), builds.OpenBuild, p.openInput())
 	p.progress.BuildID = result.BuildID
-	return stategraph.Update{sessionOpened.Set(result)}, err
+	return stategraph.Update{sessionOpened.Set(result), sessionHead.Add(result.Head)}, err
+}
+
+// build is the build with the head that the session's stream has by now.
+func (p *processSession) build(s sessionState) build.Opened {
+	b := sessionOpened.Get(s)
+	b.Head = sessionHead.Get(s)
+	return b
 }
 
 func (p *processSession) ingest(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
-	in := transcript.IngestInput{Session: p.input, Build: sessionOpened.Get(s), At: p.started}
+	in := transcript.IngestInput{Session: p.input, Build: p.build(s), At: p.started}
 	result, err := call(storeWork(ctx, p.source()), transcripts.IngestSession, in)
 	if err != nil {
 		return nil, err
 	}
 	update := stategraph.Update{sessionCounts.Add(p.counted(schema.BuildCounts{
 		Messages: result.Messages, NewMessages: result.NewMessages, SkippedLines: result.SkippedLines,
-	}))}
+	})), sessionHead.Add(result.Head)}
 	if result.Unchanged {
 		update = append(update, sessionStatus.Set(schema.BuildUnchanged))
 	}
@@ -53,14 +60,14 @@ func (p *processSession) counted(c schema.BuildCounts) schema.BuildCounts {
 
 func (p *processSession) align(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
 	in := evidence.AlignInput{
-		SessionKey: p.input.Key(), BuildID: sessionOpened.Get(s).BuildID, At: p.started,
+		SessionKey: p.input.Key(), BuildID: sessionOpened.Get(s).BuildID, At: p.started, Head: sessionHead.Get(s),
 	}
-	_, err := call(storeWork(ctx, "quotes to spans"), evidences.AlignSession, in)
-	return nil, err
+	result, err := call(storeWork(ctx, "quotes to spans"), evidences.AlignSession, in)
+	return stategraph.Update{sessionHead.Add(result.Head)}, err
 }
 
 func (p *processSession) materialize(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
-	in := entry.MaterializeInput{SessionKey: p.input.Key(), BuildID: sessionOpened.Get(s).BuildID}
+	in := entry.MaterializeInput{SessionKey: p.input.Key(), BuildID: sessionOpened.Get(s).BuildID, Head: sessionHead.Get(s)}
 	result, err := call(storeWork(ctx, "entries"), entries.MaterializeEntries, in)
 	if err != nil {
 		return nil, err
@@ -68,27 +75,29 @@ func (p *processSession) materialize(ctx workflow.Context, s sessionState) (stat
 	return stategraph.Update{sessionCounts.Add(p.counted(schema.BuildCounts{
 		Entries: result.Entries, NewEntries: result.New, AlignedEntries: result.Aligned,
 		ProvenEntries: result.Proven, GainedEntries: result.Gained,
-	}))}, nil
+	})), sessionMade.Set(result), sessionHead.Add(result.Head)}, nil
 }
 
 func (p *processSession) resolveTasks(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
-	in := task.SessionInput{SessionKey: p.input.Key(), BuildID: sessionOpened.Get(s).BuildID}
+	in := task.SessionInput{SessionKey: p.input.Key(), BuildID: sessionOpened.Get(s).BuildID, Head: sessionHead.Get(s)}
 	_, err := call(storeWork(ctx, "task notes"), tasks.SubmitTasks, in)
 	return nil, err
 }
 
 func (p *processSession) updateFacts(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
-	in := fact.SessionInput{SessionKey: p.input.Key(), BuildID: sessionOpened.Get(s).BuildID}
+	in := fact.SessionInput{SessionKey: p.input.Key(), BuildID: sessionOpened.Get(s).BuildID, Head: sessionHead.Get(s)}
 	_, err := call(storeWork(ctx, "facts"), facts.SubmitFacts, in)
 	return nil, err
 }
 
-func (p *processSession) project(ctx workflow.Context, _ sessionState) (stategraph.Update, error) {
-	return nil, do(storeWork(ctx, "entries, builds, outbox"), builds.ProjectSession, p.input.Key())
+func (p *processSession) project(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
+	in := build.ProjectInput{SessionKey: p.input.Key(), Head: sessionHead.Get(s)}
+	return nil, doQuickly(storeWork(ctx, "entries, builds, outbox"), builds.ProjectSession, in)
 }
 
 func (p *processSession) index(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
-	in := vector.SessionInput{SessionKey: p.input.Key(), EmbeddingVersion: sessionOpened.Get(s).Spec.EmbeddingVersion}
+	opened := sessionOpened.Get(s)
+	in := vector.SessionInput{SessionKey: p.input.Key(), BuildID: opened.BuildID, EmbeddingVersion: opened.Spec.EmbeddingVersion, Head: sessionHead.Get(s)}
 	result, err := call(vectorWork(ctx, "vectors of the session"), vectors.IndexSession, in)
 	if err != nil {
 		return nil, err
@@ -128,9 +137,9 @@ func (p *processSession) failBuild(ctx workflow.Context, s sessionState) (stateg
 }
 
 func (p *processSession) close(ctx workflow.Context, s sessionState, end schema.BuildFinishedPayload) error {
-	b := sessionOpened.Get(s)
+	b := p.build(s)
 	end.BuildID, end.SessionID, end.ExtractorID = b.BuildID, p.input.SessionID, b.Spec.Extractor.ID()
 	end.Counts, end.Usage, end.Metrics = sessionCounts.Get(s), sessionUsage.Get(s), p.metrics
 	in := build.CloseInput{Build: b, Source: p.input.Source(), Finished: end, StartedAt: p.started, At: workflow.Now(ctx).UTC()}
-	return do(storeWork(ctx, string(end.Status)), builds.CloseBuild, in)
+	return doQuickly(storeWork(ctx, string(end.Status)), builds.CloseBuild, in)
 }

@@ -10,7 +10,7 @@ var tasks *task.Activities
 // projectTasks is the only writer of a project's tasks.
 var projectTasks = writer[schema.ProjectTasksInput]{
 	updates: []updateHandler{
-		update[task.SessionInput, task.Result]{
+		batchUpdate[task.SessionInput, task.Result]{
 			name:     schema.UpdateSession,
 			title:    func(in task.SessionInput) string { return "session " + in.SessionID },
 			activity: tasks.ResolveTasks,

@@ -6,6 +6,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
+	"axiommind/activities/build"
 	"axiommind/activities/entry"
 	"axiommind/activities/evidence"
 	"axiommind/schema"
@@ -56,10 +57,12 @@ func (r *realignSession) run(ctx workflow.Context) (result schema.RealignSession
 		return result, nil
 	}
 	r.progress.BuildID, r.progress.Step = judged.BuildID, schema.StepMaterialize
-	made := entry.MaterializeInput{SessionKey: r.session, BuildID: judged.BuildID}
-	if _, err := call(storeWork(ctx, "entries"), entries.MaterializeEntries, made); err != nil {
+	made := entry.MaterializeInput{SessionKey: r.session, BuildID: judged.BuildID, Head: judged.Head}
+	materialized, err := call(storeWork(ctx, "entries"), entries.MaterializeEntries, made)
+	if err != nil {
 		return result, err
 	}
 	r.progress.Step = schema.StepProject
-	return result, do(storeWork(ctx, "entries, builds, outbox"), builds.ProjectSession, r.session)
+	project := build.ProjectInput{SessionKey: r.session, Head: judged.Head.Highest(materialized.Head)}
+	return result, doQuickly(storeWork(ctx, "entries, builds, outbox"), builds.ProjectSession, project)
 }

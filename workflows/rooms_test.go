@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
+	"axiommind/activities/boundary"
 	"axiommind/activities/build"
 	"axiommind/activities/entry"
 	"axiommind/activities/evidence"
@@ -33,14 +36,18 @@ type rooms struct {
 	answer func(in llm.ExtractInput) (llm.ExtractResult, error)
 	record llm.RecordResult
 	// recordedBefore is what earlier attempts of the build recorded.
-	recordedBefore llm.RecordResult
-	aligned        evidence.AlignResult
-	realigned      evidence.RealignResult
-	materialized   entry.MaterializeResult
-	resolved       task.Result
-	learned        fact.Result
-	indexed        vector.SessionResult
-	pending        []vector.Result
+	recordedBefore, recordedNow llm.RecordResult
+	aligned                     evidence.AlignResult
+	realigned                   evidence.RealignResult
+	materialized                entry.MaterializeResult
+	resolved                    task.Result
+	learned                     fact.Result
+	indexed                     vector.SessionResult
+	pending                     []vector.Result
+	// refused holds the updates of a batch that fail, by the session's stream.
+	refused map[string]*boundary.Failed
+	// forgets makes the outcomes of a batch one too few.
+	forgets bool
 	// fail is the error of an activity by its name; before is called before it returns.
 	fail   map[string]error
 	before func(ctx context.Context, name string)
@@ -49,7 +56,9 @@ type rooms struct {
 	recorded []llm.AnsweredWindow
 	calls    []string
 	inputs   map[string][]any
-	largest  int
+	// within says of each call of an activity whether it was within a workflow task.
+	within  map[string][]bool
+	largest int
 }
 
 // newRooms is a session of two messages in one window, with one memory.
@@ -60,24 +69,28 @@ func newRooms() *rooms {
 	}
 	return &rooms{
 		opened: build.Opened{
-			BuildID: build.ID(sessionInput().Key(), 1), SessionKey: sessionInput().Key(), Ordinal: 1, First: true, Spec: spec,
+			BuildID: build.ID(sessionInput().Key(), 1), SessionKey: sessionInput().Key(), Ordinal: 1, First: true, Spec: spec, Head: at(0),
 		},
-		ingested: transcript.IngestResult{Messages: 2, NewMessages: 2},
+		ingested: transcript.IngestResult{Messages: 2, NewMessages: 2, Head: at(2)},
 		windows:  1,
 		answer: func(in llm.ExtractInput) (llm.ExtractResult, error) {
 			return llm.ExtractResult{Key: "key-of-" + in.Window.Hash, Usage: schema.Usage{Calls: 1, InputTokens: 100, OutputTokens: 10}}, nil
 		},
-		record:       llm.RecordResult{Entries: 1},
-		aligned:      evidence.AlignResult{Entries: 1, Aligned: 1},
+		record:       llm.RecordResult{Entries: 1, Head: at(4)},
+		aligned:      evidence.AlignResult{Entries: 1, Aligned: 1, Head: at(5)},
 		realigned:    evidence.RealignResult{Pieces: 3, Proven: 2, Unproven: 1, Extractions: 1, BuildID: "b1"},
-		materialized: entry.MaterializeResult{Entries: 1, New: 1, Aligned: 1, Proven: 1, Gained: 2},
+		materialized: entry.MaterializeResult{Entries: 1, New: 1, Aligned: 1, Proven: 1, Gained: 2, TaskNotes: 1, Facts: 1, Head: at(7)},
 		resolved:     task.Result{Events: 1},
 		learned:      fact.Result{Events: 1},
 		indexed:      vector.SessionResult{Indexed: 1},
 		fail:         map[string]error{},
 		inputs:       map[string][]any{},
+		within:       map[string][]bool{},
 	}
 }
+
+// at is the head of a stream of so many events.
+func at(seq uint64) schema.StreamHead { return schema.StreamHead{Known: true, Seq: seq} }
 
 // failing makes the activity fail for good.
 func (r *rooms) failing(name, failureType string) *rooms {
@@ -95,6 +108,7 @@ func called[T any](ctx context.Context, r *rooms, name string, in any, out func(
 	defer r.mu.Unlock()
 	r.calls = append(r.calls, name)
 	r.inputs[name] = append(r.inputs[name], in)
+	r.within[name] = append(r.within[name], activity.GetInfo(ctx).IsLocalActivity)
 	var none T
 	if err := r.fail[name]; err != nil {
 		return none, err
@@ -137,6 +151,45 @@ func inputsOf[T any](r *rooms, name string) []T {
 	return out
 }
 
+// batches returns the sessions that each call of the activity was given.
+func (r *rooms) batches(t *testing.T, name string) (all [][]string) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, in := range r.inputs[name] {
+		var sessions []string
+		switch in := in.(type) {
+		case boundary.Batch[task.SessionInput]:
+			for _, item := range in.Items {
+				sessions = append(sessions, item.SessionID)
+			}
+		case boundary.Batch[fact.SessionInput]:
+			for _, item := range in.Items {
+				sessions = append(sessions, item.SessionID)
+			}
+		default:
+			require.Failf(t, "no batch", "%T", in)
+		}
+		all = append(all, sessions)
+	}
+	return all
+}
+
+// heads returns the heads that the calls of the activity were given.
+func (r *rooms) heads(name string) (all []schema.StreamHead) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, in := range r.inputs[name] {
+		switch in := in.(type) {
+		case boundary.Batch[task.SessionInput]:
+			all = append(all, in.Head)
+		case boundary.Batch[fact.SessionInput]:
+			all = append(all, in.Head)
+		}
+	}
+	return all
+}
+
 func (r *rooms) OpenBuild(ctx context.Context, in build.OpenInput) (build.Opened, error) {
 	return called(ctx, r, "OpenBuild", in, func() (build.Opened, error) { return r.opened, nil })
 }
@@ -146,8 +199,8 @@ func (r *rooms) CloseBuild(ctx context.Context, in build.CloseInput) error {
 	return err
 }
 
-func (r *rooms) ProjectSession(ctx context.Context, session schema.SessionKey) error {
-	_, err := called(ctx, r, "ProjectSession", session, func() (any, error) { return nil, nil })
+func (r *rooms) ProjectSession(ctx context.Context, in build.ProjectInput) error {
+	_, err := called(ctx, r, "ProjectSession", in, func() (any, error) { return nil, nil })
 	return err
 }
 
@@ -177,7 +230,7 @@ func (r *rooms) PlanWindows(ctx context.Context, in llm.PlanInput) (llm.PlanResu
 // recordedSoFar is what the build recorded, in this attempt and in those before.
 func (r *rooms) recordedSoFar() llm.RecordResult {
 	sum := r.recordedBefore
-	sum.Windows += len(r.recorded)
+	sum.Add(r.recordedNow)
 	return sum
 }
 
@@ -196,6 +249,7 @@ func (r *rooms) RecordExtraction(ctx context.Context, in llm.RecordInput) (llm.R
 				result.Quarantined++
 			}
 		}
+		r.recordedNow.Add(result)
 		return result, nil
 	})
 }
@@ -216,8 +270,21 @@ func (r *rooms) SubmitTasks(ctx context.Context, in task.SessionInput) (task.Res
 	return called(ctx, r, "SubmitTasks", in, func() (task.Result, error) { return r.resolved, nil })
 }
 
-func (r *rooms) ResolveTasks(ctx context.Context, in task.SessionInput) (task.Result, error) {
-	return called(ctx, r, "ResolveTasks", in, func() (task.Result, error) { return r.resolved, nil })
+func (r *rooms) ResolveTasks(ctx context.Context, in boundary.Batch[task.SessionInput]) (boundary.Outcomes[task.Result], error) {
+	return called(ctx, r, "ResolveTasks", in, func() (boundary.Outcomes[task.Result], error) { return each(r, in, r.resolved) })
+}
+
+// each returns the result for every item of the batch, and an outcome that failed where the test has set one for
+// the item's session.
+func each[In interface{ Stream() string }, Out any](r *rooms, in boundary.Batch[In], out Out) (all boundary.Outcomes[Out], err error) {
+	for _, item := range in.Items {
+		all.Items = append(all.Items, boundary.Outcome[Out]{Result: out, Failed: r.refused[item.Stream()]})
+	}
+	if r.forgets {
+		all.Items = all.Items[1:]
+	}
+	all.Head = schema.StreamHead{Known: true, Seq: in.Head.Seq + uint64(len(in.Items))}
+	return all, nil
 }
 
 func (r *rooms) RunTaskCommand(ctx context.Context, in task.Command) (task.Result, error) {
@@ -228,8 +295,8 @@ func (r *rooms) SubmitFacts(ctx context.Context, in fact.SessionInput) (fact.Res
 	return called(ctx, r, "SubmitFacts", in, func() (fact.Result, error) { return r.learned, nil })
 }
 
-func (r *rooms) UpdateFacts(ctx context.Context, in fact.SessionInput) (fact.Result, error) {
-	return called(ctx, r, "UpdateFacts", in, func() (fact.Result, error) { return r.learned, nil })
+func (r *rooms) UpdateFacts(ctx context.Context, in boundary.Batch[fact.SessionInput]) (boundary.Outcomes[fact.Result], error) {
+	return called(ctx, r, "UpdateFacts", in, func() (boundary.Outcomes[fact.Result], error) { return each(r, in, r.learned) })
 }
 
 func (r *rooms) RunFactCommand(ctx context.Context, in fact.Command) (fact.Result, error) {
@@ -244,11 +311,15 @@ func (r *rooms) IndexSession(ctx context.Context, in vector.SessionInput) (vecto
 	return called(ctx, r, "IndexSession", in, func() (vector.SessionResult, error) { return r.indexed, nil })
 }
 
+func (r *rooms) IndexSessions(ctx context.Context, in boundary.Batch[vector.SessionInput]) (boundary.Outcomes[vector.SessionResult], error) {
+	return called(ctx, r, "IndexSessions", in, func() (boundary.Outcomes[vector.SessionResult], error) { return each(r, in, r.indexed) })
+}
+
 // IndexPending returns one of the pending results after the other, and then that nothing is left.
 func (r *rooms) IndexPending(ctx context.Context, in vector.IndexInput) (vector.Result, error) {
 	return called(ctx, r, "IndexPending", in, func() (vector.Result, error) {
 		if len(r.pending) == 0 {
-			return vector.Result{}, nil
+			return vector.Result{Head: schema.StreamHead{Known: true, Seq: in.Head.Seq + 1000}}, nil
 		}
 		next := r.pending[0]
 		r.pending = r.pending[1:]

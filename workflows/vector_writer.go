@@ -12,13 +12,23 @@ import (
 // indexAtOnce is how many outbox rows one activity works on.
 const indexAtOnce = 512
 
+const indexTitle = "index what is pending"
+
 var vectors *vector.Activities
 
-// vectorWriter is the only writer of a collection and of its stream. It works on the outbox until nothing
-// is left. Asked by an update, it compares the collection with the log; then the rows that this has asked
-// to be written again are written.
+// vectorWriter is the only writer of a collection and of its stream. It indexes the sessions that wait for it, all that
+// wait at once. What nobody waits for stands in the outbox: task titles, and what failed and is to be tried again. It
+// works on that after a signal and when it falls due. Asked by an update, it compares the collection with the log; then
+// the rows that this has asked to be written again are written.
 var vectorWriter = writer[schema.VectorWriterInput]{
 	updates: []updateHandler{
+		batchUpdate[vector.SessionInput, vector.SessionResult]{
+			name:     schema.UpdateSession,
+			title:    func(in vector.SessionInput) string { return "session " + in.SessionID },
+			activity: vectors.IndexSessions,
+			options:  vectorWork,
+			due:      func(r vector.SessionResult) time.Time { return r.NextRetry },
+		},
 		update[vector.ReconcileInput, vector.Report]{
 			name:     schema.UpdateReconcile,
 			title:    func(vector.ReconcileInput) string { return "compare with the log" },
@@ -28,25 +38,25 @@ var vectorWriter = writer[schema.VectorWriterInput]{
 	},
 	background: &background[schema.VectorWriterInput]{
 		signal: schema.SignalWake,
-		title:  "index what is pending",
+		title:  indexTitle,
 		step:   indexPending,
 	},
 }
 
 // indexPending works on some rows. There is more to do at once where rows remain, and when the first row
 // that failed falls due.
-func indexPending(ctx workflow.Context, in schema.VectorWriterInput, title string) (due time.Time, err error) {
-	work := vector.IndexInput{Collection: in.Collection, Limit: indexAtOnce}
-	result, err := call(vectorWork(ctx, title), vectors.IndexPending, work)
+func indexPending(ctx workflow.Context, in schema.VectorWriterInput, head schema.StreamHead) (after schema.StreamHead, due time.Time, err error) {
+	work := vector.IndexInput{Collection: in.Collection, Limit: indexAtOnce, Head: head}
+	result, err := call(vectorWork(ctx, indexTitle), vectors.IndexPending, work)
 	now := workflow.Now(ctx)
 	switch soonest := now.Add(time.Second); {
 	case err != nil:
-		return time.Time{}, err
-	case result.Remaining > 0:
-		return now, nil
+		return schema.StreamHead{}, time.Time{}, err
+	case result.More:
+		return result.Head, now, nil
 	case result.NextRetry.IsZero() || result.NextRetry.After(soonest):
-		return result.NextRetry, nil
+		return result.Head, result.NextRetry, nil
 	default:
-		return soonest, nil
+		return result.Head, soonest, nil
 	}
 }

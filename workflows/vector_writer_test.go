@@ -2,6 +2,7 @@ package workflows_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
+	"axiommind/activities/boundary"
 	"axiommind/activities/vector"
 	"axiommind/schema"
 )
@@ -29,7 +31,7 @@ func runVectorWriter(env *testsuite.TestWorkflowEnvironment) error {
 func TestVectorWriterEndsWhenIdle(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
-	r.pending = []vector.Result{{Indexed: 512, Remaining: 3}, {Indexed: 3}}
+	r.pending = []vector.Result{{Indexed: 512, More: true}, {Indexed: 3}}
 	env := vectorEnvironment(r)
 	begin := env.Now()
 	require.NoError(t, runVectorWriter(env))
@@ -64,7 +66,7 @@ func TestVectorWriterRetries(t *testing.T) {
 func TestVectorWriterContinuesAsNew(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
-	r.pending = []vector.Result{{Remaining: 1}}
+	r.pending = []vector.Result{{More: true}}
 	env := vectorEnvironment(r)
 	env.SetContinueAsNewSuggested(true)
 	err := runVectorWriter(env)
@@ -151,4 +153,88 @@ func TestVectorWriterReconcileFails(t *testing.T) {
 	_, ok := u.err.(*temporal.ActivityError) //nolint:errorlint // the outermost counts
 	require.True(t, ok, "%T", u.err)
 	require.ErrorContains(t, u.err, "ReconcileCollection can't")
+}
+
+// sendSessions sends updates for as many sessions as there are updates, all at once.
+func sendSessions(env *testsuite.TestWorkflowEnvironment, updates []update) {
+	for i := range updates {
+		in := vector.SessionInput{
+			SessionKey: schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: fmt.Sprintf("세션/%d \"a\"", i)},
+			BuildID:    "b", EmbeddingVersion: "hash",
+		}
+		env.UpdateWorkflow(schema.UpdateSession, fmt.Sprint(i), updates[i].callbacks(), in)
+	}
+}
+
+// The sessions that wait are one batch. Where nothing failed, the outbox is not looked at afterwards. The head of the
+// stream goes from one activity to the next.
+func TestVectorWriterIndexesSessions(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	r.indexed = vector.SessionResult{Indexed: 3}
+	env := vectorEnvironment(r)
+	updates := make([]update, 21)
+	env.RegisterDelayedCallback(func() { sendSessions(env, updates) }, time.Second)
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(schema.SignalWake, nil) }, 30*time.Second)
+	require.NoError(t, runVectorWriter(env))
+	require.Equal(t, []string{"IndexPending", "IndexSessions", "IndexSessions", "IndexPending"}, r.order())
+	for _, u := range updates {
+		require.NoError(t, u.err)
+		require.Equal(t, r.indexed, u.result)
+	}
+	batches := inputsOf[boundary.Batch[vector.SessionInput]](r, "IndexSessions")
+	require.Len(t, batches[0].Items, 1)
+	require.Len(t, batches[1].Items, 20)
+	require.Equal(t, schema.StreamHead{Known: true, Seq: 1000}, batches[0].Head)
+	require.Equal(t, schema.StreamHead{Known: true, Seq: 1001}, batches[1].Head)
+	require.Equal(t, schema.StreamHead{Known: true, Seq: 1021}, inputsOf[vector.IndexInput](r, "IndexPending")[1].Head)
+}
+
+// What failed in a session is tried again when it falls due, and the session does not wait for that.
+func TestVectorWriterRetriesForSessions(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	env := vectorEnvironment(r)
+	begin := env.Now()
+	r.indexed = vector.SessionResult{Indexed: 1, Failed: 1, NextRetry: begin.Add(time.Hour)}
+	updates := make([]update, 1)
+	env.RegisterDelayedCallback(func() { sendSessions(env, updates) }, time.Second)
+	require.NoError(t, runVectorWriter(env))
+	require.NoError(t, updates[0].err)
+	require.Equal(t, []string{"IndexPending", "IndexSessions", "IndexPending"}, r.order())
+	require.GreaterOrEqual(t, env.Now().Sub(begin), time.Hour)
+}
+
+// A batch that fails is told to each of its sessions, and the writer goes on.
+func TestVectorWriterSessionsFail(t *testing.T) {
+	t.Parallel()
+	r := newRooms().failing("IndexSessions", schema.ErrorModelRefused)
+	env := vectorEnvironment(r)
+	updates := make([]update, 3)
+	env.RegisterDelayedCallback(func() { sendSessions(env, updates) }, time.Second)
+	require.NoError(t, runVectorWriter(env))
+	for _, u := range updates {
+		require.ErrorContains(t, u.err, "IndexSessions can't")
+	}
+}
+
+// A session of another embedding version goes to another writer.
+func TestVectorWriterRefusesAnotherVersion(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	env := vectorEnvironment(r)
+	var u, empty update
+	env.RegisterDelayedCallback(func() {
+		in := vector.SessionInput{
+			SessionKey: schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: "s"}, BuildID: "b", EmbeddingVersion: "other",
+		}
+		env.UpdateWorkflow(schema.UpdateSession, "1", u.callbacks(), in)
+		env.UpdateWorkflow(schema.UpdateSession, "2", empty.callbacks(), vector.SessionInput{})
+	}, time.Second)
+	require.NoError(t, runVectorWriter(env))
+	require.False(t, u.accepted)
+	require.ErrorContains(t, u.err, schema.ErrorScopeMismatch)
+	require.False(t, empty.accepted)
+	require.ErrorContains(t, empty.err, "is empty")
+	require.Equal(t, []string{"IndexPending"}, r.order())
 }

@@ -41,14 +41,14 @@ type update[Arg boundary.Request, Result any] struct {
 }
 
 // background is the work of a writer that nobody waits for: it is done when a run begins, after a signal,
-// after updates, and when it falls due. Signals that come while the writer works count as one.
+// and when it falls due, which updates may bring forward. Signals that come while the writer works count as one.
 type background[In any] struct {
 	// signal is one of the schema.Signal constants.
 	signal string
 	title  string
 	// step does some of the work and returns when there is more to do: the zero time is when something
-	// comes. Its error ends the run.
-	step func(ctx workflow.Context, in In, title string) (due time.Time, err error)
+	// comes. It is given the head of the stream and returns the new one. Its error ends the run.
+	step func(ctx workflow.Context, in In, head schema.StreamHead) (after schema.StreamHead, due time.Time, err error)
 }
 
 // run is the workflow.
@@ -71,7 +71,8 @@ func (w writer[In]) run(ctx workflow.Context, in In) error {
 		step = func() (due time.Time, err error) {
 			q.running = b.title
 			defer func() { q.running = "" }()
-			return b.step(ctx, in, b.title)
+			q.head, due, err = b.step(ctx, in, q.head)
+			return due, err
 		}
 	}
 	long, err := q.loop(ctx, step)
@@ -81,18 +82,37 @@ func (w writer[In]) run(ctx workflow.Context, in In) error {
 	return workflow.NewContinueAsNewError(ctx, in.Workflow(), in)
 }
 
-// updateHandler is an [update] of any types.
+// updateHandler is an [update] or a [batchUpdate] of any types.
 type updateHandler interface {
 	handle(ctx workflow.Context, q *queue) error
 }
 
 // handle makes the workflow take the update.
 func (u update[Arg, Result]) handle(ctx workflow.Context, q *queue) error {
-	err := workflow.SetUpdateHandlerWithOptions(ctx, u.name, func(ctx workflow.Context, arg Arg) (result Result, err error) {
-		title := u.title(arg)
-		err = q.do(ctx, title, func(ctx workflow.Context) error {
-			return workflow.ExecuteActivity(u.options(ctx, title), u.activity, arg).Get(ctx, &result)
-		})
+	return handleUpdate[Arg, Result](ctx, q, u.name, func(arg Arg) request {
+		return request{title: u.title(arg), turn: turn{do: u.do}}
+	})
+}
+
+// do does one update. What it wrote, only its activity knows: the head of the stream is unknown then.
+func (u update[Arg, Result]) do(ctx workflow.Context, q *queue, requests []*request) {
+	q.head = schema.StreamHead{}
+	r := requests[0]
+	var result Result
+	r.err = workflow.ExecuteActivity(u.options(ctx, r.title), u.activity, r.arg).Get(ctx, &result)
+	r.result = result
+	q.dueBy(workflow.Now(ctx))
+}
+
+// handleUpdate makes the workflow take an update that waits for its turn.
+func handleUpdate[Arg boundary.Request, Result any](ctx workflow.Context, q *queue, name string, describe func(Arg) request) error {
+	err := workflow.SetUpdateHandlerWithOptions(ctx, name, func(ctx workflow.Context, arg Arg) (result Result, err error) {
+		r := describe(arg)
+		r.arg = arg
+		err = q.do(ctx, &r)
+		if done, ok := r.result.(Result); ok && err == nil {
+			result = done
+		}
 		return result, err
 	}, workflow.UpdateHandlerOptions{Validator: func(arg Arg) error {
 		if err := arg.Validate(); err != nil {
@@ -108,8 +128,12 @@ func (u update[Arg, Result]) handle(ctx workflow.Context, q *queue) error {
 
 // queue holds the updates of a writer that wait for their turn.
 type queue struct {
-	stream   string
-	waiting  []*request
+	stream string
+	// head is the head of the stream as the last batch left it. A run begins without it.
+	head    schema.StreamHead
+	waiting []*request
+	// due is when the background work is to be done, zero for when something comes.
+	due      time.Time
 	signals  workflow.ReceiveChannel
 	running  string
 	done     int
@@ -118,10 +142,22 @@ type queue struct {
 
 // request is an update that waits for its turn.
 type request struct {
-	title    string
-	run      func(ctx workflow.Context) error
+	title string
+	turn  turn
+	// arg is the update's argument, and size that of its JSON where the turn is shared.
+	arg  any
+	size int
+	// result is what the update returns, unless err is set.
+	result   any
 	err      error
 	finished bool
+}
+
+// turn does one request, or several that wait one behind the other and have the same key.
+type turn struct {
+	// key is empty where each request has a turn of its own.
+	key string
+	do  func(ctx workflow.Context, q *queue, requests []*request)
 }
 
 // admit refuses an update of another stream, naming the writer of that one, and every update while the
@@ -139,8 +175,7 @@ func (q *queue) admit(stream string) error {
 
 // do waits for the request's turn and for its end. It returns the activity's own error: the type of one
 // inside another is lost on the way to the sender.
-func (q *queue) do(ctx workflow.Context, title string, run func(workflow.Context) error) error {
-	r := &request{title: title, run: run}
+func (q *queue) do(ctx workflow.Context, r *request) error {
 	q.waiting = append(q.waiting, r)
 	if err := workflow.Await(ctx, func() bool { return r.finished }); err != nil {
 		return err
@@ -151,14 +186,14 @@ func (q *queue) do(ctx workflow.Context, title string, run func(workflow.Context
 // loop works until nothing came for the idle time. It returns true when the run has grown so long that
 // another one should follow. No update waits when it returns without an error.
 func (q *queue) loop(ctx workflow.Context, step func() (due time.Time, err error)) (long bool, err error) {
-	due := workflow.Now(ctx)
+	q.due = workflow.Now(ctx)
 	for {
-		signalled, worked := q.receive(), q.work(ctx)
-		if signalled || worked {
-			due = workflow.Now(ctx)
+		if q.receive() {
+			q.due = workflow.Now(ctx)
 		}
-		if isDue(ctx, due) {
-			if due, err = step(); err != nil {
+		q.work(ctx)
+		if isDue(ctx, q.due) {
+			if q.due, err = step(); err != nil {
 				if ended := q.drain(ctx); ended != nil {
 					return false, ended
 				}
@@ -169,16 +204,23 @@ func (q *queue) loop(ctx workflow.Context, step func() (due time.Time, err error
 			return true, q.drain(ctx)
 		}
 		wait := idleTime
-		if !due.IsZero() {
-			wait = due.Sub(workflow.Now(ctx))
+		if !q.due.IsZero() {
+			wait = q.due.Sub(workflow.Now(ctx))
 		}
 		came, err := q.await(ctx, wait)
 		if err != nil {
 			return false, err
 		}
-		if !came && due.IsZero() && workflow.AllHandlersFinished(ctx) {
+		if !came && q.due.IsZero() && workflow.AllHandlersFinished(ctx) {
 			return false, nil
 		}
+	}
+}
+
+// dueBy brings the background work forward to the given time, if that is not zero.
+func (q *queue) dueBy(at time.Time) {
+	if !at.IsZero() && (q.due.IsZero() || at.Before(q.due)) {
+		q.due = at
 	}
 }
 
@@ -207,21 +249,39 @@ func (q *queue) await(ctx workflow.Context, wait time.Duration) (came bool, err 
 	})
 }
 
-// work does the updates that wait, until the run has grown long, and reports whether there was any.
-func (q *queue) work(ctx workflow.Context) (worked bool) {
+// work does the updates that wait, until the run has grown long.
+func (q *queue) work(ctx workflow.Context) {
 	for len(q.waiting) > 0 && !q.isLong(ctx) {
 		q.next(ctx)
-		worked = true
 	}
-	return worked
 }
 
 func (q *queue) next(ctx workflow.Context) {
-	r := q.waiting[0]
-	q.waiting, q.running = q.waiting[1:], r.title
-	r.err = r.run(ctx)
-	r.finished, q.running = true, ""
-	q.done++
+	n := q.sharing()
+	requests := q.waiting[:n:n]
+	q.waiting, q.running = q.waiting[n:], requests[0].title
+	if n > 1 {
+		q.running = fmt.Sprintf("%s and %d more", requests[0].title, n-1)
+	}
+	requests[0].turn.do(ctx, q, requests)
+	for _, r := range requests {
+		r.finished = true
+	}
+	q.running = ""
+	q.done += n
+}
+
+// sharing is how many of the requests that wait have their turn together.
+func (q *queue) sharing() int {
+	first, size := q.waiting[0], q.waiting[0].size
+	n := 1
+	for ; first.turn.key != "" && n < min(len(q.waiting), maxBatch); n++ {
+		next := q.waiting[n]
+		if size += next.size; next.turn.key != first.turn.key || size > maxBatchBytes {
+			break
+		}
+	}
+	return n
 }
 
 // drain does the updates that were admitted, and admits no more: an update whose run is gone is told

@@ -53,11 +53,18 @@ type Opened = schema.OpenedBuild
 
 // OpenBuild returns the next build of the session.
 func (a *Activities) OpenBuild(ctx context.Context, in OpenInput) (Opened, error) {
-	stop := boundary.Heartbeat(ctx, boundary.HeartbeatInterval)
-	defer stop()
-	last, err := ReadLast(ctx, a.log, in.SessionKey)
+	return boundary.Run(ctx, in, a.open)
+}
+
+func (a *Activities) open(ctx context.Context, in OpenInput) (Opened, error) {
+	// The steps that follow read the stream from memory.
+	head, err := a.log.Load(ctx, in.Stream())
 	if err != nil {
-		return Opened{}, boundary.Return(ctx, err)
+		return Opened{}, err
+	}
+	last, err := ReadLast(eventlog.WithHead(ctx, in.Stream(), head), a.log, in.SessionKey)
+	if err != nil {
+		return Opened{}, err
 	}
 	spec := a.spec
 	spec.Extractor.Tools = in.IncludeTools
@@ -65,6 +72,7 @@ func (a *Activities) OpenBuild(ctx context.Context, in OpenInput) (Opened, error
 	return Opened{
 		BuildID: ID(in.SessionKey, ordinal), Ordinal: ordinal, SessionKey: in.SessionKey, Spec: spec,
 		Completed: last.Completed(spec.Extractor.ID()), First: last.Started.Ordinal == 0,
+		Head: head,
 	}, nil
 }
 
@@ -82,32 +90,40 @@ type CloseInput struct {
 // CloseBuild appends the event that ends the build and projects it. If the build failed before its start was
 // recorded, CloseBuild appends the start first.
 func (a *Activities) CloseBuild(ctx context.Context, in CloseInput) error {
-	stop := boundary.Heartbeat(ctx, boundary.HeartbeatInterval)
-	defer stop()
-	return boundary.Return(ctx, a.close(ctx, in))
+	_, err := boundary.Run(ctx, in, a.close)
+	return err
 }
 
-func (a *Activities) close(ctx context.Context, in CloseInput) error {
+func (a *Activities) close(ctx context.Context, in CloseInput) (none struct{}, err error) {
 	started, err := in.Build.Started(in.Source).Event(in.StartedAt)
 	if err != nil {
-		return err
+		return none, err
 	}
 	finished, err := in.Finished.Event(in.Build.Project, in.At)
 	if err != nil {
-		return err
+		return none, err
 	}
 	stream := in.Build.Stream()
+	ctx = eventlog.WithHead(ctx, stream, in.Build.Head)
 	if _, err := a.log.Append(ctx, stream, []schema.Event{started, finished}); err != nil {
-		return err
+		return none, err
 	}
-	return a.project(ctx, stream)
+	return none, a.project(ctx, stream)
+}
+
+// ProjectInput names the session to project.
+type ProjectInput struct {
+	schema.SessionKey
+	// Head is the head of the session's stream.
+	Head schema.StreamHead `json:"head,omitzero"`
 }
 
 // ProjectSession brings all projections of the session's stream up to date.
-func (a *Activities) ProjectSession(ctx context.Context, session schema.SessionKey) error {
-	stop := boundary.Heartbeat(ctx, boundary.HeartbeatInterval)
-	defer stop()
-	return boundary.Return(ctx, a.project(ctx, session.Stream()))
+func (a *Activities) ProjectSession(ctx context.Context, in ProjectInput) error {
+	_, err := boundary.Run(ctx, in, func(ctx context.Context, in ProjectInput) (struct{}, error) {
+		return struct{}{}, a.project(eventlog.WithHead(ctx, in.Stream(), in.Head), in.Stream())
+	})
+	return err
 }
 
 func (a *Activities) project(ctx context.Context, stream string) error {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/build"
@@ -86,7 +87,21 @@ func TestI4Builds(t *testing.T) {
 	require.Equal(t, schema.StepAlign, failed.FailedStep)
 	require.Equal(t, "no luck", failed.Error)
 	require.Equal(t, "rules/rules-v4", failed.ExtractorModel)
-	require.Len(t, failed.Metrics, 2)
+	require.Equal(t, []schema.StepMetric{
+		{Step: schema.StepIngest, StartedAt: at.Add(time.Hour + 123456*time.Microsecond), LatencyMS: 1.5, Success: true},
+		{Step: schema.StepAlign, StartedAt: at.Add(time.Hour + time.Second), LatencyMS: 2, Error: "no luck"},
+	}, failed.Metrics)
+	running, err := build.Show(ctx, conn, build.ID(session, 3))
+	require.NoError(t, err)
+	require.Empty(t, running.Metrics)
+	require.Equal(t, schema.Source{URI: "file:///s.jsonl", Format: "messages", Bytes: 12}, failed.Source)
+	require.Equal(t, schema.BuildCounts{Entries: 7}, failed.Counts)
+	digest := func() eventlog.Digest {
+		d, err := log.Digest(ctx, projector.Tables()[0])
+		require.NoError(t, err)
+		return d
+	}
+	want := digest()
 	require.Equal(t, []build.Problem{{
 		Kind: build.ProblemLine, Where: "line 7", Reason: "not JSON", Retry: "mend the source where it matters, and process it again",
 	}}, failed.Problems)
@@ -95,6 +110,7 @@ func TestI4Builds(t *testing.T) {
 
 	_, err = log.Rebuild(ctx, projector)
 	require.NoError(t, err)
+	require.Equal(t, want, digest())
 	again, err := build.List(ctx, conn, build.Filter{Limit: 10})
 	require.NoError(t, err)
 	require.Equal(t, runs, again)
@@ -104,6 +120,45 @@ func TestI4Builds(t *testing.T) {
 	last, err := build.ReadLast(context.WithoutCancel(ctx), log, session)
 	require.NoError(t, err)
 	require.Equal(t, 3, last.NextOrdinal())
+}
+
+// counted counts the requests of a connection.
+type counted struct {
+	driver.Conn
+	queries, inserts int
+}
+
+func (c *counted) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
+	c.queries++
+	return c.Conn.Query(ctx, query, args...)
+}
+
+func (c *counted) QueryRow(ctx context.Context, query string, args ...any) driver.Row {
+	c.queries++
+	return c.Conn.QueryRow(ctx, query, args...)
+}
+
+func (c *counted) PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error) {
+	c.inserts++
+	return c.Conn.PrepareBatch(ctx, query, opts...)
+}
+
+// The end of a build is one insert, whichever page its start was in.
+func TestOneInsert(t *testing.T) {
+	t.Parallel()
+	conn := &counted{Conn: stacktest.Migrated(t, stacktest.Database(t))}
+	projector := build.NewProjector(conn)
+	for _, event := range buildEvents(t, 2, schema.BuildSuccess) {
+		conn.queries, conn.inserts = 0, 0
+		require.NoError(t, projector.Apply(t.Context(), []schema.Event{event}))
+		require.Equal(t, [2]int{0, 1}, [2]int{conn.queries, conn.inserts}, event.Type)
+	}
+	runs, err := build.List(t.Context(), conn, build.Filter{SessionID: "s", Status: schema.BuildSuccess, Limit: 1})
+	require.NoError(t, err)
+	require.Len(t, runs, 1)
+	require.Equal(t, uint32(2), runs[0].Ordinal)
+	require.Equal(t, at.Add(2*time.Hour), runs[0].StartedAt)
+	require.Equal(t, at.Add(2*time.Hour+time.Minute), *runs[0].FinishedAt)
 }
 
 var session = schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: "s"}
@@ -127,8 +182,9 @@ func buildEvents(t *testing.T, ordinal int, status schema.BuildStatus) []schema.
 	}
 	end := schema.BuildFinishedPayload{
 		BuildID: id, SessionID: "s", Status: status, ExtractorID: spec.Extractor.ID(),
+		Counts: schema.BuildCounts{Entries: 7},
 		Metrics: []schema.StepMetric{
-			{Step: schema.StepIngest, StartedAt: start, LatencyMS: 1.5, Success: true},
+			{Step: schema.StepIngest, StartedAt: start.Add(123456789), LatencyMS: 1.5, Success: true},
 			{Step: schema.StepAlign, StartedAt: start.Add(time.Second), LatencyMS: 2, Error: "no luck"},
 		},
 	}

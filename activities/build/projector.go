@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -15,8 +14,7 @@ import (
 	"axiommind/schema"
 )
 
-// Projector writes the rows of build_runs and pipeline_metrics. A row is made from both events of its build. If they
-// are in different batches, the start is read from the row that the first batch wrote.
+// Projector writes the rows of build_runs: one for each event, of which the table makes one for each build.
 type Projector struct{ conn driver.Conn }
 
 // NewProjector returns a projector that writes through the connection.
@@ -31,122 +29,84 @@ func (*Projector) Types() []string { return []string{schema.BuildStarted, schema
 // StreamPrefix returns the prefix of session streams.
 func (*Projector) StreamPrefix() string { return schema.SessionPrefix }
 
-type run struct {
-	started  schema.BuildStartedPayload
-	at       time.Time
-	finished *schema.BuildFinishedPayload
-	ended    time.Time
-	version  uint64
-}
-
-// Apply writes one row for each build in the events, and one for each of its steps.
+// Apply writes one row for each event.
 func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
-	var order []string
-	runs := map[string]*run{}
-	for _, event := range events {
-		r := runs[event.BuildID]
-		if r == nil {
-			r = &run{}
-			if event.Type == schema.BuildFinished {
-				var err error
-				if r, err = p.load(ctx, event.BuildID); err != nil {
-					return err
-				}
-			}
-			runs[event.BuildID] = r
-			order = append(order, event.BuildID)
-		}
-		r.version = event.Seq
-		var err error
-		if event.Type == schema.BuildStarted {
-			r.at = event.TS
-			r.started, err = schema.Decode[schema.BuildStartedPayload](event)
-		} else {
-			r.ended = event.TS
-			r.finished, err = decodeFinished(event)
-		}
+	rows := make([][]any, len(events))
+	for i, event := range events {
+		row, err := rowOf(event)
 		if err != nil {
 			return err
 		}
-	}
-	list := make([]*run, len(order))
-	for i, id := range order {
-		list[i] = runs[id]
-	}
-	if err := p.writeRuns(ctx, list); err != nil {
-		return err
-	}
-	return p.writeMetrics(ctx, list)
-}
-
-// load reads the start of a build from the row that an earlier batch wrote.
-func (p *Projector) load(ctx context.Context, buildID string) (*run, error) {
-	r := &run{}
-	var source string
-	var ordinal uint32
-	row := p.conn.QueryRow(ctx, `SELECT session_id, ordinal, project, user, agent, started_at, extractor_model,
-		extractor_prompt_hash, embedder_model, embedding_version, idris_version, schema_version, source_json
-		FROM build_runs WHERE build_id = ?`, buildID)
-	s := &r.started
-	err := row.Scan(&s.SessionID, &ordinal, &s.Project, &s.User, &s.Agent, &r.at, &s.Spec.Extractor.Model, &s.Spec.Extractor.PromptHash,
-		&s.Spec.EmbedderModel, &s.Spec.EmbeddingVersion, &s.Spec.IdrisVersion, &s.Spec.SchemaVersion, &source)
-	if err == nil {
-		err = json.Unmarshal([]byte(source), &s.Source)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read build %q: %w", buildID, err)
-	}
-	s.BuildID, s.Ordinal = buildID, int(ordinal)
-	s.Spec.Extractor.Provider, s.Spec.Extractor.Model, _ = strings.Cut(s.Spec.Extractor.Model, "/")
-	return r, nil
-}
-
-func (p *Projector) writeRuns(ctx context.Context, runs []*run) error {
-	rows := make([][]any, len(runs))
-	for i, r := range runs {
-		finished, end := schema.BuildFinishedPayload{Status: schema.BuildRunning}, (*time.Time)(nil)
-		if r.finished != nil {
-			finished, end = *r.finished, &r.ended
-		}
-		source, err1 := json.Marshal(r.started.Source)
-		counts, err2 := json.Marshal(finished.Counts)
-		usage, err3 := json.Marshal(finished.Usage)
-		if err := errors.Join(err1, err2, err3); err != nil {
-			return fmt.Errorf("encode build %q: %w", r.started.BuildID, err)
-		}
-		s, spec := r.started, r.started.Spec
-		rows[i] = []any{
-			s.BuildID, s.SessionID, uint32(s.Ordinal), s.Project, s.User, s.Agent, r.at, end,
-			spec.Extractor.Provider + "/" + spec.Extractor.Model, spec.Extractor.PromptHash, spec.EmbedderModel, spec.EmbeddingVersion,
-			spec.IdrisVersion, spec.SchemaVersion, string(finished.Status), finished.FailedStep, finished.Error,
-			string(source), string(counts), string(usage), r.version,
-		}
+		rows[i] = row.values()
 	}
 	return table.Insert(ctx, p.conn, `build_runs_raw (build_id, session_id, ordinal, project, user, agent,
 		started_at, finished_at, extractor_model, extractor_prompt_hash, embedder_model, embedding_version,
-		idris_version, schema_version, status, failed_step, error, source_json, counts_json, usage_json, version)`, rows)
+		idris_version, schema_version, status, failed_step, error, source_json, counts_json, usage_json, metrics_json)`, rows)
 }
 
-func (p *Projector) writeMetrics(ctx context.Context, runs []*run) error {
-	var rows [][]any
-	for _, r := range runs {
-		if r.finished == nil {
-			continue
+// row is what one event tells of a build.
+type row struct {
+	started    schema.BuildStartedPayload
+	finished   schema.BuildFinishedPayload
+	startedAt  time.Time
+	finishedAt *time.Time
+
+	source, counts, usage, metrics string
+}
+
+// unknown is the time of the start in a row for the end. It is before every start.
+var unknown = time.Unix(0, 0).UTC()
+
+func rowOf(event schema.Event) (row, error) {
+	r := row{startedAt: unknown}
+	var err error
+	if event.Type == schema.BuildStarted {
+		if r.started, err = schema.Decode[schema.BuildStartedPayload](event); err != nil {
+			return row{}, err
 		}
-		for _, m := range r.finished.Metrics {
-			rows = append(rows, []any{
-				schema.DerivedID("metric", r.started.BuildID, m.Step), m.StartedAt, m.Step, m.LatencyMS,
-				m.Success, m.Error, r.started.SessionID, r.started.BuildID,
-			})
-		}
+		r.startedAt = event.TS
+		return r, encode(event, &r.source, r.started.Source)
 	}
-	return table.Insert(ctx, p.conn, `pipeline_metrics_raw (id, ts, stage, latency_ms, success, error, session_id, build_id)`, rows)
+	finished, err := decodeFinished(event)
+	if err != nil {
+		return row{}, err
+	}
+	r.finished, r.finishedAt = *finished, &event.TS
+	r.started.BuildID, r.started.SessionID, r.started.Project = finished.BuildID, finished.SessionID, event.Project
+	return r, errors.Join(encode(event, &r.counts, finished.Counts), encode(event, &r.usage, finished.Usage),
+		encode(event, &r.metrics, finished.Metrics))
+}
+
+func encode(event schema.Event, into *string, value any) error {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("encode build %q: %w", event.BuildID, err)
+	}
+	*into = string(raw)
+	return nil
+}
+
+func (r row) values() []any {
+	s, spec, finished := r.started, r.started.Spec, r.finished
+	return []any{
+		s.BuildID, s.SessionID, uint32(s.Ordinal), s.Project, s.User, s.Agent, r.startedAt, r.finishedAt,
+		modelOf(spec.Extractor), spec.Extractor.PromptHash, spec.EmbedderModel, spec.EmbeddingVersion,
+		spec.IdrisVersion, spec.SchemaVersion, string(finished.Status), finished.FailedStep, finished.Error,
+		r.source, r.counts, r.usage, r.metrics,
+	}
+}
+
+func modelOf(x schema.Extractor) string {
+	if x.Model == "" {
+		return ""
+	}
+	return x.Provider + "/" + x.Model
 }
 
 // Version is increased whenever the content of the rows changes.
-func (*Projector) Version() uint32 { return 1 }
+func (*Projector) Version() uint32 { return 2 }
 
-// Tables returns the tables of builds and of their steps.
+// Tables returns the table of builds.
 func (*Projector) Tables() []eventlog.Table {
-	return []eventlog.Table{{Name: "build_runs_raw"}, {Name: "pipeline_metrics_raw"}}
+	return []eventlog.Table{{Name: "build_runs_raw"}}
 }

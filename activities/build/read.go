@@ -132,6 +132,7 @@ func readRuns(ctx context.Context, conn driver.Conn, where string, args ...any) 
 	return out, nil
 }
 
+// readMetrics returns the steps of the build in the order of their start.
 func readMetrics(ctx context.Context, conn driver.Conn, buildID string) ([]schema.StepMetric, error) {
 	out := []schema.StepMetric{}
 	err := table.Query(ctx, conn, func(rows driver.Rows) error {

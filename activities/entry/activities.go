@@ -33,6 +33,8 @@ func NewActivities(log *eventlog.Store, conn driver.Conn) (*Activities, error) {
 type MaterializeInput struct {
 	schema.SessionKey
 	BuildID string `json:"build_id"`
+	// Head is the head of the session's stream.
+	Head schema.StreamHead `json:"head,omitzero"`
 }
 
 // MaterializeResult counts the session's entries, as its stream has them after the build.
@@ -44,13 +46,24 @@ type MaterializeResult struct {
 	Proven  int `json:"proven"`
 	// Gained are the entries in the log that this build gave better evidence, of this session or another.
 	Gained int `json:"gained"`
+	// TaskNotes and Facts are those of the session's entries that are: they are for the writers of the project's tasks
+	// and of the user's memory.
+	TaskNotes int `json:"task_notes,omitempty"`
+	Facts     int `json:"facts,omitempty"`
+	// Head is the head of the session's stream.
+	Head schema.StreamHead `json:"head,omitzero"`
 }
 
 // MaterializeEntries appends the entries of every aligned extraction of the session that the log does not
 // hold yet. Of those that it holds, the session's and others that state the same, it appends what their
 // evidence is judged to be where that is newer or better.
 func (a *Activities) MaterializeEntries(ctx context.Context, in MaterializeInput) (MaterializeResult, error) {
-	return boundary.Run(ctx, in, a.materialize)
+	stream := in.Stream()
+	return boundary.Run(eventlog.WithHead(ctx, stream, in.Head), in, func(ctx context.Context, in MaterializeInput) (MaterializeResult, error) {
+		result, err := a.materialize(ctx, in)
+		result.Head = a.log.Head(stream)
+		return result, err
+	})
 }
 
 func (a *Activities) materialize(ctx context.Context, in MaterializeInput) (MaterializeResult, error) {
@@ -161,6 +174,12 @@ func (s *sessionStream) result() MaterializeResult {
 	for _, h := range s.ledger.own() {
 		_, j := h.shown()
 		r.Entries++
+		switch h.entry.Type {
+		case schema.EntryTaskNote:
+			r.TaskNotes++
+		case schema.EntryFact:
+			r.Facts++
+		}
 		if j.aligned {
 			r.Aligned++
 		}

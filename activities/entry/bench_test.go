@@ -37,10 +37,10 @@ func BenchmarkView(b *testing.B) {
 		{"session", `SELECT ` + columns + ` FROM %s WHERE project = 'p' AND entry_id IN (SELECT entry_id FROM entries_raw
 			WHERE project = 'p' AND stream = 'session/p/u/a/77') ORDER BY created_ts, entry_id`},
 		{"titles", `SELECT ` + columns + ` FROM %s WHERE project = 'p' AND user = 'u' AND entry_id IN (SELECT entry_id FROM entries_raw
-			WHERE project = 'p' AND user = 'u' AND ` + titleKeyColumn + ` IN ('title 4', 'title 50'))`},
+			WHERE project = 'p' AND user = 'u' AND title_key IN ('title 4', 'title 50'))`},
 		{"unproven", `SELECT entry_id, entry_type, title, content_json FROM %s WHERE project = 'p' AND NOT evidence_proven
 			AND entry_id IN (SELECT entry_id FROM entries_raw WHERE project = 'p' AND user = 'u' AND agent = 'a'
-			AND stream != 's' AND ` + titleKeyColumn + ` IN ('title 40', 'title 50')) ORDER BY entry_id`},
+			AND stream != 's' AND title_key IN ('title 40', 'title 50')) ORDER BY entry_id`},
 	}
 	for _, judged := range []int{0, 1000, 100_000} {
 		run(fmt.Sprintf(`INSERT INTO entry_evidence_raw SELECT project, entry_id, 'y', 0, false, evidence_json, true, true, 1,

@@ -2,8 +2,14 @@ package entry
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -14,7 +20,8 @@ type candidate struct {
 }
 
 // unproven returns the entries of the session's project, user and agent, other sessions' alone, that are not
-// proven and state the same as one of those given. It is one query, and none for none.
+// proven and state the same as one of those given. It is no query for none, and one where no other session has said
+// the same, which is the common case: what was judged since is asked of those alone that have.
 func (r *Reader) unproven(ctx context.Context, session schema.SessionKey, proven []*held) ([]candidate, error) {
 	wanted, titles := map[phrase]bool{}, []string{}
 	for _, h := range proven {
@@ -23,15 +30,76 @@ func (r *Reader) unproven(ctx context.Context, session schema.SessionKey, proven
 			titles = append(titles, h.entry.Title)
 		}
 	}
-	rows, err := r.Read(ctx, OfAgent(session.Scope).NotOfSession(session).Titles(titles).Unproven(), Statement)
+	s := OfAgent(session.Scope)
+	found, err := r.stating(ctx, s.NotOfSession(session).Titles(titles), wanted)
+	if err == nil {
+		err = r.judge(ctx, s.IDs(slices.Sorted(maps.Keys(found))), found)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read unproven entries that state the same: %w", err)
 	}
 	var out []candidate
-	for i := range rows {
-		if p := phraseOf(&rows[i].Entry); wanted[p] {
-			out = append(out, candidate{rows[i].ID, p})
+	for _, id := range slices.Sorted(maps.Keys(found)) {
+		if x := found[id]; !x.isProven() {
+			out = append(out, candidate{id, x.phrase})
 		}
 	}
 	return out, nil
+}
+
+// standing is what the tables hold of an entry: what it states, and whether it is proven.
+type standing struct {
+	phrase phrase
+	// made is whether it was made with evidence that is proven, judged whether any is that was judged since, and
+	// ownJudged whether its own was judged since, which then counts in place of what it was made with.
+	made, judged, ownJudged bool
+}
+
+// isProven is what the view entries shows. The view joins the tables, which takes longer than to read a few rows of
+// each.
+func (s standing) isProven() bool { return s.judged || s.made && !s.ownJudged }
+
+// stating reads the selected entries that state one of the phrases, as they were made.
+func (r *Reader) stating(ctx context.Context, s Selection, wanted map[phrase]bool) (map[string]standing, error) {
+	out := map[string]standing{}
+	if s.none {
+		return out, nil
+	}
+	where := s.where(key, stated)
+	err := table.Query(ctx, r.conn, func(rows driver.Rows) error {
+		var id, entryType, title, contentJSON string
+		var proven bool
+		if err := rows.Scan(&id, &entryType, &title, &contentJSON, &proven); err != nil {
+			return err
+		}
+		var c content
+		if err := json.Unmarshal([]byte(contentJSON), &c); err != nil {
+			return fmt.Errorf("decode entry %q: %w", id, err)
+		}
+		p := phraseOf(&schema.Entry{ID: id, Type: schema.EntryType(entryType), Title: title, Task: c.Task})
+		if wanted[p] {
+			out[id] = standing{phrase: p, made: proven}
+		}
+		return nil
+	}, "SELECT entry_id, entry_type, title, content_json, evidence_proven FROM entries_raw"+where.sql(), where.args...)
+	return out, err
+}
+
+// judge adds what the evidence of the selected entries was judged to be since they were made.
+func (r *Reader) judge(ctx context.Context, s Selection, found map[string]standing) error {
+	if s.none {
+		return nil
+	}
+	where := s.where(key)
+	return table.Query(ctx, r.conn, func(rows driver.Rows) error {
+		var id string
+		var proven, own bool
+		if err := rows.Scan(&id, &proven, &own); err != nil {
+			return err
+		}
+		x := found[id]
+		x.judged, x.ownJudged = x.judged || proven, x.ownJudged || own
+		found[id] = x
+		return nil
+	}, "SELECT entry_id, evidence_proven, own FROM entry_evidence_raw FINAL"+where.sql(), where.args...)
 }

@@ -106,7 +106,7 @@ func (b *bench) judge(session schema.SessionKey, build, extracted string, rule i
 
 func (b *bench) materialize(session schema.SessionKey, build string) MaterializeResult {
 	b.t.Helper()
-	result, err := b.activities.materialize(b.t.Context(), MaterializeInput{session, build})
+	result, err := b.activities.materialize(b.t.Context(), MaterializeInput{SessionKey: session, BuildID: build})
 	require.NoError(b.t, err)
 	return result
 }
@@ -232,7 +232,7 @@ func TestI10GainedFromAnotherSession(t *testing.T) {
 	for _, s := range strangers {
 		before[s.Stream()] = b.entries(s)
 	}
-	require.Equal(t, MaterializeResult{Entries: 3, New: 3, Aligned: 3, Proven: 2, Gained: 2}, b.build(second, "b",
+	require.Equal(t, MaterializeResult{Entries: 3, New: 3, Aligned: 3, Proven: 2, Gained: 2, TaskNotes: 2}, b.build(second, "b",
 		decided("Use  KAFKA.", "proven"), note("ship!", schema.TaskBlocked, 70, "proven", "vpn"), note("Ship", schema.TaskDone, 9, "aligned")))
 	for _, s := range strangers {
 		require.Equal(t, before[s.Stream()], b.entries(s), "%+v", s)
@@ -297,6 +297,19 @@ func TestI10ForeignEvidenceIsNotShown(t *testing.T) {
 	require.Equal(t, before, b.entries(mine))
 }
 
+// A build counts all that the session has for the writers of tasks and of facts, what earlier builds made included:
+// they may have broken off before the writers were asked.
+func TestI2CountsWhatIsForWriters(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	s := sessionKey("p", "사용자", "", "notes")
+	fact := claim{entryType: schema.EntryFact, title: "Lives in Berlin", is: "proven"}
+	require.Equal(t, MaterializeResult{Entries: 3, New: 3, Aligned: 3, Proven: 2, TaskNotes: 1, Facts: 1},
+		b.build(s, "b1", decided("Use Go", "proven"), note("Ship", schema.TaskDone, 3, "aligned"), fact))
+	require.Equal(t, MaterializeResult{Entries: 4, New: 1, Aligned: 4, Proven: 3, TaskNotes: 1, Facts: 1},
+		b.build(s, "b2", decided("Use Rust", "proven")))
+}
+
 // A newer rule's judgement of the same extraction becomes an event where it differs, better or worse, by
 // the origin of the entries: also where a span moved that a task note's id rests on.
 func TestRealigned(t *testing.T) {
@@ -306,13 +319,13 @@ func TestRealigned(t *testing.T) {
 	b.build(other, "b0", decided("Use Kafka", "found"), decided("Use Go", "found"), decided("Use Rust", "found"))
 	extracted := b.extract(s, "b1", decided("Use Kafka", "proven"), decided("Use Go", "aligned"),
 		note("Ship", schema.TaskDone, 3, "aligned"), decided("Same", "proven"), note("ship", schema.TaskDone, 3, "aligned"))
-	require.Equal(t, MaterializeResult{Entries: 4, New: 4, Aligned: 4, Proven: 2, Gained: 1}, b.materialize(s, "b1"))
+	require.Equal(t, MaterializeResult{Entries: 4, New: 4, Aligned: 4, Proven: 2, Gained: 1, TaskNotes: 1}, b.materialize(s, "b1"))
 	b.project(s)
 	events := len(b.events(s))
 
 	b.judge(s, "b2", extracted, 1, decided("Use Kafka", "aligned"), decided("Use Go", "proven"),
 		note("Ship", schema.TaskDone, 5, "proven"), decided("Same", "proven"), note("ship", schema.TaskDone, 8, "aligned"))
-	want := MaterializeResult{Entries: 4, Aligned: 4, Proven: 3, Gained: 3}
+	want := MaterializeResult{Entries: 4, Aligned: 4, Proven: 3, Gained: 3, TaskNotes: 1}
 	require.Equal(t, want, b.materialize(s, "b2"))
 	b.project(s)
 	rows := b.entries(s)
@@ -344,7 +357,7 @@ func TestRealigned(t *testing.T) {
 	// Worse than found: the stage goes back.
 	b.judge(s, "b3", extracted, 2, decided("Use Kafka", "found"), decided("Use Go", "proven"),
 		note("Ship", schema.TaskDone, 5, "proven"), decided("Same", "proven"), note("ship", schema.TaskDone, 8, "aligned"))
-	require.Equal(t, MaterializeResult{Entries: 4, Aligned: 3, Proven: 3}, b.materialize(s, "b3"))
+	require.Equal(t, MaterializeResult{Entries: 4, Aligned: 3, Proven: 3, TaskNotes: 1}, b.materialize(s, "b3"))
 	b.project(s)
 	for _, r := range append(b.entries(s), b.entries(other)...) {
 		if r.Title == "Use Kafka" {
@@ -396,7 +409,7 @@ func TestI2MaterializeBrokenOff(t *testing.T) {
 // planned returns the events that a build would append.
 func (b *bench) planned(session schema.SessionKey, build string) []schema.Event {
 	b.t.Helper()
-	p, err := b.activities.plan(b.t.Context(), MaterializeInput{session, build})
+	p, err := b.activities.plan(b.t.Context(), MaterializeInput{SessionKey: session, BuildID: build})
 	require.NoError(b.t, err)
 	return p.events
 }
@@ -414,7 +427,7 @@ func TestI1MaterializeAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			_, err := b.activities.materialize(context.Background(), MaterializeInput{sessions[i%2], fmt.Sprint("b", i)})
+			_, err := b.activities.materialize(context.Background(), MaterializeInput{SessionKey: sessions[i%2], BuildID: fmt.Sprint("b", i)})
 			if err != nil {
 				t.Error(err)
 			}

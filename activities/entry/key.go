@@ -10,7 +10,7 @@ import (
 // maxKeyRunes is how much of a title a canonical key spells out; a longer one ends in its hash.
 const maxKeyRunes = 160
 
-// titleKey is the title's part of a canonical key.
+// titleKey is the title's part of a canonical key. The column title_key holds it, too.
 func titleKey(title string) string {
 	key := text.Title(title)
 	if runes := []rune(key); len(runes) > maxKeyRunes {
@@ -18,10 +18,6 @@ func titleKey(title string) string {
 	}
 	return key
 }
-
-// titleKeyColumn is the [titleKey] of a row. The place of a task note holds no "@".
-const titleKeyColumn = `substring(if(entry_type = 'task_note', replaceRegexpOne(canonical_key, '@[^@]*$', ''), canonical_key),
-	length(entry_type) + 2)`
 
 // CanonicalKey names what an entry says. A task note is an observation made at one place: its key
 // holds the place, so that a task that is blocked twice in a session is two notes.

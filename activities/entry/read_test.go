@@ -46,7 +46,6 @@ func TestI10SelectionsStayInTheirProject(t *testing.T) {
 		require.Len(t, read(InProject(name).Type(schema.EntryTaskNote), Statement), 1)
 		require.Len(t, read(InProject(name).Titles([]string{"use KAFKA!"}), Statement), 2)
 		require.Len(t, read(OfUser(name, name).NotOfSession(s), Statement), 0)
-		require.Len(t, read(OfUser(name, name).Unproven(), Statement), 2-i%2)
 		require.Equal(t, own[:1], read(InProject(name).Prefix(own[0].ID[:8]), Whole))
 		require.Equal(t, own[1:], read(OfSession(s).After(name, own[0].ID), Whole))
 		require.Equal(t, own[:1], read(OfSession(s).Limit(1), Whole))
@@ -74,13 +73,12 @@ func TestDetailsAgree(t *testing.T) {
 	b.build(sessionKey("p", "u", "a", "later"), "b2", decided("use kafka", "proven"))
 	r := NewReader(b.conn)
 	for name, selection := range map[string]Selection{
-		"session":  OfSession(s),
-		"project":  InProject("p"),
-		"titles":   OfUser("p", "u").IDsOrTitles(nil, []string{"USE KAFKA."}),
-		"unproven": InProject("p").Unproven(),
-		"newest":   InProject("p").NewestFirst(),
-		"oldest":   InProject("p").OldestFirst().Limit(2),
-		"all":      InAllProjects().After("p", ""),
+		"session": OfSession(s),
+		"project": InProject("p"),
+		"titles":  OfUser("p", "u").IDsOrTitles(nil, []string{"USE KAFKA."}),
+		"newest":  InProject("p").NewestFirst(),
+		"oldest":  InProject("p").OldestFirst().Limit(2),
+		"all":     InAllProjects().After("p", ""),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -40,8 +40,6 @@ const (
 	key origin = iota
 	// stated columns are in the entry's row alone. They never change, so that any version of the row tells.
 	stated
-	// judged columns are made by the view.
-	judged
 )
 
 // InProject selects all entries of a project, of every user.
@@ -81,13 +79,13 @@ func (s Selection) Prefix(id string) Selection { return s.and(key, "startsWith(e
 // Titles keeps the entries that have one of the titles in the form of [Normalize]: none where there are no titles.
 func (s Selection) Titles(titles []string) Selection {
 	s.none = s.none || len(titles) == 0
-	return s.and(stated, titleKeyColumn+" IN ?", titleKeys(titles))
+	return s.and(stated, "title_key IN ?", titleKeys(titles))
 }
 
 // IDsOrTitles keeps the entries that [Selection.IDs] or [Selection.Titles] keeps.
 func (s Selection) IDsOrTitles(ids, titles []string) Selection {
 	s.none = s.none || len(ids)+len(titles) == 0
-	return s.and(stated, "(entry_id IN ? OR "+titleKeyColumn+" IN ?)", ids, titleKeys(titles))
+	return s.and(stated, "(entry_id IN ? OR title_key IN ?)", ids, titleKeys(titles))
 }
 
 // Type keeps the entries of the type.
@@ -102,9 +100,6 @@ func (s Selection) Build(id string) Selection { return s.and(stated, "build_id =
 func (s Selection) NotOfSession(session schema.SessionKey) Selection {
 	return s.and(stated, "stream != ?", session.Stream())
 }
-
-// Unproven keeps the entries whose evidence is not proven by now.
-func (s Selection) Unproven() Selection { return s.and(judged, "NOT evidence_proven") }
 
 // After keeps the entries that follow the given one in the order of project and id, which is the order of a
 // selection unless told otherwise.
@@ -141,16 +136,13 @@ func (s Selection) sql(columns string, fromView bool) (string, []any, error) {
 	if !s.allProjects && s.project == "" {
 		return "", nil, ErrNoProject
 	}
-	asks := func(o origin) bool {
-		return slices.ContainsFunc(s.conditions, func(c condition) bool { return c.origin == o })
-	}
-	from, wanted := "entries_raw FINAL", s.where(key, stated, judged)
-	if fromView || asks(judged) {
+	from, wanted := "entries_raw FINAL", s.where(key, stated)
+	if fromView {
 		from = "entries"
-		if asks(stated) {
+		if slices.ContainsFunc(s.conditions, func(c condition) bool { return c.origin == stated }) {
 			// The table of entries gives the ids that both sides of the view are pruned by.
-			ids := s.where(key, stated)
-			wanted = s.where(judged)
+			ids := wanted
+			wanted = s.where()
 			wanted.add("entry_id IN (SELECT entry_id FROM entries_raw"+ids.sql()+")", ids.args)
 		}
 	}

@@ -1,16 +1,20 @@
 package entry
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -99,10 +103,43 @@ func TestI4ViewIsTheFold(t *testing.T) {
 			}
 		}
 		require.ElementsMatch(t, want, got, "%+v", history)
+		b.requireUnproven(sessionKey(project, "u", "a", fmt.Sprint(seed%2)), want)
 	}
 	rows := b.rows()
 	b.rebuild()
 	require.Equal(t, rows, b.rows(), "I3")
+}
+
+// requireUnproven checks that the entries of other sessions are found to be unproven that are so among all.
+func (b *bench) requireUnproven(session schema.SessionKey, all []schema.Entry) {
+	var stating []*held
+	var want []candidate
+	for _, e := range all {
+		stating = append(stating, &held{entry: &schema.EntryMaterializedPayload{Entry: e}})
+		if e.SessionID != session.SessionID && !e.EvidenceProven {
+			want = append(want, candidate{e.ID, phraseOf(&e)})
+		}
+	}
+	got, err := NewReader(b.conn).unproven(b.t.Context(), session, stating)
+	require.NoError(b.t, err)
+	require.ElementsMatch(b.t, want, got)
+	require.True(b.t, slices.IsSortedFunc(got, func(a, b candidate) int { return strings.Compare(a.id, b.id) }))
+	conn := &counted{Conn: b.conn}
+	none, err := NewReader(conn).unproven(b.t.Context(), sessionKey(session.Project, "u", "other", "s"), stating)
+	require.NoError(b.t, err)
+	require.Empty(b.t, none)
+	require.LessOrEqual(b.t, conn.queries, 1, "judgements are asked for entries alone that state the same")
+}
+
+// counted counts queries.
+type counted struct {
+	table.Conn
+	queries int
+}
+
+func (c *counted) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
+	c.queries++
+	return c.Conn.Query(ctx, query, args...)
 }
 
 // In builds one after the other, of any claims and with realignments between them, each entry ends with the

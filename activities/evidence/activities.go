@@ -30,6 +30,8 @@ type AlignInput struct {
 	schema.SessionKey
 	BuildID string    `json:"build_id"`
 	At      time.Time `json:"at"`
+	// Head is the head of the session's stream.
+	Head schema.StreamHead `json:"head,omitzero"`
 }
 
 // AlignResult counts what this build aligned.
@@ -37,11 +39,18 @@ type AlignResult struct {
 	Entries int `json:"entries"`
 	Aligned int `json:"aligned"`
 	Proven  int `json:"proven"`
+	// Head is the head of the session's stream.
+	Head schema.StreamHead `json:"head,omitzero"`
 }
 
 // AlignSession finds the quotes of every extraction of the session that is not aligned yet.
 func (a *Activities) AlignSession(ctx context.Context, in AlignInput) (AlignResult, error) {
-	return boundary.Run(ctx, in, a.alignSession)
+	stream := in.Stream()
+	return boundary.Run(eventlog.WithHead(ctx, stream, in.Head), in, func(ctx context.Context, in AlignInput) (AlignResult, error) {
+		result, err := a.alignSession(ctx, in)
+		result.Head = a.log.Head(stream)
+		return result, err
+	})
 }
 
 func (a *Activities) alignSession(ctx context.Context, in AlignInput) (AlignResult, error) {
@@ -58,12 +67,8 @@ func (a *Activities) alignSession(ctx context.Context, in AlignInput) (AlignResu
 	if len(open) == 0 {
 		return AlignResult{}, nil
 	}
-	judged, err := a.judge(ctx, in, open)
-	if err != nil {
-		return AlignResult{}, err
-	}
 	var result AlignResult
-	for _, p := range judged {
+	err = a.judge(ctx, in, open, func(_ *extraction, p schema.EvidenceAlignedPayload) {
 		result.Entries += len(p.Entries)
 		for _, e := range p.Entries {
 			if e.EvidenceAligned {
@@ -73,6 +78,9 @@ func (a *Activities) alignSession(ctx context.Context, in AlignInput) (AlignResu
 				result.Proven++
 			}
 		}
+	})
+	if err != nil {
+		return AlignResult{}, err
 	}
 	return result, nil
 }
@@ -94,12 +102,22 @@ type RealignResult struct {
 	// last of them. Without any, no entry of the session has to be looked at again.
 	Extractions int    `json:"extractions"`
 	BuildID     string `json:"build_id"`
+	// Head is the head of the session's stream.
+	Head schema.StreamHead `json:"head,omitzero"`
 }
 
 // RealignSession judges anew, by today's rule, every extraction of the session that only older rules have
 // judged. What they said stays in the log.
 func (a *Activities) RealignSession(ctx context.Context, in RealignInput) (RealignResult, error) {
-	return boundary.Run(ctx, in, a.realignSession)
+	return boundary.Run(ctx, in, func(ctx context.Context, in RealignInput) (RealignResult, error) {
+		ctx, err := a.log.AsWriter(ctx, in.Stream(), schema.StreamHead{})
+		if err != nil {
+			return RealignResult{}, err
+		}
+		result, err := a.realignSession(ctx, in)
+		result.Head = a.log.Head(in.Stream())
+		return result, err
+	})
 }
 
 func (a *Activities) realignSession(ctx context.Context, in RealignInput) (RealignResult, error) {
@@ -115,12 +133,11 @@ func (a *Activities) realignSession(ctx context.Context, in RealignInput) (Reali
 		}
 	}
 	if len(older) > 0 {
-		judged, err := a.judge(ctx, AlignInput{SessionKey: in.SessionKey, At: in.At}, older)
+		err := a.judge(ctx, AlignInput{SessionKey: in.SessionKey, At: in.At}, older, func(x *extraction, p schema.EvidenceAlignedPayload) {
+			x.judgements = append(x.judgements, judgement{at: in.At, EvidenceAlignedPayload: p})
+		})
 		if err != nil {
 			return RealignResult{}, err
-		}
-		for i, p := range judged {
-			older[i].judgements = append(older[i].judgements, judgement{at: in.At, EvidenceAlignedPayload: p})
 		}
 	}
 	var result RealignResult
@@ -155,34 +172,48 @@ func (r *RealignResult) compare(before, now []schema.AlignedEntry) {
 	}
 }
 
-// judge aligns the extractions by today's rule and appends what comes of it, which it returns in their order.
+// maxJudged is how many extractions are aligned before what comes of them is appended. It bounds what is held of a long
+// session.
+const maxJudged = 64
+
+// judge aligns the extractions by today's rule, appends what comes of it, and calls each with it, in their order.
 // Without a build it is the work of those that extracted.
-func (a *Activities) judge(ctx context.Context, in AlignInput, extractions []*extraction) ([]schema.EvidenceAlignedPayload, error) {
-	judged, err := a.align(ctx, in.SessionKey, extractions)
+func (a *Activities) judge(
+	ctx context.Context, in AlignInput, extractions []*extraction, each func(*extraction, schema.EvidenceAlignedPayload),
+) error {
+	s, err := session.Open(ctx, a.log, in.SessionKey)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	events := make([]schema.Event, len(extractions))
-	for i, x := range extractions {
-		events[i], err = schema.NewEvent(judged[i], schema.Event{
-			TS: in.At, Actor: "pipeline", SessionID: in.SessionID, Project: in.Project,
-			BuildID: cmp.Or(in.BuildID, x.buildID), DedupeKey: schema.EvidenceAlignedKey(x.eventID, Rule),
-		})
+	aligner := &Aligner{}
+	for part := range slices.Chunk(extractions, maxJudged) {
+		judged, err := align(ctx, s, aligner, part)
 		if err != nil {
-			return nil, err
+			return err
+		}
+		events := make([]schema.Event, len(part))
+		for i, x := range part {
+			events[i], err = schema.NewEvent(judged[i], schema.Event{
+				TS: in.At, Actor: "pipeline", SessionID: in.SessionID, Project: in.Project,
+				BuildID: cmp.Or(in.BuildID, x.buildID), DedupeKey: schema.EvidenceAlignedKey(x.eventID, Rule),
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if _, err := a.log.AppendAll(ctx, in.Stream(), events); err != nil {
+			return err
+		}
+		for i, x := range part {
+			each(x, judged[i])
 		}
 	}
-	_, err = a.log.AppendAll(ctx, in.Stream(), events)
-	return judged, err
+	return nil
 }
 
 // align finds the quotes of the extractions, each in its window, and returns what comes of it in their order. It
 // goes through the windows in the order of the session, so that each of its messages is read once.
-func (a *Activities) align(ctx context.Context, key schema.SessionKey, extractions []*extraction) ([]schema.EvidenceAlignedPayload, error) {
-	s, err := session.Open(ctx, a.log, key)
-	if err != nil {
-		return nil, err
-	}
+func align(ctx context.Context, s *session.Session, aligner *Aligner, extractions []*extraction) ([]schema.EvidenceAlignedPayload, error) {
 	order := make([]int, len(extractions))
 	for i := range order {
 		order[i] = i
@@ -197,8 +228,9 @@ func (a *Activities) align(ctx context.Context, key schema.SessionKey, extractio
 		if err != nil {
 			return nil, err
 		}
-		judged[i] = x.align(NewAligner(window, s.EventID))
-		judged[i].SessionID = key.SessionID
+		aligner.next(window, s.EventID)
+		judged[i] = x.align(aligner)
+		judged[i].SessionID = s.SessionID
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

@@ -47,11 +47,29 @@ func NewAligner(messages []schema.Message, eventID func(messageIndex int) string
 		if eventID != nil {
 			id = eventID(index)
 		}
-		s := NewSource(index, id, messages[i].Text)
-		a.sources = append(a.sources, s)
-		a.byIndex[index] = s
+		a.take(NewSource(index, id, messages[i].Text))
 	}
 	return a
+}
+
+func (a *Aligner) take(s *Source) {
+	a.sources = append(a.sources, s)
+	a.byIndex[s.index] = s
+}
+
+// next turns to the messages of another window of the same session. What was prepared of messages that both windows
+// have is kept, because a long message is in many windows.
+func (a *Aligner) next(messages []schema.Message, eventID func(messageIndex int) string) {
+	before := a.byIndex
+	a.sources, a.byIndex = nil, make(map[int]*Source, len(messages))
+	for i := range messages {
+		m := &messages[i]
+		s := before[m.Index]
+		if s == nil {
+			s = NewSource(m.Index, eventID(m.Index), m.Text)
+		}
+		a.take(s)
+	}
 }
 
 // AlignEntry finds the quotes of one entry, in their order. Of several occurrences of a quote one that

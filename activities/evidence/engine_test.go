@@ -1,11 +1,13 @@
 package evidence
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/testsuite"
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/session"
@@ -80,7 +82,9 @@ func TestJudgesByRanges(t *testing.T) {
 
 	all, err := a.extractions(t.Context(), key)
 	require.NoError(t, err)
-	judged, err := a.align(t.Context(), key, all)
+	s, err := session.Open(t.Context(), log, key)
+	require.NoError(t, err)
+	judged, err := align(t.Context(), s, &Aligner{}, all)
 	require.NoError(t, err)
 	require.EqualValues(t, size, meter.Take(), "each event is read once")
 	require.Len(t, judged, len(windows))
@@ -97,4 +101,88 @@ func TestJudgesByRanges(t *testing.T) {
 	}
 	require.True(t, judged[0].Entries[5].EvidenceProven)
 	require.False(t, judged[0].Entries[8].EvidenceAligned, "the message is not in the window")
+}
+
+// What a long session's quotes come to is appended as it goes: an attempt that breaks off leaves the rest to the next.
+func TestJudgesInParts(t *testing.T) {
+	t.Parallel()
+	conn, err := eventlog.Connect(t.Context(), stacktest.Database(t), eventlog.ConnectOptions{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	_, err = eventlog.Migrate(t.Context(), conn)
+	require.NoError(t, err)
+	log := eventlog.New(conn, eventlog.Options{})
+	a, err := NewActivities(log)
+	require.NoError(t, err)
+	key := schema.SessionKey{Scope: schema.Scope{Project: "p/'긴'", User: "u"}, SessionID: "s"}
+	at := time.UnixMicro(1).UTC()
+	const windows, line = 2*maxJudged + 10, "We keep copy %04d.\n"
+	text := ""
+	for i := range windows {
+		text += fmt.Sprintf(line, i)
+	}
+	size := len(text) / windows
+	messages := []schema.Message{{Role: schema.RoleUser, Kind: schema.KindText, Text: text}}
+	schema.MessageKeys(messages)
+	ingested, err := schema.NewEvent(schema.SessionIngestedPayload{SessionKey: key, Date: at, Messages: messages},
+		schema.Event{TS: at, Actor: "test", DedupeKey: schema.SessionIngestedKey(key, messages)})
+	require.NoError(t, err)
+	events := []schema.Event{ingested}
+	for i := range windows {
+		e, err := schema.NewEvent(schema.MemoryExtractedPayload{
+			SessionID: "s", Window: schema.Window{ByteStart: i * size, ByteEnd: (i + 1) * size},
+			Entries: []schema.ExtractedEntry{{Title: "x", Evidence: []schema.Quote{{Quote: fmt.Sprintf(line, i)}}}},
+		}, schema.Event{TS: at, Actor: "test", DedupeKey: fmt.Sprint("extracted ", i)})
+		require.NoError(t, err)
+		events = append(events, e)
+	}
+	_, err = log.AppendAll(t.Context(), key.Stream(), events)
+	require.NoError(t, err)
+
+	all, err := a.extractions(t.Context(), key)
+	require.NoError(t, err)
+	broken, cancel := context.WithCancel(t.Context())
+	in := AlignInput{SessionKey: key, BuildID: "b", At: at}
+	err = a.judge(broken, in, all, func(*extraction, schema.EvidenceAlignedPayload) { cancel() })
+	require.ErrorIs(t, err, context.Canceled)
+	result, err := a.alignSession(t.Context(), in)
+	require.NoError(t, err)
+	require.Equal(t, AlignResult{Entries: windows - maxJudged, Aligned: windows - maxJudged, Proven: windows - maxJudged}, result)
+
+	all, err = a.extractions(t.Context(), key)
+	require.NoError(t, err)
+	require.Len(t, all, windows)
+	for i, x := range all {
+		require.Len(t, x.judgements, 1)
+		span := x.judgements[0].Entries[0].Evidence[0].Span
+		require.Equal(t, fmt.Sprintf(line, i), text[span.ByteStart:span.ByteEnd])
+	}
+	result, err = a.alignSession(t.Context(), in)
+	require.NoError(t, err)
+	require.Zero(t, result)
+}
+
+// A step that is not told the head of the stream asks for it, whatever its worker remembers: another worker may have
+// written since.
+func TestRealignTellsTheHead(t *testing.T) {
+	t.Parallel()
+	conn := stacktest.Migrated(t, stacktest.Database(t))
+	log, other := eventlog.New(conn, eventlog.Options{}), eventlog.New(conn, eventlog.Options{})
+	a, err := NewActivities(log)
+	require.NoError(t, err)
+	key := schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: "s"}
+	_, err = log.Load(t.Context(), key.Stream())
+	require.NoError(t, err)
+	e, err := schema.NewEvent(schema.MemoryExtractedPayload{SessionID: "s"},
+		schema.Event{TS: time.UnixMicro(1), Actor: "test", DedupeKey: "extracted"})
+	require.NoError(t, err)
+	appended, err := other.Append(t.Context(), key.Stream(), []schema.Event{e})
+	require.NoError(t, err)
+	env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
+	env.RegisterActivity(a)
+	out, err := env.ExecuteActivity(a.RealignSession, RealignInput{SessionKey: key, At: time.UnixMicro(1)})
+	require.NoError(t, err)
+	var result RealignResult
+	require.NoError(t, out.Get(&result))
+	require.GreaterOrEqual(t, result.Head.Seq, appended.Events[0].Seq)
 }

@@ -31,6 +31,8 @@ func NewActivities(log *eventlog.Store, writer *Writer, temporal client.Client) 
 type SessionInput struct {
 	schema.SessionKey
 	BuildID string `json:"build_id"`
+	// Head is the head of the session's stream.
+	Head schema.StreamHead `json:"head,omitzero"`
 }
 
 // Writer returns the input of the workflow that stores the facts.
@@ -43,21 +45,53 @@ func (a *Activities) SubmitFacts(ctx context.Context, in SessionInput) (Result, 
 	return boundary.Submit[Result](ctx, a.temporal, schema.UpdateSession, in.BuildID, in)
 }
 
-// UpdateFacts stores the session's facts. Only the memory's workflow may call it.
-func (a *Activities) UpdateFacts(ctx context.Context, in SessionInput) (Result, error) {
+// UpdateFacts stores the facts of the sessions, all of one memory, as if one was stored after the other. Only the
+// memory's workflow may call it.
+func (a *Activities) UpdateFacts(ctx context.Context, in boundary.Batch[SessionInput]) (boundary.Outcomes[Result], error) {
 	return boundary.Run(ctx, in, a.update)
 }
 
-func (a *Activities) update(ctx context.Context, in SessionInput) (Result, error) {
+func (a *Activities) update(ctx context.Context, in boundary.Batch[SessionInput]) (boundary.Outcomes[Result], error) {
+	out := boundary.Outcomes[Result]{Items: make([]boundary.Outcome[Result], len(in.Items))}
+	if len(in.Items) == 0 {
+		return out, nil
+	}
+	stream := in.Items[0].Writer().Stream()
+	ctx, err := a.log.AsWriter(ctx, stream, in.Head)
+	if err != nil {
+		return out, err
+	}
+	var batches []Batch
+	var places []int
+	for i, item := range in.Items {
+		batch, err := a.read(ctx, item)
+		if out.Items[i], err = boundary.Of(ctx, Result{}, err); err != nil {
+			return out, err
+		}
+		if out.Items[i].Failed == nil {
+			batches, places = append(batches, batch), append(places, i)
+		}
+	}
+	outcomes, err := a.writer.Apply(ctx, batches)
+	if err != nil {
+		return out, err
+	}
+	for i, outcome := range outcomes {
+		out.Items[places[i]] = outcome
+	}
+	out.Head = a.log.Head(stream)
+	return out, nil
+}
+
+// read reads the facts that the session's entries state.
+func (a *Activities) read(ctx context.Context, in SessionInput) (Batch, error) {
+	ctx = eventlog.WithHead(ctx, in.Stream(), in.Head)
 	entries, err := entry.ReadLogged(ctx, a.log, in.SessionKey, func(e schema.Entry) bool {
 		return e.Type == schema.EntryFact
 	})
-	if err != nil {
-		return Result{}, err
-	}
-	return a.writer.Apply(ctx, Batch{
+	return Batch{
 		User: in.User, Agent: in.Agent, Project: in.Project, SessionID: in.SessionID, BuildID: in.BuildID, Entries: entries,
-	})
+	}, err
 }
 
 // RunFactCommand runs a person's command. Only the memory's workflow may call it.

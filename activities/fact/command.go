@@ -109,10 +109,9 @@ func (c Command) changes() bool {
 	return c.Content != nil || c.Category != nil || c.Confidence != nil || c.SourceError != nil
 }
 
-// PlanCommand returns the events that carry out the command, to be appended to the memory's stream as one batch. The
-// facts are those of the memory, deleted and evicted ones included. If the error is [ErrDuplicate], the returned
-// event records the refusal.
-func PlanCommand(facts []Fact, c Command, opts Options) ([]schema.Event, error) {
+// PlanCommand returns the events that carry out the command, to be appended to the memory's stream as one batch. If
+// the error is [ErrDuplicate], the returned event records the refusal.
+func PlanCommand(m Memory, c Command, opts Options) ([]schema.Event, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
 		return nil, err
@@ -121,7 +120,7 @@ func PlanCommand(facts []Fact, c Command, opts Options) ([]schema.Event, error) 
 		return nil, err
 	}
 	p := &planner{
-		overlay: newOverlay(facts), opts: opts,
+		overlay: newOverlay(m), opts: opts,
 		project: c.Project, actor: c.Actor,
 	}
 	if c.Op == OpCreate {

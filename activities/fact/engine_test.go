@@ -94,7 +94,7 @@ func TestWriter(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, fact.Options{MaxFacts: 4})
 	batch := batchOf("ann", "coder", "s1", "Likes Go", "likes GO", "?Likes Perl", "Owns a cat", "Lives in Bonn")
-	done, err := b.writer.Apply(t.Context(), batch)
+	done, err := b.writer.ApplyOne(t.Context(), batch)
 	require.NoError(t, err)
 	require.Equal(t, fact.Result{
 		Events: 5, Entries: 5, Created: 3, LastSeq: 5,
@@ -103,14 +103,14 @@ func TestWriter(t *testing.T) {
 
 	// I1: the same session again changes nothing.
 	before := b.allRows(t)
-	done, err = b.writer.Apply(t.Context(), batch)
+	done, err = b.writer.ApplyOne(t.Context(), batch)
 	require.NoError(t, err)
 	require.Equal(t, fact.Result{Entries: 5}, done)
 	require.Equal(t, before, b.allRows(t))
 
 	// A session that grew adds what is new, and makes room for it.
 	batch.Entries = append(batch.Entries, batchOf("ann", "coder", "s1", "Drinks tea", "Runs").Entries...)
-	done, err = b.writer.Apply(t.Context(), batch)
+	done, err = b.writer.ApplyOne(t.Context(), batch)
 	require.NoError(t, err)
 	require.Equal(t, fact.Result{Events: 3, Entries: 7, Created: 2, Evicted: 1, LastSeq: 8}, done)
 	require.Equal(t, []string{"Owns a cat", "Lives in Bonn", "Drinks tea", "Runs"}, b.contents(t, "ann", "coder"))
@@ -169,7 +169,7 @@ func TestDo(t *testing.T) {
 	require.ErrorIs(t, err, fact.ErrFactNotFound)
 
 	// I12 and D3 hold on what the tables say of the deleted: said before, it stays deleted.
-	done, err := b.writer.Apply(t.Context(), batchOf("ann", "coder", "s1", "likes go"))
+	done, err := b.writer.ApplyOne(t.Context(), batchOf("ann", "coder", "s1", "likes go"))
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{schema.SkippedDeleted: 1}, done.Skipped)
 	_, err = b.writer.Do(t.Context(), fact.Command{User: "ann", Op: "clear"})
@@ -182,7 +182,7 @@ func TestI10(t *testing.T) {
 	b := newBench(t, fact.Options{})
 	scopes := [][2]string{{"a", "b/c"}, {"a/b", "c"}, {"a%2Fb", "c"}, {"a", ""}, {"", "a"}, {"", ""}, {"a", "b"}}
 	for i, s := range scopes {
-		done, err := b.writer.Apply(t.Context(), batchOf(s[0], s[1], fmt.Sprint("s", i), "Likes Go", fmt.Sprint("Number ", i)))
+		done, err := b.writer.ApplyOne(t.Context(), batchOf(s[0], s[1], fmt.Sprint("s", i), "Likes Go", fmt.Sprint("Number ", i)))
 		require.NoError(t, err)
 		require.Equal(t, 2, done.Created)
 	}
@@ -201,7 +201,7 @@ func TestI3(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, fact.Options{MaxFacts: 5})
 	for i := range 6 {
-		_, err := b.writer.Apply(t.Context(), batchOf("ann", "a/b", fmt.Sprint("s", i), "Likes Go", fmt.Sprint("one ", i), fmt.Sprint("?two ", i), fmt.Sprint("three ", i)))
+		_, err := b.writer.ApplyOne(t.Context(), batchOf("ann", "a/b", fmt.Sprint("s", i), "Likes Go", fmt.Sprint("one ", i), fmt.Sprint("?two ", i), fmt.Sprint("three ", i)))
 		require.NoError(t, err)
 		facts, err := b.tables.List(t.Context(), "ann", "a/b")
 		require.NoError(t, err)
@@ -243,21 +243,21 @@ func TestI2(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, fact.Options{MaxFacts: 2})
 	first, second := batchOf("ann", "coder", "s1", "Likes Go", "Owns a cat"), batchOf("ann", "coder", "s2", "Runs", "Swims", "Likes go")
-	_, err := b.writer.Apply(t.Context(), first)
+	_, err := b.writer.ApplyOne(t.Context(), first)
 	require.NoError(t, err)
 	for _, at := range []string{"before append", "after append"} {
 		dying, err := fact.NewWriter(killed{b.log, at}, b.conn, fact.Options{MaxFacts: 2})
 		require.NoError(t, err)
-		_, err = dying.Apply(t.Context(), second)
+		_, err = dying.ApplyOne(t.Context(), second)
 		require.ErrorIs(t, err, errKilled)
 	}
-	_, err = b.writer.Apply(t.Context(), second)
+	_, err = b.writer.ApplyOne(t.Context(), second)
 	require.NoError(t, err)
 	got := b.allRows(t)
 
 	whole := newBench(t, fact.Options{MaxFacts: 2})
 	for _, batch := range []fact.Batch{first, second} {
-		_, err = whole.writer.Apply(t.Context(), batch)
+		_, err = whole.writer.ApplyOne(t.Context(), batch)
 		require.NoError(t, err)
 	}
 	require.Equal(t, whole.allRows(t), got)
@@ -272,18 +272,18 @@ func TestManyFacts(t *testing.T) {
 	}
 	batch := batchOf("ann", "coder", "s1", contents...)
 	start := time.Now()
-	done, err := b.writer.Apply(t.Context(), batch)
+	done, err := b.writer.ApplyOne(t.Context(), batch)
 	require.NoError(t, err)
 	t.Logf("2,500 facts: %v", time.Since(start).Round(time.Millisecond))
 	require.Equal(t, 2500, done.Created+done.Skipped[schema.SkippedCapacity])
 	require.Len(t, b.contents(t, "ann", "coder"), fact.DefaultMaxFacts)
 	start = time.Now()
-	done, err = b.writer.Apply(t.Context(), batch)
+	done, err = b.writer.ApplyOne(t.Context(), batch)
 	require.NoError(t, err)
 	t.Logf("again: %v", time.Since(start).Round(time.Millisecond))
 	require.Zero(t, done.Events)
 	start = time.Now()
-	_, err = b.writer.Apply(t.Context(), batchOf("ann", "coder", "s2", "One more"))
+	_, err = b.writer.ApplyOne(t.Context(), batchOf("ann", "coder", "s2", "One more"))
 	require.NoError(t, err)
 	t.Logf("one more: %v", time.Since(start).Round(time.Millisecond))
 }

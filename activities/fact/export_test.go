@@ -2,12 +2,42 @@ package fact
 
 import (
 	"cmp"
+	"context"
 	"iter"
 	"slices"
 	"time"
 
 	"axiommind/schema"
 )
+
+// Plan plans one batch with all facts of the memory.
+func Plan(facts []Fact, done map[string]bool, batch Batch, opts Options) ([]schema.Event, error) {
+	opts, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if batch.Entries, err = batch.facts(); err != nil {
+		return nil, err
+	}
+	m := memoryOf(facts)
+	m.Done = done
+	planned, err := planAll(m, []Batch{batch}, opts)
+	if err != nil {
+		return nil, err
+	}
+	return planned[0], nil
+}
+
+func memoryOf(facts []Fact) Memory { return Memory{Facts: facts, Active: len(Remembered(facts))} }
+
+// ApplyOne applies one batch.
+func (w *Writer) ApplyOne(ctx context.Context, batch Batch) (Result, error) {
+	outcomes, err := w.Apply(ctx, []Batch{batch})
+	if err != nil {
+		return Result{}, err
+	}
+	return outcomes[0].Result, outcomes[0].Failed.Err()
+}
 
 // What the properties hold the projection to: the fold of all events, with no tables.
 
@@ -53,3 +83,9 @@ func inOrder(facts map[string]Fact) []Fact {
 	slices.SortFunc(out, func(a, b Fact) int { return cmp.Compare(a.CreatedSeq, b.CreatedSeq) })
 	return out
 }
+
+// LoadPart reads a memory as if it was not small.
+func (t *Tables) LoadPart(ctx context.Context, n Needs) (Memory, error) { return t.loadPart(ctx, n) }
+
+// WholeFacts is the number of rows up to which a memory is read whole.
+const WholeFacts = wholeFacts

@@ -101,7 +101,7 @@ func (m *memory) do(c Command) error {
 			return refusal(e)
 		}
 	}
-	events, err := PlanCommand(m.facts, c, m.opts)
+	events, err := PlanCommand(memoryOf(m.facts), c, m.opts)
 	m.append(events)
 	return err
 }

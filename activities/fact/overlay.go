@@ -13,21 +13,22 @@ type overlay struct {
 	byKey   map[string]string
 	deleted map[string]time.Time
 	active  int
-	// fresh are the ids of facts that this plan creates.
+	// fresh are the ids of the facts that the batch creates.
 	fresh   map[string]bool
 	last    uint64
 	planned []schema.Event
 }
 
-func newOverlay(facts []Fact) *overlay {
+func newOverlay(m Memory) *overlay {
 	w := &overlay{
-		facts: make(map[string]Fact, len(facts)), byKey: make(map[string]string, len(facts)),
+		facts: make(map[string]Fact, len(m.Facts)), byKey: make(map[string]string, len(m.Facts)),
 		deleted: map[string]time.Time{}, fresh: map[string]bool{},
 	}
-	for _, f := range facts {
+	for _, f := range m.Facts {
 		w.put(f)
 		w.last = max(w.last, f.Version)
 	}
+	w.active = m.Active
 	return w
 }
 
@@ -68,7 +69,7 @@ func (v *overlay) plan(event schema.Event) error {
 	return nil
 }
 
-// weakest returns the active fact to evict first, chosen from the facts of this plan if fresh is true, else from the
+// weakest returns the active fact to evict first, chosen from the facts of the batch if fresh is true, else from the
 // earlier ones. It is the one with the lowest confidence, and among equals the oldest.
 func (v *overlay) weakest(fresh bool) (Fact, bool) {
 	var out Fact

@@ -3,7 +3,9 @@ package fact
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -105,31 +107,43 @@ type planner struct {
 	actor   string
 }
 
-// Plan returns the events that follow from the batch, to be appended to the memory's stream in order and as one
-// batch. The facts are those of the memory, deleted and evicted ones included. The entries whose ids are in done were
-// planned before and produce no events.
-func Plan(facts []Fact, done map[string]bool, batch Batch, opts Options) ([]schema.Event, error) {
-	opts, err := opts.withDefaults()
-	if err != nil {
-		return nil, err
+// Memory is what a plan needs to know of a memory.
+type Memory struct {
+	// Facts are at least those that the plan names, deleted and evicted ones included, and as many of the active facts
+	// that are evicted first as the plan may evict.
+	Facts []Fact
+	// Active counts all active facts.
+	Active int
+	// Done holds the ids of the entries that were planned before.
+	Done map[string]bool
+}
+
+// planAll returns for each batch the events that follow from its entries, to be appended to the memory's stream in
+// order and at once. They are the same as if each batch was planned when those before it are stored. The entries are
+// facts. Those that were planned before produce no events.
+func planAll(m Memory, batches []Batch, opts Options) ([][]schema.Event, error) {
+	p := &planner{overlay: newOverlay(m), opts: opts, actor: ActorExtractor}
+	done := maps.Clone(m.Done)
+	if done == nil {
+		done = map[string]bool{}
 	}
-	entries, err := batch.facts()
-	if err != nil {
-		return nil, err
-	}
-	p := &planner{
-		overlay: newOverlay(facts), opts: opts,
-		project: batch.Project, session: batch.SessionID, build: batch.BuildID, actor: ActorExtractor,
-	}
-	for _, e := range entries {
-		if done[e.ID] {
-			continue
+	out := make([][]schema.Event, len(batches))
+	for i, batch := range batches {
+		p.project, p.session, p.build = batch.Project, batch.SessionID, batch.BuildID
+		clear(p.overlay.fresh)
+		from := len(p.overlay.planned)
+		for _, e := range batch.Entries {
+			if done[e.ID] {
+				continue
+			}
+			if err := p.consider(p.proposalOf(e)); err != nil {
+				return nil, fmt.Errorf("plan fact of entry %q: %w", e.ID, err)
+			}
+			done[e.ID] = true
 		}
-		if err := p.consider(p.proposalOf(e)); err != nil {
-			return nil, fmt.Errorf("plan fact of entry %q: %w", e.ID, err)
-		}
+		out[i] = slices.Clip(p.overlay.planned[from:])
 	}
-	return p.overlay.planned, nil
+	return out, nil
 }
 
 // proposalOf returns the entry's proposal. The entry's title is the fact. Its content holds further details and stays

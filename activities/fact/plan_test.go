@@ -214,7 +214,7 @@ func TestInvalidCommands(t *testing.T) {
 	} {
 		c := valid
 		change(&c)
-		_, err := PlanCommand(nil, c, Options{})
+		_, err := PlanCommand(Memory{}, c, Options{})
 		var invalid *InvalidError
 		require.ErrorAs(t, err, &invalid, field)
 		require.Equal(t, field, invalid.Field)

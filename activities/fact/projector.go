@@ -71,15 +71,21 @@ func foldPage(events []schema.Event, load func(user, agent string, ids []string)
 		return g, err
 	}
 	occurrences := make([]occurrence, len(events))
-	touched := map[string]bool{}
+	// A fact that begins in the page is not loaded: its row is a function of the page, and one of a later version stays.
+	begun, touched := map[string]bool{}, map[string]bool{}
 	for i, e := range events {
 		if occurrences[i], err = readEvent(e); err != nil {
 			return g, err
 		}
-		if id := occurrences[i].payload.Fact(); id != "" {
-			touched[id] = true
-		} else {
+		id := occurrences[i].payload.Fact()
+		_, creates := occurrences[i].payload.(schema.FactCreatedPayload)
+		switch {
+		case id == "":
 			g.skipped = append(g.skipped, occurrences[i])
+		case creates && !touched[id]:
+			begun[id] = true
+		case !begun[id]:
+			touched[id] = true
 		}
 	}
 	known, err := load(g.user, g.agent, slices.Sorted(maps.Keys(touched)))

@@ -3,9 +3,12 @@ package fact
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/table"
@@ -47,45 +50,169 @@ func (t *Tables) Find(ctx context.Context, user, agent string, ids []string) ([]
 	return t.query(ctx, "user = ? AND agent = ? AND fact_id IN ? ORDER BY created_seq", user, agent, table.Set(ids))
 }
 
-// Load returns the facts that a plan needs: the active ones, and those deleted or evicted that have one of the
-// contents or ids.
-func (t *Tables) Load(ctx context.Context, user, agent string, contents, ids []string) ([]Fact, error) {
-	keys := make([]string, len(contents), len(contents)+1)
-	for i, content := range contents {
+// Needs says what a plan must know of a memory.
+type Needs struct {
+	User, Agent string
+	// Contents and IDs name the facts that have one of them. Entries are the ids of entries that may have been planned
+	// before.
+	Contents, IDs, Entries []string
+	// Evictions is how many facts the plan may evict.
+	Evictions int
+}
+
+// wholeFacts is the number of rows up to which a memory is read whole.
+const wholeFacts = 256
+
+// planFields are the columns of a [Fact] that a plan needs. Each column more costs each plan.
+var planFields = []string{
+	"fact_id", "content", "confidence", "status", "entry_id", "created_at", "created_seq", "gone_at", "version",
+}
+
+// wholeSQL reads all facts of a memory, with those that a newer row of theirs replaces, up to one row more than
+// [wholeFacts].
+var wholeSQL = "SELECT " + strings.Join(planFields, ", ") + fmt.Sprintf(`, toUInt64(0)
+	FROM facts_raw WHERE user = ? AND agent = ? LIMIT %d`, wholeFacts+1)
+
+// partSQL reads what [Tables.Load] returns, of the facts of a memory in one pass.
+var partSQL = strings.NewReplacer("{columns}", strings.Join(planFields, ", "), "{picked}", picked(),
+	"{order}", strings.Join(evictionOrder, ", ")).Replace(`
+	SELECT {picked}, active FROM (
+		SELECT countIf(status = 'active') AS active,
+			groupArrayIf(tuple({columns}), named) AS found,
+			groupArraySortedIf(%d)(tuple({order}, tuple({columns})), status = 'active' AND NOT named) AS weakest,
+			arrayJoin(arrayConcat(found, arrayMap(w -> w.4, weakest))) AS f
+		FROM (SELECT *, content_key IN ? OR fact_id IN ? AS named FROM facts_raw FINAL WHERE user = ? AND agent = ?)
+	)`)
+
+// skippedSQL follows either. A row without a fact's id is an entry that led to none.
+const skippedSQL = `
+	UNION ALL
+	SELECT '', '', 0, '', entry_id, ts, 0, NULL, 0, 0
+	FROM facts_skipped_raw WHERE user = ? AND agent = ? AND entry_id IN ?`
+
+// Load returns what a plan needs to know of a memory, of each fact only the columns of planFields. It is one query, or
+// two where the memory is not small, and what it returns does not grow with the memory.
+func (t *Tables) Load(ctx context.Context, n Needs) (Memory, error) {
+	m, whole, err := t.loadWhole(ctx, n)
+	if err == nil && !whole {
+		m, err = t.loadPart(ctx, n)
+	}
+	if err != nil {
+		return Memory{}, fmt.Errorf("read facts: %w", err)
+	}
+	return m, nil
+}
+
+// loadWhole returns all of a memory that is small: its rows are resolved here, which is cheaper than to have the
+// server resolve, count and sort them.
+func (t *Tables) loadWhole(ctx context.Context, n Needs) (m Memory, whole bool, err error) {
+	rows := 0
+	last := map[string]Fact{}
+	m.Done, err = t.load(ctx, n, wholeSQL, []any{n.User, n.Agent}, func(f Fact, _ int) {
+		rows++
+		if f.Version > last[f.ID].Version {
+			last[f.ID] = f
+		}
+	})
+	if err != nil || rows > wholeFacts {
+		return m, false, err
+	}
+	for _, id := range slices.Sorted(maps.Keys(last)) {
+		m.Facts = append(m.Facts, last[id])
+		if last[id].Status == Active {
+			m.Active++
+		}
+	}
+	return m, true, nil
+}
+
+// loadPart returns what the needs name of a memory of any size.
+func (t *Tables) loadPart(ctx context.Context, n Needs) (m Memory, err error) {
+	keys := make([]string, len(n.Contents))
+	for i, content := range n.Contents {
 		keys[i] = Key(content)
 	}
-	if len(keys) == 0 {
-		keys = append(keys, "") // The key of no fact.
-	}
-	return t.query(ctx, "user = ? AND agent = ? AND (status = 'active' OR content_key IN ? OR fact_id IN ?) ORDER BY created_seq",
-		user, agent, table.Set(keys), table.Set(ids))
+	m.Done, err = t.load(ctx, n, fmt.Sprintf(partSQL, max(1, n.Evictions)), []any{in(keys), in(n.IDs), n.User, n.Agent},
+		func(f Fact, active int) {
+			m.Active = active
+			m.Facts = append(m.Facts, f)
+		})
+	return m, err
 }
+
+// load reads facts, each with the number of active ones if the query counts them, and returns which entries of the
+// needs led to one of them or were skipped.
+func (t *Tables) load(ctx context.Context, n Needs, sql string, args []any, take func(f Fact, active int)) (map[string]bool, error) {
+	given, done := map[string]bool{}, map[string]bool{}
+	for _, id := range n.Entries {
+		given[id] = true
+	}
+	if len(given) > 0 {
+		sql, args = sql+skippedSQL, append(args, n.User, n.Agent, in(n.Entries))
+	}
+	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
+		var f Fact
+		var status string
+		var goneAt *time.Time
+		var active uint64
+		err := rows.Scan(&f.ID, &f.Content, &f.Confidence, &status, &f.EntryID, &f.CreatedAt, &f.CreatedSeq, &goneAt,
+			&f.Version, &active)
+		f.resolve(status, goneAt)
+		if given[f.EntryID] {
+			done[f.EntryID] = true
+		}
+		if f.ID != "" {
+			take(f, int(active))
+		}
+		return err
+	}, sql, args...)
+	return done, err
+}
+
+// picked are the fields of the tuple f.
+func picked() string {
+	fields := make([]string, len(planFields))
+	for i := range planFields {
+		fields[i] = fmt.Sprint("f.", i+1)
+	}
+	return strings.Join(fields, ", ")
+}
+
+// in returns the values for the right side of IN, which takes no empty set. No row holds the value that is added.
+func in(values []string) clickhouse.GroupSet { return table.Set(append(slices.Clip(values), "\x00")) }
+
+// factFields are the columns of a [Fact].
+var factFields = []string{
+	"fact_id", "content", "category", "confidence", "source_error", "status", "project", "actor",
+	"session_id", "entry_id", "created_at", "created_seq", "updated_at", "gone_at", "gone_reason", "version",
+}
+
+// evictionOrder are the columns that tell which fact is evicted first, as evictedBefore does.
+var evictionOrder = []string{"confidence", "created_at", "created_seq"}
 
 func (t *Tables) query(ctx context.Context, where string, args ...any) ([]Fact, error) {
 	var out []Fact
 	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
-		f, err := scanFact(rows)
+		var f Fact
+		var status string
+		var goneAt *time.Time
+		err := rows.Scan(&f.ID, &f.Content, &f.Category, &f.Confidence, &f.SourceError, &status, &f.Project,
+			&f.Actor, &f.SessionID, &f.EntryID, &f.CreatedAt, &f.CreatedSeq, &f.UpdatedAt, &goneAt, &f.GoneReason, &f.Version)
+		f.resolve(status, goneAt)
 		out = append(out, f)
 		return err
-	}, `SELECT fact_id, content, category, confidence, source_error, status, project, actor,
-		session_id, entry_id, created_at, created_seq, updated_at, gone_at, gone_reason, version
-		FROM facts_raw FINAL WHERE `+where, args...)
+	}, "SELECT "+strings.Join(factFields, ", ")+" FROM facts_raw FINAL WHERE "+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read facts: %w", err)
 	}
 	return slices.Clip(out), nil
 }
 
-func scanFact(rows driver.Rows) (Fact, error) {
-	var f Fact
-	var status string
-	var goneAt *time.Time
-	err := rows.Scan(&f.ID, &f.Content, &f.Category, &f.Confidence, &f.SourceError, &status, &f.Project, &f.Actor,
-		&f.SessionID, &f.EntryID, &f.CreatedAt, &f.CreatedSeq, &f.UpdatedAt, &goneAt, &f.GoneReason, &f.Version)
+// resolve sets what the tables hold in other forms.
+func (f *Fact) resolve(status string, goneAt *time.Time) {
 	f.Status = Status(status)
 	f.CreatedAt, f.UpdatedAt = f.CreatedAt.UTC(), f.UpdatedAt.UTC()
 	if goneAt != nil {
 		f.GoneAt = goneAt.UTC()
 	}
-	return f, err
 }

@@ -5,7 +5,10 @@ package fact
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 
+	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/table"
 	"axiommind/schema"
@@ -55,9 +58,12 @@ type Result struct {
 	LastSeq uint64 `json:"last_seq"`
 }
 
-func (r *Result) add(appended eventlog.Appended) error {
-	r.Events += appended.New
-	for _, e := range appended.Events {
+// add counts the events as they are in the log, those from the position on as new.
+func (r *Result) add(events []schema.Event, from uint64) error {
+	for _, e := range events {
+		if e.Seq >= from {
+			r.Events++
+		}
 		r.LastSeq = max(r.LastSeq, e.Seq)
 		o, err := readEvent(e)
 		if err != nil {
@@ -82,85 +88,166 @@ func (r *Result) add(appended eventlog.Appended) error {
 	return nil
 }
 
+// firstNew returns the position from which on the events are new. New events stand behind all others.
+func firstNew(appended eventlog.Appended) uint64 {
+	seqs := make([]uint64, len(appended.Events))
+	for i, e := range appended.Events {
+		seqs[i] = e.Seq
+	}
+	slices.Sort(seqs)
+	if appended.New == 0 {
+		return math.MaxUint64
+	}
+	return seqs[len(seqs)-appended.New]
+}
+
 // chunk is the number of entries that are planned at once. Their events are one block of the log.
 const chunk = 2000
 
-// Apply appends the events that follow from the facts among the batch's entries. If it is called again, after any
-// error or crash, it does the remaining work. The projection is up to date when it returns.
-func (w *Writer) Apply(ctx context.Context, batch Batch) (Result, error) {
-	var result Result
-	entries, err := batch.facts()
-	if err != nil {
-		return result, err
-	}
-	result.Entries = len(entries)
-	stream := schema.MemoryStream(batch.User, batch.Agent)
-	if len(entries) == 0 {
-		_, err := w.log.Project(ctx, w.projector, stream)
-		return result, err
-	}
-	for len(entries) > 0 {
-		n := min(chunk, len(entries))
-		part := batch
-		part.Entries, entries = entries[:n], entries[n:]
-		var events []schema.Event
-		err := w.log.Steady(ctx, w.projector, stream, func() (err error) {
-			events, err = w.plan(ctx, part)
-			return err
-		})
-		if err != nil {
-			return result, fmt.Errorf("update facts from session %q: %w", batch.SessionID, err)
-		}
-		if err := w.commit(ctx, stream, events, &result); err != nil {
-			return result, err
-		}
-	}
-	return result, nil
+// piece is a batch of at most chunk facts, which are planned at once. It is a part of the batch with the index.
+type piece struct {
+	Batch
+	index int
 }
 
-func (w *Writer) plan(ctx context.Context, batch Batch) ([]schema.Event, error) {
-	eventIDs := make([]string, len(batch.Entries))
-	for i, e := range batch.Entries {
-		eventIDs[i] = schema.EventID(schema.FactOfEntryKey(e.User, e.Agent, e.ID))
-	}
-	events, err := w.log.GetMany(ctx, eventIDs)
-	if err != nil {
-		return nil, err
-	}
-	done := make(map[string]bool, len(events))
-	var contents, ids []string
-	for i, e := range batch.Entries {
-		if _, ok := events[eventIDs[i]]; ok {
-			done[e.ID] = true
+// Apply appends the events that follow from the facts among the entries of the batches, which are all of one memory.
+// The events are the same as if the batches were applied one after the other, and a batch that is refused for good
+// does not keep the others from being stored. If Apply is called again, after any error or crash, it does the
+// remaining work. The projection is up to date when it returns.
+func (w *Writer) Apply(ctx context.Context, batches []Batch) ([]boundary.Outcome[Result], error) {
+	out := make([]boundary.Outcome[Result], len(batches))
+	var pieces []piece
+	for i, batch := range batches {
+		facts, err := batch.facts()
+		if err == nil && (batch.User != batches[0].User || batch.Agent != batches[0].Agent) {
+			err = fmt.Errorf("%w: session %q is of user %q, agent %q, not of %q, %q",
+				ErrScope, batch.SessionID, batch.User, batch.Agent, batches[0].User, batches[0].Agent)
+		}
+		if out[i], err = boundary.Of(ctx, Result{Entries: len(facts)}, err); err != nil {
+			return nil, err
+		}
+		if out[i].Failed != nil {
 			continue
 		}
-		x := (&planner{}).proposalOf(e)
-		contents = append(contents, x.content)
-		ids = append(ids, factIDs(x.key)...)
+		for part := range slices.Chunk(facts, chunk) {
+			batch.Entries = part
+			pieces = append(pieces, piece{batch, i})
+		}
 	}
-	if len(contents) == 0 {
-		return nil, nil
+	if len(pieces) == 0 && len(batches) > 0 {
+		_, err := w.log.Project(ctx, w.projector, schema.MemoryStream(batches[0].User, batches[0].Agent))
+		return out, err
 	}
-	facts, err := w.tables.Load(ctx, batch.User, batch.Agent, contents, ids)
+	for len(pieces) > 0 {
+		n, entries := 1, len(pieces[0].Entries)
+		for n < len(pieces) && entries+len(pieces[n].Entries) <= chunk {
+			entries += len(pieces[n].Entries)
+			n++
+		}
+		if err := w.store(ctx, pieces[:n], out); err != nil {
+			return nil, err
+		}
+		pieces = pieces[n:]
+	}
+	return out, nil
+}
+
+// store stores the pieces at once. If that is refused for good, it stores each of them alone: those that are not at
+// fault are stored.
+func (w *Writer) store(ctx context.Context, pieces []piece, out []boundary.Outcome[Result]) error {
+	pieces = slices.DeleteFunc(slices.Clone(pieces), func(p piece) bool { return out[p.index].Failed != nil })
+	if len(pieces) == 0 {
+		return nil
+	}
+	err := w.storeAtOnce(ctx, pieces, out)
+	if err == nil {
+		return nil
+	}
+	first := pieces[0]
+	if len(pieces) == 1 {
+		err = fmt.Errorf("update facts from session %q: %w", first.SessionID, err)
+	}
+	outcome, again := boundary.Of(ctx, Result{}, err)
+	switch {
+	case again != nil:
+		return again
+	case len(pieces) == 1:
+		out[first.index] = outcome
+		return nil
+	}
+	for i := range pieces {
+		if err := w.store(ctx, pieces[i:i+1], out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *Writer) storeAtOnce(ctx context.Context, pieces []piece, out []boundary.Outcome[Result]) error {
+	stream := schema.MemoryStream(pieces[0].User, pieces[0].Agent)
+	var planned [][]schema.Event
+	err := w.log.Steady(ctx, w.projector, stream, func() (err error) {
+		planned, err = w.plan(ctx, pieces)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	appended, err := w.commit(ctx, stream, slices.Concat(planned...))
+	if err != nil {
+		return err
+	}
+	from, stored := firstNew(appended), appended.Events
+	for i, p := range pieces {
+		if err := out[p.index].Result.add(stored[:len(planned[i])], from); err != nil {
+			return err
+		}
+		stored = stored[len(planned[i]):]
+	}
+	return nil
+}
+
+func (w *Writer) plan(ctx context.Context, pieces []piece) ([][]schema.Event, error) {
+	needs := Needs{User: pieces[0].User, Agent: pieces[0].Agent}
+	batches := make([]Batch, len(pieces))
+	for i, p := range pieces {
+		batches[i] = p.Batch
+		for _, e := range p.Entries {
+			x := (&planner{}).proposalOf(e)
+			needs.Contents = append(needs.Contents, x.content)
+			needs.IDs = append(needs.IDs, factIDs(x.key)...)
+			needs.Entries = append(needs.Entries, e.ID)
+		}
+	}
+	m, err := w.load(ctx, needs, len(needs.Entries))
 	if err != nil {
 		return nil, err
 	}
-	return Plan(facts, done, batch, w.opts)
+	return planAll(m, batches, w.opts)
 }
 
-func (w *Writer) commit(ctx context.Context, stream string, events []schema.Event, result *Result) error {
+// load reads what a plan of some proposals needs, each of which evicts at most one fact.
+func (w *Writer) load(ctx context.Context, needs Needs, proposals int) (Memory, error) {
+	for needs.Evictions = proposals; ; {
+		m, err := w.tables.Load(ctx, needs)
+		evictions := m.Active + proposals - w.opts.MaxFacts
+		if err != nil || evictions <= needs.Evictions {
+			return m, err
+		}
+		// The memory holds more than it may now: the maximum was lowered.
+		needs.Evictions = evictions
+	}
+}
+
+func (w *Writer) commit(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error) {
 	if len(events) == 0 {
-		return nil
+		return eventlog.Appended{}, nil
 	}
 	appended, err := w.log.Append(ctx, stream, events)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = w.log.Project(ctx, w.projector, stream)
 	}
-	if err := result.add(appended); err != nil {
-		return err
-	}
-	_, err = w.log.Project(ctx, w.projector, stream)
-	return err
+	return appended, err
 }
 
 // Do runs the command. A command that is sent several times takes effect once and returns the same result. Errors are
@@ -176,14 +263,14 @@ func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
 	if err != nil {
 		return result, err
 	}
-	var contents []string
+	needs := Needs{User: c.User, Agent: c.Agent, IDs: append(factIDs(key), c.FactID)}
 	if c.Content != nil {
-		contents = []string{*c.Content}
+		needs.Contents = []string{*c.Content}
 	}
-	var facts []Fact
+	var memory Memory
 	err = w.log.Steady(ctx, w.projector, stream, func() (err error) {
 		if len(done) == 0 {
-			facts, err = w.tables.Load(ctx, c.User, c.Agent, contents, append(factIDs(key), c.FactID))
+			memory, err = w.load(ctx, needs, 1)
 		}
 		return err
 	})
@@ -193,11 +280,15 @@ func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
 	for _, e := range done {
 		return result, result.conclude(e)
 	}
-	events, refused := PlanCommand(facts, c, w.opts)
+	events, refused := PlanCommand(memory, c, w.opts)
 	if len(events) == 0 {
 		return result, refused
 	}
-	if err := w.commit(ctx, stream, events, &result); err != nil {
+	appended, err := w.commit(ctx, stream, events)
+	if err != nil {
+		return result, err
+	}
+	if err := result.add(appended.Events, firstNew(appended)); err != nil {
 		return result, err
 	}
 	return result, result.conclude(events[len(events)-1])

@@ -64,6 +64,8 @@ type ExtractInput struct {
 	BuildID   string           `json:"build_id"`
 	Extractor schema.Extractor `json:"extractor"`
 	Window    schema.Window    `json:"window"`
+	// Head is the head of the session's stream.
+	Head schema.StreamHead `json:"head,omitzero"`
 	// RepairOf is the key of an answer that could not be read, and Reason is the error. If they are set, the model is
 	// asked to repair the answer.
 	RepairOf string `json:"repair_of,omitempty"`
@@ -84,7 +86,7 @@ type ExtractResult struct {
 // before it reads it, under the hash of everything that was asked. Other builds, of any session, reuse a complete
 // answer to the same question.
 func (a *Activities) ExtractWindow(ctx context.Context, in ExtractInput) (ExtractResult, error) {
-	return boundary.Run(ctx, in, a.extract)
+	return boundary.Run(eventlog.WithHead(ctx, in.Stream(), in.Head), in, a.extract)
 }
 
 func (a *Activities) extract(ctx context.Context, in ExtractInput) (ExtractResult, error) {

@@ -33,7 +33,7 @@ func newBench(t testing.TB) *bench {
 	_, err = eventlog.Migrate(t.Context(), conn)
 	require.NoError(t, err)
 	b := &bench{meter: &stacktest.Meter{Conn: conn}, key: schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: "s"}}
-	b.Activities, err = NewActivities(eventlog.New(b.meter, eventlog.Options{}), NewRules(), Params{}, 0)
+	b.Activities, err = NewActivities(eventlog.New(b.meter, eventlog.Options{}), asked{NewRules()}, Params{}, 0)
 	require.NoError(t, err)
 	return b
 }
@@ -94,6 +94,43 @@ func TestWorkIsSeenBeyondTheWindow(t *testing.T) {
 	require.NotEqual(t, Key(id, PromptHash(), chat, window), Key(id, PromptHash(), work, window))
 }
 
+// asked is a model that is not local: its answers are stored before they are read.
+type asked struct{ Model }
+
+// A local model is not asked window by window: the plan records what it finds, and stores no answer of its own. A
+// second attempt changes nothing.
+func TestLocalModelIsNotAsked(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.model = NewRules()
+	for i := range 3 {
+		b.say(t, message(schema.RoleUser, schema.KindText, fmt.Sprintf("We decided to use database %d for part %d.", i, i)))
+	}
+	in := PlanInput{SessionKey: b.key, BuildID: "b", Extractor: ExtractorOf(b.model.Identity()), At: time.UnixMicro(1)}
+	for range 2 {
+		plan, err := b.plan(t.Context(), in)
+		require.NoError(t, err)
+		require.Empty(t, plan.Windows)
+		require.False(t, plan.More)
+		require.Equal(t, 1, plan.Recorded.Windows)
+		require.Equal(t, 3, plan.Recorded.Entries)
+		require.Equal(t, 1, plan.Recorded.Usage.Calls)
+	}
+	var recorded []schema.MemoryExtractedPayload
+	for event, err := range b.log.Replay(t.Context(), eventlog.ReplayOptions{}) {
+		require.NoError(t, err)
+		require.NotEqual(t, schema.ModelResponded, event.Type)
+		if event.Type == schema.MemoryExtracted {
+			p, err := schema.Decode[schema.MemoryExtractedPayload](event)
+			require.NoError(t, err)
+			recorded = append(recorded, p)
+		}
+	}
+	require.Len(t, recorded, 1)
+	require.Len(t, recorded[0].Entries, 3)
+	require.Equal(t, in.Extractor, recorded[0].Extractor)
+}
+
 // A plan reads what lies beyond what is extracted, and a window what it shows: neither grows with the session.
 func TestReadsWhatItNeeds(t *testing.T) {
 	t.Parallel()
@@ -114,6 +151,9 @@ func TestReadsWhatItNeeds(t *testing.T) {
 	}
 	require.EqualValues(t, all, b.meter.Take(), "the whole session is new, and read once")
 
+	b.ask(t, planned.Windows[4])
+	require.Zero(t, b.meter.Take(), "the messages are still in memory")
+	b.log = eventlog.New(b.meter, eventlog.Options{}) // As a worker has it that did not plan.
 	b.ask(t, planned.Windows[4])
 	require.EqualValues(t, sizes[4], b.meter.Take())
 

@@ -17,6 +17,14 @@ type Model interface {
 	Identity() ModelIdentity
 }
 
+// Local is a model that computes its answers in this process, quickly, for nothing, and always the same ones. They are
+// not stored before they are read: to compute one again costs less.
+type Local interface {
+	Model
+	// Local does nothing.
+	Local()
+}
+
 // Embedder turns texts into vectors of equal length.
 type Embedder interface {
 	// Embed returns one vector for each text, in the order of the texts, each of length 1 (L2).

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"time"
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
@@ -20,21 +21,28 @@ type PlanInput struct {
 	schema.SessionKey
 	BuildID   string           `json:"build_id"`
 	Extractor schema.Extractor `json:"extractor"`
+	// At is the time of what is recorded.
+	At time.Time `json:"at"`
+	// Head is the head of the session's stream.
+	Head schema.StreamHead `json:"head,omitzero"`
 }
 
-// PlanResult holds the next windows to extract, in order. More is true if others follow.
+// PlanResult holds the next windows to ask the model about, in order. More is true if others follow.
 type PlanResult struct {
-	Windows []schema.Window `json:"windows"`
+	Windows []schema.Window `json:"windows,omitempty"`
 	More    bool            `json:"more"`
-	// Recorded counts what the build has recorded so far. A resumed build continues from there.
+	// Recorded counts what the build has recorded so far, in this call, in earlier ones and in other attempts.
 	Recorded RecordResult `json:"recorded"`
 }
 
 // PlanWindows returns the windows without a complete answer. First come those that earlier builds asked about in
 // vain. Then comes the part of the session that the extractor has not seen, cut into windows. A build asks about each
 // window only once.
+//
+// Nobody has to be asked if the model is [Local]: then PlanWindows extracts from the windows, records what it found and
+// returns no windows.
 func (a *Activities) PlanWindows(ctx context.Context, in PlanInput) (PlanResult, error) {
-	return boundary.Run(ctx, in, a.plan)
+	return boundary.Run(eventlog.WithHead(ctx, in.Stream(), in.Head), in, a.plan)
 }
 
 func (a *Activities) plan(ctx context.Context, in PlanInput) (PlanResult, error) {
@@ -57,6 +65,10 @@ func (a *Activities) plan(ctx context.Context, in PlanInput) (PlanResult, error)
 	result.Windows, result.More, err = seen.next(messages, in.BuildID, session.Cut{
 		Tools: in.Extractor.Tools, Size: a.windowBytes, Limit: maxPlanned, Hash: WindowHash,
 	})
+	if err == nil {
+		err = a.extractHere(ctx, in, s, &result)
+	}
+	result.Recorded.Head = a.log.Head(in.Stream())
 	return result, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/eventlog"
 	"axiommind/schema"
 )
 
@@ -27,6 +28,8 @@ type RecordInput struct {
 	Extractor schema.Extractor `json:"extractor"`
 	Windows   []AnsweredWindow `json:"windows"`
 	At        time.Time        `json:"at"`
+	// Head is the head of the session's stream.
+	Head schema.StreamHead `json:"head,omitzero"`
 }
 
 // RecordResult counts what was read from answers.
@@ -37,6 +40,8 @@ type RecordResult struct {
 	Quarantined int          `json:"quarantined"`
 	Truncated   int          `json:"truncated"`
 	Usage       schema.Usage `json:"usage"`
+	// Head is the head of the session's stream.
+	Head schema.StreamHead `json:"head,omitzero"`
 }
 
 // Add adds v to r.
@@ -47,6 +52,7 @@ func (r *RecordResult) Add(v RecordResult) {
 	r.Quarantined += v.Quarantined
 	r.Truncated += v.Truncated
 	r.Usage.Add(v.Usage)
+	r.Head = r.Head.Highest(v.Head)
 }
 
 func (r *RecordResult) count(p schema.MemoryExtractedPayload) {
@@ -64,7 +70,7 @@ func (r *RecordResult) count(p schema.MemoryExtractedPayload) {
 
 // RecordExtraction reads the stored answers and appends one event for each window.
 func (a *Activities) RecordExtraction(ctx context.Context, in RecordInput) (RecordResult, error) {
-	return boundary.Run(ctx, in, a.record)
+	return boundary.Run(eventlog.WithHead(ctx, in.Stream(), in.Head), in, a.record)
 }
 
 func (a *Activities) record(ctx context.Context, in RecordInput) (RecordResult, error) {
@@ -89,21 +95,24 @@ func (a *Activities) record(ctx context.Context, in RecordInput) (RecordResult, 
 			}
 		}
 		result.count(p)
-		event, err := schema.NewEvent(p, schema.Event{
-			TS: in.At, Actor: in.Extractor.Provider + "/" + in.Extractor.Model,
-			SessionID: in.SessionID, Project: in.Project, BuildID: in.BuildID,
-			DedupeKey: schema.MemoryExtractedKey(in.SessionKey, in.Extractor.ID(), w.Window),
-		})
+		event, err := in.event(p)
 		if err != nil {
 			return RecordResult{}, err
 		}
 		events = append(events, event)
 	}
-	if len(events) == 0 {
-		return result, nil
-	}
 	_, err = a.log.AppendAll(ctx, in.Stream(), events)
+	result.Head = a.log.Head(in.Stream())
 	return result, err
+}
+
+// event returns the event of one window.
+func (in RecordInput) event(p schema.MemoryExtractedPayload) (schema.Event, error) {
+	return schema.NewEvent(p, schema.Event{
+		TS: in.At, Actor: in.Extractor.Provider + "/" + in.Extractor.Model,
+		SessionID: in.SessionID, Project: in.Project, BuildID: in.BuildID,
+		DedupeKey: schema.MemoryExtractedKey(in.SessionKey, in.Extractor.ID(), p.Window),
+	})
 }
 
 // readInto reads the last answer and adds the entries that were not kept from earlier ones. An answer that the reader

@@ -29,6 +29,9 @@ func NewRules() Rules { return Rules{} }
 // Identity implements [Model].
 func (Rules) Identity() ModelIdentity { return ModelIdentity{ProviderRules, rules.Version} }
 
+// Local implements [Local].
+func (Rules) Local() {}
+
 // Generate implements [Model]. It answers extraction requests only; it is not a language model.
 func (Rules) Generate(ctx context.Context, req Request) (Response, error) {
 	if err := ctx.Err(); err != nil {

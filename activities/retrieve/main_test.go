@@ -120,7 +120,7 @@ func (b *bench) add(t testing.TB, entries ...schema.Entry) []schema.Entry {
 		result, err := b.writer.IndexPending(ctx, 1000)
 		require.NoError(t, err)
 		require.Zero(t, result.Failed)
-		if result.Remaining == 0 {
+		if !result.More {
 			return entries
 		}
 	}

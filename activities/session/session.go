@@ -89,7 +89,7 @@ func (s *Session) holder(message int) int {
 
 // Range returns the session's messages from first up to, but not including, end. It caches the events that a later
 // range with the same or a higher first may need. If ranges are read in the order of first, each event is read once.
-func (s *Session) Range(ctx context.Context, first, end int) (_ []schema.Message, err error) {
+func (s *Session) Range(ctx context.Context, first, end int) ([]schema.Message, error) {
 	first, end = max(first, 0), min(end, s.Len())
 	if first >= end {
 		return nil, nil
@@ -106,11 +106,12 @@ func (s *Session) Range(ctx context.Context, first, end int) (_ []schema.Message
 			missing = append(missing, s.events[i])
 		}
 	}
-	for h, messages := range s.messages(ctx, missing, &err) {
-		s.read[s.holder(h.First)] = messages
-	}
+	loaded, err := recent.load(ctx, s, missing)
 	if err != nil {
 		return nil, err
+	}
+	for i, h := range missing {
+		s.read[s.holder(h.First)] = loaded[i]
 	}
 	var out []schema.Message
 	for i := from; i <= to; i++ {
@@ -120,23 +121,42 @@ func (s *Session) Range(ctx context.Context, first, end int) (_ []schema.Message
 	return out, nil
 }
 
-// From yields the messages from first to the session's end, in order. It holds at most one page of the log in memory.
-// It stops after an error.
+// pageBytes bounds the payloads that From reads at once. A larger event is a page of its own.
+const pageBytes = 1 << 20
+
+// From yields the messages from first to the session's end, in order. It reads one page at a time. It stops after an
+// error.
 func (s *Session) From(ctx context.Context, first int) iter.Seq2[schema.Message, error] {
 	return func(yield func(schema.Message, error) bool) {
 		first = max(first, 0)
-		var err error
-		for _, messages := range s.messages(ctx, s.events[s.holder(first):], &err) {
-			for _, m := range messages {
-				if m.Index >= first && !yield(m, nil) {
-					return
+		for events := s.events[s.holder(first):]; len(events) > 0; {
+			page := pageOf(events)
+			events = events[len(page):]
+			loaded, err := recent.load(ctx, s, page)
+			if err != nil {
+				yield(schema.Message{}, err)
+				return
+			}
+			for _, messages := range loaded {
+				for _, m := range messages {
+					if m.Index >= first && !yield(m, nil) {
+						return
+					}
 				}
 			}
 		}
-		if err != nil {
-			yield(schema.Message{}, err)
+	}
+}
+
+// pageOf returns the first of the events, at least one, as many as fit into pageBytes.
+func pageOf(events []eventlog.Heading) []eventlog.Heading {
+	size := 0
+	for i, h := range events {
+		if size += h.Bytes; i > 0 && size > pageBytes {
+			return events[:i]
 		}
 	}
+	return events
 }
 
 // messages yields the messages of each event, and sets err if it stops early.

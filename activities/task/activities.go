@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"go.temporal.io/sdk/client"
 
@@ -37,6 +38,8 @@ func NewActivities(log *eventlog.Store, writer *Writer, indexer Indexer, tempora
 type SessionInput struct {
 	schema.SessionKey
 	BuildID string `json:"build_id"`
+	// Head is the head of the session's stream.
+	Head schema.StreamHead `json:"head,omitzero"`
 }
 
 // Writer returns the input of the workflow that resolves the task notes.
@@ -49,24 +52,60 @@ func (a *Activities) SubmitTasks(ctx context.Context, in SessionInput) (Result, 
 	return boundary.Submit[Result](ctx, a.temporal, schema.UpdateSession, in.BuildID, in)
 }
 
-// ResolveTasks resolves the session's task notes. Only the project's workflow may call it.
-func (a *Activities) ResolveTasks(ctx context.Context, in SessionInput) (Result, error) {
+// ResolveTasks resolves the task notes of sessions, all of one project. Only the project's workflow may call it.
+func (a *Activities) ResolveTasks(ctx context.Context, in boundary.Batch[SessionInput]) (boundary.Outcomes[Result], error) {
 	return boundary.Run(ctx, in, a.resolve)
 }
 
-func (a *Activities) resolve(ctx context.Context, in SessionInput) (Result, error) {
-	entries, err := entry.ReadLogged(ctx, a.log, in.SessionKey, func(e schema.Entry) bool {
-		return e.Type == schema.EntryTaskNote
-	})
-	if err != nil {
-		return Result{}, err
+func (a *Activities) resolve(ctx context.Context, in boundary.Batch[SessionInput]) (boundary.Outcomes[Result], error) {
+	var out boundary.Outcomes[Result]
+	if len(in.Items) == 0 {
+		return out, nil
 	}
-	batch := Batch{Project: in.Project, SessionID: in.SessionID, BuildID: in.BuildID, Entries: entries}
-	result, err := a.writer.Apply(ctx, batch)
+	stream := schema.ProjectStream(in.Items[0].Project)
+	ctx, err := a.log.AsWriter(ctx, stream, in.Head)
 	if err != nil {
-		return result, err
+		return out, err
 	}
-	return result, a.indexer.Enqueue(ctx, schema.ProjectStream(in.Project))
+	batches, err := a.notes(ctx, in.Items, &out)
+	if err != nil {
+		return out, err
+	}
+	applied, err := a.writer.Apply(ctx, batches)
+	if err != nil {
+		return out, err
+	}
+	for i, outcome := range applied {
+		if out.Items[i].Failed == nil {
+			out.Items[i] = outcome
+		}
+	}
+	out.Head = a.log.Head(stream)
+	return out, a.indexer.Enqueue(ctx, stream)
+}
+
+// notes reads the task notes of the sessions. It fills the outcomes, of which those that cannot be read are failed.
+func (a *Activities) notes(ctx context.Context, sessions []SessionInput, out *boundary.Outcomes[Result]) ([]Batch, error) {
+	project := sessions[0].Project
+	batches := make([]Batch, len(sessions))
+	out.Items = make([]boundary.Outcome[Result], len(sessions))
+	for i, in := range sessions {
+		entries, err := a.notesOf(ctx, project, in)
+		batches[i] = Batch{Project: project, SessionID: in.SessionID, BuildID: in.BuildID, Entries: entries}
+		if out.Items[i], err = boundary.Of(ctx, Result{}, err); err != nil {
+			return nil, err
+		}
+	}
+	return batches, nil
+}
+
+func (a *Activities) notesOf(ctx context.Context, project string, in SessionInput) ([]schema.Entry, error) {
+	if in.Project != project {
+		return nil, boundary.Invalid(schema.ErrorScopeMismatch,
+			fmt.Errorf("session %q is of project %q, want one of project %q", in.SessionID, in.Project, project))
+	}
+	ctx = eventlog.WithHead(ctx, in.Stream(), in.Head)
+	return entry.ReadLogged(ctx, a.log, in.SessionKey, func(e schema.Entry) bool { return e.Type == schema.EntryTaskNote })
 }
 
 // RunTaskCommand runs a person's command. Only the project's workflow may call it.

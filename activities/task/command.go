@@ -108,7 +108,7 @@ func PlanCommand(ctx context.Context, index Index, rules Rules, c Command) (Plan
 	if err != nil && !errors.Is(err, ErrRefused) {
 		return Planned{}, err
 	}
-	return Planned{Events: p.overlay.planned}, err
+	return Planned{Events: p.overlay.planned, before: p.overlay.before}, err
 }
 
 func (p *planner) command(ctx context.Context, c Command) error {

@@ -199,7 +199,7 @@ func TestDefectL_NothingIsWrittenButEvents(t *testing.T) {
 	t.Parallel()
 	p := newTestProject(t)
 	e := p.report("A", schema.TaskBlocked, "x", "PROJ-7")
-	planned, err := Plan(context.Background(), p.memory, Rules{}, Batch{Project: p.name, Entries: []schema.Entry{e}})
+	planned, err := Plan(context.Background(), p.memory, Rules{}, []Batch{{Project: p.name, Entries: []schema.Entry{e}}})
 	require.NoError(t, err)
 	require.Len(t, planned.Events, 6)
 	require.Empty(t, p.memory.entities, "a plan that is never appended leaves nothing behind")
@@ -268,8 +268,8 @@ func TestEmptyTitleIsSkippedWithItsReason(t *testing.T) {
 	p := newTestProject(t)
 	e := p.report(" \u200b", schema.TaskPending)
 	planned := p.say(e, p.report("A", schema.TaskPending))
-	require.Len(t, planned.Skipped, 1)
-	require.Equal(t, e.ID, planned.Skipped[0].EntryID)
+	require.Len(t, planned.Skipped[0], 1)
+	require.Equal(t, e.ID, planned.Skipped[0][0].EntryID)
 	require.Len(t, p.tasks(), 1)
 }
 
@@ -382,9 +382,9 @@ func TestVectorMatch(t *testing.T) {
 	p.say(p.report("Repair the sign-in page", schema.TaskInProgress))
 	id := p.task("Repair the sign-in page").ID
 	say := func(title string, similarity float64) {
-		planned, err := Plan(context.Background(), p.memory, Rules{Vectors: fixedVectors{{id, similarity}, {"gone", 1}}}, Batch{
+		planned, err := Plan(context.Background(), p.memory, Rules{Vectors: fixedVectors{{id, similarity}, {"gone", 1}}}, []Batch{{
 			Project: p.name, Entries: []schema.Entry{p.report(title, schema.TaskDone)},
-		})
+		}})
 		require.NoError(t, err)
 		p.append(planned.Events)
 	}

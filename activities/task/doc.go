@@ -2,7 +2,7 @@
 // answers queries about both.
 //
 // A task, a condition or an artifact is an entity. An entity is the fold of its events in the project's stream and
-// depends on nothing else. [Plan] resolves a session's entries against an [Index], and [PlanCommand] a person's
+// depends on nothing else. [Plan] resolves the entries of sessions against an [Index], and [PlanCommand] a person's
 // command; both return events. [Writer] appends and projects the events. [Projector] writes the tables from the
 // folds, so that dropped tables can be rebuilt to the same rows. [Queries] answers from the tables, or from the fold
 // itself if asked about an earlier time.

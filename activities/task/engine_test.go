@@ -36,7 +36,7 @@ func newBundle(t testing.TB) *bundle {
 	t.Helper()
 	conn := stacktest.Migrated(t, stacktest.Database(t))
 	log := eventlog.New(conn, eventlog.Options{})
-	return &bundle{conn: conn, log: log, writer: task.NewWriter(log, conn, task.Rules{}), queries: task.NewQueries(log, conn)}
+	return &bundle{conn: conn, log: log, writer: task.NewWriter(&headed{Store: log, conn: conn}, conn, task.Rules{}), queries: task.NewQueries(log, conn)}
 }
 
 // report is an aligned statement; each call is one of its own.
@@ -52,9 +52,10 @@ func (b *bundle) report(project, title string, status schema.TaskStatus, blocked
 
 func (b *bundle) apply(t testing.TB, project string, entries ...schema.Entry) task.Result {
 	t.Helper()
-	r, err := b.writer.Apply(t.Context(), task.Batch{Project: project, SessionID: "s", BuildID: "b", Entries: entries})
+	out, err := b.writer.Apply(t.Context(), []task.Batch{{Project: project, SessionID: "s", BuildID: "b", Entries: entries}})
 	require.NoError(t, err)
-	return r
+	require.Nil(t, out[0].Failed)
+	return out[0].Result
 }
 
 func (b *bundle) do(t testing.TB, c task.Command) error {
@@ -463,16 +464,16 @@ func TestCrashInApply(t *testing.T) {
 	for _, table := range []string{"entity_events_raw", "edges_raw", "entity_aliases_raw", "entities_raw"} {
 		b := newBundle(t)
 		b.apply(t, "p", b.report("p", "Ship", schema.TaskBlocked, "keys", "PROJ-7"), b.report("p", "Fix", schema.TaskPending))
-		writer := task.NewWriter(b.log, &crashing{Conn: b.conn, table: table}, task.Rules{})
+		writer := task.NewWriter(&headed{Store: b.log, conn: b.conn}, &crashing{Conn: b.conn, table: table}, task.Rules{})
 		next := []schema.Entry{b.report("p", "Ship", schema.TaskInProgress), b.report("p", "fix it", schema.TaskBlocked, "Ship")}
 		batch := task.Batch{Project: "p", SessionID: "s", Entries: next}
 		// The first Project of Apply has nothing to write; the crash comes after the append.
-		_, err := writer.Apply(t.Context(), batch)
+		_, err := writer.Apply(t.Context(), []task.Batch{batch})
 		require.ErrorIs(t, err, errCrash, table)
 		batch.Entries = append(batch.Entries, b.report("p", "keys", schema.TaskPending), b.report("p", "Ship", schema.TaskBlocked, "keys"))
-		result, err := writer.Apply(t.Context(), batch)
+		out, err := writer.Apply(t.Context(), []task.Batch{batch})
 		require.NoError(t, err)
-		require.Equal(t, 4, result.Entries)
+		require.Equal(t, 4, out[0].Result.Entries)
 		before := b.rows(t)
 		_, err = b.log.Rebuild(t.Context(), task.NewProjector(b.conn))
 		require.NoError(t, err)

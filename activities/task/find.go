@@ -127,8 +127,8 @@ func (v *overlay) prefixed(ctx context.Context, types []schema.EntityType, prefi
 }
 
 func (l *tableSource) keyed(ctx context.Context, key Key) (string, error) {
-	found, err := l.tables.Resolve(ctx, l.project, []string{key.String()})
-	return found[key.String()], err
+	found, err := l.tables.Read(ctx, l.project, Wants{Keys: []string{key.String()}})
+	return found.Keys[key.String()], err
 }
 
 func (l *tableSource) prefixed(ctx context.Context, types []schema.EntityType, prefix string, limit int) ([]string, error) {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	language "axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -46,7 +45,8 @@ func (m *memory) apply(t require.TestingT, events []schema.Event) { m.write(t, m
 
 func (m *memory) fold(t require.TestingT, events []schema.Event) page {
 	g, err := foldPage(m.project, events, func(ids []string) (map[string]Entity, error) {
-		return m.Load(context.Background(), m.project, ids)
+		found, err := m.Read(context.Background(), m.project, Wants{IDs: ids})
+		return found.Entities, err
 	})
 	require.NoError(t, err)
 	return g
@@ -105,57 +105,43 @@ func (m *memory) edges(rel schema.RelType) map[string][]string {
 	return out
 }
 
-func (m *memory) Resolve(_ context.Context, project string, keys []string) (map[string]string, error) {
-	out := map[string]string{}
-	for _, k := range keys {
+// Read searches as the tables do, with no limit.
+func (m *memory) Read(ctx context.Context, project string, w Wants) (Found, error) {
+	found := newFound()
+	for _, k := range w.Keys {
 		if row, ok := m.tables["entity_aliases_raw"][project+"\x00"+k+"\x00"]; ok {
-			out[k] = row[3].(string)
+			found.Keys[k] = row[3].(string)
 		}
 	}
-	return out, nil
-}
-
-func (m *memory) Load(_ context.Context, project string, ids []string) (map[string]Entity, error) {
-	out := map[string]Entity{}
-	for _, id := range ids {
+	for _, id := range w.IDs {
 		if e, ok := m.entities[id]; ok && project == m.project {
-			out[id] = e
+			found.Entities[id] = e
 		}
 	}
-	return out, nil
-}
-
-func (m *memory) SearchTitles(_ context.Context, _, title string, limit int) ([]string, error) {
-	words := language.TitleTerms(title)
-	var hits []Entity
-	for _, e := range m.entities {
-		shared := slices.ContainsFunc(language.TitleTerms(e.Title), func(w string) bool { return slices.Contains(words, w) })
-		if e.Type == schema.EntityTask && shared {
-			hits = append(hits, e)
+	for _, title := range w.Titles {
+		tasks := newTitleIndex()
+		for _, id := range slices.Sorted(maps.Keys(m.entities)) {
+			if e := m.entities[id]; e.Type == schema.EntityTask {
+				tasks.add(id, e.Title)
+			}
 		}
+		found.Titles[title] = tasks.find(searchOf(title), len(m.entities))
 	}
-	slices.SortFunc(hits, func(a, b Entity) int {
-		return cmp.Or(cmp.Compare(dice(words, language.TitleTerms(b.Title)), dice(words, language.TitleTerms(a.Title))), cmp.Compare(a.ID, b.ID))
-	})
-	var ids []string
-	for _, e := range hits[:min(len(hits), limit)] {
-		ids = append(ids, e.ID)
-	}
-	return ids, nil
-}
-
-func (m *memory) Pointing(_ context.Context, _ string, ids []string) (map[string][]string, error) {
-	out := map[string][]string{}
 	for _, rel := range []schema.RelType{schema.RelMentions, schema.RelBlockedBy, schema.RelResolvesTo} {
 		for src, targets := range m.edges(rel) {
 			for _, dst := range targets {
-				if slices.Contains(ids, dst) {
-					out[dst] = append(out[dst], src)
+				if slices.Contains(w.Targets, dst) {
+					found.Pointing[dst] = append(found.Pointing[dst], src)
 				}
 			}
 		}
 	}
-	return out, nil
+	for src := range m.edges(schema.RelEvidenceOf) {
+		if slices.Contains(w.Entries, src) {
+			found.Observed[src] = true
+		}
+	}
+	return found, nil
 }
 
 func (m *memory) Prefixed(_ context.Context, _ string, types []schema.EntityType, prefix string, limit int) ([]string, error) {
@@ -176,16 +162,6 @@ func (m *memory) ReportedDone(_ context.Context, _ string, limit int) ([]string,
 		}
 	}
 	return ids[:min(len(ids), limit)], nil
-}
-
-func (m *memory) Observed(_ context.Context, _ string, entryIDs []string) (map[string]bool, error) {
-	out := map[string]bool{}
-	for src := range m.edges(schema.RelEvidenceOf) {
-		if slices.Contains(entryIDs, src) {
-			out[src] = true
-		}
-	}
-	return out, nil
 }
 
 // project is a project on memory: a log that keeps each dedupe key once, and its projection.
@@ -223,7 +199,7 @@ func (p *project) append(events []schema.Event) {
 
 // say resolves the entries as one session's.
 func (p *project) say(entries ...schema.Entry) Planned {
-	planned, err := Plan(context.Background(), p.memory, p.rules, Batch{Project: p.name, SessionID: "s", Entries: entries})
+	planned, err := Plan(context.Background(), p.memory, p.rules, []Batch{{Project: p.name, SessionID: "s", Entries: entries}})
 	require.NoError(p.t, err)
 	p.append(planned.Events)
 	return planned
@@ -263,9 +239,9 @@ func (p *project) task(title string) Entity {
 }
 
 func (p *project) entity(key Key) Entity {
-	ids, err := p.memory.Resolve(context.Background(), p.name, []string{key.String()})
+	found, err := p.memory.Read(context.Background(), p.name, Wants{Keys: []string{key.String()}})
 	require.NoError(p.t, err)
-	return p.memory.entities[ids[key.String()]]
+	return p.memory.entities[found.Keys[key.String()]]
 }
 
 func (p *project) condition(text string) Entity {

@@ -9,38 +9,22 @@ import (
 	"axiommind/schema"
 )
 
-// Index reads the projections of a project, which must be up to date with its stream.
-type Index interface {
-	// Resolve returns the ids of the entities that the canonical keys lead to.
-	Resolve(ctx context.Context, project string, keys []string) (map[string]string, error)
-	// Load returns the entities with the ids. Entities that do not exist are missing from the map.
-	Load(ctx context.Context, project string, ids []string) (map[string]Entity, error)
-	// SearchTitles returns the ids of tasks whose titles share words with the given one, best first.
-	SearchTitles(ctx context.Context, project, title string, limit int) ([]string, error)
-	// Pointing returns, by entity, the ids of the entities that mention it, wait for it or resolve to it, or once
-	// did.
-	Pointing(ctx context.Context, project string, ids []string) (map[string][]string, error)
-	// Prefixed returns the ids of entities of the types that begin with the prefix, which is lower case.
-	Prefixed(ctx context.Context, project string, types []schema.EntityType, prefix string, limit int) ([]string, error)
-	// ReportedDone returns the ids of open tasks that are reported done, those known longest first.
-	ReportedDone(ctx context.Context, project string, limit int) ([]string, error)
-	// Observed returns which of the entries have a task_observed event.
-	Observed(ctx context.Context, project string, entryIDs []string) (map[string]bool, error)
-}
-
 // overlay is the project's state while events are being planned: the index, overlaid with the fold of the events
 // planned so far.
 type overlay struct {
 	project string
 	index   Index
 	vectors TitleSearcher
-	// keys and entities cache the index and hold what was planned. An empty id means that no entity has the key. An
-	// entity that does not exist means that no entity has the id.
+	// observed, keys, titles and entities cache the index and hold what was planned. An empty id means that no entity
+	// has the key. An entity that does not exist means that no entity has the id.
+	observed map[string]bool
 	keys     map[string]string
+	titles   map[string][]string
 	entities map[string]Entity
-	// byText and byWord find tasks planned in this batch, which the index does not hold yet, by all of their words
-	// and by each word.
-	byText, byWord map[string][]string
+	// before holds the entities as the index has them.
+	before map[string]Entity
+	// new finds the tasks that were planned.
+	new titleIndex
 	// pointing holds, by entity, those that have or had an edge to it. pointed holds the entities for which the index
 	// was asked.
 	pointing map[string][]string
@@ -52,8 +36,8 @@ type overlay struct {
 func newOverlay(project string, index Index, vectors TitleSearcher) *overlay {
 	return &overlay{
 		project: project, index: index, vectors: vectors,
-		keys: map[string]string{}, entities: map[string]Entity{},
-		byText: map[string][]string{}, byWord: map[string][]string{},
+		observed: map[string]bool{}, keys: map[string]string{}, titles: map[string][]string{},
+		entities: map[string]Entity{}, before: map[string]Entity{}, new: newTitleIndex(),
 		pointing: map[string][]string{}, pointed: map[string]bool{},
 	}
 }
@@ -90,42 +74,13 @@ func (v *overlay) remember(before, after Entity) {
 	}
 	v.pointed[after.ID] = true // The index can't know of what is new.
 	if after.Type == schema.EntityTask {
-		text := searchText(after.Title)
-		v.byText[text] = append(v.byText[text], after.ID)
-		for _, word := range language.TitleTerms(after.Title) {
-			v.byWord[word] = append(v.byWord[word], after.ID)
-		}
+		v.new.add(after.ID, after.Title)
 	}
-}
-
-// prefetch asks the index for all keys at once, and for the entities they lead to.
-func (v *overlay) prefetch(ctx context.Context, keys []string) error {
-	var missing []string
-	for _, k := range keys {
-		if _, known := v.keys[k]; !known {
-			missing = append(missing, k)
-			v.keys[k] = ""
-		}
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	found, err := v.index.Resolve(ctx, v.project, missing)
-	if err != nil {
-		return fmt.Errorf("resolve %d keys: %w", len(missing), err)
-	}
-	ids := make([]string, 0, len(found))
-	for key, id := range found {
-		v.keys[key] = id
-		ids = append(ids, id)
-	}
-	_, err = v.load(ctx, ids)
-	return err
 }
 
 func (v *overlay) byKey(ctx context.Context, key Key) (Entity, bool, error) {
 	text := key.String()
-	if err := v.prefetch(ctx, []string{text}); err != nil {
+	if err := v.ask(ctx, Wants{Keys: []string{text}, IDs: []string{key.ID()}}); err != nil {
 		return Entity{}, false, err
 	}
 	id := v.keys[text]
@@ -172,21 +127,8 @@ func (v *overlay) byID(ctx context.Context, id string) (Entity, bool, error) {
 
 // load returns the entities that exist, by id.
 func (v *overlay) load(ctx context.Context, ids []string) (map[string]Entity, error) {
-	var missing []string
-	for _, id := range ids {
-		if _, known := v.entities[id]; !known {
-			v.entities[id] = Entity{}
-			missing = append(missing, id)
-		}
-	}
-	if len(missing) > 0 {
-		found, err := v.index.Load(ctx, v.project, missing)
-		if err != nil {
-			return nil, fmt.Errorf("load %d entities: %w", len(missing), err)
-		}
-		for _, id := range missing {
-			v.entities[id] = found[id]
-		}
+	if err := v.ask(ctx, Wants{IDs: ids}); err != nil {
+		return nil, err
 	}
 	out := make(map[string]Entity, len(ids))
 	for _, id := range ids {
@@ -198,16 +140,10 @@ func (v *overlay) load(ctx context.Context, ids []string) (map[string]Entity, er
 }
 
 func (v *overlay) searchTitles(ctx context.Context, title string) ([]string, error) {
-	ids, err := v.index.SearchTitles(ctx, v.project, title, searchLimit)
-	if err != nil {
-		return nil, fmt.Errorf("search titles for %q: %w", clip(title), err)
+	if err := v.ask(ctx, Wants{Titles: []string{title}}); err != nil {
+		return nil, err
 	}
-	ids = append(ids, v.byText[searchText(title)]...)
-	for _, word := range rarest(language.TitleTerms(title), 2) {
-		planned := v.byWord[word]
-		ids = append(ids, planned[:min(len(planned), searchLimit)]...)
-	}
-	return ids, nil
+	return slices.Concat(v.titles[title], v.new.find(searchOf(title), searchLimit)), nil
 }
 
 // reaches reports whether the entity waits for the target through blockers and resolutions.

@@ -29,13 +29,39 @@ type Skipped struct {
 	Reason  string `json:"reason"`
 }
 
-// Planned is the plan for a batch or a command.
+// Planned is the plan for batches or a command.
 type Planned struct {
 	// Events are to be appended to the project's stream in this order.
 	Events []schema.Event
-	// Skipped are the entries that were skipped. They are reported again with every batch that contains them.
-	Skipped []Skipped
+	// Ends holds, by batch, the number of events up to the end of its own. Skipped holds, by batch, the entries that
+	// were skipped. They are reported again with every batch that contains them.
+	Ends    []int
+	Skipped [][]Skipped
+	// before holds what the index said of entities.
+	before map[string]Entity
 }
+
+// of returns the part of the list, which is in the order of Events, that belongs to the batch at the index.
+func of[T any](p Planned, list []T, batch int) []T {
+	start := 0
+	if batch > 0 {
+		start = p.Ends[batch-1]
+	}
+	return list[start:p.Ends[batch]]
+}
+
+// BatchError is why a batch cannot be planned.
+type BatchError struct {
+	// Index is the index of the batch.
+	Index int
+	Err   error
+}
+
+// Error implements error.
+func (e *BatchError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *BatchError) Unwrap() error { return e.Err }
 
 // DoneReports decides what happens to a report of done that may not close its task: the first mention of the task, a
 // report for a task that nobody has started, or another report while one is unconfirmed.
@@ -88,114 +114,71 @@ type planner struct {
 	ended []string
 }
 
-// Plan returns the events that follow from the batch. The index must be up to date with the project's stream. Entries
-// that were observed before, and entries that are not task notes, produce no events.
-func Plan(ctx context.Context, index Index, rules Rules, batch Batch) (Planned, error) {
-	if strings.TrimSpace(batch.Project) == "" {
+// Plan returns the events that follow from the batches, which belong to one project. They are the same as if each batch
+// had been projected before the next one was planned. The index must be up to date with the project's stream. Entries
+// that were observed before, and entries that are not task notes, produce no events. An error that is about one batch
+// is a [BatchError].
+func Plan(ctx context.Context, index Index, rules Rules, batches []Batch) (Planned, error) {
+	if len(batches) == 0 {
+		return Planned{}, nil
+	}
+	project := batches[0].Project
+	if strings.TrimSpace(project) == "" {
 		return Planned{}, fmt.Errorf("%w: project is missing", ErrCommand)
 	}
-	p := &planner{
-		overlay: newOverlay(batch.Project, index, rules.Vectors), rules: rules,
-		session: batch.SessionID, build: batch.BuildID, actor: ActorResolver,
+	v := newOverlay(project, index, rules.Vectors)
+	var notes []schema.Entry
+	for _, batch := range batches {
+		notes = append(notes, notesOf(batch.Entries)...)
 	}
-	var out Planned
-	entries, err := p.unseen(ctx, batch.Entries)
-	if err != nil {
-		return out, err
+	if err := v.prefetch(ctx, notes); err != nil {
+		return Planned{}, err
 	}
-	if err := p.overlay.prefetch(ctx, p.keysOf(entries)); err != nil {
-		return out, err
-	}
-	if err := p.overlay.prefetchSources(ctx, p.closing(entries)); err != nil {
-		return out, err
-	}
-	for _, e := range entries {
-		p.act, p.at = schema.Act{EntryID: e.ID}, instant(e.OccurredAt)
-		err := p.resolveEntry(ctx, e)
-		if errors.Is(err, ErrKey) {
-			out.Skipped = append(out.Skipped, Skipped{EntryID: e.ID, Reason: err.Error()})
-			continue
-		}
+	out := Planned{before: v.before}
+	for i, batch := range batches {
+		p := &planner{overlay: v, rules: rules, session: batch.SessionID, build: batch.BuildID, actor: ActorResolver}
+		skipped, err := p.resolve(ctx, notesOf(batch.Entries))
 		if err != nil {
-			return Planned{}, fmt.Errorf("resolve entry %q: %w", e.ID, err)
+			return Planned{}, &BatchError{i, fmt.Errorf("resolve tasks of session %q: %w", batch.SessionID, err)}
 		}
+		out.Skipped, out.Ends = append(out.Skipped, skipped), append(out.Ends, len(v.planned))
 	}
-	out.Events = p.overlay.planned
+	out.Events = v.planned
 	return out, nil
 }
 
-// unseen returns the task notes that no event refers to yet, each once.
-func (p *planner) unseen(ctx context.Context, entries []schema.Entry) ([]schema.Entry, error) {
-	var ids []string
+// resolve resolves the entries that no event refers to yet.
+func (p *planner) resolve(ctx context.Context, entries []schema.Entry) ([]Skipped, error) {
+	var skipped []Skipped
+	for _, e := range entries {
+		if p.overlay.observed[e.ID] {
+			continue
+		}
+		p.act, p.at = schema.Act{EntryID: e.ID}, instant(e.OccurredAt)
+		err := p.resolveEntry(ctx, e)
+		if errors.Is(err, ErrKey) {
+			skipped = append(skipped, Skipped{EntryID: e.ID, Reason: err.Error()})
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("resolve entry %q: %w", e.ID, err)
+		}
+		p.overlay.observed[e.ID] = true
+	}
+	return skipped, nil
+}
+
+// notesOf returns the task notes, each once.
+func notesOf(entries []schema.Entry) []schema.Entry {
 	var notes []schema.Entry
 	known := map[string]bool{}
 	for _, e := range entries {
 		if e.Type == schema.EntryTaskNote && e.Task != nil && !known[e.ID] {
 			known[e.ID] = true
-			ids = append(ids, e.ID)
 			notes = append(notes, e)
 		}
 	}
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	observed, err := p.overlay.index.Observed(ctx, p.overlay.project, ids)
-	if err != nil {
-		return nil, fmt.Errorf("find observed entries: %w", err)
-	}
-	var out []schema.Entry
-	for _, e := range notes {
-		if !observed[e.ID] {
-			out = append(out, e)
-		}
-	}
-	return out, nil
-}
-
-func (p *planner) keysOf(entries []schema.Entry) []string {
-	var keys []string
-	add := func(k Key, err error) {
-		if err == nil {
-			keys = append(keys, k.String())
-		}
-	}
-	for _, e := range entries {
-		title := titleOf(e)
-		add(KeyOfTask(p.overlay.project, title))
-		add(KeyOfCondition(p.overlay.project, title))
-		if key, ok := spellingKey(p.overlay.project, title); ok {
-			add(key, nil)
-		}
-		for _, text := range e.Task.BlockedBy {
-			forms := formsOf(text)
-			add(KeyOfCondition(p.overlay.project, forms.condition))
-			if key, ok := spellingKey(p.overlay.project, forms.condition); ok {
-				add(key, nil)
-			}
-			for _, t := range forms.titles {
-				add(KeyOfTask(p.overlay.project, t))
-			}
-			for _, t := range forms.artifacts {
-				artifacts, _ := StrongArtifact(t)
-				for _, k := range artifacts {
-					add(k, nil)
-				}
-			}
-		}
-	}
-	return keys
-}
-
-// closing returns the ids of known tasks that the entries may close.
-func (p *planner) closing(entries []schema.Entry) []string {
-	var ids []string
-	for _, e := range entries {
-		key, err := KeyOfTask(p.overlay.project, titleOf(e))
-		if id := p.overlay.keys[key.String()]; err == nil && id != "" && Closed(e.Task.Status) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
+	return notes
 }
 
 func titleOf(e schema.Entry) string {

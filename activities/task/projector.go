@@ -20,10 +20,23 @@ import (
 type Projector struct {
 	conn   table.Conn
 	tables *Tables
+	// planned, where there are any, need not be loaded.
+	planned standing
 }
 
+// standing is what entities of a project are after the event at a position of its stream. An entity that does not
+// exist means that no entity has the id.
+type standing struct {
+	project  string
+	seq      uint64
+	entities map[string]Entity
+}
+
+// after returns the projector that need not load the entities to apply the event that follows.
+func (p *Projector) after(s standing) *Projector { return &Projector{p.conn, p.tables, s} }
+
 // NewProjector returns the projector over the tables of a migrated database.
-func NewProjector(conn table.Conn) *Projector { return &Projector{conn, NewTables(conn)} }
+func NewProjector(conn table.Conn) *Projector { return &Projector{conn: conn, tables: NewTables(conn)} }
 
 // Name implements eventlog.Projector.
 func (p *Projector) Name() string { return "tasks" }
@@ -48,8 +61,8 @@ func (p *Projector) Tables() []eventlog.Table {
 	}
 }
 
-// Apply implements eventlog.Projector. It loads the entities that the events change, folds, and writes the changes,
-// in a fixed number of statements. Entities are written last: until then the page does not count as applied, and
+// Apply implements eventlog.Projector. It loads the entities that the events change, unless the writer knew them when
+// it planned the events, folds, and writes the changes, in a fixed number of statements. Entities are written last: until then the page does not count as applied, and
 // applying it again writes the same rows.
 func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 	if len(events) == 0 {
@@ -60,7 +73,7 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 		return err
 	}
 	page, err := foldPage(project, events, func(ids []string) (map[string]Entity, error) {
-		return p.tables.Load(ctx, project, ids)
+		return p.load(ctx, project, events[0].Seq, ids)
 	})
 	if err != nil {
 		return fmt.Errorf("fold %d events of project %q: %w", len(events), project, err)
@@ -77,6 +90,27 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 		return err
 	}
 	return table.Insert(ctx, p.conn, entities.into, entities.rows)
+}
+
+// load returns the entities as they are before the event at the position, or later. One that the writer read when
+// another program had applied more is loaded: what it holds may be of a generation that a rebuild has emptied since.
+func (p *Projector) load(ctx context.Context, project string, seq uint64, ids []string) (map[string]Entity, error) {
+	out := map[string]Entity{}
+	if known := p.planned; known.project == project && known.seq+1 == seq {
+		ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+			e, ok := known.entities[id]
+			if ok = ok && e.Version <= known.seq; ok && e.Exists() {
+				out[id] = e
+			}
+			return ok
+		})
+	}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	found, err := p.tables.Read(ctx, project, Wants{IDs: ids})
+	maps.Copy(out, found.Entities)
+	return out, err
 }
 
 // page holds the changes that a list of events makes.

@@ -307,25 +307,29 @@ var titleArtifact = regexp.MustCompile(`^(?:\[([^\]\s]+)\]|(\S+?):)\s|\s\(([^()\
 // closeNamed closes the artifact that the title of a finished task names, as a whole or at its beginning or end, if
 // the artifact is already known.
 func (p *planner) closeNamed(ctx context.Context, title string) error {
+	for _, key := range artifactsNamed(title) {
+		artifact, known, err := p.overlay.byKey(ctx, key)
+		if err != nil {
+			return err
+		}
+		if known {
+			return p.closeArtifact(ctx, artifact)
+		}
+	}
+	return nil
+}
+
+// artifactsNamed returns the keys of the artifacts that the title names, as a whole or at its beginning or end.
+func artifactsNamed(title string) []Key {
 	title = strings.TrimSpace(title)
 	names := []string{title}
 	for _, m := range titleArtifact.FindAllStringSubmatch(title, -1) {
 		names = append(names, m[1:]...)
 	}
+	var out []Key
 	for _, name := range names {
-		keys, ok := StrongArtifact(name)
-		if !ok {
-			continue
-		}
-		for _, key := range keys {
-			artifact, known, err := p.overlay.byKey(ctx, key)
-			if err != nil {
-				return err
-			}
-			if known {
-				return p.closeArtifact(ctx, artifact)
-			}
-		}
+		keys, _ := StrongArtifact(name)
+		out = append(out, keys...)
 	}
-	return nil
+	return out
 }

@@ -15,7 +15,8 @@ type tableSource struct {
 }
 
 func (l *tableSource) load(ctx context.Context, ids []string) (map[string]Entity, error) {
-	return l.tables.Load(ctx, l.project, ids)
+	found, err := l.tables.Read(ctx, l.project, Wants{IDs: ids})
+	return found.Entities, err
 }
 
 func (l *tableSource) tasks(ctx context.Context, w wants, p part) ([]Entity, error) {
@@ -48,7 +49,11 @@ func (l *tableSource) resolvedConditions(ctx context.Context, p part) ([]Entity,
 func (l *tableSource) entities(ctx context.Context, where string, args ...any) ([]Entity, error) {
 	var out []Entity
 	err := table.Query(ctx, l.tables.conn, func(rows driver.Rows) error {
-		e, err := scanEntity(rows)
+		var current string
+		if err := rows.Scan(&current); err != nil {
+			return err
+		}
+		e, err := decodeEntity(current)
 		out = append(out, e)
 		return err
 	}, `SELECT current_json FROM entities WHERE project = ? AND `+where, append([]any{l.project}, args...)...)

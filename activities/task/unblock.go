@@ -3,7 +3,6 @@ package task
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -155,7 +154,7 @@ func (v *overlay) waitingFor(ctx context.Context, ids []string) ([]string, error
 
 // sources returns, by entity, the entities that may have an edge to it. The caller checks their edges.
 func (v *overlay) sources(ctx context.Context, ids []string) (map[string][]Entity, error) {
-	if err := v.prefetchSources(ctx, ids); err != nil {
+	if err := v.ask(ctx, Wants{Targets: ids}); err != nil {
 		return nil, err
 	}
 	var all []string
@@ -175,28 +174,6 @@ func (v *overlay) sources(ctx context.Context, ids []string) (map[string][]Entit
 		}
 	}
 	return out, nil
-}
-
-// prefetchSources asks the index once which entities point at the given ones.
-func (v *overlay) prefetchSources(ctx context.Context, ids []string) error {
-	var missing []string
-	for _, id := range ids {
-		if !v.pointed[id] {
-			missing = append(missing, id)
-			v.pointed[id] = true
-		}
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	found, err := v.index.Pointing(ctx, v.project, missing)
-	if err != nil {
-		return fmt.Errorf("find what waits for %d entities: %w", len(missing), err)
-	}
-	for id, sources := range found {
-		v.pointing[id] = append(v.pointing[id], sources...)
-	}
-	return nil
 }
 
 // mentioning returns the conditions whose texts name the artifact.

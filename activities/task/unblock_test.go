@@ -85,15 +85,15 @@ func TestLift(t *testing.T) {
 	}
 }
 
-// counting is an index that counts how often entities are asked for.
+// counting is an index that counts how often it is read.
 type counting struct {
 	*memory
-	loads int
+	reads int
 }
 
-func (c *counting) Load(ctx context.Context, project string, ids []string) (map[string]Entity, error) {
-	c.loads++
-	return c.memory.Load(ctx, project, ids)
+func (c *counting) Read(ctx context.Context, project string, w Wants) (Found, error) {
+	c.reads++
+	return c.memory.Read(ctx, project, w)
 }
 
 // TestLiftAsksOncePerStep: however many tasks wait, and for however many things besides, their
@@ -116,7 +116,7 @@ func TestLiftAsksOncePerStep(t *testing.T) {
 		})
 		require.NoError(t, err)
 		require.Len(t, planned.Events, tasks+1, "each task loses a blocker")
-		return index.loads
+		return index.reads
 	}
 	few := loads(2)
 	require.LessOrEqual(t, few, 5)

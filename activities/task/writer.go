@@ -1,10 +1,14 @@
 package task
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/table"
 	"axiommind/schema"
@@ -14,6 +18,7 @@ import (
 type Log interface {
 	Append(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error)
 	GetMany(ctx context.Context, eventIDs []string) (map[string]schema.Event, error)
+	Head(stream string) schema.StreamHead
 	Project(ctx context.Context, p eventlog.Projector, stream string) (eventlog.Progress, error)
 	Steady(ctx context.Context, p eventlog.Projector, stream string, plan func() error) error
 }
@@ -36,8 +41,10 @@ type Result struct {
 	// Events counts the new events in the log. It is 0 if everything was done before.
 	Events int `json:"events"`
 	// Entries counts the task notes given. Skipped are those that no event could be made from.
-	Entries int       `json:"entries"`
-	Skipped []Skipped `json:"skipped,omitempty"`
+	// MoreSkipped counts those left out of Skipped.
+	Entries     int       `json:"entries"`
+	Skipped     []Skipped `json:"skipped,omitempty"`
+	MoreSkipped int       `json:"more_skipped,omitempty"`
 	// Created counts the new tasks, Changed the changes to tasks, and Rejected the refused changes.
 	Created  int `json:"created"`
 	Changed  int `json:"changed"`
@@ -49,6 +56,9 @@ type Result struct {
 	MoreChanges int      `json:"more_changes,omitempty"`
 }
 
+// maxSkipped bounds the number of skipped entries in a result. A batch has the results of many sessions.
+const maxSkipped = 4
+
 // tell fills Changes from the events of a command.
 func (r *Result) tell(events []schema.Event) error {
 	changes, err := changesOf(events)
@@ -57,10 +67,13 @@ func (r *Result) tell(events []schema.Event) error {
 	return err
 }
 
-func (r *Result) add(appended eventlog.Appended) {
-	r.Events += appended.New
-	for _, e := range appended.Events {
+// add counts events as stored, of which the fresh ones are new in the log.
+func (r *Result) add(events []schema.Event, fresh map[string]bool) {
+	for _, e := range events {
 		r.LastSeq = max(r.LastSeq, e.Seq)
+		if fresh[e.ID] {
+			r.Events++
+		}
 		switch e.Type {
 		case schema.TaskCreated:
 			r.Created++
@@ -73,56 +86,150 @@ func (r *Result) add(appended eventlog.Appended) {
 	}
 }
 
+// skip adds entries that were skipped.
+func (r *Result) skip(skipped []Skipped) {
+	shown := min(len(skipped), maxSkipped-len(r.Skipped))
+	r.Skipped = append(r.Skipped, skipped[:shown]...)
+	r.MoreSkipped += len(skipped) - shown
+}
+
+// freshOf returns the ids of the events that the call stored: those at the end of the stream.
+func freshOf(appended eventlog.Appended) map[string]bool {
+	last := slices.Clone(appended.Events)
+	slices.SortFunc(last, func(a, b schema.Event) int { return cmp.Compare(b.Seq, a.Seq) })
+	fresh := map[string]bool{}
+	for _, e := range last {
+		if len(fresh) == appended.New {
+			break
+		}
+		fresh[e.ID] = true
+	}
+	return fresh
+}
+
 // chunk is the number of entries that are resolved at once. Their events are one block of the log.
 const chunk = 500
 
-// Apply resolves the batch's task notes and appends the resulting events. If it is called again, after any error or
-// crash, it does the remaining work. The projection is up to date when it returns.
-func (w *Writer) Apply(ctx context.Context, batch Batch) (Result, error) {
-	var result Result
-	stream := schema.ProjectStream(batch.Project)
-	notes := make([]schema.Entry, 0, len(batch.Entries))
-	for _, e := range batch.Entries {
-		if e.Type == schema.EntryTaskNote && e.Task != nil {
-			notes = append(notes, e)
+// Apply resolves the task notes of the batches, which belong to one project, and appends the resulting events. If it is
+// called again, after any error or crash, it does the remaining work. The projection is up to date when it returns. A
+// batch that is refused for good fails alone.
+func (w *Writer) Apply(ctx context.Context, batches []Batch) ([]boundary.Outcome[Result], error) {
+	out := make([]boundary.Outcome[Result], len(batches))
+	if len(batches) == 0 {
+		return out, nil
+	}
+	parts := chunks(batches)
+	for i, batch := range batches {
+		for _, e := range batch.Entries {
+			if e.Type == schema.EntryTaskNote && e.Task != nil {
+				out[i].Result.Entries++
+			}
 		}
 	}
-	result.Entries = len(notes)
-	if len(notes) == 0 {
-		_, err := w.log.Project(ctx, w.projector, stream)
-		return result, err
+	if len(parts) == 0 {
+		_, err := w.log.Project(ctx, w.projector, schema.ProjectStream(batches[0].Project))
+		return out, err
 	}
-	for len(notes) > 0 {
-		n := min(chunk, len(notes))
-		part := batch
-		part.Entries, notes = notes[:n], notes[n:]
-		var planned Planned
-		err := w.log.Steady(ctx, w.projector, stream, func() (err error) {
-			planned, err = Plan(ctx, w.index, w.rules, part)
-			return err
-		})
-		if err != nil {
-			return result, fmt.Errorf("resolve tasks of session %q: %w", batch.SessionID, err)
-		}
-		result.Skipped = append(result.Skipped, planned.Skipped...)
-		if err := w.commit(ctx, stream, planned.Events, &result); err != nil {
-			return result, err
+	for _, part := range parts {
+		if err := w.applyPart(ctx, part, out); err != nil {
+			return nil, err
 		}
 	}
-	return result, nil
+	return out, nil
 }
 
-func (w *Writer) commit(ctx context.Context, stream string, events []schema.Event, result *Result) error {
-	if len(events) == 0 {
-		return nil
+// chunks splits the batches into parts with up to [chunk] notes. Each part holds all batches, most of them empty if
+// there are several parts.
+func chunks(batches []Batch) [][]Batch {
+	var parts [][]Batch
+	var part []Batch
+	room := 0
+	for i, batch := range batches {
+		for notes := notesOf(batch.Entries); len(notes) > 0; {
+			if room == 0 {
+				part, room = slices.Clone(batches), chunk
+				for k := range part {
+					part[k].Entries = nil
+				}
+				parts = append(parts, part)
+			}
+			n := min(room, len(notes))
+			part[i].Entries, notes, room = notes[:n], notes[n:], room-n
+		}
 	}
-	appended, err := w.log.Append(ctx, stream, events)
+	return parts
+}
+
+// applyPart resolves a part of the batches. Batches that have failed before are left out.
+func (w *Writer) applyPart(ctx context.Context, part []Batch, out []boundary.Outcome[Result]) error {
+	for i := range out {
+		if out[i].Failed != nil {
+			part[i].Entries = nil
+		}
+	}
+	stream := schema.ProjectStream(part[0].Project)
+	var planned Planned
+	var refused []*boundary.Failed
+	head := w.log.Head(stream) // Before Steady, which projects at least so much.
+	err := w.log.Steady(ctx, w.projector, stream, func() (err error) {
+		planned, refused, err = w.plan(ctx, part)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	result.add(appended)
-	_, err = w.log.Project(ctx, w.projector, stream)
-	return err
+	appended, err := w.commit(ctx, stream, head, planned)
+	if err != nil {
+		return err
+	}
+	fresh := freshOf(appended)
+	for i := range out {
+		if refused[i] != nil {
+			out[i].Failed = refused[i]
+			continue
+		}
+		out[i].Result.skip(planned.Skipped[i])
+		if len(planned.Events) > 0 {
+			out[i].Result.add(of(planned, appended.Events, i), fresh)
+		}
+	}
+	return nil
+}
+
+// plan plans the batches, and returns why some of them are refused. What was planned of these is planned anew without
+// them.
+func (w *Writer) plan(ctx context.Context, batches []Batch) (Planned, []*boundary.Failed, error) {
+	batches = slices.Clone(batches)
+	refused := make([]*boundary.Failed, len(batches))
+	for {
+		planned, err := Plan(ctx, w.index, w.rules, batches)
+		var one *BatchError
+		if !errors.As(err, &one) {
+			return planned, refused, err
+		}
+		outcome, err := boundary.Of(ctx, Result{}, one)
+		if err != nil {
+			return Planned{}, nil, err
+		}
+		refused[one.Index], batches[one.Index].Entries = outcome.Failed, nil
+	}
+}
+
+// commit appends the events, which were planned when all events up to the head were projected, and projects them.
+func (w *Writer) commit(ctx context.Context, stream string, head schema.StreamHead, planned Planned) (eventlog.Appended, error) {
+	if len(planned.Events) == 0 {
+		return eventlog.Appended{}, nil
+	}
+	appended, err := w.log.Append(ctx, stream, planned.Events)
+	if err != nil {
+		return appended, err
+	}
+	projector := w.projector
+	if head.Known {
+		projector = projector.after(standing{planned.Events[0].Project, head.Seq, planned.before})
+	}
+	_, err = w.log.Project(ctx, projector, stream)
+	return appended, err
 }
 
 // Do runs the command. A command that is sent several times takes effect once. If the error wraps [ErrRefused], it
@@ -136,6 +243,7 @@ func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
 	var done []schema.Event
 	var planned Planned
 	var refused error
+	head := w.log.Head(stream)
 	err := w.log.Steady(ctx, w.projector, stream, func() (err error) {
 		if done, err = w.doneBefore(ctx, c); err == nil && len(done) == 0 {
 			planned, refused = PlanCommand(ctx, w.index, w.rules, c)
@@ -151,9 +259,11 @@ func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
 		}
 		return result, refusedBefore(done)
 	}
-	if err := w.commit(ctx, stream, planned.Events, &result); err != nil {
+	appended, err := w.commit(ctx, stream, head, planned)
+	if err != nil {
 		return result, err
 	}
+	result.add(appended.Events, freshOf(appended))
 	if refused != nil {
 		return result, refused
 	}

@@ -78,12 +78,19 @@ type IngestResult struct {
 	// NewMessages are those this build brought.
 	NewMessages  int `json:"new_messages"`
 	SkippedLines int `json:"skipped_lines"`
+	// Head is the head of the session's stream.
+	Head schema.StreamHead `json:"head,omitzero"`
 }
 
 // IngestSession reads the source and appends the messages that the log does not know, after the event that
 // opens the build. From then on the build can be seen to run.
 func (a *Activities) IngestSession(ctx context.Context, in IngestInput) (IngestResult, error) {
-	return boundary.Run(ctx, in, a.ingest)
+	stream := in.Build.Stream()
+	return boundary.Run(eventlog.WithHead(ctx, stream, in.Build.Head), in, func(ctx context.Context, in IngestInput) (IngestResult, error) {
+		result, err := a.ingest(ctx, in)
+		result.Head = a.log.Head(stream)
+		return result, err
+	})
 }
 
 func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, error) {
@@ -100,6 +107,7 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 	if err != nil {
 		return IngestResult{}, err
 	}
+	read.Messages = nil // The unseen ones are enough to hold.
 	brought := logged.BroughtBy(in.Build.BuildID)
 	result := IngestResult{
 		Messages: logged.Len() + len(unseen), NewMessages: brought + len(unseen), SkippedLines: len(read.Skipped),
@@ -121,17 +129,13 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 	if brought > 0 {
 		skipped = nil // An earlier attempt has recorded them.
 	}
-	events, err := ingestEvents(payload, unseen, skipped, in.Build.BuildID, date)
-	if err != nil {
+	events := ingestEvents(payload, unseen, skipped, in.Build.BuildID)
+	if err := a.appendAll(ctx, key.Stream(), started, events); err != nil {
 		return IngestResult{}, err
 	}
-	appended, err := a.log.AppendAll(ctx, key.Stream(), append([]schema.Event{started}, events...))
-	if err != nil {
-		return IngestResult{}, err
-	}
-	// The session's projections wait for all that the model has to say. The build's row costs one request
-	// here, and is the one that they will make of the event.
-	return result, a.builds.Apply(ctx, appended.Events[:1])
+	// The session's other projections wait for all that the model has to say.
+	_, err = a.log.Project(ctx, a.builds, key.Stream())
+	return result, err
 }
 
 // readSession reads the one session that the input names.

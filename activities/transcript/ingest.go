@@ -1,9 +1,10 @@
 package transcript
 
 import (
+	"context"
 	"fmt"
+	"iter"
 	"strings"
-	"time"
 
 	"axiommind/schema"
 )
@@ -12,33 +13,57 @@ import (
 // window reads the events that hold it: smaller ones spare it more, and are more rows.
 const maxChunkBytes = 256 << 10
 
-// ingestEvents returns the session_ingested events of the unseen messages, in order. Their keys
-// name the messages they hold, so that the same messages are never ingested twice.
-func ingestEvents(p schema.SessionIngestedPayload, unseen []schema.Message, skipped []schema.Skipped,
-	buildID string, at time.Time,
-) ([]schema.Event, error) {
-	var out []schema.Event
-	for start := 0; start < len(unseen); {
-		end, size := start, 0
-		for end < len(unseen) && (end == start || size+len(unseen[end].Text) <= maxChunkBytes) {
-			size += len(unseen[end].Text)
-			end++
+// maxAppendBytes bounds the payloads that are appended, and held in memory, at a time.
+const maxAppendBytes = 4 << 20
+
+// ingestEvents yields the session_ingested events of the unseen messages, in order. Their keys name the messages they
+// hold, so that the same messages are never ingested twice. It empties unseen as it goes, so that texts that are in the
+// log need no memory.
+func ingestEvents(p schema.SessionIngestedPayload, unseen []schema.Message, skipped []schema.Skipped, build string) iter.Seq2[schema.Event, error] {
+	return func(yield func(schema.Event, error) bool) {
+		p.Skipped = skipped
+		for len(unseen) > 0 {
+			end, size := 0, 0
+			for end < len(unseen) && (end == 0 || size+len(unseen[end].Text) <= maxChunkBytes) {
+				size += len(unseen[end].Text)
+				end++
+			}
+			p.Messages = unseen[:end]
+			event, err := schema.NewEvent(p, schema.Event{
+				TS: p.Date, Actor: "pipeline", SessionID: p.SessionID, Project: p.Project,
+				BuildID: build, DedupeKey: schema.SessionIngestedKey(p.SessionKey, p.Messages),
+			})
+			clear(p.Messages)
+			p.Messages = nil
+			if !yield(event, err) || err != nil {
+				return
+			}
+			unseen, p.Skipped = unseen[end:], nil
 		}
-		p.Messages, p.Skipped = unseen[start:end], nil
-		if start == 0 {
-			p.Skipped = skipped
-		}
-		event, err := schema.NewEvent(p, schema.Event{
-			TS: at, Actor: "pipeline", SessionID: p.SessionID, Project: p.Project,
-			BuildID: buildID, DedupeKey: schema.SessionIngestedKey(p.SessionKey, p.Messages),
-		})
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, event)
-		start = end
 	}
-	return out, nil
+}
+
+// appendAll appends the first event and those that follow, in batches bounded by maxAppendBytes.
+func (a *Activities) appendAll(ctx context.Context, stream string, first schema.Event, rest iter.Seq2[schema.Event, error]) error {
+	batch, size := []schema.Event{first}, len(first.Payload)
+	flush := func() error {
+		_, err := a.log.AppendAll(ctx, stream, batch)
+		clear(batch)
+		batch, size = batch[:0], 0
+		return err
+	}
+	for event, err := range rest {
+		if err != nil {
+			return err
+		}
+		if size+len(event.Payload) > maxAppendBytes && len(batch) > 0 {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		batch, size = append(batch, event), size+len(event.Payload)
+	}
+	return flush()
 }
 
 // inlineSession makes a session of messages given in a workflow's input.

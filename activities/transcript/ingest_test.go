@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,16 @@ func ingestedPayload(t require.TestingT, e schema.Event) schema.SessionIngestedP
 	return p
 }
 
+// ingested returns the events of the messages, of which it leaves a copy.
+func ingested(t require.TestingT, p schema.SessionIngestedPayload, messages []schema.Message, skipped []schema.Skipped, build string) []schema.Event {
+	var out []schema.Event
+	for e, err := range ingestEvents(p, slices.Clone(messages), skipped, build) {
+		require.NoError(t, err)
+		out = append(out, e)
+	}
+	return out
+}
+
 // Messages are stored in events of at most maxChunkBytes of text, in order, under keys that depend on the
 // messages alone; a longer message has an event of its own.
 func TestIngestEvents(t *testing.T) {
@@ -49,9 +60,8 @@ func TestIngestEvents(t *testing.T) {
 		}
 		messages := ofTexts(said)
 		skipped := []schema.Skipped{{Line: 3, Reason: "broken"}}
-		p := schema.SessionIngestedPayload{SessionKey: schema.SessionKey{Scope: schema.Scope{Project: "p"}, SessionID: "s"}}
-		events, err := ingestEvents(p, messages, skipped, "build", at)
-		require.NoError(t, err)
+		p := schema.SessionIngestedPayload{SessionKey: schema.SessionKey{Scope: schema.Scope{Project: "p"}, SessionID: "s"}, Date: at}
+		events := ingested(t, p, messages, skipped, "build")
 		var stored []schema.Message
 		keys := map[string]bool{}
 		for i, e := range events {
@@ -69,8 +79,8 @@ func TestIngestEvents(t *testing.T) {
 		}
 		require.Equal(t, len(messages), len(stored))
 		require.Equal(t, textsOf(messages), textsOf(stored))
-		again, err := ingestEvents(p, messages, nil, "another build", at.Add(time.Hour))
-		require.NoError(t, err)
+		p.Date = at.Add(time.Hour)
+		again := ingested(t, p, messages, nil, "another build")
 		for i := range events {
 			require.Equal(t, events[i].DedupeKey, again[i].DedupeKey)
 		}
@@ -79,9 +89,7 @@ func TestIngestEvents(t *testing.T) {
 			{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: "s"},
 		} {
 			p.SessionKey = other
-			events, err := ingestEvents(p, messages, nil, "build", at)
-			require.NoError(t, err)
-			for _, e := range events {
+			for _, e := range ingested(t, p, messages, nil, "build") {
 				require.False(t, keys[e.DedupeKey], "two sessions share a key")
 			}
 		}

@@ -29,8 +29,17 @@ func EntryItem(e schema.Entry) Item {
 	return Item{
 		Kind: schema.ItemEntry, ID: e.ID, Project: e.Project, Title: e.Title, Content: e.Content,
 		Type: string(e.Type), User: e.User, Agent: e.Agent, SessionID: e.SessionID,
-		OccurredAt: e.OccurredAt,
+		OccurredAt: storedTime(e.OccurredAt),
 	}
+}
+
+// storedTime returns the time as the table of entries holds it. An item that is read from the log and one that is read
+// from the table must have the same hash.
+func storedTime(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Unix(0, 0).UTC()
+	}
+	return time.UnixMicro(t.UnixNano() / 1000).UTC()
 }
 
 // Text returns the text that is embedded and searched.

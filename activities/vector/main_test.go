@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,7 +33,8 @@ type words struct {
 	// error for every request.
 	refuse string
 	fail   error
-	calls  int
+	// calls and texts count what it was asked.
+	calls, texts int
 }
 
 type refused struct{ error }
@@ -44,6 +46,7 @@ func (w *words) Dimensions() int { return w.dims }
 
 func (w *words) Embed(_ context.Context, texts []string) ([][]float32, error) {
 	w.calls++
+	w.texts += len(texts)
 	if w.fail != nil {
 		return nil, w.fail
 	}
@@ -71,9 +74,54 @@ func (w *words) Embed(_ context.Context, texts []string) ([][]float32, error) {
 	return out, nil
 }
 
+// counted is a connection that keeps the statements sent through it.
+type counted struct {
+	driver.Conn
+	mu         sync.Mutex
+	statements []string
+}
+
+func (c *counted) add(statement string) {
+	if strings.Contains(statement, "projection_offsets_raw") {
+		return // A log saves them in the background, at any time.
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.statements = append(c.statements, strings.Join(strings.Fields(statement), " "))
+}
+
+// take returns the statements since it was called last.
+func (c *counted) take() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := c.statements
+	c.statements = nil
+	return out
+}
+
+func (c *counted) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
+	c.add(query)
+	return c.Conn.Query(ctx, query, args...)
+}
+
+func (c *counted) QueryRow(ctx context.Context, query string, args ...any) driver.Row {
+	c.add(query)
+	return c.Conn.QueryRow(ctx, query, args...)
+}
+
+func (c *counted) Exec(ctx context.Context, query string, args ...any) error {
+	c.add(query)
+	return c.Conn.Exec(ctx, query, args...)
+}
+
+func (c *counted) PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error) {
+	c.add(query)
+	return c.Conn.PrepareBatch(ctx, query, opts...)
+}
+
 // bench is a writer over real servers.
 type bench struct {
-	conn      driver.Conn
+	conn      *counted
 	log       *eventlog.Store
 	client    *Client
 	embedder  *words
@@ -98,7 +146,7 @@ func version(t testing.TB) string {
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := &counted{Conn: stacktest.Migrated(t, stacktest.Database(t))}
 	b := &bench{
 		conn: conn, log: eventlog.New(conn, eventlog.Options{}), client: newClient(t), now: start,
 		embedder: &words{version: version(t), dims: 64}, entries: entry.NewProjector(conn),
@@ -123,16 +171,20 @@ func (b *bench) add(t testing.TB, project string, titles ...string) []schema.Ent
 	t.Helper()
 	var entries []schema.Entry
 	for _, title := range titles {
-		b.made++
-		entries = append(entries, schema.Entry{
-			ID: schema.DerivedID("entry", project, title), Type: schema.EntryFact, CanonicalKey: title,
-			SessionID: "s-" + project, Scope: schema.Scope{Project: project, User: "ann"}, Title: title,
-			Stage: schema.StageRaw, Status: schema.StatusActive, EvidenceAligned: true,
-			Evidence: []schema.Evidence{{Quote: title, Aligned: true}}, OccurredAt: start.Add(time.Duration(b.made) * time.Minute),
-		})
+		entries = append(entries, b.entry(project, title))
 	}
 	b.materialize(t, "s-"+project, entries)
 	return entries
+}
+
+func (b *bench) entry(project, title string) schema.Entry {
+	b.made++
+	return schema.Entry{
+		ID: schema.DerivedID("entry", project, title), Type: schema.EntryFact, CanonicalKey: title,
+		SessionID: "s-" + project, Scope: schema.Scope{Project: project, User: "ann"}, Title: title,
+		Stage: schema.StageRaw, Status: schema.StatusActive, EvidenceAligned: true,
+		Evidence: []schema.Evidence{{Quote: title, Aligned: true}}, OccurredAt: start.Add(time.Duration(b.made) * time.Minute),
+	}
 }
 
 func (b *bench) materialize(t testing.TB, session string, entries []schema.Entry) {
@@ -154,15 +206,23 @@ func (b *bench) materialized(t testing.TB, e schema.Entry, key string) schema.Ev
 	payload, err := json.Marshal(schema.EntryMaterializedPayload{Entry: e})
 	require.NoError(t, err)
 	return schema.Event{
-		Type: schema.EntryMaterialized, TS: b.now, Actor: "test", SessionID: e.SessionID, Project: e.Project,
+		Type: schema.EntryMaterialized, TS: b.now, Actor: "test", SessionID: e.SessionID, Project: e.Project, BuildID: buildID,
 		DedupeKey: key, Payload: payload, Sensitivity: schema.SensitivityNormal,
 	}
+}
+
+// buildID is the build of every event.
+const buildID = "b"
+
+func (b *bench) input(session string) SessionInput {
+	key := schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: session}
+	return SessionInput{SessionKey: key, BuildID: buildID, EmbeddingVersion: b.embedder.version, Head: b.log.Head(key.Stream())}
 }
 
 func (b *bench) append(t testing.TB, session string, events []schema.Event) {
 	t.Helper()
 	ctx := t.Context()
-	stream := schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: session}.Stream()
+	stream := b.input(session).Stream()
 	_, err := b.log.AppendAll(ctx, stream, events)
 	require.NoError(t, err)
 	_, err = b.log.Project(ctx, b.entries, stream)

@@ -71,8 +71,11 @@ const OutboxPrefix = "vector_outbox/"
 
 // Types returns the types of the events that request items and of those that record the outcome.
 func (*OutboxProjector) Types() []string {
-	return append([]string{schema.VectorIndexed, schema.VectorFailed, schema.VectorDrifted}, slices.Sorted(maps.Keys(requests))...)
+	return append([]string{schema.VectorIndexed, schema.VectorFailed, schema.VectorDrifted}, requestTypes()...)
 }
+
+// requestTypes returns the types of the events that request items.
+func requestTypes() []string { return slices.Sorted(maps.Keys(requests)) }
 
 // StreamPrefix returns "": requests are in the streams of sessions and projects, and outcomes in the stream of the
 // collection.
@@ -104,16 +107,9 @@ func (p *OutboxProjector) rows(event schema.Event) ([]Row, error) {
 	if event.Seq >= writerRank {
 		return nil, fmt.Errorf("rank event %q: seq %d is out of range", event.ID, event.Seq)
 	}
-	if request, ok := requests[event.Type]; ok {
-		item, err := request(event)
-		if err != nil {
-			return nil, err
-		}
-		return []Row{{
-			VectorItem: schema.VectorItem{Kind: item.Kind, ID: item.ID, EmbeddingVersion: p.version},
-			Project:    item.Project, Status: schema.OutboxPending,
-			CreatedAt: event.TS, UpdatedAt: event.TS, Rank: event.Seq,
-		}}, nil
+	if requests[event.Type] != nil {
+		r, err := p.request(event)
+		return []Row{r.row}, err
 	}
 	rows, err := outcomeRows(event)
 	if err != nil {
@@ -127,6 +123,28 @@ func (p *OutboxProjector) rows(event schema.Event) ([]Row, error) {
 		}
 	}
 	return kept, nil
+}
+
+// request is what an event asks to index.
+type request struct {
+	item Item
+	// row is the item's row as the event makes it.
+	row Row
+	// fresh is true if the request is so new that nobody can have worked on it.
+	fresh bool
+}
+
+// request reads an event of one of the requestTypes.
+func (p *OutboxProjector) request(event schema.Event) (request, error) {
+	item, err := requests[event.Type](event)
+	if err != nil {
+		return request{}, err
+	}
+	return request{item: item, row: Row{
+		VectorItem: schema.VectorItem{Kind: item.Kind, ID: item.ID, EmbeddingVersion: p.version},
+		Project:    item.Project, Status: schema.OutboxPending,
+		CreatedAt: event.TS, UpdatedAt: event.TS, Rank: event.Seq,
+	}}, nil
 }
 
 // outcomeRows returns the rows that follow from an event in a collection's stream, without their ranks.

@@ -3,6 +3,7 @@ package vector
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -39,14 +40,43 @@ type OutboxCounts struct {
 // up to Max.
 type Backoff struct{ Base, Max time.Duration }
 
-// dueAt is the time at which a row is due, in microseconds. Its arguments are Max, Base (microseconds).
+// after returns the wait after the given number of failures.
+func (b Backoff) after(attempts int) time.Duration {
+	wait := float64(b.Base.Microseconds()) * math.Pow(2, float64(min(attempts, 60)-1))
+	return time.Duration(min(wait, float64(b.Max.Microseconds()))) * time.Microsecond
+}
+
+// dueAt returns the time at which a failed row is retried.
+func (r Row) dueAt(b Backoff) time.Time { return r.UpdatedAt.Add(b.after(r.Attempts)) }
+
+// dueAt is [Row.dueAt] in microseconds. Its arguments are Max, Base (microseconds).
 const dueAt = `toUnixTimestamp64Micro(updated_at) + toInt64(least(?, ? * pow(2, least(attempts, 60) - 1)))`
 
-// Due returns up to limit rows that can be processed now, oldest first.
-func (o *Outbox) Due(ctx context.Context, now time.Time, b Backoff, limit int) ([]Row, error) {
-	return o.query(ctx, `(status = 'pending' OR status = 'failed' AND NOT permanent AND `+dueAt+` <= ?)
-		ORDER BY created_at, job_id LIMIT ?`,
-		float64(b.Max.Microseconds()), float64(b.Base.Microseconds()), now.UnixMicro(), limit)
+// Due holds rows that can be processed now, oldest first.
+type Due struct {
+	Rows []Row
+	// More is true if there are more such rows.
+	More bool
+	// NextRetry is the time at which the next failed row is due, unless there are more rows. It is zero if none waits
+	// for a retry.
+	NextRetry time.Time
+}
+
+// Due returns up to limit rows that can be processed now. It is one query: besides the rows, it returns of all rows
+// that are not due yet the first.
+func (o *Outbox) Due(ctx context.Context, now time.Time, b Backoff, limit int) (Due, error) {
+	rows, err := o.query(ctx, `(status = 'pending' OR status = 'failed' AND NOT permanent)
+		ORDER BY if(status = 'pending', least(toUnixTimestamp64Micro(created_at), ?), `+dueAt+`) AS due_at, job_id
+		LIMIT 1 BY if(due_at <= ?, job_id, '') LIMIT ?`,
+		now.UnixMicro(), float64(b.Max.Microseconds()), float64(b.Base.Microseconds()), now.UnixMicro(), limit+1)
+	due := Due{Rows: rows}
+	if n := len(rows) - 1; n >= 0 && rows[n].Status == schema.OutboxFailed && rows[n].dueAt(b).After(now) {
+		due.Rows, due.NextRetry = rows[:n], rows[n].dueAt(b)
+	}
+	if len(due.Rows) > limit {
+		due.Rows, due.More = due.Rows[:limit], true
+	}
+	return due, err
 }
 
 // After returns up to limit rows in the order of their job ids, after the given id.
@@ -60,35 +90,20 @@ func (o *Outbox) Of(ctx context.Context, kind string, ids []string) (map[string]
 	if len(ids) == 0 {
 		return out, nil
 	}
-	rows, err := o.query(ctx, "job_id IN ?", o.jobs(kind, ids))
+	jobs := make([]string, len(ids))
+	for i, id := range ids {
+		jobs[i] = schema.VectorItem{Kind: kind, ID: id, EmbeddingVersion: o.version}.JobID()
+	}
+	rows, err := o.byJob(ctx, jobs)
 	for _, r := range rows {
 		out[r.ID] = r
 	}
 	return out, err
 }
 
-// statuses counts the rows of the items of the kind by status.
-func (o *Outbox) statuses(ctx context.Context, kind string, ids []string) (map[schema.OutboxStatus]int, error) {
-	out := map[schema.OutboxStatus]int{}
-	if len(ids) == 0 {
-		return out, nil
-	}
-	return out, table.Query(ctx, o.conn, func(rows driver.Rows) error {
-		var status string
-		var n uint64
-		err := rows.Scan(&status, &n)
-		out[schema.OutboxStatus(status)] = int(n)
-		return err
-	}, `SELECT status, count() FROM vector_outbox WHERE embedding_version = ? AND job_id IN ? GROUP BY status`,
-		o.version, o.jobs(kind, ids))
-}
-
-func (o *Outbox) jobs(kind string, ids []string) []string {
-	jobs := make([]string, len(ids))
-	for i, id := range ids {
-		jobs[i] = schema.VectorItem{Kind: kind, ID: id, EmbeddingVersion: o.version}.JobID()
-	}
-	return jobs
+// byJob returns the rows with the job ids.
+func (o *Outbox) byJob(ctx context.Context, jobIDs []string) ([]Row, error) {
+	return o.query(ctx, "job_id IN ?", jobIDs)
 }
 
 func (o *Outbox) query(ctx context.Context, where string, args ...any) ([]Row, error) {

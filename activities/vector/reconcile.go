@@ -277,12 +277,11 @@ func (w *Writer) recordDrift(ctx context.Context, drifted []drift) error {
 			})
 			states = append(states, d.row.state()...)
 		}
-		now := w.opts.Now().UTC().Truncate(time.Microsecond)
-		event, err := w.event(payload, schema.VectorDriftedKey(w.collection, states), now)
+		event, err := w.event(payload, schema.VectorDriftedKey(w.collection, states))
 		if err != nil {
 			return err
 		}
-		if err := w.append(ctx, []schema.Event{event}); err != nil {
+		if _, err := w.append(ctx, []schema.Event{event}); err != nil {
 			return err
 		}
 	}

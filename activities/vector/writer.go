@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -17,14 +19,17 @@ import (
 
 // Log is the part of the event log that a Writer uses.
 type Log interface {
+	Stream(ctx context.Context, stream string, opts eventlog.StreamOptions) iter.Seq2[schema.Event, error]
 	Append(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error)
 	Project(ctx context.Context, p eventlog.Projector, stream string) (eventlog.Progress, error)
 	Steady(ctx context.Context, p eventlog.Projector, stream string, plan func() error) error
+	Head(stream string) schema.StreamHead
+	AsWriter(ctx context.Context, stream string, head schema.StreamHead) (context.Context, error)
 }
 
 // Defaults of [Options].
 const (
-	DefaultBatchSize   = 64
+	DefaultBatchSize   = 256
 	DefaultMaxAttempts = 8
 	DefaultRetryBase   = 30 * time.Second
 	DefaultRetryMax    = time.Hour
@@ -78,6 +83,7 @@ type Writer struct {
 	sources    map[string]Source
 	collection string
 	opts       Options
+	recent     recent
 }
 
 // NewWriter returns the writer of the embedder's collection. The projector must be for the embedder's version. The
@@ -103,15 +109,20 @@ func NewWriter(conn driver.Conn, log Log, projector *OutboxProjector, client *Cl
 // Collection returns the name of the Weaviate class that the writer writes.
 func (w *Writer) Collection() string { return w.collection }
 
+func (w *Writer) stream() string { return schema.VectorStream(w.collection) }
+
 // Result is the outcome of one call of [Writer.IndexPending], and what remains to be done.
 type Result struct {
-	Indexed int
+	Indexed int `json:"indexed"`
 	// Failed counts the items whose failure this call recorded.
-	Failed int
-	// Remaining counts the items that can be processed now.
-	Remaining int
-	// NextRetry is the time at which the next failed item is due. It is zero if none waits for a retry.
-	NextRetry time.Time
+	Failed int `json:"failed"`
+	// More is true if there are more items that can be processed now.
+	More bool `json:"more,omitempty"`
+	// NextRetry is the time at which the next failed item is due, unless there are more items. It is zero if none
+	// waits for a retry.
+	NextRetry time.Time `json:"next_retry,omitzero"`
+	// Head is the head of the collection's stream.
+	Head schema.StreamHead `json:"head,omitzero"`
 }
 
 // IndexPending processes up to limit items that are pending, or failed and due. It may be stopped at any point and
@@ -123,53 +134,47 @@ func (w *Writer) IndexPending(ctx context.Context, limit int) (Result, error) {
 	if err := w.project(ctx); err != nil {
 		return result, err
 	}
-	rows, err := w.outbox.Due(ctx, w.opts.Now(), w.opts.Backoff, limit)
+	due, err := w.outbox.Due(ctx, w.opts.Now(), w.opts.Backoff, limit)
 	if err != nil {
 		return result, err
 	}
-	if err := w.ensure(ctx, rows); err != nil {
-		return result, err
-	}
-	worked := 0
-	for batch := range slices.Chunk(rows, w.opts.BatchSize) {
-		outcomes, err := w.write(ctx, batch)
-		if err != nil {
-			return result, err
-		}
-		indexed, err := w.record(ctx, outcomes)
-		if err != nil {
-			return result, err
-		}
-		result.Indexed += indexed
-		result.Failed += len(batch) - indexed
-		worked += len(batch)
-		w.opts.Progress(worked)
-	}
-	counts, err := w.outbox.Counts(ctx, w.opts.Now(), w.opts.Backoff)
+	result.More, result.NextRetry = due.More, due.NextRetry
+	pending, err := w.load(ctx, due.Rows)
 	if err != nil {
 		return result, err
 	}
-	result.Remaining, result.NextRetry = counts.Due, counts.NextRetry
-	return result, nil
+	err = w.do(ctx, pending, func(rows map[string]Row) {
+		for _, row := range rows {
+			switch {
+			case row.Status == schema.OutboxDone:
+				result.Indexed++
+				continue
+			case !row.Permanent && !result.More:
+				result.NextRetry = sooner(result.NextRetry, row.dueAt(w.opts.Backoff))
+			}
+			result.Failed++
+		}
+	})
+	return result, err
 }
 
 // project brings the outbox up to date with the collection's stream.
 func (w *Writer) project(ctx context.Context) error {
-	if _, err := w.log.Project(ctx, w.projector, schema.VectorStream(w.collection)); err != nil {
+	if _, err := w.log.Project(ctx, w.projector, w.stream()); err != nil {
 		return fmt.Errorf("project vector outbox: %w", err)
 	}
 	return nil
 }
 
-// ensure creates the collection and the rows' tenants if they are missing.
-func (w *Writer) ensure(ctx context.Context, rows []Row) error {
-	if len(rows) == 0 {
+// ensure creates the collection and the tenants of the work if they are missing.
+func (w *Writer) ensure(ctx context.Context, todo []*work) error {
+	if len(todo) == 0 {
 		return nil
 	}
 	if err := w.client.EnsureCollection(ctx, schema.EntryClass(w.collection)); err != nil {
 		return err
 	}
-	for _, project := range projects(rows) {
+	for _, project := range projects(todo) {
 		if err := w.client.EnsureTenant(ctx, w.collection, project); err != nil {
 			return err
 		}
@@ -177,140 +182,153 @@ func (w *Writer) ensure(ctx context.Context, rows []Row) error {
 	return nil
 }
 
-func projects(rows []Row) []string {
+func projects(todo []*work) []string {
 	var out []string
-	for _, r := range rows {
-		out = append(out, r.Project)
+	for _, t := range todo {
+		out = append(out, t.row.Project)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// outcome is the outcome of one row.
-type outcome struct {
-	row       Row
-	hash      string
+// work is an item to write, and what became of it.
+type work struct {
+	row  Row
+	item Item
+	// fault is why the item is not written. If it is permanent, a retry cannot succeed.
 	fault     error
 	permanent bool
 }
 
-// write embeds the rows' items and puts them into the store.
-func (w *Writer) write(ctx context.Context, rows []Row) ([]outcome, error) {
-	outcomes, items, err := w.load(ctx, rows)
-	if err != nil {
-		return nil, err
+// do writes the items in batches. After each it records the outcomes, and passes the new rows by job id to changed.
+func (w *Writer) do(ctx context.Context, todo []*work, changed func(rows map[string]Row)) error {
+	if err := w.ensure(ctx, todo); err != nil {
+		return err
 	}
-	var loaded []int
-	var texts []string
-	for i := range outcomes {
-		if outcomes[i].fault == nil {
-			loaded = append(loaded, i)
-			texts = append(texts, items[i].Text())
+	worked := 0
+	for batch := range slices.Chunk(todo, w.opts.BatchSize) {
+		if err := w.write(ctx, batch); err != nil {
+			return err
 		}
+		rows, err := w.record(ctx, batch)
+		if err != nil {
+			return err
+		}
+		changed(rows)
+		worked += len(batch)
+		w.opts.Progress(worked)
+	}
+	return nil
+}
+
+// write embeds the items that have no fault and puts them into the store.
+func (w *Writer) write(ctx context.Context, batch []*work) error {
+	var sound []*work
+	var texts []string
+	for _, t := range batch {
+		if t.fault != nil {
+			continue
+		}
+		text := t.item.Text()
+		if text == "" {
+			t.fault, t.permanent = errors.New("item has no text"), true
+			continue
+		}
+		sound, texts = append(sound, t), append(texts, text)
 	}
 	vectors, faults, err := embedAll(ctx, w.embedder, texts)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	objects := map[string][]Object{}
-	places := map[string][]int{}
-	for n, i := range loaded {
-		if faults[n] != nil {
-			outcomes[i].fault, outcomes[i].permanent = faults[n], true
+	objects, puts := map[string][]Object{}, map[string][]*work{}
+	for i, t := range sound {
+		if faults[i] != nil {
+			t.fault, t.permanent = faults[i], true
 			continue
 		}
-		item := items[i]
-		outcomes[i].hash = item.ContentHash()
-		objects[item.Project] = append(objects[item.Project], item.object(w.embedder.Version(), vectors[n]))
-		places[item.Project] = append(places[item.Project], i)
+		project := t.row.Project
+		objects[project] = append(objects[project], t.item.object(w.embedder.Version(), vectors[i]))
+		puts[project] = append(puts[project], t)
 	}
-	for _, project := range projects(rows) {
-		if len(objects[project]) == 0 {
-			continue
-		}
+	for _, project := range slices.Sorted(maps.Keys(puts)) {
 		results, err := w.client.Put(ctx, w.collection, project, objects[project])
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for n, fault := range results {
-			outcomes[places[project][n]].fault = fault
+		for i, fault := range results {
+			puts[project][i].fault = fault
 		}
 	}
-	return outcomes, nil
+	return nil
 }
 
 // errNoItem may go away after a later projection.
 var errNoItem = errors.New("item is not in its projection")
 
-// load finds the items of the rows. If an outcome has a fault, its item is empty.
-func (w *Writer) load(ctx context.Context, rows []Row) ([]outcome, []Item, error) {
+// load reads the items of the rows.
+func (w *Writer) load(ctx context.Context, rows []Row) ([]*work, error) {
 	type group struct{ kind, project string }
 	ids := map[group][]string{}
-	var groups []group
 	for _, r := range rows {
 		g := group{r.Kind, r.Project}
-		if ids[g] == nil {
-			groups = append(groups, g)
-		}
 		ids[g] = append(ids[g], r.ID)
 	}
 	found := map[group]map[string]Item{}
-	for _, g := range groups {
+	for g := range ids {
 		source, ok := w.sources[g.kind]
 		if !ok {
 			continue
 		}
 		items, err := source.Load(ctx, g.project, ids[g])
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		found[g] = items
 	}
-	outcomes, items := make([]outcome, len(rows)), make([]Item, len(rows))
+	out := make([]*work, len(rows))
 	for i, r := range rows {
-		outcomes[i].row = r
+		out[i] = &work{row: r}
 		item, ok := found[group{r.Kind, r.Project}][r.ID]
 		switch {
 		case w.sources[r.Kind] == nil:
-			outcomes[i].fault = fmt.Errorf("no source of kind %q", r.Kind)
+			out[i].fault = fmt.Errorf("no source of kind %q", r.Kind)
 		case !ok:
-			outcomes[i].fault = errNoItem
-		case item.Text() == "":
-			outcomes[i].fault, outcomes[i].permanent = errors.New("item has no text"), true
+			out[i].fault = errNoItem
 		default:
-			items[i] = item
+			out[i].item = item
 		}
 	}
-	return outcomes, items, nil
+	return out, nil
 }
 
-// record appends the outcomes of the rows and projects them. It returns the number of indexed rows.
-func (w *Writer) record(ctx context.Context, outcomes []outcome) (indexed int, err error) {
-	now := w.opts.Now().UTC().Truncate(time.Microsecond)
+// record appends the outcomes of the batch and projects them. It returns the rows that follow from them, by job id.
+func (w *Writer) record(ctx context.Context, batch []*work) (map[string]Row, error) {
 	done := schema.VectorIndexedPayload{Collection: w.collection}
 	failed := schema.VectorFailedPayload{Collection: w.collection}
 	var doneStates, failedStates []string
-	for _, o := range outcomes {
-		if o.fault == nil {
+	for _, t := range batch {
+		if t.fault == nil {
+			hash := t.item.ContentHash()
 			done.Items = append(done.Items, schema.IndexedVector{
-				VectorItem: o.row.VectorItem, Project: o.row.Project, EnqueuedAt: o.row.CreatedAt, ContentHash: o.hash,
+				VectorItem: t.row.VectorItem, Project: t.row.Project, EnqueuedAt: t.row.CreatedAt, ContentHash: hash,
 			})
-			doneStates = append(append(doneStates, o.row.state()...), o.hash)
+			doneStates = append(append(doneStates, t.row.state()...), hash)
 			continue
 		}
-		attempt := o.row.Attempts + 1
+		attempt := t.row.Attempts + 1
 		failed.Items = append(failed.Items, schema.FailedVector{
-			VectorItem: o.row.VectorItem, Project: o.row.Project, EnqueuedAt: o.row.CreatedAt, Attempt: attempt,
-			Error: shorten(o.fault.Error()), Permanent: o.permanent || attempt >= w.opts.MaxAttempts,
+			VectorItem: t.row.VectorItem, Project: t.row.Project, EnqueuedAt: t.row.CreatedAt, Attempt: attempt,
+			Error: shorten(t.fault.Error()), Permanent: t.permanent || attempt >= w.opts.MaxAttempts,
 		})
-		failedStates = append(failedStates, o.row.state()...)
+		failedStates = append(failedStates, t.row.state()...)
 	}
 	var events []schema.Event
 	add := func(payload any, key string) error {
-		event, err := w.event(payload, key, now)
+		event, err := w.event(payload, key)
 		events = append(events, event)
 		return err
 	}
+	var err error
 	if len(done.Items) > 0 {
 		err = add(done, schema.VectorIndexedKey(w.collection, doneStates))
 	}
@@ -318,24 +336,37 @@ func (w *Writer) record(ctx context.Context, outcomes []outcome) (indexed int, e
 		err = errors.Join(err, add(failed, schema.VectorFailedKey(w.collection, failedStates)))
 	}
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return len(done.Items), w.append(ctx, events)
+	return w.append(ctx, events)
 }
 
-func (w *Writer) append(ctx context.Context, events []schema.Event) error {
-	if len(events) == 0 {
-		return nil
+// append appends events to the collection's stream and projects them. It returns the rows that follow from what the
+// log then holds, by job id.
+func (w *Writer) append(ctx context.Context, events []schema.Event) (map[string]Row, error) {
+	appended, err := w.log.Append(ctx, w.stream(), events)
+	if err != nil {
+		return nil, fmt.Errorf("record vectors: %w", err)
 	}
-	if _, err := w.log.Append(ctx, schema.VectorStream(w.collection), events); err != nil {
-		return fmt.Errorf("record vectors: %w", err)
+	changed := map[string]Row{}
+	for _, event := range appended.Events {
+		rows, err := w.projector.rows(event)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			changed[row.JobID()] = row
+		}
 	}
-	return w.project(ctx)
+	w.recent.put(changed)
+	w.recent.move(w.log.Head(w.stream()))
+	return changed, w.project(ctx)
 }
 
-func (w *Writer) event(payload any, key string, now time.Time) (schema.Event, error) {
+func (w *Writer) event(payload any, key string) (schema.Event, error) {
 	return schema.NewEvent(payload, schema.Event{
-		TS: now, Actor: w.opts.Actor, Sensitivity: schema.SensitivityNormal, DedupeKey: key,
+		TS: w.opts.Now().UTC().Truncate(time.Microsecond), Actor: w.opts.Actor,
+		Sensitivity: schema.SensitivityNormal, DedupeKey: key,
 	})
 }
 

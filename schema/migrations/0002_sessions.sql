@@ -17,6 +17,9 @@ CREATE TABLE IF NOT EXISTS entries_raw
     -- The version of the rule of proof that judged the evidence.
     evidence_rule    UInt32,
     canonical_key    String,
+    -- The title's part of the key. The place of a task note, which follows it, holds no "@".
+    title_key        String MATERIALIZED substring(
+        if(entry_type = 'task_note', replaceRegexpOne(canonical_key, '@[^@]*$', ''), canonical_key), length(entry_type) + 2),
     project          LowCardinality(String),
     user             LowCardinality(String),
     agent            LowCardinality(String),
@@ -25,6 +28,7 @@ CREATE TABLE IF NOT EXISTS entries_raw
     event_id         String,
     created_at       DateTime64(6, 'UTC'),
     version          UInt64,
+    INDEX idx_title title_key TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX idx_entry_id entry_id TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX idx_session session_id TYPE bloom_filter(0.01) GRANULARITY 1
 )
@@ -92,52 +96,52 @@ LEFT JOIN (
     GROUP BY project, user, agent, entry_id
 ) AS o ON o.project = e.project AND o.entry_id = e.entry_id AND o.user = e.user AND o.agent = e.agent;
 
+-- A row for the start of a build and one for its end, each with what its event tells and nothing else. The engine
+-- makes one row of both: of each column the value that is not empty, which is the greater one.
 CREATE TABLE IF NOT EXISTS build_runs_raw
 (
     build_id              String,
-    session_id            String,
-    ordinal               UInt32,
-    project               LowCardinality(String),
-    user                  LowCardinality(String),
-    agent                 LowCardinality(String),
-    started_at            DateTime64(6, 'UTC'),
-    finished_at           Nullable(DateTime64(6, 'UTC')),
-    extractor_model       LowCardinality(String),
-    extractor_prompt_hash LowCardinality(String),
-    embedder_model        LowCardinality(String),
-    embedding_version     LowCardinality(String),
-    idris_version         LowCardinality(String),
-    schema_version        LowCardinality(String),
-    status                LowCardinality(String),
-    failed_step           LowCardinality(String),
-    error                 String,
-    source_json           String,
-    counts_json           String,
-    usage_json            String,
-    version               UInt64
+    session_id            SimpleAggregateFunction(max, String),
+    ordinal               SimpleAggregateFunction(max, UInt32),
+    project               SimpleAggregateFunction(max, LowCardinality(String)),
+    user                  SimpleAggregateFunction(max, LowCardinality(String)),
+    agent                 SimpleAggregateFunction(max, LowCardinality(String)),
+    started_at            SimpleAggregateFunction(max, DateTime64(6, 'UTC')),
+    finished_at           SimpleAggregateFunction(max, Nullable(DateTime64(6, 'UTC'))),
+    extractor_model       SimpleAggregateFunction(max, LowCardinality(String)),
+    extractor_prompt_hash SimpleAggregateFunction(max, LowCardinality(String)),
+    embedder_model        SimpleAggregateFunction(max, LowCardinality(String)),
+    embedding_version     SimpleAggregateFunction(max, LowCardinality(String)),
+    idris_version         SimpleAggregateFunction(max, LowCardinality(String)),
+    schema_version        SimpleAggregateFunction(max, LowCardinality(String)),
+    -- Empty until the build ends.
+    status                SimpleAggregateFunction(max, LowCardinality(String)),
+    failed_step           SimpleAggregateFunction(max, LowCardinality(String)),
+    error                 SimpleAggregateFunction(max, String),
+    source_json           SimpleAggregateFunction(max, String),
+    counts_json           SimpleAggregateFunction(max, String),
+    usage_json            SimpleAggregateFunction(max, String),
+    metrics_json          SimpleAggregateFunction(max, String)
 )
-ENGINE = ReplacingMergeTree(version)
-ORDER BY (build_id);
+ENGINE = AggregatingMergeTree
+ORDER BY (build_id)
+SETTINGS index_granularity = 128;
 
 CREATE OR REPLACE VIEW build_runs AS
-SELECT * EXCEPT (version) FROM build_runs_raw FINAL;
-
-CREATE TABLE IF NOT EXISTS pipeline_metrics_raw
-(
-    id         String,
-    ts         DateTime64(6, 'UTC'),
-    stage      LowCardinality(String),
-    latency_ms Float64,
-    success    Bool,
-    error      String,
-    session_id String,
-    build_id   String
+SELECT * EXCEPT (metrics_json) REPLACE (
+    if(status = '', 'running', status) AS status,
+    if(counts_json = '', '{}', counts_json) AS counts_json,
+    if(usage_json = '', '{}', usage_json) AS usage_json
 )
-ENGINE = ReplacingMergeTree
-ORDER BY (build_id, id);
+FROM build_runs_raw FINAL;
 
+-- The steps of the builds that ended.
 CREATE OR REPLACE VIEW pipeline_metrics AS
-SELECT * FROM pipeline_metrics_raw FINAL;
+SELECT concat(build_id, '/', step.1) AS id, parseDateTime64BestEffort(step.2, 6, 'UTC') AS ts, step.1 AS stage,
+       step.3 AS latency_ms, step.4 AS success, step.5 AS error, session_id, build_id
+FROM build_runs_raw FINAL
+ARRAY JOIN JSONExtract(metrics_json,
+    'Array(Tuple(step String, started_at String, latency_ms Float64, success Bool, error String))') AS step;
 
 CREATE TABLE IF NOT EXISTS vector_outbox_raw
 (

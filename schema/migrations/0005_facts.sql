@@ -52,7 +52,8 @@ CREATE TABLE IF NOT EXISTS facts_skipped_raw
     content      String,
     category     LowCardinality(String),
     confidence   Nullable(Float64),
-    duplicate_of String
+    duplicate_of String,
+    INDEX idx_entry_id entry_id TYPE bloom_filter(0.001) GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree
 ORDER BY (user, agent, seq)

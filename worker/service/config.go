@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,7 +59,10 @@ type Config struct {
 	ConnectTimeout time.Duration
 	// StopTimeout is how long running activities may continue after the worker is told to stop.
 	StopTimeout time.Duration
-	LogLevel    string
+	// MemoryMiB is how much memory the worker may have before it collects garbage more often. It is no hard bound: what
+	// is in use stays. 0 means that only the size of what is in use counts.
+	MemoryMiB int
+	LogLevel  string
 }
 
 // Defaults of [Config].
@@ -71,6 +75,7 @@ const (
 	DefaultModelConcurrency = 4
 	DefaultConnectTimeout   = time.Minute
 	DefaultStopTimeout      = 25 * time.Second
+	DefaultMemoryMiB        = 192
 )
 
 // ClickHouseAddress returns the DSN without user, password and settings, for people and logs.
@@ -130,6 +135,14 @@ func (c *Config) WorkerFlags(f *pflag.FlagSet) {
 	f.IntVar(&c.ModelConcurrency, "model-concurrency", DefaultModelConcurrency, "model calls at a time")
 	f.Var(&c.DoneReports, "done-reports", "a report of done that rests on proof: keep it for a person to confirm, or close the task")
 	f.DurationVar(&c.StopTimeout, "stop-timeout", DefaultStopTimeout, "how long running activities may take to end on a stop")
+	f.IntVar(&c.MemoryMiB, "memory-mib", DefaultMemoryMiB, "MiB of memory from which on garbage is collected more often (0: never)")
+}
+
+// LimitMemory sets the memory limit of the process to MemoryMiB, unless GOMEMLIMIT gave it a lower one.
+func (c *Config) LimitMemory() {
+	if limit := int64(c.MemoryMiB) << 20; limit > 0 && limit < debug.SetMemoryLimit(-1) {
+		debug.SetMemoryLimit(limit)
+	}
 }
 
 // Load fills settings without a flag from the environment and the file, and the API keys from the environment. The

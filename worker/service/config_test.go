@@ -3,9 +3,11 @@ package service_test
 import (
 	"context"
 	"log/slog"
+	"math"
 	"net"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -247,4 +249,17 @@ func TestConfigSourceRoots(t *testing.T) {
 	cfg, err = load(t, true, nil, nil, "")
 	require.NoError(t, err)
 	require.Empty(t, cfg.SourceRoots)
+}
+
+func TestLimitMemory(t *testing.T) { //nolint:paralleltest // the limit is the process's
+	before := debug.SetMemoryLimit(-1)
+	t.Cleanup(func() { debug.SetMemoryLimit(before) })
+	for _, tt := range []struct{ before, mib, want int64 }{
+		{math.MaxInt64, 0, math.MaxInt64}, {math.MaxInt64, service.DefaultMemoryMiB, service.DefaultMemoryMiB << 20},
+		{100 << 20, service.DefaultMemoryMiB, 100 << 20}, {300 << 20, service.DefaultMemoryMiB, service.DefaultMemoryMiB << 20},
+	} {
+		debug.SetMemoryLimit(tt.before)
+		(&service.Config{MemoryMiB: int(tt.mib)}).LimitMemory()
+		require.Equal(t, tt.want, debug.SetMemoryLimit(-1))
+	}
 }

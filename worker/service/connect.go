@@ -41,10 +41,18 @@ func (s *Stores) Close() {
 	if s.Temporal != nil {
 		s.Temporal.Close()
 	}
+	if s.Log != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), saveTimeout)
+		defer cancel()
+		_ = s.Log.SaveOffsets(ctx) // Else the last events are projected again.
+	}
 	if s.ClickHouse != nil {
 		_ = s.ClickHouse.Close()
 	}
 }
+
+// saveTimeout bounds the last request of a program that ends.
+const saveTimeout = 5 * time.Second
 
 // Connect connects to all servers. It waits up to the configured time for servers that are still starting. It logs
 // each failed attempt with its reason.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
+	"time"
 
 	"go.temporal.io/sdk/worker"
 
@@ -44,7 +46,7 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	for _, m := range applied {
 		logger.Info("migrated", "version", m.Version, "name", m.Name)
 	}
-	warnOfStale(ctx, stores, logger)
+	behind := checkProjections(ctx, stores, logger)
 	if err := RegisterSearchAttributes(ctx, stores.Temporal, cfg.TemporalNamespace); err != nil {
 		// People use them to filter. Everything else works without them.
 		logger.Warn("search attributes are not registered", "reason", err)
@@ -76,6 +78,8 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	if ready != nil {
 		ready()
 	}
+	go hideCopies(ctx, stores.Log, logger)
+	go catchUp(ctx, stores.Log, behind, rooms.enqueuer.WakePending, logger)
 	var ended error
 	select {
 	case <-ctx.Done():
@@ -87,17 +91,63 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	return ended
 }
 
-// warnOfStale logs the projections that a person has to rebuild.
-func warnOfStale(ctx context.Context, s *Stores, logger *slog.Logger) {
-	standings, err := s.Log.Standings(ctx, build.Projections(s.ClickHouse, s.Embedder.Version())...)
+// hideEvery is how often a worker looks for hidden copies of events. There are none unless the database has failed.
+const hideEvery = 24 * time.Hour
+
+func hideCopies(ctx context.Context, log *eventlog.Store, logger *slog.Logger) {
+	for {
+		switch n, err := log.HideCopies(ctx); {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			logger.Warn("copies of events are not looked for", "reason", err)
+		case n > 0:
+			logger.Warn("copies of events were hidden: the database does not deduplicate, or has forgotten what it stored", "copies", n)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(hideEvery):
+		}
+	}
+}
+
+// checkProjections logs the projections that a person has to rebuild, and returns those that are behind the log.
+func checkProjections(ctx context.Context, s *Stores, logger *slog.Logger) (behind []eventlog.Projector) {
+	projectors := build.Projections(s.ClickHouse, s.Embedder.Version())
+	standings, err := s.Log.Standings(ctx, projectors...)
 	if err != nil {
 		logger.Warn("projections are not checked", "reason", err)
 	}
-	for _, p := range standings {
-		if p.Stale() {
+	for i, p := range standings {
+		switch {
+		case p.Stale():
 			logger.Warn("sessions wait for a projection to be made anew", "projection", p.Name, "made_by_version", p.Stored,
 				"program_version", p.Program, "run", build.Command("rebuild", p.Name))
+		case p.Stored == 0 && strings.HasPrefix(p.Name, vector.OutboxPrefix):
+			// To index everything for a new embedder may cost money. A person decides that.
+		case p.Behind > 0 && !p.Rebuilding:
+			behind = append(behind, projectors[i])
 		}
+	}
+	return behind
+}
+
+// catchUp applies what a worker that was killed has left, or has applied without noting it: nobody else would, because
+// a session that is done is not looked at again. It then wakes the vector writer, which is not told of these rows.
+func catchUp(
+	ctx context.Context, log *eventlog.Store, behind []eventlog.Projector, wake func(context.Context) error, logger *slog.Logger,
+) {
+	for _, p := range behind {
+		if _, err := log.ProjectAll(ctx, p); err != nil && ctx.Err() == nil {
+			logger.Warn("a projection stays behind the log", "projection", p.Name(), "reason", err)
+		}
+	}
+	if len(behind) == 0 || ctx.Err() != nil {
+		return
+	}
+	if err := wake(ctx); err != nil {
+		logger.Warn("the vector writer is not woken", "reason", err)
 	}
 }
 
@@ -131,7 +181,7 @@ func newRooms(s *Stores, model llm.Model, access *transcript.Access, cfg Config)
 	r.llm, errs[2] = llm.NewActivities(s.Log, model, llm.Params{MaxOutputTokens: cfg.MaxOutputTokens}, cfg.WindowBytes)
 	r.evidence, errs[3] = evidence.NewActivities(s.Log)
 	r.entry, errs[4] = entry.NewActivities(s.Log, s.ClickHouse)
-	r.vector, errs[5] = vector.NewActivities(writer, s.ClickHouse, s.Embedder, s.Temporal)
+	r.vector, errs[5] = vector.NewActivities(writer, s.Temporal)
 	tasks := task.NewWriter(s.Log, s.ClickHouse, task.Rules{
 		Vectors: vector.NewTitles(s.Weaviate, s.Embedder), DoneReports: cfg.DoneReports,
 	})

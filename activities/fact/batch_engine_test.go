@@ -1,0 +1,245 @@
+package fact_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/boundary"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/fact"
+	"axiommind/activities/table"
+	"axiommind/schema"
+)
+
+// counted counts the requests of the rooms' tables.
+type counted struct {
+	table.Conn
+	queries, inserts int
+}
+
+func (c *counted) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
+	c.queries++
+	return c.Conn.Query(ctx, query, args...)
+}
+
+func (c *counted) PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error) {
+	c.inserts++
+	return c.Conn.PrepareBatch(ctx, query, opts...)
+}
+
+func (b *bench) events(t *testing.T, user, agent string) []schema.Event {
+	t.Helper()
+	var out []schema.Event
+	for e, err := range b.log.Stream(t.Context(), schema.MemoryStream(user, agent), eventlog.StreamOptions{}) {
+		require.NoError(t, err)
+		e.RecordedAt = time.Time{}
+		out = append(out, e)
+	}
+	return out
+}
+
+// Sessions in one batch leave the events, rows and results that they leave one after the other, with one query for
+// all of them and one insert for each table.
+func TestSessionsAtOnce(t *testing.T) {
+	t.Parallel()
+	const user, agent = "ann/o'neil", "세 \\ \x01"
+	var batches []fact.Batch
+	for i := range 7 {
+		batches = append(batches, batchOf(user, agent, fmt.Sprint("s", i), "Likes Go", fmt.Sprint("one ", i), "?two", fmt.Sprint("three ", i%3)))
+	}
+	batches[5] = batches[2]
+	batches[5].BuildID = "b-again"
+	batches[6].Entries = nil
+
+	alone := newBench(t, fact.Options{MaxFacts: 6})
+	var want []boundary.Outcome[fact.Result]
+	for _, batch := range batches {
+		result, err := alone.writer.ApplyOne(t.Context(), batch)
+		require.NoError(t, err)
+		want = append(want, boundary.Outcome[fact.Result]{Result: result})
+	}
+
+	b := newBench(t, fact.Options{MaxFacts: 6})
+	conn := &counted{Conn: b.conn}
+	writer, err := fact.NewWriter(b.log, conn, fact.Options{MaxFacts: 6})
+	require.NoError(t, err)
+	got, err := writer.Apply(t.Context(), batches)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+	require.Equal(t, [2]int{1, 2}, [2]int{conn.queries, conn.inserts})
+	require.Equal(t, alone.events(t, user, agent), b.events(t, user, agent))
+	require.Equal(t, alone.allRows(t), b.allRows(t))
+	require.NotEmpty(t, b.rows(t, "facts_gone"))
+
+	// A retry of the whole batch, and of a part of it, changes nothing.
+	for _, again := range [][]fact.Batch{batches, batches[3:]} {
+		got, err = writer.Apply(t.Context(), again)
+		require.NoError(t, err)
+		for i, outcome := range got {
+			require.Equal(t, fact.Result{Entries: len(again[i].Entries)}, outcome.Result)
+		}
+	}
+	require.Equal(t, alone.allRows(t), b.allRows(t))
+}
+
+// A session that is refused for good is refused alone, wherever in the batch it is and whoever refuses it: the room,
+// the plan or the log.
+func TestRefusedAlone(t *testing.T) {
+	t.Parallel()
+	foreign := batchOf("ann", "coder", "foreign", "Likes Perl", "Likes Ada")
+	foreign.Entries[1].User = "bob"
+	other := batchOf("bob", "coder", "other", "Likes C")
+	ancient := batchOf("ann", "coder", "ancient", "Likes runes", "Likes Latin")
+	ancient.Entries[1].OccurredAt = time.Date(1066, 10, 14, 0, 0, 0, 0, time.UTC)
+	good := []fact.Batch{
+		batchOf("ann", "coder", "s1", "Likes Go", "Owns a cat"), batchOf("ann", "coder", "s2", "likes go", "Runs"),
+		batchOf("ann", "coder", "s3", "runs", "Swims"),
+	}
+	b, alone := newBench(t, fact.Options{}), newBench(t, fact.Options{})
+	got, err := b.writer.Apply(t.Context(), []fact.Batch{good[0], foreign, good[1], ancient, other, good[2]})
+	require.NoError(t, err)
+	for i, refused := range map[int]string{1: schema.ErrorScopeMismatch, 3: schema.ErrorStoreRejected, 4: schema.ErrorScopeMismatch} {
+		require.NotNil(t, got[i].Failed, i)
+		require.Equal(t, refused, got[i].Failed.Type, got[i].Failed.Message)
+		require.Zero(t, got[i].Result)
+	}
+	for i, at := range []int{0, 2, 5} {
+		want, err := alone.writer.ApplyOne(t.Context(), good[i])
+		require.NoError(t, err)
+		require.Nil(t, got[at].Failed)
+		require.Equal(t, want, got[at].Result)
+	}
+	require.Equal(t, alone.allRows(t), b.allRows(t))
+	require.Equal(t, alone.events(t, "ann", "coder"), b.events(t, "ann", "coder"))
+	require.Empty(t, b.contents(t, "bob", "coder"))
+
+	// An error that may go away is not the fault of a session: the whole batch is tried again.
+	dying, err := fact.NewWriter(killed{b.log, "before append"}, b.conn, fact.Options{})
+	require.NoError(t, err)
+	_, err = dying.Apply(t.Context(), []fact.Batch{batchOf("ann", "coder", "s4", "Knits"), batchOf("ann", "coder", "s5", "Sews")})
+	require.ErrorIs(t, err, errKilled)
+}
+
+// A memory that was filled under a larger maximum shrinks to the one that holds now.
+func TestLowerMaximum(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, fact.Options{MaxFacts: 40})
+	var contents []string
+	for i := range 40 {
+		contents = append(contents, fmt.Sprint("number ", i))
+	}
+	_, err := b.writer.ApplyOne(t.Context(), batchOf("ann", "coder", "s1", contents...))
+	require.NoError(t, err)
+	writer, err := fact.NewWriter(b.log, b.conn, fact.Options{MaxFacts: 5})
+	require.NoError(t, err)
+	done, err := writer.ApplyOne(t.Context(), batchOf("ann", "coder", "s2", "one more"))
+	require.NoError(t, err)
+	require.Equal(t, 36, done.Evicted)
+	require.Len(t, b.contents(t, "ann", "coder"), 5)
+}
+
+// What a plan reads does not grow with the memory.
+func TestLoadOfManyFacts(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, fact.Options{})
+	require.NoError(t, b.conn.Exec(t.Context(), `INSERT INTO facts_raw (fact_id, user, agent, content, content_key, confidence, status,
+		created_at, created_seq, updated_at, gone_at, version)
+		SELECT concat('fact_', toString(number)), 'ann', 'coder', concat('Number ', toString(number)) AS content, lower(content),
+		1 - number / 100000, if(number % 2 = 0, 'active', 'deleted'), now64(6), number + 1, now64(6),
+		if(number % 2 = 0, NULL, now64(6)), number + 1 FROM numbers(20000)`))
+	m, err := b.tables.Load(t.Context(), fact.Needs{
+		User: "ann", Agent: "coder", Contents: []string{"number 7", "NUMBER 10", "none"}, IDs: []string{"fact_11", "fact_x"}, Evictions: 3,
+	})
+	require.NoError(t, err)
+	require.Equal(t, 10000, m.Active)
+	ids := map[string]fact.Status{}
+	for _, f := range m.Facts {
+		ids[f.ID] = f.Status
+	}
+	require.Len(t, m.Facts, len(ids))
+	require.Equal(t, map[string]fact.Status{
+		"fact_7": fact.Deleted, "fact_10": fact.Active, "fact_11": fact.Deleted,
+		"fact_19998": fact.Active, "fact_19996": fact.Active, "fact_19994": fact.Active,
+	}, ids)
+	for _, f := range m.Facts {
+		same, err := b.tables.Get(t.Context(), "ann", "coder", f.ID)
+		require.NoError(t, err)
+		require.Equal(t, planned(same), f)
+	}
+	none, err := b.tables.Load(t.Context(), fact.Needs{User: "nobody"})
+	require.NoError(t, err)
+	raw, err := json.Marshal(none)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"Facts":null,"Active":0,"Done":{}}`, string(raw))
+}
+
+// planned returns what a plan needs of the fact.
+func planned(f fact.Fact) fact.Fact {
+	return fact.Fact{
+		ID: f.ID, Content: f.Content, Confidence: f.Confidence, Status: f.Status, EntryID: f.EntryID,
+		CreatedAt: f.CreatedAt, CreatedSeq: f.CreatedSeq, GoneAt: f.GoneAt, Version: f.Version,
+	}
+}
+
+// A memory is read whole, in one query, up to a number of rows. With more it is read in part: of the facts that a plan
+// names it learns the same.
+func TestLoadOfFewFacts(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, fact.Options{})
+	conn := &counted{Conn: b.conn}
+	tables := fact.NewTables(conn)
+	insert := func(from, n, version int) {
+		require.NoError(t, b.conn.Exec(t.Context(), fmt.Sprintf(`INSERT INTO facts_raw (fact_id, user, agent, content, content_key,
+			confidence, status, entry_id, created_at, created_seq, updated_at, gone_at, version)
+			SELECT concat('fact_', toString(number)), 'a\'nn', '', concat('Number ', toString(number)) AS content, lower(content),
+			1 - number / 1000, if(%[3]d = 1 OR number %% 2 = 0, 'active', 'deleted') AS status, concat('e', toString(number)),
+			now64(6), number + 1, now64(6), if(status = 'active', NULL, now64(6)), number + %[3]d FROM numbers(%[1]d, %[2]d)`, from, n, version)))
+	}
+	require.NoError(t, b.conn.Exec(t.Context(), "SYSTEM STOP MERGES facts_raw"))
+	require.NoError(t, b.conn.Exec(t.Context(), "INSERT INTO facts_skipped_raw (user, agent, seq, entry_id) VALUES ('a\\'nn', '', 9000, 'skipped'), ('ann', '', 1, 'e500')"))
+	needs := fact.Needs{
+		User: "a'nn", Contents: []string{"number 7", "NUMBER 10", "none"}, IDs: []string{"fact_11", "fact_8"},
+		Entries: []string{"e8", "e11", "skipped", "e500", "e9000"}, Evictions: 3,
+	}
+	// Newer rows of facts come in parts of their own, an older one last.
+	insert(6, 6, 1)
+	insert(0, fact.WholeFacts-8, 1000)
+	insert(2, 2, 1)
+	require.EqualValues(t, fact.WholeFacts, b.count(t, "facts_raw"))
+	for _, whole := range []bool{true, false} {
+		conn.queries = 0
+		m, err := tables.Load(t.Context(), needs)
+		require.NoError(t, err)
+		part, err := b.tables.LoadPart(t.Context(), needs)
+		require.NoError(t, err)
+		if whole {
+			require.EqualValues(t, 1, conn.queries)
+			require.Len(t, m.Facts, fact.WholeFacts-8)
+		} else {
+			require.EqualValues(t, 2, conn.queries)
+			require.Len(t, m.Facts, 4+3)
+		}
+		require.Equal(t, map[string]bool{"e8": true, "e11": true, "skipped": true}, m.Done)
+		require.Equal(t, part.Done, m.Done)
+		require.Equal(t, (fact.WholeFacts-8)/2, m.Active)
+		require.Equal(t, part.Active, m.Active)
+		require.Subset(t, m.Facts, part.Facts)
+		for _, f := range m.Facts {
+			same, err := b.tables.Get(t.Context(), "a'nn", "", f.ID)
+			require.NoError(t, err)
+			require.Equal(t, planned(same), f)
+		}
+		insert(20, 1, 1)
+	}
+}
+
+func (b *bench) count(t *testing.T, from string) (n uint64) {
+	require.NoError(t, b.conn.QueryRow(t.Context(), "SELECT count() FROM "+from).Scan(&n))
+	return n
+}

@@ -1,0 +1,77 @@
+package task_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/eventlog"
+	"axiommind/activities/task"
+	"axiommind/schema"
+)
+
+// overtaken is a log into which a late attempt writes while its successor plans.
+type overtaken struct {
+	*eventlog.Store
+	// planning is called before the plan is made, and planned when it is to be appended.
+	planning, planned func()
+}
+
+func (o *overtaken) Steady(ctx context.Context, p eventlog.Projector, stream string, plan func() error) error {
+	return o.Store.Steady(ctx, p, stream, func() error {
+		if late := o.planning; late != nil {
+			o.planning = nil
+			late()
+		}
+		return plan()
+	})
+}
+
+func (o *overtaken) Append(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error) {
+	if late := o.planned; late != nil {
+		o.planned = nil
+		late()
+	}
+	return o.Store.Append(ctx, stream, events)
+}
+
+// TestLateAttempt: what an attempt appends and projects that its worker has given up, while another batch is planned
+// in the same worker, is not lost from the tables.
+func TestLateAttempt(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	stream := schema.ProjectStream("p")
+	head, err := b.log.Load(t.Context(), stream)
+	require.NoError(t, err)
+	ctx := eventlog.WithHead(t.Context(), stream, head)
+	apply := func(w *task.Writer, e schema.Entry) {
+		_, err := w.Apply(ctx, []task.Batch{{Project: "p", SessionID: "s", BuildID: "b", Entries: []schema.Entry{e}}})
+		require.NoError(t, err)
+	}
+	apply(task.NewWriter(b.log, b.conn, task.Rules{}), b.report("p", "Deploy", schema.TaskPending))
+
+	// The late attempt is between its append and its projection when the other one reads the tables.
+	projector := task.NewProjector(b.conn)
+	late, err := task.Plan(ctx, task.NewTables(b.conn), task.Rules{}, []task.Batch{{Project: "p", SessionID: "late", Entries: []schema.Entry{
+		b.report("p", "Deploy", schema.TaskBlocked, "the keys"),
+	}}})
+	require.NoError(t, err)
+	log := &overtaken{Store: b.log}
+	log.planning = func() {
+		_, err := b.log.Append(ctx, stream, late.Events)
+		require.NoError(t, err)
+	}
+	log.planned = func() {
+		_, err := b.log.Project(ctx, projector, stream)
+		require.NoError(t, err)
+	}
+	e := b.report("p", "Deploy", schema.TaskPending)
+	e.Task.Priority = schema.PriorityHigh
+	apply(task.NewWriter(log, b.conn, task.Rules{}), e)
+
+	rows := b.rows(t)
+	_, err = b.log.Rebuild(t.Context(), projector)
+	require.NoError(t, err)
+	require.Equal(t, b.rows(t), rows)
+}

@@ -1,0 +1,234 @@
+package vector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"axiommind/activities/boundary"
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// SessionInput names a session whose entries are to be indexed.
+type SessionInput struct {
+	schema.SessionKey
+	BuildID string `json:"build_id"`
+	// EmbeddingVersion is the version with which the build started.
+	EmbeddingVersion string `json:"embedding_version"`
+	// Head is the head of the session's stream.
+	Head schema.StreamHead `json:"head,omitzero"`
+}
+
+// Writer returns the input of the workflow that indexes the session.
+func (in SessionInput) Writer() schema.WriterInput {
+	return schema.VectorWriterInput{Collection: schema.VectorCollection(in.EmbeddingVersion)}
+}
+
+// Validate returns an error if the input names no session, no build or no embedding version.
+func (in SessionInput) Validate() error {
+	if in.BuildID == "" || in.EmbeddingVersion == "" {
+		return errors.New("build_id or embedding_version is empty")
+	}
+	return in.SessionKey.Validate()
+}
+
+// SessionResult counts the session's items by what became of them.
+type SessionResult struct {
+	Indexed int `json:"indexed"`
+	Failed  int `json:"failed"`
+	// NextRetry is the time at which the first failed item is due. It is zero if none waits for a retry.
+	NextRetry time.Time `json:"next_retry,omitzero"`
+}
+
+// IndexSession asks the collection's workflow to index the session and waits for the result. Items that fail are
+// counted. The workflow tries them again later, for which nobody waits.
+func (a *Activities) IndexSession(ctx context.Context, in SessionInput) (SessionResult, error) {
+	if in.EmbeddingVersion != a.version {
+		return SessionResult{}, boundary.Return(ctx, fmt.Errorf(
+			"index session %q: the build began with embedder %q: %w: %q: process the session again",
+			in.SessionID, in.EmbeddingVersion, ErrOtherEmbedder, a.version))
+	}
+	return boundary.Submit[SessionResult](ctx, a.temporal, schema.UpdateSession, in.BuildID, in)
+}
+
+// IndexSessions indexes the sessions that wait, all at once. Only the vector_writer workflow may call it.
+func (a *Activities) IndexSessions(ctx context.Context, in boundary.Batch[SessionInput]) (boundary.Outcomes[SessionResult], error) {
+	return boundary.Run(ctx, in, a.indexSessions)
+}
+
+func (a *Activities) indexSessions(ctx context.Context, in boundary.Batch[SessionInput]) (boundary.Outcomes[SessionResult], error) {
+	out := boundary.Outcomes[SessionResult]{Items: make([]boundary.Outcome[SessionResult], len(in.Items))}
+	ctx, unbroken, err := a.writer.from(ctx, in.Head)
+	if err != nil {
+		return out, err
+	}
+	jobs := make([][]string, len(in.Items))
+	var all []request
+	for i, session := range in.Items {
+		requests, err := a.requests(ctx, session)
+		if out.Items[i], err = boundary.Of(ctx, SessionResult{}, err); err != nil {
+			return out, err
+		}
+		for _, r := range requests {
+			r.fresh = r.fresh && unbroken
+			jobs[i] = append(jobs[i], r.row.JobID())
+			all = append(all, r)
+		}
+	}
+	rows, err := a.writer.index(ctx, all)
+	if err != nil {
+		return out, err
+	}
+	for i := range in.Items {
+		out.Items[i].Result = a.writer.count(rows, jobs[i])
+	}
+	out.Head = a.writer.head(in.Head)
+	return out, nil
+}
+
+// requests returns what the session's stream asks to index, in order, each item once as it was last requested.
+func (a *Activities) requests(ctx context.Context, in SessionInput) ([]request, error) {
+	if err := a.writes(schema.VectorCollection(in.EmbeddingVersion)); err != nil {
+		return nil, err
+	}
+	stream := in.Stream()
+	ctx = eventlog.WithHead(ctx, stream, in.Head)
+	var out []request
+	place := map[string]int{}
+	for event, err := range a.writer.log.Stream(ctx, stream, eventlog.StreamOptions{Types: requestTypes()}) {
+		if err != nil {
+			return nil, fmt.Errorf("read entries of session %q: %w", in.SessionID, err)
+		}
+		r, err := a.writer.projector.request(event)
+		if err != nil {
+			return nil, err
+		}
+		r.fresh = event.BuildID == in.BuildID
+		job := r.row.JobID()
+		if at, ok := place[job]; ok {
+			out[at] = r
+			continue
+		}
+		place[job] = len(out)
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// from tells the store and the memory of recent rows where the collection's stream ends. It reports whether this
+// process has seen all that was written of late. An attempt before this one may have written more.
+func (w *Writer) from(ctx context.Context, head schema.StreamHead) (_ context.Context, unbroken bool, err error) {
+	if ctx, err = w.log.AsWriter(ctx, w.stream(), head); err != nil {
+		return ctx, false, err
+	}
+	if activity.IsActivity(ctx) && activity.GetInfo(ctx).Attempt > 1 {
+		head = schema.StreamHead{}
+	}
+	return ctx, w.recent.at(head), nil
+}
+
+// head returns the head of the collection's stream after work that began at the given one.
+func (w *Writer) head(began schema.StreamHead) schema.StreamHead {
+	if seen := w.log.Head(w.stream()); seen.Known && (!began.Known || seen.Seq > began.Seq) {
+		return seen
+	}
+	return began
+}
+
+// index writes the requested items whose vectors are missing or of another content. It returns the rows of all items,
+// by job id.
+func (w *Writer) index(ctx context.Context, requests []request) (map[string]Row, error) {
+	rows, err := w.current(ctx, requests)
+	if err != nil {
+		return nil, err
+	}
+	now := w.opts.Now()
+	var due []*work
+	taken := map[string]bool{}
+	for _, r := range requests {
+		job := r.row.JobID()
+		if row := rows[job]; !taken[job] && row.needs(r.item, now, w.opts.Backoff) {
+			taken[job] = true
+			due = append(due, &work{row: row, item: r.item})
+		}
+	}
+	return rows, w.do(ctx, due, func(changed map[string]Row) { maps.Copy(rows, changed) })
+}
+
+// needs reports whether the item must be written now.
+func (r Row) needs(item Item, now time.Time, b Backoff) bool {
+	switch r.Status {
+	case schema.OutboxDone:
+		return r.ContentHash != item.ContentHash()
+	case schema.OutboxFailed:
+		return !r.Permanent && !r.dueAt(b).After(now)
+	default:
+		return true
+	}
+}
+
+// current returns the rows of the requests by job id. It asks the outbox about those that may have been worked on
+// where this process cannot know of it. To be wrong about a fresh request costs an embedding, and no more.
+func (w *Writer) current(ctx context.Context, requests []request) (map[string]Row, error) {
+	rows := make(map[string]Row, len(requests))
+	var unknown []string
+	for _, r := range requests {
+		job := r.row.JobID()
+		row, ok := w.recent.get(job)
+		if !ok {
+			row = r.row
+			if !r.fresh {
+				unknown = append(unknown, job)
+			}
+		}
+		rows[job] = row
+	}
+	if len(unknown) == 0 {
+		return rows, nil
+	}
+	var found []Row
+	err := w.log.Steady(ctx, w.projector, w.stream(), func() (err error) {
+		found, err = w.outbox.byJob(ctx, unknown)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read vector outbox: %w", err)
+	}
+	known := make(map[string]Row, len(found))
+	for _, row := range found {
+		if job := row.JobID(); row.Rank >= rows[job].Rank {
+			rows[job], known[job] = row, row
+		}
+	}
+	w.recent.put(known)
+	return rows, nil
+}
+
+// count counts the jobs by the status of their rows.
+func (w *Writer) count(rows map[string]Row, jobs []string) (result SessionResult) {
+	for _, job := range jobs {
+		switch row := rows[job]; row.Status {
+		case schema.OutboxDone:
+			result.Indexed++
+		case schema.OutboxFailed:
+			result.Failed++
+			if !row.Permanent {
+				result.NextRetry = sooner(result.NextRetry, row.dueAt(w.opts.Backoff))
+			}
+		}
+	}
+	return result
+}
+
+// sooner returns the earlier of two times. Zero stands for none.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}

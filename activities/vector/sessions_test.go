@@ -1,0 +1,283 @@
+package vector
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/boundary"
+	"axiommind/activities/eventlog"
+	"axiommind/deploy/local/stacktest"
+	"axiommind/schema"
+)
+
+// sessions indexes the sessions as one batch.
+func (b *bench) sessions(t testing.TB, w *Writer, sessions ...string) []boundary.Outcome[SessionResult] {
+	t.Helper()
+	out, err := b.trySessions(t, w, sessions...)
+	require.NoError(t, err)
+	return out.Items
+}
+
+func (b *bench) trySessions(t testing.TB, w *Writer, sessions ...string) (boundary.Outcomes[SessionResult], error) {
+	t.Helper()
+	in := boundary.Batch[SessionInput]{Head: b.log.Head(w.stream())}
+	for _, s := range sessions {
+		in.Items = append(in.Items, b.input(s))
+	}
+	a := &Activities{writer: w, version: b.embedder.version}
+	return a.indexSessions(t.Context(), in)
+}
+
+func indexed(n int) boundary.Outcome[SessionResult] {
+	return boundary.Outcome[SessionResult]{Result: SessionResult{Indexed: n}}
+}
+
+// about returns the statements that name the table.
+func about(statements []string, table string) (out []string) {
+	for _, s := range statements {
+		if strings.Contains(s, table) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// An index of a session appends an event and writes the outbox, and asks nothing else that is its own.
+func TestSessionRequests(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.add(t, "warm", "up")
+	b.sessions(t, b.writer, "s-warm")
+	titles := make([]string, 4)
+	for i := range titles {
+		titles[i] = fmt.Sprint("title ", i)
+	}
+	b.add(t, "red", titles...)
+
+	b.conn.take()
+	require.Equal(t, []boundary.Outcome[SessionResult]{indexed(4)}, b.sessions(t, b.writer, "s-red"))
+	all := b.conn.take()
+	t.Logf("%d requests:\n%s", len(all), strings.Join(all, "\n"))
+	require.Len(t, all, 3, "the append is two")
+	require.Empty(t, about(all, "entries_raw"), "the log says what to index")
+	require.Len(t, about(all, "INSERT INTO events_raw"), 1)
+	require.Len(t, about(all, "vector_outbox_raw"), 1)
+	require.Contains(t, about(all, "vector_outbox_raw")[0], "INSERT")
+
+	calls := b.embedder.calls
+	require.Equal(t, []boundary.Outcome[SessionResult]{indexed(4)}, b.sessions(t, b.writer, "s-red"))
+	again := b.conn.take()
+	require.Empty(t, about(again, "vector_outbox"), "it remembers")
+	require.Empty(t, about(again, "INSERT"))
+
+	require.Equal(t, []boundary.Outcome[SessionResult]{indexed(4), indexed(1)}, b.sessions(t, b.newWriter(t, b.log), "s-red", "s-warm"))
+	anew := b.conn.take()
+	require.Len(t, about(anew, "vector_outbox"), 1, "another process asks once")
+	require.Empty(t, about(anew, "INSERT"))
+	require.Equal(t, calls, b.embedder.calls, "nothing is embedded twice")
+}
+
+// Sessions that wait together are one call of the embedder, one of Weaviate, one append and one write of the outbox.
+func TestManySessionsAreOneBatch(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	target, err := url.Parse("http://" + stacktest.Weaviate(t))
+	require.NoError(t, err)
+	var puts atomic.Int64
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/v1/batch/objects") {
+			puts.Add(1)
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	b.client, err = NewClient(ClientConfig{URL: server.URL, APIKey: stacktest.WeaviateKey(t)})
+	require.NoError(t, err)
+	writer, err := NewWriter(b.conn, b.log, b.projector, b.client, b.embedder, nil, Options{Now: func() time.Time { return b.now }})
+	require.NoError(t, err)
+
+	const n, each = 20, 5
+	var names []string
+	for i := range n {
+		var entries []schema.Entry
+		for j := range each {
+			entries = append(entries, b.entry("red", fmt.Sprint("세션/", i, " \"entry\"\n ", j)))
+		}
+		names = append(names, fmt.Sprint("세션/", i, "\""))
+		b.materialize(t, names[i], entries)
+	}
+	b.conn.take()
+	for i, outcome := range b.sessions(t, writer, names...) {
+		require.Equal(t, indexed(each), outcome, "session %d", i)
+	}
+	all := b.conn.take()
+	require.Equal(t, 1, b.embedder.calls)
+	require.EqualValues(t, 1, puts.Load())
+	require.Len(t, about(all, "INSERT INTO events_raw"), 1)
+	require.Len(t, about(all, "INSERT INTO vector_outbox_raw"), 1)
+	require.LessOrEqual(t, len(about(all, "vector_outbox_raw")), 2)
+	require.Equal(t, n*each, b.count(t, "red"))
+	for id, status := range b.statuses(t) {
+		require.Equal(t, schema.OutboxDone, status, id)
+	}
+	require.Zero(t, b.reconcile(t).Repaired(), "the log and the table give the same content")
+}
+
+// A session is told what failed, and when that is tried again. Its neighbours in the batch are not held up.
+func TestSessionFailures(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.embedder.refuse = "poison"
+	b.add(t, "red", "a", "poison b", "c")
+	b.add(t, "blue", "d")
+	other := b.input("s-green")
+	other.EmbeddingVersion = "another"
+	a := &Activities{writer: b.writer, version: b.embedder.version}
+	out, err := a.indexSessions(t.Context(), boundary.Batch[SessionInput]{Items: []SessionInput{b.input("s-red"), other, b.input("s-blue"), b.input("s-none")}})
+	require.NoError(t, err)
+	require.Equal(t, SessionResult{Indexed: 2, Failed: 1}, out.Items[0].Result)
+	require.Equal(t, schema.ErrorInvalidInput, out.Items[1].Failed.Type)
+	require.Contains(t, out.Items[1].Failed.Message, "this worker has another embedder")
+	require.Equal(t, indexed(1), out.Items[2])
+	require.Equal(t, indexed(0), out.Items[3])
+
+	b.embedder.dims = 32 // The tenant's index has 64.
+	b.add(t, "blue", "e")
+	retry := b.now.Add(DefaultRetryBase)
+	want := SessionResult{Indexed: 1, Failed: 1, NextRetry: retry}
+	require.Equal(t, want, b.sessions(t, b.writer, "s-blue")[0].Result)
+	calls := b.embedder.calls
+	require.Equal(t, want, b.sessions(t, b.newWriter(t, b.log), "s-blue")[0].Result, "it is not due yet")
+	require.Equal(t, calls, b.embedder.calls)
+	require.Equal(t, Result{NextRetry: retry}, b.index(t, 10))
+	b.embedder.dims, b.now = 64, retry
+	require.Equal(t, indexed(2), b.sessions(t, b.writer, "s-blue")[0])
+}
+
+// An outage fails the batch and marks nothing.
+func TestSessionsInAnOutage(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.add(t, "red", "a", "b")
+	b.embedder.fail = context.DeadlineExceeded
+	_, err := b.trySessions(t, b.writer, "s-red")
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	for id, status := range b.statuses(t) {
+		require.Equal(t, schema.OutboxPending, status, id)
+	}
+	b.embedder.fail = nil
+	require.Equal(t, indexed(2), b.sessions(t, b.writer, "s-red")[0])
+}
+
+// An entry that says another thing now is written again, and it alone.
+func TestSessionWithChangedEntry(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	entries := b.add(t, "red", "a", "b", "c")
+	b.sessions(t, b.writer, "s-red")
+	entries[1].Title = "another b"
+	b.materializeAs(t, "s-red", entries[1], "entry/again")
+	texts := b.embedder.texts
+	require.Equal(t, indexed(3), b.sessions(t, b.newWriter(t, b.log), "s-red")[0])
+	require.Equal(t, texts+1, b.embedder.texts)
+	require.Zero(t, b.reconcile(t).Repaired())
+}
+
+// What a session asks for twice in a batch is written once.
+func TestSessionTwiceInABatch(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.add(t, "red", "a", "b")
+	require.Equal(t, []boundary.Outcome[SessionResult]{indexed(2), indexed(2)}, b.sessions(t, b.writer, "s-red", "s-red"))
+	require.Equal(t, 2, b.embedder.texts)
+}
+
+// The hash of an item that is read from the log is that of one that is read from the table, whatever the time.
+func TestTimesOfLogAndTable(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var entries []schema.Entry
+	for i, at := range []time.Time{
+		{}, time.Unix(0, 0), time.Date(1969, 12, 31, 23, 59, 59, 999_999_999, time.UTC), time.Date(1950, 1, 2, 3, 4, 5, 1, time.UTC),
+		time.Date(2026, 3, 1, 9, 0, 0, 123_456_789, time.FixedZone("", 5*3600+1800)), time.Date(2200, 1, 1, 0, 0, 0, 999, time.UTC),
+	} {
+		e := b.entry("red", fmt.Sprint("time ", i))
+		e.OccurredAt = at
+		entries = append(entries, e)
+	}
+	b.materialize(t, "s-red", entries)
+	require.Equal(t, indexed(len(entries)), b.sessions(t, b.writer, "s-red")[0])
+	require.Zero(t, b.reconcile(t).Repaired())
+}
+
+// A session is told of all its vectors, and none is made again, though a rebuild has emptied the outbox.
+func TestSessionDuringRebuild(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.add(t, "p", "one", "two", "three")
+	r := b.index(t, 2)
+	require.Equal(t, Result{Indexed: 2, More: true}, r)
+	require.NoError(t, b.log.RenewNow(t.Context(), b.projector))
+	require.NoError(t, b.log.RenewNow(t.Context(), b.entries))
+	require.Equal(t, indexed(3), b.sessions(t, b.newWriter(t, b.log), "s-p")[0])
+	require.Equal(t, 3, b.embedder.texts)
+	require.Len(t, b.rows(t), 3)
+}
+
+// I1, I2: a batch that is killed before or after any write and run again ends in the same log and rows.
+func TestSessionsKilledAnywhere(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	reached := 0
+	for at := 1; reached == 0; at++ {
+		for _, after := range []bool{false, true} {
+			project := fmt.Sprintf("p%d%v", at, after)
+			b.add(t, project, "a", "b", "c", "d", "e", "f")
+			b.add(t, project+"-2", "a")
+			names := []string{"s-" + project, "s-" + project + "-2"}
+			k := &killer{Log: b.log, at: at, after: after}
+			if _, err := b.trySessions(t, b.newWriter(t, k), names...); k.calls < at {
+				require.NoError(t, err)
+				reached = at
+			} else {
+				require.ErrorIs(t, err, errKilled)
+			}
+			require.Equal(t, []boundary.Outcome[SessionResult]{indexed(6), indexed(1)}, b.sessions(t, b.newWriter(t, b.log), names...))
+			require.Equal(t, 6, b.count(t, project))
+		}
+	}
+	require.Greater(t, reached, 4, "there was something to kill")
+	for id, status := range b.statuses(t) {
+		require.Equal(t, schema.OutboxDone, status, id)
+	}
+	requireRecordedOnce(t, b)
+}
+
+// requireRecordedOnce checks that the log records each item as written once.
+func requireRecordedOnce(t *testing.T, b *bench) {
+	t.Helper()
+	times := map[string]int{}
+	for event, err := range b.log.Stream(t.Context(), b.writer.stream(), eventlog.StreamOptions{}) {
+		require.NoError(t, err)
+		rows, err := outcomeRows(event)
+		require.NoError(t, err)
+		for _, r := range rows {
+			times[r.ID]++
+		}
+	}
+	require.Len(t, times, len(b.rows(t)))
+	for id, n := range times {
+		require.Equal(t, 1, n, "item %q", id)
+	}
+}

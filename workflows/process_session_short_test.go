@@ -1,0 +1,122 @@
+package workflows_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"axiommind/activities/build"
+	"axiommind/activities/entry"
+	"axiommind/activities/evidence"
+	"axiommind/activities/fact"
+	"axiommind/activities/llm"
+	"axiommind/activities/task"
+	"axiommind/activities/transcript"
+	"axiommind/activities/vector"
+	"axiommind/schema"
+)
+
+// A writer for whom a session has nothing is not asked, and the build's metrics have no such step.
+func TestProcessSessionAsksWritersForWhomThereIsSomething(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		notes, facts int
+		asked        []string
+	}{
+		"both":    {2, 1, []string{"SubmitFacts", "SubmitTasks"}},
+		"notes":   {1, 0, []string{"SubmitTasks"}},
+		"facts":   {0, 3, []string{"SubmitFacts"}},
+		"neither": {0, 0, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRooms()
+			r.materialized.TaskNotes, r.materialized.Facts = tt.notes, tt.facts
+			result, err := process(t, r, sessionInput())
+			require.NoError(t, err)
+			require.Equal(t, schema.BuildSuccess, result.Status)
+			want := []string{"OpenBuild", "IngestSession", "PlanWindows", "ExtractWindow", "RecordExtraction", "AlignSession", "MaterializeEntries"}
+			want = append(append(want, tt.asked...), "ProjectSession", "IndexSession", "CloseBuild")
+			require.Equal(t, want, r.order())
+			var steps []string
+			for _, m := range inputsOf[build.CloseInput](r, "CloseBuild")[0].Finished.Metrics {
+				require.True(t, m.Success)
+				steps = append(steps, m.Step)
+			}
+			require.Equal(t, tt.notes > 0, count(steps, schema.StepTasks) == 1)
+			require.Equal(t, tt.facts > 0, count(steps, schema.StepFacts) == 1)
+			require.Equal(t, 1, count(steps, schema.StepProject))
+		})
+	}
+}
+
+// Each step is told where the steps before it have left the session's stream.
+func TestProcessSessionHandsOnTheHead(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	_, err := process(t, r, sessionInput())
+	require.NoError(t, err)
+	require.Equal(t, at(0), inputsOf[transcript.IngestInput](r, "IngestSession")[0].Build.Head)
+	require.Equal(t, at(2), inputsOf[llm.PlanInput](r, "PlanWindows")[0].Head)
+	require.Equal(t, at(2), inputsOf[llm.ExtractInput](r, "ExtractWindow")[0].Head)
+	require.Equal(t, at(2), inputsOf[llm.RecordInput](r, "RecordExtraction")[0].Head)
+	require.Equal(t, at(4), inputsOf[evidence.AlignInput](r, "AlignSession")[0].Head)
+	require.Equal(t, at(5), inputsOf[entry.MaterializeInput](r, "MaterializeEntries")[0].Head)
+	require.Equal(t, at(7), inputsOf[task.SessionInput](r, "SubmitTasks")[0].Head)
+	require.Equal(t, at(7), inputsOf[fact.SessionInput](r, "SubmitFacts")[0].Head)
+	require.Equal(t, at(7), inputsOf[build.ProjectInput](r, "ProjectSession")[0].Head)
+	require.Equal(t, at(7), inputsOf[vector.SessionInput](r, "IndexSession")[0].Head)
+	require.Equal(t, at(7), inputsOf[build.CloseInput](r, "CloseBuild")[0].Build.Head)
+}
+
+// A plan without windows is done: the model has answered where the plan was made.
+func TestProcessSessionLocalModel(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	r.windows = 0
+	r.recordedBefore = llm.RecordResult{Windows: 3, Entries: 2, Rejected: 1, Usage: schema.Usage{Calls: 3}, Head: at(4)}
+	result, err := process(t, r, sessionInput())
+	require.NoError(t, err)
+	require.Equal(t, schema.BuildSuccess, result.Status)
+	require.Equal(t, 3, result.Counts.Windows)
+	require.Equal(t, 1, result.Counts.Rejected)
+	require.Equal(t, 3, result.Usage.Calls)
+	require.Equal(t, at(4), inputsOf[evidence.AlignInput](r, "AlignSession")[0].Head)
+	require.NotContains(t, r.order(), "ExtractWindow")
+	require.NotContains(t, r.order(), "RecordExtraction")
+}
+
+// Bookkeeping is done within the workflow task, unless the store is away: then it becomes an activity that Temporal
+// shows and tries again.
+func TestProcessSessionBookkeeping(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"IdentifySession", "OpenBuild", "ProjectSession", "CloseBuild"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := sessionInput()
+			in.SessionID = ""
+			r := newRooms()
+			_, err := process(t, r, in)
+			require.NoError(t, err)
+			require.Equal(t, []bool{true}, r.within[name])
+
+			r = newRooms()
+			away := temporal.NewApplicationError("connection refused", schema.ErrorStoreUnavailable)
+			r.fail[name] = away
+			r.before = func(ctx context.Context, called string) {
+				if info := activity.GetInfo(ctx); called == name && !info.IsLocalActivity && info.Attempt == 4 {
+					r.mu.Lock()
+					defer r.mu.Unlock()
+					delete(r.fail, name)
+				}
+			}
+			result, err := process(t, r, in)
+			require.NoError(t, err)
+			require.Equal(t, schema.BuildSuccess, result.Status)
+			require.Equal(t, []bool{true, true, true, false, false, false, false}, r.within[name])
+		})
+	}
+}
