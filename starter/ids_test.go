@@ -107,13 +107,13 @@ func (c *cli) declareTwins(t *testing.T) {
 	for i := range 2 {
 		id := fmt.Sprintf("abcdabcd-%d", i)
 		entries = append(entries, []any{id, c.project, "twin", "{}", "[]", at, uint64(1)})
-		builds = append(builds, []any{id, c.project, "{}", "{}", "{}", at, uint64(1)})
+		builds = append(builds, []any{id, c.project, "{}", at})
 		for _, entity := range []string{"task", "condition", "artifact"} {
 			entities = append(entities, []any{id + entity, entity, c.project, "{}", at, uint64(1)})
 		}
 	}
 	require.NoError(t, table.Insert(t.Context(), conn, "entries_raw (entry_id, project, title, content_json, evidence_json, created_ts, version)", entries))
-	require.NoError(t, table.Insert(t.Context(), conn, "build_runs_raw (build_id, project, source_json, counts_json, usage_json, started_at, version)", builds))
+	require.NoError(t, table.Insert(t.Context(), conn, "build_runs_raw (build_id, project, source_json, started_at)", builds))
 	require.NoError(t, table.Insert(t.Context(), conn, "entities_raw (entity_id, entity_type, project, current_json, updated_at, version)", entities))
 }
 

@@ -42,5 +42,5 @@ func TestProcessTellsWhatItsWriterWaitsFor(t *testing.T) {
 	delete(c.env, "OPENAI_API_KEY")
 	o := c.process(write(t, "s.jsonl", said(1, "user", decision)), "--session", "waits")
 	require.Zero(t, o.code, o)
-	require.Regexp(t, `(?m)^vector/\S+: IndexPending is tried again: .*too many of them`, o.err)
+	require.Regexp(t, `(?m)^vector/\S+: Index(Pending|Sessions) is tried again: .*too many of them`, o.err)
 }

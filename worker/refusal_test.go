@@ -14,7 +14,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
 	"axiommind/activities/boundary"
@@ -150,7 +152,8 @@ func requireFailure(t *testing.T, err error, failureType, reason string) {
 	require.Contains(t, application.Message(), reason)
 }
 
-// While the writer waits to try again, the session's own activity says why, to whoever looks.
+// While the writer waits to try again, the session's own activity says whom it waits for, and that one says why, to
+// whoever looks.
 func TestSessionSaysWhatItsWriterWaitsFor(t *testing.T) {
 	t.Parallel()
 	s := newEmbeddingServer(t, http.StatusTooManyRequests)
@@ -159,14 +162,24 @@ func TestSessionSaysWhatItsWriterWaitsFor(t *testing.T) {
 	in := b.input("waiting", write(t, filepath.Join(t.TempDir(), "s.jsonl"), said(1, "user", decision)))
 	run, err := b.submit(t.Context(), in)
 	require.NoError(t, err)
-	require.Eventually(t, func() bool {
-		d, err := b.Temporal.DescribeWorkflowExecution(t.Context(), run.GetID(), run.GetRunID())
+	pending := func(id string) []*workflow.PendingActivityInfo {
+		d, err := b.Temporal.DescribeWorkflowExecution(t.Context(), id, "")
 		require.NoError(t, err)
-		for _, activity := range d.GetPendingActivities() {
-			failure := activity.GetLastFailure()
-			if failure.GetApplicationFailureInfo().GetType() == schema.ErrorModelRateLimited {
-				require.Contains(t, failure.GetMessage(), "this is why: 429")
-				return true
+		return d.GetPendingActivities()
+	}
+	require.Eventually(t, func() bool {
+		for _, waiting := range pending(run.GetID()) {
+			var says schema.Heartbeat
+			err := converter.GetDefaultDataConverter().FromPayloads(waiting.GetHeartbeatDetails(), &says)
+			if err != nil || says.WaitsFor == "" {
+				continue
+			}
+			for _, activity := range pending(says.WaitsFor) {
+				failure := activity.GetLastFailure()
+				if failure.GetApplicationFailureInfo().GetType() == schema.ErrorModelRateLimited {
+					require.Contains(t, failure.GetMessage(), "this is why: 429")
+					return true
+				}
 			}
 		}
 		return false

@@ -1,0 +1,25 @@
+package main_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What a session of 10 messages may cost on a worker that has processed others before. A step that asks the servers once
+// more for each session is seen here; BenchmarkJourney tells what the time goes to.
+const (
+	budgetRequests = 30
+	budgetEvents   = 60
+)
+
+// The budget is that of an average session, with all that the worker asks in the background meanwhile.
+func TestJourneyBudget(t *testing.T) {
+	t.Parallel()
+	s := countJourneys(t, 20)
+	t.Logf("a session: %.1f requests to ClickHouse, %.1f to Weaviate, %.1f history events, %.0f B of history", s.clickHouse, s.weaviate, s.events, s.bytes)
+	require.Positive(t, s.clickHouse)
+	require.LessOrEqual(t, s.clickHouse, float64(budgetRequests), "requests to ClickHouse of a session")
+	require.Positive(t, s.events)
+	require.LessOrEqual(t, s.events, float64(budgetEvents), "history events of a session")
+}
