@@ -150,6 +150,14 @@ func (req *request) sql() string {
 	return req.text
 }
 
+// whole is the statement without rows in a form that the engine can read by itself: an INSERT is none without a format.
+func (req *request) whole() string {
+	if req.statement.takesRows {
+		return req.statement.head + "\nFORMAT Native"
+	}
+	return req.text
+}
+
 // outputFormat is the format of the answer.
 func (req *request) outputFormat() string {
 	if req.statement.takesRows {

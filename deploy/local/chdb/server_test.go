@@ -252,6 +252,21 @@ func TestHundredThousandRows(t *testing.T) {
 	t.Logf("inserted %d rows in %v, read them in %v", rows, sent, time.Since(start))
 }
 
+// Names that hold the name of a forbidden function are names like any other, also where rows are inserted.
+func TestInsertIntoHarmlessName(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	conn := open(t)
+	require.NoError(t, conn.Exec(ctx, "CREATE TABLE memory_files_raw (file_name String) ENGINE = Memory"))
+	batch, err := conn.PrepareBatch(ctx, "INSERT INTO memory_files_raw (file_name)")
+	require.NoError(t, err)
+	require.NoError(t, batch.Append("a"))
+	require.NoError(t, batch.Send())
+	var name string
+	require.NoError(t, conn.QueryRow(ctx, "SELECT file_name FROM memory_files_raw").Scan(&name))
+	require.Equal(t, "a", name)
+}
+
 func TestConcurrentQueriesAndInserts(t *testing.T) {
 	t.Parallel()
 	conn := open(t, func(o *clickhouse.Options) { o.MaxOpenConns, o.MaxIdleConns = 50, 50 })
