@@ -177,7 +177,7 @@ func sameWord(a, b string) bool {
 	if mustStay(a) != mustStay(b) || doubled(a) != doubled(b) && strings.Contains(a, "-") && strings.Contains(b, "-") {
 		return false
 	}
-	return !caseMatters(a) && !caseMatters(b) || cased(a) == cased(b)
+	return !CaseMatters(a) && !CaseMatters(b) || cased(a) == cased(b)
 }
 
 // mustStay returns what the normal form writes otherwise of a word, and a quote may not: superscripts and
@@ -197,8 +197,8 @@ func mustStay(word string) string {
 // doubled reports whether a word has a double hyphen, which in commands and code is another than one.
 func doubled(word string) bool { return strings.Contains(word, "--") }
 
-// caseMatters reports whether a word holds a digit, or a capital behind its first letter.
-func caseMatters(word string) bool {
+// CaseMatters reports whether a word holds a digit, or a capital behind its first letter.
+func CaseMatters(word string) bool {
 	lettered := false
 	for _, r := range word {
 		if unicode.IsDigit(r) || lettered && (unicode.IsUpper(r) || unicode.IsTitle(r)) {

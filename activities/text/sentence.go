@@ -103,6 +103,22 @@ func (b *Boundaries) Around(start, end int) (first, last int) {
 	return first, last
 }
 
+// Sentences returns where the sentences and lines of the text begin and end, behind the marks of their lines, in order.
+func (b *Boundaries) Sentences() iter.Seq2[int, int] {
+	return func(yield func(start, end int) bool) {
+		for at := 0; at < len(b.text); {
+			line := b.lineAt(at)
+			for _, s := range line.sentences {
+				// What is read of a long line may begin before the place that is asked about.
+				if s.start >= at && !yield(s.start, s.end) {
+					return
+				}
+			}
+			at = line.stretch.end
+		}
+	}
+}
+
 // Code returns where the fenced blocks of code begin and end, with their fences, in order.
 func (b *Boundaries) Code() iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {

@@ -370,3 +370,26 @@ func BenchmarkBoundaries(b *testing.B) {
 		})
 	}
 }
+
+// TestSentencesInOrder holds Sentences to what Begins and Ends say of each byte.
+func TestSentencesInOrder(t *testing.T) {
+	t.Parallel()
+	check := func(s string) (want, got []string) {
+		got = []string{}
+		for start, end := range NewBoundaries(s).Sentences() {
+			got = append(got, s[start:end])
+		}
+		return append([]string{}, pieces(s)...), got
+	}
+	long := strings.Repeat("One is long. Two is longer, e.g. this! ", 400)
+	for _, s := range []string{"", "\n\n", "- a. b\n- C. D", "```\nx. Y\n```\n> z", long, "- " + long + "\n" + long} {
+		want, got := check(s)
+		require.Equal(t, want, got)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		s := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"A", "b. ", "C! ", "- ", "\n", "\r\n", "차", "。", "```", " ", "> ", "1. "}), 0, 30).Draw(t, "parts"), "")
+		if want, got := check(s); strings.Join(want, "|") != strings.Join(got, "|") {
+			t.Fatalf("%q: %q, want %q", s, got, want)
+		}
+	})
+}
