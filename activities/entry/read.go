@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
@@ -83,6 +84,27 @@ func (r *Reader) IDs(ctx context.Context, s Selection) ([]string, error) {
 		var id string
 		err := rows.Scan(&id)
 		out = append(out, id)
+		return err
+	})
+	return out, err
+}
+
+// Stated is when an entry was stated, and how long its title is in bytes.
+type Stated struct {
+	ID    string
+	At    time.Time
+	Bytes int
+}
+
+// Stated returns the times of the selected entries in the selection's order.
+func (r *Reader) Stated(ctx context.Context, s Selection) ([]Stated, error) {
+	var out []Stated
+	err := r.query(ctx, s, "entry_id, created_ts, length(title)", false, func(rows driver.Rows) error {
+		var e Stated
+		var bytes uint64
+		err := rows.Scan(&e.ID, &e.At, &bytes)
+		e.At, e.Bytes = e.At.UTC(), int(bytes)
+		out = append(out, e)
 		return err
 	})
 	return out, err

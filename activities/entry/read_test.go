@@ -42,6 +42,7 @@ func TestI10SelectionsStayInTheirProject(t *testing.T) {
 		}
 		require.Equal(t, own, read(OfUser(name, name), Whole))
 		require.Equal(t, own, read(OfAgent(s.Scope), Whole))
+		require.Equal(t, own, read(OfMemory(name, name), Whole))
 		require.Equal(t, own, read(InProject(name).Build("build "+name), Whole))
 		require.Len(t, read(InProject(name).Type(schema.EntryTaskNote), Statement), 1)
 		require.Len(t, read(InProject(name).Titles([]string{"use KAFKA!"}), Statement), 2)
@@ -54,6 +55,7 @@ func TestI10SelectionsStayInTheirProject(t *testing.T) {
 		ids := []string{own[0].ID, own[1].ID}
 		require.Empty(t, read(InProject(other).IDs(ids), Whole), "of %q in %q", name, other)
 		require.Empty(t, read(InProject(other).IDsOrTitles(ids, nil), Whole))
+		require.Empty(t, read(OfMemory(other, name).IDs(ids), Whole))
 		require.Empty(t, read(InProject(other).Prefix(ids[0]), Whole))
 		_, err := r.Get(t.Context(), other, ids[0])
 		require.ErrorIs(t, err, ErrNotFound)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"axiommind/schema"
 )
@@ -13,7 +14,7 @@ import (
 var ErrNoProject = errors.New("select entries: the project is empty")
 
 // Selection says which entries to read. It starts with whose they are, by [InProject], [OfUser], [OfAgent],
-// [OfSession] or [InAllProjects]; each method returns a narrower one. The zero value is refused.
+// [OfMemory], [OfSession] or [InAllProjects]; each method returns a narrower one. The zero value is refused.
 type Selection struct {
 	project     string
 	allProjects bool
@@ -40,6 +41,8 @@ const (
 	key origin = iota
 	// stated columns are in the entry's row alone. They never change, so that any version of the row tells.
 	stated
+	// judged columns are in the view alone.
+	judged
 )
 
 // InProject selects all entries of a project, of every user.
@@ -55,6 +58,12 @@ func OfUser(project, user string) Selection {
 // OfAgent selects the entries of one user and agent of a project. Empty ones are compared, too.
 func OfAgent(scope schema.Scope) Selection {
 	return OfUser(scope.Project, scope.User).and(key, "agent = ?", scope.Agent)
+}
+
+// OfMemory selects the entries of one user and agent in every project: what an agent remembers of a user is remembered
+// in all of them.
+func OfMemory(user, agent string) Selection {
+	return Selection{allProjects: true}.and(key, "user = ? AND agent = ?", user, agent)
 }
 
 // OfSession selects the entries that were made of a session. An entry stays its session's when another one
@@ -91,6 +100,26 @@ func (s Selection) IDsOrTitles(ids, titles []string) Selection {
 // Type keeps the entries of the type.
 func (s Selection) Type(t schema.EntryType) Selection {
 	return s.and(stated, "entry_type = ?", string(t))
+}
+
+// NotType leaves out the entries of the type.
+func (s Selection) NotType(t schema.EntryType) Selection {
+	return s.and(stated, "entry_type != ?", string(t))
+}
+
+// Proven keeps the active entries that are proven.
+func (s Selection) Proven() Selection {
+	return s.and(judged, "evidence_proven AND status = ?", string(schema.StatusActive))
+}
+
+// Between keeps the entries that occurred at one time or after it, and before another one, to the second. The zero time
+// is before all entries.
+func (s Selection) Between(from, to time.Time) Selection {
+	s = s.and(stated, "created_ts < ?", to.UTC())
+	if from.IsZero() {
+		return s
+	}
+	return s.and(stated, "created_ts >= ?", from.UTC())
 }
 
 // Build keeps the entries that the build made.
@@ -137,12 +166,13 @@ func (s Selection) sql(columns string, fromView bool) (string, []any, error) {
 		return "", nil, ErrNoProject
 	}
 	from, wanted := "entries_raw FINAL", s.where(key, stated)
-	if fromView {
+	if fromView || s.asks(judged) {
 		from = "entries"
-		if slices.ContainsFunc(s.conditions, func(c condition) bool { return c.origin == stated }) {
+		ids := wanted
+		wanted = s.where(key, judged)
+		if s.asks(stated) {
 			// The table of entries gives the ids that both sides of the view are pruned by.
-			ids := wanted
-			wanted = s.where()
+			wanted = s.where(judged)
 			wanted.add("entry_id IN (SELECT entry_id FROM entries_raw"+ids.sql()+")", ids.args)
 		}
 	}
@@ -156,6 +186,11 @@ func (s Selection) sql(columns string, fromView bool) (string, []any, error) {
 		sql += fmt.Sprintf(" LIMIT %d", s.limit)
 	}
 	return sql, wanted.args, nil
+}
+
+// asks reports whether a condition has the origin.
+func (s Selection) asks(from origin) bool {
+	return slices.ContainsFunc(s.conditions, func(c condition) bool { return c.origin == from })
 }
 
 // where asks for the project, and for the conditions of the origins.
