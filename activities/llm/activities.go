@@ -173,16 +173,7 @@ func (a *Activities) ask(ctx context.Context, in ExtractInput, key string, reque
 	id := a.model.Identity()
 	response, err := a.model.Generate(ctx, request)
 	answer := storedAnswer{buildID: in.BuildID}
-	answer.ModelRespondedPayload = schema.ModelRespondedPayload{
-		Key: key, Provider: id.Provider, Model: id.Model, Raw: string(response.Raw),
-		Usage: schema.Usage{
-			Calls: 1, InputTokens: int64(response.Usage.InputTokens), OutputTokens: int64(response.Usage.OutputTokens),
-			ThoughtTokens: int64(response.Usage.ThoughtTokens),
-		},
-	}
-	if response.CostUSD != nil {
-		answer.Usage.CostUSD = *response.CostUSD
-	}
+	answer.ModelRespondedPayload = respondedPayload(key, id, response)
 	if err != nil {
 		return answer, err
 	}

@@ -110,11 +110,15 @@ func WindowHash(window []schema.Message) string { return schema.HashText(RenderW
 // Key returns the key under which the raw answer to an extraction request is stored. The same request to the same
 // model with the same settings has the same key, except that asking about the window again gives another key.
 func Key(id ModelIdentity, promptHash string, req Request, window schema.Window) string {
-	// Params marshals in field order, so equal settings give equal JSON.
-	settings, _ := json.Marshal(req.Params)
-	parts := []string{"model", id.Provider, id.Model, promptHash, string(settings), window.Hash, strconv.Itoa(window.Asked)}
+	parts := []string{"model", id.Provider, id.Model, promptHash, settingsOf(req.Params), window.Hash, strconv.Itoa(window.Asked)}
 	if id.Provider == ProviderRules && req.Works {
 		parts = append(parts, "works")
 	}
 	return schema.HashParts(parts...)
+}
+
+// settingsOf returns the settings as JSON. Equal settings give equal JSON, because fields are in a fixed order.
+func settingsOf(p Params) string {
+	settings, _ := json.Marshal(p)
+	return string(settings)
 }
