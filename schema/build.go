@@ -34,7 +34,7 @@ const (
 	StepAlign       = "align"
 	StepMaterialize = "materialize"
 	StepTasks       = "resolve_tasks"
-	StepFacts       = "update_facts"
+	StepMemory      = "update_memory"
 	StepProject     = "project"
 	StepIndex       = "index"
 	StepCloseBuild  = "close_build"

@@ -43,6 +43,15 @@ const (
 	keyFactOfEntry   = "fact/{user}/{agent}/entry/{entry}"
 	keyFactOfCommand = "fact/{user}/{agent}/command/{request}"
 	keyFactEvicted   = "/evicted/{fact}"
+
+	keyContextFlushed = "context_flushed/{hash of the session}/{first message}/{last message}"
+	// Edits of a file are numbered from 1, for a file can be edited to what it was before.
+	keyRecordEdited  = "record_edited/{user}/{agent}/{kind}/{date}/{number}"
+	keyCoreOfDream   = "core/{user}/{agent}/dream/{ordinal}"
+	keyCoreOfEdit    = "core/{user}/{agent}/edit/{version}"
+	keyCoreOfCommand = "core/{user}/{agent}/command/{request}"
+	keyDreamFinished = "dream_finished/{user}/{agent}/{ordinal}"
+	keyDreamGathered = "dream_gathered/{hash of what was gathered}"
 )
 
 // SessionIngestedKey is the key of the session_ingested event that holds the messages.
@@ -135,6 +144,39 @@ func FactOfCommandKey(user, agent, requestID string) string {
 // FactEvictedKey is the key of the event that evicts the fact to make room for another. actKey is the
 // [FactOfEntryKey] or [FactOfCommandKey] of the act that brings the new fact.
 func FactEvictedKey(actKey, factID string) string { return actKey + fillKey(keyFactEvicted, factID) }
+
+// ContextFlushedKey is the key of the flush of the session's messages from first to last.
+func ContextFlushedKey(session SessionKey, first, last int) string {
+	return fillKey(keyContextFlushed, HashParts(session.Stream()), strconv.Itoa(first), strconv.Itoa(last))
+}
+
+// RecordEditedKey is the key of the nth edit of a dated file, counted from 1.
+func RecordEditedKey(user, agent string, kind RecordKind, date string, n int) string {
+	return fillKey(keyRecordEdited, user, agent, string(kind), date, strconv.Itoa(n))
+}
+
+// CoreOfDreamKey is the key of the version that the dream with the ordinal makes.
+func CoreOfDreamKey(user, agent string, ordinal int) string {
+	return fillKey(keyCoreOfDream, user, agent, strconv.Itoa(ordinal))
+}
+
+// CoreOfEditKey is the key of the version that a person made by editing the file.
+func CoreOfEditKey(user, agent string, version int) string {
+	return fillKey(keyCoreOfEdit, user, agent, strconv.Itoa(version))
+}
+
+// CoreOfCommandKey is the key of the version that a person's command makes.
+func CoreOfCommandKey(user, agent, requestID string) string {
+	return fillKey(keyCoreOfCommand, user, agent, requestID)
+}
+
+// DreamFinishedKey is the key of the end of the dream with the ordinal.
+func DreamFinishedKey(user, agent string, ordinal int) string {
+	return fillKey(keyDreamFinished, user, agent, strconv.Itoa(ordinal))
+}
+
+// DreamGatheredKey is the key of what a dream reads. The hash is of the event's payload.
+func DreamGatheredKey(hash string) string { return fillKey(keyDreamGathered, hash) }
 
 // fillKey replaces the names in braces by the values. Values are escaped, so that different values give different
 // keys.

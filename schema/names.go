@@ -14,16 +14,27 @@ const (
 	WorkflowVectorWriter   = "vector_writer"
 	WorkflowProjectTasks   = "project_tasks"
 	WorkflowMemoryWriter   = "memory_writer"
+	WorkflowDeepDream      = "deep_dream"
+	WorkflowDreamNight     = "dream_night"
+	WorkflowNotifySummary  = "notify_summary"
 )
 
 // Signals, updates and queries.
 const (
 	// SignalWake tells vector_writer that there are rows to index.
 	SignalWake = "wake"
+	// SignalSummary carries a [Summary] to the workflow that asked for it.
+	SignalSummary = "context_summary"
 	// UpdateSession asks the writer of a stream to process a session. UpdateCommand asks it to run a person's
 	// command.
 	UpdateSession = "session"
 	UpdateCommand = "command"
+	// UpdateDream asks memory_writer to commit a dream. UpdateFiles asks it to compare the files of the memory with the
+	// log: to take in what a person edited, and to write what is missing.
+	UpdateDream = "dream"
+	UpdateFiles = "files"
+	// UpdateRestore asks memory_writer to make an earlier version of core memory the current one.
+	UpdateRestore = "restore"
 	// UpdateReconcile asks vector_writer to compare its collection with the log and to repair it.
 	UpdateReconcile = "reconcile"
 	// QueryQueue returns the [WriterQueue] of a stream's writer.
@@ -61,6 +72,13 @@ const (
 	ErrorTaskNotFound      = "TaskNotFound"
 	ErrorFactRefused       = "FactRefused"
 	ErrorFactNotFound      = "FactNotFound"
+	// ErrorFilesUnavailable: the files of the memory can't be read or written now. ErrorFilesRefused: nor later.
+	ErrorFilesUnavailable = "FilesUnavailable"
+	ErrorFilesRefused     = "FilesRefused"
+	ErrorVersionNotFound  = "VersionNotFound"
+	// ErrorNotifyUnavailable and ErrorNotifyRefused: the receiver of summaries did not take one.
+	ErrorNotifyUnavailable = "NotifyUnavailable"
+	ErrorNotifyRefused     = "NotifyRefused"
 	// ErrorTemporalUnavailable: an activity's request to Temporal itself failed.
 	ErrorTemporalUnavailable = "TemporalUnavailable"
 	// ErrorDraining is returned by a workflow that is about to continue as new: send the request again.
@@ -68,13 +86,15 @@ const (
 	ErrorInternal = "Internal"
 )
 
-// Progress is the answer of process_session and realign_session to QueryProgress.
+// Progress is the answer of process_session, realign_session and deep_dream to QueryProgress.
 type Progress struct {
-	SessionID string      `json:"session_id"`
+	// SessionID and BuildID are empty for a dream.
+	SessionID string      `json:"session_id,omitempty"`
 	BuildID   string      `json:"build_id,omitempty"`
 	Step      string      `json:"step"`
 	Status    BuildStatus `json:"status"`
-	// WindowsDone and WindowsTotal count the windows of the extraction that are known so far.
+	// WindowsDone and WindowsTotal count the windows of the extraction, or the questions of the dream, that are known so
+	// far.
 	WindowsDone  int         `json:"windows_done"`
 	WindowsTotal int         `json:"windows_total"`
 	Counts       BuildCounts `json:"counts"`
@@ -105,6 +125,11 @@ type ProcessSessionInput struct {
 	SessionID string `json:"session_id,omitempty"`
 	// Date is the date of the session, as 2006-01-02 or RFC 3339. If it is empty, the source's date is used.
 	Date string `json:"date,omitempty"`
+	// Flush says why the session is given: it ended, or its context was trimmed. It is the heading in the daily record.
+	Flush FlushReason `json:"flush,omitempty"`
+	// Notify is the id of a running workflow that gets the signal [SignalSummary] with the text that the daily record
+	// gained, once that is stored. Empty for none.
+	Notify string `json:"notify,omitempty"`
 	// IncludeTools extracts from tool calls and their results too.
 	IncludeTools bool `json:"include_tools,omitempty"`
 }

@@ -54,6 +54,12 @@ var eventTypes = []EventType{
 	register[FactEvictedPayload](FactEvicted, MemoryPrefix, "a fact made room for another one", keyFactOfEntry+keyFactEvicted, keyFactOfCommand+keyFactEvicted),
 	register[FactSkippedPayload](FactSkipped, MemoryPrefix, "a fact was proposed and not stored, and why", keyFactOfEntry, keyFactOfCommand),
 
+	register[ContextFlushedPayload](ContextFlushed, MemoryPrefix, "a summary of messages, added to the daily record", keyContextFlushed),
+	register[RecordEditedPayload](RecordEdited, MemoryPrefix, "a person edited a daily record or a diary", keyRecordEdited),
+	register[CoreCommittedPayload](CoreCommitted, MemoryPrefix, "a version of core memory, and what it dropped and why", keyCoreOfDream, keyCoreOfEdit, keyCoreOfCommand),
+	register[DreamFinishedPayload](DreamFinished, MemoryPrefix, "how a dream ended", keyDreamFinished),
+	register[DreamGatheredPayload](DreamGathered, DreamPrefix, "all that a dream reads", keyDreamGathered),
+
 	register[VectorIndexedPayload](VectorIndexed, VectorPrefix, "items stand in the vector store", keyVectorIndexed),
 	register[VectorFailedPayload](VectorFailed, VectorPrefix, "items could not be written, and why", keyVectorFailed),
 	register[VectorDriftedPayload](VectorDrifted, VectorPrefix, "the vector store holds something else than it should", keyVectorDrifted),
@@ -74,7 +80,7 @@ func init() {
 }
 
 // EventTypes returns all registered event types: those of sessions in the order of their steps, then those of tasks,
-// facts and vectors.
+// facts, tiers of memory and vectors.
 func EventTypes() []EventType { return append([]EventType(nil), eventTypes...) }
 
 // EventTypesOf returns the names of the event types whose payloads implement the interface I.

@@ -98,7 +98,8 @@ func TestEventTypesOf(t *testing.T) {
 		return names
 	}
 	require.Equal(t, in(schema.ProjectPrefix), schema.EventTypesOf[schema.EntityChange]())
-	require.Equal(t, in(schema.MemoryPrefix), schema.EventTypesOf[schema.FactChange]())
+	require.Equal(t, in(schema.MemoryPrefix),
+		slices.Concat(schema.EventTypesOf[schema.FactChange](), schema.EventTypesOf[schema.TierChange]()))
 }
 
 // keyMakers are all functions that make dedupe keys, each over as many strings as it has parts.
@@ -141,6 +142,17 @@ var keyMakers = map[string]struct {
 	"FactEvictedKey of a command": {4, func(p []string) string {
 		return schema.FactEvictedKey(schema.FactOfCommandKey(p[0], p[1], p[2]), p[3])
 	}},
+	"ContextFlushedKey": {2, func(p []string) string {
+		return schema.ContextFlushedKey(schema.SessionKey{Scope: schema.Scope{Project: p[0]}, SessionID: p[1]}, 3, 7)
+	}},
+	"RecordEditedKey": {4, func(p []string) string {
+		return schema.RecordEditedKey(p[0], p[1], schema.RecordKind(p[2]), p[3], 1)
+	}},
+	"CoreOfDreamKey":   {2, func(p []string) string { return schema.CoreOfDreamKey(p[0], p[1], 1) }},
+	"CoreOfEditKey":    {2, func(p []string) string { return schema.CoreOfEditKey(p[0], p[1], 1) }},
+	"CoreOfCommandKey": {3, func(p []string) string { return schema.CoreOfCommandKey(p[0], p[1], p[2]) }},
+	"DreamFinishedKey": {2, func(p []string) string { return schema.DreamFinishedKey(p[0], p[1], 1) }},
+	"DreamGatheredKey": {1, func(p []string) string { return schema.DreamGatheredKey(p[0]) }},
 }
 
 // No two acts share a key, whatever their names hold, and every key is one that the log takes and fits a pattern of

@@ -13,6 +13,7 @@ const (
 	SessionPrefix = "session/"
 	ProjectPrefix = "project/"
 	MemoryPrefix  = "memory/"
+	DreamPrefix   = "dream/"
 	ModelPrefix   = "model/"
 	VectorPrefix  = "vector/"
 )
@@ -22,6 +23,7 @@ var streamNames = map[string]string{
 	SessionPrefix: "{project}/{user}/{agent}/{id}",
 	ProjectPrefix: "{project}",
 	MemoryPrefix:  "{user}/{agent}",
+	DreamPrefix:   "{hash}",
 	ModelPrefix:   "{hash}",
 	VectorPrefix:  "{collection}",
 }
@@ -111,6 +113,9 @@ func ParseMemoryStream(stream string) (user, agent string, err error) {
 	return parts[0], parts[1], nil
 }
 
+// DreamStream returns the name of the stream of what one dream reads, which is written once. The hash is of its content.
+func DreamStream(hash string) string { return DreamPrefix + hash }
+
 // ModelStream returns the name of the stream of one model response, which is written once.
 func ModelStream(key string) string { return ModelPrefix + key }
 
@@ -162,11 +167,26 @@ func WorkflowID(stream string) string {
 	return b.String()
 }
 
+// CheckWorkflowID reports what is wrong with an id that a person gives of a workflow to signal. It may be empty. The
+// same headers carry it.
+func CheckWorkflowID(id string) error {
+	if len(id) > temporalWorkflowID {
+		return fmt.Errorf("the workflow id %.40q… has %d bytes, more than %d", id, len(id), temporalWorkflowID)
+	}
+	for i := range len(id) {
+		if id[i] < ' ' || id[i] > '~' {
+			return fmt.Errorf("the workflow id %q holds something else than printable ASCII, which no signal reaches", id)
+		}
+	}
+	return nil
+}
+
 const (
 	// MaxNameBytes is the maximum size of session ids and of the names in a scope.
 	MaxNameBytes = 200
-	// maxWorkflowID stays below Temporal's limit of 1000 bytes, to leave room for suffixes.
-	maxWorkflowID = 900
+	// temporalWorkflowID is Temporal's limit. maxWorkflowID stays below it, to leave room for suffixes.
+	temporalWorkflowID = 1000
+	maxWorkflowID      = 900
 )
 
 func requireName(field, name string) error {

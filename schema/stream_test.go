@@ -72,3 +72,13 @@ func TestSessionKeyValidate(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 }
+
+func TestCheckWorkflowID(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"", "agent 7/~'\"", strings.Repeat("w", 1000)} {
+		require.NoError(t, CheckWorkflowID(id))
+	}
+	for id, says := range map[string]string{"작업": "printable ASCII", "a\nb": "printable ASCII", "a\x7f": "printable ASCII", strings.Repeat("w", 1001): "1001 bytes"} {
+		require.ErrorContains(t, CheckWorkflowID(id), says)
+	}
+}

@@ -30,6 +30,8 @@ type model struct {
 	mu      sync.Mutex
 	well    bool
 	prompts []string
+	// summaries counts the requests for a summary, which are not among the prompts.
+	summaries int
 	// held is closed to let requests go on; nil when none waits.
 	held chan struct{}
 }
@@ -60,6 +62,9 @@ func (m *model) get(well bool) { m.mu.Lock(); defer m.mu.Unlock(); m.well = well
 
 func (m *model) calls() int { m.mu.Lock(); defer m.mu.Unlock(); return len(m.prompts) }
 
+// requests counts the prompts and the requests for a summary.
+func (m *model) requests() int { m.mu.Lock(); defer m.mu.Unlock(); return len(m.prompts) + m.summaries }
+
 func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in struct{ Messages []struct{ Content string } }
 	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || len(in.Messages) != 2 {
@@ -67,22 +72,27 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	prompt := in.Messages[1].Content
+	var shown []shownMessage
+	for line := range strings.Lines(prompt) {
+		var s shownMessage
+		if json.Unmarshal([]byte(line), &s) == nil && s.Text != "" {
+			shown = append(shown, s)
+		}
+	}
 	m.mu.Lock()
-	m.prompts = append(m.prompts, prompt)
 	well, held := m.well, m.held
+	if len(shown) > 0 {
+		m.prompts = append(m.prompts, prompt)
+	} else {
+		m.summaries++
+		held = nil
+	}
 	m.mu.Unlock()
 	if held != nil {
 		select {
 		case <-held:
 		case <-r.Context().Done():
 			return
-		}
-	}
-	var shown []shownMessage
-	for line := range strings.Lines(prompt) {
-		var s shownMessage
-		if json.Unmarshal([]byte(line), &s) == nil && s.Text != "" {
-			shown = append(shown, s)
 		}
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{
@@ -93,9 +103,12 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // answer is one entry for each message. While the model is unwell, windows of one message get no answer
 // at all and those of more get one that breaks off after the first entry. Asked for the rest it gives
-// that entry again, in other words.
+// that entry again, in other words. To be summarized there is nothing.
 func answer(prompt string, shown []shownMessage, well bool) string {
-	if !well && len(shown) == 1 {
+	switch {
+	case len(shown) == 0:
+		return "None"
+	case !well && len(shown) == 1:
 		return "I would rather not say."
 	}
 	var items []string
@@ -152,14 +165,14 @@ func TestAskedAgain(t *testing.T) {
 
 	var first string
 	for asked := 1; asked <= 2; asked++ {
-		before := m.calls()
+		before, requests := m.calls(), m.requests()
 		result := b.process(t, in)
 		require.Equal(t, schema.BuildPartial, result.Status)
 		require.Equal(t, 2, result.Counts.Windows)
 		require.Equal(t, 2, result.Counts.Quarantined)
 		require.Equal(t, 1, result.Counts.Entries)
 		require.Equal(t, 3, m.calls()-before, "no answer is taken from an earlier asking")
-		require.Equal(t, 3, result.Usage.Calls)
+		require.Equal(t, m.requests()-requests, result.Usage.Calls)
 		problems := b.show(t, result.BuildID).Problems
 		require.Equal(t, []int{asked, asked}, []int{problems[0].Asked, problems[1].Asked})
 		require.Contains(t, problems[0].Reason, "no JSON in it")
@@ -196,9 +209,9 @@ func TestAskedAgain(t *testing.T) {
 		require.Equal(t, "done: build "+result.BuildID[:8]+" has the answer", p.Retry)
 	}
 
-	calls, before := m.calls(), b.rows(t)
+	requests, before := m.requests(), b.rows(t)
 	require.Equal(t, schema.BuildUnchanged, b.process(t, in).Status)
-	require.Equal(t, calls, m.calls())
+	require.Equal(t, requests, m.requests())
 	require.Equal(t, before, b.rows(t))
 }
 
@@ -211,10 +224,10 @@ func TestFailuresAreNotShared(t *testing.T) {
 	b.start(t)
 	uri := troubled(t, filepath.Join(t.TempDir(), "s.jsonl"), "tabs")
 	process := func(project string) (schema.ProcessSessionResult, int) {
-		in, before := b.input("shared", uri), m.calls()
+		in, before, requests := b.input("shared", uri), m.calls(), m.requests()
 		in.Project += project
 		result := b.process(t, in)
-		require.Equal(t, m.calls()-before, result.Usage.Calls)
+		require.Equal(t, m.requests()-requests, result.Usage.Calls)
 		return result, m.calls() - before
 	}
 	for _, project := range []string{"-a", "-b"} {

@@ -60,7 +60,7 @@ func newBench(t testing.TB) *bench {
 	require.NoError(t, flags.Parse([]string{
 		"--temporal-address", address, "--temporal-namespace", name, "--clickhouse-dsn", stacktest.Database(t),
 		"--weaviate-url", "http://" + stacktest.Weaviate(t), "--stop-timeout", "5s",
-		"--source-root", os.TempDir(),
+		"--source-root", os.TempDir(), "--memory-root", t.TempDir(),
 	}))
 	if data := sharedtest.Data.Dir(t); data != "" {
 		b.cfg.SourceRoots = append(b.cfg.SourceRoots, data)

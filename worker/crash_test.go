@@ -33,7 +33,7 @@ func buildWorker(t *testing.T, b *bench) program {
 		path: filepath.Join(dir, "worker"),
 		args: []string{
 			"--temporal-address", b.cfg.TemporalAddress, "--temporal-namespace", b.cfg.TemporalNamespace,
-			"--clickhouse-dsn", b.cfg.ClickHouseDSN, "--weaviate-url", b.cfg.WeaviateURL,
+			"--clickhouse-dsn", b.cfg.ClickHouseDSN, "--weaviate-url", b.cfg.WeaviateURL, "--memory-root", b.cfg.MemoryRoot,
 		},
 		// No configuration of a local stack on this machine is found there.
 		env: append(os.Environ(), "XDG_CACHE_HOME="+dir, "WEAVIATE_API_KEY="+b.cfg.WeaviateAPIKey),
@@ -120,7 +120,7 @@ func TestI2KilledWorker(t *testing.T) {
 	t.Parallel()
 	killedIn := []string{
 		"OpenBuild", "IngestSession", "PlanWindows", "AlignSession",
-		"MaterializeEntries", "SubmitTasks", "SubmitFacts", "ProjectSession", "IndexSession", "CloseBuild",
+		"MaterializeEntries", "SubmitTasks", "SubmitMemory", "ProjectSession", "IndexSession", "CloseBuild",
 	}
 	dir := t.TempDir()
 	calm, killed := newBench(t), newBench(t)

@@ -103,6 +103,6 @@ func (b *bench) workflowTasks(t *testing.T, run client.WorkflowRun) []resetPoint
 		require.True(t, seen[activity], activity)
 	}
 	// One workflow task may follow both.
-	require.True(t, seen["SubmitTasks"] || seen["SubmitFacts"])
+	require.True(t, seen["SubmitTasks"] || seen["SubmitMemory"])
 	return points
 }

@@ -61,6 +61,7 @@ func TestI3EveryProjection(t *testing.T) {
 	for n := range 3 {
 		b.process(t, b.input(fmt.Sprint("s", n), eventful(t, n)))
 	}
+	b.night(t, schema.DreamNightInput{})
 	b.awaitIndexed(t)
 	want := b.digests(t)
 	for name, d := range want {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/worker"
 )
 
 var drawnNode = regexp.MustCompile(`(?m)^    (\w+)\["`)
@@ -22,3 +23,13 @@ func SessionSteps(t *testing.T) []string {
 	slices.Sort(names)
 	return names
 }
+
+// RegisterWriters registers the workflows that are the only writers of streams.
+func RegisterWriters(r worker.WorkflowRegistry) {
+	for _, w := range writers {
+		w.register(r)
+	}
+}
+
+// FilesAgain is when memory_writer comes back to its files.
+var FilesAgain = filesAgain

@@ -27,6 +27,7 @@ import (
 
 	"axiommind/activities/evidence"
 	"axiommind/activities/llm"
+	"axiommind/activities/tier"
 	"axiommind/activities/transcript"
 	"axiommind/activities/vector"
 	"axiommind/deploy/local/stacktest"
@@ -72,6 +73,13 @@ func paths() []path {
 				return llm.ExtractResult{Key: "key" + in.RepairOf, Unreadable: "no JSON"}, nil
 			}
 		})},
+		{name: "process_session_flushed_in_parts", rooms: with(func(r *rooms) { r.summaries, r.summariesAtOnce = 6, 5 })},
+		{name: "process_session_summary_refused", rooms: with(func(r *rooms) {
+			r.fail["SummarizeSession"] = temporal.NewNonRetryableApplicationError("m: empty", schema.ErrorModelRejected, nil)
+		})},
+		{name: "process_session_summary_offline", rooms: with(func(r *rooms) { r.summaries = 0 })},
+		{name: "process_session_notifies", rooms: with(func(r *rooms) { r.remembered.Notify = true })},
+		{name: "process_session_no_messages", rooms: with(func(r *rooms) { r.windows, r.ingested = 0, transcript.IngestResult{SkippedLines: 3} })},
 		{name: "process_session_child", start: startAs("by-hand")},
 		{name: "process_session_waits", rooms: with(func(r *rooms) { r.before = holds }), start: startBeside(startAs("by-hand")), during: releases},
 		{name: "process_session_cancelled", rooms: with(func(r *rooms) { r.before = waitIn("AlignSession") }), during: cancelIn("AlignSession"), fails: "canceled"},
@@ -84,9 +92,23 @@ func paths() []path {
 		{name: "vector_writer_retry", start: startVectorWriter, rooms: with(func(r *rooms) { r.pending = []vector.Result{{Failed: 1, NextRetry: time.Now()}} })},
 		{name: "vector_writer_failed", start: startVectorWriter, rooms: failingIn("IndexPending"), fails: "IndexPending can't"},
 		{name: "vector_writer_reconcile", start: startReconcile},
+		{name: "notify_summary", start: startNotify("")},
+		{name: "notify_summary_signal", start: startNotify("agent 7")},
+		{name: "notify_summary_failed", start: startNotify("agent 7"), rooms: failingIn("SignalSummary"), fails: "SignalSummary can't"},
 		{name: "project_tasks", start: startSerial(projectTasks)},
 		{name: "memory_writer", start: startSerial(memoryWriter)},
+		{name: "memory_writer_files_due", start: startSerial(memoryWriter), rooms: with(func(r *rooms) { r.remembered.FilesDue = time.Unix(0, 0) })},
+		{name: "memory_writer_files_fail", start: startSerial(memoryWriter), rooms: failsOnce("SyncFiles")},
+		{name: "dream_night", start: startNight(schema.DreamNightInput{AtOnce: 2}), rooms: with(func(r *rooms) { r.found = []tier.Found{memoriesOf(3)} })},
+		{name: "dream_night_failure", start: startNight(schema.DreamNightInput{}), rooms: with(func(r *rooms) {
+			r.found = []tier.Found{memoriesOf(2)}
+			r.failing("GatherDream", schema.ErrorStoreRejected)
+		})},
+		{name: "dream_night_continued", start: startNight(schema.DreamNightInput{}), rooms: with(func(r *rooms) {
+			r.found = []tier.Found{memoriesOf(2), memoriesOf(1)}
+		})},
 	}
+	out = append(out, dreamPaths()...)
 	for _, step := range sessionSteps {
 		for _, activity := range step.activities {
 			out = append(out, path{
@@ -139,6 +161,23 @@ func failingIn(activity string) func() *rooms {
 	return func() *rooms { return newRooms().failing(activity, schema.ErrorInternal) }
 }
 
+// failsOnce makes the activity fail for good the first time it is called.
+func failsOnce(name string) func() *rooms {
+	return with(func(r *rooms) {
+		r.before = func(_ context.Context, called string) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if called != name {
+				return
+			}
+			delete(r.fail, name)
+			if len(r.inputs[name]) == 0 {
+				r.fail[name] = temporal.NewNonRetryableApplicationError(name+" can't", schema.ErrorFilesRefused, nil)
+			}
+		}
+	})
+}
+
 func waitIn(activity string) func(context.Context, string) {
 	return func(ctx context.Context, name string) {
 		if name == activity {
@@ -171,6 +210,16 @@ func startRealign(id string) starter {
 	return func(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
 		run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: schema.QueueMain},
 			schema.WorkflowRealignSession, sessionInput().Key())
+		require.NoError(t, err)
+		return run
+	}
+}
+
+func startNotify(receiver string) starter {
+	return func(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
+		in := schema.NotifySummaryInput{User: "u", EventID: "flushed", Workflow: receiver}
+		run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: in.WorkflowID(), TaskQueue: schema.QueueMain},
+			schema.WorkflowNotifySummary, in)
 		require.NoError(t, err)
 		return run
 	}

@@ -32,8 +32,8 @@ func strict[In, Out any](run func(workflow.Context, In) (Out, error)) func(workf
 	}
 }
 
-// strictWriter is [strict] for a workflow without a result.
-func strictWriter[In any](run func(workflow.Context, In) error) func(workflow.Context, converter.RawValue) error {
+// withoutResult is [strict] for a workflow without a result.
+func withoutResult[In any](run func(workflow.Context, In) error) func(workflow.Context, converter.RawValue) error {
 	decoded := strict(func(ctx workflow.Context, in In) (struct{}, error) { return struct{}{}, run(ctx, in) })
 	return func(ctx workflow.Context, raw converter.RawValue) error {
 		_, err := decoded(ctx, raw)

@@ -14,10 +14,13 @@ import (
 
 // startable are the workflows that can be started from the UI, with a field that each has.
 var startable = []struct{ workflow, id, field, known string }{
-	{schema.WorkflowProcessSession, sessionInput().Key().WorkflowID(), "session_id", "uri, grant, messages, format, project, user, agent, session_id, date, include_tools"},
+	{schema.WorkflowProcessSession, sessionInput().Key().WorkflowID(), "session_id", "uri, grant, messages, format, project, user, agent, session_id, date, flush, notify, include_tools"},
 	{schema.WorkflowRealignSession, sessionInput().Key().WorkflowID(), "session_id", "project, user, agent, session_id"},
 	{schema.WorkflowVectorWriter, schema.WorkflowID(schema.VectorStream(collection)), "collection", "collection"},
 	{schema.WorkflowProjectTasks, schema.WorkflowID(schema.ProjectStream("p")), "project", "project"},
+	{schema.WorkflowDeepDream, schema.DeepDreamInput{}.WorkflowID(), "date", "user, agent, date, at, lookback_days, force, dry_run"},
+	{schema.WorkflowNotifySummary, "notify", "event_id", "user, agent, event_id, workflow"},
+	{schema.WorkflowDreamNight, "night", "date", "date, lookback_days, force, at_once, after, done"},
 	{schema.WorkflowMemoryWriter, schema.WorkflowID(schema.MemoryStream("u", "a")), "user", "user, agent"},
 }
 

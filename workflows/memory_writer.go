@@ -1,20 +1,30 @@
 package workflows
 
 import (
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
 	"axiommind/activities/fact"
+	"axiommind/activities/tier"
 	"axiommind/schema"
 )
 
-var facts *fact.Activities
+var (
+	facts    *fact.Activities
+	memories *tier.Activities
+)
 
-// memoryWriter is the only writer of what is remembered of a user by an agent.
+// memoryWriter is the only writer of what is remembered of a user by an agent, and of its files.
 var memoryWriter = writer[schema.MemoryWriterInput]{
 	updates: []updateHandler{
-		batchUpdate[fact.SessionInput, fact.Result]{
+		batchUpdate[tier.SessionInput, tier.SessionResult]{
 			name:     schema.UpdateSession,
-			title:    func(in fact.SessionInput) string { return "session " + in.SessionID },
-			activity: facts.UpdateFacts,
+			title:    func(in tier.SessionInput) string { return "session " + in.SessionID },
+			activity: memories.UpdateMemory,
 			options:  storeWork,
+			due:      func(r tier.SessionResult) time.Time { return r.FilesDue },
 		},
 		update[fact.Command, fact.Result]{
 			name:     schema.UpdateCommand,
@@ -22,5 +32,72 @@ var memoryWriter = writer[schema.MemoryWriterInput]{
 			activity: facts.RunFactCommand,
 			options:  storeWork,
 		},
+		update[tier.CommitInput, tier.CommitResult]{
+			name:     schema.UpdateDream,
+			title:    func(tier.CommitInput) string { return "dream" },
+			activity: memories.CommitDream,
+			options:  storeWork,
+			due:      filesOfDream,
+		},
+		update[tier.RestoreCommand, tier.RestoreResult]{
+			name: schema.UpdateRestore,
+			title: func(c tier.RestoreCommand) string {
+				return fmt.Sprintf("restore version %d for %s", c.Version, c.Actor)
+			},
+			activity: memories.RestoreCore,
+			options:  storeWork,
+			due:      filesOfRestore,
+		},
+		update[tier.FilesInput, tier.FilesResult]{
+			name:     schema.UpdateFiles,
+			title:    func(tier.FilesInput) string { return "files" },
+			activity: memories.SyncFiles,
+			options:  filesWork,
+		},
 	},
+	background: &background[schema.MemoryWriterInput]{
+		title: "files",
+		step:  syncFiles,
+		again: filesAgain,
+	},
+}
+
+// filesOfDream returns when the files are due after a dream: at once, if it wrote an event.
+func filesOfDream(r tier.CommitResult) time.Time {
+	switch r.Status {
+	case schema.DreamCommitted, schema.DreamUnchanged, schema.DreamIsRefused:
+		if !r.Stale {
+			return atOnce
+		}
+	}
+	return time.Time{}
+}
+
+func filesOfRestore(r tier.RestoreResult) time.Time {
+	if r.Version == 0 {
+		return time.Time{}
+	}
+	return atOnce
+}
+
+// How long the files are left alone after a failure, at first and at most.
+const (
+	filesAgainFirst = time.Second
+	filesAgainLast  = 10 * time.Minute
+)
+
+// filesAgain doubles the wait with each failure. Whatever failed may need a person, so it is tried for ever.
+func filesAgain(failures int) time.Duration {
+	wait := filesAgainFirst
+	for i := 1; i < failures && wait < filesAgainLast; i++ {
+		wait *= 2
+	}
+	return min(wait, filesAgainLast)
+}
+
+// syncFiles writes the files that are behind the log.
+func syncFiles(ctx workflow.Context, in schema.MemoryWriterInput, head schema.StreamHead) (after schema.StreamHead, due time.Time, err error) {
+	work := tier.FilesInput{User: in.User, Agent: in.Agent, At: workflow.Now(ctx).UTC(), Head: head}
+	result, err := call(filesWork(ctx, "files"), memories.SyncFiles, work)
+	return result.Head, time.Time{}, err
 }

@@ -29,6 +29,21 @@ func storeWork(ctx workflow.Context, summary string) workflow.Context {
 	})
 }
 
+// filesWork is for the files of a memory, whose root may be full or away. The writer of the memory waits for it, so it
+// gives up soon: the writer comes back to it later.
+func filesWork(ctx workflow.Context, summary string) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue:              schema.QueueMain,
+		StartToCloseTimeout:    2 * time.Minute,
+		ScheduleToCloseTimeout: 2 * time.Minute,
+		HeartbeatTimeout:       heartbeatTimeout,
+		Summary:                summary,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second, MaximumAttempts: 3,
+		},
+	})
+}
+
 // modelWork is for one call of a model. Attempts cost money, so there are few of them.
 func modelWork(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
@@ -43,6 +58,20 @@ func modelWork(ctx workflow.Context, summary string) workflow.Context {
 	})
 }
 
+// notifyWork is for calls of servers that are not ours, which may be away for a day.
+func notifyWork(ctx workflow.Context, summary string) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue:              schema.QueueMain,
+		StartToCloseTimeout:    time.Minute,
+		ScheduleToCloseTimeout: notifyTime,
+		HeartbeatTimeout:       heartbeatTimeout,
+		Summary:                summary,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 10 * time.Minute, MaximumAttempts: 200,
+		},
+	})
+}
+
 // vectorWork is for activities that embed and write to the vector store, or wait for that.
 func vectorWork(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
@@ -53,6 +82,21 @@ func vectorWork(ctx workflow.Context, summary string) workflow.Context {
 		Summary:                summary,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 120,
+		},
+	})
+}
+
+// submitFiles is for files that their writer writes in the end, if the place for them is away. It is waited for twice,
+// each time for as long as the writer tries at most.
+func submitFiles(ctx workflow.Context, summary string) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue:              schema.QueueMain,
+		StartToCloseTimeout:    3 * time.Minute,
+		ScheduleToCloseTimeout: 5 * time.Minute,
+		HeartbeatTimeout:       heartbeatTimeout,
+		Summary:                summary,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second, MaximumAttempts: 2,
 		},
 	})
 }

@@ -3,7 +3,6 @@ package workflows
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -18,18 +17,18 @@ const (
 	busyLast  = 30 * time.Second
 )
 
-// ownsSession reports whether the run has the id that makes it the only writer of the session's stream.
-func ownsSession(ctx workflow.Context, session schema.SessionKey) bool {
-	return workflow.GetInfo(ctx).WorkflowExecution.ID == session.WorkflowID()
+// hasID reports whether the run has the workflow id.
+func hasID(ctx workflow.Context, id string) bool {
+	return workflow.GetInfo(ctx).WorkflowExecution.ID == id
 }
 
-// runAsOwner runs the same workflow as a child that owns the session. Another run may own it at present: the
-// child is started after that, because that run may have begun before there was all that there is now.
-func runAsOwner[Out, In any](ctx workflow.Context, session schema.SessionKey, in In) (Out, error) {
-	id, workflowType := session.WorkflowID(), workflow.GetInfo(ctx).WorkflowType.Name
+// runAsOwner runs the same workflow as a child with the id that it should have, which makes it the only run of its kind.
+// Another run may have the id at present: the child is started after that, because that run may have begun before there
+// was all that there is now.
+func runAsOwner[Out, In any](ctx workflow.Context, id, summary string, in In) (Out, error) {
+	workflowType := workflow.GetInfo(ctx).WorkflowType.Name
 	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID: id, TaskQueue: schema.QueueMain, WorkflowExecutionTimeout: 24 * time.Hour,
-		StaticSummary: strings.ReplaceAll(workflowType, "_", " ") + " " + session.SessionID,
+		WorkflowID: id, TaskQueue: schema.QueueMain, WorkflowExecutionTimeout: 24 * time.Hour, StaticSummary: summary,
 	})
 	for wait := busyFirst; ; wait = min(2*wait, busyLast) {
 		workflow.SetCurrentDetails(ctx, "Runs as the child workflow `"+id+"`.")
@@ -39,7 +38,7 @@ func runAsOwner[Out, In any](ctx workflow.Context, session schema.SessionKey, in
 		if !errors.As(err, &running) {
 			return result, err
 		}
-		workflow.SetCurrentDetails(ctx, "Waits for the run of `"+id+"` that is at this session already.")
+		workflow.SetCurrentDetails(ctx, "Waits for the run of `"+id+"` that is at work already.")
 		if err := workflow.Sleep(ctx, wait); err != nil {
 			return result, err
 		}

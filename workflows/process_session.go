@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -39,8 +40,8 @@ func ProcessSession(ctx workflow.Context, in schema.ProcessSessionInput) (schema
 	if err := in.Key().Validate(); err != nil {
 		return schema.ProcessSessionResult{}, invalidInput(err)
 	}
-	if !ownsSession(ctx, in.Key()) {
-		return runAsOwner[schema.ProcessSessionResult](ctx, in.Key(), in)
+	if id := in.Key().WorkflowID(); !hasID(ctx, id) {
+		return runAsOwner[schema.ProcessSessionResult](ctx, id, "process session "+in.SessionID, in)
 	}
 	p := &processSession{
 		input:    in,
@@ -70,6 +71,11 @@ func validate(in schema.ProcessSessionInput) error {
 		return errors.New("give uri or messages: there is no session to process")
 	case size > schema.MaxInlineBytes:
 		return fmt.Errorf("messages hold %d bytes, more than %d: give a longer session by uri", size, schema.MaxInlineBytes)
+	case !slices.Contains(schema.FlushReasons(), in.Flush):
+		return fmt.Errorf("flush %q: want one of %q", in.Flush, schema.FlushReasons())
+	}
+	if err := schema.CheckWorkflowID(in.Notify); err != nil {
+		return fmt.Errorf("notify: %w", err)
 	}
 	return in.Key().Scope.Validate()
 }

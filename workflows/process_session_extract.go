@@ -69,7 +69,21 @@ func (p *processSession) extract(ctx workflow.Context, s sessionState) (stategra
 
 // ask asks about the windows, a few at a time, and returns the answers in the windows' order.
 func (p *processSession) ask(ctx workflow.Context, b build.Opened, windows []schema.Window) ([]llm.AnsweredWindow, error) {
-	answered := make([]llm.AnsweredWindow, len(windows))
+	return each(ctx, windows, func(ctx workflow.Context, w schema.Window) (llm.AnsweredWindow, error) {
+		in := llm.ExtractInput{
+			SessionKey: p.input.Key(), BuildID: b.BuildID, Extractor: b.Spec.Extractor, Window: w, Head: b.Head,
+		}
+		answered, err := askWindow(ctx, in)
+		p.progress.WindowsDone++
+		return answered, err
+	})
+}
+
+// each asks a model about each of the windows, a few at a time, and returns the answers in the windows' order.
+func each[Window, Answer any](
+	ctx workflow.Context, windows []Window, ask func(workflow.Context, Window) (Answer, error),
+) ([]Answer, error) {
+	answers := make([]Answer, len(windows))
 	errs := make([]error, len(windows))
 	slots := workflow.NewSemaphore(ctx, windowsAtOnce)
 	group := workflow.NewWaitGroup(ctx)
@@ -81,15 +95,20 @@ func (p *processSession) ask(ctx workflow.Context, b build.Opened, windows []sch
 		workflow.Go(ctx, func(ctx workflow.Context) {
 			defer group.Done()
 			defer slots.Release(1)
-			in := llm.ExtractInput{
-				SessionKey: p.input.Key(), BuildID: b.BuildID, Extractor: b.Spec.Extractor, Window: windows[i], Head: b.Head,
-			}
-			answered[i], errs[i] = askWindow(ctx, in)
-			p.progress.WindowsDone++
+			answers[i], errs[i] = ask(ctx, windows[i])
 		})
 	}
 	group.Wait(ctx)
-	return answered, errors.Join(errs...)
+	return answers, errors.Join(errs...)
+}
+
+// rejected returns why an answer of the model is of no use, if that is what the error says.
+func rejected(err error) (reason string, ok bool) {
+	var application *temporal.ApplicationError
+	if errors.As(err, &application) && application.Type() == schema.ErrorModelRejected {
+		return application.Message(), true
+	}
+	return "", false
 }
 
 // askWindow asks about one window, and once more when the answer can't be read. A window whose
@@ -100,10 +119,10 @@ func askWindow(ctx workflow.Context, in llm.ExtractInput) (llm.AnsweredWindow, e
 		summary = fmt.Sprintf("%s %d to %d", summary, in.Window.First, in.Window.Last)
 		result, err := call(modelWork(ctx, summary), models.ExtractWindow, in)
 		out.Usage.Add(result.Usage)
-		var application *temporal.ApplicationError
+		reason, unusable := rejected(err)
 		switch {
-		case errors.As(err, &application) && application.Type() == schema.ErrorModelRejected:
-			out.Quarantined = application.Message()
+		case unusable:
+			out.Quarantined = reason
 			return out, nil
 		case err != nil:
 			return out, err

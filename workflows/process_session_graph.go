@@ -80,7 +80,7 @@ func sessionGraph(p *processSession) (*stategraph.Graph[workflow.Context], error
 	add(schema.StepAlign, p.align)
 	add(schema.StepMaterialize, p.materialize)
 	add(schema.StepTasks, p.resolveTasks)
-	add(schema.StepFacts, p.updateFacts)
+	add(schema.StepMemory, p.updateMemory)
 	add(schema.StepProject, p.project)
 	add(schema.StepIndex, p.index)
 	g.AddNode(schema.StepCloseBuild, p.closeBuild)
@@ -89,16 +89,27 @@ func sessionGraph(p *processSession) (*stategraph.Graph[workflow.Context], error
 	g.AddEdge(stategraph.START, schema.StepOpenBuild)
 	then(g, schema.StepOpenBuild, schema.StepIngest, nil)
 	then(g, schema.StepIngest, schema.StepExtract, ended(schema.BuildUnchanged, stategraph.END))
-	then(g, schema.StepExtract, schema.StepAlign, ended(schema.BuildEmpty, schema.StepCloseBuild))
+	then(g, schema.StepExtract, schema.StepAlign, ended(schema.BuildEmpty, schema.StepMemory))
 	then(g, schema.StepAlign, schema.StepMaterialize, nil)
 	g.AddConditionalEdges(schema.StepMaterialize, "outcome", func(s sessionState) ([]stategraph.Target, error) {
 		if sessionFailed.Get(s).Step != "" {
 			return []stategraph.Target{stategraph.To(schema.StepFailBuild)}, nil
 		}
-		return writersOf(sessionMade.Get(s)), nil
-	}, stategraph.Paths(schema.StepTasks, schema.StepFacts, schema.StepProject, schema.StepFailBuild))
+		return writersOf(sessionMade.Get(s), sessionCounts.Get(s)), nil
+	}, stategraph.Paths(schema.StepTasks, schema.StepMemory, schema.StepProject, schema.StepFailBuild))
 	g.AddEdge(schema.StepTasks, schema.StepProject)
-	g.AddEdge(schema.StepFacts, schema.StepProject)
+	g.AddConditionalEdges(schema.StepMemory, "outcome", stategraph.Choose(func(s sessionState) string {
+		switch {
+		case sessionStatus.Get(s) != schema.BuildEmpty:
+			return "ok" // Also after a failure: the step beside it leads there too.
+		case sessionFailed.Get(s).Step != "":
+			return "failed"
+		default:
+			return string(schema.BuildEmpty)
+		}
+	}), stategraph.PathMap{
+		"ok": schema.StepProject, "failed": schema.StepFailBuild, string(schema.BuildEmpty): schema.StepCloseBuild,
+	})
 	then(g, schema.StepProject, schema.StepIndex, nil)
 	then(g, schema.StepIndex, schema.StepCloseBuild, nil)
 	g.AddEdge(schema.StepCloseBuild, stategraph.END)
@@ -108,12 +119,12 @@ func sessionGraph(p *processSession) (*stategraph.Graph[workflow.Context], error
 
 // writersOf are the steps, side by side, that ask another writer to take what is for it. A session that has nothing
 // for a writer does not wait for it.
-func writersOf(made entry.MaterializeResult) (targets []stategraph.Target) {
+func writersOf(made entry.MaterializeResult, counts schema.BuildCounts) (targets []stategraph.Target) {
 	if made.TaskNotes > 0 {
 		targets = append(targets, stategraph.To(schema.StepTasks))
 	}
-	if made.Facts > 0 {
-		targets = append(targets, stategraph.To(schema.StepFacts))
+	if made.Facts > 0 || counts.Messages > 0 {
+		targets = append(targets, stategraph.To(schema.StepMemory))
 	}
 	if len(targets) == 0 {
 		targets = append(targets, stategraph.To(schema.StepProject))

@@ -2,6 +2,7 @@ package workflows_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,25 +12,27 @@ import (
 	"axiommind/activities/build"
 	"axiommind/activities/entry"
 	"axiommind/activities/evidence"
-	"axiommind/activities/fact"
 	"axiommind/activities/llm"
 	"axiommind/activities/task"
+	"axiommind/activities/tier"
 	"axiommind/activities/transcript"
 	"axiommind/activities/vector"
 	"axiommind/schema"
 )
 
-// A writer for whom a session has nothing is not asked, and the build's metrics have no such step.
+// The writer of tasks is not asked if a session has nothing for it, and the build's metrics have no such step. The
+// memory's writer is asked whenever there are messages, which are flushed.
 func TestProcessSessionAsksWritersForWhomThereIsSomething(t *testing.T) {
 	t.Parallel()
+	memory := []string{"PlanSummary", "SummarizeSession", "SubmitMemory"}
 	for name, tt := range map[string]struct {
 		notes, facts int
 		asked        []string
 	}{
-		"both":    {2, 1, []string{"SubmitFacts", "SubmitTasks"}},
-		"notes":   {1, 0, []string{"SubmitTasks"}},
-		"facts":   {0, 3, []string{"SubmitFacts"}},
-		"neither": {0, 0, nil},
+		"both":    {2, 1, append(slices.Clone(memory), "SubmitTasks")},
+		"notes":   {1, 0, append(slices.Clone(memory), "SubmitTasks")},
+		"facts":   {0, 3, memory},
+		"neither": {0, 0, memory},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -41,13 +44,14 @@ func TestProcessSessionAsksWritersForWhomThereIsSomething(t *testing.T) {
 			want := []string{"OpenBuild", "IngestSession", "PlanWindows", "ExtractWindow", "RecordExtraction", "AlignSession", "MaterializeEntries"}
 			want = append(append(want, tt.asked...), "ProjectSession", "IndexSession", "CloseBuild")
 			require.Equal(t, want, r.order())
+			require.Equal(t, tt.facts > 0, inputsOf[tier.SessionInput](r, "SubmitMemory")[0].Facts)
 			var steps []string
 			for _, m := range inputsOf[build.CloseInput](r, "CloseBuild")[0].Finished.Metrics {
 				require.True(t, m.Success)
 				steps = append(steps, m.Step)
 			}
 			require.Equal(t, tt.notes > 0, count(steps, schema.StepTasks) == 1)
-			require.Equal(t, tt.facts > 0, count(steps, schema.StepFacts) == 1)
+			require.Equal(t, 1, count(steps, schema.StepMemory))
 			require.Equal(t, 1, count(steps, schema.StepProject))
 		})
 	}
@@ -66,7 +70,9 @@ func TestProcessSessionHandsOnTheHead(t *testing.T) {
 	require.Equal(t, at(4), inputsOf[evidence.AlignInput](r, "AlignSession")[0].Head)
 	require.Equal(t, at(5), inputsOf[entry.MaterializeInput](r, "MaterializeEntries")[0].Head)
 	require.Equal(t, at(7), inputsOf[task.SessionInput](r, "SubmitTasks")[0].Head)
-	require.Equal(t, at(7), inputsOf[fact.SessionInput](r, "SubmitFacts")[0].Head)
+	require.Equal(t, at(7), inputsOf[tier.SummaryInput](r, "PlanSummary")[0].Head)
+	require.Equal(t, at(7), inputsOf[tier.SummarizeInput](r, "SummarizeSession")[0].Head)
+	require.Equal(t, at(7), inputsOf[tier.SessionInput](r, "SubmitMemory")[0].Head)
 	require.Equal(t, at(7), inputsOf[build.ProjectInput](r, "ProjectSession")[0].Head)
 	require.Equal(t, at(7), inputsOf[vector.SessionInput](r, "IndexSession")[0].Head)
 	require.Equal(t, at(7), inputsOf[build.CloseInput](r, "CloseBuild")[0].Build.Head)
@@ -93,7 +99,7 @@ func TestProcessSessionLocalModel(t *testing.T) {
 // shows and tries again.
 func TestProcessSessionBookkeeping(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"IdentifySession", "OpenBuild", "ProjectSession", "CloseBuild"} {
+	for _, name := range []string{"IdentifySession", "OpenBuild", "PlanSummary", "ProjectSession", "CloseBuild"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			in := sessionInput()

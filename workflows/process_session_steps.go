@@ -6,7 +6,6 @@ import (
 	"axiommind/activities/build"
 	"axiommind/activities/entry"
 	"axiommind/activities/evidence"
-	"axiommind/activities/fact"
 	"axiommind/activities/task"
 	"axiommind/activities/transcript"
 	"axiommind/activities/vector"
@@ -81,12 +80,6 @@ func (p *processSession) materialize(ctx workflow.Context, s sessionState) (stat
 func (p *processSession) resolveTasks(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
 	in := task.SessionInput{SessionKey: p.input.Key(), BuildID: sessionOpened.Get(s).BuildID, Head: sessionHead.Get(s)}
 	_, err := call(storeWork(ctx, "task notes"), tasks.SubmitTasks, in)
-	return nil, err
-}
-
-func (p *processSession) updateFacts(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
-	in := fact.SessionInput{SessionKey: p.input.Key(), BuildID: sessionOpened.Get(s).BuildID, Head: sessionHead.Get(s)}
-	_, err := call(storeWork(ctx, "facts"), facts.SubmitFacts, in)
 	return nil, err
 }
 

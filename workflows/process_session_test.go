@@ -38,7 +38,7 @@ var sessionSteps = []struct {
 	{schema.StepExtract, []string{"PlanWindows", "ExtractWindow", "RecordExtraction"}},
 	{schema.StepAlign, []string{"AlignSession"}},
 	{schema.StepMaterialize, []string{"MaterializeEntries"}},
-	{schema.StepFacts, []string{"SubmitFacts"}},
+	{schema.StepMemory, []string{"PlanSummary", "SummarizeSession", "SubmitMemory"}},
 	{schema.StepTasks, []string{"SubmitTasks"}},
 	{schema.StepProject, []string{"ProjectSession"}},
 	{schema.StepIndex, []string{"IndexSession"}},
@@ -108,9 +108,15 @@ func TestProcessSession(t *testing.T) {
 			counts: schema.BuildCounts{SkippedLines: 3},
 		},
 		{
+			name:   "empty: messages that only the daily record takes",
+			change: func(r *rooms) { r.windows = 0 },
+			order:  []string{"OpenBuild", "IngestSession", "PlanWindows", "PlanSummary", "SummarizeSession", "SubmitMemory", "CloseBuild"}, status: schema.BuildEmpty,
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2},
+		},
+		{
 			name:   "empty: nothing worth remembering",
 			change: func(r *rooms) { r.record = llm.RecordResult{Rejected: 2} },
-			order:  append(slices.Clone(steps[:5]), "CloseBuild"), status: schema.BuildEmpty,
+			order:  append(slices.Clone(steps[:5]), "PlanSummary", "SummarizeSession", "SubmitMemory", "CloseBuild"), status: schema.BuildEmpty,
 			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Rejected: 2},
 		},
 		{
@@ -256,10 +262,13 @@ func TestProcessSessionRefusesInput(t *testing.T) {
 		change func(in *schema.ProcessSessionInput)
 		reason string
 	}{
-		"no session":        {func(in *schema.ProcessSessionInput) { in.URI = "" }, "give uri or messages"},
-		"two sources":       {func(in *schema.ProcessSessionInput) { in.Messages = []schema.InlineMessage{{}} }, "not both"},
-		"control character": {func(in *schema.ProcessSessionInput) { in.Project = "a\nb" }, `project "a\nb" holds a control character`},
-		"long name":         {func(in *schema.ProcessSessionInput) { in.User = strings.Repeat("u", 201) }, "has 201 bytes, more than 200"},
+		"no session":              {func(in *schema.ProcessSessionInput) { in.URI = "" }, "give uri or messages"},
+		"two sources":             {func(in *schema.ProcessSessionInput) { in.Messages = []schema.InlineMessage{{}} }, "not both"},
+		"control character":       {func(in *schema.ProcessSessionInput) { in.Project = "a\nb" }, `project "a\nb" holds a control character`},
+		"long name":               {func(in *schema.ProcessSessionInput) { in.User = strings.Repeat("u", 201) }, "has 201 bytes, more than 200"},
+		"unknown flush":           {func(in *schema.ProcessSessionInput) { in.Flush = "whim" }, `flush "whim": want one of`},
+		"workflow to notify":      {func(in *schema.ProcessSessionInput) { in.Notify = "작업" }, "notify: the workflow id \"작업\" holds something else than printable ASCII"},
+		"long workflow to notify": {func(in *schema.ProcessSessionInput) { in.Notify = strings.Repeat("w", 1001) }, "has 1001 bytes, more than 1000"},
 		"long messages": {func(in *schema.ProcessSessionInput) {
 			in.URI, in.Messages = "", []schema.InlineMessage{{Role: "user", Content: strings.Repeat("x", schema.MaxInlineBytes+1)}}
 		}, "messages hold 262145 bytes"},

@@ -20,8 +20,8 @@ func RealignSession(ctx workflow.Context, in schema.SessionKey) (schema.RealignS
 	if err := in.Validate(); err != nil {
 		return schema.RealignSessionResult{}, invalidInput(err)
 	}
-	if !ownsSession(ctx, in) {
-		return runAsOwner[schema.RealignSessionResult](ctx, in, in)
+	if id := in.WorkflowID(); !hasID(ctx, id) {
+		return runAsOwner[schema.RealignSessionResult](ctx, id, "realign session "+in.SessionID, in)
 	}
 	r := &realignSession{session: in, progress: schema.Progress{SessionID: in.SessionID, Status: schema.BuildRunning}}
 	if err := serveProgress(ctx, &r.progress); err != nil {

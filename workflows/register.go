@@ -13,12 +13,22 @@ import (
 func Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(strict(ProcessSession), workflow.RegisterOptions{Name: schema.WorkflowProcessSession})
 	r.RegisterWorkflowWithOptions(strict(RealignSession), workflow.RegisterOptions{Name: schema.WorkflowRealignSession})
-	registerWriter(r, projectTasks)
-	registerWriter(r, memoryWriter)
-	registerWriter(r, vectorWriter)
+	r.RegisterWorkflowWithOptions(strict(DeepDream), workflow.RegisterOptions{Name: schema.WorkflowDeepDream})
+	r.RegisterWorkflowWithOptions(withoutResult(NotifySummary), workflow.RegisterOptions{Name: schema.WorkflowNotifySummary})
+	r.RegisterWorkflowWithOptions(strict(DreamNight), workflow.RegisterOptions{Name: schema.WorkflowDreamNight})
+	for _, w := range writers {
+		w.register(r)
+	}
 }
 
-func registerWriter[In schema.WriterInput](r worker.WorkflowRegistry, w writer[In]) {
+// writers are the workflows that are the only writers of streams.
+var writers = []registered{projectTasks, memoryWriter, vectorWriter}
+
+type registered interface {
+	register(r worker.WorkflowRegistry)
+}
+
+func (w writer[In]) register(r worker.WorkflowRegistry) {
 	var in In
-	r.RegisterWorkflowWithOptions(strictWriter(w.run), workflow.RegisterOptions{Name: in.Workflow()})
+	r.RegisterWorkflowWithOptions(withoutResult(w.run), workflow.RegisterOptions{Name: in.Workflow()})
 }

@@ -1,10 +1,12 @@
 package workflows_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -20,6 +22,7 @@ import (
 	"axiommind/activities/fact"
 	"axiommind/activities/llm"
 	"axiommind/activities/task"
+	"axiommind/activities/tier"
 	"axiommind/activities/transcript"
 	"axiommind/activities/vector"
 	"axiommind/schema"
@@ -41,9 +44,18 @@ type rooms struct {
 	realigned                   evidence.RealignResult
 	materialized                entry.MaterializeResult
 	resolved                    task.Result
-	learned                     fact.Result
-	indexed                     vector.SessionResult
-	pending                     []vector.Result
+	// summaries is the number of windows that the model summarizes, at most summariesAtOnce in one part.
+	summaries, summariesAtOnce int
+	summarize                  func(in tier.SummarizeInput) (tier.SummarizedWindow, error)
+	learned                    fact.Result
+	remembered                 tier.SessionResult
+	// edits is how many events a comparison of files stores.
+	edits   uint64
+	indexed vector.SessionResult
+	pending []vector.Result
+	dream   dreamRoom
+	// found are the pages of the memories of a night.
+	found []tier.Found
 	// refused holds the updates of a batch that fail, by the session's stream.
 	refused map[string]*boundary.Failed
 	// forgets makes the outcomes of a batch one too few.
@@ -81,11 +93,17 @@ func newRooms() *rooms {
 		realigned:    evidence.RealignResult{Pieces: 3, Proven: 2, Unproven: 1, Extractions: 1, BuildID: "b1"},
 		materialized: entry.MaterializeResult{Entries: 1, New: 1, Aligned: 1, Proven: 1, Gained: 2, TaskNotes: 1, Facts: 1, Head: at(7)},
 		resolved:     task.Result{Events: 1},
-		learned:      fact.Result{Events: 1},
-		indexed:      vector.SessionResult{Indexed: 1},
-		fail:         map[string]error{},
-		inputs:       map[string][]any{},
-		within:       map[string][]bool{},
+		summaries:    1,
+		summarize: func(in tier.SummarizeInput) (tier.SummarizedWindow, error) {
+			return tier.SummarizedWindow{SummaryWindow: in.Window, Model: "m/1", Key: fmt.Sprint("summary-", in.Window.First)}, nil
+		},
+		learned:    fact.Result{Events: 1},
+		remembered: tier.SessionResult{Facts: fact.Result{Events: 1}, Flushed: "flushed"},
+		indexed:    vector.SessionResult{Indexed: 1},
+		dream:      newDreamRoom(),
+		fail:       map[string]error{},
+		inputs:     map[string][]any{},
+		within:     map[string][]bool{},
 	}
 }
 
@@ -127,18 +145,23 @@ func called[T any](ctx context.Context, r *rooms, name string, in any, out func(
 	return result, nil
 }
 
-// order returns the names of the activities in the order they were called; of two that are called
-// side by side the one whose name is first comes first.
+// order returns the names of the activities in the order they were called; SubmitTasks comes behind the activities of
+// the step beside it. The background work of memory_writer is left out.
 func (r *rooms) order() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	calls := slices.Clone(r.calls)
-	for i := range len(calls) - 1 {
-		if calls[i] == "SubmitTasks" && calls[i+1] == "SubmitFacts" {
-			calls[i], calls[i+1] = calls[i+1], calls[i]
-		}
+	calls := slices.DeleteFunc(slices.Clone(r.calls), func(name string) bool { return name == "SyncFiles" })
+	tasks, memory := slices.Index(calls, "SubmitTasks"), slices.Index(calls, "SubmitMemory")
+	if tasks >= 0 && tasks < memory {
+		copy(calls[tasks:], calls[tasks+1:memory+1])
+		calls[memory] = "SubmitTasks"
 	}
 	return calls
+}
+
+// turns is order without what the memory's writer does besides.
+func (r *rooms) turns() []string {
+	return slices.DeleteFunc(r.order(), func(name string) bool { return name == "SyncFiles" })
 }
 
 func inputsOf[T any](r *rooms, name string) []T {
@@ -163,7 +186,7 @@ func (r *rooms) batches(t *testing.T, name string) (all [][]string) {
 			for _, item := range in.Items {
 				sessions = append(sessions, item.SessionID)
 			}
-		case boundary.Batch[fact.SessionInput]:
+		case boundary.Batch[tier.SessionInput]:
 			for _, item := range in.Items {
 				sessions = append(sessions, item.SessionID)
 			}
@@ -183,7 +206,7 @@ func (r *rooms) heads(name string) (all []schema.StreamHead) {
 		switch in := in.(type) {
 		case boundary.Batch[task.SessionInput]:
 			all = append(all, in.Head)
-		case boundary.Batch[fact.SessionInput]:
+		case boundary.Batch[tier.SessionInput]:
 			all = append(all, in.Head)
 		}
 	}
@@ -291,12 +314,42 @@ func (r *rooms) RunTaskCommand(ctx context.Context, in task.Command) (task.Resul
 	return called(ctx, r, "RunTaskCommand", in, func() (task.Result, error) { return r.resolved, nil })
 }
 
-func (r *rooms) SubmitFacts(ctx context.Context, in fact.SessionInput) (fact.Result, error) {
-	return called(ctx, r, "SubmitFacts", in, func() (fact.Result, error) { return r.learned, nil })
+// PlanSummary plans summariesAtOnce windows at a time.
+func (r *rooms) PlanSummary(ctx context.Context, in tier.SummaryInput) (tier.SummaryPlan, error) {
+	return called(ctx, r, "PlanSummary", in, func() (tier.SummaryPlan, error) {
+		plan := tier.SummaryPlan{Messages: in.Messages}
+		done := len(r.inputs["SubmitMemory"]) * r.summariesAtOnce
+		for i := done; i < r.summaries; i++ {
+			if r.summariesAtOnce > 0 && len(plan.Windows) == r.summariesAtOnce {
+				plan.More, plan.Messages = true, 10*i
+				break
+			}
+			plan.Windows = append(plan.Windows, tier.SummaryWindow{First: 10 * i, Last: 10*i + 9})
+		}
+		return plan, nil
+	})
 }
 
-func (r *rooms) UpdateFacts(ctx context.Context, in boundary.Batch[fact.SessionInput]) (boundary.Outcomes[fact.Result], error) {
-	return called(ctx, r, "UpdateFacts", in, func() (boundary.Outcomes[fact.Result], error) { return each(r, in, r.learned) })
+func (r *rooms) SummarizeSession(ctx context.Context, in tier.SummarizeInput) (tier.SummarizedWindow, error) {
+	return called(ctx, r, "SummarizeSession", in, func() (tier.SummarizedWindow, error) { return r.summarize(in) })
+}
+
+func (r *rooms) SubmitMemory(ctx context.Context, in tier.SessionInput) (tier.SessionResult, error) {
+	return called(ctx, r, "SubmitMemory", in, func() (tier.SessionResult, error) { return r.remembered, nil })
+}
+
+func (r *rooms) UpdateMemory(ctx context.Context, in boundary.Batch[tier.SessionInput]) (boundary.Outcomes[tier.SessionResult], error) {
+	return called(ctx, r, "UpdateMemory", in, func() (boundary.Outcomes[tier.SessionResult], error) { return each(r, in, r.remembered) })
+}
+
+func (r *rooms) SendWebhook(ctx context.Context, in schema.NotifySummaryInput) error {
+	_, err := called(ctx, r, "SendWebhook", in, func() (any, error) { return nil, nil })
+	return err
+}
+
+func (r *rooms) SignalSummary(ctx context.Context, in schema.NotifySummaryInput) error {
+	_, err := called(ctx, r, "SignalSummary", in, func() (any, error) { return nil, nil })
+	return err
 }
 
 func (r *rooms) RunFactCommand(ctx context.Context, in fact.Command) (fact.Result, error) {
@@ -313,6 +366,22 @@ func (r *rooms) IndexSession(ctx context.Context, in vector.SessionInput) (vecto
 
 func (r *rooms) IndexSessions(ctx context.Context, in boundary.Batch[vector.SessionInput]) (boundary.Outcomes[vector.SessionResult], error) {
 	return called(ctx, r, "IndexSessions", in, func() (boundary.Outcomes[vector.SessionResult], error) { return each(r, in, r.indexed) })
+}
+
+// FindMemories returns the page that begins after the one named, each page under the name of its place.
+func (r *rooms) FindMemories(ctx context.Context, in tier.FindInput) (tier.Found, error) {
+	return called(ctx, r, "FindMemories", in, func() (tier.Found, error) {
+		page := 0
+		if in.After != "" {
+			page, _ = strconv.Atoi(in.After)
+		}
+		found := r.found[page]
+		found.Date = cmp.Or(in.Date, in.At.Format(schema.DateLayout))
+		if page+1 < len(r.found) {
+			found.Next = strconv.Itoa(page + 1)
+		}
+		return found, nil
+	})
 }
 
 // IndexPending returns one of the pending results after the other, and then that nothing is left.

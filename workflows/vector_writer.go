@@ -34,6 +34,7 @@ var vectorWriter = writer[schema.VectorWriterInput]{
 			title:    func(vector.ReconcileInput) string { return "compare with the log" },
 			activity: vectors.ReconcileCollection,
 			options:  vectorWork,
+			due:      func(vector.Report) time.Time { return atOnce },
 		},
 	},
 	background: &background[schema.VectorWriterInput]{

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -38,17 +39,54 @@ type update[Arg boundary.Request, Result any] struct {
 	activity func(context.Context, Arg) (Result, error)
 	// options are those of the activity, such as storeWork.
 	options func(ctx workflow.Context, summary string) workflow.Context
+	// due returns when the update with the result leaves something for the background, which may be the zero result of
+	// one that failed; nil stands for never.
+	due func(Result) time.Time
 }
+
+// atOnce is when the background work is due that is to be done as soon as no update waits.
+var atOnce = time.Unix(0, 0)
 
 // background is the work of a writer that nobody waits for: it is done when a run begins, after a signal,
 // and when it falls due, which updates may bring forward. Signals that come while the writer works count as one.
 type background[In any] struct {
-	// signal is one of the schema.Signal constants.
+	// signal is one of the schema.Signal constants, or empty if no signal asks for the work.
 	signal string
 	title  string
 	// step does some of the work and returns when there is more to do: the zero time is when something
-	// comes. It is given the head of the stream and returns the new one. Its error ends the run.
+	// comes. It is given the head of the stream and returns the new one. Its error ends the run, unless again is set.
 	step func(ctx workflow.Context, in In, head schema.StreamHead) (after schema.StreamHead, due time.Time, err error)
+	// again returns when to try again after as many failures in a row. Until then nothing brings the work forward.
+	again func(failures int) time.Duration
+}
+
+// do does some of the work and returns when there is more to do.
+func (b *background[In]) do(ctx workflow.Context, in In, q *queue) (due time.Time, err error) {
+	q.running = b.title
+	defer func() { q.running = "" }()
+	q.head, due, err = b.step(ctx, in, q.head)
+	switch {
+	case err != nil && b.again != nil && ctx.Err() == nil:
+		q.head = schema.StreamHead{}
+		q.failures++
+		wait := b.again(q.failures)
+		workflow.SetCurrentDetails(ctx, fmt.Sprintf("**%s**: failed %d times in a row. Next try at %s.\n\n%s",
+			b.title, q.failures, workflow.Now(ctx).Add(wait).UTC().Format(time.RFC3339), cause(err)))
+		return workflow.Now(ctx).Add(wait), nil
+	case err == nil && q.failures > 0:
+		q.failures = 0
+		workflow.SetCurrentDetails(ctx, "")
+	}
+	return due, err
+}
+
+// cause returns the message of an activity's error without what Temporal says of the activity.
+func cause(err error) string {
+	var application *temporal.ApplicationError
+	if errors.As(err, &application) {
+		return application.Type() + ": " + application.Message()
+	}
+	return err.Error()
 }
 
 // run is the workflow.
@@ -67,13 +105,10 @@ func (w writer[In]) run(ctx workflow.Context, in In) error {
 	}
 	step := func() (time.Time, error) { return time.Time{}, nil }
 	if b := w.background; b != nil {
-		q.signals = workflow.GetSignalChannel(ctx, b.signal)
-		step = func() (due time.Time, err error) {
-			q.running = b.title
-			defer func() { q.running = "" }()
-			q.head, due, err = b.step(ctx, in, q.head)
-			return due, err
+		if b.signal != "" {
+			q.signals = workflow.GetSignalChannel(ctx, b.signal)
 		}
+		step = func() (time.Time, error) { return b.do(ctx, in, q) }
 	}
 	long, err := q.loop(ctx, step)
 	if err != nil || !long {
@@ -101,7 +136,9 @@ func (u update[Arg, Result]) do(ctx workflow.Context, q *queue, requests []*requ
 	var result Result
 	r.err = workflow.ExecuteActivity(u.options(ctx, r.title), u.activity, r.arg).Get(ctx, &result)
 	r.result = result
-	q.dueBy(workflow.Now(ctx))
+	if u.due != nil {
+		q.dueBy(u.due(result))
+	}
 }
 
 // handleUpdate makes the workflow take an update that waits for its turn.
@@ -133,7 +170,9 @@ type queue struct {
 	head    schema.StreamHead
 	waiting []*request
 	// due is when the background work is to be done, zero for when something comes.
-	due      time.Time
+	due time.Time
+	// failures counts how often in a row the background work has failed.
+	failures int
 	signals  workflow.ReceiveChannel
 	running  string
 	done     int
@@ -217,9 +256,10 @@ func (q *queue) loop(ctx workflow.Context, step func() (due time.Time, err error
 	}
 }
 
-// dueBy brings the background work forward to the given time, if that is not zero.
+// dueBy brings the background work forward to the given time, if that is not zero. After a failure it waits for its next
+// try: updates do not wait for work that fails.
 func (q *queue) dueBy(at time.Time) {
-	if !at.IsZero() && (q.due.IsZero() || at.Before(q.due)) {
+	if q.failures == 0 && !at.IsZero() && (q.due.IsZero() || at.Before(q.due)) {
 		q.due = at
 	}
 }

@@ -83,7 +83,7 @@ func TestBatchOutcomes(t *testing.T) {
 	t.Parallel()
 	forEachSessionWriter(t, func(t *testing.T, w serialWriter) {
 		r := newRooms()
-		r.resolved, r.learned = task.Result{Events: 7}, fact.Result{Events: 7}
+		r.resolved, r.remembered.Facts = task.Result{Events: 7}, fact.Result{Events: 7}
 		refused := schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u", Agent: "a"}, SessionID: "2"}
 		r.refused = map[string]*boundary.Failed{refused.Stream(): {Type: schema.ErrorTaskRefused, Message: `task "x" is done`}}
 		run, updates := w.sendAll(r, "0", "1", "2", "3")
@@ -182,7 +182,7 @@ func TestBatchKeepsOrderAcrossKinds(t *testing.T) {
 		for _, u := range updates {
 			require.NoError(t, u.err)
 		}
-		require.Equal(t, []string{w.activity, w.activity, commands[w.workflow], w.activity}, r.order())
+		require.Equal(t, []string{w.activity, w.activity, commands[w.workflow], w.activity}, r.turns())
 		require.Equal(t, [][]string{{"0"}, {"1", "2"}, {"4", "5", "6"}}, r.batches(t, w.activity))
 		require.Equal(t, []schema.StreamHead{{}, {Known: true, Seq: 1}, {}}, r.heads(w.activity))
 	})
@@ -194,8 +194,10 @@ func TestBatchDrains(t *testing.T) {
 	forEachSessionWriter(t, func(t *testing.T, w serialWriter) {
 		r := newRooms()
 		env := newEnvironment(r, w.id)
-		env.SetOnActivityStartedListener(func(*activity.Info, context.Context, converter.EncodedValues) {
-			env.SetContinueAsNewSuggested(true)
+		env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {
+			if info.ActivityType.Name == w.activity {
+				env.SetContinueAsNewSuggested(true)
+			}
 		})
 		updates := make([]update, 4)
 		env.RegisterDelayedCallback(func() {

@@ -55,7 +55,7 @@ var (
 	}
 	memoryWriter = serialWriter{
 		workflow: schema.WorkflowMemoryWriter, id: schema.WorkflowID(schema.MemoryStream("u", "a")), in: schema.MemoryWriterInput{User: "u", Agent: "a"},
-		update: schema.UpdateSession, arg: func(id string) any { return sessionNamed(id) }, activity: "UpdateFacts",
+		update: schema.UpdateSession, arg: func(id string) any { return sessionNamed(id) }, activity: "UpdateMemory",
 	}
 	vectorWriter = serialWriter{
 		workflow: schema.WorkflowVectorWriter, id: schema.WorkflowID(schema.VectorStream(collection)), in: schema.VectorWriterInput{Collection: collection},
@@ -147,7 +147,7 @@ func TestSerialWriterOutlivesRefusal(t *testing.T) {
 		}
 		require.False(t, invalid.accepted)
 		require.ErrorContains(t, invalid.err, schema.ErrorInvalidInput)
-		require.Equal(t, []string{w.activity, w.activity}, r.order())
+		require.Equal(t, []string{w.activity, w.activity}, r.turns())
 	})
 }
 
@@ -185,7 +185,7 @@ func TestSerialWriterRefusesAnotherScope(t *testing.T) {
 		}
 		require.ErrorContains(t, updates[0].err, schema.ErrorScopeMismatch)
 		require.ErrorContains(t, commands[0].err, schema.ErrorScopeMismatch)
-		require.Empty(t, r.order())
+		require.Empty(t, r.turns())
 	})
 }
 

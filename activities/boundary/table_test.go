@@ -28,6 +28,7 @@ import (
 	"axiommind/activities/fact"
 	"axiommind/activities/llm"
 	"axiommind/activities/task"
+	"axiommind/activities/tier"
 	"axiommind/activities/transcript"
 	"axiommind/activities/transcript/format"
 	"axiommind/activities/vector"
@@ -88,6 +89,8 @@ var errorTable = map[string][]row{
 		{err: &task.BatchError{Err: errors.New("who knows")}, failureType: schema.ErrorInternal},
 	},
 
+	"tier.ErrVersionNotFound": {{err: tier.ErrVersionNotFound, failureType: schema.ErrorVersionNotFound, final: final}},
+
 	"fact.ErrFactNotFound": {{err: fact.ErrFactNotFound, failureType: schema.ErrorFactNotFound, final: final}},
 	"fact.ErrDuplicate":    {{err: fact.ErrDuplicate, failureType: schema.ErrorFactRefused, final: final}},
 	"fact.ErrInvalid":      {{err: fact.ErrInvalid, failureType: schema.ErrorInvalidInput, final: final}},
@@ -101,6 +104,11 @@ var errorTable = map[string][]row{
 		{err: &vector.Error{Host: "h", Op: "put", Status: 401}, failureType: schema.ErrorVectorRejected, final: final},
 		{err: &vector.Error{Host: "h", Op: "put", Status: 422}, failureType: schema.ErrorVectorRejected, final: final},
 	},
+	"tier.FilesError": {
+		{err: &tier.FilesError{Op: "write", Where: "MEMORY.md", Temporary: true, Err: syscall.ENOSPC}, failureType: schema.ErrorFilesUnavailable},
+		{err: &tier.FilesError{Op: "write", Where: "MEMORY.md", Err: syscall.EACCES}, failureType: schema.ErrorFilesRefused, final: final},
+	},
+
 	"vector.ErrEmbedder":      {{err: vector.ErrEmbedder, failureType: schema.ErrorModelRefused, final: final}},
 	"vector.ErrOtherEmbedder": {{err: vector.ErrOtherEmbedder, failureType: schema.ErrorInvalidInput, final: final}},
 }

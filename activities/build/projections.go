@@ -11,6 +11,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/task"
+	"axiommind/activities/tier"
 	"axiommind/activities/vector"
 )
 
@@ -22,6 +23,7 @@ func Projections(conn driver.Conn, embeddingVersions ...string) []eventlog.Proje
 		NewProjector(conn),
 		task.NewProjector(conn),
 		fact.NewProjector(conn),
+		tier.NewProjector(conn),
 	}
 	for _, version := range embeddingVersions {
 		out = append(out, vector.NewOutboxProjector(conn, version))

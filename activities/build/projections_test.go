@@ -20,6 +20,7 @@ var tablesOfNone = map[string]string{
 	"event_copies":           "the copies in the log, which readers leave out",
 	"projection_offsets_raw": "how far the projectors are",
 	"schema_migrations":      "which migrations were applied",
+	"memory_files_raw":       "what was written to files last",
 	"decisions_raw":          "graduation has no projector yet",
 	"decision_evidence_raw":  "graduation has no projector yet",
 	"conflicts_raw":          "graduation has no projector yet",

@@ -4,27 +4,24 @@ import (
 	"context"
 	"errors"
 
-	"go.temporal.io/sdk/client"
-
 	"axiommind/activities/boundary"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/schema"
 )
 
-// Activities writes the facts of memory streams, or asks their writer to do so.
+// Activities writes the facts of memory streams.
 type Activities struct {
-	log      *eventlog.Store
-	writer   *Writer
-	temporal client.Client
+	log    *eventlog.Store
+	writer *Writer
 }
 
-// NewActivities returns the activities of this package. They send updates for memory_writer through the client.
-func NewActivities(log *eventlog.Store, writer *Writer, temporal client.Client) (*Activities, error) {
-	if log == nil || writer == nil || temporal == nil {
-		return nil, errors.New("fact activities: an event log, a writer and a Temporal client are needed")
+// NewActivities returns the activities of this package.
+func NewActivities(log *eventlog.Store, writer *Writer) (*Activities, error) {
+	if log == nil || writer == nil {
+		return nil, errors.New("fact activities: an event log and a writer are needed")
 	}
-	return &Activities{log: log, writer: writer, temporal: temporal}, nil
+	return &Activities{log: log, writer: writer}, nil
 }
 
 // SessionInput names a session whose facts are to be stored.
@@ -40,18 +37,9 @@ func (in SessionInput) Writer() schema.WriterInput {
 	return schema.MemoryWriterInput{User: in.User, Agent: in.Agent}
 }
 
-// SubmitFacts asks the memory's workflow to store the session's facts and waits for the result.
-func (a *Activities) SubmitFacts(ctx context.Context, in SessionInput) (Result, error) {
-	return boundary.Submit[Result](ctx, a.temporal, schema.UpdateSession, in.BuildID, in)
-}
-
-// UpdateFacts stores the facts of the sessions, all of one memory, as if one was stored after the other. Only the
-// memory's workflow may call it.
-func (a *Activities) UpdateFacts(ctx context.Context, in boundary.Batch[SessionInput]) (boundary.Outcomes[Result], error) {
-	return boundary.Run(ctx, in, a.update)
-}
-
-func (a *Activities) update(ctx context.Context, in boundary.Batch[SessionInput]) (boundary.Outcomes[Result], error) {
+// Store stores the facts of the sessions, all of one memory, as if one was stored after the other. Only an activity of
+// the memory's workflow may call it.
+func Store(ctx context.Context, a *Activities, in boundary.Batch[SessionInput]) (boundary.Outcomes[Result], error) {
 	out := boundary.Outcomes[Result]{Items: make([]boundary.Outcome[Result], len(in.Items))}
 	if len(in.Items) == 0 {
 		return out, nil

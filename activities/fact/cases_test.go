@@ -37,7 +37,6 @@ func judges() map[string]func(input, expect json.RawMessage) string {
 		"apply_updates":        judgeUpdate,
 		"crud":                 judgeCommand,
 		"eviction_hybrid":      judgeEviction,
-		"storage":              judgeStorage,
 	}
 }
 

@@ -39,6 +39,7 @@ func acts(samplesDir string) []act {
 		{"Every stored span, checked against its source again", []string{"verify", "--project", "demo"}},
 		{"What is blocked, and by what", []string{"blocked", "--project", "demo"}},
 		{"What is reported done, for you to confirm", []string{"tasks", "--reported-done", "--project", "demo"}},
+		{"The night: what was proven and learned becomes core memory, and nothing else does", []string{"dream"}},
 		{"What ran", []string{"builds", "list", "--project", "demo"}},
 	}
 }
@@ -50,6 +51,8 @@ func afterwards() []act {
 		{"what there is to do", []string{"tasks", "--project", "demo"}},
 		{"what is remembered of you", []string{"facts"}},
 		{"the same as text for a prompt", []string{"context"}},
+		{"core memory, and where each statement comes from", []string{"memory", "show", "--sources"}},
+		{"dream every night", []string{"schedule", "apply"}},
 	}
 }
 

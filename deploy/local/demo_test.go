@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -30,7 +31,7 @@ func TestDemoAndTheCommandsAfterIt(t *testing.T) {
 		Temporal: stacktest.Temporal(t, searchAttributes()), ClickHouseDSN: stacktest.Database(t),
 		WeaviateHost: stacktest.Weaviate(t), WeaviateKey: stacktest.WeaviateKey(t),
 	}
-	cfg, err := workerConfig(a)
+	cfg, err := workerConfig(a, t.TempDir())
 	require.NoError(t, err)
 	cfg.StopTimeout = 2 * time.Second
 	ctx, cancel := context.WithCancel(t.Context())
@@ -64,15 +65,17 @@ func TestDemoAndTheCommandsAfterIt(t *testing.T) {
 	require.Contains(t, answers["tasks"], "backfill the refunds")
 	require.Contains(t, answers["facts"], "small pull requests")
 	require.Contains(t, answers["context"], "small pull requests")
+	require.Contains(t, answers["memory"], "small pull requests")
+	require.Contains(t, answers["schedule"], "dreams of all memories")
 	cancel()
 	require.NoError(t, <-ended)
 }
 
-// The commands after the demo are of its project, where they take one.
+// The commands of the demo and after it are of its project, where they take one: a memory belongs to a user.
 func TestCommandsAfterTheDemoAreOfItsProject(t *testing.T) {
 	t.Parallel()
 	for _, act := range append(acts("samples"), afterwards()...) {
-		if act.args[0] != "facts" && act.args[0] != "context" {
+		if !slices.Contains([]string{"facts", "context", "dream", "memory", "schedule"}, act.args[0]) {
 			require.Regexp(t, regexp.MustCompile(`--project demo\b`), shellLine(act.args))
 		}
 	}

@@ -76,8 +76,9 @@ func addressesText(a stack.Addresses) ([]byte, error) {
 	return yaml.Marshal(values)
 }
 
-// workerConfig is what the environment says, with the addresses of the stack.
-func workerConfig(a stack.Addresses) (service.Config, error) {
+// workerConfig is what the environment says, with the addresses of the stack. Unless it says otherwise, the files of the
+// memory stand in the stack's directory, so that no two stacks write the same.
+func workerConfig(a stack.Addresses, dir string) (service.Config, error) {
 	var cfg service.Config
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	cfg.Flags(flags)
@@ -87,5 +88,8 @@ func workerConfig(a stack.Addresses) (service.Config, error) {
 	}
 	cfg.TemporalAddress, cfg.ClickHouseDSN, cfg.WeaviateURL = a.Temporal, a.ClickHouseDSN, "http://"+a.WeaviateHost
 	cfg.WeaviateAPIKey = a.WeaviateKey
+	if cfg.MemoryRoot == "" {
+		cfg.MemoryRoot = filepath.Join(dir, "memory")
+	}
 	return cfg, nil
 }

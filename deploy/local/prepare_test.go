@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/tier"
 	"axiommind/deploy/local/stack"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/worker/service"
@@ -59,12 +60,27 @@ func TestShownAddressesHoldNoToken(t *testing.T) {
 	t.Parallel()
 	a := stack.Addresses{ClickHouseDSN: "http://default:token@127.0.0.1:2/default", WeaviateHost: "127.0.0.1:3", WeaviateKey: "token"}
 	var out strings.Builder
-	printAddresses(&out, a)
+	printAddresses(&out, a, tier.ShownRoot("s3://token@bucket/memory?key=token"))
 	require.Contains(t, out.String(), "http://127.0.0.1:2/default")
+	require.Contains(t, out.String(), "s3://bucket/memory")
 	require.NotContains(t, out.String(), "token@")
+	require.NotContains(t, out.String(), "key=")
 	for _, s := range servers(t.Context(), &state{Addresses: a}) {
 		require.NotContains(t, s.Address+s.State, "token")
 	}
+}
+
+// Two stacks write the files of the memory to places of their own, unless the environment names one.
+func TestStacksHaveFilesOfTheirOwn(t *testing.T) {
+	t.Setenv("AXIOMMIND_MEMORY_ROOT", "")
+	dir := t.TempDir()
+	cfg, err := workerConfig(stack.Addresses{}, dir)
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(dir, "memory"), cfg.MemoryRoot)
+	t.Setenv("AXIOMMIND_MEMORY_ROOT", "s3://bucket")
+	cfg, err = workerConfig(stack.Addresses{}, dir)
+	require.NoError(t, err)
+	require.Equal(t, "s3://bucket", cfg.MemoryRoot)
 }
 
 // A stack that ends takes its addresses with it, and leaves those of a stack that started later.

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/tier"
 	"axiommind/deploy/local/stack"
 	"axiommind/worker/service"
 )
@@ -49,7 +50,11 @@ func upCommand(f *pflag.FlagSet) func(context.Context, []string, io.Writer) erro
 	s.flags(f)
 	return func(ctx context.Context, _ []string, out io.Writer) error {
 		return withStack(ctx, s, out, func(ctx context.Context, st *stack.Stack) error {
-			printAddresses(out, st.Addresses())
+			cfg, err := workerConfig(st.Addresses(), s.dir)
+			if err != nil {
+				return err
+			}
+			printAddresses(out, st.Addresses(), tier.ShownRoot(cfg.MemoryRoot))
 			return runWorker(ctx, st, s.dir, out, func() {
 				_, _ = fmt.Fprintln(out, "A worker is ready. Try: go run ./starter doctor\nCtrl-C stops everything.")
 			})
@@ -159,10 +164,11 @@ func alreadyRunning(dir string) error {
 		dir, errRunning, last.PID, last.Started.Format(time.DateTime))
 }
 
-func printAddresses(out io.Writer, a stack.Addresses) {
+// printAddresses prints where the servers and the files of the memory are.
+func printAddresses(out io.Writer, a stack.Addresses, memory string) {
 	rows := [][2]string{
 		{"Temporal", a.Temporal}, {"Temporal UI", a.TemporalUI}, {"ClickHouse", a.ClickHouseURL()},
-		{"Weaviate", a.WeaviateHost}, {"Weaviate gRPC", a.WeaviateGRPC},
+		{"Weaviate", a.WeaviateHost}, {"Weaviate gRPC", a.WeaviateGRPC}, {"memory", memory},
 	}
 	for _, row := range rows {
 		if row[1] != "" {

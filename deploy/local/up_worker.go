@@ -17,7 +17,7 @@ import (
 // it ends before that. Its log goes to a file beside those of the servers; ready is called when it
 // polls for the first time.
 func runWorker(ctx context.Context, st *stack.Stack, dir string, out io.Writer, ready func()) error {
-	cfg, err := workerConfig(st.Addresses())
+	cfg, err := workerConfig(st.Addresses(), dir)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 
 	"axiommind/activities/llm"
 	"axiommind/activities/task"
+	"axiommind/activities/tier"
 )
 
 // Config holds all settings. Each one can be given as a flag, as an environment variable, or in a YAML file under the
@@ -43,7 +44,8 @@ type Config struct {
 	// SimilarityFloor is the minimum cosine similarity of results that share no word with the query. Default: the
 	// embedder's.
 	SimilarityFloor *float64
-	// WindowBytes is the size of the text that one model call extracts from.
+	// WindowBytes is the size of the text that one model call extracts from, summarizes or consolidates. A dream of a
+	// day, or of a memory, that is larger than 256 windows takes larger ones, which the model's input must take.
 	WindowBytes     int
 	MaxOutputTokens int
 	// SourceRoots are the directories and files that workflow inputs may name. Default: the directories in the home
@@ -55,6 +57,12 @@ type Config struct {
 	// DoneReports says what happens to a report of done that may not close its task at once. It is either kept for a
 	// person to confirm, or closes the task if its evidence is proven.
 	DoneReports task.DoneReports
+	// MemoryRoot is the URL of the place of the memory's files: see tier.OpenRoot. Default: a directory in the home.
+	MemoryRoot string
+	// TimeZone is the IANA name of the zone of the days of daily records. Default: that of the machine.
+	TimeZone string
+	// SummaryWebhook is called with each summary that a daily record gains. Its secret comes from the environment only.
+	SummaryWebhook tier.Webhook
 	// ConnectTimeout is how long to wait for a server to start.
 	ConnectTimeout time.Duration
 	// StopTimeout is how long running activities may continue after the worker is told to stop.
@@ -128,12 +136,15 @@ func (c *Config) WorkerFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.Model.ResponseFormat, "model-format", "", "how an OpenAI-compatible server is asked for JSON: json_schema, json_object or none")
 	f.Float64Var(&c.Model.Prices.InputPerMillion, "model-input-price", 0, "US dollars per million input tokens, to count costs")
 	f.Float64Var(&c.Model.Prices.OutputPerMillion, "model-output-price", 0, "US dollars per million output tokens")
-	f.IntVar(&c.WindowBytes, "window-bytes", llm.DefaultWindowBytes, "bytes of text that one model call extracts from")
+	f.IntVar(&c.WindowBytes, "window-bytes", llm.DefaultWindowBytes, "bytes of text that one model call reads; a dream reads more if a day or the memory has more than 256 times as much, and the model's input must take that")
 	f.IntVar(&c.MaxOutputTokens, "max-output-tokens", 0, "bound of one answer (default: the model's)")
 	f.StringArrayVar(&c.SourceRoots, sourceRoot, nil, "directory or file that inputs of workflows may name; repeat for more\n"+
 		"(default: where agents keep their sessions in the home, and the current directory)")
 	f.IntVar(&c.ModelConcurrency, "model-concurrency", DefaultModelConcurrency, "model calls at a time")
 	f.Var(&c.DoneReports, "done-reports", "a report of done that rests on proof: keep it for a person to confirm, or close the task")
+	f.StringVar(&c.MemoryRoot, "memory-root", "", "directory or URL (file, s3, gs) of the files of the memory\n(default: "+defaultMemoryRoot+")")
+	f.StringVar(&c.TimeZone, "time-zone", "", "time zone of daily records, such as Europe/Berlin (default: the machine's)")
+	f.StringVar(&c.SummaryWebhook.URL, "summary-webhook", "", "URL that gets each summary that a daily record gains, by POST")
 	f.DurationVar(&c.StopTimeout, "stop-timeout", DefaultStopTimeout, "how long running activities may take to end on a stop")
 	f.IntVar(&c.MemoryMiB, "memory-mib", DefaultMemoryMiB, "MiB of memory from which on garbage is collected more often (0: never)")
 }
@@ -200,6 +211,7 @@ func (c *Config) Load(f *pflag.FlagSet, getenv func(string) string, fallback str
 		}
 	}
 	c.TemporalAPIKey = getenv("TEMPORAL_API_KEY")
+	c.SummaryWebhook.Secret = getenv(variablePrefix + "SUMMARY_SECRET")
 	c.WeaviateAPIKey = getenv("WEAVIATE_API_KEY")
 	if localKey != "" && fromFile["weaviate-url"] {
 		// The key belongs to this address: it is sent to no other server, and this server accepts no other key.

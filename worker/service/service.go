@@ -17,6 +17,7 @@ import (
 	"axiommind/activities/fact"
 	"axiommind/activities/llm"
 	"axiommind/activities/task"
+	"axiommind/activities/tier"
 	"axiommind/activities/transcript"
 	"axiommind/activities/vector"
 	"axiommind/schema"
@@ -55,7 +56,12 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	if err != nil {
 		return err
 	}
-	rooms, err := newRooms(stores, model, access, cfg)
+	root, err := cfg.memoryRoot(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	rooms, err := newRooms(stores, model, access, root, cfg)
 	if err != nil {
 		return err
 	}
@@ -160,11 +166,12 @@ type rooms struct {
 	entry      *entry.Activities
 	task       *task.Activities
 	fact       *fact.Activities
+	tier       *tier.Activities
 	vector     *vector.Activities
 	enqueuer   *vector.Enqueuer
 }
 
-func newRooms(s *Stores, model llm.Model, access *transcript.Access, cfg Config) (*rooms, error) {
+func newRooms(s *Stores, model llm.Model, access *transcript.Access, root *tier.Root, cfg Config) (*rooms, error) {
 	outbox := vector.NewOutboxProjector(s.ClickHouse, s.Embedder.Version())
 	writer, err := vector.NewWriter(s.ClickHouse, s.Log, outbox, s.Weaviate, s.Embedder,
 		[]vector.Source{vector.NewEntrySource(s.ClickHouse), vector.NewTitleSource(s.ClickHouse)}, vector.Options{})
@@ -175,7 +182,7 @@ func newRooms(s *Stores, model llm.Model, access *transcript.Access, cfg Config)
 		Extractor: llm.ExtractorOf(model.Identity()), EmbedderModel: s.Embedder.Version(),
 		EmbeddingVersion: s.Embedder.Version(), IdrisVersion: IdrisUnavailable, SchemaVersion: schema.SchemaVersion,
 	}
-	r, errs := &rooms{enqueuer: vector.NewEnqueuer(s.Log, outbox, s.Temporal)}, make([]error, 8)
+	r, errs := &rooms{enqueuer: vector.NewEnqueuer(s.Log, outbox, s.Temporal)}, make([]error, 9)
 	r.build, errs[0] = build.NewActivities(s.Log, spec, build.Projections(s.ClickHouse, s.Embedder.Version()))
 	r.transcript, errs[1] = transcript.NewActivities(s.Log, build.NewProjector(s.ClickHouse), access)
 	r.llm, errs[2] = llm.NewActivities(s.Log, model, llm.Params{MaxOutputTokens: cfg.MaxOutputTokens}, cfg.WindowBytes)
@@ -190,7 +197,14 @@ func newRooms(s *Stores, model llm.Model, access *transcript.Access, cfg Config)
 	if err != nil {
 		return nil, err
 	}
-	r.fact, errs[7] = fact.NewActivities(s.Log, facts, s.Temporal)
+	r.fact, errs[7] = fact.NewActivities(s.Log, facts)
+	zone, err := cfg.zone()
+	if err != nil {
+		return nil, err
+	}
+	r.tier, errs[8] = tier.NewActivities(s.Log, s.ClickHouse, model, r.fact, s.Temporal, root, tier.Options{
+		Zone: zone, Params: llm.Params{MaxOutputTokens: cfg.MaxOutputTokens}, WindowBytes: cfg.WindowBytes, Webhook: cfg.SummaryWebhook,
+	})
 	return r, errors.Join(errs...)
 }
 
@@ -227,8 +241,8 @@ func newWorkers(s *Stores, cfg Config, r *rooms, fatal chan<- error) []worker.Wo
 // activities returns, by task queue, the activities that its worker runs.
 func (r *rooms) activities() map[string][]any {
 	return map[string][]any{
-		schema.QueueMain:   {r.build, r.transcript, r.llm, r.evidence, r.entry, r.task, r.fact},
-		schema.QueueModel:  {r.llm},
+		schema.QueueMain:   {r.build, r.transcript, r.llm, r.evidence, r.entry, r.task, r.fact, r.tier},
+		schema.QueueModel:  {r.llm, r.tier},
 		schema.QueueVector: {r.vector},
 	}
 }

@@ -1,0 +1,207 @@
+package tier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"axiommind/activities/boundary"
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// SubmitDream asks the memory's workflow to commit the dream and waits for the result.
+func (a *Activities) SubmitDream(ctx context.Context, in CommitInput) (CommitResult, error) {
+	id := schema.HashParts(in.Gathered, schema.HashParts(in.Responses...), in.Refused)
+	return boundary.Submit[CommitResult](ctx, a.temporal, schema.UpdateDream, id, in)
+}
+
+// CommitDream makes a version of core memory of the dream, or finds that there is nothing to change, or that the answers
+// are of no use. If core memory or the dreams have moved on since the dream began, it writes nothing and the result is
+// stale. Only the memory's workflow may call it, unless it is a dry run.
+func (a *Activities) CommitDream(ctx context.Context, in CommitInput) (CommitResult, error) {
+	return boundary.Run(ctx, in, a.commitDream)
+}
+
+func (a *Activities) commitDream(ctx context.Context, in CommitInput) (CommitResult, error) {
+	if err := in.Validate(); err != nil {
+		return CommitResult{}, boundary.Invalid(schema.ErrorInvalidInput, err)
+	}
+	c := commit{in: in}
+	var err error
+	if c.gathered, c.draft, err = a.readCommit(ctx, in); err != nil {
+		return CommitResult{}, err
+	}
+	stream := in.Writer().Stream()
+	if !in.DryRun {
+		if ctx, err = a.log.AsWriter(ctx, stream, schema.StreamHead{}); err != nil {
+			return CommitResult{}, err
+		}
+	}
+	err = a.log.Steady(ctx, a.projector, stream, func() error { return c.look(ctx, a) })
+	if err != nil {
+		return CommitResult{}, fmt.Errorf("commit dream %d of user %q, agent %q: %w", c.gathered.Ordinal, in.User, in.Agent, err)
+	}
+	switch {
+	case c.done:
+		return CommitResult{DeepDreamResult: c.result()}, nil
+	case c.stale():
+		return CommitResult{Stale: true}, nil
+	case in.DryRun:
+		result := c.result()
+		if result.Status != schema.DreamIsRefused {
+			result.Status = schema.DreamDry
+		}
+		return CommitResult{DeepDreamResult: result}, nil
+	}
+	events, err := c.events()
+	if err != nil {
+		return CommitResult{}, err
+	}
+	if _, err := a.log.Append(ctx, stream, events); err != nil {
+		return CommitResult{}, err
+	}
+	if _, err := a.log.Project(ctx, a.projector, stream); err != nil {
+		return CommitResult{}, err
+	}
+	return CommitResult{DeepDreamResult: c.result()}, nil
+}
+
+// readCommit returns what was gathered, and the draft that follows from the answers.
+func (a *Activities) readCommit(ctx context.Context, in CommitInput) (g schema.DreamGatheredPayload, d Draft, err error) {
+	if in.Refused != "" {
+		g, err = readGathered(ctx, a.log, in.Gathered)
+		d = Draft{Refused: in.Refused}
+	} else {
+		g, d, err = ReadDraft(ctx, a.log, in.Gathered, in.Responses)
+	}
+	if err == nil && (g.User != in.User || g.Agent != in.Agent) {
+		err = boundary.Invalid(schema.ErrorScopeMismatch, fmt.Errorf("dream %q is of user %q, agent %q, not of %q, %q",
+			in.Gathered, g.User, g.Agent, in.User, in.Agent))
+	}
+	return g, d, err
+}
+
+// commit is a dream that is about to be committed.
+type commit struct {
+	in       CommitInput
+	gathered schema.DreamGatheredPayload
+	draft    Draft
+	// core is the version of core memory that the dream begins from, and ordinal counts the dreams before it.
+	core    Core
+	ordinal int
+	// done is true if this very dream is committed already.
+	done bool
+}
+
+func (c *commit) look(ctx context.Context, a *Activities) error {
+	var err error
+	if c.core, err = a.tables.Current(ctx, c.in.User, c.in.Agent); err != nil {
+		return err
+	}
+	dreams, err := a.tables.Dreams(ctx, c.in.User, c.in.Agent, 1, 0)
+	if err != nil {
+		return err
+	}
+	c.ordinal, c.done = 0, false
+	if len(dreams) > 0 {
+		c.ordinal = dreams[0].Ordinal
+	}
+	if c.ordinal < c.gathered.Ordinal || c.in.DryRun {
+		return nil
+	}
+	// The dream may be committed: an attempt before this one did it and could not tell.
+	finished, err := a.log.Get(ctx, schema.EventID(schema.DreamFinishedKey(c.in.User, c.in.Agent, c.gathered.Ordinal)))
+	if errors.Is(err, eventlog.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p, err := schema.Decode[schema.DreamFinishedPayload](finished)
+	same := p.Gathered == c.in.Gathered && slices.Equal(p.Responses, c.in.Responses) && p.Reason == c.draft.Refused
+	if err != nil || !same {
+		return err
+	}
+	c.done = true
+	if c.gathered.Version == 0 {
+		c.core = Core{}
+		return nil
+	}
+	c.core, err = a.tables.Version(ctx, c.in.User, c.in.Agent, c.gathered.Version)
+	return err
+}
+
+// stale reports whether the memory is no longer what was gathered.
+func (c *commit) stale() bool {
+	return c.core.Version != c.gathered.Version || c.ordinal+1 != c.gathered.Ordinal
+}
+
+func (c *commit) status() schema.DreamStatus {
+	switch {
+	case c.draft.Refused != "":
+		return schema.DreamIsRefused
+	case c.draft.Text == c.core.Text:
+		return schema.DreamUnchanged
+	}
+	return schema.DreamCommitted
+}
+
+// version is the number of the version that the dream makes, or 0.
+func (c *commit) version() int {
+	if c.status() == schema.DreamCommitted {
+		return c.core.Version + 1
+	}
+	return 0
+}
+
+func (c *commit) result() schema.DeepDreamResult {
+	r := schema.DeepDreamResult{
+		User: c.in.User, Agent: c.in.Agent, Date: c.gathered.Date, Status: c.status(), Reason: c.draft.Refused,
+		Ordinal: c.gathered.Ordinal, Parent: c.gathered.Version, Version: max(c.version(), c.gathered.Version),
+		Items: len(c.gathered.Memory), Dropped: len(c.draft.Dropped), Usage: c.in.Usage,
+		Gathered: c.in.Gathered, Responses: c.in.Responses,
+	}
+	if r.Status != schema.DreamIsRefused {
+		r.Items, r.Added, r.Carried = len(c.draft.Items), c.draft.Added, c.draft.Carried
+	}
+	return r
+}
+
+// events are the new version of core memory, if there is one, and the end of the dream.
+func (c *commit) events() ([]schema.Event, error) {
+	g, user, agent := c.gathered, c.in.User, c.in.Agent
+	finished := schema.DreamFinishedPayload{
+		Ordinal: g.Ordinal, Date: g.Date, Status: c.status(), Reason: c.draft.Refused, Parent: g.Version, Version: c.version(),
+		Gathered: c.in.Gathered, Model: c.in.Model, Responses: c.in.Responses, Usage: c.in.Usage, Days: []schema.Day{},
+	}
+	for _, day := range g.Days {
+		finished.Days = append(finished.Days, day.Day)
+	}
+	if c.draft.Refused == "" {
+		finished.Diary, finished.Carried = c.draft.Diary, c.draft.Carried
+	}
+	var payloads []any
+	keys := []string{schema.DreamFinishedKey(user, agent, g.Ordinal)}
+	if finished.Version == 0 {
+		finished.Dropped = c.draft.Dropped
+	} else {
+		keys = append([]string{schema.CoreOfDreamKey(user, agent, g.Ordinal)}, keys...)
+		payloads = append(payloads, schema.CoreCommittedPayload{
+			Version: finished.Version, Parent: g.Version, Origin: schema.OriginDream, Text: c.draft.Text, Items: c.draft.Items,
+			Diff:    Diff(c.core.Text, c.draft.Text, VersionName(g.Version), VersionName(finished.Version)),
+			Dropped: c.draft.Dropped, Dream: g.Ordinal,
+		})
+	}
+	payloads = append(payloads, finished)
+	events := make([]schema.Event, len(payloads))
+	for i, p := range payloads {
+		var err error
+		events[i], err = schema.NewEvent(p, schema.Event{TS: c.in.At.UTC(), Actor: dreamActor, DedupeKey: keys[i]})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return events, nil
+}

@@ -1,0 +1,69 @@
+package tier
+
+import (
+	"slices"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"axiommind/schema"
+)
+
+// EditItems returns the items of a text that a person made of the parent's items. Items that the parent holds keep
+// their sources, also under another heading. The source of the others is the event with the id. It also returns what the
+// text no longer holds.
+func EditItems(parent []schema.CoreItem, text, eventID string) ([]schema.CoreItem, []schema.DroppedItem) {
+	before, after := newGrounds(), newGrounds()
+	items := ParseCore(text)
+	for i := range items {
+		after.addItem(items[i].Text)
+		items[i].Sources = []string{eventID}
+	}
+	for _, item := range parent {
+		before.addItem(item.Text)
+	}
+	// became holds which item each one of the parent is now, and is which one of the parent each item was.
+	became, was := map[int]int{}, map[int]int{}
+	for _, moved := range []bool{false, true} {
+		for i, item := range parent {
+			if _, found := became[i]; found {
+				continue
+			}
+			n := after.sameBy(item.Text, func(n int) int {
+				rank := headingRank(items[n].Heading, item.Heading)
+				if _, taken := was[n]; taken && (moved || rank == 0) {
+					return 0
+				}
+				if moved {
+					return 1
+				}
+				return rank
+			})
+			if n < 0 {
+				continue
+			}
+			became[i] = n
+			if _, taken := was[n]; !taken {
+				was[n] = i
+				items[n].Sources = slices.Clone(item.Sources)
+			}
+		}
+	}
+	for n := range items {
+		i := before.sameBy(items[n].Text, func(i int) int { return headingRank(parent[i].Heading, items[n].Heading) })
+		if _, found := was[n]; !found && i >= 0 {
+			items[n].Sources = slices.Clone(parent[i].Sources)
+		}
+	}
+	var dropped []schema.DroppedItem
+	for i, item := range parent {
+		if _, found := became[i]; !found {
+			dropped = append(dropped, schema.DroppedItem{
+				Text: item.Text, From: schema.FromMemory, Reason: schema.DroppedEdited, Sources: item.Sources,
+			})
+		}
+	}
+	return items, dropped
+}
+
+// Diff returns the unified diff between two texts, or "" if they are equal.
+func Diff(from, to, fromName, toName string) string { return udiff.Unified(fromName, toName, from, to) }

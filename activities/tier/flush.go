@@ -1,0 +1,238 @@
+package tier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"axiommind/activities/boundary"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/fact"
+	"axiommind/activities/session"
+	"axiommind/schema"
+)
+
+// filesDelay is how long files may stay behind the log, so that what several sessions add is written at once.
+const filesDelay = 5 * time.Second
+
+// SessionInput names a session whose facts are to be stored and whose new messages are to be flushed.
+type SessionInput struct {
+	schema.SessionKey
+	BuildID string    `json:"build_id"`
+	At      time.Time `json:"at"`
+	// Facts is true if the session states facts.
+	Facts bool               `json:"facts,omitempty"`
+	Flush schema.FlushReason `json:"flush,omitempty"`
+	// Messages is the number of messages of the session to flush up to, and Windows are the model's summaries of those
+	// that were not flushed before. Messages of no window are summarized offline.
+	Messages int                `json:"messages"`
+	Windows  []SummarizedWindow `json:"windows,omitempty"`
+	// Head is the head of the session's stream.
+	Head schema.StreamHead `json:"head,omitzero"`
+}
+
+// Writer returns the input of the workflow that updates the memory.
+func (in SessionInput) Writer() schema.WriterInput {
+	return schema.MemoryWriterInput{User: in.User, Agent: in.Agent}
+}
+
+// Validate reports what is wrong with the input.
+func (in SessionInput) Validate() error {
+	if err := in.SessionKey.Validate(); err != nil {
+		return err
+	}
+	switch {
+	case !slices.Contains(schema.FlushReasons(), in.Flush):
+		return fmt.Errorf("flush %q: want one of %q", in.Flush, schema.FlushReasons())
+	case in.Messages < 0:
+		return fmt.Errorf("messages %d: want a number of messages", in.Messages)
+	case in.Messages > 0 && in.At.IsZero():
+		return errors.New("at is missing: a flush has a day")
+	}
+	return nil
+}
+
+// SessionResult is what a session added to the memory.
+type SessionResult struct {
+	Facts fact.Result `json:"facts"`
+	// Flushed is the id of the event with the summary, or empty if there was nothing to record.
+	Flushed string `json:"flushed,omitempty"`
+	// Notify is true if the summary is to be sent to a webhook.
+	Notify bool `json:"notify,omitempty"`
+	// FilesDue is when the files that are behind the log now are to be written, zero if none is.
+	FilesDue time.Time `json:"files_due,omitzero"`
+}
+
+// SubmitMemory asks the memory's workflow to update the memory and waits for the result.
+func (a *Activities) SubmitMemory(ctx context.Context, in SessionInput) (SessionResult, error) {
+	// A long session is flushed by several updates.
+	id := fmt.Sprintf("%s/%d", in.BuildID, in.Messages)
+	return boundary.Submit[SessionResult](ctx, a.temporal, schema.UpdateSession, id, in)
+}
+
+// UpdateMemory stores what the sessions, all of one memory, state and what they were about. Only the memory's workflow
+// may call it.
+func (a *Activities) UpdateMemory(ctx context.Context, in boundary.Batch[SessionInput]) (boundary.Outcomes[SessionResult], error) {
+	return boundary.Run(ctx, in, a.updateMemory)
+}
+
+func (a *Activities) updateMemory(ctx context.Context, in boundary.Batch[SessionInput]) (boundary.Outcomes[SessionResult], error) {
+	out := boundary.Outcomes[SessionResult]{Items: make([]boundary.Outcome[SessionResult], len(in.Items))}
+	if len(in.Items) == 0 {
+		return out, nil
+	}
+	stream := in.Items[0].Writer().Stream()
+	var err error
+	for i, item := range in.Items {
+		if other := item.Writer().Stream(); other != stream {
+			err := fmt.Errorf("session %q is of the memory %q, not of %q", item.SessionID, other, stream)
+			if out.Items[i], err = boundary.Of(ctx, SessionResult{}, boundary.Invalid(schema.ErrorScopeMismatch, err)); err != nil {
+				return out, err
+			}
+		}
+	}
+	head, err := a.storeFacts(ctx, in, out.Items)
+	if err != nil {
+		return out, err
+	}
+	if ctx, err = a.log.AsWriter(ctx, stream, head); err != nil {
+		return out, err
+	}
+	if err := a.flush(ctx, stream, in.Items, out.Items); err != nil {
+		return out, err
+	}
+	out.Head = a.log.Head(stream)
+	return out, nil
+}
+
+// storeFacts stores the facts of the sessions that did not fail, and returns the head of the memory's stream.
+func (a *Activities) storeFacts(
+	ctx context.Context, in boundary.Batch[SessionInput], out []boundary.Outcome[SessionResult],
+) (schema.StreamHead, error) {
+	batch := boundary.Batch[fact.SessionInput]{Head: in.Head}
+	var places []int
+	for i, item := range in.Items {
+		if item.Facts && out[i].Failed == nil {
+			batch.Items = append(batch.Items, fact.SessionInput{SessionKey: item.SessionKey, BuildID: item.BuildID, Head: item.Head})
+			places = append(places, i)
+		}
+	}
+	if len(places) == 0 {
+		return in.Head, nil
+	}
+	stored, err := fact.Store(ctx, a.facts, batch)
+	if err != nil {
+		return in.Head, err
+	}
+	for n, i := range places {
+		out[i] = boundary.Outcome[SessionResult]{Result: SessionResult{Facts: stored.Items[n].Result}, Failed: stored.Items[n].Failed}
+	}
+	return stored.Head, nil
+}
+
+// flush adds the messages of the sessions that did not fail, and that were not flushed before, to the daily record.
+func (a *Activities) flush(ctx context.Context, stream string, items []SessionInput, out []boundary.Outcome[SessionResult]) error {
+	sessions, err := a.openSessions(ctx, items, out)
+	if err != nil {
+		return err
+	}
+	last, err := a.lastFlushes(ctx, stream, sessions)
+	if err != nil {
+		return err
+	}
+	var events []schema.Event
+	var places []int
+	for i, s := range sessions {
+		if s == nil {
+			continue
+		}
+		item := items[i]
+		end, before := min(item.Messages, s.Len()), last[s.Stream()]
+		if end <= before.To {
+			// A build that is tried again has the result that it had.
+			if before.BuildID == item.BuildID {
+				a.flushed(&out[i].Result, before)
+			}
+			continue
+		}
+		event, done, err := a.planFlush(eventlog.WithHead(ctx, item.Stream(), item.Head), s, item, before.To, end)
+		if err != nil {
+			if out[i], err = boundary.Of(ctx, SessionResult{}, err); err != nil {
+				return err
+			}
+			continue
+		}
+		last[s.Stream()] = done // For the case that the batch holds the session twice.
+		events, places = append(events, event), append(places, i)
+	}
+	return a.appendFlushes(ctx, stream, events, places, out)
+}
+
+// openSessions opens the sessions that did not fail and that have messages. The others are nil.
+func (a *Activities) openSessions(
+	ctx context.Context, items []SessionInput, out []boundary.Outcome[SessionResult],
+) ([]*session.Session, error) {
+	sessions := make([]*session.Session, len(items))
+	for i, item := range items {
+		if out[i].Failed != nil || item.Messages == 0 {
+			continue
+		}
+		s, err := session.Open(eventlog.WithHead(ctx, item.Stream(), item.Head), a.log, item.SessionKey)
+		if err != nil {
+			if out[i], err = boundary.Of(ctx, SessionResult{}, err); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		sessions[i] = s
+	}
+	return sessions, nil
+}
+
+// appendFlushes appends the events, one for the item at each of the places. If that is refused for good, it appends each
+// of them alone.
+func (a *Activities) appendFlushes(
+	ctx context.Context, stream string, events []schema.Event, places []int, out []boundary.Outcome[SessionResult],
+) error {
+	if len(events) == 0 {
+		return nil
+	}
+	appended, err := a.log.AppendAll(ctx, stream, events)
+	if err == nil {
+		_, err = a.log.Project(ctx, a.projector, stream)
+	}
+	if err != nil {
+		failed, err := boundary.Of(ctx, SessionResult{}, err)
+		switch {
+		case err != nil:
+			return err
+		case len(events) == 1:
+			out[places[0]] = failed
+			return nil
+		}
+		for i := range events {
+			if err := a.appendFlushes(ctx, stream, events[i:i+1], places[i:i+1], out); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for i, event := range appended.Events {
+		p, err := schema.Decode[schema.ContextFlushedPayload](event)
+		if err != nil {
+			return err
+		}
+		a.flushed(&out[places[i]].Result, flushOf(event.ID, p))
+	}
+	return nil
+}
+
+// flushed notes the flush in the result, unless it records nothing.
+func (a *Activities) flushed(r *SessionResult, f lastFlush) {
+	if f.Empty {
+		return
+	}
+	r.Flushed, r.Notify, r.FilesDue = f.EventID, a.opts.Webhook.URL != "", time.Now().Add(filesDelay).UTC()
+}

@@ -1,0 +1,80 @@
+package tier
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/llm"
+	"axiommind/activities/session"
+	"axiommind/activities/table"
+	"axiommind/schema"
+)
+
+// lastFlush is the last flush of a session. The zero value is that of a session that was never flushed.
+type lastFlush struct {
+	// To is the index after the last message that was flushed.
+	To      int
+	EventID string
+	BuildID string
+	// Empty is true if there was nothing to record.
+	Empty bool
+}
+
+func flushOf(eventID string, p schema.ContextFlushedPayload) lastFlush {
+	return lastFlush{To: p.Last + 1, EventID: eventID, BuildID: p.BuildID, Empty: p.Text == ""}
+}
+
+// lastFlushes returns the last flush of each session, by the session's stream. The sessions are of the memory with the
+// stream; some may be nil.
+//
+// If the model is local, it asks only about sessions that came in several parts: a session that came in one was either
+// flushed as a whole, and then it is flushed under the same key again, or not at all. What another model summarizes may
+// be flushed in several parts.
+func (a *Activities) lastFlushes(ctx context.Context, stream string, sessions []*session.Session) (map[string]lastFlush, error) {
+	last := map[string]lastFlush{}
+	_, local := a.archive.Model().(llm.Local)
+	var asked []schema.SessionKey
+	for _, s := range sessions {
+		if s != nil && s.Len() > 0 && (!local || s.EventID(0) != s.EventID(s.Len()-1)) {
+			asked = append(asked, s.SessionKey)
+		}
+	}
+	if len(asked) == 0 {
+		return last, nil
+	}
+	err := a.log.Steady(ctx, a.projector, stream, func() (err error) {
+		last, err = a.tables.lastFlushes(ctx, asked)
+		return err
+	})
+	return last, err
+}
+
+// lastFlushes returns the last flush of those of the sessions, all of one memory, that were flushed, by the session's
+// stream.
+func (t *Tables) lastFlushes(ctx context.Context, sessions []schema.SessionKey) (map[string]lastFlush, error) {
+	ids := make([]string, len(sessions))
+	for i, s := range sessions {
+		ids[i] = s.SessionID
+	}
+	scope, last := sessions[0].Scope, map[string]lastFlush{}
+	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
+		key := schema.SessionKey{Scope: scope}
+		var to int64
+		var f lastFlush
+		if err := rows.Scan(&key.Project, &key.SessionID, &to, &f.EventID, &f.BuildID, &f.Empty); err != nil {
+			return err
+		}
+		f.To = int(to) + 1
+		last[key.Stream()] = f
+		return nil
+	}, `SELECT project, session_id, max(last_message), argMax(event_id, last_message), argMax(build_id, last_message),
+			argMax(text = '', last_message)::Bool
+		FROM records_raw WHERE user = ? AND agent = ? AND kind = ? AND session_id IN ? GROUP BY project, session_id`,
+		scope.User, scope.Agent, string(schema.RecordDaily), table.Set(ids))
+	if err != nil {
+		return nil, fmt.Errorf("read how far %d sessions are flushed: %w", len(sessions), err)
+	}
+	return last, nil
+}

@@ -1,0 +1,161 @@
+package tier
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"axiommind/activities/boundary"
+	"axiommind/schema"
+)
+
+// RestoreCommand is a person's request to make an earlier version of core memory the current one.
+type RestoreCommand struct {
+	User  string `json:"user"`
+	Agent string `json:"agent,omitempty"`
+	// RequestID names the act. Sending the command again with the same RequestID changes nothing.
+	RequestID string    `json:"request_id"`
+	Actor     string    `json:"actor"`
+	At        time.Time `json:"at"`
+	Reason    string    `json:"reason,omitempty"`
+	Version   int       `json:"version"`
+}
+
+// Writer returns the input of the workflow that runs the command.
+func (c RestoreCommand) Writer() schema.WriterInput {
+	return schema.MemoryWriterInput{User: c.User, Agent: c.Agent}
+}
+
+// Validate reports what is wrong with the command.
+func (c RestoreCommand) Validate() error {
+	invalid := func(format string, args ...any) error {
+		return boundary.Invalid(schema.ErrorInvalidInput, fmt.Errorf("invalid "+format, args...))
+	}
+	switch {
+	case c.RequestID == "":
+		return invalid("request_id: is missing")
+	case c.Actor == "":
+		return invalid("actor: is missing")
+	case c.At.IsZero():
+		return invalid("at: is missing")
+	case c.Version < 1:
+		return invalid("version: is %d, want 1 or more", c.Version)
+	}
+	return nil
+}
+
+// RestoreResult is the version that the command made.
+type RestoreResult struct {
+	Version int `json:"version"`
+	Parent  int `json:"parent"`
+	// Unchanged is true if core memory holds what the version held already. Then there is no new version, and Version is
+	// the current one.
+	Unchanged bool `json:"unchanged,omitempty"`
+	// Items counts the items of the version. Added counts those that the parent does not hold, and Dropped those of the
+	// parent that the version does not hold.
+	Items   int `json:"items"`
+	Added   int `json:"added"`
+	Dropped int `json:"dropped"`
+}
+
+// RestoreCore runs the command. Only the memory's workflow may call it.
+func (a *Activities) RestoreCore(ctx context.Context, c RestoreCommand) (RestoreResult, error) {
+	return boundary.Run(ctx, c, a.restore)
+}
+
+func (a *Activities) restore(ctx context.Context, c RestoreCommand) (RestoreResult, error) {
+	if err := c.Validate(); err != nil {
+		return RestoreResult{}, err
+	}
+	stream := schema.MemoryStream(c.User, c.Agent)
+	key := schema.CoreOfCommandKey(c.User, c.Agent, c.RequestID)
+	done, err := a.log.GetMany(ctx, []string{schema.EventID(key)})
+	if err != nil {
+		return RestoreResult{}, err
+	}
+	var current, wanted Core
+	err = a.log.Steady(ctx, a.projector, stream, func() (err error) {
+		if len(done) > 0 {
+			return nil
+		}
+		if current, err = a.tables.Current(ctx, c.User, c.Agent); err != nil {
+			return err
+		}
+		wanted, err = a.tables.Version(ctx, c.User, c.Agent, c.Version)
+		return err
+	})
+	if err != nil {
+		return RestoreResult{}, err
+	}
+	for _, e := range done {
+		return a.restored(ctx, c, e)
+	}
+	if wanted.Text == current.Text && slices.EqualFunc(wanted.Items, current.Items, sameItem) {
+		return RestoreResult{Version: current.Version, Parent: current.Parent, Unchanged: true, Items: len(current.Items)}, nil
+	}
+	e, err := restoredEvent(c, key, current.CoreCommittedPayload, wanted.CoreCommittedPayload)
+	if err != nil {
+		return RestoreResult{}, err
+	}
+	appended, err := a.log.Append(ctx, stream, []schema.Event{e})
+	if err == nil {
+		_, err = a.log.Project(ctx, a.projector, stream)
+	}
+	if err != nil {
+		return RestoreResult{}, err
+	}
+	return resultOf(appended.Events[0], current.CoreCommittedPayload)
+}
+
+// restored returns the result of a command that was run before.
+func (a *Activities) restored(ctx context.Context, c RestoreCommand, e schema.Event) (RestoreResult, error) {
+	p, err := schema.Decode[schema.CoreCommittedPayload](e)
+	if err != nil {
+		return RestoreResult{}, err
+	}
+	parent, err := a.tables.Version(ctx, c.User, c.Agent, p.Parent)
+	if err != nil {
+		return RestoreResult{}, err
+	}
+	return resultOf(e, parent.CoreCommittedPayload)
+}
+
+func resultOf(e schema.Event, parent schema.CoreCommittedPayload) (RestoreResult, error) {
+	p, err := schema.Decode[schema.CoreCommittedPayload](e)
+	return RestoreResult{
+		Version: p.Version, Parent: p.Parent, Items: len(p.Items), Added: len(missing(p.Items, parent.Items)), Dropped: len(p.Dropped),
+	}, err
+}
+
+// restoredEvent returns the event that makes the wanted version the one after the current.
+func restoredEvent(c RestoreCommand, key string, current, wanted schema.CoreCommittedPayload) (schema.Event, error) {
+	p := schema.CoreCommittedPayload{
+		Act: schema.Act{RequestID: c.RequestID, Reason: c.Reason}, Version: current.Version + 1, Parent: current.Version,
+		Origin: schema.OriginRestore, Text: wanted.Text, Items: wanted.Items, Restored: wanted.Version,
+		Diff: Diff(current.Text, wanted.Text, VersionName(current.Version), VersionName(current.Version+1)),
+	}
+	for _, item := range missing(current.Items, wanted.Items) {
+		p.Dropped = append(p.Dropped, schema.DroppedItem{
+			Text: item.Text, From: schema.FromMemory, Reason: schema.DroppedEdited,
+			Detail: fmt.Sprintf("version %d, which was restored, does not hold it", wanted.Version), Sources: item.Sources,
+		})
+	}
+	return schema.NewEvent(p, schema.Event{TS: c.At.UTC().Truncate(time.Microsecond), Actor: c.Actor, DedupeKey: key})
+}
+
+// VersionName is the name of a version of core memory in a diff.
+func VersionName(version int) string { return fmt.Sprintf("MEMORY.md, version %d", version) }
+
+// missing returns those of the items whose text none of the others has.
+func missing(items, others []schema.CoreItem) []schema.CoreItem {
+	held := make(map[string]bool, len(others))
+	for _, item := range others {
+		held[item.Text] = true
+	}
+	return slices.DeleteFunc(slices.Clone(items), func(item schema.CoreItem) bool { return held[item.Text] })
+}
+
+func sameItem(a, b schema.CoreItem) bool {
+	return a.Text == b.Text && a.Heading == b.Heading && slices.Equal(a.Sources, b.Sources)
+}

@@ -1,0 +1,119 @@
+package tier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// strandedAfter is the age at which a temporary file is taken for one that its writer left behind when it was killed.
+const strandedAfter = time.Hour
+
+// settledAfter is the age from which the time of a file tells whether it was changed since. A file may be changed again
+// within the resolution of its file system's clock, which is two seconds at worst.
+const settledAfter = 3 * time.Second
+
+// listDir returns what [Root.List] does. A link is listed as the file to which it leads.
+func listDir(dir string) (map[string]string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return map[string]string{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	files := make(map[string]string, len(entries))
+	for _, e := range entries {
+		info, err := os.Stat(filepath.Join(dir, e.Name()))
+		switch {
+		case err != nil || info.IsDir():
+			// A link that leads nowhere, a file that was removed just now, or a directory.
+		case time.Since(info.ModTime()) < settledAfter:
+			files[e.Name()] = ""
+		default:
+			files[e.Name()] = fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return files, nil
+}
+
+// replaceFile replaces the file of a directory, or the one to which a link leads, at once or not at all.
+func replaceFile(ctx context.Context, path, text string) error {
+	path, err := linked(path)
+	if err != nil {
+		return err
+	}
+	dir, name := filepath.Split(path)
+	if err := os.MkdirAll(dir, dirMode); err != nil {
+		return err
+	}
+	// A rename is atomic within one file system only, so the temporary file stands beside the file.
+	temp, err := os.CreateTemp(dir, name+".*.tmp")
+	if err != nil {
+		return err
+	}
+	_, err = temp.WriteString(text)
+	err = errors.Join(err, temp.Chmod(modeOf(path)), temp.Sync(), temp.Close(), ctx.Err())
+	if err == nil {
+		err = os.Rename(temp.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temp.Name()))
+	}
+	return settle(dir, name)
+}
+
+// linked returns the file to which the path leads if it is a link, or the path.
+func linked(path string) (string, error) {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode()&fs.ModeSymlink == 0 {
+		return path, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	target, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", errDangling
+	}
+	return target, err
+}
+
+// modeOf returns the mode of the file, for a person may have given it to others, or the one that new files have.
+func modeOf(path string) os.FileMode {
+	if info, err := os.Stat(path); err == nil {
+		return info.Mode().Perm() | fileMode
+	}
+	return fileMode
+}
+
+// settle makes a rename in the directory outlive a loss of power, and removes what was left there by writers of the file
+// that were killed before theirs.
+func settle(dir, name string) error {
+	d, err := os.Open(dir) //nolint:gosec // a directory of the root, or the one to which a link in it leads
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.Close() }()
+	if err := d.Sync(); err != nil {
+		return err
+	}
+	entries, err := d.ReadDir(-1)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), name+".") || !strings.HasSuffix(e.Name(), ".tmp") {
+			continue
+		}
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > strandedAfter {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+	return nil
+}

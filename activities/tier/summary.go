@@ -1,0 +1,144 @@
+package tier
+
+import (
+	_ "embed"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"axiommind/activities/evidence/normal"
+	"axiommind/activities/llm"
+	"axiommind/schema"
+)
+
+// SummaryPrompt names the version of the prompt that asks for a summary. It changes whenever the wording does.
+const SummaryPrompt = "summary-v1"
+
+//go:embed prompts/summary.txt
+var summarySystem string
+
+// Limits of what a summary is made of, in characters.
+const (
+	// maxShown is how much of a message a model is shown.
+	maxShown = 500
+	// maxQuoted is how much of a message an offline summary quotes.
+	maxQuoted = 120
+)
+
+// scheduledMark begins a message that the agent's harness sent in the name of the user.
+const scheduledMark = "[SCHEDULED]"
+
+// Scheduled reports whether a message is one that the harness scheduled, or belongs to one: all up to the next message
+// of a person does. before says so of the message before it.
+func Scheduled(before bool, m schema.Message) bool {
+	if m.Role != schema.RoleUser || m.Kind != schema.KindText || blank(m.Text) {
+		return before
+	}
+	return strings.HasPrefix(strings.TrimSpace(m.Text), scheduledMark)
+}
+
+func blank(text string) bool { return strings.TrimSpace(text) == "" }
+
+// shownLine is a message as a summary's prompt shows it: one line, or "" for a message that is no conversation.
+func shownLine(m schema.Message, l Labels) string {
+	if !m.Extractable() || blank(m.Text) {
+		return ""
+	}
+	speaker := l.User
+	if m.Role == schema.RoleAssistant {
+		speaker = l.Assistant
+	}
+	return speaker + ": " + cut(inLine(m.Text), maxShown)
+}
+
+// conversationText is the text of the messages that a model summarizes.
+func conversationText(messages []schema.Message, l Labels) string {
+	var lines []string
+	for _, m := range messages {
+		if line := shownLine(m, l); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+var lineBreaks = regexp.MustCompile(`\s*[\n\r\v\f\x{85}\x{2028}\x{2029}]\s*`)
+
+// inLine returns the text as one line, so that no message can pass for several.
+func inLine(text string) string { return lineBreaks.ReplaceAllString(strings.TrimSpace(text), " ") }
+
+// cut returns the first characters of the text, up to the limit. It does not cut through a character that several runes
+// make, unless that is longer than the limit.
+func cut(text string, limit int) string {
+	if utf8.RuneCountInString(text) <= limit {
+		return text
+	}
+	end := 0
+	for range limit {
+		_, size := utf8.DecodeRuneInString(text[end:])
+		end += size
+	}
+	if start, _ := normal.Cluster(text, end); start > 0 {
+		end = start
+	}
+	return strings.TrimSpace(text[:end])
+}
+
+// Markers of sections that models were asked for once, and the word for a conversation that is not worth recording.
+const (
+	markDaily  = "[DAILY]"
+	markMemory = "[MEMORY]"
+	markNone   = "无"
+)
+
+// CleanSummary returns the daily section of a summary without code fences, or "" if it says that there is nothing to
+// record.
+func CleanSummary(raw string) string {
+	raw = strings.TrimSpace(raw)
+	if raw == markNone {
+		return ""
+	}
+	// What stands between the markers counts. If they are in another order, nothing does.
+	if _, after, ok := strings.Cut(raw, markDaily); ok {
+		before, _, hasMemory := strings.Cut(raw, markMemory)
+		switch {
+		case !hasMemory:
+			raw = after
+		case strings.Contains(before, markDaily):
+			_, raw, _ = strings.Cut(before, markDaily)
+		default:
+			raw = ""
+		}
+	}
+	raw, _, _ = strings.Cut(raw, markMemory)
+	return strings.TrimSpace(strings.ReplaceAll(raw, "```", ""))
+}
+
+var (
+	fenceLine = regexp.MustCompile("(?m)^[ \t]*(?:```|~~~)[\\w+#.-]*[ \t]*$\n?")
+	thoughts  = regexp.MustCompile(`(?is)^.*</think(?:ing)?>|<think(?:ing)?>.*$`)
+)
+
+// readSummary returns the summary that a model's answer holds, or "" if it says that there is nothing to record.
+func readSummary(answer string) string {
+	text := thoughts.ReplaceAllString(answer, "")
+	text = CleanSummary(fenceLine.ReplaceAllString(text, ""))
+	if said := strings.Trim(text, "-*•. \t\"'。"); strings.EqualFold(said, "none") || said == markNone {
+		return ""
+	}
+	return text
+}
+
+// preface is the text for an agent that stands for the turns that were flushed.
+func preface(summary string, turns int) string {
+	if blank(summary) {
+		return ""
+	}
+	return fmt.Sprintf("[System: Previous conversation summary — %d turns were compacted]\n\n%s\n\n"+
+		"The recent conversation continues below.\n\n---\n\n", turns, summary)
+}
+
+// fromTurns reports whether the summarizer quotes turns of the conversation, as the offline model does, and writes
+// nothing of its own.
+func fromTurns(summarizer string) bool { return strings.HasPrefix(summarizer, llm.ProviderRules+"/") }

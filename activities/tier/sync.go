@@ -1,0 +1,290 @@
+package tier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"go.temporal.io/sdk/activity"
+
+	"axiommind/activities/boundary"
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// MaxEditBytes is the size of the largest file whose edit is taken in.
+const MaxEditBytes = 4 << 20
+
+// editActor is the actor of events that take in what a person wrote into a file. The file does not say who.
+const editActor = "file"
+
+// FilesInput asks for the files of one memory to be compared with the log.
+type FilesInput struct {
+	User  string    `json:"user"`
+	Agent string    `json:"agent,omitempty"`
+	At    time.Time `json:"at"`
+	// All compares all files: those are read that are not as they were when they were read last, as far as the listing
+	// of their directory tells. Otherwise only MEMORY.md and the files that are behind the log are compared.
+	All bool `json:"all,omitempty"`
+	// Head is the head of the memory's stream.
+	Head schema.StreamHead `json:"head,omitzero"`
+}
+
+// Writer returns the input of the workflow that writes the files.
+func (in FilesInput) Writer() schema.WriterInput {
+	return schema.MemoryWriterInput{User: in.User, Agent: in.Agent}
+}
+
+// Validate reports what is wrong with the input.
+func (in FilesInput) Validate() error {
+	if in.User == "" {
+		return errors.New("user: want the id of the user whose files are meant")
+	}
+	if in.At.IsZero() {
+		return errors.New("at: want the time of the comparison")
+	}
+	return nil
+}
+
+// FilesResult says what was done.
+type FilesResult struct {
+	// Edited counts the files whose edit was taken in, and Written those that were written.
+	Edited  int               `json:"edited"`
+	Written int               `json:"written"`
+	Head    schema.StreamHead `json:"head,omitzero"`
+}
+
+// SyncFiles takes in what a person edited in the files of the memory, and writes what the log holds and they don't.
+// Only the memory's workflow may call it.
+//
+// A file that cannot be taken in or written is left as it is and does not keep the others from being done: it is in the
+// error.
+func (a *Activities) SyncFiles(ctx context.Context, in FilesInput) (FilesResult, error) {
+	return boundary.Run(ctx, in, a.syncFiles)
+}
+
+// SubmitFiles asks the memory's workflow to compare the files with the log and waits for it.
+func (a *Activities) SubmitFiles(ctx context.Context, in FilesInput) (FilesResult, error) {
+	info := activity.GetInfo(ctx)
+	// Each comparison is of the files as they are at that time, so a request is never answered with an older one.
+	id := "files/" + info.WorkflowExecution.RunID + "/" + info.ActivityID
+	return boundary.Submit[FilesResult](ctx, a.temporal, schema.UpdateFiles, id, in)
+}
+
+func (a *Activities) syncFiles(ctx context.Context, in FilesInput) (result FilesResult, err error) {
+	if err := in.Validate(); err != nil {
+		return result, boundary.Invalid(schema.ErrorInvalidInput, err)
+	}
+	s := &filesSync{Activities: a, in: in, layout: layout{in.User, in.Agent}, stream: in.Writer().Stream()}
+	if ctx, err = a.log.AsWriter(ctx, s.stream, in.Head); err != nil {
+		return result, err
+	}
+	err = a.log.Steady(ctx, a.projector, s.stream, func() error { return s.look(ctx) })
+	if err != nil {
+		return result, err
+	}
+	if err := s.commit(ctx); err != nil {
+		return result, err
+	}
+	result.Edited = len(s.edits)
+	if result.Written, err = s.write(ctx); err != nil {
+		return result, err
+	}
+	result.Head = a.log.Head(s.stream)
+	return result, s.failure()
+}
+
+// filesSync is one comparison of the files of a memory with the log.
+type filesSync struct {
+	*Activities
+	in     FilesInput
+	layout layout
+	stream string
+
+	// edits are the events that take in what persons wrote. writes are what is to be written, after the edits are in
+	// the log.
+	edits  []schema.Event
+	writes []fileWrite
+	failed []error
+}
+
+// fileWrite brings a file, and what is known about it, up to date.
+type fileWrite struct {
+	place
+	// text is what the file has to hold. It is not written if write is false: then the file holds it already, or there
+	// is none.
+	text  string
+	write bool
+	// hash is what is noted of the file.
+	hash string
+	// edit is the dedupe key of the event that takes in the file's edit, or empty.
+	edit string
+}
+
+// look reads the files and finds out what is to be done.
+func (s *filesSync) look(ctx context.Context) error {
+	s.edits, s.writes, s.failed = nil, nil, nil
+	places, err := s.places(ctx)
+	if err != nil {
+		return err
+	}
+	if places, err = s.read(ctx, places); err != nil {
+		return err
+	}
+	records, err := s.records(ctx, places)
+	if err != nil {
+		return err
+	}
+	for _, p := range places {
+		switch {
+		case p.unchanged():
+			if p.listed != "" && p.listed != p.row.listed {
+				p.seq = p.row.seq
+				s.writes = append(s.writes, fileWrite{place: p, hash: p.row.hash})
+			}
+		case p.kind == "":
+			err = s.compareCore(ctx, p)
+		default:
+			err = s.compareRecord(p, records[p.name()])
+		}
+		if err := s.note(err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// note keeps an error that concerns one file and will not go away by itself. It returns any other.
+func (s *filesSync) note(err error) error {
+	var files *FilesError
+	if errors.As(err, &files) && !files.Temporary {
+		s.failed = append(s.failed, err)
+		return nil
+	}
+	return err
+}
+
+// failure is what has become of the files that could not be done.
+func (s *filesSync) failure() error {
+	switch n := len(s.failed); n {
+	case 0:
+		return nil
+	case 1:
+		return s.failed[0]
+	default:
+		return fmt.Errorf("%w (and %d more files)", s.failed[0], n-1)
+	}
+}
+
+// compareRecord compares a dated file with its records.
+func (s *filesSync) compareRecord(p place, records []Record) error {
+	states := fileStates(records)
+	want := ""
+	if len(states) > 0 {
+		want = states[len(states)-1].text
+	}
+	read := hashText(p.file.Text)
+	behind := func() bool {
+		for _, state := range states {
+			if state.seq > p.row.seq && (state.text == p.file.Text || state.read == read) {
+				return true
+			}
+		}
+		return false
+	}
+	if s.settled(p, want, len(states) > 0, behind) {
+		return nil
+	}
+	text := withLater(p.file.Text, records, p.row.seq)
+	if text == want || len(states) == 0 && strings.TrimSpace(text) == "" {
+		s.writes = append(s.writes, fileWrite{place: p, text: want, write: len(states) > 0, hash: hashText(p.file.Text)})
+		return nil
+	}
+	if err := s.checkEdit(p, text); err != nil {
+		return err
+	}
+	edits := 1
+	for _, r := range records {
+		if r.Edited {
+			edits++
+		}
+	}
+	payload := schema.RecordEditedPayload{Kind: p.kind, Date: p.date, Text: text, Replaced: hashText(want), Read: read}
+	key := schema.RecordEditedKey(s.in.User, s.in.Agent, p.kind, p.date, edits)
+	return s.edit(p, key, payload, text)
+}
+
+// settled does what is to be done where no person has changed the file: the last text of the log is written if the file
+// does not hold it. behind reports whether the file holds an earlier text of the log, which was written after the one
+// that was noted last, or what was read for an edit that was taken in after that.
+func (s *filesSync) settled(p place, want string, exists bool, behind func() bool) bool {
+	w := fileWrite{place: p, text: want, hash: hashText(want)}
+	switch {
+	case !p.file.Exists && (!exists || want == ""):
+		w.hash = ""
+	case p.file.Exists && exists && p.file.Text == want:
+	case !p.file.Exists, p.file.Exists && exists && (hashText(p.file.Text) == p.row.hash || behind()):
+		w.write = true
+	default:
+		return false
+	}
+	s.writes = append(s.writes, w)
+	return true
+}
+
+// checkEdit refuses what cannot be taken in.
+func (s *filesSync) checkEdit(p place, text string) error {
+	refused := func(format string, args ...any) error {
+		return &FilesError{Op: "take in the edit of", Where: s.root.where(p.path), Err: fmt.Errorf(format+
+			": correct the file, or delete it to get the last text of the log back", args...)}
+	}
+	switch {
+	case len(text) > MaxEditBytes:
+		return refused("it has %d bytes and may have %d", len(text), MaxEditBytes)
+	case !utf8.ValidString(text):
+		return refused("it is not UTF-8")
+	case strings.ContainsRune(text, 0):
+		return refused("it holds a zero byte")
+	}
+	return nil
+}
+
+// edit takes in the text of a file.
+func (s *filesSync) edit(p place, key string, payload any, text string) error {
+	event, err := schema.NewEvent(payload, schema.Event{TS: s.in.At.UTC(), Actor: editActor, DedupeKey: key})
+	if err != nil {
+		return err
+	}
+	s.edits = append(s.edits, event)
+	s.writes = append(s.writes, fileWrite{place: p, text: text, write: text != p.file.Text, hash: hashText(text), edit: key})
+	return nil
+}
+
+// commit appends the edits. Only then may their files be written.
+func (s *filesSync) commit(ctx context.Context) error {
+	if len(s.edits) == 0 {
+		return nil
+	}
+	appended, err := s.log.AppendAll(ctx, s.stream, s.edits)
+	if err != nil {
+		return err
+	}
+	if len(appended.Differing) > 0 {
+		// The edit was made of rows that lacked an earlier one.
+		return fmt.Errorf("%w: an edit of a file was stored with another text", eventlog.ErrConcurrentWriter)
+	}
+	seqs := make(map[string]uint64, len(appended.Events))
+	for _, e := range appended.Events {
+		seqs[e.DedupeKey] = e.Seq
+	}
+	for i, w := range s.writes {
+		if w.edit != "" {
+			s.writes[i].seq = seqs[w.edit]
+		}
+	}
+	_, err = s.log.Project(ctx, s.projector, s.stream)
+	return err
+}

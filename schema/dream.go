@@ -1,0 +1,190 @@
+package schema
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Summary is what a session added to the daily record. The receiver may show it to the agent in place of the messages
+// that were flushed.
+type Summary struct {
+	// EventID names the event that stores it. A summary that is sent twice has the same.
+	EventID   string      `json:"event_id"`
+	Project   string      `json:"project"`
+	User      string      `json:"user"`
+	Agent     string      `json:"agent,omitempty"`
+	SessionID string      `json:"session_id"`
+	Reason    FlushReason `json:"reason,omitempty"`
+	Date      string      `json:"date"`
+	Clock     string      `json:"clock"`
+	// Turns counts the messages of the user that were flushed.
+	Turns int    `json:"turns"`
+	Text  string `json:"text"`
+	// Preface is the text for an agent that has the messages no longer. It belongs before its first message.
+	Preface string `json:"preface"`
+}
+
+// NotifySummaryInput is the input of notify_summary.
+type NotifySummaryInput struct {
+	User  string `json:"user"`
+	Agent string `json:"agent,omitempty"`
+	// EventID names the context_flushed event.
+	EventID string `json:"event_id"`
+	// Workflow is the id of the workflow to signal, or empty. The webhook of the worker's settings is called in any case.
+	Workflow string `json:"workflow,omitempty"`
+}
+
+// WorkflowID returns the id of the workflow that sends this summary.
+func (in NotifySummaryInput) WorkflowID() string {
+	return "notify/" + DerivedID("notify", in.EventID, in.Workflow)
+}
+
+// MaxLookbackDays is the largest number of days that a dream looks back.
+const MaxLookbackDays = 3660
+
+// DeepDreamInput is the input of deep_dream.
+type DeepDreamInput struct {
+	User  string `json:"user,omitempty"`
+	Agent string `json:"agent,omitempty"`
+	// Date is the day for which to dream, as 2006-01-02. If it is empty, it is the day for which a schedule started the
+	// workflow, or today.
+	Date string `json:"date,omitempty"`
+	// At is the time whose day is meant if Date is empty. It is told to the run that dreams in another one's stead.
+	At time.Time `json:"at,omitzero"`
+	// LookbackDays is the number of days to read, Date included. If it is 0, all days up to Date that hold something that
+	// no dream has read are read.
+	LookbackDays int `json:"lookback_days,omitempty"`
+	// Force dreams although everything was dreamt of before: without LookbackDays, the last dream's days are read again.
+	Force bool `json:"force,omitempty"`
+	// DryRun commits nothing, and neither reads nor writes a file: what a person edited since is not known to it. The result names what was gathered and answered.
+	DryRun bool `json:"dry_run,omitempty"`
+	// From and Done are of the run that this one continues: the first day that it left, and what its dreams came to.
+	From string          `json:"from,omitempty"`
+	Done DeepDreamResult `json:"done,omitzero"`
+}
+
+// Validate reports what is wrong with the input.
+func (in DeepDreamInput) Validate() error {
+	if err := cmp.Or(requireName("user", in.User), CheckName("agent", in.Agent)); err != nil {
+		return err
+	}
+	if n := len(in.WorkflowID()); n > maxWorkflowID {
+		return fmt.Errorf("user and agent make a workflow id of %d bytes, more than %d: shorten them", n, maxWorkflowID)
+	}
+	if _, err := time.Parse(DateLayout, in.Date); in.Date != "" && err != nil {
+		return fmt.Errorf("date %q: want a day such as 2026-06-07", in.Date)
+	}
+	if in.LookbackDays < 0 || in.LookbackDays > MaxLookbackDays {
+		return fmt.Errorf("lookback_days %d: want 1 to %d days, or 0 for all that no dream has read", in.LookbackDays, MaxLookbackDays)
+	}
+	return nil
+}
+
+// Writer is the writer of the memory that is dreamt of.
+func (in DeepDreamInput) Writer() MemoryWriterInput {
+	return MemoryWriterInput{User: in.User, Agent: in.Agent}
+}
+
+// WorkflowID returns the id of the workflow that dreams of the memory. There is one at a time. A dry run, which changes
+// nothing, has an id of its own and keeps no dream waiting. Names hold no slash there, so that no memory has this id.
+func (in DeepDreamInput) WorkflowID() string {
+	id := WorkflowID(streamName(WorkflowDeepDream+"/", in.User, in.Agent))
+	if in.DryRun {
+		id += "/dry"
+	}
+	return id
+}
+
+// DeepDreamResult is the result of deep_dream.
+type DeepDreamResult struct {
+	User   string      `json:"user"`
+	Agent  string      `json:"agent,omitempty"`
+	Date   string      `json:"date"`
+	Status DreamStatus `json:"status"`
+	// Reason says why the dream was skipped or refused.
+	Reason string `json:"reason,omitempty"`
+	// Ordinal is the number of the dream. Version is the version of core memory after it, 0 for none.
+	Ordinal int `json:"ordinal,omitempty"`
+	Parent  int `json:"parent"`
+	Version int `json:"version"`
+	// Items counts the items of the version, and Added those that its parent did not hold. Dropped counts the items of
+	// the parent and of the answer that it does not hold, and Carried those that the answer left out and that stayed.
+	Items   int   `json:"items"`
+	Added   int   `json:"added"`
+	Dropped int   `json:"dropped"`
+	Carried int   `json:"carried"`
+	Usage   Usage `json:"usage"`
+	// Dreams counts the dreams that it took, the oldest days first, if there was more than one dream reads. The rest is
+	// of the last one, except that what was counted is counted of all.
+	Dreams int `json:"dreams,omitempty"`
+	// Next is the first day that was left for another dream. Only a dry run leaves one.
+	Next string `json:"next,omitempty"`
+	// Gathered is the id of the event that holds what was read, and Responses are the keys of the model's answers.
+	Gathered  string   `json:"gathered,omitempty"`
+	Responses []string `json:"responses,omitempty"`
+	// Files says why the files could not be written, although the version is stored. The memory's writer goes on trying.
+	Files string `json:"files,omitempty"`
+}
+
+// DreamNightInput is the input of dream_night, which dreams of all memories.
+type DreamNightInput struct {
+	// Date, LookbackDays and Force are as in [DeepDreamInput].
+	Date         string `json:"date,omitempty"`
+	LookbackDays int    `json:"lookback_days,omitempty"`
+	Force        bool   `json:"force,omitempty"`
+	// AtOnce is how many memories are dreamt of at a time. Default 4.
+	AtOnce int `json:"at_once,omitempty"`
+	// After and Done are of the run that this one continues.
+	After string           `json:"after,omitempty"`
+	Done  DreamNightResult `json:"done,omitzero"`
+}
+
+// DreamNightResult counts the memories of a night, by how their dreams ended.
+type DreamNightResult struct {
+	Date      string `json:"date,omitempty"`
+	Memories  int    `json:"memories"`
+	Committed int    `json:"committed"`
+	Unchanged int    `json:"unchanged"`
+	Refused   int    `json:"refused"`
+	Skipped   int    `json:"skipped"`
+	Failed    int    `json:"failed"`
+	// Running counts those of the skipped that another workflow was dreaming of.
+	Running int `json:"running,omitempty"`
+	// Failures are the first of the dreams that failed or were refused, each with its reason.
+	Failures []DreamFailure `json:"failures,omitempty"`
+	Usage    Usage          `json:"usage"`
+}
+
+// Line says in one line how the night was.
+func (r DreamNightResult) Line() string {
+	parts := []string{
+		fmt.Sprintf("night of %s: %s", r.Date, memories(r.Memories)),
+		fmt.Sprintf("%d with a new version", r.Committed),
+		fmt.Sprintf("%d unchanged", r.Unchanged),
+	}
+	for _, count := range []struct {
+		n    int
+		what string
+	}{{r.Skipped, "skipped"}, {r.Running, "of them being dreamt of already"}, {r.Refused, "refused"}, {r.Failed, "failed"}} {
+		if count.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count.n, count.what))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func memories(n int) string {
+	if n == 1 {
+		return "1 memory"
+	}
+	return fmt.Sprintf("%d memories", n)
+}
+
+// DreamFailure is a dream of a night that failed or was refused.
+type DreamFailure struct {
+	User   string `json:"user"`
+	Agent  string `json:"agent,omitempty"`
+	Reason string `json:"reason"`
+}

@@ -1,0 +1,273 @@
+package schema
+
+import "time"
+
+// Event types of memory streams that record the tiers of memory: daily records, core memory and dreams.
+const (
+	ContextFlushed = "context_flushed"
+	RecordEdited   = "record_edited"
+	CoreCommitted  = "core_committed"
+	DreamFinished  = "dream_finished"
+)
+
+// DreamGathered is the type of the only event of a dream stream.
+const DreamGathered = "dream_gathered"
+
+// DateLayout is the form of dates in the events of memory, which are days in the time zone of the worker that wrote
+// them. ClockLayout is that of times of a day.
+const (
+	DateLayout  = time.DateOnly
+	ClockLayout = "15:04"
+)
+
+// FlushReason says why a context was flushed to the daily record.
+type FlushReason string
+
+// Reasons of a flush. The zero value is the end of a session.
+const (
+	FlushEnd      FlushReason = ""
+	FlushTrim     FlushReason = "trim"
+	FlushOverflow FlushReason = "overflow"
+	FlushDaily    FlushReason = "daily_summary"
+)
+
+// FlushReasons returns all reasons.
+func FlushReasons() []FlushReason {
+	return []FlushReason{FlushEnd, FlushTrim, FlushOverflow, FlushDaily}
+}
+
+// ContextFlushedPayload adds a summary of consecutive messages of a session to the daily record.
+type ContextFlushedPayload struct {
+	SessionKey
+	BuildID string      `json:"build_id,omitempty"`
+	Reason  FlushReason `json:"reason,omitempty"`
+	// Date and Clock say in which record the summary stands, and the time in its heading.
+	Date  string `json:"date"`
+	Clock string `json:"clock"`
+	// First and Last are the indexes of the first and the last message. Messages between them that are no conversation
+	// were left out of the summary.
+	First int `json:"first"`
+	Last  int `json:"last"`
+	// Turns counts the messages of the user among them.
+	Turns int `json:"turns"`
+	// Summarizer is the model that wrote the summary, and Responses are the keys of its answers.
+	Summarizer string   `json:"summarizer"`
+	Responses  []string `json:"responses,omitempty"`
+	// Text is the summary in Markdown. It is empty if there was nothing to record: then the record gains nothing.
+	Text string `json:"text"`
+	// LeftOut are lines of the summary that were not kept.
+	LeftOut []LeftOut `json:"left_out,omitempty"`
+	Usage   Usage     `json:"usage"`
+}
+
+// LeftOut is a line of a model's answer that was not kept, and why.
+type LeftOut struct {
+	Text   string `json:"text"`
+	Reason string `json:"reason"`
+}
+
+// RecordKind is a kind of dated file of memory.
+type RecordKind string
+
+// Kinds of dated files: the daily records, and the diaries of dreams.
+const (
+	RecordDaily RecordKind = "daily"
+	RecordDiary RecordKind = "diary"
+)
+
+// RecordEditedPayload takes in what a person made of a file: from then on the file's text is Text, to which later events
+// are added.
+type RecordEditedPayload struct {
+	Kind RecordKind `json:"kind"`
+	Date string     `json:"date"`
+	// Text is the whole file. Replaced is the hex SHA-256 of what it would have held, and Read that of the file as it was
+	// read: Text may hold more, which the person has not seen.
+	Text     string `json:"text"`
+	Replaced string `json:"replaced"`
+	Read     string `json:"read"`
+}
+
+// CoreOrigin says what made a version of core memory.
+type CoreOrigin string
+
+// Origins of versions.
+const (
+	OriginDream   CoreOrigin = "dream"
+	OriginEdit    CoreOrigin = "edit"
+	OriginRestore CoreOrigin = "restore"
+)
+
+// CoreItem is one statement of core memory.
+type CoreItem struct {
+	// Text has no bullet. Lines after the first are not indented.
+	Text string `json:"text"`
+	// Heading is the path of the headings under which the item stands, from the outermost, without their marks. A line
+	// feed stands between them. It is empty if there are none.
+	Heading string `json:"heading,omitempty"`
+	// Sources are the ids of the events, entries and facts that say so, the oldest first.
+	Sources []string `json:"sources"`
+}
+
+// CoreCommittedPayload is a version of core memory. No version is ever changed.
+type CoreCommittedPayload struct {
+	Act
+	// Version counts the scope's versions from 1. Parent is the version that this one follows, 0 for none.
+	Version int        `json:"version"`
+	Parent  int        `json:"parent"`
+	Origin  CoreOrigin `json:"origin"`
+	// Text is the whole MEMORY.md, and Items what it states, in its order.
+	Text  string     `json:"text"`
+	Items []CoreItem `json:"items"`
+	// Read is the hex SHA-256 of the file that a person edited, as it was read. Text may hold more, which the person has
+	// not seen. Other origins have none.
+	Read string `json:"read,omitempty"`
+	// Diff is the unified diff from the parent's text.
+	Diff string `json:"diff"`
+	// Dropped are the items of the parent and of the model's answer that this version does not hold.
+	Dropped []DroppedItem `json:"dropped,omitempty"`
+	// Dream is the ordinal of the dream, or 0. Restored is the version whose text this one has again, or 0.
+	Dream    int `json:"dream,omitempty"`
+	Restored int `json:"restored,omitempty"`
+}
+
+// Values of DroppedItem.From.
+const (
+	FromMemory = "memory"
+	FromAnswer = "answer"
+)
+
+// Values of DroppedItem.Reason.
+const (
+	// DroppedUngrounded: no source says this. Only items of an answer are dropped for it.
+	DroppedUngrounded = "ungrounded"
+	// DroppedDuplicate: another item says the same. DroppedMerged: its sentences stand in other items.
+	DroppedDuplicate = "duplicate"
+	DroppedMerged    = "merged"
+	// DroppedSuperseded: the answer names a newer statement of a source that takes its place.
+	DroppedSuperseded = "superseded"
+	// DroppedHeading: the heading is neither one of [CoreHeadings] nor one of the memory, or an item of the memory may not
+	// be moved under it. Its items are kept.
+	DroppedHeading = "heading"
+	// DroppedEdited: a person removed it from the file, or restored a version without it.
+	DroppedEdited = "edited"
+)
+
+// DroppedItem is an item that a version does not hold, and why.
+type DroppedItem struct {
+	Text string `json:"text"`
+	From string `json:"from"`
+	// Reason is one of the constants above. Detail explains it to a person.
+	Reason string `json:"reason"`
+	Detail string `json:"detail,omitempty"`
+	// By is the text of the item that says the same or takes its place.
+	By      string   `json:"by,omitempty"`
+	Sources []string `json:"sources,omitempty"`
+}
+
+// CoreHeadings are the headings under which a dream may group items, besides those that the memory has.
+func CoreHeadings() []string {
+	return []string{"Preferences", "Knowledge", "Context", "Behavior", "Goals", "Corrections", "Decisions", "Insights", "References"}
+}
+
+// DreamStatus is how a dream ended.
+type DreamStatus string
+
+// Statuses of dreams. A skipped or dry dream is only ever returned, never stored, because it writes no event.
+const (
+	// DreamCommitted: core memory has a new version. DreamUnchanged: it is the same as before.
+	DreamCommitted DreamStatus = "committed"
+	DreamUnchanged DreamStatus = "unchanged"
+	// DreamIsRefused: the answer was of no use. Core memory stays, and the next dream reads the same days again.
+	DreamIsRefused DreamStatus = "refused"
+	DreamSkipped   DreamStatus = "skipped"
+	DreamDry       DreamStatus = "dry_run"
+)
+
+// Day is a day as a dream read it. Hash is of all that was read of it.
+type Day struct {
+	Date string `json:"date"`
+	Hash string `json:"hash"`
+}
+
+// DreamFinishedPayload records the end of a dream.
+type DreamFinishedPayload struct {
+	// Ordinal counts the scope's finished dreams from 1.
+	Ordinal int `json:"ordinal"`
+	// Date is the day for which it was dreamt: the name of the diary.
+	Date   string      `json:"date"`
+	Status DreamStatus `json:"status"`
+	// Reason says to a person why it was refused.
+	Reason string `json:"reason,omitempty"`
+	// Parent is the version that the dream began from. Version is the one that it made, 0 for none.
+	Parent  int    `json:"parent"`
+	Version int    `json:"version,omitempty"`
+	Diary   string `json:"diary,omitempty"`
+	// Days are the days that were read. They count as read unless the dream was refused.
+	Days []Day `json:"days"`
+	// Gathered is the id of the event that holds what was read, and Responses are the keys of the model's answers.
+	Gathered  string   `json:"gathered"`
+	Model     string   `json:"model"`
+	Responses []string `json:"responses,omitempty"`
+	// Carried counts the items that the answer left out without a reason that counts, and that therefore stayed.
+	Carried int `json:"carried"`
+	// Dropped are the items that were dropped, unless the dream made a version: then that one tells.
+	Dropped []DroppedItem `json:"dropped,omitempty"`
+	Usage   Usage         `json:"usage"`
+}
+
+// SourceKind is a kind of source of core memory.
+type SourceKind string
+
+// Kinds of sources: a block of a daily record, a daily record that a person edited, a proven entry and a fact.
+const (
+	SourceRecord SourceKind = "record"
+	SourceEdited SourceKind = "edited"
+	SourceEntry  SourceKind = "entry"
+	SourceFact   SourceKind = "fact"
+)
+
+// SourceText is what a source says.
+type SourceText struct {
+	// ID is of the event, the entry or the fact.
+	ID   string     `json:"id"`
+	Kind SourceKind `json:"kind"`
+	// Heading is the one of [CoreHeadings] for what it says, or empty if that is not known.
+	Heading string `json:"heading,omitempty"`
+	Text    string `json:"text"`
+	// Turns is true if the lines are of a conversation and state nothing by themselves.
+	Turns bool `json:"turns,omitempty"`
+}
+
+// GatheredDay is all that a dream reads of one day, in order.
+type GatheredDay struct {
+	Day
+	// Record is the daily record as it stands in its file, without the header. It holds the texts of the sources of the
+	// kinds record and edited.
+	Record  string       `json:"record,omitempty"`
+	Sources []SourceText `json:"sources"`
+}
+
+// DreamGatheredPayload is all that goes into a dream, besides the model's answers. Together they determine what comes
+// out of it.
+type DreamGatheredPayload struct {
+	User  string `json:"user"`
+	Agent string `json:"agent,omitempty"`
+	// Ordinal is that of the dream, and Date the day for which it is dreamt.
+	Ordinal int    `json:"ordinal"`
+	Date    string `json:"date"`
+	// Version is the version of core memory that the dream begins from, 0 for none, and Memory its items.
+	Version int        `json:"version"`
+	Memory  []CoreItem `json:"memory"`
+	// Days are the days that are read, the newest first. Those without a source are left out. First is the first day of
+	// the days looked back upon.
+	First string        `json:"first,omitempty"`
+	Days  []GatheredDay `json:"days"`
+}
+
+// TierChange is the payload of an event that changes a tier of memory.
+type TierChange interface{ tier() }
+
+func (ContextFlushedPayload) tier() {}
+func (RecordEditedPayload) tier()   {}
+func (CoreCommittedPayload) tier()  {}
+func (DreamFinishedPayload) tier()  {}

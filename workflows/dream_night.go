@@ -1,0 +1,155 @@
+package workflows
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"axiommind/activities/tier"
+	"axiommind/schema"
+)
+
+const (
+	// DreamsAtOnce is how many memories are dreamt of at a time by default.
+	DreamsAtOnce = 4
+	// MaxDreamsAtOnce is how many memories may be dreamt of at a time.
+	MaxDreamsAtOnce = 64
+	// DreamTime is how long one dream may take, with all that is tried again while a server or a model is away.
+	DreamTime = 6 * time.Hour
+	// maxFailures and maxReason bound what the result says of failures, in number and in bytes.
+	maxFailures = 20
+	maxReason   = 400
+)
+
+// DreamNight dreams of all memories that hold something new, some at a time. A dream that fails stops no other one.
+// Memories come in pages, and each page is a run of its own.
+func DreamNight(ctx workflow.Context, in schema.DreamNightInput) (schema.DreamNightResult, error) {
+	in.AtOnce = cmp.Or(in.AtOnce, DreamsAtOnce)
+	if err := validateNight(in); err != nil {
+		return schema.DreamNightResult{}, invalidInput(err)
+	}
+	n := &dreamNight{in: in, result: in.Done}
+	page, err := n.find(ctx)
+	if err != nil {
+		return n.result, describeFailure("find memories", err).end(err)
+	}
+	n.in.Date, n.result.Date = page.Date, page.Date
+	n.tell(ctx)
+	if err := n.dreamOf(ctx, page.Memories); err != nil {
+		return n.result, err
+	}
+	if page.Next == "" {
+		return n.result, nil
+	}
+	n.in.After, n.in.Done = page.Next, n.result
+	return n.result, workflow.NewContinueAsNewError(ctx, schema.WorkflowDreamNight, n.in)
+}
+
+func validateNight(in schema.DreamNightInput) error {
+	switch {
+	case in.AtOnce < 1 || in.AtOnce > MaxDreamsAtOnce:
+		return fmt.Errorf("at_once %d: want 1 to %d", in.AtOnce, MaxDreamsAtOnce)
+	case in.LookbackDays < 0 || in.LookbackDays > schema.MaxLookbackDays:
+		return fmt.Errorf("lookback_days %d: want 0 to %d", in.LookbackDays, schema.MaxLookbackDays)
+	case in.Date == "":
+		return nil
+	}
+	if _, err := time.Parse(schema.DateLayout, in.Date); err != nil {
+		return fmt.Errorf("date %q: want a day like 2006-01-02", in.Date)
+	}
+	return nil
+}
+
+// dreamNight is one run: a page of the memories of a night.
+type dreamNight struct {
+	in     schema.DreamNightInput
+	result schema.DreamNightResult
+}
+
+// find finds the page, and which night it is.
+func (n *dreamNight) find(ctx workflow.Context) (tier.Found, error) {
+	return call(storeWork(ctx, "find memories"), memories.FindMemories, tier.FindInput{
+		At: dueAt(ctx), Now: workflow.Now(ctx).UTC(), Date: n.in.Date, LookbackDays: n.in.LookbackDays, Force: n.in.Force, After: n.in.After,
+	})
+}
+
+// dreamOf dreams of the memories. If the run is cancelled it begins no more dreams, and leaves those that are dreamt
+// to themselves.
+func (n *dreamNight) dreamOf(ctx workflow.Context, memories []tier.Memory) error {
+	running := 0
+	apart, _ := workflow.NewDisconnectedContext(ctx)
+	for _, m := range memories {
+		if err := workflow.Await(ctx, func() bool { return running < n.in.AtOnce }); err != nil {
+			return err
+		}
+		running++
+		workflow.Go(apart, func(ctx workflow.Context) {
+			result, err := n.dream(ctx, m)
+			running--
+			n.count(m, result, err)
+			n.tell(ctx)
+		})
+	}
+	return workflow.Await(ctx, func() bool { return running == 0 })
+}
+
+func (n *dreamNight) dream(ctx workflow.Context, m tier.Memory) (result schema.DeepDreamResult, err error) {
+	in := schema.DeepDreamInput{User: m.User, Agent: m.Agent, Date: n.in.Date, LookbackDays: n.in.LookbackDays, Force: n.in.Force}
+	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
+		WorkflowID: in.WorkflowID(), TaskQueue: schema.QueueMain, WorkflowExecutionTimeout: DreamTime,
+		ParentClosePolicy: enums.PARENT_CLOSE_POLICY_ABANDON, StaticSummary: "dream of " + in.Writer().Stream(),
+	})
+	err = workflow.ExecuteChildWorkflow(child, schema.WorkflowDeepDream, in).Get(ctx, &result)
+	return result, err
+}
+
+// count adds a dream that ended to the result.
+func (n *dreamNight) count(m tier.Memory, d schema.DeepDreamResult, err error) {
+	r := &n.result
+	r.Memories++
+	r.Usage.Add(d.Usage)
+	var running *temporal.ChildWorkflowExecutionAlreadyStartedError
+	switch {
+	case errors.As(err, &running):
+		r.Skipped++
+		r.Running++
+	case err != nil:
+		r.Failed++
+		n.failed(m, describeFailure("", err).Error)
+	case d.Status == schema.DreamCommitted:
+		r.Committed++
+	case d.Status == schema.DreamUnchanged:
+		r.Unchanged++
+	case d.Status == schema.DreamIsRefused:
+		r.Refused++
+		n.failed(m, d.Reason)
+	default:
+		r.Skipped++
+	}
+}
+
+// failed keeps the first failures.
+func (n *dreamNight) failed(m tier.Memory, reason string) {
+	if len(n.result.Failures) == maxFailures {
+		return
+	}
+	if len(reason) > maxReason {
+		reason = strings.ToValidUTF8(reason[:maxReason], "") + "…"
+	}
+	n.result.Failures = append(n.result.Failures, schema.DreamFailure{User: m.User, Agent: m.Agent, Reason: reason})
+}
+
+// tell shows how far the night is.
+func (n *dreamNight) tell(ctx workflow.Context) {
+	lines := []string{n.result.Line()}
+	for _, f := range n.result.Failures {
+		lines = append(lines, fmt.Sprintf("- `%s`: %s", schema.MemoryStream(f.User, f.Agent), f.Reason))
+	}
+	workflow.SetCurrentDetails(ctx, strings.Join(lines, "\n"))
+}

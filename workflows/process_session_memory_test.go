@@ -1,0 +1,190 @@
+package workflows_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
+
+	"axiommind/activities/build"
+	"axiommind/activities/tier"
+	"axiommind/schema"
+)
+
+// The model's summaries go to the memory's writer by key, in the order of the messages, and what they cost is counted.
+func TestProcessSessionSummarizes(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	r.ingested.Messages = 30
+	r.summaries = 3
+	r.summarize = func(in tier.SummarizeInput) (tier.SummarizedWindow, error) {
+		return tier.SummarizedWindow{
+			SummaryWindow: in.Window, Model: "m/1", Key: fmt.Sprint("key-", in.Window.First), Usage: schema.Usage{Calls: 1, OutputTokens: 5},
+		}, nil
+	}
+	in := sessionInput()
+	in.Flush = schema.FlushTrim
+	result, err := process(t, r, in)
+	require.NoError(t, err)
+	require.Equal(t, 1+3, result.Usage.Calls)
+	require.EqualValues(t, 10+3*5, result.Usage.OutputTokens)
+	require.Equal(t, result.Usage, inputsOf[build.CloseInput](r, "CloseBuild")[0].Finished.Usage)
+	submitted := inputsOf[tier.SessionInput](r, "SubmitMemory")
+	require.Len(t, submitted, 1)
+	require.Equal(t, schema.FlushTrim, submitted[0].Flush)
+	require.Equal(t, 30, submitted[0].Messages)
+	require.Equal(t, r.opened.BuildID, submitted[0].BuildID)
+	require.False(t, submitted[0].At.IsZero())
+	var keys []string
+	for _, w := range submitted[0].Windows {
+		keys = append(keys, w.Key)
+	}
+	require.Equal(t, []string{"key-0", "key-10", "key-20"}, keys)
+}
+
+// A session of more windows than a plan holds is flushed in parts, and states its facts once.
+func TestProcessSessionFlushesInParts(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	r.ingested.Messages = 50
+	r.summaries, r.summariesAtOnce = 5, 2
+	_, err := process(t, r, sessionInput())
+	require.NoError(t, err)
+	submitted := inputsOf[tier.SessionInput](r, "SubmitMemory")
+	require.Len(t, submitted, 3)
+	for i, want := range []struct {
+		messages, windows int
+		facts             bool
+	}{{20, 2, true}, {40, 2, false}, {50, 1, false}} {
+		require.Equal(t, want.messages, submitted[i].Messages)
+		require.Len(t, submitted[i].Windows, want.windows)
+		require.Equal(t, want.facts, submitted[i].Facts)
+	}
+}
+
+// A model that is local is not asked apart.
+func TestProcessSessionSummarizesOffline(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	r.summaries = 0
+	_, err := process(t, r, sessionInput())
+	require.NoError(t, err)
+	require.NotContains(t, r.order(), "SummarizeSession")
+	require.Empty(t, inputsOf[tier.SessionInput](r, "SubmitMemory")[0].Windows)
+}
+
+// A summary that the model does not give never costs the build: its messages are flushed without it. Only a model that
+// can't be asked at all fails the build, as it does for an extraction.
+func TestProcessSessionRefusedSummary(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	r.summarize = func(tier.SummarizeInput) (tier.SummarizedWindow, error) {
+		return tier.SummarizedWindow{}, temporal.NewNonRetryableApplicationError("m: empty", schema.ErrorModelRejected, nil)
+	}
+	result, err := process(t, r, sessionInput())
+	require.NoError(t, err)
+	require.Equal(t, schema.BuildSuccess, result.Status)
+	require.Equal(t, []tier.SummarizedWindow{{SummaryWindow: tier.SummaryWindow{First: 0, Last: 9}, Refused: "m: empty"}},
+		inputsOf[tier.SessionInput](r, "SubmitMemory")[0].Windows)
+
+	r = newRooms().failing("SummarizeSession", schema.ErrorModelRefused)
+	_, err = process(t, r, sessionInput())
+	requireFailure(t, err, schema.StepMemory, "SummarizeSession", schema.ErrorModelRefused)
+	require.NotContains(t, r.order(), "SubmitMemory")
+}
+
+// A session without memories is flushed too, and a failure of that fails the build.
+func TestProcessSessionEmptyFailsInMemory(t *testing.T) {
+	t.Parallel()
+	r := newRooms().failing("SubmitMemory", schema.ErrorStoreRejected)
+	r.windows = 0
+	_, err := process(t, r, sessionInput())
+	requireFailure(t, err, schema.StepMemory, "SubmitMemory", schema.ErrorStoreRejected)
+	require.Equal(t, schema.BuildFailed, inputsOf[build.CloseInput](r, "CloseBuild")[0].Finished.Status)
+}
+
+// The summary is sent when there is one and somebody wants it: the worker's webhook, or the workflow of the input.
+func TestProcessSessionNotifies(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		result tier.SessionResult
+		notify string
+		calls  []string
+	}{
+		"nobody":            {tier.SessionResult{Flushed: "e1"}, "", nil},
+		"webhook":           {tier.SessionResult{Flushed: "e1", Notify: true}, "", []string{"SendWebhook"}},
+		"workflow":          {tier.SessionResult{Flushed: "e1"}, "agent 7", []string{"SendWebhook", "SignalSummary"}},
+		"nothing to record": {tier.SessionResult{}, "agent 7", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRooms()
+			r.remembered = tt.result
+			in := sessionInput()
+			in.Notify = tt.notify
+			_, err := process(t, r, in)
+			require.NoError(t, err)
+			for _, call := range []string{"SendWebhook", "SignalSummary"} {
+				sent := inputsOf[schema.NotifySummaryInput](r, call)
+				if count(tt.calls, call) == 0 {
+					require.Empty(t, sent)
+					continue
+				}
+				require.Equal(t, []schema.NotifySummaryInput{{User: "u", EventID: "e1", Workflow: tt.notify}}, sent)
+			}
+		})
+	}
+}
+
+func notifySummary(t *testing.T, r *rooms, in schema.NotifySummaryInput) error {
+	t.Helper()
+	env := newEnvironment(r, in.WorkflowID())
+	env.ExecuteWorkflow(schema.WorkflowNotifySummary, in)
+	require.True(t, env.IsWorkflowCompleted())
+	return env.GetWorkflowError()
+}
+
+// One receiver that is not reached does not keep the other from getting the summary, and the workflow says why it failed.
+func TestNotifySummary(t *testing.T) {
+	t.Parallel()
+	in := schema.NotifySummaryInput{User: "u", EventID: "e1", Workflow: "w"}
+	for _, failing := range []string{"SendWebhook", "SignalSummary"} {
+		r := newRooms().failing(failing, schema.ErrorNotifyRefused)
+		err := notifySummary(t, r, in)
+		var application *temporal.ApplicationError
+		require.ErrorAs(t, err, &application)
+		require.Equal(t, schema.ErrorNotifyRefused, application.Type())
+		require.Equal(t, failing+" can't", application.Message())
+		require.Len(t, inputsOf[schema.NotifySummaryInput](r, "SendWebhook"), 1)
+		require.Len(t, inputsOf[schema.NotifySummaryInput](r, "SignalSummary"), 1)
+	}
+	r := newRooms()
+	in.Workflow = ""
+	require.NoError(t, notifySummary(t, r, in))
+	require.Empty(t, inputsOf[schema.NotifySummaryInput](r, "SignalSummary"))
+}
+
+func TestNotifySummaryRefusesInput(t *testing.T) {
+	t.Parallel()
+	for _, in := range []schema.NotifySummaryInput{{User: "u"}, {User: "u", EventID: "e", Workflow: "작업"}} {
+		var application *temporal.ApplicationError
+		require.True(t, errors.As(notifySummary(t, newRooms(), in), &application))
+		require.Equal(t, schema.ErrorInvalidInput, application.Type())
+	}
+}
+
+// A receiver may be away for most of a day.
+func TestNotifySummaryWaits(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	in := schema.NotifySummaryInput{User: "u", EventID: "e1"}
+	env := newEnvironment(r, in.WorkflowID())
+	r.fail["SendWebhook"] = temporal.NewApplicationError("webhook at h answered 503", schema.ErrorNotifyUnavailable)
+	began := env.Now()
+	env.ExecuteWorkflow(schema.WorkflowNotifySummary, in)
+	require.ErrorContains(t, env.GetWorkflowError(), "webhook at h answered 503")
+	require.Greater(t, env.Now().Sub(began).Hours(), 23.0)
+	require.Greater(t, count(r.order(), "SendWebhook"), 100)
+}
