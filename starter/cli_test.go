@@ -181,6 +181,8 @@ func TestProcessRefuses(t *testing.T) {
 		"unknown flag":      {[]string{"x", "--nonsense"}, []string{"unknown flag: --nonsense; see starter process -h"}},
 		"jobs":              {[]string{"x", "--jobs", "0"}, []string{"--jobs 0: want at least 1"}},
 		"output":            {[]string{"x", "--output", "xml"}, []string{`--output "xml": want one of text, json`}},
+		"flush reason":      {[]string{"x", "--flush-reason", "whim"}, []string{`--flush-reason "whim": want one of end, trim, overflow, daily_summary`}},
+		"notify":            {[]string{"x", "--notify", "작업"}, []string{"--notify: the workflow id \"작업\"", "printable ASCII"}},
 		"session of no one": {[]string{filepath.Dir(loop), "--session", "s"}, []string{"holds no transcript"}},
 	} {
 		t.Run(name, func(t *testing.T) {

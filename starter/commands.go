@@ -31,6 +31,13 @@ var sections = []section{
 		{"search", "TEXT…", "find memories, with their evidence", (*app).searchCommand},
 		{"entry show", "ENTRY", "show a memory and its evidence in context", (*app).entryShowCommand},
 		{"facts", "", "list what is remembered of a user", (*app).factsCommand},
+		{"memory show", "", "print core memory: MEMORY.md, and where each item comes from", (*app).memoryShowCommand},
+		{"memory history", "", "list the versions of core memory", (*app).memoryHistoryCommand},
+		{"memory diff", "[FROM] [TO]", "show what a version of core memory changed, and what it dropped and why", (*app).memoryDiffCommand},
+		{"memory restore", "VERSION", "make an earlier version of core memory the current one", (*app).memoryRestoreCommand},
+		{"dream", "", "consolidate the daily records into core memory, and show what changed", (*app).dreamCommand},
+		{"dream show", "[DREAM]", "show a dream: what it read, added and dropped, and its diary", (*app).dreamShowCommand},
+		{"dream list", "", "list dreams, those that were refused included", (*app).dreamListCommand},
 		{"context", "", "print what is remembered for a prompt, within a token budget", (*app).contextCommand},
 	}},
 	{title: "Tasks", commands: []command{
@@ -43,6 +50,16 @@ var sections = []section{
 		{"conditions resolved", "", "list what conditions turned out to be", (*app).conditionsResolvedCommand},
 		{"condition resolve", "CONDITION TARGET", "say what a condition turned out to be", (*app).conditionResolveCommand},
 		{"artifact close", "ARTIFACT", "say that an artifact is done with", (*app).artifactCloseCommand},
+	}},
+	{title: "Schedules", commands: []command{
+		{"schedule apply", "", "dream by night: make a schedule, or change it", (*app).scheduleApplyCommand},
+		{"schedule list", "", "list the schedules, their last runs and those that were missed", (*app).scheduleListCommand},
+		{"schedule show", "[SCHEDULE]", "show a schedule and its latest runs", (*app).scheduleShowCommand},
+		{"schedule pause", "[SCHEDULE]", "start no more runs until it is resumed", (*app).schedulePauseCommand},
+		{"schedule resume", "[SCHEDULE]", "start runs again", (*app).scheduleResumeCommand},
+		{"schedule trigger", "[SCHEDULE]", "run it now", (*app).scheduleTriggerCommand},
+		{"schedule backfill", "[SCHEDULE]", "run it for past nights, one after the other", (*app).scheduleBackfillCommand},
+		{"schedule delete", "[SCHEDULE]", "delete a schedule", (*app).scheduleDeleteCommand},
 	}},
 	{title: "Operation", commands: []command{
 		{"builds list", "", "list the latest builds", (*app).buildsListCommand},
@@ -63,10 +80,12 @@ var sections = []section{
 // parents says what the commands of two words are about, by their first word.
 var parents = map[string]string{
 	"entry":      "show memories",
+	"memory":     "show, compare and restore what is remembered of a user for good",
 	"task":       "show and change tasks",
 	"conditions": "list conditions: what tasks wait for that is no task and has no address",
 	"condition":  "change conditions: what tasks wait for that is no task and has no address",
 	"artifact":   "change artifacts: what tasks wait for that has an address, such as a pull request",
+	"schedule":   "make and watch the schedules that dream by night; one that is the only one need not be named",
 	"events":     "tell about the events of the log",
 	"builds":     "list and show builds: each run over a session that found something to do",
 }
@@ -76,12 +95,18 @@ var examples = map[string]string{
 	"":                  "starter process ~/.claude/projects --project demo\nstarter search 'why was a customer charged twice?' --project demo",
 	"process":           "starter process ~/.claude/projects\nstarter process session.jsonl --project demo --user ann\nagent | starter process - --session today",
 	"search":            "starter search which database holds the events --project demo\nstarter search retry --type decision --explain",
+	"dream":             "starter dream\nstarter dream --lookback 7 --dry-run\nstarter dream --user ann --agent coder --force",
 	"entry show":        "starter entry show 04a5ad1b --project demo",
+	"memory show":       "starter memory show --user ann > prompt.md\nstarter memory show --version 3 --sources",
+	"memory diff":       "starter memory diff\nstarter memory diff 3 7",
+	"memory restore":    "starter memory restore 3 --reason 'the dream of Friday merged too much'",
 	"tasks":             "starter tasks --status blocked\nstarter tasks --as-of 2026-11-01",
 	"task set":          "starter task set 0a1b2c3d --status done --reason 'merged on Friday'\nstarter task set 0a1b2c3d --block PROJ-7 --block 'the legal review'",
 	"task confirm":      "starter task confirm 0a1b2c3d 4e5f6071\nstarter task confirm --all",
 	"condition resolve": "starter condition resolve 0a1b2c3d PROJ-7",
 	"artifact close":    "starter artifact close https://git.example.com/shop/pulls/7",
+	"schedule apply":    "starter schedule apply --cron '30 3 * * *' --time-zone Europe/Berlin\nstarter schedule apply --user ann --lookback 7",
+	"schedule backfill": "starter schedule backfill --from 2026-06-01 --to 2026-06-07",
 	"rebuild":           "starter rebuild\nstarter rebuild entries tasks --verify",
 	"completion":        "starter completion bash",
 	"man":               "starter man ~/.local/share/man/man1",
@@ -129,6 +154,6 @@ func (c *command) argument(n int) string {
 }
 
 // ids are the words for arguments that name something by its id.
-var ids = []string{"ENTRY", "TASK", "INTO", "CONDITION", "TARGET", "ARTIFACT", "BUILD"}
+var ids = []string{"ENTRY", "TASK", "INTO", "CONDITION", "TARGET", "ARTIFACT", "BUILD", "SCHEDULE"}
 
 func isID(word string) bool { return slices.Contains(ids, word) }

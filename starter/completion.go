@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -16,6 +17,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/task"
 	"axiommind/activities/text"
+	"axiommind/activities/tier"
 	"axiommind/schema"
 	"axiommind/worker/service"
 )
@@ -61,6 +63,11 @@ var argumentValues = map[string]values{
 	"TARGET":     entityIDs(schema.EntityTask, schema.EntityArtifact),
 	"ARTIFACT":   entityIDs(schema.EntityArtifact),
 	"BUILD":      buildIDs,
+	"SCHEDULE":   scheduleIDs,
+	"FROM":       versionNumbers,
+	"TO":         versionNumbers,
+	"VERSION":    versionNumbers,
+	"DREAM":      dreamNumbers,
 	"PROJECTION": fixed(projections()...),
 	"SHELL":      fixed(shells()...),
 	"TEXT":       nil,
@@ -74,21 +81,23 @@ var fileArguments = map[string]cobra.ShellCompDirective{
 
 // flagValues complete the flags, by their names, or by the command's and the flag's where these differ.
 var flagValues = map[string]values{
-	"project":              known(build.ColumnProject),
-	"user":                 known(build.ColumnUser),
-	"agent":                known(build.ColumnAgent),
-	"session":              known(build.ColumnSession),
-	"status":               fixed(schema.TaskStatuses()...),
-	"builds list --status": fixed(schema.BuildStatuses()...),
-	"priority":             fixed(schema.TaskPriorities()...),
-	"type":                 fixed(schema.EntryTypes()...),
-	"stage":                fixed(schema.Stages()...),
-	"format":               fixed(formatNames()...),
-	"block":                entityIDs(schema.EntityTask, schema.EntityCondition, schema.EntityArtifact),
-	"unblock":              entityIDs(schema.EntityTask, schema.EntityCondition, schema.EntityArtifact),
-	"output":               fixed(outputText, outputJSON),
-	"embedder":             fixed(embedders()...),
-	"log-level":            fixed("debug", "info", "warn", "error"),
+	"project":               known(build.ColumnProject),
+	"user":                  known(build.ColumnUser),
+	"agent":                 known(build.ColumnAgent),
+	"session":               known(build.ColumnSession),
+	"status":                fixed(schema.TaskStatuses()...),
+	"builds list --status":  fixed(schema.BuildStatuses()...),
+	"priority":              fixed(schema.TaskPriorities()...),
+	"memory show --version": versionNumbers,
+	"type":                  fixed(schema.EntryTypes()...),
+	"stage":                 fixed(schema.Stages()...),
+	"format":                fixed(formatNames()...),
+	"flush-reason":          fixed(flushReasons()...),
+	"block":                 entityIDs(schema.EntityTask, schema.EntityCondition, schema.EntityArtifact),
+	"unblock":               entityIDs(schema.EntityTask, schema.EntityCondition, schema.EntityArtifact),
+	"output":                fixed(outputText, outputJSON),
+	"embedder":              fixed(embedders()...),
+	"log-level":             fixed("debug", "info", "warn", "error"),
 }
 
 // fileFlags are the flags that name files.
@@ -149,6 +158,29 @@ var (
 		out := make([]suggestion, len(found))
 		for i, e := range found {
 			out[i] = suggestion{e.ID, e.Title}
+		}
+		return out, err
+	})
+)
+
+var (
+	versionNumbers = stored(func(ctx context.Context, conn driver.Conn, r request) ([]suggestion, error) {
+		found, err := tier.NewTables(conn).History(ctx, r.given("user"), r.given("agent"), maxCompletions, 0)
+		var out []suggestion
+		for _, v := range found {
+			if number := strconv.Itoa(v.Version); strings.HasPrefix(number, r.prefix) {
+				out = append(out, suggestion{number, originText(v) + ", " + when(v.At)})
+			}
+		}
+		return out, err
+	})
+	dreamNumbers = stored(func(ctx context.Context, conn driver.Conn, r request) ([]suggestion, error) {
+		found, err := tier.NewTables(conn).Dreams(ctx, r.given("user"), r.given("agent"), maxCompletions, 0)
+		var out []suggestion
+		for _, d := range found {
+			if number := strconv.Itoa(d.Ordinal); strings.HasPrefix(number, r.prefix) {
+				out = append(out, suggestion{number, d.Date + ", " + string(d.Status)})
+			}
 		}
 		return out, err
 	})

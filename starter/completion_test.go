@@ -124,6 +124,7 @@ func TestCompletionWithoutServers(t *testing.T) {
 		"task show ":                  nil,
 		"entry show a":                nil,
 		"builds show ":                nil,
+		"schedule show ":              nil,
 		"verify --session s":          nil,
 		"task set x --block ":         nil,
 		"nothing ":                    nil,

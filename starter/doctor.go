@@ -17,6 +17,7 @@ import (
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
+	"axiommind/activities/tier"
 	"axiommind/schema"
 	"axiommind/worker/service"
 )
@@ -107,7 +108,29 @@ func (a *app) checkClickHouse(ctx context.Context) []check {
 		return checks
 	}
 	checks = append(checks, checkTables(ctx, conn))
-	return append(checks, a.checkProjections(ctx, conn)...)
+	checks = append(checks, a.checkProjections(ctx, conn)...)
+	return append(checks, checkDreams(ctx, conn))
+}
+
+// checkDreams looks for memories whose last dream was refused: they stay as they are until one succeeds.
+func checkDreams(ctx context.Context, conn driver.Conn) check {
+	found, err := tier.NewTables(conn).Refused(ctx)
+	switch {
+	case err != nil:
+		return bad("dreams", err, "see the check of tables")
+	case found.Refused > 0:
+		mend := []string{"dream", "show", "--user", found.User}
+		if found.Agent != "" {
+			mend = append(mend, "--agent", found.Agent)
+		}
+		return check{
+			Name: "dreams", Mend: "see why: " + build.Command(mend...),
+			Note: fmt.Sprintf("the last one was refused in %d of %s", found.Refused, plural(found.Memories, "memory", "memories")),
+		}
+	case found.Memories == 0:
+		return check{Name: "dreams", OK: true, Note: "there was none yet"}
+	}
+	return check{Name: "dreams", OK: true, Note: plural(found.Memories, "memory", "memories") + ", the last one refused in none"}
 }
 
 // checkTables looks for tables that somebody dropped: how far a projection is says nothing of them.
@@ -178,6 +201,7 @@ func (a *app) checkTemporal(ctx context.Context) []check {
 		{Name: "temporal", OK: true, Note: fmt.Sprintf("%s at %s, namespace %s", info.GetServerVersion(), a.cfg.TemporalAddress, a.cfg.TemporalNamespace)},
 		a.checkAttributes(ctx, c),
 		a.checkWorkers(ctx, c),
+		checkSchedules(ctx, c),
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 type owner struct{ user, agent string }
 
 func (o *owner) add(f *pflag.FlagSet) {
-	f.StringVar(&o.user, "user", "default", "user the facts are about")
-	f.StringVar(&o.agent, "agent", "", "agent that remembers them")
+	f.StringVar(&o.user, "user", "default", "user who is remembered")
+	f.StringVar(&o.agent, "agent", "", "agent that remembers")
 }
 
 func (o *owner) String() string {

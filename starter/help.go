@@ -89,6 +89,12 @@ func (a *app) commandHelp(c *command, leaf *cobra.Command, settings *pflag.FlagS
 	if more := details[c.name]; more != "" {
 		fmt.Fprintf(&b, "\n%s\n", more)
 	}
+	if leaf.HasSubCommands() {
+		b.WriteString("\nCommands:\n")
+		for _, below := range leaf.Commands() {
+			fmt.Fprintf(&b, "  %-34s %s\n", c.name+" "+strings.TrimSuffix(below.Use, " [flags]"), below.Short)
+		}
+	}
 	writeExamples(&b, leaf.Example)
 	fmt.Fprintf(&b, "\nFlags:\n%s", own.FlagUsages())
 	if shared.HasFlags() {

@@ -5,9 +5,11 @@ import (
 	"context"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
 	"axiommind/worker/service"
@@ -42,6 +44,54 @@ func TestHelpOfTheProgram(t *testing.T) {
 	}
 }
 
+func isCommand(name string) bool {
+	return slices.ContainsFunc(all(), func(c command) bool { return c.name == name })
+}
+
+// A command may have others below it: all of them are found, shown in its help and completed, and what is none of them
+// is refused.
+func TestCommandWithOthersBelow(t *testing.T) {
+	t.Parallel()
+	ran := ""
+	leaf := func(name string) command {
+		return command{name, "", "test " + name, func(_ *app, f *pflag.FlagSet) func(context.Context, []string) error {
+			f.Bool("dry-run", false, "only look")
+			return func(context.Context, []string) error {
+				ran = name
+				return nil
+			}
+		}}
+	}
+	run := func(words string) (string, error) {
+		var out bytes.Buffer
+		a := &app{out: &out, exact: &out, errOut: &out, output: outputText}
+		root := a.treeOf([]section{{title: "Memory", offline: true, commands: []command{leaf("dream"), leaf("dream show"), leaf("dream list")}}})
+		a.root, ran = root, ""
+		root.SetArgs(strings.Fields(words))
+		root.SetOut(&out)
+		root.SetErr(&out)
+		err := root.Execute()
+		return out.String(), err
+	}
+	for words, want := range map[string]string{"dream": "dream", "dream --dry-run": "dream", "dream show": "dream show", "dream list --dry-run": "dream list"} {
+		_, err := run(words)
+		require.NoError(t, err, words)
+		require.Equal(t, want, ran)
+	}
+	_, err := run("dream shwo")
+	require.ErrorContains(t, err, `there is no command "dream shwo" (did you mean show?); the commands of dream are list, show`)
+	require.Empty(t, ran)
+	for _, words := range []string{"dream -h", "help dream"} {
+		out, err := run(words)
+		require.NoError(t, err)
+		require.Contains(t, out, "Test dream.\n\nUsage: starter dream [flags]\n\nCommands:\n  dream list                         test dream list\n  dream show                         test dream show\n")
+		require.Contains(t, out, "--dry-run")
+	}
+	out, err := run("__complete dream s")
+	require.NoError(t, err)
+	require.Contains(t, out, "show\ttest dream show\n")
+}
+
 // Each command and each group of commands has a help, in both spellings.
 func TestHelpOfEachCommand(t *testing.T) {
 	t.Parallel()
@@ -59,12 +109,15 @@ func TestHelpOfEachCommand(t *testing.T) {
 		if len(words) == 1 {
 			continue
 		}
-		group := offline(words[0])
+		group := offline(words[0], "-h")
+		require.Contains(t, group.out, "  "+c.usage()+" ")
+		if isCommand(words[0]) {
+			continue
+		}
+		require.Equal(t, group, offline(words[0]))
 		require.Equal(t, exitOK, group.code, group)
-		require.Equal(t, group, offline(words[0], "-h"))
 		require.Equal(t, group, offline("help", words[0]))
 		require.Contains(t, group.out, "Usage: starter "+words[0]+" COMMAND")
-		require.Contains(t, group.out, "  "+c.usage()+" ")
 		require.NotContains(t, group.out, "starter search", "of its own commands alone")
 	}
 	require.Contains(t, offline("doctor", "-h").out, "(default 3s)")
@@ -78,7 +131,7 @@ func TestTablesOfCommands(t *testing.T) {
 	for _, c := range all() {
 		require.False(t, names[c.name], "%s is there twice", c.name)
 		names[c.name] = true
-		if first, _, two := strings.Cut(c.name, " "); two {
+		if first, _, two := strings.Cut(c.name, " "); two && !isCommand(first) {
 			groups[first] = true
 			require.NotEmpty(t, parents[first], "say what %s is about", first)
 		}
@@ -94,7 +147,7 @@ func TestTablesOfCommands(t *testing.T) {
 			root := new(app).tree()
 			c, rest, err := root.Find(strings.Fields(line))
 			require.NoError(t, err, line)
-			require.False(t, c.HasSubCommands(), line)
+			require.True(t, isCommand(strings.TrimPrefix(c.CommandPath(), "starter ")), line)
 			require.NoError(t, c.ParseFlags(rest), line)
 		}
 	}
@@ -107,7 +160,7 @@ func TestUnknownCommands(t *testing.T) {
 		"remember me":             `there is no command "remember"; run starter help`,
 		"tsak":                    `there is no command "tsak" (did you mean task?)`,
 		"serach x --project p":    `there is no command "serach" (did you mean search?)`,
-		"list":                    `there is no command "list" (did you mean builds list?)`,
+		"list":                    `there is no command "list" (did you mean dream list or schedule list or builds list?)`,
 		"task-set 1":              `there is no command "task-set" (did you mean task set?)`,
 		"task":                    "",
 		"task sett 1":             `there is no command "task sett" (did you mean set?); the commands of task are confirm, merge, set, show`,

@@ -30,6 +30,7 @@ const statusStarted schema.BuildStatus = "started"
 
 type processOptions struct {
 	input          schema.ProcessSessionInput
+	flush          string
 	detach, noWait bool
 	jobs           int
 }
@@ -43,6 +44,8 @@ func (a *app) processCommand(f *pflag.FlagSet) func(context.Context, []string) e
 	f.StringVar(&o.input.Format, "format", "", "transcript format (default: told by the content)")
 	f.StringVar(&o.input.Date, "date", "", "when the session took place (default: told by the transcript)")
 	f.BoolVar(&o.input.IncludeTools, "include-tools", false, "extract from tool calls and their results too")
+	f.StringVar(&o.flush, "flush-reason", flushEnd, "why the session is given, for its heading in the daily record:\n"+strings.Join(flushReasons(), ", "))
+	f.StringVar(&o.input.Notify, "notify", "", "id of a running workflow that gets the summary as the signal "+schema.SignalSummary)
 	f.BoolVar(&o.detach, "detach", false, "start and do not wait")
 	f.BoolVar(&o.noWait, "no-wait", false, "leave a session alone that is being processed already, and exit with 3")
 	f.IntVar(&o.jobs, "jobs", 8, "sessions at a time")
@@ -168,7 +171,27 @@ func (o *processOptions) check() error {
 			return usagef("--%w", err)
 		}
 	}
+	if err := oneOf("flush-reason", o.flush, flushReasons()); err != nil {
+		return err
+	}
+	if o.flush != flushEnd {
+		o.input.Flush = schema.FlushReason(o.flush)
+	}
+	if err := schema.CheckWorkflowID(o.input.Notify); err != nil {
+		return usagef("--notify: %w", err)
+	}
 	return nil
+}
+
+// flushEnd is how --flush-reason calls the end of a session.
+const flushEnd = "end"
+
+func flushReasons() []string {
+	names := []string{}
+	for _, reason := range schema.FlushReasons() {
+		names = append(names, cmp.Or(string(reason), flushEnd))
+	}
+	return names
 }
 
 func formatNames() []string {

@@ -147,7 +147,8 @@ func state(ctx context.Context, c client.Client, workflowID string, j *job) (tex
 		return "", false
 	}
 	text = fmt.Sprintf("%s · %s", oneLine(j.Input.SessionID, 24), state.Step)
-	if state.Step == schema.StepExtract && state.WindowsTotal > 0 {
+	asks := state.Step == schema.StepExtract || state.SessionID == "" // A dream has no session.
+	if asks && state.WindowsTotal > 0 {
 		text += fmt.Sprintf(" %d/%d", state.WindowsDone, state.WindowsTotal)
 	}
 	return text, true

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os/user"
+	"slices"
 	"strings"
 	"time"
 
@@ -137,24 +138,31 @@ func (a *app) command(ctx context.Context, c task.Command) error {
 	if err := c.Validate(); err != nil {
 		return usageError{err}
 	}
+	var result task.Result
+	update := boundary.Update{Name: schema.UpdateCommand, ID: c.RequestID, Arg: c}
+	if err := a.send(ctx, update, &result, schema.ErrorTaskNotFound); err != nil {
+		return err
+	}
+	return a.print(result, func(w io.Writer) error { return printChanges(w, result) })
+}
+
+// send sends the update to its writer and waits for the result. Invalid input, and failures of the types of mistake, are
+// the fault of the command line.
+func (a *app) send(ctx context.Context, u boundary.Update, result any, mistake ...string) error {
 	temporalClient, err := a.temporal(ctx)
 	if err != nil {
 		return err
 	}
 	defer temporalClient.Close()
-	var result task.Result
-	err = boundary.Update{Name: schema.UpdateCommand, ID: c.RequestID, Arg: c}.Send(ctx, temporalClient, &result)
+	err = u.Send(ctx, temporalClient, result)
 	var application *temporal.ApplicationError
 	if errors.As(err, &application) {
 		err = errors.New(application.Message())
-		if application.Type() == schema.ErrorTaskNotFound || application.Type() == schema.ErrorInvalidInput {
+		if slices.Contains(append(mistake, schema.ErrorInvalidInput), application.Type()) {
 			return usageError{err}
 		}
 	}
-	if err != nil {
-		return err
-	}
-	return a.print(result, func(w io.Writer) error { return printChanges(w, result) })
+	return err
 }
 
 // printChanges lists what a command changed, including the tasks that waited for the changed one.
@@ -201,7 +209,7 @@ func changeText(c task.Change) string {
 	return text
 }
 
-// actor is the name of the user in the history of tasks.
+// actor is the name of the user in the history of tasks and of core memory.
 func actor() string {
 	u, err := user.Current()
 	if err != nil || u.Username == "" {

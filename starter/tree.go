@@ -36,7 +36,10 @@ func (a *app) run(ctx context.Context, args []string) error {
 }
 
 // tree is the command line as cobra knows it.
-func (a *app) tree() *cobra.Command {
+func (a *app) tree() *cobra.Command { return a.treeOf(sections) }
+
+// treeOf is the tree of the commands. One that does something and has others below it stands before these.
+func (a *app) treeOf(sections []section) *cobra.Command {
 	root := a.parent("starter", "AxiomMind: long-term memory with proof", "")
 	root.Long = sentence(root.Short) + "\n\n" + rootNotes
 	root.Version = service.Version()
@@ -64,16 +67,19 @@ func (a *app) tree() *cobra.Command {
 	return root
 }
 
-// child returns the parent of commands with the name, which is made where there is none.
+// child returns the command with the name, for others to stand below it. Where there is none, it is made.
 func (a *app) child(at *cobra.Command, name string) *cobra.Command {
-	for _, c := range at.Commands() {
-		if c.Name() == name {
-			return c
+	c := (*cobra.Command)(nil)
+	for _, there := range at.Commands() {
+		if there.Name() == name {
+			c = there
 		}
 	}
-	c := a.parent(name, parents[name], name)
+	if c == nil {
+		c = a.parent(name, parents[name], name)
+		at.AddCommand(c)
+	}
 	c.SetHelpCommand(&cobra.Command{Hidden: true}) // The program's own shows the help of all.
-	at.AddCommand(c)
 	return c
 }
 
@@ -116,6 +122,9 @@ func (a *app) leaf(c *command, name string, offline bool) *cobra.Command {
 	leaf.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := a.prepare(cmd.Flags()); err != nil {
 			return err
+		}
+		if _, most := c.takes(); most == 0 && len(args) > 0 && leaf.HasSubCommands() {
+			return unknown(leaf, args)
 		}
 		if err := cmp.Or(checkCount(c, args), checkNames(own, c, args)); err != nil {
 			return err

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/spf13/pflag"
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+
+	"axiommind/activities/eventlog"
+	"axiommind/activities/tier"
+	"axiommind/schema"
+)
+
+// diaryShown is how many lines of a diary are shown.
+const diaryShown = 12
+
+func (a *app) dreamCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	o := &owner{}
+	o.add(f)
+	in := &schema.DeepDreamInput{}
+	f.StringVar(&in.Date, "date", "", "day for which to dream, such as 2026-06-07 (default: today, in the worker's time zone)")
+	f.IntVar(&in.LookbackDays, "lookback", 0, "days to read, that day included (default: all that hold what no dream has read)")
+	f.BoolVar(&in.Force, "force", false, "dream although nothing is new")
+	f.BoolVar(&in.DryRun, "dry-run", false, "show what the dream would change, and change nothing")
+	return func(ctx context.Context, _ []string) error {
+		in.User, in.Agent = o.user, o.agent
+		if err := in.Validate(); err != nil {
+			return usageError{err}
+		}
+		return a.dream(ctx, o, *in)
+	}
+}
+
+// dreamt is the result of the command.
+type dreamt struct {
+	Result schema.DeepDreamResult `json:"result"`
+	// Joined is true if the dream was under way already, with an input of its own.
+	Joined bool   `json:"joined,omitempty"`
+	Diff   string `json:"diff,omitempty"`
+	// Dropped are the items of the memory and of the answer that the version does not hold.
+	Dropped []schema.DroppedItem `json:"dropped"`
+	Diary   string               `json:"diary,omitempty"`
+}
+
+func (a *app) dream(ctx context.Context, o *owner, in schema.DeepDreamInput) error {
+	conn, err := a.clickHouse(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	out := dreamt{Dropped: []schema.DroppedItem{}}
+	if out.Result, out.Joined, err = a.runDream(ctx, o, in); err != nil {
+		return err
+	}
+	if err := out.explain(ctx, conn); err != nil {
+		return err
+	}
+	if err := a.print(out, func(w io.Writer) error { return printDreamt(w, o, out) }); err != nil {
+		return err
+	}
+	if out.Result.Status == schema.DreamIsRefused {
+		return fmt.Errorf("the dream of %s was refused; the next one reads the same days again", unbroken(o.String()))
+	}
+	return nil
+}
+
+// runDream starts the workflow, or finds the one that runs, and waits for it.
+func (a *app) runDream(ctx context.Context, o *owner, in schema.DeepDreamInput) (result schema.DeepDreamResult, joined bool, err error) {
+	c, err := a.temporal(ctx)
+	if err != nil {
+		return result, false, err
+	}
+	defer c.Close()
+	bar := a.newProgress(1, "dreams done")
+	defer bar.finish()
+	id := in.WorkflowID()
+	run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID: id, TaskQueue: schema.QueueMain, StaticSummary: "dream of " + in.Writer().Stream(),
+		WorkflowExecutionErrorWhenAlreadyStarted: true,
+		WorkflowIDReusePolicy:                    enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		WorkflowExecutionTimeout:                 24 * time.Hour,
+	}, schema.WorkflowDeepDream, in)
+	var running *serviceerror.WorkflowExecutionAlreadyStarted
+	if errors.As(err, &running) {
+		bar.tell("a dream of " + unbroken(o.String()) + " is under way already: this is its result, whatever it was asked for")
+		run, joined, err = c.GetWorkflow(ctx, id, running.RunId), true, nil
+	}
+	if err != nil {
+		return result, false, fmt.Errorf("start a dream of %s: %w", unbroken(o.String()), err)
+	}
+	stop := bar.watch(ctx, c, id, &job{Input: schema.ProcessSessionInput{SessionID: "dream"}})
+	err = run.Get(ctx, &result)
+	stop()
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return result, joined, fmt.Errorf("stopped waiting: %w; the dream goes on as workflow %s", ctx.Err(), id)
+	case err != nil:
+		return result, joined, fmt.Errorf("dream of %s: %s", unbroken(o.String()), failureText(err))
+	}
+	return result, joined, nil
+}
+
+// explain reads what the dream changed: from the version that it made or, if it was a dry run, from the draft that
+// follows from what it read and from the answers.
+func (d *dreamt) explain(ctx context.Context, conn driver.Conn) error {
+	r, tables := d.Result, tier.NewTables(conn)
+	switch r.Status {
+	case schema.DreamSkipped:
+		return nil
+	case schema.DreamDry:
+		return d.compose(ctx, conn)
+	case schema.DreamIsRefused:
+		if r.Ordinal == 0 {
+			return nil
+		}
+	}
+	dream, err := tables.Dream(ctx, r.User, r.Agent, r.Ordinal)
+	if err != nil {
+		return err
+	}
+	d.Dropped = append(d.Dropped, dream.Dropped...)
+	d.Diary = dream.Diary
+	if r.Version == r.Parent {
+		return nil
+	}
+	version, err := tables.Version(ctx, r.User, r.Agent, r.Version)
+	if err != nil {
+		return err
+	}
+	parent := tier.Core{}
+	if r.Parent > 0 {
+		if parent, err = tables.Version(ctx, r.User, r.Agent, r.Parent); err != nil {
+			return err
+		}
+	}
+	d.Diff = tier.Diff(parent.Text, version.Text, tier.VersionName(r.Parent), tier.VersionName(r.Version))
+	d.Dropped = append(d.Dropped, version.Dropped...)
+	return nil
+}
+
+func (d *dreamt) compose(ctx context.Context, conn driver.Conn) error {
+	r := d.Result
+	g, draft, err := tier.ReadDraft(ctx, eventlog.New(conn, eventlog.Options{}), r.Gathered, r.Responses)
+	if err != nil {
+		return err
+	}
+	text := ""
+	if g.Version > 0 {
+		core, err := tier.NewTables(conn).Version(ctx, r.User, r.Agent, g.Version)
+		if err != nil {
+			return err
+		}
+		text = core.Text
+	}
+	d.Diff = tier.Diff(text, draft.Text, tier.VersionName(g.Version), "MEMORY.md, not committed")
+	d.Dropped = append(d.Dropped, draft.Dropped...)
+	d.Diary = draft.Diary
+	return nil
+}
+
+func printDreamt(w io.Writer, o *owner, d dreamt) error {
+	var b strings.Builder
+	r := d.Result
+	switch r.Status {
+	case schema.DreamSkipped:
+		say(&b, "no dream of %s for %s: %s\n", o.String(), r.Date, r.Reason)
+	case schema.DreamIsRefused:
+		say(&b, "the dream of %s for %s was refused: %s\n", o.String(), r.Date, r.Reason)
+		say(&b, "core memory stays as it is: version %d\n", r.Version)
+	case schema.DreamUnchanged:
+		say(&b, "dreamt of %s for %s; core memory stays as it is, version %d, %s\n", o.String(), r.Date, r.Version, plural(r.Items, "item", "items"))
+	case schema.DreamDry:
+		say(&b, "a dream of %s for %s would make this of version %d\n", o.String(), r.Date, r.Parent)
+	default:
+		say(&b, "dreamt of %s for %s: core memory has version %d\n", o.String(), r.Date, r.Version)
+	}
+	if r.Dreams > 1 {
+		say(&b, "it took %d dreams, the oldest days first\n", r.Dreams)
+	}
+	if d.Diff != "" {
+		b.WriteString("\n")
+		block(&b, "  │ ", d.Diff)
+	}
+	if r.Status != schema.DreamSkipped && r.Status != schema.DreamIsRefused {
+		say(&b, "\n%s: %d new, %d dropped, %d left out by the answer and kept\n", plural(r.Items, "item", "items"), r.Added, r.Dropped, r.Carried)
+	}
+	for _, from := range []string{schema.FromMemory, schema.FromAnswer} {
+		var items []schema.DroppedItem
+		for _, item := range d.Dropped {
+			if item.From == from {
+				items = append(items, item)
+			}
+		}
+		sayDropped(&b, from, items)
+	}
+	if lines := strings.Split(strings.TrimSpace(d.Diary), "\n"); d.Diary != "" {
+		b.WriteString("\ndiary\n")
+		block(&b, "  │ ", strings.Join(lines[:min(diaryShown, len(lines))], "\n"))
+		if more := len(lines) - diaryShown; more > 0 {
+			say(&b, "  and %s more\n", plural(more, "line", "lines"))
+		}
+	}
+	switch {
+	case r.Status == schema.DreamDry && r.Next != "":
+		say(&b, "\nnothing was changed; the days from %s on are left for another dream\n", r.Next)
+	case r.Status == schema.DreamDry:
+		b.WriteString("\nnothing was changed\n")
+	case r.Files != "":
+		say(&b, "\nthe files are not written yet: %s; the worker goes on trying\n", r.Files)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

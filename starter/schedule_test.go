@@ -1,0 +1,499 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"axiommind/activities/tier"
+	"axiommind/schema"
+	"axiommind/workflows"
+)
+
+// sleeper stands in for what dreams, so that a test can see what a schedule asks for.
+type sleeper struct {
+	client client.Client
+	nights chan schema.DreamNightInput
+	dreams chan schema.DeepDreamInput
+	// result is what a dream ends with.
+	result func(in schema.DeepDreamInput) (schema.DeepDreamResult, error)
+}
+
+// FindMemories finds one memory.
+func (s *sleeper) FindMemories(_ context.Context, in tier.FindInput) (tier.Found, error) {
+	return tier.Found{Date: in.At.Format(time.DateOnly), Memories: []tier.Memory{{User: "철수"}}}, nil
+}
+
+// sleep runs the real dream_night and a dream that can be held.
+func (c *cli) sleep(t *testing.T) *sleeper {
+	t.Helper()
+	s := &sleeper{dreams: make(chan schema.DeepDreamInput, 100), nights: make(chan schema.DreamNightInput, 100)}
+	s.client = c.dial(t)
+	s.result = func(in schema.DeepDreamInput) (schema.DeepDreamResult, error) {
+		return schema.DeepDreamResult{Date: in.Date, Status: schema.DreamCommitted, Version: 3, Items: 1, Added: 1}, nil
+	}
+	w := worker.New(s.client, schema.QueueMain, worker.Options{})
+	w.RegisterActivity(s)
+	w.RegisterWorkflowWithOptions(workflows.DreamNight, workflow.RegisterOptions{Name: schema.WorkflowDreamNight})
+	w.RegisterWorkflowWithOptions(func(ctx workflow.Context, in schema.DeepDreamInput) (schema.DeepDreamResult, error) {
+		if in.User == "held" {
+			workflow.GetSignalChannel(ctx, "go on").Receive(ctx, nil)
+		}
+		if in.Date == "" {
+			at, _ := workflow.GetTypedSearchAttributes(ctx).GetTime(temporal.NewSearchAttributeKeyTime("TemporalScheduledStartTime"))
+			in.Date = at.UTC().Format(time.RFC3339)
+		}
+		s.dreams <- in
+		return s.result(in)
+	}, workflow.RegisterOptions{Name: schema.WorkflowDeepDream})
+	require.NoError(t, w.Start())
+	t.Cleanup(w.Stop)
+	return s
+}
+
+func (c *cli) dial(t *testing.T) client.Client {
+	t.Helper()
+	cfg := c.config(t)
+	temporalClient, err := client.Dial(client.Options{HostPort: cfg.TemporalAddress, Namespace: cfg.TemporalNamespace, Logger: quiet})
+	require.NoError(t, err)
+	t.Cleanup(temporalClient.Close)
+	return temporalClient
+}
+
+// listed lists the schedules, once there are so many: the server lists them a moment after it made them.
+func (c *cli) listed(t *testing.T, n int) []schedule {
+	t.Helper()
+	var all []schedule
+	require.Eventually(t, func() bool {
+		all = decode[[]schedule](t, c.run("schedule", "list", "-o", "json"))
+		return len(all) == n
+	}, time.Minute, 50*time.Millisecond)
+	return all
+}
+
+func TestScheduleApply(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	none := c.run("schedule", "list")
+	require.Equal(t, exitOK, none.code, none)
+	require.Equal(t, noSchedule+"\n", none.out)
+	require.Empty(t, c.listed(t, 0))
+	absent := c.run("schedule", "show")
+	require.Equal(t, exitUsage, absent.code)
+	require.Contains(t, absent.err, "Make one with: starter schedule apply")
+
+	made := c.run("schedule", "apply", "--time-zone", "Europe/Berlin")
+	require.Equal(t, exitOK, made.code, made)
+	require.Regexp(t, `^created axiommind-dream: dreams of all memories at '30 3 \* \* \*' in Europe/Berlin, up to 10m later; next 20\d\d-\d\d-\d\d 03:\d\d CES?T\n$`, made.out)
+	same := c.run("schedule", "apply", "--time-zone", "Europe/Berlin", "--cron", " 30  3 * * * ")
+	require.Equal(t, exitOK, same.code, same)
+	require.True(t, strings.HasPrefix(same.out, "unchanged axiommind-dream: "), same)
+
+	// What a person did with it stays.
+	paused := c.run("schedule", "pause", "--note", "휴가 'til Monday")
+	require.Equal(t, exitOK, paused.code, paused)
+	require.Contains(t, paused.out, "paused axiommind-dream: 휴가 'til Monday; resume it with: starter schedule resume axiommind-dream")
+	for _, tt := range []struct {
+		args []string
+		want scheduleDefinition
+	}{
+		{[]string{"--time-zone", "UTC"}, scheduleDefinition{TimeZone: "UTC"}},
+		{[]string{"--time-zone", "UTC", "--cron", "0 */2 * * MON-FRI"}, scheduleDefinition{TimeZone: "UTC", Cron: "0 */2 * * MON-FRI"}},
+		{[]string{"--time-zone", "UTC", "--cron", "@every 12h"}, scheduleDefinition{TimeZone: "UTC", Cron: "@every 12h"}},
+		{[]string{"--time-zone", "UTC", "--jitter", "0"}, scheduleDefinition{TimeZone: "UTC", Jitter: -1}},
+		{[]string{"--time-zone", "UTC", "--catch-up", "90m"}, scheduleDefinition{TimeZone: "UTC", CatchUp: duration(90 * time.Minute)}},
+		{[]string{"--time-zone", "UTC", "--lookback", "7"}, scheduleDefinition{TimeZone: "UTC", LookbackDays: 7}},
+		{[]string{"--time-zone", "UTC", "--at-once", "9"}, scheduleDefinition{TimeZone: "UTC", AtOnce: 9}},
+	} {
+		got := decode[appliedSchedule](t, c.run(append([]string{"schedule", "apply", "-o", "json"}, tt.args...)...))
+		require.Equal(t, applyChanged, got.Outcome, tt.args)
+		want := scheduleDefinition{
+			Workflow: schema.WorkflowDreamNight, Cron: "30 3 * * *", Jitter: duration(10 * time.Minute), CatchUp: duration(6 * time.Hour), AtOnce: 4,
+			TimeZone: tt.want.TimeZone, LookbackDays: tt.want.LookbackDays,
+		}
+		if tt.want.Cron != "" {
+			want.Cron = tt.want.Cron
+		}
+		if tt.want.Jitter < 0 {
+			want.Jitter = 0
+		}
+		if tt.want.CatchUp != 0 {
+			want.CatchUp = tt.want.CatchUp
+		}
+		if tt.want.AtOnce != 0 {
+			want.AtOnce = tt.want.AtOnce
+		}
+		require.Equal(t, want, got.scheduleDefinition, tt.args)
+		require.Equal(t, []any{true, "휴가 'til Monday"}, []any{got.Paused, got.Note}, tt.args)
+	}
+	all := c.listed(t, 1)
+	require.True(t, all[0].Paused)
+	text := c.run("schedule", "list")
+	require.Contains(t, text.out, "axiommind-dream is paused: 휴가 'til Monday")
+	resumed := decode[appliedSchedule](t, c.run("schedule", "apply", "-o", "json", "--paused=false", "--time-zone", "UTC"))
+	require.Equal(t, []any{applyChanged, false}, []any{resumed.Outcome, resumed.Paused})
+	require.Contains(t, c.run("schedule", "apply", "--paused", "--time-zone", "UTC").out, "it is paused, resume it with: starter schedule resume axiommind-dream")
+	o := c.run("schedule", "resume", "axiom")
+	require.Equal(t, exitOK, o.code, o)
+	require.Regexp(t, `^resumed axiommind-dream; next 20`, o.out)
+
+	gone := c.run("schedule", "delete")
+	require.Equal(t, exitOK, gone.code, gone)
+	require.Equal(t, "deleted axiommind-dream, which dreamt of all memories at '30 3 * * *' in UTC; make it again with: "+
+		"starter schedule apply --cron '30 3 * * *' --time-zone UTC --jitter 10m --catch-up 6h --at-once 4\n", gone.out)
+	require.Empty(t, c.listed(t, 0))
+}
+
+// Each memory can have a schedule of its own, whatever its names.
+func TestScheduleOfOneMemory(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	names := [][2]string{
+		{"ann", ""}, {"ann", "claude"}, {"ann/claude", ""}, {"ann%2Fclaude", ""}, {"김철수", "에이전트"}, {`o'neil "x"`, `\ $(rm) ?`}, {"😀", "%"},
+	}
+	ids := map[string]bool{}
+	for _, n := range names {
+		got := decode[appliedSchedule](t, c.run("schedule", "apply", "-o", "json", "--user", n[0], "--agent", n[1], "--lookback", "2"))
+		require.Equal(t, []string{applyCreated, n[0], n[1], schema.WorkflowDeepDream}, []string{got.Outcome, got.User, got.Agent, got.Workflow})
+		require.Regexp(t, `^axiommind-dream/[!-~]+$`, got.ID)
+		ids[got.ID] = true
+		again := decode[appliedSchedule](t, c.run("schedule", "apply", "-o", "json", "--user", n[0], "--agent", n[1], "--lookback", "2"))
+		require.Equal(t, applyUnchanged, again.Outcome)
+	}
+	require.Len(t, ids, len(names))
+	require.True(t, ids["axiommind-dream/ann"] && ids["axiommind-dream/ann/claude"] && ids["axiommind-dream/ann%2Fclaude"], ids)
+	require.Len(t, c.listed(t, len(names)), len(names))
+	text := c.run("schedule", "list")
+	require.Contains(t, text.out, "user ann by agent claude")
+	requireHarmless(t, text)
+	for id := range ids {
+		shown := decode[schedule](t, c.run("schedule", "show", id, "-o", "json"))
+		require.Equal(t, id, shown.ID)
+	}
+	for given, says := range map[string]string{
+		"":                     "say which schedule: there are axiommind-dream/",
+		"axiommind-dream/ann%": "", "axiommind": `schedule "axiommind" is ambiguous`, "세션'": `there is no schedule "세션'"; there are`,
+	} {
+		args := []string{"schedule", "show"}
+		if given != "" {
+			args = append(args, given)
+		}
+		o := c.run(args...)
+		if says == "" {
+			require.Equal(t, exitUsage, o.code, o) // ann%2Fclaude and ann%252Fclaude
+			continue
+		}
+		require.Equal(t, exitUsage, o.code, o)
+		require.Contains(t, o.err, says)
+	}
+	values, _ := completed(t, c.complete("schedule", "show", "axiommind-dream/ann"))
+	require.Contains(t, values, "axiommind-dream/ann/claude")
+	require.Contains(t, values["axiommind-dream/ann"], "dreams of user ann")
+}
+
+// A run is told with how it ended; one that is started by hand comes after one that runs, and is never swallowed.
+func TestScheduleRuns(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	s := c.sleep(t)
+	require.Equal(t, exitOK, c.run("schedule", "apply", "--lookback", "3").code)
+	shown := c.run("schedule", "show", "axiommind-dream")
+	require.Contains(t, shown.out, "it has not run yet; run it now with: starter schedule trigger axiommind-dream")
+
+	o := c.run("schedule", "trigger", "axiommind-dream", "--wait")
+	require.Equal(t, exitOK, o.code, o)
+	require.Regexp(t, `^night of 20\d\d-\d\d-\d\d: 1 memory, 1 with a new version, 0 unchanged\n$`, o.out)
+	dreamt := <-s.dreams
+	require.Equal(t, schema.DeepDreamInput{User: "철수", Date: dreamt.Date, LookbackDays: 3}, dreamt)
+	started := decode[triggered](t, c.run("schedule", "trigger", "axiommind-dream", "-o", "json"))
+	require.NotEmpty(t, started.WorkflowID)
+	require.NoError(t, s.client.GetWorkflow(t.Context(), started.WorkflowID, "").Get(t.Context(), nil))
+	shown = c.run("schedule", "show", "axiommind-dream")
+	require.Contains(t, shown.out, "1 with a new version")
+	require.Contains(t, shown.out, started.WorkflowID)
+	require.Contains(t, shown.out, "2, 0 missed, 0 skipped")
+	c.listed(t, 1)
+	text := c.run("schedule", "list")
+	require.Contains(t, text.out, "completed")
+	require.Contains(t, text.out, "axiommind-dream: night of ")
+
+	held := decode[appliedSchedule](t, c.run("schedule", "apply", "--user", "held", "-o", "json")).ID
+	first := decode[triggered](t, c.run("schedule", "trigger", held, "-o", "json"))
+	second := c.run("schedule", "trigger", held)
+	require.Equal(t, exitOK, second.code, second)
+	require.Contains(t, second.out, held+" runs already, as workflow "+first.WorkflowID+"; it runs again when that has ended")
+	require.NoError(t, s.client.SignalWorkflow(t.Context(), first.WorkflowID, "", "go on", nil))
+	require.Eventually(t, func() bool {
+		return decode[schedule](t, c.run("schedule", "show", held, "-o", "json")).Runs == 2
+	}, time.Minute, 100*time.Millisecond)
+	again := decode[schedule](t, c.run("schedule", "show", held, "-o", "json"))
+	require.Equal(t, []string{"running", "completed"}, []string{again.Recent[0].Status, again.Recent[1].Status})
+	require.NoError(t, s.client.TerminateWorkflow(t.Context(), again.Recent[0].WorkflowID, "", "enough"))
+	again = decode[schedule](t, c.run("schedule", "show", held, "-o", "json"))
+	require.Equal(t, "terminated", again.Recent[0].Status)
+}
+
+func TestScheduleRunFails(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	s := c.sleep(t)
+	s.result = func(schema.DeepDreamInput) (schema.DeepDreamResult, error) {
+		return schema.DeepDreamResult{}, temporal.NewNonRetryableApplicationError("the model is\nout", schema.ErrorModelRefused, nil)
+	}
+	require.Equal(t, exitOK, c.run("schedule", "apply").code)
+	o := c.run("schedule", "trigger", "axiommind-dream", "--wait")
+	require.Equal(t, exitFailed, o.code, o)
+	require.Contains(t, o.out, "1 failed")
+	require.Contains(t, o.err, "1 dream failed; see workflow axiommind-dream-")
+	id := decode[appliedSchedule](t, c.run("schedule", "apply", "--user", "u", "-o", "json")).ID
+	o = c.run("schedule", "trigger", id, "--wait")
+	require.Equal(t, exitFailed, o.code, o)
+	require.Contains(t, o.err, "the model is")
+	shown := decode[schedule](t, c.run("schedule", "show", id, "-o", "json"))
+	require.Equal(t, []string{"failed", "the model is\nout"}, []string{shown.Recent[0].Status, shown.Recent[0].Summary})
+	requireHarmless(t, c.run("schedule", "show", id))
+}
+
+// Past nights are dreamt one after the other, each for its own date, and what was missed counts as made good for.
+func TestScheduleBackfill(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	s := c.sleep(t)
+	// In Seoul half past eight is still the day before in UTC, which is the zone of this test's memories.
+	require.Equal(t, exitOK, c.run("schedule", "apply", "--cron", "30 8 * * *", "--time-zone", "Asia/Seoul", "--jitter", "0").code)
+	o := c.run("schedule", "backfill", "axiommind-dream", "--from", "2026-03-02", "--to", "2026-03-04")
+	require.Equal(t, exitOK, o.code, o)
+	require.Equal(t, "3 nights to be dreamt of, one after the other: 2026-03-02 08:30 KST to 2026-03-04 08:30 KST; "+
+		"see how it goes with: starter schedule show axiommind-dream\n", o.out)
+	for _, date := range []string{"2026-03-01", "2026-03-02", "2026-03-03"} {
+		require.Equal(t, date, (<-s.dreams).Date)
+	}
+	exact := decode[backfilled](t, c.run("schedule", "backfill", "axiommind-dream", "-o", "json",
+		"--from", "2026-03-04T23:30:00Z", "--to", "2026-03-05T23:29:59Z"))
+	require.Equal(t, []time.Time{time.Date(2026, 3, 4, 23, 30, 0, 0, time.UTC)}, exact.Nights)
+	require.Equal(t, "2026-03-04", (<-s.dreams).Date)
+	for says, args := range map[string][]string{
+		"has no run from 2026-03-04 09:00":               {"--from", "2026-03-04T00:00:00Z", "--to", "2026-03-04T01:00:00Z"},
+		"want a time before that of --to and before now": {"--from", "2026-03-04", "--to", "2026-03-03"},
+		"--from 2999-01-01: want a time before":          {"--from", "2999-01-01"},
+		"more than 500: give fewer days":                 {"--from", "2020-01-01", "--to", "2022-01-01"},
+	} {
+		o := c.run(append([]string{"schedule", "backfill", "axiommind-dream"}, args...)...)
+		require.Equal(t, exitUsage, o.code, o)
+		require.Contains(t, o.err, says)
+	}
+}
+
+// Where clocks are set, the schedule keeps to the time of the day.
+func TestScheduleDaylightSaving(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.sleep(t)
+	require.Equal(t, exitOK, c.run("schedule", "apply", "--time-zone", "Europe/Berlin", "--jitter", "0").code)
+	o := decode[backfilled](t, c.run("schedule", "backfill", "axiommind-dream", "--from", "2026-03-28", "--to", "2026-03-29", "-o", "json"))
+	require.Equal(t, []time.Time{time.Date(2026, 3, 28, 2, 30, 0, 0, time.UTC), time.Date(2026, 3, 29, 1, 30, 0, 0, time.UTC)}, o.Nights)
+}
+
+// Runs that were skipped are told by list and doctor until they are made good for.
+func TestScheduleSkips(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	s := c.sleep(t)
+	id := decode[appliedSchedule](t, c.run("schedule", "apply", "--user", "held", "--cron", "@every 1s", "--jitter", "0", "-o", "json")).ID
+	require.True(t, checkSchedules(t.Context(), s.client).OK)
+	require.Eventually(t, func() bool {
+		return decode[schedule](t, c.run("schedule", "show", id, "-o", "json")).Skipped > 0
+	}, time.Minute, 100*time.Millisecond)
+	require.Equal(t, exitOK, c.run("schedule", "pause", id).code)
+	held := decode[schedule](t, c.run("schedule", "show", id, "-o", "json"))
+	require.NoError(t, s.client.SignalWorkflow(t.Context(), held.Recent[0].WorkflowID, "", "go on", nil))
+	c.listed(t, 1)
+	for _, o := range []output{c.run("schedule", "list"), c.run("schedule", "show", id)} {
+		require.Contains(t, o.out, "!! axiommind-dream/held: ")
+		require.Contains(t, o.out, "→ run them: starter schedule backfill axiommind-dream/held --from DAY --to DAY")
+	}
+	ill := checkSchedules(t.Context(), s.client)
+	require.False(t, ill.OK)
+	require.Contains(t, ill.Note, "skipped because the one before still ran")
+	require.Contains(t, ill.Mend, "starter schedule backfill axiommind-dream/held --from DAY --to DAY")
+
+	made := decode[backfilled](t, c.run("schedule", "backfill", id, "-o", "json", "--from", time.Now().Add(-3*time.Second).Format(time.RFC3339)))
+	require.NotEmpty(t, made.Nights)
+	well := decode[schedule](t, c.run("schedule", "show", id, "-o", "json"))
+	require.Zero(t, well.Skipped)
+	require.True(t, well.Paused, "a backfill leaves it paused")
+	require.True(t, checkSchedules(t.Context(), s.client).OK)
+	require.NotContains(t, c.run("schedule", "list").out, "!!")
+	changed := decode[appliedSchedule](t, c.run("schedule", "apply", "--user", "held", "-o", "json"))
+	require.Equal(t, []any{applyChanged, 0}, []any{changed.Outcome, changed.Skipped}, "what was made good for stays so")
+}
+
+// What no schedule of this program is, is left alone.
+func TestScheduleOfOthers(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	temporalClient := c.dial(t)
+	_, err := temporalClient.ScheduleClient().Create(t.Context(), client.ScheduleOptions{
+		ID: defaultSchedule, Spec: client.ScheduleSpec{CronExpressions: []string{"0 0 * * *"}},
+		Action: &client.ScheduleWorkflowAction{ID: "other", Workflow: "other", TaskQueue: "other"},
+	})
+	require.NoError(t, err)
+	o := c.run("schedule", "apply")
+	require.Equal(t, exitFailed, o.code, o)
+	require.Contains(t, o.err, "there is a schedule of this id that does something else")
+	require.Equal(t, noSchedule+"\n", c.run("schedule", "list").out)
+	require.Equal(t, exitUsage, c.run("schedule", "delete", defaultSchedule).code)
+	_, err = temporalClient.ScheduleClient().GetHandle(t.Context(), defaultSchedule).Describe(t.Context())
+	require.NoError(t, err)
+	check := checkSchedules(t.Context(), temporalClient)
+	require.Equal(t, []any{true, noSchedule}, []any{check.OK, check.Note})
+
+	// One that was made in Temporal's UI is understood as far as can be.
+	_, err = temporalClient.ScheduleClient().Create(t.Context(), client.ScheduleOptions{
+		ID: "by-hand", Spec: client.ScheduleSpec{Calendars: []client.ScheduleCalendarSpec{{Hour: []client.ScheduleRange{{Start: 3}}}}},
+		Action: &client.ScheduleWorkflowAction{ID: "by-hand", Workflow: schema.WorkflowDeepDream, TaskQueue: schema.QueueMain},
+	})
+	require.NoError(t, err)
+	shown := decode[schedule](t, c.run("schedule", "show", "by-hand", "-o", "json"))
+	require.Equal(t, []string{"default", "(made elsewhere)", "UTC"}, []string{shown.User, shown.Cron, shown.TimeZone})
+}
+
+// What Temporal does not take is the person's mistake, in words.
+func TestScheduleRefusedByServer(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	for cron, says := range map[string]string{
+		"61 3 * * *": "", "whenever": "", "* * *": "", "0 0 31 2 *": "it never runs: no such time comes",
+	} {
+		o := c.run("schedule", "apply", "--cron", cron)
+		if says != "" {
+			require.Contains(t, o.out, says)
+			continue
+		}
+		require.Equal(t, exitUsage, o.code, o)
+		require.Contains(t, o.err, fmt.Sprintf("--cron %q", cron))
+		require.Contains(t, o.err, "want five fields like '30 3 * * *'")
+		t.Log(o.err)
+	}
+}
+
+func TestScheduleRefuses(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("김", 66)
+	for _, tt := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"apply", "--cron", " "}, "--cron is empty"},
+		{[]string{"apply", "--cron", "30 3 * * * # x"}, "want no comment in it"},
+		{[]string{"apply", "--cron", "CRON_TZ=UTC 30 3 * * *"}, "give the time zone with --time-zone"},
+		{[]string{"apply", "--time-zone", "Mars/Olympus"}, `--time-zone "Mars/Olympus": want a name such as Europe/Berlin, or UTC`},
+		{[]string{"apply", "--time-zone", "Local"}, `--time-zone "Local"`},
+		{[]string{"apply", "--time-zone", "../../etc/passwd"}, `--time-zone "../../etc/passwd"`},
+		{[]string{"apply", "--agent", "a"}, `--agent "a": give --user too`},
+		{[]string{"apply", "--jitter", "-1s"}, "--jitter -1s: want 0 or more"},
+		{[]string{"apply", "--catch-up", "9s"}, "--catch-up 9s: want 10s or more"},
+		{[]string{"apply", "--lookback", "-1"}, "--lookback -1: want 0 to 3660"},
+		{[]string{"apply", "--lookback", "3661"}, "--lookback 3661: want 0 to 3660"},
+		{[]string{"apply", "--at-once", "65"}, "--at-once 65: want 1 to 64"},
+		{[]string{"apply", "--at-once", "0"}, "--at-once 0: want 1 to 64"},
+		{[]string{"apply", "--user", "u", "--at-once", "4"}, "--at-once is for a schedule that dreams of all memories"},
+		{[]string{"apply", "--user", long, "--agent", long}, "they are too long"},
+		{[]string{"apply", "--user", "a\x1b"}, "holds a control character"},
+		{[]string{"backfill"}, "--from is empty"},
+		{[]string{"backfill", "--from", "yesterday"}, `--from "yesterday": want a day like`},
+		{[]string{"backfill", "--from", "2026-01-01", "--to", "noon"}, `--to "noon": want a day like`},
+		{[]string{"pause", "a\x00"}, "holds a control character"},
+		{[]string{"delete", "a", "b"}, "takes 1 argument, not 2"},
+	} {
+		o := down().run(append([]string{"schedule"}, tt.args...)...)
+		require.Equal(t, exitUsage, o.code, "%q: %s", tt.args, o)
+		require.Contains(t, o.err, tt.says, "%q", tt.args)
+		requireHarmless(t, o)
+	}
+	for _, args := range [][]string{{"apply"}, {"list"}, {"show"}, {"pause"}, {"resume"}, {"trigger"}, {"delete"}, {"backfill", "--from", "2026-01-01"}} {
+		o := down().run(append([]string{"schedule"}, args...)...)
+		require.Equal(t, exitFailed, o.code, o)
+		require.Contains(t, o.err, "temporal at 127.0.0.1:1")
+	}
+}
+
+// A run that was lost cannot be overlooked.
+func TestPrintSchedules(t *testing.T) {
+	t.Parallel()
+	next := time.Date(2026, 6, 8, 1, 30, 0, 0, time.UTC)
+	s := schedule{
+		ID: defaultSchedule, Next: &next, Missed: 2, Skipped: 1,
+		scheduleDefinition: scheduleDefinition{Cron: "30 3 * * *", TimeZone: "Europe/Berlin", CatchUp: duration(6 * time.Hour)},
+		Recent:             []scheduleRun{{Scheduled: next.AddDate(0, 0, -1), Status: "completed", Summary: "night\nof"}},
+	}
+	paused := schedule{ID: "axiommind-dream/ann", Paused: true, Note: "a\nb", scheduleDefinition: scheduleDefinition{
+		User: "ann", Cron: "@every 12h", TimeZone: "Nowhere", LookbackDays: 2}, Skipped: 3}
+	var b strings.Builder
+	require.NoError(t, printSchedules(&b, []schedule{s, paused}))
+	require.Equal(t, `SCHEDULE             DREAMS OF     WHEN                      NEXT                   LAST                   ENDED      MISSED  SKIPPED
+axiommind-dream      all memories  30 3 * * * Europe/Berlin  2026-06-08 03:30 CEST  2026-06-07 03:30 CEST  completed       2        1
+axiommind-dream/ann  user ann      @every 12h Nowhere        paused                 -                      -               0        3
+axiommind-dream: night of
+!! axiommind-dream: 2 runs were missed while Temporal was away for longer than 6h, 1 run was skipped because the one before still ran
+   → run them: starter schedule backfill axiommind-dream --from DAY --to DAY (no day is lost without: the next run reads all that no dream has read)
+axiommind-dream/ann is paused: a b
+!! axiommind-dream/ann: 3 runs were skipped because the one before still ran
+   → run them: starter schedule backfill axiommind-dream/ann --from DAY --to DAY
+`, b.String())
+	b.Reset()
+	require.NoError(t, printSchedule(&b, &s))
+	require.Contains(t, b.String(), "!! axiommind-dream: 2 runs were missed")
+	require.Contains(t, b.String(), "reads     all days that no dream has read\n")
+}
+
+func TestDreamLine(t *testing.T) {
+	t.Parallel()
+	for want, r := range map[string]schema.DeepDreamResult{
+		"dream of D: version 2 of 1 item, 1 added, 0 dropped": {Date: "D", Status: schema.DreamCommitted, Version: 2, Items: 1, Added: 1},
+		"dream of D: unchanged":                               {Date: "D", Status: schema.DreamUnchanged},
+		"dream of D: refused: truncated":                      {Date: "D", Status: schema.DreamIsRefused, Reason: "truncated"},
+		"dream of D: skipped: nothing new":                    {Date: "D", Status: schema.DreamSkipped, Reason: "nothing new"},
+	} {
+		require.Equal(t, want, dreamLine(r))
+	}
+}
+
+func TestMachineZone(t *testing.T) {
+	t.Parallel()
+	etc := t.TempDir()
+	require.Equal(t, "UTC", machineZone("", etc))
+	require.Equal(t, "UTC", machineZone("/no/where", etc))
+	require.Equal(t, "Asia/Seoul", machineZone("Asia/Seoul", etc))
+	require.Equal(t, "Asia/Seoul", machineZone(":Asia/Seoul", etc))
+	require.NoError(t, os.WriteFile(filepath.Join(etc, "timezone"), []byte("Europe/Berlin\n"), 0o600))
+	require.Equal(t, "Europe/Berlin", machineZone("", etc))
+	zones := filepath.Join(etc, "zoneinfo", "America")
+	require.NoError(t, os.MkdirAll(zones, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(zones, "Lima"), nil, 0o600))
+	require.NoError(t, os.Symlink(filepath.Join(zones, "Lima"), filepath.Join(etc, "localtime")))
+	require.Equal(t, "America/Lima", machineZone("Local", etc))
+}
+
+func TestDurationAsText(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{0: "0s", 10 * time.Minute: "10m", 6 * time.Hour: "6h", 90 * time.Minute: "1h30m", time.Hour + time.Second: "1h0m1s"} {
+		require.Equal(t, want, duration(d).String())
+		data, err := json.Marshal(duration(d))
+		require.NoError(t, err)
+		var back duration
+		require.NoError(t, json.Unmarshal(data, &back))
+		require.Equal(t, duration(d), back)
+	}
+}
