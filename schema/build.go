@@ -60,6 +60,33 @@ type BuildStartedPayload struct {
 	Ordinal int       `json:"ordinal"`
 	Source  Source    `json:"source"`
 	Spec    BuildSpec `json:"spec"`
+	// Input is that of the workflow, so that the build can be tried again. It holds the messages only if the log does
+	// not. If Retry is set, the rest is the input of the build that it names.
+	Input ProcessSessionInput `json:"input"`
+	// Messages is the number of messages in the log once all of the Source's are there. It is unknown if the Source has no
+	// hash: then the build failed before it had read the source.
+	Messages int `json:"messages,omitempty"`
+	// Unread says why the source could not be read again. The build works on what the log holds of it.
+	Unread string `json:"unread,omitempty"`
+	// Resumed is the build that this one goes on with, if it does.
+	Resumed *ResumedBuild `json:"resumed,omitempty"`
+}
+
+// ResumedBuild is a build that left something undone, and whose steps before that are not done again, because their
+// input has not changed.
+type ResumedBuild struct {
+	BuildID string `json:"build_id"`
+	// Step is the first one that is done again.
+	Step string `json:"step"`
+}
+
+// ResumableBuild is a build that the next one can go on with, provided that the source has not changed.
+type ResumableBuild struct {
+	ResumedBuild
+	// SHA256 is the hash of the source as the build read it.
+	SHA256 string `json:"sha256"`
+	// Counts are the results of the steps that need not be done again.
+	Counts BuildCounts `json:"counts"`
 }
 
 // Event returns the event that starts the build.
@@ -77,6 +104,10 @@ type OpenedBuild struct {
 	Completed bool `json:"completed"`
 	// First is true if the session has no build yet.
 	First bool `json:"first"`
+	// Retried is the input of the build that is tried again, if one is. It holds no messages.
+	Retried *ProcessSessionInput `json:"retried,omitempty"`
+	// Resumable is the build to go on with, if there is one.
+	Resumable *ResumableBuild `json:"resumable,omitempty"`
 	// Head is the head of the session's stream.
 	Head StreamHead `json:"head,omitzero"`
 }
@@ -95,16 +126,26 @@ type BuildCounts struct {
 	// Quarantined counts the windows without a complete answer: those that were quarantined and those whose answer
 	// was truncated.
 	Quarantined int `json:"quarantined"`
-	Entries     int `json:"entries"`
-	NewEntries  int `json:"new_entries"`
-	Rejected    int `json:"rejected"`
+	// GivenUp counts those of the Quarantined windows that no later build with the same extractor asks about again
+	// unless it is forced to.
+	GivenUp    int `json:"given_up,omitempty"`
+	Entries    int `json:"entries"`
+	NewEntries int `json:"new_entries"`
+	Rejected   int `json:"rejected"`
+	// TaskNotes and Facts count the Entries that are for the writers of the project's tasks and of the user's memory.
+	TaskNotes int `json:"task_notes"`
+	Facts     int `json:"facts"`
 	// AlignedEntries and ProvenEntries count the Entries whose evidence is aligned or proven. GainedEntries counts
 	// the entries, of this session or another, that gained evidence.
 	AlignedEntries int `json:"aligned_entries"`
 	ProvenEntries  int `json:"proven_entries"`
 	GainedEntries  int `json:"gained_entries"`
-	Indexed        int `json:"indexed"`
-	IndexFailed    int `json:"index_failed"`
+	// SupersededEntries counts the entries of other extractors that this build's no longer states, and RestoredEntries
+	// those that it states again.
+	SupersededEntries int `json:"superseded_entries,omitempty"`
+	RestoredEntries   int `json:"restored_entries,omitempty"`
+	Indexed           int `json:"indexed"`
+	IndexFailed       int `json:"index_failed"`
 }
 
 // StepMetric is one row of pipeline_metrics.
@@ -121,9 +162,10 @@ type BuildFinishedPayload struct {
 	BuildID   string      `json:"build_id"`
 	SessionID string      `json:"session_id"`
 	Status    BuildStatus `json:"status"`
-	// FailedStep and Error are set if Status is failed.
+	// FailedStep, Error and ErrorType are set if Status is failed. [ClassOf] says what kind of failure the type is.
 	FailedStep string `json:"failed_step,omitempty"`
 	Error      string `json:"error,omitempty"`
+	ErrorType  string `json:"error_type,omitempty"`
 	// ExtractorID is the id of the Spec's extractor. The session's next build compares it with its own.
 	ExtractorID string       `json:"extractor_id"`
 	Counts      BuildCounts  `json:"counts"`

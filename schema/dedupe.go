@@ -21,8 +21,10 @@ const (
 	keyEvidenceAligned   = "evidence_aligned/{extracted event}/{rule}"
 	keyEntryMaterialized = "entry_materialized/{entry}"
 	keyEntryEvidenceSet  = "entry_evidence_set/{entry}/{aligned event}/{index}"
-	keyBuildStarted      = "build_started/{build}"
-	keyBuildFinished     = "build_finished/{build}"
+	// The changes of an entry's status are numbered from 1, for an entry can be superseded again.
+	keyEntryStatusSet = "entry_status_set/{entry}/{number}"
+	keyBuildStarted   = "build_started/{build}"
+	keyBuildFinished  = "build_finished/{build}"
 
 	keyVectorIndexed = "vector_indexed/{collection}/{hash of the items and their states}"
 	keyVectorFailed  = "vector_failed/{collection}/{hash of the items and their states}"
@@ -52,6 +54,9 @@ const (
 	keyCoreOfCommand = "core/{user}/{agent}/command/{request}"
 	keyDreamFinished = "dream_finished/{user}/{agent}/{ordinal}"
 	keyDreamGathered = "dream_gathered/{hash of what was gathered}"
+
+	keyBatchListed   = "batch_listed/{batch}/{page}"
+	keyBatchReported = "batch_reported/{batch}/{hash of the outcomes}"
 )
 
 // SessionIngestedKey is the key of the session_ingested event that holds the messages.
@@ -86,6 +91,11 @@ func EntryMaterializedKey(entryID string) string { return fillKey(keyEntryMateri
 // event.
 func EntryEvidenceSetKey(entryID, alignedEventID string, index int) string {
 	return fillKey(keyEntryEvidenceSet, entryID, alignedEventID, strconv.Itoa(index))
+}
+
+// EntryStatusSetKey is the key of the nth change of the entry's status.
+func EntryStatusSetKey(entryID string, number int) string {
+	return fillKey(keyEntryStatusSet, entryID, strconv.Itoa(number))
 }
 
 // BuildStartedKey is the key of the event that starts the build.
@@ -177,6 +187,21 @@ func DreamFinishedKey(user, agent string, ordinal int) string {
 
 // DreamGatheredKey is the key of what a dream reads. The hash is of the event's payload.
 func DreamGatheredKey(hash string) string { return fillKey(keyDreamGathered, hash) }
+
+// BatchListedKey is the key of a page of the items of a batch.
+func BatchListedKey(batch string, page int) string {
+	return fillKey(keyBatchListed, batch, strconv.Itoa(page))
+}
+
+// BatchReportedKey is the key of outcomes of items of a batch. A run that was reset may report another outcome of an item:
+// the last one counts.
+func BatchReportedKey(batch string, outcomes []BatchOutcome) string {
+	parts := make([]string, 0, 4*len(outcomes))
+	for _, o := range outcomes {
+		parts = append(parts, strconv.Itoa(o.Index), o.BuildID, string(o.Status), o.Error)
+	}
+	return fillKey(keyBatchReported, batch, HashParts(parts...))
+}
 
 // fillKey replaces the names in braces by the values. Values are escaped, so that different values give different
 // keys.

@@ -49,11 +49,15 @@ const (
 	EvidenceAligned   = "evidence_aligned"
 	EntryMaterialized = "entry_materialized"
 	EntryEvidenceSet  = "entry_evidence_set"
+	EntryStatusSet    = "entry_status_set"
 	BuildStarted      = "build_started"
 	BuildFinished     = "build_finished"
 	VectorIndexed     = "vector_indexed"
 	VectorFailed      = "vector_failed"
 	VectorDrifted     = "vector_drifted"
+
+	BatchListed   = "batch_listed"
+	BatchReported = "batch_reported"
 
 	TaskCreated            = "task_created"
 	TaskStatusChanged      = "task_status_changed"

@@ -17,6 +17,12 @@ const (
 	WorkflowDeepDream      = "deep_dream"
 	WorkflowDreamNight     = "dream_night"
 	WorkflowNotifySummary  = "notify_summary"
+	// These process many sessions, each by process_session.
+	WorkflowImportSessions   = "import_sessions"
+	WorkflowRetryBuilds      = "retry_builds"
+	WorkflowBackfillSessions = "backfill_sessions"
+	// WorkflowRebuild makes projections anew.
+	WorkflowRebuild = "rebuild"
 )
 
 // Signals, updates and queries.
@@ -35,6 +41,8 @@ const (
 	UpdateFiles = "files"
 	// UpdateRestore asks memory_writer to make an earlier version of core memory the current one.
 	UpdateRestore = "restore"
+	// UpdateRebuild asks vector_writer to make its collection anew, beside the one in use, and to switch to it.
+	UpdateRebuild = "rebuild"
 	// UpdateReconcile asks vector_writer to compare its collection with the log and to repair it.
 	UpdateReconcile = "reconcile"
 	// QueryQueue returns the [WriterQueue] of a stream's writer.
@@ -57,11 +65,21 @@ const (
 	ErrorSourceForbidden  = "SourceForbidden"
 	ErrorUnknownFormat    = "UnknownFormat"
 	// ErrorScopeMismatch: a writer was asked to process data of another scope.
-	ErrorScopeMismatch     = "ScopeMismatch"
-	ErrorModelRefused      = "ModelRefused"
-	ErrorModelRateLimited  = "ModelRateLimited"
-	ErrorModelUnavailable  = "ModelUnavailable"
-	ErrorModelRejected     = "ModelRejected"
+	ErrorScopeMismatch    = "ScopeMismatch"
+	ErrorModelRefused     = "ModelRefused"
+	ErrorModelRateLimited = "ModelRateLimited"
+	ErrorModelUnavailable = "ModelUnavailable"
+	// ErrorModelTooLong: the request is too long for the model. ErrorModelBlocked: the model refuses to answer, or a
+	// safety filter stopped the request or the answer.
+	ErrorModelTooLong = "ModelTooLong"
+	ErrorModelBlocked = "ModelBlocked"
+	// ErrorModelCut: the answer broke off at the model's limit. ErrorModelUnreadable: neither the answer nor its repair
+	// can be read. ErrorModelRejected: the model ended without an answer.
+	ErrorModelCut        = "ModelCut"
+	ErrorModelUnreadable = "ModelUnreadable"
+	ErrorModelRejected   = "ModelRejected"
+	// ErrorModelMalformed: what came is no message of the provider's protocol, such as a page of a proxy.
+	ErrorModelMalformed    = "ModelMalformed"
 	ErrorStoreUnavailable  = "StoreUnavailable"
 	ErrorStoreRejected     = "StoreRejected"
 	ErrorCorruptLog        = "CorruptLog"
@@ -79,11 +97,14 @@ const (
 	// ErrorNotifyUnavailable and ErrorNotifyRefused: the receiver of summaries did not take one.
 	ErrorNotifyUnavailable = "NotifyUnavailable"
 	ErrorNotifyRefused     = "NotifyRefused"
-	// ErrorTemporalUnavailable: an activity's request to Temporal itself failed.
+	// ErrorTemporalUnavailable: an activity's request to Temporal itself failed. ErrorTemporalRefused: and will again.
 	ErrorTemporalUnavailable = "TemporalUnavailable"
+	ErrorTemporalRefused     = "TemporalRefused"
 	// ErrorDraining is returned by a workflow that is about to continue as new: send the request again.
 	ErrorDraining = "Draining"
-	ErrorInternal = "Internal"
+	// ErrorWorkerStopped: a worker was stopped while it ran the activity, which another one takes over.
+	ErrorWorkerStopped = "WorkerStopped"
+	ErrorInternal      = "Internal"
 )
 
 // Progress is the answer of process_session, realign_session and deep_dream to QueryProgress.
@@ -109,7 +130,7 @@ type InlineMessage struct {
 // MaxInlineBytes is the maximum size of the contents of all inline messages. A longer session is given by URI.
 const MaxInlineBytes = 256 << 10
 
-// ProcessSessionInput is the input of process_session: one session, by URI or inline.
+// ProcessSessionInput is the input of process_session: one session, by URI, inline, or as the log holds it.
 type ProcessSessionInput struct {
 	// URI names the source: file:///path or a plain path, below one of the worker's source roots.
 	URI string `json:"uri,omitempty"`
@@ -132,6 +153,15 @@ type ProcessSessionInput struct {
 	Notify string `json:"notify,omitempty"`
 	// IncludeTools extracts from tool calls and their results too.
 	IncludeTools bool `json:"include_tools,omitempty"`
+	// FromLog takes the messages that the log holds of the session, and reads no source: to extract from them with
+	// another extractor.
+	FromLog bool `json:"from_log,omitempty"`
+	// Retry is the id of the session's build to try again, with the input of that build. Of the other fields, only those
+	// that identify the session are given then.
+	Retry string `json:"retry,omitempty"`
+	// AskGivenUp makes a retry ask once more about the windows that were given up: too small to be halved, and without
+	// an answer.
+	AskGivenUp bool `json:"ask_given_up,omitempty"`
 }
 
 // Key identifies the session of the input.
@@ -141,10 +171,14 @@ func (in ProcessSessionInput) Key() SessionKey {
 
 // Source returns what the input says about its source, before the source is read.
 func (in ProcessSessionInput) Source() Source {
-	if in.URI == "" {
+	switch {
+	case in.FromLog:
+		return Source{Format: FormatLog}
+	case in.URI == "":
 		return Source{Format: FormatInline}
+	default:
+		return Source{URI: in.URI, Format: in.Format}
 	}
-	return Source{URI: in.URI, Format: in.Format}
 }
 
 // ProcessSessionResult is the result of process_session.
@@ -213,6 +247,11 @@ type WriterQueue struct {
 	// Running is the request in progress. Waiting holds the next ones, in order.
 	Running string   `json:"running,omitempty"`
 	Waiting []string `json:"waiting"`
+	// Long is the request that is done in turns between the others, and how far it is.
+	Long string `json:"long,omitempty"`
+	// LongSeen counts what it has looked at, of about LongTotal, once that is known.
+	LongSeen  int `json:"long_seen,omitempty"`
+	LongTotal int `json:"long_total,omitempty"`
 	// Done counts the requests that this run has completed.
 	Done int `json:"done"`
 }

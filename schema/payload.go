@@ -1,10 +1,13 @@
 package schema
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Source describes where a session came from.
 type Source struct {
-	// URI is empty for inline messages.
+	// URI is empty for inline messages and for those of the log.
 	URI    string `json:"uri,omitempty"`
 	Format string `json:"format"`
 	// SHA256 is the hex hash of the source's bytes as read, and Bytes is their number. They are empty and 0 if
@@ -16,12 +19,19 @@ type Source struct {
 // FormatInline is the format of messages given in a workflow's input.
 const FormatInline = "inline"
 
+// FormatLog is the format of messages that the log holds and that are read from nowhere else.
+const FormatLog = "log"
+
 // String returns the origin in words, for people.
 func (s Source) String() string {
-	if s.URI == "" && s.Format == FormatInline {
+	switch {
+	case s.URI == "" && s.Format == FormatInline:
 		return "inline messages"
+	case s.URI == "" && s.Format == FormatLog:
+		return "messages of the log"
+	default:
+		return s.URI
 	}
-	return s.URI
 }
 
 // Scope names the owner of a memory. Nothing is read across projects or users.
@@ -103,11 +113,29 @@ type Window struct {
 	// ByteEnd the offset in Last at which it ends, or 0 for the end of the message.
 	ByteStart int `json:"byte_start,omitempty"`
 	ByteEnd   int `json:"byte_end,omitempty"`
-	// Asked counts the earlier builds that asked about the window and got no complete answer. If an extraction is
-	// quarantined or truncated, the next build asks about its window again.
+	// Asked counts the earlier questions about the window. It is asked about again if its answer was truncated, then
+	// for the rest, and if what it got was the failure of a server.
 	Asked int `json:"asked,omitempty"`
-	// Kept is true if the entries of an earlier, truncated answer were kept. Only the rest is then asked for.
+	// Kept is true if entries of an earlier, truncated answer were kept, to this window or to the one that it is a half
+	// of. Only the rest is then asked for.
 	Kept bool `json:"kept,omitempty"`
+	// Small is true if the window is too small to be halved.
+	Small bool `json:"small,omitempty"`
+}
+
+// Contains reports whether v is a part of w, or w itself.
+func (w Window) Contains(v Window) bool {
+	from, to := w.extent()
+	begin, end := v.extent()
+	return slices.Compare(from[:], begin[:]) <= 0 && slices.Compare(end[:], to[:]) <= 0
+}
+
+// extent returns the message and the byte at which the window begins, and those at which it ends.
+func (w Window) extent() (from, to [2]int) {
+	if w.ByteEnd > 0 {
+		return [2]int{w.First, w.ByteStart}, [2]int{w.Last, w.ByteEnd}
+	}
+	return [2]int{w.First, w.ByteStart}, [2]int{w.Last + 1, 0}
 }
 
 // MemoryExtractedPayload is what was read from the model's answer for one window.
@@ -119,8 +147,10 @@ type MemoryExtractedPayload struct {
 	ResponseKeys []string         `json:"response_keys"`
 	Entries      []ExtractedEntry `json:"entries"`
 	Rejected     []RejectedItem   `json:"rejected,omitempty"`
-	// Quarantined says why the answer could not be read. The window then has no entries.
-	Quarantined string `json:"quarantined,omitempty"`
+	// Quarantined says why there is no answer that can be read. The window then has no entries. QuarantinedType is the
+	// type of the failure: one of the Error constants.
+	Quarantined     string `json:"quarantined,omitempty"`
+	QuarantinedType string `json:"quarantined_type,omitempty"`
 	// Truncated is true if the answer broke off after these entries.
 	Truncated bool `json:"truncated,omitempty"`
 	// Usage is the usage of the build's calls for the window.
@@ -129,6 +159,31 @@ type MemoryExtractedPayload struct {
 
 // Answered reports whether the window has a complete answer, so that it is not asked about again.
 func (p MemoryExtractedPayload) Answered() bool { return p.Quarantined == "" && !p.Truncated }
+
+// FailureType returns the type of the failure that left the window without a complete answer, or "" if it has one.
+func (p MemoryExtractedPayload) FailureType() string {
+	switch {
+	case p.Quarantined != "":
+		return p.QuarantinedType
+	case p.Truncated:
+		return ErrorModelCut
+	default:
+		return ""
+	}
+}
+
+// Failed reports whether the window has failed so often that it is not asked about again as it is. It is halved
+// instead. An answer that broke off is no such failure if some of it was kept and the rest was not asked for yet.
+func (p MemoryExtractedPayload) Failed() bool {
+	cutOnce := p.Quarantined == "" && p.Window.Asked == 0 && len(p.Entries) > 0
+	return !p.Answered() && !cutOnce
+}
+
+// GivenUp reports whether the window has failed and is too small to be halved, so that its extractor is not asked
+// about it again unless a retry forces that. The failure of a server gives nothing up.
+func (p MemoryExtractedPayload) GivenUp() bool {
+	return p.Failed() && p.Window.Small && ClassOf(p.FailureType()) != FailurePassing
+}
 
 // EvidenceAlignedPayload holds the evidence of the quotes of one memory_extracted event.
 type EvidenceAlignedPayload struct {
@@ -209,4 +264,17 @@ type EntryEvidenceSetPayload struct {
 	EvidenceAligned bool       `json:"evidence_aligned"`
 	EvidenceProven  bool       `json:"evidence_proven"`
 	Evidence        []Evidence `json:"evidence"`
+}
+
+// EntryStatusSetPayload is a change of an entry's status by a build of its session. An extractor that has extracted all
+// of the session supersedes what only others have stated. What an extractor states is active.
+type EntryStatusSetPayload struct {
+	EntryID string `json:"entry_id"`
+	// Number counts the changes of the entry's status from 1.
+	Number int    `json:"number"`
+	Status Status `json:"status"`
+	// SupersededBy is the id of an entry that the extractor made of the same sentences. It is empty if there is none.
+	SupersededBy string `json:"superseded_by,omitempty"`
+	// Extractor is that of the build.
+	Extractor Extractor `json:"extractor"`
 }

@@ -32,6 +32,7 @@ var eventTypes = []EventType{
 	register[EvidenceAlignedPayload](EvidenceAligned, SessionPrefix, "where an extraction's quotes stand, and what they prove", keyEvidenceAligned),
 	register[EntryMaterializedPayload](EntryMaterialized, SessionPrefix, "a new entry", keyEntryMaterialized),
 	register[EntryEvidenceSetPayload](EntryEvidenceSet, SessionPrefix, "another judgement of an entry's evidence", keyEntryEvidenceSet),
+	register[EntryStatusSetPayload](EntryStatusSet, SessionPrefix, "a newer extractor no longer states an entry, or states it again", keyEntryStatusSet),
 	register[BuildFinishedPayload](BuildFinished, SessionPrefix, "how a build ended", keyBuildFinished),
 
 	register[TaskCreatedPayload](TaskCreated, ProjectPrefix, "a new task", keyTask),
@@ -63,6 +64,9 @@ var eventTypes = []EventType{
 	register[VectorIndexedPayload](VectorIndexed, VectorPrefix, "items stand in the vector store", keyVectorIndexed),
 	register[VectorFailedPayload](VectorFailed, VectorPrefix, "items could not be written, and why", keyVectorFailed),
 	register[VectorDriftedPayload](VectorDrifted, VectorPrefix, "the vector store holds something else than it should", keyVectorDrifted),
+
+	register[BatchListedPayload](BatchListed, BatchPrefix, "sessions to process together", keyBatchListed),
+	register[BatchReportedPayload](BatchReported, BatchPrefix, "what became of some of them", keyBatchReported),
 }
 
 var (
@@ -80,7 +84,7 @@ func init() {
 }
 
 // EventTypes returns all registered event types: those of sessions in the order of their steps, then those of tasks,
-// facts, tiers of memory and vectors.
+// facts, tiers of memory, vectors and batches.
 func EventTypes() []EventType { return append([]EventType(nil), eventTypes...) }
 
 // EventTypesOf returns the names of the event types whose payloads implement the interface I.

@@ -1,6 +1,8 @@
 package schema_test
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"go/ast"
 	"go/parser"
@@ -102,6 +104,12 @@ func TestEventTypesOf(t *testing.T) {
 		slices.Concat(schema.EventTypesOf[schema.FactChange](), schema.EventTypesOf[schema.TierChange]()))
 }
 
+// numberOf is a number for the part of a key that is one: another for each text.
+func numberOf(part string) int {
+	sum := sha256.Sum256([]byte(part))
+	return int(binary.BigEndian.Uint32(sum[:]))
+}
+
 // keyMakers are all functions that make dedupe keys, each over as many strings as it has parts.
 var keyMakers = map[string]struct {
 	parts int
@@ -116,12 +124,17 @@ var keyMakers = map[string]struct {
 	}},
 	"EvidenceAlignedKey":   {1, func(p []string) string { return schema.EvidenceAlignedKey(p[0], 1) }},
 	"EntryMaterializedKey": {1, func(p []string) string { return schema.EntryMaterializedKey(p[0]) }},
+	"EntryStatusSetKey":    {2, func(p []string) string { return schema.EntryStatusSetKey(p[0], numberOf(p[1])) }},
 	"EntryEvidenceSetKey":  {2, func(p []string) string { return schema.EntryEvidenceSetKey(p[0], p[1], 7) }},
 	"BuildStartedKey":      {1, func(p []string) string { return schema.BuildStartedKey(p[0]) }},
 	"BuildFinishedKey":     {1, func(p []string) string { return schema.BuildFinishedKey(p[0]) }},
 	"VectorIndexedKey":     {3, func(p []string) string { return schema.VectorIndexedKey(p[0], p[1:]) }},
 	"VectorFailedKey":      {3, func(p []string) string { return schema.VectorFailedKey(p[0], p[1:]) }},
 	"VectorDriftedKey":     {3, func(p []string) string { return schema.VectorDriftedKey(p[0], p[1:]) }},
+	"BatchListedKey":       {2, func(p []string) string { return schema.BatchListedKey(p[0], numberOf(p[1])) }},
+	"BatchReportedKey": {2, func(p []string) string {
+		return schema.BatchReportedKey(p[0], []schema.BatchOutcome{{Index: numberOf(p[1])}})
+	}},
 	"EntityKey": {2, func(p []string) string {
 		return schema.EntityKey(p[0], schema.EntityRef{Type: schema.EntityTask, ID: p[1]})
 	}},

@@ -16,6 +16,7 @@ const (
 	DreamPrefix   = "dream/"
 	ModelPrefix   = "model/"
 	VectorPrefix  = "vector/"
+	BatchPrefix   = "batch/"
 )
 
 // streamNames holds the patterns of stream names, without the prefix.
@@ -26,6 +27,7 @@ var streamNames = map[string]string{
 	DreamPrefix:   "{hash}",
 	ModelPrefix:   "{hash}",
 	VectorPrefix:  "{collection}",
+	BatchPrefix:   "{id}",
 }
 
 // StreamHead is the position of the last event of a stream, as far as the stream's only writer knows it. The zero value
@@ -121,6 +123,9 @@ func ModelStream(key string) string { return ModelPrefix + key }
 
 // VectorStream returns the name of the collection's stream, which its vector_writer workflow writes.
 func VectorStream(collection string) string { return VectorPrefix + collection }
+
+// BatchStream returns the name of the stream of a batch, which the workflow writes that processes it.
+func BatchStream(id string) string { return BatchPrefix + id }
 
 // Slashes and percent signs in names are percent-encoded, so that different names give different streams.
 var (

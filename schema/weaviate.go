@@ -1,6 +1,10 @@
 package schema
 
-import "strings"
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
 
 // Limits of Weaviate v1.35. A class name has up to 255 characters and a tenant name up to 64. Both are used as
 // directory names.
@@ -14,6 +18,29 @@ const (
 // versions have different classes, even on a file system that ignores case.
 func VectorCollection(embeddingVersion string) string {
 	return classPrefix + safeName(embeddingVersion, maxClassName-len(classPrefix), "")
+}
+
+// generationMark stands between the name of a collection and the number of one of its generations. No name of a
+// collection contains it after [classPrefix] and another byte, because there "_" is followed by "_" or a hex digit.
+const generationMark = "_g"
+
+// VectorGeneration returns the name of the Weaviate class that is the n-th generation of the collection, from 1. The
+// name of the collection itself is an alias of the one in use.
+func VectorGeneration(collection string, n int) string {
+	return collection + generationMark + strconv.Itoa(n)
+}
+
+// SplitGeneration returns the collection and the number of a generation. It returns 0 if the class is none.
+func SplitGeneration(class string) (collection string, n int) {
+	i := strings.LastIndex(class, generationMark)
+	if i <= len(classPrefix) {
+		return class, 0
+	}
+	number := class[i+len(generationMark):]
+	if n, err := strconv.Atoi(number); err == nil && n > 0 && strconv.Itoa(n) == number {
+		return class[:i], n
+	}
+	return class, 0
 }
 
 // VectorTenant returns the name of the Weaviate tenant that holds the project. Different projects have different
@@ -130,10 +157,19 @@ type WeaviateProperty struct {
 //
 // Fields that change after an entry is created (stage, status, supersession) are not stored here. They are read from
 // ClickHouse, so that a search never uses an outdated copy.
+//
+// The description ends with a hash of the settings, so that a class made with others is told apart.
 func EntryClass(name string) WeaviateClass {
+	class := entryClass()
+	settings, _ := json.Marshal(class) //nolint:errchkjson // it holds texts, numbers and booleans
+	class.Class = name
+	class.Description = "Entries and task titles of one embedding version; a projection of the event log. Settings " +
+		HashText(string(settings))[:16] + "."
+	return class
+}
+
+func entryClass() WeaviateClass {
 	return WeaviateClass{
-		Class:           name,
-		Description:     "Entries and task titles of one embedding version; a projection of the event log.",
 		Vectorizer:      "none",
 		VectorIndexType: "flat",
 		VectorIndexConfig: WeaviateVectorIndex{

@@ -50,3 +50,35 @@ func TestVectorNamesAreInjective(t *testing.T) {
 		}
 	})
 }
+
+// Generations of different collections never share a class, none is a collection, and each tells what it is of.
+func TestVectorGenerations(t *testing.T) {
+	t.Parallel()
+	class := regexp.MustCompile(`^[A-Z][_0-9A-Za-z]{0,254}$`)
+	version := rapid.OneOf(rapid.String(), rapid.StringMatching(`(_?g[0-9]?){1,3}`), rapid.StringMatching(`(ab|_5f|__|_g1){20,60}`))
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := schema.VectorCollection(version.Draw(t, "a")), schema.VectorCollection(version.Draw(t, "b"))
+		n, m := rapid.IntRange(1, 1<<40).Draw(t, "n"), rapid.IntRange(1, 20).Draw(t, "m")
+		first, second := schema.VectorGeneration(a, n), schema.VectorGeneration(b, m)
+		if !class.MatchString(first) {
+			t.Fatalf("%q is no class", first)
+		}
+		if strings.EqualFold(first, b) || strings.EqualFold(first, second) != (a == b && n == m) {
+			t.Fatalf("%q, %q and %q are not told apart", first, second, b)
+		}
+		if collection, k := schema.SplitGeneration(first); collection != a || k != n {
+			t.Fatalf("%q is the generation %d of %q", first, k, collection)
+		}
+		if collection, k := schema.SplitGeneration(b); collection != b || k != 0 {
+			t.Fatalf("%q is the generation %d of %q", b, k, collection)
+		}
+	})
+}
+
+// A class of other settings has another description, and the name is not one of the settings.
+func TestEntryClassTellsItsSettings(t *testing.T) {
+	t.Parallel()
+	a, b := schema.EntryClass("Entry_a"), schema.EntryClass("Entry_b")
+	require.Equal(t, a.Description, b.Description)
+	require.Regexp(t, `Settings [0-9a-f]{16}\.$`, a.Description)
+}

@@ -28,12 +28,12 @@ func TestSourceText(t *testing.T) {
 func TestPrintProblems(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	require.NoError(t, printProblems(&out, build.Detail{Problems: []build.Problem{
+	require.NoError(t, printProblems(&out, shownBuild{Detail: build.Detail{Problems: []build.Problem{
 		{Where: "messages 0 to 3", Reason: "quarantined", Retry: "again"},
 		{Where: "messages 4 to 5", Reason: "broke off", Retry: "again"},
 		{Where: `fact "x"`, Reason: "duplicate"},
 		{Where: "vector of entry 1", Reason: "too large", Retry: "reconcile"},
-	}}))
+	}}}))
 	require.Equal(t, `messages 0 to 3: quarantined
 messages 4 to 5: broke off
   -> again
@@ -52,9 +52,35 @@ func TestPrintBuildCountsEvidence(t *testing.T) {
 		3: "0 items rejected\ngained     3 entries have better evidence, here or in other sessions\nvectors",
 	} {
 		var out strings.Builder
-		var d build.Detail
+		var d shownBuild
 		d.Counts = schema.BuildCounts{Entries: 9, NewEntries: 2, AlignedEntries: 7, ProvenEntries: 5, GainedEntries: gained}
 		require.NoError(t, printBuild(&out, d))
 		require.Contains(t, out.String(), want)
 	}
+}
+
+// A build says how it ended, what to do, and what it went on with; what is not known is left out.
+func TestPrintOutcome(t *testing.T) {
+	t.Parallel()
+	d := shownBuild{Workflow: workflowLink{ID: "session/p/u//s", Namespace: "default"}}
+	d.Status, d.NoRetry = schema.BuildSuccess, "it ended with success: there is nothing to retry"
+	said := func() string {
+		var b strings.Builder
+		printOutcome(&b, d)
+		return b.String()
+	}
+	require.Equal(t, "status     success\nworkflow   session/p/u//s in namespace default (--temporal-ui makes it a link)\n", said())
+	d.Status, d.FailedStep, d.Error, d.ErrorType, d.Class = schema.BuildFailed, schema.StepAlign, "no\nluck", schema.ErrorTimeout, schema.FailurePassing
+	d.Hint, d.Retry, d.NoRetry, d.Unread = "wait", "starter builds retry x", "", "it is gone"
+	d.Resumed = &schema.ResumedBuild{BuildID: "b1", Step: schema.StepAlign}
+	d.Workflow.URL = "http://ui/w"
+	require.Equal(t, `status     failed
+failed at  align: no luck
+kind       passing, Timeout
+what to do wait
+retry      starter builds retry x
+went on    with build b1, from the step align
+unread     the source: it is gone; the build took what the log holds of it
+workflow   http://ui/w
+`, said())
 }

@@ -29,9 +29,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if args := os.Getenv(argsVariable); args != "" {
-		os.Exit(runChild(args))
-	}
 	stacktest.Main(m)
 }
 
@@ -118,9 +115,16 @@ func (o output) String() string { return fmt.Sprintf("exit %d\n%s\n%s", o.code, 
 func (c *cli) run(args ...string) output { return c.feed("", args...) }
 
 func (c *cli) feed(in string, args ...string) output {
+	return c.feedIn(context.Background(), in, args...)
+}
+
+// runIn runs one command until the context ends.
+func (c *cli) runIn(ctx context.Context, args ...string) output { return c.feedIn(ctx, "", args...) }
+
+func (c *cli) feedIn(ctx context.Context, in string, args ...string) output {
 	var out, errOut bytes.Buffer
 	a := &app{in: strings.NewReader(in), out: &out, errOut: &errOut, getenv: func(name string) string { return c.env[name] }, completion: c.completion}
-	code := a.main(context.Background(), append(args, c.servers...))
+	code := a.main(ctx, append(args, c.servers...))
 	return output{code, out.String(), errOut.String()}
 }
 
@@ -162,28 +166,29 @@ func down() *cli {
 // What is wrong with an input is told, with exit code 2, before any server is asked.
 func TestProcessRefuses(t *testing.T) {
 	t.Parallel()
-	empty, loop := t.TempDir(), filepath.Join(t.TempDir(), "loop")
-	require.NoError(t, os.WriteFile(filepath.Join(empty, "notes.bin"), []byte{0, 1, 2, 3}, 0o600))
+	loop := filepath.Join(t.TempDir(), "loop")
 	require.NoError(t, os.Symlink(loop, loop))
 	unknown := write(t, "unknown.bin", "\x00\x01\x02 nothing anybody said")
 	for name, tt := range map[string]struct {
 		args []string
 		says []string
 	}{
-		"no such file":      {[]string{"/no/such/file"}, []string{"/no/such/file", "no such file or directory"}},
-		"no transcripts":    {[]string{empty}, []string{empty, "holds no transcript", "1 file looked at", "notes.bin: cannot tell the format"}},
-		"a device":          {[]string{os.DevNull}, []string{os.DevNull, "is of the system: such files are never read"}},
-		"unreadable file":   {[]string{loop}, []string{loop, "too many levels of symbolic links"}},
-		"unknown format":    {[]string{unknown}, []string{unknown, "--format", "claude-code", "codex", "chatgpt", "text"}},
-		"no such format":    {[]string{write(t, "s.jsonl", said(1, "user", decision)), "--format", "word"}, []string{"word", "claude-code"}},
-		"no file":           {nil, []string{"process takes 1 argument, not 0: starter process FILE|DIR|-"}},
-		"two files":         {[]string{"a", "b"}, []string{"takes 1 argument, not 2"}},
-		"unknown flag":      {[]string{"x", "--nonsense"}, []string{"unknown flag: --nonsense; see starter process -h"}},
-		"jobs":              {[]string{"x", "--jobs", "0"}, []string{"--jobs 0: want at least 1"}},
-		"output":            {[]string{"x", "--output", "xml"}, []string{`--output "xml": want one of text, json`}},
-		"flush reason":      {[]string{"x", "--flush-reason", "whim"}, []string{`--flush-reason "whim": want one of end, trim, overflow, daily_summary`}},
-		"notify":            {[]string{"x", "--notify", "작업"}, []string{"--notify: the workflow id \"작업\"", "printable ASCII"}},
-		"session of no one": {[]string{filepath.Dir(loop), "--session", "s"}, []string{"holds no transcript"}},
+		"no such file":    {[]string{"/no/such/file"}, []string{"/no/such/file", "no such file or directory"}},
+		"a device":        {[]string{os.DevNull}, []string{os.DevNull, "is of the system: such files are never read"}},
+		"unreadable file": {[]string{loop}, []string{loop, "too many levels of symbolic links"}},
+		"unknown format":  {[]string{unknown}, []string{unknown, "--format", "claude-code", "codex", "chatgpt", "text"}},
+		"no such format":  {[]string{write(t, "s.jsonl", said(1, "user", decision)), "--format", "word"}, []string{"word", "claude-code"}},
+		"no file":         {nil, []string{"process takes 1 argument, not 0: starter process FILE|DIR|-"}},
+		"two files":       {[]string{"a", "b"}, []string{"takes 1 argument, not 2"}},
+		"unknown flag":    {[]string{"x", "--nonsense"}, []string{"unknown flag: --nonsense; see starter process -h"}},
+		"jobs":            {[]string{"x", "--jobs", "0"}, []string{"--jobs 0: want 1 to 64"}},
+		"output":          {[]string{"x", "--output", "xml"}, []string{`--output "xml": want one of text, json`}},
+		"flush reason":    {[]string{"x", "--flush-reason", "whim"}, []string{`--flush-reason "whim": want one of end, trim, overflow, daily_summary`}},
+		"notify":          {[]string{"x", "--notify", "작업"}, []string{"--notify: the workflow id \"작업\"", "printable ASCII"}},
+		"session of many": {[]string{filepath.Dir(loop), "--session", "s"}, []string{"--session names one session, and", "is a directory"}},
+		"too long a name": {
+			[]string{filepath.Dir(loop), "--project", strings.Repeat("가", 60), "--user", strings.Repeat("나", 60)}, []string{"make a workflow id of"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -217,12 +222,14 @@ func TestServerDown(t *testing.T) {
 		args []string
 		says string
 	}{
-		"process":     {[]string{"process", path}, "temporal at 127.0.0.1:1"},
-		"search":      {[]string{"search", "x"}, "clickhouse at http://127.0.0.1:1"},
-		"builds list": {[]string{"builds", "list"}, "clickhouse at http://127.0.0.1:1"},
-		"builds show": {[]string{"builds", "show", "x"}, "clickhouse at http://127.0.0.1:1"},
-		"entry show":  {[]string{"entry", "show", "x"}, "clickhouse at http://127.0.0.1:1"},
-		"verify":      {[]string{"verify"}, "clickhouse at http://127.0.0.1:1"},
+		"process":      {[]string{"process", path}, "temporal at 127.0.0.1:1"},
+		"process DIR":  {[]string{"process", filepath.Dir(path)}, "temporal at 127.0.0.1:1"},
+		"search":       {[]string{"search", "x"}, "clickhouse at http://127.0.0.1:1"},
+		"builds list":  {[]string{"builds", "list"}, "clickhouse at http://127.0.0.1:1"},
+		"builds show":  {[]string{"builds", "show", "x"}, "clickhouse at http://127.0.0.1:1"},
+		"builds retry": {[]string{"builds", "retry", "--all-failed"}, "clickhouse at http://127.0.0.1:1"},
+		"entry show":   {[]string{"entry", "show", "x"}, "clickhouse at http://127.0.0.1:1"},
+		"verify":       {[]string{"verify"}, "clickhouse at http://127.0.0.1:1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -370,25 +377,6 @@ func TestStandardInput(t *testing.T) {
 	require.Equal(t, exitFailed, c.feed(text, append(args, "--format", "chatgpt")...).code)
 	require.Equal(t, first[0].File, again[0].File)
 	require.FileExists(t, first[0].File)
-}
-
-// A directory's files that are no transcripts are passed over, by name.
-func TestProcessDirectory(t *testing.T) {
-	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
-	dir := t.TempDir()
-	for i, name := range []string{"a.jsonl", "b.jsonl"} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(said(i, "user", decision)), 0o600))
-	}
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "picture.png"), []byte("\x89PNG\x00\x00"), 0o600))
-	o := c.process(dir)
-	require.Zero(t, o.code, o)
-	require.Contains(t, o.out, "passed over 1 file:\n  "+filepath.Join(dir, "picture.png"))
-	require.Equal(t, 2, strings.Count(o.out, "success"))
-	named := c.process(dir, "--session", "one")
-	require.Equal(t, exitUsage, named.code)
-	require.Contains(t, named.err, fmt.Sprintf("--session names one session, but %q holds 2", dir))
 }
 
 // A key that the provider refuses ends the build at once: it is asked once, and the variable named.

@@ -63,10 +63,14 @@ var sections = []section{
 	}},
 	{title: "Operation", commands: []command{
 		{"builds list", "", "list the latest builds", (*app).buildsListCommand},
-		{"builds show", "BUILD", "show a build, its steps and what failed", (*app).buildsShowCommand},
+		{"builds show", "BUILD", "show a build, its steps, what failed and what to do", (*app).buildsShowCommand},
+		{"builds retry", "[BUILD…]", "try failed and partial builds again: those named, or all that may succeed now", (*app).buildsRetryCommand},
+		{"builds replay", "BUILD", "do a build again from its recorded answers, beside it, and show what differs", (*app).buildsReplayCommand},
+		{"builds diff", "BUILD OTHER", "show what two builds of a session have made of it: another model, or another prompt", (*app).buildsDiffCommand},
+		{"backfill", "", "extract from sessions of the log with the worker's extractor, where another one did", (*app).backfillCommand},
 		{"verify", "", "check every stored span against the log again", (*app).verifyCommand},
 		{"realign", "", "judge anew, by today's rule of proof, what an older one has judged", (*app).realignCommand},
-		{"rebuild", "[PROJECTION…]", "make projections anew from the log: all of them, or those named", (*app).rebuildCommand},
+		{"rebuild", "[PROJECTION…]", "make projections anew from the log while all goes on: all tables, or those named; vectors apart", (*app).rebuildCommand},
 		{"reconcile", "", "compare Weaviate with the log and repair what has drifted", (*app).reconcileCommand},
 		{"doctor", "", "check every server and say how to mend it", (*app).doctorCommand},
 	}},
@@ -87,7 +91,7 @@ var parents = map[string]string{
 	"artifact":   "change artifacts: what tasks wait for that has an address, such as a pull request",
 	"schedule":   "make and watch the schedules that dream by night; one that is the only one need not be named",
 	"events":     "tell about the events of the log",
-	"builds":     "list and show builds: each run over a session that found something to do",
+	"builds":     "list, show, compare, retry and replay builds: each run over a session that found something to do",
 }
 
 // examples are shown in the help of the command, or of the commands that begin with the word.
@@ -107,15 +111,22 @@ var examples = map[string]string{
 	"artifact close":    "starter artifact close https://git.example.com/shop/pulls/7",
 	"schedule apply":    "starter schedule apply --cron '30 3 * * *' --time-zone Europe/Berlin\nstarter schedule apply --user ann --lookback 7",
 	"schedule backfill": "starter schedule backfill --from 2026-06-01 --to 2026-06-07",
-	"rebuild":           "starter rebuild\nstarter rebuild entries tasks --verify",
+	"rebuild":           "starter rebuild\nstarter rebuild entries tasks --verify\nstarter rebuild --dry-run\nstarter rebuild vectors",
 	"completion":        "starter completion bash",
 	"man":               "starter man ~/.local/share/man/man1",
-	"builds list":       "starter builds list --status failed",
+	"builds list":       "starter builds list --status failed\nstarter builds list --class passing --since 7d",
+	"builds replay":     "starter builds replay 04a5ad1b",
+	"builds diff":       "starter builds diff 04a5ad1b 7c20e9f4",
+	"backfill":          "starter backfill --since 30d --extractor gemini/gemini-2.5-flash --rate 60\nstarter backfill --project demo --extractor rules/rules-v2 --dry-run",
+	"builds retry":      "starter builds retry 04a5ad1b\nstarter builds retry --all-failed --dry-run\nstarter builds retry --all-failed --partial --since 7d\nstarter builds retry --all-failed --class setup",
 }
 
 // details are shown in the help below the usage.
 var details = map[string]string{
 	"completion": installCompletion,
+	"process": `A directory, or a file that holds several sessions, is imported by a workflow, --jobs sessions at a time. It goes
+on when starter is stopped or its terminal is closed, and the same command shows it again as long as it runs.
+Once it has ended, the same command imports what is new.`,
 }
 
 // all lists the commands in the order of the help.
@@ -154,6 +165,6 @@ func (c *command) argument(n int) string {
 }
 
 // ids are the words for arguments that name something by its id.
-var ids = []string{"ENTRY", "TASK", "INTO", "CONDITION", "TARGET", "ARTIFACT", "BUILD", "SCHEDULE"}
+var ids = []string{"ENTRY", "TASK", "INTO", "CONDITION", "TARGET", "ARTIFACT", "BUILD", "OTHER", "SCHEDULE"}
 
 func isID(word string) bool { return slices.Contains(ids, word) }

@@ -63,6 +63,7 @@ var argumentValues = map[string]values{
 	"TARGET":     entityIDs(schema.EntityTask, schema.EntityArtifact),
 	"ARTIFACT":   entityIDs(schema.EntityArtifact),
 	"BUILD":      buildIDs,
+	"OTHER":      buildIDs,
 	"SCHEDULE":   scheduleIDs,
 	"FROM":       versionNumbers,
 	"TO":         versionNumbers,
@@ -87,6 +88,8 @@ var flagValues = map[string]values{
 	"session":               known(build.ColumnSession),
 	"status":                fixed(schema.TaskStatuses()...),
 	"builds list --status":  fixed(schema.BuildStatuses()...),
+	"extractor":             known(build.ColumnExtractor),
+	"class":                 fixed(schema.FailureClasses()...),
 	"priority":              fixed(schema.TaskPriorities()...),
 	"memory show --version": versionNumbers,
 	"type":                  fixed(schema.EntryTypes()...),
@@ -105,7 +108,7 @@ var fileFlags = []string{"config"}
 
 // projections are the names of all projections, and of the families of those that come in several versions.
 func projections() []string {
-	var names []string
+	names := []string{vectorsWord}
 	for _, p := range build.Projections(nil, "") {
 		family, _, _ := strings.Cut(p.Name(), "/")
 		names = append(names, family)

@@ -103,7 +103,14 @@ func printEntry(w io.Writer, r entry.Row, proofs []proof) error {
 	if r.Category != "" {
 		kind += " (" + r.Category + ")"
 	}
-	say(&b, "entry     %s\ntype      %s\nstage     %s, %s\n", r.ID, kind, r.Stage, r.Status)
+	say(&b, "entry     %s\ntype      %s\nstage     %s, %s", r.ID, kind, r.Stage, r.Status)
+	switch {
+	case r.SupersededBy != "":
+		say(&b, " by entry %s, which a newer extractor made of the same sentences", r.SupersededBy)
+	case r.Status == schema.StatusSuperseded:
+		b.WriteString(": a newer extractor does not state it")
+	}
+	b.WriteString("\n")
 	if t := r.Task; t != nil {
 		say(&b, "task      %s", t.Status)
 		if t.Priority != "" {

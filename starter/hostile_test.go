@@ -296,7 +296,8 @@ func TestDirectoryOfAllKinds(t *testing.T) {
 	require.Contains(t, o.out, "nothing of it can be read as claude-code; line 1: ")
 	only := t.TempDir()
 	require.NoError(t, os.Rename(in("broken.jsonl.zst"), filepath.Join(only, "broken.jsonl.zst")))
-	o = down().run("process", only)
-	require.Equal(t, exitFailed, o.code, "nothing could be started: %s", o)
-	require.Contains(t, o.out, "broken.jsonl.zst")
+	o = c.process(only)
+	require.Equal(t, exitFailed, o.code, o)
+	require.Contains(t, o.out, "broken.jsonl.zst failed: ")
+	require.Contains(t, o.err, "1 of 1 session failed")
 }

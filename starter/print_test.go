@@ -2,11 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/vector"
+	"axiommind/schema"
 )
 
 // What programs read has names of one form, also where a result is another room's.
@@ -16,4 +18,26 @@ func TestReconcileInJSON(t *testing.T) {
 	require.NoError(t, err)
 	require.NotRegexp(t, `"[a-z_]*[A-Z]\w*":`, string(data))
 	require.NotContains(t, string(data), "0001-01-01")
+}
+
+// What the model gave no whole answer to is said with the command that asks again.
+func TestNoteNamesTheRetry(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		quarantined, givenUp int
+		want                 string
+	}{
+		{0, 0, ""},
+		{3, 0, "s: the model gave no whole answer to 3 windows; see starter builds show b1\n  ask again about 3: starter builds retry b1\n"},
+		{1, 1, "s: the model gave no whole answer to 1 window; see starter builds show b1\n" +
+			"  ask once more about 1, too small to be asked about in parts: starter builds retry b1 --force\n"},
+		{5, 2, "s: the model gave no whole answer to 5 windows; see starter builds show b1\n  ask again about 3: starter builds retry b1\n" +
+			"  ask once more about 2, too small to be asked about in parts: starter builds retry b1 --force\n"},
+	} {
+		var b strings.Builder
+		j := &job{Result: schema.ProcessSessionResult{SessionID: "s", BuildID: "b1", Status: schema.BuildPartial}}
+		j.Result.Counts.Quarantined, j.Result.Counts.GivenUp = tt.quarantined, tt.givenUp
+		note(&b, j, true)
+		require.Equal(t, tt.want, b.String())
+	}
 }

@@ -8,22 +8,17 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
-	"golang.org/x/sync/errgroup"
 
 	"axiommind/activities/transcript"
 	"axiommind/schema"
 	"axiommind/worker/service"
 )
-
-// statusAlreadyRunning is reported for a session that another run is processing.
-const statusAlreadyRunning schema.BuildStatus = "already running"
 
 // statusStarted is reported for a session with --detach.
 const statusStarted schema.BuildStatus = "started"
@@ -33,6 +28,8 @@ type processOptions struct {
 	flush          string
 	detach, noWait bool
 	jobs           int
+	// given are the flags that say what is processed, as they were given.
+	given func() []string
 }
 
 func (a *app) processCommand(f *pflag.FlagSet) func(context.Context, []string) error {
@@ -48,7 +45,8 @@ func (a *app) processCommand(f *pflag.FlagSet) func(context.Context, []string) e
 	f.StringVar(&o.input.Notify, "notify", "", "id of a running workflow that gets the summary as the signal "+schema.SignalSummary)
 	f.BoolVar(&o.detach, "detach", false, "start and do not wait")
 	f.BoolVar(&o.noWait, "no-wait", false, "leave a session alone that is being processed already, and exit with 3")
-	f.IntVar(&o.jobs, "jobs", 8, "sessions at a time")
+	f.IntVar(&o.jobs, "jobs", schema.DefaultAtOnce, "sessions at a time, of a directory or a file with several")
+	o.given = func() []string { return givenFlags(f, "detach", "no-wait", "output") }
 	return func(ctx context.Context, args []string) error { return a.process(ctx, o, args[0]) }
 }
 
@@ -64,26 +62,43 @@ type job struct {
 	refused bool
 }
 
-// refuse marks a job as failed before it was started. The other jobs go on.
-func (j *job) refuse(reason string) *job {
+// refuse marks a job as failed before it was started.
+func (j *job) refuse(reason string) {
 	j.Result.SessionID, j.Result.Status, j.Error, j.refused = j.Input.SessionID, schema.BuildFailed, reason, true
-	return j
 }
 
 func (a *app) process(ctx context.Context, o *processOptions, path string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	jobs, passed, err := a.findJobs(ctx, o, path)
-	if err != nil {
-		return err
-	}
-	if slices.ContainsFunc(jobs, func(j *job) bool { return !j.refused }) {
-		if err := a.processAll(ctx, o, jobs); err != nil {
+	if path == "-" {
+		var err error
+		if path, err = a.spool(); err != nil {
 			return err
 		}
 	}
-	if err := a.print(append(jobs, passed...), func(w io.Writer) error { return printJobs(w, jobs, passed) }); err != nil {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return usagef("read %q: %w", path, errors.Unwrap(err))
+	case info.IsDir() && o.input.SessionID != "":
+		return usagef("--session names one session, and %q is a directory: give the file that holds it", path)
+	case info.IsDir():
+		return a.importAll(ctx, o, path)
+	}
+	jobs, err := fileJobs(ctx, o, path)
+	switch {
+	case err != nil:
+		return usageError{err}
+	case len(jobs) > 1:
+		return a.importAll(ctx, o, path)
+	case jobs[0].Input.Key().Validate() != nil:
+		return usagef("%s; give another one with --session", jobs[0].Error)
+	}
+	if err := a.processAlone(ctx, o, jobs[0]); err != nil {
+		return err
+	}
+	if err := a.print(jobs, func(w io.Writer) error { return printJobs(w, jobs, nil) }); err != nil {
 		return err
 	}
 	return outcome(jobs)
@@ -91,18 +106,23 @@ func (a *app) process(ctx context.Context, o *processOptions, path string) error
 
 // outcome is the error of the command if a session failed or was left alone.
 func outcome(jobs []*job) error {
-	failed, busy := 0, 0
+	failed, refused, busy := 0, 0, 0
 	for _, j := range jobs {
 		switch {
 		case j.Error != "":
 			failed++
-		case j.Result.Status == statusAlreadyRunning:
+			if j.refused {
+				refused++
+			}
+		case j.Result.Status == schema.BatchBusy:
 			busy++
 		}
 	}
 	switch total := plural(len(jobs), "session", "sessions"); {
+	case failed > 0 && failed == refused: // They have no builds.
+		return fmt.Errorf("%d of %s failed: none of these was started", failed, total)
 	case failed > 0:
-		return fmt.Errorf("%d of %s failed; see starter builds list", failed, total)
+		return fmt.Errorf("%d of %s failed; see starter builds list --status failed", failed, total)
 	case busy > 0:
 		return busyError{fmt.Errorf("%d of %s left alone: being processed already; "+
 			"without --no-wait, starter waits and then processes what is new", busy, total)}
@@ -111,55 +131,29 @@ func outcome(jobs []*job) error {
 	}
 }
 
-// processAll processes the jobs, several sessions at a time.
-func (a *app) processAll(ctx context.Context, o *processOptions, jobs []*job) error {
+// processAlone processes the only session of a file.
+func (a *app) processAlone(ctx context.Context, o *processOptions, j *job) error {
+	if j.refused {
+		return nil
+	}
 	temporalClient, err := a.temporal(ctx)
 	if err != nil {
 		return err
 	}
 	defer temporalClient.Close()
-	bar := a.newProgress(len(jobs), "sessions done")
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(o.jobs)
-	for _, same := range bySession(jobs) {
-		group.Go(func() error {
-			for _, j := range same {
-				if !j.refused {
-					if err := a.processOne(groupCtx, temporalClient, o, j, bar); err != nil {
-						return err
-					}
-				}
-				bar.done()
-			}
-			return nil
-		})
+	bar := a.newProgress(1, "sessions done")
+	defer bar.finish()
+	if err := a.processOne(ctx, temporalClient, o, j, bar); err != nil {
+		return err
 	}
-	err = group.Wait()
-	bar.finish()
-	return err
-}
-
-// bySession groups jobs of the same session, which must run one after the other. Groups are in the order of their
-// first jobs.
-func bySession(jobs []*job) [][]*job {
-	var groups [][]*job
-	at := map[string]int{}
-	for _, j := range jobs {
-		i, ok := at[j.Input.SessionID]
-		if !ok {
-			i = len(groups)
-			at[j.Input.SessionID] = i
-			groups = append(groups, nil)
-		}
-		groups[i] = append(groups[i], j)
-	}
-	return groups
+	bar.done()
+	return nil
 }
 
 // check refuses wrong options before anything is read.
 func (o *processOptions) check() error {
-	if o.jobs < 1 {
-		return usagef("--jobs %d: want at least 1", o.jobs)
+	if o.jobs < 1 || o.jobs > schema.MaxAtOnce {
+		return usagef("--jobs %d: want 1 to %d", o.jobs, schema.MaxAtOnce)
 	}
 	if o.input.Format != "" {
 		if err := oneOf("format", strings.ToLower(o.input.Format), formatNames()); err != nil {
@@ -203,69 +197,6 @@ func formatNames() []string {
 	return names
 }
 
-// findJobs lists the sessions of the path. In a directory, files that are not transcripts are skipped. A file that
-// is named must be a transcript.
-func (a *app) findJobs(ctx context.Context, o *processOptions, path string) (jobs, passed []*job, err error) {
-	if path == "-" {
-		if path, err = a.spool(); err != nil {
-			return nil, nil, err
-		}
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, nil, usagef("read %q: %w", path, errors.Unwrap(err))
-	}
-	if !info.IsDir() {
-		jobs, err = fileJobs(ctx, o, path)
-		switch {
-		case err != nil:
-			return nil, nil, usageError{err}
-		case len(jobs) == 1 && jobs[0].Input.Key().Validate() != nil:
-			return nil, nil, usagef("%s; give another one with --session", jobs[0].Error)
-		}
-		return jobs, nil, nil
-	}
-	found, err := walk(path)
-	if err != nil {
-		return nil, nil, usagef("read directory %q: %w", path, cmp.Or(errors.Unwrap(err), err))
-	}
-	bar := a.newProgress(len(found.files), "files read")
-	defer bar.finish()
-	bar.describe("reading " + oneLine(filepath.Base(path), 40))
-	jobs, passed = found.unreadable, found.passed
-	for _, file := range found.files {
-		bar.done()
-		of, err := fileJobs(ctx, o, file)
-		switch {
-		case errors.Is(err, transcript.ErrUnknownFormat), errors.Is(err, transcript.ErrNotTranscript):
-			passed = append(passed, &job{File: file, Error: reasonOf(err, file)})
-		case err != nil:
-			jobs = append(jobs, (&job{File: file}).refuse(reasonOf(err, file)))
-		}
-		jobs = append(jobs, of...)
-	}
-	if len(jobs) == 0 {
-		return nil, nil, noTranscript(path, passed)
-	}
-	if o.input.SessionID != "" && len(jobs) > 1 {
-		return nil, nil, usagef("--session names one session, but %q holds %d", path, len(jobs))
-	}
-	return jobs, passed, nil
-}
-
-// noTranscript says what a directory holds instead of transcripts.
-func noTranscript(dir string, passed []*job) error {
-	const shown = 5
-	var b strings.Builder
-	for _, j := range passed[:min(shown, len(passed))] {
-		say(&b, "\n  %s: %s", j.File, oneLine(j.Error, 120))
-	}
-	if more := len(passed) - shown; more > 0 {
-		fmt.Fprintf(&b, "\n  and %d more", more)
-	}
-	return usagef("directory %q holds no transcript (%s looked at)%s", dir, plural(len(passed), "file", "files"), b.String())
-}
-
 // fileJobs lists the sessions of one file. A session that can't be processed is refused.
 func fileJobs(ctx context.Context, o *processOptions, file string) ([]*job, error) {
 	uri, err := transcript.FileURI(file)
@@ -283,7 +214,10 @@ func fileJobs(ctx context.Context, o *processOptions, file string) ([]*job, erro
 		j.Input.SessionID = cmp.Or(o.input.SessionID, s.ID)
 		if err := j.Input.Key().Validate(); err != nil {
 			j.refuse(err.Error())
-		} else if reason := leftOut(ctx, o, j, s); reason != "" {
+		} else if reason := transcript.LeftOut(s, source.Format, o.input.Format, func() (schema.Source, error) {
+			_, source, err := transcript.ReadSource(ctx, uri, "")
+			return source, err
+		}); reason != "" {
 			j.refuse(reason)
 		}
 		// Without a grant, as where there is no place for its key, the worker's roots decide.
@@ -294,27 +228,6 @@ func fileJobs(ctx context.Context, o *processOptions, file string) ([]*job, erro
 		return pick(jobs, sessions, o.input.SessionID)
 	}
 	return jobs, nil
-}
-
-// leftOut says why a source that is not empty gave no message: every line was skipped, or --format is wrong. It is
-// empty when nothing is wrong.
-func leftOut(ctx context.Context, o *processOptions, j *job, s *transcript.Session) string {
-	switch {
-	case len(s.Messages) > 0 || j.Format == "":
-		return ""
-	case len(s.Skipped) > 0:
-		return fmt.Sprintf("nothing of it can be read as %s; line %d: %s", j.Format, s.Skipped[0].Line, s.Skipped[0].Reason)
-	case o.input.Format == "":
-		return ""
-	}
-	_, source, err := transcript.ReadSource(ctx, j.Input.URI, "")
-	switch {
-	case err != nil || source.Format == "":
-		return fmt.Sprintf("nothing of it can be read as %s", j.Format)
-	case source.Format != j.Format:
-		return fmt.Sprintf("nothing of it can be read as %s: it looks like %s", j.Format, source.Format)
-	}
-	return ""
 }
 
 // pick returns the one session of a file that --session names.
@@ -338,7 +251,7 @@ func (a *app) processOne(ctx context.Context, c client.Client, o *processOptions
 	var running *serviceerror.WorkflowExecutionAlreadyStarted
 	if errors.As(err, &running) {
 		if o.noWait {
-			j.Result.Status = statusAlreadyRunning
+			j.Result.Status = schema.BatchBusy
 			return nil
 		}
 		bar.tell(fmt.Sprintf("%s: is being processed already; what is new follows after that", j.Input.SessionID))
@@ -417,7 +330,7 @@ func printJobs(w io.Writer, jobs, passed []*job) error {
 func note(b *strings.Builder, j *job, alone bool) {
 	c := j.Result.Counts
 	if j.Error != "" {
-		say(b, "%s failed: %s\n", cmp.Or(j.Result.SessionID, j.File), j.Error)
+		say(b, "%s failed: %s\n", cmp.Or(shownSession(j.Result.SessionID), j.File), oneLine(j.Error, maxErrorLine))
 	}
 	if alone && j.Result.Status == schema.BuildEmpty {
 		say(b, "%s is empty: nothing to remember in %s\n", j.Result.SessionID, plural(c.Messages, "message", "messages"))
@@ -427,7 +340,13 @@ func note(b *strings.Builder, j *job, alone bool) {
 			j.Result.SessionID, plural(c.SkippedLines, "line", "lines"), j.Result.BuildID)
 	}
 	if c.Quarantined > 0 {
-		say(b, "%s: the model gave no whole answer to %s; process it again to ask again; see starter builds show %s\n",
-			j.Result.SessionID, plural(c.Quarantined, "window", "windows"), j.Result.BuildID)
+		id := j.Result.BuildID
+		say(b, "%s: the model gave no whole answer to %s; see starter builds show %s\n", shownSession(j.Result.SessionID), plural(c.Quarantined, "window", "windows"), id)
+		if open := c.Quarantined - c.GivenUp; open > 0 {
+			say(b, "  ask again about %d: starter builds retry %s\n", open, id)
+		}
+		if c.GivenUp > 0 {
+			say(b, "  ask once more about %d, too small to be asked about in parts: starter builds retry %s --force\n", c.GivenUp, id)
+		}
 	}
 }

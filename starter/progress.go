@@ -35,9 +35,12 @@ type progress struct {
 	// For the lines that are printed where no bar is drawn.
 	unit         string
 	ready, total int
-	began        time.Time
-	watched      map[string]asker
-	stop, ended  chan struct{}
+	// uncounted is true while nothing is known to count. doing is what is done at the moment, where that is told.
+	uncounted   bool
+	doing       string
+	began       time.Time
+	watched     map[string]asker
+	stop, ended chan struct{}
 }
 
 // asker asks a session how far it is.
@@ -91,6 +94,12 @@ func (p *progress) line(ctx context.Context) string {
 	defer cancel()
 	p.mu.Lock()
 	line := fmt.Sprintf("%.0fs: %d of %d %s", time.Since(p.began).Seconds(), p.ready, p.total, p.unit)
+	if p.uncounted {
+		line = fmt.Sprintf("%.0fs", time.Since(p.began).Seconds())
+	}
+	if p.doing != "" {
+		line += "; " + p.doing
+	}
 	watched := maps.Clone(p.watched)
 	p.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(watched)) {
@@ -103,11 +112,22 @@ func (p *progress) line(ctx context.Context) string {
 
 // watch follows a session until stop is called. It shows the current step and why an activity is retried.
 func (p *progress) watch(ctx context.Context, c client.Client, workflowID string, j *job) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	finished := make(chan struct{})
 	p.mu.Lock()
 	p.watched[workflowID] = func(ctx context.Context) (string, bool) { return state(ctx, c, workflowID, j) }
 	p.mu.Unlock()
+	ended := everyTick(ctx, func(ctx context.Context) { p.look(ctx, c, workflowID, j) })
+	return func() {
+		ended()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.watched, workflowID)
+	}
+}
+
+// everyTick calls look now and then until stop is called, which waits for its end.
+func everyTick(ctx context.Context, look func(context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	finished := make(chan struct{})
 	go func() {
 		defer close(finished)
 		ticker := time.NewTicker(watchEvery)
@@ -117,16 +137,13 @@ func (p *progress) watch(ctx context.Context, c client.Client, workflowID string
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
-				p.look(ctx, c, workflowID, j)
+				look(ctx)
 			}
 		}
 	}()
 	return func() {
 		cancel()
 		<-finished
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		delete(p.watched, workflowID)
 	}
 }
 
@@ -246,6 +263,32 @@ func (p *progress) reached(ready int, aside bool) {
 	_ = p.bar.Set(min(ready, p.total))
 	if aside {
 		_ = p.bar.Clear()
+	}
+}
+
+// at shows what is being done, and how far it is: what is counted may change from one part of the work to the next. A
+// total of 0 is unknown.
+func (p *progress) at(doing string, ready, total int, unit string) {
+	p.describe(doing)
+	p.mu.Lock()
+	p.doing, p.unit, p.uncounted = doing, unit, total == 0
+	p.mu.Unlock()
+	if total > 0 {
+		p.expect(total)
+		p.reached(ready, false)
+	}
+}
+
+// expect sets how much there is to do, once that is known.
+func (p *progress) expect(total int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.total == total {
+		return
+	}
+	p.total = total
+	if p.bar != nil {
+		p.bar.ChangeMax(total)
 	}
 }
 

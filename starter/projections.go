@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -13,15 +12,6 @@ import (
 	"axiommind/activities/llm"
 	"axiommind/activities/vector"
 )
-
-// projections lists all projectors, with the outbox of the configured embedder.
-func (a *app) projections(ctx context.Context, conn driver.Conn, log *eventlog.Store) ([]eventlog.Projector, error) {
-	embedder, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
-	if err != nil {
-		return nil, usageError{err}
-	}
-	return build.StoredProjections(ctx, conn, log, embedder.Version())
-}
 
 // configured lists the projectors of this program's settings, which ask no server.
 func (a *app) configured(ctx context.Context) ([]eventlog.Projector, error) {
@@ -46,60 +36,14 @@ func (a *app) checkFamilies(ctx context.Context, names []string) error {
 			families[i] = strings.TrimSuffix(vector.OutboxPrefix, "/")
 		}
 	}
-	_, err = named(projectors, families)
-	return err
-}
-
-// checkLeftOut refuses the names where another projection lacks a table, which would come back empty.
-func (a *app) checkLeftOut(ctx context.Context, missing, names []string) error {
-	if len(missing) == 0 || len(names) == 0 {
-		return nil
-	}
-	projectors, err := a.configured(ctx)
-	if err != nil {
-		return err
-	}
-	for _, p := range projectors {
-		if slices.ContainsFunc(names, func(name string) bool { return goesBy(p, name) }) {
-			continue
+	if _, absent := build.Named(projectors, families); absent != "" {
+		known := []string{vectorsWord}
+		for _, p := range projectors {
+			known = append(known, p.Name())
 		}
-		for _, t := range p.Tables() {
-			if slices.Contains(missing, t.Name) {
-				return usagef("table %q of projection %q is not there: name that projection too, or none to rebuild all", t.Name, p.Name())
-			}
-		}
+		return usagef("there is no projection %q; there are: %s", absent, strings.Join(known, ", "))
 	}
 	return nil
-}
-
-// named returns the projectors that go by the names, or all where none is given.
-func named(projectors []eventlog.Projector, names []string) ([]eventlog.Projector, error) {
-	if len(names) == 0 {
-		return projectors, nil
-	}
-	known := make([]string, len(projectors))
-	for i, p := range projectors {
-		known[i] = p.Name()
-	}
-	chosen := map[string]bool{}
-	for _, name := range names {
-		found := false
-		for _, p := range projectors {
-			if goesBy(p, name) {
-				chosen[p.Name()], found = true, true
-			}
-		}
-		if !found {
-			return nil, usagef("there is no projection %q; there are: %s", name, strings.Join(known, ", "))
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(projectors), func(p eventlog.Projector) bool { return !chosen[p.Name()] }), nil
-}
-
-// goesBy reports whether the name is the projector's, or what stands before the slash of it.
-func goesBy(p eventlog.Projector, name string) bool {
-	family, _, _ := strings.Cut(p.Name(), "/")
-	return name == p.Name() || name == family
 }
 
 // checkProjections says how each projection stands to the log.
@@ -125,8 +69,8 @@ func standingCheck(s eventlog.Standing) check {
 	c := check{Name: "projection " + s.Name, Mend: "run: " + build.Command("rebuild", s.Name)}
 	switch {
 	case s.Rebuilding:
-		c.Note = "is being rebuilt, or a rebuild broke off"
-		c.Mend = "wait for it; if nobody is at it, " + c.Mend
+		c.Note = "a rebuild puts new tables in place, or broke off in that: sessions wait, and end it themselves if nobody does"
+		c.Mend = "wait a minute; if it stays so, " + c.Mend
 	case s.Stale() && s.Stored > s.Program:
 		c.Note = fmt.Sprintf("made by version %d of its code, newer than this program's %d: nothing is added to it", s.Stored, s.Program)
 		c.Mend = "use the newer program; to go back, stop its workers and " + c.Mend

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,263 +10,267 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/pflag"
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 
-	"axiommind/activities/eventlog"
+	"axiommind/activities/build"
+	"axiommind/schema"
 )
 
-type rebuildOptions struct {
-	verify, now bool
-}
+// vectorsWord names the collection of the vector store among the projections.
+const vectorsWord = "vectors"
 
 func (a *app) rebuildCommand(f *pflag.FlagSet) func(context.Context, []string) error {
-	o := &rebuildOptions{}
-	f.BoolVar(&o.verify, "verify", false, "compare the rows before and after, table by table, and fail where they differ")
-	f.BoolVar(&o.now, "now", false, "don't wait for workers to end what they are writing: no worker runs")
-	return func(ctx context.Context, names []string) error { return a.rebuild(ctx, o, names) }
-}
-
-// rebuilt is what became of one projection.
-type rebuilt struct {
-	Name    string         `json:"name"`
-	Streams int            `json:"streams"`
-	Events  int            `json:"events"`
-	Rows    uint64         `json:"rows"`
-	Seconds float64        `json:"seconds"`
-	Tables  []rebuiltTable `json:"tables"`
-
-	projector eventlog.Projector
-}
-
-type rebuiltTable struct {
-	Name  string          `json:"name"`
-	After eventlog.Digest `json:"after"`
-	// Before and Difference are there with --verify, the first unless the table was not there, the second where
-	// the rows are not the same.
-	Before     *eventlog.Digest `json:"before,omitempty"`
-	Difference *difference      `json:"difference,omitempty"`
-
-	table    eventlog.Table
-	snapshot *snapshot
+	in := &schema.RebuildInput{}
+	f.BoolVar(&in.Verify, "verify", false, "compare the new rows with those in use, table by table, and fail where they differ")
+	f.BoolVar(&in.DryRun, "dry-run", false, "compare, and leave the tables in use as they are")
+	return func(ctx context.Context, names []string) error {
+		for _, name := range names {
+			if name == vectorsWord {
+				in.Collections = true
+			} else {
+				in.Projections = append(in.Projections, name)
+			}
+		}
+		return a.rebuild(ctx, *in)
+	}
 }
 
 // rebuildReport is what the command prints.
 type rebuildReport struct {
-	// Restored are the tables and views that were not there.
-	Restored    []string   `json:"restored,omitempty"`
-	Projections []*rebuilt `json:"projections"`
+	schema.RebuildResult
+	// Joined is true if a rebuild that was asked for the same was under way already, and this is its result.
+	Joined bool `json:"joined,omitempty"`
 }
 
-// rebuild makes the projections anew. Killed at any moment it is finished by calling it again.
-func (a *app) rebuild(ctx context.Context, o *rebuildOptions, names []string) error {
-	if err := a.checkFamilies(ctx, names); err != nil {
+// rebuild has the worker make the projections anew, and waits for it. The rebuild does not need the command: called
+// again with the same arguments, it shows the one that is under way. One that was asked for something else ends first.
+func (a *app) rebuild(ctx context.Context, in schema.RebuildInput) error {
+	if err := a.checkFamilies(ctx, in.Projections); err != nil {
 		return err
 	}
-	conn, err := a.clickHouse(ctx)
+	c, err := a.temporal(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }()
-	log := eventlog.New(conn, eventlog.Options{})
+	defer c.Close()
 	var report rebuildReport
-	var projectors []eventlog.Projector
-	if report.Restored, projectors, err = a.restore(ctx, conn, log, names); err != nil {
+	if report.RebuildResult, report.Joined, err = a.runRebuild(ctx, c, in); err != nil {
 		return err
 	}
-	standings, err := log.Standings(ctx, projectors...)
-	if err != nil {
+	if err := a.print(report, func(w io.Writer) error { return printRebuild(w, report.RebuildResult) }); err != nil {
 		return err
 	}
-	total := 0
-	for i, p := range projectors {
-		r := &rebuilt{Name: p.Name(), projector: p}
-		for _, t := range p.Tables() {
-			r.Tables = append(r.Tables, rebuiltTable{Name: t.Name, table: t})
+	if n := report.Differing(); n > 0 {
+		if report.DryRun {
+			return fmt.Errorf("%s not what the log says; make it anew with: starter rebuild", plural(n, "table is", "tables are"))
 		}
-		report.Projections = append(report.Projections, r)
-		total += int(standings[i].Events)
+		return fmt.Errorf("%s not what the log said; the rebuild has put that right", plural(n, "table was", "tables were"))
 	}
-	if o.verify {
-		defer report.forget()
-		if err := report.remember(ctx, log); err != nil {
-			return err
-		}
-	}
-	if err := a.emptyProjections(ctx, log, o, projectors); err != nil {
-		return err
-	}
-	if err := a.applyAll(ctx, log, &report, total); err != nil {
-		return fmt.Errorf("%w\nThe projections are incomplete: run the command again", err)
-	}
-	if err := report.compare(ctx, log); err != nil {
-		return err
-	}
-	if err := a.print(report, func(w io.Writer) error { return printRebuild(w, report, o.verify) }); err != nil {
-		return err
-	}
-	if n := report.differing(); n > 0 {
-		return fmt.Errorf("%s not the same after the rebuild", plural(n, "table is", "tables are"))
+	if v := report.Vectors; v != nil && v.Failed > 0 {
+		return fmt.Errorf("%s could not be written to %s and will be tried again; see: starter reconcile", plural(v.Failed, "vector", "vectors"), v.Collection)
 	}
 	return nil
 }
 
-// restore makes what is not there, and returns the projectors with the names. A table that was dropped comes back
-// empty, and so its projection has to be among them.
-func (a *app) restore(ctx context.Context, conn driver.Conn, log *eventlog.Store, names []string) ([]string, []eventlog.Projector, error) {
-	if _, err := eventlog.Migrate(ctx, conn); err != nil {
-		return nil, nil, err
+func (a *app) runRebuild(ctx context.Context, c client.Client, in schema.RebuildInput) (result schema.RebuildResult, joined bool, err error) {
+	bar := a.newProgress(1, "events applied")
+	defer bar.finish()
+	bar.at("", 0, 0, "events applied")
+	for {
+		run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+			ID: schema.RebuildWorkflowID, TaskQueue: schema.QueueMain, StaticSummary: "rebuild projections",
+			WorkflowExecutionErrorWhenAlreadyStarted: true,
+			WorkflowIDReusePolicy:                    enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		}, schema.WorkflowRebuild, in)
+		var running *serviceerror.WorkflowExecutionAlreadyStarted
+		if !errors.As(err, &running) {
+			if err != nil {
+				return result, false, fmt.Errorf("start a rebuild: %w", err)
+			}
+			err = bar.awaitRebuild(ctx, c, run, &result)
+			return result, false, stoppedWaiting(ctx, err, "the rebuild goes on as workflow "+run.GetID()+"\nTo look at it again: "+rebuildArgs(in))
+		}
+		run = c.GetWorkflow(ctx, schema.RebuildWorkflowID, running.RunId)
+		other, err := rebuildInput(ctx, c, run)
+		if err != nil {
+			return result, false, err
+		}
+		if sameRebuild(other, in) {
+			bar.tell("this rebuild is under way already: this is its result")
+			err = bar.awaitRebuild(ctx, c, run, &result)
+			return result, true, stoppedWaiting(ctx, err, "the rebuild goes on as workflow "+run.GetID()+"\nTo look at it again: "+rebuildArgs(in))
+		}
+		bar.tell("another rebuild is under way: " + rebuildArgs(other) + "; this one begins when that has ended")
+		err = bar.awaitRebuild(ctx, c, run, nil)
+		if ctx.Err() != nil {
+			return result, false, stoppedWaiting(ctx, err, "this rebuild has not begun")
+		}
+		if err != nil {
+			bar.tell("the other " + err.Error())
+		}
 	}
-	missing, err := eventlog.MissingTables(ctx, conn)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := a.checkLeftOut(ctx, missing, names); err != nil {
-		return nil, nil, err
-	}
-	restored, err := eventlog.RestoreTables(ctx, conn)
-	if err != nil {
-		return nil, nil, err
-	}
-	projectors, err := a.projections(ctx, conn, log)
-	if err != nil {
-		return nil, nil, err
-	}
-	projectors, err = named(projectors, names)
-	return restored, projectors, err
 }
 
-// emptyProjections empties the tables when nobody writes them.
-func (a *app) emptyProjections(ctx context.Context, log *eventlog.Store, o *rebuildOptions, projectors []eventlog.Projector) error {
+// awaitRebuild shows how far the run is until it ends.
+func (p *progress) awaitRebuild(ctx context.Context, c client.Client, run client.WorkflowRun, result *schema.RebuildResult) error {
+	stop := everyTick(ctx, func(ctx context.Context) { p.lookAtRebuild(ctx, c) })
+	defer stop()
 	var err error
-	if o.now {
-		err = log.RenewNow(ctx, projectors...)
+	if result == nil {
+		err = run.Get(ctx, nil)
 	} else {
-		_, _ = fmt.Fprintf(a.errOut, "waiting %s for workers to end what they are writing\n", log.Drain())
-		err = log.Renew(ctx, projectors...)
+		err = run.Get(ctx, result)
 	}
-	if errors.Is(err, eventlog.ErrRebuilding) {
-		return fmt.Errorf("%w: wait for it, or run the command again", err)
+	if err != nil {
+		return fmt.Errorf("rebuild: %s", failureText(err))
+	}
+	return nil
+}
+
+// stoppedWaiting is the error if a person has stopped the command before the rebuild ended.
+func stoppedWaiting(ctx context.Context, err error, then string) error {
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("stopped waiting: %w; %s", ctx.Err(), then)
 	}
 	return err
 }
 
-func (a *app) applyAll(ctx context.Context, log *eventlog.Store, report *rebuildReport, total int) error {
-	bar := a.newProgress(total, "events applied")
-	defer bar.finish()
-	before := 0
-	for _, r := range report.Projections {
-		bar.describe(r.Name)
-		began := time.Now()
-		progress, err := log.ProjectAll(ctx, r.projector, func(p eventlog.Progress) { bar.reached(before+p.Events, false) })
-		if err != nil {
-			return err
-		}
-		before += progress.Events
-		r.Streams, r.Events, r.Seconds = progress.Streams, progress.Events, time.Since(began).Seconds()
+// rebuildInput reads what a run was asked for from its history: that needs no worker.
+func rebuildInput(ctx context.Context, c client.Client, run client.WorkflowRun) (in schema.RebuildInput, err error) {
+	history := c.GetWorkflowHistory(ctx, run.GetID(), run.GetRunID(), false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	first, err := history.Next()
+	if err != nil {
+		return in, fmt.Errorf("read what the rebuild that is under way was asked for: %w", err)
 	}
-	return nil
+	started := first.GetWorkflowExecutionStartedEventAttributes()
+	if err := converter.GetDefaultDataConverter().FromPayloads(started.GetInput(), &in); err != nil {
+		return in, fmt.Errorf("read what the rebuild that is under way was asked for: %w", err)
+	}
+	return in, nil
 }
 
-// remember notes the rows as they are. What is behind the log is brought up to date first, or the rebuild
-// would differ by what nobody has projected.
-func (r *rebuildReport) remember(ctx context.Context, log *eventlog.Store) error {
-	for _, p := range r.Projections {
-		standings, err := log.Standings(ctx, p.projector)
-		if err != nil {
-			return err
-		}
-		if s := standings[0]; !s.Rebuilding && !s.Stale() {
-			if _, err := log.ProjectAll(ctx, p.projector); err != nil {
-				return err
-			}
-		}
-		for i := range p.Tables {
-			t := &p.Tables[i]
-			if slices.Contains(r.Restored, t.Name) {
-				continue
-			}
-			before, err := log.Digest(ctx, t.table)
-			if err != nil {
-				return err
-			}
-			t.Before = &before
-			if t.snapshot, err = takeSnapshot(log.RowHashes(ctx, t.table)); err != nil {
-				return err
-			}
-		}
+// sameRebuild reports whether the inputs ask for the same. The order of the names means nothing, and a dry run compares
+// with or without being asked.
+func sameRebuild(a, b schema.RebuildInput) bool {
+	for _, in := range []*schema.RebuildInput{&a, &b} {
+		in.Verify = in.Verify || in.DryRun
+		in.Projections = slices.Compact(slices.Sorted(slices.Values(in.Projections)))
 	}
-	return nil
+	return a.Verify == b.Verify && a.DryRun == b.DryRun && a.Collections == b.Collections && slices.Equal(a.Projections, b.Projections)
 }
 
-// compare reads the rows that there are now.
-func (r *rebuildReport) compare(ctx context.Context, log *eventlog.Store) error {
-	for _, p := range r.Projections {
-		for i := range p.Tables {
-			t := &p.Tables[i]
-			var err error
-			if t.After, err = log.Digest(ctx, t.table); err != nil {
-				return err
-			}
-			p.Rows += t.After.Rows
-			if t.Before == nil || *t.Before == t.After {
-				continue
-			}
-			if t.Difference, err = t.snapshot.compare(log.RowHashes(ctx, t.table)); err != nil {
-				return err
-			}
-		}
+// rebuildArgs is the command that asks for it.
+func rebuildArgs(in schema.RebuildInput) string {
+	args := append([]string{"rebuild"}, in.Projections...)
+	if in.Collections {
+		args = append(args, vectorsWord)
 	}
-	return nil
+	if in.Verify {
+		args = append(args, "--verify")
+	}
+	if in.DryRun {
+		args = append(args, "--dry-run")
+	}
+	return build.Command(args...)
 }
 
-func (r *rebuildReport) forget() {
-	for _, p := range r.Projections {
-		for _, t := range p.Tables {
-			t.snapshot.remove()
-		}
+// pickUpTime is how long a worker may take to begin with what waits for it.
+const pickUpTime = 5 * time.Second
+
+func (p *progress) lookAtRebuild(ctx context.Context, c client.Client) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	d, err := c.DescribeWorkflowExecution(ctx, schema.RebuildWorkflowID, "")
+	if err != nil {
+		p.explain(ctx, c, schema.RebuildWorkflowID, &job{Input: schema.ProcessSessionInput{SessionID: "rebuild"}})
+		return
 	}
+	if t := d.GetPendingWorkflowTask(); t.GetState() == enums.PENDING_WORKFLOW_TASK_STATE_SCHEDULED && time.Since(t.GetScheduledTime().AsTime()) > pickUpTime {
+		p.tell("no worker has taken up the rebuild: it waits for one; start it with: go run ./worker")
+		return // Nobody would answer a query.
+	}
+	var writer string
+	for _, activity := range d.GetPendingActivities() {
+		p.retried("rebuild", activity)
+		if activity.GetState() == enums.PENDING_ACTIVITY_STATE_SCHEDULED && time.Since(activity.GetScheduledTime().AsTime()) > pickUpTime {
+			p.tell("no worker goes on with the rebuild: it waits for one; start it with: go run ./worker")
+		}
+		writer = cmp.Or(writer, writerOf(activity))
+	}
+	if writer != "" {
+		p.lookAtCollection(ctx, c, writer)
+		return
+	}
+	var state schema.RebuildProgress
+	value, err := c.QueryWorkflow(ctx, schema.RebuildWorkflowID, "", schema.QueryProgress)
+	if err != nil || value.Get(&state) != nil {
+		return
+	}
+	p.at(strings.TrimSpace(state.Phase+" "+oneLine(state.Projection, 40)), state.Events, state.Total, "events applied")
 }
 
-func (r *rebuildReport) differing() int {
-	n := 0
-	for _, p := range r.Projections {
-		for _, t := range p.Tables {
-			if t.Difference != nil {
-				n++
-			}
-		}
+// lookAtCollection shows how far the writer of a collection is with making it anew.
+func (p *progress) lookAtCollection(ctx context.Context, c client.Client, writer string) {
+	for _, work := range p.pendingActivities(ctx, c, writer) {
+		p.retried(writer, work)
 	}
-	return n
+	var queue schema.WriterQueue
+	value, err := c.QueryWorkflow(ctx, writer, "", schema.QueryQueue)
+	if err != nil || value.Get(&queue) != nil {
+		return
+	}
+	p.at(strings.TrimSpace(schema.RebuildVectors+" "+oneLine(queue.Long, 80)), queue.LongSeen, queue.LongTotal, "objects looked at")
 }
 
-func printRebuild(w io.Writer, r rebuildReport, verify bool) error {
+func printRebuild(w io.Writer, r schema.RebuildResult) error {
 	var b strings.Builder
 	if len(r.Restored) > 0 {
 		say(&b, "%s not there and made: %s\n", plural(len(r.Restored), "table or view was", "tables or views were"), strings.Join(r.Restored, ", "))
 	}
 	for _, p := range r.Projections {
-		say(&b, "%s: %s of %s, %s, %.1f s\n", p.Name, plural(p.Events, "event", "events"), plural(p.Streams, "stream", "streams"),
-			plural(int(p.Rows), "row", "rows"), p.Seconds)
-		if !verify {
-			continue
-		}
+		say(&b, "%s: %s, %s, %.1f s\n", p.Name, plural(p.Events, "event", "events"), plural(int(p.Rows), "row", "rows"), p.Seconds)
 		for _, t := range p.Tables {
-			if t.Before == nil {
-				say(&b, "  %s: was not there (now %s, hash %016x)\n", t.Name, plural(int(t.After.Rows), "row", "rows"), t.After.Sum)
-				continue
-			}
-			if t.Difference == nil {
-				say(&b, "  %s: same (%s, hash %016x)\n", t.Name, plural(int(t.After.Rows), "row", "rows"), t.After.Sum)
-				continue
-			}
-			d := t.Difference
-			say(&b, "  %s: differs: %s only before, %d only after, %d changed\n", t.Name, plural(d.OnlyBefore, "row", "rows"), d.OnlyAfter, d.Changed)
-			for _, example := range d.Examples {
-				say(&b, "    %s %s\n", example.What, oneLine(example.Key, 160))
-			}
+			sayTable(&b, t, slices.Contains(r.Restored, t.Name))
 		}
+	}
+	if v := r.Vectors; v != nil {
+		say(&b, "%s: %s, %d copied, %d embedded, %d failed\n", v.Collection, plural(v.Items, "object", "objects"), v.Copied, v.Embedded, v.Failed)
+		if v.Missing+v.Extra+v.Changed > 0 {
+			say(&b, "  differs from the log: %d missing, %d extra, %d changed\n", v.Missing, v.Extra, v.Changed)
+		}
+		for _, example := range v.Examples {
+			say(&b, "    %s\n", oneLine(example, 160))
+		}
+	}
+	if r.DryRun {
+		b.WriteString("nothing was changed\n")
+	} else if len(r.Projections) > 0 {
+		say(&b, "writers had to wait up to %.1f s for the new tables\n", r.Waited)
+	}
+	if r.Vectors == nil {
+		b.WriteString("vectors were left as they are; to make them anew: starter rebuild vectors\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// sayTable says how the rows compare, if that was asked for.
+func sayTable(b *strings.Builder, t schema.RebuiltTable, restored bool) {
+	switch {
+	case t.After == nil:
+	case restored || t.Before == nil:
+		say(b, "  %s: was not there (now %s, hash %016x)\n", t.Name, plural(int(t.After.Rows), "row", "rows"), t.After.Sum)
+	case t.Difference == nil:
+		say(b, "  %s: same (%s, hash %016x)\n", t.Name, plural(int(t.After.Rows), "row", "rows"), t.After.Sum)
+	default:
+		d := t.Difference
+		say(b, "  %s: differs: %s only before, %d only after, %d changed\n", t.Name, plural(d.OnlyBefore, "row", "rows"), d.OnlyAfter, d.Changed)
+		for _, example := range d.Examples {
+			say(b, "    %s %s\n", example.What, oneLine(example.Key, 160))
+		}
+	}
 }

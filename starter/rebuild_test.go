@@ -3,31 +3,19 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
+	"io"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
+	"axiommind/schema"
 )
-
-const argsVariable = "AXIOMMIND_TEST_STARTER_ARGS"
-
-// child is the program in a process of its own, which can be killed.
-func (c *cli) child(t *testing.T, args ...string) *exec.Cmd {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), argsVariable+"="+strings.Join(append(args, c.servers...), "\x1f"))
-	return cmd
-}
-
-func runChild(args string) int {
-	a := &app{in: os.Stdin, out: os.Stdout, errOut: os.Stderr, getenv: func(string) string { return "" }}
-	return a.main(context.Background(), strings.Split(args, "\x1f"))
-}
 
 func TestRebuildRefuses(t *testing.T) {
 	t.Parallel()
@@ -75,7 +63,7 @@ func TestRebuild(t *testing.T) {
 
 	first := c.run("rebuild", "--verify")
 	require.Zero(t, first.code, first)
-	require.Contains(t, first.err, "waiting 10s for workers")
+	require.Contains(t, first.out, "writers had to wait up to ")
 	require.Contains(t, first.out, "entries_raw: same (")
 	require.NotContains(t, first.out, "differs")
 
@@ -85,23 +73,23 @@ func TestRebuild(t *testing.T) {
 		}
 	}
 	require.Contains(t, c.run("doctor").out, "not there: entries_raw, ")
-	some := c.run("rebuild", "--now", "tasks", "entries")
-	require.Equal(t, exitUsage, some.code, some)
+	some := c.run("rebuild", "tasks", "entries")
+	require.Equal(t, exitFailed, some.code, some)
 	require.Contains(t, some.err, "of projection \"builds\" is not there: name that projection too")
 	lost := c.run("search", "log", "--project", c.project)
 	require.Equal(t, exitFailed, lost.code, lost)
 	require.Contains(t, lost.err, "there is no table '")
 	require.Contains(t, lost.err, "starter doctor says how to mend it")
 	require.NotContains(t, lost.err, "SELECT")
-	dropped := c.run("rebuild", "--now", "--verify")
+	dropped := c.run("rebuild", "--verify")
 	require.Zero(t, dropped.code, dropped)
 	require.Contains(t, dropped.out, "not there and made: ")
 	require.NotContains(t, c.run("doctor").out, "not there: ")
-	report := decode[rebuildReport](t, c.run("rebuild", "--now", "--verify", "-o", "json"))
+	report := decode[rebuildReport](t, c.run("rebuild", "--dry-run", "-o", "json"))
 	require.Len(t, report.Projections, len(projectors))
 	for _, p := range report.Projections {
 		for _, table := range p.Tables {
-			require.Equal(t, *table.Before, table.After)
+			require.Equal(t, table.Before, table.After)
 			rows := fmt.Sprintf("%s, hash %016x)", plural(int(table.After.Rows), "row", "rows"), table.After.Sum)
 			require.Contains(t, first.out, table.Name+": same ("+rows)
 			require.Contains(t, dropped.out, table.Name+": was not there (now "+rows)
@@ -110,21 +98,29 @@ func TestRebuild(t *testing.T) {
 
 	exec("INSERT INTO facts_skipped_raw (user, seq, event_id) VALUES ('no\\nbody', 1, 'x')")
 	exec("INSERT INTO facts_raw SELECT * REPLACE ('changed' AS content, version + 1 AS version) FROM facts_raw FINAL")
-	wrong := c.run("rebuild", "facts", "--now", "--verify")
-	require.Equal(t, exitFailed, wrong.code, wrong)
-	require.Contains(t, wrong.out, "facts_raw: differs: 0 rows only before, 0 only after, 1 changed")
-	require.Contains(t, wrong.out, "facts_skipped_raw: differs: 1 row only before, 0 only after, 0 changed\n    only before ('no\\nbody','',1)")
-	require.Contains(t, wrong.err, "2 tables are not the same after the rebuild")
-	require.NotContains(t, wrong.out, "entries")
+	for _, flag := range []string{"--dry-run", "--dry-run", "--verify"} { // A dry run leaves the difference there.
+		wrong := c.run("rebuild", "facts", flag)
+		require.Equal(t, exitFailed, wrong.code, wrong)
+		require.Contains(t, wrong.out, "facts_raw: differs: 0 rows only before, 0 only after, 1 changed")
+		require.Contains(t, wrong.out, "facts_skipped_raw: differs: 1 row only before, 0 only after, 0 changed\n    only before ('no\\nbody','',1)")
+		require.NotContains(t, wrong.out, "entries")
+		if flag == "--dry-run" {
+			require.Contains(t, wrong.out, "nothing was changed")
+			require.Contains(t, wrong.err, "2 tables are not what the log says; make it anew")
+		} else {
+			require.Contains(t, wrong.err, "2 tables were not what the log said; the rebuild has put that right")
+		}
+	}
+	require.Zero(t, c.run("rebuild", "facts", "--dry-run").code)
 
 	exec("INSERT INTO projection_offsets_raw (projector_name, generation, version, last_seq) VALUES ('entries', 9000000000000000000, 7, 1), ('facts', 9000000000000000000, 1, 0)")
 	require.Contains(t, doctor("entries").Note, "made by version 7 of its code, newer")
 	require.Contains(t, doctor("entries").Mend, "starter rebuild entries")
-	require.Contains(t, doctor("facts").Note, "is being rebuilt, or a rebuild broke off")
+	require.Contains(t, doctor("facts").Note, "a rebuild puts new tables in place, or broke off in that")
 	exec("TRUNCATE TABLE projection_offsets_raw")
 	require.Contains(t, doctor("tasks").Note, "1 stream is behind the log")
 	require.False(t, doctor("tasks").OK)
-	require.Zero(t, c.run("rebuild", "--now", "--verify").code)
+	require.Zero(t, c.run("rebuild", "--verify").code)
 	require.True(t, doctor("tasks").OK)
 }
 
@@ -137,32 +133,129 @@ func (c *cli) projectionChecks(t *testing.T) []check {
 	return a.checkProjections(t.Context(), conn)
 }
 
-// I2: a rebuild that is killed while it waits, or while it applies, is finished by calling it again.
-func TestI2RebuildKilled(t *testing.T) {
+// The command need not stay: killed, or stopped by a person, the rebuild goes on, and the next call shows it, if it asks
+// for the same. A call that asks for something else waits for its turn. Without a worker the command says what it waits for.
+func TestRebuildGoesOn(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	begin := func(args ...string) (says *rebuildSays, stop func(), ended chan int) { return c.begin(t, 0, args...) }
+	requireSays := func(says *rebuildSays, text string) {
+		t.Helper()
+		require.Eventually(t, func() bool { return strings.Contains(says.String(), text) }, patience*6, patience/1000, says)
+	}
+	first, stop, ended := begin("rebuild", "tasks", "facts")
+	requireSays(first, "no worker has taken up the rebuild")
+	stop()
+	require.NotZero(t, <-ended)
+	require.Contains(t, first.String(), "the rebuild goes on as workflow rebuild\n  To look at it again: starter rebuild tasks facts")
+	left, stop, ended := begin("rebuild", "entries")
+	requireSays(left, "another rebuild is under way: starter rebuild tasks facts; this one begins when that has ended")
+	stop()
+	require.NotZero(t, <-ended)
+	require.Contains(t, left.String(), "this rebuild has not begun")
+
+	same, _, sameEnded := begin("rebuild", "facts", "tasks", "-o", "json")
+	requireSays(same, "this rebuild is under way already")
+	other, _, otherEnded := begin("rebuild", "facts", "--dry-run", "-o", "json")
+	requireSays(other, "another rebuild is under way: starter rebuild tasks facts;")
+	c.work(t)
+	require.Zero(t, <-sameEnded, same)
+	require.Contains(t, same.String(), `"joined": true`)
+	require.Contains(t, same.String(), `"name": "tasks"`)
+	require.Zero(t, <-otherEnded, other)
+	require.Contains(t, other.String(), `"dry_run": true`)
+	require.NotContains(t, other.String(), `"joined"`)
+	require.NotContains(t, other.String(), `"name": "tasks"`)
+}
+
+// begin runs a command that shows at each interval how far it is, until it ends or is stopped.
+func (c *cli) begin(t *testing.T, interval time.Duration, args ...string) (says *rebuildSays, stop func(), ended chan int) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	says, ended = &rebuildSays{}, make(chan int, 1)
+	a := &app{in: strings.NewReader(""), out: says, errOut: says, getenv: func(name string) string { return c.env[name] }, quiet: interval}
+	go func() { ended <- a.main(ctx, append(args, c.servers...)) }()
+	return says, stop, ended
+}
+
+// A rebuild of the vectors shows how many objects the writer of the collection has looked at.
+func TestRebuildOfVectorsShowsProgress(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
 	c.work(t)
-	require.Zero(t, c.process(write(t, "s.jsonl", saidIn("s", 1, decision))).code)
-	before := decode[rebuildReport](t, c.run("rebuild", "--now", "-o", "json"))
-	for _, flags := range [][]string{nil, {"--now"}} {
-		cmd := c.child(t, append([]string{"rebuild"}, flags...)...)
-		require.NoError(t, cmd.Start())
-		require.Eventually(t, func() bool {
-			for _, check := range c.projectionChecks(t) {
-				if !check.OK {
-					return true
-				}
-			}
-			return cmd.ProcessState != nil
-		}, patience, patience/1000)
-		require.NoError(t, cmd.Process.Kill())
-		_ = cmd.Wait()
-		after := decode[rebuildReport](t, c.run("rebuild", "--now", "-o", "json"))
-		for i, p := range after.Projections {
-			require.Equal(t, before.Projections[i].Tables, p.Tables)
-		}
-		for _, check := range c.projectionChecks(t) {
-			require.True(t, check.OK, check)
-		}
+	require.Zero(t, c.process(write(t, "s.jsonl", said(1, "user", decision))).code)
+	says, stop, ended := c.begin(t, 50*time.Millisecond, "rebuild", vectorsWord)
+	// The old collection stays for a while after the switch: the rebuild does not end before that.
+	shown := regexp.MustCompile(`(?m)^\d+s: 1 of 1 objects looked at; vectors make the collection anew: `)
+	require.Eventually(t, func() bool { return shown.MatchString(says.String()) }, patience*6, patience/1000, says)
+	stop()
+	require.NotZero(t, <-ended)
+	require.NotContains(t, says.String(), "events applied")
+}
+
+// What is counted changes from one part of the work to the next, and at first nothing is known to count.
+func TestProgressAt(t *testing.T) {
+	t.Parallel()
+	p := (&app{errOut: io.Discard}).newProgress(1, "events applied")
+	p.at("", 0, 0, "events applied")
+	require.Equal(t, "0s", p.line(t.Context()))
+	p.at("fill facts", 3, 40, "events applied")
+	require.Equal(t, "0s: 3 of 40 events applied; fill facts", p.line(t.Context()))
+	p.at("vectors", 2, 7, "objects looked at")
+	require.Equal(t, "0s: 2 of 7 objects looked at; vectors", p.line(t.Context()))
+	p.finish()
+}
+
+// Tables and vectors are made anew apart from each other, and a reader of the result is told so.
+func TestRebuildNamesWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	printed := func(r schema.RebuildResult) string {
+		var out strings.Builder
+		require.NoError(t, printRebuild(&out, r))
+		return out.String()
 	}
+	tables := schema.RebuildResult{Projections: []schema.RebuiltProjection{{Name: "facts"}}, Waited: 11.7}
+	require.Contains(t, printed(tables), "writers had to wait up to 11.7 s for the new tables\nvectors were left as they are; to make them anew: starter rebuild vectors\n")
+	tables.DryRun = true
+	require.NotContains(t, printed(tables), "wait")
+	tables.Vectors = &schema.RebuiltVectors{Collection: "C"}
+	require.NotContains(t, printed(tables), "left as they are")
+	require.Contains(t, down().run("rebuild", "--help").out, "all tables, or those named; vectors apart")
+}
+
+// A rebuild is the same if it does the same.
+func TestRebuildSame(t *testing.T) {
+	t.Parallel()
+	in := schema.RebuildInput{Projections: []string{"tasks", "facts"}, DryRun: true}
+	require.True(t, sameRebuild(in, schema.RebuildInput{Projections: []string{"facts", "tasks", "facts"}, DryRun: true, Verify: true}))
+	require.Equal(t, []string{"tasks", "facts"}, in.Projections)
+	for _, other := range []schema.RebuildInput{
+		{DryRun: true},
+		{Projections: in.Projections},
+		{Projections: in.Projections, Verify: true},
+		{Projections: in.Projections, DryRun: true, Collections: true},
+		{Projections: []string{"facts"}, DryRun: true},
+	} {
+		require.False(t, sameRebuild(in, other), other)
+	}
+	require.Equal(t, "starter rebuild facts vectors --verify --dry-run",
+		rebuildArgs(schema.RebuildInput{Projections: []string{"facts"}, Collections: true, Verify: true, DryRun: true}))
+}
+
+// rebuildSays is what a program has said so far.
+type rebuildSays struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *rebuildSays) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *rebuildSays) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
 }

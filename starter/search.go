@@ -33,6 +33,7 @@ func (a *app) searchCommand(f *pflag.FlagSet) func(context.Context, []string) er
 	f.StringVar(&o.query.SessionID, "session", "", "memories of one session")
 	f.StringSliceVar(&o.types, "type", nil, "fact, decision, insight, task_note, reference")
 	f.StringSliceVar(&o.stages, "stage", nil, "raw, working, candidate, verified, certified")
+	f.BoolVar(&o.query.Superseded, "superseded", false, "also memories that a newer extractor no longer states")
 	f.StringVar(&o.from, "from", "", "memories from this day on, like 2006-01-02")
 	f.StringVar(&o.to, "to", "", "memories before this day")
 	o.page.add(f, 5, retrieve.MaxLimit-1, "the best first")
@@ -126,7 +127,7 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 	more := len(result.Hits) > o.page.limit
 	result.Hits = result.Hits[:min(o.page.limit, len(result.Hits))]
 	err = a.print(result, func(w io.Writer) error {
-		return o.page.print(w, len(result.Hits), o.nothing()+unrelated(result), func() error { return printHits(w, o, result) })
+		return o.page.print(w, len(result.Hits), o.nothing()+leftOut(result)+unrelated(result), func() error { return printHits(w, o, result) })
 	})
 	if err != nil {
 		return err
@@ -149,15 +150,23 @@ func (o *searchOptions) nothing() string {
 	return b.String()
 }
 
+// stageText is the stage, with the status unless the entry is active.
+func stageText(stage schema.Stage, status schema.Status) string {
+	if status == schema.StatusActive || status == "" {
+		return string(stage)
+	}
+	return string(stage) + ", " + string(status)
+}
+
 func printHits(w io.Writer, o *searchOptions, r retrieve.Result) error {
 	var b strings.Builder
 	for i, h := range r.Hits {
 		say(&b, "%d. %s\n   %s · %s · %s · score %.3f · %s · entry %s\n", o.page.offset+i+1, oneLine(h.Title, 160),
-			h.Type, h.Stage, standingOfPieces(h.Evidence), h.Score, when(h.OccurredAt), short(h.ID))
+			h.Type, stageText(h.Stage, h.Status), standingOfPieces(h.Evidence), h.Score, when(h.OccurredAt), short(h.ID))
 		sayEvidence(&b, h.EvidenceSessionID, h.Evidence)
 		for _, s := range h.Sessions[min(1, len(h.Sessions)):] {
 			say(&b, "   also in session %s: %s · %s · %s · %s · entry %s\n",
-				unbroken(s.SessionID), s.Type, s.Stage, standingOfPieces(s.Evidence), when(s.OccurredAt), short(s.EntryID))
+				unbroken(s.SessionID), s.Type, stageText(s.Stage, s.Status), standingOfPieces(s.Evidence), when(s.OccurredAt), short(s.EntryID))
 			sayEvidence(&b, s.EvidenceSessionID, s.Evidence)
 		}
 		if h.MoreSessions > 0 {
@@ -171,6 +180,14 @@ func printHits(w io.Writer, o *searchOptions, r retrieve.Result) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// leftOut says that there are superseded memories.
+func leftOut(r retrieve.Result) string {
+	if r.Superseded == 0 {
+		return ""
+	}
+	return "\n" + plural(r.Superseded, "superseded memory matches", "superseded memories match") + ": --superseded shows what no newer extractor states"
 }
 
 // unrelated says why the nearest memories are not listed.

@@ -212,7 +212,7 @@ func tamperedTable(t *testing.T, c *cli, conn driver.Conn, f *forger) {
 	}
 	restore := func() {
 		t.Helper()
-		_, err := eventlog.New(conn, eventlog.Options{}).Rebuild(t.Context(), entry.NewProjector(conn))
+		_, err := stacktest.Rebuild(t.Context(), conn, entry.NewProjector(conn))
 		require.NoError(t, err)
 		require.Empty(t, c.verify(t, exitOK, scope...).Findings, "rebuilt")
 	}

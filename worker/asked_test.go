@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -16,9 +17,8 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/build"
-	"axiommind/activities/fact"
 	"axiommind/activities/llm"
-	"axiommind/activities/task"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -27,9 +27,13 @@ import (
 type model struct {
 	url string
 
-	mu      sync.Mutex
-	well    bool
-	prompts []string
+	mu   sync.Mutex
+	well bool
+	// reads is how many bytes of messages a request may show, or 0: beyond that the model answers nothing. limit is how
+	// many the server lets pass. If cuts is true, the answer to more than one message breaks off after its first entry.
+	reads, limit int
+	cuts         bool
+	prompts      []string
 	// summaries counts the requests for a summary, which are not among the prompts.
 	summaries int
 	// held is closed to let requests go on; nil when none waits.
@@ -60,6 +64,11 @@ func (m *model) use(b *bench) *bench {
 
 func (m *model) get(well bool) { m.mu.Lock(); defer m.mu.Unlock(); m.well = well }
 
+// hold makes requests for entries wait until release.
+func (m *model) hold() { m.mu.Lock(); defer m.mu.Unlock(); m.held = make(chan struct{}) }
+
+func (m *model) release() { m.mu.Lock(); defer m.mu.Unlock(); close(m.held); m.held = nil }
+
 func (m *model) calls() int { m.mu.Lock(); defer m.mu.Unlock(); return len(m.prompts) }
 
 // requests counts the prompts and the requests for a summary.
@@ -79,8 +88,13 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			shown = append(shown, s)
 		}
 	}
+	size := 0
+	for _, s := range shown {
+		size += len(s.Text)
+	}
 	m.mu.Lock()
-	well, held := m.well, m.held
+	well, held := m.well && (m.reads == 0 || size <= m.reads) && (!m.cuts || len(shown) < 2), m.held
+	tooLong := m.limit > 0 && size > m.limit
 	if len(shown) > 0 {
 		m.prompts = append(m.prompts, prompt)
 	} else {
@@ -88,6 +102,11 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		held = nil
 	}
 	m.mu.Unlock()
+	if tooLong {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"error":{"message":"no","code":"context_length_exceeded"}}`)
+		return
+	}
 	if held != nil {
 		select {
 		case <-held:
@@ -108,7 +127,7 @@ func answer(prompt string, shown []shownMessage, well bool) string {
 	switch {
 	case len(shown) == 0:
 		return "None"
-	case !well && len(shown) == 1:
+	case !well && (len(shown) == 1 || len(shown[0].Text) > 2000):
 		return "I would rather not say."
 	}
 	var items []string
@@ -153,66 +172,116 @@ func (b *bench) show(t *testing.T, buildID string) build.Detail {
 	return d
 }
 
-// Windows without a whole answer are asked about again whenever the session is processed, until there is
-// one. What comes of it is memory like any other, and what was kept before is not kept twice.
-func TestAskedAgain(t *testing.T) {
+// Windows that are too small to be halved are given up after two answers of no use: `builds show` says so, and the
+// session is not asked about them again.
+func TestGivenUp(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	b := m.use(newBench(t))
 	b.start(t)
-	path := filepath.Join(t.TempDir(), "it's 한 session.jsonl")
-	in := b.input("asked", troubled(t, path, "tabs"))
-
-	var first string
-	for asked := 1; asked <= 2; asked++ {
-		before, requests := m.calls(), m.requests()
-		result := b.process(t, in)
-		require.Equal(t, schema.BuildPartial, result.Status)
-		require.Equal(t, 2, result.Counts.Windows)
-		require.Equal(t, 2, result.Counts.Quarantined)
-		require.Equal(t, 1, result.Counts.Entries)
-		require.Equal(t, 3, m.calls()-before, "no answer is taken from an earlier asking")
-		require.Equal(t, m.requests()-requests, result.Usage.Calls)
-		problems := b.show(t, result.BuildID).Problems
-		require.Equal(t, []int{asked, asked}, []int{problems[0].Asked, problems[1].Asked})
-		require.Contains(t, problems[0].Reason, "no JSON in it")
-		require.Contains(t, problems[1].Reason, "the answer broke off")
-		require.Contains(t, problems[0].Retry, "starter process '"+strings.ReplaceAll(path, "'", `'\''`)+"' --session asked --project")
-		if first == "" {
-			first = result.BuildID
+	in := b.input("given up", troubled(t, filepath.Join(t.TempDir(), "it's 한 session.jsonl"), "tabs"))
+	result := b.process(t, in)
+	require.Equal(t, schema.BuildPartial, result.Status)
+	require.Equal(t, 2, result.Counts.Windows)
+	require.Equal(t, 2, result.Counts.Quarantined)
+	require.Equal(t, 2, result.Counts.GivenUp)
+	require.Equal(t, 1, result.Counts.Entries)
+	require.Equal(t, 4, m.calls(), "an answer and its repair, a part of an answer and the question for the rest")
+	require.Equal(t, m.requests(), result.Usage.Calls)
+	require.Contains(t, strings.Join(m.prompts, ""), `{"type":"decision","title":"We decided to use ClickHouse for tabs."}`)
+	var says []string
+	for _, p := range b.show(t, result.BuildID).Problems {
+		if p.Kind == build.ProblemWindow {
+			says = append(says, p.Retry)
 		}
 	}
-
+	gone := "too small to be asked about in parts; once more as it is: starter builds retry " + result.BuildID + " --force"
+	require.Equal(t, []string{gone, "this build asked again, for the rest or in halves: see its other problems", gone}, says)
 	m.get(true)
-	result := b.process(t, in)
-	require.Equal(t, schema.BuildSuccess, result.Status)
-	require.Equal(t, schema.BuildCounts{
-		Messages: 3, Windows: 2, Entries: 3, NewEntries: 2, Rejected: 1, AlignedEntries: 3, ProvenEntries: 3, Indexed: 3,
-	}, result.Counts)
-	require.Contains(t, m.prompts[m.calls()-1]+m.prompts[m.calls()-2], `{"type":"decision","title":"We decided to use ClickHouse for tabs."}`)
-	var titles []string
-	for _, e := range b.requireProven(t, "asked") {
-		require.True(t, e.EvidenceAligned)
-		titles = append(titles, e.Title)
-	}
-	require.ElementsMatch(t, []string{
-		"I prefer tabs over anything else.", "We decided to use ClickHouse for tabs.", "TODO: write the page on tabs.",
-	}, titles)
-	facts, err := fact.NewTables(b.ClickHouse).List(t.Context(), "u", "")
-	require.NoError(t, err)
-	require.Len(t, facts, 1)
-	tasks, err := task.NewQueries(b.Log, b.ClickHouse).ListTasks(t.Context(), task.Selection{Project: b.project}, schema.TaskPending)
-	require.NoError(t, err)
-	require.Len(t, tasks, 1)
-	require.Equal(t, "write the page on tabs.", tasks[0].Task.Title)
-	for _, p := range b.show(t, first).Problems {
-		require.Equal(t, "done: build "+result.BuildID[:8]+" has the answer", p.Retry)
-	}
-
 	requests, before := m.requests(), b.rows(t)
 	require.Equal(t, schema.BuildUnchanged, b.process(t, in).Status)
 	require.Equal(t, requests, m.requests())
 	require.Equal(t, before, b.rows(t))
+
+	// A retry that is forced asks once more, beside the old answers.
+	again := b.input("given up", "")
+	again.Retry = result.BuildID
+	_, err := b.try(t.Context(), again)
+	requireFailure(t, err, schema.ErrorInvalidInput, "give ask_given_up")
+	again.AskGivenUp = true
+	forced, err := b.try(t.Context(), again)
+	require.NoError(t, err)
+	require.Equal(t, schema.BuildSuccess, forced.Status)
+	require.Equal(t, 2, forced.Counts.Windows)
+	require.Equal(t, 6, m.calls())
+	last := b.show(t, forced.BuildID)
+	require.Equal(t, schema.StepExtract, last.Resumed.Step)
+	require.Len(t, b.once(t)["entries"], 3)
+	b.requireSettled(t, in, forced.BuildID)
+}
+
+// lengthy writes a session of two windows of 4 KiB: one of a long message and one of two messages.
+func lengthy(t *testing.T, path, name string) string {
+	t.Helper()
+	line := func(begin string) string { return begin + " for " + name + strings.Repeat(" well", 70) }
+	var long []string
+	for i := range 10 {
+		long = append(long, line(fmt.Sprint("We decided to use tool ", i)))
+	}
+	return write(t, path, said(1, "user", strings.Join(long, "\n")),
+		said(2, "user", strings.Repeat(line("I prefer tabs")+"\n", 3)), said(3, "user", strings.Repeat(line("TODO: write the page")+"\n", 3)))
+}
+
+// A window that the model can't read, one that it can't answer to the end, and one that is too long for it are halved in
+// the same build, until their parts have whole answers: the build is a success, nothing is left for another, and no
+// entry is there twice. The answers that were of no use stay in the log.
+func TestHalvedUntilAnswered(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		change func(*model)
+		counts schema.BuildCounts
+		calls  int
+	}{
+		"unreadable and cut": {
+			func(m *model) { m.reads, m.cuts = 3000, true },
+			schema.BuildCounts{Messages: 3, NewMessages: 3, Windows: 4, Entries: 4, NewEntries: 4, TaskNotes: 1, Facts: 1, Rejected: 2, AlignedEntries: 4, ProvenEntries: 4, Indexed: 4},
+			8,
+		},
+		"too long": {
+			func(m *model) { m.limit = 2500 },
+			schema.BuildCounts{Messages: 3, NewMessages: 3, Windows: 3, Entries: 4, NewEntries: 4, TaskNotes: 1, Facts: 1, AlignedEntries: 4, ProvenEntries: 4, Indexed: 4},
+			4,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newModel(t)
+			m.well = true
+			tt.change(m)
+			b := m.use(newBench(t))
+			b.cfg.WindowBytes = 4 << 10
+			b.start(t)
+			in := b.input("halved", lengthy(t, filepath.Join(t.TempDir(), "s.jsonl"), "it"))
+			result := b.process(t, in)
+			require.Equal(t, schema.BuildSuccess, result.Status)
+			require.Equal(t, tt.counts, result.Counts)
+			require.Equal(t, tt.calls, m.calls())
+			require.Len(t, b.requireProven(t, "halved"), 4)
+			for _, p := range b.show(t, result.BuildID).Problems {
+				if p.Kind == build.ProblemWindow {
+					require.Equal(t, "done: this build has the answer", p.Retry)
+				}
+			}
+			if name == "too long" {
+				return
+			}
+			stored := column(t, b.ClickHouse, "SELECT toString(count()) FROM events WHERE event_type = 'model_responded' AND payload_json NOT LIKE '%None%'")
+			require.Equal(t, []string{fmt.Sprint(tt.calls)}, stored, "each answer stands beside the others")
+			requests := m.requests()
+			require.Equal(t, schema.BuildUnchanged, b.process(t, in).Status)
+			require.Equal(t, requests, m.requests())
+		})
+	}
 }
 
 // An answer that could not be read or broke off is the failure of the build that was given it: the same
@@ -234,7 +303,7 @@ func TestFailuresAreNotShared(t *testing.T) {
 		result, calls := process(project)
 		require.Equal(t, schema.BuildPartial, result.Status)
 		require.Equal(t, 2, result.Counts.Quarantined)
-		require.Equal(t, 3, calls, "one window is asked about once more, to mend its answer")
+		require.Equal(t, 4, calls, "one answer is to be mended, and the rest of the other is asked for")
 	}
 	m.get(true)
 	result, calls := process("-c")
@@ -250,42 +319,33 @@ func TestFailuresAreNotShared(t *testing.T) {
 	}
 }
 
-// A worker that is killed while it asks again, and started again, ends where one ends that nobody
+// A worker that is killed while it asks, halves and asks again, and started again, ends where one ends that nobody
 // disturbed (I2).
-func TestI2KilledAskingAgain(t *testing.T) {
+func TestI2KilledHalving(t *testing.T) {
 	if testing.Short() {
-		t.Skip("kills a worker seven times and waits for what it left behind")
+		t.Skip("kills a worker four times and waits for what it left behind")
 	}
 	t.Parallel()
-	killedIn := []string{
-		"IngestSession", "PlanWindows", "ExtractWindow", "RecordExtraction", "AlignSession", "MaterializeEntries", "CloseBuild",
-	}
+	killedIn := []string{"PlanWindows", "ExtractWindow", "RecordExtraction", "AlignSession"}
 	dir := t.TempDir()
 	calmModel, killedModel := newModel(t), newModel(t)
 	calm, killed := calmModel.use(newBench(t)), killedModel.use(newBench(t))
+	for _, m := range []*model{calmModel, killedModel} {
+		m.well, m.reads, m.cuts = true, 3000, true
+	}
 	killed.project = calm.project // Ids are made of it.
+	calm.cfg.WindowBytes = 4 << 10
 	calm.start(t)
 	worker := buildWorker(t, killed)
 	worker.args = append(worker.args, "--model-provider", "openai", "--model", "test-model", "--model-url", killedModel.url,
-		"--model-format", llm.FormatNone, "--window-bytes", "1024")
-	stop := worker.start(t)
-	inputs := make([]schema.ProcessSessionInput, len(killedIn))
-	for i, activity := range killedIn {
-		name := "killed-in-" + activity
-		inputs[i] = calm.input(name, troubled(t, filepath.Join(dir, name+".jsonl"), name))
-		for _, b := range []*bench{calm, killed} {
-			require.Equal(t, schema.BuildPartial, b.process(t, inputs[i]).Status)
-		}
-	}
-	stop()
-	calmModel.get(true)
-	killedModel.get(true)
+		"--model-format", llm.FormatNone, "--window-bytes", "4096")
 	runs := make([]client.WorkflowRun, len(killedIn))
 	for i, activity := range killedIn {
-		require.Equal(t, schema.BuildSuccess, calm.process(t, inputs[i]).Status)
+		in := calm.input("killed-in-"+activity, lengthy(t, filepath.Join(dir, activity+".jsonl"), activity))
+		require.Equal(t, schema.BuildSuccess, calm.process(t, in).Status)
 		kill := worker.start(t)
 		var err error
-		runs[i], err = killed.submit(t.Context(), inputs[i])
+		runs[i], err = killed.submit(t.Context(), in)
 		require.NoError(t, err)
 		awaitScheduled(t.Context(), t, killed.Temporal, runs[i], activity)
 		kill()
@@ -295,7 +355,8 @@ func TestI2KilledAskingAgain(t *testing.T) {
 		var result schema.ProcessSessionResult
 		require.NoError(t, run.Get(t.Context(), &result), run.GetID())
 		require.Equal(t, schema.BuildSuccess, result.Status, run.GetID())
-		require.Equal(t, 3, result.Counts.Entries)
+		require.Equal(t, 4, result.Counts.Entries)
+		require.Equal(t, 4, result.Counts.Windows)
 	}
 	calm.awaitIndexed(t)
 	killed.awaitIndexed(t)
@@ -326,7 +387,7 @@ func TestRunningBuildIsSeen(t *testing.T) {
 	running := list()
 	require.Equal(t, schema.BuildRunning, running[0].Status)
 	require.Contains(t, running[0].Source.URI, "s.jsonl")
-	_, err = b.Log.Rebuild(t.Context(), build.NewProjector(b.ClickHouse))
+	_, err = stacktest.Rebuild(t.Context(), b.ClickHouse, build.NewProjector(b.ClickHouse))
 	require.NoError(t, err)
 	require.Equal(t, running, list())
 	close(m.held)

@@ -8,7 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -26,59 +29,94 @@ type program struct {
 	env  []string
 }
 
+// workerBinary is the worker, built once for all tests.
+var workerBinary = sync.OnceValues(func() (string, error) {
+	dir, err := stacktest.Dir("worker")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "worker")
+	if out, err := exec.Command("go", "build", "-o", path, "axiommind/worker").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the worker: %w: %s", err, out)
+	}
+	return path, nil
+})
+
 func buildWorker(t *testing.T, b *bench) program {
 	t.Helper()
-	dir := t.TempDir()
+	path, err := workerBinary()
+	require.NoError(t, err)
 	p := program{
-		path: filepath.Join(dir, "worker"),
+		path: path,
 		args: []string{
 			"--temporal-address", b.cfg.TemporalAddress, "--temporal-namespace", b.cfg.TemporalNamespace,
 			"--clickhouse-dsn", b.cfg.ClickHouseDSN, "--weaviate-url", b.cfg.WeaviateURL, "--memory-root", b.cfg.MemoryRoot,
+			"--stop-timeout", b.cfg.StopTimeout.String(),
 		},
 		// No configuration of a local stack on this machine is found there.
-		env: append(os.Environ(), "XDG_CACHE_HOME="+dir, "WEAVIATE_API_KEY="+b.cfg.WeaviateAPIKey),
+		env: append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir(), "WEAVIATE_API_KEY="+b.cfg.WeaviateAPIKey),
 	}
 	for _, root := range b.cfg.SourceRoots {
 		p.args = append(p.args, "--source-root", root)
 	}
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", p.path, "axiommind/worker").CombinedOutput()
-	require.NoError(t, err, string(out))
+	if m := b.cfg.Model; m.BaseURL != "" {
+		p.args = append(p.args, "--model-provider", m.Provider, "--model", m.Model, "--model-url", m.BaseURL,
+			"--model-format", m.ResponseFormat, "--window-bytes", strconv.Itoa(b.cfg.WindowBytes))
+	}
 	return p
 }
 
-// start starts the worker, waits until it polls and returns what kills it, at once and without a
-// chance to tidy up.
-func (p program) start(t *testing.T) (kill func()) {
+// running is a worker under way.
+type running struct {
+	cmd  *exec.Cmd
+	read chan struct{}
+	log  []string
+}
+
+// launch starts the worker and waits until it polls.
+func (p program) launch(t *testing.T) *running {
 	t.Helper()
-	cmd := exec.Command(p.path, p.args...)
-	cmd.Env = p.env
-	log, err := cmd.StderrPipe()
+	r := &running{cmd: exec.Command(p.path, p.args...), read: make(chan struct{})}
+	r.cmd.Env = p.env
+	log, err := r.cmd.StderrPipe()
 	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	ready, read := make(chan struct{}), make(chan struct{})
-	var said []string
+	require.NoError(t, r.cmd.Start())
+	ready := make(chan struct{})
 	go func() {
-		defer close(read)
+		defer close(r.read)
 		lines := bufio.NewScanner(log)
 		for lines.Scan() {
-			said = append(said, lines.Text())
+			r.log = append(r.log, lines.Text())
 			if strings.Contains(lines.Text(), "worker is ready") {
 				close(ready)
 			}
 		}
 	}()
-	kill = func() {
-		_ = cmd.Process.Kill()
-		<-read
-		_ = cmd.Wait()
-	}
 	select {
 	case <-ready:
-	case <-read:
-		kill()
-		t.Fatalf("the worker ended:\n%s", strings.Join(said, "\n"))
+	case <-r.read:
+		r.kill()
+		t.Fatalf("the worker ended:\n%s", strings.Join(r.log, "\n"))
 	}
-	return kill
+	return r
+}
+
+// kill ends the worker at once and without a chance to tidy up.
+func (r *running) kill() {
+	_ = r.cmd.Process.Kill()
+	_ = r.wait()
+}
+
+// wait waits until the worker has ended and returns how.
+func (r *running) wait() error {
+	<-r.read
+	return r.cmd.Wait()
+}
+
+// start starts the worker, waits until it polls and returns what kills it.
+func (p program) start(t *testing.T) (kill func()) {
+	t.Helper()
+	return p.launch(t).kill
 }
 
 // endsBefore names, for an activity that runs within a workflow task and is no event of its own, the one whose end
@@ -144,7 +182,7 @@ func TestI2KilledWorker(t *testing.T) {
 	for _, run := range runs {
 		var result schema.ProcessSessionResult
 		require.NoError(t, run.Get(t.Context(), &result), run.GetID())
-		require.Equal(t, schema.BuildSuccess, result.Status, run.GetID())
+		require.Equal(t, schema.BuildSuccess, result.Status, "%s: %+v", run.GetID(), result)
 	}
 	t.Logf("all sessions ended %.0f s after the last start", time.Since(began).Seconds())
 	calm.awaitIndexed(t)

@@ -27,9 +27,18 @@ func TestCommandLine(t *testing.T) {
 			require.Equal(t, 1, strings.Count(out, part), part)
 		}
 	}
+	out, said, code = do("check-histories", "-h")
+	require.Equal(t, []any{"", exitOK}, []any{said, code})
+	for _, part := range []string{"Usage: worker check-histories [flags]", "--limit", "--closed", "--temporal-address", "Exit codes"} {
+		require.Equal(t, 1, strings.Count(out, part), part)
+	}
+	require.NotContains(t, out, "--stop-timeout")
 	for line, want := range map[string]string{
-		"start":                   `unexpected argument "start": a worker takes flags only; see worker -h`,
+		"start":                   `unexpected argument "start": a worker takes flags only, or the command check-histories first; see worker -h`,
 		"--absent":                "unknown flag: --absent; see worker -h",
+		"--build-id=a b":          `--build-id "a b": want a name without spaces and control characters; see worker -h`,
+		"--build-id=":             `--build-id "": want 1 to 200 bytes; see worker -h`,
+		"--deployment=a.b":        `--deployment "a.b": want a name without : and .; see worker -h`,
 		"--model-concurrency=few": `--model-concurrency "few": want a whole number; see worker -h`,
 		"--\x1b[2J":               "unknown flag: --<U+001B>[2J; see worker -h",
 	} {

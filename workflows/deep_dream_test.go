@@ -470,7 +470,6 @@ func dreamPaths() []path {
 			first.Next = "2026-06-03"
 			r.dream.gathered = append([]tier.Gathered{first}, r.dream.gathered...)
 		})},
-		{name: "deep_dream_continued", start: startDream(""), rooms: with(func(r *rooms) { r.dream.gathered = backlog(11) })},
 		{name: "deep_dream_dry_run", start: startDream("", func(in *schema.DeepDreamInput) { in.DryRun = true })},
 		{name: "deep_dream_local", start: startDream(""), rooms: with(func(r *rooms) { r.dream.gathered[0].Local = true })},
 		{name: "deep_dream_child", start: startDream("by-hand")},

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/common/v1"
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/history/v1"
 	"go.temporal.io/api/workflowservice/v1"
@@ -30,6 +31,7 @@ import (
 	"axiommind/activities/tier"
 	"axiommind/activities/transcript"
 	"axiommind/activities/vector"
+	"axiommind/deploy/local/stack"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 	"axiommind/workflows"
@@ -55,11 +57,17 @@ type path struct {
 	during func(ctx context.Context, t *testing.T, c client.Client, run client.WorkflowRun)
 	// fails is part of the error that the workflow ends with.
 	fails string
+	// then happens to the run that has ended, and returns the id of the run whose history is kept.
+	then func(ctx context.Context, t *testing.T, c client.Client, namespace string, run *common.WorkflowExecution) string
+	// last keeps the history of the last run, where each continues as the next one, and not that of the first.
+	last bool
+	// long makes the server say after a few events that the history is long.
+	long bool
 }
 
 func paths() []path {
-	holds, releases := besideAnother()
-	holdsRealign, releasesRealign := besideAnother()
+	holds, releases := besideAnother("AlignSession", enums.EVENT_TYPE_TIMER_STARTED)
+	holdsRealign, releasesRealign := besideAnother("AlignSession", enums.EVENT_TYPE_TIMER_STARTED)
 	out := []path{
 		{name: "process_session_success"},
 		{name: "process_session_unchanged", rooms: with(func(r *rooms) { r.ingested = transcript.IngestResult{Unchanged: true, Messages: 2} })},
@@ -92,6 +100,12 @@ func paths() []path {
 		{name: "vector_writer_retry", start: startVectorWriter, rooms: with(func(r *rooms) { r.pending = []vector.Result{{Failed: 1, NextRetry: time.Now()}} })},
 		{name: "vector_writer_failed", start: startVectorWriter, rooms: failingIn("IndexPending"), fails: "IndexPending can't"},
 		{name: "vector_writer_reconcile", start: startReconcile},
+		{name: "vector_writer_rebuild", start: startRebuildVectors},
+		{name: "vector_writer_rebuild_refused", rooms: failingIn("RebuildCollection"),
+			start: startRefused(vectorWriter.taking(schema.UpdateRebuild, vector.RebuildInput{Collection: collection}))},
+		{name: "vector_writer_session_refused", rooms: failingIn("IndexSessions"), start: startRefused(vectorWriter.taking(schema.UpdateSession,
+			vector.SessionInput{SessionKey: sessionInput().Key(), BuildID: "b", EmbeddingVersion: "hash"}))},
+		{name: "vector_writer_rebuild_failed", start: startRebuildVectors, rooms: failingIn("IndexPending"), fails: "IndexPending can't"},
 		{name: "notify_summary", start: startNotify("")},
 		{name: "notify_summary_signal", start: startNotify("agent 7")},
 		{name: "notify_summary_failed", start: startNotify("agent 7"), rooms: failingIn("SignalSummary"), fails: "SignalSummary can't"},
@@ -108,7 +122,9 @@ func paths() []path {
 			r.found = []tier.Found{memoriesOf(2), memoriesOf(1)}
 		})},
 	}
-	out = append(out, dreamPaths()...)
+	for _, more := range [][]path{dreamPaths(), operatorPaths(), batchPaths(), retryPaths(), rebuildPaths()} {
+		out = append(out, more...)
+	}
 	for _, step := range sessionSteps {
 		for _, activity := range step.activities {
 			out = append(out, path{
@@ -134,17 +150,17 @@ func awayWithinTask(r *rooms, name string) func(context.Context, string) {
 	}
 }
 
-// besideAnother holds a session that is being processed, and releases it once the run beside it waits.
-func besideAnother() (holds func(context.Context, string), releases func(context.Context, *testing.T, client.Client, client.WorkflowRun)) {
+// besideAnother holds a run in the activity, and releases it once the run beside it has come to the event.
+func besideAnother(activity string, event enums.EventType) (holds func(context.Context, string), releases func(context.Context, *testing.T, client.Client, client.WorkflowRun)) {
 	release := make(chan struct{})
 	holds = func(_ context.Context, name string) {
-		if name == "AlignSession" {
+		if name == activity {
 			<-release
 		}
 	}
 	releases = func(ctx context.Context, t *testing.T, c client.Client, run client.WorkflowRun) {
 		defer close(release)
-		require.Eventually(t, func() bool { return hasEvent(ctx, t, c, run, enums.EVENT_TYPE_TIMER_STARTED) }, time.Minute, 20*time.Millisecond)
+		require.Eventually(t, func() bool { return hasEvent(ctx, t, c, run, event) }, time.Minute, 20*time.Millisecond)
 	}
 	return holds, releases
 }
@@ -197,42 +213,6 @@ func cancelIn(activity string) func(context.Context, *testing.T, client.Client, 
 	}
 }
 
-func startAs(id string) starter {
-	return func(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
-		run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: schema.QueueMain},
-			schema.WorkflowProcessSession, sessionInput())
-		require.NoError(t, err)
-		return run
-	}
-}
-
-func startRealign(id string) starter {
-	return func(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
-		run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: schema.QueueMain},
-			schema.WorkflowRealignSession, sessionInput().Key())
-		require.NoError(t, err)
-		return run
-	}
-}
-
-func startNotify(receiver string) starter {
-	return func(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
-		in := schema.NotifySummaryInput{User: "u", EventID: "flushed", Workflow: receiver}
-		run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: in.WorkflowID(), TaskQueue: schema.QueueMain},
-			schema.WorkflowNotifySummary, in)
-		require.NoError(t, err)
-		return run
-	}
-}
-
-// startBeside starts a workflow for a session that is being processed.
-func startBeside(start starter) starter {
-	return func(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
-		startAs(sessionInput().Key().WorkflowID())(ctx, t, c)
-		return start(ctx, t, c)
-	}
-}
-
 func hasEvent(ctx context.Context, t *testing.T, c client.Client, run client.WorkflowRun, kind enums.EventType) bool {
 	t.Helper()
 	it := c.GetWorkflowHistory(ctx, run.GetID(), run.GetRunID(), false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
@@ -246,45 +226,11 @@ func hasEvent(ctx context.Context, t *testing.T, c client.Client, run client.Wor
 	return false
 }
 
-func startVectorWriter(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
-	options := client.StartWorkflowOptions{ID: schema.WorkflowID(schema.VectorStream(collection)), TaskQueue: schema.QueueMain}
-	run, err := c.SignalWithStartWorkflow(ctx, options.ID, schema.SignalWake, nil, options,
-		schema.WorkflowVectorWriter, schema.VectorWriterInput{Collection: collection})
-	require.NoError(t, err)
-	return run
-}
-
-func startReconcile(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
-	run := startVectorWriter(ctx, t, c)
-	sendUpdate(ctx, t, c, run, schema.UpdateReconcile, "reconcile", vector.ReconcileInput{Collection: collection})
-	return run
-}
-
-// startSerial starts the writer of a stream and sends it two updates.
-func startSerial(w serialWriter) starter {
-	return func(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
-		run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: w.id, TaskQueue: schema.QueueMain}, w.workflow, w.in)
-		require.NoError(t, err)
-		for _, id := range []string{"s1", "s2"} {
-			sendUpdate(ctx, t, c, run, w.update, id, w.arg(id))
-		}
-		return run
-	}
-}
-
-func sendUpdate(ctx context.Context, t *testing.T, c client.Client, run client.WorkflowRun, name, id string, args ...any) {
-	handle, err := c.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-		WorkflowID: run.GetID(), UpdateName: name, UpdateID: id, Args: args, WaitForStage: client.WorkflowUpdateStageCompleted,
-	})
-	require.NoError(t, err)
-	require.NoError(t, handle.Get(ctx, nil))
-}
-
 // TestRecordHistories runs every path on a server, each in a namespace of its own, and keeps its
-// history. Writers that end when nothing comes for a minute make it take that long; some paths alone are
-// recorded in seconds:
+// history. Writers that end when nothing comes for a minute make it take a few, so that many paths wait side by side;
+// some paths alone are recorded in seconds:
 //
-//	go test ./workflows -run TestRecordHistories -record
+//	go test ./workflows -run TestRecordHistories -record -parallel 40
 //	go test ./workflows -run TestRecordHistories/paths/realign -record
 func TestRecordHistories(t *testing.T) {
 	if !*record {
@@ -293,9 +239,11 @@ func TestRecordHistories(t *testing.T) {
 	// A sticky queue is named after the machine.
 	worker.SetStickyWorkflowCacheSize(0)
 	address := stacktest.Temporal(t)
-	namespaces, err := client.NewNamespaceClient(client.Options{HostPort: address, Logger: slog.New(slog.DiscardHandler)})
+	hasty, err := stack.Start(t.Context(), stack.Options{
+		Dir: t.TempDir(), Temporal: true, Ephemeral: true, DynamicConfig: map[string]string{"limit.historyCount.suggestContinueAsNew": "15"},
+	})
 	require.NoError(t, err)
-	defer namespaces.Close()
+	defer hasty.Stop()
 	known := paths()
 	old, err := filepath.Glob(historyFile("*"))
 	require.NoError(t, err)
@@ -306,18 +254,33 @@ func TestRecordHistories(t *testing.T) {
 	}
 	t.Run("paths", func(t *testing.T) {
 		for _, p := range known {
-			require.NoError(t, namespaces.Register(t.Context(), &workflowservice.RegisterNamespaceRequest{
-				Namespace: p.name, WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour),
-			}))
 			t.Run(p.name, func(t *testing.T) {
 				t.Parallel()
+				if p.long {
+					recordPath(t.Context(), t, hasty.Addresses().Temporal, p)
+					return
+				}
 				recordPath(t.Context(), t, address, p)
 			})
 		}
 	})
 }
 
+func registerNamespace(ctx context.Context, t *testing.T, address, name string) {
+	namespaces, err := client.NewNamespaceClient(client.Options{HostPort: address, Logger: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	defer namespaces.Close()
+	require.NoError(t, namespaces.Register(ctx, &workflowservice.RegisterNamespaceRequest{
+		Namespace: name, WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour),
+	}))
+	require.Eventually(t, func() bool {
+		_, err := namespaces.Describe(ctx, name)
+		return err == nil
+	}, time.Minute, 50*time.Millisecond)
+}
+
 func recordPath(ctx context.Context, t *testing.T, address string, p path) {
+	registerNamespace(ctx, t, address, p.name)
 	c, err := client.Dial(client.Options{
 		HostPort: address, Namespace: p.name, Identity: "recorder", Logger: slog.New(slog.DiscardHandler),
 	})
@@ -340,6 +303,7 @@ func recordPath(ctx context.Context, t *testing.T, address string, p path) {
 		defer w.Stop()
 	}
 	run := start(ctx, t, c)
+	kept := &common.WorkflowExecution{WorkflowId: run.GetID(), RunId: run.GetRunID()}
 	if p.during != nil {
 		p.during(ctx, t, c, run)
 	}
@@ -348,14 +312,20 @@ func recordPath(ctx context.Context, t *testing.T, address string, p path) {
 	} else {
 		require.ErrorContains(t, err, p.fails)
 	}
-	saveHistory(ctx, t, c, run, p.name)
+	if p.last {
+		kept.RunId = "" // The server takes the last one.
+	}
+	if p.then != nil {
+		kept.RunId = p.then(ctx, t, c, p.name, kept)
+	}
+	saveHistory(ctx, t, c, kept, p.name)
 }
 
-func saveHistory(ctx context.Context, t *testing.T, c client.Client, run client.WorkflowRun, name string) {
+func saveHistory(ctx context.Context, t *testing.T, c client.Client, run *common.WorkflowExecution, name string) {
 	t.Helper()
 	var data bytes.Buffer
 	separator := "{\"events\":[\n"
-	it := c.GetWorkflowHistory(ctx, run.GetID(), run.GetRunID(), false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	it := c.GetWorkflowHistory(ctx, run.GetWorkflowId(), run.GetRunId(), false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for it.HasNext() {
 		event, err := it.Next()
 		require.NoError(t, err)

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
@@ -71,6 +73,9 @@ func decodeStrictly(data []byte, target any) error {
 		if path, known := unknownField(data, fields, ""); path != "" {
 			return fmt.Errorf("there is no field %q, only %s", path, strings.Join(known, ", "))
 		}
+		if path, given := wrongTime(data, fields, ""); path != "" {
+			return fmt.Errorf("field %q is %s, want a time like %q", path, given, "2026-11-01T00:00:00Z")
+		}
 		return fmt.Errorf("it is not JSON: %w", err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
@@ -112,6 +117,29 @@ func unknownField(data []byte, t reflect.Type, path string) (unknown string, kno
 		}
 	}
 	return "", nil
+}
+
+// wrongTime returns the first field in the JSON that is no time although it is to be one, with the path that leads to
+// it, and what it is.
+func wrongTime(data []byte, t reflect.Type, path string) (wrong, given string) {
+	var object map[string]json.RawMessage
+	switch {
+	case t == reflect.TypeFor[time.Time]():
+		if json.Unmarshal(data, new(time.Time)) != nil {
+			return path, string(data)
+		}
+	case t.Kind() == reflect.Pointer:
+		return wrongTime(data, t.Elem(), path)
+	case t.Kind() == reflect.Struct && json.Unmarshal(data, &object) == nil:
+		for _, name := range slices.Sorted(maps.Keys(object)) {
+			if field, ok := fieldNamed(t, name); ok {
+				if wrong, given := wrongTime(object[name], field.Type, strings.TrimPrefix(path+"."+name, ".")); wrong != "" {
+					return wrong, given
+				}
+			}
+		}
+	}
+	return "", ""
 }
 
 // fieldNamed finds a field as encoding/json does: case does not count.

@@ -73,6 +73,25 @@ func TestInputRefusedInside(t *testing.T) {
 	requireInvalid(t, env.GetWorkflowError(), `there is no field "messages[1].contents", only role, content`)
 }
 
+// A time that cannot be read is named with the form that is wanted.
+func TestInputRefusesTime(t *testing.T) {
+	t.Parallel()
+	for given, says := range map[string]string{
+		`{"since": "yesterday"}`:               `field "since" is "yesterday", want a time like "2026-11-01T00:00:00Z"`,
+		`{"since": "2026-11-01"}`:              `field "since" is "2026-11-01", want a time like`,
+		`{"since": 5}`:                         `field "since" is 5, want a time like`,
+		`{"continued": {"at": "내일 \"1\""}}`:    `field "continued.at" is "내일 \"1\"", want a time like`,
+		`{"since": "2026-11-01T00:00:00Z"`:     "it is not JSON: unexpected EOF",
+		`{"since": null, "extractor": "x", "a`: "it is not JSON: unexpected EOF",
+	} {
+		for _, workflow := range []string{schema.WorkflowBackfillSessions, schema.WorkflowRetryBuilds} {
+			env := newEnvironment(newRooms(), "batch")
+			env.ExecuteWorkflow(workflow, jsonInput(given))
+			requireInvalid(t, env.GetWorkflowError(), "read the input of "+workflow+": "+says)
+		}
+	}
+}
+
 // No input at all is for the workflow to judge, as an empty one is.
 func TestInputAbsent(t *testing.T) {
 	t.Parallel()

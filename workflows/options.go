@@ -14,92 +14,50 @@ import (
 // heartbeatTimeout is how long a worker may be silent before its activity is retried on another one.
 const heartbeatTimeout = 30 * time.Second
 
-// storeWork is for activities that read and write the event log. They are quick, and retried for an hour,
-// so that a server may be restarted meanwhile.
-func storeWork(ctx workflow.Context, summary string) workflow.Context {
+// work is a class of activities: where they run, how long they may take, and how they are tried again.
+type work struct {
+	queue string
+	// attempt is how long one attempt may take, total all of them.
+	attempt, total time.Duration
+	// first and longest bound the pause between attempts, which doubles.
+	first, longest time.Duration
+	attempts       int32
+}
+
+// options returns the context for one activity, which people see under the summary.
+func (w work) options(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue:              schema.QueueMain,
-		StartToCloseTimeout:    10 * time.Minute,
-		ScheduleToCloseTimeout: time.Hour,
+		TaskQueue:              w.queue,
+		StartToCloseTimeout:    w.attempt,
+		ScheduleToCloseTimeout: w.total,
 		HeartbeatTimeout:       heartbeatTimeout,
 		Summary:                summary,
 		RetryPolicy: &temporal.RetryPolicy{
-			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second, MaximumAttempts: 120,
+			InitialInterval: w.first, BackoffCoefficient: 2, MaximumInterval: w.longest, MaximumAttempts: w.attempts,
 		},
 	})
 }
 
-// filesWork is for the files of a memory, whose root may be full or away. The writer of the memory waits for it, so it
-// gives up soon: the writer comes back to it later.
-func filesWork(ctx workflow.Context, summary string) workflow.Context {
-	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue:              schema.QueueMain,
-		StartToCloseTimeout:    2 * time.Minute,
-		ScheduleToCloseTimeout: 2 * time.Minute,
-		HeartbeatTimeout:       heartbeatTimeout,
-		Summary:                summary,
-		RetryPolicy: &temporal.RetryPolicy{
-			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second, MaximumAttempts: 3,
-		},
-	})
-}
-
-// modelWork is for one call of a model. Attempts cost money, so there are few of them.
-func modelWork(ctx workflow.Context, summary string) workflow.Context {
-	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue:              schema.QueueModel,
-		StartToCloseTimeout:    5 * time.Minute,
-		ScheduleToCloseTimeout: time.Hour,
-		HeartbeatTimeout:       heartbeatTimeout,
-		Summary:                summary,
-		RetryPolicy: &temporal.RetryPolicy{
-			InitialInterval: 2 * time.Second, BackoffCoefficient: 2, MaximumInterval: 2 * time.Minute, MaximumAttempts: 8,
-		},
-	})
-}
-
-// notifyWork is for calls of servers that are not ours, which may be away for a day.
-func notifyWork(ctx workflow.Context, summary string) workflow.Context {
-	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue:              schema.QueueMain,
-		StartToCloseTimeout:    time.Minute,
-		ScheduleToCloseTimeout: notifyTime,
-		HeartbeatTimeout:       heartbeatTimeout,
-		Summary:                summary,
-		RetryPolicy: &temporal.RetryPolicy{
-			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 10 * time.Minute, MaximumAttempts: 200,
-		},
-	})
-}
-
-// vectorWork is for activities that embed and write to the vector store, or wait for that.
-func vectorWork(ctx workflow.Context, summary string) workflow.Context {
-	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue:              schema.QueueVector,
-		StartToCloseTimeout:    30 * time.Minute,
-		ScheduleToCloseTimeout: 2 * time.Hour,
-		HeartbeatTimeout:       heartbeatTimeout,
-		Summary:                summary,
-		RetryPolicy: &temporal.RetryPolicy{
-			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 120,
-		},
-	})
-}
-
-// submitFiles is for files that their writer writes in the end, if the place for them is away. It is waited for twice,
-// each time for as long as the writer tries at most.
-func submitFiles(ctx workflow.Context, summary string) workflow.Context {
-	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue:              schema.QueueMain,
-		StartToCloseTimeout:    3 * time.Minute,
-		ScheduleToCloseTimeout: 5 * time.Minute,
-		HeartbeatTimeout:       heartbeatTimeout,
-		Summary:                summary,
-		RetryPolicy: &temporal.RetryPolicy{
-			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second, MaximumAttempts: 2,
-		},
-	})
-}
+var (
+	// storeWork is for activities that read and write the event log. They are quick, and retried for an hour,
+	// so that a server may be restarted meanwhile.
+	storeWork = work{schema.QueueMain, 10 * time.Minute, time.Hour, time.Second, 30 * time.Second, 120}.options
+	// listWork is for an activity that looks through very much, such as all files of a directory. An attempt goes on
+	// where the one before broke off.
+	listWork = work{schema.QueueMain, 12 * time.Hour, 24 * time.Hour, time.Second, 30 * time.Second, 120}.options
+	// filesWork is for the files of a memory, whose root may be full or away. The writer of the memory waits for it, so
+	// it gives up soon: the writer comes back to it later.
+	filesWork = work{schema.QueueMain, 2 * time.Minute, 2 * time.Minute, time.Second, 10 * time.Second, 3}.options
+	// modelWork is for one call of a model. Attempts cost money, so there are few of them.
+	modelWork = work{schema.QueueModel, 5 * time.Minute, time.Hour, 2 * time.Second, 2 * time.Minute, 8}.options
+	// notifyWork is for calls of servers that are not ours, which may be away for a day.
+	notifyWork = work{schema.QueueMain, time.Minute, notifyTime, time.Second, 10 * time.Minute, 200}.options
+	// vectorWork is for activities that embed and write to the vector store, or wait for that.
+	vectorWork = work{schema.QueueVector, 30 * time.Minute, 2 * time.Hour, time.Second, time.Minute, 120}.options
+	// submitFiles is for files that their writer writes in the end, if the place for them is away. It is waited for
+	// twice, each time for as long as the writer tries at most.
+	submitFiles = work{schema.QueueMain, 3 * time.Minute, 5 * time.Minute, time.Second, 30 * time.Second, 2}.options
+)
 
 // call runs an activity and returns its result. The context holds its options.
 func call[In, Out any](ctx workflow.Context, activity func(context.Context, In) (Out, error), in In) (out Out, err error) {

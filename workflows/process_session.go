@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -64,11 +65,10 @@ func validate(in schema.ProcessSessionInput) error {
 	for _, m := range in.Messages {
 		size += len(m.Content)
 	}
+	if err := validateSource(in); err != nil {
+		return err
+	}
 	switch {
-	case in.URI != "" && len(in.Messages) > 0:
-		return errors.New("give either uri or messages, not both")
-	case in.URI == "" && in.Messages == nil:
-		return errors.New("give uri or messages: there is no session to process")
 	case size > schema.MaxInlineBytes:
 		return fmt.Errorf("messages hold %d bytes, more than %d: give a longer session by uri", size, schema.MaxInlineBytes)
 	case !slices.Contains(schema.FlushReasons(), in.Flush):
@@ -80,13 +80,41 @@ func validate(in schema.ProcessSessionInput) error {
 	return in.Key().Scope.Validate()
 }
 
+// validateSource checks that the input says in one way what to read.
+func validateSource(in schema.ProcessSessionInput) error {
+	inline := in.Messages != nil
+	switch {
+	case in.Retry != "":
+		name := schema.ProcessSessionInput{Project: in.Project, User: in.User, Agent: in.Agent, SessionID: in.SessionID, Retry: in.Retry, AskGivenUp: in.AskGivenUp}
+		if inline || !reflect.DeepEqual(in, name) {
+			return fmt.Errorf("retry takes the input of build %q: give no more with it than project, user, agent, session_id and ask_given_up", in.Retry)
+		}
+	case in.AskGivenUp:
+		return errors.New("ask_given_up is for a build that is tried again: give retry with it")
+	case in.FromLog && (in.URI != "" || inline || in.Grant != "" || in.Format != "" || in.Date != ""):
+		return errors.New("from_log reads no source: leave out uri, messages, grant, format and date")
+	case in.FromLog:
+	case in.URI != "" && len(in.Messages) > 0:
+		return errors.New("give either uri or messages, not both")
+	case in.URI == "" && !inline:
+		return errors.New("give uri or messages: there is no session to process")
+	}
+	if in.SessionID == "" && (in.FromLog || in.Retry != "") {
+		return errors.New("give session_id: from_log and retry are for a session of the log")
+	}
+	return nil
+}
+
 // processSession is one run over a session.
 type processSession struct {
+	// input is that of the workflow. Once a build that is tried again is found, it is that build's, with Retry set.
 	input    schema.ProcessSessionInput
 	started  time.Time
 	progress schema.Progress
 	metrics  []schema.StepMetric
 	cause    error
+	// ingested is true once the log holds the start of the build and the messages.
+	ingested bool
 }
 
 func (p *processSession) run(ctx workflow.Context) (schema.ProcessSessionResult, error) {
@@ -108,7 +136,7 @@ func (p *processSession) run(ctx workflow.Context) (schema.ProcessSessionResult,
 		SessionID: p.input.SessionID, BuildID: sessionOpened.Get(state).BuildID, Status: sessionStatus.Get(state),
 		Counts: sessionCounts.Get(state), Usage: sessionUsage.Get(state),
 	}
-	workflow.SetCurrentDetails(ctx, describe(result))
+	workflow.SetCurrentDetails(ctx, describe(result, sessionResumed.Get(state)))
 	return result, nil
 }
 
@@ -133,14 +161,20 @@ func (p *processSession) stopped(ctx workflow.Context, thread *stategraph.Thread
 // failure is the error that ends the workflow.
 func (p *processSession) failure(f stepFailure) error { return f.end(p.cause) }
 
-func describe(r schema.ProcessSessionResult) string {
-	c := r.Counts
+func describe(r schema.ProcessSessionResult, resumed schema.ResumedBuild) string {
+	c, from := r.Counts, ""
+	if resumed.BuildID != "" {
+		from = fmt.Sprintf(" · goes on with build `%s` at `%s`", resumed.BuildID, resumed.Step)
+	}
 	return fmt.Sprintf("**%s** · %d messages (%d new, %d lines skipped) · %d windows (%d quarantined) · %d entries "+
 		"(%d new, %d aligned, %d proven, %d gained evidence, %d items rejected) · %d vectors (%d failed) · %d model calls, %d + %d tokens",
 		r.Status, c.Messages, c.NewMessages, c.SkippedLines, c.Windows, c.Quarantined, c.Entries, c.NewEntries,
-		c.AlignedEntries, c.ProvenEntries, c.GainedEntries, c.Rejected, c.Indexed, c.IndexFailed, r.Usage.Calls, r.Usage.InputTokens, r.Usage.OutputTokens)
+		c.AlignedEntries, c.ProvenEntries, c.GainedEntries, c.Rejected, c.Indexed, c.IndexFailed, r.Usage.Calls, r.Usage.InputTokens, r.Usage.OutputTokens) + from
 }
 
 func (p *processSession) openInput() build.OpenInput {
-	return build.OpenInput{SessionKey: p.input.Key(), IncludeTools: p.input.IncludeTools}
+	return build.OpenInput{
+		SessionKey: p.input.Key(), IncludeTools: p.input.IncludeTools, FromLog: p.input.FromLog, Retry: p.input.Retry,
+		AskGivenUp: p.input.AskGivenUp,
+	}
 }

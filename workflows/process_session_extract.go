@@ -19,14 +19,15 @@ const windowsAtOnce = 4
 var models *llm.Activities
 
 // extract asks the model about every window that has no whole answer of its extractor yet, a plan of windows
-// at a time. What a plan yielded is recorded before the next one is made. A plan of a local model is done when it is
-// made.
+// at a time. What a plan yielded is recorded before the next one is made, which goes on with what failed. A plan of a
+// local model is done when it is made.
 func (p *processSession) extract(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
 	b := p.build(s)
 	var total llm.RecordResult
 	for {
 		planIn := llm.PlanInput{
 			SessionKey: p.input.Key(), BuildID: b.BuildID, Extractor: b.Spec.Extractor, At: p.started, Head: b.Head,
+			AskGivenUp: p.input.AskGivenUp,
 		}
 		plan, err := call(storeWork(ctx, "windows"), models.PlanWindows, planIn)
 		if err != nil {
@@ -39,6 +40,7 @@ func (p *processSession) extract(ctx workflow.Context, s sessionState) (stategra
 		if err != nil {
 			return nil, err
 		}
+		open := false
 		if len(answered) > 0 {
 			recordIn := llm.RecordInput{
 				SessionKey: p.input.Key(), BuildID: b.BuildID,
@@ -51,13 +53,14 @@ func (p *processSession) extract(ctx workflow.Context, s sessionState) (stategra
 			}
 			total.Add(result)
 			b.Head = b.Head.Highest(result.Head)
+			open = result.Open()
 		}
-		if !plan.More {
+		if !plan.More && !open {
 			break
 		}
 	}
 	counts := schema.BuildCounts{
-		Windows: total.Windows, Rejected: total.Rejected, Quarantined: total.Quarantined + total.Truncated,
+		Windows: total.Windows, Rejected: total.Rejected, Quarantined: total.Unfinished(), GivenUp: total.GivenUp,
 	}
 	update := stategraph.Update{sessionCounts.Add(p.counted(counts)), sessionUsage.Add(total.Usage), sessionHead.Add(b.Head)}
 	// A later build may have extractions of an earlier one to align although it added none.
@@ -79,36 +82,48 @@ func (p *processSession) ask(ctx workflow.Context, b build.Opened, windows []sch
 	})
 }
 
-// each asks a model about each of the windows, a few at a time, and returns the answers in the windows' order.
+// each asks a model about each of the windows, a few at a time, and returns the answers in the windows' order. After an
+// error it asks about no more of them: what one window waited for in vain, the others would too.
 func each[Window, Answer any](
 	ctx workflow.Context, windows []Window, ask func(workflow.Context, Window) (Answer, error),
 ) ([]Answer, error) {
 	answers := make([]Answer, len(windows))
 	errs := make([]error, len(windows))
+	failed := false
 	slots := workflow.NewSemaphore(ctx, windowsAtOnce)
 	group := workflow.NewWaitGroup(ctx)
 	for i := range windows {
 		if err := slots.Acquire(ctx, 1); err != nil {
 			return nil, err
 		}
+		if failed {
+			break
+		}
 		group.Add(1)
 		workflow.Go(ctx, func(ctx workflow.Context) {
 			defer group.Done()
 			defer slots.Release(1)
 			answers[i], errs[i] = ask(ctx, windows[i])
+			failed = failed || errs[i] != nil
 		})
 	}
 	group.Wait(ctx)
 	return answers, errors.Join(errs...)
 }
 
-// rejected returns why an answer of the model is of no use, if that is what the error says.
-func rejected(err error) (reason string, ok bool) {
+// rejected returns why a model has no answer of use to a question, and the type of the failure, if that is what the
+// error says.
+func rejected(err error) (reason, failureType string, ok bool) {
 	var application *temporal.ApplicationError
-	if errors.As(err, &application) && application.Type() == schema.ErrorModelRejected {
-		return application.Message(), true
+	if !errors.As(err, &application) {
+		return "", "", false
 	}
-	return "", false
+	switch application.Type() {
+	case schema.ErrorModelTooLong, schema.ErrorModelBlocked, schema.ErrorModelCut, schema.ErrorModelRejected, schema.ErrorModelMalformed:
+		return application.Message(), application.Type(), true
+	default:
+		return "", "", false
+	}
 }
 
 // askWindow asks about one window, and once more when the answer can't be read. A window whose
@@ -119,15 +134,15 @@ func askWindow(ctx workflow.Context, in llm.ExtractInput) (llm.AnsweredWindow, e
 		summary = fmt.Sprintf("%s %d to %d", summary, in.Window.First, in.Window.Last)
 		result, err := call(modelWork(ctx, summary), models.ExtractWindow, in)
 		out.Usage.Add(result.Usage)
-		reason, unusable := rejected(err)
+		reason, failureType, unusable := rejected(err)
 		switch {
 		case unusable:
-			out.Quarantined = reason
+			out.Quarantined, out.QuarantinedType = reason, failureType
 			return out, nil
 		case err != nil:
 			return out, err
 		case result.Refused != "":
-			out.Quarantined = result.Refused
+			out.Quarantined, out.QuarantinedType = result.Refused, result.RefusedType
 			return out, nil
 		}
 		out.Keys = append(out.Keys, result.Key)
@@ -136,6 +151,6 @@ func askWindow(ctx workflow.Context, in llm.ExtractInput) (llm.AnsweredWindow, e
 		}
 		in.RepairOf, in.Reason = result.Key, result.Unreadable
 	}
-	out.Quarantined = in.Reason
+	out.Quarantined, out.QuarantinedType = in.Reason, schema.ErrorModelUnreadable
 	return out, nil
 }

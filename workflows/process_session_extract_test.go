@@ -44,6 +44,7 @@ func TestProcessSessionQuarantine(t *testing.T) {
 	require.Len(t, r.recorded, 3)
 	require.Equal(t, []string{"key-10", "key-10key-10"}, r.recorded[1].Keys)
 	require.Equal(t, "no JSON (2)", r.recorded[1].Quarantined)
+	require.Equal(t, schema.ErrorModelUnreadable, r.recorded[1].QuarantinedType)
 	require.Empty(t, r.recorded[0].Quarantined)
 	require.Empty(t, r.recorded[2].Quarantined)
 }
@@ -69,10 +70,10 @@ func TestProcessSessionRefusedWindow(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]func(llm.ExtractInput) (llm.ExtractResult, error){
 		"blocked": func(llm.ExtractInput) (llm.ExtractResult, error) {
-			return llm.ExtractResult{Refused: "gemini: blocked: SAFETY"}, nil
+			return llm.ExtractResult{Refused: "gemini: blocked: SAFETY", RefusedType: schema.ErrorModelBlocked}, nil
 		},
 		"useless after every retry": func(llm.ExtractInput) (llm.ExtractResult, error) {
-			return llm.ExtractResult{}, temporal.NewNonRetryableApplicationError("gemini: blocked: SAFETY", schema.ErrorModelRejected, nil)
+			return llm.ExtractResult{}, temporal.NewNonRetryableApplicationError("gemini: blocked: SAFETY", schema.ErrorModelBlocked, nil)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -83,6 +84,7 @@ func TestProcessSessionRefusedWindow(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, schema.BuildPartial, result.Status)
 			require.Equal(t, "gemini: blocked: SAFETY", r.recorded[0].Quarantined)
+			require.Equal(t, schema.ErrorModelBlocked, r.recorded[0].QuarantinedType)
 			require.Equal(t, 1, count(r.order(), "ExtractWindow"))
 		})
 	}
@@ -174,5 +176,54 @@ func TestProcessSessionWindowFails(t *testing.T) {
 	}
 	_, err := process(t, r, sessionInput())
 	require.ErrorContains(t, err, "extract: key refused")
+	require.Empty(t, r.recorded)
+}
+
+// After a window that failed the build plans again, to ask about its halves, until nothing is open. What is given up is
+// not.
+func TestProcessSessionPlansAgain(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	r.answer = func(in llm.ExtractInput) (llm.ExtractResult, error) {
+		if in.Window.First == 0 {
+			r.windows = 3 // The next plan has two halves.
+			return llm.ExtractResult{Refused: "too long", RefusedType: schema.ErrorModelTooLong}, nil
+		}
+		return llm.ExtractResult{Key: "k"}, nil
+	}
+	result, err := process(t, r, sessionInput())
+	require.NoError(t, err)
+	require.Equal(t, 2, count(r.order(), "PlanWindows"))
+	require.Equal(t, 3, count(r.order(), "ExtractWindow"))
+	require.Len(t, r.recorded, 3)
+	require.Equal(t, 3, result.Counts.Windows, "what the last plan counts, and what was recorded since")
+
+	r = newRooms()
+	r.small = true
+	r.answer = func(llm.ExtractInput) (llm.ExtractResult, error) {
+		return llm.ExtractResult{Refused: "no", RefusedType: schema.ErrorModelBlocked}, nil
+	}
+	result, err = process(t, r, sessionInput())
+	require.NoError(t, err)
+	require.Equal(t, 1, count(r.order(), "PlanWindows"))
+	require.Equal(t, 1, result.Counts.Quarantined)
+	require.Equal(t, 1, result.Counts.GivenUp)
+}
+
+// A model that is limited for long ends the session's build with the first windows that waited in vain: the others do
+// not wait one after another.
+func TestProcessSessionStopsAsking(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	r.windows = 32
+	r.answer = func(llm.ExtractInput) (llm.ExtractResult, error) {
+		return llm.ExtractResult{}, temporal.NewNonRetryableApplicationError("retry after 8h", schema.ErrorModelRateLimited, nil)
+	}
+	_, err := process(t, r, sessionInput())
+	var application *temporal.ApplicationError
+	require.ErrorAs(t, err, &application)
+	require.Equal(t, schema.ErrorModelRateLimited, application.Type())
+	require.Contains(t, application.Message(), "extract: retry after 8h")
+	require.Equal(t, 4, count(r.order(), "ExtractWindow"))
 	require.Empty(t, r.recorded)
 }

@@ -1,13 +1,13 @@
 package workflows
 
 import (
+	"cmp"
 	"errors"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"axiommind/activities/build"
-	"axiommind/activities/entry"
 	"axiommind/schema"
 	"axiommind/workflows/stategraph"
 )
@@ -17,11 +17,11 @@ var (
 	sessionOpened = stategraph.LastValue[build.Opened]("opened")
 	// sessionHead is the head of the session's stream, which no other workflow writes.
 	sessionHead = stategraph.Reduce("head", schema.StreamHead.Highest, schema.StreamHead{})
-	// sessionMade is what materialize made, for the steps that work on some of the entries.
-	sessionMade   = stategraph.LastValue[entry.MaterializeResult]("made")
-	sessionStatus = stategraph.LastValue[schema.BuildStatus]("status")
-	sessionCounts = stategraph.Reduce("counts", addCounts, schema.BuildCounts{})
-	sessionUsage  = stategraph.Reduce("usage", addUsage, schema.Usage{})
+	// sessionResumed is the build that this one goes on with, if it does.
+	sessionResumed = stategraph.LastValue[schema.ResumedBuild]("resumed")
+	sessionStatus  = stategraph.LastValue[schema.BuildStatus]("status")
+	sessionCounts  = stategraph.Reduce("counts", addCounts, schema.BuildCounts{})
+	sessionUsage   = stategraph.Reduce("usage", addUsage, schema.Usage{})
 	// sessionFailed keeps the first failure, in the order of step names, of parallel steps.
 	sessionFailed = stategraph.Reduce("failed", firstFailure, stepFailure{})
 )
@@ -55,12 +55,17 @@ func addCounts(acc, v schema.BuildCounts) schema.BuildCounts {
 	acc.SkippedLines += v.SkippedLines
 	acc.Windows += v.Windows
 	acc.Quarantined += v.Quarantined
+	acc.GivenUp += v.GivenUp
 	acc.Entries += v.Entries
 	acc.NewEntries += v.NewEntries
 	acc.Rejected += v.Rejected
 	acc.AlignedEntries += v.AlignedEntries
+	acc.TaskNotes += v.TaskNotes
+	acc.Facts += v.Facts
 	acc.ProvenEntries += v.ProvenEntries
 	acc.GainedEntries += v.GainedEntries
+	acc.SupersededEntries += v.SupersededEntries
+	acc.RestoredEntries += v.RestoredEntries
 	acc.Indexed += v.Indexed
 	acc.IndexFailed += v.IndexFailed
 	return acc
@@ -72,7 +77,7 @@ type sessionStep func(ctx workflow.Context, s sessionState) (stategraph.Update, 
 
 // sessionGraph is the graph of process_session. A step that fails leads to fail_build.
 func sessionGraph(p *processSession) (*stategraph.Graph[workflow.Context], error) {
-	g := stategraph.New[workflow.Context](stategraph.Root(sessionOpened, sessionHead, sessionMade, sessionStatus, sessionCounts, sessionUsage, sessionFailed))
+	g := stategraph.New[workflow.Context](stategraph.Root(sessionOpened, sessionHead, sessionResumed, sessionStatus, sessionCounts, sessionUsage, sessionFailed))
 	add := func(name string, step sessionStep) { g.AddNode(name, p.measured(name, step)) }
 	add(schema.StepOpenBuild, p.openBuild)
 	add(schema.StepIngest, p.ingest)
@@ -88,14 +93,17 @@ func sessionGraph(p *processSession) (*stategraph.Graph[workflow.Context], error
 
 	g.AddEdge(stategraph.START, schema.StepOpenBuild)
 	then(g, schema.StepOpenBuild, schema.StepIngest, nil)
-	then(g, schema.StepIngest, schema.StepExtract, ended(schema.BuildUnchanged, stategraph.END))
+	g.AddConditionalEdges(schema.StepIngest, "outcome", afterIngest, stategraph.Paths(
+		schema.StepExtract, schema.StepAlign, schema.StepMaterialize, schema.StepTasks, schema.StepMemory,
+		schema.StepProject, schema.StepIndex, schema.StepCloseBuild, schema.StepFailBuild, stategraph.END,
+	))
 	then(g, schema.StepExtract, schema.StepAlign, ended(schema.BuildEmpty, schema.StepMemory))
 	then(g, schema.StepAlign, schema.StepMaterialize, nil)
 	g.AddConditionalEdges(schema.StepMaterialize, "outcome", func(s sessionState) ([]stategraph.Target, error) {
 		if sessionFailed.Get(s).Step != "" {
 			return []stategraph.Target{stategraph.To(schema.StepFailBuild)}, nil
 		}
-		return writersOf(sessionMade.Get(s), sessionCounts.Get(s)), nil
+		return writersOf(sessionCounts.Get(s)), nil
 	}, stategraph.Paths(schema.StepTasks, schema.StepMemory, schema.StepProject, schema.StepFailBuild))
 	g.AddEdge(schema.StepTasks, schema.StepProject)
 	g.AddConditionalEdges(schema.StepMemory, "outcome", stategraph.Choose(func(s sessionState) string {
@@ -117,13 +125,28 @@ func sessionGraph(p *processSession) (*stategraph.Graph[workflow.Context], error
 	return g.Compile()
 }
 
+// afterIngest leads to the first step that has something to do. After a failure of one of the steps side by side the
+// other one may have failed, too: only the first by name is recorded.
+func afterIngest(s sessionState) ([]stategraph.Target, error) {
+	step := cmp.Or(sessionResumed.Get(s).Step, schema.StepExtract)
+	switch {
+	case sessionFailed.Get(s).Step != "":
+		step = schema.StepFailBuild
+	case sessionStatus.Get(s) == schema.BuildUnchanged:
+		step = stategraph.END
+	case step == schema.StepTasks:
+		return writersOf(sessionCounts.Get(s)), nil
+	}
+	return []stategraph.Target{stategraph.To(step)}, nil
+}
+
 // writersOf are the steps, side by side, that ask another writer to take what is for it. A session that has nothing
 // for a writer does not wait for it.
-func writersOf(made entry.MaterializeResult, counts schema.BuildCounts) (targets []stategraph.Target) {
-	if made.TaskNotes > 0 {
+func writersOf(counts schema.BuildCounts) (targets []stategraph.Target) {
+	if counts.TaskNotes > 0 {
 		targets = append(targets, stategraph.To(schema.StepTasks))
 	}
-	if made.Facts > 0 || counts.Messages > 0 {
+	if counts.Facts > 0 || counts.Messages > 0 {
 		targets = append(targets, stategraph.To(schema.StepMemory))
 	}
 	if len(targets) == 0 {
@@ -193,11 +216,11 @@ func describeFailure(step string, err error) stepFailure {
 		return stepFailure{Step: step, Type: application.Type(), Error: application.Message()}
 	}
 	if temporal.IsCanceledError(err) {
-		return stepFailure{Step: step, Type: "Cancelled", Error: "cancelled"}
+		return stepFailure{Step: step, Type: schema.ErrorCancelled, Error: "cancelled"}
 	}
 	var timeout *temporal.TimeoutError
 	if errors.As(err, &timeout) {
-		return stepFailure{Step: step, Type: "Timeout", Error: err.Error()}
+		return stepFailure{Step: step, Type: schema.ErrorTimeout, Error: err.Error()}
 	}
 	return stepFailure{Step: step, Type: schema.ErrorInternal, Error: err.Error()}
 }

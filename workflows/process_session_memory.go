@@ -18,7 +18,7 @@ import (
 func (p *processSession) updateMemory(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
 	b := p.build(s)
 	in := tier.SessionInput{
-		SessionKey: p.input.Key(), BuildID: b.BuildID, At: p.started, Facts: sessionMade.Get(s).Facts > 0,
+		SessionKey: p.input.Key(), BuildID: b.BuildID, At: p.started, Facts: sessionCounts.Get(s).Facts > 0,
 		Flush: p.input.Flush, Head: b.Head,
 	}
 	messages := sessionCounts.Get(s).Messages
@@ -57,7 +57,7 @@ func (p *processSession) summarize(ctx workflow.Context, in tier.SessionInput, w
 		out, err := call(modelWork(ctx, summary), memories.SummarizeSession, tier.SummarizeInput{
 			SessionKey: in.SessionKey, BuildID: in.BuildID, Window: w, Head: in.Head,
 		})
-		if reason, ok := rejected(err); ok {
+		if reason, _, ok := rejected(err); ok {
 			return tier.SummarizedWindow{SummaryWindow: w, Refused: reason}, nil
 		}
 		return out, err

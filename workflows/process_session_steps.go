@@ -24,6 +24,11 @@ var (
 func (p *processSession) openBuild(ctx workflow.Context, _ sessionState) (stategraph.Update, error) {
 	result, err := quickly(storeWork(ctx, "session "+p.input.SessionID), builds.OpenBuild, p.openInput())
 	p.progress.BuildID = result.BuildID
+	if result.Retried != nil {
+		retry := p.input.Retry
+		p.input, result.Retried = *result.Retried, nil
+		p.input.Retry = retry
+	}
 	return stategraph.Update{sessionOpened.Set(result), sessionHead.Add(result.Head)}, err
 }
 
@@ -40,11 +45,16 @@ func (p *processSession) ingest(ctx workflow.Context, s sessionState) (stategrap
 	if err != nil {
 		return nil, err
 	}
+	p.ingested = !result.Unchanged
 	update := stategraph.Update{sessionCounts.Add(p.counted(schema.BuildCounts{
 		Messages: result.Messages, NewMessages: result.NewMessages, SkippedLines: result.SkippedLines,
 	})), sessionHead.Add(result.Head)}
-	if result.Unchanged {
+	switch {
+	case result.Unchanged:
 		update = append(update, sessionStatus.Set(schema.BuildUnchanged))
+	case result.Resumed:
+		from := *in.Build.Resumable
+		update = append(update, sessionResumed.Set(from.ResumedBuild), sessionCounts.Add(p.counted(from.Counts)))
 	}
 	return update, nil
 }
@@ -66,15 +76,20 @@ func (p *processSession) align(ctx workflow.Context, s sessionState) (stategraph
 }
 
 func (p *processSession) materialize(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
-	in := entry.MaterializeInput{SessionKey: p.input.Key(), BuildID: sessionOpened.Get(s).BuildID, Head: sessionHead.Get(s)}
+	opened := sessionOpened.Get(s)
+	in := entry.MaterializeInput{
+		SessionKey: p.input.Key(), BuildID: opened.BuildID, Head: sessionHead.Get(s),
+		Builder: entry.Builder{Extractor: opened.Spec.Extractor, At: p.started},
+	}
 	result, err := call(storeWork(ctx, "entries"), entries.MaterializeEntries, in)
 	if err != nil {
 		return nil, err
 	}
 	return stategraph.Update{sessionCounts.Add(p.counted(schema.BuildCounts{
 		Entries: result.Entries, NewEntries: result.New, AlignedEntries: result.Aligned,
-		ProvenEntries: result.Proven, GainedEntries: result.Gained,
-	})), sessionMade.Set(result), sessionHead.Add(result.Head)}, nil
+		ProvenEntries: result.Proven, GainedEntries: result.Gained, TaskNotes: result.TaskNotes, Facts: result.Facts,
+		SupersededEntries: result.Superseded, RestoredEntries: result.Restored,
+	})), sessionHead.Add(result.Head)}, nil
 }
 
 func (p *processSession) resolveTasks(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
@@ -90,7 +105,10 @@ func (p *processSession) project(ctx workflow.Context, s sessionState) (stategra
 
 func (p *processSession) index(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
 	opened := sessionOpened.Get(s)
-	in := vector.SessionInput{SessionKey: p.input.Key(), BuildID: opened.BuildID, EmbeddingVersion: opened.Spec.EmbeddingVersion, Head: sessionHead.Get(s)}
+	in := vector.SessionInput{
+		SessionKey: p.input.Key(), BuildID: opened.BuildID, EmbeddingVersion: opened.Spec.EmbeddingVersion,
+		Again: p.input.Retry != "", Head: sessionHead.Get(s),
+	}
 	result, err := call(vectorWork(ctx, "vectors of the session"), vectors.IndexSession, in)
 	if err != nil {
 		return nil, err
@@ -125,7 +143,9 @@ func (p *processSession) failBuild(ctx workflow.Context, s sessionState) (stateg
 	f := sessionFailed.Get(s)
 	ctx, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
-	err := p.close(ctx, s, schema.BuildFinishedPayload{Status: schema.BuildFailed, FailedStep: f.Step, Error: f.Error})
+	err := p.close(ctx, s, schema.BuildFinishedPayload{
+		Status: schema.BuildFailed, FailedStep: f.Step, Error: f.Error, ErrorType: f.Type,
+	})
 	return nil, err
 }
 
@@ -133,6 +153,9 @@ func (p *processSession) close(ctx workflow.Context, s sessionState, end schema.
 	b := p.build(s)
 	end.BuildID, end.SessionID, end.ExtractorID = b.BuildID, p.input.SessionID, b.Spec.Extractor.ID()
 	end.Counts, end.Usage, end.Metrics = sessionCounts.Get(s), sessionUsage.Get(s), p.metrics
-	in := build.CloseInput{Build: b, Source: p.input.Source(), Finished: end, StartedAt: p.started, At: workflow.Now(ctx).UTC()}
+	in := build.CloseInput{Build: b, Input: p.input, Finished: end, StartedAt: p.started, At: workflow.Now(ctx).UTC()}
+	if p.ingested {
+		in.Input.Messages = nil
+	}
 	return doQuickly(storeWork(ctx, string(end.Status)), builds.CloseBuild, in)
 }

@@ -95,7 +95,7 @@ func TestProcessSession(t *testing.T) {
 	}{
 		{
 			name: "success", change: func(*rooms) {}, order: steps, status: schema.BuildSuccess,
-			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, ProvenEntries: 1, GainedEntries: 2, Indexed: 1},
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, ProvenEntries: 1, GainedEntries: 2, TaskNotes: 1, Facts: 1, Indexed: 1},
 		},
 		{
 			name: "unchanged", change: func(r *rooms) { r.ingested = transcript.IngestResult{Unchanged: true, Messages: 2} },
@@ -123,13 +123,13 @@ func TestProcessSession(t *testing.T) {
 			name:   "a later build adds nothing and keeps what there is",
 			change: func(r *rooms) { r.opened.First, r.record = false, llm.RecordResult{} },
 			order:  steps, status: schema.BuildSuccess,
-			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, ProvenEntries: 1, GainedEntries: 2, Indexed: 1},
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, ProvenEntries: 1, GainedEntries: 2, TaskNotes: 1, Facts: 1, Indexed: 1},
 		},
 		{
 			name:   "partial: a truncated answer",
 			change: func(r *rooms) { r.record.Truncated = 1 },
-			order:  steps, status: schema.BuildPartial,
-			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Quarantined: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, ProvenEntries: 1, GainedEntries: 2, Indexed: 1},
+			order:  slices.Insert(slices.Clone(steps), 5, "PlanWindows"), status: schema.BuildPartial,
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Quarantined: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, ProvenEntries: 1, GainedEntries: 2, TaskNotes: 1, Facts: 1, Indexed: 1},
 		},
 		{
 			name: "taken up: what the build recorded before it broke off counts",
@@ -138,13 +138,13 @@ func TestProcessSession(t *testing.T) {
 				r.recordedBefore = llm.RecordResult{Windows: 2, Entries: 3, Rejected: 1, Quarantined: 1, Truncated: 1, Usage: schema.Usage{Calls: 4}}
 			},
 			order: steps, status: schema.BuildPartial,
-			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 3, Quarantined: 2, Rejected: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, ProvenEntries: 1, GainedEntries: 2, Indexed: 1},
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 3, Quarantined: 2, Rejected: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, ProvenEntries: 1, GainedEntries: 2, TaskNotes: 1, Facts: 1, Indexed: 1},
 		},
 		{
 			name:   "partial: a vector failed",
 			change: func(r *rooms) { r.indexed.Indexed, r.indexed.Failed = 0, 1 },
 			order:  steps, status: schema.BuildPartial,
-			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, ProvenEntries: 1, GainedEntries: 2, IndexFailed: 1},
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, ProvenEntries: 1, GainedEntries: 2, TaskNotes: 1, Facts: 1, IndexFailed: 1},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestProcessSession(t *testing.T) {
 				require.Len(t, closed, 1)
 				require.Equal(t, tt.status, closed[0].Finished.Status)
 				require.Equal(t, tt.counts, closed[0].Finished.Counts)
-				require.Equal(t, schema.Source{URI: sessionInput().URI}, closed[0].Source)
+				require.Equal(t, sessionInput(), closed[0].Input)
 				require.Equal(t, r.recordedBefore.Usage.Calls+r.windows, result.Usage.Calls)
 			}
 			for _, plan := range inputsOf[llm.PlanInput](r, "PlanWindows") {
@@ -203,6 +203,7 @@ func requireFailedIn(t *testing.T, step, activity string) {
 	require.Equal(t, schema.BuildFailed, f.Status)
 	require.Equal(t, step, f.FailedStep)
 	require.Equal(t, activity+" can't", f.Error)
+	require.Equal(t, schema.ErrorStoreRejected, f.ErrorType)
 	for _, m := range f.Metrics {
 		require.Equal(t, m.Step != step, m.Success, m.Step)
 		if m.Step == step {
@@ -338,6 +339,7 @@ func TestProcessSessionCancel(t *testing.T) {
 			require.Equal(t, schema.BuildFailed, closed[0].Finished.Status)
 			require.Equal(t, tt.step, closed[0].Finished.FailedStep)
 			require.Equal(t, "cancelled", closed[0].Finished.Error)
+			require.Equal(t, schema.ErrorCancelled, closed[0].Finished.ErrorType)
 		})
 	}
 }

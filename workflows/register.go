@@ -9,16 +9,33 @@ import (
 	"axiommind/schema"
 )
 
+// What becomes of a run when another version of the worker is made the current one, where workers have versions.
+const (
+	// pinned runs end on the version they began on. They are short: the old workers need to stay for minutes.
+	pinned = workflow.VersioningBehaviorPinned
+	// moving runs go on with the new version. They live for long, or wait for others: their code changes with
+	// workflow.GetVersion, so that what they began goes on.
+	moving = workflow.VersioningBehaviorAutoUpgrade
+)
+
 // Register registers every workflow: the worker, the tests and the replayer share it.
 func Register(r worker.WorkflowRegistry) {
-	r.RegisterWorkflowWithOptions(strict(ProcessSession), workflow.RegisterOptions{Name: schema.WorkflowProcessSession})
-	r.RegisterWorkflowWithOptions(strict(RealignSession), workflow.RegisterOptions{Name: schema.WorkflowRealignSession})
-	r.RegisterWorkflowWithOptions(strict(DeepDream), workflow.RegisterOptions{Name: schema.WorkflowDeepDream})
-	r.RegisterWorkflowWithOptions(withoutResult(NotifySummary), workflow.RegisterOptions{Name: schema.WorkflowNotifySummary})
-	r.RegisterWorkflowWithOptions(strict(DreamNight), workflow.RegisterOptions{Name: schema.WorkflowDreamNight})
+	r.RegisterWorkflowWithOptions(strict(ProcessSession), as(schema.WorkflowProcessSession, pinned))
+	r.RegisterWorkflowWithOptions(strict(RealignSession), as(schema.WorkflowRealignSession, pinned))
+	r.RegisterWorkflowWithOptions(strict(DeepDream), as(schema.WorkflowDeepDream, pinned))
+	r.RegisterWorkflowWithOptions(withoutResult(NotifySummary), as(schema.WorkflowNotifySummary, moving))
+	r.RegisterWorkflowWithOptions(strict(DreamNight), as(schema.WorkflowDreamNight, moving))
+	r.RegisterWorkflowWithOptions(strict(ImportSessions), as(schema.WorkflowImportSessions, moving))
+	r.RegisterWorkflowWithOptions(strict(RetryBuilds), as(schema.WorkflowRetryBuilds, moving))
+	r.RegisterWorkflowWithOptions(strict(BackfillSessions), as(schema.WorkflowBackfillSessions, moving))
+	r.RegisterWorkflowWithOptions(strict(Rebuild), as(schema.WorkflowRebuild, pinned))
 	for _, w := range writers {
 		w.register(r)
 	}
+}
+
+func as(name string, behavior workflow.VersioningBehavior) workflow.RegisterOptions {
+	return workflow.RegisterOptions{Name: name, VersioningBehavior: behavior}
 }
 
 // writers are the workflows that are the only writers of streams.
@@ -30,5 +47,5 @@ type registered interface {
 
 func (w writer[In]) register(r worker.WorkflowRegistry) {
 	var in In
-	r.RegisterWorkflowWithOptions(withoutResult(w.run), workflow.RegisterOptions{Name: in.Workflow()})
+	r.RegisterWorkflowWithOptions(withoutResult(w.run), as(in.Workflow(), moving))
 }

@@ -35,6 +35,8 @@ type rooms struct {
 	ingested transcript.IngestResult
 	windows  int
 	// asked is how often the windows were asked about before.
+	// small makes all windows too small to be halved.
+	small  bool
 	asked  int
 	answer func(in llm.ExtractInput) (llm.ExtractResult, error)
 	record llm.RecordResult
@@ -52,8 +54,12 @@ type rooms struct {
 	// edits is how many events a comparison of files stores.
 	edits   uint64
 	indexed vector.SessionResult
+	// anew is how many turns a rebuild of the collection takes.
+	anew    int
 	pending []vector.Result
 	dream   dreamRoom
+	batch   batchRoom
+	rebuild rebuildRoom
 	// found are the pages of the memories of a night.
 	found []tier.Found
 	// refused holds the updates of a batch that fail, by the session's stream.
@@ -100,7 +106,9 @@ func newRooms() *rooms {
 		learned:    fact.Result{Events: 1},
 		remembered: tier.SessionResult{Facts: fact.Result{Events: 1}, Flushed: "flushed"},
 		indexed:    vector.SessionResult{Indexed: 1},
+		anew:       4,
 		dream:      newDreamRoom(),
+		rebuild:    rebuildRoom{slices: 1},
 		fail:       map[string]error{},
 		inputs:     map[string][]any{},
 		within:     map[string][]bool{},
@@ -243,7 +251,7 @@ func (r *rooms) PlanWindows(ctx context.Context, in llm.PlanInput) (llm.PlanResu
 		plan := llm.PlanResult{More: to < r.windows, Recorded: r.recordedSoFar()}
 		for i := from; i < to; i++ {
 			plan.Windows = append(plan.Windows, schema.Window{
-				Hash: schema.HashText(fmt.Sprint(i)), First: 10 * i, Last: 10*i + 9, ByteStart: 1 << 20, ByteEnd: 1<<20 + 1<<15, Asked: r.asked,
+				Hash: schema.HashText(fmt.Sprint(i)), First: 10 * i, Last: 10*i + 9, ByteStart: 1 << 20, ByteEnd: 1<<20 + 1<<15, Asked: r.asked, Small: r.small,
 			})
 		}
 		return plan, nil
@@ -270,6 +278,9 @@ func (r *rooms) RecordExtraction(ctx context.Context, in llm.RecordInput) (llm.R
 			result.Usage.Add(w.Usage)
 			if w.Quarantined != "" {
 				result.Quarantined++
+				if w.Window.Small {
+					result.GivenUp++
+				}
 			}
 		}
 		r.recordedNow.Add(result)
@@ -358,6 +369,24 @@ func (r *rooms) RunFactCommand(ctx context.Context, in fact.Command) (fact.Resul
 
 func (r *rooms) ReconcileCollection(ctx context.Context, in vector.ReconcileInput) (vector.Report, error) {
 	return called(ctx, r, "ReconcileCollection", in, func() (vector.Report, error) { return vector.Report{}, nil })
+}
+
+// RebuildCollection is one turn of as many as the test has set.
+func (r *rooms) RebuildCollection(ctx context.Context, in vector.Rebuilding) (vector.Rebuilding, error) {
+	return called(ctx, r, "RebuildCollection", in, func() (vector.Rebuilding, error) {
+		in.Wait = 0
+		in.Seen, in.Total = in.Seen+1, r.anew
+		switch in.Seen {
+		case r.anew - 1:
+			in.Step, in.Wait, in.Result.Switched = "drop", vector.DefaultGrace, true
+		case r.anew:
+			in.Step = "done"
+		default:
+			in.Step = "fill"
+		}
+		in.Result.Items = in.Seen
+		return in, nil
+	})
 }
 
 func (r *rooms) IndexSession(ctx context.Context, in vector.SessionInput) (vector.SessionResult, error) {

@@ -19,7 +19,8 @@ var vectors *vector.Activities
 // vectorWriter is the only writer of a collection and of its stream. It indexes the sessions that wait for it, all that
 // wait at once. What nobody waits for stands in the outbox: task titles, and what failed and is to be tried again. It
 // works on that after a signal and when it falls due. Asked by an update, it compares the collection with the log; then
-// the rows that this has asked to be written again are written.
+// the rows that this has asked to be written again are written. Asked by another, it makes the collection anew and
+// switches to it, in turns between its other work.
 var vectorWriter = writer[schema.VectorWriterInput]{
 	updates: []updateHandler{
 		batchUpdate[vector.SessionInput, vector.SessionResult]{
@@ -35,6 +36,13 @@ var vectorWriter = writer[schema.VectorWriterInput]{
 			activity: vectors.ReconcileCollection,
 			options:  vectorWork,
 			due:      func(vector.Report) time.Time { return atOnce },
+		},
+		longUpdate[vector.RebuildInput, vector.Rebuilding, vector.RebuildResult]{
+			name:     schema.UpdateRebuild,
+			begin:    func(in vector.RebuildInput) vector.Rebuilding { return vector.Rebuilding{RebuildInput: in} },
+			activity: vectors.RebuildCollection,
+			options:  vectorWork,
+			end:      func(s vector.Rebuilding) (vector.RebuildResult, time.Duration) { return s.Result, s.Wait },
 		},
 	},
 	background: &background[schema.VectorWriterInput]{

@@ -238,3 +238,127 @@ func TestVectorWriterRefusesAnotherVersion(t *testing.T) {
 	require.ErrorContains(t, empty.err, "is empty")
 	require.Equal(t, []string{"IndexPending"}, r.order())
 }
+
+func rebuildUpdate(env *testsuite.TestWorkflowEnvironment, id string, u *update, in vector.RebuildInput) {
+	env.UpdateWorkflow(schema.UpdateRebuild, id, u.callbacks(), in)
+}
+
+// A rebuild is done in turns. Between two of them are the sessions that wait, and what is pending. After the switch it
+// waits before the old collection goes, and nothing else waits for that.
+func TestVectorWriterRebuildsInTurns(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	r.anew = 5
+	env := vectorEnvironment(r)
+	var u, same, other update
+	var q schema.WriterQueue
+	sessions := make([]update, 3)
+	turns := 0
+	r.before = func(_ context.Context, name string) {
+		if name != "RebuildCollection" {
+			return
+		}
+		if turns++; turns == 2 {
+			env.RegisterDelayedCallback(func() {
+				sendSessions(env, sessions)
+				env.SignalWorkflow(schema.SignalWake, nil)
+				rebuildUpdate(env, "same", &same, vector.RebuildInput{Collection: collection})
+				rebuildUpdate(env, "other", &other, vector.RebuildInput{Collection: collection, Verify: true})
+				value, err := env.QueryWorkflow(schema.QueryQueue)
+				require.NoError(t, err)
+				require.NoError(t, value.Get(&q))
+			}, 0)
+		}
+	}
+	env.RegisterDelayedCallback(func() { rebuildUpdate(env, "1", &u, vector.RebuildInput{Collection: collection}) }, time.Second)
+	begin := env.Now()
+	require.NoError(t, runVectorWriter(env))
+	for _, done := range append(sessions, u, same, other) {
+		require.NoError(t, done.err)
+	}
+	require.Equal(t, 5, u.result.(vector.RebuildResult).Items)
+	require.Equal(t, u.result, same.result, "it has been asked for already")
+	require.Contains(t, q.Long, "make the collection anew: ")
+	require.Equal(t, []int{1, 5}, []int{q.LongSeen, q.LongTotal})
+	order := r.order()
+	require.Equal(t, []string{"IndexPending", "RebuildCollection", "RebuildCollection"}, order[:3])
+	require.Len(t, inputsOf[vector.Rebuilding](r, "RebuildCollection"), 10, "one for both that asked the same, one for the other: %v", order)
+	first := 0
+	for i, name := range order {
+		if name == "RebuildCollection" {
+			first++
+		}
+		if name == "IndexSessions" {
+			require.Less(t, first, 5, "sessions do not wait for the end: %v", order[:i+1])
+		}
+	}
+	require.GreaterOrEqual(t, env.Now().Sub(begin), 2*vector.DefaultGrace)
+}
+
+// A run that has grown long leaves the rest to the next one, unless the switch is done.
+func TestVectorWriterRebuildAcrossRuns(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		turns int
+		ends  bool
+	}{{turns: 5}, {turns: 2, ends: true}} {
+		r := newRooms()
+		r.anew = tt.turns
+		env := vectorEnvironment(r)
+		var u update
+		r.before = func(_ context.Context, name string) {
+			if name == "RebuildCollection" {
+				env.SetContinueAsNewSuggested(true)
+			}
+		}
+		env.RegisterDelayedCallback(func() { rebuildUpdate(env, "1", &u, vector.RebuildInput{Collection: collection}) }, time.Second)
+		err := runVectorWriter(env)
+		require.True(t, workflow.IsContinueAsNewError(err), "%v", err)
+		if tt.ends {
+			require.NoError(t, u.err)
+			require.Equal(t, 2, u.result.(vector.RebuildResult).Items)
+			continue
+		}
+		var application *temporal.ApplicationError
+		require.ErrorAs(t, u.err, &application)
+		require.Equal(t, schema.ErrorDraining, application.Type())
+		require.Len(t, inputsOf[vector.Rebuilding](r, "RebuildCollection"), 1)
+	}
+}
+
+// A run that fails for another reason does the rebuild to its end first: it may be what mends the collection.
+func TestVectorWriterFailsAndRebuilds(t *testing.T) {
+	t.Parallel()
+	r := newRooms().failing("IndexPending", schema.ErrorVectorRejected)
+	env := vectorEnvironment(r)
+	asked := make(chan struct{})
+	r.before = func(_ context.Context, name string) {
+		if name == "IndexPending" {
+			<-asked
+		}
+	}
+	var u update
+	env.RegisterDelayedCallback(func() {
+		rebuildUpdate(env, "1", &u, vector.RebuildInput{Collection: collection})
+		close(asked)
+	}, time.Millisecond)
+	require.Error(t, runVectorWriter(env))
+	require.NoError(t, u.err)
+	require.Equal(t, 4, u.result.(vector.RebuildResult).Items)
+}
+
+// A rebuild that fails is the sender's alone, and the next one begins.
+func TestVectorWriterRebuildFails(t *testing.T) {
+	t.Parallel()
+	r := newRooms().failing("RebuildCollection", schema.ErrorVectorRejected)
+	env := vectorEnvironment(r)
+	var u, bad update
+	env.RegisterDelayedCallback(func() {
+		rebuildUpdate(env, "1", &u, vector.RebuildInput{Collection: collection})
+		rebuildUpdate(env, "2", &bad, vector.RebuildInput{Collection: "Entry_other"})
+	}, time.Second)
+	require.NoError(t, runVectorWriter(env))
+	require.ErrorContains(t, u.err, "RebuildCollection can't")
+	require.False(t, bad.accepted)
+	require.Equal(t, []string{"IndexPending", "RebuildCollection", "IndexPending"}, r.order())
+}

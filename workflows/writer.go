@@ -143,7 +143,7 @@ func (u update[Arg, Result]) do(ctx workflow.Context, q *queue, requests []*requ
 
 // handleUpdate makes the workflow take an update that waits for its turn.
 func handleUpdate[Arg boundary.Request, Result any](ctx workflow.Context, q *queue, name string, describe func(Arg) request) error {
-	err := workflow.SetUpdateHandlerWithOptions(ctx, name, func(ctx workflow.Context, arg Arg) (result Result, err error) {
+	return takeUpdate(ctx, q, name, func(ctx workflow.Context, arg Arg) (result Result, err error) {
 		r := describe(arg)
 		r.arg = arg
 		err = q.do(ctx, &r)
@@ -151,7 +151,12 @@ func handleUpdate[Arg boundary.Request, Result any](ctx workflow.Context, q *que
 			result = done
 		}
 		return result, err
-	}, workflow.UpdateHandlerOptions{Validator: func(arg Arg) error {
+	})
+}
+
+// takeUpdate makes the workflow take an update that is for its stream, unless the run is about to end.
+func takeUpdate[Arg boundary.Request, Result any](ctx workflow.Context, q *queue, name string, do func(workflow.Context, Arg) (Result, error)) error {
+	err := workflow.SetUpdateHandlerWithOptions(ctx, name, do, workflow.UpdateHandlerOptions{Validator: func(arg Arg) error {
 		if err := arg.Validate(); err != nil {
 			return invalidInput(err)
 		}
@@ -177,6 +182,10 @@ type queue struct {
 	running  string
 	done     int
 	draining bool
+	// long is the request that is done in turns, between others, or nil. There is one at a time.
+	long *request
+	// ends is true if the run ends with an error, and no other run follows of itself.
+	ends bool
 }
 
 // request is an update that waits for its turn.
@@ -187,9 +196,13 @@ type request struct {
 	arg  any
 	size int
 	// result is what the update returns, unless err is set.
-	result   any
-	err      error
+	result any
+	err    error
+	// more is true if the request waits for another turn.
+	more     bool
 	finished bool
+	// count is how far a long request is.
+	count func() (seen, total int)
 }
 
 // turn does one request, or several that wait one behind the other and have the same key.
@@ -207,7 +220,7 @@ func (q *queue) admit(stream string) error {
 		return temporal.NewNonRetryableApplicationError(message, schema.ErrorScopeMismatch, nil)
 	}
 	if q.draining {
-		return temporal.NewApplicationError("this run is about to end: send the update again", schema.ErrorDraining)
+		return errDraining()
 	}
 	return nil
 }
@@ -233,6 +246,7 @@ func (q *queue) loop(ctx workflow.Context, step func() (due time.Time, err error
 		q.work(ctx)
 		if isDue(ctx, q.due) {
 			if q.due, err = step(); err != nil {
+				q.ends = true
 				if ended := q.drain(ctx); ended != nil {
 					return false, ended
 				}
@@ -289,14 +303,18 @@ func (q *queue) await(ctx workflow.Context, wait time.Duration) (came bool, err 
 	})
 }
 
-// work does the updates that wait, until the run has grown long.
+// work does the updates that wait, until the run has grown long. After a turn of the long one it returns, so that the
+// background has its turn, too.
 func (q *queue) work(ctx workflow.Context) {
 	for len(q.waiting) > 0 && !q.isLong(ctx) {
-		q.next(ctx)
+		if q.next(ctx) {
+			return
+		}
 	}
 }
 
-func (q *queue) next(ctx workflow.Context) {
+// next does the first update that waits, with those that share its turn. It reports whether it needs another turn.
+func (q *queue) next(ctx workflow.Context) (more bool) {
 	n := q.sharing()
 	requests := q.waiting[:n:n]
 	q.waiting, q.running = q.waiting[n:], requests[0].title
@@ -305,10 +323,11 @@ func (q *queue) next(ctx workflow.Context) {
 	}
 	requests[0].turn.do(ctx, q, requests)
 	for _, r := range requests {
-		r.finished = true
+		r.finished = !r.more
 	}
 	q.running = ""
 	q.done += n
+	return requests[0].more
 }
 
 // sharing is how many of the requests that wait have their turn together.
@@ -344,6 +363,10 @@ func (q *queue) state() (schema.WriterQueue, error) {
 	s := schema.WriterQueue{Running: q.running, Waiting: []string{}, Done: q.done}
 	for _, r := range q.waiting {
 		s.Waiting = append(s.Waiting, r.title)
+	}
+	if q.long != nil {
+		s.Long = q.long.title
+		s.LongSeen, s.LongTotal = q.long.count()
 	}
 	return s, nil
 }

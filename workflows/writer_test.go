@@ -70,6 +70,12 @@ func sessionNamed(id string) map[string]string {
 	return map[string]string{"session_id": id, "project": "p", "user": "u", "agent": "a"}
 }
 
+// taking is the writer with another update that it takes.
+func (w serialWriter) taking(update string, arg any) serialWriter {
+	w.update, w.arg = update, func(string) any { return arg }
+	return w
+}
+
 func (w serialWriter) run(env *testsuite.TestWorkflowEnvironment) error {
 	env.ExecuteWorkflow(w.workflow, w.in)
 	return env.GetWorkflowError()

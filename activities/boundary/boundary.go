@@ -86,12 +86,16 @@ func attempt(ctx context.Context) int32 {
 	return activity.GetInfo(ctx).Attempt
 }
 
-// HeartbeatInterval is well under the heartbeat timeout that workflows set.
-const HeartbeatInterval = 10 * time.Second
+// HeartbeatInterval is well under the heartbeat timeout that workflows set. A cancellation reaches an activity with one
+// of its heartbeats, and those of a worker that may send them so often are sent every interval.
+const HeartbeatInterval = 5 * time.Second
 
 // Run runs an activity: it does the work on the input, sends heartbeats meanwhile, and returns the error
-// through [Return]. A panic is an error of no known type.
+// through [Return]. A panic is an error of no known type. Called by a program that is no worker, it does the work alone.
 func Run[In, Out any](ctx context.Context, in In, work func(context.Context, In) (Out, error)) (out Out, err error) {
+	if !activity.IsActivity(ctx) {
+		return work(ctx, in)
+	}
 	stop := Heartbeat(ctx, HeartbeatInterval)
 	defer stop()
 	defer func() {

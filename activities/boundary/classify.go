@@ -35,14 +35,14 @@ func classify(err error) class {
 	switch {
 	case errors.As(err, &failure):
 		return classOf(failure)
-	case errors.Is(err, eventlog.ErrInvalid), errors.Is(err, eventlog.ErrSchema), eventlog.Refused(err):
+	case errors.Is(err, eventlog.ErrInvalid), errors.Is(err, eventlog.ErrSchema), errors.Is(err, eventlog.ErrShadowGone), eventlog.Refused(err):
 		return class{schema.ErrorStoreRejected, permanent}
 	case errors.Is(err, eventlog.ErrCorrupt):
 		return class{schema.ErrorCorruptLog, permanent}
 	case errors.Is(err, eventlog.ErrConcurrentWriter):
 		return class{schema.ErrorConcurrentWriter, transient}
 	case isService(err):
-		return class{schema.ErrorTemporalUnavailable, serviceRetry(err)}
+		return classOfService(err)
 	case errors.Is(err, context.DeadlineExceeded), eventlog.Retryable(err):
 		return class{schema.ErrorStoreUnavailable, transient}
 	default:
@@ -67,8 +67,9 @@ func isService(err error) bool {
 	return errors.As(err, &service)
 }
 
-// serviceRetry judges an error of the Temporal server.
-func serviceRetry(err error) retry {
+// classOfService judges an error of the Temporal server. A namespace that it does not find is there all the same, since
+// a worker of it asks: servers under load, or that start, say so.
+func classOfService(err error) class {
 	var unavailable *serviceerror.Unavailable
 	var late *serviceerror.DeadlineExceeded
 	var exhausted *serviceerror.ResourceExhausted
@@ -81,11 +82,11 @@ func serviceRetry(err error) retry {
 	var failed *serviceerror.WorkflowNotReady
 	switch {
 	case errors.As(err, &unavailable), errors.As(err, &late), errors.As(err, &exhausted), errors.As(err, &aborted),
-		errors.As(err, &gone), errors.As(err, &failed):
-		return transient
-	case errors.As(err, &argument), errors.As(err, &denied), errors.As(err, &namespace), errors.As(err, &unimplemented):
-		return permanent
+		errors.As(err, &gone), errors.As(err, &failed), errors.As(err, &namespace):
+		return class{schema.ErrorTemporalUnavailable, transient}
+	case errors.As(err, &argument), errors.As(err, &denied), errors.As(err, &unimplemented):
+		return class{schema.ErrorTemporalRefused, permanent}
 	default:
-		return uncertain
+		return class{schema.ErrorTemporalUnavailable, uncertain}
 	}
 }

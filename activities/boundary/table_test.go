@@ -56,6 +56,8 @@ var errorTable = map[string][]row{
 	"eventlog.ErrConcurrentWriter": {{err: eventlog.ErrConcurrentWriter, failureType: schema.ErrorConcurrentWriter}},
 	// Activities wait for a projection that is rebuilt, or that a person has to rebuild.
 	"eventlog.ErrRebuilding": {{err: eventlog.ErrRebuilding, failureType: schema.ErrorStoreUnavailable}},
+	"eventlog.ErrCalledOff":  {{err: eventlog.ErrCalledOff, failureType: schema.ErrorStoreUnavailable}},
+	"eventlog.ErrShadowGone": {{err: eventlog.ErrShadowGone, failureType: schema.ErrorStoreRejected, final: final}},
 	"eventlog.StaleError":    {{err: &eventlog.StaleError{}, failureType: schema.ErrorStoreUnavailable}},
 	// Where something is missing from the log that a caller was told of, nobody knows why.
 	"eventlog.ErrNotFound": {{err: eventlog.ErrNotFound, failureType: schema.ErrorInternal}},
@@ -73,10 +75,12 @@ var errorTable = map[string][]row{
 		{err: &llm.Error{Kind: llm.KindInvalidRequest}, failureType: schema.ErrorModelRefused, final: final},
 		{err: &llm.Error{Kind: llm.KindRateLimit, RetryAfter: time.Minute}, failureType: schema.ErrorModelRateLimited, delay: time.Minute},
 		{err: &llm.Error{Kind: llm.KindUnavailable}, failureType: schema.ErrorModelUnavailable},
-		{err: &llm.Error{Kind: llm.KindMalformed}, failureType: schema.ErrorModelRejected},
+		{err: &llm.Error{Kind: llm.KindRateLimit, RetryAfter: 8 * time.Hour}, failureType: schema.ErrorModelRateLimited, delay: 5 * time.Minute},
+		{err: &llm.Error{Kind: llm.KindMalformed}, failureType: schema.ErrorModelMalformed},
 		{err: &llm.Error{Kind: llm.KindEmpty}, failureType: schema.ErrorModelRejected},
-		{err: &llm.Error{Kind: llm.KindBlocked}, failureType: schema.ErrorModelRejected, final: final},
-		{err: &llm.Error{Kind: llm.KindTruncated}, failureType: schema.ErrorModelRejected, final: final},
+		{err: &llm.Error{Kind: llm.KindTooLong}, failureType: schema.ErrorModelTooLong, final: final},
+		{err: &llm.Error{Kind: llm.KindBlocked}, failureType: schema.ErrorModelBlocked, final: final},
+		{err: &llm.Error{Kind: llm.KindTruncated}, failureType: schema.ErrorModelCut, final: final},
 	},
 
 	"task.ErrNotFound":  {{err: task.ErrNotFound, failureType: schema.ErrorTaskNotFound, final: final}},
@@ -111,6 +115,9 @@ var errorTable = map[string][]row{
 
 	"vector.ErrEmbedder":      {{err: vector.ErrEmbedder, failureType: schema.ErrorModelRefused, final: final}},
 	"vector.ErrOtherEmbedder": {{err: vector.ErrOtherEmbedder, failureType: schema.ErrorInvalidInput, final: final}},
+	// A rebuild leaves the collection in use as it is.
+	"vector.ErrCollectionChanged": {{err: vector.ErrCollectionChanged, failureType: schema.ErrorVectorRejected, final: final}},
+	"vector.ErrUnequal":           {{err: vector.ErrUnequal, failureType: schema.ErrorVectorRejected, final: final}},
 }
 
 // otherErrors come from below the rooms: networks, stores and Temporal.
@@ -134,9 +141,10 @@ var otherErrors = []row{
 	{err: serviceerror.NewResourceExhausted(0, "busy"), failureType: schema.ErrorTemporalUnavailable},
 	{err: serviceerror.NewNotFound("gone"), failureType: schema.ErrorTemporalUnavailable},
 	{err: serviceerror.NewInternal("header"), failureType: schema.ErrorTemporalUnavailable},
-	{err: serviceerror.NewInvalidArgument("id is too long"), failureType: schema.ErrorTemporalUnavailable, final: final},
-	{err: serviceerror.NewNamespaceNotFound("n"), failureType: schema.ErrorTemporalUnavailable, final: final},
-	{err: serviceerror.NewPermissionDenied("no", ""), failureType: schema.ErrorTemporalUnavailable, final: final},
+	{err: serviceerror.NewInvalidArgument("id is too long"), failureType: schema.ErrorTemporalRefused, final: final},
+	{err: serviceerror.NewNamespaceNotFound("n"), failureType: schema.ErrorTemporalUnavailable},
+	{err: serviceerror.NewPermissionDenied("no", ""), failureType: schema.ErrorTemporalRefused, final: final},
+	{err: serviceerror.NewUnimplemented("what is that"), failureType: schema.ErrorTemporalRefused, final: final},
 }
 
 // notReturned are errors of a room that none of its activities returns, with the reason.
@@ -147,6 +155,8 @@ var notReturned = map[string]string{
 	"vector.ErrKeywordSearch": "is of the starter's doctor",
 	"retrieve.ErrQuery":       "is of the starter's search",
 	"build.ErrNotFound":       "is of the starter's builds",
+	"build.ErrUnfinished":     "is of the starter's builds",
+	"build.ErrOtherSession":   "is of the starter's builds",
 	"table.ErrAmbiguous":      "is of the starter's lists; a writer answers with its own",
 	"entry.ErrNoProject":      "activities select by a session, whose project is never empty",
 	"entry.ErrNotFound":       "is of the starter's entry",

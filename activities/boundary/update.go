@@ -96,10 +96,12 @@ func (u Update) sendOnce(ctx context.Context, c client.Client, w Writer, result 
 }
 
 // Submit is an activity whose work the writer of its input does: it sends the update and waits. The id
-// is unique for each attempt, so that a retry does not get the failure of the attempt before.
+// is unique for each attempt, so that a retry does not get the failure of the attempt before, also if a new run of the
+// workflow takes up a build that was interrupted.
 func Submit[Out any](ctx context.Context, c client.Client, name, buildID string, in Request) (Out, error) {
 	return Run(WaitsFor(ctx, in.Writer()), in, func(ctx context.Context, in Request) (out Out, err error) {
-		id := buildID + "/" + strconv.Itoa(int(activity.GetInfo(ctx).Attempt))
+		info := activity.GetInfo(ctx)
+		id := buildID + "/" + info.WorkflowExecution.RunID + "/" + strconv.Itoa(int(info.Attempt))
 		err = Update{Name: name, ID: id, Arg: in}.Send(ctx, c, &out)
 		return out, err
 	})

@@ -3,32 +3,37 @@ package build
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/session"
 	"axiommind/schema"
 )
 
 // Activities starts and ends builds, and brings projections up to date.
 type Activities struct {
 	log  *eventlog.Store
+	conn driver.Conn
 	spec schema.BuildSpec
 	// projectors are those that read session streams.
 	projectors []eventlog.Projector
 }
 
 // NewActivities returns the activities of this package. The spec describes this worker's builds, with an extractor
-// that does not use tools. The projectors are all that exist: see [Projections].
-func NewActivities(log *eventlog.Store, spec schema.BuildSpec, projectors []eventlog.Projector) (*Activities, error) {
+// that does not use tools. The connection is the log's. The projectors are all that exist: see [Projections].
+func NewActivities(log *eventlog.Store, conn driver.Conn, spec schema.BuildSpec, projectors []eventlog.Projector) (*Activities, error) {
 	switch {
-	case log == nil:
+	case log == nil || conn == nil:
 		return nil, errors.New("build activities: no event log")
 	case spec.Extractor.Model == "" || spec.EmbeddingVersion == "":
 		return nil, errors.New("build activities: the spec names no extractor or no embedder")
 	}
-	a := &Activities{log: log, spec: spec}
+	a := &Activities{log: log, conn: conn, spec: spec}
 	for _, p := range projectors {
 		if reads(p, schema.SessionPrefix) {
 			a.projectors = append(a.projectors, p)
@@ -46,12 +51,18 @@ func reads(p eventlog.Projector, prefix string) bool {
 type OpenInput struct {
 	schema.SessionKey
 	IncludeTools bool `json:"include_tools,omitempty"`
+	FromLog      bool `json:"from_log,omitempty"`
+	// Retry is the id of the build to try again, if one is.
+	Retry string `json:"retry,omitempty"`
+	// AskGivenUp makes the retry ask once more about the windows that were given up.
+	AskGivenUp bool `json:"ask_given_up,omitempty"`
 }
 
 // Opened is a build that is about to run.
 type Opened = schema.OpenedBuild
 
-// OpenBuild returns the next build of the session.
+// OpenBuild returns the next build of the session. It refuses to try a build again that has nothing left to do, or that
+// a later one has followed, and to build from a log that does not hold the session.
 func (a *Activities) OpenBuild(ctx context.Context, in OpenInput) (Opened, error) {
 	return boundary.Run(ctx, in, a.open)
 }
@@ -62,25 +73,52 @@ func (a *Activities) open(ctx context.Context, in OpenInput) (Opened, error) {
 	if err != nil {
 		return Opened{}, err
 	}
-	last, err := ReadLast(eventlog.WithHead(ctx, in.Stream(), head), a.log, in.SessionKey)
+	ctx = eventlog.WithHead(ctx, in.Stream(), head)
+	last, err := ReadLast(ctx, a.log, in.SessionKey)
 	if err != nil {
 		return Opened{}, err
 	}
-	spec := a.spec
-	spec.Extractor.Tools = in.IncludeTools
-	ordinal := last.NextOrdinal()
-	return Opened{
-		BuildID: ID(in.SessionKey, ordinal), Ordinal: ordinal, SessionKey: in.SessionKey, Spec: spec,
-		Completed: last.Completed(spec.Extractor.ID()), First: last.Started.Ordinal == 0,
-		Head: head,
-	}, nil
+	opened := Opened{SessionKey: in.SessionKey, First: last.Started.Ordinal == 0, Head: head}
+	if in.Retry != "" {
+		if err := last.retryable(in.SessionKey, in.Retry, in.AskGivenUp); err != nil {
+			return Opened{}, boundary.Invalid(schema.ErrorInvalidInput, err)
+		}
+		opened.Retried = last.retriedInput(in.AskGivenUp)
+		in.IncludeTools, in.FromLog, in.AskGivenUp = opened.Retried.IncludeTools, opened.Retried.FromLog, opened.Retried.AskGivenUp
+	}
+	if in.FromLog {
+		if err := a.logHolds(ctx, in.SessionKey); err != nil {
+			return Opened{}, err
+		}
+	}
+	opened.Ordinal = last.NextOrdinal()
+	opened.BuildID = ID(in.SessionKey, opened.Ordinal)
+	opened.Spec = a.spec
+	opened.Spec.Extractor.Tools = in.IncludeTools
+	opened.Completed = in.Retry == "" && last.Completed(opened.Spec.Extractor.ID())
+	if !opened.Completed {
+		opened.Resumable = last.resumable(opened.Spec, in.AskGivenUp)
+	}
+	return opened, nil
+}
+
+// logHolds returns an error unless the log holds messages of the session.
+func (a *Activities) logHolds(ctx context.Context, key schema.SessionKey) error {
+	s, err := session.Open(ctx, a.log, key)
+	if err == nil && s.Len() == 0 {
+		err = boundary.Invalid(schema.ErrorInvalidInput, fmt.Errorf(
+			"the log holds no message of session %q of project %q, user %q, agent %q: check these names, or give uri or messages",
+			key.SessionID, key.Project, key.User, key.Agent))
+	}
+	return err
 }
 
 // CloseInput is the outcome of a build.
 type CloseInput struct {
 	Build Opened `json:"build"`
-	// Source is used if the source could not be read. It holds what is known then: the URI and the given format.
-	Source   schema.Source               `json:"source"`
+	// Input is that of the workflow. It is only used if the build failed before its start was recorded, and holds
+	// messages only then.
+	Input    schema.ProcessSessionInput  `json:"input"`
 	Finished schema.BuildFinishedPayload `json:"finished"`
 	// StartedAt is the time at which the workflow started, and At the workflow's current time.
 	StartedAt time.Time `json:"started_at"`
@@ -95,7 +133,13 @@ func (a *Activities) CloseBuild(ctx context.Context, in CloseInput) error {
 }
 
 func (a *Activities) close(ctx context.Context, in CloseInput) (none struct{}, err error) {
-	started, err := in.Build.Started(in.Source).Event(in.StartedAt)
+	stream := in.Build.Stream()
+	ctx = eventlog.WithHead(ctx, stream, in.Build.Head)
+	p, err := a.started(ctx, in)
+	if err != nil {
+		return none, err
+	}
+	started, err := p.Event(in.StartedAt)
 	if err != nil {
 		return none, err
 	}
@@ -103,12 +147,26 @@ func (a *Activities) close(ctx context.Context, in CloseInput) (none struct{}, e
 	if err != nil {
 		return none, err
 	}
-	stream := in.Build.Stream()
-	ctx = eventlog.WithHead(ctx, stream, in.Build.Head)
 	if _, err := a.log.Append(ctx, stream, []schema.Event{started, finished}); err != nil {
 		return none, err
 	}
 	return none, a.project(ctx, stream)
+}
+
+// started is the start of a build that failed before it could be recorded. One that tries another build again hands on
+// what that one knew of its source, so that it can be tried again, too.
+func (a *Activities) started(ctx context.Context, in CloseInput) (schema.BuildStartedPayload, error) {
+	p := in.Build.Started(in.Input.Source())
+	p.Input = in.Input
+	if in.Input.Retry == "" {
+		return p, nil
+	}
+	last, err := ReadLast(ctx, a.log, in.Build.SessionKey)
+	if err != nil {
+		return p, err
+	}
+	p.Source, p.Messages, p.Input.Messages = last.Started.Source, last.Started.Messages, last.Started.Input.Messages
+	return p, nil
 }
 
 // ProjectInput names the session to project.

@@ -21,13 +21,15 @@ type Last struct {
 	Started schema.BuildStartedPayload
 	// Finished is nil if the build is still running or was interrupted.
 	Finished *schema.BuildFinishedPayload
+	// Before is the build before an interrupted one, if there is one. Its own Before is nil.
+	Before *Last
 }
 
 // Completed reports whether the latest build finished all the work with this extractor. A window without a complete
-// answer is unfinished work: each build asks again about those of earlier builds.
+// answer is unfinished work, unless it was given up: each build asks again about those of earlier builds.
 func (l Last) Completed(extractorID string) bool {
-	return l.Finished != nil && l.Finished.Status.Completed() && l.Finished.Counts.Quarantined == 0 &&
-		l.Finished.ExtractorID == extractorID
+	return l.Finished != nil && l.Finished.Status.Completed() &&
+		l.Finished.Counts.Quarantined == l.Finished.Counts.GivenUp && l.Finished.ExtractorID == extractorID
 }
 
 // NextOrdinal returns the ordinal of the build to run now. An interrupted build is resumed and keeps its ordinal.
@@ -51,9 +53,14 @@ func ReadLast(ctx context.Context, log *eventlog.Store, session schema.SessionKe
 			return Last{}, fmt.Errorf("read builds of session %q: %w", session.SessionID, err)
 		}
 		if event.Type == schema.BuildStarted {
+			before := Last{Started: last.Started, Finished: last.Finished}
 			last = Last{}
+			if before.Finished != nil {
+				last.Before = &before
+			}
 			last.Started, err = schema.Decode[schema.BuildStartedPayload](event)
 		} else {
+			last.Before = nil
 			last.Finished, err = decodeFinished(event)
 		}
 		if err != nil {

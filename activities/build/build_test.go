@@ -42,6 +42,9 @@ func TestNextOrdinal(t *testing.T) {
 		"a window without a whole answer": {build.Last{Started: started, Finished: &schema.BuildFinishedPayload{
 			Status: schema.BuildPartial, ExtractorID: id, Counts: schema.BuildCounts{Quarantined: 1},
 		}}, 4, false},
+		"a window that was given up": {build.Last{Started: started, Finished: &schema.BuildFinishedPayload{
+			Status: schema.BuildPartial, ExtractorID: id, Counts: schema.BuildCounts{Quarantined: 1, GivenUp: 1},
+		}}, 4, true},
 		"a vector that failed": {build.Last{Started: started, Finished: &schema.BuildFinishedPayload{
 			Status: schema.BuildPartial, ExtractorID: id, Counts: schema.BuildCounts{IndexFailed: 1},
 		}}, 4, true},
@@ -86,6 +89,8 @@ func TestI4Builds(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, schema.StepAlign, failed.FailedStep)
 	require.Equal(t, "no luck", failed.Error)
+	require.Equal(t, schema.ErrorTimeout, failed.ErrorType)
+	require.Equal(t, schema.FailurePassing, failed.Class)
 	require.Equal(t, "rules/rules-v4", failed.ExtractorModel)
 	require.Equal(t, []schema.StepMetric{
 		{Step: schema.StepIngest, StartedAt: at.Add(time.Hour + 123456*time.Microsecond), LatencyMS: 1.5, Success: true},
@@ -108,7 +113,7 @@ func TestI4Builds(t *testing.T) {
 	_, err = build.Show(ctx, conn, "nosuch")
 	require.ErrorIs(t, err, build.ErrNotFound)
 
-	_, err = log.Rebuild(ctx, projector)
+	_, err = stacktest.Rebuild(ctx, conn, projector)
 	require.NoError(t, err)
 	require.Equal(t, want, digest())
 	again, err := build.List(ctx, conn, build.Filter{Limit: 10})
@@ -189,7 +194,7 @@ func buildEvents(t *testing.T, ordinal int, status schema.BuildStatus) []schema.
 		},
 	}
 	if status == schema.BuildFailed {
-		end.FailedStep, end.Error = schema.StepAlign, "no luck"
+		end.FailedStep, end.Error, end.ErrorType = schema.StepAlign, "no luck", schema.ErrorTimeout
 	}
 	closed, err := end.Event("p", start.Add(time.Minute))
 	require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/entry"
+	"axiommind/activities/llm"
 	"axiommind/activities/table"
 	"axiommind/schema"
 )
@@ -39,20 +40,23 @@ type Problem struct {
 	Reason string `json:"reason"`
 	// Retry says what can be done about it. It is empty if nothing needs to be done.
 	Retry string `json:"retry,omitempty"`
+	// Type is the type of the failure that left a window without a complete answer.
+	Type string `json:"type,omitempty"`
 	// Asked counts how often the model was asked about a window, this build included.
 	Asked int `json:"asked,omitempty"`
 }
 
 // readProblems collects what the build's events report as skipped, rejected or quarantined, and the vectors that are
 // missing now.
-func readProblems(ctx context.Context, conn driver.Conn, r Run) ([]Problem, error) {
-	p := &problemReader{conn: conn, entries: entry.NewReader(conn), run: r, out: []Problem{}}
+func (d *Detail) readProblems(ctx context.Context, conn driver.Conn) error {
+	p := &problemReader{conn: conn, entries: entry.NewReader(conn), run: d.Run, out: []Problem{}}
 	for _, read := range []func(context.Context) error{p.session, p.facts, p.changes, p.notes, p.vectors} {
 		if err := read(ctx); err != nil {
-			return nil, fmt.Errorf("read problems of build %q: %w", r.BuildID, err)
+			return fmt.Errorf("read problems of build %q: %w", d.BuildID, err)
 		}
 	}
-	return p.out, nil
+	d.Problems, d.Resumed, d.Unread = p.out, p.started.Resumed, p.started.Unread
+	return nil
 }
 
 type problemReader struct {
@@ -122,12 +126,19 @@ func (p *problemReader) addExtraction(x schema.MemoryExtractedPayload) {
 	if asked > 1 {
 		times = fmt.Sprintf("asked %d times", asked)
 	}
+	if len(x.ResponseKeys) > 1 {
+		times += ", and to repair the answer"
+	}
 	if !x.Answered() {
 		reason := fmt.Sprintf("the answer broke off after %d entries (%s)", len(x.Entries), times)
 		if x.Quarantined != "" {
 			reason = fmt.Sprintf("quarantined (%s): %s", times, x.Quarantined)
 		}
-		p.add(Problem{Kind: ProblemWindow, Where: window, Reason: reason, Retry: again(p.started), Asked: asked})
+		remedy := "ask again: " + Command("builds", "retry", p.run.BuildID)
+		if x.GivenUp() {
+			remedy = "too small to be asked about in parts; once more as it is: " + Command("builds", "retry", p.run.BuildID, "--force")
+		}
+		p.add(Problem{Kind: ProblemWindow, Where: window, Reason: reason, Retry: remedy, Asked: asked, Type: x.FailureType()})
 	}
 	for _, r := range x.Rejected {
 		p.add(Problem{
@@ -137,31 +148,24 @@ func (p *problemReader) addExtraction(x schema.MemoryExtractedPayload) {
 	}
 }
 
-// answeredSince marks the problems of those open windows that a later build of the same extractor got an answer for.
-// The windows are in the order of their problems. Extractions by other extractors do not count.
+// answeredSince marks the problems of those open windows that the same extractor got answers for later, whole or in
+// parts. The windows are in the order of their problems. Extractions by other extractors do not count.
 func (p *problemReader) answeredSince(ctx context.Context, open []schema.MemoryExtractedPayload) error {
-	type place struct {
-		by               schema.Extractor
-		hash             string
-		first, byteStart int
-	}
-	answered := map[place]string{}
+	var answers llm.Answers
 	err := table.Query(ctx, p.conn, func(rows driver.Rows) error {
 		var extractor, window, buildID string
-		if err := rows.Scan(&extractor, &window, &buildID); err != nil {
+		var x schema.MemoryExtractedPayload
+		if err := rows.Scan(&extractor, &window, &x.Quarantined, &x.Truncated, &buildID); err != nil {
 			return err
 		}
-		var by schema.Extractor
-		var w schema.Window
-		if err := errors.Join(json.Unmarshal([]byte(extractor), &by), json.Unmarshal([]byte(window), &w)); err != nil {
+		if err := errors.Join(json.Unmarshal([]byte(extractor), &x.Extractor), json.Unmarshal([]byte(window), &x.Window)); err != nil {
 			return fmt.Errorf("decode %s: %w", schema.MemoryExtracted, err)
 		}
-		answered[place{by, w.Hash, w.First, w.ByteStart}] = buildID
+		answers.Add(x, buildID)
 		return nil
-	}, `SELECT JSONExtractRaw(payload_json, 'extractor'), JSONExtractRaw(payload_json, 'window'), build_id FROM events
-		WHERE stream = ? AND event_type = ? AND JSONExtractInt(payload_json, 'window', 'asked') > 0
-		AND JSONExtractString(payload_json, 'quarantined') = '' AND NOT JSONExtractBool(payload_json, 'truncated')`,
-		p.run.Stream(), schema.MemoryExtracted)
+	}, `SELECT JSONExtractRaw(payload_json, 'extractor'), JSONExtractRaw(payload_json, 'window'),
+			JSONExtractString(payload_json, 'quarantined'), JSONExtractBool(payload_json, 'truncated'), build_id
+		FROM events WHERE stream = ? AND event_type = ? ORDER BY seq`, p.run.Stream(), schema.MemoryExtracted)
 	if err != nil {
 		return err
 	}
@@ -171,11 +175,23 @@ func (p *problemReader) answeredSince(ctx context.Context, open []schema.MemoryE
 		}
 		x, w := open[0], open[0].Window
 		open = open[1:]
-		if buildID, ok := answered[place{x.Extractor, w.Hash, w.First, w.ByteStart}]; ok {
-			p.out[i].Retry = "done: build " + short(buildID) + " has the answer"
+		if buildID, ok := answers.To(x.Extractor, w); ok {
+			p.out[i].Retry = "done: " + p.named(buildID) + " has the answer"
+		} else if buildID, ok := answers.Again(x.Extractor, w); ok && buildID == p.run.BuildID {
+			p.out[i].Retry = "this build asked again, for the rest or in halves: see its other problems"
+		} else if ok {
+			p.out[i].Retry = "build " + short(buildID) + " asked again, for the rest or in halves: see its problems"
 		}
 	}
 	return nil
+}
+
+// named is how a build is called where this one is shown.
+func (p *problemReader) named(buildID string) string {
+	if buildID == p.run.BuildID {
+		return "this build"
+	}
+	return "build " + short(buildID)
 }
 
 // facts reads the facts that the writer of the memory did not store.

@@ -76,17 +76,16 @@ func TestI8Problems(t *testing.T) {
 
 	shown, err := build.Show(ctx, conn, first)
 	require.NoError(t, err)
-	again := `process the session again: starter process '/tmp/it'\''s 한.jsonl' --session '세션 '\''a'\''' ` +
-		"--project 프로젝트 --user u/ü --agent a --include-tools"
+	again := "ask again: starter builds retry " + first
 	require.Equal(t, []build.Problem{
 		{Kind: build.ProblemLine, Where: "line 7", Reason: "not JSON", Retry: "mend the source where it matters, and process it again"},
 		{
 			Kind: build.ProblemWindow, Where: "messages 0 to 3", Reason: "quarantined (asked 2 times): no JSON in it",
-			Retry: "done: build " + second[:8] + " has the answer", Asked: 2,
+			Retry: "done: build " + second[:8] + " has the answer", Asked: 2, Type: schema.ErrorModelUnreadable,
 		},
 		{
 			Kind: build.ProblemWindow, Where: "messages 4 to 5", Reason: "the answer broke off after 1 entries (asked once)",
-			Retry: again, Asked: 1,
+			Retry: again, Asked: 1, Type: schema.ErrorModelCut,
 		},
 		{
 			Kind: build.ProblemItem, Where: "messages 4 to 5, item 1", Reason: "rejected: no title",
@@ -137,7 +136,7 @@ func (s *scene) lose(buildID string) (string, lostIDs) {
 	})
 	s.append(stream, schema.SessionIngested, buildID, schema.SessionIngestedPayload{Skipped: []schema.Skipped{{Line: 7, Reason: "not JSON"}}})
 	s.append(stream, schema.MemoryExtracted, buildID, schema.MemoryExtractedPayload{
-		Window: schema.Window{Hash: "h1", First: 0, Last: 3, Asked: 1}, Extractor: tools.Extractor, Quarantined: "no JSON in it",
+		Window: schema.Window{Hash: "h1", First: 0, Last: 3, Asked: 1}, Extractor: tools.Extractor, Quarantined: "no JSON in it", QuarantinedType: schema.ErrorModelUnreadable,
 	})
 	s.append(stream, schema.MemoryExtracted, buildID, schema.MemoryExtractedPayload{
 		Window: schema.Window{Hash: "h2", First: 4, Last: 5}, Extractor: tools.Extractor, Truncated: true, Entries: []schema.ExtractedEntry{{}},
@@ -210,4 +209,39 @@ func TestRetryCommandsSurviveTheShell(t *testing.T) {
 			t.Fatalf("%s gives %q (%v)", line, out, err)
 		}
 	})
+}
+
+// A build that asked about the halves of a window, or for a repair of its answer, says so of itself.
+func TestProblemsThatTheBuildSawTo(t *testing.T) {
+	t.Parallel()
+	conn := stacktest.Migrated(t, stacktest.Database(t))
+	s := &scene{t: t, log: eventlog.New(conn, eventlog.Options{}), SessionKey: session}
+	id := build.ID(session, 1)
+	s.append(session.Stream(), schema.BuildStarted, id, schema.BuildStartedPayload{BuildID: id, SessionKey: session, Ordinal: 1, Spec: spec})
+	asked := func(reason string, w schema.Window, keys ...string) {
+		s.append(session.Stream(), schema.MemoryExtracted, id, schema.MemoryExtractedPayload{
+			SessionID: session.SessionID, Window: w, Extractor: spec.Extractor, ResponseKeys: keys, Quarantined: reason,
+		})
+	}
+	asked("no JSON", schema.Window{Hash: "a", Last: 3}, "k1", "k2")
+	asked("", schema.Window{Hash: "b", Last: 1}, "k3")
+	asked("", schema.Window{Hash: "c", First: 2, Last: 3}, "k4")
+	asked("no JSON", schema.Window{Hash: "d", First: 4, Last: 7}, "k5", "k6")
+	asked("no answer", schema.Window{Hash: "e", First: 4, Last: 5, Small: true})
+	for _, p := range build.Projections(conn, spec.EmbeddingVersion) {
+		_, err := s.log.ProjectAll(t.Context(), p)
+		require.NoError(t, err)
+	}
+	d, err := build.Show(t.Context(), conn, id)
+	require.NoError(t, err)
+	var got []string
+	for _, p := range d.Problems {
+		got = append(got, p.Reason+" -> "+p.Retry)
+	}
+	require.Equal(t, []string{
+		"quarantined (asked once, and to repair the answer): no JSON -> done: this build has the answer",
+		"quarantined (asked once, and to repair the answer): no JSON -> " +
+			"this build asked again, for the rest or in halves: see its other problems",
+		"quarantined (asked once): no answer -> too small to be asked about in parts; once more as it is: starter builds retry " + id + " --force",
+	}, got)
 }

@@ -47,3 +47,46 @@ func StoredProjections(ctx context.Context, conn driver.Conn, log *eventlog.Stor
 	}
 	return Projections(conn, versions...), nil
 }
+
+// Named returns the projectors that go by the names, or all where none is given. Of names that no projector has it
+// returns the first.
+func Named(projectors []eventlog.Projector, names []string) (chosen []eventlog.Projector, absent string) {
+	if len(names) == 0 {
+		return projectors, ""
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(projectors, func(p eventlog.Projector) bool { return GoesBy(p, name) }) {
+			return nil, name
+		}
+	}
+	for _, p := range projectors {
+		if slices.ContainsFunc(names, func(name string) bool { return GoesBy(p, name) }) {
+			chosen = append(chosen, p)
+		}
+	}
+	return chosen, ""
+}
+
+// GoesBy reports whether the name is the projector's, or what stands before the slash of it.
+func GoesBy(p eventlog.Projector, name string) bool {
+	family, _, _ := strings.Cut(p.Name(), "/")
+	return name == p.Name() || name == family
+}
+
+// LeftOut returns a missing table of a projection that is not among those named: it would come back empty.
+func LeftOut(projectors []eventlog.Projector, missing, names []string) (table, projection string) {
+	if len(names) == 0 {
+		return "", ""
+	}
+	for _, p := range projectors {
+		if slices.ContainsFunc(names, func(name string) bool { return GoesBy(p, name) }) {
+			continue
+		}
+		for _, t := range p.Tables() {
+			if slices.Contains(missing, t.Name) {
+				return t.Name, p.Name()
+			}
+		}
+	}
+	return "", ""
+}

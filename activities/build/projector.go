@@ -41,7 +41,7 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 	}
 	return table.Insert(ctx, p.conn, `build_runs_raw (build_id, session_id, ordinal, project, user, agent,
 		started_at, finished_at, extractor_model, extractor_prompt_hash, embedder_model, embedding_version,
-		idris_version, schema_version, status, failed_step, error, source_json, counts_json, usage_json, metrics_json)`, rows)
+		idris_version, schema_version, status, failed_step, error, error_type, source_json, counts_json, usage_json, metrics_json)`, rows)
 }
 
 // row is what one event tells of a build.
@@ -91,7 +91,7 @@ func (r row) values() []any {
 	return []any{
 		s.BuildID, s.SessionID, uint32(s.Ordinal), s.Project, s.User, s.Agent, r.startedAt, r.finishedAt,
 		modelOf(spec.Extractor), spec.Extractor.PromptHash, spec.EmbedderModel, spec.EmbeddingVersion,
-		spec.IdrisVersion, spec.SchemaVersion, string(finished.Status), finished.FailedStep, finished.Error,
+		spec.IdrisVersion, spec.SchemaVersion, string(finished.Status), finished.FailedStep, finished.Error, finished.ErrorType,
 		r.source, r.counts, r.usage, r.metrics,
 	}
 }
@@ -104,7 +104,7 @@ func modelOf(x schema.Extractor) string {
 }
 
 // Version is increased whenever the content of the rows changes.
-func (*Projector) Version() uint32 { return 2 }
+func (*Projector) Version() uint32 { return 3 }
 
 // Tables returns the table of builds.
 func (*Projector) Tables() []eventlog.Table {

@@ -34,22 +34,54 @@ type Run struct {
 	Status              schema.BuildStatus `json:"status"`
 	FailedStep          string             `json:"failed_step,omitempty"`
 	Error               string             `json:"error,omitempty"`
-	Source              schema.Source      `json:"source"`
-	Counts              schema.BuildCounts `json:"counts"`
-	Usage               schema.Usage       `json:"usage"`
+	// ErrorType is one of the schema's Error constants, and Class its class. Both are empty unless the build failed.
+	ErrorType string              `json:"error_type,omitempty"`
+	Class     schema.FailureClass `json:"class,omitempty"`
+	Source    schema.Source       `json:"source"`
+	Counts    schema.BuildCounts  `json:"counts"`
+	Usage     schema.Usage        `json:"usage"`
 }
 
 // Detail is a build with its steps and problems.
 type Detail struct {
 	Run
+	// Resumed is the build that this one went on with, and Unread why it could not read its source again.
+	Resumed *schema.ResumedBuild `json:"resumed,omitempty"`
+	Unread  string               `json:"unread,omitempty"`
+	// Hint says what to do about a failure. Retry is the command that tries the build again, and NoRetry why none would
+	// help. See [Detail.Advise].
+	Hint     string              `json:"hint,omitempty"`
+	Retry    string              `json:"retry,omitempty"`
+	NoRetry  string              `json:"no_retry,omitempty"`
 	Metrics  []schema.StepMetric `json:"metrics"`
 	Problems []Problem           `json:"problems"`
+}
+
+// Advise says what to do about the build. An interrupted build is told from a running one if running is not nil.
+func (d *Detail) Advise(ctx context.Context, conn driver.Conn, running Running) error {
+	selection := Selection{Conn: conn, Running: running, By: schema.RetryBuildsInput{Builds: []string{d.BuildID}}, At: time.Now()}
+	for c, err := range selection.Each(ctx, "") {
+		if err != nil {
+			return err
+		}
+		d.Run, d.NoRetry = c.Run, c.LeftAlone
+	}
+	if d.ErrorType != "" {
+		d.Hint = Hint(d.ErrorType)
+	}
+	if d.NoRetry == "" {
+		d.Retry = Command("builds", "retry", d.BuildID)
+	}
+	return nil
 }
 
 // Filter selects the builds to list. Empty fields do not filter.
 type Filter struct {
 	Project, User, Agent, SessionID string
 	Status                          schema.BuildStatus
+	// Class selects failed builds by what can be done about them, and Since those that started then or later.
+	Class schema.FailureClass
+	Since time.Time
 	// Limit is the maximum number of builds, after skipping the latest Offset builds.
 	Limit, Offset int
 }
@@ -59,7 +91,9 @@ const whereIDs = "as builds list prints it"
 // List returns the builds, the latest first.
 func List(ctx context.Context, conn driver.Conn, f Filter) ([]Run, error) {
 	where, args := f.where()
-	return readRuns(ctx, conn, fmt.Sprintf("%s ORDER BY started_at DESC, build_id LIMIT %d OFFSET %d",
+	// The wide columns are read of the page alone.
+	return readRuns(ctx, conn, fmt.Sprintf(`build_id IN (SELECT build_id FROM build_runs WHERE %s
+		ORDER BY started_at DESC, build_id LIMIT %d OFFSET %d) ORDER BY started_at DESC, build_id`,
 		strings.Join(where, " AND "), f.Limit, f.Offset), args...)
 }
 
@@ -73,22 +107,73 @@ func (f Filter) where() (conditions []string, args []any) {
 			conditions, args = append(conditions, c.column+" = ?"), append(args, c.value)
 		}
 	}
+	if !f.Since.IsZero() {
+		conditions, args = append(conditions, "started_at >= "+sqlTime), append(args, f.Since.UnixMicro())
+	}
+	if f.Class != "" {
+		condition, types := ofClass(f.Class)
+		conditions, args = append(conditions, "status = ? AND "+condition), append(args, string(schema.BuildFailed), types)
+	}
 	return conditions, args
+}
+
+// whereAfter is where for the sessions after the cursor, which is a stream of a session, or empty for the first.
+func (f Filter) whereAfter(cursor string) (conditions []string, args []any, err error) {
+	conditions, args = f.where()
+	if cursor == "" {
+		return conditions, args, nil
+	}
+	key, err := schema.ParseSessionStream(cursor)
+	if err != nil {
+		return nil, nil, fmt.Errorf("cursor: %w", err)
+	}
+	return append(conditions, "(project, user, agent, session_id) > (?, ?, ?, ?)"),
+		append(args, key.Project, key.User, key.Agent, key.SessionID), nil
+}
+
+// sqlTime is the time that is given in microseconds.
+const sqlTime = "fromUnixTimestamp64Micro(?, 'UTC')"
+
+// ofClass returns the condition for failures of the class, and its argument.
+func ofClass(class schema.FailureClass) (condition string, types []string) {
+	if class != schema.FailureOurs {
+		return "error_type IN ?", schema.FailureTypes(class)
+	}
+	for _, other := range schema.FailureClasses() {
+		if other != class {
+			types = append(types, schema.FailureTypes(other)...)
+		}
+	}
+	return "error_type NOT IN ?", types
 }
 
 // Show returns the build with the id, or [ErrNotFound]. A prefix of the id will do. If several ids begin with it, the
 // error is [table.ErrAmbiguous].
 func Show(ctx context.Context, conn driver.Conn, id string) (Detail, error) {
-	named := table.Prefix{What: "build", Given: id, NotFound: ErrNotFound}
-	if !named.Long() {
-		return Detail{}, named.Missing(whereIDs)
-	}
-	runs, err := readRuns(ctx, conn, "startsWith(build_id, ?) ORDER BY build_id LIMIT ?", named.Text(), table.MostPrefixed)
+	run, err := Find(ctx, conn, id)
 	if err != nil {
 		return Detail{}, err
 	}
+	d := Detail{Run: run}
+	if d.Metrics, err = readMetrics(ctx, conn, d.BuildID); err != nil {
+		return Detail{}, err
+	}
+	err = d.readProblems(ctx, conn)
+	return d, err
+}
+
+// Find returns the build with the id, or with the only id that begins so, as [Show] does.
+func Find(ctx context.Context, conn driver.Conn, id string) (Run, error) {
+	named := table.Prefix{What: "build", Given: id, NotFound: ErrNotFound}
+	if !named.Long() {
+		return Run{}, named.Missing(whereIDs)
+	}
+	runs, err := readRuns(ctx, conn, "startsWith(build_id, ?) ORDER BY build_id LIMIT ?", named.Text(), table.MostPrefixed)
+	if err != nil {
+		return Run{}, err
+	}
 	if len(runs) == 0 {
-		return Detail{}, named.Missing(whereIDs)
+		return Run{}, named.Missing(whereIDs)
 	}
 	ids := make([]string, len(runs))
 	for i, r := range runs {
@@ -96,14 +181,9 @@ func Show(ctx context.Context, conn driver.Conn, id string) (Detail, error) {
 	}
 	picked, err := named.Pick(ids)
 	if err != nil {
-		return Detail{}, err
+		return Run{}, err
 	}
-	d := Detail{Run: runs[slices.Index(ids, picked)]}
-	if d.Metrics, err = readMetrics(ctx, conn, d.BuildID); err != nil {
-		return Detail{}, err
-	}
-	d.Problems, err = readProblems(ctx, conn, d.Run)
-	return d, err
+	return runs[slices.Index(ids, picked)], nil
 }
 
 func readRuns(ctx context.Context, conn driver.Conn, where string, args ...any) ([]Run, error) {
@@ -113,10 +193,12 @@ func readRuns(ctx context.Context, conn driver.Conn, where string, args ...any) 
 		var status, source, counts, usage string
 		if err := rows.Scan(&r.BuildID, &r.SessionID, &r.Ordinal, &r.Project, &r.User, &r.Agent, &r.StartedAt, &r.FinishedAt,
 			&r.ExtractorModel, &r.ExtractorPromptHash, &r.EmbedderModel, &r.EmbeddingVersion, &r.IdrisVersion,
-			&r.SchemaVersion, &status, &r.FailedStep, &r.Error, &source, &counts, &usage); err != nil {
+			&r.SchemaVersion, &status, &r.FailedStep, &r.Error, &r.ErrorType, &source, &counts, &usage); err != nil {
 			return err
 		}
-		r.Status = schema.BuildStatus(status)
+		if r.Status = schema.BuildStatus(status); r.Status == schema.BuildFailed {
+			r.Class = schema.ClassOf(r.ErrorType)
+		}
 		if err := errors.Join(json.Unmarshal([]byte(source), &r.Source), json.Unmarshal([]byte(counts), &r.Counts),
 			json.Unmarshal([]byte(usage), &r.Usage)); err != nil {
 			return fmt.Errorf("decode build %q: %w", r.BuildID, err)
@@ -125,7 +207,7 @@ func readRuns(ctx context.Context, conn driver.Conn, where string, args ...any) 
 		return nil
 	}, `SELECT build_id, session_id, ordinal, project, user, agent, started_at, finished_at,
 		extractor_model, extractor_prompt_hash, embedder_model, embedding_version, idris_version, schema_version,
-		status, failed_step, error, source_json, counts_json, usage_json FROM build_runs WHERE `+where, args...)
+		status, failed_step, error, error_type, source_json, counts_json, usage_json FROM build_runs WHERE `+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read builds: %w", err)
 	}

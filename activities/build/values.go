@@ -21,6 +21,8 @@ const (
 	ColumnUser    Column = "user"
 	ColumnAgent   Column = "agent"
 	ColumnSession Column = "session_id"
+	// ColumnExtractor holds PROVIDER/MODEL.
+	ColumnExtractor Column = "extractor_model"
 )
 
 // Value is a value of a column that some builds have.

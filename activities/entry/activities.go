@@ -33,11 +33,13 @@ func NewActivities(log *eventlog.Store, conn driver.Conn) (*Activities, error) {
 type MaterializeInput struct {
 	schema.SessionKey
 	BuildID string `json:"build_id"`
+	// Builder decides which entries are active. Without one, statuses stay as they are.
+	Builder Builder `json:"builder,omitzero"`
 	// Head is the head of the session's stream.
 	Head schema.StreamHead `json:"head,omitzero"`
 }
 
-// MaterializeResult counts the session's entries, as its stream has them after the build.
+// MaterializeResult counts the session's active entries, as its stream has them after the build.
 type MaterializeResult struct {
 	Entries int `json:"entries"`
 	// New are those this build added, Aligned and Proven those of all whose evidence is.
@@ -46,6 +48,9 @@ type MaterializeResult struct {
 	Proven  int `json:"proven"`
 	// Gained are the entries in the log that this build gave better evidence, of this session or another.
 	Gained int `json:"gained"`
+	// Superseded are those that it no longer states, Restored those that were superseded and that it states.
+	Superseded int `json:"superseded,omitempty"`
+	Restored   int `json:"restored,omitempty"`
 	// TaskNotes and Facts are those of the session's entries that are: they are for the writers of the project's tasks
 	// and of the user's memory.
 	TaskNotes int `json:"task_notes,omitempty"`
@@ -106,6 +111,9 @@ func (a *Activities) plan(ctx context.Context, in MaterializeInput) (planned, er
 	s := sayingsOf(all)
 	proven, err := p.plan(s)
 	if err != nil {
+		return planned{}, err
+	}
+	if err := p.supersede(s, stream.sources, in.Builder); err != nil {
 		return planned{}, err
 	}
 	others, err := a.reader.unproven(ctx, in.SessionKey, proven)
@@ -172,6 +180,17 @@ type sessionStream struct {
 func (s *sessionStream) result() MaterializeResult {
 	r := MaterializeResult{New: s.done.entries, Gained: len(s.done.gained)}
 	for _, h := range s.ledger.own() {
+		active := h.entryStatus() == schema.StatusActive
+		switch {
+		case h.changedIn != s.done.buildID:
+		case active:
+			r.Restored++
+		default:
+			r.Superseded++
+		}
+		if !active {
+			continue
+		}
 		_, j := h.shown()
 		r.Entries++
 		switch h.entry.Type {
@@ -195,6 +214,7 @@ func (a *Activities) read(ctx context.Context, in MaterializeInput) (*sessionStr
 	position := map[string]int{}
 	options := eventlog.StreamOptions{Types: []string{
 		schema.MemoryExtracted, schema.EvidenceAligned, schema.EntryMaterialized, schema.EntryEvidenceSet,
+		schema.EntryStatusSet,
 	}}
 	for event, err := range a.log.Stream(ctx, in.Stream(), options) {
 		if err != nil {

@@ -17,12 +17,12 @@ func BenchmarkView(b *testing.B) {
 	run(`INSERT INTO entries_raw SELECT * FROM (SELECT
 		lower(hex(sipHash128(number))) AS entry_id, toDateTime64('2026-03-01 00:00:00', 6, 'UTC') + number AS created_ts,
 		'decision' AS entry_type, concat('title ', toString(number)) AS title, '{}' AS content_json, 'working' AS stage,
-		'active' AS status, '' AS superseded_by, 'b' AS build_id, repeat('{"quote":"whatever was said"}', 20) AS evidence_json,
+		'active' AS status, 'b' AS build_id, repeat('{"quote":"whatever was said"}', 20) AS evidence_json,
 		true AS evidence_aligned, number % 10 > 0 AS evidence_proven, 1 AS evidence_rule,
 		concat('decision:title ', toString(number)) AS canonical_key, 'p' AS project, 'u' AS user,
 		'a' AS agent, toString(intDiv(number, 50)) AS session_id, concat('session/p/u/a/', session_id) AS stream,
 		entry_id AS event_id, created_ts AS created_at, 1 AS version FROM numbers(100000))`)
-	run(`CREATE VIEW plain AS SELECT * EXCEPT (version), session_id AS evidence_session_id, event_id AS evidence_event_id FROM entries_raw FINAL`)
+	run(`CREATE VIEW plain AS SELECT * EXCEPT (version), '' AS superseded_by, session_id AS evidence_session_id, event_id AS evidence_event_id FROM entries_raw FINAL`)
 	ids := ""
 	for i := range 100 {
 		ids += fmt.Sprintf(", lower(hex(sipHash128(toUInt64(%d))))", i*997)
@@ -43,7 +43,7 @@ func BenchmarkView(b *testing.B) {
 			AND stream != 's' AND title_key IN ('title 40', 'title 50')) ORDER BY entry_id`},
 	}
 	for _, judged := range []int{0, 1000, 100_000} {
-		run(fmt.Sprintf(`INSERT INTO entry_evidence_raw SELECT project, entry_id, 'y', 0, false, evidence_json, true, true, 1,
+		run(fmt.Sprintf(`INSERT INTO entry_changes_raw SELECT project, entry_id, 'y', 0, false, evidence_json, true, true, 1, '', '',
 			user, agent, session_id, stream, event_id, created_at, 1 FROM entries_raw ORDER BY entry_id LIMIT %d`, judged))
 		for _, q := range queries {
 			for _, from := range []string{"plain", "entries"} {

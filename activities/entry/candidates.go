@@ -101,5 +101,5 @@ func (r *Reader) judge(ctx context.Context, s Selection, found map[string]standi
 		x.judged, x.ownJudged = x.judged || proven, x.ownJudged || own
 		found[id] = x
 		return nil
-	}, "SELECT entry_id, evidence_proven, own FROM entry_evidence_raw FINAL"+where.sql(), where.args...)
+	}, "SELECT entry_id, evidence_proven, own FROM entry_changes_raw FINAL"+where.sql(), where.args...)
 }

@@ -40,14 +40,15 @@ func sessionKey(project, user, agent, id string) schema.SessionKey {
 	return schema.SessionKey{Scope: schema.Scope{Project: project, User: user, Agent: agent}, SessionID: id}
 }
 
-// A claim is an extracted entry and what its one quote is judged to be: found, aligned or proven.
+// A claim is an extracted entry and what its one quote is judged to be: missing, found, aligned or proven.
 type claim struct {
 	entryType schema.EntryType
 	title     string
 	task      *schema.ExtractedTask
-	// place is where in message 0 the quote begins.
-	place int
-	is    string
+	// place is where in message 0 the quote begins, and end where it ends: if it is 0, after one byte. Sentences around it
+	// end at within, if that is not 0.
+	place, end, within int
+	is                 string
 }
 
 func decided(title, is string) claim {
@@ -55,17 +56,20 @@ func decided(title, is string) claim {
 }
 
 func note(title string, status schema.TaskStatus, place int, is string, blockers ...string) claim {
-	return claim{schema.EntryTaskNote, title, &schema.ExtractedTask{Title: title, Status: status, BlockedBy: blockers}, place, is}
+	task := &schema.ExtractedTask{Title: title, Status: status, BlockedBy: blockers}
+	return claim{entryType: schema.EntryTaskNote, title: title, task: task, place: place, is: is}
 }
 
 func (c claim) judged(index int) schema.AlignedEntry {
-	aligned, proven := c.is != "found", c.is == "proven"
-	return schema.AlignedEntry{
-		Index: index, EvidenceAligned: aligned, EvidenceProven: proven,
-		Evidence: []schema.Evidence{{
-			Quote: c.title, Found: true, Aligned: aligned, Proven: proven, Span: schema.Span{ByteStart: c.place, ByteEnd: c.place + 1},
-		}},
+	aligned, proven := c.is == "aligned" || c.is == "proven", c.is == "proven"
+	e := schema.Evidence{
+		Quote: c.title, Found: c.is != "missing", Aligned: aligned, Proven: proven,
+		Span: schema.Span{ByteStart: c.place, ByteEnd: max(c.end, c.place+1)},
 	}
+	if c.within > 0 {
+		e.Within = &schema.Passage{Span: schema.Span{ByteEnd: c.within}}
+	}
+	return schema.AlignedEntry{Index: index, EvidenceAligned: aligned, EvidenceProven: proven, Evidence: []schema.Evidence{e}}
 }
 
 func (b *bench) append(session schema.SessionKey, eventType, key, buildID string, payload any) string {
@@ -83,14 +87,19 @@ func (b *bench) append(session schema.SessionKey, eventType, key, buildID string
 // extract logs an extraction and its alignment by rule 0, and returns the id of the extraction's event.
 func (b *bench) extract(session schema.SessionKey, build string, claims ...claim) string {
 	b.t.Helper()
+	return b.extractBy(session, build, schema.MemoryExtractedPayload{}, claims...)
+}
+
+func (b *bench) extractBy(session schema.SessionKey, build string, p schema.MemoryExtractedPayload, claims ...claim) string {
+	b.t.Helper()
 	b.append(session, schema.SessionIngested, "", "", schema.SessionIngestedPayload{
 		SessionKey: session, Date: sessionDate, Messages: []schema.Message{{Role: schema.RoleUser, Kind: schema.KindText, Text: "-"}},
 	})
-	p := schema.MemoryExtractedPayload{SessionID: session.SessionID}
+	p.SessionID = session.SessionID
 	for _, c := range claims {
 		p.Entries = append(p.Entries, schema.ExtractedEntry{Type: c.entryType, Title: c.title, Task: c.task})
 	}
-	id := b.append(session, schema.MemoryExtracted, build, build, p)
+	id := b.append(session, schema.MemoryExtracted, build+p.Extractor.ID(), build, p)
 	b.judge(session, build, id, 0, claims...)
 	return id
 }
@@ -149,7 +158,7 @@ func (b *bench) entries(session schema.SessionKey) []Row {
 func (b *bench) rows() []string {
 	b.t.Helper()
 	var out []string
-	for _, from := range []string{"entries", "entries_raw FINAL", "entry_evidence_raw FINAL"} {
+	for _, from := range []string{"entries", "entries_raw FINAL", "entry_changes_raw FINAL"} {
 		rows, err := b.conn.Query(b.t.Context(), "SELECT toString(tuple(*)) FROM "+from+" ORDER BY ALL")
 		require.NoError(b.t, err)
 		for rows.Next() {
@@ -165,7 +174,7 @@ func (b *bench) rows() []string {
 
 func (b *bench) rebuild() {
 	b.t.Helper()
-	_, err := b.log.Rebuild(b.t.Context(), NewProjector(b.conn))
+	_, err := stacktest.Rebuild(b.t.Context(), b.conn, NewProjector(b.conn))
 	require.NoError(b.t, err)
 }
 

@@ -55,6 +55,20 @@ type held struct {
 	entry  *schema.EntryMaterializedPayload
 	own    Origin
 	judged map[Origin]judgement
+	// status is empty as long as it is the one that the entry was made with. changes counts its changes, and changedIn is
+	// the build of the last one.
+	status       schema.Status
+	supersededBy string
+	changes      int
+	changedIn    string
+}
+
+// entryStatus is the status of an entry of the session.
+func (h *held) entryStatus() schema.Status {
+	if h.status != "" {
+		return h.status
+	}
+	return h.entry.Status
 }
 
 // shown returns the judgement that counts: the best, of equals its own, or else the first by id. It is
@@ -110,6 +124,12 @@ func (l *ledger) add(event schema.Event) (gained string, err error) {
 			return "", err
 		}
 		gained = l.set(p)
+	case schema.EntryStatusSet:
+		p, err := schema.Decode[schema.EntryStatusSetPayload](event)
+		if err != nil {
+			return "", err
+		}
+		l.setStatus(p, event.BuildID)
 	}
 	return gained, nil
 }
@@ -129,6 +149,12 @@ func (l *ledger) set(p schema.EntryEvidenceSetPayload) (gained string) {
 	}
 	l.judge(h, Origin{p.ExtractedEventID, p.Index}, j)
 	return gained
+}
+
+// setStatus takes in a change of an entry's status by the build.
+func (l *ledger) setStatus(p schema.EntryStatusSetPayload, buildID string) {
+	h := l.held(p.EntryID)
+	h.status, h.supersededBy, h.changes, h.changedIn = p.Status, p.SupersededBy, p.Number, buildID
 }
 
 func (l *ledger) held(id string) *held {
@@ -164,9 +190,10 @@ func (l *ledger) made(o Origin) bool {
 	return slices.ContainsFunc(l.of[o], func(id string) bool { return l.byID[id].entry != nil })
 }
 
-// current returns the entry with the evidence that its session's stream shows.
+// current returns the entry with the status and the evidence that its session's stream shows.
 func (h *held) current() schema.Entry {
 	e := h.entry.Entry
+	e.Status = h.entryStatus()
 	o, j := h.shown()
 	if o == h.own && j.alignedEventID == h.entry.AlignedEventID {
 		return e

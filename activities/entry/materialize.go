@@ -33,6 +33,7 @@ type extraction struct {
 type statement struct {
 	schema.EntryMaterializedPayload
 	alignedAt time.Time
+	by        schema.Extractor
 }
 
 func (s *statement) origin() Origin { return Origin{s.ExtractedEventID, s.Index} }
@@ -72,7 +73,7 @@ func statements(session Session, sources []extraction) ([]statement, error) {
 			out = append(out, statement{schema.EntryMaterializedPayload{
 				Entry: e, ExtractedEventID: source.ExtractedEventID, Index: aligned.Index,
 				AlignedEventID: source.AlignedEventID,
-			}, source.AlignedAt})
+			}, source.AlignedAt, source.Extracted.Extractor})
 		}
 	}
 	return out, nil

@@ -12,7 +12,7 @@ import (
 	"axiommind/schema"
 )
 
-// Projector writes the rows of entries and of their evidence.
+// Projector writes the rows of entries, of their evidence and of their status.
 type Projector struct{ conn driver.Conn }
 
 // NewProjector returns the projector over the connection.
@@ -21,9 +21,9 @@ func NewProjector(conn driver.Conn) *Projector { return &Projector{conn: conn} }
 // Name is that of the projector's offsets.
 func (*Projector) Name() string { return "entries" }
 
-// Types are those of the events that make entries and judge their evidence.
+// Types are those of the events that make entries, judge their evidence and set their status.
 func (*Projector) Types() []string {
-	return []string{schema.EntryMaterialized, schema.EntryEvidenceSet}
+	return []string{schema.EntryMaterialized, schema.EntryEvidenceSet, schema.EntryStatusSet}
 }
 
 // StreamPrefix is that of the streams the events stand in.
@@ -31,14 +31,18 @@ func (*Projector) StreamPrefix() string { return schema.SessionPrefix }
 
 // Apply writes one row for each event.
 func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
-	var entries, judgements [][]any
+	var entries, changes [][]any
 	for _, event := range events {
 		var row []any
 		var err error
-		if event.Type == schema.EntryEvidenceSet {
+		switch event.Type {
+		case schema.EntryEvidenceSet:
 			row, err = judgementRow(event)
-			judgements = append(judgements, row)
-		} else {
+			changes = append(changes, row)
+		case schema.EntryStatusSet:
+			row, err = statusRow(event)
+			changes = append(changes, row)
+		default:
 			row, err = entryRow(event)
 			entries = append(entries, row)
 		}
@@ -47,15 +51,15 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 		}
 	}
 	err := table.Insert(ctx, p.conn, `entries_raw (entry_id, created_ts, entry_type, title,
-		content_json, stage, status, superseded_by, build_id, evidence_json, evidence_aligned, evidence_proven,
+		content_json, stage, status, build_id, evidence_json, evidence_aligned, evidence_proven,
 		evidence_rule, canonical_key,
 		project, user, agent, session_id, stream, event_id, created_at, version)`, entries)
 	if err != nil {
 		return err
 	}
-	return table.Insert(ctx, p.conn, `entry_evidence_raw (project, entry_id, extracted_event_id, extracted_index, own,
-		evidence_json, evidence_aligned, evidence_proven, evidence_rule,
-		user, agent, session_id, stream, event_id, created_at, version)`, judgements)
+	return table.Insert(ctx, p.conn, `entry_changes_raw (project, entry_id, extracted_event_id, extracted_index, own,
+		evidence_json, evidence_aligned, evidence_proven, evidence_rule, status, superseded_by,
+		user, agent, session_id, stream, event_id, created_at, version)`, changes)
 }
 
 func entryRow(event schema.Event) ([]any, error) {
@@ -73,7 +77,7 @@ func entryRow(event schema.Event) ([]any, error) {
 	}
 	return []any{
 		e.ID, e.OccurredAt, string(e.Type), e.Title, string(content), string(e.Stage),
-		string(e.Status), "", event.BuildID, string(evidence), e.EvidenceAligned, e.EvidenceProven,
+		string(e.Status), event.BuildID, string(evidence), e.EvidenceAligned, e.EvidenceProven,
 		uint32(e.EvidenceRule), e.CanonicalKey,
 		e.Project, e.User, e.Agent, e.SessionID, event.Stream, event.ID, event.TS, event.Seq,
 	}, nil
@@ -95,17 +99,33 @@ func judgementRow(event schema.Event) ([]any, error) {
 	}
 	return []any{
 		session.Project, p.EntryID, p.ExtractedEventID, uint32(p.Index), p.Own,
-		string(evidence), p.EvidenceAligned, p.EvidenceProven, uint32(p.Rule),
+		string(evidence), p.EvidenceAligned, p.EvidenceProven, uint32(p.Rule), "", "",
+		session.User, session.Agent, session.SessionID, event.Stream, event.ID, event.TS, event.Seq,
+	}, nil
+}
+
+// statusRow has no origin. It, too, takes whose the entry is from the stream alone.
+func statusRow(event schema.Event) ([]any, error) {
+	p, err := schema.Decode[schema.EntryStatusSetPayload](event)
+	if err != nil {
+		return nil, err
+	}
+	session, err := schema.ParseSessionStream(event.Stream)
+	if err != nil {
+		return nil, fmt.Errorf("read event %q: %w", event.ID, err)
+	}
+	return []any{
+		session.Project, p.EntryID, "", uint32(0), false, "", false, false, uint32(0), string(p.Status), p.SupersededBy,
 		session.User, session.Agent, session.SessionID, event.Stream, event.ID, event.TS, event.Seq,
 	}, nil
 }
 
 // Version counts the changes of what the rows say.
-func (*Projector) Version() uint32 { return 1 }
+func (*Projector) Version() uint32 { return 2 }
 
-// Tables are those of the entries and of what their evidence was judged to be.
+// Tables are those of the entries and of what was said of them since.
 func (*Projector) Tables() []eventlog.Table {
-	return []eventlog.Table{{Name: "entries_raw"}, {Name: "entry_evidence_raw"}}
+	return []eventlog.Table{{Name: "entries_raw"}, {Name: "entry_changes_raw"}}
 }
 
 // content is what of an entry has no column of its own.

@@ -40,7 +40,8 @@ const storedRows = `(
 	       '' AS origin, toUInt32(0) AS index, evidence_json FROM entries_raw FINAL
 	UNION ALL
 	SELECT entry_id, stream, project, user, agent, session_id, event_id, evidence_aligned, evidence_proven, evidence_rule,
-	       extracted_event_id AS origin, extracted_index AS index, evidence_json FROM entry_evidence_raw FINAL
+	       extracted_event_id AS origin, extracted_index AS index, evidence_json FROM entry_changes_raw FINAL
+	WHERE extracted_event_id != ''
 )`
 
 // AllEvidence gives what the tables hold of every project, or only that of the project, user, agent and session

@@ -23,6 +23,8 @@ type act struct {
 	session, entry, origin int
 	is                     string
 	made                   bool
+	// status is set in a change of the entry's status, in the entry's own session.
+	status schema.Status
 }
 
 // acts are histories of two sessions with entries of their own, which judge each other's too. What an entry
@@ -36,6 +38,11 @@ var acts = rapid.Custom(func(t *rapid.T) []act {
 	}
 	for range rapid.IntRange(0, 14).Draw(t, "judgements") {
 		s := rapid.IntRange(0, 1).Draw(t, "session")
+		if rapid.IntRange(0, 3).Draw(t, "what") == 0 {
+			status := rapid.SampledFrom([]schema.Status{schema.StatusActive, schema.StatusSuperseded}).Draw(t, "status")
+			out = append(out, act{session: s, entry: 2*s + rapid.IntRange(0, 1).Draw(t, "entry"), status: status})
+			continue
+		}
 		out = append(out, act{
 			session: s, entry: rapid.IntRange(0, 3).Draw(t, "entry"), origin: 12*s + rapid.IntRange(0, 3).Draw(t, "origin"), is: is.Draw(t, "is"),
 		})
@@ -58,6 +65,12 @@ func (b *bench) logAct(project string, n int, a act) {
 				EvidenceAligned: x.EvidenceAligned, EvidenceProven: x.EvidenceProven, Evidence: x.Evidence,
 			},
 			ExtractedEventID: fmt.Sprint("x", a.origin), AlignedEventID: fmt.Sprint("a", n),
+		})
+		return
+	}
+	if a.status != "" {
+		b.append(session, schema.EntryStatusSet, fmt.Sprint(n), "b", schema.EntryStatusSetPayload{
+			EntryID: id, Number: n, Status: a.status, SupersededBy: fmt.Sprint("by ", n),
 		})
 		return
 	}
@@ -224,7 +237,9 @@ func realign(t *rapid.T, s *extraction, n int) {
 	}
 	s.AlignedEventID, s.Aligned = fmt.Sprint("a", n), schema.EvidenceAlignedPayload{Rule: n, Entries: slices.Clone(s.Aligned.Entries)}
 	for i, x := range s.Extracted.Entries {
-		c := claim{x.Type, x.Title, x.Task, rapid.IntRange(0, 2).Draw(t, "moved"), is.Draw(t, "is now")}
+		c := claim{
+			entryType: x.Type, title: x.Title, task: x.Task, place: rapid.IntRange(0, 2).Draw(t, "moved"), is: is.Draw(t, "is now"),
+		}
 		s.Aligned.Entries[i] = c.judged(i)
 	}
 }

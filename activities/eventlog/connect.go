@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -42,6 +43,10 @@ func Connect(ctx context.Context, dsn string, opts ConnectOptions) (driver.Conn,
 	o.MaxIdleConns = o.MaxOpenConns
 	o.DialTimeout = dialTimeout
 	o.ReadTimeout = readTimeout
+	return open(ctx, o)
+}
+
+func open(ctx context.Context, o *clickhouse.Options) (driver.Conn, error) {
 	conn, err := clickhouse.Open(o)
 	if err != nil {
 		return nil, fmt.Errorf("open clickhouse at %q: %w", o.Addr, err)
@@ -50,13 +55,29 @@ func Connect(ctx context.Context, dsn string, opts ConnectOptions) (driver.Conn,
 		_ = conn.Close()
 		return nil, fmt.Errorf("reach clickhouse at %s: %w", strings.Join(o.Addr, ", "), Readable(err))
 	}
-	return &describedConn{Conn: conn, columns: map[string][]clickhouse.ColumnNameAndType{}}, nil
+	return &describedConn{Conn: conn, options: o, columns: map[string][]clickhouse.ColumnNameAndType{}}, nil
+}
+
+// Neighbor is a connection that can open another one, to a database of the same server. That of [Connect] can.
+type Neighbor interface {
+	// Neighbor opens a connection to the database with the options of this one. The caller closes it.
+	Neighbor(ctx context.Context, database string) (driver.Conn, error)
+}
+
+// Neighbor implements [Neighbor].
+func (c *describedConn) Neighbor(ctx context.Context, database string) (driver.Conn, error) {
+	o := *c.options
+	o.Auth.Database = database
+	o.Settings = maps.Clone(o.Settings)
+	return open(ctx, &o)
 }
 
 // describedConn remembers the columns of the tables that were written to. Without that, the client asks the server for
 // them before each insert.
 type describedConn struct {
 	driver.Conn
+	options *clickhouse.Options
+
 	mu sync.Mutex
 	// columns are the columns of a statement.
 	columns map[string][]clickhouse.ColumnNameAndType

@@ -10,16 +10,13 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/schema"
 )
 
 // Digest summarizes the rows of a table that a projector wrote: every column that a view shows, of every row, in any
 // order. Two tables with the same digest have the same rows.
-type Digest struct {
-	Rows uint64 `json:"rows"`
-	// Sum and Xor combine the hashes of the rows, each with its own hash function.
-	Sum uint64 `json:"sum"`
-	Xor uint64 `json:"xor"`
-}
+type Digest = schema.TableDigest
 
 // RowHash is the key of a table's row and the hash of the row.
 type RowHash struct {
@@ -99,7 +96,7 @@ type Standing struct {
 	// Stored is the version of the code that wrote the rows, or 0 if nothing was projected yet. Program is the
 	// version in this program.
 	Stored, Program uint32
-	// Rebuilding is true from when a rebuild begins until the tables are empty.
+	// Rebuilding is true while a rebuild puts new tables in place, which others wait for.
 	Rebuilding bool
 	// Behind counts the streams with events that the projection does not show yet. Streams and Events count
 	// everything that the projection is made from.

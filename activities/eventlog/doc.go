@@ -37,33 +37,35 @@
 // # Projections
 //
 // A [Projector] turns events into rows. Each rebuild begins a new generation of its tables, and the offsets of older
-// generations no longer count. A rebuild empties the tables in place while other programs may be projecting:
+// generations no longer count. A rebuild makes the rows in a [Shadow], a database of its own with the same tables, while
+// other programs read and project, and then exchanges the tables:
 //
+//   - [Shadow.Fill] reads the log in its order, page by page over all streams, and [Shadow.CatchUp] applies what came
+//     meanwhile. Offsets are kept in the shadow. Killed, both go on where they stopped, in constant memory.
 //   - A program that writes projections first reads their generations. It then writes for at most the time of a lease
-//     before it reads them again. A rebuild records the new generation, waits until all leases have expired,
-//     and only then empties the tables. Rows of the old generation cannot be written after that. A page that takes longer
-//     than the lease is applied in parts.
-//   - A program that arrives in between waits until the tables are empty, and then applies its stream from the
-//     beginning. It need not wait for the other streams: rows of different streams are independent, and applying the
-//     same events twice, even at the same time, leaves the same rows.
-//   - Code that plans new events from the rows of its own stream does so in [Store.Steady], so that it never mistakes
-//     a table that a rebuild has just emptied for complete.
-//   - If a rebuild is killed before the tables are empty, a program that waits for it takes it over after three times
-//     that wait. If it is killed later, some streams are left behind. [Store.Standings] counts them, and calling the
-//     rebuild again applies them.
+//     before it reads them again. [Shadow.Switch] records the new generation, waits until all leases have expired,
+//     applies the last events, and only then exchanges the tables, each at once. A program that arrives in between
+//     waits. A page that takes longer than the lease is applied in parts.
+//   - Whether a switch goes ahead is decided by renaming an empty table, which succeeds once. A program that has waited
+//     for long calls the switch off: the generation before goes on, with its offsets. If the switch was decided, it
+//     finishes it. A table is exchanged under a name that only one program knows, so never twice.
+//   - Code that plans new events from the rows of its own stream does so in [Store.Steady], so that what it reads is of
+//     one generation.
+//   - Projectors that share a table are rebuilt together. Rows of one that began meanwhile are copied.
 //
 // How far a projection is in a stream is saved in the background, a second later and for many streams at once. If a
 // program ends before that, the next one applies the last events again.
 //
 // The version of the code that made the rows is stored with the generation. A program of another version adds no rows
 // and returns a [StaleError]. This error is worth retrying, because it goes away once somebody has rebuilt the
-// projection. No worker rebuilds by itself: a rebuild can take long, and searches miss what is not applied yet, so a
-// person decides when.
+// projection. No worker rebuilds by itself: a rebuild can take long, and sessions wait for a projection of another
+// version, so a person decides when.
 //
 // # Grants
 //
 // The package never updates or deletes events. A worker's role needs SELECT on the database and INSERT on events_raw,
-// event_copies, projection_offsets_raw and schema_migrations. It also needs the rights that its projectors need on their own tables:
-// INSERT, and TRUNCATE and ALTER DELETE for [Store.Renew]. To migrate, it needs CREATE TABLE, CREATE VIEW and DROP
-// VIEW. It should have neither ALTER nor TRUNCATE on events_raw.
+// event_copies, projection_offsets_raw and schema_migrations. It also needs INSERT on the tables of its projectors. To
+// migrate, it needs CREATE TABLE, CREATE VIEW and DROP VIEW. To rebuild, it needs CREATE DATABASE, all rights on the
+// databases whose names begin with the one in use and _rebuild_, and CREATE TABLE and DROP TABLE on the tables of its
+// projectors, which are exchanged. It should have neither ALTER nor TRUNCATE on events_raw.
 package eventlog

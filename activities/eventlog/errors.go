@@ -130,7 +130,7 @@ func Retryable(err error) bool {
 		return false
 	}
 	var stale *StaleError
-	if errors.Is(err, ErrConcurrentWriter) || errors.Is(err, ErrRebuilding) || errors.As(err, &stale) {
+	if errors.Is(err, ErrConcurrentWriter) || errors.Is(err, ErrRebuilding) || errors.Is(err, ErrCalledOff) || errors.As(err, &stale) {
 		return true
 	}
 	var certificate *tls.CertificateVerificationError

@@ -1,5 +1,11 @@
 package eventlog
 
+import (
+	"context"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
 // For the tests against a real server, which are in a package of their own: the server's package
 // imports this one.
 var (
@@ -17,4 +23,10 @@ func LoseOffsets(s *Store) {
 	s.offsets.mu.Lock()
 	defer s.offsets.mu.Unlock()
 	clear(s.offsets.pending)
+}
+
+// NewBulk returns a connection that keeps rows, and what inserts those of a projector.
+func NewBulk(conn driver.Conn) (driver.Conn, func(context.Context, Projector) error) {
+	c := &bulkConn{Conn: conn}
+	return c, c.flush
 }

@@ -18,6 +18,10 @@ const DefaultLease = 8 * time.Second
 // pollEvery is how often a program that waits for a rebuild checks for its end.
 const pollEvery = 100 * time.Millisecond
 
+// patience is how many times the time of [Store.Drain] a program waits for new tables before it takes the rebuild for
+// gone. Temporal starts an activity again before that whose worker was killed.
+const patience = 6
+
 // Table is a table that a projector writes.
 type Table struct {
 	Name string
@@ -48,21 +52,25 @@ func (e *StaleError) Error() string {
 var (
 	// ErrRebuilding is returned if another program starts to rebuild the same projection.
 	ErrRebuilding = errors.New("another rebuild of the projection has begun")
-	errRenewed    = errors.New("projection was emptied by a rebuild")
+	errRenewed    = errors.New("projection was made anew by a rebuild")
 )
 
 // generation is the period between two rebuilds of a projector's tables.
 type generation struct {
 	number uint64
-	// ready is true once the tables have been emptied for this generation.
+	// ready is true once the tables of this generation are in place. While it is not, nobody writes them.
 	ready   bool
 	version uint32
+	// shadow is the id of the [Shadow] that the tables come from. It is empty for the first generation.
+	shadow string
 }
 
-// lease is the right to write the tables of a generation. They are not emptied before it expires.
+// lease is the right to write the tables of a generation. Others do not take their place before it expires.
 type lease struct {
 	generation  uint64
 	from, until time.Time
+	// held is true if nobody else may write: it need not be renewed.
+	held bool
 }
 
 // leases are the newest generations of all projectors, as the server last told them.
@@ -142,20 +150,22 @@ func (s *Store) generations(ctx context.Context) (map[string]generation, error) 
 		var name string
 		var g generation
 		var ready uint64
-		err := rows.Scan(&name, &g.number, &ready, &g.version)
+		err := rows.Scan(&name, &g.number, &ready, &g.version, &g.shadow)
 		g.ready = ready == 1
 		out[name] = g
 		return err
-	}, `SELECT projector_name, max(generation), argMax(last_seq, (generation, last_seq)), argMax(version, (generation, last_seq))
-		FROM projection_offsets_raw WHERE stream = '' GROUP BY projector_name`)
+	}, `SELECT projector_name, max(generation), argMax(last_seq, (generation, last_seq)), argMax(version, (generation, last_seq)),
+			argMax(last_event_id, (generation, last_seq))
+		FROM `+s.offsetsTable+` WHERE stream = '' GROUP BY projector_name`)
 	if err != nil {
 		return nil, fmt.Errorf("read generations: %w", err)
 	}
 	return out, nil
 }
 
-// acquireLease returns the right to write the newest generation, once its tables are empty. If a rebuild was
-// interrupted before that, acquireLease restarts it. A lease of which less than half has passed is used again.
+// acquireLease returns the right to write the newest generation, once its tables are in place. If the rebuild that is
+// to put them there is gone, acquireLease calls it off, or finishes it. A lease of which less than half has passed is
+// used again.
 func (s *Store) acquireLease(ctx context.Context, p Projector) (lease, error) {
 	var waitsFor uint64
 	var since time.Time
@@ -175,12 +185,12 @@ func (s *Store) acquireLease(ctx context.Context, p Projector) (lease, error) {
 		if g.number != waitsFor {
 			waitsFor, since = g.number, now
 		}
-		abandoned := now.Sub(since) > 3*s.Drain()
+		abandoned := now.Sub(since) > patience*s.Drain()
 		switch {
-		case g.version != p.Version() && (g.ready || abandoned):
+		case g.version != p.Version() && g.ready:
 			return lease{}, &StaleError{p.Name(), g.version, p.Version()}
 		case g.ready:
-			return lease{g.number, now, now.Add(s.opts.Lease)}, nil
+			return lease{generation: g.number, from: now, until: now.Add(s.opts.Lease)}, nil
 		case abandoned:
 			if err := s.takeOver(ctx, p, g.number); err != nil {
 				return lease{}, err
@@ -195,7 +205,7 @@ func (s *Store) acquireLease(ctx context.Context, p Projector) (lease, error) {
 	}
 }
 
-// takeOver finishes a rebuild whose program is gone.
+// takeOver ends a switch to new tables whose program is gone.
 func (s *Store) takeOver(ctx context.Context, p Projector, number uint64) error {
 	unlock, err := s.locks.lock(ctx, "generation of "+p.Name())
 	if err != nil {
@@ -203,11 +213,12 @@ func (s *Store) takeOver(ctx context.Context, p Projector, number uint64) error 
 	}
 	defer unlock()
 	g, err := s.generation(ctx, p.Name())
-	if err != nil || g.number != number {
+	if err != nil || g.number != number || g.ready {
 		return err
 	}
-	if err := s.Renew(ctx, p); !errors.Is(err, ErrRebuilding) {
-		return err
+	defer s.leases.expire()
+	if err := s.settle(ctx, p, g); err != nil {
+		return fmt.Errorf("end a rebuild of %q that broke off: %w", p.Name(), err)
 	}
 	return nil
 }
@@ -215,7 +226,7 @@ func (s *Store) takeOver(ctx context.Context, p Projector, number uint64) error 
 // renewLease renews the lease, or returns [errRenewed] if a rebuild has begun. It asks the server only after half of
 // the time has passed.
 func (s *Store) renewLease(ctx context.Context, p Projector, l *lease) error {
-	if time.Since(l.from) < s.opts.Lease/2 {
+	if l.held || time.Since(l.from) < s.opts.Lease/2 {
 		return nil
 	}
 	g, now, err := s.leasable(ctx, p)
@@ -233,82 +244,17 @@ func (s *Store) renewLease(ctx context.Context, p Projector, l *lease) error {
 // Drain is how long a rebuild waits for other writers: the time of a lease, and that of a request sent at its end.
 func (s *Store) Drain() time.Duration { return s.opts.Lease + s.opts.Lease/4 }
 
-// Renew begins a rebuild. It makes all programs that run the projectors wait, lets their running writes end, and
-// empties the tables. After that all of them apply the events again: [Store.ProjectAll] those of all streams,
-// [Store.Project] those of one stream. If Renew is interrupted, the next call finishes it, or after a while a program
-// that waits for it. If two programs call it at once, one of them gets [ErrRebuilding].
-func (s *Store) Renew(ctx context.Context, projectors ...Projector) error {
-	return s.renew(ctx, s.Drain(), projectors...)
-}
-
-// RenewNow is like [Store.Renew] but does not wait for other writers. No other program may run the projectors.
-func (s *Store) RenewNow(ctx context.Context, projectors ...Projector) error {
-	return s.renew(ctx, 0, projectors...)
-}
-
-func (s *Store) renew(ctx context.Context, wait time.Duration, projectors ...Projector) error {
-	next := make([]generation, len(projectors))
-	for i, p := range projectors {
-		s.forget(p)
-		g, err := s.generation(ctx, p.Name())
-		if err != nil {
-			return err
-		}
-		next[i] = generation{number: s.numberAfter(g.number), version: p.Version()}
-		// Record it before anything is deleted: from here on nobody takes the tables for complete.
-		if err := s.note(ctx, p, next[i]); err != nil {
-			return err
-		}
-	}
-	if wait > 0 {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(wait):
-		}
-	}
-	for i, p := range projectors {
-		if err := s.empty(ctx, p, next[i]); err != nil {
-			return fmt.Errorf("empty projection %q: %w", p.Name(), err)
-		}
-	}
-	return nil
-}
-
 // numberAfter returns a number above the last one. Rebuilds that begin at the same time get different numbers, even if
 // the clocks of their machines differ.
 func (s *Store) numberAfter(last uint64) uint64 {
 	const apart = 1 << 20
-	return max(last, uint64(s.opts.Now().UnixMicro())) + 1 + rand.Uint64N(apart)
+	// It is even: the odd one that follows is for calling the rebuild off.
+	return (max(last, uint64(s.opts.Now().UnixMicro())) + 2 + 2*rand.Uint64N(apart)) &^ 1
 }
 
-// empty empties the tables for the generation, if it is still the newest.
-func (s *Store) empty(ctx context.Context, p Projector, g generation) error {
-	ctx, cancel := context.WithTimeout(ctx, s.opts.Lease)
-	defer cancel()
-	newest, err := s.generation(ctx, p.Name())
-	if err != nil {
-		return err
-	}
-	if newest.number != g.number {
-		return ErrRebuilding
-	}
-	for _, t := range p.Tables() {
-		if t.Column == "" {
-			err = s.conn.Exec(ctx, "TRUNCATE TABLE "+t.Name)
-		} else {
-			err = s.conn.Exec(ctx, "DELETE FROM "+t.Name+" WHERE "+t.Column+" = ?", t.Value)
-		}
-		if err != nil {
-			return fmt.Errorf("empty table %q: %w", t.Name, err)
-		}
-	}
-	g.ready = true
-	return s.note(ctx, p, g)
-}
-
+// note records the generation.
 func (s *Store) note(ctx context.Context, p Projector, g generation) error {
-	row := offsetRow{version: g.version}
+	row := offsetRow{version: g.version, Offset: Offset{LastEventID: g.shadow}}
 	if g.ready {
 		row.LastSeq = 1
 	}

@@ -160,8 +160,9 @@ func record(ctx context.Context, conn driver.Conn, m schema.Migration) error {
 }
 
 const (
-	codeTableExists  = 57
-	codeUnknownTable = 60
+	codeTableExists     = 57
+	codeUnknownTable    = 60
+	codeUnknownDatabase = 81
 )
 
 // executeTries is how often a statement is tried if other workers run the same one.

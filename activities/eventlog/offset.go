@@ -64,7 +64,7 @@ func (s *Store) offsetsOf(ctx context.Context, p Projector, generation uint64, s
 		err := rows.Scan(&stream, &o.LastSeq, &o.LastTS, &o.LastEventID)
 		out[stream] = o
 		return err
-	}, `SELECT stream, last_seq, last_ts, last_event_id FROM projection_offsets_raw FINAL
+	}, `SELECT stream, last_seq, last_ts, last_event_id FROM `+s.offsetsTable+` FINAL
 		WHERE projector_name = ? AND stream IN ? AND generation = ?`, p.Name(), set(ask), generation)
 	if err != nil {
 		return nil, fmt.Errorf("read offsets of %q: %w", p.Name(), err)
@@ -163,7 +163,7 @@ func (s *Store) SaveOffsets(ctx context.Context) error {
 func (s *Store) writeOffsets(ctx context.Context, rows map[offsetKey]offsetRow) error {
 	ctx, cancel := s.request(ctx, clickhouse.Settings{"async_insert": 0})
 	defer cancel()
-	batch, err := s.conn.PrepareBatch(ctx, `INSERT INTO projection_offsets_raw
+	batch, err := s.conn.PrepareBatch(ctx, `INSERT INTO `+s.offsetsTable+`
 		(projector_name, stream, last_seq, last_ts, last_event_id, generation, version)`)
 	if err != nil {
 		return err

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
 	"axiommind/schema"
 )
 
@@ -24,7 +26,8 @@ type Projector interface {
 	Types() []string
 	// StreamPrefix is the prefix of the names of the streams to apply.
 	StreamPrefix() string
-	// Tables are all tables that Apply writes.
+	// Tables are all tables that Apply writes. The one that tells Apply what was applied already comes first: Apply
+	// writes it last.
 	Tables() []Table
 	// Apply writes the rows for events of one stream, which are in order. The rows must be durable when it returns.
 	Apply(ctx context.Context, events []schema.Event) error
@@ -47,15 +50,14 @@ type Offset struct {
 func (o Offset) position(stream string) position { return position{stream, o.LastSeq, o.LastEventID} }
 
 // Project applies the events of one stream that the projector has not applied yet, and saves the offset after the
-// rows. During a rebuild it waits until the tables are empty and then applies the stream from its beginning. If
-// another version of the projector wrote the rows, the error is a [StaleError].
+// rows. At the end of a rebuild it waits until the new tables are in place. If another version of the projector wrote the rows, the error is a [StaleError].
 func (s *Store) Project(ctx context.Context, p Projector, stream string) (Progress, error) {
 	_, progress, err := s.project(ctx, p, stream)
 	return progress, err
 }
 
 // Steady brings the projection up to date with the stream and calls plan, which may read the stream's rows. If a
-// rebuild may have emptied the tables while plan ran, Steady does both again, so the last call of plan has read
+// rebuild has put new tables in place while plan ran, Steady does both again, so the last call of plan has read
 // complete rows.
 func (s *Store) Steady(ctx context.Context, p Projector, stream string, plan func() error) error {
 	for {
@@ -111,14 +113,6 @@ func (s *Store) ProjectAll(ctx context.Context, p Projector, report ...func(Prog
 	}
 }
 
-// Rebuild calls [Store.RenewNow] and then [Store.ProjectAll].
-func (s *Store) Rebuild(ctx context.Context, p Projector) (Progress, error) {
-	if err := s.RenewNow(ctx, p); err != nil {
-		return Progress{}, err
-	}
-	return s.ProjectAll(ctx, p)
-}
-
 // pass is one run of a projector over streams.
 type pass struct {
 	s      *Store
@@ -139,22 +133,43 @@ func (r *pass) all(ctx context.Context) error {
 	if err := r.s.SaveOffsets(ctx); err != nil {
 		return err
 	}
-	page := make([]StreamInfo, 0, min(r.s.opts.PageRows, maxIDs))
-	for stream, err := range r.s.Streams(ctx, r.p.StreamPrefix()) {
+	for after, more := "", true; more; {
+		page, err := r.s.behind(ctx, r.p, r.lease.generation, after)
 		if err != nil {
 			return projectError(r.p, r.p.StreamPrefix()+"*", err)
 		}
-		if page = append(page, stream); len(page) == cap(page) {
-			if err := r.streams(ctx, page); err != nil {
-				return err
-			}
-			page = page[:0]
+		if err := r.streams(ctx, page); err != nil {
+			return err
+		}
+		if more = len(page) == maxIDs; more {
+			after = page[len(page)-1].Name
 		}
 	}
-	if err := r.streams(ctx, page); err != nil {
-		return err
-	}
 	return r.s.SaveOffsets(ctx)
+}
+
+// behind returns the streams after the name that hold events which the projector has not seen, at most maxIDs of them,
+// in the order of their names.
+func (s *Store) behind(ctx context.Context, p Projector, generation uint64, after string) ([]StreamInfo, error) {
+	var out []StreamInfo
+	err := s.query(ctx, func(rows driver.Rows) error {
+		var i StreamInfo
+		err := rows.Scan(&i.Name, &i.LastSeq)
+		out = append(out, i)
+		return err
+	}, `SELECT name, last FROM (
+			SELECT stream AS name, max(seq) AS last FROM events_raw
+			WHERE startsWith(stream, ?) AND stream > ? GROUP BY stream
+		) AS w
+		LEFT JOIN (
+			SELECT stream, max(last_seq) AS at FROM `+s.offsetsTable+`
+			WHERE projector_name = ? AND generation = ? AND stream > ? GROUP BY stream
+		) AS o ON o.stream = w.name
+		WHERE last > at ORDER BY name LIMIT ?`, p.StreamPrefix(), after, p.Name(), generation, after, maxIDs)
+	if err != nil {
+		return nil, fmt.Errorf("list streams: %w", err)
+	}
+	return out, nil
 }
 
 // remembered applies the stream if the store remembers all of its events that the projector may not have seen. It

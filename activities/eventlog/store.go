@@ -43,8 +43,11 @@ type Options struct {
 
 // Store is the event log. It is safe for concurrent use.
 type Store struct {
-	conn    driver.Conn
-	opts    Options
+	conn driver.Conn
+	opts Options
+	// offsetsTable holds the generations and offsets of the projectors: that of the database in use, or of a [Shadow].
+	offsetsTable string
+
 	locks   keyedMutex
 	tails   tails
 	offsets offsets
@@ -61,11 +64,14 @@ func New(conn driver.Conn, opts Options) *Store {
 		opts.Now = time.Now
 	}
 	return &Store{
-		conn: conn, opts: opts, locks: keyedMutex{held: map[string]chan struct{}{}}, tails: tails{of: map[string]*list.Element{}},
+		conn: conn, opts: opts, offsetsTable: liveOffsets, locks: keyedMutex{held: map[string]chan struct{}{}}, tails: tails{of: map[string]*list.Element{}},
 		offsets: offsets{known: map[offsetKey]Offset{}, pending: map[offsetKey]offsetRow{}},
 		leases:  leases{of: map[string]generation{}},
 	}
 }
+
+// liveOffsets is the table of the offsets of the tables in use.
+const liveOffsets = "projection_offsets_raw"
 
 // querySettings allow queries that contain the ids or positions of a whole page.
 var querySettings = clickhouse.Settings{"max_query_size": 16 << 20}

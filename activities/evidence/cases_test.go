@@ -3,8 +3,6 @@ package evidence_test
 import (
 	"encoding/json"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"unicode/utf16"
@@ -55,31 +53,16 @@ const (
 	leastBoundaries = 0.995
 )
 
-// caseFiles reads the files of the directory that hold quotes.
-func caseFiles(tb testing.TB) map[string]caseFile {
-	tb.Helper()
-	paths, err := filepath.Glob(filepath.Join(sharedtest.Cases.Path(tb), "*.json"))
-	require.NoError(tb, err)
-	files := map[string]caseFile{}
-	for _, path := range paths {
-		raw, err := os.ReadFile(path)
-		require.NoError(tb, err)
-		var file caseFile
-		if json.Unmarshal(raw, &file) == nil && len(file.Items) > 0 && (len(file.Classes) > 0 || file.Form == "proof") {
-			files[filepath.Base(path)] = file
-		}
-	}
-	if len(files) == 0 {
-		tb.Skip("no case files that hold quotes")
-	}
-	return files
+// hold reports whether the file holds quotes.
+func hold(file caseFile) bool {
+	return len(file.Items) > 0 && (len(file.Classes) > 0 || file.Form == "proof")
 }
 
 // alignmentCases reads the items of all the alignment files.
 func alignmentCases(tb testing.TB) map[string][]alignmentCase {
 	tb.Helper()
 	found := map[string][]alignmentCase{}
-	for name, file := range caseFiles(tb) {
+	for name, file := range sharedtest.CaseFiles(tb, hold) {
 		if file.Form != "proof" {
 			found[name] = items[alignmentCase](tb, file)
 		}
@@ -99,67 +82,33 @@ func items[T any](tb testing.TB, file caseFile) []T {
 // TestCases judges the case files. Those decided against are listed in testdata by file and id, each with a
 // reason.
 func TestCases(t *testing.T) {
-	raw, err := os.ReadFile("testdata/listed.json")
-	require.NoError(t, err)
-	var listed map[string]map[string]string
-	require.NoError(t, json.Unmarshal(raw, &listed))
-	for name, file := range caseFiles(t) {
-		t.Run(name, func(t *testing.T) {
-			v := verdict{t: t, file: name, listed: listed[name]}
-			if file.Form == "proof" {
-				judgeProofs(&v, items[proofCase](t, file))
-				v.close("proof")
-				return
-			}
-			classes := judgeAlignment(&v, items[alignmentCase](t, file))
-			for _, class := range slices.Sorted(maps.Keys(classes)) {
-				classes[class].check(t, class)
-			}
-			v.close("alignment")
-		})
-	}
+	sharedtest.RunCases(t, hold, func(t *testing.T, v *sharedtest.Verdicts, file caseFile) {
+		if file.Form == "proof" {
+			judgeProofs(t, v, items[proofCase](t, file))
+			return
+		}
+		// The classes have targets of their own.
+		v.Lenient = true
+		classes := judgeAlignment(t, v, items[alignmentCase](t, file))
+		for _, class := range slices.Sorted(maps.Keys(classes)) {
+			classes[class].check(t, class)
+		}
+	})
 }
 
-// verdict counts the cases of a file by their outcome.
-type verdict struct {
-	t                *testing.T
-	file             string
-	listed           map[string]string
-	pass, left, fail int
-}
-
-// count counts a case, and logs what is wrong with it unless that is decided.
-func (v *verdict) count(id, wrong string) {
-	switch {
-	case wrong == "":
-		v.pass++
-	case v.listed[id] != "":
-		v.left++
-	default:
-		v.fail++
-		v.t.Logf("%s %s: %s", v.file, id, wrong)
-	}
-}
-
-func (v *verdict) close(area string) {
-	v.t.Logf("cases %s %s: %d pass, %d listed, %d fail", v.file, area, v.pass, v.left, v.fail)
-	if area == "proof" && v.fail > 0 {
-		v.t.Fail()
-	}
-}
-
-func judgeProofs(v *verdict, cases []proofCase) {
+func judgeProofs(t *testing.T, v *sharedtest.Verdicts, cases []proofCase) {
+	t.Helper()
 	for _, c := range cases {
 		e := align(c.Message, c.Quote)
 		if e.Found {
-			require.NoError(v.t, evidence.Verify(c.Message, e, evidence.Rule), c.ID)
+			require.NoError(t, evidence.Verify(c.Message, e, evidence.Rule), c.ID)
 		}
 		wrong := ""
 		if e.Proven != c.Proves {
 			wrong = c.Language + ", " + c.Why + ": should prove is " + map[bool]string{true: "true", false: "false"}[c.Proves] +
 				"\n  quote   " + c.Quote + "\n  message " + c.Message
 		}
-		v.count(c.ID, wrong)
+		v.Count("proof", c.ID, wrong)
 	}
 }
 
@@ -179,13 +128,13 @@ func (c *class) check(t *testing.T, name string) {
 	}
 }
 
-func judgeAlignment(v *verdict, cases []alignmentCase) map[string]*class {
+func judgeAlignment(t *testing.T, v *sharedtest.Verdicts, cases []alignmentCase) map[string]*class {
 	classes := map[string]*class{}
 	for _, c := range cases {
 		if classes[c.Class] == nil {
 			classes[c.Class] = &class{}
 		}
-		v.count(jsonID(c.ID), judge(v.t, c, classes[c.Class]))
+		v.Count("alignment", jsonID(c.ID), judge(t, c, classes[c.Class]))
 	}
 	return classes
 }

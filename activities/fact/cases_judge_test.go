@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/schema"
 )
 
@@ -40,7 +41,7 @@ func judgeFormat(input, expect json.RawMessage) string {
 		TokensLTE *int    `json:"tokens_lte"`
 		EndsWith  string  `json:"ends_with"`
 	}
-	if problem := decode(input, &in) + decode(expect, &want); problem != "" {
+	if problem := sharedtest.Decode(input, &in) + sharedtest.Decode(expect, &want); problem != "" {
 		return problem
 	}
 	counter, err := counterNamed(in.Tokenizer)
@@ -74,7 +75,7 @@ func judgeTokens(input, expect json.RawMessage) string {
 	var want struct {
 		Counts []int `json:"counts"`
 	}
-	if problem := decode(input, &in) + decode(expect, &want); problem != "" {
+	if problem := sharedtest.Decode(input, &in) + sharedtest.Decode(expect, &want); problem != "" {
 		return problem
 	}
 	counter, err := counterNamed(in.Tokenizer)
@@ -106,7 +107,7 @@ func judgeDedup(input, expect json.RawMessage) string {
 		Duplicate *bool  `json:"duplicate"`
 		How       string `json:"how"`
 	}
-	if problem := decode(input, &in) + decode(expect, &want); problem != "" {
+	if problem := sharedtest.Decode(input, &in) + sharedtest.Decode(expect, &want); problem != "" {
 		return problem
 	}
 	m := newMemory(&failer{})
@@ -185,7 +186,7 @@ func judgeUpdate(input, expect json.RawMessage) string {
 		RejectOrClamp bool           `json:"reject_or_clamp"`
 		Record        map[string]any `json:"record"`
 	}
-	if problem := decode(input, &in) + decode(expect, &want); problem != "" {
+	if problem := sharedtest.Decode(input, &in) + sharedtest.Decode(expect, &want); problem != "" {
 		return problem
 	}
 	m := newMemory(&failer{})
@@ -316,7 +317,7 @@ func judgeCommand(input, expect json.RawMessage) string {
 		Facts  [][3]any       `json:"facts"`
 		Count  *int           `json:"count"`
 	}
-	if problem := decode(input, &in) + decode(expect, &want); problem != "" {
+	if problem := sharedtest.Decode(input, &in) + sharedtest.Decode(expect, &want); problem != "" {
 		return problem
 	}
 	m := newMemory(&failer{})
@@ -324,7 +325,7 @@ func judgeCommand(input, expect json.RawMessage) string {
 		g := givenFact{ID: fmt.Sprintf("fact_%08x", i), Content: raw, Category: json.RawMessage(`"context"`)}
 		if raw[0] == '{' {
 			g = givenFact{}
-			if problem := decode(raw, &g); problem != "" {
+			if problem := sharedtest.Decode(raw, &g); problem != "" {
 				return problem
 			}
 		}
@@ -380,7 +381,7 @@ func judgeEviction(input, expect json.RawMessage) string {
 		Evicted []string        `json:"evicted"`
 		Scores  json.RawMessage `json:"scores"`
 	}
-	if problem := decode(input, &in) + decode(expect, &want); problem != "" {
+	if problem := sharedtest.Decode(input, &in) + sharedtest.Decode(expect, &want); problem != "" {
 		return problem
 	}
 	if in.Policy != "confidence" {

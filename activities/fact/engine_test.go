@@ -213,7 +213,7 @@ func TestI3(t *testing.T) {
 	}
 	before := b.allRows(t)
 	require.NotEmpty(t, b.rows(t, "facts_gone"))
-	progress, err := b.log.Rebuild(t.Context(), fact.NewProjector(b.conn))
+	progress, err := stacktest.Rebuild(t.Context(), b.conn, fact.NewProjector(b.conn))
 	require.NoError(t, err)
 	require.Positive(t, progress.Events)
 	require.Equal(t, before, b.allRows(t))

@@ -77,9 +77,10 @@ type ExtractResult struct {
 	Key string `json:"key,omitempty"`
 	// Unreadable is the error in reading the answer. It is empty if the answer can be read.
 	Unreadable string `json:"unreadable,omitempty"`
-	// Refused says why there is no answer and why asking again would not help.
-	Refused string       `json:"refused,omitempty"`
-	Usage   schema.Usage `json:"usage"`
+	// Refused says why there is no answer and why asking again would not help. RefusedType is the type of the failure.
+	Refused     string       `json:"refused,omitempty"`
+	RefusedType string       `json:"refused_type,omitempty"`
+	Usage       schema.Usage `json:"usage"`
 }
 
 // ExtractWindow asks the model about one window, once for each value of its Asked. It stores the answer as received
@@ -123,8 +124,8 @@ func (a *Activities) extract(ctx context.Context, in ExtractInput) (ExtractResul
 		request = RepairRequest(request, response.Text, in.Reason)
 	}
 	answer, result, err := a.answer(ctx, in, key, request)
-	if kind := KindOf(err); kind == KindBlocked || kind == KindTruncated {
-		return ExtractResult{Refused: err.Error(), Usage: result.Usage}, nil
+	if e, ok := errors.AsType[*Error](err); ok && e.OfInput() {
+		return ExtractResult{Refused: err.Error(), RefusedType: e.FailureType(), Usage: result.Usage}, nil
 	}
 	if err != nil {
 		return ExtractResult{}, err
@@ -175,7 +176,7 @@ func (a *Activities) ask(ctx context.Context, in ExtractInput, key string, reque
 	answer := storedAnswer{buildID: in.BuildID}
 	answer.ModelRespondedPayload = respondedPayload(key, id, response)
 	if err != nil {
-		return answer, err
+		return answer, impatient(err)
 	}
 	event, err := schema.NewEvent(answer.ModelRespondedPayload, schema.Event{
 		TS: time.Now().UTC(), Actor: id.String(), SessionID: in.SessionID,

@@ -60,7 +60,7 @@ func (a *Archive) Ask(ctx context.Context, q Question) (Answered, error) {
 	response, err := a.model.Generate(ctx, q.Request)
 	p := respondedPayload(q.Key, id, response)
 	if err != nil {
-		return Answered{Key: q.Key, Usage: p.Usage}, err
+		return Answered{Key: q.Key, Usage: p.Usage}, impatient(err)
 	}
 	event, err := schema.NewEvent(p, schema.Event{
 		TS: time.Now().UTC(), Actor: id.String(), SessionID: q.SessionID, Project: q.Project, BuildID: q.BuildID,

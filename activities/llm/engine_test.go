@@ -160,7 +160,7 @@ func TestReadsWhatItNeeds(t *testing.T) {
 	for _, w := range planned.Windows {
 		_, err := b.record(t.Context(), RecordInput{
 			SessionKey: b.key, BuildID: "b", Extractor: in.Extractor, At: time.UnixMicro(1),
-			Windows: []AnsweredWindow{{Window: w, Quarantined: "no answer"}},
+			Windows: []AnsweredWindow{{Window: w, Quarantined: "no answer", QuarantinedType: schema.ErrorModelMalformed}},
 		})
 		require.NoError(t, err)
 	}

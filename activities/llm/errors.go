@@ -22,6 +22,8 @@ const (
 	KindUnavailable Kind = "unavailable"
 	// KindInvalidRequest: the provider rejected the request, for example because of an unknown model.
 	KindInvalidRequest Kind = "invalid_request"
+	// KindTooLong: the request is longer than the model can read.
+	KindTooLong Kind = "too_long"
 	// KindBlocked: a safety filter stopped the prompt or the answer.
 	KindBlocked Kind = "blocked"
 	// KindTruncated: the token limit was reached before any text was generated.
@@ -79,6 +81,17 @@ func (e *Error) Unwrap() error { return e.cause }
 func (e *Error) Retryable() bool {
 	switch e.Kind {
 	case KindRateLimit, KindUnavailable, KindEmpty, KindMalformed:
+		return true
+	default:
+		return false
+	}
+}
+
+// OfInput reports whether the failure is that of the text which the model was asked about. It is the same whenever the
+// model is asked, and another for a part of the text.
+func (e *Error) OfInput() bool {
+	switch e.Kind {
+	case KindTooLong, KindBlocked, KindTruncated:
 		return true
 	default:
 		return false

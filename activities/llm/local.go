@@ -26,6 +26,8 @@ func (a *Activities) extractHere(ctx context.Context, in PlanInput, s *session.S
 		}
 		events = append(events, event)
 		plan.Recorded.count(p)
+		plan.Recorded.add(p)
+		plan.More = plan.More || !p.Answered() && !p.GivenUp()
 	}
 	plan.Windows = nil
 	_, err := a.log.AppendAll(ctx, in.Stream(), events)
@@ -48,7 +50,7 @@ func (a *Activities) readHere(ctx context.Context, s *session.Session, in Extrac
 	}
 	result, err := ReadExtraction(response.Text)
 	if err != nil {
-		p.Quarantined = err.Error()
+		p.Quarantined, p.QuarantinedType = err.Error(), schema.ErrorModelUnreadable
 		return p, nil //nolint:nilerr // the event says it
 	}
 	p.Rejected, p.Truncated = result.Rejected, result.Truncated

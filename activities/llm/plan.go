@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"axiommind/activities/boundary"
@@ -16,11 +17,16 @@ import (
 // them is quarantined with a long reason.
 const maxPlanned = 32
 
+// smallWindow is the size in bytes up to which a window is not halved.
+const smallWindow = 1 << 10
+
 // PlanInput names the session to extract from, the extractor and the build.
 type PlanInput struct {
 	schema.SessionKey
 	BuildID   string           `json:"build_id"`
 	Extractor schema.Extractor `json:"extractor"`
+	// AskGivenUp asks once more about the windows that earlier builds have given up.
+	AskGivenUp bool `json:"ask_given_up,omitempty"`
 	// At is the time of what is recorded.
 	At time.Time `json:"at"`
 	// Head is the head of the session's stream.
@@ -35,9 +41,8 @@ type PlanResult struct {
 	Recorded RecordResult `json:"recorded"`
 }
 
-// PlanWindows returns the windows without a complete answer. First come those that earlier builds asked about in
-// vain. Then comes the part of the session that the extractor has not seen, cut into windows. A build asks about each
-// window only once.
+// PlanWindows returns the windows without a complete answer. First come the open ones among those that were asked about
+// before: see [ledger.decide]. Then comes the part of the session that the extractor has not seen, cut into windows.
 //
 // Nobody has to be asked if the model is [Local]: then PlanWindows extracts from the windows, records what it found and
 // returns no windows.
@@ -49,22 +54,34 @@ func (a *Activities) plan(ctx context.Context, in PlanInput) (PlanResult, error)
 	if err := a.sameExtractor(in.Extractor); err != nil {
 		return PlanResult{}, err
 	}
-	var seen ledger
+	seen := newLedger(in.BuildID)
+	seen.askGivenUp = in.AskGivenUp
 	for x, err := range a.extractions(ctx, in.SessionKey, in.Extractor) {
 		if err != nil {
 			return PlanResult{}, err
 		}
-		seen.add(x, in.BuildID)
+		seen.add(x)
 	}
 	s, err := session.Open(ctx, a.log, in.SessionKey)
 	if err != nil {
 		return PlanResult{}, err
 	}
-	result := PlanResult{Recorded: seen.recorded}
-	messages := s.From(ctx, seen.from.Message)
-	result.Windows, result.More, err = seen.next(messages, in.BuildID, session.Cut{
-		Tools: in.Extractor.Tools, Size: a.windowBytes, Limit: maxPlanned, Hash: WindowHash,
+	cut := session.Cut{
+		Tools: in.Extractor.Tools, Size: a.windowBytes, Limit: maxPlanned, Small: smallWindow, Hash: WindowHash,
+	}
+	var result PlanResult
+	open, err := seen.open(func(w schema.Window) (left, right schema.Window, ok bool, err error) {
+		messages, err := s.Range(ctx, w.First, w.Last+1)
+		if err == nil {
+			left, right, ok = cut.Halve(messages, w)
+		}
+		return left, right, ok, err
 	})
+	if err != nil {
+		return PlanResult{}, err
+	}
+	result.Recorded = seen.recorded
+	result.Windows, result.More, err = seen.next(open, s.From(ctx, seen.from.Message), cut)
 	if err == nil {
 		err = a.extractHere(ctx, in, s, &result)
 	}
@@ -100,91 +117,48 @@ func (a *Activities) extractions(ctx context.Context, key schema.SessionKey, by 
 	}
 }
 
-// place identifies a window in its session. The hash alone does not: two parts of one message may have the same hash.
-type place struct {
-	hash             string
-	first, byteStart int
-}
-
-func placeOf(w schema.Window) place { return place{w.Hash, w.First, w.ByteStart} }
-
-// ledger records which windows of a session an extractor has asked about.
-type ledger struct {
-	from session.Frontier
-	// places are in the order in which they were first asked about. last is the latest extraction of each, without
-	// its entries.
-	places   []place
-	last     map[place]extraction
-	recorded RecordResult
-}
-
-func (l *ledger) add(x extraction, buildID string) {
-	l.from = l.from.Furthest(l.from.After(x.Window))
-	if x.buildID == buildID {
-		l.recorded.count(x.MemoryExtractedPayload)
-	}
-	at := placeOf(x.Window)
-	if l.last == nil {
-		l.last = map[place]extraction{}
-	}
-	if _, known := l.last[at]; !known {
-		l.places = append(l.places, at)
-	}
-	// Once entries of a truncated answer were kept, they stay kept, whatever comes later.
-	x.Window.Kept = l.last[at].Window.Kept || len(x.Entries) > 0
-	x.Entries, x.Rejected = nil, nil
-	l.last[at] = x
-}
-
-// again returns the windows to ask about again. Those that this build has already asked about wait for the next
-// build.
-func (l *ledger) again(buildID string) []schema.Window {
-	var out []schema.Window
-	for _, at := range l.places {
-		if x := l.last[at]; !x.Answered() && x.buildID != buildID {
-			x.Window.Asked++
-			out = append(out, x.Window)
-		}
-	}
-	return out
-}
-
-// next returns the first windows that the build should ask about. The messages are the session's, starting at the
-// frontier or earlier.
-func (l *ledger) next(
-	messages iter.Seq2[schema.Message, error], buildID string, cut session.Cut,
-) (windows []schema.Window, more bool, err error) {
-	windows = l.again(buildID)
-	if len(windows) > cut.Limit {
-		return windows[:cut.Limit], true, nil
-	}
-	cut.Limit -= len(windows)
-	fresh, more, err := session.Plan(messages, l.from, cut)
-	return append(windows, fresh...), more, err
-}
-
-// kept returns, by the windows' places, the entries of earlier truncated answers. It reads the log once for all
-// windows, and not at all if no entries were kept.
+// kept returns, by the windows' places, the entries of earlier truncated answers to them and to those that they are
+// halves of. It reads the log once for all windows, and not at all if no entries were kept.
 func (a *Activities) kept(
 	ctx context.Context, key schema.SessionKey, by schema.Extractor, windows ...schema.Window,
 ) (map[place][]schema.ExtractedEntry, error) {
-	asked := map[place]int{}
-	for _, w := range windows {
-		if w.Kept {
-			asked[placeOf(w)] = w.Asked
-		}
-	}
-	if len(asked) == 0 {
+	windows = slices.DeleteFunc(slices.Clone(windows), func(w schema.Window) bool { return !w.Kept })
+	if len(windows) == 0 {
 		return nil, nil
 	}
-	out := make(map[place][]schema.ExtractedEntry, len(asked))
+	out := make(map[place][]schema.ExtractedEntry, len(windows))
 	for x, err := range a.extractions(ctx, key, by) {
 		if err != nil {
 			return nil, err
 		}
-		if at := placeOf(x.Window); x.Window.Asked < asked[at] {
-			out[at] = append(out[at], x.Entries...)
+		for _, w := range windows {
+			at := placeOf(w)
+			switch {
+			case len(x.Entries) == 0:
+			case placeOf(x.Window) != at:
+				out[at] = append(out[at], within(w, x)...)
+			case x.Window.Asked < w.Asked:
+				out[at] = append(out[at], x.Entries...)
+			}
 		}
 	}
 	return out, nil
+}
+
+// within returns the entries of an extraction that an answer about a part of its window may repeat, with the quotes that
+// it may have.
+func within(w schema.Window, x extraction) []schema.ExtractedEntry {
+	if !x.Window.Contains(w) {
+		return nil
+	}
+	var out []schema.ExtractedEntry
+	for _, e := range x.Entries {
+		e.Evidence = slices.DeleteFunc(slices.Clone(e.Evidence), func(q schema.Quote) bool {
+			return q.MessageIndex < w.First || q.MessageIndex > w.Last
+		})
+		if len(e.Evidence) > 0 {
+			out = append(out, e)
+		}
+	}
+	return out
 }

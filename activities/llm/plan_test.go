@@ -1,26 +1,19 @@
 package llm
 
 import (
-	"fmt"
 	"iter"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"axiommind/activities/session"
 	"axiommind/schema"
 )
 
-// fates of a window that is asked about.
 const (
-	whole = iota
-	unreadable
-	brokeOff
+	windowSize = 64
+	tooSmall   = 8
 )
-
-const windowSize = 64
 
 // drawMessage draws a message of any length, a blank one at times, which need not be one to extract from.
 func drawMessage(t *rapid.T, index int) schema.Message {
@@ -39,112 +32,6 @@ func streamOf(messages []schema.Message) iter.Seq2[schema.Message, error] {
 			}
 		}
 	}
-}
-
-// squeeze drops white space: pieces that hold nothing else are not shown.
-func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
-
-// Whatever becomes of windows, wherever builds break off and however the session grows: a build asks once
-// about each window without a whole answer and never about one with it, each asking has a number of its
-// own, and in the end everything was shown.
-func TestLedgerAsksAgain(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		var log []extraction
-		var messages []schema.Message
-		settled, asked, kept := map[place]bool{}, map[place]int{}, map[place]bool{}
-		limit := rapid.IntRange(1, 5).Draw(t, "limit")
-		// run is an attempt of a build; it breaks off after so many plans.
-		run := func(buildID string, plans int, fate func() int) (ended bool) {
-			for range plans {
-				var seen ledger
-				for _, x := range log {
-					seen.add(x, buildID)
-				}
-				windows, more, err := seen.next(streamOf(messages), buildID, session.Cut{Size: windowSize, Limit: limit, Hash: WindowHash})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if len(windows) > limit {
-					t.Fatalf("a plan of %d windows of %d", len(windows), limit)
-				}
-				for _, w := range windows {
-					at := placeOf(w)
-					if settled[at] {
-						t.Fatalf("asks about %+v, which has its answer", w)
-					}
-					if w.Asked != asked[at] {
-						t.Fatalf("asks about %+v, which was asked about %d times", w, asked[at])
-					}
-					if w.Kept != kept[at] {
-						t.Fatalf("plans %+v, of which entries are kept: %t", w, kept[at])
-					}
-					asked[at]++
-					x := extraction{buildID: buildID}
-					x.Window = w
-					switch fate() {
-					case whole:
-						settled[at] = true
-					case unreadable:
-						x.Quarantined = "no JSON"
-					case brokeOff:
-						x.Truncated = true
-						x.Entries = make([]schema.ExtractedEntry, rapid.IntRange(0, 1).Draw(t, "entries"))
-						kept[at] = kept[at] || len(x.Entries) > 0
-					}
-					log = append(log, x)
-				}
-				if !more {
-					return true
-				}
-			}
-			return false
-		}
-		for build := range rapid.IntRange(1, 4).Draw(t, "builds") {
-			for range rapid.IntRange(0, 12).Draw(t, "more") {
-				messages = append(messages, drawMessage(t, len(messages)))
-			}
-			id, before := fmt.Sprint("build ", build), len(log)
-			for !run(id, rapid.IntRange(1, 3).Draw(t, "plans"), func() int { return rapid.IntRange(whole, brokeOff).Draw(t, "fate") }) {
-			}
-			once := map[place]bool{}
-			for _, x := range log[before:] {
-				if once[placeOf(x.Window)] {
-					t.Fatalf("one build asks twice about %+v", x.Window)
-				}
-				once[placeOf(x.Window)] = true
-			}
-			var seen ledger
-			for _, x := range log {
-				seen.add(x, id)
-			}
-			if seen.recorded.Windows != len(log)-before {
-				t.Fatalf("the build recorded %d windows, not %d", len(log)-before, seen.recorded.Windows)
-			}
-		}
-		for !run("the last", 1000, func() int { return whole }) {
-		}
-		if len(settled) != len(asked) {
-			t.Fatalf("%d of %d windows have their answer", len(settled), len(asked))
-		}
-		var windows []schema.Window
-		for _, x := range log {
-			if x.Answered() {
-				windows = append(windows, x.Window)
-			}
-		}
-		got := map[int]string{}
-		for _, w := range windows {
-			for _, m := range session.Shown(messages, w, false) {
-				got[m.Index] += m.Text
-			}
-		}
-		for _, m := range messages {
-			if session.Extracted(m, false) && len(squeeze(got[m.Index])) != len(squeeze(m.Text)) {
-				t.Fatalf("message %d is shown as %q, want %q", m.Index, got[m.Index], m.Text)
-			}
-		}
-	})
 }
 
 // Of a window that nothing is kept of, the log is not read: there is none here.

@@ -12,13 +12,14 @@ import (
 	"axiommind/schema"
 )
 
-// AnsweredWindow is a window, the keys of its answers, of which the last one counts, the reason if there is no
-// answer, and the usage of the calls.
+// AnsweredWindow is a window, the keys of its answers, of which the last one counts, the reason and the type of the
+// failure if there is no answer, and the usage of the calls.
 type AnsweredWindow struct {
-	Window      schema.Window `json:"window"`
-	Keys        []string      `json:"keys,omitempty"`
-	Quarantined string        `json:"quarantined,omitempty"`
-	Usage       schema.Usage  `json:"usage"`
+	Window          schema.Window `json:"window"`
+	Keys            []string      `json:"keys,omitempty"`
+	Quarantined     string        `json:"quarantined,omitempty"`
+	QuarantinedType string        `json:"quarantined_type,omitempty"`
+	Usage           schema.Usage  `json:"usage"`
 }
 
 // RecordInput holds the windows of one plan, in its order.
@@ -34,12 +35,14 @@ type RecordInput struct {
 
 // RecordResult counts what was read from answers.
 type RecordResult struct {
-	Windows     int          `json:"windows"`
-	Entries     int          `json:"entries"`
-	Rejected    int          `json:"rejected"`
-	Quarantined int          `json:"quarantined"`
-	Truncated   int          `json:"truncated"`
-	Usage       schema.Usage `json:"usage"`
+	Windows     int `json:"windows"`
+	Entries     int `json:"entries"`
+	Rejected    int `json:"rejected"`
+	Quarantined int `json:"quarantined"`
+	Truncated   int `json:"truncated"`
+	// GivenUp counts those of the quarantined and truncated windows that are not asked about again.
+	GivenUp int          `json:"given_up,omitempty"`
+	Usage   schema.Usage `json:"usage"`
 	// Head is the head of the session's stream.
 	Head schema.StreamHead `json:"head,omitzero"`
 }
@@ -51,20 +54,35 @@ func (r *RecordResult) Add(v RecordResult) {
 	r.Rejected += v.Rejected
 	r.Quarantined += v.Quarantined
 	r.Truncated += v.Truncated
+	r.GivenUp += v.GivenUp
 	r.Usage.Add(v.Usage)
 	r.Head = r.Head.Highest(v.Head)
 }
 
+// Unfinished counts the windows without a complete answer.
+func (r RecordResult) Unfinished() int { return r.Quarantined + r.Truncated }
+
+// Open reports whether there are windows to ask about again, or to halve.
+func (r RecordResult) Open() bool { return r.Unfinished() > r.GivenUp }
+
+// count counts the window of an extraction.
 func (r *RecordResult) count(p schema.MemoryExtractedPayload) {
 	r.Windows++
-	r.Entries += len(p.Entries)
-	r.Rejected += len(p.Rejected)
-	if p.Quarantined != "" {
+	switch {
+	case p.Quarantined != "":
 		r.Quarantined++
-	}
-	if p.Truncated {
+	case p.Truncated:
 		r.Truncated++
 	}
+	if p.GivenUp() {
+		r.GivenUp++
+	}
+}
+
+// add adds what an extraction found and cost.
+func (r *RecordResult) add(p schema.MemoryExtractedPayload) {
+	r.Entries += len(p.Entries)
+	r.Rejected += len(p.Rejected)
 	r.Usage.Add(p.Usage)
 }
 
@@ -87,7 +105,7 @@ func (a *Activities) record(ctx context.Context, in RecordInput) (RecordResult, 
 	for _, w := range in.Windows {
 		p := schema.MemoryExtractedPayload{
 			SessionID: in.SessionID, Window: w.Window, Extractor: in.Extractor, ResponseKeys: w.Keys,
-			Entries: []schema.ExtractedEntry{}, Quarantined: w.Quarantined, Usage: w.Usage,
+			Entries: []schema.ExtractedEntry{}, Quarantined: w.Quarantined, QuarantinedType: w.QuarantinedType, Usage: w.Usage,
 		}
 		if w.Quarantined == "" {
 			if err := a.readInto(ctx, kept[placeOf(w.Window)], &p); err != nil {
@@ -95,6 +113,7 @@ func (a *Activities) record(ctx context.Context, in RecordInput) (RecordResult, 
 			}
 		}
 		result.count(p)
+		result.add(p)
 		event, err := in.event(p)
 		if err != nil {
 			return RecordResult{}, err
@@ -127,7 +146,7 @@ func (a *Activities) readInto(ctx context.Context, kept []schema.ExtractedEntry,
 	}
 	read, err := read(answer)
 	if err != nil {
-		p.Quarantined = err.Error()
+		p.Quarantined, p.QuarantinedType = err.Error(), schema.ErrorModelUnreadable
 		return nil //nolint:nilerr // the event says it
 	}
 	p.Rejected, p.Truncated = read.Rejected, read.Truncated

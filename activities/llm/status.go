@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -30,8 +31,7 @@ func errorFromBody(provider string, status int, body []byte) *Error {
 	e := &Error{Provider: provider, Status: status, Kind: kindOfStatus(status)}
 	pe, ok := readProviderError(body)
 	if !ok {
-		e.Message = head(body)
-		return e
+		pe.Message = string(body)
 	}
 	e.Message = head([]byte(pe.Message))
 	e.Code = pe.code()
@@ -43,15 +43,59 @@ func errorFromBody(provider string, status int, body []byte) *Error {
 			e.RetryAfter = delay
 		}
 	}
-	switch e.Code {
-	case "invalid_api_key", "UNAUTHENTICATED", "PERMISSION_DENIED":
-		e.Kind = KindAuth
-	case "insufficient_quota", "billing_hard_limit_reached":
-		e.Kind = KindQuota
-	case "content_filter", "content_policy_violation":
-		e.Kind = KindBlocked
+	for _, code := range []string{pe.Type, e.Code} {
+		if kind, known := kindsOfCodes[code]; known {
+			e.Kind = kind
+		}
+	}
+	if e.mayBeTooLong() && tooLong.MatchString(pe.Message) {
+		e.Kind = KindTooLong
 	}
 	return e
+}
+
+// kindsOfCodes are codes and types of errors that say more than the status, which some servers get wrong.
+var kindsOfCodes = map[string]Kind{
+	"invalid_api_key":            KindAuth,
+	"UNAUTHENTICATED":            KindAuth,
+	"PERMISSION_DENIED":          KindAuth,
+	"authentication_error":       KindAuth,
+	"permission_error":           KindAuth,
+	"insufficient_quota":         KindQuota,
+	"billing_hard_limit_reached": KindQuota,
+	"RESOURCE_EXHAUSTED":         KindRateLimit,
+	"rate_limit_exceeded":        KindRateLimit,
+	"rate_limit_error":           KindRateLimit,
+	"overloaded_error":           KindUnavailable,
+	"model_not_found":            KindInvalidRequest,
+	"content_filter":             KindBlocked,
+	"content_policy_violation":   KindBlocked,
+	"context_length_exceeded":    KindTooLong,
+	"context_window_exceeded":    KindTooLong,
+	"exceed_context_size_error":  KindTooLong,
+	"string_above_max_length":    KindTooLong,
+	"request_too_large":          KindTooLong,
+}
+
+// tooLong is how servers say that a request is longer than the model can read: they agree on no code.
+var tooLong = regexp.MustCompile(`(?i)` + strings.Join([]string{
+	`maximum context length`, `max(imum)? (model|sequence) length`, `context (length|size|window) (is )?(exceeded|of only)`,
+	`exceeds?( the)?( available| model'?s?| maximum)* context`, `exceeds the maximum number of tokens`,
+	`larger than the (model'?s? )?context`, `(prompt|input|request|message)s? (is|are|was|were) too (long|large)`, `too large for model`,
+	`inputs?\W{1,2}(tokens|length).{0,60}(must be <|exceeds)`, `inputs\W{1,2}must have less than`,
+	`reduce the length of the (messages|prompt|input)`, `request (payload size|too large)`,
+}, "|"))
+
+// mayBeTooLong reports whether the server refuses the request itself.
+func (e *Error) mayBeTooLong() bool {
+	switch e.Kind {
+	case KindInvalidRequest, KindUnavailable:
+		return e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity || e.Status == http.StatusInternalServerError
+	case KindRateLimit: // One request alone is more than a minute's tokens.
+		return true
+	default:
+		return false
+	}
 }
 
 func kindOfStatus(status int) Kind {
@@ -60,6 +104,8 @@ func kindOfStatus(status int) Kind {
 		return KindAuth
 	case status == http.StatusPaymentRequired:
 		return KindQuota
+	case status == http.StatusRequestEntityTooLarge:
+		return KindTooLong
 	case status == http.StatusTooManyRequests:
 		return KindRateLimit
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly,

@@ -119,7 +119,7 @@ func (t *transport) address(u *url.URL) {
 }
 
 func (t *transport) networkError(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
+	if errors.Is(ctx.Err(), context.Canceled) {
 		return fmt.Errorf("call %s: %w", t.provider, context.Cause(ctx))
 	}
 	return &Error{Provider: t.provider, Kind: KindUnavailable, cause: err}

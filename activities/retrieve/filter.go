@@ -26,6 +26,8 @@ type Query struct {
 	SessionID string
 	Types     []schema.EntryType
 	Stages    []schema.Stage
+	// Superseded includes entries that a newer extractor no longer states. They are left out otherwise.
+	Superseded bool
 	// From and To bound the time at which an entry's source was written. From is inclusive, To is exclusive. If To is
 	// set, recency is relative to it.
 	From, To time.Time
@@ -69,6 +71,11 @@ func (q Query) filter() vector.Filter {
 
 // admits reports whether the entry matches the query and belongs to its user.
 func (q Query) admits(e schema.Entry) bool {
+	return q.matches(e) && (q.Superseded || e.Status != schema.StatusSuperseded)
+}
+
+// matches is admits for entries of any status.
+func (q Query) matches(e schema.Entry) bool {
 	return e.Project == q.Project && e.User == q.User &&
 		(q.Agent == "" || e.Agent == q.Agent) &&
 		(q.SessionID == "" || e.SessionID == q.SessionID) &&

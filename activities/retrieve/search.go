@@ -126,6 +126,8 @@ type Result struct {
 	Filtered   int `json:"filtered"`
 	Dropped    int `json:"dropped"`
 	Unrelated  int `json:"unrelated"`
+	// Superseded counts those of Filtered that match the query and were left out because they are superseded.
+	Superseded int `json:"superseded"`
 	// Nearest is the highest similarity of the unrelated candidates.
 	Nearest float64       `json:"nearest"`
 	Took    time.Duration `json:"took_ns"`
@@ -216,7 +218,7 @@ func (r *search) judge(ctx context.Context, candidates []vector.Candidate) error
 	result := &r.result
 	result.Hits = result.Hits[:0]
 	result.Candidates, result.Filtered, result.Dropped, result.Unrelated, result.Nearest = len(candidates), 0, 0, 0, 0
-	r.keywordHits = 0
+	result.Superseded, r.keywordHits = 0, 0
 	for _, c := range candidates {
 		if c.BM25 > 0 {
 			r.keywordHits++
@@ -228,7 +230,10 @@ func (r *search) judge(ctx context.Context, candidates []vector.Candidate) error
 			result.Dropped++
 		case !r.query.admits(e):
 			result.Filtered++
-		case c.Similarity < result.Floor && !r.terms.In(e.Text()):
+			if r.query.matches(e) && r.related(c, e) {
+				result.Superseded++
+			}
+		case !r.related(c, e):
 			result.Unrelated++
 			result.Nearest = max(result.Nearest, c.Similarity)
 		default:
@@ -239,4 +244,9 @@ func (r *search) judge(ctx context.Context, candidates []vector.Candidate) error
 	sortHits(result.Hits)
 	result.Hits = merge(result.Hits)
 	return nil
+}
+
+// related reports whether the entry shares a term with the query or is similar to it.
+func (r *search) related(c vector.Candidate, e schema.Entry) bool {
+	return c.Similarity >= r.result.Floor || r.terms.In(e.Text())
 }

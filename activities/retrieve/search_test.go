@@ -200,6 +200,28 @@ func TestFilters(t *testing.T) {
 	}
 }
 
+// What a newer extractor no longer states is no hit, and no session of a hit, unless it is asked for.
+func TestSupersededIsLeftOut(t *testing.T) {
+	t.Parallel()
+	b := newHashBench(t)
+	b.add(t,
+		schema.Entry{Title: "the queue is Redis", SessionID: "s1", Status: schema.StatusSuperseded},
+		schema.Entry{Title: "the queue is a table", SessionID: "s1"},
+		schema.Entry{Title: "the queue is a table", SessionID: "s2", Status: schema.StatusSuperseded},
+	)
+	found := b.search(t, Query{Text: "the queue is Redis"})
+	require.Equal(t, []string{"the queue is a table"}, titles(found.Hits))
+	require.Len(t, found.Hits[0].Sessions, 1)
+	require.Equal(t, []int{2, 2}, []int{found.Superseded, found.Filtered})
+	require.Zero(t, b.search(t, Query{Text: "the queue is Redis", SessionID: "s3"}).Superseded, "of another session")
+	all := b.search(t, Query{Text: "the queue is Redis", Superseded: true})
+	require.ElementsMatch(t, []string{"the queue is Redis", "the queue is a table"}, titles(all.Hits))
+	require.Zero(t, all.Superseded)
+	for _, h := range all.Hits {
+		require.Len(t, h.Sessions, map[string]int{"the queue is Redis": 1, "the queue is a table": 2}[h.Title])
+	}
+}
+
 // A filter that the vector store cannot judge by makes the search look further, not find less.
 func TestRareStageIsFound(t *testing.T) {
 	t.Parallel()

@@ -35,6 +35,9 @@ type Cut struct {
 	Tools bool
 	// Size is the maximum size of a window's text in bytes. Limit is the maximum number of windows.
 	Size, Limit int
+	// Small is the size up to which a window is too small to be halved, without the white space around its messages. It
+	// is at least the size of a character, 4 bytes, or nothing is too small.
+	Small int
 	// Hash returns a hash of the messages that a window shows.
 	Hash func([]schema.Message) string
 }
@@ -118,9 +121,18 @@ func (p *planner) closeWindow() {
 	if p.open == nil {
 		return
 	}
-	p.open.Hash = p.Hash(p.shown)
-	p.windows = append(p.windows, *p.open)
+	p.windows = append(p.windows, p.finished(*p.open, p.shown))
 	p.open, p.shown, p.filled = nil, nil, 0
+}
+
+// finished returns the window, which shows the messages, with the fields that follow from them.
+func (c Cut) finished(w schema.Window, shown []schema.Message) schema.Window {
+	size := 0
+	for _, m := range shown {
+		size += len(strings.TrimSpace(m.Text))
+	}
+	w.Hash, w.Small = c.Hash(shown), size <= c.Small
+	return w
 }
 
 func blank(text string) bool { return strings.TrimSpace(text) == "" }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/task"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -124,7 +125,7 @@ func BenchmarkRebuild(b *testing.B) {
 				}
 			}
 		}()
-		progress, err := room.log.Rebuild(b.Context(), task.NewProjector(room.conn))
+		progress, err := stacktest.Rebuild(b.Context(), room.conn, task.NewProjector(room.conn))
 		close(stop)
 		require.NoError(b, err)
 		require.Equal(b, tasks*perTask, progress.Events)

@@ -3,10 +3,7 @@ package task
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,48 +30,19 @@ const identityArea = "task_identity"
 
 func TestCases(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob(filepath.Join(sharedtest.Cases.Path(t), "*.json"))
-	require.NoError(t, err)
-	raw, err := os.ReadFile("testdata/listed.json")
-	require.NoError(t, err)
-	var listed map[string]map[string]string
-	require.NoError(t, json.Unmarshal(raw, &listed))
-	files := 0
-	for _, path := range paths {
-		raw, err := os.ReadFile(path)
-		require.NoError(t, err)
-		var file pairFile
-		if json.Unmarshal(raw, &file) != nil || file.Form != "pairs" {
-			continue
-		}
-		files++
-		name := filepath.Base(path)
-		t.Run(name, func(t *testing.T) { judgePairs(t, name, file, listed[name]) })
-	}
-	if files == 0 {
-		t.Skip("no case files of the form of pairs")
-	}
-}
-
-func judgePairs(t *testing.T, name string, file pairFile, listed map[string]string) {
-	pass, passedOver, fail := 0, 0, 0
-	for _, item := range file.Items {
-		if item.Area != identityArea {
-			continue
-		}
-		problem, reason := judgePair(t, item), listed[item.ID]
-		switch {
-		case problem == "":
-			pass++
-		case reason != "":
-			passedOver++
-			t.Logf("listed %s: %s", item.ID, reason)
-		default:
-			fail++
-			t.Errorf("%s %q, %q: %s", item.ID, item.A, item.B, problem)
-		}
-	}
-	t.Logf("cases %s %s: %d pass, %d listed, %d fail", name, identityArea, pass, passedOver, fail)
+	sharedtest.RunCases(t, func(file pairFile) bool { return file.Form == "pairs" },
+		func(t *testing.T, v *sharedtest.Verdicts, file pairFile) {
+			for _, item := range file.Items {
+				if item.Area != identityArea {
+					continue
+				}
+				problem := judgePair(t, item)
+				if problem != "" {
+					problem = fmt.Sprintf("%q, %q: %s", item.A, item.B, problem)
+				}
+				v.Count(identityArea, item.ID, problem)
+			}
+		})
 }
 
 func judgePair(t *testing.T, item pair) string {

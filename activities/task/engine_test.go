@@ -221,8 +221,7 @@ func TestRebuild(t *testing.T) {
 	before := b.rows(t)
 	require.NotEmpty(t, before["v_task_blockers_effective"])
 	for _, rows := range []int{3, 1000} {
-		log := eventlog.New(b.conn, eventlog.Options{PageRows: rows})
-		_, err := log.Rebuild(t.Context(), task.NewProjector(b.conn))
+		_, err := stacktest.Rebuild(t.Context(), b.conn, task.NewProjector(b.conn), eventlog.Options{PageRows: rows})
 		require.NoError(t, err)
 		require.Equal(t, before, b.rows(t), "pages of %d", rows)
 	}
@@ -475,7 +474,7 @@ func TestCrashInApply(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 4, out[0].Result.Entries)
 		before := b.rows(t)
-		_, err = b.log.Rebuild(t.Context(), task.NewProjector(b.conn))
+		_, err = stacktest.Rebuild(t.Context(), b.conn, task.NewProjector(b.conn))
 		require.NoError(t, err)
 		require.Equal(t, before, b.rows(t), table)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/task"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -71,7 +72,7 @@ func TestLateAttempt(t *testing.T) {
 	apply(task.NewWriter(log, b.conn, task.Rules{}), e)
 
 	rows := b.rows(t)
-	_, err = b.log.Rebuild(t.Context(), projector)
+	_, err = stacktest.Rebuild(t.Context(), b.conn, projector)
 	require.NoError(t, err)
 	require.Equal(t, b.rows(t), rows)
 }

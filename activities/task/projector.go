@@ -93,7 +93,7 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 }
 
 // load returns the entities as they are before the event at the position, or later. One that the writer read when
-// another program had applied more is loaded: what it holds may be of a generation that a rebuild has emptied since.
+// another program had applied more is loaded: what it holds may be of a generation that a rebuild has replaced since.
 func (p *Projector) load(ctx context.Context, project string, seq uint64, ids []string) (map[string]Entity, error) {
 	out := map[string]Entity{}
 	if known := p.planned; known.project == project && known.seq+1 == seq {

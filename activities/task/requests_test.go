@@ -12,6 +12,7 @@ import (
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/task"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -111,7 +112,7 @@ func TestRequestsOfABatch(t *testing.T) {
 		last = tt.batches
 	}
 	rows := b.rows(t)
-	_, err := b.log.Rebuild(t.Context(), task.NewProjector(b.conn))
+	_, err := stacktest.Rebuild(t.Context(), b.conn, task.NewProjector(b.conn))
 	require.NoError(t, err)
 	require.Equal(t, rows, b.rows(t))
 }

@@ -73,7 +73,7 @@ func (a *Activities) askDream(ctx context.Context, in AskInput) (Asked, error) {
 	}
 	answered, err := a.archive.Ask(ctx, question)
 	switch llm.KindOf(err) {
-	case llm.KindBlocked, llm.KindTruncated, llm.KindEmpty:
+	case llm.KindTooLong, llm.KindBlocked, llm.KindTruncated, llm.KindEmpty:
 		return Asked{Useless: err.Error(), Usage: answered.Usage}, nil
 	}
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"axiommind/activities/llm"
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/schema"
 )
 
@@ -63,13 +64,13 @@ var originalLabels = Labels{
 // done instead, nothing of the memory may be lost.
 func judgeDreamFlow(t *testing.T, input, expect json.RawMessage) string {
 	var in flowInput
-	if problem := decode(input, &in); problem != "" {
+	if problem := sharedtest.Decode(input, &in); problem != "" {
 		return problem
 	}
 	var prose string
 	var want flowExpect
 	if json.Unmarshal(expect, &prose) != nil {
-		if problem := decode(expect, &want); problem != "" {
+		if problem := sharedtest.Decode(expect, &want); problem != "" {
 			return problem
 		}
 	}

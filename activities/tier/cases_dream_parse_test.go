@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/schema"
 )
 
@@ -16,7 +17,7 @@ func judgeDreamParse(_ *testing.T, input, expect json.RawMessage) string {
 	var in struct {
 		Raw string `json:"raw"`
 	}
-	if problem := decode(input, &in); problem != "" {
+	if problem := sharedtest.Decode(input, &in); problem != "" {
 		return problem
 	}
 	answer := ParseAnswer(in.Raw)
@@ -28,7 +29,7 @@ func judgeDreamParse(_ *testing.T, input, expect json.RawMessage) string {
 		Memory string `json:"memory"`
 		Dream  string `json:"dream"`
 	}
-	if problem := decode(expect, &want); problem != "" {
+	if problem := sharedtest.Decode(expect, &want); problem != "" {
 		return problem
 	}
 	if answer.Memory != want.Memory || answer.Diary != want.Dream {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/schema"
 )
 
@@ -39,7 +40,7 @@ func judgeStorage(t *testing.T, input, expect json.RawMessage) string {
 		FactA         *bool                                 `json:"fact_a_present"`
 		FactB         *bool                                 `json:"fact_b_present"`
 	}
-	if problem := decode(input, &in) + decode(expect, &want); problem != "" {
+	if problem := sharedtest.Decode(input, &in) + sharedtest.Decode(expect, &want); problem != "" {
 		return problem
 	}
 	switch {
@@ -216,7 +217,7 @@ func judgeDailyFile(_ *testing.T, input, expect json.RawMessage) string {
 		Content *string  `json:"content"`
 		MDFiles []string `json:"md_files"`
 	}
-	if problem := decode(input, &in) + decode(expect, &want); problem != "" {
+	if problem := sharedtest.Decode(input, &in) + sharedtest.Decode(expect, &want); problem != "" {
 		return problem
 	}
 	flushes := in.Flushes

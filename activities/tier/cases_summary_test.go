@@ -10,6 +10,7 @@ import (
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/session"
+	"axiommind/deploy/local/sharedtest"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -67,7 +68,7 @@ func judgeCleanSummary(_ *testing.T, input, expect json.RawMessage) string {
 	var want struct {
 		Text string `json:"text"`
 	}
-	if problem := decode(input, &in) + decode(expect, &want); problem != "" {
+	if problem := sharedtest.Decode(input, &in) + sharedtest.Decode(expect, &want); problem != "" {
 		return problem
 	}
 	if in.Raw != nil {
@@ -116,7 +117,7 @@ func (f flushed) String() string {
 func judgeFlushDedup(t *testing.T, input, expect json.RawMessage) string {
 	var in flushCase
 	var want flushExpected
-	if problem := decode(input, &in) + decode(expect, &want); problem != "" {
+	if problem := sharedtest.Decode(input, &in) + sharedtest.Decode(expect, &want); problem != "" {
 		return problem
 	}
 	switch {
@@ -241,7 +242,7 @@ func judgeContextSummary(_ *testing.T, input, expect json.RawMessage) string {
 		FileWritten    *bool   `json:"file_written"`
 		Text           *string `json:"text"`
 	}
-	if problem := decode(input, &in) + decode(expect, &want); problem != "" {
+	if problem := sharedtest.Decode(input, &in) + sharedtest.Decode(expect, &want); problem != "" {
 		return problem
 	}
 	var turns int

@@ -217,7 +217,7 @@ func (b *flushBench) state(in SessionInput, at time.Time, contents ...string) Se
 		id := schema.DerivedID(in.Stream(), content)
 		event, err := schema.NewEvent(schema.EntryMaterializedPayload{Entry: schema.Entry{
 			ID: id, Type: schema.EntryFact, SessionID: in.SessionID, Scope: in.Scope, Title: content, Category: schema.CategoryGoal,
-			Confidence: &confidence, EvidenceAligned: true, OccurredAt: at,
+			Confidence: &confidence, Status: schema.StatusActive, EvidenceAligned: true, OccurredAt: at,
 		}, ExtractedEventID: "x", AlignedEventID: "y", Index: i}, schema.Event{
 			TS: evening, Actor: "test", SessionID: in.SessionID, Project: in.Project, DedupeKey: schema.EntryMaterializedKey(id),
 		})

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"axiommind/activities/eventlog"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -99,7 +100,7 @@ func TestRestoreCore(t *testing.T) {
 	require.Equal(t, RestoreResult{Version: 6, Parent: 5, Items: 1}, got)
 
 	rows := b.rows(t)
-	_, err = b.log.Rebuild(t.Context(), NewProjector(b.conn))
+	_, err = stacktest.Rebuild(t.Context(), b.conn, NewProjector(b.conn))
 	require.NoError(t, err)
 	require.Equal(t, rows, b.rows(t))
 }

@@ -120,7 +120,7 @@ func (a *Activities) summarizeSession(ctx context.Context, in SummarizeInput) (S
 	})
 	out.Usage = answer.Usage
 	switch kind := llm.KindOf(err); {
-	case kind == llm.KindBlocked, kind == llm.KindTruncated:
+	case kind == llm.KindTooLong, kind == llm.KindBlocked, kind == llm.KindTruncated:
 		out.Refused = cut(err.Error(), maxReason)
 		return out, nil
 	case err != nil:

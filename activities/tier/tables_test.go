@@ -210,7 +210,7 @@ func TestI4(t *testing.T) {
 	})
 	before := b.rows(t)
 	require.Greater(t, len(before), tries)
-	progress, err := b.log.Rebuild(t.Context(), NewProjector(b.conn))
+	progress, err := stacktest.Rebuild(t.Context(), b.conn, NewProjector(b.conn))
 	require.NoError(t, err)
 	require.Positive(t, progress.Events)
 	require.Equal(t, before, b.rows(t))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -74,7 +75,9 @@ type IngestResult struct {
 	// Unchanged is true when the log knew every message and the last build had done all of them
 	// with the same extractor. Nothing was written then.
 	Unchanged bool `json:"unchanged"`
-	Messages  int  `json:"messages"`
+	// Resumed is true if the source is as the build to go on with has read it.
+	Resumed  bool `json:"resumed,omitempty"`
+	Messages int  `json:"messages"`
 	// NewMessages are those this build brought.
 	NewMessages  int `json:"new_messages"`
 	SkippedLines int `json:"skipped_lines"`
@@ -95,42 +98,52 @@ func (a *Activities) IngestSession(ctx context.Context, in IngestInput) (IngestR
 
 func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, error) {
 	key := in.Build.SessionKey
-	read, source, err := a.readSession(ctx, in.Session)
-	if err != nil {
-		return IngestResult{}, err
-	}
 	logged, err := session.Open(ctx, a.log, key)
 	if err != nil {
 		return IngestResult{}, err
 	}
-	unseen, err := logged.Unseen(ctx, read.Messages)
+	read, err := a.reading(ctx, in.Session, logged)
 	if err != nil {
 		return IngestResult{}, err
 	}
-	read.Messages = nil // The unseen ones are enough to hold.
+	unseen, err := logged.Unseen(ctx, read.session.Messages)
+	if err != nil {
+		return IngestResult{}, err
+	}
+	read.session.Messages = nil // The unseen ones are enough to hold.
 	brought := logged.BroughtBy(in.Build.BuildID)
 	result := IngestResult{
-		Messages: logged.Len() + len(unseen), NewMessages: brought + len(unseen), SkippedLines: len(read.Skipped),
+		Messages: logged.Len() + len(unseen), NewMessages: brought + len(unseen), SkippedLines: len(read.session.Skipped),
 	}
 	if result.NewMessages == 0 && in.Build.Completed {
 		result.Unchanged = true
 		return result, nil
 	}
-	date, err := sessionDate(in.Session.Date, read, in.At)
+	date, err := sessionDate(in.Session.Date, read.session, in.At)
 	if err != nil {
 		return IngestResult{}, boundary.Invalid(schema.ErrorInvalidInput, err)
 	}
-	started, err := in.Build.Started(source).Event(in.At)
+	p := in.Build.Started(read.source)
+	p.Input, p.Messages, p.Unread = in.Session, result.Messages, read.unread
+	p.Input.Messages = nil // The log holds them.
+	if from := in.Build.Resumable; from != nil && result.NewMessages == 0 && from.SHA256 == read.source.SHA256 {
+		result.Resumed, p.Resumed = true, &from.ResumedBuild
+	}
+	started, err := p.Event(in.At)
 	if err != nil {
 		return IngestResult{}, err
 	}
-	payload := schema.SessionIngestedPayload{SessionKey: key, Date: date, Source: source}
-	skipped := read.Skipped
+	payload := schema.SessionIngestedPayload{SessionKey: key, Date: date, Source: read.source}
+	skipped := read.session.Skipped
 	if brought > 0 {
 		skipped = nil // An earlier attempt has recorded them.
 	}
+	limit := maxAppendBytes
+	if in.Session.URI == "" {
+		limit = math.MaxInt // The log holds all of them or none: nothing else does once the start is stored.
+	}
 	events := ingestEvents(payload, unseen, skipped, in.Build.BuildID)
-	if err := a.appendAll(ctx, key.Stream(), started, events); err != nil {
+	if err := a.appendAll(ctx, key.Stream(), limit, started, events); err != nil {
 		return IngestResult{}, err
 	}
 	// The session's other projections wait for all that the model has to say.
@@ -141,17 +154,7 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 // readSession reads the one session that the input names.
 func (a *Activities) readSession(ctx context.Context, in schema.ProcessSessionInput) (*Session, schema.Source, error) {
 	if in.URI == "" {
-		session, err := inlineSession(in.Messages)
-		if err != nil {
-			return nil, schema.Source{}, boundary.Invalid(schema.ErrorInvalidInput, err)
-		}
-		texts := make([]string, len(session.Messages))
-		size := 0
-		for i, m := range session.Messages {
-			texts[i] = m.Key
-			size += len(m.Text)
-		}
-		return session, schema.Source{Format: session.Format, SHA256: schema.HashParts(texts...), Bytes: int64(size)}, nil
+		return readInline(in.Messages)
 	}
 	sessions, source, err := a.access.ReadSource(ctx, in)
 	if err != nil {

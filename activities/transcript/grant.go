@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 
+	"axiommind/activities/boundary"
 	"axiommind/schema"
 )
 
@@ -47,6 +48,18 @@ func grantOf(key []byte, real string, in schema.ProcessSessionInput) string {
 	mac := hmac.New(sha256.New, key)
 	_, _ = mac.Write([]byte(schema.HashParts("source", in.URI, real, in.Project, in.User, in.Agent)))
 	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// grantBelow returns the grant for a file of a directory that the worker may read, none if it lies in a root.
+func (a *Access) grantBelow(real string, in schema.ProcessSessionInput) (string, error) {
+	if within(real, realPaths(a.Roots())) {
+		return "", nil
+	}
+	key, err := readKey(a.options.KeyFile)
+	if err != nil {
+		return "", boundary.Invalid(schema.ErrorSourceForbidden, err)
+	}
+	return grantOf(key, real, in), nil
 }
 
 // granted reports whether the input carries a grant for the file. The key is read each time, because the

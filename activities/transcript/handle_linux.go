@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -66,6 +67,18 @@ func (f *handle) open() (*os.File, error) {
 		return nil, &fs.PathError{Op: "open", Path: f.path, Err: err}
 	}
 	return os.NewFile(uintptr(fd), f.path), nil
+}
+
+// openRoot opens the directory. What is opened below it lies in it.
+func (f *handle) openRoot() (*os.Root, error) { return os.OpenRoot(f.link()) }
+
+// identity returns what the names of a file with several have in common.
+func identity(info fs.FileInfo) (id string, several bool) {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || stat.Nlink < 2 {
+		return "", false
+	}
+	return fmt.Sprintf("%d/%d", stat.Dev, stat.Ino), true
 }
 
 func (f *handle) close() { _ = f.held.Close() }

@@ -95,6 +95,22 @@ func nonblock() int {
 	return syscall.O_NONBLOCK
 }
 
+// openRoot opens the directory. What is opened below it lies in it.
+func (f *handle) openRoot() (*os.Root, error) {
+	root, err := os.OpenRoot(f.path)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := root.Stat("."); err != nil || !os.SameFile(info, f.info) {
+		_ = root.Close()
+		return nil, f.changed()
+	}
+	return root, nil
+}
+
+// identity is not known here: a file with several names is listed under each.
+func identity(fs.FileInfo) (id string, several bool) { return "", false }
+
 func (f *handle) changed() error { return fmt.Errorf("%q was replaced while it was opened", f.path) }
 
 func (f *handle) close() {}

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"strings"
 
+	"axiommind/activities/boundary"
 	"axiommind/schema"
 )
 
@@ -43,8 +44,8 @@ func ingestEvents(p schema.SessionIngestedPayload, unseen []schema.Message, skip
 	}
 }
 
-// appendAll appends the first event and those that follow, in batches bounded by maxAppendBytes.
-func (a *Activities) appendAll(ctx context.Context, stream string, first schema.Event, rest iter.Seq2[schema.Event, error]) error {
+// appendAll appends the first event and those that follow, in batches of at most limit bytes.
+func (a *Activities) appendAll(ctx context.Context, stream string, limit int, first schema.Event, rest iter.Seq2[schema.Event, error]) error {
 	batch, size := []schema.Event{first}, len(first.Payload)
 	flush := func() error {
 		_, err := a.log.AppendAll(ctx, stream, batch)
@@ -56,7 +57,7 @@ func (a *Activities) appendAll(ctx context.Context, stream string, first schema.
 		if err != nil {
 			return err
 		}
-		if size+len(event.Payload) > maxAppendBytes && len(batch) > 0 {
+		if size+len(event.Payload) > limit && len(batch) > 0 {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -64,6 +65,21 @@ func (a *Activities) appendAll(ctx context.Context, stream string, first schema.
 		batch, size = append(batch, event), size+len(event.Payload)
 	}
 	return flush()
+}
+
+// readInline makes a session of messages given in a workflow's input, and describes them.
+func readInline(messages []schema.InlineMessage) (*Session, schema.Source, error) {
+	session, err := inlineSession(messages)
+	if err != nil {
+		return nil, schema.Source{}, boundary.Invalid(schema.ErrorInvalidInput, err)
+	}
+	texts := make([]string, len(session.Messages))
+	size := 0
+	for i, m := range session.Messages {
+		texts[i] = m.Key
+		size += len(m.Text)
+	}
+	return session, schema.Source{Format: session.Format, SHA256: schema.HashParts(texts...), Bytes: int64(size)}, nil
 }
 
 // inlineSession makes a session of messages given in a workflow's input.

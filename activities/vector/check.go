@@ -25,7 +25,7 @@ const (
 func (c *Client) CheckKeywordSearch(ctx context.Context) (err error) {
 	const project, version = "probe", "probe"
 	collection := schema.VectorCollection(fmt.Sprintf("probe-%d", time.Now().UnixNano()))
-	if err := c.EnsureCollection(ctx, schema.EntryClass(collection)); err != nil {
+	if _, err := c.EnsureCollection(ctx, collection); err != nil {
 		return err
 	}
 	defer func() {

@@ -35,10 +35,13 @@ type ClientConfig struct {
 }
 
 // Client is the only code that talks to Weaviate. Every method that reads or writes objects takes the project and
-// reaches no other project. It is safe for concurrent use.
+// reaches no other project. A collection is given by its name, or by that of one of its generations. It is safe for
+// concurrent use.
 type Client struct {
 	api        *weaviate.Client
-	host       string
+	http       *http.Client
+	headers    map[string]string
+	url, host  string
 	readyDelay time.Duration
 }
 
@@ -61,7 +64,10 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make weaviate client: %w", err)
 	}
-	return &Client{api: api, host: u.Host, readyDelay: cmp.Or(cfg.ReadyDelay, DefaultReadyDelay)}, nil
+	return &Client{
+		api: api, http: &http.Client{Timeout: callTimeout}, headers: headers, url: u.Scheme + "://" + u.Host, host: u.Host,
+		readyDelay: cmp.Or(cfg.ReadyDelay, DefaultReadyDelay),
+	}, nil
 }
 
 // Ready waits until the server reports that it is ready, and returns its version. If ctx ends first, the error names
@@ -90,31 +96,6 @@ func (c *Client) Ready(ctx context.Context) (version string, err error) {
 	}
 }
 
-// EnsureCollection creates the class if it is missing. Concurrent calls are safe. If a class with the name exists but
-// has no tenants or another kind of index, the error is ErrCollection and nothing is changed.
-func (c *Client) EnsureCollection(ctx context.Context, want schema.WeaviateClass) error {
-	const op = "ensure collection"
-	got, err := c.api.Schema().ClassGetter().WithClassName(want.Class).Do(ctx)
-	if err = c.fail(op, err); statusOf(err) == http.StatusNotFound {
-		var class models.Class
-		if err := convert(want, &class); err != nil {
-			return err
-		}
-		if err = c.fail(op, c.api.Schema().ClassCreator().WithClass(&class).Do(ctx)); err == nil {
-			return nil
-		}
-		// Another writer may have created it first. What counts is what exists now.
-		created := err
-		if got, err = c.api.Schema().ClassGetter().WithClassName(want.Class).Do(ctx); err != nil {
-			return created
-		}
-	}
-	if err != nil {
-		return err
-	}
-	return c.checkClass(op, want, got)
-}
-
 func (c *Client) checkClass(op string, want schema.WeaviateClass, got *models.Class) error {
 	reason := ""
 	switch {
@@ -137,23 +118,31 @@ func (c *Client) checkClass(op string, want schema.WeaviateClass, got *models.Cl
 	}
 	return &Error{
 		Host: c.host, Op: op, cause: ErrCollection,
-		Message: fmt.Sprintf("%v: %q: %s: delete it, and reconcile creates it again", ErrCollection, want.Class, reason),
+		Message: fmt.Sprintf("%v: %q: %s: run: starter rebuild vectors", ErrCollection, want.Class, reason),
 	}
 }
 
 // EnsureTenant creates the project's tenant if it is missing. Concurrent calls are safe.
 func (c *Client) EnsureTenant(ctx context.Context, collection, project string) error {
-	err := c.api.Schema().TenantsCreator().WithClassName(collection).
+	class, err := c.class(ctx, collection)
+	if err != nil {
+		return err
+	}
+	err = c.api.Schema().TenantsCreator().WithClassName(class).
 		WithTenants(models.Tenant{Name: schema.VectorTenant(project)}).Do(ctx)
 	return c.fail("ensure tenant", err)
 }
 
 // Tenants returns the names of the collection's tenants. If there is no such collection, it returns none.
 func (c *Client) Tenants(ctx context.Context, collection string) ([]string, error) {
-	tenants, err := c.api.Schema().TenantsGetter().WithClassName(collection).Do(ctx)
+	class, err := c.class(ctx, collection)
+	if err != nil {
+		return nil, err
+	}
+	tenants, err := c.api.Schema().TenantsGetter().WithClassName(class).Do(ctx)
 	if err = c.fail("list tenants", err); err != nil {
 		// The server answers 422 for an unknown class.
-		if exists, existsErr := c.exists(ctx, collection); existsErr == nil && !exists {
+		if exists, existsErr := c.exists(ctx, class); existsErr == nil && !exists {
 			return nil, nil
 		}
 		return nil, err
@@ -166,14 +155,12 @@ func (c *Client) Tenants(ctx context.Context, collection string) ([]string, erro
 	return names, nil
 }
 
-func (c *Client) exists(ctx context.Context, collection string) (bool, error) {
-	ok, err := c.api.Schema().ClassExistenceChecker().WithClassName(collection).Do(ctx)
-	return ok, c.fail("look for collection", err)
-}
-
-// DeleteCollection deletes the collection with all its tenants.
-func (c *Client) DeleteCollection(ctx context.Context, collection string) error {
-	return c.fail("delete collection", c.api.Schema().ClassDeleter().WithClassName(collection).Do(ctx))
+func (c *Client) exists(ctx context.Context, class string) (bool, error) {
+	_, err := c.api.Schema().ClassGetter().WithClassName(class).Do(ctx)
+	if err = c.fail("look for collection", err); statusOf(err) == http.StatusNotFound {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // Object is an item and its vector as stored in Weaviate.
@@ -187,10 +174,14 @@ type Object struct {
 // written. If the second error is set, the whole request failed and the state of the objects is unknown.
 func (c *Client) Put(ctx context.Context, collection, project string, objects []Object) ([]error, error) {
 	const op = "put objects"
+	class, err := c.class(ctx, collection)
+	if err != nil {
+		return nil, err
+	}
 	batch := make([]*models.Object, len(objects))
 	position := make(map[string]int, len(objects))
 	for i, o := range objects {
-		batch[i] = c.model(collection, project, o)
+		batch[i] = c.model(class, project, o)
 		position[strings.ToLower(o.ID)] = i
 	}
 	answers, err := c.api.Batch().ObjectsBatcher().WithObjects(batch...).Do(ctx)
@@ -215,9 +206,9 @@ func (c *Client) Put(ctx context.Context, collection, project string, objects []
 	return results, nil
 }
 
-func (c *Client) model(collection, project string, o Object) *models.Object {
+func (c *Client) model(class, project string, o Object) *models.Object {
 	return &models.Object{
-		Class: collection, Tenant: schema.VectorTenant(project), ID: uuidOf(o.ID),
+		Class: class, Tenant: schema.VectorTenant(project), ID: uuidOf(o.ID),
 		Vector: o.Vector, Properties: o.Properties,
 	}
 }

@@ -29,7 +29,8 @@ type shelf struct {
 func newShelf(t testing.TB) shelf {
 	t.Helper()
 	s := shelf{client: newClient(t), collection: schema.VectorCollection(version(t))}
-	require.NoError(t, s.client.EnsureCollection(t.Context(), schema.EntryClass(s.collection)))
+	_, err := s.client.EnsureCollection(t.Context(), s.collection)
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.client.DeleteCollection(context.Background(), s.collection) })
 	return s
 }
@@ -110,10 +111,8 @@ func TestEnsureIsSafeForSeveral(t *testing.T) {
 	faults := make([]error, 8)
 	for i := range faults {
 		wg.Go(func() {
-			faults[i] = errors.Join(
-				client.EnsureCollection(t.Context(), schema.EntryClass(collection)),
-				client.EnsureTenant(t.Context(), collection, "p"),
-			)
+			_, err := client.EnsureCollection(t.Context(), collection)
+			faults[i] = errors.Join(err, client.EnsureTenant(t.Context(), collection, "p"))
 		})
 	}
 	wg.Wait()
@@ -128,7 +127,7 @@ func TestCollectionOfAnotherKindIsRefused(t *testing.T) {
 	client, collection := newClient(t), schema.VectorCollection(version(t))
 	t.Cleanup(func() { _ = client.DeleteCollection(context.Background(), collection) })
 	require.NoError(t, client.api.Schema().ClassCreator().WithClass(&models.Class{Class: collection, Vectorizer: "none"}).Do(t.Context()))
-	err := client.EnsureCollection(t.Context(), schema.EntryClass(collection))
+	_, err := client.EnsureCollection(t.Context(), collection)
 	require.ErrorIs(t, err, ErrCollection)
 	require.ErrorContains(t, err, "it has no tenants")
 	var e *Error
@@ -308,7 +307,11 @@ func TestErrorsAreClassified(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if tt.status == http.StatusOK && strings.Contains(r.URL.Path, "/aliases/") {
+					http.NotFound(w, r)
+					return
+				}
 				w.WriteHeader(tt.status)
 				_, _ = w.Write([]byte(tt.body))
 			}))
@@ -332,7 +335,11 @@ func TestErrorsAreClassified(t *testing.T) {
 func TestPutNeedsAResultForEachObject(t *testing.T) {
 	t.Parallel()
 	objects := []Object{{ID: schema.DerivedID("1")}, {ID: schema.DerivedID("2")}, {ID: schema.DerivedID("3")}, {ID: schema.DerivedID("4")}}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "/aliases/") {
+			http.NotFound(w, r)
+			return
+		}
 		_, _ = fmt.Fprintf(w, `[{"id":%q,"result":{"status":"SUCCESS"}},
 			{"id":%q,"result":{"status":"FAILED","errors":{"error":[{"message":"one"},{"message":"two"}]}}},
 			{"id":%q,"result":{"status":"FAILED"}}]`, objects[0].ID, objects[1].ID, objects[2].ID)

@@ -2,6 +2,7 @@ package vector
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -116,16 +117,40 @@ func date(operator string, t time.Time) string {
 // noSchema is the server's error if it has no classes at all.
 const noSchema = "no graphql provider present"
 
-// query runs a GraphQL query over one class and returns its rows. If the class or tenant does not exist, there are
+// query runs a GraphQL query over one collection and returns its rows. If the class or tenant does not exist, there are
 // none.
 func (c *Client) query(ctx context.Context, op, function, collection, arguments, fields string) ([]map[string]any, error) {
+	class, err := c.class(ctx, collection)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := c.queryClass(ctx, op, function, class, arguments, fields)
+	if !errors.Is(err, errNoClass) {
+		return rows, err
+	}
+	// The name may have led elsewhere since, and the class be deleted.
+	now, err := c.class(ctx, collection)
+	if err != nil || now == class {
+		return nil, err
+	}
+	rows, err = c.queryClass(ctx, op, function, now, arguments, fields)
+	if errors.Is(err, errNoClass) {
+		return nil, nil
+	}
+	return rows, err
+}
+
+// errNoClass is the error of a query over a class that does not exist.
+var errNoClass = errors.New("class does not exist")
+
+func (c *Client) queryClass(ctx context.Context, op, function, collection, arguments, fields string) ([]map[string]any, error) {
 	text := fmt.Sprintf("{%s{%s(%s){%s}}}", function, collection, arguments, fields)
 	answer, err := c.api.GraphQL().Raw().WithQuery(text).Do(ctx)
 	if err != nil {
 		// Before the first class is created there is no GraphQL schema, and the server reports this by an error
 		// status.
 		if err = c.fail(op, err); strings.Contains(err.Error(), noSchema) {
-			return nil, nil
+			return nil, errNoClass
 		}
 		return nil, err
 	}
@@ -151,7 +176,7 @@ func (c *Client) query(ctx context.Context, op, function, collection, arguments,
 	return rows, nil
 }
 
-// graphqlError returns nil if the errors say that there is no such class or tenant.
+// graphqlError returns nil if the errors say that there is no such tenant, and errNoClass if there is no such class.
 func (c *Client) graphqlError(op, collection string, list []*models.GraphQLError) error {
 	var messages []string
 	for _, e := range list {
@@ -160,9 +185,12 @@ func (c *Client) graphqlError(op, collection string, list []*models.GraphQLError
 		}
 	}
 	text := strings.Join(messages, "; ")
-	for _, absent := range []string{"tenant not found", `Cannot query field "` + collection + `"`, noSchema} {
+	if strings.Contains(text, "tenant not found") {
+		return nil
+	}
+	for _, absent := range []string{`Cannot query field "` + collection + `"`, noSchema} {
 		if strings.Contains(text, absent) {
-			return nil
+			return errNoClass
 		}
 	}
 	status := 0
@@ -176,8 +204,11 @@ func (c *Client) graphqlError(op, collection string, list []*models.GraphQLError
 
 // Count returns the number of the project's objects in the collection.
 func (c *Client) Count(ctx context.Context, collection, project string) (int, error) {
-	rows, err := c.query(ctx, "count objects", "Aggregate", collection,
-		"tenant:"+quote(schema.VectorTenant(project)), "meta{count}")
+	return c.countTenant(ctx, collection, schema.VectorTenant(project))
+}
+
+func (c *Client) countTenant(ctx context.Context, collection, tenant string) (int, error) {
+	rows, err := c.query(ctx, "count objects", "Aggregate", collection, "tenant:"+quote(tenant), "meta{count}")
 	if err != nil || len(rows) == 0 {
 		return 0, err
 	}

@@ -132,6 +132,8 @@ type request struct {
 	row Row
 	// fresh is true if the request is so new that nobody can have worked on it.
 	fresh bool
+	// again is true if the item is to be tried now although it has failed.
+	again bool
 }
 
 // request reads an event of one of the requestTypes.

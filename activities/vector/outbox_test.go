@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -33,7 +34,7 @@ func TestRebuildGivesTheSameRows(t *testing.T) {
 	}
 	require.Len(t, statuses, 3, "every status occurs")
 
-	_, err := b.log.Rebuild(t.Context(), b.projector)
+	_, err := stacktest.Rebuild(t.Context(), b.conn, b.projector)
 	require.NoError(t, err)
 	require.Equal(t, before, b.rows(t))
 }
@@ -52,7 +53,7 @@ func TestNewVersionEnqueuesEverything(t *testing.T) {
 	counts, err := NewOutbox(b.conn, "next").Counts(t.Context(), b.now, Backoff{Base: 1, Max: 1})
 	require.NoError(t, err)
 	require.Equal(t, OutboxCounts{Pending: 2, Due: 2}, counts)
-	_, err = b.log.Rebuild(t.Context(), next)
+	_, err = stacktest.Rebuild(t.Context(), b.conn, next)
 	require.NoError(t, err)
 	require.Equal(t, old, b.rows(t))
 }

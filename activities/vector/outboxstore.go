@@ -2,6 +2,8 @@ package vector
 
 import (
 	"context"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"time"
@@ -201,4 +203,63 @@ func (o *Outbox) projects(ctx context.Context) ([]projectCount, error) {
 func (o *Outbox) done(ctx context.Context, project, after string, offset, limit int) ([]Row, error) {
 	return o.query(ctx, `project = ? AND status = 'done' AND job_id > ? ORDER BY job_id LIMIT ? OFFSET ?`,
 		project, after, limit, offset)
+}
+
+// digest is a hash of a set of items and what they hold: it does not depend on their order. A content hash tells the item
+// and all that is stored of it.
+type digest struct {
+	Count uint64
+	Sums  [4]uint64
+}
+
+// add adds the item with the content hash. An item without one makes the digest differ from every one that has as many.
+func (d *digest) add(contentHash string) {
+	d.Count++
+	var b [32]byte
+	if n, err := hex.Decode(b[:], []byte(contentHash)); err != nil || n != len(b) {
+		d.Sums[0]++
+		return
+	}
+	for i := range d.Sums {
+		d.Sums[i] += binary.LittleEndian.Uint64(b[8*i:])
+	}
+}
+
+// projectDigest is the digest of a project's rows that are done.
+type projectDigest struct {
+	Project string
+	digest
+}
+
+// digests returns up to limit projects that have rows, after the given name and in the order of their names.
+func (o *Outbox) digests(ctx context.Context, after string, limit int) ([]projectDigest, error) {
+	return o.digestsWhere(ctx, "project > ? GROUP BY project ORDER BY project LIMIT ?", after, limit)
+}
+
+// digestOf returns the digest of one project.
+func (o *Outbox) digestOf(ctx context.Context, project string) (digest, error) {
+	found, err := o.digestsWhere(ctx, "project = ? GROUP BY project", project)
+	if err != nil || len(found) == 0 {
+		return digest{}, err
+	}
+	return found[0].digest, nil
+}
+
+func (o *Outbox) digestsWhere(ctx context.Context, where string, args ...any) ([]projectDigest, error) {
+	var out []projectDigest
+	err := table.Query(ctx, o.conn, func(rows driver.Rows) error {
+		var p projectDigest
+		err := rows.Scan(&p.Project, &p.Count, &p.Sums[0], &p.Sums[1], &p.Sums[2], &p.Sums[3])
+		out = append(out, p)
+		return err
+	}, `SELECT project, countIf(status = 'done'),
+		sumIf(reinterpretAsUInt64(unhex(substring(content_hash, 1, 16))), status = 'done'),
+		sumIf(reinterpretAsUInt64(unhex(substring(content_hash, 17, 16))), status = 'done'),
+		sumIf(reinterpretAsUInt64(unhex(substring(content_hash, 33, 16))), status = 'done'),
+		sumIf(reinterpretAsUInt64(unhex(substring(content_hash, 49, 16))), status = 'done')
+		FROM vector_outbox WHERE embedding_version = ? AND `+where, append([]any{o.version}, args...)...)
+	if err != nil {
+		return nil, fmt.Errorf("hash vector outbox: %w", err)
+	}
+	return out, nil
 }

@@ -48,7 +48,7 @@ func (w *Writer) Reconcile(ctx context.Context) (Report, error) {
 	if err := w.project(ctx); err != nil {
 		return report, err
 	}
-	if err := w.client.EnsureCollection(ctx, schema.EntryClass(w.collection)); err != nil {
+	if _, err := w.client.EnsureCollection(ctx, w.collection); err != nil {
 		return report, err
 	}
 	for _, source := range w.sources {
@@ -65,7 +65,7 @@ func (w *Writer) Reconcile(ctx context.Context) (Report, error) {
 			return report, fmt.Errorf("reconcile project %q: %w", p.Project, err)
 		}
 	}
-	if report.UnknownTenants, err = w.unknownTenants(ctx, byProject); err != nil {
+	if report.UnknownTenants, err = w.unknownTenants(ctx, w.collection, byProject); err != nil {
 		return report, err
 	}
 	report.Outbox, err = w.outbox.Counts(ctx, w.opts.Now(), w.opts.Backoff)
@@ -156,7 +156,7 @@ func (w *Writer) reconcileProject(ctx context.Context, p projectCount, report *R
 	if err := w.compareAll(ctx, p.Project, report); err != nil {
 		return err
 	}
-	return w.findExtra(ctx, p.Project, report)
+	return w.findExtra(ctx, w.collection, p.Project, report)
 }
 
 // compareAll requests again every row of the project whose object is missing or differs.
@@ -211,10 +211,10 @@ func (w *Writer) compare(ctx context.Context, project string, rows []Row) ([]dri
 }
 
 // findExtra counts the project's objects without a row.
-func (w *Writer) findExtra(ctx context.Context, project string, report *Report) error {
+func (w *Writer) findExtra(ctx context.Context, collection, project string, report *Report) error {
 	after := ""
 	for {
-		objects, err := w.client.List(ctx, w.collection, project, after, reconcilePage)
+		objects, err := w.client.List(ctx, collection, project, after, reconcilePage)
 		if err != nil || len(objects) == 0 {
 			return err
 		}
@@ -247,8 +247,8 @@ func (w *Writer) findExtra(ctx context.Context, project string, report *Report) 
 	}
 }
 
-func (w *Writer) unknownTenants(ctx context.Context, known []projectCount) ([]string, error) {
-	tenants, err := w.client.Tenants(ctx, w.collection)
+func (w *Writer) unknownTenants(ctx context.Context, collection string, known []projectCount) ([]string, error) {
+	tenants, err := w.client.Tenants(ctx, collection)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,8 @@ type SessionInput struct {
 	BuildID string `json:"build_id"`
 	// EmbeddingVersion is the version with which the build started.
 	EmbeddingVersion string `json:"embedding_version"`
+	// Again tries items that failed now, also those that wait for their next attempt and those that get none.
+	Again bool `json:"again,omitempty"`
 	// Head is the head of the session's stream.
 	Head schema.StreamHead `json:"head,omitzero"`
 }
@@ -108,7 +110,7 @@ func (a *Activities) requests(ctx context.Context, in SessionInput) ([]request, 
 		if err != nil {
 			return nil, err
 		}
-		r.fresh = event.BuildID == in.BuildID
+		r.fresh, r.again = event.BuildID == in.BuildID, in.Again
 		job := r.row.JobID()
 		if at, ok := place[job]; ok {
 			out[at] = r
@@ -152,7 +154,7 @@ func (w *Writer) index(ctx context.Context, requests []request) (map[string]Row,
 	taken := map[string]bool{}
 	for _, r := range requests {
 		job := r.row.JobID()
-		if row := rows[job]; !taken[job] && row.needs(r.item, now, w.opts.Backoff) {
+		if row := rows[job]; !taken[job] && (row.needs(r.item, now, w.opts.Backoff) || r.again && row.Status == schema.OutboxFailed) {
 			taken[job] = true
 			due = append(due, &work{row: row, item: r.item})
 		}

@@ -165,6 +165,54 @@ func TestSessionFailures(t *testing.T) {
 	require.Equal(t, indexed(2), b.sessions(t, b.writer, "s-blue")[0])
 }
 
+// A session that is tried again has its failed items tried now: those that wait for their turn, those that failed for
+// good and those that failed as often as is allowed. Each failure is an event beside the one before. What is done
+// is not done again.
+func TestSessionTriedAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.embedder.refuse = "poison"
+	b.add(t, "red", "a", "poison \"b\" 독", "c")
+	a := &Activities{writer: b.writer, version: b.embedder.version}
+	again := func(w *Writer) SessionResult {
+		in := b.input("s-red")
+		in.Again = true
+		a.writer = w
+		out, err := a.indexSessions(t.Context(), boundary.Batch[SessionInput]{Items: []SessionInput{in}, Head: b.log.Head(w.stream())})
+		require.NoError(t, err)
+		return out.Items[0].Result
+	}
+	failures := func() (n int) {
+		for _, err := range b.log.Stream(t.Context(), b.writer.stream(), eventlog.StreamOptions{Types: []string{schema.VectorFailed}}) {
+			require.NoError(t, err)
+			n++
+		}
+		return n
+	}
+	require.Equal(t, SessionResult{Indexed: 2, Failed: 1}, b.sessions(t, b.writer, "s-red")[0].Result)
+	calls := b.embedder.calls
+	require.Equal(t, SessionResult{Indexed: 2, Failed: 1}, b.sessions(t, b.writer, "s-red")[0].Result)
+	require.Equal(t, calls, b.embedder.calls, "it failed for good")
+	for n := 1; n <= DefaultMaxAttempts+1; n++ {
+		require.Equal(t, n, failures())
+		require.Equal(t, SessionResult{Indexed: 2, Failed: 1}, again(b.writer))
+	}
+	b.embedder.refuse = ""
+	texts := b.embedder.texts
+	require.Equal(t, SessionResult{Indexed: 3}, again(b.newWriter(t, b.log)), "by another process, too")
+	require.Equal(t, texts+1, b.embedder.texts)
+	require.Equal(t, SessionResult{Indexed: 3}, again(b.writer))
+	require.Equal(t, texts+1, b.embedder.texts)
+
+	b.embedder.dims = 32 // The tenant's index has 64.
+	b.add(t, "red", "e")
+	waiting := b.sessions(t, b.writer, "s-red")[0].Result
+	require.NotZero(t, waiting.NextRetry)
+	b.embedder.dims = 64
+	require.Equal(t, waiting, b.sessions(t, b.writer, "s-red")[0].Result, "it is not due yet")
+	require.Equal(t, SessionResult{Indexed: 4}, again(b.writer))
+}
+
 // An outage fails the batch and marks nothing.
 func TestSessionsInAnOutage(t *testing.T) {
 	t.Parallel()
@@ -221,16 +269,17 @@ func TestTimesOfLogAndTable(t *testing.T) {
 	require.Zero(t, b.reconcile(t).Repaired())
 }
 
-// A session is told of all its vectors, and none is made again, though a rebuild has emptied the outbox.
-func TestSessionDuringRebuild(t *testing.T) {
+// A session is told of all its vectors, and none is made again, though somebody has emptied the outbox.
+func TestSessionAfterOutboxIsEmptied(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.add(t, "p", "one", "two", "three")
 	r := b.index(t, 2)
 	require.Equal(t, Result{Indexed: 2, More: true}, r)
-	require.NoError(t, b.log.RenewNow(t.Context(), b.projector))
-	require.NoError(t, b.log.RenewNow(t.Context(), b.entries))
-	require.Equal(t, indexed(3), b.sessions(t, b.newWriter(t, b.log), "s-p")[0])
+	require.NoError(t, stacktest.Empty(t.Context(), b.conn, b.projector))
+	require.NoError(t, stacktest.Empty(t.Context(), b.conn, b.entries))
+	log := eventlog.New(b.conn, eventlog.Options{})
+	require.Equal(t, indexed(3), b.sessions(t, b.newWriter(t, log), "s-p")[0])
 	require.Equal(t, 3, b.embedder.texts)
 	require.Len(t, b.rows(t), 3)
 }

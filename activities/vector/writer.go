@@ -34,6 +34,8 @@ const (
 	DefaultRetryBase   = 30 * time.Second
 	DefaultRetryMax    = time.Hour
 	DefaultSample      = 200
+	DefaultTurn        = 5 * time.Second
+	DefaultGrace       = callTimeout
 )
 
 // maxReason limits the stored size of an item's error, in bytes.
@@ -55,6 +57,10 @@ type Options struct {
 	Now func() time.Time
 	// Progress is called after each batch with the number of items processed so far.
 	Progress func(items int)
+	// Turn is about how long a rebuild works before it lets others have their turn.
+	Turn time.Duration
+	// Grace is how long the old collection stays after a switch: as long as a request that began before may last.
+	Grace time.Duration
 }
 
 func (o Options) withDefaults() Options {
@@ -64,6 +70,8 @@ func (o Options) withDefaults() Options {
 	o.Backoff.Max = cmp.Or(o.Backoff.Max, DefaultRetryMax)
 	o.Sample = cmp.Or(o.Sample, DefaultSample)
 	o.Actor = cmp.Or(o.Actor, "vector_writer")
+	o.Turn = cmp.Or(o.Turn, DefaultTurn)
+	o.Grace = cmp.Or(o.Grace, DefaultGrace)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -166,17 +174,24 @@ func (w *Writer) project(ctx context.Context) error {
 	return nil
 }
 
-// ensure creates the collection and the tenants of the work if they are missing.
-func (w *Writer) ensure(ctx context.Context, todo []*work) error {
+// ensure creates the collection and the tenants of the work if they are missing, and returns the class to write.
+func (w *Writer) ensure(ctx context.Context, todo []*work) (class string, err error) {
 	if len(todo) == 0 {
-		return nil
+		return "", nil
 	}
-	if err := w.client.EnsureCollection(ctx, schema.EntryClass(w.collection)); err != nil {
-		return err
+	if class, err = w.client.EnsureCollection(ctx, w.collection); err != nil {
+		return "", err
 	}
+	return class, w.ensureTenants(ctx, todo, class)
+}
+
+// ensureTenants creates the tenants of the work that are missing in the classes.
+func (w *Writer) ensureTenants(ctx context.Context, todo []*work, classes ...string) error {
 	for _, project := range projects(todo) {
-		if err := w.client.EnsureTenant(ctx, w.collection, project); err != nil {
-			return err
+		for _, class := range classes {
+			if err := w.client.EnsureTenant(ctx, class, project); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -195,6 +210,8 @@ func projects(todo []*work) []string {
 type work struct {
 	row  Row
 	item Item
+	// vector is the vector of the item where it is known. What has one is not embedded.
+	vector []float32
 	// fault is why the item is not written. If it is permanent, a retry cannot succeed.
 	fault     error
 	permanent bool
@@ -202,12 +219,13 @@ type work struct {
 
 // do writes the items in batches. After each it records the outcomes, and passes the new rows by job id to changed.
 func (w *Writer) do(ctx context.Context, todo []*work, changed func(rows map[string]Row)) error {
-	if err := w.ensure(ctx, todo); err != nil {
+	class, err := w.ensure(ctx, todo)
+	if err != nil {
 		return err
 	}
 	worked := 0
 	for batch := range slices.Chunk(todo, w.opts.BatchSize) {
-		if err := w.write(ctx, batch); err != nil {
+		if err := w.write(ctx, batch, class); err != nil {
 			return err
 		}
 		rows, err := w.record(ctx, batch)
@@ -221,12 +239,40 @@ func (w *Writer) do(ctx context.Context, todo []*work, changed func(rows map[str
 	return nil
 }
 
-// write embeds the items that have no fault and puts them into the store.
-func (w *Writer) write(ctx context.Context, batch []*work) error {
+// write embeds the items that have no fault and no vector, and puts them into the classes.
+func (w *Writer) write(ctx context.Context, batch []*work, classes ...string) error {
+	if err := w.embed(ctx, batch); err != nil {
+		return err
+	}
+	objects, puts := map[string][]Object{}, map[string][]*work{}
+	for _, t := range batch {
+		if t.fault != nil {
+			continue
+		}
+		project := t.row.Project
+		objects[project] = append(objects[project], t.item.object(w.embedder.Version(), t.vector))
+		puts[project] = append(puts[project], t)
+	}
+	for _, project := range slices.Sorted(maps.Keys(puts)) {
+		for _, class := range classes {
+			results, err := w.client.Put(ctx, class, project, objects[project])
+			if err != nil {
+				return err
+			}
+			for i, fault := range results {
+				puts[project][i].fault = cmp.Or(puts[project][i].fault, fault)
+			}
+		}
+	}
+	return nil
+}
+
+// embed gives each item its vector, or the fault for which it has none.
+func (w *Writer) embed(ctx context.Context, batch []*work) error {
 	var sound []*work
 	var texts []string
 	for _, t := range batch {
-		if t.fault != nil {
+		if t.fault != nil || t.vector != nil {
 			continue
 		}
 		text := t.item.Text()
@@ -240,24 +286,8 @@ func (w *Writer) write(ctx context.Context, batch []*work) error {
 	if err != nil {
 		return err
 	}
-	objects, puts := map[string][]Object{}, map[string][]*work{}
 	for i, t := range sound {
-		if faults[i] != nil {
-			t.fault, t.permanent = faults[i], true
-			continue
-		}
-		project := t.row.Project
-		objects[project] = append(objects[project], t.item.object(w.embedder.Version(), vectors[i]))
-		puts[project] = append(puts[project], t)
-	}
-	for _, project := range slices.Sorted(maps.Keys(puts)) {
-		results, err := w.client.Put(ctx, w.collection, project, objects[project])
-		if err != nil {
-			return err
-		}
-		for i, fault := range results {
-			puts[project][i].fault = fault
-		}
+		t.vector, t.fault, t.permanent = vectors[i], faults[i], faults[i] != nil
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -134,7 +135,7 @@ func TestItemWithoutEntry(t *testing.T) {
 	require.Equal(t, 1, b.index(t, 10).Failed)
 	require.Equal(t, errNoItem.Error(), b.rows(t)[0].Error)
 
-	_, err := b.log.Rebuild(t.Context(), b.entries)
+	_, err := stacktest.Rebuild(t.Context(), b.conn, b.entries)
 	require.NoError(t, err)
 	b.now = b.now.Add(time.Minute)
 	require.Equal(t, Result{Indexed: 1}, b.index(t, 10))

@@ -70,6 +70,9 @@ func addressesText(a stack.Addresses) ([]byte, error) {
 	values := map[string]string{
 		"temporal-address": a.Temporal, "clickhouse-dsn": a.ClickHouseDSN, "weaviate-url": "http://" + a.WeaviateHost,
 	}
+	if a.TemporalUI != "" {
+		values["temporal-ui"] = a.TemporalUI
+	}
 	if a.WeaviateKey != "" {
 		values[service.LocalWeaviateKey] = a.WeaviateKey
 	}

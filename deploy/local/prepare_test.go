@@ -27,7 +27,7 @@ func TestAddressesArePrivate(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Dir(path), 0o755))
 	require.NoError(t, os.WriteFile(path, nil, 0o644))
 	a := stack.Addresses{
-		Temporal: "127.0.0.1:1", ClickHouseDSN: "http://default:token@127.0.0.1:2/default", WeaviateHost: "127.0.0.1:3", WeaviateKey: "key",
+		Temporal: "127.0.0.1:1", TemporalUI: "http://127.0.0.1:4", ClickHouseDSN: "http://default:token@127.0.0.1:2/default", WeaviateHost: "127.0.0.1:3", WeaviateKey: "key",
 	}
 	require.NoError(t, writeAddresses(path, a))
 	for name, want := range map[string]fs.FileMode{path: 0o600, filepath.Dir(path): 0o700} {
@@ -42,6 +42,7 @@ func TestAddressesArePrivate(t *testing.T) {
 	require.Equal(t, a.ClickHouseDSN, cfg.ClickHouseDSN)
 	require.Equal(t, "http://127.0.0.1:3", cfg.WeaviateURL)
 	require.Equal(t, "key", cfg.WeaviateAPIKey)
+	require.Equal(t, "http://127.0.0.1:4", cfg.TemporalUI)
 }
 
 // A key that the stack has not made is not written anywhere.

@@ -79,13 +79,13 @@ FROM events;
 CREATE TABLE IF NOT EXISTS projection_offsets_raw
 (
     projector_name LowCardinality(String),
-    -- Empty in the row that says which generation is current: last_seq is 1 once its tables were
-    -- emptied.
+    -- Empty in the row that says which generation is current: last_seq is 1 once its tables are
+    -- in place, and last_event_id is the id of the rebuild that they come from.
     stream         String,
     last_seq       UInt64,
     last_ts        DateTime64(6, 'UTC'),
     last_event_id  String,
-    -- One life of the projector's tables, from when a rebuild empties them. The newest has the highest number;
+    -- One life of the projector's tables, from when a rebuild puts them in place. The newest has the highest number;
     -- offsets of others count no more.
     generation     UInt64,
     -- Of the code that makes the rows.

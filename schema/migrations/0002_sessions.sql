@@ -9,7 +9,6 @@ CREATE TABLE IF NOT EXISTS entries_raw
     content_json     String CODEC(ZSTD(1)),
     stage            LowCardinality(String),
     status           LowCardinality(String),
-    superseded_by    String,
     build_id         String,
     evidence_json    String CODEC(ZSTD(1)),
     evidence_aligned Bool,
@@ -35,10 +34,11 @@ CREATE TABLE IF NOT EXISTS entries_raw
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (project, entry_id);
 
--- What the evidence of an entry was judged to be after the entry was made: by a newer rule of proof, or
--- because it was stated again, in its own session or another one. An origin is an extracted entry. All
--- judgements of one origin stand in one stream, so that versions of different streams never meet.
-CREATE TABLE IF NOT EXISTS entry_evidence_raw
+-- What was said of an entry after it was made. A row with an origin, which is an extracted entry, says what the
+-- evidence was judged to be: by a newer rule of proof, or because the entry was stated again, in its own session or
+-- another one. All judgements of one origin stand in one stream, so that versions of different streams never meet. The
+-- row without an origin says what the status is. It comes from the entry's own session.
+CREATE TABLE IF NOT EXISTS entry_changes_raw
 (
     project            LowCardinality(String),
     entry_id           String,
@@ -50,6 +50,8 @@ CREATE TABLE IF NOT EXISTS entry_evidence_raw
     evidence_aligned   Bool,
     evidence_proven    Bool,
     evidence_rule      UInt32,
+    status             LowCardinality(String),
+    superseded_by      String,
     -- Of the session that the evidence is of.
     user               LowCardinality(String),
     agent              LowCardinality(String),
@@ -71,7 +73,7 @@ WITH (o.own_judged OR o.best > (e.evidence_proven, e.evidence_aligned)) AS judge
 SELECT e.entry_id AS entry_id, e.created_ts AS created_ts, e.entry_type AS entry_type, e.title AS title,
        e.content_json AS content_json,
        multiIf(NOT judged, e.stage, o.best.2, 'working', 'raw') AS stage,
-       e.status AS status, e.superseded_by AS superseded_by, e.build_id AS build_id,
+       if(o.status = '', e.status, o.status) AS status, o.superseded_by AS superseded_by, e.build_id AS build_id,
        if(judged, o.best_json, e.evidence_json) AS evidence_json,
        if(judged, o.best.2, e.evidence_aligned) AS evidence_aligned,
        if(judged, o.best.1, e.evidence_proven) AS evidence_proven,
@@ -82,17 +84,20 @@ SELECT e.entry_id AS entry_id, e.created_ts AS created_ts, e.entry_type AS entry
        e.session_id AS session_id, e.stream AS stream, e.event_id AS event_id, e.created_at AS created_at
 FROM entries_raw AS e FINAL
 LEFT JOIN (
-    -- Of each entry the best of its judgements: proven before aligned, its own origin's before others'. A view of
-    -- its own would cost each query two milliseconds more of planning.
+    -- Of each entry its status and the best of its judgements: proven before aligned, its own origin's before others'.
+    -- The row of the status has none, and counts for nothing among them. A view of its own would cost each query two
+    -- milliseconds more of planning.
     WITH (NOT evidence_proven, NOT evidence_aligned, NOT own, extracted_event_id, extracted_index) AS place
     SELECT project, user, agent, entry_id,
+           max(status) AS status,
+           max(superseded_by) AS superseded_by,
            max(own) AS own_judged,
            max((evidence_proven, evidence_aligned)) AS best,
            argMin(evidence_json, place) AS best_json,
            argMin(evidence_rule, place) AS best_rule,
            argMin(session_id, place) AS best_session,
            argMin(event_id, place) AS best_event
-    FROM entry_evidence_raw FINAL
+    FROM entry_changes_raw FINAL
     GROUP BY project, user, agent, entry_id
 ) AS o ON o.project = e.project AND o.entry_id = e.entry_id AND o.user = e.user AND o.agent = e.agent;
 
@@ -118,6 +123,7 @@ CREATE TABLE IF NOT EXISTS build_runs_raw
     status                SimpleAggregateFunction(max, LowCardinality(String)),
     failed_step           SimpleAggregateFunction(max, LowCardinality(String)),
     error                 SimpleAggregateFunction(max, String),
+    error_type            SimpleAggregateFunction(max, LowCardinality(String)),
     source_json           SimpleAggregateFunction(max, String),
     counts_json           SimpleAggregateFunction(max, String),
     usage_json            SimpleAggregateFunction(max, String),

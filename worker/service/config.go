@@ -34,9 +34,11 @@ type Config struct {
 	TemporalNamespace string
 	TemporalAPIKey    string
 	TemporalTLS       bool
-	ClickHouseDSN     string
-	WeaviateURL       string
-	WeaviateAPIKey    string
+	// TemporalUI is the base URL of Temporal's web interface, to which the starter links.
+	TemporalUI     string
+	ClickHouseDSN  string
+	WeaviateURL    string
+	WeaviateAPIKey string
 
 	// Model and Embedder select the providers. Their API keys come from the environment only.
 	Model    llm.Config
@@ -67,6 +69,11 @@ type Config struct {
 	ConnectTimeout time.Duration
 	// StopTimeout is how long running activities may continue after the worker is told to stop.
 	StopTimeout time.Duration
+	// BuildID names the version of the worker's code. Then Temporal gives the worker only the work of that version of
+	// Deployment. Default: none, and the worker takes all work.
+	BuildID string
+	// Deployment is the name that all versions of the worker share. It counts only with a BuildID.
+	Deployment string
 	// MemoryMiB is how much memory the worker may have before it collects garbage more often. It is no hard bound: what
 	// is in use stays. 0 means that only the size of what is in use counts.
 	MemoryMiB int
@@ -84,6 +91,7 @@ const (
 	DefaultConnectTimeout   = time.Minute
 	DefaultStopTimeout      = 25 * time.Second
 	DefaultMemoryMiB        = 192
+	DefaultDeployment       = "axiommind"
 )
 
 // ClickHouseAddress returns the DSN without user, password and settings, for people and logs.
@@ -106,6 +114,7 @@ func (c *Config) Flags(f *pflag.FlagSet) {
 	f.StringVar(&c.TemporalAddress, "temporal-address", DefaultTemporalAddress, "Temporal's host:port")
 	f.StringVar(&c.TemporalNamespace, "temporal-namespace", DefaultTemporalNamespace, "Temporal's namespace")
 	f.BoolVar(&c.TemporalTLS, "temporal-tls", false, "speak TLS to Temporal (implied by an API key)")
+	f.StringVar(&c.TemporalUI, "temporal-ui", "", "URL of Temporal's web interface, to link to (default: none)")
 	f.StringVar(&c.ClickHouseDSN, "clickhouse-dsn", DefaultClickHouseDSN, "ClickHouse's HTTP address and database")
 	f.StringVar(&c.WeaviateURL, "weaviate-url", DefaultWeaviateURL, "Weaviate's address")
 	f.StringVar(&c.Embedder.Provider, "embedder", llm.EmbedderProviders()[0], "embedder: "+llm.EmbedderChoices())
@@ -146,6 +155,9 @@ func (c *Config) WorkerFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.TimeZone, "time-zone", "", "time zone of daily records, such as Europe/Berlin (default: the machine's)")
 	f.StringVar(&c.SummaryWebhook.URL, "summary-webhook", "", "URL that gets each summary that a daily record gains, by POST")
 	f.DurationVar(&c.StopTimeout, "stop-timeout", DefaultStopTimeout, "how long running activities may take to end on a stop")
+	f.Func("build-id", "version of this worker's code: work then comes once that version is the current one\n(default: none, work comes at once)", c.setBuildID)
+	c.Deployment = DefaultDeployment
+	f.Func("deployment", "name that all versions of the worker share, with --build-id (default \""+DefaultDeployment+"\")", c.setDeployment)
 	f.IntVar(&c.MemoryMiB, "memory-mib", DefaultMemoryMiB, "MiB of memory from which on garbage is collected more often (0: never)")
 }
 

@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
+	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
 
+	"axiommind/activities/batch"
+	"axiommind/activities/boundary"
 	"axiommind/activities/build"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
@@ -69,9 +73,7 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	workers := newWorkers(stores, cfg, rooms, fatal)
 	for i, w := range workers {
 		if err := w.Start(); err != nil {
-			for _, started := range workers[:i] {
-				started.Stop()
-			}
+			stop(workers[:i])
 			return fmt.Errorf("start worker: %w", err)
 		}
 	}
@@ -84,6 +86,9 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	if ready != nil {
 		ready()
 	}
+	if cfg.BuildID != "" {
+		go watchVersion(ctx, stores.Temporal, cfg, logger)
+	}
 	go hideCopies(ctx, stores.Log, logger)
 	go catchUp(ctx, stores.Log, behind, rooms.enqueuer.WakePending, logger)
 	var ended error
@@ -91,10 +96,17 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	case <-ctx.Done():
 	case ended = <-fatal:
 	}
-	for _, w := range workers {
-		w.Stop()
-	}
+	stop(workers)
 	return ended
+}
+
+// stop stops all workers at once, so that together they take no longer than one.
+func stop(workers []worker.Worker) {
+	var wait sync.WaitGroup
+	for _, w := range workers {
+		wait.Go(w.Stop)
+	}
+	wait.Wait()
 }
 
 // hideEvery is how often a worker looks for hidden copies of events. There are none unless the database has failed.
@@ -160,6 +172,8 @@ func catchUp(
 // rooms holds the activities of all packages.
 type rooms struct {
 	build      *build.Activities
+	batch      *batch.Activities
+	rebuild    *build.Rebuilds
 	transcript *transcript.Activities
 	llm        *llm.Activities
 	evidence   *evidence.Activities
@@ -182,8 +196,8 @@ func newRooms(s *Stores, model llm.Model, access *transcript.Access, root *tier.
 		Extractor: llm.ExtractorOf(model.Identity()), EmbedderModel: s.Embedder.Version(),
 		EmbeddingVersion: s.Embedder.Version(), IdrisVersion: IdrisUnavailable, SchemaVersion: schema.SchemaVersion,
 	}
-	r, errs := &rooms{enqueuer: vector.NewEnqueuer(s.Log, outbox, s.Temporal)}, make([]error, 9)
-	r.build, errs[0] = build.NewActivities(s.Log, spec, build.Projections(s.ClickHouse, s.Embedder.Version()))
+	r, errs := &rooms{enqueuer: vector.NewEnqueuer(s.Log, outbox, s.Temporal)}, make([]error, 11)
+	r.build, errs[0] = build.NewActivities(s.Log, s.ClickHouse, spec, build.Projections(s.ClickHouse, s.Embedder.Version()))
 	r.transcript, errs[1] = transcript.NewActivities(s.Log, build.NewProjector(s.ClickHouse), access)
 	r.llm, errs[2] = llm.NewActivities(s.Log, model, llm.Params{MaxOutputTokens: cfg.MaxOutputTokens}, cfg.WindowBytes)
 	r.evidence, errs[3] = evidence.NewActivities(s.Log)
@@ -205,6 +219,8 @@ func newRooms(s *Stores, model llm.Model, access *transcript.Access, root *tier.
 	r.tier, errs[8] = tier.NewActivities(s.Log, s.ClickHouse, model, r.fact, s.Temporal, root, tier.Options{
 		Zone: zone, Params: llm.Params{MaxOutputTokens: cfg.MaxOutputTokens}, WindowBytes: cfg.WindowBytes, Webhook: cfg.SummaryWebhook,
 	})
+	r.batch, errs[9] = batch.NewActivities(s.Log)
+	r.rebuild, errs[10] = build.NewRebuilds(s.ClickHouse, s.Log, s.Embedder.Version())
 	return r, errors.Join(errs...)
 }
 
@@ -218,14 +234,19 @@ func newWorkers(s *Stores, cfg Config, r *rooms, fatal chan<- error) []worker.Wo
 		}
 	}
 	options := map[string]worker.Options{
-		schema.QueueMain:   {},
-		schema.QueueModel:  {DisableWorkflowWorker: true, MaxConcurrentActivityExecutionSize: cfg.ModelConcurrency},
+		schema.QueueMain: {},
+		// A call that nobody waits for any more costs money until a heartbeat says so.
+		schema.QueueModel: {
+			DisableWorkflowWorker: true, MaxConcurrentActivityExecutionSize: cfg.ModelConcurrency,
+			MaxHeartbeatThrottleInterval: boundary.HeartbeatInterval,
+		},
 		schema.QueueVector: {DisableWorkflowWorker: true},
 	}
 	var workers []worker.Worker
 	for queue, activities := range r.activities() {
 		o := options[queue]
-		o.WorkerStopTimeout, o.OnFatalError = cfg.StopTimeout, onFatal
+		o.WorkerStopTimeout, o.OnFatalError, o.DeploymentOptions = cfg.StopTimeout, onFatal, cfg.deploymentOptions()
+		o.Interceptors = []interceptor.WorkerInterceptor{&handover{after: cfg.StopTimeout - handoverTime(cfg.StopTimeout)}}
 		w := worker.New(s.Temporal, queue, o)
 		if queue == schema.QueueMain {
 			workflows.Register(w)
@@ -241,7 +262,7 @@ func newWorkers(s *Stores, cfg Config, r *rooms, fatal chan<- error) []worker.Wo
 // activities returns, by task queue, the activities that its worker runs.
 func (r *rooms) activities() map[string][]any {
 	return map[string][]any{
-		schema.QueueMain:   {r.build, r.transcript, r.llm, r.evidence, r.entry, r.task, r.fact, r.tier},
+		schema.QueueMain:   {r.build, r.rebuild, r.batch, r.transcript, r.llm, r.evidence, r.entry, r.task, r.fact, r.tier},
 		schema.QueueModel:  {r.llm, r.tier},
 		schema.QueueVector: {r.vector},
 	}

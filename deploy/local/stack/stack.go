@@ -35,6 +35,8 @@ type Options struct {
 	// SearchAttributes are registered with Temporal, name to type ("Keyword",
 	// "Int", "Datetime", "KeywordList", ...).
 	SearchAttributes map[string]string
+	// DynamicConfig are further settings of Temporal, name to JSON value.
+	DynamicConfig map[string]string
 	// Installed lets servers found on PATH take the place of the pinned ones.
 	Installed bool
 	// Ephemeral keeps no data: Temporal stays in memory, and ClickHouse removes

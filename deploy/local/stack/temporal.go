@@ -61,6 +61,9 @@ func (s *Stack) startTemporal(ctx context.Context) error {
 		// The HTTP interface takes a POST from any web page and can't be turned off. It answers under
 		// this name alone, which a page can neither know nor send.
 		args = append(args, "--dynamic-config-value", fmt.Sprintf("frontend.httpAllowedHosts=[%q]", s.temporalHost))
+		for _, name := range sortedNames(s.opts.DynamicConfig) {
+			args = append(args, "--dynamic-config-value", name+"="+s.opts.DynamicConfig[name])
+		}
 		if !s.opts.Ephemeral {
 			args = append(args, "--db-filename", filepath.Join(s.opts.Dir, "temporal.db"))
 			args = append(args, temporalOnDisk...)

@@ -44,12 +44,25 @@ var (
 	clickHouse server
 	mu         sync.Mutex
 	databases  int
+	dirs       []string
 )
+
+// Dir makes a directory that is removed when the test binary ends: for what several tests share.
+func Dir(name string) (string, error) {
+	dir, err := os.MkdirTemp("", fmt.Sprintf("axiommind-%s-%d-", name, os.Getpid()))
+	if err != nil {
+		return "", fmt.Errorf("make a directory for %s: %w", name, err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	dirs = append(dirs, dir)
+	return dir, nil
+}
 
 func (s *server) get(t testing.TB, name string, opts stack.Options) *stack.Stack {
 	t.Helper()
 	s.once.Do(func() {
-		if s.dir, s.err = os.MkdirTemp("", fmt.Sprintf("axiommind-%s-%d-", name, os.Getpid())); s.err != nil {
+		if s.dir, s.err = Dir(name); s.err != nil {
 			return
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
@@ -66,9 +79,6 @@ func (s *server) get(t testing.TB, name string, opts stack.Options) *stack.Stack
 func (s *server) stop() {
 	if s.stack != nil {
 		s.stack.Stop()
-	}
-	if s.dir != "" {
-		_ = os.RemoveAll(s.dir)
 	}
 }
 
@@ -124,6 +134,9 @@ func Main(m *testing.M) {
 	code := m.Run()
 	for _, s := range []*server{&temporal, &weaviate, &clickHouse} {
 		s.stop()
+	}
+	for _, dir := range dirs {
+		_ = os.RemoveAll(dir)
 	}
 	os.Exit(code)
 }

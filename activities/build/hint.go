@@ -1,0 +1,60 @@
+package build
+
+import "axiommind/schema"
+
+// hints say what a person can do about a failure, by its type.
+var hints = map[string]string{
+	schema.ErrorInvalidInput:     "the input itself is wrong, as the error says: process the session with another one",
+	schema.ErrorSourceUnreadable: "see that the file is there, can be read and is whole; then retry with --force",
+	schema.ErrorSourceForbidden:  "start the worker with --source-root for the file's directory, or process the file with the starter on the worker's machine",
+	schema.ErrorUnknownFormat:    "name the format: starter process FILE --format; a file that is no transcript holds nothing to remember",
+	schema.ErrorScopeMismatch:    "a writer was asked for another project or user than its own: start the workflow under the id of its stream",
+
+	schema.ErrorModelRefused:     "the provider refuses the key, the model's name or the account: see starter doctor, mend the worker's settings and restart it",
+	schema.ErrorModelRateLimited: "the provider's quota is used up: wait or raise it, and lower --jobs or the worker's --model-concurrency",
+	schema.ErrorModelUnavailable: "the model's server did not answer: see its status, then retry",
+	schema.ErrorModelTooLong:     "the request is too long for the model: a smaller --window-bytes of the worker, or another model, may take it",
+	schema.ErrorModelBlocked:     "the provider's filter stops this text: another model may answer",
+	schema.ErrorModelCut:         "the answer broke off at the model's limit: raise --max-output-tokens of the worker, then retry with --force, or use another model",
+	schema.ErrorModelUnreadable:  "the model does not answer in the form it is asked for: see --model-format of the worker, then retry with --force, or use another model",
+	schema.ErrorModelMalformed:   "what answered is not the provider: see --model-url of the worker and what stands between, then retry",
+	schema.ErrorModelRejected:    "the model ended without an answer: another model may give one",
+
+	schema.ErrorStoreUnavailable: "ClickHouse did not answer in time: see starter doctor, then retry",
+	schema.ErrorStoreRejected:    "ClickHouse refused the request: see the rights of its user and whether its schema is the program's, with starter doctor",
+	schema.ErrorCorruptLog:       "an event is not what was written: restore the table events_raw from a backup, and report it",
+	schema.ErrorConcurrentWriter: "somebody else wrote the same stream: see that one workflow alone does, then retry",
+
+	schema.ErrorVectorUnavailable: "Weaviate or the embedder did not answer: see starter doctor, then retry",
+	schema.ErrorVectorRejected:    "Weaviate or the embedder refused the request: see its key and the embedder's settings with starter doctor",
+
+	schema.ErrorTaskRefused:     "the change breaks a rule of tasks, as the error says: see starter task show",
+	schema.ErrorTaskNotFound:    "there is no such task in the project: see starter tasks",
+	schema.ErrorFactRefused:     "the change breaks a rule of facts, as the error says: see starter facts",
+	schema.ErrorFactNotFound:    "there is no such fact of the user: see starter facts",
+	schema.ErrorVersionNotFound: "core memory has no such version: see starter memory history",
+
+	schema.ErrorFilesUnavailable: "the place of the memory's files did not answer: see --memory-root of the worker, then retry",
+	schema.ErrorFilesRefused:     "the worker may not write the memory's files: see the rights of --memory-root",
+
+	schema.ErrorNotifyUnavailable: "the receiver of the summary did not answer: see --notify and the worker's --summary-webhook, then retry",
+	schema.ErrorNotifyRefused:     "the receiver refused the summary: see --notify and the worker's --summary-webhook and its secret",
+
+	schema.ErrorTemporalUnavailable: "Temporal did not answer: see starter doctor, then retry",
+	schema.ErrorTemporalRefused:     "Temporal refused the request: see the worker's rights in the namespace, the server's version and its limits, as the error says",
+	schema.ErrorWorkerStopped:       "its worker was stopped and no other one took over in time: see that a worker runs, then retry",
+	schema.ErrorDraining:            "a workflow was about to begin a new run: retry",
+	schema.ErrorInternal:            "this is a bug: report the error with the output of builds show; another version may succeed",
+
+	schema.ErrorTimeout:     "it took longer than it may: see whether workers run and answer, with starter doctor, then retry",
+	schema.ErrorCancelled:   "somebody cancelled it: retry if it is wanted after all",
+	schema.ErrorInterrupted: "its workflow ended without a word: it was terminated, or ran for too long: retry",
+}
+
+// Hint says what a person can do about a failure of the type. A type that nobody knows is a bug.
+func Hint(errorType string) string {
+	if hint, ok := hints[errorType]; ok {
+		return hint
+	}
+	return hints[schema.ErrorInternal]
+}

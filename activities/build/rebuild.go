@@ -1,0 +1,334 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/boundary"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/vector"
+	"axiommind/schema"
+)
+
+// Rebuilds makes projections anew in tables beside those in use, and puts them in place.
+type Rebuilds struct {
+	conn             driver.Conn
+	log              *eventlog.Store
+	embeddingVersion string
+}
+
+// NewRebuilds returns the activities of rebuilds. The embedding version is that of the worker.
+func NewRebuilds(conn driver.Conn, log *eventlog.Store, embeddingVersion string) (*Rebuilds, error) {
+	if conn == nil || log == nil || embeddingVersion == "" {
+		return nil, errors.New("rebuild activities: no connection, no event log or no embedder")
+	}
+	return &Rebuilds{conn, log, embeddingVersion}, nil
+}
+
+// keepScratch is how long the tables of a rebuild stay that was terminated, and so did not drop them.
+const keepScratch = time.Hour
+
+// PrepareInput names the projections to make anew: by their names or what stands before the slash, or all. The ID is of
+// the rebuild, of digits.
+type PrepareInput struct {
+	ID    string   `json:"id"`
+	Names []string `json:"names,omitempty"`
+}
+
+// PlannedProjection is a projection that is to be made anew, and how many events it is made from.
+type PlannedProjection struct {
+	Name   string `json:"name"`
+	Events int    `json:"events"`
+}
+
+// RebuildPlan is what a rebuild is to do.
+type RebuildPlan struct {
+	Projections []PlannedProjection `json:"projections"`
+	// Restored are the tables and views that were not there, and are now, empty.
+	Restored []string `json:"restored,omitempty"`
+}
+
+// PrepareRebuild makes the tables for new rows, and those that are missing, and says what there is to do. It drops
+// what rebuilds have left that were terminated.
+func (a *Rebuilds) PrepareRebuild(ctx context.Context, in PrepareInput) (RebuildPlan, error) {
+	return boundary.Run(ctx, in, a.prepare)
+}
+
+func (a *Rebuilds) prepare(ctx context.Context, in PrepareInput) (plan RebuildPlan, err error) {
+	if err := a.check(ctx, in.Names); err != nil {
+		return plan, err
+	}
+	if plan.Restored, err = eventlog.RestoreTables(ctx, a.conn); err != nil {
+		return plan, err
+	}
+	all, err := StoredProjections(ctx, a.conn, a.log, a.embeddingVersion)
+	if err != nil {
+		return plan, err
+	}
+	chosen, absent := Named(all, in.Names)
+	if absent != "" {
+		return plan, noProjection(absent, all)
+	}
+	chosen = eventlog.Together(all, chosen)
+	sh, err := a.log.BeginShadow(ctx, in.ID, chosen...)
+	if err != nil {
+		return plan, err
+	}
+	defer func() { _ = sh.Close() }()
+	if _, err := eventlog.DropScratches(ctx, a.conn, eventlog.PurposeRebuild, keepScratch); err != nil {
+		return plan, err
+	}
+	standings, err := a.log.Standings(ctx, chosen...)
+	if err != nil {
+		return plan, err
+	}
+	for _, s := range standings {
+		plan.Projections = append(plan.Projections, PlannedProjection{s.Name, int(s.Events)})
+	}
+	return plan, nil
+}
+
+// check refuses names of no projection, and those beside which a table is missing that would come back empty.
+func (a *Rebuilds) check(ctx context.Context, names []string) error {
+	families := make([]string, len(names))
+	for i, name := range names {
+		families[i] = name
+		if strings.HasPrefix(name, vector.OutboxPrefix) { // Which versions there are only the database knows.
+			families[i] = strings.TrimSuffix(vector.OutboxPrefix, "/")
+		}
+	}
+	configured := Projections(a.conn, a.embeddingVersion)
+	if _, absent := Named(configured, families); absent != "" {
+		return noProjection(absent, configured)
+	}
+	if _, err := eventlog.Migrate(ctx, a.conn); err != nil {
+		return err
+	}
+	missing, err := eventlog.MissingTables(ctx, a.conn)
+	if err != nil {
+		return err
+	}
+	if table, projection := LeftOut(configured, missing, names); table != "" {
+		return boundary.Invalid(schema.ErrorInvalidInput, fmt.Errorf(
+			"table %q of projection %q is not there: name that projection too, or none to rebuild all", table, projection))
+	}
+	return nil
+}
+
+func noProjection(name string, all []eventlog.Projector) error {
+	known := make([]string, len(all))
+	for i, p := range all {
+		known[i] = p.Name()
+	}
+	return boundary.Invalid(schema.ErrorInvalidInput, fmt.Errorf("there is no projection %q; there are: %s", name, strings.Join(known, ", ")))
+}
+
+// projectors returns those with the names over a connection.
+func projectors(conn driver.Conn, names []string) ([]eventlog.Projector, error) {
+	var versions []string
+	for _, name := range names {
+		if version, ok := strings.CutPrefix(name, vector.OutboxPrefix); ok {
+			versions = append(versions, version)
+		}
+	}
+	var out []eventlog.Projector
+	for _, p := range Projections(conn, versions...) {
+		if slices.Contains(names, p.Name()) {
+			out = append(out, p)
+		}
+	}
+	if len(out) != len(names) {
+		return nil, boundary.Invalid(schema.ErrorInvalidInput, fmt.Errorf("this worker lacks some of the projections %q: it runs other code than the one that began the rebuild", names))
+	}
+	return out, nil
+}
+
+// FillInput asks to make rows of a projection from the events after the place, for some time.
+type FillInput struct {
+	ID         string         `json:"id"`
+	Projection string         `json:"projection"`
+	After      eventlog.Place `json:"after,omitzero"`
+	For        time.Duration  `json:"for"`
+}
+
+// FillResult says how far the rows are.
+type FillResult struct {
+	After  eventlog.Place `json:"after"`
+	Done   bool           `json:"done,omitempty"`
+	Events int            `json:"events"`
+}
+
+// FillShadow makes rows of a projection in the tables beside those in use.
+func (a *Rebuilds) FillShadow(ctx context.Context, in FillInput) (FillResult, error) {
+	return boundary.Run(ctx, in, a.fill)
+}
+
+func (a *Rebuilds) fill(ctx context.Context, in FillInput) (FillResult, error) {
+	sh, err := a.log.OpenShadow(ctx, in.ID)
+	if err != nil {
+		return FillResult{}, err
+	}
+	defer func() { _ = sh.Close() }()
+	ps, err := projectors(sh.Bulk(), []string{in.Projection})
+	if err != nil {
+		return FillResult{}, err
+	}
+	done, err := sh.Fill(ctx, ps[0], in.After, time.Now().Add(in.For), func(eventlog.Filled) {})
+	return FillResult{done.Place, done.Done, done.Events}, err
+}
+
+// ShadowInput names a rebuild and its projections.
+type ShadowInput struct {
+	ID          string   `json:"id"`
+	Projections []string `json:"projections"`
+}
+
+// CatchUpResult says how many events had come meanwhile.
+type CatchUpResult struct {
+	Events int `json:"events"`
+}
+
+// CatchUpShadow applies what came since the rows were made.
+func (a *Rebuilds) CatchUpShadow(ctx context.Context, in ShadowInput) (CatchUpResult, error) {
+	return boundary.Run(ctx, in, a.catchUp)
+}
+
+func (a *Rebuilds) catchUp(ctx context.Context, in ShadowInput) (out CatchUpResult, err error) {
+	sh, err := a.log.OpenShadow(ctx, in.ID)
+	if err != nil {
+		return out, err
+	}
+	defer func() { _ = sh.Close() }()
+	ps, err := projectors(sh.Conn, in.Projections)
+	if err != nil {
+		return out, err
+	}
+	for _, p := range ps {
+		done, err := sh.CatchUp(ctx, p)
+		if err != nil {
+			return out, err
+		}
+		out.Events += done.Events
+	}
+	return out, nil
+}
+
+// SwitchInput asks to put the new tables in place, or, with DryRun, to leave those in use.
+type SwitchInput struct {
+	ShadowInput
+	Compare bool `json:"compare,omitempty"`
+	DryRun  bool `json:"dry_run,omitempty"`
+}
+
+// SwitchResult says how long writers waited.
+type SwitchResult struct {
+	Generation uint64        `json:"generation"`
+	Waited     time.Duration `json:"waited"`
+}
+
+// SwitchShadow puts the new tables in place.
+func (a *Rebuilds) SwitchShadow(ctx context.Context, in SwitchInput) (SwitchResult, error) {
+	return boundary.Run(ctx, in, a.switchTables)
+}
+
+func (a *Rebuilds) switchTables(ctx context.Context, in SwitchInput) (SwitchResult, error) {
+	sh, err := a.log.OpenShadow(ctx, in.ID)
+	if err != nil {
+		return SwitchResult{}, err
+	}
+	defer func() { _ = sh.Close() }()
+	made, err := projectors(sh.Conn, in.Projections)
+	if err != nil {
+		return SwitchResult{}, err
+	}
+	inUse, err := projectors(a.conn, in.Projections)
+	if err != nil {
+		return SwitchResult{}, err
+	}
+	done, err := sh.Switch(ctx, eventlog.SwitchOptions{Compare: in.Compare, DryRun: in.DryRun}, made, inUse)
+	return SwitchResult{done.Generation, done.Waited}, err
+}
+
+// CompareInput names a projection whose new rows are to be compared with those that were in use, or else counted.
+type CompareInput struct {
+	ID         string `json:"id"`
+	Projection string `json:"projection"`
+	Generation uint64 `json:"generation"`
+	Compare    bool   `json:"compare,omitempty"`
+	// Restored are tables that were not there before.
+	Restored []string `json:"restored,omitempty"`
+}
+
+// CompareResult is what the tables of the projection hold.
+type CompareResult struct {
+	Tables []schema.RebuiltTable `json:"tables"`
+}
+
+// CompareShadow compares the new rows of a projection with those that were in use.
+func (a *Rebuilds) CompareShadow(ctx context.Context, in CompareInput) (CompareResult, error) {
+	return boundary.Run(ctx, in, a.compare)
+}
+
+func (a *Rebuilds) compare(ctx context.Context, in CompareInput) (out CompareResult, err error) {
+	ps, err := projectors(a.conn, []string{in.Projection})
+	if err != nil {
+		return out, err
+	}
+	if !in.Compare {
+		for _, t := range ps[0].Tables() {
+			n, err := a.log.Count(ctx, t)
+			if err != nil {
+				return out, err
+			}
+			out.Tables = append(out.Tables, schema.RebuiltTable{Name: t.Name, Rows: n})
+		}
+		return out, nil
+	}
+	sh, err := a.log.OpenShadow(ctx, in.ID)
+	if err != nil {
+		return out, err
+	}
+	defer func() { _ = sh.Close() }()
+	for _, t := range ps[0].Tables() {
+		compared, err := sh.Compare(ctx, t, in.Generation)
+		if err != nil {
+			return out, err
+		}
+		if slices.Contains(in.Restored, t.Name) {
+			compared.Before, compared.Difference = nil, nil
+		}
+		out.Tables = append(out.Tables, compared)
+	}
+	return out, nil
+}
+
+// FinishRebuild drops what the rebuild has left. If the switch had broken off, it is called off or, if tables were
+// exchanged already, finished. It can be called at any time, and ends the rebuild.
+func (a *Rebuilds) FinishRebuild(ctx context.Context, in ShadowInput) error {
+	_, err := boundary.Run(ctx, in, a.finish)
+	return err
+}
+
+func (a *Rebuilds) finish(ctx context.Context, in ShadowInput) (none struct{}, err error) {
+	inUse, err := projectors(a.conn, in.Projections)
+	if err != nil {
+		return none, err
+	}
+	if err := a.log.EndSwitch(ctx, in.ID, inUse...); err != nil {
+		return none, err
+	}
+	sh, err := a.log.OpenShadow(ctx, in.ID)
+	if errors.Is(err, eventlog.ErrShadowGone) { // Its preparation may have broken off.
+		return none, eventlog.DropScratch(ctx, a.conn, eventlog.ScratchKey{Purpose: eventlog.PurposeRebuild, ID: in.ID})
+	}
+	if err != nil {
+		return none, err
+	}
+	return none, sh.Finish(ctx, inUse)
+}

@@ -1,0 +1,125 @@
+package build
+
+import (
+	"fmt"
+	"slices"
+
+	"axiommind/schema"
+)
+
+// retryable returns an error that says what to do unless the build with the id is the session's latest one and left
+// something to do. An interrupted build that tried the one with the id again is that retry itself: it goes on.
+func (l Last) retryable(key schema.SessionKey, id string, askGivenUp bool) error {
+	started := l.Started
+	switch {
+	case started.Ordinal == 0:
+		return fmt.Errorf("retry build %q: session %q of project %q, user %q, agent %q has no build: check these names",
+			id, key.SessionID, key.Project, key.User, key.Agent)
+	case started.BuildID == id:
+	case l.Finished == nil && started.Input.Retry == id:
+		return nil
+	default:
+		for ordinal := 1; ordinal < started.Ordinal; ordinal++ {
+			if ID(key, ordinal) == id {
+				return fmt.Errorf("retry build %q: it is not the latest of session %q, which is %q (%s): give that one if it left something to do",
+					id, key.SessionID, started.BuildID, l.status())
+			}
+		}
+		return fmt.Errorf("retry build %q: session %q has no such build; its latest is %q (%s)",
+			id, key.SessionID, started.BuildID, l.status())
+	}
+	if l.Finished == nil || l.undone(askGivenUp) != "" {
+		return nil
+	}
+	if l.Finished.Counts.GivenUp > 0 {
+		return fmt.Errorf("retry build %q: it left only windows that are too small to be halved: give ask_given_up to ask about them once more", id)
+	}
+	return fmt.Errorf("retry build %q: it ended as %s and left nothing to do: process the session again if it has grown, "+
+		"or with from_log to extract from it with another extractor", id, l.Finished.Status)
+}
+
+// status describes how the build stands, for people.
+func (l Last) status() string {
+	if l.Finished == nil {
+		return "interrupted"
+	}
+	return string(l.Finished.Status)
+}
+
+// retriedInput returns the input of the latest build, which is tried again, without the messages. One that was
+// interrupted goes on with what it was at.
+func (l Last) retriedInput(askGivenUp bool) *schema.ProcessSessionInput {
+	in := l.Started.Input
+	in.Messages, in.Retry = nil, ""
+	in.AskGivenUp = askGivenUp || l.Finished == nil && in.AskGivenUp
+	return &in
+}
+
+// resumableSteps are the steps that a build can go on with, in order.
+var resumableSteps = []string{
+	schema.StepExtract, schema.StepAlign, schema.StepMaterialize, schema.StepTasks, schema.StepMemory, schema.StepProject,
+	schema.StepIndex, schema.StepCloseBuild,
+}
+
+// undone returns the first step of the finished build that left something to do, or "". Windows that were given up are
+// only left to do if they are asked about once more.
+func (l Last) undone(askGivenUp bool) string {
+	f := l.Finished
+	step := ""
+	switch {
+	case f.Status == schema.BuildFailed:
+		step = f.FailedStep
+	case f.Counts.IndexFailed > 0:
+		step = schema.StepIndex
+	}
+	open := f.Counts.Quarantined
+	if !askGivenUp {
+		open -= f.Counts.GivenUp
+	}
+	// A window without a complete answer is asked about again.
+	if open > 0 && (step == "" || slices.Contains(resumableSteps, step)) {
+		step = schema.StepExtract
+	}
+	return step
+}
+
+// resumable returns the build to go on with, if there is one: the software has not changed since. An interrupted build
+// goes on with the build that it would have gone on with.
+func (l Last) resumable(spec schema.BuildSpec, askGivenUp bool) *schema.ResumableBuild {
+	if l.Finished == nil {
+		if l.Before == nil {
+			return nil
+		}
+		l = *l.Before
+	}
+	step := l.undone(askGivenUp)
+	if !slices.Contains(resumableSteps, step) || l.Started.Source.SHA256 == "" || !sameSoftware(spec, l.Started.Spec) {
+		return nil
+	}
+	return &schema.ResumableBuild{
+		ResumedBuild: schema.ResumedBuild{BuildID: l.Started.BuildID, Step: step},
+		SHA256:       l.Started.Source.SHA256, Counts: countsBefore(step, l.Finished.Counts),
+	}
+}
+
+func sameSoftware(a, b schema.BuildSpec) bool {
+	return a.Extractor.ID() == b.Extractor.ID() && a.EmbeddingVersion == b.EmbeddingVersion && a.SchemaVersion == b.SchemaVersion
+}
+
+// countsBefore returns what the steps between ingest and the given one have counted.
+func countsBefore(step string, c schema.BuildCounts) (before schema.BuildCounts) {
+	at := slices.Index(resumableSteps, step)
+	if at > slices.Index(resumableSteps, schema.StepExtract) {
+		before.Windows, before.Quarantined, before.GivenUp, before.Rejected = c.Windows, c.Quarantined, c.GivenUp, c.Rejected
+	}
+	if at > slices.Index(resumableSteps, schema.StepMaterialize) {
+		before.Entries, before.NewEntries, before.GainedEntries = c.Entries, c.NewEntries, c.GainedEntries
+		before.AlignedEntries, before.ProvenEntries = c.AlignedEntries, c.ProvenEntries
+		before.SupersededEntries, before.RestoredEntries = c.SupersededEntries, c.RestoredEntries
+		before.TaskNotes, before.Facts = c.TaskNotes, c.Facts
+	}
+	if at > slices.Index(resumableSteps, schema.StepIndex) {
+		before.Indexed, before.IndexFailed = c.Indexed, c.IndexFailed
+	}
+	return before
+}

@@ -1,0 +1,75 @@
+package eventlog_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// noted notes what is inserted through it.
+type noted struct {
+	driver.Conn
+	blocks *[]string
+	rows   *[]int
+}
+
+func (c noted) PrepareBatch(_ context.Context, query string, _ ...driver.PrepareBatchOption) (driver.Batch, error) {
+	return &notedBatch{c: c, query: query}, nil
+}
+
+type notedBatch struct {
+	driver.Batch
+	c     noted
+	query string
+	rows  int
+}
+
+func (b *notedBatch) Append(...any) error { b.rows++; return nil }
+func (b *notedBatch) Close() error        { return nil }
+func (b *notedBatch) Send() error {
+	*b.c.blocks, *b.c.rows = append(*b.c.blocks, b.query), append(*b.c.rows, b.rows)
+	return nil
+}
+
+// twoTables is a projector whose first table tells what was applied.
+type twoTables struct{ eventlog.Projector }
+
+func (twoTables) Name() string                                { return "two" }
+func (twoTables) Apply(context.Context, []schema.Event) error { return nil }
+func (twoTables) Tables() []eventlog.Table {
+	return []eventlog.Table{{Name: "first"}, {Name: "second"}}
+}
+
+// Rows of many streams are inserted as one block for each table. The table that tells what was applied comes last, or
+// rows would be missing for good after a crash in between.
+func TestBulk(t *testing.T) {
+	t.Parallel()
+	var blocks []string
+	var rows []int
+	bulk, flush := eventlog.NewBulk(noted{blocks: &blocks, rows: &rows})
+	insert := func(query string, n int) {
+		batch, err := bulk.PrepareBatch(t.Context(), query)
+		require.NoError(t, err)
+		for i := range n {
+			require.NoError(t, batch.Append(i))
+		}
+		require.NoError(t, batch.Send())
+		require.NoError(t, batch.Close())
+	}
+	insert("INSERT INTO first (a)", 1)
+	insert("INSERT INTO second (a)", 2)
+	insert("INSERT INTO first (a)", 3)
+	require.Empty(t, blocks)
+	require.NoError(t, flush(t.Context(), twoTables{}))
+	require.Equal(t, []string{"INSERT INTO second (a)", "INSERT INTO first (a)"}, blocks)
+	require.Equal(t, []int{2, 4}, rows)
+	require.NoError(t, flush(t.Context(), twoTables{}))
+	require.Len(t, blocks, 2)
+	insert("INSERT INTO firstborn (a)", 1)
+	require.ErrorContains(t, flush(t.Context(), twoTables{}), "does not name the table")
+}

@@ -1,0 +1,99 @@
+package eventlog
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+
+	"axiommind/schema"
+)
+
+const (
+	// maxExamples is how many rows of a difference are named, and maxExampleKey how long the name may be.
+	maxExamples   = 3
+	maxExampleKey = 400
+)
+
+// Compare compares the rows of a table that were in use with those that were made, as they were when writers waited for
+// the switch. SwitchOptions.Compare must have been set.
+func (sh *Shadow) Compare(ctx context.Context, t Table, generation uint64) (schema.RebuiltTable, error) {
+	out := schema.RebuiltTable{Name: t.Name, Before: &Digest{}, After: &Digest{}}
+	kept := New(sh.Conn, sh.live.opts)
+	then, now := t, t
+	then.Name, now.Name = keptTable("before", t.Name, generation), keptTable("after", t.Name, generation)
+	var err error
+	if *out.Before, err = kept.Digest(ctx, then); err != nil {
+		return out, err
+	}
+	if *out.After, err = kept.Digest(ctx, now); err != nil {
+		return out, err
+	}
+	out.Rows = out.After.Rows
+	if *out.Before != *out.After {
+		out.Difference, err = compareRows(kept.RowHashes(ctx, then), kept.RowHashes(ctx, now))
+	}
+	return out, err
+}
+
+// Count counts the rows of a table that a projector wrote.
+func (s *Store) Count(ctx context.Context, t Table) (n uint64, err error) {
+	sql, args := t.rows()
+	if err := s.conn.QueryRow(ctx, "SELECT count() FROM ("+sql+")", args...).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count rows of table %q: %w", t.Name, err)
+	}
+	return n, nil
+}
+
+// compareRows goes through the rows of then and now side by side. Both are in the order of their keys.
+func compareRows(then, now iter.Seq2[RowHash, error]) (*schema.TableDifference, error) {
+	d := &schema.TableDifference{}
+	next, stop := iter.Pull2(then)
+	defer stop()
+	before, err, there := next()
+	if err != nil {
+		return nil, err
+	}
+	advance := func() error {
+		before, err, there = next()
+		return err
+	}
+	for after, err := range now {
+		if err != nil {
+			return nil, err
+		}
+		for there && before.Key < after.Key {
+			addExample(d, &d.OnlyBefore, "only before", before.Key)
+			if err := advance(); err != nil {
+				return nil, err
+			}
+		}
+		if !there || before.Key > after.Key {
+			addExample(d, &d.OnlyAfter, "only after", after.Key)
+			continue
+		}
+		if before.Hash != after.Hash {
+			addExample(d, &d.Changed, "changed", after.Key)
+		}
+		if err := advance(); err != nil {
+			return nil, err
+		}
+	}
+	for there {
+		addExample(d, &d.OnlyBefore, "only before", before.Key)
+		if err := advance(); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+func addExample(d *schema.TableDifference, counter *int, what, key string) {
+	*counter++
+	if *counter <= maxExamples {
+		if len(key) > maxExampleKey {
+			key = strings.ToValidUTF8(key[:maxExampleKey], "") + "…"
+		}
+		d.Examples = append(d.Examples, schema.RowExample{What: what, Key: key})
+	}
+}

@@ -1,0 +1,281 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/schema"
+)
+
+// PurposeRebuild is the purpose of the scratch databases of rebuilds.
+const PurposeRebuild = "rebuild"
+
+// shadowGeneration is the only generation of a projection in a shadow.
+const shadowGeneration = 1
+
+// horizon is the table of a shadow that says how far each stream was when the rebuild began.
+const horizon = "rebuild_horizon"
+
+// ErrShadowGone is returned if the tables that a rebuild has filled are not there any more.
+var ErrShadowGone = errors.New("the tables of the rebuild are gone")
+
+// Shadow is a scratch database in which projections are made anew from the events of the log, while others write and
+// read the tables in use. [Shadow.Switch] puts the new tables in their place.
+type Shadow struct {
+	*Scratch
+	id string
+	// live is the store of the database in use. made reads the same events and keeps the offsets of the new rows.
+	live, made *Store
+	bulk       *bulkConn
+}
+
+// BeginShadow makes the shadow with the id, which is of letters and digits, and notes how far the log is. It can be
+// called again. A switch of another rebuild that broke off is ended first.
+func (s *Store) BeginShadow(ctx context.Context, id string, projectors ...Projector) (*Shadow, error) {
+	current, err := s.generations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range projectors {
+		if g := current[p.Name()]; g.number > 0 && !g.ready && g.shadow != id {
+			if err := s.takeOver(ctx, p, g.number); err != nil {
+				return nil, err
+			}
+		}
+	}
+	scratch, err := OpenScratch(ctx, s.conn, ScratchKey{PurposeRebuild, id})
+	if err != nil {
+		return nil, err
+	}
+	sh := s.shadow(scratch, id)
+	if err := sh.begin(ctx, projectors); err != nil {
+		_ = sh.Close()
+		return nil, fmt.Errorf("begin a rebuild in %q: %w", sh.Database, err)
+	}
+	return sh, nil
+}
+
+// OpenShadow opens the shadow that [Store.BeginShadow] has made, or returns [ErrShadowGone].
+func (s *Store) OpenShadow(ctx context.Context, id string) (*Shadow, error) {
+	home, _, err := whereAndWhen(ctx, s.conn)
+	if err != nil {
+		return nil, err
+	}
+	tables, err := s.tablesOf(ctx, ScratchDatabase(home, ScratchKey{PurposeRebuild, id}))
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := tables[horizon]; !ok {
+		return nil, fmt.Errorf("open the rebuild %q: %w", id, ErrShadowGone)
+	}
+	scratch, err := makeScratch(ctx, s.conn, ScratchKey{PurposeRebuild, id})
+	if err != nil {
+		return nil, err
+	}
+	return s.shadow(scratch, id), nil
+}
+
+func (s *Store) shadow(scratch *Scratch, id string) *Shadow {
+	made := New(s.conn, s.opts)
+	made.offsetsTable = Identifier(scratch.Database) + "." + liveOffsets
+	return &Shadow{Scratch: scratch, id: id, live: s, made: made, bulk: &bulkConn{Conn: scratch.Conn}}
+}
+
+// EndSwitch ends a switch of the rebuild with the id that broke off: it calls it off, unless tables were exchanged
+// already.
+func (s *Store) EndSwitch(ctx context.Context, id string, projectors ...Projector) error {
+	current, err := s.generations(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range projectors {
+		if g := current[p.Name()]; g.number > 0 && !g.ready && g.shadow == id {
+			if err := s.takeOver(ctx, p, g.number); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Bulk is a connection for the projectors that [Shadow.Fill] runs: what they insert is inserted later, in large blocks.
+func (sh *Shadow) Bulk() driver.Conn { return sh.bulk }
+
+// tablesOf returns the comments of the tables of a database by their names.
+func (s *Store) tablesOf(ctx context.Context, database string) (map[string]string, error) {
+	out := map[string]string{}
+	err := s.query(ctx, func(rows driver.Rows) error {
+		var name, comment string
+		err := rows.Scan(&name, &comment)
+		out[name] = comment
+		return err
+	}, `SELECT name, comment FROM system.tables WHERE database = ?`, database)
+	if err != nil {
+		return nil, fmt.Errorf("list tables of %q: %w", database, err)
+	}
+	return out, nil
+}
+
+// mark is the comment of the tables that were made in the shadow, wherever they are now.
+func (sh *Shadow) mark() string { return "made by rebuild " + sh.id }
+
+func (sh *Shadow) begin(ctx context.Context, projectors []Projector) error {
+	tables, err := sh.live.tablesOf(ctx, sh.Database)
+	if err != nil {
+		return err
+	}
+	for _, name := range tableNames(projectors) {
+		comment, ok := tables[name]
+		if !ok || comment == sh.mark() {
+			continue // A table that is gone was put in place already.
+		}
+		if err := sh.home.Exec(ctx, "ALTER TABLE "+sh.table(name)+" MODIFY COMMENT "+Literal(sh.mark())); err != nil {
+			return err
+		}
+	}
+	if _, ok := tables[horizon]; ok {
+		return nil
+	}
+	// It must never be replaced by a later one, which knows of events that the tables lack. So it is made under a name of
+	// its own: to be given the right one succeeds only once.
+	own := fmt.Sprintf("%s_%d", horizon, rand.Uint64())
+	err = sh.home.Exec(ctx, "CREATE TABLE "+sh.table(own)+` ENGINE = MergeTree ORDER BY stream AS
+		SELECT stream, max(seq) AS last_seq, argMax(ts, seq) AS last_ts FROM events_raw GROUP BY stream`)
+	if err != nil {
+		return err
+	}
+	err = sh.home.Exec(ctx, "RENAME TABLE "+sh.table(own)+" TO "+sh.table(horizon))
+	if hasCode(err, codeTableExists) {
+		return nil
+	}
+	return err
+}
+
+// table returns the name of a table of the shadow as a query on the database in use names it.
+func (sh *Shadow) table(name string) string { return Identifier(sh.Database) + "." + Identifier(name) }
+
+// tableNames returns the names of the projectors' tables, each once, in order.
+func tableNames(projectors []Projector) []string {
+	var out []string
+	for _, p := range projectors {
+		for _, t := range p.Tables() {
+			out = append(out, t.Name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Place is how far a pass over the log is: in the order of the streams' names.
+type Place struct {
+	Stream string `json:"stream,omitempty"`
+	Seq    uint64 `json:"seq,omitempty"`
+}
+
+// Filled is the result of [Shadow.Fill].
+type Filled struct {
+	// Place is where to go on. Done is true if there is nothing more.
+	Place Place
+	Done  bool
+	// Events counts those that were applied, and Pages the blocks in which they were read.
+	Events, Pages int
+}
+
+// Fill makes the projector's rows in the shadow from the events after the place, until the time or the end of the log.
+// Called again with the same place it makes the same rows. The projector's connection is [Shadow.Bulk]. Memory is
+// bounded by the options of the store: a page of events over many streams, and their rows. It calls report after each
+// page.
+func (sh *Shadow) Fill(ctx context.Context, p Projector, after Place, until time.Time, report func(Filled)) (Filled, error) {
+	out := Filled{Place: after}
+	sel := selection{prefix: p.StreamPrefix(), types: p.Types()}
+	for page, err := range sh.made.spans(ctx, sel, position{stream: after.Stream, seq: after.Seq}) {
+		if err != nil {
+			return out, fmt.Errorf("fill projection %q: %w", p.Name(), err)
+		}
+		if err := sh.apply(ctx, p, page.events); err != nil {
+			return out, fmt.Errorf("fill projection %q up to %q: %w", p.Name(), page.last.stream, err)
+		}
+		out.Place = Place{page.last.stream, page.last.seq}
+		out.Events += len(page.events)
+		out.Pages++
+		report(out)
+		if page.more && !time.Now().Before(until) {
+			return out, nil
+		}
+	}
+	out.Done = true
+	return out, sh.filled(ctx, p)
+}
+
+// spans yields the pages of a selection over many streams, with where they end.
+func (s *Store) spans(ctx context.Context, sel selection, after position) func(func(page, error) bool) {
+	return func(yield func(page, error) bool) {
+		for {
+			p, err := s.page(ctx, sel, after)
+			if err != nil {
+				yield(p, fmt.Errorf("read %s: %w", sel, err))
+				return
+			}
+			if !p.more && p.last.stream == "" {
+				return // It is empty.
+			}
+			if !yield(p, nil) || !p.more {
+				return
+			}
+			after = p.last
+		}
+	}
+}
+
+// apply makes the rows of a page of events of many streams, and writes them in large blocks.
+func (sh *Shadow) apply(ctx context.Context, p Projector, events []schema.Event) error {
+	defer sh.bulk.drop()
+	for len(events) > 0 {
+		stream := events[0].Stream
+		n := slices.IndexFunc(events, func(e schema.Event) bool { return e.Stream != stream })
+		if n < 0 {
+			n = len(events)
+		}
+		if err := p.Apply(ctx, events[:n]); err != nil {
+			return fmt.Errorf("project %q: %w", stream, err)
+		}
+		events = events[n:]
+	}
+	return sh.bulk.flush(ctx, p)
+}
+
+// filled notes that the projector's rows are complete up to the horizon.
+func (sh *Shadow) filled(ctx context.Context, p Projector) error {
+	err := sh.home.Exec(settled(ctx), `INSERT INTO `+sh.made.offsetsTable+` (projector_name, stream, last_seq, last_ts, last_event_id, generation, version)
+		SELECT ?, stream, last_seq, last_ts, '', ?, ? FROM `+sh.table(horizon)+` WHERE startsWith(stream, ?)`,
+		p.Name(), uint64(shadowGeneration), p.Version(), p.StreamPrefix())
+	if err != nil {
+		return fmt.Errorf("note offsets of %q: %w", p.Name(), err)
+	}
+	return sh.made.note(ctx, p, generation{number: shadowGeneration, ready: true, version: p.Version()})
+}
+
+// settled makes an insert return once its rows can be read.
+func settled(ctx context.Context) context.Context {
+	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0}))
+}
+
+// CatchUp applies to the shadow the events that came after it was filled. It returns [ErrShadowGone] if it was not
+// filled.
+func (sh *Shadow) CatchUp(ctx context.Context, p Projector) (Progress, error) {
+	g, err := sh.made.generation(ctx, p.Name())
+	if err != nil {
+		return Progress{}, err
+	}
+	if !g.ready || g.version != p.Version() {
+		return Progress{}, fmt.Errorf("projection %q was not filled in %q: %w", p.Name(), sh.Database, ErrShadowGone)
+	}
+	return sh.made.ProjectAll(ctx, p)
+}

@@ -1,0 +1,494 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/errgroup"
+)
+
+// ErrCalledOff is returned if another program has called a switch off, because it took too long. Nothing has changed:
+// try again.
+var ErrCalledOff = errors.New("the switch to the new tables was called off by a program that had waited too long")
+
+// SwitchOptions say what [Shadow.Switch] does beside.
+type SwitchOptions struct {
+	// Compare keeps a copy of the rows of then, old and new, for [Shadow.Compare].
+	Compare bool
+	// DryRun leaves the tables in use where they are.
+	DryRun bool
+}
+
+// Switched is the result of [Shadow.Switch].
+type Switched struct {
+	// Generation is the number of the switch. [Shadow.Compare] wants it.
+	Generation uint64
+	// Events counts those that came so late that they were applied while writers waited.
+	Events int
+	// Waited is how long writers of the projections had to wait.
+	Waited time.Duration
+}
+
+// decision is what became of a switch. It is told by the name of an empty table in the shadow, because the server
+// renames a table once: of several programs that decide, one does.
+type decision string
+
+const (
+	undecided  decision = "open"
+	goAhead    decision = "decided"
+	calledOff  decision = "undone"
+	noDecision decision = ""
+)
+
+func (sh *Shadow) decisionTable(number uint64, d decision) string {
+	return fmt.Sprintf("switch_%d_%s", number, d)
+}
+
+// Switch puts the tables of the shadow in the place of those in use. Programs that write the projections wait until it
+// is done; readers always find complete tables, old or new. It can be called again after a crash at any moment. If it is
+// not, a program that waits either calls the switch off or finishes it; in the first case Switch returns
+// [ErrCalledOff]. The projectors write through [Scratch.Conn] of the shadow, inUse through the connection of the store.
+func (sh *Shadow) Switch(ctx context.Context, o SwitchOptions, made, inUse []Projector) (Switched, error) {
+	if err := sh.complete(ctx, made); err != nil {
+		return Switched{}, err
+	}
+	if err := sh.approach(ctx, o, made, inUse); err != nil {
+		return Switched{}, err
+	}
+	began := time.Now()
+	number, d, err := sh.announce(ctx, made)
+	if err != nil {
+		return Switched{}, err
+	}
+	out := Switched{Generation: number}
+	if d == undecided {
+		select {
+		case <-ctx.Done():
+			return out, ctx.Err()
+		case <-time.After(sh.live.Drain()):
+		}
+		if out.Events, err = sh.lastRows(ctx, o, number, made, inUse); err != nil {
+			return out, err
+		}
+		d = goAhead
+		if o.DryRun {
+			d = calledOff
+		}
+		if d, err = sh.decide(ctx, number, d); err != nil {
+			return out, err
+		}
+	}
+	if d == calledOff {
+		for _, p := range made {
+			if err := sh.live.restore(ctx, p, number); err != nil {
+				return out, err
+			}
+		}
+		out.Waited = time.Since(began)
+		if o.DryRun {
+			return out, nil
+		}
+		return out, ErrCalledOff
+	}
+	for _, p := range made {
+		if err := sh.adopt(ctx, p, number); err != nil {
+			return out, fmt.Errorf("put projection %q in place: %w", p.Name(), err)
+		}
+	}
+	out.Waited = time.Since(began)
+	return out, nil
+}
+
+// complete refuses a projection that was not filled.
+func (sh *Shadow) complete(ctx context.Context, projectors []Projector) error {
+	filled, err := sh.made.generations(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range projectors {
+		if g := filled[p.Name()]; !g.ready || g.version != p.Version() {
+			return fmt.Errorf("projection %q was not filled in %q: %w", p.Name(), sh.Database, ErrShadowGone)
+		}
+	}
+	return nil
+}
+
+// approach applies what is behind by now, while nobody waits, unless the switch has begun already.
+func (sh *Shadow) approach(ctx context.Context, o SwitchOptions, made, inUse []Projector) error {
+	current, err := sh.live.generations(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range made {
+		if current[p.Name()].shadow == sh.id {
+			return nil
+		}
+	}
+	for _, p := range made {
+		if _, err := sh.made.ProjectAll(ctx, p); err != nil {
+			return err
+		}
+	}
+	if !o.Compare {
+		return nil
+	}
+	for _, p := range inUse {
+		var stale *StaleError
+		if _, err := sh.live.ProjectAll(ctx, p); err != nil && !errors.As(err, &stale) {
+			return err
+		}
+	}
+	return nil
+}
+
+// announce notes the generation that the switch begins, or finds the one of a call that broke off. From here on
+// programs wait that want to write.
+func (sh *Shadow) announce(ctx context.Context, projectors []Projector) (uint64, decision, error) {
+	current, err := sh.live.generations(ctx)
+	if err != nil {
+		return 0, noDecision, err
+	}
+	last, mine := uint64(0), uint64(0)
+	for _, p := range projectors {
+		g := current[p.Name()]
+		last = max(last, g.number)
+		if g.shadow == sh.id {
+			mine = max(mine, g.number)
+		}
+	}
+	d := calledOff
+	if mine > 0 {
+		if d, err = sh.decision(ctx, mine); err != nil || d == goAhead {
+			return mine, d, err
+		}
+	}
+	if d != undecided {
+		mine = sh.live.numberAfter(last)
+		if err := sh.home.Exec(ctx, "CREATE TABLE "+sh.table(sh.decisionTable(mine, undecided))+" (x UInt8) ENGINE = Null"); err != nil {
+			return 0, noDecision, fmt.Errorf("begin a switch: %w", err)
+		}
+	}
+	for _, p := range projectors {
+		sh.live.forget(p)
+		g := current[p.Name()]
+		if g.number > mine {
+			return 0, noDecision, fmt.Errorf("switch projection %q: %w", p.Name(), ErrRebuilding)
+		}
+		if g.number == mine {
+			continue
+		}
+		if err := sh.live.note(ctx, p, generation{number: mine, version: p.Version(), shadow: sh.id}); err != nil {
+			return 0, noDecision, err
+		}
+	}
+	return mine, undecided, nil
+}
+
+// decision returns what became of the switch.
+func (sh *Shadow) decision(ctx context.Context, number uint64) (decision, error) {
+	tables, err := sh.live.tablesOf(ctx, sh.Database)
+	if err != nil {
+		return noDecision, err
+	}
+	for _, d := range []decision{undecided, goAhead, calledOff} {
+		if _, ok := tables[sh.decisionTable(number, d)]; ok {
+			return d, nil
+		}
+	}
+	return noDecision, nil
+}
+
+// decide decides about the switch, unless somebody has, and returns the decision.
+func (sh *Shadow) decide(ctx context.Context, number uint64, d decision) (decision, error) {
+	err := sh.home.Exec(ctx, "RENAME TABLE "+sh.table(sh.decisionTable(number, undecided))+" TO "+sh.table(sh.decisionTable(number, d)))
+	if err != nil && !hasCode(err, codeUnknownTable, codeTableExists) {
+		return noDecision, fmt.Errorf("decide about a switch: %w", err)
+	}
+	return sh.decision(ctx, number)
+}
+
+// lastRows applies the last events, to the tables in use too if they are compared. Nobody else writes meanwhile.
+func (sh *Shadow) lastRows(ctx context.Context, o SwitchOptions, number uint64, made, inUse []Projector) (events int, err error) {
+	for _, p := range made {
+		done, err := sh.made.ProjectAll(ctx, p)
+		if err != nil {
+			return events, err
+		}
+		events += done.Events
+	}
+	if !o.Compare {
+		return events, nil
+	}
+	for _, p := range inUse {
+		g, err := sh.live.readyBefore(ctx, p.Name(), number)
+		if err != nil {
+			return events, err
+		}
+		if g.version != p.Version() {
+			continue // Other code has made the rows, and no other may add to them.
+		}
+		held := sh.live.newPass(p, lease{generation: g.number, until: time.Now().Add(24 * time.Hour), held: true})
+		if err := held.all(ctx); err != nil {
+			return events, err
+		}
+	}
+	return events, sh.keepAll(ctx, tableNames(made), number)
+}
+
+// keepAtOnce is how many tables are copied at a time: each takes three statements that have little to do.
+const keepAtOnce = 4
+
+// keepAll copies the rows of the tables in use and of those that were made.
+func (sh *Shadow) keepAll(ctx context.Context, names []string, number uint64) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(keepAtOnce)
+	for _, name := range names {
+		group.Go(func() error { return sh.keep(ctx, Identifier(name), keptTable("before", name, number)) })
+		group.Go(func() error { return sh.keep(ctx, sh.table(name), keptTable("after", name, number)) })
+	}
+	return group.Wait()
+}
+
+func keptTable(when, name string, number uint64) string {
+	return fmt.Sprintf("%s_%s_%d", when, name, number)
+}
+
+// keep copies the rows of a table as they are now. The copy shares the files of the original, so it is made at once. A
+// copy that is there stays: an attempt that comes late may find other rows.
+func (sh *Shadow) keep(ctx context.Context, from, to string) error {
+	own := fmt.Sprintf("%s_%d", to, rand.Uint64())
+	for _, statement := range []string{
+		"CREATE TABLE " + sh.table(own) + " AS " + from,
+		"ALTER TABLE " + sh.table(own) + " ATTACH PARTITION ID 'all' FROM " + from,
+		"RENAME TABLE " + sh.table(own) + " TO " + sh.table(to),
+	} {
+		if err := sh.home.Exec(ctx, statement); err != nil && !hasCode(err, codeTableExists) {
+			return fmt.Errorf("keep the rows of %s: %w", from, err)
+		}
+	}
+	return nil
+}
+
+// adopt puts the projector's tables in place and notes that its generation is ready. It may be called by several
+// programs at once.
+func (sh *Shadow) adopt(ctx context.Context, p Projector, number uint64) error {
+	for _, t := range p.Tables() {
+		if err := sh.exchange(ctx, t.Name); err != nil {
+			return fmt.Errorf("exchange table %q: %w", t.Name, err)
+		}
+		if err := sh.takeStrangers(ctx, t); err != nil {
+			return err
+		}
+	}
+	if err := sh.live.copyOffsets(ctx, p.Name(), sh.made.offsetsTable, shadowGeneration, number); err != nil {
+		return err
+	}
+	return sh.live.note(ctx, p, generation{number: number, ready: true, version: p.Version(), shadow: sh.id})
+}
+
+// exchangeTries bounds how often a table is claimed that others claim too.
+const exchangeTries = 20
+
+// exchange exchanges the table in use with that of the shadow, once, whoever else does the same and whenever any of
+// them was killed. To exchange a table a program first gives it a name that nobody else knows, and who wants to do it
+// after that program was killed renames it again: the statement of the first one then finds no table.
+func (sh *Shadow) exchange(ctx context.Context, name string) error {
+	var failed error
+	for range exchangeTries {
+		from, done, err := sh.claimable(ctx, name)
+		if err != nil || done {
+			return err
+		}
+		own := fmt.Sprintf("%s%d", claimPrefix(name), rand.Uint64())
+		if failed = sh.home.Exec(ctx, "RENAME TABLE "+sh.table(from)+" TO "+sh.table(own)); failed != nil {
+			if hasCode(failed, codeUnknownTable) {
+				continue
+			}
+			return failed
+		}
+		tables, err := sh.live.tablesOf(ctx, sh.Database)
+		if err != nil {
+			return err
+		}
+		if tables[own] != sh.mark() {
+			continue // Who had claimed it before has exchanged it, or somebody has claimed it since.
+		}
+		failed = sh.home.Exec(ctx, "EXCHANGE TABLES "+Identifier(name)+" AND "+sh.table(own))
+		if failed != nil && !hasCode(failed, codeUnknownTable) {
+			return failed
+		}
+	}
+	return failed
+}
+
+// claimPrefix is that of the names that programs give to a table of the shadow before they exchange it.
+func claimPrefix(name string) string { return name + "_claimed_" }
+
+// claimable returns the name under which the table of the shadow is to be claimed, or that it is in use already.
+func (sh *Shadow) claimable(ctx context.Context, name string) (from string, done bool, err error) {
+	tables, err := sh.live.tablesOf(ctx, sh.Database)
+	if err != nil {
+		return "", false, err
+	}
+	for table, comment := range tables {
+		switch {
+		case table != name && !strings.HasPrefix(table, claimPrefix(name)):
+		case comment != sh.mark():
+			return "", true, nil
+		default:
+			from = table
+		}
+	}
+	if from == "" {
+		return "", false, fmt.Errorf("table %q of %q: %w", name, sh.Database, ErrShadowGone)
+	}
+	return from, false, nil
+}
+
+// replaced returns the name of the table in the shadow that was in use before, or nothing.
+func (sh *Shadow) replaced(ctx context.Context, name string) (string, error) {
+	tables, err := sh.live.tablesOf(ctx, sh.Database)
+	if err != nil {
+		return "", err
+	}
+	for table, comment := range tables {
+		if strings.HasPrefix(table, claimPrefix(name)) && comment != sh.mark() {
+			return table, nil
+		}
+	}
+	return "", nil
+}
+
+// takeStrangers copies the rows of projectors that the rebuild did not know from the table that was in use: of an
+// embedding version, say, that a worker began with meanwhile.
+func (sh *Shadow) takeStrangers(ctx context.Context, t Table) error {
+	if t.Column == "" {
+		return nil
+	}
+	old, err := sh.replaced(ctx, t.Name)
+	if err != nil || old == "" {
+		return err
+	}
+	values, err := sh.valuesOf(ctx, t)
+	if err != nil {
+		return err
+	}
+	err = sh.home.Exec(settled(ctx), "INSERT INTO "+Identifier(t.Name)+" SELECT * FROM "+sh.table(old)+" WHERE "+Identifier(t.Column)+" NOT IN ?", set(values))
+	if err != nil {
+		return fmt.Errorf("copy rows of others in table %q: %w", t.Name, err)
+	}
+	return nil
+}
+
+// valuesOf returns which rows of a shared table the shadow was filled with.
+func (sh *Shadow) valuesOf(ctx context.Context, t Table) ([]string, error) {
+	filled, err := sh.made.generations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := []string{t.Value}
+	for name := range filled {
+		// The name of a projector that shares a table ends with the value of its column.
+		if _, value, ok := strings.Cut(name, "/"); ok && value != t.Value {
+			out = append(out, value)
+		}
+	}
+	return out, nil
+}
+
+// Finish drops what the rebuild has left: the tables that were in use, or those that were made.
+func (sh *Shadow) Finish(ctx context.Context, projectors []Projector) error {
+	for _, p := range projectors {
+		for _, t := range p.Tables() {
+			// By now no program writes that did not see the new tables.
+			if err := sh.takeStrangers(ctx, t); err != nil {
+				return err
+			}
+		}
+	}
+	return sh.Drop(ctx)
+}
+
+// settle ends a switch whose program is gone: it calls it off, unless tables were exchanged already.
+func (s *Store) settle(ctx context.Context, p Projector, g generation) error {
+	home, _, err := whereAndWhen(ctx, s.conn)
+	if err != nil {
+		return err
+	}
+	sh := s.shadow(&Scratch{Database: ScratchDatabase(home, ScratchKey{PurposeRebuild, g.shadow}), home: s.conn}, g.shadow)
+	d, err := sh.decide(ctx, g.number, calledOff)
+	switch {
+	case err != nil && !hasCode(err, codeUnknownDatabase):
+		return err
+	case d == goAhead:
+		return sh.adopt(ctx, versioned{p, g.version}, g.number)
+	default:
+		return s.restore(ctx, p, g.number)
+	}
+}
+
+// versioned is a projector as another version of the code has it.
+type versioned struct {
+	Projector
+	version uint32
+}
+
+func (v versioned) Version() uint32 { return v.version }
+
+// restore makes the generation before the number the current one again, under a number of its own.
+func (s *Store) restore(ctx context.Context, p Projector, number uint64) error {
+	old, err := s.readyBefore(ctx, p.Name(), number)
+	if err != nil {
+		return err
+	}
+	next := generation{number: number | 1, ready: true, version: p.Version(), shadow: old.shadow}
+	if old.number > 0 {
+		next.version = old.version
+		if err := s.copyOffsets(ctx, p.Name(), s.offsetsTable, old.number, next.number); err != nil {
+			return err
+		}
+	}
+	return s.note(ctx, p, next)
+}
+
+// readyBefore returns the newest generation below the number whose tables were in place.
+func (s *Store) readyBefore(ctx context.Context, name string, number uint64) (g generation, err error) {
+	err = s.query(ctx, func(rows driver.Rows) error {
+		g.ready = true
+		return rows.Scan(&g.number, &g.version, &g.shadow)
+	}, `SELECT generation, version, last_event_id FROM `+s.offsetsTable+` FINAL
+		WHERE projector_name = ? AND stream = '' AND last_seq = 1 AND generation < ? ORDER BY generation DESC LIMIT 1`, name, number)
+	if err != nil {
+		return g, fmt.Errorf("read generations: %w", err)
+	}
+	return g, nil
+}
+
+// copyOffsets copies the projector's offsets of a generation from a table.
+func (s *Store) copyOffsets(ctx context.Context, name, table string, from, to uint64) error {
+	err := s.conn.Exec(settled(ctx), `INSERT INTO `+s.offsetsTable+` (projector_name, stream, last_seq, last_ts, last_event_id, generation, version)
+		SELECT projector_name, stream, last_seq, last_ts, last_event_id, ?, version FROM `+table+` FINAL
+		WHERE projector_name = ? AND generation = ? AND stream != ''`, to, name, from)
+	if err != nil {
+		return fmt.Errorf("copy offsets of %q: %w", name, err)
+	}
+	return nil
+}
+
+// Together returns the projectors, of all, that must be made anew with those named: they share a table.
+func Together(all, named []Projector) []Projector {
+	tables := tableNames(named)
+	var out []Projector
+	for _, p := range all {
+		if slices.ContainsFunc(p.Tables(), func(t Table) bool { return slices.Contains(tables, t.Name) }) {
+			out = append(out, p)
+		}
+	}
+	return out
+}

@@ -1,0 +1,46 @@
+package llm
+
+import (
+	"axiommind/activities/session"
+	"axiommind/schema"
+)
+
+// Answers says which windows of a session have got their answers, themselves or in parts.
+type Answers struct{ asked []extraction }
+
+// Add adds an extraction of the build. Extractions are added in the order of the log.
+func (a *Answers) Add(p schema.MemoryExtractedPayload, buildID string) {
+	p.Entries, p.Rejected = nil, nil
+	a.asked = append(a.asked, extraction{p, buildID})
+}
+
+// To returns the build whose answer made the extractor's answers to the window complete. If some are missing, ok is
+// false.
+func (a *Answers) To(by schema.Extractor, w schema.Window) (buildID string, ok bool) {
+	within := newLedger("")
+	for _, x := range a.asked {
+		if x.Extractor == by && w.Contains(x.Window) {
+			within.add(x)
+			if x.Answered() {
+				buildID = x.buildID
+			}
+		}
+	}
+	for _, x := range within.last {
+		if !x.Answered() && !within.halvesOf(x.Window).both() {
+			return "", false
+		}
+	}
+	return buildID, buildID != "" && within.from == session.Frontier{}.After(w)
+}
+
+// Again returns the last build that asked about the window again, for the rest of it or in parts.
+func (a *Answers) Again(by schema.Extractor, w schema.Window) (buildID string, ok bool) {
+	for _, x := range a.asked {
+		same := placeOf(x.Window) == placeOf(w)
+		if x.Extractor == by && w.Contains(x.Window) && (!same || x.Window.Asked > w.Asked) {
+			buildID, ok = x.buildID, true
+		}
+	}
+	return buildID, ok
+}

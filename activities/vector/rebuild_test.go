@@ -1,0 +1,401 @@
+package vector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/weaviate/weaviate/entities/models"
+
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// tb is what tests and properties have in common.
+type tb interface {
+	require.TestingT
+	Helper()
+	Context() context.Context
+}
+
+// turns does a rebuild to its end, a page at a time, and calls between after each turn.
+func (b *bench) turns(t tb, w *Writer, in RebuildInput, between func(Rebuilding)) RebuildResult {
+	t.Helper()
+	w.opts.Turn = time.Nanosecond
+	in.Collection = w.Collection()
+	state := Rebuilding{RebuildInput: in}
+	for n := 0; !state.Done(); n++ {
+		require.Less(t, n, 1000, "it comes to an end: %+v", state)
+		var err error
+		state, err = w.Rebuild(t.Context(), state)
+		require.NoError(t, err)
+		if between != nil {
+			between(state)
+		}
+	}
+	return state.Result
+}
+
+func (b *bench) rebuild(t tb, in RebuildInput) RebuildResult {
+	t.Helper()
+	return b.turns(t, b.writer, in, nil)
+}
+
+func (b *bench) class(t tb) string {
+	t.Helper()
+	class, err := b.client.class(t.Context(), b.writer.Collection())
+	require.NoError(t, err)
+	return class
+}
+
+func (b *bench) classes(t tb) (names []string) {
+	t.Helper()
+	made, err := b.client.generations(t.Context(), b.writer.Collection())
+	require.NoError(t, err)
+	for _, class := range made {
+		names = append(names, class.Class)
+	}
+	return names
+}
+
+func (b *bench) search(t testing.TB, project, text string) []string {
+	t.Helper()
+	vectors, err := b.embedder.Embed(t.Context(), []string{text})
+	require.NoError(t, err)
+	found, err := b.client.Hybrid(t.Context(), HybridQuery{
+		Collection: b.writer.Collection(), Project: project, Filter: Filter{Kind: schema.ItemEntry, User: "ann"}, Text: text,
+		Vector: vectors[0], Alpha: 0.5, Limit: 100,
+	})
+	require.NoError(t, err)
+	ids := make([]string, len(found))
+	for i, c := range found {
+		ids[i] = c.ItemID
+	}
+	return ids
+}
+
+func (b *bench) events(t testing.TB) (n int) {
+	t.Helper()
+	for _, err := range b.log.Stream(t.Context(), b.writer.stream(), eventlog.StreamOptions{}) {
+		require.NoError(t, err)
+		n++
+	}
+	return n
+}
+
+// requireWhole checks that the collection holds what the log says, by the hash of all that is stored.
+func (b *bench) requireWhole(t tb) {
+	t.Helper()
+	r := &rebuild{Writer: b.writer, Rebuilding: &Rebuilding{New: b.class(t)}, tenants: map[string]bool{}}
+	wanted, err := b.writer.outbox.digests(t.Context(), "", 1000)
+	require.NoError(t, err)
+	for _, want := range wanted {
+		got, err := r.digest(t.Context(), want.Project)
+		require.NoError(t, err)
+		require.Equal(t, want.digest, got, "project %q", want.Project)
+	}
+	report, err := b.writer.Reconcile(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, report.Repaired())
+	require.Zero(t, report.Extra)
+	require.Empty(t, report.UnknownTenants)
+}
+
+// A rebuild makes the next generation with the vectors of the one before, and embeds nothing.
+func TestRebuildCopies(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.add(t, "red", append([]string{"the quick fox"}, awkward...)...)
+	b.add(t, "프로젝트 \"/..\\", "blue", "green")
+	b.index(t, 100)
+	first := schema.VectorGeneration(b.writer.Collection(), 1)
+	require.Equal(t, first, b.class(t))
+	before, texts, events := b.search(t, "red", "fox"), b.embedder.texts, b.events(t)
+
+	steps := map[string]bool{}
+	result := b.turns(t, b.writer, RebuildInput{Verify: true}, func(s Rebuilding) {
+		steps[s.Step] = true
+		if s.Step == stepDrop {
+			require.Equal(t, DefaultGrace, s.Wait)
+			require.Contains(t, b.classes(t), first, "who has begun to read it may go on")
+		}
+		require.NotContains(t, s.Title(), "\n")
+	})
+	n := len(b.rows(t))
+	require.Equal(t, RebuildResult{Collection: b.writer.Collection(), Items: n, Copied: n, Switched: true}, result)
+	require.Len(t, steps, 4)
+	require.Equal(t, texts, b.embedder.texts, "nothing is embedded")
+	require.Equal(t, events, b.events(t), "nothing is recorded again")
+	require.Equal(t, []string{schema.VectorGeneration(b.writer.Collection(), 2)}, b.classes(t))
+	require.Equal(t, b.classes(t)[0], b.class(t))
+	require.Equal(t, before, b.search(t, "red", "fox"))
+	b.requireWhole(t)
+
+	b.add(t, "red", "after it")
+	require.Equal(t, Result{Indexed: 1}, b.index(t, 10))
+	b.requireWhole(t)
+	require.Equal(t, n+1, b.rebuild(t, RebuildInput{}).Copied)
+	b.requireWhole(t)
+}
+
+// What is missing from the collection in use, has other content, or is unknown to the log, is found. A dry run changes
+// nothing; a rebuild mends it all.
+func TestRebuildVerifies(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	entries := b.add(t, "red", "a", "b", "c", "d", "e", "f")
+	b.index(t, 100)
+	ctx, collection := t.Context(), b.writer.Collection()
+	require.NoError(t, b.client.remove(ctx, collection, "red", b.writer.objectOf(entries[0].ID)))
+	vectors, err := b.embedder.Embed(ctx, []string{"x"})
+	require.NoError(t, err)
+	changed, lying, stray := EntryItem(entries[1]), EntryItem(entries[2]).object(b.embedder.version, vectors[0]), EntryItem(entries[3])
+	changed.Title, stray.ID = "not b", "stray"
+	lying.Properties[schema.PropertyTitle] = "not c, but the hash of c"
+	results, err := b.client.Put(ctx, collection, "red", []Object{
+		changed.object(b.embedder.version, vectors[0]), lying, stray.object(b.embedder.version, vectors[0]),
+	})
+	require.NoError(t, errors.Join(append(results, err)...))
+	require.NoError(t, b.client.EnsureTenant(ctx, collection, "nobody"))
+	_, err = b.client.Put(ctx, collection, "nobody", []Object{stray.object(b.embedder.version, vectors[0])})
+	require.NoError(t, err)
+
+	want := RebuildResult{
+		Collection: collection, Items: 6, Copied: 3, Embedded: 3, Missing: 1, Changed: 2, Extra: 2,
+		Examples: []string{
+			fmt.Sprintf("missing: entry %q of project \"red\"", entries[0].ID),
+			fmt.Sprintf("other content: entry %q of project \"red\"", entries[1].ID),
+			fmt.Sprintf("other content: entry %q of project \"red\"", entries[2].ID),
+			fmt.Sprintf("not in the log: object %q of project \"red\"", b.writer.objectOf("stray")),
+			`not in the log: 1 objects of the tenant "nobody"`,
+		},
+	}
+	events, class := b.events(t), b.class(t)
+	dry := b.rebuild(t, RebuildInput{Verify: true, DryRun: true})
+	require.ElementsMatch(t, want.Examples, dry.Examples)
+	dry.Examples = want.Examples
+	require.Equal(t, want, dry)
+	require.Equal(t, 5, want.Differences())
+	require.Equal(t, []string{class}, b.classes(t))
+	require.Equal(t, class, b.class(t))
+	require.Equal(t, events, b.events(t))
+
+	result := b.rebuild(t, RebuildInput{Verify: true})
+	result.Examples, want.Switched = want.Examples, true
+	require.Equal(t, want, result)
+	require.Equal(t, events, b.events(t), "the log said all along what should be there")
+	b.requireWhole(t)
+	require.Zero(t, b.rebuild(t, RebuildInput{Verify: true}).Differences())
+}
+
+func (w *Writer) objectOf(entryID string) string {
+	return schema.VectorItem{Kind: schema.ItemEntry, ID: entryID, EmbeddingVersion: w.embedder.Version()}.ObjectID()
+}
+
+// What is not written yet, is outdated or has failed is written by the rebuild to both collections, once, and recorded.
+func TestRebuildWritesWhatIsDue(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.embedder.refuse = "poison"
+	entries := b.add(t, "red", "a", "b", "poison c")
+	require.Equal(t, Result{Indexed: 2, Failed: 1}, b.index(t, 100))
+	entries[0].Title = "a, and more"
+	b.materializeAs(t, "s-red", entries[0], "entry/again")
+	b.add(t, "blue", "new")
+	texts := b.embedder.texts
+
+	dry := b.rebuild(t, RebuildInput{DryRun: true})
+	require.Equal(t, 1, dry.Failed)
+	require.Equal(t, schema.OutboxPending, rowOf(t, b, schema.DerivedID("entry", "blue", "new")).Status)
+	require.Equal(t, []string{`failed: entry "` + entries[2].ID + `" of project "red": a text of the batch is not allowed`}, dry.Examples)
+
+	result := b.rebuild(t, RebuildInput{})
+	require.Equal(t, RebuildResult{
+		Collection: b.writer.Collection(), Items: 3, Copied: 1, Embedded: 2, Failed: 1, Switched: true, Examples: dry.Examples,
+	}, result)
+	row := rowOf(t, b, entries[2].ID)
+	require.Equal(t, schema.OutboxFailed, row.Status)
+	require.True(t, row.Permanent)
+	require.Equal(t, 2, row.Attempts)
+	require.Less(t, b.embedder.texts-texts, 16)
+	require.Zero(t, b.index(t, 10), "all is done")
+	b.embedder.refuse = ""
+	require.Equal(t, 1, b.reconcile(t).Failed)
+	require.Equal(t, Result{Indexed: 1}, b.index(t, 10))
+	b.requireWhole(t)
+}
+
+// While the embedder is away, the rebuild waits, and nothing is marked.
+func TestRebuildInAnOutage(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	entries := b.add(t, "red", "a", "b", "c")
+	b.index(t, 100)
+	require.NoError(t, b.client.remove(t.Context(), b.writer.Collection(), "red", b.writer.objectOf(entries[1].ID)))
+	b.embedder.fail = context.DeadlineExceeded
+	state := Rebuilding{RebuildInput: RebuildInput{Collection: b.writer.Collection()}}
+	_, err := b.writer.Rebuild(t.Context(), state)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	for id, status := range b.statuses(t) {
+		require.Equal(t, schema.OutboxDone, status, id)
+	}
+	b.embedder.fail = nil
+	result := b.rebuild(t, RebuildInput{})
+	require.Equal(t, 3, result.Items)
+	require.Equal(t, 1, result.Embedded)
+	b.requireWhole(t)
+}
+
+// A collection that was made before there were generations is taken over, with all that is in it.
+func TestRebuildTakesOver(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var class models.Class
+	require.NoError(t, convert(schema.EntryClass(b.writer.Collection()), &class))
+	require.NoError(t, b.client.api.Schema().ClassCreator().WithClass(&class).Do(t.Context()))
+	b.add(t, "red", "a", "b", "c")
+	require.Equal(t, Result{Indexed: 3}, b.index(t, 10))
+	require.Equal(t, b.writer.Collection(), b.class(t), "it stays in use")
+	require.Len(t, b.search(t, "red", "a"), 3)
+	b.requireWhole(t)
+
+	result := b.rebuild(t, RebuildInput{Verify: true})
+	require.Equal(t, RebuildResult{Collection: b.writer.Collection(), Items: 3, Copied: 3, Switched: true}, result)
+	require.Equal(t, schema.VectorGeneration(b.writer.Collection(), 1), b.class(t))
+	require.Len(t, b.search(t, "red", "a"), 3)
+	b.requireWhole(t)
+
+	// Stopped between the deletion of the plain class and the alias, the new one is found.
+	require.NoError(t, b.client.request(t.Context(), "test", http.MethodDelete, "/aliases/"+b.writer.Collection(), nil, nil))
+	again, err := b.client.EnsureCollection(t.Context(), b.writer.Collection())
+	require.NoError(t, err)
+	require.Equal(t, schema.VectorGeneration(b.writer.Collection(), 1), again)
+	b.requireWhole(t)
+}
+
+// A collection with other settings can't be written. A rebuild makes one with ours.
+func TestRebuildMendsSettings(t *testing.T) {
+	t.Parallel()
+	for name, class := range map[string]*models.Class{
+		"no tenants":    {Vectorizer: "none"},
+		"no properties": {Vectorizer: "none", VectorIndexType: "flat", MultiTenancyConfig: &models.MultiTenancyConfig{Enabled: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.add(t, "red", "a", "b")
+			class.Class = b.writer.Collection()
+			require.NoError(t, b.client.api.Schema().ClassCreator().WithClass(class).Do(t.Context()))
+			_, err := b.writer.IndexPending(t.Context(), 10)
+			require.ErrorIs(t, err, ErrCollection)
+			require.ErrorContains(t, err, "rebuild vectors")
+			require.Equal(t, RebuildResult{Collection: b.writer.Collection(), Items: 2, Embedded: 2, Switched: true}, b.rebuild(t, RebuildInput{}))
+			b.requireWhole(t)
+		})
+	}
+}
+
+// Weaviate keeps the name when its class is deleted. The class is made again under it.
+func TestDeletedClassComesBack(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.add(t, "red", "a", "b")
+	b.index(t, 10)
+	require.NoError(t, b.client.deleteClass(t.Context(), b.class(t)))
+	require.Empty(t, b.search(t, "red", "a"))
+	b.add(t, "red", "c")
+	require.Equal(t, Result{Indexed: 1}, b.index(t, 10))
+	require.Equal(t, 2, b.reconcile(t).Missing)
+	require.Equal(t, Result{Indexed: 2}, b.index(t, 10))
+	b.requireWhole(t)
+
+	require.NoError(t, b.client.deleteClass(t.Context(), b.class(t)))
+	texts := b.embedder.texts
+	result := b.rebuild(t, RebuildInput{Verify: true})
+	require.Equal(t, 3, result.Missing)
+	require.Equal(t, 3, result.Embedded)
+	require.Equal(t, texts+3, b.embedder.texts)
+	b.requireWhole(t)
+}
+
+// A rebuild goes on with what an earlier one has left, unless the settings are others by now. It mends what is wrong there.
+func TestRebuildGoesOn(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	entries := b.add(t, "red", "a", "b", "c", "d", "e", "f", "g", "h", "i")
+	b.index(t, 100)
+	b.writer.opts.Turn = time.Nanosecond
+	state, err := b.writer.Rebuild(t.Context(), Rebuilding{RebuildInput: RebuildInput{Collection: b.writer.Collection()}})
+	require.NoError(t, err)
+	require.Equal(t, 4, state.Result.Copied)
+	vectors, err := b.embedder.Embed(t.Context(), []string{"x"})
+	require.NoError(t, err)
+	stray := EntryItem(entries[0])
+	stray.ID = "stray"
+	lying := EntryItem(entries[8]).object(b.embedder.version, vectors[0])
+	lying.Properties[schema.PropertyTitle] = "not i, but the hash of i"
+	_, err = b.client.Put(t.Context(), state.New, "red", []Object{stray.object(b.embedder.version, vectors[0]), lying})
+	require.NoError(t, err)
+
+	result := b.rebuild(t, RebuildInput{})
+	require.GreaterOrEqual(t, result.Kept, 4)
+	require.Equal(t, 9, result.Items)
+	require.Equal(t, state.New, b.class(t))
+	b.requireWhole(t)
+
+	other := schema.EntryClass(schema.VectorGeneration(b.writer.Collection(), 7))
+	other.Description = "made by another release"
+	require.NoError(t, b.client.ensureClass(t.Context(), other))
+	require.Equal(t, 9, b.rebuild(t, RebuildInput{}).Copied)
+	require.Equal(t, schema.VectorGeneration(b.writer.Collection(), 8), b.class(t))
+	b.requireWhole(t)
+}
+
+// The new class may be deleted meanwhile: it is made again. Another one may be switched to: that is an error.
+func TestRebuildMeetsOthers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.add(t, "red", "a", "b", "c", "d", "e", "f")
+	b.index(t, 100)
+	deleted := false
+	result := b.turns(t, b.writer, RebuildInput{}, func(s Rebuilding) {
+		if !deleted {
+			deleted = true
+			require.NoError(t, b.client.deleteClass(t.Context(), s.New))
+		}
+	})
+	require.Equal(t, 6, result.Items)
+	b.requireWhole(t)
+
+	state, err := b.writer.Rebuild(t.Context(), Rebuilding{RebuildInput: RebuildInput{Collection: b.writer.Collection()}})
+	require.NoError(t, err)
+	other := schema.VectorGeneration(b.writer.Collection(), 9)
+	require.NoError(t, b.client.ensureClass(t.Context(), schema.EntryClass(other)))
+	require.NoError(t, b.client.Point(t.Context(), b.writer.Collection(), other))
+	_, err = b.writer.Rebuild(t.Context(), state)
+	require.ErrorIs(t, err, ErrCollectionChanged)
+	require.Error(t, b.client.Point(t.Context(), b.writer.Collection(), other+"0"), "it does not exist")
+}
+
+// Any name of an embedding version makes a collection that can be made anew.
+func TestRebuildOfAnyVersion(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"g1", "_g1", "a_g2", `"}){x}/../`, "한국어 v2", strings.Repeat("long_g1/", 60), "\x00\x7f"} {
+		b := newBench(t)
+		b.embedder.version = name + version(t)
+		b.projector = NewOutboxProjector(b.conn, b.embedder.version)
+		b.writer = b.newWriter(t, b.log)
+		b.add(t, "red", "a", "b")
+		require.Equal(t, Result{Indexed: 2}, b.index(t, 10), "%q", name)
+		require.Equal(t, 2, b.rebuild(t, RebuildInput{Verify: true}).Copied, "%q", name)
+		b.requireWhole(t)
+		require.NoError(t, b.client.DeleteCollection(t.Context(), b.writer.Collection()))
+		require.Empty(t, b.classes(t))
+		require.Equal(t, b.writer.Collection(), b.class(t), "the name is gone, too")
+	}
+}

@@ -1,0 +1,112 @@
+package vector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/weaviate/weaviate/entities/models"
+
+	"axiommind/schema"
+)
+
+// contents are the names of the properties that an item is made of.
+const contents = schema.PropertyItemKind + " " + schema.PropertyItemID + " " + schema.PropertyTitle + " " +
+	schema.PropertyContent + " " + schema.PropertyEntryType + " " + schema.PropertyUser + " " + schema.PropertyAgent + " " +
+	schema.PropertySessionID + " " + schema.PropertyOccurredAt + " " + schema.PropertyContentHash
+
+// storedItem is an object as GraphQL returns it.
+type storedItem struct {
+	Kind        string    `json:"item_kind"`
+	ItemID      string    `json:"item_id"`
+	Title       string    `json:"title"`
+	Content     string    `json:"content"`
+	Type        string    `json:"entry_type"`
+	User        string    `json:"user"`
+	Agent       string    `json:"agent"`
+	SessionID   string    `json:"session_id"`
+	OccurredAt  time.Time `json:"occurred_at"`
+	ContentHash string    `json:"content_hash"`
+	Additional  struct {
+		ID     string    `json:"id"`
+		Vector []float32 `json:"vector"`
+	} `json:"_additional"`
+}
+
+// item returns what the object holds.
+func (s storedItem) item(project string) Item {
+	return Item{
+		Kind: s.Kind, ID: s.ItemID, Project: project, Title: s.Title, Content: s.Content, Type: s.Type, User: s.User,
+		Agent: s.Agent, SessionID: s.SessionID, OccurredAt: s.OccurredAt,
+	}
+}
+
+// hash returns the hash of what the object holds. It is empty if the object says that it holds something else.
+func (s storedItem) hash(project string) string {
+	if hash := s.item(project).ContentHash(); hash == s.ContentHash {
+		return hash
+	}
+	return ""
+}
+
+// fetch returns the objects that exist, by id, with their vectors. Pass at most a hundred ids: a vector may be long.
+func (c *Client) fetch(ctx context.Context, collection, project string, ids []string) (map[string]storedItem, error) {
+	out := make(map[string]storedItem, len(ids))
+	if len(ids) == 0 {
+		return out, nil
+	}
+	rows, err := c.contents(ctx, collection, fmt.Sprintf(`tenant:%s,limit:%d,where:{path:["id"],operator:ContainsAny,valueText:%s}`,
+		quote(schema.VectorTenant(project)), len(ids), quoteAll(ids)), contents+" _additional{id vector}")
+	for _, row := range rows {
+		out[row.Additional.ID] = row
+	}
+	return out, err
+}
+
+// page returns up to limit objects of the project in the order of their ids, after the given id, without vectors.
+func (c *Client) page(ctx context.Context, collection, project, after string, limit int) ([]storedItem, error) {
+	return c.contents(ctx, collection, fmt.Sprintf(`tenant:%s,limit:%d,after:%s`,
+		quote(schema.VectorTenant(project)), limit, quote(after)), contents+" _additional{id}")
+}
+
+// contents is [Client.query] for whole objects. It reads the numbers of a vector as what they are.
+func (c *Client) contents(ctx context.Context, collection, arguments, fields string) ([]storedItem, error) {
+	const op = "read objects"
+	class, err := c.class(ctx, collection)
+	if err != nil {
+		return nil, err
+	}
+	var answer struct {
+		Data struct {
+			Get map[string][]storedItem `json:"Get"`
+		} `json:"data"`
+		Errors []*models.GraphQLError `json:"errors"`
+	}
+	body := map[string]string{"query": fmt.Sprintf("{Get{%s(%s){%s}}}", class, arguments, fields)}
+	if err := c.request(ctx, op, http.MethodPost, "/graphql", body, &answer); err != nil {
+		return nil, err
+	}
+	if len(answer.Errors) > 0 {
+		if err := c.graphqlError(op, class, answer.Errors); !errors.Is(err, errNoClass) {
+			return nil, err
+		}
+		return nil, nil
+	}
+	return answer.Data.Get[class], nil
+}
+
+// remove deletes the object, if there is one.
+func (c *Client) remove(ctx context.Context, collection, project, id string) error {
+	class, err := c.class(ctx, collection)
+	if err != nil {
+		return err
+	}
+	err = c.fail("delete object", c.api.Data().Deleter().WithClassName(class).
+		WithTenant(schema.VectorTenant(project)).WithID(id).Do(ctx))
+	if statusOf(err) == http.StatusNotFound {
+		return nil
+	}
+	return err
+}

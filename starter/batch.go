@@ -1,0 +1,197 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"axiommind/activities/batch"
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// batchWork is a workflow that processes many sessions.
+type batchWork struct {
+	input   schema.BatchInput
+	summary string
+	// unit is what is counted, such as "sessions done".
+	unit string
+	// again is the command that shows the workflow again while it runs.
+	again string
+	// scope is that of the sessions, if all have the same one: then the reasons are told why their steps are tried again.
+	scope schema.Scope
+}
+
+// start starts the workflow, or finds the run that is at it already.
+func (w batchWork) start(ctx context.Context, c client.Client) (run client.WorkflowRun, running bool, err error) {
+	id := w.input.WorkflowID()
+	run, err = c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID: id, TaskQueue: schema.QueueMain, StaticSummary: w.summary,
+		WorkflowExecutionErrorWhenAlreadyStarted: true,
+		WorkflowIDReusePolicy:                    enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+	}, w.input.Workflow(), w.input)
+	var already *serviceerror.WorkflowExecutionAlreadyStarted
+	if errors.As(err, &already) {
+		return c.GetWorkflow(ctx, id, ""), true, nil
+	}
+	return run, false, err
+}
+
+// watchBatch waits for the workflow and shows how far it is.
+func (a *app) watchBatch(ctx context.Context, c client.Client, w batchWork, run client.WorkflowRun, running bool) (schema.BatchResult, error) {
+	bar := a.newProgress(1, w.unit)
+	if running {
+		bar.tell("this is at work already, as workflow " + run.GetID() + "; shown is how far it is")
+	}
+	stop := bar.watchBatch(ctx, c, run.GetID(), w.scope)
+	var result schema.BatchResult
+	err := run.Get(ctx, &result)
+	stop()
+	bar.finish()
+	switch {
+	case err == nil:
+		return result, nil
+	case ctx.Err() != nil:
+		return result, fmt.Errorf("stopped waiting: %w; the work goes on as workflow %s; to see how far it is: %s", ctx.Err(), run.GetID(), w.again)
+	case temporal.IsCanceledError(err):
+		return result, fmt.Errorf("workflow %s was cancelled; what it has done stays, and the same command does the rest", run.GetID())
+	default:
+		return result, fmt.Errorf("workflow %s: %s", run.GetID(), failureText(err))
+	}
+}
+
+// printDetached prints the report of a batch that nobody waits for: where it is, and how to look at it.
+func (a *app) printDetached(report any, link workflowLink, again string) error {
+	return a.print(report, func(out io.Writer) error {
+		var b strings.Builder
+		say(&b, "started as workflow %s\nsee how far it is: %s\n", link, again)
+		_, err := io.WriteString(out, b.String())
+		return err
+	})
+}
+
+// readBatch reads what the log holds of a batch.
+func (a *app) readBatch(ctx context.Context, id string) (batch.Report, error) {
+	conn, err := a.clickHouse(ctx)
+	if err != nil {
+		return batch.Report{}, err
+	}
+	defer func() { _ = conn.Close() }()
+	return batch.Read(ctx, eventlog.New(conn, eventlog.Options{}), id)
+}
+
+// How often a batch, and the sessions that it is processing, are asked how far they are.
+const (
+	watchBatchEvery = 500 * time.Millisecond
+	explainEvery    = 8
+)
+
+// watchBatch follows a batch until stop is called.
+func (p *progress) watchBatch(ctx context.Context, c client.Client, workflowID string, scope schema.Scope) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	finished := make(chan struct{})
+	look := func(ctx context.Context) (schema.BatchProgress, bool) {
+		var state schema.BatchProgress
+		value, err := c.QueryWorkflow(ctx, workflowID, "", schema.QueryProgress)
+		if err != nil || value.Get(&state) != nil {
+			return state, false
+		}
+		p.grow(max(state.Items, 1), state.Done)
+		return state, true
+	}
+	p.mu.Lock()
+	p.watched[workflowID] = func(ctx context.Context) (string, bool) {
+		state, ok := look(ctx)
+		return batchText(state), ok && batchText(state) != ""
+	}
+	p.mu.Unlock()
+	go func() {
+		defer close(finished)
+		ticker := time.NewTicker(watchBatchEvery)
+		defer ticker.Stop()
+		for n := 0; ; n++ {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+			if p.bar == nil && n%explainEvery > 0 {
+				continue
+			}
+			state, ok := look(ctx)
+			if ok {
+				p.describe(batchText(state))
+			}
+			if n%explainEvery == 0 {
+				p.explain(ctx, c, workflowID, &job{Input: schema.ProcessSessionInput{SessionID: "the batch"}})
+				p.explainSessions(ctx, c, scope, state.Running)
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-finished
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.watched, workflowID)
+	}
+}
+
+// explainSessions says why activities of running sessions are retried.
+func (p *progress) explainSessions(ctx context.Context, c client.Client, scope schema.Scope, sessions []string) {
+	if scope.Project == "" {
+		return
+	}
+	for _, id := range sessions {
+		in := schema.ProcessSessionInput{Project: scope.Project, User: scope.User, Agent: scope.Agent, SessionID: id}
+		p.explain(ctx, c, in.Key().WorkflowID(), &job{Input: in})
+	}
+}
+
+// batchText describes what a batch is doing.
+func batchText(s schema.BatchProgress) string {
+	switch {
+	case s.Listing:
+		return "looking for sessions"
+	case len(s.Running) > 0:
+		text := oneLine(s.Running[0], 24)
+		if more := len(s.Running) - 1; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		return text
+	}
+	return ""
+}
+
+// grow sets how much there is to do, which is not known at first, and how much of it is done.
+func (p *progress) grow(total, ready int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar != nil && total != p.total {
+		p.bar.ChangeMax(total)
+	}
+	p.ready, p.total = ready, total
+	if p.bar != nil {
+		_ = p.bar.Set(min(ready, total))
+	}
+}
+
+// statusCounts says how many sessions have which status.
+func statusCounts(statuses map[schema.BuildStatus]int) string {
+	var parts []string
+	for _, status := range slices.Sorted(maps.Keys(statuses)) {
+		parts = append(parts, fmt.Sprintf("%d %s", statuses[status], cmp.Or(string(status), "not started")))
+	}
+	return cmp.Or(strings.Join(parts, ", "), "nothing to do")
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"go.temporal.io/sdk/client"
+
+	"axiommind/activities/build"
+	"axiommind/schema"
+	"axiommind/worker/service"
+)
+
+// askPatience is how long a list waits for Temporal, which it only asks for what ClickHouse does not know.
+const askPatience = 2 * time.Second
+
+// temporalNow connects to Temporal if it answers soon.
+func (a *app) temporalNow(ctx context.Context) (client.Client, error) {
+	cfg := a.cfg
+	cfg.ConnectTimeout = min(cfg.ConnectTimeout, askPatience)
+	return service.ConnectTemporal(ctx, cfg, slog.New(slog.DiscardHandler))
+}
+
+// askRunning calls use with what tells interrupted builds from running ones. If Temporal cannot be asked, that is nil,
+// and people are told so.
+func (a *app) askRunning(ctx context.Context, use func(build.Running) error) error {
+	c, err := a.temporalNow(ctx)
+	if err != nil {
+		a.notAsked(err)
+		return use(nil)
+	}
+	defer c.Close()
+	ask := build.RunningSessions(c)
+	return use(func(ctx context.Context, ids []string) (map[string]bool, error) {
+		ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+		defer cancel()
+		found, err := ask(ctx, ids)
+		if err == nil || errors.Is(ctx.Err(), context.Canceled) {
+			return found, err
+		}
+		// Who is not known to have ended, runs.
+		a.notAsked(err)
+		found = map[string]bool{}
+		for _, id := range ids {
+			found[id] = true
+		}
+		return found, nil
+	})
+}
+
+func (a *app) notAsked(err error) {
+	_, _ = fmt.Fprintf(a.errOut, "Temporal cannot be asked which builds were interrupted: they are shown as running (%s)\n",
+		oneLine(reason(err), maxErrorLine))
+}
+
+// markInterrupted tells interrupted builds from running ones, if there are any.
+func (a *app) markInterrupted(ctx context.Context, conn driver.Conn, runs []build.Run) error {
+	for _, r := range runs {
+		if r.Status == schema.BuildRunning {
+			return a.askRunning(ctx, func(running build.Running) error {
+				if running == nil {
+					return nil
+				}
+				return build.MarkInterrupted(ctx, conn, running, runs)
+			})
+		}
+	}
+	return nil
+}
+
+// workflowLink is where to see the workflow of a build.
+type workflowLink struct {
+	ID        string `json:"id"`
+	Namespace string `json:"namespace"`
+	// URL is that of the workflow in Temporal's web interface, empty if its address is not known.
+	URL string `json:"url,omitempty"`
+}
+
+func (a *app) linkTo(workflowID string) workflowLink {
+	link := workflowLink{ID: workflowID, Namespace: a.cfg.TemporalNamespace}
+	if ui := strings.TrimRight(a.cfg.TemporalUI, "/"); ui != "" {
+		link.URL = ui + "/namespaces/" + url.PathEscape(link.Namespace) + "/workflows/" + url.PathEscape(workflowID)
+	}
+	return link
+}
+
+func (l workflowLink) String() string {
+	if l.URL != "" {
+		return l.URL
+	}
+	return l.ID + " in namespace " + l.Namespace + " (--temporal-ui makes it a link)"
+}

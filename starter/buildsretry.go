@@ -1,0 +1,440 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/spf13/pflag"
+
+	"axiommind/activities/batch"
+	"axiommind/activities/build"
+	"axiommind/activities/table"
+	"axiommind/schema"
+)
+
+type retryOptions struct {
+	schema.RetryBuildsInput
+	classes        []string
+	since          string
+	dryRun, detach bool
+	flags          *pflag.FlagSet
+}
+
+func (a *app) buildsRetryCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	o := &retryOptions{flags: f}
+	f.BoolVar(&o.Failed, "all-failed", false, "retry the sessions whose latest build failed, or was interrupted")
+	f.BoolVar(&o.Partial, "partial", false, "retry the sessions whose latest build lacks answers or vectors, for these")
+	f.StringSliceVar(&o.classes, "class", nil, "with --all-failed: passing, setup, input, ours (default: passing, which may succeed now)")
+	f.StringVar(&o.since, "since", "", "builds that started since: 7d, 12h, 2026-11-01 or a time")
+	f.StringVar(&o.Project, "project", "", "builds of one project (default: all)")
+	f.StringVar(&o.User, "user", "", "builds of one user (default: all)")
+	f.StringVar(&o.Agent, "agent", "", "builds of one agent (default: all)")
+	f.StringVar(&o.SessionID, "session", "", "builds of one session")
+	f.BoolVar(&o.Force, "force", false, "of builds that are named: retry one although its input was wrong, after mending its source,\n"+
+		"and ask once more about windows that are too small to be halved, after mending the model's settings")
+	f.IntVar(&o.AtOnce, "jobs", schema.DefaultAtOnce, "sessions at a time")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be retried and what is left alone, and start nothing")
+	f.BoolVar(&o.detach, "detach", false, "start and do not wait")
+	return func(ctx context.Context, args []string) error {
+		if err := o.check(args); err != nil {
+			return err
+		}
+		conn, err := a.clickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close() }()
+		return a.retry(ctx, conn, o)
+	}
+}
+
+// check refuses wrong options before any server is asked.
+func (o *retryOptions) check(args []string) error {
+	o.Builds = args
+	for _, class := range o.classes {
+		if err := oneOf("class", schema.FailureClass(class), schema.FailureClasses()); err != nil {
+			return err
+		}
+		o.Classes = append(o.Classes, schema.FailureClass(class))
+	}
+	var err error
+	if o.Since, err = parseSince(o.since, time.Now()); err != nil {
+		return err
+	}
+	narrowed := slices.ContainsFunc([]string{"project", "user", "agent", "session", "since", "class"}, o.flags.Changed)
+	switch all := o.Failed || o.Partial; {
+	case len(args) == 0 && !all:
+		return usagef("name builds, or give --all-failed, --partial or both; with --dry-run nothing is started")
+	case len(args) > 0 && all:
+		return usagef("name builds, or give --all-failed or --partial, not both")
+	case len(args) > 0 && narrowed:
+		return usagef("a build that is named is retried whatever its project, user, agent, session, date and class: leave these flags out")
+	case len(args) > schema.MaxNamedBuilds:
+		return usagef("%d builds are named: name %d at most, or use --all-failed", len(args), schema.MaxNamedBuilds)
+	case len(o.Classes) > 0 && !o.Failed:
+		return usagef("--class is of failed builds: give --all-failed")
+	case o.Force && len(args) == 0:
+		return usagef("--force is for builds that are named; with --all-failed, --class says which ones to take")
+	case o.AtOnce < 1 || o.AtOnce > schema.MaxAtOnce:
+		return usagef("--jobs %d: want 1 to %d", o.AtOnce, schema.MaxAtOnce)
+	case o.dryRun && o.detach:
+		return usagef("--dry-run starts nothing, so there is nothing to detach from")
+	}
+	return nil
+}
+
+func (a *app) retry(ctx context.Context, conn driver.Conn, o *retryOptions) error {
+	if err := o.find(ctx, conn); err != nil {
+		return err
+	}
+	// What is named is looked at first: a retry that cannot be is a mistake on the command line.
+	if o.dryRun || len(o.Builds) > 0 {
+		plan, err := a.planRetry(ctx, conn, o)
+		if err != nil {
+			return err
+		}
+		if len(o.Builds) > 0 && len(plan.Builds) == 0 {
+			return plan.refusal()
+		}
+		if o.dryRun {
+			return a.print(plan, plan.print)
+		}
+	}
+	return a.startRetry(ctx, conn, o)
+}
+
+// find replaces what people type by whole ids.
+func (o *retryOptions) find(ctx context.Context, conn driver.Conn) error {
+	for i, id := range o.Builds {
+		run, err := build.Find(ctx, conn, id)
+		if errors.Is(err, build.ErrNotFound) || errors.Is(err, table.ErrAmbiguous) {
+			return usageError{err}
+		}
+		if err != nil {
+			return err
+		}
+		o.Builds[i] = run.BuildID
+	}
+	slices.Sort(o.Builds)
+	o.Builds = slices.Compact(o.Builds)
+	slices.Sort(o.Classes)
+	o.Classes = slices.Compact(o.Classes)
+	var err error
+	o.SessionID, err = findSession(ctx, conn, schema.SessionKey{
+		Scope: schema.Scope{Project: o.Project, User: o.User, Agent: o.Agent}, SessionID: o.SessionID,
+	})
+	if err != nil {
+		return err
+	}
+	if err := o.Validate(); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+// retryPlan is what a retry would do.
+type retryPlan struct {
+	Builds    []plannedRetry `json:"builds"`
+	LeftAlone []leftAlone    `json:"left_alone"`
+}
+
+type plannedRetry struct {
+	BuildID string `json:"build_id"`
+	schema.SessionKey
+	StartedAt  time.Time           `json:"started_at"`
+	Status     schema.BuildStatus  `json:"status"`
+	Class      schema.FailureClass `json:"class,omitempty"`
+	FailedStep string              `json:"failed_step,omitempty"`
+	Error      string              `json:"error,omitempty"`
+	// Windows and Vectors are how much of a partial build is asked again.
+	Windows int `json:"windows,omitempty"`
+	Vectors int `json:"vectors,omitempty"`
+}
+
+// leftAlone is a build that is not retried, and why.
+type leftAlone struct {
+	BuildID string              `json:"build_id"`
+	Class   schema.FailureClass `json:"class,omitempty"`
+	Reason  string              `json:"reason"`
+}
+
+// planRetry makes the selection that the workflow will make.
+func (a *app) planRetry(ctx context.Context, conn driver.Conn, o *retryOptions) (retryPlan, error) {
+	plan := retryPlan{Builds: []plannedRetry{}, LeftAlone: []leftAlone{}}
+	err := a.askRunning(ctx, func(running build.Running) error {
+		selection := build.Selection{Conn: conn, Running: running, By: o.RetryBuildsInput, At: time.Now()}
+		for c, err := range selection.Each(ctx, "") {
+			switch {
+			case err != nil:
+				return err
+			case c.LeftAlone != "":
+				plan.LeftAlone = append(plan.LeftAlone, leftAlone{c.BuildID, c.Class, c.LeftAlone})
+			default:
+				plan.Builds = append(plan.Builds, plannedRetry{
+					c.BuildID, c.SessionKey, c.StartedAt, c.Status, c.Class, c.FailedStep, c.Error, c.Windows, c.Vectors,
+				})
+			}
+		}
+		return nil
+	})
+	return plan, err
+}
+
+// refusal says why none of the builds that are named can be retried.
+func (p retryPlan) refusal() error {
+	var b strings.Builder
+	for i, l := range p.LeftAlone {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		say(&b, "build %s: %s", l.BuildID, l.Reason)
+	}
+	return usagef("nothing to retry: %s", b.String())
+}
+
+func (p retryPlan) print(w io.Writer) error {
+	if len(p.Builds) > 0 {
+		t := newTable(w, "build", "session", "project", "status", "started", "class", "why")
+		for _, r := range p.Builds[:min(len(p.Builds), maxTableRows)] {
+			t.AppendRow([]any{
+				short(r.BuildID), shownSession(r.SessionID), oneLine(r.Project, 40), r.Status, when(r.StartedAt), cmp.Or(string(r.Class), "-"), r.why(),
+			})
+		}
+		t.Render()
+	}
+	var b strings.Builder
+	if more := len(p.Builds) - maxTableRows; more > 0 {
+		say(&b, "and %d more: --output json lists all\n", more)
+	}
+	classes := map[string]int{}
+	for _, r := range p.Builds {
+		classes[cmp.Or(string(r.Class), string(r.Status))]++
+	}
+	say(&b, "would retry %s%s\n", plural(len(p.Builds), "build", "builds"), countsOf(classes))
+	sayLeftAlone(&b, p.LeftAlone)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// why says what a retry is for.
+func (r plannedRetry) why() string {
+	var parts []string
+	if r.Windows > 0 {
+		parts = append(parts, plural(r.Windows, "window", "windows")+" without a whole answer")
+	}
+	if r.Vectors > 0 {
+		parts = append(parts, plural(r.Vectors, "vector", "vectors")+" that failed")
+	}
+	if len(parts) > 0 {
+		return strings.Join(parts, ", ")
+	}
+	if r.FailedStep != "" {
+		return oneLine(r.FailedStep+": "+r.Error, 60)
+	}
+	return oneLine(r.Error, 60)
+}
+
+// countsOf says how many there are of each kind.
+func countsOf(kinds map[string]int) string {
+	var parts []string
+	for kind, n := range kinds {
+		parts = append(parts, fmt.Sprintf("%d %s", n, kind))
+	}
+	slices.Sort(parts)
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+// sayLeftAlone says how many builds are left alone, by class and reason.
+func sayLeftAlone(b *strings.Builder, all []leftAlone) {
+	if len(all) == 0 {
+		return
+	}
+	say(b, "left alone %s:\n", plural(len(all), "build", "builds"))
+	groups := map[leftAlone][]string{}
+	var order []leftAlone
+	for _, l := range all {
+		of := leftAlone{Class: l.Class, Reason: l.Reason}
+		if groups[of] == nil {
+			order = append(order, of)
+		}
+		groups[of] = append(groups[of], l.BuildID)
+	}
+	slices.SortStableFunc(order, func(x, y leftAlone) int {
+		return cmp.Or(cmp.Compare(x.Class, y.Class), cmp.Compare(len(groups[y]), len(groups[x])))
+	})
+	for _, of := range order[:min(len(order), maxListed)] {
+		ids := groups[of]
+		name := short(ids[0])
+		if len(ids) > 1 {
+			name = fmt.Sprintf("%d, such as %s", len(ids), name)
+		}
+		say(b, "  %s (%s): %s\n", name, cmp.Or(string(of.Class), "-"), oneLine(of.Reason, 300))
+	}
+	if more := len(order) - maxListed; more > 0 {
+		say(b, "  and %d more reasons: --output json lists all\n", more)
+	}
+}
+
+// retried is a build that was tried again.
+type retried struct {
+	BuildID string `json:"build_id"`
+	schema.SessionKey
+	// NewBuildID is the build that the retry made. A build that was interrupted goes on under its own id.
+	NewBuildID string              `json:"new_build_id,omitempty"`
+	Status     schema.BuildStatus  `json:"status"`
+	Counts     schema.BuildCounts  `json:"counts"`
+	Usage      schema.Usage        `json:"usage"`
+	Error      string              `json:"error,omitempty"`
+	ErrorType  string              `json:"error_type,omitempty"`
+	Class      schema.FailureClass `json:"class,omitempty"`
+}
+
+// retryReport is what became of a retry.
+type retryReport struct {
+	Workflow  workflowLink `json:"workflow"`
+	Batch     string       `json:"batch,omitempty"`
+	Builds    []retried    `json:"builds"`
+	LeftAlone []leftAlone  `json:"left_alone"`
+}
+
+// startRetry starts the workflow, or finds the one that is at the same retry, and reports what became of each build.
+func (a *app) startRetry(ctx context.Context, conn driver.Conn, o *retryOptions) error {
+	c, err := a.temporal(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	w := batchWork{
+		input: o.RetryBuildsInput, summary: "retry builds", unit: "builds done", again: o.again(), scope: schema.Scope{Project: o.Project, User: o.User, Agent: o.Agent},
+	}
+	run, running, err := w.start(ctx, c)
+	if err != nil {
+		return fmt.Errorf("start the retry: %w", err)
+	}
+	link := a.linkTo(run.GetID())
+	if o.detach {
+		return a.printDetached(retryReport{Workflow: link, Builds: []retried{}, LeftAlone: []leftAlone{}}, link, w.again)
+	}
+	result, err := a.watchBatch(ctx, c, w, run, running)
+	if err != nil {
+		return err
+	}
+	listed, err := a.readBatch(ctx, result.Batch)
+	if err != nil {
+		return fmt.Errorf("the retry has ended (%s), but its report can't be read: %w", statusCounts(result.Statuses), err)
+	}
+	report, err := reportRetry(ctx, conn, listed)
+	if err != nil {
+		return err
+	}
+	report.Workflow, report.Batch = link, result.Batch
+	return cmp.Or(a.print(report, report.print), report.outcome(len(o.Builds) > 0))
+}
+
+// again is the command that shows the retry while it runs. A span of time before now would mean another one.
+func (o *retryOptions) again() string {
+	args := append([]string{"builds", "retry"}, givenFlags(o.flags, "detach", "since", "class")...)
+	if !o.Since.IsZero() {
+		args = append(args, "--since="+o.Since.Format(time.RFC3339Nano))
+	}
+	for _, class := range o.Classes {
+		args = append(args, "--class="+string(class))
+	}
+	return build.Command(append(args, o.Builds...)...)
+}
+
+// reportRetry says what became of each build of the batch, under which new id. The outcome of a session that failed again
+// holds no id: its latest build has it.
+func reportRetry(ctx context.Context, conn driver.Conn, listed batch.Report) (retryReport, error) {
+	report := retryReport{Builds: []retried{}, LeftAlone: []leftAlone{}}
+	var failed []schema.SessionKey
+	for _, item := range listed.Items {
+		o, ended := listed.Outcomes[item.Index]
+		r := retried{
+			BuildID: item.Input.Retry, SessionKey: item.Input.Key(), NewBuildID: o.BuildID, Status: o.Status, Counts: o.Counts, Usage: o.Usage,
+			Error: plainWords(o.Error), ErrorType: o.ErrorType,
+		}
+		switch {
+		case !ended:
+			r.Status, r.Error = schema.BuildFailed, "the workflow recorded no outcome"
+		case o.Status == schema.BuildUnchanged || o.BuildID == "" && o.Error == "":
+			r.Status, r.Error = schema.BuildFailed, "nothing was started: there was nothing to do"
+		}
+		if r.ErrorType != "" {
+			r.Class = schema.ClassOf(r.ErrorType)
+		}
+		if r.NewBuildID == "" {
+			failed = append(failed, r.SessionKey)
+		}
+		report.Builds = append(report.Builds, r)
+	}
+	latest, err := build.Latest(ctx, conn, failed)
+	if err != nil {
+		return report, err
+	}
+	for i := range report.Builds {
+		if r := &report.Builds[i]; r.NewBuildID == "" && latest[r.SessionKey].ID != r.BuildID {
+			r.NewBuildID = latest[r.SessionKey].ID
+		}
+	}
+	for _, p := range listed.PassedOver {
+		report.LeftAlone = append(report.LeftAlone, leftAlone{p.Name, p.Class, p.Reason})
+	}
+	return report, nil
+}
+
+func (r retryReport) print(w io.Writer) error {
+	if len(r.Builds) > 0 {
+		t := newTable(w, "build", "session", "status", "new build", "entries", "new", "reason")
+		for _, one := range r.Builds[:min(len(r.Builds), maxTableRows)] {
+			t.AppendRow([]any{
+				short(one.BuildID), shownSession(one.SessionID), one.Status, cmp.Or(short(one.NewBuildID), "-"), one.Counts.Entries, one.Counts.NewEntries,
+				oneLine(one.Error, 100),
+			})
+		}
+		t.Render()
+	}
+	var b strings.Builder
+	if more := len(r.Builds) - maxTableRows; more > 0 {
+		say(&b, "and %d more: --output json lists all\n", more)
+	}
+	statuses := map[string]int{}
+	for _, one := range r.Builds {
+		statuses[string(one.Status)]++
+	}
+	if len(r.Builds) == 0 {
+		b.WriteString("nothing to retry\n")
+	} else {
+		say(&b, "retried %s%s\n", plural(len(r.Builds), "build", "builds"), countsOf(statuses))
+	}
+	sayLeftAlone(&b, r.LeftAlone)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// outcome is the error of the command if a build failed again, or one that was named was left alone.
+func (r retryReport) outcome(named bool) error {
+	failed := 0
+	for _, one := range r.Builds {
+		if one.Error != "" {
+			failed++
+		}
+	}
+	switch {
+	case failed > 0:
+		return fmt.Errorf("%d of %s failed; see starter builds list --status failed", failed, plural(len(r.Builds), "build", "builds"))
+	case named && len(r.LeftAlone) > 0:
+		return fmt.Errorf("%s of those named left alone", plural(len(r.LeftAlone), "build", "builds"))
+	}
+	return nil
+}

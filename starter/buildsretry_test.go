@@ -1,0 +1,230 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
+
+	"axiommind/activities/build"
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// What is wrong with a retry or a filter is told, with exit code 2, before any server is asked.
+func TestRetryRefuses(t *testing.T) {
+	t.Parallel()
+	for given, says := range map[string]string{
+		"retry":                                  "name builds, or give --all-failed, --partial or both",
+		"retry abcd --all-failed":                "not both",
+		"retry abcd --partial":                   "not both",
+		"retry abcd --project p":                 "leave these flags out",
+		"retry abcd --since 7d":                  "leave these flags out",
+		"retry --partial --class setup":          "--class is of failed builds: give --all-failed",
+		"retry --all-failed --class bad":         `--class "bad": want one of passing, setup, input, ours`,
+		"retry --all-failed --force":             "--force is for builds that are named",
+		"retry --all-failed --jobs 0":            "--jobs 0: want 1 to 64",
+		"retry --all-failed --jobs 65":           "--jobs 65: want 1 to 64",
+		"retry --all-failed --since soon":        `--since "soon": want a span like 7d or 12h`,
+		"retry --all-failed --dry-run --detach":  "--dry-run starts nothing",
+		"list --class bad":                       `--class "bad": want one of passing, setup, input, ours`,
+		"list --class setup --status success":    "--class is of failed builds, not of those with --status success",
+		"list --since 1x":                        `--since "1x": want a span like 7d or 12h`,
+		"retry " + strings.Repeat("abcd ", 1001): "1001 builds are named: name 1000 at most, or use --all-failed",
+	} {
+		o := down().run(append([]string{"builds"}, strings.Fields(given)...)...)
+		require.Equal(t, exitUsage, o.code, "%.60s: %s", given, o)
+		require.Contains(t, o.err, says)
+		require.Empty(t, o.out)
+	}
+	o := down().run("builds", "retry", "--all-failed")
+	require.Equal(t, exitFailed, o.code)
+	require.Contains(t, o.err, "clickhouse at http://127.0.0.1:1")
+}
+
+// A failed build says what to do; a retry that cannot succeed is not made; once the cause is mended, the one that it
+// names makes a new build, under names that hold anything.
+func TestRetryFromTheCommandLine(t *testing.T) {
+	t.Parallel()
+	gemini := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = fmt.Fprint(w, `{"error":{"code":401,"message":"API key not valid.","status":"UNAUTHENTICATED"}}`)
+	}))
+	defer gemini.Close()
+	c := newCLI(t)
+	c.project += ` 프로젝트/'a' "b"`
+	c.env["GEMINI_API_KEY"] = "a-refused-key"
+	sessions := []string{`세션 'x'/"y" \ %2F`, "-- ?"}
+	t.Run("a worker whose key is refused", func(t *testing.T) {
+		c.work(t, "--model-provider", "gemini", "--model-url", gemini.URL)
+		for _, session := range sessions {
+			o := c.process(write(t, "s.jsonl", said(1, "user", decision)), "--session", session, "--user", `u'1`)
+			require.Equal(t, exitFailed, o.code, o)
+		}
+	})
+	failed := decode[[]build.Run](t, c.run("builds", "list", "--class", "setup", "--project", c.project, "--since", "1h", "-o", "json"))
+	require.Len(t, failed, 2)
+	require.Equal(t, schema.ErrorModelRefused, failed[0].ErrorType)
+	require.Equal(t, schema.FailureSetup, failed[0].Class)
+	for filter, says := range map[string]string{
+		"--class passing": "no build that failed with class passing", "--since 2999-01-01": "no build since 2999-01-01", "--status success": "no build with status success",
+	} {
+		require.Contains(t, c.run(append([]string{"builds", "list"}, strings.Fields(filter)...)...).out, says)
+	}
+	one := failed[0]
+	list := c.run("builds", "list", "--project", c.project)
+	require.Contains(t, list.out, "CLASS")
+	require.Contains(t, list.out, "setup")
+
+	shown := c.run("builds", "show", one.BuildID)
+	require.Zero(t, shown.code, shown)
+	for _, text := range []string{
+		"kind       setup, ModelRefused\n", "what to do " + build.Hint(schema.ErrorModelRefused), "retry      starter builds retry " + one.BuildID,
+		"workflow   " + one.WorkflowID() + " in namespace ",
+	} {
+		require.Contains(t, shown.out, text)
+	}
+	linked := decode[shownBuild](t, c.run("builds", "show", one.BuildID, "--temporal-ui", "http://ui.example/temporal/", "-o", "json"))
+	parsed, err := url.Parse(linked.Workflow.URL)
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(linked.Workflow.URL, "http://ui.example/temporal/namespaces/cli-"))
+	require.True(t, strings.HasSuffix(parsed.Path, "/workflows/"+one.WorkflowID()), parsed.Path)
+	require.Equal(t, strings.Count(one.WorkflowID(), "/")-strings.Count(one.WorkflowID(), "%2F"),
+		strings.Count(one.WorkflowID(), "/")-strings.Count(linked.Workflow.URL, "%252F"), "what is escaped in the id stays so")
+
+	dry := c.run("builds", "retry", "--all-failed", "--dry-run", "--project", c.project)
+	require.Zero(t, dry.code, dry)
+	require.Contains(t, dry.out, "would retry 0 builds\nleft alone 2 builds:\n  2, such as ")
+	require.Contains(t, dry.out, "(setup): ModelRefused: "+build.Hint(schema.ErrorModelRefused)+"; then --class setup")
+	plan := decode[retryPlan](t, c.run("builds", "retry", "--all-failed", "--class", "setup,ours", "--dry-run", "--project", c.project, "-o", "json"))
+	require.Len(t, plan.Builds, 2)
+	require.Empty(t, plan.LeftAlone)
+	require.Len(t, decode[[]build.Run](t, c.run("builds", "list", "--project", c.project, "-o", "json")), 2, "nothing was started")
+
+	c.work(t)
+	none := c.run("builds", "retry", "--all-failed", "--project", c.project)
+	require.Zero(t, none.code, none)
+	require.Contains(t, none.out, "nothing to retry\nleft alone 2 builds:\n")
+	again := decode[retryReport](t, c.run("builds", "retry", one.BuildID[:13], "-o", "json"))
+	require.Len(t, again.Builds, 1)
+	require.Equal(t, one.BuildID, again.Builds[0].BuildID)
+	require.Equal(t, schema.BuildSuccess, again.Builds[0].Status)
+	require.Equal(t, build.ID(one.SessionKey, 2), again.Builds[0].NewBuildID)
+	require.Equal(t, 1, again.Builds[0].Counts.NewEntries)
+	for id, says := range map[string]string{
+		one.BuildID[:13]:           "a later build of the session, " + again.Builds[0].NewBuildID + ", ended with success: there is nothing to retry",
+		again.Builds[0].NewBuildID: "it ended with success: there is nothing to retry",
+		"ffffffff-ffff":            "no such build",
+	} {
+		o := c.run("builds", "retry", id)
+		require.Equal(t, exitUsage, o.code, o)
+		require.Contains(t, o.err, says)
+	}
+	require.Contains(t, c.run("builds", "show", one.BuildID).out, "no retry   a later build of the session, "+again.Builds[0].NewBuildID)
+	rest := c.run("builds", "retry", "--all-failed", "--class=setup", "--session", failed[1].SessionID, "--since", "1d")
+	require.Zero(t, rest.code, rest)
+	require.Contains(t, rest.out, "retried 1 build (1 success)\n")
+	require.Contains(t, rest.out, short(build.ID(failed[1].SessionKey, 2)))
+}
+
+// Input that was wrong is only retried with --force, and what fails again says so.
+func TestRetryOfWrongInput(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	path := write(t, "s.jsonl", said(1, "user", decision))
+	c.work(t, "--source-root", filepath.Dir(path))
+	tc, err := client.Dial(client.Options{HostPort: c.servers[1], Namespace: c.servers[3], Logger: quiet})
+	require.NoError(t, err)
+	defer tc.Close()
+	uri := "file://" + (&url.URL{Path: path}).EscapedPath()
+	require.NoError(t, os.Remove(path))
+	in := schema.ProcessSessionInput{URI: uri, Project: c.project, User: "u", SessionID: "wrong"}
+	run, err := tc.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: in.Key().WorkflowID(), TaskQueue: schema.QueueMain}, schema.WorkflowProcessSession, in)
+	require.NoError(t, err)
+	require.Error(t, run.Get(t.Context(), nil))
+	builds := decode[[]build.Run](t, c.run("builds", "list", "--project", c.project, "-o", "json"))
+	require.Len(t, builds, 1)
+	require.Equal(t, schema.ErrorSourceUnreadable, builds[0].ErrorType)
+	o := c.run("builds", "retry", builds[0].BuildID)
+	require.Equal(t, exitUsage, o.code, o)
+	require.Contains(t, o.err, "the same input fails again; mend the source, then add --force")
+	o = c.run("builds", "retry", builds[0].BuildID, "--force")
+	require.Equal(t, exitFailed, o.code, o)
+	require.Contains(t, o.out, short(build.ID(builds[0].SessionKey, 2)), "the retry is a build of its own")
+	require.Contains(t, o.err, "1 of 1 build failed")
+	require.NoError(t, os.WriteFile(path, []byte(said(1, "user", decision)), 0o600))
+	mended := decode[retryReport](t, c.run("builds", "retry", build.ID(builds[0].SessionKey, 2), "--force", "-o", "json"))
+	require.Equal(t, build.ID(builds[0].SessionKey, 3), mended.Builds[0].NewBuildID)
+	require.Equal(t, schema.BuildSuccess, mended.Builds[0].Status)
+}
+
+// A build whose workflow is gone is listed as interrupted, one whose workflow runs as running, and without Temporal both
+// are; a retry takes the interrupted one alone.
+func TestInterruptedBuilds(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	conn, err := eventlog.Connect(t.Context(), c.config(t).ClickHouseDSN, eventlog.ConnectOptions{})
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	_, err = eventlog.Migrate(t.Context(), conn)
+	require.NoError(t, err)
+	log := eventlog.New(conn, eventlog.Options{})
+	tc, err := client.Dial(client.Options{HostPort: c.servers[1], Namespace: c.servers[3], Logger: quiet})
+	require.NoError(t, err)
+	defer tc.Close()
+	var keys []schema.SessionKey
+	for i, session := range []string{`gone '\' "`, `runs '\' "`} {
+		key := schema.SessionKey{Scope: schema.Scope{Project: c.project, User: `u\'`}, SessionID: session}
+		keys = append(keys, key)
+		started, err := build.Opened{BuildID: build.ID(key, 1), SessionKey: key, Ordinal: 1}.
+			Started(schema.Source{URI: "file:///s.jsonl"}).Event(time.Now().Add(-time.Hour))
+		require.NoError(t, err)
+		_, err = log.Append(t.Context(), key.Stream(), []schema.Event{started})
+		require.NoError(t, err)
+		_, err = log.Project(t.Context(), build.NewProjector(conn), key.Stream())
+		require.NoError(t, err)
+		run, err := tc.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: key.WorkflowID(), TaskQueue: "nobody"}, schema.WorkflowProcessSession)
+		require.NoError(t, err)
+		if i == 0 {
+			require.NoError(t, tc.TerminateWorkflow(t.Context(), run.GetID(), run.GetRunID(), "test"))
+		}
+	}
+	statuses := func(c *cli) map[string]schema.BuildStatus {
+		out := map[string]schema.BuildStatus{}
+		for _, r := range decode[[]build.Run](t, c.run("builds", "list", "--project", c.project, "-o", "json")) {
+			out[r.SessionID] = r.Status
+		}
+		return out
+	}
+	// Temporal lists what was started and what has ended a little later.
+	require.Eventually(t, func() bool {
+		s := statuses(c)
+		return s[keys[0].SessionID] == build.StatusInterrupted && s[keys[1].SessionID] == schema.BuildRunning
+	}, 20*time.Second, 100*time.Millisecond)
+	shown := c.run("builds", "show", build.ID(keys[0], 1))
+	require.Contains(t, shown.out, "status     interrupted\nkind       passing: its workflow ended without recording how\n")
+	require.Contains(t, shown.out, "retry      starter builds retry "+build.ID(keys[0], 1))
+	require.Contains(t, c.run("builds", "show", build.ID(keys[1], 1)).out, "status     running\nno retry   it is running\n")
+	plan := decode[retryPlan](t, c.run("builds", "retry", "--all-failed", "--dry-run", "--project", c.project, "-o", "json"))
+	require.Len(t, plan.Builds, 1)
+	require.Equal(t, build.ID(keys[0], 1), plan.Builds[0].BuildID)
+	require.Equal(t, []leftAlone{{BuildID: build.ID(keys[1], 1), Reason: "it is running"}}, plan.LeftAlone)
+
+	alone := *c
+	alone.servers = append([]string{}, c.servers...)
+	alone.servers[1] = "127.0.0.1:1"
+	begun := time.Now()
+	require.Equal(t, map[string]schema.BuildStatus{keys[0].SessionID: schema.BuildRunning, keys[1].SessionID: schema.BuildRunning}, statuses(&alone))
+	require.Less(t, time.Since(begun), 15*time.Second)
+	require.Contains(t, alone.run("builds", "list").err, "Temporal cannot be asked which builds were interrupted")
+	require.Contains(t, alone.run("builds", "retry", "--all-failed", "--dry-run").out, "it runs, or was interrupted: Temporal cannot be asked which")
+}

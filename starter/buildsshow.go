@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/spf13/pflag"
+
+	"axiommind/activities/build"
+	"axiommind/activities/table"
+	"axiommind/schema"
+)
+
+func (a *app) buildsShowCommand(*pflag.FlagSet) func(context.Context, []string) error {
+	return func(ctx context.Context, args []string) error {
+		conn, err := a.clickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close() }()
+		detail, err := build.Show(ctx, conn, args[0])
+		if errors.Is(err, build.ErrNotFound) || errors.Is(err, table.ErrAmbiguous) {
+			return usageError{err}
+		}
+		if err != nil {
+			return err
+		}
+		if err := a.advise(ctx, conn, &detail); err != nil {
+			return err
+		}
+		shown := shownBuild{detail, a.linkTo(detail.WorkflowID())}
+		return a.print(shown, func(w io.Writer) error { return printBuild(w, shown) })
+	}
+}
+
+// advise says what to do about the build. Temporal is asked about running ones only.
+func (a *app) advise(ctx context.Context, conn driver.Conn, d *build.Detail) error {
+	if d.Status != schema.BuildRunning {
+		return d.Advise(ctx, conn, nil)
+	}
+	return a.askRunning(ctx, func(running build.Running) error { return d.Advise(ctx, conn, running) })
+}
+
+// shownBuild is a build as it is shown.
+type shownBuild struct {
+	build.Detail
+	Workflow workflowLink `json:"workflow"`
+}
+
+// printOutcome prints how the build ended, and what can be done.
+func printOutcome(b *strings.Builder, d shownBuild) {
+	r := d.Run
+	say(b, "status     %s\n", r.Status)
+	switch {
+	case r.Status == schema.BuildFailed:
+		say(b, "failed at  %s: %s\n", r.FailedStep, r.Error)
+		say(b, "kind       %s, %s\n", r.Class, r.ErrorType)
+	case r.Error != "":
+		say(b, "kind       %s: %s\n", r.Class, r.Error)
+	}
+	if d.Hint != "" {
+		say(b, "what to do %s\n", d.Hint)
+	}
+	switch {
+	case d.Retry != "":
+		say(b, "retry      %s\n", d.Retry)
+	case d.NoRetry != "" && r.Status != schema.BuildSuccess && r.Status != schema.BuildEmpty:
+		say(b, "no retry   %s\n", d.NoRetry)
+	}
+	if d.Resumed != nil {
+		say(b, "went on    with build %s, from the step %s\n", d.Resumed.BuildID, d.Resumed.Step)
+	}
+	if d.Unread != "" {
+		say(b, "unread     the source: %s; the build took what the log holds of it\n", d.Unread)
+	}
+	say(b, "workflow   %s\n", d.Workflow)
+}
+
+func printBuild(w io.Writer, d shownBuild) error {
+	c, r := d.Counts, d.Run
+	var b strings.Builder
+	say(&b, "build      %s (no. %d of session %s)\n", r.BuildID, r.Ordinal, r.SessionID)
+	say(&b, "project    %s\n", r.Project)
+	printOutcome(&b, d)
+	say(&b, "source     %s\n", sourceText(r.Source))
+	say(&b, "made with  %s, %s, idris2 %s\n", r.ExtractorModel, r.EmbeddingVersion, r.IdrisVersion)
+	say(&b, "took       %s, from %s\n", took(r), when(r.StartedAt))
+	say(&b, "messages   %d, %d of them new; %d lines mended or left out\n", c.Messages, c.NewMessages, c.SkippedLines)
+	say(&b, "windows    %d, %d of them without a whole answer\n", c.Windows, c.Quarantined)
+	say(&b, "entries    %d, %d of them new, %d with aligned evidence, %d of them proven; %d items rejected\n",
+		c.Entries, c.NewEntries, c.AlignedEntries, c.ProvenEntries, c.Rejected)
+	if c.GainedEntries > 0 {
+		say(&b, "gained     %s better evidence, here or in other sessions\n", plural(c.GainedEntries, "entry has", "entries have"))
+	}
+	if c.SupersededEntries > 0 || c.RestoredEntries > 0 {
+		say(&b, "superseded %s of other extractors, %d active again\n", plural(c.SupersededEntries, "entry", "entries"), c.RestoredEntries)
+	}
+	say(&b, "vectors    %d, %d failed\n", c.Indexed, c.IndexFailed)
+	say(&b, "model      %d calls, %d tokens in, %d out", r.Usage.Calls, r.Usage.InputTokens, r.Usage.OutputTokens)
+	if r.Usage.CostUSD > 0 {
+		say(&b, ", $%.4f", r.Usage.CostUSD)
+	}
+	b.WriteString("\n\n")
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return err
+	}
+	t := newTable(w, "step", "ms", "result")
+	for _, m := range d.Metrics {
+		result := "ok"
+		if !m.Success {
+			result = m.Error
+		}
+		t.AppendRow([]any{m.Step, fmt.Sprintf("%.0f", m.LatencyMS), oneLine(result, 100)})
+	}
+	t.Render()
+	return printProblems(w, d)
+}
+
+// sourceText describes the source of a session: its address, format and size.
+func sourceText(s schema.Source) string {
+	size := "nothing of it was stored"
+	if s.SHA256 != "" {
+		size = fmt.Sprintf("%d bytes", s.Bytes)
+	}
+	if s.Format != "" && s.Format != schema.FormatInline {
+		size = s.Format + ", " + size
+	}
+	return fmt.Sprintf("%s (%s)", s, size)
+}
+
+// printProblems lists each lost item with its reason. Items with the same remedy are followed by it once.
+func printProblems(w io.Writer, d shownBuild) error {
+	var b strings.Builder
+	for i, p := range d.Problems {
+		say(&b, "%s: %s\n", oneLine(p.Where, 120), oneLine(p.Reason, 200))
+		if p.Retry != "" && (i+1 == len(d.Problems) || d.Problems[i+1].Retry != p.Retry) {
+			say(&b, "  -> %s\n", p.Retry)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"axiommind/activities/batch"
+	"axiommind/activities/build"
+	"axiommind/activities/transcript"
+	"axiommind/schema"
+	"axiommind/worker/service"
+)
+
+const (
+	// maxTableRows is how many sessions are shown one by one. Of more, the report counts them and lists what failed.
+	maxTableRows = 50
+	// maxListed bounds each list of such a report.
+	maxListed = 100
+)
+
+// importAll imports all sessions of a directory, or of a file that holds several. A workflow does it: it goes on without
+// this program.
+func (a *app) importAll(ctx context.Context, o *processOptions, path string) error {
+	in, err := o.importOf(path)
+	if err != nil {
+		return err
+	}
+	c, err := a.temporal(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if path, err = filepath.Abs(path); err != nil {
+		return fmt.Errorf("find path %q: %w", path, err)
+	}
+	w := batchWork{
+		input: in, summary: "import " + oneLine(path, 60), unit: "sessions done", scope: in.Source().Key().Scope,
+		again: build.Command(append(append([]string{"process"}, o.given()...), path)...),
+	}
+	run, running, err := w.start(ctx, c)
+	switch {
+	case err != nil:
+		return fmt.Errorf("start the import of %q: %w", path, err)
+	case running && o.noWait:
+		return busyError{fmt.Errorf("%q is being imported already, as workflow %s; without --no-wait, starter shows it", path, run.GetID())}
+	case o.detach:
+		j := &job{File: path, Result: schema.ProcessSessionResult{Status: statusStarted}}
+		return a.print([]*job{j}, func(out io.Writer) error {
+			_, err := fmt.Fprintf(out, "started as workflow %s\nsee how far it is: %s\n", run.GetID(), w.again)
+			return err
+		})
+	}
+	result, err := a.watchBatch(ctx, c, w, run, running)
+	if err != nil {
+		return err
+	}
+	report, err := a.readBatch(ctx, result.Batch)
+	if err != nil {
+		return fmt.Errorf("the import of %q has ended (%s), but its report can't be read: %w", path, statusCounts(result.Statuses), err)
+	}
+	return a.printImport(path, report)
+}
+
+// importOf is the input of the workflow that imports the path.
+func (o *processOptions) importOf(path string) (schema.ImportSessionsInput, error) {
+	p := o.input
+	in := schema.ImportSessionsInput{
+		Format: p.Format, Project: p.Project, User: p.User, Agent: p.Agent, Date: p.Date, Flush: p.Flush, Notify: p.Notify,
+		IncludeTools: p.IncludeTools, AtOnce: o.jobs, NoWait: o.noWait,
+	}
+	var err error
+	if in.URI, err = transcript.FileURI(path); err != nil {
+		return in, err
+	}
+	// Without a grant, as where there is no place for its key, the worker's roots decide.
+	in.Grant, _ = transcript.Grant(service.SourceKeyFile(), in.Source())
+	if err := in.Validate(); err != nil {
+		return in, usageError{err}
+	}
+	return in, nil
+}
+
+// printImport prints what became of the sessions.
+func (a *app) printImport(path string, r batch.Report) error {
+	jobs, passed := jobsOf(r)
+	if len(jobs) == 0 {
+		return noTranscript(path, passed)
+	}
+	err := a.print(append(jobs, passed...), func(w io.Writer) error {
+		if len(jobs) <= maxTableRows {
+			return printJobs(w, jobs, passed)
+		}
+		return printManyJobs(w, jobs, passed)
+	})
+	return cmp.Or(err, outcome(jobs))
+}
+
+// jobsOf are the items of a batch with their outcomes, and what was passed over.
+func jobsOf(r batch.Report) (jobs, passed []*job) {
+	for _, item := range r.Items {
+		j := &job{File: item.Name, Format: item.Format, Input: item.Input, refused: item.Refused != ""}
+		j.Result.SessionID = item.Input.SessionID
+		if o, ok := r.Outcomes[item.Index]; ok {
+			j.Result.BuildID, j.Result.Status, j.Result.Counts, j.Result.Usage = o.BuildID, o.Status, o.Counts, o.Usage
+			j.Error = plainWords(o.Error)
+		}
+		jobs = append(jobs, j)
+	}
+	for _, p := range r.PassedOver {
+		passed = append(passed, &job{File: p.Name, Error: plainWords(p.Reason)})
+	}
+	return jobs, passed
+}
+
+// printManyJobs counts the sessions by what became of them, and lists those that failed.
+func printManyJobs(w io.Writer, jobs, passed []*job) error {
+	statuses := map[schema.BuildStatus]int{}
+	counts := schema.BuildCounts{}
+	var failed []*job
+	for _, j := range jobs {
+		statuses[j.Result.Status]++
+		counts.Messages += j.Result.Counts.Messages
+		counts.NewMessages += j.Result.Counts.NewMessages
+		counts.Entries += j.Result.Counts.Entries
+		counts.NewEntries += j.Result.Counts.NewEntries
+		counts.Quarantined += j.Result.Counts.Quarantined
+		if j.Error != "" {
+			failed = append(failed, j)
+		}
+	}
+	var b strings.Builder
+	say(&b, "%s: %s\n%s (%d new), %s (%d new)\n", plural(len(jobs), "session", "sessions"), statusCounts(statuses),
+		plural(counts.Messages, "message", "messages"), counts.NewMessages, plural(counts.Entries, "entry", "entries"), counts.NewEntries)
+	if counts.Quarantined > 0 {
+		say(&b, "the model gave no whole answer to %s; see starter builds list --status partial\n", plural(counts.Quarantined, "window", "windows"))
+	}
+	list := func(title string, of []*job) {
+		if len(of) > 0 {
+			say(&b, "\n%s:\n", title)
+		}
+		for _, j := range of[:min(len(of), maxListed)] {
+			say(&b, "  %s: %s\n", cmp.Or(j.File, j.Result.SessionID), oneLine(j.Error, maxErrorLine))
+		}
+		if more := len(of) - maxListed; more > 0 {
+			say(&b, "  and %d more: --output json lists all\n", more)
+		}
+	}
+	list("failed", failed)
+	list("passed over "+plural(len(passed), "file", "files"), passed)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// noTranscript says what a directory holds instead of transcripts.
+func noTranscript(dir string, passed []*job) error {
+	const shown = 5
+	var b strings.Builder
+	for _, j := range passed[:min(shown, len(passed))] {
+		say(&b, "\n  %s: %s", j.File, oneLine(j.Error, 120))
+	}
+	if more := len(passed) - shown; more > 0 {
+		fmt.Fprintf(&b, "\n  and %d more", more)
+	}
+	return usagef("directory %q holds no transcript (%s looked at)%s", dir, plural(len(passed), "file", "files"), b.String())
+}
+
+// givenFlags are the flags that were given, except for some.
+func givenFlags(f *pflag.FlagSet, except ...string) (given []string) {
+	f.VisitAll(func(flag *pflag.Flag) {
+		for _, name := range except {
+			if flag.Name == name {
+				return
+			}
+		}
+		if flag.Changed {
+			given = append(given, "--"+flag.Name+"="+flag.Value.String())
+		}
+	})
+	return given
+}

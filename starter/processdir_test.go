@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/schema"
+)
+
+// put writes a file of a directory.
+func put(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// inSession is a message of the session.
+func inSession(id string, n int, text string) string {
+	return strings.Replace(said(n, "user", text), `"sessionId":""`, fmt.Sprintf(`"sessionId":%q`, id), 1)
+}
+
+// endsOf returns how the jobs ended, by file.
+func endsOf(dir string, jobs []job) map[string]string {
+	out := map[string]string{}
+	for _, j := range jobs {
+		name := strings.TrimPrefix(j.File, dir+string(filepath.Separator))
+		out[name] = string(j.Result.Status)
+		if j.Result.Status == "" || j.Error != "" {
+			out[name] += ": " + j.Error
+		}
+	}
+	return out
+}
+
+// A directory is imported as a whole: each session once and in order, what cannot be read fails alone, what is no
+// transcript is passed over, and nothing outside is read.
+func TestImportDirectory(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t, "--source-root", t.TempDir())
+	dir := t.TempDir()
+	outside := put(t, t.TempDir(), "outside.jsonl", inSession("outside", 1, decision))
+	put(t, dir, "a.jsonl", inSession("a", 1, decision))
+	put(t, dir, "a again.jsonl", inSession("a", 1, decision)+inSession("a", 2, "We decided to use Temporal for the workflows."))
+	put(t, dir, "내 '세션' \"둘\".jsonl", inSession("나", 1, decision))
+	put(t, dir, "deep/er/b.jsonl", inSession("b", 1, decision))
+	far := strings.Repeat(strings.Repeat("<깊은>", 20)+"/", 4) + "far.jsonl"
+	put(t, dir, far, inSession(strings.Repeat("<", 200), 1, decision))
+	put(t, dir, "broken.db", "SQLite format 3\x00 and then nothing")
+	put(t, dir, "picture.png", "\x89PNG\x00\x00")
+	put(t, dir, "empty.jsonl", "")
+	put(t, dir, "long.jsonl", inSession(strings.Repeat("x", 201), 1, decision))
+	require.NoError(t, os.Symlink(outside, filepath.Join(dir, "link.jsonl")))
+	require.NoError(t, os.Symlink(filepath.Dir(outside), filepath.Join(dir, "linked")))
+	require.NoError(t, os.Link(filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "z.jsonl")))
+
+	o := c.process(dir, "-o", "json", "--jobs", "3")
+	require.Equal(t, exitFailed, o.code, o)
+	var jobs []job
+	require.NoError(t, json.Unmarshal([]byte(o.out), &jobs), o.out)
+	got := endsOf(dir, jobs)
+	for name, want := range map[string]string{
+		"a again.jsonl":      "success",
+		"a.jsonl":            "unchanged",
+		"내 '세션' \"둘\".jsonl": "success",
+		"deep/er/b.jsonl":    "success",
+		"link.jsonl":         ": is a symbolic link, which is not followed; give it by name",
+		"linked":             ": is a symbolic link, which is not followed; give it by name",
+		"z.jsonl":            ": is the same file as " + filepath.Join(dir, "a.jsonl"),
+	} {
+		require.Equal(t, want, got[name], "%s of %v", name, got)
+	}
+	require.Regexp(t, "^: cannot tell the format", got["picture.png"])
+	require.Regexp(t, "^failed: session_id .* more than 200", got["long.jsonl"])
+	require.Regexp(t, "^failed: .*(database|SQLite)", got["broken.db"])
+	require.Contains(t, got, "empty.jsonl")
+	require.Len(t, jobs, 12)
+	require.NotContains(t, o.out, `"outside"`)
+
+	again := decode[[]job](t, c.process(filepath.Join(dir, "deep"), "-o", "json"))
+	require.Equal(t, map[string]string{"deep/er/b.jsonl": "unchanged"}, endsOf(dir, again))
+	people := c.process(dir)
+	require.Equal(t, exitFailed, people.code)
+	require.Contains(t, people.out, "passed over")
+	require.Contains(t, people.err, "2 of 8 sessions failed: none of these was started\n")
+	require.Contains(t, people.out, strings.Repeat("x", sessionCell-1)+"… failed: session_id ")
+}
+
+// A directory without transcripts is a mistake of the caller, who is told what it holds.
+func TestImportNothing(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	dir := t.TempDir()
+	require.Contains(t, c.process(dir).err, "holds no transcript (0 files looked at)")
+	put(t, dir, "notes.bin", "\x00\x01\x02\x03")
+	o := c.process(dir)
+	require.Equal(t, exitUsage, o.code, o)
+	for _, says := range []string{dir, "holds no transcript", "1 file looked at", "notes.bin: cannot tell the format"} {
+		require.Contains(t, o.err, says)
+	}
+}
+
+// A file that holds several sessions is imported; one that is named by --session goes alone.
+func TestImportFileOfSeveral(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	path := put(t, t.TempDir(), "여러.json", `[{"title":"one","mapping":{"r":{"id":"r","children":["m"]},"m":{"id":"m","parent":"r","message":{"id":"m","author":{"role":"user"},
+		"create_time":1767225600,"content":{"content_type":"text","parts":["`+decision+`"]}}}},"id":"c1","conversation_id":"c1","create_time":1767225600},
+		{"title":"two","mapping":{"r":{"id":"r","children":["m"]},"m":{"id":"m","parent":"r","message":{"id":"m","author":{"role":"user"},
+		"create_time":1767225600,"content":{"content_type":"text","parts":["TODO: write it down."]}}}},"id":"c2","conversation_id":"c2","create_time":1767225600}]`)
+	one := decode[[]job](t, c.process(path, "--session", "c2", "-o", "json"))
+	require.Len(t, one, 1)
+	both := decode[[]job](t, c.process(path, "-o", "json"))
+	require.Len(t, both, 2)
+	require.Equal(t, []string{"c1", "c2"}, []string{both[0].Result.SessionID, both[1].Result.SessionID})
+	require.Equal(t, schema.BuildUnchanged, both[1].Result.Status)
+	require.Equal(t, "chatgpt", both[0].Format)
+}
+
+// The import goes on when the starter is stopped, and the same command shows it again, or its end. Two of them at once
+// are one import.
+func TestImportSurvivesItsStarter(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	dir := t.TempDir()
+	for i := range 12 {
+		put(t, dir, fmt.Sprintf("%02d.jsonl", i), inSession(fmt.Sprint("s", i), 1, fmt.Sprintf("We decided to use module %d.", i)))
+	}
+	detached := c.process(dir, "--detach", "--agent", "the agent")
+	require.Zero(t, detached.code, detached)
+	require.Contains(t, detached.out, "started as workflow import_sessions/"+c.project+"/default/the%20agent/")
+	require.Contains(t, detached.out, "starter process '--agent=the agent' --project="+c.project+" "+dir)
+	busy := c.process(dir, "--no-wait", "--agent", "the agent")
+	require.Equal(t, exitBusy, busy.code, busy)
+	require.Contains(t, busy.err, "is being imported already, as workflow import_sessions/")
+
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	interrupted := c.runIn(ctx, "process", "--project", c.project, "--agent", "the agent", dir)
+	require.Equal(t, exitFailed, interrupted.code, interrupted)
+	require.Contains(t, interrupted.err, "the work goes on as workflow import_sessions/")
+	require.Contains(t, interrupted.err, "to see how far it is: starter process ")
+
+	c.work(t)
+	ends := make(chan output, 2)
+	for range 2 {
+		go func() { ends <- c.process(dir, "--agent", "the agent", "-o", "json") }()
+	}
+	for range 2 {
+		o := <-ends
+		jobs := decode[[]job](t, o)
+		require.Len(t, jobs, 12)
+		require.Contains(t, o.err, "this is at work already")
+		for _, j := range jobs {
+			require.Equal(t, schema.BuildSuccess, j.Result.Status, j)
+		}
+	}
+	builds := decode[[]map[string]any](t, c.run("builds", "list", "--project", c.project, "--limit", "100", "-o", "json"))
+	require.Len(t, builds, 12, "each session was processed once")
+}
+
+// What is said of sessions that failed helps: what was never started has no build, and ids of a page are cut.
+func TestProcessAdvice(t *testing.T) {
+	t.Parallel()
+	refused, failed, fine := &job{File: "a"}, &job{File: "b", Error: "the model refuses"}, &job{File: "c"}
+	refused.Input.SessionID = strings.Repeat("긴", 900)
+	refused.refuse("it is\ntoo long " + strings.Repeat("x", 5000))
+	require.NoError(t, outcome([]*job{fine}))
+	require.EqualError(t, outcome([]*job{refused, fine}), "1 of 2 sessions failed: none of these was started")
+	require.EqualError(t, outcome([]*job{refused, failed}), "2 of 2 sessions failed; see starter builds list --status failed")
+	noted := func(j *job) string {
+		var b strings.Builder
+		note(&b, j, false)
+		return b.String()
+	}
+	require.Regexp(t, "^(긴){1,39}… failed: it is too long x{900,1000}…\n$", noted(refused))
+}
+
+// Of many sessions the report has counts, and those that failed with their reasons.
+func TestManyJobs(t *testing.T) {
+	t.Parallel()
+	var jobs, passed []*job
+	for i := range 300 {
+		j := &job{File: fmt.Sprintf("/대화/%d.jsonl", i)}
+		j.Result.Status = schema.BuildSuccess
+		j.Result.Counts = schema.BuildCounts{Messages: 2, NewMessages: 1, Entries: 3, NewEntries: 2, Quarantined: 1}
+		if i >= 180 {
+			j.Result.Status, j.Error = schema.BuildFailed, "the model\nrefuses"
+		}
+		jobs = append(jobs, j)
+		passed = append(passed, &job{File: fmt.Sprintf("/대화/%d.png", i), Error: "not a transcript"})
+	}
+	var b strings.Builder
+	require.NoError(t, printManyJobs(&b, jobs, passed))
+	require.Contains(t, b.String(), "300 sessions: 120 failed, 180 success\n600 messages (300 new), 900 entries (600 new)\n")
+	require.Contains(t, b.String(), "gave no whole answer to 300 windows")
+	require.Contains(t, b.String(), "failed:\n  /대화/180.jsonl: the model refuses\n")
+	require.Contains(t, b.String(), "  and 20 more: --output json lists all\n")
+	require.Contains(t, b.String(), "passed over 300 files:\n  /대화/0.png: not a transcript\n")
+	require.Contains(t, b.String(), "  and 200 more")
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/entry"
+	"axiommind/activities/retrieve"
+	"axiommind/schema"
+)
+
+// Whether an entry is superseded, and by what, is said wherever it is shown.
+func TestSupersededIsShown(t *testing.T) {
+	t.Parallel()
+	for want, row := range map[string]entry.Row{
+		"stage     working, active\n":                                                   {Entry: schema.Entry{Status: schema.StatusActive}},
+		"stage     working, superseded: a newer extractor does not state it\n":          {Entry: schema.Entry{Status: schema.StatusSuperseded}},
+		"working, superseded by entry e2, which a newer extractor made of the same sen": {Entry: schema.Entry{Status: schema.StatusSuperseded}, SupersededBy: "e2"},
+	} {
+		row.Stage = schema.StageWorking
+		var out strings.Builder
+		require.NoError(t, printEntry(&out, row, nil))
+		require.Contains(t, out.String(), want)
+	}
+	var out strings.Builder
+	hit := retrieve.Hit{Entry: schema.Entry{Type: schema.EntryFact, Stage: schema.StageWorking, Status: schema.StatusSuperseded}}
+	hit.Sessions = []retrieve.Saying{{}, {SessionID: "s", Type: schema.EntryFact, Stage: schema.StageRaw, Status: schema.StatusActive}}
+	require.NoError(t, printHits(&out, &searchOptions{}, retrieve.Result{Hits: []retrieve.Hit{hit}}))
+	require.Contains(t, out.String(), "fact · working, superseded · ")
+	require.Contains(t, out.String(), "also in session s: fact · raw · ")
+}
+
+// A search that finds nothing says that there is something superseded.
+func TestSupersededIsCounted(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, leftOut(retrieve.Result{Filtered: 3}))
+	require.Contains(t, leftOut(retrieve.Result{Superseded: 1}), "\n1 superseded memory matches: --superseded shows")
+	require.Contains(t, leftOut(retrieve.Result{Superseded: 2}), "2 superseded memories match: ")
+}

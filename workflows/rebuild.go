@@ -1,0 +1,222 @@
+package workflows
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"axiommind/activities/build"
+	"axiommind/activities/vector"
+	"axiommind/schema"
+)
+
+var rebuilds *build.Rebuilds
+
+const (
+	// fillFirst is how long an activity fills tables at first. It is short, so that the progress shows. After slowFills
+	// of them it is fillLast, so that the history of a long rebuild stays short.
+	fillFirst = 10 * time.Second
+	fillLast  = time.Minute
+	slowFills = 60
+	// fewEvents is how many events may be left for the time in which writers wait, and catchUps how often those that
+	// came meanwhile are applied before that.
+	fewEvents = 500
+	catchUps  = 10
+)
+
+// fillWork is for activities that make rows for a long time, and go on where the one before has stopped.
+func fillWork(ctx workflow.Context, summary string) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue:              schema.QueueMain,
+		StartToCloseTimeout:    time.Hour,
+		ScheduleToCloseTimeout: 6 * time.Hour,
+		HeartbeatTimeout:       heartbeatTimeout,
+		Summary:                summary,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second, MaximumAttempts: 700,
+		},
+	})
+}
+
+// Rebuild makes projections anew beside those in use, while sessions are processed, and then puts them in place. Only
+// one runs at a time: started under another id than [schema.RebuildWorkflowID] it runs itself as a child.
+func Rebuild(ctx workflow.Context, in schema.RebuildInput) (schema.RebuildResult, error) {
+	if !hasID(ctx, schema.RebuildWorkflowID) {
+		return runAsOwner[schema.RebuildResult](ctx, schema.RebuildWorkflowID, "rebuild projections", in)
+	}
+	r := &rebuild{
+		// The id names the tables. It is later than that of every rebuild before.
+		id:       strconv.FormatInt(workflow.Now(ctx).UnixMicro(), 10),
+		progress: schema.RebuildProgress{RebuildInput: in, Phase: schema.RebuildPrepare},
+		result:   schema.RebuildResult{Projections: []schema.RebuiltProjection{}, DryRun: in.DryRun},
+	}
+	err := workflow.SetQueryHandler(ctx, schema.QueryProgress, func() (schema.RebuildProgress, error) { return r.progress, nil })
+	if err != nil {
+		return r.result, fmt.Errorf("set query handler: %w", err)
+	}
+	if err := r.run(ctx); err != nil {
+		return r.result, describeFailure(r.progress.Phase, err).end(err)
+	}
+	r.enter(ctx, schema.RebuildDone)
+	return r.result, nil
+}
+
+// rebuild is one run of the workflow.
+type rebuild struct {
+	id       string
+	plan     build.RebuildPlan
+	names    []string
+	switched build.SwitchResult
+	progress schema.RebuildProgress
+	result   schema.RebuildResult
+}
+
+func (r *rebuild) run(ctx workflow.Context) error {
+	if !r.progress.Collections || len(r.progress.Projections) > 0 {
+		if err := r.tables(ctx); err != nil {
+			return err
+		}
+	}
+	if r.progress.Collections {
+		return r.vectors(ctx)
+	}
+	return nil
+}
+
+// tables makes the tables anew. However it ends, what is left of it is dropped, and nobody waits for it any more.
+func (r *rebuild) tables(ctx workflow.Context) error {
+	err := r.replace(ctx)
+	if err == nil {
+		r.enter(ctx, schema.RebuildFinish)
+	}
+	apart, _ := workflow.NewDisconnectedContext(ctx)
+	in := build.ShadowInput{ID: r.id, Projections: r.names}
+	dropped := workflow.ExecuteActivity(storeWork(apart, "drop what is not in use"), rebuilds.FinishRebuild, in).Get(apart, nil)
+	if err == nil {
+		err = dropped
+	}
+	return err
+}
+
+func (r *rebuild) replace(ctx workflow.Context) (err error) {
+	r.enter(ctx, schema.RebuildPrepare)
+	prepare := build.PrepareInput{ID: r.id, Names: r.progress.Projections}
+	if r.plan, err = call(storeWork(ctx, "make tables"), rebuilds.PrepareRebuild, prepare); err != nil {
+		return err
+	}
+	r.result.Restored = r.plan.Restored
+	for _, p := range r.plan.Projections {
+		r.names = append(r.names, p.Name)
+		r.progress.Total += p.Events
+	}
+	r.enter(ctx, schema.RebuildFill)
+	for _, p := range r.plan.Projections {
+		if err := r.fill(ctx, p); err != nil {
+			return err
+		}
+	}
+	r.enter(ctx, schema.RebuildCatchUp)
+	if err := r.catchUp(ctx); err != nil {
+		return err
+	}
+	r.enter(ctx, schema.RebuildSwitch)
+	in := build.SwitchInput{
+		ShadowInput: build.ShadowInput{ID: r.id, Projections: r.names}, Compare: r.compares(), DryRun: r.progress.DryRun,
+	}
+	if r.switched, err = call(storeWork(ctx, "last events, exchange tables"), rebuilds.SwitchShadow, in); err != nil {
+		return err
+	}
+	r.result.Waited = r.switched.Waited.Seconds()
+	r.enter(ctx, schema.RebuildCompare)
+	return r.compare(ctx)
+}
+
+// compares reports whether the new rows are compared with those in use.
+func (r *rebuild) compares() bool { return r.progress.Verify || r.progress.DryRun }
+
+// fill makes the rows of a projection from the events that there are.
+func (r *rebuild) fill(ctx workflow.Context, p build.PlannedProjection) error {
+	began, made, at := workflow.Now(ctx), schema.RebuiltProjection{Name: p.Name}, build.FillResult{}
+	r.progress.Projection = p.Name
+	for n := 0; !at.Done; n++ {
+		in := build.FillInput{ID: r.id, Projection: p.Name, After: at.After, For: fillFirst}
+		if n >= slowFills {
+			in.For = fillLast
+		}
+		var err error
+		if at, err = call(fillWork(ctx, "rows of "+p.Name), rebuilds.FillShadow, in); err != nil {
+			return err
+		}
+		made.Events += at.Events
+		r.progress.Events += at.Events
+		r.tell(ctx)
+	}
+	made.Seconds = workflow.Now(ctx).Sub(began).Seconds()
+	r.result.Projections = append(r.result.Projections, made)
+	r.progress.Projection = ""
+	return nil
+}
+
+// catchUp applies what came meanwhile, until little more comes.
+func (r *rebuild) catchUp(ctx workflow.Context) error {
+	for range catchUps {
+		in := build.ShadowInput{ID: r.id, Projections: r.names}
+		done, err := call(fillWork(ctx, "events that came meanwhile"), rebuilds.CatchUpShadow, in)
+		if err != nil || done.Events <= fewEvents {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *rebuild) compare(ctx workflow.Context) error {
+	for i := range r.result.Projections {
+		p := &r.result.Projections[i]
+		r.progress.Projection = p.Name
+		in := build.CompareInput{
+			ID: r.id, Projection: p.Name, Generation: r.switched.Generation, Compare: r.compares(), Restored: r.plan.Restored,
+		}
+		found, err := call(fillWork(ctx, "rows of "+p.Name), rebuilds.CompareShadow, in)
+		if err != nil {
+			return err
+		}
+		p.Tables = found.Tables
+		for _, t := range found.Tables {
+			p.Rows += t.Rows
+		}
+	}
+	r.progress.Projection = ""
+	return nil
+}
+
+// vectors has the collection of the worker's embedder made anew, by the workflow that writes it.
+func (r *rebuild) vectors(ctx workflow.Context) error {
+	r.enter(ctx, schema.RebuildVectors)
+	in := vector.RebuildInput{Verify: r.compares(), DryRun: r.progress.DryRun}
+	work := workflow.WithScheduleToCloseTimeout(vectorWork(ctx, "collection of the vector store"), 24*time.Hour)
+	work = workflow.WithStartToCloseTimeout(work, 24*time.Hour)
+	made, err := call(work, vectors.RebuildVectors, in)
+	r.result.Vectors = &schema.RebuiltVectors{
+		Collection: made.Collection, Items: made.Items, Copied: made.Copied, Embedded: made.Embedded, Failed: made.Failed,
+		Missing: made.Missing, Extra: made.Extra, Changed: made.Changed, Examples: made.Examples, Switched: made.Switched,
+	}
+	return err
+}
+
+// enter begins a phase.
+func (r *rebuild) enter(ctx workflow.Context, phase string) {
+	r.progress.Phase = phase
+	r.tell(ctx)
+}
+
+func (r *rebuild) tell(ctx workflow.Context) {
+	p := r.progress
+	text := fmt.Sprintf("**%s** %s · %d of %d events", p.Phase, p.Projection, p.Events, p.Total)
+	if p.Phase == schema.RebuildDone {
+		text = fmt.Sprintf("%d events applied · writers waited %.1f s · %d tables differ", p.Events, r.result.Waited, r.result.Differing())
+	}
+	workflow.SetCurrentDetails(ctx, text)
+}

@@ -1,0 +1,171 @@
+package workflows_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+
+	"axiommind/activities/build"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/vector"
+	"axiommind/schema"
+	"axiommind/workflows"
+)
+
+// rebuildRoom says what the activities of rebuilds return.
+type rebuildRoom struct {
+	// slices is how many calls it takes to fill a projection, and late how many events came meanwhile, by call.
+	slices int
+	late   []int
+	// differs is what a comparison finds.
+	differs *schema.TableDifference
+}
+
+func (r *rooms) PrepareRebuild(ctx context.Context, in build.PrepareInput) (build.RebuildPlan, error) {
+	return called(ctx, r, "PrepareRebuild", in, func() (build.RebuildPlan, error) {
+		return build.RebuildPlan{Projections: []build.PlannedProjection{{Name: "entries", Events: 20}, {Name: "facts", Events: 20}}}, nil
+	})
+}
+
+func (r *rooms) FillShadow(ctx context.Context, in build.FillInput) (build.FillResult, error) {
+	return called(ctx, r, "FillShadow", in, func() (build.FillResult, error) {
+		next := in.After.Seq + 1
+		return build.FillResult{After: eventlog.Place{Stream: "s", Seq: next}, Done: int(next) >= r.rebuild.slices, Events: 10}, nil
+	})
+}
+
+func (r *rooms) CatchUpShadow(ctx context.Context, in build.ShadowInput) (build.CatchUpResult, error) {
+	return called(ctx, r, "CatchUpShadow", in, func() (build.CatchUpResult, error) {
+		if len(r.rebuild.late) == 0 {
+			return build.CatchUpResult{}, nil
+		}
+		n := r.rebuild.late[0]
+		r.rebuild.late = r.rebuild.late[1:]
+		return build.CatchUpResult{Events: n}, nil
+	})
+}
+
+func (r *rooms) SwitchShadow(ctx context.Context, in build.SwitchInput) (build.SwitchResult, error) {
+	return called(ctx, r, "SwitchShadow", in, func() (build.SwitchResult, error) {
+		return build.SwitchResult{Generation: 17, Waited: 11 * time.Second}, nil
+	})
+}
+
+func (r *rooms) CompareShadow(ctx context.Context, in build.CompareInput) (build.CompareResult, error) {
+	return called(ctx, r, "CompareShadow", in, func() (build.CompareResult, error) {
+		t := schema.RebuiltTable{Name: in.Projection + "_raw", Rows: 3}
+		if in.Compare {
+			t.Before, t.After, t.Difference = &schema.TableDigest{Rows: 3}, &schema.TableDigest{Rows: 3}, r.rebuild.differs
+		}
+		return build.CompareResult{Tables: []schema.RebuiltTable{t}}, nil
+	})
+}
+
+func (r *rooms) FinishRebuild(ctx context.Context, in build.ShadowInput) error {
+	_, err := called(ctx, r, "FinishRebuild", in, func() (any, error) { return nil, nil })
+	return err
+}
+
+func (r *rooms) RebuildVectors(ctx context.Context, in vector.RebuildInput) (vector.RebuildResult, error) {
+	return called(ctx, r, "RebuildVectors", in, func() (vector.RebuildResult, error) {
+		return vector.RebuildResult{Collection: "C", Items: 5, Copied: 4, Embedded: 1, Changed: 1, Examples: []string{"one"}, Switched: !in.DryRun}, nil
+	})
+}
+
+// The collection alone is made anew, or both.
+func TestRebuildOfVectors(t *testing.T) {
+	t.Parallel()
+	for _, projections := range [][]string{nil, {"facts"}} {
+		r := newRooms()
+		result, err := runRebuild(t, r, schema.RebuildInput{Collections: true, Projections: projections, Verify: true})
+		require.NoError(t, err)
+		require.Equal(t, &schema.RebuiltVectors{Collection: "C", Items: 5, Copied: 4, Embedded: 1, Changed: 1, Examples: []string{"one"}, Switched: true}, result.Vectors)
+		require.Equal(t, 1, result.Differing())
+		require.Equal(t, vector.RebuildInput{Verify: true}, inputsOf[vector.RebuildInput](r, "RebuildVectors")[0])
+		order := r.order()
+		require.Equal(t, "RebuildVectors", order[len(order)-1])
+		require.Equal(t, projections == nil, len(order) == 1)
+	}
+}
+
+func runRebuild(t *testing.T, r *rooms, in schema.RebuildInput) (schema.RebuildResult, error) {
+	t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	env := suite.NewTestWorkflowEnvironment()
+	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: schema.RebuildWorkflowID, TaskQueue: schema.QueueMain})
+	workflows.Register(env)
+	env.RegisterActivity(r)
+	env.ExecuteWorkflow(schema.WorkflowRebuild, in)
+	require.True(t, env.IsWorkflowCompleted())
+	var result schema.RebuildResult
+	err := env.GetWorkflowError()
+	if err == nil {
+		require.NoError(t, env.GetWorkflowResult(&result))
+		value, err := env.QueryWorkflow(schema.QueryProgress)
+		require.NoError(t, err)
+		var progress schema.RebuildProgress
+		require.NoError(t, value.Get(&progress))
+		require.Equal(t, schema.RebuildDone, progress.Phase)
+	}
+	return result, err
+}
+
+// Each slice goes on where the one before has stopped, and what came meanwhile is applied until little is left.
+func TestRebuild(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	r.rebuild = rebuildRoom{slices: 2, late: []int{9000, 501, 500, 7}}
+	result, err := runRebuild(t, r, schema.RebuildInput{})
+	require.NoError(t, err)
+	require.Equal(t, []string{
+		"PrepareRebuild", "FillShadow", "FillShadow", "FillShadow", "FillShadow", "CatchUpShadow", "CatchUpShadow", "CatchUpShadow",
+		"SwitchShadow", "CompareShadow", "CompareShadow", "FinishRebuild",
+	}, r.order())
+	fills := inputsOf[build.FillInput](r, "FillShadow")
+	require.Equal(t, []uint64{0, 1, 0, 1}, []uint64{fills[0].After.Seq, fills[1].After.Seq, fills[2].After.Seq, fills[3].After.Seq})
+	require.Equal(t, "facts", fills[2].Projection)
+	require.Equal(t, schema.RebuildResult{
+		Projections: []schema.RebuiltProjection{
+			{Name: "entries", Events: 20, Rows: 3, Tables: []schema.RebuiltTable{{Name: "entries_raw", Rows: 3}}},
+			{Name: "facts", Events: 20, Rows: 3, Tables: []schema.RebuiltTable{{Name: "facts_raw", Rows: 3}}},
+		}, Waited: 11,
+	}, result)
+	id := inputsOf[build.SwitchInput](r, "SwitchShadow")[0].ID
+	require.Regexp(t, `^[0-9]+$`, id)
+	require.Equal(t, id, inputsOf[build.ShadowInput](r, "FinishRebuild")[0].ID)
+	require.Less(t, r.largest, 64<<10)
+}
+
+func TestRebuildDryRun(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	r.rebuild = rebuildRoom{slices: 1, differs: &schema.TableDifference{Changed: 1}}
+	result, err := runRebuild(t, r, schema.RebuildInput{DryRun: true, Projections: []string{"entries"}})
+	require.NoError(t, err)
+	require.Equal(t, 2, result.Differing())
+	require.True(t, result.DryRun)
+	in := inputsOf[build.SwitchInput](r, "SwitchShadow")[0]
+	require.True(t, in.DryRun && in.Compare)
+	require.Equal(t, []string{"entries"}, inputsOf[build.PrepareInput](r, "PrepareRebuild")[0].Names)
+}
+
+// Whatever fails, what was made is dropped, and writers do not wait for it.
+func TestRebuildFails(t *testing.T) {
+	t.Parallel()
+	for _, activity := range []string{"PrepareRebuild", "FillShadow", "CatchUpShadow", "SwitchShadow", "CompareShadow", "FinishRebuild"} {
+		r := newRooms().failing(activity, schema.ErrorStoreRejected)
+		r.rebuild.slices = 1
+		_, err := runRebuild(t, r, schema.RebuildInput{})
+		var application *temporal.ApplicationError
+		require.ErrorAs(t, err, &application)
+		require.Equal(t, schema.ErrorStoreRejected, application.Type())
+		require.ErrorContains(t, err, activity+" can't")
+		order := r.order()
+		require.Equal(t, "FinishRebuild", order[len(order)-1], activity)
+	}
+}
