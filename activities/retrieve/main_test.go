@@ -58,7 +58,7 @@ func newBench(t testing.TB, embedder vector.Embedder) *bench {
 	b.embedder = versioned{embedder, fmt.Sprintf("find-%d-%s", time.Now().UnixNano(), schema.HashText(t.Name())[:8])}
 	b.outbox = vector.NewOutboxProjector(conn, b.embedder.Version())
 	b.writer, err = vector.NewWriter(conn, b.log, b.outbox, b.client, b.embedder,
-		[]vector.Source{vector.NewEntrySource(conn)}, vector.Options{})
+		[]vector.Source{vector.NewEntrySource(conn, b.log)}, vector.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = b.client.DeleteCollection(context.Background(), b.writer.Collection()) })
 	b.searcher = NewSearcher(conn, b.client, b.embedder, Options{Now: func() time.Time { return start }})

@@ -159,7 +159,7 @@ func newBench(t testing.TB) *bench {
 
 func (b *bench) newWriter(t testing.TB, log Log) *Writer {
 	t.Helper()
-	w, err := NewWriter(b.conn, log, b.projector, b.client, b.embedder, []Source{NewEntrySource(b.conn)}, Options{
+	w, err := NewWriter(b.conn, log, b.projector, b.client, b.embedder, []Source{NewEntrySource(b.conn, b.log)}, Options{
 		BatchSize: 4, MaxAttempts: 3, Now: func() time.Time { return b.now },
 	})
 	require.NoError(t, err)

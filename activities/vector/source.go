@@ -2,6 +2,7 @@ package vector
 
 import (
 	"context"
+	"fmt"
 
 	"axiommind/activities/entry"
 	"axiommind/activities/table"
@@ -17,23 +18,59 @@ type Source interface {
 	After(ctx context.Context, project, id string, limit int) ([]Item, error)
 }
 
-// EntrySource provides the items of entries.
-type EntrySource struct{ entries *entry.Reader }
+// Events reads events by their ids. Those that do not exist are missing from the result.
+type Events interface {
+	GetMany(ctx context.Context, eventIDs []string) (map[string]schema.Event, error)
+}
 
-// NewEntrySource returns the source over a migrated database.
-func NewEntrySource(conn table.Conn) *EntrySource { return &EntrySource{entry.NewReader(conn)} }
+// EntrySource provides the items of entries.
+type EntrySource struct {
+	entries *entry.Reader
+	log     Events
+}
+
+// NewEntrySource returns the source over a migrated database and its log.
+func NewEntrySource(conn table.Conn, log Events) *EntrySource {
+	return &EntrySource{entry.NewReader(conn), log}
+}
 
 // Kind implements [Source].
 func (*EntrySource) Kind() string { return schema.ItemEntry }
 
-// Load implements [Source].
+// Load implements [Source]. What is not projected yet is read from the log: the outbox may be ahead of the entries, as it
+// is while a worker catches up with what a killed one has left.
 func (s *EntrySource) Load(ctx context.Context, project string, ids []string) (map[string]Item, error) {
 	items, err := s.read(ctx, entry.InProject(project).IDs(ids))
-	out := make(map[string]Item, len(items))
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]Item, len(ids))
 	for _, i := range items {
 		out[i.ID] = i
 	}
-	return out, err
+	var missing []string
+	for _, id := range ids {
+		if _, ok := out[id]; !ok {
+			missing = append(missing, schema.EventID(schema.EntryMaterializedKey(id)))
+		}
+	}
+	if len(missing) == 0 {
+		return out, nil
+	}
+	events, err := s.log.GetMany(ctx, missing)
+	if err != nil {
+		return nil, fmt.Errorf("read entries that are not projected: %w", err)
+	}
+	for _, event := range events {
+		e, err := schema.Decode[schema.EntryMaterializedPayload](event)
+		if err != nil {
+			return nil, err
+		}
+		if e.Project == project {
+			out[e.ID] = EntryItem(e.Entry)
+		}
+	}
+	return out, nil
 }
 
 // After implements [Source].

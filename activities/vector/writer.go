@@ -292,8 +292,8 @@ func (w *Writer) embed(ctx context.Context, batch []*work) error {
 	return nil
 }
 
-// errNoItem may go away after a later projection.
-var errNoItem = errors.New("item is not in its projection")
+// errNoItem says that an item which was requested does not exist, or not any longer.
+var errNoItem = errors.New("no such item")
 
 // load reads the items of the rows.
 func (w *Writer) load(ctx context.Context, rows []Row) ([]*work, error) {

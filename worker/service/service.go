@@ -188,7 +188,7 @@ type rooms struct {
 func newRooms(s *Stores, model llm.Model, access *transcript.Access, root *tier.Root, cfg Config) (*rooms, error) {
 	outbox := vector.NewOutboxProjector(s.ClickHouse, s.Embedder.Version())
 	writer, err := vector.NewWriter(s.ClickHouse, s.Log, outbox, s.Weaviate, s.Embedder,
-		[]vector.Source{vector.NewEntrySource(s.ClickHouse), vector.NewTitleSource(s.ClickHouse)}, vector.Options{})
+		[]vector.Source{vector.NewEntrySource(s.ClickHouse, s.Log), vector.NewTitleSource(s.ClickHouse)}, vector.Options{})
 	if err != nil {
 		return nil, err
 	}
