@@ -214,6 +214,15 @@ func TestInterruptedBuilds(t *testing.T) {
 	require.Contains(t, shown.out, "status     interrupted\nkind       passing: its workflow ended without recording how\n")
 	require.Contains(t, shown.out, "retry      starter builds retry "+build.ID(keys[0], 1))
 	require.Contains(t, c.run("builds", "show", build.ID(keys[1], 1)).out, "status     running\nno retry   it is running\n")
+	for filter, want := range map[string]int{
+		"--status failed": 0, "--status interrupted": 0, "--class passing": 0, "--status failed --class passing": 0,
+		"--status interrupted --class passing": 0, "--status running": 1,
+	} {
+		found := decode[[]build.Run](t, c.run(append([]string{"builds", "list", "--project", c.project, "-o", "json"}, strings.Fields(filter)...)...))
+		require.Len(t, found, 1, filter)
+		require.Equal(t, build.ID(keys[want], 1), found[0].BuildID, filter)
+	}
+	require.Contains(t, c.run("builds", "list", "--status", "interrupted", "--class", "setup").out, "no build with status interrupted that failed with class setup")
 	plan := decode[retryPlan](t, c.run("builds", "retry", "--all-failed", "--dry-run", "--project", c.project, "-o", "json"))
 	require.Len(t, plan.Builds, 1)
 	require.Equal(t, build.ID(keys[0], 1), plan.Builds[0].BuildID)
@@ -227,4 +236,8 @@ func TestInterruptedBuilds(t *testing.T) {
 	require.Less(t, time.Since(begun), 15*time.Second)
 	require.Contains(t, alone.run("builds", "list").err, "Temporal cannot be asked which builds were interrupted")
 	require.Contains(t, alone.run("builds", "retry", "--all-failed", "--dry-run").out, "it runs, or was interrupted: Temporal cannot be asked which")
+	none := alone.run("builds", "list", "--status", "interrupted")
+	require.Equal(t, exitFailed, none.code, none)
+	require.Contains(t, none.err, "temporal at 127.0.0.1:1")
+	require.Empty(t, none.out)
 }
