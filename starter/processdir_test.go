@@ -92,6 +92,7 @@ func TestImportDirectory(t *testing.T) {
 	people := c.process(dir)
 	require.Equal(t, exitFailed, people.code)
 	require.Contains(t, people.out, "passed over")
+	require.Contains(t, people.out, "picture.png: cannot tell the format; if it is a transcript, give it by name with --format\n")
 	require.Contains(t, people.err, "2 of 8 sessions failed: none of these was started\n")
 	require.Contains(t, people.out, strings.Repeat("x", sessionCell-1)+"… failed: session_id ")
 }
