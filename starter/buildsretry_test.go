@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
 
+	"axiommind/activities/batch"
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
 	"axiommind/schema"
@@ -134,6 +135,32 @@ func TestRetryFromTheCommandLine(t *testing.T) {
 	require.Zero(t, rest.code, rest)
 	require.Contains(t, rest.out, "retried 1 build (1 success)\n")
 	require.Contains(t, rest.out, short(build.ID(failed[1].SessionKey, 2)))
+}
+
+// A retry that went on with an interrupted build made no new one; another one names the build that it made.
+func TestRetryGoesOn(t *testing.T) {
+	t.Parallel()
+	item := func(index int, session string) schema.BatchItem {
+		key := schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: session}
+		return schema.BatchItem{Index: index, Input: schema.ProcessSessionInput{Project: "p", User: "u", SessionID: session, Retry: build.ID(key, 1)}}
+	}
+	broke, failed := item(0, "중단 '1'"), item(1, "failed")
+	made := build.ID(failed.Input.Key(), 2)
+	report, err := reportRetry(t.Context(), nil, batch.Report{
+		Items: []schema.BatchItem{broke, failed},
+		Outcomes: map[int]schema.BatchOutcome{
+			0: {BuildID: broke.Input.Retry, Status: schema.BuildSuccess}, 1: {BuildID: made, Status: schema.BuildSuccess},
+		},
+	})
+	require.NoError(t, err)
+	require.Equal(t, []any{true, "", false, made}, []any{
+		report.Builds[0].GoesOn, report.Builds[0].NewBuildID, report.Builds[1].GoesOn, report.Builds[1].NewBuildID,
+	})
+	var out strings.Builder
+	require.NoError(t, report.print(&out))
+	require.Regexp(t, short(broke.Input.Retry)+` +중단 '1' +success +goes on +0`, out.String())
+	require.Regexp(t, short(failed.Input.Retry)+` +failed +success +`+short(made)+` +0`, out.String())
+	require.NoError(t, report.outcome(true))
 }
 
 // Input that was wrong is only retried with --force, and what fails again says so.
