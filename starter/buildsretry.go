@@ -294,8 +294,8 @@ type retried struct {
 	NewBuildID string              `json:"new_build_id,omitempty"`
 	GoesOn     bool                `json:"goes_on,omitempty"`
 	Status     schema.BuildStatus  `json:"status"`
-	Counts     schema.BuildCounts  `json:"counts"`
-	Usage      schema.Usage        `json:"usage"`
+	Counts     schema.BuildCounts  `json:"counts,omitzero"`
+	Usage      schema.Usage        `json:"usage,omitzero"`
 	Error      string              `json:"error,omitempty"`
 	ErrorType  string              `json:"error_type,omitempty"`
 	Class      schema.FailureClass `json:"class,omitempty"`
