@@ -172,7 +172,7 @@ func (in ImportSessionsInput) Validate() error {
 // RetryBuildsInput is the input of retry_builds. It takes the latest build of each session only: what a later build has
 // done needs no retry.
 type RetryBuildsInput struct {
-	// Builds are ids. If there are none, Failed and Partial say which builds are taken.
+	// Builds are ids, or the beginnings of ids. If there are none, Failed and Partial say which builds are taken.
 	Builds []string `json:"builds,omitempty"`
 	// Force takes a build of Builds although its input was wrong: after its source was mended. It asks once more about
 	// the windows that were given up, too.

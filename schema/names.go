@@ -184,10 +184,10 @@ func (in ProcessSessionInput) Source() Source {
 // ProcessSessionResult is the result of process_session.
 type ProcessSessionResult struct {
 	SessionID string      `json:"session_id"`
-	BuildID   string      `json:"build_id"`
+	BuildID   string      `json:"build_id,omitempty"`
 	Status    BuildStatus `json:"status"`
-	Counts    BuildCounts `json:"counts"`
-	Usage     Usage       `json:"usage"`
+	Counts    BuildCounts `json:"counts,omitzero"`
+	Usage     Usage       `json:"usage,omitzero"`
 }
 
 // RealignSessionResult is the result of realign_session, whose input is a [SessionKey].

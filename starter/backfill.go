@@ -129,8 +129,8 @@ type backfilledSession struct {
 	schema.SessionKey
 	BuildID   string              `json:"build_id,omitempty"`
 	Status    schema.BuildStatus  `json:"status"`
-	Counts    schema.BuildCounts  `json:"counts"`
-	Usage     schema.Usage        `json:"usage"`
+	Counts    schema.BuildCounts  `json:"counts,omitzero"`
+	Usage     schema.Usage        `json:"usage,omitzero"`
 	Error     string              `json:"error,omitempty"`
 	ErrorType string              `json:"error_type,omitempty"`
 	Class     schema.FailureClass `json:"class,omitempty"`

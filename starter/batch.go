@@ -50,11 +50,12 @@ func (w batchWork) start(ctx context.Context, c client.Client) (run client.Workf
 
 // watchBatch waits for the workflow and shows how far it is.
 func (a *app) watchBatch(ctx context.Context, c client.Client, w batchWork, run client.WorkflowRun, running bool) (schema.BatchResult, error) {
-	bar := a.newProgress(1, w.unit)
+	bar := a.newProgress(0, w.unit)
+	bar.at(batchText(schema.BatchProgress{Listing: true}), 0, 0, w.unit)
 	if running {
 		bar.tell("this is at work already, as workflow " + run.GetID() + "; shown is how far it is")
 	}
-	stop := bar.watchBatch(ctx, c, run.GetID(), w.scope)
+	stop := bar.watchBatch(ctx, c, run.GetID(), w)
 	var result schema.BatchResult
 	err := run.Get(ctx, &result)
 	stop()
@@ -98,54 +99,29 @@ const (
 )
 
 // watchBatch follows a batch until stop is called.
-func (p *progress) watchBatch(ctx context.Context, c client.Client, workflowID string, scope schema.Scope) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	finished := make(chan struct{})
-	look := func(ctx context.Context) (schema.BatchProgress, bool) {
-		var state schema.BatchProgress
+func (p *progress) watchBatch(ctx context.Context, c client.Client, workflowID string, w batchWork) (stop func()) {
+	look := func(ctx context.Context) (state schema.BatchProgress) {
 		value, err := c.QueryWorkflow(ctx, workflowID, "", schema.QueryProgress)
-		if err != nil || value.Get(&state) != nil {
-			return state, false
+		if err == nil && value.Get(&state) == nil {
+			p.at(batchText(state), state.Done, state.Items, w.unit)
 		}
-		p.grow(max(state.Items, 1), state.Done)
-		return state, true
+		return state
 	}
-	p.mu.Lock()
-	p.watched[workflowID] = func(ctx context.Context) (string, bool) {
-		state, ok := look(ctx)
-		return batchText(state), ok && batchText(state) != ""
-	}
-	p.mu.Unlock()
-	go func() {
-		defer close(finished)
-		ticker := time.NewTicker(watchBatchEvery)
-		defer ticker.Stop()
-		for n := 0; ; n++ {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-			}
-			if p.bar == nil && n%explainEvery > 0 {
-				continue
-			}
-			state, ok := look(ctx)
-			if ok {
-				p.describe(batchText(state))
-			}
-			if n%explainEvery == 0 {
+	looks := 0
+	return p.follow(ctx, workflowID, watchBatchEvery, func(ctx context.Context) (string, bool) {
+		look(ctx)
+		return "", false
+	}, func(ctx context.Context) {
+		looks++
+		explains := looks%explainEvery == 1
+		if p.a.interactive || explains {
+			state := look(ctx)
+			if explains {
 				p.explain(ctx, c, workflowID, &job{Input: schema.ProcessSessionInput{SessionID: "the batch"}})
-				p.explainSessions(ctx, c, scope, state.Running)
+				p.explainSessions(ctx, c, w.scope, state.Running)
 			}
 		}
-	}()
-	return func() {
-		cancel()
-		<-finished
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		delete(p.watched, workflowID)
-	}
+	})
 }
 
 // explainSessions says why activities of running sessions are retried.
@@ -172,19 +148,6 @@ func batchText(s schema.BatchProgress) string {
 		return text
 	}
 	return ""
-}
-
-// grow sets how much there is to do, which is not known at first, and how much of it is done.
-func (p *progress) grow(total, ready int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.bar != nil && total != p.total {
-		p.bar.ChangeMax(total)
-	}
-	p.ready, p.total = ready, total
-	if p.bar != nil {
-		_ = p.bar.Set(min(ready, total))
-	}
 }
 
 // statusCounts says how many sessions have which status.

@@ -20,17 +20,17 @@ func (a *app) buildsListCommand(f *pflag.FlagSet) func(context.Context, []string
 	f.StringVar(&filter.User, "user", "", "builds of one user (default: all)")
 	f.StringVar(&filter.Agent, "agent", "", "builds of one agent (default: all)")
 	f.StringVar(&filter.SessionID, "session", "", "builds of one session")
-	f.StringVar((*string)(&filter.Status), "status", "", "running, success, partial, empty or failed")
+	f.StringVar((*string)(&filter.Status), "status", "", "running, success, partial, empty, failed (with the interrupted ones) or interrupted")
 	f.StringVar((*string)(&filter.Class), "class", "", "failed builds by what can be done: passing, setup, input or ours")
 	since := f.String("since", "", "builds that started since: 7d, 12h, 2026-11-01 or a time")
 	var p page
 	p.add(f, defaultPage, maxPage, "the latest first")
 	return func(ctx context.Context, _ []string) error {
-		if err := cmp.Or(p.check(), oneOfOrNone("status", filter.Status, schema.BuildStatuses()),
+		if err := cmp.Or(p.check(), oneOfOrNone("status", filter.Status, build.Statuses()),
 			oneOfOrNone("class", filter.Class, schema.FailureClasses())); err != nil {
 			return err
 		}
-		if filter.Class != "" && filter.Status != "" && filter.Status != schema.BuildFailed {
+		if filter.Class != "" && filter.Status != "" && filter.Status != schema.BuildFailed && filter.Status != build.StatusInterrupted {
 			return usagef("--class is of failed builds, not of those with --status %s", filter.Status)
 		}
 		var err error
@@ -47,12 +47,12 @@ func (a *app) buildsListCommand(f *pflag.FlagSet) func(context.Context, []string
 		}); err != nil {
 			return err
 		}
-		filter.Limit, filter.Offset = p.ask(), p.offset
+		filter.Limit, filter.Offset, filter.Running = p.ask(), p.offset, a.running
+		if filter.Status == build.StatusInterrupted {
+			filter.Running = a.surelyRunning
+		}
 		runs, err := build.List(ctx, conn, filter)
 		if err != nil {
-			return err
-		}
-		if err := a.markInterrupted(ctx, conn, runs); err != nil {
 			return err
 		}
 		return list(a, &p, runs, noBuilds(filter), printBuilds)

@@ -9,11 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/build"
-	"axiommind/schema"
 	"axiommind/worker/service"
 )
 
@@ -46,11 +44,7 @@ func (a *app) askRunning(ctx context.Context, use func(build.Running) error) err
 		}
 		// Who is not known to have ended, runs.
 		a.notAsked(err)
-		found = map[string]bool{}
-		for _, id := range ids {
-			found[id] = true
-		}
-		return found, nil
+		return allOf(ids), nil
 	})
 }
 
@@ -59,19 +53,38 @@ func (a *app) notAsked(err error) {
 		oneLine(reason(err), maxErrorLine))
 }
 
-// markInterrupted tells interrupted builds from running ones, if there are any.
-func (a *app) markInterrupted(ctx context.Context, conn driver.Conn, runs []build.Run) error {
-	for _, r := range runs {
-		if r.Status == schema.BuildRunning {
-			return a.askRunning(ctx, func(running build.Running) error {
-				if running == nil {
-					return nil
-				}
-				return build.MarkInterrupted(ctx, conn, running, runs)
-			})
+// running asks Temporal which sessions are processed, once that must be known. If it cannot be asked, all of them may be,
+// and people are told so.
+func (a *app) running(ctx context.Context, workflowIDs []string) (found map[string]bool, err error) {
+	err = a.askRunning(ctx, func(running build.Running) error {
+		if running != nil {
+			found, err = running(ctx, workflowIDs)
+			return err
 		}
+		found = allOf(workflowIDs)
+		return nil
+	})
+	return found, err
+}
+
+// surelyRunning is running for those who can do nothing without the answer.
+func (a *app) surelyRunning(ctx context.Context, workflowIDs []string) (map[string]bool, error) {
+	c, err := a.temporalNow(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	return build.RunningSessions(c)(ctx, workflowIDs)
+}
+
+func allOf(workflowIDs []string) map[string]bool {
+	all := map[string]bool{}
+	for _, id := range workflowIDs {
+		all[id] = true
+	}
+	return all
 }
 
 // workflowLink is where to see the workflow of a build.

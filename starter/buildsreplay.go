@@ -60,7 +60,7 @@ func printReplay(w io.Writer, r build.Replayed) error {
 	if r.Replaced > 0 {
 		say(&b, "; %s since replaced by later events", plural(r.Replaced, "row was", "rows were"))
 	}
-	b.WriteString("\nnot done   reading the source, tasks, facts, the daily record and vectors: they depend on more than the build\n")
+	say(&b, "\nleft out   %s: they depend on more than the build\n", strings.Join(r.NotCompared, ", "))
 	for _, note := range r.Notes {
 		say(&b, "note       %s\n", note)
 	}

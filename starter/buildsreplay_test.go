@@ -42,11 +42,12 @@ func TestReplayAndDiffCommands(t *testing.T) {
 	require.Zero(t, o.code, o)
 	require.Contains(t, o.out, "no model asked")
 	require.Contains(t, o.out, "differ     none\n")
-	require.Contains(t, o.out, "not done   reading the source, tasks, facts")
+	require.Contains(t, o.out, "left out   source, tasks, facts, daily record, vectors: they depend")
 	replayed := decode[build.Replayed](t, c.run("builds", "replay", ids[1], "-o", "json"))
 	require.Equal(t, ids[1], replayed.BuildID)
 	require.Empty(t, replayed.Differences)
 	require.NotNil(t, replayed.Differences)
+	require.Equal(t, []string{"source", "tasks", "facts", "daily record", "vectors"}, replayed.NotCompared)
 
 	conn, _ := c.logOf(t)
 	require.NoError(t, conn.Exec(t.Context(), `INSERT INTO entries_raw SELECT * REPLACE ('tampered' AS title, version + 1 AS version)

@@ -289,11 +289,13 @@ func sayLeftAlone(b *strings.Builder, all []leftAlone) {
 type retried struct {
 	BuildID string `json:"build_id"`
 	schema.SessionKey
-	// NewBuildID is the build that the retry made. A build that was interrupted goes on under its own id.
+	// NewBuildID is the build that the retry made. There is none if GoesOn is true: the build was interrupted, and the
+	// retry went on with it.
 	NewBuildID string              `json:"new_build_id,omitempty"`
+	GoesOn     bool                `json:"goes_on,omitempty"`
 	Status     schema.BuildStatus  `json:"status"`
-	Counts     schema.BuildCounts  `json:"counts"`
-	Usage      schema.Usage        `json:"usage"`
+	Counts     schema.BuildCounts  `json:"counts,omitzero"`
+	Usage      schema.Usage        `json:"usage,omitzero"`
 	Error      string              `json:"error,omitempty"`
 	ErrorType  string              `json:"error_type,omitempty"`
 	Class      schema.FailureClass `json:"class,omitempty"`
@@ -364,6 +366,9 @@ func reportRetry(ctx context.Context, conn driver.Conn, listed batch.Report) (re
 			BuildID: item.Input.Retry, SessionKey: item.Input.Key(), NewBuildID: o.BuildID, Status: o.Status, Counts: o.Counts, Usage: o.Usage,
 			Error: plainWords(o.Error), ErrorType: o.ErrorType,
 		}
+		if r.GoesOn = o.BuildID == r.BuildID; r.GoesOn {
+			r.NewBuildID = ""
+		}
 		switch {
 		case !ended:
 			r.Status, r.Error = schema.BuildFailed, "the workflow recorded no outcome"
@@ -373,7 +378,7 @@ func reportRetry(ctx context.Context, conn driver.Conn, listed batch.Report) (re
 		if r.ErrorType != "" {
 			r.Class = schema.ClassOf(r.ErrorType)
 		}
-		if r.NewBuildID == "" {
+		if o.BuildID == "" {
 			failed = append(failed, r.SessionKey)
 		}
 		report.Builds = append(report.Builds, r)
@@ -383,7 +388,7 @@ func reportRetry(ctx context.Context, conn driver.Conn, listed batch.Report) (re
 		return report, err
 	}
 	for i := range report.Builds {
-		if r := &report.Builds[i]; r.NewBuildID == "" && latest[r.SessionKey].ID != r.BuildID {
+		if r := &report.Builds[i]; r.NewBuildID == "" && !r.GoesOn && latest[r.SessionKey].ID != r.BuildID {
 			r.NewBuildID = latest[r.SessionKey].ID
 		}
 	}
@@ -398,7 +403,7 @@ func (r retryReport) print(w io.Writer) error {
 		t := newTable(w, "build", "session", "status", "new build", "entries", "new", "reason")
 		for _, one := range r.Builds[:min(len(r.Builds), maxTableRows)] {
 			t.AppendRow([]any{
-				short(one.BuildID), shownSession(one.SessionID), one.Status, cmp.Or(short(one.NewBuildID), "-"), one.Counts.Entries, one.Counts.NewEntries,
+				short(one.BuildID), shownSession(one.SessionID), one.Status, one.newBuild(), one.Counts.Entries, one.Counts.NewEntries,
 				oneLine(one.Error, 100),
 			})
 		}
@@ -420,6 +425,14 @@ func (r retryReport) print(w io.Writer) error {
 	sayLeftAlone(&b, r.LeftAlone)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// newBuild names the build that the retry made.
+func (r retried) newBuild() string {
+	if r.GoesOn {
+		return "goes on"
+	}
+	return cmp.Or(short(r.NewBuildID), "-")
 }
 
 // outcome is the error of the command if a build failed again, or one that was named was left alone.

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
 
+	"axiommind/activities/batch"
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
 	"axiommind/schema"
@@ -136,6 +137,32 @@ func TestRetryFromTheCommandLine(t *testing.T) {
 	require.Contains(t, rest.out, short(build.ID(failed[1].SessionKey, 2)))
 }
 
+// A retry that went on with an interrupted build made no new one; another one names the build that it made.
+func TestRetryGoesOn(t *testing.T) {
+	t.Parallel()
+	item := func(index int, session string) schema.BatchItem {
+		key := schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: session}
+		return schema.BatchItem{Index: index, Input: schema.ProcessSessionInput{Project: "p", User: "u", SessionID: session, Retry: build.ID(key, 1)}}
+	}
+	broke, failed := item(0, "중단 '1'"), item(1, "failed")
+	made := build.ID(failed.Input.Key(), 2)
+	report, err := reportRetry(t.Context(), nil, batch.Report{
+		Items: []schema.BatchItem{broke, failed},
+		Outcomes: map[int]schema.BatchOutcome{
+			0: {BuildID: broke.Input.Retry, Status: schema.BuildSuccess}, 1: {BuildID: made, Status: schema.BuildSuccess},
+		},
+	})
+	require.NoError(t, err)
+	require.Equal(t, []any{true, "", false, made}, []any{
+		report.Builds[0].GoesOn, report.Builds[0].NewBuildID, report.Builds[1].GoesOn, report.Builds[1].NewBuildID,
+	})
+	var out strings.Builder
+	require.NoError(t, report.print(&out))
+	require.Regexp(t, short(broke.Input.Retry)+` +중단 '1' +success +goes on +0`, out.String())
+	require.Regexp(t, short(failed.Input.Retry)+` +failed +success +`+short(made)+` +0`, out.String())
+	require.NoError(t, report.outcome(true))
+}
+
 // Input that was wrong is only retried with --force, and what fails again says so.
 func TestRetryOfWrongInput(t *testing.T) {
 	t.Parallel()
@@ -214,6 +241,15 @@ func TestInterruptedBuilds(t *testing.T) {
 	require.Contains(t, shown.out, "status     interrupted\nkind       passing: its workflow ended without recording how\n")
 	require.Contains(t, shown.out, "retry      starter builds retry "+build.ID(keys[0], 1))
 	require.Contains(t, c.run("builds", "show", build.ID(keys[1], 1)).out, "status     running\nno retry   it is running\n")
+	for filter, want := range map[string]int{
+		"--status failed": 0, "--status interrupted": 0, "--class passing": 0, "--status failed --class passing": 0,
+		"--status interrupted --class passing": 0, "--status running": 1,
+	} {
+		found := decode[[]build.Run](t, c.run(append([]string{"builds", "list", "--project", c.project, "-o", "json"}, strings.Fields(filter)...)...))
+		require.Len(t, found, 1, filter)
+		require.Equal(t, build.ID(keys[want], 1), found[0].BuildID, filter)
+	}
+	require.Contains(t, c.run("builds", "list", "--status", "interrupted", "--class", "setup").out, "no build with status interrupted that failed with class setup")
 	plan := decode[retryPlan](t, c.run("builds", "retry", "--all-failed", "--dry-run", "--project", c.project, "-o", "json"))
 	require.Len(t, plan.Builds, 1)
 	require.Equal(t, build.ID(keys[0], 1), plan.Builds[0].BuildID)
@@ -227,4 +263,8 @@ func TestInterruptedBuilds(t *testing.T) {
 	require.Less(t, time.Since(begun), 15*time.Second)
 	require.Contains(t, alone.run("builds", "list").err, "Temporal cannot be asked which builds were interrupted")
 	require.Contains(t, alone.run("builds", "retry", "--all-failed", "--dry-run").out, "it runs, or was interrupted: Temporal cannot be asked which")
+	none := alone.run("builds", "list", "--status", "interrupted")
+	require.Equal(t, exitFailed, none.code, none)
+	require.Contains(t, none.err, "temporal at 127.0.0.1:1")
+	require.Empty(t, none.out)
 }

@@ -87,7 +87,7 @@ var flagValues = map[string]values{
 	"agent":                 known(build.ColumnAgent),
 	"session":               known(build.ColumnSession),
 	"status":                fixed(schema.TaskStatuses()...),
-	"builds list --status":  fixed(schema.BuildStatuses()...),
+	"builds list --status":  fixed(build.Statuses()...),
 	"extractor":             known(build.ColumnExtractor),
 	"class":                 fixed(schema.FailureClasses()...),
 	"priority":              fixed(schema.TaskPriorities()...),

@@ -106,7 +106,7 @@ func TestCompletionWithoutServers(t *testing.T) {
 		"completion ":                    {"bash", "zsh", "fish", "powershell"},
 		"completion p":                   {"powershell"},
 		"tasks --status ":                {"pending", "in_progress", "blocked", "done", "cancelled"},
-		"builds list --status ":          {"running", "success", "partial", "empty", "failed"},
+		"builds list --status ":          {"running", "success", "partial", "empty", "failed", "interrupted"},
 		"builds list --status=su":        {"success"},
 		"builds list --class ":           {"passing", "setup", "input", "ours"},
 		"builds retry --class passing,s": {"passing,setup"},

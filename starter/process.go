@@ -56,10 +56,32 @@ type job struct {
 	Input  schema.ProcessSessionInput  `json:"-"`
 	Format string                      `json:"format"`
 	Result schema.ProcessSessionResult `json:"result"`
-	// Error says why the session failed, or why the file was skipped.
+	// Error says why the session failed.
 	Error string `json:"error,omitempty"`
 	// refused is true when nothing was started for it.
 	refused bool
+}
+
+// processReport is what became of the sessions.
+type processReport struct {
+	// Workflow is the one that processes the session or, as a Batch, several of them. It is empty if none was started.
+	Workflow workflowLink `json:"workflow,omitzero"`
+	Batch    string       `json:"batch,omitempty"`
+	Sessions []*job       `json:"sessions"`
+	// PassedOver are the files of a directory that are no transcripts.
+	PassedOver []passedOver `json:"passed_over"`
+}
+
+type passedOver struct {
+	File   string `json:"file"`
+	Reason string `json:"reason"`
+}
+
+func (r processReport) print(w io.Writer) error {
+	if len(r.Sessions) > maxTableRows {
+		return printManyJobs(w, r)
+	}
+	return printJobs(w, r)
 }
 
 // refuse marks a job as failed before it was started.
@@ -98,10 +120,11 @@ func (a *app) process(ctx context.Context, o *processOptions, path string) error
 	if err := a.processAlone(ctx, o, jobs[0]); err != nil {
 		return err
 	}
-	if err := a.print(jobs, func(w io.Writer) error { return printJobs(w, jobs, nil) }); err != nil {
-		return err
+	report := processReport{Sessions: jobs, PassedOver: []passedOver{}}
+	if !jobs[0].refused {
+		report.Workflow = a.linkTo(jobs[0].Input.Key().WorkflowID())
 	}
-	return outcome(jobs)
+	return cmp.Or(a.print(report, report.print), outcome(jobs))
 }
 
 // outcome is the error of the command if a session failed or was left alone.
@@ -299,10 +322,13 @@ func failureText(err error) string {
 	return reason(err)
 }
 
-func printJobs(w io.Writer, jobs, passed []*job) error {
+// maxReasonShown bounds the reason why a file is passed over, of which there may be many.
+const maxReasonShown = 120
+
+func printJobs(w io.Writer, r processReport) error {
 	t := newTable(w, "session", "status", "messages", "new", "entries", "new", "aligned", "proven", "vectors", "file")
 	t.SetColumnConfigs(rightAligned(3, 9))
-	for _, j := range jobs {
+	for _, j := range r.Sessions {
 		row := []any{cmp.Or(shownSession(j.Result.SessionID), "-"), j.Result.Status}
 		if c := j.Result.Counts; j.Result.BuildID != "" {
 			row = append(row, c.Messages, c.NewMessages, c.Entries, c.NewEntries, c.AlignedEntries, c.ProvenEntries, c.Indexed)
@@ -313,14 +339,14 @@ func printJobs(w io.Writer, jobs, passed []*job) error {
 	}
 	t.Render()
 	var b strings.Builder
-	for _, j := range jobs {
-		note(&b, j, len(jobs) == 1)
+	for _, j := range r.Sessions {
+		note(&b, j, len(r.Sessions) == 1)
 	}
-	if len(passed) > 0 {
-		say(&b, "\npassed over %s:\n", plural(len(passed), "file", "files"))
+	if len(r.PassedOver) > 0 {
+		say(&b, "\npassed over %s:\n", plural(len(r.PassedOver), "file", "files"))
 	}
-	for _, j := range passed {
-		say(&b, "  %s: %s\n", j.File, oneLine(j.Error, 120))
+	for _, p := range r.PassedOver {
+		say(&b, "  %s: %s\n", p.File, oneLine(p.Reason, maxReasonShown))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -49,22 +49,25 @@ func (a *app) importAll(ctx context.Context, o *processOptions, path string) err
 		return fmt.Errorf("start the import of %q: %w", path, err)
 	case running && o.noWait:
 		return busyError{fmt.Errorf("%q is being imported already, as workflow %s; without --no-wait, starter shows it", path, run.GetID())}
-	case o.detach:
-		j := &job{File: path, Result: schema.ProcessSessionResult{Status: statusStarted}}
-		return a.print([]*job{j}, func(out io.Writer) error {
-			_, err := fmt.Fprintf(out, "started as workflow %s\nsee how far it is: %s\n", run.GetID(), w.again)
-			return err
-		})
+	}
+	report := processReport{Workflow: a.linkTo(run.GetID()), Sessions: []*job{}, PassedOver: []passedOver{}}
+	if o.detach {
+		return a.printDetached(report, report.Workflow, w.again)
 	}
 	result, err := a.watchBatch(ctx, c, w, run, running)
 	if err != nil {
 		return err
 	}
-	report, err := a.readBatch(ctx, result.Batch)
+	listed, err := a.readBatch(ctx, result.Batch)
 	if err != nil {
 		return fmt.Errorf("the import of %q has ended (%s), but its report can't be read: %w", path, statusCounts(result.Statuses), err)
 	}
-	return a.printImport(path, report)
+	report.Batch = result.Batch
+	report.add(listed)
+	if len(report.Sessions) == 0 {
+		return noTranscript(path, report.PassedOver)
+	}
+	return cmp.Or(a.print(report, report.print), outcome(report.Sessions))
 }
 
 // importOf is the input of the workflow that imports the path.
@@ -86,44 +89,28 @@ func (o *processOptions) importOf(path string) (schema.ImportSessionsInput, erro
 	return in, nil
 }
 
-// printImport prints what became of the sessions.
-func (a *app) printImport(path string, r batch.Report) error {
-	jobs, passed := jobsOf(r)
-	if len(jobs) == 0 {
-		return noTranscript(path, passed)
-	}
-	err := a.print(append(jobs, passed...), func(w io.Writer) error {
-		if len(jobs) <= maxTableRows {
-			return printJobs(w, jobs, passed)
-		}
-		return printManyJobs(w, jobs, passed)
-	})
-	return cmp.Or(err, outcome(jobs))
-}
-
-// jobsOf are the items of a batch with their outcomes, and what was passed over.
-func jobsOf(r batch.Report) (jobs, passed []*job) {
-	for _, item := range r.Items {
+// add takes in the items of a batch with their outcomes, and what was passed over.
+func (r *processReport) add(listed batch.Report) {
+	for _, item := range listed.Items {
 		j := &job{File: item.Name, Format: item.Format, Input: item.Input, refused: item.Refused != ""}
 		j.Result.SessionID = item.Input.SessionID
-		if o, ok := r.Outcomes[item.Index]; ok {
+		if o, ok := listed.Outcomes[item.Index]; ok {
 			j.Result.BuildID, j.Result.Status, j.Result.Counts, j.Result.Usage = o.BuildID, o.Status, o.Counts, o.Usage
 			j.Error = plainWords(o.Error)
 		}
-		jobs = append(jobs, j)
+		r.Sessions = append(r.Sessions, j)
 	}
-	for _, p := range r.PassedOver {
-		passed = append(passed, &job{File: p.Name, Error: plainWords(p.Reason)})
+	for _, p := range listed.PassedOver {
+		r.PassedOver = append(r.PassedOver, passedOver{p.Name, plainWords(p.Reason)})
 	}
-	return jobs, passed
 }
 
 // printManyJobs counts the sessions by what became of them, and lists those that failed.
-func printManyJobs(w io.Writer, jobs, passed []*job) error {
+func printManyJobs(w io.Writer, r processReport) error {
 	statuses := map[schema.BuildStatus]int{}
 	counts := schema.BuildCounts{}
-	var failed []*job
-	for _, j := range jobs {
+	var failed []passedOver
+	for _, j := range r.Sessions {
 		statuses[j.Result.Status]++
 		counts.Messages += j.Result.Counts.Messages
 		counts.NewMessages += j.Result.Counts.NewMessages
@@ -131,38 +118,38 @@ func printManyJobs(w io.Writer, jobs, passed []*job) error {
 		counts.NewEntries += j.Result.Counts.NewEntries
 		counts.Quarantined += j.Result.Counts.Quarantined
 		if j.Error != "" {
-			failed = append(failed, j)
+			failed = append(failed, passedOver{cmp.Or(j.File, j.Result.SessionID), j.Error})
 		}
 	}
 	var b strings.Builder
-	say(&b, "%s: %s\n%s (%d new), %s (%d new)\n", plural(len(jobs), "session", "sessions"), statusCounts(statuses),
+	say(&b, "%s: %s\n%s (%d new), %s (%d new)\n", plural(len(r.Sessions), "session", "sessions"), statusCounts(statuses),
 		plural(counts.Messages, "message", "messages"), counts.NewMessages, plural(counts.Entries, "entry", "entries"), counts.NewEntries)
 	if counts.Quarantined > 0 {
 		say(&b, "the model gave no whole answer to %s; see starter builds list --status partial\n", plural(counts.Quarantined, "window", "windows"))
 	}
-	list := func(title string, of []*job) {
+	list := func(title string, of []passedOver) {
 		if len(of) > 0 {
 			say(&b, "\n%s:\n", title)
 		}
-		for _, j := range of[:min(len(of), maxListed)] {
-			say(&b, "  %s: %s\n", cmp.Or(j.File, j.Result.SessionID), oneLine(j.Error, maxErrorLine))
+		for _, f := range of[:min(len(of), maxListed)] {
+			say(&b, "  %s: %s\n", f.File, oneLine(f.Reason, maxErrorLine))
 		}
 		if more := len(of) - maxListed; more > 0 {
 			say(&b, "  and %d more: --output json lists all\n", more)
 		}
 	}
 	list("failed", failed)
-	list("passed over "+plural(len(passed), "file", "files"), passed)
+	list("passed over "+plural(len(r.PassedOver), "file", "files"), r.PassedOver)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 // noTranscript says what a directory holds instead of transcripts.
-func noTranscript(dir string, passed []*job) error {
+func noTranscript(dir string, passed []passedOver) error {
 	const shown = 5
 	var b strings.Builder
-	for _, j := range passed[:min(shown, len(passed))] {
-		say(&b, "\n  %s: %s", j.File, oneLine(j.Error, 120))
+	for _, p := range passed[:min(shown, len(passed))] {
+		say(&b, "\n  %s: %s", p.File, oneLine(p.Reason, maxReasonShown))
 	}
 	if more := len(passed) - shown; more > 0 {
 		fmt.Fprintf(&b, "\n  and %d more", more)

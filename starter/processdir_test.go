@@ -29,17 +29,53 @@ func inSession(id string, n int, text string) string {
 	return strings.Replace(said(n, "user", text), `"sessionId":""`, fmt.Sprintf(`"sessionId":%q`, id), 1)
 }
 
-// endsOf returns how the jobs ended, by file.
-func endsOf(dir string, jobs []job) map[string]string {
+// jobsOf returns the sessions of a report that process printed.
+func jobsOf(t *testing.T, o output) []*job {
+	t.Helper()
+	return decode[processReport](t, o).Sessions
+}
+
+// endsOf returns how the jobs ended, and why files were passed over, by file.
+func endsOf(dir string, r processReport) map[string]string {
 	out := map[string]string{}
-	for _, j := range jobs {
-		name := strings.TrimPrefix(j.File, dir+string(filepath.Separator))
-		out[name] = string(j.Result.Status)
-		if j.Result.Status == "" || j.Error != "" {
-			out[name] += ": " + j.Error
+	end := func(file, status, why string) {
+		if status == "" || why != "" {
+			status += ": " + why
 		}
+		out[strings.TrimPrefix(file, dir+string(filepath.Separator))] = status
+	}
+	for _, j := range r.Sessions {
+		end(j.File, string(j.Result.Status), j.Error)
+	}
+	for _, p := range r.PassedOver {
+		end(p.File, "", p.Reason)
 	}
 	return out
+}
+
+// requireNoIdleCounts checks that a report has counts of those sessions alone that were worked on.
+func requireNoIdleCounts(t *testing.T, o output) {
+	t.Helper()
+	var report struct {
+		Sessions []struct {
+			Result map[string]any `json:"result"`
+		} `json:"sessions"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(o.out), &report), o.out)
+	for _, s := range report.Sessions {
+		for _, name := range []string{"counts", "usage"} {
+			counts, ok := s.Result[name].(map[string]any)
+			idle := true
+			for _, n := range counts {
+				idle = idle && n == float64(0)
+			}
+			require.Equal(t, ok, !idle, "%s of %v", name, s.Result)
+		}
+		if s.Result["status"] == "failed" {
+			require.NotContains(t, s.Result, "counts")
+			require.NotContains(t, s.Result, "build_id")
+		}
+	}
 }
 
 // A directory is imported as a whole: each session once and in order, what cannot be read fails alone, what is no
@@ -66,9 +102,11 @@ func TestImportDirectory(t *testing.T) {
 
 	o := c.process(dir, "-o", "json", "--jobs", "3")
 	require.Equal(t, exitFailed, o.code, o)
-	var jobs []job
-	require.NoError(t, json.Unmarshal([]byte(o.out), &jobs), o.out)
-	got := endsOf(dir, jobs)
+	var report processReport
+	require.NoError(t, json.Unmarshal([]byte(o.out), &report), o.out)
+	require.Regexp(t, "^import_sessions/"+c.project+"/", report.Workflow.ID)
+	require.NotEmpty(t, report.Batch)
+	got := endsOf(dir, report)
 	for name, want := range map[string]string{
 		"a again.jsonl":      "success",
 		"a.jsonl":            "unchanged",
@@ -84,14 +122,17 @@ func TestImportDirectory(t *testing.T) {
 	require.Regexp(t, "^failed: session_id .* more than 200", got["long.jsonl"])
 	require.Regexp(t, "^failed: .*(database|SQLite)", got["broken.db"])
 	require.Contains(t, got, "empty.jsonl")
-	require.Len(t, jobs, 12)
+	require.Equal(t, []int{8, 4}, []int{len(report.Sessions), len(report.PassedOver)})
+	requireNoIdleCounts(t, o)
 	require.NotContains(t, o.out, `"outside"`)
 
-	again := decode[[]job](t, c.process(filepath.Join(dir, "deep"), "-o", "json"))
+	again := decode[processReport](t, c.process(filepath.Join(dir, "deep"), "-o", "json"))
+	require.NotNil(t, again.PassedOver)
 	require.Equal(t, map[string]string{"deep/er/b.jsonl": "unchanged"}, endsOf(dir, again))
 	people := c.process(dir)
 	require.Equal(t, exitFailed, people.code)
 	require.Contains(t, people.out, "passed over")
+	require.Contains(t, people.out, "picture.png: cannot tell the format; if it is a transcript, give it by name with --format\n")
 	require.Contains(t, people.err, "2 of 8 sessions failed: none of these was started\n")
 	require.Contains(t, people.out, strings.Repeat("x", sessionCell-1)+"… failed: session_id ")
 }
@@ -120,9 +161,13 @@ func TestImportFileOfSeveral(t *testing.T) {
 		"create_time":1767225600,"content":{"content_type":"text","parts":["`+decision+`"]}}}},"id":"c1","conversation_id":"c1","create_time":1767225600},
 		{"title":"two","mapping":{"r":{"id":"r","children":["m"]},"m":{"id":"m","parent":"r","message":{"id":"m","author":{"role":"user"},
 		"create_time":1767225600,"content":{"content_type":"text","parts":["TODO: write it down."]}}}},"id":"c2","conversation_id":"c2","create_time":1767225600}]`)
-	one := decode[[]job](t, c.process(path, "--session", "c2", "-o", "json"))
-	require.Len(t, one, 1)
-	both := decode[[]job](t, c.process(path, "-o", "json"))
+	one := decode[processReport](t, c.process(path, "--session", "c2", "-o", "json"))
+	require.Len(t, one.Sessions, 1)
+	require.Equal(t, one.Sessions[0].Input.Key(), schema.SessionKey{}, "the input is not printed")
+	require.Equal(t, schema.SessionKey{Scope: schema.Scope{Project: c.project, User: "default"}, SessionID: "c2"}.WorkflowID(), one.Workflow.ID)
+	require.Empty(t, one.Batch)
+	require.NotNil(t, one.PassedOver)
+	both := jobsOf(t, c.process(path, "-o", "json"))
 	require.Len(t, both, 2)
 	require.Equal(t, []string{"c1", "c2"}, []string{both[0].Result.SessionID, both[1].Result.SessionID})
 	require.Equal(t, schema.BuildUnchanged, both[1].Result.Status)
@@ -142,6 +187,10 @@ func TestImportSurvivesItsStarter(t *testing.T) {
 	require.Zero(t, detached.code, detached)
 	require.Contains(t, detached.out, "started as workflow import_sessions/"+c.project+"/default/the%20agent/")
 	require.Contains(t, detached.out, "starter process '--agent=the agent' --project="+c.project+" "+dir)
+	detached = c.process(dir, "--detach", "--agent", "the agent", "-o", "json")
+	require.Zero(t, detached.code, detached)
+	require.Regexp(t, "^import_sessions/"+c.project+"/default/the%20agent/", decode[processReport](t, detached).Workflow.ID)
+	require.Contains(t, detached.out, `"sessions": [],`)
 	busy := c.process(dir, "--no-wait", "--agent", "the agent")
 	require.Equal(t, exitBusy, busy.code, busy)
 	require.Contains(t, busy.err, "is being imported already, as workflow import_sessions/")
@@ -160,7 +209,7 @@ func TestImportSurvivesItsStarter(t *testing.T) {
 	}
 	for range 2 {
 		o := <-ends
-		jobs := decode[[]job](t, o)
+		jobs := jobsOf(t, o)
 		require.Len(t, jobs, 12)
 		require.Contains(t, o.err, "this is at work already")
 		for _, j := range jobs {
@@ -191,7 +240,7 @@ func TestProcessAdvice(t *testing.T) {
 // Of many sessions the report has counts, and those that failed with their reasons.
 func TestManyJobs(t *testing.T) {
 	t.Parallel()
-	var jobs, passed []*job
+	var r processReport
 	for i := range 300 {
 		j := &job{File: fmt.Sprintf("/대화/%d.jsonl", i)}
 		j.Result.Status = schema.BuildSuccess
@@ -199,11 +248,11 @@ func TestManyJobs(t *testing.T) {
 		if i >= 180 {
 			j.Result.Status, j.Error = schema.BuildFailed, "the model\nrefuses"
 		}
-		jobs = append(jobs, j)
-		passed = append(passed, &job{File: fmt.Sprintf("/대화/%d.png", i), Error: "not a transcript"})
+		r.Sessions = append(r.Sessions, j)
+		r.PassedOver = append(r.PassedOver, passedOver{fmt.Sprintf("/대화/%d.png", i), "not a transcript"})
 	}
 	var b strings.Builder
-	require.NoError(t, printManyJobs(&b, jobs, passed))
+	require.NoError(t, r.print(&b))
 	require.Contains(t, b.String(), "300 sessions: 120 failed, 180 success\n600 messages (300 new), 900 entries (600 new)\n")
 	require.Contains(t, b.String(), "gave no whole answer to 300 windows")
 	require.Contains(t, b.String(), "failed:\n  /대화/180.jsonl: the model refuses\n")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,21 +33,21 @@ type progress struct {
 	// told holds the messages already shown. Each is shown once.
 	told map[string]bool
 
-	// For the lines that are printed where no bar is drawn.
+	// For the lines that are printed where no bar is drawn. A total of 0 is not known.
 	unit         string
 	ready, total int
-	// uncounted is true while nothing is known to count. doing is what is done at the moment, where that is told.
-	uncounted   bool
+	// doing is what is done at the moment, where that is told.
 	doing       string
 	began       time.Time
 	watched     map[string]asker
 	stop, ended chan struct{}
 }
 
-// asker asks a session how far it is.
+// asker asks a workflow how far it is.
 type asker func(context.Context) (text string, ok bool)
 
-// newProgress starts counting up to the total. The unit is such as "sessions done".
+// newProgress starts counting up to the total, or shows that the work goes on if that is 0. The unit is such as "sessions
+// done".
 func (a *app) newProgress(total int, unit string) *progress {
 	p := &progress{
 		a: a, told: map[string]bool{}, unit: unit, total: total, began: time.Now(),
@@ -54,15 +55,25 @@ func (a *app) newProgress(total int, unit string) *progress {
 	}
 	switch {
 	case a.interactive:
-		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(a.drawn), progressbar.OptionSetWidth(24),
-			progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionSetElapsedTime(true),
-			progressbar.OptionSetPredictTime(false))
+		p.bar = a.newBar(total)
 	case a.quiet > 0:
 		go p.report()
 		return p
 	}
 	close(p.ended)
 	return p
+}
+
+// newBar draws a bar, or for an unknown total what turns with each look, without numbers.
+func (a *app) newBar(total int) *progressbar.ProgressBar {
+	options := []progressbar.Option{
+		progressbar.OptionSetWriter(a.drawn), progressbar.OptionSetWidth(24), progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetElapsedTime(true), progressbar.OptionSetPredictTime(false),
+	}
+	if total == 0 {
+		return progressbar.NewOptions(-1, append(options, progressbar.OptionSetSpinnerChangeInterval(0))...)
+	}
+	return progressbar.NewOptions(total, append(options, progressbar.OptionShowCount())...)
 }
 
 // report prints a line about the progress at each interval.
@@ -93,29 +104,42 @@ func (p *progress) line(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	p.mu.Lock()
-	line := fmt.Sprintf("%.0fs: %d of %d %s", time.Since(p.began).Seconds(), p.ready, p.total, p.unit)
-	if p.uncounted {
-		line = fmt.Sprintf("%.0fs", time.Since(p.began).Seconds())
-	}
-	if p.doing != "" {
-		line += "; " + p.doing
-	}
 	watched := maps.Clone(p.watched)
 	p.mu.Unlock()
+	var says []string
 	for _, id := range slices.Sorted(maps.Keys(watched)) {
 		if text, ok := watched[id](ctx); ok {
-			line += "; " + text
+			says = append(says, text)
 		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.doing != "" {
+		says = slices.Insert(says, 0, p.doing)
+	}
+	if p.total > 0 {
+		says = slices.Insert(says, 0, fmt.Sprintf("%d of %d %s", p.ready, p.total, p.unit))
+	}
+	line := fmt.Sprintf("%.0fs", time.Since(p.began).Seconds())
+	if len(says) > 0 {
+		line += ": " + strings.Join(says, "; ")
 	}
 	return line
 }
 
 // watch follows a session until stop is called. It shows the current step and why an activity is retried.
 func (p *progress) watch(ctx context.Context, c client.Client, workflowID string, j *job) (stop func()) {
+	return p.follow(ctx, workflowID, watchEvery,
+		func(ctx context.Context) (string, bool) { return state(ctx, c, workflowID, j) },
+		func(ctx context.Context) { p.look(ctx, c, workflowID, j) })
+}
+
+// follow calls look at each interval until stop is called, and asks for each line that is printed.
+func (p *progress) follow(ctx context.Context, workflowID string, every time.Duration, ask asker, look func(context.Context)) (stop func()) {
 	p.mu.Lock()
-	p.watched[workflowID] = func(ctx context.Context) (string, bool) { return state(ctx, c, workflowID, j) }
+	p.watched[workflowID] = ask
 	p.mu.Unlock()
-	ended := everyTick(ctx, func(ctx context.Context) { p.look(ctx, c, workflowID, j) })
+	ended := everyTick(ctx, every, look)
 	return func() {
 		ended()
 		p.mu.Lock()
@@ -124,13 +148,13 @@ func (p *progress) watch(ctx context.Context, c client.Client, workflowID string
 	}
 }
 
-// everyTick calls look now and then until stop is called, which waits for its end.
-func everyTick(ctx context.Context, look func(context.Context)) (stop func()) {
+// everyTick calls look at each interval until stop is called, which waits for its end.
+func everyTick(ctx context.Context, every time.Duration, look func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	finished := make(chan struct{})
 	go func() {
 		defer close(finished)
-		ticker := time.NewTicker(watchEvery)
+		ticker := time.NewTicker(every)
 		defer ticker.Stop()
 		for {
 			select {
@@ -260,7 +284,9 @@ func (p *progress) reached(ready int, aside bool) {
 	if p.bar == nil {
 		return
 	}
-	_ = p.bar.Set(min(ready, p.total))
+	if p.total > 0 {
+		_ = p.bar.Set(min(ready, p.total))
+	}
 	if aside {
 		_ = p.bar.Clear()
 	}
@@ -269,26 +295,22 @@ func (p *progress) reached(ready int, aside bool) {
 // at shows what is being done, and how far it is: what is counted may change from one part of the work to the next. A
 // total of 0 is unknown.
 func (p *progress) at(doing string, ready, total int, unit string) {
-	p.describe(doing)
-	p.mu.Lock()
-	p.doing, p.unit, p.uncounted = doing, unit, total == 0
-	p.mu.Unlock()
-	if total > 0 {
-		p.expect(total)
-		p.reached(ready, false)
-	}
-}
-
-// expect sets how much there is to do, once that is known.
-func (p *progress) expect(total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.total == total {
+	before := p.total
+	p.doing, p.unit, p.ready, p.total = doing, unit, ready, total
+	switch {
+	case p.bar == nil:
 		return
-	}
-	p.total = total
-	if p.bar != nil {
+	case (before == 0) != (total == 0):
+		_ = p.bar.Finish()
+		p.bar = p.a.newBar(total)
+	case before != total:
 		p.bar.ChangeMax(total)
+	}
+	p.bar.Describe(doing)
+	if total > 0 {
+		_ = p.bar.Set(min(ready, total))
 	}
 }
 

@@ -77,9 +77,8 @@ func (a *app) rebuild(ctx context.Context, in schema.RebuildInput) error {
 }
 
 func (a *app) runRebuild(ctx context.Context, c client.Client, in schema.RebuildInput) (result schema.RebuildResult, joined bool, err error) {
-	bar := a.newProgress(1, "events applied")
+	bar := a.newProgress(0, "events applied")
 	defer bar.finish()
-	bar.at("", 0, 0, "events applied")
 	for {
 		run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 			ID: schema.RebuildWorkflowID, TaskQueue: schema.QueueMain, StaticSummary: "rebuild projections",
@@ -117,7 +116,7 @@ func (a *app) runRebuild(ctx context.Context, c client.Client, in schema.Rebuild
 
 // awaitRebuild shows how far the run is until it ends.
 func (p *progress) awaitRebuild(ctx context.Context, c client.Client, run client.WorkflowRun, result *schema.RebuildResult) error {
-	stop := everyTick(ctx, func(ctx context.Context) { p.lookAtRebuild(ctx, c) })
+	stop := everyTick(ctx, watchEvery, func(ctx context.Context) { p.lookAtRebuild(ctx, c) })
 	defer stop()
 	var err error
 	if result == nil {

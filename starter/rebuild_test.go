@@ -196,9 +196,10 @@ func TestRebuildOfVectorsShowsProgress(t *testing.T) {
 // What is counted changes from one part of the work to the next, and at first nothing is known to count.
 func TestProgressAt(t *testing.T) {
 	t.Parallel()
-	p := (&app{errOut: io.Discard}).newProgress(1, "events applied")
-	p.at("", 0, 0, "events applied")
+	p := (&app{errOut: io.Discard}).newProgress(0, "events applied")
 	require.Equal(t, "0s", p.line(t.Context()))
+	p.at("vectors", 0, 0, "objects looked at")
+	require.Equal(t, "0s: vectors", p.line(t.Context()))
 	p.at("fill facts", 3, 40, "events applied")
 	require.Equal(t, "0s: 3 of 40 events applied; fill facts", p.line(t.Context()))
 	p.at("vectors", 2, 7, "objects looked at")

@@ -22,7 +22,7 @@ func TestSourcesOfPersonsAndOthers(t *testing.T) {
 	c := newCLI(t)
 	c.work(t, "--source-root", t.TempDir())
 	path := write(t, "내 세션.jsonl", said(1, "user", decision))
-	processed := decode[[]job](t, c.process(path, "-o", "json"))
+	processed := jobsOf(t, c.process(path, "-o", "json"))
 	require.Equal(t, schema.BuildSuccess, processed[0].Result.Status, processed[0].Error)
 
 	temporalClient, err := service.ConnectTemporal(t.Context(), c.config(t), quiet)

@@ -56,6 +56,9 @@ func RunningSessions(c client.Client) Running {
 	}
 }
 
+// Statuses returns those by which builds can be listed.
+func Statuses() []schema.BuildStatus { return append(schema.BuildStatuses(), StatusInterrupted) }
+
 // MarkInterrupted gives those of the running builds that no workflow works on the status [StatusInterrupted]. Builds
 // that ended meanwhile are read again.
 func MarkInterrupted(ctx context.Context, conn driver.Conn, running Running, runs []Run) error {

@@ -78,41 +78,112 @@ func (d *Detail) Advise(ctx context.Context, conn driver.Conn, running Running) 
 // Filter selects the builds to list. Empty fields do not filter.
 type Filter struct {
 	Project, User, Agent, SessionID string
-	Status                          schema.BuildStatus
+	// Status may be [StatusInterrupted]. Failed builds are those that were interrupted, too.
+	Status schema.BuildStatus
 	// Class selects failed builds by what can be done about them, and Since those that started then or later.
 	Class schema.FailureClass
 	Since time.Time
+	// Running tells interrupted builds from running ones. Without it, all of them run.
+	Running Running
 	// Limit is the maximum number of builds, after skipping the latest Offset builds.
 	Limit, Offset int
+
+	// interrupted are the ids of the interrupted builds.
+	interrupted []string
 }
 
 const whereIDs = "as builds list prints it"
 
 // List returns the builds, the latest first.
 func List(ctx context.Context, conn driver.Conn, f Filter) ([]Run, error) {
+	interrupted, err := f.findInterrupted(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
 	where, args := f.where()
 	// The wide columns are read of the page alone.
-	return readRuns(ctx, conn, fmt.Sprintf(`build_id IN (SELECT build_id FROM build_runs WHERE %s
+	runs, err := readRuns(ctx, conn, fmt.Sprintf(`build_id IN (SELECT build_id FROM build_runs WHERE %s
 		ORDER BY started_at DESC, build_id LIMIT %d OFFSET %d) ORDER BY started_at DESC, build_id`,
 		strings.Join(where, " AND "), f.Limit, f.Offset), args...)
+	if err != nil || f.Running == nil {
+		return runs, err
+	}
+	if !f.tellsInterrupted() {
+		return runs, MarkInterrupted(ctx, conn, f.Running, runs)
+	}
+	for i, r := range runs {
+		if gone, ok := interrupted[r.BuildID]; ok && r.Status == schema.BuildRunning {
+			runs[i] = gone
+		}
+	}
+	return runs, nil
+}
+
+// tellsInterrupted reports whether the filter takes interrupted builds and not running ones, or the other way round.
+func (f Filter) tellsInterrupted() bool {
+	return f.Running != nil && (f.Class != "" || slices.Contains([]schema.BuildStatus{schema.BuildRunning, schema.BuildFailed, StatusInterrupted}, f.Status))
+}
+
+// findInterrupted finds the interrupted builds if the filter must know them.
+func (f *Filter) findInterrupted(ctx context.Context, conn driver.Conn) (map[string]Run, error) {
+	out := map[string]Run{}
+	if !f.tellsInterrupted() {
+		return out, nil
+	}
+	unended := *f
+	unended.Status, unended.Class = schema.BuildRunning, ""
+	where, args := unended.where()
+	runs, err := readRuns(ctx, conn, strings.Join(where, " AND "), args...)
+	if err != nil {
+		return nil, err
+	}
+	if err := MarkInterrupted(ctx, conn, f.Running, runs); err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		if r.Status == StatusInterrupted {
+			out[r.BuildID], f.interrupted = r, append(f.interrupted, r.BuildID)
+		}
+	}
+	return out, nil
 }
 
 // where returns the filter's conditions and their arguments.
 func (f Filter) where() (conditions []string, args []any) {
 	conditions = []string{"1"}
+	add := func(condition string, of ...any) {
+		conditions, args = append(conditions, condition), append(args, of...)
+	}
 	for _, c := range []struct{ column, value string }{
-		{"project", f.Project}, {"user", f.User}, {"agent", f.Agent}, {"session_id", f.SessionID}, {"status", string(f.Status)},
+		{"project", f.Project}, {"user", f.User}, {"agent", f.Agent}, {"session_id", f.SessionID},
 	} {
 		if c.value != "" {
-			conditions, args = append(conditions, c.column+" = ?"), append(args, c.value)
+			add(c.column+" = ?", c.value)
 		}
 	}
-	if !f.Since.IsZero() {
-		conditions, args = append(conditions, "started_at >= "+sqlTime), append(args, f.Since.UnixMicro())
+	const interrupted = "has(?, build_id)"
+	switch f.Status {
+	case "":
+	case schema.BuildFailed:
+		add("(status = ? OR "+interrupted+")", string(f.Status), f.interrupted)
+	case schema.BuildRunning:
+		add("status = ? AND NOT "+interrupted, string(f.Status), f.interrupted)
+	case StatusInterrupted:
+		add(interrupted, f.interrupted)
+	default:
+		add("status = ?", string(f.Status))
 	}
-	if f.Class != "" {
-		condition, types := ofClass(f.Class)
-		conditions, args = append(conditions, "status = ? AND "+condition), append(args, string(schema.BuildFailed), types)
+	if !f.Since.IsZero() {
+		add("started_at >= "+sqlTime, f.Since.UnixMicro())
+	}
+	if f.Class == "" {
+		return conditions, args
+	}
+	condition, types := ofClass(f.Class)
+	if f.Class == schema.ClassOf(schema.ErrorInterrupted) {
+		add("(status = ? AND "+condition+" OR "+interrupted+")", string(schema.BuildFailed), types, f.interrupted)
+	} else {
+		add("status = ? AND "+condition, string(schema.BuildFailed), types)
 	}
 	return conditions, args
 }

@@ -34,7 +34,12 @@ type Replayed struct {
 	// Notes say what is not the same as when the build ran.
 	Notes       []string     `json:"notes"`
 	Differences []Difference `json:"differences"`
+	// NotCompared names what a build reads or makes and a replay does not, because it depends on more than the build.
+	NotCompared []string `json:"not_compared"`
 }
+
+// notReplayed is what depends on more than the build.
+func notReplayed() []string { return []string{"source", "tasks", "facts", "daily record", "vectors"} }
 
 // Replay does the build with the id again, or with the only id that begins so, in tables of its own: from the events
 // that it began from, with the answers that were recorded, by the code of this program. Then it compares what comes of it
@@ -56,7 +61,7 @@ func Replay(ctx context.Context, conn driver.Conn, id string) (Replayed, error) 
 	defer done()
 	r := &replay{
 		recording: recorded, home: conn, scratch: scratch, log: eventlog.New(scratch.Conn, eventlog.Options{}),
-		result: Replayed{Run: run, Notes: []string{}, Differences: []Difference{}},
+		result: Replayed{Run: run, Notes: []string{}, Differences: []Difference{}, NotCompared: notReplayed()},
 	}
 	if err := r.run(ctx); err != nil {
 		return Replayed{}, fmt.Errorf("replay build %q: %w", run.BuildID, err)

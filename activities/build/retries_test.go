@@ -44,10 +44,13 @@ func TestListRetries(t *testing.T) {
 		require.ErrorContains(t, err, fmt.Sprintf("build %q: it ended with success", fine.id()))
 		require.ErrorContains(t, err, "; and 1 more")
 	}
-	some := batch.ListInput[schema.RetryBuildsInput]{Batch: "some", At: at, By: schema.RetryBuildsInput{Builds: []string{"nope", failed.id()}}}
+	some := batch.ListInput[schema.RetryBuildsInput]{Batch: "some", At: at, By: schema.RetryBuildsInput{Builds: []string{"nope", failed.id()[:8]}}}
 	listed, err := activities().ListRetriesWhile(t.Context(), some, nothingRuns)
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 1}, []int{listed.Items, listed.PassedOver})
+	report, err := batch.Read(t.Context(), eventlog.New(conn, eventlog.Options{}), "some")
+	require.NoError(t, err)
+	require.Equal(t, failed.id(), report.Items[0].Input.Retry, "found by the beginning of its id")
 
 	all := batch.ListInput[schema.RetryBuildsInput]{Batch: "all", At: at.Add(time.Hour), By: schema.RetryBuildsInput{Project: "p", Failed: true}}
 	first, err := activities().ListRetriesWhile(t.Context(), all, nothingRuns)

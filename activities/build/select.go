@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -60,11 +59,16 @@ func (c Candidate) Item() schema.BatchItem {
 // session comes twice. It goes on after the cursor of an earlier one.
 func (s Selection) Each(ctx context.Context, after string) iter.Seq2[Candidate, error] {
 	s.page = cmp.Or(s.page, retryPage)
-	page := s.latest
-	if len(s.By.Builds) > 0 {
-		page = s.named
-	}
 	return func(yield func(Candidate, error) bool) {
+		page := s.latest
+		if len(s.By.Builds) > 0 {
+			builds, err := s.resolve(ctx)
+			if err != nil {
+				yield(Candidate{}, fmt.Errorf("select builds to retry: %w", err))
+				return
+			}
+			page = func(ctx context.Context, after string) ([]Candidate, error) { return s.named(ctx, builds, after) }
+		}
 		for more := true; more; {
 			found, err := page(ctx, after)
 			if err == nil {
@@ -115,44 +119,6 @@ func (s Selection) latest(ctx context.Context, after string) ([]Candidate, error
 		out[i] = Candidate{Run: r, Cursor: r.Stream(), latest: LatestBuild{ID: r.BuildID, Status: r.Status}}
 	}
 	return out, err
-}
-
-// named reads a page of the builds that were named. The cursor counts them.
-func (s Selection) named(ctx context.Context, after string) ([]Candidate, error) {
-	from := 0
-	if after != "" {
-		var err error
-		if from, err = strconv.Atoi(after); err != nil || from < 0 || from > len(s.By.Builds) {
-			return nil, fmt.Errorf("cursor %q: want a number from 0 to %d", after, len(s.By.Builds))
-		}
-	}
-	ids := s.By.Builds[from:min(from+s.page, len(s.By.Builds))]
-	runs, err := readRuns(ctx, s.Conn, "build_id IN ?", ids)
-	if err != nil {
-		return nil, err
-	}
-	byID := map[string]Run{}
-	var sessions []schema.SessionKey
-	for _, r := range runs {
-		byID[r.BuildID] = r
-		sessions = append(sessions, r.SessionKey)
-	}
-	latest, err := Latest(ctx, s.Conn, sessions)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]Candidate, len(ids))
-	for i, id := range ids {
-		r, known := byID[id]
-		out[i] = Candidate{Run: r, Cursor: strconv.Itoa(from + i + 1), latest: latest[r.SessionKey]}
-		if !known {
-			out[i].BuildID, out[i].LeftAlone = id, ErrNotFound.Error()
-		}
-		if slices.Index(s.By.Builds, id) < from+i {
-			out[i].LeftAlone = "it is named twice"
-		}
-	}
-	return out, nil
 }
 
 // LatestBuild is the latest build of a session.

@@ -244,6 +244,50 @@ func TestSelectionOfNamedBuilds(t *testing.T) {
 	require.Equal(t, ids[2:4], []string{candidates(t, selection.Paged(1), "2")[0].BuildID, candidates(t, selection.Paged(1), "2")[1].BuildID})
 }
 
+// A build may be named by the beginning of its id, as lists print it, on any page: what names none, or several, says so.
+func TestSelectionByPrefixes(t *testing.T) {
+	t.Parallel()
+	conn := stacktest.Migrated(t, stacktest.Database(t))
+	var runs []selectedRun
+	byStart := map[string][]string{}
+	for i := range 600 {
+		r := selectedRun{
+			SessionKey: schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: fmt.Sprintf("세션 'x' %d", i)},
+			ordinal:    1, start: at, status: schema.BuildFailed, errType: schema.ErrorTimeout,
+		}
+		runs = append(runs, r)
+		byStart[r.id()[:4]] = append(byStart[r.id()[:4]], r.id())
+	}
+	var shared []string
+	for _, ids := range byStart {
+		if len(ids) == 2 {
+			shared = slices.Sorted(slices.Values(ids))
+		}
+	}
+	require.NotEmpty(t, shared)
+	storeRuns(t, conn, runs)
+	whole := []string{runs[0].id(), runs[1].id(), runs[2].id()}
+	given := []string{
+		whole[0][:8], " " + strings.ToUpper(whole[1][:13]) + " ", whole[2], strings.ToUpper(whole[2]), whole[0][:9],
+		shared[0][:4], "abc", "", "zzzz", "%", "____", `'\' OR '`, "실패", strings.Repeat("a", 37), whole[0][:35] + "é",
+	}
+	selection := build.Selection{Conn: conn, Running: nothingRuns, By: schema.RetryBuildsInput{Builds: given}, At: at}
+	for _, page := range []int{1, 2, 500} {
+		all := candidates(t, selection.Paged(page), "")
+		require.Len(t, all, len(given))
+		require.Equal(t, whole, taken(all))
+		require.Equal(t, []string{"it is named twice", "it is named twice"}, []string{all[3].LeftAlone, all[4].LeftAlone})
+		require.Equal(t, "ambiguous: "+shared[0]+", "+shared[1]+" begin with it: give more of the id", all[5].LeftAlone)
+		for i, c := range all[5:] {
+			require.Equal(t, given[5+i], c.BuildID)
+			if i > 0 {
+				require.Contains(t, c.LeftAlone, "no such build")
+			}
+		}
+		require.Equal(t, whole[1:], taken(candidates(t, selection.Paged(page), "1")))
+	}
+}
+
 // An input that selects nothing, or two things at once, is refused.
 func TestCheckRetry(t *testing.T) {
 	t.Parallel()

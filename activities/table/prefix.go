@@ -19,6 +19,7 @@ const MostPrefixed = 3
 // Prefix is an id, or the beginning of one, as typed by a person.
 type Prefix struct {
 	// What is the kind of thing it names, and Where the place to look for it, such as "entry" and "project \"demo\"".
+	// Without What, the errors do not repeat what was given.
 	What, Where string
 	Given       string
 	// NotFound is wrapped by the error for a text that names nothing. Ambiguous, by default [ErrAmbiguous], is
@@ -58,7 +59,7 @@ func (p Prefix) Several(ids []string) error {
 	if reason == nil {
 		reason = ErrAmbiguous
 	}
-	return fmt.Errorf("%s: %w: %s%s begin with it: give more of the id", p.name(), reason, strings.Join(ids, ", "), more)
+	return p.named(fmt.Errorf("%w: %s%s begin with it: give more of the id", reason, strings.Join(ids, ", "), more))
 }
 
 // Missing returns the error for a text that names nothing. Hint says what else the person may type, such as "a
@@ -67,13 +68,17 @@ func (p Prefix) Missing(hint string) error {
 	if hint != "" {
 		hint = ", " + hint
 	}
-	return fmt.Errorf("%s: %w: give an id, the first %d or more characters of one%s", p.name(), p.NotFound, MinPrefix, hint)
+	return p.named(fmt.Errorf("%w: give an id, the first %d or more characters of one%s", p.NotFound, MinPrefix, hint))
 }
 
-func (p Prefix) name() string {
+// named puts the name of the thing before the error.
+func (p Prefix) named(err error) error {
+	if p.What == "" {
+		return err
+	}
 	name := fmt.Sprintf("%s %q", p.What, p.Given)
 	if p.Where != "" {
 		name += " in " + p.Where
 	}
-	return name
+	return fmt.Errorf("%s: %w", name, err)
 }

@@ -35,4 +35,6 @@ func TestPrefix(t *testing.T) {
 		require.ErrorContains(t, err, tt.says)
 		require.True(t, errors.Is(err, none) || errors.Is(err, table.ErrAmbiguous))
 	}
+	_, err := table.Prefix{Given: "abcde", NotFound: none}.Pick(nil)
+	require.EqualError(t, err, "no such thing: give an id, the first 4 or more characters of one")
 }

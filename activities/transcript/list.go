@@ -159,6 +159,8 @@ func (l *lister) visit(ctx context.Context, file string, info fs.FileInfo, err e
 	switch {
 	case found || err == nil || ctx.Err() != nil:
 		return err
+	case errors.Is(err, ErrUnknownFormat) && l.in.Format == "":
+		return passOver(unknownFormat)
 	case errors.Is(err, ErrUnknownFormat), errors.Is(err, ErrNotTranscript):
 		return passOver(reasonOf(err, path))
 	case errors.Is(err, fs.ErrNotExist):
@@ -168,6 +170,10 @@ func (l *lister) visit(ctx context.Context, file string, info fs.FileInfo, err e
 	}
 	return l.refuse(ctx, file, err)
 }
+
+// unknownFormat is short, because a directory may hold many such files: the names of all formats are for a file that is
+// given alone.
+const unknownFormat = "cannot tell the format; if it is a transcript, give it by name with --format"
 
 // known returns the first name of a file that has several.
 func (l *lister) known(file string, info fs.FileInfo) (first string) {

@@ -142,7 +142,12 @@ func TestListDirectory(t *testing.T) {
 	} {
 		require.Equal(t, reason, got.passed[filepath.Join(dir, name)])
 	}
-	require.Contains(t, got.passed[filepath.Join(dir, "notes.bin")], "cannot tell the format")
+	unknown := got.passed[filepath.Join(dir, "notes.bin")]
+	require.Equal(t, "cannot tell the format; if it is a transcript, give it by name with --format", unknown)
+	in.Format = "no such format"
+	wrong := newTaken()
+	require.NoError(t, wrong.list(t, access(t, o), in))
+	require.Contains(t, wrong.passed[filepath.Join(dir, "notes.bin")], `no format is called "no such format"; formats are `)
 	require.NotContains(t, fmt.Sprint(got), "the secret")
 }
 
