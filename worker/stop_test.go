@@ -143,5 +143,6 @@ func TestStopDuringImport(t *testing.T) {
 	t.Cleanup(worker.start(t))
 	var result schema.BatchResult
 	require.NoError(t, run.Get(t.Context(), &result))
-	require.Equal(t, sessions, result.Statuses[schema.BuildSuccess])
+	require.Equal(t, sessions, result.Ended())
+	require.Zero(t, result.Statuses[schema.BuildFailed], column(t, b.ClickHouse, "SELECT error FROM build_runs WHERE status = 'failed'"))
 }
