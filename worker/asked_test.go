@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -218,6 +219,45 @@ func TestGivenUp(t *testing.T) {
 	require.Equal(t, schema.StepExtract, last.Resumed.Step)
 	require.Len(t, b.once(t)["entries"], 3)
 	b.requireSettled(t, in, forced.BuildID)
+}
+
+// Windows that a build gave up are reached by a forced retry although a later build of the session, which has grown
+// since, left nothing to do.
+func TestGivenUpInAnEarlierBuild(t *testing.T) {
+	t.Parallel()
+	m := newModel(t)
+	b := m.use(newBench(t))
+	b.start(t)
+	path := filepath.Join(t.TempDir(), "s 한.jsonl")
+	uri := troubled(t, path, "tabs")
+	first := b.process(t, b.input("grown 'up'", uri))
+	require.Equal(t, 2, first.Counts.GivenUp)
+	m.get(true)
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	in := b.input("grown 'up'", write(t, path, strings.TrimSpace(string(data)), said(4, "user", "We decided to use Temporal for tabs.")))
+	second := b.process(t, in)
+	require.Equal(t, schema.BuildSuccess, second.Status)
+	require.Zero(t, second.Counts.GivenUp)
+	calls := m.calls()
+
+	retry := b.input("grown 'up'", "")
+	retry.Retry = second.BuildID
+	_, err = b.try(t.Context(), retry)
+	requireFailure(t, err, schema.ErrorInvalidInput, "left nothing to do")
+	retry.AskGivenUp = true
+	third, err := b.try(t.Context(), retry)
+	require.NoError(t, err)
+	require.Equal(t, schema.BuildSuccess, third.Status)
+	require.Equal(t, 2, third.Counts.Windows)
+	require.Equal(t, calls+2, m.calls())
+	require.Equal(t, schema.StepExtract, b.show(t, third.BuildID).Resumed.Step)
+	require.Len(t, b.once(t)["entries"], 4)
+
+	retry.Retry = third.BuildID
+	_, err = b.try(t.Context(), retry)
+	requireFailure(t, err, schema.ErrorInvalidInput, "left nothing to do")
+	require.Equal(t, calls+2, m.calls())
 }
 
 // lengthy writes a session of two windows of 4 KiB: one of a long message and one of two messages.

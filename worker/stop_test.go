@@ -3,6 +3,7 @@ package main_test
 import (
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -101,4 +102,47 @@ func TestGracefulStop(t *testing.T) {
 	require.ErrorAs(t, w.wait(), &exit)
 	require.Less(t, time.Since(began), 2*time.Second)
 	m.release()
+}
+
+// stop tells the worker to stop, waits until it has ended, and returns how long that took. A handover is no error in its
+// log.
+func (r *running) stop(t *testing.T) time.Duration {
+	t.Helper()
+	began := time.Now()
+	require.NoError(t, r.cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, r.wait(), "exit code 0")
+	took := time.Since(began)
+	for _, line := range r.log {
+		if strings.Contains(line, "level=ERROR") {
+			require.NotContains(t, line, "was stopped")
+		}
+	}
+	return took
+}
+
+// A worker that is told to stop in the middle of an import ends as soon as its own work has: what waits for a writer is
+// handed over at once, and the import goes on with the next worker.
+func TestStopDuringImport(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a worker twice and imports many sessions")
+	}
+	t.Parallel()
+	const sessions = 80
+	b := newBench(t)
+	b.cfg.StopTimeout = 24 * time.Second
+	worker := buildWorker(t, b)
+	w := worker.launch(t)
+	t.Cleanup(w.kill)
+	in := b.importing(t, directoryOf(t, sessions))
+	run, err := b.startBatch(t.Context(), in.WorkflowID(), in)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return len(b.buildsOf(t)) > sessions/4 }, time.Minute, 10*time.Millisecond)
+	took := w.stop(t)
+	t.Logf("the worker took %s to stop", took.Round(time.Millisecond))
+	require.Less(t, took, b.cfg.StopTimeout/2)
+	t.Cleanup(worker.start(t))
+	var result schema.BatchResult
+	require.NoError(t, run.Get(t.Context(), &result))
+	require.Equal(t, sessions, result.Ended())
+	require.Zero(t, result.Statuses[schema.BuildFailed], column(t, b.ClickHouse, "SELECT error FROM build_runs WHERE status = 'failed'"))
 }

@@ -91,13 +91,19 @@ func attempt(ctx context.Context) int32 {
 const HeartbeatInterval = 5 * time.Second
 
 // Run runs an activity: it does the work on the input, sends heartbeats meanwhile, and returns the error
-// through [Return]. A panic is an error of no known type. Called by a program that is no worker, it does the work alone.
+// through [Return]. A panic is an error of no known type. An activity that waits for a writer, see [WaitsFor], is handed
+// over as soon as its worker stops. Called by a program that is no worker, Run does the work alone.
 func Run[In, Out any](ctx context.Context, in In, work func(context.Context, In) (Out, error)) (out Out, err error) {
 	if !activity.IsActivity(ctx) {
 		return work(ctx, in)
 	}
 	stop := Heartbeat(ctx, HeartbeatInterval)
 	defer stop()
+	if waits(ctx) {
+		within, handOver := HandOver(ctx, 0)
+		ctx = within
+		defer func() { err = handOver(err) }()
+	}
 	defer func() {
 		if r := recover(); r != nil { // What the SDK makes of a panic is tried again for as long as an outage.
 			activity.GetLogger(ctx).Error("activity panicked", "panic", r, "stack", string(debug.Stack()))
@@ -114,9 +120,15 @@ func Run[In, Out any](ctx context.Context, in In, work func(context.Context, In)
 type heartbeatKey struct{}
 
 // WaitsFor makes the heartbeats of an activity say that a writer does its work: whoever looks at the
-// activity learns where to look next. The context is for [Run].
+// activity learns where to look next. A worker that stops does not wait for it: another one may serve the writer. The
+// context is for [Run].
 func WaitsFor(ctx context.Context, writer schema.WriterInput) context.Context {
 	return context.WithValue(ctx, heartbeatKey{}, schema.Heartbeat{WaitsFor: schema.WorkflowID(writer.Stream())})
+}
+
+func waits(ctx context.Context) bool {
+	says, ok := ctx.Value(heartbeatKey{}).(schema.Heartbeat)
+	return ok && says.WaitsFor != ""
 }
 
 // Heartbeat sends a heartbeat at once and then every interval, until the returned function is called; that

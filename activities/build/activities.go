@@ -11,6 +11,7 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/llm"
 	"axiommind/activities/session"
 	"axiommind/schema"
 )
@@ -79,12 +80,20 @@ func (a *Activities) open(ctx context.Context, in OpenInput) (Opened, error) {
 		return Opened{}, err
 	}
 	opened := Opened{SessionKey: in.SessionKey, First: last.Started.Ordinal == 0, Head: head}
+	windows := 0
 	if in.Retry != "" {
-		if err := last.retryable(in.SessionKey, in.Retry, in.AskGivenUp); err != nil {
+		opened.Retried = last.retriedInput(in.AskGivenUp)
+		in.IncludeTools, in.FromLog = opened.Retried.IncludeTools, opened.Retried.FromLog
+		if opened.Retried.AskGivenUp {
+			answers, err := llm.ReadAnswers(ctx, a.log, in.SessionKey)
+			if err != nil {
+				return Opened{}, err
+			}
+			windows = answers.GivenUp()
+		}
+		if err := last.retryable(in.SessionKey, in.Retry, windows); err != nil {
 			return Opened{}, boundary.Invalid(schema.ErrorInvalidInput, err)
 		}
-		opened.Retried = last.retriedInput(in.AskGivenUp)
-		in.IncludeTools, in.FromLog, in.AskGivenUp = opened.Retried.IncludeTools, opened.Retried.FromLog, opened.Retried.AskGivenUp
 	}
 	if in.FromLog {
 		if err := a.logHolds(ctx, in.SessionKey); err != nil {
@@ -97,7 +106,7 @@ func (a *Activities) open(ctx context.Context, in OpenInput) (Opened, error) {
 	opened.Spec.Extractor.Tools = in.IncludeTools
 	opened.Completed = in.Retry == "" && last.Completed(opened.Spec.Extractor.ID())
 	if !opened.Completed {
-		opened.Resumable = last.resumable(opened.Spec, in.AskGivenUp)
+		opened.Resumable = last.resumable(opened.Spec, windows)
 	}
 	return opened, nil
 }

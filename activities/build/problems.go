@@ -151,24 +151,11 @@ func (p *problemReader) addExtraction(x schema.MemoryExtractedPayload) {
 // answeredSince marks the problems of those open windows that the same extractor got answers for later, whole or in
 // parts. The windows are in the order of their problems. Extractions by other extractors do not count.
 func (p *problemReader) answeredSince(ctx context.Context, open []schema.MemoryExtractedPayload) error {
-	var answers llm.Answers
-	err := table.Query(ctx, p.conn, func(rows driver.Rows) error {
-		var extractor, window, buildID string
-		var x schema.MemoryExtractedPayload
-		if err := rows.Scan(&extractor, &window, &x.Quarantined, &x.Truncated, &buildID); err != nil {
-			return err
-		}
-		if err := errors.Join(json.Unmarshal([]byte(extractor), &x.Extractor), json.Unmarshal([]byte(window), &x.Window)); err != nil {
-			return fmt.Errorf("decode %s: %w", schema.MemoryExtracted, err)
-		}
-		answers.Add(x, buildID)
-		return nil
-	}, `SELECT JSONExtractRaw(payload_json, 'extractor'), JSONExtractRaw(payload_json, 'window'),
-			JSONExtractString(payload_json, 'quarantined'), JSONExtractBool(payload_json, 'truncated'), build_id
-		FROM events WHERE stream = ? AND event_type = ? ORDER BY seq`, p.run.Stream(), schema.MemoryExtracted)
+	all, err := readAnswers(ctx, p.conn, p.run.Stream())
 	if err != nil {
 		return err
 	}
+	answers := all[p.run.Stream()]
 	for i := range p.out {
 		if p.out[i].Kind != ProblemWindow {
 			continue
@@ -184,6 +171,29 @@ func (p *problemReader) answeredSince(ctx context.Context, open []schema.MemoryE
 		}
 	}
 	return nil
+}
+
+// readAnswers returns what was asked about each of the streams' sessions.
+func readAnswers(ctx context.Context, conn driver.Conn, streams ...string) (map[string]*llm.Answers, error) {
+	out := make(map[string]*llm.Answers, len(streams))
+	for _, stream := range streams {
+		out[stream] = &llm.Answers{}
+	}
+	return out, table.Query(ctx, conn, func(rows driver.Rows) error {
+		var stream, extractor, window, buildID string
+		var x schema.MemoryExtractedPayload
+		if err := rows.Scan(&stream, &extractor, &window, &x.Quarantined, &x.QuarantinedType, &x.Truncated, &buildID); err != nil {
+			return err
+		}
+		if err := errors.Join(json.Unmarshal([]byte(extractor), &x.Extractor), json.Unmarshal([]byte(window), &x.Window)); err != nil {
+			return fmt.Errorf("decode %s: %w", schema.MemoryExtracted, err)
+		}
+		out[stream].Add(x, buildID)
+		return nil
+	}, `SELECT stream, JSONExtractRaw(payload_json, 'extractor'), JSONExtractRaw(payload_json, 'window'),
+			JSONExtractString(payload_json, 'quarantined'), JSONExtractString(payload_json, 'quarantined_type'),
+			JSONExtractBool(payload_json, 'truncated'), build_id
+		FROM events WHERE stream IN ? AND event_type = ? ORDER BY stream, seq`, streams, schema.MemoryExtracted)
 }
 
 // named is how a build is called where this one is shown.

@@ -8,8 +8,9 @@ import (
 )
 
 // retryable returns an error that says what to do unless the build with the id is the session's latest one and left
-// something to do. An interrupted build that tried the one with the id again is that retry itself: it goes on.
-func (l Last) retryable(key schema.SessionKey, id string, askGivenUp bool) error {
+// something to do. An interrupted build that tried the one with the id again is that retry itself: it goes on. The
+// windows are as many as were given up and are asked about once more.
+func (l Last) retryable(key schema.SessionKey, id string, windows int) error {
 	started := l.Started
 	switch {
 	case started.Ordinal == 0:
@@ -28,7 +29,7 @@ func (l Last) retryable(key schema.SessionKey, id string, askGivenUp bool) error
 		return fmt.Errorf("retry build %q: session %q has no such build; its latest is %q (%s)",
 			id, key.SessionID, started.BuildID, l.status())
 	}
-	if l.Finished == nil || l.undone(askGivenUp) != "" {
+	if l.Finished == nil || l.undone(windows) != "" {
 		return nil
 	}
 	if l.Finished.Counts.GivenUp > 0 {
@@ -61,9 +62,9 @@ var resumableSteps = []string{
 	schema.StepIndex, schema.StepCloseBuild,
 }
 
-// undone returns the first step of the finished build that left something to do, or "". Windows that were given up are
-// only left to do if they are asked about once more.
-func (l Last) undone(askGivenUp bool) string {
+// undone returns the first step of the finished build that left something to do, or "". Windows that were given up, in
+// this build or an earlier one, are only left to do if they are asked about once more: the given number.
+func (l Last) undone(windows int) string {
 	f := l.Finished
 	step := ""
 	switch {
@@ -72,12 +73,8 @@ func (l Last) undone(askGivenUp bool) string {
 	case f.Counts.IndexFailed > 0:
 		step = schema.StepIndex
 	}
-	open := f.Counts.Quarantined
-	if !askGivenUp {
-		open -= f.Counts.GivenUp
-	}
 	// A window without a complete answer is asked about again.
-	if open > 0 && (step == "" || slices.Contains(resumableSteps, step)) {
+	if open := f.Counts.Quarantined - f.Counts.GivenUp + windows; open > 0 && (step == "" || slices.Contains(resumableSteps, step)) {
 		step = schema.StepExtract
 	}
 	return step
@@ -85,14 +82,14 @@ func (l Last) undone(askGivenUp bool) string {
 
 // resumable returns the build to go on with, if there is one: the software has not changed since. An interrupted build
 // goes on with the build that it would have gone on with.
-func (l Last) resumable(spec schema.BuildSpec, askGivenUp bool) *schema.ResumableBuild {
+func (l Last) resumable(spec schema.BuildSpec, windows int) *schema.ResumableBuild {
 	if l.Finished == nil {
 		if l.Before == nil {
 			return nil
 		}
 		l = *l.Before
 	}
-	step := l.undone(askGivenUp)
+	step := l.undone(windows)
 	if !slices.Contains(resumableSteps, step) || l.Started.Source.SHA256 == "" || !sameSoftware(spec, l.Started.Spec) {
 		return nil
 	}

@@ -60,7 +60,7 @@ func TestRetryable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := tt.last.retryable(retryKey, tt.id, false)
+			err := tt.last.retryable(retryKey, tt.id, 0)
 			if tt.reason == "" {
 				require.NoError(t, err)
 				return
@@ -104,7 +104,7 @@ func TestResumable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := tt.last.resumable(retrySpec, false)
+			got := tt.last.resumable(retrySpec, 0)
 			if tt.step == "" {
 				require.Nil(t, got)
 				return
@@ -113,11 +113,11 @@ func TestResumable(t *testing.T) {
 				ResumedBuild: schema.ResumedBuild{BuildID: ID(retryKey, 3), Step: tt.step}, SHA256: "hash", Counts: tt.counts,
 			}, got)
 			interrupted := Last{Started: schema.BuildStartedPayload{Ordinal: 4}, Before: &tt.last}
-			require.Equal(t, got, interrupted.resumable(retrySpec, false), "the build after it broke off")
+			require.Equal(t, got, interrupted.resumable(retrySpec, 0), "the build after it broke off")
 
 			unread := tt.last
 			unread.Started.Source.SHA256 = ""
-			require.Nil(t, unread.resumable(retrySpec, false))
+			require.Nil(t, unread.resumable(retrySpec, 0))
 		})
 	}
 	for name, change := range map[string]func(*schema.BuildSpec){
@@ -128,11 +128,11 @@ func TestResumable(t *testing.T) {
 	} {
 		other := retrySpec
 		change(&other)
-		require.Nil(t, lastBuild(schema.BuildFailed, schema.StepIndex, nil).resumable(other, false), name)
+		require.Nil(t, lastBuild(schema.BuildFailed, schema.StepIndex, nil).resumable(other, 0), name)
 	}
 	other := retrySpec
 	other.IdrisVersion = "0.8"
-	require.NotNil(t, lastBuild(schema.BuildFailed, schema.StepIndex, nil).resumable(other, false), "it makes no difference to what is stored")
+	require.NotNil(t, lastBuild(schema.BuildFailed, schema.StepIndex, nil).resumable(other, 0), "it makes no difference to what is stored")
 }
 
 // Windows that were given up are left alone, unless a retry is forced: then they are all that is done again, and an
@@ -140,15 +140,17 @@ func TestResumable(t *testing.T) {
 func TestRetryOfGivenUpWindows(t *testing.T) {
 	t.Parallel()
 	last := lastBuild(schema.BuildPartial, "", func(f *schema.BuildFinishedPayload) { f.Counts.Quarantined, f.Counts.GivenUp = 2, 2 })
-	require.ErrorContains(t, last.retryable(retryKey, ID(retryKey, 3), false), "give ask_given_up to ask about them once more")
-	require.Nil(t, last.resumable(retrySpec, false))
-	require.NoError(t, last.retryable(retryKey, ID(retryKey, 3), true))
-	require.Equal(t, schema.StepExtract, last.resumable(retrySpec, true).Step)
+	require.ErrorContains(t, last.retryable(retryKey, ID(retryKey, 3), 0), "give ask_given_up to ask about them once more")
+	require.Nil(t, last.resumable(retrySpec, 0))
+	require.NoError(t, last.retryable(retryKey, ID(retryKey, 3), 2))
+	require.Equal(t, schema.StepExtract, last.resumable(retrySpec, 2).Step)
 	require.True(t, last.retriedInput(true).AskGivenUp)
 	last.Started.Input.AskGivenUp = true
 	require.False(t, last.retriedInput(false).AskGivenUp, "each time is asked for")
 	last.Finished = nil
 	require.True(t, last.retriedInput(false).AskGivenUp, "it goes on")
 	fine := lastBuild(schema.BuildSuccess, "", nil)
-	require.ErrorContains(t, fine.retryable(retryKey, ID(retryKey, 3), true), "left nothing to do")
+	require.ErrorContains(t, fine.retryable(retryKey, ID(retryKey, 3), 0), "left nothing to do")
+	require.NoError(t, fine.retryable(retryKey, ID(retryKey, 3), 1), "an earlier build gave it up")
+	require.Equal(t, schema.StepExtract, fine.resumable(retrySpec, 1).Step)
 }

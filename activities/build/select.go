@@ -43,8 +43,10 @@ type Candidate struct {
 	Cursor string `json:"-"`
 	// latest is the latest build of the session.
 	latest LatestBuild
-	// force asks once more about windows that were given up.
-	force bool
+	// force asks once more about windows that were given up, in this build of the session or an earlier one. givenUp
+	// counts them, if the build was named.
+	force   bool
+	givenUp int
 }
 
 // Item returns the candidate as an item of a batch.
@@ -168,6 +170,11 @@ func (s Selection) judge(ctx context.Context, found []Candidate) error {
 	for i := range found {
 		found[i].force = s.By.Force
 	}
+	if len(s.By.Builds) > 0 {
+		if err := countGivenUp(ctx, s.Conn, found); err != nil {
+			return err
+		}
+	}
 	if err := countMissing(ctx, s.Conn, found); err != nil {
 		return err
 	}
@@ -183,10 +190,10 @@ func (s Selection) judge(ctx context.Context, found []Candidate) error {
 func (s Selection) reason(c *Candidate) string {
 	switch l := c.latest; {
 	case l.ID == "" || l.ID == c.BuildID:
-	case l.Status == schema.BuildFailed || l.Status == schema.BuildPartial || l.Status == schema.BuildRunning:
+	case l.Status == schema.BuildFailed || l.Status == schema.BuildPartial || l.Status == schema.BuildRunning, c.force && c.givenUp > 0:
 		return fmt.Sprintf("the latest build of the session is %s (%s): name that one", l.ID, l.Status)
 	default:
-		return fmt.Sprintf("a later build of the session, %s, ended with %s: there is nothing to retry", l.ID, l.Status)
+		return fmt.Sprintf("a later build of the session, %s, ended with %s: %s", l.ID, l.Status, c.nothingLeft())
 	}
 	switch c.Status {
 	case schema.BuildRunning:
@@ -199,7 +206,19 @@ func (s Selection) reason(c *Candidate) string {
 	case schema.BuildPartial:
 		return reasonOfPartial(c)
 	}
-	return fmt.Sprintf("it ended with %s: there is nothing to retry", c.Status)
+	if c.Windows > 0 {
+		return ""
+	}
+	return fmt.Sprintf("it ended with %s: %s", c.Status, c.nothingLeft())
+}
+
+// nothingLeft says that the latest build of the candidate's session left nothing to do, unless a retry of it is forced.
+func (c *Candidate) nothingLeft() string {
+	if c.givenUp == 0 {
+		return "there is nothing to retry"
+	}
+	return fmt.Sprintf("of the session's windows %d were given up; %s asks about them once more",
+		c.givenUp, Command("builds", "retry", c.latest.ID, "--force"))
 }
 
 func reasonOfPartial(c *Candidate) string {
@@ -232,19 +251,42 @@ func (s Selection) reasonOfFailure(c *Candidate) string {
 	return fmt.Sprintf("%s: %s; then --class %s", c.ErrorType, Hint(c.ErrorType), c.Class)
 }
 
+// countGivenUp counts the windows that were given up in all builds of the candidates' sessions.
+func countGivenUp(ctx context.Context, conn driver.Conn, found []Candidate) error {
+	var streams []string
+	for _, c := range found {
+		if c.latest.ID != "" {
+			streams = append(streams, c.Stream())
+		}
+	}
+	if len(streams) == 0 {
+		return nil
+	}
+	answers, err := readAnswers(ctx, conn, streams...)
+	if err != nil {
+		return fmt.Errorf("read answers: %w", err)
+	}
+	for i := range found {
+		if of := answers[found[i].Stream()]; of != nil {
+			found[i].givenUp = of.GivenUp()
+		}
+	}
+	return nil
+}
+
 // countMissing counts what retries of the partial builds would ask for again.
 func countMissing(ctx context.Context, conn driver.Conn, found []Candidate) error {
 	var streams []string
 	byStream := map[string]*Candidate{}
 	for i := range found {
 		c := &found[i]
+		if c.force && c.Status.Completed() {
+			c.Windows = c.givenUp
+		}
 		if c.Status != schema.BuildPartial {
 			continue
 		}
-		c.Windows = c.Counts.Quarantined
-		if !c.force {
-			c.Windows -= c.Counts.GivenUp
-		}
+		c.Windows += c.Counts.Quarantined - c.Counts.GivenUp
 		if c.Counts.IndexFailed > 0 {
 			streams, byStream[c.Stream()] = append(streams, c.Stream()), c
 		}

@@ -316,8 +316,10 @@ func TestSelectionOfPartialBuilds(t *testing.T) {
 	}
 	lost := partial("세션 'a'", schema.BuildCounts{Quarantined: 3, GivenUp: 1, IndexFailed: 1})
 	written := partial("written since", schema.BuildCounts{IndexFailed: 1})
-	storeRuns(t, conn, []selectedRun{lost, written, partial("z", schema.BuildCounts{Quarantined: 1, GivenUp: 1})})
+	small := partial("z", schema.BuildCounts{Quarantined: 1, GivenUp: 1})
+	storeRuns(t, conn, []selectedRun{lost, written, small})
 	s := &scene{t: t, log: log, SessionKey: lost.SessionKey}
+	s.append(small.Stream(), schema.MemoryExtracted, small.id(), givenUpWindow(small.SessionID, 0))
 	var failed []schema.FailedVector
 	for i, r := range []selectedRun{lost, written} {
 		id := schema.DerivedID(r.Stream())
@@ -352,6 +354,59 @@ func TestSelectionOfPartialBuilds(t *testing.T) {
 	require.Equal(t, lost.id(), all[2].BuildID)
 	require.Empty(t, all[2].LeftAlone)
 	require.Equal(t, []int{2, 1}, []int{all[2].Windows, all[2].Vectors})
+}
+
+// givenUpWindow is what is recorded of a window of one message that has no answer and is too small to be halved.
+func givenUpWindow(sessionID string, message int) schema.MemoryExtractedPayload {
+	return schema.MemoryExtractedPayload{
+		SessionID: sessionID, Window: schema.Window{Hash: fmt.Sprint("'", message), First: message, Last: message, Small: true},
+		Extractor: spec.Extractor, ResponseKeys: []string{}, Entries: []schema.ExtractedEntry{},
+		Quarantined: "no JSON in it", QuarantinedType: schema.ErrorModelUnreadable,
+	}
+}
+
+// Windows that an earlier build of the session gave up are asked about once more by a retry that is forced, although the
+// latest build left nothing to do. Whoever names a build without force, or an earlier one, is told what to run.
+func TestSelectionReachesWindowsGivenUpEarlier(t *testing.T) {
+	t.Parallel()
+	conn := stacktest.Migrated(t, stacktest.Database(t))
+	for i, name := range hostileNames {
+		first := selectedRun{
+			SessionKey: schema.SessionKey{Scope: schema.Scope{Project: "p " + name, User: name}, SessionID: name},
+			ordinal:    1, start: at, status: schema.BuildPartial, counts: schema.BuildCounts{Quarantined: 2, GivenUp: 2},
+		}
+		second := first
+		second.ordinal, second.status, second.counts = 2, []schema.BuildStatus{schema.BuildSuccess, schema.BuildEmpty}[i%2], schema.BuildCounts{}
+		storeRuns(t, conn, []selectedRun{first, second})
+		s := &scene{t: t, log: eventlog.New(conn, eventlog.Options{}), SessionKey: first.SessionKey}
+		for message := range 2 {
+			s.append(first.Stream(), schema.MemoryExtracted, first.id(), givenUpWindow(name, message))
+		}
+		of := func(force bool, id string) build.Candidate {
+			by := schema.RetryBuildsInput{Builds: []string{id}, Force: force}
+			all := candidates(t, build.Selection{Conn: conn, Running: nothingRuns, By: by, At: at}, "")
+			require.Len(t, all, 1)
+			return all[0]
+		}
+		told := "of the session's windows 2 were given up; starter builds retry " + second.id() + " --force asks about them once more"
+		require.Contains(t, of(false, first.id()).LeftAlone, told)
+		require.Contains(t, of(false, second.id()).LeftAlone, told)
+		require.Contains(t, of(true, first.id()).LeftAlone, "the latest build of the session is "+second.id())
+		forced := of(true, second.id())
+		require.Empty(t, forced.LeftAlone)
+		require.Equal(t, 2, forced.Windows)
+		require.Equal(t, second.id(), forced.Item().Input.Retry)
+		require.True(t, forced.Item().Input.AskGivenUp)
+
+		for message := range 2 {
+			answered := givenUpWindow(name, message)
+			answered.Window.Asked, answered.Quarantined, answered.QuarantinedType = 1, "", ""
+			s.append(first.Stream(), schema.MemoryExtracted, second.id(), answered)
+		}
+		for _, id := range []string{first.id(), second.id()} {
+			require.Contains(t, of(true, id).LeftAlone, "there is nothing to retry")
+		}
+	}
 }
 
 // Builds are listed by what can be done about them, and since when they started, to the microsecond.

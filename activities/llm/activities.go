@@ -214,7 +214,17 @@ func read(answer storedAnswer) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return ReadExtraction(response.Text)
+	return readResponse(response)
+}
+
+// readResponse reads what a model answered. An answer that the model did not end by itself is truncated, whatever its
+// JSON looks like: some servers close the brackets of what they cut off. What cannot be read of it is not there.
+func readResponse(response Response) (Result, error) {
+	result, err := ReadExtraction(response.Text)
+	if response.FinishReason == FinishLength {
+		result.Truncated, err = true, nil
+	}
+	return result, err
 }
 
 // complete reports whether the answer can be read to its end.

@@ -1,12 +1,26 @@
 package llm
 
 import (
+	"context"
+
+	"axiommind/activities/eventlog"
 	"axiommind/activities/session"
 	"axiommind/schema"
 )
 
 // Answers says which windows of a session have got their answers, themselves or in parts.
 type Answers struct{ asked []extraction }
+
+// ReadAnswers reads those of a session from the log.
+func ReadAnswers(ctx context.Context, log *eventlog.Store, key schema.SessionKey) (answers Answers, err error) {
+	for x, err := range extractions(ctx, log, key) {
+		if err != nil {
+			return Answers{}, err
+		}
+		answers.Add(x.MemoryExtractedPayload, x.buildID)
+	}
+	return answers, nil
+}
 
 // Add adds an extraction of the build. Extractions are added in the order of the log.
 func (a *Answers) Add(p schema.MemoryExtractedPayload, buildID string) {
@@ -43,4 +57,24 @@ func (a *Answers) Again(by schema.Extractor, w schema.Window) (buildID string, o
 		}
 	}
 	return buildID, ok
+}
+
+// GivenUp counts the windows of all builds that the extractor which was asked last has given up, and has not answered
+// since. A build that is forced to asks about them once more.
+func (a *Answers) GivenUp() (n int) {
+	if len(a.asked) == 0 {
+		return 0
+	}
+	by, seen := a.asked[len(a.asked)-1].Extractor, newLedger("")
+	for _, x := range a.asked {
+		if x.Extractor == by {
+			seen.add(x)
+		}
+	}
+	for _, f := range seen.decide() {
+		if f == givenUp {
+			n++
+		}
+	}
+	return n
 }

@@ -87,21 +87,8 @@ func readGemini(raw []byte) (Response, error) {
 	}
 	resp.Text = text.String()
 	resp.ProviderFinish = string(first.FinishReason)
-	resp.FinishReason = geminiFinish(resp.ProviderFinish)
+	resp.FinishReason = finishOf(resp.ProviderFinish)
 	return resp, usable(ProviderGemini, resp, thoughts > 0, first.FinishMessage)
-}
-
-func geminiFinish(reason string) FinishReason {
-	switch reason {
-	case "STOP", "1":
-		return FinishStop
-	case "MAX_TOKENS", "2":
-		return FinishLength
-	case "SAFETY", "3", "RECITATION", "4", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "LANGUAGE":
-		return FinishBlocked
-	default:
-		return FinishUnknown
-	}
 }
 
 // usable returns an error if the answer cannot be used.

@@ -48,7 +48,7 @@ func (a *Activities) readHere(ctx context.Context, s *session.Session, in Extrac
 	if err != nil {
 		return p, err
 	}
-	result, err := ReadExtraction(response.Text)
+	result, err := readResponse(response)
 	if err != nil {
 		p.Quarantined, p.QuarantinedType = err.Error(), schema.ErrorModelUnreadable
 		return p, nil //nolint:nilerr // the event says it

@@ -41,6 +41,15 @@ func TestOpenAIAnswers(t *testing.T) {
 		"token limit with text": {
 			`{"choices":[{"message":{"content":"{"},"finish_reason":"length"}],` + openAIUsage + `}`, "{", FinishLength,
 		},
+		"token limit, as mistral says": {
+			`{"choices":[{"message":{"content":"{}"},"finish_reason":"model_length"}],` + openAIUsage + `}`, "{}", FinishLength,
+		},
+		"token limit, as anthropic says": {
+			`{"choices":[{"message":{"content":"{}"},"finish_reason":"max_tokens"}],` + openAIUsage + `}`, "{}", FinishLength,
+		},
+		"token limit, as gemini says": {
+			`{"choices":[{"message":{"content":"{}"},"finish_reason":"MAX_TOKENS"}],` + openAIUsage + `}`, "{}", FinishLength,
+		},
 		"unknown finish reason": {
 			`{"choices":[{"message":{"content":"yes"},"finish_reason":"eos_token"}],` + openAIUsage + `}`, "yes", FinishUnknown,
 		},

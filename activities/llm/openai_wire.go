@@ -54,26 +54,13 @@ func readOpenAI(raw []byte) (Response, error) {
 	}
 	resp.Text = text
 	resp.ProviderFinish = first.FinishReason
-	resp.FinishReason = openAIFinish(first.FinishReason)
+	resp.FinishReason = finishOf(first.FinishReason)
 	if refusal := first.Message.Refusal; refusal != "" {
 		resp.FinishReason = FinishBlocked
 		return resp, usable(ProviderOpenAI, resp, false, head([]byte(refusal)))
 	}
 	thoughts := first.Message.Reasoning != "" || first.Message.ReasoningContent != ""
 	return resp, usable(ProviderOpenAI, resp, thoughts, "")
-}
-
-func openAIFinish(reason string) FinishReason {
-	switch reason {
-	case "stop":
-		return FinishStop
-	case "length":
-		return FinishLength
-	case "content_filter":
-		return FinishBlocked
-	default:
-		return FinishUnknown
-	}
 }
 
 func contentText(raw json.RawMessage) (string, error) {

@@ -98,8 +98,19 @@ type extraction struct {
 // extractions yields the extractor's extractions from the session, in order. It stops after an error.
 func (a *Activities) extractions(ctx context.Context, key schema.SessionKey, by schema.Extractor) iter.Seq2[extraction, error] {
 	return func(yield func(extraction, error) bool) {
+		for x, err := range extractions(ctx, a.log, key) {
+			if (err != nil || x.Extractor == by) && !yield(x, err) {
+				return
+			}
+		}
+	}
+}
+
+// extractions yields all extractions from the session, in order. It stops after an error.
+func extractions(ctx context.Context, log *eventlog.Store, key schema.SessionKey) iter.Seq2[extraction, error] {
+	return func(yield func(extraction, error) bool) {
 		options := eventlog.StreamOptions{Types: []string{schema.MemoryExtracted}}
-		for event, err := range a.log.Stream(ctx, key.Stream(), options) {
+		for event, err := range log.Stream(ctx, key.Stream(), options) {
 			if err != nil {
 				yield(extraction{}, fmt.Errorf("read extractions of session %q: %w", key.SessionID, err))
 				return
@@ -109,8 +120,7 @@ func (a *Activities) extractions(ctx context.Context, key schema.SessionKey, by 
 				yield(extraction{}, err)
 				return
 			}
-			x := extraction{p, event.BuildID}
-			if x.Extractor == by && !yield(x, nil) {
+			if !yield(extraction{p, event.BuildID}, nil) {
 				return
 			}
 		}
