@@ -124,7 +124,7 @@ func filledShadow(t testing.TB, s *eventlog.Store, conn driver.Conn, id string, 
 	require.NoError(t, err)
 	for _, p := range ps {
 		fillShadow(t, sh, p)
-		made = append(made, p.over(sh.Conn))
+		made = append(made, p.over(sh.Bulk()))
 	}
 	return sh, made, inUse
 }

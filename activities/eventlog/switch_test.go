@@ -104,7 +104,7 @@ func TestI2SwitchKilledAnywhere(t *testing.T) {
 		opened, err := dead.OpenShadow(t.Context(), fmt.Sprint(rounds))
 		require.NoError(t, err)
 		victim.left.Store(at)
-		_, err = opened.Switch(t.Context(), compare, over(opened.Conn, a, b), inUse)
+		_, err = opened.Switch(t.Context(), compare, over(opened.Bulk(), a, b), inUse)
 		finished = err == nil
 		require.GreaterOrEqual(t, len(a.rows(t)), len(want)-1, what)
 		if !finished {
@@ -120,7 +120,7 @@ func TestI2SwitchKilledAnywhere(t *testing.T) {
 		}
 		again, err := other.OpenShadow(t.Context(), fmt.Sprint(rounds))
 		require.NoError(t, err)
-		made = over(again.Conn, a, b)
+		made = over(again.Bulk(), a, b)
 		var done eventlog.Switched
 		insist(t, func() (err error) { done, err = again.Switch(t.Context(), compare, made, inUse); return err })
 		found, err := again.Compare(t.Context(), a.Tables()[0], done.Generation)
@@ -213,7 +213,7 @@ func TestShadowGone(t *testing.T) {
 	require.ErrorIs(t, err, eventlog.ErrShadowGone)
 	sh, err := s.BeginShadow(t.Context(), "1", p)
 	require.NoError(t, err)
-	made := over(sh.Conn, p)
+	made := over(sh.Bulk(), p)
 	_, err = sh.CatchUp(t.Context(), made[0])
 	require.ErrorIs(t, err, eventlog.ErrShadowGone)
 	_, err = sh.Switch(t.Context(), eventlog.SwitchOptions{}, made, []eventlog.Projector{p})
@@ -275,7 +275,7 @@ func TestFillInPages(t *testing.T) {
 	s := eventlog.New(conn, eventlog.Options{})
 	for n := range 12 {
 		stream := fmt.Sprintf("p/%d'\\", n)
-		_, err := s.Append(t.Context(), stream, said(stream, 1+n*3))
+		_, err := s.Append(t.Context(), stream, said(stream, 1+n))
 		require.NoError(t, err)
 	}
 	for _, q := range []eventlog.Projector{p, c} {
