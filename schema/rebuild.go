@@ -33,7 +33,7 @@ type RebuildProgress struct {
 	// Phase is one of the Rebuild constants. Projection is the one that is filled.
 	Phase      string `json:"phase"`
 	Projection string `json:"projection,omitempty"`
-	// Events counts those that were applied, of Total that there were at the beginning.
+	// Events counts those that were applied, of Total that are known so far: more come meanwhile.
 	Events int `json:"events"`
 	Total  int `json:"total"`
 }

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -53,10 +57,83 @@ func TestPrintBuildCountsEvidence(t *testing.T) {
 	} {
 		var out strings.Builder
 		var d shownBuild
+		d.FinishedAt = &time.Time{}
 		d.Counts = schema.BuildCounts{Entries: 9, NewEntries: 2, AlignedEntries: 7, ProvenEntries: 5, GainedEntries: gained}
 		require.NoError(t, printBuild(&out, d))
 		require.Contains(t, out.String(), want)
 	}
+}
+
+// A build that has not ended says at which step it is and what is known so far, and no number that is not known.
+func TestPrintRunningBuild(t *testing.T) {
+	t.Parallel()
+	var d shownBuild
+	d.Status = schema.BuildRunning
+	printed := func() string {
+		var out strings.Builder
+		require.NoError(t, printBuild(&out, d))
+		_, told, ok := strings.Cut(out.String(), "took       -, from ")
+		require.True(t, ok, out.String())
+		_, told, _ = strings.Cut(told, "\n")
+		return told
+	}
+	require.Equal(t, "at step    not known: no worker says so\n\n", printed())
+	d.Progress = &schema.Progress{Step: schema.StepMemory, WindowsDone: 1, WindowsTotal: 1}
+	require.Equal(t, "at step    update_memory\n\n", printed())
+	d.Progress.Step, d.Progress.WindowsTotal = schema.StepExtract, 3
+	d.Counts = schema.BuildCounts{Messages: 2, NewMessages: 1, Quarantined: 1}
+	d.Problems = []build.Problem{{Where: "a line", Reason: "not JSON"}}
+	require.Equal(t, "at step    extract, 1 of 3 windows\nso far     2 messages, 1 new message, 1 window without a whole answer\n\na line: not JSON\n", printed())
+	d.Status, d.Progress, d.Problems = build.StatusInterrupted, nil, nil
+	require.Equal(t, "\n", printed())
+}
+
+// While the model has not answered, the build shows its step; once it has ended, its counts.
+func TestShowRunningBuild(t *testing.T) {
+	t.Parallel()
+	answer := make(chan struct{})
+	gemini := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-answer:
+		case <-r.Context().Done():
+		}
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer gemini.Close()
+	release := sync.OnceFunc(func() { close(answer) })
+	defer release()
+	c := newCLI(t)
+	c.project += ` 프로젝트/'a' "b"`
+	c.env["GEMINI_API_KEY"] = "a-key"
+	c.work(t, "--model-provider", "gemini", "--model-url", gemini.URL)
+	ended := make(chan output, 1)
+	go func() {
+		ended <- c.process(write(t, "s.jsonl", said(1, "user", decision)), "--session", `세션 'x'/"y" \ %2F`)
+	}()
+	var shown output
+	require.Eventually(t, func() bool {
+		builds := decode[[]build.Run](t, c.run("builds", "list", "--project", c.project, "-o", "json"))
+		if len(builds) == 1 {
+			shown = c.run("builds", "show", builds[0].BuildID)
+		}
+		return strings.Contains(shown.out, "at step    extract, 0 of 1 windows\n")
+	}, patience*6, patience/100, &shown)
+	require.Contains(t, shown.out, "status     running\n")
+	require.Contains(t, shown.out, "so far     1 message, 1 new message\n")
+	for _, unknown := range []string{"messages   ", "windows    ", "entries    ", "vectors    ", "model      ", "STEP"} {
+		require.NotContains(t, shown.out, unknown)
+	}
+	id := decode[[]build.Run](t, c.run("builds", "list", "--project", c.project, "-o", "json"))[0].BuildID
+	running := decode[shownBuild](t, c.run("builds", "show", id, "-o", "json"))
+	require.Equal(t, schema.StepExtract, running.Progress.Step)
+	require.Equal(t, 1, running.Counts.Messages)
+	release()
+	<-ended
+	shown = c.run("builds", "show", id)
+	require.Contains(t, shown.out, "messages   1, 1 of them new")
+	require.Contains(t, shown.out, "STEP")
+	require.NotContains(t, shown.out, "at step")
+	require.Nil(t, decode[shownBuild](t, c.run("builds", "show", id, "-o", "json")).Progress)
 }
 
 // A build says how it ended, what to do, and what it went on with; what is not known is left out.

@@ -32,7 +32,12 @@ func (a *app) buildsShowCommand(*pflag.FlagSet) func(context.Context, []string) 
 		if err := a.advise(ctx, conn, &detail); err != nil {
 			return err
 		}
-		shown := shownBuild{detail, a.linkTo(detail.WorkflowID())}
+		shown := shownBuild{Detail: detail, Workflow: a.linkTo(detail.WorkflowID())}
+		if detail.Status == schema.BuildRunning {
+			if shown.Progress = a.progressOf(ctx, detail.Run); shown.Progress != nil {
+				shown.Counts = shown.Progress.Counts
+			}
+		}
 		return a.print(shown, func(w io.Writer) error { return printBuild(w, shown) })
 	}
 }
@@ -49,6 +54,25 @@ func (a *app) advise(ctx context.Context, conn driver.Conn, d *build.Detail) err
 type shownBuild struct {
 	build.Detail
 	Workflow workflowLink `json:"workflow"`
+	// Progress is how far a running build is, if its workflow says so. The counts are then those of it.
+	Progress *schema.Progress `json:"progress,omitempty"`
+}
+
+// progressOf asks the workflow of a running build how far it is. Without a worker it cannot answer.
+func (a *app) progressOf(ctx context.Context, r build.Run) *schema.Progress {
+	c, err := a.temporalNow(ctx)
+	if err != nil {
+		return nil // People were told when it was asked which builds run.
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	var p schema.Progress
+	value, err := c.QueryWorkflow(ctx, r.WorkflowID(), "", schema.QueryProgress)
+	if err != nil || value.Get(&p) != nil || p.BuildID != r.BuildID {
+		return nil
+	}
+	return &p
 }
 
 // printOutcome prints how the build ended, and what can be done.
@@ -81,7 +105,7 @@ func printOutcome(b *strings.Builder, d shownBuild) {
 }
 
 func printBuild(w io.Writer, d shownBuild) error {
-	c, r := d.Counts, d.Run
+	r := d.Run
 	var b strings.Builder
 	say(&b, "build      %s (no. %d of session %s)\n", r.BuildID, r.Ordinal, r.SessionID)
 	say(&b, "project    %s\n", r.Project)
@@ -89,27 +113,78 @@ func printBuild(w io.Writer, d shownBuild) error {
 	say(&b, "source     %s\n", sourceText(r.Source))
 	say(&b, "made with  %s, %s, idris2 %s\n", r.ExtractorModel, r.EmbeddingVersion, r.IdrisVersion)
 	say(&b, "took       %s, from %s\n", took(r), when(r.StartedAt))
-	say(&b, "messages   %d, %d of them new; %d lines mended or left out\n", c.Messages, c.NewMessages, c.SkippedLines)
-	say(&b, "windows    %d, %d of them without a whole answer\n", c.Windows, c.Quarantined)
-	say(&b, "entries    %d, %d of them new, %d with aligned evidence, %d of them proven; %d items rejected\n",
-		c.Entries, c.NewEntries, c.AlignedEntries, c.ProvenEntries, c.Rejected)
-	if c.GainedEntries > 0 {
-		say(&b, "gained     %s better evidence, here or in other sessions\n", plural(c.GainedEntries, "entry has", "entries have"))
+	if r.FinishedAt == nil {
+		printSoFar(&b, d)
+	} else {
+		printCounts(&b, r)
 	}
-	if c.SupersededEntries > 0 || c.RestoredEntries > 0 {
-		say(&b, "superseded %s of other extractors, %d active again\n", plural(c.SupersededEntries, "entry", "entries"), c.RestoredEntries)
-	}
-	say(&b, "vectors    %d, %d failed\n", c.Indexed, c.IndexFailed)
-	say(&b, "model      %d calls, %d tokens in, %d out", r.Usage.Calls, r.Usage.InputTokens, r.Usage.OutputTokens)
-	if r.Usage.CostUSD > 0 {
-		say(&b, ", $%.4f", r.Usage.CostUSD)
-	}
-	b.WriteString("\n\n")
+	b.WriteString("\n")
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
 	}
+	if r.FinishedAt != nil {
+		printSteps(w, d.Metrics)
+	}
+	return printProblems(w, d)
+}
+
+// printSoFar says how far a build is that has not ended: what is not known of it is left out.
+func printSoFar(b *strings.Builder, d shownBuild) {
+	c := d.Counts
+	if d.Status != schema.BuildRunning {
+		return
+	}
+	at := "not known: no worker says so"
+	if p := d.Progress; p != nil {
+		at = p.Step
+		if p.Step == schema.StepExtract && p.WindowsTotal > 0 {
+			at += fmt.Sprintf(", %d of %d windows", p.WindowsDone, p.WindowsTotal)
+		}
+	}
+	say(b, "at step    %s\n", at)
+	var known []string
+	for _, of := range []struct {
+		n         int
+		one, many string
+	}{
+		{c.Messages, "message", "messages"}, {c.NewMessages, "new message", "new messages"}, {c.Windows, "window", "windows"},
+		{c.Quarantined, "window without a whole answer", "windows without a whole answer"}, {c.Entries, "entry", "entries"},
+		{c.NewEntries, "new entry", "new entries"}, {c.Rejected, "item rejected", "items rejected"}, {c.Indexed, "vector", "vectors"},
+		{c.IndexFailed, "vector failed", "vectors failed"},
+	} {
+		if of.n > 0 {
+			known = append(known, plural(of.n, of.one, of.many))
+		}
+	}
+	if len(known) > 0 {
+		say(b, "so far     %s\n", strings.Join(known, ", "))
+	}
+}
+
+// printCounts says what a build did that has ended.
+func printCounts(b *strings.Builder, r build.Run) {
+	c := r.Counts
+	say(b, "messages   %d, %d of them new; %d lines mended or left out\n", c.Messages, c.NewMessages, c.SkippedLines)
+	say(b, "windows    %d, %d of them without a whole answer\n", c.Windows, c.Quarantined)
+	say(b, "entries    %d, %d of them new, %d with aligned evidence, %d of them proven; %d items rejected\n",
+		c.Entries, c.NewEntries, c.AlignedEntries, c.ProvenEntries, c.Rejected)
+	if c.GainedEntries > 0 {
+		say(b, "gained     %s better evidence, here or in other sessions\n", plural(c.GainedEntries, "entry has", "entries have"))
+	}
+	if c.SupersededEntries > 0 || c.RestoredEntries > 0 {
+		say(b, "superseded %s of other extractors, %d active again\n", plural(c.SupersededEntries, "entry", "entries"), c.RestoredEntries)
+	}
+	say(b, "vectors    %d, %d failed\n", c.Indexed, c.IndexFailed)
+	say(b, "model      %d calls, %d tokens in, %d out", r.Usage.Calls, r.Usage.InputTokens, r.Usage.OutputTokens)
+	if r.Usage.CostUSD > 0 {
+		say(b, ", $%.4f", r.Usage.CostUSD)
+	}
+	b.WriteString("\n")
+}
+
+func printSteps(w io.Writer, metrics []schema.StepMetric) {
 	t := newTable(w, "step", "ms", "result")
-	for _, m := range d.Metrics {
+	for _, m := range metrics {
 		result := "ok"
 		if !m.Success {
 			result = m.Error
@@ -117,7 +192,6 @@ func printBuild(w io.Writer, d shownBuild) error {
 		t.AppendRow([]any{m.Step, fmt.Sprintf("%.0f", m.LatencyMS), oneLine(result, 100)})
 	}
 	t.Render()
-	return printProblems(w, d)
 }
 
 // sourceText describes the source of a session: its address, format and size.

@@ -79,6 +79,7 @@ func (a *app) rebuild(ctx context.Context, in schema.RebuildInput) error {
 func (a *app) runRebuild(ctx context.Context, c client.Client, in schema.RebuildInput) (result schema.RebuildResult, joined bool, err error) {
 	bar := a.newProgress(0, "events applied")
 	defer bar.finish()
+	bar.at("begins", 0, 0, "events applied")
 	for {
 		run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 			ID: schema.RebuildWorkflowID, TaskQueue: schema.QueueMain, StaticSummary: "rebuild projections",
@@ -190,6 +191,7 @@ func (p *progress) lookAtRebuild(ctx context.Context, c client.Client) {
 	}
 	if t := d.GetPendingWorkflowTask(); t.GetState() == enums.PENDING_WORKFLOW_TASK_STATE_SCHEDULED && time.Since(t.GetScheduledTime().AsTime()) > pickUpTime {
 		p.tell("no worker has taken up the rebuild: it waits for one; start it with: go run ./worker")
+		p.at("waits for a worker", 0, 0, "events applied")
 		return // Nobody would answer a query.
 	}
 	var writer string
@@ -209,7 +211,12 @@ func (p *progress) lookAtRebuild(ctx context.Context, c client.Client) {
 	if err != nil || value.Get(&state) != nil {
 		return
 	}
-	p.at(strings.TrimSpace(state.Phase+" "+oneLine(state.Projection, 40)), state.Events, state.Total, "events applied")
+	p.at(phaseText(state), state.Events, state.Total, "events applied")
+}
+
+// phaseText says what a rebuild does at the moment.
+func phaseText(s schema.RebuildProgress) string {
+	return strings.TrimSpace(strings.ReplaceAll(s.Phase, "_", " ") + " " + oneLine(s.Projection, 40))
 }
 
 // lookAtCollection shows how far the writer of a collection is with making it anew.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -176,6 +177,36 @@ func (c *cli) begin(t *testing.T, interval time.Duration, args ...string) (says 
 	a := &app{in: strings.NewReader(""), out: says, errOut: says, getenv: func(name string) string { return c.env[name] }, quiet: interval}
 	go func() { ended <- a.main(ctx, append(args, c.servers...)) }()
 	return says, stop, ended
+}
+
+// Where no bar is drawn, each line says what the rebuild does at the moment, and how many events are applied, of all.
+func TestRebuildTellsItsPhase(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	require.Zero(t, c.process(write(t, "s.jsonl", said(1, "user", decision))).code)
+	says, _, ended := c.begin(t, 50*time.Millisecond, "rebuild", "--verify", "entries", "tasks")
+	require.Zero(t, <-ended, says)
+	shown := regexp.MustCompile(`^\d+s(?:: (\d+) of (\d+) events applied)?; (begins|prepare|fill [a-z]+|catch up|switch|compare [a-z]+|finish|done)$`)
+	phases := map[string]bool{}
+	for line := range strings.Lines(says.String()) {
+		if !regexp.MustCompile(`^\d+s`).MatchString(line) {
+			continue
+		}
+		found := shown.FindStringSubmatch(strings.TrimSpace(line))
+		require.NotNil(t, found, line)
+		phases[found[3]] = true
+		if found[1] != "" {
+			done, err := strconv.Atoi(found[1])
+			require.NoError(t, err)
+			all, err := strconv.Atoi(found[2])
+			require.NoError(t, err)
+			require.LessOrEqual(t, done, all, line)
+		}
+	}
+	require.True(t, phases["switch"], "it waits there for writers: %v", says)
+	require.Equal(t, "catch up", phaseText(schema.RebuildProgress{Phase: schema.RebuildCatchUp}))
+	require.Equal(t, "fill x y", phaseText(schema.RebuildProgress{Phase: schema.RebuildFill, Projection: "x\ny"}))
 }
 
 // A rebuild of the vectors shows how many objects the writer of the collection has looked at.

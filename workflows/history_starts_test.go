@@ -76,18 +76,6 @@ func startRebuildVectors(ctx context.Context, t *testing.T, c client.Client) cli
 	return run
 }
 
-// startRefusedRebuild starts the writer of a collection and sends it a rebuild that fails.
-func startRefusedRebuild(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
-	run := startVectorWriter(ctx, t, c)
-	handle, err := c.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-		WorkflowID: run.GetID(), UpdateName: schema.UpdateRebuild, UpdateID: "rebuild", WaitForStage: client.WorkflowUpdateStageCompleted,
-		Args: []any{vector.RebuildInput{Collection: collection}},
-	})
-	require.NoError(t, err)
-	require.ErrorContains(t, handle.Get(ctx, nil), "RebuildCollection can't")
-	return run
-}
-
 // startSerial starts the writer of a stream and sends it two updates.
 func startSerial(w serialWriter) starter {
 	return func(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -21,10 +22,8 @@ const (
 	fillFirst = 10 * time.Second
 	fillLast  = time.Minute
 	slowFills = 60
-	// fewEvents is how many events may be left for the time in which writers wait, and catchUps how often those that
-	// came meanwhile are applied before that.
+	// fewEvents is how many events may be left for the time in which writers wait.
 	fewEvents = 500
-	catchUps  = 10
 )
 
 // fillWork is for activities that make rows for a long time, and go on where the one before has stopped.
@@ -140,6 +139,7 @@ func (r *rebuild) compares() bool { return r.progress.Verify || r.progress.DryRu
 // fill makes the rows of a projection from the events that there are.
 func (r *rebuild) fill(ctx workflow.Context, p build.PlannedProjection) error {
 	began, made, at := workflow.Now(ctx), schema.RebuiltProjection{Name: p.Name}, build.FillResult{}
+	planned := p.Events
 	r.progress.Projection = p.Name
 	for n := 0; !at.Done; n++ {
 		in := build.FillInput{ID: r.id, Projection: p.Name, After: at.After, For: fillFirst}
@@ -152,6 +152,11 @@ func (r *rebuild) fill(ctx workflow.Context, p build.PlannedProjection) error {
 		}
 		made.Events += at.Events
 		r.progress.Events += at.Events
+		// More may be there than when the rebuild was planned. Less are, if some were copies of others.
+		if made.Events > planned || at.Done {
+			r.progress.Total += made.Events - planned
+			planned = made.Events
+		}
 		r.tell(ctx)
 	}
 	made.Seconds = workflow.Now(ctx).Sub(began).Seconds()
@@ -160,16 +165,24 @@ func (r *rebuild) fill(ctx workflow.Context, p build.PlannedProjection) error {
 	return nil
 }
 
-// catchUp applies what came meanwhile, until little more comes.
+// catchUp applies what came meanwhile, in rounds. Each finds what came during the one before: it is the last if that is
+// little, or more than half of what the one before had found. Then events come about as fast as they are applied, on a
+// slow machine or under much load, and more rounds would leave no less for the time in which writers wait.
 func (r *rebuild) catchUp(ctx workflow.Context) error {
-	for range catchUps {
+	for before := math.MaxInt; ; {
 		in := build.ShadowInput{ID: r.id, Projections: r.names}
 		done, err := call(fillWork(ctx, "events that came meanwhile"), rebuilds.CatchUpShadow, in)
-		if err != nil || done.Events <= fewEvents {
+		if err != nil {
 			return err
 		}
+		r.progress.Events += done.Events
+		r.progress.Total += done.Events
+		r.tell(ctx)
+		if done.Events <= fewEvents || done.Events > before/2 {
+			return nil
+		}
+		before = done.Events
 	}
-	return nil
 }
 
 func (r *rebuild) compare(ctx workflow.Context) error {

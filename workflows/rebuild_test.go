@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
@@ -24,6 +26,13 @@ type rebuildRoom struct {
 	late   []int
 	// differs is what a comparison finds.
 	differs *schema.TableDifference
+	// seen is the progress that the workflow told at the start of each activity.
+	seen []rebuildSeen
+}
+
+type rebuildSeen struct {
+	phase         string
+	events, total int
 }
 
 func (r *rooms) PrepareRebuild(ctx context.Context, in build.PrepareInput) (build.RebuildPlan, error) {
@@ -97,6 +106,17 @@ func runRebuild(t *testing.T, r *rooms, in schema.RebuildInput) (schema.RebuildR
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
+	progress := func() (p schema.RebuildProgress) {
+		value, err := env.QueryWorkflow(schema.QueryProgress)
+		require.NoError(t, err)
+		require.NoError(t, value.Get(&p))
+		return p
+	}
+	env.SetOnActivityStartedListener(func(*activity.Info, context.Context, converter.EncodedValues) {
+		p := progress()
+		require.LessOrEqual(t, p.Events, p.Total)
+		r.rebuild.seen = append(r.rebuild.seen, rebuildSeen{p.Phase, p.Events, p.Total})
+	})
 	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: schema.RebuildWorkflowID, TaskQueue: schema.QueueMain})
 	workflows.Register(env)
 	env.RegisterActivity(r)
@@ -106,11 +126,7 @@ func runRebuild(t *testing.T, r *rooms, in schema.RebuildInput) (schema.RebuildR
 	err := env.GetWorkflowError()
 	if err == nil {
 		require.NoError(t, env.GetWorkflowResult(&result))
-		value, err := env.QueryWorkflow(schema.QueryProgress)
-		require.NoError(t, err)
-		var progress schema.RebuildProgress
-		require.NoError(t, value.Get(&progress))
-		require.Equal(t, schema.RebuildDone, progress.Phase)
+		require.Equal(t, schema.RebuildDone, progress().Phase)
 	}
 	return result, err
 }
@@ -119,7 +135,7 @@ func runRebuild(t *testing.T, r *rooms, in schema.RebuildInput) (schema.RebuildR
 func TestRebuild(t *testing.T) {
 	t.Parallel()
 	r := newRooms()
-	r.rebuild = rebuildRoom{slices: 2, late: []int{9000, 501, 500, 7}}
+	r.rebuild = rebuildRoom{slices: 2, late: []int{9000, 4500, 500, 7}}
 	result, err := runRebuild(t, r, schema.RebuildInput{})
 	require.NoError(t, err)
 	require.Equal(t, []string{
@@ -139,6 +155,48 @@ func TestRebuild(t *testing.T) {
 	require.Regexp(t, `^[0-9]+$`, id)
 	require.Equal(t, id, inputsOf[build.ShadowInput](r, "FinishRebuild")[0].ID)
 	require.Less(t, r.largest, 64<<10)
+}
+
+// The progress never passes the whole: it grows with the events that come meanwhile, and shrinks where there were fewer.
+func TestRebuildProgress(t *testing.T) {
+	t.Parallel()
+	for calls, filled := range map[int]int{1: 10, 2: 20, 3: 30} { // 20 are planned of each of two projections.
+		r := newRooms()
+		r.rebuild = rebuildRoom{slices: calls, late: []int{600, 7}}
+		_, err := runRebuild(t, r, schema.RebuildInput{})
+		require.NoError(t, err)
+		all := 2 * filled
+		seen := r.rebuild.seen
+		require.Equal(t, rebuildSeen{schema.RebuildPrepare, 0, 0}, seen[0])
+		require.Equal(t, rebuildSeen{schema.RebuildFill, 0, 40}, seen[1])
+		require.Equal(t, rebuildSeen{schema.RebuildFill, filled, filled + 20}, seen[1+calls])
+		require.Equal(t, []rebuildSeen{
+			{schema.RebuildCatchUp, all, all}, {schema.RebuildCatchUp, all + 600, all + 600}, {schema.RebuildSwitch, all + 607, all + 607},
+			{schema.RebuildCompare, all + 607, all + 607}, {schema.RebuildCompare, all + 607, all + 607}, {schema.RebuildFinish, all + 607, all + 607},
+		}, seen[1+2*calls:])
+	}
+}
+
+// Rounds of catching up end once they no longer find half of what the one before did, however slow the machine is.
+func TestRebuildCatchUpEnds(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		late   []int
+		rounds int
+	}{
+		{[]int{0}, 1},
+		{[]int{500, 500}, 1},
+		{[]int{501, 501, 501, 501}, 2},
+		{[]int{9000, 4501, 9, 9}, 2},
+		{[]int{9000, 4500, 2250, 1125, 562, 281, 9}, 6},
+		{[]int{100_000, 120_000, 9}, 2},
+	} {
+		r := newRooms()
+		r.rebuild = rebuildRoom{slices: 1, late: c.late}
+		_, err := runRebuild(t, r, schema.RebuildInput{})
+		require.NoError(t, err)
+		require.Len(t, inputsOf[build.ShadowInput](r, "CatchUpShadow"), c.rounds, c.late)
+	}
 }
 
 func TestRebuildDryRun(t *testing.T) {

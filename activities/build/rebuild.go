@@ -205,7 +205,7 @@ func (a *Rebuilds) catchUp(ctx context.Context, in ShadowInput) (out CatchUpResu
 		return out, err
 	}
 	defer func() { _ = sh.Close() }()
-	ps, err := projectors(sh.Conn, in.Projections)
+	ps, err := projectors(sh.Bulk(), in.Projections)
 	if err != nil {
 		return out, err
 	}
@@ -243,7 +243,7 @@ func (a *Rebuilds) switchTables(ctx context.Context, in SwitchInput) (SwitchResu
 		return SwitchResult{}, err
 	}
 	defer func() { _ = sh.Close() }()
-	made, err := projectors(sh.Conn, in.Projections)
+	made, err := projectors(sh.Bulk(), in.Projections)
 	if err != nil {
 		return SwitchResult{}, err
 	}

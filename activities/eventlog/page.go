@@ -38,8 +38,10 @@ type key struct {
 type selection struct {
 	// stream is the stream to read, or empty to read all streams with the prefix.
 	stream, prefix string
-	types          []string
-	since          time.Time
+	// spans are the streams to read of those with the prefix, and after which events. None means all.
+	spans []span
+	types []string
+	since time.Time
 	// upTo is the highest seq to read. 0 means no limit.
 	upTo uint64
 }
@@ -63,6 +65,14 @@ func (sel selection) where(after position) (string, []any) {
 		add("stream = ?", sel.stream)
 	} else {
 		add("startsWith(stream, ?)", sel.prefix)
+	}
+	if len(sel.spans) > 0 {
+		names, seen := make([]string, len(sel.spans)), make([]uint64, len(sel.spans))
+		for i, s := range sel.spans {
+			names[i], seen[i] = s.stream, s.at.LastSeq
+		}
+		add("stream IN ?", set(names)) // For the primary index.
+		add("seq > transform(stream, ?, ?, toUInt64(0))", names, seen)
 	}
 	switch {
 	case sel.stream == "" && after.stream != "":

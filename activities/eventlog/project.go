@@ -134,15 +134,19 @@ func (r *pass) all(ctx context.Context) error {
 		return err
 	}
 	for after, more := "", true; more; {
-		page, err := r.s.behind(ctx, r.p, r.lease.generation, after)
+		spans, err := r.s.behind(ctx, r.p, r.lease.generation, after)
 		if err != nil {
 			return projectError(r.p, r.p.StreamPrefix()+"*", err)
+		}
+		page := make([]StreamInfo, len(spans))
+		for i, s := range spans {
+			page[i] = StreamInfo{s.stream, s.last}
 		}
 		if err := r.streams(ctx, page); err != nil {
 			return err
 		}
-		if more = len(page) == maxIDs; more {
-			after = page[len(page)-1].Name
+		if more = len(spans) == maxIDs; more {
+			after = spans[len(spans)-1].stream
 		}
 	}
 	return r.s.SaveOffsets(ctx)
@@ -150,19 +154,19 @@ func (r *pass) all(ctx context.Context) error {
 
 // behind returns the streams after the name that hold events which the projector has not seen, at most maxIDs of them,
 // in the order of their names.
-func (s *Store) behind(ctx context.Context, p Projector, generation uint64, after string) ([]StreamInfo, error) {
-	var out []StreamInfo
+func (s *Store) behind(ctx context.Context, p Projector, generation uint64, after string) ([]span, error) {
+	var out []span
 	err := s.query(ctx, func(rows driver.Rows) error {
-		var i StreamInfo
-		err := rows.Scan(&i.Name, &i.LastSeq)
-		out = append(out, i)
+		var one span
+		err := rows.Scan(&one.stream, &one.at.LastSeq, &one.at.LastTS, &one.last)
+		out = append(out, one)
 		return err
-	}, `SELECT name, last FROM (
+	}, `SELECT name, at, at_ts, last FROM (
 			SELECT stream AS name, max(seq) AS last FROM events_raw
 			WHERE startsWith(stream, ?) AND stream > ? GROUP BY stream
 		) AS w
 		LEFT JOIN (
-			SELECT stream, max(last_seq) AS at FROM `+s.offsetsTable+`
+			SELECT stream, max(last_seq) AS at, argMax(last_ts, last_seq) AS at_ts FROM `+s.offsetsTable+`
 			WHERE projector_name = ? AND generation = ? AND stream > ? GROUP BY stream
 		) AS o ON o.stream = w.name
 		WHERE last > at ORDER BY name LIMIT ?`, p.StreamPrefix(), after, p.Name(), generation, after, maxIDs)

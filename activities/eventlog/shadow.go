@@ -105,7 +105,8 @@ func (s *Store) EndSwitch(ctx context.Context, id string, projectors ...Projecto
 	return nil
 }
 
-// Bulk is a connection for the projectors that [Shadow.Fill] runs: what they insert is inserted later, in large blocks.
+// Bulk is the connection of the projectors that make rows in the shadow: what they insert is inserted later, in large
+// blocks.
 func (sh *Shadow) Bulk() driver.Conn { return sh.bulk }
 
 // tablesOf returns the comments of the tables of a database by their names.
@@ -265,17 +266,4 @@ func (sh *Shadow) filled(ctx context.Context, p Projector) error {
 // settled makes an insert return once its rows can be read.
 func settled(ctx context.Context) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0}))
-}
-
-// CatchUp applies to the shadow the events that came after it was filled. It returns [ErrShadowGone] if it was not
-// filled.
-func (sh *Shadow) CatchUp(ctx context.Context, p Projector) (Progress, error) {
-	g, err := sh.made.generation(ctx, p.Name())
-	if err != nil {
-		return Progress{}, err
-	}
-	if !g.ready || g.version != p.Version() {
-		return Progress{}, fmt.Errorf("projection %q was not filled in %q: %w", p.Name(), sh.Database, ErrShadowGone)
-	}
-	return sh.made.ProjectAll(ctx, p)
 }

@@ -53,7 +53,7 @@ func (sh *Shadow) decisionTable(number uint64, d decision) string {
 // Switch puts the tables of the shadow in the place of those in use. Programs that write the projections wait until it
 // is done; readers always find complete tables, old or new. It can be called again after a crash at any moment. If it is
 // not, a program that waits either calls the switch off or finishes it; in the first case Switch returns
-// [ErrCalledOff]. The projectors write through [Scratch.Conn] of the shadow, inUse through the connection of the store.
+// [ErrCalledOff]. The projectors write through [Shadow.Bulk], inUse through the connection of the store.
 func (sh *Shadow) Switch(ctx context.Context, o SwitchOptions, made, inUse []Projector) (Switched, error) {
 	if err := sh.complete(ctx, made); err != nil {
 		return Switched{}, err
@@ -131,7 +131,7 @@ func (sh *Shadow) approach(ctx context.Context, o SwitchOptions, made, inUse []P
 		}
 	}
 	for _, p := range made {
-		if _, err := sh.made.ProjectAll(ctx, p); err != nil {
+		if _, err := sh.catchUp(ctx, p); err != nil {
 			return err
 		}
 	}
@@ -216,7 +216,7 @@ func (sh *Shadow) decide(ctx context.Context, number uint64, d decision) (decisi
 // lastRows applies the last events, to the tables in use too if they are compared. Nobody else writes meanwhile.
 func (sh *Shadow) lastRows(ctx context.Context, o SwitchOptions, number uint64, made, inUse []Projector) (events int, err error) {
 	for _, p := range made {
-		done, err := sh.made.ProjectAll(ctx, p)
+		done, err := sh.catchUp(ctx, p)
 		if err != nil {
 			return events, err
 		}

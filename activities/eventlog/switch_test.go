@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -58,9 +61,42 @@ type dyingBatch struct {
 
 func (b dyingBatch) Send() error { return b.c.write(b.Batch.Send) }
 
+// switchKills is the variable that says at which writes a switch is killed: at all, or at every switchStride-th from the
+// one that it gives.
+const (
+	switchKills  = "AXIOMMIND_SWITCH_KILLS"
+	switchStride = 5
+)
+
+// chosenKills returns the first write at which a switch is killed, and how far it is to the next. By default the first
+// one is another in each run, so that in time all have their turn.
+func chosenKills(t *testing.T) (first, stride int64) {
+	t.Helper()
+	text := os.Getenv(switchKills)
+	if text == "all" {
+		return 1, 1
+	}
+	first = 1 + rand.Int64N(switchStride)
+	if text != "" {
+		var err error
+		first, err = strconv.ParseInt(text, 10, 64)
+		require.NoError(t, err, switchKills)
+		require.Positive(t, first, switchKills)
+	}
+	t.Logf("every write of %d: %s=%d", switchStride, switchKills, first)
+	return first, switchStride
+}
+
+// killedHow is how a switch is killed: before or after a write is done, and whether somebody waits for the new tables.
+type killedHow struct{ after, waits bool }
+
+func killedAt(write int64) killedHow { return killedHow{write%2 == 0, write%3 == 0} }
+
 // I2, I3: a program that is killed before or after any write of a switch leaves complete tables, and either it is called
 // again and finishes, or one that waits ends the switch. In each case the rows are those that the log says, and a wrong
 // row is gone once the rebuild is done.
+//
+//	AXIOMMIND_SWITCH_KILLS=all go test ./activities/eventlog -run TestI2SwitchKilledAnywhere -v
 func TestI2SwitchKilledAnywhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills a switch many times, and waits each time")
@@ -81,11 +117,12 @@ func TestI2SwitchKilledAnywhere(t *testing.T) {
 	want, words := a.rows(t), digests(t, s, b)
 	require.Len(t, want, 15)
 	compare := eventlog.SwitchOptions{Compare: true}
-	finished, rounds := false, 0
-	for at := int64(1); !finished; at++ {
-		after := at%2 == 0
+	finished, rounds, hows := false, 0, map[killedHow]bool{}
+	first, stride := chosenKills(t)
+	for at := first; !finished; at += stride {
+		how := killedAt(at)
 		rounds++
-		what := fmt.Sprintf("killed at write %d, after it: %v", at, after)
+		what := fmt.Sprintf("killed at write %d: %+v", at, how)
 		sh, made, inUse := filledShadow(t, s, conn, fmt.Sprint(rounds), a, b)
 		require.NoError(t, sh.Close())
 		// A late event, and a row that no event has made.
@@ -97,22 +134,23 @@ func TestI2SwitchKilledAnywhere(t *testing.T) {
 		want = append(want, fmt.Sprintf("p/b %d say %q", added.Events[0].Seq, key))
 		require.NoError(t, conn.Exec(t.Context(), `INSERT INTO tally_raw VALUES ('p/a', 100, 'wrong')`))
 
-		victim := dying{conn, &atomic.Int64{}, after}
+		victim := dying{conn, &atomic.Int64{}, how.after}
 		victim.left.Store(at)
 		dead := eventlog.New(victim, options)
 		victim.left.Add(1 << 40) // It opens the shadow alive.
 		opened, err := dead.OpenShadow(t.Context(), fmt.Sprint(rounds))
 		require.NoError(t, err)
 		victim.left.Store(at)
-		_, err = opened.Switch(t.Context(), compare, over(opened.Conn, a, b), inUse)
+		_, err = opened.Switch(t.Context(), compare, over(opened.Bulk(), a, b), inUse)
 		finished = err == nil
 		require.GreaterOrEqual(t, len(a.rows(t)), len(want)-1, what)
 		if !finished {
+			hows[how] = true
 			// The lease is short, and the machine may be slow.
 			require.True(t, errors.Is(err, errKilled) || eventlog.Retryable(err), "%s: %v", what, err)
 		}
 		other := eventlog.New(conn, options)
-		if at%3 == 0 { // Somebody waits, as long as it takes.
+		if how.waits { // Somebody waits, as long as it takes.
 			for _, p := range []eventlog.Projector{a, b} {
 				insist(t, func() error { _, err := other.ProjectAll(t.Context(), p); return err })
 			}
@@ -120,7 +158,7 @@ func TestI2SwitchKilledAnywhere(t *testing.T) {
 		}
 		again, err := other.OpenShadow(t.Context(), fmt.Sprint(rounds))
 		require.NoError(t, err)
-		made = over(again.Conn, a, b)
+		made = over(again.Bulk(), a, b)
 		var done eventlog.Switched
 		insist(t, func() (err error) { done, err = again.Switch(t.Context(), compare, made, inUse); return err })
 		found, err := again.Compare(t.Context(), a.Tables()[0], done.Generation)
@@ -133,7 +171,8 @@ func TestI2SwitchKilledAnywhere(t *testing.T) {
 		}
 		require.ElementsMatch(t, want, a.rows(t), what)
 	}
-	t.Logf("killed %d times", rounds)
+	t.Logf("killed %d times", rounds-1)
+	require.Len(t, hows, 4, "each way to be killed, whether or not somebody waits")
 	require.NotEqual(t, words, digests(t, s, b))
 	words = digests(t, s, b)
 	_, err := stacktest.Rebuild(t.Context(), conn, b)
@@ -213,7 +252,7 @@ func TestShadowGone(t *testing.T) {
 	require.ErrorIs(t, err, eventlog.ErrShadowGone)
 	sh, err := s.BeginShadow(t.Context(), "1", p)
 	require.NoError(t, err)
-	made := over(sh.Conn, p)
+	made := over(sh.Bulk(), p)
 	_, err = sh.CatchUp(t.Context(), made[0])
 	require.ErrorIs(t, err, eventlog.ErrShadowGone)
 	_, err = sh.Switch(t.Context(), eventlog.SwitchOptions{}, made, []eventlog.Projector{p})
@@ -273,9 +312,9 @@ func TestFillInPages(t *testing.T) {
 	conn := database(t)
 	p, c := newTally(t, conn), newChain(t, conn)
 	s := eventlog.New(conn, eventlog.Options{})
-	for n := range 12 {
+	for n := range 8 {
 		stream := fmt.Sprintf("p/%d'\\", n)
-		_, err := s.Append(t.Context(), stream, said(stream, 1+n*3))
+		_, err := s.Append(t.Context(), stream, said(stream, 1+n))
 		require.NoError(t, err)
 	}
 	for _, q := range []eventlog.Projector{p, c} {
@@ -283,7 +322,7 @@ func TestFillInPages(t *testing.T) {
 		require.NoError(t, err)
 	}
 	want := append(digests(t, s, p), digests(t, s, c)...)
-	for i, pages := range []int{1, 5, 64, 1000} {
+	for i, pages := range []int{1, 5, 1000} {
 		s := eventlog.New(conn, eventlog.Options{PageRows: pages, Lease: time.Second})
 		rebuild(t, s, conn, fmt.Sprint(i), p, c)
 		require.Equal(t, want, append(digests(t, s, p), digests(t, s, c)...), "pages of %d", pages)

@@ -1,0 +1,95 @@
+package eventlog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"axiommind/schema"
+)
+
+// spansAtOnce is how many streams are read in one query. Their names are in it.
+const spansAtOnce = 1000
+
+// span is what a projector lacks of a stream: the events after the offset, up to the last one.
+type span struct {
+	stream string
+	at     Offset
+	last   uint64
+}
+
+// CatchUp applies to the shadow the events that came after it was filled. It returns [ErrShadowGone] if it was not
+// filled. The projector's connection is [Shadow.Bulk].
+func (sh *Shadow) CatchUp(ctx context.Context, p Projector) (Progress, error) {
+	if err := sh.complete(ctx, []Projector{p}); err != nil {
+		return Progress{}, err
+	}
+	return sh.catchUp(ctx, p)
+}
+
+// catchUp applies what the projector lacks, the events of many streams at once: in most streams a few are new, and what
+// is read or inserted apart costs as much for one event as for many.
+func (sh *Shadow) catchUp(ctx context.Context, p Projector) (done Progress, err error) {
+	if err := sh.made.SaveOffsets(ctx); err != nil {
+		return done, err
+	}
+	for after, more := "", true; more; {
+		spans, err := sh.made.behind(ctx, p, shadowGeneration, after)
+		if err != nil {
+			return done, projectError(p, p.StreamPrefix()+"*", err)
+		}
+		for part := range slices.Chunk(spans, spansAtOnce) {
+			n, err := sh.applySpans(ctx, p, part)
+			if err != nil {
+				return done, fmt.Errorf("catch up with projection %q from %q: %w", p.Name(), part[0].stream, err)
+			}
+			done.Streams += len(part)
+			done.Events += n
+		}
+		if more = len(spans) == maxIDs; more {
+			after = spans[len(spans)-1].stream
+		}
+	}
+	return done, sh.made.SaveOffsets(ctx)
+}
+
+// applySpans makes the rows of the events that the projector lacks of the streams, and counts the events.
+func (sh *Shadow) applySpans(ctx context.Context, p Projector, spans []span) (events int, err error) {
+	at := make(map[string]Offset, len(spans))
+	for _, s := range spans {
+		at[s.stream] = s.at
+	}
+	sel := selection{prefix: p.StreamPrefix(), spans: spans, types: p.Types()}
+	for page, err := range sh.made.spans(ctx, sel, position{}) {
+		if err != nil {
+			return events, err
+		}
+		if err := sh.apply(ctx, p, page.events); err != nil {
+			return events, err
+		}
+		events += len(page.events)
+		for _, e := range lastOfEach(page.events) {
+			at[e.Stream] = Offset{e.Seq, e.TS, e.ID}
+			sh.made.advance(p, shadowGeneration, e.Stream, at[e.Stream])
+		}
+	}
+	for _, s := range spans {
+		reached := at[s.stream]
+		if reached.LastSeq < s.last { // The projector does not want the last events.
+			reached.LastSeq, reached.LastEventID = s.last, ""
+			sh.made.advance(p, shadowGeneration, s.stream, reached)
+		}
+	}
+	return events, sh.made.SaveOffsets(ctx)
+}
+
+// lastOfEach returns the last event of each stream. The events are in the order of the streams.
+func lastOfEach(events []schema.Event) []schema.Event {
+	var out []schema.Event
+	for i, e := range events {
+		if i+1 == len(events) || events[i+1].Stream != e.Stream {
+			out = append(out, e)
+		}
+	}
+	return out
+}
