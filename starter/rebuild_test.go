@@ -187,7 +187,7 @@ func TestRebuildTellsItsPhase(t *testing.T) {
 	require.Zero(t, c.process(write(t, "s.jsonl", said(1, "user", decision))).code)
 	says, _, ended := c.begin(t, 50*time.Millisecond, "rebuild", "--verify", "entries", "tasks")
 	require.Zero(t, <-ended, says)
-	shown := regexp.MustCompile(`^\d+s(?:: (\d+) of (\d+) events applied)?; (begins|prepare|fill [a-z]+|catch up|switch|compare [a-z]+|finish|done)$`)
+	shown := regexp.MustCompile(`^\d+s: (?:(\d+) of (\d+) events applied; )?(begins|prepare|fill [a-z]+|catch up|switch|compare [a-z]+|finish|done)$`)
 	phases := map[string]bool{}
 	for line := range strings.Lines(says.String()) {
 		if !regexp.MustCompile(`^\d+s`).MatchString(line) {
