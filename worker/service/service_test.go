@@ -63,7 +63,7 @@ func TestEveryActivityIsRun(t *testing.T) {
 // worker only when their time is over, and they learn of no cancellation.
 var withoutHeartbeat = map[string]string{}
 
-// Every activity goes through boundary.Run, which sends heartbeats and turns its error into a failure of a known type.
+// Every activity goes through boundary.Run, as boundary.Submit does, which sends heartbeats and turns its error into a failure of a known type.
 func TestEveryActivitySendsHeartbeats(t *testing.T) {
 	t.Parallel()
 	checked := 0
@@ -82,7 +82,7 @@ func TestEveryActivitySendsHeartbeats(t *testing.T) {
 	require.Greater(t, checked, 20)
 }
 
-// runsAtBoundary returns which methods of the type call boundary.Run.
+// runsAtBoundary returns which methods of the type call boundary.Run or boundary.Submit.
 func runsAtBoundary(t *testing.T, dir, receiver string) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -98,9 +98,9 @@ func runsAtBoundary(t *testing.T, dir, receiver string) map[string]bool {
 				continue
 			}
 			ast.Inspect(f.Body, func(n ast.Node) bool {
-				call, ok := n.(*ast.CallExpr)
-				if ok && types.ExprString(call.Fun) == "boundary.Run" {
-					runs[f.Name.Name] = true
+				if call, ok := n.(*ast.CallExpr); ok {
+					called, _, _ := strings.Cut(types.ExprString(call.Fun), "[")
+					runs[f.Name.Name] = runs[f.Name.Name] || called == "boundary.Run" || called == "boundary.Submit"
 				}
 				return true
 			})
