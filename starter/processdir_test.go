@@ -1,14 +1,12 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -195,12 +193,12 @@ func TestImportSurvivesItsStarter(t *testing.T) {
 	require.Equal(t, exitBusy, busy.code, busy)
 	require.Contains(t, busy.err, "is being imported already, as workflow import_sessions/")
 
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-	defer cancel()
-	interrupted := c.runIn(ctx, "process", "--project", c.project, "--agent", "the agent", dir)
-	require.Equal(t, exitFailed, interrupted.code, interrupted)
-	require.Contains(t, interrupted.err, "the work goes on as workflow import_sessions/")
-	require.Contains(t, interrupted.err, "to see how far it is: starter process ")
+	interrupted, stop, ended := c.begin(t, 0, "process", "--project", c.project, "--agent", "the agent", dir)
+	require.Eventually(t, func() bool { return strings.Contains(interrupted.String(), "this is at work already") }, patience*6, patience/1000, interrupted)
+	stop()
+	require.Equal(t, exitFailed, <-ended, interrupted)
+	require.Contains(t, interrupted.String(), "the work goes on as workflow import_sessions/")
+	require.Contains(t, interrupted.String(), "to see how far it is: starter process ")
 
 	c.work(t)
 	ends := make(chan output, 2)

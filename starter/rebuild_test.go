@@ -139,8 +139,8 @@ func (c *cli) projectionChecks(t *testing.T) []check {
 func TestRebuildGoesOn(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
-	begin := func(args ...string) (says *rebuildSays, stop func(), ended chan int) { return c.begin(t, 0, args...) }
-	requireSays := func(says *rebuildSays, text string) {
+	begin := func(args ...string) (says *sayings, stop func(), ended chan int) { return c.begin(t, 0, args...) }
+	requireSays := func(says *sayings, text string) {
 		t.Helper()
 		require.Eventually(t, func() bool { return strings.Contains(says.String(), text) }, patience*6, patience/1000, says)
 	}
@@ -170,10 +170,10 @@ func TestRebuildGoesOn(t *testing.T) {
 }
 
 // begin runs a command that shows at each interval how far it is, until it ends or is stopped.
-func (c *cli) begin(t *testing.T, interval time.Duration, args ...string) (says *rebuildSays, stop func(), ended chan int) {
+func (c *cli) begin(t *testing.T, interval time.Duration, args ...string) (says *sayings, stop func(), ended chan int) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
-	says, ended = &rebuildSays{}, make(chan int, 1)
+	says, ended = &sayings{}, make(chan int, 1)
 	a := &app{in: strings.NewReader(""), out: says, errOut: says, getenv: func(name string) string { return c.env[name] }, quiet: interval}
 	go func() { ended <- a.main(ctx, append(args, c.servers...)) }()
 	return says, stop, ended
@@ -274,19 +274,19 @@ func TestRebuildSame(t *testing.T) {
 		rebuildArgs(schema.RebuildInput{Projections: []string{"facts"}, Collections: true, Verify: true, DryRun: true}))
 }
 
-// rebuildSays is what a program has said so far.
-type rebuildSays struct {
+// sayings is what a program has said so far.
+type sayings struct {
 	mu   sync.Mutex
 	text strings.Builder
 }
 
-func (s *rebuildSays) Write(p []byte) (int, error) {
+func (s *sayings) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.Write(p)
 }
 
-func (s *rebuildSays) String() string {
+func (s *sayings) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.String()
