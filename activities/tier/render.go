@@ -39,41 +39,82 @@ func recordBlock(r Record) string {
 	return "## " + recordTitle(r.Reason) + " (" + r.Clock + ")\n\n" + r.Text + "\n"
 }
 
-// endFence closes the block of code that a text leaves open, where it was opened: it would take in what is added below.
-func endFence(text string) string {
-	open, indent := "", ""
-	for line := range strings.SplitSeq(plainLines(text), "\n") {
-		before := open
-		if open = fenceAfter(open, line); before == "" && open != "" {
-			indent, _, _ = strings.Cut(line, open)
+// growing is the text of a dated file that blocks are added to. A block costs what it holds, however long the text is:
+// a day may have thousands.
+type growing struct {
+	text strings.Builder
+	// blank is true if the text holds nothing but white space.
+	blank bool
+	// open is the mark of the block of code that the text leaves open, and indent what stands before it.
+	open, indent string
+}
+
+func newGrowing(text string) *growing {
+	g := &growing{}
+	g.begin(text)
+	return g
+}
+
+// begin replaces the text.
+func (g *growing) begin(text string) {
+	*g = growing{blank: true}
+	g.add(text)
+}
+
+// add adds whole lines, of which the last one may lack its end.
+func (g *growing) add(lines string) {
+	g.text.WriteString(lines)
+	g.blank = g.blank && strings.TrimSpace(lines) == ""
+	for line := range strings.SplitSeq(plainLines(lines), "\n") {
+		before := g.open
+		if g.open = fenceAfter(g.open, line); before == "" && g.open != "" {
+			g.indent, _, _ = strings.Cut(line, g.open)
 		}
 	}
-	if open == "" {
-		return text
+}
+
+// endLine ends the last line.
+func (g *growing) endLine() {
+	if !strings.HasSuffix(g.text.String(), "\n") {
+		g.add("\n")
+	}
+}
+
+// endFence closes the block of code that the text leaves open, where it was opened: it would take in what is added below.
+func (g *growing) endFence() {
+	if g.open == "" {
+		return
 	}
 	// Behind the mark of a list's entry, the code is indented by the width of the mark.
-	indent = strings.Map(func(r rune) rune {
+	indent := strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
 			return r
 		}
 		return ' '
-	}, indent)
-	return strings.TrimSuffix(text, "\n") + "\n" + indent + open + "\n"
+	}, g.indent)
+	g.endLine()
+	g.add(indent + g.open + "\n")
 }
 
-// appendBlock adds a block to the text of a dated file.
-func appendBlock(text string, r Record) string {
-	text = endFence(text)
-	switch {
-	case strings.TrimSpace(text) == "":
-		text = recordHeader(r.Kind, r.Date)
+// endFence returns the text with the block of code closed that it leaves open.
+func endFence(text string) string {
+	g := newGrowing(text)
+	g.endFence()
+	return g.text.String()
+}
+
+// append adds the block of a record.
+func (g *growing) append(r Record) {
+	g.endFence()
+	if g.blank {
+		g.begin(recordHeader(r.Kind, r.Date))
 		if r.Kind == schema.RecordDiary {
-			return text + recordBlock(r)
+			g.add(recordBlock(r))
+			return
 		}
-	case !strings.HasSuffix(text, "\n"):
-		text += "\n"
 	}
-	return text + "\n" + recordBlock(r)
+	g.endLine()
+	g.add("\n" + recordBlock(r))
 }
 
 // fileState is the text of a dated file after an event. read is the hash of the file of which an edit was taken in.
@@ -87,19 +128,19 @@ type fileState struct {
 // file that never had a text has no state: it does not exist.
 func fileStates(records []Record) []fileState {
 	var states []fileState
-	text := ""
+	file := newGrowing("")
 	for _, r := range records {
 		switch {
 		case r.Edited:
-			text = r.Text
+			file.begin(r.Text)
 		case strings.TrimSpace(r.Text) == "":
 			continue
-		case r.Kind == schema.RecordDiary && strings.HasSuffix(text, "\n\n"+recordBlock(r)):
+		case r.Kind == schema.RecordDiary && strings.HasSuffix(file.text.String(), "\n\n"+recordBlock(r)):
 			// A dream of a day that was dreamt of before told the same.
 		default:
-			text = appendBlock(text, r)
+			file.append(r)
 		}
-		states = append(states, fileState{r.Seq, text, r.Read})
+		states = append(states, fileState{r.Seq, file.text.String(), r.Read}) // The texts share their bytes.
 	}
 	return states
 }
@@ -118,6 +159,7 @@ func RenderRecord(records []Record) (string, bool) {
 // position and that are not in the text. The person has not seen them, so their absence says nothing.
 func withLater(text string, records []Record, after uint64) string {
 	lines := "\n" + strings.ReplaceAll(text, "\r\n", "\n") + "\n"
+	file := newGrowing(text)
 	for _, r := range records {
 		if r.Seq <= after || r.Edited || strings.TrimSpace(r.Text) == "" {
 			continue
@@ -125,9 +167,9 @@ func withLater(text string, records []Record, after uint64) string {
 		if strings.Contains(lines, "\n"+strings.TrimSuffix(recordBlock(r), "\n")+"\n") {
 			continue
 		}
-		text = appendBlock(text, r)
+		file.append(r)
 	}
-	return text
+	return file.text.String()
 }
 
 // hashText is the hex SHA-256 of a file.

@@ -89,3 +89,60 @@ func TestWithLaterProperty(t *testing.T) {
 		}
 	})
 }
+
+// Each text that a dated file had is that of the one before with the block below it, whatever stands in them.
+func TestFileStatesGrow(t *testing.T) {
+	t.Parallel()
+	part := rapid.SampledFrom([]string{"", " ", "a", "- b", "```", "~~~~", "- ```go", "\n", "\r\n", "\r", "\u2028", "  ", "x\n```", "안녕"})
+	text := rapid.Map(rapid.SliceOfN(part, 0, 6), func(parts []string) string { return strings.Join(parts, "\n") })
+	rapid.Check(t, func(t *rapid.T) {
+		kind := rapid.SampledFrom([]schema.RecordKind{schema.RecordDaily, schema.RecordDiary}).Draw(t, "kind")
+		var records []Record
+		for i := range rapid.IntRange(0, 8).Draw(t, "records") {
+			records = append(records, Record{
+				Seq: uint64(i), Kind: kind, Date: "2026-03-01", Clock: "10:00",
+				Text: text.Draw(t, "text"), Edited: rapid.IntRange(0, 4).Draw(t, "edited") == 0,
+			})
+		}
+		var want []string
+		last := ""
+		for _, r := range records {
+			block := recordBlock(r)
+			switch {
+			case r.Edited:
+				last = r.Text
+			case strings.TrimSpace(r.Text) == "":
+				continue
+			case kind == schema.RecordDiary && strings.HasSuffix(last, "\n\n"+block):
+			default:
+				last = endFence(last)
+				switch {
+				case strings.TrimSpace(last) == "" && kind == schema.RecordDiary:
+					last = recordHeader(kind, r.Date) + block
+				case strings.TrimSpace(last) == "":
+					last = recordHeader(kind, r.Date) + "\n" + block
+				default:
+					last = strings.TrimSuffix(last, "\n") + "\n\n" + block
+				}
+			}
+			want = append(want, last)
+		}
+		var got []string
+		for _, state := range fileStates(records) {
+			got = append(got, state.text)
+		}
+		require.Equal(t, want, got)
+	})
+}
+
+// A day of 10,000 sessions.
+func BenchmarkFileStates(b *testing.B) {
+	records := make([]Record, 10_000)
+	for i := range records {
+		records[i] = Record{Seq: uint64(i), Kind: schema.RecordDaily, Date: "2026-03-01", Clock: "10:00", Text: strings.Repeat("- We decided it.\n", 16)}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		require.Len(b, fileStates(records), len(records))
+	}
+}
