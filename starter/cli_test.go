@@ -115,16 +115,9 @@ func (o output) String() string { return fmt.Sprintf("exit %d\n%s\n%s", o.code, 
 func (c *cli) run(args ...string) output { return c.feed("", args...) }
 
 func (c *cli) feed(in string, args ...string) output {
-	return c.feedIn(context.Background(), in, args...)
-}
-
-// runIn runs one command until the context ends.
-func (c *cli) runIn(ctx context.Context, args ...string) output { return c.feedIn(ctx, "", args...) }
-
-func (c *cli) feedIn(ctx context.Context, in string, args ...string) output {
 	var out, errOut bytes.Buffer
 	a := &app{in: strings.NewReader(in), out: &out, errOut: &errOut, getenv: func(name string) string { return c.env[name] }, completion: c.completion}
-	code := a.main(ctx, append(args, c.servers...))
+	code := a.main(context.Background(), append(args, c.servers...))
 	return output{code, out.String(), errOut.String()}
 }
 
