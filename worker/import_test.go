@@ -201,16 +201,17 @@ func BenchmarkImport(b *testing.B) {
 		n, err = strconv.Atoi(text)
 		require.NoError(b, err)
 	}
+	beside := min((n+1)/2, 500) // Direct runs before and after tell the machine's pace.
 	j := newJourney(b, newBench(b))
 	j.run(b, 16, 8) // The first sessions make caches and parts.
 	for b.Loop() {
 		dir := j.copies(b, n)
 		var direct, imported pace
-		direct.add(j.measure(b, func() int { return j.run(b, n/2, 8) }))
+		direct.add(j.measure(b, func() int { return j.run(b, beside, 8) }))
 		var result schema.BatchResult
 		in := j.importing(b, dir)
 		imported.add(j.measure(b, func() int { result = j.importAll(b, in); return n }))
-		direct.add(j.measure(b, func() int { return j.run(b, n-n/2, 8) }))
+		direct.add(j.measure(b, func() int { return j.run(b, beside, 8) }))
 		require.Equal(b, n, result.Statuses[schema.BuildSuccess]+result.Statuses[schema.BuildEmpty], "%v", result.Statuses)
 		b.ReportMetric(imported.rate(), "imported/s")
 		b.ReportMetric(direct.rate(), "direct/s")

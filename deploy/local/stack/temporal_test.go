@@ -26,6 +26,7 @@ import (
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 )
 
@@ -122,6 +123,30 @@ func TestTemporalStartsActivitiesEagerly(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, handle.Get(t.Context(), nil))
 	require.Positive(t, handed.Load())
+}
+
+// Clients that give up in the middle of a request don't break the server for the others. Its database did with SQLite's
+// driver before v1.51: each later request was "interrupted", or found no tables (temporalio/temporal#8017).
+func TestTemporalSurvivesCanceledRequests(t *testing.T) {
+	t.Parallel()
+	c := dialTemporal(t, start(t, stack.Options{Temporal: true, Ephemeral: true}).Addresses().Temporal)
+	var group errgroup.Group
+	for number := range 32 {
+		group.Go(func() error {
+			for i := range 400 {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%100)*time.Millisecond/2)
+				_, _ = c.SignalWithStartWorkflow(ctx, fmt.Sprint(number, i%7), "signal", nil, client.StartWorkflowOptions{TaskQueue: "queue"}, elevenSteps)
+				cancel()
+			}
+			return nil
+		})
+	}
+	require.NoError(t, group.Wait())
+	list, err := c.WorkflowService().ListNamespaces(t.Context(), &workflowservice.ListNamespacesRequest{})
+	require.NoError(t, err)
+	require.NotEmpty(t, list.GetNamespaces())
+	_, err = c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{TaskQueue: "queue"}, elevenSteps)
+	require.NoError(t, err)
 }
 
 // A web page can send a POST as plain text to any port of this machine, and Temporal's HTTP interface
