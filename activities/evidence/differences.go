@@ -134,8 +134,11 @@ func splitWords(text string, form func(string) string) wordList {
 		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
 		r, _ := utf8.DecodeRuneInString(cluster)
 		switch {
-		case unicode.IsSpace(r):
+		case strings.TrimSpace(cluster) == "":
 			flush()
+		case unicode.IsSpace(r): // A mark on a space is seen, and begins a word.
+			flush()
+			start = at
 		case unicode.Is(unicode.Logical_Order_Exception, r): // A vowel of Thai or Lao, written before its consonant.
 			flush()
 			start, vowel = at, true

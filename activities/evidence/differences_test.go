@@ -60,6 +60,7 @@ func TestDifferences(t *testing.T) {
 		"emoji":                  {"done 👩\u200d🚀", "done 👩\u200d🔬", []Difference{{"👩\u200d🚀", "👩\u200d🔬"}}},
 		"zero width":             {"un\u200bseen 46", "unseen 40", []Difference{{"46", "40"}}},
 		"control characters":     {"\x1b[31m46", "\x1b[31m40", []Difference{{"\x1b[31m46", "\x1b[31m40"}}},
+		"mark on a space":        {"46", "46 \u0301", []Difference{{"", " \u0301"}}},
 		"bytes that are no text": {"\xff 46", "\xff 40", []Difference{{"46", "40"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
