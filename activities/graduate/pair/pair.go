@@ -1,0 +1,229 @@
+// Package pair says how two statements of one user relate: whether the later one contradicts the earlier one, says it
+// again, or has nothing to do with it.
+//
+// The rule: a statement is a frame with slots that hold one value at a time. Two statements contradict each other if one
+// denies what the other says, if they have the same frame around one slot and fill it differently, or if they put the same
+// words in another order around a comparative. Where two places differ they speak of different things.
+package pair
+
+import (
+	"encoding/hex"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+)
+
+// Version is the version of the rule.
+const Version = 1
+
+// Kind is how two statements relate.
+type Kind string
+
+// The kinds.
+const (
+	Unrelated   Kind = ""
+	Restatement Kind = "restatement"
+	Conflict    Kind = "conflict"
+)
+
+// Relation is how two statements relate, and why.
+type Relation struct {
+	Kind Kind
+	// Type says of a conflict what differs: negation, number, status, value, order or date.
+	Type string
+	// Strict reports a restatement in the same words in the same order, up to case, punctuation, spacing and contractions.
+	Strict bool
+	// Reason is a sentence for people.
+	Reason string
+}
+
+// Compare says how two statements relate. Only the reason depends on which is the older one.
+func Compare(older, newer string) Relation {
+	a, b := read(older), read(newer)
+	if a.claim == "" || b.claim == "" {
+		return Relation{}
+	}
+	if a.claim == b.claim {
+		return Relation{Kind: Restatement, Strict: true, Reason: "the same words"}
+	}
+	if a.long || b.long || len(a.words) == 0 || a.question != b.question ||
+		a.past != b.past && !a.anyTense && !b.anyTense {
+		return Relation{}
+	}
+	if equal(a.words, b.words) {
+		return sameWords(a, b)
+	}
+	if a.negative() != b.negative() {
+		return Relation{}
+	}
+	if r := reordered(a, b); r.Kind != Unrelated {
+		return r
+	}
+	return filled(a, b)
+}
+
+// Claim returns the form in which two statements are equal that are a strict restatement of each other.
+func Claim(title string) string { return read(title).claim }
+
+// Negated reports whether a statement denies something.
+func Negated(title string) bool { return read(title).denies }
+
+// Keys returns what a statement is looked up by: any two that contradict or restate each other share a key.
+func Keys(title string) []string {
+	s := read(title)
+	if s.claim == "" {
+		return nil
+	}
+	keys := []string{key("claim", s.claim)}
+	if s.long {
+		return keys
+	}
+	texts := make([]string, len(s.words))
+	for i, w := range s.words {
+		texts[i] = w.text
+	}
+	if len(texts) > 0 {
+		keys = append(keys, key("words", texts...))
+	}
+	if s.compares() {
+		keys = append(keys, key("order", slices.Sorted(slices.Values(texts))...))
+	}
+	for _, hole := range s.slots() {
+		frame := slices.Concat(texts[:hole.start], []string{""}, texts[hole.end:])
+		keys = append(keys, key(hole.kind, frame...))
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// key returns a short string for a list of words.
+func key(kind string, words ...string) string {
+	h := fnv.New64a()
+	for _, w := range append([]string{kind}, words...) {
+		_, _ = h.Write([]byte(w))
+		_, _ = h.Write([]byte{0})
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func equal(a, b []word) bool {
+	return slices.EqualFunc(a, b, func(x, y word) bool { return x.text == y.text })
+}
+
+// sameWords relates two statements of the same words of content.
+func sameWords(a, b *statement) Relation {
+	if a.negative() == b.negative() {
+		return Relation{Kind: Restatement, Reason: "the same words but for grammar and courtesy"}
+	}
+	if a.vain() || b.vain() {
+		return Relation{}
+	}
+	if a.denies == b.denies {
+		return Relation{Kind: Conflict, Type: byStatus, Reason: "one gives the opposite status of the other"}
+	}
+	reason := "the newer one denies what the older one says"
+	if a.negative() {
+		reason = "the newer one says what the older one denies"
+	}
+	return Relation{Kind: Conflict, Type: byNegation, Reason: reason}
+}
+
+// vain reports whether nothing can contradict the statement: it asks, doubts or reports, speaks of some and not of all, or
+// does not name its subject.
+func (s *statement) vain() bool { return s.question || s.unsure || s.partial || s.vague }
+
+// compares reports whether the statement prefers or orders.
+func (s *statement) compares() bool {
+	return !s.vain() && (s.any(comparative) || s.any(compare) && s.any(choice|degree))
+}
+
+// reordered relates two statements that exchange what a comparative compares.
+func reordered(a, b *statement) Relation {
+	if len(a.words) != len(b.words) || !a.compares() || !b.compares() {
+		return Relation{}
+	}
+	start, end := differing(a.words, b.words)
+	x, y := a.words[start:len(a.words)-end], b.words[start:len(b.words)-end]
+	for i := 1; i <= min(4, len(x)-1); i++ {
+		for j := 1; j <= min(4, len(x)-i); j++ {
+			first, last, between := x[:i], x[len(x)-j:], x[i:len(x)-j]
+			if !equal(first, y[len(y)-i:]) || !equal(last, y[:j]) || !equal(between, y[j:len(y)-i]) {
+				continue
+			}
+			if !a.comparesIn(start, start+i, len(between)) || !b.comparesIn(start, start+j, len(between)) {
+				continue
+			}
+			return Relation{Kind: Conflict, Type: byOrder, Reason: fmt.Sprintf("%q and %q have changed places", shown(first), shown(last))}
+		}
+	}
+	return Relation{}
+}
+
+// comparesIn reports whether a comparative stands among the n words at from, or in front of the span that begins at start:
+// rather than this, that.
+func (s *statement) comparesIn(start, from, n int) bool {
+	return start > 0 && s.words[start-1].has(comparative) && s.any(choice) ||
+		slices.ContainsFunc(s.words[from:from+n], func(w word) bool {
+			return w.has(comparative) || w.has(compare) && s.any(choice|degree)
+		})
+}
+
+// differing returns how many words two statements have in common at their start and, of the rest, at their end.
+func differing(a, b []word) (start, end int) {
+	shorter := min(len(a), len(b))
+	for start < shorter && a[start].text == b[start].text {
+		start++
+	}
+	for end < shorter-start && a[len(a)-1-end].text == b[len(b)-1-end].text {
+		end++
+	}
+	return start, end
+}
+
+// filled relates two statements with the same frame around one slot.
+func filled(a, b *statement) Relation {
+	theirs := b.slots()
+	for _, x := range a.slots() {
+		for _, y := range theirs {
+			if x.kind != y.kind || !equal(a.words[:x.start], b.words[:y.start]) || !equal(a.words[x.end:], b.words[y.end:]) {
+				continue
+			}
+			was, is := a.words[x.start:x.end], b.words[y.start:y.end]
+			if equal(was, is) || sameNumber(was, is) {
+				continue
+			}
+			return Relation{Kind: Conflict, Type: x.kind, Reason: fmt.Sprintf("%q before, %q now", shown(was), shown(is))}
+		}
+	}
+	return Relation{}
+}
+
+// sameNumber reports whether two numbers are one, written with and without separators or a fraction of nothing: 1,000 and
+// 1000, 5 and 5.0.
+func sameNumber(a, b []word) bool {
+	return a[0].kind == number && b[0].kind == number && plainNumber(a[0].text) == plainNumber(b[0].text)
+}
+
+func plainNumber(s string) string {
+	parts := strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == '.' })
+	grouped := len(parts) > 1
+	for i, p := range parts {
+		grouped = grouped && (i == 0 || len(p) == 3)
+	}
+	if grouped {
+		return strings.Join(parts, "")
+	}
+	if len(parts) == 2 && strings.Trim(parts[1], "0") == "" {
+		return parts[0]
+	}
+	return strings.Join(parts, ".")
+}
+
+func shown(words []word) string {
+	parts := make([]string, len(words))
+	for i, w := range words {
+		parts[i] = w.shown
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,275 @@
+package pair
+
+import (
+	"slices"
+	"strings"
+)
+
+// slot is a place of a statement that holds one value at a time: what the statement says with another value there
+// contradicts it.
+type slot struct {
+	kind       string
+	start, end int
+}
+
+const (
+	// maxSlots bounds the slots of a statement, and so its keys.
+	maxSlots = 28
+	// maxName bounds the words of a name; maxRun the characters of one in a script without spaces.
+	maxName, maxRun = 3, 10
+)
+
+// The kinds of relations.
+const (
+	byNegation = "negation"
+	byNumber   = "number"
+	byStatus   = "status"
+	byValue    = "value"
+	byOrder    = "order"
+	byDate     = "date"
+)
+
+// slots returns the places of the statement that hold one value at a time.
+func (s *statement) slots() []slot {
+	if s.long || len(s.words) < 2 || s.negative() || s.vain() || s.additive {
+		return nil
+	}
+	var out []slot
+	add := func(kind string, start, end int) {
+		if end > start && end-start < len(s.words) && len(out) < maxSlots {
+			out = append(out, slot{kind, start, end})
+		}
+	}
+	for i, w := range s.words {
+		switch {
+		case w.quoted:
+		case w.kind == number && s.counts(i):
+			add(byNumber, i, i+1)
+		case w.kind == date && s.dates(i):
+			add(byDate, s.withPreposition(i), i+1)
+		}
+	}
+	add(byValue, 0, s.holder())
+	start, end := s.object()
+	add(byValue, start, end)
+	return out
+}
+
+// person reports whether the statement is about whoever speaks or is spoken of.
+func (s *statement) person() bool {
+	first := s.words[0]
+	return first.has(pronoun) && (!first.has(definite) || s.predicate == 1 || s.predicate < 0)
+}
+
+// thing reports whether the statement is about one thing that its listeners know.
+func (s *statement) thing() bool {
+	first := s.words[0]
+	return !s.plural && !s.person() && !first.indefinite && (first.definite || !s.language.articles())
+}
+
+func (s *statement) any(f flag) bool {
+	for _, w := range s.words {
+		if w.has(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// counts reports whether a number says how much or how often, or what something is set to; not which one is meant.
+func (s *statement) counts(i int) bool {
+	if s.event && !s.any(decided|choice) {
+		return false
+	}
+	w := s.words[i]
+	measured := strings.Trim(w.text, "0123456789.,:-+") != "" || i > 0 && s.words[i-1].has(every) ||
+		i+1 < len(s.words) && (s.words[i+1].has(unit) || s.words[i+1].linked && i+2 == len(s.words))
+	if s.predicate >= 0 && i < s.predicate {
+		return false
+	}
+	if w.linked || i > 0 && measured {
+		return true
+	}
+	if s.labels(i) {
+		// Behind the object of a statement it says where that holds: in project 1.
+		if i >= 2 && s.words[i-2].has(preposition) && s.predicate < i-3 {
+			return false
+		}
+		return s.predicate >= 0 && (s.thing() || s.any(choice))
+	}
+	return s.predicate >= 0 || i >= 3
+}
+
+// labels reports whether a number stands behind a noun and so names it: chapter 5.
+func (s *statement) labels(i int) bool {
+	if i == 0 || s.words[i-1].flags != 0 || s.words[i-1].kind != noValue {
+		return false
+	}
+	return i+1 == len(s.words) || s.words[i+1].has(preposition)
+}
+
+// withPreposition returns where the date at i begins if the preposition before it belongs to it.
+func (s *statement) withPreposition(i int) int {
+	if i > 0 && s.words[i-1].has(on) {
+		return i - 1
+	}
+	return i
+}
+
+// dates reports whether a date says when the one event or deadline is that the statement is about.
+func (s *statement) dates(i int) bool {
+	if s.any(decided) {
+		return true
+	}
+	start := s.withPreposition(i)
+	if start == 0 || s.predicate >= 0 && start < s.predicate {
+		return false
+	}
+	before, after := s.words[:start], s.words[i+1:]
+	limit := s.words[start-1].has(timed)
+	if s.event || s.statusWord && !limit || s.person() && !limit {
+		return false
+	}
+	for j, w := range s.words {
+		if w.kind == number && j != i-1 && j != i+1 && !limit {
+			return false
+		}
+	}
+	for _, w := range before {
+		if w.has(timed) {
+			return true
+		}
+	}
+	if s.words[i].linked || s.words[start].linked {
+		return true
+	}
+	switch s.language.language {
+	case "ko", "ja":
+		for _, w := range after {
+			if !w.has(timed) {
+				return false
+			}
+		}
+		return s.predicate >= 0
+	case "ru", "uk", "tr", "ar", "he":
+		return len(after) == 0 && len(before) == 1
+	}
+	return false
+}
+
+// holder returns where the subject ends of a statement of who has what only one can have; 0 of another one.
+func (s *statement) holder() int {
+	if s.past || s.person() {
+		return 0
+	}
+	for k, w := range s.words {
+		if !w.has(owner) || w.quoted || k == 0 {
+			continue
+		}
+		end := k
+		if s.language.language == "ko" || s.language.language == "ja" {
+			end = s.predicate
+		} else if s.predicate != k || k+1 == len(s.words) || s.language.articles() && !s.words[k+1].definite && !s.words[k+1].name {
+			return 0
+		}
+		if end > 4 || end < 0 {
+			return 0
+		}
+		return end
+	}
+	return 0
+}
+
+// object returns the span of what something is, of what was chosen, or of where something is.
+func (s *statement) object() (start, end int) {
+	if s.event && !s.any(choice|decided) || s.any(comparative) {
+		return 0, 0
+	}
+	for k, w := range s.words {
+		switch {
+		case w.quoted || k == 0:
+		case s.letter(k) && (s.any(choice) || s.any(decided) && s.any(use)):
+			return k, k + 1
+		case s.equates(k) && s.thingOrLabel() && !w.indefinite && !s.words[k-1].has(manifold) && w.kind == noValue && !w.has(on|preposition|owner):
+			return k, s.valueEnd(k, s.anyBefore(k, unique))
+		case s.chooses(k-1) && !w.has(on|preposition|owner) && w.kind == noValue:
+			if end := s.valueEnd(k, true); k < end && end < len(s.words) {
+				return k, end
+			}
+		case s.words[k-1].has(on|preposition) && s.places(k):
+			return k, s.valueEnd(k, false)
+		}
+	}
+	return 0, 0
+}
+
+// stems number things in Chinese as letters do.
+var stems = []string{"甲", "乙", "丙", "丁", "戊"}
+
+// letter reports whether the word at k tells things of one kind apart: plan B. What was chosen excludes another choice only
+// for the same purpose, or of the same kind.
+func (s *statement) letter(k int) bool {
+	w := s.words[k]
+	return slices.Contains(stems, w.text) || w.name && len(w.text) == 1 && w.kind == noValue && s.words[k-1].flags == 0
+}
+
+// equates reports whether the word at k begins what a copula says the subject is.
+func (s *statement) equates(k int) bool {
+	switch s.language.language {
+	case "ko", "ja":
+		return s.linked && (s.words[k].linked || k == s.predicate)
+	}
+	return s.linked && s.words[k].linked
+}
+
+// chooses reports whether the word at k says that what follows was chosen.
+func (s *statement) chooses(k int) bool {
+	return s.words[k].has(choice) || s.words[k].has(use) && s.anyBefore(k, decided)
+}
+
+// thingOrLabel takes the title of a value for what it is: default shell: zsh.
+func (s *statement) thingOrLabel() bool {
+	return s.thing() || !s.plural && !s.person() && s.any(unique)
+}
+
+func (s *statement) anyBefore(k int, f flag) bool {
+	for _, w := range s.words[:k] {
+		if w.has(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// places reports whether the word at k, behind a preposition, is where something is kept or is.
+func (s *statement) places(k int) bool {
+	w := s.words[k]
+	return w.name && w.kind == noValue && s.words[k-1].has(on) &&
+		!s.plural && (s.words[k-1].linked && s.thing() || s.anyBefore(k, housed))
+}
+
+// valueEnd returns where the value ends that begins at k, and k if there is none: a name, or any words that end the
+// statement or stand before a preposition.
+func (s *statement) valueEnd(k int, anything bool) int {
+	end := k
+	for end < len(s.words) && s.words[end].name && s.words[end].kind == noValue && !s.words[end].quoted {
+		end++
+	}
+	longest := maxName
+	if anything && end == k || s.language.language == "zh" || s.language.language == "ja" {
+		if !anything {
+			return k
+		}
+		longest = 1
+		if s.language.language == "zh" || s.language.language == "ja" {
+			longest = maxRun
+		}
+		for end < len(s.words) && !s.words[end].has(preposition|on) && !s.words[end].quoted {
+			end++
+		}
+	}
+	if end-k > longest || s.language.language == "de" && !anything && !s.places(k) {
+		return k
+	}
+	return end
+}

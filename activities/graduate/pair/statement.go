@@ -1,0 +1,385 @@
+package pair
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"axiommind/activities/text"
+)
+
+// maxTokens bounds the statements that are compared by more than their words as they stand.
+const maxTokens = 64
+
+// word is a word of a statement that says something of its content.
+type word struct {
+	text, shown string
+	flags       flag
+	kind        kind
+	name        bool
+	quoted      bool
+	// definite and indefinite report what stands before the word.
+	definite, indefinite bool
+	// hyphen reports that a hyphen ties the word to the one before.
+	hyphen bool
+	// linked reports a copula before the word.
+	linked bool
+}
+
+func (w word) has(f flag) bool { return w.flags&f != 0 }
+
+// statement is what a title says: its words without those that serve grammar alone, and what these say.
+type statement struct {
+	claim    string
+	language *lexicon
+	words    []word
+	// predicate is the index of the first word that says something about the subject, -1 if no word shows it.
+	predicate int
+	// denies reports a negation, opposite a status that stands for the opposite of another one.
+	denies, opposite bool
+	// statusWord reports that the statement gives its subject a status.
+	statusWord bool
+	linked     bool // a copula in the singular
+	plural     bool
+	exists     bool // that there is something is what is said
+	past       bool
+	anyTense   bool // denies as well what was as what is
+	event      bool // something that happened, so that it may have happened twice
+	// question, unsure, partial and additive are reasons to expect no contradiction.
+	question, unsure, partial, additive bool
+	// vague reports a subject that only what was said before names.
+	vague bool
+	long  bool
+}
+
+// negative reports whether the statement denies its words.
+func (s *statement) negative() bool { return s.denies != s.opposite }
+
+// read takes a statement apart.
+func read(title string) *statement {
+	tokens, marks := split(title)
+	tokens = expand(tokens)
+	s := &statement{claim: claimOf(title, tokens, marks), predicate: -1, question: marks.question}
+	if len(tokens) > maxTokens {
+		s.long = true
+		return s
+	}
+	s.language = languageOf(tokens)
+	if s.language.language == "en" {
+		tokens = active(tokens)
+	}
+	r := reader{statement: s}
+	matches := s.language.lookup(tokens)
+	for i, m := range matches {
+		if i > 0 && i == len(matches)-1 && m.has(article|indefinite) {
+			m.entry = nil // Nothing follows it: the grade A, the vitamin A.
+		}
+		r.add(m)
+	}
+	s.foldStatus()
+	if len(s.words) > 0 {
+		first := s.words[0]
+		some := first.kind == number && !(len(s.words) > 1 && s.words[1].hyphen)
+		s.partial = s.partial || some || first.indefinite && !s.exists || len(s.words) == 1 && !s.language.articles()
+		s.vague = first.has(anaphor) && (!first.has(definite) || s.predicate == 1 || len(s.words) == 1)
+	}
+	return s
+}
+
+// claimOf joins the words of a statement as they stand. A question is another claim than its answer.
+func claimOf(title string, tokens []token, marks punctuation) string {
+	if len(tokens) == 0 {
+		return text.Title(title)
+	}
+	var b strings.Builder
+	for i, t := range tokens {
+		if i > 0 && !(unspaced(t) && unspaced(tokens[i-1])) {
+			b.WriteByte(' ')
+		}
+		b.WriteString(t.text)
+	}
+	if marks.question {
+		b.WriteString(" ?")
+	}
+	return b.String()
+}
+
+// reader builds a statement word by word.
+type reader struct {
+	*statement
+	// What was read since the last word of content.
+	definite, indefinite, linked bool
+	half                         bool
+	auxiliary, have, did         bool
+	resolved, denied             bool
+}
+
+func (r *reader) add(m match) {
+	if hangulWord(m.token) && m.entry == nil && !m.quoted {
+		r.korean(m)
+		return
+	}
+	r.word(m)
+}
+
+func hangulWord(t token) bool {
+	first, _ := utf8.DecodeRuneInString(t.text)
+	return unicode.Is(unicode.Hangul, first)
+}
+
+// korean adds a Korean word by its parts.
+func (r *reader) korean(m match) {
+	w := korean(m.text)
+	denied, resolved := r.denied, r.resolved
+	r.denied, r.resolved = w.denied, w.resolved
+	e := r.language.find(w.stem)
+	switch {
+	case denied && strings.HasPrefix(w.stem, "않"), e.has(negative):
+		r.denies = true
+		r.past = r.past || w.past && !resolved
+	case resolved && w.stem == "하":
+	case w.stem == "":
+	case e.has(drop):
+		r.past = r.past || w.past
+	default:
+		m.text, m.entry = w.stem, e
+		r.word(m)
+		r.past = r.past || w.past
+		r.event = r.event || w.past && !w.copula
+	}
+	if w.particle != "" {
+		r.word(match{token{text: w.particle, shown: w.particle}, r.language.find(w.particle)})
+	}
+	if w.copula {
+		r.statement.linked = true
+	}
+	if w.topic && r.predicate < 0 {
+		r.predicate = len(r.words)
+	}
+}
+
+// grammar takes in a word that says nothing of the content by itself, and reports whether it did.
+func (r *reader) grammar(m match) bool {
+	switch {
+	case m.entry == nil || m.has(content):
+		return false
+	case m.has(negative):
+		r.denies = true
+	case m.has(exists):
+		r.exists = true
+	case m.has(half):
+		r.half = true
+	case m.has(halved) && (r.half || r.denies):
+		r.denies = true
+	case m.has(happened):
+		r.event = true
+		r.past = r.past || m.has(did)
+	case m.has(perfect):
+		r.denies, r.anyTense = true, true
+	case m.has(closing):
+		r.statement.linked = true
+		if n := len(r.words); n > 0 {
+			r.words[n-1].linked = true
+		}
+		r.past = r.past || m.has(past)
+	case m.has(past):
+		r.past, r.statement.linked, r.linked = true, true, true
+		r.predicateHere()
+	case m.has(copula), m.has(plural):
+		if m.has(plural) {
+			r.plural = true
+		} else {
+			r.statement.linked = true
+		}
+		r.linked = true
+		r.predicateHere()
+	case m.has(have), m.has(did):
+		r.past = r.past || m.has(did)
+		r.auxiliary, r.have, r.did = true, true, m.has(did)
+		r.predicateHere()
+	case m.has(topic):
+		r.predicateHere()
+	case m.has(article):
+		r.definite = true
+	case m.has(indefinite):
+		r.indefinite = true
+	case m.has(drop), m.has(trailing):
+	default:
+		return false
+	}
+	return true
+}
+
+func (r *reader) predicateHere() {
+	if r.predicate < 0 && len(r.words) > 0 {
+		r.predicate = len(r.words)
+	}
+}
+
+// word adds a word.
+func (r *reader) word(m match) {
+	if m.entry != nil && m.kind == noValue && r.grammar(m) {
+		return
+	}
+	w := word{
+		text: m.text, shown: m.shown, name: m.name, quoted: m.quoted, hyphen: m.hyphen,
+		definite: r.definite, indefinite: r.indefinite, linked: r.linked,
+	}
+	if m.entry != nil {
+		w.flags, w.kind = m.flags, m.kind
+		if m.kind == noValue {
+			w.text = inflected(m.text)
+		}
+		if m.value != "" && m.kind != status {
+			w.text = m.value
+		}
+	} else if m.number {
+		w.kind = numeral(m.text)
+	} else {
+		w.text = inflected(m.text)
+		if r.did && r.language.language == "en" && !m.name {
+			w.text = pastForm(m.text)
+			r.event = true
+		} else {
+			r.verb(m)
+		}
+	}
+	r.unsure = r.unsure || w.has(unsure)
+	r.partial = r.partial || w.has(partial)
+	r.additive = r.additive || w.has(additive)
+	if w.has(pastVerb) && !r.linked && !r.statement.linked && !r.plural {
+		r.past, r.event = true, true
+	}
+	if w.has(definite) {
+		w.definite = true
+	}
+	if w.has(owner | choice | housed | timed) {
+		r.predicateHere()
+	}
+	r.words = append(r.words, w)
+	if w.has(definite) {
+		r.definite = true
+		return
+	}
+	// A preposition stands between a copula or an article and its word.
+	r.definite, r.indefinite, r.auxiliary, r.did = false, false, false, false
+	r.linked = r.linked && w.has(on|preposition) && w.kind == noValue
+}
+
+// ending is a form of a verb that tells of an event: what such a word begins and ends with, and whether it does so only
+// behind a word for have.
+type ending struct {
+	prefix, suffix string
+	have           bool
+}
+
+var endings = map[string][]ending{
+	"en": {{suffix: "ed"}},
+	"de": {{"ge", "t", true}, {"ge", "en", true}},
+	"nl": {{"ge", "d", true}, {"ge", "t", true}, {"ge", "en", true}},
+	"sv": {{"", "t", true}},
+	"fr": {{"", "é", true}, {"", "i", true}, {"", "u", true}},
+	"es": {{"", "ado", true}, {"", "ido", true}, {suffix: "é"}, {suffix: "ó"}, {suffix: "aron"}, {suffix: "ieron"}},
+	"it": {{"", "ato", true}, {"", "uto", true}, {"", "ito", true}},
+	"pt": {{suffix: "ei"}, {suffix: "ou"}, {suffix: "aram"}, {suffix: "eram"}},
+	"ru": {{suffix: "л"}, {suffix: "ла"}, {suffix: "ли"}, {suffix: "лся"}, {suffix: "лась"}},
+	"uk": {{suffix: "в"}, {suffix: "ла"}, {suffix: "ли"}},
+	"pl": {{suffix: "łem"}, {suffix: "łam"}, {suffix: "ł"}, {suffix: "ła"}, {suffix: "liśmy"}},
+	"cs": {{suffix: "l"}, {suffix: "la"}, {suffix: "li"}},
+	"tr": {{suffix: "dım"}, {suffix: "dim"}, {suffix: "dum"}, {suffix: "düm"}, {suffix: "tım"}, {suffix: "tim"}},
+}
+
+// verb notes a verb that tells of an event. In English it is no participle beside a copula or have, and so in the past.
+func (r *reader) verb(m match) {
+	first := len(r.words) == 0 && r.language.articles()
+	if m.name || r.statement.linked || r.plural || first && r.language.language != "es" && r.language.language != "pt" {
+		return
+	}
+	for _, e := range endings[r.language.language] {
+		stem, ok := strings.CutSuffix(m.text, e.suffix)
+		if !ok || len(stem) < 2 || !strings.HasPrefix(stem, e.prefix) || e.have && !r.have {
+			continue
+		}
+		if r.language.language != "en" {
+			r.event = true
+		} else if stem[len(stem)-1] != 'e' && !r.linked && !r.auxiliary && !r.definite {
+			r.past, r.event = true, true
+		}
+	}
+}
+
+// numeral tells years, which say when, from other numbers.
+func numeral(s string) kind {
+	if len(s) == 4 && (s[:2] == "19" || s[:2] == "20") && strings.Trim(s, "0123456789") == "" {
+		return date
+	}
+	return number
+}
+
+// inflected returns a word without the ending of a plural or of the third person, and with a single consonant before the
+// one of the English past. It is a rule of words and not of a language: a title of three words shows none.
+func inflected(w string) string {
+	w = strings.TrimSuffix(w, "'s")
+	n := len(w)
+	switch {
+	case n < 3:
+		return w
+	case strings.HasSuffix(w, "ies"):
+		w = w[:n-3] + "y"
+	case n > 3 && w[n-1] == 's' && w[n-2] != 's' && w[n-2] != 'u' && w[n-2] != 'i':
+		w = w[:n-1]
+	case strings.HasSuffix(w, "ed") && n > 5 && w[n-3] == w[n-4]:
+		return w[:n-3] + "ed"
+	}
+	for _, end := range []string{"se", "xe", "ze", "che", "she"} {
+		if stem, ok := strings.CutSuffix(w, end); ok {
+			return stem + end[:len(end)-1]
+		}
+	}
+	return w
+}
+
+// pastForm returns the past of a regular English verb, as [inflected] has it.
+func pastForm(verb string) string {
+	switch {
+	case strings.HasSuffix(verb, "e"):
+		verb += "d"
+	case strings.HasSuffix(verb, "y") && !strings.ContainsAny(verb[max(0, len(verb)-2):len(verb)-1], "aeou"):
+		verb = verb[:len(verb)-1] + "ied"
+	default:
+		verb += "ed"
+	}
+	return inflected(verb)
+}
+
+// foldStatus writes each status that is said of the subject by the word that it is or is the opposite of.
+func (s *statement) foldStatus() {
+	for i := range s.words {
+		w := &s.words[i]
+		if w.kind != status {
+			continue
+		}
+		e := s.language.find(w.text)
+		if !s.predicative(i) || e == nil {
+			w.kind = noValue
+			w.text = inflected(w.text)
+			continue
+		}
+		w.text = e.value
+		s.statusWord = true
+		s.opposite = s.opposite != e.off
+	}
+}
+
+// predicative reports whether a status is said of the subject, and is no preposition or attribute.
+func (s *statement) predicative(i int) bool {
+	w, last := s.words[i], i == len(s.words)-1
+	if last {
+		return i > 0 && (w.linked || s.predicate >= 0 || !s.language.articles())
+	}
+	next := s.words[i+1]
+	if !w.linked || w.definite || w.indefinite {
+		return false
+	}
+	return next.has(preposition) || next.definite || !w.has(on|preposition) && s.language.language != "en"
+}
