@@ -33,6 +33,7 @@ const (
 	StepExtract     = "extract"
 	StepAlign       = "align"
 	StepMaterialize = "materialize"
+	StepCheck       = "check"
 	StepTasks       = "resolve_tasks"
 	StepMemory      = "update_memory"
 	StepProject     = "project"
@@ -60,6 +61,8 @@ type BuildStartedPayload struct {
 	Ordinal int       `json:"ordinal"`
 	Source  Source    `json:"source"`
 	Spec    BuildSpec `json:"spec"`
+	// Statement is set if the session holds what a person states directly, in each of its builds.
+	Statement *Statement `json:"statement,omitempty"`
 	// Input is that of the workflow, so that the build can be tried again. It holds the messages only if the log does
 	// not. If Retry is set, the rest is the input of the build that it names.
 	Input ProcessSessionInput `json:"input"`
@@ -100,6 +103,8 @@ type OpenedBuild struct {
 	Ordinal int    `json:"ordinal"`
 	SessionKey
 	Spec BuildSpec `json:"spec"`
+	// Statement is set if the session holds what a person states directly.
+	Statement *Statement `json:"statement,omitempty"`
 	// Completed is true if the previous build finished all the work with the same extractor.
 	Completed bool `json:"completed"`
 	// First is true if the session has no build yet.
@@ -114,7 +119,9 @@ type OpenedBuild struct {
 
 // Started returns the payload of the event that starts the build for the source.
 func (b OpenedBuild) Started(source Source) BuildStartedPayload {
-	return BuildStartedPayload{BuildID: b.BuildID, SessionKey: b.SessionKey, Ordinal: b.Ordinal, Source: source, Spec: b.Spec}
+	return BuildStartedPayload{
+		BuildID: b.BuildID, SessionKey: b.SessionKey, Ordinal: b.Ordinal, Source: source, Spec: b.Spec, Statement: b.Statement,
+	}
 }
 
 // BuildCounts counts the results of a build.
@@ -144,8 +151,13 @@ type BuildCounts struct {
 	// those that it states again.
 	SupersededEntries int `json:"superseded_entries,omitempty"`
 	RestoredEntries   int `json:"restored_entries,omitempty"`
-	Indexed           int `json:"indexed"`
-	IndexFailed       int `json:"index_failed"`
+	// CandidateEntries and VerifiedEntries count the Entries that are at least of the stage, by the session's own
+	// evidence. PromotedEntries counts those that this build has lifted.
+	CandidateEntries int `json:"candidate_entries,omitempty"`
+	VerifiedEntries  int `json:"verified_entries,omitempty"`
+	PromotedEntries  int `json:"promoted_entries,omitempty"`
+	Indexed          int `json:"indexed"`
+	IndexFailed      int `json:"index_failed"`
 }
 
 // StepMetric is one row of pipeline_metrics.

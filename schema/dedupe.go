@@ -26,6 +26,19 @@ const (
 	keyBuildStarted   = "build_started/{build}"
 	keyBuildFinished  = "build_finished/{build}"
 
+	keyIdrisChecked    = "idris_checked/{hash of the session}/{module}/{hash of the result}"
+	keyEntriesPromoted = "entries_promoted/{hash of the session and the promotions}"
+
+	keySessionGraduated = "session_graduated/{hash of the session}/{position}/{head}/{policy}/{rule}"
+	// What graduation finds names the position of the last act on the same subject before it, for an entry can be demoted
+	// twice.
+	keyOfGraduation      = "graduate/{project}/{act}/{subject}/{after}"
+	keyEntryAnswered     = "graduate/{project}/answer/{entry}/{answer}"
+	keyDecisionRecorded  = "graduate/{project}/decision/{decision}"
+	keyGraduateOfCommand = "graduate/{project}/command/{request}/{number}"
+
+	keyEntriesRetrieved = "usage/{project}/{request}"
+
 	keyVectorIndexed = "vector_indexed/{collection}/{hash of the items and their states}"
 	keyVectorFailed  = "vector_failed/{collection}/{hash of the items and their states}"
 	keyVectorDrifted = "vector_drifted/{collection}/{hash of the items and their states}"
@@ -201,6 +214,54 @@ func BatchReportedKey(batch string, outcomes []BatchOutcome) string {
 		parts = append(parts, strconv.Itoa(o.Index), o.BuildID, string(o.Status), o.Error)
 	}
 	return fillKey(keyBatchReported, batch, HashParts(parts...))
+}
+
+// IdrisCheckedKey is the key of a result of checking a module of the session. A compiler that is there later makes
+// another one.
+func IdrisCheckedKey(session SessionKey, module, version string, status CheckStatus) string {
+	return fillKey(keyIdrisChecked, HashParts(session.Stream()), module, HashParts(version, string(status)))
+}
+
+// EntriesPromotedKey is the key of the promotions of a session's entries.
+func EntriesPromotedKey(session SessionKey, promotions []Promotion) string {
+	parts := make([]string, 0, 1+3*len(promotions))
+	parts = append(parts, session.Stream())
+	for _, p := range promotions {
+		parts = append(parts, p.EntryID, string(p.To), strconv.Itoa(p.Number))
+	}
+	return fillKey(keyEntriesPromoted, HashParts(parts...))
+}
+
+// SessionGraduatedKey is the key of the event that says how far graduation has considered the session.
+func SessionGraduatedKey(p SessionGraduatedPayload) string {
+	return fillKey(keySessionGraduated, HashParts(p.Stream()), strconv.FormatUint(p.Seq, 10),
+		strconv.FormatUint(p.Head, 10), strconv.Itoa(p.Policy), strconv.Itoa(p.Rule))
+}
+
+// GraduationKey is the key of an act of graduation on the subject: of the first one after the position in the stream of
+// graduation, which is that of the last act of its kind, or 0. The act is the type of its event.
+func GraduationKey(project, act, subject string, after uint64) string {
+	return fillKey(keyOfGraduation, project, act, subject, strconv.FormatUint(after, 10))
+}
+
+// EntryAnsweredKey is the key of what a model's answer says of the entry.
+func EntryAnsweredKey(project, entryID, answerKey string) string {
+	return fillKey(keyEntryAnswered, project, entryID, answerKey)
+}
+
+// DecisionRecordedKey is the key of the event that records the decision.
+func DecisionRecordedKey(project, decisionID string) string {
+	return fillKey(keyDecisionRecorded, project, decisionID)
+}
+
+// GraduateOfCommandKey is the key of the command's nth event, counted from 0. If the first is stored, all are.
+func GraduateOfCommandKey(project, requestID string, n int) string {
+	return fillKey(keyGraduateOfCommand, project, requestID, strconv.Itoa(n))
+}
+
+// EntriesRetrievedKey is the key of what the request retrieved of the project.
+func EntriesRetrievedKey(project, requestID string) string {
+	return fillKey(keyEntriesRetrieved, project, requestID)
 }
 
 // fillKey replaces the names in braces by the values. Values are escaped, so that different values give different

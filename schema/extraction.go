@@ -1,6 +1,9 @@
 package schema
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // EntryType is the kind of an entry.
 type EntryType string
@@ -31,6 +34,9 @@ const (
 	StageCertified Stage = "certified"
 )
 
+// Rank returns the stage's place in the order of stages, from 1, or 0 for an unknown one.
+func (s Stage) Rank() int { return slices.Index(Stages(), s) + 1 }
+
 // Stages returns all stages, in order.
 func Stages() []Stage {
 	return []Stage{StageRaw, StageWorking, StageCandidate, StageVerified, StageCertified}
@@ -56,6 +62,11 @@ const (
 	CategoryGoal       = "goal"
 	CategoryCorrection = "correction"
 )
+
+// Categories returns all fact categories.
+func Categories() []string {
+	return []string{CategoryPreference, CategoryKnowledge, CategoryContext, CategoryBehavior, CategoryGoal, CategoryCorrection}
+}
 
 // TaskStatus is the state of a task.
 type TaskStatus string
@@ -111,6 +122,8 @@ type ExtractedEntry struct {
 	// Task is set for task notes only.
 	Task     *ExtractedTask `json:"task,omitempty"`
 	Evidence []Quote        `json:"evidence"`
+	// Corrects is the id of the entry whose place this one takes. Only what a person states has it: a model's is ignored.
+	Corrects string `json:"corrects,omitempty"`
 }
 
 // ExtractedTask is what a task note says about its task.

@@ -41,6 +41,7 @@ var failureClasses = map[FailureClass][]string{
 	FailureInput: {
 		ErrorInvalidInput, ErrorSourceUnreadable, ErrorUnknownFormat, ErrorScopeMismatch, ErrorModelTooLong, ErrorModelBlocked,
 		ErrorModelCut, ErrorModelUnreadable, ErrorModelRejected, ErrorTaskRefused, ErrorTaskNotFound, ErrorFactRefused, ErrorFactNotFound, ErrorVersionNotFound,
+		ErrorGraduationRefused, ErrorEntryNotFound,
 	},
 	FailureOurs: {ErrorInternal, ErrorCorruptLog},
 }

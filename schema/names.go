@@ -14,6 +14,7 @@ const (
 	WorkflowVectorWriter   = "vector_writer"
 	WorkflowProjectTasks   = "project_tasks"
 	WorkflowMemoryWriter   = "memory_writer"
+	WorkflowGraduation     = "graduation"
 	WorkflowDeepDream      = "deep_dream"
 	WorkflowDreamNight     = "dream_night"
 	WorkflowNotifySummary  = "notify_summary"
@@ -27,7 +28,7 @@ const (
 
 // Signals, updates and queries.
 const (
-	// SignalWake tells vector_writer that there are rows to index.
+	// SignalWake tells vector_writer that there are rows to index, and graduation that a session has new entries.
 	SignalWake = "wake"
 	// SignalSummary carries a [Summary] to the workflow that asked for it.
 	SignalSummary = "context_summary"
@@ -45,6 +46,11 @@ const (
 	UpdateRebuild = "rebuild"
 	// UpdateReconcile asks vector_writer to compare its collection with the log and to repair it.
 	UpdateReconcile = "reconcile"
+	// UpdateGraduate asks graduation to consider now what is new in the sessions of its project, and to demote what the
+	// policy says.
+	UpdateGraduate = "graduate"
+	// UpdateAsk asks graduation to ask a model whether entries are stated.
+	UpdateAsk = "ask"
 	// QueryQueue returns the [WriterQueue] of a stream's writer.
 	QueryQueue = "queue"
 	// QueryProgress returns a [Progress].
@@ -90,6 +96,9 @@ const (
 	ErrorTaskNotFound      = "TaskNotFound"
 	ErrorFactRefused       = "FactRefused"
 	ErrorFactNotFound      = "FactNotFound"
+	// ErrorGraduationRefused: what a person asks for does not fit what is known of the entries.
+	ErrorGraduationRefused = "GraduationRefused"
+	ErrorEntryNotFound     = "EntryNotFound"
 	// ErrorFilesUnavailable: the files of the memory can't be read or written now. ErrorFilesRefused: nor later.
 	ErrorFilesUnavailable = "FilesUnavailable"
 	ErrorFilesRefused     = "FilesRefused"
@@ -137,6 +146,8 @@ type ProcessSessionInput struct {
 	// Grant permits a URI outside the source roots. The starter creates it if a person names the file.
 	Grant    string          `json:"grant,omitempty"`
 	Messages []InlineMessage `json:"messages,omitzero"`
+	// Statement is set if the only message is what a person states directly.
+	Statement *Statement `json:"statement,omitempty"`
 	// Format is one of transcript.Formats. If it is empty, the format is detected.
 	Format  string `json:"format,omitempty"`
 	Project string `json:"project"`
@@ -230,6 +241,17 @@ func (in MemoryWriterInput) Workflow() string { return WorkflowMemoryWriter }
 
 // Stream returns the stream that the workflow writes.
 func (in MemoryWriterInput) Stream() string { return MemoryStream(in.User, in.Agent) }
+
+// GraduationInput is the input of graduation.
+type GraduationInput struct {
+	Project string `json:"project"`
+}
+
+// Workflow returns the type of the workflow that takes the input.
+func (in GraduationInput) Workflow() string { return WorkflowGraduation }
+
+// Stream returns the stream that the workflow writes.
+func (in GraduationInput) Stream() string { return GraduateStream(in.Project) }
 
 // VectorWriterInput is the input of vector_writer.
 type VectorWriterInput struct {

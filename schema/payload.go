@@ -215,8 +215,10 @@ type Entry struct {
 	Category   string         `json:"category,omitempty"`
 	Confidence *float64       `json:"confidence,omitempty"`
 	Task       *ExtractedTask `json:"task,omitempty"`
-	Stage      Stage          `json:"stage"`
-	Status     Status         `json:"status"`
+	// Corrects is the id of the entry whose place this one takes, if a person stated it for that.
+	Corrects string `json:"corrects,omitempty"`
+	Stage    Stage  `json:"stage"`
+	Status   Status `json:"status"`
 	// EvidenceAligned and EvidenceProven are as in AlignedEntry. Only proven entries become verified.
 	EvidenceAligned bool       `json:"evidence_aligned"`
 	EvidenceProven  bool       `json:"evidence_proven"`

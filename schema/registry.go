@@ -33,6 +33,8 @@ var eventTypes = []EventType{
 	register[EntryMaterializedPayload](EntryMaterialized, SessionPrefix, "a new entry", keyEntryMaterialized),
 	register[EntryEvidenceSetPayload](EntryEvidenceSet, SessionPrefix, "another judgement of an entry's evidence", keyEntryEvidenceSet),
 	register[EntryStatusSetPayload](EntryStatusSet, SessionPrefix, "a newer extractor no longer states an entry, or states it again", keyEntryStatusSet),
+	register[IdrisCheckedPayload](IdrisChecked, SessionPrefix, "which obligations of a session's entries hold", keyIdrisChecked),
+	register[EntriesPromotedPayload](EntriesPromoted, SessionPrefix, "entries became candidate or verified, and why", keyEntriesPromoted),
 	register[BuildFinishedPayload](BuildFinished, SessionPrefix, "how a build ended", keyBuildFinished),
 
 	register[TaskCreatedPayload](TaskCreated, ProjectPrefix, "a new task", keyTask),
@@ -64,6 +66,19 @@ var eventTypes = []EventType{
 	register[VectorIndexedPayload](VectorIndexed, VectorPrefix, "items stand in the vector store", keyVectorIndexed),
 	register[VectorFailedPayload](VectorFailed, VectorPrefix, "items could not be written, and why", keyVectorFailed),
 	register[VectorDriftedPayload](VectorDrifted, VectorPrefix, "the vector store holds something else than it should", keyVectorDrifted),
+
+	register[SessionGraduatedPayload](SessionGraduated, GraduatePrefix, "graduation has considered a session so far", keySessionGraduated),
+	register[EntryGraduatedPayload](EntryGraduated, GraduatePrefix, "an entry has another stage, and why", keyOfGraduation, keyGraduateOfCommand),
+	register[EntryConfirmedPayload](EntryConfirmed, GraduatePrefix, "a person or a model found an entry stated", keyEntryAnswered, keyGraduateOfCommand),
+	register[EntryDoubtedPayload](EntryDoubted, GraduatePrefix, "a model did not find an entry stated", keyEntryAnswered),
+	register[EntryLinkedPayload](EntryLinked, GraduatePrefix, "an entry says the same as an older one", keyOfGraduation),
+	register[EntryRetiredPayload](EntryRetired, GraduatePrefix, "an entry is no longer believed, and why", keyOfGraduation, keyGraduateOfCommand),
+	register[EntryRestoredPayload](EntryRestored, GraduatePrefix, "a retired entry is believed again", keyGraduateOfCommand),
+	register[ConflictDetectedPayload](ConflictDetected, GraduatePrefix, "two entries contradict each other", keyOfGraduation, keyGraduateOfCommand),
+	register[ConflictResolvedPayload](ConflictResolved, GraduatePrefix, "a conflict ended, and how", keyOfGraduation, keyGraduateOfCommand),
+	register[DecisionRecordedPayload](DecisionRecorded, GraduatePrefix, "a decision, and the entries it rests on", keyDecisionRecorded, keyGraduateOfCommand),
+
+	register[EntriesRetrievedPayload](EntriesRetrieved, UsagePrefix, "entries were returned by a search or in a context", keyEntriesRetrieved),
 
 	register[BatchListedPayload](BatchListed, BatchPrefix, "sessions to process together", keyBatchListed),
 	register[BatchReportedPayload](BatchReported, BatchPrefix, "what became of some of them", keyBatchReported),

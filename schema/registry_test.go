@@ -126,6 +126,22 @@ var keyMakers = map[string]struct {
 	"EntryMaterializedKey": {1, func(p []string) string { return schema.EntryMaterializedKey(p[0]) }},
 	"EntryStatusSetKey":    {2, func(p []string) string { return schema.EntryStatusSetKey(p[0], numberOf(p[1])) }},
 	"EntryEvidenceSetKey":  {2, func(p []string) string { return schema.EntryEvidenceSetKey(p[0], p[1], 7) }},
+	"IdrisCheckedKey": {4, func(p []string) string {
+		return schema.IdrisCheckedKey(schema.SessionKey{SessionID: p[0]}, p[1], p[2], schema.CheckStatus(p[3]))
+	}},
+	"EntriesPromotedKey": {4, func(p []string) string {
+		return schema.EntriesPromotedKey(schema.SessionKey{SessionID: p[0]}, []schema.Promotion{{EntryID: p[1], To: schema.Stage(p[2]), Number: numberOf(p[3])}})
+	}},
+	"SessionGraduatedKey": {5, func(p []string) string {
+		return schema.SessionGraduatedKey(schema.SessionGraduatedPayload{
+			SessionKey: schema.SessionKey{SessionID: p[0]}, Seq: uint64(numberOf(p[1])), Head: uint64(numberOf(p[2])), Policy: numberOf(p[3]), Rule: numberOf(p[4]),
+		})
+	}},
+	"GraduationKey":        {4, func(p []string) string { return schema.GraduationKey(p[0], p[1], p[2], uint64(numberOf(p[3]))) }},
+	"EntryAnsweredKey":     {3, func(p []string) string { return schema.EntryAnsweredKey(p[0], p[1], p[2]) }},
+	"DecisionRecordedKey":  {2, func(p []string) string { return schema.DecisionRecordedKey(p[0], p[1]) }},
+	"GraduateOfCommandKey": {2, func(p []string) string { return schema.GraduateOfCommandKey(p[0], p[1], numberOf(p[1])) }},
+	"EntriesRetrievedKey":  {2, func(p []string) string { return schema.EntriesRetrievedKey(p[0], p[1]) }},
 	"BuildStartedKey":      {1, func(p []string) string { return schema.BuildStartedKey(p[0]) }},
 	"BuildFinishedKey":     {1, func(p []string) string { return schema.BuildFinishedKey(p[0]) }},
 	"VectorIndexedKey":     {3, func(p []string) string { return schema.VectorIndexedKey(p[0], p[1:]) }},

@@ -3,6 +3,8 @@ package schema
 import (
 	"cmp"
 	"fmt"
+	"hash/crc32"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,17 +19,23 @@ const (
 	ModelPrefix   = "model/"
 	VectorPrefix  = "vector/"
 	BatchPrefix   = "batch/"
+	// GraduatePrefix is of the streams with what is known of entries across the sessions of a project.
+	GraduatePrefix = "graduate/"
+	// UsagePrefix is of the streams that tell which entries of a project were retrieved.
+	UsagePrefix = "usage/"
 )
 
 // streamNames holds the patterns of stream names, without the prefix.
 var streamNames = map[string]string{
-	SessionPrefix: "{project}/{user}/{agent}/{id}",
-	ProjectPrefix: "{project}",
-	MemoryPrefix:  "{user}/{agent}",
-	DreamPrefix:   "{hash}",
-	ModelPrefix:   "{hash}",
-	VectorPrefix:  "{collection}",
-	BatchPrefix:   "{id}",
+	SessionPrefix:  "{project}/{user}/{agent}/{id}",
+	ProjectPrefix:  "{project}",
+	MemoryPrefix:   "{user}/{agent}",
+	DreamPrefix:    "{hash}",
+	ModelPrefix:    "{hash}",
+	VectorPrefix:   "{collection}",
+	BatchPrefix:    "{id}",
+	GraduatePrefix: "{project}",
+	UsagePrefix:    "{project}/{shard}",
 }
 
 // StreamHead is the position of the last event of a stream, as far as the stream's only writer knows it. The zero value
@@ -98,6 +106,39 @@ func ParseProjectStream(stream string) (project string, err error) {
 	parts, ok := streamParts(stream, ProjectPrefix, 1)
 	if !ok {
 		return "", fmt.Errorf("parse stream %q: want project/{project}", stream)
+	}
+	return parts[0], nil
+}
+
+// GraduateStream returns the name of the project's stream of graduation, which its graduation workflow writes:
+// graduate/{project}.
+func GraduateStream(project string) string { return streamName(GraduatePrefix, project) }
+
+// ParseGraduateStream returns the project of the stream. It accepts exactly what [GraduateStream] returns.
+func ParseGraduateStream(stream string) (project string, err error) {
+	parts, ok := streamParts(stream, GraduatePrefix, 1)
+	if !ok {
+		return "", fmt.Errorf("parse stream %q: want graduate/{project}", stream)
+	}
+	return parts[0], nil
+}
+
+// usageShards is how many streams of usage a project has. Requests come from many programs at once: with one stream they
+// would wait for each other, and with one for each request there would be no end of streams.
+const usageShards = 16
+
+// UsageStream returns the name of the stream that records what the request retrieved: usage/{project}/{shard}. The same
+// request has the same one.
+func UsageStream(project, requestID string) string {
+	shard := crc32.ChecksumIEEE([]byte(requestID)) % usageShards
+	return streamName(UsagePrefix, project, strconv.FormatUint(uint64(shard), 10))
+}
+
+// ParseUsageStream returns the project of the stream.
+func ParseUsageStream(stream string) (project string, err error) {
+	parts, ok := streamParts(stream, UsagePrefix, 2)
+	if !ok {
+		return "", fmt.Errorf("parse stream %q: want usage/{project}/{shard}", stream)
 	}
 	return parts[0], nil
 }

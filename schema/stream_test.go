@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -80,5 +81,27 @@ func TestCheckWorkflowID(t *testing.T) {
 	}
 	for id, says := range map[string]string{"작업": "printable ASCII", "a\nb": "printable ASCII", "a\x7f": "printable ASCII", strings.Repeat("w", 1001): "1001 bytes"} {
 		require.ErrorContains(t, CheckWorkflowID(id), says)
+	}
+}
+
+// A request has one stream of usage, which leads back to the project; many requests share few of them.
+func TestUsageStream(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		project, request := rapid.String().Draw(t, "project"), rapid.String().Draw(t, "request")
+		stream := UsageStream(project, request)
+		require.Equal(t, stream, UsageStream(project, request))
+		got, err := ParseUsageStream(stream)
+		require.NoError(t, err)
+		require.Equal(t, project, got)
+	})
+	seen := map[string]bool{}
+	for n := range 1000 {
+		seen[UsageStream("p", strconv.Itoa(n))] = true
+	}
+	require.Len(t, seen, usageShards)
+	for _, stream := range []string{"", "usage/", "usage/p", "usage/p/1/2", "usage/%2f/1", "graduate/p/1"} {
+		_, err := ParseUsageStream(stream)
+		require.ErrorContains(t, err, "want usage/{project}/{shard}", "%q", stream)
 	}
 }

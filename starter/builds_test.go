@@ -64,6 +64,25 @@ func TestPrintBuildCountsEvidence(t *testing.T) {
 	}
 }
 
+// A build says how many entries are candidates and verified, where any are.
+func TestPrintBuildCountsStages(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		counts schema.BuildCounts
+		want   string
+	}{
+		{schema.BuildCounts{Entries: 9, CandidateEntries: 7, VerifiedEntries: 5, PromotedEntries: 2}, "\nstages     7 candidates or more, 5 of them verified; 2 lifted\n"},
+		{schema.BuildCounts{Entries: 9, CandidateEntries: 1}, "\nstages     1 candidate or more, 0 of them verified; 0 lifted\n"},
+		{schema.BuildCounts{Entries: 9}, "0 items rejected\nvectors"},
+	} {
+		var out strings.Builder
+		var d shownBuild
+		d.FinishedAt, d.Counts = &time.Time{}, tt.counts
+		require.NoError(t, printBuild(&out, d))
+		require.Contains(t, out.String(), tt.want)
+	}
+}
+
 // A build that has not ended says at which step it is and what is known so far, and no number that is not known.
 func TestPrintRunningBuild(t *testing.T) {
 	t.Parallel()

@@ -168,6 +168,10 @@ func printCounts(b *strings.Builder, r build.Run) {
 	say(b, "windows    %d, %d of them without a whole answer\n", c.Windows, c.Quarantined)
 	say(b, "entries    %d, %d of them new, %d with aligned evidence, %d of them proven; %d items rejected\n",
 		c.Entries, c.NewEntries, c.AlignedEntries, c.ProvenEntries, c.Rejected)
+	if c.CandidateEntries > 0 || c.PromotedEntries > 0 {
+		say(b, "stages     %s or more, %d of them verified; %d lifted\n",
+			plural(c.CandidateEntries, "candidate", "candidates"), c.VerifiedEntries, c.PromotedEntries)
+	}
 	if c.GainedEntries > 0 {
 		say(b, "gained     %s better evidence, here or in other sessions\n", plural(c.GainedEntries, "entry has", "entries have"))
 	}

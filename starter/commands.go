@@ -30,6 +30,11 @@ var sections = []section{
 		{"process", "FILE|DIR|-", "turn transcripts into memory", (*app).processCommand},
 		{"search", "TEXT…", "find memories, with their evidence", (*app).searchCommand},
 		{"entry show", "ENTRY", "show a memory and its evidence in context", (*app).entryShowCommand},
+		{"entry correct", "ENTRY", "say what is right in place of a memory that is wrong", (*app).entryCorrectCommand},
+		{"entry confirm", "[ENTRY…]", "say that memories are right: they become certified", (*app).entryConfirmCommand},
+		{"entry retire", "ENTRY…", "say that memories are not believed any longer, and why", (*app).entryRetireCommand},
+		{"entry restore", "ENTRY…", "say that retired memories are believed again", (*app).entryRestoreCommand},
+		{"health", "", "count what is proven, contested, superseded and never used, and say how to mend it", (*app).healthCommand},
 		{"facts", "", "list what is remembered of a user", (*app).factsCommand},
 		{"memory show", "", "print core memory: MEMORY.md, and where each item comes from", (*app).memoryShowCommand},
 		{"memory history", "", "list the versions of core memory", (*app).memoryHistoryCommand},
@@ -39,6 +44,17 @@ var sections = []section{
 		{"dream show", "[DREAM]", "show a dream: what it read, added and dropped, and its diary", (*app).dreamShowCommand},
 		{"dream list", "", "list dreams, those that were refused included", (*app).dreamListCommand},
 		{"context", "", "print what is remembered for a prompt, within a token budget", (*app).contextCommand},
+	}},
+	{title: "Truth", commands: []command{
+		{"graduate", "", "look now at what is new in a project: what says the same, contradicts or corrects what; and at half-lives", (*app).graduateCommand},
+		{"conflicts", "", "list memories that contradict each other", (*app).conflictsCommand},
+		{"conflicts list", "", "list memories that contradict each other", (*app).conflictsCommand},
+		{"conflicts show", "CONFLICT", "show both sides of a conflict, with their evidence", (*app).conflictsShowCommand},
+		{"conflicts resolve", "[CONFLICT…]", "say which side of conflicts is right, or that both are", (*app).conflictsResolveCommand},
+		{"decisions", "", "list decisions, and those whose grounds do not hold any longer", (*app).decisionsCommand},
+		{"decisions list", "", "list decisions, and those whose grounds do not hold any longer", (*app).decisionsCommand},
+		{"decisions show", "DECISION", "show a decision and the memories it rests on, with their evidence", (*app).decisionsShowCommand},
+		{"decisions record", "TEXT", "record a decision and the verified memories it rests on", (*app).decisionsRecordCommand},
 	}},
 	{title: "Tasks", commands: []command{
 		{"tasks", "", "list tasks", (*app).tasksCommand},
@@ -83,7 +99,7 @@ var sections = []section{
 
 // parents says what the commands of two words are about, by their first word.
 var parents = map[string]string{
-	"entry":      "show memories",
+	"entry":      "show, confirm and retire memories",
 	"memory":     "show, compare and restore what is remembered of a user for good",
 	"task":       "show and change tasks",
 	"conditions": "list conditions: what tasks wait for that is no task and has no address",
@@ -100,7 +116,14 @@ var examples = map[string]string{
 	"process":           "starter process ~/.claude/projects\nstarter process session.jsonl --project demo --user ann\nagent | starter process - --session today",
 	"search":            "starter search which database holds the events --project demo\nstarter search retry --type decision --explain",
 	"dream":             "starter dream\nstarter dream --lookback 7 --dry-run\nstarter dream --user ann --agent coder --force",
+	"health":            "starter health\nstarter health --project demo --list unproven\nstarter health --project demo --by scope",
 	"entry show":        "starter entry show 04a5ad1b --project demo",
+	"entry correct":     "starter entry correct 04a5ad1b --with 'The limit is 8.' --because 'the contract of May'",
+	"entry confirm":     "starter entry confirm 04a5ad1b 7c20e9f4 --project demo\nstarter entry confirm --by-model --project demo",
+	"entry retire":      "starter entry retire 04a5ad1b --because 'the service was switched off'",
+	"graduate":          "starter graduate --project demo\nstarter graduate --project demo --apply",
+	"conflicts resolve": "starter conflicts resolve 0a1b2c3d --keep 04a5ad1b --because 'measured again in May'\nstarter conflicts resolve --keep 04a5ad1b\nstarter conflicts resolve 0a1b2c3d --keep both",
+	"decisions record":  "starter decisions record 'Move the event log to ClickHouse' --because-of 04a5ad1b --because-of 7c20e9f4 --confidence 0.9",
 	"memory show":       "starter memory show --user ann > prompt.md\nstarter memory show --version 3 --sources",
 	"memory diff":       "starter memory diff\nstarter memory diff 3 7",
 	"memory restore":    "starter memory restore 3 --reason 'the dream of Friday merged too much'",
@@ -165,6 +188,6 @@ func (c *command) argument(n int) string {
 }
 
 // ids are the words for arguments that name something by its id.
-var ids = []string{"ENTRY", "TASK", "INTO", "CONDITION", "TARGET", "ARTIFACT", "BUILD", "OTHER", "SCHEDULE"}
+var ids = []string{"ENTRY", "TASK", "INTO", "CONDITION", "TARGET", "ARTIFACT", "BUILD", "OTHER", "SCHEDULE", "CONFLICT", "DECISION"}
 
 func isID(word string) bool { return slices.Contains(ids, word) }

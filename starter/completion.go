@@ -15,6 +15,7 @@ import (
 	"axiommind/activities/build"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/graduate"
 	"axiommind/activities/task"
 	"axiommind/activities/text"
 	"axiommind/activities/tier"
@@ -65,6 +66,8 @@ var argumentValues = map[string]values{
 	"BUILD":      buildIDs,
 	"OTHER":      buildIDs,
 	"SCHEDULE":   scheduleIDs,
+	"CONFLICT":   conflictIDs,
+	"DECISION":   decisionIDs,
 	"FROM":       versionNumbers,
 	"TO":         versionNumbers,
 	"VERSION":    versionNumbers,
@@ -89,6 +92,8 @@ var flagValues = map[string]values{
 	"status":                fixed(schema.TaskStatuses()...),
 	"builds list --status":  fixed(build.Statuses()...),
 	"extractor":             known(build.ColumnExtractor),
+	"by":                    fixed(byProject, byScope),
+	"health --list":         fixed(graduate.MeasureNames()...),
 	"class":                 fixed(schema.FailureClasses()...),
 	"priority":              fixed(schema.TaskPriorities()...),
 	"memory show --version": versionNumbers,
@@ -98,6 +103,8 @@ var flagValues = map[string]values{
 	"flush-reason":          fixed(flushReasons()...),
 	"block":                 entityIDs(schema.EntityTask, schema.EntityCondition, schema.EntityArtifact),
 	"unblock":               entityIDs(schema.EntityTask, schema.EntityCondition, schema.EntityArtifact),
+	"keep":                  entryIDs,
+	"because-of":            entryIDs,
 	"output":                fixed(outputText, outputJSON),
 	"embedder":              fixed(embedders()...),
 	"log-level":             fixed("debug", "info", "warn", "error"),
@@ -184,6 +191,27 @@ var (
 			if number := strconv.Itoa(d.Ordinal); strings.HasPrefix(number, r.prefix) {
 				out = append(out, suggestion{number, d.Date + ", " + string(d.Status)})
 			}
+		}
+		return out, err
+	})
+)
+
+var (
+	conflictIDs = stored(func(ctx context.Context, conn driver.Conn, r request) ([]suggestion, error) {
+		found, err := graduate.NewLedgers(conn).Conflicts(ctx, graduate.ConflictQuery{
+			Project: r.given("project"), Resolved: true, Limit: maxCompletions,
+		})
+		out := make([]suggestion, len(found))
+		for i, c := range found {
+			out[i] = suggestion{c.ID, c.Older.Title + " / " + c.Newer.Title}
+		}
+		return out, err
+	})
+	decisionIDs = stored(func(ctx context.Context, conn driver.Conn, r request) ([]suggestion, error) {
+		found, err := graduate.NewLedgers(conn).Decisions(ctx, graduate.DecisionQuery{Project: r.given("project"), Limit: maxCompletions})
+		out := make([]suggestion, len(found))
+		for i, d := range found {
+			out[i] = suggestion{d.ID, d.Action}
 		}
 		return out, err
 	})

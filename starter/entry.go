@@ -12,6 +12,7 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
+	"axiommind/activities/graduate"
 	"axiommind/activities/session"
 	"axiommind/activities/table"
 	"axiommind/schema"
@@ -61,11 +62,16 @@ func (a *app) entryShow(ctx context.Context, project, id string) error {
 		}
 		proofs[i] = prove(messages, e, row.EvidenceRule)
 	}
+	life, err := graduate.NewLedgers(conn).Life(ctx, row)
+	if err != nil {
+		return err
+	}
 	out := struct {
 		entry.Row
-		Proofs []proof `json:"proofs"`
-	}{row, proofs}
-	return a.print(out, func(w io.Writer) error { return printEntry(w, row, proofs) })
+		Proofs []proof       `json:"proofs"`
+		Life   graduate.Life `json:"life"`
+	}{row, proofs, life}
+	return a.print(out, func(w io.Writer) error { return printEntry(w, row, proofs, life) })
 }
 
 // prove checks a piece of evidence against its message, which is none if the log does not hold it, by the version
@@ -92,7 +98,7 @@ func prove(source []schema.Message, e schema.Evidence, rule int) proof {
 	return p
 }
 
-func printEntry(w io.Writer, r entry.Row, proofs []proof) error {
+func printEntry(w io.Writer, r entry.Row, proofs []proof, life graduate.Life) error {
 	var b strings.Builder
 	say(&b, "%s\n\n", r.Title)
 	if r.Content != "" && r.Content != r.Title {
@@ -104,13 +110,10 @@ func printEntry(w io.Writer, r entry.Row, proofs []proof) error {
 		kind += " (" + r.Category + ")"
 	}
 	say(&b, "entry     %s\ntype      %s\nstage     %s, %s", r.ID, kind, r.Stage, r.Status)
-	switch {
-	case r.SupersededBy != "":
-		say(&b, " by entry %s, which a newer extractor made of the same sentences", r.SupersededBy)
-	case r.Status == schema.StatusSuperseded:
-		b.WriteString(": a newer extractor does not state it")
+	sayEnd(&b, r)
+	for _, why := range life.NotVerified {
+		say(&b, "          not verified: %s\n", why)
 	}
-	b.WriteString("\n")
 	if t := r.Task; t != nil {
 		say(&b, "task      %s", t.Status)
 		if t.Priority != "" {
@@ -131,8 +134,50 @@ func printEntry(w io.Writer, r entry.Row, proofs []proof) error {
 		say(&b, "\nevidence %d of %d: ", i+1, len(proofs))
 		p.print(&b)
 	}
+	sayLife(&b, life)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// sayEnd says why the entry is no longer believed, and ends the line.
+func sayEnd(b *strings.Builder, r entry.Row) {
+	switch {
+	case r.EndedBy != "":
+		if r.SupersededBy != "" {
+			say(b, " by entry %s", r.SupersededBy)
+		}
+		say(b, " on %s by %s", when(r.EndedAt), r.EndedBy)
+		if r.EndedBecause != "" {
+			say(b, ": %s", r.EndedBecause)
+		}
+	case r.SupersededBy != "":
+		say(b, " by entry %s, which a newer extractor made of the same sentences", r.SupersededBy)
+	case r.Status == schema.StatusSuperseded:
+		b.WriteString(": a newer extractor does not state it")
+	}
+	b.WriteString("\n")
+}
+
+// sayLife writes what became of the entry, a line for each time.
+func sayLife(b *strings.Builder, life graduate.Life) {
+	if len(life.Lines) == 0 {
+		return
+	}
+	b.WriteString("\nlife\n")
+	shown := map[graduate.Moment]int{}
+	for _, line := range life.Lines {
+		shown[line.Moment]++
+		say(b, "  %s  %s", when(line.At), line.What)
+		if line.By != "" {
+			say(b, ", by %s", line.By)
+		}
+		b.WriteString("\n")
+	}
+	for _, moment := range graduate.Moments() {
+		if left := life.Counts[moment] - shown[moment]; left > 0 && moment != graduate.MomentRetrieved {
+			say(b, "  and %d earlier, %s\n", left, moment)
+		}
+	}
 }
 
 // entryStanding describes how the entry's evidence is recorded, and whether the source confirms it.

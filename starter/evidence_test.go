@@ -17,6 +17,7 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/evidence"
 	"axiommind/activities/evidence/audit"
+	"axiommind/activities/graduate"
 	"axiommind/activities/retrieve"
 	"axiommind/activities/task"
 	"axiommind/activities/text"
@@ -165,7 +166,7 @@ func shownWithEntry(t *testing.T, e schema.Evidence) string {
 	around := contexts[e.Text]
 	p := proof{Evidence: e, Role: schema.RoleUser, Before: around[0], After: around[1], Holds: e.Found}
 	var b strings.Builder
-	require.NoError(t, printEntry(&b, entry.Row{}, []proof{p}))
+	require.NoError(t, printEntry(&b, entry.Row{}, []proof{p}, graduate.Life{}))
 	return b.String()
 }
 
@@ -191,7 +192,7 @@ func TestEvidenceOfEntry(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var b strings.Builder
-			require.NoError(t, printEntry(&b, entry.Row{Entry: schema.Entry{Title: "T", EvidenceAligned: tt.aligned, EvidenceProven: tt.proven}}, tt.proofs))
+			require.NoError(t, printEntry(&b, entry.Row{Entry: schema.Entry{Title: "T", EvidenceAligned: tt.aligned, EvidenceProven: tt.proven}}, tt.proofs, graduate.Life{}))
 			require.Contains(t, b.String(), tt.says)
 		})
 	}
@@ -212,7 +213,7 @@ func TestSearchShowsStanding(t *testing.T) {
 	var b strings.Builder
 	require.NoError(t, printHits(&b, &searchOptions{}, retrieve.Result{Hits: []retrieve.Hit{h}}))
 	require.Equal(t, `1. Use tabs.
-   decision · working · proven · score 0.500 · - · entry 01234567
+   decision · working · proven · score 0.500 · - · entry 01234567 · said in 4 sessions
    “Use tabs.” — session a, message 3, bytes 0–9, exact, proven
    also in session b: fact · working · aligned, not proven · - · entry abcdefgh
    “Use tabs.” — session b, message 3, bytes 0–9, exact, proven

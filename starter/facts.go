@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/fact"
+	"axiommind/schema"
 )
 
 // owner identifies whose memory to read.
@@ -25,14 +27,14 @@ func (o *owner) String() string {
 	return "user " + o.user + " by agent " + o.agent
 }
 
-// withFacts runs fn with the tables of facts.
-func (a *app) withFacts(ctx context.Context, fn func(*fact.Tables) ([]fact.Fact, error)) ([]fact.Fact, error) {
-	conn, err := a.clickHouse(ctx)
-	if err != nil {
-		return nil, err
+// readFacts runs fn with the tables of facts, and says of what it returns how the entries stand.
+func readFacts(ctx context.Context, conn driver.Conn, o *owner, fn func(*fact.Tables) ([]fact.Fact, error)) ([]fact.Fact, error) {
+	tables := fact.NewTables(conn)
+	facts, err := fn(tables)
+	if err == nil {
+		err = tables.Judge(ctx, o.user, o.agent, facts)
 	}
-	defer func() { _ = conn.Close() }()
-	return fn(fact.NewTables(conn))
+	return facts, err
 }
 
 func (a *app) factsCommand(f *pflag.FlagSet) func(context.Context, []string) error {
@@ -43,7 +45,12 @@ func (a *app) factsCommand(f *pflag.FlagSet) func(context.Context, []string) err
 		if err := p.check(); err != nil {
 			return err
 		}
-		facts, err := a.withFacts(ctx, func(t *fact.Tables) ([]fact.Fact, error) {
+		conn, err := a.clickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close() }()
+		facts, err := readFacts(ctx, conn, o, func(t *fact.Tables) ([]fact.Fact, error) {
 			return t.Page(ctx, o.user, o.agent, p.ask(), p.offset)
 		})
 		if err != nil {
@@ -56,10 +63,25 @@ func (a *app) factsCommand(f *pflag.FlagSet) func(context.Context, []string) err
 func printFacts(w io.Writer, facts []fact.Fact) error {
 	t := newTable(w, "fact", "category", "confidence", "content", "entry")
 	for _, x := range facts {
-		t.AppendRow([]any{x.ID, x.Category, fmt.Sprintf("%.2f", x.Confidence), oneLine(x.Content, 80), short(x.EntryID)})
+		t.AppendRow([]any{
+			x.ID, x.Category, fmt.Sprintf("%.2f", x.Confidence), oneLine(x.Content, 80), short(x.EntryID) + factText(x.Entry),
+		})
 	}
 	t.Render()
 	return nil
+}
+
+// factText says whether the fact is no longer believed, or contested. It is empty otherwise.
+func factText(s *fact.Standing) string {
+	switch {
+	case s.Ended() && s.SupersededBy != "":
+		return ", superseded by " + short(s.SupersededBy)
+	case s.Ended():
+		return ", retired: " + oneLine(s.EndedBecause, 60)
+	case s.Contested():
+		return ", contested"
+	}
+	return ""
 }
 
 func (a *app) contextCommand(f *pflag.FlagSet) func(context.Context, []string) error {
@@ -70,7 +92,12 @@ func (a *app) contextCommand(f *pflag.FlagSet) func(context.Context, []string) e
 		if *budget < 1 {
 			return usagef("--max-tokens %d: want at least 1", *budget)
 		}
-		facts, err := a.withFacts(ctx, func(t *fact.Tables) ([]fact.Fact, error) { return t.List(ctx, o.user, o.agent) })
+		conn, err := a.clickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close() }()
+		facts, err := readFacts(ctx, conn, o, func(t *fact.Tables) ([]fact.Fact, error) { return t.List(ctx, o.user, o.agent) })
 		if err != nil {
 			return err
 		}
@@ -81,24 +108,34 @@ func (a *app) contextCommand(f *pflag.FlagSet) func(context.Context, []string) e
 			Tokens int    `json:"tokens"`
 		}{text, counter.Count(text)}
 		if text == "" {
-			a.emptyContext(o, len(facts), *budget)
+			a.emptyContext(o, facts, *budget)
 		}
-		return a.print(answer, func(w io.Writer) error {
+		err = a.print(answer, func(w io.Writer) error {
 			if text == "" {
 				return nil
 			}
 			_, err := fmt.Fprintln(w, text)
 			return err
 		})
+		if err != nil {
+			return err
+		}
+		a.retrieved(ctx, conn, schema.RetrievedByContext, toldIn(text, o, facts))
+		return nil
 	}
 }
 
 // emptyContext says why there is no context. It prints to stderr, because stdout is part of a prompt.
-func (a *app) emptyContext(o *owner, facts, budget int) {
-	if facts == 0 {
+func (a *app) emptyContext(o *owner, facts []fact.Fact, budget int) {
+	believed := len(fact.Believed(facts))
+	switch {
+	case len(facts) == 0:
 		_, _ = fmt.Fprintln(a.errOut, "nothing is remembered of "+unbroken(o.String()))
-		return
+	case believed == 0:
+		_, _ = fmt.Fprintf(a.errOut, "none of %s of %s is believed any longer; facts lists them\n",
+			plural(len(facts), "fact", "facts"), unbroken(o.String()))
+	default:
+		_, _ = fmt.Fprintf(a.errOut, "none of %s of %s fits in %s; raise --max-tokens\n",
+			plural(believed, "fact", "facts"), unbroken(o.String()), plural(budget, "token", "tokens"))
 	}
-	_, _ = fmt.Fprintf(a.errOut, "none of %s of %s fits in %s; raise --max-tokens\n",
-		plural(facts, "fact", "facts"), unbroken(o.String()), plural(budget, "token", "tokens"))
 }

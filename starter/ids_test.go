@@ -9,12 +9,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/graduate"
 	"axiommind/activities/table"
 )
 
 // idCommands are what is given besides to each command that takes an id: name one here when you add a command.
 var idCommands = map[string][]string{
 	"entry show":        nil,
+	"entry confirm":     nil,
+	"entry correct":     {"--with", "We decided to draw a new logo."},
+	"entry retire":      {"--because", "it is over"},
+	"entry restore":     nil,
+	"conflicts show":    nil,
+	"conflicts resolve": {"--keep", "both"},
+	"decisions show":    nil,
 	"task show":         nil,
 	"task set":          {"--priority", "high"},
 	"task confirm":      nil,
@@ -34,7 +42,8 @@ func TestIDsByPrefix(t *testing.T) {
 	c.work(t)
 	c.declareTwins(t)
 	for _, each := range all() {
-		if word := each.argument(0); !isID(word) || word == "SCHEDULE" || each.name == "builds retry" {
+		word := each.argument(0)
+		if !isID(word) || word == "SCHEDULE" || each.name == "builds retry" {
 			require.NotContains(t, idCommands, each.name)
 			continue
 		}
@@ -52,6 +61,9 @@ func TestIDsByPrefix(t *testing.T) {
 				return mine.run(args...)
 			}
 			ids := mine.idsOf(t)
+			if word == "CONFLICT" || word == "DECISION" {
+				ids["CONFLICT"], ids["DECISION"] = mine.ledgersOf(t)
+			}
 			others := []string{}
 			for i := 1; i < len(strings.Fields(each.arguments)); i++ {
 				others = append(others, ids[each.argument(i)])
@@ -64,6 +76,10 @@ func TestIDsByPrefix(t *testing.T) {
 				require.Equal(t, exitUsage, o.code, o)
 				require.Contains(t, o.err, says)
 				require.Contains(t, o.err, fmt.Sprintf("give an id, the first %d or more characters of one", table.MinPrefix))
+			}
+			if each.name == "entry restore" {
+				o := mine.run("entry", "retire", ids["ENTRY"], "--because", "it is over", "--project", mine.project)
+				require.Zero(t, o.code, o)
 			}
 			twins := call(c.project, append([]string{"ABCDabcd"}, others...)...)
 			require.Equal(t, exitUsage, twins.code, twins)
@@ -78,7 +94,8 @@ func TestIDsByPrefix(t *testing.T) {
 // idsOf makes one of each of what has an id, in the project, and returns these by the words of arguments.
 func (c *cli) idsOf(t *testing.T) map[string]string {
 	t.Helper()
-	one := write(t, "one.jsonl", said(1, "assistant", "TODO: write the report.\nThe release is blocked by PROJ-7.\nThe migration is blocked by the legal review."))
+	one := write(t, "one.jsonl", said(1, "assistant", "TODO: write the report.\nThe release is blocked by PROJ-7.\nThe migration is blocked by the legal review.")+
+		said(2, "user", "We decided to keep the old logo."))
 	require.Zero(t, c.process(one, "--session", "one-"+c.project).code)
 	two := write(t, "two.jsonl", said(1, "assistant", "Done: write the report."))
 	require.Zero(t, c.process(two, "--session", "two-"+c.project).code)
@@ -89,7 +106,7 @@ func (c *cli) idsOf(t *testing.T) map[string]string {
 		Hits []struct {
 			ID string `json:"entry_id"`
 		} `json:"hits"`
-	}](t, c.run("search", "report", "--project", c.project, "-o", "json"))
+	}](t, c.run("search", "old logo", "--project", c.project, "-o", "json"))
 	require.NotEmpty(t, hits.Hits)
 	release := c.taskOf(t, "The release")
 	return map[string]string{
@@ -99,6 +116,19 @@ func (c *cli) idsOf(t *testing.T) map[string]string {
 	}
 }
 
+// ledgersOf makes a conflict and a decision in the project, and returns their ids.
+func (c *cli) ledgersOf(t *testing.T) (conflict, decision string) {
+	t.Helper()
+	conflict = c.contradiction(t).ID
+	o := c.process(write(t, "s.jsonl", said(1, "user", "We decided to keep the blue theme.")), "--session", "theme-of-"+c.project)
+	require.Zero(t, o.code, o)
+	o = c.run("decisions", "record", "Keep it", "--because-of", c.entryOf(t, "We decided to keep the blue theme.").ID, "--project", c.project)
+	require.Zero(t, o.code, o)
+	decisions := decode[[]graduate.Decision](t, c.run("decisions", "--project", c.project, "-o", "json"))
+	require.NotEmpty(t, decisions)
+	return conflict, decisions[0].ID
+}
+
 // declareTwins stores two of each, with ids that begin alike.
 func (c *cli) declareTwins(t *testing.T) {
 	t.Helper()
@@ -106,17 +136,21 @@ func (c *cli) declareTwins(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
 	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-	var entries, builds, entities [][]any
+	var entries, builds, entities, conflicts, decisions [][]any
 	for i := range 2 {
 		id := fmt.Sprintf("abcdabcd-%d", i)
 		entries = append(entries, []any{id, c.project, "twin", "{}", "[]", at, uint64(1)})
 		builds = append(builds, []any{id, c.project, "{}", at})
+		conflicts = append(conflicts, []any{id, c.project, at, uint64(1)})
+		decisions = append(decisions, []any{id, c.project, at, uint64(1)})
 		for _, entity := range []string{"task", "condition", "artifact"} {
 			entities = append(entities, []any{id + entity, entity, c.project, "{}", at, uint64(1)})
 		}
 	}
 	require.NoError(t, table.Insert(t.Context(), conn, "entries_raw (entry_id, project, title, content_json, evidence_json, created_ts, version)", entries))
 	require.NoError(t, table.Insert(t.Context(), conn, "build_runs_raw (build_id, project, source_json, started_at)", builds))
+	require.NoError(t, table.Insert(t.Context(), conn, "conflicts_raw (conflict_id, project, detected_at, version)", conflicts))
+	require.NoError(t, table.Insert(t.Context(), conn, "decisions_raw (decision_id, project, ts, version)", decisions))
 	require.NoError(t, table.Insert(t.Context(), conn, "entities_raw (entity_id, entity_type, project, current_json, updated_at, version)", entities))
 }
 

@@ -18,7 +18,7 @@ import (
 type searchOptions struct {
 	query          retrieve.Query
 	types, stages  []string
-	from, to       string
+	from, to, asOf string
 	alpha          float64
 	explain        bool
 	page           page
@@ -33,9 +33,10 @@ func (a *app) searchCommand(f *pflag.FlagSet) func(context.Context, []string) er
 	f.StringVar(&o.query.SessionID, "session", "", "memories of one session")
 	f.StringSliceVar(&o.types, "type", nil, "fact, decision, insight, task_note, reference")
 	f.StringSliceVar(&o.stages, "stage", nil, "raw, working, candidate, verified, certified")
-	f.BoolVar(&o.query.Superseded, "superseded", false, "also memories that a newer extractor no longer states")
+	f.BoolVar(&o.query.Superseded, "superseded", false, "also memories that are no longer believed: superseded, or retired")
 	f.StringVar(&o.from, "from", "", "memories from this day on, like 2006-01-02")
 	f.StringVar(&o.to, "to", "", "memories before this day")
+	f.StringVar(&o.asOf, "as-of", "", "what was believed then, like 2006-01-02 (the end of the day) or 2006-01-02T15:04:05Z")
 	o.page.add(f, 5, retrieve.MaxLimit-1, "the best first")
 	f.Float64Var(&o.alpha, "alpha", retrieve.DefaultAlpha, "meaning against words, 0 to 1")
 	f.BoolVar(&o.explain, "explain", false, "show where each score comes from")
@@ -90,6 +91,13 @@ func (o *searchOptions) finish(text string) error {
 	if !q.From.IsZero() && !q.To.IsZero() && !q.From.Before(q.To) {
 		return usagef("--from %s: want a day before that of --to %s", o.from, o.to)
 	}
+	var err error
+	if q.AsOf, err = parseAsOf(o.asOf); err != nil {
+		return err
+	}
+	if !q.AsOf.IsZero() && q.From.After(q.AsOf) {
+		return usagef("--from %s: want a day that is not after --as-of %s", o.from, o.asOf)
+	}
 	return nil
 }
 
@@ -129,10 +137,14 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 	err = a.print(result, func(w io.Writer) error {
 		return o.page.print(w, len(result.Hits), o.nothing()+leftOut(result)+unrelated(result), func() error { return printHits(w, o, result) })
 	})
+	if err == nil {
+		err = a.closing(&o.page, len(result.Hits), more)
+	}
 	if err != nil {
 		return err
 	}
-	return a.closing(&o.page, len(result.Hits), more)
+	a.retrieved(ctx, conn, schema.RetrievedBySearch, idsOf(o.query, result.Hits))
+	return nil
 }
 
 // nothing is printed for an empty result. It repeats the filters.
@@ -141,7 +153,7 @@ func (o *searchOptions) nothing() string {
 	say(&b, "nothing found in project %s for user %s", o.query.Project, o.query.User)
 	for _, filter := range []struct{ name, value string }{
 		{"agent", o.query.Agent}, {"session", o.query.SessionID}, {"type", strings.Join(o.types, " or ")},
-		{"stage", strings.Join(o.stages, " or ")}, {"from", o.from}, {"to", o.to},
+		{"stage", strings.Join(o.stages, " or ")}, {"from", o.from}, {"to", o.to}, {"as of", o.asOf},
 	} {
 		if filter.value != "" {
 			say(&b, ", %s %s", filter.name, filter.value)
@@ -161,8 +173,13 @@ func stageText(stage schema.Stage, status schema.Status) string {
 func printHits(w io.Writer, o *searchOptions, r retrieve.Result) error {
 	var b strings.Builder
 	for i, h := range r.Hits {
-		say(&b, "%d. %s\n   %s · %s · %s · score %.3f · %s · entry %s\n", o.page.offset+i+1, oneLine(h.Title, 160),
+		say(&b, "%d. %s\n   %s · %s · %s · score %.3f · %s · entry %s", o.page.offset+i+1, oneLine(h.Title, 160),
 			h.Type, stageText(h.Stage, h.Status), standingOfPieces(h.Evidence), h.Score, when(h.OccurredAt), short(h.ID))
+		if sessions := len(h.Sessions) + h.MoreSessions; sessions > 1 {
+			say(&b, " · said in %d sessions", sessions)
+		}
+		b.WriteString("\n")
+		sayBelief(&b, h)
 		sayEvidence(&b, h.EvidenceSessionID, h.Evidence)
 		for _, s := range h.Sessions[min(1, len(h.Sessions)):] {
 			say(&b, "   also in session %s: %s · %s · %s · %s · entry %s\n",
@@ -173,21 +190,58 @@ func printHits(w io.Writer, o *searchOptions, r retrieve.Result) error {
 			say(&b, "   and %s\n", plural(h.MoreSessions, "more session", "more sessions"))
 		}
 		if o.explain {
-			x := h.Explain
-			say(&b, "   %.3f = (vector %.3f + words %.3f) × stage %.2f × status %.2f × recency %.2f; similarity %.3f\n",
-				h.Score, x.Vector, x.Keyword, x.StageWeight, x.StatusPenalty, x.Recency, x.Similarity)
+			sayScore(&b, h)
 		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// leftOut says that there are superseded memories.
+// sayBelief says until when the hit was believed, what took its place, and what contests it.
+func sayBelief(b *strings.Builder, h retrieve.Hit) {
+	named := func(id, title string) string {
+		if title == "" {
+			return "entry " + short(id)
+		}
+		return "entry " + short(id) + " “" + oneLine(title, 80) + "”"
+	}
+	if !h.EndedAt.IsZero() {
+		say(b, "   believed until %s", dayOf(h.EndedAt))
+		switch {
+		case h.SupersededBy != "":
+			say(b, ", superseded by %s", named(h.SupersededBy, h.SupersededByTitle))
+		case h.Status == schema.StatusSuperseded && h.EndedBy == "":
+			b.WriteString(", a newer extractor does not state it")
+		default:
+			b.WriteString(", retired")
+		}
+		if h.EndedBecause != "" {
+			say(b, ": %s", oneLine(h.EndedBecause, 120))
+		}
+		b.WriteString("\n")
+	}
+	for _, other := range h.ContestedBy {
+		say(b, "   contested by %s\n", named(other.EntryID, other.Title))
+	}
+}
+
+func sayScore(b *strings.Builder, h retrieve.Hit) {
+	x := h.Explain
+	say(b, "   %.3f = (vector %.3f + words %.3f) × stage %.2f × status %.2f × recency %.2f × sessions %.2f; similarity %.3f",
+		h.Score, x.Vector, x.Keyword, x.StageWeight, x.StatusPenalty, x.Recency, x.Corroboration, x.Similarity)
+	if x.Limit != nil {
+		b.WriteString("; at most the score of what took its place")
+	}
+	b.WriteString("\n")
+}
+
+// leftOut says that there are memories that are no longer believed.
 func leftOut(r retrieve.Result) string {
 	if r.Superseded == 0 {
 		return ""
 	}
-	return "\n" + plural(r.Superseded, "superseded memory matches", "superseded memories match") + ": --superseded shows what no newer extractor states"
+	return "\n" + plural(r.Superseded, "memory that is no longer believed matches", "memories that are no longer believed match") +
+		": --superseded shows what was superseded or retired"
 }
 
 // unrelated says why the nearest memories are not listed.

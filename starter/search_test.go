@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/retrieve"
@@ -23,7 +25,48 @@ func TestPrintCountsMoreSessions(t *testing.T) {
 		h.MoreSessions = more
 		require.NoError(t, printHits(&b, &searchOptions{}, retrieve.Result{Hits: []retrieve.Hit{h}}))
 		require.Equal(t, 4, strings.Count(b.String(), "also in session"))
+		require.Contains(t, b.String(), fmt.Sprintf(" · said in %d sessions\n", more+5))
 		require.Equal(t, want != "", strings.Contains(b.String(), " more session"))
 		require.True(t, strings.HasSuffix(b.String(), want), b.String())
 	}
+}
+
+// A hit tells until when it was believed, what took its place and what contests it.
+func TestPrintTellsBelief(t *testing.T) {
+	t.Parallel()
+	ended := time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC)
+	limit := 0.5
+	for want, h := range map[string]retrieve.Hit{
+		"   believed until 2026-03-04, superseded by entry 12345678 “The queue is NATS.”: we moved\n": {
+			SupersededBy: "123456789", SupersededByTitle: "The queue\nis NATS.", EndedAt: ended, EndedBecause: "we moved", EndedBy: "ann",
+		},
+		"   believed until 2026-03-04, superseded by entry 12345678\n": {SupersededBy: "123456789", EndedAt: ended, EndedBy: "ann"},
+		"   believed until 2026-03-04, retired: it was a joke\n":       {EndedAt: ended, EndedBecause: "it was a joke", EndedBy: "ann"},
+		"   believed until 2026-03-04, a newer extractor does not state it\n": {
+			Entry: schema.Entry{Status: schema.StatusSuperseded}, EndedAt: ended,
+		},
+		"   contested by entry 12345678 “It is Redis.”\n   contested by entry abc\n": {
+			ContestedBy: []retrieve.Mention{{EntryID: "123456789", Title: "It is Redis."}, {EntryID: "abc"}},
+		},
+		" × sessions 0.97; similarity 0.000; at most the score of what took its place\n": {
+			Explain: retrieve.Explain{Corroboration: 0.97, Limit: &limit},
+		},
+	} {
+		var b strings.Builder
+		require.NoError(t, printHits(&b, &searchOptions{explain: true}, retrieve.Result{Hits: []retrieve.Hit{h}}))
+		require.Contains(t, b.String(), want)
+		require.NotContains(t, b.String(), "said in")
+	}
+}
+
+func TestSearchAsOf(t *testing.T) {
+	t.Parallel()
+	o := &searchOptions{asOf: "2026-03-01", page: page{limit: 1, most: 10}, alphaGivenFlag: &pflag.Flag{}}
+	require.NoError(t, o.finish("x"))
+	require.Equal(t, time.Date(2026, 3, 1, 23, 59, 59, 999999000, time.UTC), o.query.AsOf)
+	require.Contains(t, o.nothing(), ", as of 2026-03-01")
+	o.from = "2026-03-02"
+	require.ErrorContains(t, o.finish("x"), "--from 2026-03-02: want a day that is not after --as-of 2026-03-01")
+	o.asOf = "tomorrow"
+	require.ErrorContains(t, o.finish("x"), "--as-of \"tomorrow\": want a day like")
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/entry"
+	"axiommind/activities/graduate"
 	"axiommind/activities/retrieve"
 	"axiommind/schema"
 )
@@ -21,7 +22,7 @@ func TestSupersededIsShown(t *testing.T) {
 	} {
 		row.Stage = schema.StageWorking
 		var out strings.Builder
-		require.NoError(t, printEntry(&out, row, nil))
+		require.NoError(t, printEntry(&out, row, nil, graduate.Life{}))
 		require.Contains(t, out.String(), want)
 	}
 	var out strings.Builder
@@ -36,6 +37,6 @@ func TestSupersededIsShown(t *testing.T) {
 func TestSupersededIsCounted(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, leftOut(retrieve.Result{Filtered: 3}))
-	require.Contains(t, leftOut(retrieve.Result{Superseded: 1}), "\n1 superseded memory matches: --superseded shows")
-	require.Contains(t, leftOut(retrieve.Result{Superseded: 2}), "2 superseded memories match: ")
+	require.Contains(t, leftOut(retrieve.Result{Superseded: 1}), "\n1 memory that is no longer believed matches: --superseded shows")
+	require.Contains(t, leftOut(retrieve.Result{Superseded: 2}), "2 memories that are no longer believed match: ")
 }

@@ -37,8 +37,8 @@ func (a *app) taskShowCommand(f *pflag.FlagSet) func(context.Context, []string) 
 func printTask(w io.Writer, d task.Detail) error {
 	var b strings.Builder
 	t := d.Task
-	say(&b, "%s\n\ntask      %s\nkey       %s\nstatus    %s, %s priority\nsince     %s, changed %s\n",
-		t.Title, t.ID, t.CanonicalKey, statusText(t), t.Priority, when(t.CreatedAt), when(t.UpdatedAt))
+	say(&b, "%s\n\ntask      %s\nkey       %s\nstatus    %s, %s priority\nstage     %s\nsince     %s, changed %s\n",
+		t.Title, t.ID, t.CanonicalKey, statusText(t), t.Priority, t.Stage, when(t.CreatedAt), when(t.UpdatedAt))
 	for _, alias := range t.Aliases {
 		say(&b, "also      %s\n", alias.CanonicalKey)
 	}

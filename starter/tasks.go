@@ -46,19 +46,20 @@ func (o *taskFlags) add(f *pflag.FlagSet) {
 }
 
 func (o *taskFlags) selection() (task.Selection, error) {
-	s := task.Selection{Project: o.project}
-	if o.asOf == "" {
-		return s, nil
+	at, err := parseAsOf(o.asOf)
+	return task.Selection{Project: o.project, AsOf: at}, err
+}
+
+// parseAsOf reads the value of --as-of. A day stands for its end, and no value for the zero time.
+func parseAsOf(value string) (time.Time, error) {
+	if value == "" {
+		return time.Time{}, nil
 	}
-	at, err := parseTime("as-of", o.asOf)
-	if err != nil {
-		return s, err
+	at, err := parseTime("as-of", value)
+	if err == nil && len(value) == len(time.DateOnly) {
+		at = at.AddDate(0, 0, 1).Add(-time.Microsecond)
 	}
-	s.AsOf = at
-	if len(o.asOf) == len(time.DateOnly) {
-		s.AsOf = at.AddDate(0, 0, 1).Add(-time.Microsecond)
-	}
-	return s, nil
+	return at, err
 }
 
 // withQueries runs fn with the queries over the project's tasks.
@@ -220,7 +221,7 @@ func printReported(w io.Writer, views []task.View) error {
 }
 
 func printTasks(w io.Writer, views []task.View) error {
-	t := newTable(w, "task", "status", "priority", "title", "waits for")
+	t := newTable(w, "task", "status", "stage", "priority", "title", "waits for")
 	for _, v := range views {
 		waits := make(manyLines, 0, len(v.Blockers)+len(v.Suggestions))
 		for _, b := range v.Blockers {
@@ -229,7 +230,7 @@ func printTasks(w io.Writer, views []task.View) error {
 		for _, s := range v.Suggestions {
 			waits = append(waits, "perhaps "+blockerText(s, 40))
 		}
-		t.AppendRow([]any{short(v.Task.ID), statusText(v.Task), v.Task.Priority, oneLine(v.Task.Title, 70), waits})
+		t.AppendRow([]any{short(v.Task.ID), statusText(v.Task), v.Task.Stage, v.Task.Priority, oneLine(v.Task.Title, 70), waits})
 	}
 	t.Render()
 	return nil

@@ -13,6 +13,7 @@ import (
 
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/graduate"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -64,12 +65,22 @@ func TestI3EveryProjection(t *testing.T) {
 	for n := range 3 {
 		b.process(t, b.input(fmt.Sprint("s", n), eventful(t, n)))
 	}
+	for n, city := range []string{"Porto", "Lisbon"} { // They contradict each other.
+		b.process(t, b.input(fmt.Sprint("c", n), write(t, filepath.Join(t.TempDir(), "s.jsonl"),
+			said(1, "user", "We decided to keep the archive in "+city+"."))))
+	}
+	b.awaitGraduated(t.Context(), t)
 	b.night(t, schema.DreamNightInput{})
+	require.NoError(t, graduate.RecordRetrieved(t.Context(), b.Log, b.ClickHouse, graduate.Retrieved{
+		Scope: schema.Scope{Project: b.project, User: "default"}, RequestID: "r", By: schema.RetrievedBySearch,
+		EntryIDs: column(t, b.ClickHouse, "SELECT entry_id FROM entries"), At: time.Now().UTC(), Actor: "ann",
+	}))
 	b.awaitIndexed(t)
 	want := b.digests(t)
 	for name, d := range want {
 		// The rules quote whole sentences, which no later session proves better; activities/entry rebuilds these rows.
-		if name == "entries entry_changes_raw" {
+		// Nobody resolves a conflict here; activities/graduate rebuilds what that makes.
+		if name == "entries entry_changes_raw" || name == "graduation conflict_resolutions_raw" {
 			continue
 		}
 		require.NotZero(t, d.Rows, "%s: have eventful tell of what makes its rows, so that they can be compared", name)
@@ -153,6 +164,7 @@ func TestI4RebuildDuringSessions(t *testing.T) {
 	stop()
 	wait.Wait()
 	b.awaitIndexed(t)
+	b.awaitGraduated(t.Context(), t)
 	beside := b.digests(t)
 	b.rebuild(t)
 	require.Equal(t, beside, b.digests(t))
@@ -175,6 +187,7 @@ func TestI2RebuildKilled(t *testing.T) {
 		b.process(t, b.input(fmt.Sprint("s", n), eventful(t, n)))
 	}
 	b.awaitIndexed(t)
+	b.awaitGraduated(t.Context(), t)
 	want := b.digests(t)
 	require.NoError(t, b.ClickHouse.Exec(t.Context(), "INSERT INTO facts_skipped_raw (user, seq, event_id) VALUES ('nobody', 1, 'x')"))
 	run, err := b.Temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: schema.RebuildWorkflowID, TaskQueue: schema.QueueMain},

@@ -29,6 +29,7 @@ import (
 func (b *bench) allTables(t *testing.T) map[string][]string {
 	t.Helper()
 	b.awaitIndexed(t)
+	b.awaitGraduated(t.Context(), t)
 	require.NoError(t, b.Log.SaveOffsets(t.Context()))
 	out := map[string][]string{}
 	for _, name := range column(t, b.ClickHouse, "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine != 'View' ORDER BY name") {
@@ -288,7 +289,7 @@ func (b *bench) forge(t *testing.T, key schema.SessionKey, id string) string {
 		case schema.BuildFinished:
 			p, err := schema.Decode[schema.BuildFinishedPayload](e)
 			require.NoError(t, err)
-			p.BuildID, p.ExtractorID, p.Counts.NewEntries = forged, by.ID(), 0
+			p.BuildID, p.ExtractorID, p.Counts.NewEntries, p.Counts.PromotedEntries = forged, by.ID(), 0, 0
 			e.DedupeKey, payload = schema.BuildFinishedKey(forged), p
 		default:
 			continue

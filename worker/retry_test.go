@@ -77,7 +77,7 @@ func (b *bench) requireRetried(t testing.TB, session, id, step string) schema.Pr
 		require.Equal(t, &schema.ResumedBuild{BuildID: id, Step: step}, last.Resumed)
 	}
 	steps := []string{
-		schema.StepExtract, schema.StepAlign, schema.StepMaterialize, schema.StepTasks, schema.StepMemory,
+		schema.StepExtract, schema.StepAlign, schema.StepMaterialize, schema.StepCheck, schema.StepTasks, schema.StepMemory,
 		schema.StepProject, schema.StepIndex,
 	}
 	for _, m := range ends[len(ends)-1].Metrics {
@@ -94,6 +94,7 @@ func (b *bench) requireSettled(t *testing.T, in schema.ProcessSessionInput, last
 	t.Helper()
 	_, err := b.retry(t, in.SessionID, last)
 	requireFailure(t, err, schema.ErrorInvalidInput, "left nothing to do")
+	b.awaitGraduated(t.Context(), t)
 	before := b.once(t)
 	require.Equal(t, schema.BuildUnchanged, b.process(t, in).Status)
 	require.Equal(t, before, b.once(t))

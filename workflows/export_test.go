@@ -31,5 +31,5 @@ func RegisterWriters(r worker.WorkflowRegistry) {
 	}
 }
 
-// FilesAgain is when memory_writer comes back to its files.
-var FilesAgain = filesAgain
+// LaterAndLater is when a writer comes back to background work that failed.
+var LaterAndLater = laterAndLater

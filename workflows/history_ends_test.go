@@ -51,12 +51,13 @@ func everyWorkflow() []operated {
 			fails: []string{"PrepareRebuild", "FillShadow", "CatchUpShadow", "SwitchShadow", "CompareShadow", "FinishRebuild"}},
 		{workflow: schema.WorkflowProcessSession, activity: "AlignSession"},
 		{workflow: schema.WorkflowRealignSession, start: startRealign(sessionInput().Key().WorkflowID()), activity: "MaterializeEntries",
-			fails: []string{"RealignSession", "ProjectSession"}},
+			fails: []string{"RealignSession", "CheckEntries", "ProjectSession"}},
 		{workflow: schema.WorkflowDeepDream, start: startDream(""), activity: "GatherDream", fails: []string{"GatherDream", "PlanDream", "SubmitDream"}},
 		{workflow: schema.WorkflowDreamNight, start: startNight(schema.DreamNightInput{}), activity: "FindMemories", rooms: pages, fails: []string{"FindMemories"}},
 		{workflow: schema.WorkflowNotifySummary, start: startNotify("agent 7"), activity: "SendWebhook", fails: []string{"SendWebhook"}},
 		{workflow: schema.WorkflowProjectTasks, start: startSerial(projectTasks), activity: "ResolveTasks", serial: &projectTasks},
 		{workflow: schema.WorkflowMemoryWriter, start: startSerial(memoryWriter), activity: "UpdateMemory", serial: &memoryWriter},
+		{workflow: schema.WorkflowGraduation, start: startSerial(graduation), activity: "RunGraduationCommand", serial: &graduation},
 		{workflow: schema.WorkflowVectorWriter, start: startReconcile, activity: "ReconcileCollection", serial: &vectorWriter},
 	}
 }
@@ -139,6 +140,7 @@ func continuedPaths() []path {
 		{name: "rebuild_continued", long: true, rooms: with(func(r *rooms) { r.before = holdsRebuild }), start: startRebuildBeside, during: releasesRebuild},
 		{name: "project_tasks_continued", long: true, start: startSerial(projectTasks)},
 		{name: "memory_writer_continued", long: true, start: startSerial(memoryWriter)},
+		{name: "graduation_continued", long: true, start: startSerial(graduation)},
 		{name: "vector_writer_continued", long: true, start: startVectorWriter, rooms: more},
 		{name: "deep_dream_continued", long: true, start: startDream(""), rooms: backlogOf(3)},
 		{name: "deep_dream_next", long: true, last: true, start: startDream(""), rooms: backlogOf(3)},
@@ -196,6 +198,7 @@ var neverRecorded = map[string]map[string]string{
 	schema.WorkflowNotifySummary: {kindContinued: "it has two activities"},
 	schema.WorkflowProjectTasks:  {kindFailed: "the failure of an update is that of its sender: the writer goes on"},
 	schema.WorkflowMemoryWriter:  {kindFailed: "the failure of an update is that of its sender, and files are tried again: the writer goes on"},
+	schema.WorkflowGraduation:    {kindFailed: "the failure of an update is that of its sender, and a pass is tried again: the writer goes on"},
 }
 
 // For each workflow there is a history of every kind of path, and one in which each of its activities fails.

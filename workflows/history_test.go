@@ -96,6 +96,7 @@ func paths() []path {
 		{name: "realign_session_child", start: startRealign("by-hand")},
 		{name: "realign_session_waits", rooms: with(func(r *rooms) { r.before = holdsRealign }), start: startBeside(startRealign("by-hand")), during: releasesRealign},
 		{name: "realign_session_failed", start: startRealign(sessionInput().Key().WorkflowID()), rooms: failingIn("MaterializeEntries"), fails: "materialize: MaterializeEntries can't"},
+		{name: "realign_session_untold", start: startRealign(sessionInput().Key().WorkflowID()), rooms: failingIn(wakes)},
 		{name: "vector_writer_idle", start: startVectorWriter, rooms: with(func(r *rooms) { r.pending = []vector.Result{{Indexed: 1, More: true}, {Indexed: 1}} })},
 		{name: "vector_writer_retry", start: startVectorWriter, rooms: with(func(r *rooms) { r.pending = []vector.Result{{Failed: 1, NextRetry: time.Now()}} })},
 		{name: "vector_writer_failed", start: startVectorWriter, rooms: failingIn("IndexPending"), fails: "IndexPending can't"},
@@ -122,14 +123,16 @@ func paths() []path {
 			r.found = []tier.Found{memoriesOf(2), memoriesOf(1)}
 		})},
 	}
-	for _, more := range [][]path{dreamPaths(), operatorPaths(), batchPaths(), retryPaths(), rebuildPaths()} {
+	for _, more := range [][]path{dreamPaths(), operatorPaths(), batchPaths(), retryPaths(), rebuildPaths(), graduationPaths()} {
 		out = append(out, more...)
 	}
 	for _, step := range sessionSteps {
 		for _, activity := range step.activities {
-			out = append(out, path{
-				name: "process_session_failed_" + activity, rooms: failingIn(activity), fails: step.name + ": " + activity + " can't",
-			})
+			p := path{name: "process_session_failed_" + activity, rooms: failingIn(activity)}
+			if activity != wakes {
+				p.fails = step.name + ": " + activity + " can't"
+			}
+			out = append(out, p)
 		}
 	}
 	return out
@@ -178,7 +181,10 @@ func failingIn(activity string) func() *rooms {
 }
 
 // failsOnce makes the activity fail for good the first time it is called.
-func failsOnce(name string) func() *rooms {
+func failsOnce(name string) func() *rooms { return failsOften(name, 1) }
+
+// failsOften makes the activity fail for good the first times it is called.
+func failsOften(name string, times int) func() *rooms {
 	return with(func(r *rooms) {
 		r.before = func(_ context.Context, called string) {
 			r.mu.Lock()
@@ -187,7 +193,7 @@ func failsOnce(name string) func() *rooms {
 				return
 			}
 			delete(r.fail, name)
-			if len(r.inputs[name]) == 0 {
+			if len(r.inputs[name]) < times {
 				r.fail[name] = temporal.NewNonRetryableApplicationError(name+" can't", schema.ErrorFilesRefused, nil)
 			}
 		}

@@ -14,7 +14,7 @@ import (
 
 // startable are the workflows that can be started from the UI, with a field that each has.
 var startable = []struct{ workflow, id, field, known string }{
-	{schema.WorkflowProcessSession, sessionInput().Key().WorkflowID(), "session_id", "uri, grant, messages, format, project, user, agent, session_id, date, flush, notify, include_tools"},
+	{schema.WorkflowProcessSession, sessionInput().Key().WorkflowID(), "session_id", "uri, grant, messages, statement, format, project, user, agent, session_id, date, flush, notify, include_tools"},
 	{schema.WorkflowRealignSession, sessionInput().Key().WorkflowID(), "session_id", "project, user, agent, session_id"},
 	{schema.WorkflowVectorWriter, schema.WorkflowID(schema.VectorStream(collection)), "collection", "collection"},
 	{schema.WorkflowProjectTasks, schema.WorkflowID(schema.ProjectStream("p")), "project", "project"},

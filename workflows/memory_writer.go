@@ -58,7 +58,7 @@ var memoryWriter = writer[schema.MemoryWriterInput]{
 	background: &background[schema.MemoryWriterInput]{
 		title: "files",
 		step:  syncFiles,
-		again: filesAgain,
+		again: laterAndLater,
 	},
 }
 
@@ -78,21 +78,6 @@ func filesOfRestore(r tier.RestoreResult) time.Time {
 		return time.Time{}
 	}
 	return atOnce
-}
-
-// How long the files are left alone after a failure, at first and at most.
-const (
-	filesAgainFirst = time.Second
-	filesAgainLast  = 10 * time.Minute
-)
-
-// filesAgain doubles the wait with each failure. Whatever failed may need a person, so it is tried for ever.
-func filesAgain(failures int) time.Duration {
-	wait := filesAgainFirst
-	for i := 1; i < failures && wait < filesAgainLast; i++ {
-		wait *= 2
-	}
-	return min(wait, filesAgainLast)
 }
 
 // syncFiles writes the files that are behind the log.

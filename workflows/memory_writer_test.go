@@ -229,15 +229,15 @@ func TestMemoryWriterEndsWhileFilesFail(t *testing.T) {
 	require.True(t, workflow.IsContinueAsNewError(memoryWriter.run(env)))
 }
 
-func TestFilesAgain(t *testing.T) {
+func TestLaterAndLater(t *testing.T) {
 	t.Parallel()
 	last := time.Duration(0)
 	for failures := 1; failures < 100; failures++ {
-		wait := workflows.FilesAgain(failures)
+		wait := workflows.LaterAndLater(failures)
 		require.GreaterOrEqual(t, wait, last)
 		require.LessOrEqual(t, wait, 10*time.Minute)
 		last = wait
 	}
-	require.Equal(t, time.Second, workflows.FilesAgain(1))
+	require.Equal(t, time.Second, workflows.LaterAndLater(1))
 	require.Equal(t, 10*time.Minute, last)
 }

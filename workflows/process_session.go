@@ -65,7 +65,7 @@ func validate(in schema.ProcessSessionInput) error {
 	for _, m := range in.Messages {
 		size += len(m.Content)
 	}
-	if err := validateSource(in); err != nil {
+	if err := errors.Join(validateSource(in), in.CheckStatement()); err != nil {
 		return err
 	}
 	switch {
@@ -167,14 +167,15 @@ func describe(r schema.ProcessSessionResult, resumed schema.ResumedBuild) string
 		from = fmt.Sprintf(" · goes on with build `%s` at `%s`", resumed.BuildID, resumed.Step)
 	}
 	return fmt.Sprintf("**%s** · %d messages (%d new, %d lines skipped) · %d windows (%d quarantined) · %d entries "+
-		"(%d new, %d aligned, %d proven, %d gained evidence, %d items rejected) · %d vectors (%d failed) · %d model calls, %d + %d tokens",
+		"(%d new, %d aligned, %d proven, %d gained evidence, %d candidates, %d verified, %d items rejected) · %d vectors (%d failed) · %d model calls, %d + %d tokens",
 		r.Status, c.Messages, c.NewMessages, c.SkippedLines, c.Windows, c.Quarantined, c.Entries, c.NewEntries,
-		c.AlignedEntries, c.ProvenEntries, c.GainedEntries, c.Rejected, c.Indexed, c.IndexFailed, r.Usage.Calls, r.Usage.InputTokens, r.Usage.OutputTokens) + from
+		c.AlignedEntries, c.ProvenEntries, c.GainedEntries, c.CandidateEntries, c.VerifiedEntries, c.Rejected, c.Indexed, c.IndexFailed,
+		r.Usage.Calls, r.Usage.InputTokens, r.Usage.OutputTokens) + from
 }
 
 func (p *processSession) openInput() build.OpenInput {
 	return build.OpenInput{
 		SessionKey: p.input.Key(), IncludeTools: p.input.IncludeTools, FromLog: p.input.FromLog, Retry: p.input.Retry,
-		AskGivenUp: p.input.AskGivenUp,
+		AskGivenUp: p.input.AskGivenUp, Statement: p.input.Statement,
 	}
 }

@@ -27,7 +27,7 @@ func (p *processSession) extract(ctx workflow.Context, s sessionState) (stategra
 	for {
 		planIn := llm.PlanInput{
 			SessionKey: p.input.Key(), BuildID: b.BuildID, Extractor: b.Spec.Extractor, At: p.started, Head: b.Head,
-			AskGivenUp: p.input.AskGivenUp,
+			AskGivenUp: p.input.AskGivenUp, Statement: b.Statement,
 		}
 		plan, err := call(storeWork(ctx, "windows"), models.PlanWindows, planIn)
 		if err != nil {

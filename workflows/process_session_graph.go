@@ -66,6 +66,9 @@ func addCounts(acc, v schema.BuildCounts) schema.BuildCounts {
 	acc.GainedEntries += v.GainedEntries
 	acc.SupersededEntries += v.SupersededEntries
 	acc.RestoredEntries += v.RestoredEntries
+	acc.CandidateEntries += v.CandidateEntries
+	acc.VerifiedEntries += v.VerifiedEntries
+	acc.PromotedEntries += v.PromotedEntries
 	acc.Indexed += v.Indexed
 	acc.IndexFailed += v.IndexFailed
 	return acc
@@ -84,6 +87,7 @@ func sessionGraph(p *processSession) (*stategraph.Graph[workflow.Context], error
 	add(schema.StepExtract, p.extract)
 	add(schema.StepAlign, p.align)
 	add(schema.StepMaterialize, p.materialize)
+	add(schema.StepCheck, p.check)
 	add(schema.StepTasks, p.resolveTasks)
 	add(schema.StepMemory, p.updateMemory)
 	add(schema.StepProject, p.project)
@@ -94,12 +98,13 @@ func sessionGraph(p *processSession) (*stategraph.Graph[workflow.Context], error
 	g.AddEdge(stategraph.START, schema.StepOpenBuild)
 	then(g, schema.StepOpenBuild, schema.StepIngest, nil)
 	g.AddConditionalEdges(schema.StepIngest, "outcome", afterIngest, stategraph.Paths(
-		schema.StepExtract, schema.StepAlign, schema.StepMaterialize, schema.StepTasks, schema.StepMemory,
+		schema.StepExtract, schema.StepAlign, schema.StepMaterialize, schema.StepCheck, schema.StepTasks, schema.StepMemory,
 		schema.StepProject, schema.StepIndex, schema.StepCloseBuild, schema.StepFailBuild, stategraph.END,
 	))
 	then(g, schema.StepExtract, schema.StepAlign, ended(schema.BuildEmpty, schema.StepMemory))
 	then(g, schema.StepAlign, schema.StepMaterialize, nil)
-	g.AddConditionalEdges(schema.StepMaterialize, "outcome", func(s sessionState) ([]stategraph.Target, error) {
+	then(g, schema.StepMaterialize, schema.StepCheck, nil)
+	g.AddConditionalEdges(schema.StepCheck, "outcome", func(s sessionState) ([]stategraph.Target, error) {
 		if sessionFailed.Get(s).Step != "" {
 			return []stategraph.Target{stategraph.To(schema.StepFailBuild)}, nil
 		}

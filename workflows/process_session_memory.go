@@ -27,7 +27,7 @@ func (p *processSession) updateMemory(ctx workflow.Context, s sessionState) (sta
 	}
 	var usage schema.Usage
 	for flushed := 0; ; flushed = in.Messages {
-		planIn := tier.SummaryInput{SessionKey: in.SessionKey, Messages: messages, Head: in.Head}
+		planIn := tier.SummaryInput{SessionKey: in.SessionKey, Messages: messages, Stated: b.Statement != nil, Head: in.Head}
 		plan, err := quickly(storeWork(ctx, "windows to summarize"), memories.PlanSummary, planIn)
 		if err != nil {
 			return stategraph.Update{sessionUsage.Add(usage)}, err

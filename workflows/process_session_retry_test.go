@@ -39,25 +39,28 @@ func TestRetryResumesAtStep(t *testing.T) {
 	made.Entries, made.NewEntries, made.AlignedEntries, made.ProvenEntries, made.GainedEntries = 5, 4, 3, 2, 1
 	withNotes := made
 	withNotes.TaskNotes, withNotes.Facts = 2, 1
-	indexed := withNotes
+	checked := withNotes
+	checked.CandidateEntries, checked.VerifiedEntries, checked.PromotedEntries = 3, 2, 1
+	indexed := checked
 	indexed.Indexed = 5
 	memory := []string{"PlanSummary", "SummarizeSession", "SubmitMemory"}
-	rest := []string{"ProjectSession", "IndexSession", "CloseBuild"}
+	rest := []string{"ProjectSession", "WakeGraduation", "IndexSession", "CloseBuild"}
 	for name, tt := range map[string]struct {
 		step   string
 		before schema.BuildCounts
 		calls  []string
 		steps  []string
 	}{
-		"extract":     {schema.StepExtract, schema.BuildCounts{}, steps[2:], []string{"extract", "align", "materialize", "resolve_tasks", "update_memory", "project", "index"}},
-		"align":       {schema.StepAlign, extracted, steps[5:], []string{"align", "materialize", "resolve_tasks", "update_memory", "project", "index"}},
-		"materialize": {schema.StepMaterialize, extracted, steps[6:], []string{"materialize", "resolve_tasks", "update_memory", "project", "index"}},
+		"extract":     {schema.StepExtract, schema.BuildCounts{}, steps[2:], []string{"extract", "align", "materialize", "check", "resolve_tasks", "update_memory", "project", "index"}},
+		"align":       {schema.StepAlign, extracted, steps[5:], []string{"align", "materialize", "check", "resolve_tasks", "update_memory", "project", "index"}},
+		"materialize": {schema.StepMaterialize, extracted, steps[6:], []string{"materialize", "check", "resolve_tasks", "update_memory", "project", "index"}},
+		"check":       {schema.StepCheck, withNotes, steps[7:], []string{"check", "resolve_tasks", "update_memory", "project", "index"}},
 		// The step beside it may have failed, too.
-		"tasks":   {schema.StepTasks, withNotes, steps[7:], []string{"resolve_tasks", "update_memory", "project", "index"}},
-		"memory":  {schema.StepMemory, withNotes, append(slices.Clone(memory), rest...), []string{"update_memory", "project", "index"}},
-		"project": {schema.StepProject, withNotes, rest, []string{"project", "index"}},
-		"index":   {schema.StepIndex, withNotes, rest[1:], []string{"index"}},
-		"close":   {schema.StepCloseBuild, indexed, rest[2:], nil},
+		"tasks":   {schema.StepTasks, checked, steps[8:], []string{"resolve_tasks", "update_memory", "project", "index"}},
+		"memory":  {schema.StepMemory, checked, append(slices.Clone(memory), rest...), []string{"update_memory", "project", "index"}},
+		"project": {schema.StepProject, checked, rest, []string{"project", "index"}},
+		"index":   {schema.StepIndex, checked, rest[2:], []string{"index"}},
+		"close":   {schema.StepCloseBuild, indexed, rest[3:], nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -77,6 +80,9 @@ func TestRetryResumesAtStep(t *testing.T) {
 			if tt.before.Entries > 0 {
 				want := tt.before
 				want.Messages = 2
+				if tt.step == schema.StepCheck {
+					want.CandidateEntries, want.VerifiedEntries, want.PromotedEntries = 1, 1, 1
+				}
 				if want.Indexed == 0 {
 					want.Indexed = 1
 				}
@@ -251,7 +257,8 @@ func retryPaths() []path {
 	}
 	before := schema.BuildCounts{Windows: 1, Entries: 1, TaskNotes: 1, Facts: 1}
 	for _, step := range []string{
-		schema.StepAlign, schema.StepMaterialize, schema.StepTasks, schema.StepMemory, schema.StepProject, schema.StepIndex, schema.StepCloseBuild,
+		schema.StepAlign, schema.StepMaterialize, schema.StepCheck, schema.StepTasks, schema.StepMemory, schema.StepProject, schema.StepIndex,
+		schema.StepCloseBuild,
 	} {
 		out = append(out, path{name: "process_session_resumed_" + step, rooms: func() *rooms { return newRooms().resuming(step, before) }})
 	}

@@ -12,6 +12,7 @@ import (
 	"axiommind/activities/build"
 	"axiommind/activities/entry"
 	"axiommind/activities/evidence"
+	"axiommind/activities/graduate"
 	"axiommind/activities/llm"
 	"axiommind/activities/task"
 	"axiommind/activities/tier"
@@ -41,8 +42,8 @@ func TestProcessSessionAsksWritersForWhomThereIsSomething(t *testing.T) {
 			result, err := process(t, r, sessionInput())
 			require.NoError(t, err)
 			require.Equal(t, schema.BuildSuccess, result.Status)
-			want := []string{"OpenBuild", "IngestSession", "PlanWindows", "ExtractWindow", "RecordExtraction", "AlignSession", "MaterializeEntries"}
-			want = append(append(want, tt.asked...), "ProjectSession", "IndexSession", "CloseBuild")
+			want := []string{"OpenBuild", "IngestSession", "PlanWindows", "ExtractWindow", "RecordExtraction", "AlignSession", "MaterializeEntries", "CheckEntries"}
+			want = append(append(want, tt.asked...), "ProjectSession", "WakeGraduation", "IndexSession", "CloseBuild")
 			require.Equal(t, want, r.order())
 			require.Equal(t, tt.facts > 0, inputsOf[tier.SessionInput](r, "SubmitMemory")[0].Facts)
 			var steps []string
@@ -69,13 +70,14 @@ func TestProcessSessionHandsOnTheHead(t *testing.T) {
 	require.Equal(t, at(2), inputsOf[llm.RecordInput](r, "RecordExtraction")[0].Head)
 	require.Equal(t, at(4), inputsOf[evidence.AlignInput](r, "AlignSession")[0].Head)
 	require.Equal(t, at(5), inputsOf[entry.MaterializeInput](r, "MaterializeEntries")[0].Head)
-	require.Equal(t, at(7), inputsOf[task.SessionInput](r, "SubmitTasks")[0].Head)
-	require.Equal(t, at(7), inputsOf[tier.SummaryInput](r, "PlanSummary")[0].Head)
-	require.Equal(t, at(7), inputsOf[tier.SummarizeInput](r, "SummarizeSession")[0].Head)
-	require.Equal(t, at(7), inputsOf[tier.SessionInput](r, "SubmitMemory")[0].Head)
-	require.Equal(t, at(7), inputsOf[build.ProjectInput](r, "ProjectSession")[0].Head)
-	require.Equal(t, at(7), inputsOf[vector.SessionInput](r, "IndexSession")[0].Head)
-	require.Equal(t, at(7), inputsOf[build.CloseInput](r, "CloseBuild")[0].Build.Head)
+	require.Equal(t, at(7), inputsOf[graduate.CheckInput](r, "CheckEntries")[0].Head)
+	require.Equal(t, at(9), inputsOf[task.SessionInput](r, "SubmitTasks")[0].Head)
+	require.Equal(t, at(9), inputsOf[tier.SummaryInput](r, "PlanSummary")[0].Head)
+	require.Equal(t, at(9), inputsOf[tier.SummarizeInput](r, "SummarizeSession")[0].Head)
+	require.Equal(t, at(9), inputsOf[tier.SessionInput](r, "SubmitMemory")[0].Head)
+	require.Equal(t, at(9), inputsOf[build.ProjectInput](r, "ProjectSession")[0].Head)
+	require.Equal(t, at(9), inputsOf[vector.SessionInput](r, "IndexSession")[0].Head)
+	require.Equal(t, at(9), inputsOf[build.CloseInput](r, "CloseBuild")[0].Build.Head)
 }
 
 // A plan without windows is done: the model has answered where the plan was made.
@@ -99,7 +101,7 @@ func TestProcessSessionLocalModel(t *testing.T) {
 // shows and tries again.
 func TestProcessSessionBookkeeping(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"IdentifySession", "OpenBuild", "PlanSummary", "ProjectSession", "CloseBuild"} {
+	for _, name := range []string{"IdentifySession", "OpenBuild", "PlanSummary", "ProjectSession", "WakeGraduation", "CloseBuild"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			in := sessionInput()

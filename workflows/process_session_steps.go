@@ -6,6 +6,7 @@ import (
 	"axiommind/activities/build"
 	"axiommind/activities/entry"
 	"axiommind/activities/evidence"
+	"axiommind/activities/graduate"
 	"axiommind/activities/task"
 	"axiommind/activities/transcript"
 	"axiommind/activities/vector"
@@ -19,6 +20,7 @@ var (
 	transcripts *transcript.Activities
 	evidences   *evidence.Activities
 	entries     *entry.Activities
+	graduates   *graduate.Activities
 )
 
 func (p *processSession) openBuild(ctx workflow.Context, _ sessionState) (stategraph.Update, error) {
@@ -92,6 +94,19 @@ func (p *processSession) materialize(ctx workflow.Context, s sessionState) (stat
 	})), sessionHead.Add(result.Head)}, nil
 }
 
+func (p *processSession) check(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
+	in := graduate.CheckInput{
+		SessionKey: p.input.Key(), BuildID: sessionOpened.Get(s).BuildID, At: p.started, Head: sessionHead.Get(s),
+	}
+	result, err := call(storeWork(ctx, "obligations of entries"), graduates.CheckEntries, in)
+	if err != nil {
+		return nil, err
+	}
+	return stategraph.Update{sessionCounts.Add(p.counted(schema.BuildCounts{
+		CandidateEntries: result.Candidates, VerifiedEntries: result.Verified, PromotedEntries: result.Promoted,
+	})), sessionHead.Add(result.Head)}, nil
+}
+
 func (p *processSession) resolveTasks(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
 	in := task.SessionInput{SessionKey: p.input.Key(), BuildID: sessionOpened.Get(s).BuildID, Head: sessionHead.Get(s)}
 	_, err := call(storeWork(ctx, "task notes"), tasks.SubmitTasks, in)
@@ -100,7 +115,22 @@ func (p *processSession) resolveTasks(ctx workflow.Context, s sessionState) (sta
 
 func (p *processSession) project(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
 	in := build.ProjectInput{SessionKey: p.input.Key(), Head: sessionHead.Get(s)}
-	return nil, doQuickly(storeWork(ctx, "entries, builds, outbox"), builds.ProjectSession, in)
+	if err := doQuickly(storeWork(ctx, "entries, builds, outbox"), builds.ProjectSession, in); err != nil {
+		return nil, err
+	}
+	if c := sessionCounts.Get(s); c.NewEntries+c.GainedEntries+c.SupersededEntries+c.RestoredEntries+c.PromotedEntries > 0 {
+		wakeGraduation(ctx, p.input.Project)
+	}
+	return nil, nil
+}
+
+// wakeGraduation has graduation consider what a session has changed. If it can't be told, the project's next session tells
+// it: no build fails for that.
+func wakeGraduation(ctx workflow.Context, project string) {
+	err := doQuickly(storeWork(ctx, "tell graduation"), graduates.WakeGraduation, graduate.WakeInput{Project: project})
+	if err != nil {
+		workflow.GetLogger(ctx).Warn("graduation is not told of the session", "project", project, "reason", err)
+	}
 }
 
 func (p *processSession) index(ctx workflow.Context, s sessionState) (stategraph.Update, error) {

@@ -38,12 +38,16 @@ var sessionSteps = []struct {
 	{schema.StepExtract, []string{"PlanWindows", "ExtractWindow", "RecordExtraction"}},
 	{schema.StepAlign, []string{"AlignSession"}},
 	{schema.StepMaterialize, []string{"MaterializeEntries"}},
+	{schema.StepCheck, []string{"CheckEntries"}},
 	{schema.StepMemory, []string{"PlanSummary", "SummarizeSession", "SubmitMemory"}},
 	{schema.StepTasks, []string{"SubmitTasks"}},
-	{schema.StepProject, []string{"ProjectSession"}},
+	{schema.StepProject, []string{"ProjectSession", wakes}},
 	{schema.StepIndex, []string{"IndexSession"}},
 	{schema.StepCloseBuild, []string{"CloseBuild"}},
 }
+
+// wakes is the activity whose failure is no failure of its step.
+const wakes = "WakeGraduation"
 
 // steps are the activities of a session that has something new, in order.
 var steps = func() (names []string) {
@@ -95,7 +99,7 @@ func TestProcessSession(t *testing.T) {
 	}{
 		{
 			name: "success", change: func(*rooms) {}, order: steps, status: schema.BuildSuccess,
-			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, ProvenEntries: 1, GainedEntries: 2, TaskNotes: 1, Facts: 1, Indexed: 1},
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, ProvenEntries: 1, GainedEntries: 2, TaskNotes: 1, Facts: 1, CandidateEntries: 1, VerifiedEntries: 1, PromotedEntries: 1, Indexed: 1},
 		},
 		{
 			name: "unchanged", change: func(r *rooms) { r.ingested = transcript.IngestResult{Unchanged: true, Messages: 2} },
@@ -123,13 +127,13 @@ func TestProcessSession(t *testing.T) {
 			name:   "a later build adds nothing and keeps what there is",
 			change: func(r *rooms) { r.opened.First, r.record = false, llm.RecordResult{} },
 			order:  steps, status: schema.BuildSuccess,
-			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, ProvenEntries: 1, GainedEntries: 2, TaskNotes: 1, Facts: 1, Indexed: 1},
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, ProvenEntries: 1, GainedEntries: 2, TaskNotes: 1, Facts: 1, CandidateEntries: 1, VerifiedEntries: 1, PromotedEntries: 1, Indexed: 1},
 		},
 		{
 			name:   "partial: a truncated answer",
 			change: func(r *rooms) { r.record.Truncated = 1 },
 			order:  slices.Insert(slices.Clone(steps), 5, "PlanWindows"), status: schema.BuildPartial,
-			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Quarantined: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, ProvenEntries: 1, GainedEntries: 2, TaskNotes: 1, Facts: 1, Indexed: 1},
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Quarantined: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, ProvenEntries: 1, GainedEntries: 2, TaskNotes: 1, Facts: 1, CandidateEntries: 1, VerifiedEntries: 1, PromotedEntries: 1, Indexed: 1},
 		},
 		{
 			name: "taken up: what the build recorded before it broke off counts",
@@ -138,13 +142,13 @@ func TestProcessSession(t *testing.T) {
 				r.recordedBefore = llm.RecordResult{Windows: 2, Entries: 3, Rejected: 1, Quarantined: 1, Truncated: 1, Usage: schema.Usage{Calls: 4}}
 			},
 			order: steps, status: schema.BuildPartial,
-			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 3, Quarantined: 2, Rejected: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, ProvenEntries: 1, GainedEntries: 2, TaskNotes: 1, Facts: 1, Indexed: 1},
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 3, Quarantined: 2, Rejected: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, ProvenEntries: 1, GainedEntries: 2, TaskNotes: 1, Facts: 1, CandidateEntries: 1, VerifiedEntries: 1, PromotedEntries: 1, Indexed: 1},
 		},
 		{
 			name:   "partial: a vector failed",
 			change: func(r *rooms) { r.indexed.Indexed, r.indexed.Failed = 0, 1 },
 			order:  steps, status: schema.BuildPartial,
-			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, ProvenEntries: 1, GainedEntries: 2, TaskNotes: 1, Facts: 1, IndexFailed: 1},
+			counts: schema.BuildCounts{Messages: 2, NewMessages: 2, Windows: 1, Entries: 1, NewEntries: 1, AlignedEntries: 1, ProvenEntries: 1, GainedEntries: 2, TaskNotes: 1, Facts: 1, CandidateEntries: 1, VerifiedEntries: 1, PromotedEntries: 1, IndexFailed: 1},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -182,6 +186,9 @@ func TestProcessSessionFailure(t *testing.T) {
 			continue // See TestProcessSessionFailureOutsideOfBuild.
 		}
 		for _, activity := range step.activities {
+			if activity == wakes {
+				continue // See TestProcessSessionWakesGraduation.
+			}
 			t.Run(activity, func(t *testing.T) {
 				t.Parallel()
 				requireFailedIn(t, step.name, activity)

@@ -9,6 +9,7 @@ import (
 	"axiommind/activities/build"
 	"axiommind/activities/entry"
 	"axiommind/activities/evidence"
+	"axiommind/activities/graduate"
 	"axiommind/schema"
 )
 
@@ -62,7 +63,19 @@ func (r *realignSession) run(ctx workflow.Context) (result schema.RealignSession
 	if err != nil {
 		return result, err
 	}
+	r.progress.Step = schema.StepCheck
+	check := graduate.CheckInput{
+		SessionKey: r.session, BuildID: judged.BuildID, At: in.At, Head: judged.Head.Highest(materialized.Head),
+	}
+	checked, err := call(storeWork(ctx, "obligations of entries"), graduates.CheckEntries, check)
+	if err != nil {
+		return result, err
+	}
 	r.progress.Step = schema.StepProject
-	project := build.ProjectInput{SessionKey: r.session, Head: judged.Head.Highest(materialized.Head)}
-	return result, doQuickly(storeWork(ctx, "entries, builds, outbox"), builds.ProjectSession, project)
+	project := build.ProjectInput{SessionKey: r.session, Head: check.Head.Highest(checked.Head)}
+	if err := doQuickly(storeWork(ctx, "entries, builds, outbox"), builds.ProjectSession, project); err != nil {
+		return result, err
+	}
+	wakeGraduation(ctx, r.session.Project)
+	return result, nil
 }

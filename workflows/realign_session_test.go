@@ -35,8 +35,8 @@ func TestRealignSession(t *testing.T) {
 		judged evidence.RealignResult
 		order  []string
 	}{
-		"judged anew":        {evidence.RealignResult{Pieces: 3, Proven: 2, Unproven: 1, Extractions: 1, BuildID: "b1"}, []string{"RealignSession", "MaterializeEntries", "ProjectSession"}},
-		"judged anew before": {evidence.RealignResult{Extractions: 1, BuildID: "b1"}, []string{"RealignSession", "MaterializeEntries", "ProjectSession"}},
+		"judged anew":        {evidence.RealignResult{Pieces: 3, Proven: 2, Unproven: 1, Extractions: 1, BuildID: "b1"}, []string{"RealignSession", "MaterializeEntries", "CheckEntries", "ProjectSession", "WakeGraduation"}},
+		"judged anew before": {evidence.RealignResult{Extractions: 1, BuildID: "b1"}, []string{"RealignSession", "MaterializeEntries", "CheckEntries", "ProjectSession", "WakeGraduation"}},
 		"nothing is older":   {evidence.RealignResult{}, []string{"RealignSession"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestRealignSessionFailure(t *testing.T) {
 	t.Parallel()
 	key := sessionInput().Key()
 	for activity, step := range map[string]string{
-		"RealignSession": schema.StepRealign, "MaterializeEntries": schema.StepMaterialize, "ProjectSession": schema.StepProject,
+		"RealignSession": schema.StepRealign, "MaterializeEntries": schema.StepMaterialize, "CheckEntries": schema.StepCheck, "ProjectSession": schema.StepProject,
 	} {
 		t.Run(activity, func(t *testing.T) {
 			t.Parallel()

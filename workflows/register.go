@@ -39,7 +39,7 @@ func as(name string, behavior workflow.VersioningBehavior) workflow.RegisterOpti
 }
 
 // writers are the workflows that are the only writers of streams.
-var writers = []registered{projectTasks, memoryWriter, vectorWriter}
+var writers = []registered{projectTasks, memoryWriter, graduation, vectorWriter}
 
 type registered interface {
 	register(r worker.WorkflowRegistry)

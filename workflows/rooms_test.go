@@ -20,6 +20,7 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/evidence"
 	"axiommind/activities/fact"
+	"axiommind/activities/graduate"
 	"axiommind/activities/llm"
 	"axiommind/activities/task"
 	"axiommind/activities/tier"
@@ -45,6 +46,7 @@ type rooms struct {
 	aligned                     evidence.AlignResult
 	realigned                   evidence.RealignResult
 	materialized                entry.MaterializeResult
+	checked                     graduate.CheckResult
 	resolved                    task.Result
 	// summaries is the number of windows that the model summarizes, at most summariesAtOnce in one part.
 	summaries, summariesAtOnce int
@@ -60,6 +62,9 @@ type rooms struct {
 	dream   dreamRoom
 	batch   batchRoom
 	rebuild rebuildRoom
+	// ruled is what a command of graduation does, and passes are what its passes do.
+	ruled  graduate.CommandResult
+	passes []graduate.PassResult
 	// found are the pages of the memories of a night.
 	found []tier.Found
 	// refused holds the updates of a batch that fail, by the session's stream.
@@ -98,6 +103,7 @@ func newRooms() *rooms {
 		aligned:      evidence.AlignResult{Entries: 1, Aligned: 1, Head: at(5)},
 		realigned:    evidence.RealignResult{Pieces: 3, Proven: 2, Unproven: 1, Extractions: 1, BuildID: "b1"},
 		materialized: entry.MaterializeResult{Entries: 1, New: 1, Aligned: 1, Proven: 1, Gained: 2, TaskNotes: 1, Facts: 1, Head: at(7)},
+		checked:      graduate.CheckResult{Candidates: 1, Verified: 1, Promoted: 1, Head: at(9)},
 		resolved:     task.Result{Events: 1},
 		summaries:    1,
 		summarize: func(in tier.SummarizeInput) (tier.SummarizedWindow, error) {
@@ -107,6 +113,7 @@ func newRooms() *rooms {
 		remembered: tier.SessionResult{Facts: fact.Result{Events: 1}, Flushed: "flushed"},
 		indexed:    vector.SessionResult{Indexed: 1},
 		anew:       4,
+		ruled:      graduate.CommandResult{Events: 1},
 		dream:      newDreamRoom(),
 		rebuild:    rebuildRoom{slices: 1},
 		fail:       map[string]error{},
@@ -298,6 +305,15 @@ func (r *rooms) RealignSession(ctx context.Context, in evidence.RealignInput) (e
 
 func (r *rooms) MaterializeEntries(ctx context.Context, in entry.MaterializeInput) (entry.MaterializeResult, error) {
 	return called(ctx, r, "MaterializeEntries", in, func() (entry.MaterializeResult, error) { return r.materialized, nil })
+}
+
+func (r *rooms) CheckEntries(ctx context.Context, in graduate.CheckInput) (graduate.CheckResult, error) {
+	return called(ctx, r, "CheckEntries", in, func() (graduate.CheckResult, error) { return r.checked, nil })
+}
+
+func (r *rooms) WakeGraduation(ctx context.Context, in graduate.WakeInput) error {
+	_, err := called(ctx, r, "WakeGraduation", in, func() (any, error) { return nil, nil })
+	return err
 }
 
 func (r *rooms) SubmitTasks(ctx context.Context, in task.SessionInput) (task.Result, error) {

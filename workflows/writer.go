@@ -52,7 +52,10 @@ var atOnce = time.Unix(0, 0)
 type background[In any] struct {
 	// signal is one of the schema.Signal constants, or empty if no signal asks for the work.
 	signal string
-	title  string
+	// delay is how long the work waits when a run begins and after a signal, so that what is asked for at about the same
+	// time is done at once.
+	delay time.Duration
+	title string
 	// step does some of the work and returns when there is more to do: the zero time is when something
 	// comes. It is given the head of the stream and returns the new one. Its error ends the run, unless again is set.
 	step func(ctx workflow.Context, in In, head schema.StreamHead) (after schema.StreamHead, due time.Time, err error)
@@ -80,6 +83,21 @@ func (b *background[In]) do(ctx workflow.Context, in In, q *queue) (due time.Tim
 	return due, err
 }
 
+// How long background work is left alone after a failure, at first and at most.
+const (
+	againFirst = time.Second
+	againLast  = 10 * time.Minute
+)
+
+// laterAndLater doubles the wait with each failure. Whatever failed may need a person, so it is tried for ever.
+func laterAndLater(failures int) time.Duration {
+	wait := againFirst
+	for i := 1; i < failures && wait < againLast; i++ {
+		wait *= 2
+	}
+	return min(wait, againLast)
+}
+
 // cause returns the message of an activity's error without what Temporal says of the activity.
 func cause(err error) string {
 	var application *temporal.ApplicationError
@@ -105,6 +123,7 @@ func (w writer[In]) run(ctx workflow.Context, in In) error {
 	}
 	step := func() (time.Time, error) { return time.Time{}, nil }
 	if b := w.background; b != nil {
+		q.delay = b.delay
 		if b.signal != "" {
 			q.signals = workflow.GetSignalChannel(ctx, b.signal)
 		}
@@ -176,6 +195,8 @@ type queue struct {
 	waiting []*request
 	// due is when the background work is to be done, zero for when something comes.
 	due time.Time
+	// delay is how long the background work waits after a signal.
+	delay time.Duration
 	// failures counts how often in a row the background work has failed.
 	failures int
 	signals  workflow.ReceiveChannel
@@ -238,10 +259,10 @@ func (q *queue) do(ctx workflow.Context, r *request) error {
 // loop works until nothing came for the idle time. It returns true when the run has grown so long that
 // another one should follow. No update waits when it returns without an error.
 func (q *queue) loop(ctx workflow.Context, step func() (due time.Time, err error)) (long bool, err error) {
-	q.due = workflow.Now(ctx)
+	q.due = workflow.Now(ctx).Add(q.delay)
 	for {
 		if q.receive() {
-			q.due = workflow.Now(ctx)
+			q.dueBy(workflow.Now(ctx).Add(q.delay))
 		}
 		q.work(ctx)
 		if isDue(ctx, q.due) {

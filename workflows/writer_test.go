@@ -63,7 +63,7 @@ var (
 	}
 )
 
-var serialWriters = []serialWriter{projectTasks, memoryWriter, vectorWriter}
+var serialWriters = []serialWriter{projectTasks, memoryWriter, graduation, vectorWriter}
 
 // sessionNamed is an update's argument, as either writer reads it.
 func sessionNamed(id string) map[string]string {

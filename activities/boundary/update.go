@@ -36,6 +36,18 @@ func WriterOf(in schema.WriterInput) Writer {
 	return Writer{ID: schema.WorkflowID(stream), Type: in.Workflow(), Input: in, Summary: "writes the stream " + stream}
 }
 
+// Wake tells the writer that there is work for it, and starts it where it does not run. It does not wait for the work.
+func (w Writer) Wake(ctx context.Context, c client.Client) error {
+	_, err := c.SignalWithStartWorkflow(ctx, w.ID, schema.SignalWake, nil, client.StartWorkflowOptions{
+		ID: w.ID, TaskQueue: schema.QueueMain, StaticSummary: w.Summary,
+		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+	}, w.Type, w.Input)
+	if err != nil {
+		return fmt.Errorf("wake the writer %q: %w", w.ID, err)
+	}
+	return nil
+}
+
 // Request is the argument of an update. It names the writer that does it: the sender sends it there,
 // and every other writer refuses it.
 type Request interface {

@@ -57,6 +57,8 @@ type OpenInput struct {
 	Retry string `json:"retry,omitempty"`
 	// AskGivenUp makes the retry ask once more about the windows that were given up.
 	AskGivenUp bool `json:"ask_given_up,omitempty"`
+	// Statement is that of the workflow's input.
+	Statement *schema.Statement `json:"statement,omitempty"`
 }
 
 // Opened is a build that is about to run.
@@ -104,6 +106,12 @@ func (a *Activities) open(ctx context.Context, in OpenInput) (Opened, error) {
 	opened.BuildID = ID(in.SessionKey, opened.Ordinal)
 	opened.Spec = a.spec
 	opened.Spec.Extractor.Tools = in.IncludeTools
+	if opened.Statement, err = last.statement(in); err != nil {
+		return Opened{}, boundary.Invalid(schema.ErrorInvalidInput, err)
+	}
+	if opened.Statement != nil {
+		opened.Spec.Extractor = schema.PersonExtractor()
+	}
 	opened.Completed = in.Retry == "" && last.Completed(opened.Spec.Extractor.ID())
 	if !opened.Completed {
 		opened.Resumable = last.resumable(opened.Spec, windows)

@@ -165,7 +165,8 @@ func (b Backfill) choose(ctx context.Context, page []Backfilled) ([]Backfilled, 
 		s.Extractor = started.Spec.Extractor
 		wanted := b.Extractor
 		wanted.Tools = s.Extractor.Tools
-		if finished.ExtractorID != wanted.ID() {
+		// What a person stated is nobody else's to extract.
+		if started.Statement == nil && finished.ExtractorID != wanted.ID() {
 			out = append(out, s)
 		}
 	}

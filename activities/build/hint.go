@@ -28,11 +28,13 @@ var hints = map[string]string{
 	schema.ErrorVectorUnavailable: "Weaviate or the embedder did not answer: see starter doctor, then retry",
 	schema.ErrorVectorRejected:    "Weaviate or the embedder refused the request: see its key and the embedder's settings with starter doctor",
 
-	schema.ErrorTaskRefused:     "the change breaks a rule of tasks, as the error says: see starter task show",
-	schema.ErrorTaskNotFound:    "there is no such task in the project: see starter tasks",
-	schema.ErrorFactRefused:     "the change breaks a rule of facts, as the error says: see starter facts",
-	schema.ErrorFactNotFound:    "there is no such fact of the user: see starter facts",
-	schema.ErrorVersionNotFound: "core memory has no such version: see starter memory history",
+	schema.ErrorTaskRefused:       "the change breaks a rule of tasks, as the error says: see starter task show",
+	schema.ErrorTaskNotFound:      "there is no such task in the project: see starter tasks",
+	schema.ErrorFactRefused:       "the change breaks a rule of facts, as the error says: see starter facts",
+	schema.ErrorGraduationRefused: "what is asked for does not fit how the memories stand, as the error says: see starter entry show",
+	schema.ErrorEntryNotFound:     "there is no such memory in the project: see starter search",
+	schema.ErrorFactNotFound:      "there is no such fact of the user: see starter facts",
+	schema.ErrorVersionNotFound:   "core memory has no such version: see starter memory history",
 
 	schema.ErrorFilesUnavailable: "the place of the memory's files did not answer: see --memory-root of the worker, then retry",
 	schema.ErrorFilesRefused:     "the worker may not write the memory's files: see the rights of --memory-root",

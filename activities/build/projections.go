@@ -10,6 +10,7 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
+	"axiommind/activities/graduate"
 	"axiommind/activities/task"
 	"axiommind/activities/tier"
 	"axiommind/activities/vector"
@@ -24,6 +25,8 @@ func Projections(conn driver.Conn, embeddingVersions ...string) []eventlog.Proje
 		task.NewProjector(conn),
 		fact.NewProjector(conn),
 		tier.NewProjector(conn),
+		graduate.NewProjector(conn),
+		graduate.NewUsageProjector(conn),
 	}
 	for _, version := range embeddingVersions {
 		out = append(out, vector.NewOutboxProjector(conn, version))

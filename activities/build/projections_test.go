@@ -21,9 +21,6 @@ var tablesOfNone = map[string]string{
 	"projection_offsets_raw": "how far the projectors are",
 	"schema_migrations":      "which migrations were applied",
 	"memory_files_raw":       "what was written to files last",
-	"decisions_raw":          "graduation has no projector yet",
-	"decision_evidence_raw":  "graduation has no projector yet",
-	"conflicts_raw":          "graduation has no projector yet",
 }
 
 // Every table belongs to one projector of the list, or to a part of one that says which rows are its own.

@@ -115,6 +115,7 @@ func openScratch(ctx context.Context, conn driver.Conn, buildID string) (s *even
 // derived are the types of the events that a build makes of its session and of answers.
 var derived = []string{
 	schema.MemoryExtracted, schema.EvidenceAligned, schema.EntryMaterialized, schema.EntryEvidenceSet, schema.EntryStatusSet,
+	schema.IdrisChecked, schema.EntriesPromoted,
 }
 
 // recording is what the log holds of a build.
@@ -257,6 +258,7 @@ func (r *replay) steps(ctx context.Context) error {
 	if r.did(schema.StepExtract) {
 		result, err := llm.Replay(ctx, r.log, llm.ReplayInput{
 			RecordInput: llm.RecordInput{SessionKey: key, BuildID: r.started.BuildID, At: r.startedAt}, Recorded: r.windows,
+			Statement: r.started.Statement,
 		})
 		if err != nil {
 			return err
@@ -269,15 +271,21 @@ func (r *replay) steps(ctx context.Context) error {
 			return err
 		}
 	}
-	if !r.did(schema.StepMaterialize) || r.endedEmpty(entries) {
-		return nil
+	if r.did(schema.StepMaterialize) && !r.endedEmpty(entries) {
+		if err := r.materialize(ctx); err != nil {
+			return err
+		}
 	}
+	return r.check(ctx)
+}
+
+func (r *replay) materialize(ctx context.Context) error {
 	activities, err := entry.NewActivities(r.log, r.scratch.Conn)
 	if err != nil {
 		return err
 	}
 	made, err := activities.MaterializeEntries(ctx, entry.MaterializeInput{
-		SessionKey: key, BuildID: r.started.BuildID, Builder: entry.Builder{Extractor: r.extractor(), At: r.startedAt},
+		SessionKey: r.started.SessionKey, BuildID: r.started.BuildID, Builder: entry.Builder{Extractor: r.extractor(), At: r.startedAt},
 	})
 	if err != nil || r.finished.FailedStep == schema.StepMaterialize {
 		return err

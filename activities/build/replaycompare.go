@@ -93,6 +93,8 @@ func (r *replay) brokeOff(eventType string) bool {
 		return eventType == schema.EvidenceAligned
 	case schema.StepMaterialize:
 		return slices.Contains([]string{schema.EntryMaterialized, schema.EntryEvidenceSet, schema.EntryStatusSet}, eventType)
+	case schema.StepCheck:
+		return eventType == schema.IdrisChecked || eventType == schema.EntriesPromoted
 	}
 	return false
 }
@@ -104,6 +106,8 @@ func (r *replay) eventText(e schema.Event) string {
 		EntryID          string         `json:"entry_id"`
 		BuildID          string         `json:"build_id"`
 		ExtractedEventID string         `json:"extracted_event_id"`
+		Module           string         `json:"module"`
+		CheckedEventID   string         `json:"checked_event_id"`
 		Window           *schema.Window `json:"window"`
 	}
 	// The payload of a known type.
@@ -117,6 +121,10 @@ func (r *replay) eventText(e schema.Event) string {
 		return "entry " + p.EntryID
 	case p.BuildID != "":
 		return "build " + p.BuildID
+	case p.Module != "":
+		return "module " + p.Module
+	case p.CheckedEventID != "":
+		return "promotions after check " + p.CheckedEventID
 	default:
 		return "extraction " + p.ExtractedEventID
 	}

@@ -58,8 +58,8 @@ func (l Last) retriedInput(askGivenUp bool) *schema.ProcessSessionInput {
 
 // resumableSteps are the steps that a build can go on with, in order.
 var resumableSteps = []string{
-	schema.StepExtract, schema.StepAlign, schema.StepMaterialize, schema.StepTasks, schema.StepMemory, schema.StepProject,
-	schema.StepIndex, schema.StepCloseBuild,
+	schema.StepExtract, schema.StepAlign, schema.StepMaterialize, schema.StepCheck, schema.StepTasks, schema.StepMemory,
+	schema.StepProject, schema.StepIndex, schema.StepCloseBuild,
 }
 
 // undone returns the first step of the finished build that left something to do, or "". Windows that were given up, in
@@ -114,6 +114,9 @@ func countsBefore(step string, c schema.BuildCounts) (before schema.BuildCounts)
 		before.AlignedEntries, before.ProvenEntries = c.AlignedEntries, c.ProvenEntries
 		before.SupersededEntries, before.RestoredEntries = c.SupersededEntries, c.RestoredEntries
 		before.TaskNotes, before.Facts = c.TaskNotes, c.Facts
+	}
+	if at > slices.Index(resumableSteps, schema.StepCheck) {
+		before.CandidateEntries, before.VerifiedEntries, before.PromotedEntries = c.CandidateEntries, c.VerifiedEntries, c.PromotedEntries
 	}
 	if at > slices.Index(resumableSteps, schema.StepIndex) {
 		before.Indexed, before.IndexFailed = c.Indexed, c.IndexFailed

@@ -17,7 +17,8 @@ var (
 	// counted is what a build counts that ran through all steps.
 	counted = schema.BuildCounts{
 		Messages: 9, NewMessages: 8, SkippedLines: 7, Windows: 6, Rejected: 5, Entries: 4, NewEntries: 3, TaskNotes: 2,
-		Facts: 1, AlignedEntries: 4, ProvenEntries: 3, GainedEntries: 2, Indexed: 4,
+		Facts: 1, AlignedEntries: 4, ProvenEntries: 3, GainedEntries: 2, CandidateEntries: 4, VerifiedEntries: 2,
+		PromotedEntries: 1, Indexed: 4,
 	}
 )
 
@@ -76,7 +77,9 @@ func TestResumable(t *testing.T) {
 	windows := schema.BuildCounts{Windows: 6, Rejected: 5}
 	made := counted
 	made.Messages, made.NewMessages, made.SkippedLines, made.Indexed = 0, 0, 0, 0
-	all := made
+	checked := made
+	made.CandidateEntries, made.VerifiedEntries, made.PromotedEntries = 0, 0, 0
+	all := checked
 	all.Indexed = 4
 	quarantined := func(f *schema.BuildFinishedPayload) { f.Counts.Quarantined = 1 }
 	for name, tt := range map[string]struct {
@@ -87,12 +90,13 @@ func TestResumable(t *testing.T) {
 		"extract":                    {lastBuild(schema.BuildFailed, schema.StepExtract, nil), schema.StepExtract, schema.BuildCounts{}},
 		"align":                      {lastBuild(schema.BuildFailed, schema.StepAlign, nil), schema.StepAlign, windows},
 		"materialize":                {lastBuild(schema.BuildFailed, schema.StepMaterialize, nil), schema.StepMaterialize, windows},
-		"tasks":                      {lastBuild(schema.BuildFailed, schema.StepTasks, nil), schema.StepTasks, made},
-		"memory":                     {lastBuild(schema.BuildFailed, schema.StepMemory, nil), schema.StepMemory, made},
-		"project":                    {lastBuild(schema.BuildFailed, schema.StepProject, nil), schema.StepProject, made},
-		"index":                      {lastBuild(schema.BuildFailed, schema.StepIndex, nil), schema.StepIndex, made},
+		"check":                      {lastBuild(schema.BuildFailed, schema.StepCheck, nil), schema.StepCheck, made},
+		"tasks":                      {lastBuild(schema.BuildFailed, schema.StepTasks, nil), schema.StepTasks, checked},
+		"memory":                     {lastBuild(schema.BuildFailed, schema.StepMemory, nil), schema.StepMemory, checked},
+		"project":                    {lastBuild(schema.BuildFailed, schema.StepProject, nil), schema.StepProject, checked},
+		"index":                      {lastBuild(schema.BuildFailed, schema.StepIndex, nil), schema.StepIndex, checked},
 		"close":                      {lastBuild(schema.BuildFailed, schema.StepCloseBuild, nil), schema.StepCloseBuild, all},
-		"vectors":                    {lastBuild(schema.BuildPartial, "", func(f *schema.BuildFinishedPayload) { f.Counts.IndexFailed = 2 }), schema.StepIndex, made},
+		"vectors":                    {lastBuild(schema.BuildPartial, "", func(f *schema.BuildFinishedPayload) { f.Counts.IndexFailed = 2 }), schema.StepIndex, checked},
 		"windows":                    {lastBuild(schema.BuildPartial, "", quarantined), schema.StepExtract, schema.BuildCounts{}},
 		"a window, and index failed": {lastBuild(schema.BuildFailed, schema.StepIndex, quarantined), schema.StepExtract, schema.BuildCounts{}},
 		"ingest":                     {lastBuild(schema.BuildFailed, schema.StepIngest, quarantined), "", schema.BuildCounts{}},

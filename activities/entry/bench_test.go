@@ -43,8 +43,11 @@ func BenchmarkView(b *testing.B) {
 			AND stream != 's' AND title_key IN ('title 40', 'title 50')) ORDER BY entry_id`},
 	}
 	for _, judged := range []int{0, 1000, 100_000} {
-		run(fmt.Sprintf(`INSERT INTO entry_changes_raw SELECT project, entry_id, 'y', 0, false, evidence_json, true, true, 1, '', '',
-			user, agent, session_id, stream, event_id, created_at, 1 FROM entries_raw ORDER BY entry_id LIMIT %d`, judged))
+		run(fmt.Sprintf(`INSERT INTO entry_changes_raw (project, entry_id, kind, ref, own, evidence_json, evidence_aligned,
+			evidence_proven, evidence_rule, stage, user, agent, session_id, stream, event_id, created_at, version)
+			SELECT project, entry_id, arrayJoin(['evidence', 'stage']) AS kind, if(kind = 'stage', '', 'y'), false,
+			if(kind = 'stage', '', evidence_json), kind = 'evidence', kind = 'evidence', 1, if(kind = 'stage', 'verified', ''),
+			user, agent, session_id, stream, event_id, created_at, 1 FROM (SELECT * FROM entries_raw ORDER BY entry_id LIMIT %d)`, judged))
 		for _, q := range queries {
 			for _, from := range []string{"plain", "entries"} {
 				b.Run(fmt.Sprintf("%s/judged=%d/%s", q.name, judged, from), func(b *testing.B) {

@@ -91,6 +91,7 @@ func (r *Reader) judge(ctx context.Context, s Selection, found map[string]standi
 		return nil
 	}
 	where := s.where(key)
+	where.add("kind = ?", []any{kindEvidence})
 	return table.Query(ctx, r.conn, func(rows driver.Rows) error {
 		var id string
 		var proven, own bool

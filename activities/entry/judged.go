@@ -61,6 +61,11 @@ type held struct {
 	supersededBy string
 	changes      int
 	changedIn    string
+	// stage is that of the last promotion, or empty. promotions counts them.
+	stage      schema.Stage
+	promotions int
+	// last is the position of the last event that says something of the evidence or the status.
+	last uint64
 }
 
 // entryStatus is the status of an entry of the session.
@@ -118,18 +123,30 @@ func (l *ledger) add(event schema.Event) (gained string, err error) {
 			return "", err
 		}
 		l.materialized(p)
+		l.held(p.ID).last = event.Seq
 	case schema.EntryEvidenceSet:
 		p, err := schema.Decode[schema.EntryEvidenceSetPayload](event)
 		if err != nil {
 			return "", err
 		}
 		gained = l.set(p)
+		l.held(p.EntryID).last = event.Seq
 	case schema.EntryStatusSet:
 		p, err := schema.Decode[schema.EntryStatusSetPayload](event)
 		if err != nil {
 			return "", err
 		}
 		l.setStatus(p, event.BuildID)
+		l.held(p.EntryID).last = event.Seq
+	case schema.EntriesPromoted:
+		p, err := schema.Decode[schema.EntriesPromotedPayload](event)
+		if err != nil {
+			return "", err
+		}
+		for _, promotion := range p.Promotions {
+			h := l.held(promotion.EntryID)
+			h.stage, h.promotions = promotion.To, promotion.Number
+		}
 	}
 	return gained, nil
 }

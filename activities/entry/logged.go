@@ -29,3 +29,56 @@ func ReadLogged(ctx context.Context, log *eventlog.Store, session schema.Session
 	}
 	return entries, nil
 }
+
+// Fold is what the stream of a session says of the session's entries, event by event.
+type Fold struct{ ledger *ledger }
+
+// NewFold returns a fold of no events.
+func NewFold() *Fold { return &Fold{newLedger()} }
+
+// FoldedTypes returns the types of the events that a [Fold] takes in. It leaves others out of account.
+func FoldedTypes() []string {
+	return []string{schema.EntryMaterialized, schema.EntryEvidenceSet, schema.EntryStatusSet, schema.EntriesPromoted}
+}
+
+// Add takes in the next event of the stream.
+func (f *Fold) Add(event schema.Event) error {
+	_, err := f.ledger.add(event)
+	return err
+}
+
+// Folded is an entry as the stream of its session has it.
+type Folded struct {
+	// Entry has the stage that the view entries would show if nothing else had a say.
+	schema.Entry
+	// Promotions counts those in the stream.
+	Promotions int
+	// Changed is the position of the last event that says something of the entry's evidence or status.
+	Changed uint64
+}
+
+// Active returns the session's active entries, in the order in which they were made.
+func (f *Fold) Active() []Folded {
+	var out []Folded
+	for _, h := range f.ledger.own() {
+		e := h.current()
+		if e.Status != schema.StatusActive {
+			continue
+		}
+		e.Stage = h.stageOf(e)
+		out = append(out, Folded{Entry: e, Promotions: h.promotions, Changed: h.last})
+	}
+	return out
+}
+
+// stageOf returns the stage of the entry as it is now. A promotion holds as long as the evidence does.
+func (h *held) stageOf(now schema.Entry) schema.Stage {
+	stage := now.Stage
+	if now.EvidenceAligned && h.stage.Rank() > stage.Rank() {
+		stage = h.stage
+	}
+	if !now.EvidenceProven && stage.Rank() > schema.StageCandidate.Rank() {
+		stage = schema.StageCandidate
+	}
+	return stage
+}

@@ -12,7 +12,7 @@ import (
 	"axiommind/schema"
 )
 
-// Projector writes the rows of entries, of their evidence and of their status.
+// Projector writes the rows of entries, and of what was said of them since.
 type Projector struct{ conn driver.Conn }
 
 // NewProjector returns the projector over the connection.
@@ -21,33 +21,36 @@ func NewProjector(conn driver.Conn) *Projector { return &Projector{conn: conn} }
 // Name is that of the projector's offsets.
 func (*Projector) Name() string { return "entries" }
 
-// Types are those of the events that make entries, judge their evidence and set their status.
+// Types are those of the events that make entries, and that say something of them since.
 func (*Projector) Types() []string {
-	return []string{schema.EntryMaterialized, schema.EntryEvidenceSet, schema.EntryStatusSet}
+	return []string{
+		schema.EntryMaterialized, schema.EntryEvidenceSet, schema.EntryStatusSet, schema.EntriesPromoted,
+		schema.EntryGraduated, schema.EntryConfirmed, schema.EntryDoubted, schema.EntryLinked, schema.EntryRetired,
+		schema.EntryRestored, schema.ConflictDetected, schema.ConflictResolved,
+	}
 }
 
-// StreamPrefix is that of the streams the events stand in.
-func (*Projector) StreamPrefix() string { return schema.SessionPrefix }
+// StreamPrefix is that of all streams: an entry is made in its session's, and graduates in its project's.
+func (*Projector) StreamPrefix() string { return "" }
 
-// Apply writes one row for each event.
+// Apply writes a row for each entry that an event makes, and for each that it says something of.
 func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 	var entries, changes [][]any
 	for _, event := range events {
-		var row []any
-		var err error
-		switch event.Type {
-		case schema.EntryEvidenceSet:
-			row, err = judgementRow(event)
-			changes = append(changes, row)
-		case schema.EntryStatusSet:
-			row, err = statusRow(event)
-			changes = append(changes, row)
-		default:
-			row, err = entryRow(event)
+		if event.Type == schema.EntryMaterialized {
+			row, err := entryRow(event)
+			if err != nil {
+				return err
+			}
 			entries = append(entries, row)
+			continue
 		}
+		said, err := changesOf(event)
 		if err != nil {
 			return err
+		}
+		for _, c := range said {
+			changes = append(changes, c.row(event))
 		}
 	}
 	err := table.Insert(ctx, p.conn, `entries_raw (entry_id, created_ts, entry_type, title,
@@ -57,9 +60,7 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 	if err != nil {
 		return err
 	}
-	return table.Insert(ctx, p.conn, `entry_changes_raw (project, entry_id, extracted_event_id, extracted_index, own,
-		evidence_json, evidence_aligned, evidence_proven, evidence_rule, status, superseded_by,
-		user, agent, session_id, stream, event_id, created_at, version)`, changes)
+	return table.Insert(ctx, p.conn, `entry_changes_raw (`+changeColumns+`)`, changes)
 }
 
 func entryRow(event schema.Event) ([]any, error) {
@@ -83,45 +84,8 @@ func entryRow(event schema.Event) ([]any, error) {
 	}, nil
 }
 
-// judgementRow takes whose the evidence is from the stream alone, which no payload can gainsay.
-func judgementRow(event schema.Event) ([]any, error) {
-	p, err := schema.Decode[schema.EntryEvidenceSetPayload](event)
-	if err != nil {
-		return nil, err
-	}
-	session, err := schema.ParseSessionStream(event.Stream)
-	if err != nil {
-		return nil, fmt.Errorf("read event %q: %w", event.ID, err)
-	}
-	evidence, err := json.Marshal(p.Evidence)
-	if err != nil {
-		return nil, fmt.Errorf("encode evidence of entry %q: %w", p.EntryID, err)
-	}
-	return []any{
-		session.Project, p.EntryID, p.ExtractedEventID, uint32(p.Index), p.Own,
-		string(evidence), p.EvidenceAligned, p.EvidenceProven, uint32(p.Rule), "", "",
-		session.User, session.Agent, session.SessionID, event.Stream, event.ID, event.TS, event.Seq,
-	}, nil
-}
-
-// statusRow has no origin. It, too, takes whose the entry is from the stream alone.
-func statusRow(event schema.Event) ([]any, error) {
-	p, err := schema.Decode[schema.EntryStatusSetPayload](event)
-	if err != nil {
-		return nil, err
-	}
-	session, err := schema.ParseSessionStream(event.Stream)
-	if err != nil {
-		return nil, fmt.Errorf("read event %q: %w", event.ID, err)
-	}
-	return []any{
-		session.Project, p.EntryID, "", uint32(0), false, "", false, false, uint32(0), string(p.Status), p.SupersededBy,
-		session.User, session.Agent, session.SessionID, event.Stream, event.ID, event.TS, event.Seq,
-	}, nil
-}
-
 // Version counts the changes of what the rows say.
-func (*Projector) Version() uint32 { return 2 }
+func (*Projector) Version() uint32 { return 3 }
 
 // Tables are those of the entries and of what was said of them since.
 func (*Projector) Tables() []eventlog.Table {
@@ -134,8 +98,9 @@ type content struct {
 	Category   string                `json:"category,omitempty"`
 	Confidence *float64              `json:"confidence,omitempty"`
 	Task       *schema.ExtractedTask `json:"task,omitempty"`
+	Corrects   string                `json:"corrects,omitempty"`
 }
 
 func contentOf(e schema.Entry) content {
-	return content{Content: e.Content, Category: e.Category, Confidence: e.Confidence, Task: e.Task}
+	return content{Content: e.Content, Category: e.Category, Confidence: e.Confidence, Task: e.Task, Corrects: e.Corrects}
 }

@@ -21,8 +21,17 @@ var ErrNotFound = errors.New("no such entry")
 type Row struct {
 	schema.Entry
 	SupersededBy string `json:"superseded_by,omitempty"`
-	BuildID      string `json:"build_id"`
-	EventID      string `json:"event_id"`
+	// EndedAt is when the entry ceased to be believed, zero while it is; EndedBecause and EndedBy say why and by whom, if
+	// graduation ended it.
+	EndedAt      time.Time `json:"ended_at,omitzero"`
+	EndedBecause string    `json:"ended_because,omitempty"`
+	EndedBy      string    `json:"ended_by,omitempty"`
+	// OriginalID is the oldest entry that says the same, empty if this one is.
+	OriginalID string `json:"original_id,omitempty"`
+	// Conflicts counts the open conflicts that the entry is a side of.
+	Conflicts int    `json:"conflicts,omitempty"`
+	BuildID   string `json:"build_id"`
+	EventID   string `json:"event_id"`
 	// EvidenceSessionID is the session whose messages Evidence is of, and EvidenceEventID the event that tells
 	// of it. An entry that was stated again in another session may have gained the evidence there.
 	EvidenceSessionID string `json:"evidence_session_id"`
@@ -41,7 +50,8 @@ type Detail int
 const (
 	// Statement is what an entry says, and when it was said in which session. It never changes.
 	Statement Detail = iota
-	// Standing adds the stage and the status.
+	// Standing adds the stage, the status and what goes with them: until when the entry was believed, in whose place
+	// something stands, and what says the same.
 	Standing
 	// Whole adds all else, such as the evidence, which is most of what is stored of an entry.
 	Whole
@@ -110,6 +120,18 @@ func (r *Reader) Stated(ctx context.Context, s Selection) ([]Stated, error) {
 	return out, err
 }
 
+// Stages returns the stages of the selected entries that are believed, by their ids.
+func (r *Reader) Stages(ctx context.Context, s Selection) (map[string]schema.Stage, error) {
+	out := map[string]schema.Stage{}
+	err := r.query(ctx, s.Believed(), "entry_id, stage", true, func(rows driver.Rows) error {
+		var id, stage string
+		err := rows.Scan(&id, &stage)
+		out[id] = schema.Stage(stage)
+		return err
+	})
+	return out, err
+}
+
 // Get returns the entry of the project with the id, or [ErrNotFound]. An id may be given by its first
 // characters; those of several are [table.ErrAmbiguous].
 func (r *Reader) Get(ctx context.Context, project, id string) (Row, error) {
@@ -151,10 +173,10 @@ func (r *Reader) query(ctx context.Context, s Selection, columns string, fromVie
 func (d Detail) columns() string {
 	columns := "entry_id, created_ts, entry_type, title, content_json, project, user, agent, session_id"
 	if d >= Standing {
-		columns += ", stage, status"
+		columns += `, stage, status, superseded_by, ended_at, ended_because, ended_by, original_id, conflicts`
 	}
 	if d >= Whole {
-		columns += `, superseded_by, build_id, event_id, canonical_key, evidence_aligned, evidence_proven,
+		columns += `, build_id, event_id, canonical_key, evidence_aligned, evidence_proven,
 			evidence_rule, evidence_session_id, evidence_event_id, evidence_json`
 	}
 	return columns
@@ -165,19 +187,23 @@ func scan(rows driver.Rows, detail Detail) (Row, error) {
 	var r Row
 	var entryType, contentJSON, stage, status, evidenceJSON string
 	var rule uint32
+	var conflicts uint64
 	into := []any{&r.ID, &r.OccurredAt, &entryType, &r.Title, &contentJSON, &r.Project, &r.User, &r.Agent, &r.SessionID}
 	if detail >= Standing {
-		into = append(into, &stage, &status)
+		into = append(into, &stage, &status, &r.SupersededBy, &r.EndedAt, &r.EndedBecause, &r.EndedBy, &r.OriginalID, &conflicts)
 	}
 	if detail >= Whole {
-		into = append(into, &r.SupersededBy, &r.BuildID, &r.EventID, &r.CanonicalKey, &r.EvidenceAligned, &r.EvidenceProven,
+		into = append(into, &r.BuildID, &r.EventID, &r.CanonicalKey, &r.EvidenceAligned, &r.EvidenceProven,
 			&rule, &r.EvidenceSessionID, &r.EvidenceEventID, &evidenceJSON)
 	}
 	if err := rows.Scan(into...); err != nil {
 		return r, err
 	}
 	r.Type, r.Stage, r.Status = schema.EntryType(entryType), schema.Stage(stage), schema.Status(status)
-	r.EvidenceRule = int(rule)
+	r.EvidenceRule, r.Conflicts = int(rule), int(conflicts)
+	if r.EndedAt.Unix() == 0 {
+		r.EndedAt = time.Time{}
+	}
 	var c content
 	err := json.Unmarshal([]byte(contentJSON), &c)
 	if err == nil && detail >= Whole {
@@ -186,6 +212,6 @@ func scan(rows driver.Rows, detail Detail) (Row, error) {
 	if err != nil {
 		return r, fmt.Errorf("decode entry %q: %w", r.ID, err)
 	}
-	r.Content, r.Category, r.Confidence, r.Task = c.Content, c.Category, c.Confidence, c.Task
+	r.Content, r.Category, r.Confidence, r.Task, r.Corrects = c.Content, c.Category, c.Confidence, c.Task, c.Corrects
 	return r, nil
 }

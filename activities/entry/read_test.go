@@ -54,7 +54,7 @@ func TestI10SelectionsStayInTheirProject(t *testing.T) {
 		other := hostile[(i+1)%len(hostile)]
 		ids := []string{own[0].ID, own[1].ID}
 		require.Empty(t, read(InProject(other).IDs(ids), Whole), "of %q in %q", name, other)
-		require.Empty(t, read(InProject(other).IDsOrTitles(ids, nil), Whole))
+		require.Empty(t, read(InProject(other).Saying(ids, nil, nil), Whole))
 		require.Empty(t, read(OfMemory(other, name).IDs(ids), Whole))
 		require.Empty(t, read(InProject(other).Prefix(ids[0]), Whole))
 		_, err := r.Get(t.Context(), other, ids[0])
@@ -77,7 +77,7 @@ func TestDetailsAgree(t *testing.T) {
 	for name, selection := range map[string]Selection{
 		"session": OfSession(s),
 		"project": InProject("p"),
-		"titles":  OfUser("p", "u").IDsOrTitles(nil, []string{"USE KAFKA."}),
+		"titles":  OfUser("p", "u").Saying(nil, []string{"USE KAFKA."}, nil),
 		"newest":  InProject("p").NewestFirst(),
 		"oldest":  InProject("p").OldestFirst().Limit(2),
 		"all":     InAllProjects().After("p", ""),
@@ -127,7 +127,7 @@ func TestEmptySelectionsAreNotAll(t *testing.T) {
 		}
 	}
 	for name, s := range map[string]Selection{
-		"ids": InProject("p").IDs(nil), "titles": InProject("p").Titles([]string{}), "either": InProject("p").IDsOrTitles(nil, nil),
+		"ids": InProject("p").IDs(nil), "titles": InProject("p").Titles([]string{}), "either": InProject("p").Saying(nil, nil, nil),
 		"all": InAllProjects().IDs(nil), "user": OfUser("p", "u"), "agent": OfAgent(schema.Scope{Project: "p", Agent: "a"}),
 		"prefix": InProject("p").Prefix("%"),
 	} {

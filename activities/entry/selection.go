@@ -91,10 +91,14 @@ func (s Selection) Titles(titles []string) Selection {
 	return s.and(stated, "title_key IN ?", titleKeys(titles))
 }
 
-// IDsOrTitles keeps the entries that [Selection.IDs] or [Selection.Titles] keeps.
-func (s Selection) IDsOrTitles(ids, titles []string) Selection {
-	s.none = s.none || len(ids)+len(titles) == 0
-	return s.and(stated, "(entry_id IN ? OR title_key IN ?)", ids, titleKeys(titles))
+// Saying keeps the entries that [Selection.IDs] or [Selection.Titles] keeps, and those that say the same as one of the
+// originals.
+func (s Selection) Saying(ids, titles, originals []string) Selection {
+	s.none = s.none || len(ids)+len(titles)+len(originals) == 0
+	linked := s.where()
+	linked.add("kind = ? AND other_id IN ?", []any{kindLink, originals})
+	return s.and(stated, "(entry_id IN ? OR title_key IN ? OR entry_id IN (SELECT entry_id FROM entry_changes_raw"+linked.sql()+"))",
+		slices.Concat([]any{ids, titleKeys(titles)}, linked.args)...)
 }
 
 // Type keeps the entries of the type.
@@ -110,6 +114,21 @@ func (s Selection) NotType(t schema.EntryType) Selection {
 // Proven keeps the active entries that are proven.
 func (s Selection) Proven() Selection {
 	return s.and(judged, "evidence_proven AND status = ?", string(schema.StatusActive))
+}
+
+// Unproven keeps the entries that are active or contested and not proven.
+func (s Selection) Unproven() Selection {
+	return s.and(judged, "NOT evidence_proven AND status IN ?", []string{string(schema.StatusActive), string(schema.StatusContested)})
+}
+
+// Unanswered leaves out the entries of the project of which somebody has said whether they are stated.
+func (s Selection) Unanswered() Selection {
+	return s.and(key, "entry_id NOT IN (SELECT entry_id FROM entry_changes_raw WHERE project = ? AND kind = ?)", s.project, kindAnswer)
+}
+
+// Believed leaves out the entries that are superseded or deprecated.
+func (s Selection) Believed() Selection {
+	return s.and(judged, "status NOT IN ?", []string{string(schema.StatusSuperseded), string(schema.StatusDeprecated)})
 }
 
 // Between keeps the entries that occurred at one time or after it, and before another one, to the second. The zero time

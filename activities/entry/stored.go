@@ -34,14 +34,17 @@ var storedSettings = clickhouse.Settings{
 }
 
 // storedRows are those of both tables. Evidence that an entry gained in another session stands in the
-// stream of that one.
+// stream of that one, and what a person found stated counts as of the stream of the session that it was found in.
 const storedRows = `(
 	SELECT entry_id, stream, project, user, agent, session_id, event_id, evidence_aligned, evidence_proven, evidence_rule,
 	       '' AS origin, toUInt32(0) AS index, evidence_json FROM entries_raw FINAL
 	UNION ALL
-	SELECT entry_id, stream, project, user, agent, session_id, event_id, evidence_aligned, evidence_proven, evidence_rule,
-	       extracted_event_id AS origin, extracted_index AS index, evidence_json FROM entry_changes_raw FINAL
-	WHERE extracted_event_id != ''
+	SELECT entry_id, if(startsWith(c.stream, 'graduate/'),
+	                    concat('session/', arrayStringConcat(arrayMap(n -> replaceAll(replaceAll(n, '%', '%25'), '/', '%2F'),
+	                        [toString(project), toString(user), toString(agent), session_id]), '/')), c.stream) AS stream,
+	       project, user, agent, session_id, event_id, evidence_aligned, evidence_proven, evidence_rule,
+	       ref AS origin, extracted_index AS index, evidence_json FROM entry_changes_raw AS c FINAL
+	WHERE kind = 'evidence'
 )`
 
 // AllEvidence gives what the tables hold of every project, or only that of the project, user, agent and session

@@ -16,7 +16,8 @@ type Builder struct {
 
 // supersede plans the changes of status that follow from what the builder states and has read. What it states is active.
 // What only others have stated is superseded if the builder has a whole answer for all that the evidence is in, proven or
-// not: proof says that the session holds the words, and not that they are worth remembering. All else stays as it is.
+// not: proof says that the session holds the words, and not that they are worth remembering. All else stays as it is, and
+// so does what a person has stated.
 func (p *planner) supersede(s sayings, sources []extraction, b Builder) error {
 	// Most sessions have seen one extractor.
 	alone := !slices.ContainsFunc(sources, func(x extraction) bool { return x.Extracted.Extractor != b.Extractor })
@@ -32,7 +33,7 @@ func (p *planner) supersede(s sayings, sources []extraction, b Builder) error {
 		switch {
 		case by[b.Extractor]:
 			status = schema.StatusActive
-		case status == schema.StatusActive && !readsMore(by, b.Extractor) && read.all(h):
+		case status == schema.StatusActive && !readsMore(by, b.Extractor) && !by[schema.PersonExtractor()] && read.all(h):
 			if current == nil {
 				current = p.sentences(func(h *held) bool { return stating[h.id][b.Extractor] })
 			}

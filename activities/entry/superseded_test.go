@@ -135,6 +135,20 @@ func TestSupersededToolsStay(t *testing.T) {
 	require.Equal(t, map[string]string{"The tool said so": "active", "Use Kafka": "superseded by The tool said so"}, b.standings(s))
 }
 
+// What a person has stated is no extractor's to supersede.
+func TestStatedStays(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	s := sessionKey("p", "u", "a", "s")
+	person := schema.PersonExtractor()
+	window := schema.MemoryExtractedPayload{Extractor: person}
+	b.extractBy(s, "b1", window, said("The limit is 8", 0, 9))
+	b.rebuilt(s, "b1", Builder{Extractor: person, At: sessionDate})
+	result := b.builtBy(s, "b2", "m", wholly, said("A limit", 0, 9))
+	require.Zero(t, result.Superseded)
+	require.Equal(t, map[string]string{"The limit is 8": "active", "A limit": "active"}, b.standings(s))
+}
+
 // The entry that shares most of the sentences takes the place; of equals one of the same type.
 func TestSupersededBy(t *testing.T) {
 	t.Parallel()

@@ -42,6 +42,8 @@ type Fact struct {
 	GoneAt     time.Time `json:"gone_at,omitzero"`
 	GoneReason string    `json:"gone_reason,omitempty"`
 	Version    uint64    `json:"version"`
+	// Entry is how its entry stands. It is set by [Tables.Judge] alone, and nil for a fact that a person entered.
+	Entry *Standing `json:"entry,omitempty"`
 }
 
 // Exists reports whether the fact was created.

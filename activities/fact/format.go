@@ -43,13 +43,16 @@ type Statement struct {
 	Confidence float64 `json:"confidence"`
 	// SourceError is the mistake that a correction describes.
 	SourceError string `json:"source_error,omitempty"`
+	// Contested is true if another statement contradicts the fact, and nobody has decided which is right. Such facts come
+	// after all others and are marked: left out, they would be forgotten while somebody thinks about it.
+	Contested bool `json:"contested,omitempty"`
 }
 
-// Statements returns the active facts as statements, in the same order.
+// Statements returns the active facts that are believed as statements, in the same order.
 func Statements(facts []Fact) []Statement {
 	out := make([]Statement, 0, len(facts))
-	for _, f := range Remembered(facts) {
-		out = append(out, Statement{f.Content, f.Category, f.Confidence, f.SourceError})
+	for _, f := range Believed(Remembered(facts)) {
+		out = append(out, Statement{f.Content, f.Category, f.Confidence, f.SourceError, f.Entry.Contested()})
 	}
 	return out
 }
@@ -77,7 +80,7 @@ const (
 )
 
 // Format returns the sections User Context, History and Facts, without those that are empty. Facts are in order of
-// confidence, the highest first. If the budget is too small, whole facts are left out, those with the lowest
+// confidence, the highest first, and after them the contested ones. If the budget is too small, whole facts are left out, those with the lowest
 // confidence first. If the summaries alone exceed the budget, they are cut, within a line if necessary, and end in
 // "\n...". If even that does not fit, the result is empty.
 func (f Formatter) Format(c Context) string {
@@ -136,11 +139,13 @@ func (f Formatter) factLines(facts []Statement) []string {
 			told = append(told, s)
 		}
 	}
-	slices.SortStableFunc(told, func(a, b Statement) int { return cmp.Compare(b.Confidence, a.Confidence) })
+	slices.SortStableFunc(told, func(a, b Statement) int {
+		return cmp.Or(cmp.Compare(a.lateness(), b.lateness()), cmp.Compare(b.Confidence, a.Confidence))
+	})
 	var first, rest []string
 	for _, s := range told {
 		line := s.line()
-		if slices.Contains(f.First, s.Category) &&
+		if slices.Contains(f.First, s.Category) && !s.Contested &&
 			f.Counter.Count(strings.Join(append(first[:len(first):len(first)], line), "\n")) <= f.FirstTokens {
 			first = append(first, line)
 		} else {
@@ -150,10 +155,21 @@ func (f Formatter) factLines(facts []Statement) []string {
 	return append(first, rest...)
 }
 
+// lateness is greater for facts that come after the others.
+func (s Statement) lateness() int {
+	if s.Contested {
+		return 1
+	}
+	return 0
+}
+
 func (s Statement) line() string {
 	line := fmt.Sprintf("- [%s | %.2f] %s", cmp.Or(oneLine(s.Category), "context"), s.Confidence, s.Content)
 	if wrong := oneLine(s.SourceError); wrong != "" && s.Category == "correction" {
 		line += " (avoid: " + wrong + ")"
+	}
+	if s.Contested {
+		line += " (contested)"
 	}
 	return line
 }

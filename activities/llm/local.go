@@ -55,5 +55,8 @@ func (a *Activities) readHere(ctx context.Context, s *session.Session, in Extrac
 	}
 	p.Rejected, p.Truncated = result.Rejected, result.Truncated
 	p.Entries = append(p.Entries, result.Entries...)
+	if stated, ok := a.model.(person); ok {
+		stated.correct(p.Entries)
+	}
 	return p, nil
 }

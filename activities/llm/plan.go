@@ -27,6 +27,8 @@ type PlanInput struct {
 	Extractor schema.Extractor `json:"extractor"`
 	// AskGivenUp asks once more about the windows that earlier builds have given up.
 	AskGivenUp bool `json:"ask_given_up,omitempty"`
+	// Statement is set if the session holds what a person states directly. Then the person takes the model's place.
+	Statement *schema.Statement `json:"statement,omitempty"`
 	// At is the time of what is recorded.
 	At time.Time `json:"at"`
 	// Head is the head of the session's stream.
@@ -51,6 +53,9 @@ func (a *Activities) PlanWindows(ctx context.Context, in PlanInput) (PlanResult,
 }
 
 func (a *Activities) plan(ctx context.Context, in PlanInput) (PlanResult, error) {
+	if in.Statement != nil {
+		a = a.by(*in.Statement)
+	}
 	if err := a.sameExtractor(in.Extractor); err != nil {
 		return PlanResult{}, err
 	}

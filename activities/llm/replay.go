@@ -14,6 +14,8 @@ import (
 type ReplayInput struct {
 	RecordInput
 	Recorded []schema.MemoryExtractedPayload
+	// Statement is set if the session holds what a person states directly.
+	Statement *schema.Statement
 }
 
 // ReplayResult says what a replay found.
@@ -37,6 +39,9 @@ type MovedWindow struct {
 // without a readable answer keeps its reason.
 func Replay(ctx context.Context, log *eventlog.Store, in ReplayInput) (ReplayResult, error) {
 	a := &Activities{log: log, model: NewRules()}
+	if in.Statement != nil {
+		a = a.by(*in.Statement)
+	}
 	s, err := session.Open(ctx, log, in.SessionKey)
 	if err != nil {
 		return ReplayResult{}, err
@@ -59,8 +64,8 @@ func Replay(ctx context.Context, log *eventlog.Store, in ReplayInput) (ReplayRes
 			in.Windows = append(in.Windows, w)
 		}
 		var recorded RecordResult
-		if in.Extractor.Provider == ProviderRules {
-			result.Here = NewRules().Identity().String()
+		if here := a.model.Identity(); in.Extractor.Provider == here.Provider {
+			result.Here = here.String()
 			recorded, err = a.computeAgain(ctx, in, s)
 		} else {
 			recorded, err = a.RecordExtraction(ctx, in.RecordInput)

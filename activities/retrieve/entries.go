@@ -8,49 +8,79 @@ import (
 	"axiommind/schema"
 )
 
-// fill loads the evidence of the hits, and the other sessions that state the same.
-func (r *search) fill(ctx context.Context) error {
-	hits := r.result.Hits
-	if len(hits) == 0 {
+// fill loads the evidence of the claims, the other sessions that state the same, and what contests them.
+func (r *search) fill(ctx context.Context, claims []*claim) error {
+	if len(claims) == 0 {
 		return nil
 	}
-	ids, titles, places := make([]string, len(hits)), make([]string, len(hits)), make(map[wording]int, len(hits))
-	said := make([]map[schema.SessionKey]bool, len(hits))
-	for i, h := range hits {
-		ids[i], titles[i], places[wordingOf(h.Entry)] = h.ID, h.Title, i
-		said[i] = map[schema.SessionKey]bool{h.Session(): true}
+	var ids, titles, originals []string
+	byWording, byOriginal := map[wording]*claim{}, map[string]*claim{}
+	shown := map[string]*claim{}
+	for _, c := range claims {
+		shown[c.ID] = c
+		ids = append(ids, c.ID)
+		for _, m := range c.members {
+			if w := wordingOf(m.Entry); byWording[w] == nil {
+				titles, byWording[w] = append(titles, m.Title), c
+			}
+			if o := m.original(); byOriginal[o] == nil {
+				originals, byOriginal[o] = append(originals, o), c
+			}
+		}
 	}
-	rows, err := r.entries.Read(ctx, entry.OfUser(r.query.Project, r.query.User).IDsOrTitles(ids, titles).NewestFirst(), entry.Whole)
+	// The original says it, too.
+	ids = append(ids, originals...)
+	rows, err := r.entries.Read(ctx, entry.OfUser(r.query.Project, r.query.User).Saying(ids, titles, originals).NewestFirst(), entry.Whole)
 	if err != nil {
 		return fmt.Errorf("read hits: %w", err)
 	}
+	byID := make(map[string]entry.Row, len(rows))
 	for _, row := range rows {
-		i, ok := places[wordingOf(row.Entry)]
-		if !ok || !r.query.admits(row.Entry) {
+		byID[row.ID] = row
+	}
+	if err := r.relate(ctx, byID); err != nil {
+		return err
+	}
+	said := map[*claim]map[schema.SessionKey]bool{}
+	for _, c := range claims {
+		said[c] = map[schema.SessionKey]bool{c.Session(): true}
+	}
+	for _, row := range rows {
+		row = r.standing(row)
+		if c := shown[row.ID]; c != nil {
+			c.show(row)
+			c.SupersededByTitle = r.relations.rows[row.SupersededBy].Title
+			c.ContestedBy = r.contesting(row.ID)
+			c.Sessions = append([]Saying{sayingOf(row)}, c.Sessions...)
 			continue
 		}
-		h := &hits[i]
-		if row.ID == h.ID {
-			h.Entry, h.SupersededBy, h.BuildID, h.EvidenceSessionID = row.Entry, row.SupersededBy, row.BuildID, row.EvidenceSessionID
-			h.Sessions = append([]Saying{sayingOf(row)}, h.Sessions...)
+		c := byOriginal[Hit{Entry: row.Entry, OriginalID: row.OriginalID}.original()]
+		if c == nil {
+			c = byWording[wordingOf(row.Entry)]
+		}
+		if c == nil || !r.query.admits(row.Entry) || said[c][row.Session()] {
 			continue
 		}
-		if said[i][row.Session()] {
-			continue
-		}
-		said[i][row.Session()] = true
-		if len(said[i]) <= maxSessions {
-			h.Sessions = append(h.Sessions, sayingOf(row))
+		said[c][row.Session()] = true
+		if len(said[c]) <= maxSessions {
+			c.Sessions = append(c.Sessions, sayingOf(row))
 		} else {
-			h.MoreSessions++
+			c.MoreSessions++
 		}
 	}
 	return nil
 }
 
+// show sets what the hit tells of the entry's row.
+func (h *Hit) show(row entry.Row) {
+	h.Entry, h.SupersededBy, h.BuildID, h.EvidenceSessionID = row.Entry, row.SupersededBy, row.BuildID, row.EvidenceSessionID
+	h.EndedAt, h.EndedBecause, h.EndedBy = row.EndedAt, row.EndedBecause, row.EndedBy
+	h.OriginalID, h.Conflicts = row.OriginalID, row.Conflicts
+}
+
 func sayingOf(row entry.Row) Saying {
 	return Saying{
-		SessionID: row.SessionID, Agent: row.Agent, EntryID: row.ID, Type: row.Type, Stage: row.Stage, Status: row.Status,
+		SessionID: row.SessionID, Agent: row.Agent, EntryID: row.ID, Title: row.Title, Type: row.Type, Stage: row.Stage, Status: row.Status,
 		SupersededBy: row.SupersededBy, OccurredAt: row.OccurredAt, BuildID: row.BuildID,
 		EvidenceAligned: row.EvidenceAligned, EvidenceProven: row.EvidenceProven, Evidence: row.Evidence,
 		EvidenceSessionID: row.EvidenceSessionID,

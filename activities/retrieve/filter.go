@@ -26,10 +26,14 @@ type Query struct {
 	SessionID string
 	Types     []schema.EntryType
 	Stages    []schema.Stage
-	// Superseded includes entries that a newer extractor no longer states. They are left out otherwise.
+	// Superseded includes entries that are no longer believed: those that another one took the place of, that a newer
+	// extractor no longer states, or that were retired. They are left out otherwise.
 	Superseded bool
-	// From and To bound the time at which an entry's source was written. From is inclusive, To is exclusive. If To is
-	// set, recency is relative to it.
+	// AsOf asks for what was believed at that time. What was said later is left out, and what graduation ended later
+	// counts as believed. Stages and evidence are those of today. Zero means now.
+	AsOf time.Time
+	// From and To bound the time at which an entry's source was written. From is inclusive, To is exclusive. If To
+	// or AsOf is set, recency is relative to it.
 	From, To time.Time
 	// Limit is the number of hits, up to MaxLimit. 0 means DefaultLimit.
 	Limit int
@@ -52,8 +56,22 @@ func (q Query) validate() error {
 	case !q.From.IsZero() && !q.To.IsZero() && !q.From.Before(q.To):
 		return fmt.Errorf("%w: from %s is not before to %s", ErrQuery,
 			q.From.Format(time.RFC3339), q.To.Format(time.RFC3339))
+	case !q.AsOf.IsZero() && q.From.After(q.AsOf):
+		return fmt.Errorf("%w: from %s is after as-of %s", ErrQuery, q.From.Format(time.RFC3339), q.AsOf.Format(time.RFC3339))
 	}
 	return nil
+}
+
+// said returns To, or the microsecond after AsOf if that is earlier: the times of entries are in microseconds.
+func (q Query) said() time.Time {
+	if q.AsOf.IsZero() {
+		return q.To
+	}
+	after := q.AsOf.Truncate(time.Microsecond).Add(time.Microsecond)
+	if q.To.IsZero() || after.Before(q.To) {
+		return after
+	}
+	return q.To
 }
 
 // filter returns the part of the query that the vector store checks: the immutable properties of an entry. admits
@@ -65,22 +83,26 @@ func (q Query) filter() vector.Filter {
 	}
 	return vector.Filter{
 		Kind: schema.ItemEntry, User: q.User, Agent: q.Agent, SessionID: q.SessionID, Types: types,
-		From: q.From, To: q.To,
+		From: q.From, To: q.said(),
 	}
 }
 
 // admits reports whether the entry matches the query and belongs to its user.
 func (q Query) admits(e schema.Entry) bool {
-	return q.matches(e) && (q.Superseded || e.Status != schema.StatusSuperseded)
+	return q.matches(e) && (q.Superseded || !ended(e.Status))
 }
+
+// ended reports whether entries of the status are no longer believed.
+func ended(s schema.Status) bool { return s == schema.StatusSuperseded || s == schema.StatusDeprecated }
 
 // matches is admits for entries of any status.
 func (q Query) matches(e schema.Entry) bool {
+	before := q.said()
 	return e.Project == q.Project && e.User == q.User &&
 		(q.Agent == "" || e.Agent == q.Agent) &&
 		(q.SessionID == "" || e.SessionID == q.SessionID) &&
 		(len(q.Types) == 0 || slices.Contains(q.Types, e.Type)) &&
 		(len(q.Stages) == 0 || slices.Contains(q.Stages, e.Stage)) &&
 		(q.From.IsZero() || !e.OccurredAt.Before(q.From)) &&
-		(q.To.IsZero() || e.OccurredAt.Before(q.To))
+		(before.IsZero() || e.OccurredAt.Before(before))
 }

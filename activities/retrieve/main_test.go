@@ -84,6 +84,8 @@ func complete(e schema.Entry) schema.Entry {
 		e.OccurredAt = start
 	}
 	e.EvidenceAligned = true
+	// Nothing else is verified.
+	e.EvidenceProven = e.Stage == schema.StageVerified || e.Stage == schema.StageCertified
 	e.Evidence = []schema.Evidence{{
 		EventID: "event", MessageIndex: 3, Quote: e.Title, Aligned: true, Method: schema.MethodExact, Confidence: 1,
 		Span: schema.Span{ByteEnd: len(e.Title), RuneEnd: len([]rune(e.Title))}, Text: e.Title,
@@ -124,6 +126,44 @@ func (b *bench) add(t testing.TB, entries ...schema.Entry) []schema.Entry {
 			return entries
 		}
 	}
+}
+
+// graduate appends what graduation says of entries of the project, at the time.
+func (b *bench) graduate(t testing.TB, at time.Time, project string, payloads ...any) {
+	t.Helper()
+	var events []schema.Event
+	for _, p := range payloads {
+		data, err := json.Marshal(p)
+		require.NoError(t, err)
+		event, err := schema.NewEvent(p, schema.Event{
+			TS: at, Actor: "test", Project: project, DedupeKey: schema.GraduateOfCommandKey(project, schema.HashText(string(data)+at.String()), 0),
+		})
+		require.NoError(t, err)
+		events = append(events, event)
+	}
+	b.appendTo(t, schema.GraduateStream(project), events)
+}
+
+// promote appends the promotions of a session's own check.
+func (b *bench) promote(t testing.TB, to schema.Stage, entries ...schema.Entry) {
+	t.Helper()
+	for _, e := range entries {
+		p := schema.EntriesPromotedPayload{SessionID: e.SessionID, Promotions: []schema.Promotion{{EntryID: e.ID, From: e.Stage, To: to, Number: 1}}}
+		event, err := schema.NewEvent(p, schema.Event{
+			TS: start, Actor: "test", SessionID: e.SessionID, Project: e.Project, DedupeKey: schema.EntriesPromotedKey(e.Session(), p.Promotions),
+		})
+		require.NoError(t, err)
+		b.appendTo(t, e.Session().Stream(), []schema.Event{event})
+	}
+}
+
+// appendTo appends the events and projects them.
+func (b *bench) appendTo(t testing.TB, stream string, events []schema.Event) {
+	t.Helper()
+	_, err := b.log.AppendAll(t.Context(), stream, events)
+	require.NoError(t, err)
+	_, err = b.log.Project(t.Context(), entry.NewProjector(b.conn), stream)
+	require.NoError(t, err)
 }
 
 func (b *bench) search(t testing.TB, q Query) Result {

@@ -1,9 +1,7 @@
 package retrieve
 
 import (
-	"cmp"
 	"math"
-	"slices"
 	"time"
 
 	"axiommind/activities/vector"
@@ -17,10 +15,13 @@ type Weights struct {
 	// HalfLife is the age at which the recency factor is halfway between 1 and RecencyFloor.
 	HalfLife     time.Duration
 	RecencyFloor float64
+	// Corroboration is the factor of what one session says. It nears 1 with each further session that says the same. 0
+	// means that it makes no difference.
+	Corroboration float64
 }
 
-// DefaultWeights prefers proven and recent entries, but not over much better matches: an old raw entry keeps 0.68 of
-// its hybrid score. Contradicted or superseded entries rank below others.
+// DefaultWeights prefers proven, recent and corroborated entries, but not over much better matches: an old raw entry of
+// one session keeps 0.66 of its hybrid score. Contradicted or superseded entries rank below others.
 func DefaultWeights() Weights {
 	return Weights{
 		Stage: map[schema.Stage]float64{
@@ -31,13 +32,15 @@ func DefaultWeights() Weights {
 			schema.StatusActive: 1, schema.StatusContested: 0.6,
 			schema.StatusDeprecated: 0.4, schema.StatusSuperseded: 0.3,
 		},
-		HalfLife:     180 * 24 * time.Hour,
-		RecencyFloor: 0.85,
+		HalfLife:      180 * 24 * time.Hour,
+		RecencyFloor:  0.85,
+		Corroboration: 0.97,
 	}
 }
 
-// Explain shows how a hit's score is computed: Score = Hybrid × StageWeight × StatusPenalty × Recency, and Hybrid =
-// Vector + Keyword.
+// Explain shows how a hit's score is computed: Score = Hybrid × StageWeight × StatusPenalty × Recency × Corroboration, but
+// at most Limit, and Hybrid = Vector + Keyword. Where several entries say the same, Hybrid is that of the wording that
+// matches best, and Recency that of the newest.
 type Explain struct {
 	Hybrid float64 `json:"hybrid"`
 	// Vector and Keyword are the weighted relative scores of the two searches. Each is 0 if its search did not find
@@ -50,10 +53,19 @@ type Explain struct {
 	StageWeight   float64 `json:"stage_weight"`
 	StatusPenalty float64 `json:"status_penalty"`
 	Recency       float64 `json:"recency"`
+	// Corroboration grows with the number of sessions among the candidates that say the same.
+	Corroboration float64 `json:"corroboration"`
+	// Limit is the score of the hit that took the place of this one, if the product exceeds it.
+	Limit *float64 `json:"limit,omitempty"`
 }
 
-// Score returns the product of the factors.
-func (e Explain) Score() float64 { return e.Hybrid * e.StageWeight * e.StatusPenalty * e.Recency }
+// Score returns the product of the factors, or Limit.
+func (e Explain) Score() float64 {
+	if e.Limit != nil {
+		return *e.Limit
+	}
+	return e.Hybrid * e.StageWeight * e.StatusPenalty * e.Recency * e.Corroboration
+}
 
 // explain computes a candidate's score from its entry's row.
 func (w Weights) explain(c vector.Candidate, e schema.Entry, now time.Time) Explain {
@@ -62,6 +74,7 @@ func (w Weights) explain(c vector.Candidate, e schema.Entry, now time.Time) Expl
 		StageWeight:   factor(w.Stage, e.Stage),
 		StatusPenalty: factor(w.Status, e.Status),
 		Recency:       w.recency(now.Sub(e.OccurredAt)),
+		Corroboration: w.corroboration(1),
 	}
 }
 
@@ -85,13 +98,10 @@ func (w Weights) recency(age time.Duration) float64 {
 	return w.RecencyFloor + (1-w.RecencyFloor)*math.Exp2(-float64(age)/float64(w.HalfLife))
 }
 
-// sortHits sorts by score, then the newest first, then by id, so that the order of equal scores is stable.
-func sortHits(hits []Hit) {
-	slices.SortFunc(hits, func(a, b Hit) int {
-		return cmp.Or(
-			cmp.Compare(b.Score, a.Score),
-			b.OccurredAt.Compare(a.OccurredAt),
-			cmp.Compare(a.ID, b.ID),
-		)
-	})
+// corroboration returns the factor of what so many sessions say.
+func (w Weights) corroboration(sessions int) float64 {
+	if w.Corroboration <= 0 {
+		return 1
+	}
+	return 1 - (1-w.Corroboration)/float64(max(sessions, 1))
 }

@@ -78,28 +78,47 @@ func NewSearcher(conn table.Conn, index Index, embedder vector.Embedder, opts Op
 	return s
 }
 
-// Hit is a text that was found. The other fields describe the best entry with this text: its session and its evidence
-// with message and span.
+// Hit is what was found: a statement, in however many sessions and words it was said. The other fields describe the best
+// of the entries that say it, which is believed if any is: its session and its evidence with message and span.
 type Hit struct {
 	schema.Entry
 	SupersededBy string `json:"superseded_by,omitempty"`
-	BuildID      string `json:"build_id,omitempty"`
+	// SupersededByTitle is the title of that entry.
+	SupersededByTitle string `json:"superseded_by_title,omitempty"`
+	// EndedAt is when the entry ceased to be believed, or the time when a query about an earlier time found it. It is zero
+	// while the entry is believed. EndedBecause and EndedBy say why and by whom.
+	EndedAt      time.Time `json:"ended_at,omitzero"`
+	EndedBecause string    `json:"ended_because,omitempty"`
+	EndedBy      string    `json:"ended_by,omitempty"`
+	// OriginalID is the oldest entry that says the same, empty if this one is.
+	OriginalID string `json:"original_id,omitempty"`
+	// Conflicts counts the open conflicts that the entry is a side of, and ContestedBy are the other sides.
+	Conflicts   int       `json:"conflicts,omitempty"`
+	ContestedBy []Mention `json:"contested_by,omitempty"`
+	BuildID     string    `json:"build_id,omitempty"`
 	// EvidenceSessionID is the session whose messages Evidence is from: SessionID, or another session that states the
 	// same.
 	EvidenceSessionID string  `json:"evidence_session_id"`
 	Score             float64 `json:"score"`
 	Explain           Explain `json:"explain"`
-	// Sessions are the sessions in which an entry that matches the query has this text: first the hit's own, then the
-	// newest, up to five in all. Each is listed with its newest entry. MoreSessions counts the others.
+	// Sessions are the sessions in which an entry that matches the query says this: first the hit's own, then the newest,
+	// up to five in all. Each is listed with its newest entry. MoreSessions counts the others.
 	Sessions     []Saying `json:"sessions"`
 	MoreSessions int      `json:"more_sessions"`
 }
 
-// Saying is one entry with the text of a hit.
+// Mention names another entry. Its title is empty if it is not the user's.
+type Mention struct {
+	EntryID string `json:"entry_id"`
+	Title   string `json:"title,omitempty"`
+}
+
+// Saying is one entry that says what a hit says.
 type Saying struct {
 	SessionID       string            `json:"session_id"`
 	Agent           string            `json:"agent,omitempty"`
 	EntryID         string            `json:"entry_id"`
+	Title           string            `json:"title"`
 	Type            schema.EntryType  `json:"type"`
 	Stage           schema.Stage      `json:"stage"`
 	Status          schema.Status     `json:"status"`
@@ -126,21 +145,24 @@ type Result struct {
 	Filtered   int `json:"filtered"`
 	Dropped    int `json:"dropped"`
 	Unrelated  int `json:"unrelated"`
-	// Superseded counts those of Filtered that match the query and were left out because they are superseded.
+	// Superseded counts those of Filtered that match the query and were left out because they are no longer believed.
 	Superseded int `json:"superseded"`
 	// Nearest is the highest similarity of the unrelated candidates.
 	Nearest float64       `json:"nearest"`
 	Took    time.Duration `json:"took_ns"`
 }
 
-// Search returns the entries that are related to the query, best first. Entries with the same text are one hit. If
+// Search returns the entries that are related to the query, best first. Entries that say the same are one hit. If
 // the query is invalid, the error wraps ErrQuery.
 func (s *Searcher) Search(ctx context.Context, q Query) (Result, error) {
 	started := time.Now()
 	if err := q.validate(); err != nil {
 		return Result{}, err
 	}
-	r := &search{Searcher: s, query: q, limit: cmp.Or(q.Limit, DefaultLimit), result: Result{Hits: []Hit{}, Alpha: s.alpha}}
+	r := &search{
+		Searcher: s, query: q, limit: cmp.Or(q.Limit, DefaultLimit), result: Result{Hits: []Hit{}, Alpha: s.alpha},
+		relations: relations{map[string]entry.Row{}, map[string][]string{}},
+	}
 	if q.Alpha != nil {
 		r.result.Alpha = *q.Alpha
 	}
@@ -167,6 +189,7 @@ type search struct {
 	// keywordHits counts the candidates that keyword search found. If it is 0, every candidate after an unrelated one
 	// is unrelated too.
 	keywordHits int
+	relations   relations
 	result      Result
 }
 
@@ -180,27 +203,34 @@ func (r *search) run(ctx context.Context) error {
 		Collection: schema.VectorCollection(r.embedder.Version()), Project: r.query.Project, Filter: r.query.filter(),
 		Text: r.query.Text, Vector: queryVector, Alpha: r.result.Alpha,
 	}
+	var claims []*claim
 	for fetch := max(5*r.limit, minCandidates); ; fetch *= 4 {
 		hybrid.Limit = min(fetch, maxCandidates)
 		candidates, err := r.index.Hybrid(ctx, hybrid)
 		if err != nil {
 			return err
 		}
-		if err := r.judge(ctx, candidates); err != nil {
+		if claims, err = r.judge(ctx, candidates); err != nil {
 			return err
 		}
 		// If there are fewer candidates than requested, there are no more.
-		if len(r.result.Hits) >= r.limit || len(candidates) < hybrid.Limit || hybrid.Limit == maxCandidates ||
+		if len(claims) >= r.limit || len(candidates) < hybrid.Limit || hybrid.Limit == maxCandidates ||
 			r.keywordHits == 0 && r.result.Unrelated > 0 {
 			break
 		}
 	}
-	r.result.Hits = r.result.Hits[:min(r.limit, len(r.result.Hits))]
-	return r.fill(ctx)
+	claims = claims[:min(r.limit, len(claims))]
+	if err := r.fill(ctx, claims); err != nil {
+		return err
+	}
+	for _, c := range claims {
+		r.result.Hits = append(r.result.Hits, c.Hit)
+	}
+	return nil
 }
 
-// judge turns candidates into hits, if the query admits their rows and they are related to it.
-func (r *search) judge(ctx context.Context, candidates []vector.Candidate) error {
+// judge turns candidates into claims, the best first, if the query admits their rows and they are related to it.
+func (r *search) judge(ctx context.Context, candidates []vector.Candidate) ([]*claim, error) {
 	ids := make([]string, len(candidates))
 	for i, c := range candidates {
 		ids[i] = c.ItemID
@@ -209,21 +239,27 @@ func (r *search) judge(ctx context.Context, candidates []vector.Candidate) error
 	// without a row.
 	rows, err := r.entries.ByID(ctx, entry.InProject(r.query.Project).IDs(ids), entry.Standing)
 	if err != nil {
-		return fmt.Errorf("read candidates: %w", err)
+		return nil, fmt.Errorf("read candidates: %w", err)
+	}
+	if r.query.Superseded || !r.query.AsOf.IsZero() {
+		if err := r.relate(ctx, rows); err != nil {
+			return nil, err
+		}
 	}
 	now := r.now()
-	if !r.query.To.IsZero() {
-		now = r.query.To
+	if said := r.query.said(); !said.IsZero() {
+		now = said
 	}
 	result := &r.result
-	result.Hits = result.Hits[:0]
 	result.Candidates, result.Filtered, result.Dropped, result.Unrelated, result.Nearest = len(candidates), 0, 0, 0, 0
 	result.Superseded, r.keywordHits = 0, 0
+	var hits []Hit
 	for _, c := range candidates {
 		if c.BM25 > 0 {
 			r.keywordHits++
 		}
 		row, ok := rows[c.ItemID]
+		row = r.standing(row)
 		e := row.Entry
 		switch {
 		case !ok:
@@ -237,13 +273,15 @@ func (r *search) judge(ctx context.Context, candidates []vector.Candidate) error
 			result.Unrelated++
 			result.Nearest = max(result.Nearest, c.Similarity)
 		default:
-			explain := r.weights.explain(c, e, now)
-			result.Hits = append(result.Hits, Hit{Entry: e, Score: explain.Score(), Explain: explain})
+			h := Hit{Explain: r.weights.explain(c, e, now)}
+			h.Score = h.Explain.Score()
+			h.show(row)
+			hits = append(hits, h)
 		}
 	}
-	sortHits(result.Hits)
-	result.Hits = merge(result.Hits)
-	return nil
+	claims := r.weights.fold(hits)
+	order(claims, func(id string) string { return r.relations.rows[id].SupersededBy })
+	return claims, nil
 }
 
 // related reports whether the entry shares a term with the query or is similar to it.

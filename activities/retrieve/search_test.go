@@ -80,7 +80,7 @@ func TestHitShowsEvidenceAndExplainsItself(t *testing.T) {
 	require.Positive(t, result.Took)
 	for _, h := range result.Hits {
 		e := h.Explain
-		require.InDelta(t, h.Score, e.Hybrid*e.StageWeight*e.StatusPenalty*e.Recency, 1e-12)
+		require.InDelta(t, h.Score, e.Hybrid*e.StageWeight*e.StatusPenalty*e.Recency*e.Corroboration, 1e-12)
 		require.InDelta(t, e.Hybrid, e.Vector+e.Keyword, 1e-5, "%+v", e)
 		require.Equal(t, h.Title, h.Evidence[0].Text)
 		require.Equal(t, 3, h.Evidence[0].MessageIndex)

@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"axiommind/activities/entry"
 )
@@ -47,9 +48,13 @@ func (t *Tables) eventIDs(ctx context.Context, s Selection, id string) ([]string
 	sql := `SELECT event_id FROM entity_events WHERE project = ? AND entity_id = ?`
 	args := []any{s.Project, id}
 	if !s.AsOf.IsZero() {
-		// Pass the time as a string: binding a time.Time drops the microseconds.
-		sql += ` AND ts <= toDateTime64(?, 6, 'UTC')`
-		args = append(args, s.AsOf.UTC().Format("2006-01-02 15:04:05.000000"))
+		sql += ` AND ts <= ` + microseconds
+		args = append(args, asMicroseconds(s.AsOf))
 	}
 	return t.ids(ctx, sql+" ORDER BY seq", args...)
 }
+
+// microseconds takes a time from asMicroseconds. Times are passed as strings: binding a time.Time drops the microseconds.
+const microseconds = `toDateTime64(?, 6, 'UTC')`
+
+func asMicroseconds(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000000") }

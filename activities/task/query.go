@@ -42,7 +42,7 @@ type Selection struct {
 	Limit, Offset int
 }
 
-// View is a task with its blockers.
+// View is a task with its blockers. The task's stage is that of the best entry behind it: see [Queries.raise].
 type View struct {
 	Task     Entity        `json:"task"`
 	Blockers []BlockerView `json:"blockers"`
@@ -199,6 +199,9 @@ func (q *Queries) list(ctx context.Context, s Selection, w wants) ([]View, error
 	if err != nil {
 		return nil, fmt.Errorf("list tasks of project %q: %w", s.Project, err)
 	}
+	if err := q.raise(ctx, s, tasks); err != nil {
+		return nil, err
+	}
 	return views(ctx, src, tasks)
 }
 
@@ -288,7 +291,11 @@ func (q *Queries) GetTaskDetail(ctx context.Context, s Selection, task string) (
 	if !ok || e.Type != schema.EntityTask {
 		return Detail{}, notFound(s.Project, task, []schema.EntityType{schema.EntityTask})
 	}
-	view, err := views(ctx, src, []Entity{e})
+	tasks := []Entity{e}
+	if err := q.raise(ctx, s, tasks); err != nil {
+		return Detail{}, err
+	}
+	view, err := views(ctx, src, tasks)
 	if err != nil {
 		return Detail{}, err
 	}

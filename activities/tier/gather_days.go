@@ -83,12 +83,18 @@ func (a *Activities) heldDays(ctx context.Context, user, agent string, s span) (
 		day.entries = append(day.entries, e.ID)
 		day.bytes += e.Bytes
 	}
-	facts, err := fact.NewTables(a.conn).List(ctx, user, agent)
+	tables := fact.NewTables(a.conn)
+	facts, err := tables.List(ctx, user, agent)
 	if err != nil {
 		return nil, err
 	}
+	facts = slices.DeleteFunc(facts, func(f fact.Fact) bool { return !s.holds(a.dateOf(f.UpdatedAt)) })
+	if err := tables.Judge(ctx, user, agent, facts); err != nil {
+		return nil, err
+	}
 	for _, f := range facts {
-		if date := a.dateOf(f.UpdatedAt); s.holds(date) {
+		// As of entries, a dream reads of facts what is believed and not contested.
+		if date := a.dateOf(f.UpdatedAt); !f.Entry.Ended() && !f.Entry.Contested() {
 			day := at(date)
 			day.facts = append(day.facts, f)
 			day.bytes += len(f.Content)

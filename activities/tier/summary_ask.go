@@ -34,6 +34,8 @@ type SummarizedWindow struct {
 type SummaryInput struct {
 	schema.SessionKey
 	Messages int `json:"messages"`
+	// Stated is true if the session holds what a person states directly. Nobody is asked to summarize that.
+	Stated bool `json:"stated,omitempty"`
 	// Head is the head of the session's stream.
 	Head schema.StreamHead `json:"head,omitzero"`
 }
@@ -53,7 +55,7 @@ func (a *Activities) PlanSummary(ctx context.Context, in SummaryInput) (SummaryP
 
 func (a *Activities) planSummary(ctx context.Context, in SummaryInput) (SummaryPlan, error) {
 	plan := SummaryPlan{Messages: in.Messages}
-	if _, local := a.archive.Model().(llm.Local); local || in.Messages == 0 {
+	if _, local := a.archive.Model().(llm.Local); local || in.Messages == 0 || in.Stated {
 		return plan, nil
 	}
 	s, err := session.Open(ctx, a.log, in.SessionKey)

@@ -40,6 +40,9 @@ func (a *Activities) identify(ctx context.Context, in schema.ProcessSessionInput
 	if in.SessionID != "" {
 		return in.SessionID, nil
 	}
+	if in.Statement != nil {
+		return in.StatementSessionID(), nil
+	}
 	if in.URI == "" {
 		keys := make([]string, 0, 2*len(in.Messages))
 		for _, m := range in.Messages {

@@ -2,27 +2,13 @@ package vector
 
 import (
 	"context"
-	"fmt"
 
-	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/boundary"
 	"axiommind/schema"
 )
-
-func wake(ctx context.Context, c client.Client, w boundary.Writer) error {
-	options := client.StartWorkflowOptions{
-		ID: w.ID, TaskQueue: schema.QueueMain, StaticSummary: w.Summary,
-		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
-	}
-	_, err := c.SignalWithStartWorkflow(ctx, w.ID, schema.SignalWake, nil, options, w.Type, w.Input)
-	if err != nil {
-		return fmt.Errorf("wake the writer %q: %w", w.ID, err)
-	}
-	return nil
-}
 
 // Enqueuer passes a stream's requests to the collection's writer. It does not wait for the writer.
 type Enqueuer struct {
@@ -50,7 +36,7 @@ func (e *Enqueuer) Enqueue(ctx context.Context, stream string) error {
 		return err
 	}
 	if progress.Events > 0 {
-		return wake(ctx, e.temporal, e.writer)
+		return e.writer.Wake(ctx, e.temporal)
 	}
 	if activity.IsActivity(ctx) && activity.GetInfo(ctx).Attempt == 1 {
 		return nil
@@ -64,5 +50,5 @@ func (e *Enqueuer) WakePending(ctx context.Context) error {
 	if err != nil || !pending {
 		return err
 	}
-	return wake(ctx, e.temporal, e.writer)
+	return e.writer.Wake(ctx, e.temporal)
 }

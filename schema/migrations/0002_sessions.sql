@@ -34,49 +34,89 @@ CREATE TABLE IF NOT EXISTS entries_raw
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (project, entry_id);
 
--- What was said of an entry after it was made. A row with an origin, which is an extracted entry, says what the
--- evidence was judged to be: by a newer rule of proof, or because the entry was stated again, in its own session or
--- another one. All judgements of one origin stand in one stream, so that versions of different streams never meet. The
--- row without an origin says what the status is. It comes from the entry's own session.
+-- What was said of an entry after it was made. All rows with the same kind and ref stand in one stream, so that versions
+-- of different streams never meet:
+--   evidence        what the evidence of an extracted entry was judged to be: by a newer rule of proof, or because the
+--                   entry was stated again, in its own session or another one; or what a person or a model found stated.
+--                   ref is the extracted entry's event, or the one that tells who found it
+--   status, stage   by a build of the entry's own session
+--   graduate_status, graduate_stage   by graduation, which knows all sessions
+--   link            other_id is the oldest entry that says the same, or empty if none does any longer
+--   conflict        ref is the conflict; the status is contested until it is resolved
+--   answer          ref is the event of a person or a model that was asked whether the entry is stated; other_id is the
+--                   model's answer, empty for a person's
 CREATE TABLE IF NOT EXISTS entry_changes_raw
 (
-    project            LowCardinality(String),
-    entry_id           String,
-    extracted_event_id String,
-    extracted_index    UInt32,
+    project          LowCardinality(String),
+    entry_id         String,
+    kind             LowCardinality(String),
+    ref              String,
+    extracted_index  UInt32,
     -- Of the origin that the entry was made of.
-    own                Bool,
-    evidence_json      String CODEC(ZSTD(1)),
-    evidence_aligned   Bool,
-    evidence_proven    Bool,
-    evidence_rule      UInt32,
-    status             LowCardinality(String),
-    superseded_by      String,
-    -- Of the session that the evidence is of.
-    user               LowCardinality(String),
-    agent              LowCardinality(String),
-    session_id         String,
-    stream             String,
-    event_id           String,
-    created_at         DateTime64(6, 'UTC'),
-    version            UInt64
+    own              Bool,
+    evidence_json    String CODEC(ZSTD(1)),
+    evidence_aligned Bool,
+    evidence_proven  Bool,
+    evidence_rule    UInt32,
+    status           LowCardinality(String),
+    stage            LowCardinality(String),
+    -- The stage is one above which no check of the session lifts the entry.
+    demotes          Bool,
+    -- The entry that takes this one's place, that says the same, or that is the other side of a conflict.
+    other_id         String,
+    because          String,
+    -- Who said so: a person's name, a model, or empty for the pipeline.
+    by               String,
+    -- Of the session that the evidence is of. They are the entry's own in all other rows.
+    user             LowCardinality(String),
+    agent            LowCardinality(String),
+    session_id       String,
+    stream           String,
+    event_id         String,
+    created_at       DateTime64(6, 'UTC'),
+    version          UInt64,
+    INDEX idx_other other_id TYPE bloom_filter(0.001) GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree(version)
-ORDER BY (project, entry_id, extracted_event_id, extracted_index)
+ORDER BY (project, entry_id, kind, ref, extracted_index)
 SETTINGS index_granularity = 256;
 
 -- An entry with the best evidence by the last judgement of each of its origins. What it was made with
 -- counts until that is judged again, and goes before others that are no better. evidence_session_id and
 -- evidence_event_id name the session whose messages the evidence is of, and the event that tells of it.
+--
+-- The stage is the higher one of its session's and of graduation's, or the lower one after a demotion. Whatever was
+-- promoted, only what is proven is verified, and only what no open conflict contests is certified.
 CREATE OR REPLACE VIEW entries AS
-WITH (o.own_judged OR o.best > (e.evidence_proven, e.evidence_aligned)) AS judged
+WITH (o.own_judged OR o.best > (e.evidence_proven, e.evidence_aligned)) AS judged,
+     if(judged, o.best.2, e.evidence_aligned) AS is_aligned,
+     if(judged, o.best.1, e.evidence_proven) AS is_proven,
+     ['raw', 'working', 'candidate', 'verified', 'certified'] AS ladder,
+     indexOf(ladder, multiIf(NOT judged, e.stage, is_aligned, 'working', 'raw')) AS own_rank,
+     if(is_aligned, greatest(own_rank, indexOf(ladder, o.session_stage)), own_rank) AS session_rank,
+     multiIf(o.graduate_stage = '', session_rank,
+             o.demoted, least(session_rank, indexOf(ladder, o.graduate_stage)),
+             greatest(session_rank, indexOf(ladder, o.graduate_stage))) AS rank
 SELECT e.entry_id AS entry_id, e.created_ts AS created_ts, e.entry_type AS entry_type, e.title AS title,
        e.content_json AS content_json,
-       multiIf(NOT judged, e.stage, o.best.2, 'working', 'raw') AS stage,
-       if(o.status = '', e.status, o.status) AS status, o.superseded_by AS superseded_by, e.build_id AS build_id,
+       ladder[least(rank, multiIf(NOT is_aligned, own_rank, NOT is_proven, 3, o.conflicts > 0, 4, 5))] AS stage,
+       multiIf(o.graduate_status NOT IN ('', 'active'), o.graduate_status,
+               o.session_status NOT IN ('', 'active'), o.session_status,
+               o.session_status = '' AND e.status != 'active', e.status,
+               o.conflicts > 0, 'contested', 'active') AS status,
+       if(o.graduate_status NOT IN ('', 'active'), o.graduate_other, o.superseded_by) AS superseded_by,
+       -- When the entry ceased to be believed, why, and who said so: empty while it is.
+       multiIf(o.graduate_status NOT IN ('', 'active'), o.graduate_at,
+               o.session_status NOT IN ('', 'active'), o.session_status_at, toDateTime64(0, 6, 'UTC')) AS ended_at,
+       if(o.graduate_status NOT IN ('', 'active'), o.graduate_because, '') AS ended_because,
+       if(o.graduate_status NOT IN ('', 'active'), o.graduate_by, '') AS ended_by,
+       -- The oldest entry that says the same, empty if this one is.
+       o.original_id AS original_id,
+       o.conflicts AS conflicts,
+       e.build_id AS build_id,
        if(judged, o.best_json, e.evidence_json) AS evidence_json,
-       if(judged, o.best.2, e.evidence_aligned) AS evidence_aligned,
-       if(judged, o.best.1, e.evidence_proven) AS evidence_proven,
+       is_aligned AS evidence_aligned,
+       is_proven AS evidence_proven,
        if(judged, o.best_rule, e.evidence_rule) AS evidence_rule,
        if(judged, o.best_session, e.session_id) AS evidence_session_id,
        if(judged, o.best_event, e.event_id) AS evidence_event_id,
@@ -84,15 +124,25 @@ SELECT e.entry_id AS entry_id, e.created_ts AS created_ts, e.entry_type AS entry
        e.session_id AS session_id, e.stream AS stream, e.event_id AS event_id, e.created_at AS created_at
 FROM entries_raw AS e FINAL
 LEFT JOIN (
-    -- Of each entry its status and the best of its judgements: proven before aligned, its own origin's before others'.
-    -- The row of the status has none, and counts for nothing among them. A view of its own would cost each query two
-    -- milliseconds more of planning.
-    WITH (NOT evidence_proven, NOT evidence_aligned, NOT own, extracted_event_id, extracted_index) AS place
+    -- Of each entry the best of its judgements: proven before aligned, its own origin's before others'. A view of its own
+    -- would cost each query two milliseconds more of planning.
+    WITH (kind != 'evidence', NOT evidence_proven, NOT evidence_aligned, NOT own, ref, extracted_index) AS place
     SELECT project, user, agent, entry_id,
-           max(status) AS status,
-           max(superseded_by) AS superseded_by,
+           maxIf(status, kind = 'status') AS session_status,
+           maxIf(other_id, kind = 'status') AS superseded_by,
+           maxIf(created_at, kind = 'status') AS session_status_at,
+           maxIf(stage, kind = 'stage') AS session_stage,
+           maxIf(stage, kind = 'graduate_stage') AS graduate_stage,
+           maxIf(demotes, kind = 'graduate_stage') AS demoted,
+           maxIf(status, kind = 'graduate_status') AS graduate_status,
+           maxIf(other_id, kind = 'graduate_status') AS graduate_other,
+           maxIf(because, kind = 'graduate_status') AS graduate_because,
+           maxIf(by, kind = 'graduate_status') AS graduate_by,
+           maxIf(created_at, kind = 'graduate_status') AS graduate_at,
+           maxIf(other_id, kind = 'link') AS original_id,
+           countIf(kind = 'conflict' AND status = 'contested') AS conflicts,
            max(own) AS own_judged,
-           max((evidence_proven, evidence_aligned)) AS best,
+           max((kind = 'evidence' AND evidence_proven, kind = 'evidence' AND evidence_aligned)) AS best,
            argMin(evidence_json, place) AS best_json,
            argMin(evidence_rule, place) AS best_rule,
            argMin(session_id, place) AS best_session,

@@ -46,6 +46,8 @@ type Config struct {
 	// SimilarityFloor is the minimum cosine similarity of results that share no word with the query. Default: the
 	// embedder's.
 	SimilarityFloor *float64
+	// NoUsage keeps the log from being told which memories a search or a context has returned.
+	NoUsage bool
 	// WindowBytes is the size of the text that one model call extracts from, summarizes or consolidates. A dream of a
 	// day, or of a memory, that is larger than 256 windows takes larger ones, which the model's input must take.
 	WindowBytes     int
@@ -59,6 +61,10 @@ type Config struct {
 	// DoneReports says what happens to a report of done that may not close its task at once. It is either kept for a
 	// person to confirm, or closes the task if its evidence is proven.
 	DoneReports task.DoneReports
+	// Idris is the path of the Idris 2 compiler. Default: idris2 on the PATH, or none.
+	Idris string
+	// IdrisOnly makes the compiler the only verifier: without it no entry becomes verified.
+	IdrisOnly bool
 	// MemoryRoot is the URL of the place of the memory's files: see tier.OpenRoot. Default: a directory in the home.
 	MemoryRoot string
 	// TimeZone is the IANA name of the zone of the days of daily records. Default: that of the machine.
@@ -69,6 +75,8 @@ type Config struct {
 	ConnectTimeout time.Duration
 	// StopTimeout is how long running activities may continue after the worker is told to stop.
 	StopTimeout time.Duration
+	// MetricsAddress is the host:port at which the worker serves the health of memory to Prometheus. Default: none.
+	MetricsAddress string
 	// BuildID names the version of the worker's code. Then Temporal gives the worker only the work of that version of
 	// Deployment. Default: none, and the worker takes all work.
 	BuildID string
@@ -123,6 +131,7 @@ func (c *Config) Flags(f *pflag.FlagSet) {
 	f.IntVar(&c.Embedder.Dimensions, "embedder-dimensions", 0, "dimensions of the vectors (default: the model's)")
 	f.Func("similarity-floor", "similarity, -1 to 1, from which a memory is found that shares no word with the query (default: the embedder's)",
 		c.setSimilarityFloor)
+	f.BoolVar(&c.NoUsage, "no-usage", false, "do not note which memories are returned (health then counts them as never retrieved)")
 	f.DurationVar(&c.ConnectTimeout, "connect-timeout", DefaultConnectTimeout, "how long a server may take to come up")
 	f.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
 }
@@ -151,10 +160,13 @@ func (c *Config) WorkerFlags(f *pflag.FlagSet) {
 		"(default: where agents keep their sessions in the home, and the current directory)")
 	f.IntVar(&c.ModelConcurrency, "model-concurrency", DefaultModelConcurrency, "model calls at a time")
 	f.Var(&c.DoneReports, "done-reports", "a report of done that rests on proof: keep it for a person to confirm, or close the task")
+	f.StringVar(&c.Idris, "idris", "", "path of the Idris 2 compiler, which verifies entries besides the Go verifier\n(default: idris2 on the PATH, if it is there)")
+	f.BoolVar(&c.IdrisOnly, "idris-only", false, "let no entry become verified without the Idris 2 compiler")
 	f.StringVar(&c.MemoryRoot, "memory-root", "", "directory or URL (file, s3, gs) of the files of the memory\n(default: "+defaultMemoryRoot+")")
 	f.StringVar(&c.TimeZone, "time-zone", "", "time zone of daily records, such as Europe/Berlin (default: the machine's)")
 	f.StringVar(&c.SummaryWebhook.URL, "summary-webhook", "", "URL that gets each summary that a daily record gains, by POST")
 	f.DurationVar(&c.StopTimeout, "stop-timeout", DefaultStopTimeout, "how long running activities may take to end on a stop")
+	f.StringVar(&c.MetricsAddress, "metrics-address", "", "host:port that serves the counts of starter health at /metrics, for Prometheus (default: none)")
 	f.Func("build-id", "version of this worker's code: work then comes once that version is the current one\n(default: none, work comes at once)", c.setBuildID)
 	c.Deployment = DefaultDeployment
 	f.Func("deployment", "name that all versions of the worker share, with --build-id (default \""+DefaultDeployment+"\")", c.setDeployment)

@@ -19,6 +19,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
 	"axiommind/activities/fact"
+	"axiommind/activities/graduate"
 	"axiommind/activities/llm"
 	"axiommind/activities/task"
 	"axiommind/activities/tier"
@@ -27,9 +28,6 @@ import (
 	"axiommind/schema"
 	"axiommind/workflows"
 )
-
-// IdrisUnavailable is the idris_version of builds whose worker has no idris2.
-const IdrisUnavailable = "unavailable"
 
 // Run migrates the database, registers the search attributes and works until ctx ends. It then waits for running
 // activities, up to the configured time. If the worker stops earlier, Run returns an error. ready is called once the
@@ -65,9 +63,20 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 		return err
 	}
 	defer func() { _ = root.Close() }()
-	rooms, err := newRooms(stores, model, access, root, cfg)
+	idris, err := idrisVersion(ctx, cfg, logger)
 	if err != nil {
 		return err
+	}
+	rooms, err := newRooms(stores, model, access, root, idris, cfg)
+	if err != nil {
+		return err
+	}
+	if cfg.MetricsAddress != "" {
+		address, err := serveMetrics(ctx, cfg.MetricsAddress, stores.ClickHouse, logger)
+		if err != nil {
+			return err
+		}
+		logger.Info("metrics are served", "url", "http://"+address+"/metrics")
 	}
 	fatal := make(chan error, 1)
 	workers := newWorkers(stores, cfg, rooms, fatal)
@@ -78,7 +87,7 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 		}
 	}
 	logger.Info("worker is ready", "model", model.Identity().String(), "embedder", stores.Embedder.Version(),
-		"temporal", cfg.TemporalAddress, "namespace", cfg.TemporalNamespace, "source_roots", access.Roots())
+		"temporal", cfg.TemporalAddress, "namespace", cfg.TemporalNamespace, "source_roots", access.Roots(), "idris2", idris)
 	if err := rooms.enqueuer.WakePending(ctx); err != nil {
 		// A session that waits for its vectors wakes the writer too.
 		logger.Warn("the vector writer is not woken", "reason", err)
@@ -98,6 +107,20 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	}
 	stop(workers)
 	return ended
+}
+
+// idrisVersion returns the version of the compiler, which may not be there, and logs what follows from that.
+func idrisVersion(ctx context.Context, cfg Config, logger *slog.Logger) (string, error) {
+	version, reason, err := graduate.CompilerVersion(ctx, cfg.Idris)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("look for idris2: %w", err)
+	case reason != "" && cfg.IdrisOnly:
+		logger.Warn("no entry becomes verified: idris2 is needed for that", "reason", reason)
+	case reason != "" && cfg.Idris != "":
+		logger.Warn("the Go verifier checks entries alone", "reason", reason)
+	}
+	return version, nil
 }
 
 // stop stops all workers at once, so that together they take no longer than one.
@@ -181,11 +204,12 @@ type rooms struct {
 	task       *task.Activities
 	fact       *fact.Activities
 	tier       *tier.Activities
+	graduate   *graduate.Activities
 	vector     *vector.Activities
 	enqueuer   *vector.Enqueuer
 }
 
-func newRooms(s *Stores, model llm.Model, access *transcript.Access, root *tier.Root, cfg Config) (*rooms, error) {
+func newRooms(s *Stores, model llm.Model, access *transcript.Access, root *tier.Root, idris string, cfg Config) (*rooms, error) {
 	outbox := vector.NewOutboxProjector(s.ClickHouse, s.Embedder.Version())
 	writer, err := vector.NewWriter(s.ClickHouse, s.Log, outbox, s.Weaviate, s.Embedder,
 		[]vector.Source{vector.NewEntrySource(s.ClickHouse, s.Log), vector.NewTitleSource(s.ClickHouse)}, vector.Options{})
@@ -194,9 +218,9 @@ func newRooms(s *Stores, model llm.Model, access *transcript.Access, root *tier.
 	}
 	spec := schema.BuildSpec{
 		Extractor: llm.ExtractorOf(model.Identity()), EmbedderModel: s.Embedder.Version(),
-		EmbeddingVersion: s.Embedder.Version(), IdrisVersion: IdrisUnavailable, SchemaVersion: schema.SchemaVersion,
+		EmbeddingVersion: s.Embedder.Version(), IdrisVersion: idris, SchemaVersion: schema.SchemaVersion,
 	}
-	r, errs := &rooms{enqueuer: vector.NewEnqueuer(s.Log, outbox, s.Temporal)}, make([]error, 11)
+	r, errs := &rooms{enqueuer: vector.NewEnqueuer(s.Log, outbox, s.Temporal)}, make([]error, 12)
 	r.build, errs[0] = build.NewActivities(s.Log, s.ClickHouse, spec, build.Projections(s.ClickHouse, s.Embedder.Version()))
 	r.transcript, errs[1] = transcript.NewActivities(s.Log, build.NewProjector(s.ClickHouse), access)
 	r.llm, errs[2] = llm.NewActivities(s.Log, model, llm.Params{MaxOutputTokens: cfg.MaxOutputTokens}, cfg.WindowBytes)
@@ -221,6 +245,9 @@ func newRooms(s *Stores, model llm.Model, access *transcript.Access, root *tier.
 	})
 	r.batch, errs[9] = batch.NewActivities(s.Log)
 	r.rebuild, errs[10] = build.NewRebuilds(s.ClickHouse, s.Log, s.Embedder.Version())
+	r.graduate, errs[11] = graduate.NewActivities(s.Log, s.ClickHouse, model, s.Temporal, graduate.Options{
+		Idris: cfg.Idris, IdrisOnly: cfg.IdrisOnly,
+	})
 	return r, errors.Join(errs...)
 }
 
@@ -262,8 +289,8 @@ func newWorkers(s *Stores, cfg Config, r *rooms, fatal chan<- error) []worker.Wo
 // activities returns, by task queue, the activities that its worker runs.
 func (r *rooms) activities() map[string][]any {
 	return map[string][]any{
-		schema.QueueMain:   {r.build, r.rebuild, r.batch, r.transcript, r.llm, r.evidence, r.entry, r.task, r.fact, r.tier},
-		schema.QueueModel:  {r.llm, r.tier},
+		schema.QueueMain:   {r.build, r.rebuild, r.batch, r.transcript, r.llm, r.evidence, r.entry, r.task, r.fact, r.tier, r.graduate},
+		schema.QueueModel:  {r.llm, r.tier, r.graduate},
 		schema.QueueVector: {r.vector},
 	}
 }

@@ -123,6 +123,8 @@ type record struct {
 	aligned   []loggedAlignment
 	entries   []loggedEntry
 	sets      []loggedSet
+	// confirmed are in the stream of graduation.
+	confirmed []loggedConfirmation
 	rows      []Stored
 	// sources are the messages against which evidence was checked, by index.
 	sources map[int]*evidence.Source
@@ -146,6 +148,12 @@ type loggedSet struct {
 	schema.EntryEvidenceSetPayload
 }
 
+// loggedConfirmation is evidence that somebody found to state an entry.
+type loggedConfirmation struct {
+	eventID string
+	schema.EntryConfirmedPayload
+}
+
 // origin identifies an extracted entry.
 type origin struct {
 	extractedEventID string
@@ -154,6 +162,11 @@ type origin struct {
 
 func (e *loggedEntry) origin() origin { return origin{e.ExtractedEventID, e.Index} }
 func (s *loggedSet) origin() origin   { return origin{s.ExtractedEventID, s.Index} }
+
+// origin is the confirmation itself.
+func (x *loggedConfirmation) origin() origin { return origin{extractedEventID: x.eventID} }
+
+func (x *loggedConfirmation) judged() judged { return judged{true, true, x.EvidenceRule, x.Evidence} }
 
 // at returns the position of the extraction's entry with the index, or -1 if there is none. Usually the position
 // equals the index.

@@ -35,6 +35,9 @@ func (r *record) check() SessionAudit {
 	for i := range r.sets {
 		c.checkSet(&r.sets[i])
 	}
+	for i := range r.confirmed {
+		c.checkConfirmed(&r.confirmed[i])
+	}
 	c.checkRows()
 	c.tally.False = len(c.findings)
 	return SessionAudit{SessionID: r.session.SessionID, Tally: c.tally, Findings: c.findings}
@@ -188,6 +191,21 @@ func (c *checker) checkSet(s *loggedSet) {
 	}
 }
 
+// checkConfirmed checks evidence that somebody found to state an entry: all of it proves.
+func (c *checker) checkConfirmed(x *loggedConfirmation) {
+	at := storage{x.EntryID, schema.EntryConfirmed, x.eventID}
+	for i := range x.Evidence {
+		piece := &x.Evidence[i]
+		c.tally.count(piece, x.EvidenceRule)
+		if problem := c.falsity(piece, x.EvidenceRule); problem != "" {
+			c.found(at, piece, "%s", problem)
+		}
+		if !piece.Proven {
+			c.found(at, piece, "it is confirmed, but does not prove")
+		}
+	}
+}
+
 // checkMade compares a judgement for an origin with the alignment it is said to come from.
 func (c *checker) checkMade(at storage, alignedEventID string, of origin, made judged) {
 	source, known := c.alignments[alignedEventID]
@@ -220,7 +238,7 @@ type row struct {
 
 // projected returns the judgements in the log for each row, in order. The table finally holds the last one.
 func (c *checker) projected() map[row][]said {
-	rows := make(map[row][]said, len(c.entries)+len(c.sets))
+	rows := make(map[row][]said, len(c.entries)+len(c.sets)+len(c.confirmed))
 	for i := range c.entries {
 		e := &c.entries[i]
 		at := row{entryID: e.ID}
@@ -230,6 +248,11 @@ func (c *checker) projected() map[row][]said {
 		s := &c.sets[i]
 		at := row{s.EntryID, s.origin()}
 		rows[at] = append(rows[at], said{s.eventID, c.session.Project, s.judged()})
+	}
+	for i := range c.confirmed {
+		x := &c.confirmed[i]
+		at := row{x.EntryID, x.origin()}
+		rows[at] = append(rows[at], said{x.eventID, x.Project, x.judged()})
 	}
 	return rows
 }

@@ -31,7 +31,7 @@ var judgedTypes = []string{schema.EvidenceAligned, schema.EntryMaterialized, sch
 // Judged yields the sessions in the scope that have evidence, like [Walk], but reads neither messages nor tables.
 func Judged(ctx context.Context, log *eventlog.Store, scope schema.SessionKey) iter.Seq2[Session, error] {
 	return func(yield func(Session, error) bool) {
-		r := reader{log, scope, judgedTypes}
+		r := reader{log: log, scope: scope, types: judgedTypes}
 		for s, err := range r.sessions(ctx) {
 			session := Session{SessionKey: sessionOf(s.stream)}
 			if err == nil && s.held == nil {

@@ -22,7 +22,12 @@ import (
 // sees what existed when it began to read, and perhaps more.
 func Walk(ctx context.Context, log *eventlog.Store, stored iter.Seq2[Stored, error], scope schema.SessionKey) iter.Seq2[SessionAudit, error] {
 	return func(yield func(SessionAudit, error) bool) {
-		r := reader{log, scope, auditTypes}
+		r := reader{log: log, scope: scope, types: auditTypes}
+		var err error
+		if r.confirmed, err = confirmedOf(ctx, log, scope.Project); err != nil {
+			yield(SessionAudit{}, err)
+			return
+		}
 		for s, err := range joinSessions(r.sessions(ctx), stored) {
 			if err != nil {
 				yield(SessionAudit{}, err)
@@ -58,6 +63,8 @@ type reader struct {
 	log   *eventlog.Store
 	scope schema.SessionKey
 	types []string
+	// confirmed are the confirmations that hold evidence, by the stream of the session that it is of.
+	confirmed map[string][]loggedConfirmation
 }
 
 // sessions yields the sessions in the log in the order of their streams. If a single session id is asked for, and
@@ -175,7 +182,7 @@ func bySession(stored iter.Seq2[Stored, error]) iter.Seq2[heldSession, error] {
 // again, because a writer may have added to the log since.
 func (r reader) audit(ctx context.Context, s heldSession) (SessionAudit, bool, error) {
 	if s.held != nil {
-		s.held.rows = s.rows
+		s.held.rows, s.held.confirmed = s.rows, r.confirmed[s.stream]
 		if audit := s.held.check(); len(audit.Findings) == 0 {
 			return audit, true, nil
 		}
@@ -187,7 +194,7 @@ func (r reader) audit(ctx context.Context, s heldSession) (SessionAudit, bool, e
 	if err != nil {
 		return unreadable(s.stream, err)
 	}
-	held.rows = s.rows
+	held.rows, held.confirmed = s.rows, r.confirmed[s.stream]
 	if held.empty() {
 		return SessionAudit{}, false, nil
 	}
@@ -310,4 +317,31 @@ func (r *record) addMessages(eventID string, messages []schema.Message) error {
 		r.messages = append(r.messages, message{m.Text, eventID})
 	}
 	return nil
+}
+
+// confirmedOf returns what the streams of graduation hold of evidence, of the project or of all where it is empty. What
+// people confirm is little.
+func confirmedOf(ctx context.Context, log *eventlog.Store, project string) (map[string][]loggedConfirmation, error) {
+	prefix := schema.GraduatePrefix
+	if project != "" {
+		prefix = schema.GraduateStream(project)
+	}
+	out := map[string][]loggedConfirmation{}
+	for event, err := range log.Replay(ctx, eventlog.ReplayOptions{Types: []string{schema.EntryConfirmed}, StreamPrefix: prefix}) {
+		if err != nil {
+			return nil, fmt.Errorf("read confirmed evidence: %w", err)
+		}
+		p, err := schema.Decode[schema.EntryConfirmedPayload](event)
+		if err != nil {
+			return nil, err
+		}
+		if p.Project, err = schema.ParseGraduateStream(event.Stream); err != nil {
+			return nil, fmt.Errorf("read event %q: %w", event.ID, err)
+		}
+		if len(p.Evidence) > 0 {
+			stream := schema.SessionKey{Scope: p.Scope, SessionID: p.SessionID}.Stream()
+			out[stream] = append(out[stream], loggedConfirmation{event.ID, p})
+		}
+	}
+	return out, nil
 }

@@ -321,3 +321,15 @@ func TestReadOfHugeAnswers(t *testing.T) {
 		})
 	}
 }
+
+// What an entry corrects is for a person to say: a model's word on it is dropped, however it is spelled.
+func TestReadDropsCorrections(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"corrects", "Corrects", "CORRECTS", "corrects_"} {
+		item := strings.TrimSuffix(goodItem, "}") + `,"` + key + `":"6b1f5c0e"}`
+		result, err := Read(`{"entries":[` + item + `]}`)
+		require.NoError(t, err)
+		require.Empty(t, result.Rejected)
+		require.Equal(t, []schema.ExtractedEntry{goodEntry()}, result.Entries)
+	}
+}

@@ -78,6 +78,9 @@ func cutRunes(s string, n int) string {
 	return strings.TrimRightFunc(s[:end], unicode.IsSpace)
 }
 
+// Title makes a title of a sentence that is too long for one, or has marks that a title has not.
+func Title(sentence string) string { return clean(sentence) }
+
 // clean makes a title of a sentence: without Markdown's marks, in one line, and not too long.
 func clean(s string) string {
 	s = strings.NewReplacer("**", "", "__", "", "`", "").Replace(s)

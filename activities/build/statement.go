@@ -1,0 +1,28 @@
+package build
+
+import (
+	"fmt"
+
+	"axiommind/schema"
+)
+
+// statement returns the statement that the session holds, or nil if it holds a conversation. A session never holds both:
+// whoever extracts from it later, what a person stated stays as it was stated.
+func (l Last) statement(in OpenInput) (*schema.Statement, error) {
+	held := l.Started.Statement
+	switch {
+	case l.Started.Ordinal == 0:
+		return in.Statement, nil
+	case in.Retry != "" || in.FromLog:
+		return held, nil
+	case held == nil && in.Statement == nil:
+		return nil, nil
+	case held == nil:
+		return nil, fmt.Errorf("session %q holds a conversation: leave out session_id, and the statement gets a session of its own", in.SessionID)
+	case in.Statement == nil:
+		return nil, fmt.Errorf("session %q holds what a person stated, and no conversation: give another session_id", in.SessionID)
+	case *held != *in.Statement:
+		return nil, fmt.Errorf("session %q holds another statement: leave out session_id, and each statement gets a session of its own", in.SessionID)
+	}
+	return held, nil
+}

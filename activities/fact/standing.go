@@ -1,0 +1,123 @@
+package fact
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/entry"
+	"axiommind/activities/table"
+	"axiommind/schema"
+)
+
+// Standing is how the entry stands that states a fact.
+type Standing struct {
+	Stage  schema.Stage  `json:"stage"`
+	Status schema.Status `json:"status"`
+	// EndedAt is when graduation ended the entry, zero if it did not; EndedBy and EndedBecause say who wanted that and why.
+	EndedAt      time.Time `json:"ended_at,omitzero"`
+	EndedBecause string    `json:"ended_because,omitempty"`
+	EndedBy      string    `json:"ended_by,omitempty"`
+	SupersededBy string    `json:"superseded_by,omitempty"`
+}
+
+// Ended reports whether the fact is no longer believed. That a newer extractor does not state it is no reason: the facts
+// of a session stay when it is read again.
+func (s *Standing) Ended() bool { return s != nil && s.EndedBy != "" }
+
+// Contested reports whether another statement contradicts the fact, and nobody has decided which is right.
+func (s *Standing) Contested() bool { return s != nil && s.Status == schema.StatusContested }
+
+func standingOf(row entry.Row) *Standing {
+	return &Standing{
+		Stage: row.Stage, Status: row.Status, EndedAt: row.EndedAt, EndedBecause: row.EndedBecause, EndedBy: row.EndedBy,
+		SupersededBy: row.SupersededBy,
+	}
+}
+
+// Judge sets how the facts' entries stand. A fact whose own entry has ended stands as another one does that says the same
+// and is believed.
+func (t *Tables) Judge(ctx context.Context, user, agent string, facts []Fact) error {
+	var ids []string
+	for _, f := range facts {
+		if f.EntryID != "" {
+			ids = append(ids, f.EntryID)
+		}
+	}
+	rows, err := t.standing(ctx, user, agent, ids)
+	if err != nil {
+		return err
+	}
+	var gone []string
+	for i, f := range facts {
+		if row, ok := rows[f.EntryID]; ok {
+			facts[i].Entry = standingOf(row)
+			if facts[i].Entry.Ended() {
+				gone = append(gone, f.ID)
+			}
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	again, err := t.restated(ctx, user, agent, gone)
+	if err != nil {
+		return err
+	}
+	for i, f := range facts {
+		if s := again[f.ID]; s != nil {
+			facts[i].Entry = s
+		}
+	}
+	return nil
+}
+
+func (t *Tables) standing(ctx context.Context, user, agent string, ids []string) (map[string]entry.Row, error) {
+	rows, err := entry.NewReader(t.conn).ByID(ctx, entry.OfMemory(user, agent).IDs(ids), entry.Standing)
+	if err != nil {
+		return nil, fmt.Errorf("read how the entries of facts stand: %w", err)
+	}
+	return rows, nil
+}
+
+// restated returns, by the ids of facts, how an entry stands that said the same as the fact, and is believed: one that is
+// not contested, if there is one.
+func (t *Tables) restated(ctx context.Context, user, agent string, factIDs []string) (map[string]*Standing, error) {
+	says := map[string]string{}
+	var ids []string
+	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
+		var factID, id string
+		err := rows.Scan(&factID, &id)
+		says[id], ids = factID, append(ids, id)
+		return err
+	}, `SELECT DISTINCT duplicate_of, entry_id FROM facts_skipped_raw
+		WHERE user = ? AND agent = ? AND duplicate_of IN ? AND entry_id != '' ORDER BY entry_id`, user, agent, table.Set(factIDs))
+	if err != nil {
+		return nil, fmt.Errorf("read what says the same as facts: %w", err)
+	}
+	rows, err := t.standing(ctx, user, agent, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]*Standing{}
+	for _, id := range ids {
+		row, ok := rows[id]
+		if s := standingOf(row); ok && !s.Ended() && (out[says[id]] == nil || out[says[id]].Contested()) {
+			out[says[id]] = s
+		}
+	}
+	return out, nil
+}
+
+// Believed returns the facts that are believed, the contested ones included, as far as they were judged.
+func Believed(facts []Fact) []Fact {
+	out := make([]Fact, 0, len(facts))
+	for _, f := range facts {
+		if !f.Entry.Ended() {
+			out = append(out, f)
+		}
+	}
+	return out
+}

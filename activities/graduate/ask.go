@@ -1,0 +1,292 @@
+package graduate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"axiommind/activities/boundary"
+	"axiommind/activities/entry"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/graduate/obligation"
+	"axiommind/activities/llm"
+	"axiommind/activities/session"
+	"axiommind/schema"
+)
+
+// MaxAsked is the maximum number of entries in a question.
+const MaxAsked = 20
+
+// AskInput asks the model, once, whether the whole sentences around the quotes of entries state them.
+type AskInput struct {
+	// RequestID names the act: sent again, it changes nothing, and no model is asked again.
+	RequestID string    `json:"request_id"`
+	Project   string    `json:"project"`
+	Actor     string    `json:"actor"`
+	At        time.Time `json:"at"`
+	// EntryIDs are whole ids.
+	EntryIDs []string `json:"entry_ids"`
+	// Head is the head of the stream of graduation.
+	Head schema.StreamHead `json:"head,omitzero"`
+}
+
+// Writer returns the input of the workflow that asks.
+func (in AskInput) Writer() schema.WriterInput { return schema.GraduationInput{Project: in.Project} }
+
+// Validate returns an error if it can't be asked.
+func (in AskInput) Validate() error {
+	switch {
+	case in.RequestID == "":
+		return errors.New("request_id is empty: give the request one, so that it is done once")
+	case in.Project == "":
+		return errors.New("project is empty")
+	case strings.TrimSpace(in.Actor) == "":
+		return errors.New("actor is empty: say who asks for this")
+	case in.At.IsZero():
+		return errors.New("at is empty: say when this is asked for")
+	case len(in.EntryIDs) == 0 || len(in.EntryIDs) > MaxAsked:
+		return fmt.Errorf("entry_ids has %d ids, want 1 to %d: send several requests", len(in.EntryIDs), MaxAsked)
+	}
+	return nil
+}
+
+// AskResult is what the model said of the entries.
+type AskResult struct {
+	// Model is the one that was asked.
+	Model string `json:"model"`
+	// Confirmed and Doubted count the entries that it finds stated, and those that it does not.
+	Confirmed int `json:"confirmed"`
+	Doubted   int `json:"doubted"`
+	// Entries are in the order of the request.
+	Entries []AskedEntry `json:"entries"`
+	Usage   schema.Usage `json:"usage"`
+	// Head is the head of the stream of graduation.
+	Head schema.StreamHead `json:"head,omitzero"`
+}
+
+// AskedEntry is what came of an entry that was to be asked about.
+type AskedEntry struct {
+	ID string `json:"id"`
+	// Outcome is one of the constants below, and Reason says why.
+	Outcome AskOutcome `json:"outcome"`
+	Reason  string     `json:"reason"`
+}
+
+// AskOutcome is what came of asking about an entry.
+type AskOutcome string
+
+// Outcomes.
+const (
+	AskConfirmed AskOutcome = "confirmed"
+	AskDoubted   AskOutcome = "doubted"
+	// AskLeftOut: nobody was asked about it, because it is proven already, or nothing can prove it.
+	AskLeftOut AskOutcome = "left_out"
+)
+
+// AskEntries asks the model whether the whole sentences around the quotes of the entries state them: one question for all.
+// An entry that they state gains these sentences as evidence, and is verified. The answer is stored as received before it
+// is read.
+func (a *Activities) AskEntries(ctx context.Context, in AskInput) (AskResult, error) {
+	stream := schema.GraduateStream(in.Project)
+	return boundary.Run(eventlog.WithHead(ctx, stream, in.Head), in, func(ctx context.Context, in AskInput) (AskResult, error) {
+		result, err := a.askEntries(ctx, in)
+		result.Head = a.log.Head(stream)
+		return result, err
+	})
+}
+
+func (a *Activities) askEntries(ctx context.Context, in AskInput) (AskResult, error) {
+	if _, local := a.model.(llm.Local); local {
+		return AskResult{}, boundary.Invalid(schema.ErrorGraduationRefused, fmt.Errorf(
+			"no model is configured that can read: this worker has %s. Start it with --model-provider, or confirm the entries yourself", a.model.Identity()))
+	}
+	q := newQuestion(a, in)
+	if err := q.readAnswered(ctx); err != nil {
+		return AskResult{}, err
+	}
+	if q.done {
+		// An attempt that broke off has stored what came of it.
+		return q.result, a.project(ctx, schema.GraduateStream(in.Project))
+	}
+	if err := q.prepare(ctx); err != nil {
+		return AskResult{}, err
+	}
+	if len(q.asked) == 0 {
+		return q.result, nil
+	}
+	if err := q.ask(ctx); err != nil {
+		return AskResult{}, err
+	}
+	if _, err := a.log.Append(ctx, schema.GraduateStream(in.Project), q.events); err != nil {
+		return AskResult{}, err
+	}
+	return q.result, a.project(ctx, schema.GraduateStream(in.Project))
+}
+
+// question is one question about entries, and what comes of it.
+type question struct {
+	a   *Activities
+	in  AskInput
+	key string
+
+	asked []asked
+	// rows are the entries that are asked about, and widened their evidence, in the order of asked.
+	rows    []entry.Row
+	widened [][]schema.Evidence
+	// place is where the result has each of them.
+	place  []int
+	result AskResult
+	events []schema.Event
+	done   bool
+}
+
+// newQuestion returns the question of a request. The request names its answer, and so another attempt finds it, whatever has
+// become of the entries meanwhile.
+func newQuestion(a *Activities, in AskInput) *question {
+	model := a.model.Identity().String()
+	return &question{
+		a: a, in: in, key: schema.HashParts("ask", in.Project, in.RequestID, model, StatedPrompt),
+		result: AskResult{Model: model, Entries: make([]AskedEntry, len(in.EntryIDs))},
+	}
+}
+
+// answerKeys are the keys that the answer may have: if the first one can't be read, there is a second one.
+func (q *question) answerKeys() []string { return []string{q.key, schema.HashParts(q.key, "again")} }
+
+// readAnswered reads what an earlier attempt has stored.
+func (q *question) readAnswered(ctx context.Context) error {
+	var ids []string
+	for _, key := range q.answerKeys() {
+		for _, id := range q.in.EntryIDs {
+			ids = append(ids, schema.EventID(schema.EntryAnsweredKey(q.in.Project, id, key)))
+		}
+	}
+	found, err := q.a.log.GetMany(ctx, ids)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	q.done = true
+	for i, id := range q.in.EntryIDs {
+		q.result.Entries[i] = AskedEntry{id, AskLeftOut, "nobody was asked about it"}
+		for n := i; n < len(ids); n += len(q.in.EntryIDs) {
+			event, ok := found[ids[n]]
+			switch {
+			case !ok:
+			case event.Type == schema.EntryConfirmed:
+				q.count(i, AskConfirmed, "the sentences state it")
+			default:
+				p, err := schema.Decode[schema.EntryDoubtedPayload](event)
+				if err != nil {
+					return err
+				}
+				q.count(i, AskDoubted, p.Reason)
+			}
+		}
+	}
+	return nil
+}
+
+func (q *question) count(place int, outcome AskOutcome, reason string) {
+	switch outcome {
+	case AskConfirmed:
+		q.result.Confirmed++
+	case AskDoubted:
+		q.result.Doubted++
+	}
+	q.result.Entries[place] = AskedEntry{q.in.EntryIDs[place], outcome, reason}
+}
+
+// prepare reads the entries and the sentences around their quotes.
+func (q *question) prepare(ctx context.Context) error {
+	rows, err := q.a.entries.ByID(ctx, entry.InProject(q.in.Project).IDs(q.in.EntryIDs), entry.Whole)
+	if err != nil {
+		return err
+	}
+	for i, id := range q.in.EntryIDs {
+		row, ok := rows[id]
+		if !ok {
+			return boundary.Invalid(schema.ErrorEntryNotFound, fmt.Errorf("project %q has no entry %q: give whole ids, as search prints them", q.in.Project, id))
+		}
+		delete(rows, id) // Named twice, it is asked about once.
+		reason, err := q.add(ctx, row, i)
+		if err != nil {
+			return err
+		}
+		if reason != "" {
+			q.count(i, AskLeftOut, reason)
+		}
+	}
+	return nil
+}
+
+// messages returns the messages that the entry has quotes of, by index.
+func (q *question) messages(ctx context.Context, row entry.Row) (map[int]schema.Message, error) {
+	s, err := session.Open(ctx, q.a.log, row.EvidenceSession())
+	if err != nil {
+		return nil, err
+	}
+	out := map[int]schema.Message{}
+	for _, e := range row.Evidence {
+		if _, known := out[e.MessageIndex]; known || !e.Found {
+			continue
+		}
+		messages, err := s.Range(ctx, e.MessageIndex, e.MessageIndex+1)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range messages {
+			out[e.MessageIndex] = m
+		}
+	}
+	return out, nil
+}
+
+// add takes the entry into the question, or says why not.
+func (q *question) add(ctx context.Context, row entry.Row, place int) (reason string, err error) {
+	switch {
+	case row.EvidenceProven:
+		return "it is proven already", nil
+	case row.Status != schema.StatusActive && row.Status != schema.StatusContested:
+		return "it is no longer believed", nil
+	case row.Type == schema.EntryTaskNote:
+		return "it is a note of a task, which says more than its title", nil
+	}
+	widened, err := WholeSentences(ctx, q.a.log, row.EvidenceSession(), row.Entry)
+	if known, ok := errors.AsType[boundary.Failure](err); ok && known.FailureType() == schema.ErrorGraduationRefused {
+		return err.Error(), nil
+	}
+	if err != nil {
+		return "", err
+	}
+	messages, err := q.messages(ctx, row)
+	if err != nil {
+		return "", err
+	}
+	next := asked{label: askLabel(len(q.asked)), statement: row.Title}
+	for _, e := range widened {
+		if len(e.Text) > schema.MaxPassage {
+			return fmt.Sprintf("the sentences around a quote of message %d are too long to ask about", e.MessageIndex), nil
+		}
+		next.passages = append(next.passages, passage{messages[e.MessageIndex].Role, e.Text})
+	}
+	if failed := obligations(row.Entry, widened, messages); failed != "" {
+		return failed, nil
+	}
+	q.asked, q.rows, q.widened, q.place = append(q.asked, next), append(q.rows, row), append(q.widened, widened), append(q.place, place)
+	return "", nil
+}
+
+// obligations returns the first obligation that the entry fails with the evidence, or "".
+func obligations(e schema.Entry, widened []schema.Evidence, messages map[int]schema.Message) string {
+	texts := make(map[int]string, len(messages))
+	for i, m := range messages {
+		texts[i] = m.Text
+	}
+	e.Evidence, e.EvidenceRule, e.EvidenceAligned, e.EvidenceProven = widened, evidenceRule, true, true
+	for _, failure := range obligation.NewSession(texts).Facts(e).Check() {
+		return failure.Reason
+	}
+	return ""
+}

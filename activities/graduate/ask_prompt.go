@@ -1,0 +1,119 @@
+package graduate
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"axiommind/activities/llm"
+	"axiommind/schema"
+)
+
+// StatedPrompt is the version of the question whether sentences state an entry.
+const StatedPrompt = "stated-v1"
+
+//go:embed prompts/stated.txt
+var statedSystem string
+
+// asked is an entry to ask about, with the whole sentences that its quotes are in.
+type asked struct {
+	label     string
+	statement string
+	passages  []passage
+}
+
+type passage struct {
+	Role schema.Role `json:"role"`
+	Text string      `json:"text"`
+}
+
+// askLabel is the name of the nth entry of a question, which a model copies more surely than an id.
+func askLabel(n int) string { return fmt.Sprintf("e%d", n+1) }
+
+// statedRequest asks about the entries, one JSON object a line: JSON keeps every text within its line.
+func statedRequest(entries []asked) (llm.Request, error) {
+	var b bytes.Buffer
+	lines := json.NewEncoder(&b)
+	lines.SetEscapeHTML(false)
+	for _, e := range entries {
+		if err := lines.Encode(struct {
+			ID        string    `json:"id"`
+			Statement string    `json:"statement"`
+			Passages  []passage `json:"passages"`
+		}{e.label, e.statement, e.passages}); err != nil {
+			return llm.Request{}, fmt.Errorf("render entry %q: %w", e.label, err)
+		}
+	}
+	return llm.Request{System: statedSystem, Prompt: b.String(), Schema: []byte(statedSchema)}, nil
+}
+
+const statedSchema = `{"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Stated","type":"object",` +
+	`"additionalProperties":false,"required":["entries"],"properties":{"entries":{"type":"array","items":{"type":"object",` +
+	`"additionalProperties":false,"required":["id","states","reason"],"properties":{"id":{"type":"string"},` +
+	`"states":{"type":"string","enum":["yes","no","unclear"]},"reason":{"type":"string"}}}}}}`
+
+// verdict is what an answer says of an entry.
+type verdict struct {
+	yes    bool
+	reason string
+}
+
+// maxVerdictReason bounds a model's reason, in bytes.
+const maxVerdictReason = 400
+
+// readVerdicts reads what an answer says of the entries with the labels. Labels that were not given are left out. An entry
+// that the answer is silent on, or says both of, is not stated: only a plain yes counts.
+func readVerdicts(answer llm.Answered, labels []string) (map[string]verdict, error) {
+	items, truncated, err := llm.ReadList(answer.Text)
+	if err != nil {
+		return nil, err
+	}
+	silent := "the answer says nothing of it"
+	if truncated || answer.Truncated {
+		silent = "the answer breaks off before it"
+	}
+	out := make(map[string]verdict, len(labels))
+	for _, label := range labels {
+		out[label] = verdict{reason: silent}
+	}
+	seen := map[string]bool{}
+	for _, raw := range items {
+		var item struct {
+			ID     string
+			States any
+			Reason string
+		}
+		if json.Unmarshal(raw, &item) != nil {
+			continue
+		}
+		label := strings.ToLower(strings.TrimSpace(item.ID))
+		before, known := out[label]
+		if !known {
+			continue
+		}
+		v := verdictOf(item.States, item.Reason)
+		if seen[label] && before.yes != v.yes {
+			v = verdict{reason: "the answer says both yes and no"}
+		}
+		seen[label], out[label] = true, v
+	}
+	return out, nil
+}
+
+func verdictOf(states any, reason string) verdict {
+	said := strings.ToLower(strings.TrimSpace(fmt.Sprint(states)))
+	v := verdict{yes: said == "yes" || said == "true", reason: strings.TrimSpace(reason)}
+	if len(v.reason) > maxVerdictReason {
+		v.reason = strings.ToValidUTF8(v.reason[:maxVerdictReason], "") + "…"
+	}
+	switch {
+	case v.reason != "":
+	case v.yes:
+		v.reason = "the sentences state it"
+	default:
+		v.reason = "the answer gives no reason"
+	}
+	return v
+}

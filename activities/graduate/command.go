@@ -1,0 +1,163 @@
+package graduate
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"axiommind/schema"
+)
+
+// Op is what a command asks for.
+type Op string
+
+// Operations of commands.
+const (
+	// OpConfirm: a person says that the entries are right. Those that were only found gain the whole sentences around
+	// their quotes as evidence.
+	OpConfirm Op = "confirm"
+	// OpRetire ends the time in which the entries are believed; OpRestore makes them active again.
+	OpRetire  Op = "retire"
+	OpRestore Op = "restore"
+	// OpResolve ends conflicts.
+	OpResolve Op = "resolve"
+	// OpDecide records a decision that rests on the entries.
+	OpDecide Op = "decide"
+)
+
+// Command is what a person asks of the graduation of a project.
+type Command struct {
+	// RequestID names the act: sent again, the command changes nothing.
+	RequestID string    `json:"request_id"`
+	Project   string    `json:"project"`
+	Actor     string    `json:"actor"`
+	At        time.Time `json:"at"`
+	Op        Op        `json:"op"`
+	// EntryIDs are whole ids: those of the entries, or the grounds of a decision.
+	EntryIDs []string `json:"entry_ids,omitempty"`
+	// ConflictIDs are those to resolve. Keep is the entry that is right, or empty if both sides are.
+	ConflictIDs []string `json:"conflict_ids,omitempty"`
+	Keep        string   `json:"keep,omitempty"`
+	// Because is the person's reason. Action is what was decided, of a user by an agent.
+	Because    string   `json:"because,omitempty"`
+	Action     string   `json:"action,omitempty"`
+	User       string   `json:"user,omitempty"`
+	Agent      string   `json:"agent,omitempty"`
+	Confidence *float64 `json:"confidence,omitempty"`
+}
+
+// Writer returns the input of the workflow that runs the command.
+func (c Command) Writer() schema.WriterInput { return schema.GraduationInput{Project: c.Project} }
+
+// maxCommandEntries bounds what a command names, so that its input stays well below the size of a payload.
+const maxCommandEntries = 500
+
+// Validate returns an error if the command cannot be run.
+func (c Command) Validate() error {
+	switch {
+	case c.RequestID == "":
+		return errors.New("request_id is empty: give the command one, so that it is run once")
+	case c.Project == "":
+		return errors.New("project is empty")
+	case strings.TrimSpace(c.Actor) == "":
+		return errors.New("actor is empty: say who asks for this")
+	case c.At.IsZero():
+		return errors.New("at is empty: say when this is asked for")
+	case len(c.EntryIDs)+len(c.ConflictIDs) > maxCommandEntries:
+		return fmt.Errorf("a command names at most %d entries and conflicts, not %d: send several", maxCommandEntries, len(c.EntryIDs)+len(c.ConflictIDs))
+	}
+	switch c.Op {
+	case OpConfirm, OpRestore:
+		return c.needs(len(c.EntryIDs) > 0, "entry_ids")
+	case OpRetire:
+		return errors.Join(c.needs(len(c.EntryIDs) > 0, "entry_ids"), c.needs(strings.TrimSpace(c.Because) != "", "because"))
+	case OpResolve:
+		return c.needs(len(c.ConflictIDs) > 0, "conflict_ids")
+	case OpDecide:
+		return errors.Join(c.needs(len(c.EntryIDs) > 0, "entry_ids"), c.needs(strings.TrimSpace(c.Action) != "", "action"))
+	default:
+		return fmt.Errorf("op is %q, want one of confirm, retire, restore, resolve, decide", c.Op)
+	}
+}
+
+func (c Command) needs(has bool, field string) error {
+	if has {
+		return nil
+	}
+	return fmt.Errorf("%s is empty, which %s needs", field, c.Op)
+}
+
+// CommandResult is what a command did. It is the same when the command is sent again.
+type CommandResult struct {
+	// Events counts the new events: none if the command was run before.
+	Events int `json:"events"`
+	// Changes says in a line each what became of the entries, conflicts and decisions, in the order of the command.
+	Changes []CommandChange `json:"changes,omitempty"`
+	// MoreChanges counts those left out.
+	MoreChanges int `json:"more_changes,omitempty"`
+}
+
+// CommandChange is what a command did to an entry, a conflict or a decision.
+type CommandChange struct {
+	ID string `json:"id"`
+	// What is in plain words, such as "certified: confirmed by ann".
+	What string `json:"what"`
+}
+
+// PassInput asks graduation to consider what is new in the sessions of its project.
+type PassInput struct {
+	Project string    `json:"project"`
+	At      time.Time `json:"at"`
+	// Demote also looks for entries that are older than their half-life. It only counts and lists them, unless Apply is
+	// set.
+	Demote bool   `json:"demote,omitempty"`
+	Apply  bool   `json:"apply,omitempty"`
+	Actor  string `json:"actor,omitempty"`
+	// Head is the head of the stream of graduation.
+	Head schema.StreamHead `json:"head,omitzero"`
+}
+
+// Writer returns the input of the workflow that does the pass.
+func (in PassInput) Writer() schema.WriterInput { return schema.GraduationInput{Project: in.Project} }
+
+// Validate returns an error if there can't be such a pass.
+func (in PassInput) Validate() error {
+	if in.Project == "" {
+		return errors.New("project is empty")
+	}
+	if in.Apply && !in.Demote {
+		return errors.New("apply is set without demote: there is nothing to apply")
+	}
+	return nil
+}
+
+// PassResult is what a pass did.
+type PassResult struct {
+	// Sessions counts the sessions that were considered; More is true if others wait for another pass. Nothing falls
+	// before they were considered.
+	Sessions int  `json:"sessions"`
+	More     bool `json:"more,omitempty"`
+	// Verified and Certified count the entries that were lifted, Linked those that say the same as an older one,
+	// Superseded those that a correction took the place of, Conflicts and Decisions what was found.
+	Verified   int `json:"verified,omitempty"`
+	Certified  int `json:"certified,omitempty"`
+	Linked     int `json:"linked,omitempty"`
+	Superseded int `json:"superseded,omitempty"`
+	Conflicts  int `json:"conflicts,omitempty"`
+	Decisions  int `json:"decisions,omitempty"`
+	// Demoted counts the entries that fell, or would fall if Apply were set. Falls are some of them.
+	Demoted int    `json:"demoted,omitempty"`
+	Falls   []Fall `json:"falls,omitempty"`
+	// Head is the head of the stream of graduation.
+	Head schema.StreamHead `json:"head,omitzero"`
+}
+
+// Fall is the demotion of an entry that is older than its half-life.
+type Fall struct {
+	EntryID string       `json:"entry_id"`
+	Title   string       `json:"title"`
+	From    schema.Stage `json:"from"`
+	To      schema.Stage `json:"to"`
+	Reason  string       `json:"reason"`
+}

@@ -1,0 +1,91 @@
+package graduate
+
+import (
+	"context"
+	"fmt"
+
+	"axiommind/activities/eventlog"
+	"axiommind/activities/evidence"
+	"axiommind/activities/session"
+	"axiommind/schema"
+)
+
+// planConfirm has a person's word for the entries. Those that were only found gain the whole sentences around their quotes
+// as evidence, and all that no conflict contests are certified.
+func (a *Activities) planConfirm(ctx context.Context, c Command, list []*statement) ([]any, error) {
+	var out []any
+	for _, s := range list {
+		if ended(s) {
+			return nil, refusedf("entry %q is %s: restore it before it is confirmed", s.ID, s.Status)
+		}
+		confirmed := schema.EntryConfirmedPayload{Scope: s.Scope, EntryID: s.ID, By: c.Actor, SessionID: s.EvidenceSessionID}
+		if !s.EvidenceProven {
+			pieces, err := WholeSentences(ctx, a.log, s.EvidenceSession(), s.Entry)
+			if err != nil {
+				return nil, err
+			}
+			confirmed.Evidence, confirmed.EvidenceRule = pieces, evidence.Rule
+		}
+		out = append(out, confirmed)
+		reasons, ok := certifying{stage: s.Stage, status: s.Status, confirmedBy: c.Actor}.certifies()
+		if !ok {
+			continue
+		}
+		out = append(out, schema.EntryGraduatedPayload{
+			Scope: s.Scope, EntryID: s.ID, From: s.Stage, To: schema.StageCertified, Policy: PolicyVersion, Reasons: reasons,
+		})
+	}
+	return out, nil
+}
+
+// WholeSentences returns the evidence that an entry has if the whole sentences around its quotes state it. The session is
+// that of its evidence. The error says which quote is not found at all, or has no whole sentences that prove.
+func WholeSentences(ctx context.Context, log *eventlog.Store, key schema.SessionKey, e schema.Entry) ([]schema.Evidence, error) {
+	if len(e.Evidence) == 0 {
+		return nil, refusedf("entry %q has no quotes: nothing in its session can be confirmed", e.ID)
+	}
+	s, err := session.Open(ctx, log, key)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]schema.Evidence, len(e.Evidence))
+	for i, piece := range e.Evidence {
+		if !piece.Found {
+			return nil, refusedf("entry %q: quote %d is not found in session %q (%s): what nobody said can't be confirmed; correct the entry instead",
+				e.ID, i+1, key.SessionID, piece.Reason)
+		}
+		if piece.Proven && e.EvidenceRule == evidence.Rule {
+			out[i] = piece
+			continue
+		}
+		messages, err := s.Range(ctx, piece.MessageIndex, piece.MessageIndex+1)
+		if err != nil {
+			return nil, err
+		}
+		if len(messages) == 0 {
+			return nil, fmt.Errorf("confirm entry %q: session %q has no message %d", e.ID, key.SessionID, piece.MessageIndex)
+		}
+		if out[i], err = wholeSentence(messages[0], s.EventID(piece.MessageIndex), piece); err != nil {
+			return nil, refusedf("entry %q: the whole sentences around quote %d in message %d of session %q are no proof: %w",
+				e.ID, i+1, piece.MessageIndex, key.SessionID, err)
+		}
+	}
+	return out, nil
+}
+
+// wholeSentence returns the whole sentences around a quote as a quote of their own.
+func wholeSentence(m schema.Message, eventID string, piece schema.Evidence) (schema.Evidence, error) {
+	span := piece.Span
+	if piece.Within != nil {
+		span = piece.Within.Span
+	}
+	if span.ByteStart < 0 || span.ByteStart >= span.ByteEnd || span.ByteEnd > len(m.Text) {
+		return schema.Evidence{}, fmt.Errorf("bytes [%d,%d) are not in its %d bytes", span.ByteStart, span.ByteEnd, len(m.Text))
+	}
+	aligner := evidence.NewAligner([]schema.Message{m}, func(int) string { return eventID })
+	found, _ := aligner.AlignEntry([]schema.Quote{{MessageIndex: m.Index, Quote: m.Text[span.ByteStart:span.ByteEnd]}})
+	if !found[0].Proven {
+		return schema.Evidence{}, fmt.Errorf("%q is not found as whole sentences: %s", clipped(m.Text[span.ByteStart:span.ByteEnd]), found[0].Reason)
+	}
+	return found[0], evidence.Verify(m.Text, found[0], evidence.Rule)
+}

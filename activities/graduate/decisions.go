@@ -1,0 +1,150 @@
+package graduate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/table"
+	"axiommind/schema"
+)
+
+// Decision is a row of the ledger of decisions, with the entries that it rests on.
+type Decision struct {
+	ID string `json:"decision_id"`
+	schema.Scope
+	At time.Time `json:"at"`
+	// Action is what was decided, and By who decided it.
+	Action     string   `json:"action"`
+	By         string   `json:"by"`
+	Confidence *float64 `json:"confidence,omitempty"`
+	// Evidence begins with the entry that states the decision, if one does.
+	Evidence []DecisionGround `json:"evidence"`
+	// Flagged says what is no longer so of the evidence. It is empty if all of it still stands.
+	Flagged []string `json:"flagged,omitempty"`
+}
+
+// DecisionGround is an entry that a decision rests on, as it is now. Recorded is its stage when the decision was recorded.
+type DecisionGround struct {
+	Side
+	Role     string       `json:"role"`
+	Recorded schema.Stage `json:"recorded"`
+}
+
+// flag says why the decision no longer rests on the entry, or nothing.
+func (g DecisionGround) flag() string {
+	switch {
+	case g.Status == "":
+		return fmt.Sprintf("entry %q is not there", g.EntryID)
+	case g.Status == schema.StatusContested:
+		return fmt.Sprintf("entry %q is contested", g.EntryID)
+	case g.Status != schema.StatusActive:
+		return fmt.Sprintf("entry %q is %s", g.EntryID, g.Status)
+	case !reaches(g.Stage, schema.StageVerified):
+		return fmt.Sprintf("entry %q is %s now and was %s", g.EntryID, g.Stage, g.Recorded)
+	}
+	return ""
+}
+
+// DecisionQuery selects decisions of a project.
+type DecisionQuery struct {
+	Project string
+	// User and Agent are nil for those of all users and agents. Empty ones are compared, too.
+	User, Agent *string
+	// EntryID keeps the decisions that rest on the entry.
+	EntryID string
+	// Limit is the maximum number of decisions; 0 means [DefaultLimit].
+	Limit int
+}
+
+// Decisions returns the selected decisions, the latest first.
+func (l *Ledgers) Decisions(ctx context.Context, q DecisionQuery) ([]Decision, error) {
+	w := whereOf(q.Project, q.User, q.Agent)
+	if q.EntryID != "" {
+		w.and("decision_id IN (SELECT decision_id FROM decision_evidence_raw WHERE project = ? AND evidence_id = ?)", q.Project, q.EntryID)
+	}
+	return l.decisions(ctx, w, q.Limit)
+}
+
+// Decision returns the decision of the project with the id, or [ErrNoDecision]. An id may be given by its first characters.
+func (l *Ledgers) Decision(ctx context.Context, project, id string) (Decision, error) {
+	named := table.Prefix{What: "decision", Where: fmt.Sprintf("project %q", project), Given: id, NotFound: ErrNoDecision}
+	if !named.Long() {
+		return Decision{}, named.Missing("as decisions prints it")
+	}
+	w := whereOf(project, nil, nil)
+	w.and("startsWith(decision_id, ?)", named.Text())
+	found, err := l.decisions(ctx, w, table.MostPrefixed)
+	if err != nil {
+		return Decision{}, err
+	}
+	ids := make([]string, len(found))
+	for i, d := range found {
+		ids[i] = d.ID
+	}
+	picked, err := named.Pick(ids)
+	if err != nil {
+		return Decision{}, err
+	}
+	return found[slices.Index(ids, picked)], nil
+}
+
+func (l *Ledgers) decisions(ctx context.Context, w *where, limit int) ([]Decision, error) {
+	var out []Decision
+	err := table.Query(ctx, l.conn, func(rows driver.Rows) error {
+		var d Decision
+		err := rows.Scan(&d.ID, &d.Project, &d.User, &d.Agent, &d.At, &d.Action, &d.By, &d.Confidence)
+		out = append(out, d)
+		return err
+	}, `SELECT decision_id, project, user, agent, ts, action, actor, confidence FROM decisions_raw FINAL`+w.sql()+
+		` ORDER BY ts DESC, decision_id`+limited(limit), w.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read decisions: %w", err)
+	}
+	return out, l.ground(ctx, w.project, out)
+}
+
+// ground adds to the decisions what they rest on.
+func (l *Ledgers) ground(ctx context.Context, project string, decisions []Decision) error {
+	at, ids := map[string]*Decision{}, make([]string, len(decisions))
+	for i := range decisions {
+		ids[i] = decisions[i].ID
+		at[ids[i]] = &decisions[i]
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	err := table.Query(ctx, l.conn, func(rows driver.Rows) error {
+		var id, recorded string
+		var g DecisionGround
+		err := rows.Scan(&id, &g.EntryID, &recorded, &g.Role)
+		g.Recorded = schema.Stage(recorded)
+		at[id].Evidence = append(at[id].Evidence, g)
+		return err
+	}, `SELECT decision_id, evidence_id, evidence_stage, role FROM decision_evidence_raw FINAL
+		WHERE project = ? AND decision_id IN ? ORDER BY decision_id, role = ? DESC, evidence_id`,
+		project, table.Set(ids), schema.RoleStatement)
+	if err != nil {
+		return fmt.Errorf("read evidence of decisions: %w", err)
+	}
+	var sides []*Side
+	for i := range decisions {
+		for k := range decisions[i].Evidence {
+			sides = append(sides, &decisions[i].Evidence[k].Side)
+		}
+	}
+	if err := l.describe(ctx, project, sides); err != nil {
+		return err
+	}
+	for i := range decisions {
+		for _, g := range decisions[i].Evidence {
+			if why := g.flag(); why != "" {
+				decisions[i].Flagged = append(decisions[i].Flagged, why)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,368 @@
+package graduate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/entry"
+	"axiommind/activities/graduate/obligation"
+	"axiommind/activities/table"
+	"axiommind/schema"
+)
+
+// Moment is the kind of a line in the life of an entry.
+type Moment string
+
+// Moments.
+const (
+	// MomentStated is when the entry was said, and MomentJudged when evidence of it was judged.
+	MomentStated Moment = "stated"
+	MomentJudged Moment = "judged"
+	// MomentChecked is the last check of its session.
+	MomentChecked Moment = "checked"
+	// MomentStaged is a step from one stage to another.
+	MomentStaged Moment = "staged"
+	// MomentLinked: it says the same as another one. MomentRepeated: another one says the same as it.
+	MomentLinked   Moment = "linked"
+	MomentRepeated Moment = "repeated"
+	// MomentContested and MomentResolved are the begin and the end of a conflict.
+	MomentContested Moment = "contested"
+	MomentResolved  Moment = "resolved"
+	// MomentAnswered: a person or a model was asked whether it is stated.
+	MomentAnswered Moment = "answered"
+	// MomentEnded: it is no longer believed, or again.
+	MomentEnded Moment = "ended"
+	// MomentDecided: a decision rests on it.
+	MomentDecided Moment = "decided"
+	// MomentRetrieved sums up the requests that returned it.
+	MomentRetrieved Moment = "retrieved"
+)
+
+// Moments returns all moments.
+func Moments() []Moment {
+	return []Moment{
+		MomentStated, MomentJudged, MomentChecked, MomentStaged, MomentLinked, MomentRepeated, MomentContested, MomentResolved,
+		MomentAnswered, MomentEnded, MomentDecided, MomentRetrieved,
+	}
+}
+
+// Line is one thing that happened to an entry.
+type Line struct {
+	At     time.Time `json:"at"`
+	Moment Moment    `json:"moment"`
+	// What is in plain words.
+	What string `json:"what"`
+	// By is who did it: a person or a model. It is empty for the pipeline.
+	By string `json:"by,omitempty"`
+	// ID is that of the other entry, the conflict or the decision that the line is about.
+	ID string `json:"id,omitempty"`
+}
+
+// Life is all that is known of what became of an entry.
+type Life struct {
+	// Lines are in the order of time, at most [MaxLines] of each moment, the latest ones.
+	Lines []Line `json:"lines"`
+	// Counts are the numbers of all lines there would be.
+	Counts map[Moment]int `json:"counts"`
+	// NotVerified says why the entry is not verified. It is empty if the entry is, or is no longer believed.
+	NotVerified []string `json:"not_verified,omitempty"`
+}
+
+// MaxLines bounds the lines of one moment in a [Life].
+const MaxLines = 50
+
+// Life reads what became of the entry.
+func (l *Ledgers) Life(ctx context.Context, e entry.Row) (Life, error) {
+	life := &lifeReader{Ledgers: l, entry: e, Life: Life{Counts: map[Moment]int{}}}
+	life.add(Line{At: e.OccurredAt, Moment: MomentStated, What: fmt.Sprintf("stated in session %q", e.SessionID)})
+	for _, read := range []func(context.Context) error{
+		life.changes, life.checked, life.promoted, life.repeated, life.contested, life.decided, life.retrieved,
+	} {
+		if err := read(ctx); err != nil {
+			return Life{}, fmt.Errorf("read the life of entry %q: %w", e.ID, err)
+		}
+	}
+	life.bound()
+	life.explain()
+	return life.Life, nil
+}
+
+// lifeReader gathers the lines of an entry.
+type lifeReader struct {
+	*Ledgers
+	Life
+	entry     entry.Row
+	check     Check
+	isChecked bool
+	failures  []string
+	last      Promotion
+}
+
+// add adds the lines and counts them.
+func (r *lifeReader) add(lines ...Line) {
+	for _, line := range lines {
+		line.At = line.At.UTC()
+		r.Lines = append(r.Lines, line)
+		r.Counts[line.Moment]++
+	}
+}
+
+// changes reads what events have said of the entry.
+func (r *lifeReader) changes(ctx context.Context) error {
+	return table.Query(ctx, r.conn, func(rows driver.Rows) error {
+		var c changed
+		var total uint64
+		if err := rows.Scan(&c.kind, &c.status, &c.proven, &c.aligned, &c.rule, &c.other, &c.because, &c.by, &c.session, &c.at, &total); err != nil {
+			return err
+		}
+		line := c.line()
+		r.add(line)
+		// The rows that are left out are counted with the first one that is there.
+		r.Counts[line.Moment] += int(total)
+		return nil
+	}, `SELECT kind, status, evidence_proven, evidence_aligned, evidence_rule, other_id, because, by, session_id, created_at,
+		toUInt64(if(row_number() OVER (PARTITION BY kind ORDER BY created_at DESC, ref, extracted_index) = 1,
+			greatest(count() OVER (PARTITION BY kind), ?) - ?, 0)) AS left_out
+		FROM entry_changes_raw FINAL
+		WHERE project = ? AND entry_id = ? AND kind IN ('evidence', 'status', 'graduate_status', 'link', 'answer')
+		ORDER BY created_at DESC, kind, ref, extracted_index LIMIT ? BY kind`,
+		MaxLines, MaxLines, r.entry.Project, r.entry.ID, MaxLines)
+}
+
+// changed is a row of what was said of an entry.
+type changed struct {
+	kind, status                string
+	proven, aligned             bool
+	rule                        uint32
+	other, because, by, session string
+	at                          time.Time
+}
+
+func (c changed) line() Line {
+	line := Line{At: c.at, By: c.by, ID: c.other}
+	switch c.kind {
+	case "evidence":
+		line.Moment = MomentJudged
+		line.What = fmt.Sprintf("evidence of session %q judged %s by rule %d", c.session, judgement(c.aligned, c.proven), c.rule)
+	case "link":
+		line.Moment, line.What = MomentLinked, "says the same as entry "+c.other
+		if c.other == "" {
+			line.What = "says no longer the same as another one that is believed"
+		}
+	case "answer":
+		line.Moment, line.What = MomentAnswered, "confirmed"
+		if c.status == "no" {
+			line.What = "not found stated"
+		}
+	default:
+		line.Moment, line.What = MomentEnded, ending(schema.Status(c.status), c.other, c.kind == "status")
+	}
+	if c.because != "" {
+		line.What += ": " + c.because
+	}
+	return line
+}
+
+func judgement(aligned, proven bool) string {
+	switch {
+	case proven:
+		return "proven"
+	case aligned:
+		return "found, not proven"
+	}
+	return "not found"
+}
+
+// ending says what a status means for an entry, which an extractor or graduation has given it.
+func ending(status schema.Status, other string, byExtractor bool) string {
+	what := map[schema.Status]string{
+		schema.StatusSuperseded: "superseded", schema.StatusDeprecated: "retired", schema.StatusActive: "believed again",
+	}[status]
+	if status == schema.StatusSuperseded && other != "" {
+		what += " by entry " + other
+	}
+	if byExtractor && status == schema.StatusSuperseded {
+		what += ", since a newer extractor does not state it"
+	}
+	return cmp.Or(what, string(status))
+}
+
+// checked reads the last check of the session, and which obligations did not hold for the entry.
+func (r *lifeReader) checked(ctx context.Context) (err error) {
+	key := schema.SessionKey{Scope: r.entry.Scope, SessionID: r.entry.SessionID}
+	if r.check, r.isChecked, err = r.LastCheck(ctx, key); err != nil || !r.isChecked {
+		return err
+	}
+	says := map[string]string{}
+	for _, o := range obligation.List() {
+		says[o.Name] = o.Says
+	}
+	for _, f := range r.check.Failures {
+		if f.EntryID != r.entry.ID {
+			continue
+		}
+		why := fmt.Sprintf("obligation %s does not hold, that %s", f.Obligation, cmp.Or(says[f.Obligation], "the verifier knows"))
+		if f.Piece >= 0 {
+			why += fmt.Sprintf(", for evidence %d", f.Piece+1)
+		}
+		if f.Reason != "" {
+			why += ": " + f.Reason
+		}
+		r.failures = append(r.failures, why)
+	}
+	what := fmt.Sprintf("checked by %s: ", r.check.Verifier)
+	if len(r.failures) == 0 {
+		what += "no obligation failed"
+	} else {
+		what += strings.Join(r.failures, "; ")
+	}
+	r.add(Line{At: r.check.At, Moment: MomentChecked, What: what})
+	return nil
+}
+
+func (r *lifeReader) promoted(ctx context.Context) error {
+	all, err := r.Promotions(ctx, r.entry.Project, r.entry.ID)
+	for _, p := range all {
+		verb := "promoted"
+		if p.Demotes {
+			verb = "demoted"
+		}
+		what := fmt.Sprintf("%s from %s to %s", verb, p.From, p.To)
+		if p.Verifier != "" {
+			what += ", verifier " + p.Verifier
+		}
+		what += fmt.Sprintf(", policy %d", p.Policy)
+		if len(p.Reasons) > 0 {
+			what += ": " + strings.Join(p.Reasons, "; ")
+		}
+		r.add(Line{At: p.At, Moment: MomentStaged, What: what})
+		r.last = p
+	}
+	return err
+}
+
+// repeated reads the entries that say the same as this one.
+func (r *lifeReader) repeated(ctx context.Context) error {
+	left := uint64(0)
+	err := table.Query(ctx, r.conn, func(rows driver.Rows) error {
+		var id string
+		var at time.Time
+		err := rows.Scan(&id, &at, &left)
+		r.add(Line{At: at, Moment: MomentRepeated, What: "said also by entry " + id, ID: id})
+		return err
+	}, `SELECT entry_id, created_at, count() OVER () FROM entry_changes_raw FINAL
+		WHERE project = ? AND kind = 'link' AND other_id = ? ORDER BY created_at DESC, entry_id LIMIT ?`,
+		r.entry.Project, r.entry.ID, MaxLines)
+	if left > 0 {
+		r.Counts[MomentRepeated] = int(left)
+	}
+	return err
+}
+
+func (r *lifeReader) contested(ctx context.Context) error {
+	all, err := r.Conflicts(ctx, ConflictQuery{Project: r.entry.Project, EntryID: r.entry.ID, Resolved: true})
+	for _, c := range all {
+		other := c.Older
+		if other.EntryID == r.entry.ID {
+			other = c.Newer
+		}
+		r.add(Line{
+			At: c.DetectedAt, Moment: MomentContested, ID: c.ID,
+			What: fmt.Sprintf("conflict %s with entry %s (%s): %s", c.ID, other.EntryID, c.Type, c.Reason),
+		})
+		if c.Open() {
+			continue
+		}
+		what := "conflict " + c.ID + " resolved: "
+		switch c.Kept {
+		case "":
+			what += "both are kept, or neither is believed"
+		case r.entry.ID:
+			what += "this one is kept"
+		default:
+			what += "the other one is kept"
+		}
+		if c.Resolution != "" {
+			what += ": " + c.Resolution
+		}
+		r.add(Line{At: c.ResolvedAt, Moment: MomentResolved, What: what, By: c.ResolvedBy, ID: c.ID})
+	}
+	return err
+}
+
+func (r *lifeReader) decided(ctx context.Context) error {
+	all, err := r.Decisions(ctx, DecisionQuery{Project: r.entry.Project, EntryID: r.entry.ID})
+	for _, d := range all {
+		what := fmt.Sprintf("decision %s rests on it: %s", d.ID, d.Action)
+		if len(d.Flagged) > 0 {
+			what += " (in doubt: " + strings.Join(d.Flagged, "; ") + ")"
+		}
+		r.add(Line{At: d.At, Moment: MomentDecided, What: what, By: d.By, ID: d.ID})
+	}
+	return err
+}
+
+// retrieved sums up by what the entry was returned.
+func (r *lifeReader) retrieved(ctx context.Context) error {
+	return table.Query(ctx, r.conn, func(rows driver.Rows) error {
+		var by string
+		var n uint64
+		var first, last time.Time
+		if err := rows.Scan(&by, &n, &first, &last); err != nil {
+			return err
+		}
+		what := "returned once by a " + by
+		if n > 1 {
+			what = fmt.Sprintf("returned %d times by a %s, since %s", n, by, first.UTC().Format(time.DateOnly))
+		}
+		r.add(Line{At: last, Moment: MomentRetrieved, What: what})
+		r.Counts[MomentRetrieved] += int(n) - 1
+		return nil
+	}, `SELECT means, count(), min(ts), max(ts) FROM usage_raw FINAL WHERE project = ? AND entry_id = ? GROUP BY means ORDER BY means`,
+		r.entry.Project, r.entry.ID)
+}
+
+// bound orders the lines and keeps the latest ones of each moment.
+func (r *lifeReader) bound() {
+	slices.SortStableFunc(r.Lines, func(a, b Line) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Moment, b.Moment), cmp.Compare(a.ID, b.ID))
+	})
+	have := map[Moment]int{}
+	for _, line := range r.Lines {
+		have[line.Moment]++
+	}
+	r.Lines = slices.DeleteFunc(r.Lines, func(line Line) bool {
+		have[line.Moment]--
+		return have[line.Moment] >= MaxLines
+	})
+}
+
+// explain says why the entry is not verified.
+func (r *lifeReader) explain() {
+	e := r.entry
+	if reaches(e.Stage, schema.StageVerified) || e.Status != schema.StatusActive && e.Status != schema.StatusContested {
+		return
+	}
+	switch {
+	case !e.EvidenceAligned:
+		r.NotVerified = append(r.NotVerified, "its quotes are not all found in the messages")
+	case !e.EvidenceProven:
+		r.NotVerified = append(r.NotVerified, "its quotes are found, but are not whole sentences or lines: a person may confirm it, by starter entry confirm")
+	}
+	r.NotVerified = append(r.NotVerified, r.failures...)
+	if r.last.Demotes {
+		r.NotVerified = append(r.NotVerified, "it was demoted: "+strings.Join(r.last.Reasons, "; "))
+	}
+	if !r.isChecked {
+		r.NotVerified = append(r.NotVerified, "its session was not checked yet: process it again")
+	}
+	if len(r.NotVerified) == 0 {
+		r.NotVerified = append(r.NotVerified, fmt.Sprintf("the last check, by %s, did not promote it: %s", r.check.Verifier, cmp.Or(r.check.Reason, "process its session again")))
+	}
+}

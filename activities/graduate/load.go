@@ -1,0 +1,463 @@
+package graduate
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/entry"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/graduate/pair"
+	"axiommind/activities/session"
+	"axiommind/activities/table"
+	"axiommind/schema"
+)
+
+// loader reads worlds. The projections of the stream of graduation must be up to date.
+type loader struct {
+	log     *eventlog.Store
+	conn    table.Conn
+	entries *entry.Reader
+}
+
+// maxPassSessions bounds the sessions of a pass.
+const maxPassSessions = 50
+
+// load reads the world of the next sessions that graduation has to consider, and reports whether others wait.
+func (l loader) load(ctx context.Context, project string, at time.Time, head uint64) (w *world, more bool, err error) {
+	w = &world{
+		project: project, at: at, head: head, entries: map[string]*statement{}, near: map[string][]string{},
+		conflicts: map[string]conflictState{}, decided: map[string]bool{}, messages: map[place]schema.Message{},
+	}
+	if w.sessions, err = l.pending(ctx, project); err != nil || len(w.sessions) == 0 {
+		return w, false, err
+	}
+	if more = len(w.sessions) > maxPassSessions; more {
+		w.sessions = w.sessions[:maxPassSessions]
+	}
+	if w.focus, err = l.focus(ctx, w); err != nil {
+		return w, more, err
+	}
+	return w, more, l.surround(ctx, w)
+}
+
+// pending returns the sessions of the project with something new since graduation considered them, one more than are
+// taken at a time. New is what their streams say of entries, what the stream of graduation says of their entries' standing,
+// and a policy or a comparison of a later version.
+func (l loader) pending(ctx context.Context, project string) ([]pendingSession, error) {
+	var out []pendingSession
+	err := table.Query(ctx, l.conn, func(rows driver.Rows) error {
+		var s pendingSession
+		if err := rows.Scan(&s.stream, &s.seq); err != nil {
+			return err
+		}
+		key, err := schema.ParseSessionStream(s.stream)
+		s.SessionKey = key
+		out = append(out, s)
+		return err
+	}, `SELECT s.stream, s.last FROM (
+			SELECT stream, max(version) AS last FROM (
+				SELECT stream, version FROM entries_raw WHERE project = ?
+				UNION ALL
+				SELECT stream, version FROM entry_changes_raw
+				WHERE project = ? AND kind IN ('evidence', 'status', 'stage') AND startsWith(stream, ?)
+			) GROUP BY stream
+		) AS s
+		LEFT JOIN (SELECT stream, seq, policy, rule, version FROM graduated_sessions_raw FINAL WHERE project = ?) AS g ON g.stream = s.stream
+		LEFT JOIN (
+			SELECT e.stream AS stream, max(c.version) AS changed FROM entries_raw AS e
+			INNER JOIN (
+				SELECT entry_id, version FROM entry_changes_raw
+				WHERE project = ? AND stream = ? AND kind IN ('graduate_status', 'conflict', 'answer')
+			) AS c ON c.entry_id = e.entry_id
+			WHERE e.project = ? GROUP BY e.stream
+		) AS c ON c.stream = s.stream
+		WHERE g.version = 0 OR s.last > g.seq OR c.changed > g.version OR g.policy < ? OR g.rule < ?
+		ORDER BY s.stream LIMIT ?`,
+		project, project, schema.SessionPrefix, project, project, schema.GraduateStream(project), project,
+		uint32(PolicyVersion), uint32(pair.Version), maxPassSessions+1)
+	if err != nil {
+		return nil, fmt.Errorf("read what graduation has to consider of project %q: %w", project, err)
+	}
+	return out, nil
+}
+
+// focus returns the ids of the entries that the sessions made or spoke of.
+func (l loader) focus(ctx context.Context, w *world) ([]string, error) {
+	streams := make([]string, len(w.sessions))
+	for i, s := range w.sessions {
+		streams[i] = s.stream
+	}
+	return l.ids(ctx, `SELECT DISTINCT entry_id FROM entries_raw WHERE project = ? AND stream IN ?
+		UNION DISTINCT
+		SELECT DISTINCT entry_id FROM entry_changes_raw WHERE project = ? AND stream IN ?`,
+		w.project, table.Set(streams), w.project, table.Set(streams))
+}
+
+func (l loader) ids(ctx context.Context, sql string, args ...any) ([]string, error) {
+	var out []string
+	err := table.Query(ctx, l.conn, func(rows driver.Rows) error {
+		var id string
+		err := rows.Scan(&id)
+		out = append(out, id)
+		return err
+	}, sql, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read ids of entries: %w", err)
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// surround loads the entries in focus and all that the plan compares them with.
+func (l loader) surround(ctx context.Context, w *world) error {
+	if err := l.read(ctx, w, w.focus); err != nil {
+		return err
+	}
+	corrected, err := l.corrected(ctx, w)
+	if err != nil {
+		return err
+	}
+	related, err := l.related(ctx, w, append(slices.Clone(w.focus), corrected...))
+	if err != nil {
+		return err
+	}
+	// What relates to an entry in focus may have another original or another correction because of it.
+	if _, err := l.related(ctx, w, related); err != nil {
+		return err
+	}
+	if err := l.besideDecisions(ctx, w); err != nil {
+		return err
+	}
+	if err := l.readConflicts(ctx, w); err != nil {
+		return err
+	}
+	if err := l.readDecided(ctx, w); err != nil {
+		return err
+	}
+	if err := l.readMarks(ctx, w); err != nil {
+		return err
+	}
+	return l.readMessages(ctx, w)
+}
+
+// page is how many entries are read at once.
+const page = 1000
+
+// read loads the entries that are not there yet.
+func (l loader) read(ctx context.Context, w *world, ids []string) error {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return id == "" || w.entries[id] != nil })
+	slices.Sort(ids)
+	for part := range slices.Chunk(slices.Compact(ids), page) {
+		rows, err := l.entries.Read(ctx, entry.InProject(w.project).IDs(part), entry.Whole)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			row.OccurredAt = row.OccurredAt.UTC()
+			w.entries[row.ID] = &statement{Row: row}
+		}
+	}
+	return nil
+}
+
+// corrected loads what entries in focus correct, and what corrects an entry in focus. Both are of one scope.
+func (l loader) corrected(ctx context.Context, w *world) ([]string, error) {
+	var ids []string
+	for _, id := range w.focus {
+		if s := w.entries[id]; s != nil && s.Corrects != "" {
+			ids = append(ids, s.Corrects)
+		}
+	}
+	keys := map[schema.Scope][]string{}
+	for _, id := range w.focus {
+		if s := w.entries[id]; s != nil {
+			keys[s.Scope] = append(keys[s.Scope], correctsKey(id))
+		}
+	}
+	for scope, of := range keys {
+		correcting, err := l.ids(ctx, `SELECT DISTINCT entry_id FROM claims_raw WHERE project = ? AND user = ? AND agent = ? AND claim_key IN ?`,
+			scope.Project, scope.User, scope.Agent, table.Set(of))
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, correcting...)
+	}
+	return ids, l.read(ctx, w, ids)
+}
+
+// related loads what relates to the entries, which are loaded, and returns the ids.
+func (l loader) related(ctx context.Context, w *world, ids []string) (found []string, err error) {
+	shared, err := l.sharing(ctx, w, ids)
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, near := range shared {
+		all = append(all, near...)
+	}
+	titles, err := l.titles(ctx, w, all)
+	if err != nil {
+		return nil, err
+	}
+	for id, near := range shared {
+		s := w.entries[id]
+		for _, other := range near {
+			title, ok := titles[other]
+			if !ok || other == id || pair.Compare(s.Title, title).Kind == pair.Unrelated {
+				continue
+			}
+			w.near[id] = append(w.near[id], other)
+			found = append(found, other)
+		}
+	}
+	return found, l.read(ctx, w, found)
+}
+
+// sharing returns the ids of the entries that share a key with each of the given ones, in the same scope. Those whose
+// surroundings are known are left out.
+func (l loader) sharing(ctx context.Context, w *world, ids []string) (map[string][]string, error) {
+	type claim struct {
+		scope schema.Scope
+		key   string
+	}
+	askers, keys := map[claim][]string{}, map[schema.Scope][]string{}
+	out := map[string][]string{}
+	for _, id := range ids {
+		s := w.entries[id]
+		if _, known := w.near[id]; known || s == nil || s.Type == schema.EntryTaskNote {
+			continue
+		}
+		w.near[id], out[id] = []string{}, nil
+		for _, key := range pair.Keys(s.Title) {
+			c := claim{s.Scope, key}
+			if len(askers[c]) == 0 {
+				keys[s.Scope] = append(keys[s.Scope], key)
+			}
+			askers[c] = append(askers[c], id)
+		}
+	}
+	for scope, of := range keys {
+		for part := range slices.Chunk(of, page) {
+			err := table.Query(ctx, l.conn, func(rows driver.Rows) error {
+				var key, other string
+				if err := rows.Scan(&key, &other); err != nil {
+					return err
+				}
+				for _, id := range askers[claim{scope, key}] {
+					out[id] = append(out[id], other)
+				}
+				return nil
+			}, `SELECT DISTINCT claim_key, entry_id FROM claims_raw WHERE project = ? AND user = ? AND agent = ? AND claim_key IN ?`,
+				scope.Project, scope.User, scope.Agent, table.Set(part))
+			if err != nil {
+				return nil, fmt.Errorf("look for entries that share a claim: %w", err)
+			}
+		}
+	}
+	for id, near := range out {
+		slices.Sort(near)
+		out[id] = slices.Compact(near)
+	}
+	return out, nil
+}
+
+// titles returns the titles of the entries, which need not be loaded.
+func (l loader) titles(ctx context.Context, w *world, ids []string) (map[string]string, error) {
+	slices.Sort(ids)
+	out := map[string]string{}
+	for part := range slices.Chunk(slices.Compact(ids), page) {
+		rows, err := l.entries.Read(ctx, entry.InProject(w.project).IDs(part), entry.Statement)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			out[row.ID] = row.Title
+		}
+	}
+	return out, nil
+}
+
+// besideDecisions loads the sessions of the decisions in focus, whose other entries are their grounds.
+func (l loader) besideDecisions(ctx context.Context, w *world) error {
+	pending := map[string]bool{}
+	for _, s := range w.sessions {
+		pending[s.stream] = true
+	}
+	var streams []string
+	for _, id := range w.focus {
+		if s := w.entries[id]; s != nil && s.Type == schema.EntryDecision && !pending[s.Session().Stream()] {
+			streams = append(streams, s.Session().Stream())
+		}
+	}
+	if len(streams) == 0 {
+		return nil
+	}
+	ids, err := l.ids(ctx, `SELECT DISTINCT entry_id FROM entries_raw WHERE project = ? AND stream IN ?`, w.project, table.Set(streams))
+	if err != nil {
+		return err
+	}
+	return l.read(ctx, w, ids)
+}
+
+// readConflicts loads the conflicts of which a loaded entry is a side, and the other sides of the open ones.
+func (l loader) readConflicts(ctx context.Context, w *world) error {
+	for part := range slices.Chunk(sortedKeys(w.entries), page) {
+		if err := readConflicts(ctx, l.conn, w, "(older_id IN ? OR newer_id IN ?)", table.Set(part), table.Set(part)); err != nil {
+			return err
+		}
+	}
+	var sides []string
+	for _, c := range w.conflicts {
+		if c.open {
+			sides = append(sides, c.older, c.newer)
+		}
+	}
+	return l.read(ctx, w, sides)
+}
+
+// readConflicts loads the conflicts of the condition.
+func readConflicts(ctx context.Context, conn table.Conn, w *world, condition string, args ...any) error {
+	err := table.Query(ctx, conn, func(rows driver.Rows) error {
+		var id string
+		var c conflictState
+		var detected, resolved uint64
+		err := rows.Scan(&id, &c.older, &c.newer, &detected, &resolved, &c.kept, &c.by)
+		c.open, c.last = detected > resolved, max(detected, resolved)
+		w.conflicts[id] = c
+		return err
+	}, `SELECT c.conflict_id, c.older_id, c.newer_id, c.version, r.version, r.kept, r.resolved_by
+		FROM (SELECT * FROM conflicts_raw FINAL WHERE project = ? AND `+condition+`) AS c
+		LEFT JOIN (SELECT * FROM conflict_resolutions_raw FINAL WHERE project = ?) AS r ON r.conflict_id = c.conflict_id`,
+		append(append([]any{w.project}, args...), w.project)...)
+	if err != nil {
+		return fmt.Errorf("read conflicts: %w", err)
+	}
+	return nil
+}
+
+func (l loader) readDecided(ctx context.Context, w *world) error {
+	var ids []string
+	for _, id := range w.focus {
+		if s := w.entries[id]; s != nil && s.Type == schema.EntryDecision {
+			ids = append(ids, schema.DecisionID(id))
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	found, err := l.ids(ctx, "SELECT DISTINCT decision_id FROM decisions_raw WHERE project = ? AND decision_id IN ?", w.project, table.Set(ids))
+	for _, id := range found {
+		w.decided[id] = true
+	}
+	return err
+}
+
+// readMarks loads what graduation has said of the loaded entries, and the stages that their sessions gave them.
+func (l loader) readMarks(ctx context.Context, w *world) error {
+	return readMarks(ctx, l.conn, w.project, w.entries)
+}
+
+func readMarks(ctx context.Context, conn table.Conn, project string, entries map[string]*statement) error {
+	for part := range slices.Chunk(sortedKeys(entries), page) {
+		err := table.Query(ctx, conn, func(rows driver.Rows) error {
+			var id, kind, status, stage string
+			var m mark
+			if err := rows.Scan(&id, &kind, &status, &stage, &m.demotes, &m.other, &m.by, &m.at, &m.version); err != nil {
+				return err
+			}
+			m.status, m.stage, m.at = schema.Status(status), schema.Stage(stage), m.at.UTC()
+			entries[id].take(kind, m)
+			return nil
+		}, `SELECT entry_id, kind, status, stage, demotes, other_id, by, created_at, version FROM entry_changes_raw FINAL
+			WHERE project = ? AND entry_id IN ? AND kind IN ('stage', 'graduate_status', 'graduate_stage', 'link', 'answer')
+			ORDER BY created_at, version`, project, table.Set(part))
+		if err != nil {
+			return fmt.Errorf("read what graduation said of entries: %w", err)
+		}
+	}
+	return nil
+}
+
+// take notes an act by its kind of row.
+func (s *statement) take(kind string, m mark) {
+	switch kind {
+	case "stage":
+		s.sessionStage = m.stage
+	case "graduate_status":
+		s.ended = m
+	case "graduate_stage":
+		s.staged = m
+	case "link":
+		s.linked = m
+	case "answer":
+		if m.status != "yes" {
+			return
+		}
+		s.confirmedAt = m.at
+		if m.other == "" { // A person's, which no later answer of a model takes back.
+			s.confirmedBy = m.by
+		}
+	}
+}
+
+// readMessages loads the messages that the plan looks at: those of evidence gained in another session, and those that may
+// be one source of two entries.
+func (l loader) readMessages(ctx context.Context, w *world) error {
+	wanted, bySource := map[place]bool{}, map[string][]place{}
+	for _, s := range w.entries {
+		for _, piece := range s.Evidence {
+			at := placeOf(s, piece)
+			if s.gained() {
+				wanted[at] = true
+			}
+			if !slices.Contains(bySource[piece.SourceHash], at) {
+				bySource[piece.SourceHash] = append(bySource[piece.SourceHash], at)
+			}
+		}
+	}
+	for _, places := range bySource {
+		for _, at := range places {
+			if len(places) > 1 {
+				wanted[at] = true
+			}
+		}
+	}
+	byStream := map[string][]int{}
+	for at := range wanted {
+		byStream[at.stream] = append(byStream[at.stream], at.index)
+	}
+	for _, stream := range slices.Sorted(maps.Keys(byStream)) {
+		if err := readMessages(ctx, l.log, w.messages, stream, byStream[stream]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readMessages loads messages of a session. Those that it does not have are left out.
+func readMessages(ctx context.Context, log *eventlog.Store, into map[place]schema.Message, stream string, indexes []int) error {
+	key, err := schema.ParseSessionStream(stream)
+	if err != nil {
+		return err
+	}
+	s, err := session.Open(ctx, log, key)
+	if err != nil {
+		return err
+	}
+	slices.Sort(indexes)
+	for _, index := range slices.Compact(indexes) {
+		messages, err := s.Range(ctx, index, index+1)
+		if err != nil {
+			return err
+		}
+		for _, m := range messages {
+			into[place{stream, index}] = m
+		}
+	}
+	return nil
+}

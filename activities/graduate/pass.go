@@ -1,0 +1,125 @@
+package graduate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"axiommind/activities/boundary"
+	"axiommind/activities/entry"
+	"axiommind/schema"
+)
+
+// actorGraduation is the actor of what follows from a pass.
+const actorGraduation = "graduation"
+
+// GraduateProject considers what is new in some sessions of the project, and how old its entries are if that is asked
+// for. Only the workflow graduation may call it. Called again after a crash it finds nothing that is done.
+func (a *Activities) GraduateProject(ctx context.Context, in PassInput) (PassResult, error) {
+	return boundary.Run(ctx, in, a.graduate)
+}
+
+func (a *Activities) graduate(ctx context.Context, in PassInput) (PassResult, error) {
+	if err := in.Validate(); err != nil {
+		return PassResult{}, boundary.Invalid(schema.ErrorInvalidInput, err)
+	}
+	stream := schema.GraduateStream(in.Project)
+	ctx, err := a.log.AsWriter(ctx, stream, in.Head)
+	if err != nil {
+		return PassResult{}, err
+	}
+	at := in.At.UTC().Truncate(time.Microsecond)
+	var acts []act
+	var result PassResult
+	err = a.steady(ctx, stream, func() error {
+		acts, result, err = a.plan(ctx, in, at)
+		return err
+	})
+	if err != nil {
+		return PassResult{}, err
+	}
+	if err := a.commit(ctx, in.Project, stream, acts); err != nil {
+		return PassResult{}, err
+	}
+	result.Head = a.log.Head(stream)
+	return result, nil
+}
+
+// steady brings both projections of the stream up to date and calls plan, which reads their rows. If a rebuild exchanged
+// tables meanwhile, it does so again.
+func (a *Activities) steady(ctx context.Context, stream string, plan func() error) error {
+	return a.log.Steady(ctx, entry.NewProjector(a.conn), stream, func() error {
+		return a.log.Steady(ctx, NewProjector(a.conn), stream, plan)
+	})
+}
+
+// commit appends the acts and projects them.
+func (a *Activities) commit(ctx context.Context, project, stream string, acts []act) error {
+	if len(acts) == 0 {
+		return nil
+	}
+	events := make([]schema.Event, len(acts))
+	for i, one := range acts {
+		event, err := schema.NewEvent(one.payload, schema.Event{
+			TS: one.at, Actor: actorGraduation, Project: project, DedupeKey: one.key,
+		})
+		if err != nil {
+			return err
+		}
+		events[i] = event
+	}
+	// Of what is too much for one block, the sessions that were considered come last.
+	if _, err := a.log.AppendAll(ctx, stream, events); err != nil {
+		return err
+	}
+	return a.project(ctx, stream)
+}
+
+func (a *Activities) project(ctx context.Context, stream string) error {
+	if _, err := a.log.Project(ctx, entry.NewProjector(a.conn), stream); err != nil {
+		return err
+	}
+	_, err := a.log.Project(ctx, NewProjector(a.conn), stream)
+	return err
+}
+
+func (a *Activities) plan(ctx context.Context, in PassInput, at time.Time) ([]act, PassResult, error) {
+	stream := schema.GraduateStream(in.Project)
+	l := loader{a.log, a.conn, a.entries}
+	w, more, err := l.load(ctx, in.Project, at, a.log.Head(stream).Seq)
+	if err != nil {
+		return nil, PassResult{}, fmt.Errorf("graduate project %q: %w", in.Project, err)
+	}
+	acts, result := plan(w, !a.options.IdrisOnly)
+	result.More = result.More || more
+	// What fell is found once everything new is known, which may say it again.
+	if !in.Demote || result.More {
+		return acts, result, nil
+	}
+	falls, err := a.fallen(ctx, in.Project, at)
+	if err != nil {
+		return nil, PassResult{}, err
+	}
+	for _, f := range falls {
+		if w.entries[f.id] != nil && len(w.sessions) > 0 {
+			continue // What the pass says of it counts first.
+		}
+		result.Demoted++
+		if len(result.Falls) < maxFalls {
+			result.Falls = append(result.Falls, f.fall())
+		}
+		if in.Apply {
+			acts = append(acts, f.act(in.Project, at))
+		}
+	}
+	return acts, result, nil
+}
+
+// maxFalls bounds the falls in a result, which is to stay small.
+const maxFalls = 100
+
+// Waiting returns how many sessions of the project wait for a pass, up to one more than a pass takes.
+func (l *Ledgers) Waiting(ctx context.Context, project string) (int, error) {
+	sessions, err := loader{conn: l.conn}.pending(ctx, project)
+	return len(sessions), err
+}

@@ -1,0 +1,271 @@
+package graduate
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/entry"
+	"axiommind/schema"
+)
+
+// What two sessions say in the same words, each in a message of its own, is certified, and the later one is linked to the
+// earlier one. A copy of a message corroborates nothing.
+func TestCorroboration(t *testing.T) {
+	t.Parallel()
+	b := newPassBench(t)
+	line := spoken{text: "The importer writes to the table of invoices."}
+	first := b.say(inSession("p", "u", "one"), 0, line)[0]
+	require.Equal(t, PassResult{Sessions: 1}, b.pass("p"))
+	second := b.say(inSession("p", "u", "two"), 3, line)[0]
+	require.Equal(t, 2, b.pass("p").Certified)
+	require.Equal(t, []string{"certified active", "certified active"}, b.standing("p", first, second))
+	require.Equal(t, first, b.entry("p", second).OriginalID)
+	require.Empty(t, b.entry("p", first).OriginalID)
+	steps, err := b.ledgers.Promotions(t.Context(), "p", first)
+	require.NoError(t, err)
+	require.Len(t, steps, 2)
+	require.Equal(t, []schema.Stage{schema.StageVerified, schema.StageCertified}, []schema.Stage{steps[0].To, steps[1].To})
+	require.Equal(t, []string{second}, steps[1].Sources)
+	require.NotEmpty(t, steps[1].Reasons)
+
+	copied := line
+	copied.at = spring
+	b.say(inSession("q", "u", "one"), 0, line)
+	fork := b.say(inSession("q", "u", "then"), 4, copied)[0]
+	require.Equal(t, 0, b.pass("q").Certified)
+	require.Equal(t, []string{"verified active"}, b.standing("q", fork))
+	require.NotEmpty(t, b.entry("q", fork).OriginalID)
+
+	// Nobody else's word counts.
+	b.say(inSession("r", "u", "one"), 0, line)
+	other := b.say(inSession("r", "somebody else", "two"), 5, line)[0]
+	require.Equal(t, PassResult{Sessions: 2}, b.pass("r"))
+	require.Empty(t, b.entry("r", other).OriginalID)
+}
+
+// Two that contradict each other are contested until a person says which is right.
+func TestConflict(t *testing.T) {
+	t.Parallel()
+	b := newPassBench(t)
+	old := b.say(inSession("p", "u", "one"), 0, spoken{text: "The default timeout is 30 seconds."})[0]
+	recent := b.say(inSession("p", "u", "two"), 1, spoken{text: "The default timeout is 60 seconds."})[0]
+	require.Equal(t, 1, b.pass("p").Conflicts)
+	require.Equal(t, []string{"verified contested", "verified contested"}, b.standing("p", old, recent))
+	c := b.open("p")[0]
+	require.Equal(t, []string{old, recent}, []string{c.Older.EntryID, c.Newer.EntryID})
+	require.Equal(t, "The default timeout is 60 seconds.", c.Newer.Title)
+
+	// Promotion is barred, whoever says so.
+	b.do(b.command(Command{Project: "p", Op: OpConfirm, EntryIDs: []string{recent}}))
+	require.Equal(t, []string{"verified contested"}, b.standing("p", recent))
+
+	b.refuse(b.command(Command{Project: "p", Op: OpResolve, ConflictIDs: []string{c.ID}, Keep: "somebody"}), "no side of conflict")
+	resolve := b.command(Command{Project: "p", Op: OpResolve, ConflictIDs: []string{c.ID}, Keep: recent})
+	result := b.do(resolve)
+	require.Equal(t, 2, result.Events)
+	again := b.do(resolve)
+	require.Zero(t, again.Events)
+	require.Equal(t, result.Changes, again.Changes)
+	require.Empty(t, b.open("p"))
+	require.Equal(t, 1, b.pass("p").Certified, "what was confirmed before is certified now")
+	require.Equal(t, []string{"verified superseded", "certified active"}, b.standing("p", old, recent))
+	require.Equal(t, recent, b.entry("p", old).SupersededBy)
+	require.Equal(t, "ann", b.entry("p", old).EndedBy)
+	b.refuse(b.command(Command{Project: "p", Op: OpResolve, ConflictIDs: []string{c.ID}}), "resolved before")
+
+	// What is restored is compared anew. Both right is a last word.
+	b.do(b.command(Command{Project: "p", Op: OpRestore, EntryIDs: []string{old}}))
+	require.Equal(t, 1, b.pass("p").Conflicts)
+	b.do(b.command(Command{Project: "p", Op: OpResolve, ConflictIDs: []string{c.ID}}))
+	require.Equal(t, 0, b.pass("p").Conflicts)
+	require.Equal(t, []string{"verified active", "certified active"}, b.standing("p", old, recent))
+	b.do(b.command(Command{Project: "p", Op: OpRetire, EntryIDs: []string{old}, Because: "nobody uses it"}))
+	b.do(b.command(Command{Project: "p", Op: OpRestore, EntryIDs: []string{old}}))
+	require.Equal(t, 0, b.pass("p").Conflicts)
+}
+
+// Retiring a side ends its conflicts.
+func TestRetireEndsConflicts(t *testing.T) {
+	t.Parallel()
+	b := newPassBench(t)
+	old := b.say(inSession("p", "u", "one"), 0, spoken{text: "The nightly backup runs at 3."})[0]
+	recent := b.say(inSession("p", "u", "two"), 1, spoken{text: "The nightly backup runs at 5."})[0]
+	b.pass("p")
+	require.Len(t, b.open("p"), 1)
+	b.refuse(b.command(Command{Project: "p", Op: OpRestore, EntryIDs: []string{old}}), "nothing to restore")
+	b.refuse(b.command(Command{Project: "p", Op: OpRetire, EntryIDs: []string{old, "nobody"}, Because: "x"}), "no such entry")
+	b.do(b.command(Command{Project: "p", Op: OpRetire, EntryIDs: []string{old}, Because: "the backup moved"}))
+	require.Empty(t, b.open("p"))
+	require.Equal(t, []string{"verified deprecated", "verified active"}, b.standing("p", old, recent))
+	require.Equal(t, "the backup moved", b.entry("p", old).EndedBecause)
+	b.refuse(b.command(Command{Project: "p", Op: OpRetire, EntryIDs: []string{old}, Because: "x"}), "deprecated already")
+	b.refuse(b.command(Command{Project: "p", Op: OpConfirm, EntryIDs: []string{old}}), "restore it")
+	require.Equal(t, 0, b.pass("p").Conflicts)
+}
+
+// A correction takes the place of what it corrects, also of what says the same; what a person has restored stays.
+func TestCorrection(t *testing.T) {
+	t.Parallel()
+	b := newPassBench(t)
+	wrong := b.say(inSession("p", "u", "one"), 0, spoken{text: "The default timeout is 30 seconds."})[0]
+	right := b.say(inSession("p", "u", "two"), 1, spoken{text: "The default timeout is 60 seconds.", category: categoryCorrection})[0]
+	result := b.pass("p")
+	require.Equal(t, 1, result.Superseded)
+	require.Zero(t, result.Conflicts)
+	require.Equal(t, []string{"verified superseded", "verified active"}, b.standing("p", wrong, right))
+	require.Equal(t, schema.RetiredByCorrection, b.entry("p", wrong).EndedBy)
+	b.do(b.command(Command{Project: "p", Op: OpRestore, EntryIDs: []string{wrong}}))
+	result = b.pass("p")
+	require.Zero(t, result.Superseded)
+	require.Equal(t, 1, result.Conflicts)
+
+	once := b.say(inSession("q", "u", "one"), 0, spoken{text: "Our office is in Ghent."})[0]
+	twice := b.say(inSession("q", "u", "two"), 1, spoken{text: "Our office is in Ghent."})[0]
+	stated := b.say(inSession("q", "u", "three"), 2, spoken{text: "We moved, and work from the old mill now.", corrects: once})[0]
+	require.Equal(t, 2, b.pass("q").Superseded)
+	for _, id := range []string{once, twice} {
+		require.Equal(t, stated, b.entry("q", id).SupersededBy)
+	}
+	// Another user's correction corrects nothing.
+	theirs := b.say(inSession("q", "u", "four"), 3, spoken{text: "Lunch is at noon."})[0]
+	b.say(inSession("q", "somebody else", "five"), 4, spoken{text: "Lunch is at one.", corrects: theirs})
+	require.Zero(t, b.pass("q").Superseded)
+}
+
+// Whoever confirms an entry that was only found gives it the whole sentences as evidence.
+func TestConfirm(t *testing.T) {
+	t.Parallel()
+	b := newPassBench(t)
+	ids := b.say(inSession("p", "u", "one"), 0,
+		spoken{text: "We agreed that the archive is kept for seven years. Nobody objected.", title: "The archive is kept for seven years", quote: "the archive is kept for seven years"},
+		spoken{text: "Lunch is at noon.", title: "Dinner is at eight", quote: "dinner is served at eight o'clock"},
+		spoken{text: "The release is on Friday.", refused: true},
+	)
+	b.pass("p")
+	require.Equal(t, []string{"working active", "raw active", "working active"}, b.standing("p", ids...))
+	b.refuse(b.command(Command{Project: "p", Op: OpConfirm, EntryIDs: ids}), "quote 1 is not found in session \"one\"")
+	result := b.do(b.command(Command{Project: "p", Op: OpConfirm, EntryIDs: []string{ids[0], ids[2], ids[0]}}))
+	require.Equal(t, 4, result.Events)
+	require.Len(t, result.Changes, 2)
+	require.Equal(t, []string{"certified active", "certified active"}, b.standing("p", ids[0], ids[2]))
+	row := b.entry("p", ids[0])
+	require.True(t, row.EvidenceProven)
+	require.Equal(t, "We agreed that the archive is kept for seven years.", row.Evidence[0].Text)
+	// Checks of the tables find what was confirmed with the session that it stands in.
+	found := 0
+	for stored, err := range entry.NewReader(b.conn).AllEvidence(t.Context(), inSession("p", "u", "one")) {
+		require.NoError(t, err)
+		require.Equal(t, inSession("p", "u", "one").Stream(), stored.Stream)
+		found++
+	}
+	require.Equal(t, 4, found)
+	before := b.digests(t.Context())
+	b.pass("p")
+	b.do(b.command(Command{RequestID: "again", Project: "p", Op: OpConfirm, EntryIDs: []string{ids[0]}}))
+	require.NotEqual(t, before, b.digests(t.Context()))
+}
+
+// A decision rests on verified entries that were stated before it; so says the API, and so does the table.
+func TestDecisions(t *testing.T) {
+	t.Parallel()
+	b := newPassBench(t)
+	ids := b.say(inSession("p", "u", "one"), 0,
+		spoken{text: "The vendor raised the price of hosting."},
+		spoken{text: "Lunch is at noon."},
+		spoken{text: "We leave the vendor because of the hosting price.", entryType: schema.EntryDecision},
+		spoken{text: "The vendor's hosting contract ends in May."},
+		spoken{text: "The hosting vendor answers slowly.", refused: true},
+	)
+	require.Equal(t, 1, b.pass("p").Decisions)
+	found, err := b.ledgers.Decisions(t.Context(), DecisionQuery{Project: "p"})
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	d := found[0]
+	require.Equal(t, schema.DecisionID(ids[2]), d.ID)
+	require.Equal(t, []string{ids[2], ids[0]}, []string{d.Evidence[0].EntryID, d.Evidence[1].EntryID})
+	require.Equal(t, []string{schema.RoleStatement, schema.RoleGround}, []string{d.Evidence[0].Role, d.Evidence[1].Role})
+	require.Len(t, d.Evidence, 2)
+	require.Empty(t, d.Flagged)
+	b.do(b.command(Command{Project: "p", Op: OpRetire, EntryIDs: []string{ids[0]}, Because: "it was a rumour"}))
+	d, err = b.ledgers.Decision(t.Context(), "p", d.ID[:8])
+	require.NoError(t, err)
+	require.Len(t, d.Flagged, 1)
+	require.Contains(t, d.Flagged[0], "deprecated")
+
+	decide := Command{Project: "p", Op: OpDecide, User: "u", Agent: "a", Action: "Look for another vendor", EntryIDs: []string{ids[3]}}
+	for says, wrong := range map[string]func(*Command){
+		"is working":               func(c *Command) { c.EntryIDs = []string{ids[3], ids[4]} },
+		"is deprecated":            func(c *Command) { c.EntryIDs = []string{ids[0]} },
+		"its own user and agent":   func(c *Command) { c.User = "somebody else" },
+		"no such entry":            func(c *Command) { c.Project = "q" },
+		"what was known before":    func(c *Command) { c.At = spring },
+		"action is empty":          func(c *Command) { c.Action = " " },
+		"entry_ids is empty":       func(c *Command) { c.EntryIDs = nil },
+		"at most 500 entries":      func(c *Command) { c.EntryIDs = make([]string, 501) },
+		"actor is empty: say who ": func(c *Command) { c.Actor = "" },
+	} {
+		c := b.command(decide)
+		wrong(&c)
+		b.refuse(c, says)
+	}
+	b.do(b.command(decide))
+	found, err = b.ledgers.Decisions(t.Context(), DecisionQuery{Project: "p", EntryID: ids[3]})
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	require.Equal(t, "ann", found[0].By)
+	err = b.conn.Exec(t.Context(), `INSERT INTO decision_evidence_raw (project, id, decision_id, evidence_id, evidence_stage, role, version)
+		VALUES ('p', 'x', 'y', 'z', 'working', 'ground', 1)`)
+	require.ErrorContains(t, err, "verified_evidence")
+}
+
+// What is older than its half-life falls one stage, if that is asked for, and rises when it is said again.
+func TestHalfLife(t *testing.T) {
+	t.Parallel()
+	b := newPassBench(t)
+	old := b.say(inSession("p", "u", "one"), -400, spoken{text: "The printer is on the third floor."})[0]
+	b.say(inSession("p", "u", "two"), 0, spoken{text: "The scanner is on the second floor."})
+	b.pass("p")
+	dry, err := b.activities.GraduateProject(t.Context(), PassInput{Project: "p", At: b.now(), Demote: true})
+	require.NoError(t, err)
+	require.Equal(t, 1, dry.Demoted)
+	require.Equal(t, old, dry.Falls[0].EntryID)
+	require.Equal(t, []string{"verified active"}, b.standing("p", old))
+	for _, fell := range []int{1, 0} {
+		applied, err := b.activities.GraduateProject(t.Context(), PassInput{Project: "p", At: b.now(), Demote: true, Apply: true})
+		require.NoError(t, err)
+		require.Equal(t, fell, applied.Demoted, "one fall needs one more half-life")
+		require.Equal(t, []string{"candidate active"}, b.standing("p", old))
+	}
+	again := b.say(inSession("p", "u", "three"), 51, spoken{text: "The printer is on the third floor."})[0]
+	b.passes += 48
+	b.pass("p")
+	require.Equal(t, []string{"certified active", "certified active"}, b.standing("p", old, again))
+}
+
+// The rules of half-lives are a function of data alone.
+func TestFalls(t *testing.T) {
+	t.Parallel()
+	now := spring
+	for _, tt := range []struct {
+		a  aging
+		to schema.Stage
+	}{
+		{aging{stage: schema.StageCertified, occurred: now.Add(-361 * day)}, schema.StageVerified},
+		{aging{stage: schema.StageCertified, occurred: now.Add(-360 * day)}, schema.StageCertified},
+		{aging{stage: schema.StageVerified, occurred: now.Add(-181 * day)}, schema.StageCandidate},
+		{aging{stage: schema.StageVerified, of: schema.EntryDecision, occurred: now.Add(-181 * day)}, schema.StageVerified},
+		{aging{stage: schema.StageVerified, of: schema.EntryDecision, occurred: now.Add(-361 * day)}, schema.StageCandidate},
+		{aging{stage: schema.StageCandidate, occurred: now.Add(-91 * day)}, schema.StageWorking},
+		{aging{stage: schema.StageCandidate, occurred: now.Add(-91 * day), restated: now.Add(-day)}, schema.StageCandidate},
+		{aging{stage: schema.StageCandidate, occurred: now.Add(-91 * day), confirmed: now.Add(-day)}, schema.StageCandidate},
+		{aging{stage: schema.StageCandidate, occurred: now.Add(-91 * day), fell: now.Add(-day)}, schema.StageCandidate},
+		{aging{stage: schema.StageWorking, occurred: time.Time{}}, schema.StageWorking},
+	} {
+		to, reason, falls := tt.a.falls(now)
+		require.Equal(t, tt.to, to)
+		require.Equal(t, tt.to != tt.a.stage, falls)
+		require.Equal(t, falls, reason != "")
+	}
+}

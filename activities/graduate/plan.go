@@ -1,0 +1,369 @@
+package graduate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"axiommind/activities/graduate/obligation"
+	"axiommind/activities/graduate/pair"
+	"axiommind/schema"
+)
+
+// planner decides what follows from a world. What it decides counts in its later decisions.
+type planner struct {
+	*world
+	// goVerifies is true if the Go verifier's answer is enough for a promotion to verified.
+	goVerifies bool
+	// corrections are the entries that name what they correct, the oldest first.
+	corrections []*statement
+	acts        []act
+	result      PassResult
+}
+
+// act is an event to append.
+type act struct {
+	payload any
+	key     string
+	at      time.Time
+}
+
+// plan returns the acts that follow from the world, in the order in which they are to be stored, and counts them. It
+// depends on the world alone, and plans nothing for a world in which its acts are stored. The world is used up.
+func plan(w *world, goVerifies bool) ([]act, PassResult) {
+	p := &planner{world: w, goVerifies: goVerifies}
+	for _, s := range w.entries {
+		if s.Corrects != "" {
+			p.corrections = append(p.corrections, s)
+		}
+	}
+	focus := p.focused()
+	p.correct(focus)
+	p.link(focus)
+	p.detect(focus)
+	p.settle()
+	p.verify(focus)
+	p.revive(focus)
+	p.certify(focus)
+	p.decide(focus)
+	for _, s := range w.sessions {
+		payload := schema.SessionGraduatedPayload{SessionKey: s.SessionKey, Seq: s.seq, Head: w.head, Policy: PolicyVersion, Rule: pair.Version}
+		p.acts = append(p.acts, act{payload, schema.SessionGraduatedKey(payload), w.at})
+	}
+	p.result.Sessions, p.result.More = len(w.sessions), p.reachesOthers()
+	return p.acts, p.result
+}
+
+// reachesOthers reports whether an act changes the standing of an entry of a session that is not considered now: that
+// session has something new because of it.
+func (p *planner) reachesOthers() bool {
+	considered := map[string]bool{}
+	for _, s := range p.sessions {
+		considered[s.stream] = true
+	}
+	for _, one := range p.acts {
+		var ids []string
+		switch payload := one.payload.(type) {
+		case schema.EntryRetiredPayload:
+			ids = []string{payload.EntryID}
+		case schema.ConflictDetectedPayload:
+			ids = []string{payload.OlderID, payload.NewerID}
+		case schema.ConflictResolvedPayload:
+			ids = []string{payload.OlderID, payload.NewerID}
+		}
+		for _, id := range ids {
+			if s := p.entries[id]; s != nil && !considered[s.Session().Stream()] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// add plans an act on the subject. The last one of its kind was at the position after.
+func (p *planner) add(payload any, eventType, subject string, after uint64) {
+	p.acts = append(p.acts, act{payload, schema.GraduationKey(p.project, eventType, subject, after), p.at})
+}
+
+// correct retires what a correction corrects. An entry names what it corrects if a person stated it for that, and then the
+// entries that say the same are wrong, too. The correction of a session retires what it contradicts. The oldest
+// correction takes the place, whichever is processed first. What a person has restored stays.
+func (p *planner) correct(focus []*statement) {
+	var wrong []*statement
+	for _, s := range focus {
+		wrong = append(append(wrong, s), p.around(s)...)
+		if target := p.entries[s.Corrects]; target != nil {
+			wrong = append(append(wrong, target), p.around(target)...)
+		}
+	}
+	for _, s := range sortedByAge(wrong) {
+		byCorrection := s.ended.by == schema.RetiredByCorrection && s.ended.status == schema.StatusSuperseded
+		if s.ended.version > 0 && !byCorrection || !byCorrection && !s.believed() {
+			continue
+		}
+		if by, because := p.correction(s); by != nil && by.ID != s.SupersededBy {
+			p.retire(s, by, because)
+		}
+	}
+}
+
+// correction returns the oldest entry that corrects s, and why.
+func (p *planner) correction(s *statement) (*statement, string) {
+	for _, other := range sortedByAge(slices.Concat(p.around(s), p.corrections)) {
+		counts := other.believed() || other.EvidenceAligned && other.ended.by == schema.RetiredByCorrection
+		if !counts || !other.corrects() || other == s || other.Scope != s.Scope {
+			continue
+		}
+		if other.Corrects == s.ID {
+			return other, "a person corrected it"
+		}
+		if !older(s, other) {
+			continue
+		}
+		if target := p.entries[other.Corrects]; target != nil && target.Scope == s.Scope && target != s && p.relation(s, target).Kind == pair.Restatement {
+			return other, "a person corrected what says the same"
+		}
+		if r := p.relation(s, other); r.Kind == pair.Conflict {
+			return other, "its session corrects it: " + r.Reason
+		}
+	}
+	return nil, ""
+}
+
+func (p *planner) retire(s, by *statement, because string) {
+	p.add(schema.EntryRetiredPayload{
+		Scope: s.Scope, EntryID: s.ID, Status: schema.StatusSuperseded, SupersededBy: by.ID, Because: because, By: schema.RetiredByCorrection,
+	}, schema.EntryRetired, s.ID, s.ended.version)
+	p.result.Superseded++
+	s.Status, s.SupersededBy = schema.StatusSuperseded, by.ID
+	s.ended.status, s.ended.by, s.ended.other = schema.StatusSuperseded, schema.RetiredByCorrection, by.ID
+}
+
+// link says of the entries, and of those that say the same as one of them, which is the oldest that says so.
+func (p *planner) link(focus []*statement) {
+	for _, s := range p.withSame(focus) {
+		if !s.EvidenceAligned {
+			continue
+		}
+		original, strict := p.original(s)
+		if original == s.OriginalID {
+			continue
+		}
+		p.add(schema.EntryLinkedPayload{Scope: s.Scope, EntryID: s.ID, OriginalID: original, Strict: strict, Rule: pair.Version},
+			schema.EntryLinked, s.ID, s.linked.version)
+		s.OriginalID = original
+		if original != "" {
+			p.result.Linked++
+		}
+	}
+}
+
+// withSame returns the entries and those that say the same as one of them, the oldest first.
+func (p *planner) withSame(focus []*statement) []*statement {
+	out := slices.Clone(focus)
+	for _, s := range focus {
+		for _, other := range p.around(s) {
+			if p.relation(s, other).Kind == pair.Restatement {
+				out = append(out, other)
+			}
+		}
+	}
+	return sortedByAge(out)
+}
+
+// original returns the oldest entry that says the same as s and was stated before, or "".
+func (p *planner) original(s *statement) (id string, strict bool) {
+	for _, other := range p.around(s) {
+		if !older(other, s) {
+			break
+		}
+		if r := p.relation(other, s); other.believed() && r.Kind == pair.Restatement {
+			return other.ID, r.Strict
+		}
+	}
+	return "", false
+}
+
+// detect finds what contradicts the entries. Two entries that a person found both right are not in conflict again.
+func (p *planner) detect(focus []*statement) {
+	for _, s := range focus {
+		for _, other := range p.around(s) {
+			if !s.believed() || !other.believed() {
+				continue
+			}
+			r := p.relation(s, other)
+			if r.Kind != pair.Conflict {
+				continue
+			}
+			first, second := inOrder(s, other)
+			id := schema.ConflictID(p.project, first.ID, second.ID)
+			before, known := p.conflicts[id]
+			bothRight := before.kept == "" && before.by != resolvedByGraduation
+			if known && (before.open || bothRight) {
+				continue
+			}
+			p.add(schema.ConflictDetectedPayload{
+				Scope: s.Scope, ConflictID: id, OlderID: first.ID, NewerID: second.ID, ConflictType: r.Type, Reason: r.Reason, Rule: pair.Version,
+			}, schema.ConflictDetected, id, before.last)
+			p.conflicts[id] = conflictState{older: first.ID, newer: second.ID, open: true, last: before.last}
+			first.Status, second.Status = schema.StatusContested, schema.StatusContested
+			first.Conflicts++
+			second.Conflicts++
+			p.result.Conflicts++
+		}
+	}
+}
+
+// settle ends the conflicts of which a side is no longer believed.
+func (p *planner) settle() {
+	for _, id := range sortedKeys(p.conflicts) {
+		c := p.conflicts[id]
+		first, second := p.entries[c.older], p.entries[c.newer]
+		if !c.open || first == nil || second == nil || first.believed() && second.believed() {
+			continue
+		}
+		payload, gone := schema.ConflictResolvedPayload{
+			Scope: first.Scope, ConflictID: id, OlderID: c.older, NewerID: c.newer, By: resolvedByGraduation,
+		}, second
+		switch {
+		case first.believed():
+			payload.Kept = first.ID
+		case second.believed():
+			payload.Kept, gone = second.ID, first
+		}
+		payload.Because = fmt.Sprintf("entry %q is no longer believed", gone.ID)
+		p.add(payload, schema.ConflictResolved, id, c.last)
+		c.open, c.kept, c.by = false, payload.Kept, resolvedByGraduation
+		p.conflicts[id] = c
+		for _, side := range []*statement{first, second} {
+			if side.Conflicts--; side.Conflicts <= 0 && side.Status == schema.StatusContested {
+				side.Conflicts, side.Status = 0, schema.StatusActive
+			}
+		}
+	}
+}
+
+// verify has the Go verifier check the entries that gained a proof outside of their own session, whose check has not seen
+// it.
+func (p *planner) verify(focus []*statement) {
+	if !p.goVerifies {
+		return
+	}
+	sessions := map[string]*obligation.Session{}
+	for _, s := range focus {
+		if !s.believed() || !s.gained() || s.staged.demotes || reaches(s.Stage, schema.StageVerified) {
+			continue
+		}
+		stream := s.EvidenceSession().Stream()
+		if sessions[stream] == nil {
+			texts := map[int]string{}
+			for at, m := range p.messages {
+				if at.stream == stream {
+					texts[at.index] = m.Text
+				}
+			}
+			sessions[stream] = obligation.NewSession(texts)
+		}
+		facts := sessions[stream].Facts(s.Entry)
+		if len(facts.Check()) > 0 {
+			continue
+		}
+		p.promote(s, schema.StageVerified, schema.EntryGraduatedPayload{
+			Verifier: schema.VerifierGo,
+			Reasons: []string{fmt.Sprintf("verified: proven by what session %q states, and all obligations hold, by the Go verifier",
+				s.EvidenceSessionID)},
+		})
+		p.result.Verified++
+	}
+}
+
+// promote plans the step of an entry. The rest of the payload says why.
+func (p *planner) promote(s *statement, to schema.Stage, why schema.EntryGraduatedPayload) {
+	why.Scope, why.EntryID, why.From, why.To, why.Policy = s.Scope, s.ID, s.Stage, to, PolicyVersion
+	p.add(why, schema.EntryGraduated, s.ID, s.staged.version)
+	s.Stage, s.staged.stage, s.staged.demotes = to, to, why.Demotes
+	// A second step in the same pass is another act.
+	s.staged.version++
+}
+
+// revive lifts entries that fell and were stated or confirmed again since.
+func (p *planner) revive(focus []*statement) {
+	for _, s := range p.withSame(focus) {
+		if !s.believed() || !s.staged.demotes {
+			continue
+		}
+		at, what := aging{occurred: s.OccurredAt, restated: p.restated(s), confirmed: s.confirmedAt}.last()
+		to := cmp.Or(s.sessionStage, schema.StageWorking)
+		if !at.After(s.staged.at) || reaches(s.Stage, to) {
+			continue
+		}
+		p.promote(s, to, schema.EntryGraduatedPayload{
+			Reasons: []string{fmt.Sprintf("%s: %s on %s, after it had fallen", to, what, at.UTC().Format(time.DateOnly))},
+		})
+	}
+}
+
+// restated returns when something that says the same was stated last.
+func (p *planner) restated(s *statement) time.Time {
+	var last time.Time
+	for _, other := range p.around(s) {
+		if other.believed() && other.OccurredAt.After(last) && p.relation(s, other).Kind == pair.Restatement {
+			last = other.OccurredAt
+		}
+	}
+	return last
+}
+
+// certify lifts the entries that were confirmed, or that another session says in the same words from another source.
+func (p *planner) certify(focus []*statement) {
+	for _, s := range p.withSame(focus) {
+		if s.staged.demotes || !s.believed() || !s.EvidenceProven {
+			continue
+		}
+		sources := p.sources(s)
+		reasons, ok := certifying{stage: s.Stage, status: s.Status, confirmedBy: s.confirmedBy, sources: sources}.certifies()
+		if !ok {
+			continue
+		}
+		p.promote(s, schema.StageCertified, schema.EntryGraduatedPayload{Reasons: reasons, Sources: sources})
+		p.result.Certified++
+	}
+}
+
+// maxSources bounds the sources of a promotion.
+const maxSources = 20
+
+// sources returns the ids of the entries that corroborate s.
+func (p *planner) sources(s *statement) []string {
+	var out []string
+	for _, other := range p.around(s) {
+		if len(out) == maxSources {
+			break
+		}
+		if other.Status == schema.StatusActive && reaches(other.Stage, schema.StageVerified) && p.relation(s, other).Strict && p.independent(s, other) {
+			out = append(out, other.ID)
+		}
+	}
+	return out
+}
+
+// decide records the decisions that entries state.
+func (p *planner) decide(focus []*statement) {
+	for _, s := range focus {
+		id := schema.DecisionID(s.ID)
+		if s.Type != schema.EntryDecision || s.Status != schema.StatusActive || !reaches(s.Stage, schema.StageVerified) || p.decided[id] {
+			continue
+		}
+		p.decided[id] = true
+		payload := schema.DecisionRecordedPayload{
+			Scope: s.Scope, DecisionID: id, Action: s.Title, By: s.User, Confidence: s.Confidence,
+			Evidence: []schema.DecisionEvidence{{EntryID: s.ID, Stage: s.Stage, Role: schema.RoleStatement}},
+		}
+		for _, g := range p.grounds(s) {
+			payload.Evidence = append(payload.Evidence, schema.DecisionEvidence{EntryID: g.ID, Stage: g.Stage, Role: schema.RoleGround})
+		}
+		p.acts = append(p.acts, act{payload, schema.DecisionRecordedKey(p.project, id), s.OccurredAt})
+		p.result.Decisions++
+	}
+}

@@ -1,0 +1,185 @@
+package graduate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"axiommind/activities/eventlog"
+	"axiommind/activities/graduate/pair"
+	"axiommind/activities/table"
+	"axiommind/schema"
+)
+
+// Projector writes the ledgers: promotions, checks, decisions and conflicts, what statements are looked up by, and how far
+// graduation has considered each session.
+type Projector struct{ conn table.Conn }
+
+// NewProjector returns a projector that writes through the connection.
+func NewProjector(conn table.Conn) *Projector { return &Projector{conn: conn} }
+
+// Name is that of the projector's offsets.
+func (*Projector) Name() string { return "graduation" }
+
+// projectorVersion counts the changes of what the rows say, apart from those of the keys of claims.
+const projectorVersion = 1
+
+// Version changes with the keys that statements are looked up by, too.
+func (*Projector) Version() uint32 { return projectorVersion*1000 + pair.Version }
+
+// Types are those of the events with something for the ledgers.
+func (*Projector) Types() []string {
+	return []string{
+		schema.EntryMaterialized, schema.IdrisChecked, schema.EntriesPromoted, schema.SessionGraduated,
+		schema.EntryGraduated, schema.ConflictDetected, schema.ConflictResolved, schema.DecisionRecorded,
+	}
+}
+
+// StreamPrefix is that of all streams: a session's check is in its own stream, what crosses sessions in the project's.
+func (*Projector) StreamPrefix() string { return "" }
+
+// Tables are the ledgers.
+func (*Projector) Tables() []eventlog.Table {
+	return []eventlog.Table{
+		{Name: "promotions_raw"}, {Name: "checks_raw"}, {Name: "decisions_raw"}, {Name: "decision_evidence_raw"},
+		{Name: "conflicts_raw"}, {Name: "conflict_resolutions_raw"}, {Name: "claims_raw"}, {Name: "graduated_sessions_raw"},
+	}
+}
+
+// The tables of the ledgers with their columns.
+const (
+	intoPromotions = `promotions_raw (project, entry_id, event_id, ts, from_stage, to_stage, demotes, policy, verifier,
+		checked_event_id, actor, reasons, sources, user, agent, stream, version)`
+	intoChecks = `checks_raw (project, user, agent, session_id, event_id, ts, module, entries, status, idris_version,
+		verifier, failures_json, reason, build_id, version)`
+	intoDecisions = `decisions_raw (project, user, agent, decision_id, ts, actor, action, outcome_json, confidence, build_id,
+		event_id, created_at, version)`
+	intoDecisionEvidence = `decision_evidence_raw (project, id, decision_id, evidence_kind, evidence_id, evidence_stage,
+		role, version)`
+	intoConflicts = `conflicts_raw (project, user, agent, conflict_id, older_id, newer_id, conflict_type, reason,
+		detected_at, event_id, version)`
+	intoResolutions = `conflict_resolutions_raw (project, conflict_id, resolved_at, kept, resolution, resolved_by,
+		event_id, version)`
+	intoClaims   = `claims_raw (project, user, agent, claim_key, entry_id, version)`
+	intoSessions = `graduated_sessions_raw (project, stream, seq, head, policy, rule, version)`
+)
+
+// ledgerRows are the rows to insert, by table.
+type ledgerRows map[string][][]any
+
+func (r ledgerRows) add(into string, row ...any) { r[into] = append(r[into], row) }
+
+// Apply writes the rows of the events.
+func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
+	rows := ledgerRows{}
+	for _, event := range events {
+		if err := rows.of(event); err != nil {
+			return err
+		}
+	}
+	for _, into := range []string{
+		intoPromotions, intoChecks, intoDecisionEvidence, intoDecisions, intoConflicts, intoResolutions, intoClaims, intoSessions,
+	} {
+		if err := table.Insert(ctx, p.conn, into, rows[into]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r ledgerRows) of(event schema.Event) error {
+	payload, err := schema.DecodePayload(event)
+	if err != nil {
+		return err
+	}
+	switch p := payload.(type) {
+	case schema.EntryMaterializedPayload:
+		return r.claims(event, p.Entry)
+	case schema.IdrisCheckedPayload:
+		return r.check(event, p)
+	case schema.EntriesPromotedPayload:
+		return r.promotions(event, p)
+	}
+	project, err := schema.ParseGraduateStream(event.Stream)
+	if err != nil {
+		return fmt.Errorf("read event %q: %w", event.ID, err)
+	}
+	switch p := payload.(type) {
+	case schema.SessionGraduatedPayload:
+		r.add(intoSessions, project, p.Stream(), p.Seq, p.Head, uint32(p.Policy), uint32(p.Rule), event.Seq)
+	case schema.EntryGraduatedPayload:
+		r.add(intoPromotions, project, p.EntryID, event.ID, event.TS, string(p.From), string(p.To), p.Demotes,
+			uint32(p.Policy), p.Verifier, "", event.Actor, p.Reasons, p.Sources, p.User, p.Agent, event.Stream, event.Seq)
+	case schema.ConflictDetectedPayload:
+		r.add(intoConflicts, project, p.User, p.Agent, p.ConflictID, p.OlderID, p.NewerID, p.ConflictType, p.Reason,
+			event.TS, event.ID, event.Seq)
+	case schema.ConflictResolvedPayload:
+		r.add(intoResolutions, project, p.ConflictID, event.TS, p.Kept, p.Because, p.By, event.ID, event.Seq)
+	case schema.DecisionRecordedPayload:
+		r.decision(event, project, p)
+	default:
+		return fmt.Errorf("read event %q: %s has nothing for the ledgers", event.ID, event.Type)
+	}
+	return nil
+}
+
+// claims takes whose the entry is from its stream, which no payload can gainsay. Tasks have conflicts of their own.
+func (r ledgerRows) claims(event schema.Event, e schema.Entry) error {
+	session, err := schema.ParseSessionStream(event.Stream)
+	if err != nil {
+		return fmt.Errorf("read event %q: %w", event.ID, err)
+	}
+	if e.Type == schema.EntryTaskNote {
+		return nil
+	}
+	keys := pair.Keys(e.Title)
+	if e.Corrects != "" {
+		keys = append(keys, correctsKey(e.Corrects))
+	}
+	for _, key := range keys {
+		r.add(intoClaims, session.Project, session.User, session.Agent, key, e.ID, event.Seq)
+	}
+	return nil
+}
+
+// correctsKey is the key by which the entries are found that correct the one with the id.
+func correctsKey(entryID string) string { return "corrects:" + entryID }
+
+func (r ledgerRows) check(event schema.Event, p schema.IdrisCheckedPayload) error {
+	session, err := schema.ParseSessionStream(event.Stream)
+	if err != nil {
+		return fmt.Errorf("read event %q: %w", event.ID, err)
+	}
+	failures, err := json.Marshal(p.Failures)
+	if err != nil {
+		return fmt.Errorf("encode failures of event %q: %w", event.ID, err)
+	}
+	r.add(intoChecks, session.Project, session.User, session.Agent, session.SessionID, event.ID, event.TS, p.Module,
+		uint32(p.Entries), string(p.Status), p.Version, p.Verifier, string(failures), p.Reason, event.BuildID, event.Seq)
+	return nil
+}
+
+func (r ledgerRows) promotions(event schema.Event, p schema.EntriesPromotedPayload) error {
+	session, err := schema.ParseSessionStream(event.Stream)
+	if err != nil {
+		return fmt.Errorf("read event %q: %w", event.ID, err)
+	}
+	for _, promotion := range p.Promotions {
+		r.add(intoPromotions, session.Project, promotion.EntryID, event.ID, event.TS, string(promotion.From), string(promotion.To),
+			false, uint32(p.Policy), p.Verifier, p.CheckedEventID, event.Actor, promotion.Reasons, []string{},
+			session.User, session.Agent, event.Stream, event.Seq)
+	}
+	return nil
+}
+
+// evidenceOfEntry is the kind of all evidence of decisions so far.
+const evidenceOfEntry = "entry"
+
+func (r ledgerRows) decision(event schema.Event, project string, p schema.DecisionRecordedPayload) {
+	r.add(intoDecisions, project, p.User, p.Agent, p.DecisionID, event.TS, p.By, p.Action, "{}", p.Confidence, event.BuildID,
+		event.ID, event.TS, event.Seq)
+	for _, e := range p.Evidence {
+		r.add(intoDecisionEvidence, project, schema.DerivedID("decision_evidence", p.DecisionID, e.EntryID), p.DecisionID,
+			evidenceOfEntry, e.EntryID, string(e.Stage), e.Role, event.Seq)
+	}
+}

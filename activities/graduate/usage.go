@@ -1,0 +1,105 @@
+package graduate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/eventlog"
+	"axiommind/activities/table"
+	"axiommind/schema"
+)
+
+// Retrieved is what a request returned of a project.
+type Retrieved struct {
+	schema.Scope
+	// RequestID names the request: recorded again, it counts once.
+	RequestID string
+	By        schema.Retrieval
+	EntryIDs  []string
+	At        time.Time
+	// Actor asked for it.
+	Actor string
+}
+
+// maxRetrieved bounds the entries of one event.
+const maxRetrieved = 1000
+
+// RecordRetrieved appends what was retrieved to the log, and brings the table of usage up to date with its stream.
+// Nothing is recorded of a request that returned no entry.
+func RecordRetrieved(ctx context.Context, log *eventlog.Store, conn driver.Conn, r Retrieved) error {
+	ids := slices.Compact(slices.Sorted(slices.Values(r.EntryIDs)))
+	ids = slices.DeleteFunc(ids, func(id string) bool { return id == "" })
+	if len(ids) == 0 {
+		return nil
+	}
+	if r.RequestID == "" || r.Project == "" || r.By == "" {
+		return errors.New("record what was retrieved: a request id, a project and what retrieved it are needed")
+	}
+	event, err := schema.NewEvent(
+		schema.EntriesRetrievedPayload{Scope: r.Scope, RequestID: r.RequestID, By: r.By, EntryIDs: ids[:min(len(ids), maxRetrieved)]},
+		schema.Event{
+			TS: r.At, Actor: r.Actor, Project: r.Project, DedupeKey: schema.EntriesRetrievedKey(r.Project, r.RequestID),
+		})
+	if err != nil {
+		return err
+	}
+	stream := schema.UsageStream(r.Project, r.RequestID)
+	// Whoever else writes the stream meanwhile makes the append begin again, which the log sees to.
+	ctx, err = log.AsWriter(ctx, stream, schema.StreamHead{})
+	if err != nil {
+		return err
+	}
+	if _, err := log.Append(ctx, stream, []schema.Event{event}); err != nil {
+		return err
+	}
+	if _, err := log.Project(ctx, NewUsageProjector(conn), stream); err != nil {
+		return err
+	}
+	return log.SaveOffsets(ctx)
+}
+
+// UsageProjector writes a row for each entry that a request returned.
+type UsageProjector struct{ conn driver.Conn }
+
+// NewUsageProjector returns the projector over the connection.
+func NewUsageProjector(conn driver.Conn) *UsageProjector { return &UsageProjector{conn: conn} }
+
+// Name is that of the projector's offsets.
+func (*UsageProjector) Name() string { return "usage" }
+
+// Types are those of the events that tell what was retrieved.
+func (*UsageProjector) Types() []string { return []string{schema.EntriesRetrieved} }
+
+// StreamPrefix is that of the streams of usage.
+func (*UsageProjector) StreamPrefix() string { return schema.UsagePrefix }
+
+// Version is increased whenever the content of the rows changes.
+func (*UsageProjector) Version() uint32 { return 1 }
+
+// Tables returns the table of usage.
+func (*UsageProjector) Tables() []eventlog.Table { return []eventlog.Table{{Name: "usage_raw"}} }
+
+// Apply writes a row for each entry of each event.
+func (p *UsageProjector) Apply(ctx context.Context, events []schema.Event) error {
+	var rows [][]any
+	for _, event := range events {
+		// The stream says whose the entries are, which no payload can gainsay.
+		project, err := schema.ParseUsageStream(event.Stream)
+		if err != nil {
+			return fmt.Errorf("read event %q: %w", event.ID, err)
+		}
+		r, err := schema.Decode[schema.EntriesRetrievedPayload](event)
+		if err != nil {
+			return err
+		}
+		for _, id := range r.EntryIDs {
+			rows = append(rows, []any{project, id, event.Stream, event.Seq, event.TS, string(r.By), event.Seq})
+		}
+	}
+	return table.Insert(ctx, p.conn, "usage_raw (project, entry_id, stream, seq, ts, means, version)", rows)
+}

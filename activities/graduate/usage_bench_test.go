@@ -1,0 +1,26 @@
+package graduate
+
+import (
+	"fmt"
+	"testing"
+
+	"axiommind/activities/eventlog"
+	"axiommind/deploy/local/stacktest"
+	"axiommind/schema"
+)
+
+// BenchmarkRecordRetrieved is what a search that has answered goes on to do, in a program of its own.
+func BenchmarkRecordRetrieved(b *testing.B) {
+	conn := stacktest.Migrated(b, stacktest.Database(b))
+	n := 0
+	for b.Loop() {
+		n++
+		err := RecordRetrieved(b.Context(), eventlog.New(conn, eventlog.Options{}), conn, Retrieved{
+			Scope: schema.Scope{Project: "p", User: "u"}, RequestID: fmt.Sprint(n), By: schema.RetrievedBySearch, At: noon, Actor: "ann",
+			EntryIDs: []string{"1", "2", "3", "4", "5"},
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}

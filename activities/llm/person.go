@@ -1,0 +1,90 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"axiommind/activities/llm/rules"
+	"axiommind/activities/text"
+	"axiommind/schema"
+)
+
+// person takes what a person states as it is. It stands where a model stands otherwise, so that all that follows works the
+// same way.
+type person struct{ schema.Statement }
+
+// by returns the activities with the person in place of the model. A statement fits into one window, whatever the size of
+// the worker's.
+func (a *Activities) by(s schema.Statement) *Activities {
+	b := *a
+	b.model, b.windowBytes = person{s}, schema.MaxStatementBytes
+	return &b
+}
+
+// Identity implements [Model].
+func (person) Identity() ModelIdentity {
+	x := schema.PersonExtractor()
+	return ModelIdentity{x.Provider, x.Model}
+}
+
+// Local implements [Local].
+func (person) Local() {}
+
+// Generate implements [Model]. It answers with each message of the window as one entry.
+func (p person) Generate(_ context.Context, req Request) (Response, error) {
+	answer := schema.Extraction{Entries: []schema.ExtractedEntry{}}
+	for i, m := range req.Window {
+		e := schema.ExtractedEntry{
+			EntryID: fmt.Sprintf("ent_%d", i+1), Type: p.Type, Category: p.Category,
+			Evidence: []schema.Quote{{MessageIndex: m.Index, Quote: strings.TrimSpace(m.Text)}},
+		}
+		e.Title, e.Content = statedTitle(m.Text)
+		answer.Entries = append(answer.Entries, e)
+	}
+	raw, err := json.Marshal(answer)
+	if err != nil {
+		return Response{}, fmt.Errorf("render statement: %w", err)
+	}
+	return readRules(raw)
+}
+
+// correct adds which entry the statement corrects. It is no part of an answer: a model has no say in it.
+func (p person) correct(entries []schema.ExtractedEntry) {
+	for i := range entries {
+		entries[i].Corrects = p.Corrects
+	}
+}
+
+// maxStatedTitle is the number of runes up to which a statement of one line is its own title.
+const maxStatedTitle = 200
+
+// statedTitle returns the title of a statement: all of it or, of a long one, its first sentence. Then the content is all
+// of it.
+func statedTitle(statement string) (title, content string) {
+	statement = strings.TrimSpace(statement)
+	if short(statement) {
+		return statement, ""
+	}
+	title = statement
+	for start, end := range text.NewBoundaries(statement).Sentences() {
+		if strings.ContainsFunc(statement[start:end], schema.Worded) {
+			title = statement[start:end]
+			break
+		}
+	}
+	if !short(title) {
+		title = rules.Title(title)
+	}
+	return title, statement
+}
+
+// short reports whether the text can be a title as it is.
+func short(s string) bool {
+	return utf8.RuneCountInString(s) <= maxStatedTitle && !strings.ContainsFunc(s, func(r rune) bool {
+		return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp)
+	})
+}

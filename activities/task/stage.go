@@ -1,0 +1,63 @@
+package task
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/entry"
+	"axiommind/activities/table"
+	"axiommind/schema"
+)
+
+// raise gives each task the stage of the best entry that observed it and is believed. An entry graduates long after the
+// events of its tasks, and falls again: so its stage is read, and the fold holds only raw and working. With a time in the
+// selection, the entries are those that had observed the task by then, as they stand today.
+func (q *Queries) raise(ctx context.Context, s Selection, tasks []Entity) error {
+	if len(tasks) == 0 {
+		return nil
+	}
+	ids := make([]string, len(tasks))
+	for i, t := range tasks {
+		ids[i] = t.ID
+	}
+	observers, err := q.tables.observers(ctx, s, ids)
+	if err != nil {
+		return fmt.Errorf("read what observed tasks of project %q: %w", s.Project, err)
+	}
+	var entryIDs []string
+	for _, of := range observers {
+		entryIDs = append(entryIDs, of...)
+	}
+	stages, err := entry.NewReader(q.tables.conn).Stages(ctx, entry.InProject(s.Project).IDs(entryIDs))
+	if err != nil {
+		return fmt.Errorf("read the stages of what observed tasks: %w", err)
+	}
+	for i, t := range tasks {
+		for _, id := range observers[t.ID] {
+			if stage := stages[id]; stage.Rank() > tasks[i].Stage.Rank() {
+				tasks[i].Stage = stage
+			}
+		}
+	}
+	return nil
+}
+
+// observers returns, by the ids of tasks, the entries that observed them.
+func (t *Tables) observers(ctx context.Context, s Selection, ids []string) (map[string][]string, error) {
+	sql := `SELECT DISTINCT dst_id, src_id FROM edges_raw WHERE project = ? AND dst_id IN ? AND rel_type = ?`
+	args := []any{s.Project, table.Set(ids), string(schema.RelEvidenceOf)}
+	if !s.AsOf.IsZero() {
+		sql += ` AND created_at <= ` + microseconds
+		args = append(args, asMicroseconds(s.AsOf))
+	}
+	out := map[string][]string{}
+	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
+		var id, observer string
+		err := rows.Scan(&id, &observer)
+		out[id] = append(out[id], observer)
+		return err
+	}, sql, args...)
+	return out, err
+}

@@ -1,0 +1,235 @@
+package schema
+
+// Event types of graduation. Those of a session's own step stand in its stream, all others in the stream
+// graduate/{project}. Each has a payload struct in this package.
+const (
+	IdrisChecked    = "idris_checked"
+	EntriesPromoted = "entries_promoted"
+
+	SessionGraduated = "session_graduated"
+	EntryGraduated   = "entry_graduated"
+	EntryConfirmed   = "entry_confirmed"
+	EntryDoubted     = "entry_doubted"
+	EntryLinked      = "entry_linked"
+	EntryRetired     = "entry_retired"
+	EntryRestored    = "entry_restored"
+	ConflictDetected = "conflict_detected"
+	ConflictResolved = "conflict_resolved"
+	DecisionRecorded = "decision_recorded"
+)
+
+// CheckStatus is how a check of a module by the compiler ended.
+type CheckStatus string
+
+// Statuses of a check.
+const (
+	CheckPassed CheckStatus = "passed"
+	// CheckFailed: the compiler refused some obligations.
+	CheckFailed CheckStatus = "failed"
+	// CheckUnavailable: idris2 is not installed.
+	CheckUnavailable CheckStatus = "unavailable"
+	// CheckTimedOut and CheckBroken: the compiler was stopped, or ended without an answer that can be read.
+	CheckTimedOut CheckStatus = "timed_out"
+	CheckBroken   CheckStatus = "broken"
+)
+
+// Verifiers that may stand behind a promotion.
+const (
+	VerifierIdris = "idris2"
+	VerifierGo    = "go"
+)
+
+// ObligationFailure is an obligation that does not hold for an entry.
+type ObligationFailure struct {
+	EntryID    string `json:"entry_id"`
+	Obligation string `json:"obligation"`
+	// Piece is the index of the piece of evidence, or -1 if the obligation is of the whole entry.
+	Piece  int    `json:"piece"`
+	Reason string `json:"reason"`
+}
+
+// IdrisCheckedPayload is the result of checking the module of a session's candidate entries.
+type IdrisCheckedPayload struct {
+	SessionID string `json:"session_id"`
+	// Module is the hex SHA-256 of the module's text, and Entries counts its entries.
+	Module  string      `json:"module"`
+	Entries int         `json:"entries"`
+	Status  CheckStatus `json:"status"`
+	// Version is that of the compiler, or "unavailable".
+	Version string `json:"version"`
+	// Verifier is what stands behind the promotions that follow: VerifierIdris or VerifierGo. It is empty if only the
+	// compiler's word counts, and there is none.
+	Verifier string `json:"verifier"`
+	// Policy is the version of the rules that the obligations were checked for.
+	Policy int `json:"policy"`
+	// Failures are in the order of the entries. Reason says why there is no answer of the compiler.
+	Failures []ObligationFailure `json:"failures,omitempty"`
+	Reason   string              `json:"reason,omitempty"`
+}
+
+// Promotion is the step of an entry from one stage to another.
+type Promotion struct {
+	EntryID string `json:"entry_id"`
+	From    Stage  `json:"from"`
+	To      Stage  `json:"to"`
+	// Number counts the entry's promotions in the session's stream from 1.
+	Number  int      `json:"number"`
+	Reasons []string `json:"reasons"`
+}
+
+// EntriesPromotedPayload holds the promotions that follow from the idris_checked event, to candidate and verified.
+type EntriesPromotedPayload struct {
+	SessionID      string `json:"session_id"`
+	CheckedEventID string `json:"checked_event_id"`
+	// Policy is the version of the rules that promoted.
+	Policy int `json:"policy"`
+	// Verifier is as in IdrisCheckedPayload.
+	Verifier   string      `json:"verifier"`
+	Promotions []Promotion `json:"promotions"`
+}
+
+// SessionGraduatedPayload records that graduation has considered a session up to a position in its stream.
+type SessionGraduatedPayload struct {
+	SessionKey
+	Seq uint64 `json:"seq"`
+	// Head is the position in the stream of graduation up to which it was considered, too.
+	Head uint64 `json:"head"`
+	// Policy and Rule are the versions of the promotion policy and of the comparison of statements.
+	Policy int `json:"policy"`
+	Rule   int `json:"rule"`
+}
+
+// EntryGraduatedPayload is a step of an entry to another stage that does not rest on its session alone.
+type EntryGraduatedPayload struct {
+	Scope
+	EntryID string `json:"entry_id"`
+	From    Stage  `json:"from"`
+	To      Stage  `json:"to"`
+	// Demotes is true if no later check of the session lifts the entry above To.
+	Demotes bool     `json:"demotes,omitempty"`
+	Policy  int      `json:"policy"`
+	Reasons []string `json:"reasons"`
+	// Sources are the ids of the entries that corroborate it.
+	Sources []string `json:"sources,omitempty"`
+	// Verifier is set if the step needed a proof: see [EntriesPromotedPayload].
+	Verifier string `json:"verifier,omitempty"`
+}
+
+// EntryConfirmedPayload says that somebody has read the whole sentences that the entry's quotes are in, and that they
+// state it. The entry gains these sentences as evidence.
+type EntryConfirmedPayload struct {
+	Scope
+	EntryID string `json:"entry_id"`
+	// By is the person's name. Model is set instead if a model was asked.
+	By    string `json:"by,omitempty"`
+	Model string `json:"model,omitempty"`
+	// Evidence is empty if the entry was proven before. It is of the messages of the session.
+	SessionID    string     `json:"session_id"`
+	Evidence     []Evidence `json:"evidence,omitempty"`
+	EvidenceRule int        `json:"evidence_rule,omitempty"`
+	// AnswerKey names the model_responded event that was read.
+	AnswerKey string `json:"answer_key,omitempty"`
+}
+
+// EntryDoubtedPayload says that a model which was asked does not find the entry stated.
+type EntryDoubtedPayload struct {
+	Scope
+	EntryID   string `json:"entry_id"`
+	Model     string `json:"model"`
+	Reason    string `json:"reason"`
+	AnswerKey string `json:"answer_key"`
+}
+
+// EntryLinkedPayload says that the entry states the same as an older one.
+type EntryLinkedPayload struct {
+	Scope
+	EntryID string `json:"entry_id"`
+	// OriginalID is the oldest entry that says so. It is empty if none does any longer.
+	OriginalID string `json:"original_id"`
+	// Strict is true if the two have the same words in the same order.
+	Strict bool `json:"strict,omitempty"`
+	// Rule is the version of the comparison of statements.
+	Rule int `json:"rule"`
+}
+
+// EntryRetiredPayload ends the time in which an entry is believed.
+type EntryRetiredPayload struct {
+	Scope
+	EntryID string `json:"entry_id"`
+	// Status is deprecated, or superseded if SupersededBy takes the entry's place.
+	Status       Status `json:"status"`
+	SupersededBy string `json:"superseded_by,omitempty"`
+	Because      string `json:"because"`
+	// By is a person's name, or RetiredByCorrection.
+	By string `json:"by"`
+}
+
+// RetiredByCorrection is who retires an entry that a session corrects.
+const RetiredByCorrection = "correction"
+
+// EntryRestoredPayload makes a retired entry active again.
+type EntryRestoredPayload struct {
+	Scope
+	EntryID string `json:"entry_id"`
+	Because string `json:"because,omitempty"`
+	By      string `json:"by"`
+}
+
+// ConflictDetectedPayload says that two entries contradict each other. Both are contested until it is resolved.
+type ConflictDetectedPayload struct {
+	Scope
+	ConflictID string `json:"conflict_id"`
+	OlderID    string `json:"older_id"`
+	NewerID    string `json:"newer_id"`
+	// ConflictType is the kind of difference: see activities/graduate/pair.
+	ConflictType string `json:"conflict_type"`
+	Reason       string `json:"reason"`
+	// Rule is the version of the comparison of statements.
+	Rule int `json:"rule"`
+}
+
+// ConflictResolvedPayload ends a conflict. The entry that is not kept is retired by another event.
+type ConflictResolvedPayload struct {
+	Scope
+	ConflictID string `json:"conflict_id"`
+	OlderID    string `json:"older_id"`
+	NewerID    string `json:"newer_id"`
+	// Kept is the id of the entry that is right. It is empty if both are, or if neither is believed any longer.
+	Kept    string `json:"kept,omitempty"`
+	Because string `json:"because,omitempty"`
+	By      string `json:"by"`
+}
+
+// ConflictID returns the id of the conflict between two entries of a project, in whatever order they are given.
+func ConflictID(project, a, b string) string {
+	return DerivedID("conflict", project, min(a, b), max(a, b))
+}
+
+// Roles of the evidence of a decision.
+const (
+	// RoleStatement is the entry that states the decision, RoleGround one that it rests on.
+	RoleStatement = "statement"
+	RoleGround    = "ground"
+)
+
+// DecisionEvidence is an entry that a decision rests on. Its stage, when the decision was recorded, is verified or
+// certified.
+type DecisionEvidence struct {
+	EntryID string `json:"entry_id"`
+	Stage   Stage  `json:"stage"`
+	Role    string `json:"role"`
+}
+
+// DecisionRecordedPayload is a decision and what it rests on. All of it was recorded before the decision was made.
+type DecisionRecordedPayload struct {
+	Scope
+	DecisionID string `json:"decision_id"`
+	// Action is what was decided.
+	Action     string             `json:"action"`
+	By         string             `json:"by"`
+	Confidence *float64           `json:"confidence,omitempty"`
+	Evidence   []DecisionEvidence `json:"evidence"`
+}
+
+// DecisionID returns the id of the decision that the entry states.
+func DecisionID(entryID string) string { return DerivedID("decision", entryID) }

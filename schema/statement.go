@@ -1,0 +1,74 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// MaxStatementBytes is the maximum size of the text of a statement: less than the maximum of a quote.
+const MaxStatementBytes = 8 << 10
+
+// Statement says that the only message of a session is what a person states directly, and no conversation. The message is
+// taken whole as one entry, and no model is asked about it.
+type Statement struct {
+	// Type is that of the entry, which is no task note. Category is set for facts only.
+	Type     EntryType `json:"type"`
+	Category string    `json:"category,omitempty"`
+	// Corrects is the id of the entry whose place the statement takes.
+	Corrects string `json:"corrects,omitempty"`
+}
+
+// ProviderPerson is the provider of the extractor of what a person states.
+const ProviderPerson = "person"
+
+// PersonExtractor returns the extractor of what a person states.
+func PersonExtractor() Extractor {
+	return Extractor{Provider: ProviderPerson, Model: "statement", PromptVersion: "v1", SchemaVersion: SchemaVersion}
+}
+
+// CheckStatement returns an error if the input has a statement that can't be processed.
+func (in ProcessSessionInput) CheckStatement() error {
+	s := in.Statement
+	switch {
+	case s == nil:
+		return nil
+	case in.URI != "" || in.FromLog || in.Retry != "" || in.Grant != "" || in.Format != "" || in.IncludeTools:
+		return errors.New("statement is for one inline message: leave out uri, from_log, retry, grant, format and include_tools")
+	case len(in.Messages) != 1 || !strings.EqualFold(in.Messages[0].Role, string(RoleUser)):
+		return errors.New("statement wants messages to hold what is stated: one message of the role user")
+	case !strings.ContainsFunc(in.Messages[0].Content, Worded):
+		return errors.New("the statement has no letter and no digit: give it a text")
+	case len(in.Messages[0].Content) > MaxStatementBytes:
+		return fmt.Errorf("the statement has %d bytes, more than %d: state what matters of it, or process the text as a session",
+			len(in.Messages[0].Content), MaxStatementBytes)
+	case s.Type == EntryTaskNote:
+		return errors.New("a task note can't be stated: tasks have commands of their own")
+	case !slices.Contains(EntryTypes(), s.Type):
+		return fmt.Errorf("statement has the type %q: want fact, decision, insight or reference", s.Type)
+	case s.Category != "" && s.Type != EntryFact:
+		return fmt.Errorf("statement has the category %q, which is for facts: it is of the type %q", s.Category, s.Type)
+	case s.Category != "" && !slices.Contains(Categories(), s.Category):
+		return fmt.Errorf("statement has the category %q: want one of %q", s.Category, Categories())
+	}
+	return nil
+}
+
+// Worded reports whether the character is one of a word.
+func Worded(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+
+// StatementSessionID returns the id of the session of a statement, so that the same statement is one session however often
+// it is made.
+func (in ProcessSessionInput) StatementSessionID() string {
+	s, kind := in.Statement, "statement-"
+	if s.Corrects != "" {
+		kind = "correction-"
+	}
+	parts := []string{in.Project, in.User, in.Agent, string(s.Type), s.Category, s.Corrects}
+	for _, m := range in.Messages {
+		parts = append(parts, m.Content)
+	}
+	return kind + HashParts(parts...)[:20]
+}

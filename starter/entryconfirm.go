@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"axiommind/activities/entry"
+	"axiommind/activities/graduate"
+	"axiommind/activities/table"
+)
+
+func (a *app) entryConfirmCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	c := graduate.Command{Op: graduate.OpConfirm}
+	f.StringVar(&c.Project, "project", "default", "project of the entries")
+	var m modelFlags
+	m.add(f)
+	return func(ctx context.Context, args []string) error {
+		if err := m.check(args); err != nil {
+			return err
+		}
+		if m.byModel {
+			return a.confirmByModel(ctx, c.Project, args, m)
+		}
+		return a.ruleOnEntries(ctx, c, args)
+	}
+}
+
+// ruleOnEntries sends a command about the entries, which are given by their ids or the beginnings of these.
+func (a *app) ruleOnEntries(ctx context.Context, c graduate.Command, given []string) error {
+	rows, err := a.namedEntries(ctx, c.Project, given)
+	if err != nil {
+		return err
+	}
+	c.EntryIDs = idsOfRows(rows)
+	return a.rule(ctx, c)
+}
+
+// namedEntries reads the entries that are given by their ids or the beginnings of these, each once, in the given order.
+func (a *app) namedEntries(ctx context.Context, project string, given []string) ([]entry.Row, error) {
+	conn, err := a.clickHouse(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = conn.Close() }()
+	reader := entry.NewReader(conn)
+	var rows []entry.Row
+	for _, id := range given {
+		row, err := reader.Get(ctx, project, id)
+		if errors.Is(err, entry.ErrNotFound) || errors.Is(err, table.ErrAmbiguous) {
+			return nil, usageError{err}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(idsOfRows(rows), row.ID) {
+			rows = append(rows, row)
+		}
+	}
+	return rows, nil
+}
+
+func idsOfRows(rows []entry.Row) []string {
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	return ids
+}

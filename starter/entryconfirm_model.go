@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/pflag"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"axiommind/activities/boundary"
+	"axiommind/activities/entry"
+	"axiommind/activities/graduate"
+	"axiommind/schema"
+)
+
+// modelFlags are those of entry confirm that have a model asked.
+type modelFlags struct {
+	byModel bool
+	limit   int
+}
+
+func (m *modelFlags) add(f *pflag.FlagSet) {
+	f.BoolVar(&m.byModel, "by-model", false, "ask the worker's model whether the whole sentences around the quotes state the entries: those named,\nor all whose quotes were only found and that nobody has judged")
+	f.IntVar(&m.limit, "limit", maxPage, "how many entries to ask a model about at most, the oldest first")
+}
+
+// check refuses arguments that do not go together.
+func (m *modelFlags) check(given []string) error {
+	switch {
+	case !m.byModel && len(given) == 0:
+		return usagef("name the entries to confirm; with --by-model a model is asked about all that nobody has judged")
+	case m.limit < 1 || m.limit > maxPage:
+		return usagef("--limit %d: want 1 to %d", m.limit, maxPage)
+	}
+	return nil
+}
+
+// modelReport is what a model said of entries.
+type modelReport struct {
+	Model     string       `json:"model,omitempty"`
+	Confirmed int          `json:"confirmed"`
+	Doubted   int          `json:"doubted"`
+	LeftOut   int          `json:"left_out"`
+	Entries   []modelSaid  `json:"entries"`
+	Usage     schema.Usage `json:"usage"`
+}
+
+type modelSaid struct {
+	graduate.AskedEntry
+	Title string `json:"title"`
+}
+
+// confirmByModel has the worker's model asked about the entries, or about all of the project that it can be asked about.
+func (a *app) confirmByModel(ctx context.Context, project string, given []string, m modelFlags) error {
+	rows, err := a.toAsk(ctx, project, given, m.limit)
+	if err != nil {
+		return err
+	}
+	report := modelReport{Entries: []modelSaid{}}
+	if len(rows) > 0 {
+		temporalClient, err := a.temporal(ctx)
+		if err != nil {
+			return err
+		}
+		defer temporalClient.Close()
+		for ; len(rows) > 0; rows = rows[min(len(rows), graduate.MaxAsked):] {
+			if err := report.ask(ctx, temporalClient, project, rows[:min(len(rows), graduate.MaxAsked)]); err != nil {
+				return errors.Join(a.print(report, report.print), err)
+			}
+		}
+	}
+	return a.print(report, report.print)
+}
+
+// toAsk reads the entries that are named, or those whose quotes were only found and that nobody has judged.
+func (a *app) toAsk(ctx context.Context, project string, given []string, limit int) ([]entry.Row, error) {
+	if len(given) > 0 {
+		return a.namedEntries(ctx, project, given)
+	}
+	conn, err := a.clickHouse(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = conn.Close() }()
+	open := entry.InProject(project).NotType(schema.EntryTaskNote).Unproven().Unanswered().OldestFirst().Limit(limit)
+	return entry.NewReader(conn).Read(ctx, open, entry.Statement)
+}
+
+// ask has one question asked about the entries, or two of half the size if it is too long for the model.
+func (r *modelReport) ask(ctx context.Context, c client.Client, project string, rows []entry.Row) error {
+	in := graduate.AskInput{RequestID: uuid.NewString(), Project: project, Actor: actor(), At: time.Now().UTC(), EntryIDs: idsOfRows(rows)}
+	var result graduate.AskResult
+	err := boundary.Update{Name: schema.UpdateAsk, ID: in.RequestID, Arg: in}.Send(ctx, c, &result)
+	if application, ok := errors.AsType[*temporal.ApplicationError](err); ok {
+		if application.Type() == schema.ErrorModelTooLong && len(rows) > 1 {
+			half := len(rows) / 2
+			return errors.Join(r.ask(ctx, c, project, rows[:half]), r.ask(ctx, c, project, rows[half:]))
+		}
+		err = errors.New(failureText(err))
+		switch application.Type() {
+		case schema.ErrorInvalidInput, schema.ErrorGraduationRefused, schema.ErrorEntryNotFound:
+			err = usageError{err}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	r.Model = result.Model
+	r.Confirmed += result.Confirmed
+	r.Doubted += result.Doubted
+	r.LeftOut += len(result.Entries) - result.Confirmed - result.Doubted
+	r.Usage.Add(result.Usage)
+	for i, e := range result.Entries {
+		r.Entries = append(r.Entries, modelSaid{e, rows[i].Title})
+	}
+	return nil
+}
+
+// outcomeWords are those for people.
+var outcomeWords = map[graduate.AskOutcome]string{
+	graduate.AskConfirmed: "verified", graduate.AskDoubted: "doubted", graduate.AskLeftOut: "left out",
+}
+
+func (r modelReport) print(w io.Writer) error {
+	var b strings.Builder
+	for _, e := range r.Entries {
+		say(&b, "%s  %s: %s\n          %s\n", short(e.ID), outcomeWords[e.Outcome], oneLine(e.Title, maxTitleShown), oneLine(e.Reason, maxErrorLine))
+	}
+	if len(r.Entries) == 0 {
+		b.WriteString("there is nothing to ask about: every quote proves, or somebody has judged its entry\n")
+	} else {
+		say(&b, "%d verified, %d doubted, %d left out", r.Confirmed, r.Doubted, r.LeftOut)
+		if r.Usage.Calls > 0 {
+			say(&b, "; %s asked: %s, %d + %d tokens", r.Model, plural(r.Usage.Calls, "call", "calls"), r.Usage.InputTokens, r.Usage.OutputTokens)
+		}
+		b.WriteString("\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	if err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
+}
+
+// maxTitleShown is how much of a title stands beside what was said of it.
+const maxTitleShown = 160

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+	"github.com/spf13/pflag"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+
+	"axiommind/activities/boundary"
+	"axiommind/activities/entry"
+	"axiommind/activities/graduate"
+	"axiommind/activities/graduate/pair"
+	"axiommind/activities/table"
+	"axiommind/schema"
+)
+
+// correction is what became of an entry that was corrected.
+type correction struct {
+	// Corrected is the entry that is no longer believed, and Correction the one that takes its place.
+	Corrected  corrected `json:"corrected"`
+	Correction corrected `json:"correction"`
+	SessionID  string    `json:"session_id"`
+	BuildID    string    `json:"build_id,omitempty"`
+}
+
+type corrected struct {
+	ID     string        `json:"id"`
+	Title  string        `json:"title"`
+	Stage  schema.Stage  `json:"stage"`
+	Status schema.Status `json:"status"`
+}
+
+func correctedOf(r entry.Row) corrected { return corrected{r.ID, r.Title, r.Stage, r.Status} }
+
+func (a *app) entryCorrectCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	project := f.String("project", "default", "project of the entry")
+	with := f.String("with", "", "what is right, in a sentence")
+	because := f.String("because", "", "why, for who reads the memory later")
+	return func(ctx context.Context, args []string) error {
+		if strings.TrimSpace(*with) == "" {
+			return usagef("--with is empty: say what is right; entry retire ends a memory that nothing takes the place of")
+		}
+		said := strings.TrimSpace(*with)
+		if why := strings.TrimSpace(*because); why != "" {
+			said += "\n" + why
+		}
+		return a.entryCorrect(ctx, *project, args[0], said)
+	}
+}
+
+// entryCorrect has a person state what is right in a session of its own, and then has graduation retire what was wrong. If
+// it is stopped in between, the next pass of graduation does so.
+func (a *app) entryCorrect(ctx context.Context, project, id, said string) error {
+	conn, err := a.clickHouse(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	reader := entry.NewReader(conn)
+	old, err := reader.Get(ctx, project, id)
+	if errors.Is(err, entry.ErrNotFound) || errors.Is(err, table.ErrAmbiguous) {
+		return usageError{err}
+	}
+	if err != nil {
+		return err
+	}
+	in := correctionInput(old, said, time.Now())
+	if err := in.CheckStatement(); err != nil {
+		return usageError{err}
+	}
+	if err := correctable(ctx, reader, old, in); err != nil {
+		return err
+	}
+	out := correction{SessionID: in.SessionID}
+	if err := a.correct(ctx, conn, in, &out); err != nil {
+		return err
+	}
+	if old, err = reader.Get(ctx, project, old.ID); err != nil {
+		return err
+	}
+	if out.Corrected = correctedOf(old); old.SupersededBy != out.Correction.ID {
+		return fmt.Errorf("entry %q states what is right, but %q is not superseded by it yet: starter graduate --project %q does that", out.Correction.ID, old.ID, project)
+	}
+	return a.print(out, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s  %s\n  was believed until now: %s  %s\n",
+			short(out.Correction.ID), shown(out.Correction.Title), short(out.Corrected.ID), shown(out.Corrected.Title))
+		return err
+	})
+}
+
+// shown is a title in one line.
+func shown(title string) string { return oneLine(title, maxErrorLine) }
+
+// correctionInput is the session in which a person states what is right in place of the entry.
+func correctionInput(old entry.Row, said string, now time.Time) schema.ProcessSessionInput {
+	in := schema.ProcessSessionInput{
+		Project: old.Project, User: old.User, Agent: old.Agent, Date: now.UTC().Format(time.RFC3339),
+		Messages:  []schema.InlineMessage{{Role: string(schema.RoleUser), Content: said}},
+		Statement: &schema.Statement{Type: old.Type, Category: old.Category, Corrects: old.ID},
+	}
+	in.SessionID = in.StatementSessionID()
+	return in
+}
+
+// correctable refuses what would correct nothing. A correction that was made before may be made again.
+func correctable(ctx context.Context, reader *entry.Reader, old entry.Row, in schema.ProcessSessionInput) error {
+	said := in.Messages[0].Content
+	if pair.Compare(old.Title, said).Strict || old.Content != "" && pair.Compare(old.Content, said).Strict {
+		return usagef("entry %q says the same: %s", old.ID, shown(old.Title))
+	}
+	if old.SupersededBy == "" && old.Status != schema.StatusDeprecated {
+		return nil
+	}
+	if old.SupersededBy == "" {
+		return usagef("entry %q is no longer believed, so there is nothing to correct: %s", old.ID, shown(old.Title))
+	}
+	by, err := reader.Get(ctx, old.Project, old.SupersededBy)
+	if err == nil && by.SessionID != in.SessionID {
+		return usagef("entry %q is no longer believed: correct %q, which took its place: %s", old.ID, by.ID, shown(by.Title))
+	}
+	return err
+}
+
+// correct processes the session and has graduation consider it.
+func (a *app) correct(ctx context.Context, conn driver.Conn, in schema.ProcessSessionInput, out *correction) error {
+	temporalClient, err := a.temporal(ctx)
+	if err != nil {
+		return err
+	}
+	defer temporalClient.Close()
+	result, err := stateEntry(ctx, temporalClient, in)
+	if err != nil {
+		return err
+	}
+	out.BuildID = result.BuildID
+	rows, err := entry.NewReader(conn).Read(ctx, entry.OfSession(in.Key()), entry.Standing)
+	if err != nil {
+		return err
+	}
+	if len(rows) != 1 {
+		return fmt.Errorf("session %q holds %d entries and not the one that was stated: see starter builds show %s", in.SessionID, len(rows), result.BuildID)
+	}
+	out.Correction = correctedOf(rows[0])
+	if err := graduateAll(ctx, temporalClient, in.Project); err != nil {
+		return fmt.Errorf("entry %q states what is right, but graduation has not retired the other one yet, which its next pass does: %w", out.Correction.ID, err)
+	}
+	return nil
+}
+
+// stateEntry processes the session of a statement, after another run of the same one if there is one.
+func stateEntry(ctx context.Context, c client.Client, in schema.ProcessSessionInput) (result schema.ProcessSessionResult, err error) {
+	w := sessionWork{
+		SessionKey: in.Key(), workflow: schema.WorkflowProcessSession, summary: "process statement " + in.SessionID, input: in,
+	}
+	run, err := w.start(ctx, c, w.WorkflowID())
+	var running *serviceerror.WorkflowExecutionAlreadyStarted
+	if errors.As(err, &running) {
+		run, err = w.startAfter(ctx, c)
+	}
+	if err != nil {
+		return result, fmt.Errorf("start session %q: %w", in.SessionID, err)
+	}
+	if err := run.Get(ctx, &result); err != nil {
+		return result, fmt.Errorf("process session %q: %s; see starter builds list --status failed", in.SessionID, failureText(err))
+	}
+	return result, nil
+}
+
+// graduateAll has graduation consider all that is new in the project.
+func graduateAll(ctx context.Context, c client.Client, project string) error {
+	for {
+		var result graduate.PassResult
+		pass := graduate.PassInput{Project: project, At: time.Now().UTC(), Actor: actor()}
+		err := boundary.Update{Name: schema.UpdateGraduate, ID: uuid.NewString(), Arg: pass}.Send(ctx, c, &result)
+		if err != nil {
+			return errors.New(failureText(err))
+		}
+		if !result.More {
+			return nil
+		}
+	}
+}

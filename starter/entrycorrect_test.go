@@ -1,0 +1,131 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/entry"
+	"axiommind/activities/retrieve"
+	"axiommind/schema"
+)
+
+// firstHit returns the entry that a search finds first.
+func (c *cli) firstHit(t *testing.T, query string, flags ...string) retrieve.Hit {
+	t.Helper()
+	found := decode[retrieve.Result](t, c.run(append([]string{"search", query, "--project", c.project, "-o", "json"}, flags...)...))
+	require.NotEmpty(t, found.Hits)
+	return found.Hits[0]
+}
+
+// What a person corrects is no longer found, and what is right is, from the moment on in which the command returns. Given
+// again the command changes nothing (I1), and what would correct nothing is refused.
+func TestI1EntryCorrect(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	require.Zero(t, c.process(write(t, "s.jsonl", said(1, "user", decision))).code)
+	old := c.firstHit(t, "event log")
+	args := []string{"entry", "correct", old.ID[:10], "--with", "We decided to use Postgres for the \"event log\" 기록.", "--because", "ClickHouse can't lock.", "--project", c.project, "-o", "json"}
+	done := decode[correction](t, c.run(args...))
+	require.Equal(t, old.ID, done.Corrected.ID)
+	require.Equal(t, schema.StatusSuperseded, done.Corrected.Status)
+	require.Equal(t, "We decided to use Postgres for the \"event log\" 기록.", done.Correction.Title)
+	require.True(t, strings.HasPrefix(done.SessionID, "correction-"))
+	require.Equal(t, done.Correction.ID, c.firstHit(t, "event log").ID)
+	shown := decode[entry.Row](t, c.run("entry", "show", done.Correction.ID, "--project", c.project, "-o", "json"))
+	require.True(t, shown.EvidenceProven)
+	require.Equal(t, old.ID, shown.Corrects)
+	require.Equal(t, schema.EntryDecision, shown.Type)
+
+	again := decode[correction](t, c.run(args...))
+	require.Equal(t, done.Correction.ID, again.Correction.ID)
+	require.Equal(t, done.SessionID, again.SessionID)
+
+	for reason, args := range map[string][]string{
+		"--with is empty":                        {old.ID, "--with", " "},
+		"says the same":                          {done.Correction.ID, "--with", "we decided to use Postgres for the 'event log' 기록"},
+		"correct \"" + done.Correction.ID + "\"": {old.ID, "--with", "We decided to use SQLite for the event log."},
+		"no such entry":                          {"00000000", "--with", "x"},
+		"no letter and no digit":                 {done.Correction.ID, "--with", "…"},
+	} {
+		o := c.run(append([]string{"entry", "correct", "--project", c.project}, args...)...)
+		require.Equal(t, exitUsage, o.code, o)
+		require.Contains(t, o.err, reason)
+	}
+	o := c.run("entry", "correct", done.Correction.ID, "--with", "We decided to use SQLite for the event log.", "--project", c.project)
+	require.Zero(t, o.code, o)
+	require.Contains(t, o.out, "was believed until now: "+short(done.Correction.ID))
+	require.Zero(t, c.run("verify", "--project", c.project).code)
+}
+
+// A model that is asked whether whole sentences state what was only found makes it verified, or doubted, and is asked
+// about each once. Without a model it is said what to do.
+func TestEntryConfirmByModel(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct{ Messages []struct{ Content string } }
+		if json.NewDecoder(r.Body).Decode(&in) != nil || len(in.Messages) != 2 {
+			http.Error(w, "no chat", http.StatusBadRequest)
+			return
+		}
+		text := "None"
+		switch prompt := in.Messages[1].Content; {
+		case strings.Contains(prompt, `"statement"`):
+			asked.Add(1)
+			text = `{"entries":[{"id":"e1","states":"yes","reason":"It is said."},{"id":"e2","states":"no","reason":"It is only asked."}]}`
+		case strings.Contains(prompt, `"index"`):
+			text = `{"entries":[{"entryId":"a","type":"decision","title":"Ship on Friday","evidence":[{"messageIndex":0,"quote":"we ship on Friday"}]},` +
+				`{"entryId":"b","type":"fact","title":"The roof leaks","evidence":[{"messageIndex":1,"quote":"the roof is leaking"}]}]}`
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"choices": []any{map[string]any{"message": map[string]any{"content": text}, "finish_reason": "stop"}},
+		})
+	}))
+	t.Cleanup(server.Close)
+	c := newCLI(t)
+	c.work(t, "--model-provider", "openai", "--model", "test-model", "--model-url", server.URL+"/v1", "--model-format", "none")
+	o := c.process(write(t, "s.jsonl", said(1, "user", "It is settled that we ship on Friday from now on.")+said(2, "user", "Do you know whether the roof is leaking again?")))
+	require.Zero(t, o.code, o)
+	confirm := []string{"entry", "confirm", "--by-model", "--project", c.project, "-o", "json"}
+	report := decode[modelReport](t, c.run(confirm...))
+	require.Equal(t, [3]int{1, 1, 0}, [3]int{report.Confirmed, report.Doubted, report.LeftOut})
+	require.Equal(t, "openai/test-model", report.Model)
+	require.Equal(t, int64(1), asked.Load(), "one question for all")
+	stages := map[string]schema.Stage{}
+	for _, e := range report.Entries {
+		row := decode[entry.Row](t, c.run("entry", "show", e.ID, "--project", c.project, "-o", "json"))
+		stages[row.Title] = row.Stage
+		require.Equal(t, row.Title == "Ship on Friday", row.EvidenceProven)
+	}
+	require.Equal(t, schema.StageVerified, stages["Ship on Friday"])
+	require.NotContains(t, []schema.Stage{schema.StageVerified, schema.StageCertified}, stages["The roof leaks"])
+
+	again := decode[modelReport](t, c.run(confirm...))
+	require.Empty(t, again.Entries)
+	require.Equal(t, int64(1), asked.Load())
+	o = c.run("entry", "confirm", "--by-model", "--project", c.project)
+	require.Contains(t, o.out, "there is nothing to ask about")
+	o = c.run("entry", "confirm", "--project", c.project)
+	require.Equal(t, exitUsage, o.code, o)
+	require.Contains(t, o.err, "name the entries to confirm")
+	require.Zero(t, c.run("verify", "--project", c.project).code)
+}
+
+// A worker without a model says so.
+func TestConfirmByModelWithoutModel(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	require.Zero(t, c.process(write(t, "s.jsonl", said(1, "user", decision))).code)
+	hit := c.firstHit(t, "event log")
+	o := c.run("entry", "confirm", hit.ID, "--by-model", "--project", c.project)
+	require.Equal(t, exitUsage, o.code, o)
+	require.Contains(t, o.err, "no model is configured that can read: this worker has rules/")
+}

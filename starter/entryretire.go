@@ -1,0 +1,28 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/pflag"
+
+	"axiommind/activities/graduate"
+)
+
+func (a *app) entryRetireCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	c := graduate.Command{Op: graduate.OpRetire}
+	f.StringVar(&c.Project, "project", "default", "project of the entries")
+	f.StringVar(&c.Because, "because", "", "why they are not believed any longer (needed)")
+	return func(ctx context.Context, args []string) error {
+		if err := needsText("because", c.Because); err != nil {
+			return err
+		}
+		return a.ruleOnEntries(ctx, c, args)
+	}
+}
+
+func (a *app) entryRestoreCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	c := graduate.Command{Op: graduate.OpRestore}
+	f.StringVar(&c.Project, "project", "default", "project of the entries")
+	f.StringVar(&c.Because, "because", "", "why they are believed again, for the history")
+	return func(ctx context.Context, args []string) error { return a.ruleOnEntries(ctx, c, args) }
+}

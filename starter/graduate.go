@@ -1,0 +1,156 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/pflag"
+
+	"axiommind/activities/boundary"
+	"axiommind/activities/build"
+	"axiommind/activities/graduate"
+	"axiommind/schema"
+)
+
+func (a *app) graduateCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	project := f.String("project", "default", "project whose memories to look at")
+	apply := f.Bool("apply", false, "let what is older than its half-life fall by one stage; without it, only list that")
+	return func(ctx context.Context, _ []string) error {
+		done, err := a.graduateProject(ctx, *project, *apply)
+		if err != nil {
+			return err
+		}
+		return a.print(done, func(w io.Writer) error { return printGraduated(w, *project, *apply, done) })
+	}
+}
+
+// graduateProject asks for passes until no session waits, and then for one that looks at half-lives.
+func (a *app) graduateProject(ctx context.Context, project string, apply bool) (all graduate.PassResult, err error) {
+	in := graduate.PassInput{Project: project, Actor: actor()}
+	for {
+		in.At = time.Now().UTC()
+		var one graduate.PassResult
+		update := boundary.Update{Name: schema.UpdateGraduate, ID: uuid.NewString(), Arg: in}
+		if err := a.send(ctx, update, &one); err != nil {
+			return all, err
+		}
+		all = sumOfPasses(all, one, apply)
+		if !one.More {
+			if in.Demote {
+				return all, nil
+			}
+			in.Demote, in.Apply = true, apply
+		}
+	}
+}
+
+// sumOfPasses adds what one more pass did. What would fall is the same in each pass, until it is applied.
+func sumOfPasses(all, one graduate.PassResult, applied bool) graduate.PassResult {
+	all.Sessions += one.Sessions
+	all.Verified += one.Verified
+	all.Certified += one.Certified
+	all.Linked += one.Linked
+	all.Superseded += one.Superseded
+	all.Conflicts += one.Conflicts
+	all.Decisions += one.Decisions
+	if applied {
+		all.Demoted += one.Demoted
+		all.Falls = append(all.Falls, one.Falls...)
+		return all
+	}
+	all.Demoted, all.Falls = one.Demoted, one.Falls
+	return all
+}
+
+func printGraduated(w io.Writer, project string, applied bool, r graduate.PassResult) error {
+	var b strings.Builder
+	say(&b, "looked at %s of project %s with something new: %s\n", plural(r.Sessions, "session", "sessions"), project, passText(r))
+	if r.Conflicts > 0 {
+		say(&b, "see what contradicts what: %s\n", inProject(project, "conflicts"))
+	}
+	switch {
+	case r.Demoted == 0:
+		b.WriteString("nothing is older than its half-life\n")
+	case applied:
+		say(&b, "%s older than the half-life fell by one stage:\n", plural(r.Demoted, "memory", "memories"))
+	default:
+		say(&b, "%s older than the half-life:\n", plural(r.Demoted, "memory is", "memories are"))
+	}
+	if len(r.Falls) > 0 {
+		t := newTable(&b, "entry", "title", "stage", "falls to", "because")
+		for _, fall := range r.Falls {
+			t.AppendRow([]any{short(fall.EntryID), oneLine(fall.Title, 60), fall.From, fall.To, oneLine(fall.Reason, 80)})
+		}
+		t.Render()
+		if more := r.Demoted - len(r.Falls); more > 0 {
+			say(&b, "and %d more\n", more)
+		}
+	}
+	if r.Demoted > 0 && !applied {
+		say(&b, "to let them fall: %s\nto keep one as it is: %s\n", inProject(project, "graduate", "--apply"), inProject(project, "entry", "confirm", "ENTRY"))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// inProject is the command line of a command in the project, for people to copy.
+func inProject(project string, words ...string) string {
+	if project != "default" {
+		words = append(words, "--project="+project)
+	}
+	return build.Command(words...)
+}
+
+// passText says what passes did.
+func passText(r graduate.PassResult) string {
+	var done []string
+	for _, each := range []struct {
+		n         int
+		one, many string
+	}{
+		{r.Verified, "memory verified", "memories verified"},
+		{r.Certified, "memory certified", "memories certified"},
+		{r.Linked, "memory that says what an older one says", "memories that say what older ones say"},
+		{r.Superseded, "memory superseded by a correction", "memories superseded by corrections"},
+		{r.Conflicts, "conflict found", "conflicts found"},
+		{r.Decisions, "decision recorded", "decisions recorded"},
+	} {
+		if each.n > 0 {
+			done = append(done, plural(each.n, each.one, each.many))
+		}
+	}
+	return cmp.Or(strings.Join(done, ", "), "nothing follows from it")
+}
+
+// rule sends the command to the graduation of its project, waits until it is done, and prints what became of each thing.
+func (a *app) rule(ctx context.Context, c graduate.Command) error {
+	c.RequestID, c.Actor, c.At = uuid.NewString(), actor(), time.Now().UTC()
+	if err := c.Validate(); err != nil {
+		return usageError{err}
+	}
+	var result graduate.CommandResult
+	update := boundary.Update{Name: schema.UpdateCommand, ID: c.RequestID, Arg: c}
+	if err := a.send(ctx, update, &result, schema.ErrorGraduationRefused, schema.ErrorEntryNotFound); err != nil {
+		return err
+	}
+	return a.print(result, func(w io.Writer) error { return printRuled(w, result) })
+}
+
+func printRuled(w io.Writer, r graduate.CommandResult) error {
+	var b strings.Builder
+	for _, c := range r.Changes {
+		say(&b, "%s: %s\n", short(c.ID), c.What)
+	}
+	switch {
+	case r.MoreChanges > 0:
+		say(&b, "and %s more\n", plural(r.MoreChanges, "change", "changes"))
+	case len(r.Changes) == 0:
+		b.WriteString("nothing to change\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

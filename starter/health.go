@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"axiommind/activities/build"
+	"axiommind/activities/graduate"
+)
+
+// Values of health's --by.
+const (
+	byProject = "project"
+	byScope   = "scope"
+)
+
+func (a *app) healthCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	project := f.String("project", "", "project to look at (default: all)")
+	by := f.String("by", byProject, "count by project, or by scope: by project, user and agent")
+	measure := f.String("list", "", "list the memories of one count instead, such as unproven or never_retrieved")
+	p := &page{}
+	p.add(f, defaultPage, maxPage, "the newest first, with --list")
+	return func(ctx context.Context, _ []string) error {
+		err := oneOf("by", *by, []string{byProject, byScope})
+		if err == nil {
+			err = oneOfOrNone("list", *measure, graduate.MeasureNames())
+		}
+		if err == nil {
+			err = p.check()
+		}
+		if err != nil {
+			return err
+		}
+		conn, err := a.clickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close() }()
+		nothing := "nothing is remembered yet; process a transcript with: starter process FILE"
+		if *project != "" {
+			nothing = "nothing is remembered in project " + unbroken(*project)
+		}
+		if *measure != "" {
+			listed, err := graduate.ListMeasured(ctx, conn, *measure, graduate.HealthQuery{Project: *project}, p.ask(), p.offset)
+			if err != nil {
+				return err
+			}
+			return list(a, p, listed, "no memory is counted as "+words(*measure), printMeasured)
+		}
+		counted, err := graduate.ReadHealth(ctx, conn, graduate.HealthQuery{Project: *project, ByOwner: *by == byScope})
+		if err != nil {
+			return err
+		}
+		if counted == nil {
+			counted = []graduate.Health{}
+		}
+		return a.print(counted, func(w io.Writer) error {
+			if len(counted) == 0 {
+				_, err := io.WriteString(w, nothing+"\n")
+				return err
+			}
+			return printHealth(w, counted, *by == byScope)
+		})
+	}
+}
+
+// words are the words of a measure's name.
+func words(measure string) string { return strings.ReplaceAll(measure, "_", " ") }
+
+func printHealth(w io.Writer, counted []graduate.Health, byOwner bool) error {
+	if len(counted) == 1 {
+		return printOneHealth(w, counted[0])
+	}
+	header := []string{"project"}
+	if byOwner {
+		header = append(header, "user", "agent")
+	}
+	first := len(header) + 1
+	for _, m := range graduate.Measures() {
+		header = append(header, words(m.Name))
+	}
+	t := newTable(w, header...)
+	t.SetColumnConfigs(rightAligned(first, len(header)))
+	total := graduate.Health{}
+	for _, h := range counted {
+		row := []any{oneLine(h.Project, 40)}
+		if byOwner {
+			row = append(row, oneLine(h.User, 40), oneLine(h.Agent, 40))
+		}
+		for _, m := range graduate.Measures() {
+			row = append(row, m.Count(h))
+		}
+		t.AppendRow(row)
+		total = total.Plus(h)
+	}
+	t.Render()
+	total.Project = "PROJECT"
+	_, err := io.WriteString(w, mends(total))
+	return err
+}
+
+// printOneHealth prints a line for each count, with its share of what is believed.
+func printOneHealth(w io.Writer, h graduate.Health) error {
+	var b strings.Builder
+	say(&b, "project %s", h.Project)
+	if h.User != "" {
+		say(&b, ", %s", (&owner{h.User, h.Agent}).String())
+	}
+	b.WriteString("\n")
+	for _, m := range graduate.Measures() {
+		say(&b, "  %-16s %7d  %s\n", words(m.Name), m.Count(h), m.Meaning)
+	}
+	b.WriteString(mends(h))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// mends says what makes the counts smaller that should be, and how to see what they count.
+func mends(h graduate.Health) string {
+	var b strings.Builder
+	for _, m := range graduate.Measures() {
+		if m.Count(h) == 0 || len(m.Mends) == 0 {
+			continue
+		}
+		if b.Len() == 0 {
+			b.WriteString("\n")
+		}
+		say(&b, "%s: %s\n", words(m.Name), plural(m.Count(h), "memory", "memories"))
+		for _, command := range append([]string{"starter health --list " + m.Name}, m.Mends...) {
+			say(&b, "   → %s\n", command+strings.TrimPrefix(build.Command("--project", h.Project), "starter"))
+		}
+	}
+	return b.String()
+}
+
+func printMeasured(w io.Writer, listed []graduate.Counted) error {
+	t := newTable(w, "entry", "project", "type", "stage", "when", "title")
+	for _, c := range listed {
+		t.AppendRow([]any{short(c.EntryID), oneLine(c.Project, 40), c.Type, stageText(c.Stage, c.Status), when(c.OccurredAt), oneLine(c.Title, 80)})
+	}
+	t.Render()
+	return nil
+}

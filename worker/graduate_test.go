@@ -1,0 +1,42 @@
+package main_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/graduate"
+	"axiommind/schema"
+)
+
+// awaitGraduated waits until graduation has considered every session, whatever is away meanwhile. Sessions do not wait
+// for that.
+func (b *bench) awaitGraduated(ctx context.Context, t testing.TB) {
+	t.Helper()
+	ledgers := graduate.NewLedgers(b.ClickHouse)
+	for {
+		waiting, err := ledgers.Waiting(ctx, b.project)
+		if err == nil && waiting == 0 {
+			return
+		}
+		require.NoError(t, ctx.Err(), "%d sessions wait for graduation: %v", waiting, err)
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// graduated is what graduation says in the end. How it came to that depends on which sessions a pass finds together: they
+// end in another order each time.
+var graduated = map[string]string{
+	"stages":    "SELECT toString((entry_id, stage, status, superseded_by, original_id, conflicts)) AS row FROM entries ORDER BY row",
+	"conflicts": "SELECT toString((conflict_id, older_id, newer_id, conflict_type, reason, resolved_at IS NULL, kept)) AS row FROM conflicts ORDER BY row",
+	"decisions": `SELECT toString((d.decision_id, d.ts, d.action, e.evidence_id, e.role)) AS row FROM decisions AS d
+		INNER JOIN decision_evidence AS e ON e.decision_id = d.decision_id ORDER BY row`,
+}
+
+// lifted returns the counts of a build whose entries are new, proven and therefore verified.
+func lifted(c schema.BuildCounts) schema.BuildCounts {
+	c.CandidateEntries, c.VerifiedEntries, c.PromotedEntries = c.ProvenEntries, c.ProvenEntries, c.ProvenEntries
+	return c
+}

@@ -1,0 +1,90 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"axiommind/activities/graduate"
+	"axiommind/schema"
+)
+
+const (
+	passTitle = "look at what is new"
+	// passDelay is how long a wake waits for others, so that sessions that end at about the same time are one pass.
+	passDelay = 20 * time.Second
+)
+
+var graduations *graduate.Activities
+
+// graduation is the only writer of what is known of entries across the sessions of a project. Sessions that have changed
+// something wake it, and nobody waits for what follows from that.
+var graduation = writer[schema.GraduationInput]{
+	updates: []updateHandler{
+		update[graduate.Command, graduate.CommandResult]{
+			name:     schema.UpdateCommand,
+			title:    func(c graduate.Command) string { return string(c.Op) + " for " + c.Actor },
+			activity: graduations.RunGraduationCommand,
+			options:  storeWork,
+			due:      passOfCommand,
+		},
+		update[graduate.PassInput, graduate.PassResult]{
+			name:     schema.UpdateGraduate,
+			title:    titleOfPass,
+			activity: graduations.GraduateProject,
+			options:  storeWork,
+		},
+		update[graduate.AskInput, graduate.AskResult]{
+			name:     schema.UpdateAsk,
+			title:    func(in graduate.AskInput) string { return "ask a model for " + in.Actor },
+			activity: graduations.AskEntries,
+			options:  modelWork,
+			due:      passOfAnswer,
+		},
+	},
+	background: &background[schema.GraduationInput]{
+		signal: schema.SignalWake,
+		delay:  passDelay,
+		title:  passTitle,
+		step:   considerNew,
+		again:  laterAndLater,
+	},
+}
+
+// passOfCommand returns when a pass is due after a command: at once, if it changed what entries are compared with.
+func passOfCommand(r graduate.CommandResult) time.Time {
+	if r.Events == 0 {
+		return time.Time{}
+	}
+	return atOnce
+}
+
+// passOfAnswer returns when a pass is due after a model was asked: at once, if it made entries verified, which may
+// corroborate others.
+func passOfAnswer(r graduate.AskResult) time.Time {
+	if r.Confirmed == 0 {
+		return time.Time{}
+	}
+	return atOnce
+}
+
+func titleOfPass(in graduate.PassInput) string {
+	switch {
+	case in.Apply:
+		return passTitle + ", and demote what is past its half-life, for " + in.Actor
+	case in.Demote:
+		return passTitle + ", and list what is past its half-life"
+	default:
+		return passTitle
+	}
+}
+
+// considerNew considers some of the sessions that have something new, and is due again at once where others wait.
+func considerNew(ctx workflow.Context, in schema.GraduationInput, head schema.StreamHead) (after schema.StreamHead, due time.Time, err error) {
+	pass := graduate.PassInput{Project: in.Project, At: workflow.Now(ctx).UTC(), Head: head}
+	result, err := call(storeWork(ctx, passTitle), graduations.GraduateProject, pass)
+	if err == nil && result.More {
+		due = workflow.Now(ctx)
+	}
+	return result.Head, due, err
+}
