@@ -66,6 +66,9 @@ func (k SessionKey) Stream() string {
 	return streamName(SessionPrefix, k.Project, k.User, k.Agent, k.SessionID)
 }
 
+// SessionsOf returns the prefix of the streams of the project's sessions.
+func SessionsOf(project string) string { return streamName(SessionPrefix, project) + "/" }
+
 // WorkflowID returns the id of the only workflow that may write the session's stream.
 func (k SessionKey) WorkflowID() string { return WorkflowID(k.Stream()) }
 

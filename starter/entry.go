@@ -50,7 +50,8 @@ func (a *app) entryShow(ctx context.Context, project, id string) error {
 	if err != nil {
 		return err
 	}
-	logged, err := session.Open(ctx, eventlog.New(conn, eventlog.Options{}), row.EvidenceSession())
+	log := eventlog.New(conn, eventlog.Options{})
+	logged, err := session.Open(ctx, log, row.EvidenceSession())
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (a *app) entryShow(ctx context.Context, project, id string) error {
 		}
 		proofs[i] = prove(messages, e, row.EvidenceRule)
 	}
-	life, err := graduate.NewLedgers(conn).Life(ctx, row)
+	life, err := graduate.NewLedgers(conn).Life(ctx, log, row)
 	if err != nil {
 		return err
 	}

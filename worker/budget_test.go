@@ -9,7 +9,7 @@ import (
 // What a session of 10 messages may cost on a worker that has processed others before. A step that asks the servers once
 // more for each session is seen here; BenchmarkJourney tells what the time goes to.
 const (
-	budgetRequests = 38
+	budgetRequests = 34
 	budgetEvents   = 60
 )
 

@@ -263,6 +263,7 @@ func without(rows, others []string) (out []string) {
 // requireVerified holds the tables to the events: made anew they are the same.
 func (b *bench) requireVerified(t *testing.T, what string) {
 	t.Helper()
+	b.awaitGraduated(t.Context(), t)
 	before := b.digests(t)
 	b.rebuild(t)
 	require.Equal(t, before, b.digests(t), "%s: the tables are not what the log says", what)

@@ -11,6 +11,7 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/graduate"
 	"axiommind/activities/llm"
 	"axiommind/activities/session"
 	"axiommind/schema"
@@ -21,7 +22,7 @@ type Activities struct {
 	log  *eventlog.Store
 	conn driver.Conn
 	spec schema.BuildSpec
-	// projectors are those that read session streams.
+	// projectors are those that a session brings up to date.
 	projectors []eventlog.Projector
 }
 
@@ -36,7 +37,7 @@ func NewActivities(log *eventlog.Store, conn driver.Conn, spec schema.BuildSpec,
 	}
 	a := &Activities{log: log, conn: conn, spec: spec}
 	for _, p := range projectors {
-		if reads(p, schema.SessionPrefix) {
+		if _, later := p.(*graduate.Projector); !later && reads(p, schema.SessionPrefix) {
 			a.projectors = append(a.projectors, p)
 		}
 	}
@@ -193,7 +194,8 @@ type ProjectInput struct {
 	Head schema.StreamHead `json:"head,omitzero"`
 }
 
-// ProjectSession brings all projections of the session's stream up to date.
+// ProjectSession brings the projections of the session's stream up to date, but for the ledgers of graduation, whose passes
+// do that for many sessions at once.
 func (a *Activities) ProjectSession(ctx context.Context, in ProjectInput) error {
 	_, err := boundary.Run(ctx, in, func(ctx context.Context, in ProjectInput) (struct{}, error) {
 		return struct{}{}, a.project(eventlog.WithHead(ctx, in.Stream(), in.Head), in.Stream())

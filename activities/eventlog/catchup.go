@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -34,7 +35,7 @@ func (sh *Shadow) catchUp(ctx context.Context, p Projector) (done Progress, err 
 		return done, err
 	}
 	for after, more := "", true; more; {
-		spans, err := sh.made.behind(ctx, p, shadowGeneration, after)
+		spans, err := sh.made.behind(ctx, p, p.StreamPrefix(), shadowGeneration, after)
 		if err != nil {
 			return done, projectError(p, p.StreamPrefix()+"*", err)
 		}
@@ -54,33 +55,42 @@ func (sh *Shadow) catchUp(ctx context.Context, p Projector) (done Progress, err 
 }
 
 // applySpans makes the rows of the events that the projector lacks of the streams, and counts the events.
-func (sh *Shadow) applySpans(ctx context.Context, p Projector, spans []span) (events int, err error) {
+func (sh *Shadow) applySpans(ctx context.Context, p Projector, spans []span) (int, error) {
+	n, err := sh.made.applySpans(ctx, p, shadowGeneration, spans, func(events []schema.Event) error {
+		return sh.apply(ctx, p, events)
+	})
+	return n, errors.Join(err, sh.made.SaveOffsets(ctx))
+}
+
+// applySpans has apply make the rows of the events that the projector lacks of the streams, notes how far it is, and
+// counts the events.
+func (s *Store) applySpans(ctx context.Context, p Projector, generation uint64, spans []span, apply func([]schema.Event) error) (events int, err error) {
 	at := make(map[string]Offset, len(spans))
 	for _, s := range spans {
 		at[s.stream] = s.at
 	}
 	sel := selection{prefix: p.StreamPrefix(), spans: spans, types: p.Types()}
-	for page, err := range sh.made.spans(ctx, sel, position{}) {
+	for page, err := range s.spans(ctx, sel, position{}) {
 		if err != nil {
 			return events, err
 		}
-		if err := sh.apply(ctx, p, page.events); err != nil {
+		if err := apply(page.events); err != nil {
 			return events, err
 		}
 		events += len(page.events)
 		for _, e := range lastOfEach(page.events) {
 			at[e.Stream] = Offset{e.Seq, e.TS, e.ID}
-			sh.made.advance(p, shadowGeneration, e.Stream, at[e.Stream])
+			s.advance(p, generation, e.Stream, at[e.Stream])
 		}
 	}
-	for _, s := range spans {
-		reached := at[s.stream]
-		if reached.LastSeq < s.last { // The projector does not want the last events.
-			reached.LastSeq, reached.LastEventID = s.last, ""
-			sh.made.advance(p, shadowGeneration, s.stream, reached)
+	for _, one := range spans {
+		reached := at[one.stream]
+		if reached.LastSeq < one.last { // The projector does not want the last events.
+			reached.LastSeq, reached.LastEventID = one.last, ""
+			s.advance(p, generation, one.stream, reached)
 		}
 	}
-	return events, sh.made.SaveOffsets(ctx)
+	return events, nil
 }
 
 // lastOfEach returns the last event of each stream. The events are in the order of the streams.

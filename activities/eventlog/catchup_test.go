@@ -125,3 +125,37 @@ func TestCatchUpInPages(t *testing.T) {
 		require.NoError(t, sh.Finish(t.Context(), made))
 	}
 }
+
+// Many streams are applied together at the price of a few, and only those with the prefix. The rows are those of an
+// undisturbed run, whatever breaks.
+func TestProjectTogether(t *testing.T) {
+	t.Parallel()
+	const streams, changed = 1200, 300
+	conn := metered{database(t), &atomic.Int64{}}
+	p := newTally(t, conn)
+	p.together = true
+	s := eventlog.New(conn, eventlog.Options{Lease: testLease})
+	sayIn(t, conn, streams, 1, 3)
+	_, err := s.Append(t.Context(), "p/other", said("p/other", 12))
+	require.NoError(t, err)
+	const prefix = `p/it's \ 한 `
+	for i, step := range []string{"before rows", "after rows"} {
+		p.fail = failOnce(step, 1)
+		_, err = s.ProjectTogether(t.Context(), p, prefix)
+		require.ErrorIs(t, err, errKilled)
+		s = eventlog.New(conn, eventlog.Options{Lease: testLease})
+		for _, want := range []int{3*streams*(1-i) + 2*changed*i, 0} {
+			before := conn.requests.Load()
+			done, err := s.ProjectTogether(t.Context(), p, prefix)
+			require.NoError(t, err)
+			require.LessOrEqual(t, conn.requests.Load()-before, int64(20))
+			require.Equal(t, want, done.Events)
+		}
+		require.Len(t, p.rows(t), 3*streams+2*changed*i)
+		require.NoError(t, s.SaveOffsets(t.Context()))
+		sayIn(t, conn, changed*(1-i), 4, 2)
+	}
+	done, err := s.ProjectAll(t.Context(), p)
+	require.NoError(t, err)
+	require.Equal(t, eventlog.Progress{Streams: 1, Events: 8}, done, "the stream of another name")
+}

@@ -134,7 +134,7 @@ func (r *pass) all(ctx context.Context) error {
 		return err
 	}
 	for after, more := "", true; more; {
-		spans, err := r.s.behind(ctx, r.p, r.lease.generation, after)
+		spans, err := r.s.behind(ctx, r.p, r.p.StreamPrefix(), r.lease.generation, after)
 		if err != nil {
 			return projectError(r.p, r.p.StreamPrefix()+"*", err)
 		}
@@ -152,9 +152,9 @@ func (r *pass) all(ctx context.Context) error {
 	return r.s.SaveOffsets(ctx)
 }
 
-// behind returns the streams after the name that hold events which the projector has not seen, at most maxIDs of them,
-// in the order of their names.
-func (s *Store) behind(ctx context.Context, p Projector, generation uint64, after string) ([]span, error) {
+// behind returns the streams with the prefix and after the name that hold events which the projector has not seen, at most
+// maxIDs of them, in the order of their names.
+func (s *Store) behind(ctx context.Context, p Projector, prefix string, generation uint64, after string) ([]span, error) {
 	var out []span
 	err := s.query(ctx, func(rows driver.Rows) error {
 		var one span
@@ -169,7 +169,7 @@ func (s *Store) behind(ctx context.Context, p Projector, generation uint64, afte
 			SELECT stream, max(last_seq) AS at, argMax(last_ts, last_seq) AS at_ts FROM `+s.offsetsTable+`
 			WHERE projector_name = ? AND generation = ? AND stream > ? GROUP BY stream
 		) AS o ON o.stream = w.name
-		WHERE last > at ORDER BY name LIMIT ?`, p.StreamPrefix(), after, p.Name(), generation, after, maxIDs)
+		WHERE last > at ORDER BY name LIMIT ?`, prefix, after, p.Name(), generation, after, maxIDs)
 	if err != nil {
 		return nil, fmt.Errorf("list streams: %w", err)
 	}

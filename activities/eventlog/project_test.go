@@ -22,6 +22,8 @@ type tally struct {
 	version uint32
 	// fail is asked before each step.
 	fail func(step string) error
+	// together is set if it takes events of several streams, one stream after the other.
+	together bool
 }
 
 func newTally(t testing.TB, conn driver.Conn) *tally {
@@ -45,7 +47,8 @@ func (p *tally) Apply(ctx context.Context, events []schema.Event) error {
 	}
 	defer func() { _ = batch.Close() }()
 	for i, e := range events {
-		if e.Stream != events[0].Stream || i > 0 && e.Seq <= events[i-1].Seq {
+		last := events[max(i-1, 0)]
+		if i > 0 && (e.Stream == last.Stream && e.Seq <= last.Seq || e.Stream < last.Stream || e.Stream != last.Stream && !p.together) {
 			return fmt.Errorf("event %d of %q at %d is out of order", i, e.Stream, e.Seq)
 		}
 		if err := batch.Append(e.Stream, e.Seq, e.Type+" "+string(e.Payload)); err != nil {

@@ -2,7 +2,6 @@ package graduate
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -207,42 +206,16 @@ func (l *Ledgers) Promotions(ctx context.Context, project, entryID string) ([]Pr
 	return out, nil
 }
 
-// Check is the last check of a session's module.
-type Check struct {
-	At      time.Time          `json:"at"`
-	Module  string             `json:"module"`
-	Entries int                `json:"entries"`
-	Status  schema.CheckStatus `json:"status"`
-	// Version is that of the compiler, and Verifier what stands behind the promotions.
-	Version  string                     `json:"version"`
-	Verifier string                     `json:"verifier"`
-	Failures []schema.ObligationFailure `json:"failures,omitempty"`
-	Reason   string                     `json:"reason,omitempty"`
-	EventID  string                     `json:"event_id"`
-	BuildID  string                     `json:"build_id,omitempty"`
-}
-
-// LastCheck returns the last check of the session, and whether there is one.
-func (l *Ledgers) LastCheck(ctx context.Context, session schema.SessionKey) (check Check, found bool, err error) {
-	var failures string
-	err = table.Query(ctx, l.conn, func(rows driver.Rows) error {
-		found = true
-		var status string
-		var entries uint32
-		err := rows.Scan(&check.At, &check.Module, &entries, &status, &check.Version, &check.Verifier, &failures, &check.Reason,
-			&check.EventID, &check.BuildID)
-		check.Status, check.Entries = schema.CheckStatus(status), int(entries)
-		return err
-	}, `SELECT ts, module, entries, status, idris_version, verifier, failures_json, reason, event_id, build_id FROM checks_raw FINAL
-		WHERE project = ? AND user = ? AND agent = ? AND session_id = ? ORDER BY version DESC LIMIT 1`,
-		session.Project, session.User, session.Agent, session.SessionID)
-	if err == nil && found {
-		err = json.Unmarshal([]byte(failures), &check.Failures)
+// promotionsOf returns the steps of a session's event.
+func promotionsOf(event schema.Event, p schema.EntriesPromotedPayload) []Promotion {
+	out := make([]Promotion, len(p.Promotions))
+	for i, step := range p.Promotions {
+		out[i] = Promotion{
+			EntryID: step.EntryID, At: event.TS, From: step.From, To: step.To, Policy: p.Policy, Verifier: p.Verifier,
+			CheckedEventID: p.CheckedEventID, Actor: event.Actor, Reasons: step.Reasons, EventID: event.ID, Stream: event.Stream,
+		}
 	}
-	if err != nil {
-		return Check{}, false, fmt.Errorf("read check of session %q: %w", session.SessionID, err)
-	}
-	return check, found, nil
+	return out
 }
 
 // where is a conjunction of conditions on a ledger of one project.

@@ -11,6 +11,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/entry"
+	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate/obligation"
 	"axiommind/activities/table"
 	"axiommind/schema"
@@ -77,12 +78,12 @@ type Life struct {
 // MaxLines bounds the lines of one moment in a [Life].
 const MaxLines = 50
 
-// Life reads what became of the entry.
-func (l *Ledgers) Life(ctx context.Context, e entry.Row) (Life, error) {
-	life := &lifeReader{Ledgers: l, entry: e, Life: Life{Counts: map[Moment]int{}}}
+// Life reads what became of the entry: what its session has said of it from the log, which knows that before the ledgers.
+func (l *Ledgers) Life(ctx context.Context, log *eventlog.Store, e entry.Row) (Life, error) {
+	life := &lifeReader{Ledgers: l, log: log, entry: e, Life: Life{Counts: map[Moment]int{}}}
 	life.add(Line{At: e.OccurredAt, Moment: MomentStated, What: fmt.Sprintf("stated in session %q", e.SessionID)})
 	for _, read := range []func(context.Context) error{
-		life.changes, life.checked, life.promoted, life.repeated, life.contested, life.decided, life.retrieved,
+		life.changes, life.ofSession, life.ofGraduation, life.repeated, life.contested, life.decided, life.retrieved,
 	} {
 		if err := read(ctx); err != nil {
 			return Life{}, fmt.Errorf("read the life of entry %q: %w", e.ID, err)
@@ -97,9 +98,11 @@ func (l *Ledgers) Life(ctx context.Context, e entry.Row) (Life, error) {
 type lifeReader struct {
 	*Ledgers
 	Life
-	entry     entry.Row
-	check     Check
-	isChecked bool
+	log   *eventlog.Store
+	entry entry.Row
+	// check is the last one of the session, at the time checkedAt, which is zero if there is none.
+	check     schema.IdrisCheckedPayload
+	checkedAt time.Time
 	failures  []string
 	last      Promotion
 }
@@ -193,12 +196,36 @@ func ending(status schema.Status, other string, byExtractor bool) string {
 	return cmp.Or(what, string(status))
 }
 
-// checked reads the last check of the session, and which obligations did not hold for the entry.
-func (r *lifeReader) checked(ctx context.Context) (err error) {
-	key := schema.SessionKey{Scope: r.entry.Scope, SessionID: r.entry.SessionID}
-	if r.check, r.isChecked, err = r.LastCheck(ctx, key); err != nil || !r.isChecked {
-		return err
+// ofSession reads the last check of the session, and the steps that it promoted the entry.
+func (r *lifeReader) ofSession(ctx context.Context) error {
+	stream := r.entry.Session().Stream()
+	for event, err := range r.log.Stream(ctx, stream, eventlog.StreamOptions{Types: []string{schema.IdrisChecked, schema.EntriesPromoted}}) {
+		if err != nil {
+			return err
+		}
+		payload, err := schema.DecodePayload(event)
+		if err != nil {
+			return err
+		}
+		switch p := payload.(type) {
+		case schema.IdrisCheckedPayload:
+			r.check, r.checkedAt = p, event.TS
+		case schema.EntriesPromotedPayload:
+			for _, step := range promotionsOf(event, p) {
+				if step.EntryID == r.entry.ID {
+					r.promoted(step)
+				}
+			}
+		}
 	}
+	if !r.checkedAt.IsZero() {
+		r.checked()
+	}
+	return nil
+}
+
+// checked tells which obligations did not hold for the entry.
+func (r *lifeReader) checked() {
 	says := map[string]string{}
 	for _, o := range obligation.List() {
 		says[o.Name] = o.Says
@@ -222,29 +249,37 @@ func (r *lifeReader) checked(ctx context.Context) (err error) {
 	} else {
 		what += strings.Join(r.failures, "; ")
 	}
-	r.add(Line{At: r.check.At, Moment: MomentChecked, What: what})
-	return nil
+	r.add(Line{At: r.checkedAt, Moment: MomentChecked, What: what})
 }
 
-func (r *lifeReader) promoted(ctx context.Context) error {
+// ofGraduation reads the steps that do not rest on the session alone.
+func (r *lifeReader) ofGraduation(ctx context.Context) error {
 	all, err := r.Promotions(ctx, r.entry.Project, r.entry.ID)
 	for _, p := range all {
-		verb := "promoted"
-		if p.Demotes {
-			verb = "demoted"
+		if p.Stream == schema.GraduateStream(r.entry.Project) {
+			r.promoted(p)
 		}
-		what := fmt.Sprintf("%s from %s to %s", verb, p.From, p.To)
-		if p.Verifier != "" {
-			what += ", verifier " + p.Verifier
-		}
-		what += fmt.Sprintf(", policy %d", p.Policy)
-		if len(p.Reasons) > 0 {
-			what += ": " + strings.Join(p.Reasons, "; ")
-		}
-		r.add(Line{At: p.At, Moment: MomentStaged, What: what})
-		r.last = p
 	}
 	return err
+}
+
+func (r *lifeReader) promoted(p Promotion) {
+	verb := "promoted"
+	if p.Demotes {
+		verb = "demoted"
+	}
+	what := fmt.Sprintf("%s from %s to %s", verb, p.From, p.To)
+	if p.Verifier != "" {
+		what += ", verifier " + p.Verifier
+	}
+	what += fmt.Sprintf(", policy %d", p.Policy)
+	if len(p.Reasons) > 0 {
+		what += ": " + strings.Join(p.Reasons, "; ")
+	}
+	r.add(Line{At: p.At, Moment: MomentStaged, What: what})
+	if !p.At.Before(r.last.At) {
+		r.last = p
+	}
 }
 
 // repeated reads the entries that say the same as this one.
@@ -359,7 +394,7 @@ func (r *lifeReader) explain() {
 	if r.last.Demotes {
 		r.NotVerified = append(r.NotVerified, "it was demoted: "+strings.Join(r.last.Reasons, "; "))
 	}
-	if !r.isChecked {
+	if r.checkedAt.IsZero() {
 		r.NotVerified = append(r.NotVerified, "its session was not checked yet: process it again")
 	}
 	if len(r.NotVerified) == 0 {

@@ -85,6 +85,10 @@ func (a *Activities) project(ctx context.Context, stream string) error {
 
 func (a *Activities) plan(ctx context.Context, in PassInput, at time.Time) ([]act, PassResult, error) {
 	stream := schema.GraduateStream(in.Project)
+	// Sessions leave this to the pass, which does it for many at once.
+	if _, err := a.log.ProjectTogether(ctx, NewProjector(a.conn), schema.SessionsOf(in.Project)); err != nil {
+		return nil, PassResult{}, err
+	}
 	l := loader{a.log, a.conn, a.entries}
 	w, more, err := l.load(ctx, in.Project, at, a.log.Head(stream).Seq)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 )
 
 // Projector writes the ledgers: promotions, checks, decisions and conflicts, what statements are looked up by, and how far
-// graduation has considered each session.
+// graduation has considered each session. No session waits for it: the passes of graduation apply what many sessions have
+// said at once.
 type Projector struct{ conn table.Conn }
 
 // NewProjector returns a projector that writes through the connection.
@@ -164,10 +165,10 @@ func (r ledgerRows) promotions(event schema.Event, p schema.EntriesPromotedPaylo
 	if err != nil {
 		return fmt.Errorf("read event %q: %w", event.ID, err)
 	}
-	for _, promotion := range p.Promotions {
-		r.add(intoPromotions, session.Project, promotion.EntryID, event.ID, event.TS, string(promotion.From), string(promotion.To),
-			false, uint32(p.Policy), p.Verifier, p.CheckedEventID, event.Actor, promotion.Reasons, []string{},
-			session.User, session.Agent, event.Stream, event.Seq)
+	for _, step := range promotionsOf(event, p) {
+		r.add(intoPromotions, session.Project, step.EntryID, step.EventID, step.At, string(step.From), string(step.To), step.Demotes,
+			uint32(step.Policy), step.Verifier, step.CheckedEventID, step.Actor, step.Reasons, []string{},
+			session.User, session.Agent, step.Stream, event.Seq)
 	}
 	return nil
 }
