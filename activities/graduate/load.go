@@ -3,7 +3,6 @@ package graduate
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate/pair"
-	"axiommind/activities/session"
 	"axiommind/activities/table"
 	"axiommind/schema"
 )
@@ -165,123 +163,6 @@ func (l loader) read(ctx context.Context, w *world, ids []string) error {
 	return nil
 }
 
-// corrected loads what entries in focus correct, and what corrects an entry in focus. Both are of one scope.
-func (l loader) corrected(ctx context.Context, w *world) ([]string, error) {
-	var ids []string
-	for _, id := range w.focus {
-		if s := w.entries[id]; s != nil && s.Corrects != "" {
-			ids = append(ids, s.Corrects)
-		}
-	}
-	keys := map[schema.Scope][]string{}
-	for _, id := range w.focus {
-		if s := w.entries[id]; s != nil {
-			keys[s.Scope] = append(keys[s.Scope], correctsKey(id))
-		}
-	}
-	for scope, of := range keys {
-		correcting, err := l.ids(ctx, `SELECT DISTINCT entry_id FROM claims_raw WHERE project = ? AND user = ? AND agent = ? AND claim_key IN ?`,
-			scope.Project, scope.User, scope.Agent, table.Set(of))
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, correcting...)
-	}
-	return ids, l.read(ctx, w, ids)
-}
-
-// related loads what relates to the entries, which are loaded, and returns the ids.
-func (l loader) related(ctx context.Context, w *world, ids []string) (found []string, err error) {
-	shared, err := l.sharing(ctx, w, ids)
-	if err != nil {
-		return nil, err
-	}
-	var all []string
-	for _, near := range shared {
-		all = append(all, near...)
-	}
-	titles, err := l.titles(ctx, w, all)
-	if err != nil {
-		return nil, err
-	}
-	for id, near := range shared {
-		s := w.entries[id]
-		for _, other := range near {
-			title, ok := titles[other]
-			if !ok || other == id || pair.Compare(s.Title, title).Kind == pair.Unrelated {
-				continue
-			}
-			w.near[id] = append(w.near[id], other)
-			found = append(found, other)
-		}
-	}
-	return found, l.read(ctx, w, found)
-}
-
-// sharing returns the ids of the entries that share a key with each of the given ones, in the same scope. Those whose
-// surroundings are known are left out.
-func (l loader) sharing(ctx context.Context, w *world, ids []string) (map[string][]string, error) {
-	type claim struct {
-		scope schema.Scope
-		key   string
-	}
-	askers, keys := map[claim][]string{}, map[schema.Scope][]string{}
-	out := map[string][]string{}
-	for _, id := range ids {
-		s := w.entries[id]
-		if _, known := w.near[id]; known || s == nil || s.Type == schema.EntryTaskNote {
-			continue
-		}
-		w.near[id], out[id] = []string{}, nil
-		for _, key := range pair.Keys(s.Title) {
-			c := claim{s.Scope, key}
-			if len(askers[c]) == 0 {
-				keys[s.Scope] = append(keys[s.Scope], key)
-			}
-			askers[c] = append(askers[c], id)
-		}
-	}
-	for scope, of := range keys {
-		for part := range slices.Chunk(of, page) {
-			err := table.Query(ctx, l.conn, func(rows driver.Rows) error {
-				var key, other string
-				if err := rows.Scan(&key, &other); err != nil {
-					return err
-				}
-				for _, id := range askers[claim{scope, key}] {
-					out[id] = append(out[id], other)
-				}
-				return nil
-			}, `SELECT DISTINCT claim_key, entry_id FROM claims_raw WHERE project = ? AND user = ? AND agent = ? AND claim_key IN ?`,
-				scope.Project, scope.User, scope.Agent, table.Set(part))
-			if err != nil {
-				return nil, fmt.Errorf("look for entries that share a claim: %w", err)
-			}
-		}
-	}
-	for id, near := range out {
-		slices.Sort(near)
-		out[id] = slices.Compact(near)
-	}
-	return out, nil
-}
-
-// titles returns the titles of the entries, which need not be loaded.
-func (l loader) titles(ctx context.Context, w *world, ids []string) (map[string]string, error) {
-	slices.Sort(ids)
-	out := map[string]string{}
-	for part := range slices.Chunk(slices.Compact(ids), page) {
-		rows, err := l.entries.Read(ctx, entry.InProject(w.project).IDs(part), entry.Statement)
-		if err != nil {
-			return nil, err
-		}
-		for _, row := range rows {
-			out[row.ID] = row.Title
-		}
-	}
-	return out, nil
-}
-
 // besideDecisions loads the sessions of the decisions in focus, whose other entries are their grounds.
 func (l loader) besideDecisions(ctx context.Context, w *world) error {
 	pending := map[string]bool{}
@@ -408,10 +289,14 @@ func (s *statement) take(kind string, m mark) {
 // readMessages loads the messages that the plan looks at: those of evidence gained in another session, and those that may
 // be one source of two entries.
 func (l loader) readMessages(ctx context.Context, w *world) error {
-	wanted, bySource := map[place]bool{}, map[string][]place{}
+	wanted, events, bySource := map[place]bool{}, map[place]string{}, map[string][]place{}
 	for _, s := range w.entries {
 		for _, piece := range s.Evidence {
 			at := placeOf(s, piece)
+			if piece.EventID == "" {
+				continue
+			}
+			events[at] = piece.EventID
 			if s.gained() {
 				wanted[at] = true
 			}
@@ -427,37 +312,34 @@ func (l loader) readMessages(ctx context.Context, w *world) error {
 			}
 		}
 	}
-	byStream := map[string][]int{}
+	var ids []string
 	for at := range wanted {
-		byStream[at.stream] = append(byStream[at.stream], at.index)
+		ids = append(ids, events[at])
 	}
-	for _, stream := range slices.Sorted(maps.Keys(byStream)) {
-		if err := readMessages(ctx, l.log, w.messages, stream, byStream[stream]); err != nil {
-			return err
+	slices.Sort(ids)
+	for part := range slices.Chunk(slices.Compact(ids), maxMessageEvents) {
+		found, err := l.log.GetMany(ctx, part)
+		if err != nil {
+			return fmt.Errorf("read messages that evidence is in: %w", err)
+		}
+		for _, event := range found {
+			payload, err := schema.DecodePayload(event)
+			if err != nil {
+				return err
+			}
+			ingested, ok := payload.(schema.SessionIngestedPayload)
+			if !ok {
+				return fmt.Errorf("event %q is %s: evidence is in %s", event.ID, event.Type, schema.SessionIngested)
+			}
+			for _, m := range ingested.Messages {
+				if at := (place{event.Stream, m.Index}); wanted[at] {
+					w.messages[at] = m
+				}
+			}
 		}
 	}
 	return nil
 }
 
-// readMessages loads messages of a session. Those that it does not have are left out.
-func readMessages(ctx context.Context, log *eventlog.Store, into map[place]schema.Message, stream string, indexes []int) error {
-	key, err := schema.ParseSessionStream(stream)
-	if err != nil {
-		return err
-	}
-	s, err := session.Open(ctx, log, key)
-	if err != nil {
-		return err
-	}
-	slices.Sort(indexes)
-	for _, index := range slices.Compact(indexes) {
-		messages, err := s.Range(ctx, index, index+1)
-		if err != nil {
-			return err
-		}
-		for _, m := range messages {
-			into[place{stream, index}] = m
-		}
-	}
-	return nil
-}
+// maxMessageEvents bounds the events with messages that are in memory at once: each may hold half a megabyte or more.
+const maxMessageEvents = 100

@@ -123,7 +123,8 @@ func (b *passBench) say(key schema.SessionKey, day int, sentences ...spoken) []s
 	}
 	_, err := b.log.Append(b.t.Context(), key.Stream(), events)
 	require.NoError(b.t, err)
-	require.NoError(b.t, b.activities.project(b.t.Context(), key.Stream()))
+	_, err = b.log.Project(b.t.Context(), entry.NewProjector(b.conn), key.Stream())
+	require.NoError(b.t, err)
 	return ids
 }
 

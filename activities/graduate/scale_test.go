@@ -47,3 +47,43 @@ func BenchmarkPass(b *testing.B) {
 		require.Equal(b, 1, result.Linked)
 	}
 }
+
+// A sentence that many sessions say, each with another number, makes conflicts in proportion to their number. What says the
+// same thousands of times is linked to the first, and a correction still corrects all.
+func TestCrowd(t *testing.T) {
+	t.Parallel()
+	b := newPassBench(t)
+	const many = 2 * maxCrowd
+	said := func(format string, from int) (ids []string) {
+		for s := range 2 {
+			lines := make([]spoken, many/2)
+			for i := range lines {
+				lines[i] = spoken{text: fmt.Sprintf(format, from+s*many/2+i)}
+			}
+			ids = append(ids, b.say(inSession("p", "u", fmt.Sprint(format, s)), s, lines...)...)
+		}
+		return ids
+	}
+	timeouts := said("The default timeout is %d seconds.", 1)
+	result := b.pass("p")
+	require.Greater(t, result.Conflicts, many*maxCrowd/3)
+	require.Less(t, result.Conflicts, many*maxCrowd/2)
+	late := b.say(inSession("p", "u", "late"), 9, spoken{text: "The default timeout is 9000 seconds."})[0]
+	require.Equal(t, maxCrowd/2, b.pass("p").Conflicts)
+	require.Equal(t, maxCrowd/2, b.entry("p", late).Conflicts)
+
+	b.say(inSession("p", "u", "correction"), 10, spoken{text: "The default timeout is 8000 seconds.", category: categoryCorrection})
+	require.Equal(t, many+1, b.pass("p").Superseded)
+	for _, standing := range b.standing("p", append(timeouts, late)...) {
+		require.Equal(t, "verified superseded", standing)
+	}
+
+	again := make([]string, 0, many)
+	for s := range many {
+		again = append(again, b.say(inSession("q", "u", fmt.Sprint(s)), s%40, spoken{text: "The nightly export writes to the archive."})...)
+	}
+	b.pass("q")
+	for _, id := range again[1:] {
+		require.Equal(t, again[0], b.entry("q", id).OriginalID)
+	}
+}
