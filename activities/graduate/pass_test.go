@@ -38,6 +38,11 @@ func TestCorroboration(t *testing.T) {
 	require.Equal(t, []string{"verified active"}, b.standing("q", fork))
 	require.NotEmpty(t, b.entry("q", fork).OriginalID)
 
+	// What was done is not said.
+	b.say(inSession("s", "u", "one"), 0, spoken{text: "It is done."})
+	b.say(inSession("s", "u", "two"), 3, spoken{text: "It is done."})
+	require.Equal(t, PassResult{Sessions: 2, Linked: 1}, b.pass("s"))
+
 	// Nobody else's word counts.
 	b.say(inSession("r", "u", "one"), 0, line)
 	other := b.say(inSession("r", "somebody else", "two"), 5, line)[0]

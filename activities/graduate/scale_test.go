@@ -78,8 +78,8 @@ func TestCrowd(t *testing.T) {
 		require.Equal(t, "verified superseded", standing)
 	}
 
-	again := make([]string, 0, many)
-	for s := range many {
+	again := make([]string, 0, maxCrowd+6)
+	for s := range cap(again) {
 		again = append(again, b.say(inSession("q", "u", fmt.Sprint(s)), s%40, spoken{text: "The nightly export writes to the archive."})...)
 	}
 	b.pass("q")
