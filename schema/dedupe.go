@@ -26,7 +26,7 @@ const (
 	keyBuildStarted   = "build_started/{build}"
 	keyBuildFinished  = "build_finished/{build}"
 
-	keyIdrisChecked    = "idris_checked/{hash of the session}/{module}/{hash of the result}"
+	keyIdrisChecked    = "idris_checked/{hash of the session}/{module}/{hash of the result}/{after}"
 	keyEntriesPromoted = "entries_promoted/{hash of the session and the promotions}"
 
 	keySessionGraduated = "session_graduated/{hash of the session}/{position}/{head}/{policy}/{rule}"
@@ -216,10 +216,10 @@ func BatchReportedKey(batch string, outcomes []BatchOutcome) string {
 	return fillKey(keyBatchReported, batch, HashParts(parts...))
 }
 
-// IdrisCheckedKey is the key of a result of checking a module of the session. A compiler that is there later makes
-// another one.
-func IdrisCheckedKey(session SessionKey, module, version string, status CheckStatus) string {
-	return fillKey(keyIdrisChecked, HashParts(session.Stream()), module, HashParts(version, string(status)))
+// IdrisCheckedKey is the key of a result of checking a module of the session, after the check at the position. A compiler that
+// is there later makes another one, and so do entries that are again as they were before the last check.
+func IdrisCheckedKey(session SessionKey, module, version string, status CheckStatus, after uint64) string {
+	return fillKey(keyIdrisChecked, HashParts(session.Stream()), module, HashParts(version, string(status)), strconv.FormatUint(after, 10))
 }
 
 // EntriesPromotedKey is the key of the promotions of a session's entries.

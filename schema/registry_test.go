@@ -126,8 +126,8 @@ var keyMakers = map[string]struct {
 	"EntryMaterializedKey": {1, func(p []string) string { return schema.EntryMaterializedKey(p[0]) }},
 	"EntryStatusSetKey":    {2, func(p []string) string { return schema.EntryStatusSetKey(p[0], numberOf(p[1])) }},
 	"EntryEvidenceSetKey":  {2, func(p []string) string { return schema.EntryEvidenceSetKey(p[0], p[1], 7) }},
-	"IdrisCheckedKey": {4, func(p []string) string {
-		return schema.IdrisCheckedKey(schema.SessionKey{SessionID: p[0]}, p[1], p[2], schema.CheckStatus(p[3]))
+	"IdrisCheckedKey": {5, func(p []string) string {
+		return schema.IdrisCheckedKey(schema.SessionKey{SessionID: p[0]}, p[1], p[2], schema.CheckStatus(p[3]), uint64(numberOf(p[4])))
 	}},
 	"EntriesPromotedKey": {4, func(p []string) string {
 		return schema.EntriesPromotedKey(schema.SessionKey{SessionID: p[0]}, []schema.Promotion{{EntryID: p[1], To: schema.Stage(p[2]), Number: numberOf(p[3])}})

@@ -60,6 +60,15 @@ func (a *app) conflictsCommand(f *pflag.FlagSet) func(context.Context, []string)
 			if !q.Resolved {
 				none += "; --all lists what is resolved"
 			}
+			if len(conflicts) == 0 {
+				known, err := a.knows(ctx, q.Project)
+				if err != nil {
+					return err
+				}
+				if !known {
+					none = nothingKnown(q.Project)
+				}
+			}
 			return list(a, p, after(p, conflicts), none, func(w io.Writer, shown []graduate.Conflict) error {
 				return printConflicts(w, q.Project, shown)
 			})
@@ -93,6 +102,8 @@ func conflictState(c graduate.Conflict) string {
 	switch {
 	case c.Open():
 		return text
+	case c.ResolvedBy == graduate.ResolvedByGraduation:
+		return shortIDs(c.Resolution)
 	case c.Kept != "":
 		text = short(c.Kept) + " is right"
 	default:
@@ -167,7 +178,7 @@ func (a *app) conflictsResolveCommand(f *pflag.FlagSet) func(context.Context, []
 		case *keep == "":
 			return usagef("give the entry that is right with --keep, or --keep %s", keepBoth)
 		case *keep == keepBoth && len(args) == 0:
-			return usagef("say which conflicts are none; starter conflicts lists them")
+			return usagef("name the conflicts in which both sides are right; starter conflicts lists them")
 		}
 		err := a.withLedgers(ctx, func(l *graduate.Ledgers, r *entry.Reader) error {
 			if *keep != keepBoth {

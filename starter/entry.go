@@ -168,11 +168,12 @@ func sayLife(b *strings.Builder, life graduate.Life) {
 	shown := map[graduate.Moment]int{}
 	for _, line := range life.Lines {
 		shown[line.Moment]++
-		say(b, "  %s  %s", when(line.At), line.What)
+		what := shortIDs(line.What)
 		if line.By != "" {
-			say(b, ", by %s", line.By)
+			what += ", by " + line.By
 		}
-		b.WriteString("\n")
+		at := when(line.At)
+		say(b, "  %s  %s\n", at, hanging(what, len(at)+4))
 	}
 	for _, moment := range graduate.Moments() {
 		if left := life.Counts[moment] - shown[moment]; left > 0 && moment != graduate.MomentRetrieved {

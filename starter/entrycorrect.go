@@ -49,6 +49,9 @@ func (a *app) entryCorrectCommand(f *pflag.FlagSet) func(context.Context, []stri
 			return usagef("--with is empty: say what is right; entry retire ends a memory that nothing takes the place of")
 		}
 		said := strings.TrimSpace(*with)
+		if strings.ContainsAny(said, "\n\r") {
+			return usagef("--with has a line break: say in one line what is right; --because takes the reasons")
+		}
 		if why := strings.TrimSpace(*because); why != "" {
 			said += "\n" + why
 		}

@@ -12,6 +12,7 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/build"
+	"axiommind/activities/entry"
 	"axiommind/activities/graduate"
 	"axiommind/schema"
 )
@@ -24,8 +25,35 @@ func (a *app) graduateCommand(f *pflag.FlagSet) func(context.Context, []string) 
 		if err != nil {
 			return err
 		}
-		return a.print(done, func(w io.Writer) error { return printGraduated(w, *project, *apply, done) })
+		known := done.Sessions > 0
+		if !known {
+			if known, err = a.knows(ctx, *project); err != nil {
+				return err
+			}
+		}
+		return a.print(done, func(w io.Writer) error {
+			if !known {
+				_, err := io.WriteString(w, nothingKnown(*project)+"\n")
+				return err
+			}
+			return printGraduated(w, *project, *apply, done)
+		})
 	}
+}
+
+// knows reports whether something is remembered of the project.
+func (a *app) knows(ctx context.Context, project string) (bool, error) {
+	conn, err := a.clickHouse(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = conn.Close() }()
+	ids, err := entry.NewReader(conn).IDs(ctx, entry.InProject(project).Limit(1))
+	return len(ids) > 0, err
+}
+
+func nothingKnown(project string) string {
+	return "nothing is remembered of project " + unbroken(project) + "; starter health lists the projects"
 }
 
 // graduateProject asks for passes until no session waits, and then for one that looks at half-lives.
@@ -76,9 +104,9 @@ func printGraduated(w io.Writer, project string, applied bool, r graduate.PassRe
 	case r.Demoted == 0:
 		b.WriteString("nothing is older than its half-life\n")
 	case applied:
-		say(&b, "%s older than the half-life fell by one stage:\n", plural(r.Demoted, "memory", "memories"))
+		say(&b, "%s older than its half-life fell by one stage:\n", plural(r.Demoted, "memory", "memories"))
 	default:
-		say(&b, "%s older than the half-life:\n", plural(r.Demoted, "memory is", "memories are"))
+		say(&b, "%s older than its half-life:\n", plural(r.Demoted, "memory is", "memories are"))
 	}
 	if len(r.Falls) > 0 {
 		t := newTable(&b, "entry", "title", "stage", "falls to", "because")
@@ -143,7 +171,7 @@ func (a *app) rule(ctx context.Context, c graduate.Command) error {
 func printRuled(w io.Writer, r graduate.CommandResult) error {
 	var b strings.Builder
 	for _, c := range r.Changes {
-		say(&b, "%s: %s\n", short(c.ID), c.What)
+		say(&b, "%s: %s\n", short(c.ID), shortIDs(c.What))
 	}
 	switch {
 	case r.MoreChanges > 0:

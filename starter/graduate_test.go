@@ -34,11 +34,11 @@ func TestGraduatedIsTold(t *testing.T) {
 				"1 conflict found, 3 decisions recorded\n", `starter conflicts '--project=it'\''s p'`,
 		}},
 		"would fall": {result: graduate.PassResult{Demoted: 3, Falls: []graduate.Fall{fall}}, not: " fell ", says: []string{
-			"3 memories are older than the half-life:\n", "04a5ad1b  The mirror is in Oslo.  verified  candidate", "\nand 2 more\n",
+			"3 memories are older than its half-life:\n", "04a5ad1b  The mirror is in Oslo.  verified  candidate", "\nand 2 more\n",
 			`to let them fall: starter graduate --apply '--project=it'\''s p'`, `to keep one as it is: starter entry confirm ENTRY '--project=`,
 		}},
 		"fell": {applied: true, result: graduate.PassResult{Demoted: 1, Falls: []graduate.Fall{fall}}, not: "--apply", says: []string{
-			"1 memory older than the half-life fell by one stage:\n", "last said in 2024\n",
+			"1 memory older than its half-life fell by one stage:\n", "last said in 2024\n",
 		}},
 	} {
 		var b strings.Builder

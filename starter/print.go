@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf16"
@@ -102,6 +103,26 @@ func breaksLine(r rune) bool { return strings.ContainsRune("\t\n\v\f\r\u0085\u20
 func block(b *strings.Builder, mark, text string) {
 	text = strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	fmt.Fprintf(b, "%s%s\n", mark, strings.ReplaceAll(text, "\n", "\n"+mark))
+}
+
+// lineWidth is how wide running text is printed, in columns.
+const lineWidth = 100
+
+// hanging breaks the text between words, so that with so many columns before it no line is wider than lineWidth. The lines
+// after the first are indented by as many.
+func hanging(words string, columns int) string {
+	lines := strings.Split(tabletext.WrapSoft(unbroken(words), lineWidth-columns), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n"+strings.Repeat(" ", columns))
+}
+
+var wholeID = regexp.MustCompile(`"?\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"?`)
+
+// shortIDs shortens the ids in a text for people.
+func shortIDs(words string) string {
+	return wholeID.ReplaceAllStringFunc(words, func(id string) string { return short(strings.Trim(id, `"`)) })
 }
 
 // grid is a table. Each cell holds one line, unless it is a manyLines.

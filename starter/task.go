@@ -146,6 +146,9 @@ func (a *app) command(ctx context.Context, c task.Command) error {
 	return a.print(result, func(w io.Writer) error { return printChanges(w, result) })
 }
 
+// answerPatience is how long a command waits for an answer before it says so.
+const answerPatience = 10 * time.Second
+
 // send sends the update to its writer and waits for the result. Invalid input, and failures of the types of mistake, are
 // the fault of the command line.
 func (a *app) send(ctx context.Context, u boundary.Update, result any, mistake ...string) error {
@@ -154,7 +157,14 @@ func (a *app) send(ctx context.Context, u boundary.Update, result any, mistake .
 		return err
 	}
 	defer temporalClient.Close()
+	waits := time.AfterFunc(answerPatience, func() {
+		_, _ = fmt.Fprintln(a.errOut, "no answer yet; is a worker running? starter doctor says")
+	})
 	err = u.Send(ctx, temporalClient, result)
+	waits.Stop()
+	if ctx.Err() != nil {
+		return fmt.Errorf("stopped waiting for an answer: it may still be done, as soon as a worker runs: %w", err)
+	}
 	var application *temporal.ApplicationError
 	if errors.As(err, &application) {
 		err = errors.New(application.Message())

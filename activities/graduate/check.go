@@ -72,9 +72,10 @@ type checking struct {
 	in        CheckInput
 
 	fold *entry.Fold
-	// last is the session's last check, and lastSeq its position: 0 if there is none.
+	// last is the session's last check, and lastSeq its position: 0 if there is none. byBuild is true if this build made it.
 	last    schema.IdrisCheckedPayload
 	lastSeq uint64
+	byBuild bool
 	// promoted holds the ids of the entries that the build has lifted.
 	promoted map[string]bool
 }
@@ -121,7 +122,7 @@ func (c *checking) add(event schema.Event) error {
 		if err != nil {
 			return err
 		}
-		c.last, c.lastSeq = p, event.Seq
+		c.last, c.lastSeq, c.byBuild = p, event.Seq, event.BuildID == c.in.BuildID
 		return nil
 	case schema.EntriesPromoted:
 		p, err := schema.Decode[schema.EntriesPromotedPayload](event)
@@ -143,7 +144,7 @@ func (c *checking) open() []entry.Folded {
 	switch {
 	case c.last.Verifier == schema.VerifierIdris:
 	case c.compiler.Available():
-		all = all || c.idrisOnly || c.last.Status == schema.CheckUnavailable
+		all = all || !c.byBuild // The last answer was none: there was no compiler, or it was stopped, or it broke.
 	case c.last.Verifier == "":
 		all = all || !c.idrisOnly
 	}
@@ -275,7 +276,7 @@ func promote(e entry.Folded, of sessionCase) (p schema.Promotion, ok bool) {
 func (c *checking) append(ctx context.Context, p schema.IdrisCheckedPayload, promotions []schema.Promotion) error {
 	at := schema.Event{
 		TS: c.in.At, Actor: "pipeline", SessionID: c.in.SessionID, Project: c.in.Project, BuildID: c.in.BuildID,
-		DedupeKey: schema.IdrisCheckedKey(c.in.SessionKey, p.Module, p.Version, p.Status),
+		DedupeKey: schema.IdrisCheckedKey(c.in.SessionKey, p.Module, p.Version, p.Status, c.lastSeq),
 	}
 	checked, err := schema.NewEvent(p, at)
 	if err != nil {

@@ -1,10 +1,13 @@
 package graduate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"axiommind/schema"
 )
@@ -62,10 +65,15 @@ func (c Command) Validate() error {
 		return errors.New("project is empty")
 	case strings.TrimSpace(c.Actor) == "":
 		return errors.New("actor is empty: say who asks for this")
+	case c.Actor == actorGraduation || c.Actor == schema.RetiredByCorrection:
+		return fmt.Errorf("actor is %q, the name that the program itself goes by: use another one", c.Actor)
 	case c.At.IsZero():
 		return errors.New("at is empty: say when this is asked for")
 	case len(c.EntryIDs)+len(c.ConflictIDs) > maxCommandEntries:
 		return fmt.Errorf("a command names at most %d entries and conflicts, not %d: send several", maxCommandEntries, len(c.EntryIDs)+len(c.ConflictIDs))
+	}
+	if err := c.checkTexts(); err != nil {
+		return err
 	}
 	switch c.Op {
 	case OpConfirm, OpRestore:
@@ -79,6 +87,46 @@ func (c Command) Validate() error {
 	default:
 		return fmt.Errorf("op is %q, want one of confirm, retire, restore, resolve, decide", c.Op)
 	}
+}
+
+// maxNameBytes bounds names and ids in a command, and maxTextBytes its sentences.
+const (
+	maxNameBytes = 1024
+	maxTextBytes = 8 << 10
+)
+
+// checkTexts returns an error if a text of the command is too long, or holds what no text does.
+func (c Command) checkTexts() error {
+	names := []struct{ field, value string }{
+		{"request_id", c.RequestID}, {"project", c.Project}, {"actor", c.Actor}, {"keep", c.Keep}, {"user", c.User}, {"agent", c.Agent},
+	}
+	for _, id := range c.EntryIDs {
+		names = append(names, struct{ field, value string }{"entry_ids", id})
+	}
+	for _, id := range c.ConflictIDs {
+		names = append(names, struct{ field, value string }{"conflict_ids", id})
+	}
+	for _, n := range names {
+		if err := checkText(n.field, n.value, maxNameBytes); err != nil {
+			return err
+		}
+	}
+	if strings.ContainsAny(c.Action, "\n\r") {
+		return errors.New("action has a line break: say in one line what was decided; because takes the reasons")
+	}
+	return cmp.Or(checkText("because", c.Because, maxTextBytes), checkText("action", c.Action, maxTextBytes))
+}
+
+func checkText(field, value string, most int) error {
+	switch {
+	case len(value) > most:
+		return fmt.Errorf("%s has %d bytes, more than %d: shorten it", field, len(value), most)
+	case !utf8.ValidString(value):
+		return fmt.Errorf("%s is no valid UTF-8: %q", field, clipped(value))
+	case strings.ContainsFunc(value, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }):
+		return fmt.Errorf("%s holds a control character: %q", field, clipped(value))
+	}
+	return nil
 }
 
 func (c Command) needs(has bool, field string) error {

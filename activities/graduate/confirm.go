@@ -6,6 +6,7 @@ import (
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
+	"axiommind/activities/graduate/obligation"
 	"axiommind/activities/session"
 	"axiommind/schema"
 )
@@ -16,15 +17,23 @@ func (a *Activities) planConfirm(ctx context.Context, c Command, list []*stateme
 	var out []any
 	for _, s := range list {
 		if ended(s) {
-			return nil, refusedf("entry %q is %s: restore it before it is confirmed", s.ID, s.Status)
+			return nil, refusedf("entry %q is %s: restore it before it is confirmed", s.ID, endedAs(s.Status))
+		}
+		if s.Status == schema.StatusContested {
+			return nil, refusedf("entry %q is contested, and nothing contested is certified: `conflicts resolve --keep %s` says that it is right", s.ID, s.ID)
 		}
 		confirmed := schema.EntryConfirmedPayload{Scope: s.Scope, EntryID: s.ID, By: c.Actor, SessionID: s.EvidenceSessionID}
+		e := s.Entry
 		if !s.EvidenceProven {
 			pieces, err := WholeSentences(ctx, a.log, s.EvidenceSession(), s.Entry)
 			if err != nil {
 				return nil, err
 			}
 			confirmed.Evidence, confirmed.EvidenceRule = pieces, evidence.Rule
+			e.Evidence, e.EvidenceRule, e.EvidenceAligned, e.EvidenceProven = pieces, evidence.Rule, true, true
+		}
+		if err := a.upholds(ctx, s, e); err != nil {
+			return nil, err
 		}
 		out = append(out, confirmed)
 		reasons, ok := certifying{stage: s.Stage, status: s.Status, confirmedBy: c.Actor}.certifies()
@@ -36,6 +45,30 @@ func (a *Activities) planConfirm(ctx context.Context, c Command, list []*stateme
 		})
 	}
 	return out, nil
+}
+
+// upholds refuses an entry of which an obligation does not hold, whoever confirms it: nobody said what it says.
+func (a *Activities) upholds(ctx context.Context, s *statement, e schema.Entry) error {
+	if reaches(s.Stage, schema.StageVerified) {
+		return nil
+	}
+	of, err := session.Open(ctx, a.log, s.EvidenceSession())
+	if err != nil {
+		return err
+	}
+	var messages []int
+	for _, piece := range e.Evidence {
+		messages = append(messages, piece.MessageIndex)
+	}
+	texts, err := of.Texts(ctx, messages)
+	if err != nil {
+		return err
+	}
+	for _, failure := range obligation.NewSession(texts).Facts(e).Check() {
+		return refusedf("entry %q does not say what session %q states: %s; correct it instead, with `entry correct`",
+			s.ID, s.EvidenceSessionID, failure.Reason)
+	}
+	return nil
 }
 
 // WholeSentences returns the evidence that an entry has if the whole sentences around its quotes state it. The session is

@@ -20,14 +20,14 @@ const (
 )
 
 // grounds returns the entries that the decision rests on, the oldest first.
-func (w *world) grounds(decision *statement) []*statement {
+func (w *snapshot) grounds(decision *statement) []*statement {
 	claims, words := setOf(obligation.ClaimsOf(decision.Title)), longWords(decision.Title)
 	var out []*statement
 	for _, s := range w.entries {
 		switch {
 		case s == decision || s.Scope != decision.Scope || s.SessionID != decision.SessionID || s.Type == schema.EntryTaskNote,
 			s.EvidenceSessionID != s.SessionID || decision.EvidenceSessionID != decision.SessionID,
-			s.Status != schema.StatusActive || !reaches(s.Stage, schema.StageVerified),
+			!reaches(s.Stage, schema.StageVerified),
 			compareStated(s.Entry, decision.Entry) >= 0 || s.OccurredAt.After(decision.OccurredAt):
 			continue
 		}

@@ -32,6 +32,8 @@ const (
 	// MomentLinked: it says the same as another one. MomentRepeated: another one says the same as it.
 	MomentLinked   Moment = "linked"
 	MomentRepeated Moment = "repeated"
+	// MomentReplaced: it took the place of another one.
+	MomentReplaced Moment = "replaced"
 	// MomentContested and MomentResolved are the begin and the end of a conflict.
 	MomentContested Moment = "contested"
 	MomentResolved  Moment = "resolved"
@@ -48,7 +50,7 @@ const (
 // Moments returns all moments.
 func Moments() []Moment {
 	return []Moment{
-		MomentStated, MomentJudged, MomentChecked, MomentStaged, MomentLinked, MomentRepeated, MomentContested, MomentResolved,
+		MomentStated, MomentJudged, MomentChecked, MomentStaged, MomentLinked, MomentRepeated, MomentReplaced, MomentContested, MomentResolved,
 		MomentAnswered, MomentEnded, MomentDecided, MomentRetrieved,
 	}
 }
@@ -100,7 +102,7 @@ type lifeReader struct {
 	Life
 	log   *eventlog.Store
 	entry entry.Row
-	// check is the last one of the session, at the time checkedAt, which is zero if there is none.
+	// check is the last one of the session that was of the entry, at the time checkedAt, which is zero if there is none.
 	check     schema.IdrisCheckedPayload
 	checkedAt time.Time
 	failures  []string
@@ -196,9 +198,15 @@ func ending(status schema.Status, other string, byExtractor bool) string {
 	return cmp.Or(what, string(status))
 }
 
-// ofSession reads the last check of the session, and the steps that it promoted the entry.
+// ofSession reads the last check of the entry, and the steps that it promoted the entry. A check is of the entries that have
+// changed since the one before: of this one, if it failed or was promoted. If it never was, the last check is taken, which
+// found nothing that fails, and nothing to promote.
 func (r *lifeReader) ofSession(ctx context.Context) error {
 	stream := r.entry.Session().Stream()
+	var last schema.IdrisCheckedPayload
+	var lastAt time.Time
+	var lastID string
+	named := false
 	for event, err := range r.log.Stream(ctx, stream, eventlog.StreamOptions{Types: []string{schema.IdrisChecked, schema.EntriesPromoted}}) {
 		if err != nil {
 			return err
@@ -209,11 +217,20 @@ func (r *lifeReader) ofSession(ctx context.Context) error {
 		}
 		switch p := payload.(type) {
 		case schema.IdrisCheckedPayload:
-			r.check, r.checkedAt = p, event.TS
+			last, lastAt, lastID = p, event.TS, event.ID
+			failed := slices.ContainsFunc(p.Failures, func(f schema.ObligationFailure) bool { return f.EntryID == r.entry.ID })
+			if failed || !named {
+				r.check, r.checkedAt = p, event.TS
+			}
+			named = named || failed
 		case schema.EntriesPromotedPayload:
 			for _, step := range promotionsOf(event, p) {
-				if step.EntryID == r.entry.ID {
-					r.promoted(step)
+				if step.EntryID != r.entry.ID {
+					continue
+				}
+				r.promoted(step)
+				if p.CheckedEventID == lastID {
+					r.check, r.checkedAt, named = last, lastAt, true
 				}
 			}
 		}
@@ -282,7 +299,7 @@ func (r *lifeReader) promoted(p Promotion) {
 	}
 }
 
-// repeated reads the entries that say the same as this one.
+// repeated reads the entries that say the same as this one, and those that it took the place of.
 func (r *lifeReader) repeated(ctx context.Context) error {
 	left := uint64(0)
 	err := table.Query(ctx, r.conn, func(rows driver.Rows) error {
@@ -297,7 +314,19 @@ func (r *lifeReader) repeated(ctx context.Context) error {
 	if left > 0 {
 		r.Counts[MomentRepeated] = int(left)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return table.Query(ctx, r.conn, func(rows driver.Rows) error {
+		var id string
+		var at time.Time
+		err := rows.Scan(&id, &at, &left)
+		r.add(Line{At: at, Moment: MomentReplaced, What: "took the place of entry " + id, ID: id})
+		r.Counts[MomentReplaced] = int(left)
+		return err
+	}, `SELECT entry_id, ended_at, count() OVER () FROM entries
+		WHERE project = ? AND superseded_by = ? ORDER BY ended_at DESC, entry_id LIMIT ?`,
+		r.entry.Project, r.entry.ID, MaxLines)
 }
 
 func (r *lifeReader) contested(ctx context.Context) error {

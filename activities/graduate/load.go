@@ -15,7 +15,7 @@ import (
 	"axiommind/schema"
 )
 
-// loader reads worlds. The projections of the stream of graduation must be up to date.
+// loader reads snapshots. The projections of the stream of graduation must be up to date.
 type loader struct {
 	log     *eventlog.Store
 	conn    table.Conn
@@ -25,22 +25,19 @@ type loader struct {
 // maxPassSessions bounds the sessions of a pass.
 const maxPassSessions = 50
 
-// load reads the world of the next sessions that graduation has to consider, and reports whether others wait.
-func (l loader) load(ctx context.Context, project string, at time.Time, head uint64) (w *world, more bool, err error) {
-	w = &world{
+// begin returns a snapshot with the next sessions that graduation has to consider, and reports whether others wait.
+func (l loader) begin(ctx context.Context, project string, at time.Time, head uint64) (s *snapshot, more bool, err error) {
+	s = &snapshot{
 		project: project, at: at, head: head, entries: map[string]*statement{}, near: map[string][]string{},
 		conflicts: map[string]conflictState{}, decided: map[string]bool{}, messages: map[place]schema.Message{},
 	}
-	if w.sessions, err = l.pending(ctx, project); err != nil || len(w.sessions) == 0 {
-		return w, false, err
+	if s.sessions, err = l.pending(ctx, project); err != nil {
+		return s, false, err
 	}
-	if more = len(w.sessions) > maxPassSessions; more {
-		w.sessions = w.sessions[:maxPassSessions]
+	if more = len(s.sessions) > maxPassSessions; more {
+		s.sessions = s.sessions[:maxPassSessions]
 	}
-	if w.focus, err = l.focus(ctx, w); err != nil {
-		return w, more, err
-	}
-	return w, more, l.surround(ctx, w)
+	return s, more, nil
 }
 
 // pending returns the sessions of the project with something new since graduation considered them, one more than are
@@ -85,7 +82,7 @@ func (l loader) pending(ctx context.Context, project string) ([]pendingSession, 
 }
 
 // focus returns the ids of the entries that the sessions made or spoke of.
-func (l loader) focus(ctx context.Context, w *world) ([]string, error) {
+func (l loader) focus(ctx context.Context, w *snapshot) ([]string, error) {
 	streams := make([]string, len(w.sessions))
 	for i, s := range w.sessions {
 		streams[i] = s.stream
@@ -111,8 +108,14 @@ func (l loader) ids(ctx context.Context, sql string, args ...any) ([]string, err
 	return out, nil
 }
 
-// surround loads the entries in focus and all that the plan compares them with.
-func (l loader) surround(ctx context.Context, w *world) error {
+// surround loads the entries of the sessions to consider, and all that the plan compares them with.
+func (l loader) surround(ctx context.Context, w *snapshot) (err error) {
+	if len(w.sessions) == 0 {
+		return nil
+	}
+	if w.focus, err = l.focus(ctx, w); err != nil {
+		return err
+	}
 	if err := l.read(ctx, w, w.focus); err != nil {
 		return err
 	}
@@ -147,7 +150,7 @@ func (l loader) surround(ctx context.Context, w *world) error {
 const page = 1000
 
 // read loads the entries that are not there yet.
-func (l loader) read(ctx context.Context, w *world, ids []string) error {
+func (l loader) read(ctx context.Context, w *snapshot, ids []string) error {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return id == "" || w.entries[id] != nil })
 	slices.Sort(ids)
 	for part := range slices.Chunk(slices.Compact(ids), page) {
@@ -164,7 +167,7 @@ func (l loader) read(ctx context.Context, w *world, ids []string) error {
 }
 
 // besideDecisions loads the sessions of the decisions in focus, whose other entries are their grounds.
-func (l loader) besideDecisions(ctx context.Context, w *world) error {
+func (l loader) besideDecisions(ctx context.Context, w *snapshot) error {
 	pending := map[string]bool{}
 	for _, s := range w.sessions {
 		pending[s.stream] = true
@@ -186,7 +189,7 @@ func (l loader) besideDecisions(ctx context.Context, w *world) error {
 }
 
 // readConflicts loads the conflicts of which a loaded entry is a side, and the other sides of the open ones.
-func (l loader) readConflicts(ctx context.Context, w *world) error {
+func (l loader) readConflicts(ctx context.Context, w *snapshot) error {
 	for part := range slices.Chunk(sortedKeys(w.entries), page) {
 		if err := readConflicts(ctx, l.conn, w, "(older_id IN ? OR newer_id IN ?)", table.Set(part), table.Set(part)); err != nil {
 			return err
@@ -202,7 +205,7 @@ func (l loader) readConflicts(ctx context.Context, w *world) error {
 }
 
 // readConflicts loads the conflicts of the condition.
-func readConflicts(ctx context.Context, conn table.Conn, w *world, condition string, args ...any) error {
+func readConflicts(ctx context.Context, conn table.Conn, w *snapshot, condition string, args ...any) error {
 	err := table.Query(ctx, conn, func(rows driver.Rows) error {
 		var id string
 		var c conflictState
@@ -221,7 +224,7 @@ func readConflicts(ctx context.Context, conn table.Conn, w *world, condition str
 	return nil
 }
 
-func (l loader) readDecided(ctx context.Context, w *world) error {
+func (l loader) readDecided(ctx context.Context, w *snapshot) error {
 	var ids []string
 	for _, id := range w.focus {
 		if s := w.entries[id]; s != nil && s.Type == schema.EntryDecision {
@@ -239,7 +242,7 @@ func (l loader) readDecided(ctx context.Context, w *world) error {
 }
 
 // readMarks loads what graduation has said of the loaded entries, and the stages that their sessions gave them.
-func (l loader) readMarks(ctx context.Context, w *world) error {
+func (l loader) readMarks(ctx context.Context, w *snapshot) error {
 	return readMarks(ctx, l.conn, w.project, w.entries)
 }
 
@@ -288,7 +291,7 @@ func (s *statement) take(kind string, m mark) {
 
 // readMessages loads the messages that the plan looks at: those of evidence gained in another session, and those that may
 // be one source of two entries.
-func (l loader) readMessages(ctx context.Context, w *world) error {
+func (l loader) readMessages(ctx context.Context, w *snapshot) error {
 	wanted, events, bySource := map[place]bool{}, map[place]string{}, map[string][]place{}
 	for _, s := range w.entries {
 		for _, piece := range s.Evidence {

@@ -14,7 +14,7 @@ import (
 )
 
 // corrected loads what entries in focus correct, and what corrects an entry in focus. Both are of one scope.
-func (l loader) corrected(ctx context.Context, w *world) ([]string, error) {
+func (l loader) corrected(ctx context.Context, w *snapshot) ([]string, error) {
 	var ids []string
 	for _, id := range w.focus {
 		if s := w.entries[id]; s != nil && s.Corrects != "" {
@@ -39,7 +39,7 @@ func (l loader) corrected(ctx context.Context, w *world) ([]string, error) {
 }
 
 // related loads what relates to the entries, which are loaded, and returns the ids.
-func (l loader) related(ctx context.Context, w *world, ids []string) (found []string, err error) {
+func (l loader) related(ctx context.Context, w *snapshot, ids []string) (found []string, err error) {
 	shared, err := l.sharing(ctx, w, ids)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func crowd(s *statement, kind pair.Kind, others []*statement) []string {
 
 // sharing returns the ids of the entries that share a key with each of the given ones, in the same scope. Those whose
 // surroundings are known are left out.
-func (l loader) sharing(ctx context.Context, w *world, ids []string) (map[string][]string, error) {
+func (l loader) sharing(ctx context.Context, w *snapshot, ids []string) (map[string][]string, error) {
 	type claim struct {
 		scope schema.Scope
 		key   string
@@ -150,7 +150,7 @@ func (l loader) sharing(ctx context.Context, w *world, ids []string) (map[string
 }
 
 // statements returns what the entries say, which need not be loaded.
-func (l loader) statements(ctx context.Context, w *world, ids []string) (map[string]*statement, error) {
+func (l loader) statements(ctx context.Context, w *snapshot, ids []string) (map[string]*statement, error) {
 	slices.Sort(ids)
 	out := map[string]*statement{}
 	for part := range slices.Chunk(slices.Compact(ids), page) {

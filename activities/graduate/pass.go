@@ -84,17 +84,20 @@ func (a *Activities) project(ctx context.Context, stream string) error {
 }
 
 func (a *Activities) plan(ctx context.Context, in PassInput, at time.Time) ([]act, PassResult, error) {
-	stream := schema.GraduateStream(in.Project)
-	// Sessions leave this to the pass, which does it for many at once.
-	if _, err := a.log.ProjectTogether(ctx, NewProjector(a.conn), schema.SessionsOf(in.Project)); err != nil {
-		return nil, PassResult{}, err
-	}
 	l := loader{a.log, a.conn, a.entries}
-	w, more, err := l.load(ctx, in.Project, at, a.log.Head(stream).Seq)
+	s, more, err := l.begin(ctx, in.Project, at, a.log.Head(schema.GraduateStream(in.Project)).Seq)
+	if err == nil {
+		// Sessions leave their ledgers to the pass, which does it for many at once. It comes after the choice of the sessions:
+		// what ends meanwhile is for the next pass, and so no session is considered before others can be found by its claims.
+		_, err = a.log.ProjectTogether(ctx, NewProjector(a.conn), schema.SessionsOf(in.Project))
+	}
+	if err == nil {
+		err = l.surround(ctx, s)
+	}
 	if err != nil {
 		return nil, PassResult{}, fmt.Errorf("graduate project %q: %w", in.Project, err)
 	}
-	acts, result := plan(w, !a.options.IdrisOnly)
+	acts, result := plan(s, !a.options.IdrisOnly)
 	result.More = result.More || more
 	// What fell is found once everything new is known, which may say it again.
 	if !in.Demote || result.More {
@@ -105,7 +108,7 @@ func (a *Activities) plan(ctx context.Context, in PassInput, at time.Time) ([]ac
 		return nil, PassResult{}, err
 	}
 	for _, f := range falls {
-		if w.entries[f.id] != nil && len(w.sessions) > 0 {
+		if s.entries[f.id] != nil && len(s.sessions) > 0 {
 			continue // What the pass says of it counts first.
 		}
 		result.Demoted++

@@ -1,9 +1,14 @@
 package graduate
 
 import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/entry"
@@ -63,7 +68,7 @@ func TestConflict(t *testing.T) {
 	require.Equal(t, "The default timeout is 60 seconds.", c.Newer.Title)
 
 	// Promotion is barred, whoever says so.
-	b.do(b.command(Command{Project: "p", Op: OpConfirm, EntryIDs: []string{recent}}))
+	b.refuse(b.command(Command{Project: "p", Op: OpConfirm, EntryIDs: []string{recent}}), "is contested")
 	require.Equal(t, []string{"verified contested"}, b.standing("p", recent))
 
 	b.refuse(b.command(Command{Project: "p", Op: OpResolve, ConflictIDs: []string{c.ID}, Keep: "somebody"}), "no side of conflict")
@@ -74,7 +79,7 @@ func TestConflict(t *testing.T) {
 	require.Zero(t, again.Events)
 	require.Equal(t, result.Changes, again.Changes)
 	require.Empty(t, b.open("p"))
-	require.Equal(t, 1, b.pass("p").Certified, "what was confirmed before is certified now")
+	b.do(b.command(Command{Project: "p", Op: OpConfirm, EntryIDs: []string{recent}}))
 	require.Equal(t, []string{"verified superseded", "certified active"}, b.standing("p", old, recent))
 	require.Equal(t, recent, b.entry("p", old).SupersededBy)
 	require.Equal(t, "ann", b.entry("p", old).EndedBy)
@@ -105,9 +110,137 @@ func TestRetireEndsConflicts(t *testing.T) {
 	require.Empty(t, b.open("p"))
 	require.Equal(t, []string{"verified deprecated", "verified active"}, b.standing("p", old, recent))
 	require.Equal(t, "the backup moved", b.entry("p", old).EndedBecause)
-	b.refuse(b.command(Command{Project: "p", Op: OpRetire, EntryIDs: []string{old}, Because: "x"}), "deprecated already")
+	b.refuse(b.command(Command{Project: "p", Op: OpRetire, EntryIDs: []string{old}, Because: "x"}), "retired already")
 	b.refuse(b.command(Command{Project: "p", Op: OpConfirm, EntryIDs: []string{old}}), "restore it")
 	require.Equal(t, 0, b.pass("p").Conflicts)
+}
+
+// Who says which of two statements is right says so of all that state them, and of no others.
+func TestResolveAllThatSayTheSame(t *testing.T) {
+	t.Parallel()
+	b := newPassBench(t)
+	eight, nine := spoken{text: "The retry limit is 8."}, spoken{text: "The retry limit is 9."}
+	first := b.say(inSession("p", "u", "one"), 0, eight)[0]
+	wrong := []string{b.say(inSession("p", "u", "two"), 1, nine)[0], b.say(inSession("p", "u", "three"), 2, nine)[0]}
+	again := b.say(inSession("p", "u", "four"), 3, eight)[0]
+	seven := b.say(inSession("p", "u", "five"), 4, spoken{text: "The retry limit is 7."})[0]
+	require.Equal(t, 8, b.pass("p").Conflicts)
+	between := b.open("p")
+	i := slices.IndexFunc(between, func(c Conflict) bool { return c.Older.EntryID == wrong[0] && c.Newer.EntryID == again })
+	result := b.do(b.command(Command{Project: "p", Op: OpResolve, ConflictIDs: []string{between[i].ID}, Keep: again}))
+	require.Equal(t, 8, result.Events, "four conflicts, two entries, and two conflicts of these with the third")
+	require.Len(t, b.open("p"), 2)
+	require.Zero(t, b.pass("p").Conflicts)
+	for _, id := range wrong {
+		require.Equal(t, schema.StatusSuperseded, b.entry("p", id).Status)
+	}
+	// Nobody said that what is left is right.
+	b.do(b.command(Command{Project: "p", Op: OpRetire, EntryIDs: []string{seven}, Because: "a typing error"}))
+	all, err := b.ledgers.Conflicts(t.Context(), ConflictQuery{Project: "p", EntryID: seven, Resolved: true})
+	require.NoError(t, err)
+	require.Len(t, all, 4)
+	for _, c := range all {
+		require.Equal(t, ResolvedByGraduation, c.ResolvedBy)
+		require.Contains(t, c.Resolution, "no longer believed")
+	}
+	for _, id := range []string{first, again} {
+		require.Equal(t, schema.StatusActive, b.entry("p", id).Status)
+	}
+}
+
+// What corroborated an entry and is no longer believed, does not. One message that is in several sessions is one source.
+func TestCorroborationEnds(t *testing.T) {
+	t.Parallel()
+	b := newPassBench(t)
+	line := spoken{text: "The importer writes to the table of invoices."}
+	first := b.say(inSession("p", "u", "one"), 0, line)[0]
+	second := b.say(inSession("p", "u", "two"), 3, line)[0]
+	copied := line
+	copied.at = spring.AddDate(0, 0, 3)
+	b.say(inSession("p", "u", "fork"), 4, copied)
+	require.Equal(t, 3, b.pass("p").Certified)
+	steps, err := b.ledgers.Promotions(t.Context(), "p", first)
+	require.NoError(t, err)
+	require.Len(t, steps[len(steps)-1].Sources, 1, "a fork is no second source")
+
+	b.do(b.command(Command{Project: "p", Op: OpRetire, EntryIDs: []string{first}, Because: "misread"}))
+	b.pass("p")
+	require.Equal(t, []string{"certified deprecated", "verified active"}, b.standing("p", first, second))
+	b.do(b.command(Command{Project: "p", Op: OpRestore, EntryIDs: []string{first}}))
+	b.pass("p")
+	require.Equal(t, []string{"certified active", "certified active"}, b.standing("p", first, second))
+}
+
+// What fell by its age is certified again once it is said again.
+func TestCertifiedAgain(t *testing.T) {
+	t.Parallel()
+	b := newPassBench(t)
+	line := spoken{text: "The importer writes to the table of invoices."}
+	first := b.say(inSession("p", "u", "one"), 0, line)[0]
+	b.say(inSession("p", "u", "two"), 3, line)
+	b.pass("p")
+	at := spring.AddDate(2, 0, 0)
+	_, err := b.activities.GraduateProject(t.Context(), PassInput{Project: "p", At: at, Demote: true, Apply: true})
+	require.NoError(t, err)
+	require.Equal(t, []string{"verified active"}, b.standing("p", first))
+	require.Zero(t, b.pass("p").Certified)
+	b.say(inSession("p", "u", "three"), 900, line)
+	require.Positive(t, b.pass("p").Certified)
+	require.Equal(t, []string{"certified active"}, b.standing("p", first))
+}
+
+// Sessions that end while a pass begins are considered together, by this pass or a later one.
+func TestSessionsEndDuringPass(t *testing.T) {
+	t.Parallel()
+	b := newPassBench(t)
+	b.say(inSession("p", "u", "zero"), 0, spoken{text: "Cats purr."})
+	said := 0
+	b.activities.conn = &interruptedConn{Conn: b.conn, before: func(query string) {
+		if strings.Contains(query, "graduated_sessions_raw FINAL") || strings.Contains(query, "FROM claims_raw") {
+			said++
+			b.say(inSession("p", "u", fmt.Sprint("s", said)), said, spoken{text: fmt.Sprintf("The default timeout is %d seconds.", said%2+30)})
+		}
+	}}
+	for range 3 {
+		_, err := b.activities.GraduateProject(t.Context(), PassInput{Project: "p", At: b.now()})
+		require.NoError(t, err)
+	}
+	b.activities.conn = b.conn
+	b.pass("p")
+	require.Greater(t, said, 3)
+	require.Len(t, b.open("p"), (said/2)*(said-said/2))
+}
+
+// interruptedConn calls before ahead of each query.
+type interruptedConn struct {
+	driver.Conn
+	before func(query string)
+}
+
+func (c *interruptedConn) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
+	c.before(query)
+	return c.Conn.Query(ctx, query, args...)
+}
+
+// Nobody confirms what fails its obligations, and no person goes by a name of the program.
+func TestCommandsRefused(t *testing.T) {
+	t.Parallel()
+	b := newPassBench(t)
+	id := b.say(inSession("p", "u", "one"), 1, spoken{text: "The port is 8080.", title: "The port is 9090.", refused: true})
+	b.pass("p")
+	b.refuse(b.command(Command{Project: "p", Op: OpConfirm, EntryIDs: id}), "9090")
+	for says, change := range map[string]func(*Command){
+		"the program itself": func(c *Command) { c.Actor = ResolvedByGraduation },
+		"control character":  func(c *Command) { c.Because = "x\x00\x1b[31m" },
+		"no valid UTF-8":     func(c *Command) { c.Because = "\xff" },
+		"bytes, more than":   func(c *Command) { c.RequestID = strings.Repeat("x", 5000) },
+		"no such entry":      func(c *Command) { c.EntryIDs = []string{`a'b\"/한`} },
+	} {
+		c := b.command(Command{Project: "p", Op: OpRetire, EntryIDs: id, Because: "x"})
+		change(&c)
+		_, err := b.activities.RunGraduationCommand(t.Context(), c)
+		require.ErrorContains(t, err, says)
+	}
 }
 
 // A correction takes the place of what it corrects, also of what says the same; what a person has restored stays.
@@ -125,6 +258,7 @@ func TestCorrection(t *testing.T) {
 	result = b.pass("p")
 	require.Zero(t, result.Superseded)
 	require.Equal(t, 1, result.Conflicts)
+	require.Equal(t, PassResult{Sessions: 0}, b.pass("p"))
 
 	once := b.say(inSession("q", "u", "one"), 0, spoken{text: "Our office is in Ghent."})[0]
 	twice := b.say(inSession("q", "u", "two"), 1, spoken{text: "Our office is in Ghent."})[0]

@@ -11,9 +11,9 @@ import (
 	"axiommind/schema"
 )
 
-// planner decides what follows from a world. What it decides counts in its later decisions.
+// planner decides what follows from a snapshot. What it decides counts in its later decisions.
 type planner struct {
-	*world
+	*snapshot
 	// goVerifies is true if the Go verifier's answer is enough for a promotion to verified.
 	goVerifies bool
 	// corrections are the entries that name what they correct, the oldest first.
@@ -29,10 +29,10 @@ type act struct {
 	at      time.Time
 }
 
-// plan returns the acts that follow from the world, in the order in which they are to be stored, and counts them. It
-// depends on the world alone, and plans nothing for a world in which its acts are stored. The world is used up.
-func plan(w *world, goVerifies bool) ([]act, PassResult) {
-	p := &planner{world: w, goVerifies: goVerifies}
+// plan returns the acts that follow from the snapshot, in the order in which they are to be stored, and counts them. It
+// depends on the snapshot alone, and plans nothing for one in which its acts are stored. The snapshot is used up.
+func plan(w *snapshot, goVerifies bool) ([]act, PassResult) {
+	p := &planner{snapshot: w, goVerifies: goVerifies}
 	for _, s := range w.entries {
 		if s.Corrects != "" {
 			p.corrections = append(p.corrections, s)
@@ -45,6 +45,7 @@ func plan(w *world, goVerifies bool) ([]act, PassResult) {
 	p.settle()
 	p.verify(focus)
 	p.revive(focus)
+	p.withdraw(focus)
 	p.certify(focus)
 	p.decide(focus)
 	for _, s := range w.sessions {
@@ -188,18 +189,22 @@ func (p *planner) original(s *statement) (id string, strict bool) {
 // detect finds what contradicts the entries. Two entries that a person found both right are not in conflict again.
 func (p *planner) detect(focus []*statement) {
 	for _, s := range focus {
-		for _, other := range p.around(s) {
-			if !s.believed() || !other.believed() {
+		others := slices.Concat(p.around(s), p.corrections)
+		if target := p.entries[s.Corrects]; target != nil {
+			others = append(others, target)
+		}
+		for _, other := range sortedByAge(others) {
+			if other == s || other.Scope != s.Scope || !s.believed() || !other.believed() {
 				continue
 			}
-			r := p.relation(s, other)
+			r := p.opposition(s, other)
 			if r.Kind != pair.Conflict {
 				continue
 			}
 			first, second := inOrder(s, other)
 			id := schema.ConflictID(p.project, first.ID, second.ID)
 			before, known := p.conflicts[id]
-			bothRight := before.kept == "" && before.by != resolvedByGraduation
+			bothRight := before.kept == "" && before.by != ResolvedByGraduation
 			if known && (before.open || bothRight) {
 				continue
 			}
@@ -215,6 +220,20 @@ func (p *planner) detect(focus []*statement) {
 	}
 }
 
+// byCorrection is the type of a conflict between an entry that a person restored and the one that was stated to correct it.
+const byCorrection = "correction"
+
+// opposition says how two entries relate that may contradict each other.
+func (p *planner) opposition(a, b *statement) pair.Relation {
+	if a.Corrects == b.ID || b.Corrects == a.ID {
+		return pair.Relation{Kind: pair.Conflict, Type: byCorrection, Reason: "one was stated to correct the other"}
+	}
+	if !slices.Contains(p.around(a), b) {
+		return pair.Relation{}
+	}
+	return p.relation(a, b)
+}
+
 // settle ends the conflicts of which a side is no longer believed.
 func (p *planner) settle() {
 	for _, id := range sortedKeys(p.conflicts) {
@@ -224,7 +243,7 @@ func (p *planner) settle() {
 			continue
 		}
 		payload, gone := schema.ConflictResolvedPayload{
-			Scope: first.Scope, ConflictID: id, OlderID: c.older, NewerID: c.newer, By: resolvedByGraduation,
+			Scope: first.Scope, ConflictID: id, OlderID: c.older, NewerID: c.newer, By: ResolvedByGraduation,
 		}, second
 		switch {
 		case first.believed():
@@ -234,7 +253,7 @@ func (p *planner) settle() {
 		}
 		payload.Because = fmt.Sprintf("entry %q is no longer believed", gone.ID)
 		p.add(payload, schema.ConflictResolved, id, c.last)
-		c.open, c.kept, c.by = false, payload.Kept, resolvedByGraduation
+		c.open, c.kept, c.by = false, payload.Kept, ResolvedByGraduation
 		p.conflicts[id] = c
 		for _, side := range []*statement{first, second} {
 			if side.Conflicts--; side.Conflicts <= 0 && side.Status == schema.StatusContested {
@@ -252,7 +271,7 @@ func (p *planner) verify(focus []*statement) {
 	}
 	sessions := map[string]*obligation.Session{}
 	for _, s := range focus {
-		if !s.believed() || !s.gained() || s.staged.demotes || reaches(s.Stage, schema.StageVerified) {
+		if !s.believed() || !s.gained() || p.down(s) || reaches(s.Stage, schema.StageVerified) {
 			continue
 		}
 		stream := s.EvidenceSession().Stream()
@@ -293,13 +312,40 @@ func (p *planner) revive(focus []*statement) {
 		if !s.believed() || !s.staged.demotes {
 			continue
 		}
-		at, what := aging{occurred: s.OccurredAt, restated: p.restated(s), confirmed: s.confirmedAt}.last()
+		at, what := p.lastSaid(s)
 		to := cmp.Or(s.sessionStage, schema.StageWorking)
 		if !at.After(s.staged.at) || reaches(s.Stage, to) {
 			continue
 		}
 		p.promote(s, to, schema.EntryGraduatedPayload{
 			Reasons: []string{fmt.Sprintf("%s: %s on %s, after it had fallen", to, what, at.UTC().Format(time.DateOnly))},
+		})
+	}
+}
+
+// lastSaid returns when the entry was stated or confirmed last, and which of these.
+func (p *planner) lastSaid(s *statement) (at time.Time, what string) {
+	return aging{occurred: s.OccurredAt, restated: p.restated(s), confirmed: s.confirmedAt}.last()
+}
+
+// down reports whether the entry fell, and was neither stated nor confirmed since.
+func (p *planner) down(s *statement) bool {
+	if !s.staged.demotes {
+		return false
+	}
+	at, _ := p.lastSaid(s)
+	return !at.After(s.staged.at)
+}
+
+// withdraw takes the certificate of entries that nothing corroborates any more: what said the same is no longer believed. It
+// is no fall by age: they are certified again once something else says it.
+func (p *planner) withdraw(focus []*statement) {
+	for _, s := range p.withSame(focus) {
+		if !s.believed() || s.Stage != schema.StageCertified || s.confirmedBy != "" || len(p.sources(s, (*statement).believed)) > 0 {
+			continue
+		}
+		p.promote(s, schema.StageVerified, schema.EntryGraduatedPayload{
+			Reasons: []string{"verified: nothing that is believed says the same in another session any more"},
 		})
 	}
 }
@@ -318,10 +364,10 @@ func (p *planner) restated(s *statement) time.Time {
 // certify lifts the entries that were confirmed, or that another session says in the same words from another source.
 func (p *planner) certify(focus []*statement) {
 	for _, s := range p.withSame(focus) {
-		if s.staged.demotes || !s.believed() || !s.EvidenceProven {
+		if p.down(s) || !s.believed() || !s.EvidenceProven {
 			continue
 		}
-		sources := p.sources(s)
+		sources := p.sources(s, (*statement).active)
 		reasons, ok := certifying{stage: s.Stage, status: s.Status, confirmedBy: s.confirmedBy, sources: sources}.certifies()
 		if !ok {
 			continue
@@ -334,25 +380,29 @@ func (p *planner) certify(focus []*statement) {
 // maxSources bounds the sources of a promotion.
 const maxSources = 20
 
-// sources returns the ids of the entries that corroborate s.
-func (p *planner) sources(s *statement) []string {
+// sources returns the ids of the entries that corroborate s, each from a source of its own, of those that count.
+func (p *planner) sources(s *statement, counts func(*statement) bool) []string {
 	var out []string
+	taken := []*statement{s}
 	for _, other := range p.around(s) {
 		if len(out) == maxSources {
 			break
 		}
-		if other.Status == schema.StatusActive && reaches(other.Stage, schema.StageVerified) && p.relation(s, other).Strict && p.independent(s, other) {
-			out = append(out, other.ID)
+		if !counts(other) || !reaches(other.Stage, schema.StageVerified) || !p.relation(s, other).Strict ||
+			slices.ContainsFunc(taken, func(t *statement) bool { return !p.independent(t, other) }) {
+			continue
 		}
+		out, taken = append(out, other.ID), append(taken, other)
 	}
 	return out
 }
 
-// decide records the decisions that entries state.
+// decide records the decisions that entries state, also those that are contested or superseded by now: they were made, and
+// the ledger shows how they stand. So it does not depend on which sessions are processed together.
 func (p *planner) decide(focus []*statement) {
 	for _, s := range focus {
 		id := schema.DecisionID(s.ID)
-		if s.Type != schema.EntryDecision || s.Status != schema.StatusActive || !reaches(s.Stage, schema.StageVerified) || p.decided[id] {
+		if s.Type != schema.EntryDecision || !reaches(s.Stage, schema.StageVerified) || p.decided[id] {
 			continue
 		}
 		p.decided[id] = true

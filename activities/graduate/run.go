@@ -1,11 +1,15 @@
 package graduate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/entry"
@@ -110,17 +114,11 @@ func told(payloads []any, fresh int) CommandResult {
 				say(p.EntryID, fmt.Sprintf("superseded by %q", p.SupersededBy))
 				continue
 			}
-			say(p.EntryID, fmt.Sprintf("%s by %s: %s", p.Status, p.By, p.Because))
+			say(p.EntryID, fmt.Sprintf("retired by %s: %s", p.By, p.Because))
 		case schema.EntryRestoredPayload:
 			say(p.EntryID, fmt.Sprintf("restored by %s", p.By))
 		case schema.ConflictResolvedPayload:
-			what := "resolved: both are right"
-			if p.Kept != "" {
-				what = fmt.Sprintf("resolved: %q is right", p.Kept)
-			} else if p.By == resolvedByGraduation {
-				what = "resolved: neither is believed any longer"
-			}
-			say(p.ConflictID, what)
+			say(p.ConflictID, "resolved: "+outcome(p))
 		case schema.DecisionRecordedPayload:
 			say(p.DecisionID, "recorded, resting on "+count(len(p.Evidence), "entry", "entries"))
 		}
@@ -128,6 +126,18 @@ func told(payloads []any, fresh int) CommandResult {
 	shown := min(len(changes), maxChanges)
 	result.Changes, result.MoreChanges = changes[:shown], len(changes)-shown
 	return result
+}
+
+// outcome says how a conflict ended. One that ends because a side is no longer believed does not say that the other is right.
+func outcome(p schema.ConflictResolvedPayload) string {
+	switch {
+	case p.By == ResolvedByGraduation:
+		return p.Because
+	case p.Kept != "":
+		return fmt.Sprintf("%q is right", p.Kept)
+	default:
+		return "both are right"
+	}
 }
 
 // refusedf returns the error of a command that does not fit what is known of the entries.
@@ -152,13 +162,13 @@ func (a *Activities) planCommand(ctx context.Context, c Command) ([]any, error) 
 	case OpRestore:
 		return planRestore(c, list)
 	default:
-		return planDecide(c, list)
+		return a.planDecide(ctx, c, list)
 	}
 }
 
 // named loads the entries with the ids, in their order and each once.
-func (a *Activities) named(ctx context.Context, project string, ids []string) (*world, []*statement, error) {
-	w := &world{project: project, entries: map[string]*statement{}, conflicts: map[string]conflictState{}, messages: map[place]schema.Message{}}
+func (a *Activities) named(ctx context.Context, project string, ids []string) (*snapshot, []*statement, error) {
+	w := &snapshot{project: project, entries: map[string]*statement{}, conflicts: map[string]conflictState{}, messages: map[place]schema.Message{}}
 	l := loader{a.log, a.conn, a.entries}
 	if err := l.read(ctx, w, ids); err != nil {
 		return nil, nil, err
@@ -188,39 +198,43 @@ func ended(s *statement) bool {
 	return s.Status == schema.StatusDeprecated || s.Status == schema.StatusSuperseded
 }
 
-func (a *Activities) planRetire(ctx context.Context, c Command, w *world, list []*statement) ([]any, error) {
+// endedAs is how an entry that is no longer believed is called.
+func endedAs(status schema.Status) string {
+	if status == schema.StatusDeprecated {
+		return "retired"
+	}
+	return string(status)
+}
+
+func (a *Activities) planRetire(ctx context.Context, c Command, w *snapshot, list []*statement) ([]any, error) {
 	var out []any
 	for _, s := range list {
 		if ended(s) {
-			return nil, refusedf("entry %q is %s already: leave it out", s.ID, s.Status)
+			return nil, refusedf("entry %q is %s already: leave it out", s.ID, endedAs(s.Status))
 		}
 		out = append(out, schema.EntryRetiredPayload{
 			Scope: s.Scope, EntryID: s.ID, Status: schema.StatusDeprecated, Because: c.Because, By: c.Actor,
 		})
 		s.Status = schema.StatusDeprecated
 	}
-	closed, err := a.closeConflicts(ctx, c, w)
+	closed, err := a.closeConflicts(ctx, w)
 	for _, one := range closed {
 		out = append(out, one)
 	}
 	return out, err
 }
 
-// closeConflicts ends the open conflicts of which a side is no longer believed. The other side is right, if it is.
-func (a *Activities) closeConflicts(ctx context.Context, c Command, w *world) ([]schema.ConflictResolvedPayload, error) {
+// closeConflicts ends the open conflicts of which a side is no longer believed. Nobody said that the other side is right.
+func (a *Activities) closeConflicts(ctx context.Context, w *snapshot) ([]schema.ConflictResolvedPayload, error) {
 	l := loader{a.log, a.conn, a.entries}
 	if err := l.readConflicts(ctx, w); err != nil {
 		return nil, err
 	}
-	p := &planner{world: w}
+	p := &planner{snapshot: w}
 	p.settle()
 	var out []schema.ConflictResolvedPayload
 	for _, one := range p.acts {
-		resolved := one.payload.(schema.ConflictResolvedPayload)
-		if resolved.Kept != "" {
-			resolved.By = c.Actor
-		}
-		out = append(out, resolved)
+		out = append(out, one.payload.(schema.ConflictResolvedPayload))
 	}
 	return out, nil
 }
@@ -240,11 +254,22 @@ func planRestore(c Command, list []*statement) ([]any, error) {
 }
 
 // planDecide records a decision that rests on the entries. All of them were verified and believed when it was made.
-func planDecide(c Command, list []*statement) ([]any, error) {
+func (a *Activities) planDecide(ctx context.Context, c Command, list []*statement) ([]any, error) {
 	scope := schema.Scope{Project: c.Project, User: c.User, Agent: c.Agent}
-	payload := schema.DecisionRecordedPayload{
-		Scope: scope, DecisionID: schema.DerivedID("decision", c.Project, c.RequestID), Action: c.Action, By: c.Actor, Confidence: c.Confidence,
+	ids := make([]string, len(list))
+	for i, s := range list {
+		ids[i] = s.ID
 	}
+	slices.Sort(ids)
+	id := schema.DerivedID(slices.Concat([]string{"decision", c.Project, c.User, c.Agent, c.Action}, ids)...)
+	known, err := (loader{conn: a.conn}).ids(ctx, "SELECT DISTINCT decision_id FROM decisions_raw WHERE project = ? AND decision_id = ?", c.Project, id)
+	if err != nil {
+		return nil, err
+	}
+	if len(known) > 0 {
+		return nil, refusedf("decision %q says that already, on the same grounds", id)
+	}
+	payload := schema.DecisionRecordedPayload{Scope: scope, DecisionID: id, Action: c.Action, By: c.Actor, Confidence: c.Confidence}
 	for _, s := range list {
 		switch {
 		case s.Scope != scope:
@@ -265,7 +290,7 @@ func planDecide(c Command, list []*statement) ([]any, error) {
 
 // planResolve ends the conflicts. The sides that are wrong are retired, which ends their other conflicts, too.
 func (a *Activities) planResolve(ctx context.Context, c Command) ([]any, error) {
-	found := &world{project: c.Project, conflicts: map[string]conflictState{}}
+	found := &snapshot{project: c.Project, conflicts: map[string]conflictState{}}
 	if err := readConflicts(ctx, a.conn, found, "conflict_id IN ?", table.Set(c.ConflictIDs)); err != nil {
 		return nil, err
 	}
@@ -277,48 +302,89 @@ func (a *Activities) planResolve(ctx context.Context, c Command) ([]any, error) 
 			return nil, boundary.Invalid(schema.ErrorEntryNotFound,
 				fmt.Errorf("conflict %q in project %q: %w: give a whole id, as conflicts prints it", id, c.Project, ErrNoConflict))
 		case !conflict.open:
-			return nil, refusedf("conflict %q was resolved before: restore an entry to have it compared anew", id)
+			return nil, refusedf("conflict %q was resolved before; starter conflicts show says how", id)
 		case c.Keep != "" && c.Keep != conflict.older && c.Keep != conflict.newer:
 			return nil, refusedf("entry %q is no side of conflict %q, which is between %q and %q: keep one of these", c.Keep, id, conflict.older, conflict.newer)
 		}
 		sides = append(sides, conflict.older, conflict.newer)
 	}
-	w, _, err := a.named(ctx, c.Project, sides)
+	said, err := a.sayingTheSame(ctx, c.Project, sides)
 	if err != nil {
 		return nil, err
 	}
+	w, _, err := a.named(ctx, c.Project, sortedKeys(said))
+	if err != nil {
+		return nil, err
+	}
+	if err := (loader{a.log, a.conn, a.entries}).readConflicts(ctx, w); err != nil {
+		return nil, err
+	}
+	// Who says which of two statements is right says so of all that state them.
+	asked := map[[2]string]bool{}
+	between := func(k conflictState) [2]string {
+		return [2]string{min(said[k.older], said[k.newer]), max(said[k.older], said[k.newer])}
+	}
+	for _, id := range c.ConflictIDs {
+		asked[between(found.conflicts[id])] = true
+	}
 	var resolved, retired []any
-	for i, id := range c.ConflictIDs {
-		if slices.Index(c.ConflictIDs, id) != i {
+	ids := map[string]bool{}
+	for _, id := range sortedKeys(w.conflicts) {
+		conflict := w.conflicts[id]
+		older, newer := w.entries[conflict.older], w.entries[conflict.newer]
+		if !conflict.open || said[conflict.older] == "" || said[conflict.newer] == "" || !asked[between(conflict)] {
 			continue
 		}
-		conflict := found.conflicts[id]
+		ids[id] = true
+		kept, other := "", (*statement)(nil)
+		switch {
+		case c.Keep == "":
+		case said[older.ID] == said[c.Keep]:
+			kept, other = older.ID, newer
+		default:
+			kept, other = newer.ID, older
+		}
 		resolved = append(resolved, schema.ConflictResolvedPayload{
-			Scope: w.entries[conflict.older].Scope, ConflictID: id, OlderID: conflict.older, NewerID: conflict.newer, Kept: c.Keep,
-			Because: c.Because, By: c.Actor,
+			Scope: older.Scope, ConflictID: id, OlderID: older.ID, NewerID: newer.ID, Kept: kept, Because: c.Because, By: c.Actor,
 		})
-		other := w.entries[conflict.older]
-		if c.Keep == conflict.older {
-			other = w.entries[conflict.newer]
-		}
-		if c.Keep == "" || ended(other) {
+		if other == nil || ended(other) {
 			continue
 		}
-		because := c.Because
-		if because == "" {
-			because = "a person found the other side of a conflict right"
-		}
+		because := cmp.Or(c.Because, "a person found the other side of a conflict right")
 		retired = append(retired, schema.EntryRetiredPayload{
 			Scope: other.Scope, EntryID: other.ID, Status: schema.StatusSuperseded, SupersededBy: c.Keep, Because: because, By: c.Actor,
 		})
 		other.Status = schema.StatusSuperseded
 	}
 	out := slices.Concat(resolved, retired)
-	closed, err := a.closeConflicts(ctx, c, w)
+	closed, err := a.closeConflicts(ctx, w)
 	for _, one := range closed {
-		if !slices.Contains(c.ConflictIDs, one.ConflictID) {
+		if !ids[one.ConflictID] {
 			out = append(out, one)
 		}
 	}
 	return out, err
+}
+
+// sayingTheSame returns the ids of the entries and of all that are linked to the same one, each with the id of the oldest.
+func (a *Activities) sayingTheSame(ctx context.Context, project string, ids []string) (map[string]string, error) {
+	roots := map[string]string{}
+	add := func(condition string, of []string) error {
+		return table.Query(ctx, a.conn, func(rows driver.Rows) error {
+			var id, original string
+			err := rows.Scan(&id, &original)
+			roots[id] = cmp.Or(original, id)
+			return err
+		}, "SELECT entry_id, original_id FROM entries WHERE project = ? AND "+condition, project, table.Set(of))
+	}
+	if err := add("entry_id IN ?", ids); err != nil {
+		return nil, fmt.Errorf("read what says the same: %w", err)
+	}
+	if err := add("original_id IN ?", slices.Sorted(maps.Values(roots))); err != nil {
+		return nil, fmt.Errorf("read what says the same: %w", err)
+	}
+	for _, root := range slices.Collect(maps.Values(roots)) {
+		roots[root] = root
+	}
+	return roots, nil
 }

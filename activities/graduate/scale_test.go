@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"axiommind/schema"
 )
 
 // BenchmarkPass is a pass over one new session of a project with 10,000 entries, some of which it says again. What is
@@ -38,8 +40,11 @@ func BenchmarkPass(b *testing.B) {
 		bench.say(inSession("p", "u", fmt.Sprint("new", n)), 30, known[n%len(known)], sentence(), sentence())
 		b.StartTimer()
 		l := loader{bench.log, bench.conn, bench.activities.entries}
-		w, more, err := l.load(b.Context(), "p", bench.now(), 1)
+		w, more, err := l.begin(b.Context(), "p", bench.now(), 1)
 		require.NoError(b, err)
+		_, err = bench.log.ProjectTogether(b.Context(), NewProjector(bench.conn), schema.SessionsOf("p"))
+		require.NoError(b, err)
+		require.NoError(b, l.surround(b.Context(), w))
 		require.False(b, more)
 		b.ReportMetric(float64(len(w.entries)), "entries/op")
 		result, err := bench.activities.GraduateProject(b.Context(), PassInput{Project: "p", At: bench.now()})

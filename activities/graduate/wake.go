@@ -2,8 +2,13 @@ package graduate
 
 import (
 	"context"
+	"fmt"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/graduate/pair"
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -18,4 +23,40 @@ func (a *Activities) WakeGraduation(ctx context.Context, in WakeInput) error {
 		return struct{}{}, boundary.WriterOf(schema.GraduationInput{Project: in.Project}).Wake(ctx, a.temporal)
 	})
 	return err
+}
+
+// maxWoken bounds the projects that are woken at once. The others are woken by their next session, or when a worker starts
+// again.
+const maxWoken = 1000
+
+// WakeWaiting wakes the graduation of the projects with sessions that it has not considered: a worker may have been killed
+// before it could tell, or is of a later version of the rules.
+func (a *Activities) WakeWaiting(ctx context.Context) error {
+	var projects []string
+	err := table.Query(ctx, a.conn, func(rows driver.Rows) error {
+		var project string
+		err := rows.Scan(&project)
+		projects = append(projects, project)
+		return err
+	}, `SELECT DISTINCT s.project FROM (
+			SELECT project, stream, max(version) AS last FROM (
+				SELECT project, stream, version FROM entries_raw
+				UNION ALL
+				SELECT project, stream, version FROM entry_changes_raw
+				WHERE kind IN ('evidence', 'status', 'stage') AND startsWith(stream, ?)
+			) GROUP BY project, stream
+		) AS s
+		LEFT JOIN (SELECT project, stream, seq, policy, rule, version FROM graduated_sessions_raw FINAL) AS g
+			ON g.project = s.project AND g.stream = s.stream
+		WHERE g.version = 0 OR s.last > g.seq OR g.policy < ? OR g.rule < ?
+		ORDER BY s.project LIMIT ?`, schema.SessionPrefix, uint32(PolicyVersion), uint32(pair.Version), maxWoken)
+	if err != nil {
+		return fmt.Errorf("read which projects graduation has to consider: %w", err)
+	}
+	for _, project := range projects {
+		if err := boundary.WriterOf(schema.GraduationInput{Project: project}).Wake(ctx, a.temporal); err != nil {
+			return fmt.Errorf("wake the graduation of project %q: %w", project, err)
+		}
+	}
+	return nil
 }

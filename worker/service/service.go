@@ -99,7 +99,13 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 		go watchVersion(ctx, stores.Temporal, cfg, logger)
 	}
 	go hideCopies(ctx, stores.Log, logger)
-	go catchUp(ctx, stores.Log, behind, rooms.enqueuer.WakePending, logger)
+	go func() {
+		catchUp(ctx, stores.Log, behind, rooms.enqueuer.WakePending, logger)
+		if err := rooms.graduate.WakeWaiting(ctx); err != nil && ctx.Err() == nil {
+			// The project's next session wakes it too.
+			logger.Warn("graduation is not told of the sessions that wait", "reason", err)
+		}
+	}()
 	var ended error
 	select {
 	case <-ctx.Done():

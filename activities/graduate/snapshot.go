@@ -11,9 +11,9 @@ import (
 	"axiommind/schema"
 )
 
-// world is what a pass knows when it is planned: the entries of the sessions that it considers, what may conflict with them
+// snapshot is what a pass knows when it is planned: the entries of the sessions that it considers, what may conflict with them
 // or say the same, and what graduation said of all these before.
-type world struct {
+type snapshot struct {
 	project string
 	at      time.Time
 	// sessions are those to consider, and head the position of graduation's own stream at which all was read.
@@ -30,7 +30,8 @@ type world struct {
 	// messages are those that evidence is compared by, or checked against.
 	messages map[place]schema.Message
 
-	compared map[[2]string]pair.Relation
+	compared   map[[2]string]pair.Relation
+	neighbours map[string][]*statement
 }
 
 // pendingSession is a session with something that graduation has not considered.
@@ -79,13 +80,16 @@ type conflictState struct {
 	last uint64
 }
 
-// resolvedByGraduation is who resolves a conflict when one side is no longer believed.
-const resolvedByGraduation = "graduation"
+// ResolvedByGraduation is who resolves a conflict when one side is no longer believed.
+const ResolvedByGraduation = "graduation"
 
-// believed reports whether the entry counts as said: it was found in its session, and nothing has taken its place.
+// believed reports whether the entry was found in its session, and nothing has taken its place.
 func (s *statement) believed() bool {
 	return s.EvidenceAligned && (s.Status == schema.StatusActive || s.Status == schema.StatusContested)
 }
+
+// active reports whether the entry is believed, and nothing contests it.
+func (s *statement) active() bool { return s.Status == schema.StatusActive }
 
 // gained reports whether the entry's evidence is not of its own session's builds, whose check has not seen it.
 func (s *statement) gained() bool {
@@ -100,8 +104,8 @@ func (s *statement) corrects() bool {
 // categoryCorrection is the category of the facts that correct earlier ones.
 const categoryCorrection = "correction"
 
-// older reports whether a was stated before b: by time, then by place in their session. What is left is no time at all,
-// but the same in every order of processing.
+// older reports whether a was stated before b: by time, then by place in their session. Ties are broken by what does not
+// depend on the order of processing.
 func older(a, b *statement) bool {
 	if c := a.OccurredAt.Compare(b.OccurredAt); c != 0 {
 		return c < 0
@@ -140,7 +144,7 @@ func inOrder(a, b *statement) (*statement, *statement) {
 }
 
 // relation says how two entries relate, whatever their order.
-func (w *world) relation(a, b *statement) pair.Relation {
+func (w *snapshot) relation(a, b *statement) pair.Relation {
 	a, b = inOrder(a, b)
 	key := [2]string{a.ID, b.ID}
 	r, known := w.compared[key]
@@ -182,18 +186,26 @@ func beyondTitle(e schema.Entry) string {
 }
 
 // around returns the loaded entries that share a key with the entry, the oldest first. All are of its own scope.
-func (w *world) around(s *statement) []*statement {
-	var out []*statement
+func (w *snapshot) around(s *statement) []*statement {
+	out, known := w.neighbours[s.ID]
+	if known {
+		return out
+	}
 	for _, id := range w.near[s.ID] {
 		if other := w.entries[id]; other != nil && other.ID != s.ID && other.Scope == s.Scope {
 			out = append(out, other)
 		}
 	}
-	return sortedByAge(out)
+	if w.neighbours == nil {
+		w.neighbours = map[string][]*statement{}
+	}
+	out = sortedByAge(out)
+	w.neighbours[s.ID] = out
+	return out
 }
 
 // focused returns the entries that the sessions speak of, the oldest first.
-func (w *world) focused() []*statement {
+func (w *snapshot) focused() []*statement {
 	var out []*statement
 	for _, id := range w.focus {
 		if s := w.entries[id]; s != nil {
@@ -218,7 +230,7 @@ func sortedByAge(list []*statement) []*statement {
 
 // independent reports whether the two entries come from different sources. A message that is the same in two sessions,
 // such as in a fork or a compacted transcript, is one source.
-func (w *world) independent(a, b *statement) bool {
+func (w *snapshot) independent(a, b *statement) bool {
 	if a.SessionID == b.SessionID {
 		return false
 	}
@@ -232,7 +244,7 @@ func (w *world) independent(a, b *statement) bool {
 	return true
 }
 
-func (w *world) sameMessage(a *statement, x schema.Evidence, b *statement, y schema.Evidence) bool {
+func (w *snapshot) sameMessage(a *statement, x schema.Evidence, b *statement, y schema.Evidence) bool {
 	if x.SourceHash != y.SourceHash {
 		return false
 	}
