@@ -38,12 +38,38 @@ type Relation struct {
 	Reason string
 }
 
+// Statement is a parsed title. Parse once what is compared with many others.
+type Statement struct{ parsed *statement }
+
+// Parse reads a title. The zero Statement is that of an empty title.
+func Parse(title string) Statement { return Statement{read(title)} }
+
 // Compare says how two statements relate. Only the reason depends on which is the older one.
-func Compare(older, newer string) Relation {
-	a, b := read(older), read(newer)
-	if a.claim == "" || b.claim == "" {
+func Compare(older, newer string) Relation { return Parse(older).Compare(Parse(newer)) }
+
+// Claim returns the form in which two statements are equal that are a strict restatement of each other.
+func Claim(title string) string { return Parse(title).Claim() }
+
+// Negated reports whether a statement denies something.
+func Negated(title string) bool { return read(title).denies }
+
+// Keys returns what a statement is looked up by: any two that contradict or restate each other share a key.
+func Keys(title string) []string { return Parse(title).Keys() }
+
+// Claim is what [Claim] returns for the title.
+func (s Statement) Claim() string {
+	if s.parsed == nil {
+		return ""
+	}
+	return s.parsed.claim
+}
+
+// Compare is what [Compare] returns for the titles, this one being the older.
+func (s Statement) Compare(newer Statement) Relation {
+	if s.Claim() == "" || newer.Claim() == "" {
 		return Relation{}
 	}
+	a, b := s.parsed, newer.parsed
 	if a.claim == b.claim {
 		return Relation{Kind: Restatement, Strict: true, Reason: "the same words"}
 	}
@@ -63,33 +89,26 @@ func Compare(older, newer string) Relation {
 	return filled(a, b)
 }
 
-// Claim returns the form in which two statements are equal that are a strict restatement of each other.
-func Claim(title string) string { return read(title).claim }
-
-// Negated reports whether a statement denies something.
-func Negated(title string) bool { return read(title).denies }
-
-// Keys returns what a statement is looked up by: any two that contradict or restate each other share a key.
-func Keys(title string) []string {
-	s := read(title)
-	if s.claim == "" {
+// Keys is what [Keys] returns for the title.
+func (s Statement) Keys() []string {
+	if s.Claim() == "" {
 		return nil
 	}
-	keys := []string{key("claim", s.claim)}
-	if s.long {
+	keys := []string{key("claim", s.parsed.claim)}
+	if s.parsed.long {
 		return keys
 	}
-	texts := make([]string, len(s.words))
-	for i, w := range s.words {
+	texts := make([]string, len(s.parsed.words))
+	for i, w := range s.parsed.words {
 		texts[i] = w.text
 	}
 	if len(texts) > 0 {
 		keys = append(keys, key("words", texts...))
 	}
-	if s.compares() {
+	if s.parsed.compares() {
 		keys = append(keys, key("order", slices.Sorted(slices.Values(texts))...))
 	}
-	for _, hole := range s.slots() {
+	for _, hole := range s.parsed.slots {
 		frame := slices.Concat(texts[:hole.start], []string{""}, texts[hole.end:])
 		keys = append(keys, key(hole.kind, frame...))
 	}
@@ -183,9 +202,8 @@ func differing(a, b []word) (start, end int) {
 
 // filled relates two statements with the same frame around one slot.
 func filled(a, b *statement) Relation {
-	theirs := b.slots()
-	for _, x := range a.slots() {
-		for _, y := range theirs {
+	for _, x := range a.slots {
+		for _, y := range b.slots {
 			if x.kind != y.kind || !equal(a.words[:x.start], b.words[:y.start]) || !equal(a.words[x.end:], b.words[y.end:]) {
 				continue
 			}

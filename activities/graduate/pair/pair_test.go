@@ -120,3 +120,12 @@ func TestNegated(t *testing.T) {
 		require.False(t, pair.Negated(plain), plain)
 	}
 }
+
+func TestZeroStatement(t *testing.T) {
+	t.Parallel()
+	var zero pair.Statement
+	require.Empty(t, zero.Claim())
+	require.Empty(t, zero.Keys())
+	require.Equal(t, pair.Relation{}, zero.Compare(pair.Parse("The fee is 5.")))
+	require.Equal(t, pair.Relation{}, pair.Parse("The fee is 5.").Compare(zero))
+}

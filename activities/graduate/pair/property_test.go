@@ -174,6 +174,14 @@ func BenchmarkCompare(b *testing.B) {
 			}
 		})
 	}
+	b.Run("parsed", func(b *testing.B) {
+		x := pair.Parse("The session timeout of the north server is 20 minutes.")
+		y := pair.Parse("The session timeout of the north server is 45 minutes.")
+		b.ReportAllocs()
+		for b.Loop() {
+			x.Compare(y)
+		}
+	})
 	b.Run("keys", func(b *testing.B) {
 		for b.Loop() {
 			pair.Keys("The session timeout of the north server is 20 minutes.")

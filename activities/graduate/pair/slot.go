@@ -29,8 +29,8 @@ const (
 	byDate     = "date"
 )
 
-// slots returns the places of the statement that hold one value at a time.
-func (s *statement) slots() []slot {
+// findSlots returns the places of the statement that hold one value at a time.
+func (s *statement) findSlots() []slot {
 	if s.long || len(s.words) < 2 || s.negative() || s.vain() || s.additive {
 		return nil
 	}

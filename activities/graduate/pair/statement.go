@@ -50,6 +50,7 @@ type statement struct {
 	// vague reports a subject that only what was said before names.
 	vague bool
 	long  bool
+	slots []slot
 }
 
 // negative reports whether the statement denies its words.
@@ -83,6 +84,7 @@ func read(title string) *statement {
 		s.partial = s.partial || some || first.indefinite && !s.exists || len(s.words) == 1 && !s.language.articles()
 		s.vague = first.has(anaphor) && (!first.has(definite) || s.predicate == 1 || len(s.words) == 1)
 	}
+	s.slots = s.findSlots()
 	return s
 }
 
