@@ -60,7 +60,7 @@ func (l loader) related(ctx context.Context, w *snapshot, ids []string) (found [
 			if !ok || other == id {
 				continue
 			}
-			if kind := pair.Compare(s.Title, o.Title).Kind; kind != pair.Unrelated {
+			if kind := w.parse(s.Title).Compare(w.parse(o.Title)).Kind; kind != pair.Unrelated {
 				kinds[kind] = append(kinds[kind], o)
 			}
 		}
@@ -116,7 +116,7 @@ func (l loader) sharing(ctx context.Context, w *snapshot, ids []string) (map[str
 			continue
 		}
 		w.near[id], out[id] = []string{}, nil
-		for _, key := range pair.Keys(s.Title) {
+		for _, key := range w.parse(s.Title).Keys() {
 			c := claim{s.Scope, key}
 			if len(askers[c]) == 0 {
 				keys[s.Scope] = append(keys[s.Scope], key)

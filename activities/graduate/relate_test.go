@@ -29,7 +29,7 @@ func TestRelateReadsContents(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, r := range []pair.Relation{relate(tt.a, tt.b), relate(tt.b, tt.a)} {
+			for _, r := range []pair.Relation{relate(pair.Parse, tt.a, tt.b), relate(pair.Parse, tt.b, tt.a)} {
 				require.Equal(t, tt.kind, r.Kind)
 				require.Equal(t, tt.strict, r.Strict)
 			}

@@ -30,6 +30,9 @@ type snapshot struct {
 	// messages are those that evidence is compared by, or checked against.
 	messages map[place]schema.Message
 
+	// parsed are titles, compared are relations by the ids of two entries, and neighbours what is around an entry by its id:
+	// all of what was asked for before.
+	parsed     map[string]pair.Statement
 	compared   map[[2]string]pair.Relation
 	neighbours map[string][]*statement
 }
@@ -143,6 +146,19 @@ func inOrder(a, b *statement) (*statement, *statement) {
 	return a, b
 }
 
+// parse takes a title apart, each once.
+func (w *snapshot) parse(title string) pair.Statement {
+	s, known := w.parsed[title]
+	if !known {
+		if w.parsed == nil {
+			w.parsed = map[string]pair.Statement{}
+		}
+		s = pair.Parse(title)
+		w.parsed[title] = s
+	}
+	return s
+}
+
 // relation says how two entries relate, whatever their order.
 func (w *snapshot) relation(a, b *statement) pair.Relation {
 	a, b = inOrder(a, b)
@@ -152,7 +168,7 @@ func (w *snapshot) relation(a, b *statement) pair.Relation {
 		if w.compared == nil {
 			w.compared = map[[2]string]pair.Relation{}
 		}
-		r = relate(a.Entry, b.Entry)
+		r = relate(w.parse, a.Entry, b.Entry)
 		w.compared[key] = r
 	}
 	return r
@@ -160,8 +176,8 @@ func (w *snapshot) relation(a, b *statement) pair.Relation {
 
 // relate compares what two entries say, the older first. A title may be cut, or be the name of a longer text: entries say
 // the same only if their contents do, too, and in the same words only if these are.
-func relate(a, b schema.Entry) pair.Relation {
-	r := pair.Compare(a.Title, b.Title)
+func relate(parse func(title string) pair.Statement, a, b schema.Entry) pair.Relation {
+	r := parse(a.Title).Compare(parse(b.Title))
 	if r.Kind != pair.Restatement {
 		return r
 	}
