@@ -173,7 +173,8 @@ func sayLife(b *strings.Builder, life graduate.Life) {
 			what += ", by " + line.By
 		}
 		at := when(line.At)
-		say(b, "  %s  %s\n", at, hanging(what, len(at)+4))
+		say(b, "  %s  ", at)
+		b.WriteString(hanging(what, len(at)+4) + "\n")
 	}
 	for _, moment := range graduate.Moments() {
 		if left := life.Counts[moment] - shown[moment]; left > 0 && moment != graduate.MomentRetrieved {

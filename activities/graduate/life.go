@@ -394,8 +394,9 @@ func (r *lifeReader) retrieved(ctx context.Context) error {
 
 // bound orders the lines and keeps the latest ones of each moment.
 func (r *lifeReader) bound() {
+	order := Moments()
 	slices.SortStableFunc(r.Lines, func(a, b Line) int {
-		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Moment, b.Moment), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(slices.Index(order, a.Moment), slices.Index(order, b.Moment)), cmp.Compare(a.ID, b.ID))
 	})
 	have := map[Moment]int{}
 	for _, line := range r.Lines {
