@@ -34,6 +34,8 @@ const (
 	// twice.
 	keyOfGraduation      = "graduate/{project}/{act}/{subject}/{after}"
 	keyEntryAnswered     = "graduate/{project}/answer/{entry}/{answer}"
+	keyPairsAsked        = "graduate/{project}/pairs_asked/{answer}"
+	keyPairsJudged       = "graduate/{project}/pairs_judged/{answer}"
 	keyDecisionRecorded  = "graduate/{project}/decision/{decision}"
 	keyGraduateOfCommand = "graduate/{project}/command/{request}/{number}"
 
@@ -247,6 +249,16 @@ func GraduationKey(project, act, subject string, after uint64) string {
 // EntryAnsweredKey is the key of what a model's answer says of the entry.
 func EntryAnsweredKey(project, entryID, answerKey string) string {
 	return fillKey(keyEntryAnswered, project, entryID, answerKey)
+}
+
+// PairsAskedKey is the key of the event that says which pairs the question with the key of its answer is about.
+func PairsAskedKey(project, answerKey string) string {
+	return fillKey(keyPairsAsked, project, answerKey)
+}
+
+// PairsJudgedKey is the key of what a model's answer says of pairs.
+func PairsJudgedKey(project, answerKey string) string {
+	return fillKey(keyPairsJudged, project, answerKey)
 }
 
 // DecisionRecordedKey is the key of the event that records the decision.

@@ -14,6 +14,8 @@ const (
 	EntryRetired     = "entry_retired"
 	EntryRestored    = "entry_restored"
 	ConflictDetected = "conflict_detected"
+	PairsAsked       = "pairs_asked"
+	PairsJudged      = "pairs_judged"
 	ConflictResolved = "conflict_resolved"
 	DecisionRecorded = "decision_recorded"
 )
@@ -181,11 +183,69 @@ type ConflictDetectedPayload struct {
 	ConflictID string `json:"conflict_id"`
 	OlderID    string `json:"older_id"`
 	NewerID    string `json:"newer_id"`
-	// ConflictType is the kind of difference: see activities/graduate/pair.
+	// ConflictType is the kind of difference: see activities/graduate/pair. It is ConflictOfMeaning if a model found it.
 	ConflictType string `json:"conflict_type"`
 	Reason       string `json:"reason"`
 	// Rule is the version of the comparison of statements.
 	Rule int `json:"rule"`
+	// Model is the one that found it, by the answer with the key. Both are empty if the rule did.
+	Model     string `json:"model,omitempty"`
+	AnswerKey string `json:"answer_key,omitempty"`
+}
+
+// ConflictOfMeaning is the type of the conflicts that a model finds.
+const ConflictOfMeaning = "meaning"
+
+// EntryPair is two entries, the older one first.
+type EntryPair struct {
+	OlderID string `json:"older_id"`
+	NewerID string `json:"newer_id"`
+}
+
+// PairsAskedPayload says which pairs of entries of one scope a request has a model asked about, in the order of the
+// question. It is stored before the model is asked, so that another attempt asks the same.
+type PairsAskedPayload struct {
+	Scope
+	Model string `json:"model"`
+	// Prompt is the version of the question, and AnswerKey the key of its answer.
+	Prompt    string      `json:"prompt"`
+	AnswerKey string      `json:"answer_key"`
+	Pairs     []EntryPair `json:"pairs"`
+	// More is true if other pairs could be asked about, too.
+	More bool `json:"more,omitempty"`
+}
+
+// PairVerdict is what a model says of two entries.
+type PairVerdict string
+
+// Verdicts.
+const (
+	PairContradicts PairVerdict = "contradicts"
+	PairCompatible  PairVerdict = "compatible"
+	PairUnclear     PairVerdict = "unclear"
+)
+
+// JudgedPair is what a model says of a pair.
+type JudgedPair struct {
+	EntryPair
+	Verdict PairVerdict `json:"verdict"`
+	Reason  string      `json:"reason"`
+	// LeftOut says why no conflict follows from a contradiction.
+	LeftOut string `json:"left_out,omitempty"`
+}
+
+// PairsJudgedPayload holds what a model answered to the question of a [PairsAskedPayload]. The conflicts that follow are
+// events of their own.
+type PairsJudgedPayload struct {
+	Scope
+	Model  string `json:"model"`
+	Prompt string `json:"prompt"`
+	// AnswerKey names the model_responded event that was read.
+	AnswerKey string       `json:"answer_key"`
+	Pairs     []JudgedPair `json:"pairs"`
+	// Dropped counts the answers about anything else than the pairs.
+	Dropped int  `json:"dropped,omitempty"`
+	More    bool `json:"more,omitempty"`
 }
 
 // ConflictResolvedPayload ends a conflict. The entry that is not kept is retired by another event.

@@ -51,6 +51,8 @@ const (
 	UpdateGraduate = "graduate"
 	// UpdateAsk asks graduation to ask a model whether entries are stated.
 	UpdateAsk = "ask"
+	// UpdateFind asks graduation to ask a model whether entries contradict each other.
+	UpdateFind = "find"
 	// QueryQueue returns the [WriterQueue] of a stream's writer.
 	QueryQueue = "queue"
 	// QueryProgress returns a [Progress].

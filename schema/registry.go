@@ -75,6 +75,8 @@ var eventTypes = []EventType{
 	register[EntryRetiredPayload](EntryRetired, GraduatePrefix, "an entry is no longer believed, and why", keyOfGraduation, keyGraduateOfCommand),
 	register[EntryRestoredPayload](EntryRestored, GraduatePrefix, "a retired entry is believed again", keyGraduateOfCommand),
 	register[ConflictDetectedPayload](ConflictDetected, GraduatePrefix, "two entries contradict each other", keyOfGraduation, keyGraduateOfCommand),
+	register[PairsAskedPayload](PairsAsked, GraduatePrefix, "which pairs of entries a model is asked about", keyPairsAsked),
+	register[PairsJudgedPayload](PairsJudged, GraduatePrefix, "what a model answered of pairs of entries", keyPairsJudged),
 	register[ConflictResolvedPayload](ConflictResolved, GraduatePrefix, "a conflict ended, and how", keyOfGraduation, keyGraduateOfCommand),
 	register[DecisionRecordedPayload](DecisionRecorded, GraduatePrefix, "a decision, and the entries it rests on", keyDecisionRecorded, keyGraduateOfCommand),
 

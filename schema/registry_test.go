@@ -138,6 +138,8 @@ var keyMakers = map[string]struct {
 		})
 	}},
 	"GraduationKey":        {4, func(p []string) string { return schema.GraduationKey(p[0], p[1], p[2], uint64(numberOf(p[3]))) }},
+	"PairsAskedKey":        {2, func(p []string) string { return schema.PairsAskedKey(p[0], p[1]) }},
+	"PairsJudgedKey":       {2, func(p []string) string { return schema.PairsJudgedKey(p[0], p[1]) }},
 	"EntryAnsweredKey":     {3, func(p []string) string { return schema.EntryAnsweredKey(p[0], p[1], p[2]) }},
 	"DecisionRecordedKey":  {2, func(p []string) string { return schema.DecisionRecordedKey(p[0], p[1]) }},
 	"GraduateOfCommandKey": {2, func(p []string) string { return schema.GraduateOfCommandKey(p[0], p[1], numberOf(p[1])) }},

@@ -116,6 +116,9 @@ func (s Selection) Proven() Selection {
 	return s.and(judged, "evidence_proven AND status = ?", string(schema.StatusActive))
 }
 
+// Aligned keeps the entries whose quotes were all found word for word.
+func (s Selection) Aligned() Selection { return s.and(judged, "evidence_aligned") }
+
 // Unproven keeps the entries that are active or contested and not proven.
 func (s Selection) Unproven() Selection {
 	return s.and(judged, "NOT evidence_proven AND status IN ?", []string{string(schema.StatusActive), string(schema.StatusContested)})

@@ -98,9 +98,8 @@ func (a *Activities) AskEntries(ctx context.Context, in AskInput) (AskResult, er
 }
 
 func (a *Activities) askEntries(ctx context.Context, in AskInput) (AskResult, error) {
-	if _, local := a.model.(llm.Local); local {
-		return AskResult{}, boundary.Invalid(schema.ErrorGraduationRefused, fmt.Errorf(
-			"no model is configured that can read: this worker has %s. Start it with --model-provider, or confirm the entries yourself", a.model.Identity()))
+	if err := a.needsModel("confirm the entries yourself"); err != nil {
+		return AskResult{}, err
 	}
 	q := newQuestion(a, in)
 	if err := q.readAnswered(ctx); err != nil {
@@ -123,6 +122,15 @@ func (a *Activities) askEntries(ctx context.Context, in AskInput) (AskResult, er
 		return AskResult{}, err
 	}
 	return q.result, a.project(ctx, schema.GraduateStream(in.Project))
+}
+
+// needsModel refuses what only a model can do that reads. The hint says what a person can do instead.
+func (a *Activities) needsModel(hint string) error {
+	if _, local := a.model.(llm.Local); !local {
+		return nil
+	}
+	return boundary.Invalid(schema.ErrorGraduationRefused, fmt.Errorf(
+		"no model is configured that can read: this worker has %s. Start it with --model-provider, or %s", a.model.Identity(), hint))
 }
 
 // question is one question about entries, and what comes of it.

@@ -48,8 +48,10 @@ type Conflict struct {
 	Older Side `json:"older"`
 	Newer Side `json:"newer"`
 	// Type is the kind of difference, and Reason says it in a sentence.
-	Type       string    `json:"conflict_type"`
-	Reason     string    `json:"reason"`
+	Type   string `json:"conflict_type"`
+	Reason string `json:"reason"`
+	// Model is the one that found it. It is empty if the rule did.
+	Model      string    `json:"model,omitempty"`
 	DetectedAt time.Time `json:"detected_at"`
 	// ResolvedAt is zero while the conflict is open.
 	ResolvedAt time.Time `json:"resolved_at,omitzero"`
@@ -119,14 +121,14 @@ func (l *Ledgers) conflicts(ctx context.Context, w *where, limit int) ([]Conflic
 		var c Conflict
 		var resolved *time.Time
 		err := rows.Scan(&c.Project, &c.User, &c.Agent, &c.ID, &c.Older.EntryID, &c.Newer.EntryID, &c.Type, &c.Reason,
-			&c.DetectedAt, &resolved, &c.Kept, &c.Resolution, &c.ResolvedBy)
+			&c.DetectedAt, &resolved, &c.Kept, &c.Resolution, &c.ResolvedBy, &c.Model)
 		if resolved != nil {
 			c.ResolvedAt = *resolved
 		}
 		out = append(out, c)
 		return err
 	}, `SELECT project, user, agent, conflict_id, older_id, newer_id, conflict_type, reason, detected_at, resolved_at, kept,
-		resolution, resolved_by FROM conflicts`+w.sql()+` ORDER BY resolved_at IS NOT NULL, detected_at DESC, conflict_id`+
+		resolution, resolved_by, model FROM conflicts`+w.sql()+` ORDER BY resolved_at IS NOT NULL, detected_at DESC, conflict_id`+
 		limited(limit), w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("read conflicts: %w", err)

@@ -33,6 +33,7 @@ func (*Projector) Types() []string {
 	return []string{
 		schema.EntryMaterialized, schema.IdrisChecked, schema.EntriesPromoted, schema.SessionGraduated,
 		schema.EntryGraduated, schema.ConflictDetected, schema.ConflictResolved, schema.DecisionRecorded,
+		schema.PairsJudged,
 	}
 }
 
@@ -44,6 +45,7 @@ func (*Projector) Tables() []eventlog.Table {
 	return []eventlog.Table{
 		{Name: "promotions_raw"}, {Name: "checks_raw"}, {Name: "decisions_raw"}, {Name: "decision_evidence_raw"},
 		{Name: "conflicts_raw"}, {Name: "conflict_resolutions_raw"}, {Name: "claims_raw"}, {Name: "graduated_sessions_raw"},
+		{Name: "judged_pairs_raw"},
 	}
 }
 
@@ -58,11 +60,13 @@ const (
 	intoDecisionEvidence = `decision_evidence_raw (project, id, decision_id, evidence_kind, evidence_id, evidence_stage,
 		role, version)`
 	intoConflicts = `conflicts_raw (project, user, agent, conflict_id, older_id, newer_id, conflict_type, reason,
-		detected_at, event_id, version)`
+		model, detected_at, event_id, version)`
 	intoResolutions = `conflict_resolutions_raw (project, conflict_id, resolved_at, kept, resolution, resolved_by,
 		event_id, version)`
 	intoClaims   = `claims_raw (project, user, agent, claim_key, entry_id, version)`
 	intoSessions = `graduated_sessions_raw (project, stream, seq, head, policy, rule, version)`
+	intoJudged   = `judged_pairs_raw (project, user, agent, pair_id, older_id, newer_id, model, prompt, verdict, reason, ts,
+		event_id, version)`
 )
 
 // ledgerRows are the rows to insert, by table.
@@ -80,6 +84,7 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 	}
 	for _, into := range []string{
 		intoPromotions, intoChecks, intoDecisionEvidence, intoDecisions, intoConflicts, intoResolutions, intoClaims, intoSessions,
+		intoJudged,
 	} {
 		if err := table.Insert(ctx, p.conn, into, rows[into]); err != nil {
 			return err
@@ -113,9 +118,14 @@ func (r ledgerRows) of(event schema.Event) error {
 			uint32(p.Policy), p.Verifier, "", event.Actor, p.Reasons, p.Sources, p.User, p.Agent, event.Stream, event.Seq)
 	case schema.ConflictDetectedPayload:
 		r.add(intoConflicts, project, p.User, p.Agent, p.ConflictID, p.OlderID, p.NewerID, p.ConflictType, p.Reason,
-			event.TS, event.ID, event.Seq)
+			p.Model, event.TS, event.ID, event.Seq)
 	case schema.ConflictResolvedPayload:
 		r.add(intoResolutions, project, p.ConflictID, event.TS, p.Kept, p.Because, p.By, event.ID, event.Seq)
+	case schema.PairsJudgedPayload:
+		for _, judged := range p.Pairs {
+			r.add(intoJudged, project, p.User, p.Agent, schema.ConflictID(project, judged.OlderID, judged.NewerID), judged.OlderID,
+				judged.NewerID, p.Model, p.Prompt, string(judged.Verdict), judged.Reason, event.TS, event.ID, event.Seq)
+		}
 	case schema.DecisionRecordedPayload:
 		r.decision(event, project, p)
 	default:

@@ -1,0 +1,339 @@
+package graduate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"axiommind/activities/boundary"
+	"axiommind/activities/entry"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/graduate/pair"
+	"axiommind/activities/llm"
+	"axiommind/schema"
+)
+
+// MaxPairs is the maximum number of pairs in a question.
+const MaxPairs = 20
+
+// FindInput asks the model, once, which entries contradict each other that the rule can't judge.
+type FindInput struct {
+	// RequestID names the act: sent again, it changes nothing, and no model is asked again.
+	RequestID string `json:"request_id"`
+	Project   string `json:"project"`
+	// User is nil for those of all users. The empty one is compared, too.
+	User  *string   `json:"user,omitempty"`
+	Actor string    `json:"actor"`
+	At    time.Time `json:"at"`
+	// Limit is the maximum number of pairs to ask about, up to [MaxPairs].
+	Limit int `json:"limit"`
+	// Head is the head of the stream of graduation.
+	Head schema.StreamHead `json:"head,omitzero"`
+}
+
+// Writer returns the input of the workflow that asks.
+func (in FindInput) Writer() schema.WriterInput { return schema.GraduationInput{Project: in.Project} }
+
+// Validate returns an error if it can't be asked.
+func (in FindInput) Validate() error {
+	switch {
+	case in.RequestID == "":
+		return errors.New("request_id is empty: give the request one, so that it is done once")
+	case in.Project == "":
+		return errors.New("project is empty")
+	case strings.TrimSpace(in.Actor) == "":
+		return errors.New("actor is empty: say who asks for this")
+	case in.At.IsZero():
+		return errors.New("at is empty: say when this is asked for")
+	case in.Limit < 1 || in.Limit > MaxPairs:
+		return fmt.Errorf("limit is %d, want 1 to %d: send several requests", in.Limit, MaxPairs)
+	}
+	return nil
+}
+
+// FindResult is what the model said of pairs of entries. It is the same when the request is sent again, but for the usage.
+type FindResult struct {
+	// Model is the one that was asked.
+	Model string `json:"model"`
+	// Found counts the conflicts that were recorded, Compatible and Unclear the pairs that the model finds to be so, and
+	// LeftOut those that it finds to contradict each other and of which a side is no longer believed.
+	Found      int `json:"found"`
+	Compatible int `json:"compatible"`
+	Unclear    int `json:"unclear"`
+	LeftOut    int `json:"left_out"`
+	// Dropped counts the answers about anything else than the pairs.
+	Dropped int         `json:"dropped"`
+	Pairs   []FoundPair `json:"pairs"`
+	// More is true if others wait to be asked about.
+	More  bool         `json:"more,omitempty"`
+	Usage schema.Usage `json:"usage"`
+	// Head is the head of the stream of graduation.
+	Head schema.StreamHead `json:"head,omitzero"`
+}
+
+// FoundPair is a pair that the model was asked about.
+type FoundPair struct {
+	schema.JudgedPair
+	// ConflictID is set if the conflict was recorded.
+	ConflictID string `json:"conflict_id,omitempty"`
+	OlderTitle string `json:"older_title"`
+	NewerTitle string `json:"newer_title"`
+}
+
+// FindConflicts asks the model which entries contradict each other, of those that may speak of the same subject and that
+// the rule can't judge: one question for all. The pairs are stored before the model is asked, and its answer as received
+// before it is read, so that another attempt pays nothing. A contradiction is recorded as a conflict if both sides are
+// still believed. The model is asked about a pair once.
+func (a *Activities) FindConflicts(ctx context.Context, in FindInput) (FindResult, error) {
+	stream := schema.GraduateStream(in.Project)
+	return boundary.Run(eventlog.WithHead(ctx, stream, in.Head), in, func(ctx context.Context, in FindInput) (FindResult, error) {
+		result, err := a.findConflicts(ctx, in)
+		result.Head = a.log.Head(stream)
+		return result, err
+	})
+}
+
+func (a *Activities) findConflicts(ctx context.Context, in FindInput) (FindResult, error) {
+	if err := in.Validate(); err != nil {
+		return FindResult{}, boundary.Invalid(schema.ErrorInvalidInput, err)
+	}
+	if err := a.needsModel("compare the memories yourself"); err != nil {
+		return FindResult{}, err
+	}
+	f := newFinding(a, in)
+	judged, done, err := f.readJudged(ctx)
+	if err != nil {
+		return FindResult{}, err
+	}
+	if !done {
+		asked, err := f.pin(ctx)
+		if err != nil || len(asked.Pairs) == 0 {
+			return FindResult{Model: f.model, Pairs: []FoundPair{}, More: asked.More}, err
+		}
+		if judged, err = f.ask(ctx, asked); err != nil {
+			return FindResult{}, err
+		}
+	}
+	if err := a.project(ctx, schema.GraduateStream(in.Project)); err != nil {
+		return FindResult{}, err
+	}
+	return f.result(ctx, judged)
+}
+
+// finding is one question about pairs of entries, and what comes of it.
+type finding struct {
+	a     *Activities
+	in    FindInput
+	model string
+	// key is that of the answer. The request names it, and so another attempt finds it.
+	key   string
+	usage schema.Usage
+}
+
+func newFinding(a *Activities, in FindInput) *finding {
+	in.At = in.At.UTC().Truncate(time.Microsecond)
+	model := a.model.Identity().String()
+	return &finding{a: a, in: in, model: model, key: schema.HashParts("find", in.Project, in.RequestID, model, ContradictPrompt)}
+}
+
+// answerKeys are the keys that the answer may have: if the first one can't be read, there is a second one.
+func (f *finding) answerKeys() []string { return []string{f.key, schema.HashParts(f.key, "again")} }
+
+// readJudged reads what an earlier attempt has stored.
+func (f *finding) readJudged(ctx context.Context) (judged schema.PairsJudgedPayload, done bool, err error) {
+	var ids []string
+	for _, key := range f.answerKeys() {
+		ids = append(ids, schema.EventID(schema.PairsJudgedKey(f.in.Project, key)))
+	}
+	found, err := f.a.log.GetMany(ctx, ids)
+	for _, event := range found {
+		judged, err = schema.Decode[schema.PairsJudgedPayload](event)
+		return judged, err == nil, err
+	}
+	return judged, false, err
+}
+
+// pin returns the pairs of the question. An attempt before this one has stored them.
+func (f *finding) pin(ctx context.Context) (asked schema.PairsAskedPayload, err error) {
+	key, stream := schema.PairsAskedKey(f.in.Project, f.key), schema.GraduateStream(f.in.Project)
+	event, err := f.a.log.Get(ctx, schema.EventID(key))
+	if err == nil {
+		return schema.Decode[schema.PairsAskedPayload](event)
+	}
+	if !errors.Is(err, eventlog.ErrNotFound) {
+		return asked, err
+	}
+	err = f.a.steady(ctx, stream, func() error {
+		asked, err = f.choose(ctx)
+		return err
+	})
+	if err != nil || len(asked.Pairs) == 0 {
+		return asked, err
+	}
+	event, err = f.event(asked, f.in.Actor, key)
+	if err != nil {
+		return asked, err
+	}
+	_, err = f.a.log.Append(ctx, stream, []schema.Event{event})
+	return asked, err
+}
+
+// ask asks the model, once more if its answer can't be read, and stores what follows.
+func (f *finding) ask(ctx context.Context, asked schema.PairsAskedPayload) (judged schema.PairsJudgedPayload, err error) {
+	w, err := f.sides(ctx, asked.Pairs)
+	if err != nil {
+		return judged, err
+	}
+	var pairs []askedPair
+	var labels []string
+	for i, p := range asked.Pairs {
+		older, newer := w.entries[p.OlderID], w.entries[p.NewerID]
+		if older != nil && newer != nil { // Either may have been forgotten since an attempt before this one.
+			pairs, labels = append(pairs, askedPair{pairLabel(i), older.Entry, newer.Entry}), append(labels, pairLabel(i))
+		}
+	}
+	request, err := contradictRequest(pairs)
+	if err != nil || len(pairs) == 0 {
+		return judged, err
+	}
+	archive := llm.NewArchive(f.a.log, f.a.model)
+	var unreadable error
+	for _, key := range f.answerKeys() {
+		answer, err := archive.Ask(ctx, llm.Question{Key: key, Request: request, Project: f.in.Project})
+		f.usage.Add(answer.Usage)
+		if err != nil {
+			return judged, fmt.Errorf("ask about %d pairs of entries of project %q: %w", len(pairs), f.in.Project, err)
+		}
+		answers, dropped, err := readPairAnswers(answer, labels)
+		if err == nil {
+			return f.record(ctx, asked, answers, dropped, key)
+		}
+		unreadable = err
+	}
+	return judged, boundary.Invalid(schema.ErrorModelUnreadable, fmt.Errorf(
+		"ask about %d pairs of entries of project %q: neither of two answers of %s can be read: %w", len(pairs), f.in.Project, f.model, unreadable))
+}
+
+// sides loads the entries of the pairs.
+func (f *finding) sides(ctx context.Context, pairs []schema.EntryPair) (*snapshot, error) {
+	w := &snapshot{project: f.in.Project, entries: map[string]*statement{}, conflicts: map[string]conflictState{}}
+	var ids []string
+	for _, p := range pairs {
+		ids = append(ids, p.OlderID, p.NewerID)
+	}
+	return w, loader{f.a.log, f.a.conn, f.a.entries}.read(ctx, w, ids)
+}
+
+// record stores what the model said, and the conflicts that follow: all of it or nothing. What became of the entries while
+// the model thought counts.
+func (f *finding) record(
+	ctx context.Context, asked schema.PairsAskedPayload, answers map[string]pairAnswer, dropped int, answerKey string,
+) (judged schema.PairsJudgedPayload, err error) {
+	var events []schema.Event
+	stream := schema.GraduateStream(f.in.Project)
+	err = f.a.steady(ctx, stream, func() error {
+		judged, events, err = f.plan(ctx, asked, answers, answerKey)
+		return err
+	})
+	if err != nil {
+		return judged, err
+	}
+	judged.Dropped = dropped
+	said, err := f.event(judged, f.model, schema.PairsJudgedKey(f.in.Project, answerKey))
+	if err != nil {
+		return judged, err
+	}
+	_, err = f.a.log.Append(ctx, stream, append([]schema.Event{said}, events...))
+	return judged, err
+}
+
+func (f *finding) plan(
+	ctx context.Context, asked schema.PairsAskedPayload, answers map[string]pairAnswer, answerKey string,
+) (judged schema.PairsJudgedPayload, events []schema.Event, err error) {
+	w, err := f.sides(ctx, asked.Pairs)
+	if err != nil {
+		return judged, nil, err
+	}
+	if err := (loader{f.a.log, f.a.conn, f.a.entries}).readConflicts(ctx, w); err != nil {
+		return judged, nil, err
+	}
+	judged = schema.PairsJudgedPayload{Scope: asked.Scope, Model: f.model, Prompt: asked.Prompt, AnswerKey: answerKey, More: asked.More}
+	for i, p := range asked.Pairs {
+		answer, answered := answers[pairLabel(i)]
+		if !answered {
+			continue
+		}
+		one := schema.JudgedPair{EntryPair: p, Verdict: answer.verdict, Reason: answer.reason}
+		if answer.verdict == schema.PairContradicts {
+			if one.LeftOut = w.uncontestable(p); one.LeftOut == "" {
+				event, err := f.detected(w, p, answer, answerKey)
+				if err != nil {
+					return judged, nil, err
+				}
+				events = append(events, event)
+			}
+		}
+		judged.Pairs = append(judged.Pairs, one)
+	}
+	return judged, events, nil
+}
+
+// uncontestable returns why there can be no conflict between the two entries, or "".
+func (w *snapshot) uncontestable(p schema.EntryPair) string {
+	for _, id := range []string{p.OlderID, p.NewerID} {
+		if s := w.entries[id]; s == nil || !s.believed() {
+			return fmt.Sprintf("entry %q is no longer believed", id)
+		}
+	}
+	if _, known := w.conflicts[schema.ConflictID(w.project, p.OlderID, p.NewerID)]; known {
+		return "the conflict was found before"
+	}
+	return ""
+}
+
+// detected returns the event of a conflict that the model has found. It is like one that the rule finds, and ends like one.
+func (f *finding) detected(w *snapshot, p schema.EntryPair, answer pairAnswer, answerKey string) (schema.Event, error) {
+	first, second := inOrder(w.entries[p.OlderID], w.entries[p.NewerID])
+	id := schema.ConflictID(f.in.Project, first.ID, second.ID)
+	return f.event(schema.ConflictDetectedPayload{
+		Scope: first.Scope, ConflictID: id, OlderID: first.ID, NewerID: second.ID, ConflictType: schema.ConflictOfMeaning,
+		Reason: answer.reason, Rule: pair.Version, Model: f.model, AnswerKey: answerKey,
+	}, f.model, schema.GraduationKey(f.in.Project, schema.ConflictDetected, id, 0))
+}
+
+func (f *finding) event(payload any, actor, key string) (schema.Event, error) {
+	return schema.NewEvent(payload, schema.Event{TS: f.in.At, Actor: actor, Project: f.in.Project, DedupeKey: key})
+}
+
+// result says what became of the pairs.
+func (f *finding) result(ctx context.Context, judged schema.PairsJudgedPayload) (FindResult, error) {
+	out := FindResult{Model: f.model, Dropped: judged.Dropped, More: judged.More, Usage: f.usage, Pairs: []FoundPair{}}
+	var ids []string
+	for _, p := range judged.Pairs {
+		ids = append(ids, p.OlderID, p.NewerID)
+	}
+	slices.Sort(ids)
+	titles, err := f.a.entries.ByID(ctx, entry.InProject(f.in.Project).IDs(slices.Compact(ids)), entry.Statement)
+	if err != nil {
+		return out, err
+	}
+	for _, p := range judged.Pairs {
+		found := FoundPair{JudgedPair: p, OlderTitle: clipped(titles[p.OlderID].Title), NewerTitle: clipped(titles[p.NewerID].Title)}
+		switch {
+		case p.Verdict == schema.PairCompatible:
+			out.Compatible++
+		case p.Verdict != schema.PairContradicts:
+			out.Unclear++
+		case p.LeftOut != "":
+			out.LeftOut++
+		default:
+			out.Found++
+			found.ConflictID = schema.ConflictID(f.in.Project, p.OlderID, p.NewerID)
+		}
+		out.Pairs = append(out.Pairs, found)
+	}
+	return out, nil
+}

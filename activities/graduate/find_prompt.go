@@ -1,0 +1,131 @@
+package graduate
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"axiommind/activities/llm"
+	"axiommind/schema"
+)
+
+// ContradictPrompt is the version of the question whether entries contradict each other. Another version is another
+// judge: it is asked about pairs that an earlier one has judged.
+const ContradictPrompt = "contradict-v1"
+
+//go:embed prompts/contradict.txt
+var contradictSystem string
+
+// askedPair is a pair to ask about.
+type askedPair struct {
+	label        string
+	older, newer schema.Entry
+}
+
+// pairLabel is the name of the nth pair of a question, which a model copies more surely than ids.
+func pairLabel(n int) string { return fmt.Sprintf("p%d", n+1) }
+
+// note is an entry as a model reads it.
+type note struct {
+	Said      string           `json:"said"`
+	Type      schema.EntryType `json:"type"`
+	Statement string           `json:"statement"`
+	Text      string           `json:"text,omitempty"`
+}
+
+func noteOf(e schema.Entry) note {
+	n := note{Said: e.OccurredAt.UTC().Format(time.DateOnly), Type: e.Type, Statement: e.Title}
+	if beyondTitle(e) != "" {
+		n.Text = e.Content
+	}
+	return n
+}
+
+// contradictRequest asks about the pairs, one JSON object a line: JSON keeps every text within its line.
+func contradictRequest(pairs []askedPair) (llm.Request, error) {
+	var b bytes.Buffer
+	lines := json.NewEncoder(&b)
+	lines.SetEscapeHTML(false)
+	for _, p := range pairs {
+		if err := lines.Encode(struct {
+			ID    string `json:"id"`
+			Older note   `json:"older"`
+			Newer note   `json:"newer"`
+		}{p.label, noteOf(p.older), noteOf(p.newer)}); err != nil {
+			return llm.Request{}, fmt.Errorf("render pair %q: %w", p.label, err)
+		}
+	}
+	return llm.Request{System: contradictSystem, Prompt: b.String(), Schema: []byte(contradictSchema)}, nil
+}
+
+const contradictSchema = `{"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Contradict","type":"object",` +
+	`"additionalProperties":false,"required":["entries"],"properties":{"entries":{"type":"array","items":{"type":"object",` +
+	`"additionalProperties":false,"required":["id","contradict","reason"],"properties":{"id":{"type":"string"},` +
+	`"contradict":{"type":"string","enum":["yes","no","unclear"]},"reason":{"type":"string"}}}}}}`
+
+// pairAnswer is what an answer says of a pair.
+type pairAnswer struct {
+	verdict schema.PairVerdict
+	reason  string
+}
+
+// readPairAnswers reads what an answer says of the pairs with the labels. Whatever else it says is dropped and counted. A
+// pair that the answer is silent on, or says both of, is unclear.
+func readPairAnswers(answer llm.Answered, labels []string) (answers map[string]pairAnswer, dropped int, err error) {
+	items, truncated, err := llm.ReadList(answer.Text)
+	if err != nil {
+		return nil, 0, err
+	}
+	silent := "the answer says nothing of it"
+	if truncated || answer.Truncated {
+		silent = "the answer breaks off before it"
+	}
+	out := make(map[string]pairAnswer, len(labels))
+	for _, label := range labels {
+		out[label] = pairAnswer{schema.PairUnclear, silent}
+	}
+	seen := map[string]bool{}
+	for _, raw := range items {
+		var item struct {
+			ID         string
+			Contradict any
+			Reason     string
+		}
+		label := ""
+		if json.Unmarshal(raw, &item) == nil {
+			label = strings.ToLower(strings.TrimSpace(item.ID))
+		}
+		before, known := out[label]
+		if !known {
+			dropped++
+			continue
+		}
+		next := pairAnswerOf(item.Contradict, item.Reason)
+		if seen[label] && before.verdict != next.verdict {
+			next = pairAnswer{schema.PairUnclear, "the answer says more than one thing of it"}
+		}
+		seen[label], out[label] = true, next
+	}
+	return out, dropped, nil
+}
+
+// pairAnswerOf reads a verdict. Only a plain yes contests anything.
+func pairAnswerOf(contradict any, reason string) pairAnswer {
+	out := pairAnswer{schema.PairUnclear, strings.TrimSpace(strings.ToValidUTF8(reason, ""))}
+	switch strings.ToLower(strings.TrimSpace(fmt.Sprint(contradict))) {
+	case "yes", "true":
+		out.verdict = schema.PairContradicts
+	case "no", "false":
+		out.verdict = schema.PairCompatible
+	}
+	if len(out.reason) > maxVerdictReason {
+		out.reason = strings.ToValidUTF8(out.reason[:maxVerdictReason], "") + "…"
+	}
+	if out.reason == "" {
+		out.reason = "the answer gives no reason"
+	}
+	return out
+}
