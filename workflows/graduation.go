@@ -41,6 +41,13 @@ var graduation = writer[schema.GraduationInput]{
 			options:  modelWork,
 			due:      passOfAnswer,
 		},
+		update[graduate.FindInput, graduate.FindResult]{
+			name:     schema.UpdateFind,
+			title:    func(in graduate.FindInput) string { return "ask a model what contradicts what for " + in.Actor },
+			activity: graduations.FindConflicts,
+			options:  modelWork,
+			due:      passOfFound,
+		},
 	},
 	background: &background[schema.GraduationInput]{
 		signal: schema.SignalWake,
@@ -63,6 +70,14 @@ func passOfCommand(r graduate.CommandResult) time.Time {
 // corroborate others.
 func passOfAnswer(r graduate.AskResult) time.Time {
 	if r.Confirmed == 0 {
+		return time.Time{}
+	}
+	return atOnce
+}
+
+// passOfFound returns when a pass is due after a model was asked what contradicts what: at once, if it found a conflict.
+func passOfFound(r graduate.FindResult) time.Time {
+	if r.Found == 0 {
 		return time.Time{}
 	}
 	return atOnce

@@ -51,6 +51,16 @@ func (r *rooms) AskEntries(ctx context.Context, in graduate.AskInput) (graduate.
 	})
 }
 
+func (r *rooms) FindConflicts(ctx context.Context, in graduate.FindInput) (graduate.FindResult, error) {
+	return called(ctx, r, "FindConflicts", in, func() (graduate.FindResult, error) {
+		return graduate.FindResult{Model: "openai/m", Found: r.contradictions, Pairs: []graduate.FoundPair{{ConflictID: "c"}}}, nil
+	})
+}
+
+func finding() graduate.FindInput {
+	return graduate.FindInput{RequestID: "r", Project: "p", Actor: "ann", At: time.Unix(9, 0).UTC(), Limit: 20}
+}
+
 func asking() graduate.AskInput {
 	return graduate.AskInput{RequestID: "r", Project: "p", Actor: "ann", At: time.Unix(9, 0).UTC(), EntryIDs: []string{"e"}}
 }
@@ -72,6 +82,8 @@ func graduationPaths() []path {
 		{name: "graduation_asked", start: startSerial(asked)},
 		{name: "graduation_model_asked", start: startSerial(graduation.taking(schema.UpdateAsk, asking()))},
 		{name: "graduation_model_refused", start: startRefused(graduation.taking(schema.UpdateAsk, asking())), rooms: failsOften("AskEntries", 2)},
+		{name: "graduation_conflicts_found", start: startSerial(graduation.taking(schema.UpdateFind, finding())), rooms: with(func(r *rooms) { r.contradictions = 1 })},
+		{name: "graduation_conflicts_refused", start: startRefused(graduation.taking(schema.UpdateFind, finding())), rooms: failsOften("FindConflicts", 2)},
 		{name: "graduation_asked_refused", start: startRefused(asked), rooms: failsOften("GraduateProject", 2)},
 		{name: "graduation_wakes", start: startGraduation, rooms: with(func(r *rooms) {
 			r.passes = []graduate.PassResult{{Sessions: 50, More: true, Head: at(5)}, {Sessions: 1, Head: at(9)}}
@@ -142,6 +154,8 @@ func TestGraduationAfterUpdates(t *testing.T) {
 		events int
 		passes []time.Duration
 	}{
+		"found":             {schema.UpdateFind, finding(), 1, []time.Duration{time.Second}},
+		"found nothing":     {schema.UpdateFind, finding(), 0, []time.Duration{20 * time.Second}},
 		"command":           {schema.UpdateCommand, retiring("r"), 1, []time.Duration{time.Second}},
 		"command, repeated": {schema.UpdateCommand, retiring("r"), 0, []time.Duration{20 * time.Second}},
 		"asked":             {schema.UpdateGraduate, pass(), 0, []time.Duration{time.Second, 20 * time.Second}},
@@ -149,7 +163,7 @@ func TestGraduationAfterUpdates(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRooms()
-			r.ruled.Events = tt.events
+			r.ruled.Events, r.contradictions = tt.events, tt.events
 			env := newEnvironment(r, graduation.id)
 			times := passesAt(env)
 			var u update
@@ -200,6 +214,8 @@ func inSeconds(times []time.Duration) []time.Duration {
 func TestGraduationRefuses(t *testing.T) {
 	t.Parallel()
 	unreasoned, elsewhere, nothing := retiring("r"), retiring("r"), pass()
+	endless := finding()
+	endless.Limit = graduate.MaxPairs + 1
 	unreasoned.Because, elsewhere.Project, nothing.Apply = " ", "프로젝트/2", true
 	for name, tt := range map[string]struct {
 		update  string
@@ -209,6 +225,7 @@ func TestGraduationRefuses(t *testing.T) {
 		"no reason":         {schema.UpdateCommand, unreasoned, schema.ErrorInvalidInput},
 		"another project":   {schema.UpdateCommand, elsewhere, schema.ErrorScopeMismatch},
 		"nothing to apply":  {schema.UpdateGraduate, nothing, schema.ErrorInvalidInput},
+		"too many pairs":    {schema.UpdateFind, endless, schema.ErrorInvalidInput},
 		"no project at all": {schema.UpdateGraduate, graduate.PassInput{}, schema.ErrorInvalidInput},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -65,6 +65,8 @@ type rooms struct {
 	// ruled is what a command of graduation does, and passes are what its passes do.
 	ruled  graduate.CommandResult
 	passes []graduate.PassResult
+	// found counts the conflicts that a model finds.
+	contradictions int
 	// found are the pages of the memories of a night.
 	found []tier.Found
 	// refused holds the updates of a batch that fail, by the session's stream.
