@@ -139,7 +139,7 @@ func (a *app) conflictsShowCommand(f *pflag.FlagSet) func(context.Context, []str
 
 func printConflict(w io.Writer, project string, c graduate.Conflict, sides map[string]entry.Row) error {
 	var b strings.Builder
-	say(&b, "conflict  %s\ndiffers   in %s: %s\nfound     %s\n", c.ID, c.Type, c.Reason, when(c.DetectedAt))
+	say(&b, "conflict  %s\ndiffers   in %s: %s\nfound     %s, by %s\n", c.ID, c.Type, c.Reason, when(c.DetectedAt), foundBy(c))
 	if c.Open() {
 		b.WriteString("state     open: both sides are contested\n")
 	} else {
@@ -158,6 +158,14 @@ func printConflict(w io.Writer, project string, c graduate.Conflict, sides map[s
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// foundBy says who found a conflict.
+func foundBy(c graduate.Conflict) string {
+	if c.Model != "" {
+		return "the model " + c.Model
+	}
+	return "rule"
 }
 
 // saySide writes where an entry stands now, and its evidence.

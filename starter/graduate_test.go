@@ -135,6 +135,7 @@ func TestConflictsAreTold(t *testing.T) {
 	b.Reset()
 	require.NoError(t, printConflict(&b, "p", kept, nil))
 	require.Contains(t, b.String(), "by ann: 7c20e9f4 is right: it moved\n")
+	require.Contains(t, b.String(), ", by rule\n")
 	require.NotContains(t, b.String(), "to resolve")
 }
 

@@ -129,14 +129,14 @@ func (f *finding) choose(ctx context.Context) (asked schema.PairsAskedPayload, e
 	if err != nil {
 		return asked, err
 	}
-	bytes := 0
+	bytes, compared := 0, &snapshot{}
 	for part := range slices.Chunk(likePairs(entries), page) {
 		known, err := f.known(ctx, part)
 		if err != nil {
 			return asked, err
 		}
 		for _, p := range part {
-			if known[schema.ConflictID(f.in.Project, p.older.ID, p.newer.ID)] || relate(p.older.Entry, p.newer.Entry).Kind != pair.Unrelated {
+			if known[schema.ConflictID(f.in.Project, p.older.ID, p.newer.ID)] || relate(compared.parse, p.older.Entry, p.newer.Entry).Kind != pair.Unrelated {
 				continue
 			}
 			if len(asked.Pairs) == 0 {

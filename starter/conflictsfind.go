@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/pflag"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"axiommind/activities/boundary"
+	"axiommind/activities/graduate"
+	"axiommind/schema"
+)
+
+// defaultPairs is how many pairs a model is asked about unless told otherwise: five questions.
+const defaultPairs = 5 * graduate.MaxPairs
+
+func (a *app) conflictsFindCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	project := f.String("project", "default", "project of the memories")
+	user := f.String("user", "", "memories of one user (default: of all users)")
+	limit := f.Int("limit", defaultPairs, "how many pairs to ask the model about at most, those with the latest memories first")
+	return func(ctx context.Context, _ []string) error {
+		if *limit < 1 || *limit > maxPage {
+			return usagef("--limit %d: want 1 to %d", *limit, maxPage)
+		}
+		in := graduate.FindInput{Project: *project, Actor: actor(), Limit: *limit}
+		if f.Changed("user") {
+			in.User = user
+		}
+		temporalClient, err := a.temporal(ctx)
+		if err != nil {
+			return err
+		}
+		defer temporalClient.Close()
+		report := foundReport{Pairs: []graduate.FoundPair{}}
+		err = report.findAll(ctx, temporalClient, in)
+		if err != nil && len(report.Pairs) == 0 {
+			return err
+		}
+		return errors.Join(a.print(report, func(w io.Writer) error { return report.print(w, *project) }), err)
+	}
+}
+
+// foundReport is what a model said of pairs of memories.
+type foundReport struct {
+	Model      string               `json:"model,omitempty"`
+	Found      int                  `json:"found"`
+	Compatible int                  `json:"compatible"`
+	Unclear    int                  `json:"unclear"`
+	LeftOut    int                  `json:"left_out"`
+	Dropped    int                  `json:"dropped"`
+	Pairs      []graduate.FoundPair `json:"pairs"`
+	More       bool                 `json:"more,omitempty"`
+	Usage      schema.Usage         `json:"usage"`
+}
+
+// findAll has questions asked until the limit, or until there is nothing more to ask about. A question that is too long for
+// the model is asked as shorter ones.
+func (r *foundReport) findAll(ctx context.Context, c client.Client, in graduate.FindInput) error {
+	most := graduate.MaxPairs
+	for left := in.Limit; left > 0; {
+		one := in
+		one.Limit, one.RequestID, one.At = min(left, most), uuid.NewString(), time.Now().UTC()
+		var result graduate.FindResult
+		err := boundary.Update{Name: schema.UpdateFind, ID: one.RequestID, Arg: one}.Send(ctx, c, &result)
+		if application, ok := errors.AsType[*temporal.ApplicationError](err); ok {
+			if application.Type() == schema.ErrorModelTooLong && one.Limit > 1 {
+				most = one.Limit / 2
+				continue
+			}
+			err = errors.New(failureText(err))
+			switch application.Type() {
+			case schema.ErrorInvalidInput, schema.ErrorGraduationRefused:
+				err = usageError{err}
+			}
+		}
+		if err != nil {
+			return err
+		}
+		r.add(result)
+		left -= len(result.Pairs)
+		if len(result.Pairs) == 0 || !result.More {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (r *foundReport) add(one graduate.FindResult) {
+	r.Model, r.More = one.Model, one.More
+	r.Found += one.Found
+	r.Compatible += one.Compatible
+	r.Unclear += one.Unclear
+	r.LeftOut += one.LeftOut
+	r.Dropped += one.Dropped
+	r.Pairs = append(r.Pairs, one.Pairs...)
+	r.Usage.Add(one.Usage)
+}
+
+// print tells of the conflicts that were found; of the other pairs it says how many there are.
+func (r foundReport) print(w io.Writer, project string) error {
+	var b strings.Builder
+	for _, p := range r.Pairs {
+		if p.ConflictID == "" {
+			continue
+		}
+		say(&b, "%s  %s\n          %s  %s\n          %s  %s\n", short(p.ConflictID), oneLine(p.Reason, maxErrorLine),
+			short(p.OlderID), oneLine(p.OlderTitle, maxTitleShown), short(p.NewerID), oneLine(p.NewerTitle, maxTitleShown))
+	}
+	if len(r.Pairs) == 0 {
+		b.WriteString("there is nothing to ask about: no two memories share a subject that neither the rule nor the model has judged\n")
+	} else {
+		say(&b, "%s found in %s: %d do not contradict each other, %d unclear, %d left out", plural(r.Found, "conflict", "conflicts"),
+			plural(len(r.Pairs), "pair", "pairs"), r.Compatible, r.Unclear, r.LeftOut)
+		if r.Dropped > 0 {
+			say(&b, "; %s about no pair dropped", plural(r.Dropped, "answer", "answers"))
+		}
+		if r.Usage.Calls > 0 {
+			say(&b, "; %s asked: %s, %d + %d tokens", r.Model, plural(r.Usage.Calls, "call", "calls"), r.Usage.InputTokens, r.Usage.OutputTokens)
+		}
+		b.WriteString("\n")
+	}
+	if r.Found > 0 {
+		say(&b, "to resolve one: %s\n", inProject(project, "conflicts", "resolve", "CONFLICT", "--keep=ENTRY"))
+	}
+	if r.More {
+		b.WriteString("there is more to ask about: give the command again\n")
+	}
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
+}
