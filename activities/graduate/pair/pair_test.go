@@ -12,8 +12,9 @@ import (
 
 // The examples: those that the rule was made with, and those that it had not met when it was measured.
 const (
-	seen    = "pairs.tsv"
-	heldOut = "heldout.tsv"
+	seen     = "pairs.tsv"
+	heldOut  = "heldout.tsv"
+	sessions = "sessions.tsv"
 )
 
 // example is a line of such a file.
@@ -58,7 +59,7 @@ func measure(tb testing.TB, kind pair.Kind, all []example) score {
 }
 
 // least is what was measured: of conflicts the precision and the recall, of restatements the precision.
-var least = map[string][3]float64{seen: {1, 0.98, 1}, heldOut: {0.95, 0.93, 1}}
+var least = map[string][3]float64{seen: {1, 0.98, 1}, heldOut: {0.95, 0.93, 1}, sessions: {0, 0, 0}}
 
 func TestExamples(t *testing.T) {
 	t.Parallel()
