@@ -63,6 +63,16 @@ const (
 	manifold // one of many: a friend, a guest
 	exists   // there is
 	degree   // more, better
+	setting  // what a number tells the value of: port, version
+	runs     // runs on or needs one version or port
+	daypart  // the half of the day that an hour is of
+	consume  // eats or drinks
+	team     // speaks for a project
+	user     // a person, who may use many things
+	returns  // gives a number as its one answer
+	scale    // a unit of time or of data, many of which make one of another
+	beside   // with or without
+	verbal   // a verb that says a status by itself
 )
 
 var classes = map[string]flag{
@@ -74,6 +84,7 @@ var classes = map[string]flag{
 	"topic": topic, "trailing": trailing, "content": content, "use": use, "closing": closing,
 	"happened": happened, "perfect": perfect, "anaphor": anaphor,
 	"manifold": manifold, "exists": exists, "degree": degree,
+	"setting": setting, "runs": runs, "daypart": daypart, "consume": consume, "team": team, "user": user, "returns": returns, "verbal": verbal, "beside": beside, "scale": scale,
 }
 
 // kind is the class of values that a word is one of.
@@ -93,6 +104,10 @@ type entry struct {
 	value string
 	// off reports the opposite of the status.
 	off bool
+	// group names the values that exclude each other, member the one that the word is; taste reports that they do so only
+	// where one is preferred.
+	group, member string
+	taste         bool
 	// capital asks for a capital letter: May is a month, may is not.
 	capital bool
 }
@@ -181,6 +196,12 @@ func (l *lexicon) add(class, word string) {
 		case "status":
 			e.kind = status
 		case "same":
+		case "rival", "taste":
+			group, member, _ := strings.Cut(value, " ")
+			e.group, e.member, e.taste, e.value = group, member, name == "taste", ""
+			if member == "" {
+				e.member = folded
+			}
 		default:
 			panic(fmt.Sprintf("lexicon %s: unknown class %q", l.language, class))
 		}
@@ -189,12 +210,24 @@ func (l *lexicon) add(class, word string) {
 	l.longest[first] = max(l.longest[first], 1+len(strings.Fields(rest)))
 }
 
+// names are the names that are the same in every language.
+var names = sync.OnceValue(func() *lexicon {
+	raw, err := lexiconFiles.ReadFile("lexicon/names.txt")
+	if err != nil {
+		panic(err) // The files are part of the program.
+	}
+	return parseLexicon("", string(raw))
+})
+
 // find returns what the lexicon says of a word, and nil for a word of no closed class.
 func (l *lexicon) find(word string) *entry {
 	if e := l.words[word]; e != nil {
 		return e
 	}
-	return l.stem(word)
+	if e := l.stem(word); e != nil {
+		return e
+	}
+	return names().words[word]
 }
 
 // stem returns what the lexicon says of a word that inflects.

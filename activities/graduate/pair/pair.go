@@ -4,6 +4,10 @@
 // The rule: a statement is a frame with slots that hold one value at a time. Two statements contradict each other if one
 // denies what the other says, if they have the same frame around one slot and fill it differently, or if they put the same
 // words in another order around a comparative. Where two places differ they speak of different things.
+//
+// A value excludes another one only if both are of one kind and the subject has one of the kind: quantities, dates, the
+// opposites of a status, the version that something uses, or the alternatives that the lexicon lists. A project that uses
+// Postgres does not use MySQL, but it may use Redis.
 package pair
 
 import (
@@ -110,7 +114,7 @@ func (s Statement) Keys() []string {
 	}
 	for _, hole := range s.parsed.slots {
 		frame := slices.Concat(texts[:hole.start], []string{""}, texts[hole.end:])
-		keys = append(keys, key(hole.kind, frame...))
+		keys = append(keys, key(hole.kind+hole.group, frame...))
 	}
 	slices.Sort(keys)
 	return slices.Compact(keys)
@@ -204,23 +208,17 @@ func differing(a, b []word) (start, end int) {
 func filled(a, b *statement) Relation {
 	for _, x := range a.slots {
 		for _, y := range b.slots {
-			if x.kind != y.kind || !equal(a.words[:x.start], b.words[:y.start]) || !equal(a.words[x.end:], b.words[y.end:]) {
+			if x.kind != y.kind || x.group != y.group || !equal(a.words[:x.start], b.words[:y.start]) || !equal(a.words[x.end:], b.words[y.end:]) {
 				continue
 			}
 			was, is := a.words[x.start:x.end], b.words[y.start:y.end]
-			if equal(was, is) || sameNumber(was, is) {
+			if equal(was, is) || x.kind == byNumber && sameQuantity(was, is) || x.group != "" && was[0].member == is[0].member {
 				continue
 			}
 			return Relation{Kind: Conflict, Type: x.kind, Reason: fmt.Sprintf("%q before, %q now", shown(was), shown(is))}
 		}
 	}
 	return Relation{}
-}
-
-// sameNumber reports whether two numbers are one, written with and without separators or a fraction of nothing: 1,000 and
-// 1000, 5 and 5.0.
-func sameNumber(a, b []word) bool {
-	return a[0].kind == number && b[0].kind == number && plainNumber(a[0].text) == plainNumber(b[0].text)
 }
 
 func plainNumber(s string) string {

@@ -80,33 +80,37 @@ func TestRelationsHaveKeys(t *testing.T) {
 func TestExamplesOfOthersDoNotConflict(t *testing.T) {
 	t.Parallel()
 	all := examples(t, seen)
+	first, second := make([]pair.Statement, len(all)), make([]pair.Statement, len(all))
+	for i, e := range all {
+		first[i], second[i] = pair.Parse(e.a), pair.Parse(e.b)
+	}
 	subjects := map[string]string{}
-	subject := func(statement string) string {
-		at := pair.Claim(statement)
+	subject := func(statement pair.Statement) string {
+		at := statement.Claim()
 		for subjects[at] != "" {
 			at = subjects[at]
 		}
 		return at
 	}
-	join := func(a, b string) {
-		if a, b = subject(a), subject(b); a != b {
+	join := func(x, y pair.Statement) {
+		if a, b := subject(x), subject(y); a != b {
 			subjects[a] = b
 		}
 	}
 	for i, x := range all {
 		if x.label != "unrelated" {
-			join(x.a, x.b)
+			join(first[i], second[i])
 		}
-		for _, y := range all[:i] {
-			if x.language == y.language && pair.Compare(x.a, y.a).Kind == pair.Restatement {
-				join(x.a, y.a)
+		for j, y := range all[:i] {
+			if x.language == y.language && first[i].Compare(first[j]).Kind == pair.Restatement {
+				join(first[i], first[j])
 			}
 		}
 	}
 	for i, x := range all {
-		for _, y := range all[:i] {
-			if x.language == y.language && subject(x.a) != subject(y.b) {
-				require.NotEqual(t, pair.Conflict, pair.Compare(x.a, y.b).Kind, "%q, %q", x.a, y.b)
+		for j, y := range all[:i] {
+			if x.language == y.language && subject(first[i]) != subject(second[j]) {
+				require.NotEqual(t, pair.Conflict, first[i].Compare(second[j]).Kind, "%q, %q", x.a, y.b)
 			}
 		}
 	}

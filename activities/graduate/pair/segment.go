@@ -80,7 +80,9 @@ func (l *lexicon) lookup(tokens []token) []match {
 		}
 		e, n := l.phrase(tokens[i:])
 		if e != nil && (e.capital && !tokens[i].name || tokens[i].quoted) {
-			e, n = nil, 1
+			if e, n = nil, 1; tokens[i].text == "may" && !tokens[i].quoted {
+				e = l.words["can"]
+			}
 		}
 		t := tokens[i]
 		for _, more := range tokens[i+1 : i+n] {
@@ -95,7 +97,7 @@ func (l *lexicon) lookup(tokens []token) []match {
 
 // phrase returns the entry of the longest phrase that the tokens begin with, and the number of its words.
 func (l *lexicon) phrase(tokens []token) (*entry, int) {
-	for n := min(l.longest[tokens[0].text], len(tokens)); n > 1; n-- {
+	for n := min(max(l.longest[tokens[0].text], names().longest[tokens[0].text]), len(tokens)); n > 1; n-- {
 		var b strings.Builder
 		for i, t := range tokens[:n] {
 			if i > 0 {
@@ -104,6 +106,9 @@ func (l *lexicon) phrase(tokens []token) (*entry, int) {
 			b.WriteString(t.text)
 		}
 		if e := l.words[b.String()]; e != nil {
+			return e, n
+		}
+		if e := names().words[b.String()]; e != nil {
 			return e, n
 		}
 	}
@@ -175,6 +180,10 @@ func active(tokens []token) []token {
 	by := slices.IndexFunc(tokens, func(t token) bool { return t.text == "by" && !t.quoted })
 	if by < 3 || len(tokens)-by > 4 || by+1 == len(tokens) {
 		return tokens
+	}
+	doer := tokens[by+1]
+	if e := lexicons()["en"].words[doer.text]; !doer.name && !e.has(definite|indefinite|pronoun) {
+		return tokens // By default, by hand.
 	}
 	verb, be := tokens[by-1], by-2
 	if tokens[be].text == "not" || tokens[be].text == "never" {

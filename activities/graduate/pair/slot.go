@@ -8,7 +8,9 @@ import (
 // slot is a place of a statement that holds one value at a time: what the statement says with another value there
 // contradicts it.
 type slot struct {
-	kind       string
+	kind string
+	// group names the values that exclude each other, if only some do.
+	group      string
 	start, end int
 }
 
@@ -35,23 +37,26 @@ func (s *statement) findSlots() []slot {
 		return nil
 	}
 	var out []slot
-	add := func(kind string, start, end int) {
-		if end > start && end-start < len(s.words) && len(out) < maxSlots {
-			out = append(out, slot{kind, start, end})
+	add := func(hole slot) {
+		if hole.end > hole.start && hole.end-hole.start < len(s.words) && len(out) < maxSlots && !slices.Contains(out, hole) {
+			out = append(out, hole)
 		}
 	}
 	for i, w := range s.words {
 		switch {
 		case w.quoted:
 		case w.kind == number && s.counts(i):
-			add(byNumber, i, i+1)
+			s.measures(i, add)
 		case w.kind == date && s.dates(i):
-			add(byDate, s.withPreposition(i), i+1)
+			add(slot{kind: byDate, start: s.withPreposition(i), end: i + 1})
+		case w.has(unit) && i > 1 && s.words[i-1].has(every) && !s.words[i-1].has(preposition) && !s.event:
+			add(slot{kind: byNumber, start: i, end: i + 1})
 		}
 	}
-	add(byValue, 0, s.holder())
+	add(slot{kind: byValue, end: s.holder()})
 	start, end := s.object()
-	add(byValue, start, end)
+	add(slot{kind: byValue, start: start, end: end})
+	s.rivals(add)
 	return out
 }
 
@@ -82,6 +87,18 @@ func (s *statement) counts(i int) bool {
 		return false
 	}
 	w := s.words[i]
+	if s.labeled(i) {
+		return true
+	}
+	if i > 1 && !w.linked && s.names(i-1) {
+		return false
+	}
+	if i > 0 && s.words[i-1].has(returns) && !w.definite {
+		return true
+	}
+	if s.clock(i) && slices.ContainsFunc(s.words[:i], func(w word) bool { return w.indefinite }) {
+		return false // Who has a meeting at 2 may have one at 4.
+	}
 	measured := strings.Trim(w.text, "0123456789.,:-+") != "" || i > 0 && s.words[i-1].has(every) ||
 		i+1 < len(s.words) && (s.words[i+1].has(unit) || s.words[i+1].linked && i+2 == len(s.words))
 	if s.predicate >= 0 && i < s.predicate {
@@ -191,13 +208,15 @@ func (s *statement) object() (start, end int) {
 		case s.letter(k) && (s.any(choice) || s.any(decided) && s.any(use)):
 			return k, k + 1
 		case s.equates(k) && s.thingOrLabel() && !w.indefinite && !s.words[k-1].has(manifold) && w.kind == noValue && !w.has(on|preposition|owner):
-			return k, s.valueEnd(k, s.anyBefore(k, unique))
+			if end := s.valueEnd(k, s.anyBefore(k, unique)); end > k {
+				return k, end
+			}
 		case s.chooses(k-1) && !w.has(on|preposition|owner) && w.kind == noValue:
 			if end := s.valueEnd(k, true); k < end && end < len(s.words) {
 				return k, end
 			}
 		case s.words[k-1].has(on|preposition) && s.places(k):
-			return k, s.valueEnd(k, false)
+			return k, s.valueEnd(k, s.words[k-1].has(housed))
 		}
 	}
 	return 0, 0
@@ -244,6 +263,9 @@ func (s *statement) anyBefore(k int, f flag) bool {
 // places reports whether the word at k, behind a preposition, is where something is kept or is.
 func (s *statement) places(k int) bool {
 	w := s.words[k]
+	if s.language.language == "zh" && s.words[k-1].has(housed) {
+		return !w.name && w.kind == noValue
+	}
 	return w.name && w.kind == noValue && s.words[k-1].has(on) &&
 		!s.plural && (s.words[k-1].linked && s.thing() || s.anyBefore(k, housed))
 }
@@ -252,7 +274,11 @@ func (s *statement) places(k int) bool {
 // statement or stand before a preposition.
 func (s *statement) valueEnd(k int, anything bool) int {
 	end := k
-	for end < len(s.words) && s.words[end].name && s.words[end].kind == noValue && !s.words[end].quoted {
+	tied := 0
+	for end < len(s.words) && !s.words[end].quoted && (s.words[end].name && s.words[end].kind == noValue || end > k && s.words[end].hyphen) {
+		if s.words[end].hyphen {
+			tied++
+		}
 		end++
 	}
 	longest := maxName
@@ -265,10 +291,13 @@ func (s *statement) valueEnd(k int, anything bool) int {
 			longest = maxRun
 		}
 		for end < len(s.words) && !s.words[end].has(preposition|on) && !s.words[end].quoted {
+			if end > k && s.words[end].hyphen {
+				tied++
+			}
 			end++
 		}
 	}
-	if end-k > longest || s.language.language == "de" && !anything && !s.places(k) {
+	if end-k-tied > longest || s.language.language == "de" && !anything && !s.places(k) {
 		return k
 	}
 	return end

@@ -24,6 +24,9 @@ type word struct {
 	hyphen bool
 	// linked reports a copula before the word.
 	linked bool
+	// group, member and taste are those of the entry.
+	group, member string
+	taste         bool
 }
 
 func (w word) has(f flag) bool { return w.flags&f != 0 }
@@ -74,6 +77,9 @@ func read(title string) *statement {
 	for i, m := range matches {
 		if i > 0 && i == len(matches)-1 && m.has(article|indefinite) {
 			m.entry = nil // Nothing follows it: the grade A, the vitamin A.
+		}
+		if i > 0 && m.text == "am" && matches[i-1].number {
+			m.entry = s.language.find("pm")
 		}
 		r.add(m)
 	}
@@ -229,6 +235,7 @@ func (r *reader) word(m match) {
 	}
 	if m.entry != nil {
 		w.flags, w.kind = m.flags, m.kind
+		w.group, w.member, w.taste = m.group, m.member, m.taste
 		if m.kind == noValue {
 			w.text = inflected(m.text)
 		}
@@ -373,15 +380,24 @@ func (s *statement) foldStatus() {
 	}
 }
 
-// predicative reports whether a status is said of the subject, and is no preposition or attribute.
+// predicative reports whether a status is said of the subject, and is no preposition or attribute. What works without
+// something may work with it too, and what is drunk without it is not drunk with it.
 func (s *statement) predicative(i int) bool {
+	if s.words[i].has(beside) {
+		return i+1 < len(s.words) && !s.event && (s.words[i].linked || s.any(consume))
+	}
 	w, last := s.words[i], i == len(s.words)-1
 	if last {
-		return i > 0 && (w.linked || s.predicate >= 0 || !s.language.articles())
+		return i > 0 && (w.linked || contracted(s.words[i-1].shown) || s.predicate >= 0 || !s.language.articles() || w.has(verbal))
 	}
 	next := s.words[i+1]
 	if !w.linked || w.definite || w.indefinite {
 		return false
 	}
 	return next.has(preposition) || next.definite || !w.has(on|preposition) && s.language.language != "en"
+}
+
+// contracted reports whether an English copula stands in a word: the lamp's on.
+func contracted(shown string) bool {
+	return strings.HasSuffix(shown, "'s") || strings.HasSuffix(shown, "’s")
 }
