@@ -36,7 +36,8 @@ type Relation struct {
 	Kind Kind
 	// Type says of a conflict what differs: negation, number, status, value, order or date.
 	Type string
-	// Strict reports a restatement in the same words in the same order, up to case, punctuation, spacing and contractions.
+	// Strict reports a restatement in the same words in the same order, up to case, punctuation, spacing and contractions,
+	// of a statement that names its subject: "it is done" may be said of two things.
 	Strict bool
 	// Reason is a sentence for people.
 	Reason string
@@ -51,7 +52,8 @@ func Parse(title string) Statement { return Statement{read(title)} }
 // Compare says how two statements relate. Only the reason depends on which is the older one.
 func Compare(older, newer string) Relation { return Parse(older).Compare(Parse(newer)) }
 
-// Claim returns the form in which two statements are equal that are a strict restatement of each other.
+// Claim returns the form in which two statements are equal that are a strict restatement of each other. Statements that do
+// not name their subject may have one form too, and are none.
 func Claim(title string) string { return Parse(title).Claim() }
 
 // Negated reports whether a statement denies something.
@@ -75,7 +77,7 @@ func (s Statement) Compare(newer Statement) Relation {
 	}
 	a, b := s.parsed, newer.parsed
 	if a.claim == b.claim {
-		return Relation{Kind: Restatement, Strict: true, Reason: "the same words"}
+		return Relation{Kind: Restatement, Strict: !a.vague, Reason: "the same words"}
 	}
 	if a.long || b.long || len(a.words) == 0 || a.question != b.question ||
 		a.past != b.past && !a.anyTense && !b.anyTense {

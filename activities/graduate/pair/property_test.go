@@ -31,8 +31,9 @@ func related(tb require.TestingT, a, b string) {
 			"%q, %q: %s without a common key", a, b, there.Kind)
 	}
 	if claim := pair.Claim(a); claim != "" {
-		require.Equal(tb, claim == pair.Claim(b), there.Strict, "%q, %q", a, b)
-		require.True(tb, pair.Compare(a, a).Strict, "%q", a)
+		itself := pair.Compare(a, a)
+		require.Equal(tb, pair.Restatement, itself.Kind, "%q", a)
+		require.Equal(tb, claim == pair.Claim(b) && itself.Strict, there.Strict, "%q, %q", a, b)
 	}
 }
 
@@ -127,7 +128,8 @@ func TestSpellingIsStrict(t *testing.T) {
 			if e.language == "tr" && respelt == strings.ToUpper(e.a) || strings.Contains(e.a, "?") && respelt != e.a+"!" {
 				continue // The capital of the Turkish i is that of another letter elsewhere.
 			}
-			require.True(t, pair.Compare(e.a, respelt).Strict, "%q, %q", e.a, respelt)
+			require.Equal(t, pair.Claim(e.a), pair.Claim(respelt))
+			require.Equal(t, pair.Compare(e.a, e.a).Strict, pair.Compare(e.a, respelt).Strict, "%q, %q", e.a, respelt)
 		}
 		require.NotEqual(t, pair.Claim(e.a), pair.Claim(e.a+" zzz"))
 	}
@@ -142,6 +144,19 @@ func TestSpellingIsStrict(t *testing.T) {
 		{"??", "!!"},
 	} {
 		require.NotEqual(t, pair.Claim(different[0]), pair.Claim(different[1]), different)
+	}
+}
+
+// Two statements in the same words are strictly one if they name what they are about.
+func TestVagueIsNotStrict(t *testing.T) {
+	t.Parallel()
+	for _, vague := range []string{"It is done.", "It's done.", "This is fixed.", "They are open.", "Das ist erledigt.", "C'est fait."} {
+		found := pair.Compare(vague, strings.ToUpper(vague))
+		require.Equal(t, pair.Restatement, found.Kind, vague)
+		require.False(t, found.Strict, vague)
+	}
+	for _, named := range []string{"The migration is done.", "This door is open.", "I am done.", "Die Migration ist erledigt."} {
+		require.True(t, pair.Compare(named, strings.ToUpper(named)).Strict, named)
 	}
 }
 

@@ -90,6 +90,9 @@ func read(title string) *statement {
 		s.partial = s.partial || some || first.indefinite && !s.exists || len(s.words) == 1 && !s.language.articles()
 		s.vague = first.has(anaphor) && (!first.has(definite) || s.predicate == 1 || len(s.words) == 1)
 	}
+	if len(matches) > 1 && matches[0].has(anaphor) && matches[0].has(article) && matches[1].has(copula|plural|past) {
+		s.vague = true // Das ist, where das is no article.
+	}
 	s.slots = s.findSlots()
 	return s
 }
