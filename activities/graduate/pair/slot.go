@@ -90,7 +90,7 @@ func (s *statement) counts(i int) bool {
 	if s.labeled(i) {
 		return true
 	}
-	if i > 1 && !w.linked && s.names(i-1) {
+	if i > 1 && !w.linked && s.predicate != i && s.names(i-1) {
 		return false
 	}
 	if i > 0 && s.words[i-1].has(returns) && !w.definite {
