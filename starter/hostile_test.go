@@ -246,7 +246,7 @@ func TestRefusedBeforeAnyServer(t *testing.T) {
 		{[]string{"entry", "confirm", "abcdef", "a\x00"}, "argument 2, \"a\\x00\", holds a control character"},
 		{[]string{"conflicts", "--limit", "0"}, "--limit 0: want 1 to 1000"},
 		{[]string{"conflicts", "resolve", "abcdef"}, "give the entry that is right with --keep, or --keep both"},
-		{[]string{"conflicts", "resolve", "--keep", "both"}, "say which conflicts are none"},
+		{[]string{"conflicts", "resolve", "--keep", "both"}, "name the conflicts in which both sides are right"},
 		{[]string{"decisions", "list", "--offset", "-1"}, "--offset -1: want 0 or more"},
 		{[]string{"decisions", "record", "x"}, "say with --because-of which verified memories the decision rests on"},
 		{[]string{"decisions", "record", "x", "--because-of", "abcdef", "--confidence", "1.5"}, "--confidence 1.5: want 0 to 1"},
