@@ -387,7 +387,7 @@ func (s *statement) foldStatus() {
 // something may work with it too, and what is drunk without it is not drunk with it.
 func (s *statement) predicative(i int) bool {
 	if s.words[i].has(beside) {
-		return i+1 < len(s.words) && !s.event && (s.words[i].linked || s.any(consume))
+		return i+1 < len(s.words) && !s.event && (s.words[i].linked || s.any(consume|choice))
 	}
 	w, last := s.words[i], i == len(s.words)-1
 	if last {
