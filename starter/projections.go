@@ -9,6 +9,7 @@ import (
 
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/graduate"
 	"axiommind/activities/llm"
 	"axiommind/activities/vector"
 )
@@ -76,6 +77,10 @@ func standingCheck(s eventlog.Standing) check {
 		c.Mend = "use the newer program; to go back, stop its workers and " + c.Mend
 	case s.Stale():
 		c.Note = fmt.Sprintf("made by version %d of its code, this program has version %d: nothing is added to it until it is made anew", s.Stored, s.Program)
+	case s.Behind > 0 && s.Name == graduate.ProjectorName:
+		// Sessions do not wait for it: a pass of graduation follows within half a minute.
+		c.OK, c.Mend = true, ""
+		c.Note = fmt.Sprintf("%s to be looked at by graduation", plural(int(s.Behind), "session waits", "sessions wait"))
 	case s.Behind > 0:
 		c.Note = fmt.Sprintf("%s behind the log", plural(int(s.Behind), "stream is", "streams are"))
 		c.Mend = "wait for the sessions that are being processed; if none is, " + c.Mend

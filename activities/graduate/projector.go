@@ -19,8 +19,11 @@ type Projector struct{ conn table.Conn }
 // NewProjector returns a projector that writes through the connection.
 func NewProjector(conn table.Conn) *Projector { return &Projector{conn: conn} }
 
+// ProjectorName is the name of the projection.
+const ProjectorName = "graduation"
+
 // Name is that of the projector's offsets.
-func (*Projector) Name() string { return "graduation" }
+func (*Projector) Name() string { return ProjectorName }
 
 // projectorVersion counts the changes of what the rows say, apart from those of the keys of claims.
 const projectorVersion = 1
