@@ -61,9 +61,14 @@ func (s *statement) negative() bool { return s.denies != s.opposite }
 
 // read takes a statement apart.
 func read(title string) *statement {
+	title = withoutLead(title)
 	tokens, marks := split(title)
 	tokens = expand(tokens)
 	s := &statement{claim: claimOf(title, tokens, marks), predicate: -1, question: marks.question}
+	if stated := withoutContrast(title); len(stated) < len(title) {
+		tokens, _ = split(stated)
+		tokens = expand(tokens)
+	}
 	if len(tokens) > maxTokens {
 		s.long = true
 		return s

@@ -1,0 +1,48 @@
+package pair
+
+import (
+	"regexp"
+	"strings"
+)
+
+// labels are what a speaker puts before a statement with a colon, and refusals what he puts there with a comma: they say
+// that something is stated, or that something else is wrong, and not what.
+var (
+	labels = []string{
+		"decision", "correction", "conclusion", "resolution", "update", "note", "reminder", "fact", "preference", "rule", "edit",
+		"entscheidung", "beschluss", "korrektur", "hinweis", "décision", "conclusion", "remarque", "decisión", "corrección", "nota",
+		"decisão", "correção", "decisione", "correzione", "besluit", "correctie", "beslut", "rättelse", "решение", "исправление",
+		"결정", "정정", "수정", "결론", "決定", "訂正", "修正", "結論", "决定", "更正", "结论",
+	}
+	refusals = []string{
+		"no", "nope", "wrong", "actually", "sorry", "oops", "rather", "correction", "nein", "doch", "falsch", "non", "faux", "não", "nee",
+		"nej", "нет", "nie", "아니", "아니요", "아니야", "아뇨", "いいえ", "いや", "違います", "不", "不对", "不是", "不對",
+	}
+	leading = regexp.MustCompile(`(?i)^\s*(?:(?:` + strings.Join(labels, "|") + `)\s*[:：]|(?:` + strings.Join(refusals, "|") + `)\s*[,，、.!。！])\s*`)
+
+	// contrast is what a statement says it is not, in a word or two at its end.
+	contrast = regexp.MustCompile(`(?i)[,，、;]\s*(?:(?:and |und |et |y |e )?(?:not|nicht|pas|no|não|non|niet|inte|nie|не)\s+|而?不是\s*)[^\s,，、;.]\S*(?:\s+\S+)?\s*$`)
+)
+
+// maxLeads bounds how many words of this kind stand before a statement: "No, correction: …".
+const maxLeads = 2
+
+// withoutLead returns the statement without what only introduces it.
+func withoutLead(title string) string {
+	for range maxLeads {
+		rest := title[len(leading.FindString(title)):]
+		if strings.TrimSpace(rest) == "" {
+			break
+		}
+		title = rest
+	}
+	return title
+}
+
+// withoutContrast returns the statement without what it says it is not. "The limit is 9, not 8" states that the limit is 9.
+func withoutContrast(statement string) string {
+	if at := contrast.FindStringIndex(strings.TrimRight(statement, " .!。！")); at != nil && at[0] > 0 {
+		return statement[:at[0]]
+	}
+	return statement
+}
