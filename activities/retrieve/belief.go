@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"axiommind/activities/entry"
@@ -18,6 +19,8 @@ type relations struct {
 	rows map[string]entry.Row
 	// contesting holds the other sides of open conflicts, by entry. An entry that was asked for has an item.
 	contesting map[string][]string
+	// histories are read for queries about an earlier time alone. An entry that was asked for has an item.
+	histories map[string]*history
 }
 
 // relate reads what the rows refer to and is not known yet: nothing, as long as none is contested or superseded. Entries
@@ -39,6 +42,11 @@ func (r *search) relate(ctx context.Context, rows map[string]entry.Row) error {
 		return err
 	}
 	maps.Copy(known.contesting, found)
+	if !r.query.AsOf.IsZero() {
+		if err := r.remember(ctx, rows); err != nil {
+			return err
+		}
+	}
 	for range maxSuccessions {
 		var missing []string
 		want := func(id string) {
@@ -51,6 +59,11 @@ func (r *search) relate(ctx context.Context, rows map[string]entry.Row) error {
 			want(row.SupersededBy)
 			for _, other := range known.contesting[id] {
 				want(other)
+			}
+			if h := known.histories[id]; h != nil {
+				for _, a := range slices.Concat(h.graduation, h.session) {
+					want(a.other)
+				}
 			}
 		}
 		if len(missing) == 0 {
@@ -65,47 +78,47 @@ func (r *search) relate(ctx context.Context, rows map[string]entry.Row) error {
 	return nil
 }
 
-// standing returns the row with its status at the time that the query is about. What a newer build of its own session
-// does not state was misread, and was never believed.
+// standing returns the row with its status at the time that the query is about.
 func (r *search) standing(row entry.Row) entry.Row {
-	row.EndedAt = r.until(row)
 	at := r.query.AsOf
 	if at.IsZero() {
+		row.EndedAt = r.until(row)
 		return row
 	}
-	if row.EndedBy != "" && row.EndedAt.After(at) {
-		row.Status = schema.StatusActive
-	}
+	b := r.believed(row, at)
+	row.Conflicts = len(b.contesting)
+	row.Status = schema.StatusActive
 	if row.Conflicts > 0 {
-		row.Conflicts = len(r.contesting(row.ID))
-		switch {
-		case ended(row.Status):
-		case row.Conflicts > 0:
-			row.Status = schema.StatusContested
-		default:
-			row.Status = schema.StatusActive
-		}
+		row.Status = schema.StatusContested
+	}
+	end := b.next
+	if b.ended != nil {
+		end, row.Status = b.ended, b.ended.status
+	}
+	row.SupersededBy, row.EndedAt, row.EndedBecause, row.EndedBy = "", time.Time{}, "", ""
+	if end != nil {
+		row.SupersededBy, row.EndedAt, row.EndedBecause, row.EndedBy = end.other, end.at, end.because, end.by
 	}
 	return row
 }
 
 // until returns when the entry ceased to be believed: when a correction was said, even if graduation found it later.
 func (r *search) until(row entry.Row) time.Time {
-	said := r.relations.rows[row.SupersededBy].OccurredAt
-	if row.EndedBy == schema.RetiredByCorrection && said.After(row.OccurredAt) && said.Before(row.EndedAt) {
-		return said
+	if row.EndedBy != schema.RetiredByCorrection {
+		return row.EndedAt
 	}
-	return row.EndedAt
+	return r.since(row, act{at: row.EndedAt, other: row.SupersededBy, by: row.EndedBy})
 }
 
 // contesting returns what contests the entry, at the time that the query is about.
-func (r *search) contesting(id string) []Mention {
+func (r *search) contesting(row entry.Row) []Mention {
+	others := r.relations.contesting[row.ID]
+	if at := r.query.AsOf; !at.IsZero() {
+		others = slices.Sorted(maps.Values(r.believed(row, at).contesting))
+	}
 	var out []Mention
-	for _, id := range r.relations.contesting[id] {
-		other := r.relations.rows[id]
-		if at := r.query.AsOf; at.IsZero() || !other.OccurredAt.After(at) {
-			out = append(out, Mention{id, other.Title})
-		}
+	for _, id := range others {
+		out = append(out, Mention{id, r.relations.rows[id].Title})
 	}
 	return out
 }

@@ -50,7 +50,7 @@ func (r *search) fill(ctx context.Context, claims []*claim) error {
 		if c := shown[row.ID]; c != nil {
 			c.show(row)
 			c.SupersededByTitle = r.relations.rows[row.SupersededBy].Title
-			c.ContestedBy = r.contesting(row.ID)
+			c.ContestedBy = r.contesting(row)
 			c.Sessions = append([]Saying{sayingOf(row)}, c.Sessions...)
 			continue
 		}

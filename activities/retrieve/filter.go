@@ -29,8 +29,8 @@ type Query struct {
 	// Superseded includes entries that are no longer believed: those that another one took the place of, that a newer
 	// extractor no longer states, or that were retired. They are left out otherwise.
 	Superseded bool
-	// AsOf asks for what was believed at that time. What was said later is left out, and what graduation ended later
-	// counts as believed. Stages and evidence are those of today. Zero means now.
+	// AsOf asks for what was believed at that time. What was said later is left out, and what was retired, restored,
+	// contested or resolved later is as it was then. Stages and evidence are those of today. Zero means now.
 	AsOf time.Time
 	// From and To bound the time at which an entry's source was written. From is inclusive, To is exclusive. If To
 	// or AsOf is set, recency is relative to it.

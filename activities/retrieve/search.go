@@ -50,6 +50,7 @@ type Options struct {
 
 // Searcher searches the entries of one embedding version.
 type Searcher struct {
+	conn     table.Conn
 	entries  *entry.Reader
 	index    Index
 	embedder vector.Embedder
@@ -63,7 +64,7 @@ type Searcher struct {
 // NewSearcher returns a searcher over a migrated database and the index with the embedder's vectors.
 func NewSearcher(conn table.Conn, index Index, embedder vector.Embedder, opts Options) *Searcher {
 	s := &Searcher{
-		entries: entry.NewReader(conn), index: index, embedder: embedder, weights: DefaultWeights(), alpha: DefaultAlpha,
+		conn: conn, entries: entry.NewReader(conn), index: index, embedder: embedder, weights: DefaultWeights(), alpha: DefaultAlpha,
 		floor: opts.Floor, now: time.Now,
 	}
 	if opts.Weights != nil {
@@ -161,7 +162,7 @@ func (s *Searcher) Search(ctx context.Context, q Query) (Result, error) {
 	}
 	r := &search{
 		Searcher: s, query: q, limit: cmp.Or(q.Limit, DefaultLimit), result: Result{Hits: []Hit{}, Alpha: s.alpha},
-		relations: relations{map[string]entry.Row{}, map[string][]string{}},
+		relations: relations{map[string]entry.Row{}, map[string][]string{}, map[string]*history{}},
 	}
 	if q.Alpha != nil {
 		r.result.Alpha = *q.Alpha

@@ -1,0 +1,257 @@
+package retrieve
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/entry"
+	"axiommind/activities/table"
+	"axiommind/schema"
+)
+
+// act is what an event says of whether an entry is believed. The tables hold the last act alone.
+type act struct {
+	at     time.Time
+	status schema.Status
+	// other is what took the entry's place, or the other side of the conflict.
+	other       string
+	because, by string
+	// conflict is empty for all but detections and resolutions. first is set if it was not detected before.
+	conflict string
+	first    bool
+}
+
+// history is all that was said of an entry's belief, in the order of the log.
+type history struct {
+	graduation []act
+	// session are the changes of its status by builds of its session, after it was recorded with the status made.
+	session  []act
+	recorded time.Time
+	made     schema.Status
+}
+
+var (
+	graduationActs = []string{schema.EntryRetired, schema.EntryRestored, schema.ConflictDetected, schema.ConflictResolved}
+	sessionActs    = []string{schema.EntryStatusSet}
+)
+
+// remember reads the histories of the rows that are not known yet.
+func (r *search) remember(ctx context.Context, rows map[string]entry.Row) error {
+	known := r.relations.histories
+	var ids []string
+	streams := map[string]bool{}
+	for id, row := range rows {
+		if known[id] == nil && row.User == r.query.User && row.ID != "" {
+			known[id] = &history{}
+			ids = append(ids, id)
+			streams[row.Session().Stream()] = true
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	asked := map[string]bool{}
+	for _, id := range ids {
+		asked[id] = true
+	}
+	err := r.acts(ctx, []string{schema.GraduateStream(r.query.Project)}, graduationActs, ids, func(e schema.Event) error {
+		return addGraduation(known, asked, e)
+	})
+	if err == nil {
+		err = r.acts(ctx, slices.Sorted(maps.Keys(streams)), sessionActs, ids, func(e schema.Event) error {
+			p, err := schema.Decode[schema.EntryStatusSetPayload](e)
+			if h := known[p.EntryID]; err == nil && asked[p.EntryID] {
+				h.session = append(h.session, act{at: e.TS, status: p.Status, other: p.SupersededBy})
+			}
+			return err
+		})
+	}
+	if err == nil {
+		err = r.recordings(ctx, ids, rows)
+	}
+	if err != nil {
+		return fmt.Errorf("read what was said of entries: %w", err)
+	}
+	return nil
+}
+
+// acts passes on the events of the types in the streams that name one of the entries, in the order of each stream. A
+// payload is read only if its event has one of the types.
+func (r *search) acts(ctx context.Context, streams, types, ids []string, each func(schema.Event) error) error {
+	set := table.Set(ids)
+	return r.events(ctx, streams, types, `(JSONExtractString(payload_json, 'entry_id') IN ?
+		OR JSONExtractString(payload_json, 'older_id') IN ? OR JSONExtractString(payload_json, 'newer_id') IN ?)`,
+		[]any{set, set, set}, each)
+}
+
+// events does without FINAL: a copy of an event in its place says nothing new, and the others are known as copies.
+func (r *search) events(ctx context.Context, streams, types []string, where string, args []any, each func(schema.Event) error) error {
+	return table.Query(ctx, r.conn, func(rows driver.Rows) error {
+		var e schema.Event
+		var payload string
+		if err := rows.Scan(&e.ID, &e.Type, &e.TS, &payload); err != nil {
+			return err
+		}
+		e.Payload = []byte(payload)
+		return each(e)
+	}, `SELECT event_id, event_type, ts, payload_json FROM events_raw PREWHERE stream IN ? AND event_type IN ?
+		WHERE `+where+` AND (stream, seq, event_id) NOT IN (SELECT stream, seq, event_id FROM event_copies)
+		ORDER BY stream, seq`,
+		append([]any{table.Set(streams), table.Set(types)}, args...)...)
+}
+
+// recordings reads when and with which status those entries were recorded that a build of their session changed.
+func (r *search) recordings(ctx context.Context, ids []string, rows map[string]entry.Row) error {
+	var keys []string
+	streams := map[string]bool{}
+	for _, id := range ids {
+		if len(r.relations.histories[id].session) > 0 {
+			keys = append(keys, schema.EntryMaterializedKey(id))
+			streams[rows[id].Session().Stream()] = true
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	return r.events(ctx, slices.Sorted(maps.Keys(streams)), []string{schema.EntryMaterialized}, "dedupe_key IN ?",
+		[]any{table.Set(keys)}, func(e schema.Event) error {
+			p, err := schema.Decode[schema.EntryMaterializedPayload](e)
+			if h := r.relations.histories[p.Entry.ID]; err == nil && h != nil {
+				h.recorded, h.made = e.TS, p.Entry.Status
+			}
+			return err
+		})
+}
+
+// addGraduation adds what an event of graduation says to the histories of the entries asked for.
+func addGraduation(known map[string]*history, asked map[string]bool, e schema.Event) error {
+	add := func(id string, a act) {
+		if !asked[id] {
+			return
+		}
+		a.at = e.TS
+		h := known[id]
+		a.first = a.conflict != "" && !slices.ContainsFunc(h.graduation, func(b act) bool { return b.conflict == a.conflict })
+		h.graduation = append(h.graduation, a)
+	}
+	payload, err := schema.DecodePayload(e)
+	if err != nil {
+		return err
+	}
+	switch p := payload.(type) {
+	case schema.EntryRetiredPayload:
+		add(p.EntryID, act{status: p.Status, other: p.SupersededBy, because: p.Because, by: p.By})
+	case schema.EntryRestoredPayload:
+		add(p.EntryID, act{status: schema.StatusActive})
+	case schema.ConflictDetectedPayload:
+		add(p.OlderID, act{status: schema.StatusContested, conflict: p.ConflictID, other: p.NewerID})
+		add(p.NewerID, act{status: schema.StatusContested, conflict: p.ConflictID, other: p.OlderID})
+	case schema.ConflictResolvedPayload:
+		add(p.OlderID, act{status: schema.StatusActive, conflict: p.ConflictID, other: p.NewerID})
+		add(p.NewerID, act{status: schema.StatusActive, conflict: p.ConflictID, other: p.OlderID})
+	}
+	return nil
+}
+
+// since returns from when on the act counts. What graduation finds in what was said counts from when that was said: a
+// correction, and the first detection of a conflict. All else counts from when it was done.
+func (r *search) since(row entry.Row, a act) time.Time {
+	other, known := r.relations.rows[a.other]
+	said := other.OccurredAt
+	switch {
+	case !known || other.ID == "":
+		return a.at
+	case a.first && a.status == schema.StatusContested:
+		if said.Before(row.OccurredAt) {
+			said = row.OccurredAt
+		}
+	case a.by != schema.RetiredByCorrection || !said.After(row.OccurredAt):
+		return a.at
+	}
+	if said.Before(a.at) {
+		return said
+	}
+	return a.at
+}
+
+// belief is what was believed of an entry at a time.
+type belief struct {
+	// ended is the act that ended it, nil while it is believed. next is the one that ends it then.
+	ended, next *act
+	// contesting are the other sides of the conflicts that were open, by conflict.
+	contesting map[string]string
+}
+
+// believed folds what was said of the entry up to the time. An entry that was recorded after it was never misread then:
+// its session's status is what it is now.
+func (r *search) believed(row entry.Row, at time.Time) belief {
+	b := belief{contesting: map[string]string{}}
+	h := r.relations.histories[row.ID]
+	if h == nil {
+		h = &history{}
+	}
+	var next *act
+	ends := func(a act, since time.Time) {
+		a.at = since
+		if since.After(at) && ended(a.status) && (next == nil || since.Before(next.at)) {
+			next = &a
+		}
+	}
+	var now *act // The last act of graduation, whenever it was.
+	for _, a := range h.graduation {
+		since := r.since(row, a)
+		switch {
+		case a.conflict == "":
+			now = &a
+			ends(a, since)
+			if since.After(at) {
+				continue
+			}
+			b.ended = nil
+			if ended(a.status) {
+				a.at = since
+				b.ended = &a
+			}
+		case since.After(at):
+		case a.status == schema.StatusContested:
+			b.contesting[a.conflict] = a.other
+		default:
+			delete(b.contesting, a.conflict)
+		}
+	}
+	if b.ended == nil {
+		b.ended = h.ofSession(row, at, now, ends)
+	}
+	if b.ended == nil {
+		b.next = next
+	}
+	return b
+}
+
+// ofSession returns what ended the entry by the builds of its session, or nil.
+func (h *history) ofSession(row entry.Row, at time.Time, now *act, ends func(act, time.Time)) *act {
+	if len(h.session) == 0 {
+		// What it was made with shows in the row unless graduation ended it.
+		if ended(row.Status) && (now == nil || !ended(now.status)) {
+			return &act{status: row.Status, other: row.SupersededBy, at: row.EndedAt}
+		}
+		return nil
+	}
+	last := act{status: h.made}
+	for _, a := range h.session {
+		if a.at.After(at) && !at.Before(h.recorded) {
+			ends(a, a.at)
+			continue
+		}
+		last = a
+	}
+	if ended(last.status) {
+		return &last
+	}
+	return nil
+}
