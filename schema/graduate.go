@@ -1,5 +1,11 @@
 package schema
 
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
 // Event types of graduation. Those of a session's own step stand in its stream, all others in the stream
 // graduate/{project}. Each has a payload struct in this package.
 const (
@@ -290,6 +296,31 @@ type DecisionRecordedPayload struct {
 	Confidence *float64           `json:"confidence,omitempty"`
 	Evidence   []DecisionEvidence `json:"evidence"`
 }
+
+// MarshalJSON refuses evidence that is not verified, so that no event is made with it.
+func (p DecisionRecordedPayload) MarshalJSON() ([]byte, error) {
+	for _, e := range p.Evidence {
+		if !e.proven() {
+			return nil, fmt.Errorf("decision %q rests on entry %q, which is %q: want verified or certified", p.DecisionID, e.EntryID, e.Stage)
+		}
+	}
+	return json.Marshal(plainDecision(p))
+}
+
+// UnmarshalJSON leaves out evidence that is not verified: an event that somebody else wrote is read, and what it says is
+// no ground.
+func (p *DecisionRecordedPayload) UnmarshalJSON(data []byte) error {
+	if err := json.Unmarshal(data, (*plainDecision)(p)); err != nil {
+		return err
+	}
+	p.Evidence = slices.DeleteFunc(p.Evidence, func(e DecisionEvidence) bool { return !e.proven() })
+	return nil
+}
+
+// plainDecision is encoded field by field.
+type plainDecision DecisionRecordedPayload
+
+func (e DecisionEvidence) proven() bool { return e.Stage == StageVerified || e.Stage == StageCertified }
 
 // DecisionID returns the id of the decision that the entry states.
 func DecisionID(entryID string) string { return DerivedID("decision", entryID) }

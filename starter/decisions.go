@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 
@@ -15,12 +16,13 @@ import (
 func (a *app) decisionsCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	q, p := graduate.DecisionQuery{}, &page{}
 	f.StringVar(&q.Project, "project", "default", "project of the decisions")
+	all := f.Bool("all", false, "list each decision, also those that say the same as another one")
 	p.add(f, defaultPage, maxPage, "the latest first")
 	return func(ctx context.Context, _ []string) error {
 		if err := p.check(); err != nil {
 			return err
 		}
-		q.Limit = p.rows()
+		q.Limit, q.Folded = p.rows(), !*all
 		return a.withLedgers(ctx, func(l *graduate.Ledgers, _ *entry.Reader) error {
 			decisions, err := l.Decisions(ctx, q)
 			if err != nil {
@@ -38,8 +40,12 @@ func printDecisions(w io.Writer, decisions []graduate.Decision) error {
 		for i, g := range d.Evidence {
 			grounds[i] = short(g.EntryID)
 		}
+		action := oneLine(d.Action, 70)
+		if n := len(d.SaidAlso); n > 0 {
+			action += fmt.Sprintf(" (said %d times)", n+1)
+		}
 		t.AppendRow([]any{
-			short(d.ID), dayOf(d.At), oneLine(d.By, 30), oneLine(d.Action, 70), grounds, decisionState(d),
+			short(d.ID), dayOf(d.At), oneLine(d.By, 30), action, grounds, decisionState(d),
 		})
 	}
 	t.Render()
@@ -93,6 +99,9 @@ func printDecision(w io.Writer, d graduate.Decision, rows map[string]entry.Row) 
 	say(&b, "\nstate     %s\n", decisionState(d))
 	for _, why := range d.Flagged {
 		say(&b, "          %s\n", why)
+	}
+	if len(d.SaidAlso) > 0 {
+		say(&b, "the same  %s\n", strings.Join(d.SaidAlso, "\n          "))
 	}
 	for _, g := range d.Evidence {
 		name := map[string]string{schema.RoleStatement: "stated in", schema.RoleGround: "rests on"}[g.Role]

@@ -25,6 +25,8 @@ type Decision struct {
 	Evidence []DecisionGround `json:"evidence"`
 	// Flagged says what is no longer so of the evidence. It is empty if all of it still stands.
 	Flagged []string `json:"flagged,omitempty"`
+	// SaidAlso are the ids of the other decisions that say the same: their statements have the same original.
+	SaidAlso []string `json:"said_also,omitempty"`
 }
 
 // DecisionGround is an entry that a decision rests on, as it is now. Recorded is its stage when the decision was recorded.
@@ -56,6 +58,8 @@ type DecisionQuery struct {
 	User, Agent *string
 	// EntryID keeps the decisions that rest on the entry.
 	EntryID string
+	// Folded keeps one of the decisions that say the same: the original statement's, or else the oldest.
+	Folded bool
 	// Limit is the maximum number of decisions; 0 means [DefaultLimit].
 	Limit int
 }
@@ -64,7 +68,10 @@ type DecisionQuery struct {
 func (l *Ledgers) Decisions(ctx context.Context, q DecisionQuery) ([]Decision, error) {
 	w := whereOf(q.Project, q.User, q.Agent)
 	if q.EntryID != "" {
-		w.and("decision_id IN (SELECT decision_id FROM decision_evidence_raw WHERE project = ? AND evidence_id = ?)", q.Project, q.EntryID)
+		w.and("decision_id IN (SELECT decision_id FROM decision_evidence WHERE project = ? AND evidence_id = ?)", q.Project, q.EntryID)
+	}
+	if q.Folded {
+		w.and("place = 1")
 	}
 	return l.decisions(ctx, w, q.Limit)
 }
@@ -92,22 +99,44 @@ func (l *Ledgers) Decision(ctx context.Context, project, id string) (Decision, e
 	return found[slices.Index(ids, picked)], nil
 }
 
+// sameDecisions are the decisions of a project with the ids of those that say the same, and the place among them. What a
+// decision's statement says is told by its original. A decision without a statement says what no other one does.
+const sameDecisions = `
+	SELECT *, arraySort(groupArray(decision_id) OVER said) AS same,
+	       row_number() OVER (PARTITION BY project, user, agent, root ORDER BY original DESC, ts, decision_id) AS place
+	FROM (
+		SELECT d.decision_id AS decision_id, d.project AS project, d.user AS user, d.agent AS agent, d.ts AS ts, d.action AS action,
+		       d.actor AS actor, d.confidence AS confidence, if(s.root = '', d.decision_id, s.root) AS root, s.root = s.stated AS original
+		FROM decisions_raw AS d FINAL
+		LEFT JOIN (
+			SELECT e.decision_id AS decision_id, e.evidence_id AS stated, if(l.other_id = '', e.evidence_id, l.other_id) AS root
+			FROM (SELECT decision_id, min(evidence_id) AS evidence_id FROM decision_evidence WHERE role = ? AND project = ?
+			      GROUP BY decision_id) AS e
+			LEFT JOIN (SELECT entry_id, other_id FROM entry_changes_raw FINAL WHERE project = ? AND kind = 'link') AS l
+			ON l.entry_id = e.evidence_id
+		) AS s ON s.decision_id = d.decision_id
+		WHERE d.project = ?
+	)
+	WINDOW said AS (PARTITION BY project, user, agent, root)`
+
 func (l *Ledgers) decisions(ctx context.Context, w *where, limit int) ([]Decision, error) {
 	var out []Decision
 	err := table.Query(ctx, l.conn, func(rows driver.Rows) error {
 		var d Decision
-		err := rows.Scan(&d.ID, &d.Project, &d.User, &d.Agent, &d.At, &d.Action, &d.By, &d.Confidence)
+		var same []string
+		err := rows.Scan(&d.ID, &d.Project, &d.User, &d.Agent, &d.At, &d.Action, &d.By, &d.Confidence, &same)
+		d.SaidAlso = slices.DeleteFunc(same, func(id string) bool { return id == d.ID })
 		out = append(out, d)
 		return err
-	}, `SELECT decision_id, project, user, agent, ts, action, actor, confidence FROM decisions_raw FINAL`+w.sql()+
-		` ORDER BY ts DESC, decision_id`+limited(limit), w.args...)
+	}, `SELECT decision_id, project, user, agent, ts, action, actor, confidence, same FROM (`+sameDecisions+`)`+w.sql()+
+		` ORDER BY ts DESC, decision_id`+limited(limit), append([]any{schema.RoleStatement, w.project, w.project, w.project}, w.args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("read decisions: %w", err)
 	}
 	return out, l.ground(ctx, w.project, out)
 }
 
-// ground adds to the decisions what they rest on.
+// ground adds to the decisions what they rest on. The view leaves out whatever was never verified.
 func (l *Ledgers) ground(ctx context.Context, project string, decisions []Decision) error {
 	at, ids := map[string]*Decision{}, make([]string, len(decisions))
 	for i := range decisions {
@@ -124,7 +153,7 @@ func (l *Ledgers) ground(ctx context.Context, project string, decisions []Decisi
 		g.Recorded = schema.Stage(recorded)
 		at[id].Evidence = append(at[id].Evidence, g)
 		return err
-	}, `SELECT decision_id, evidence_id, evidence_stage, role FROM decision_evidence_raw FINAL
+	}, `SELECT decision_id, evidence_id, evidence_stage, role FROM decision_evidence
 		WHERE project = ? AND decision_id IN ? ORDER BY decision_id, role = ? DESC, evidence_id`,
 		project, table.Set(ids), schema.RoleStatement)
 	if err != nil {
@@ -140,6 +169,9 @@ func (l *Ledgers) ground(ctx context.Context, project string, decisions []Decisi
 		return err
 	}
 	for i := range decisions {
+		if len(decisions[i].Evidence) == 0 {
+			decisions[i].Flagged = append(decisions[i].Flagged, "nothing that it rests on was ever verified")
+		}
 		for _, g := range decisions[i].Evidence {
 			if why := g.flag(); why != "" {
 				decisions[i].Flagged = append(decisions[i].Flagged, why)

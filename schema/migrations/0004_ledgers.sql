@@ -70,9 +70,6 @@ CREATE TABLE IF NOT EXISTS decisions_raw
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (project, decision_id);
 
-CREATE OR REPLACE VIEW decisions AS
-SELECT * EXCEPT (version) FROM decisions_raw FINAL;
-
 CREATE TABLE IF NOT EXISTS decision_evidence_raw
 (
     project        LowCardinality(String),
@@ -88,8 +85,16 @@ CREATE TABLE IF NOT EXISTS decision_evidence_raw
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (project, decision_id, id);
 
+-- The constraint takes the writer's word. What a decision rests on is only what the ledger of promotions has as verified.
 CREATE OR REPLACE VIEW decision_evidence AS
-SELECT * EXCEPT (version) FROM decision_evidence_raw FINAL;
+SELECT * EXCEPT (version) FROM decision_evidence_raw FINAL
+WHERE (project, evidence_id) IN
+    (SELECT project, entry_id FROM promotions_raw WHERE to_stage IN ('verified', 'certified'));
+
+-- Those that rest on something.
+CREATE OR REPLACE VIEW decisions AS
+SELECT * EXCEPT (version) FROM decisions_raw FINAL
+WHERE (project, decision_id) IN (SELECT project, decision_id FROM decision_evidence);
 
 CREATE TABLE IF NOT EXISTS conflicts_raw
 (
