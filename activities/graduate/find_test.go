@@ -108,7 +108,9 @@ func TestI1FindIsOneAct(t *testing.T) {
 	b.pass("p")
 	require.Empty(t, b.find("r2").Pairs, "a person has decided it")
 	require.Len(t, b.reader.prompts, 1)
+	before := b.digests(t.Context())
 	b.rebuilt()
+	require.Equal(t, before, b.digests(t.Context()), "I4")
 }
 
 // A pair is asked about once: neither what the model has judged, nor what the rule can judge, nor what is linked. A pair
@@ -141,7 +143,11 @@ func TestFindAsksOnce(t *testing.T) {
 	of, err := b.activities.FindConflicts(t.Context(), in)
 	require.NoError(t, err)
 	require.Empty(t, of.Pairs)
+	before := b.digests(t.Context())
+	require.NotZero(t, before["judged_pairs_raw"].Rows)
 	b.rebuilt()
+	require.Equal(t, before, b.digests(t.Context()), "I4")
+	require.Empty(t, b.find("r6").Pairs)
 }
 
 // What is no longer believed when the answer comes is not contested.
