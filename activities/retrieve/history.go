@@ -121,8 +121,8 @@ func (r *search) recordings(ctx context.Context, ids []string, rows map[string]e
 	return r.events(ctx, slices.Sorted(maps.Keys(streams)), []string{schema.EntryMaterialized}, "dedupe_key IN ?",
 		[]any{table.Set(keys)}, func(e schema.Event) error {
 			p, err := schema.Decode[schema.EntryMaterializedPayload](e)
-			if h := r.relations.histories[p.Entry.ID]; err == nil && h != nil {
-				h.recorded, h.made = e.TS, p.Entry.Status
+			if h := r.relations.histories[p.ID]; err == nil && h != nil {
+				h.recorded, h.made = e.TS, p.Status
 			}
 			return err
 		})
