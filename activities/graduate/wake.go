@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/graduate/pair"
@@ -31,9 +32,9 @@ const maxWoken = 1000
 
 // WakeWaiting wakes the graduation of the projects with sessions that it has not considered: a worker may have been killed
 // before it could tell, or is of a later version of the rules.
-func (a *Activities) WakeWaiting(ctx context.Context) error {
+func WakeWaiting(ctx context.Context, conn table.Conn, c client.Client) error {
 	var projects []string
-	err := table.Query(ctx, a.conn, func(rows driver.Rows) error {
+	err := table.Query(ctx, conn, func(rows driver.Rows) error {
 		var project string
 		err := rows.Scan(&project)
 		projects = append(projects, project)
@@ -54,7 +55,7 @@ func (a *Activities) WakeWaiting(ctx context.Context) error {
 		return fmt.Errorf("read which projects graduation has to consider: %w", err)
 	}
 	for _, project := range projects {
-		if err := boundary.WriterOf(schema.GraduationInput{Project: project}).Wake(ctx, a.temporal); err != nil {
+		if err := boundary.WriterOf(schema.GraduationInput{Project: project}).Wake(ctx, c); err != nil {
 			return fmt.Errorf("wake the graduation of project %q: %w", project, err)
 		}
 	}

@@ -101,7 +101,7 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	go hideCopies(ctx, stores.Log, logger)
 	go func() {
 		catchUp(ctx, stores.Log, behind, rooms.enqueuer.WakePending, logger)
-		if err := rooms.graduate.WakeWaiting(ctx); err != nil && ctx.Err() == nil {
+		if err := graduate.WakeWaiting(ctx, stores.ClickHouse, stores.Temporal); err != nil && ctx.Err() == nil {
 			// The project's next session wakes it too.
 			logger.Warn("graduation is not told of the sessions that wait", "reason", err)
 		}
