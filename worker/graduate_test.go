@@ -35,6 +35,22 @@ var graduated = map[string]string{
 		INNER JOIN decision_evidence AS e ON e.decision_id = d.decision_id ORDER BY row`,
 }
 
+// What graduation was not told of, or did not come to, it considers once a worker starts.
+func TestI2GraduationIsWoken(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.start(t)
+	b.process(t, b.input("세션 'one'", eventful(t, 1)))
+	writer := schema.WorkflowID(schema.GraduateStream(b.project))
+	require.NoError(t, b.Temporal.TerminateWorkflow(t.Context(), writer, "", "as if nobody had told it"))
+	waiting, err := graduate.NewLedgers(b.ClickHouse).Waiting(t.Context(), b.project)
+	require.NoError(t, err)
+	require.Equal(t, 1, waiting)
+	b.start(t)
+	b.awaitGraduated(t.Context(), t)
+	require.NotEmpty(t, column(t, b.ClickHouse, "SELECT decision_id FROM decisions"))
+}
+
 // lifted returns the counts of a build whose entries are new, proven and therefore verified.
 func lifted(c schema.BuildCounts) schema.BuildCounts {
 	c.CandidateEntries, c.VerifiedEntries, c.PromotedEntries = c.ProvenEntries, c.ProvenEntries, c.ProvenEntries
