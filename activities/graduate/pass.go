@@ -75,6 +75,12 @@ func (a *Activities) commit(ctx context.Context, project, stream string, acts []
 	return a.project(ctx, stream)
 }
 
+// projectSessions brings the ledgers up to date with all sessions of the project.
+func (a *Activities) projectSessions(ctx context.Context, project string) error {
+	_, err := a.log.ProjectTogether(ctx, NewProjector(a.conn), schema.SessionsOf(project))
+	return err
+}
+
 func (a *Activities) project(ctx context.Context, stream string) error {
 	if _, err := a.log.Project(ctx, entry.NewProjector(a.conn), stream); err != nil {
 		return err
@@ -89,7 +95,7 @@ func (a *Activities) plan(ctx context.Context, in PassInput, at time.Time) ([]ac
 	if err == nil {
 		// Sessions leave their ledgers to the pass, which does it for many at once. It comes after the choice of the sessions:
 		// what ends meanwhile is for the next pass, and so no session is considered before others can be found by its claims.
-		_, err = a.log.ProjectTogether(ctx, NewProjector(a.conn), schema.SessionsOf(in.Project))
+		err = a.projectSessions(ctx, in.Project)
 	}
 	if err == nil {
 		err = l.surround(ctx, s)

@@ -255,6 +255,10 @@ func planRestore(c Command, list []*statement) ([]any, error) {
 
 // planDecide records a decision that rests on the entries. All of them were verified and believed when it was made.
 func (a *Activities) planDecide(ctx context.Context, c Command, list []*statement) ([]any, error) {
+	// A ground is shown once the ledger says that it is verified.
+	if err := a.projectSessions(ctx, c.Project); err != nil {
+		return nil, err
+	}
 	scope := schema.Scope{Project: c.Project, User: c.User, Agent: c.Agent}
 	ids := make([]string, len(list))
 	for i, s := range list {
