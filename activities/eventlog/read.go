@@ -72,6 +72,35 @@ func (s *Store) GetMany(ctx context.Context, eventIDs []string) (map[string]sche
 	return s.at(ctx, places)
 }
 
+// Getter reads events by their ids: a [Store], or what stands in for it.
+type Getter interface {
+	GetMany(ctx context.Context, eventIDs []string) (map[string]schema.Event, error)
+}
+
+// Numbered returns the events with the dedupe keys that key makes of 0, 1, 2 and so on, up to the first one that does not
+// exist: those of one command, which are stored all at once.
+func Numbered(ctx context.Context, log Getter, key func(n int) string) ([]schema.Event, error) {
+	const page = 64
+	var out []schema.Event
+	for {
+		ids := make([]string, page)
+		for i := range ids {
+			ids[i] = schema.EventID(key(len(out) + i))
+		}
+		found, err := log.GetMany(ctx, ids)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			event, ok := found[id]
+			if !ok {
+				return out, nil
+			}
+			out = append(out, event)
+		}
+	}
+}
+
 // at returns the events at the places, by id.
 func (s *Store) at(ctx context.Context, places map[string]place) (map[string]schema.Event, error) {
 	keys := make([]key, 0, len(places))

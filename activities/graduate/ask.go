@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"axiommind/activities/boundary"
@@ -37,16 +36,10 @@ func (in AskInput) Writer() schema.WriterInput { return schema.GraduationInput{P
 
 // Validate returns an error if it can't be asked.
 func (in AskInput) Validate() error {
-	switch {
-	case in.RequestID == "":
-		return errors.New("request_id is empty: give the request one, so that it is done once")
-	case in.Project == "":
-		return errors.New("project is empty")
-	case strings.TrimSpace(in.Actor) == "":
-		return errors.New("actor is empty: say who asks for this")
-	case in.At.IsZero():
-		return errors.New("at is empty: say when this is asked for")
-	case len(in.EntryIDs) == 0 || len(in.EntryIDs) > MaxAsked:
+	if err := checkRequest(in.RequestID, in.Project, in.Actor, in.At); err != nil {
+		return err
+	}
+	if len(in.EntryIDs) == 0 || len(in.EntryIDs) > MaxAsked {
 		return fmt.Errorf("entry_ids has %d ids, want 1 to %d: send several requests", len(in.EntryIDs), MaxAsked)
 	}
 	return nil

@@ -58,18 +58,10 @@ const maxCommandEntries = 500
 
 // Validate returns an error if the command cannot be run.
 func (c Command) Validate() error {
-	switch {
-	case c.RequestID == "":
-		return errors.New("request_id is empty: give the command one, so that it is run once")
-	case c.Project == "":
-		return errors.New("project is empty")
-	case strings.TrimSpace(c.Actor) == "":
-		return errors.New("actor is empty: say who asks for this")
-	case c.Actor == actorGraduation || c.Actor == schema.RetiredByCorrection:
-		return fmt.Errorf("actor is %q, the name that the program itself goes by: use another one", c.Actor)
-	case c.At.IsZero():
-		return errors.New("at is empty: say when this is asked for")
-	case len(c.EntryIDs)+len(c.ConflictIDs) > maxCommandEntries:
+	if err := checkRequest(c.RequestID, c.Project, c.Actor, c.At); err != nil {
+		return err
+	}
+	if len(c.EntryIDs)+len(c.ConflictIDs) > maxCommandEntries {
 		return fmt.Errorf("a command names at most %d entries and conflicts, not %d: send several", maxCommandEntries, len(c.EntryIDs)+len(c.ConflictIDs))
 	}
 	if err := c.checkTexts(); err != nil {
@@ -98,7 +90,7 @@ const (
 // checkTexts returns an error if a text of the command is too long, or holds what no text does.
 func (c Command) checkTexts() error {
 	names := []struct{ field, value string }{
-		{"request_id", c.RequestID}, {"project", c.Project}, {"actor", c.Actor}, {"keep", c.Keep}, {"user", c.User}, {"agent", c.Agent},
+		{"keep", c.Keep}, {"user", c.User}, {"agent", c.Agent},
 	}
 	for _, id := range c.EntryIDs {
 		names = append(names, struct{ field, value string }{"entry_ids", id})
@@ -115,6 +107,23 @@ func (c Command) checkTexts() error {
 		return errors.New("action has a line break: say in one line what was decided; because takes the reasons")
 	}
 	return cmp.Or(checkText("because", c.Because, maxTextBytes), checkText("action", c.Action, maxTextBytes))
+}
+
+// checkRequest returns an error if a person can't ask for something by the id, of the project, by the name, at the time.
+func checkRequest(requestID, project, actor string, at time.Time) error {
+	switch {
+	case requestID == "":
+		return errors.New("request_id is empty: give the request one, so that it is done once")
+	case project == "":
+		return errors.New("project is empty")
+	case strings.TrimSpace(actor) == "":
+		return errors.New("actor is empty: say who asks for this")
+	case actor == actorGraduation || actor == schema.RetiredByCorrection:
+		return fmt.Errorf("actor is %q, the name that the program itself goes by: use another one", actor)
+	case at.IsZero():
+		return errors.New("at is empty: say when this is asked for")
+	}
+	return cmp.Or(checkText("request_id", requestID, maxNameBytes), checkText("project", project, maxNameBytes), checkText("actor", actor, maxNameBytes))
 }
 
 func checkText(field, value string, most int) error {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"axiommind/activities/boundary"
@@ -39,16 +38,10 @@ func (in FindInput) Writer() schema.WriterInput { return schema.GraduationInput{
 
 // Validate returns an error if it can't be asked.
 func (in FindInput) Validate() error {
-	switch {
-	case in.RequestID == "":
-		return errors.New("request_id is empty: give the request one, so that it is done once")
-	case in.Project == "":
-		return errors.New("project is empty")
-	case strings.TrimSpace(in.Actor) == "":
-		return errors.New("actor is empty: say who asks for this")
-	case in.At.IsZero():
-		return errors.New("at is empty: say when this is asked for")
-	case in.Limit < 1 || in.Limit > MaxPairs:
+	if err := checkRequest(in.RequestID, in.Project, in.Actor, in.At); err != nil {
+		return err
+	}
+	if in.Limit < 1 || in.Limit > MaxPairs {
 		return fmt.Errorf("limit is %d, want 1 to %d: send several requests", in.Limit, MaxPairs)
 	}
 	return nil

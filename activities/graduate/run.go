@@ -13,6 +13,7 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/entry"
+	"axiommind/activities/eventlog"
 	"axiommind/activities/table"
 	"axiommind/schema"
 )
@@ -62,29 +63,17 @@ func (a *Activities) run(ctx context.Context, c Command) (CommandResult, error) 
 
 // doneBefore returns the payloads of the command's events in the log: all of them or none.
 func (a *Activities) doneBefore(ctx context.Context, c Command) ([]any, error) {
-	const page = 64
-	var out []any
-	for {
-		ids := make([]string, page)
-		for i := range ids {
-			ids[i] = schema.EventID(schema.GraduateOfCommandKey(c.Project, c.RequestID, len(out)+i))
-		}
-		found, err := a.log.GetMany(ctx, ids)
-		if err != nil {
+	events, err := eventlog.Numbered(ctx, a.log, func(n int) string { return schema.GraduateOfCommandKey(c.Project, c.RequestID, n) })
+	if err != nil {
+		return nil, err
+	}
+	out := make([]any, len(events))
+	for i, event := range events {
+		if out[i], err = schema.DecodePayload(event); err != nil {
 			return nil, err
 		}
-		for _, id := range ids {
-			event, ok := found[id]
-			if !ok {
-				return out, nil
-			}
-			payload, err := schema.DecodePayload(event)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, payload)
-		}
 	}
+	return out, nil
 }
 
 // maxChanges bounds the changes in a result.

@@ -286,23 +286,5 @@ func refusedBefore(done []schema.Event) error {
 
 // doneBefore returns the command's events in the log: all of them or none.
 func (w *Writer) doneBefore(ctx context.Context, c Command) ([]schema.Event, error) {
-	const page = 64
-	var out []schema.Event
-	for {
-		ids := make([]string, page)
-		for i := range ids {
-			ids[i] = schema.EventID(schema.TaskOfCommandKey(c.Project, c.RequestID, len(out)+i))
-		}
-		found, err := w.log.GetMany(ctx, ids)
-		if err != nil {
-			return nil, err
-		}
-		for _, id := range ids {
-			event, ok := found[id]
-			if !ok {
-				return out, nil
-			}
-			out = append(out, event)
-		}
-	}
+	return eventlog.Numbered(ctx, w.log, func(n int) string { return schema.TaskOfCommandKey(c.Project, c.RequestID, n) })
 }
