@@ -59,6 +59,9 @@ const (
 	// room.
 	keyFactOfEntry   = "fact/{user}/{agent}/entry/{entry}"
 	keyFactOfCommand = "fact/{user}/{agent}/command/{request}"
+	keyFactOfImport  = "fact/{user}/{agent}/import/{request}/{item}"
+	keyFactOfCleared = "fact/{user}/{agent}/cleared/{request}/{item}"
+	keyFactOfReview  = "fact/{user}/{agent}/review/{answer}/{fact}"
 	keyFactEvicted   = "/evicted/{fact}"
 
 	keyContextFlushed = "context_flushed/{hash of the session}/{first message}/{last message}"
@@ -164,6 +167,22 @@ func FactOfEntryKey(user, agent, entryID string) string {
 // FactOfCommandKey is the key of the one event that records the outcome of a command.
 func FactOfCommandKey(user, agent, requestID string) string {
 	return fillKey(keyFactOfCommand, user, agent, requestID)
+}
+
+// FactOfImportKey is the key of the one event that records the outcome of an item that a command imports.
+func FactOfImportKey(user, agent, requestID, item string) string {
+	return fillKey(keyFactOfImport, user, agent, requestID, item)
+}
+
+// FactOfClearedKey is the key of the event that forgets one fact, or one section of the profile, when a command forgets
+// all.
+func FactOfClearedKey(user, agent, requestID, item string) string {
+	return fillKey(keyFactOfCleared, user, agent, requestID, item)
+}
+
+// FactOfReviewKey is the key of the event that deletes the fact because a model's answer names it.
+func FactOfReviewKey(user, agent, answerKey, factID string) string {
+	return fillKey(keyFactOfReview, user, agent, answerKey, factID)
 }
 
 // FactEvictedKey is the key of the event that evicts the fact to make room for another. actKey is the

@@ -117,8 +117,12 @@ type ExtractedEntry struct {
 	Content string `json:"content,omitempty"`
 	// Category is set for facts only.
 	Category string `json:"category,omitempty"`
+	// Section is set for facts only, if the entry is the summary of a section of the profile: one of [ProfileSections].
+	Section string `json:"section,omitempty"`
 	// Confidence is the model's own estimate, in [0,1]. It is nil if the model gave none.
 	Confidence *float64 `json:"confidence,omitempty"`
+	// SourceError is the mistake that a correction describes. It is set for facts of that category only.
+	SourceError string `json:"sourceError,omitempty"`
 	// Task is set for task notes only.
 	Task     *ExtractedTask `json:"task,omitempty"`
 	Evidence []Quote        `json:"evidence"`

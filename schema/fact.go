@@ -1,13 +1,44 @@
 package schema
 
-// Event types of memory streams. They record the facts of one user and agent.
+import "time"
+
+// Event types of memory streams. They record the facts and the profile of one user and agent.
 const (
-	FactCreated = "fact_created"
-	FactUpdated = "fact_updated"
-	FactDeleted = "fact_deleted"
-	FactEvicted = "fact_evicted"
-	FactSkipped = "fact_skipped"
+	FactCreated    = "fact_created"
+	FactUpdated    = "fact_updated"
+	FactDeleted    = "fact_deleted"
+	FactEvicted    = "fact_evicted"
+	FactSkipped    = "fact_skipped"
+	FactMerged     = "fact_merged"
+	FactsCleared   = "facts_cleared"
+	ProfileUpdated = "profile_updated"
 )
+
+// Sections of the profile: the first three sum up who the user is, the others what happened.
+const (
+	SectionWork       = "work"
+	SectionPersonal   = "personal"
+	SectionTopOfMind  = "top_of_mind"
+	SectionRecent     = "recent"
+	SectionEarlier    = "earlier"
+	SectionBackground = "background"
+)
+
+// ProfileSections returns the sections of the profile in the order in which they are shown.
+func ProfileSections() []string {
+	return []string{SectionWork, SectionPersonal, SectionTopOfMind, SectionRecent, SectionEarlier, SectionBackground}
+}
+
+// Policies that tell which fact gives way to a new one.
+const (
+	// EvictConfidence evicts the fact with the lowest confidence, and among equals the oldest.
+	EvictConfidence = "confidence"
+	// EvictHybrid evicts the fact with the lowest score of confidence, freshness and use, and among equals the newest.
+	EvictHybrid = "hybrid-v1"
+)
+
+// EvictionPolicies returns all policies, the default first.
+func EvictionPolicies() []string { return []string{EvictConfidence, EvictHybrid} }
 
 // FactCategories returns the categories of facts.
 func FactCategories() []string {
@@ -26,6 +57,8 @@ type FactCreatedPayload struct {
 	Confidence float64 `json:"confidence"`
 	// SourceError is the mistake that a correction describes.
 	SourceError string `json:"source_error,omitempty"`
+	// Since is when the fact became known, if that was before the event: another tool remembered it.
+	Since time.Time `json:"since,omitzero"`
 }
 
 // FactUpdatedPayload changes the fields of a fact that are not nil here.
@@ -38,10 +71,14 @@ type FactUpdatedPayload struct {
 	SourceError *string  `json:"source_error,omitempty"`
 }
 
-// FactDeletedPayload deletes a fact because a person asked for it.
+// FactDeletedPayload deletes a fact because a person asked for it, or because a session says that it no longer holds.
 type FactDeletedPayload struct {
 	Act
 	FactID string `json:"fact_id"`
+	// Answer is the key of the model's answer that names the fact, and Evidence what the user said of it. Both are empty if
+	// a person asked for it.
+	Answer   string     `json:"answer,omitempty"`
+	Evidence []Evidence `json:"evidence,omitempty"`
 }
 
 // FactEvictedPayload removes a fact to make room for another.
@@ -52,6 +89,48 @@ type FactEvictedPayload struct {
 	For string `json:"for"`
 	// MaxFacts is the limit on the number of facts.
 	MaxFacts int `json:"max_facts"`
+	// Policy is one of [EvictionPolicies], and Score what it gave the fact: the lowest of all that could give way.
+	Policy string  `json:"policy,omitempty"`
+	Score  float64 `json:"score"`
+	// Reserve is how many corrections were kept whatever their score.
+	Reserve int `json:"reserve,omitempty"`
+}
+
+// FactMergedPayload records a proposed fact that says nearly the same as an older one, which stays with its content and
+// the higher confidence of the two.
+type FactMergedPayload struct {
+	Act
+	// FactID is the older fact, and Confidence the one that it has from now on.
+	FactID     string  `json:"fact_id"`
+	Confidence float64 `json:"confidence"`
+	// Content and Proposed are the content and the confidence of the proposal.
+	Content  string  `json:"content"`
+	Proposed float64 `json:"proposed"`
+	// Overlap is the share of words that both have, and Similarity the cosine of their vectors. MinOverlap and
+	// MinSimilarity are what was asked of them.
+	Overlap       float64 `json:"overlap"`
+	Similarity    float64 `json:"similarity"`
+	MinOverlap    float64 `json:"min_overlap"`
+	MinSimilarity float64 `json:"min_similarity"`
+}
+
+// FactsClearedPayload records that a person had everything forgotten that was remembered. Every fact and section of the
+// profile has an event of its own before this one. What was read from sessions before it is not remembered again.
+type FactsClearedPayload struct {
+	Act
+	// Facts and Sections count what was forgotten.
+	Facts    int `json:"facts"`
+	Sections int `json:"sections"`
+}
+
+// ProfileUpdatedPayload sets a section of the profile.
+type ProfileUpdatedPayload struct {
+	Act
+	// Section is one of [ProfileSections].
+	Section string `json:"section"`
+	// Summary is the text of the section from now on. It is empty if a person removed it.
+	Summary    string  `json:"summary"`
+	Confidence float64 `json:"confidence"`
 }
 
 // Values of FactSkippedPayload.Skipped.
@@ -64,6 +143,10 @@ const (
 	SkippedDuplicate     = "duplicate"
 	SkippedDeleted       = "deleted_since"
 	SkippedCapacity      = "more_than_max_facts"
+	SkippedCleared       = "cleared_since"
+	SkippedOlder         = "older_than_section"
+	SkippedTrivial       = "says_nothing_lasting"
+	SkippedUpload        = "about_an_upload"
 )
 
 // FactSkippedPayload records a proposed fact that was not stored. It changes nothing.
@@ -78,6 +161,10 @@ type FactSkippedPayload struct {
 	Confidence *float64 `json:"confidence,omitempty"`
 	// DuplicateOf is the id of the fact with the same meaning.
 	DuplicateOf string `json:"duplicate_of,omitempty"`
+	// Section is the section of the profile that the proposal was for, or empty for a fact.
+	Section string `json:"section,omitempty"`
+	// Threshold is the confidence that was asked for, if the proposal's is lower.
+	Threshold float64 `json:"threshold,omitempty"`
 }
 
 // FactChange is the payload of an event about facts.
@@ -100,3 +187,12 @@ func (p FactEvictedPayload) Fact() string { return p.FactID }
 
 // Fact is empty, because nothing is stored.
 func (p FactSkippedPayload) Fact() string { return "" }
+
+// Fact is the id of the fact that stays.
+func (p FactMergedPayload) Fact() string { return p.FactID }
+
+// Fact is empty: the facts that are forgotten have events of their own.
+func (p FactsClearedPayload) Fact() string { return "" }
+
+// Fact is empty, because a section of the profile is no fact.
+func (p ProfileUpdatedPayload) Fact() string { return "" }

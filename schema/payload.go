@@ -210,11 +210,14 @@ type Entry struct {
 	CanonicalKey string    `json:"canonical_key"`
 	SessionID    string    `json:"session_id"`
 	Scope
-	Title      string         `json:"title"`
-	Content    string         `json:"content,omitempty"`
-	Category   string         `json:"category,omitempty"`
-	Confidence *float64       `json:"confidence,omitempty"`
-	Task       *ExtractedTask `json:"task,omitempty"`
+	Title    string `json:"title"`
+	Content  string `json:"content,omitempty"`
+	Category string `json:"category,omitempty"`
+	// Section and SourceError are as in [ExtractedEntry].
+	Section     string         `json:"section,omitempty"`
+	Confidence  *float64       `json:"confidence,omitempty"`
+	SourceError string         `json:"source_error,omitempty"`
+	Task        *ExtractedTask `json:"task,omitempty"`
 	// Corrects is the id of the entry whose place this one takes, if a person stated it for that.
 	Corrects string `json:"corrects,omitempty"`
 	Stage    Stage  `json:"stage"`

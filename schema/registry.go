@@ -51,11 +51,14 @@ var eventTypes = []EventType{
 	register[ArtifactDeclaredPayload](ArtifactDeclared, ProjectPrefix, "a new artifact: an issue, a pull request or a page", keyArtifact),
 	register[ArtifactClosedPayload](ArtifactClosed, ProjectPrefix, "an artifact is done with", keyTaskOfEntry+keyTaskChange, keyTaskOfCommand),
 
-	register[FactCreatedPayload](FactCreated, MemoryPrefix, "a new fact", keyFactOfEntry, keyFactOfCommand),
+	register[FactCreatedPayload](FactCreated, MemoryPrefix, "a new fact", keyFactOfEntry, keyFactOfCommand, keyFactOfImport),
 	register[FactUpdatedPayload](FactUpdated, MemoryPrefix, "a person changed a fact", keyFactOfCommand),
-	register[FactDeletedPayload](FactDeleted, MemoryPrefix, "a person deleted a fact", keyFactOfCommand),
-	register[FactEvictedPayload](FactEvicted, MemoryPrefix, "a fact made room for another one", keyFactOfEntry+keyFactEvicted, keyFactOfCommand+keyFactEvicted),
-	register[FactSkippedPayload](FactSkipped, MemoryPrefix, "a fact was proposed and not stored, and why", keyFactOfEntry, keyFactOfCommand),
+	register[FactDeletedPayload](FactDeleted, MemoryPrefix, "a fact was deleted: a person asked for it, or a session says that it no longer holds", keyFactOfCommand, keyFactOfCleared, keyFactOfReview),
+	register[FactEvictedPayload](FactEvicted, MemoryPrefix, "a fact made room for another one", keyFactOfEntry+keyFactEvicted, keyFactOfCommand+keyFactEvicted, keyFactOfImport+keyFactEvicted),
+	register[FactSkippedPayload](FactSkipped, MemoryPrefix, "a fact was proposed and not stored, and why", keyFactOfEntry, keyFactOfCommand, keyFactOfImport),
+	register[FactMergedPayload](FactMerged, MemoryPrefix, "a fact was proposed that says nearly the same as an older one", keyFactOfEntry, keyFactOfCommand, keyFactOfImport),
+	register[FactsClearedPayload](FactsCleared, MemoryPrefix, "a person had all facts and the profile forgotten", keyFactOfCommand),
+	register[ProfileUpdatedPayload](ProfileUpdated, MemoryPrefix, "a section of the profile was set or removed", keyFactOfEntry, keyFactOfCommand, keyFactOfImport, keyFactOfCleared),
 
 	register[ContextFlushedPayload](ContextFlushed, MemoryPrefix, "a summary of messages, added to the daily record", keyContextFlushed),
 	register[RecordEditedPayload](RecordEdited, MemoryPrefix, "a person edited a daily record or a diary", keyRecordEdited),

@@ -167,6 +167,12 @@ var keyMakers = map[string]struct {
 	"TaskOfCommandKey":      {2, func(p []string) string { return schema.TaskOfCommandKey(p[0], p[1], 3) }},
 	"FactOfEntryKey":        {3, func(p []string) string { return schema.FactOfEntryKey(p[0], p[1], p[2]) }},
 	"FactOfCommandKey":      {3, func(p []string) string { return schema.FactOfCommandKey(p[0], p[1], p[2]) }},
+	"FactOfImportKey":       {4, func(p []string) string { return schema.FactOfImportKey(p[0], p[1], p[2], p[3]) }},
+	"FactOfClearedKey":      {4, func(p []string) string { return schema.FactOfClearedKey(p[0], p[1], p[2], p[3]) }},
+	"FactOfReviewKey":       {4, func(p []string) string { return schema.FactOfReviewKey(p[0], p[1], p[2], p[3]) }},
+	"FactEvictedKey of an import": {5, func(p []string) string {
+		return schema.FactEvictedKey(schema.FactOfImportKey(p[0], p[1], p[2], p[3]), p[4])
+	}},
 	"FactEvictedKey": {4, func(p []string) string {
 		return schema.FactEvictedKey(schema.FactOfEntryKey(p[0], p[1], p[2]), p[3])
 	}},
