@@ -142,7 +142,6 @@ const (
 	SkippedCategory      = "unknown_category"
 	SkippedDuplicate     = "duplicate"
 	SkippedDeleted       = "deleted_since"
-	SkippedCapacity      = "more_than_max_facts"
 	SkippedCleared       = "cleared_since"
 	SkippedOlder         = "older_than_section"
 	SkippedTrivial       = "says_nothing_lasting"

@@ -40,8 +40,8 @@ var failureClasses = map[FailureClass][]string{
 	FailureSetup: {ErrorModelRefused, ErrorStoreRejected, ErrorVectorRejected, ErrorFilesRefused, ErrorNotifyRefused, ErrorTemporalRefused, ErrorSourceForbidden},
 	FailureInput: {
 		ErrorInvalidInput, ErrorSourceUnreadable, ErrorUnknownFormat, ErrorScopeMismatch, ErrorModelTooLong, ErrorModelBlocked,
-		ErrorModelCut, ErrorModelUnreadable, ErrorModelRejected, ErrorTaskRefused, ErrorTaskNotFound, ErrorFactRefused, ErrorFactNotFound, ErrorVersionNotFound,
-		ErrorGraduationRefused, ErrorEntryNotFound,
+		ErrorModelCut, ErrorModelUnreadable, ErrorModelRejected, ErrorTaskRefused, ErrorTaskNotFound, ErrorFactRefused, ErrorFactNotFound, ErrorFactStale,
+		ErrorVersionNotFound, ErrorGraduationRefused, ErrorEntryNotFound,
 	},
 	FailureOurs: {ErrorInternal, ErrorCorruptLog},
 }

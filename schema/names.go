@@ -98,6 +98,8 @@ const (
 	ErrorTaskNotFound      = "TaskNotFound"
 	ErrorFactRefused       = "FactRefused"
 	ErrorFactNotFound      = "FactNotFound"
+	// ErrorFactStale: a command expects another version of what it is to change.
+	ErrorFactStale = "FactStale"
 	// ErrorGraduationRefused: what a person asks for does not fit what is known of the entries.
 	ErrorGraduationRefused = "GraduationRefused"
 	ErrorEntryNotFound     = "EntryNotFound"

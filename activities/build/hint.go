@@ -33,6 +33,7 @@ var hints = map[string]string{
 	schema.ErrorFactRefused:       "the change breaks a rule of facts, as the error says: see starter facts",
 	schema.ErrorGraduationRefused: "what is asked for does not fit how the memories stand, as the error says: see starter entry show",
 	schema.ErrorEntryNotFound:     "there is no such memory in the project: see starter search",
+	schema.ErrorFactStale:         "it was changed meanwhile: look at it again, with starter facts show",
 	schema.ErrorFactNotFound:      "there is no such fact of the user: see starter facts",
 	schema.ErrorVersionNotFound:   "core memory has no such version: see starter memory history",
 

@@ -45,12 +45,15 @@ func needsOf(batches []Batch) Needs {
 
 // load is what Tables.Load reads, of the memory's facts.
 func (m *memory) load(n Needs) Memory {
-	out, keys := memoryOf(m.facts), map[string]bool{}
+	out, keys := m.state(), map[string]bool{}
+	if n.All {
+		return out
+	}
 	out.Facts, out.Done = nil, map[string]bool{}
 	for _, content := range n.Contents {
 		keys[Key(content)] = true
 	}
-	done := m.done()
+	done := m.state().Done
 	for _, id := range n.Entries {
 		if done[id] {
 			out.Done[id] = true
@@ -66,7 +69,7 @@ func (m *memory) load(n Needs) Memory {
 		}
 	}
 	slices.SortFunc(others, func(a, b Fact) int {
-		if evictedBefore(a, b) {
+		if (evicter{}).before(a, b) {
 			return -1
 		}
 		return 1
@@ -80,7 +83,10 @@ func TestBatchesAtOnce(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m := newMemory(t)
-		opts, err := Options{MaxFacts: rapid.IntRange(1, 6).Draw(t, "max")}.withDefaults()
+		opts, err := Options{
+			MaxFacts: rapid.IntRange(1, 6).Draw(t, "max"), Reserve: rapid.IntRange(0, 2).Draw(t, "reserve"),
+			Eviction: rapid.SampledFrom(schema.EvictionPolicies()).Draw(t, "policy"),
+		}.withDefaults()
 		require.NoError(t, err)
 		m.opts = opts
 		for range rapid.IntRange(0, 8).Draw(t, "before") {
@@ -93,10 +99,12 @@ func TestBatchesAtOnce(t *testing.T) {
 			batches[i].Entries, err = batches[i].facts()
 			require.NoError(t, err)
 		}
-		atOnce, err := planAll(m.load(needsOf(batches)), batches, opts)
+		needs := needsOf(batches)
+		needs.All = opts.all()
+		atOnce, err := planAll(m.load(needs), batches, opts)
 		require.NoError(t, err)
 		for i, batch := range batches {
-			one, err := Plan(m.facts, m.done(), batch, opts)
+			one, err := Plan(m.state(), batch, opts)
 			require.NoError(t, err)
 			require.Len(t, atOnce[i], len(one))
 			for j := range one {

@@ -214,7 +214,7 @@ func (m *memory) propose(session string, facts []givenFact) error {
 	if err != nil {
 		return err
 	}
-	p := &planner{overlay: newOverlay(memoryOf(m.facts)), opts: opts, session: session, actor: "case"}
+	p := &planner{overlay: newOverlay(memoryOf(m.facts), opts), opts: opts, session: session, actor: "case"}
 	for _, g := range facts {
 		e := m.entry(lenient[string](g.Content), 0)
 		e.Category, e.Confidence = lenient[string](g.Category), g.confidence()

@@ -3,6 +3,7 @@ package fact
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,8 @@ var (
 	ErrFactNotFound = boundary.Invalid(schema.ErrorFactNotFound, errors.New("no such fact"))
 	// ErrDuplicate is returned if another fact says the same.
 	ErrDuplicate = boundary.Invalid(schema.ErrorFactRefused, errors.New("duplicate fact"))
+	// ErrStale is returned if what a command is about has another version than the command expects.
+	ErrStale = boundary.Invalid(schema.ErrorFactStale, errors.New("it has changed"))
 	// ErrInvalid is wrapped by every [InvalidError].
 	ErrInvalid = boundary.Invalid(schema.ErrorInvalidInput, errors.New("invalid command"))
 )
@@ -39,9 +42,24 @@ const (
 	OpCreate Op = "create"
 	OpUpdate Op = "update"
 	OpDelete Op = "delete"
+	// OpSection sets or removes a section of the profile.
+	OpSection Op = "section"
+	// OpImport creates several facts and sets several sections.
+	OpImport Op = "import"
+	// OpClear deletes all facts and removes all sections. What was read from sessions before is not remembered again.
+	OpClear Op = "clear"
 )
 
-// Command is a person's request for one fact.
+// Limits of a command, which keep its payload small.
+const (
+	// MaxContentBytes is the maximum size of a content.
+	MaxContentBytes = 8 << 10
+	// MaxImportItems and MaxImportBytes bound the items of one import.
+	MaxImportItems = 200
+	MaxImportBytes = 40 << 10
+)
+
+// Command is a person's request for facts or the profile.
 type Command struct {
 	User    string `json:"user"`
 	Agent   string `json:"agent,omitempty"`
@@ -56,11 +74,29 @@ type Command struct {
 	// FactID is the fact to update or delete.
 	FactID string `json:"fact_id,omitempty"`
 	// For a new fact, Content is required, Category defaults to context and Confidence to [DefaultConfidence]. An
-	// update changes the fields that are not nil.
+	// update changes the fields that are not nil. A section has Content and Confidence; a Content that is empty removes it.
 	Content     *string  `json:"content,omitempty"`
 	Category    *string  `json:"category,omitempty"`
 	Confidence  *float64 `json:"confidence,omitempty"`
 	SourceError *string  `json:"source_error,omitempty"`
+	// Section is the section of the profile to set.
+	Section string `json:"section,omitempty"`
+	// Items are what to import.
+	Items []Item `json:"items,omitempty"`
+	// ExpectVersion, if it is not 0, is the version of the fact or section, or for the other operations of the whole memory,
+	// without which the command is refused.
+	ExpectVersion uint64 `json:"expect_version,omitempty"`
+}
+
+// Item is a fact or a section of the profile to import.
+type Item struct {
+	Section     string   `json:"section,omitempty"`
+	Content     string   `json:"content"`
+	Category    string   `json:"category,omitempty"`
+	Confidence  *float64 `json:"confidence,omitempty"`
+	SourceError string   `json:"source_error,omitempty"`
+	// Since is when the fact became known.
+	Since time.Time `json:"since,omitzero"`
 }
 
 // Writer returns the input of the workflow that runs the command.
@@ -73,6 +109,7 @@ func (c Command) Validate() error {
 	invalid := func(field, format string, args ...any) error {
 		return &InvalidError{field, fmt.Sprintf(format, args...)}
 	}
+	ops := []Op{OpCreate, OpUpdate, OpDelete, OpSection, OpImport, OpClear}
 	switch {
 	case c.RequestID == "":
 		return invalid("request_id", "is missing")
@@ -80,115 +117,99 @@ func (c Command) Validate() error {
 		return invalid("actor", "is missing")
 	case c.At.IsZero():
 		return invalid("at", "is missing")
-	case c.Op != OpCreate && c.Op != OpUpdate && c.Op != OpDelete:
-		return invalid("op", "is %q, want create, update or delete", c.Op)
-	case c.Op == OpCreate && c.FactID != "":
-		return invalid("fact_id", "is derived, not given")
-	case c.Op != OpCreate && c.FactID == "":
-		return invalid("fact_id", "is missing")
-	case c.Op == OpDelete && c.changes():
-		return invalid("op", "delete takes no content, category or confidence")
+	case !slices.Contains(ops, c.Op):
+		return invalid("op", "is %q, want one of %q", c.Op, ops)
+	case (c.Op == OpUpdate || c.Op == OpDelete) != (c.FactID != ""):
+		if c.FactID == "" {
+			return invalid("fact_id", "is missing")
+		}
+		return invalid("fact_id", "%s takes none", c.Op)
+	case (c.Op == OpSection) != (c.Section != ""):
+		return invalid("section", "belongs to the operation %s alone", OpSection)
+	case (c.Op == OpImport) != (len(c.Items) > 0):
+		return invalid("items", "belong to the operation %s alone", OpImport)
+	case (c.Op == OpDelete || c.Op == OpClear || c.Op == OpImport) && c.changes():
+		return invalid("op", "%s takes no content, category or confidence", c.Op)
 	case c.Op == OpUpdate && !c.changes():
-		return invalid("op", "update needs content, category or confidence")
-	case c.Op == OpCreate && c.Content == nil:
+		return invalid("op", "update needs content, category, confidence or source_error")
+	case (c.Op == OpCreate || c.Op == OpSection) && c.Content == nil:
 		return invalid("content", "is missing")
-	case c.Content != nil && Key(*c.Content) == "":
-		return invalid("content", "is blank")
-	case c.Confidence != nil && !validConfidence(*c.Confidence):
-		return invalid("confidence", "is %v, want 0 to 1", *c.Confidence)
+	}
+	if c.Op == OpSection {
+		return c.validateSection()
+	}
+	if err := c.validateFields(); err != nil {
+		return err
+	}
+	return c.validateItems()
+}
+
+func (c Command) validateSection() error {
+	switch {
+	case !slices.Contains(schema.ProfileSections(), c.Section):
+		return &InvalidError{"section", fmt.Sprintf("is %q, want one of %s", c.Section, strings.Join(schema.ProfileSections(), ", "))}
+	case c.Category != nil || c.SourceError != nil:
+		return &InvalidError{"op", "section takes content and confidence alone"}
+	case strings.TrimSpace(*c.Content) == "":
+		return nil
+	}
+	return c.validateFields()
+}
+
+func (c Command) validateFields() error {
+	if c.Content != nil {
+		if reason := wrongContent(*c.Content); reason != "" {
+			return &InvalidError{"content", reason}
+		}
+	}
+	if c.SourceError != nil && len(*c.SourceError) > MaxContentBytes {
+		return &InvalidError{"source_error", fmt.Sprintf("has %d bytes, want at most %d", len(*c.SourceError), MaxContentBytes)}
+	}
+	if c.Confidence != nil && !validConfidence(*c.Confidence) {
+		return &InvalidError{"confidence", fmt.Sprintf("is %v, want 0 to 1", *c.Confidence)}
 	}
 	if c.Category != nil {
 		if _, ok := Category(*c.Category); !ok {
-			return invalid("category", "is %q, want one of %s", *c.Category, strings.Join(schema.FactCategories(), ", "))
+			return &InvalidError{"category", wrongCategory(*c.Category)}
 		}
 	}
 	return nil
 }
 
+// validateItems looks at what would make the payload too large. What is wrong with a single item is recorded for that item.
+func (c Command) validateItems() error {
+	size := 0
+	for _, item := range c.Items {
+		size += item.Bytes()
+	}
+	switch {
+	case len(c.Items) > MaxImportItems:
+		return &InvalidError{"items", fmt.Sprintf("are %d, want at most %d in one command", len(c.Items), MaxImportItems)}
+	case size > MaxImportBytes:
+		return &InvalidError{"items", fmt.Sprintf("have %d bytes, want at most %d in one command", size, MaxImportBytes)}
+	}
+	return nil
+}
+
+// Bytes is about the size of the item in a payload.
+func (i Item) Bytes() int {
+	return len(i.Content) + len(i.Category) + len(i.SourceError) + len(i.Section) + 100
+}
+
+func wrongContent(content string) string {
+	switch {
+	case Key(content) == "":
+		return "is blank"
+	case len(content) > MaxContentBytes:
+		return fmt.Sprintf("has %d bytes, want at most %d", len(content), MaxContentBytes)
+	}
+	return ""
+}
+
+func wrongCategory(category string) string {
+	return fmt.Sprintf("is %q, want one of %s", category, strings.Join(schema.FactCategories(), ", "))
+}
+
 func (c Command) changes() bool {
 	return c.Content != nil || c.Category != nil || c.Confidence != nil || c.SourceError != nil
-}
-
-// PlanCommand returns the events that carry out the command, to be appended to the memory's stream as one batch. If
-// the error is [ErrDuplicate], the returned event records the refusal.
-func PlanCommand(m Memory, c Command, opts Options) ([]schema.Event, error) {
-	opts, err := opts.withDefaults()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	p := &planner{
-		overlay: newOverlay(m), opts: opts,
-		project: c.Project, actor: c.Actor,
-	}
-	if c.Op == OpCreate {
-		err = p.consider(p.commanded(c))
-	} else {
-		err = p.change(c)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return p.overlay.planned, refusal(p.overlay.planned[len(p.overlay.planned)-1])
-}
-
-func (p *planner) commanded(c Command) proposal {
-	x := proposal{
-		act: schema.Act{RequestID: c.RequestID, Reason: c.Reason}, key: schema.FactOfCommandKey(c.User, c.Agent, c.RequestID),
-		at: instant(c.At), aligned: true, confidence: c.Confidence,
-	}
-	set(&x.content, c.Content)
-	set(&x.category, c.Category)
-	set(&x.sourceError, c.SourceError)
-	return x
-}
-
-func (p *planner) change(c Command) error {
-	x := p.commanded(c)
-	f, ok := p.overlay.facts[c.FactID]
-	if !ok || f.Status != Active {
-		return fmt.Errorf("%s fact %q of user %q, agent %q: %w", c.Op, c.FactID, c.User, c.Agent, ErrFactNotFound)
-	}
-	if c.Op == OpDelete {
-		return p.emit(x.key, x.at, schema.FactDeletedPayload{Act: x.act, FactID: f.ID})
-	}
-	if c.Content != nil {
-		if other, taken := p.overlay.byKey[Key(*c.Content)]; taken && other != f.ID {
-			return p.skip(x, schema.FactSkippedPayload{
-				Skipped: schema.SkippedDuplicate, Detail: other + " says the same", DuplicateOf: other,
-			})
-		}
-	}
-	payload := schema.FactUpdatedPayload{Act: x.act, FactID: f.ID, Confidence: c.Confidence}
-	payload.Content, payload.SourceError = trimmed(c.Content), trimmed(c.SourceError)
-	if c.Category != nil {
-		category, _ := Category(*c.Category)
-		payload.Category = &category
-	}
-	return p.emit(x.key, x.at, payload)
-}
-
-func trimmed(s *string) *string {
-	if s == nil {
-		return nil
-	}
-	t := strings.TrimSpace(*s)
-	return &t
-}
-
-// refusal returns the error that the command's event records, or nil.
-func refusal(e schema.Event) error {
-	if e.Type != schema.FactSkipped {
-		return nil
-	}
-	p, err := schema.Decode[schema.FactSkippedPayload](e)
-	if err != nil {
-		return err
-	}
-	if p.Skipped == schema.SkippedDuplicate {
-		return fmt.Errorf("%w: %s", ErrDuplicate, p.Detail)
-	}
-	return fmt.Errorf("%w: %s", ErrInvalid, p.Detail)
 }

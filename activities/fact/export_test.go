@@ -10,8 +10,8 @@ import (
 	"axiommind/schema"
 )
 
-// Plan plans one batch with all facts of the memory.
-func Plan(facts []Fact, done map[string]bool, batch Batch, opts Options) ([]schema.Event, error) {
+// Plan plans one batch with all that there is of the memory.
+func Plan(m Memory, batch Batch, opts Options) ([]schema.Event, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
 		return nil, err
@@ -19,8 +19,6 @@ func Plan(facts []Fact, done map[string]bool, batch Batch, opts Options) ([]sche
 	if batch.Entries, err = batch.facts(); err != nil {
 		return nil, err
 	}
-	m := memoryOf(facts)
-	m.Done = done
 	planned, err := planAll(m, []Batch{batch}, opts)
 	if err != nil {
 		return nil, err
@@ -28,7 +26,10 @@ func Plan(facts []Fact, done map[string]bool, batch Batch, opts Options) ([]sche
 	return planned[0], nil
 }
 
-func memoryOf(facts []Fact) Memory { return Memory{Facts: facts, Active: len(Remembered(facts))} }
+// memoryOf is a memory of the facts and of no profile.
+func memoryOf(facts []Fact) Memory {
+	return Memory{Facts: facts, Active: len(Remembered(facts)), Now: day}
+}
 
 // ApplyOne applies one batch.
 func (w *Writer) ApplyOne(ctx context.Context, batch Batch) (Result, error) {

@@ -101,16 +101,22 @@ func (f Fact) after(o occurrence) Fact {
 		f.Status, f.GoneAt, f.GoneReason = Deleted, o.event.TS, p.Reason
 	case schema.FactEvictedPayload:
 		f.Status, f.GoneAt, f.GoneReason = Evicted, o.event.TS, "gave way to "+p.For
+	case schema.FactMergedPayload:
+		f.Confidence = p.Confidence
 	}
 	return f
 }
 
 func firstFact(p schema.FactCreatedPayload, e schema.Event) Fact {
+	created := e.TS
+	if !p.Since.IsZero() {
+		created = p.Since
+	}
 	return Fact{
 		ID: p.FactID, Content: p.Content, Category: p.Category, Confidence: p.Confidence,
 		SourceError: p.SourceError, Status: Active, Project: e.Project, Actor: e.Actor,
 		SessionID: e.SessionID, EntryID: p.EntryID,
-		CreatedAt: e.TS, CreatedSeq: e.Seq, UpdatedAt: e.TS, Version: e.Seq,
+		CreatedAt: created, CreatedSeq: e.Seq, UpdatedAt: e.TS, Version: e.Seq,
 	}
 }
 

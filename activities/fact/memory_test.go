@@ -20,6 +20,8 @@ type memory struct {
 	log         []schema.Event
 	facts       []Fact
 	entries     int
+	// read is when the sessions of entries were read.
+	read map[string]time.Time
 }
 
 func newMemory(t require.TestingT) *memory { return &memory{t: t, user: "ann", agent: "coder"} }
@@ -51,18 +53,28 @@ func (m *memory) replay(asOf time.Time) []Fact {
 	return facts
 }
 
-// done are the entries that the log knows.
-func (m *memory) done() map[string]bool {
-	out := map[string]bool{}
+// state is what the tables hold of the log.
+func (m *memory) state() Memory {
+	out := memoryOf(m.facts)
+	out.Done, out.Sections, out.Read = map[string]bool{}, map[string]Section{}, m.read
 	for _, e := range m.log {
 		o, err := readEvent(e)
 		require.NoError(m.t, err)
 		switch p := o.payload.(type) {
 		case schema.FactCreatedPayload:
-			out[p.EntryID] = true
+			out.Done[p.EntryID] = true
 		case schema.FactSkippedPayload:
-			out[p.EntryID] = true
+			out.Done[p.EntryID] = true
+		case schema.FactMergedPayload:
+			out.Done[p.EntryID] = true
+		case schema.ProfileUpdatedPayload:
+			out.Done[p.EntryID], out.Sections[p.Section], out.Version = true, sectionOf(p, e), e.Seq
+		case schema.FactsClearedPayload:
+			out.Cleared = e.TS
 		}
+	}
+	for _, f := range m.facts {
+		out.Version = max(out.Version, f.Version)
 	}
 	return out
 }
@@ -83,7 +95,7 @@ func (m *memory) batch(entries ...schema.Entry) Batch {
 
 // say applies the entries of one session and returns the number of new events.
 func (m *memory) say(entries ...schema.Entry) int {
-	events, err := Plan(m.facts, m.done(), m.batch(entries...), m.opts)
+	events, err := Plan(m.state(), m.batch(entries...), m.opts)
 	require.NoError(m.t, err)
 	return m.append(events)
 }
@@ -101,7 +113,7 @@ func (m *memory) do(c Command) error {
 			return refusal(e)
 		}
 	}
-	events, err := PlanCommand(memoryOf(m.facts), c, m.opts)
+	events, err := PlanCommand(m.state(), c, m.opts)
 	m.append(events)
 	return err
 }

@@ -1,6 +1,7 @@
 package fact
 
 import (
+	"maps"
 	"time"
 
 	"axiommind/schema"
@@ -13,16 +14,23 @@ type overlay struct {
 	byKey   map[string]string
 	deleted map[string]time.Time
 	active  int
-	// fresh are the ids of the facts that the batch creates.
-	fresh   map[string]bool
+	// sections are the last summaries of the sections of the profile.
+	sections map[string]Section
+	// cleared is when everything was last forgotten.
+	cleared time.Time
+	evicter evicter
 	last    uint64
 	planned []schema.Event
 }
 
-func newOverlay(m Memory) *overlay {
+func newOverlay(m Memory, opts Options) *overlay {
 	w := &overlay{
 		facts: make(map[string]Fact, len(m.Facts)), byKey: make(map[string]string, len(m.Facts)),
-		deleted: map[string]time.Time{}, fresh: map[string]bool{},
+		deleted: map[string]time.Time{}, sections: maps.Clone(m.Sections), cleared: m.Cleared, last: m.Version,
+		evicter: evicter{policy: opts.Eviction, reserve: opts.Reserve, uses: m.Uses, now: m.Now},
+	}
+	if w.sections == nil {
+		w.sections = map[string]Section{}
 	}
 	for _, f := range m.Facts {
 		w.put(f)
@@ -63,31 +71,13 @@ func (v *overlay) plan(event schema.Event) error {
 	}
 	event.Seq = 0
 	v.planned = append(v.planned, event)
-	if id := o.payload.Fact(); id != "" {
-		v.put(v.facts[id].after(o))
-	}
-	return nil
-}
-
-// weakest returns the active fact to evict first, chosen from the facts of the batch if fresh is true, else from the
-// earlier ones. It is the one with the lowest confidence, and among equals the oldest.
-func (v *overlay) weakest(fresh bool) (Fact, bool) {
-	var out Fact
-	found := false
-	for id, f := range v.facts {
-		if f.Status == Active && v.fresh[id] == fresh && (!found || evictedBefore(f, out)) {
-			out, found = f, true
+	switch p := o.payload.(type) {
+	case schema.ProfileUpdatedPayload:
+		v.sections[p.Section] = sectionOf(p, o.event)
+	default:
+		if id := o.payload.Fact(); id != "" {
+			v.put(v.facts[id].after(o))
 		}
 	}
-	return out, found
-}
-
-func evictedBefore(a, b Fact) bool {
-	if a.Confidence != b.Confidence {
-		return a.Confidence < b.Confidence
-	}
-	if !a.CreatedAt.Equal(b.CreatedAt) {
-		return a.CreatedAt.Before(b.CreatedAt)
-	}
-	return a.CreatedSeq < b.CreatedSeq
+	return nil
 }

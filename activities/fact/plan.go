@@ -16,41 +16,6 @@ import (
 // ActorExtractor is the actor of events that follow from a session's entries.
 const ActorExtractor = "fact_extractor"
 
-// Defaults of [Options].
-const (
-	DefaultThreshold = 0.5
-	DefaultMaxFacts  = 500
-)
-
-// DefaultConfidence is the confidence of a fact that was proposed without one. It just reaches [DefaultThreshold].
-const DefaultConfidence = 0.5
-
-// Options configures what is remembered. The zero value uses the defaults.
-type Options struct {
-	// Threshold is the minimum confidence, up to 1, of a fact from a session. It does not apply to a person's
-	// commands. Default [DefaultThreshold]. A negative value means no threshold.
-	Threshold float64
-	// MaxFacts is the maximum number of facts for each user and agent. Default [DefaultMaxFacts].
-	MaxFacts int
-}
-
-// withDefaults returns the options with defaults filled in, or an error if they are invalid.
-func (o Options) withDefaults() (Options, error) {
-	if o.Threshold == 0 {
-		o.Threshold = DefaultThreshold
-	}
-	if o.MaxFacts == 0 {
-		o.MaxFacts = DefaultMaxFacts
-	}
-	if math.IsNaN(o.Threshold) || o.Threshold > 1 {
-		return o, fmt.Errorf("fact options: threshold is %v, want at most 1", o.Threshold)
-	}
-	if o.MaxFacts < 0 {
-		return o, fmt.Errorf("fact options: max facts is %d, want at least 1", o.MaxFacts)
-	}
-	return o, nil
-}
-
 // Batch is a list of consecutive entries of one session, in the order of their events.
 type Batch struct {
 	User      string         `json:"user"`
@@ -82,25 +47,32 @@ func (b Batch) facts() ([]schema.Entry, error) {
 	return out, nil
 }
 
-// proposal is a fact that an entry or a person proposes.
+// proposal is a fact, or the summary of a section of the profile, that an entry or a person proposes.
 type proposal struct {
-	act     schema.Act
-	key     string
-	at      time.Time
-	aligned bool
+	act schema.Act
+	key string
+	// at is when it was said, and read when its session was read, if that is known.
+	at, read time.Time
+	aligned  bool
 	// threshold is the minimum confidence. If it is 0 or less, any confidence will do.
 	threshold float64
 
+	// section is the section of the profile that content sums up. It is empty for a fact.
+	section     string
 	content     string
+	quotes      []string
 	category    string
 	confidence  *float64
 	sourceError string
+	since       time.Time
 }
 
 // planner turns one proposal after the other into events.
 type planner struct {
 	overlay *overlay
 	opts    Options
+	read    map[string]time.Time
+	near    *nearness
 	project string
 	session string
 	build   string
@@ -114,15 +86,28 @@ type Memory struct {
 	Facts []Fact
 	// Active counts all active facts.
 	Active int
-	// Done holds the ids of the entries that were planned before.
+	// Done holds the ids of the entries that were planned before, and of the events of the items that were imported before.
 	Done map[string]bool
+	// Sections are the last summaries of the sections of the profile, by section.
+	Sections map[string]Section
+	// Cleared is when a person last had everything forgotten.
+	Cleared time.Time
+	// Read holds when the sessions of entries were read, by the entries' ids, as far as Cleared makes that matter.
+	Read map[string]time.Time
+	// Version is the position of the last event that changed a fact or the profile.
+	Version uint64
+	// Uses tell of facts, by their ids, what the policy [schema.EvictHybrid] asks for, at the time Now.
+	Uses map[string]Use
+	Now  time.Time
+
+	near *nearness
 }
 
 // planAll returns for each batch the events that follow from its entries, to be appended to the memory's stream in
 // order and at once. They are the same as if each batch was planned when those before it are stored. The entries are
 // facts. Those that were planned before produce no events.
 func planAll(m Memory, batches []Batch, opts Options) ([][]schema.Event, error) {
-	p := &planner{overlay: newOverlay(m), opts: opts, actor: ActorExtractor}
+	p := &planner{overlay: newOverlay(m, opts), opts: opts, read: m.Read, near: m.near, actor: ActorExtractor}
 	done := maps.Clone(m.Done)
 	if done == nil {
 		done = map[string]bool{}
@@ -130,7 +115,6 @@ func planAll(m Memory, batches []Batch, opts Options) ([][]schema.Event, error) 
 	out := make([][]schema.Event, len(batches))
 	for i, batch := range batches {
 		p.project, p.session, p.build = batch.Project, batch.SessionID, batch.BuildID
-		clear(p.overlay.fresh)
 		from := len(p.overlay.planned)
 		for _, e := range batch.Entries {
 			if done[e.ID] {
@@ -153,31 +137,32 @@ func (p *planner) proposalOf(e schema.Entry) proposal {
 	if strings.TrimSpace(content) == "" {
 		content = e.Content
 	}
-	return proposal{
-		act: schema.Act{EntryID: e.ID}, key: schema.FactOfEntryKey(e.User, e.Agent, e.ID), at: instant(e.OccurredAt),
-		aligned: e.EvidenceAligned, threshold: p.opts.Threshold,
-		content: content, category: e.Category, confidence: e.Confidence,
+	x := proposal{
+		act: schema.Act{EntryID: e.ID}, key: schema.FactOfEntryKey(e.User, e.Agent, e.ID), at: instant(e.OccurredAt), read: p.read[e.ID],
+		aligned: e.EvidenceAligned, threshold: p.opts.Threshold, section: e.Section,
+		content: content, category: e.Category, confidence: e.Confidence, sourceError: e.SourceError,
 	}
+	for _, piece := range e.Evidence {
+		x.quotes = append(x.quotes, piece.Quote)
+	}
+	return x
 }
 
-// consider plans the outcome of the proposal: the fact, or the reason why it is not stored.
+// consider plans the outcome of the proposal: the fact or the section, or the reason why it is not stored.
 func (p *planner) consider(x proposal) error {
-	if skip := p.objection(x); skip != nil {
-		return p.skip(x, *skip)
+	if objection := p.objection(x); objection != nil {
+		return p.skip(x, *objection)
 	}
-	confidence := confidenceOf(x)
+	if x.section != "" {
+		return p.setSection(x)
+	}
+	if merged, ok := p.twin(x); ok {
+		return p.merge(x, merged)
+	}
 	for p.overlay.active >= p.opts.MaxFacts {
-		victim, found := p.overlay.weakest(false)
+		victim, found := p.overlay.weakest()
 		if !found {
-			// All facts were created by this plan. Keep those with the highest confidence, and among equals the
-			// first.
-			victim, _ = p.overlay.weakest(true)
-			if victim.Confidence >= confidence {
-				return p.skip(x, schema.FactSkippedPayload{
-					Skipped: schema.SkippedCapacity,
-					Detail:  fmt.Sprintf("%d facts of the same or higher confidence were proposed with it", p.opts.MaxFacts),
-				})
-			}
+			return fmt.Errorf("make room for a fact: none of %d is known", p.overlay.active)
 		}
 		if err := p.evict(x, victim); err != nil {
 			return err
@@ -188,10 +173,9 @@ func (p *planner) consider(x proposal) error {
 		return err
 	}
 	category, _ := Category(x.category)
-	p.overlay.fresh[id] = true
 	return p.emit(x.key, x.at, schema.FactCreatedPayload{
 		Act: x.act, FactID: id, Content: strings.TrimSpace(x.content), Category: category,
-		Confidence: confidence, SourceError: strings.TrimSpace(x.sourceError),
+		Confidence: confidenceOf(x), SourceError: strings.TrimSpace(x.sourceError), Since: x.since,
 	})
 }
 
@@ -208,32 +192,52 @@ func confidenceOf(x proposal) float64 {
 
 // objection returns the reason not to store the proposal, or nil.
 func (p *planner) objection(x proposal) *schema.FactSkippedPayload {
-	skip := func(reason, format string, args ...any) *schema.FactSkippedPayload {
-		return &schema.FactSkippedPayload{Skipped: reason, Detail: fmt.Sprintf(format, args...)}
-	}
 	confidence := confidenceOf(x)
-	key := Key(x.content)
 	if !x.aligned {
 		return skip(schema.SkippedUnaligned, "its evidence does not stand in the session word for word")
 	}
-	if key == "" {
+	if Key(x.content) == "" {
 		return skip(schema.SkippedEmpty, "it says nothing")
 	}
 	if !validConfidence(confidence) {
 		return skip(schema.SkippedConfidence, "confidence is %v, want 0 to 1", confidence)
 	}
 	if confidence < x.threshold {
-		return skip(schema.SkippedLowConfidence, "confidence is %v, want at least %v", confidence, x.threshold)
+		s := skip(schema.SkippedLowConfidence, "confidence is %v, want at least %v", confidence, x.threshold)
+		s.Threshold = x.threshold
+		return s
 	}
-	if _, ok := Category(x.category); !ok {
+	if _, ok := Category(x.category); !ok && x.section == "" {
 		return skip(schema.SkippedCategory, "category is %q, want one of %s", x.category, strings.Join(schema.FactCategories(), ", "))
 	}
-	if id, ok := p.overlay.byKey[key]; ok {
+	if x.act.EntryID != "" {
+		if s := p.outdated(x); s != nil {
+			return s
+		}
+	}
+	if x.section != "" {
+		return p.objectionToSection(x)
+	}
+	if id, ok := p.overlay.byKey[Key(x.content)]; ok {
 		s := skip(schema.SkippedDuplicate, "%s says the same", id)
 		s.DuplicateOf = id
 		return s
 	}
-	if gone, ok := p.overlay.deleted[key]; ok && x.act.EntryID != "" && x.at.Before(gone) {
+	return nil
+}
+
+// skip returns the record of a proposal that is not stored.
+func skip(reason, format string, args ...any) *schema.FactSkippedPayload {
+	return &schema.FactSkippedPayload{Skipped: reason, Detail: fmt.Sprintf(format, args...)}
+}
+
+// outdated returns the reason not to store what a session says if a person has said since that it is to be forgotten.
+func (p *planner) outdated(x proposal) *schema.FactSkippedPayload {
+	if cleared := p.overlay.cleared; x.at.Before(cleared) && x.read.Before(cleared) {
+		return skip(schema.SkippedCleared, "everything was forgotten at %s, later than this was read", cleared.Format(time.RFC3339))
+	}
+	gone, ok := p.overlay.deleted[Key(x.content)]
+	if x.section == "" && ok && x.at.Before(gone) {
 		return skip(schema.SkippedDeleted, "a fact that said so was deleted at %s, later than this was said", gone.Format(time.RFC3339))
 	}
 	return nil
@@ -242,21 +246,11 @@ func (p *planner) objection(x proposal) *schema.FactSkippedPayload {
 func validConfidence(c float64) bool { return c >= 0 && c <= 1 } // NaN is neither.
 
 func (p *planner) skip(x proposal, payload schema.FactSkippedPayload) error {
-	payload.Act, payload.Content, payload.Category = x.act, x.content, x.category
+	payload.Act, payload.Content, payload.Category, payload.Section = x.act, x.content, x.category, x.section
 	if c := x.confidence; c != nil && !math.IsNaN(*c) && !math.IsInf(*c, 0) {
 		payload.Confidence = c
 	}
 	return p.emit(x.key, x.at, payload)
-}
-
-func (p *planner) evict(x proposal, victim Fact) error {
-	id, err := p.idOf(x)
-	if err != nil {
-		return err
-	}
-	return p.emit(schema.FactEvictedKey(x.key, victim.ID), x.at, schema.FactEvictedPayload{
-		Act: x.act, FactID: victim.ID, For: id, MaxFacts: p.opts.MaxFacts,
-	})
 }
 
 // emit plans an event under a dedupe key that names the act.

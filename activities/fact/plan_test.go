@@ -60,7 +60,7 @@ func TestOtherEntriesAreNoFacts(t *testing.T) {
 
 	foreign := m.entry("Likes Go", 0.9)
 	foreign.User = "bob"
-	_, err := Plan(nil, nil, m.batch(foreign), Options{})
+	_, err := Plan(Memory{}, m.batch(foreign), Options{})
 	require.ErrorIs(t, err, ErrScope, "I10")
 }
 
@@ -76,9 +76,10 @@ func TestEviction(t *testing.T) {
 	m.say(at(m.entry("less sure than all", 0.5), 3))
 	require.Equal(t, []string{"younger", "sure", "less sure than all"}, m.contents())
 	m.say(at(m.entry("next", 0.6), 4), at(m.entry("last", 0.6), 4))
-	require.Equal(t, []string{"sure", "next", "last"}, m.contents())
+	require.Equal(t, []string{"younger", "sure", "last"}, m.contents(), "each is admitted, and gives way to the next")
 	require.Equal(t, Evicted, m.facts[1].Status)
 	require.Equal(t, "gave way to "+m.facts[3].ID, m.facts[1].GoneReason)
+	require.Equal(t, Evicted, m.facts[4].Status)
 
 	// What was evicted may be said again, also in the same batch.
 	m.say(at(m.entry("Older", 0.8), 5))
@@ -90,10 +91,16 @@ func TestEviction(t *testing.T) {
 	require.Equal(t, []string{"OLD"}, one.contents())
 	require.Empty(t, one.skips())
 
-	// A batch that is too large by itself keeps its surest, of equals the first.
-	m.say(m.entry("a", 0.6), m.entry("b", 0.8), m.entry("c", 0.8), m.entry("d", 0.6), m.entry("e", 0.9), m.entry("f", 0.8))
-	require.Equal(t, []string{"b", "c", "e"}, m.contents())
-	require.Equal(t, []string{schema.SkippedCapacity, schema.SkippedCapacity}, m.skips())
+	// A batch that is too large by itself is no other thing than its facts one after the other: the last one is admitted.
+	m.say(m.entry("a", 0.6), m.entry("b", 0.8), m.entry("c", 0.8), m.entry("d", 0.6), m.entry("e", 0.9), m.entry("f", 0.7))
+	require.Equal(t, []string{"sure", "e", "f"}, m.contents())
+	require.Empty(t, m.skips())
+	last := m.log[len(m.log)-2]
+	evicted, err := schema.Decode[schema.FactEvictedPayload](schema.Event{Type: last.Type, Payload: last.Payload})
+	require.NoError(t, err)
+	require.Equal(t, schema.FactEvictedPayload{
+		Act: evicted.Act, FactID: evicted.FactID, For: m.facts[len(m.facts)-1].ID, MaxFacts: 3, Policy: schema.EvictConfidence, Score: 0.8,
+	}, evicted, "what it displaced is recorded with the reason")
 
 	// Where there is less room than there was, facts leave until there is.
 	m.opts.MaxFacts = 1
@@ -161,11 +168,11 @@ func TestIDCollision(t *testing.T) {
 		return facts
 	}
 	for n, id := range ids {
-		events, err := Plan(taken(n), nil, m.batch(e), Options{})
+		events, err := Plan(memoryOf(taken(n)), m.batch(e), Options{})
 		require.NoError(t, err)
 		require.Contains(t, string(events[0].Payload), id)
 	}
-	_, err := Plan(taken(len(ids)), nil, m.batch(e), Options{})
+	_, err := Plan(memoryOf(taken(len(ids))), m.batch(e), Options{})
 	require.ErrorIs(t, err, errNoID)
 }
 
@@ -206,7 +213,7 @@ func TestInvalidCommands(t *testing.T) {
 		"request_id": func(c *Command) { c.RequestID = "" },
 		"actor":      func(c *Command) { c.Actor = "" },
 		"at":         func(c *Command) { c.At = time.Time{} },
-		"op":         func(c *Command) { c.Op = "clear" },
+		"op":         func(c *Command) { c.Op = "forget" },
 		"fact_id":    func(c *Command) { c.Op = OpUpdate },
 		"content":    func(c *Command) { c.Content = nil },
 		"confidence": func(c *Command) { c.Confidence = ptr(math.NaN()) },

@@ -32,11 +32,11 @@ func (p *Projector) Types() []string { return EventTypes() }
 func (p *Projector) StreamPrefix() string { return schema.MemoryPrefix }
 
 // Version implements eventlog.Projector.
-func (p *Projector) Version() uint32 { return 1 }
+func (p *Projector) Version() uint32 { return 2 }
 
 // Tables implements eventlog.Projector.
 func (p *Projector) Tables() []eventlog.Table {
-	return []eventlog.Table{{Name: "facts_raw"}, {Name: "facts_skipped_raw"}}
+	return []eventlog.Table{{Name: "facts_raw"}, {Name: "facts_skipped_raw"}, {Name: "profile_raw"}, {Name: "memory_cleared_raw"}}
 }
 
 // Apply implements eventlog.Projector: it loads the facts that the events change, folds, and writes the changes.
@@ -50,10 +50,17 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 	if err != nil {
 		return fmt.Errorf("fold %d events of %q: %w", len(events), events[0].Stream, err)
 	}
-	if err := table.Insert(ctx, p.conn, skippedColumns, g.skippedRows()); err != nil {
-		return err
+	for _, rows := range []struct {
+		columns string
+		rows    [][]any
+	}{
+		{skippedColumns, g.skippedRows()}, {profileColumns, g.profileRows()}, {clearedColumns, g.clearedRows()}, {factColumns, g.factRows()},
+	} {
+		if err := table.Insert(ctx, p.conn, rows.columns, rows.rows); err != nil {
+			return err
+		}
 	}
-	return table.Insert(ctx, p.conn, factColumns, g.factRows())
+	return nil
 }
 
 // page holds the changes that a list of events of one stream makes.
@@ -61,7 +68,8 @@ type page struct {
 	user, agent string
 	// before and after hold the changed facts. Facts that did not exist are missing from before.
 	before, after map[string]Fact
-	skipped       []occurrence
+	// skipped are the proposals that were not stored, those included that were merged.
+	skipped, profile, cleared []occurrence
 }
 
 func foldPage(events []schema.Event, load func(user, agent string, ids []string) ([]Fact, error)) (page, error) {
@@ -77,11 +85,19 @@ func foldPage(events []schema.Event, load func(user, agent string, ids []string)
 		if occurrences[i], err = readEvent(e); err != nil {
 			return g, err
 		}
-		id := occurrences[i].payload.Fact()
-		_, creates := occurrences[i].payload.(schema.FactCreatedPayload)
+		id, creates := occurrences[i].payload.Fact(), false
+		switch occurrences[i].payload.(type) {
+		case schema.FactCreatedPayload:
+			creates = true
+		case schema.FactSkippedPayload, schema.FactMergedPayload:
+			g.skipped = append(g.skipped, occurrences[i])
+		case schema.ProfileUpdatedPayload:
+			g.profile = append(g.profile, occurrences[i])
+		case schema.FactsClearedPayload:
+			g.cleared = append(g.cleared, occurrences[i])
+		}
 		switch {
 		case id == "":
-			g.skipped = append(g.skipped, occurrences[i])
 		case creates && !touched[id]:
 			begun[id] = true
 		case !begun[id]:
@@ -127,16 +143,50 @@ func (g page) factRows() [][]any {
 }
 
 const skippedColumns = `facts_skipped_raw (user, agent, seq, event_id, ts, project, session_id, entry_id, skipped,
-	detail, content, category, confidence, duplicate_of)`
+	detail, content, category, confidence, duplicate_of, section)`
+
+// skippedMerged is what facts_skipped_raw has of a proposal that was merged into a fact.
+const skippedMerged = "merged"
 
 func (g page) skippedRows() [][]any {
 	out := make([][]any, len(g.skipped))
 	for i, o := range g.skipped {
-		e, p := o.event, o.payload.(schema.FactSkippedPayload)
+		p, ok := o.payload.(schema.FactSkippedPayload)
+		if m, merged := o.payload.(schema.FactMergedPayload); merged && !ok {
+			p = schema.FactSkippedPayload{
+				Act: m.Act, Skipped: skippedMerged, Content: m.Content, Confidence: &m.Proposed, DuplicateOf: m.FactID,
+				Detail: fmt.Sprintf("%s says nearly the same: %.2f of the words, similarity %.2f", m.FactID, m.Overlap, m.Similarity),
+			}
+		}
+		e := o.event
 		out[i] = []any{
 			g.user, g.agent, e.Seq, e.ID, e.TS, e.Project, e.SessionID, p.EntryID, p.Skipped,
-			p.Detail, p.Content, p.Category, p.Confidence, p.DuplicateOf,
+			p.Detail, p.Content, p.Category, p.Confidence, p.DuplicateOf, p.Section,
 		}
+	}
+	return out
+}
+
+const profileColumns = `profile_raw (user, agent, section, seq, summary, confidence, project, actor, session_id, entry_id, ts, event_id)`
+
+func (g page) profileRows() [][]any {
+	out := make([][]any, len(g.profile))
+	for i, o := range g.profile {
+		e, p := o.event, o.payload.(schema.ProfileUpdatedPayload)
+		out[i] = []any{
+			g.user, g.agent, p.Section, e.Seq, p.Summary, p.Confidence, e.Project, e.Actor, e.SessionID, p.EntryID, e.TS, e.ID,
+		}
+	}
+	return out
+}
+
+const clearedColumns = `memory_cleared_raw (user, agent, seq, ts, actor, reason, facts, sections, event_id)`
+
+func (g page) clearedRows() [][]any {
+	out := make([][]any, len(g.cleared))
+	for i, o := range g.cleared {
+		e, p := o.event, o.payload.(schema.FactsClearedPayload)
+		out[i] = []any{g.user, g.agent, e.Seq, e.TS, e.Actor, p.Reason, uint64(p.Facts), uint64(p.Sections), e.ID}
 	}
 	return out
 }

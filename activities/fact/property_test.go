@@ -101,7 +101,7 @@ func TestI1I3I4(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m := newMemory(t)
-		m.opts = Options{MaxFacts: rapid.IntRange(1, 4).Draw(t, "max")}
+		m.opts = Options{MaxFacts: rapid.IntRange(1, 4).Draw(t, "max"), Reserve: rapid.IntRange(0, 2).Draw(t, "reserve")}
 		var sessions [][]schema.Entry
 		sent := map[string]Command{}
 		for range rapid.IntRange(1, 8).Draw(t, "acts") {
@@ -117,7 +117,7 @@ func TestI1I3I4(t *testing.T) {
 				}
 				before := len(m.log)
 				m.say(entries...)
-				m.requireAdmitted(m.log[before:])
+				m.requireAdmitted(before)
 				sessions = append(sessions, entries)
 			}
 			m.requireRules()
@@ -170,36 +170,41 @@ func (m *memory) requireRules() {
 	}
 }
 
-// requireAdmitted checks that what one session added is there, and that what left was less sure
-// than, or as old as, what stayed.
-func (m *memory) requireAdmitted(events []schema.Event) {
-	added, evicted := map[string]bool{}, []Fact{}
-	byID := map[string]Fact{}
-	for _, f := range m.facts {
-		byID[f.ID] = f
-	}
-	for _, e := range events {
+// requireAdmitted checks that the last fact that one session added is there, and that what left at each event was the
+// weakest of all that were active.
+func (m *memory) requireAdmitted(before int) {
+	opts, err := m.opts.withDefaults()
+	require.NoError(m.t, err)
+	facts, last := map[string]Fact{}, ""
+	for i, e := range m.log {
 		o, err := readEvent(e)
 		require.NoError(m.t, err)
 		switch p := o.payload.(type) {
 		case schema.FactCreatedPayload:
-			added[p.FactID] = true
-			require.GreaterOrEqual(m.t, p.Confidence, DefaultThreshold)
-		case schema.FactEvictedPayload:
-			evicted = append(evicted, byID[p.FactID])
-		}
-	}
-	opts, _ := m.opts.withDefaults()
-	for id := range added {
-		if len(added) <= opts.MaxFacts {
-			require.Equal(m.t, Active, byID[id].Status, "a new fact is admitted")
-		}
-	}
-	for _, gone := range evicted {
-		for _, f := range Remembered(m.facts) {
-			if added[gone.ID] == added[f.ID] {
-				require.True(m.t, evictedBefore(gone, f), "%v left before %v", gone, f)
+			last = p.FactID
+			if i >= before {
+				require.GreaterOrEqual(m.t, p.Confidence, DefaultThreshold)
 			}
+		case schema.FactEvictedPayload:
+			gone := facts[p.FactID]
+			corrections := 0
+			for _, f := range facts {
+				if f.Status == Active && f.Category == schema.CategoryCorrection {
+					corrections++
+				}
+			}
+			for _, f := range facts {
+				kept := f.Category == schema.CategoryCorrection && corrections <= opts.Reserve
+				if f.Status == Active && f.ID != gone.ID && !kept && gone.Category != schema.CategoryCorrection {
+					require.False(m.t, (evicter{}).before(f, gone), "%v left and %v stayed", gone, f)
+				}
+			}
+		}
+		if id := o.payload.Fact(); id != "" {
+			facts[id] = facts[id].after(o)
+		}
+		if i == len(m.log)-1 && i >= before && o.event.Type == schema.FactCreated {
+			require.Equal(m.t, Active, facts[last].Status, "the last fact is admitted")
 		}
 	}
 }

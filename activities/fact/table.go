@@ -58,6 +58,12 @@ type Needs struct {
 	Contents, IDs, Entries []string
 	// Evictions is how many facts the plan may evict.
 	Evictions int
+	// All asks for all facts that are active.
+	All bool
+	// Profile asks for the sections of the profile, and Version for the version of the memory.
+	Profile, Version bool
+	// Uses asks for the uses of the facts as of the time. The zero time asks for none.
+	Uses time.Time
 }
 
 // wholeFacts is the number of rows up to which a memory is read whole.
@@ -65,13 +71,12 @@ const wholeFacts = 256
 
 // planFields are the columns of a [Fact] that a plan needs. Each column more costs each plan.
 var planFields = []string{
-	"fact_id", "content", "confidence", "status", "entry_id", "created_at", "created_seq", "gone_at", "version",
+	"fact_id", "content", "category", "confidence", "status", "entry_id", "created_at", "created_seq", "gone_at", "version",
 }
 
-// wholeSQL reads all facts of a memory, with those that a newer row of theirs replaces, up to one row more than
-// [wholeFacts].
-var wholeSQL = "SELECT " + strings.Join(planFields, ", ") + fmt.Sprintf(`, toUInt64(0)
-	FROM facts_raw WHERE user = ? AND agent = ? LIMIT %d`, wholeFacts+1)
+// wholeSQL reads all facts of a memory, with those that a newer row of theirs replaces.
+var wholeSQL = "SELECT " + strings.Join(planFields, ", ") + `, toUInt64(0)
+	FROM facts_raw WHERE user = ? AND agent = ?`
 
 // partSQL reads what [Tables.Load] returns, of the facts of a memory in one pass.
 var partSQL = strings.NewReplacer("{columns}", strings.Join(planFields, ", "), "{picked}", picked(),
@@ -84,18 +89,46 @@ var partSQL = strings.NewReplacer("{columns}", strings.Join(planFields, ", "), "
 		FROM (SELECT *, content_key IN ? OR fact_id IN ? AS named FROM facts_raw FINAL WHERE user = ? AND agent = ?)
 	)`)
 
-// skippedSQL follows either. A row without a fact's id is an entry that led to none.
-const skippedSQL = `
+// What follows either in one query. Rows of the status rowDone name an entry that was planned before, rowCleared is when
+// all was forgotten, rowSection is a section of the profile, and rowVersion has the version of the memory.
+const (
+	rowDone    = "done"
+	rowCleared = "cleared"
+	rowSection = "section"
+	rowVersion = "version"
+
+	clearedSQL = `
 	UNION ALL
-	SELECT '', '', 0, '', entry_id, ts, 0, NULL, 0, 0
+	SELECT '', '', '', 0, 'cleared', '', max(ts) AS last, 0, last, max(seq), 0
+	FROM memory_cleared_raw WHERE user = ? AND agent = ? HAVING count() > 0`
+	doneSQL = `
+	UNION ALL
+	SELECT '', '', '', 0, 'done', entry_id, ts, 0, NULL, 0, 0
 	FROM facts_skipped_raw WHERE user = ? AND agent = ? AND entry_id IN ?`
+	sectionsSQL = `
+	UNION ALL
+	SELECT section, argMax(summary, seq), '', argMax(confidence, seq), 'section', '', argMax(ts, seq), 0, NULL, max(seq), 0
+	FROM profile_raw WHERE user = ? AND agent = ? GROUP BY section
+	UNION ALL
+	SELECT '', '', '', 0, 'done', entry_id, ts, 0, NULL, 0, 0
+	FROM profile_raw WHERE user = ? AND agent = ? AND entry_id IN ?`
+	versionSQL = `
+	UNION ALL
+	SELECT '', '', '', 0, 'version', '', now64(6), 0, NULL, max(version), 0 FROM (
+		SELECT max(version) AS version FROM facts_raw WHERE user = ? AND agent = ?
+		UNION ALL SELECT max(seq) FROM profile_raw WHERE user = ? AND agent = ?)`
+)
 
 // Load returns what a plan needs to know of a memory, of each fact only the columns of planFields. It is one query, or
-// two where the memory is not small, and what it returns does not grow with the memory.
+// two where the memory is not small, and what it returns does not grow with the memory unless the needs ask for all.
 func (t *Tables) Load(ctx context.Context, n Needs) (Memory, error) {
 	m, whole, err := t.loadWhole(ctx, n)
 	if err == nil && !whole {
 		m, err = t.loadPart(ctx, n)
+	}
+	if err == nil && !n.Uses.IsZero() {
+		m.Now = n.Uses
+		m.Uses, err = t.uses(ctx, n, m.Facts)
 	}
 	if err != nil {
 		return Memory{}, fmt.Errorf("read facts: %w", err)
@@ -108,14 +141,18 @@ func (t *Tables) Load(ctx context.Context, n Needs) (Memory, error) {
 func (t *Tables) loadWhole(ctx context.Context, n Needs) (m Memory, whole bool, err error) {
 	rows := 0
 	last := map[string]Fact{}
-	m.Done, err = t.load(ctx, n, wholeSQL, []any{n.User, n.Agent}, func(f Fact, _ int) {
+	sql := wholeSQL
+	if !n.All {
+		sql += fmt.Sprintf(" LIMIT %d", wholeFacts+1)
+	}
+	err = t.load(ctx, n, &m, sql, []any{n.User, n.Agent}, func(f Fact, _ int) {
 		rows++
 		if f.Version > last[f.ID].Version {
 			last[f.ID] = f
 		}
 	})
-	if err != nil || rows > wholeFacts {
-		return m, false, err
+	if err != nil || !n.All && rows > wholeFacts {
+		return Memory{}, false, err
 	}
 	for _, id := range slices.Sorted(maps.Keys(last)) {
 		m.Facts = append(m.Facts, last[id])
@@ -132,7 +169,7 @@ func (t *Tables) loadPart(ctx context.Context, n Needs) (m Memory, err error) {
 	for i, content := range n.Contents {
 		keys[i] = Key(content)
 	}
-	m.Done, err = t.load(ctx, n, fmt.Sprintf(partSQL, max(1, n.Evictions)), []any{in(keys), in(n.IDs), n.User, n.Agent},
+	err = t.load(ctx, n, &m, fmt.Sprintf(partSQL, max(1, n.Evictions)), []any{in(keys), in(n.IDs), n.User, n.Agent},
 		func(f Fact, active int) {
 			m.Active = active
 			m.Facts = append(m.Facts, f)
@@ -140,33 +177,48 @@ func (t *Tables) loadPart(ctx context.Context, n Needs) (m Memory, err error) {
 	return m, err
 }
 
-// load reads facts, each with the number of active ones if the query counts them, and returns which entries of the
-// needs led to one of them or were skipped.
-func (t *Tables) load(ctx context.Context, n Needs, sql string, args []any, take func(f Fact, active int)) (map[string]bool, error) {
-	given, done := map[string]bool{}, map[string]bool{}
+// load reads facts, each with the number of active ones if the query counts them, and the rest of what the needs ask for.
+func (t *Tables) load(ctx context.Context, n Needs, m *Memory, sql string, args []any, take func(f Fact, active int)) error {
+	given := map[string]bool{}
 	for _, id := range n.Entries {
 		given[id] = true
 	}
+	m.Done, m.Sections = map[string]bool{}, map[string]Section{}
+	// A query in braces, because a limit would be that of the union.
+	sql, args = "("+sql+")"+clearedSQL, append(args, n.User, n.Agent)
 	if len(given) > 0 {
-		sql, args = sql+skippedSQL, append(args, n.User, n.Agent, in(n.Entries))
+		sql, args = sql+doneSQL, append(args, n.User, n.Agent, in(n.Entries))
 	}
-	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
+	if n.Profile {
+		sql, args = sql+sectionsSQL, append(args, n.User, n.Agent, n.User, n.Agent, in(n.Entries))
+	}
+	if n.Version {
+		sql, args = sql+versionSQL, append(args, n.User, n.Agent, n.User, n.Agent)
+	}
+	return table.Query(ctx, t.conn, func(rows driver.Rows) error {
 		var f Fact
 		var status string
 		var goneAt *time.Time
 		var active uint64
-		err := rows.Scan(&f.ID, &f.Content, &f.Confidence, &status, &f.EntryID, &f.CreatedAt, &f.CreatedSeq, &goneAt,
-			&f.Version, &active)
+		err := rows.Scan(&f.ID, &f.Content, &f.Category, &f.Confidence, &status, &f.EntryID, &f.CreatedAt, &f.CreatedSeq,
+			&goneAt, &f.Version, &active)
 		f.resolve(status, goneAt)
 		if given[f.EntryID] {
-			done[f.EntryID] = true
+			m.Done[f.EntryID] = true
 		}
-		if f.ID != "" {
+		switch status {
+		case rowDone:
+		case rowCleared:
+			m.Cleared = f.GoneAt
+		case rowSection:
+			m.Sections[f.ID] = Section{Name: f.ID, Summary: f.Content, Confidence: f.Confidence, UpdatedAt: f.CreatedAt, Version: f.Version}
+		case rowVersion:
+			m.Version = f.Version
+		default:
 			take(f, int(active))
 		}
 		return err
 	}, sql, args...)
-	return done, err
 }
 
 // picked are the fields of the tuple f.

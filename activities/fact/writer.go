@@ -4,9 +4,13 @@ package fact
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
@@ -16,7 +20,7 @@ import (
 
 // Log is the part of the event log that this package writes through.
 type Log interface {
-	Append(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error)
+	AppendAll(ctx context.Context, stream string, events []schema.Event) (eventlog.Appended, error)
 	GetMany(ctx context.Context, eventIDs []string) (map[string]schema.Event, error)
 	Project(ctx context.Context, p eventlog.Projector, stream string) (eventlog.Progress, error)
 	Steady(ctx context.Context, p eventlog.Projector, stream string, plan func() error) error
@@ -34,8 +38,11 @@ type Writer struct {
 // NewWriter returns a writer, or an error if the options are invalid.
 func NewWriter(log Log, conn table.Conn, opts Options) (*Writer, error) {
 	opts, err := opts.withDefaults()
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case opts.MergeOverlap > 0 && opts.Embedder == nil:
+		return nil, errors.New("fact options: an embedder is needed to merge facts")
 	}
 	return &Writer{log: log, projector: NewProjector(conn), tables: NewTables(conn), opts: opts}, nil
 }
@@ -50,6 +57,10 @@ type Result struct {
 	Updated int `json:"updated"`
 	Deleted int `json:"deleted"`
 	Evicted int `json:"evicted"`
+	// Merged counts the facts that were merged into older ones.
+	Merged int `json:"merged,omitempty"`
+	// Sections counts the sections of the profile that were set or removed.
+	Sections int `json:"sections,omitempty"`
 	// Skipped counts the facts that were not stored, by reason: one of the Skipped constants of package schema.
 	Skipped map[string]int `json:"skipped,omitempty"`
 	// FactID is the fact that the command created, updated or deleted, also if an earlier call did so.
@@ -78,6 +89,10 @@ func (r *Result) add(events []schema.Event, from uint64) error {
 			r.Deleted++
 		case schema.FactEvictedPayload:
 			r.Evicted++
+		case schema.FactMergedPayload:
+			r.Merged++
+		case schema.ProfileUpdatedPayload:
+			r.Sections++
 		case schema.FactSkippedPayload:
 			if r.Skipped == nil {
 				r.Skipped = map[string]int{}
@@ -208,8 +223,10 @@ func (w *Writer) storeAtOnce(ctx context.Context, pieces []piece, out []boundary
 }
 
 func (w *Writer) plan(ctx context.Context, pieces []piece) ([][]schema.Event, error) {
-	needs := Needs{User: pieces[0].User, Agent: pieces[0].Agent}
+	needs := w.needs(pieces[0].User, pieces[0].Agent)
 	batches := make([]Batch, len(pieces))
+	var entries []schema.Entry
+	var proposals []proposal
 	for i, p := range pieces {
 		batches[i] = p.Batch
 		for _, e := range p.Entries {
@@ -217,21 +234,73 @@ func (w *Writer) plan(ctx context.Context, pieces []piece) ([][]schema.Event, er
 			needs.Contents = append(needs.Contents, x.content)
 			needs.IDs = append(needs.IDs, factIDs(x.key)...)
 			needs.Entries = append(needs.Entries, e.ID)
+			needs.Profile = needs.Profile || x.section != ""
+			entries, proposals = append(entries, e), append(proposals, x)
 		}
 	}
 	m, err := w.load(ctx, needs, len(needs.Entries))
 	if err != nil {
 		return nil, err
 	}
+	if m.Read, err = w.readAt(ctx, m, entries); err != nil {
+		return nil, err
+	}
+	if m.near, err = newNearness(ctx, w.opts, m.Facts, proposals); err != nil {
+		return nil, err
+	}
 	return planAll(m, batches, w.opts)
 }
+
+// needs are those that every plan has.
+func (w *Writer) needs(user, agent string) Needs {
+	n := Needs{User: user, Agent: agent, All: w.opts.all()}
+	if w.opts.Eviction == schema.EvictHybrid {
+		n.Uses = time.Now().UTC()
+	}
+	return n
+}
+
+// readAt returns when the sessions of the entries were read, by the entries' ids: when the build began that ingested the
+// message. It asks the log only for what was said before everything was forgotten, which is seldom.
+func (w *Writer) readAt(ctx context.Context, m Memory, entries []schema.Entry) (map[string]time.Time, error) {
+	messages := map[string]string{}
+	for _, e := range entries {
+		if !m.Done[e.ID] && e.OccurredAt.Before(m.Cleared) && len(e.Evidence) > 0 && e.Evidence[0].EventID != "" {
+			messages[e.ID] = e.Evidence[0].EventID
+		}
+	}
+	if len(messages) == 0 {
+		return nil, nil
+	}
+	ingested, err := w.log.GetMany(ctx, unique(maps.Values(messages)))
+	if err != nil {
+		return nil, fmt.Errorf("read when sessions were read: %w", err)
+	}
+	started := map[string]string{}
+	for entryID, id := range messages {
+		if e, ok := ingested[id]; ok && e.BuildID != "" {
+			started[entryID] = schema.EventID(schema.BuildStartedKey(e.BuildID))
+		}
+	}
+	builds, err := w.log.GetMany(ctx, unique(maps.Values(started)))
+	if err != nil {
+		return nil, fmt.Errorf("read when builds began: %w", err)
+	}
+	out := map[string]time.Time{}
+	for entryID, id := range started {
+		out[entryID] = builds[id].TS
+	}
+	return out, nil
+}
+
+func unique(values iter.Seq[string]) []string { return slices.Compact(slices.Sorted(values)) }
 
 // load reads what a plan of some proposals needs, each of which evicts at most one fact.
 func (w *Writer) load(ctx context.Context, needs Needs, proposals int) (Memory, error) {
 	for needs.Evictions = proposals; ; {
 		m, err := w.tables.Load(ctx, needs)
 		evictions := m.Active + proposals - w.opts.MaxFacts
-		if err != nil || evictions <= needs.Evictions {
+		if err != nil || needs.All || evictions <= needs.Evictions {
 			return m, err
 		}
 		// The memory holds more than it may now: the maximum was lowered.
@@ -243,7 +312,7 @@ func (w *Writer) commit(ctx context.Context, stream string, events []schema.Even
 	if len(events) == 0 {
 		return eventlog.Appended{}, nil
 	}
-	appended, err := w.log.Append(ctx, stream, events)
+	appended, err := w.log.AppendAll(ctx, stream, events)
 	if err == nil {
 		_, err = w.log.Project(ctx, w.projector, stream)
 	}
@@ -251,51 +320,99 @@ func (w *Writer) commit(ctx context.Context, stream string, events []schema.Even
 }
 
 // Do runs the command. A command that is sent several times takes effect once and returns the same result. Errors are
-// [InvalidError], [ErrFactNotFound] and [ErrDuplicate]. ErrDuplicate is recorded in the log.
+// [InvalidError], [ErrFactNotFound], [ErrStale] and [ErrDuplicate]. ErrDuplicate is recorded in the log.
 func (w *Writer) Do(ctx context.Context, c Command) (Result, error) {
 	var result Result
 	if err := c.Validate(); err != nil {
 		return result, err
 	}
 	stream := schema.MemoryStream(c.User, c.Agent)
-	key := schema.FactOfCommandKey(c.User, c.Agent, c.RequestID)
-	done, err := w.log.GetMany(ctx, []string{schema.EventID(key)})
+	keys := commandKeys(c)
+	done, err := w.log.GetMany(ctx, keys)
 	if err != nil {
 		return result, err
 	}
-	needs := Needs{User: c.User, Agent: c.Agent, IDs: append(factIDs(key), c.FactID)}
-	if c.Content != nil {
-		needs.Contents = []string{*c.Content}
-	}
 	var memory Memory
 	err = w.log.Steady(ctx, w.projector, stream, func() (err error) {
-		if len(done) == 0 {
-			memory, err = w.load(ctx, needs, 1)
+		if len(done) < len(keys) {
+			memory, err = w.load(ctx, w.needsOf(c), max(1, len(c.Items)))
 		}
 		return err
 	})
 	if err != nil {
 		return result, err
 	}
-	for _, e := range done {
-		return result, result.conclude(e)
-	}
-	events, refused := PlanCommand(memory, c, w.opts)
-	if len(events) == 0 {
-		return result, refused
+	var events []schema.Event
+	var refused error
+	if len(done) < len(keys) {
+		memory.Done = map[string]bool{}
+		for id := range done {
+			memory.Done[id] = true
+		}
+		if len(done) > 0 {
+			c.ExpectVersion = 0 // It held when the first items were imported.
+		}
+		if events, refused = PlanCommand(memory, c, w.opts); len(events) == 0 {
+			return result, refused
+		}
 	}
 	appended, err := w.commit(ctx, stream, events)
 	if err != nil {
 		return result, err
 	}
-	if err := result.add(appended.Events, firstNew(appended)); err != nil {
-		return result, err
-	}
-	return result, result.conclude(events[len(events)-1])
+	return result, result.conclude(c, done, appended)
 }
 
-// conclude sets the result from the event that records the outcome of a command.
-func (r *Result) conclude(e schema.Event) error {
+// commandKeys returns the ids of the events that record the outcome of the command, each of them always one.
+func commandKeys(c Command) []string {
+	if c.Op != OpImport {
+		return []string{schema.EventID(schema.FactOfCommandKey(c.User, c.Agent, c.RequestID))}
+	}
+	ids := make([]string, len(c.Items))
+	for n := range c.Items {
+		ids[n] = schema.EventID(importKey(c, n))
+	}
+	return ids
+}
+
+// needsOf returns what a plan of the command must know of the memory.
+func (w *Writer) needsOf(c Command) Needs {
+	n := w.needs(c.User, c.Agent)
+	n.All = n.All || c.Op == OpClear
+	n.Profile = c.Op == OpSection || c.Op == OpClear
+	n.Version = c.ExpectVersion > 0
+	if c.FactID != "" {
+		n.IDs = append(n.IDs, c.FactID)
+	}
+	if c.Content != nil {
+		n.Contents = append(n.Contents, *c.Content)
+	}
+	n.IDs = append(n.IDs, factIDs(schema.FactOfCommandKey(c.User, c.Agent, c.RequestID))...)
+	for i, item := range c.Items {
+		n.Contents = append(n.Contents, item.Content)
+		n.IDs = append(n.IDs, factIDs(importKey(c, i))...)
+		n.Profile = n.Profile || item.Section != ""
+	}
+	return n
+}
+
+// conclude sets the result from the events that record the outcome of the command, those of an earlier call included.
+func (r *Result) conclude(c Command, done map[string]schema.Event, appended eventlog.Appended) error {
+	if err := r.add(appended.Events, firstNew(appended)); err != nil {
+		return err
+	}
+	if c.Op == OpImport {
+		return r.add(slices.Collect(maps.Values(done)), math.MaxUint64)
+	}
+	last := len(appended.Events) - 1
+	for _, e := range done {
+		return r.outcome(e)
+	}
+	return r.outcome(appended.Events[last])
+}
+
+// outcome takes what became of a command from the event that records it.
+func (r *Result) outcome(e schema.Event) error {
 	o, err := readEvent(e)
 	if err != nil {
 		return err

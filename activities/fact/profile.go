@@ -1,0 +1,75 @@
+package fact
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"axiommind/schema"
+)
+
+// Section is the summary of a section of the profile.
+type Section struct {
+	// Name is one of [schema.ProfileSections].
+	Name string `json:"section"`
+	// Summary is empty if a person removed the section.
+	Summary    string  `json:"summary"`
+	Confidence float64 `json:"confidence"`
+	Project    string  `json:"project,omitempty"`
+	// Actor set the section. SessionID and EntryID lead to its evidence. They are empty if a person wrote it.
+	Actor     string `json:"actor"`
+	SessionID string `json:"session_id,omitempty"`
+	EntryID   string `json:"entry_id,omitempty"`
+	// UpdatedAt is when the summary was said, and Version the position of its event.
+	UpdatedAt time.Time `json:"updated_at"`
+	Version   uint64    `json:"version"`
+	// Entry is how its entry stands. It is set by [Tables.Profile] alone, and nil for what a person wrote.
+	Entry *Standing `json:"entry,omitempty"`
+}
+
+func sectionOf(p schema.ProfileUpdatedPayload, e schema.Event) Section {
+	return Section{
+		Name: p.Section, Summary: p.Summary, Confidence: p.Confidence, Project: e.Project, Actor: e.Actor,
+		SessionID: e.SessionID, EntryID: p.EntryID, UpdatedAt: e.TS, Version: e.Seq,
+	}
+}
+
+// setSection plans the new summary of a section of the profile.
+func (p *planner) setSection(x proposal) error {
+	return p.emit(x.key, x.at, schema.ProfileUpdatedPayload{
+		Act: x.act, Section: x.section, Summary: strings.TrimSpace(x.content), Confidence: confidenceOf(x),
+	})
+}
+
+// objectionToSection returns the reason not to make the proposal the summary of its section, or nil. What was said last
+// counts, in whatever order sessions are read.
+func (p *planner) objectionToSection(x proposal) *schema.FactSkippedPayload {
+	current, ok := p.overlay.sections[x.section]
+	switch {
+	case !slices.Contains(schema.ProfileSections(), x.section):
+		return skip(schema.SkippedCategory, "section is %q, want one of %s", x.section, strings.Join(schema.ProfileSections(), ", "))
+	case ok && Key(current.Summary) == Key(x.content):
+		return skip(schema.SkippedDuplicate, "the section %s says the same", x.section)
+	case ok && x.act.EntryID != "" && x.at.Before(current.UpdatedAt):
+		return skip(schema.SkippedOlder, "the section %s was set at %s, later than this was said", x.section, current.UpdatedAt.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// Current returns of each section, in the order of [schema.ProfileSections], the last summary that is believed. A section
+// that a person removed is missing. The sections are in the order of their events.
+func Current(sections []Section) []Section {
+	last := map[string]Section{}
+	for _, s := range sections {
+		if _, known := last[s.Name]; !known && !s.Entry.Ended() {
+			last[s.Name] = s
+		}
+	}
+	var out []Section
+	for _, name := range schema.ProfileSections() {
+		if s := last[name]; s.Summary != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}

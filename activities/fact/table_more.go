@@ -1,0 +1,91 @@
+package fact
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/table"
+	"axiommind/schema"
+)
+
+// Version returns the version of the memory: the position of the last event that changed a fact or the profile, or 0 if
+// there is none.
+func (t *Tables) Version(ctx context.Context, user, agent string) (uint64, error) {
+	m := Memory{}
+	err := t.load(ctx, Needs{User: user, Agent: agent, Version: true}, &m, wholeSQL+" LIMIT 0", []any{user, agent}, func(Fact, int) {})
+	if err != nil {
+		return 0, fmt.Errorf("read the version of a memory: %w", err)
+	}
+	return m.Version, nil
+}
+
+// Profile returns the sections of the profile that are believed, each with how its entry stands, in the order of
+// [schema.ProfileSections].
+func (t *Tables) Profile(ctx context.Context, user, agent string) ([]Section, error) {
+	var out []Section
+	var ids []string
+	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
+		var s Section
+		err := rows.Scan(&s.Name, &s.Summary, &s.Confidence, &s.Project, &s.Actor, &s.SessionID, &s.EntryID, &s.UpdatedAt, &s.Version)
+		s.UpdatedAt = s.UpdatedAt.UTC()
+		if out = append(out, s); s.EntryID != "" {
+			ids = append(ids, s.EntryID)
+		}
+		return err
+	}, `SELECT section, summary, confidence, project, actor, session_id, entry_id, ts, seq
+		FROM profile_raw FINAL WHERE user = ? AND agent = ? ORDER BY seq DESC LIMIT ? BY section`, user, agent, maxSummaries)
+	if err != nil {
+		return nil, fmt.Errorf("read the profile: %w", err)
+	}
+	standing, err := t.standing(ctx, user, agent, ids)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range out {
+		if row, ok := standing[s.EntryID]; ok {
+			out[i].Entry = standingOf(row)
+		}
+	}
+	return Current(out), nil
+}
+
+// maxSummaries is how many summaries of a section may have been retired before an older one is no longer looked for.
+const maxSummaries = 16
+
+// uses returns, by the ids of facts, when a session last said the same again, and how often a search returned them.
+func (t *Tables) uses(ctx context.Context, n Needs, facts []Fact) (map[string]Use, error) {
+	ofEntry := map[string]string{}
+	var entries []string
+	for _, f := range facts {
+		if f.EntryID != "" && f.Status == Active {
+			ofEntry[f.EntryID], entries = f.ID, append(entries, f.EntryID)
+		}
+	}
+	out := map[string]Use{}
+	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
+		var id string
+		var u Use
+		err := rows.Scan(&id, &u.Confirmed)
+		out[id] = u
+		return err
+	}, `SELECT duplicate_of, max(ts) FROM facts_skipped_raw WHERE user = ? AND agent = ? AND duplicate_of != '' AND entry_id != ''
+		GROUP BY duplicate_of`, n.User, n.Agent)
+	if err != nil || len(entries) == 0 {
+		return out, err
+	}
+	err = table.Query(ctx, t.conn, func(rows driver.Rows) error {
+		var entryID string
+		var heat float64
+		err := rows.Scan(&entryID, &heat)
+		u := out[ofEntry[entryID]]
+		u.Heat = heat
+		out[ofEntry[entryID]] = u
+		return err
+	}, `SELECT entry_id, sum(exp2(-greatest(0, dateDiff('second', ts, ?)) / ?))
+		FROM usage_raw FINAL WHERE entry_id IN ? AND means = ? GROUP BY entry_id`,
+		n.Uses.UTC().Truncate(time.Second), heatHalfLife.Seconds(), in(entries), string(schema.RetrievedBySearch))
+	return out, err
+}
