@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
+	"axiommind/activities/fact"
 	"axiommind/activities/llm"
 	"axiommind/activities/task"
 	"axiommind/activities/tier"
@@ -61,6 +62,8 @@ type Config struct {
 	// DoneReports says what happens to a report of done that may not close its task at once. It is either kept for a
 	// person to confirm, or closes the task if its evidence is proven.
 	DoneReports task.DoneReports
+	// Facts says which facts are remembered. Its Embedder is that of the service.
+	Facts fact.Options
 	// Idris is the path of the Idris 2 compiler. Default: idris2 on the PATH, or none.
 	Idris string
 	// IdrisOnly makes the compiler the only verifier: without it no entry becomes verified.
@@ -160,6 +163,7 @@ func (c *Config) WorkerFlags(f *pflag.FlagSet) {
 		"(default: where agents keep their sessions in the home, and the current directory)")
 	f.IntVar(&c.ModelConcurrency, "model-concurrency", DefaultModelConcurrency, "model calls at a time")
 	f.Var(&c.DoneReports, "done-reports", "a report of done that rests on proof: keep it for a person to confirm, or close the task")
+	c.factFlags(f)
 	f.StringVar(&c.Idris, "idris", "", "path of the Idris 2 compiler, which verifies entries besides the Go verifier\n(default: idris2 on the PATH, if it is there)")
 	f.BoolVar(&c.IdrisOnly, "idris-only", false, "let no entry become verified without the Idris 2 compiler")
 	f.StringVar(&c.MemoryRoot, "memory-root", "", "directory or URL (file, s3, gs) of the files of the memory\n(default: "+defaultMemoryRoot+")")

@@ -15,7 +15,9 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/fact"
 	"axiommind/activities/task"
+	"axiommind/schema"
 	"axiommind/worker/service"
 )
 
@@ -100,6 +102,10 @@ func TestConfigMistakes(t *testing.T) {
 		"wrong variable":  {"", map[string]string{"AXIOMMIND_STOP_TIMEOUT": "soon"}, `variable AXIOMMIND_STOP_TIMEOUT: --stop-timeout "soon": want a duration like 30s or 2m`},
 		"wrong floor":     {"similarity-floor: 1.5\n", nil, `--similarity-floor "1.5": want a number from -1 to 1`},
 		"no number":       {"", map[string]string{"AXIOMMIND_SIMILARITY_FLOOR": "NaN"}, `--similarity-floor "NaN": want a number from -1 to 1`},
+		"wrong share":     {"fact-merge: 2\n", nil, `--fact-merge "2": want a number from 0 to 1`},
+		"no threshold":    {"", map[string]string{"AXIOMMIND_FACT_THRESHOLD": "high"}, `--fact-threshold "high": want a number from 0 to 1`},
+		"no facts":        {"max-facts: 0\n", nil, `--max-facts "0": want a whole number from 1 on`},
+		"no policy":       {"fact-eviction: oldest\n", nil, `--fact-eviction "oldest": want confidence or hybrid-v1`},
 		"no YAML":         {"\t- [", nil, "read configuration"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -121,6 +127,19 @@ func TestConfigDoneReports(t *testing.T) {
 	cfg, err := load(t, true, []string{"--config", file(t, "done-reports: close\n")}, nil, "")
 	require.NoError(t, err)
 	require.Equal(t, task.CloseProven, cfg.DoneReports)
+}
+
+func TestConfigFacts(t *testing.T) {
+	t.Parallel()
+	cfg, err := load(t, true, nil, nil, "")
+	require.NoError(t, err)
+	require.Equal(t, fact.Options{MaxFacts: fact.DefaultMaxFacts}, cfg.Facts)
+	cfg, err = load(t, true, []string{"--config", file(t, "fact-threshold: 0\nfact-reserve: 0\nfact-eviction: hybrid-v1\nmax-facts: 9\n"), "--fact-merge", "0.7"},
+		map[string]string{"AXIOMMIND_FACT_MERGE_SIMILARITY": "-0.5"}, "")
+	require.NoError(t, err)
+	require.Equal(t, fact.Options{
+		Threshold: -1, MaxFacts: 9, Eviction: schema.EvictHybrid, Reserve: -1, MergeOverlap: 0.7, MergeSimilarity: -0.5,
+	}, cfg.Facts, "0 is no default")
 }
 
 // Programs share a file: what only the worker has a flag for is no mistake to the others.

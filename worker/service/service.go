@@ -237,7 +237,9 @@ func newRooms(s *Stores, model llm.Model, access *transcript.Access, root *tier.
 		Vectors: vector.NewTitles(s.Weaviate, s.Embedder), DoneReports: cfg.DoneReports,
 	})
 	r.task, errs[6] = task.NewActivities(s.Log, tasks, r.enqueuer, s.Temporal)
-	facts, err := fact.NewWriter(s.Log, s.ClickHouse, fact.Options{})
+	options := cfg.Facts
+	options.Embedder = s.Embedder
+	facts, err := fact.NewWriter(s.Log, s.ClickHouse, options)
 	if err != nil {
 		return nil, err
 	}
