@@ -110,10 +110,16 @@ func printEntry(w io.Writer, r entry.Row, proofs []proof, life graduate.Life) er
 	if r.Category != "" {
 		kind += " (" + r.Category + ")"
 	}
+	if r.Section != "" {
+		kind += ", section " + r.Section + " of the profile"
+	}
 	say(&b, "entry     %s\ntype      %s\nstage     %s, %s", r.ID, kind, r.Stage, r.Status)
 	sayEnd(&b, r)
 	for _, why := range life.NotVerified {
 		say(&b, "          not verified: %s\n", why)
+	}
+	if r.SourceError != "" {
+		block(&b, "mistake   ", r.SourceError)
 	}
 	if t := r.Task; t != nil {
 		say(&b, "task      %s", t.Status)

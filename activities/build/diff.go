@@ -210,6 +210,8 @@ func properties(a, b schema.Entry) []ChangedProperty {
 	add("title", a.Title, b.Title)
 	add("content", a.Content, b.Content)
 	add("category", a.Category, b.Category)
+	add("section", a.Section, b.Section)
+	add("mistake", a.SourceError, b.SourceError)
 	add("confidence", confidenceText(a), confidenceText(b))
 	x, y := taskOf(a), taskOf(b)
 	add("task", x.Title, y.Title)

@@ -23,15 +23,15 @@ type candidate struct {
 // proven and state the same as one of those given. It is no query for none, and one where no other session has said
 // the same, which is the common case: what was judged since is asked of those alone that have.
 func (r *Reader) unproven(ctx context.Context, session schema.SessionKey, proven []*held) ([]candidate, error) {
-	wanted, titles := map[phrase]bool{}, []string{}
+	wanted, keys := map[phrase]bool{}, []string{}
 	for _, h := range proven {
 		if p := phraseOf(&h.entry.Entry); !wanted[p] {
 			wanted[p] = true
-			titles = append(titles, h.entry.Title)
+			keys = append(keys, p.key)
 		}
 	}
 	s := OfAgent(session.Scope)
-	found, err := r.stating(ctx, s.NotOfSession(session).Titles(titles), wanted)
+	found, err := r.stating(ctx, s.NotOfSession(session).stating(keys), wanted)
 	if err == nil {
 		err = r.judge(ctx, s.IDs(slices.Sorted(maps.Keys(found))), found)
 	}
@@ -76,7 +76,7 @@ func (r *Reader) stating(ctx context.Context, s Selection, wanted map[phrase]boo
 		if err := json.Unmarshal([]byte(contentJSON), &c); err != nil {
 			return fmt.Errorf("decode entry %q: %w", id, err)
 		}
-		p := phraseOf(&schema.Entry{ID: id, Type: schema.EntryType(entryType), Title: title, Task: c.Task})
+		p := phraseOf(&schema.Entry{ID: id, Type: schema.EntryType(entryType), Title: title, Section: c.Section, Task: c.Task})
 		if wanted[p] {
 			out[id] = standing{phrase: p, made: proven}
 		}

@@ -23,6 +23,14 @@ func TestCanonicalKey(t *testing.T) {
 	require.Equal(t, CanonicalKey(decision(long+"x")), CanonicalKey(decision(long+"X!")))
 	require.Less(t, len([]rune(CanonicalKey(decision(long+"x")))), 190)
 
+	fact := schema.Entry{Type: schema.EntryFact, Title: "Works at ACME."}
+	summaries := []string{CanonicalKey(fact)}
+	for _, fact.Section = range schema.ProfileSections() {
+		summaries = append(summaries, CanonicalKey(fact), CanonicalKey(schema.Entry{Type: schema.EntryFact, Title: fact.Section + ": works at ACME"}))
+	}
+	slices.Sort(summaries)
+	require.Len(t, slices.Compact(summaries), 1+2*len(schema.ProfileSections()), "a summary is another entry than a fact")
+
 	at := func(message, start int, aligned bool) schema.Entry {
 		e := schema.Evidence{MessageIndex: message, Found: aligned, Aligned: aligned, QuoteHash: schema.HashText(fmt.Sprint(start)), Span: schema.Span{ByteStart: start}}
 		return schema.Entry{Type: schema.EntryTaskNote, Title: "Fix login", Evidence: []schema.Evidence{e}}
@@ -105,6 +113,28 @@ func TestMaterialize(t *testing.T) {
 	again, err := made(other, []extraction{source("1", "use Kafka")})
 	require.NoError(t, err)
 	require.NotEqual(t, kafka.ID, again[0].ID, "another session is another entry")
+}
+
+func TestMaterializeSummaries(t *testing.T) {
+	t.Parallel()
+	s := source("1", "++Works at ACME.", "++works at ACME", "++The port is 8081.")
+	for i := range s.Extracted.Entries {
+		s.Extracted.Entries[i].Type = schema.EntryFact
+	}
+	s.Extracted.Entries[1].Section = schema.SectionWork
+	s.Extracted.Entries[2].Category, s.Extracted.Entries[2].SourceError = schema.CategoryCorrection, "The port is 8080."
+	entries, err := made(testSession(), []extraction{s})
+	require.NoError(t, err)
+	require.Len(t, entries, 3, "a fact and a summary of one title are two entries")
+	require.Empty(t, entries[0].Section)
+	require.Equal(t, schema.SectionWork, entries[1].Section)
+	require.NotEqual(t, entries[0].ID, entries[1].ID)
+	require.NotEqual(t, phraseOf(&entries[0].Entry), phraseOf(&entries[1].Entry), "the proof of one is none of the other")
+	require.Equal(t, "The port is 8080.", entries[2].SourceError)
+	for _, e := range entries {
+		c := contentOf(e.Entry)
+		require.Equal(t, []string{e.Section, e.SourceError}, []string{c.Section, c.SourceError})
+	}
 }
 
 func TestMaterializeRefusesForeignAlignment(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 // maxKeyRunes is how much of a title a canonical key spells out; a longer one ends in its hash.
 const maxKeyRunes = 160
 
-// titleKey is the title's part of a canonical key. The column title_key holds it, too.
+// titleKey is the title's part of a canonical key.
 func titleKey(title string) string {
 	key := text.Title(title)
 	if runes := []rune(key); len(runes) > maxKeyRunes {
@@ -19,10 +19,19 @@ func titleKey(title string) string {
 	return key
 }
 
+// statedKey is the key of what an entry states: its title and, of a summary, the section of the profile that it sums up. A
+// summary is another entry than the fact of the same title. Two spaces part them, since the form of a title has none.
+func statedKey(e *schema.Entry) string {
+	if e.Section == "" {
+		return titleKey(e.Title)
+	}
+	return e.Section + "  " + titleKey(e.Title)
+}
+
 // CanonicalKey names what an entry says. A task note is an observation made at one place: its key
 // holds the place, so that a task that is blocked twice in a session is two notes.
 func CanonicalKey(e schema.Entry) string {
-	key := string(e.Type) + ":" + titleKey(e.Title)
+	key := string(e.Type) + ":" + statedKey(&e)
 	if e.Type != schema.EntryTaskNote {
 		return key
 	}

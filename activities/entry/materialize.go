@@ -101,7 +101,8 @@ func best(said []statement) []schema.EntryMaterializedPayload {
 func build(session Session, x schema.ExtractedEntry, aligned schema.AlignedEntry) schema.Entry {
 	e := schema.Entry{
 		Type: x.Type, SessionID: session.SessionID, Scope: session.Scope,
-		Title: x.Title, Content: x.Content, Category: x.Category, Confidence: x.Confidence, Task: x.Task, Corrects: x.Corrects,
+		Title: x.Title, Content: x.Content, Category: x.Category, Section: x.Section, Confidence: x.Confidence,
+		SourceError: x.SourceError, Task: x.Task, Corrects: x.Corrects,
 		Stage: stageOf(aligned.EvidenceAligned), Status: schema.StatusActive,
 		EvidenceAligned: aligned.EvidenceAligned, EvidenceProven: aligned.EvidenceProven, Evidence: aligned.Evidence,
 		OccurredAt: session.Date,

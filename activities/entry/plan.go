@@ -7,7 +7,7 @@ import (
 	"axiommind/schema"
 )
 
-// phrase is what makes two entries of a scope the same statement: the type and the form [text.Title] of the
+// phrase is what makes two entries of a scope the same statement: the type, the section, and the form [text.Title] of the
 // title, and of task notes all that they say of the task. A sentence that proves one blocker proves no other.
 type phrase struct {
 	entryType schema.EntryType
@@ -16,7 +16,7 @@ type phrase struct {
 }
 
 func phraseOf(e *schema.Entry) phrase {
-	p := phrase{entryType: e.Type, key: titleKey(e.Title)}
+	p := phrase{entryType: e.Type, key: statedKey(e)}
 	if t := e.Task; e.Type == schema.EntryTaskNote && t != nil {
 		blockers := make([]string, len(t.BlockedBy))
 		for i, b := range t.BlockedBy {

@@ -85,7 +85,7 @@ func entryRow(event schema.Event) ([]any, error) {
 }
 
 // Version counts the changes of what the rows say.
-func (*Projector) Version() uint32 { return 3 }
+func (*Projector) Version() uint32 { return 4 }
 
 // Tables are those of the entries and of what was said of them since.
 func (*Projector) Tables() []eventlog.Table {
@@ -99,8 +99,14 @@ type content struct {
 	Confidence *float64              `json:"confidence,omitempty"`
 	Task       *schema.ExtractedTask `json:"task,omitempty"`
 	Corrects   string                `json:"corrects,omitempty"`
+	// Section and SourceError are as in [schema.ExtractedEntry].
+	Section     string `json:"section,omitempty"`
+	SourceError string `json:"source_error,omitempty"`
 }
 
 func contentOf(e schema.Entry) content {
-	return content{Content: e.Content, Category: e.Category, Confidence: e.Confidence, Task: e.Task, Corrects: e.Corrects}
+	return content{
+		Content: e.Content, Category: e.Category, Confidence: e.Confidence, Task: e.Task, Corrects: e.Corrects,
+		Section: e.Section, SourceError: e.SourceError,
+	}
 }

@@ -213,5 +213,6 @@ func scan(rows driver.Rows, detail Detail) (Row, error) {
 		return r, fmt.Errorf("decode entry %q: %w", r.ID, err)
 	}
 	r.Content, r.Category, r.Confidence, r.Task, r.Corrects = c.Content, c.Category, c.Confidence, c.Task, c.Corrects
+	r.Section, r.SourceError = c.Section, c.SourceError
 	return r, nil
 }

@@ -85,10 +85,15 @@ func (s Selection) IDs(ids []string) Selection {
 // Prefix keeps the entries whose ids begin with the text.
 func (s Selection) Prefix(id string) Selection { return s.and(key, "startsWith(entry_id, ?)", id) }
 
-// Titles keeps the entries that have one of the titles in the form of [Normalize]: none where there are no titles.
-func (s Selection) Titles(titles []string) Selection {
-	s.none = s.none || len(titles) == 0
-	return s.and(stated, "title_key IN ?", titleKeys(titles))
+// Titles keeps the entries that have one of the titles in their normal form: none where there are no titles.
+// Summaries of the profile are not among them.
+func (s Selection) Titles(titles []string) Selection { return s.stating(titleKeys(titles)) }
+
+// stating keeps the entries of the keys, as statedKey makes them: none where there are no keys. The column title_key
+// holds them.
+func (s Selection) stating(keys []string) Selection {
+	s.none = s.none || len(keys) == 0
+	return s.and(stated, "title_key IN ?", keys)
 }
 
 // Saying keeps the entries that [Selection.IDs] or [Selection.Titles] keeps, and those that say the same as one of the

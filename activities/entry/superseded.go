@@ -173,7 +173,7 @@ func (p *planner) sentences(keep func(*held) bool) *sentences {
 }
 
 // like returns the id of the entry that shares most of its sentences with the given one, or "" if none shares any. Of
-// equals it is one of the same type, or else the first.
+// equals it is one of the same type and section, or else the first.
 func (s *sentences) like(h *held) string {
 	_, mine := h.shown()
 	best, found := likeness{}, ""
@@ -186,7 +186,7 @@ func (s *sentences) like(h *held) string {
 			seen[at] = true
 			other := s.entries[at]
 			_, theirs := other.shown()
-			l := likeness{Shared(mine.evidence, theirs.evidence), other.entry.Type == h.entry.Type, -at}
+			l := likeness{Shared(mine.evidence, theirs.evidence), other.entry.Type == h.entry.Type && other.entry.Section == h.entry.Section, -at}
 			if l.bytes > 0 && (found == "" || best.less(l)) {
 				best, found = l, other.id
 			}
@@ -198,7 +198,7 @@ func (s *sentences) like(h *held) string {
 // likeness orders entries by how like they are to a given one.
 type likeness struct {
 	bytes    int
-	sameType bool
+	sameKind bool
 	// place is greater for an earlier entry.
 	place int
 }
@@ -207,8 +207,8 @@ func (l likeness) less(m likeness) bool {
 	switch {
 	case l.bytes != m.bytes:
 		return l.bytes < m.bytes
-	case l.sameType != m.sameType:
-		return m.sameType
+	case l.sameKind != m.sameKind:
+		return m.sameKind
 	}
 	return l.place < m.place
 }

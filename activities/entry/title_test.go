@@ -19,6 +19,11 @@ func TestTitleKeyColumnIsTitleKey(t *testing.T) {
 	b := newBench(t)
 	titles := append(formtest.Inputs(), "a@b", "@", "@@", "@1.0", "note@12.5", "task_note:x", ":", "x:y@z", "a\u200b@\u200bb")
 	var entryTypes, keys, want []string
+	for _, title := range titles {
+		e := schema.Entry{Type: schema.EntryFact, Title: title, Section: schema.SectionTopOfMind}
+		entryTypes, keys, want = append(entryTypes, string(e.Type)), append(keys, CanonicalKey(e)), append(want, statedKey(&e))
+		require.NotContains(t, titleKey(title), "  ", "what parts the section from the title")
+	}
 	for i, title := range titles {
 		for _, entryType := range []schema.EntryType{schema.EntryDecision, schema.EntryTaskNote} {
 			for _, evidence := range [][]schema.Evidence{nil, {{MessageIndex: i, Found: true, Span: schema.Span{ByteStart: i}}}, {{MessageIndex: i, QuoteHash: schema.HashText(title)}}} {

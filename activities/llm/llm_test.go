@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -193,7 +194,7 @@ func TestPromptNamesWhatTheSchemaKnows(t *testing.T) {
 	require.NoError(t, json.Unmarshal(schema.ExtractionSchema, &doc))
 	properties := doc.Properties.Entries.Items.Properties
 	require.NotEmpty(t, properties["type"].Enum)
-	for _, value := range append(properties["type"].Enum, properties["category"].Enum...) {
+	for _, value := range slices.Concat(properties["type"].Enum, properties["category"].Enum, properties["section"].Enum, []string{"sourceError"}) {
 		require.Contains(t, extractPrompt, `"`+value+`"`)
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // PromptVersion names the version of the extraction prompt. It changes whenever the wording does.
-const PromptVersion = "extract-v4"
+const PromptVersion = "extract-v5"
 
 // maxRepairAnswer limits how much of an unreadable answer a repair request shows to the model, in bytes.
 const maxRepairAnswer = 16 << 10
@@ -71,9 +71,10 @@ func RestRequest(req Request, kept []schema.ExtractedEntry) Request {
 	b.WriteString(restPrompt)
 	for _, e := range kept {
 		writeLine(&b, struct {
-			Type  schema.EntryType `json:"type"`
-			Title string           `json:"title"`
-		}{e.Type, e.Title})
+			Type    schema.EntryType `json:"type"`
+			Section string           `json:"section,omitempty"`
+			Title   string           `json:"title"`
+		}{e.Type, e.Section, e.Title})
 	}
 	req.Prompt = b.String()
 	return req

@@ -28,10 +28,11 @@ var listKeys = map[string]bool{
 // aliases maps folded names to the schema's, for each object of an entry.
 var (
 	entryKeys = map[string]string{
-		"entryid": "entryId", "id": "entryId", "type": "type", "entrytype": "type", "title": "title",
+		"entryid": "entryId", "id": "entryId", "type": "type", "entrytype": "type", "title": "title", "summary": "title",
 		"content": "content", "details": "content", "category": "category", "confidence": "confidence",
 		"task": "task", "evidence": "evidence", "evidences": "evidence", "quotes": "evidence",
-		"evidencespans": "evidence",
+		"evidencespans": "evidence", "section": "section", "profilesection": "section", "sourceerror": "sourceError",
+		"mistake": "sourceError",
 	}
 	taskKeys = map[string]string{
 		"title": "title", "status": "status", "priority": "priority", "blockedby": "blockedBy",
@@ -46,7 +47,19 @@ var (
 		"doing": "in_progress", "inprogress": "in_progress", "waiting": "blocked", "complete": "done",
 		"completed": "done", "finished": "done", "closed": "done", "canceled": "cancelled",
 	}
-	typeNames = map[string]string{"task": "task_note", "tasknote": "task_note", "todo": "task_note"}
+	typeNames = map[string]string{
+		"task": "task_note", "tasknote": "task_note", "todo": "task_note", "profile": "fact", "user_profile": "fact",
+		"profile_section": "fact", "profile_summary": "fact",
+	}
+	// sectionNames maps folded names to sections of the profile.
+	sectionNames = map[string]string{
+		"work": schema.SectionWork, "workcontext": schema.SectionWork,
+		"personal": schema.SectionPersonal, "personalcontext": schema.SectionPersonal,
+		"topofmind": schema.SectionTopOfMind, "currentfocus": schema.SectionTopOfMind,
+		"recent": schema.SectionRecent, "recentmonths": schema.SectionRecent, "recentcontext": schema.SectionRecent,
+		"earlier": schema.SectionEarlier, "earliercontext": schema.SectionEarlier,
+		"background": schema.SectionBackground, "longtermbackground": schema.SectionBackground,
+	}
 )
 
 // entrySchema is the schema of one item of the list.
@@ -105,9 +118,7 @@ func tidyEntry(item map[string]any) map[string]any {
 	tidyName(out, "type", typeNames)
 	tidyName(out, "category", nil)
 	tidyNumber(out, "confidence")
-	if out["type"] != string(schema.EntryFact) {
-		delete(out, "category")
-	}
+	tidyFact(out)
 	if task, ok := out["task"].(map[string]any); ok {
 		task = tidyObject(task, taskKeys)
 		tidyName(task, "status", statusNames)
@@ -131,6 +142,40 @@ func tidyEntry(item map[string]any) map[string]any {
 		}
 	}
 	return out
+}
+
+// tidyFact keeps what only facts have where it belongs. A type that names a section is a fact with that section. A fact
+// whose section is unknown is kept as an ordinary one: what it says of the user is quoted all the same, and to reject it
+// would lose that for a name. A summary has no category, and nothing but a correction corrects a mistake.
+func tidyFact(entry map[string]any) {
+	name, _ := entry["type"].(string)
+	if section, ok := sectionOf(name); ok {
+		entry["type"] = string(schema.EntryFact)
+		if _, taken := entry["section"]; !taken {
+			entry["section"] = section
+		}
+	}
+	if entry["type"] != string(schema.EntryFact) {
+		delete(entry, "category")
+		delete(entry, "section")
+	}
+	name, _ = entry["section"].(string)
+	if section, ok := sectionOf(name); ok {
+		entry["section"] = section
+		delete(entry, "category")
+	} else {
+		delete(entry, "section")
+	}
+	if _, ok := entry["sourceError"].(string); !ok || entry["category"] != schema.CategoryCorrection {
+		delete(entry, "sourceError")
+	}
+}
+
+// sectionOf returns the section of the profile that a model means by the name, which may say where the section stands, as
+// in "user.workContext".
+func sectionOf(name string) (string, bool) {
+	section, ok := sectionNames[foldKey(name[strings.LastIndexAny(name, "./:")+1:])]
+	return section, ok
 }
 
 // tidyObject keeps known names, in the schema's spelling. The schema's own spelling wins over an
