@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"axiommind/activities/llm/rules"
 	"axiommind/schema"
 )
 
@@ -19,29 +20,56 @@ const maxRepairAnswer = 16 << 10
 //go:embed prompts/extract.txt
 var extractPrompt string
 
+//go:embed prompts/correction.txt
+var correctionHint string
+
+//go:embed prompts/reinforcement.txt
+var reinforcementHint string
+
 //go:embed prompts/repair.txt
 var repairPrompt string
 
 //go:embed prompts/rest.txt
 var restPrompt string
 
-// PromptHash returns the hex SHA-256 of the prompts and the answer's schema: everything sent to a model except the
-// window.
+// PromptHash returns the hex SHA-256 of the prompts and the answer's schema, and of what says when a hint is given:
+// everything sent to a model except the window.
 func PromptHash() string {
 	return schema.HashParts(PromptVersion, extractPrompt, repairPrompt, restPrompt, schema.SchemaVersion,
-		string(schema.ExtractionSchema))
+		string(schema.ExtractionSchema), correctionHint, reinforcementHint, rules.SignalsVersion)
 }
 
 // ExtractionRequest asks for the memories in the window. The window should contain only extractable messages.
-// Evidence refers to them by their Index.
+// Evidence refers to them by their Index. Where the user corrects or confirms what the agent does, a line after the
+// messages says so. It depends on the window alone, whose hash therefore stands for it.
 func ExtractionRequest(window []schema.Message, params Params) Request {
 	return Request{
 		System: extractPrompt,
-		Prompt: RenderWindow(window),
+		Prompt: RenderWindow(window) + hint(window),
 		Schema: schema.ExtractionSchema,
 		Params: params,
 		Window: window,
 	}
+}
+
+// maxHinted bounds how many messages a hint names: the last ones.
+const maxHinted = 6
+
+// hint returns a line that points at the signals in the window, or "" if there are none.
+func hint(window []schema.Message) string {
+	shown := rules.SignalsOf(window)
+	if len(shown) == 0 {
+		return ""
+	}
+	line := reinforcementHint
+	if shown[0].Signal == rules.SignalCorrection {
+		line = correctionHint
+	}
+	var indexes []string
+	for _, s := range shown[max(0, len(shown)-maxHinted):] {
+		indexes = append(indexes, strconv.Itoa(s.MessageIndex))
+	}
+	return "\n" + strings.ReplaceAll(line, "{messages}", strings.Join(indexes, ", "))
 }
 
 // RepairRequest asks the model to repair an answer that could not be read. The reason is the error of

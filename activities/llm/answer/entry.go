@@ -207,9 +207,9 @@ func tidyObject(in map[string]any, names map[string]string) map[string]any {
 	return out
 }
 
-func foldKey(k string) string {
-	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(k))
-}
+var joints = strings.NewReplacer("_", "", "-", "", " ", "")
+
+func foldKey(k string) string { return joints.Replace(strings.ToLower(k)) }
 
 func tidyName(object map[string]any, key string, names map[string]string) {
 	text, ok := object[key].(string)
