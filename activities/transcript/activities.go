@@ -157,7 +157,7 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 // readSession reads the one session that the input names.
 func (a *Activities) readSession(ctx context.Context, in schema.ProcessSessionInput) (*Session, schema.Source, error) {
 	if in.URI == "" {
-		return readInline(in.Messages)
+		return readInline(in.Messages, in.Statement != nil)
 	}
 	sessions, source, err := a.access.ReadSource(ctx, in)
 	if err != nil {

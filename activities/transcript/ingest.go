@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/transcript/format"
 	"axiommind/schema"
 )
 
@@ -68,8 +69,8 @@ func (a *Activities) appendAll(ctx context.Context, stream string, limit int, fi
 }
 
 // readInline makes a session of messages given in a workflow's input, and describes them.
-func readInline(messages []schema.InlineMessage) (*Session, schema.Source, error) {
-	session, err := inlineSession(messages)
+func readInline(messages []schema.InlineMessage, stated bool) (*Session, schema.Source, error) {
+	session, err := inlineSession(messages, stated)
 	if err != nil {
 		return nil, schema.Source{}, boundary.Invalid(schema.ErrorInvalidInput, err)
 	}
@@ -82,8 +83,9 @@ func readInline(messages []schema.InlineMessage) (*Session, schema.Source, error
 	return session, schema.Source{Format: session.Format, SHA256: schema.HashParts(texts...), Bytes: int64(size)}, nil
 }
 
-// inlineSession makes a session of messages given in a workflow's input.
-func inlineSession(messages []schema.InlineMessage) (*Session, error) {
+// inlineSession makes a session of messages given in a workflow's input. What a harness injected becomes messages of its
+// own, except in what a person states directly.
+func inlineSession(messages []schema.InlineMessage, stated bool) (*Session, error) {
 	s := &Session{Format: schema.FormatInline}
 	for i, in := range messages {
 		role := schema.Role(strings.ToLower(in.Role))
@@ -105,7 +107,15 @@ func inlineSession(messages []schema.InlineMessage) (*Session, error) {
 				Reason: fmt.Sprintf("message %d: NUL bytes and invalid UTF-8 were taken out", i),
 			})
 		}
-		s.Messages = append(s.Messages, schema.Message{Index: i, Role: role, Kind: kind, Text: text})
+		m := schema.Message{Role: role, Kind: kind, Text: text}
+		parts := []schema.Message{m}
+		if !stated {
+			parts = format.Apart(m)
+		}
+		for _, part := range parts {
+			part.Index = len(s.Messages)
+			s.Messages = append(s.Messages, part)
+		}
 	}
 	schema.MessageKeys(s.Messages)
 	return s, nil

@@ -101,7 +101,7 @@ func TestInlineSession(t *testing.T) {
 	s, err := inlineSession([]schema.InlineMessage{
 		{Role: "User", Content: "yes"}, {Role: "assistant", Content: "a\x00b\xff"}, {Role: "tool", Content: "{}"},
 		{Role: "system", Content: "be kind"}, {Role: "user", Content: "yes"},
-	})
+	}, false)
 	require.NoError(t, err)
 	var kinds []string
 	for _, m := range s.Messages {
@@ -112,8 +112,31 @@ func TestInlineSession(t *testing.T) {
 	require.Equal(t, []schema.Skipped{{Reason: "message 1: NUL bytes and invalid UTF-8 were taken out"}}, s.Skipped)
 	require.NotEqual(t, s.Messages[0].Key, s.Messages[4].Key)
 
-	_, err = inlineSession([]schema.InlineMessage{{Role: "robot"}})
+	_, err = inlineSession([]schema.InlineMessage{{Role: "robot"}}, false)
 	require.EqualError(t, err, `message 0: role "robot" is not user, assistant, system or tool`)
+}
+
+// What a harness put into a message given in a workflow's input is not what the user said.
+func TestInlineSessionTakesMessagesApart(t *testing.T) {
+	t.Parallel()
+	in := []schema.InlineMessage{
+		{Role: "user", Content: ""}, {Role: "user", Content: "<memory>\nUser likes tea.\n</memory>\nhello"},
+		{Role: "assistant", Content: "<memory>\nx\n</memory>"},
+	}
+	s, err := inlineSession(in, false)
+	require.NoError(t, err)
+	require.Equal(t, []string{"", "<memory>\nUser likes tea.\n</memory>", "\nhello", "<memory>\nx\n</memory>"}, textsOf(s.Messages))
+	require.Equal(t, schema.KindContext, s.Messages[1].Kind)
+	require.Equal(t, schema.KindText, s.Messages[2].Kind)
+	require.Equal(t, schema.KindText, s.Messages[3].Kind, "an agent's words are its own")
+	for i, m := range s.Messages {
+		require.Equal(t, i, m.Index)
+		require.NotEmpty(t, m.Key)
+	}
+
+	s, err = inlineSession(in[1:2], true)
+	require.NoError(t, err)
+	require.Equal(t, []string{in[1].Content}, textsOf(s.Messages), "a person's statement is taken as it is")
 }
 
 func TestSessionDate(t *testing.T) {

@@ -33,7 +33,7 @@ func parseAider(s *source, b *builder) error {
 	flush := func() {
 		m.Text = trimBreaks(body.String())
 		if strings.TrimSpace(m.Text) != "" {
-			b.add(m)
+			b.addApart(m)
 		}
 		body.Reset()
 	}

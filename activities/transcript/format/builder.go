@@ -43,6 +43,8 @@ type session struct {
 	tools map[string]string
 	// open is the source id of the message that a following chunk continues.
 	open string
+	// chunked says that messages of the user came in chunks: they are taken apart at the end, when they are whole.
+	chunked bool
 	// implicit says that ID comes from the name of the source: the first id that the source tells replaces it.
 	implicit bool
 }
@@ -132,11 +134,19 @@ func (b *builder) add(m schema.Message) {
 	s.Messages = append(s.Messages, m)
 }
 
+// addApart adds a message whose kind is known, and what a harness injected into it as messages of its own.
+func (b *builder) addApart(m schema.Message) {
+	for _, part := range b.marks.apart(m) {
+		b.add(part)
+	}
+}
+
 // addChunk appends the text to the last message if that is a chunk of the same role, kind and id. Otherwise it
 // adds a message.
 func (b *builder) addChunk(id string, m schema.Message) {
 	s := b.session()
 	key := string(m.Role) + "/" + string(m.Kind) + "/" + clean(id)
+	s.chunked = s.chunked || m.Role == schema.RoleUser
 	if n := len(s.Messages); n > 0 && s.open == key {
 		s.Messages[n-1].Text += b.sanitize(m.Line, m.Text)
 		s.includeTime(m.At)
@@ -185,6 +195,13 @@ func (b *builder) finish() []*Session {
 	out := make([]*Session, len(b.sessions))
 	for i, s := range b.sessions {
 		s.Format = b.format
+		if s.chunked {
+			var messages []schema.Message
+			for _, m := range s.Messages {
+				messages = append(messages, b.marks.apart(m)...)
+			}
+			s.Messages = messages
+		}
 		for j := range s.Messages {
 			s.Messages[j].Index = j
 		}

@@ -61,13 +61,8 @@ func (b *builder) text(m schema.Message, text string) {
 	case m.Role == schema.RoleTool:
 		m.Kind = schema.KindToolResult
 	case m.Role == schema.RoleUser:
-		for _, s := range b.marks.split(text) {
-			m.Text, m.Kind = s.text, schema.KindText
-			if s.injected {
-				m.Kind = schema.KindContext
-			}
-			b.add(m)
-		}
+		m.Kind = schema.KindText
+		b.addApart(m)
 		return
 	default:
 		m.Kind = schema.KindText

@@ -51,6 +51,7 @@ func FuzzDetect(f *testing.F) {
 func FuzzSplitInjected(f *testing.F) {
 	f.Add("a\n<system-reminder>b</system-reminder>\nc")
 	f.Add("User: [System note: x]\n<command-name>")
+	f.Add("[System: Previous conversation summary]\na\n---\n<memory>\n```\n</memory>\nb\nUser Context:\n- Work: c\n- Pe\n...")
 	f.Fuzz(func(t *testing.T, text string) {
 		var joined strings.Builder
 		for _, s := range allMarks().split(text) {

@@ -2,7 +2,10 @@ package format
 
 import (
 	"regexp"
+	"slices"
 	"strings"
+
+	"axiommind/schema"
 )
 
 // injections are what a harness puts into a user's message.
@@ -15,25 +18,34 @@ type injections struct {
 	prefix *regexp.Regexp
 }
 
-// memoryTags enclose what plugins for memory put into a user's message, whatever the harness.
-const memoryTags = "relevant_memories retrieved_memory memory_context supermemory-context"
+// memoryTags enclose what plugins for memory, and those for uploads, put into a user's message, whatever the harness.
+const memoryTags = `relevant_memories retrieved_memory memory_context supermemory-context current_memory user_memory
+	uploaded_files current_uploads`
+
+// aloneTags do so too, but are common words. They count only where nothing else stands on the lines of their tags.
+const aloneTags = "memory memories"
 
 // marks are the injections of all formats. All of them count in every session, because sessions are exported,
 // converted, and copied from one harness to another.
 type marks struct {
 	tags     map[string]bool
+	alone    map[string]bool
 	starts   []string
 	prefixes []*regexp.Regexp
 }
 
 func marksOf(formats []Format) *marks {
-	m := &marks{tags: make(map[string]bool)}
+	m := &marks{tags: make(map[string]bool), alone: make(map[string]bool)}
 	add := func(tags string) {
 		for tag := range strings.FieldsSeq(tags) {
 			m.tags[tag] = true
 		}
 	}
 	add(memoryTags)
+	add(aloneTags)
+	for tag := range strings.FieldsSeq(aloneTags) {
+		m.alone[tag] = true
+	}
 	for _, f := range formats {
 		add(f.injects.tags)
 		m.starts = append(m.starts, f.injects.starts...)
@@ -44,13 +56,34 @@ func marksOf(formats []Format) *marks {
 	return m
 }
 
+// Apart returns a message as messages of what the user wrote and what a harness injected. Their texts together are the
+// text. Only a user's text is taken apart.
+func Apart(m schema.Message) []schema.Message { return allMarks().apart(m) }
+
+func (m *marks) apart(message schema.Message) []schema.Message {
+	if message.Role != schema.RoleUser || message.Kind != schema.KindText || message.Text == "" {
+		return []schema.Message{message}
+	}
+	segments := m.split(message.Text)
+	out := make([]schema.Message, len(segments))
+	for i, s := range segments {
+		out[i] = message
+		out[i].Text = s.text
+		if s.injected {
+			out[i].Kind = schema.KindContext
+		}
+	}
+	return out
+}
+
 type segment struct {
 	text     string
 	injected bool
 }
 
 // split splits a user's text into what the user wrote and what a harness injected. The segments together are
-// the text. An element counts if it is closed, and starts a line or follows another element.
+// the text. An element counts if it is closed, starts a line or follows another element, and stands in no block of
+// code.
 func (m *marks) split(text string) []segment {
 	trimmed := strings.TrimLeft(text, " \t\r\n")
 	for _, start := range m.starts {
@@ -58,88 +91,170 @@ func (m *marks) split(text string) []segment {
 			return []segment{{text, true}}
 		}
 	}
-	var segments []segment
-	from := 0
+	s := splitter{marks: m, text: text, elements: make(map[string]*elements), fences: fences{text: text}}
+	s.inject(0, prefaceLen(text))
 	for _, prefix := range m.prefixes {
-		if found := prefix.FindString(text); found != "" {
-			segments, from = []segment{{found, true}}, len(found)
+		if found := prefix.FindString(text); found != "" && s.from == 0 {
+			s.inject(0, len(found))
 			break
 		}
 	}
-	failures := make(map[string]int)
-	for at := from; at < len(text); {
-		i := strings.IndexByte(text[at:], '<')
-		if i < 0 {
-			break
+	for at := s.from; at < len(text); {
+		start, n := s.next(at)
+		if n > 0 {
+			s.inject(start, n)
+			at = s.from
+		} else {
+			at = start
 		}
-		at += i
-		n := 0
-		if startsLine(text, from, at) {
-			n = m.injectedLen(text[at:], failures)
-		}
-		if n == 0 {
-			at++
-			continue
-		}
-		segments = appendSegment(segments, text[from:at], false)
-		segments = appendSegment(segments, text[at:at+n], true)
-		at += n
-		from = at
 	}
-	return appendSegment(segments, text[from:], false)
+	return appendSegment(s.segments, text[s.from:], false)
 }
 
-// startsLine reports whether only blanks lie between at and the line's start, or the element that
-// ends at from.
-func startsLine(text string, from, at int) bool {
-	for at > from && strings.IndexByte(" \t\r", text[at-1]) >= 0 {
-		at--
+// splitter splits one text. Each of its searches goes through the text a bounded number of times.
+type splitter struct {
+	*marks
+	text     string
+	segments []segment
+	// from is where the last injected segment ends.
+	from     int
+	elements map[string]*elements
+	fences   fences
+}
+
+// inject ends the user's segment and adds an injected one of n bytes.
+func (s *splitter) inject(at, n int) {
+	if n == 0 {
+		return
 	}
-	return at == 0 || text[at-1] == '\n' || at == from && text[at-1] == '>'
+	s.segments = appendSegment(s.segments, s.text[s.from:at], false)
+	s.segments = appendSegment(s.segments, s.text[at:at+n], true)
+	s.from = at + n
+	s.fences.end = 0
+}
+
+// next looks at the line, or the rest of it behind an element, that begins at a place. It returns where something
+// injected begins and its length, or where the next line begins.
+func (s *splitter) next(at int) (start, length int) {
+	begins := at == 0 || s.text[at-1] == '\n'
+	if begins {
+		s.fences.enter(at)
+	}
+	start = at + len(s.text[at:]) - len(strings.TrimLeft(s.text[at:], " \t\r"))
+	n := 0
+	switch {
+	case start == len(s.text):
+	case s.text[start] == '<' && (begins || s.text[at-1] == '>'):
+		n = s.elementLen(start, start == at)
+	case begins && start == at:
+		n = contextLen(s.text[at:])
+	}
+	if n > 0 && !s.fences.holds(start, start+n) {
+		return start, n
+	}
+	if i := strings.IndexByte(s.text[at:], '\n'); i >= 0 {
+		return at + i + 1, 0
+	}
+	return len(s.text), 0
 }
 
 // maxTagLen bounds the attributes of a tag.
 const maxTagLen = 1 << 10
 
-// maxFailures bounds the searches for the end of elements that are never closed.
-const maxFailures = 8
-
-// injectedLen returns the length of the closed injected element that the text starts with, else 0.
-func (m *marks) injectedLen(text string, failures map[string]int) int {
-	name, at := openTag(text)
-	if !m.tags[name] || failures[name] >= maxFailures {
+// elementLen returns the length of the closed injected element at a place, else 0. Bare says that no blank stands
+// before it.
+func (s *splitter) elementLen(at int, bare bool) int {
+	name, open := openTag(s.text[at:])
+	if !s.tags[name] {
 		return 0
 	}
-	begin, end := "<"+name, "</"+name+">"
-	depth := 1
-	for {
-		i := strings.Index(text[at:], end)
-		if i < 0 {
-			failures[name]++
-			return 0
-		}
-		depth += strings.Count(text[at:at+i], begin) - 1
-		at += i + len(end)
-		if depth <= 0 {
-			return at
-		}
+	if s.elements[name] == nil {
+		s.elements[name] = findElements(s.text, name)
 	}
+	end := s.elements[name].end(at, at+open)
+	if end < 0 || s.alone[name] && !(bare && endsLine(s.text[end:])) {
+		return 0
+	}
+	return end - at
+}
+
+// endsLine reports whether the rest of a line is blank, or another tag begins it.
+func endsLine(rest string) bool {
+	rest = strings.TrimLeft(rest, " \t\r")
+	return rest == "" || rest[0] == '\n' || rest[0] == '<'
 }
 
 // openTag returns the name and the length of the tag that the text opens with, if it does.
 func openTag(text string) (name string, length int) {
 	n := 1
-	for n < len(text) && (text[n] == '-' || text[n] == '_' || 'a' <= text[n]|0x20 && text[n]|0x20 <= 'z') {
+	for n < len(text) && isNameByte(text[n]) {
 		n++
 	}
 	if n == len(text) || strings.IndexByte("> \t\r\n", text[n]) < 0 {
 		return "", 0
 	}
 	end := strings.IndexAny(text[n:min(len(text), n+maxTagLen)], "<>")
-	if end < 0 || text[n+end] == '<' {
+	if end < 0 || text[n+end] == '<' || text[n+end-1] == '/' {
 		return "", 0
 	}
 	return text[1:n], n + end + 1
+}
+
+func isNameByte(c byte) bool { return c == '-' || c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// elements tells where the elements of a name end. A closing tag closes the last one that is open. If none is left for
+// an element because its text mentions a tag, the element ends at the next closing tag.
+type elements struct {
+	// ends maps where elements begin to where they end.
+	ends map[int]int
+	// closes are where the closing tags end, in order. Mentioned says of each that what it closes does not start a line,
+	// or is nothing.
+	closes    []int
+	mentioned []bool
+}
+
+func findElements(text, name string) *elements {
+	e := &elements{ends: make(map[int]int)}
+	var open []int
+	begin, end := "<"+name, "</"+name+">"
+	for at := 0; ; {
+		i := strings.IndexByte(text[at:], '<')
+		if i < 0 {
+			return e
+		}
+		at += i
+		switch rest := text[at:]; {
+		case strings.HasPrefix(rest, end):
+			e.closes = append(e.closes, at+len(end))
+			mentioned := true
+			if n := len(open); n > 0 {
+				e.ends[open[n-1]] = at + len(end)
+				mentioned = !startsLine(text, open[n-1])
+				open = open[:n-1]
+			}
+			e.mentioned = append(e.mentioned, mentioned)
+		case strings.HasPrefix(rest, begin) && len(rest) > len(begin) && strings.IndexByte("> \t\r\n", rest[len(begin)]) >= 0:
+			open = append(open, at)
+		}
+		at++
+	}
+}
+
+// end returns where the element ends whose opening tag begins and ends at the places, or -1.
+func (e *elements) end(begins, ends int) int {
+	if end, ok := e.ends[begins]; ok {
+		return end
+	}
+	if i, _ := slices.BinarySearch(e.closes, ends); i < len(e.closes) && e.mentioned[i] {
+		return e.closes[i]
+	}
+	return -1
+}
+
+// startsLine reports whether only blanks stand before a place on its line.
+func startsLine(text string, at int) bool {
+	before := strings.TrimRight(text[:at], " \t\r")
+	return before == "" || before[len(before)-1] == '\n'
 }
 
 // appendSegment merges neighbours of a kind and adds blanks to the segment before them.

@@ -133,7 +133,7 @@ func parseText(s *source, b *builder) error {
 	b.session()
 	who := speakersOf(text, false)
 	if who == nil {
-		b.add(schema.Message{Role: schema.RoleUser, Kind: schema.KindText, Text: trimBreaks(text), Line: 1})
+		b.text(schema.Message{Role: schema.RoleUser, Line: 1}, trimBreaks(text))
 		return nil
 	}
 	m := schema.Message{Role: schema.RoleSystem, Kind: schema.KindContext, Line: 1}
@@ -141,7 +141,7 @@ func parseText(s *source, b *builder) error {
 	flush := func() {
 		m.Text = trimBreaks(body.String())
 		if strings.TrimSpace(m.Text) != "" {
-			b.add(m)
+			b.addApart(m)
 		}
 		body.Reset()
 	}

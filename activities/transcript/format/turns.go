@@ -52,7 +52,7 @@ func (b *builder) turn(line int, rec gjson.Result) {
 	} else {
 		m.Author = name
 	}
-	if rec.Get("metadata.userVisible").Type == gjson.False {
+	if rec.Get("metadata.userVisible").Type == gjson.False || isHidden(rec) {
 		m.Kind = schema.KindContext
 	}
 	if reasoning := firstOf(rec, "reasoning_content", "reasoning"); reasoning.Type == gjson.String {
@@ -75,6 +75,13 @@ func (b *builder) turn(line int, rec gjson.Result) {
 	if call := rec.Get("function_call"); call.IsObject() {
 		b.parts(m, []part{callPart(call)})
 	}
+}
+
+// isHidden reports whether a framework wrote a message in the user's name and hid it. An answer that the user gave to a
+// question of the agent is hidden too, but is the user's.
+func isHidden(rec gjson.Result) bool {
+	about := rec.Get("additional_kwargs")
+	return about.Get("hide_from_ui").Bool() && about.Get("human_input_response.value").Str == ""
 }
 
 // header takes what a record without a message tells of the session.

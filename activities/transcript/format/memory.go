@@ -1,0 +1,117 @@
+package format
+
+import (
+	"regexp"
+	"strings"
+)
+
+// This file knows the two texts that memory comes back in without a tag: the context block that is made of facts and
+// profile, and the preface that stands for turns that were compacted. An agent puts both into a user's message.
+
+// A preface begins with prefaceStart and a number of turns, and ends with prefaceEnd. Other programs end theirs with a
+// line of three hyphens.
+const (
+	prefaceStart = "[System: Previous conversation summary"
+	prefaceEnd   = "The recent conversation continues below.\n\n---\n\n"
+	prefaceRule  = "\n---\n"
+)
+
+var prefaceLine = regexp.MustCompile(`^\s*\[System: Previous conversation summary[^\]\n]{0,80}\][ \t]*\r?(?:\n|$)`)
+
+// prefaceLen returns the length of the prefaces that a text begins with. One without an end is all of the text.
+func prefaceLen(text string) int {
+	n := 0
+	for {
+		rest := text[n:]
+		head := prefaceLine.FindString(rest)
+		if head == "" {
+			return n
+		}
+		end := len(rest)
+		for _, mark := range []string{prefaceEnd, prefaceRule} {
+			if i := strings.Index(rest[len(head):], mark); i >= 0 {
+				end = len(head) + i + len(mark)
+				break
+			}
+		}
+		n += end
+	}
+}
+
+// contextSections are the headers of a context block and how the lines below each begin.
+var contextSections = []struct {
+	header string
+	labels []string
+	line   *regexp.Regexp
+}{
+	{"User Context:", []string{"- Work: ", "- Personal: ", "- Current Focus: "}, regexp.MustCompile(`^- (?:Work|Personal|Current Focus): `)},
+	{"History:", []string{"- Recent: ", "- Earlier: ", "- Background: "}, regexp.MustCompile(`^- (?:Recent|Earlier|Background): `)},
+	{"Facts:", nil, regexp.MustCompile(`^- \[[^\]|\n]{1,64} \| (?:0\.[0-9]{2}|1\.00)\] `)},
+}
+
+// contextCut ends a context block that was longer than its budget.
+const contextCut = "..."
+
+// contextLen returns the length of the section of a context block that a text begins with, else 0.
+func contextLen(text string) int {
+	for _, section := range contextSections {
+		header, at := lineAt(text, 0)
+		if header != section.header {
+			continue
+		}
+		items := 0
+		for {
+			line, next := lineAt(text, at)
+			if !section.line.MatchString(line) {
+				break
+			}
+			at, items = next, items+1
+		}
+		cut := cutLen(text[at:])
+		if items == 0 && cut == 0 {
+			return 0
+		}
+		return at + cut
+	}
+	return 0
+}
+
+// cutLen returns the length of the end of a context block that was cut: perhaps a blank line, the beginning of a
+// label or header, and the mark.
+func cutLen(text string) int {
+	line, at := lineAt(text, 0)
+	if line == "" && at > 0 {
+		line, at = lineAt(text, at)
+	}
+	if line != contextCut && line != "" && isCutOff(line) {
+		line, at = lineAt(text, at)
+	}
+	if line != contextCut {
+		return 0
+	}
+	return at
+}
+
+// isCutOff reports whether a line is the beginning of a label or header.
+func isCutOff(line string) bool {
+	for _, section := range contextSections {
+		if strings.HasPrefix(section.header, line) {
+			return true
+		}
+		for _, label := range section.labels {
+			if strings.HasPrefix(label, line) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lineAt returns the line that begins at a place, without white space at its end, and where the next one begins.
+func lineAt(text string, at int) (line string, next int) {
+	next = len(text)
+	if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
+		next = at + i + 1
+	}
+	return strings.TrimRight(text[at:next], " \t\r\n"), next
+}
