@@ -72,7 +72,7 @@ func (a *Activities) plan(ctx context.Context, in PlanInput) (PlanResult, error)
 		return PlanResult{}, err
 	}
 	cut := session.Cut{
-		Tools: in.Extractor.Tools, Size: a.windowBytes, Limit: maxPlanned, Small: smallWindow, Hash: WindowHash,
+		Tools: in.Extractor.Tools, Stated: in.Statement != nil, Size: a.windowBytes, Limit: maxPlanned, Small: smallWindow, Hash: WindowHash,
 	}
 	var result PlanResult
 	open, err := seen.open(func(w schema.Window) (left, right schema.Window, ok bool, err error) {

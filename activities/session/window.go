@@ -33,6 +33,8 @@ func (f Frontier) Furthest(g Frontier) Frontier {
 type Cut struct {
 	// Tools is true when tool calls and their results are extracted from too.
 	Tools bool
+	// Stated is true if a person states what the session holds. Then nothing of it is taken for an acknowledgement.
+	Stated bool
 	// Size is the maximum size of a window's text in bytes. Limit is the maximum number of windows.
 	Size, Limit int
 	// Small is the size up to which a window is too small to be halved, without the white space around its messages. It
@@ -51,14 +53,22 @@ type planner struct {
 	open   *schema.Window
 	shown  []schema.Message
 	filled int
+	// passing judges the messages beyond the frontier.
+	passing passing
 }
 
 // Plan cuts the messages beyond the frontier into windows at message boundaries and returns the first Limit of them.
 // The second result is true if more follow. A message is only split if it is longer than a window, at the end of a
 // line if possible. The messages are those of a session in order, starting at the frontier's message or earlier. Plan
 // reads no more of them than it needs.
+//
+// Windows leave out acknowledgements and what is said to them: see [passing]. A window ends after those that follow it,
+// so that the next plan does not judge them anew.
 func Plan(messages iter.Seq2[schema.Message, error], from Frontier, cut Cut) (windows []schema.Window, more bool, err error) {
 	p := planner{Cut: cut}
+	if from != (Frontier{}) || cut.Stated {
+		p.passing = midway
+	}
 	for m, err := range messages {
 		if err != nil {
 			return nil, false, err
@@ -70,7 +80,12 @@ func Plan(messages iter.Seq2[schema.Message, error], from Frontier, cut Cut) (wi
 		case m.Index == from.Message:
 			start = from.Offset
 		}
-		if Extracted(m, p.Tools) && !p.add(m, start) {
+		passes := p.passing.passes(m)
+		switch {
+		case passes && p.open != nil:
+			p.open.Last = m.Index
+		case passes || !Extracted(m, p.Tools):
+		case !p.add(m, start):
 			return p.windows[:p.Limit], true, nil
 		}
 	}
@@ -149,8 +164,8 @@ func cutAt(text string, size int) int {
 	return size
 }
 
-// Extracted reports whether memories are extracted from the message. If tools is true, they are extracted from tool
-// messages too.
+// Extracted reports whether memories are extracted from messages of the kind. If tools is true, they are extracted from
+// tool messages too. Of those, a window leaves out what passes.
 func Extracted(m schema.Message, tools bool) bool {
 	return m.Extractable() || tools && (m.Kind == schema.KindToolCall || m.Kind == schema.KindToolResult)
 }
@@ -170,8 +185,9 @@ func (s *Session) Whole(ctx context.Context, w schema.Window, tools bool) ([]sch
 // Shown selects what the window shows from the messages of its session.
 func Shown(messages []schema.Message, w schema.Window, tools bool) []schema.Message {
 	var out []schema.Message
+	state := midway
 	for _, m := range messages {
-		if m.Index < w.First || m.Index > w.Last || !Extracted(m, tools) {
+		if m.Index < w.First || m.Index > w.Last || state.passes(m) || !Extracted(m, tools) {
 			continue
 		}
 		start, end := 0, len(m.Text)
