@@ -165,14 +165,18 @@ const maxTagLen = 1 << 10
 // before it.
 func (s *splitter) elementLen(at int, bare bool) int {
 	name, open := openTag(s.text[at:])
-	if !s.tags[name] {
+	known := name
+	if !s.tags[known] {
+		known = strings.ToLower(name)
+	}
+	if !s.tags[known] {
 		return 0
 	}
 	if s.elements[name] == nil {
 		s.elements[name] = findElements(s.text, name)
 	}
 	end := s.elements[name].end(at, at+open)
-	if end < 0 || s.alone[name] && !(bare && endsLine(s.text[end:])) {
+	if end < 0 || s.alone[known] && !(bare && endsLine(s.text[end:])) {
 		return 0
 	}
 	return end - at

@@ -2,6 +2,8 @@ package format
 
 import (
 	"cmp"
+	"slices"
+	"strings"
 
 	"axiommind/schema"
 
@@ -77,11 +79,26 @@ func (b *builder) turn(line int, rec gjson.Result) {
 	}
 }
 
-// isHidden reports whether a framework wrote a message in the user's name and hid it. An answer that the user gave to a
-// question of the agent is hidden too, but is the user's.
+// isHidden reports whether a framework wrote a message in the user's name and hid it. What the user answered to a question
+// of the agent is hidden too, but is the user's.
 func isHidden(rec gjson.Result) bool {
 	about := rec.Get("additional_kwargs")
-	return about.Get("hide_from_ui").Bool() && about.Get("human_input_response.value").Str == ""
+	if !about.Get("hide_from_ui").Bool() {
+		return false
+	}
+	answer := about.Get("human_input_response")
+	if answer.Get("kind").Str != "human_input_response" || answer.Get("version").Int() != 1 {
+		return true
+	}
+	fields := []string{"source", "request_id", "value"}
+	switch answer.Get("response_kind").Str {
+	case "text":
+	case "option":
+		fields = append(fields, "option_id")
+	default:
+		return true
+	}
+	return slices.ContainsFunc(fields, func(f string) bool { return strings.TrimSpace(answer.Get(f).Str) == "" })
 }
 
 // header takes what a record without a message tells of the session.
