@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"reflect"
 	"regexp"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"axiommind/activities/llm/answer"
 	"axiommind/deploy/local/sharedtest"
 	"axiommind/schema"
 )
@@ -108,6 +108,9 @@ func judgeDedup(input, expect json.RawMessage) string {
 		Duplicate *bool  `json:"duplicate"`
 		How       string `json:"how"`
 	}
+	if lenient[object](input)["update"] != nil {
+		return judgeUpdate(input, expect)
+	}
 	if problem := sharedtest.Decode(input, &in) + sharedtest.Decode(expect, &want); problem != "" {
 		return problem
 	}
@@ -166,62 +169,107 @@ func (m *memory) given(facts []givenFact) {
 	m.append(events)
 }
 
+// sectionKeys are the names that cases give to sections of the profile.
+var sectionKeys = map[string]string{
+	"workContext": schema.SectionWork, "personalContext": schema.SectionPersonal, "topOfMind": schema.SectionTopOfMind,
+	"recentMonths": schema.SectionRecent, "earlierContext": schema.SectionEarlier, "longTermBackground": schema.SectionBackground,
+}
+
+// judgeUpdate applies an update as a model writes it: what it removes first, then its sections and new facts.
 func judgeUpdate(input, expect json.RawMessage) string {
 	var in struct {
-		Existing []givenFact `json:"existing"`
-		Update   struct {
-			NewFacts      []givenFact `json:"newFacts"`
-			FactsToRemove []string    `json:"factsToRemove"`
-		} `json:"update"`
-		Config struct {
+		Existing        []givenFact       `json:"existing"`
+		ExistingUser    map[string]string `json:"existing_user"`
+		ExistingHistory map[string]string `json:"existing_history"`
+		Update          json.RawMessage   `json:"update"`
+		Config          struct {
 			Threshold *float64 `json:"fact_confidence_threshold"`
 			MaxFacts  int      `json:"max_facts"`
 		} `json:"config"`
 		ThreadID string `json:"thread_id"`
 	}
-	var want struct {
-		Facts         [][3]any       `json:"facts"`
-		FactsSet      [][3]any       `json:"facts_set"`
-		Contains      []string       `json:"contains"`
-		Count         *int           `json:"count"`
-		RejectOrClamp bool           `json:"reject_or_clamp"`
-		Record        map[string]any `json:"record"`
-	}
+	var want wanted
 	if problem := sharedtest.Decode(input, &in) + sharedtest.Decode(expect, &want); problem != "" {
 		return problem
 	}
 	m := newMemory(&failer{})
 	m.given(in.Existing)
+	for _, known := range []map[string]string{in.ExistingUser, in.ExistingHistory} {
+		for key, summary := range known {
+			if err := m.do(Command{Op: OpSection, Section: sectionKeys[key], Content: &summary, At: day.Add(-time.Hour)}); err != nil {
+				return err.Error()
+			}
+		}
+	}
 	m.opts.MaxFacts = in.Config.MaxFacts
 	if t := in.Config.Threshold; t != nil {
 		if m.opts.Threshold = *t; *t == 0 {
 			m.opts.Threshold = -1
 		}
 	}
-	for _, id := range in.Update.FactsToRemove {
-		if err := m.do(Command{Op: OpDelete, FactID: id}); err != nil && !errors.Is(err, ErrFactNotFound) {
+	update, err := answer.ReadUpdate(wholeUpdate(in.Update))
+	if err != nil {
+		return err.Error()
+	}
+	for _, removal := range update.Removals {
+		if err := m.do(Command{Op: OpDelete, FactID: removal.ID}); err != nil && !errors.Is(err, ErrFactNotFound) {
 			return err.Error()
 		}
 	}
-	if err := m.propose(in.ThreadID, in.Update.NewFacts); err != nil {
+	if err := m.propose(in.ThreadID, ItemsOf(update)); err != nil {
 		return err.Error()
 	}
-	return m.judge(want.Facts, want.FactsSet, want.Contains, want.Count, want.RejectOrClamp, want.Record)
+	if want.OtherUpdatesApplied && len(Remembered(m.facts))+len(m.profile()) == 0 {
+		return "nothing was applied"
+	}
+	return m.judge(want)
 }
 
-// propose plans the facts as one batch.
-func (m *memory) propose(session string, facts []givenFact) error {
+// wholeUpdate is the update with the keys that a model is asked for, of which cases leave out what they do not need.
+func wholeUpdate(update json.RawMessage) string {
+	whole := object{"user": json.RawMessage("{}"), "history": json.RawMessage("{}"), "newFacts": json.RawMessage("[]"), "factsToRemove": json.RawMessage("[]")}
+	for key, value := range lenient[object](update) {
+		whole[key] = value
+	}
+	raw, _ := json.Marshal(whole)
+	return string(raw)
+}
+
+// wanted is what a case expects of a memory.
+type wanted struct {
+	Facts               [][3]any       `json:"facts"`
+	FactsSet            [][3]any       `json:"facts_set"`
+	Contains            []string       `json:"contains"`
+	Count               *int           `json:"count"`
+	IDs                 []string       `json:"ids"`
+	Record              map[string]any `json:"record"`
+	RejectOrClamp       bool           `json:"reject_or_clamp"`
+	RejectedOrCoerced   bool           `json:"rejected_or_coerced"`
+	NeverStoredAs       string         `json:"never_stored_as"`
+	SectionIgnored      any            `json:"section_ignored"`
+	OtherUpdatesApplied bool           `json:"other_updates_applied"`
+	WorkContext         *string        `json:"workContext"`
+	PersonalContext     *string        `json:"personalContext"`
+	TopOfMind           *string        `json:"topOfMind"`
+	RecentMonths        *string        `json:"recentMonths"`
+	EarlierContext      *string        `json:"earlierContext"`
+	LongTermBackground  *string        `json:"longTermBackground"`
+}
+
+// propose plans the items as what one session says.
+func (m *memory) propose(session string, items []Item) error {
 	opts, err := m.opts.withDefaults()
 	if err != nil {
 		return err
 	}
-	p := &planner{overlay: newOverlay(memoryOf(m.facts), opts), opts: opts, session: session, actor: "case"}
-	for _, g := range facts {
-		e := m.entry(lenient[string](g.Content), 0)
-		e.Category, e.Confidence = lenient[string](g.Category), g.confidence()
-		x := p.proposalOf(e)
-		x.sourceError = lenient[string](g.SourceError)
-		if err := p.consider(x); err != nil {
+	p := &planner{overlay: newOverlay(m.state(), opts), opts: opts, session: session, actor: "case"}
+	for _, item := range items {
+		e := m.entry(item.Content, 0)
+		e.Category, e.Confidence, e.Section, e.SourceError = item.Category, item.Confidence, item.Section, item.SourceError
+		if item.Section != "" {
+			e.Confidence = ptr(1.0)
+		}
+		if err := p.consider(p.proposalOf(e)); err != nil {
 			return err
 		}
 	}
@@ -229,36 +277,52 @@ func (m *memory) propose(session string, facts []givenFact) error {
 	return nil
 }
 
-func (m *memory) judge(facts, set [][3]any, contains []string, count *int, inRange bool, record map[string]any) string {
+func (m *memory) judge(want wanted) string {
 	got := make([][3]any, 0)
+	var ids []string
 	for _, f := range Remembered(m.facts) {
-		got = append(got, [3]any{f.Content, f.Category, f.Confidence})
-		if inRange && !validConfidence(f.Confidence) {
+		got, ids = append(got, [3]any{f.Content, f.Category, f.Confidence}), append(ids, f.ID)
+		switch {
+		case !validConfidence(f.Confidence):
 			return fmt.Sprintf("confidence is %v", f.Confidence)
+		case want.NeverStoredAs != "" && f.Category == want.NeverStoredAs, !slices.Contains(schema.FactCategories(), f.Category):
+			return fmt.Sprintf("category is %q", f.Category)
 		}
 	}
 	bySure := slices.Clone(got)
 	slices.SortStableFunc(bySure, func(a, b [3]any) int { return -compareFloat(a[2], b[2]) })
 	switch {
-	case facts != nil && !reflect.DeepEqual(got, facts) && !reflect.DeepEqual(bySure, facts):
-		return fmt.Sprintf("got %v, want %v", got, facts)
-	case set != nil && !sameSet(got, set):
-		return fmt.Sprintf("got %v, want %v in any order", got, set)
-	case count != nil && len(got) != *count:
-		return fmt.Sprintf("got %v, want %d", got, *count)
+	case want.Facts != nil && !reflect.DeepEqual(got, want.Facts) && !reflect.DeepEqual(bySure, want.Facts):
+		return fmt.Sprintf("got %v, want %v", got, want.Facts)
+	case want.FactsSet != nil && !sameSet(got, want.FactsSet):
+		return fmt.Sprintf("got %v, want %v in any order", got, want.FactsSet)
+	case want.Count != nil && len(got) != *want.Count:
+		return fmt.Sprintf("got %v, want %d", got, *want.Count)
+	case want.IDs != nil && !slices.Equal(ids, want.IDs):
+		return fmt.Sprintf("got %q, want %q", ids, want.IDs)
 	}
-	for _, content := range contains {
+	for _, content := range want.Contains {
 		if !slices.Contains(m.contents(), content) {
 			return fmt.Sprintf("got %v, want %q in it", got, content)
 		}
 	}
-	if record == nil {
+	profile := m.profile()
+	for key, summary := range map[string]*string{
+		"workContext": want.WorkContext, "personalContext": want.PersonalContext, "topOfMind": want.TopOfMind,
+		"recentMonths": want.RecentMonths, "earlierContext": want.EarlierContext, "longTermBackground": want.LongTermBackground,
+	} {
+		if summary != nil && profile[sectionKeys[key]] != *summary {
+			return fmt.Sprintf("%s is %q, want %q", key, profile[sectionKeys[key]], *summary)
+		}
+	}
+	if want.Record == nil {
 		return ""
 	}
-	if len(got) != 1 {
-		return fmt.Sprintf("got %v, want one fact", got)
+	facts := Remembered(m.facts)
+	if len(facts) == 0 {
+		return "no fact was stored"
 	}
-	return matchRecord(Remembered(m.facts)[0], record)
+	return matchRecord(facts[len(facts)-1], want.Record)
 }
 
 func compareFloat(a, b any) int {
@@ -312,11 +376,9 @@ func judgeCommand(input, expect json.RawMessage) string {
 		Confidence json.RawMessage   `json:"confidence"`
 	}
 	var want struct {
-		Record map[string]any `json:"record"`
-		Error  string         `json:"error"`
-		Arg    string         `json:"arg"`
-		Facts  [][3]any       `json:"facts"`
-		Count  *int           `json:"count"`
+		wanted
+		Error string `json:"error"`
+		Arg   string `json:"arg"`
 	}
 	if problem := sharedtest.Decode(input, &in) + sharedtest.Decode(expect, &want); problem != "" {
 		return problem
@@ -362,78 +424,5 @@ func judgeCommand(input, expect json.RawMessage) string {
 	if want.Error != "" && len(m.facts) != before {
 		return "a fact was stored all the same"
 	}
-	if problem := m.judge(want.Facts, nil, nil, want.Count, true, nil); problem != "" || want.Record == nil {
-		return problem
-	}
-	facts := Remembered(m.facts)
-	return matchRecord(facts[len(facts)-1], want.Record)
-}
-
-func judgeEviction(input, expect json.RawMessage) string {
-	var in struct {
-		Facts []struct {
-			givenFact
-			LastConfirmedAt time.Time `json:"lastConfirmedAt"`
-		} `json:"facts"`
-		MaxFacts int    `json:"max_facts"`
-		Policy   string `json:"policy"`
-		Usage    map[string]struct {
-			AccessHeat     float64   `json:"accessHeat"`
-			LastAccessedAt time.Time `json:"lastAccessedAt"`
-		} `json:"usage"`
-		Now     time.Time `json:"now"`
-		Reserve *int      `json:"reserve"`
-	}
-	var want struct {
-		Kept    []string           `json:"kept"`
-		Evicted []string           `json:"evicted"`
-		Scores  map[string]float64 `json:"scores"`
-	}
-	if problem := sharedtest.Decode(input, &in) + sharedtest.Decode(expect, &want); problem != "" {
-		return problem
-	}
-	opts := Options{MaxFacts: in.MaxFacts, Eviction: in.Policy}
-	if in.Reserve != nil {
-		if opts.Reserve = *in.Reserve; opts.Reserve == 0 {
-			opts.Reserve = -1
-		}
-	}
-	opts, err := opts.withDefaults()
-	if err != nil {
-		return err.Error()
-	}
-	m, uses := newMemory(&failer{}), map[string]Use{}
-	for _, g := range in.Facts {
-		m.given([]givenFact{g.givenFact})
-		hits := in.Usage[g.ID]
-		uses[g.ID] = Use{Confirmed: g.LastConfirmedAt, Heat: hits.AccessHeat * decay(in.Now.Sub(hits.LastAccessedAt), heatHalfLife)}
-	}
-	state := m.state()
-	state.Uses, state.Now = uses, in.Now
-	v, scores, evicted := newOverlay(state, opts), map[string]float64{}, []string{}
-	for id, f := range v.facts {
-		scores[id] = math.Round(v.evicter.score(f)*1e6) / 1e6
-	}
-	for v.active > in.MaxFacts {
-		f, _ := v.weakest()
-		f.Status = Evicted
-		v.put(f)
-		evicted = append(evicted, f.ID)
-	}
-	var kept []string
-	for id, f := range v.facts {
-		if f.Status == Active {
-			kept = append(kept, id)
-		}
-	}
-	same := func(a, b []string) bool { return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))) }
-	switch {
-	case want.Kept != nil && !same(kept, want.Kept):
-		return fmt.Sprintf("kept %q, want %q", kept, want.Kept)
-	case want.Evicted != nil && !same(evicted, want.Evicted):
-		return fmt.Sprintf("evicted %q, want %q", evicted, want.Evicted)
-	case want.Scores != nil && !maps.Equal(scores, want.Scores):
-		return fmt.Sprintf("scores are %v, want %v", scores, want.Scores)
-	}
-	return ""
+	return m.judge(want.wanted)
 }
