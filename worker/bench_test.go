@@ -140,7 +140,7 @@ func (b *bench) process(t testing.TB, in schema.ProcessSessionInput) schema.Proc
 // tables are the projections: what can be dropped and made again from the events.
 var tables = []string{
 	"entries", "build_runs", "pipeline_metrics", "vector_outbox",
-	"entities", "entity_aliases", "edges", "entity_events", "facts", "facts_gone", "facts_skipped",
+	"entities", "entity_aliases", "edges", "entity_events", "facts", "facts_gone", "facts_skipped", "profile",
 }
 
 // awaitIndexed waits until the vector writer has done all that was asked of it. Sessions wait for

@@ -13,6 +13,7 @@ import (
 
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/fact"
 	"axiommind/activities/graduate"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -62,6 +63,11 @@ func TestI3EveryProjection(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.start(t)
+	builds := "Builds compilers"
+	for _, c := range []fact.Command{{Op: fact.OpSection, Section: schema.SectionWork, Content: &builds}, {Op: fact.OpClear}} {
+		_, err := b.command(t.Context(), c)
+		require.NoError(t, err)
+	}
 	for n := range 3 {
 		b.process(t, b.input(fmt.Sprint("s", n), eventful(t, n)))
 	}
