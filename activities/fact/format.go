@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
+
+	"axiommind/schema"
 )
 
 // DefaultMaxTokens is the default token budget of a formatted context.
@@ -99,9 +101,32 @@ func (f Formatter) Format(c Context) string {
 		}
 		return text
 	}
-	fits := func(n int) bool { return f.Counter.Count(with(n)) <= f.MaxTokens }
-	// The search has tested that its result fits, so this holds for any counter.
-	return with(sort.Search(len(lines), func(n int) bool { return !fits(n + 1) }))
+	return with(f.fill(base, lines, with))
+}
+
+// fill returns how many lines fit into the budget. Counts do not add up, so the sum of the lines' counts is only where the
+// search begins: what it returns was counted whole, or is nothing.
+func (f Formatter) fill(base string, lines []string, with func(n int) string) int {
+	fits := func(n int) bool { return n == 0 || f.Counter.Count(with(n)) <= f.MaxTokens }
+	n, sum := 0, f.Counter.Count(base)
+	for n < len(lines) {
+		if sum += f.Counter.Count(lines[n] + "\n"); sum > f.MaxTokens {
+			break
+		}
+		n++
+	}
+	if !fits(n) {
+		return sort.Search(n-1, func(i int) bool { return !fits(i + 1) })
+	}
+	for step := 1; n < len(lines); step *= 2 {
+		next := min(n+step, len(lines))
+		if !fits(next) {
+			from := n
+			return from + sort.Search(next-n-1, func(i int) bool { return !fits(from + i + 1) })
+		}
+		n = next
+	}
+	return n
 }
 
 func (c Context) summaries() string {
@@ -120,7 +145,7 @@ func (c Context) summaries() string {
 		section := s.header
 		for _, line := range s.lines {
 			if text := oneLine(line[1]); text != "" {
-				section += "\n- " + line[0] + ": " + text
+				section += "\n- " + line[0] + ": " + escape(text)
 			}
 		}
 		if section != s.header {
@@ -164,15 +189,21 @@ func (s Statement) lateness() int {
 }
 
 func (s Statement) line() string {
-	line := fmt.Sprintf("- [%s | %.2f] %s", cmp.Or(oneLine(s.Category), "context"), s.Confidence, s.Content)
-	if wrong := oneLine(s.SourceError); wrong != "" && s.Category == "correction" {
-		line += " (avoid: " + wrong + ")"
+	line := fmt.Sprintf("- [%s | %.2f] %s", cmp.Or(escape(oneLine(s.Category)), "context"), s.Confidence, escape(s.Content))
+	if wrong := oneLine(s.SourceError); wrong != "" && s.Category == schema.CategoryCorrection {
+		line += " (avoid: " + escape(wrong) + ")"
 	}
 	if s.Contested {
 		line += " (contested)"
 	}
 	return line
 }
+
+// escape writes what could end or begin an element as an entity, so that nothing that is remembered can close the block
+// of the prompt that it stands in.
+func escape(text string) string { return entities.Replace(text) }
+
+var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // clamp limits a confidence to [0,1]. NaN and infinities become 0.
 func clamp(c float64) float64 {
