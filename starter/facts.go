@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/fact"
-	"axiommind/schema"
 )
 
 // owner identifies whose memory to read.
@@ -82,60 +81,4 @@ func factText(s *fact.Standing) string {
 		return ", contested"
 	}
 	return ""
-}
-
-func (a *app) contextCommand(f *pflag.FlagSet) func(context.Context, []string) error {
-	o := &owner{}
-	o.add(f)
-	budget := f.Int("max-tokens", 2000, "most tokens, estimated for text in any script")
-	return func(ctx context.Context, _ []string) error {
-		if *budget < 1 {
-			return usagef("--max-tokens %d: want at least 1", *budget)
-		}
-		conn, err := a.clickHouse(ctx)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = conn.Close() }()
-		facts, err := readFacts(ctx, conn, o, func(t *fact.Tables) ([]fact.Fact, error) { return t.List(ctx, o.user, o.agent) })
-		if err != nil {
-			return err
-		}
-		counter := fact.CJK2
-		text := fact.FormatContext(fact.Context{Facts: fact.Statements(facts)}, *budget, counter)
-		answer := struct {
-			Text   string `json:"text"`
-			Tokens int    `json:"tokens"`
-		}{text, counter.Count(text)}
-		if text == "" {
-			a.emptyContext(o, facts, *budget)
-		}
-		err = a.print(answer, func(w io.Writer) error {
-			if text == "" {
-				return nil
-			}
-			_, err := fmt.Fprintln(w, text)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		a.retrieved(ctx, conn, schema.RetrievedByContext, toldIn(text, o, facts))
-		return nil
-	}
-}
-
-// emptyContext says why there is no context. It prints to stderr, because stdout is part of a prompt.
-func (a *app) emptyContext(o *owner, facts []fact.Fact, budget int) {
-	believed := len(fact.Believed(facts))
-	switch {
-	case len(facts) == 0:
-		_, _ = fmt.Fprintln(a.errOut, "nothing is remembered of "+unbroken(o.String()))
-	case believed == 0:
-		_, _ = fmt.Fprintf(a.errOut, "none of %s of %s is believed any longer; facts lists them\n",
-			plural(len(facts), "fact", "facts"), unbroken(o.String()))
-	default:
-		_, _ = fmt.Fprintf(a.errOut, "none of %s of %s fits in %s; raise --max-tokens\n",
-			plural(believed, "fact", "facts"), unbroken(o.String()), plural(budget, "token", "tokens"))
-	}
 }

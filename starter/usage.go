@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -10,7 +9,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"axiommind/activities/eventlog"
-	"axiommind/activities/fact"
 	"axiommind/activities/graduate"
 	"axiommind/activities/retrieve"
 	"axiommind/schema"
@@ -53,18 +51,4 @@ func idsOf(q retrieve.Query, hits []retrieve.Hit) map[schema.Scope][]string {
 		}
 	}
 	return map[schema.Scope][]string{{Project: q.Project, User: q.User, Agent: q.Agent}: ids}
-}
-
-// toldIn are the entries behind the facts that the context tells, by their projects.
-func toldIn(context string, o *owner, facts []fact.Fact) map[schema.Scope][]string {
-	out := map[schema.Scope][]string{}
-	context = strings.Join(strings.Fields(context), " ")
-	for _, f := range facts {
-		told := strings.Contains(context, strings.Join(strings.Fields(f.Content), " "))
-		if told && f.Project != "" && f.EntryID != "" {
-			scope := schema.Scope{Project: f.Project, User: o.user, Agent: o.agent}
-			out[scope] = append(out[scope], f.EntryID)
-		}
-	}
-	return out
 }

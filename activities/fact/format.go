@@ -68,6 +68,8 @@ type Formatter struct {
 	// of the budget.
 	First       []string
 	FirstTokens int
+	// Ranked keeps the facts in the order given, the most important first, instead of that of their confidence.
+	Ranked bool
 }
 
 // FormatContext formats without categories that come first. See [Formatter.Format].
@@ -86,11 +88,17 @@ const (
 // confidence first. If the summaries alone exceed the budget, they are cut, within a line if necessary, and end in
 // "\n...". If even that does not fit, the result is empty.
 func (f Formatter) Format(c Context) string {
+	text, _ := f.Tell(c)
+	return text
+}
+
+// Tell is [Formatter.Format]. It returns also which of the context's facts the text tells, in order.
+func (f Formatter) Tell(c Context) (text string, told []int) {
 	base := c.summaries()
 	if base != "" && f.Counter.Count(base) > f.MaxTokens {
-		return f.cut(base)
+		return f.cut(base), nil
 	}
-	lines := f.factLines(c.Facts)
+	lines, of := f.factLines(c.Facts)
 	with := func(n int) string {
 		if n == 0 {
 			return base
@@ -101,7 +109,8 @@ func (f Formatter) Format(c Context) string {
 		}
 		return text
 	}
-	return with(f.fill(base, lines, with))
+	n := f.fill(base, lines, with)
+	return with(n), of[:n]
 }
 
 // fill returns how many lines fit into the budget. Counts do not add up, so the sum of the lines' counts is only where the
@@ -155,29 +164,41 @@ func (c Context) summaries() string {
 	return strings.Join(sections, sectionBreak)
 }
 
-// factLines returns the lines of the facts in the order in which they are shown.
-func (f Formatter) factLines(facts []Statement) []string {
+// factLines returns the lines of the facts in the order in which they are shown, and of which facts they are.
+func (f Formatter) factLines(facts []Statement) (lines []string, of []int) {
 	told := make([]Statement, 0, len(facts))
-	for _, s := range facts {
+	at := make([]int, 0, len(facts))
+	for i, s := range facts {
 		if s.Content = oneLine(s.Content); s.Content != "" {
 			s.Confidence = clamp(s.Confidence)
-			told = append(told, s)
+			told, at = append(told, s), append(at, i)
 		}
 	}
-	slices.SortStableFunc(told, func(a, b Statement) int {
-		return cmp.Or(cmp.Compare(a.lateness(), b.lateness()), cmp.Compare(b.Confidence, a.Confidence))
+	order := make([]int, len(told))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := told[i], told[j]
+		late := cmp.Compare(a.lateness(), b.lateness())
+		if f.Ranked {
+			return late
+		}
+		return cmp.Or(late, cmp.Compare(b.Confidence, a.Confidence))
 	})
 	var first, rest []string
-	for _, s := range told {
+	var ofFirst, ofRest []int
+	for _, i := range order {
+		s := told[i]
 		line := s.line()
 		if slices.Contains(f.First, s.Category) && !s.Contested &&
 			f.Counter.Count(strings.Join(append(first[:len(first):len(first)], line), "\n")) <= f.FirstTokens {
-			first = append(first, line)
+			first, ofFirst = append(first, line), append(ofFirst, at[i])
 		} else {
-			rest = append(rest, line)
+			rest, ofRest = append(rest, line), append(ofRest, at[i])
 		}
 	}
-	return append(first, rest...)
+	return append(first, rest...), append(ofFirst, ofRest...)
 }
 
 // lateness is greater for facts that come after the others.

@@ -73,3 +73,28 @@ func Current(sections []Section) []Section {
 	}
 	return out
 }
+
+// OfProject returns those of the facts and sections that come from the project, or from none: a person may have said them of
+// all.
+func OfProject(facts []Fact, profile []Section, project string) ([]Fact, []Section) {
+	other := func(p string) bool { return p != "" && p != project }
+	facts = slices.DeleteFunc(slices.Clone(facts), func(f Fact) bool { return other(f.Project) })
+	return facts, slices.DeleteFunc(slices.Clone(profile), func(s Section) bool { return other(s.Project) })
+}
+
+// NewContext returns what a prompt is told: the sections of the profile, and the facts as statements in the same order.
+func NewContext(profile []Section, facts []Fact) Context {
+	summaries := map[string]string{}
+	for _, s := range profile {
+		summaries[s.Name] = s.Summary
+	}
+	return Context{
+		User: UserContext{
+			Work: summaries[schema.SectionWork], Personal: summaries[schema.SectionPersonal], CurrentFocus: summaries[schema.SectionTopOfMind],
+		},
+		History: History{
+			Recent: summaries[schema.SectionRecent], Earlier: summaries[schema.SectionEarlier], Background: summaries[schema.SectionBackground],
+		},
+		Facts: Statements(facts),
+	}
+}

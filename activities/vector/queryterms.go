@@ -61,6 +61,26 @@ func (a QueryTerms) In(text string) bool {
 	return false
 }
 
+// Share returns which share of the terms the text contains, each perhaps with typos.
+func (a QueryTerms) Share(text string) float64 {
+	if len(a.terms) == 0 {
+		return 0
+	}
+	found := map[string]bool{}
+	for _, term := range strings.Fields(language.Terms(text)) {
+		if a.terms[term] {
+			found[term] = true
+			continue
+		}
+		for _, word := range a.words {
+			if differByTypos(word, []rune(term)) {
+				found[string(word)] = true
+			}
+		}
+	}
+	return float64(len(found)) / float64(len(a.terms))
+}
+
 // typos returns the number of typos that are allowed in a word. Numbers, names joined by punctuation, and scripts
 // without spaces allow none.
 func typos(word []rune) int {
