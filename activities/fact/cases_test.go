@@ -31,6 +31,7 @@ func judges() map[string]func(input, expect json.RawMessage) string {
 		"apply_updates":        judgeUpdate,
 		"crud":                 judgeCommand,
 		"eviction_hybrid":      judgeEviction,
+		"scrub_uploads":        judgeUploads,
 	}
 }
 

@@ -76,11 +76,11 @@ func contextLen(text string) int {
 	return 0
 }
 
-// cutLen returns the length of the end of a context block that was cut: perhaps a blank line, the beginning of a
-// label or header, and the mark.
+// cutLen returns the length of the end of a context block that was cut: perhaps blank lines, the beginning of a label or
+// header, and the mark.
 func cutLen(text string) int {
 	line, at := lineAt(text, 0)
-	if line == "" && at > 0 {
+	for blanks := 0; line == "" && at < len(text) && blanks < 2; blanks++ {
 		line, at = lineAt(text, at)
 	}
 	if line != contextCut && line != "" && isCutOff(line) {
