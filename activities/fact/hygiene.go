@@ -141,7 +141,8 @@ var (
 // "uploaded files are checked" by its verb: it has a subject, or what was uploaded is counted or named.
 var uploadReports = func() []*regexp.Regexp {
 	const (
-		file    = `(?:[\w'’()-]*\.[a-z0-9]{1,5}\b|(?:files?|documents?|attachments?|images?|pictures?|photos?|screenshots?|pdfs?|csvs?|spreadsheets?|archives?|folders?|videos?|recordings?)\b)`
+		file = `(?:[\w'’()-]*\.[a-z0-9]{1,5}\b|(?:files?|documents?|attachments?|images?|pictures?|photos?|screenshots?|pdfs?|csvs?|` +
+			`spreadsheets?|archives?|folders?|videos?|recordings?|cvs?|resumes?|résumés?|papers?|reports?|datasets?|zips?|logs?|contracts?|invoices?|slides?|presentations?|transcripts?)\b)`
 		when    = `(?:(?:yesterday|today|recently|earlier|previously|once|in (?:this|the|an?) (?:\w+ )?(?:session|conversation|chat|thread)|on [\w-]+(?: \d+)?),?\s+)?`
 		subject = `(?:(?:the |this |our )?(?:user|human|person|customer|client)|he|she|they|i|we|you)(?:'ve|’ve)?\s+`
 		aux     = `(?:(?:has|have|had|is|are|was|were|been|also|just|already|recently|previously|once|then|today|yesterday|now|successfully)\s+)*`

@@ -71,7 +71,7 @@ func TestScrubUploads(t *testing.T) {
 	for _, s := range []string{
 		"User uploaded a file named report.pdf.", "Uploading three test documents yesterday!", "The user has uploaded several CSV files.",
 		"I've just attached my screenshot", "He attached two images to the chat.", "Yesterday, the user uploaded report.final.pdf", "report.pdf was uploaded.",
-		"A document called plan.md has been uploaded by the user.", "They are uploading a spreadsheet", "Uploaded notes.txt", "User re-uploaded the file.",
+		"A document called plan.md has been uploaded by the user.", "They are uploading a spreadsheet", "Uploaded notes.txt", "I've uploaded my CV.", "User re-uploaded the file.",
 		"In this session the user uploaded a video.", "Reads /mnt/user-data/uploads/a.csv.", "User sent <uploaded_files>a</uploaded_files>.",
 		"User uploaded a file named Dr. Smith.pdf.", "用户上传了一个文件。", "昨天用户上传了 report.pdf", "ユーザーがファイルをアップロードしました。", "사용자가 보고서 파일을 업로드했습니다.",
 		"Der Nutzer hat eine Datei hochgeladen.", "El usuario subió un archivo.", "L'utilisateur a téléversé un fichier.", "O usuário enviou um arquivo.", "Пользователь загрузил файл.",
@@ -86,7 +86,7 @@ func TestScrubUploads(t *testing.T) {
 	for _, s := range []string{
 		"Leads the file upload service team at ACME", "User works with CSV files and prefers PDF export.", "Uploaded files are checked by ACME's scanner.",
 		"Prefers uploading files with curl.", "Builds a tool that uploads documents to S3.", "User uploaded a file and works at ACME.",
-		"Is annoyed by file upload limits.", "User wrote the uploader of images.", "负责文件上传服务", "ファイルのアップロード機能を担当している。", "파일 업로드 서비스를 담당한다.",
+		"Is annoyed by file upload limits.", "User wrote the uploader of images.", "I uploaded my first app in 2019.", "负责文件上传服务", "ファイルのアップロード機能を担当している。", "파일 업로드 서비스를 담당한다.",
 		"Mag Dateien.", "", "  spaces stay  ", "- a\n- b\n", "Works on v1.5. Uses net.Conn.",
 	} {
 		require.Equal(t, s, scrubUploads(s), s)
