@@ -91,7 +91,7 @@ func TestSplitInjectedIsLinear(t *testing.T) {
 	t.Parallel()
 	for _, piece := range []string{"<system-reminder>\n", "<system-reminder>", "<", "<system-reminder ", "\n<command-name>a",
 		"<memory>\n ", "\n```x\n<memory>a", "```````x\n``````x\n`````x\n````x\n```x\n", "```\n", "User Context:\n", "Facts:\n...",
-		"[System: Previous conversation summary]\n", "\n<memory a", "<memory>\n" + strings.Repeat(" ", 1000), "</memory>", "\n<memory><memory>",
+		"[System: Previous conversation summary]\n", "[System: Previous conversation summary]\n\n---\n", "\n<memory a", "<memory>\n" + strings.Repeat(" ", 1000), "</memory>", "\n<memory><memory>",
 	} {
 		in := strings.Repeat(piece, 1<<20/len(piece))
 		require.LessOrEqual(t, len(allMarks().split(in)), 2, piece)

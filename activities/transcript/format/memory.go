@@ -8,33 +8,31 @@ import (
 // This file knows the two texts that memory comes back in without a tag: the context block that is made of facts and
 // profile, and the preface that stands for turns that were compacted. An agent puts both into a user's message.
 
-// A preface begins with prefaceStart and a number of turns, and ends with prefaceEnd. Other programs end theirs with a
-// line of three hyphens.
+// A preface ends with prefaceEnd. Other programs end theirs with a line of three hyphens.
 const (
-	prefaceStart = "[System: Previous conversation summary"
-	prefaceEnd   = "The recent conversation continues below.\n\n---\n\n"
-	prefaceRule  = "\n---\n"
+	prefaceEnd  = "The recent conversation continues below.\n\n---\n\n"
+	prefaceRule = "\n---\n"
 )
 
 var prefaceLine = regexp.MustCompile(`^\s*\[System: Previous conversation summary[^\]\n]{0,80}\][ \t]*\r?(?:\n|$)`)
 
 // prefaceLen returns the length of the prefaces that a text begins with. One without an end is all of the text.
 func prefaceLen(text string) int {
-	n := 0
+	n, mark := 0, prefaceEnd
 	for {
-		rest := text[n:]
-		head := prefaceLine.FindString(rest)
+		head := prefaceLine.FindString(text[n:])
 		if head == "" {
 			return n
 		}
-		end := len(rest)
-		for _, mark := range []string{prefaceEnd, prefaceRule} {
-			if i := strings.Index(rest[len(head):], mark); i >= 0 {
-				end = len(head) + i + len(mark)
-				break
-			}
+		n += len(head)
+		if mark == prefaceEnd && !strings.Contains(text[n:], mark) {
+			mark = prefaceRule // There is none further on either.
 		}
-		n += end
+		i := strings.Index(text[n:], mark)
+		if i < 0 {
+			return len(text)
+		}
+		n += i + len(mark)
 	}
 }
 
