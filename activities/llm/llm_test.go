@@ -70,7 +70,7 @@ func TestDefaultsAreOffline(t *testing.T) {
 	t.Parallel()
 	m, err := NewModel(t.Context(), Config{})
 	require.NoError(t, err)
-	require.Equal(t, "rules/rules-v4", m.Identity().String())
+	require.Equal(t, "rules/rules-v5", m.Identity().String())
 	e, err := NewEmbedder(t.Context(), EmbedderConfig{})
 	require.NoError(t, err)
 	require.Equal(t, "hash-v2-384", e.Version())

@@ -20,7 +20,7 @@ import (
 )
 
 // Version names the rules. It changes with every change of what they find.
-const Version = "rules-v4"
+const Version = "rules-v5"
 
 var phrases = sync.OnceValue(func() *automaton {
 	return newAutomaton(slices.Concat(englishCues(), koreanCues(), chineseCues(), japaneseCues(),
@@ -32,13 +32,15 @@ var phrases = sync.OnceValue(func() *automaton {
 // Evidence refers to each message's Index, and every quote is whole sentences or lines of its Text. [Works]
 // tells whether works is true.
 func Extract(window []schema.Message, works bool) schema.Extraction {
-	x := extractor{phrases: phrases(), seen: map[string]int{}, entries: []schema.ExtractedEntry{}, hands: works}
+	x := extractor{
+		phrases: phrases(), seen: map[string]int{}, entries: []schema.ExtractedEntry{}, profile: map[string]*summary{}, hands: works,
+	}
 	for i := range window {
 		if window[i].Extractable() {
 			x.message(&window[i])
 		}
 	}
-	return schema.Extraction{Entries: x.entries}
+	return schema.Extraction{Entries: append(x.entries, x.summaries()...)}
 }
 
 type extractor struct {
@@ -46,6 +48,8 @@ type extractor struct {
 	entries []schema.ExtractedEntry
 	// seen maps what an entry says to its place, so that saying it again adds evidence only.
 	seen map[string]int
+	// profile holds what the window says of the user, by sections.
+	profile map[string]*summary
 
 	// hands is true where an agent works, and not only talks.
 	hands bool
@@ -174,7 +178,7 @@ func (x *extractor) sentence(l line, s span, hits []hit) {
 	case preference:
 		e.Type, e.Category = schema.EntryFact, schema.CategoryPreference
 	case correction:
-		e.Type, e.Category = schema.EntryFact, schema.CategoryCorrection
+		e.Type, e.Category, e.SourceError = schema.EntryFact, schema.CategoryCorrection, mistake(sentence)
 	case goal:
 		e.Type, e.Category = schema.EntryFact, schema.CategoryGoal
 	case task, request:

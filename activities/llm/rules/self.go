@@ -42,7 +42,11 @@ func (x *extractor) self(l line, s span, sentence string) {
 	case schema.CategoryGoal:
 		confidence = goal.weight()
 	}
-	x.add(e, confidence, x.quoteOf(span{l.start, l.end}, read))
+	quote := x.quoteOf(span{l.start, l.end}, read)
+	x.add(e, confidence, quote)
+	if e.Category == schema.CategoryContext && e.Content == "" {
+		x.sum(sentence, quote)
+	}
 }
 
 // tongue is a language whose words stand unparted: a sentence speaks of the speaker where it opens
