@@ -1,0 +1,42 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/entry"
+	"axiommind/schema"
+	"axiommind/worker/service"
+)
+
+// A summary of the profile and a correction show what they are, from a transcript to a person's eyes.
+func TestEntryShowsSectionAndMistake(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	path := write(t, "session.jsonl", said(1, "user", "저는 네이버에서 일하고 있어요.")+said(2, "assistant", "네.")+
+		said(3, "user", "아니요, 포트는 8080이 아니라 8081입니다."))
+	processed := jobsOf(t, c.process(path, "-o", "json"))
+	require.Equal(t, schema.BuildSuccess, processed[0].Result.Status, processed[0].Error)
+
+	conn, err := service.ConnectClickHouse(t.Context(), c.config(t), quiet)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close()) }()
+	rows, err := entry.NewReader(conn).Read(t.Context(), entry.InProject(c.project), entry.Whole)
+	require.NoError(t, err)
+	var shown []string
+	for _, r := range rows {
+		require.True(t, r.EvidenceProven, r.Title)
+		out := c.run("entry", "show", r.ID, "--project", c.project)
+		require.Zero(t, out.code, out.err)
+		shown = append(shown, out.out)
+	}
+	require.Len(t, rows, 3, "the fact, its summary and the correction")
+	all := strings.Join(shown, "\n")
+	require.Contains(t, all, "type      fact (context)\n")
+	require.Contains(t, all, "type      fact, section work of the profile\n")
+	require.Contains(t, all, "type      fact (correction)\n")
+	require.Contains(t, all, "mistake   8080\n")
+}
