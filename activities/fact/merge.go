@@ -31,7 +31,7 @@ func newNearness(ctx context.Context, opts Options, facts []Fact, proposals []pr
 	var all []known
 	for _, f := range facts {
 		if f.Status == Active {
-			all = append(all, known{f.Content, wordsOf(f.Content)})
+			all = append(all, known{f.Content, termsOf(f.Content)})
 		}
 	}
 	n := &nearness{vectors: map[string][]float32{}}
@@ -42,7 +42,7 @@ func newNearness(ctx context.Context, opts Options, facts []Fact, proposals []pr
 		}
 	}
 	for _, x := range proposals {
-		own := known{strings.TrimSpace(x.content), wordsOf(x.content)}
+		own := known{strings.TrimSpace(x.content), termsOf(x.content)}
 		for _, other := range all {
 			if overlap(own.words, other.words) >= opts.MergeOverlap {
 				need(own.content)
@@ -78,7 +78,7 @@ func (p *planner) twin(x proposal) (best twin, found bool) {
 		return twin{}, false
 	}
 	content := strings.TrimSpace(x.content)
-	vector, words := p.near.vectors[content], wordsOf(content)
+	vector, words := p.near.vectors[content], termsOf(content)
 	if vector == nil {
 		return twin{}, false
 	}
@@ -89,7 +89,7 @@ func (p *planner) twin(x proposal) (best twin, found bool) {
 		if f.Status != Active || f.Category != category || other == nil {
 			continue
 		}
-		t := twin{f, overlap(words, wordsOf(f.Content)), cosine(vector, other)}
+		t := twin{f, overlap(words, termsOf(f.Content)), cosine(vector, other)}
 		if t.overlap < p.opts.MergeOverlap || t.similarity < p.opts.MergeSimilarity ||
 			!slices.Equal(numbersOf(content), numbersOf(f.Content)) || pair.Parse(f.Content).Compare(said).Kind == pair.Conflict {
 			continue
@@ -109,8 +109,8 @@ func (p *planner) merge(x proposal, t twin) error {
 	})
 }
 
-// wordsOf returns the words of the content as a search has them, and pairs of signs where a script has no spaces.
-func wordsOf(content string) map[string]bool {
+// termsOf returns the words of the content as a search has them, and pairs of signs where a script has no spaces.
+func termsOf(content string) map[string]bool {
 	words := map[string]bool{}
 	for _, word := range strings.Fields(text.Terms(content)) {
 		words[word] = true

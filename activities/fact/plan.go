@@ -142,6 +142,9 @@ func (p *planner) proposalOf(e schema.Entry) proposal {
 		aligned: e.EvidenceAligned, threshold: p.opts.Threshold, section: e.Section,
 		content: content, category: e.Category, confidence: e.Confidence, sourceError: e.SourceError,
 	}
+	if x.section != "" {
+		x.content = scrubUploads(x.content)
+	}
 	for _, piece := range e.Evidence {
 		x.quotes = append(x.quotes, piece.Quote)
 	}
@@ -211,6 +214,9 @@ func (p *planner) objection(x proposal) *schema.FactSkippedPayload {
 		return skip(schema.SkippedCategory, "category is %q, want one of %s", x.category, strings.Join(schema.FactCategories(), ", "))
 	}
 	if x.act.EntryID != "" {
+		if reason, detail := lasting(x.content, x.quotes); reason != "" {
+			return skip(reason, "%s", detail)
+		}
 		if s := p.outdated(x); s != nil {
 			return s
 		}

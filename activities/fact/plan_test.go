@@ -30,6 +30,8 @@ func TestSkips(t *testing.T) {
 		"unknown category":          {func(e *schema.Entry) { e.Category = "hobby" }, schema.SkippedCategory},
 		"blank":                     {func(e *schema.Entry) { e.Title, e.Content = " \n", "" }, schema.SkippedEmpty},
 		"content without title":     {func(e *schema.Entry) { e.Title, e.Content = "", "Likes Go" }, ""},
+		"an acknowledgement":        {func(e *schema.Entry) { e.Title = "Ok, thanks!" }, schema.SkippedTrivial},
+		"an upload":                 {func(e *schema.Entry) { e.Title = "User uploaded a file named report.pdf." }, schema.SkippedUpload},
 		"I12: a quote is not there": {func(e *schema.Entry) { e.EvidenceAligned = false }, schema.SkippedUnaligned},
 	} {
 		t.Run(name, func(t *testing.T) {
