@@ -64,6 +64,7 @@ const (
 	keyFactOfReview  = "fact/{user}/{agent}/review/{answer}/{fact}"
 	keyFactEvicted   = "/evicted/{fact}"
 
+	keyFactsShown     = "facts_shown/{hash of the session}/{first message}/{last message}"
 	keyContextFlushed = "context_flushed/{hash of the session}/{first message}/{last message}"
 	// Edits of a file are numbered from 1, for a file can be edited to what it was before.
 	keyRecordEdited  = "record_edited/{user}/{agent}/{kind}/{date}/{number}"
@@ -180,7 +181,13 @@ func FactOfClearedKey(user, agent, requestID, item string) string {
 	return fillKey(keyFactOfCleared, user, agent, requestID, item)
 }
 
-// FactOfReviewKey is the key of the event that deletes the fact because a model's answer names it.
+// FactsShownKey is the key of the facts that a model is shown with the session's messages from first to last.
+func FactsShownKey(session SessionKey, first, last int) string {
+	return fillKey(keyFactsShown, HashParts(session.Stream()), strconv.Itoa(first), strconv.Itoa(last))
+}
+
+// FactOfReviewKey is the key of the event that says what comes of the fact because a model's answer names it. Without a
+// fact, it is what the answer says of none that was shown.
 func FactOfReviewKey(user, agent, answerKey, factID string) string {
 	return fillKey(keyFactOfReview, user, agent, answerKey, factID)
 }

@@ -14,6 +14,9 @@ const (
 	ProfileUpdated = "profile_updated"
 )
 
+// FactsShown is an event of session streams.
+const FactsShown = "facts_shown"
+
 // Sections of the profile: the first three sum up who the user is, the others what happened.
 const (
 	SectionWork       = "work"
@@ -148,6 +151,46 @@ const (
 	SkippedUpload        = "about_an_upload"
 )
 
+// Values of FactSkippedPayload.Skipped for a removal that a model's answer asks for: the fact stays.
+const (
+	// SkippedRemovalUnproven: the quote is not whole sentences of the message that it is said to be from.
+	SkippedRemovalUnproven = "removal_not_proven"
+	// SkippedRemovalNotUser: the quote is from no message of the user.
+	SkippedRemovalNotUser = "removal_not_said_by_user"
+	// SkippedRemovalOlder: it was said before the fact was.
+	SkippedRemovalOlder = "removal_older_than_fact"
+	// SkippedRemovalChanged: the fact has changed since it was shown.
+	SkippedRemovalChanged = "removal_of_changed_fact"
+	// SkippedRemovalGone: the fact was gone already.
+	SkippedRemovalGone = "removal_of_gone_fact"
+	// SkippedRemovalUnknown: the answer names facts that it was not shown.
+	SkippedRemovalUnknown = "removal_of_unknown_fact"
+	// SkippedReview: there is no answer, or none that can be read.
+	SkippedReview = "review_not_answered"
+)
+
+// FactsShownPayload holds the facts that a model is asked about with the session's new messages: which of them these make
+// untrue. It names the facts' versions and not their contents, so that a session holds nothing of others.
+type FactsShownPayload struct {
+	SessionKey
+	BuildID string `json:"build_id"`
+	// First and Last are the messages.
+	First int `json:"first"`
+	Last  int `json:"last"`
+	// Groups are the facts that are shown together. The model is asked about each group with each window of messages.
+	Groups [][]ShownFact `json:"groups"`
+	// LeftOut counts the facts that were too many to show: those with the lowest confidence.
+	LeftOut int `json:"left_out,omitempty"`
+}
+
+// ShownFact is a fact as it was shown.
+type ShownFact struct {
+	FactID string `json:"fact_id"`
+	// Version is the position of the fact's last event, and At the time of that event: when it was said.
+	Version uint64    `json:"version"`
+	At      time.Time `json:"at"`
+}
+
 // FactSkippedPayload records a proposed fact that was not stored. It changes nothing.
 type FactSkippedPayload struct {
 	Act
@@ -155,6 +198,9 @@ type FactSkippedPayload struct {
 	Skipped string `json:"skipped"`
 	Detail  string `json:"detail"`
 	Content string `json:"content,omitempty"`
+	// FactID is the fact that was to be removed, and Answer the key of the model's answer that names it.
+	FactID string `json:"fact_id,omitempty"`
+	Answer string `json:"answer,omitempty"`
 	// Category and Confidence are as proposed. Confidence is nil if JSON cannot represent it.
 	Category   string   `json:"category,omitempty"`
 	Confidence *float64 `json:"confidence,omitempty"`

@@ -35,6 +35,7 @@ var eventTypes = []EventType{
 	register[EntryStatusSetPayload](EntryStatusSet, SessionPrefix, "a newer extractor no longer states an entry, or states it again", keyEntryStatusSet),
 	register[IdrisCheckedPayload](IdrisChecked, SessionPrefix, "which obligations of a session's entries hold", keyIdrisChecked),
 	register[EntriesPromotedPayload](EntriesPromoted, SessionPrefix, "entries became candidate or verified, and why", keyEntriesPromoted),
+	register[FactsShownPayload](FactsShown, SessionPrefix, "which facts a model is asked about with new messages", keyFactsShown),
 	register[BuildFinishedPayload](BuildFinished, SessionPrefix, "how a build ended", keyBuildFinished),
 
 	register[TaskCreatedPayload](TaskCreated, ProjectPrefix, "a new task", keyTask),
@@ -55,7 +56,7 @@ var eventTypes = []EventType{
 	register[FactUpdatedPayload](FactUpdated, MemoryPrefix, "a person changed a fact", keyFactOfCommand),
 	register[FactDeletedPayload](FactDeleted, MemoryPrefix, "a fact was deleted: a person asked for it, or a session says that it no longer holds", keyFactOfCommand, keyFactOfCleared, keyFactOfReview),
 	register[FactEvictedPayload](FactEvicted, MemoryPrefix, "a fact made room for another one", keyFactOfEntry+keyFactEvicted, keyFactOfCommand+keyFactEvicted, keyFactOfImport+keyFactEvicted),
-	register[FactSkippedPayload](FactSkipped, MemoryPrefix, "a fact was proposed and not stored, and why", keyFactOfEntry, keyFactOfCommand, keyFactOfImport),
+	register[FactSkippedPayload](FactSkipped, MemoryPrefix, "a fact was proposed and not stored, or named for removal and kept, and why", keyFactOfEntry, keyFactOfCommand, keyFactOfImport, keyFactOfReview),
 	register[FactMergedPayload](FactMerged, MemoryPrefix, "a fact was proposed that says nearly the same as an older one", keyFactOfEntry, keyFactOfCommand, keyFactOfImport),
 	register[FactsClearedPayload](FactsCleared, MemoryPrefix, "a person had all facts and the profile forgotten", keyFactOfCommand),
 	register[ProfileUpdatedPayload](ProfileUpdated, MemoryPrefix, "a section of the profile was set or removed", keyFactOfEntry, keyFactOfCommand, keyFactOfImport, keyFactOfCleared),

@@ -182,6 +182,9 @@ var keyMakers = map[string]struct {
 	"ContextFlushedKey": {2, func(p []string) string {
 		return schema.ContextFlushedKey(schema.SessionKey{Scope: schema.Scope{Project: p[0]}, SessionID: p[1]}, 3, 7)
 	}},
+	"FactsShownKey": {3, func(p []string) string {
+		return schema.FactsShownKey(schema.SessionKey{SessionID: p[0]}, numberOf(p[1]), numberOf(p[2]))
+	}},
 	"RecordEditedKey": {4, func(p []string) string {
 		return schema.RecordEditedKey(p[0], p[1], schema.RecordKind(p[2]), p[3], 1)
 	}},

@@ -13,8 +13,8 @@ import (
 	"axiommind/workflows/stategraph"
 )
 
-// updateMemory hands the session's facts, and a summary of its new messages, to the memory's writer. A session of more
-// windows than one plan holds is flushed in several parts.
+// updateMemory hands the session's facts, what ends older ones, and a summary of its new messages to the memory's writer.
+// A session of more windows than one plan holds is flushed in several parts.
 func (p *processSession) updateMemory(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
 	b := p.build(s)
 	in := tier.SessionInput{
@@ -27,27 +27,47 @@ func (p *processSession) updateMemory(ctx workflow.Context, s sessionState) (sta
 	}
 	var usage schema.Usage
 	for flushed := 0; ; flushed = in.Messages {
-		planIn := tier.SummaryInput{SessionKey: in.SessionKey, Messages: messages, Stated: b.Statement != nil, Head: in.Head}
-		plan, err := quickly(storeWork(ctx, "windows to summarize"), memories.PlanSummary, planIn)
-		if err != nil {
-			return stategraph.Update{sessionUsage.Add(usage)}, err
-		}
-		in.Messages = plan.Messages
-		if in.Windows, err = p.summarize(ctx, in, plan.Windows); err != nil {
-			return stategraph.Update{sessionUsage.Add(usage)}, err
-		}
-		for _, w := range in.Windows {
-			usage.Add(w.Usage)
-		}
-		result, err := call(storeWork(ctx, "facts, daily record"), memories.SubmitMemory, in)
+		plan, asked, err := p.askForMemory(ctx, &in, tier.SummaryInput{
+			SessionKey: in.SessionKey, BuildID: b.BuildID, Messages: messages, Stated: b.Statement != nil, Head: in.Head,
+		})
+		usage.Add(asked)
 		if err == nil {
-			err = p.notify(ctx, result)
+			var result tier.SessionResult
+			if result, err = call(storeWork(ctx, "facts, daily record"), memories.SubmitMemory, in); err == nil {
+				err = p.notify(ctx, result)
+			}
 		}
 		if err != nil || !plan.More || plan.Messages <= flushed {
-			return stategraph.Update{sessionUsage.Add(usage)}, err
+			return stategraph.Update{sessionUsage.Add(usage), sessionHead.Add(in.Head)}, err
 		}
 		in.Facts = false
 	}
+}
+
+// askForMemory plans a part of what the memory's writer is to take in, asks the model about it, and sets in to what to
+// submit. The usage is that of all answers there are, also after an error.
+func (p *processSession) askForMemory(
+	ctx workflow.Context, in *tier.SessionInput, planIn tier.SummaryInput,
+) (plan tier.SummaryPlan, usage schema.Usage, err error) {
+	plan, err = quickly(storeWork(ctx, "windows to summarize"), memories.PlanSummary, planIn)
+	if err != nil {
+		return plan, usage, err
+	}
+	in.Messages, in.Head = plan.Messages, in.Head.Highest(plan.Head)
+	in.Windows, err = p.summarize(ctx, *in, plan.Windows)
+	for _, w := range in.Windows {
+		usage.Add(w.Usage)
+	}
+	if err != nil {
+		return plan, usage, err
+	}
+	in.Review, err = p.review(ctx, *in, plan.Review)
+	if in.Review != nil {
+		for _, x := range in.Review.Answers {
+			usage.Add(x.Usage)
+		}
+	}
+	return plan, usage, err
 }
 
 // summarize asks the model about the windows, a few at a time, and returns the summaries in the windows' order.
@@ -62,6 +82,27 @@ func (p *processSession) summarize(ctx workflow.Context, in tier.SessionInput, w
 		}
 		return out, err
 	})
+}
+
+// review asks the model which facts of the memory no longer hold, a few questions at a time. A question that it does not
+// answer removes nothing.
+func (p *processSession) review(ctx workflow.Context, in tier.SessionInput, plan *tier.ReviewPlan) (*tier.Reviewed, error) {
+	if plan == nil {
+		return nil, nil
+	}
+	out := &tier.Reviewed{Shown: plan.Shown}
+	var err error
+	out.Answers, err = each(ctx, plan.Questions(), func(ctx workflow.Context, q tier.ReviewQuestion) (tier.ReviewAnswer, error) {
+		summary := fmt.Sprintf("facts that messages %d to %d end", q.First, q.Last)
+		answer, err := call(modelWork(ctx, summary), memories.ReviewFacts, tier.ReviewInput{
+			SessionKey: in.SessionKey, BuildID: in.BuildID, Shown: plan.Shown, Question: q, Head: in.Head,
+		})
+		if reason, _, ok := rejected(err); ok {
+			return tier.ReviewAnswer{ReviewQuestion: q, Refused: reason}, nil
+		}
+		return answer, err
+	})
+	return out, err
 }
 
 // notify starts the workflow that sends the summary, if there is one and somebody wants it, and does not wait for its

@@ -28,6 +28,8 @@ func NewActivities(log *eventlog.Store, writer *Writer) (*Activities, error) {
 type SessionInput struct {
 	schema.SessionKey
 	BuildID string `json:"build_id"`
+	// Removals are the facts that the session's messages end.
+	Removals []Removal `json:"removals,omitempty"`
 	// Head is the head of the session's stream.
 	Head schema.StreamHead `json:"head,omitzero"`
 }
@@ -79,6 +81,7 @@ func (a *Activities) read(ctx context.Context, in SessionInput) (Batch, error) {
 	})
 	return Batch{
 		User: in.User, Agent: in.Agent, Project: in.Project, SessionID: in.SessionID, BuildID: in.BuildID, Entries: entries,
+		Removals: in.Removals,
 	}, err
 }
 

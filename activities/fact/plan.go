@@ -24,6 +24,8 @@ type Batch struct {
 	SessionID string         `json:"session_id"`
 	BuildID   string         `json:"build_id,omitempty"`
 	Entries   []schema.Entry `json:"entries"`
+	// Removals are the facts to remove before the entries are considered.
+	Removals []Removal `json:"removals,omitempty"`
 }
 
 // ErrScope is wrapped if an entry does not belong to the batch's user, agent and project.
@@ -116,6 +118,11 @@ func planAll(m Memory, batches []Batch, opts Options) ([][]schema.Event, error) 
 	for i, batch := range batches {
 		p.project, p.session, p.build = batch.Project, batch.SessionID, batch.BuildID
 		from := len(p.overlay.planned)
+		for _, r := range batch.Removals {
+			if err := p.remove(batch, r); err != nil {
+				return nil, fmt.Errorf("plan removal of fact %q: %w", r.FactID, err)
+			}
+		}
 		for _, e := range batch.Entries {
 			if done[e.ID] {
 				continue

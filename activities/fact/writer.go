@@ -144,9 +144,14 @@ func (w *Writer) Apply(ctx context.Context, batches []Batch) ([]boundary.Outcome
 		if out[i].Failed != nil {
 			continue
 		}
+		if len(facts) == 0 && len(batch.Removals) > 0 {
+			batch.Entries = nil
+			pieces = append(pieces, piece{batch, i})
+		}
 		for part := range slices.Chunk(facts, chunk) {
 			batch.Entries = part
 			pieces = append(pieces, piece{batch, i})
+			batch.Removals = nil // They come before the first part.
 		}
 	}
 	if len(pieces) == 0 && len(batches) > 0 {
@@ -229,6 +234,9 @@ func (w *Writer) plan(ctx context.Context, pieces []piece) ([][]schema.Event, er
 	var proposals []proposal
 	for i, p := range pieces {
 		batches[i] = p.Batch
+		for _, r := range p.Removals {
+			needs.IDs = append(needs.IDs, r.FactID)
+		}
 		for _, e := range p.Entries {
 			x := (&planner{}).proposalOf(e)
 			needs.Contents = append(needs.Contents, x.content)

@@ -29,6 +29,8 @@ type SessionInput struct {
 	// that were not flushed before. Messages of no window are summarized offline.
 	Messages int                `json:"messages"`
 	Windows  []SummarizedWindow `json:"windows,omitempty"`
+	// Review holds the model's answers about the facts of the memory, nil if it was not asked.
+	Review *Reviewed `json:"review,omitempty"`
 	// Head is the head of the session's stream.
 	Head schema.StreamHead `json:"head,omitzero"`
 }
@@ -107,17 +109,27 @@ func (a *Activities) updateMemory(ctx context.Context, in boundary.Batch[Session
 	return out, nil
 }
 
-// storeFacts stores the facts of the sessions that did not fail, and returns the head of the memory's stream.
+// storeFacts removes the facts that the sessions that did not fail end, stores those that they state, and returns the head of the memory's stream.
 func (a *Activities) storeFacts(
 	ctx context.Context, in boundary.Batch[SessionInput], out []boundary.Outcome[SessionResult],
 ) (schema.StreamHead, error) {
 	batch := boundary.Batch[fact.SessionInput]{Head: in.Head}
 	var places []int
 	for i, item := range in.Items {
-		if item.Facts && out[i].Failed == nil {
-			batch.Items = append(batch.Items, fact.SessionInput{SessionKey: item.SessionKey, BuildID: item.BuildID, Head: item.Head})
-			places = append(places, i)
+		if out[i].Failed != nil || !item.Facts && item.Review == nil {
+			continue
 		}
+		removals, err := a.readReview(eventlog.WithHead(ctx, item.Stream(), item.Head), item)
+		if err != nil {
+			if out[i], err = boundary.Of(ctx, SessionResult{}, err); err != nil {
+				return in.Head, err
+			}
+			continue
+		}
+		batch.Items = append(batch.Items, fact.SessionInput{
+			SessionKey: item.SessionKey, BuildID: item.BuildID, Removals: removals, Head: item.Head,
+		})
+		places = append(places, i)
 	}
 	if len(places) == 0 {
 		return in.Head, nil

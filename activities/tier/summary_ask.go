@@ -33,7 +33,8 @@ type SummarizedWindow struct {
 // SummaryInput names a session to flush up to a number of messages.
 type SummaryInput struct {
 	schema.SessionKey
-	Messages int `json:"messages"`
+	BuildID  string `json:"build_id,omitempty"`
+	Messages int    `json:"messages"`
 	// Stated is true if the session holds what a person states directly. Nobody is asked to summarize that.
 	Stated bool `json:"stated,omitempty"`
 	// Head is the head of the session's stream.
@@ -46,6 +47,10 @@ type SummaryPlan struct {
 	Windows  []SummaryWindow `json:"windows,omitempty"`
 	Messages int             `json:"messages"`
 	More     bool            `json:"more,omitempty"`
+	// Review says what to ask about the facts of the memory, nil for nothing.
+	Review *ReviewPlan `json:"review,omitempty"`
+	// Head is the head of the session's stream, if the plan of the review has moved it.
+	Head schema.StreamHead `json:"head,omitzero"`
 }
 
 // PlanSummary returns what to ask the model before the session is flushed.
@@ -66,25 +71,56 @@ func (a *Activities) planSummary(ctx context.Context, in SummaryInput) (SummaryP
 	if err != nil {
 		return plan, err
 	}
-	size := 0
-	for m, err := range talk(ctx, s, last[s.Stream()].To, in.Messages) {
+	first := last[s.Stream()].To
+	if first >= min(in.Messages, s.Len()) {
+		return plan, nil
+	}
+	review, err := a.newReview(ctx, in)
+	if err != nil {
+		return plan, err
+	}
+	summaries := ranges{bytes: a.opts.WindowBytes, limit: maxSummarized}
+	for m, err := range talk(ctx, s, first, in.Messages) {
 		if err != nil {
 			return plan, err
 		}
-		n, at := len(shownLine(m, English))+1, len(plan.Windows)-1
-		if at < 0 || size+n > a.opts.WindowBytes {
-			if len(plan.Windows) == maxSummarized {
-				plan.Messages, plan.More = plan.Windows[at].Last+1, true
-				return plan, nil
-			}
-			plan.Windows, size = append(plan.Windows, SummaryWindow{First: m.Index}), 0
-			at++
+		size := len(shownLine(m, English)) + 1
+		if !summaries.takes(size) || !review.takes(m) {
+			plan.Messages, plan.More = summaries.last()+1, true
+			break
 		}
-		plan.Windows[at].Last = m.Index
-		size += n
+		summaries.add(m.Index, size)
+		review.add(m)
 	}
-	return plan, nil
+	plan.Windows = summaries.windows
+	return plan, a.planReview(ctx, in, review, first, &plan)
 }
+
+// ranges are windows of messages that are being filled.
+type ranges struct {
+	// bytes is how much a window holds, and limit how many windows there may be.
+	bytes, limit int
+	windows      []SummaryWindow
+	size         int
+}
+
+// takes reports whether there is room for a message of the size.
+func (r *ranges) takes(size int) bool { return !r.begins(size) || len(r.windows) < r.limit }
+
+// begins reports whether a message of the size begins another window.
+func (r *ranges) begins(size int) bool { return len(r.windows) == 0 || r.size+size > r.bytes }
+
+// add adds the message with the index.
+func (r *ranges) add(index, size int) {
+	if r.begins(size) {
+		r.windows, r.size = append(r.windows, SummaryWindow{First: index}), 0
+	}
+	r.windows[len(r.windows)-1].Last = index
+	r.size += size
+}
+
+// last is the last message that was added.
+func (r *ranges) last() int { return r.windows[len(r.windows)-1].Last }
 
 // SummarizeInput names the messages that the model is to summarize.
 type SummarizeInput struct {

@@ -1,0 +1,30 @@
+package fact
+
+import "axiommind/schema"
+
+// ActorReviewer is the actor of events that follow from a model's answer about the facts of a memory.
+const ActorReviewer = "fact_reviewer"
+
+// remove plans what comes of a fact that a model's answer names: it is deleted if that is proven and the fact is still the
+// one that the model was shown. Otherwise the reason is recorded, and nothing else.
+func (p *planner) remove(b Batch, r Removal) error {
+	actor := p.actor
+	p.actor = ActorReviewer
+	defer func() { p.actor = actor }()
+	key := schema.FactOfReviewKey(b.User, b.Agent, r.Answer, r.FactID)
+	act := schema.Act{Reason: r.Reason}
+	f := p.overlay.facts[r.FactID]
+	refused, detail := r.Refused, r.Detail
+	switch {
+	case refused != "":
+	case f.Status != Active:
+		refused, detail = schema.SkippedRemovalGone, "the fact was gone when the answer was read"
+	case f.Version != r.Version:
+		refused, detail = schema.SkippedRemovalChanged, "the fact has changed since the model was shown it"
+	default:
+		return p.emit(key, r.At, schema.FactDeletedPayload{Act: act, FactID: r.FactID, Answer: r.Answer, Evidence: r.Evidence})
+	}
+	return p.emit(key, r.At, schema.FactSkippedPayload{
+		Act: act, Skipped: refused, Detail: detail, Content: f.Content, FactID: r.FactID, Answer: r.Answer,
+	})
+}
