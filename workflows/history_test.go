@@ -86,6 +86,15 @@ func paths() []path {
 			r.fail["SummarizeSession"] = temporal.NewNonRetryableApplicationError("m: empty", schema.ErrorModelRejected, nil)
 		})},
 		{name: "process_session_summary_offline", rooms: with(func(r *rooms) { r.summaries = 0 })},
+		{name: "process_session_reviews_facts", rooms: with(func(r *rooms) { r.reviewed, r.reviewGroups = 3, 2 })},
+		{name: "process_session_review_refused", rooms: with(func(r *rooms) {
+			r.reviewed = 1
+			r.fail["ReviewFacts"] = temporal.NewNonRetryableApplicationError("m: empty", schema.ErrorModelRejected, nil)
+		})},
+		{name: "process_session_failed_ReviewFacts", rooms: with(func(r *rooms) {
+			r.reviewed = 1
+			r.failing("ReviewFacts", schema.ErrorInternal)
+		}), fails: "update_memory: ReviewFacts can't"},
 		{name: "process_session_notifies", rooms: with(func(r *rooms) { r.remembered.Notify = true })},
 		{name: "process_session_no_messages", rooms: with(func(r *rooms) { r.windows, r.ingested = 0, transcript.IngestResult{SkippedLines: 3} })},
 		{name: "process_session_child", start: startAs("by-hand")},

@@ -95,6 +95,89 @@ func TestProcessSessionRefusedSummary(t *testing.T) {
 	require.NotContains(t, r.order(), "SubmitMemory")
 }
 
+// The model's answers about the facts of the memory go to its writer by key, in the order of the questions, and what they
+// cost is counted. The steps that follow are told of the event that the plan has stored.
+func TestProcessSessionReviewsFacts(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	r.reviewed, r.reviewGroups = 2, 2
+	result, err := process(t, r, sessionInput())
+	require.NoError(t, err)
+	require.Equal(t, 1+4, result.Usage.Calls)
+	require.EqualValues(t, 10+4*3, result.Usage.OutputTokens)
+	asked := inputsOf[tier.ReviewInput](r, "ReviewFacts")
+	require.Len(t, asked, 4)
+	for _, in := range asked {
+		require.Equal(t, "shown", in.Shown)
+		require.Equal(t, at(10), in.Head)
+	}
+	submitted := inputsOf[tier.SessionInput](r, "SubmitMemory")[0]
+	require.Equal(t, at(10), submitted.Head)
+	require.Equal(t, "shown", submitted.Review.Shown)
+	var keys []string
+	for _, x := range submitted.Review.Answers {
+		keys = append(keys, x.Key)
+	}
+	require.Equal(t, []string{"review-0-0", "review-0-1", "review-10-0", "review-10-1"}, keys)
+	require.Equal(t, at(10), inputsOf[build.CloseInput](r, "CloseBuild")[0].Build.Head)
+	require.Equal(t, r.opened.BuildID, inputsOf[tier.SummaryInput](r, "PlanSummary")[0].BuildID)
+}
+
+// A question that the model does not answer removes nothing and never costs the build. Only a model that can't be asked at
+// all fails the build.
+func TestProcessSessionRefusedReview(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	r.reviewed = 1
+	r.review = func(tier.ReviewInput) (tier.ReviewAnswer, error) {
+		return tier.ReviewAnswer{}, temporal.NewNonRetryableApplicationError("m: empty", schema.ErrorModelRejected, nil)
+	}
+	result, err := process(t, r, sessionInput())
+	require.NoError(t, err)
+	require.Equal(t, schema.BuildSuccess, result.Status)
+	require.Equal(t, &tier.Reviewed{Shown: "shown", Answers: []tier.ReviewAnswer{{
+		ReviewQuestion: tier.ReviewQuestion{SummaryWindow: tier.SummaryWindow{First: 0, Last: 9}}, Refused: "m: empty",
+	}}}, inputsOf[tier.SessionInput](r, "SubmitMemory")[0].Review)
+
+	r = newRooms().failing("ReviewFacts", schema.ErrorModelRefused)
+	r.reviewed = 1
+	_, err = process(t, r, sessionInput())
+	requireFailure(t, err, schema.StepMemory, "ReviewFacts", schema.ErrorModelRefused)
+	require.NotContains(t, r.order(), "SubmitMemory")
+	closed := inputsOf[build.CloseInput](r, "CloseBuild")[0]
+	require.Equal(t, at(10), closed.Build.Head, "the event of the plan is there all the same")
+	require.Equal(t, 1, closed.Finished.Usage.Calls)
+}
+
+// A memory of no facts, or a model that is local, is not asked about any.
+func TestProcessSessionReviewsNothing(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	_, err := process(t, r, sessionInput())
+	require.NoError(t, err)
+	require.NotContains(t, r.order(), "ReviewFacts")
+	require.Nil(t, inputsOf[tier.SessionInput](r, "SubmitMemory")[0].Review)
+}
+
+// The largest review there may be fits into the payloads beside the largest summary.
+func TestProcessSessionLargestReview(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	r.summaries, r.reviewed, r.reviewGroups = 64, 16, 4
+	usage := schema.Usage{Calls: 1, InputTokens: 1 << 40, OutputTokens: 1 << 40, ThoughtTokens: 1 << 40, CostUSD: 0.123456789}
+	key := schema.HashText("")
+	r.summarize = func(in tier.SummarizeInput) (tier.SummarizedWindow, error) {
+		return tier.SummarizedWindow{SummaryWindow: in.Window, Model: "openai/a-model-of-some-name", Key: key, Usage: usage}, nil
+	}
+	r.review = func(in tier.ReviewInput) (tier.ReviewAnswer, error) {
+		return tier.ReviewAnswer{ReviewQuestion: in.Question, Key: key, Usage: usage}, nil
+	}
+	_, err := process(t, r, sessionInput())
+	require.NoError(t, err)
+	require.Len(t, inputsOf[tier.SessionInput](r, "SubmitMemory")[0].Review.Answers, 64)
+	require.Less(t, r.largest, 64<<10)
+}
+
 // A session without memories is flushed too, and a failure of that fails the build.
 func TestProcessSessionEmptyFailsInMemory(t *testing.T) {
 	t.Parallel()

@@ -51,8 +51,11 @@ type rooms struct {
 	// summaries is the number of windows that the model summarizes, at most summariesAtOnce in one part.
 	summaries, summariesAtOnce int
 	summarize                  func(in tier.SummarizeInput) (tier.SummarizedWindow, error)
-	learned                    fact.Result
-	remembered                 tier.SessionResult
+	// reviewed is the number of windows that the facts of the memory are reviewed with, each for reviewGroups of them.
+	reviewed, reviewGroups int
+	review                 func(in tier.ReviewInput) (tier.ReviewAnswer, error)
+	learned                fact.Result
+	remembered             tier.SessionResult
 	// edits is how many events a comparison of files stores.
 	edits   uint64
 	indexed vector.SessionResult
@@ -110,6 +113,13 @@ func newRooms() *rooms {
 		summaries:    1,
 		summarize: func(in tier.SummarizeInput) (tier.SummarizedWindow, error) {
 			return tier.SummarizedWindow{SummaryWindow: in.Window, Model: "m/1", Key: fmt.Sprint("summary-", in.Window.First)}, nil
+		},
+		reviewGroups: 1,
+		review: func(in tier.ReviewInput) (tier.ReviewAnswer, error) {
+			return tier.ReviewAnswer{
+				ReviewQuestion: in.Question, Key: fmt.Sprint("review-", in.Question.First, "-", in.Question.Group),
+				Usage: schema.Usage{Calls: 1, OutputTokens: 3},
+			}, nil
 		},
 		learned:    fact.Result{Events: 1},
 		remembered: tier.SessionResult{Facts: fact.Result{Events: 1}, Flushed: "flushed"},
@@ -355,8 +365,19 @@ func (r *rooms) PlanSummary(ctx context.Context, in tier.SummaryInput) (tier.Sum
 			}
 			plan.Windows = append(plan.Windows, tier.SummaryWindow{First: 10 * i, Last: 10*i + 9})
 		}
+		if r.reviewed > 0 {
+			plan.Review = &tier.ReviewPlan{Shown: "shown", Groups: r.reviewGroups}
+			for i := range r.reviewed {
+				plan.Review.Windows = append(plan.Review.Windows, tier.SummaryWindow{First: 10 * i, Last: 10*i + 9})
+			}
+			plan.Head = at(in.Head.Seq + 1)
+		}
 		return plan, nil
 	})
+}
+
+func (r *rooms) ReviewFacts(ctx context.Context, in tier.ReviewInput) (tier.ReviewAnswer, error) {
+	return called(ctx, r, "ReviewFacts", in, func() (tier.ReviewAnswer, error) { return r.review(in) })
 }
 
 func (r *rooms) SummarizeSession(ctx context.Context, in tier.SummarizeInput) (tier.SummarizedWindow, error) {

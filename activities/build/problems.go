@@ -279,10 +279,25 @@ func (p *problemReader) observed(ctx context.Context) (map[string]bool, error) {
 }
 
 func (p *problemReader) skippedFact(s schema.FactSkippedPayload) Problem {
+	if s.Answer != "" {
+		return keptFact(s)
+	}
 	found := Problem{Kind: ProblemFact, Where: fmt.Sprintf("fact %q", s.Content), Reason: words(s.Skipped) + ": " + s.Detail}
 	if s.Skipped != schema.SkippedDuplicate {
 		found.Retry = fmt.Sprintf("the entry is kept: %s; if another session states the fact, it is judged again",
 			Command("entry", "show", short(s.EntryID), "--project", p.run.Project))
+	}
+	return found
+}
+
+// keptFact is a fact that a model's answer names for removal, or a question about facts that it did not answer.
+func keptFact(s schema.FactSkippedPayload) Problem {
+	found := Problem{Kind: ProblemFact, Where: fmt.Sprintf("removal of fact %s %q", s.FactID, s.Content), Reason: words(s.Skipped) + ": " + s.Detail}
+	switch {
+	case s.FactID == "":
+		found.Where, found.Retry = "review of facts", "what it concerns is kept; facts are reviewed again with the next messages"
+	case s.Skipped != schema.SkippedRemovalGone:
+		found.Retry = "the fact is kept: if it no longer holds, delete it with starter facts delete"
 	}
 	return found
 }

@@ -97,6 +97,15 @@ func TestI8Problems(t *testing.T) {
 		},
 		{Kind: build.ProblemFact, Where: `fact "I prefer tabs"`, Reason: "duplicate: fact_1 says the same"},
 		{
+			Kind: build.ProblemFact, Where: `removal of fact fact_1 "I prefer tabs"`, Reason: "removal not proven: message 3 does not say so",
+			Retry: "the fact is kept: if it no longer holds, delete it with starter facts delete",
+		},
+		{Kind: build.ProblemFact, Where: `removal of fact fact_2 "I like Go"`, Reason: "removal of gone fact: it was gone"},
+		{
+			Kind: build.ProblemFact, Where: "review of facts", Reason: "review not answered: m: blocked",
+			Retry: "what it concerns is kept; facts are reviewed again with the next messages",
+		},
+		{
 			Kind: build.ProblemTask, Where: fmt.Sprintf("task %s %q", ids.task[:8], "Write the report"),
 			Reason: "pending to done: illegal transition",
 			Retry:  "see it with starter task show " + ids.task[:8] + " --project 프로젝트, and correct it with starter task set",
@@ -150,6 +159,13 @@ func (s *scene) lose(buildID string) (string, lostIDs) {
 	s.append(memory, schema.FactSkipped, buildID, schema.FactSkippedPayload{
 		Act: act, Skipped: schema.SkippedDuplicate, Detail: "fact_1 says the same", Content: "I prefer tabs",
 	})
+	for _, p := range []schema.FactSkippedPayload{
+		{Skipped: schema.SkippedRemovalUnproven, Detail: "message 3 does not say so", FactID: "fact_1", Content: "I prefer tabs", Answer: "k"},
+		{Skipped: schema.SkippedRemovalGone, Detail: "it was gone", FactID: "fact_2", Content: "I like Go", Answer: "k"},
+		{Skipped: schema.SkippedReview, Detail: "m: blocked", Answer: "k"},
+	} {
+		s.append(memory, schema.FactSkipped, buildID, p)
+	}
 	ids := lostIDs{task: schema.EntityID("task:" + s.Stream()), entry: schema.DerivedID(s.Stream()), note: schema.DerivedID("note", s.Stream())}
 	project := schema.ProjectStream(s.Project)
 	created := s.append(project, schema.TaskCreated, buildID, schema.TaskCreatedPayload{
