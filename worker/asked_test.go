@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -37,6 +38,8 @@ type model struct {
 	prompts      []string
 	// summaries counts the requests for a summary, which are not among the prompts.
 	summaries int
+	// reviews are the prompts that show remembered facts, which are not among the prompts either.
+	reviews []string
 	// held is closed to let requests go on; nil when none waits.
 	held chan struct{}
 }
@@ -72,8 +75,15 @@ func (m *model) release() { m.mu.Lock(); defer m.mu.Unlock(); close(m.held); m.h
 
 func (m *model) calls() int { m.mu.Lock(); defer m.mu.Unlock(); return len(m.prompts) }
 
-// requests counts the prompts and the requests for a summary.
-func (m *model) requests() int { m.mu.Lock(); defer m.mu.Unlock(); return len(m.prompts) + m.summaries }
+// requests counts all requests.
+func (m *model) requests() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.prompts) + m.summaries + len(m.reviews)
+}
+
+// reviewed are the prompts that show remembered facts.
+func (m *model) reviewed() []string { m.mu.Lock(); defer m.mu.Unlock(); return slices.Clone(m.reviews) }
 
 func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in struct{ Messages []struct{ Content string } }
@@ -83,6 +93,13 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	prompt := in.Messages[1].Content
 	var shown []shownMessage
+	if strings.HasPrefix(prompt, `{"id":`) {
+		m.mu.Lock()
+		m.reviews = append(m.reviews, prompt)
+		m.mu.Unlock()
+		reply(w, ended(prompt))
+		return
+	}
 	for line := range strings.Lines(prompt) {
 		var s shownMessage
 		if json.Unmarshal([]byte(line), &s) == nil && s.Text != "" {
@@ -115,10 +132,41 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	reply(w, answer(prompt, shown, well))
+}
+
+func reply(w http.ResponseWriter, text string) {
 	_ = json.NewEncoder(w).Encode(map[string]any{
-		"choices": []any{map[string]any{"message": map[string]any{"content": answer(prompt, shown, well)}, "finish_reason": "stop"}},
+		"choices": []any{map[string]any{"message": map[string]any{"content": text}, "finish_reason": "stop"}},
 		"usage":   map[string]any{"prompt_tokens": 100, "completion_tokens": 10},
 	})
+}
+
+// ended names each fact "I prefer x" that a message ends by "I no longer prefer x", with the line that says so.
+func ended(prompt string) string {
+	ids, items := map[string]string{}, []any{}
+	for line := range strings.Lines(prompt) {
+		var s struct {
+			ID, Content, Text string
+			Index             int
+		}
+		if err := json.Unmarshal([]byte(line), &s); err != nil {
+			continue
+		}
+		if s.ID != "" {
+			ids[s.Content] = s.ID
+			continue
+		}
+		for said := range strings.Lines(s.Text) {
+			said = strings.TrimSpace(said)
+			what, ok := strings.CutPrefix(said, "I no longer prefer ")
+			if id := ids["I prefer "+what]; ok && id != "" {
+				items = append(items, map[string]any{"id": id, "messageIndex": s.Index, "quote": said, "reason": "no longer"})
+			}
+		}
+	}
+	data, _ := json.Marshal(map[string]any{"entries": items})
+	return string(data)
 }
 
 // answer is one entry for each message. While the model is unwell, windows of one message get no answer
