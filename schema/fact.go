@@ -82,6 +82,8 @@ type FactDeletedPayload struct {
 	// a person asked for it.
 	Answer   string     `json:"answer,omitempty"`
 	Evidence []Evidence `json:"evidence,omitempty"`
+	// EvidenceRule is the version of the rule of proof that judged the evidence.
+	EvidenceRule int `json:"evidence_rule,omitempty"`
 }
 
 // FactEvictedPayload removes a fact to make room for another.

@@ -1,6 +1,9 @@
 package fact
 
-import "axiommind/schema"
+import (
+	"axiommind/activities/evidence"
+	"axiommind/schema"
+)
 
 // ActorReviewer is the actor of events that follow from a model's answer about the facts of a memory.
 const ActorReviewer = "fact_reviewer"
@@ -22,7 +25,9 @@ func (p *planner) remove(b Batch, r Removal) error {
 	case f.Version != r.Version:
 		refused, detail = schema.SkippedRemovalChanged, "the fact has changed since the model was shown it"
 	default:
-		return p.emit(key, r.At, schema.FactDeletedPayload{Act: act, FactID: r.FactID, Answer: r.Answer, Evidence: r.Evidence})
+		return p.emit(key, r.At, schema.FactDeletedPayload{
+			Act: act, FactID: r.FactID, Answer: r.Answer, Evidence: r.Evidence, EvidenceRule: evidence.Rule,
+		})
 	}
 	return p.emit(key, r.At, schema.FactSkippedPayload{
 		Act: act, Skipped: refused, Detail: detail, Content: f.Content, FactID: r.FactID, Answer: r.Answer,

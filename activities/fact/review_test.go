@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"axiommind/activities/evidence"
 	"axiommind/activities/llm"
 	"axiommind/schema"
 )
@@ -241,7 +242,7 @@ func TestPlanRemoval(t *testing.T) {
 		if tt.skipped == "" {
 			p, err := schema.Decode[schema.FactDeletedPayload](e)
 			require.NoError(t, err)
-			require.Equal(t, schema.FactDeletedPayload{Act: schema.Act{Reason: "moved"}, FactID: "fact_1", Answer: "answer", Evidence: proof}, p)
+			require.Equal(t, schema.FactDeletedPayload{Act: schema.Act{Reason: "moved"}, FactID: "fact_1", Answer: "answer", Evidence: proof, EvidenceRule: evidence.Rule}, p)
 			continue
 		}
 		p, err := schema.Decode[schema.FactSkippedPayload](e)
