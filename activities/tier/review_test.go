@@ -272,7 +272,7 @@ func TestReviewOfOlderSession(t *testing.T) {
 func TestI2Review(t *testing.T) {
 	t.Parallel()
 	const left = "I left Berlin."
-	b, server := newReviewBench(t, 0, func(ids map[string]string) []named {
+	b, server := newReviewBench(t, 100, func(ids map[string]string) []named {
 		return []named{{ids["Lives in Berlin"], "left", 0, left}}
 	})
 	b.remember("Lives in Berlin")
@@ -286,7 +286,7 @@ func TestI2Review(t *testing.T) {
 	b.must(b.state(b.session("another"), evening, "Likes Go"))
 	in.Head = schema.StreamHead{}
 	second := b.restarted().plan(&in)
-	require.Equal(t, first.Review, second.Review)
+	require.Equal(t, first.Review, second.Review, "the second fact would be a group of its own")
 	// Killed after the model has answered, before the answer is used.
 	in.Review = &Reviewed{Shown: second.Review.Shown}
 	question := second.Review.Questions()[0]
@@ -407,6 +407,24 @@ func TestReviewInParts(t *testing.T) {
 	}
 	require.Positive(t, shown[0].LeftOut)
 	require.Equal(t, len(contents), n+shown[0].LeftOut)
+}
+
+// A fact that the user ends twice, in two windows, is deleted once, and nothing is said of the second time.
+func TestReviewOfTwoWindows(t *testing.T) {
+	t.Parallel()
+	leaving := func(i int) string { return fmt.Sprintf("I left Berlin, and this is time %d.", i) }
+	b, server := newReviewBench(t, 120, func(ids map[string]string) []named {
+		return []named{{ids["Lives in Berlin"], "left", 0, leaving(0)}, {ids["Lives in Berlin"], "left", 1, leaving(1)}}
+	})
+	b.remember("Lives in Berlin")
+	in := b.reviewed(b.session("s", said(schema.RoleUser, leaving(0)), said(schema.RoleUser, leaving(1))))
+	require.Len(t, server.reviews(), 2)
+	result := b.must(in)[0]
+	require.Equal(t, 1, result.Facts.Deleted)
+	require.Empty(t, result.Facts.Skipped)
+	_, deleted := b.deleted()
+	require.Len(t, deleted, 1)
+	require.Zero(t, deleted[0].Evidence[0].MessageIndex)
 }
 
 // What is shown is JSON, line by line, so that no text can pass for another fact or message.
