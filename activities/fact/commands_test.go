@@ -54,7 +54,7 @@ func TestProfile(t *testing.T) {
 func TestCurrent(t *testing.T) {
 	t.Parallel()
 	ended := &Standing{EndedBy: "ann"}
-	require.Equal(t, []Section{{Name: schema.SectionWork, Summary: "before"}, {Name: schema.SectionRecent, Summary: "said"}}, Current([]Section{
+	require.Equal(t, []Section{{Name: schema.SectionWork, Summary: "before"}, {Name: schema.SectionRecent, Summary: "said"}}, CurrentProfile([]Section{
 		{Name: schema.SectionRecent, Summary: "said"},
 		{Name: schema.SectionWork, Summary: "retired", Entry: ended}, {Name: schema.SectionWork, Summary: "before"},
 		{Name: schema.SectionEarlier}, {Name: schema.SectionEarlier, Summary: "removed since"},

@@ -56,9 +56,9 @@ func (p *planner) objectionToSection(x proposal) *schema.FactSkippedPayload {
 	return nil
 }
 
-// Current returns of each section, in the order of [schema.ProfileSections], the last summary that is believed. A section
+// CurrentProfile returns of each section, in the order of [schema.ProfileSections], the last summary that is believed. A section
 // that a person removed is missing. The sections are in the order of their events.
-func Current(sections []Section) []Section {
+func CurrentProfile(sections []Section) []Section {
 	last := map[string]Section{}
 	for _, s := range sections {
 		if _, known := last[s.Name]; !known && !s.Entry.Ended() {

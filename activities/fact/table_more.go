@@ -49,7 +49,7 @@ func (t *Tables) Profile(ctx context.Context, user, agent string) ([]Section, er
 			out[i].Entry = standingOf(row)
 		}
 	}
-	return Current(out), nil
+	return CurrentProfile(out), nil
 }
 
 // maxSummaries is how many summaries of a section may have been retired before an older one is no longer looked for.
