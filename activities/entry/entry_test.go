@@ -137,6 +137,27 @@ func TestMaterializeSummaries(t *testing.T) {
 	}
 }
 
+// Of what an extractor made of the same sentences, a fact takes the place of a fact, and a summary that of a summary.
+func TestLikeIsOfTheSameSection(t *testing.T) {
+	t.Parallel()
+	s := source("1", "++summary", "++fact", "++older fact", "++older summary")
+	for i := range s.Extracted.Entries {
+		s.Extracted.Entries[i].Type = schema.EntryFact
+		s.Aligned.Entries[i].Evidence[0].Span = schema.Span{ByteEnd: 10}
+	}
+	s.Extracted.Entries[0].Section, s.Extracted.Entries[3].Section = schema.SectionWork, schema.SectionWork
+	all, err := statements(testSession(), []extraction{s})
+	require.NoError(t, err)
+	p := &planner{ledger: newLedger(), session: testSession().SessionKey, buildID: "build"}
+	_, err = p.plan(sayingsOf(all))
+	require.NoError(t, err)
+	own := p.ledger.own()
+	require.Len(t, own, 4)
+	newer := p.sentences(func(h *held) bool { return h == own[0] || h == own[1] })
+	require.Equal(t, own[1].id, newer.like(own[2]))
+	require.Equal(t, own[0].id, newer.like(own[3]))
+}
+
 func TestMaterializeRefusesForeignAlignment(t *testing.T) {
 	t.Parallel()
 	s := source("1", "use Kafka")
