@@ -85,6 +85,18 @@ func TestStatedDoesNotPass(t *testing.T) {
 	require.Len(t, Shown(messages, windows[0], false), 1)
 }
 
+// A plan that is made again behind a window does not judge anew what passed behind the window.
+func TestPassingStaysBehindItsWindow(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", windowSize-10)
+	messages := conversation("user " + long + "\nassistant Done.\nuser ok\nassistant Welcome.\nuser " + long)
+	all, _ := plan(messages, Frontier{}, false, windowSize, 10)
+	require.Len(t, all, 2)
+	require.Equal(t, 3, all[0].Last)
+	again, _ := plan(messages, Frontier{}.After(all[0]), false, windowSize, 10)
+	require.Equal(t, all[1:], again)
+}
+
 // What remains is in order, and from any message that remains on, the same remains.
 func TestPassingIsStable(t *testing.T) {
 	t.Parallel()
