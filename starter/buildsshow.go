@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/build"
+	"axiommind/activities/eventlog"
 	"axiommind/activities/table"
 	"axiommind/schema"
 )
@@ -33,6 +34,10 @@ func (a *app) buildsShowCommand(*pflag.FlagSet) func(context.Context, []string) 
 			return err
 		}
 		shown := shownBuild{Detail: detail, Workflow: a.linkTo(detail.WorkflowID())}
+		log := eventlog.New(conn, eventlog.Options{})
+		if shown.Facts, err = readFactsOfBuild(ctx, log, detail.SessionKey, detail.BuildID); err != nil {
+			return err
+		}
 		if detail.Status == schema.BuildRunning {
 			if shown.Progress = a.progressOf(ctx, detail.Run); shown.Progress != nil {
 				shown.Counts = shown.Progress.Counts
@@ -56,6 +61,8 @@ type shownBuild struct {
 	Workflow workflowLink `json:"workflow"`
 	// Progress is how far a running build is, if its workflow says so. The counts are then those of it.
 	Progress *schema.Progress `json:"progress,omitempty"`
+	// Facts is what became of the facts that the build proposed.
+	Facts *factsOfBuild `json:"facts,omitempty"`
 }
 
 // progressOf asks the workflow of a running build how far it is. Without a worker it cannot answer.
@@ -117,6 +124,9 @@ func printBuild(w io.Writer, d shownBuild) error {
 		printSoFar(&b, d)
 	} else {
 		printCounts(&b, r)
+	}
+	if err := sayFactsOfBuild(&b, d.Facts); err != nil {
+		return err
 	}
 	b.WriteString("\n")
 	if _, err := io.WriteString(w, b.String()); err != nil {

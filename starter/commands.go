@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"axiommind/schema"
 )
 
 // command is one verb of the command line. The words of its arguments say how many it takes ("TASK…" is one or
@@ -36,6 +38,18 @@ var sections = []section{
 		{"entry restore", "ENTRY…", "say that retired memories are believed again", (*app).entryRestoreCommand},
 		{"health", "", "count what is proven, contested, superseded and never used, and say how to mend it", (*app).healthCommand},
 		{"facts", "", "list what is remembered of a user", (*app).factsCommand},
+		{"facts list", "", "list what is remembered of a user", (*app).factsCommand},
+		{"facts show", "FACT", "show a fact and its evidence", (*app).factsShowCommand},
+		{"facts add", "TEXT…", "have a fact remembered", (*app).factsAddCommand},
+		{"facts update", "FACT", "change what a fact says", (*app).factsUpdateCommand},
+		{"facts delete", "FACT…", "have facts forgotten", (*app).factsDeleteCommand},
+		{"facts history", "[FACT]", "list what became of facts and the profile, and of what was not remembered and why", (*app).factsHistoryCommand},
+		{"facts export", "", "print the facts and the profile as JSON that other tools read", (*app).factsExportCommand},
+		{"facts import", "FILE|-", "remember the facts and the profile of such JSON", (*app).factsImportCommand},
+		{"facts clear", "", "forget all facts and the profile of a user", (*app).factsClearCommand},
+		{"profile show", "", "show what sums up a user", (*app).profileShowCommand},
+		{"profile set", "SECTION TEXT…", "say what a section of the profile is to say", (*app).profileSetCommand},
+		{"profile clear", "SECTION…", "remove sections of the profile", (*app).profileClearCommand},
 		{"memory show", "", "print core memory: MEMORY.md, and where each item comes from", (*app).memoryShowCommand},
 		{"memory history", "", "list the versions of core memory", (*app).memoryHistoryCommand},
 		{"memory diff", "[FROM] [TO]", "show what a version of core memory changed, and what it dropped and why", (*app).memoryDiffCommand},
@@ -101,6 +115,7 @@ var sections = []section{
 // parents says what the commands of two words are about, by their first word.
 var parents = map[string]string{
 	"entry":      "show, confirm and retire memories",
+	"profile":    "show and change what sums up a user: " + strings.Join(schema.ProfileSections(), ", "),
 	"memory":     "show, compare and restore what is remembered of a user for good",
 	"task":       "show and change tasks",
 	"conditions": "list conditions: what tasks wait for that is no task and has no address",
@@ -126,6 +141,12 @@ var examples = map[string]string{
 	"conflicts find":    "starter conflicts find --project demo\nstarter conflicts find --project demo --user ann --limit 20",
 	"conflicts resolve": "starter conflicts resolve 0a1b2c3d --keep 04a5ad1b --because 'measured again in May'\nstarter conflicts resolve --keep 04a5ad1b\nstarter conflicts resolve 0a1b2c3d --keep both",
 	"decisions record":  "starter decisions record 'Move the event log to ClickHouse' --because-of 04a5ad1b --because-of 7c20e9f4 --confidence 0.9",
+	"facts add":         "starter facts add I prefer short answers --category preference --confidence 0.9\nstarter facts add The office is in Porto --user ann --project demo",
+	"facts update":      "starter facts update 0a1b2c3d --content 'I prefer tea' --expect-version 12",
+	"facts delete":      "starter facts delete 0a1b2c3d --reason 'it was a joke'",
+	"facts import":      "starter facts import memory.json --dry-run\nstarter facts export --user ann | starter facts import - --user bob",
+	"facts clear":       "starter facts clear --user ann\nstarter facts clear --user ann --yes",
+	"profile set":       "starter profile set work Builds the payment service with a team of four",
 	"memory show":       "starter memory show --user ann > prompt.md\nstarter memory show --version 3 --sources",
 	"memory diff":       "starter memory diff\nstarter memory diff 3 7",
 	"memory restore":    "starter memory restore 3 --reason 'the dream of Friday merged too much'",
@@ -190,6 +211,6 @@ func (c *command) argument(n int) string {
 }
 
 // ids are the words for arguments that name something by its id.
-var ids = []string{"ENTRY", "TASK", "INTO", "CONDITION", "TARGET", "ARTIFACT", "BUILD", "OTHER", "SCHEDULE", "CONFLICT", "DECISION"}
+var ids = []string{"ENTRY", "TASK", "INTO", "CONDITION", "TARGET", "ARTIFACT", "BUILD", "OTHER", "SCHEDULE", "CONFLICT", "DECISION", "FACT"}
 
 func isID(word string) bool { return slices.Contains(ids, word) }

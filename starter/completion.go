@@ -15,6 +15,7 @@ import (
 	"axiommind/activities/build"
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/fact"
 	"axiommind/activities/graduate"
 	"axiommind/activities/task"
 	"axiommind/activities/text"
@@ -68,6 +69,8 @@ var argumentValues = map[string]values{
 	"SCHEDULE":   scheduleIDs,
 	"CONFLICT":   conflictIDs,
 	"DECISION":   decisionIDs,
+	"FACT":       factIDs,
+	"SECTION":    fixed(schema.ProfileSections()...),
 	"FROM":       versionNumbers,
 	"TO":         versionNumbers,
 	"VERSION":    versionNumbers,
@@ -80,6 +83,7 @@ var argumentValues = map[string]values{
 // fileArguments are the words for arguments that name files or directories.
 var fileArguments = map[string]cobra.ShellCompDirective{
 	"FILE|DIR|-": cobra.ShellCompDirectiveDefault,
+	"FILE|-":     cobra.ShellCompDirectiveDefault,
 	"DIR":        cobra.ShellCompDirectiveFilterDirs,
 }
 
@@ -98,6 +102,7 @@ var flagValues = map[string]values{
 	"priority":              fixed(schema.TaskPriorities()...),
 	"memory show --version": versionNumbers,
 	"type":                  fixed(schema.EntryTypes()...),
+	"category":              fixed(schema.FactCategories()...),
 	"stage":                 fixed(schema.Stages()...),
 	"format":                fixed(formatNames()...),
 	"flush-reason":          fixed(flushReasons()...),
@@ -111,7 +116,7 @@ var flagValues = map[string]values{
 }
 
 // fileFlags are the flags that name files.
-var fileFlags = []string{"config"}
+var fileFlags = []string{"config", "file"}
 
 // projections are the names of all projections, and of the families of those that come in several versions.
 func projections() []string {
@@ -216,6 +221,16 @@ var (
 		return out, err
 	})
 )
+
+// factIDs are the facts of the user and agent that are given.
+var factIDs = stored(func(ctx context.Context, conn driver.Conn, r request) ([]suggestion, error) {
+	found, err := fact.NewTables(conn).Named(ctx, r.given("user"), r.given("agent"), r.prefix, maxCompletions)
+	out := make([]suggestion, len(found))
+	for i, f := range found {
+		out[i] = suggestion{f.ID, strings.TrimPrefix(goneText(f)+", ", ", ") + f.Content}
+	}
+	return out, err
+})
 
 func entityIDs(types ...schema.EntityType) values {
 	return stored(func(ctx context.Context, conn driver.Conn, r request) ([]suggestion, error) {

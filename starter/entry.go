@@ -51,17 +51,9 @@ func (a *app) entryShow(ctx context.Context, project, id string) error {
 		return err
 	}
 	log := eventlog.New(conn, eventlog.Options{})
-	logged, err := session.Open(ctx, log, row.EvidenceSession())
+	proofs, err := proofsOf(ctx, log, row)
 	if err != nil {
 		return err
-	}
-	proofs := make([]proof, len(row.Evidence))
-	for i, e := range row.Evidence {
-		messages, err := logged.Range(ctx, e.MessageIndex, e.MessageIndex+1)
-		if err != nil {
-			return err
-		}
-		proofs[i] = prove(messages, e, row.EvidenceRule)
 	}
 	life, err := graduate.NewLedgers(conn).Life(ctx, log, row)
 	if err != nil {
@@ -73,6 +65,23 @@ func (a *app) entryShow(ctx context.Context, project, id string) error {
 		Life   graduate.Life `json:"life"`
 	}{row, proofs, life}
 	return a.print(out, func(w io.Writer) error { return printEntry(w, row, proofs, life) })
+}
+
+// proofsOf checks the entry's evidence against the log.
+func proofsOf(ctx context.Context, log *eventlog.Store, row entry.Row) ([]proof, error) {
+	logged, err := session.Open(ctx, log, row.EvidenceSession())
+	if err != nil {
+		return nil, err
+	}
+	proofs := make([]proof, len(row.Evidence))
+	for i, e := range row.Evidence {
+		messages, err := logged.Range(ctx, e.MessageIndex, e.MessageIndex+1)
+		if err != nil {
+			return nil, err
+		}
+		proofs[i] = prove(messages, e, row.EvidenceRule)
+	}
+	return proofs, nil
 }
 
 // prove checks a piece of evidence against its message, which is none if the log does not hold it, by the version

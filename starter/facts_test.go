@@ -25,7 +25,8 @@ func TestFactsTellTheirStanding(t *testing.T) {
 	} {
 		require.Equal(t, tt.mark, factText(tt.standing))
 		var out strings.Builder
-		require.NoError(t, printFacts(&out, []fact.Fact{{ID: "f", EntryID: "123456789", Entry: tt.standing}}))
+		require.NoError(t, printFacts(&out, []fact.Fact{{ID: "f", EntryID: "123456789", Entry: tt.standing}}, 7))
 		require.Contains(t, out.String(), "12345678"+tt.mark)
+		require.True(t, strings.HasSuffix(out.String(), "\nthe memory has version 7\n"), out.String())
 	}
 }

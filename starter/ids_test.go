@@ -35,7 +35,8 @@ var idCommands = map[string][]string{
 }
 
 // Each command takes an id as lists print it, and says in one way what is too short, unknown or ambiguous. The id of a
-// schedule is made of names instead: TestScheduleOfOneMemory is about those. A build that ended well is not retried.
+// schedule is made of names instead: TestScheduleOfOneMemory is about those. A fact is one of a user, not of a project:
+// TestFacts is about those. A build that ended well is not retried.
 func TestIDsByPrefix(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
@@ -43,7 +44,7 @@ func TestIDsByPrefix(t *testing.T) {
 	c.declareTwins(t)
 	for _, each := range all() {
 		word := each.argument(0)
-		if !isID(word) || word == "SCHEDULE" || each.name == "builds retry" {
+		if !isID(word) || word == "SCHEDULE" || word == "FACT" || each.name == "builds retry" {
 			require.NotContains(t, idCommands, each.name)
 			continue
 		}

@@ -25,11 +25,6 @@ func (t *Tables) List(ctx context.Context, user, agent string) ([]Fact, error) {
 	return t.query(ctx, "user = ? AND agent = ? AND status = 'active' ORDER BY created_seq", user, agent)
 }
 
-// Page returns up to limit facts of the user and agent in the order of their creation, after skipping offset of them.
-func (t *Tables) Page(ctx context.Context, user, agent string, limit, offset int) ([]Fact, error) {
-	return t.query(ctx, "user = ? AND agent = ? AND status = 'active' ORDER BY created_seq LIMIT ? OFFSET ?", user, agent, limit, offset)
-}
-
 // Get returns the fact of the user and agent, even if it is deleted or evicted, or [ErrFactNotFound].
 func (t *Tables) Get(ctx context.Context, user, agent, id string) (Fact, error) {
 	found, err := t.Find(ctx, user, agent, []string{id})

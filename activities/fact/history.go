@@ -1,0 +1,98 @@
+package fact
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// Change is an event of a memory.
+type Change struct {
+	schema.Event
+	// Before is the fact as it was before the event, nil if the event changes none or creates it.
+	Before *Fact `json:"before,omitempty"`
+}
+
+// HistoryQuery selects events of a memory. Empty fields do not filter.
+type HistoryQuery struct {
+	User, Agent string
+	// FactID selects the events that are about the fact: those that changed it, that were skipped because it says the
+	// same, and what gave way to it.
+	FactID string
+	// BuildID selects the events that a build caused.
+	BuildID string
+	// Limit, if it is not 0, is the maximum number of events, after skipping the latest Offset events.
+	Limit, Offset int
+}
+
+// Streamer reads the log: a [eventlog.Store].
+type Streamer interface {
+	Stream(ctx context.Context, stream string, opts eventlog.StreamOptions) iter.Seq2[schema.Event, error]
+}
+
+// ReadHistory returns what happened to the facts and the profile of a memory, the latest first. It reads the memory's whole
+// stream, but holds only the facts and what it returns.
+func ReadHistory(ctx context.Context, log Streamer, q HistoryQuery) ([]Change, error) {
+	facts := map[string]Fact{}
+	var out []Change
+	most := q.Limit + q.Offset
+	for e, err := range log.Stream(ctx, schema.MemoryStream(q.User, q.Agent), eventlog.StreamOptions{Types: EventTypes()}) {
+		if err != nil {
+			return nil, fmt.Errorf("read the history of a memory: %w", err)
+		}
+		o, err := readEvent(e)
+		if err != nil {
+			return nil, err
+		}
+		change := Change{Event: e}
+		if id := o.payload.Fact(); id != "" {
+			f := facts[id]
+			if f.Exists() {
+				change.Before = &f
+			}
+			facts[id] = f.after(o)
+		}
+		if q.takes(o) {
+			out = append(out, change)
+		}
+		if q.Limit > 0 && len(out) >= 2*most {
+			out = append(out[:0], out[len(out)-most:]...)
+		}
+	}
+	slices.Reverse(out)
+	out = out[min(q.Offset, len(out)):]
+	if q.Limit > 0 {
+		out = out[:min(q.Limit, len(out))]
+	}
+	return out, nil
+}
+
+func (q HistoryQuery) takes(o occurrence) bool {
+	if q.BuildID != "" && o.event.BuildID != q.BuildID {
+		return false
+	}
+	if q.FactID == "" || o.payload.Fact() == q.FactID {
+		return true
+	}
+	switch p := o.payload.(type) {
+	case schema.FactEvictedPayload:
+		return p.For == q.FactID
+	case schema.FactSkippedPayload:
+		return p.DuplicateOf == q.FactID
+	}
+	return false
+}
+
+// Sum counts the changes by what they did.
+func Sum(changes []Change) (Result, error) {
+	var r Result
+	events := make([]schema.Event, len(changes))
+	for i, c := range changes {
+		events[i] = c.Event
+	}
+	return r, r.add(events, 0)
+}
