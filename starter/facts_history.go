@@ -51,9 +51,9 @@ func printChangesOfFacts(w io.Writer, changes []fact.Change) error {
 		say(&b, "%s  ", at)
 		for i, line := range lines {
 			if i > 0 {
-				b.WriteString(strings.Repeat(" ", len(at)+4))
+				b.WriteString(strings.Repeat(" ", len(at)+2))
 			}
-			b.WriteString(hanging(line, len(at)+4) + "\n")
+			b.WriteString(hanging(line, len(at)+2) + "\n")
 		}
 	}
 	_, err := io.WriteString(w, b.String())
@@ -164,7 +164,7 @@ func updatedFields(before fact.Fact, p schema.FactUpdatedPayload) (out []string)
 // factsOfBuild is what became of the facts that a build proposed.
 type factsOfBuild struct {
 	fact.Result
-	// Lost are the skips, merges, evictions and deletions, in the order of their events.
+	// Lost are the merges, evictions and deletions, in the order of their events. What was skipped is a problem of the build.
 	Lost []fact.Change `json:"lost,omitempty"`
 }
 
@@ -183,15 +183,14 @@ func readFactsOfBuild(ctx context.Context, log fact.Streamer, key schema.Session
 	}
 	for i := len(changes) - 1; i >= 0; i-- {
 		switch changes[i].Type {
-		case schema.FactCreated, schema.FactUpdated, schema.ProfileUpdated:
-		default:
+		case schema.FactMerged, schema.FactEvicted, schema.FactDeleted:
 			out.Lost = append(out.Lost, changes[i])
 		}
 	}
 	return out, nil
 }
 
-// sayFactsOfBuild writes how many facts the build made, and each one that it did not keep with the reason.
+// sayFactsOfBuild writes how many facts the build made, and each one that gave way or was merged, with the reason.
 func sayFactsOfBuild(b *strings.Builder, f *factsOfBuild) error {
 	if f == nil {
 		return nil

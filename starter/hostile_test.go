@@ -92,6 +92,8 @@ func TestHostileTranscript(t *testing.T) {
 		"task show":  {"task", "show", tasks[0].Task.ID, "--project", c.project},
 		"blocked":    {"blocked", "--project", c.project},
 		"facts":      {"facts", "--user", user},
+		"fact show":  {"facts", "show", facts[0].ID, "--user", user},
+		"history":    {"facts", "history", "--user", user},
 		"context":    {"context", "--user", user},
 		"list":       {"builds", "list", "--project", c.project},
 		"show":       {"builds", "show", builds[0].ID},
@@ -108,7 +110,9 @@ func TestHostileTranscript(t *testing.T) {
 	require.Contains(t, shown["entry show"].out, "  │ <U+202E>gnp.exe<U+202C>\n  │ ⟦We decided", "newlines that are ours, or set off, stay")
 	require.NotContains(t, shown["entry show"].out, "\nentry     forged")
 	require.Contains(t, shown["context"].out, "<U+202E>")
-	require.Contains(t, shown["facts"].out, "<U+202E>")
+	for _, name := range []string{"facts", "fact show", "history"} {
+		require.Contains(t, shown[name].out, "<U+202E>", name)
+	}
 	require.Contains(t, shown["blocked"].out, "<U+202E>")
 	require.Equal(t, exitUsage, shown["error"].code)
 	require.Equal(t, exitUsage, shown["usage"].code)
@@ -138,7 +142,9 @@ func TestAnySignsInNames(t *testing.T) {
 			{"builds", "show", id}, {"entry", "show", id, "--project", id}, {"task", "show", id, "--project", id},
 			{"conflicts", "show", id, "--project", id}, {"decisions", "show", id, "--project", id},
 			{"conflicts", "list", "--project", id}, {"decisions", "list", "--project", id},
-			{"builds", "list", "--session", id, "--project", id}, {"facts", "--user", id, "--agent", id}, {"context", "--user", id},
+			{"builds", "list", "--session", id, "--project", id}, {"facts", "--user", id, "--agent", id},
+			{"facts", "show", id, "--user", id}, {"facts", "history", "--user", id}, {"facts", "export", "--agent", id},
+			{"facts", "list", "--category", "goal", "--project", id, "--user", id}, {"context", "--user", id},
 			{"tasks", "--project", id}, {"blocked", "--project", id}, {"conditions", "resolved", "--project", id},
 			{"search", id, "--project", id, "--user", id, "--agent", id, "--session", id},
 		} {
@@ -238,6 +244,23 @@ func TestRefusedBeforeAnyServer(t *testing.T) {
 		{[]string{"conditions", "resolved", "--limit", "0"}, "--limit 0: want 1 to 1000"},
 		{[]string{"facts", "--limit", "0"}, "--limit 0: want 1 to 1000"},
 		{[]string{"facts", "--user", "a\x1b"}, "holds a control character"},
+		{[]string{"facts", "list", "--category", "food"}, `--category "food": want one of preference`},
+		{[]string{"facts", "show", "a\x00bcd"}, "holds a control character"},
+		{[]string{"facts", "add", "x", "--confidence", "NaN"}, "--confidence NaN: want 0 to 1"},
+		{[]string{"facts", "add", "x", "--category", "food"}, `--category "food": want one of preference`},
+		{[]string{"facts", "add", "x", "--expect-version", "0"}, "--expect-version 0: want 1 or more"},
+		{[]string{"facts", "add", "x", "--expect-version", "-1"}, "--expect-version"},
+		{[]string{"facts", "add", "\xff"}, "the text is not UTF-8"},
+		{[]string{"facts", "add", strings.Repeat("long ", 2000)}, "want at most 8192"},
+		{[]string{"facts", "update", "abcdef"}, "say what to change: --content"},
+		{[]string{"facts", "delete", "abcd", "bcde", "--expect-version", "3"}, "name one"},
+		{[]string{"facts", "history", "--limit", "0"}, "--limit 0: want 1 to 1000"},
+		{[]string{"facts", "import", "-"}, "not a memory"},
+		{[]string{"facts", "import", write(t, "long.json", `{"facts":[{"content":"`+strings.Repeat("long ", 2000)+`"}]}`)}, "the fact “long long"},
+		{[]string{"facts", "clear"}, "say --yes"},
+		{[]string{"profile", "set", "food", "x"}, `section "food": want one of work, personal`},
+		{[]string{"profile", "clear", "work", "food"}, `section "food": want one of work, personal`},
+		{[]string{"profile", "clear", "work", "recent", "--expect-version", "3"}, "name one"},
 		{[]string{"context", "--max-tokens", "0"}, "--max-tokens 0: want at least 1"},
 		{[]string{"task", "set", "abcdef", "--status", "asleep"}, `--status "asleep": want one of pending`},
 		{[]string{"task", "set", "abcdef", "--priority", "asap"}, `--priority "asap": want one of low, medium, high, critical`},

@@ -39,6 +39,7 @@ func TestListsPageAlike(t *testing.T) {
 	inProject := []string{"--project", c.project}
 	for name, args := range map[string][]string{
 		"builds list": inProject, "tasks": inProject, "blocked": inProject, "conditions resolved": inProject, "facts": {"--user", user},
+		"facts list": {"--user", user, "--all"}, "facts history": {"--user", user},
 	} {
 		command := append(strings.Fields(name), args...)
 		all := decode[[]json.RawMessage](t, c.run(append(command, "-o", "json")...))
