@@ -108,8 +108,12 @@ func changeOfFact(c fact.Change) (what string, act schema.Act, err error) {
 			what += ", because it was said: " + quote(e.Quote)
 		}
 	case schema.FactEvictedPayload:
-		what = fmt.Sprintf("evicted %s for %s: %s had the lowest score, %.2f by policy %s, and at most %s are kept",
-			p.FactID, p.For, quote(before.Content), p.Score, oneLine(p.Policy, 60), plural(p.MaxFacts, "fact", "facts"))
+		score := "confidence" // Events of before there were policies name none.
+		if p.Policy != "" {
+			score = fmt.Sprintf("score, %.2f by policy %s", p.Score, oneLine(p.Policy, 60))
+		}
+		what = fmt.Sprintf("evicted %s for %s: %s had the lowest %s, and %s the most that is kept",
+			p.FactID, p.For, quote(before.Content), score, plural(p.MaxFacts, "fact is", "facts are"))
 		if p.Reserve > 0 {
 			what += fmt.Sprintf(", %s of them whatever their score", plural(p.Reserve, "correction", "corrections"))
 		}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/fact"
+	"axiommind/activities/text"
+	"axiommind/schema"
+)
+
+// A memory is written, read, refused, moved and cleared from the command line.
+func TestFacts(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	user := `ann's "/` + "메모리 " + c.project
+	run := func(args ...string) output { return c.run(append(args, "--user", user, "--agent", "bot/1")...) }
+	ok := func(args ...string) string {
+		t.Helper()
+		o := run(args...)
+		require.Zero(t, o.code, "%q: %s", args, o)
+		requireHarmless(t, o)
+		return o.out
+	}
+	refused := func(says string, args ...string) {
+		t.Helper()
+		o := run(args...)
+		require.Equal(t, exitUsage, o.code, "%q: %s", args, o)
+		require.Contains(t, o.err, says, "%q", args)
+		require.Empty(t, o.out)
+		requireHarmless(t, o)
+	}
+	facts := func(args ...string) []fact.Fact {
+		t.Helper()
+		return decode[[]fact.Fact](t, run(append([]string{"facts", "list", "-o", "json"}, args...)...))
+	}
+	version := func() uint64 { return decode[shownProfile](t, run("profile", "show", "-o", "json")).Version }
+
+	require.Contains(t, ok("facts"), "nothing is remembered of user "+user)
+	require.Contains(t, ok("profile", "show"), "is empty")
+	require.Contains(t, ok("facts", "history"), "nothing was ever remembered")
+	require.Contains(t, ok("facts", "add", "I", "prefer", "tea "+turn, "--category", "preference", "--confidence", "0.9", "--reason", "she said so", "--project", "p/1"), "remembered as fact_")
+	ok("facts", "add", "커피는 'nein' \\ / \"x\" "+red, "--category", "correction", "--source-error", "coffee "+ghost)
+	two := facts()
+	require.Len(t, two, 2)
+	tea, coffee := two[0], two[1]
+	require.Equal(t, []any{"preference", 0.9, "p/1"}, []any{tea.Category, tea.Confidence, tea.Project})
+	require.Equal(t, []any{"coffee " + ghost, "default"}, []any{coffee.SourceError, coffee.Project})
+	require.Len(t, facts("--project", "p/1"), 1)
+	require.Len(t, facts("--category", "correction"), 1)
+	require.Empty(t, facts("--category", "goal"))
+	require.Contains(t, ok("facts"), fmt.Sprintf("the memory has version %d\n", version()))
+
+	refused("duplicate fact: "+tea.ID+" says the same", "facts", "add", "i PREFER tea "+turn)
+	refused("the memory of user", "facts", "add", "x", "--expect-version", "99")
+	refused("no such fact: give an id, the first 4 or more characters", "facts", "update", "abcdef01", "--content", "x")
+	refused("no such fact", "facts", "delete", tea.ID, "abcdef01")
+	refused("no such fact", "facts", "show", "fact_")
+	refused("no such fact", "facts", "history", turn)
+	refused("has version", "facts", "update", tea.ID, "--content", "x", "--expect-version", "99")
+	refused("duplicate fact", "facts", "update", tea.ID, "--content", coffee.Content)
+	require.Len(t, facts(), 2)
+
+	shown := ok("facts", "show", strings.ToUpper(tea.ID[5:10]))
+	for _, part := range []string{"category  preference, confidence 0.90", "project   p/1", "from      cli:", fmt.Sprintf("version   %d\n", tea.Version)} {
+		require.Contains(t, shown, part)
+	}
+	ok("facts", "update", tea.ID[:10], "--content", "I prefer green tea", "--confidence", "0.8", "--expect-version", fmt.Sprint(tea.Version))
+	refused("has version", "facts", "update", tea.ID, "--confidence", "0.7", "--expect-version", fmt.Sprint(tea.Version))
+	require.Contains(t, strings.Join(strings.Fields(ok("facts", "history", tea.ID)), " "), "-> “I prefer green tea”, confidence 0.90 -> 0.80")
+	ok("facts", "add", "I was wrong", "--expect-version", fmt.Sprint(version()))
+	wrong := facts()[2]
+	refused("has version", "facts", "delete", wrong.ID, "--expect-version", "1")
+	require.Contains(t, ok("facts", "delete", wrong.ID, "--reason", "it was a joke"), "I was wrong")
+	refused("is not remembered any longer, deleted: it was a joke", "facts", "delete", wrong.ID)
+	require.Contains(t, ok("facts", "list", "--all"), "deleted: it was a joke")
+	require.Contains(t, ok("facts", "show", wrong.ID), "status    deleted on ")
+
+	ok("profile", "set", "work", "Builds", "payment\n"+turn)
+	section := decode[shownProfile](t, run("profile", "show", "-o", "json")).Sections[0]
+	require.Equal(t, []any{"work", "Builds payment\n" + turn}, []any{section.Name, section.Summary})
+	refused("has version", "profile", "set", "work", "x", "--expect-version", fmt.Sprint(section.Version+7))
+	ok("profile", "set", "work", "Builds it", "--expect-version", fmt.Sprint(section.Version))
+	refused("says the same", "profile", "set", "work", "builds IT")
+	ok("profile", "set", "recent", "Moved to Porto")
+	refused("has version", "profile", "clear", "recent", "--expect-version", "1")
+	require.Contains(t, ok("profile", "clear", "recent", "--reason", "moved back"), "recent")
+	refused("is empty already", "profile", "clear", "recent")
+	require.Contains(t, ok("profile", "show"), "  │ Builds it\n")
+
+	c.movesAndClears(t, user, ok, refused)
+
+	history := decode[[]fact.Change](t, run("facts", "history", "-o", "json"))
+	require.Equal(t, schema.FactCreated, history[len(history)-1].Type)
+	require.Contains(t, string(history[len(history)-1].Payload), "she said so", "payloads are whole")
+	told := ok("facts", "history", "--limit", "1000")
+	for _, part := range []string{"created fact_", "updated fact_", "deleted fact_", "skipped (duplicate)", "cleared: 2 facts and 1 section", "profile recent was removed"} {
+		require.Contains(t, told, part)
+	}
+	for line := range strings.Lines(told) {
+		require.LessOrEqual(t, len([]rune(text.Visible(line))), lineWidth+1, line)
+	}
+}
+
+// movesAndClears exports the memory, clears it, and imports it again, into another one too.
+func (c *cli) movesAndClears(t *testing.T, user string, ok func(...string) string, refused func(string, ...string)) {
+	t.Helper()
+	path := write(t, "memory.json", "")
+	ok("facts", "export", "--file", path)
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	before := contentsOf(t, raw)
+	require.Len(t, before.Facts, 2)
+	require.Equal(t, "Builds it", before.User.WorkContext.Summary)
+	require.Equal(t, before, contentsOf(t, []byte(ok("facts", "export"))))
+
+	refused("say --yes", "facts", "clear")
+	refused("has version", "facts", "clear", "--yes", "--expect-version", "1")
+	require.Contains(t, ok("facts", "clear", "--yes", "--reason", "a new start"), "2 facts and 1 section of the profile")
+	require.Contains(t, ok("facts"), "nothing is remembered")
+	require.Contains(t, ok("profile", "show"), "is empty")
+	require.Contains(t, ok("facts", "import", path, "--dry-run"), "nothing was changed; it would be: 2 created, 1 section set")
+	require.Contains(t, ok("facts"), "nothing is remembered")
+	refused("has version", "facts", "import", path, "--expect-version", "1")
+	require.Equal(t, "2 created, 1 section set\n", ok("facts", "import", path))
+	require.Equal(t, "0 created, 3 skipped (duplicate 3)\n", ok("facts", "import", path))
+	require.Contains(t, ok("facts", "import", path, "--dry-run"), "0 created, 3 skipped (duplicate 3)")
+	require.Equal(t, before, contentsOf(t, []byte(ok("facts", "export"))), "and what was known since when is as before")
+
+	// Many facts take several commands.
+	var many fact.Document
+	for i := range fact.MaxImportItems + 7 {
+		many.Facts = append(many.Facts, fact.DocumentFact{Content: fmt.Sprintf("Number %d of %s", i, turn), Category: "knowledge", Confidence: 0.6})
+	}
+	many.Facts = append(many.Facts, fact.DocumentFact{Content: "x", Category: "food"}, fact.DocumentFact{Content: "y", Confidence: 95})
+	raw, err = json.Marshal(many)
+	require.NoError(t, err)
+	other := []string{"facts", "import", "-", "--user", user + "2", "--project", "q"}
+	o := c.feed(string(raw), other...)
+	require.Zero(t, o.code, o)
+	require.Contains(t, o.out, "207 created, 2 skipped (confidence out of range 1, unknown category 1)")
+	require.Len(t, decode[[]fact.Fact](t, c.run("facts", "--user", user+"2", "--project", "q", "--limit", "1000", "-o", "json")), 207)
+
+	// What several people say at once is all kept.
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() { c.run("facts", "add", fmt.Sprintf("At once %d", i), "--user", user+"3") })
+	}
+	all.Wait()
+	require.Len(t, decode[[]fact.Fact](t, c.run("facts", "--user", user+"3", "-o", "json")), 8)
+	c.buildTellsFacts(t, user+"4")
+}
+
+// contentsOf is a document without what an import gives anew: ids, sources and when it was written.
+func contentsOf(t *testing.T, raw []byte) fact.Document {
+	t.Helper()
+	var d fact.Document
+	require.NoError(t, json.Unmarshal(raw, &d))
+	d.LastUpdated, d.User.WorkContext.UpdatedAt = "", ""
+	for i := range d.Facts {
+		d.Facts[i].ID, d.Facts[i].Source = "", ""
+	}
+	return d
+}
+
+// buildTellsFacts tries what a build shows of its facts, and a fact of its evidence.
+func (c *cli) buildTellsFacts(t *testing.T, user string) {
+	t.Helper()
+	path := write(t, "s.jsonl", said(1, "user", "I prefer quiet keyboards."))
+	for _, name := range []string{"one", "two"} {
+		o := c.process(path, "--user", user, "--session", name+"-"+c.project)
+		require.Zero(t, o.code, o)
+	}
+	builds := decode[[]struct {
+		ID string `json:"build_id"`
+	}](t, c.run("builds", "list", "--user", user, "--project", c.project, "-o", "json"))
+	require.Len(t, builds, 2)
+	require.Contains(t, c.run("builds", "show", builds[1].ID).out, "\nfacts      1 created\n")
+	second := c.run("builds", "show", builds[0].ID).out
+	require.Contains(t, second, "\nfacts      0 created, 1 skipped (duplicate 1)\n")
+	require.Contains(t, second, "duplicate: fact_")
+	facts := decode[[]fact.Fact](t, c.run("facts", "--user", user, "-o", "json"))
+	shown := c.run("facts", "show", facts[0].ID, "--user", user)
+	require.Contains(t, shown.out, "from      session one-"+c.project)
+	require.Contains(t, shown.out, "⟦I prefer quiet keyboards.⟧", shown)
+	found, _ := completed(t, c.complete("facts", "show", "--user", user, "fact_"))
+	require.Equal(t, map[string]string{facts[0].ID: "I prefer quiet keyboards."}, found)
+}
