@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/build"
-	"axiommind/activities/eventlog"
 	"axiommind/activities/table"
 	"axiommind/schema"
 )
@@ -34,8 +33,7 @@ func (a *app) buildsShowCommand(*pflag.FlagSet) func(context.Context, []string) 
 			return err
 		}
 		shown := shownBuild{Detail: detail, Workflow: a.linkTo(detail.WorkflowID())}
-		log := eventlog.New(conn, eventlog.Options{})
-		if shown.Facts, err = readFactsOfBuild(ctx, log, detail.SessionKey, detail.BuildID); err != nil {
+		if shown.Facts, err = readFactsOfBuild(ctx, conn, detail.SessionKey, detail.BuildID); err != nil {
 			return err
 		}
 		if detail.Status == schema.BuildRunning {

@@ -176,8 +176,8 @@ type factsOfBuild struct {
 const maxLost = 100
 
 // readFactsOfBuild reads what the build did to its memory. It is nil if it did nothing.
-func readFactsOfBuild(ctx context.Context, log fact.Streamer, key schema.SessionKey, buildID string) (*factsOfBuild, error) {
-	changes, err := fact.ReadHistory(ctx, log, fact.HistoryQuery{User: key.User, Agent: key.Agent, BuildID: buildID})
+func readFactsOfBuild(ctx context.Context, conn driver.Conn, key schema.SessionKey, buildID string) (*factsOfBuild, error) {
+	changes, err := fact.NewTables(conn).BuildChanges(ctx, key.User, key.Agent, buildID)
 	if err != nil || len(changes) == 0 {
 		return nil, err
 	}
@@ -185,10 +185,10 @@ func readFactsOfBuild(ctx context.Context, log fact.Streamer, key schema.Session
 	if out.Result, err = fact.Sum(changes); err != nil {
 		return nil, err
 	}
-	for i := len(changes) - 1; i >= 0; i-- {
-		switch changes[i].Type {
+	for _, c := range changes {
+		switch c.Type {
 		case schema.FactMerged, schema.FactEvicted, schema.FactDeleted:
-			out.Lost = append(out.Lost, changes[i])
+			out.Lost = append(out.Lost, c)
 		}
 	}
 	return out, nil

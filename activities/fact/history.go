@@ -6,14 +6,18 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
 	"axiommind/activities/eventlog"
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
 // Change is an event of a memory.
 type Change struct {
 	schema.Event
-	// Before is the fact as it was before the event, nil if the event changes none or creates it.
+	// Before is the fact as it was before the event, nil if the event changes none or creates it. [Tables.BuildChanges]
+	// returns it as it is now.
 	Before *Fact `json:"before,omitempty"`
 }
 
@@ -23,8 +27,6 @@ type HistoryQuery struct {
 	// FactID selects the events that are about the fact: those that changed it, that were skipped because it says the
 	// same, and what gave way to it.
 	FactID string
-	// BuildID selects the events that a build caused.
-	BuildID string
 	// Limit, if it is not 0, is the maximum number of events, after skipping the latest Offset events.
 	Limit, Offset int
 }
@@ -72,9 +74,6 @@ func ReadHistory(ctx context.Context, log Streamer, q HistoryQuery) ([]Change, e
 }
 
 func (q HistoryQuery) takes(o occurrence) bool {
-	if q.BuildID != "" && o.event.BuildID != q.BuildID {
-		return false
-	}
 	if q.FactID == "" || o.payload.Fact() == q.FactID {
 		return true
 	}
@@ -85,6 +84,48 @@ func (q HistoryQuery) takes(o occurrence) bool {
 		return p.DuplicateOf == q.FactID
 	}
 	return false
+}
+
+// BuildChanges returns what a build did to the facts and the profile of a memory, in the order of the events. It reads no
+// other events, however long the memory's history is.
+func (t *Tables) BuildChanges(ctx context.Context, user, agent, buildID string) ([]Change, error) {
+	var out []Change
+	var ids []string
+	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
+		e := schema.Event{BuildID: buildID}
+		var payload string
+		if err := rows.Scan(&e.ID, &e.Seq, &e.Type, &e.TS, &e.Actor, &e.SessionID, &e.Project, &payload); err != nil {
+			return err
+		}
+		e.Payload, e.TS = []byte(payload), e.TS.UTC()
+		o, err := readEvent(e)
+		if err != nil {
+			return err
+		}
+		if id := o.payload.Fact(); id != "" && e.Type != schema.FactCreated {
+			ids = append(ids, id)
+		}
+		out = append(out, Change{Event: e})
+		return nil
+	}, `SELECT event_id, seq, event_type, ts, actor, session_id, project, payload_json FROM events
+		WHERE stream = ? AND build_id = ? AND event_type IN ? ORDER BY seq`, schema.MemoryStream(user, agent), buildID, EventTypes())
+	if err != nil {
+		return nil, fmt.Errorf("read what a build did to a memory: %w", err)
+	}
+	now, err := t.Find(ctx, user, agent, ids)
+	if err != nil {
+		return nil, err
+	}
+	facts := map[string]*Fact{}
+	for i, f := range now {
+		facts[f.ID] = &now[i]
+	}
+	for i, c := range out {
+		if o, err := readEvent(c.Event); err == nil && c.Type != schema.FactCreated {
+			out[i].Before = facts[o.payload.Fact()]
+		}
+	}
+	return out, nil
 }
 
 // Sum counts the changes by what they did.

@@ -181,7 +181,6 @@ func TestReadHistory(t *testing.T) {
 	require.Equal(t, []uint64{9, 8, 7, 6, 5, 4, 3, 2, 1}, seqs(HistoryQuery{}))
 	require.Equal(t, []uint64{5, 4, 3, 1}, seqs(HistoryQuery{FactID: "x"}))
 	require.Equal(t, []uint64{6, 5}, seqs(HistoryQuery{FactID: "z"}))
-	require.Equal(t, []uint64{6, 5, 4}, seqs(HistoryQuery{BuildID: "b2"}))
 	for limit := 1; limit < 11; limit++ {
 		var all []uint64
 		for offset := 0; offset < len(log); offset += limit {
