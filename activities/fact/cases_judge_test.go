@@ -49,7 +49,7 @@ func judgeFormat(input, expect json.RawMessage) string {
 	if err != nil {
 		return err.Error()
 	}
-	c, err := ReadContext(in.Memory)
+	c, err := readContext(in.Memory)
 	if err != nil {
 		return err.Error()
 	}
@@ -72,9 +72,11 @@ func judgeTokens(input, expect json.RawMessage) string {
 	var in struct {
 		Tokenizer string   `json:"tokenizer"`
 		Texts     []string `json:"texts"`
+		Text      *string  `json:"text"`
 	}
 	var want struct {
 		Counts []int `json:"counts"`
+		Count  *int  `json:"count"`
 	}
 	if problem := sharedtest.Decode(input, &in) + sharedtest.Decode(expect, &want); problem != "" {
 		return problem
@@ -82,6 +84,12 @@ func judgeTokens(input, expect json.RawMessage) string {
 	counter, err := counterNamed(in.Tokenizer)
 	if err != nil {
 		return err.Error()
+	}
+	if in.Text != nil {
+		in.Texts = append(in.Texts, *in.Text)
+	}
+	if want.Count != nil {
+		want.Counts = append(want.Counts, *want.Count)
 	}
 	got := make([]int, len(in.Texts))
 	for i, text := range in.Texts {

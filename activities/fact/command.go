@@ -1,6 +1,7 @@
 package fact
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -191,9 +192,13 @@ func (c Command) validateItems() error {
 	return nil
 }
 
-// Bytes is about the size of the item in a payload.
+// Bytes is the size of the item in a payload, where a control character takes six bytes.
 func (i Item) Bytes() int {
-	return len(i.Content) + len(i.Category) + len(i.SourceError) + len(i.Section) + 100
+	raw, err := json.Marshal(i)
+	if err != nil { // A confidence that is no number, which no command can hold.
+		return len(i.Content)
+	}
+	return len(raw)
 }
 
 func wrongContent(content string) string {

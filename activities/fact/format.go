@@ -273,10 +273,11 @@ func (f Formatter) cut(text string) string {
 	return text[:boundaries[n-1]] + cutMark
 }
 
-// graphemeBoundaries returns the byte offsets of the ends of the text's first graphemes, up to maxRunes runes.
+// graphemeBoundaries returns the byte offsets of the ends of the text's first graphemes, up to maxRunes runes. An end
+// within an entity is none.
 func graphemeBoundaries(text string, maxRunes int) []int {
 	var out []int
-	at, state := 0, -1
+	at, state, inEntity := 0, -1, false
 	for rest := text; rest != ""; {
 		var grapheme string
 		grapheme, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
@@ -285,7 +286,11 @@ func graphemeBoundaries(text string, maxRunes int) []int {
 			break
 		}
 		at += len(grapheme)
-		out = append(out, at)
+		// Each ampersand begins an entity, which ends in a semicolon.
+		inEntity = strings.HasPrefix(grapheme, "&") || inEntity && !strings.HasPrefix(grapheme, ";")
+		if !inEntity {
+			out = append(out, at)
+		}
 	}
 	return out
 }

@@ -84,13 +84,13 @@ func TestFormatCutsBetweenGraphemes(t *testing.T) {
 
 func TestReadContext(t *testing.T) {
 	t.Parallel()
-	c, err := ReadContext([]byte(`{"user": {"workContext": {"summary": "W"}, "topOfMind": "a string"}, "history": null,
+	c, err := readContext([]byte(`{"user": {"workContext": {"summary": "W"}, "topOfMind": "a string"}, "history": null,
 		"facts": [{"content": "x", "confidence": " 0.7 "}, {"content": 3}, null,
 		{"content": "y", "confidence": true}, {"content": "z", "confidence": [1]}], "version": "1.0"}`))
 	require.NoError(t, err)
 	require.Equal(t, Context{User: UserContext{Work: "W"}, Facts: []Statement{{Content: "x", Confidence: 0.7}, {Content: "y", Confidence: 1}, {Content: "z"}}}, c)
 	for _, text := range []string{"", "[]", `{"facts": [`} {
-		_, err := ReadContext([]byte(text))
+		_, err := readContext([]byte(text))
 		require.Error(t, err)
 	}
 }

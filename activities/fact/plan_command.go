@@ -61,8 +61,7 @@ func (p *planner) expect(m Memory, c Command) error {
 		what, version = "the section "+c.Section, p.overlay.sections[c.Section].Version
 	}
 	if version != c.ExpectVersion {
-		return fmt.Errorf("%w: %s of user %q, agent %q has version %d, not %d: look at it again before you change it",
-			ErrStale, what, c.User, c.Agent, version, c.ExpectVersion)
+		return fmt.Errorf("%w: %s has version %d, not %d: look at it again before you change it", ErrStale, what, version, c.ExpectVersion)
 	}
 	return nil
 }
@@ -126,8 +125,7 @@ func (p *planner) commandSection(c Command) error {
 		return &InvalidError{"section", fmt.Sprintf("%s is empty already", c.Section)}
 	}
 	if x.confidence == nil {
-		confidence := float64(personsConfidence)
-		x.confidence = &confidence
+		x.confidence = new(float64(personsConfidence))
 	}
 	if objection := p.objectionToSection(x); objection != nil {
 		return p.skip(x, *objection)
@@ -146,6 +144,9 @@ func (p *planner) importItems(c Command, done map[string]bool) error {
 			act: schema.Act{RequestID: c.RequestID, Reason: c.Reason}, key: key, at: instant(c.At), aligned: true,
 			section: item.Section, content: item.Content, category: item.Category, confidence: item.Confidence,
 			sourceError: item.SourceError,
+		}
+		if item.Section != "" && x.confidence == nil {
+			x.confidence = new(float64(personsConfidence))
 		}
 		if item.Since.Before(c.At) && !item.Since.IsZero() {
 			x.since = instant(item.Since)

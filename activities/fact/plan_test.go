@@ -74,11 +74,11 @@ func TestEviction(t *testing.T) {
 	}
 	m := newMemory(t)
 	m.opts.MaxFacts = 3
-	m.say(at(m.entry("younger", 0.7), 2), at(m.entry("older", 0.7), 1), at(m.entry("sure", 0.9), 0))
+	m.say(at(m.entry("younger", 0.7), 2), at(m.entry("older", 0.7), 1), at(m.entry("certain", 0.9), 0))
 	m.say(at(m.entry("less sure than all", 0.5), 3))
-	require.Equal(t, []string{"younger", "sure", "less sure than all"}, m.contents())
+	require.Equal(t, []string{"younger", "certain", "less sure than all"}, m.contents())
 	m.say(at(m.entry("next", 0.6), 4), at(m.entry("last", 0.6), 4))
-	require.Equal(t, []string{"younger", "sure", "last"}, m.contents(), "each is admitted, and gives way to the next")
+	require.Equal(t, []string{"younger", "certain", "last"}, m.contents(), "each is admitted, and gives way to the next")
 	require.Equal(t, Evicted, m.facts[1].Status)
 	require.Equal(t, "gave way to "+m.facts[3].ID, m.facts[1].GoneReason)
 	require.Equal(t, Evicted, m.facts[4].Status)
@@ -95,7 +95,7 @@ func TestEviction(t *testing.T) {
 
 	// A batch that is too large by itself is no other thing than its facts one after the other: the last one is admitted.
 	m.say(m.entry("a", 0.6), m.entry("b", 0.8), m.entry("c", 0.8), m.entry("d", 0.6), m.entry("e", 0.9), m.entry("f", 0.7))
-	require.Equal(t, []string{"sure", "e", "f"}, m.contents())
+	require.Equal(t, []string{"certain", "e", "f"}, m.contents())
 	require.Empty(t, m.skips())
 	last := m.log[len(m.log)-2]
 	evicted, err := schema.Decode[schema.FactEvictedPayload](schema.Event{Type: last.Type, Payload: last.Payload})

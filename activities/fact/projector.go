@@ -143,7 +143,7 @@ func (g page) factRows() [][]any {
 }
 
 const skippedColumns = `facts_skipped_raw (user, agent, seq, event_id, ts, project, session_id, entry_id, skipped,
-	detail, content, category, confidence, duplicate_of, section)`
+	detail, content, category, confidence, duplicate_of, section, fact_id)`
 
 // skippedMerged is what facts_skipped_raw has of a proposal that was merged into a fact.
 const skippedMerged = "merged"
@@ -161,7 +161,7 @@ func (g page) skippedRows() [][]any {
 		e := o.event
 		out[i] = []any{
 			g.user, g.agent, e.Seq, e.ID, e.TS, e.Project, e.SessionID, p.EntryID, p.Skipped,
-			p.Detail, p.Content, p.Category, p.Confidence, p.DuplicateOf, p.Section,
+			p.Detail, p.Content, p.Category, p.Confidence, p.DuplicateOf, p.Section, p.FactID,
 		}
 	}
 	return out

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"axiommind/activities/llm/answer"
 	"axiommind/schema"
 )
 
@@ -118,7 +119,8 @@ var ErrDocument = errors.New("not a memory")
 
 // ReadDocument returns what to import of a document: the sections of its profile, then its facts. What has the wrong type
 // is left out and named, a field of a fact alone where the fact can do without it. A summary may stand in place of its
-// section, a confidence may be a numeral in a string, and a time may lack its zone, which is UTC then.
+// section, a confidence may be a numeral in a string, and a time may lack its zone, which is UTC then. A document with newFacts
+// is an update of memory as models write it.
 func ReadDocument(raw []byte) ([]Item, []NotTaken, error) {
 	raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
 	if !utf8.Valid(raw) {
@@ -132,6 +134,10 @@ func ReadDocument(raw []byte) ([]Item, []NotTaken, error) {
 		return nil, nil, fmt.Errorf("%w: want a JSON object, not null", ErrDocument)
 	}
 	r := documentReader{}
+	if fields["newFacts"] != nil {
+		err := r.update(string(raw))
+		return r.items, r.not, err
+	}
 	groups := map[string]object{}
 	for _, group := range []string{"user", "history"} {
 		groups[group], _ = read[object](&r, group, fields[group], "want an object")
@@ -166,6 +172,23 @@ func read[T any](r *documentReader, where string, raw json.RawMessage, want stri
 		return zero, false
 	}
 	return value, true
+}
+
+// update reads a document that is an update of memory as models write it. What it removes stays: only a person who names
+// a fact deletes it.
+func (r *documentReader) update(text string) error {
+	u, err := answer.ReadUpdate(text)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrDocument, err)
+	}
+	r.items = ItemsOf(u)
+	for _, part := range u.Rejected {
+		r.leave(fmt.Sprintf("%s[%d]", part.Part, part.Index), "%s", part.Reason)
+	}
+	for n, removal := range u.Removals {
+		r.leave(fmt.Sprintf("factsToRemove[%d]", n), "an import removes nothing: starter facts delete %q does", removal.ID)
+	}
+	return nil
 }
 
 func (r *documentReader) section(where, name string, raw json.RawMessage) {
@@ -261,4 +284,16 @@ func (i Item) TooLong() string {
 		return fmt.Sprintf("it has %d bytes, want at most %d", i.Bytes(), MaxImportBytes)
 	}
 	return ""
+}
+
+type object = map[string]json.RawMessage
+
+// lenient decodes the value, or returns the zero value if that fails.
+func lenient[T any](raw json.RawMessage) T {
+	var v T
+	if len(raw) == 0 || json.Unmarshal(raw, &v) != nil {
+		var zero T
+		return zero
+	}
+	return v
 }

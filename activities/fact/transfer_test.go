@@ -46,7 +46,7 @@ func TestDocumentRoundTrip(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, not)
 		require.Equal(t, want, items)
-		context, err := ReadContext(raw)
+		context, err := readContext(raw)
 		require.NoError(t, err)
 		require.Len(t, context.Facts, len(facts), "both readers read the same form")
 	})
@@ -198,4 +198,16 @@ func TestReadHistory(t *testing.T) {
 	sum, err := Sum(changes)
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 1, 1, 1}, []int{sum.Created, sum.Updated, sum.Evicted, sum.Skipped[schema.SkippedDuplicate]})
+}
+
+// An update as models write it is imported too. It removes nothing.
+func TestReadDocumentOfAnUpdate(t *testing.T) {
+	t.Parallel()
+	items, not, err := ReadDocument([]byte(`{"user": {"workContext": {"summary": "Builds", "shouldUpdate": true}, "topOfMind": {"summary": "x", "shouldUpdate": false}},
+		"history": {}, "newFacts": [{"content": "Likes Go", "category": "preference", "confidence": 0.9}], "factsToRemove": ["fact_1"]}`))
+	require.NoError(t, err)
+	require.Equal(t, []Item{{Section: schema.SectionWork, Content: "Builds"}, {Content: "Likes Go", Category: "preference", Confidence: ptr(0.9)}}, items)
+	require.Equal(t, []NotTaken{{"factsToRemove[0]", `an import removes nothing: starter facts delete "fact_1" does`}}, not)
+	_, _, err = ReadDocument([]byte(`{"user": {}, "history": {}, "newFacts": [3], "factsToRemove": ["fact_1"]}`))
+	require.ErrorIs(t, err, ErrDocument)
 }

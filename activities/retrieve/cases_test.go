@@ -3,67 +3,75 @@ package retrieve
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"path"
+	"regexp"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
+	"axiommind/activities/vector"
 	"axiommind/deploy/local/sharedtest"
 	"axiommind/schema"
 )
 
-type caseFile struct {
-	Cases []struct {
-		ID     string          `json:"id"`
-		Area   string          `json:"area"`
-		Input  json.RawMessage `json:"input"`
-		Expect json.RawMessage `json:"expect"`
-		Ours   json.RawMessage `json:"ours"`
-	} `json:"cases"`
+type searchFile struct {
+	Cases []searchCase `json:"cases"`
 }
 
+type searchCase struct {
+	ID     string          `json:"id"`
+	Area   string          `json:"area"`
+	Input  json.RawMessage `json:"input"`
+	Expect json.RawMessage `json:"expect"`
+	Ours   json.RawMessage `json:"ours"`
+}
+
+// judges are the judges of this room. There is nothing that cuts texts into chunks.
 var judges = map[string]func(input, expect json.RawMessage) string{
 	"search":  judgeSearch,
 	"chunker": func(json.RawMessage, json.RawMessage) string { return "nothing is cut into chunks" },
 }
 
+func (c searchCase) isOurs() bool { return judges[c.Area] != nil }
+
 func TestCases(t *testing.T) {
 	t.Parallel()
-	holds := func(file caseFile) bool {
-		for _, c := range file.Cases {
-			if judges[c.Area] != nil {
-				return true
+	sharedtest.RunCases(t, func(f searchFile) bool { return slices.ContainsFunc(f.Cases, searchCase.isOurs) },
+		func(_ *testing.T, v *sharedtest.Verdicts, file searchFile) {
+			for _, c := range file.Cases {
+				if !c.isOurs() {
+					continue
+				}
+				expect := c.Expect
+				if len(c.Ours) > 0 {
+					expect = c.Ours
+				}
+				v.Count(c.Area, c.ID, sharedtest.Play(func() string { return judges[c.Area](c.Input, expect) }))
 			}
-		}
-		return false
-	}
-	sharedtest.RunCases(t, holds, func(_ *testing.T, v *sharedtest.Verdicts, file caseFile) {
-		for _, c := range file.Cases {
-			judge := judges[c.Area]
-			if judge == nil {
-				continue
-			}
-			problem := sharedtest.Play(func() string { return judge(c.Input, c.Expect) })
-			if problem != "" && len(c.Ours) > 0 && sharedtest.Play(func() string { return judge(c.Input, c.Ours) }) == "" {
-				problem = ""
-			}
-			v.Count(c.Area, c.ID, problem)
-		}
-	})
+		})
 }
 
-// judgeSearch scores what the two searches found as the vector store fuses it, and then with the weights of this package.
+// scored is a file and its score, which a case writes as a pair.
+type scored struct {
+	name  string
+	score float64
+}
+
+func (s *scored) UnmarshalJSON(raw []byte) error {
+	return json.Unmarshal(raw, &[]any{&s.name, &s.score})
+}
+
+// judgeSearch scores candidates as a search does. The weights of the case take the place of those by stage and status,
+// and a file is as old as the day in its name.
 func judgeSearch(input, expect json.RawMessage) string {
 	var in struct {
-		Ranks    []float64 `json:"bm25_ranks"`
-		Vector   [][2]any  `json:"vector"`
-		Keyword  [][2]any  `json:"keyword"`
-		Now      string    `json:"now"`
-		Weights  []float64 `json:"weights"`
-		HalfLife float64   `json:"half_life_days"`
+		Ranks    []float64  `json:"bm25_ranks"`
+		Vector   []scored   `json:"vector"`
+		Keyword  []scored   `json:"keyword"`
+		Now      string     `json:"now"`
+		Weights  [2]float64 `json:"weights"`
+		HalfLife float64    `json:"half_life_days"`
 	}
 	var want struct {
 		Decreasing bool               `json:"strictly_decreasing_scores"`
@@ -73,49 +81,71 @@ func judgeSearch(input, expect json.RawMessage) string {
 	if problem := sharedtest.Decode(input, &in) + sharedtest.Decode(expect, &want); problem != "" {
 		return problem
 	}
-	w := DefaultWeights()
-	e := schema.Entry{Stage: schema.StageVerified, Status: schema.StatusActive}
-	if want.Decreasing {
-		// BM25 is better the lower it is in these ranks, and the best of a search counts 1.
-		best, worst, last := slices.Min(in.Ranks), slices.Max(in.Ranks), math.Inf(1)
-		for _, rank := range in.Ranks {
-			x := Explain{Hybrid: (rank - worst) / (best - worst), StageWeight: factor(w.Stage, e.Stage), StatusPenalty: 1, Recency: 1, Corroboration: w.corroboration(1)}
-			if x.Score() >= last && slices.IsSorted(in.Ranks) {
-				return fmt.Sprintf("a rank of %v scores %v, the better one before it %v", rank, x.Score(), last)
-			}
-			last = x.Score()
-		}
-		return ""
+	if want.Decreasing == (len(want.Scores) > 0 || len(want.Order) > 0) {
+		return "want either decreasing scores, or scores and an order"
 	}
-	now, err := time.Parse(time.DateOnly, in.Now)
-	if err != nil {
-		return err.Error()
-	}
-	w.HalfLife = time.Duration(in.HalfLife * 24 * float64(time.Hour))
-	scores := map[string]float64{}
-	for i, found := range [][][2]any{in.Vector, in.Keyword} {
-		for _, hit := range found {
-			scores[hit[0].(string)] += in.Weights[i] * hit[1].(float64)
+	var now time.Time
+	if in.Now != "" {
+		var err error
+		if now, err = time.Parse(time.DateOnly, in.Now); err != nil {
+			return err.Error()
 		}
 	}
-	for name := range scores {
-		if day, err := time.Parse(time.DateOnly, strings.TrimSuffix(path.Base(name), ".md")); err == nil {
-			scores[name] *= w.recency(now.Sub(day))
+	var candidates []vector.Candidate
+	named := func(id string) *vector.Candidate {
+		i := slices.IndexFunc(candidates, func(c vector.Candidate) bool { return c.ItemID == id })
+		if i < 0 {
+			i, candidates = len(candidates), append(candidates, vector.Candidate{ItemID: id})
+		}
+		return &candidates[i]
+	}
+	for _, s := range in.Vector {
+		named(s.name).Vector = s.score * in.Weights[0]
+	}
+	for _, s := range in.Keyword {
+		named(s.name).Keyword = s.score * in.Weights[1]
+	}
+	for i, rank := range in.Ranks { // the best is the lowest
+		named(fmt.Sprint(i)).Keyword = -rank
+	}
+	w := Weights{HalfLife: time.Duration(in.HalfLife * float64(24*time.Hour))}
+	var claims []*claim
+	for _, c := range candidates {
+		c.Score = c.Vector + c.Keyword
+		e := schema.Entry{ID: c.ItemID, Title: c.ItemID, OccurredAt: dayIn(c.ItemID, now)}
+		h := Hit{Entry: e, Explain: w.explain(c, e, now)}
+		h.Score = h.Explain.Score()
+		claims = append(claims, w.fold([]Hit{h})...)
+	}
+	order(claims, func(string) string { return "" })
+	return judgeOrder(claims, want.Decreasing, want.Scores, want.Order)
+}
+
+func judgeOrder(claims []*claim, decreasing bool, scores map[string]float64, ids []string) string {
+	var got []string
+	for i, c := range claims {
+		got = append(got, c.ID)
+		if decreasing && (c.ID != fmt.Sprint(i) || i > 0 && c.Score >= claims[i-1].Score) {
+			return fmt.Sprintf("%s comes with score %v after %q", c.ID, c.Score, got)
+		}
+		if score, ok := scores[c.ID]; ok && math.Abs(score-c.Score) > 1e-9 {
+			return fmt.Sprintf("score of %s is %v, want %v", c.ID, c.Score, score)
 		}
 	}
-	order := slices.SortedFunc(maps.Keys(scores), func(a, b string) int {
-		if scores[a] > scores[b] {
-			return -1
-		}
-		return 1
-	})
-	if want.Order != nil && !slices.Equal(order, want.Order) {
-		return fmt.Sprintf("the order is %q, want %q", order, want.Order)
-	}
-	for name, score := range want.Scores {
-		if math.Abs(scores[name]-score) > 1e-6 {
-			return fmt.Sprintf("%s scores %v, want %v", name, scores[name], score)
-		}
+	if ids != nil && !slices.Equal(got, ids) {
+		return fmt.Sprintf("order is %q, want %q", got, ids)
 	}
 	return ""
+}
+
+var dayName = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})\.md$`)
+
+// dayIn is the day in a file's name, or now: what has no day does not age.
+func dayIn(name string, now time.Time) time.Time {
+	if m := dayName.FindStringSubmatch(path.Base(name)); m != nil {
+		if day, err := time.Parse(time.DateOnly, m[1]); err == nil {
+			return day
+		}
+	}
+	return now
 }

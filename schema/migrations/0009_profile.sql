@@ -41,8 +41,9 @@ CREATE TABLE IF NOT EXISTS memory_cleared_raw
 ENGINE = ReplacingMergeTree
 ORDER BY (user, agent, seq);
 
--- For which section of the profile a proposal was, or nothing if it was for a fact.
+-- For which section of the profile a proposal was, or nothing if it was for a fact; and which fact was to be removed.
 ALTER TABLE facts_skipped_raw ADD COLUMN IF NOT EXISTS section LowCardinality(String) AFTER duplicate_of;
+ALTER TABLE facts_skipped_raw ADD COLUMN IF NOT EXISTS fact_id String AFTER section;
 
 CREATE OR REPLACE VIEW facts_skipped AS
 SELECT * FROM facts_skipped_raw FINAL;

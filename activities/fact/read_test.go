@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// ReadContext reads the memory files of other tools: user.workContext, personalContext and topOfMind,
+// readContext reads memories as cases write them: user.workContext, personalContext and topOfMind,
 // history.recentMonths, earlierContext and longTermBackground, each with a summary, and facts. Values of the wrong
 // type are ignored. A confidence may be a string or true; it counts as 0 if it is not a number. The only error is a
 // text that is not a JSON object.
-func ReadContext(raw []byte) (Context, error) {
+func readContext(raw []byte) (Context, error) {
 	var fields object
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		return Context{}, fmt.Errorf("read memory: %w", err)
@@ -39,18 +39,6 @@ func ReadContext(raw []byte) (Context, error) {
 		})
 	}
 	return c, nil
-}
-
-type object = map[string]json.RawMessage
-
-// lenient decodes the value, or returns the zero value if that fails.
-func lenient[T any](raw json.RawMessage) T {
-	var v T
-	if len(raw) == 0 || json.Unmarshal(raw, &v) != nil {
-		var zero T
-		return zero
-	}
-	return v
 }
 
 func summary(raw json.RawMessage) string {
