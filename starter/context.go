@@ -89,7 +89,7 @@ func (a *app) context(ctx context.Context, conn driver.Conn, o *contextOptions) 
 	if o.project != "" {
 		all, profile = fact.OfProject(all, profile, o.project)
 	}
-	facts := fact.Believed(all)
+	facts := fact.Untold(fact.Believed(all), profile)
 	formatter := fact.Formatter{MaxTokens: o.budget, Counter: counter}
 	if o.query != "" {
 		facts, formatter.Ranked = a.rankFacts(ctx, conn, o, facts), true

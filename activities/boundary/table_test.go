@@ -95,6 +95,7 @@ var errorTable = map[string][]row{
 
 	"tier.ErrVersionNotFound": {{err: tier.ErrVersionNotFound, failureType: schema.ErrorVersionNotFound, final: final}},
 
+	"fact.ErrStale":        {{err: fact.ErrStale, failureType: schema.ErrorFactStale, final: final}},
 	"fact.ErrFactNotFound": {{err: fact.ErrFactNotFound, failureType: schema.ErrorFactNotFound, final: final}},
 	"fact.ErrDuplicate":    {{err: fact.ErrDuplicate, failureType: schema.ErrorFactRefused, final: final}},
 	"fact.ErrInvalid":      {{err: fact.ErrInvalid, failureType: schema.ErrorInvalidInput, final: final}},
@@ -149,6 +150,8 @@ var otherErrors = []row{
 
 // notReturned are errors of a room that none of its activities returns, with the reason.
 var notReturned = map[string]string{
+	"fact.ErrDocument":        "the starter reads documents",
+	"answer.ErrUnsafeUpdate":  "the starter reads updates",
 	"answer.ErrUnreadable":    "a result says it: the window is asked again, then quarantined",
 	"llm.ErrConfig":           "a worker with a wrong configuration does not start",
 	"vector.ErrCollection":    "is inside a vector.Error, which is final then",

@@ -61,6 +61,13 @@ func TestCurrent(t *testing.T) {
 	}))
 }
 
+func TestUntold(t *testing.T) {
+	t.Parallel()
+	facts := []Fact{{ID: "1", Content: "Builds Compilers "}, {ID: "2", Content: "Builds compilers in Go"}}
+	require.Equal(t, facts[1:], Untold(facts, []Section{{Name: schema.SectionWork, Summary: "builds compilers"}}))
+	require.Equal(t, facts, Untold(facts, nil))
+}
+
 // What was read before everything was forgotten is not remembered again, whichever build asks for it later; what is said
 // or read after it is.
 func TestClear(t *testing.T) {

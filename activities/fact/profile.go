@@ -82,6 +82,15 @@ func OfProject(facts []Fact, profile []Section, project string) ([]Fact, []Secti
 	return facts, slices.DeleteFunc(slices.Clone(profile), func(s Section) bool { return other(s.Project) })
 }
 
+// Untold returns the facts that no section says word for word. A prompt is told nothing twice.
+func Untold(facts []Fact, profile []Section) []Fact {
+	told := map[string]bool{}
+	for _, s := range profile {
+		told[Key(s.Summary)] = true
+	}
+	return slices.DeleteFunc(slices.Clone(facts), func(f Fact) bool { return told[Key(f.Content)] })
+}
+
 // NewContext returns what a prompt is told: the sections of the profile, and the facts as statements in the same order.
 func NewContext(profile []Section, facts []Fact) Context {
 	summaries := map[string]string{}
