@@ -41,7 +41,7 @@ func TestEveryFailureHasAClass(t *testing.T) {
 		schema.FailurePassing: `ConcurrentWriter Draining FilesUnavailable ModelMalformed ModelRateLimited ModelUnavailable
 			NotifyUnavailable StoreUnavailable TemporalUnavailable VectorUnavailable WorkerStopped Timeout Cancelled Interrupted`,
 		schema.FailureSetup: `FilesRefused ModelRefused NotifyRefused SourceForbidden StoreRejected TemporalRefused VectorRejected`,
-		schema.FailureInput: `EntryNotFound FactNotFound FactRefused GraduationRefused InvalidInput ModelBlocked ModelCut ModelRejected ModelTooLong ModelUnreadable
+		schema.FailureInput: `EntryNotFound FactNotFound FactRefused FactStale GraduationRefused InvalidInput ModelBlocked ModelCut ModelRejected ModelTooLong ModelUnreadable
 			ScopeMismatch SourceUnreadable TaskNotFound TaskRefused UnknownFormat VersionNotFound`,
 		schema.FailureOurs: `CorruptLog Internal`,
 	}
