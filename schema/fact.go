@@ -148,7 +148,6 @@ const (
 	SkippedDuplicate     = "duplicate"
 	SkippedDeleted       = "deleted_since"
 	SkippedCleared       = "cleared_since"
-	SkippedOlder         = "older_than_section"
 	SkippedTrivial       = "says_nothing_lasting"
 	SkippedUpload        = "about_an_upload"
 )

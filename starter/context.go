@@ -40,8 +40,8 @@ type contextOptions struct {
 func (a *app) contextCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &contextOptions{}
 	o.add(f)
-	f.StringVar(&o.project, "project", "", "tell only what comes from this project (default: all)")
-	f.StringVar(&o.query, "query", "", "tell first what has to do with this text (default: what is surest)")
+	f.StringVar(&o.project, "project", "", "print only what comes from this project (default: all)")
+	f.StringVar(&o.query, "query", "", "print first what is related to this text (default: what is surest)")
 	f.IntVar(&o.budget, "max-tokens", fact.DefaultMaxTokens, "most tokens")
 	f.StringVar(&o.count, "count", countTiktoken, "how tokens are counted: tiktoken (cl100k_base), or estimate, which is faster")
 	return func(ctx context.Context, _ []string) error {
@@ -82,12 +82,12 @@ func (a *app) context(ctx context.Context, conn driver.Conn, o *contextOptions) 
 	if err != nil {
 		return err
 	}
-	profile, err := tables.Profile(ctx, o.user, o.agent)
+	profile, err := tables.Profile(ctx, o.user, o.agent, o.project)
 	if err != nil {
 		return err
 	}
 	if o.project != "" {
-		all, profile = fact.OfProject(all, profile, o.project)
+		all = fact.OfProject(all, o.project)
 	}
 	facts := fact.Untold(fact.Believed(all), profile)
 	formatter := fact.Formatter{MaxTokens: o.budget, Counter: counter}
@@ -100,7 +100,7 @@ func (a *app) context(ctx context.Context, conn driver.Conn, o *contextOptions) 
 		answer.Facts = append(answer.Facts, facts[i])
 	}
 	if text == "" {
-		a.emptyContext(o, all)
+		a.emptyContext(o, profile, all)
 	}
 	err = a.print(answer, func(w io.Writer) error {
 		if text == "" {
@@ -140,13 +140,15 @@ func (a *app) rankFacts(ctx context.Context, conn driver.Conn, o *contextOptions
 }
 
 // emptyContext says why there is no context. It prints to stderr, because stdout is part of a prompt.
-func (a *app) emptyContext(o *contextOptions, facts []fact.Fact) {
+func (a *app) emptyContext(o *contextOptions, profile []fact.Section, facts []fact.Fact) {
 	whose := unbroken(o.String())
 	if o.project != "" {
 		whose += " in project " + unbroken(o.project)
 	}
 	believed := len(fact.Believed(facts))
 	switch {
+	case len(profile) > 0:
+		_, _ = fmt.Fprintf(a.errOut, "not even the profile of %s fits in %s; raise --max-tokens\n", whose, plural(o.budget, "token", "tokens"))
 	case len(facts) == 0:
 		_, _ = fmt.Fprintln(a.errOut, "nothing is remembered of "+whose)
 	case believed == 0:

@@ -19,7 +19,7 @@ func TestEmptyContext(t *testing.T) {
 		"none of 1 fact of user u fits in 3 tokens; raise --max-tokens\n":      {gone, {Status: fact.Active}},
 	} {
 		var out strings.Builder
-		(&app{errOut: &out}).emptyContext(&contextOptions{owner: owner{user: "u"}, budget: 3}, facts)
+		(&app{errOut: &out}).emptyContext(&contextOptions{owner: owner{user: "u"}, budget: 3}, nil, facts)
 		require.Equal(t, want, out.String())
 	}
 }

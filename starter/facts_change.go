@@ -120,9 +120,6 @@ func (a *app) factsAddCommand(f *pflag.FlagSet) func(context.Context, []string) 
 		}
 		return a.print(result, func(w io.Writer) error {
 			said := "remembered as " + result.FactID
-			if result.Merged > 0 {
-				said = "merged into " + result.FactID + ", which says nearly the same"
-			}
 			if result.Evicted > 0 {
 				said += "; " + plural(result.Evicted, "fact", "facts") + " gave way, as facts history tells"
 			}

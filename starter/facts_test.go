@@ -50,7 +50,7 @@ func TestHistoryOfFactsIsTold(t *testing.T) {
 		{schema.FactEvictedPayload{FactID: "fact_1", For: "fact_2", MaxFacts: 3, Policy: "hybrid-v1", Score: 0.125, Reserve: 1}, "s", []string{"evicted fact_1 for fact_2: “The old words” had the lowest score, 0.12 by policy hybrid-v1", "3 facts are the most that is kept, 1 correction of them"}},
 		{schema.FactEvictedPayload{FactID: "fact_1", For: "fact_2", MaxFacts: 1}, "s", []string{"had the lowest confidence, and 1 fact is the most that is kept"}},
 		{schema.FactSkippedPayload{Skipped: schema.SkippedLowConfidence, Detail: "confidence is 0.1, want at least 0.5", Content: "x"}, "s", []string{"skipped (low confidence): “x”, because confidence is 0.1, want at least 0.5"}},
-		{schema.FactSkippedPayload{Skipped: schema.SkippedOlder, Section: "work", Content: "x"}, "s", []string{"skipped for the section work (older than section)"}},
+		{schema.FactSkippedPayload{Skipped: schema.SkippedUnaligned, Section: "work", Content: "x"}, "s", []string{"skipped for the section work (evidence not aligned)"}},
 		{schema.FactMergedPayload{FactID: "fact_1", Content: "Nearly", Confidence: 0.9, Overlap: 0.8, Similarity: 0.91, MinOverlap: 0.7}, "s", []string{"merged into fact_1: “Nearly”, which says nearly the same as “The old words”: overlap 0.80 (at least 0.70), similarity 0.91"}},
 		{schema.FactsClearedPayload{Facts: 2, Sections: 1}, "", []string{"cleared: 2 facts and 1 section of the profile"}},
 		{schema.ProfileUpdatedPayload{Section: "work", Summary: "Builds"}, "", []string{"profile work: “Builds”"}},

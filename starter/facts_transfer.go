@@ -31,7 +31,7 @@ func (a *app) factsExportCommand(f *pflag.FlagSet) func(context.Context, []strin
 			if err != nil {
 				return err
 			}
-			sections, err := t.Profile(ctx, o.user, o.agent)
+			sections, err := t.Profile(ctx, o.user, o.agent, "")
 			believed := fact.Believed(facts)
 			document, left = fact.NewDocument(believed, sections), len(facts)-len(believed)
 			return err
@@ -145,7 +145,7 @@ func (a *app) importItems(ctx context.Context, c fact.Command, items []fact.Item
 		c.Items = chunk
 		result, err := a.tell(ctx, c)
 		if err != nil && sent > 0 {
-			return fmt.Errorf("%w\n%d of %d items were imported before that; the same command imports the rest", err, sent, len(items))
+			return fmt.Errorf("%w\n%d of %d items were imported before that; the same command without --expect-version imports the rest", err, sent, len(items))
 		}
 		if err != nil {
 			return err
@@ -157,7 +157,7 @@ func (a *app) importItems(ctx context.Context, c fact.Command, items []fact.Item
 }
 
 func (i *imported) add(r fact.Result) {
-	i.Events, i.Created, i.Merged = i.Events+r.Events, i.Created+r.Created, i.Merged+r.Merged
+	i.Events, i.Created = i.Events+r.Events, i.Created+r.Created
 	i.Evicted, i.Sections, i.LastSeq = i.Evicted+r.Evicted, i.Sections+r.Sections, max(i.LastSeq, r.LastSeq)
 	for reason, n := range r.Skipped {
 		i.skip(reason, n)
@@ -231,7 +231,7 @@ func factCounts(r fact.Result) []string {
 	for _, of := range []struct {
 		n    int
 		what string
-	}{{r.Updated, "updated"}, {r.Merged, "merged"}, {r.Deleted, "deleted"}, {r.Evicted, "evicted"}} {
+	}{{r.Updated, "updated"}, {r.Deleted, "deleted"}, {r.Evicted, "evicted"}} {
 		if of.n > 0 {
 			out = append(out, fmt.Sprintf("%d %s", of.n, of.what))
 		}

@@ -59,7 +59,7 @@ func TestFacts(t *testing.T) {
 	require.Contains(t, ok("facts"), fmt.Sprintf("the memory has version %d\n", version()))
 
 	refused("duplicate fact: "+tea.ID+" says the same", "facts", "add", "i PREFER tea "+turn)
-	refused("the memory of user", "facts", "add", "x", "--expect-version", "99")
+	refused("the memory has version", "facts", "add", "x", "--expect-version", "99")
 	refused("no such fact: give an id, the first 4 or more characters", "facts", "update", "abcdef01", "--content", "x")
 	refused("no such fact", "facts", "delete", tea.ID, "abcdef01")
 	refused("no such fact", "facts", "show", "fact_")

@@ -38,14 +38,16 @@ func TestProfile(t *testing.T) {
 	require.Equal(t, []string{schema.SkippedUnaligned, schema.SkippedLowConfidence, schema.SkippedCategory}, m.skips())
 	require.Empty(t, m.facts, "a summary of the profile is no fact")
 
-	m.say(m.section(schema.SectionWork, "Said earlier, read later", 0), m.section(schema.SectionWork, "builds 메모리", 2))
-	require.Equal(t, []string{schema.SkippedOlder, schema.SkippedDuplicate}, m.skips()[3:])
+	m.say(m.section(schema.SectionWork, "Said earlier, read later", 0))
+	require.Equal(t, "Builds 메모리", m.profile()[schema.SectionWork])
+	m.say(m.section(schema.SectionWork, "builds 메모리", 2))
+	require.Equal(t, "builds 메모리", m.profile()[schema.SectionWork], "another session speaks for it")
 	m.say(m.section(schema.SectionWork, "Builds graphs", 3))
 	require.Equal(t, "Builds graphs", m.profile()[schema.SectionWork])
 
 	require.NoError(t, m.do(Command{Op: OpSection, Section: schema.SectionWork, Content: ptr("Rests"), At: day.Add(4 * time.Hour)}))
 	require.ErrorIs(t, m.do(Command{Op: OpSection, Section: schema.SectionWork, Content: ptr("rests")}), ErrDuplicate)
-	require.NoError(t, m.do(Command{Op: OpSection, Section: schema.SectionWork, Content: ptr("")}))
+	require.NoError(t, m.do(Command{Op: OpSection, Section: schema.SectionWork, Content: ptr(""), At: day.Add(5 * time.Hour)}))
 	require.Empty(t, m.profile()[schema.SectionWork])
 	require.ErrorIs(t, m.do(Command{Op: OpSection, Section: schema.SectionWork, Content: ptr(" ")}), ErrInvalid)
 	require.ErrorIs(t, m.do(Command{Op: OpSection, Section: "hobbies", Content: ptr("Chess")}), ErrInvalid)
@@ -74,10 +76,12 @@ func TestClear(t *testing.T) {
 	t.Parallel()
 	m := newMemory(t)
 	m.say(m.entry("Likes Go", 0.9), m.entry("Lives in Bonn", 0.9), m.section(schema.SectionWork, "Builds", 0))
-	running, old, later := m.entry("Owns a cat", 0.9), m.entry("Owned a dog", 0.9), m.entry("Owns a bird", 0.9)
+	running, old, late := m.entry("Owns a cat", 0.9), m.entry("Owned a dog", 0.9), m.entry("Owns a bird", 0.9)
 	cleared := day.Add(time.Hour)
-	later.OccurredAt = cleared.Add(time.Minute)
-	m.read = map[string]time.Time{running.ID: day.Add(time.Minute), old.ID: cleared.Add(time.Minute)}
+	late.OccurredAt = cleared.Add(time.Minute)
+	fast := m.entry("Owns a fish", 0.9) // The clock of its message is ahead.
+	fast.OccurredAt = cleared.Add(time.Minute)
+	m.read = map[string]time.Time{running.ID: day.Add(time.Minute), old.ID: cleared.Add(time.Minute), fast.ID: day.Add(time.Minute)}
 
 	require.NoError(t, m.do(Command{Op: OpClear, At: cleared, Reason: "mine"}))
 	require.Empty(t, m.contents())
@@ -87,9 +91,9 @@ func TestClear(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, [2]int{2, 1}, [2]int{p.Facts, p.Sections})
 
-	m.say(running, old, later, m.section(schema.SectionWork, "Builds", 0))
+	m.say(running, old, late, fast, m.section(schema.SectionWork, "Builds", 0))
 	require.Equal(t, []string{"Owned a dog", "Owns a bird"}, m.contents())
-	require.Equal(t, []string{schema.SkippedCleared, schema.SkippedCleared}, m.skips())
+	require.Equal(t, []string{schema.SkippedCleared, schema.SkippedCleared, schema.SkippedCleared}, m.skips())
 	require.NoError(t, m.do(Command{Op: OpCreate, Content: ptr("Likes Go"), At: cleared.Add(time.Hour)}), "a person may say it again")
 }
 

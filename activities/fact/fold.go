@@ -90,7 +90,8 @@ func (f Fact) after(o occurrence) Fact {
 	case f.Status != Active:
 		return f
 	}
-	f.Version, f.UpdatedAt = o.event.Seq, o.event.TS
+	// What is said late of a fact may have been said before its last change.
+	f.Version, f.UpdatedAt = o.event.Seq, later(f.UpdatedAt, o.event.TS)
 	switch p := o.payload.(type) {
 	case schema.FactUpdatedPayload:
 		set(&f.Content, p.Content)

@@ -84,8 +84,8 @@ const (
 )
 
 // Format returns the sections User Context, History and Facts, without those that are empty. Facts are in order of
-// confidence, the highest first, and after them the contested ones. If the budget is too small, whole facts are left out, those with the lowest
-// confidence first. If the summaries alone exceed the budget, they are cut, within a line if necessary, and end in
+// confidence, the highest first, and after them the contested ones. If the budget is too small, whole facts are left out,
+// those with the lowest confidence first. If the summaries alone exceed the budget, they are cut, within a line if necessary, and end in
 // "\n...". If even that does not fit, the result is empty.
 func (f Formatter) Format(c Context) string {
 	text, _ := f.Tell(c)

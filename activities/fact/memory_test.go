@@ -68,7 +68,10 @@ func (m *memory) state() Memory {
 		case schema.FactMergedPayload:
 			out.Done[p.EntryID] = true
 		case schema.ProfileUpdatedPayload:
-			out.Done[p.EntryID], out.Sections[p.Section], out.Version = true, sectionOf(p, e), e.Seq
+			out.Done[p.EntryID], out.Version = true, e.Seq
+			if !e.TS.Before(out.Sections[p.Section].UpdatedAt) {
+				out.Sections[p.Section] = sectionOf(p, e)
+			}
 		case schema.FactsClearedPayload:
 			out.Cleared = e.TS
 		}

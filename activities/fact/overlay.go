@@ -73,7 +73,9 @@ func (v *overlay) plan(event schema.Event) error {
 	v.planned = append(v.planned, event)
 	switch p := o.payload.(type) {
 	case schema.ProfileUpdatedPayload:
-		v.sections[p.Section] = sectionOf(p, o.event)
+		if s := sectionOf(p, o.event); !s.UpdatedAt.Before(v.sections[p.Section].UpdatedAt) {
+			v.sections[p.Section] = s
+		}
 	default:
 		if id := o.payload.Fact(); id != "" {
 			v.put(v.facts[id].after(o))

@@ -246,7 +246,11 @@ func skip(reason, format string, args ...any) *schema.FactSkippedPayload {
 
 // outdated returns the reason not to store what a session says if a person has said since that it is to be forgotten.
 func (p *planner) outdated(x proposal) *schema.FactSkippedPayload {
-	if cleared := p.overlay.cleared; x.at.Before(cleared) && x.read.Before(cleared) {
+	known := x.at
+	if !x.read.IsZero() {
+		known = x.read
+	}
+	if cleared := p.overlay.cleared; known.Before(cleared) {
 		return skip(schema.SkippedCleared, "everything was forgotten at %s, later than this was read", cleared.Format(time.RFC3339))
 	}
 	gone, ok := p.overlay.deleted[Key(x.content)]

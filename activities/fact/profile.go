@@ -41,23 +41,21 @@ func (p *planner) setSection(x proposal) error {
 	})
 }
 
-// objectionToSection returns the reason not to make the proposal the summary of its section, or nil. What was said last
-// counts, in whatever order sessions are read.
+// objectionToSection returns the reason not to make the proposal a summary of its section, or nil. What sessions say is
+// recorded even if it was said before, or said already: it counts if what was said later is no longer believed.
 func (p *planner) objectionToSection(x proposal) *schema.FactSkippedPayload {
 	current, ok := p.overlay.sections[x.section]
 	switch {
 	case !slices.Contains(schema.ProfileSections(), x.section):
 		return skip(schema.SkippedCategory, "section is %q, want one of %s", x.section, strings.Join(schema.ProfileSections(), ", "))
-	case ok && Key(current.Summary) == Key(x.content):
+	case ok && x.act.EntryID == "" && Key(current.Summary) == Key(x.content):
 		return skip(schema.SkippedDuplicate, "the section %s says the same", x.section)
-	case ok && x.act.EntryID != "" && x.at.Before(current.UpdatedAt):
-		return skip(schema.SkippedOlder, "the section %s was set at %s, later than this was said", x.section, current.UpdatedAt.Format(time.RFC3339))
 	}
 	return nil
 }
 
-// CurrentProfile returns of each section, in the order of [schema.ProfileSections], the last summary that is believed. A section
-// that a person removed is missing. The sections are in the order of their events.
+// CurrentProfile returns of each section, in the order of [schema.ProfileSections], the first summary that is believed. A
+// section that a person removed is missing. The summaries are given with what was said last first.
 func CurrentProfile(sections []Section) []Section {
 	last := map[string]Section{}
 	for _, s := range sections {
@@ -74,12 +72,9 @@ func CurrentProfile(sections []Section) []Section {
 	return out
 }
 
-// OfProject returns those of the facts and sections that come from the project, or from none: a person may have said them of
-// all.
-func OfProject(facts []Fact, profile []Section, project string) ([]Fact, []Section) {
-	other := func(p string) bool { return p != "" && p != project }
-	facts = slices.DeleteFunc(slices.Clone(facts), func(f Fact) bool { return other(f.Project) })
-	return facts, slices.DeleteFunc(slices.Clone(profile), func(s Section) bool { return other(s.Project) })
+// OfProject returns those of the facts that come from the project, or from none.
+func OfProject(facts []Fact, project string) []Fact {
+	return slices.DeleteFunc(slices.Clone(facts), func(f Fact) bool { return f.Project != "" && f.Project != project })
 }
 
 // Untold returns the facts that no section says word for word. A prompt is told nothing twice.

@@ -36,12 +36,20 @@ const (
 	reviewCut = " [...]"
 )
 
-// Current returns the active facts of the memory.
+// Current returns the active facts of the memory. They are as new as what was last said of them: a session that said the same
+// again later speaks for a fact.
 func Current(ctx context.Context, a *Activities, user, agent string) (facts []Fact, err error) {
 	err = a.log.Steady(ctx, a.writer.projector, schema.MemoryStream(user, agent), func() (err error) {
 		facts, err = a.writer.tables.List(ctx, user, agent)
 		return err
 	})
+	if err != nil || len(facts) == 0 {
+		return facts, err
+	}
+	confirmed, err := a.writer.tables.confirmed(ctx, user, agent)
+	for i, f := range facts {
+		facts[i].UpdatedAt = later(f.UpdatedAt, confirmed[f.ID])
+	}
 	return facts, err
 }
 

@@ -102,7 +102,7 @@ const (
 	FROM facts_skipped_raw WHERE user = ? AND agent = ? AND entry_id IN ?`
 	sectionsSQL = `
 	UNION ALL
-	SELECT section, argMax(summary, seq), '', argMax(confidence, seq), 'section', '', argMax(ts, seq), 0, NULL, max(seq), 0
+	SELECT section, argMax(summary, (ts, seq)), '', argMax(confidence, (ts, seq)), 'section', '', max(ts), 0, NULL, argMax(seq, (ts, seq)), 0
 	FROM profile_raw WHERE user = ? AND agent = ? GROUP BY section
 	UNION ALL
 	SELECT '', '', '', 0, 'done', entry_id, ts, 0, NULL, 0, 0

@@ -23,8 +23,8 @@ func (t *Tables) Version(ctx context.Context, user, agent string) (uint64, error
 }
 
 // Profile returns the sections of the profile that are believed, each with how its entry stands, in the order of
-// [schema.ProfileSections].
-func (t *Tables) Profile(ctx context.Context, user, agent string) ([]Section, error) {
+// [schema.ProfileSections]. If a project is given, only what comes from it, or from none, counts.
+func (t *Tables) Profile(ctx context.Context, user, agent, project string) ([]Section, error) {
 	var out []Section
 	var ids []string
 	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
@@ -36,7 +36,8 @@ func (t *Tables) Profile(ctx context.Context, user, agent string) ([]Section, er
 		}
 		return err
 	}, `SELECT section, summary, confidence, project, actor, session_id, entry_id, ts, seq
-		FROM profile_raw FINAL WHERE user = ? AND agent = ? ORDER BY seq DESC LIMIT ? BY section`, user, agent, maxSummaries)
+		FROM profile_raw FINAL WHERE user = ? AND agent = ? AND (? = '' OR project IN ('', ?))
+		ORDER BY ts DESC, seq DESC LIMIT ? BY section`, user, agent, project, project, maxSummaries)
 	if err != nil {
 		return nil, fmt.Errorf("read the profile: %w", err)
 	}
@@ -53,7 +54,24 @@ func (t *Tables) Profile(ctx context.Context, user, agent string) ([]Section, er
 }
 
 // maxSummaries is how many summaries of a section may have been retired before an older one is no longer looked for.
-const maxSummaries = 16
+const maxSummaries = 64
+
+// confirmed returns, by the ids of facts, when a session last said the same again, by the time at which it was said.
+func (t *Tables) confirmed(ctx context.Context, user, agent string) (map[string]time.Time, error) {
+	out := map[string]time.Time{}
+	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
+		var id string
+		var at time.Time
+		err := rows.Scan(&id, &at)
+		out[id] = at.UTC()
+		return err
+	}, `SELECT duplicate_of, max(ts) FROM facts_skipped_raw WHERE user = ? AND agent = ? AND duplicate_of != '' AND entry_id != ''
+		GROUP BY duplicate_of`, user, agent)
+	if err != nil {
+		return nil, fmt.Errorf("read what says the same as facts: %w", err)
+	}
+	return out, nil
+}
 
 // uses returns, by the ids of facts, when a session last said the same again, and how often a search returned them.
 func (t *Tables) uses(ctx context.Context, n Needs, facts []Fact) (map[string]Use, error) {
@@ -65,14 +83,10 @@ func (t *Tables) uses(ctx context.Context, n Needs, facts []Fact) (map[string]Us
 		}
 	}
 	out := map[string]Use{}
-	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
-		var id string
-		var u Use
-		err := rows.Scan(&id, &u.Confirmed)
-		out[id] = u
-		return err
-	}, `SELECT duplicate_of, max(ts) FROM facts_skipped_raw WHERE user = ? AND agent = ? AND duplicate_of != '' AND entry_id != ''
-		GROUP BY duplicate_of`, n.User, n.Agent)
+	confirmed, err := t.confirmed(ctx, n.User, n.Agent)
+	for id, at := range confirmed {
+		out[id] = Use{Confirmed: at}
+	}
 	if err != nil || len(entries) == 0 {
 		return out, err
 	}

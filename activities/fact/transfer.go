@@ -134,7 +134,7 @@ func ReadDocument(raw []byte) ([]Item, []NotTaken, error) {
 		return nil, nil, fmt.Errorf("%w: want a JSON object, not null", ErrDocument)
 	}
 	r := documentReader{}
-	if fields["newFacts"] != nil {
+	if fields["newFacts"] != nil && fields["facts"] == nil {
 		err := r.update(string(raw))
 		return r.items, r.not, err
 	}

@@ -268,12 +268,15 @@ func (w *Writer) needs(user, agent string) Needs {
 	return n
 }
 
+// clocksDiffer is how far the times of messages and those of commands may be apart.
+const clocksDiffer = 24 * time.Hour
+
 // readAt returns when the sessions of the entries were read, by the entries' ids: when the build began that ingested the
-// message. It asks the log only for what was said before everything was forgotten, which is seldom.
+// message. It asks the log only for what was said before everything was forgotten, or not long after, which is seldom.
 func (w *Writer) readAt(ctx context.Context, m Memory, entries []schema.Entry) (map[string]time.Time, error) {
 	messages := map[string]string{}
 	for _, e := range entries {
-		if !m.Done[e.ID] && e.OccurredAt.Before(m.Cleared) && len(e.Evidence) > 0 && e.Evidence[0].EventID != "" {
+		if !m.Done[e.ID] && !m.Cleared.IsZero() && e.OccurredAt.Before(m.Cleared.Add(clocksDiffer)) && len(e.Evidence) > 0 && e.Evidence[0].EventID != "" {
 			messages[e.ID] = e.Evidence[0].EventID
 		}
 	}

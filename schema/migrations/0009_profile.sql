@@ -1,5 +1,5 @@
 -- Projections of the memory streams besides the facts: the profile of a user and agent, and when it all was forgotten.
--- Every summary that a section of the profile had: the last one that is believed counts.
+-- Every summary that a section of the profile had: what was said last and is believed counts.
 CREATE TABLE IF NOT EXISTS profile_raw
 (
     user       String,
@@ -21,8 +21,10 @@ ENGINE = ReplacingMergeTree
 ORDER BY (user, agent, section, seq)
 SETTINGS index_granularity = 512;
 
+-- What was said last of each section, believed or not: starter profile leaves out what is no longer believed.
 CREATE OR REPLACE VIEW profile AS
-SELECT user, agent, section, argMax(p.summary, p.seq) AS summary, argMax(p.entry_id, p.seq) AS entry_id, max(p.seq) AS version
+SELECT user, agent, section, argMax(p.summary, (p.ts, p.seq)) AS summary, argMax(p.entry_id, (p.ts, p.seq)) AS entry_id,
+       max(p.seq) AS version
 FROM profile_raw AS p GROUP BY user, agent, section
 HAVING summary != '';
 

@@ -9,9 +9,9 @@ import (
 // profile, and the preface that stands for turns that were compacted. An agent puts both into a user's message.
 
 // A preface ends with prefaceEnd. Other programs end theirs with a line of three hyphens.
-const (
-	prefaceEnd  = "The recent conversation continues below.\n\n---\n\n"
-	prefaceRule = "\n---\n"
+var (
+	prefaceEnd  = regexp.MustCompile(`The recent conversation continues below\.\r?\n\r?\n---\r?\n\r?\n`)
+	prefaceRule = regexp.MustCompile(`\n---\r?\n`)
 )
 
 var prefaceLine = regexp.MustCompile(`^\s*\[System: Previous conversation summary[^\]\n]{0,80}\][ \t]*\r?(?:\n|$)`)
@@ -25,14 +25,15 @@ func prefaceLen(text string) int {
 			return n
 		}
 		n += len(head)
-		if mark == prefaceEnd && !strings.Contains(text[n:], mark) {
+		place := mark.FindStringIndex(text[n:])
+		if place == nil && mark == prefaceEnd {
 			mark = prefaceRule // There is none further on either.
+			place = mark.FindStringIndex(text[n:])
 		}
-		i := strings.Index(text[n:], mark)
-		if i < 0 {
+		if place == nil {
 			return len(text)
 		}
-		n += i + len(mark)
+		n += place[1]
 	}
 }
 
