@@ -231,7 +231,7 @@ func factCounts(r fact.Result) []string {
 	for _, of := range []struct {
 		n    int
 		what string
-	}{{r.Updated, "updated"}, {r.Deleted, "deleted"}, {r.Evicted, "evicted"}} {
+	}{{r.Updated, "updated"}, {r.Merged, "merged"}, {r.Deleted, "deleted"}, {r.Evicted, "evicted"}} {
 		if of.n > 0 {
 			out = append(out, fmt.Sprintf("%d %s", of.n, of.what))
 		}
