@@ -247,6 +247,7 @@ func TestGivenUp(t *testing.T) {
 	gone := "too small to be asked about in parts; once more as it is: starter builds retry " + result.BuildID + " --force"
 	require.Equal(t, []string{gone, "this build asked again, for the rest or in halves: see its other problems", gone}, says)
 	m.get(true)
+	b.awaitGraduated(t.Context(), t)
 	requests, before := m.requests(), b.rows(t)
 	require.Equal(t, schema.BuildUnchanged, b.process(t, in).Status)
 	require.Equal(t, requests, m.requests())

@@ -111,6 +111,7 @@ func TestI2BackfillWithAnotherModel(t *testing.T) {
 	for _, id := range b.buildIDs(t) {
 		b.requireSame(t, id)
 	}
+	b.awaitGraduated(t.Context(), t)
 	before := b.rows(t)
 	b.rebuild(t)
 	require.Equal(t, before, b.rows(t), "I3")

@@ -43,6 +43,7 @@ func TestFixtures(t *testing.T) {
 	}
 	require.True(t, long, "the long Chinese session is not there")
 
+	b.awaitGraduated(t.Context(), t)
 	before := b.rows(t)
 	for i, again := range b.processAll(t, inputs) {
 		want := schema.BuildUnchanged

@@ -58,6 +58,7 @@ func TestI1StatementIsOneAct(t *testing.T) {
 	requireFailure(t, err, schema.ErrorInvalidInput, "holds what a person stated")
 	require.Equal(t, before, b.once(t))
 	require.Zero(t, b.backfilled(t, schema.BackfillSessionsInput{}).Items, "no other extractor is asked")
+	b.awaitGraduated(t.Context(), t)
 	before = b.rows(t)
 	b.rebuild(t)
 	require.Equal(t, before, b.rows(t), "I3")
