@@ -85,7 +85,7 @@ func (a *app) factsImportCommand(f *pflag.FlagSet) func(context.Context, []strin
 		}
 		out := imported{NotTaken: not, DryRun: *dry}
 		if *dry {
-			if err := a.tryImport(ctx, &x.owner, items, &out); err != nil {
+			if err := a.tryImport(ctx, &x.owner, x.command.ExpectVersion, items, &out); err != nil {
 				return err
 			}
 		} else if err := a.importItems(ctx, x.command, items, &out); err != nil {
@@ -172,14 +172,17 @@ func (i *imported) skip(reason string, n int) {
 }
 
 // tryImport says what would become of the items, apart from what the worker's options decide: merges and evictions.
-func (a *app) tryImport(ctx context.Context, o *owner, items []fact.Item, out *imported) error {
+func (a *app) tryImport(ctx context.Context, o *owner, expect uint64, items []fact.Item, out *imported) error {
 	var m fact.Memory
 	err := a.withFacts(ctx, func(_ driver.Conn, t *fact.Tables) (err error) {
-		m, err = t.Load(ctx, fact.Needs{User: o.user, Agent: o.agent, All: true, Profile: true})
+		m, err = t.Load(ctx, fact.Needs{User: o.user, Agent: o.agent, All: true, Profile: true, Version: true})
 		return err
 	})
 	if err != nil {
 		return err
+	}
+	if expect > 0 && m.Version != expect {
+		return usagef("the memory has version %d, not %d: look at it again before you change it", m.Version, expect)
 	}
 	known := map[string]bool{}
 	for _, f := range fact.Remembered(m.Facts) {
@@ -198,6 +201,7 @@ func (a *app) tryImport(ctx context.Context, o *owner, items []fact.Item, out *i
 		case !category:
 			out.skip(schema.SkippedCategory, 1)
 		case item.Section != "":
+			m.Sections[item.Section] = fact.Section{Summary: item.Content}
 			out.Sections++
 			out.Would = append(out.Would, item)
 		default:

@@ -132,6 +132,7 @@ func (c *cli) movesAndClears(t *testing.T, user string, ok func(...string) strin
 	require.Equal(t, "2 created, 1 section set\n", ok("facts", "import", path))
 	require.Equal(t, "0 created, 3 skipped (duplicate 3)\n", ok("facts", "import", path))
 	require.Contains(t, ok("facts", "import", path, "--dry-run"), "0 created, 3 skipped (duplicate 3)")
+	refused("the memory has version", "facts", "import", path, "--dry-run", "--expect-version", "1")
 	require.Equal(t, before, contentsOf(t, []byte(ok("facts", "export"))), "and what was known since when is as before")
 
 	// Many facts take several commands.
