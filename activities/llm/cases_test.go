@@ -15,47 +15,13 @@ import (
 	"axiommind/schema"
 )
 
-// caseFile is the form of the files of observed behaviour.
-type caseFile struct {
-	Cases []memoryCase `json:"cases"`
-}
-
-type memoryCase struct {
-	ID     string          `json:"id"`
-	Area   string          `json:"area"`
-	Input  json.RawMessage `json:"input"`
-	Expect json.RawMessage `json:"expect"`
-	// Ours is what to do instead where the observed behaviour is a flaw.
-	Ours json.RawMessage `json:"ours"`
-}
-
-// judges are, by area, functions that say what is wrong with the outcome. They return "" if nothing is.
-var judges = map[string]func(input, expect json.RawMessage) string{
-	"parse_llm_json":    judgeUpdate,
-	"signals":           judgeSignals,
-	"conversation_text": judgeConversation,
-}
-
 func TestCases(t *testing.T) {
 	t.Parallel()
-	ours := func(c memoryCase) bool { return judges[c.Area] != nil }
-	sharedtest.RunCases(t, func(file caseFile) bool { return slices.ContainsFunc(file.Cases, ours) },
-		func(_ *testing.T, v *sharedtest.Verdicts, file caseFile) {
-			for _, c := range file.Cases {
-				if !ours(c) {
-					continue
-				}
-				problem := judge(c, c.Expect)
-				if problem != "" && len(c.Ours) > 0 && judge(c, c.Ours) == "" {
-					problem = ""
-				}
-				v.Count(c.Area, c.ID, problem)
-			}
-		})
-}
-
-func judge(c memoryCase, expect json.RawMessage) string {
-	return sharedtest.Play(func() string { return judges[c.Area](c.Input, expect) })
+	sharedtest.RunAreas(t, sharedtest.Judges{
+		"parse_llm_json":    judgeUpdate,
+		"signals":           judgeSignals,
+		"conversation_text": judgeConversation,
+	})
 }
 
 // judgeUpdate judges what is read from an answer, which is a text or a list of blocks.

@@ -15,41 +15,13 @@ import (
 	"axiommind/schema"
 )
 
-type searchFile struct {
-	Cases []searchCase `json:"cases"`
-}
-
-type searchCase struct {
-	ID     string          `json:"id"`
-	Area   string          `json:"area"`
-	Input  json.RawMessage `json:"input"`
-	Expect json.RawMessage `json:"expect"`
-	Ours   json.RawMessage `json:"ours"`
-}
-
-// judges are the judges of this room. There is nothing that cuts texts into chunks.
-var judges = map[string]func(input, expect json.RawMessage) string{
-	"search":  judgeSearch,
-	"chunker": func(json.RawMessage, json.RawMessage) string { return "nothing is cut into chunks" },
-}
-
-func (c searchCase) isOurs() bool { return judges[c.Area] != nil }
-
 func TestCases(t *testing.T) {
 	t.Parallel()
-	sharedtest.RunCases(t, func(f searchFile) bool { return slices.ContainsFunc(f.Cases, searchCase.isOurs) },
-		func(_ *testing.T, v *sharedtest.Verdicts, file searchFile) {
-			for _, c := range file.Cases {
-				if !c.isOurs() {
-					continue
-				}
-				expect := c.Expect
-				if len(c.Ours) > 0 {
-					expect = c.Ours
-				}
-				v.Count(c.Area, c.ID, sharedtest.Play(func() string { return judges[c.Area](c.Input, expect) }))
-			}
-		})
+	sharedtest.RunAreas(t, sharedtest.Judges{
+		"search": judgeSearch,
+		// There is nothing that cuts texts into chunks.
+		"chunker": func(json.RawMessage, json.RawMessage) string { return "nothing is cut into chunks" },
+	})
 }
 
 // scored is a file and its score, which a case writes as a pair.

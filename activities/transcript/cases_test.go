@@ -14,33 +14,9 @@ import (
 	"axiommind/schema"
 )
 
-type caseFile struct {
-	Cases []filterCase `json:"cases"`
-}
-
-// filterCase is a case of the area message_filter: what of a conversation a model is shown to extract from.
-type filterCase struct {
-	ID     string          `json:"id"`
-	Area   string          `json:"area"`
-	Input  json.RawMessage `json:"input"`
-	Expect json.RawMessage `json:"expect"`
-	// Ours is what to do instead where the observed behaviour is a flaw.
-	Ours json.RawMessage `json:"ours"`
-}
-
 func TestCases(t *testing.T) {
 	t.Parallel()
-	ours := func(c filterCase) bool { return c.Area == "message_filter" }
-	sharedtest.RunCases(t, func(file caseFile) bool { return slices.ContainsFunc(file.Cases, ours) },
-		func(_ *testing.T, v *sharedtest.Verdicts, file caseFile) {
-			for _, c := range slices.DeleteFunc(file.Cases, func(c filterCase) bool { return !ours(c) }) {
-				want := c.Expect
-				if len(c.Ours) > 0 {
-					want = c.Ours
-				}
-				v.Count(c.Area, c.ID, sharedtest.Play(func() string { return judgeFilter(c.Input, want) }))
-			}
-		})
+	sharedtest.RunAreas(t, sharedtest.Judges{"message_filter": judgeFilter})
 }
 
 // judgeFilter says what is wrong with what the windows of a session show. It returns "" if nothing is.
