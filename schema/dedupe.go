@@ -74,6 +74,10 @@ const (
 	keyDreamFinished = "dream_finished/{user}/{agent}/{ordinal}"
 	keyDreamGathered = "dream_gathered/{hash of what was gathered}"
 
+	keyContextEnqueued  = "context_enqueued/{user}/{agent}/{id}"
+	keyContextProcessed = "context_processed/{user}/{agent}/{position}"
+	keyContextHeld      = "context_held/{hash of the messages}"
+
 	keyBatchListed   = "batch_listed/{batch}/{page}"
 	keyBatchReported = "batch_reported/{batch}/{hash of the outcomes}"
 )
@@ -228,6 +232,20 @@ func DreamFinishedKey(user, agent string, ordinal int) string {
 
 // DreamGatheredKey is the key of what a dream reads. The hash is of the event's payload.
 func DreamGatheredKey(hash string) string { return fillKey(keyDreamGathered, hash) }
+
+// ContextEnqueuedKey is the key of the context with the id.
+func ContextEnqueuedKey(user, agent, id string) string {
+	return fillKey(keyContextEnqueued, user, agent, id)
+}
+
+// ContextProcessedKey is the key of the end of the contexts of a thread, the last of which has the position in the queue's
+// stream.
+func ContextProcessedKey(user, agent string, to uint64) string {
+	return fillKey(keyContextProcessed, user, agent, strconv.FormatUint(to, 10))
+}
+
+// ContextHeldKey is the key of the messages with the hash.
+func ContextHeldKey(hash string) string { return fillKey(keyContextHeld, hash) }
 
 // BatchListedKey is the key of a page of the items of a batch.
 func BatchListedKey(batch string, page int) string {

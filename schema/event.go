@@ -56,6 +56,10 @@ const (
 	VectorFailed      = "vector_failed"
 	VectorDrifted     = "vector_drifted"
 
+	ContextEnqueued  = "context_enqueued"
+	ContextProcessed = "context_processed"
+	ContextHeld      = "context_held"
+
 	BatchListed   = "batch_listed"
 	BatchReported = "batch_reported"
 

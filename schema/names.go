@@ -1,5 +1,7 @@
 package schema
 
+import "time"
+
 // Task queues, one for each resource with a limit of its own.
 const (
 	QueueMain   = "axiommind"
@@ -15,6 +17,7 @@ const (
 	WorkflowProjectTasks   = "project_tasks"
 	WorkflowMemoryWriter   = "memory_writer"
 	WorkflowGraduation     = "graduation"
+	WorkflowMemoryQueue    = "memory_queue"
 	WorkflowDeepDream      = "deep_dream"
 	WorkflowDreamNight     = "dream_night"
 	WorkflowNotifySummary  = "notify_summary"
@@ -53,6 +56,11 @@ const (
 	UpdateAsk = "ask"
 	// UpdateFind asks graduation to ask a model whether entries contradict each other.
 	UpdateFind = "find"
+	// SignalEnqueue carries a [QueuedContext] to memory_queue. UpdateFlush has it process what waits, and returns a
+	// [FlushResult] once that is done. QueryState returns its [QueueState].
+	SignalEnqueue = "enqueue"
+	UpdateFlush   = "flush"
+	QueryState    = "state"
 	// QueryQueue returns the [WriterQueue] of a stream's writer.
 	QueryQueue = "queue"
 	// QueryProgress returns a [Progress].
@@ -138,6 +146,10 @@ type Progress struct {
 type InlineMessage struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
+	// ID is the sender's own id of the message, if it has one. A session holds one message with an id.
+	ID string `json:"id,omitempty"`
+	// At is when the message was written, if that is known.
+	At time.Time `json:"at,omitzero"`
 }
 
 // MaxInlineBytes is the maximum size of the contents of all inline messages. A longer session is given by URI.
@@ -171,6 +183,8 @@ type ProcessSessionInput struct {
 	// FromLog takes the messages that the log holds of the session, and reads no source: to extract from them with
 	// another extractor.
 	FromLog bool `json:"from_log,omitempty"`
+	// Queued takes messages from the session's queue. memory_queue sets it.
+	Queued *QueuedRange `json:"queued,omitempty"`
 	// Retry is the id of the session's build to try again, with the input of that build. Of the other fields, only those
 	// that identify the session are given then.
 	Retry string `json:"retry,omitempty"`
@@ -189,6 +203,8 @@ func (in ProcessSessionInput) Source() Source {
 	switch {
 	case in.FromLog:
 		return Source{Format: FormatLog}
+	case in.Queued != nil:
+		return Source{Format: FormatQueue}
 	case in.URI == "":
 		return Source{Format: FormatInline}
 	default:
@@ -203,6 +219,8 @@ type ProcessSessionResult struct {
 	Status    BuildStatus `json:"status"`
 	Counts    BuildCounts `json:"counts,omitzero"`
 	Usage     Usage       `json:"usage,omitzero"`
+	// QueuedTo is the position of the last context of the queue that the session holds now, if the input has Queued.
+	QueuedTo uint64 `json:"queued_to,omitempty"`
 }
 
 // RealignSessionResult is the result of realign_session, whose input is a [SessionKey].

@@ -22,6 +22,9 @@ const FormatInline = "inline"
 // FormatLog is the format of messages that the log holds and that are read from nowhere else.
 const FormatLog = "log"
 
+// FormatQueue is the format of messages that were enqueued.
+const FormatQueue = "queue"
+
 // String returns the origin in words, for people.
 func (s Source) String() string {
 	switch {
@@ -29,6 +32,8 @@ func (s Source) String() string {
 		return "inline messages"
 	case s.URI == "" && s.Format == FormatLog:
 		return "messages of the log"
+	case s.URI == "" && s.Format == FormatQueue:
+		return "messages of the queue"
 	default:
 		return s.URI
 	}

@@ -86,6 +86,10 @@ var eventTypes = []EventType{
 
 	register[EntriesRetrievedPayload](EntriesRetrieved, UsagePrefix, "entries were returned by a search or in a context", keyEntriesRetrieved),
 
+	register[ContextEnqueuedPayload](ContextEnqueued, QueuePrefix, "a part of a session waits to be remembered", keyContextEnqueued),
+	register[ContextProcessedPayload](ContextProcessed, QueuePrefix, "what became of such parts of a session", keyContextProcessed),
+	register[ContextHeldPayload](ContextHeld, ContextPrefix, "messages that are too long for a signal", keyContextHeld),
+
 	register[BatchListedPayload](BatchListed, BatchPrefix, "sessions to process together", keyBatchListed),
 	register[BatchReportedPayload](BatchReported, BatchPrefix, "what became of some of them", keyBatchReported),
 }

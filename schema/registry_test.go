@@ -149,7 +149,12 @@ var keyMakers = map[string]struct {
 	"VectorIndexedKey":     {3, func(p []string) string { return schema.VectorIndexedKey(p[0], p[1:]) }},
 	"VectorFailedKey":      {3, func(p []string) string { return schema.VectorFailedKey(p[0], p[1:]) }},
 	"VectorDriftedKey":     {3, func(p []string) string { return schema.VectorDriftedKey(p[0], p[1:]) }},
-	"BatchListedKey":       {2, func(p []string) string { return schema.BatchListedKey(p[0], numberOf(p[1])) }},
+	"ContextEnqueuedKey":   {3, func(p []string) string { return schema.ContextEnqueuedKey(p[0], p[1], p[2]) }},
+	"ContextProcessedKey": {3, func(p []string) string {
+		return schema.ContextProcessedKey(p[0], p[1], uint64(numberOf(p[2])))
+	}},
+	"ContextHeldKey": {1, func(p []string) string { return schema.ContextHeldKey(p[0]) }},
+	"BatchListedKey": {2, func(p []string) string { return schema.BatchListedKey(p[0], numberOf(p[1])) }},
 	"BatchReportedKey": {2, func(p []string) string {
 		return schema.BatchReportedKey(p[0], []schema.BatchOutcome{{Index: numberOf(p[1])}})
 	}},

@@ -35,6 +35,8 @@ func (in ProcessSessionInput) CheckStatement() error {
 	switch {
 	case s == nil:
 		return nil
+	case in.Queued != nil && in.URI == "" && !in.FromLog && in.Retry == "" && in.Messages == nil:
+		return s.check() // The queue holds the message.
 	case in.URI != "" || in.FromLog || in.Retry != "" || in.Grant != "" || in.Format != "" || in.IncludeTools:
 		return errors.New("statement is for one inline message: leave out uri, from_log, retry, grant, format and include_tools")
 	case len(in.Messages) != 1 || !strings.EqualFold(in.Messages[0].Role, string(RoleUser)):
@@ -44,6 +46,13 @@ func (in ProcessSessionInput) CheckStatement() error {
 	case len(in.Messages[0].Content) > MaxStatementBytes:
 		return fmt.Errorf("the statement has %d bytes, more than %d: state what matters of it, or process the text as a session",
 			len(in.Messages[0].Content), MaxStatementBytes)
+	}
+	return s.check()
+}
+
+// check returns an error if the statement can't be one, whatever it says.
+func (s Statement) check() error {
+	switch {
 	case s.Type == EntryTaskNote:
 		return errors.New("a task note can't be stated: tasks have commands of their own")
 	case !slices.Contains(EntryTypes(), s.Type):

@@ -19,6 +19,9 @@ const (
 	ModelPrefix   = "model/"
 	VectorPrefix  = "vector/"
 	BatchPrefix   = "batch/"
+	QueuePrefix   = "queue/"
+	// ContextPrefix is of the streams of messages that are too long for a signal.
+	ContextPrefix = "context/"
 	// GraduatePrefix is of the streams with what is known of entries across the sessions of a project.
 	GraduatePrefix = "graduate/"
 	// UsagePrefix is of the streams that tell which entries of a project were retrieved.
@@ -34,6 +37,8 @@ var streamNames = map[string]string{
 	ModelPrefix:    "{hash}",
 	VectorPrefix:   "{collection}",
 	BatchPrefix:    "{id}",
+	QueuePrefix:    "{user}/{agent}",
+	ContextPrefix:  "{hash}",
 	GraduatePrefix: "{project}",
 	UsagePrefix:    "{project}/{shard}",
 }
@@ -158,6 +163,23 @@ func ParseMemoryStream(stream string) (user, agent string, err error) {
 	}
 	return parts[0], parts[1], nil
 }
+
+// QueueStream returns the name of the stream of what is enqueued for the agent's memory of the user, which its memory_queue
+// workflow writes: queue/{user}/{agent}.
+func QueueStream(user, agent string) string { return streamName(QueuePrefix, user, agent) }
+
+// ParseQueueStream returns the user and agent of the stream. It accepts exactly what [QueueStream] returns.
+func ParseQueueStream(stream string) (user, agent string, err error) {
+	parts, ok := streamParts(stream, QueuePrefix, 2)
+	if !ok {
+		return "", "", fmt.Errorf("parse stream %q: want queue/{user}/{agent}", stream)
+	}
+	return parts[0], parts[1], nil
+}
+
+// ContextStream returns the name of the stream of messages that are too long for a signal, which is written once. The hash
+// is of the messages.
+func ContextStream(hash string) string { return ContextPrefix + hash }
 
 // DreamStream returns the name of the stream of what one dream reads, which is written once. The hash is of its content.
 func DreamStream(hash string) string { return DreamPrefix + hash }

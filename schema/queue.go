@@ -1,0 +1,255 @@
+package schema
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+const (
+	// MaxSignalBytes is the maximum size of the contents of messages that a signal carries. Temporal ends a workflow whose
+	// history passes 50 MB, and keeps up to 10,000 signals that no worker has taken. Longer contexts are stored first, and
+	// named by [QueuedContext.Held].
+	MaxSignalBytes = 4 << 10
+	// MaxHeldBytes is the maximum size of the contents of messages of one context.
+	MaxHeldBytes = 1 << 20
+	// MaxQueuedThreads is how many threads may wait in a queue. A context of another one is refused then, unless it is to
+	// be processed at once or holds a correction.
+	MaxQueuedThreads = 10_000
+	// QueueMemoFull is the field of memory_queue's memo that is true while the queue takes no more threads.
+	QueueMemoFull = "full"
+)
+
+// Defaults and bounds of how long a context waits.
+const (
+	DefaultDebounce = 30 * time.Second
+	DefaultMaxWait  = 5 * time.Minute
+	MaxDebounce     = time.Hour
+	MaxMaxWait      = 24 * time.Hour
+)
+
+// QueuePause is the pause between two sessions of a queue, so that a model is not asked too much at once.
+const QueuePause = 500 * time.Millisecond
+
+// QueuedContext is a part of a session, to be remembered once the session is quiet: messages, or a transcript that has
+// grown. It is the payload of [SignalEnqueue].
+type QueuedContext struct {
+	// ID names the act of enqueueing: contexts with the same id are one, however often they are delivered.
+	ID string `json:"id"`
+	Scope
+	// Thread is the session's id.
+	Thread string `json:"thread"`
+	// At is when it was enqueued. It is the date of messages that have no time of their own.
+	At time.Time `json:"at"`
+	// URI names a transcript that holds the whole session, and Grant permits one outside of the worker's source roots.
+	URI    string `json:"uri,omitempty"`
+	Grant  string `json:"grant,omitempty"`
+	Format string `json:"format,omitempty"`
+	// Messages are the session's, those that were not enqueued before among them. Those that were are recognized where
+	// the messages begin in the middle of the session and overlap it, and by their ids.
+	Messages []InlineMessage `json:"messages,omitzero"`
+	// Held is the hash of messages that are stored in [ContextStream].
+	Held string `json:"held,omitempty"`
+	// Statement is set if the only message is what a person states directly. Its thread is
+	// [ProcessSessionInput.StatementSessionID].
+	Statement *Statement  `json:"statement,omitempty"`
+	Flush     FlushReason `json:"flush,omitempty"`
+	// IncludeTools extracts from tool calls and their results too.
+	IncludeTools bool `json:"include_tools,omitempty"`
+	// Now has the queue processed at once.
+	Now bool `json:"now,omitempty"`
+	// Correction and Reinforcement say that the user corrects or confirms something. Such a context is admitted to a full
+	// queue.
+	Correction    bool `json:"correction,omitempty"`
+	Reinforcement bool `json:"reinforcement,omitempty"`
+	// Debounce is how long the queue waits after this context for another one, and MaxWait how long a context waits at
+	// most. 0 means the default.
+	Debounce time.Duration `json:"debounce,omitempty"`
+	MaxWait  time.Duration `json:"max_wait,omitempty"`
+}
+
+// Key identifies the session of the context.
+func (c QueuedContext) Key() SessionKey { return SessionKey{Scope: c.Scope, SessionID: c.Thread} }
+
+// Queue returns the input of the workflow whose queue the context goes to.
+func (c QueuedContext) Queue() MemoryQueueInput {
+	return MemoryQueueInput{User: c.User, Agent: c.Agent}
+}
+
+// Waits returns the times to wait, with the defaults filled in.
+func (c QueuedContext) Waits() (debounce, maxWait time.Duration) {
+	debounce = cmp.Or(c.Debounce, DefaultDebounce)
+	return debounce, max(cmp.Or(c.MaxWait, DefaultMaxWait), debounce)
+}
+
+// Validate reports what is wrong with the context.
+func (c QueuedContext) Validate() error {
+	size := 0
+	for _, m := range c.Messages {
+		size += len(m.Content)
+	}
+	given := 0
+	for _, is := range []bool{c.URI != "", c.Messages != nil, c.Held != ""} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case c.ID == "":
+		return errors.New("id is missing: it names the act of enqueueing")
+	case len(c.ID) > MaxNameBytes:
+		return fmt.Errorf("id has %d bytes, more than %d", len(c.ID), MaxNameBytes)
+	case c.At.IsZero():
+		return errors.New("at is missing: when the context was enqueued")
+	case given != 1:
+		return errors.New("give one of uri, messages and held")
+	case c.Messages != nil && len(c.Messages) == 0:
+		return errors.New("messages is empty: there is nothing to remember")
+	case size > MaxSignalBytes:
+		return fmt.Errorf("messages hold %d bytes, more than %d, which a signal carries: hold them first", size, MaxSignalBytes)
+	case !slices.Contains(FlushReasons(), c.Flush):
+		return fmt.Errorf("flush %q: want one of %q", c.Flush, FlushReasons())
+	case c.Debounce < 0 || c.Debounce > MaxDebounce:
+		return fmt.Errorf("debounce %v: want 0 to %v", c.Debounce, MaxDebounce)
+	case c.MaxWait < 0 || c.MaxWait > MaxMaxWait:
+		return fmt.Errorf("max_wait %v: want 0 to %v", c.MaxWait, MaxMaxWait)
+	}
+	if c.Statement != nil {
+		in := ProcessSessionInput{
+			Project: c.Project, User: c.User, Agent: c.Agent, SessionID: c.Thread, URI: c.URI, Format: c.Format, Grant: c.Grant,
+			Messages: c.Messages, Statement: c.Statement, IncludeTools: c.IncludeTools,
+		}
+		if err := in.CheckStatement(); err != nil {
+			return err
+		}
+	}
+	return c.Key().Validate()
+}
+
+// MemoryQueueInput is the input of memory_queue: the contexts of one user and agent, of all projects.
+type MemoryQueueInput struct {
+	User  string `json:"user"`
+	Agent string `json:"agent,omitempty"`
+	// Continued is what a run hands to the next one. The workflow itself sets it.
+	Continued *QueueContinued `json:"continued,omitempty"`
+}
+
+// QueueContinued is what a run of memory_queue hands to the next one. What waits is in the log.
+type QueueContinued struct {
+	// Since is the position in the queue's stream up to which nothing waits.
+	Since uint64 `json:"since"`
+	// Again are the threads whose processing failed, and which are tried again.
+	Again []QueueAgain `json:"again,omitempty"`
+	// Debounce is that of the latest context, NotBefore is when the next session may start.
+	Debounce  time.Duration `json:"debounce,omitempty"`
+	NotBefore time.Time     `json:"not_before,omitzero"`
+	// Firing is true if the queue was being processed.
+	Firing bool         `json:"firing,omitempty"`
+	Last   *QueueResult `json:"last,omitempty"`
+}
+
+// QueueAgain is a thread whose processing failed.
+type QueueAgain struct {
+	Project  string    `json:"project"`
+	Thread   string    `json:"thread"`
+	Attempts int       `json:"attempts"`
+	At       time.Time `json:"at"`
+}
+
+// Workflow returns the type of the workflow that takes the input.
+func (in MemoryQueueInput) Workflow() string { return WorkflowMemoryQueue }
+
+// Stream returns the stream that the workflow writes.
+func (in MemoryQueueInput) Stream() string { return QueueStream(in.User, in.Agent) }
+
+// QueuedThread is a session with contexts that wait.
+type QueuedThread struct {
+	Project string `json:"project"`
+	Thread  string `json:"thread"`
+	// From and To are the positions of the first and the last context in the queue's stream, and Contexts is their number.
+	From     uint64 `json:"from"`
+	To       uint64 `json:"to"`
+	Contexts int    `json:"contexts"`
+	// FirstAt and LastAt are when they were enqueued.
+	FirstAt time.Time `json:"first_at"`
+	LastAt  time.Time `json:"last_at"`
+	// Due is when the thread has waited for as long as it may.
+	Due time.Time `json:"due"`
+	// Now is true if it is to be processed at once.
+	Now           bool       `json:"now,omitempty"`
+	Correction    bool       `json:"correction,omitempty"`
+	Reinforcement bool       `json:"reinforcement,omitempty"`
+	Statement     *Statement `json:"statement,omitempty"`
+}
+
+// QueueState is the answer of memory_queue to [QueryState].
+type QueueState struct {
+	// Pending are the first of the threads that wait, in the order in which they are processed, and Threads is the number
+	// of all.
+	Pending []QueuedThread `json:"pending"`
+	Threads int            `json:"threads"`
+	// Running is the thread that is processed now.
+	Running *QueuedThread `json:"running,omitempty"`
+	// NextAt is when the queue is processed, if something waits.
+	NextAt time.Time `json:"next_at,omitzero"`
+	// Last is what became of the thread that was processed last.
+	Last *QueueResult `json:"last,omitempty"`
+	// Again are the threads that failed and are tried again.
+	Again []QueueAgain `json:"again,omitempty"`
+	// Full is true while contexts of other threads are refused, and Refused counts those that this run has refused.
+	Full    bool `json:"full,omitempty"`
+	Refused int  `json:"refused,omitempty"`
+}
+
+// QueueResult is what became of the contexts of a thread.
+type QueueResult struct {
+	Project string      `json:"project"`
+	Thread  string      `json:"thread"`
+	At      time.Time   `json:"at"`
+	Status  BuildStatus `json:"status"`
+	BuildID string      `json:"build_id,omitempty"`
+	// Error and ErrorType are set if Status is failed.
+	Error     string `json:"error,omitempty"`
+	ErrorType string `json:"error_type,omitempty"`
+}
+
+// FlushInput is the argument of [UpdateFlush].
+type FlushInput struct {
+	// Project and Thread restrict the flush to one session. Empty for all.
+	Project string `json:"project,omitempty"`
+	Thread  string `json:"thread,omitempty"`
+}
+
+// FlushResult says what was processed. It counts each thread once.
+type FlushResult struct {
+	Processed int `json:"processed"`
+	// Failed are those whose processing failed.
+	Failed []QueueResult `json:"failed,omitempty"`
+}
+
+// ContextEnqueuedPayload records that a context was enqueued.
+type ContextEnqueuedPayload struct {
+	QueuedContext
+	// Refused says why the queue does not process it.
+	Refused string `json:"refused,omitempty"`
+}
+
+// ContextProcessedPayload records that the contexts of a thread were processed, or given up.
+type ContextProcessedPayload struct {
+	QueueResult
+	// To is the position of the last of these contexts in the queue's stream.
+	To uint64 `json:"to"`
+}
+
+// ContextHeldPayload holds the messages of a context that are too long for a signal.
+type ContextHeldPayload struct {
+	Messages []InlineMessage `json:"messages"`
+}
+
+// QueuedRange names contexts of a session, by their positions in its queue's stream.
+type QueuedRange struct {
+	From uint64 `json:"from"`
+	To   uint64 `json:"to"`
+}
