@@ -183,8 +183,8 @@ type ProcessSessionInput struct {
 	// FromLog takes the messages that the log holds of the session, and reads no source: to extract from them with
 	// another extractor.
 	FromLog bool `json:"from_log,omitempty"`
-	// Queued takes messages from the session's queue. memory_queue sets it.
-	Queued *QueuedRange `json:"queued,omitempty"`
+	// Queued takes the contexts at these positions of the stream of the session's queue, in order. memory_queue sets it.
+	Queued []uint64 `json:"queued,omitempty"`
 	// Retry is the id of the session's build to try again, with the input of that build. Of the other fields, only those
 	// that identify the session are given then.
 	Retry string `json:"retry,omitempty"`
@@ -203,7 +203,7 @@ func (in ProcessSessionInput) Source() Source {
 	switch {
 	case in.FromLog:
 		return Source{Format: FormatLog}
-	case in.Queued != nil:
+	case len(in.Queued) > 0:
 		return Source{Format: FormatQueue}
 	case in.URI == "":
 		return Source{Format: FormatInline}

@@ -168,11 +168,11 @@ func (in MemoryQueueInput) Stream() string { return QueueStream(in.User, in.Agen
 type QueuedThread struct {
 	Project string `json:"project"`
 	Thread  string `json:"thread"`
-	// From and To are the positions of the first and the last context in the queue's stream, and Contexts is their number.
-	From     uint64 `json:"from"`
-	To       uint64 `json:"to"`
-	Contexts int    `json:"contexts"`
-	// FirstAt and LastAt are when they were enqueued.
+	// Positions are those of its contexts in the queue's stream, in order. The answer to a query leaves them out.
+	Positions []uint64 `json:"positions,omitempty"`
+	// Contexts is their number.
+	Contexts int `json:"contexts"`
+	// FirstAt and LastAt are when the queue took the first and the last of them.
 	FirstAt time.Time `json:"first_at"`
 	LastAt  time.Time `json:"last_at"`
 	// Due is when the thread has waited for as long as it may.
@@ -217,9 +217,22 @@ type QueueResult struct {
 
 // FlushInput is the argument of [UpdateFlush].
 type FlushInput struct {
+	User  string `json:"user"`
+	Agent string `json:"agent,omitempty"`
 	// Project and Thread restrict the flush to one session. Empty for all.
 	Project string `json:"project,omitempty"`
 	Thread  string `json:"thread,omitempty"`
+}
+
+// Writer returns the input of the workflow that takes the update.
+func (in FlushInput) Writer() WriterInput { return MemoryQueueInput{User: in.User, Agent: in.Agent} }
+
+// Validate reports what is wrong with the input.
+func (in FlushInput) Validate() error {
+	if in.Thread != "" && in.Project == "" {
+		return errors.New("project is missing: sessions of different projects may have the same id")
+	}
+	return cmp.Or(requireName("user", in.User), CheckName("agent", in.Agent), CheckName("project", in.Project), CheckName("thread", in.Thread))
 }
 
 // FlushResult says what was processed. It counts each thread once.
@@ -239,17 +252,13 @@ type ContextEnqueuedPayload struct {
 // ContextProcessedPayload records that the contexts of a thread were processed, or given up.
 type ContextProcessedPayload struct {
 	QueueResult
-	// To is the position of the last of these contexts in the queue's stream.
-	To uint64 `json:"to"`
+	// To is the position of the last of these contexts in the queue's stream. Since is the position up to which nothing
+	// waits.
+	To    uint64 `json:"to"`
+	Since uint64 `json:"since"`
 }
 
 // ContextHeldPayload holds the messages of a context that are too long for a signal.
 type ContextHeldPayload struct {
 	Messages []InlineMessage `json:"messages"`
-}
-
-// QueuedRange names contexts of a session, by their positions in its queue's stream.
-type QueuedRange struct {
-	From uint64 `json:"from"`
-	To   uint64 `json:"to"`
 }

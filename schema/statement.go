@@ -35,7 +35,7 @@ func (in ProcessSessionInput) CheckStatement() error {
 	switch {
 	case s == nil:
 		return nil
-	case in.Queued != nil && in.URI == "" && !in.FromLog && in.Retry == "" && in.Messages == nil:
+	case len(in.Queued) > 0 && in.URI == "" && !in.FromLog && in.Retry == "" && in.Messages == nil:
 		return s.check() // The queue holds the message.
 	case in.URI != "" || in.FromLog || in.Retry != "" || in.Grant != "" || in.Format != "" || in.IncludeTools:
 		return errors.New("statement is for one inline message: leave out uri, from_log, retry, grant, format and include_tools")

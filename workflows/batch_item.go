@@ -44,7 +44,7 @@ func (b *batchRun) runItem(ctx workflow.Context, it *batchItem) {
 func startSession(ctx workflow.Context, it *batchItem) (result schema.ProcessSessionResult, err error) {
 	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: it.id, TaskQueue: schema.QueueMain, WorkflowExecutionTimeout: 24 * time.Hour,
-		ParentClosePolicy: enums.PARENT_CLOSE_POLICY_ABANDON, StaticSummary: "process session " + it.shortID(),
+		ParentClosePolicy: enums.PARENT_CLOSE_POLICY_ABANDON, StaticSummary: "process session " + shortID(it.Input.SessionID),
 	})
 	err = workflow.ExecuteChildWorkflow(child, schema.WorkflowProcessSession, it.Input).Get(ctx, &result)
 	return result, err
@@ -53,11 +53,11 @@ func startSession(ctx workflow.Context, it *batchItem) (result schema.ProcessSes
 // maxSummaryID bounds the id in a summary, of which the server takes 400 bytes of JSON: it would refuse the whole batch.
 const maxSummaryID = 50
 
-func (it *batchItem) shortID() string {
-	if id := it.Input.SessionID; len(id) > maxSummaryID {
+func shortID(id string) string {
+	if len(id) > maxSummaryID {
 		return strings.ToValidUTF8(id[:maxSummaryID], "") + "…"
 	}
-	return it.Input.SessionID
+	return id
 }
 
 // stopped takes the item from those that run.

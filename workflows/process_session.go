@@ -91,6 +91,11 @@ func validateSource(in schema.ProcessSessionInput) error {
 		}
 	case in.AskGivenUp:
 		return errors.New("ask_given_up is for a build that is tried again: give retry with it")
+	case len(in.Queued) > 0 && (inline || in.FromLog || in.URI != "" || in.Grant != "" || in.Format != "" || in.Date != ""):
+		return errors.New("queued names what the queue holds: leave out uri, messages, from_log, grant, format and date")
+	case len(in.Queued) > MaxQueuedAtOnce || !slices.IsSorted(in.Queued):
+		return fmt.Errorf("queued names %d positions: want up to %d, in order", len(in.Queued), MaxQueuedAtOnce)
+	case len(in.Queued) > 0:
 	case in.FromLog && (in.URI != "" || inline || in.Grant != "" || in.Format != "" || in.Date != ""):
 		return errors.New("from_log reads no source: leave out uri, messages, grant, format and date")
 	case in.FromLog:
@@ -99,11 +104,14 @@ func validateSource(in schema.ProcessSessionInput) error {
 	case in.URI == "" && !inline:
 		return errors.New("give uri or messages: there is no session to process")
 	}
-	if in.SessionID == "" && (in.FromLog || in.Retry != "") {
-		return errors.New("give session_id: from_log and retry are for a session of the log")
+	if in.SessionID == "" && (in.FromLog || in.Retry != "" || len(in.Queued) > 0) {
+		return errors.New("give session_id: from_log, retry and queued are for a session that is known")
 	}
 	return nil
 }
+
+// MaxQueuedAtOnce bounds the contexts of a queue that one build takes.
+const MaxQueuedAtOnce = 500
 
 // processSession is one run over a session.
 type processSession struct {
@@ -113,6 +121,8 @@ type processSession struct {
 	progress schema.Progress
 	metrics  []schema.StepMetric
 	cause    error
+	// queuedTo is the position of the last context of the queue that was read.
+	queuedTo uint64
 	// ingested is true once the log holds the start of the build and the messages.
 	ingested bool
 }
@@ -134,7 +144,7 @@ func (p *processSession) run(ctx workflow.Context) (schema.ProcessSessionResult,
 	p.progress.Status, p.progress.Step = sessionStatus.Get(state), ""
 	result := schema.ProcessSessionResult{
 		SessionID: p.input.SessionID, BuildID: sessionOpened.Get(state).BuildID, Status: sessionStatus.Get(state),
-		Counts: sessionCounts.Get(state), Usage: sessionUsage.Get(state),
+		Counts: sessionCounts.Get(state), Usage: sessionUsage.Get(state), QueuedTo: p.queuedTo,
 	}
 	workflow.SetCurrentDetails(ctx, describe(result, sessionResumed.Get(state)))
 	return result, nil

@@ -47,7 +47,7 @@ func (p *processSession) ingest(ctx workflow.Context, s sessionState) (stategrap
 	if err != nil {
 		return nil, err
 	}
-	p.ingested = !result.Unchanged
+	p.ingested, p.queuedTo = !result.Unchanged, result.QueuedTo
 	update := stategraph.Update{sessionCounts.Add(p.counted(schema.BuildCounts{
 		Messages: result.Messages, NewMessages: result.NewMessages, SkippedLines: result.SkippedLines,
 	})), sessionHead.Add(result.Head)}

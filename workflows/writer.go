@@ -64,7 +64,7 @@ type background[In any] struct {
 }
 
 // do does some of the work and returns when there is more to do.
-func (b *background[In]) do(ctx workflow.Context, in In, q *queue) (due time.Time, err error) {
+func (b *background[In]) do(ctx workflow.Context, in In, q *updateQueue) (due time.Time, err error) {
 	q.running = b.title
 	defer func() { q.running = "" }()
 	q.head, due, err = b.step(ctx, in, q.head)
@@ -109,7 +109,7 @@ func cause(err error) string {
 
 // run is the workflow.
 func (w writer[In]) run(ctx workflow.Context, in In) error {
-	q := &queue{stream: in.Stream()}
+	q := &updateQueue{stream: in.Stream()}
 	if want := schema.WorkflowID(q.stream); workflow.GetInfo(ctx).WorkflowExecution.ID != want {
 		return invalidInput(fmt.Errorf("start it with the workflow id %q", want))
 	}
@@ -138,18 +138,18 @@ func (w writer[In]) run(ctx workflow.Context, in In) error {
 
 // updateHandler is an [update] or a [batchUpdate] of any types.
 type updateHandler interface {
-	handle(ctx workflow.Context, q *queue) error
+	handle(ctx workflow.Context, q *updateQueue) error
 }
 
 // handle makes the workflow take the update.
-func (u update[Arg, Result]) handle(ctx workflow.Context, q *queue) error {
+func (u update[Arg, Result]) handle(ctx workflow.Context, q *updateQueue) error {
 	return handleUpdate[Arg, Result](ctx, q, u.name, func(arg Arg) request {
 		return request{title: u.title(arg), turn: turn{do: u.do}}
 	})
 }
 
 // do does one update. What it wrote, only its activity knows: the head of the stream is unknown then.
-func (u update[Arg, Result]) do(ctx workflow.Context, q *queue, requests []*request) {
+func (u update[Arg, Result]) do(ctx workflow.Context, q *updateQueue, requests []*request) {
 	q.head = schema.StreamHead{}
 	r := requests[0]
 	var result Result
@@ -161,7 +161,7 @@ func (u update[Arg, Result]) do(ctx workflow.Context, q *queue, requests []*requ
 }
 
 // handleUpdate makes the workflow take an update that waits for its turn.
-func handleUpdate[Arg boundary.Request, Result any](ctx workflow.Context, q *queue, name string, describe func(Arg) request) error {
+func handleUpdate[Arg boundary.Request, Result any](ctx workflow.Context, q *updateQueue, name string, describe func(Arg) request) error {
 	return takeUpdate(ctx, q, name, func(ctx workflow.Context, arg Arg) (result Result, err error) {
 		r := describe(arg)
 		r.arg = arg
@@ -174,7 +174,7 @@ func handleUpdate[Arg boundary.Request, Result any](ctx workflow.Context, q *que
 }
 
 // takeUpdate makes the workflow take an update that is for its stream, unless the run is about to end.
-func takeUpdate[Arg boundary.Request, Result any](ctx workflow.Context, q *queue, name string, do func(workflow.Context, Arg) (Result, error)) error {
+func takeUpdate[Arg boundary.Request, Result any](ctx workflow.Context, q *updateQueue, name string, do func(workflow.Context, Arg) (Result, error)) error {
 	err := workflow.SetUpdateHandlerWithOptions(ctx, name, do, workflow.UpdateHandlerOptions{Validator: func(arg Arg) error {
 		if err := arg.Validate(); err != nil {
 			return invalidInput(err)
@@ -187,8 +187,8 @@ func takeUpdate[Arg boundary.Request, Result any](ctx workflow.Context, q *queue
 	return nil
 }
 
-// queue holds the updates of a writer that wait for their turn.
-type queue struct {
+// updateQueue holds the updates of a writer that wait for their turn.
+type updateQueue struct {
 	stream string
 	// head is the head of the stream as the last batch left it. A run begins without it.
 	head    schema.StreamHead
@@ -230,15 +230,20 @@ type request struct {
 type turn struct {
 	// key is empty where each request has a turn of its own.
 	key string
-	do  func(ctx workflow.Context, q *queue, requests []*request)
+	do  func(ctx workflow.Context, q *updateQueue, requests []*request)
+}
+
+// errOtherWriter refuses what is for the writer of the stream.
+func errOtherWriter(stream string) error {
+	message := fmt.Sprintf("this is for another writer: send it to the workflow %q", schema.WorkflowID(stream))
+	return temporal.NewNonRetryableApplicationError(message, schema.ErrorScopeMismatch, nil)
 }
 
 // admit refuses an update of another stream, naming the writer of that one, and every update while the
 // run is about to end.
-func (q *queue) admit(stream string) error {
+func (q *updateQueue) admit(stream string) error {
 	if stream != q.stream {
-		message := fmt.Sprintf("the update is for another writer: send it to the workflow %q", schema.WorkflowID(stream))
-		return temporal.NewNonRetryableApplicationError(message, schema.ErrorScopeMismatch, nil)
+		return errOtherWriter(stream)
 	}
 	if q.draining {
 		return errDraining()
@@ -248,7 +253,7 @@ func (q *queue) admit(stream string) error {
 
 // do waits for the request's turn and for its end. It returns the activity's own error: the type of one
 // inside another is lost on the way to the sender.
-func (q *queue) do(ctx workflow.Context, r *request) error {
+func (q *updateQueue) do(ctx workflow.Context, r *request) error {
 	q.waiting = append(q.waiting, r)
 	if err := workflow.Await(ctx, func() bool { return r.finished }); err != nil {
 		return err
@@ -258,7 +263,7 @@ func (q *queue) do(ctx workflow.Context, r *request) error {
 
 // loop works until nothing came for the idle time. It returns true when the run has grown so long that
 // another one should follow. No update waits when it returns without an error.
-func (q *queue) loop(ctx workflow.Context, step func() (due time.Time, err error)) (long bool, err error) {
+func (q *updateQueue) loop(ctx workflow.Context, step func() (due time.Time, err error)) (long bool, err error) {
 	q.due = workflow.Now(ctx).Add(q.delay)
 	for {
 		if q.receive() {
@@ -293,7 +298,7 @@ func (q *queue) loop(ctx workflow.Context, step func() (due time.Time, err error
 
 // dueBy brings the background work forward to the given time, if that is not zero. After a failure it waits for its next
 // try: updates do not wait for work that fails.
-func (q *queue) dueBy(at time.Time) {
+func (q *updateQueue) dueBy(at time.Time) {
 	if q.failures == 0 && !at.IsZero() && (q.due.IsZero() || at.Before(q.due)) {
 		q.due = at
 	}
@@ -303,12 +308,12 @@ func isDue(ctx workflow.Context, at time.Time) bool {
 	return !at.IsZero() && !at.After(workflow.Now(ctx))
 }
 
-func (q *queue) isLong(ctx workflow.Context) bool {
+func (q *updateQueue) isLong(ctx workflow.Context) bool {
 	return q.done >= maxUpdates || workflow.GetInfo(ctx).GetContinueAsNewSuggested()
 }
 
 // receive takes all signals as one and reports whether there was any.
-func (q *queue) receive() (came bool) {
+func (q *updateQueue) receive() (came bool) {
 	for q.signals != nil && q.signals.ReceiveAsync(nil) {
 		came = true
 	}
@@ -316,7 +321,7 @@ func (q *queue) receive() (came bool) {
 }
 
 // await waits for an update or a signal, and reports false when none came in time.
-func (q *queue) await(ctx workflow.Context, wait time.Duration) (came bool, err error) {
+func (q *updateQueue) await(ctx workflow.Context, wait time.Duration) (came bool, err error) {
 	ctx, cancel := workflow.WithCancel(ctx)
 	defer cancel() // Of the timer, which would be one more task for each update.
 	return workflow.AwaitWithTimeout(ctx, max(wait, 0), func() bool {
@@ -326,7 +331,7 @@ func (q *queue) await(ctx workflow.Context, wait time.Duration) (came bool, err 
 
 // work does the updates that wait, until the run has grown long. After a turn of the long one it returns, so that the
 // background has its turn, too.
-func (q *queue) work(ctx workflow.Context) {
+func (q *updateQueue) work(ctx workflow.Context) {
 	for len(q.waiting) > 0 && !q.isLong(ctx) {
 		if q.next(ctx) {
 			return
@@ -335,7 +340,7 @@ func (q *queue) work(ctx workflow.Context) {
 }
 
 // next does the first update that waits, with those that share its turn. It reports whether it needs another turn.
-func (q *queue) next(ctx workflow.Context) (more bool) {
+func (q *updateQueue) next(ctx workflow.Context) (more bool) {
 	n := q.sharing()
 	requests := q.waiting[:n:n]
 	q.waiting, q.running = q.waiting[n:], requests[0].title
@@ -352,7 +357,7 @@ func (q *queue) next(ctx workflow.Context) (more bool) {
 }
 
 // sharing is how many of the requests that wait have their turn together.
-func (q *queue) sharing() int {
+func (q *updateQueue) sharing() int {
 	first, size := q.waiting[0], q.waiting[0].size
 	n := 1
 	for ; first.turn.key != "" && n < min(len(q.waiting), maxBatch); n++ {
@@ -366,7 +371,7 @@ func (q *queue) sharing() int {
 
 // drain does the updates that were admitted, and admits no more: an update whose run is gone is told
 // nothing of use.
-func (q *queue) drain(ctx workflow.Context) error {
+func (q *updateQueue) drain(ctx workflow.Context) error {
 	q.draining = true
 	for {
 		for len(q.waiting) > 0 {
@@ -380,7 +385,7 @@ func (q *queue) drain(ctx workflow.Context) error {
 }
 
 // state is what QueryQueue answers.
-func (q *queue) state() (schema.WriterQueue, error) {
+func (q *updateQueue) state() (schema.WriterQueue, error) {
 	s := schema.WriterQueue{Running: q.running, Waiting: []string{}, Done: q.done}
 	for _, r := range q.waiting {
 		s.Waiting = append(s.Waiting, r.title)

@@ -35,14 +35,14 @@ type batchUpdate[Arg boundary.Request, Result any] struct {
 }
 
 // handle makes the workflow take the update.
-func (u batchUpdate[Arg, Result]) handle(ctx workflow.Context, q *queue) error {
+func (u batchUpdate[Arg, Result]) handle(ctx workflow.Context, q *updateQueue) error {
 	return handleUpdate[Arg, Result](ctx, q, u.name, func(arg Arg) request {
 		return request{title: u.title(arg), turn: turn{key: u.name, do: u.do}, size: jsonSize(arg)}
 	})
 }
 
 // do does the updates in their order. After an error nobody knows how many of their events are in the log.
-func (u batchUpdate[Arg, Result]) do(ctx workflow.Context, q *queue, requests []*request) {
+func (u batchUpdate[Arg, Result]) do(ctx workflow.Context, q *updateQueue, requests []*request) {
 	in := boundary.Batch[Arg]{Head: q.head, Items: make([]Arg, len(requests))}
 	for i, r := range requests {
 		in.Items[i], _ = r.arg.(Arg)

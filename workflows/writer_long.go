@@ -44,7 +44,7 @@ type longState interface {
 }
 
 // handle makes the workflow take the update.
-func (u longUpdate[Arg, State, Result]) handle(ctx workflow.Context, q *queue) error {
+func (u longUpdate[Arg, State, Result]) handle(ctx workflow.Context, q *updateQueue) error {
 	return takeUpdate(ctx, q, u.name, func(ctx workflow.Context, arg Arg) (result Result, err error) {
 		r := q.long
 		if r == nil || r.arg != any(arg) {
@@ -72,7 +72,7 @@ func (u longUpdate[Arg, State, Result]) request(arg Arg) *request {
 	state := u.begin(arg)
 	r := &request{title: state.Title(), arg: arg}
 	r.count = func() (seen, total int) { return state.Count() }
-	r.turn = turn{do: func(ctx workflow.Context, q *queue, _ []*request) {
+	r.turn = turn{do: func(ctx workflow.Context, q *updateQueue, _ []*request) {
 		q.head = schema.StreamHead{}
 		r.more = false
 		if q.draining && !q.ends && !state.Switched() {
@@ -93,7 +93,7 @@ func (u longUpdate[Arg, State, Result]) request(arg Arg) *request {
 }
 
 // again lets the request wait for another turn, but not before the given time has passed.
-func (q *queue) again(ctx workflow.Context, r *request, wait time.Duration) {
+func (q *updateQueue) again(ctx workflow.Context, r *request, wait time.Duration) {
 	if wait <= 0 {
 		q.waiting = append(q.waiting, r)
 		return

@@ -231,3 +231,25 @@ func (s *Store) pageLen(keys []key) int {
 	}
 	return len(keys)
 }
+
+// At returns the events of the stream at the positions, which are in order. One that is not there is [ErrNotFound].
+func (s *Store) At(ctx context.Context, stream string, positions []uint64) ([]schema.Event, error) {
+	out := make([]schema.Event, 0, len(positions))
+	for chunk := range slices.Chunk(positions, maxIDs) {
+		var events []schema.Event
+		err := s.query(ctx, func(rows driver.Rows) error {
+			e, err := s.scanEvent(rows)
+			events = append(events, e)
+			return err
+		}, `SELECT `+eventColumns("payload_json", "payload_redacted")+` FROM events_raw FINAL
+			WHERE stream = ? AND seq IN ? AND NOT `+isCopy+` ORDER BY seq`, stream, set(chunk))
+		if err == nil && len(events) != len(chunk) {
+			err = fmt.Errorf("%d of %d events: %w", len(events), len(chunk), ErrNotFound)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %q: %w", stream, err)
+		}
+		out = append(out, events...)
+	}
+	return out, nil
+}

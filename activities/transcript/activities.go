@@ -84,6 +84,8 @@ type IngestResult struct {
 	// NewMessages are those this build brought.
 	NewMessages  int `json:"new_messages"`
 	SkippedLines int `json:"skipped_lines"`
+	// QueuedTo is the position of the last context of the queue that was read, if the input has Queued.
+	QueuedTo uint64 `json:"queued_to,omitempty"`
 	// Head is the head of the session's stream.
 	Head schema.StreamHead `json:"head,omitzero"`
 }
@@ -105,18 +107,23 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 	if err != nil {
 		return IngestResult{}, err
 	}
-	read, err := a.reading(ctx, in.Session, logged)
+	read, err := a.reading(ctx, in.Session, in.Build.BuildID, logged)
 	if err != nil {
 		return IngestResult{}, err
 	}
-	unseen, err := logged.Unseen(ctx, read.session.Messages)
-	if err != nil {
-		return IngestResult{}, err
+	unseen := read.unseen
+	if !read.laid {
+		if unseen, err = logged.Unseen(ctx, read.session.Messages); err != nil {
+			return IngestResult{}, err
+		}
 	}
 	read.session.Messages = nil // The unseen ones are enough to hold.
 	brought := logged.BroughtBy(in.Build.BuildID)
 	result := IngestResult{
 		Messages: logged.Len() + len(unseen), NewMessages: brought + len(unseen), SkippedLines: len(read.session.Skipped),
+	}
+	if n := len(read.queued); n > 0 {
+		result.QueuedTo = read.queued[n-1]
 	}
 	if result.NewMessages == 0 && in.Build.Completed {
 		result.Unchanged = true
@@ -129,6 +136,7 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 	p := in.Build.Started(read.source)
 	p.Input, p.Messages, p.Unread = in.Session, result.Messages, read.unread
 	p.Input.Messages = nil // The log holds them.
+	p.Input.Queued = read.queued
 	if from := in.Build.Resumable; from != nil && result.NewMessages == 0 && from.SHA256 == read.source.SHA256 {
 		result.Resumed, p.Resumed = true, &from.ResumedBuild
 	}
@@ -142,7 +150,7 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 		skipped = nil // An earlier attempt has recorded them.
 	}
 	limit := maxAppendBytes
-	if in.Session.URI == "" {
+	if read.source.URI == "" {
 		limit = math.MaxInt // The log holds all of them or none: nothing else does once the start is stored.
 	}
 	events := ingestEvents(payload, unseen, skipped, in.Build.BuildID)

@@ -19,14 +19,21 @@ type reading struct {
 	source  schema.Source
 	// unread says why the source could not be read again.
 	unread string
+	// queued are the positions of the contexts that were read, of those that the input names.
+	queued []uint64
+	// unseen are the messages that the session does not hold, if laid is true: then they were laid into it already.
+	unseen []schema.Message
+	laid   bool
 }
 
 // reading reads the source of the input. The log takes the place of a source that is tried again and is there no more,
 // provided that it holds all of it: inline messages are nowhere else, and a file may be gone.
-func (a *Activities) reading(ctx context.Context, in schema.ProcessSessionInput, logged *session.Session) (reading, error) {
+func (a *Activities) reading(ctx context.Context, in schema.ProcessSessionInput, buildID string, logged *session.Session) (reading, error) {
 	switch {
 	case in.FromLog:
 		return reading{session: &Session{}, source: logSource(logged)}, nil
+	case len(in.Queued) > 0:
+		return a.queued(ctx, in, buildID, logged)
 	case in.Retry == "":
 		s, source, err := a.readSession(ctx, in)
 		return reading{session: s, source: source}, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strconv"
 	"strings"
 
 	"axiommind/activities/boundary"
@@ -107,13 +108,15 @@ func inlineSession(messages []schema.InlineMessage, stated bool) (*Session, erro
 				Reason: fmt.Sprintf("message %d: NUL bytes and invalid UTF-8 were taken out", i),
 			})
 		}
-		m := schema.Message{Role: role, Kind: kind, Text: text}
+		m := schema.Message{Role: role, Kind: kind, Text: text, SourceID: in.ID, At: in.At.UTC()}
 		parts := []schema.Message{m}
 		if !stated {
 			parts = format.Apart(m)
 		}
-		for _, part := range parts {
-			part.Index = len(s.Messages)
+		for n, part := range parts {
+			if part.Index = len(s.Messages); n > 0 && in.ID != "" {
+				part.SourceID += "#" + strconv.Itoa(n)
+			}
 			s.Messages = append(s.Messages, part)
 		}
 	}

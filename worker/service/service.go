@@ -21,6 +21,7 @@ import (
 	"axiommind/activities/fact"
 	"axiommind/activities/graduate"
 	"axiommind/activities/llm"
+	"axiommind/activities/queue"
 	"axiommind/activities/task"
 	"axiommind/activities/tier"
 	"axiommind/activities/transcript"
@@ -202,6 +203,7 @@ func catchUp(
 type rooms struct {
 	build      *build.Activities
 	batch      *batch.Activities
+	queue      *queue.Activities
 	rebuild    *build.Rebuilds
 	transcript *transcript.Activities
 	llm        *llm.Activities
@@ -226,7 +228,7 @@ func newRooms(s *Stores, model llm.Model, access *transcript.Access, root *tier.
 		Extractor: llm.ExtractorOf(model.Identity()), EmbedderModel: s.Embedder.Version(),
 		EmbeddingVersion: s.Embedder.Version(), IdrisVersion: idris, SchemaVersion: schema.SchemaVersion,
 	}
-	r, errs := &rooms{enqueuer: vector.NewEnqueuer(s.Log, outbox, s.Temporal)}, make([]error, 12)
+	r, errs := &rooms{enqueuer: vector.NewEnqueuer(s.Log, outbox, s.Temporal)}, make([]error, 13)
 	r.build, errs[0] = build.NewActivities(s.Log, s.ClickHouse, spec, build.Projections(s.ClickHouse, s.Embedder.Version()))
 	r.transcript, errs[1] = transcript.NewActivities(s.Log, build.NewProjector(s.ClickHouse), access)
 	r.llm, errs[2] = llm.NewActivities(s.Log, model, llm.Params{MaxOutputTokens: cfg.MaxOutputTokens}, cfg.WindowBytes)
@@ -256,6 +258,7 @@ func newRooms(s *Stores, model llm.Model, access *transcript.Access, root *tier.
 	r.graduate, errs[11] = graduate.NewActivities(s.Log, s.ClickHouse, model, s.Temporal, graduate.Options{
 		Idris: cfg.Idris, IdrisOnly: cfg.IdrisOnly,
 	})
+	r.queue, errs[12] = queue.NewActivities(s.Log, s.ClickHouse)
 	return r, errors.Join(errs...)
 }
 
@@ -297,7 +300,7 @@ func newWorkers(s *Stores, cfg Config, r *rooms, fatal chan<- error) []worker.Wo
 // activities returns, by task queue, the activities that its worker runs.
 func (r *rooms) activities() map[string][]any {
 	return map[string][]any{
-		schema.QueueMain:   {r.build, r.rebuild, r.batch, r.transcript, r.llm, r.evidence, r.entry, r.task, r.fact, r.tier, r.graduate},
+		schema.QueueMain:   {r.build, r.rebuild, r.batch, r.queue, r.transcript, r.llm, r.evidence, r.entry, r.task, r.fact, r.tier, r.graduate},
 		schema.QueueModel:  {r.llm, r.tier, r.graduate},
 		schema.QueueVector: {r.vector},
 	}

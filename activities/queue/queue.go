@@ -1,0 +1,169 @@
+// Package queue keeps what waits to be remembered: parts of sessions, and what became of them. Its stream is written by the
+// workflow memory_queue alone. What waits is what the stream tells, so that no crash loses any of it.
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/boundary"
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// Activities reads and writes queues.
+type Activities struct {
+	log  *eventlog.Store
+	conn driver.Conn
+}
+
+// NewActivities returns the activities of this package.
+func NewActivities(log *eventlog.Store, conn driver.Conn) (*Activities, error) {
+	if log == nil || conn == nil {
+		return nil, errors.New("queue activities: an event log and a connection are needed")
+	}
+	return &Activities{log, conn}, nil
+}
+
+// StoreInput holds contexts that came, in order.
+type StoreInput struct {
+	User  string `json:"user"`
+	Agent string `json:"agent,omitempty"`
+	// At is when the queue took them.
+	At       time.Time                       `json:"at"`
+	Contexts []schema.ContextEnqueuedPayload `json:"contexts"`
+	// Head is the head of the queue's stream.
+	Head schema.StreamHead `json:"head,omitzero"`
+}
+
+// StoreResult says where the contexts stand.
+type StoreResult struct {
+	// Positions are those of the contexts, in order. That of one that came before is not after the head of the input.
+	Positions []uint64          `json:"positions"`
+	Head      schema.StreamHead `json:"head"`
+}
+
+// StoreContexts appends the contexts to the queue's stream. One with an id that the stream holds changes nothing.
+func (a *Activities) StoreContexts(ctx context.Context, in StoreInput) (StoreResult, error) {
+	return boundary.Run(ctx, in, a.store)
+}
+
+func (a *Activities) store(ctx context.Context, in StoreInput) (StoreResult, error) {
+	stream := schema.QueueStream(in.User, in.Agent)
+	ctx, err := a.log.AsWriter(ctx, stream, in.Head)
+	if err != nil {
+		return StoreResult{}, err
+	}
+	events := make([]schema.Event, len(in.Contexts))
+	for i, c := range in.Contexts {
+		events[i], err = schema.NewEvent(c, schema.Event{
+			TS: in.At, Actor: "queue", SessionID: c.Thread, Project: c.Project,
+			DedupeKey: schema.ContextEnqueuedKey(in.User, in.Agent, c.ID),
+		})
+		if err != nil {
+			return StoreResult{}, err
+		}
+	}
+	appended, err := a.log.AppendAll(ctx, stream, events)
+	if err != nil {
+		return StoreResult{}, err
+	}
+	result := StoreResult{Positions: make([]uint64, len(events)), Head: a.log.Head(stream)}
+	for i, e := range appended.Events {
+		result.Positions[i] = e.Seq
+	}
+	return result, nil
+}
+
+// EndInput says what became of contexts of a thread.
+type EndInput struct {
+	User  string                         `json:"user"`
+	Agent string                         `json:"agent,omitempty"`
+	End   schema.ContextProcessedPayload `json:"end"`
+	Head  schema.StreamHead              `json:"head,omitzero"`
+}
+
+// EndContexts records that contexts were processed, or given up. It returns the head of the queue's stream.
+func (a *Activities) EndContexts(ctx context.Context, in EndInput) (schema.StreamHead, error) {
+	return boundary.Run(ctx, in, a.end)
+}
+
+func (a *Activities) end(ctx context.Context, in EndInput) (schema.StreamHead, error) {
+	stream := schema.QueueStream(in.User, in.Agent)
+	ctx, err := a.log.AsWriter(ctx, stream, in.Head)
+	if err != nil {
+		return schema.StreamHead{}, err
+	}
+	event, err := schema.NewEvent(in.End, schema.Event{
+		TS: in.End.At, Actor: "queue", SessionID: in.End.Thread, Project: in.End.Project, BuildID: in.End.BuildID,
+		DedupeKey: schema.ContextProcessedKey(in.User, in.Agent, in.End.To),
+	})
+	if err != nil {
+		return schema.StreamHead{}, err
+	}
+	if _, err := a.log.Append(ctx, stream, []schema.Event{event}); err != nil {
+		return schema.StreamHead{}, err
+	}
+	return a.log.Head(stream), nil
+}
+
+// Context is a context with its place in the queue.
+type Context struct {
+	Position uint64
+	schema.QueuedContext
+}
+
+// Contexts returns the contexts at the positions in the stream of the session's queue, with the messages that are held
+// apart.
+func Contexts(ctx context.Context, log *eventlog.Store, key schema.SessionKey, positions []uint64) ([]Context, error) {
+	stream := schema.QueueStream(key.User, key.Agent)
+	events, err := log.At(ctx, stream, positions)
+	if errors.Is(err, eventlog.ErrNotFound) {
+		return nil, boundary.Invalid(schema.ErrorInvalidInput, fmt.Errorf("queued names positions that %q does not hold: %w", stream, err))
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Context, len(events))
+	for i, e := range events {
+		if e.Type != schema.ContextEnqueued {
+			return nil, notOf(key, e)
+		}
+		p, err := schema.Decode[schema.ContextEnqueuedPayload](e)
+		if err != nil {
+			return nil, err
+		}
+		if p.Key() != key {
+			return nil, notOf(key, e)
+		}
+		out[i] = Context{e.Seq, p.QueuedContext}
+		if p.Held != "" {
+			if out[i].Messages, err = held(ctx, log, p.Held); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+func notOf(key schema.SessionKey, e schema.Event) error {
+	return boundary.Invalid(schema.ErrorScopeMismatch,
+		fmt.Errorf("position %d of %q is no context of session %q of project %q", e.Seq, e.Stream, key.SessionID, key.Project))
+}
+
+// held returns the messages with the hash.
+func held(ctx context.Context, log *eventlog.Store, hash string) ([]schema.InlineMessage, error) {
+	event, err := log.Get(ctx, schema.EventID(schema.ContextHeldKey(hash)))
+	if errors.Is(err, eventlog.ErrNotFound) {
+		return nil, boundary.Invalid(schema.ErrorSourceUnreadable, fmt.Errorf("the log does not hold the messages with the hash %q: enqueue them again", hash))
+	}
+	if err != nil {
+		return nil, err
+	}
+	p, err := schema.Decode[schema.ContextHeldPayload](event)
+	return p.Messages, err
+}

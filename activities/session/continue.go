@@ -1,0 +1,169 @@
+package session
+
+import (
+	"context"
+	"crypto/md5" //nolint:gosec // no secret: the hash names a message in its place, as the requirement says
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// minInside is how many messages a part must have that is taken for one that the session holds in its middle. A shorter one
+// may be said twice: a "yes" in another place is another message.
+const minInside = 4
+
+// Continue returns the messages of the parts that the session does not hold, numbered to follow those that it does. Each
+// part is some of the session's messages, in order, and may overlap what came before it.
+//
+// A message with an id is known if the session holds one with that id. Others are known by their place: a part is laid
+// where its messages meet the session's end, or its beginning. What is left is new, however often the same words were said
+// before. Continue sets the keys of the messages. It reads no texts.
+func (s *Session) Continue(ctx context.Context, parts [][]schema.Message) ([]schema.Message, error) {
+	t, err := s.thread(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []schema.Message
+	for _, part := range parts {
+		out = append(out, t.add(part)...)
+	}
+	return out, nil
+}
+
+// thread is a session as far as it is needed to tell which messages it holds.
+type thread struct {
+	// contents are the messages without their places, in order.
+	contents []string
+	// counts are how often each occurs.
+	counts map[string]int
+}
+
+func (s *Session) thread(ctx context.Context) (*thread, error) {
+	keys := make(map[int][]string, len(s.events))
+	err := s.log.MessageKeys(ctx, s.events, func(h eventlog.Heading, of []string) { keys[h.First] = of })
+	if err != nil {
+		return nil, fmt.Errorf("read keys of session %q: %w", s.SessionID, err)
+	}
+	t := &thread{counts: make(map[string]int, s.Len())}
+	for _, h := range s.events {
+		for _, key := range keys[h.First] {
+			content, _, _ := strings.Cut(key, "-")
+			t.contents = append(t.contents, content)
+			t.counts[content]++
+		}
+	}
+	return t, nil
+}
+
+// idPrefix begins the content of a message with an id, which is the id.
+const idPrefix = "id"
+
+// add adds the messages of the part that are new, and returns them.
+func (t *thread) add(part []schema.Message) []schema.Message {
+	part = slices.Clone(part)
+	schema.MessageKeys(part)
+	contents := make([]string, 0, len(part))
+	rest := part[:0]
+	for _, m := range part {
+		content, _, _ := strings.Cut(m.Key, "-")
+		if m.SourceID != "" {
+			content = idPrefix + schema.HashParts(m.SourceID)[:32]
+			if t.counts[content] > 0 || slices.Contains(contents, content) {
+				continue
+			}
+		}
+		rest, contents = append(rest, m), append(contents, content)
+	}
+	fresh := t.unknown(contents)
+	out := make([]schema.Message, 0, len(fresh))
+	for _, i := range fresh {
+		m, content := rest[i], contents[i]
+		if m.SourceID == "" {
+			m.SourceID = t.place(m)
+		}
+		m.Index, m.Key = len(t.contents), content+"-"+strconv.Itoa(t.counts[content])
+		t.contents = append(t.contents, content)
+		t.counts[content]++
+		out = append(out, m)
+	}
+	return out
+}
+
+// place is the MD5 hash of a message that follows the thread: of its role, of the message before it, and of its text.
+func (t *thread) place(m schema.Message) string {
+	before := ""
+	if n := len(t.contents); n > 0 {
+		before = t.contents[n-1]
+	}
+	sum := md5.Sum([]byte(string(m.Role) + "\x00" + before + "\x00" + m.Text)) //nolint:gosec // see above
+	return hex.EncodeToString(sum[:])
+}
+
+// unknown returns the indexes of the messages that the thread does not hold.
+func (t *thread) unknown(part []string) []int {
+	begin, met := 0, t.beginning(part)
+	switch {
+	case met == len(part) || len(part) >= minInside && t.holds(part):
+		return nil
+	case met == len(t.contents):
+		return from(met, len(part))
+	}
+	if begin, met = t.end(part); met == 0 {
+		return from(0, len(part))
+	}
+	// What stands before the place where the two meet was changed since, such as a summary of what was compacted.
+	var out []int
+	for i := range begin {
+		if t.counts[part[i]] == 0 {
+			out = append(out, i)
+		}
+	}
+	return append(out, from(begin+met, len(part))...)
+}
+
+func from(first, end int) []int {
+	out := make([]int, 0, end-first)
+	for i := first; i < end; i++ {
+		out = append(out, i)
+	}
+	return out
+}
+
+// beginning returns with how many messages of the part the thread begins.
+func (t *thread) beginning(part []string) int {
+	n := 0
+	for n < len(part) && n < len(t.contents) && part[n] == t.contents[n] {
+		n++
+	}
+	return n
+}
+
+// end returns the longest run of messages of the part with which the thread ends, and where in the part it begins. Of
+// several it is the first, so that what follows it stays. A single message is such a run only at the part's beginning.
+func (t *thread) end(part []string) (begin, length int) {
+	for last := range part {
+		n := 0
+		for n <= last && n < len(t.contents) && part[last-n] == t.contents[len(t.contents)-1-n] {
+			n++
+		}
+		if n > length && (n > 1 || last == 0) {
+			begin, length = last-n+1, n
+		}
+	}
+	return begin, length
+}
+
+// holds reports whether the thread holds the part in one piece.
+func (t *thread) holds(part []string) bool {
+	for i := 0; i+len(part) <= len(t.contents); i++ {
+		if slices.Equal(t.contents[i:i+len(part)], part) {
+			return true
+		}
+	}
+	return false
+}

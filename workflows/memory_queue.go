@@ -1,0 +1,300 @@
+package workflows
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"axiommind/activities/queue"
+	"axiommind/schema"
+)
+
+const (
+	// queueEvents is the length of a history at which a queue hands over, and queueSessions is how many sessions one run
+	// processes.
+	queueEvents   = 6000
+	queueSessions = 200
+	// maxTries is how often a session is tried whose failure may pass, and triesFirst and triesLast bound the pause before
+	// the next try, which doubles.
+	maxTries   = 8
+	triesFirst = time.Minute
+	triesLast  = time.Hour
+	// maxAgain bounds the failures that one run hands to the next. Of others the tries are counted anew.
+	maxAgain = 100
+	// maxShown bounds the sessions in the answer to a query.
+	maxShown = 100
+)
+
+var queues *queue.Activities
+
+// MemoryQueue takes contexts of one user and agent by the signal [schema.SignalEnqueue], waits until no more come, and has
+// their sessions processed, one after the other. A context is stored before anything else is done with it: what waits is
+// what the log says, and a run that is lost loses nothing.
+//
+// The queue is processed as a whole, as the requirement has it: when nothing came for the time that the last context says,
+// when one has waited for as long as it may, or when one asks for it.
+func MemoryQueue(ctx workflow.Context, in schema.MemoryQueueInput) error {
+	if err := (schema.FlushInput{User: in.User, Agent: in.Agent}).Validate(); err != nil {
+		return invalidInput(err)
+	}
+	if id := schema.WorkflowID(in.Stream()); !hasID(ctx, id) {
+		return invalidInput(fmt.Errorf("the queue of this user and agent is the workflow %q: signal that one", id))
+	}
+	q := &memoryQueue{
+		input: in, threads: map[queueKey]*queuedThread{}, again: map[queueKey]schema.QueueAgain{},
+		contexts: workflow.GetSignalChannel(ctx, schema.SignalEnqueue),
+	}
+	if c := in.Continued; c != nil {
+		q.since, q.notBefore, q.last = c.Since, c.NotBefore, c.Last
+		for _, a := range c.Again {
+			q.again[queueKey{a.Project, a.Thread}] = a
+		}
+	}
+	if err := q.serve(ctx); err != nil {
+		return err
+	}
+	// What came is stored even if the run is cancelled.
+	apart, _ := workflow.NewDisconnectedContext(ctx)
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		ctx.Done().Receive(ctx, nil)
+		q.cancelled, q.changed = true, true
+	})
+	q.load(apart)
+	workflow.Go(apart, q.receive)
+	if handsOver := q.run(apart); !handsOver {
+		return ctx.Err()
+	}
+	in.Continued = q.handOver()
+	return workflow.NewContinueAsNewError(ctx, schema.WorkflowMemoryQueue, in)
+}
+
+type queueKey struct{ project, thread string }
+
+// queuedThread is a session that waits, or that is processed.
+type queuedThread struct {
+	// QueuedThread holds what waits.
+	schema.QueuedThread
+	// batch is true if the session is to be processed in the present go.
+	batch bool
+	// tries counts its failures, and notBefore is when it is tried again.
+	tries     int
+	notBefore time.Time
+	// wait is how long to wait while another run processes the session.
+	wait time.Duration
+}
+
+// memoryQueue is one run of a queue.
+type memoryQueue struct {
+	input    schema.MemoryQueueInput
+	contexts workflow.ReceiveChannel
+	// threads are all sessions that wait or are processed. order are those that wait, in the order in which their last
+	// contexts came.
+	threads map[queueKey]*queuedThread
+	order   []*queuedThread
+	// running is the session that is processed, and taken is what was taken of it for that.
+	running *queuedThread
+	taken   schema.QueuedThread
+
+	head  schema.StreamHead
+	since uint64
+	// quietAt is when nothing came for as long as the last context says.
+	quietAt time.Time
+	// notBefore is when the next session may start.
+	notBefore time.Time
+	last      *schema.QueueResult
+	// again are failures that an earlier run has seen.
+	again   map[queueKey]schema.QueueAgain
+	flushes []*flushing
+	// done counts the sessions that this run processed, refused the contexts that it refused.
+	done, refused int
+	full          bool
+	// storing is true while contexts that came are stored. closing is true once the run takes no more updates.
+	storing, closing, cancelled bool
+	// changed is set by whatever may let the run go on. alarm is the next time at which it looks again.
+	changed bool
+	alarm   time.Time
+}
+
+// run processes what is due until nothing came for a while, or until the run is cancelled. It returns true when the run has
+// grown so long that another one should follow. Then nothing is left unread.
+func (q *memoryQueue) run(ctx workflow.Context) (handsOver bool) {
+	for {
+		q.changed = false
+		if q.cancelled || q.isLong(ctx) {
+			q.drain(ctx)
+			return !q.cancelled
+		}
+		now := workflow.Now(ctx)
+		q.fire(now)
+		if t := q.next(now); t != nil {
+			q.process(ctx, t)
+			continue
+		}
+		q.tellFull(ctx)
+		q.tell(ctx)
+		at := q.wakeAt()
+		idle := at.IsZero()
+		if idle {
+			at = now.Add(idleTime)
+		}
+		q.setAlarm(ctx, at)
+		_ = workflow.Await(ctx, func() bool { return q.changed }) // Nothing cancels it.
+		if idle && !q.alarm.After(workflow.Now(ctx)) && q.isIdle(ctx) {
+			return false
+		}
+	}
+}
+
+// isIdle reports whether nothing is left to do, and nothing was left unread.
+func (q *memoryQueue) isIdle(ctx workflow.Context) bool {
+	return len(q.threads) == 0 && !q.storing && q.contexts.Len() == 0 && workflow.AllHandlersFinished(ctx)
+}
+
+func (q *memoryQueue) isLong(ctx workflow.Context) bool {
+	info := workflow.GetInfo(ctx)
+	return q.done >= queueSessions || info.GetContinueAsNewSuggested() || info.GetCurrentHistoryLength() >= queueEvents
+}
+
+// drain stores what came, and takes no more updates: what a run leaves unread is lost.
+func (q *memoryQueue) drain(ctx workflow.Context) {
+	q.closing = true
+	_ = workflow.Await(ctx, func() bool {
+		return !q.storing && q.contexts.Len() == 0 && workflow.AllHandlersFinished(ctx)
+	}) // Nothing cancels it.
+}
+
+// dueAt is when the queue is processed, zero if nothing waits.
+func (q *memoryQueue) dueAt() (at time.Time) {
+	for _, t := range q.order {
+		due := q.quietAt
+		switch {
+		case t.Now:
+			due = t.LastAt
+		case t.Due.Before(due):
+			due = t.Due
+		}
+		if due.Before(t.notBefore) {
+			due = t.notBefore
+		}
+		if at.IsZero() || due.Before(at) {
+			at = due
+		}
+	}
+	return at
+}
+
+// fire begins to process what waits, if it is due. A session that failed waits for its time.
+func (q *memoryQueue) fire(now time.Time) {
+	at := q.dueAt()
+	if at.IsZero() || at.After(now) {
+		return
+	}
+	for _, t := range q.order {
+		t.batch = t.batch || !t.notBefore.After(now)
+	}
+}
+
+// next returns the session to process now: one that is asked for, else one that has waited for as long as it may, else the
+// one whose last context came first.
+func (q *memoryQueue) next(now time.Time) (first *queuedThread) {
+	if now.Before(q.notBefore) {
+		return nil
+	}
+	for _, t := range q.order {
+		if t.batch && (first == nil || t.urgency(now) > first.urgency(now)) {
+			first = t
+		}
+	}
+	return first
+}
+
+func (t *queuedThread) urgency(now time.Time) int {
+	switch {
+	case t.Now:
+		return 2
+	case !t.Due.After(now):
+		return 1
+	default:
+		return 0
+	}
+}
+
+// wakeAt is when the run has something to do, zero if it waits for nothing.
+func (q *memoryQueue) wakeAt() time.Time {
+	if slices.ContainsFunc(q.order, func(t *queuedThread) bool { return t.batch }) {
+		return q.notBefore
+	}
+	return q.dueAt()
+}
+
+// setAlarm makes the run look again at the time, unless it does so before. A timer is not put off when another context
+// comes: the run looks too early then, and sets the next one. That is two events for many contexts.
+func (q *memoryQueue) setAlarm(ctx workflow.Context, at time.Time) {
+	now := workflow.Now(ctx)
+	if q.alarm.After(now) && !at.Before(q.alarm) {
+		return
+	}
+	q.alarm = at
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		_ = workflow.Sleep(ctx, max(at.Sub(now), time.Millisecond)) // Nothing cancels it.
+		q.changed = true
+	})
+}
+
+// nothingUpTo is the position up to which nothing waits.
+func (q *memoryQueue) nothingUpTo() uint64 {
+	up := q.head.Seq
+	for _, t := range q.order {
+		up = min(up, t.Positions[0]-1)
+	}
+	if q.running != nil {
+		up = min(up, q.taken.Positions[0]-1)
+	}
+	return max(up, q.since)
+}
+
+// tellFull lets senders know whether the queue takes contexts of other sessions.
+func (q *memoryQueue) tellFull(ctx workflow.Context) {
+	full := len(q.threads) >= schema.MaxQueuedThreads || q.full && len(q.threads) >= schema.MaxQueuedThreads*9/10
+	if full == q.full {
+		return
+	}
+	q.full = full
+	if err := workflow.UpsertMemo(ctx, map[string]any{schema.QueueMemoFull: full}); err != nil {
+		workflow.GetLogger(ctx).Error("senders are not told whether the queue is full", "reason", err)
+	}
+}
+
+// tell shows what the queue does.
+func (q *memoryQueue) tell(ctx workflow.Context) {
+	line := fmt.Sprintf("%d sessions wait", len(q.order))
+	if at := q.dueAt(); !at.IsZero() {
+		line += ", next at " + at.UTC().Format(time.RFC3339)
+	}
+	workflow.SetCurrentDetails(ctx, fmt.Sprintf("%s · %d processed by this run", line, q.done))
+}
+
+// handOver returns what the next run needs besides the log.
+func (q *memoryQueue) handOver() *schema.QueueContinued {
+	c := &schema.QueueContinued{Since: q.nothingUpTo(), NotBefore: q.notBefore, Last: q.last}
+	for _, t := range q.order {
+		c.Firing = c.Firing || t.batch
+		if t.tries > 0 && len(c.Again) < maxAgain {
+			c.Again = append(c.Again, t.failure())
+		}
+	}
+	return c
+}
+
+func (t *queuedThread) failure() schema.QueueAgain {
+	return schema.QueueAgain{Project: t.Project, Thread: t.Thread, Attempts: t.tries, At: t.notBefore}
+}
+
+// sortOrder puts the sessions that wait into their order.
+func (q *memoryQueue) sortOrder() {
+	last := func(t *queuedThread) uint64 { return t.Positions[len(t.Positions)-1] }
+	slices.SortStableFunc(q.order, func(a, b *queuedThread) int { return cmp.Compare(last(a), last(b)) })
+}

@@ -1,0 +1,179 @@
+package workflows
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"axiommind/activities/queue"
+	"axiommind/schema"
+)
+
+const (
+	// maxStored and maxStoredBytes bound the contexts that are stored at once.
+	maxStored      = 200
+	maxStoredBytes = 48 << 10
+	// logAgain is the longest pause before the log is tried again.
+	logAgain = 10 * time.Minute
+)
+
+// certainly calls an activity of the queue until it succeeds. What a queue was told is nowhere else, so it must not give up.
+func certainly[In, Out any](ctx workflow.Context, what string, activity func(ctx workflow.Context, in In) (Out, error), in In) Out {
+	for pause := time.Second; ; pause = min(2*pause, logAgain) {
+		out, err := activity(storeWork(ctx, what), in)
+		if err == nil {
+			return out
+		}
+		workflow.GetLogger(ctx).Error("the queue can't go on", "with", what, "reason", err)
+		workflow.SetCurrentDetails(ctx, fmt.Sprintf("Can't go on with %s, and tries again: %v", what, err))
+		_ = workflow.Sleep(ctx, pause) // Nothing cancels it.
+	}
+}
+
+func loadQueue(ctx workflow.Context, in queue.LoadInput) (queue.LoadResult, error) {
+	return quickly(ctx, queues.LoadQueue, in)
+}
+
+func storeContexts(ctx workflow.Context, in queue.StoreInput) (queue.StoreResult, error) {
+	return quickly(ctx, queues.StoreContexts, in)
+}
+
+func endContexts(ctx workflow.Context, in queue.EndInput) (schema.StreamHead, error) {
+	return quickly(ctx, queues.EndContexts, in)
+}
+
+// load takes in what waits.
+func (q *memoryQueue) load(ctx workflow.Context) {
+	firing := q.input.Continued != nil && q.input.Continued.Firing
+	in := queue.LoadInput{User: q.input.User, Agent: q.input.Agent, Since: q.since}
+	var debounce time.Duration
+	for more := true; more; {
+		page := certainly(ctx, "what waits", loadQueue, in)
+		for _, t := range page.Threads {
+			q.merge(t, firing)
+		}
+		q.head, q.since, debounce = page.Head, page.Since, page.Debounce
+		in.Since, in.After, more = page.Since, page.After, page.More
+	}
+	q.sortOrder()
+	if n := len(q.order); n > 0 {
+		debounce, _ = schema.QueuedContext{Debounce: debounce}.Waits()
+		q.quietAt = q.order[n-1].LastAt.Add(debounce)
+	}
+}
+
+// merge adds a session, or more contexts of one, as the log holds them.
+func (q *memoryQueue) merge(more schema.QueuedThread, firing bool) {
+	k := queueKey{more.Project, more.Thread}
+	t, known := q.threads[k]
+	if !known {
+		t = &queuedThread{QueuedThread: schema.QueuedThread{Project: more.Project, Thread: more.Thread}, batch: firing}
+		if a, failed := q.again[k]; failed {
+			t.tries, t.notBefore, t.batch = a.Attempts, a.At, false
+		}
+		q.threads[k], q.order = t, append(q.order, t)
+	}
+	t.join(more)
+}
+
+// join adds contexts to those that wait.
+func (t *queuedThread) join(more schema.QueuedThread) {
+	if t.Due.IsZero() || more.Due.Before(t.Due) {
+		t.Due = more.Due
+	}
+	if t.FirstAt.IsZero() || more.FirstAt.Before(t.FirstAt) {
+		t.FirstAt = more.FirstAt
+	}
+	if more.LastAt.After(t.LastAt) {
+		t.LastAt = more.LastAt
+	}
+	t.Positions = append(t.Positions, more.Positions...)
+	slices.Sort(t.Positions)
+	t.Contexts = len(t.Positions)
+	t.Now, t.Correction, t.Reinforcement = t.Now || more.Now, t.Correction || more.Correction, t.Reinforcement || more.Reinforcement
+	t.Statement = cmp.Or(t.Statement, more.Statement)
+}
+
+// receive stores what comes, as long as the run lives.
+func (q *memoryQueue) receive(ctx workflow.Context) {
+	for {
+		_ = workflow.Await(ctx, func() bool { return q.contexts.Len() > 0 }) // Nothing cancels it.
+		q.storing = true
+		for q.contexts.Len() > 0 {
+			q.store(ctx, q.receiveSome(ctx))
+		}
+		q.storing, q.changed = false, true
+	}
+}
+
+// receiveSome returns contexts that came, as many as are stored at once. It refuses those of other sessions while the queue
+// is full.
+func (q *memoryQueue) receiveSome(ctx workflow.Context) (contexts []schema.ContextEnqueuedPayload) {
+	ids, fresh := map[string]bool{}, map[queueKey]bool{}
+	for size := 0; len(contexts) < maxStored && size < maxStoredBytes; {
+		var c schema.QueuedContext
+		if !q.contexts.ReceiveAsync(&c) {
+			break
+		}
+		err := c.Validate()
+		if err == nil && c.Queue().Stream() != q.input.Stream() {
+			err = errOtherWriter(c.Queue().Stream())
+		}
+		if err != nil { // The door refuses such contexts. Somebody has sent it another way.
+			workflow.GetLogger(ctx).Error("a signal is no context of this queue", "reason", err)
+			continue
+		}
+		if ids[c.ID] {
+			continue
+		}
+		ids[c.ID] = true
+		p := schema.ContextEnqueuedPayload{QueuedContext: c}
+		if k := (queueKey{c.Project, c.Thread}); q.threads[k] == nil && !fresh[k] {
+			if waiting := len(q.threads) + len(fresh); waiting >= schema.MaxQueuedThreads && !c.Now && !c.Correction && !c.Reinforcement {
+				p.Refused = fmt.Sprintf("%d sessions waited", waiting)
+				q.refused++
+			} else {
+				fresh[k] = true
+			}
+		}
+		data, _ := json.Marshal(p) // It came as JSON.
+		contexts, size = append(contexts, p), size+len(data)
+	}
+	return contexts
+}
+
+// store stores the contexts, and adds them to what waits. One that came before is there already.
+func (q *memoryQueue) store(ctx workflow.Context, contexts []schema.ContextEnqueuedPayload) {
+	if len(contexts) == 0 {
+		return
+	}
+	now, before := workflow.Now(ctx).UTC(), q.head.Seq
+	stored := certainly(ctx, fmt.Sprintf("%d contexts", len(contexts)), storeContexts, queue.StoreInput{
+		User: q.input.User, Agent: q.input.Agent, At: now, Contexts: contexts, Head: q.head,
+	})
+	q.head = q.head.Highest(stored.Head)
+	for i, c := range contexts {
+		if stored.Positions[i] > before && c.Refused == "" {
+			q.add(c.QueuedContext, stored.Positions[i], now)
+		}
+	}
+}
+
+// add adds a context to what waits. Its session goes to the end of the order.
+func (q *memoryQueue) add(c schema.QueuedContext, position uint64, now time.Time) {
+	k := queueKey{c.Project, c.Thread}
+	t := q.threads[k]
+	if t == nil {
+		t = &queuedThread{QueuedThread: schema.QueuedThread{Project: c.Project, Thread: c.Thread}}
+		q.threads[k] = t
+	}
+	queue.Add(&t.QueuedThread, c, position, now)
+	q.order = append(slices.DeleteFunc(q.order, func(o *queuedThread) bool { return o == t }), t)
+	t.notBefore = time.Time{}
+	debounce, _ := c.Waits()
+	q.quietAt = now.Add(debounce)
+}
