@@ -106,14 +106,15 @@ func (t *thread) place(m schema.Message) string {
 
 // unknown returns the indexes of the messages that the thread does not hold.
 func (t *thread) unknown(part []string) []int {
-	begin, met := 0, t.beginning(part)
+	met := t.beginning(part)
 	switch {
-	case met == len(part) || len(part) >= minInside && t.holds(part):
-		return nil
 	case met == len(t.contents):
 		return from(met, len(part))
+	case met == len(part) && met > 1 || len(part) >= minInside && t.holds(part):
+		return nil
 	}
-	if begin, met = t.end(part); met == 0 {
+	begin, met := t.end(part)
+	if met == 0 {
 		return from(0, len(part))
 	}
 	// What stands before the place where the two meet was changed since, such as a summary of what was compacted.
