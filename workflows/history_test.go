@@ -132,7 +132,7 @@ func paths() []path {
 			r.found = []tier.Found{memoriesOf(2), memoriesOf(1)}
 		})},
 	}
-	for _, more := range [][]path{dreamPaths(), operatorPaths(), batchPaths(), retryPaths(), rebuildPaths(), graduationPaths()} {
+	for _, more := range [][]path{dreamPaths(), operatorPaths(), batchPaths(), retryPaths(), rebuildPaths(), graduationPaths(), queuePaths()} {
 		out = append(out, more...)
 	}
 	for _, step := range sessionSteps {

@@ -310,7 +310,7 @@ func TestQueueProperty(t *testing.T) {
 			slices.Sort(have)
 			have = slices.Compact(have) // A session that a run has left is asked again: it took its contexts already.
 			slices.Sort(ids)
-			require.Equal(rt, strings.Join(ids, " "), strings.Join(have, " "), thread)
+			require.Equal(rt, strings.Join(ids, " "), strings.Join(have, " "), "%s: stored: %t", thread, slices.ContainsFunc(room.contexts, func(c schema.ContextEnqueuedPayload) bool { return c.ID == ids[len(ids)-1] }))
 		}
 	})
 }

@@ -63,6 +63,7 @@ type rooms struct {
 	anew    int
 	pending []vector.Result
 	dream   dreamRoom
+	queueRoom
 	batch   batchRoom
 	rebuild rebuildRoom
 	// ruled is what a command of graduation does, and passes are what its passes do.

@@ -9,9 +9,22 @@ import (
 	"axiommind/schema"
 )
 
+// scheduledMark begins a message that the agent's harness sent in the name of the user.
+const scheduledMark = "[SCHEDULED]"
+
+// Scheduled reports whether a message is one that the harness scheduled, or belongs to one: all up to the next message of a
+// person does. before says so of the message before it.
+func Scheduled(before bool, m schema.Message) bool {
+	if m.Role != schema.RoleUser || m.Kind != schema.KindText || blank(m.Text) {
+		return before
+	}
+	return strings.HasPrefix(strings.TrimSpace(m.Text), scheduledMark)
+}
+
 // passing tells which messages of a conversation pass and leave nothing to remember: a turn in which the user only
 // acknowledges, or only uploads files, and the agent's next message, unless that asks something or the agent goes to work
-// before it. An acknowledgement stays if the agent's last message asked something, because then it is an answer.
+// before it. An acknowledgement stays if the agent's last message asked something, because then it is an answer. What a
+// harness scheduled passes too.
 //
 // It goes through the messages in order. After a message that a window shows, all it knows follows from that message
 // alone. So it may begin at any message that a window shows and judges those after it the same.
@@ -22,6 +35,8 @@ type passing struct {
 	said bool
 	// reply says that what the agent says next answers a turn that passes.
 	reply bool
+	// scheduled says that no person has spoken since the harness sent a scheduled message.
+	scheduled bool
 }
 
 // midway is the state before a message of which it is not known what comes before it. Nothing passes there.
@@ -29,6 +44,10 @@ var midway = passing{asked: true, said: true}
 
 // passes reports whether the next message passes.
 func (p *passing) passes(m schema.Message) bool {
+	if p.scheduled = Scheduled(p.scheduled, m); p.scheduled {
+		*p = passing{asked: true, said: true, scheduled: true} // What was scheduled may ask a person.
+		return true
+	}
 	switch {
 	case m.Kind == schema.KindToolCall, m.Kind == schema.KindToolResult:
 		*p = midway // A tool may ask the user.

@@ -140,3 +140,63 @@ func TestPassingIsIdempotent(t *testing.T) {
 		}
 	})
 }
+
+func TestScheduled(t *testing.T) {
+	t.Parallel()
+	scheduled := false
+	for i, step := range []struct {
+		message schema.Message
+		want    bool
+	}{
+		{schema.Message{Role: schema.RoleUser, Kind: schema.KindText, Text: "hi"}, false},
+		{schema.Message{Role: schema.RoleUser, Kind: schema.KindText, Text: " \n[SCHEDULED]check"}, true},
+		{schema.Message{Role: schema.RoleAssistant, Kind: schema.KindText, Text: "price=1"}, true},
+		{schema.Message{Role: schema.RoleUser, Kind: schema.KindContext, Text: "injected"}, true},
+		{schema.Message{Role: schema.RoleUser, Kind: schema.KindText, Text: " "}, true},
+		{schema.Message{Role: schema.RoleAssistant, Kind: schema.KindText, Text: "and more"}, true},
+		{schema.Message{Role: schema.RoleUser, Kind: schema.KindText, Text: "what does [SCHEDULED] mean?"}, false},
+		{schema.Message{Role: schema.RoleAssistant, Kind: schema.KindText, Text: "[SCHEDULED] is a mark"}, false},
+		{schema.Message{Role: schema.RoleUser, Kind: schema.KindText, Text: "[scheduled] x"}, false},
+	} {
+		scheduled = Scheduled(scheduled, step.message)
+		require.Equal(t, step.want, scheduled, i)
+	}
+}
+
+// However a session grows, what was scheduled is left out of it, as it is of the whole.
+func TestScheduledGrows(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		var messages []schema.Message
+		for range rapid.IntRange(1, 20).Draw(rt, "messages") {
+			messages = append(messages, rapid.SampledFrom([]schema.Message{
+				{Role: schema.RoleUser, Kind: schema.KindText, Text: "[SCHEDULED] check the price"},
+				{Role: schema.RoleUser, Kind: schema.KindText, Text: "I prefer tabs over spaces."},
+				{Role: schema.RoleAssistant, Kind: schema.KindText, Text: "The price is 7."},
+				{Role: schema.RoleAssistant, Kind: schema.KindToolCall, Text: "fetch"},
+				{Role: schema.RoleTool, Kind: schema.KindToolResult, Text: "7"},
+			}).Draw(rt, "message"))
+		}
+		messages = numbered(messages)
+		var want []int
+		scheduled := false
+		for _, m := range messages {
+			if scheduled = Scheduled(scheduled, m); !scheduled && m.Extractable() {
+				want = append(want, m.Index)
+			}
+		}
+		var got []int
+		frontier, size := Frontier{}, rapid.IntRange(30, 200).Draw(rt, "size")
+		for end := 0; end < len(messages); {
+			end = min(len(messages), end+rapid.IntRange(1, 8).Draw(rt, "more"))
+			windows, _ := plan(messages[:end], frontier, false, size, 100)
+			for _, w := range windows {
+				for _, m := range Shown(messages[:end], w, false) {
+					got = append(got, m.Index)
+				}
+				frontier = frontier.Furthest(frontier.After(w))
+			}
+		}
+		require.Equal(rt, want, got)
+	})
+}

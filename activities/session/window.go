@@ -62,8 +62,8 @@ type planner struct {
 // line if possible. The messages are those of a session in order, starting at the frontier's message or earlier. Plan
 // reads no more of them than it needs.
 //
-// Windows leave out acknowledgements and what is said to them: see [passing]. A window ends after those that follow it,
-// so that the next plan does not judge them anew.
+// Windows leave out acknowledgements and what is said to them, and what a harness scheduled: see [passing]. A window ends
+// after acknowledgements that follow it, so that the next plan does not judge them anew.
 func Plan(messages iter.Seq2[schema.Message, error], from Frontier, cut Cut) (windows []schema.Window, more bool, err error) {
 	p := planner{Cut: cut}
 	if from != (Frontier{}) || cut.Stated {
@@ -82,6 +82,7 @@ func Plan(messages iter.Seq2[schema.Message, error], from Frontier, cut Cut) (wi
 		}
 		passes := p.passing.passes(m)
 		switch {
+		case p.passing.scheduled: // A window that ended among what was scheduled would not tell the next plan so.
 		case passes && p.open != nil:
 			p.open.Last = m.Index
 		case passes || !Extracted(m, p.Tools):

@@ -34,7 +34,7 @@ func talk(ctx context.Context, s *session.Session, first, end int) iter.Seq2[sch
 				scheduled, err = scheduledBefore(ctx, s, first)
 			}
 			known = true
-			if scheduled = Scheduled(scheduled, m); err == nil && scheduled {
+			if scheduled = session.Scheduled(scheduled, m); err == nil && scheduled {
 				continue
 			}
 			if !yield(m, err) || err != nil {
@@ -53,7 +53,7 @@ func scheduledBefore(ctx context.Context, s *session.Session, end int) (bool, er
 		}
 		for i := len(messages) - 1; i >= 0; i-- {
 			if m := messages[i]; m.Extractable() && m.Role == schema.RoleUser && !blank(m.Text) {
-				return Scheduled(false, m), nil
+				return session.Scheduled(false, m), nil
 			}
 		}
 	}

@@ -26,18 +26,6 @@ const (
 	maxQuoted = 120
 )
 
-// scheduledMark begins a message that the agent's harness sent in the name of the user.
-const scheduledMark = "[SCHEDULED]"
-
-// Scheduled reports whether a message is one that the harness scheduled, or belongs to one: all up to the next message
-// of a person does. before says so of the message before it.
-func Scheduled(before bool, m schema.Message) bool {
-	if m.Role != schema.RoleUser || m.Kind != schema.KindText || blank(m.Text) {
-		return before
-	}
-	return strings.HasPrefix(strings.TrimSpace(m.Text), scheduledMark)
-}
-
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
 // shownLine is a message as a summary's prompt shows it: one line, or "" for a message that is no conversation.

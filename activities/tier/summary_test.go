@@ -48,28 +48,6 @@ func TestCut(t *testing.T) {
 	})
 }
 
-func TestScheduled(t *testing.T) {
-	t.Parallel()
-	scheduled := false
-	for i, step := range []struct {
-		message schema.Message
-		want    bool
-	}{
-		{said(schema.RoleUser, "hi"), false},
-		{said(schema.RoleUser, " \n[SCHEDULED]check"), true},
-		{said(schema.RoleAssistant, "price=1"), true},
-		{schema.Message{Role: schema.RoleUser, Kind: schema.KindContext, Text: "injected"}, true},
-		{said(schema.RoleUser, " "), true},
-		{said(schema.RoleAssistant, "and more"), true},
-		{said(schema.RoleUser, "what does [SCHEDULED] mean?"), false},
-		{said(schema.RoleAssistant, "[SCHEDULED] is a mark"), false},
-		{said(schema.RoleUser, "[scheduled] x"), false},
-	} {
-		scheduled = Scheduled(scheduled, step.message)
-		require.Equal(t, step.want, scheduled, i)
-	}
-}
-
 func TestReadSummary(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]string{
