@@ -274,15 +274,14 @@ func TestQueueProperty(t *testing.T) {
 					c.Now = rapid.IntRange(0, 9).Draw(rt, "now") == 0
 					c.Debounce = time.Duration(rapid.IntRange(1, 40).Draw(rt, "debounce")) * time.Second
 					for range rapid.IntRange(1, 2).Draw(rt, "times") {
+						at := time.Duration(rapid.IntRange(0, 90_000).Draw(rt, "at")) * time.Millisecond
+						b.RegisterDelayedCallback(func() { b.SignalWorkflow(schema.SignalEnqueue, c) }, at)
 						b.RegisterDelayedCallback(func() {
-							if b.IsWorkflowCompleted() {
-								return // A server would give it to the next run.
-							}
-							b.SignalWorkflow(schema.SignalEnqueue, c)
-							if !slices.Contains(sent[c.Thread], c.ID) {
+							// A server gives what comes while a run ends to the next one. The test environment does not.
+							if !b.IsWorkflowCompleted() && !slices.Contains(sent[c.Thread], c.ID) {
 								sent[c.Thread] = append(sent[c.Thread], c.ID)
 							}
-						}, time.Duration(rapid.IntRange(0, 90_000).Draw(rt, "at"))*time.Millisecond)
+						}, at+time.Millisecond)
 					}
 				}
 				b.RegisterDelayedCallback(func() { b.SetContinueAsNewSuggested(true) }, time.Duration(rapid.IntRange(0, 100).Draw(rt, "long"))*time.Second)
@@ -305,12 +304,17 @@ func TestQueueProperty(t *testing.T) {
 				processed[s.thread] = append(processed[s.thread], c.ID)
 			}
 		}
+		for _, c := range room.contexts {
+			if !slices.Contains(sent[c.Thread], c.ID) {
+				sent[c.Thread] = append(sent[c.Thread], c.ID)
+			}
+		}
 		for thread, ids := range sent {
 			have := slices.Clone(processed[thread])
 			slices.Sort(have)
 			have = slices.Compact(have) // A session that a run has left is asked again: it took its contexts already.
 			slices.Sort(ids)
-			require.Equal(rt, strings.Join(ids, " "), strings.Join(have, " "), "%s: stored: %t", thread, slices.ContainsFunc(room.contexts, func(c schema.ContextEnqueuedPayload) bool { return c.ID == ids[len(ids)-1] }))
+			require.Equal(rt, strings.Join(ids, " "), strings.Join(have, " "), thread)
 		}
 	})
 }
