@@ -154,6 +154,7 @@ var notReturned = map[string]string{
 	"answer.ErrUnsafeUpdate":  "the starter reads updates",
 	"answer.ErrUnreadable":    "a result says it: the window is asked again, then quarantined",
 	"llm.ErrConfig":           "a worker with a wrong configuration does not start",
+	"door.ErrFull":            "is of those who enqueue",
 	"vector.ErrCollection":    "is inside a vector.Error, which is final then",
 	"vector.ErrKeywordSearch": "is of the starter's doctor",
 	"retrieve.ErrQuery":       "is of the starter's search",
