@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	"go.yaml.in/yaml/v3"
 
 	"axiommind/activities/fact"
 	"axiommind/activities/llm"
 	"axiommind/activities/task"
 	"axiommind/activities/tier"
+	"axiommind/worker/settings"
 )
 
 // Config holds all settings. Each one can be given as a flag, as an environment variable, or in a YAML file under the
@@ -93,8 +93,8 @@ type Config struct {
 
 // Defaults of [Config].
 const (
-	DefaultTemporalAddress   = "127.0.0.1:7233"
-	DefaultTemporalNamespace = "default"
+	DefaultTemporalAddress   = settings.DefaultTemporalAddress
+	DefaultTemporalNamespace = settings.DefaultTemporalNamespace
 	DefaultClickHouseDSN     = "http://127.0.0.1:8123/default"
 	DefaultWeaviateURL       = "http://127.0.0.1:8080"
 	// DefaultModelConcurrency is the size of the pool for model calls in seed 002.
@@ -115,7 +115,7 @@ func (c *Config) ClickHouseAddress() string {
 }
 
 const (
-	variablePrefix = "AXIOMMIND_"
+	variablePrefix = settings.Prefix
 	sourceRoot     = "source-root"
 )
 
@@ -197,7 +197,7 @@ func (c *Config) Load(f *pflag.FlagSet, getenv func(string) string, fallback str
 			path = fallback
 		}
 	}
-	values, err := readFile(path)
+	values, err := settings.Read(path)
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (c *Config) Load(f *pflag.FlagSet, getenv func(string) string, fallback str
 		if flag.Changed || flag.Name == "config" {
 			return
 		}
-		variable := variablePrefix + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
+		variable := settings.Variable(flag.Name)
 		from := "variable " + variable
 		given := fromVariable(flag, getenv(variable))
 		if len(given) == 0 && inFile {
@@ -268,39 +268,10 @@ func keyOf(provider string, getenv func(string) string) string {
 	return ""
 }
 
-// readFile reads a flat YAML mapping from names to values or lists of values. Programs may share a file: each reads
-// the settings for which it has flags.
-func readFile(path string) (map[string][]string, error) {
-	if path == "" {
-		return nil, nil
-	}
-	data, err := os.ReadFile(filepath.Clean(path))
-	if err != nil {
-		return nil, fmt.Errorf("read configuration: %w", err)
-	}
-	var raw map[string]any
-	if err := yaml.Unmarshal(data, &raw); err != nil {
-		return nil, fmt.Errorf("read configuration %q: %w", path, err)
-	}
-	values := make(map[string][]string, len(raw))
-	for name, value := range raw {
-		list, ok := value.([]any)
-		if !ok {
-			list = []any{value}
-		}
-		for _, one := range list {
-			if text := fmt.Sprint(one); text != "" {
-				values[name] = append(values[name], text)
-			}
-		}
-	}
-	return values, nil
-}
-
 // LocalWeaviateKey is the setting with the API key of the local stack's Weaviate. It is allowed only in the local
 // stack's file, and is used only with the address in the same file.
 const LocalWeaviateKey = "weaviate-api-key"
 
 // LocalConfigFile returns the file in which the local stack records the addresses of its servers and their tokens, so
 // that programs of the same user find them.
-func LocalConfigFile() string { return inCache("local.yaml") }
+func LocalConfigFile() string { return settings.LocalFile() }

@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -20,6 +19,7 @@ import (
 	"axiommind/activities/llm"
 	"axiommind/activities/vector"
 	"axiommind/schema"
+	"axiommind/worker/settings"
 )
 
 const (
@@ -125,15 +125,10 @@ func ConnectWeaviate(ctx context.Context, cfg Config) (*vector.Client, error) {
 
 // ConnectTemporal connects to Temporal and waits until it is ready.
 func ConnectTemporal(ctx context.Context, cfg Config, logger *slog.Logger) (c client.Client, err error) {
-	options := client.Options{
-		HostPort: cfg.TemporalAddress, Namespace: cfg.TemporalNamespace, Logger: log.NewStructuredLogger(logger),
-	}
-	if cfg.TemporalAPIKey != "" {
-		options.Credentials = client.NewAPIKeyStaticCredentials(cfg.TemporalAPIKey)
-	}
-	if cfg.TemporalTLS || cfg.TemporalAPIKey != "" {
-		options.ConnectionOptions.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-	}
+	options := settings.Temporal{
+		Address: cfg.TemporalAddress, Namespace: cfg.TemporalNamespace, APIKey: cfg.TemporalAPIKey, TLS: cfg.TemporalTLS,
+	}.Options()
+	options.Logger = log.NewStructuredLogger(logger)
 	err = retryConnect(ctx, cfg.ConnectTimeout, logger, "temporal at "+cfg.TemporalAddress, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, retryLast)
 		defer cancel()

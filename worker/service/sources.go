@@ -7,19 +7,12 @@ import (
 	"strings"
 
 	"axiommind/activities/transcript"
+	"axiommind/worker/settings"
 )
 
 // SourceKeyFile returns the file with the key with which the starter permits a worker of the same user on the same
 // machine to read a file. It is empty if the user has no cache directory.
-func SourceKeyFile() string { return inCache("source.key") }
-
-func inCache(name string) string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "axiommind", name)
-}
+func SourceKeyFile() string { return settings.SourceKey() }
 
 // sourceAccess returns what the worker may read. A worker that is started in the home directory or above it does not
 // thereby get access to all of it.

@@ -1,0 +1,90 @@
+// Package grant signs which files a worker may read although they lie outside of its source roots. Whoever has the key, a
+// file that only its owner can read, may grant. The package imports little, because hooks of agents use it.
+package grant
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"axiommind/schema"
+)
+
+const keyBytes = 32
+
+// Of returns the grant for the input's URI, project, user and agent. Real is the path that the URI leads to, without
+// symbolic links.
+func Of(key []byte, real string, in schema.ProcessSessionInput) string {
+	mac := hmac.New(sha256.New, key)
+	_, _ = mac.Write([]byte(schema.HashParts("source", in.URI, real, in.Project, in.User, in.Agent)))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// Key returns the key in the file, and makes one if there is no file.
+func Key(path string) ([]byte, error) {
+	key, err := ReadKey(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = makeKey(path); err == nil {
+			key, err = ReadKey(path)
+		}
+	}
+	return key, err
+}
+
+// ReadKey returns the key in the file. The error is an [fs.ErrNotExist] if there is no file.
+func ReadKey(path string) ([]byte, error) {
+	if path == "" {
+		return nil, errors.New("read key of grants: there is no directory for it")
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("read key of grants: %w", err)
+	}
+	if info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+		return nil, fmt.Errorf("read key of grants: others can read %q: remove it, and a new one is made", path)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read key of grants: %w", err)
+	}
+	key, err := hex.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || len(key) != keyBytes {
+		return nil, fmt.Errorf("read key of grants: %q holds none: remove it, and a new one is made", path)
+	}
+	return key, nil
+}
+
+// makeKey writes a new key, unless another process does so at the same time. The file appears complete.
+func makeKey(path string) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("make key of grants: %w", err)
+		}
+	}()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	key := make([]byte, keyBytes)
+	_, _ = rand.Read(key) // It never fails.
+	file, err := os.CreateTemp(filepath.Dir(path), "key-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(file.Name()) }()
+	_, err = file.WriteString(hex.EncodeToString(key) + "\n")
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(file.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+// Package settings reads where the servers are from the places where all programs look for it: the environment, and a YAML
+// file. It imports little, so that a hook of an agent starts fast; worker/service builds its configuration on it.
+package settings
+
+import (
+	"cmp"
+	"crypto/tls"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"go.temporal.io/sdk/client"
+	"go.yaml.in/yaml/v3"
+)
+
+// Prefix begins the name of each variable of the environment.
+const Prefix = "AXIOMMIND_"
+
+// Defaults of [Temporal].
+const (
+	DefaultTemporalAddress   = "127.0.0.1:7233"
+	DefaultTemporalNamespace = "default"
+)
+
+// Variable returns the name of the variable of the environment that holds the setting.
+func Variable(setting string) string {
+	return Prefix + strings.ToUpper(strings.ReplaceAll(setting, "-", "_"))
+}
+
+// Cache returns the path of a file or directory in the cache of the user, or "" if the user has no cache directory.
+func Cache(name string) string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "axiommind", name)
+}
+
+// LocalFile returns the file in which the local stack records the addresses of its servers and their tokens, so that
+// programs of the same user find them. It is "" if the user has no cache directory.
+func LocalFile() string { return Cache("local.yaml") }
+
+// SourceKey returns the file with the key that permits a worker to read files. See [grant.Key].
+func SourceKey() string { return Cache("source.key") }
+
+// Read reads a flat YAML mapping from names to values or lists of values. Programs may share a file: each reads the
+// settings that it knows. An empty path has none.
+func Read(path string) (map[string][]string, error) {
+	if path == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(filepath.Clean(path))
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	var raw map[string]any
+	if err := yaml.Unmarshal(data, &raw); err != nil {
+		return nil, fmt.Errorf("read configuration %q: %w", path, err)
+	}
+	values := make(map[string][]string, len(raw))
+	for name, value := range raw {
+		list, ok := value.([]any)
+		if !ok {
+			list = []any{value}
+		}
+		for _, one := range list {
+			if text := fmt.Sprint(one); text != "" {
+				values[name] = append(values[name], text)
+			}
+		}
+	}
+	return values, nil
+}
+
+// Temporal says how to reach Temporal.
+type Temporal struct {
+	// Address is its host:port.
+	Address   string
+	Namespace string
+	APIKey    string
+	TLS       bool
+}
+
+// Options returns the options of a client.
+func (t Temporal) Options() client.Options {
+	options := client.Options{HostPort: t.Address, Namespace: t.Namespace}
+	if t.APIKey != "" {
+		options.Credentials = client.NewAPIKeyStaticCredentials(t.APIKey)
+	}
+	if t.TLS || t.APIKey != "" {
+		options.ConnectionOptions.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	return options
+}
+
+// Values are settings that a program looks up one by one.
+type Values struct {
+	getenv func(string) string
+	file   map[string][]string
+}
+
+// Load reads the file that is named, or else the one that AXIOMMIND_CONFIG names, or else the fallback if it exists.
+func Load(file string, getenv func(string) string, fallback string) (Values, error) {
+	path := cmp.Or(file, getenv(Prefix+"CONFIG"))
+	if path == "" && fallback != "" {
+		if _, err := os.Stat(fallback); err == nil {
+			path = fallback
+		}
+	}
+	values, err := Read(path)
+	return Values{getenv, values}, err
+}
+
+// Get returns the setting: from the environment, else from the file, else "".
+func (v Values) Get(setting string) string {
+	return cmp.Or(v.getenv(Variable(setting)), strings.Join(v.file[setting], ""))
+}
+
+// Bool is [Values.Get] for a setting that is true or false. Without it, it is false.
+func (v Values) Bool(setting string) (bool, error) {
+	text := v.Get(setting)
+	if text == "" {
+		return false, nil
+	}
+	is, err := strconv.ParseBool(text)
+	if err != nil {
+		return false, fmt.Errorf("setting %s is %q: want true or false", setting, text)
+	}
+	return is, nil
+}
+
+// Temporal returns how to reach Temporal.
+func (v Values) Temporal() (Temporal, error) {
+	secure, err := v.Bool("temporal-tls")
+	return Temporal{
+		Address:   cmp.Or(v.Get("temporal-address"), DefaultTemporalAddress),
+		Namespace: cmp.Or(v.Get("temporal-namespace"), DefaultTemporalNamespace),
+		APIKey:    v.getenv("TEMPORAL_API_KEY"),
+		TLS:       secure,
+	}, err
+}
