@@ -49,6 +49,8 @@ type Config struct {
 	SimilarityFloor *float64
 	// NoUsage keeps the log from being told which memories a search or a context has returned.
 	NoUsage bool
+	// NoQueue switches memory off: nothing is enqueued.
+	NoQueue bool
 	// WindowBytes is the size of the text that one model call extracts from, summarizes or consolidates. A dream of a
 	// day, or of a memory, that is larger than 256 windows takes larger ones, which the model's input must take.
 	WindowBytes     int
@@ -59,6 +61,9 @@ type Config struct {
 	SourceRoots []string
 	// ModelConcurrency is the maximum number of concurrent model calls of one worker.
 	ModelConcurrency int
+	// ModelRate is the maximum number of model calls a second, of all workers together. 0 means no limit. Where workers
+	// give different rates, that of the worker that asked for work last counts.
+	ModelRate float64
 	// DoneReports says what happens to a report of done that may not close its task at once. It is either kept for a
 	// person to confirm, or closes the task if its evidence is proven.
 	DoneReports task.DoneReports
@@ -99,10 +104,12 @@ const (
 	DefaultWeaviateURL       = "http://127.0.0.1:8080"
 	// DefaultModelConcurrency is the size of the pool for model calls in seed 002.
 	DefaultModelConcurrency = 4
-	DefaultConnectTimeout   = time.Minute
-	DefaultStopTimeout      = 25 * time.Second
-	DefaultMemoryMiB        = 192
-	DefaultDeployment       = "axiommind"
+	// MaxModelRate is the default limit of Temporal itself for a task queue.
+	MaxModelRate          = 100_000
+	DefaultConnectTimeout = time.Minute
+	DefaultStopTimeout    = 25 * time.Second
+	DefaultMemoryMiB      = 192
+	DefaultDeployment     = "axiommind"
 )
 
 // ClickHouseAddress returns the DSN without user, password and settings, for people and logs.
@@ -135,6 +142,7 @@ func (c *Config) Flags(f *pflag.FlagSet) {
 	f.Func("similarity-floor", "similarity, -1 to 1, from which a memory is found that shares no word with the query (default: the embedder's)",
 		c.setSimilarityFloor)
 	f.BoolVar(&c.NoUsage, "no-usage", false, "do not note which memories are returned (health then counts them as never retrieved)")
+	f.BoolVar(&c.NoQueue, "no-queue", false, "switch memory off: enqueue, hooks and watch do nothing, and say so")
 	f.DurationVar(&c.ConnectTimeout, "connect-timeout", DefaultConnectTimeout, "how long a server may take to come up")
 	f.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
 }
@@ -145,6 +153,15 @@ func (c *Config) setSimilarityFloor(text string) error {
 		return errors.New("want a number from -1 to 1")
 	}
 	c.SimilarityFloor = &floor
+	return nil
+}
+
+func (c *Config) setModelRate(text string) error {
+	rate, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(rate >= 0 && rate <= MaxModelRate) {
+		return fmt.Errorf("want a number from 0, which is no limit, to %d", MaxModelRate)
+	}
+	c.ModelRate = rate
 	return nil
 }
 
@@ -162,6 +179,7 @@ func (c *Config) WorkerFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&c.SourceRoots, sourceRoot, nil, "directory or file that inputs of workflows may name; repeat for more\n"+
 		"(default: where agents keep their sessions in the home, and the current directory)")
 	f.IntVar(&c.ModelConcurrency, "model-concurrency", DefaultModelConcurrency, "model calls at a time")
+	f.Func("model-rate", "most model calls a second, of all workers together (default: no limit)", c.setModelRate)
 	f.Var(&c.DoneReports, "done-reports", "a report of done that rests on proof: keep it for a person to confirm, or close the task")
 	c.factFlags(f)
 	f.StringVar(&c.Idris, "idris", "", "path of the Idris 2 compiler, which verifies entries besides the Go verifier\n(default: idris2 on the PATH, if it is there)")

@@ -55,6 +55,8 @@ func TestConfigDefaults(t *testing.T) {
 	require.Equal(t, "hash", cfg.Embedder.Provider)
 	require.Empty(t, cfg.Model.APIKey)
 	require.Nil(t, cfg.SimilarityFloor)
+	require.Zero(t, cfg.ModelRate)
+	require.False(t, cfg.NoQueue)
 	cfg, err = load(t, false, []string{"--similarity-floor", "0"}, nil, "")
 	require.NoError(t, err)
 	require.Zero(t, *cfg.SimilarityFloor)
@@ -98,6 +100,9 @@ func TestConfigMistakes(t *testing.T) {
 	}{
 		"unknown setting": {"temporal-adress: x\n", nil, `there is no setting "temporal-adress"`},
 		"wrong value":     {"model-concurrency: many\n", nil, `--model-concurrency "many": want a whole number`},
+		"no rate":         {"model-rate: -1\n", nil, `--model-rate "-1": want a number from 0, which is no limit, to 100000`},
+		"rate unknown":    {"", map[string]string{"AXIOMMIND_MODEL_RATE": "NaN"}, `--model-rate "NaN": want a number from 0`},
+		"queue or not":    {"no-queue: perhaps\n", nil, `--no-queue "perhaps": want true or false`},
 		"no such way":     {"done-reports: maybe\n", nil, `"maybe" is none of keep, close`},
 		"wrong variable":  {"", map[string]string{"AXIOMMIND_STOP_TIMEOUT": "soon"}, `variable AXIOMMIND_STOP_TIMEOUT: --stop-timeout "soon": want a duration like 30s or 2m`},
 		"wrong floor":     {"similarity-floor: 1.5\n", nil, `--similarity-floor "1.5": want a number from -1 to 1`},
@@ -233,6 +238,18 @@ type lines struct{ text string }
 func (l *lines) Write(p []byte) (int, error) {
 	l.text += string(p)
 	return len(p), nil
+}
+
+// Calls are limited, and memory is switched off, by a flag, a variable or a line of the file.
+func TestConfigRateAndQueue(t *testing.T) {
+	t.Parallel()
+	path := file(t, "model-rate: 0.5\nno-queue: true\n")
+	cfg, err := load(t, true, []string{"--config", path}, nil, "")
+	require.NoError(t, err)
+	require.Equal(t, []any{0.5, true}, []any{cfg.ModelRate, cfg.NoQueue})
+	cfg, err = load(t, true, []string{"--config", path, "--model-rate", "0"}, map[string]string{"AXIOMMIND_NO_QUEUE": "false"}, "")
+	require.NoError(t, err)
+	require.Equal(t, []any{0.0, false}, []any{cfg.ModelRate, cfg.NoQueue})
 }
 
 // Roots are given one by one as flags, as a list like PATH in a variable, and as one or a list in a file.

@@ -271,15 +271,7 @@ func newWorkers(s *Stores, cfg Config, r *rooms, fatal chan<- error) []worker.Wo
 		default:
 		}
 	}
-	options := map[string]worker.Options{
-		schema.QueueMain: {},
-		// A call that nobody waits for any more costs money until a heartbeat says so.
-		schema.QueueModel: {
-			DisableWorkflowWorker: true, MaxConcurrentActivityExecutionSize: cfg.ModelConcurrency,
-			MaxHeartbeatThrottleInterval: boundary.HeartbeatInterval,
-		},
-		schema.QueueVector: {DisableWorkflowWorker: true},
-	}
+	options := workerOptions(cfg)
 	var workers []worker.Worker
 	for queue, activities := range r.activities() {
 		o := options[queue]
@@ -295,6 +287,19 @@ func newWorkers(s *Stores, cfg Config, r *rooms, fatal chan<- error) []worker.Wo
 		workers = append(workers, w)
 	}
 	return workers
+}
+
+// workerOptions are the options of the workers that differ by task queue.
+func workerOptions(cfg Config) map[string]worker.Options {
+	return map[string]worker.Options{
+		schema.QueueMain: {},
+		// A call that nobody waits for any more costs money until a heartbeat says so.
+		schema.QueueModel: {
+			DisableWorkflowWorker: true, MaxConcurrentActivityExecutionSize: cfg.ModelConcurrency,
+			MaxHeartbeatThrottleInterval: boundary.HeartbeatInterval, TaskQueueActivitiesPerSecond: cfg.ModelRate,
+		},
+		schema.QueueVector: {DisableWorkflowWorker: true},
+	}
 }
 
 // activities returns, by task queue, the activities that its worker runs.

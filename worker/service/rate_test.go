@@ -1,0 +1,65 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"axiommind/deploy/local/stacktest"
+	"axiommind/schema"
+)
+
+// The rate holds for the task queue, so for all workers together. The server lets some calls pass at once, and then counts.
+func TestModelRate(t *testing.T) {
+	t.Parallel()
+	c, err := client.DialContext(t.Context(), client.Options{
+		HostPort: stacktest.Temporal(t), Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler)),
+	})
+	require.NoError(t, err)
+	defer c.Close()
+	const calls = 8
+	asking := func(ctx workflow.Context, queue string) error {
+		ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{TaskQueue: queue, StartToCloseTimeout: time.Minute})
+		var all []workflow.Future
+		for range calls {
+			all = append(all, workflow.ExecuteActivity(ctx, "Ask"))
+		}
+		for _, f := range all {
+			if err := f.Get(ctx, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	took := func(rate float64) time.Duration {
+		id := fmt.Sprintf("rate-%v-%d", rate, time.Now().UnixNano())
+		starter := worker.New(c, id, worker.Options{})
+		starter.RegisterWorkflowWithOptions(asking, workflow.RegisterOptions{Name: "asking"})
+		require.NoError(t, starter.Start())
+		defer starter.Stop()
+		for range 2 {
+			w := worker.New(c, id+"-model", workerOptions(Config{ModelRate: rate, ModelConcurrency: calls})[schema.QueueModel])
+			w.RegisterActivityWithOptions(func(context.Context) error { return nil }, activity.RegisterOptions{Name: "Ask"})
+			require.NoError(t, w.Start())
+			defer w.Stop()
+		}
+		begun := time.Now()
+		run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: id}, "asking", id+"-model")
+		require.NoError(t, err)
+		require.NoError(t, run.Get(t.Context(), nil))
+		return time.Since(begun)
+	}
+	limited, free := took(2), took(0)
+	require.Greater(t, limited, 2*time.Second, "%d calls, at most 2 a second", calls)
+	require.Less(t, free, limited)
+	t.Logf("%d calls: %v at 2 a second, %v without a limit", calls, limited, free)
+}
