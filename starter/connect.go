@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/vector"
+	memory "axiommind/starter/client"
 	"axiommind/worker/service"
 )
 
@@ -50,6 +52,29 @@ func (a *app) weaviate(ctx context.Context) (*vector.Client, error) {
 		return nil, notUp(err)
 	}
 	return c, nil
+}
+
+// client returns a client of the memory with the program's settings.
+func (a *app) client(ctx context.Context) (*memory.Client, error) {
+	logger, err := a.waitLogger()
+	if err != nil {
+		return nil, err
+	}
+	cfg := memory.ConfigOf(a.cfg)
+	cfg.Actor, cfg.Logger = actor(), logger
+	c, err := memory.Open(ctx, cfg)
+	return c, clientError(err)
+}
+
+// clientError says of an error of the memory's client whose mistake it is.
+func clientError(err error) error {
+	switch {
+	case errors.Is(err, memory.ErrInvalid):
+		return usageError{err}
+	case errors.Is(err, memory.ErrUnavailable):
+		return notUp(err)
+	}
+	return err
 }
 
 // notUp adds what to do when a server can't be reached. One that refuses is up.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -13,10 +12,11 @@ import (
 	"axiommind/activities/llm"
 	"axiommind/activities/retrieve"
 	"axiommind/schema"
+	"axiommind/starter/client"
 )
 
 type searchOptions struct {
-	query          retrieve.Query
+	query          client.Query
 	types, stages  []string
 	from, to, asOf string
 	alpha          float64
@@ -30,14 +30,14 @@ func (a *app) searchCommand(f *pflag.FlagSet) func(context.Context, []string) er
 	f.StringVar(&o.query.Project, "project", "default", "project to search")
 	f.StringVar(&o.query.User, "user", "default", "user whose memories to search")
 	f.StringVar(&o.query.Agent, "agent", "", "memories of one agent")
-	f.StringVar(&o.query.SessionID, "session", "", "memories of one session")
+	f.StringVar(&o.query.Session, "session", "", "memories of one session")
 	f.StringSliceVar(&o.types, "type", nil, "fact, decision, insight, task_note, reference")
 	f.StringSliceVar(&o.stages, "stage", nil, "raw, working, candidate, verified, certified")
 	f.BoolVar(&o.query.Superseded, "superseded", false, "also memories that are no longer believed: superseded, or retired")
 	f.StringVar(&o.from, "from", "", "memories from this day on, like 2006-01-02")
 	f.StringVar(&o.to, "to", "", "memories before this day")
 	f.StringVar(&o.asOf, "as-of", "", "what was believed then, like 2006-01-02 (the end of the day) or 2006-01-02T15:04:05Z")
-	o.page.add(f, 5, retrieve.MaxLimit-1, "the best first")
+	o.page.add(f, 5, client.MaxLimit, "the best first")
 	f.Float64Var(&o.alpha, "alpha", retrieve.DefaultAlpha, "meaning against words, 0 to 1")
 	f.BoolVar(&o.explain, "explain", false, "show where each score comes from")
 	o.alphaGivenFlag = f.Lookup("alpha")
@@ -56,7 +56,7 @@ func (o *searchOptions) finish(text string) error {
 	if o.page.offset+o.page.limit > o.page.most {
 		return usagef("--offset %d --limit %d: a search lists the %d best at most", o.page.offset, o.page.limit, o.page.most)
 	}
-	q.Limit = o.page.offset + o.page.ask()
+	q.Limit, q.Offset = o.page.limit, o.page.offset
 	for _, t := range o.types {
 		if err := oneOf("type", schema.EntryType(t), schema.EntryTypes()); err != nil {
 			return err
@@ -105,46 +105,45 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 	if err := o.finish(text); err != nil {
 		return err
 	}
-	embedder, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
+	if err := a.findSearched(ctx, &o.query); err != nil {
+		return err
+	}
+	c, err := a.client(ctx)
 	if err != nil {
-		return usageError{err}
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	found, err := c.Search(ctx, o.query)
+	if err != nil {
+		return clientError(err)
+	}
+	result := found.Found
+	err = a.print(result, func(w io.Writer) error {
+		return o.page.print(w, len(result.Hits), o.nothing()+leftOut(result)+unrelated(result), func() error { return printHits(w, o, result) })
+	})
+	if err != nil {
+		return err
+	}
+	return a.closing(&o.page, len(result.Hits), found.More)
+}
+
+// findSearched completes the id of the session to search.
+func (a *app) findSearched(ctx context.Context, q *client.Query) error {
+	if q.Session == "" {
+		return nil
+	}
+	if _, err := llm.NewEmbedder(ctx, a.cfg.Embedder); err != nil {
+		return usageError{err} // A mistake is told before any server is asked.
 	}
 	conn, err := a.clickHouse(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	q := &o.query
-	if q.SessionID, err = findSession(ctx, conn, schema.SessionKey{
-		Scope: schema.Scope{Project: q.Project, User: q.User, Agent: q.Agent}, SessionID: q.SessionID,
-	}); err != nil {
-		return err
-	}
-	weaviate, err := a.weaviate(ctx)
-	if err != nil {
-		return err
-	}
-	result, err := retrieve.NewSearcher(conn, weaviate, embedder, retrieve.Options{Floor: a.cfg.SimilarityFloor}).Search(ctx, o.query)
-	if errors.Is(err, retrieve.ErrQuery) {
-		return usageError{err}
-	}
-	if err != nil {
-		return err
-	}
-	result.Hits = result.Hits[min(o.page.offset, len(result.Hits)):]
-	more := len(result.Hits) > o.page.limit
-	result.Hits = result.Hits[:min(o.page.limit, len(result.Hits))]
-	err = a.print(result, func(w io.Writer) error {
-		return o.page.print(w, len(result.Hits), o.nothing()+leftOut(result)+unrelated(result), func() error { return printHits(w, o, result) })
+	q.Session, err = findSession(ctx, conn, schema.SessionKey{
+		Scope: schema.Scope{Project: q.Project, User: q.User, Agent: q.Agent}, SessionID: q.Session,
 	})
-	if err == nil {
-		err = a.closing(&o.page, len(result.Hits), more)
-	}
-	if err != nil {
-		return err
-	}
-	a.retrieved(ctx, conn, schema.RetrievedBySearch, idsOf(o.query, result.Hits))
-	return nil
+	return err
 }
 
 // nothing is printed for an empty result. It repeats the filters.
@@ -152,7 +151,7 @@ func (o *searchOptions) nothing() string {
 	var b strings.Builder
 	say(&b, "nothing found in project %s for user %s", o.query.Project, o.query.User)
 	for _, filter := range []struct{ name, value string }{
-		{"agent", o.query.Agent}, {"session", o.query.SessionID}, {"type", strings.Join(o.types, " or ")},
+		{"agent", o.query.Agent}, {"session", o.query.Session}, {"type", strings.Join(o.types, " or ")},
 		{"stage", strings.Join(o.stages, " or ")}, {"from", o.from}, {"to", o.to}, {"as of", o.asOf},
 	} {
 		if filter.value != "" {

@@ -1,0 +1,183 @@
+// Package client is how a program gives conversations to AxiomMind and asks for what is remembered. It knows what the
+// command line knows: [Client.Enqueue] returns at once and waits for no model, [Client.Search] finds memories with their
+// evidence, and [Client.Context] tells what belongs into a prompt.
+//
+// A [Client] opens a connection when it first needs it: Enqueue needs Temporal, and ClickHouse for a long conversation;
+// Search needs ClickHouse and Weaviate; Context needs ClickHouse, and Weaviate for a query.
+package client
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	temporal "go.temporal.io/sdk/client"
+
+	"axiommind/activities/eventlog"
+	"axiommind/activities/llm"
+	"axiommind/activities/queue/door"
+	"axiommind/activities/retrieve"
+	"axiommind/activities/vector"
+	"axiommind/worker/service"
+)
+
+// Errors that a program tells apart with errors.Is.
+var (
+	// ErrDisabled is returned by Enqueue where memory is switched off (AXIOMMIND_NO_QUEUE). Nothing was enqueued, and
+	// nothing is wrong.
+	ErrDisabled = errors.New("memory is switched off (no-queue): nothing was enqueued")
+	// ErrFull is returned for a conversation that the queue does not take, because too much waits there.
+	ErrFull = door.ErrFull
+	// ErrInvalid is returned for what is wrong with the arguments or the configuration. A retry fails too.
+	ErrInvalid = errors.New("invalid request")
+	// ErrUnavailable is returned where a server can't be reached. A retry may succeed.
+	ErrUnavailable = errors.New("server is not available")
+	// ErrClosed is returned by a client that was closed.
+	ErrClosed = errors.New("the client is closed")
+)
+
+// failure is an error of a kind that a program tells apart.
+type failure struct {
+	error
+	kind error
+}
+
+func (f failure) Unwrap() []error { return []error{f.error, f.kind} }
+
+func invalid(err error) error     { return failure{err, ErrInvalid} }
+func unavailable(err error) error { return failure{err, ErrUnavailable} }
+
+// Client reaches the memory. It is safe for concurrent use.
+type Client struct {
+	cfg     Config
+	service service.Config
+	logger  *slog.Logger
+
+	temporal   lazy[temporal.Client]
+	clickHouse lazy[driver.Conn]
+	weaviate   lazy[*vector.Client]
+	searcher   lazy[*retrieve.Searcher]
+
+	// noting are the notes of what was returned that are still being written.
+	noting sync.WaitGroup
+	closed context.Context
+	close  context.CancelFunc
+}
+
+// Open returns a client. It asks no server; the error is an [ErrInvalid]. When the context ends, the client takes no more
+// requests.
+func Open(ctx context.Context, cfg Config) (*Client, error) {
+	s, err := cfg.service()
+	if err != nil {
+		return nil, invalid(err)
+	}
+	c := &Client{cfg: cfg, service: s, logger: cfg.Logger}
+	if c.logger == nil {
+		c.logger = slog.New(slog.DiscardHandler)
+	}
+	c.closed, c.close = context.WithCancel(ctx)
+	c.temporal = opened(func(ctx context.Context) (temporal.Client, error) { return service.ConnectTemporal(ctx, s, c.logger) })
+	c.clickHouse = opened(func(ctx context.Context) (driver.Conn, error) { return service.ConnectClickHouse(ctx, s, c.logger) })
+	c.weaviate = opened(func(ctx context.Context) (*vector.Client, error) { return service.ConnectWeaviate(ctx, s) })
+	c.searcher = opened(c.openSearcher)
+	return c, nil
+}
+
+// openSearcher keeps one searcher for all queries, because it may have measured its embedder.
+func (c *Client) openSearcher(ctx context.Context) (*retrieve.Searcher, error) {
+	embedder, err := llm.NewEmbedder(ctx, c.service.Embedder)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	conn, err := get(ctx, c, &c.clickHouse)
+	if err != nil {
+		return nil, err
+	}
+	weaviate, err := get(ctx, c, &c.weaviate)
+	if err != nil {
+		return nil, err
+	}
+	return retrieve.NewSearcher(conn, weaviate, embedder, retrieve.Options{Floor: c.service.SimilarityFloor}), nil
+}
+
+// Close waits until it is noted what was returned, for two seconds at most, and closes the connections. It is called when
+// all requests have ended.
+func (c *Client) Close() error {
+	c.close()
+	c.noting.Wait()
+	var errs []error
+	if t, is := c.temporal.shut(); is {
+		t.Close()
+	}
+	if conn, is := c.clickHouse.shut(); is {
+		errs = append(errs, conn.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// lazy is a connection that is opened when it is needed. One that can't be opened is tried again.
+type lazy[T any] struct {
+	open func(context.Context) (T, error)
+	// state is held by whoever looks at the connection or opens it.
+	state chan state[T]
+}
+
+type state[T any] struct {
+	value  T
+	opened bool
+}
+
+func opened[T any](open func(context.Context) (T, error)) lazy[T] {
+	l := lazy[T]{open: open, state: make(chan state[T], 1)}
+	l.state <- state[T]{}
+	return l
+}
+
+// get returns the connection.
+func get[T any](ctx context.Context, c *Client, l *lazy[T]) (none T, err error) {
+	if c.closed.Err() != nil {
+		return none, ErrClosed
+	}
+	var s state[T]
+	select {
+	case s = <-l.state:
+	case <-ctx.Done():
+		return none, unavailable(ctx.Err())
+	}
+	defer func() { l.state <- s }()
+	if s.opened {
+		return s.value, nil
+	}
+	value, err := l.open(ctx)
+	var known failure
+	switch {
+	case errors.As(err, &known):
+		return none, err
+	case err != nil:
+		return none, unavailable(err)
+	}
+	s = state[T]{value, true}
+	return value, nil
+}
+
+// shut returns the connection if it was opened.
+func (l *lazy[T]) shut() (T, bool) {
+	s := <-l.state
+	l.state <- state[T]{}
+	return s.value, s.opened
+}
+
+// usageTimeout bounds how long it may take to note what was returned.
+const usageTimeout = 2 * time.Second
+
+// log returns the event log.
+func (c *Client) log(ctx context.Context) (*eventlog.Store, driver.Conn, error) {
+	conn, err := get(ctx, c, &c.clickHouse)
+	if err != nil {
+		return nil, nil, err
+	}
+	return eventlog.New(conn, eventlog.Options{}), conn, nil
+}

@@ -1,0 +1,112 @@
+package client
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"axiommind/activities/llm"
+	"axiommind/schema"
+	"axiommind/worker/service"
+)
+
+// Config says where the servers are, and how they are asked. A zero value means the default. [LoadConfig] fills it as the
+// command line does.
+type Config struct {
+	// TemporalAddress is a host:port. Default: 127.0.0.1:7233.
+	TemporalAddress string
+	// TemporalNamespace is by default "default".
+	TemporalNamespace string
+	// TemporalAPIKey implies TLS.
+	TemporalAPIKey string
+	TemporalTLS    bool
+	// ClickHouseDSN is ClickHouse's HTTP address and database. Default: http://127.0.0.1:8123/default.
+	ClickHouseDSN string
+	// WeaviateURL is by default http://127.0.0.1:8080.
+	WeaviateURL    string
+	WeaviateAPIKey string
+	// Embedder makes the vectors of queries. It must be that of the worker.
+	Embedder Embedder
+	// SimilarityFloor is the minimum cosine similarity of hits that share no word with the query. Default: the
+	// embedder's.
+	SimilarityFloor *float64
+	// NoUsage keeps the log from being told which memories Search and Context return.
+	NoUsage bool
+	// NoQueue switches memory off: Enqueue returns [ErrDisabled].
+	NoQueue bool
+	// ConnectTimeout is how long to wait for a server to come up, within each call's own context. Default: a minute.
+	ConnectTimeout time.Duration
+	// Actor is who asks, for the log. Default: client.
+	Actor string
+	// Logger is told of servers that are waited for. Default: none.
+	Logger *slog.Logger
+	// Spool keeps conversations while Temporal is away. Default: none, and Enqueue returns [ErrUnavailable] then.
+	Spool Spool
+}
+
+// Embedder selects what makes vectors of texts.
+type Embedder struct {
+	// Provider is hash (offline), gemini or openai. Default: hash.
+	Provider string
+	// Model and Dimensions are by default the provider's.
+	Model      string
+	Dimensions int
+	// BaseURL is that of an OpenAI-compatible server.
+	BaseURL string
+	APIKey  string
+}
+
+// Spool keeps what could not be enqueued, until something delivers it.
+type Spool interface {
+	Put(schema.QueuedContext) error
+}
+
+// LoadConfig returns the configuration of the command line: from the AXIOMMIND_… variables, from the file that
+// AXIOMMIND_CONFIG names, and from a local stack that is up. The error is an [ErrInvalid].
+func LoadConfig() (Config, error) {
+	var s service.Config
+	f := pflag.NewFlagSet("client", pflag.ContinueOnError)
+	s.Flags(f)
+	if err := s.Load(f, os.Getenv, service.LocalConfigFile()); err != nil {
+		return Config{}, invalid(err)
+	}
+	return ConfigOf(s), nil
+}
+
+// ConfigOf returns the part of a program's settings that a client has.
+func ConfigOf(s service.Config) Config {
+	e := s.Embedder
+	return Config{
+		TemporalAddress: s.TemporalAddress, TemporalNamespace: s.TemporalNamespace, TemporalAPIKey: s.TemporalAPIKey, TemporalTLS: s.TemporalTLS,
+		ClickHouseDSN: s.ClickHouseDSN, WeaviateURL: s.WeaviateURL, WeaviateAPIKey: s.WeaviateAPIKey,
+		Embedder:        Embedder{Provider: e.Provider, Model: e.Model, Dimensions: e.Dimensions, BaseURL: e.BaseURL, APIKey: e.APIKey},
+		SimilarityFloor: s.SimilarityFloor, NoUsage: s.NoUsage, NoQueue: s.NoQueue, ConnectTimeout: s.ConnectTimeout,
+	}
+}
+
+// service returns the settings with the defaults filled in.
+func (c Config) service() (service.Config, error) {
+	if f := c.SimilarityFloor; f != nil && !(*f >= -1 && *f <= 1) {
+		return service.Config{}, fmt.Errorf("similarity floor %v: want -1 to 1", *f)
+	}
+	if c.ConnectTimeout < 0 {
+		return service.Config{}, fmt.Errorf("connect timeout %v: want 0 or more", c.ConnectTimeout)
+	}
+	e := c.Embedder
+	return service.Config{
+		TemporalAddress:   cmp.Or(c.TemporalAddress, service.DefaultTemporalAddress),
+		TemporalNamespace: cmp.Or(c.TemporalNamespace, service.DefaultTemporalNamespace),
+		TemporalAPIKey:    c.TemporalAPIKey, TemporalTLS: c.TemporalTLS,
+		ClickHouseDSN: cmp.Or(c.ClickHouseDSN, service.DefaultClickHouseDSN),
+		WeaviateURL:   cmp.Or(c.WeaviateURL, service.DefaultWeaviateURL), WeaviateAPIKey: c.WeaviateAPIKey,
+		Embedder: llm.EmbedderConfig{
+			Provider: cmp.Or(e.Provider, llm.EmbedderProviders()[0]), Model: e.Model, Dimensions: e.Dimensions, BaseURL: e.BaseURL, APIKey: e.APIKey,
+		},
+		SimilarityFloor: c.SimilarityFloor, NoUsage: c.NoUsage, NoQueue: c.NoQueue,
+		ConnectTimeout: cmp.Or(c.ConnectTimeout, service.DefaultConnectTimeout),
+	}, nil
+}

@@ -1,0 +1,140 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"axiommind/activities/fact"
+	"axiommind/activities/retrieve"
+	"axiommind/schema"
+)
+
+// Fact is what is remembered of a user, in a sentence.
+type Fact = fact.Fact
+
+// Counters of tokens.
+const (
+	// CountTiktoken counts as cl100k_base does.
+	CountTiktoken = "tiktoken"
+	// CountEstimate estimates, which is faster.
+	CountEstimate = "estimate"
+)
+
+// Counters returns all counters, the default one first.
+func Counters() []string { return []string{CountTiktoken, CountEstimate} }
+
+// DefaultMaxTokens is the default of [ContextRequest.MaxTokens].
+const DefaultMaxTokens = fact.DefaultMaxTokens
+
+// ContextRequest says what a prompt needs to know.
+type ContextRequest struct {
+	// User is by default "default". Agent is that of the memory, and may be empty.
+	User, Agent string
+	// Project restricts the facts to those that come from it. Empty for all.
+	Project string
+	// Query puts first what is related to it, and leaves out what the budget has no room for. Without one, the surest
+	// facts come first.
+	Query string
+	// MaxTokens is the budget, by default [DefaultMaxTokens]. The text never has more tokens by the counter.
+	MaxTokens int
+	// Counter is one of [Counters].
+	Counter string
+}
+
+// ContextResult is what is remembered, as a text for a prompt.
+type ContextResult struct {
+	// Text is empty if nothing is remembered, or nothing fits.
+	Text   string `json:"text"`
+	Tokens int    `json:"tokens"`
+	// Counter is what counted them.
+	Counter string `json:"counter"`
+	// Facts are those that the text tells, in its order.
+	Facts []Fact `json:"facts"`
+	// Remembered counts all facts of the memory, in the project if one was given, and Believed those that are believed.
+	// Sections counts the parts of the profile.
+	Remembered int `json:"remembered"`
+	Believed   int `json:"believed"`
+	Sections   int `json:"sections"`
+	// ByWords says why the facts were ordered by the words of the query alone. It is nil if they were not.
+	ByWords error `json:"-"`
+}
+
+// Context tells what is remembered of the user, for a prompt, within the budget. Where Weaviate or the embedder is away,
+// the facts are ordered by words alone.
+func (c *Client) Context(ctx context.Context, r ContextRequest) (ContextResult, error) {
+	r.User, r.Counter, r.MaxTokens = cmp.Or(r.User, defaultName), cmp.Or(r.Counter, CountTiktoken), cmp.Or(r.MaxTokens, DefaultMaxTokens)
+	switch {
+	case r.MaxTokens < 0:
+		return ContextResult{}, invalid(fmt.Errorf("max tokens %d: want at least 1", r.MaxTokens))
+	case !slices.Contains(Counters(), r.Counter):
+		return ContextResult{}, invalid(fmt.Errorf("counter %q: want one of %s", r.Counter, strings.Join(Counters(), ", ")))
+	}
+	conn, err := get(ctx, c, &c.clickHouse)
+	if err != nil {
+		return ContextResult{}, err
+	}
+	counter, err := counterOf(r.Counter)
+	if err != nil {
+		return ContextResult{}, err
+	}
+	tables := fact.NewTables(conn)
+	all, err := tables.List(ctx, r.User, r.Agent)
+	if err == nil {
+		err = tables.Judge(ctx, r.User, r.Agent, all)
+	}
+	if err != nil {
+		return ContextResult{}, err
+	}
+	profile, err := tables.Profile(ctx, r.User, r.Agent, r.Project)
+	if err != nil {
+		return ContextResult{}, err
+	}
+	if r.Project != "" {
+		all = fact.OfProject(all, r.Project)
+	}
+	out := ContextResult{Counter: r.Counter, Facts: []Fact{}, Remembered: len(all), Believed: len(fact.Believed(all)), Sections: len(profile)}
+	facts := fact.Untold(fact.Believed(all), profile)
+	formatter := fact.Formatter{MaxTokens: r.MaxTokens, Counter: counter}
+	if r.Query != "" {
+		formatter.Ranked = true
+		facts, out.ByWords = c.rank(ctx, r, facts)
+	}
+	text, told := formatter.Tell(fact.NewContext(profile, facts))
+	out.Text, out.Tokens = text, counter.Count(text)
+	for _, i := range told {
+		out.Facts = append(out.Facts, facts[i])
+	}
+	c.note(ctx, schema.RetrievedByContext, entriesOf(r, out.Facts))
+	return out, nil
+}
+
+func counterOf(name string) (fact.Counter, error) {
+	if name == CountEstimate {
+		return fact.CJK2, nil
+	}
+	return fact.CL100K()
+}
+
+// rank orders the facts by the query. Without the vectors it is ordered by words alone: who asks for a prompt gets one.
+func (c *Client) rank(ctx context.Context, r ContextRequest, facts []Fact) (ranked []Fact, byWords error) {
+	searcher, err := get(ctx, c, &c.searcher)
+	if err != nil {
+		return retrieve.RankFactsByWords(r.Query, facts), err
+	}
+	return searcher.RankFacts(ctx, r.Query, r.User, r.Agent, facts)
+}
+
+// entriesOf are the entries behind the facts, by their projects.
+func entriesOf(r ContextRequest, facts []Fact) map[schema.Scope][]string {
+	out := map[schema.Scope][]string{}
+	for _, f := range facts {
+		if f.Project != "" && f.EntryID != "" {
+			scope := schema.Scope{Project: f.Project, User: r.User, Agent: r.Agent}
+			out[scope] = append(out[scope], f.EntryID)
+		}
+	}
+	return out
+}

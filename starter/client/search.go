@@ -1,0 +1,154 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"axiommind/activities/eventlog"
+	"axiommind/activities/graduate"
+	"axiommind/activities/retrieve"
+	"axiommind/schema"
+)
+
+// Types of what is found. They are aliases, so that a program imports this package and, for constants, schema.
+type (
+	// Hit is a statement that was found, with its score, its sessions and its evidence.
+	Hit = retrieve.Hit
+	// Saying is one entry that says what a hit says.
+	Saying = retrieve.Saying
+	// Explain says where a score comes from.
+	Explain = retrieve.Explain
+	// Found is the answer to a query.
+	Found = retrieve.Result
+)
+
+// Defaults and bounds of a search.
+const (
+	DefaultLimit = retrieve.DefaultLimit
+	MaxLimit     = retrieve.MaxLimit - 1
+)
+
+// Query is what to search for, and in whose memory.
+type Query struct {
+	// Text is the text to search for, in any language. It is required.
+	Text string
+	// Project and User are by default "default". Only theirs is searched.
+	Project, User string
+	// The zero value of each of the following fields restricts nothing. Session is a session's whole id.
+	Agent, Session string
+	Types          []schema.EntryType
+	Stages         []schema.Stage
+	// Superseded includes entries that are no longer believed.
+	Superseded bool
+	// AsOf asks for what was believed at that time. Zero means now.
+	AsOf time.Time
+	// From and To bound the time at which the source was written. From is inclusive, To is exclusive.
+	From, To time.Time
+	// Limit is the number of hits, by default [DefaultLimit]; Offset is how many of the best to leave out. Together they
+	// are [MaxLimit] at most.
+	Limit, Offset int
+	// Alpha is the weight of meaning against words, 0 to 1. Nil means the default.
+	Alpha *float64
+}
+
+// SearchResult is what was found.
+type SearchResult struct {
+	Found
+	// More is true if there are hits after these.
+	More bool `json:"more"`
+}
+
+// Search returns the memories that are related to the query, the best first. Those that say the same are one hit.
+func (c *Client) Search(ctx context.Context, q Query) (SearchResult, error) {
+	limit := cmp.Or(q.Limit, DefaultLimit)
+	switch {
+	case q.Limit < 0 || q.Offset < 0 || limit+q.Offset > MaxLimit:
+		return SearchResult{}, invalid(fmt.Errorf("limit %d, offset %d: want 0 or more, together %d at most", q.Limit, q.Offset, MaxLimit))
+	case strings.TrimSpace(q.Text) == "":
+		return SearchResult{}, invalid(errors.New("the text of the query is empty"))
+	}
+	scope := scopeOf(q.Project, q.User, q.Agent)
+	searcher, err := get(ctx, c, &c.searcher)
+	if err != nil {
+		return SearchResult{}, err
+	}
+	found, err := searcher.Search(ctx, retrieve.Query{
+		Text: q.Text, Project: scope.Project, User: scope.User, Agent: scope.Agent, SessionID: q.Session, Types: q.Types, Stages: q.Stages,
+		Superseded: q.Superseded, AsOf: q.AsOf, From: q.From, To: q.To, Limit: q.Offset + limit + 1, Alpha: q.Alpha,
+	})
+	switch {
+	case errors.Is(err, retrieve.ErrQuery):
+		return SearchResult{}, invalid(err)
+	case err != nil:
+		return SearchResult{}, err
+	}
+	r := SearchResult{Found: found}
+	r.Hits = r.Hits[min(q.Offset, len(r.Hits)):]
+	r.More = len(r.Hits) > limit
+	r.Hits = r.Hits[:min(limit, len(r.Hits))]
+	c.note(ctx, schema.RetrievedBySearch, map[schema.Scope][]string{scope: idsOf(r.Hits)})
+	return r, nil
+}
+
+func scopeOf(project, user, agent string) schema.Scope {
+	return schema.Scope{Project: cmp.Or(project, defaultName), User: cmp.Or(user, defaultName), Agent: agent}
+}
+
+// defaultName is the name of a project and a user that have none. defaultActor is who asks if nobody says.
+const (
+	defaultName  = "default"
+	defaultActor = "client"
+)
+
+// idsOf are the entries of hits, those of other sessions included.
+func idsOf(hits []Hit) []string {
+	var ids []string
+	for _, h := range hits {
+		ids = append(ids, h.ID)
+		for _, s := range h.Sessions {
+			ids = append(ids, s.EntryID)
+		}
+	}
+	return ids
+}
+
+// note notes which entries were returned, unless that is not wanted. Nobody waits for it, and that something is not noted
+// is no failure.
+func (c *Client) note(ctx context.Context, by schema.Retrieval, returned map[schema.Scope][]string) {
+	if c.service.NoUsage {
+		return
+	}
+	log, conn, err := c.log(ctx)
+	if err != nil {
+		return // There is nothing to note then.
+	}
+	ctx = context.WithoutCancel(ctx)
+	c.noting.Go(func() { c.record(ctx, log, conn, by, returned) })
+}
+
+func (c *Client) record(
+	ctx context.Context, log *eventlog.Store, conn driver.Conn, by schema.Retrieval, returned map[schema.Scope][]string,
+) {
+	ctx, cancel := context.WithTimeout(ctx, usageTimeout)
+	defer cancel()
+	request, now := uuid.NewString(), time.Now().UTC()
+	var group errgroup.Group
+	for scope, ids := range returned {
+		group.Go(func() error {
+			return graduate.RecordRetrieved(ctx, log, conn, graduate.Retrieved{
+				Scope: scope, RequestID: request, By: by, EntryIDs: ids, At: now, Actor: cmp.Or(c.cfg.Actor, defaultActor),
+			})
+		})
+	}
+	if err := group.Wait(); err != nil {
+		c.logger.Debug("it is not noted which memories were returned", "reason", err)
+	}
+}
