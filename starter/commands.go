@@ -30,6 +30,10 @@ type section struct {
 var sections = []section{
 	{title: "Memory", commands: []command{
 		{"process", "FILE|DIR|-", "turn transcripts into memory", (*app).processCommand},
+		{"enqueue", "FILE|-", "give the sessions of a transcript to a queue, and do not wait", (*app).enqueueCommand},
+		{"queue", "", "show what waits in a queue, and what became of the last session", (*app).queueCommand},
+		{"queue show", "", "show what waits in a queue, and what became of the last session", (*app).queueCommand},
+		{"queue flush", "", "process now what waits in a queue", (*app).queueFlushCommand},
 		{"search", "TEXT…", "find memories, with their evidence", (*app).searchCommand},
 		{"entry show", "ENTRY", "show a memory and its evidence in context", (*app).entryShowCommand},
 		{"entry correct", "ENTRY", "say what is right in place of a memory that is wrong", (*app).entryCorrectCommand},
@@ -130,6 +134,9 @@ var parents = map[string]string{
 var examples = map[string]string{
 	"":                  "starter process ~/.claude/projects --project demo\nstarter search 'why was a customer charged twice?' --project demo",
 	"process":           "starter process ~/.claude/projects\nstarter process session.jsonl --project demo --user ann\nagent | starter process - --session today",
+	"enqueue":           "starter enqueue session.jsonl --project demo\nagent-turn | starter enqueue - --session today --messages --user ann",
+	"queue":             "starter queue\nstarter queue --user ann --agent coder",
+	"queue flush":       "starter queue flush\nstarter queue flush --user ann --session today --no-wait",
 	"search":            "starter search which database holds the events --project demo\nstarter search retry --type decision --explain",
 	"dream":             "starter dream\nstarter dream --lookback 7 --dry-run\nstarter dream --user ann --agent coder --force",
 	"health":            "starter health\nstarter health --project demo --list unproven\nstarter health --project demo --by scope",

@@ -17,6 +17,7 @@ import (
 
 	"axiommind/activities/transcript"
 	"axiommind/schema"
+	memory "axiommind/starter/client"
 	"axiommind/worker/service"
 )
 
@@ -60,6 +61,8 @@ type job struct {
 	Error string `json:"error,omitempty"`
 	// refused is true when nothing was started for it.
 	refused bool
+	// signals are what the last of its messages show.
+	signals memory.Signals
 }
 
 // processReport is what became of the sessions.
@@ -232,7 +235,7 @@ func fileJobs(ctx context.Context, o *processOptions, file string) ([]*job, erro
 	}
 	jobs := make([]*job, 0, len(sessions))
 	for _, s := range sessions {
-		j := &job{File: file, Input: o.input, Format: source.Format}
+		j := &job{File: file, Input: o.input, Format: source.Format, signals: memory.FindSignals(s.Messages)}
 		j.Input.URI = uri
 		j.Input.SessionID = cmp.Or(o.input.SessionID, s.ID)
 		if err := j.Input.Key().Validate(); err != nil {

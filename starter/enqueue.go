@@ -1,0 +1,247 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/pflag"
+
+	"axiommind/schema"
+	"axiommind/starter/client"
+)
+
+// enqueueOptions are what enqueue and watch say of the sessions that they give to a queue.
+type enqueueOptions struct {
+	processOptions
+	now               bool
+	debounce, maxWait time.Duration
+	// messages is true if the file holds new messages of a session, and no transcript.
+	messages bool
+}
+
+func (o *enqueueOptions) add(f *pflag.FlagSet) {
+	o.jobs = schema.DefaultAtOnce
+	f.StringVar(&o.input.Project, "project", "default", "project the memories belong to")
+	f.StringVar(&o.input.User, "user", "default", "user the memories belong to")
+	f.StringVar(&o.input.Agent, "agent", "", "agent the memories belong to")
+	f.StringVar(&o.input.Format, "format", "", "transcript format (default: told by the content)")
+	f.BoolVar(&o.input.IncludeTools, "include-tools", false, "extract from tool calls and their results too")
+	f.StringVar(&o.flush, "flush-reason", flushEnd, "why the session is given, for its heading in the daily record:\n"+strings.Join(flushReasons(), ", "))
+	f.DurationVar(&o.debounce, "debounce", schema.DefaultDebounce, "how long to wait for more of the user's sessions")
+	f.DurationVar(&o.maxWait, "max-wait", schema.DefaultMaxWait, "how long a session waits at most")
+}
+
+func (o *enqueueOptions) check() error {
+	switch {
+	case o.debounce <= 0 || o.debounce > schema.MaxDebounce:
+		return usagef("--debounce %v: want more than 0, and at most %v", o.debounce, schema.MaxDebounce)
+	case o.maxWait <= 0 || o.maxWait > schema.MaxMaxWait:
+		return usagef("--max-wait %v: want more than 0, and at most %v", o.maxWait, schema.MaxMaxWait)
+	case o.messages && o.input.SessionID == "":
+		return usagef("--messages needs --session: the session that the messages are of")
+	case o.messages && o.input.Format != "":
+		return usagef("--format %s: messages have none, only a transcript does", o.input.Format)
+	case o.messages && o.input.IncludeTools:
+		return usagef("--include-tools: messages hold no tool calls, only a transcript does")
+	}
+	return o.processOptions.check()
+}
+
+// conversation is what is enqueued of the session.
+func (o *enqueueOptions) conversation(session string) client.Conversation {
+	return client.Conversation{
+		ID: uuid.NewString(), Project: o.input.Project, User: o.input.User, Agent: o.input.Agent, Thread: session, Now: o.now,
+		Flush: o.input.Flush, IncludeTools: o.input.IncludeTools, Debounce: o.debounce, MaxWait: o.maxWait,
+	}
+}
+
+func (a *app) enqueueCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	o := &enqueueOptions{}
+	o.add(f)
+	f.StringVar(&o.input.SessionID, "session", "", "session id (default: the transcript's own)")
+	f.BoolVar(&o.now, "now", false, "process all that waits in the queue at once")
+	f.BoolVar(&o.messages, "messages", false, "the file holds messages of --session that are new, as JSON lines of role, content and,\nwhere they are known, id and at")
+	return func(ctx context.Context, args []string) error { return a.enqueue(ctx, o, args[0]) }
+}
+
+// enqueuedSession is a session that was given to a queue, or could not be.
+type enqueuedSession struct {
+	Session string `json:"session_id"`
+	File    string `json:"file"`
+	client.Enqueued
+	Error string `json:"error,omitempty"`
+}
+
+// enqueueReport is what enqueue did.
+type enqueueReport struct {
+	Sessions []enqueuedSession `json:"sessions"`
+	// Disabled is true if memory is switched off.
+	Disabled bool `json:"disabled,omitempty"`
+}
+
+func (a *app) enqueue(ctx context.Context, o *enqueueOptions, path string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if a.cfg.NoQueue {
+		return a.print(enqueueReport{Sessions: []enqueuedSession{}, Disabled: true}, func(w io.Writer) error {
+			_, err := fmt.Fprintln(w, client.ErrDisabled)
+			return err
+		})
+	}
+	conversations, refused, err := a.conversations(ctx, o, path)
+	if err != nil {
+		return err
+	}
+	c, err := a.client(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	report := enqueueReport{Sessions: refused}
+	for _, each := range conversations {
+		done, err := c.Enqueue(ctx, each)
+		switch {
+		case errors.Is(err, client.ErrInvalid), errors.Is(err, client.ErrUnavailable), ctx.Err() != nil:
+			return clientError(err)
+		case err != nil && !errors.Is(err, client.ErrFull):
+			return err
+		}
+		session := enqueuedSession{Session: each.Thread, File: each.File, Enqueued: done}
+		if err != nil {
+			session.Error = err.Error()
+		}
+		report.Sessions = append(report.Sessions, session)
+	}
+	if err := a.print(report, func(w io.Writer) error { return printEnqueued(w, o, report) }); err != nil {
+		return err
+	}
+	failed := 0
+	for _, s := range report.Sessions {
+		if s.Error != "" {
+			failed++
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %s not enqueued", failed, plural(len(report.Sessions), "session", "sessions"))
+	}
+	return nil
+}
+
+// conversations lists what is to be enqueued of the file, and what can't be.
+func (a *app) conversations(ctx context.Context, o *enqueueOptions, path string) (all []client.Conversation, refused []enqueuedSession, err error) {
+	if o.messages {
+		each, err := a.messagesOf(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		whole := o.conversation(o.input.SessionID)
+		whole.Messages = each
+		return []client.Conversation{whole}, []enqueuedSession{}, nil
+	}
+	if path == "-" {
+		if path, err = a.spool(); err != nil {
+			return nil, nil, err
+		}
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, nil, usagef("read %q: %w", path, errors.Unwrap(err))
+	case info.IsDir():
+		return nil, nil, usagef("%q is a directory: give a file, or have it watched: starter watch DIR", path)
+	}
+	jobs, err := fileJobs(ctx, &o.processOptions, path)
+	if err != nil {
+		return nil, nil, usageError{err}
+	}
+	refused = []enqueuedSession{}
+	for _, j := range jobs {
+		if j.refused {
+			refused = append(refused, enqueuedSession{Session: j.Input.SessionID, File: path, Error: j.Error})
+			continue
+		}
+		each := o.conversation(j.Input.SessionID)
+		each.File, each.Format, each.Signals = path, o.input.Format, &j.signals
+		all = append(all, each)
+	}
+	return all, refused, nil
+}
+
+// maxMessagesLine bounds a line that holds a message. Each byte of it may be written as six.
+const maxMessagesLine = 6*schema.MaxHeldBytes + 4<<10
+
+// messagesOf reads messages, one a line.
+func (a *app) messagesOf(path string) ([]client.Message, error) {
+	in := a.in
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, usagef("read %q: %w", path, errors.Unwrap(err))
+		}
+		defer func() { _ = f.Close() }()
+		in = f
+	}
+	var all []client.Message
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxMessagesLine)
+	n, size := 0, 0
+	for ; lines.Scan(); n++ {
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		var m client.Message
+		decoder := json.NewDecoder(bytes.NewReader(lines.Bytes()))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&m); err != nil {
+			return nil, usagef("line %d of %q is no message of role and content: %w", n+1, path, err)
+		}
+		if size += len(m.Content); size > schema.MaxHeldBytes {
+			return nil, usagef("%q holds more than %d bytes of messages: give them in several files", path, schema.MaxHeldBytes)
+		}
+		all = append(all, m)
+	}
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, usagef("line %d of %q is longer than %d bytes", n+1, path, maxMessagesLine)
+	case err != nil:
+		return nil, usagef("read %q: %w", path, err)
+	case len(all) == 0:
+		return nil, usagef("%q holds no message: there is nothing to remember", path)
+	}
+	return all, nil
+}
+
+func printEnqueued(w io.Writer, o *enqueueOptions, r enqueueReport) error {
+	var b strings.Builder
+	for _, s := range r.Sessions {
+		switch name := shownSession(s.Session); {
+		case s.Error != "":
+			say(&b, "%s is not enqueued: %s\n", name, oneLine(s.Error, maxErrorLine))
+		default:
+			say(&b, "%s\n", enqueuedText(name, s.Enqueued, o.now))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// enqueuedText says what became of the session.
+func enqueuedText(name string, e client.Enqueued, now bool) string {
+	switch {
+	case e.Spooled:
+		return name + " is kept until Temporal is back, and enqueued then"
+	case now:
+		return name + " is enqueued, to be processed at once"
+	}
+	return name + " is enqueued, to be processed by " + when(e.Latest)
+}

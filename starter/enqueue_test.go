@@ -1,0 +1,131 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/schema"
+)
+
+// What is wrong is told with exit code 2 before any server is asked.
+func TestEnqueueRefuses(t *testing.T) {
+	t.Parallel()
+	path := write(t, "s.jsonl", said(1, "user", decision))
+	for _, tt := range []struct {
+		in   string
+		args []string
+		says string
+	}{
+		{"", []string{"enqueue", "/no/such/file"}, "no such file"},
+		{"", []string{"enqueue", filepath.Dir(path)}, "is a directory: give a file, or have it watched: starter watch DIR"},
+		{"", []string{"enqueue", "-"}, "standard input is empty"},
+		{"", []string{"enqueue", path, "--debounce", "0s"}, "--debounce 0s: want more than 0, and at most 1h0m0s"},
+		{"", []string{"enqueue", path, "--debounce", "2h"}, "--debounce 2h0m0s"},
+		{"", []string{"enqueue", path, "--max-wait", "25h"}, "--max-wait 25h0m0s: want more than 0, and at most 24h0m0s"},
+		{"", []string{"enqueue", path, "--flush-reason", "whim"}, `--flush-reason "whim": want one of end`},
+		{"", []string{"enqueue", path, "--format", "word"}, `--format "word": want one of`},
+		{"", []string{"enqueue", write(t, "x", "\x00\x01"), "--user", "u"}, "--format"},
+		{"", []string{"enqueue", "-", "--messages"}, "--messages needs --session"},
+		{"", []string{"enqueue", "-", "--messages", "--session", "s", "--format", "text"}, "messages have none"},
+		{"", []string{"enqueue", "-", "--messages", "--session", "s", "--include-tools"}, "messages hold no tool calls"},
+		{" \n", []string{"enqueue", "-", "--messages", "--session", "s"}, "holds no message"},
+		{"{}\nHello", []string{"enqueue", "-", "--messages", "--session", "s"}, `line 2 of "-" is no message of role and content`},
+		{`{"role":"user","content":"x","text":"y"}`, []string{"enqueue", "-", "--messages", "--session", "s"}, `unknown field "text"`},
+		{`{"role":"robot","content":"x"}`, []string{"enqueue", "-", "--messages", "--session", "s"}, `role "robot" is not user`},
+		{"", []string{"queue", "show", "x"}, "queue show takes no arguments"},
+		{"", []string{"queue", "--user", ""}, "--user is empty"},
+		{"", []string{"queue", "flush", "--user", "a\nb"}, "holds a control character"},
+		{"", []string{"queue", "flush", "--session", "a\x1b"}, "holds a control character"},
+	} {
+		o := down().feed(tt.in, tt.args...)
+		require.Equal(t, exitUsage, o.code, "%q: %s", tt.args, o)
+		require.Contains(t, o.err, tt.says, "%q", tt.args)
+		require.Empty(t, o.out)
+		requireHarmless(t, o)
+	}
+	for _, args := range [][]string{{"enqueue", path}, {"queue"}, {"queue", "flush"}, {"queue", "flush", "--no-wait"}} {
+		o := down().run(args...)
+		require.Equal(t, exitFailed, o.code, o)
+		require.Contains(t, o.err, "temporal at 127.0.0.1:1")
+		require.Contains(t, o.err, "go run ./deploy/local up")
+	}
+}
+
+// Where memory is switched off, enqueue does nothing and says so. That is no failure.
+func TestNoQueue(t *testing.T) {
+	t.Parallel()
+	path := write(t, "s.jsonl", said(1, "user", decision))
+	c := down()
+	o := c.run("enqueue", path, "--no-queue")
+	require.Equal(t, output{exitOK, "memory is switched off (no-queue): nothing was enqueued\n", ""}, o)
+	c.env["AXIOMMIND_NO_QUEUE"] = "true"
+	require.True(t, decode[enqueueReport](t, c.run("enqueue", path, "-o", "json")).Disabled)
+}
+
+// Sessions are enqueued, wait, are shown, and are processed when somebody asks for it.
+func TestQueue(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	user := `ann "/` + turn + c.project
+	run := func(in string, args ...string) output {
+		t.Helper()
+		o := c.feed(in, append(args, "--user", user)...)
+		requireHarmless(t, o)
+		return o
+	}
+	ok := func(in string, args ...string) string {
+		t.Helper()
+		o := run(in, args...)
+		require.Equal(t, exitOK, o.code, "%q: %s", args, o)
+		return o.out
+	}
+	require.Contains(t, ok("", "queue"), "does not run: nothing was enqueued lately")
+	require.Equal(t, "null\n", ok("", "queue", "show", "-o", "json"))
+	require.Contains(t, ok("", "queue", "flush"), "nothing waited in the queue of user ann")
+
+	two := strings.ReplaceAll(said(1, "user", decision), `"sessionId":""`, `"sessionId":"one"`) +
+		strings.ReplaceAll(said(2, "user", "I prefer quiet keyboards."), `"sessionId":""`, `"sessionId":"two"`)
+	wait := []string{"--debounce", "1h", "--max-wait", "2h", "--project", c.project}
+	told := ok("", append([]string{"enqueue", write(t, "two.jsonl", two)}, wait...)...)
+	require.Contains(t, told, "one is enqueued, to be processed by ")
+	require.Contains(t, told, "two is enqueued, to be processed by ")
+	ok(`{"role":"user","content":"That's wrong: we decided to use Temporal for every workflow.","id":"m1"}`+"\n",
+		append([]string{"enqueue", "-", "--messages", "--session", "three " + turn}, wait...)...)
+	state := decode[*schema.QueueState](t, run("", "queue", "-o", "json"))
+	require.Equal(t, 3, state.Threads)
+	shown := ok("", "queue")
+	for _, part := range []string{"3 sessions wait in the queue of user ann", "three <U+202E>gnp.exe<U+202C>", "a correction", c.project} {
+		require.Contains(t, shown, part)
+	}
+
+	require.Equal(t, "processed 1 session\n", ok("", "queue", "flush", "--session", "one", "--project", c.project))
+	require.Equal(t, 2, decode[schema.QueueState](t, run("", "queue", "-o", "json")).Threads)
+	require.Equal(t, "processed 2 sessions\n", ok("", "queue", "flush"))
+	shown = ok("", "queue", "show")
+	require.Contains(t, shown, "nothing waits in the queue of user ann")
+	require.Contains(t, shown, "last: session ")
+	require.Contains(t, ok("", "search", "quiet keyboards", "--project", c.project), "quiet keyboards")
+
+	// What can't be processed is told, with what it was.
+	gone := write(t, "gone.jsonl", said(1, "user", decision))
+	ok("", append([]string{"enqueue", gone, "--session", "gone"}, wait...)...)
+	require.NoError(t, os.Remove(gone))
+	failed := run("", "queue", "flush")
+	require.Equal(t, exitFailed, failed.code, failed)
+	require.Contains(t, failed.out, "session gone of project "+c.project+": failed")
+	require.Contains(t, failed.err, "1 of 1 session failed; see starter builds list --status failed")
+	require.Contains(t, ok("", "queue", "flush", "--no-wait"), "is processed now; see it with: starter queue")
+
+	many := ok("Ann: Hello.\nBob: We decided to use Weaviate.\n", "enqueue", "-", "--format", "text", "--session", "spooled", "--now", "--project", c.project)
+	require.Contains(t, many, "spooled is enqueued, to be processed at once\n")
+	require.Eventually(t, func() bool {
+		last := decode[schema.QueueState](t, run("", "queue", "-o", "json")).Last
+		return last != nil && last.Thread == "spooled" && last.Status == schema.BuildSuccess
+	}, time.Minute, watchEvery)
+}
