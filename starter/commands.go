@@ -34,6 +34,7 @@ var sections = []section{
 		{"queue", "", "show what waits in a queue, and what became of the last session", (*app).queueCommand},
 		{"queue show", "", "show what waits in a queue, and what became of the last session", (*app).queueCommand},
 		{"queue flush", "", "process now what waits in a queue", (*app).queueFlushCommand},
+		{"watch", "DIR…", "enqueue the sessions of transcripts that are new or have grown, until it is stopped", (*app).watchCommand},
 		{"search", "TEXT…", "find memories, with their evidence", (*app).searchCommand},
 		{"entry show", "ENTRY", "show a memory and its evidence in context", (*app).entryShowCommand},
 		{"entry correct", "ENTRY", "say what is right in place of a memory that is wrong", (*app).entryCorrectCommand},
@@ -137,6 +138,7 @@ var examples = map[string]string{
 	"enqueue":           "starter enqueue session.jsonl --project demo\nagent-turn | starter enqueue - --session today --messages --user ann",
 	"queue":             "starter queue\nstarter queue --user ann --agent coder",
 	"queue flush":       "starter queue flush\nstarter queue flush --user ann --session today --no-wait",
+	"watch":             "starter watch ~/.claude/projects ~/.codex/sessions\nstarter watch ~/agent --project demo --since 7d",
 	"search":            "starter search which database holds the events --project demo\nstarter search retry --type decision --explain",
 	"dream":             "starter dream\nstarter dream --lookback 7 --dry-run\nstarter dream --user ann --agent coder --force",
 	"health":            "starter health\nstarter health --project demo --list unproven\nstarter health --project demo --by scope",
@@ -177,6 +179,10 @@ var examples = map[string]string{
 // details are shown in the help below the usage.
 var details = map[string]string{
 	"completion": installCompletion,
+	"enqueue": `The session is processed once the user and agent are quiet. A file is read then: it must still be there. Standard
+input is kept for a week. While Temporal is away, nothing is enqueued: give it again.`,
+	"watch": `Sessions are enqueued as by enqueue. A file is read once it has not changed for one look. Links are not followed. What
+is known of the files is kept in the user's cache directory, for each set of directories, project, user and agent.`,
 	"process": `A directory, or a file that holds several sessions, is imported by a workflow, --jobs sessions at a time. It goes
 on when starter is stopped or its terminal is closed, and the same command shows it again as long as it runs.
 Once it has ended, the same command imports what is new.`,

@@ -109,7 +109,9 @@ func (a *app) enqueue(ctx context.Context, o *enqueueOptions, path string) error
 	defer func() { _ = c.Close() }()
 	report := enqueueReport{Sessions: refused}
 	for _, each := range conversations {
-		done, err := c.Enqueue(ctx, each)
+		limited, cancel := context.WithTimeout(ctx, sendTimeout)
+		done, err := c.Enqueue(limited, each)
+		cancel()
 		switch {
 		case errors.Is(err, client.ErrInvalid), errors.Is(err, client.ErrUnavailable), ctx.Err() != nil:
 			return clientError(err)

@@ -1,0 +1,396 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/pflag"
+
+	"axiommind/activities/transcript"
+	"axiommind/activities/transcript/format"
+	"axiommind/schema"
+	"axiommind/starter/client"
+)
+
+// How often a directory may be looked at.
+const (
+	watchInterval    = 2 * time.Second
+	minWatchInterval = 50 * time.Millisecond
+	maxWatchInterval = time.Hour
+)
+
+const (
+	// settles is how many looks a file is waited for that is written all the while.
+	settles = 15
+	// writeDelay is how long after its time a message may be written.
+	writeDelay = time.Minute
+	// sendTimeout bounds how long a session is tried to be enqueued.
+	sendTimeout = 20 * time.Second
+	// fullPause is how long a queue that is full is left alone.
+	fullPause = time.Minute
+)
+
+type watchOptions struct {
+	enqueueOptions
+	interval time.Duration
+	since    string
+}
+
+func (a *app) watchCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	o := &watchOptions{}
+	o.add(f)
+	f.DurationVar(&o.interval, "interval", watchInterval, "how often to look")
+	f.StringVar(&o.since, "since", "", "also what changed since then, of files that were not watched before, like 7d or 2006-01-02")
+	return func(ctx context.Context, dirs []string) error { return a.watch(ctx, o, dirs) }
+}
+
+func (a *app) watch(ctx context.Context, o *watchOptions, dirs []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if o.interval < minWatchInterval || o.interval > maxWatchInterval {
+		return usagef("--interval %v: want %v to %v", o.interval, minWatchInterval, maxWatchInterval)
+	}
+	since, err := parseSince(o.since, time.Now())
+	if err != nil {
+		return err
+	}
+	roots, err := rootsOf(dirs)
+	if err != nil {
+		return err
+	}
+	if a.cfg.NoQueue {
+		_, _ = fmt.Fprintln(a.errOut, "memory is switched off (no-queue): nothing is watched")
+		return nil
+	}
+	c, err := a.client(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	state, err := openWatchState(roots, o)
+	if err != nil {
+		return err
+	}
+	w := &watcher{app: a, o: o, c: c, roots: roots, since: since, state: state, seen: map[string]sight{}, told: map[string]bool{}}
+	return w.run(ctx)
+}
+
+// rootsOf returns the directories as absolute paths without links. A file is watched, too.
+func rootsOf(dirs []string) ([]string, error) {
+	var roots []string
+	for _, dir := range dirs {
+		real, err := filepath.Abs(dir)
+		if err == nil {
+			real, err = filepath.EvalSymlinks(real)
+		}
+		if err != nil {
+			var of *fs.PathError
+			if errors.As(err, &of) {
+				err = of.Err
+			}
+			return nil, usagef("watch %q: %w", dir, err)
+		}
+		roots = append(roots, real)
+	}
+	return roots, nil
+}
+
+// watcher enqueues the sessions of files that change.
+type watcher struct {
+	app   *app
+	o     *watchOptions
+	c     *client.Client
+	roots []string
+	since time.Time
+	state *watchState
+	// seen is how the files that changed looked when they were last looked at.
+	seen map[string]sight
+	// waiting are conversations that could not be enqueued yet, in order.
+	waiting []waitingSession
+	// fullUntil is when a full queue is asked again.
+	fullUntil time.Time
+	// told are the complaints that were printed, each once as long as it holds.
+	told map[string]bool
+}
+
+// sight is how a changed file looked, and how often it was looked at since.
+type sight struct {
+	mark  fileMark
+	looks int
+}
+
+// waitingSession is a conversation to enqueue, and what is known of the session once that is done.
+type waitingSession struct {
+	client.Conversation
+	fingerprint string
+}
+
+// run looks until the context ends, which is no failure.
+func (w *watcher) run(ctx context.Context) error {
+	_, _ = fmt.Fprintf(w.app.errOut, "watching %s every %v; what is known is in %s\n", unbroken(strings.Join(w.roots, ", ")), w.o.interval, w.state.path)
+	ticker := time.NewTicker(w.o.interval)
+	defer ticker.Stop()
+	for {
+		w.look(ctx)
+		if err := w.state.save(); err != nil {
+			w.complain("state", err.Error()+"; after a restart, more may be enqueued again")
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// look reads what changed, and enqueues it.
+func (w *watcher) look(ctx context.Context) {
+	found, whole := w.scan(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	for _, path := range slices.Sorted(maps.Keys(found)) {
+		mark := found[path]
+		known, is := w.state.Files[path]
+		switch {
+		case is && known.Mark == mark, w.waitsFor(path):
+			delete(w.seen, path)
+		case !is && !w.state.Begun:
+			w.state.set(path, w.before(mark))
+		case w.settled(path, mark):
+			w.read(ctx, path, mark, known)
+		}
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	w.state.begin()
+	if whole {
+		w.state.forget(found)
+	}
+	w.enqueue(ctx)
+}
+
+// before is what is known of a file that was there before it was watched. With --since, it is read if it changed since.
+func (w *watcher) before(mark fileMark) watchedFile {
+	if w.since.IsZero() || mark.time().Before(w.since) {
+		return watchedFile{Mark: mark, Since: time.Now().UTC()}
+	}
+	return watchedFile{Since: w.since}
+}
+
+// settled reports whether the file has not changed since the last look, or changes for so long that nobody waits.
+func (w *watcher) settled(path string, mark fileMark) bool {
+	s := w.seen[path]
+	if s.mark == mark || s.looks >= settles {
+		delete(w.seen, path)
+		return true
+	}
+	w.seen[path] = sight{mark, s.looks + 1}
+	return false
+}
+
+// waitsFor reports whether sessions of the file wait to be enqueued. Their worker reads the file as it is then.
+func (w *watcher) waitsFor(path string) bool {
+	for _, s := range w.waiting {
+		if s.File == path {
+			return true
+		}
+	}
+	return false
+}
+
+// scan returns the regular files below the roots with their marks. It is not whole if something could not be listed.
+func (w *watcher) scan(ctx context.Context) (found map[string]fileMark, whole bool) {
+	found, whole = map[string]fileMark{}, true
+	beside := map[string]fileMark{}
+	for _, root := range w.roots {
+		_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case err != nil && !errors.Is(err, fs.ErrNotExist) || err != nil && path == root:
+				whole = false
+				w.complain("list "+path, fmt.Sprintf("%s can't be listed: %v", path, err))
+				return nil
+			case err != nil || entry.IsDir() || !entry.Type().IsRegular():
+				return nil // It is gone, or leads elsewhere.
+			}
+			delete(w.told, "list "+path)
+			info, err := entry.Info()
+			if err != nil {
+				return nil //nolint:nilerr // it is gone
+			}
+			if base, is := strings.CutSuffix(path, "-wal"); is {
+				beside[base] = markOf(info)
+			} else if !strings.HasSuffix(path, "-shm") && !strings.HasSuffix(path, "-journal") {
+				found[path] = markOf(info)
+			}
+			return nil
+		})
+	}
+	for base, mark := range beside { // What is written to a database comes into the file beside it first.
+		if m, is := found[base]; is {
+			found[base] = m.with(mark)
+		}
+	}
+	return found, whole
+}
+
+// read finds the sessions of the file that changed.
+func (w *watcher) read(ctx context.Context, path string, mark fileMark, known watchedFile) {
+	if known.Reason != "" && mark.Size >= known.Mark.Size && mark.Size < 2*known.Mark.Size {
+		return // It is no transcript, and is looked at again when it is twice as long.
+	}
+	uri, err := transcript.FileURI(path)
+	if err != nil {
+		return
+	}
+	sessions, _, err := transcript.ReadSource(ctx, uri, w.o.input.Format)
+	switch {
+	case ctx.Err() != nil, errors.Is(err, fs.ErrNotExist), errors.Is(err, format.ErrTryAgain):
+		return // The next look tells.
+	case err != nil:
+		reason := passedOverBecause(err, path)
+		if reason != known.Reason {
+			_, _ = fmt.Fprintf(w.app.errOut, "passed over %s: %s\n", unbroken(path), oneLine(reason, maxReasonShown))
+		}
+		known.Mark, known.Reason = mark, reason
+		w.state.set(path, known)
+		return
+	}
+	next := watchedFile{Mark: mark, Sessions: map[string]string{}}
+	first := len(w.waiting)
+	for _, s := range sessions {
+		fingerprint := fingerprintOf(s)
+		if len(s.Messages) == 0 || !w.changed(s, fingerprint, known, len(sessions) == 1) {
+			next.Sessions[s.ID] = fingerprint
+			continue
+		}
+		if before, is := known.Sessions[s.ID]; is {
+			next.Sessions[s.ID] = before
+		}
+		each := w.o.conversation(s.ID)
+		signals := client.FindSignals(s.Messages)
+		each.File, each.Format, each.Signals = path, w.o.input.Format, &signals
+		w.waiting = append(w.waiting, waitingSession{each, fingerprint})
+	}
+	if len(w.waiting) > first {
+		next.Mark = fileMark{} // It is read again after a restart, unless all were enqueued.
+		next.read = mark
+	}
+	w.state.set(path, next)
+}
+
+// changed reports whether the session is to be enqueued. Of a file that was there before it was watched, it is known only
+// when its messages were written.
+func (w *watcher) changed(s *transcript.Session, fingerprint string, known watchedFile, alone bool) bool {
+	switch {
+	case known.Sessions != nil:
+		return known.Sessions[s.ID] != fingerprint
+	case known.Since.IsZero(), alone:
+		return true
+	}
+	last := s.Messages[len(s.Messages)-1].At
+	return last.IsZero() || !last.Before(known.Since.Add(-writeDelay))
+}
+
+// fingerprintOf tells whether the messages of a session are the same.
+func fingerprintOf(s *transcript.Session) string {
+	keys := make([]string, len(s.Messages))
+	for i, m := range s.Messages {
+		keys[i] = m.Key
+	}
+	return schema.HashParts(keys...)[:32]
+}
+
+// passedOverBecause is why a file is no transcript, without the names of all formats.
+func passedOverBecause(err error, path string) string {
+	var of *fs.PathError
+	switch {
+	case errors.Is(err, transcript.ErrUnknownFormat):
+		return "it is no transcript of a known format"
+	case errors.As(err, &of):
+		return of.Err.Error()
+	}
+	return strings.TrimSpace(strings.ReplaceAll(plainWords(err.Error()), fmt.Sprintf("%q", path), ""))
+}
+
+// enqueue gives what waits to its queue. What can't be taken now is tried at the next look.
+func (w *watcher) enqueue(ctx context.Context) {
+	if time.Now().Before(w.fullUntil) {
+		return
+	}
+	for len(w.waiting) > 0 && ctx.Err() == nil {
+		s := w.waiting[0]
+		done, err := w.send(ctx, s.Conversation)
+		switch {
+		case errors.Is(err, client.ErrInvalid):
+			_, _ = fmt.Fprintf(w.app.errOut, "session %s of %s is not enqueued: %s\n", shownSession(s.Thread), unbroken(s.File), oneLine(reason(err), maxErrorLine))
+		case errors.Is(err, client.ErrFull):
+			w.waiting[0].ID = uuid.NewString() // What was refused under its id is refused for good.
+			w.fullUntil = time.Now().Add(fullPause)
+			w.complain("queue", oneLine(reason(err), maxErrorLine))
+			return
+		case err != nil:
+			if ctx.Err() == nil {
+				w.complain("queue", fmt.Sprintf("%s; %s: tried again", oneLine(reason(err), maxErrorLine), plural(len(w.waiting), "session waits", "sessions wait")))
+			}
+			return
+		default:
+			delete(w.told, "queue")
+			w.report(s, done)
+		}
+		w.waiting = w.waiting[1:]
+		w.state.enqueued(s, !w.waitsFor(s.File))
+	}
+}
+
+func (w *watcher) send(ctx context.Context, c client.Conversation) (client.Enqueued, error) {
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	return w.c.Enqueue(ctx, c)
+}
+
+// report prints a line about a session that was enqueued.
+func (w *watcher) report(s waitingSession, done client.Enqueued) {
+	if w.app.output == outputJSON {
+		var object, line bytes.Buffer
+		_ = encode(&object, enqueuedSession{Session: s.Thread, File: s.File, Enqueued: done})
+		_ = json.Compact(&line, bytes.TrimSpace(object.Bytes()))
+		_, _ = fmt.Fprintln(w.app.exact, line.String())
+		return
+	}
+	_, _ = io.WriteString(w.app.out, unbroken(enqueuedText(shownSession(s.Thread), done, false)+" ("+s.File+")")+"\n")
+}
+
+// complain prints what is wrong, once as long as it is the same.
+func (w *watcher) complain(about, text string) {
+	if w.told[about] {
+		return
+	}
+	w.told[about] = true
+	_, _ = fmt.Fprintln(w.app.errOut, unbroken(text))
+}
+
+// stateDir is where the state of watch is kept.
+func stateDir() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find a place for what watch knows: %w", err)
+	}
+	return filepath.Join(cache, "axiommind", "watch"), nil
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// watching is a watch that runs until it is stopped.
+type watching struct {
+	mu       sync.Mutex
+	out, err bytes.Buffer
+	stop     func() int
+}
+
+type locked struct {
+	w  *watching
+	to *bytes.Buffer
+}
+
+func (l locked) Write(p []byte) (int, error) {
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	return l.to.Write(p)
+}
+
+// text returns what was printed.
+func (w *watching) text() (out, err string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.out.String(), w.err.String()
+}
+
+func (c *cli) watch(t *testing.T, args ...string) *watching {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	w, ended := &watching{}, make(chan int, 1)
+	a := &app{in: strings.NewReader(""), out: locked{w, &w.out}, errOut: locked{w, &w.err}, getenv: func(name string) string { return c.env[name] }}
+	args = append(append([]string{"watch", "--interval", "50ms", "--project", c.project}, args...), c.servers...)
+	go func() { ended <- a.main(ctx, args) }()
+	w.stop = sync.OnceValue(func() int {
+		cancel()
+		return <-ended
+	})
+	t.Cleanup(func() { w.stop() })
+	return w
+}
+
+// says waits until the text is printed so often.
+func (w *watching) says(t *testing.T, n int, text string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		out, err := w.text()
+		return strings.Count(out+err, text) >= n
+	}, time.Minute, 10*time.Millisecond, "%q: %s %s", text, &w.out, &w.err)
+}
+
+// begun waits until what was there is known.
+func (w *watching) begun(t *testing.T) {
+	t.Helper()
+	w.says(t, 1, "what is known is in ")
+	_, told := w.text()
+	_, path, _ := strings.Cut(strings.TrimSpace(told), "what is known is in ")
+	require.Eventually(t, func() bool {
+		_, err := os.Stat(strings.TrimSpace(strings.SplitN(path, "\n", 2)[0]))
+		return err == nil
+	}, time.Minute, 10*time.Millisecond)
+}
+
+// looked waits until a file that is put in the directory was seen, so that all that was there before was, too.
+func (w *watching) looked(t *testing.T, dir, name string) {
+	t.Helper()
+	putIn(t, dir, name+".jsonl", said(1, "user", decision), "")
+	w.says(t, 1, "("+filepath.Join(dir, name+".jsonl")+")")
+}
+
+func putIn(t *testing.T, dir, name, text, session string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	require.NoError(t, err)
+	_, err = f.WriteString(strings.ReplaceAll(text, `"sessionId":""`, fmt.Sprintf(`"sessionId":%q`, session)))
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	return path
+}
+
+// What changes is enqueued, session by session, and what does not is not, also across a restart.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	old := putIn(t, dir, "old.jsonl", said(1, "user", decision), "old")
+	putIn(t, dir, "two.jsonl", said(1, "user", "Hello."), "left")
+	putIn(t, dir, "two.jsonl", said(2, "user", "Hello."), "grows")
+	elsewhere := putIn(t, t.TempDir(), "linked.jsonl", said(1, "user", decision), "linked")
+	require.NoError(t, os.Symlink(elsewhere, filepath.Join(dir, "link.jsonl")))
+	w := c.watch(t, dir)
+	w.begun(t)
+
+	name := `deep/é "q" 세션` + turn + ".jsonl"
+	putIn(t, dir, name, said(1, "user", decision), "new")
+	w.says(t, 1, "new is enqueued, to be processed by ")
+	putIn(t, dir, name, said(2, "assistant", "Noted."), "new")
+	w.says(t, 2, "new is enqueued, to be processed by ")
+	putIn(t, dir, "old.jsonl", said(2, "user", "And the index?"), "old")
+	w.says(t, 1, "old is enqueued")
+	recently := strings.ReplaceAll(said(3, "user", "Now it is decided."), "2026-03-01T09:00:03Z", time.Now().UTC().Format(time.RFC3339))
+	putIn(t, dir, "two.jsonl", recently, "grows")
+	w.says(t, 1, "grows is enqueued")
+	putIn(t, dir, "notes.bin", "\x00\x01\x02 nothing", "")
+	w.says(t, 1, "passed over "+filepath.Join(dir, "notes.bin")+": it is no transcript of a known format")
+	putIn(t, dir, "notes.bin", "\x03", "")
+	require.NoError(t, os.Chtimes(old, time.Now(), time.Now()))
+	gone := putIn(t, dir, "gone.jsonl", said(1, "user", decision), "gone")
+	require.NoError(t, os.Remove(gone))
+	w.looked(t, dir, "mark-1")
+	require.Equal(t, exitOK, w.stop())
+	out, told := w.text()
+	require.Equal(t, 5, strings.Count(out, "is enqueued"), "a file that is only touched is not: %s", out)
+	require.Equal(t, 1, strings.Count(told, "passed over"), told)
+	require.NotContains(t, out+told, "left")
+	require.NotContains(t, out+told, "linked")
+	requireHarmless(t, output{exitOK, out, told})
+
+	// A restart enqueues what changed meanwhile, and nothing else.
+	putIn(t, dir, "old.jsonl", said(3, "user", "The index is next."), "old")
+	putIn(t, dir, "two.jsonl", said(4, "user", "Again."), "left")
+	w = c.watch(t, dir, "-o", "json")
+	w.says(t, 1, `"session_id":"old"`)
+	w.says(t, 1, `"session_id":"left"`)
+	w.stop()
+	out, _ = w.text()
+	require.Equal(t, 2, strings.Count(out, `"session_id"`), out)
+
+	// For another user it is another memory.
+	w = c.watch(t, dir, "--user", "bob", "--since", "1h")
+	w.says(t, 1, "old is enqueued")
+	w.says(t, 1, "grows is enqueued")
+	w.looked(t, dir, "mark-2")
+	w.stop()
+	out, told = w.text()
+	require.NotContains(t, out, "left is", "its messages are older")
+	require.Contains(t, told, "passed over "+filepath.Join(dir, "notes.bin"))
+}
+
+// While Temporal is away, watch goes on, and enqueues what changed when it is back, also after a restart.
+func TestWatchWhileTemporalIsAway(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	away := down()
+	away.project = c.project
+	w := away.watch(t, dir)
+	w.begun(t)
+	putIn(t, dir, "a.jsonl", said(1, "user", decision), "a")
+	w.says(t, 1, "1 session waits: tried again")
+	require.Equal(t, exitOK, w.stop())
+	out, told := w.text()
+	require.Empty(t, out)
+	require.Equal(t, 1, strings.Count(told, "tried again"), told)
+	w = c.watch(t, dir)
+	w.says(t, 1, "a is enqueued")
+	require.Equal(t, exitOK, w.stop())
+}
+
+// What is wrong is told with exit code 2, and nothing is watched where memory is switched off.
+func TestWatchRefuses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for says, args := range map[string][]string{
+		"no such file or directory":          {"/no/such/dir"},
+		"watch takes at least 1 argument":    {},
+		"--interval 1ms: want 50ms to 1h0m0": {dir, "--interval", "1ms"},
+		`--since "often"`:                    {dir, "--since", "often"},
+		"--debounce 2h0m0s":                  {dir, "--debounce", "2h"},
+		`--format "word"`:                    {dir, "--format", "word"},
+	} {
+		o := down().run(append([]string{"watch"}, args...)...)
+		require.Equal(t, exitUsage, o.code, o)
+		require.Contains(t, o.err, says)
+	}
+	o := down().run("watch", dir, "--no-queue")
+	require.Equal(t, output{exitOK, "", "memory is switched off (no-queue): nothing is watched\n"}, o)
+}
+
+// A database changes in the log beside it first. What can't be listed makes nothing be forgotten.
+func TestWatchScan(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	db := putIn(t, dir, "state.db", "x", "")
+	putIn(t, dir, "state.db-wal", "log", "")
+	putIn(t, dir, "state.db-shm", "index", "")
+	w := &watcher{app: &app{errOut: &bytes.Buffer{}}, roots: []string{dir}, told: map[string]bool{}}
+	before, whole := w.scan(t.Context())
+	require.True(t, whole)
+	require.Len(t, before, 1)
+	putIn(t, dir, "state.db-wal", "more", "")
+	after, _ := w.scan(t.Context())
+	require.NotEqual(t, before[db], after[db])
+	w.roots = append(w.roots, filepath.Join(dir, "gone"))
+	_, whole = w.scan(t.Context())
+	require.False(t, whole)
+}
+
+// BenchmarkWatchScan looks at ten thousand files.
+func BenchmarkWatchScan(b *testing.B) {
+	dir := b.TempDir()
+	for i := range 10_000 {
+		name := filepath.Join(dir, fmt.Sprint(i%100), fmt.Sprint(i))
+		_ = os.MkdirAll(filepath.Dir(name), 0o700)
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	w := &watcher{app: &app{errOut: &bytes.Buffer{}}, roots: []string{dir}, told: map[string]bool{}}
+	for b.Loop() {
+		if found, _ := w.scan(b.Context()); len(found) != 10_000 {
+			b.Fatal(len(found))
+		}
+	}
+}

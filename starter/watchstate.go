@@ -1,0 +1,149 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"axiommind/schema"
+)
+
+// fileMark tells cheaply whether a file has changed. Of a database it tells of the log beside it, too.
+type fileMark struct {
+	Size     int64 `json:"size"`
+	Modified int64 `json:"modified"`
+}
+
+func markOf(info fs.FileInfo) fileMark { return fileMark{info.Size(), info.ModTime().UnixNano()} }
+
+func (m fileMark) time() time.Time { return time.Unix(0, m.Modified) }
+
+// with adds the mark of the log beside a database. It may end and begin anew, so both count.
+func (m fileMark) with(log fileMark) fileMark {
+	return fileMark{m.Size + log.Size, max(m.Modified, log.Modified)}
+}
+
+// watchedFile is what is known of a file.
+type watchedFile struct {
+	Mark fileMark `json:"mark"`
+	// Sessions are the fingerprints of its sessions, by their ids. Nil if it was not read.
+	Sessions map[string]string `json:"sessions,omitempty"`
+	// Since is when a file was first seen that was there before it was watched.
+	Since time.Time `json:"since,omitzero"`
+	// Reason is why it is no transcript.
+	Reason string `json:"reason,omitempty"`
+	// read is the mark that it had when it was read, while some of its sessions are not enqueued.
+	read fileMark
+}
+
+// watchState is what watch knows of the files, kept for the next start.
+type watchState struct {
+	// Begun is true once all files were looked at.
+	Begun bool                   `json:"begun"`
+	Files map[string]watchedFile `json:"files"`
+
+	path  string
+	dirty bool
+}
+
+// openWatchState reads the state of the directories and the scope. One that can't be read is begun anew.
+func openWatchState(roots []string, o *watchOptions) (*watchState, error) {
+	dir, err := stateDir()
+	if err != nil {
+		return nil, err
+	}
+	in := o.input
+	sorted := slices.Sorted(slices.Values(roots))
+	name := schema.HashParts(append([]string{in.Project, in.User, in.Agent, in.Format, strconv.FormatBool(in.IncludeTools)}, sorted...)...)[:20]
+	s := &watchState{path: filepath.Join(dir, name+".json")}
+	text, err := os.ReadFile(s.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, fmt.Errorf("read what watch knows: %w", err)
+	default:
+		if err := json.Unmarshal(text, s); err != nil {
+			*s = watchState{path: s.path}
+		}
+	}
+	if s.Files == nil {
+		s.Files = map[string]watchedFile{}
+	}
+	return s, nil
+}
+
+func (s *watchState) set(path string, f watchedFile) {
+	s.Files[path] = f
+	s.dirty = true
+}
+
+func (s *watchState) begin() {
+	s.dirty = s.dirty || !s.Begun
+	s.Begun = true
+}
+
+// forget drops the files that are gone.
+func (s *watchState) forget(found map[string]fileMark) {
+	for path := range s.Files {
+		if _, is := found[path]; !is {
+			delete(s.Files, path)
+			s.dirty = true
+		}
+	}
+}
+
+// enqueued notes that the session was enqueued as it was read. The file is done with if all of its sessions were.
+func (s *watchState) enqueued(w waitingSession, all bool) {
+	f, is := s.Files[w.File]
+	if !is {
+		return // It has vanished meanwhile.
+	}
+	if f.Sessions == nil {
+		f.Sessions = map[string]string{}
+	}
+	f.Sessions[w.Thread] = w.fingerprint
+	if all {
+		f.Mark = f.read
+	}
+	s.set(w.File, f)
+}
+
+// save writes the state, if it has changed. The file is replaced as a whole.
+func (s *watchState) save() (err error) {
+	if !s.dirty {
+		return nil
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("keep what watch knows: %w", err)
+		}
+	}()
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+		return err
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(s.path), strings.TrimSuffix(filepath.Base(s.path), ".json")+"-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(file.Name()) }()
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(file.Name(), s.path); err != nil {
+		return err
+	}
+	s.dirty = false
+	return nil
+}
