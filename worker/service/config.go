@@ -100,7 +100,7 @@ type Config struct {
 const (
 	DefaultTemporalAddress   = settings.DefaultTemporalAddress
 	DefaultTemporalNamespace = settings.DefaultTemporalNamespace
-	DefaultClickHouseDSN     = "http://127.0.0.1:8123/default"
+	DefaultClickHouseDSN     = settings.DefaultClickHouseDSN
 	DefaultWeaviateURL       = "http://127.0.0.1:8080"
 	// DefaultModelConcurrency is the size of the pool for model calls in seed 002.
 	DefaultModelConcurrency = 4

@@ -18,8 +18,9 @@ import (
 // Prefix begins the name of each variable of the environment.
 const Prefix = "AXIOMMIND_"
 
-// Defaults of [Temporal].
+// Defaults of the servers' addresses.
 const (
+	DefaultClickHouseDSN     = "http://127.0.0.1:8123/default"
 	DefaultTemporalAddress   = "127.0.0.1:7233"
 	DefaultTemporalNamespace = "default"
 )
@@ -131,6 +132,12 @@ func (v Values) Bool(setting string) (bool, error) {
 	return is, nil
 }
 
+// True reports whether the setting is true. One that can't be read is not.
+func (v Values) True(setting string) bool {
+	is, err := v.Bool(setting)
+	return err == nil && is
+}
+
 // Temporal returns how to reach Temporal.
 func (v Values) Temporal() (Temporal, error) {
 	secure, err := v.Bool("temporal-tls")
@@ -141,3 +148,6 @@ func (v Values) Temporal() (Temporal, error) {
 		TLS:       secure,
 	}, err
 }
+
+// ClickHouse returns the DSN of ClickHouse.
+func (v Values) ClickHouse() string { return cmp.Or(v.Get("clickhouse-dsn"), DefaultClickHouseDSN) }

@@ -1,0 +1,47 @@
+// Package answer tells an agent what is remembered when a session starts or a prompt is entered.
+package answer
+
+import (
+	"context"
+	"fmt"
+
+	"axiommind/activities/eventlog"
+	"axiommind/activities/fact"
+	"axiommind/activities/retrieve"
+	"axiommind/starter/hook"
+	"axiommind/worker/settings"
+)
+
+// Remembered returns the context block of the user's profile and facts, those that bear on the prompt first. It is the
+// same as that of starter context with an estimate of the tokens, but that it is ranked by words alone.
+func Remembered(ctx context.Context, o hook.Options, e hook.Event, values settings.Values) (string, error) {
+	conn, err := eventlog.Connect(ctx, values.ClickHouse(), eventlog.ConnectOptions{})
+	if err != nil {
+		return "", fmt.Errorf("answer %s: %w", e.Name, err)
+	}
+	// The connection is not closed: the program ends.
+	tables := fact.NewTables(conn)
+	profile := make(chan error, 1)
+	var sections []fact.Section
+	go func() {
+		var err error
+		sections, err = tables.Profile(ctx, o.User, o.Agent, o.Project)
+		profile <- err
+	}()
+	facts, err := tables.List(ctx, o.User, o.Agent)
+	if err == nil {
+		err = tables.Judge(ctx, o.User, o.Agent, facts)
+	}
+	if other := <-profile; err == nil {
+		err = other
+	}
+	if err != nil {
+		return "", fmt.Errorf("answer %s: %w", e.Name, err)
+	}
+	facts = fact.Untold(fact.Believed(fact.OfProject(facts, o.Project)), sections)
+	formatter := fact.Formatter{MaxTokens: o.MaxTokens, Counter: fact.CJK2}
+	if e.Prompt != "" {
+		facts, formatter.Ranked = retrieve.RankFactsByWords(e.Prompt, facts), true
+	}
+	return formatter.Format(fact.NewContext(sections, facts)), nil
+}

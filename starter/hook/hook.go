@@ -1,0 +1,290 @@
+package hook
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"go.temporal.io/sdk/client"
+	sdklog "go.temporal.io/sdk/log"
+
+	"axiommind/activities/queue/door"
+	"axiommind/activities/transcript/grant"
+	"axiommind/schema"
+	"axiommind/worker/settings"
+)
+
+const (
+	// DefaultSendWithin is how long a hook tries to reach Temporal. What takes longer is spooled.
+	DefaultSendWithin = 40 * time.Millisecond
+	// DefaultAnswerWithin is how long an agent waits for what is remembered. What takes longer is not told.
+	DefaultAnswerWithin = 100 * time.Millisecond
+	// DefaultMaxTokens is the default of [Options.MaxTokens].
+	DefaultMaxTokens = 1000
+)
+
+// Options are the settings of a hook.
+type Options struct {
+	// Kind is the agent that calls, one of [Agents].
+	Kind string
+	schema.Scope
+	// Within bounds the time to send, or to answer. 0 means the default.
+	Within time.Duration
+	// MaxTokens is the budget of an answer.
+	MaxTokens int
+	// Config is the file with the addresses of the servers. Default: the local stack's.
+	Config string
+	// NoQueue has nothing enqueued.
+	NoQueue bool
+}
+
+// Flags adds the flags of a hook.
+func (o *Options) Flags(f *pflag.FlagSet) {
+	f.StringVar(&o.Project, "project", "default", "project the memories belong to")
+	f.StringVar(&o.User, "user", "default", "user the memories belong to")
+	f.StringVar(&o.Agent, "agent", "", "agent the memories belong to")
+	f.DurationVar(&o.Within, "within", 0, "how long the agent may wait\n(default: 40ms to enqueue, else it is done later; 100ms for an answer, else there is none)")
+	f.IntVar(&o.MaxTokens, "max-tokens", DefaultMaxTokens, "most tokens of an answer, estimated")
+}
+
+// ServerFlags adds the flags that starter has for all commands.
+func (o *Options) ServerFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.Config, "config", "", "YAML file with the addresses of the servers")
+	f.BoolVar(&o.NoQueue, "no-queue", false, "enqueue nothing")
+}
+
+// Answer returns what is remembered that bears on the event, or "".
+type Answer func(ctx context.Context, o Options, e Event, values settings.Values) (string, error)
+
+// Program is a program that an agent calls.
+type Program struct {
+	In          io.Reader
+	Out, ErrOut io.Writer
+	Getenv      func(string) string
+	// Answer answers [Answered] events. Without it there is no answer.
+	Answer Answer
+	// Cache returns the path of a file in the user's cache, or "". Default [settings.Cache].
+	Cache func(name string) string
+}
+
+// Main runs a hook with the arguments of its command line: the agent, flags, and perhaps the event, which is else read from
+// the input. It returns the exit code: 0, whatever happens, except that a wrong command line is 2. So an agent is never
+// disturbed; what went wrong is in the log.
+func (p *Program) Main(ctx context.Context, name string, args []string) int {
+	o := Options{}
+	f := pflag.NewFlagSet(name, pflag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.SortFlags = false
+	o.Flags(f)
+	o.ServerFlags(f)
+	err := f.Parse(args)
+	usage := "usage: " + name + " " + strings.Join(Agents(), "|") + " [flags] < EVENT\n" + f.FlagUsages()
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		_, _ = fmt.Fprint(p.Out, usage)
+		return 0
+	case err != nil:
+	case f.NArg() == 0 || f.NArg() > 2 || !slices.Contains(Agents(), f.Arg(0)):
+		err = fmt.Errorf("name the agent: %s", strings.Join(Agents(), " or "))
+	default:
+		err = o.Check()
+	}
+	if err != nil {
+		_, _ = fmt.Fprintf(p.ErrOut, "%s: %v\n%s", name, err, usage)
+		return 2
+	}
+	o.Kind = f.Arg(0)
+	if f.NArg() == 2 {
+		p.In = strings.NewReader(f.Arg(1))
+	}
+	p.Run(ctx, o)
+	return 0
+}
+
+// Check reports what is wrong with the options.
+func (o *Options) Check() error {
+	key := schema.SessionKey{Scope: o.Scope, SessionID: "session"}
+	switch {
+	case o.Within < 0:
+		return fmt.Errorf("--within %v: want 0 or more", o.Within)
+	case o.MaxTokens < 1:
+		return fmt.Errorf("--max-tokens %d: want at least 1", o.MaxTokens)
+	}
+	return key.Validate()
+}
+
+// Run handles one event. It prints nothing but an answer, and writes to the log what goes wrong.
+func (p *Program) Run(ctx context.Context, o Options) {
+	if p.Cache == nil {
+		p.Cache = settings.Cache
+	}
+	if err := p.run(ctx, o); err != nil {
+		note(p.Cache("hook.log"), o.Kind+": "+err.Error())
+	}
+}
+
+func (p *Program) run(ctx context.Context, o Options) error {
+	e, err := ReadEvent(p.In)
+	if err != nil {
+		return err
+	}
+	values, err := settings.Load(o.Config, p.Getenv, p.Cache("local.yaml"))
+	switch {
+	case slices.Contains(Enqueued(), e.Name):
+		return p.enqueue(ctx, o, e, values, err)
+	case slices.Contains(Answered(), e.Name) && err == nil:
+		return p.answer(ctx, o, e, values)
+	case err != nil:
+		return err
+	}
+	return nil // Agents may have other events, and get no answer to them.
+}
+
+// enqueue spools the transcript, and then tries to send all that is spooled. So nothing is lost when the agent kills the
+// hook, as agents do when they end. Without settings that can be read it only spools.
+func (p *Program) enqueue(ctx context.Context, o Options, e Event, values settings.Values, unset error) error {
+	ctx, stop := context.WithTimeout(ctx, cmp.Or(o.Within, DefaultSendWithin))
+	defer stop()
+	if o.NoQueue || values.True("no-queue") {
+		_, _ = fmt.Fprintln(p.ErrOut, "nothing is enqueued: no-queue is set")
+		return nil
+	}
+	q, err := p.contextOf(o, e)
+	if err != nil {
+		return err
+	}
+	spool := door.Spool{Dir: p.Cache("outbox")}
+	if spool.Dir == "" {
+		return errors.New("spool a context: the user has no cache directory; set HOME or XDG_CACHE_HOME")
+	}
+	unspooled := spool.Put(q)
+	temporal, err := values.Temporal()
+	if err = errors.Join(unset, err); err != nil {
+		return errors.Join(unspooled, err)
+	}
+	options := temporal.Options()
+	options.Logger = sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
+	c, err := client.NewLazyClient(options)
+	if err != nil {
+		return errors.Join(unspooled, fmt.Errorf("deliver spooled contexts: %w", err))
+	}
+	// The client is not closed: that may wait, and the program ends.
+	send := func(ctx context.Context, q schema.QueuedContext) error { return door.Send(ctx, c, q) }
+	if unspooled != nil {
+		if err := send(ctx, q); err != nil {
+			return errors.Join(unspooled, err)
+		}
+	}
+	if _, err = spool.Deliver(ctx, send); err != nil {
+		return fmt.Errorf("%w; it is delivered by the next hook or by a worker", err)
+	}
+	return nil
+}
+
+// contextOf returns the context that the event enqueues.
+func (p *Program) contextOf(o Options, e Event) (schema.QueuedContext, error) {
+	if o.Kind == Codex && e.Transcript == "" {
+		home, err := codexHome(p.Getenv)
+		if err != nil {
+			return schema.QueuedContext{}, err
+		}
+		if e.Transcript, err = findRollout(home, e.SessionID); err != nil {
+			return schema.QueuedContext{}, err
+		}
+	}
+	path, err := e.transcript()
+	if err != nil {
+		return schema.QueuedContext{}, err
+	}
+	now := time.Now().UTC()
+	q := schema.QueuedContext{
+		ID: "hook-" + rand.Text(), Scope: o.Scope, Thread: e.SessionID, At: now,
+		URI: (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String(),
+	}
+	q.Flush, q.Now = e.flush()
+	q.Grant, err = grantOf(p.Cache("source.key"), path, q)
+	if err != nil {
+		// A worker may read the directories of agents without a grant.
+		note(p.Cache("hook.log"), fmt.Sprintf("%s: grant access to %q: %v", o.Kind, path, err))
+	}
+	return q, nil
+}
+
+// grantOf permits the worker to read the transcript wherever the agent keeps it. The agent names the file, not a session.
+func grantOf(keyFile, path string, q schema.QueuedContext) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", errors.New("it is no file")
+	}
+	key, err := grant.Key(keyFile)
+	if err != nil {
+		return "", err
+	}
+	return grant.Of(key, real, schema.ProcessSessionInput{URI: q.URI, Project: q.Project, User: q.User, Agent: q.Agent}), nil
+}
+
+// answer prints what is remembered, in the form that both agents take as context for their model. If it is not there in time,
+// nothing is printed.
+func (p *Program) answer(ctx context.Context, o Options, e Event, values settings.Values) error {
+	if p.Answer == nil {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(ctx, cmp.Or(o.Within, DefaultAnswerWithin))
+	defer stop()
+	type answered struct {
+		text string
+		err  error
+	}
+	done := make(chan answered, 1)
+	go func() {
+		text, err := p.Answer(ctx, o, e, values)
+		done <- answered{text, err}
+	}()
+	var a answered
+	select {
+	case a = <-done:
+	case <-ctx.Done():
+		a.err = fmt.Errorf("answer %s: %w", e.Name, ctx.Err())
+	}
+	if a.err != nil || a.text == "" {
+		return a.err
+	}
+	text, err := answerJSON(e.Name, a.text)
+	if err != nil {
+		return err
+	}
+	_, err = p.Out.Write(text)
+	return err
+}
+
+// answerJSON returns the output of a hook that adds to the context of the agent's model.
+func answerJSON(event, text string) ([]byte, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": event, "additionalContext": text}})
+	if err != nil {
+		return nil, fmt.Errorf("answer %s: %w", event, err)
+	}
+	return out.Bytes(), nil
+}
