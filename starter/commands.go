@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"axiommind/schema"
+	"axiommind/starter/hook"
 )
 
 // command is one verb of the command line. The words of its arguments say how many it takes ("TASK…" is one or
@@ -110,6 +111,12 @@ var sections = []section{
 		{"reconcile", "", "compare Weaviate with the log and repair what has drifted", (*app).reconcileCommand},
 		{"doctor", "", "check every server and say how to mend it", (*app).doctorCommand},
 	}},
+	{title: "Agents", offline: true, commands: []command{
+		{"hook claude-code", "", "what Claude Code calls: enqueue its transcript, or answer with what is remembered", hookCommand(hook.ClaudeCode)},
+		{"hook codex", "[EVENT]", "what Codex calls: enqueue its transcript, or answer with what is remembered", hookCommand(hook.Codex)},
+		{"hook install", "AGENT", "write the hooks into an agent's settings, after showing the change", (*app).hookInstallCommand},
+		{"hook remove", "AGENT", "take the hooks out of an agent's settings again", (*app).hookRemoveCommand},
+	}},
 	{title: "Reference", offline: true, commands: []command{
 		{"events types", "", "list the types of events that the log holds", (*app).eventTypesCommand},
 		{"completion", "SHELL", "print the script that teaches a shell to complete the command line", (*app).completionCommand},
@@ -127,6 +134,7 @@ var parents = map[string]string{
 	"condition":  "change conditions: what tasks wait for that is no task and has no address",
 	"artifact":   "change artifacts: what tasks wait for that has an address, such as a pull request",
 	"schedule":   "make and watch the schedules that dream by night; one that is the only one need not be named",
+	"hook":       "have agents enqueue what is said to them, and be told what is remembered",
 	"events":     "tell about the events of the log",
 	"builds":     "list, show, compare, retry and replay builds: each run over a session that found something to do",
 }
@@ -168,6 +176,8 @@ var examples = map[string]string{
 	"schedule backfill": "starter schedule backfill --from 2026-06-01 --to 2026-06-07",
 	"rebuild":           "starter rebuild\nstarter rebuild entries tasks --verify\nstarter rebuild --dry-run\nstarter rebuild vectors",
 	"completion":        "starter completion bash",
+	"hook install":      "starter hook install claude-code\nstarter hook install codex --project shop --user ann --yes",
+	"hook remove":       "starter hook remove claude-code",
 	"man":               "starter man ~/.local/share/man/man1",
 	"builds list":       "starter builds list --status failed\nstarter builds list --class passing --since 7d",
 	"builds replay":     "starter builds replay 04a5ad1b",
@@ -178,15 +188,21 @@ var examples = map[string]string{
 
 // details are shown in the help below the usage.
 var details = map[string]string{
-	"completion": installCompletion,
+	"completion":       installCompletion,
+	"hook claude-code": hookDetails,
+	"hook codex":       hookDetails,
 	"enqueue": `The session is processed once the user and agent are quiet. A file is read then: it must still be there. Standard
-input is kept for a week. While Temporal is away, nothing is enqueued: give it again.`,
+input is kept for a week. What Temporal can't take now is kept, and delivered by the next such command or by a worker.`,
 	"watch": `Sessions are enqueued as by enqueue. A file is read once it has not changed for one look. Links are not followed. What
 is known of the files is kept in the user's cache directory, for each set of directories, project, user and agent.`,
 	"process": `A directory, or a file that holds several sessions, is imported by a workflow, --jobs sessions at a time. It goes
 on when starter is stopped or its terminal is closed, and the same command shows it again as long as it runs.
 Once it has ended, the same command imports what is new.`,
 }
+
+const hookDetails = `The event is JSON on the input. Nothing is printed but an answer, and the exit code is 0: errors are in hook.log in the
+cache directory of AxiomMind. What Temporal can't take now is kept there and delivered later. axhook and axcontext do
+the same and start faster; hook install uses them where they stand beside starter or on the PATH.`
 
 // all lists the commands in the order of the help.
 func all() []command {

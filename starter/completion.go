@@ -21,6 +21,7 @@ import (
 	"axiommind/activities/text"
 	"axiommind/activities/tier"
 	"axiommind/schema"
+	"axiommind/starter/hook"
 	"axiommind/worker/service"
 )
 
@@ -77,6 +78,8 @@ var argumentValues = map[string]values{
 	"DREAM":      dreamNumbers,
 	"PROJECTION": fixed(projections()...),
 	"SHELL":      fixed(shells()...),
+	"AGENT":      fixed(hook.Agents()...),
+	"EVENT":      nil,
 	"TEXT":       nil,
 }
 

@@ -64,6 +64,9 @@ func (a *app) main(ctx context.Context, args []string) int {
 	out, errOut := &text.Writer{To: a.out}, &text.Writer{To: a.errOut}
 	a.exact, a.drawn = a.out, a.errOut
 	a.out, a.errOut = out, errOut
+	if code, is := a.hookMain(ctx, args); is {
+		return code
+	}
 	err := a.run(ctx, args)
 	var busy busyError
 	if flushErr := out.Flush(); err == nil && flushErr != nil {

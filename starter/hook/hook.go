@@ -81,8 +81,8 @@ type Program struct {
 }
 
 // Main runs a hook with the arguments of its command line: the agent, flags, and perhaps the event, which is else read from
-// the input. It returns the exit code: 0, whatever happens, except that a wrong command line is 2. So an agent is never
-// disturbed; what went wrong is in the log.
+// the input. It returns the exit code: 0, whatever happens, except that a wrong command line is 1, never 2, which agents take
+// for an order. So an agent is not disturbed; what went wrong is in the log.
 func (p *Program) Main(ctx context.Context, name string, args []string) int {
 	o := Options{}
 	f := pflag.NewFlagSet(name, pflag.ContinueOnError)
@@ -104,7 +104,7 @@ func (p *Program) Main(ctx context.Context, name string, args []string) int {
 	}
 	if err != nil {
 		_, _ = fmt.Fprintf(p.ErrOut, "%s: %v\n%s", name, err, usage)
-		return 2
+		return 1
 	}
 	o.Kind = f.Arg(0)
 	if f.NArg() == 2 {

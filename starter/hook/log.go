@@ -3,6 +3,7 @@ package hook
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -19,12 +20,14 @@ func note(path, text string) {
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
 		_ = os.Rename(path, path+".1")
 	}
+	if os.MkdirAll(filepath.Dir(path), 0o700) != nil {
+		return
+	}
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return
 	}
 	defer func() { _ = file.Close() }()
 	const most = 1000
-	line := strings.ToValidUTF8(fmt.Sprintf("%.*q", most, text), "\uFFFD")
-	_, _ = fmt.Fprintf(file, "%s %s\n", time.Now().UTC().Format(time.RFC3339Nano), line)
+	_, _ = fmt.Fprintf(file, "%s %.*q\n", time.Now().UTC().Format(time.RFC3339), most, strings.ToValidUTF8(text, "\uFFFD"))
 }

@@ -1,0 +1,102 @@
+package install
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"axiommind/starter/hook"
+)
+
+// SettingsFile returns the path of the file in which the agent looks for hooks of the user.
+func SettingsFile(agent string, getenv func(string) string) (string, error) {
+	variable, dir, name := "CLAUDE_CONFIG_DIR", ".claude", "settings.json"
+	if agent == hook.Codex {
+		variable, dir, name = "CODEX_HOME", ".codex", "hooks.json"
+	}
+	if given := getenv(variable); given != "" {
+		return filepath.Join(given, name), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find the settings of %s: %w; name them with --settings", agent, err)
+	}
+	return filepath.Join(home, dir, name), nil
+}
+
+// File is a file of settings as it was read.
+type File struct {
+	// Path is where the file is, behind all symbolic links.
+	Path string
+	Text []byte
+	mode fs.FileMode
+	// is is false if there is no file.
+	is bool
+}
+
+// maxSettings bounds a file of settings.
+const maxSettings = 16 << 20
+
+// Open reads the settings. A file that does not exist is empty.
+func Open(path string) (*File, error) {
+	f := &File{Path: path, mode: 0o600}
+	// A link that leads nowhere yet is followed too.
+	for range 40 {
+		target, err := os.Readlink(f.Path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(f.Path), target)
+		}
+		f.Path = target
+	}
+	info, err := os.Stat(f.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return f, nil
+	case err != nil:
+		return nil, fmt.Errorf("read the settings: %w", err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("read the settings: %q is no file", f.Path)
+	case info.Size() > maxSettings:
+		return nil, fmt.Errorf("read the settings: %q has %d bytes, more than %d", f.Path, info.Size(), maxSettings)
+	}
+	f.is, f.mode = true, info.Mode().Perm()
+	if f.Text, err = os.ReadFile(f.Path); err != nil {
+		return nil, fmt.Errorf("read the settings: %w", err)
+	}
+	return f, nil
+}
+
+// Write replaces the file's text at once, with the mode that it had. It refuses a file that has changed since it was read.
+func (f *File) Write(text []byte) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("write the settings %q, which are as they were: %w", f.Path, err)
+		}
+	}()
+	if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(filepath.Dir(f.Path), filepath.Base(f.Path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(temp.Name()) }()
+	_, err = temp.Write(text)
+	if err = errors.Join(err, temp.Chmod(f.mode), temp.Sync(), temp.Close()); err != nil {
+		return err
+	}
+	now, err := os.ReadFile(f.Path)
+	switch is := err == nil; {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case is != f.is || !bytes.Equal(now, f.Text):
+		return errors.New("they have changed meanwhile: try again")
+	}
+	return os.Rename(temp.Name(), f.Path)
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+	"github.com/spf13/pflag"
+
+	"axiommind/starter/hook"
+	"axiommind/starter/hook/install"
+)
+
+// hookSettings are the flags of hook install and hook remove.
+type hookSettings struct {
+	settings string
+	yes      bool
+	program  string
+	noAnswer bool
+	hook     hook.Options
+}
+
+func (o *hookSettings) add(a *app, f *pflag.FlagSet) {
+	f.StringVar(&o.settings, "settings", "", "file of the agent's settings\n(default: ~/.claude/settings.json or ~/.codex/hooks.json)")
+	f.BoolVar(&o.yes, "yes", false, "do not ask")
+	a.outputFlag(f)
+}
+
+func (a *app) hookInstallCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	o := &hookSettings{}
+	f.StringVar(&o.hook.Project, "project", "default", "project the memories belong to")
+	f.StringVar(&o.hook.User, "user", "default", "user the memories belong to")
+	f.StringVar(&o.hook.Agent, "agent", "", "agent the memories belong to")
+	f.BoolVar(&o.noAnswer, "no-answers", false, "only enqueue transcripts; tell the agent nothing that is remembered")
+	f.IntVar(&o.hook.MaxTokens, "max-tokens", hook.DefaultMaxTokens, "most tokens of an answer, estimated")
+	f.StringVar(&o.program, "programs", "", "directory of axhook and axcontext (default: that of starter, else the PATH)")
+	o.add(a, f)
+	return func(_ context.Context, args []string) error {
+		agent := args[0]
+		if err := checkAgent(agent); err != nil {
+			return err
+		}
+		if err := o.hook.Check(); err != nil {
+			return usageError{err}
+		}
+		enqueue, answer, err := o.programs()
+		if err != nil {
+			return err
+		}
+		flags := []string{"--project", o.hook.Project, "--user", o.hook.User}
+		if o.hook.Agent != "" {
+			flags = append(flags, "--agent", o.hook.Agent)
+		}
+		if o.noAnswer {
+			answer = nil
+		} else if o.hook.MaxTokens != hook.DefaultMaxTokens {
+			flags = append(flags, "--max-tokens", strconv.Itoa(o.hook.MaxTokens))
+		}
+		hooks := install.Hooks(agent, enqueue, answer, flags)
+		return a.changeHooks(o, agent, func(text []byte) ([]byte, error) { return install.Add(agent, text, hooks) })
+	}
+}
+
+func (a *app) hookRemoveCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	o := &hookSettings{}
+	o.add(a, f)
+	return func(_ context.Context, args []string) error {
+		agent := args[0]
+		if err := checkAgent(agent); err != nil {
+			return err
+		}
+		return a.changeHooks(o, agent, func(text []byte) ([]byte, error) { return install.Remove(agent, text) })
+	}
+}
+
+func checkAgent(agent string) error { return oneOf("agent of hooks", agent, hook.Agents()) }
+
+// changedHooks is what hook install and hook remove print for programs.
+type changedHooks struct {
+	Settings string `json:"settings"`
+	Changed  bool   `json:"changed"`
+	Diff     string `json:"diff,omitempty"`
+}
+
+// changeHooks shows what would become of the settings, asks, and writes them.
+func (a *app) changeHooks(o *hookSettings, agent string, change func([]byte) ([]byte, error)) error {
+	path := o.settings
+	if path == "" {
+		var err error
+		if path, err = install.SettingsFile(agent, a.getenv); err != nil {
+			return usageError{err}
+		}
+	}
+	file, err := install.Open(path)
+	if err != nil {
+		return usageError{err}
+	}
+	text, err := change(file.Text)
+	if err != nil {
+		return usageError{fmt.Errorf("%q: %w", file.Path, err)}
+	}
+	done := changedHooks{Settings: file.Path, Changed: !bytes.Equal(text, file.Text)}
+	if !done.Changed {
+		return a.print(done, func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "%s is as it should be: nothing was changed\n", file.Path)
+			return err
+		})
+	}
+	done.Diff = udiff.Unified(file.Path, file.Path, string(file.Text), string(text))
+	if !o.yes {
+		if _, err := io.WriteString(a.errOut, done.Diff); err != nil {
+			return fmt.Errorf("show the change: %w", err)
+		}
+		if !a.interactive && !isTerminal(a.in) {
+			return usagef("nothing was changed: nobody can be asked; give --yes to have this written")
+		}
+		if err := ask(a.in, a.errOut, "write this to "+strconv.Quote(file.Path)+"? [y/N] ", "y"); err != nil {
+			return err
+		}
+	}
+	if err := file.Write(text); err != nil {
+		return err
+	}
+	return a.print(done, func(w io.Writer) error {
+		if o.yes {
+			if _, err := io.WriteString(w, done.Diff); err != nil {
+				return err
+			}
+		}
+		_, err := fmt.Fprintln(w, "written to "+file.Path+hookAdvice(agent))
+		return err
+	})
+}
+
+// hookAdvice says what remains to be done.
+func hookAdvice(agent string) string {
+	if agent == hook.Codex {
+		return "\nCodex runs new hooks once you trust them: type /hooks in it"
+	}
+	return "\nsessions that run already may have to be started again"
+}
+
+// programs returns the commands of the hooks: programs that start fast, or this program where these are not at hand.
+func (o *hookSettings) programs() (enqueue, answer []string, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, nil, fmt.Errorf("find this program: %w", err)
+	}
+	fallback := []string{self, "hook"}
+	beside := filepath.Dir(self)
+	if o.program != "" {
+		if beside, err = filepath.Abs(o.program); err != nil {
+			return nil, nil, fmt.Errorf("find the programs of hooks: %w", err)
+		}
+	}
+	find := func(name string) ([]string, error) {
+		if runtime.GOOS == "windows" {
+			name += ".exe"
+		}
+		path := filepath.Join(beside, name)
+		info, err := os.Stat(path)
+		switch {
+		case err == nil && info.Mode().IsRegular():
+			return []string{path}, nil
+		case o.program != "":
+			return nil, usagef("--programs %q: there is no %s; build it with: go build -o %s ./starter/%s", o.program, name,
+				strconv.Quote(beside), strings.TrimSuffix(name, ".exe"))
+		}
+		if path, err := exec.LookPath(name); err == nil {
+			if path, err = filepath.Abs(path); err == nil {
+				return []string{path}, nil
+			}
+		}
+		return fallback, nil
+	}
+	if enqueue, err = find(install.Enqueuer); err == nil && !o.noAnswer {
+		answer, err = find(install.Answerer)
+	}
+	return enqueue, answer, err
+}

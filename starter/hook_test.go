@@ -1,0 +1,120 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// hooked runs a command with a home of its own.
+func hooked(t *testing.T, home, in string, args ...string) output {
+	t.Helper()
+	var out, errOut strings.Builder
+	a := &app{
+		in: strings.NewReader(in), out: &out, errOut: &errOut, interactive: true,
+		getenv: func(name string) string {
+			return map[string]string{"CLAUDE_CONFIG_DIR": filepath.Join(home, "claude"), "CODEX_HOME": filepath.Join(home, "codex")}[name]
+		},
+	}
+	code := a.main(t.Context(), args)
+	return output{code: code, out: out.String(), err: errOut.String()}
+}
+
+func TestHookInstallAndRemove(t *testing.T) {
+	t.Parallel()
+	for agent, name := range map[string]string{"claude-code": "claude/settings.json", "codex": "codex/hooks.json"} {
+		home := t.TempDir()
+		path := filepath.Join(home, filepath.FromSlash(name))
+		o := hooked(t, home, "n\n", "hook", "install", agent)
+		require.Equal(t, exitUsage, o.code)
+		require.Contains(t, o.err, `+    "SessionEnd": [`)
+		require.Contains(t, o.err, "nothing was changed")
+		require.NoFileExists(t, path)
+
+		o = hooked(t, home, "y\n", "hook", "install", agent, "--project", "Läden 'A'")
+		require.Zero(t, o.code, o.err)
+		require.Contains(t, o.out, "written to "+path)
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.True(t, json.Valid(text))
+		require.Contains(t, string(text), " hook "+agent+` --project 'Läden '\\''A'\\''' --user default`)
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+
+		o = hooked(t, home, "", "hook", "install", agent, "--project", "Läden 'A'")
+		require.Zero(t, o.code, o.err)
+		require.Contains(t, o.out, "nothing was changed")
+		again, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, string(text), string(again))
+
+		o = hooked(t, home, "", "hook", "remove", agent, "--yes", "-o", "json")
+		require.Zero(t, o.code, o.err)
+		require.True(t, decode[changedHooks](t, o).Changed)
+		text, err = os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, "{}\n", string(text))
+	}
+}
+
+// A link stays a link, the mode stays, and nothing is written over what can't be read.
+func TestHookSettingsAreKept(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	real, link := filepath.Join(home, "dotfiles", "settings.json"), filepath.Join(home, "claude", "settings.json")
+	require.NoError(t, os.MkdirAll(filepath.Dir(real), 0o700))
+	require.NoError(t, os.MkdirAll(filepath.Dir(link), 0o700))
+	require.NoError(t, os.Symlink("../dotfiles/settings.json", link))
+	const was = "{\n\t\"model\": \"opus\"\n}\n"
+	require.NoError(t, os.WriteFile(real, []byte(was), 0o600))
+	require.NoError(t, os.Chmod(real, 0o640))
+	o := hooked(t, home, "", "hook", "install", "claude-code", "--yes", "--no-answers")
+	require.Zero(t, o.code, o.err)
+	info, err := os.Lstat(link)
+	require.NoError(t, err)
+	require.NotZero(t, info.Mode()&os.ModeSymlink)
+	info, err = os.Stat(real)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o640), info.Mode().Perm())
+	text, err := os.ReadFile(real)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "\n\t\t\"SessionEnd\"")
+	require.NotContains(t, string(text), "SessionStart")
+	require.Zero(t, hooked(t, home, "", "hook", "remove", "claude-code", "--yes").code)
+	text, err = os.ReadFile(real)
+	require.NoError(t, err)
+	require.Equal(t, was, string(text))
+
+	require.NoError(t, os.WriteFile(real, []byte("{\"model\": "), 0o600))
+	for _, verb := range []string{"install", "remove"} {
+		o = hooked(t, home, "", "hook", verb, "claude-code", "--yes")
+		require.Equal(t, exitUsage, o.code)
+		require.Contains(t, o.err, "mend them first")
+		require.Contains(t, o.err, real)
+	}
+	text, err = os.ReadFile(real)
+	require.NoError(t, err)
+	require.Equal(t, "{\"model\": ", string(text))
+	left, err := os.ReadDir(filepath.Dir(real))
+	require.NoError(t, err)
+	require.Len(t, left, 1, "no file is left behind")
+	require.Equal(t, exitUsage, hooked(t, home, "", "hook", "install", "vim").code)
+	o = hooked(t, home, "", "hook", "install", "claude-code", "--programs", home)
+	require.Equal(t, exitUsage, o.code)
+	require.Contains(t, o.err, "there is no axhook")
+}
+
+// An agent takes an exit code of 2 for an order, so none of a hook's is.
+func TestHookNeverOrders(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"--what"}, {"a", "b"}, {"--user", ""}} {
+		o := hooked(t, t.TempDir(), "{}", append([]string{"hook", "claude-code"}, args...)...)
+		require.Equal(t, 1, o.code)
+		require.Empty(t, o.out)
+	}
+}
