@@ -39,7 +39,9 @@ func (r *remembered) ask(t *testing.T, o owner, project string, event map[string
 	if out.Len() == 0 {
 		return ""
 	}
-	var answered struct{ HookSpecificOutput struct{ HookEventName, AdditionalContext string } }
+	var answered struct {
+		HookSpecificOutput struct{ HookEventName, AdditionalContext string }
+	}
 	require.NoError(t, json.Unmarshal(out.Bytes(), &answered), out.String())
 	require.Equal(t, event["hook_event_name"], answered.HookSpecificOutput.HookEventName)
 	return answered.HookSpecificOutput.AdditionalContext

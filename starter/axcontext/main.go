@@ -8,6 +8,7 @@ import (
 
 	"axiommind/starter/hook"
 	"axiommind/starter/hook/answer"
+	_ "axiommind/starter/hook/short" // before all that is slow
 )
 
 func main() {

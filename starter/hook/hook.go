@@ -29,7 +29,7 @@ import (
 
 const (
 	// DefaultSendWithin is how long a hook tries to reach Temporal. What takes longer is spooled.
-	DefaultSendWithin = 40 * time.Millisecond
+	DefaultSendWithin = 30 * time.Millisecond
 	// DefaultAnswerWithin is how long an agent waits for what is remembered. What takes longer is not told.
 	DefaultAnswerWithin = 100 * time.Millisecond
 	// DefaultMaxTokens is the default of [Options.MaxTokens].
@@ -56,7 +56,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.Project, "project", "default", "project the memories belong to")
 	f.StringVar(&o.User, "user", "default", "user the memories belong to")
 	f.StringVar(&o.Agent, "agent", "", "agent the memories belong to")
-	f.DurationVar(&o.Within, "within", 0, "how long the agent may wait\n(default: 40ms to enqueue, else it is done later; 100ms for an answer, else there is none)")
+	f.DurationVar(&o.Within, "within", 0, "how long the agent may wait\n(default: 30ms to enqueue, else it is done later; 100ms for an answer, else there is none)")
 	f.IntVar(&o.MaxTokens, "max-tokens", DefaultMaxTokens, "most tokens of an answer, estimated")
 }
 

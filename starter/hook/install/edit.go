@@ -77,7 +77,7 @@ func parse(settings []byte) (*document, error) {
 	}
 	d.root = root
 	if len(root.Members) > 0 {
-		if _, indent, multi := lastLine(root.Members[0].Name.BeforeExtra); multi && indent != "" {
+		if indent, multi := lastLine(root.Members[0].Name.BeforeExtra); multi && indent != "" {
 			d.unit = indent
 		}
 	}
@@ -267,11 +267,8 @@ func setComma(last, end *hujson.Extra, comma bool) {
 	}
 }
 
-// lastLine returns what stands before and after the last line break of white space, and whether there is one.
-func lastLine(extra hujson.Extra) (before, indent string, multi bool) {
+// lastLine returns what stands after the last line break of white space, and whether there is one.
+func lastLine(extra hujson.Extra) (indent string, multi bool) {
 	at := strings.LastIndexByte(string(extra), '\n')
-	if at < 0 {
-		return "", "", false
-	}
-	return string(extra[:at+1]), string(extra[at+1:]), true
+	return string(extra[at+1:]), at >= 0
 }

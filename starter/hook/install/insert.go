@@ -33,7 +33,7 @@ func (d *document) add(h Hook) error {
 	}
 	indent := d.unit + d.unit
 	if len(d.hooks.Members) > 0 {
-		if _, has, multi := lastLine(d.hooks.Members[0].Name.BeforeExtra); multi {
+		if has, multi := lastLine(d.hooks.Members[0].Name.BeforeExtra); multi {
 			indent = has
 		}
 	}
@@ -74,7 +74,7 @@ func (d *document) member(o *hujson.Object, indent, key string, value any) error
 func (d *document) element(a *hujson.Array, indent string, value any) error {
 	indent += d.unit
 	if len(a.Elements) > 0 {
-		if _, has, multi := lastLine(a.Elements[0].BeforeExtra); multi {
+		if has, multi := lastLine(a.Elements[0].BeforeExtra); multi {
 			indent = has
 		}
 	}
@@ -117,7 +117,7 @@ func moveComment(end *hujson.Extra, before hujson.Extra) hujson.Extra {
 // before returns the white space before a new item, and whether all is on one line.
 func (d *document) before(items int, indent string, first func() hujson.Extra) (extra hujson.Extra, compact bool) {
 	if items > 0 {
-		if _, _, multi := lastLine(first()); !multi {
+		if _, multi := lastLine(first()); !multi {
 			return hujson.Extra(" "), true
 		}
 	}
