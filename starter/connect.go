@@ -11,7 +11,6 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/eventlog"
-	"axiommind/activities/vector"
 	memory "axiommind/starter/client"
 	"axiommind/worker/service"
 )
@@ -40,14 +39,6 @@ func (a *app) temporal(ctx context.Context) (client.Client, error) {
 		return nil, err
 	}
 	c, err := service.ConnectTemporal(ctx, a.cfg, logger)
-	if err != nil {
-		return nil, notUp(err)
-	}
-	return c, nil
-}
-
-func (a *app) weaviate(ctx context.Context) (*vector.Client, error) {
-	c, err := service.ConnectWeaviate(ctx, a.cfg)
 	if err != nil {
 		return nil, notUp(err)
 	}

@@ -227,7 +227,7 @@ func (w *watcher) scan(ctx context.Context) (found map[string]fileMark, whole bo
 				w.complain("list "+path, fmt.Sprintf("%s can't be listed: %v", path, err))
 				return nil
 			case err != nil || entry.IsDir() || !entry.Type().IsRegular():
-				return nil // It is gone, or leads elsewhere.
+				return nil //nolint:nilerr // it is gone, or leads elsewhere
 			}
 			delete(w.told, "list "+path)
 			info, err := entry.Info()
