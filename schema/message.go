@@ -50,6 +50,9 @@ type Message struct {
 	Key string `json:"key,omitempty"`
 }
 
+// ScheduledMark begins a message that the agent's harness sent in the name of the user.
+const ScheduledMark = "[SCHEDULED]"
+
 // Extractable reports whether the message is conversation, that is, something that a person or an agent said. Tool
 // results, thoughts and injected text are not.
 func (m Message) Extractable() bool {

@@ -43,6 +43,8 @@ func (in ProcessSessionInput) CheckStatement() error {
 		return errors.New("statement wants messages to hold what is stated: one message of the role user")
 	case !strings.ContainsFunc(in.Messages[0].Content, Worded):
 		return errors.New("the statement has no letter and no digit: give it a text")
+	case strings.HasPrefix(strings.TrimSpace(in.Messages[0].Content), ScheduledMark):
+		return fmt.Errorf("the statement begins with %s, as what no person says: state it in other words", ScheduledMark)
 	case len(in.Messages[0].Content) > MaxStatementBytes:
 		return fmt.Errorf("the statement has %d bytes, more than %d: state what matters of it, or process the text as a session",
 			len(in.Messages[0].Content), MaxStatementBytes)

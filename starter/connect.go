@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/queue/door"
 	memory "axiommind/starter/client"
 	"axiommind/worker/service"
 )
@@ -53,6 +54,9 @@ func (a *app) client(ctx context.Context) (*memory.Client, error) {
 	}
 	cfg := memory.ConfigOf(a.cfg)
 	cfg.Actor, cfg.Logger = actor(), logger
+	if a.spoolDir != "" {
+		cfg.Spool = door.Spool{Dir: a.spoolDir}
+	}
 	c, err := memory.Open(ctx, cfg)
 	return c, clientError(err)
 }

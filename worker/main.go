@@ -77,6 +77,7 @@ func run(args []string, out io.Writer) error {
 		return err
 	}
 	cfg.LimitMemory()
+	cfg.SpoolDir = service.DefaultSpoolDir()
 	logger, err := service.NewLogger(cfg)
 	if err != nil {
 		return err

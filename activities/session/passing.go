@@ -9,16 +9,13 @@ import (
 	"axiommind/schema"
 )
 
-// scheduledMark begins a message that the agent's harness sent in the name of the user.
-const scheduledMark = "[SCHEDULED]"
-
 // Scheduled reports whether a message is one that the harness scheduled, or belongs to one: all up to the next message of a
 // person does. before says so of the message before it.
 func Scheduled(before bool, m schema.Message) bool {
 	if m.Role != schema.RoleUser || m.Kind != schema.KindText || blank(m.Text) {
 		return before
 	}
-	return strings.HasPrefix(strings.TrimSpace(m.Text), scheduledMark)
+	return strings.HasPrefix(strings.TrimSpace(m.Text), schema.ScheduledMark)
 }
 
 // passing tells which messages of a conversation pass and leave nothing to remember: a turn in which the user only

@@ -69,7 +69,7 @@ func demo(ctx context.Context, s settings, out io.Writer) error {
 		group, ctx := errgroup.WithContext(ctx)
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		group.Go(func() error { return runWorker(ctx, st, s.dir, out, func() { close(ready) }) })
+		group.Go(func() error { return runWorker(ctx, st, s.dir, "", out, func() { close(ready) }) })
 		group.Go(func() error {
 			defer cancel()
 			select {

@@ -55,7 +55,7 @@ func upCommand(f *pflag.FlagSet) func(context.Context, []string, io.Writer) erro
 				return err
 			}
 			printAddresses(out, st.Addresses(), tier.ShownRoot(cfg.MemoryRoot))
-			return runWorker(ctx, st, s.dir, out, func() {
+			return runWorker(ctx, st, s.dir, service.DefaultSpoolDir(), out, func() {
 				_, _ = fmt.Fprintln(out, "A worker is ready. Try: go run ./starter doctor\nCtrl-C stops everything.")
 			})
 		})

@@ -15,12 +15,13 @@ import (
 
 // runWorker runs the worker against the servers of the stack until ctx ends, and starts it again when
 // it ends before that. Its log goes to a file beside those of the servers; ready is called when it
-// polls for the first time.
-func runWorker(ctx context.Context, st *stack.Stack, dir string, out io.Writer, ready func()) error {
+// polls for the first time. It delivers what hooks have left in the spool, if there is one.
+func runWorker(ctx context.Context, st *stack.Stack, dir, spool string, out io.Writer, ready func()) error {
 	cfg, err := workerConfig(st.Addresses(), dir)
 	if err != nil {
 		return err
 	}
+	cfg.SpoolDir = spool
 	path := filepath.Join(logDir(dir), "worker.log")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("open worker log: %w", err)

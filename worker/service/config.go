@@ -19,6 +19,7 @@ import (
 
 	"axiommind/activities/fact"
 	"axiommind/activities/llm"
+	"axiommind/activities/queue/door"
 	"axiommind/activities/task"
 	"axiommind/activities/tier"
 	"axiommind/worker/settings"
@@ -94,7 +95,13 @@ type Config struct {
 	// is in use stays. 0 means that only the size of what is in use counts.
 	MemoryMiB int
 	LogLevel  string
+	// SpoolDir is where hooks leave what they could not enqueue. The worker delivers it. A program sets it, no flag does:
+	// [DefaultSpoolDir]. Default: none.
+	SpoolDir string
 }
+
+// DefaultSpoolDir is the spool of the programs of this user. It is empty if the user has no cache directory.
+func DefaultSpoolDir() string { return settings.Cache(door.SpoolDir) }
 
 // Defaults of [Config].
 const (

@@ -22,6 +22,7 @@ import (
 	"axiommind/activities/graduate"
 	"axiommind/activities/llm"
 	"axiommind/activities/queue"
+	"axiommind/activities/queue/door"
 	"axiommind/activities/task"
 	"axiommind/activities/tier"
 	"axiommind/activities/transcript"
@@ -100,6 +101,9 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 		go watchVersion(ctx, stores.Temporal, cfg, logger)
 	}
 	go hideCopies(ctx, stores.Log, logger)
+	if cfg.SpoolDir != "" && !cfg.NoQueue {
+		go door.Watch(ctx, door.Spool{Dir: cfg.SpoolDir}, stores.Temporal, door.DefaultWatch, logger)
+	}
 	go func() {
 		catchUp(ctx, stores.Log, behind, rooms.enqueuer.WakePending, logger)
 		if err := graduate.WakeWaiting(ctx, stores.ClickHouse, stores.Temporal); err != nil && ctx.Err() == nil {

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +17,9 @@ import (
 
 	"axiommind/schema"
 )
+
+// SpoolDir is the name of the spool in the program's cache directory, which hooks, the starter and workers of a user share.
+const SpoolDir = "outbox"
 
 const (
 	// DefaultMaxSpooled is the default of [Spool.Max].
@@ -91,15 +93,16 @@ func (s Spool) Put(q schema.QueuedContext) error {
 	return nil
 }
 
-// Deliver sends what is spooled, the latest first, and removes what was sent. It ends at the first context that can't be
-// sent now, and returns why; the rest stays. A context that can never be sent is put aside, with the reason in a file
-// beside it, and does not hold up the others.
+// Deliver sends what is spooled, in the order in which it was put, and removes what was sent. It ends at the first context
+// that can't be sent now, and returns why; the rest stays. What is for a full queue, or can never be sent, does not hold up
+// the others: the former stays, the latter is put aside, with the reason in a file beside it.
 func (s Spool) Deliver(ctx context.Context, send func(context.Context, schema.QueuedContext) error) (sent int, err error) {
 	waiting, err := s.list()
 	if err != nil {
 		return 0, fmt.Errorf("deliver spooled contexts: %w", err)
 	}
-	for _, w := range slices.Backward(waiting) {
+	var full error
+	for _, w := range waiting {
 		if err := ctx.Err(); err != nil {
 			return sent, fmt.Errorf("deliver spooled contexts: %w", err)
 		}
@@ -119,19 +122,21 @@ func (s Spool) Deliver(ctx context.Context, send func(context.Context, schema.Qu
 			if err := os.Remove(filepath.Join(s.Dir, w.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return sent, fmt.Errorf("deliver spooled contexts: %w", err)
 			}
+		case errors.Is(err, ErrFull):
+			full = fmt.Errorf("deliver spooled contexts: %w", err)
 		case refusedForGood(err):
 			s.putAside(w.name, err)
 		default:
 			return sent, fmt.Errorf("deliver spooled contexts: %w", err)
 		}
 	}
-	return sent, nil
+	return sent, full
 }
 
-// refusedForGood reports whether the server will never take the context. A full queue will.
+// refusedForGood reports whether the server will never take the context.
 func refusedForGood(err error) bool {
 	var invalid *serviceerror.InvalidArgument
-	return !errors.Is(err, ErrFull) && errors.As(err, &invalid)
+	return errors.As(err, &invalid)
 }
 
 // Len returns how many contexts wait.

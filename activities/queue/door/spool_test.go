@@ -75,7 +75,7 @@ func TestSpool(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, sent)
 	require.Equal(t, map[string]int{"1": 1, "2": 1}, queue.taken)
-	require.Equal(t, "2", queue.last[0].ID, "the latest goes first")
+	require.Equal(t, "1", queue.last[0].ID, "messages of a session keep their order")
 	require.Zero(t, length(t, s))
 
 	info, err := os.Stat(s.Dir)
@@ -98,8 +98,8 @@ func TestSpoolReplaces(t *testing.T) {
 	_, err := s.Deliver(t.Context(), queue.send)
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{"2": 1, "3": 1}, queue.taken)
-	require.True(t, queue.last[1].Now)
-	require.Equal(t, schema.FlushTrim, queue.last[1].Flush)
+	require.True(t, queue.last[0].Now)
+	require.Equal(t, schema.FlushTrim, queue.last[0].Flush)
 
 	// Messages say nothing that others say.
 	for _, id := range []string{"4", "5"} {
@@ -148,8 +148,15 @@ func TestSpoolWaitsForAFullQueue(t *testing.T) {
 	t.Parallel()
 	s, queue := spool(t), &taker{err: fmt.Errorf("%w: %w", door.ErrFull, serviceerror.NewInvalidArgument("10,000 signals"))}
 	require.NoError(t, s.Put(contextOf("1", "a")))
-	_, err := s.Deliver(t.Context(), queue.send)
+	require.NoError(t, s.Put(contextOf("2", "b")))
+	sent, err := s.Deliver(t.Context(), func(ctx context.Context, q schema.QueuedContext) error {
+		if q.ID == "2" {
+			return nil
+		}
+		return queue.send(ctx, q)
+	})
 	require.ErrorIs(t, err, door.ErrFull)
+	require.Equal(t, 1, sent, "the queue of another user has room")
 	require.Equal(t, 1, length(t, s))
 }
 
