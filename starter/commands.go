@@ -64,6 +64,7 @@ var sections = []section{
 		{"dream show", "[DREAM]", "show a dream: what it read, added and dropped, and its diary", (*app).dreamShowCommand},
 		{"dream list", "", "list dreams, those that were refused included", (*app).dreamListCommand},
 		{"context", "", "print what is remembered for a prompt, within a token budget", (*app).contextCommand},
+		{"mcp", "", "serve the memory of one project and user to agents: the Model Context Protocol", (*app).mcpCommand},
 	}},
 	{title: "Truth", commands: []command{
 		{"graduate", "", "look now at what is new in a project: what says the same, contradicts or corrects what; and at half-lives", (*app).graduateCommand},
@@ -167,6 +168,7 @@ var examples = map[string]string{
 	"memory show":       "starter memory show --user ann > prompt.md\nstarter memory show --version 3 --sources",
 	"memory diff":       "starter memory diff\nstarter memory diff 3 7",
 	"memory restore":    "starter memory restore 3 --reason 'the dream of Friday merged too much'",
+	"mcp":               "starter mcp --project demo\nstarter mcp --project demo --user ann --http 127.0.0.1:7390 --http-token-file token.txt",
 	"tasks":             "starter tasks --status blocked\nstarter tasks --as-of 2026-11-01",
 	"task set":          "starter task set 0a1b2c3d --status done --reason 'merged on Friday'\nstarter task set 0a1b2c3d --block PROJ-7 --block 'the legal review'",
 	"task confirm":      "starter task confirm 0a1b2c3d 4e5f6071\nstarter task confirm --all",

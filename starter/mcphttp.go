@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/pflag"
+)
+
+// Bounds of the server for HTTP.
+const (
+	leastTokenBytes = 16
+	idleSession     = time.Hour
+	stopHTTP        = 5 * time.Second
+	// mostRequestBytes is far more than any call needs.
+	mostRequestBytes = 1 << 20
+)
+
+// httpOptions are the flags of streamable HTTP.
+type httpOptions struct {
+	address, tokenFile string
+	// open serves without a token, to this machine alone.
+	open  bool
+	names []string
+	token [sha256.Size]byte
+}
+
+func (o *httpOptions) add(f *pflag.FlagSet) {
+	f.StringVar(&o.address, "http", "", "serve streamable HTTP at this address, like 127.0.0.1:7233 (default: stdin and stdout)")
+	f.StringVar(&o.tokenFile, "http-token-file", "", "file that holds the token which a client sends as its bearer token")
+	f.BoolVar(&o.open, "http-no-token", false, "ask for no token: every program of this machine may use the memory")
+	f.StringSliceVar(&o.names, "http-host", nil, "other host names that the server is reached by (may be repeated)")
+}
+
+// check reads the token.
+func (o *httpOptions) check() error {
+	if o.address == "" {
+		if o.tokenFile != "" || o.open || len(o.names) > 0 {
+			return usagef("--http-token-file, --http-no-token and --http-host are for --http ADDRESS")
+		}
+		return nil
+	}
+	host, _, err := net.SplitHostPort(o.address)
+	if err != nil {
+		return usagef("--http %q: want an address like 127.0.0.1:8080", o.address)
+	}
+	switch {
+	case o.open && o.tokenFile != "":
+		return usagef("give one of --http-token-file and --http-no-token")
+	case o.open && !loopback(host):
+		return usagef("--http %q: others than this machine reach it, so it needs --http-token-file", o.address)
+	case o.open:
+		return nil
+	case o.tokenFile == "":
+		return usagef("--http needs --http-token-file FILE: whoever reaches the server reads the memory")
+	}
+	raw, err := os.ReadFile(o.tokenFile)
+	if err != nil {
+		return usagef("--http-token-file: %v", err)
+	}
+	token := strings.TrimSpace(string(raw))
+	if len(token) < leastTokenBytes || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return usagef("--http-token-file %q: want at least %d letters, digits or signs of ASCII, without spaces", o.tokenFile, leastTokenBytes)
+	}
+	o.token = sha256.Sum256([]byte(token))
+	return nil
+}
+
+// loopback reports whether the host is this machine.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// serveHTTP answers over streamable HTTP until ctx ends.
+func (s *mcpServer) serveHTTP(ctx context.Context, server *mcp.Server) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.o.http.address)
+	if err != nil {
+		return usagef("--http %q: %v", s.o.http.address, err)
+	}
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
+		Logger: s.logger, SessionTimeout: idleSession, MaxRequestBodyBytes: mostRequestBytes,
+		DisableLocalhostProtection: true, // The guard is stricter, and knows --http-host.
+	})
+	h := &http.Server{Handler: s.o.http.guard(handler), ReadHeaderTimeout: stopHTTP}
+	_, _ = fmt.Fprintf(s.app.errOut, "serving MCP at http://%s\n", listener.Addr())
+	done := make(chan error, 1)
+	go func() { done <- h.Serve(listener) }()
+	select {
+	case err = <-done:
+		return fmt.Errorf("serve %s: %w", listener.Addr(), err)
+	case <-ctx.Done():
+	}
+	// Clients keep streams open for as long as they live, so these are not waited for.
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if err := h.Shutdown(stop); errors.Is(err, context.DeadlineExceeded) {
+		return h.Close()
+	}
+	return nil
+}
+
+// guard refuses web pages, names that lead here by a trick of DNS, and whoever does not know the token.
+func (o *httpOptions) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch site := r.Header.Get("Sec-Fetch-Site"); {
+		case !o.named(r.Host):
+			http.Error(w, "unknown host: the server names itself by --http and --http-host", http.StatusForbidden)
+		case r.Header.Get("Origin") != "" || site != "" && site != "none":
+			http.Error(w, "a web page may not read the memory: use a client that is a program", http.StatusForbidden)
+		case !o.open && !o.admits(r.Header.Get("Authorization")):
+			w.Header().Set("WWW-Authenticate", `Bearer realm="axiommind"`)
+			http.Error(w, "send the token of --http-token-file as: Authorization: Bearer TOKEN", http.StatusUnauthorized)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// named reports whether the server goes by the host of a request.
+func (o *httpOptions) named(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = strings.Trim(host, "[]")
+	}
+	if loopback(name) {
+		return true
+	}
+	own, _, _ := net.SplitHostPort(o.address)
+	for _, known := range append([]string{own}, o.names...) {
+		if known != "" && strings.EqualFold(known, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// admits reports whether the header holds the token. How long it takes does not tell how much of it is right.
+func (o *httpOptions) admits(header string) bool {
+	scheme, token, _ := strings.Cut(header, " ")
+	sum := sha256.Sum256([]byte(strings.TrimSpace(token)))
+	return strings.EqualFold(scheme, "bearer") && subtle.ConstantTimeCompare(sum[:], o.token[:]) == 1
+}

@@ -1,0 +1,295 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/entry"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/fact"
+	"axiommind/activities/retrieve"
+	"axiommind/activities/session"
+	"axiommind/activities/table"
+	"axiommind/activities/text"
+	"axiommind/schema"
+)
+
+const (
+	titleTokens = 45
+	// aroundMessages is how many messages a timeline shows before and after the evidence, and nearTime how far from a memory
+	// others count as near.
+	aroundMessages = 3
+	nearTime       = 24 * time.Hour
+)
+
+func (s *mcpServer) search(ctx context.Context, _ call, in queryArguments) (string, error) {
+	query, err := oneText("query", in.Query)
+	if err != nil {
+		return "", err
+	}
+	q := retrieve.Query{Text: query, Project: s.o.Project, User: s.o.User, Agent: s.o.Agent, Limit: s.o.limit}
+	searcher, err := s.searcher(ctx)
+	if err != nil {
+		return "", err
+	}
+	result, err := searcher.Search(ctx, q)
+	if err != nil {
+		return "", err
+	}
+	if len(result.Hits) == 0 {
+		return s.nothingFound(result), nil
+	}
+	p, err := s.sheet(searchTokens)
+	if err != nil {
+		return "", err
+	}
+	shown := result.Hits[:0:0]
+	for _, h := range result.Hits {
+		mark := ""
+		if h.Conflicts > 0 {
+			mark = " [contested]"
+		}
+		if !p.add("%s %s %s%s", short(h.ID), dayOf(h.OccurredAt), p.short(h.Title, titleTokens), mark) {
+			break
+		}
+		shown = append(shown, h)
+	}
+	tail := ""
+	if left := len(result.Hits) - len(shown); left > 0 {
+		tail = fmt.Sprintf("%s did not fit: ask more narrowly.", plural(left, "hit", "hits"))
+	}
+	conn, err := s.clickHouse.get(ctx)
+	if err != nil {
+		return "", err
+	}
+	s.note(ctx, conn, schema.RetrievedBySearch, idsOf(q, shown))
+	return p.end(tail), nil
+}
+
+func (s *mcpServer) nothingFound(r retrieve.Result) string {
+	said := "Nothing is remembered of that. Other words may find it."
+	if r.Superseded > 0 {
+		said += " " + plural(r.Superseded, "memory that is", "memories that are") + " no longer believed would match."
+	}
+	return said
+}
+
+// find returns the entry with the handle, if it is of the server's project and user.
+func (s *mcpServer) find(ctx context.Context, conn driver.Conn, handle string) (row entry.Row, err error) {
+	named := table.Prefix{What: "memory", Where: "this memory", Given: handle, NotFound: entry.ErrNotFound}
+	if !named.Long() {
+		return row, named.Missing("as search prints it")
+	}
+	rows, err := entry.NewReader(conn).Read(ctx, s.mine().Prefix(named.Text()).Limit(table.MostPrefixed), entry.Whole)
+	if err != nil {
+		return row, err
+	}
+	if len(rows) == 0 {
+		return row, named.Missing("as search prints it")
+	}
+	ids := make([]string, len(rows))
+	for i, r := range rows {
+		ids[i] = r.ID
+	}
+	id, err := named.Pick(ids)
+	if err != nil {
+		return row, err
+	}
+	return rows[slices.Index(ids, id)], nil
+}
+
+// mine selects the entries of the server's project and user.
+func (s *mcpServer) mine() entry.Selection {
+	if s.o.Agent == "" {
+		return entry.OfUser(s.o.Project, s.o.User)
+	}
+	return entry.OfAgent(s.o.Scope)
+}
+
+func (s *mcpServer) entry(ctx context.Context, _ call, in entryArguments) (string, error) {
+	conn, err := s.clickHouse.get(ctx)
+	if err != nil {
+		return "", err
+	}
+	row, err := s.find(ctx, conn, in.Entry)
+	if err != nil {
+		return "", err
+	}
+	proofs, err := proofsOf(ctx, eventlog.New(conn, eventlog.Options{}), row)
+	if err != nil {
+		return "", err
+	}
+	p, err := s.sheet(s.o.tokens)
+	if err != nil {
+		return "", err
+	}
+	p.add("%s %s %s", short(row.ID), dayOf(row.OccurredAt), p.short(row.Title, s.o.tokens/6))
+	p.add("%s, %s, evidence %s", row.Type, stageText(row.Stage, row.Status), entryStanding(row.Entry, proofs))
+	if row.SupersededBy != "" {
+		p.add("superseded by %s", short(row.SupersededBy))
+	}
+	if row.EndedBecause != "" {
+		p.add("because %s", p.short(row.EndedBecause, titleTokens))
+	}
+	if row.Conflicts > 0 {
+		p.add("contested by %s", plural(row.Conflicts, "other memory", "other memories"))
+	}
+	if row.Content != "" && row.Content != row.Title {
+		p.add("%s", p.short(row.Content, s.o.tokens/4))
+	}
+	p.add("session %s", p.short(row.EvidenceSessionID, titleTokens))
+	for i, proof := range proofs {
+		if !p.add("%s", p.short(proofLine(proof), s.o.tokens/5)) {
+			return p.end(fmt.Sprintf("%s left out: starter entry show %s prints all.",
+				plural(len(proofs)-i, "piece of evidence is", "pieces of evidence are"), short(row.ID))), nil
+		}
+	}
+	return p.end(""), nil
+}
+
+// proofLine is a piece of evidence in one line.
+func proofLine(p proof) string {
+	worth := standing(p.Evidence, lineDifferences)
+	if !p.Holds {
+		return fmt.Sprintf("not true of the source (%s): “%s”", p.Problem, p.Quote)
+	}
+	return fmt.Sprintf("message %d, %s, %s: %s", p.MessageIndex, p.Role, worth, passage{p.Before, p.Text, p.After})
+}
+
+func (s *mcpServer) timeline(ctx context.Context, _ call, in entryArguments) (string, error) {
+	conn, err := s.clickHouse.get(ctx)
+	if err != nil {
+		return "", err
+	}
+	row, err := s.find(ctx, conn, in.Entry)
+	if err != nil {
+		return "", err
+	}
+	near, err := s.near(ctx, conn, row)
+	if err != nil {
+		return "", err
+	}
+	logged, err := session.Open(ctx, eventlog.New(conn, eventlog.Options{}), row.EvidenceSession())
+	if err != nil {
+		return "", err
+	}
+	at := -1
+	for _, e := range row.Evidence {
+		if e.Found {
+			at = e.MessageIndex
+			break
+		}
+	}
+	var messages []schema.Message
+	if at >= 0 {
+		messages, err = logged.Range(ctx, max(0, at-aroundMessages), min(logged.Len(), at+aroundMessages+1))
+		if err != nil {
+			return "", err
+		}
+	}
+	p, err := s.sheet(s.o.tokens)
+	if err != nil {
+		return "", err
+	}
+	each := max(20, s.o.tokens/(4*aroundMessages+2))
+	for _, m := range messages {
+		mark := " "
+		if m.Index == at {
+			mark = ">"
+		}
+		p.add("%s message %d, %s: %s", mark, m.Index, m.Role, p.short(m.Text, each))
+	}
+	for _, r := range near {
+		mark := " "
+		if r.ID == row.ID {
+			mark = ">"
+		}
+		p.add("%s memory %s %s %s", mark, short(r.ID), minute(r.OccurredAt), p.short(r.Title, titleTokens))
+	}
+	tail := "Long texts are cut (…)."
+	if p.full {
+		tail += " More did not fit."
+	}
+	return p.end(tail), nil
+}
+
+// near returns the memories around the entry, in order of their times, and the entry among them.
+func (s *mcpServer) near(ctx context.Context, conn driver.Conn, row entry.Row) ([]entry.Row, error) {
+	reader, around := entry.NewReader(conn), s.mine().Believed()
+	before, err := reader.Read(ctx, around.Between(row.OccurredAt.Add(-nearTime), row.OccurredAt).NewestFirst().Limit(s.o.limit), entry.Standing)
+	if err != nil {
+		return nil, err
+	}
+	after, err := reader.Read(ctx, around.Between(row.OccurredAt, row.OccurredAt.Add(nearTime)).OldestFirst().Limit(s.o.limit), entry.Standing)
+	if err != nil {
+		return nil, err
+	}
+	rows := append(append(before, row), after...)
+	slices.SortStableFunc(rows, func(a, b entry.Row) int {
+		return cmp.Or(a.OccurredAt.Compare(b.OccurredAt), cmp.Compare(a.ID, b.ID))
+	})
+	return slices.CompactFunc(rows, func(a, b entry.Row) bool { return a.ID == b.ID }), nil
+}
+
+// minute is a time for a model, which does not know the zone of this machine.
+func minute(t time.Time) string { return t.UTC().Format("2006-01-02T15:04Z") }
+
+func (s *mcpServer) context(ctx context.Context, _ call, in contextArguments) (string, error) {
+	conn, err := s.clickHouse.get(ctx)
+	if err != nil {
+		return "", err
+	}
+	counter, err := s.counter()
+	if err != nil {
+		return "", err
+	}
+	whose := &owner{user: s.o.User, agent: s.o.Agent}
+	all, err := readFacts(ctx, conn, whose, func(t *fact.Tables) ([]fact.Fact, error) { return t.List(ctx, s.o.User, s.o.Agent) })
+	if err != nil {
+		return "", err
+	}
+	profile, err := fact.NewTables(conn).Profile(ctx, s.o.User, s.o.Agent, s.o.Project)
+	if err != nil {
+		return "", err
+	}
+	facts := fact.Untold(fact.Believed(fact.OfProject(all, s.o.Project)), profile)
+	formatter := fact.Formatter{MaxTokens: s.o.tokens - frameTokens, Counter: counter}
+	if in.Query != "" {
+		query, err := oneText("query", in.Query)
+		if err != nil {
+			return "", err
+		}
+		facts, formatter.Ranked = s.rank(ctx, query, facts), true
+	}
+	said, indices := formatter.Tell(fact.NewContext(profile, facts))
+	if said == "" {
+		return "Nothing is known of the user in this project yet.", nil
+	}
+	told := make([]fact.Fact, len(indices))
+	for i, index := range indices {
+		told[i] = facts[index]
+	}
+	s.note(ctx, conn, schema.RetrievedByContext, entriesOf(whose, told))
+	p := &sheet{counter: counter}
+	p.b.WriteString(text.Visible(said) + "\n") // The formatter has escaped what ends a frame.
+	return p.end(""), nil
+}
+
+// rank orders the facts by the query: by words alone, where the vectors can't be had.
+func (s *mcpServer) rank(ctx context.Context, query string, facts []fact.Fact) []fact.Fact {
+	searcher, err := s.searcher(ctx)
+	if err != nil {
+		s.logger.Warn("the facts are ordered by words alone", "reason", err)
+		return retrieve.RankFactsByWords(query, facts)
+	}
+	ranked, err := searcher.RankFacts(ctx, query, s.o.User, s.o.Agent, facts)
+	if err != nil {
+		s.logger.Warn("the facts are ordered by words alone", "reason", err)
+	}
+	return ranked
+}

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"go.temporal.io/sdk/temporal"
+
+	"axiommind/activities/boundary"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/fact"
+	"axiommind/activities/queue/door"
+	"axiommind/activities/retrieve"
+	"axiommind/activities/task"
+	"axiommind/activities/text"
+	"axiommind/schema"
+)
+
+// commandPatience is how long a tool waits for a worker to carry a command out.
+const commandPatience = 20 * time.Second
+
+func (s *mcpServer) remember(ctx context.Context, _ call, in rememberArguments) (string, error) {
+	said, err := oneText("fact", in.Fact)
+	if err != nil {
+		return "", err
+	}
+	q := stated(s.o.Scope, said, time.Now())
+	if err := q.Validate(); err != nil {
+		return "", instead("%v. State one fact in a sentence", err)
+	}
+	temporalClient, err := s.temporal.get(ctx)
+	if err == nil {
+		err = door.Send(ctx, temporalClient, q)
+	}
+	switch {
+	case err == nil:
+		return "Taken. A worker makes it a memory in a few seconds; search finds it then. Saying it again changes nothing.", nil
+	case errors.Is(err, door.ErrFull) || s.spool == nil:
+		return "", fmt.Errorf("nothing is remembered: %w", err)
+	}
+	s.logger.Warn("the fact waits in the spool", "reason", err)
+	if err := s.spool(q); err != nil {
+		return "", fmt.Errorf("nothing is remembered: %w", err)
+	}
+	return "Kept on this machine, because the memory can't be reached now. It is handed in when that is back.", nil
+}
+
+// stated is the context of a fact that the user states. The same fact is the same context, whenever it is stated.
+func stated(scope schema.Scope, said string, now time.Time) schema.QueuedContext {
+	in := schema.ProcessSessionInput{
+		Project: scope.Project, User: scope.User, Agent: scope.Agent,
+		Messages:  []schema.InlineMessage{{Role: string(schema.RoleUser), Content: said}},
+		Statement: &schema.Statement{Type: schema.EntryFact},
+	}
+	thread := in.StatementSessionID()
+	return schema.QueuedContext{
+		ID: "remember-" + thread, Scope: scope, Thread: thread, At: now.UTC(), Messages: in.Messages, Statement: in.Statement, Now: true,
+	}
+}
+
+func (s *mcpServer) correct(ctx context.Context, c call, in correctArguments) (string, error) {
+	because, err := oneText("because", in.Because)
+	if err != nil {
+		return "", err
+	}
+	said := ""
+	switch in.Action {
+	case proposeCorrect:
+		if said, err = oneText("text", in.Text); err != nil {
+			return "", err
+		}
+	case proposeRetire:
+		if in.Text != "" {
+			return "", instead("text is for the action correct: leave it out, or propose a correction")
+		}
+	default:
+		return "", instead("action %q: want correct or retire", in.Action)
+	}
+	conn, err := s.clickHouse.get(ctx)
+	if err != nil {
+		return "", err
+	}
+	row, err := s.find(ctx, conn, in.Entry)
+	if err != nil {
+		return "", err
+	}
+	if s.propose == nil {
+		return "", instead("nothing was changed: a person does this with starter entry %s %s --project %s. Tell the user",
+			in.Action, short(row.ID), s.o.Project)
+	}
+	id, err := s.propose(ctx, proposal{
+		Scope: schema.Scope{Project: row.Project, User: row.User, Agent: row.Agent}, EntryID: row.ID, Action: in.Action, Text: said, Because: because, Actor: c.by,
+	})
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("Proposed as %s. The memory is believed as before until a person or the policy confirms it: starter proposals accept %s.",
+		short(id), short(id)), nil
+}
+
+func (s *mcpServer) task(ctx context.Context, c call, in taskArguments) (string, error) {
+	handle, err := oneText("task", in.Task)
+	if err != nil {
+		return "", err
+	}
+	command := task.Command{
+		Project: s.o.Project, RequestID: uuid.NewString(), Actor: c.by, At: time.Now().UTC(), Reason: strings.TrimSpace(in.Reason), TaskID: handle,
+	}
+	switch {
+	case in.Status == string(schema.TaskDone) && len(in.BlockedBy) == 0:
+		command.Status = schema.TaskDone
+	case in.Status == string(schema.TaskDone):
+		return "", instead("blocked_by is for the status blocked: a task that is done waits for nothing")
+	case in.Status == string(schema.TaskBlocked) && len(in.BlockedBy) == 0:
+		return "", instead("blocked_by is missing: say what the task waits for")
+	case in.Status == string(schema.TaskBlocked):
+		command.Block = in.BlockedBy
+	default:
+		return "", instead("status %q: want done or blocked", in.Status)
+	}
+	if err := command.Validate(); err != nil {
+		return "", usageError{err}
+	}
+	var result task.Result
+	if err := s.command(ctx, boundary.Update{Name: schema.UpdateCommand, ID: command.RequestID, Arg: command}, &result); err != nil {
+		return "", err
+	}
+	p, err := s.sheet(s.o.tokens)
+	if err != nil {
+		return "", err
+	}
+	for _, change := range result.Changes {
+		p.add("%s: %s", short(change.ID), p.short(changeText(change), 2*titleTokens))
+	}
+	switch {
+	case result.Rejected > 0:
+		return p.end(fmt.Sprintf("%s refused, because it would make tasks wait for themselves: name another blocker.",
+			plural(result.Rejected, "change was", "changes were"))), nil
+	case len(result.Changes) == 0:
+		return "Nothing to change: the task is so already.", nil
+	}
+	return p.end(""), nil
+}
+
+// command has a writer carry the command out. Its refusals are told as such.
+func (s *mcpServer) command(ctx context.Context, u boundary.Update, result any) error {
+	temporalClient, err := s.temporal.get(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, commandPatience)
+	defer cancel()
+	err = u.Send(ctx, temporalClient, result)
+	var application *temporal.ApplicationError
+	switch {
+	case errors.As(err, &application) && application.Type() == schema.ErrorTaskNotFound:
+		return instead("%s. Call tasks, and give a handle that it prints", application.Message())
+	case errors.As(err, &application) && (application.Type() == schema.ErrorTaskRefused || application.Type() == schema.ErrorInvalidInput):
+		return instead("%s. Nothing was changed: do what that asks for first, or tell the user", application.Message())
+	case err != nil && ctx.Err() != nil:
+		return instead("no worker answers. It may still be done as soon as one runs: look at it with tasks before you try again")
+	}
+	return err
+}
+
+// forget previews what would be erased. Erasure itself is none of the program's commands yet.
+func (s *mcpServer) forget(ctx context.Context, _ call, in queryArguments) (string, error) {
+	query, err := oneText("query", in.Query)
+	if err != nil {
+		return "", err
+	}
+	searcher, err := s.searcher(ctx)
+	if err != nil {
+		return "", err
+	}
+	result, err := searcher.Search(ctx, retrieve.Query{
+		Text: query, Project: s.o.Project, User: s.o.User, Agent: s.o.Agent, Superseded: true, Limit: retrieve.MaxLimit,
+	})
+	if err != nil {
+		return "", err
+	}
+	if len(result.Hits) == 0 {
+		return "Nothing is remembered of that, so there is nothing to forget.", nil
+	}
+	conn, err := s.clickHouse.get(ctx)
+	if err != nil {
+		return "", err
+	}
+	facts, err := fact.NewTables(conn).List(ctx, s.o.User, s.o.Agent)
+	if err != nil {
+		return "", err
+	}
+	tasks, err := task.NewQueries(eventlog.New(conn, eventlog.Options{}), conn).ListTasks(ctx, task.Selection{Project: s.o.Project, Limit: maxPage}, "")
+	if err != nil {
+		return "", err
+	}
+	p, err := s.sheet(s.o.tokens)
+	if err != nil {
+		return "", err
+	}
+	preview(p, s.o.limit, result.Hits, fact.OfProject(facts, s.o.Project), tasks)
+	return p.end("Preview only: nothing was erased, and erasing is not built yet. To have a memory believed no longer, call correct with retire."), nil
+}
+
+// preview lists what was found, and what was made of it.
+func preview(p *sheet, limit int, hits []retrieve.Hit, facts []fact.Fact, tasks []task.View) {
+	entries, sessions, notes := map[string]string{}, map[string]bool{}, []string(nil)
+	var titles, sessionTitles, factTitles, taskTitles []string
+	seen := func(id, title, session string) {
+		if entries[id] == "" {
+			entries[id] = title
+			titles = append(titles, short(id)+" "+title)
+		}
+		if !sessions[session] {
+			sessions[session] = true
+			sessionTitles = append(sessionTitles, session)
+		}
+	}
+	for _, h := range hits {
+		seen(h.ID, h.Title, h.SessionID)
+		for _, other := range h.Sessions {
+			seen(other.EntryID, h.Title, other.SessionID)
+		}
+		if h.Type == schema.EntryTaskNote {
+			notes = append(notes, h.Title)
+		}
+	}
+	for _, f := range facts {
+		if entries[f.EntryID] != "" {
+			factTitles = append(factTitles, f.Content)
+		}
+	}
+	for _, v := range tasks {
+		for _, note := range notes {
+			if text.SameTitle(note, v.Task.Title) {
+				taskTitles = append(taskTitles, short(v.Task.ID)+" "+v.Task.Title)
+				break
+			}
+		}
+	}
+	for _, group := range []struct {
+		one, many string
+		titles    []string
+	}{
+		{"memory", "memories", titles}, {"session", "sessions", sessionTitles}, {"fact", "facts", factTitles}, {"task", "tasks", taskTitles},
+	} {
+		p.add("%s", plural(len(group.titles), group.one, group.many))
+		for _, title := range group.titles[:min(limit, len(group.titles), 5)] {
+			p.add("  %s", p.short(title, titleTokens))
+		}
+	}
+}
