@@ -121,6 +121,7 @@ func (s *mcpServer) serve(ctx context.Context) error {
 	server := mcp.NewServer(&mcp.Implementation{Name: "axiommind", Version: service.Version()}, &mcp.ServerOptions{
 		Instructions: instructions, Logger: s.logger, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
+	server.AddReceivingMiddleware(adviseArguments)
 	s.addTools(server)
 	if s.o.http.address != "" {
 		return s.serveHTTP(ctx, server)

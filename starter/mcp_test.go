@@ -144,7 +144,7 @@ func TestMCPRefuses(t *testing.T) {
 	m.refused("blocked_by is missing", "task", map[string]any{"task": "0a1b2c3d", "status": "blocked"})
 	m.refused("blocked_by is for", "task", map[string]any{"task": "0a1b2c3d", "status": "done", "blocked_by": []string{"x"}})
 	m.refused("text is empty", "correct", map[string]any{"entry": "0a1b2c3d", "action": "correct", "because": "x"})
-	m.refused("as search prints it", "entry", map[string]any{"entry": 7})
+	m.refused("Give the arguments that the tool's schema names", "entry", map[string]any{"entry": 7})
 	m.refused("4096", "remember", map[string]any{"fact": strings.Repeat("long ", 1000)})
 	_, err := m.CallTool(t.Context(), &mcp.CallToolParams{Name: "erase"})
 	require.ErrorContains(t, err, `unknown tool "erase"`)
@@ -254,7 +254,7 @@ func TestMCPRemembers(t *testing.T) {
 	require.Eventually(t, func() bool {
 		found = m.ok("search", map[string]any{"query": "where does the user live: Porto"})
 		return strings.Contains(found, "Porto")
-	}, time.Minute, 200*time.Millisecond)
+	}, time.Minute, 2*time.Second)
 	require.Equal(t, 1, strings.Count(found, "Porto"))
 	read := m.ok("entry", map[string]any{"entry": handleOf(t, found, "Porto")})
 	require.Contains(t, read, "message 0, user, proven")
@@ -363,4 +363,35 @@ func TestMCPFlags(t *testing.T) {
 		require.Equal(t, exitUsage, o.code, "%q: %s", args, o)
 		require.Contains(t, o.err, says)
 	}
+}
+
+// However long and strange the titles are, a search stays below a thousand tokens, and each line keeps its handle.
+func TestMCPSearchBudget(t *testing.T) {
+	t.Parallel()
+	s := newMCPServer(down().app(), &mcpOptions{limit: mostToolLimit}, quiet)
+	for _, title := range []string{
+		strings.Repeat("ድንቅ ማስታወሻ ", 90), strings.Repeat("메모리", 90), strings.Repeat("हिन्दी में याद ", 90), strings.Repeat("👩\u200d🚀", 300),
+		"e" + strings.Repeat("\u0301", 5000), strings.Repeat("<", 500), strings.Repeat("\x1b\u202e", 300), strings.Repeat("word ", 500), "",
+	} {
+		p, err := s.sheet(searchTokens)
+		require.NoError(t, err)
+		lines := 0
+		for range mostToolLimit {
+			if !p.add("%s %s %s", "0a1b2c3d", "2026-03-01", p.short(title, titleTokens)) {
+				break
+			}
+			lines++
+		}
+		said := p.end("20 hits did not fit: ask more narrowly.")
+		require.Less(t, tokensOf(t, said), 1000, "%q", title)
+		require.GreaterOrEqual(t, lines, defaultToolLimit, "%q", title)
+		require.Equal(t, lines, strings.Count(said, "0a1b2c3d"))
+		require.Equal(t, 1, strings.Count(said, "</"))
+		require.Equal(t, text.Visible(said), said)
+	}
+}
+
+// app is the program before these servers.
+func (c *cli) app() *app {
+	return &app{out: io.Discard, errOut: io.Discard, getenv: func(name string) string { return c.env[name] }}
 }

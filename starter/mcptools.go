@@ -56,7 +56,7 @@ type call struct {
 	by string
 }
 
-// readOnly and writes annotate tools.
+// readOnly and additive annotate tools.
 var (
 	closedWorld = new(bool)
 	readOnly    = &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: closedWorld}
@@ -105,6 +105,19 @@ func addTool[In any](s *mcpServer, server *mcp.Server, hints *mcp.ToolAnnotation
 	})
 }
 
+// adviseArguments has the refusals of arguments that do not fit a tool's schema say what to do. They are the SDK's own.
+func adviseArguments(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		result, err := next(ctx, method, r)
+		if refused, ok := result.(*mcp.CallToolResult); ok && err == nil && refused.IsError && len(refused.Content) == 1 {
+			if said, ok := refused.Content[0].(*mcp.TextContent); ok && strings.HasPrefix(said.Text, "validating") {
+				said.Text = oneLine(said.Text, maxAdvice) + ". Give the arguments that the tool's schema names, and no others."
+			}
+		}
+		return result, err
+	}
+}
+
 // callerOf names the client in histories.
 func callerOf(r *mcp.CallToolRequest) string {
 	if info := r.ClientInfo(); info != nil && strings.TrimSpace(info.Name) != "" {
@@ -112,9 +125,6 @@ func callerOf(r *mcp.CallToolRequest) string {
 	}
 	return "mcp"
 }
-
-// instead is an error that says what to do.
-func instead(format string, args ...any) error { return usagef(format, args...) }
 
 // maxAdvice is how long an error is told to a model, in characters.
 const maxAdvice = 500
@@ -131,12 +141,10 @@ func advise(tool string, err error) string {
 		next = "Call tasks, and give a handle that it prints."
 	case errors.Is(err, retrieve.ErrQuery):
 		next = "Change the query."
-	case errors.Is(err, context.DeadlineExceeded):
-		next = "Go on without the memory, and try again later."
 	case !isUsage(err):
 		next = "Go on without the memory and tell the user: starter doctor says what is wrong. The next call tries again."
 	}
-	said := oneLine(tool+": "+reason(err), maxAdvice)
+	said := oneLine(tool+": "+strings.ReplaceAll(reason(err), "\n", ". "), maxAdvice)
 	if next != "" {
 		said = strings.TrimRight(said, ".") + ". " + next
 	}
@@ -148,9 +156,9 @@ func oneText(argument, value string) (string, error) {
 	value = strings.TrimSpace(value)
 	switch {
 	case value == "":
-		return "", instead("%s is empty: give it a text", argument)
+		return "", usagef("%s is empty: give it a text", argument)
 	case !utf8.ValidString(value) || strings.ContainsRune(value, 0):
-		return "", instead("%s is not plain text: leave out bytes that are no characters", argument)
+		return "", usagef("%s is not plain text: leave out bytes that are no characters", argument)
 	}
 	return value, nil
 }

@@ -30,7 +30,7 @@ func (s *mcpServer) remember(ctx context.Context, _ call, in rememberArguments) 
 	}
 	q := stated(s.o.Scope, said, time.Now())
 	if err := q.Validate(); err != nil {
-		return "", instead("%v. State one fact in a sentence", err)
+		return "", usagef("%v. State one fact in a sentence", err)
 	}
 	temporalClient, err := s.temporal.get(ctx)
 	if err == nil {
@@ -75,10 +75,10 @@ func (s *mcpServer) correct(ctx context.Context, c call, in correctArguments) (s
 		}
 	case proposeRetire:
 		if in.Text != "" {
-			return "", instead("text is for the action correct: leave it out, or propose a correction")
+			return "", usagef("text is for the action correct: leave it out, or propose a correction")
 		}
 	default:
-		return "", instead("action %q: want correct or retire", in.Action)
+		return "", usagef("action %q: want correct or retire", in.Action)
 	}
 	conn, err := s.clickHouse.get(ctx)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *mcpServer) correct(ctx context.Context, c call, in correctArguments) (s
 		return "", err
 	}
 	if s.propose == nil {
-		return "", instead("nothing was changed: a person does this with starter entry %s %s --project %s. Tell the user",
+		return "", usagef("nothing was changed: a person does this with starter entry %s %s --project %s. Tell the user",
 			in.Action, short(row.ID), s.o.Project)
 	}
 	id, err := s.propose(ctx, proposal{
@@ -114,13 +114,13 @@ func (s *mcpServer) task(ctx context.Context, c call, in taskArguments) (string,
 	case in.Status == string(schema.TaskDone) && len(in.BlockedBy) == 0:
 		command.Status = schema.TaskDone
 	case in.Status == string(schema.TaskDone):
-		return "", instead("blocked_by is for the status blocked: a task that is done waits for nothing")
+		return "", usagef("blocked_by is for the status blocked: a task that is done waits for nothing")
 	case in.Status == string(schema.TaskBlocked) && len(in.BlockedBy) == 0:
-		return "", instead("blocked_by is missing: say what the task waits for")
+		return "", usagef("blocked_by is missing: say what the task waits for")
 	case in.Status == string(schema.TaskBlocked):
 		command.Block = in.BlockedBy
 	default:
-		return "", instead("status %q: want done or blocked", in.Status)
+		return "", usagef("status %q: want done or blocked", in.Status)
 	}
 	if err := command.Validate(); err != nil {
 		return "", usageError{err}
@@ -158,11 +158,11 @@ func (s *mcpServer) command(ctx context.Context, u boundary.Update, result any) 
 	var application *temporal.ApplicationError
 	switch {
 	case errors.As(err, &application) && application.Type() == schema.ErrorTaskNotFound:
-		return instead("%s. Call tasks, and give a handle that it prints", application.Message())
+		return usagef("%s. Call tasks, and give a handle that it prints", application.Message())
 	case errors.As(err, &application) && (application.Type() == schema.ErrorTaskRefused || application.Type() == schema.ErrorInvalidInput):
-		return instead("%s. Nothing was changed: do what that asks for first, or tell the user", application.Message())
+		return usagef("%s. Nothing was changed: do what that asks for first, or tell the user", application.Message())
 	case err != nil && ctx.Err() != nil:
-		return instead("no worker answers. It may still be done as soon as one runs: look at it with tasks before you try again")
+		return usagef("no worker answers. It may still be done as soon as one runs: look at it with tasks before you try again")
 	}
 	return err
 }
