@@ -129,7 +129,7 @@ func (s *mcpServer) serve(ctx context.Context) error {
 	// Only the protocol is written to stdout.
 	err := server.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(s.app.in), Writer: nopWriteCloser{s.app.exact}})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
-		return nil
+		return nil //nolint:nilerr // The client is gone, or the program is told to stop.
 	}
 	return err
 }

@@ -49,7 +49,7 @@ func (c *cli) startMCP(t *testing.T, args ...string) *mcpClient {
 }
 
 func (c *cli) starter(args ...string) *exec.Cmd {
-	command := exec.Command(os.Args[0], append(args, c.servers...)...) //nolint:noctx // The client ends it.
+	command := exec.Command(os.Args[0], append(args, c.servers...)...)
 	command.Env = append(os.Environ(), asStarter+"=1")
 	for name, value := range c.env {
 		command.Env = append(command.Env, name+"="+value)
