@@ -15,6 +15,7 @@ import (
 
 	"axiommind/activities/fact"
 	"axiommind/activities/llm"
+	"axiommind/activities/queue/door"
 	"axiommind/activities/retrieve"
 	"axiommind/activities/vector"
 	"axiommind/schema"
@@ -105,11 +106,15 @@ func (a *app) mcpCommand(f *pflag.FlagSet) func(context.Context, []string) error
 }
 
 func newMCPServer(a *app, o *mcpOptions, logger *slog.Logger) *mcpServer {
-	return &mcpServer{
+	s := &mcpServer{
 		app: a, o: o, logger: logger, counter: sync.OnceValues(fact.CL100K),
 		clickHouse: newKept(a.clickHouse), weaviate: newKept(a.weaviate), temporal: newKept(a.temporal),
 		embedder: sync.OnceValues(func() (llm.Embedder, error) { return llm.NewEmbedder(context.Background(), a.cfg.Embedder) }),
 	}
+	if a.spoolDir != "" {
+		s.spool = door.Spool{Dir: a.spoolDir}.Put
+	}
+	return s
 }
 
 // instructions tell a model what the tools are for.

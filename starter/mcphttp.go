@@ -35,7 +35,7 @@ type httpOptions struct {
 }
 
 func (o *httpOptions) add(f *pflag.FlagSet) {
-	f.StringVar(&o.address, "http", "", "serve streamable HTTP at this address, like 127.0.0.1:7233 (default: stdin and stdout)")
+	f.StringVar(&o.address, "http", "", "serve streamable HTTP at this address, like 127.0.0.1:7390 (default: stdin and stdout)")
 	f.StringVar(&o.tokenFile, "http-token-file", "", "file that holds the token which a client sends as its bearer token")
 	f.BoolVar(&o.open, "http-no-token", false, "ask for no token: every program of this machine may use the memory")
 	f.StringSliceVar(&o.names, "http-host", nil, "other host names that the server is reached by (may be repeated)")

@@ -32,6 +32,9 @@ func (s *mcpServer) remember(ctx context.Context, _ call, in rememberArguments) 
 	if err := q.Validate(); err != nil {
 		return "", usagef("%v. State one fact in a sentence", err)
 	}
+	if s.app.cfg.NoQueue {
+		return "", usagef("memory is switched off (--no-queue): nothing is remembered. Tell the user so")
+	}
 	temporalClient, err := s.temporal.get(ctx)
 	if err == nil {
 		err = door.Send(ctx, temporalClient, q)
