@@ -57,8 +57,8 @@ type app struct {
 	completion time.Duration
 	// spoolDir keeps what can't be enqueued while Temporal is away. Empty for nowhere.
 	spoolDir string
-	cfg        service.Config
-	output     string
+	cfg      service.Config
+	output   string
 	// root is cobra's tree of the commands.
 	root *cobra.Command
 }

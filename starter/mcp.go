@@ -48,33 +48,14 @@ type mcpServer struct {
 	logger  *slog.Logger
 	counter func() (fact.Counter, error)
 
+	memory     *memory.Client
 	clickHouse kept[driver.Conn]
-	weaviate   kept[*vector.Client]
 	temporal   kept[client.Client]
-	embedder   func() (llm.Embedder, error)
 	// propose hands in a correction or a retirement, for a person or the policy to confirm, and returns the proposal's id.
 	// Without it nothing can be proposed.
 	propose func(context.Context, proposal) (string, error)
 	// spool keeps a context until Temporal is back. Without it the context is refused.
 	spool func(schema.QueuedContext) error
-	// noting are the notes of what was returned that are still being written.
-	noting sync.WaitGroup
-}
-
-// Actions of a proposal.
-const (
-	proposeCorrect = "correct"
-	proposeRetire  = "retire"
-)
-
-// proposal asks to correct or to retire an entry.
-type proposal struct {
-	schema.Scope
-	EntryID string
-	// Action is proposeCorrect or proposeRetire. Text is what is right, for a correction.
-	Action, Text string
-	// Because says why, and Actor who asks.
-	Because, Actor string
 }
 
 func (a *app) mcpCommand(f *pflag.FlagSet) func(context.Context, []string) error {
@@ -99,22 +80,28 @@ func (a *app) mcpCommand(f *pflag.FlagSet) func(context.Context, []string) error
 		if err != nil {
 			return usageError{err}
 		}
-		s := newMCPServer(a, o, logger)
+		s, err := newMCPServer(ctx, a, o, logger)
+		if err != nil {
+			return err
+		}
 		defer s.close()
 		return s.serve(ctx)
 	}
 }
 
-func newMCPServer(a *app, o *mcpOptions, logger *slog.Logger) *mcpServer {
+func newMCPServer(ctx context.Context, a *app, o *mcpOptions, logger *slog.Logger) (*mcpServer, error) {
+	c, err := a.client(ctx)
+	if err != nil {
+		return nil, err
+	}
 	s := &mcpServer{
-		app: a, o: o, logger: logger, counter: sync.OnceValues(fact.CL100K),
-		clickHouse: newKept(a.clickHouse), weaviate: newKept(a.weaviate), temporal: newKept(a.temporal),
-		embedder: sync.OnceValues(func() (llm.Embedder, error) { return llm.NewEmbedder(context.Background(), a.cfg.Embedder) }),
+		app: a, o: o, logger: logger, counter: sync.OnceValues(fact.CL100K), memory: c,
+		clickHouse: newKept(a.clickHouse), temporal: newKept(a.temporal), propose: a.propose,
 	}
 	if a.spoolDir != "" {
 		s.spool = door.Spool{Dir: a.spoolDir}.Put
 	}
-	return s
+	return s, nil
 }
 
 // instructions tell a model what the tools are for.
@@ -143,30 +130,8 @@ type nopWriteCloser struct{ io.Writer }
 
 func (nopWriteCloser) Close() error { return nil }
 
-// searcher returns the searcher over the stores.
-func (s *mcpServer) searcher(ctx context.Context) (*retrieve.Searcher, error) {
-	embedder, err := s.embedder()
-	if err != nil {
-		return nil, err
-	}
-	conn, err := s.clickHouse.get(ctx)
-	if err != nil {
-		return nil, err
-	}
-	index, err := s.weaviate.get(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return retrieve.NewSearcher(conn, index, embedder, retrieve.Options{Floor: s.app.cfg.SimilarityFloor}), nil
-}
-
-// note has it noted which entries were returned, while the client reads them.
-func (s *mcpServer) note(ctx context.Context, conn driver.Conn, by schema.Retrieval, returned map[schema.Scope][]string) {
-	s.noting.Go(func() { s.app.retrieved(context.WithoutCancel(ctx), conn, by, returned) })
-}
-
 func (s *mcpServer) close() {
-	s.noting.Wait()
+	_ = s.memory.Close()
 	s.clickHouse.close(func(c driver.Conn) { _ = c.Close() })
 	s.temporal.close(func(c client.Client) { c.Close() })
 }

@@ -32,23 +32,18 @@ func (s *mcpServer) search(ctx context.Context, _ call, in queryArguments) (stri
 	if err != nil {
 		return "", err
 	}
-	q := retrieve.Query{Text: query, Project: s.o.Project, User: s.o.User, Agent: s.o.Agent, Limit: s.o.limit}
-	searcher, err := s.searcher(ctx)
+	result, err := s.memory.Search(ctx, memory.Query{Text: query, Project: s.o.Project, User: s.o.User, Agent: s.o.Agent, Limit: s.o.limit})
 	if err != nil {
-		return "", err
-	}
-	result, err := searcher.Search(ctx, q)
-	if err != nil {
-		return "", err
+		return "", clientError(err)
 	}
 	if len(result.Hits) == 0 {
-		return s.nothingFound(result), nil
+		return s.nothingFound(result.Found), nil
 	}
 	p, err := s.sheet(searchTokens)
 	if err != nil {
 		return "", err
 	}
-	shown := result.Hits[:0:0]
+	shown := 0
 	for _, h := range result.Hits {
 		mark := ""
 		if h.Conflicts > 0 {
@@ -57,21 +52,16 @@ func (s *mcpServer) search(ctx context.Context, _ call, in queryArguments) (stri
 		if !p.add("%s %s %s%s", short(h.ID), dayOf(h.OccurredAt), p.short(h.Title, titleTokens), mark) {
 			break
 		}
-		shown = append(shown, h)
+		shown++
 	}
 	tail := ""
-	if left := len(result.Hits) - len(shown); left > 0 {
+	if left := len(result.Hits) - shown; left > 0 {
 		tail = fmt.Sprintf("%s did not fit: ask more narrowly.", plural(left, "hit", "hits"))
 	}
-	conn, err := s.clickHouse.get(ctx)
-	if err != nil {
-		return "", err
-	}
-	s.note(ctx, conn, schema.RetrievedBySearch, idsOf(q, shown))
 	return p.end(tail), nil
 }
 
-func (s *mcpServer) nothingFound(r retrieve.Result) string {
+func (s *mcpServer) nothingFound(r memory.Found) string {
 	said := "Nothing is remembered of that. Other words may find it."
 	if r.Superseded > 0 {
 		said += " " + plural(r.Superseded, "memory that is", "memories that are") + " no longer believed would match."
@@ -240,56 +230,29 @@ func (s *mcpServer) near(ctx context.Context, conn driver.Conn, row entry.Row) (
 func minute(t time.Time) string { return t.UTC().Format("2006-01-02T15:04Z") }
 
 func (s *mcpServer) context(ctx context.Context, _ call, in contextArguments) (string, error) {
-	conn, err := s.clickHouse.get(ctx)
-	if err != nil {
-		return "", err
-	}
-	counter, err := s.counter()
-	if err != nil {
-		return "", err
-	}
-	whose := &owner{user: s.o.User, agent: s.o.Agent}
-	all, err := readFacts(ctx, conn, whose, func(t *fact.Tables) ([]fact.Fact, error) { return t.List(ctx, s.o.User, s.o.Agent) })
-	if err != nil {
-		return "", err
-	}
-	profile, err := fact.NewTables(conn).Profile(ctx, s.o.User, s.o.Agent, s.o.Project)
-	if err != nil {
-		return "", err
-	}
-	facts := fact.Untold(fact.Believed(fact.OfProject(all, s.o.Project)), profile)
-	formatter := fact.Formatter{MaxTokens: s.o.tokens - frameTokens, Counter: counter}
+	r := memory.ContextRequest{User: s.o.User, Agent: s.o.Agent, Project: s.o.Project, MaxTokens: s.o.tokens - frameTokens}
 	if in.Query != "" {
 		query, err := oneText("query", in.Query)
 		if err != nil {
 			return "", err
 		}
-		facts, formatter.Ranked = s.rank(ctx, query, facts), true
+		r.Query = query
 	}
-	said, indices := formatter.Tell(fact.NewContext(profile, facts))
-	if said == "" {
+	known, err := s.memory.Context(ctx, r)
+	if err != nil {
+		return "", clientError(err)
+	}
+	if known.ByWords != nil {
+		s.logger.Warn("the facts are ordered by words alone", "reason", known.ByWords)
+	}
+	if known.Text == "" {
 		return "Nothing is known of the user in this project yet.", nil
 	}
-	told := make([]fact.Fact, len(indices))
-	for i, index := range indices {
-		told[i] = facts[index]
+	counter, err := s.counter()
+	if err != nil {
+		return "", err
 	}
-	s.note(ctx, conn, schema.RetrievedByContext, entriesOf(whose, told))
 	p := &sheet{counter: counter}
-	p.b.WriteString(text.Visible(said) + "\n") // The formatter has escaped what ends a frame.
+	p.b.WriteString(text.Visible(known.Text) + "\n") // The formatter has escaped what ends a frame.
 	return p.end(""), nil
-}
-
-// rank orders the facts by the query: by words alone, where the vectors can't be had.
-func (s *mcpServer) rank(ctx context.Context, query string, facts []fact.Fact) []fact.Fact {
-	searcher, err := s.searcher(ctx)
-	if err != nil {
-		s.logger.Warn("the facts are ordered by words alone", "reason", err)
-		return retrieve.RankFactsByWords(query, facts)
-	}
-	ranked, err := searcher.RankFacts(ctx, query, s.o.User, s.o.Agent, facts)
-	if err != nil {
-		s.logger.Warn("the facts are ordered by words alone", "reason", err)
-	}
-	return ranked
 }

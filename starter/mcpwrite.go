@@ -72,11 +72,11 @@ func (s *mcpServer) correct(ctx context.Context, c call, in correctArguments) (s
 	}
 	said := ""
 	switch in.Action {
-	case proposeCorrect:
+	case string(schema.ChangeCorrect):
 		if said, err = oneText("text", in.Text); err != nil {
 			return "", err
 		}
-	case proposeRetire:
+	case string(schema.ChangeRetire):
 		if in.Text != "" {
 			return "", usagef("text is for the action correct: leave it out, or propose a correction")
 		}
@@ -176,15 +176,11 @@ func (s *mcpServer) forget(ctx context.Context, _ call, in queryArguments) (stri
 	if err != nil {
 		return "", err
 	}
-	searcher, err := s.searcher(ctx)
-	if err != nil {
-		return "", err
-	}
-	result, err := searcher.Search(ctx, retrieve.Query{
-		Text: query, Project: s.o.Project, User: s.o.User, Agent: s.o.Agent, Superseded: true, Limit: retrieve.MaxLimit,
+	result, err := s.memory.Search(ctx, memory.Query{
+		Text: query, Project: s.o.Project, User: s.o.User, Agent: s.o.Agent, Superseded: true, Limit: memory.MaxLimit,
 	})
 	if err != nil {
-		return "", err
+		return "", clientError(err)
 	}
 	if len(result.Hits) == 0 {
 		return "Nothing is remembered of that, so there is nothing to forget.", nil
@@ -210,7 +206,7 @@ func (s *mcpServer) forget(ctx context.Context, _ call, in queryArguments) (stri
 }
 
 // preview lists what was found, and what was made of it.
-func preview(p *sheet, limit int, hits []retrieve.Hit, facts []fact.Fact, tasks []task.View) {
+func preview(p *sheet, limit int, hits []memory.Hit, facts []fact.Fact, tasks []task.View) {
 	entries, sessions, notes := map[string]string{}, map[string]bool{}, []string(nil)
 	var titles, sessionTitles, factTitles, taskTitles []string
 	seen := func(id, title, session string) {
