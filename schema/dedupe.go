@@ -38,6 +38,9 @@ const (
 	keyPairsJudged       = "graduate/{project}/pairs_judged/{answer}"
 	keyDecisionRecorded  = "graduate/{project}/decision/{decision}"
 	keyGraduateOfCommand = "graduate/{project}/command/{request}/{number}"
+	// A proposal's id is derived from its project, too.
+	keyChangeProposed  = "change_proposed/{proposal}"
+	keyProposalDecided = "proposal_decided/{proposal}"
 
 	keyEntriesRetrieved = "usage/{project}/{request}"
 
@@ -314,6 +317,12 @@ func DecisionRecordedKey(project, decisionID string) string {
 func GraduateOfCommandKey(project, requestID string, n int) string {
 	return fillKey(keyGraduateOfCommand, project, requestID, strconv.Itoa(n))
 }
+
+// ChangeProposedKey is the key of the event that makes the proposal.
+func ChangeProposedKey(proposalID string) string { return fillKey(keyChangeProposed, proposalID) }
+
+// ProposalDecidedKey is the key of the event that ends the proposal.
+func ProposalDecidedKey(proposalID string) string { return fillKey(keyProposalDecided, proposalID) }
 
 // EntriesRetrievedKey is the key of what the request retrieved of the project.
 func EntriesRetrievedKey(project, requestID string) string {

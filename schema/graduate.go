@@ -24,6 +24,8 @@ const (
 	PairsJudged      = "pairs_judged"
 	ConflictResolved = "conflict_resolved"
 	DecisionRecorded = "decision_recorded"
+	ChangeProposed   = "change_proposed"
+	ProposalDecided  = "proposal_decided"
 )
 
 // CheckStatus is how a check of a module by the compiler ended.

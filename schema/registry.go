@@ -83,6 +83,8 @@ var eventTypes = []EventType{
 	register[PairsJudgedPayload](PairsJudged, GraduatePrefix, "what a model answered of pairs of entries", keyPairsJudged),
 	register[ConflictResolvedPayload](ConflictResolved, GraduatePrefix, "a conflict ended, and how", keyOfGraduation, keyGraduateOfCommand),
 	register[DecisionRecordedPayload](DecisionRecorded, GraduatePrefix, "a decision, and the entries it rests on", keyDecisionRecorded, keyGraduateOfCommand),
+	register[ChangeProposedPayload](ChangeProposed, GraduatePrefix, "somebody asks to correct or to retire an entry", keyChangeProposed),
+	register[ProposalDecidedPayload](ProposalDecided, GraduatePrefix, "such a proposal was accepted or rejected", keyProposalDecided),
 
 	register[EntriesRetrievedPayload](EntriesRetrieved, UsagePrefix, "entries were returned by a search or in a context", keyEntriesRetrieved),
 

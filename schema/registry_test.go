@@ -143,6 +143,8 @@ var keyMakers = map[string]struct {
 	"EntryAnsweredKey":     {3, func(p []string) string { return schema.EntryAnsweredKey(p[0], p[1], p[2]) }},
 	"DecisionRecordedKey":  {2, func(p []string) string { return schema.DecisionRecordedKey(p[0], p[1]) }},
 	"GraduateOfCommandKey": {2, func(p []string) string { return schema.GraduateOfCommandKey(p[0], p[1], numberOf(p[1])) }},
+	"ChangeProposedKey":    {1, func(p []string) string { return schema.ChangeProposedKey(p[0]) }},
+	"ProposalDecidedKey":   {1, func(p []string) string { return schema.ProposalDecidedKey(p[0]) }},
 	"EntriesRetrievedKey":  {2, func(p []string) string { return schema.EntriesRetrievedKey(p[0], p[1]) }},
 	"BuildStartedKey":      {1, func(p []string) string { return schema.BuildStartedKey(p[0]) }},
 	"BuildFinishedKey":     {1, func(p []string) string { return schema.BuildFinishedKey(p[0]) }},

@@ -73,6 +73,10 @@ var sections = []section{
 		{"conflicts show", "CONFLICT", "show both sides of a conflict, with their evidence", (*app).conflictsShowCommand},
 		{"conflicts find", "", "ask the worker's model which memories contradict each other that the rule can't compare; it costs money", (*app).conflictsFindCommand},
 		{"conflicts resolve", "[CONFLICT…]", "say which side of conflicts is right, or that both are", (*app).conflictsResolveCommand},
+		{"proposals", "", "list what agents propose to correct or to retire", (*app).proposalsCommand},
+		{"proposals list", "", "list what agents propose to correct or to retire", (*app).proposalsCommand},
+		{"proposals accept", "PROPOSAL…", "correct or retire memories as proposed", (*app).proposalsAcceptCommand},
+		{"proposals reject", "PROPOSAL…", "leave memories as they are", (*app).proposalsRejectCommand},
 		{"decisions", "", "list decisions, and those whose grounds do not hold any longer", (*app).decisionsCommand},
 		{"decisions list", "", "list decisions, and those whose grounds do not hold any longer", (*app).decisionsCommand},
 		{"decisions show", "DECISION", "show a decision and the memories it rests on, with their evidence", (*app).decisionsShowCommand},
@@ -158,6 +162,9 @@ var examples = map[string]string{
 	"graduate":          "starter graduate --project demo\nstarter graduate --project demo --apply",
 	"conflicts find":    "starter conflicts find --project demo\nstarter conflicts find --project demo --user ann --limit 20",
 	"conflicts resolve": "starter conflicts resolve 0a1b2c3d --keep 04a5ad1b --because 'measured again in May'\nstarter conflicts resolve --keep 04a5ad1b\nstarter conflicts resolve 0a1b2c3d --keep both",
+	"proposals":         "starter proposals --project demo\nstarter proposals --project demo --user ann --all",
+	"proposals accept":  "starter proposals accept 0a1b2c3d --project demo --because 'the contract of May'",
+	"proposals reject":  "starter proposals reject 0a1b2c3d 4e5f6071 --project demo --because 'the limit is right'",
 	"decisions record":  "starter decisions record 'Move the event log to ClickHouse' --because-of 04a5ad1b --because-of 7c20e9f4 --confidence 0.9",
 	"facts add":         "starter facts add I prefer short answers --category preference --confidence 0.9\nstarter facts add The office is in Porto --user ann --project demo",
 	"facts update":      "starter facts update 0a1b2c3d --content 'I prefer tea' --expect-version 12",
@@ -242,6 +249,6 @@ func (c *command) argument(n int) string {
 }
 
 // ids are the words for arguments that name something by its id.
-var ids = []string{"ENTRY", "TASK", "INTO", "CONDITION", "TARGET", "ARTIFACT", "BUILD", "OTHER", "SCHEDULE", "CONFLICT", "DECISION", "FACT"}
+var ids = []string{"ENTRY", "TASK", "INTO", "CONDITION", "TARGET", "ARTIFACT", "BUILD", "OTHER", "SCHEDULE", "CONFLICT", "DECISION", "PROPOSAL", "FACT"}
 
 func isID(word string) bool { return slices.Contains(ids, word) }

@@ -70,6 +70,7 @@ var argumentValues = map[string]values{
 	"SCHEDULE":   scheduleIDs,
 	"CONFLICT":   conflictIDs,
 	"DECISION":   decisionIDs,
+	"PROPOSAL":   proposalIDs,
 	"FACT":       factIDs,
 	"SECTION":    fixed(schema.ProfileSections()...),
 	"FROM":       versionNumbers,
@@ -212,6 +213,17 @@ var (
 		out := make([]suggestion, len(found))
 		for i, c := range found {
 			out[i] = suggestion{c.ID, c.Older.Title + " / " + c.Newer.Title}
+		}
+		return out, err
+	})
+	// proposalIDs are those that wait for a person.
+	proposalIDs = stored(func(ctx context.Context, conn driver.Conn, r request) ([]suggestion, error) {
+		found, err := graduate.NewLedgers(conn).Proposals(ctx, eventlog.New(conn, eventlog.Options{}), graduate.ProposalQuery{
+			Project: r.given("project"), Limit: maxCompletions,
+		})
+		out := make([]suggestion, len(found))
+		for i, p := range found {
+			out[i] = suggestion{p.ID, string(p.Change) + ": " + p.Entry.Title}
 		}
 		return out, err
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/entry"
+	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
 	"axiommind/activities/table"
 	"axiommind/schema"
@@ -21,13 +22,18 @@ const keepBoth = "both"
 // withLedgers runs fn with the ledgers and the entries that they name. An id that names nothing is a mistake of the
 // command line.
 func (a *app) withLedgers(ctx context.Context, fn func(*graduate.Ledgers, *entry.Reader) error) error {
+	return a.withLog(ctx, func(l *graduate.Ledgers, r *entry.Reader, _ *eventlog.Store) error { return fn(l, r) })
+}
+
+// withLog is like withLedgers, and has the log, too.
+func (a *app) withLog(ctx context.Context, fn func(*graduate.Ledgers, *entry.Reader, *eventlog.Store) error) error {
 	conn, err := a.clickHouse(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	err = fn(graduate.NewLedgers(conn), entry.NewReader(conn))
-	for _, mistake := range []error{graduate.ErrNoConflict, graduate.ErrNoDecision, table.ErrAmbiguous, entry.ErrNotFound} {
+	err = fn(graduate.NewLedgers(conn), entry.NewReader(conn), eventlog.New(conn, eventlog.Options{}))
+	for _, mistake := range []error{graduate.ErrNoConflict, graduate.ErrNoDecision, graduate.ErrNoProposal, table.ErrAmbiguous, entry.ErrNotFound} {
 		if errors.Is(err, mistake) {
 			return usageError{err}
 		}

@@ -59,38 +59,10 @@ func (a *app) entryCorrectCommand(f *pflag.FlagSet) func(context.Context, []stri
 	}
 }
 
-// entryCorrect has a person state what is right in a session of its own, and then has graduation retire what was wrong. If
-// it is stopped in between, the next pass of graduation does so.
 func (a *app) entryCorrect(ctx context.Context, project, id, said string) error {
-	conn, err := a.clickHouse(ctx)
+	out, err := a.correctEntry(ctx, project, id, said)
 	if err != nil {
 		return err
-	}
-	defer func() { _ = conn.Close() }()
-	reader := entry.NewReader(conn)
-	old, err := reader.Get(ctx, project, id)
-	if errors.Is(err, entry.ErrNotFound) || errors.Is(err, table.ErrAmbiguous) {
-		return usageError{err}
-	}
-	if err != nil {
-		return err
-	}
-	in := correctionInput(old, said, time.Now())
-	if err := in.CheckStatement(); err != nil {
-		return usageError{err}
-	}
-	if err := correctable(ctx, reader, old, in); err != nil {
-		return err
-	}
-	out := correction{SessionID: in.SessionID}
-	if err := a.correct(ctx, conn, in, &out); err != nil {
-		return err
-	}
-	if old, err = reader.Get(ctx, project, old.ID); err != nil {
-		return err
-	}
-	if out.Corrected = correctedOf(old); old.SupersededBy != out.Correction.ID {
-		return fmt.Errorf("entry %q states what is right, but %q is not superseded by it yet: starter graduate --project %q does that", out.Correction.ID, old.ID, project)
 	}
 	return a.print(out, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s  %s\n  was believed until now: %s  %s\n",
@@ -99,19 +71,44 @@ func (a *app) entryCorrect(ctx context.Context, project, id, said string) error 
 	})
 }
 
+// correctEntry has a person state what is right in a session of its own, and then has graduation retire what was wrong. If
+// it is stopped in between, the next pass of graduation does so.
+func (a *app) correctEntry(ctx context.Context, project, id, said string) (out correction, err error) {
+	conn, err := a.clickHouse(ctx)
+	if err != nil {
+		return out, err
+	}
+	defer func() { _ = conn.Close() }()
+	reader := entry.NewReader(conn)
+	old, err := reader.Get(ctx, project, id)
+	if errors.Is(err, entry.ErrNotFound) || errors.Is(err, table.ErrAmbiguous) {
+		return out, usageError{err}
+	}
+	if err != nil {
+		return out, err
+	}
+	in := graduate.CorrectionInput(old, said, time.Now())
+	if err := in.CheckStatement(); err != nil {
+		return out, usageError{err}
+	}
+	if err := correctable(ctx, reader, old, in); err != nil {
+		return out, err
+	}
+	out.SessionID = in.SessionID
+	if err := a.correct(ctx, conn, in, &out); err != nil {
+		return out, err
+	}
+	if old, err = reader.Get(ctx, project, old.ID); err != nil {
+		return out, err
+	}
+	if out.Corrected = correctedOf(old); old.SupersededBy != out.Correction.ID {
+		return out, fmt.Errorf("entry %q states what is right, but %q is not superseded by it yet: starter graduate --project %q does that", out.Correction.ID, old.ID, project)
+	}
+	return out, nil
+}
+
 // shown is a title in one line.
 func shown(title string) string { return oneLine(title, maxErrorLine) }
-
-// correctionInput is the session in which a person states what is right in place of the entry.
-func correctionInput(old entry.Row, said string, now time.Time) schema.ProcessSessionInput {
-	in := schema.ProcessSessionInput{
-		Project: old.Project, User: old.User, Agent: old.Agent, Date: now.UTC().Format(time.RFC3339),
-		Messages:  []schema.InlineMessage{{Role: string(schema.RoleUser), Content: said}},
-		Statement: &schema.Statement{Type: old.Type, Category: old.Category, Corrects: old.ID},
-	}
-	in.SessionID = in.StatementSessionID()
-	return in
-}
 
 // correctable refuses what would correct nothing. A correction that was made before may be made again.
 func correctable(ctx context.Context, reader *entry.Reader, old entry.Row, in schema.ProcessSessionInput) error {

@@ -10,7 +10,7 @@ import (
 
 // installCompletion says how a shell comes to know the completions.
 const installCompletion = `Values come with it: projects, users, agents, sessions, statuses, and the ids of entries, tasks, conditions,
-artifacts and builds with their titles. These are asked of ClickHouse; where it does not answer within a
+artifacts, proposals and builds with their titles. These are asked of ClickHouse; where it does not answer within a
 second there are none. Names that a shell would not take as they are, such as those with spaces, are left out.
 starter must be on the PATH: go build -o ~/bin/starter ./starter
 

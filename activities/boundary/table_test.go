@@ -164,6 +164,7 @@ var notReturned = map[string]string{
 	"table.ErrAmbiguous":      "is of the starter's lists; a writer answers with its own",
 	"entry.ErrNoProject":      "activities select by a session, whose project is never empty",
 	"entry.ErrNotFound":       "is of the starter's entry",
+	"graduate.ErrNoProposal":  "is of the starter's proposals; a command is refused with its own",
 	"graduate.ErrNoConflict":  "is of the starter's conflicts; a command is refused with its own",
 	"graduate.ErrNoDecision":  "is of the starter's decisions",
 	"evidence.ErrFalse":       "is of the starter's verify",

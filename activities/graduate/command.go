@@ -27,6 +27,11 @@ const (
 	OpResolve Op = "resolve"
 	// OpDecide records a decision that rests on the entries.
 	OpDecide Op = "decide"
+	// OpPropose asks to change an entry. OpAccept and OpReject end a proposal. Accepting one to retire an entry retires it;
+	// one to correct an entry is accepted once the session of [Proposal.Session] has done so.
+	OpPropose Op = "propose"
+	OpAccept  Op = "accept"
+	OpReject  Op = "reject"
 )
 
 // Command is what a person asks of the graduation of a project.
@@ -48,6 +53,12 @@ type Command struct {
 	User       string   `json:"user,omitempty"`
 	Agent      string   `json:"agent,omitempty"`
 	Confidence *float64 `json:"confidence,omitempty"`
+	// Change is what is proposed for the only entry of EntryIDs, which must be one of User. Text is what is right, if it is
+	// to be corrected.
+	Change schema.Change `json:"change,omitempty"`
+	Text   string        `json:"text,omitempty"`
+	// ProposalID is the whole id of the proposal to accept or to reject.
+	ProposalID string `json:"proposal_id,omitempty"`
 }
 
 // Writer returns the input of the workflow that runs the command.
@@ -76,8 +87,12 @@ func (c Command) Validate() error {
 		return c.needs(len(c.ConflictIDs) > 0, "conflict_ids")
 	case OpDecide:
 		return errors.Join(c.needs(len(c.EntryIDs) > 0, "entry_ids"), c.needs(strings.TrimSpace(c.Action) != "", "action"))
+	case OpPropose:
+		return c.checkProposal()
+	case OpAccept, OpReject:
+		return c.needs(c.ProposalID != "", "proposal_id")
 	default:
-		return fmt.Errorf("op is %q, want one of confirm, retire, restore, resolve, decide", c.Op)
+		return fmt.Errorf("op is %q, want one of confirm, retire, restore, resolve, decide, propose, accept, reject", c.Op)
 	}
 }
 
@@ -90,7 +105,7 @@ const (
 // checkTexts returns an error if a text of the command is too long, or holds what no text does.
 func (c Command) checkTexts() error {
 	names := []struct{ field, value string }{
-		{"keep", c.Keep}, {"user", c.User}, {"agent", c.Agent},
+		{"keep", c.Keep}, {"user", c.User}, {"agent", c.Agent}, {"proposal_id", c.ProposalID},
 	}
 	for _, id := range c.EntryIDs {
 		names = append(names, struct{ field, value string }{"entry_ids", id})
@@ -106,7 +121,8 @@ func (c Command) checkTexts() error {
 	if strings.ContainsAny(c.Action, "\n\r") {
 		return errors.New("action has a line break: say in one line what was decided; because takes the reasons")
 	}
-	return cmp.Or(checkText("because", c.Because, maxTextBytes), checkText("action", c.Action, maxTextBytes))
+	return cmp.Or(checkText("because", c.Because, maxTextBytes), checkText("action", c.Action, maxTextBytes),
+		checkText("text", c.Text, maxTextBytes))
 }
 
 // checkRequest returns an error if a person can't ask for something by the id, of the project, by the name, at the time.

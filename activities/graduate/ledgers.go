@@ -19,6 +19,7 @@ import (
 var (
 	ErrNoConflict = errors.New("no such conflict")
 	ErrNoDecision = errors.New("no such decision")
+	ErrNoProposal = errors.New("no such proposal")
 )
 
 // Ledgers reads the ledgers, as of the last projection of the log.

@@ -28,6 +28,9 @@ func (a *Activities) run(ctx context.Context, c Command) (CommandResult, error) 
 	if err := c.Validate(); err != nil {
 		return CommandResult{}, boundary.Invalid(schema.ErrorInvalidInput, err)
 	}
+	if c.Op == OpPropose || c.Op == OpAccept || c.Op == OpReject {
+		return a.runProposal(ctx, c)
+	}
 	stream := schema.GraduateStream(c.Project)
 	done, err := a.doneBefore(ctx, c)
 	if err != nil {
@@ -171,7 +174,7 @@ func (a *Activities) named(ctx context.Context, project string, ids []string) (*
 		s := w.entries[id]
 		switch {
 		case s == nil:
-			missing = errors.Join(missing, fmt.Errorf("entry %q in project %q: %w: give a whole id, as search and facts print it", id, project, entry.ErrNotFound))
+			missing = errors.Join(missing, noEntry(project, id))
 		case !slices.Contains(list, s):
 			list = append(list, s)
 		}
@@ -180,6 +183,11 @@ func (a *Activities) named(ctx context.Context, project string, ids []string) (*
 		return nil, nil, boundary.Invalid(schema.ErrorEntryNotFound, missing)
 	}
 	return w, list, nil
+}
+
+// noEntry is the error for an id that names no entry.
+func noEntry(project, id string) error {
+	return fmt.Errorf("entry %q in project %q: %w: give a whole id, as search and facts print it", id, project, entry.ErrNotFound)
 }
 
 // ended reports whether the entry is no longer believed because something took its place, or because somebody said so.

@@ -1,0 +1,250 @@
+package graduate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"axiommind/activities/boundary"
+	"axiommind/activities/entry"
+	"axiommind/activities/graduate/pair"
+	"axiommind/schema"
+)
+
+// checkProposal returns an error if the command proposes nothing that can be done.
+func (c Command) checkProposal() error {
+	if len(c.EntryIDs) != 1 {
+		return fmt.Errorf("entry_ids has %d ids: propose a change of one entry", len(c.EntryIDs))
+	}
+	worded := strings.ContainsFunc(c.Text, schema.Worded)
+	switch {
+	case !slices.Contains(schema.Changes(), c.Change):
+		return fmt.Errorf("change is %q, want one of %q", c.Change, schema.Changes())
+	case c.Change == schema.ChangeCorrect && !worded:
+		return errors.New("text has no letter and no digit: say what is right, or propose to retire the entry")
+	case c.Change == schema.ChangeRetire && c.Text != "":
+		return errors.New("text is for a correction: leave it out, or propose to correct the entry")
+	case strings.ContainsAny(c.Text, "\n\r"):
+		return errors.New("text has a line break: say in one line what is right; because takes the reasons")
+	}
+	return c.needs(strings.TrimSpace(c.Because) != "", "because")
+}
+
+// CorrectionInput is the session in which a person states what is right in place of the entry. The same words for the same
+// entry are the same session.
+func CorrectionInput(old entry.Row, said string, at time.Time) schema.ProcessSessionInput {
+	in := schema.ProcessSessionInput{
+		Project: old.Project, User: old.User, Agent: old.Agent, Date: at.UTC().Format(time.RFC3339),
+		Messages:  []schema.InlineMessage{{Role: string(schema.RoleUser), Content: said}},
+		Statement: &schema.Statement{Type: old.Type, Category: old.Category, Corrects: old.ID},
+	}
+	in.SessionID = in.StatementSessionID()
+	return in
+}
+
+// reasonOf is why what was proposed is done.
+func reasonOf(p schema.ChangeProposedPayload) string {
+	return "proposed by " + p.By + ": " + strings.TrimSpace(p.Because)
+}
+
+// saidOf is what a person states who accepts the correction.
+func saidOf(p schema.ChangeProposedPayload) string {
+	return strings.TrimSpace(p.Text) + "\n" + reasonOf(p)
+}
+
+// runProposal runs a command about a proposal. A proposal is made once and decided once, whoever asks and however often.
+func (a *Activities) runProposal(ctx context.Context, c Command) (CommandResult, error) {
+	stream := schema.GraduateStream(c.Project)
+	var acts []act
+	var change CommandChange
+	err := a.steady(ctx, stream, func() (err error) {
+		acts, change, err = a.planProposal(ctx, c)
+		return err
+	})
+	if err != nil {
+		return CommandResult{}, err
+	}
+	events := make([]schema.Event, len(acts))
+	for i, one := range acts {
+		events[i], err = schema.NewEvent(one.payload, schema.Event{TS: one.at, Actor: c.Actor, Project: c.Project, DedupeKey: one.key})
+		if err != nil {
+			return CommandResult{}, err
+		}
+	}
+	result := CommandResult{Changes: []CommandChange{change}}
+	if len(events) > 0 {
+		appended, err := a.log.Append(ctx, stream, events)
+		if err != nil {
+			return CommandResult{}, err
+		}
+		result.Events = appended.New
+	}
+	return result, a.project(ctx, stream)
+}
+
+// planProposal returns what the command about a proposal adds to the log, and what became of the proposal.
+func (a *Activities) planProposal(ctx context.Context, c Command) ([]act, CommandChange, error) {
+	at := c.At.UTC().Truncate(time.Microsecond)
+	if c.Op == OpPropose {
+		return a.planPropose(ctx, c, at)
+	}
+	p, err := a.madeProposal(ctx, c.Project, c.ProposalID)
+	if err != nil {
+		return nil, CommandChange{}, err
+	}
+	if p.made.ProposalID == "" {
+		return nil, CommandChange{}, boundary.Invalid(schema.ErrorEntryNotFound,
+			fmt.Errorf("proposal %q in project %q: %w: give a whole id, as proposals prints it", c.ProposalID, c.Project, ErrNoProposal))
+	}
+	if p.decided != nil {
+		if p.decided.Accepted != (c.Op == OpAccept) {
+			return nil, CommandChange{}, refusedf("proposal %q was %s", c.ProposalID, howDecided(*p.decided))
+		}
+		return nil, CommandChange{c.ProposalID, howDecided(*p.decided)}, nil
+	}
+	payloads, err := a.planVerdict(ctx, c, p.made)
+	if err != nil {
+		return nil, CommandChange{}, err
+	}
+	acts := make([]act, len(payloads), len(payloads)+1)
+	for i, payload := range payloads {
+		acts[i] = act{payload, schema.GraduateOfCommandKey(c.Project, c.RequestID, i), at}
+	}
+	decided := schema.ProposalDecidedPayload{
+		Scope: p.made.Scope, ProposalID: c.ProposalID, EntryID: p.made.EntryID, Accepted: c.Op == OpAccept, Because: c.Because, By: c.Actor,
+	}
+	return append(acts, act{decided, schema.ProposalDecidedKey(c.ProposalID), at}), CommandChange{c.ProposalID, howDecided(decided)}, nil
+}
+
+// howDecided says how a proposal ended.
+func howDecided(p schema.ProposalDecidedPayload) string {
+	verdict := "rejected"
+	if p.Accepted {
+		verdict = "accepted"
+	}
+	verdict += " by " + p.By
+	if why := strings.TrimSpace(p.Because); why != "" {
+		verdict += ": " + why
+	}
+	return verdict
+}
+
+// proposed is what the log holds of a proposal.
+type proposed struct {
+	// made is zero if nobody made the proposal, and decided nil while nobody has decided on it.
+	made    schema.ChangeProposedPayload
+	decided *schema.ProposalDecidedPayload
+}
+
+// madeProposal reads a proposal of the project.
+func (a *Activities) madeProposal(ctx context.Context, project, id string) (p proposed, err error) {
+	made, decided := schema.EventID(schema.ChangeProposedKey(id)), schema.EventID(schema.ProposalDecidedKey(id))
+	found, err := a.log.GetMany(ctx, []string{made, decided})
+	if err != nil {
+		return p, err
+	}
+	event, ok := found[made]
+	if !ok || event.Stream != schema.GraduateStream(project) {
+		return p, nil
+	}
+	if p.made, err = schema.Decode[schema.ChangeProposedPayload](event); err != nil {
+		return p, err
+	}
+	if event, ok = found[decided]; ok {
+		verdict, err := schema.Decode[schema.ProposalDecidedPayload](event)
+		p.decided = &verdict
+		return p, err
+	}
+	return p, nil
+}
+
+// planPropose makes a proposal. One that is open already is not made again, and what a person has decided on is not asked
+// for again.
+func (a *Activities) planPropose(ctx context.Context, c Command, at time.Time) ([]act, CommandChange, error) {
+	_, list, err := a.named(ctx, c.Project, c.EntryIDs)
+	if err != nil {
+		return nil, CommandChange{}, err
+	}
+	s := list[0]
+	if s.User != c.User { // Nobody learns of what another user has.
+		return nil, CommandChange{}, boundary.Invalid(schema.ErrorEntryNotFound, noEntry(c.Project, c.EntryIDs[0]))
+	}
+	payload := schema.ChangeProposedPayload{
+		Scope: s.Scope, EntryID: s.ID, Change: c.Change, Text: strings.TrimSpace(c.Text), Because: strings.TrimSpace(c.Because), By: c.Actor,
+	}
+	payload.ProposalID = schema.ProposalID(s.Scope, s.ID, payload.Change, payload.Text)
+	p, err := a.madeProposal(ctx, c.Project, payload.ProposalID)
+	if err != nil {
+		return nil, CommandChange{}, err
+	}
+	told := CommandChange{payload.ProposalID, fmt.Sprintf("to %s entry %q waits for a person", payload.Change, s.ID)}
+	switch {
+	case p.decided != nil:
+		return nil, told, refusedf("proposal %q asked for the same and was %s", payload.ProposalID, howDecided(*p.decided))
+	case ended(s):
+		return nil, told, refusedf("entry %q is %s already: there is nothing to %s", s.ID, endedAs(s.Status), payload.Change)
+	case p.made.ProposalID != "":
+		return nil, told, nil
+	}
+	if payload.Change == schema.ChangeCorrect {
+		if saysTheSame(s.Row, payload.Text) {
+			return nil, told, refusedf("entry %q says the same", s.ID)
+		}
+		if err := CorrectionInput(s.Row, saidOf(payload), at).CheckStatement(); err != nil {
+			return nil, told, refusedf("entry %q can't be corrected so: %w", s.ID, err)
+		}
+	}
+	return []act{{payload, schema.ChangeProposedKey(payload.ProposalID), at}}, told, nil
+}
+
+// saysTheSame reports whether the entry says the same in the same words.
+func saysTheSame(e entry.Row, said string) bool {
+	return pair.Compare(e.Title, said).Strict || e.Content != "" && pair.Compare(e.Content, said).Strict
+}
+
+// planVerdict returns what follows for the entry from accepting or rejecting the proposal, or why it can't be.
+func (a *Activities) planVerdict(ctx context.Context, c Command, p schema.ChangeProposedPayload) ([]any, error) {
+	rows, err := a.entries.ByID(ctx, entry.InProject(c.Project).IDs([]string{p.EntryID}), entry.Standing)
+	if err != nil {
+		return nil, err
+	}
+	row, known := rows[p.EntryID]
+	done := false
+	if known && p.Change == schema.ChangeCorrect {
+		if done, err = correctedBy(ctx, a.entries, row, p); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case c.Op == OpReject && done:
+		return nil, refusedf("proposal %q was carried out, and only that is not recorded yet: accept it; starter entry restore %s undoes it", p.ProposalID, p.EntryID)
+	case c.Op == OpReject, done:
+		return nil, nil
+	case !known || row.Status == schema.StatusDeprecated || row.Status == schema.StatusSuperseded:
+		return nil, refusedf("proposal %q is overtaken: entry %q is no longer believed; reject it", p.ProposalID, p.EntryID)
+	case p.Change == schema.ChangeCorrect:
+		return nil, refusedf("entry %q is not corrected yet: starter proposals accept does that first", p.EntryID)
+	}
+	w, list, err := a.named(ctx, c.Project, []string{p.EntryID})
+	if err != nil {
+		return nil, err
+	}
+	c.Because = reasonOf(p)
+	return a.planRetire(ctx, c, w, list)
+}
+
+// correctedBy reports whether what took the entry's place was stated by who accepted the proposal.
+func correctedBy(ctx context.Context, entries *entry.Reader, row entry.Row, p schema.ChangeProposedPayload) (bool, error) {
+	if row.SupersededBy == "" {
+		return false, nil
+	}
+	rows, err := entries.ByID(ctx, entry.InProject(row.Project).IDs([]string{row.SupersededBy}), entry.Statement)
+	if err != nil {
+		return false, err
+	}
+	by, known := rows[row.SupersededBy]
+	return known && by.SessionID == CorrectionInput(row, saidOf(p), time.Time{}).SessionID, nil
+}
