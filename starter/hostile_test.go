@@ -141,7 +141,7 @@ func TestAnySignsInNames(t *testing.T) {
 		for _, args := range [][]string{
 			{"builds", "show", id}, {"entry", "show", id, "--project", id}, {"task", "show", id, "--project", id},
 			{"conflicts", "show", id, "--project", id}, {"decisions", "show", id, "--project", id},
-			{"conflicts", "list", "--project", id}, {"decisions", "list", "--project", id},
+			{"proposals", "list", "--project", id, "--user", id}, {"conflicts", "list", "--project", id}, {"decisions", "list", "--project", id},
 			{"builds", "list", "--session", id, "--project", id}, {"facts", "--user", id, "--agent", id},
 			{"facts", "show", id, "--user", id}, {"facts", "history", "--user", id}, {"facts", "export", "--agent", id},
 			{"facts", "list", "--category", "goal", "--project", id, "--user", id}, {"context", "--user", id},
@@ -270,6 +270,8 @@ func TestRefusedBeforeAnyServer(t *testing.T) {
 		{[]string{"conflicts", "--limit", "0"}, "--limit 0: want 1 to 1000"},
 		{[]string{"conflicts", "resolve", "abcdef"}, "give the entry that is right with --keep, or --keep both"},
 		{[]string{"conflicts", "resolve", "--keep", "both"}, "name the conflicts in which both sides are right"},
+		{[]string{"proposals", "--limit", "0"}, "--limit 0: want 1 to 1000"},
+		{[]string{"proposals", "reject", "abcdef", "a\x00"}, "argument 2, \"a\\x00\", holds a control character"},
 		{[]string{"decisions", "list", "--offset", "-1"}, "--offset -1: want 0 or more"},
 		{[]string{"decisions", "record", "x"}, "say with --because-of which verified memories the decision rests on"},
 		{[]string{"decisions", "record", "x", "--because-of", "abcdef", "--confidence", "1.5"}, "--confidence 1.5: want 0 to 1"},

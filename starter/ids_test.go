@@ -8,9 +8,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
 	"axiommind/activities/table"
+	"axiommind/schema"
 )
 
 // idCommands are what is given besides to each command that takes an id: name one here when you add a command.
@@ -22,6 +24,8 @@ var idCommands = map[string][]string{
 	"entry restore":     nil,
 	"conflicts show":    nil,
 	"conflicts resolve": {"--keep", "both"},
+	"proposals accept":  nil,
+	"proposals reject":  nil,
 	"decisions show":    nil,
 	"task show":         nil,
 	"task set":          {"--priority", "high"},
@@ -64,6 +68,10 @@ func TestIDsByPrefix(t *testing.T) {
 			ids := mine.idsOf(t)
 			if word == "CONFLICT" || word == "DECISION" {
 				ids["CONFLICT"], ids["DECISION"] = mine.ledgersOf(t)
+			}
+			if word == "PROPOSAL" {
+				row := decode[entry.Row](t, mine.run("entry", "show", ids["ENTRY"], "--project", mine.project, "-o", "json"))
+				ids[word] = mine.propose(t, row, schema.ChangeRetire, "", "it is over")
 			}
 			others := []string{}
 			for i := 1; i < len(strings.Fields(each.arguments)); i++ {
@@ -152,6 +160,7 @@ func (c *cli) declareTwins(t *testing.T) {
 	require.NoError(t, table.Insert(t.Context(), conn, "build_runs_raw (build_id, project, source_json, started_at)", builds))
 	require.NoError(t, table.Insert(t.Context(), conn, "conflicts_raw (conflict_id, project, detected_at, version)", conflicts))
 	require.NoError(t, table.Insert(t.Context(), conn, "decisions_raw (decision_id, project, ts, version)", decisions))
+	twinProposals(t, eventlog.New(conn, eventlog.Options{}), c.project, "abcdabcd-0", "abcdabcd-1")
 	require.NoError(t, table.Insert(t.Context(), conn, "entities_raw (entity_id, entity_type, project, current_json, updated_at, version)", entities))
 }
 
