@@ -14,11 +14,9 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/fact"
-	"axiommind/activities/llm"
 	"axiommind/activities/queue/door"
-	"axiommind/activities/retrieve"
-	"axiommind/activities/vector"
 	"axiommind/schema"
+	memory "axiommind/starter/client"
 	"axiommind/worker/service"
 )
 
@@ -39,7 +37,15 @@ type mcpOptions struct {
 	// tokens bounds the answer of each tool but search, and limit the items of a list.
 	tokens, limit int
 	http          httpOptions
+	// corrections is one of the constants.
+	corrections string
 }
+
+// What becomes of a correction or a retirement that a model asks for.
+const (
+	correctionsPropose = "propose"
+	correctionsApply   = "apply"
+)
 
 // mcpServer answers the tools of one project and user.
 type mcpServer struct {
@@ -51,9 +57,6 @@ type mcpServer struct {
 	memory     *memory.Client
 	clickHouse kept[driver.Conn]
 	temporal   kept[client.Client]
-	// propose hands in a correction or a retirement, for a person or the policy to confirm, and returns the proposal's id.
-	// Without it nothing can be proposed.
-	propose func(context.Context, proposal) (string, error)
 	// spool keeps a context until Temporal is back. Without it the context is refused.
 	spool func(schema.QueuedContext) error
 }
@@ -65,6 +68,7 @@ func (a *app) mcpCommand(f *pflag.FlagSet) func(context.Context, []string) error
 	f.StringVar(&o.Agent, "agent", "", "agent that remembers")
 	f.IntVar(&o.tokens, "max-tokens", defaultToolTokens, "most tokens that a tool returns; a search returns fewer than 1000")
 	f.IntVar(&o.limit, "limit", defaultToolLimit, fmt.Sprintf("most items that a tool lists, at most %d", mostToolLimit))
+	f.StringVar(&o.corrections, "corrections", correctionsPropose, "what becomes of a correction or a retirement: propose it to a person, or apply it")
 	o.http.add(f)
 	return func(ctx context.Context, _ []string) error {
 		switch {
@@ -72,6 +76,9 @@ func (a *app) mcpCommand(f *pflag.FlagSet) func(context.Context, []string) error
 			return usagef("--max-tokens %d: want at least %d", o.tokens, leastToolTokens)
 		case o.limit < 1 || o.limit > mostToolLimit:
 			return usagef("--limit %d: want 1 to %d", o.limit, mostToolLimit)
+		}
+		if err := oneOf("corrections", o.corrections, []string{correctionsPropose, correctionsApply}); err != nil {
+			return err
 		}
 		if err := o.http.check(); err != nil {
 			return err
@@ -96,7 +103,7 @@ func newMCPServer(ctx context.Context, a *app, o *mcpOptions, logger *slog.Logge
 	}
 	s := &mcpServer{
 		app: a, o: o, logger: logger, counter: sync.OnceValues(fact.CL100K), memory: c,
-		clickHouse: newKept(a.clickHouse), temporal: newKept(a.temporal), propose: a.propose,
+		clickHouse: newKept(a.clickHouse), temporal: newKept(a.temporal),
 	}
 	if a.spoolDir != "" {
 		s.spool = door.Spool{Dir: a.spoolDir}.Put

@@ -18,6 +18,7 @@ import (
 
 	"axiommind/activities/fact"
 	"axiommind/activities/text"
+	memory "axiommind/starter/client"
 )
 
 // asStarter has the test's program be starter itself, so that a client starts what a person starts.
@@ -207,7 +208,12 @@ func TestMCPJourney(t *testing.T) {
 
 	m.tasksChange(c)
 
-	m.refused("starter entry retire "+id, "correct", map[string]any{"entry": id, "action": "retire", "because": "we moved"})
+	proposed := m.ok("correct", map[string]any{"entry": id, "action": "retire", "because": "we moved"})
+	require.Contains(t, proposed, "starter proposals accept ")
+	require.Contains(t, m.ok("search", map[string]any{"query": "ClickHouse event log"}), id, "it is believed until a person says so")
+	open := c.proposals(t)
+	require.Len(t, open, 1)
+	require.Contains(t, open[0].ProposedBy, "mcp")
 	m.refused("Call search", "entry", map[string]any{"entry": "abcdef01"})
 	m.refused("Call search", "entry", map[string]any{"entry": turn + "'; DROP"})
 	for _, args := range [][]string{{"--project", c.project, "--user", "bob"}, {"--project", c.project + "2", "--user", user}, {"--project", c.project, "--user", user, "--agent", "x"}} {
@@ -368,7 +374,8 @@ func TestMCPFlags(t *testing.T) {
 // However long and strange the titles are, a search stays below a thousand tokens, and each line keeps its handle.
 func TestMCPSearchBudget(t *testing.T) {
 	t.Parallel()
-	s := newMCPServer(down().app(), &mcpOptions{limit: mostToolLimit}, quiet)
+	s, err := newMCPServer(t.Context(), down().app(t), &mcpOptions{limit: mostToolLimit}, quiet)
+	require.NoError(t, err)
 	for _, title := range []string{
 		strings.Repeat("ድንቅ ማስታወሻ ", 90), strings.Repeat("메모리", 90), strings.Repeat("हिन्दी में याद ", 90), strings.Repeat("👩\u200d🚀", 300),
 		"e" + strings.Repeat("\u0301", 5000), strings.Repeat("<", 500), strings.Repeat("\x1b\u202e", 300), strings.Repeat("word ", 500), "",
@@ -389,9 +396,4 @@ func TestMCPSearchBudget(t *testing.T) {
 		require.Equal(t, 1, strings.Count(said, "</"))
 		require.Equal(t, text.Visible(said), said)
 	}
-}
-
-// app is the program before these servers.
-func (c *cli) app() *app {
-	return &app{out: io.Discard, errOut: io.Discard, getenv: func(name string) string { return c.env[name] }}
 }

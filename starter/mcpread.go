@@ -11,12 +11,11 @@ import (
 
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/fact"
-	"axiommind/activities/retrieve"
 	"axiommind/activities/session"
 	"axiommind/activities/table"
 	"axiommind/activities/text"
 	"axiommind/schema"
+	memory "axiommind/starter/client"
 )
 
 const (

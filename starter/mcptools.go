@@ -16,6 +16,7 @@ import (
 	"axiommind/activities/table"
 	"axiommind/activities/task"
 	"axiommind/activities/text"
+	"axiommind/schema"
 )
 
 // Arguments of the tools. Whose memory they reach is no argument.

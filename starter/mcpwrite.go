@@ -14,10 +14,10 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/queue/door"
-	"axiommind/activities/retrieve"
 	"axiommind/activities/task"
 	"axiommind/activities/text"
 	"axiommind/schema"
+	memory "axiommind/starter/client"
 )
 
 // commandPatience is how long a tool waits for a worker to carry a command out.
@@ -91,18 +91,20 @@ func (s *mcpServer) correct(ctx context.Context, c call, in correctArguments) (s
 	if err != nil {
 		return "", err
 	}
-	if s.propose == nil {
-		return "", usagef("nothing was changed: a person does this with starter entry %s %s --project %s. Tell the user",
-			in.Action, short(row.ID), s.o.Project)
-	}
-	id, err := s.propose(ctx, proposal{
+	id, err := s.app.propose(ctx, proposal{
 		Scope: schema.Scope{Project: row.Project, User: row.User, Agent: row.Agent}, EntryID: row.ID, Action: in.Action, Text: said, Because: because, Actor: c.by,
 	})
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("Proposed as %s. The memory is believed as before until a person or the policy confirms it: starter proposals accept %s.",
-		short(id), short(id)), nil
+	if s.o.corrections == correctionsApply {
+		if err := s.app.acceptProposal(ctx, id, "policy/"+correctionsApply); err != nil {
+			return "", fmt.Errorf("it is proposed as %s, and not done yet: %w", short(id), err)
+		}
+		return "Done, as the policy of this server has it.", nil
+	}
+	return fmt.Sprintf("Proposed as %s. The memory is believed as before until a person confirms it with %s. Tell the user.",
+		short(id), inProject(s.o.Project, "proposals", "accept", short(id))), nil
 }
 
 func (s *mcpServer) task(ctx context.Context, c call, in taskArguments) (string, error) {
