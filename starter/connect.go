@@ -12,7 +12,6 @@ import (
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/queue/door"
-	"axiommind/activities/vector"
 	memory "axiommind/starter/client"
 	"axiommind/worker/service"
 )
@@ -41,14 +40,6 @@ func (a *app) temporal(ctx context.Context) (client.Client, error) {
 		return nil, err
 	}
 	c, err := service.ConnectTemporal(ctx, a.cfg, logger)
-	if err != nil {
-		return nil, notUp(err)
-	}
-	return c, nil
-}
-
-func (a *app) weaviate(ctx context.Context) (*vector.Client, error) {
-	c, err := service.ConnectWeaviate(ctx, a.cfg)
 	if err != nil {
 		return nil, notUp(err)
 	}

@@ -18,7 +18,6 @@ import (
 
 	"axiommind/activities/fact"
 	"axiommind/activities/text"
-	memory "axiommind/starter/client"
 )
 
 // asStarter has the test's program be starter itself, so that a client starts what a person starts.
@@ -43,15 +42,17 @@ type mcpClient struct {
 func (c *cli) startMCP(t *testing.T, args ...string) *mcpClient {
 	t.Helper()
 	m := &mcpClient{t: t, log: &bytes.Buffer{}, stderr: &bytes.Buffer{}}
-	command := c.starter(append([]string{"mcp"}, args...)...)
+	command := c.starter(t, append([]string{"mcp"}, args...)...)
 	command.Stderr = m.stderr
 	m.connect(&mcp.CommandTransport{Command: command})
 	return m
 }
 
-func (c *cli) starter(args ...string) *exec.Cmd {
+// starter is the program as a process of its own, with a cache of its own.
+func (c *cli) starter(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
 	command := exec.Command(os.Args[0], append(args, c.servers...)...)
-	command.Env = append(os.Environ(), asStarter+"=1")
+	command.Env = append(os.Environ(), asStarter+"=1", "XDG_CACHE_HOME="+t.TempDir())
 	for name, value := range c.env {
 		command.Env = append(command.Env, name+"="+value)
 	}
@@ -137,7 +138,7 @@ func TestMCPRefuses(t *testing.T) {
 		m.refused("starter doctor", "search", map[string]any{"query": again})
 	}
 	m.refused("starter doctor", "tasks", nil)
-	m.refused("nothing is remembered", "remember", map[string]any{"fact": "I prefer tea."})
+	require.Contains(t, m.ok("remember", map[string]any{"fact": "I prefer tea."}), "Kept on this machine")
 	m.refused("query is empty", "search", map[string]any{"query": " \n"})
 	m.refused("query", "search", nil)
 	m.refused("project", "search", map[string]any{"query": "x", "project": "other"})
@@ -292,7 +293,7 @@ func TestMCPOverHTTP(t *testing.T) {
 	t.Parallel()
 	const token = "correct-horse-battery"
 	file := write(t, "token", token+"\n")
-	command := down().starter("mcp", "--http", "127.0.0.1:0", "--http-token-file", file, "--http-host", "memory.test")
+	command := down().starter(t, "mcp", "--http", "127.0.0.1:0", "--http-token-file", file, "--http-host", "memory.test")
 	stderr, err := command.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, command.Start())
