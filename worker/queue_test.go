@@ -159,9 +159,9 @@ func TestI2QueueKilledWorker(t *testing.T) {
 		t.Skip("kills a worker again and again")
 	}
 	t.Parallel()
-	keys, contexts := number("AXIOMMIND_QUEUE_KEYS", 24), number("AXIOMMIND_QUEUE_CONTEXTS", 120)
+	keys, contexts := number("AXIOMMIND_QUEUE_KEYS", 12), number("AXIOMMIND_QUEUE_CONTEXTS", 60)
 	users := max(3, keys/50)
-	const sendingTakes = 25 * time.Second // At least: so that workers are killed meanwhile.
+	const sendingTakes = 15 * time.Second // At least: so that workers are killed meanwhile.
 	b := newBench(t)
 	worker := buildWorker(t, b)
 	type sending struct{ user, thread, text string }

@@ -2,7 +2,6 @@ package workflows
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -140,8 +139,7 @@ func (q *memoryQueue) receiveSome(ctx workflow.Context) (contexts []schema.Conte
 				fresh[k] = true
 			}
 		}
-		data, _ := json.Marshal(p) // It came as JSON.
-		contexts, size = append(contexts, p), size+len(data)
+		contexts, size = append(contexts, p), size+jsonSize(p)
 	}
 	return contexts
 }

@@ -76,7 +76,7 @@ func (q *memoryQueue) settle(ctx workflow.Context, t *queuedThread, result schem
 		o := outcomeOf(&batchItem{}, result, err)
 		end.Status, end.Error, end.ErrorType = o.Status, o.Error, o.ErrorType
 		q.last = &end
-		if t.tries++; schema.ClassOf(end.ErrorType) == schema.FailurePassing && t.tries < maxTries {
+		if t.tries++; slices.Contains(schema.FailureTypes(schema.FailurePassing), end.ErrorType) && t.tries < maxTries {
 			q.putBack(t, q.taken.Positions)
 			t.notBefore = now.Add(min(triesFirst<<(t.tries-1), triesLast))
 			q.tellFlushes(end, q.taken.Positions[len(q.taken.Positions)-1])
