@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/workflow"
 
 	"axiommind/activities/queue"
@@ -52,6 +53,9 @@ func MemoryQueue(ctx workflow.Context, in schema.MemoryQueueInput) error {
 		for _, a := range c.Again {
 			q.again[queueKey{a.Project, a.Thread}] = a
 		}
+	}
+	if err := q.recall(ctx); err != nil {
+		return err
 	}
 	if err := q.serve(ctx); err != nil {
 		return err
@@ -111,8 +115,10 @@ type memoryQueue struct {
 	// done counts the sessions that this run processed, refused the contexts that it refused.
 	done, refused int
 	full          bool
-	// storing is true while contexts that came are stored. closing is true once the run takes no more updates.
+	// storing is true while contexts that came are stored, which stand after storedTo. closing is true once the run takes no
+	// more updates.
 	storing, closing, cancelled bool
+	storedTo                    uint64
 	// changed is set by whatever may let the run go on. alarm is the next time at which it looks again.
 	changed bool
 	alarm   time.Time
@@ -169,31 +175,34 @@ func (q *memoryQueue) drain(ctx workflow.Context) {
 // dueAt is when the queue is processed, zero if nothing waits.
 func (q *memoryQueue) dueAt() (at time.Time) {
 	for _, t := range q.order {
-		due := q.quietAt
-		switch {
-		case t.Now:
-			due = t.LastAt
-		case t.Due.Before(due):
-			due = t.Due
-		}
-		if due.Before(t.notBefore) {
-			due = t.notBefore
-		}
-		if at.IsZero() || due.Before(at) {
+		if due := q.dueOf(t); at.IsZero() || due.Before(at) {
 			at = due
 		}
 	}
 	return at
 }
 
-// fire begins to process what waits, if it is due. A session that failed waits for its time.
-func (q *memoryQueue) fire(now time.Time) {
-	at := q.dueAt()
-	if at.IsZero() || at.After(now) {
-		return
+// dueOf is when the session makes the queue be processed, or when it is tried again.
+func (q *memoryQueue) dueOf(t *queuedThread) time.Time {
+	switch {
+	case !t.notBefore.IsZero():
+		return t.notBefore
+	case t.Now:
+		return t.LastAt
+	case t.Due.Before(q.quietAt):
+		return t.Due
+	default:
+		return q.quietAt
 	}
+}
+
+// fire begins to process what waits, if it is due. A session that failed waits for its time, and then is tried alone.
+func (q *memoryQueue) fire(now time.Time) {
+	all := slices.ContainsFunc(q.order, func(t *queuedThread) bool { return t.notBefore.IsZero() && !q.dueOf(t).After(now) })
 	for _, t := range q.order {
-		t.batch = t.batch || !t.notBefore.After(now)
+		if all || !t.notBefore.IsZero() {
+			t.batch = t.batch || !t.notBefore.After(now)
+		}
 	}
 }
 
@@ -247,6 +256,9 @@ func (q *memoryQueue) setAlarm(ctx workflow.Context, at time.Time) {
 // nothingUpTo is the position up to which nothing waits.
 func (q *memoryQueue) nothingUpTo() uint64 {
 	up := q.head.Seq
+	if q.storing {
+		up = min(up, q.storedTo) // What is being stored may stand before what another activity has appended since.
+	}
 	for _, t := range q.order {
 		up = min(up, t.Positions[0]-1)
 	}
@@ -254,6 +266,18 @@ func (q *memoryQueue) nothingUpTo() uint64 {
 		up = min(up, q.taken.Positions[0]-1)
 	}
 	return max(up, q.since)
+}
+
+// recall takes over what the run before it has told senders.
+func (q *memoryQueue) recall(ctx workflow.Context) error {
+	told := workflow.GetInfo(ctx).Memo.GetFields()[schema.QueueMemoFull]
+	if told == nil {
+		return nil
+	}
+	if err := converter.GetDefaultDataConverter().FromPayload(told, &q.full); err != nil {
+		return fmt.Errorf("read the memo: %w", err)
+	}
+	return nil
 }
 
 // tellFull lets senders know whether the queue takes contexts of other sessions.

@@ -101,7 +101,7 @@ func (t *queuedThread) join(more schema.QueuedThread) {
 func (q *memoryQueue) receive(ctx workflow.Context) {
 	for {
 		_ = workflow.Await(ctx, func() bool { return q.contexts.Len() > 0 }) // Nothing cancels it.
-		q.storing = true
+		q.storing, q.storedTo = true, q.head.Seq
 		for q.contexts.Len() > 0 {
 			q.store(ctx, q.receiveSome(ctx))
 		}
@@ -150,6 +150,7 @@ func (q *memoryQueue) store(ctx workflow.Context, contexts []schema.ContextEnque
 		return
 	}
 	now, before := workflow.Now(ctx).UTC(), q.head.Seq
+	q.storedTo = before
 	stored := certainly(ctx, fmt.Sprintf("%d contexts", len(contexts)), storeContexts, queue.StoreInput{
 		User: q.input.User, Agent: q.input.Agent, At: now, Contexts: contexts, Head: q.head,
 	})
