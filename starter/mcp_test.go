@@ -356,15 +356,13 @@ func TestMCPFlags(t *testing.T) {
 	t.Parallel()
 	short := write(t, "token", "short\n")
 	for says, args := range map[string][]string{
-		"needs --http-token-file":           {"--http", "127.0.0.1:0"},
-		"others than this machine reach it": {"--http", ":0", "--http-no-token"},
-		"want an address":                   {"--http", "here"},
-		"at least 16":                       {"--http", "127.0.0.1:0", "--http-token-file", short},
-		"no such file":                      {"--http", "127.0.0.1:0", "--http-token-file", short + "x"},
-		"give one of":                       {"--http", "127.0.0.1:0", "--http-token-file", short, "--http-no-token"},
-		"are for --http":                    {"--http-no-token"},
-		"--max-tokens 5":                    {"--max-tokens", "5"},
-		"--limit 21":                        {"--limit", "21"},
+		"needs --http-token-file": {"--http", "127.0.0.1:0"},
+		"want an address":         {"--http", "here"},
+		"at least 16":             {"--http", "127.0.0.1:0", "--http-token-file", short},
+		"no such file":            {"--http", "127.0.0.1:0", "--http-token-file", short + "x"},
+		"are for --http":          {"--http-host", "a"},
+		"--max-tokens 5":          {"--max-tokens", "5"},
+		"--limit 21":              {"--limit", "21"},
 	} {
 		o := down().run(append([]string{"mcp"}, args...)...)
 		require.Equal(t, exitUsage, o.code, "%q: %s", args, o)

@@ -28,39 +28,28 @@ const (
 // httpOptions are the flags of streamable HTTP.
 type httpOptions struct {
 	address, tokenFile string
-	// open serves without a token, to this machine alone.
-	open  bool
-	names []string
-	token [sha256.Size]byte
+	names              []string
+	token              [sha256.Size]byte
 }
 
 func (o *httpOptions) add(f *pflag.FlagSet) {
 	f.StringVar(&o.address, "http", "", "serve streamable HTTP at this address, like 127.0.0.1:7390 (default: stdin and stdout)")
 	f.StringVar(&o.tokenFile, "http-token-file", "", "file that holds the token which a client sends as its bearer token")
-	f.BoolVar(&o.open, "http-no-token", false, "ask for no token: every program of this machine may use the memory")
 	f.StringSliceVar(&o.names, "http-host", nil, "other host names that the server is reached by (may be repeated)")
 }
 
 // check reads the token.
 func (o *httpOptions) check() error {
 	if o.address == "" {
-		if o.tokenFile != "" || o.open || len(o.names) > 0 {
-			return usagef("--http-token-file, --http-no-token and --http-host are for --http ADDRESS")
+		if o.tokenFile != "" || len(o.names) > 0 {
+			return usagef("--http-token-file and --http-host are for --http ADDRESS")
 		}
 		return nil
 	}
-	host, _, err := net.SplitHostPort(o.address)
-	if err != nil {
+	if _, _, err := net.SplitHostPort(o.address); err != nil {
 		return usagef("--http %q: want an address like 127.0.0.1:8080", o.address)
 	}
-	switch {
-	case o.open && o.tokenFile != "":
-		return usagef("give one of --http-token-file and --http-no-token")
-	case o.open && !loopback(host):
-		return usagef("--http %q: others than this machine reach it, so it needs --http-token-file", o.address)
-	case o.open:
-		return nil
-	case o.tokenFile == "":
+	if o.tokenFile == "" {
 		return usagef("--http needs --http-token-file FILE: whoever reaches the server reads the memory")
 	}
 	raw, err := os.ReadFile(o.tokenFile)
@@ -117,7 +106,7 @@ func (o *httpOptions) guard(next http.Handler) http.Handler {
 			http.Error(w, "unknown host: the server names itself by --http and --http-host", http.StatusForbidden)
 		case r.Header.Get("Origin") != "" || site != "" && site != "none":
 			http.Error(w, "a web page may not read the memory: use a client that is a program", http.StatusForbidden)
-		case !o.open && !o.admits(r.Header.Get("Authorization")):
+		case !o.admits(r.Header.Get("Authorization")):
 			w.Header().Set("WWW-Authenticate", `Bearer realm="axiommind"`)
 			http.Error(w, "send the token of --http-token-file as: Authorization: Bearer TOKEN", http.StatusUnauthorized)
 		default:
