@@ -30,7 +30,7 @@ func TestConcurrentFactCommands(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.start(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*soon)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*soon)
 	defer cancel()
 	tables := fact.NewTables(b.ClickHouse)
 	const people = 50

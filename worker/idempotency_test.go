@@ -30,6 +30,7 @@ func TestSeed12_3Idempotency(t *testing.T) {
 	run, err := b.submit(t.Context(), in)
 	require.NoError(t, err)
 	require.NoError(t, run.Get(t.Context(), nil))
+	b.awaitGraduated(t.Context(), t)
 	before := b.once(t)
 	for _, table := range []string{"events", "vector_outbox", "edges"} {
 		require.NotEmpty(t, before[table], table)

@@ -5,15 +5,12 @@ package stacktest
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -134,10 +131,6 @@ func run(t testing.TB, dsn *url.URL, sql string) {
 // package's TestMain calls it to leave no temporary directory behind.
 func Main(m *testing.M) {
 	sweep()
-	// These tests wait for servers more than they work. The flag itself still counts: it is not parsed yet.
-	if parallel := flag.Lookup("test.parallel"); parallel != nil && !flag.Parsed() {
-		_ = parallel.Value.Set(strconv.Itoa(2 * runtime.GOMAXPROCS(0)))
-	}
 	code := m.Run()
 	for _, s := range []*server{&temporal, &weaviate, &clickHouse} {
 		s.stop()
