@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"axiommind/starter/hook"
+	_ "axiommind/starter/hook/short" // before all that is slow
 )
 
 func main() {

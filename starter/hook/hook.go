@@ -29,7 +29,7 @@ import (
 
 const (
 	// DefaultSendWithin is how long a hook tries to reach Temporal. What takes longer is spooled.
-	DefaultSendWithin = 30 * time.Millisecond
+	DefaultSendWithin = 60 * time.Millisecond
 	// DefaultAnswerWithin is how long an agent waits for what is remembered. What takes longer is not told.
 	DefaultAnswerWithin = 100 * time.Millisecond
 	// DefaultMaxTokens is the default of [Options.MaxTokens].
@@ -56,7 +56,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.Project, "project", "default", "project the memories belong to")
 	f.StringVar(&o.User, "user", "default", "user the memories belong to")
 	f.StringVar(&o.Agent, "agent", "", "agent the memories belong to")
-	f.DurationVar(&o.Within, "within", 0, "how long the agent may wait\n(default: 30ms to enqueue, else it is done later; 100ms for an answer, else there is none)")
+	f.DurationVar(&o.Within, "within", 0, "how long the agent may wait\n(default: 60ms to enqueue, else it is done later; 100ms for an answer, else there is none)")
 	f.IntVar(&o.MaxTokens, "max-tokens", DefaultMaxTokens, "most tokens of an answer, estimated")
 }
 
@@ -182,7 +182,7 @@ func (p *Program) enqueue(ctx context.Context, o Options, e Event, values settin
 		return errors.Join(unspooled, fmt.Errorf("deliver spooled contexts: %w", err))
 	}
 	// The client is not closed: that may wait, and the program ends.
-	send := func(ctx context.Context, q schema.QueuedContext) error { return door.Send(ctx, c, q) }
+	send := func(ctx context.Context, q schema.QueuedContext) error { return door.Signal(ctx, c, q) }
 	if unspooled != nil {
 		if err := send(ctx, q); err != nil {
 			return errors.Join(unspooled, err)

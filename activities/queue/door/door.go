@@ -24,17 +24,30 @@ var ErrFull = errors.New("the queue is full")
 // The memo that says whether the queue is full is asked for at the same time, so that all is one round trip. The error is
 // then an [ErrFull]; the queue judges by itself, so that the context may be admitted nevertheless.
 func Send(ctx context.Context, c client.Client, q schema.QueuedContext) error {
+	full := make(chan bool, 1)
+	if admitted := q.Now || q.Correction || q.Reinforcement; admitted {
+		full <- false
+	} else {
+		go func() { full <- isFull(ctx, c, schema.WorkflowID(q.Queue().Stream())) }()
+	}
+	if err := Signal(ctx, c, q); err != nil {
+		return err
+	}
+	if <-full {
+		return fmt.Errorf("enqueue for %s: %w: %d sessions wait; try again when some of them are processed (starter queue shows them)",
+			q.User, ErrFull, schema.MaxQueuedThreads)
+	}
+	return nil
+}
+
+// Signal is [Send] without asking whether the queue is full. It is for hooks, which have no time for that, and whose
+// transcripts are enqueued again after the agent's next turn.
+func Signal(ctx context.Context, c client.Client, q schema.QueuedContext) error {
 	if err := q.Validate(); err != nil {
 		return fmt.Errorf("enqueue: %w", err)
 	}
 	in := q.Queue()
 	id := schema.WorkflowID(in.Stream())
-	full := make(chan bool, 1)
-	if admitted := q.Now || q.Correction || q.Reinforcement; admitted {
-		full <- false
-	} else {
-		go func() { full <- isFull(ctx, c, id) }()
-	}
 	_, err := c.SignalWithStartWorkflow(ctx, id, schema.SignalEnqueue, q, client.StartWorkflowOptions{
 		ID: id, TaskQueue: schema.QueueMain, StaticSummary: "queue of " + q.User,
 	}, schema.WorkflowMemoryQueue, in)
@@ -44,9 +57,6 @@ func Send(ctx context.Context, c client.Client, q schema.QueuedContext) error {
 		return fmt.Errorf("enqueue for %s: %w: 10,000 contexts wait, and no worker takes them: start one", q.User, ErrFull)
 	case err != nil:
 		return fmt.Errorf("enqueue for %s: %w", q.User, err)
-	case <-full:
-		return fmt.Errorf("enqueue for %s: %w: %d sessions wait; try again when some of them are processed (starter queue shows them)",
-			q.User, ErrFull, schema.MaxQueuedThreads)
 	}
 	return nil
 }
