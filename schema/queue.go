@@ -18,7 +18,10 @@ const (
 	// MaxQueuedThreads is how many threads may wait in a queue. A context of another one is refused then, unless it is to
 	// be processed at once or holds a correction.
 	MaxQueuedThreads = 10_000
-	// QueueMemoFull is the field of memory_queue's memo that is true while the queue takes no more threads.
+	// QueueNearlyFull is how many threads wait when senders are told that the queue is full: it must be told before the
+	// first context is refused, as a signal brings no answer.
+	QueueNearlyFull = MaxQueuedThreads * 9 / 10
+	// QueueMemoFull is the field of memory_queue's memo that is true while senders are told so.
 	QueueMemoFull = "full"
 )
 
@@ -142,12 +145,11 @@ type QueueContinued struct {
 	Since uint64 `json:"since"`
 	// Again are the threads whose processing failed, and which are tried again.
 	Again []QueueAgain `json:"again,omitempty"`
-	// Debounce is that of the latest context, NotBefore is when the next session may start.
-	Debounce  time.Duration `json:"debounce,omitempty"`
-	NotBefore time.Time     `json:"not_before,omitzero"`
-	// Firing is true if the queue was being processed.
-	Firing bool         `json:"firing,omitempty"`
-	Last   *QueueResult `json:"last,omitempty"`
+	// NotBefore is when the next session may start.
+	NotBefore time.Time `json:"not_before,omitzero"`
+	// FiringTo is the position up to which threads were being processed, 0 for none.
+	FiringTo uint64       `json:"firing_to,omitempty"`
+	Last     *QueueResult `json:"last,omitempty"`
 }
 
 // QueueAgain is a thread whose processing failed.
@@ -182,6 +184,9 @@ type QueuedThread struct {
 	Correction    bool       `json:"correction,omitempty"`
 	Reinforcement bool       `json:"reinforcement,omitempty"`
 	Statement     *Statement `json:"statement,omitempty"`
+	// Flush is the reason of the last context that has one, and IncludeTools is set if it is in any of them.
+	Flush        FlushReason `json:"flush,omitempty"`
+	IncludeTools bool        `json:"include_tools,omitempty"`
 }
 
 // QueueState is the answer of memory_queue to [QueryState].
@@ -198,7 +203,8 @@ type QueueState struct {
 	Last *QueueResult `json:"last,omitempty"`
 	// Again are the threads that failed and are tried again.
 	Again []QueueAgain `json:"again,omitempty"`
-	// Full is true while contexts of other threads are refused, and Refused counts those that this run has refused.
+	// Full is true while senders are told that the queue is full: from [QueueNearlyFull] threads on. Refused counts the
+	// contexts that this run has refused.
 	Full    bool `json:"full,omitempty"`
 	Refused int  `json:"refused,omitempty"`
 }
@@ -245,8 +251,15 @@ type FlushResult struct {
 // ContextEnqueuedPayload records that a context was enqueued.
 type ContextEnqueuedPayload struct {
 	QueuedContext
-	// Refused says why the queue does not process it.
+	// Refused says why the queue does not process it. The same context may come again, and be admitted.
 	Refused string `json:"refused,omitempty"`
+}
+
+// QueuedRead is the detail of the error of a process_session that failed after it had stored contexts of its queue. A
+// failure without it has stored none.
+type QueuedRead struct {
+	// To is as [ProcessSessionResult.QueuedTo].
+	To uint64 `json:"to"`
 }
 
 // ContextProcessedPayload records that the contexts of a thread were processed, or given up.

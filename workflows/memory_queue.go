@@ -16,8 +16,10 @@ import (
 const (
 	// queueEvents is the length of a history at which a queue hands over, and queueSessions is how many sessions one run
 	// processes.
-	queueEvents   = 6000
-	queueSessions = 200
+	queueEvents   = 4000
+	queueSessions = 1000
+	// queueBytes is the size of a history at which a queue hands over though it has processed nothing.
+	queueBytes = 24 << 20
 	// maxTries is how often a session is tried whose failure may pass, and triesFirst and triesLast bound the pause before
 	// the next try, which doubles.
 	maxTries   = 8
@@ -67,6 +69,7 @@ func MemoryQueue(ctx workflow.Context, in schema.MemoryQueueInput) error {
 		q.cancelled, q.changed = true, true
 	})
 	q.load(apart)
+	q.loaded = true
 	workflow.Go(apart, q.receive)
 	if handsOver := q.run(apart); !handsOver {
 		return ctx.Err()
@@ -88,6 +91,8 @@ type queuedThread struct {
 	notBefore time.Time
 	// wait is how long to wait while another run processes the session.
 	wait time.Duration
+	// most bounds how many contexts the session is given at once, to find the one that can't be read. 0 means no bound.
+	most int
 }
 
 // memoryQueue is one run of a queue.
@@ -117,8 +122,9 @@ type memoryQueue struct {
 	full          bool
 	// storing is true while contexts that came are stored, which stand after storedTo. closing is true once the run takes no
 	// more updates.
-	storing, closing, cancelled bool
-	storedTo                    uint64
+	// loaded is true once what waits is known.
+	storing, closing, cancelled, loaded bool
+	storedTo                            uint64
 	// changed is set by whatever may let the run go on. alarm is the next time at which it looks again.
 	changed bool
 	alarm   time.Time
@@ -159,9 +165,12 @@ func (q *memoryQueue) isIdle(ctx workflow.Context) bool {
 	return len(q.threads) == 0 && !q.storing && q.contexts.Len() == 0 && workflow.AllHandlersFinished(ctx)
 }
 
+// isLong reports whether another run should follow. What waits is a part of the history, and may be so much that the server
+// suggests it at once: a run that had processed nothing would be followed by one that does the same.
 func (q *memoryQueue) isLong(ctx workflow.Context) bool {
 	info := workflow.GetInfo(ctx)
-	return q.done >= queueSessions || info.GetContinueAsNewSuggested() || info.GetCurrentHistoryLength() >= queueEvents
+	return q.done >= queueSessions || info.GetCurrentHistoryLength() >= queueEvents ||
+		info.GetContinueAsNewSuggested() && (q.done > 0 || info.GetCurrentHistorySize() >= queueBytes)
 }
 
 // drain stores what came, and takes no more updates: what a run leaves unread is lost.
@@ -282,7 +291,7 @@ func (q *memoryQueue) recall(ctx workflow.Context) error {
 
 // tellFull lets senders know whether the queue takes contexts of other sessions.
 func (q *memoryQueue) tellFull(ctx workflow.Context) {
-	full := len(q.threads) >= schema.MaxQueuedThreads || q.full && len(q.threads) >= schema.MaxQueuedThreads*9/10
+	full := len(q.threads) >= schema.QueueNearlyFull || q.full && len(q.threads) >= schema.QueueNearlyFull*9/10
 	if full == q.full {
 		return
 	}
@@ -305,7 +314,9 @@ func (q *memoryQueue) tell(ctx workflow.Context) {
 func (q *memoryQueue) handOver() *schema.QueueContinued {
 	c := &schema.QueueContinued{Since: q.nothingUpTo(), NotBefore: q.notBefore, Last: q.last}
 	for _, t := range q.order {
-		c.Firing = c.Firing || t.batch
+		if t.batch {
+			c.FiringTo = max(c.FiringTo, t.Positions[0])
+		}
 		if t.tries > 0 && len(c.Again) < maxAgain {
 			c.Again = append(c.Again, t.failure())
 		}

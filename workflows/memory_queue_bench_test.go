@@ -51,7 +51,7 @@ func (r *queueRoom) StoreContexts(_ context.Context, in queue.StoreInput) (queue
 	}
 	var out queue.StoreResult
 	for _, c := range in.Contexts {
-		i := slices.IndexFunc(r.contexts, func(o schema.ContextEnqueuedPayload) bool { return o.ID == c.ID })
+		i := slices.IndexFunc(r.contexts, func(o schema.ContextEnqueuedPayload) bool { return o.ID == c.ID && o.Refused == c.Refused })
 		if i < 0 {
 			i = len(r.contexts)
 			r.contexts, r.at, r.ended = append(r.contexts, c), append(r.at, in.At), append(r.ended, c.Refused != "")

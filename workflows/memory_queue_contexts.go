@@ -16,6 +16,9 @@ const (
 	// maxStored and maxStoredBytes bound the contexts that are stored at once.
 	maxStored      = 200
 	maxStoredBytes = 48 << 10
+	// pagesAtOnce is how many pages are loaded in one workflow task, whose answer to the server holds them all, in at most
+	// 4 MB.
+	pagesAtOnce = 20
 	// logAgain is the longest pause before the log is tried again.
 	logAgain = 10 * time.Minute
 )
@@ -47,16 +50,23 @@ func endContexts(ctx workflow.Context, in queue.EndInput) (schema.StreamHead, er
 
 // load takes in what waits.
 func (q *memoryQueue) load(ctx workflow.Context) {
-	firing := q.input.Continued != nil && q.input.Continued.Firing
 	in := queue.LoadInput{User: q.input.User, Agent: q.input.Agent, Since: q.since}
 	var debounce time.Duration
-	for more := true; more; {
+	for n, more := 1, true; more; n++ {
 		page := certainly(ctx, "what waits", loadQueue, in)
 		for _, t := range page.Threads {
-			q.merge(t, firing)
+			q.merge(t)
+		}
+		if n%pagesAtOnce == 0 {
+			_ = workflow.Sleep(ctx, time.Millisecond) // Nothing cancels it. It ends the workflow task.
 		}
 		q.head, q.since, debounce = page.Head, page.Since, page.Debounce
 		in.Since, in.After, more = page.Since, page.After, page.More
+	}
+	if c := q.input.Continued; c != nil {
+		for _, t := range q.order {
+			t.batch = t.tries == 0 && t.Positions[0] <= c.FiringTo
+		}
 	}
 	q.sortOrder()
 	if n := len(q.order); n > 0 {
@@ -66,13 +76,13 @@ func (q *memoryQueue) load(ctx workflow.Context) {
 }
 
 // merge adds a session, or more contexts of one, as the log holds them.
-func (q *memoryQueue) merge(more schema.QueuedThread, firing bool) {
+func (q *memoryQueue) merge(more schema.QueuedThread) {
 	k := queueKey{more.Project, more.Thread}
 	t, known := q.threads[k]
 	if !known {
-		t = &queuedThread{QueuedThread: schema.QueuedThread{Project: more.Project, Thread: more.Thread}, batch: firing}
+		t = &queuedThread{QueuedThread: schema.QueuedThread{Project: more.Project, Thread: more.Thread}}
 		if a, failed := q.again[k]; failed {
-			t.tries, t.notBefore, t.batch = a.Attempts, a.At, false
+			t.tries, t.notBefore = a.Attempts, a.At
 		}
 		q.threads[k], q.order = t, append(q.order, t)
 	}
@@ -95,6 +105,7 @@ func (t *queuedThread) join(more schema.QueuedThread) {
 	t.Contexts = len(t.Positions)
 	t.Now, t.Correction, t.Reinforcement = t.Now || more.Now, t.Correction || more.Correction, t.Reinforcement || more.Reinforcement
 	t.Statement = cmp.Or(t.Statement, more.Statement)
+	t.IncludeTools, t.Flush = t.IncludeTools || more.IncludeTools, cmp.Or(more.Flush, t.Flush)
 }
 
 // receive stores what comes, as long as the run lives.
@@ -104,6 +115,7 @@ func (q *memoryQueue) receive(ctx workflow.Context) {
 		q.storing, q.storedTo = true, q.head.Seq
 		for q.contexts.Len() > 0 {
 			q.store(ctx, q.receiveSome(ctx))
+			q.tellFull(ctx)
 		}
 		q.storing, q.changed = false, true
 	}
@@ -172,7 +184,9 @@ func (q *memoryQueue) add(c schema.QueuedContext, position uint64, now time.Time
 	}
 	queue.Add(&t.QueuedThread, c, position, now)
 	q.order = append(slices.DeleteFunc(q.order, func(o *queuedThread) bool { return o == t }), t)
-	t.notBefore = time.Time{}
+	if t.tries == 0 || c.Now {
+		t.notBefore = time.Time{} // A session that failed waits for its time, whatever comes meanwhile.
+	}
 	debounce, _ := c.Waits()
 	q.quietAt = now.Add(debounce)
 }

@@ -147,15 +147,141 @@ func TestQueueTriesAgain(t *testing.T) {
 func TestQueueGivesUp(t *testing.T) {
 	t.Parallel()
 	b := newQueueBench(&queueRoom{}, annQueue)
-	b.session = func(workflow.Context, schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
-		return schema.ProcessSessionResult{}, temporal.NewApplicationError("the model is away", schema.ErrorModelUnavailable)
+	b.session = func(_ workflow.Context, in schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
+		return schema.ProcessSessionResult{}, modelAway(in)
 	}
 	b.enqueue(0, b.context("t1", "a"))
+	// What comes meanwhile makes no try earlier.
+	for i := range 30 {
+		b.enqueue(time.Duration(i+1)*40*time.Second, b.context("t1", fmt.Sprint(i)))
+	}
 	require.NoError(t, b.execute())
-	require.Len(t, b.starts, 8)
+	require.Greater(t, b.starts[7].at, time.Hour)
 	require.Empty(t, b.room.waiting())
 	require.Equal(t, schema.BuildFailed, b.room.ends[0].Status)
 	require.Equal(t, "the model is away", b.room.ends[0].Error)
+}
+
+// modelAway is the failure of a session that has stored its contexts.
+func modelAway(in schema.ProcessSessionInput) error {
+	return temporal.NewApplicationErrorWithOptions("the model is away", schema.ErrorModelUnavailable, temporal.ApplicationErrorOptions{
+		Details: []any{schema.QueuedRead{To: in.Queued[len(in.Queued)-1]}},
+	})
+}
+
+// Contexts that a session was not given, or has not read, are not given up with it.
+func TestQueueGivesUpWhatWasReadAlone(t *testing.T) {
+	t.Parallel()
+	b := newQueueBench(&queueRoom{}, annQueue)
+	var got []uint64
+	b.session = func(_ workflow.Context, in schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
+		if slices.Contains(in.Queued, 7) {
+			return schema.ProcessSessionResult{}, temporal.NewNonRetryableApplicationError("no such file", schema.ErrorSourceUnreadable, nil)
+		}
+		got = append(got, in.Queued...)
+		if slices.Contains(in.Queued, 590) {
+			return schema.ProcessSessionResult{}, temporal.NewApplicationErrorWithOptions("blocked", schema.ErrorModelBlocked, temporal.ApplicationErrorOptions{
+				NonRetryable: true, Details: []any{schema.QueuedRead{To: in.Queued[len(in.Queued)-1]}},
+			})
+		}
+		return schema.ProcessSessionResult{}, nil
+	}
+	for i := range 600 {
+		b.enqueue(0, b.context("t1", fmt.Sprint(i)))
+	}
+	require.NoError(t, b.execute())
+	require.Empty(t, b.room.waiting())
+	var want []uint64
+	for i := range uint64(600) {
+		if i+1 != 7 {
+			want = append(want, i+1)
+		}
+	}
+	require.Equal(t, want, got, "all but the one at fault, each once and in order")
+	require.Less(t, len(b.starts), 30)
+}
+
+// What was never read waits for a server for as long as that takes.
+func TestQueueWaitsForTheLog(t *testing.T) {
+	t.Parallel()
+	b := newQueueBench(&queueRoom{}, annQueue)
+	failures := 0
+	b.session = func(workflow.Context, schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
+		if failures++; failures > 30 {
+			return schema.ProcessSessionResult{}, nil
+		}
+		kind := schema.ErrorStoreUnavailable
+		if failures%2 == 0 {
+			kind = schema.ErrorStoreRejected
+		}
+		return schema.ProcessSessionResult{}, temporal.NewNonRetryableApplicationError("no", kind, nil)
+	}
+	b.enqueue(0, b.context("t1", "a"))
+	require.NoError(t, b.execute())
+	require.Len(t, b.starts, 31)
+	require.Empty(t, b.room.waiting())
+	require.Empty(t, b.room.ends[0].Error)
+}
+
+// A session is processed as its contexts say.
+func TestQueueHandsOnWhatContextsSay(t *testing.T) {
+	t.Parallel()
+	b := newQueueBench(&queueRoom{}, annQueue)
+	var got []schema.ProcessSessionInput
+	b.session = func(_ workflow.Context, in schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
+		got = append(got, in)
+		return schema.ProcessSessionResult{}, nil
+	}
+	trimmed, last := b.context("t1", "a"), b.context("t1", "b")
+	trimmed.Flush, trimmed.IncludeTools = schema.FlushTrim, true
+	b.enqueue(0, trimmed)
+	b.enqueue(time.Second, last)
+	require.NoError(t, b.execute())
+	require.Len(t, got, 1)
+	require.Equal(t, schema.FlushTrim, got[0].Flush)
+	require.True(t, got[0].IncludeTools)
+}
+
+// A flush in the first moment of a run waits until it is known what waits.
+func TestQueueFlushesWhatWaited(t *testing.T) {
+	t.Parallel()
+	room := &queueRoom{}
+	first := newQueueBench(room, annQueue)
+	first.enqueue(0, first.context("t1", "a"))
+	first.RegisterDelayedCallback(first.CancelWorkflow, time.Second)
+	require.Error(t, first.execute())
+	for range 6 { // The log is away for a while.
+		room.fail = append(room.fail, temporal.NewNonRetryableApplicationError("read only", schema.ErrorStoreRejected, nil))
+	}
+	b := newQueueBench(room, annQueue)
+	processed := 0
+	b.RegisterDelayedCallback(func() {
+		b.UpdateWorkflow(schema.UpdateFlush, "flush", &updateCallback{t: t, done: func(result any) {
+			processed = result.(schema.FlushResult).Processed
+		}}, schema.FlushInput{User: "ann"})
+	}, 0)
+	require.NoError(t, b.execute())
+	require.Equal(t, 1, processed)
+}
+
+// A run that the server finds long at once, as so much waits, processes something all the same.
+func TestQueueHandsOverNoEarlierThanItWorks(t *testing.T) {
+	t.Parallel()
+	room := &queueRoom{}
+	first := newQueueBench(room, annQueue)
+	for i := range 3 {
+		first.enqueue(0, first.context(fmt.Sprint("t", i), "a"))
+	}
+	first.RegisterDelayedCallback(first.CancelWorkflow, time.Second)
+	require.Error(t, first.execute())
+	b := newQueueBench(room, schema.MemoryQueueInput{User: "ann", Continued: &schema.QueueContinued{FiringTo: 2}})
+	b.SetContinueAsNewSuggested(true)
+	var again *workflow.ContinueAsNewError
+	require.ErrorAs(t, b.execute(), &again)
+	require.Equal(t, []queueStart{{0, "t0", []uint64{1}}}, b.starts, "the first that was being processed")
+	next := annQueue
+	require.NoError(t, converter.GetDefaultDataConverter().FromPayloads(again.Input, &next))
+	require.EqualValues(t, 2, next.Continued.FiringTo, "the third waits until it is quiet")
 }
 
 // A session that takes only a part of what it is given is given the rest at once.
@@ -317,4 +443,49 @@ func TestQueueProperty(t *testing.T) {
 			require.Equal(rt, strings.Join(ids, " "), strings.Join(have, " "), thread)
 		}
 	})
+}
+
+// What was refused is admitted when it comes again and there is room, under the same id. Senders know that the queue is
+// full before it refuses anything, also while a session is at work.
+func TestQueueAdmitsWhatItRefused(t *testing.T) {
+	t.Parallel()
+	room := &queueRoom{}
+	for i := range schema.QueueNearlyFull - 1 {
+		room.contexts = append(room.contexts, schema.ContextEnqueuedPayload{QueuedContext: schema.QueuedContext{
+			ID: fmt.Sprint("old", i), Scope: schema.Scope{Project: "p", User: "ann"}, Thread: fmt.Sprint("old", i),
+		}})
+		room.at, room.ended = append(room.at, time.Now().Add(time.Hour)), append(room.ended, false)
+	}
+	b := newQueueBench(room, annQueue)
+	b.session = func(ctx workflow.Context, _ schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
+		return schema.ProcessSessionResult{}, workflow.Sleep(ctx, time.Hour)
+	}
+	urgent := b.context("urgent", "u")
+	urgent.Now = true
+	b.enqueue(0, urgent)
+	full := false
+	b.state(t, time.Second, func(s schema.QueueState) {
+		full = s.Running != nil && s.Full
+	})
+	for second := range 11 { // The environment takes up to 1000 signals at once.
+		b.RegisterDelayedCallback(func() {
+			for i := range schema.MaxQueuedThreads / 100 {
+				b.SignalWorkflow(schema.SignalEnqueue, b.context(fmt.Sprint("new", second, "/", i), "n"))
+			}
+		}, time.Duration(2+second)*time.Second)
+	}
+	var refused schema.QueuedContext
+	wasRefused := false
+	b.RegisterDelayedCallback(func() {
+		refused = room.contexts[len(room.contexts)-1].QueuedContext
+		wasRefused = room.contexts[len(room.contexts)-1].Refused != ""
+	}, 20*time.Second)
+	b.RegisterDelayedCallback(func() { b.SignalWorkflow(schema.SignalEnqueue, refused) }, time.Hour+2*time.Minute)
+	b.RegisterDelayedCallback(b.CancelWorkflow, time.Hour+3*time.Minute)
+	require.Error(t, b.execute())
+	require.True(t, full)
+	require.True(t, wasRefused)
+	last := room.contexts[len(room.contexts)-1]
+	require.Equal(t, refused.ID, last.ID)
+	require.Empty(t, last.Refused)
 }

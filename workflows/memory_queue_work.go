@@ -43,13 +43,22 @@ var errLeft = errors.New("the run ends before the session")
 func (q *memoryQueue) start(ctx workflow.Context) workflow.ChildWorkflowFuture {
 	in := schema.ProcessSessionInput{
 		Project: q.taken.Project, User: q.input.User, Agent: q.input.Agent, SessionID: q.taken.Thread, Statement: q.taken.Statement,
-		Queued: q.taken.Positions[:min(len(q.taken.Positions), MaxQueuedAtOnce)],
+		Queued: q.given(), Flush: q.taken.Flush, IncludeTools: q.taken.IncludeTools,
 	}
 	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: in.Key().WorkflowID(), TaskQueue: schema.QueueMain, WorkflowExecutionTimeout: 24 * time.Hour,
 		ParentClosePolicy: enums.PARENT_CLOSE_POLICY_ABANDON, StaticSummary: "process session " + shortID(in.SessionID),
 	})
 	return workflow.ExecuteChildWorkflow(child, schema.WorkflowProcessSession, in)
+}
+
+// given are the contexts that the session is given.
+func (q *memoryQueue) given() []uint64 {
+	most := MaxQueuedAtOnce
+	if q.running.most > 0 {
+		most = q.running.most
+	}
+	return q.taken.Positions[:min(len(q.taken.Positions), most)]
 }
 
 // settle records what became of what was taken. What was not processed waits again.
@@ -76,13 +85,16 @@ func (q *memoryQueue) settle(ctx workflow.Context, t *queuedThread, result schem
 		o := outcomeOf(&batchItem{}, result, err)
 		end.Status, end.Error, end.ErrorType = o.Status, o.Error, o.ErrorType
 		q.last = &end
-		if t.tries++; slices.Contains(schema.FailureTypes(schema.FailurePassing), end.ErrorType) && t.tries < maxTries {
+		if to = readTo(err); q.waitsOn(t, end.ErrorType, to > 0, now) {
 			q.putBack(t, q.taken.Positions)
-			t.notBefore = now.Add(min(triesFirst<<(t.tries-1), triesLast))
-			q.tellFlushes(end, q.taken.Positions[len(q.taken.Positions)-1])
+			if !t.batch {
+				q.tellFlushes(end, q.taken.Positions[len(q.taken.Positions)-1])
+			}
 			return
 		}
-		to = q.taken.Positions[len(q.taken.Positions)-1]
+		to = max(to, q.taken.Positions[0])
+	} else {
+		t.most = 0
 	}
 	t.tries, q.last = 0, &end
 	rest, _ := slices.BinarySearch(q.taken.Positions, to+1)
@@ -97,6 +109,37 @@ func (q *memoryQueue) settle(ctx workflow.Context, t *queuedThread, result schem
 		End: schema.ContextProcessedPayload{QueueResult: end, To: to, Since: since},
 	}))
 	q.tellFlushes(end, to)
+}
+
+// readTo returns up to which position a session that failed has stored its contexts, 0 if it has stored none.
+func readTo(err error) uint64 {
+	var failed *temporal.ApplicationError
+	var read schema.QueuedRead
+	if errors.As(err, &failed) && failed.HasDetails() && failed.Details(&read) == nil {
+		return read.To
+	}
+	return 0
+}
+
+// waitsOn reports whether the contexts of a session that failed wait on, and sets for how long. Only what was stored, or what
+// can't be read, is ever given up.
+//
+// A failure that may pass is tried again, some times if the contexts are in the log by now, as its build can be tried again
+// by command then, and without end if they are not. Of several contexts that can't be read, half is given at once, until
+// the one at fault is alone.
+func (q *memoryQueue) waitsOn(t *queuedThread, errorType string, read bool, now time.Time) bool {
+	class := schema.ClassOf(errorType)
+	later := class == schema.FailurePassing || !read && class == schema.FailureSetup && errorType != schema.ErrorSourceForbidden
+	switch given := len(q.given()); {
+	case later && (!read || t.tries+1 < maxTries):
+		t.tries++
+		t.notBefore = now.Add(min(triesFirst<<min(t.tries-1, maxTries), triesLast))
+		return true
+	case !read && given > 1:
+		t.most, t.batch = given/2, true
+		return true
+	}
+	return false
 }
 
 // sinceWithout is the position up to which nothing waits once what was taken is done.
@@ -139,7 +182,8 @@ func (q *memoryQueue) flush(ctx workflow.Context, in schema.FlushInput) (schema.
 	wants := func(project, thread string) bool {
 		return (in.Project == "" || in.Project == project) && (in.Thread == "" || in.Thread == thread)
 	}
-	if err := workflow.Await(ctx, func() bool { return !q.storing && q.contexts.Len() == 0 || q.closing }); err != nil {
+	known := func() bool { return q.loaded && !q.storing && q.contexts.Len() == 0 || q.closing }
+	if err := workflow.Await(ctx, known); err != nil {
 		return schema.FlushResult{}, err
 	}
 	if t := q.running; t != nil && wants(t.Project, t.Thread) {

@@ -168,8 +168,16 @@ func (p *processSession) stopped(ctx workflow.Context, thread *stategraph.Thread
 	return p.failure(failed)
 }
 
-// failure is the error that ends the workflow.
-func (p *processSession) failure(f stepFailure) error { return f.end(p.cause) }
+// failure is the error that ends the workflow. It tells a queue what was stored of its contexts.
+func (p *processSession) failure(f stepFailure) error {
+	err := f.end(p.cause)
+	if failed, ok := err.(*temporal.ApplicationError); ok && p.queuedTo > 0 { //nolint:errorlint // It was just made.
+		return temporal.NewApplicationErrorWithOptions(failed.Message(), failed.Type(), temporal.ApplicationErrorOptions{
+			NonRetryable: true, Cause: p.cause, Details: []any{schema.QueuedRead{To: p.queuedTo}},
+		})
+	}
+	return err
+}
 
 func describe(r schema.ProcessSessionResult, resumed schema.ResumedBuild) string {
 	c, from := r.Counts, ""

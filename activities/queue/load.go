@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -89,6 +90,8 @@ type row struct {
 	ended, refused                 bool
 	to                             uint64
 	now, correction, reinforcement bool
+	tools                          bool
+	flush                          schema.FlushReason
 	statement                      *schema.Statement
 	debounce, maxWait              time.Duration
 }
@@ -97,16 +100,17 @@ func (a *Activities) rows(ctx context.Context, stream string, since uint64) ([]r
 	var out []row
 	err := table.Query(ctx, a.conn, func(rows driver.Rows) error {
 		var r row
-		var kind, statement string
-		var flags [4]bool
+		var kind, statement, flush string
+		var flags [5]bool
 		var debounce, maxWait int64
 		err := rows.Scan(&r.seq, &kind, &r.project, &r.thread, &r.at, &r.to, &flags[0], &flags[1], &flags[2], &flags[3],
-			&statement, &debounce, &maxWait)
+			&flags[4], &flush, &statement, &debounce, &maxWait)
 		if err != nil {
 			return err
 		}
 		r.at, r.ended = r.at.UTC(), kind == schema.ContextProcessed
 		r.refused, r.now, r.correction, r.reinforcement = flags[0], flags[1], flags[2], flags[3]
+		r.tools, r.flush = flags[4], schema.FlushReason(flush)
 		r.debounce, r.maxWait = time.Duration(debounce), time.Duration(maxWait)
 		if statement != "" {
 			if err := json.Unmarshal([]byte(statement), &r.statement); err != nil {
@@ -118,6 +122,7 @@ func (a *Activities) rows(ctx context.Context, stream string, since uint64) ([]r
 	}, `SELECT seq, event_type, project, session_id, ts, JSONExtractUInt(payload_json, 'to'),
 			JSONHas(payload_json, 'refused') AS refused, JSONExtractBool(payload_json, 'now') AS now,
 			JSONExtractBool(payload_json, 'correction') AS correction, JSONExtractBool(payload_json, 'reinforcement') AS reinforcement,
+			JSONExtractBool(payload_json, 'include_tools') AS tools, JSONExtractString(payload_json, 'flush') AS flush,
 			JSONExtractRaw(payload_json, 'statement'), JSONExtractInt(payload_json, 'debounce'), JSONExtractInt(payload_json, 'max_wait')
 		FROM events WHERE stream = ? AND seq > ? ORDER BY seq`, stream, since)
 	if err != nil {
@@ -168,7 +173,7 @@ func pageOf(rows []row, in LoadInput) LoadResult {
 		}
 		Add(&result.Threads[at], schema.QueuedContext{
 			Now: r.now, Correction: r.correction, Reinforcement: r.reinforcement, Statement: r.statement,
-			Debounce: r.debounce, MaxWait: r.maxWait,
+			IncludeTools: r.tools, Flush: r.flush, Debounce: r.debounce, MaxWait: r.maxWait,
 		}, r.seq, r.at)
 		result.After = r.seq
 	}
@@ -189,6 +194,7 @@ func Add(t *schema.QueuedThread, c schema.QueuedContext, position uint64, at tim
 	t.Positions = append(t.Positions, position)
 	t.Contexts++
 	t.Now, t.Correction, t.Reinforcement = t.Now || c.Now, t.Correction || c.Correction, t.Reinforcement || c.Reinforcement
+	t.IncludeTools, t.Flush = t.IncludeTools || c.IncludeTools, cmp.Or(c.Flush, t.Flush)
 	if c.Statement != nil {
 		t.Statement = c.Statement
 	}

@@ -60,9 +60,13 @@ func (a *Activities) store(ctx context.Context, in StoreInput) (StoreResult, err
 	}
 	events := make([]schema.Event, len(in.Contexts))
 	for i, c := range in.Contexts {
+		id := c.ID
+		if c.Refused != "" {
+			id = schema.HashParts("refused", c.ID) // So that the context can come again.
+		}
 		events[i], err = schema.NewEvent(c, schema.Event{
 			TS: in.At, Actor: "queue", SessionID: c.Thread, Project: c.Project,
-			DedupeKey: schema.ContextEnqueuedKey(in.User, in.Agent, c.ID),
+			DedupeKey: schema.ContextEnqueuedKey(in.User, in.Agent, id),
 		})
 		if err != nil {
 			return StoreResult{}, err

@@ -13,8 +13,9 @@ import (
 	"axiommind/schema"
 )
 
-// minInside is how many messages a part must have that is taken for one that the session holds in its middle. A shorter one
-// may be said twice: a "yes" in another place is another message.
+// minInside is how many messages must be the same where a part does not meet the session's end with its beginning: where it
+// lies in the middle of the session, or meets the end with its own middle. Fewer may be said twice: a "yes" in another place
+// is another message.
 const minInside = 4
 
 // Continue returns the messages of the parts that the session does not hold, numbered to follow those that it does. Each
@@ -145,15 +146,15 @@ func (t *thread) beginning(part []string) int {
 }
 
 // end returns the longest run of messages of the part with which the thread ends, and where in the part it begins. Of
-// several it is the first, so that what follows it stays. A single message is such a run only at the part's beginning.
+// several it is the first, so that what follows it stays. Fewer than [minInside] are such a run only at the part's beginning.
 func (t *thread) end(part []string) (begin, length int) {
 	for last := range part {
 		n := 0
 		for n <= last && n < len(t.contents) && part[last-n] == t.contents[len(t.contents)-1-n] {
 			n++
 		}
-		if n > length && (n > 1 || last == 0) {
-			begin, length = last-n+1, n
+		if at := last - n + 1; n > length && (n >= minInside || at == 0) {
+			begin, length = at, n
 		}
 	}
 	return begin, length
