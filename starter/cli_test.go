@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -55,7 +56,7 @@ func newCLI(t *testing.T) *cli {
 	name := fmt.Sprintf("cli-%d-%d", begun, clis.Add(1))
 	address := stacktest.Temporal(t)
 	c := &cli{project: name, completion: 20 * time.Second, env: map[string]string{"WEAVIATE_API_KEY": stacktest.WeaviateKey(t)}, servers: append([]string{
-		"--temporal-address", address, "--temporal-namespace", name, "--clickhouse-dsn", stacktest.Database(t),
+		"--temporal-address", address, "--temporal-namespace", name, "--clickhouse-dsn", stacktest.MigratedDatabase(t),
 		"--weaviate-url", "http://" + stacktest.Weaviate(t),
 	}, common...)}
 	// From here on the servers are installed: what is spooled goes elsewhere.
@@ -418,6 +419,7 @@ func TestDoctor(t *testing.T) {
 		require.Contains(t, ill.out+ill.err, text)
 	}
 	c := newCLI(t)
+	c.servers[slices.Index(c.servers, "--clickhouse-dsn")+1] = stacktest.Database(t) // Nothing is migrated there.
 	idle := c.run("doctor")
 	require.Equal(t, exitFailed, idle.code, idle)
 	require.Contains(t, idle.out, "!!  worker")

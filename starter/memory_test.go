@@ -25,7 +25,7 @@ type remembered struct {
 
 func newRemembered(t *testing.T) *remembered {
 	t.Helper()
-	dsn := stacktest.Database(t)
+	dsn := stacktest.MigratedDatabase(t)
 	conn := stacktest.Migrated(t, dsn)
 	c := down()
 	c.completion = 20 * time.Second

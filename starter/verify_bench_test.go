@@ -32,7 +32,7 @@ func BenchmarkVerify(b *testing.B) {
 	require.NoError(b, err)
 	for _, perSession := range []int{10, 1000, entries} {
 		b.Run(fmt.Sprintf("of=%d", perSession), func(b *testing.B) {
-			dsn := stacktest.Database(b)
+			dsn := stacktest.MigratedDatabase(b)
 			conn, log := emptyLog(b, dsn)
 			var writers errgroup.Group
 			writers.SetLimit(8)

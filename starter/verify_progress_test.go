@@ -32,7 +32,7 @@ func TestProgressReached(t *testing.T) {
 // programs read.
 func TestVerifyTells(t *testing.T) {
 	t.Parallel()
-	dsn := stacktest.Database(t)
+	dsn := stacktest.MigratedDatabase(t)
 	conn, log := emptyLog(t, dsn)
 	for i := range 3 {
 		bulk(t, conn, log, fmt.Sprintf("세션 %d/\"'", i), 4)
@@ -56,7 +56,7 @@ func TestVerifyTells(t *testing.T) {
 // The rows of a table are one query's, in order, also for a reader that is slow, and each once.
 func TestStoredEvidenceIsOneQuery(t *testing.T) {
 	t.Parallel()
-	conn, log := emptyLog(t, stacktest.Database(t))
+	conn, log := emptyLog(t, stacktest.MigratedDatabase(t))
 	const sessions, entries = 6, 700
 	for i := range sessions {
 		bulk(t, conn, log, fmt.Sprint("s", i), entries)

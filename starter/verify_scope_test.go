@@ -32,7 +32,7 @@ func (n *noted) Query(ctx context.Context, query string, args ...any) (driver.Ro
 // To verify one session, nothing is read of the others, with or without the names it is under.
 func TestVerifyOfASessionReadsNoOther(t *testing.T) {
 	t.Parallel()
-	conn, log := emptyLog(t, stacktest.Database(t))
+	conn, log := emptyLog(t, stacktest.MigratedDatabase(t))
 	ids := []string{"a", "a2", "b/세션"}
 	for _, id := range ids {
 		remember(t, conn, id, 0, 2)

@@ -265,7 +265,7 @@ func tamperedTable(t *testing.T, c *cli, conn driver.Conn, f *forger) {
 // table, but not yet in the page of the log that was read before.
 func TestI5VerifyBesideAWriter(t *testing.T) {
 	t.Parallel()
-	conn, log := emptyLog(t, stacktest.Database(t))
+	conn, log := emptyLog(t, stacktest.MigratedDatabase(t))
 	for _, id := range []string{"a", "b"} {
 		remember(t, conn, id, 0, 2)
 	}

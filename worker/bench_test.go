@@ -58,7 +58,7 @@ func newBench(t testing.TB) *bench {
 	b.cfg.Flags(flags)
 	b.cfg.WorkerFlags(flags)
 	require.NoError(t, flags.Parse([]string{
-		"--temporal-address", address, "--temporal-namespace", name, "--clickhouse-dsn", stacktest.Database(t),
+		"--temporal-address", address, "--temporal-namespace", name, "--clickhouse-dsn", stacktest.MigratedDatabase(t),
 		"--weaviate-url", "http://" + stacktest.Weaviate(t), "--stop-timeout", "5s",
 		"--source-root", os.TempDir(), "--memory-root", t.TempDir(),
 	}))

@@ -126,7 +126,7 @@ func TestI2KilledDuringImport(t *testing.T) {
 		t.Skip("kills a worker three times and waits for what it left behind")
 	}
 	t.Parallel()
-	const sessions = 16
+	const sessions = 10
 	dir := directoryOf(t, sessions)
 	calm, killed := newBench(t), newBench(t)
 	killed.project = calm.project // Ids are made of it.

@@ -26,7 +26,7 @@ const scaleVariable = "AXIOMMIND_REBUILD_EVENTS"
 //
 //	AXIOMMIND_REBUILD_EVENTS=10000,100000,1000000 go test ./worker -run TestRebuildAtScale -v -timeout 3h
 func TestRebuildAtScale(t *testing.T) {
-	sizes := strings.Split(cmp.Or(os.Getenv(scaleVariable), "5000"), ",")
+	sizes := strings.Split(cmp.Or(os.Getenv(scaleVariable), "2000"), ",")
 	b := newBench(t)
 	worker := buildWorker(t, b)
 	kill := worker.start(t)

@@ -127,7 +127,7 @@ func TestStopDuringImport(t *testing.T) {
 		t.Skip("starts a worker twice and imports many sessions")
 	}
 	t.Parallel()
-	const sessions = 80
+	const sessions = 40
 	b := newBench(t)
 	b.cfg.StopTimeout = 24 * time.Second
 	worker := buildWorker(t, b)

@@ -16,9 +16,9 @@ import (
 	"axiommind/schema"
 )
 
-const crowd = 200
+const crowd = 60
 
-// Two hundred sessions hand their task notes to one project at once: every note is observed once, no
+// Sixty sessions hand their task notes to one project at once: every note is observed once, no
 // two sessions' events mix, each session's notes keep their order, and I6 holds in the end.
 func TestI6ManySessionsOneProject(t *testing.T) {
 	t.Parallel()

@@ -27,7 +27,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // newLogs returns what makes logs over one database. Each is like another process: it remembers nothing.
 func newLogs(t testing.TB) func() *eventlog.Store {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	return func() *eventlog.Store { return eventlog.New(conn, eventlog.Options{}) }
 }
 

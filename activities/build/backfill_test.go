@@ -23,7 +23,7 @@ type past struct {
 // older than asked for. It is chosen with the tools that were used last, and once, whatever the page holds.
 func TestBackfillChooses(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	log := eventlog.New(conn, eventlog.Options{})
 	now := schema.Extractor{Provider: "p", Model: "m", PromptVersion: "v2", PromptHash: "h2", SchemaVersion: "1"}
 	with := func(change func(*schema.Extractor)) schema.Extractor {

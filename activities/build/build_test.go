@@ -69,7 +69,7 @@ func finished(status schema.BuildStatus, extractor string) *schema.BuildFinished
 func TestI4Builds(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	log, projector := eventlog.New(conn, eventlog.Options{}), build.NewProjector(conn)
 
 	for ordinal, status := range []schema.BuildStatus{schema.BuildFailed, schema.BuildSuccess, schema.BuildRunning} {
@@ -151,7 +151,7 @@ func (c *counted) PrepareBatch(ctx context.Context, query string, opts ...driver
 // The end of a build is one insert, whichever page its start was in.
 func TestOneInsert(t *testing.T) {
 	t.Parallel()
-	conn := &counted{Conn: stacktest.Migrated(t, stacktest.Database(t))}
+	conn := &counted{Conn: stacktest.Migrated(t, stacktest.MigratedDatabase(t))}
 	projector := build.NewProjector(conn)
 	for _, event := range buildEvents(t, 2, schema.BuildSuccess) {
 		conn.queries, conn.inserts = 0, 0

@@ -18,7 +18,7 @@ import (
 // running ones: on each page, whoever is running.
 func TestListInterrupted(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	var runs []selectedRun
 	for i, status := range []schema.BuildStatus{
 		schema.BuildFailed, schema.BuildRunning, schema.BuildRunning, schema.BuildRunning, schema.BuildFailed, schema.BuildSuccess, schema.BuildRunning,

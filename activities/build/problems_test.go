@@ -43,7 +43,7 @@ func (s *scene) append(stream, eventType, buildID string, payload any) schema.Ev
 func TestI8Problems(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	log := eventlog.New(conn, eventlog.Options{})
 	scope := schema.Scope{Project: "프로젝트", User: "u/ü", Agent: "a"}
 	mine := &scene{t: t, log: log, SessionKey: schema.SessionKey{Scope: scope, SessionID: "세션 'a'"}}
@@ -230,7 +230,7 @@ func TestRetryCommandsSurviveTheShell(t *testing.T) {
 // A build that asked about the halves of a window, or for a repair of its answer, says so of itself.
 func TestProblemsThatTheBuildSawTo(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	s := &scene{t: t, log: eventlog.New(conn, eventlog.Options{}), SessionKey: session}
 	id := build.ID(session, 1)
 	s.append(session.Stream(), schema.BuildStarted, id, schema.BuildStartedPayload{BuildID: id, SessionKey: session, Ordinal: 1, Spec: spec})

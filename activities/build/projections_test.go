@@ -26,7 +26,7 @@ var tablesOfNone = map[string]string{
 // Every table belongs to one projector of the list, or to a part of one that says which rows are its own.
 func TestEveryTableHasItsProjection(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	there := map[string]bool{}
 	require.NoError(t, table.Query(t.Context(), conn, func(rows driver.Rows) error {
 		var name string

@@ -86,7 +86,7 @@ var failureTypes = []string{
 // taken up again.
 func TestSelectionTakesTheLatestFailures(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	round := 0
 	rapid.Check(t, func(t *rapid.T) {
 		round++
@@ -158,7 +158,7 @@ func TestSelectionTakesTheLatestFailures(t *testing.T) {
 // A selection is narrowed by who and since when; a session with a build that is younger than the selection is left out.
 func TestSelectionIsNarrowed(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	run := func(project, user, agent, session string, day int) selectedRun {
 		return selectedRun{
 			SessionKey: schema.SessionKey{Scope: schema.Scope{Project: project, User: user, Agent: agent}, SessionID: session},
@@ -193,7 +193,7 @@ func TestSelectionIsNarrowed(t *testing.T) {
 // A build that is named is taken whatever failed, unless nothing can come of it: then the reason is said.
 func TestSelectionOfNamedBuilds(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	named := func(session string, ordinal int, status schema.BuildStatus, errType string) selectedRun {
 		return selectedRun{
 			SessionKey: schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: session},
@@ -247,7 +247,7 @@ func TestSelectionOfNamedBuilds(t *testing.T) {
 // A build may be named by the beginning of its id, as lists print it, on any page: what names none, or several, says so.
 func TestSelectionByPrefixes(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	var runs []selectedRun
 	byStart := map[string][]string{}
 	for i := range 600 {
@@ -306,7 +306,7 @@ func TestCheckRetry(t *testing.T) {
 func TestSelectionOfPartialBuilds(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	log := eventlog.New(conn, eventlog.Options{})
 	partial := func(session string, counts schema.BuildCounts) selectedRun {
 		return selectedRun{
@@ -369,7 +369,7 @@ func givenUpWindow(sessionID string, message int) schema.MemoryExtractedPayload 
 // latest build left nothing to do. Whoever names a build without force, or an earlier one, is told what to run.
 func TestSelectionReachesWindowsGivenUpEarlier(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	for i, name := range hostileNames {
 		first := selectedRun{
 			SessionKey: schema.SessionKey{Scope: schema.Scope{Project: "p " + name, User: name}, SessionID: name},
@@ -412,7 +412,7 @@ func TestSelectionReachesWindowsGivenUpEarlier(t *testing.T) {
 // Builds are listed by what can be done about them, and since when they started, to the microsecond.
 func TestListByClass(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	var runs []selectedRun
 	want := map[schema.FailureClass][]string{}
 	for i, errType := range append([]string{""}, failureTypes...) {
@@ -447,7 +447,7 @@ func TestListByClass(t *testing.T) {
 // A build says what it resumed, and what to do about it.
 func TestAdvise(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	s := &scene{t: t, log: eventlog.New(conn, eventlog.Options{}), SessionKey: session}
 	id := build.ID(session, 2)
 	s.append(session.Stream(), schema.BuildStarted, id, schema.BuildStartedPayload{

@@ -28,7 +28,7 @@ type bench struct {
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	b := &bench{t: t, conn: conn, log: eventlog.New(conn, eventlog.Options{})}
 	var err error
 	b.activities, err = NewActivities(b.log, conn)

@@ -30,7 +30,7 @@ var day = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // database returns a connection to a fresh, migrated database.
 func database(t testing.TB) driver.Conn {
 	t.Helper()
-	conn := connect(t, stacktest.Database(t))
+	conn := connect(t, stacktest.MigratedDatabase(t))
 	_, err := eventlog.Migrate(t.Context(), conn)
 	require.NoError(t, err)
 	return conn

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { stacktest.Main(m) }
 // they were extracted, and each quote as its window alone says.
 func TestJudgesByRanges(t *testing.T) {
 	t.Parallel()
-	conn, err := eventlog.Connect(t.Context(), stacktest.Database(t), eventlog.ConnectOptions{})
+	conn, err := eventlog.Connect(t.Context(), stacktest.MigratedDatabase(t), eventlog.ConnectOptions{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	_, err = eventlog.Migrate(t.Context(), conn)
@@ -106,7 +106,7 @@ func TestJudgesByRanges(t *testing.T) {
 // What a long session's quotes come to is appended as it goes: an attempt that breaks off leaves the rest to the next.
 func TestJudgesInParts(t *testing.T) {
 	t.Parallel()
-	conn, err := eventlog.Connect(t.Context(), stacktest.Database(t), eventlog.ConnectOptions{})
+	conn, err := eventlog.Connect(t.Context(), stacktest.MigratedDatabase(t), eventlog.ConnectOptions{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	_, err = eventlog.Migrate(t.Context(), conn)
@@ -166,7 +166,7 @@ func TestJudgesInParts(t *testing.T) {
 // written since.
 func TestRealignTellsTheHead(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	log, other := eventlog.New(conn, eventlog.Options{}), eventlog.New(conn, eventlog.Options{})
 	a, err := NewActivities(log)
 	require.NoError(t, err)

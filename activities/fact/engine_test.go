@@ -30,7 +30,7 @@ type bench struct {
 
 func newBench(t *testing.T, opts fact.Options) *bench {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	b := &bench{conn: conn, log: eventlog.New(conn, eventlog.Options{}), tables: fact.NewTables(conn)}
 	var err error
 	b.writer, err = fact.NewWriter(b.log, conn, opts)

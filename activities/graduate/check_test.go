@@ -33,7 +33,7 @@ type checkBench struct {
 
 func newCheckBench(t testing.TB) *checkBench {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	b := &checkBench{TB: t, conn: conn, log: eventlog.New(conn, eventlog.Options{}), compiler: answering{}}
 	var err error
 	b.evidence, err = evidence.NewActivities(b.log)

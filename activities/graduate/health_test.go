@@ -29,7 +29,7 @@ type lives struct {
 }
 
 func newLives(t testing.TB) *lives {
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	return &lives{TB: t, conn: conn, log: eventlog.New(conn, eventlog.Options{})}
 }
 

@@ -32,7 +32,7 @@ type passBench struct {
 
 func newPassBench(t testing.TB) *passBench {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	log := eventlog.New(conn, eventlog.Options{})
 	return &passBench{
 		t: t, conn: conn, log: log, ledgers: NewLedgers(conn),

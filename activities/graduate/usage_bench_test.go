@@ -11,7 +11,7 @@ import (
 
 // BenchmarkRecordRetrieved is what a search that has answered goes on to do, in a program of its own.
 func BenchmarkRecordRetrieved(b *testing.B) {
-	conn := stacktest.Migrated(b, stacktest.Database(b))
+	conn := stacktest.Migrated(b, stacktest.MigratedDatabase(b))
 	n := 0
 	for b.Loop() {
 		n++

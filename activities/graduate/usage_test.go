@@ -44,7 +44,7 @@ func usageOf(t testing.TB, conn driver.Conn) map[string]used {
 // rows.
 func TestI3Usage(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	log := eventlog.New(conn, eventlog.Options{})
 	requests := rapid.Custom(func(t *rapid.T) Retrieved {
 		n := rapid.IntRange(0, 40).Draw(t, "request")
@@ -98,7 +98,7 @@ func TestI3Usage(t *testing.T) {
 // Requests of many programs at once are all counted, and each is recorded although others write the same streams.
 func TestUsageOfManyAtOnce(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	const programs, each = 12, 5
 	var wait sync.WaitGroup
 	failed := make(chan error, programs*each)

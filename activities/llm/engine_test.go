@@ -27,7 +27,7 @@ type bench struct {
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	conn, err := eventlog.Connect(t.Context(), stacktest.Database(t), eventlog.ConnectOptions{})
+	conn, err := eventlog.Connect(t.Context(), stacktest.MigratedDatabase(t), eventlog.ConnectOptions{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	_, err = eventlog.Migrate(t.Context(), conn)

@@ -22,7 +22,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // newQueue returns what makes the activities over one database. Each is like another process: it remembers nothing.
 func newQueue(t *testing.T) func() *Activities {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	return func() *Activities {
 		a, err := NewActivities(eventlog.New(conn, eventlog.Options{}), conn)
 		require.NoError(t, err)

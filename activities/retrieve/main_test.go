@@ -50,7 +50,7 @@ type bench struct {
 
 func newBench(t testing.TB, embedder vector.Embedder) *bench {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	b := &bench{conn: conn, log: eventlog.New(conn, eventlog.Options{})}
 	var err error
 	b.client, err = vector.NewClient(vector.ClientConfig{URL: "http://" + stacktest.Weaviate(t), APIKey: stacktest.WeaviateKey(t)})

@@ -23,7 +23,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func newLog(t testing.TB) (*eventlog.Store, *stacktest.Meter) {
 	t.Helper()
-	conn, err := eventlog.Connect(t.Context(), stacktest.Database(t), eventlog.ConnectOptions{})
+	conn, err := eventlog.Connect(t.Context(), stacktest.MigratedDatabase(t), eventlog.ConnectOptions{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	_, err = eventlog.Migrate(t.Context(), conn)

@@ -153,7 +153,7 @@ type contextCase struct {
 }
 
 func newContextCase(t *testing.T) *contextCase {
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	key := schema.SessionKey{Scope: schema.Scope{Project: "p", User: "u"}, SessionID: "s"}
 	return &contextCase{t: t, log: eventlog.New(conn, eventlog.Options{}), key: key}
 }

@@ -27,7 +27,7 @@ type tierBench struct {
 
 func newTierBench(t *testing.T) *tierBench {
 	t.Helper()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	return &tierBench{conn: conn, log: eventlog.New(conn, eventlog.Options{}), tables: NewTables(conn)}
 }
 

@@ -146,7 +146,7 @@ func version(t testing.TB) string {
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	conn := &counted{Conn: stacktest.Migrated(t, stacktest.Database(t))}
+	conn := &counted{Conn: stacktest.Migrated(t, stacktest.MigratedDatabase(t))}
 	b := &bench{
 		conn: conn, log: eventlog.New(conn, eventlog.Options{}), client: newClient(t), now: start,
 		embedder: &words{version: version(t), dims: 64}, entries: entry.NewProjector(conn),

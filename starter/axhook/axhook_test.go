@@ -249,7 +249,7 @@ func TestKilled(t *testing.T) {
 // remembered is a database with facts of the user.
 func (h *home) remembered(t testing.TB, facts int) {
 	t.Helper()
-	h.clickhouse = stacktest.Database(t)
+	h.clickhouse = stacktest.MigratedDatabase(t)
 	conn := stacktest.Migrated(t, h.clickhouse)
 	log := eventlog.New(conn, eventlog.Options{})
 	stream := schema.MemoryStream(h.user, "")

@@ -190,7 +190,7 @@ func TestSpooled(t *testing.T) {
 // What is given again has the same id.
 func TestEnqueueSends(t *testing.T) {
 	t.Parallel()
-	dsn := stacktest.Database(t)
+	dsn := stacktest.MigratedDatabase(t)
 	conn := stacktest.Migrated(t, dsn)
 	cfg := client.Config{TemporalAddress: stacktest.Temporal(t), ClickHouseDSN: dsn, ConnectTimeout: 20 * time.Second}
 	c := open(t, cfg)

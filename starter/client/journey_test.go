@@ -26,7 +26,7 @@ func work(t *testing.T) client.Config {
 	t.Helper()
 	name := fmt.Sprintf("client-%d", time.Now().UnixNano())
 	cfg := client.Config{
-		TemporalAddress: stacktest.Temporal(t), TemporalNamespace: name, ClickHouseDSN: stacktest.Database(t),
+		TemporalAddress: stacktest.Temporal(t), TemporalNamespace: name, ClickHouseDSN: stacktest.MigratedDatabase(t),
 		WeaviateURL: "http://" + stacktest.Weaviate(t), WeaviateAPIKey: stacktest.WeaviateKey(t), ConnectTimeout: 20 * time.Second,
 	}
 	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // From here on the servers are installed: the key of grants goes elsewhere.

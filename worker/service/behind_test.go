@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { stacktest.Main(m) }
 // behind the log for good.
 func TestCatchUp(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	embedder, err := llm.NewEmbedder(t.Context(), llm.EmbedderConfig{Provider: "hash"})
 	require.NoError(t, err)
 	stores := &Stores{ClickHouse: conn, Log: eventlog.New(conn, eventlog.Options{}), Embedder: embedder}

@@ -35,7 +35,7 @@ func (c *countedConn) Query(ctx context.Context, query string, args ...any) (dri
 // minute at most, however often somebody asks.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	insert := func(project, id string) {
 		require.NoError(t, table.Insert(t.Context(), conn, "entries_raw (project, entry_id, entry_type, title, stage, status, created_ts)",
 			[][]any{{project, id, "fact", "T", "working", "active", time.Unix(1, 0)}}))

@@ -13,7 +13,7 @@ import (
 // The time of a server grows with what it does.
 func TestCPU(t *testing.T) {
 	t.Parallel()
-	conn := stacktest.Migrated(t, stacktest.Database(t))
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	before := stacktest.CPU(t)
 	require.Positive(t, before["clickhouse"])
 	require.Positive(t, stacktest.Processes()["clickhouse"])

@@ -5,6 +5,7 @@ package stacktest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -100,31 +101,51 @@ func Database(t testing.TB) string {
 	if err != nil {
 		t.Fatalf("parse the ClickHouse DSN: %v", err)
 	}
-	mu.Lock()
-	databases++
-	name := fmt.Sprintf("test_%d_%d", os.Getpid(), databases)
-	mu.Unlock()
-	run(t, dsn, "CREATE DATABASE "+name)
+	name := makeDatabase(t, dsn)
 	t.Cleanup(func() { run(t, dsn, "DROP DATABASE "+name+" SYNC") })
 	dsn.Path = "/" + name
 	return dsn.String()
 }
 
-func run(t testing.TB, dsn *url.URL, sql string) {
+func makeDatabase(t testing.TB, dsn *url.URL) (name string) {
 	t.Helper()
+	mu.Lock()
+	databases++
+	name = fmt.Sprintf("test_%d_%d", os.Getpid(), databases)
+	mu.Unlock()
+	run(t, dsn, "CREATE DATABASE "+name)
+	return name
+}
+
+// run runs a statement and returns what it prints.
+func run(t testing.TB, dsn *url.URL, sql string) string {
+	t.Helper()
+	text, err := statement(dsn, sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func statement(dsn *url.URL, sql string) (string, error) {
 	target := url.URL{Scheme: "http", Host: dsn.Host, Path: "/", User: dsn.User}
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, target.String(), strings.NewReader(sql))
 	if err != nil {
-		t.Fatalf("run %q: %v", sql, err)
+		return "", fmt.Errorf("run %q: %w", sql, err)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		t.Fatalf("run %q: %v", sql, err)
+		return "", fmt.Errorf("run %q: %w", sql, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if text, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusOK {
-		t.Fatalf("run %q: %s", sql, text)
+	text, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = errors.New(string(text))
 	}
+	if err != nil {
+		return "", fmt.Errorf("run %q: %w", sql, err)
+	}
+	return string(text), nil
 }
 
 // Main runs the tests of a package, stops what they started, and exits. A
@@ -132,6 +153,9 @@ func run(t testing.TB, dsn *url.URL, sql string) {
 func Main(m *testing.M) {
 	sweep()
 	code := m.Run()
+	if dsn, err := url.Parse(os.Getenv(EnvClickHouse)); err == nil && dsn.Host != "" {
+		dropPool(func(name string) { _, _ = statement(dsn, "DROP DATABASE "+name+" SYNC") })
+	}
 	for _, s := range []*server{&temporal, &weaviate, &clickHouse} {
 		s.stop()
 	}
