@@ -228,7 +228,7 @@ func printEnqueued(w io.Writer, o *enqueueOptions, r enqueueReport) error {
 	for _, s := range r.Sessions {
 		switch name := shownSession(s.Session); {
 		case s.Error != "":
-			say(&b, "%s is not enqueued: %s\n", name, oneLine(s.Error, maxErrorLine))
+			say(&b, "%s may not be enqueued: %s\n", name, oneLine(s.Error, maxErrorLine))
 		default:
 			say(&b, "%s\n", enqueuedText(name, s.Enqueued, o.now))
 		}

@@ -354,15 +354,18 @@ func TestMCPOverHTTP(t *testing.T) {
 // The flags of HTTP that would open the memory to others are refused before anything is served.
 func TestMCPFlags(t *testing.T) {
 	t.Parallel()
-	short := write(t, "token", "short\n")
+	short, open := write(t, "token", "short\n"), write(t, "open", strings.Repeat("x", 40))
+	require.NoError(t, os.Chmod(short, 0o600))
+	require.NoError(t, os.Chmod(open, 0o640))
 	for says, args := range map[string][]string{
 		"needs --http-token-file": {"--http", "127.0.0.1:0"},
 		"want an address":         {"--http", "here"},
 		"at least 16":             {"--http", "127.0.0.1:0", "--http-token-file", short},
-		"no such file":            {"--http", "127.0.0.1:0", "--http-token-file", short + "x"},
-		"are for --http":          {"--http-host", "a"},
-		"--max-tokens 5":          {"--max-tokens", "5"},
-		"--limit 21":              {"--limit", "21"},
+		"open\": others than its owner may read or change it: chmod 600": {"--http", "127.0.0.1:0", "--http-token-file", open},
+		"no such file":   {"--http", "127.0.0.1:0", "--http-token-file", short + "x"},
+		"are for --http": {"--http-host", "a"},
+		"--max-tokens 5": {"--max-tokens", "5"},
+		"--limit 21":     {"--limit", "21"},
 	} {
 		o := down().run(append([]string{"mcp"}, args...)...)
 		require.Equal(t, exitUsage, o.code, "%q: %s", args, o)

@@ -52,6 +52,9 @@ func (o *httpOptions) check() error {
 	if o.tokenFile == "" {
 		return usagef("--http needs --http-token-file FILE: whoever reaches the server reads the memory")
 	}
+	if info, err := os.Stat(o.tokenFile); err == nil && info.Mode().Perm()&0o077 != 0 {
+		return usagef("--http-token-file %q: others than its owner may read or change it: chmod 600", o.tokenFile)
+	}
 	raw, err := os.ReadFile(o.tokenFile)
 	if err != nil {
 		return usagef("--http-token-file: %v", err)

@@ -20,8 +20,13 @@ import (
 	memory "axiommind/starter/client"
 )
 
-// commandPatience is how long a tool waits for a worker to carry a command out.
-const commandPatience = 20 * time.Second
+const (
+	// commandPatience is how long a tool waits for a worker to carry a command out.
+	commandPatience = 20 * time.Second
+	// sendPatience is how long a tool waits for Temporal before what is said goes to the spool. The client of an agent gives
+	// up after about a minute.
+	sendPatience = 5 * time.Second
+)
 
 func (s *mcpServer) remember(ctx context.Context, _ call, in rememberArguments) (string, error) {
 	said, err := oneText("fact", in.Fact)
@@ -35,13 +40,10 @@ func (s *mcpServer) remember(ctx context.Context, _ call, in rememberArguments) 
 	if s.app.cfg.NoQueue {
 		return "", usagef("memory is switched off (--no-queue): nothing is remembered. Tell the user so")
 	}
-	temporalClient, err := s.temporal.get(ctx)
-	if err == nil {
-		err = door.Send(ctx, temporalClient, q)
-	}
+	err = s.enqueue(ctx, q)
 	switch {
 	case err == nil:
-		return "Taken. A worker makes it a memory in a few seconds; search finds it then. Saying it again changes nothing.", nil
+		return "Taken. A worker makes it a memory in a few seconds; search finds it then. A memory that was retired stays so.", nil
 	case errors.Is(err, door.ErrFull) || s.spool == nil:
 		return "", fmt.Errorf("nothing is remembered: %w", err)
 	}
@@ -52,7 +54,18 @@ func (s *mcpServer) remember(ctx context.Context, _ call, in rememberArguments) 
 	return "Kept on this machine, because the memory can't be reached now. It is handed in when that is back.", nil
 }
 
-// stated is the context of a fact that the user states. The same fact is the same context, whenever it is stated.
+func (s *mcpServer) enqueue(ctx context.Context, q schema.QueuedContext) error {
+	ctx, cancel := context.WithTimeout(ctx, sendPatience)
+	defer cancel()
+	temporalClient, err := s.temporal.get(ctx)
+	if err != nil {
+		return err
+	}
+	return door.Send(ctx, temporalClient, q)
+}
+
+// stated is the context of a fact that the user states. The same fact is of the same thread, so that it is one memory,
+// but each time that it is stated counts: it may have been retired since.
 func stated(scope schema.Scope, said string, now time.Time) schema.QueuedContext {
 	in := schema.ProcessSessionInput{
 		Project: scope.Project, User: scope.User, Agent: scope.Agent,
@@ -61,7 +74,7 @@ func stated(scope schema.Scope, said string, now time.Time) schema.QueuedContext
 	}
 	thread := in.StatementSessionID()
 	return schema.QueuedContext{
-		ID: "remember-" + thread, Scope: scope, Thread: thread, At: now.UTC(), Messages: in.Messages, Statement: in.Statement, Now: true,
+		ID: "remember-" + uuid.NewString(), Scope: scope, Thread: thread, At: now.UTC(), Messages: in.Messages, Statement: in.Statement, Now: true,
 	}
 }
 
@@ -91,14 +104,19 @@ func (s *mcpServer) correct(ctx context.Context, c call, in correctArguments) (s
 	if err != nil {
 		return "", err
 	}
-	id, err := s.app.propose(ctx, proposal{
-		Scope: schema.Scope{Project: row.Project, User: row.User, Agent: row.Agent}, EntryID: row.ID, Action: in.Action, Text: said, Because: because, Actor: c.by,
+	var id string
+	err = patiently(ctx, func(ctx context.Context) (err error) {
+		id, err = s.app.propose(ctx, proposal{
+			Scope: schema.Scope{Project: row.Project, User: row.User, Agent: row.Agent}, EntryID: row.ID, Action: in.Action, Text: said, Because: because, Actor: c.by,
+		})
+		return err
 	})
 	if err != nil {
 		return "", err
 	}
 	if s.o.corrections == correctionsApply {
-		if err := s.app.acceptProposal(ctx, id, "policy/"+correctionsApply); err != nil {
+		err := patiently(ctx, func(ctx context.Context) error { return s.app.acceptProposal(ctx, id, "policy/"+correctionsApply) })
+		if err != nil {
 			return "", fmt.Errorf("it is proposed as %s, and not done yet: %w", short(id), err)
 		}
 		return "Done, as the policy of this server has it.", nil
@@ -157,17 +175,24 @@ func (s *mcpServer) command(ctx context.Context, u boundary.Update, result any) 
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, commandPatience)
-	defer cancel()
-	err = u.Send(ctx, temporalClient, result)
+	err = patiently(ctx, func(ctx context.Context) error { return u.Send(ctx, temporalClient, result) })
 	var application *temporal.ApplicationError
 	switch {
 	case errors.As(err, &application) && application.Type() == schema.ErrorTaskNotFound:
 		return usagef("%s. Call tasks, and give a handle that it prints", application.Message())
 	case errors.As(err, &application) && (application.Type() == schema.ErrorTaskRefused || application.Type() == schema.ErrorInvalidInput):
 		return usagef("%s. Nothing was changed: do what that asks for first, or tell the user", application.Message())
-	case err != nil && ctx.Err() != nil:
-		return usagef("no worker answers. It may still be done as soon as one runs: look at it with tasks before you try again")
+	}
+	return err
+}
+
+// patiently has a worker do something, and gives up before the agent's client does.
+func patiently(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, commandPatience)
+	defer cancel()
+	err := do(ctx)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return usagef("no worker answers. It may still be done as soon as one runs: look whether it is before you try again")
 	}
 	return err
 }

@@ -15,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/transcript"
@@ -341,7 +340,6 @@ func (w *watcher) enqueue(ctx context.Context) {
 		case errors.Is(err, client.ErrInvalid):
 			_, _ = fmt.Fprintf(w.app.errOut, "session %s of %s is not enqueued: %s\n", shownSession(s.Thread), unbroken(s.File), oneLine(reason(err), maxErrorLine))
 		case errors.Is(err, client.ErrFull):
-			w.waiting[0].ID = uuid.NewString() // What was refused under its id is refused for good.
 			w.fullUntil = time.Now().Add(fullPause)
 			w.complain("queue", oneLine(reason(err), maxErrorLine))
 			return

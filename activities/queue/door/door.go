@@ -34,8 +34,8 @@ func Send(ctx context.Context, c client.Client, q schema.QueuedContext) error {
 		return err
 	}
 	if <-full {
-		return fmt.Errorf("enqueue for %s: %w: %d sessions wait; try again when some of them are processed (starter queue shows them)",
-			q.User, ErrFull, schema.MaxQueuedThreads)
+		return fmt.Errorf("enqueue for %s: %w: %d sessions or more wait, and this one may be left out; give it again when some are "+
+			"processed (starter queue shows them), it counts once", q.User, ErrFull, schema.QueueNearlyFull)
 	}
 	return nil
 }

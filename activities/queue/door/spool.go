@@ -88,7 +88,7 @@ func (s Spool) Put(q schema.QueuedContext) error {
 		}
 	}
 	for _, w := range waiting[:max(0, len(waiting)-len(older)+1-cmp.Or(s.Max, DefaultMaxSpooled))] {
-		s.putAside(w.name, errors.New("too many contexts waited to be delivered; process its transcript by starter process"))
+		s.putAside(w.name, errors.New("too many contexts waited to be delivered; to have it delivered, move its .json file back to the directory above"))
 	}
 	return nil
 }

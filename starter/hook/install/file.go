@@ -42,18 +42,7 @@ const maxSettings = 16 << 20
 
 // Open reads the settings. A file that does not exist is empty.
 func Open(path string) (*File, error) {
-	f := &File{Path: path, mode: 0o600}
-	// A link that leads nowhere yet is followed too.
-	for range 40 {
-		target, err := os.Readlink(f.Path)
-		if err != nil {
-			break
-		}
-		if !filepath.IsAbs(target) {
-			target = filepath.Join(filepath.Dir(f.Path), target)
-		}
-		f.Path = target
-	}
+	f := &File{Path: behindLinks(path), mode: 0o600}
 	info, err := os.Stat(f.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -70,6 +59,25 @@ func Open(path string) (*File, error) {
 		return nil, fmt.Errorf("read the settings: %w", err)
 	}
 	return f, nil
+}
+
+// behindLinks follows the links to a file, which need not be there yet. A link's target is relative to the directory that
+// holds the link, which may itself be behind another name.
+func behindLinks(path string) string {
+	for range 40 {
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+			path = filepath.Join(dir, filepath.Base(path))
+		}
+		target, err := os.Readlink(path)
+		if err != nil {
+			return path
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+	return path
 }
 
 // Write replaces the file's text at once, with the mode that it had. It refuses a file that has changed since it was read.

@@ -2,7 +2,9 @@ package install_test
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -186,4 +188,30 @@ func meaning(t *testing.T, settings []byte) map[string]any {
 		delete(out, "hooks")
 	}
 	return out
+}
+
+// A settings file is where the links lead, as those have it who keep theirs in a directory of dotfiles.
+func TestOpenFollowsLinks(t *testing.T) {
+	t.Parallel()
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	for _, dir := range []string{"dotfiles/claude", "dotfiles/shared"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(home, dir), 0o700))
+	}
+	require.NoError(t, os.Symlink("dotfiles/claude", filepath.Join(home, ".claude")))
+	require.NoError(t, os.Symlink("../shared/settings.json", filepath.Join(home, "dotfiles/claude/settings.json")))
+	settings := filepath.Join(home, "dotfiles/shared/settings.json")
+	for _, there := range []bool{false, true} {
+		f, err := install.Open(filepath.Join(home, ".claude/settings.json"))
+		require.NoError(t, err)
+		require.Equal(t, settings, f.Path)
+		require.Equal(t, there, len(f.Text) > 0)
+		require.NoError(t, f.Write([]byte("{}\n")))
+	}
+	require.FileExists(t, settings)
+	require.NoDirExists(t, filepath.Join(home, "shared"))
+	loop := filepath.Join(home, "loop")
+	require.NoError(t, os.Symlink(loop, loop))
+	_, err = install.Open(loop)
+	require.Error(t, err)
 }
