@@ -177,10 +177,14 @@ func (a *app) checkEmbedder(ctx context.Context) check {
 	if err != nil {
 		return bad("embedder", err, "set the variable or --embedder")
 	}
-	if _, err := e.Embed(ctx, []string{"doctor"}); err != nil {
+	if _, err := e.EmbedQuery(ctx, "doctor"); err != nil {
 		return bad("embedder", err, "set the variable or --embedder-url")
 	}
-	return check{Name: "embedder", OK: true, Note: e.Version()}
+	note := e.Version()
+	if a.cfg.Embedder.Provider == llm.ProviderHash {
+		note += ", which knows words and no meaning: --embedder local does, once go run ./deploy/local up has fetched it"
+	}
+	return check{Name: "embedder", OK: true, Note: note}
 }
 
 func (a *app) checkTemporal(ctx context.Context) []check {

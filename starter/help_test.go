@@ -178,7 +178,7 @@ func TestUnknownCommands(t *testing.T) {
 		"tasks --output xml":      `--output "xml": want one of text, json`,
 		"tasks --limit x":         `--limit "x": want a whole number`,
 		"tasks --connect-timeout": "flag needs an argument: --connect-timeout",
-		"tasks --embedder word":   `--embedder "word": want one of hash, gemini, openai`,
+		"tasks --embedder word":   `--embedder "word": want one of hash, local, gemini, openai`,
 		"tasks --log-level word":  "word",
 	} {
 		o := offline(strings.Fields(given)...)

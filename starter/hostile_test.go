@@ -276,7 +276,7 @@ func TestRefusedBeforeAnyServer(t *testing.T) {
 		{[]string{"decisions", "record", "x"}, "say with --because-of which verified memories the decision rests on"},
 		{[]string{"decisions", "record", "x", "--because-of", "abcdef", "--confidence", "1.5"}, "--confidence 1.5: want 0 to 1"},
 		{[]string{"decisions", "record", "x", "--because-of", "abcdef", "--confidence", "NaN"}, "--confidence NaN: want 0 to 1"},
-		{[]string{"tasks", "--embedder", "bert"}, `--embedder "bert": want one of hash, gemini, openai`},
+		{[]string{"tasks", "--embedder", "bert"}, `--embedder "bert": want one of hash, local, gemini, openai`},
 		{[]string{"facts", "--log-level", "loud"}, `log level "loud": want debug, info, warn or error`},
 		{[]string{"facts", "--connect-timeout", "soon"}, `--connect-timeout "soon": want a duration like 30s or 2m`},
 	} {

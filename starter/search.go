@@ -119,12 +119,25 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 	}
 	result := found.Found
 	err = a.print(result, func(w io.Writer) error {
-		return o.page.print(w, len(result.Hits), o.nothing()+leftOut(result)+unrelated(result), func() error { return printHits(w, o, result) })
+		err := o.page.print(w, len(result.Hits), o.nothing()+leftOut(result)+unrelated(result), func() error { return printHits(w, o, result) })
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(w, searchedBy(result.Embedder))
+		return err
 	})
 	if err != nil {
 		return err
 	}
 	return a.closing(&o.page, len(result.Hits), found.More)
+}
+
+// searchedBy says what the search could find.
+func searchedBy(embedder string) string {
+	if strings.HasPrefix(embedder, llm.ProviderHash+"-") {
+		return "searched by words: the embedder " + embedder + " knows no meaning"
+	}
+	return "searched by words and by meaning: " + embedder
 }
 
 // findSearched completes the id of the session to search.

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"axiommind/activities/graduate/pair"
+	"axiommind/activities/llm"
 	"axiommind/activities/text"
 	"axiommind/schema"
 )
@@ -89,7 +90,7 @@ func (p *planner) twin(x proposal) (best twin, found bool) {
 		if f.Status != Active || f.Category != category || other == nil {
 			continue
 		}
-		t := twin{f, overlap(words, termsOf(f.Content)), cosine(vector, other)}
+		t := twin{f, overlap(words, termsOf(f.Content)), llm.Similarity(p.opts.Embedder, cosine(vector, other))}
 		if t.overlap < p.opts.MergeOverlap || t.similarity < p.opts.MergeSimilarity ||
 			!slices.Equal(numbersOf(content), numbersOf(f.Content)) || pair.Parse(f.Content).Compare(said).Kind == pair.Conflict {
 			continue

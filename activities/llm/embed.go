@@ -15,8 +15,8 @@ type remoteEmbedder struct {
 	model      string
 	dimensions int
 	batch      int
-	// call makes one request and returns one vector for each text, in order.
-	call func(ctx context.Context, texts []string) ([][]float32, error)
+	// call makes one request and returns one vector for each text, in order. query says that the texts are asked for.
+	call func(ctx context.Context, texts []string, query bool) ([][]float32, error)
 }
 
 // Version implements [Embedder].
@@ -27,6 +27,14 @@ func (r *remoteEmbedder) Version() string {
 // Dimensions implements [Embedder].
 func (r *remoteEmbedder) Dimensions() int { return r.dimensions }
 
+// first returns the only vector of an answer.
+func first(vectors [][]float32, err error) ([]float32, error) {
+	if err != nil {
+		return nil, err
+	}
+	return vectors[0], nil
+}
+
 // floorE5 is for models that give even unrelated texts a similarity between 0.7 and 0.9, so that no floor separates
 // them well. At 0.82, 6 of 20 nonsense queries found something among 1,200 turns of conversation, and 3 of 16
 // questions found an answer in other words or another language. At 0.80 it was 17 and 6.
@@ -34,14 +42,35 @@ const floorE5 = 0.82
 
 // SimilarityFloor returns the floor of a model for which it was measured.
 func (r *remoteEmbedder) SimilarityFloor() (float64, bool) {
-	if strings.Contains(strings.ToLower(r.model), "multilingual-e5") {
+	if r.isE5() {
 		return floorE5, true
 	}
 	return 0, false
 }
 
+// Baseline implements [Baselined].
+func (r *remoteEmbedder) Baseline() float64 {
+	if r.isE5() {
+		return baselineE5
+	}
+	return 0
+}
+
+func (r *remoteEmbedder) isE5() bool {
+	return strings.Contains(strings.ToLower(r.model), "multilingual-e5")
+}
+
 // Embed implements [Embedder].
 func (r *remoteEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	return r.embed(ctx, texts, false)
+}
+
+// EmbedQuery implements [Embedder].
+func (r *remoteEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	return first(r.embed(ctx, []string{text}, true))
+}
+
+func (r *remoteEmbedder) embed(ctx context.Context, texts []string, query bool) ([][]float32, error) {
 	for i, t := range texts {
 		if strings.TrimSpace(t) == "" {
 			return nil, &Error{Provider: r.provider, Kind: KindInvalidRequest,
@@ -51,7 +80,7 @@ func (r *remoteEmbedder) Embed(ctx context.Context, texts []string) ([][]float32
 	out := make([][]float32, 0, len(texts))
 	for start := 0; start < len(texts); start += r.batch {
 		part := texts[start:min(start+r.batch, len(texts))]
-		vectors, err := r.call(ctx, part)
+		vectors, err := r.call(ctx, part, query)
 		if err != nil {
 			return nil, err
 		}

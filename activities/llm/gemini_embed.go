@@ -29,7 +29,11 @@ func newGeminiEmbedder(ctx context.Context, c EmbedderConfig) (Embedder, error) 
 		model = "models/" + model
 	}
 	dimensions := int32(c.Dimensions)
-	call := func(ctx context.Context, texts []string) ([][]float32, error) {
+	call := func(ctx context.Context, texts []string, query bool) ([][]float32, error) {
+		task := generativelanguagepb.TaskType_RETRIEVAL_DOCUMENT
+		if query {
+			task = generativelanguagepb.TaskType_RETRIEVAL_QUERY
+		}
 		req := &generativelanguagepb.BatchEmbedContentsRequest{Model: model}
 		for _, t := range texts {
 			req.Requests = append(req.Requests, &generativelanguagepb.EmbedContentRequest{
@@ -37,6 +41,7 @@ func newGeminiEmbedder(ctx context.Context, c EmbedderConfig) (Embedder, error) 
 				Content: &generativelanguagepb.Content{Parts: []*generativelanguagepb.Part{
 					{Data: &generativelanguagepb.Part_Text{Text: t}},
 				}},
+				TaskType:             &task,
 				OutputDimensionality: &dimensions,
 			})
 		}

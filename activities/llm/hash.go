@@ -56,6 +56,11 @@ func (Hash) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	return out, nil
 }
 
+// EmbedQuery implements [Embedder]: a question is a text as any other.
+func (h Hash) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	return first(h.Embed(ctx, []string{text}))
+}
+
 // Weights of the features. A whole word weighs more than a part of it.
 const (
 	wordWeight    = 1.0

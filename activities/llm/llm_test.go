@@ -50,7 +50,7 @@ func TestEmbedderConfigErrors(t *testing.T) {
 		config EmbedderConfig
 		want   string
 	}{
-		"provider":           {EmbedderConfig{Provider: "oracle"}, `"oracle" is not one of hash, gemini, openai`},
+		"provider":           {EmbedderConfig{Provider: "oracle"}, `"oracle" is not one of hash, local, gemini, openai`},
 		"negative":           {EmbedderConfig{Dimensions: -1}, "dimensions: -1 is not within"},
 		"batch":              {EmbedderConfig{BatchSize: -1}, "batch size: -1 is negative"},
 		"hash dimensions":    {EmbedderConfig{Dimensions: 3}, "hash has 384 dimensions, not 3"},

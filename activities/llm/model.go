@@ -27,8 +27,11 @@ type Local interface {
 
 // Embedder turns texts into vectors of equal length.
 type Embedder interface {
-	// Embed returns one vector for each text, in the order of the texts, each of length 1 (L2).
+	// Embed returns one vector for each text that is to be found, in the order of the texts, each of length 1 (L2).
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
+	// EmbedQuery returns the vector of length 1 of a text that is asked for. Models that are trained on questions and
+	// their answers embed the two differently.
+	EmbedQuery(ctx context.Context, text string) ([]float32, error)
 	// Version names the provider, the model and the dimensions, such as "hash-v2-384", in lower-case ASCII letters,
 	// digits, dots and dashes. Vectors of different versions can't be compared.
 	Version() string

@@ -23,7 +23,7 @@ func newOpenAIEmbedder(_ context.Context, c EmbedderConfig) (Embedder, error) {
 	service := openai.NewEmbeddingService(options...)
 	// Only OpenAI's own newer models can shorten their vectors. Others reject the parameter.
 	shortens := c.BaseURL == "" && strings.HasPrefix(c.Model, "text-embedding-3-")
-	call := func(ctx context.Context, texts []string) ([][]float32, error) {
+	call := func(ctx context.Context, texts []string, _ bool) ([][]float32, error) {
 		params := openai.EmbeddingNewParams{
 			Model:          c.Model,
 			Input:          openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: texts},

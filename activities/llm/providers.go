@@ -12,6 +12,7 @@ import (
 var providers = []Provider{
 	rulesProvider,
 	hashProvider,
+	localProvider,
 	geminiProvider,
 	openAIProvider,
 }

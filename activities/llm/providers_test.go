@@ -200,7 +200,7 @@ func failing(t *testing.T, p Provider, empty string, call func(url string) error
 func TestProvidersAreDocumented(t *testing.T) {
 	t.Parallel()
 	require.True(t, strings.HasPrefix(ModelChoices(), "rules (offline), gemini"), ModelChoices())
-	require.True(t, strings.HasPrefix(EmbedderChoices(), "hash (offline), gemini"), EmbedderChoices())
+	require.True(t, strings.HasPrefix(EmbedderChoices(), "hash (offline), local (offline), gemini"), EmbedderChoices())
 	readme, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
 	row := func(flag string) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"axiommind/activities/vector"
 )
@@ -43,30 +44,31 @@ const floorDeviations = 3
 // embed returns the query's vector and sets the floor of the result. If the floor has to be measured, the first query
 // embeds the sentences for that too.
 func (r *search) embed(ctx context.Context) ([]float32, error) {
-	texts := []string{r.query.Text}
 	floor, known := r.knownFloor()
 	if !known {
-		texts = append(texts, unrelated...)
-	}
-	vectors, err := r.embedder.Embed(ctx, texts)
-	if err != nil {
-		return nil, fmt.Errorf("embed query: %w", err)
-	}
-	if len(vectors) != len(texts) {
-		return nil, fmt.Errorf("embed query: %w", vector.ErrEmbedder)
-	}
-	for _, v := range vectors {
-		if len(v) != r.embedder.Dimensions() {
-			return nil, fmt.Errorf("embed query: %w", vector.ErrEmbedder)
+		vectors, err := r.embedder.Embed(ctx, unrelated)
+		if err != nil {
+			return nil, fmt.Errorf("measure the floor: %w", err)
 		}
-	}
-	if !known {
-		floor = measureFloor(vectors[1:])
+		if len(vectors) != len(unrelated) || slices.ContainsFunc(vectors, r.strange) {
+			return nil, fmt.Errorf("measure the floor: %w", vector.ErrEmbedder)
+		}
+		floor = measureFloor(vectors)
 		r.measured.Store(&floor)
 	}
 	r.result.Floor = floor
-	return vectors[0], nil
+	v, err := r.embedder.EmbedQuery(ctx, r.query.Text)
+	if err != nil {
+		return nil, fmt.Errorf("embed query: %w", err)
+	}
+	if r.strange(v) {
+		return nil, fmt.Errorf("embed query: %w", vector.ErrEmbedder)
+	}
+	return v, nil
 }
+
+// strange reports whether the vector is not one of the embedder's.
+func (r *search) strange(v []float32) bool { return len(v) != r.embedder.Dimensions() }
 
 func (s *Searcher) knownFloor() (float64, bool) {
 	if s.floor != nil {

@@ -68,12 +68,17 @@ func (p *planes) Embed(_ context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	for i := range texts {
 		out[i] = make([]float32, p.Dimensions())
-		out[i][0], out[i][min(i, len(unrelated))] = 2, 2
+		out[i][0], out[i][i+1] = 2, 2
 	}
 	return out, nil
 }
 
-// An embedder without a known floor is measured once, in the request that the query needs anyway.
+func (p *planes) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	vectors, err := p.Embed(ctx, []string{text})
+	return vectors[0], err
+}
+
+// An embedder without a known floor is measured once.
 func TestFloorIsMeasured(t *testing.T) {
 	t.Parallel()
 	e := &planes{}
@@ -84,13 +89,12 @@ func TestFloorIsMeasured(t *testing.T) {
 		require.NoError(t, err)
 		require.InDelta(t, 0.5, r.result.Floor, 1e-6, "cosine of any two, which do not deviate")
 	}
-	require.Equal(t, append([]string{"0"}, unrelated...), e.calls[0])
-	require.Equal(t, []string{"1"}, e.calls[1])
+	require.Equal(t, [][]string{unrelated, {"0"}, {"1"}}, e.calls)
 	floor := 0.25
 	r := &search{Searcher: NewSearcher(nil, nil, e, Options{Floor: &floor}), query: Query{Text: "x"}}
 	_, err := r.embed(t.Context())
 	require.NoError(t, err)
 	require.InDelta(t, 0.25, r.result.Floor, 0)
-	require.Len(t, e.calls[2], 1)
+	require.Equal(t, []string{"x"}, e.calls[3])
 	require.InDelta(t, 3, measureFloor([][]float32{{1, 0}, {1, 0}, {-1, 0}, {1, 0}}), 1e-6, "mean 0, deviation 1")
 }

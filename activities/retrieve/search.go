@@ -137,6 +137,8 @@ type Saying struct {
 type Result struct {
 	// Hits are in order of score, the best first.
 	Hits []Hit `json:"hits"`
+	// Embedder is the version of the embedder that made the vector of the query.
+	Embedder string `json:"embedder"`
 	// Alpha is the weight that was used. Floor is the minimum similarity of hits that share no term with the query.
 	Alpha float64 `json:"alpha"`
 	Floor float64 `json:"floor"`
@@ -161,7 +163,7 @@ func (s *Searcher) Search(ctx context.Context, q Query) (Result, error) {
 		return Result{}, err
 	}
 	r := &search{
-		Searcher: s, query: q, limit: cmp.Or(q.Limit, DefaultLimit), result: Result{Hits: []Hit{}, Alpha: s.alpha},
+		Searcher: s, query: q, limit: cmp.Or(q.Limit, DefaultLimit), result: Result{Hits: []Hit{}, Alpha: s.alpha, Embedder: s.embedder.Version()},
 		relations: relations{map[string]entry.Row{}, map[string][]string{}, map[string]*history{}},
 	}
 	if q.Alpha != nil {

@@ -12,9 +12,11 @@ import (
 
 // Embedder turns texts into vectors of one length.
 type Embedder interface {
-	// Embed returns one vector per text, in the order of the texts. If the error has a method "Retryable() bool" that
-	// returns false, the same request cannot succeed.
+	// Embed returns one vector per text that is stored, in the order of the texts. If the error has a method
+	// "Retryable() bool" that returns false, the same request cannot succeed.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
+	// EmbedQuery returns the vector of a text that is asked for.
+	EmbedQuery(ctx context.Context, text string) ([]float32, error)
 	// Version names the model and everything else that determines a vector.
 	Version() string
 	Dimensions() int

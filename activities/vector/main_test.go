@@ -74,6 +74,14 @@ func (w *words) Embed(_ context.Context, texts []string) ([][]float32, error) {
 	return out, nil
 }
 
+func (w *words) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	vectors, err := w.Embed(ctx, []string{text})
+	if err != nil {
+		return nil, err
+	}
+	return vectors[0], nil
+}
+
 // counted is a connection that keeps the statements sent through it.
 type counted struct {
 	driver.Conn

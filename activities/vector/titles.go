@@ -2,13 +2,13 @@ package vector
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/llm"
 	"axiommind/activities/table"
 	"axiommind/activities/task"
 	"axiommind/schema"
@@ -118,16 +118,13 @@ func NewTitles(client *Client, embedder Embedder) *Titles {
 // SimilarTitles returns up to limit tasks, the most similar first. Titles that were written a moment ago may be
 // missing.
 func (t *Titles) SimilarTitles(ctx context.Context, project, title string, limit int) ([]task.TitleHit, error) {
-	vectors, err := t.embedder.Embed(ctx, []string{title})
+	vector, err := t.embedder.EmbedQuery(ctx, title)
 	if err != nil {
 		return nil, fmt.Errorf("embed title: %w", err)
 	}
-	if len(vectors) != 1 {
-		return nil, errors.Join(ErrEmbedder, fmt.Errorf("%d vectors for one title", len(vectors)))
-	}
 	found, err := t.client.Hybrid(ctx, HybridQuery{
 		Collection: t.collection, Project: project, Filter: Filter{Kind: schema.ItemTaskTitle},
-		Text: title, Vector: vectors[0], Alpha: 1, Limit: 2 * limit,
+		Text: title, Vector: vector, Alpha: 1, Limit: 2 * limit,
 	})
 	if err != nil {
 		return nil, err
@@ -140,7 +137,7 @@ func (t *Titles) SimilarTitles(ctx context.Context, project, title string, limit
 			continue
 		}
 		seen[id] = true
-		hits = append(hits, task.TitleHit{TaskID: id, Similarity: c.Similarity})
+		hits = append(hits, task.TitleHit{TaskID: id, Similarity: llm.Similarity(t.embedder, c.Similarity)})
 	}
 	return hits, nil
 }

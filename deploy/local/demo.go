@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/term"
 
+	"axiommind/activities/llm"
 	"axiommind/deploy/local/stack"
 )
 
@@ -29,19 +31,28 @@ type act struct {
 	args  []string
 }
 
-func acts(samplesDir string) []act {
-	return []act{
+// acts are the steps of the demo. Those that need an embedder which knows meaning are among them if it is there.
+func acts(samplesDir string, meaning bool) []act {
+	list := []act{
 		{"Three sessions, in English, Korean and Chinese, become memory", []string{"process", samplesDir, "--project", "demo"}},
 		{"Again: nothing changes", []string{"process", samplesDir, "--project", "demo"}},
 		{"A question, answered with the spans that prove it", []string{"search", "which idempotency key does a charge carry?", "--project", "demo", "--limit", "2"}},
 		{"In Korean", []string{"search", "검색 방식 결정", "--project", "demo", "--limit", "1"}},
 		{"And in Chinese", []string{"search", "什么时候发布", "--project", "demo", "--limit", "2"}},
+	}
+	if meaning {
+		list = append(list,
+			act{"A question that shares no word with its answer", []string{"search", "who gets their money back?", "--project", "demo", "--limit", "1"}},
+			act{"A question in English, an answer in Korean", []string{"search", "what kind of search did we choose?", "--project", "demo", "--limit", "1"}},
+		)
+	}
+	return append(list, []act{
 		{"Every stored span, checked against its source again", []string{"verify", "--project", "demo"}},
 		{"What is blocked, and by what", []string{"blocked", "--project", "demo"}},
 		{"What is reported done, for you to confirm", []string{"tasks", "--reported-done", "--project", "demo"}},
 		{"The night: what was proven and learned becomes core memory, and nothing else does", []string{"dream"}},
 		{"What ran", []string{"builds", "list", "--project", "demo"}},
-	}
+	}...)
 }
 
 // afterwards are commands to try next, about the project that the demo has filled.
@@ -111,7 +122,11 @@ func perform(ctx context.Context, dir string, a stack.Addresses, out io.Writer, 
 	if text, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build starter: %w\n%s", err, text)
 	}
-	for _, act := range acts(samplesDir) {
+	meaning := a.EmbedderDir != "" || !slices.Contains([]string{"", llm.ProviderHash}, os.Getenv(embedderVariable))
+	if !meaning {
+		_, _ = fmt.Fprintln(out, "\nThe embedder is hash: it knows words and no meaning. Questions that share no word with their answer are left out.")
+	}
+	for _, act := range acts(samplesDir, meaning) {
 		_, _ = fmt.Fprintf(out, "\n── %s\n$ go run ./starter %s\n", act.title, shellLine(act.args))
 		cmd := exec.CommandContext(ctx, starter, act.args...)
 		cmd.Env = append(os.Environ(), environment(a)...)
@@ -135,6 +150,9 @@ func environment(a stack.Addresses) []string {
 	}
 	if a.WeaviateKey != "" {
 		env = append(env, "WEAVIATE_API_KEY="+a.WeaviateKey)
+	}
+	if a.EmbedderDir != "" {
+		env = append(env, embedderVariable+"="+llm.ProviderLocal, "AXIOMMIND_EMBEDDER_DIR="+a.EmbedderDir)
 	}
 	return env
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/deploy/local/install"
 	"axiommind/deploy/local/stack"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/worker/service"
@@ -29,7 +30,7 @@ func TestDemoAndTheCommandsAfterIt(t *testing.T) {
 	}
 	a := stack.Addresses{
 		Temporal: stacktest.Temporal(t, searchAttributes()), ClickHouseDSN: stacktest.MigratedDatabase(t),
-		WeaviateHost: stacktest.Weaviate(t), WeaviateKey: stacktest.WeaviateKey(t),
+		WeaviateHost: stacktest.Weaviate(t), WeaviateKey: stacktest.WeaviateKey(t), EmbedderDir: embedderDir(t),
 	}
 	cfg, err := workerConfig(a, t.TempDir())
 	require.NoError(t, err)
@@ -48,6 +49,12 @@ func TestDemoAndTheCommandsAfterIt(t *testing.T) {
 	require.NoError(t, perform(t.Context(), t.TempDir(), a, &out, time.Now()))
 	text := out.String()
 	require.NotContains(t, text, "no memories", "an act of the demo found nothing")
+	if a.EmbedderDir != "" {
+		require.Contains(t, text, "who gets their money back?")
+		require.Contains(t, text, "searched by words and by meaning: local-")
+	} else {
+		require.Contains(t, text, "searched by words: the embedder hash-")
+	}
 	_, after, found := strings.Cut(text, "Go on with:\n")
 	require.True(t, found, text)
 	answers := map[string]string{}
@@ -71,10 +78,22 @@ func TestDemoAndTheCommandsAfterIt(t *testing.T) {
 	require.NoError(t, <-ended)
 }
 
+// embedderDir installs the embedder. Where it can't be had, the demo leaves out what needs it.
+func embedderDir(t *testing.T) string {
+	t.Helper()
+	cache, err := install.DefaultCache()
+	require.NoError(t, err)
+	dir, err := cache.Embedder(t.Context(), nil)
+	if err != nil {
+		t.Logf("without the embedder: %v", err)
+	}
+	return dir
+}
+
 // The commands of the demo and after it are of its project, where they take one: a memory belongs to a user.
 func TestCommandsAfterTheDemoAreOfItsProject(t *testing.T) {
 	t.Parallel()
-	for _, act := range append(acts("samples"), afterwards()...) {
+	for _, act := range append(acts("samples", true), afterwards()...) {
 		if !slices.Contains([]string{"facts", "context", "dream", "memory", "schedule"}, act.args[0]) {
 			require.Regexp(t, regexp.MustCompile(`--project demo\b`), shellLine(act.args))
 		}

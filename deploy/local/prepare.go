@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/llm"
 	"axiommind/deploy/local/stack"
 	"axiommind/schema"
 	"axiommind/worker/service"
@@ -35,6 +36,9 @@ func prepare(ctx context.Context, st *stack.Stack, kept stack.Addresses) error {
 	}
 	return writeAddresses(service.LocalConfigFile(), kept)
 }
+
+// embedderVariable is the variable by which a person chooses another embedder than the stack's.
+const embedderVariable = "AXIOMMIND_EMBEDDER"
 
 func writeAddresses(path string, a stack.Addresses) error {
 	if path == "" {
@@ -76,6 +80,9 @@ func addressesText(a stack.Addresses) ([]byte, error) {
 	if a.WeaviateKey != "" {
 		values[service.LocalWeaviateKey] = a.WeaviateKey
 	}
+	if a.EmbedderDir != "" {
+		values["embedder"], values["embedder-dir"] = llm.ProviderLocal, a.EmbedderDir
+	}
 	return yaml.Marshal(values)
 }
 
@@ -91,6 +98,9 @@ func workerConfig(a stack.Addresses, dir string) (service.Config, error) {
 	}
 	cfg.TemporalAddress, cfg.ClickHouseDSN, cfg.WeaviateURL = a.Temporal, a.ClickHouseDSN, "http://"+a.WeaviateHost
 	cfg.WeaviateAPIKey = a.WeaviateKey
+	if a.EmbedderDir != "" {
+		cfg.Embedder.Provider, cfg.Embedder.Dir = llm.ProviderLocal, a.EmbedderDir
+	}
 	if cfg.MemoryRoot == "" {
 		cfg.MemoryRoot = filepath.Join(dir, "memory")
 	}

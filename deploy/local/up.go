@@ -81,7 +81,7 @@ func withStack(ctx context.Context, s settings, out io.Writer, work func(context
 	}
 	report := newReporter(out)
 	st, err := stack.Start(ctx, stack.Options{
-		Dir: s.dir, Temporal: true, ClickHouse: true, Weaviate: true, Given: s.given, Installed: !s.noPath,
+		Dir: s.dir, Temporal: true, ClickHouse: true, Weaviate: true, Embedder: os.Getenv(embedderVariable) == "", Given: s.given, Installed: !s.noPath,
 		TemporalPort: stack.TemporalPort, TemporalUIPort: stack.TemporalUIPort, ClickHousePort: stack.ClickHousePort,
 		WeaviatePort: stack.WeaviatePort, WeaviateGRPCPort: stack.WeaviateGRPCPort,
 		SearchAttributes: searchAttributes(), Progress: report.set,
@@ -168,7 +168,7 @@ func alreadyRunning(dir string) error {
 func printAddresses(out io.Writer, a stack.Addresses, memory string) {
 	rows := [][2]string{
 		{"Temporal", a.Temporal}, {"Temporal UI", a.TemporalUI}, {"ClickHouse", a.ClickHouseURL()},
-		{"Weaviate", a.WeaviateHost}, {"Weaviate gRPC", a.WeaviateGRPC}, {"memory", memory},
+		{"Weaviate", a.WeaviateHost}, {"Weaviate gRPC", a.WeaviateGRPC}, {"embedder", a.EmbedderDir}, {"memory", memory},
 	}
 	for _, row := range rows {
 		if row[1] != "" {

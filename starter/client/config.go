@@ -50,7 +50,7 @@ type Config struct {
 
 // Embedder selects what makes vectors of texts.
 type Embedder struct {
-	// Provider is hash (offline), gemini or openai. Default: hash.
+	// Provider is hash (offline, by words), local (offline, by meaning), gemini or openai. Default: hash.
 	Provider string
 	// Model and Dimensions are by default the provider's.
 	Model      string
@@ -58,6 +58,8 @@ type Embedder struct {
 	// BaseURL is that of an OpenAI-compatible server.
 	BaseURL string
 	APIKey  string
+	// Dir is the directory of the library of the local embedder. Default: where the local stack puts it.
+	Dir string
 }
 
 // Spool keeps what could not be enqueued, until something delivers it.
@@ -83,7 +85,7 @@ func ConfigOf(s service.Config) Config {
 	return Config{
 		TemporalAddress: s.TemporalAddress, TemporalNamespace: s.TemporalNamespace, TemporalAPIKey: s.TemporalAPIKey, TemporalTLS: s.TemporalTLS,
 		ClickHouseDSN: s.ClickHouseDSN, WeaviateURL: s.WeaviateURL, WeaviateAPIKey: s.WeaviateAPIKey,
-		Embedder:        Embedder{Provider: e.Provider, Model: e.Model, Dimensions: e.Dimensions, BaseURL: e.BaseURL, APIKey: e.APIKey},
+		Embedder:        Embedder{Provider: e.Provider, Model: e.Model, Dimensions: e.Dimensions, BaseURL: e.BaseURL, APIKey: e.APIKey, Dir: e.Dir},
 		SimilarityFloor: s.SimilarityFloor, NoUsage: s.NoUsage, NoQueue: s.NoQueue, ConnectTimeout: s.ConnectTimeout,
 	}
 }
@@ -104,7 +106,7 @@ func (c Config) service() (service.Config, error) {
 		ClickHouseDSN: cmp.Or(c.ClickHouseDSN, service.DefaultClickHouseDSN),
 		WeaviateURL:   cmp.Or(c.WeaviateURL, service.DefaultWeaviateURL), WeaviateAPIKey: c.WeaviateAPIKey,
 		Embedder: llm.EmbedderConfig{
-			Provider: cmp.Or(e.Provider, llm.EmbedderProviders()[0]), Model: e.Model, Dimensions: e.Dimensions, BaseURL: e.BaseURL, APIKey: e.APIKey,
+			Provider: cmp.Or(e.Provider, llm.EmbedderProviders()[0]), Model: e.Model, Dimensions: e.Dimensions, BaseURL: e.BaseURL, APIKey: e.APIKey, Dir: e.Dir,
 		},
 		SimilarityFloor: c.SimilarityFloor, NoUsage: c.NoUsage, NoQueue: c.NoQueue,
 		ConnectTimeout: cmp.Or(c.ConnectTimeout, service.DefaultConnectTimeout),

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"axiommind/activities/llm/e5"
 	"axiommind/deploy/local/install"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -26,6 +27,8 @@ type Options struct {
 	Dir string
 	// Temporal, ClickHouse and Weaviate say which servers are wanted.
 	Temporal, ClickHouse, Weaviate bool
+	// Embedder says that the local embedder is wanted. Without it the stack starts all the same.
+	Embedder bool
 	// Given are the addresses of servers that run already; one given is used
 	// and not started.
 	Given Addresses
@@ -62,6 +65,8 @@ type Addresses struct {
 	WeaviateGRPC string `json:"weaviate_grpc,omitempty"`
 	// WeaviateKey is the API key that Weaviate wants; empty when it wants none.
 	WeaviateKey string `json:"weaviate_key,omitempty"`
+	// EmbedderDir is the directory of the local embedder's library; empty when there is none.
+	EmbedderDir string `json:"embedder_dir,omitempty"`
 }
 
 // ClickHouseURL is ClickHouse's address without user, password and settings, for people. It is "" when
@@ -130,11 +135,35 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 	if opts.ClickHouse && opts.Given.ClickHouseDSN == "" {
 		group.Go(func() error { return s.startClickHouse(ctx) })
 	}
+	embedder := make(chan string, 1)
+	group.Go(func() error {
+		embedder <- s.embedder(ctx)
+		return nil
+	})
 	if err := group.Wait(); err != nil {
 		s.Stop()
 		return nil, err
 	}
+	s.addresses.EmbedderDir = <-embedder
 	return s, nil
+}
+
+// embedder returns the directory of the local embedder, or "" if it is not wanted or could not be had. The progress says
+// why then.
+func (s *Stack) embedder(ctx context.Context) string {
+	if !s.opts.Embedder {
+		return ""
+	}
+	dir, err := s.cache.Embedder(ctx, s.opts.Progress)
+	if err == nil {
+		_, err = e5.Load(dir)
+	}
+	if err != nil {
+		s.report("embedder", "not there, so search goes by words and not by meaning: "+err.Error())
+		return ""
+	}
+	s.report("embedder", "ready "+dir)
+	return dir
 }
 
 func newSecret() string { return strings.ToLower(rand.Text()) }

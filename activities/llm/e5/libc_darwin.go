@@ -1,0 +1,3 @@
+package e5
+
+const libcName = "/usr/lib/libSystem.B.dylib"

@@ -1,0 +1,3 @@
+package e5
+
+const libcName = "libc.so.6"

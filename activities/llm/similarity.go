@@ -1,0 +1,22 @@
+package llm
+
+// Baselined is an embedder that gives even unrelated texts a high cosine.
+type Baselined interface {
+	// Baseline is the mean cosine of unrelated texts.
+	Baseline() float64
+}
+
+// baselineE5 is the mean cosine of unrelated sentences by multilingual-e5-small, in one language and across: see
+// TestBaseline.
+const baselineE5 = 0.77
+
+// Similarity puts the cosine of two vectors of the embedder on the scale on which unrelated texts are about 0 and equal ones
+// are 1, so that one threshold serves all embedders. The embedder may be nil.
+func Similarity(embedder any, cosine float64) float64 {
+	b, ok := embedder.(Baselined)
+	if !ok {
+		return cosine
+	}
+	baseline := b.Baseline()
+	return max((cosine-baseline)/(1-baseline), -1)
+}

