@@ -85,7 +85,7 @@ func (q *memoryQueue) settle(ctx workflow.Context, t *queuedThread, result schem
 		o := outcomeOf(&batchItem{}, result, err)
 		end.Status, end.Error, end.ErrorType = o.Status, o.Error, o.ErrorType
 		q.last = &end
-		if to = readTo(err); q.waitsOn(t, end.ErrorType, to > 0, now) {
+		if to = q.readTo(err, end.ErrorType); q.waitsOn(t, end.ErrorType, to > 0, now) {
 			q.putBack(t, q.taken.Positions)
 			if !t.batch {
 				q.tellFlushes(end, q.taken.Positions[len(q.taken.Positions)-1])
@@ -111,8 +111,14 @@ func (q *memoryQueue) settle(ctx workflow.Context, t *queuedThread, result schem
 	q.tellFlushes(end, to)
 }
 
-// readTo returns up to which position a session that failed has stored its contexts, 0 if it has stored none.
-func readTo(err error) uint64 {
+// readTo returns up to which position a session that failed has stored its contexts, 0 if it has stored none. One that
+// somebody has stopped does not tell: it counts as if it had stored all that it was given, so that it is not started for
+// ever.
+func (q *memoryQueue) readTo(err error, errorType string) uint64 {
+	if errorType == schema.ErrorCancelled || errorType == schema.ErrorInterrupted {
+		given := q.given()
+		return given[len(given)-1]
+	}
 	var failed *temporal.ApplicationError
 	var read schema.QueuedRead
 	if errors.As(err, &failed) && failed.HasDetails() && failed.Details(&read) == nil {

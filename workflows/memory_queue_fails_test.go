@@ -1,0 +1,133 @@
+package workflows_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"axiommind/schema"
+)
+
+// What fails and may succeed later is tried again, and holds up nobody.
+func TestQueueTriesAgain(t *testing.T) {
+	t.Parallel()
+	b := newQueueBench(&queueRoom{}, annQueue)
+	failures := 0
+	b.session = func(_ workflow.Context, in schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
+		if in.SessionID != "t1" || failures == 3 {
+			return schema.ProcessSessionResult{}, nil
+		}
+		failures++
+		return schema.ProcessSessionResult{}, temporal.NewApplicationError("the model is away", schema.ErrorModelUnavailable)
+	}
+	b.enqueue(0, b.context("t1", "a"))
+	b.enqueue(0, b.context("t2", "b"))
+	b.state(t, time.Minute, func(s schema.QueueState) {
+		require.Equal(t, "t1", s.Pending[0].Thread)
+		require.Equal(t, 1, s.Again[0].Attempts)
+		require.Equal(t, "success", string(s.Last.Status))
+	})
+	require.NoError(t, b.execute())
+	require.Equal(t, []string{"t1", "t2", "t1", "t1", "t1"}, b.threads())
+	require.Greater(t, b.starts[2].at-b.starts[0].at, time.Minute-time.Second)
+	require.Empty(t, b.room.waiting())
+}
+
+func TestQueueGivesUp(t *testing.T) {
+	t.Parallel()
+	b := newQueueBench(&queueRoom{}, annQueue)
+	b.session = func(_ workflow.Context, in schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
+		return schema.ProcessSessionResult{}, modelAway(in)
+	}
+	b.enqueue(0, b.context("t1", "a"))
+	// What comes meanwhile makes no try earlier.
+	for i := range 30 {
+		b.enqueue(time.Duration(i+1)*40*time.Second, b.context("t1", fmt.Sprint(i)))
+	}
+	require.NoError(t, b.execute())
+	require.Greater(t, b.starts[7].at, time.Hour)
+	require.Empty(t, b.room.waiting())
+	require.Equal(t, schema.BuildFailed, b.room.ends[0].Status)
+	require.Equal(t, "the model is away", b.room.ends[0].Error)
+}
+
+// modelAway is the failure of a session that has stored its contexts.
+func modelAway(in schema.ProcessSessionInput) error {
+	return temporal.NewApplicationErrorWithOptions("the model is away", schema.ErrorModelUnavailable, temporal.ApplicationErrorOptions{
+		Details: []any{schema.QueuedRead{To: in.Queued[len(in.Queued)-1]}},
+	})
+}
+
+// Contexts that a session was not given, or has not read, are not given up with it.
+func TestQueueGivesUpWhatWasReadAlone(t *testing.T) {
+	t.Parallel()
+	b := newQueueBench(&queueRoom{}, annQueue)
+	var got []uint64
+	b.session = func(_ workflow.Context, in schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
+		if slices.Contains(in.Queued, 7) {
+			return schema.ProcessSessionResult{}, temporal.NewNonRetryableApplicationError("no such file", schema.ErrorSourceUnreadable, nil)
+		}
+		got = append(got, in.Queued...)
+		if slices.Contains(in.Queued, 590) {
+			return schema.ProcessSessionResult{}, temporal.NewApplicationErrorWithOptions("blocked", schema.ErrorModelBlocked, temporal.ApplicationErrorOptions{
+				NonRetryable: true, Details: []any{schema.QueuedRead{To: in.Queued[len(in.Queued)-1]}},
+			})
+		}
+		return schema.ProcessSessionResult{}, nil
+	}
+	for i := range 600 {
+		b.enqueue(0, b.context("t1", fmt.Sprint(i)))
+	}
+	require.NoError(t, b.execute())
+	require.Empty(t, b.room.waiting())
+	var want []uint64
+	for i := range uint64(600) {
+		if i+1 != 7 {
+			want = append(want, i+1)
+		}
+	}
+	require.Equal(t, want, got, "all but the one at fault, each once and in order")
+	require.Less(t, len(b.starts), 30)
+}
+
+// What was never read waits for a server for as long as that takes.
+func TestQueueWaitsForTheLog(t *testing.T) {
+	t.Parallel()
+	b := newQueueBench(&queueRoom{}, annQueue)
+	failures := 0
+	b.session = func(workflow.Context, schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
+		if failures++; failures > 30 {
+			return schema.ProcessSessionResult{}, nil
+		}
+		kind := schema.ErrorStoreUnavailable
+		if failures%2 == 0 {
+			kind = schema.ErrorStoreRejected
+		}
+		return schema.ProcessSessionResult{}, temporal.NewNonRetryableApplicationError("no", kind, nil)
+	}
+	b.enqueue(0, b.context("t1", "a"))
+	require.NoError(t, b.execute())
+	require.Len(t, b.starts, 31)
+	require.Empty(t, b.room.waiting())
+	require.Empty(t, b.room.ends[0].Error)
+}
+
+// A session that somebody cancels each time is given up in the end.
+func TestQueueGivesUpWhatIsCancelled(t *testing.T) {
+	t.Parallel()
+	b := newQueueBench(&queueRoom{}, annQueue)
+	b.session = func(workflow.Context, schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
+		return schema.ProcessSessionResult{}, temporal.NewCanceledError()
+	}
+	b.enqueue(0, b.context("t1", "a"))
+	b.enqueue(0, b.context("t1", "b"))
+	require.NoError(t, b.execute())
+	require.Len(t, b.starts, 8)
+	require.Empty(t, b.room.waiting())
+	require.Equal(t, schema.ErrorCancelled, b.room.ends[0].ErrorType)
+}
