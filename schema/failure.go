@@ -51,8 +51,8 @@ func FailureTypes(class FailureClass) []string { return slices.Clone(failureClas
 
 // ClassOf returns the class of a failure by its type: one of the Error constants. A type that nobody knows is ours.
 func ClassOf(errorType string) FailureClass {
-	for class, types := range failureClasses {
-		if slices.Contains(types, errorType) {
+	for _, class := range FailureClasses() {
+		if slices.Contains(failureClasses[class], errorType) {
 			return class
 		}
 	}

@@ -176,7 +176,7 @@ func checkProjections(ctx context.Context, s *Stores, logger *slog.Logger) (behi
 		case p.Stale():
 			logger.Warn("sessions wait for a projection to be made anew", "projection", p.Name, "made_by_version", p.Stored,
 				"program_version", p.Program, "run", build.Command("rebuild", p.Name))
-		case p.Stored == 0 && strings.HasPrefix(p.Name, vector.OutboxPrefix):
+		case p.Stored == 0 && strings.HasPrefix(p.Name, vector.OutboxPrefix) && !llm.Offline(s.Embedder.Version()):
 			// To index everything for a new embedder may cost money. A person decides that.
 		case p.Behind > 0 && !p.Rebuilding:
 			behind = append(behind, projectors[i])
