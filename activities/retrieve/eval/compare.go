@@ -94,6 +94,14 @@ func Compare(baseline, run Result, thresholds Thresholds) (Comparison, error) {
 	return c, nil
 }
 
+// Comparable returns an error if a run of the questions could not be compared with the baseline. A program asks before it
+// runs them.
+func Comparable(baseline Result, questions []Question, opts Options) error {
+	opts = opts.withDefaults()
+	asked := opts.Half.Of(questions)
+	return sameQuestions(baseline, Result{GoldSet: GoldSet{Hash(asked), len(asked)}, Half: opts.Half, Limit: opts.Limit})
+}
+
 // sameQuestions returns an error unless both runs asked the same questions for as many results.
 func sameQuestions(baseline, run Result) error {
 	switch {

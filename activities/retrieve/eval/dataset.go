@@ -145,7 +145,7 @@ func (d Dataset) encode() ([]transcriptData, Dataset, error) {
 		}
 		// Some file systems ignore case.
 		if other, taken := folded[strings.ToLower(project)]; taken {
-			return nil, Dataset{}, fmt.Errorf("projects %q and %q differ in case alone: rename one", project, other)
+			return nil, Dataset{}, inputError{fmt.Errorf("projects %q and %q differ in case alone: rename one", project, other)}
 		}
 		folded[strings.ToLower(project)] = project
 		data, err := encodeSessions(sessions)
@@ -204,11 +204,11 @@ func settle(project string, sessions []Session, data []byte, places map[place]in
 		return fmt.Errorf("read the transcript of %q back: %w", project, err)
 	}
 	if len(parsed) != len(sessions) {
-		return fmt.Errorf("the transcript of %q has %d sessions, and %d were written: are ids used twice?", project, len(parsed), len(sessions))
+		return inputError{fmt.Errorf("the transcript of %q has %d sessions, and %d were written: are ids used twice?", project, len(parsed), len(sessions))}
 	}
 	for i, p := range parsed {
 		if p.ID != sessions[i].ID {
-			return fmt.Errorf("session %q of %q is read as %q: rename it", sessions[i].ID, project, p.ID)
+			return inputError{fmt.Errorf("session %q of %q is read as %q: rename it", sessions[i].ID, project, p.ID)}
 		}
 		longest := map[string]int{}
 		for _, m := range p.Messages {

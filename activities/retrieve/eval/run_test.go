@@ -239,6 +239,9 @@ func TestCompare(t *testing.T) {
 		require.ErrorIs(t, err, ErrIncomparable)
 		require.ErrorContains(t, err, says)
 	}
+	require.NoError(t, Comparable(before, someQuestions(), Options{}))
+	require.ErrorIs(t, Comparable(before, someQuestions()[:2], Options{}), ErrIncomparable)
+	require.ErrorIs(t, Comparable(before, someQuestions(), Options{Limit: 50}), ErrIncomparable)
 	_, err = Compare(before, before, Thresholds{"f1": 0.1})
 	require.ErrorContains(t, err, `there is no metric "f1"`)
 	_, err = Compare(before, before, MaxDrop(2))
