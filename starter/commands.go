@@ -116,6 +116,7 @@ var sections = []section{
 		{"reconcile", "", "compare Weaviate with the log and repair what has drifted", (*app).reconcileCommand},
 		{"doctor", "", "check every server and say how to mend it", (*app).doctorCommand},
 	}},
+	{title: "Measurement", commands: evalCommands},
 	{title: "Agents", offline: true, commands: []command{
 		{"hook claude-code", "", "what Claude Code calls: enqueue its transcript, or answer with what is remembered", hookCommand(hook.ClaudeCode)},
 		{"hook codex", "[EVENT]", "what Codex calls: enqueue its transcript, or answer with what is remembered", hookCommand(hook.Codex)},

@@ -1,0 +1,252 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"axiommind/activities/llm"
+	"axiommind/activities/retrieve"
+	"axiommind/activities/retrieve/eval"
+)
+
+// evalCommands measure retrieval.
+var evalCommands = []command{
+	{"eval retrieval", "", "measure how much of what answers questions a search finds", (*app).evalRetrievalCommand},
+	{"eval import", "DATASET FILE…", "turn a data set into transcripts to process, and questions about them", (*app).evalImportCommand},
+}
+
+// The tables of the command line get what belongs to these commands from here, so that it stands in one place.
+func init() {
+	parents["eval"] = "measure retrieval with questions whose answers are known"
+	examples["eval retrieval"] = "starter eval retrieval --goldset gold/goldset.jsonl --out run.json\n" +
+		"starter eval retrieval --goldset gold/goldset.jsonl --compare run.json --max-drop 0.02\n" +
+		"starter eval retrieval --goldset gold/goldset.jsonl --half odd --ablations"
+	examples["eval import"] = "starter eval import locomo locomo.json --to gold\n" +
+		"starter eval import longmemeval questions.jsonl sessions.jsonl.gz --to gold\n" +
+		"starter eval import own questions.csv --to gold"
+	details["eval retrieval"] = evalRetrievalDetails
+	details["eval import"] = evalImportDetails
+	argumentValues["DATASET"] = fixed(datasets()...)
+	fileArguments["FILE"] = cobra.ShellCompDirectiveDefault
+	flagValues["half"] = fixed(eval.Halves()...)
+	fileFlags = append(fileFlags, "goldset", "compare", "out")
+}
+
+const evalRetrievalDetails = `A gold set is JSON lines: {"id":"q1","query":"Which day do we release?","project":"shop","relevant":[{"session":"s1",
+"message":4}]}. A reference is {"entry":ID}, {"task":ID}, {"fact":ID}, {"session":S,"message":N}, {"session":S} or
+{"text":T}; a text beside another one narrows it. "user", "agent", "category", "lang" and "as_of" may be given, and
+"abstain":true instead of "relevant" where nothing answers.
+
+Recall is the share of the references that are found, hit is 1 if any is, all is 1 if all are. The exit code is 1 if
+recall@10 or MRR falls by more than --max-drop below the run to compare with. Searches are not noted as usage.`
+
+type evalOptions struct {
+	goldSet, out, compare, half string
+	maxDrop, alpha              float64
+	limit, concurrency          int
+	ablations, json             bool
+	flags                       *pflag.FlagSet
+
+	questions []eval.Question
+	baseline  *eval.Result
+}
+
+func (a *app) evalRetrievalCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	o := &evalOptions{flags: f}
+	f.StringVar(&o.goldSet, "goldset", "", "file of the questions")
+	f.StringVar(&o.out, "out", "", "file to write the run to, for later comparisons")
+	f.StringVar(&o.compare, "compare", "", "file of an earlier run to compare with")
+	f.Float64Var(&o.maxDrop, "max-drop", eval.DefaultMaxDrop, "how far recall@10 and MRR may fall below that run, of 1")
+	f.StringVar(&o.half, "half", string(eval.HalfAll), "all, or a half by a hash of the ids: odd, even;\nchoose a setting on one, and report it on the other")
+	f.IntVar(&o.limit, "limit", eval.Deepest, "how many results to ask for")
+	f.IntVar(&o.concurrency, "concurrency", 1, "how many questions to ask at a time; above 1 latencies are those of a loaded server")
+	f.Float64Var(&o.alpha, "alpha", retrieve.DefaultAlpha, "meaning against words, 0 to 1")
+	f.BoolVar(&o.ablations, "ablations", false, "also measure with words alone, with meaning alone, and without reranking")
+	f.BoolVar(&o.json, "json", false, "the same as --output json")
+	return func(ctx context.Context, _ []string) error {
+		if o.json {
+			a.output = outputJSON
+		}
+		if err := o.finish(); err != nil {
+			return err
+		}
+		return a.evalRetrieval(ctx, o)
+	}
+}
+
+// finish checks the flags and reads the files. All mistakes are told before any server is asked.
+func (o *evalOptions) finish() error {
+	switch {
+	case o.goldSet == "":
+		return usagef("say with --goldset which questions to ask")
+	case o.limit < eval.Deepest || o.limit > retrieve.MaxLimit:
+		return usagef("--limit %d: want %d to %d", o.limit, eval.Deepest, retrieve.MaxLimit)
+	case o.concurrency < 1 || o.concurrency > eval.MaxConcurrency:
+		return usagef("--concurrency %d: want 1 to %d", o.concurrency, eval.MaxConcurrency)
+	case !(o.maxDrop >= 0 && o.maxDrop <= 1):
+		return usagef("--max-drop %v: want 0 to 1", o.maxDrop)
+	case !(o.alpha >= 0 && o.alpha <= 1):
+		return usagef("--alpha %v: want 0 to 1", o.alpha)
+	case o.flags.Changed("max-drop") && o.compare == "":
+		return usagef("--max-drop needs a run to compare with: --compare")
+	}
+	if err := oneOf("half", eval.Half(o.half), eval.Halves()); err != nil {
+		return err
+	}
+	err := o.readFile(o.goldSet, func(f *os.File) (err error) {
+		o.questions, err = eval.ReadGoldSet(f, o.goldSet)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(eval.Half(o.half).Of(o.questions)) == 0 {
+		return usagef("--half %s: none of the questions of %s is in it", o.half, o.goldSet)
+	}
+	if o.compare != "" {
+		if err := o.readBaseline(); err != nil {
+			return err
+		}
+	}
+	return o.checkOut()
+}
+
+func (o *evalOptions) readBaseline() error {
+	err := o.readFile(o.compare, func(f *os.File) error {
+		baseline, err := eval.ReadResult(f, o.compare)
+		o.baseline = &baseline
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := eval.Comparable(*o.baseline, o.questions, o.options()); err != nil {
+		return usageError{fmt.Errorf("--compare %s: %w", o.compare, err)}
+	}
+	return nil
+}
+
+// checkOut refuses a file that can't be written, because a run may take hours.
+func (o *evalOptions) checkOut() error {
+	if o.out == "" {
+		return nil
+	}
+	if info, err := os.Stat(filepath.Dir(o.out)); err != nil {
+		return usageError{fmt.Errorf("--out: %w", err)}
+	} else if !info.IsDir() {
+		return usagef("--out %s: %s is no directory", o.out, filepath.Dir(o.out))
+	}
+	out, err := os.Stat(o.out)
+	if err != nil {
+		return nil //nolint:nilerr // it is new
+	}
+	if out.IsDir() {
+		return usagef("--out %s is a directory: name a file", o.out)
+	}
+	if compare, err := os.Stat(o.compare); err == nil && os.SameFile(out, compare) {
+		return usagef("--out %s would overwrite the run to compare with: name another file", o.out)
+	}
+	return nil
+}
+
+// readFile opens a file. What is wrong with it is a mistake of the command line.
+func (*evalOptions) readFile(name string, read func(*os.File) error) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return usageError{err}
+	}
+	defer func() { _ = f.Close() }()
+	return inputMistake(read(f))
+}
+
+// inputMistake marks errors about a file that can't be read, or what it says.
+func inputMistake(err error) error {
+	if _, path := errors.AsType[*os.PathError](err); path || errors.Is(err, eval.ErrInput) {
+		return usageError{err}
+	}
+	return err
+}
+
+func (o *evalOptions) options() eval.Options {
+	return eval.Options{Limit: o.limit, Concurrency: o.concurrency, Half: eval.Half(o.half)}
+}
+
+// evalReport is what a run of the command found.
+type evalReport struct {
+	Run        eval.Result      `json:"run"`
+	Ablations  []ablation       `json:"ablations,omitempty"`
+	Comparison *eval.Comparison `json:"comparison,omitempty"`
+}
+
+// ablation is a run with one thing left out.
+type ablation struct {
+	Name string      `json:"name"`
+	Run  eval.Result `json:"run"`
+}
+
+func (a *app) evalRetrieval(ctx context.Context, o *evalOptions) error {
+	embedder, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
+	if err != nil {
+		return usageError{err}
+	}
+	var report evalReport
+	if err := a.evalRuns(ctx, o, embedder, &report); err != nil {
+		return err
+	}
+	if o.out != "" {
+		if err := writeRun(o.out, report.Run); err != nil {
+			return err
+		}
+	}
+	if o.baseline != nil {
+		comparison, err := eval.Compare(*o.baseline, report.Run, eval.MaxDrop(o.maxDrop))
+		if err != nil {
+			return usageError{err}
+		}
+		report.Comparison = &comparison
+	}
+	if err := a.print(report, func(w io.Writer) error { return printEval(w, o, report) }); err != nil {
+		return err
+	}
+	return report.verdict()
+}
+
+// verdict is an error if a metric fell too far.
+func (r evalReport) verdict() error {
+	if r.Comparison == nil {
+		return nil
+	}
+	var fell []string
+	for _, c := range r.Comparison.Failed() {
+		fell = append(fell, fmt.Sprintf("%s fell by %.3f, from %.3f to %.3f; %.3f is allowed", c.Metric, c.Before-c.After, c.Before, c.After, *c.MaxDrop))
+	}
+	if len(fell) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(fell, "\n"))
+}
+
+// writeRun writes the run beside the file first, so that no half of one is left.
+func writeRun(name string, run eval.Result) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".run-*.json")
+	if err != nil {
+		return fmt.Errorf("write run: %w", err)
+	}
+	defer func() { _ = os.Remove(f.Name()) }() // It is there no more if all goes well.
+	err = errors.Join(run.Write(f), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		return fmt.Errorf("write run: %w", err)
+	}
+	return nil
+}

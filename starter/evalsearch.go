@@ -1,0 +1,137 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"axiommind/activities/retrieve"
+	"axiommind/activities/retrieve/eval"
+	"axiommind/activities/vector"
+	"axiommind/schema"
+	"axiommind/worker/service"
+)
+
+// searchRetriever asks as starter search does.
+type searchRetriever struct {
+	searcher *retrieve.Searcher
+	alpha    float64
+}
+
+// Retrieve implements eval.Retriever.
+func (r searchRetriever) Retrieve(ctx context.Context, q eval.Question, limit int) ([]eval.Found, error) {
+	result, err := r.searcher.Search(ctx, retrieve.Query{
+		Text: q.Query, Project: cmp.Or(q.Project, "default"), User: cmp.Or(q.User, "default"), Agent: q.Agent, AsOf: q.AsOf,
+		Limit: limit, Alpha: &r.alpha,
+	})
+	if err != nil {
+		return nil, err
+	}
+	found := make([]eval.Found, len(result.Hits))
+	for i, h := range result.Hits {
+		found[i] = foundOf(h)
+	}
+	return found, nil
+}
+
+// foundOf is a hit with all entries that say the same. An entry is found in the session that states it, and in the messages
+// that it quotes.
+func foundOf(h retrieve.Hit) eval.Found {
+	f := foundEntry(h.ID, h.Text(), h.EvidenceSessionID, h.Evidence)
+	f.Score = h.Score
+	if h.SessionID != h.EvidenceSessionID {
+		f.Also = append(f.Also, foundEntry(h.ID, h.Text(), h.SessionID, nil))
+	}
+	for _, s := range h.Sessions {
+		if s.EntryID == h.ID {
+			continue
+		}
+		f.Also = append(f.Also, foundEntry(s.EntryID, s.Title, s.EvidenceSessionID, s.Evidence))
+		if s.SessionID != s.EvidenceSessionID {
+			f.Also = append(f.Also, foundEntry(s.EntryID, s.Title, s.SessionID, nil))
+		}
+	}
+	return f
+}
+
+// foundEntry is an entry with its quotes. One that is not in the source quotes nothing.
+func foundEntry(id, text, session string, evidence []schema.Evidence) eval.Found {
+	f := eval.Found{Kind: eval.KindEntry, ID: id, Session: session}
+	lines := []string{text}
+	for _, e := range evidence {
+		if e.Found {
+			f.Messages = append(f.Messages, e.MessageIndex)
+			lines = append(lines, cmp.Or(e.Text, e.Quote))
+		}
+	}
+	f.Text = strings.Join(lines, "\n")
+	return f
+}
+
+// variant is a setting of the search.
+type variant struct {
+	name    string
+	alpha   float64
+	weights *retrieve.Weights
+}
+
+// variants are the setting that is asked for, and then those that change one thing of it.
+func (o *evalOptions) variants() []variant {
+	all := []variant{{"default", o.alpha, nil}}
+	if o.ablations {
+		all = append(all,
+			variant{"words alone (bm25)", 0, nil}, variant{"meaning alone (vector)", 1, nil},
+			// The zero value has no factor but 1.
+			variant{"no reranking", o.alpha, &retrieve.Weights{}})
+	}
+	return all
+}
+
+// evalRuns asks all questions with each variant.
+func (a *app) evalRuns(ctx context.Context, o *evalOptions, embedder vector.Embedder, report *evalReport) error {
+	conn, err := a.clickHouse(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	weaviate, err := service.ConnectWeaviate(ctx, a.cfg)
+	if err != nil {
+		return notUp(err)
+	}
+	variants := o.variants()
+	asked := len(eval.Half(o.half).Of(o.questions))
+	bar := a.newProgress(asked*len(variants), "questions asked")
+	defer bar.finish()
+	for i, v := range variants {
+		options := o.options()
+		options.Embedder, options.Settings = embedder.Version(), v.settings(a.cfg)
+		options.Progress = func(done, total int) { bar.at(v.name, i*total+done, len(variants)*total, "questions asked") }
+		searcher := retrieve.NewSearcher(conn, weaviate, embedder, retrieve.Options{Floor: a.cfg.SimilarityFloor, Weights: v.weights})
+		run, err := eval.Run(ctx, o.questions, searchRetriever{searcher, v.alpha}, options)
+		switch {
+		case errors.Is(err, retrieve.ErrQuery):
+			return usageError{err}
+		case err != nil:
+			return err
+		case i == 0:
+			report.Run = run
+		default:
+			report.Ablations = append(report.Ablations, ablation{v.name, run})
+		}
+	}
+	return nil
+}
+
+// settings are written into the result, so that it is known what was measured.
+func (v variant) settings(cfg service.Config) map[string]string {
+	s := map[string]string{"variant": v.name, "alpha": strconv.FormatFloat(v.alpha, 'g', -1, 64), "rerank": "default"}
+	if v.weights != nil {
+		s["rerank"] = "none"
+	}
+	if cfg.SimilarityFloor != nil {
+		s["similarity_floor"] = strconv.FormatFloat(*cfg.SimilarityFloor, 'g', -1, 64)
+	}
+	return s
+}
