@@ -120,7 +120,7 @@ func TestCompletionWithoutServers(t *testing.T) {
 		"profile set ":                   {"work", "personal", "top_of_mind", "recent", "earlier", "background"},
 		"facts show ":                    nil,
 		"facts -o j":                     {"json"},
-		"verify --embedder ":             {"hash", "gemini", "openai"},
+		"verify --embedder ":             {"hash", "local", "gemini", "openai"},
 		"verify --log-level w":           {"warn"},
 		"verify --proj":                  {"--project"},
 		"rebuild ent":                    {"entries"},
