@@ -60,7 +60,9 @@ func (q *memoryQueue) load(ctx workflow.Context) {
 		if n%pagesAtOnce == 0 {
 			_ = workflow.Sleep(ctx, time.Millisecond) // Nothing cancels it. It ends the workflow task.
 		}
-		q.head, q.since, debounce = page.Head, page.Since, page.Debounce
+		if q.head, q.since = page.Head, page.Since; len(page.Threads) > 0 {
+			debounce = page.Debounce
+		}
 		in.Since, in.After, more = page.Since, page.After, page.More
 	}
 	if c := q.input.Continued; c != nil {

@@ -18,6 +18,8 @@ import (
 const (
 	maxPageThreads   = 100
 	maxPagePositions = 3000
+	// rowsAtOnce is how many contexts are read at once.
+	rowsAtOnce = 4000
 )
 
 // LoadInput asks for what waits.
@@ -39,7 +41,7 @@ type LoadResult struct {
 	More  bool   `json:"more,omitempty"`
 	// Since is the position up to which nothing waits.
 	Since uint64 `json:"since"`
-	// Debounce is that of the last context.
+	// Debounce is that of the last context in the page.
 	Debounce time.Duration `json:"debounce,omitempty"`
 	// Head is the head of the queue's stream.
 	Head schema.StreamHead `json:"head"`
@@ -61,13 +63,11 @@ func (a *Activities) load(ctx context.Context, in LoadInput) (LoadResult, error)
 			return LoadResult{}, err
 		}
 	}
-	rows, err := a.rows(ctx, stream, in.Since)
+	ends, err := a.ends(ctx, stream, in.Since)
 	if err != nil {
 		return LoadResult{}, err
 	}
-	result := pageOf(rows, in)
-	result.Head = head
-	return result, nil
+	return pageOf(in, ends, head, rowsAtOnce, func(after uint64, most int) ([]row, error) { return a.rows(ctx, stream, after, most) })
 }
 
 // since returns the position up to which nothing waits, as the last event says that knows it.
@@ -81,14 +81,12 @@ func (a *Activities) since(ctx context.Context, stream string) (since uint64, er
 	return since, nil
 }
 
-// row is what the order of a queue depends on, of one of its events.
+// row is what the order of a queue depends on, of a context.
 type row struct {
-	seq             uint64
-	project, thread string
-	at              time.Time
-	// to is set for the end of contexts, the others for a context.
-	ended, refused                 bool
-	to                             uint64
+	seq                            uint64
+	project, thread                string
+	at                             time.Time
+	refused                        bool
 	now, correction, reinforcement bool
 	tools                          bool
 	flush                          schema.FlushReason
@@ -96,19 +94,39 @@ type row struct {
 	debounce, maxWait              time.Duration
 }
 
-func (a *Activities) rows(ctx context.Context, stream string, since uint64) ([]row, error) {
+// ends returns up to which position the contexts of each thread were processed, of those that ended after since.
+func (a *Activities) ends(ctx context.Context, stream string, since uint64) (map[key]uint64, error) {
+	out := map[key]uint64{}
+	err := table.Query(ctx, a.conn, func(rows driver.Rows) error {
+		var k key
+		var to uint64
+		if err := rows.Scan(&k.project, &k.thread, &to); err != nil {
+			return err
+		}
+		out[k] = to
+		return nil
+	}, `SELECT project, session_id, max(JSONExtractUInt(payload_json, 'to')) FROM events_raw
+		WHERE stream = ? AND seq > ? AND event_type = ? GROUP BY project, session_id`, stream, since, schema.ContextProcessed)
+	if err != nil {
+		return nil, fmt.Errorf("read the ends of %q: %w", stream, err)
+	}
+	return out, nil
+}
+
+// rows returns up to so many contexts after the position, in order.
+func (a *Activities) rows(ctx context.Context, stream string, after uint64, most int) ([]row, error) {
 	var out []row
 	err := table.Query(ctx, a.conn, func(rows driver.Rows) error {
 		var r row
-		var kind, statement, flush string
+		var statement, flush string
 		var flags [5]bool
 		var debounce, maxWait int64
-		err := rows.Scan(&r.seq, &kind, &r.project, &r.thread, &r.at, &r.to, &flags[0], &flags[1], &flags[2], &flags[3],
-			&flags[4], &flush, &statement, &debounce, &maxWait)
+		err := rows.Scan(&r.seq, &r.project, &r.thread, &r.at, &flags[0], &flags[1], &flags[2], &flags[3], &flags[4], &flush,
+			&statement, &debounce, &maxWait)
 		if err != nil {
 			return err
 		}
-		r.at, r.ended = r.at.UTC(), kind == schema.ContextProcessed
+		r.at = r.at.UTC()
 		r.refused, r.now, r.correction, r.reinforcement = flags[0], flags[1], flags[2], flags[3]
 		r.tools, r.flush = flags[4], schema.FlushReason(flush)
 		r.debounce, r.maxWait = time.Duration(debounce), time.Duration(maxWait)
@@ -119,12 +137,12 @@ func (a *Activities) rows(ctx context.Context, stream string, since uint64) ([]r
 		}
 		out = append(out, r)
 		return nil
-	}, `SELECT seq, event_type, project, session_id, ts, JSONExtractUInt(payload_json, 'to'),
+	}, `SELECT seq, project, session_id, ts,
 			JSONHas(payload_json, 'refused') AS refused, JSONExtractBool(payload_json, 'now') AS now,
 			JSONExtractBool(payload_json, 'correction') AS correction, JSONExtractBool(payload_json, 'reinforcement') AS reinforcement,
 			JSONExtractBool(payload_json, 'include_tools') AS tools, JSONExtractString(payload_json, 'flush') AS flush,
 			JSONExtractRaw(payload_json, 'statement'), JSONExtractInt(payload_json, 'debounce'), JSONExtractInt(payload_json, 'max_wait')
-		FROM events WHERE stream = ? AND seq > ? ORDER BY seq`, stream, since)
+		FROM events WHERE stream = ? AND seq > ? AND event_type = ? ORDER BY seq LIMIT ?`, stream, after, schema.ContextEnqueued, most)
 	if err != nil {
 		return nil, fmt.Errorf("read %q: %w", stream, err)
 	}
@@ -134,50 +152,63 @@ func (a *Activities) rows(ctx context.Context, stream string, since uint64) ([]r
 // key names a thread of a queue.
 type key struct{ project, thread string }
 
-// pageOf returns the page of what waits after the events.
-func pageOf(rows []row, in LoadInput) LoadResult {
-	done := map[key]uint64{}
-	for _, r := range rows {
-		if r.ended {
-			done[key{r.project, r.thread}] = max(done[key{r.project, r.thread}], r.to)
+// pageOf returns the page of what waits. It reads the contexts after the page's beginning, so many at once, and no others.
+func pageOf(
+	in LoadInput, ends map[key]uint64, head schema.StreamHead, most int, read func(after uint64, most int) ([]row, error),
+) (LoadResult, error) {
+	p := page{ends: ends, places: map[key]int{}, LoadResult: LoadResult{Threads: []schema.QueuedThread{}, Since: in.Since, After: in.After, Head: head}}
+	for at, first := max(in.After, in.Since), in.After <= in.Since; ; {
+		rows, err := read(at, most)
+		if err != nil {
+			return LoadResult{}, err
 		}
-	}
-	result := LoadResult{Threads: []schema.QueuedThread{}, Since: in.Since}
-	places, positions, first := map[key]int{}, 0, true
-	for _, r := range rows {
-		k := key{r.project, r.thread}
-		if r.ended || r.refused || r.seq <= done[k] {
+		for _, r := range rows {
+			waits := !r.refused && r.seq > ends[key{r.project, r.thread}]
+			if waits && !p.add(r) {
+				p.More = true
+				return p.LoadResult, nil
+			}
+			if first = first && !waits; first {
+				p.Since = r.seq
+			}
+			at = r.seq
+		}
+		if len(rows) < most {
 			if first {
-				result.Since = r.seq
+				p.Since = max(p.Since, head.Seq) // Nothing waits.
 			}
-			continue
+			return p.LoadResult, nil
 		}
-		first = false
-		result.Debounce = r.debounce
-		if r.seq <= in.After || result.More {
-			continue
-		}
-		at, listed := places[k]
-		if !listed {
-			if len(result.Threads) == maxPageThreads {
-				result.More = true
-				continue
-			}
-			at = len(result.Threads)
-			places[k] = at
-			result.Threads = append(result.Threads, schema.QueuedThread{Project: r.project, Thread: r.thread})
-		}
-		if positions++; positions > maxPagePositions {
-			result.More = true
-			continue
-		}
-		Add(&result.Threads[at], schema.QueuedContext{
-			Now: r.now, Correction: r.correction, Reinforcement: r.reinforcement, Statement: r.statement,
-			IncludeTools: r.tools, Flush: r.flush, Debounce: r.debounce, MaxWait: r.maxWait,
-		}, r.seq, r.at)
-		result.After = r.seq
 	}
-	return result
+}
+
+// page is a page in the making.
+type page struct {
+	LoadResult
+	ends      map[key]uint64
+	places    map[key]int
+	positions int
+}
+
+// add adds a context that waits. It returns false if the page is full.
+func (p *page) add(r row) bool {
+	k := key{r.project, r.thread}
+	at, listed := p.places[k]
+	if p.positions == maxPagePositions || !listed && len(p.Threads) == maxPageThreads {
+		return false
+	}
+	if !listed {
+		at = len(p.Threads)
+		p.places[k] = at
+		p.Threads = append(p.Threads, schema.QueuedThread{Project: r.project, Thread: r.thread})
+	}
+	p.positions++
+	Add(&p.Threads[at], schema.QueuedContext{
+		Now: r.now, Correction: r.correction, Reinforcement: r.reinforcement, Statement: r.statement,
+		IncludeTools: r.tools, Flush: r.flush, Debounce: r.debounce, MaxWait: r.maxWait,
+	}, r.seq, r.at)
+	p.After, p.Debounce = r.seq, r.debounce
+	return true
 }
 
 // Add adds a context that the queue took at the time to the thread: the flags add up, and the thread is due when the first

@@ -127,25 +127,35 @@ func TestPages(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		var rows []row
-		waits := map[key][]uint64{}
+		waits, ends := map[key][]uint64{}, map[key]uint64{}
 		threads := rapid.IntRange(1, 3*maxPageThreads).Draw(rt, "threads")
-		for seq := range uint64(rapid.IntRange(1, 600).Draw(rt, "rows")) {
-			r := row{seq: seq + 1, project: "p", thread: fmt.Sprint(rapid.IntRange(1, threads).Draw(rt, "thread")), at: noon}
+		head := uint64(rapid.IntRange(1, 600).Draw(rt, "rows"))
+		for seq := uint64(1); seq <= head; seq++ {
+			r := row{seq: seq, project: "p", thread: fmt.Sprint(rapid.IntRange(1, threads).Draw(rt, "thread")), at: noon}
 			k := key{r.project, r.thread}
-			switch r.ended = len(waits[k]) > 0 && rapid.IntRange(0, 3).Draw(rt, "ended") == 0; {
-			case r.ended:
+			if len(waits[k]) > 0 && rapid.IntRange(0, 3).Draw(rt, "ended") == 0 {
 				n := rapid.IntRange(1, len(waits[k])).Draw(rt, "to")
-				r.to, waits[k] = waits[k][n-1], waits[k][n:]
-			case rapid.IntRange(0, 9).Draw(rt, "refused") == 0:
-				r.refused = true
-			default:
+				ends[k], waits[k] = waits[k][n-1], waits[k][n:]
+				continue
+			}
+			if r.refused = rapid.IntRange(0, 9).Draw(rt, "refused") == 0; !r.refused {
 				waits[k] = append(waits[k], r.seq)
 			}
 			rows = append(rows, r)
 		}
+		read := func(after uint64, most int) (out []row, err error) {
+			for _, r := range rows {
+				if r.seq > after && len(out) < most {
+					out = append(out, r)
+				}
+			}
+			return out, nil
+		}
+		most := rapid.IntRange(1, 700).Draw(rt, "at once")
 		got, in, first := map[key][]uint64{}, LoadInput{}, uint64(0)
 		for more := true; more; {
-			page := pageOf(rows, in)
+			page, err := pageOf(in, ends, schema.StreamHead{Known: true, Seq: head}, most, read)
+			require.NoError(rt, err)
 			require.LessOrEqual(rt, len(page.Threads), maxPageThreads)
 			for _, w := range page.Threads {
 				k := key{w.Project, w.Thread}
@@ -155,8 +165,11 @@ func TestPages(t *testing.T) {
 					first = w.Positions[0]
 				}
 			}
-			require.Less(rt, page.Since, max(first, uint64(len(rows))+1))
-			in.After, more = page.After, page.More
+			require.Less(rt, page.Since, max(first, head+1))
+			in.After, in.Since, more = page.After, page.Since, page.More
+		}
+		if first == 0 {
+			require.Equal(rt, head, in.Since, "nothing waits")
 		}
 		for k, positions := range waits {
 			require.True(rt, slices.Equal(positions, got[k]), "%v: %v %v", k, positions, got[k])
