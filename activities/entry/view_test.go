@@ -86,7 +86,7 @@ func (b *bench) logAct(project string, n int, a act) {
 func TestI4ViewIsTheFold(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	for seed := range 25 {
+	for seed := range 12 {
 		project := fmt.Sprint("p", seed)
 		history := acts.Example(seed)
 		cut := len(history) / (1 + seed%3)

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) {
 	// A check is some 50 requests. The flag given on the command line wins.
-	if err := flag.Set("rapid.checks", "25"); err != nil {
+	if err := flag.Set("rapid.checks", "15"); err != nil {
 		panic(err)
 	}
 	stacktest.Main(m)
