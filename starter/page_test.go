@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/llm"
 	"axiommind/activities/text"
 )
 
@@ -103,6 +104,9 @@ func emptyListsSayOfWhat(t *testing.T, c *cli) {
 		"nothing is remembered of user u by agent a\n":                              {"facts", "--user", "u", "--agent", "a"},
 		"nothing found in project p for user u, session s, type fact or decision\n": {"search", "x", "--project", "p", "--user", "u", "--session", "s", "--type", "fact,decision"},
 	} {
+		if args[0] == "search" {
+			want += searchedBy(llm.Hash{}.Version()) + "\n"
+		}
 		require.Equal(t, want, c.run(args...).out)
 	}
 }

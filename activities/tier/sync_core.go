@@ -145,15 +145,29 @@ func withItems(text string, base, current []schema.CoreItem) string {
 	text = endFence(text)
 	first := firstHeading(text)
 	all := slices.Concat(ParseCore(text), free, headed)
-	for _, at := range [][2]int{{first, len(text)}, {first, first}, {0, len(text)}, {0, first}, {0, 0}} {
-		for outermost := 2; outermost > 0; outermost-- { // Below a title, other headings would be under it.
-			with := joinParts(text[:at[0]], RenderCore(free), text[at[0]:at[1]], renderCore(headed, outermost), text[at[1]:])
-			if statesAll(with, all) {
-				return with
+	for _, added := range []string{RenderCore(free), paragraphs(free)} { // A list may become part of the text above it.
+		for _, at := range [][2]int{{first, len(text)}, {first, first}, {0, len(text)}, {0, first}, {0, 0}} {
+			for outermost := 2; outermost > 0; outermost-- { // Below a title, other headings would be under it.
+				with := joinParts(text[:at[0]], added, text[at[0]:at[1]], renderCore(headed, outermost), text[at[1]:])
+				if statesAll(with, all) {
+					return with
+				}
 			}
 		}
 	}
 	return joinParts(text[:first], RenderCore(free), text[first:], RenderCore(headed), "")
+}
+
+// paragraphs renders items without a heading as paragraphs.
+func paragraphs(items []schema.CoreItem) string {
+	text := ""
+	for i, item := range items {
+		if i > 0 {
+			text += "\n"
+		}
+		text += item.Text + "\n"
+	}
+	return text
 }
 
 // coreStatement is what an item says: the same words under another heading say something else.
