@@ -6,6 +6,7 @@ import "time"
 const (
 	ItemEntry     = "entry"
 	ItemTaskTitle = "task_title"
+	ItemMessage   = "message"
 )
 
 // OutboxStatus is the status of a vector outbox row.

@@ -12,16 +12,43 @@ const (
 	maxClassName  = 200
 	maxTenantName = 64
 	classPrefix   = "Entry_"
+	messagePrefix = "Message_"
 )
 
-// VectorCollection returns the name of the Weaviate class that holds the vectors of the embedding version. Different
-// versions have different classes, even on a file system that ignores case.
-func VectorCollection(embeddingVersion string) string {
-	return classPrefix + safeName(embeddingVersion, maxClassName-len(classPrefix), "")
+// messageMark begins the name of an index of messages. No embedding version begins with it.
+const messageMark = "messages/"
+
+// MessageIndex returns the version of the index that holds the messages of sessions. Entries and task titles are in the
+// index whose version is the embedding version itself. Each index has a class, an outbox and a vector_writer of its own,
+// so that entries do not wait for messages.
+func MessageIndex(embeddingVersion string) string { return messageMark + embeddingVersion }
+
+// SplitIndex returns the embedding version of an index, and whether it holds messages.
+func SplitIndex(version string) (embeddingVersion string, messages bool) {
+	return strings.CutPrefix(version, messageMark)
 }
 
+// Indexes returns the versions of all indexes of an embedding version.
+func Indexes(embeddingVersion string) []string {
+	return []string{embeddingVersion, MessageIndex(embeddingVersion)}
+}
+
+// VectorCollection returns the name of the Weaviate class that holds the index. Different versions have different
+// classes, even on a file system that ignores case.
+func VectorCollection(version string) string {
+	prefix := classPrefix
+	version, messages := SplitIndex(version)
+	if messages {
+		prefix = messagePrefix
+	}
+	return prefix + safeName(version, maxClassName-len(prefix), "")
+}
+
+// HoldsMessages reports whether the collection is one of messages.
+func HoldsMessages(collection string) bool { return strings.HasPrefix(collection, messagePrefix) }
+
 // generationMark stands between the name of a collection and the number of one of its generations. No name of a
-// collection contains it after [classPrefix] and another byte, because there "_" is followed by "_" or a hex digit.
+// collection contains it after its prefix and another byte, because there "_" is followed by "_" or a hex digit.
 const generationMark = "_g"
 
 // VectorGeneration returns the name of the Weaviate class that is the n-th generation of the collection, from 1. The
@@ -33,7 +60,11 @@ func VectorGeneration(collection string, n int) string {
 // SplitGeneration returns the collection and the number of a generation. It returns 0 if the class is none.
 func SplitGeneration(class string) (collection string, n int) {
 	i := strings.LastIndex(class, generationMark)
-	if i <= len(classPrefix) {
+	prefix := classPrefix
+	if HoldsMessages(class) {
+		prefix = messagePrefix
+	}
+	if i <= len(prefix) {
 		return class, 0
 	}
 	number := class[i+len(generationMark):]
@@ -85,6 +116,7 @@ const (
 	PropertyUser        = "user"
 	PropertyAgent       = "agent"
 	PropertySessionID   = "session_id"
+	PropertyMessage     = "message"
 	PropertyOccurredAt  = "occurred_at"
 	PropertyContentHash = "content_hash"
 )
@@ -163,7 +195,7 @@ func EntryClass(name string) WeaviateClass {
 	class := entryClass()
 	settings, _ := json.Marshal(class) //nolint:errchkjson // it holds texts, numbers and booleans
 	class.Class = name
-	class.Description = "Entries and task titles of one embedding version; a projection of the event log. Settings " +
+	class.Description = "Vectors of one embedding version; a projection of the event log. Settings " +
 		HashText(string(settings))[:16] + "."
 	return class
 }
@@ -181,8 +213,8 @@ func entryClass() WeaviateClass {
 			BM25: WeaviateBM25{B: 0.75, K1: 1.2}, Stopwords: WeaviateStopwords{Preset: "none"},
 		},
 		Properties: []WeaviateProperty{
-			exactProperty(PropertyItemKind, "entry or task_title"),
-			exactProperty(PropertyItemID, "id of the entry or task"),
+			exactProperty(PropertyItemKind, "entry, fact, task_title or message"),
+			exactProperty(PropertyItemID, ""),
 			{
 				Name: PropertyTerms, Description: "analyzed title and content, separated by spaces",
 				DataType: []string{"text"}, Tokenization: "whitespace", IndexSearchable: true,
@@ -193,6 +225,7 @@ func entryClass() WeaviateClass {
 			exactProperty(PropertyUser, ""),
 			exactProperty(PropertyAgent, ""),
 			exactProperty(PropertySessionID, ""),
+			{Name: PropertyMessage, Description: "index of the message in its session", DataType: []string{"int"}},
 			{
 				Name: PropertyOccurredAt, DataType: []string{"date"},
 				IndexFilterable: true, IndexRangeFilters: true,

@@ -20,6 +20,7 @@ func TestVectorNames(t *testing.T) {
 		{"My App", "_4dy_20_41pp", "Entry__4dy_20_41pp"},
 		{"앱", "_ec_95_b1", "Entry__ec_95_b1"},
 		{"a_b", "a_5fb", "Entry_a_5fb"},
+		{schema.MessageIndex("hash-v1-384"), "messages_2fhash-v1-384", "Message_hash_2dv1_2d384"},
 	} {
 		require.Equal(t, tt.tenant, schema.VectorTenant(tt.text), tt.text)
 		require.Equal(t, tt.collection, schema.VectorCollection(tt.text), tt.text)
@@ -36,6 +37,7 @@ func TestVectorNamesAreInjective(t *testing.T) {
 		rapid.String(),
 		rapid.StringMatching(`[a-zA-Z_ -]{0,3}`),
 		rapid.StringMatching(`(ab|_5f|__){20,60}[a-c]?`),
+		rapid.Map(rapid.StringMatching(`[a-z_]{0,3}`), schema.MessageIndex),
 	)
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := text.Draw(t, "a"), text.Draw(t, "b")
@@ -55,7 +57,8 @@ func TestVectorNamesAreInjective(t *testing.T) {
 func TestVectorGenerations(t *testing.T) {
 	t.Parallel()
 	class := regexp.MustCompile(`^[A-Z][_0-9A-Za-z]{0,254}$`)
-	version := rapid.OneOf(rapid.String(), rapid.StringMatching(`(_?g[0-9]?){1,3}`), rapid.StringMatching(`(ab|_5f|__|_g1){20,60}`))
+	version := rapid.OneOf(rapid.String(), rapid.StringMatching(`(_?g[0-9]?){1,3}`), rapid.StringMatching(`(ab|_5f|__|_g1){20,60}`),
+		rapid.Map(rapid.StringMatching(`(_?g[0-9]?){1,3}`), schema.MessageIndex))
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := schema.VectorCollection(version.Draw(t, "a")), schema.VectorCollection(version.Draw(t, "b"))
 		n, m := rapid.IntRange(1, 1<<40).Draw(t, "n"), rapid.IntRange(1, 20).Draw(t, "m")

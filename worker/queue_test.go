@@ -298,7 +298,7 @@ func TestI2QueuedContextsAreTakenOnce(t *testing.T) {
 	require.NoError(t, err)
 	ingest := func(ordinal int, positions ...uint64) transcript.IngestResult {
 		// Each time another process, which remembers nothing.
-		rooms, err := transcript.NewActivities(eventlog.New(b.ClickHouse, eventlog.Options{}), build.NewProjector(b.ClickHouse), access)
+		rooms, err := transcript.NewActivities(eventlog.New(b.ClickHouse, eventlog.Options{}), build.NewProjector(b.ClickHouse), access, nil)
 		require.NoError(t, err)
 		env := suite.NewTestActivityEnvironment()
 		env.RegisterActivity(rooms)

@@ -219,7 +219,7 @@ func TestRetryFindsInlineMessagesWhole(t *testing.T) {
 	conn := &insertCounter{Conn: b.ClickHouse}
 	access, err := transcript.NewAccess(transcript.AccessOptions{})
 	require.NoError(t, err)
-	rooms, err := transcript.NewActivities(eventlog.New(conn, eventlog.Options{}), build.NewProjector(b.ClickHouse), access)
+	rooms, err := transcript.NewActivities(eventlog.New(conn, eventlog.Options{}), build.NewProjector(b.ClickHouse), access, nil)
 	require.NoError(t, err)
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet)

@@ -173,7 +173,7 @@ func TestI2IngestAgain(t *testing.T) {
 	b := newBench(t)
 	access, err := transcript.NewAccess(transcript.AccessOptions{Roots: b.cfg.SourceRoots})
 	require.NoError(t, err)
-	rooms, err := transcript.NewActivities(b.Log, build.NewProjector(b.ClickHouse), access)
+	rooms, err := transcript.NewActivities(b.Log, build.NewProjector(b.ClickHouse), access, nil)
 	require.NoError(t, err)
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet)

@@ -51,7 +51,7 @@ var graduation = writer[schema.GraduationInput]{
 	},
 	background: &background[schema.GraduationInput]{
 		signal: schema.SignalWake,
-		delay:  passDelay,
+		delay:  func(schema.GraduationInput) time.Duration { return passDelay },
 		title:  passTitle,
 		step:   considerNew,
 		again:  laterAndLater,

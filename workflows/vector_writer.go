@@ -9,18 +9,32 @@ import (
 	"axiommind/schema"
 )
 
-// indexAtOnce is how many outbox rows one activity works on.
-const indexAtOnce = 512
+// indexAtOnce and messagesAtOnce are how many outbox rows one activity works on. Messages are long: a model in the process
+// embeds six of 1 KiB in a second.
+const (
+	indexAtOnce    = 512
+	messagesAtOnce = 128
+)
 
 const indexTitle = "index what is pending"
+
+// messageDelay is how long messages wait: most sessions are done by then, and do not share the machine with them.
+const messageDelay = 5 * time.Second
+
+func messagesLater(in schema.VectorWriterInput) time.Duration {
+	if schema.HoldsMessages(in.Collection) {
+		return messageDelay
+	}
+	return 0
+}
 
 var vectors *vector.Activities
 
 // vectorWriter is the only writer of a collection and of its stream. It indexes the sessions that wait for it, all that
-// wait at once. What nobody waits for stands in the outbox: task titles, and what failed and is to be tried again. It
-// works on that after a signal and when it falls due. Asked by an update, it compares the collection with the log; then
-// the rows that this has asked to be written again are written. Asked by another, it makes the collection anew and
-// switches to it, in turns between its other work.
+// wait at once. What nobody waits for stands in the outbox: task titles, messages, and what failed and is to be tried
+// again. It works on that after a signal and when it falls due. Asked by an update, it compares the collection with the
+// log; then the rows that this has asked to be written again are written. Asked by another, it makes the collection anew
+// and switches to it, in turns between its other work.
 var vectorWriter = writer[schema.VectorWriterInput]{
 	updates: []updateHandler{
 		batchUpdate[vector.SessionInput, vector.SessionResult]{
@@ -47,6 +61,7 @@ var vectorWriter = writer[schema.VectorWriterInput]{
 	},
 	background: &background[schema.VectorWriterInput]{
 		signal: schema.SignalWake,
+		delay:  messagesLater,
 		title:  indexTitle,
 		step:   indexPending,
 	},
@@ -56,6 +71,9 @@ var vectorWriter = writer[schema.VectorWriterInput]{
 // that failed falls due.
 func indexPending(ctx workflow.Context, in schema.VectorWriterInput, head schema.StreamHead) (after schema.StreamHead, due time.Time, err error) {
 	work := vector.IndexInput{Collection: in.Collection, Limit: indexAtOnce, Head: head}
+	if schema.HoldsMessages(in.Collection) {
+		work.Limit = messagesAtOnce
+	}
 	result, err := call(vectorWork(ctx, indexTitle), vectors.IndexPending, work)
 	now := workflow.Now(ctx)
 	switch soonest := now.Add(time.Second); {

@@ -53,8 +53,8 @@ type background[In any] struct {
 	// signal is one of the schema.Signal constants, or empty if no signal asks for the work.
 	signal string
 	// delay is how long the work waits when a run begins and after a signal, so that what is asked for at about the same
-	// time is done at once.
-	delay time.Duration
+	// time is done at once. Nil stands for not at all.
+	delay func(In) time.Duration
 	title string
 	// step does some of the work and returns when there is more to do: the zero time is when something
 	// comes. It is given the head of the stream and returns the new one. Its error ends the run, unless again is set.
@@ -123,7 +123,9 @@ func (w writer[In]) run(ctx workflow.Context, in In) error {
 	}
 	step := func() (time.Time, error) { return time.Time{}, nil }
 	if b := w.background; b != nil {
-		q.delay = b.delay
+		if b.delay != nil {
+			q.delay = b.delay(in)
+		}
 		if b.signal != "" {
 			q.signals = workflow.GetSignalChannel(ctx, b.signal)
 		}

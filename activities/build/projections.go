@@ -14,9 +14,10 @@ import (
 	"axiommind/activities/task"
 	"axiommind/activities/tier"
 	"axiommind/activities/vector"
+	"axiommind/schema"
 )
 
-// Projections returns all projectors of the program, with a vector outbox for each embedding version. A projector
+// Projections returns all projectors of the program, with the vector outboxes of each embedding version. A projector
 // that is missing here does not run, and is neither rebuilt nor checked.
 func Projections(conn driver.Conn, embeddingVersions ...string) []eventlog.Projector {
 	out := []eventlog.Projector{
@@ -29,12 +30,14 @@ func Projections(conn driver.Conn, embeddingVersions ...string) []eventlog.Proje
 		graduate.NewUsageProjector(conn),
 	}
 	for _, version := range embeddingVersions {
-		out = append(out, vector.NewOutboxProjector(conn, version))
+		for _, index := range schema.Indexes(version) {
+			out = append(out, vector.NewOutboxProjector(conn, index))
+		}
 	}
 	return out
 }
 
-// StoredProjections returns [Projections] with the outbox of the embedding version and of every version that the
+// StoredProjections returns [Projections] with the outboxes of the embedding version and of every version that the
 // database was indexed with before.
 func StoredProjections(ctx context.Context, conn driver.Conn, log *eventlog.Store, embeddingVersion string) ([]eventlog.Projector, error) {
 	names, err := log.ProjectorNames(ctx)
@@ -43,7 +46,8 @@ func StoredProjections(ctx context.Context, conn driver.Conn, log *eventlog.Stor
 	}
 	versions := []string{embeddingVersion}
 	for _, name := range names {
-		version, ok := strings.CutPrefix(name, vector.OutboxPrefix)
+		index, ok := strings.CutPrefix(name, vector.OutboxPrefix)
+		version, _ := schema.SplitIndex(index)
 		if ok && !slices.Contains(versions, version) {
 			versions = append(versions, version)
 		}

@@ -133,8 +133,10 @@ func noProjection(name string, all []eventlog.Projector) error {
 func projectors(conn driver.Conn, names []string) ([]eventlog.Projector, error) {
 	var versions []string
 	for _, name := range names {
-		if version, ok := strings.CutPrefix(name, vector.OutboxPrefix); ok {
-			versions = append(versions, version)
+		if index, ok := strings.CutPrefix(name, vector.OutboxPrefix); ok {
+			if version, _ := schema.SplitIndex(index); !slices.Contains(versions, version) {
+				versions = append(versions, version)
+			}
 		}
 	}
 	var out []eventlog.Projector

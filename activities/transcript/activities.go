@@ -19,15 +19,21 @@ type Activities struct {
 	log    *eventlog.Store
 	builds eventlog.Projector
 	access *Access
+	index  Indexer
+}
+
+// Indexer has the messages of a session's stream indexed, and does not wait for that.
+type Indexer interface {
+	Enqueue(ctx context.Context, stream string) error
 }
 
 // NewActivities returns the room's activities over the log. The projector shows builds as soon as they
-// have begun; sources are read where access allows it.
-func NewActivities(log *eventlog.Store, builds eventlog.Projector, access *Access) (*Activities, error) {
+// have begun; sources are read where access allows it. Without an indexer messages are not indexed.
+func NewActivities(log *eventlog.Store, builds eventlog.Projector, access *Access, index Indexer) (*Activities, error) {
 	if log == nil || builds == nil || access == nil {
 		return nil, errors.New("transcript activities: an event log, the projector of builds and the access to sources are needed")
 	}
-	return &Activities{log: log, builds: builds, access: access}, nil
+	return &Activities{log: log, builds: builds, access: access, index: index}, nil
 }
 
 // IdentifySession returns the id of the input's only session. A source of several sessions is an error
@@ -158,8 +164,11 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 		return IngestResult{}, err
 	}
 	// The session's other projections wait for all that the model has to say.
-	_, err = a.log.Project(ctx, a.builds, key.Stream())
-	return result, err
+	if _, err = a.log.Project(ctx, a.builds, key.Stream()); err != nil || a.index == nil {
+		return result, err
+	}
+	// What was said can be found from now on, whatever becomes of the extraction.
+	return result, a.index.Enqueue(ctx, key.Stream())
 }
 
 // readSession reads the one session that the input names.

@@ -14,20 +14,27 @@ import (
 // ErrOtherEmbedder is returned if a worker is asked to write or ask for vectors of another embedder than its own.
 var ErrOtherEmbedder = boundary.Invalid(schema.ErrorInvalidInput, errors.New("this worker has another embedder"))
 
-// Activities indexes sessions, and runs the work of the collection's only writer.
+// Activities indexes sessions, and runs the work of the only writer of each collection.
 type Activities struct {
-	writer   *Writer
-	version  string
-	temporal client.Client
+	// writers are those of the embedder's indexes, by collection; collections are their names, that of entries first.
+	writers     map[string]*Writer
+	collections []string
+	version     string
+	temporal    client.Client
 }
 
-// NewActivities returns the activities of this package. They send updates for the vector_writer workflow through the
-// client.
-func NewActivities(writer *Writer, temporal client.Client) (*Activities, error) {
-	if writer == nil || temporal == nil {
+// NewActivities returns the activities of this package. The first writer is that of entries. They send updates for
+// vector_writer workflows through the client.
+func NewActivities(temporal client.Client, writers ...*Writer) (*Activities, error) {
+	if len(writers) == 0 || temporal == nil {
 		return nil, errors.New("vector activities: a writer and a Temporal client are needed")
 	}
-	return &Activities{writer: writer, version: writer.embedder.Version(), temporal: temporal}, nil
+	a := &Activities{writers: map[string]*Writer{}, version: writers[0].embedder.Version(), temporal: temporal}
+	for _, w := range writers {
+		a.writers[w.Collection()] = w
+		a.collections = append(a.collections, w.Collection())
+	}
+	return a, nil
 }
 
 // IndexInput names the collection to write and limits one call of IndexPending.
@@ -44,25 +51,26 @@ func (a *Activities) IndexPending(ctx context.Context, in IndexInput) (Result, e
 }
 
 func (a *Activities) index(ctx context.Context, in IndexInput) (Result, error) {
-	if err := a.writes(in.Collection); err != nil {
-		return Result{}, err
-	}
-	ctx, _, err := a.writer.from(ctx, in.Head)
+	w, err := a.writerOf(in.Collection)
 	if err != nil {
 		return Result{}, err
 	}
-	result, err := a.writer.IndexPending(ctx, in.Limit)
-	result.Head = a.writer.head(in.Head)
+	ctx, _, err = w.from(ctx, in.Head)
+	if err != nil {
+		return Result{}, err
+	}
+	result, err := w.IndexPending(ctx, in.Limit)
+	result.Head = w.head(in.Head)
 	return result, err
 }
 
-// writes returns an error unless the collection is that of the worker's embedder. Vectors of another model would be
-// found by chance only, and the outbox would still say that they are done.
-func (a *Activities) writes(collection string) error {
-	if mine := a.writer.Collection(); collection != mine {
-		return fmt.Errorf("write collection %q: %w: %q, which writes %q", collection, ErrOtherEmbedder, a.version, mine)
+// writerOf returns the writer of the collection, which must be one of the worker's embedder. Vectors of another model
+// would be found by chance only, and the outbox would still say that they are done.
+func (a *Activities) writerOf(collection string) (*Writer, error) {
+	if w, ok := a.writers[collection]; ok {
+		return w, nil
 	}
-	return nil
+	return nil, fmt.Errorf("write collection %q: %w: %q, which writes %q", collection, ErrOtherEmbedder, a.version, a.collections)
 }
 
 // ReconcileInput names the collection to compare with the log.
@@ -90,8 +98,9 @@ func (a *Activities) ReconcileCollection(ctx context.Context, in ReconcileInput)
 }
 
 func (a *Activities) reconcile(ctx context.Context, in ReconcileInput) (Report, error) {
-	if err := a.writes(in.Collection); err != nil {
+	w, err := a.writerOf(in.Collection)
+	if err != nil {
 		return Report{}, err
 	}
-	return a.writer.Reconcile(ctx)
+	return w.Reconcile(ctx)
 }

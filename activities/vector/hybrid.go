@@ -26,6 +26,9 @@ type HybridQuery struct {
 // Candidate is an object that a hybrid search found.
 type Candidate struct {
 	Kind, ItemID string
+	// Agent, SessionID and Message tell where a message stands.
+	Agent, SessionID string
+	Message          int
 	// Score is the combined score, in [0,1]: the sum of Vector and Keyword. Each of these is the relative score of
 	// one search times its weight.
 	Score           float64
@@ -47,7 +50,11 @@ func (c *Client) Hybrid(ctx context.Context, q HybridQuery) ([]Candidate, error)
 		`tenant:%s,limit:%d,hybrid:{query:%s,alpha:%s,vector:%s,fusionType:relativeScoreFusion,properties:["%s"]},where:%s`,
 		quote(schema.VectorTenant(q.Project)), q.Limit, quote(terms), strconv.FormatFloat(alpha, 'f', -1, 64),
 		floats(q.Vector), schema.PropertyTerms, q.Filter.where())
-	fields := schema.PropertyItemKind + " " + schema.PropertyItemID + " _additional{score explainScore}"
+	fields := schema.PropertyItemKind + " " + schema.PropertyItemID
+	if schema.HoldsMessages(q.Collection) {
+		fields += " " + schema.PropertyAgent + " " + schema.PropertySessionID + " " + schema.PropertyMessage
+	}
+	fields += " _additional{score explainScore}"
 	rows, err := c.query(ctx, "search", "Get", q.Collection, arguments, fields)
 	if err != nil {
 		return nil, err
@@ -57,7 +64,8 @@ func (c *Client) Hybrid(ctx context.Context, q HybridQuery) ([]Candidate, error)
 		additional, _ := row["_additional"].(map[string]any)
 		candidate := Candidate{
 			Kind: str(row[schema.PropertyItemKind]), ItemID: str(row[schema.PropertyItemID]),
-			Score: number(additional["score"]),
+			Agent: str(row[schema.PropertyAgent]), SessionID: str(row[schema.PropertySessionID]),
+			Message: int(number(row[schema.PropertyMessage])), Score: number(additional["score"]),
 		}
 		candidate.explain(str(additional["explainScore"]))
 		out = append(out, candidate)

@@ -3,6 +3,7 @@
 package vector
 
 import (
+	"strconv"
 	"time"
 
 	language "axiommind/activities/text"
@@ -11,17 +12,19 @@ import (
 
 // analysis is the version of the rules of [Terms] and of what is stored. A new version makes everything stored stale,
 // and reconcile rewrites it.
-const analysis = "2"
+const analysis = "3"
 
-// Item is what is written for an entry or a task title. As long as the id stays the same, only the title of a task
-// can change.
+// Item is what is written for an entry, a task title or a message. As long as the id stays the same, nothing of it
+// changes.
 type Item struct {
 	Kind, ID, Project string
 	Title, Content    string
 	Type              string
 	User, Agent       string
 	SessionID         string
-	OccurredAt        time.Time
+	// Message is the index of a message in its session.
+	Message    int
+	OccurredAt time.Time
 }
 
 // EntryItem returns the item of an entry.
@@ -43,12 +46,17 @@ func storedTime(t time.Time) time.Time {
 }
 
 // Text returns the text that is embedded and searched.
-func (i Item) Text() string { return schema.Entry{Title: i.Title, Content: i.Content}.Text() }
+func (i Item) Text() string {
+	if i.Kind == schema.ItemMessage {
+		return i.Content
+	}
+	return schema.Entry{Title: i.Title, Content: i.Content}.Text()
+}
 
 // ContentHash returns the hex SHA-256 of everything stored beside the vector.
 func (i Item) ContentHash() string {
 	return schema.HashParts(analysis, i.Kind, i.ID, i.Project, i.Title, i.Content, i.Type, i.User, i.Agent,
-		i.SessionID, i.OccurredAt.UTC().Format(time.RFC3339Nano))
+		i.SessionID, strconv.Itoa(i.Message), i.OccurredAt.UTC().Format(time.RFC3339Nano))
 }
 
 func (i Item) object(version string, vector []float32) Object {
@@ -65,6 +73,7 @@ func (i Item) object(version string, vector []float32) Object {
 			schema.PropertyUser:        i.User,
 			schema.PropertyAgent:       i.Agent,
 			schema.PropertySessionID:   i.SessionID,
+			schema.PropertyMessage:     i.Message,
 			schema.PropertyOccurredAt:  i.OccurredAt.UTC().Format(time.RFC3339Nano),
 			schema.PropertyContentHash: i.ContentHash(),
 		},

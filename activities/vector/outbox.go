@@ -40,29 +40,39 @@ func (r Row) state() []string { return []string{r.JobID(), strconv.FormatUint(r.
 // request, and another request for it changes nothing.
 const writerRank = uint64(1) << 32
 
-// requests maps an event type to the function that returns the item such an event asks to index.
-var requests = map[string]func(schema.Event) (Item, error){
-	schema.EntryMaterialized: func(event schema.Event) (Item, error) {
-		p, err := schema.Decode[schema.EntryMaterializedPayload](event)
-		return EntryItem(p.Entry), err
-	},
-	schema.TaskCreated:      titleItem,
-	schema.TaskTitleChanged: titleItem,
-}
+// requested maps an event type to the function that returns the items such an event asks to index.
+type requested map[string]func(schema.Event) ([]Item, error)
 
-// OutboxProjector writes the rows of vector_outbox for one embedding version. All requests for an item must be in one
-// stream.
+// entryRequests are for the index of entries and task titles, messageRequests for that of messages.
+var (
+	entryRequests = requested{
+		schema.EntryMaterialized: func(event schema.Event) ([]Item, error) {
+			p, err := schema.Decode[schema.EntryMaterializedPayload](event)
+			return []Item{EntryItem(p.Entry)}, err
+		},
+		schema.TaskCreated:      titleItems,
+		schema.TaskTitleChanged: titleItems,
+	}
+	messageRequests = requested{schema.SessionIngested: messageItems}
+)
+
+// OutboxProjector writes the rows of vector_outbox for one index. All requests for an item must be in one stream.
 type OutboxProjector struct {
-	conn    driver.Conn
-	version string
+	conn     driver.Conn
+	version  string
+	requests requested
 }
 
-// NewOutboxProjector returns the projector for the embedding version.
+// NewOutboxProjector returns the projector for the index: see [schema.Indexes].
 func NewOutboxProjector(conn driver.Conn, version string) *OutboxProjector {
-	return &OutboxProjector{conn, version}
+	p := &OutboxProjector{conn, version, entryRequests}
+	if _, messages := schema.SplitIndex(version); messages {
+		p.requests = messageRequests
+	}
+	return p
 }
 
-// Name returns the key of the projector's offsets. It contains the embedding version: for a new version the log is
+// Name returns the key of the projector's offsets. It contains the version of the index: for a new one the log is
 // read from its beginning, so that everything in it is enqueued.
 func (p *OutboxProjector) Name() string { return OutboxPrefix + p.version }
 
@@ -70,12 +80,12 @@ func (p *OutboxProjector) Name() string { return OutboxPrefix + p.version }
 const OutboxPrefix = "vector_outbox/"
 
 // Types returns the types of the events that request items and of those that record the outcome.
-func (*OutboxProjector) Types() []string {
-	return append([]string{schema.VectorIndexed, schema.VectorFailed, schema.VectorDrifted}, requestTypes()...)
+func (p *OutboxProjector) Types() []string {
+	return append([]string{schema.VectorIndexed, schema.VectorFailed, schema.VectorDrifted}, p.requestTypes()...)
 }
 
 // requestTypes returns the types of the events that request items.
-func requestTypes() []string { return slices.Sorted(maps.Keys(requests)) }
+func (p *OutboxProjector) requestTypes() []string { return slices.Sorted(maps.Keys(p.requests)) }
 
 // StreamPrefix returns "": requests are in the streams of sessions and projects, and outcomes in the stream of the
 // collection.
@@ -97,19 +107,23 @@ func (p *OutboxProjector) Apply(ctx context.Context, events []schema.Event) erro
 // Version is increased whenever the content of the rows changes.
 func (*OutboxProjector) Version() uint32 { return 1 }
 
-// Tables returns the rows of the projector's embedding version.
+// Tables returns the rows of the projector's index.
 func (p *OutboxProjector) Tables() []eventlog.Table {
 	return []eventlog.Table{{Name: "vector_outbox_raw", Column: "embedding_version", Value: p.version}}
 }
 
-// rows returns the rows that follow from an event. They depend only on the event and the embedding version.
+// rows returns the rows that follow from an event. They depend only on the event and the index.
 func (p *OutboxProjector) rows(event schema.Event) ([]Row, error) {
 	if event.Seq >= writerRank {
 		return nil, fmt.Errorf("rank event %q: seq %d is out of range", event.ID, event.Seq)
 	}
-	if requests[event.Type] != nil {
-		r, err := p.request(event)
-		return []Row{r.row}, err
+	if p.requests[event.Type] != nil {
+		requests, err := p.read(event)
+		rows := make([]Row, len(requests))
+		for i, r := range requests {
+			rows[i] = r.row
+		}
+		return rows, err
 	}
 	rows, err := outcomeRows(event)
 	if err != nil {
@@ -125,7 +139,7 @@ func (p *OutboxProjector) rows(event schema.Event) ([]Row, error) {
 	return kept, nil
 }
 
-// request is what an event asks to index.
+// request is an item that an event asks to index.
 type request struct {
 	item Item
 	// row is the item's row as the event makes it.
@@ -136,17 +150,21 @@ type request struct {
 	again bool
 }
 
-// request reads an event of one of the requestTypes.
-func (p *OutboxProjector) request(event schema.Event) (request, error) {
-	item, err := requests[event.Type](event)
+// read returns what an event of one of the requestTypes asks to index.
+func (p *OutboxProjector) read(event schema.Event) ([]request, error) {
+	items, err := p.requests[event.Type](event)
 	if err != nil {
-		return request{}, err
+		return nil, err
 	}
-	return request{item: item, row: Row{
-		VectorItem: schema.VectorItem{Kind: item.Kind, ID: item.ID, EmbeddingVersion: p.version},
-		Project:    item.Project, Status: schema.OutboxPending,
-		CreatedAt: event.TS, UpdatedAt: event.TS, Rank: event.Seq,
-	}}, nil
+	out := make([]request, len(items))
+	for i, item := range items {
+		out[i] = request{item: item, row: Row{
+			VectorItem: schema.VectorItem{Kind: item.Kind, ID: item.ID, EmbeddingVersion: p.version},
+			Project:    item.Project, Status: schema.OutboxPending,
+			CreatedAt: event.TS, UpdatedAt: event.TS, Rank: event.Seq,
+		}}
+	}
+	return out, nil
 }
 
 // outcomeRows returns the rows that follow from an event in a collection's stream, without their ranks.

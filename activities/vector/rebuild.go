@@ -21,7 +21,7 @@ var ErrUnequal = boundary.Invalid(schema.ErrorVectorRejected, errors.New("the ne
 
 // RebuildInput says which collection to make anew, and how.
 type RebuildInput struct {
-	// Collection is that of the worker's embedder if it is empty.
+	// Collection is empty for all collections of the worker's embedder.
 	Collection string `json:"collection,omitempty"`
 	// Verify compares the collection in use with the log, too. DryRun makes the new one and deletes it again.
 	Verify bool `json:"verify,omitempty"`
@@ -135,12 +135,42 @@ func (r Rebuilding) Title() string {
 }
 
 // RebuildVectors asks the collection's workflow to make it anew beside the one in use, and to switch to it, and waits
-// for the result.
+// for the result. Several collections are made one after the other, and the result is the sum of theirs.
 func (a *Activities) RebuildVectors(ctx context.Context, in RebuildInput) (RebuildResult, error) {
-	if in.Collection == "" {
-		in.Collection = a.writer.Collection()
+	collections := a.collections
+	if in.Collection != "" {
+		collections = []string{in.Collection}
 	}
-	return boundary.Submit[RebuildResult](ctx, a.temporal, schema.UpdateRebuild, activity.GetInfo(ctx).WorkflowExecution.RunID, in)
+	var sum RebuildResult
+	for _, collection := range collections {
+		in.Collection = collection
+		made, err := boundary.Submit[RebuildResult](ctx, a.temporal, schema.UpdateRebuild, activity.GetInfo(ctx).WorkflowExecution.RunID, in)
+		if err != nil {
+			return sum, err
+		}
+		sum.add(made)
+	}
+	return sum, nil
+}
+
+// add adds the result for another collection.
+func (r *RebuildResult) add(other RebuildResult) {
+	first := r.Collection == ""
+	if !first {
+		other.Collection = r.Collection + ", " + other.Collection
+	}
+	other.Items += r.Items
+	other.Copied += r.Copied
+	other.Embedded += r.Embedded
+	other.Kept += r.Kept
+	other.Failed += r.Failed
+	other.Missing += r.Missing
+	other.Extra += r.Extra
+	other.Changed += r.Changed
+	other.Examples = append(r.Examples, other.Examples...)
+	other.Examples = other.Examples[:min(len(other.Examples), maxExamples)]
+	other.Switched = other.Switched && (first || r.Switched)
+	*r = other
 }
 
 // RebuildCollection does some of a rebuild, and returns how far it is. Only the vector_writer workflow may call it.
@@ -150,10 +180,11 @@ func (a *Activities) RebuildCollection(ctx context.Context, in Rebuilding) (Rebu
 }
 
 func (a *Activities) rebuild(ctx context.Context, in Rebuilding) (Rebuilding, error) {
-	if err := a.writes(in.Collection); err != nil {
+	w, err := a.writerOf(in.Collection)
+	if err != nil {
 		return in, err
 	}
-	return a.writer.Rebuild(ctx, in)
+	return w.Rebuild(ctx, in)
 }
 
 // rebuild is one turn of a rebuild.

@@ -217,7 +217,7 @@ func (r *rebuild) follow(ctx context.Context) error {
 		}
 		ids := map[string][]string{}
 		for _, item := range p.Items {
-			if item.EmbeddingVersion == r.embedder.Version() {
+			if item.EmbeddingVersion == r.version {
 				ids[item.Project] = append(ids[item.Project], item.ObjectID())
 			}
 		}
@@ -277,7 +277,7 @@ func (r *rebuild) tenant(ctx context.Context, project string) error {
 }
 
 func (r *rebuild) object(kind, id string) string {
-	return schema.VectorItem{Kind: kind, ID: id, EmbeddingVersion: r.embedder.Version()}.ObjectID()
+	return schema.VectorItem{Kind: kind, ID: id, EmbeddingVersion: r.version}.ObjectID()
 }
 
 // fetchOld returns the objects of the old class that exist. An unfit one can't be asked for them.

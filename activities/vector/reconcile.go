@@ -114,7 +114,7 @@ func (w *Writer) reconcileSource(ctx context.Context, source Source, report *Rep
 
 func (w *Writer) newRow(item Item) Row {
 	return Row{
-		VectorItem: schema.VectorItem{Kind: item.Kind, ID: item.ID, EmbeddingVersion: w.embedder.Version()},
+		VectorItem: schema.VectorItem{Kind: item.Kind, ID: item.ID, EmbeddingVersion: w.version},
 		Project:    item.Project, CreatedAt: w.opts.Now().UTC().Truncate(time.Microsecond),
 	}
 }

@@ -28,8 +28,10 @@ type SessionInput struct {
 
 // Writer returns the input of the workflow that indexes the session.
 func (in SessionInput) Writer() schema.WriterInput {
-	return schema.VectorWriterInput{Collection: schema.VectorCollection(in.EmbeddingVersion)}
+	return schema.VectorWriterInput{Collection: in.collection()}
 }
+
+func (in SessionInput) collection() string { return schema.VectorCollection(in.EmbeddingVersion) }
 
 // Validate returns an error if the input names no session, no build or no embedding version.
 func (in SessionInput) Validate() error {
@@ -65,14 +67,19 @@ func (a *Activities) IndexSessions(ctx context.Context, in boundary.Batch[Sessio
 
 func (a *Activities) indexSessions(ctx context.Context, in boundary.Batch[SessionInput]) (boundary.Outcomes[SessionResult], error) {
 	out := boundary.Outcomes[SessionResult]{Items: make([]boundary.Outcome[SessionResult], len(in.Items))}
-	ctx, unbroken, err := a.writer.from(ctx, in.Head)
+	w := a.writers[a.collections[0]]
+	ctx, unbroken, err := w.from(ctx, in.Head)
 	if err != nil {
 		return out, err
 	}
 	jobs := make([][]string, len(in.Items))
 	var all []request
 	for i, session := range in.Items {
-		requests, err := a.requests(ctx, session)
+		var requests []request
+		_, err := a.writerOf(session.collection())
+		if err == nil {
+			requests, err = w.requests(ctx, session)
+		}
 		if out.Items[i], err = boundary.Of(ctx, SessionResult{}, err); err != nil {
 			return out, err
 		}
@@ -82,42 +89,41 @@ func (a *Activities) indexSessions(ctx context.Context, in boundary.Batch[Sessio
 			all = append(all, r)
 		}
 	}
-	rows, err := a.writer.index(ctx, all)
+	rows, err := w.index(ctx, all)
 	if err != nil {
 		return out, err
 	}
 	for i := range in.Items {
-		out.Items[i].Result = a.writer.count(rows, jobs[i])
+		out.Items[i].Result = w.count(rows, jobs[i])
 	}
-	out.Head = a.writer.head(in.Head)
+	out.Head = w.head(in.Head)
 	return out, nil
 }
 
 // requests returns what the session's stream asks to index, in order, each item once as it was last requested.
-func (a *Activities) requests(ctx context.Context, in SessionInput) ([]request, error) {
-	if err := a.writes(schema.VectorCollection(in.EmbeddingVersion)); err != nil {
-		return nil, err
-	}
+func (w *Writer) requests(ctx context.Context, in SessionInput) ([]request, error) {
 	stream := in.Stream()
 	ctx = eventlog.WithHead(ctx, stream, in.Head)
 	var out []request
 	place := map[string]int{}
-	for event, err := range a.writer.log.Stream(ctx, stream, eventlog.StreamOptions{Types: requestTypes()}) {
+	for event, err := range w.log.Stream(ctx, stream, eventlog.StreamOptions{Types: w.projector.requestTypes()}) {
 		if err != nil {
 			return nil, fmt.Errorf("read entries of session %q: %w", in.SessionID, err)
 		}
-		r, err := a.writer.projector.request(event)
+		asked, err := w.projector.read(event)
 		if err != nil {
 			return nil, err
 		}
-		r.fresh, r.again = event.BuildID == in.BuildID, in.Again
-		job := r.row.JobID()
-		if at, ok := place[job]; ok {
-			out[at] = r
-			continue
+		for _, r := range asked {
+			r.fresh, r.again = event.BuildID == in.BuildID, in.Again
+			job := r.row.JobID()
+			if at, ok := place[job]; ok {
+				out[at] = r
+				continue
+			}
+			place[job] = len(out)
+			out = append(out, r)
 		}
-		place[job] = len(out)
-		out = append(out, r)
 	}
 	return out, nil
 }

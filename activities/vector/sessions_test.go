@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
@@ -34,8 +35,15 @@ func (b *bench) trySessions(t testing.TB, w *Writer, sessions ...string) (bounda
 	for _, s := range sessions {
 		in.Items = append(in.Items, b.input(s))
 	}
-	a := &Activities{writer: w, version: b.embedder.version}
-	return a.indexSessions(t.Context(), in)
+	return b.activities(t, w).indexSessions(t.Context(), in)
+}
+
+// activities returns those of the writer. They have no Temporal.
+func (b *bench) activities(t testing.TB, w *Writer) *Activities {
+	t.Helper()
+	a, err := NewActivities(struct{ client.Client }{}, w)
+	require.NoError(t, err)
+	return a
 }
 
 func indexed(n int) boundary.Outcome[SessionResult] {
@@ -143,7 +151,7 @@ func TestSessionFailures(t *testing.T) {
 	b.add(t, "blue", "d")
 	other := b.input("s-green")
 	other.EmbeddingVersion = "another"
-	a := &Activities{writer: b.writer, version: b.embedder.version}
+	a := b.activities(t, b.writer)
 	out, err := a.indexSessions(t.Context(), boundary.Batch[SessionInput]{Items: []SessionInput{b.input("s-red"), other, b.input("s-blue"), b.input("s-none")}})
 	require.NoError(t, err)
 	require.Equal(t, SessionResult{Indexed: 2, Failed: 1}, out.Items[0].Result)
@@ -173,12 +181,10 @@ func TestSessionTriedAgain(t *testing.T) {
 	b := newBench(t)
 	b.embedder.refuse = "poison"
 	b.add(t, "red", "a", "poison \"b\" 독", "c")
-	a := &Activities{writer: b.writer, version: b.embedder.version}
 	again := func(w *Writer) SessionResult {
 		in := b.input("s-red")
 		in.Again = true
-		a.writer = w
-		out, err := a.indexSessions(t.Context(), boundary.Batch[SessionInput]{Items: []SessionInput{in}, Head: b.log.Head(w.stream())})
+		out, err := b.activities(t, w).indexSessions(t.Context(), boundary.Batch[SessionInput]{Items: []SessionInput{in}, Head: b.log.Head(w.stream())})
 		require.NoError(t, err)
 		return out.Items[0].Result
 	}

@@ -15,7 +15,7 @@ import (
 // contents are the names of the properties that an item is made of.
 const contents = schema.PropertyItemKind + " " + schema.PropertyItemID + " " + schema.PropertyTitle + " " +
 	schema.PropertyContent + " " + schema.PropertyEntryType + " " + schema.PropertyUser + " " + schema.PropertyAgent + " " +
-	schema.PropertySessionID + " " + schema.PropertyOccurredAt + " " + schema.PropertyContentHash
+	schema.PropertySessionID + " " + schema.PropertyMessage + " " + schema.PropertyOccurredAt + " " + schema.PropertyContentHash
 
 // storedItem is an object as GraphQL returns it.
 type storedItem struct {
@@ -27,6 +27,7 @@ type storedItem struct {
 	User        string    `json:"user"`
 	Agent       string    `json:"agent"`
 	SessionID   string    `json:"session_id"`
+	Message     int       `json:"message"`
 	OccurredAt  time.Time `json:"occurred_at"`
 	ContentHash string    `json:"content_hash"`
 	Additional  struct {
@@ -39,7 +40,7 @@ type storedItem struct {
 func (s storedItem) item(project string) Item {
 	return Item{
 		Kind: s.Kind, ID: s.ItemID, Project: project, Title: s.Title, Content: s.Content, Type: s.Type, User: s.User,
-		Agent: s.Agent, SessionID: s.SessionID, OccurredAt: s.OccurredAt,
+		Agent: s.Agent, SessionID: s.SessionID, Message: s.Message, OccurredAt: s.OccurredAt,
 	}
 }
 

@@ -23,6 +23,12 @@ import (
 // version, where searches filter by kind, so that a project has one tenant and an embedding version has one writer.
 var titleEvents = []string{schema.TaskCreated, schema.TaskTitleChanged}
 
+// titleItems returns titleItem as a list.
+func titleItems(event schema.Event) ([]Item, error) {
+	item, err := titleItem(event)
+	return []Item{item}, err
+}
+
 // titleItem returns the item for an event in a project's stream that gives a task a title. Its id names both the task
 // and the event.
 func titleItem(event schema.Event) (Item, error) {

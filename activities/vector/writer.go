@@ -83,7 +83,9 @@ func (o Options) withDefaults() Options {
 
 // Writer updates the vector store as the outbox requests. Only one at a time may write a collection.
 type Writer struct {
-	log        Log
+	log Log
+	// version is that of the index: see [schema.Indexes].
+	version    string
 	outbox     *Outbox
 	projector  *OutboxProjector
 	client     *Client
@@ -94,18 +96,17 @@ type Writer struct {
 	recent     recent
 }
 
-// NewWriter returns the writer of the embedder's collection. The projector must be for the embedder's version. The
-// sources provide the items of each kind.
+// NewWriter returns the writer of the projector's index, which must be one of the embedder's version. The sources
+// provide the items of each kind.
 func NewWriter(conn driver.Conn, log Log, projector *OutboxProjector, client *Client, embedder Embedder,
 	sources []Source, opts Options,
 ) (*Writer, error) {
-	version := embedder.Version()
-	if projector.version != version {
-		return nil, fmt.Errorf("make vector writer: the outbox is of version %q, the embedder of %q",
-			projector.version, version)
+	version := projector.version
+	if of, _ := schema.SplitIndex(version); of != embedder.Version() {
+		return nil, fmt.Errorf("make vector writer: the outbox is of version %q, the embedder of %q", version, embedder.Version())
 	}
 	w := &Writer{
-		log: log, outbox: NewOutbox(conn, version), projector: projector, client: client, embedder: embedder,
+		log: log, version: version, outbox: NewOutbox(conn, version), projector: projector, client: client, embedder: embedder,
 		sources: map[string]Source{}, collection: schema.VectorCollection(version), opts: opts.withDefaults(),
 	}
 	for _, s := range sources {
@@ -250,7 +251,7 @@ func (w *Writer) write(ctx context.Context, batch []*work, classes ...string) er
 			continue
 		}
 		project := t.row.Project
-		objects[project] = append(objects[project], t.item.object(w.embedder.Version(), t.vector))
+		objects[project] = append(objects[project], t.item.object(w.version, t.vector))
 		puts[project] = append(puts[project], t)
 	}
 	for _, project := range slices.Sorted(maps.Keys(puts)) {

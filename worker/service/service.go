@@ -90,7 +90,7 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	}
 	logger.Info("worker is ready", "model", model.Identity().String(), "embedder", stores.Embedder.Version(),
 		"temporal", cfg.TemporalAddress, "namespace", cfg.TemporalNamespace, "source_roots", access.Roots(), "idris2", idris)
-	if err := rooms.enqueuer.WakePending(ctx); err != nil {
+	if err := rooms.wakePending(ctx); err != nil {
 		// A session that waits for its vectors wakes the writer too.
 		logger.Warn("the vector writer is not woken", "reason", err)
 	}
@@ -105,7 +105,7 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 		go door.Watch(ctx, door.Spool{Dir: cfg.SpoolDir}, stores.Temporal, door.DefaultWatch, logger)
 	}
 	go func() {
-		catchUp(ctx, stores.Log, behind, rooms.enqueuer.WakePending, logger)
+		catchUp(ctx, stores.Log, behind, rooms.wakePending, logger)
 		if err := graduate.WakeWaiting(ctx, stores.ClickHouse, stores.Temporal); err != nil && ctx.Err() == nil {
 			// The project's next session wakes it too.
 			logger.Warn("graduation is not told of the sessions that wait", "reason", err)
@@ -218,7 +218,13 @@ type rooms struct {
 	tier       *tier.Activities
 	graduate   *graduate.Activities
 	vector     *vector.Activities
-	enqueuer   *vector.Enqueuer
+	// enqueuer and messages wake the writers of the two indexes.
+	enqueuer, messages *vector.Enqueuer
+}
+
+// wakePending wakes the writers that have something to do.
+func (r *rooms) wakePending(ctx context.Context) error {
+	return errors.Join(r.enqueuer.WakePending(ctx), r.messages.WakePending(ctx))
 }
 
 func newRooms(s *Stores, model llm.Model, access *transcript.Access, root *tier.Root, idris string, cfg Config) (*rooms, error) {
@@ -228,17 +234,25 @@ func newRooms(s *Stores, model llm.Model, access *transcript.Access, root *tier.
 	if err != nil {
 		return nil, err
 	}
+	messageOutbox := vector.NewOutboxProjector(s.ClickHouse, schema.MessageIndex(s.Embedder.Version()))
+	messageWriter, err := vector.NewWriter(s.ClickHouse, s.Log, messageOutbox, s.Weaviate, s.Embedder,
+		[]vector.Source{vector.NewMessageSource(s.ClickHouse, s.Log)}, vector.Options{})
+	if err != nil {
+		return nil, err
+	}
 	spec := schema.BuildSpec{
 		Extractor: llm.ExtractorOf(model.Identity()), EmbedderModel: s.Embedder.Version(),
 		EmbeddingVersion: s.Embedder.Version(), IdrisVersion: idris, SchemaVersion: schema.SchemaVersion,
 	}
-	r, errs := &rooms{enqueuer: vector.NewEnqueuer(s.Log, outbox, s.Temporal)}, make([]error, 13)
+	r, errs := &rooms{
+		enqueuer: vector.NewEnqueuer(s.Log, outbox, s.Temporal), messages: vector.NewEnqueuer(s.Log, messageOutbox, s.Temporal),
+	}, make([]error, 13)
 	r.build, errs[0] = build.NewActivities(s.Log, s.ClickHouse, spec, build.Projections(s.ClickHouse, s.Embedder.Version()))
-	r.transcript, errs[1] = transcript.NewActivities(s.Log, build.NewProjector(s.ClickHouse), access)
+	r.transcript, errs[1] = transcript.NewActivities(s.Log, build.NewProjector(s.ClickHouse), access, r.messages)
 	r.llm, errs[2] = llm.NewActivities(s.Log, model, llm.Params{MaxOutputTokens: cfg.MaxOutputTokens}, cfg.WindowBytes)
 	r.evidence, errs[3] = evidence.NewActivities(s.Log)
 	r.entry, errs[4] = entry.NewActivities(s.Log, s.ClickHouse)
-	r.vector, errs[5] = vector.NewActivities(writer, s.Temporal)
+	r.vector, errs[5] = vector.NewActivities(s.Temporal, writer, messageWriter)
 	tasks := task.NewWriter(s.Log, s.ClickHouse, task.Rules{
 		Vectors: vector.NewTitles(s.Weaviate, s.Embedder), DoneReports: cfg.DoneReports,
 	})

@@ -1,0 +1,196 @@
+package vector
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// messages makes the bench one of the index of messages.
+func (b *bench) messages(t testing.TB) *MessageSource {
+	t.Helper()
+	b.projector = NewOutboxProjector(b.conn, schema.MessageIndex(b.embedder.version))
+	source := NewMessageSource(b.conn, b.log)
+	w, err := NewWriter(b.conn, b.log, b.projector, b.client, b.embedder, []Source{source}, Options{BatchSize: 4})
+	require.NoError(t, err)
+	b.writer = w
+	t.Cleanup(func() { _ = b.client.DeleteCollection(t.Context(), w.Collection()) })
+	return source
+}
+
+func spoken(project, session string, first int, messages ...schema.Message) schema.SessionIngestedPayload {
+	for i := range messages {
+		messages[i].Index = first + i
+	}
+	return schema.SessionIngestedPayload{
+		SessionKey: schema.SessionKey{Scope: schema.Scope{Project: project, User: "ann"}, SessionID: session},
+		Date:       start, Messages: messages,
+	}
+}
+
+func (b *bench) ingest(t testing.TB, payloads ...schema.SessionIngestedPayload) {
+	t.Helper()
+	for i, p := range payloads {
+		event, err := schema.NewEvent(p, schema.Event{
+			TS: start, Actor: "test", SessionID: p.SessionID, Project: p.Project, BuildID: buildID,
+			Sensitivity: schema.SensitivityNormal, DedupeKey: fmt.Sprint("ingested/", p.Stream(), "/", p.Messages[0].Index, "/", i),
+		})
+		require.NoError(t, err)
+		_, err = b.log.AppendAll(t.Context(), p.Stream(), []schema.Event{event})
+		require.NoError(t, err)
+		_, err = b.log.Project(t.Context(), b.projector, p.Stream())
+		require.NoError(t, err)
+	}
+}
+
+func said(role schema.Role, text string) schema.Message {
+	return schema.Message{Role: role, Kind: schema.KindText, Text: text}
+}
+
+// What was said is indexed with its place in the session, and found again by a search, a reconcile and a rebuild.
+func TestMessagesAreIndexed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	source := b.messages(t)
+	long := strings.Repeat("가", maxMessageText)
+	b.ingest(t,
+		spoken("red", `s "1"/`, 0, said("user", "Use ClickHouse."), said("assistant", "우리는 목요일에 출시한다."), said("user", " \n")),
+		spoken("red", `s "1"/`, 3, schema.Message{Role: "tool", Kind: schema.KindToolResult, Text: "ls"},
+			schema.Message{Role: "assistant", Kind: schema.KindThinking, Text: "hm"}, said("assistant", long)),
+		spoken("blue", "s2", 0, said("user", "Use ClickHouse.")),
+	)
+	require.Equal(t, 4, b.indexAll(t))
+	require.Equal(t, 3, b.count(t, "red"))
+	require.Equal(t, 1, b.count(t, "blue"))
+
+	query, err := b.embedder.EmbedQuery(t.Context(), "목요일 출시")
+	require.NoError(t, err)
+	found, err := b.client.Hybrid(t.Context(), HybridQuery{
+		Collection: b.writer.Collection(), Project: "red", Filter: Filter{Kind: schema.ItemMessage, User: "ann"},
+		Text: "목요일 출시", Vector: query, Alpha: .5, Limit: 1,
+	})
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	require.Equal(t, `s "1"/`, found[0].SessionID)
+	require.Equal(t, 1, found[0].Message)
+
+	items, err := source.Load(t.Context(), "red", []string{found[0].ItemID})
+	require.NoError(t, err)
+	require.Equal(t, "우리는 목요일에 출시한다.", items[found[0].ItemID].Content)
+	items, err = source.Load(t.Context(), "blue", []string{found[0].ItemID})
+	require.NoError(t, err)
+	require.Empty(t, items, "it is of another project")
+
+	require.NoError(t, b.client.remove(t.Context(), b.writer.Collection(), "red",
+		schema.VectorItem{Kind: schema.ItemMessage, ID: found[0].ItemID, EmbeddingVersion: b.writer.version}.ObjectID()))
+	report, err := b.writer.Reconcile(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, report.Missing)
+	require.Equal(t, 4, report.Checked)
+	require.Equal(t, 1, b.indexAll(t))
+	require.Equal(t, 4, b.rebuild(t, RebuildInput{Verify: true}).Items)
+}
+
+// indexAll indexes what is due, and returns how much that was.
+func (b *bench) indexAll(t testing.TB) int {
+	t.Helper()
+	n := 0
+	for {
+		r := b.index(t, 3)
+		require.Zero(t, r.Failed)
+		if n += r.Indexed; !r.More {
+			return n
+		}
+	}
+}
+
+// However large a page is, all messages come once and in order.
+func TestMessagePages(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	source := b.messages(t)
+	var want []string
+	for i := range eventsAtOnce + 3 {
+		p := spoken(fmt.Sprint("p", i%2), fmt.Sprint("s", i), 8)
+		for range i % 14 {
+			p.Messages = append(p.Messages, schema.Message{Role: "user", Kind: schema.KindText, Text: "x", Index: 8 + len(p.Messages)})
+		}
+		event, err := schema.NewEvent(p, schema.Event{
+			TS: start, Actor: "test", Project: p.Project, Sensitivity: schema.SensitivityNormal, DedupeKey: fmt.Sprint("ingested/", i),
+		})
+		require.NoError(t, err)
+		_, err = b.log.AppendAll(t.Context(), p.Stream(), []schema.Event{event})
+		require.NoError(t, err)
+		for _, m := range p.Messages {
+			want = append(want, p.Project+" "+messageID(schema.EventID(event.DedupeKey), m.Index))
+		}
+	}
+	slices.Sort(want)
+	for _, limit := range []int{1, 7, 1000} {
+		var got []string
+		project, id := "", ""
+		for {
+			page, err := source.After(t.Context(), project, id, limit)
+			require.NoError(t, err)
+			if len(page) == 0 {
+				break
+			}
+			for _, item := range page {
+				got = append(got, item.Project+" "+item.ID)
+			}
+			project, id = page[len(page)-1].Project, page[len(page)-1].ID
+		}
+		require.Equal(t, want, got, "%d at a time", limit)
+	}
+}
+
+// I2: an event asks for the same items whenever it is read, each item has an id of its own, and the id leads back.
+func TestI2MessageItems(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p := schema.SessionIngestedPayload{SessionKey: schema.SessionKey{
+			Scope: schema.Scope{Project: rapid.StringN(1, 9, 9).Draw(t, "project"), User: "u"}, SessionID: "s",
+		}, Date: start}
+		first := rapid.IntRange(0, 1<<20).Draw(t, "first")
+		spoken := 0
+		for i := range rapid.IntRange(1, 12).Draw(t, "messages") {
+			m := schema.Message{
+				Index: first + i, Role: schema.RoleUser, Kind: rapid.SampledFrom([]schema.Kind{schema.KindText, schema.KindContext}).Draw(t, "kind"),
+				Text: rapid.StringMatching(`[a-z가 ]{0,6}`).Draw(t, "text"),
+			}
+			if m.Kind == schema.KindText && strings.TrimSpace(m.Text) != "" {
+				spoken++
+			}
+			p.Messages = append(p.Messages, m)
+		}
+		event, err := schema.NewEvent(p, schema.Event{DedupeKey: "k", Sensitivity: schema.SensitivityNormal})
+		if err != nil {
+			t.Fatal(err)
+		}
+		event.ID = schema.EventID(event.DedupeKey)
+		items, err := messageItems(event)
+		if err != nil || len(items) != spoken {
+			t.Fatalf("%d items of %d messages: %v", len(items), spoken, err)
+		}
+		seen := map[string]bool{}
+		for _, item := range items {
+			id, index, err := MessageEvent(item.ID)
+			if err != nil || id != event.ID || index != item.Message || seen[item.ID] {
+				t.Fatalf("item %q of message %d leads to %q, %d: %v", item.ID, item.Message, id, index, err)
+			}
+			seen[item.ID] = true
+			if m := p.Messages[index-first]; m.Text != item.Content {
+				t.Fatalf("item %q holds %q", item.ID, item.Content)
+			}
+		}
+	})
+}
+
+var _ Events = (*eventlog.Store)(nil)
