@@ -53,6 +53,11 @@ const (
 	StatusSuperseded Status = "superseded"
 )
 
+// Statuses returns all statuses.
+func Statuses() []Status {
+	return []Status{StatusActive, StatusContested, StatusDeprecated, StatusSuperseded}
+}
+
 // Fact categories.
 const (
 	CategoryPreference = "preference"

@@ -117,6 +117,7 @@ const (
 	PropertyAgent       = "agent"
 	PropertySessionID   = "session_id"
 	PropertyMessage     = "message"
+	PropertyLength      = "length"
 	PropertyOccurredAt  = "occurred_at"
 	PropertyContentHash = "content_hash"
 )
@@ -226,6 +227,7 @@ func entryClass() WeaviateClass {
 			exactProperty(PropertyAgent, ""),
 			exactProperty(PropertySessionID, ""),
 			{Name: PropertyMessage, Description: "index of the message in its session", DataType: []string{"int"}},
+			{Name: PropertyLength, Description: "number of terms", DataType: []string{"int"}},
 			{
 				Name: PropertyOccurredAt, DataType: []string{"date"},
 				IndexFilterable: true, IndexRangeFilters: true,

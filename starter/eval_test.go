@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/retrieve"
@@ -164,11 +165,15 @@ func TestFoundOf(t *testing.T) {
 
 func TestEvalVariants(t *testing.T) {
 	t.Parallel()
-	o := &evalOptions{alpha: 0.4}
+	o := &evalOptions{alpha: 0.4, flags: pflag.NewFlagSet("", pflag.ContinueOnError)}
+	o.flags.Float64Var(&o.alpha, "alpha", 0.5, "")
 	require.Len(t, o.variants(), 1)
+	require.Nil(t, o.variants()[0].alpha, "it is the embedder's")
+	require.NoError(t, o.flags.Set("alpha", "0.4"))
 	o.ablations = true
 	all := o.variants()
-	require.Equal(t, []float64{0.4, 0, 1, 0.4}, []float64{all[0].alpha, all[1].alpha, all[2].alpha, all[3].alpha})
+	require.Equal(t, []float64{0.4, 0, 1, 0.4}, []float64{*all[0].alpha, *all[1].alpha, *all[2].alpha, *all[3].alpha})
+	require.Zero(t, all[1].weights.Neighbours, "words alone are BM25")
 	require.Equal(t, &retrieve.Weights{}, all[3].weights)
 }
 

@@ -17,14 +17,14 @@ import (
 // searchRetriever asks as starter search does.
 type searchRetriever struct {
 	searcher *retrieve.Searcher
-	alpha    float64
+	alpha    *float64
 }
 
 // Retrieve implements eval.Retriever.
 func (r searchRetriever) Retrieve(ctx context.Context, q eval.Question, limit int) ([]eval.Found, error) {
 	result, err := r.searcher.Search(ctx, retrieve.Query{
 		Text: q.Query, Project: cmp.Or(q.Project, "default"), User: cmp.Or(q.User, "default"), Agent: q.Agent, AsOf: q.AsOf,
-		Limit: limit, Alpha: &r.alpha,
+		Limit: limit, Alpha: r.alpha,
 	})
 	if err != nil {
 		return nil, err
@@ -36,9 +36,15 @@ func (r searchRetriever) Retrieve(ctx context.Context, q eval.Question, limit in
 	return found, nil
 }
 
-// foundOf is a hit with all entries that say the same. An entry is found in the session that states it, and in the messages
+// foundOf is a hit, an entry with all that say the same. An entry is found in the session that states it, and in the messages
 // that it quotes.
 func foundOf(h retrieve.Hit) eval.Found {
+	switch h.Kind {
+	case retrieve.KindMessage:
+		return eval.Found{Kind: eval.KindMessage, Session: h.SessionID, Messages: []int{h.Message.Index}, Text: h.Content, Score: h.Score}
+	case retrieve.KindTask:
+		return eval.Found{Kind: eval.KindTask, ID: h.Tracked.ID, Text: h.Title, Score: h.Score}
+	}
 	f := foundEntry(h.ID, h.Text(), h.EvidenceSessionID, h.Evidence)
 	f.Score = h.Score
 	if h.SessionID != h.EvidenceSessionID {
@@ -72,19 +78,27 @@ func foundEntry(id, text, session string, evidence []schema.Evidence) eval.Found
 
 // variant is a setting of the search.
 type variant struct {
-	name    string
-	alpha   float64
+	name string
+	// alpha is nil for that of the embedder.
+	alpha   *float64
 	weights *retrieve.Weights
 }
 
 // variants are the setting that is asked for, and then those that change one thing of it.
 func (o *evalOptions) variants() []variant {
-	all := []variant{{"default", o.alpha, nil}}
+	var alpha *float64
+	if o.flags.Changed("alpha") {
+		alpha = &o.alpha
+	}
+	all := []variant{{"default", alpha, nil}}
 	if o.ablations {
+		words, meaning := 0.0, 1.0
+		alone := retrieve.DefaultWeights()
+		alone.Neighbours = retrieve.Neighbours{}
 		all = append(all,
-			variant{"words alone (bm25)", 0, nil}, variant{"meaning alone (vector)", 1, nil},
+			variant{"words alone (bm25)", &words, &alone}, variant{"meaning alone (vector)", &meaning, &alone},
 			// The zero value has no factor but 1.
-			variant{"no reranking", o.alpha, &retrieve.Weights{}})
+			variant{"no reranking", alpha, &retrieve.Weights{}})
 	}
 	return all
 }
@@ -106,9 +120,9 @@ func (a *app) evalRuns(ctx context.Context, o *evalOptions, embedder vector.Embe
 	defer bar.finish()
 	for i, v := range variants {
 		options := o.options()
-		options.Embedder, options.Settings = embedder.Version(), v.settings(a.cfg)
+		searcher := retrieve.NewSearcher(conn, weaviate, embedder, retrieve.Options{Floor: a.cfg.SimilarityFloor, Weights: v.weights, Alpha: v.alpha})
+		options.Embedder, options.Settings = embedder.Version(), v.settings(a.cfg, searcher.Alpha())
 		options.Progress = func(done, total int) { bar.at(v.name, i*total+done, len(variants)*total, "questions asked") }
-		searcher := retrieve.NewSearcher(conn, weaviate, embedder, retrieve.Options{Floor: a.cfg.SimilarityFloor, Weights: v.weights})
 		run, err := eval.Run(ctx, o.questions, searchRetriever{searcher, v.alpha}, options)
 		switch {
 		case errors.Is(err, retrieve.ErrQuery):
@@ -125,8 +139,8 @@ func (a *app) evalRuns(ctx context.Context, o *evalOptions, embedder vector.Embe
 }
 
 // settings are written into the result, so that it is known what was measured.
-func (v variant) settings(cfg service.Config) map[string]string {
-	s := map[string]string{"variant": v.name, "alpha": strconv.FormatFloat(v.alpha, 'g', -1, 64), "rerank": "default"}
+func (v variant) settings(cfg service.Config, alpha float64) map[string]string {
+	s := map[string]string{"variant": v.name, "alpha": strconv.FormatFloat(alpha, 'g', -1, 64), "rerank": "default"}
 	if v.weights != nil {
 		s["rerank"] = "none"
 	}

@@ -11,6 +11,7 @@ import (
 
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/retrieve"
 	"axiommind/activities/session"
 	"axiommind/activities/table"
 	"axiommind/activities/text"
@@ -48,7 +49,14 @@ func (s *mcpServer) search(ctx context.Context, _ call, in queryArguments) (stri
 		if h.Conflicts > 0 {
 			mark = " [contested]"
 		}
-		if !p.add("%s %s %s%s", short(h.ID), dayOf(h.OccurredAt), p.short(h.Title, titleTokens), mark) {
+		handle, title := short(h.ID), h.Title
+		switch h.Kind {
+		case retrieve.KindMessage:
+			handle, title = h.Message.Handle(), string(h.Message.Role)+": "+h.Content
+		case retrieve.KindTask:
+			handle, mark = h.Tracked.ID, " ["+string(h.Tracked.Status)+"]"
+		}
+		if !p.add("%s %s %s%s", handle, dayOf(h.OccurredAt), p.short(title, titleTokens), mark) {
 			break
 		}
 		shown++
@@ -105,6 +113,9 @@ func (s *mcpServer) entry(ctx context.Context, _ call, in entryArguments) (strin
 	if err != nil {
 		return "", err
 	}
+	if retrieve.IsMessage(in.Entry) {
+		return s.message(ctx, conn, in.Entry)
+	}
 	row, err := s.find(ctx, conn, in.Entry)
 	if err != nil {
 		return "", err
@@ -141,6 +152,31 @@ func (s *mcpServer) entry(ctx context.Context, _ call, in entryArguments) (strin
 	return p.end(""), nil
 }
 
+// message returns a message of a session, as far as it fits.
+func (s *mcpServer) message(ctx context.Context, conn driver.Conn, handle string) (string, error) {
+	key, at, err := retrieve.FindMessage(ctx, conn, s.o.Scope, handle)
+	if err != nil {
+		return "", err
+	}
+	logged, err := session.Open(ctx, eventlog.New(conn, eventlog.Options{}), key)
+	if err != nil {
+		return "", err
+	}
+	messages, err := logged.Range(ctx, at, at+1)
+	if err != nil {
+		return "", err
+	}
+	p, err := s.sheet(s.o.tokens)
+	if err != nil {
+		return "", err
+	}
+	for _, m := range messages {
+		p.add("session %s, message %d, %s:", p.short(key.SessionID, titleTokens), m.Index, cmp.Or(m.Author, string(m.Role)))
+		p.add("%s", p.short(m.Text, s.o.tokens*3/4))
+	}
+	return p.end(""), nil
+}
+
 // proofLine is a piece of evidence in one line.
 func proofLine(p proof) string {
 	worth := standing(p.Evidence, lineDifferences)
@@ -155,24 +191,28 @@ func (s *mcpServer) timeline(ctx context.Context, _ call, in entryArguments) (st
 	if err != nil {
 		return "", err
 	}
-	row, err := s.find(ctx, conn, in.Entry)
-	if err != nil {
-		return "", err
-	}
-	near, err := s.near(ctx, conn, row)
-	if err != nil {
-		return "", err
-	}
-	logged, err := session.Open(ctx, eventlog.New(conn, eventlog.Options{}), row.EvidenceSession())
-	if err != nil {
-		return "", err
-	}
+	var row entry.Row
+	var key schema.SessionKey
 	at := -1
-	for _, e := range row.Evidence {
-		if e.Found {
-			at = e.MessageIndex
-			break
+	if retrieve.IsMessage(in.Entry) {
+		if key, at, err = retrieve.FindMessage(ctx, conn, s.o.Scope, in.Entry); err != nil {
+			return "", err
 		}
+	} else {
+		if row, err = s.find(ctx, conn, in.Entry); err != nil {
+			return "", err
+		}
+		key = row.EvidenceSession()
+		for _, e := range row.Evidence {
+			if e.Found {
+				at = e.MessageIndex
+				break
+			}
+		}
+	}
+	logged, err := session.Open(ctx, eventlog.New(conn, eventlog.Options{}), key)
+	if err != nil {
+		return "", err
 	}
 	var messages []schema.Message
 	if at >= 0 {
@@ -192,6 +232,12 @@ func (s *mcpServer) timeline(ctx context.Context, _ call, in entryArguments) (st
 			mark = ">"
 		}
 		p.add("%s message %d, %s: %s", mark, m.Index, m.Role, p.short(m.Text, each))
+	}
+	var near []entry.Row
+	if row.ID != "" {
+		if near, err = s.near(ctx, conn, row); err != nil {
+			return "", err
+		}
 	}
 	for _, r := range near {
 		mark := " "

@@ -29,7 +29,7 @@ type (
 		Query string `json:"query,omitempty" jsonschema:"what the work is about; without it, what is surest"`
 	}
 	entryArguments struct {
-		Entry string `json:"entry" jsonschema:"handle of a memory, as search prints it"`
+		Entry string `json:"entry" jsonschema:"handle of a memory or message, as search prints it"`
 	}
 	tasksArguments struct {
 		Status string `json:"status,omitempty" jsonschema:"default: all"`

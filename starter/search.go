@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -17,7 +18,9 @@ import (
 
 type searchOptions struct {
 	query          client.Query
+	kinds          []string
 	types, stages  []string
+	statuses       []string
 	from, to, asOf string
 	alpha          float64
 	explain        bool
@@ -31,14 +34,17 @@ func (a *app) searchCommand(f *pflag.FlagSet) func(context.Context, []string) er
 	f.StringVar(&o.query.User, "user", "default", "user whose memories to search")
 	f.StringVar(&o.query.Agent, "agent", "", "memories of one agent")
 	f.StringVar(&o.query.Session, "session", "", "memories of one session")
+	f.StringSliceVar(&o.kinds, "kind", nil, "entry, task, message (default all)")
 	f.StringSliceVar(&o.types, "type", nil, "fact, decision, insight, task_note, reference")
 	f.StringSliceVar(&o.stages, "stage", nil, "raw, working, candidate, verified, certified")
+	f.StringSliceVar(&o.statuses, "status", nil, "active, contested, superseded, deprecated")
 	f.BoolVar(&o.query.Superseded, "superseded", false, "also memories that are no longer believed: superseded, or retired")
 	f.StringVar(&o.from, "from", "", "memories from this day on, like 2006-01-02")
 	f.StringVar(&o.to, "to", "", "memories before this day")
 	f.StringVar(&o.asOf, "as-of", "", "what was believed then, like 2006-01-02 (the end of the day) or 2006-01-02T15:04:05Z")
 	o.page.add(f, 5, client.MaxLimit, "the best first")
-	f.Float64Var(&o.alpha, "alpha", retrieve.DefaultAlpha, "meaning against words, 0 to 1")
+	f.Float64Var(&o.alpha, "alpha", retrieve.DefaultAlpha, "meaning against words, 0 to 1 (embedder hash: 0.3)")
+	f.IntVar(&o.query.Expand, "expand", 0, "how many messages before and after each hit to show")
 	f.BoolVar(&o.explain, "explain", false, "show where each score comes from")
 	o.alphaGivenFlag = f.Lookup("alpha")
 	return func(ctx context.Context, args []string) error { return a.search(ctx, o, strings.Join(args, " ")) }
@@ -56,7 +62,16 @@ func (o *searchOptions) finish(text string) error {
 	if o.page.offset+o.page.limit > o.page.most {
 		return usagef("--offset %d --limit %d: a search lists the %d best at most", o.page.offset, o.page.limit, o.page.most)
 	}
+	if q.Expand < 0 || q.Expand > retrieve.MaxExpand {
+		return usagef("--expand %d: want 0 to %d", q.Expand, retrieve.MaxExpand)
+	}
 	q.Limit, q.Offset = o.page.limit, o.page.offset
+	for _, k := range o.kinds {
+		if err := oneOf("kind", retrieve.Kind(k), retrieve.Kinds()); err != nil {
+			return err
+		}
+		q.Kinds = append(q.Kinds, retrieve.Kind(k))
+	}
 	for _, t := range o.types {
 		if err := oneOf("type", schema.EntryType(t), schema.EntryTypes()); err != nil {
 			return err
@@ -68,6 +83,12 @@ func (o *searchOptions) finish(text string) error {
 			return err
 		}
 		q.Stages = append(q.Stages, schema.Stage(s))
+	}
+	for _, s := range o.statuses {
+		if err := oneOf("status", schema.Status(s), schema.Statuses()); err != nil {
+			return err
+		}
+		q.Statuses = append(q.Statuses, schema.Status(s))
 	}
 	if o.alphaGivenFlag.Changed {
 		if !(o.alpha >= 0 && o.alpha <= 1) {
@@ -164,8 +185,8 @@ func (o *searchOptions) nothing() string {
 	var b strings.Builder
 	say(&b, "nothing found in project %s for user %s", o.query.Project, o.query.User)
 	for _, filter := range []struct{ name, value string }{
-		{"agent", o.query.Agent}, {"session", o.query.Session}, {"type", strings.Join(o.types, " or ")},
-		{"stage", strings.Join(o.stages, " or ")}, {"from", o.from}, {"to", o.to}, {"as of", o.asOf},
+		{"agent", o.query.Agent}, {"session", o.query.Session}, {"kind", strings.Join(o.kinds, " or ")}, {"type", strings.Join(o.types, " or ")},
+		{"stage", strings.Join(o.stages, " or ")}, {"status", strings.Join(o.statuses, " or ")}, {"from", o.from}, {"to", o.to}, {"as of", o.asOf},
 	} {
 		if filter.value != "" {
 			say(&b, ", %s %s", filter.name, filter.value)
@@ -185,21 +206,21 @@ func stageText(stage schema.Stage, status schema.Status) string {
 func printHits(w io.Writer, o *searchOptions, r retrieve.Result) error {
 	var b strings.Builder
 	for i, h := range r.Hits {
-		say(&b, "%d. %s\n   %s · %s · %s · score %.3f · %s · entry %s", o.page.offset+i+1, oneLine(h.Title, 160),
-			h.Type, stageText(h.Stage, h.Status), standingOfPieces(h.Evidence), h.Score, when(h.OccurredAt), short(h.ID))
-		if sessions := len(h.Sessions) + h.MoreSessions; sessions > 1 {
-			say(&b, " · said in %d sessions", sessions)
+		number := o.page.offset + i + 1
+		switch h.Kind {
+		case retrieve.KindMessage:
+			sayMessage(&b, number, h)
+		case retrieve.KindTask:
+			say(&b, "%d. %s\n   task · %s · score %.3f · task %s\n", number, oneLine(h.Title, 160), h.Tracked.Status, h.Score, h.Tracked.ID)
+		default:
+			sayEntry(&b, number, h)
 		}
-		b.WriteString("\n")
-		sayBelief(&b, h)
-		sayEvidence(&b, h.EvidenceSessionID, h.Evidence)
-		for _, s := range h.Sessions[min(1, len(h.Sessions)):] {
-			say(&b, "   also in session %s: %s · %s · %s · %s · entry %s\n",
-				unbroken(s.SessionID), s.Type, stageText(s.Stage, s.Status), standingOfPieces(s.Evidence), when(s.OccurredAt), short(s.EntryID))
-			sayEvidence(&b, s.EvidenceSessionID, s.Evidence)
-		}
-		if h.MoreSessions > 0 {
-			say(&b, "   and %s\n", plural(h.MoreSessions, "more session", "more sessions"))
+		for _, t := range h.Around {
+			mark := " "
+			if t.Hit {
+				mark = ">"
+			}
+			say(&b, "   %s %d %s: %s\n", mark, t.Index, cmp.Or(t.Author, string(t.Role)), oneLine(t.Text, 160))
 		}
 		if o.explain {
 			sayScore(&b, h)
@@ -207,6 +228,37 @@ func printHits(w io.Writer, o *searchOptions, r retrieve.Result) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+func sayMessage(b *strings.Builder, number int, h retrieve.Hit) {
+	say(b, "%d. “%s”\n   %s, message %d of session %s · score %.3f · %s", number, oneLine(h.Content, 300),
+		cmp.Or(h.Message.Author, string(h.Message.Role)), h.Message.Index, unbroken(h.SessionID), h.Score, when(h.OccurredAt))
+	if h.MoreSessions > 0 {
+		say(b, " · and %s", plural(h.MoreSessions, "message that says the same", "messages that say the same"))
+	}
+	b.WriteString("\n")
+}
+
+func sayEntry(b *strings.Builder, number int, h retrieve.Hit) {
+	say(b, "%d. %s\n   %s · %s · %s · score %.3f · %s · entry %s", number, oneLine(h.Title, 160),
+		h.Type, stageText(h.Stage, h.Status), standingOfPieces(h.Evidence), h.Score, when(h.OccurredAt), short(h.ID))
+	if sessions := len(h.Sessions) + h.MoreSessions; sessions > 1 {
+		say(b, " · said in %d sessions", sessions)
+	}
+	if h.Tracked != nil {
+		say(b, " · task %s, %s", h.Tracked.ID, h.Tracked.Status)
+	}
+	b.WriteString("\n")
+	sayBelief(b, h)
+	sayEvidence(b, h.EvidenceSessionID, h.Evidence)
+	for _, s := range h.Sessions[min(1, len(h.Sessions)):] {
+		say(b, "   also in session %s: %s · %s · %s · %s · entry %s\n",
+			unbroken(s.SessionID), s.Type, stageText(s.Stage, s.Status), standingOfPieces(s.Evidence), when(s.OccurredAt), short(s.EntryID))
+		sayEvidence(b, s.EvidenceSessionID, s.Evidence)
+	}
+	if h.MoreSessions > 0 {
+		say(b, "   and %s\n", plural(h.MoreSessions, "more session", "more sessions"))
+	}
 }
 
 // sayBelief says until when the hit was believed, what took its place, and what contests it.
@@ -239,8 +291,16 @@ func sayBelief(b *strings.Builder, h retrieve.Hit) {
 
 func sayScore(b *strings.Builder, h retrieve.Hit) {
 	x := h.Explain
-	say(b, "   %.3f = (vector %.3f + words %.3f) × stage %.2f × status %.2f × recency %.2f × sessions %.2f; similarity %.3f",
-		h.Score, x.Vector, x.Keyword, x.StageWeight, x.StatusPenalty, x.Recency, x.Corroboration, x.Similarity)
+	weight := "stage"
+	if h.Kind != retrieve.KindEntry {
+		weight = string(h.Kind)
+	}
+	around := ""
+	if x.Context > 0 {
+		around = fmt.Sprintf(" + around it %.3f", x.Context)
+	}
+	say(b, "   %.3f = (vector %.3f + words %.3f%s) × %s %.2f × status %.2f × recency %.2f × sessions %.2f; similarity %.3f",
+		h.Score, x.Vector, x.Keyword, around, weight, x.StageWeight, x.StatusPenalty, x.Recency, x.Corroboration, x.Similarity)
 	if x.Limit != nil {
 		b.WriteString("; at most the score of what took its place")
 	}

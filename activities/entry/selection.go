@@ -7,6 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -137,6 +140,23 @@ func (s Selection) Unanswered() Selection {
 // Believed leaves out the entries that are superseded or deprecated.
 func (s Selection) Believed() Selection {
 	return s.and(judged, "status NOT IN ?", []string{string(schema.StatusSuperseded), string(schema.StatusDeprecated)})
+}
+
+// Stages keeps the entries of the stages, and Statuses those with the statuses: all where none is given.
+func (s Selection) Stages(stages []schema.Stage) Selection {
+	return s.oneOf("stage", table.Set(stages))
+}
+
+// Statuses is as [Selection.Stages].
+func (s Selection) Statuses(statuses []schema.Status) Selection {
+	return s.oneOf("status", table.Set(statuses))
+}
+
+func (s Selection) oneOf(column string, values clickhouse.GroupSet) Selection {
+	if len(values.Value) == 0 {
+		return s
+	}
+	return s.and(judged, column+" IN ?", values)
 }
 
 // Between keeps the entries that occurred at one time or after it, and before another one, to the second. The zero time

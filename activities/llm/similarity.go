@@ -6,9 +6,12 @@ type Baselined interface {
 	Baseline() float64
 }
 
-// baselineE5 is the mean cosine of unrelated sentences by multilingual-e5-small, in one language and across: see
-// TestBaseline.
-const baselineE5 = 0.77
+// baselineE5 is the mean cosine of unrelated sentences by multilingual-e5-small, in one language and across. baselineLocal is
+// that of [LocalEmbedder], which leaves out what all texts have in common: see TestBaseline.
+const (
+	baselineE5    = 0.77
+	baselineLocal = 0.2
+)
 
 // Similarity puts the cosine of two vectors of the embedder on the scale on which unrelated texts are about 0 and equal ones
 // are 1, so that one threshold serves all embedders. The embedder may be nil.

@@ -71,7 +71,7 @@ func (s *Searcher) factScores(ctx context.Context, query, user, agent string, fa
 	for i, project := range projects {
 		group.Go(func() (err error) {
 			results[i], err = s.Search(ctx, Query{
-				Text: query, Project: project, User: user, Agent: agent, Types: []schema.EntryType{schema.EntryFact}, Limit: MaxLimit,
+				Text: query, Project: project, User: user, Agent: agent, Kinds: []Kind{KindEntry}, Types: []schema.EntryType{schema.EntryFact}, Limit: MaxLimit,
 			})
 			return err
 		})

@@ -22,10 +22,13 @@ type Query struct {
 	// User is always compared. An empty one matches only entries without a user, never those of all users.
 	User string
 	// The zero value of each of the following fields restricts nothing.
+	Kinds     []Kind
 	Agent     string
 	SessionID string
 	Types     []schema.EntryType
 	Stages    []schema.Stage
+	// Statuses keeps the entries with one of these, believed or not.
+	Statuses []schema.Status
 	// Superseded includes entries that are no longer believed: those that another one took the place of, that a newer
 	// extractor no longer states, or that were retired. They are left out otherwise.
 	Superseded bool
@@ -37,6 +40,8 @@ type Query struct {
 	From, To time.Time
 	// Limit is the number of hits, up to MaxLimit. 0 means DefaultLimit.
 	Limit int
+	// Expand is how many messages before and after each hit are to be returned with it, up to [MaxExpand].
+	Expand int
 	// Alpha is the weight of meaning against words, from 0 (words only) to 1 (meaning only). Nil means the searcher's
 	// default.
 	Alpha *float64
@@ -51,6 +56,8 @@ func (q Query) validate() error {
 		return fmt.Errorf("%w: project is empty", ErrQuery)
 	case q.Limit < 0 || q.Limit > MaxLimit:
 		return fmt.Errorf("%w: limit %d is not in 1..%d", ErrQuery, q.Limit, MaxLimit)
+	case q.Expand < 0 || q.Expand > MaxExpand:
+		return fmt.Errorf("%w: expand %d is not in 0..%d", ErrQuery, q.Expand, MaxExpand)
 	case q.Alpha != nil && !(*q.Alpha >= 0 && *q.Alpha <= 1):
 		return fmt.Errorf("%w: alpha %v is not in 0..1", ErrQuery, *q.Alpha)
 	case !q.From.IsZero() && !q.To.IsZero() && !q.From.Before(q.To):
@@ -82,13 +89,16 @@ func (q Query) filter() vector.Filter {
 		types[i] = string(t)
 	}
 	return vector.Filter{
-		Kind: schema.ItemEntry, User: q.User, Agent: q.Agent, SessionID: q.SessionID, Types: types,
+		Kinds: q.items(), User: q.User, Agent: q.Agent, SessionID: q.SessionID, Types: types,
 		From: q.From, To: q.said(),
 	}
 }
 
 // admits reports whether the entry matches the query and belongs to its user.
 func (q Query) admits(e schema.Entry) bool {
+	if len(q.Statuses) > 0 {
+		return q.matches(e) && slices.Contains(q.Statuses, e.Status)
+	}
 	return q.matches(e) && (q.Superseded || !ended(e.Status))
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"axiommind/activities/llm"
 	"axiommind/activities/vector"
 )
 
@@ -53,8 +54,9 @@ func (r *search) embed(ctx context.Context) ([]float32, error) {
 		if len(vectors) != len(unrelated) || slices.ContainsFunc(vectors, r.strange) {
 			return nil, fmt.Errorf("measure the floor: %w", vector.ErrEmbedder)
 		}
-		floor = measureFloor(vectors)
-		r.measured.Store(&floor)
+		measured := measure(vectors)
+		r.measured.Store(&measured)
+		floor = measured.floor
 	}
 	r.result.Floor = floor
 	v, err := r.embedder.EmbedQuery(ctx, r.query.Text)
@@ -65,6 +67,17 @@ func (r *search) embed(ctx context.Context) ([]float32, error) {
 		return nil, fmt.Errorf("embed query: %w", vector.ErrEmbedder)
 	}
 	return v, nil
+}
+
+// baseline is the mean similarity of unrelated texts. It is 0 for an embedder that is not known to have another one.
+func (s *Searcher) baseline() float64 {
+	if m := s.measured.Load(); m != nil {
+		return m.baseline
+	}
+	if e, ok := s.embedder.(llm.Baselined); ok {
+		return e.Baseline()
+	}
+	return 0
 }
 
 // strange reports whether the vector is not one of the embedder's.
@@ -79,14 +92,17 @@ func (s *Searcher) knownFloor() (float64, bool) {
 			return floor, true
 		}
 	}
-	if floor := s.measured.Load(); floor != nil {
-		return *floor, true
+	if m := s.measured.Load(); m != nil {
+		return m.floor, true
 	}
 	return 0, false
 }
 
-// measureFloor computes the floor of an embedder from its vectors of unrelated texts.
-func measureFloor(vectors [][]float32) float64 {
+// measured is what is known of an embedder by its vectors of unrelated texts: their mean similarity, and the floor.
+type measured struct{ baseline, floor float64 }
+
+// measure computes it.
+func measure(vectors [][]float32) measured {
 	var sum, squares, pairs float64
 	for i, a := range vectors {
 		for _, b := range vectors[:i] {
@@ -95,7 +111,7 @@ func measureFloor(vectors [][]float32) float64 {
 		}
 	}
 	mean := sum / pairs
-	return mean + floorDeviations*math.Sqrt(max(squares/pairs-mean*mean, 0))
+	return measured{mean, mean + floorDeviations*math.Sqrt(max(squares/pairs-mean*mean, 0))}
 }
 
 func cosine(a, b []float32) float64 {

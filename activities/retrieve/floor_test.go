@@ -96,5 +96,5 @@ func TestFloorIsMeasured(t *testing.T) {
 	require.NoError(t, err)
 	require.InDelta(t, 0.25, r.result.Floor, 0)
 	require.Equal(t, []string{"x"}, e.calls[3])
-	require.InDelta(t, 3, measureFloor([][]float32{{1, 0}, {1, 0}, {-1, 0}, {1, 0}}), 1e-6, "mean 0, deviation 1")
+	require.InDelta(t, 3, measure([][]float32{{1, 0}, {1, 0}, {-1, 0}, {1, 0}}).floor, 1e-6, "mean 0, deviation 1")
 }

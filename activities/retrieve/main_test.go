@@ -37,6 +37,20 @@ func (v versioned) SimilarityFloor() (float64, bool) {
 	return 0, false
 }
 
+func (v versioned) Alpha() float64 {
+	if e, ok := v.Embedder.(Weighted); ok {
+		return e.Alpha()
+	}
+	return DefaultAlpha
+}
+
+func (v versioned) Baseline() float64 {
+	if e, ok := v.Embedder.(llm.Baselined); ok {
+		return e.Baseline()
+	}
+	return 0
+}
+
 // bench is a searcher over real servers.
 type bench struct {
 	conn     driver.Conn

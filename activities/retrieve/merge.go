@@ -85,12 +85,8 @@ func (c *claim) represent(w Weights) {
 	})
 	sessions := map[schema.SessionKey]bool{}
 	for _, m := range c.members {
-		x := m.Explain
-		if x.Hybrid > c.Explain.Hybrid {
-			c.Explain.Hybrid, c.Explain.Vector, c.Explain.Keyword = x.Hybrid, x.Vector, x.Keyword
-			c.Explain.Similarity, c.Explain.BM25 = x.Similarity, x.BM25
-		}
-		c.Explain.Recency = max(c.Explain.Recency, x.Recency)
+		c.match(m.Explain)
+		c.Explain.Recency = max(c.Explain.Recency, m.Explain.Recency)
 		sessions[m.Session()] = true
 	}
 	c.Explain.Corroboration = w.corroboration(len(sessions))
@@ -104,15 +100,26 @@ func rank(last bool) int {
 	return 0
 }
 
+func byScore(a, b *claim) int {
+	return cmp.Or(
+		cmp.Compare(b.Score, a.Score), cmp.Compare(a.depth, b.depth),
+		b.OccurredAt.Compare(a.OccurredAt), cmp.Compare(a.ID, b.ID),
+	)
+}
+
+// match gives the claim the hybrid score of what says the same, if that matches the query better.
+func (c *claim) match(x Explain) {
+	if x.Hybrid <= c.Explain.Hybrid {
+		return
+	}
+	c.Explain.Hybrid, c.Explain.Vector, c.Explain.Keyword, c.Explain.Context = x.Hybrid, x.Vector, x.Keyword, x.Context
+	c.Explain.Similarity, c.Explain.BM25 = x.Similarity, x.BM25
+	c.Score = c.Explain.Score()
+}
+
 // order sorts by score, the best first, and puts no claim above the one that took its place. The latter is told by
 // successor: the id that follows an id, or "".
 func order(claims []*claim, successor func(id string) string) {
-	byScore := func(a, b *claim) int {
-		return cmp.Or(
-			cmp.Compare(b.Score, a.Score), cmp.Compare(a.depth, b.depth),
-			b.OccurredAt.Compare(a.OccurredAt), cmp.Compare(a.ID, b.ID),
-		)
-	}
 	// Sorted, so that claims in a circle are limited in the same way whatever order they come in.
 	slices.SortFunc(claims, byScore)
 	holding := map[string]*claim{}

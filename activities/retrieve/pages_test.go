@@ -38,7 +38,7 @@ func TestFunctionWordsFetchOnePage(t *testing.T) {
 		"will there be more weather": {}, "Wo ist der Bahnhof": {}, "will there be more rain": {"There will be more rain."},
 	} {
 		index := &paged{Index: b.client}
-		r, err := NewSearcher(b.conn, index, b.embedder, Options{}).Search(t.Context(), Query{Text: query, Project: "red", Limit: 1})
+		r, err := NewSearcher(b.conn, index, b.embedder, Options{}).Search(t.Context(), Query{Text: query, Project: "red", Kinds: []Kind{KindEntry}, Limit: 1})
 		require.NoError(t, err)
 		require.Equal(t, want, titles(r.Hits), query)
 		require.Equal(t, []int{minCandidates}, index.limits, query)

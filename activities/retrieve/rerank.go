@@ -10,8 +10,11 @@ import (
 
 // Weights determine a hit's score from its hybrid score. Each factor is in (0,1].
 type Weights struct {
-	Stage  map[schema.Stage]float64
-	Status map[schema.Status]float64
+	Stage map[schema.Stage]float64
+	// Message and Task stand in the place of the stage's weight for messages and tasks; 0 stands for 1.
+	Message, Task float64
+	Neighbours    Neighbours
+	Status        map[schema.Status]float64
 	// HalfLife is the age at which the recency factor is halfway between 1 and RecencyFloor.
 	HalfLife     time.Duration
 	RecencyFloor float64
@@ -28,6 +31,8 @@ func DefaultWeights() Weights {
 			schema.StageRaw: 0.80, schema.StageWorking: 0.85, schema.StageCandidate: 0.90,
 			schema.StageVerified: 0.97, schema.StageCertified: 1,
 		},
+		Message: 0.75, Task: 0.90,
+		Neighbours: Neighbours{Next: 0.4, Second: 0.24, Long: 50},
 		Status: map[schema.Status]float64{
 			schema.StatusActive: 1, schema.StatusContested: 0.6,
 			schema.StatusDeprecated: 0.4, schema.StatusSuperseded: 0.3,
@@ -39,7 +44,7 @@ func DefaultWeights() Weights {
 }
 
 // Explain shows how a hit's score is computed: Score = Hybrid × StageWeight × StatusPenalty × Recency × Corroboration, but
-// at most Limit, and Hybrid = Vector + Keyword. Where several entries say the same, Hybrid is that of the wording that
+// at most Limit, and Hybrid = Vector + Keyword + Context. Where several entries say the same, Hybrid is that of the wording that
 // matches best, and Recency that of the newest.
 type Explain struct {
 	Hybrid float64 `json:"hybrid"`
@@ -47,6 +52,8 @@ type Explain struct {
 	// the entry. They are relative to the other candidates of the same query.
 	Vector  float64 `json:"vector"`
 	Keyword float64 `json:"keyword"`
+	// Context is what the messages before and after a message add.
+	Context float64 `json:"context,omitempty"`
 	// Similarity is the cosine similarity behind Vector, and BM25 the keyword score behind Keyword.
 	Similarity    float64 `json:"similarity"`
 	BM25          float64 `json:"bm25"`

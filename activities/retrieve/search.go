@@ -6,13 +6,17 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 	"unicode"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/errgroup"
+
 	"axiommind/activities/entry"
-	"axiommind/activities/table"
+	"axiommind/activities/eventlog"
 	"axiommind/activities/vector"
 	"axiommind/schema"
 )
@@ -21,9 +25,9 @@ import (
 const (
 	DefaultLimit = 10
 	MaxLimit     = 200
-	// DefaultAlpha was measured on dialogues. Above 0.5 the recall of every tested embedder falls, and that of the
-	// offline embedder falls to a third.
-	DefaultAlpha = 0.3
+	// DefaultAlpha is the weight of meaning by an embedder that knows any. It was measured on dialogues: at 0.3 and at 0.7
+	// each tested one finds less.
+	DefaultAlpha = 0.5
 	// minCandidates are fetched even for a small limit, so that reranking has a choice. maxCandidates limits what is
 	// fetched if the filters leave too few.
 	minCandidates = 50
@@ -42,7 +46,7 @@ type Options struct {
 	Weights *Weights
 	Alpha   *float64
 	// Floor is the minimum cosine similarity of hits that share no term with the query. Default: the embedder's, if
-	// it is a [Floored] that knows it, or else the result of [measureFloor].
+	// it is a [Floored] that knows it, or else what [measure] finds.
 	Floor *float64
 	// Now returns the current time.
 	Now func() time.Time
@@ -50,25 +54,29 @@ type Options struct {
 
 // Searcher searches the entries of one embedding version.
 type Searcher struct {
-	conn     table.Conn
+	conn     driver.Conn
+	log      *eventlog.Store
 	entries  *entry.Reader
 	index    Index
 	embedder vector.Embedder
 	weights  Weights
 	alpha    float64
 	floor    *float64
-	measured atomic.Pointer[float64]
+	measured atomic.Pointer[measured]
 	now      func() time.Time
 }
 
 // NewSearcher returns a searcher over a migrated database and the index with the embedder's vectors.
-func NewSearcher(conn table.Conn, index Index, embedder vector.Embedder, opts Options) *Searcher {
+func NewSearcher(conn driver.Conn, index Index, embedder vector.Embedder, opts Options) *Searcher {
 	s := &Searcher{
-		conn: conn, entries: entry.NewReader(conn), index: index, embedder: embedder, weights: DefaultWeights(), alpha: DefaultAlpha,
-		floor: opts.Floor, now: time.Now,
+		conn: conn, log: eventlog.New(conn, eventlog.Options{}), entries: entry.NewReader(conn), index: index, embedder: embedder,
+		weights: DefaultWeights(), alpha: DefaultAlpha, floor: opts.Floor, now: time.Now,
 	}
 	if opts.Weights != nil {
 		s.weights = *opts.Weights
+	}
+	if e, ok := embedder.(Weighted); ok {
+		s.alpha = e.Alpha()
 	}
 	if opts.Alpha != nil {
 		s.alpha = *opts.Alpha
@@ -79,11 +87,22 @@ func NewSearcher(conn table.Conn, index Index, embedder vector.Embedder, opts Op
 	return s
 }
 
-// Hit is what was found: a statement, in however many sessions and words it was said. The other fields describe the best
-// of the entries that say it, which is believed if any is: its session and its evidence with message and span.
+// Weighted is an embedder whose vectors weigh other than [DefaultAlpha].
+type Weighted interface{ Alpha() float64 }
+
+// Alpha returns the weight of meaning that is used where the query has none.
+func (s *Searcher) Alpha() float64 { return s.alpha }
+
+// Hit is what was found. An entry stands for a statement, in however many sessions and words it was said: the other fields
+// describe the best of the entries that say it, which is believed if any is: its session and its evidence with message and
+// span. Of a message only the owner, the session, the content and the time are set, of a task the title.
 type Hit struct {
+	Kind Kind `json:"kind"`
 	schema.Entry
-	SupersededBy string `json:"superseded_by,omitempty"`
+	Message *MessageHit `json:"message,omitempty"`
+	// Tracked is the task that the hit is, or that came of it.
+	Tracked      *TaskHit `json:"tracked,omitempty"`
+	SupersededBy string   `json:"superseded_by,omitempty"`
 	// SupersededByTitle is the title of that entry.
 	SupersededByTitle string `json:"superseded_by_title,omitempty"`
 	// EndedAt is when the entry ceased to be believed, or the time when a query about an earlier time found it. It is zero
@@ -103,9 +122,12 @@ type Hit struct {
 	Score             float64 `json:"score"`
 	Explain           Explain `json:"explain"`
 	// Sessions are the sessions in which an entry that matches the query says this: first the hit's own, then the newest,
-	// up to five in all. Each is listed with its newest entry. MoreSessions counts the others.
+	// up to five in all. Each is listed with its newest entry. MoreSessions counts the others. Of a message it counts those with
+	// the same text.
 	Sessions     []Saying `json:"sessions"`
 	MoreSessions int      `json:"more_sessions"`
+	// Around is what was said before and after the hit, and itself, if the query asks for it.
+	Around []Turn `json:"around,omitempty"`
 }
 
 // Mention names another entry. Its title is empty if it is not the user's.
@@ -206,30 +228,148 @@ func (r *search) run(ctx context.Context) error {
 		Collection: schema.VectorCollection(r.embedder.Version()), Project: r.query.Project, Filter: r.query.filter(),
 		Text: r.query.Text, Vector: queryVector, Alpha: r.result.Alpha,
 	}
-	var claims []*claim
-	for fetch := max(5*r.limit, minCandidates); ; fetch *= 4 {
-		hybrid.Limit = min(fetch, maxCandidates)
-		candidates, err := r.index.Hybrid(ctx, hybrid)
-		if err != nil {
-			return err
-		}
-		if claims, err = r.judge(ctx, candidates); err != nil {
-			return err
-		}
-		// If there are fewer candidates than requested, there are no more.
-		if len(claims) >= r.limit || len(candidates) < hybrid.Limit || hybrid.Limit == maxCandidates ||
-			r.keywordHits == 0 && r.result.Unrelated > 0 {
-			break
-		}
+	claims, err := r.gather(ctx, hybrid)
+	if err != nil {
+		return err
 	}
-	claims = claims[:min(r.limit, len(claims))]
-	if err := r.fill(ctx, claims); err != nil {
+	if claims, err = r.choose(ctx, claims); err != nil {
+		return err
+	}
+	if err := r.expand(ctx, claims); err != nil {
 		return err
 	}
 	for _, c := range claims {
 		r.result.Hits = append(r.result.Hits, c.Hit)
 	}
 	return nil
+}
+
+// gather returns the claims of all kinds, the best first. It looks for more entries if too few match the query.
+func (r *search) gather(ctx context.Context, hybrid vector.HybridQuery) ([]*claim, error) {
+	var items, messages []vector.Candidate
+	var err error
+	if hybrid.Filter.IDs, err = r.few(ctx); err != nil {
+		return nil, err
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	if r.query.wants(KindMessage) {
+		group.Go(func() (err error) {
+			messages, err = r.index.Hybrid(groupCtx, r.messageQuery(hybrid))
+			return err
+		})
+	}
+	fetch := max(5*r.limit, minCandidates)
+	fetched := func(ctx context.Context) (err error) {
+		if len(hybrid.Filter.Kinds) > 0 {
+			hybrid.Limit = min(fetch, maxCandidates)
+			items, err = r.index.Hybrid(ctx, hybrid)
+		}
+		return err
+	}
+	group.Go(func() error { return fetched(groupCtx) })
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	for {
+		fuse(r.result.Alpha, r.baseline(), items, messages)
+		r.weights.Neighbours.add(messages)
+		entries, titles := byKind(items)
+		claims, err := r.judge(ctx, entries)
+		if err != nil {
+			return nil, err
+		}
+		// If there are fewer candidates than requested, there are no more.
+		if len(claims) < r.limit && len(items) == hybrid.Limit && hybrid.Limit < maxCandidates && hybrid.Limit > 0 &&
+			(r.keywordHits > 0 || r.result.Unrelated == 0) {
+			fetch *= 4
+			if err := fetched(ctx); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		r.result.Candidates = len(items) + len(messages)
+		tasks, err := r.tasks(ctx, titles)
+		if err != nil {
+			return nil, err
+		}
+		said, err := r.messages(ctx, messages)
+		return join(claims, tasks, said), err
+	}
+}
+
+// maxFew is how many entries are few enough to name them to the vector store.
+const maxFew = 2000
+
+// few returns the ids of the entries with the stages and statuses that the query asks for, if they are few. The vector
+// store knows neither, and what is rare would be looked for among thousands of candidates.
+func (r *search) few(ctx context.Context) ([]string, error) {
+	q := r.query
+	var statuses []schema.Status
+	if q.AsOf.IsZero() {
+		statuses = q.Statuses // What they were then is not in the table.
+	}
+	if len(q.Stages)+len(statuses) == 0 {
+		return nil, nil
+	}
+	ids, err := r.entries.IDs(ctx, entry.OfUser(q.Project, q.User).Stages(q.Stages).Statuses(statuses).Limit(maxFew+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("look for entries of the stages: %w", err)
+	case len(ids) > maxFew:
+		return nil, nil
+	case len(ids) == 0:
+		return []string{""}, nil // No item has this id.
+	}
+	return ids, nil
+}
+
+// byKind parts the candidates of the index of entries.
+func byKind(candidates []vector.Candidate) (entries, titles []vector.Candidate) {
+	for _, c := range candidates {
+		if c.Kind == schema.ItemTaskTitle {
+			titles = append(titles, c)
+		} else {
+			entries = append(entries, c)
+		}
+	}
+	return entries, titles
+}
+
+// choose returns the claims to list. Of an entry and a message most of which it quotes, it lists the entry alone, which then
+// matches as well as the message does.
+func (r *search) choose(ctx context.Context, claims []*claim) ([]*claim, error) {
+	claims = claims[:min(2*r.limit, len(claims))]
+	var entries []*claim
+	messages := map[string]*claim{}
+	for _, c := range claims {
+		switch c.Kind {
+		case KindEntry:
+			entries = append(entries, c)
+		case KindMessage:
+			for _, m := range c.members {
+				messages[m.Message.id()] = c
+			}
+		}
+	}
+	if err := r.fill(ctx, entries); err != nil {
+		return nil, err
+	}
+	quoted := map[*claim]bool{}
+	for _, c := range entries {
+		for _, e := range c.Evidence {
+			m := messages[(&MessageHit{Index: e.MessageIndex, EventID: e.EventID}).id()]
+			if m == nil || 2*(e.Span.ByteEnd-e.Span.ByteStart) < len(m.Content) {
+				continue
+			}
+			quoted[m] = true
+			c.match(m.Explain)
+		}
+	}
+	claims = slices.DeleteFunc(claims, func(c *claim) bool { return quoted[c] })
+	if len(quoted) > 0 {
+		slices.SortStableFunc(claims, byScore)
+	}
+	return claims[:min(r.limit, len(claims))], nil
 }
 
 // judge turns candidates into claims, the best first, if the query admits their rows and they are related to it.
@@ -276,7 +416,7 @@ func (r *search) judge(ctx context.Context, candidates []vector.Candidate) ([]*c
 			result.Unrelated++
 			result.Nearest = max(result.Nearest, c.Similarity)
 		default:
-			h := Hit{Explain: r.weights.explain(c, e, now)}
+			h := Hit{Kind: KindEntry, Explain: r.weights.explain(c, e, now)}
 			h.Score = h.Explain.Score()
 			h.show(row)
 			hits = append(hits, h)

@@ -47,7 +47,7 @@ func (c *Client) CheckKeywordSearch(ctx context.Context) (err error) {
 		return err
 	}
 	found, err := c.Hybrid(ctx, HybridQuery{
-		Collection: collection, Project: project, Filter: Filter{Kind: schema.ItemEntry},
+		Collection: collection, Project: project, Filter: Filter{Kinds: []string{schema.ItemEntry}},
 		Text: "frequent rare", Vector: []float32{1, 0}, Limit: probeLimit,
 	})
 	if err != nil {

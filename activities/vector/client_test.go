@@ -51,7 +51,7 @@ func (s shelf) put(t testing.TB, project string, items ...Item) {
 }
 
 func (s shelf) find(ctx context.Context, project, text string, alpha float64, f Filter) ([]string, error) {
-	f.Kind = schema.ItemEntry
+	f.Kinds = []string{schema.ItemEntry}
 	found, err := s.client.Hybrid(ctx, HybridQuery{
 		Collection: s.collection, Project: project, Filter: f, Text: text,
 		Vector: []float32{1, 0, 0.5, 0.25}, Alpha: alpha, Limit: 20,
@@ -69,7 +69,7 @@ func TestHybridScores(t *testing.T) {
 	s.put(t, "p", Item{ID: "0", Title: "the quick fox"}, Item{ID: "1", Title: "a lazy dog"}, Item{ID: "2", Title: "fox and dog"})
 	for _, alpha := range []float64{0, 0.3, 1} {
 		found, err := s.client.Hybrid(t.Context(), HybridQuery{
-			Collection: s.collection, Project: "p", Filter: Filter{Kind: schema.ItemEntry}, Text: "lazy dog",
+			Collection: s.collection, Project: "p", Filter: Filter{Kinds: []string{schema.ItemEntry}}, Text: "lazy dog",
 			Vector: []float32{1, 0, 0.5, 0.25}, Alpha: alpha, Limit: 10,
 		})
 		require.NoError(t, err)

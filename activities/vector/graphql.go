@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -69,7 +70,11 @@ func floats(vector []float32) string {
 
 // Filter restricts a search by immutable properties of items. Except for User, a zero field restricts nothing.
 type Filter struct {
-	Kind string
+	// Kinds are the kinds of items to find. Titles of tasks have no user, agent, session, type or time, and are found
+	// whatever those fields say.
+	Kinds []string
+	// IDs are the items to find.
+	IDs []string
 	// User is always compared: an empty one matches only items without a user.
 	User      string
 	Agent     string
@@ -82,9 +87,17 @@ type Filter struct {
 // where renders the filter as GraphQL. Weaviate trims white space in such values, so the filter may admit too much
 // but never too little. Callers check the rows they load.
 func (f Filter) where() string {
-	operands := []string{
-		equal(schema.PropertyItemKind, f.Kind),
-		equal(schema.PropertyUser, f.User),
+	kinds := slices.DeleteFunc(slices.Clone(f.Kinds), func(kind string) bool { return kind == schema.ItemTaskTitle })
+	titles := equal(schema.PropertyItemKind, schema.ItemTaskTitle)
+	if len(kinds) == 0 && len(f.Kinds) > 0 {
+		return titles
+	}
+	operands := []string{equal(schema.PropertyUser, f.User)}
+	if len(kinds) > 0 {
+		operands = append(operands, anyOf(schema.PropertyItemKind, kinds))
+	}
+	if len(f.IDs) > 0 {
+		operands = append(operands, anyOf(schema.PropertyItemID, f.IDs))
 	}
 	if f.Agent != "" {
 		operands = append(operands, equal(schema.PropertyAgent, f.Agent))
@@ -93,8 +106,7 @@ func (f Filter) where() string {
 		operands = append(operands, equal(schema.PropertySessionID, f.SessionID))
 	}
 	if len(f.Types) > 0 {
-		operands = append(operands, fmt.Sprintf(`{path:["%s"],operator:ContainsAny,valueText:%s}`,
-			schema.PropertyEntryType, quoteAll(f.Types)))
+		operands = append(operands, anyOf(schema.PropertyEntryType, f.Types))
 	}
 	if !f.From.IsZero() {
 		operands = append(operands, date("GreaterThanEqual", f.From))
@@ -102,7 +114,15 @@ func (f Filter) where() string {
 	if !f.To.IsZero() {
 		operands = append(operands, date("LessThan", f.To))
 	}
-	return "{operator:And,operands:[" + strings.Join(operands, ",") + "]}"
+	others := "{operator:And,operands:[" + strings.Join(operands, ",") + "]}"
+	if len(kinds) < len(f.Kinds) {
+		return "{operator:Or,operands:[" + titles + "," + others + "]}"
+	}
+	return others
+}
+
+func anyOf(property string, values []string) string {
+	return fmt.Sprintf(`{path:["%s"],operator:ContainsAny,valueText:%s}`, property, quoteAll(values))
 }
 
 func equal(property, value string) string {

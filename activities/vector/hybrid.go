@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"axiommind/schema"
 )
@@ -29,10 +30,13 @@ type Candidate struct {
 	// Agent, SessionID and Message tell where a message stands.
 	Agent, SessionID string
 	Message          int
-	// Score is the combined score, in [0,1]: the sum of Vector and Keyword. Each of these is the relative score of
-	// one search times its weight.
-	Score           float64
-	Vector, Keyword float64
+	// OccurredAt is when it was said, and Length how many terms it has.
+	OccurredAt time.Time
+	Length     int
+	// Score is the combined score, in [0,1]: the sum of Vector and Keyword, and of Context, which a caller may add. Each of
+	// the first two is the relative score of one search times its weight.
+	Score                    float64
+	Vector, Keyword, Context float64
 	// Similarity is the cosine similarity and BM25 the keyword score. Each is 0 if its search did not find the
 	// object.
 	Similarity, BM25 float64
@@ -52,7 +56,8 @@ func (c *Client) Hybrid(ctx context.Context, q HybridQuery) ([]Candidate, error)
 		floats(q.Vector), schema.PropertyTerms, q.Filter.where())
 	fields := schema.PropertyItemKind + " " + schema.PropertyItemID
 	if schema.HoldsMessages(q.Collection) {
-		fields += " " + schema.PropertyAgent + " " + schema.PropertySessionID + " " + schema.PropertyMessage
+		fields += " " + schema.PropertyAgent + " " + schema.PropertySessionID + " " + schema.PropertyMessage + " " + schema.PropertyOccurredAt +
+			" " + schema.PropertyLength
 	}
 	fields += " _additional{score explainScore}"
 	rows, err := c.query(ctx, "search", "Get", q.Collection, arguments, fields)
@@ -65,8 +70,9 @@ func (c *Client) Hybrid(ctx context.Context, q HybridQuery) ([]Candidate, error)
 		candidate := Candidate{
 			Kind: str(row[schema.PropertyItemKind]), ItemID: str(row[schema.PropertyItemID]),
 			Agent: str(row[schema.PropertyAgent]), SessionID: str(row[schema.PropertySessionID]),
-			Message: int(number(row[schema.PropertyMessage])), Score: number(additional["score"]),
+			Message: int(number(row[schema.PropertyMessage])), Length: int(number(row[schema.PropertyLength])), Score: number(additional["score"]),
 		}
+		candidate.OccurredAt, _ = time.Parse(time.RFC3339Nano, str(row[schema.PropertyOccurredAt])) // Of others it is not asked for.
 		candidate.explain(str(additional["explainScore"]))
 		out = append(out, candidate)
 	}

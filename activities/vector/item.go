@@ -4,6 +4,7 @@ package vector
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	language "axiommind/activities/text"
@@ -60,13 +61,15 @@ func (i Item) ContentHash() string {
 }
 
 func (i Item) object(version string, vector []float32) Object {
+	terms := language.Terms(i.Text())
 	return Object{
 		ID:     schema.VectorItem{Kind: i.Kind, ID: i.ID, EmbeddingVersion: version}.ObjectID(),
 		Vector: vector,
 		Properties: map[string]any{
 			schema.PropertyItemKind:    i.Kind,
 			schema.PropertyItemID:      i.ID,
-			schema.PropertyTerms:       language.Terms(i.Text()),
+			schema.PropertyTerms:       terms,
+			schema.PropertyLength:      len(strings.Fields(terms)),
 			schema.PropertyTitle:       i.Title,
 			schema.PropertyContent:     i.Content,
 			schema.PropertyEntryType:   i.Type,

@@ -73,7 +73,7 @@ func TestMessagesAreIndexed(t *testing.T) {
 	query, err := b.embedder.EmbedQuery(t.Context(), "목요일 출시")
 	require.NoError(t, err)
 	found, err := b.client.Hybrid(t.Context(), HybridQuery{
-		Collection: b.writer.Collection(), Project: "red", Filter: Filter{Kind: schema.ItemMessage, User: "ann"},
+		Collection: b.writer.Collection(), Project: "red", Filter: Filter{Kinds: []string{schema.ItemMessage}, User: "ann"},
 		Text: "목요일 출시", Vector: query, Alpha: .5, Limit: 1,
 	})
 	require.NoError(t, err)

@@ -68,7 +68,7 @@ func (b *bench) search(t testing.TB, project, text string) []string {
 	vectors, err := b.embedder.Embed(t.Context(), []string{text})
 	require.NoError(t, err)
 	found, err := b.client.Hybrid(t.Context(), HybridQuery{
-		Collection: b.writer.Collection(), Project: project, Filter: Filter{Kind: schema.ItemEntry, User: "ann"}, Text: text,
+		Collection: b.writer.Collection(), Project: project, Filter: Filter{Kinds: []string{schema.ItemEntry}, User: "ann"}, Text: text,
 		Vector: vectors[0], Alpha: 0.5, Limit: 100,
 	})
 	require.NoError(t, err)

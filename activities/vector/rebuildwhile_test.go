@@ -83,7 +83,7 @@ func TestSearchDuringRebuild(t *testing.T) {
 				default:
 				}
 				found, err := b.client.Hybrid(t.Context(), HybridQuery{
-					Collection: b.writer.Collection(), Project: "red", Filter: Filter{Kind: schema.ItemEntry, User: "ann"},
+					Collection: b.writer.Collection(), Project: "red", Filter: Filter{Kinds: []string{schema.ItemEntry}, User: "ann"},
 					Text: "word", Vector: embedded[0], Alpha: 0.5, Limit: 100,
 				})
 				if err != nil || len(found) != len(titles) {

@@ -129,7 +129,7 @@ func (t *Titles) SimilarTitles(ctx context.Context, project, title string, limit
 		return nil, fmt.Errorf("embed title: %w", err)
 	}
 	found, err := t.client.Hybrid(ctx, HybridQuery{
-		Collection: t.collection, Project: project, Filter: Filter{Kind: schema.ItemTaskTitle},
+		Collection: t.collection, Project: project, Filter: Filter{Kinds: []string{schema.ItemTaskTitle}},
 		Text: title, Vector: vector, Alpha: 1, Limit: 2 * limit,
 	})
 	if err != nil {

@@ -22,6 +22,8 @@ import (
 type (
 	// Hit is a statement that was found, with its score, its sessions and its evidence.
 	Hit = retrieve.Hit
+	// Kind is what a hit is.
+	Kind = retrieve.Kind
 	// Saying is one entry that says what a hit says.
 	Saying = retrieve.Saying
 	// Explain says where a score comes from.
@@ -44,8 +46,10 @@ type Query struct {
 	Project, User string
 	// The zero value of each of the following fields restricts nothing. Session is a session's whole id.
 	Agent, Session string
+	Kinds          []Kind
 	Types          []schema.EntryType
 	Stages         []schema.Stage
+	Statuses       []schema.Status
 	// Superseded includes entries that are no longer believed.
 	Superseded bool
 	// AsOf asks for what was believed at that time. Zero means now.
@@ -55,6 +59,8 @@ type Query struct {
 	// Limit is the number of hits, by default [DefaultLimit]; Offset is how many of the best to leave out. Together they
 	// are [MaxLimit] at most.
 	Limit, Offset int
+	// Expand is how many messages before and after each hit are to be returned with it.
+	Expand int
 	// Alpha is the weight of meaning against words, 0 to 1. Nil means the default.
 	Alpha *float64
 }
@@ -81,8 +87,8 @@ func (c *Client) Search(ctx context.Context, q Query) (SearchResult, error) {
 		return SearchResult{}, err
 	}
 	found, err := searcher.Search(ctx, retrieve.Query{
-		Text: q.Text, Project: scope.Project, User: scope.User, Agent: scope.Agent, SessionID: q.Session, Types: q.Types, Stages: q.Stages,
-		Superseded: q.Superseded, AsOf: q.AsOf, From: q.From, To: q.To, Limit: q.Offset + limit + 1, Alpha: q.Alpha,
+		Text: q.Text, Project: scope.Project, User: scope.User, Agent: scope.Agent, SessionID: q.Session, Kinds: q.Kinds, Types: q.Types, Stages: q.Stages, Statuses: q.Statuses,
+		Superseded: q.Superseded, AsOf: q.AsOf, From: q.From, To: q.To, Limit: q.Offset + limit + 1, Alpha: q.Alpha, Expand: q.Expand,
 	})
 	switch {
 	case errors.Is(err, retrieve.ErrQuery):
@@ -112,6 +118,9 @@ const (
 func idsOf(hits []Hit) []string {
 	var ids []string
 	for _, h := range hits {
+		if h.Kind != retrieve.KindEntry {
+			continue
+		}
 		ids = append(ids, h.ID)
 		for _, s := range h.Sessions {
 			ids = append(ids, s.EntryID)

@@ -30,11 +30,11 @@ func (e *Engine) check() error {
 		return fmt.Errorf("read the known vectors: %w", err)
 	}
 	for _, k := range texts {
-		embed := e.Passages
+		to := e.passages
 		if k.Query {
-			embed = e.Queries
+			to = e.queries
 		}
-		vectors, err := embed(context.Background(), []string{k.Text})
+		vectors, err := e.embed(context.Background(), []string{k.Text}, to, k.Query)
 		if err != nil {
 			return err
 		}

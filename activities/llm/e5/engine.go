@@ -85,14 +85,17 @@ const Dimensions = 384
 
 // Queries returns a vector of length 1 (L2) for each text that is asked for.
 func (e *Engine) Queries(ctx context.Context, texts []string) ([][]float32, error) {
-	return e.embed(ctx, texts, e.queries, true)
+	vectors, err := e.embed(ctx, texts, e.queries, true)
+	return centered(texts, vectors, func(m meanVectors) *mean { return &m.Query }), err
 }
 
 // Passages returns a vector of length 1 (L2) for each text that is to be found.
 func (e *Engine) Passages(ctx context.Context, texts []string) ([][]float32, error) {
-	return e.embed(ctx, texts, e.passages, false)
+	vectors, err := e.embed(ctx, texts, e.passages, false)
+	return centered(texts, vectors, func(m meanVectors) *mean { return &m.Passage }), err
 }
 
+// embed returns the vectors of the model itself.
 func (e *Engine) embed(ctx context.Context, texts []string, to chan<- *job, query bool) ([][]float32, error) {
 	out := make([][]float32, 0, len(texts))
 	for len(texts) > 0 {

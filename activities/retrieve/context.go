@@ -1,0 +1,52 @@
+package retrieve
+
+import "axiommind/activities/vector"
+
+// Neighbours is how much the messages beside a message add to its score. An answer often shares no word with the question,
+// and stands after the message that does.
+type Neighbours struct {
+	// Next is the weight of the messages directly before and after it, and Second of those beside them.
+	Next, Second float64
+	// Long is the number of terms from which on a message counts by itself: one of twice as many gets half of what its
+	// neighbours have. A long message says what it is about, and a long reply follows each question.
+	Long int
+}
+
+// messagePlace is where a message stands.
+type messagePlace struct {
+	agent, session string
+	message        int
+}
+
+// add adds to each candidate what its neighbours among the candidates have. Then all scores are made smaller by one factor,
+// so that the best message is no better than before beside what is not a message.
+func (n Neighbours) add(candidates []vector.Candidate) {
+	plain := make(map[messagePlace]float64, len(candidates))
+	best := 0.0
+	for _, c := range candidates {
+		plain[messagePlace{c.Agent, c.SessionID, c.Message}] = c.Score
+		best = max(best, c.Score)
+	}
+	most := best
+	for i := range candidates {
+		c := &candidates[i]
+		at := func(distance int) float64 {
+			return plain[messagePlace{c.Agent, c.SessionID, c.Message + distance}]
+		}
+		c.Context = n.Next*(at(-1)+at(1)) + n.Second*(at(-2)+at(2))
+		if n.Long > 0 && c.Length > n.Long {
+			c.Context *= float64(n.Long) / float64(c.Length)
+		}
+		c.Score += c.Context
+		most = max(most, c.Score)
+	}
+	if most == 0 {
+		return
+	}
+	for i := range candidates {
+		c := &candidates[i]
+		scale := best / most
+		c.Vector, c.Keyword, c.Context = c.Vector*scale, c.Keyword*scale, c.Context*scale
+		c.Score *= scale
+	}
+}

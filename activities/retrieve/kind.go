@@ -1,0 +1,51 @@
+package retrieve
+
+import (
+	"slices"
+
+	"axiommind/schema"
+)
+
+// Kind is what a hit is.
+type Kind string
+
+// The kinds of hits.
+const (
+	// KindEntry is a memory: what a session states.
+	KindEntry Kind = "entry"
+	// KindTask is a task, found by one of its titles.
+	KindTask Kind = "task"
+	// KindMessage is a message of a session, in its own words.
+	KindMessage Kind = "message"
+)
+
+// Kinds returns all kinds.
+func Kinds() []Kind { return []Kind{KindEntry, KindTask, KindMessage} }
+
+// wants reports whether hits of the kind are asked for. What a filter can't be true of is not: only entries have types,
+// stages and statuses, and a title of a task has no session, no speaker and no time.
+func (q Query) wants(k Kind) bool {
+	if len(q.Kinds) > 0 && !slices.Contains(q.Kinds, k) {
+		return false
+	}
+	switch k {
+	case KindEntry:
+		return true
+	case KindMessage:
+		return len(q.Types)+len(q.Stages)+len(q.Statuses) == 0
+	default:
+		return len(q.Types)+len(q.Stages)+len(q.Statuses) == 0 && q.Agent == "" && q.SessionID == "" && q.From.IsZero() && q.To.IsZero() && q.AsOf.IsZero()
+	}
+}
+
+// items are the kinds of items of the index of entries that are asked for.
+func (q Query) items() []string {
+	var out []string
+	if q.wants(KindEntry) {
+		out = append(out, schema.ItemEntry)
+	}
+	if q.wants(KindTask) {
+		out = append(out, schema.ItemTaskTitle)
+	}
+	return out
+}

@@ -1,0 +1,158 @@
+package retrieve
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/eventlog"
+	"axiommind/activities/vector"
+	"axiommind/schema"
+)
+
+// say ingests messages of a session, user and assistant in turn, and indexes them. It returns the id of the event.
+func (b *bench) say(t testing.TB, key schema.SessionKey, texts ...string) string {
+	t.Helper()
+	p := schema.SessionIngestedPayload{SessionKey: key, Date: start}
+	for i, text := range texts {
+		p.Messages = append(p.Messages, schema.Message{
+			Index: i, Role: []schema.Role{schema.RoleUser, schema.RoleAssistant}[i%2], Kind: schema.KindText, Text: text,
+		})
+	}
+	b.ingest(t, p)
+	return schema.EventID("ingested/" + key.Stream())
+}
+
+func (b *bench) ingest(t testing.TB, payloads ...schema.SessionIngestedPayload) {
+	t.Helper()
+	index := schema.MessageIndex(b.embedder.Version())
+	outbox := vector.NewOutboxProjector(b.conn, index)
+	writer, err := vector.NewWriter(b.conn, b.log, outbox, b.client, b.embedder,
+		[]vector.Source{vector.NewMessageSource(b.conn, b.log)}, vector.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = b.client.DeleteCollection(t.Context(), writer.Collection()) })
+	for _, p := range payloads {
+		event, err := schema.NewEvent(p, schema.Event{
+			TS: start, Actor: "test", SessionID: p.SessionID, Project: p.Project, Sensitivity: schema.SensitivityNormal,
+			DedupeKey: "ingested/" + p.Stream(),
+		})
+		require.NoError(t, err)
+		_, err = b.log.AppendAll(t.Context(), p.Stream(), []schema.Event{event})
+		require.NoError(t, err)
+		for _, projector := range []eventlog.Projector{outbox} {
+			_, err = b.log.Project(t.Context(), projector, p.Stream())
+			require.NoError(t, err)
+		}
+	}
+	for {
+		result, err := writer.IndexPending(t.Context(), 1000)
+		require.NoError(t, err)
+		require.Zero(t, result.Failed)
+		if !result.More {
+			return
+		}
+	}
+}
+
+func sessionOf(project, user, agent, id string) schema.SessionKey {
+	return schema.SessionKey{Scope: schema.Scope{Project: project, User: user, Agent: agent}, SessionID: id}
+}
+
+// What was said is found though nothing was extracted from it, with what was said around it.
+func TestMessagesAreFound(t *testing.T) {
+	t.Parallel()
+	b := newHashBench(t)
+	key := sessionOf("red", "", "a", `s/"1"`)
+	event := b.say(t, key, "Good morning.", "Hello.", "The invoices of Lisbon are paid in March.", "Noted: 결제는 삼월.", "Bye.")
+	b.say(t, sessionOf("red", "ann", "a", "s2"), "The invoices of Porto are paid in April.")
+
+	r := b.search(t, Query{Text: "when are invoices paid", Expand: 1})
+	require.Len(t, r.Hits, 1)
+	h := r.Hits[0]
+	require.Equal(t, KindMessage, h.Kind)
+	require.Equal(t, "The invoices of Lisbon are paid in March.", h.Content)
+	require.Equal(t, key, h.Session())
+	require.Equal(t, &MessageHit{Index: 2, Role: schema.RoleUser, EventID: event}, h.Message)
+	require.Len(t, h.Around, 3)
+	require.Equal(t, []bool{false, true, false}, []bool{h.Around[0].Hit, h.Around[1].Hit, h.Around[2].Hit})
+	require.Equal(t, "Hello.", h.Around[0].Text)
+	x := h.Explain
+	require.InDelta(t, h.Score, x.Hybrid*x.StageWeight*x.StatusPenalty*x.Recency*x.Corroboration, 1e-12)
+
+	require.Equal(t, "Noted: 결제는 삼월.", b.search(t, Query{Text: "결제"}).Hits[0].Content)
+	for name, q := range map[string]Query{
+		"kind": {Kinds: []Kind{KindEntry, KindTask}}, "type": {Types: []schema.EntryType{schema.EntryFact}}, "agent": {Agent: "b"},
+		"user": {User: "bob"}, "session": {SessionID: "s2"}, "time": {From: start.AddDate(0, 0, 1)}, "as of": {AsOf: start.AddDate(0, 0, -1)},
+	} {
+		q.Text = "when are invoices of Lisbon paid"
+		require.Empty(t, b.search(t, q).Hits, name)
+	}
+
+	found, index, err := FindMessage(t.Context(), b.conn, key.Scope, h.Message.Handle())
+	require.NoError(t, err)
+	require.Equal(t, key, found)
+	require.Equal(t, 2, index)
+	for _, wrong := range []string{"/2", event[:8] + "/9", event[:8] + "/x", "zzzzzzzz/2", event[:3] + "/2"} {
+		_, _, err = FindMessage(t.Context(), b.conn, key.Scope, wrong)
+		require.ErrorIs(t, err, ErrNoMessage, wrong)
+	}
+	_, _, err = FindMessage(t.Context(), b.conn, schema.Scope{Project: "red", User: "ann"}, h.Message.Handle())
+	require.ErrorIs(t, err, ErrNoMessage, "it is another user's")
+}
+
+// A message most of which an entry quotes is not listed beside it, one that says more is. What is said twice is one hit.
+func TestMessagesAreFolded(t *testing.T) {
+	t.Parallel()
+	b := newHashBench(t)
+	const stated = "We keep invoices in Postgres."
+	more := stated + " " + strings.Repeat("And much else was said of invoices. ", 3)
+	key := sessionOf("red", "", "", "s1")
+	event := b.say(t, key, stated, more, "Where are the invoices kept, in Postgres?")
+	b.say(t, sessionOf("red", "", "", "s2"), "Where are the invoices kept, in Postgres?")
+	entries := b.add(t, schema.Entry{Title: stated}, schema.Entry{Title: stated + " Really."})
+	for i, e := range entries {
+		// Both quote the first sentence, of the first message and of the long one.
+		quoted := e.Evidence[0]
+		quoted.EventID, quoted.MessageIndex, quoted.Found = event, i, true
+		quoted.Span = schema.Span{ByteEnd: len(stated), RuneEnd: len(stated)}
+		b.setEvidence(t, e, quoted)
+	}
+	r := b.search(t, Query{Text: "invoices in Postgres"})
+	var got []string
+	for _, h := range r.Hits {
+		got = append(got, fmt.Sprint(h.Kind, " ", h.Title, h.Content, " ", h.MoreSessions))
+	}
+	require.ElementsMatch(t, []string{
+		"entry " + stated + " 0", "entry " + stated + " Really. 0", "message " + more + " 0",
+		"message Where are the invoices kept, in Postgres? 1",
+	}, got)
+}
+
+// setEvidence gives the entry another piece of evidence.
+func (b *bench) setEvidence(t testing.TB, e schema.Entry, evidence schema.Evidence) {
+	t.Helper()
+	event, err := schema.NewEvent(schema.EntryEvidenceSetPayload{
+		EntryID: e.ID, ExtractedEventID: "x", EvidenceAligned: true, EvidenceProven: true, Rule: 1, Evidence: []schema.Evidence{evidence},
+	}, schema.Event{TS: start, Actor: "test", SessionID: e.SessionID, Project: e.Project, DedupeKey: "set/" + e.ID})
+	require.NoError(t, err)
+	b.appendTo(t, e.Session().Stream(), []schema.Event{event})
+}
+
+// One page after the other gives what one long page gives, whatever the kinds.
+func TestFuseDoesNotMoveWithTheNumber(t *testing.T) {
+	t.Parallel()
+	all := []vector.Candidate{{ItemID: "a", Similarity: .9, BM25: 2}, {ItemID: "b", Similarity: .5}, {ItemID: "c", BM25: 4}, {ItemID: "d", Similarity: .1, BM25: 1}}
+	few := append([]vector.Candidate{}, all[:3]...)
+	fuse(.5, .2, all[:1], all[1:])
+	fuse(.5, .2, few)
+	require.Equal(t, all[:3], few)
+	require.InDelta(t, .5+.25, all[0].Score, 1e-9)
+	require.InDelta(t, .5*.3/.7, all[1].Score, 1e-9)
+	require.InDelta(t, .5, all[2].Score, 1e-9)
+	require.InDelta(t, .125, all[3].Score, 1e-9, "below the baseline only words count")
+	none := []vector.Candidate{{ItemID: "x"}}
+	fuse(1, 0, none)
+	require.Zero(t, none[0].Score)
+}

@@ -1,0 +1,94 @@
+package retrieve
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"axiommind/activities/task"
+	"axiommind/activities/text"
+	"axiommind/activities/vector"
+	"axiommind/schema"
+)
+
+// TaskHit is the task that a hit of [KindTask] is, or that came of the task note that a hit of [KindEntry] is. The title is
+// that of the hit.
+type TaskHit struct {
+	ID       string              `json:"id"`
+	Status   schema.TaskStatus   `json:"status"`
+	Priority schema.TaskPriority `json:"priority,omitempty"`
+}
+
+// tasks turns candidates into hits, one for each task that exists.
+func (r *search) tasks(ctx context.Context, candidates []vector.Candidate) ([]*claim, error) {
+	best := map[string]vector.Candidate{}
+	for _, c := range candidates {
+		id, _, _ := strings.Cut(c.ItemID, "/")
+		if c.BM25 == 0 && c.Similarity < r.result.Floor {
+			r.result.Unrelated++
+			r.result.Nearest = max(r.result.Nearest, c.Similarity)
+			continue
+		}
+		if known, ok := best[id]; !ok || c.Score > known.Score {
+			best[id] = c
+		}
+	}
+	if len(best) == 0 {
+		return nil, nil
+	}
+	ids := slices.Sorted(maps.Keys(best))
+	found, err := task.NewTables(r.conn).Read(ctx, r.query.Project, task.Wants{IDs: ids})
+	if err != nil {
+		return nil, fmt.Errorf("read tasks: %w", err)
+	}
+	var out []*claim
+	for _, id := range ids {
+		e, ok := found.Entities[id]
+		switch {
+		case !ok:
+			r.result.Dropped++
+			continue
+		case e.ResolvesTo != nil:
+			continue // It was merged into another one, which has its titles.
+		}
+		c := best[id]
+		h := Hit{
+			Kind:    KindTask,
+			Entry:   schema.Entry{Scope: schema.Scope{Project: r.query.Project}, Title: e.Title, Stage: e.Stage, Status: e.Status, OccurredAt: e.UpdatedAt},
+			Tracked: &TaskHit{e.ID, e.TaskStatus, e.Priority},
+			Explain: Explain{
+				Hybrid: c.Score, Vector: c.Vector, Keyword: c.Keyword, Similarity: c.Similarity, BM25: c.BM25,
+				StageWeight: cmp.Or(r.weights.Task, 1), StatusPenalty: 1, Recency: 1, Corroboration: r.weights.corroboration(1),
+			},
+			Sessions: []Saying{},
+		}
+		h.Score = h.Explain.Score()
+		out = append(out, &claim{Hit: h, members: []Hit{h}})
+	}
+	return out, nil
+}
+
+// join puts claims of all kinds into one list, the best first. A task is shown with the note that it came of, and a message
+// with the entry that quotes it, if these are listed: what proves something is not another thing.
+func join(entries, tasks, messages []*claim) []*claim {
+	notes := map[string]*claim{}
+	for _, c := range entries {
+		if c.Type == schema.EntryTaskNote {
+			notes[text.Title(c.Title)] = c
+		}
+	}
+	all := slices.Clone(entries)
+	for _, c := range tasks {
+		if note := notes[text.Title(c.Title)]; note != nil {
+			note.Tracked = c.Tracked
+			continue
+		}
+		all = append(all, c)
+	}
+	all = append(all, messages...)
+	slices.SortStableFunc(all, byScore)
+	return all
+}
