@@ -17,6 +17,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/graduate"
+	"axiommind/activities/retrieve"
 	"axiommind/activities/task"
 	"axiommind/activities/text"
 	"axiommind/activities/tier"
@@ -98,6 +99,8 @@ var flagValues = map[string]values{
 	"agent":                 known(build.ColumnAgent),
 	"session":               known(build.ColumnSession),
 	"status":                fixed(schema.TaskStatuses()...),
+	"search --status":       fixed(schema.Statuses()...),
+	"kind":                  fixed(retrieve.Kinds()...),
 	"builds list --status":  fixed(build.Statuses()...),
 	"extractor":             known(build.ColumnExtractor),
 	"by":                    fixed(byProject, byScope),

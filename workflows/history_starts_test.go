@@ -48,6 +48,14 @@ func startBeside(start starter) starter {
 }
 
 func startVectorWriter(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
+	return startWriterOf(ctx, t, c, collection)
+}
+
+func startMessageWriter(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
+	return startWriterOf(ctx, t, c, messageCollection)
+}
+
+func startWriterOf(ctx context.Context, t *testing.T, c client.Client, collection string) client.WorkflowRun {
 	options := client.StartWorkflowOptions{ID: schema.WorkflowID(schema.VectorStream(collection)), TaskQueue: schema.QueueMain}
 	run, err := c.SignalWithStartWorkflow(ctx, options.ID, schema.SignalWake, nil, options,
 		schema.WorkflowVectorWriter, schema.VectorWriterInput{Collection: collection})

@@ -107,6 +107,7 @@ func paths() []path {
 		{name: "realign_session_failed", start: startRealign(sessionInput().Key().WorkflowID()), rooms: failingIn("MaterializeEntries"), fails: "materialize: MaterializeEntries can't"},
 		{name: "realign_session_untold", start: startRealign(sessionInput().Key().WorkflowID()), rooms: failingIn(wakes)},
 		{name: "vector_writer_idle", start: startVectorWriter, rooms: with(func(r *rooms) { r.pending = []vector.Result{{Indexed: 1, More: true}, {Indexed: 1}} })},
+		{name: "vector_writer_messages", start: startMessageWriter, rooms: with(func(r *rooms) { r.pending = []vector.Result{{Indexed: 1, More: true}, {Indexed: 1}} })},
 		{name: "vector_writer_retry", start: startVectorWriter, rooms: with(func(r *rooms) { r.pending = []vector.Result{{Failed: 1, NextRetry: time.Now()}} })},
 		{name: "vector_writer_failed", start: startVectorWriter, rooms: failingIn("IndexPending"), fails: "IndexPending can't"},
 		{name: "vector_writer_reconcile", start: startReconcile},

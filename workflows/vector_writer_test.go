@@ -16,7 +16,10 @@ import (
 	"axiommind/schema"
 )
 
-const collection = "Entry_hash"
+const (
+	collection        = "Entry_hash"
+	messageCollection = "Message_hash"
+)
 
 func vectorEnvironment(r *rooms) *testsuite.TestWorkflowEnvironment {
 	return newEnvironment(r, schema.WorkflowID(schema.VectorStream(collection)))
@@ -38,6 +41,23 @@ func TestVectorWriterEndsWhenIdle(t *testing.T) {
 	require.Len(t, r.order(), 2)
 	require.Equal(t, vector.IndexInput{Collection: collection, Limit: 512}, inputsOf[vector.IndexInput](r, "IndexPending")[0])
 	require.GreaterOrEqual(t, env.Now().Sub(begin), time.Minute)
+}
+
+// Messages wait for the sessions that they are of, and fewer are done at a time.
+func TestMessagesAreIndexedLater(t *testing.T) {
+	t.Parallel()
+	r := newRooms()
+	r.pending = []vector.Result{{Indexed: 128, More: true}, {Indexed: 3}}
+	var at []time.Duration
+	env := newEnvironment(r, schema.WorkflowID(schema.VectorStream(messageCollection)))
+	begin := env.Now()
+	r.before = func(context.Context, string) { at = append(at, env.Now().Sub(begin)) }
+	env.ExecuteWorkflow(schema.WorkflowVectorWriter, schema.VectorWriterInput{Collection: messageCollection})
+	require.NoError(t, env.GetWorkflowError())
+	require.Equal(t, vector.IndexInput{Collection: messageCollection, Limit: 128}, inputsOf[vector.IndexInput](r, "IndexPending")[0])
+	require.Len(t, at, 2)
+	require.GreaterOrEqual(t, at[0], 5*time.Second)
+	require.Less(t, at[1], 6*time.Second, "what remains is done at once")
 }
 
 // A wake while the writer waits makes it work at once; one that comes while it works is not lost.
