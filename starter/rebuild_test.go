@@ -58,6 +58,12 @@ func TestRebuild(t *testing.T) {
 	require.Eventually(t, func() bool { return doctor("graduation").OK }, patience, patience/1000)
 	passed := c.run("graduate", "--project", c.project)
 	require.Zero(t, passed.code, passed)
+	// So would the index of messages.
+	require.Eventually(t, func() bool {
+		var pending uint64
+		err := conn.QueryRow(t.Context(), "SELECT count() FROM vector_outbox WHERE status = 'pending'").Scan(&pending)
+		return err == nil && pending == 0
+	}, patience, patience/1000)
 	projectors := build.Projections(conn, "hash-v1")
 	for _, p := range projectors {
 		name, _, _ := strings.Cut(p.Name(), "/")
@@ -74,7 +80,7 @@ func TestRebuild(t *testing.T) {
 
 	for _, p := range projectors {
 		for _, table := range p.Tables() {
-			exec("DROP TABLE %s SYNC", table.Name)
+			exec("DROP TABLE IF EXISTS %s SYNC", table.Name)
 		}
 	}
 	require.Contains(t, c.run("doctor").out, "not there: entries_raw, ")

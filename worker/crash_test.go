@@ -204,6 +204,7 @@ func TestI2KilledWorker(t *testing.T) {
 func (b *bench) lasting(t *testing.T) map[string][]string {
 	t.Helper()
 	b.awaitGraduated(t.Context(), t)
+	b.awaitIndexed(t)
 	out := map[string][]string{}
 	for name, sql := range map[string]string{
 		"entries": `SELECT toString(tuple(* EXCEPT (ended_at))) AS row FROM entries ORDER BY row`,

@@ -93,7 +93,7 @@ func TestI3EveryProjection(t *testing.T) {
 	}
 	b.rebuild(t)
 	require.Equal(t, want, b.digests(t), "incremental equals rebuilt")
-	for _, statement := range []string{"TRUNCATE TABLE %s", "DROP TABLE %s SYNC"} {
+	for _, statement := range []string{"TRUNCATE TABLE %s", "DROP TABLE IF EXISTS %s SYNC"} {
 		for _, p := range b.projections() {
 			for _, table := range p.Tables() {
 				require.NoError(t, b.ClickHouse.Exec(t.Context(), fmt.Sprintf(statement, table.Name)))

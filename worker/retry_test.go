@@ -256,7 +256,7 @@ func TestRetryOfFailedVectors(t *testing.T) {
 	first := b.process(t, in)
 	require.Equal(t, schema.BuildPartial, first.Status)
 	require.Equal(t, 1, first.Counts.IndexFailed)
-	permanent := "SELECT toString(permanent) FROM vector_outbox WHERE status = 'failed'"
+	permanent := "SELECT toString(permanent) FROM vector_outbox WHERE status = 'failed' AND item_kind = 'entry'"
 	require.Equal(t, []string{"true"}, column(t, b.ClickHouse, permanent))
 	require.Equal(t, schema.BuildUnchanged, b.process(t, in).Status, "the writer of the vectors comes back to what can succeed")
 

@@ -19,7 +19,7 @@ const (
 const indexTitle = "index what is pending"
 
 // messageDelay is how long messages wait: most sessions are done by then, and do not share the machine with them.
-const messageDelay = 5 * time.Second
+const messageDelay = 3 * time.Second
 
 func messagesLater(in schema.VectorWriterInput) time.Duration {
 	if schema.HoldsMessages(in.Collection) {

@@ -56,8 +56,8 @@ func TestMessagesAreIndexedLater(t *testing.T) {
 	require.NoError(t, env.GetWorkflowError())
 	require.Equal(t, vector.IndexInput{Collection: messageCollection, Limit: 128}, inputsOf[vector.IndexInput](r, "IndexPending")[0])
 	require.Len(t, at, 2)
-	require.GreaterOrEqual(t, at[0], 5*time.Second)
-	require.Less(t, at[1], 6*time.Second, "what remains is done at once")
+	require.GreaterOrEqual(t, at[0], 3*time.Second)
+	require.Less(t, at[1], 4*time.Second, "what remains is done at once")
 }
 
 // A wake while the writer waits makes it work at once; one that comes while it works is not lost.

@@ -3,7 +3,8 @@ package retrieve
 import "axiommind/activities/vector"
 
 // Neighbours is how much the messages beside a message add to its score. An answer often shares no word with the question,
-// and stands after the message that does.
+// and stands after the message that does. A neighbour counts by the square of its own score: of weak matches there are many,
+// and they are chance.
 type Neighbours struct {
 	// Next is the weight of the messages directly before and after it, and Second of those beside them.
 	Next, Second float64
@@ -31,7 +32,8 @@ func (n Neighbours) add(candidates []vector.Candidate) {
 	for i := range candidates {
 		c := &candidates[i]
 		at := func(distance int) float64 {
-			return plain[messagePlace{c.Agent, c.SessionID, c.Message + distance}]
+			score := plain[messagePlace{c.Agent, c.SessionID, c.Message + distance}]
+			return score * score
 		}
 		c.Context = n.Next*(at(-1)+at(1)) + n.Second*(at(-2)+at(2))
 		if n.Long > 0 && c.Length > n.Long {

@@ -132,8 +132,8 @@ func payloadsOf(sessions []eval.Session) []schema.SessionIngestedPayload {
 //
 //	AXIOMMIND_DATASET=gold go test ./activities/retrieve -run TestMeasureDataset -v -timeout 0
 //
-// AXIOMMIND_HALF is odd or even, AXIOMMIND_QUESTIONS the most questions to ask, and AXIOMMIND_EMBEDDER hash. Vectors are kept in the file AXIOMMIND_VECTORS between runs:
-// a large set takes an hour to embed.
+// AXIOMMIND_HALF is odd or even, and AXIOMMIND_EMBEDDER may be hash. Vectors are kept in the file AXIOMMIND_VECTORS between
+// runs: a large set takes an hour to embed. With AXIOMMIND_KEPT only what is in the file is asked about.
 func TestMeasureDataset(t *testing.T) {
 	dir := os.Getenv("AXIOMMIND_DATASET")
 	if dir == "" {
@@ -179,12 +179,10 @@ func TestMeasureDataset(t *testing.T) {
 		alpha   float64
 		weights *Weights
 	}
-	var runs []run
-	for _, alpha := range []float64{0, .3, .4, .5, .6, 1} {
-		runs = append(runs, run{fmt.Sprint("alpha ", alpha), alpha, nil})
-	}
-	runs = append(runs, run{"default", b.searcher.Alpha(), nil})
-	for _, r := range runs {
+	alone := DefaultWeights()
+	alone.Neighbours = Neighbours{}
+	alpha := b.searcher.Alpha()
+	for _, r := range []run{{"words", 0, &alone}, {"meaning", 1, &alone}, {"both", alpha, &alone}, {"default", alpha, nil}} {
 		searcher := NewSearcher(b.conn, b.client, b.embedder, Options{Weights: r.weights})
 		result, err := eval.Run(t.Context(), questions, asked{searcher, &r.alpha, []Kind{KindMessage}}, eval.Options{})
 		require.NoError(t, err)

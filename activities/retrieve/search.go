@@ -356,7 +356,11 @@ func (r *search) choose(ctx context.Context, claims []*claim) ([]*claim, error) 
 	}
 	quoted := map[*claim]bool{}
 	for _, c := range entries {
-		for _, e := range c.Evidence {
+		evidence := c.Evidence
+		for _, s := range c.Sessions {
+			evidence = slices.Concat(evidence, s.Evidence)
+		}
+		for _, e := range evidence {
 			m := messages[(&MessageHit{Index: e.MessageIndex, EventID: e.EventID}).id()]
 			if m == nil || 2*(e.Span.ByteEnd-e.Span.ByteStart) < len(m.Content) {
 				continue
