@@ -48,6 +48,9 @@ const (
 	keyVectorFailed  = "vector_failed/{collection}/{hash of the items and their states}"
 	keyVectorDrifted = "vector_drifted/{collection}/{hash of the items and their states}"
 
+	// A version can be chosen again: the key names the position of what came before.
+	keyEmbedder = "embedder/{act}/{version}/{after}"
+
 	// An entity is declared once, whoever declares it first.
 	keyTask      = "task/{project}/task/{task}"
 	keyCondition = "task/{project}/condition/{condition}"
@@ -144,6 +147,11 @@ func VectorFailedKey(collection string, states []string) string {
 // VectorDriftedKey is like [VectorIndexedKey], for items that must be rewritten.
 func VectorDriftedKey(collection string, states []string) string {
 	return fillKey(keyVectorDrifted, collection, HashParts(states...))
+}
+
+// EmbedderKey is the key of an event of [EmbedderStream], of the type act. After is the position of the event before it.
+func EmbedderKey(act, version string, after uint64) string {
+	return fillKey(keyEmbedder, act, version, strconv.FormatUint(after, 10))
 }
 
 // EntityKey is the key of the event that declares the entity.

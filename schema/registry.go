@@ -71,6 +71,10 @@ var eventTypes = []EventType{
 	register[VectorFailedPayload](VectorFailed, VectorPrefix, "items could not be written, and why", keyVectorFailed),
 	register[VectorDriftedPayload](VectorDrifted, VectorPrefix, "the vector store holds something else than it should", keyVectorDrifted),
 
+	register[EmbedderChosenPayload](EmbedderChosen, VectorPrefix, "an embedding version is to take the place of the one in use", keyEmbedder),
+	register[EmbedderUsedPayload](EmbedderUsed, VectorPrefix, "searches use the version chosen last", keyEmbedder),
+	register[EmbedderDroppedPayload](EmbedderDropped, VectorPrefix, "the vectors of an older version are deleted", keyEmbedder),
+
 	register[SessionGraduatedPayload](SessionGraduated, GraduatePrefix, "graduation has considered a session so far", keySessionGraduated),
 	register[EntryGraduatedPayload](EntryGraduated, GraduatePrefix, "an entry has another stage, and why", keyOfGraduation, keyGraduateOfCommand),
 	register[EntryConfirmedPayload](EntryConfirmed, GraduatePrefix, "a person or a model found an entry stated", keyEntryAnswered, keyGraduateOfCommand),

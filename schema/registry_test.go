@@ -151,6 +151,7 @@ var keyMakers = map[string]struct {
 	"VectorIndexedKey":     {3, func(p []string) string { return schema.VectorIndexedKey(p[0], p[1:]) }},
 	"VectorFailedKey":      {3, func(p []string) string { return schema.VectorFailedKey(p[0], p[1:]) }},
 	"VectorDriftedKey":     {3, func(p []string) string { return schema.VectorDriftedKey(p[0], p[1:]) }},
+	"EmbedderKey":          {3, func(p []string) string { return schema.EmbedderKey(p[0], p[1], uint64(numberOf(p[2]))) }},
 	"ContextEnqueuedKey":   {3, func(p []string) string { return schema.ContextEnqueuedKey(p[0], p[1], p[2]) }},
 	"ContextProcessedKey": {3, func(p []string) string {
 		return schema.ContextProcessedKey(p[0], p[1], uint64(numberOf(p[2])))

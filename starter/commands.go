@@ -113,6 +113,7 @@ var sections = []section{
 		{"verify", "", "check every stored span against the log again", (*app).verifyCommand},
 		{"realign", "", "judge anew, by today's rule of proof, what an older one has judged", (*app).realignCommand},
 		{"rebuild", "[PROJECTION…]", "make projections anew from the log while all goes on: all tables, or those named; vectors apart", (*app).rebuildCommand},
+		{"embedder status", "", "say which embedder searches use, and how far another one is indexed", (*app).embedderStatusCommand},
 		{"reconcile", "", "compare Weaviate with the log and repair what has drifted", (*app).reconcileCommand},
 		{"doctor", "", "check every server and say how to mend it", (*app).doctorCommand},
 	}},

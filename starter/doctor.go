@@ -109,6 +109,7 @@ func (a *app) checkClickHouse(ctx context.Context) []check {
 	}
 	checks = append(checks, checkTables(ctx, conn))
 	checks = append(checks, a.checkProjections(ctx, conn)...)
+	checks = append(checks, a.checkInUse(ctx, conn))
 	return append(checks, checkDreams(ctx, conn))
 }
 

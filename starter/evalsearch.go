@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"axiommind/activities/llm"
 	"axiommind/activities/retrieve"
 	"axiommind/activities/retrieve/eval"
-	"axiommind/activities/vector"
 	"axiommind/schema"
 	"axiommind/worker/service"
 )
@@ -104,7 +104,7 @@ func (o *evalOptions) variants() []variant {
 }
 
 // evalRuns asks all questions with each variant.
-func (a *app) evalRuns(ctx context.Context, o *evalOptions, embedder vector.Embedder, report *evalReport) error {
+func (a *app) evalRuns(ctx context.Context, o *evalOptions, own llm.Embedder, report *evalReport) error {
 	conn, err := a.clickHouse(ctx)
 	if err != nil {
 		return err
@@ -113,6 +113,10 @@ func (a *app) evalRuns(ctx context.Context, o *evalOptions, embedder vector.Embe
 	weaviate, err := service.ConnectWeaviate(ctx, a.cfg)
 	if err != nil {
 		return notUp(err)
+	}
+	embedder, err := a.indexes(conn, weaviate, own).InUse(ctx)
+	if err != nil {
+		return err
 	}
 	variants := o.variants()
 	asked := len(eval.Half(o.half).Of(o.questions))

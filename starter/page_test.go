@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/llm"
+	"axiommind/activities/retrieve"
 	"axiommind/activities/text"
 )
 
@@ -105,7 +106,7 @@ func emptyListsSayOfWhat(t *testing.T, c *cli) {
 		"nothing found in project p for user u, session s, type fact or decision\n": {"search", "x", "--project", "p", "--user", "u", "--session", "s", "--type", "fact,decision"},
 	} {
 		if args[0] == "search" {
-			want += searchedBy(llm.Hash{}.Version()) + "\n"
+			want += searchedBy(retrieve.Result{Embedder: llm.Hash{}.Version()}) + "\n"
 		}
 		require.Equal(t, want, c.run(args...).out)
 	}

@@ -51,10 +51,14 @@ func (a *app) checkFamilies(ctx context.Context, names []string) error {
 func (a *app) checkProjections(ctx context.Context, conn driver.Conn) []check {
 	log := eventlog.New(conn, eventlog.Options{})
 	embedder, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
+	var versions []string
+	if err == nil {
+		versions, err = a.indexes(conn, nil, embedder).Versions(ctx)
+	}
 	var standings []eventlog.Standing
 	if err == nil {
-		// The outboxes of other embedding versions are nobody's work.
-		standings, err = log.Standings(ctx, build.Projections(conn, embedder.Version())...)
+		// The outboxes of other embedding versions are nobody's work, and a new one is not behind: see checkInUse.
+		standings, err = log.Standings(ctx, build.Projections(conn, versions[0])...)
 	}
 	if err != nil {
 		return []check{bad("projections", err, "see the checks of clickhouse and the embedder")}

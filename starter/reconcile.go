@@ -14,31 +14,57 @@ import (
 	"axiommind/schema"
 )
 
+// reconciled is what the comparison of a collection found.
+type reconciled struct {
+	Collection string `json:"collection"`
+	vector.Report
+}
+
 func (a *app) reconcileCommand(*pflag.FlagSet) func(context.Context, []string) error {
 	return func(ctx context.Context, _ []string) error {
-		embedder, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
+		own, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
 		if err != nil {
 			return usageError{err}
 		}
+		conn, err := a.clickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close() }()
 		temporalClient, err := a.temporal(ctx)
 		if err != nil {
 			return err
 		}
 		defer temporalClient.Close()
-		collection := schema.VectorCollection(embedder.Version())
-		var report vector.Report
-		update := boundary.Update{
-			Name: schema.UpdateReconcile, ID: uuid.NewString(), Arg: vector.ReconcileInput{Collection: collection},
-		}
-		err = update.Send(ctx, temporalClient, &report)
+		versions, err := a.indexes(conn, nil, own).Versions(ctx)
 		if err != nil {
-			return fmt.Errorf("reconcile %s: %s", collection, failureText(err))
-		}
-		return a.print(report, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s: %s compared; %d to be written anew (%d missing, %d changed, %d stale, %d never enqueued, %d failed before); %s not known to the log\n",
-				collection, plural(report.Checked, "item", "items"), report.Repaired(), report.Missing, report.Changed, report.Stale,
-				report.NotEnqueued, report.Failed, plural(report.Extra, "object", "objects"))
 			return err
-		})
+		}
+		var reports []reconciled
+		for _, version := range versions {
+			for _, index := range schema.Indexes(version) {
+				r := reconciled{Collection: schema.VectorCollection(index)}
+				update := boundary.Update{
+					Name: schema.UpdateReconcile, ID: uuid.NewString(), Arg: vector.ReconcileInput{Collection: r.Collection},
+				}
+				if err := update.Send(ctx, temporalClient, &r.Report); err != nil {
+					return fmt.Errorf("reconcile %s: %s", r.Collection, failureText(err))
+				}
+				reports = append(reports, r)
+			}
+		}
+		return a.print(reports, func(w io.Writer) error { return printReconciled(w, reports) })
 	}
+}
+
+func printReconciled(w io.Writer, reports []reconciled) error {
+	for _, r := range reports {
+		_, err := fmt.Fprintf(w, "%s: %s compared; %d to be written anew (%d missing, %d changed, %d stale, %d never enqueued, %d failed before); %s not known to the log\n",
+			r.Collection, plural(r.Checked, "item", "items"), r.Repaired(), r.Missing, r.Changed, r.Stale,
+			r.NotEnqueued, r.Failed, plural(r.Extra, "object", "objects"))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -144,7 +144,7 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(w, searchedBy(result.Embedder))
+		_, err = fmt.Fprintln(w, searchedBy(result))
 		return err
 	})
 	if err != nil {
@@ -154,7 +154,11 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 }
 
 // searchedBy says what the search could find.
-func searchedBy(embedder string) string {
+func searchedBy(r retrieve.Result) string {
+	embedder := r.Embedder
+	if r.WordsOnly != "" {
+		return "searched by words alone: the embedder in use is " + embedder + ", and here " + oneLine(r.WordsOnly, 200)
+	}
 	if strings.HasPrefix(embedder, llm.ProviderHash+"-") {
 		return "searched by words: the embedder " + embedder + " knows no meaning"
 	}

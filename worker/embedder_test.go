@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,35 +10,120 @@ import (
 
 	"axiommind/activities/llm"
 	"axiommind/activities/llm/e5"
+	"axiommind/activities/retrieve"
+	"axiommind/activities/vector"
 	"axiommind/schema"
+	"axiommind/worker/service"
 )
 
-// What one embedder has indexed is indexed for another one when a worker comes with it, if that costs nothing. So a
-// machine on which the local embedder is installed later finds by meaning what was remembered before.
+// titles returns what a search with the embedder in use finds of the session, entries and messages, in order.
+func (b *bench) titles(t testing.TB, finder *retrieve.Finder, session string) []string {
+	t.Helper()
+	var out []string
+	for _, kind := range []retrieve.Kind{retrieve.KindEntry, retrieve.KindMessage} { // A message that an entry quotes is not listed beside it.
+		r, err := finder.Search(t.Context(), retrieve.Query{
+			Text: "ClickHouse tabs report release short functions", Project: b.project, User: "u", SessionID: session, Limit: 50,
+			Kinds: []retrieve.Kind{kind},
+		})
+		require.NoError(t, err)
+		require.Empty(t, r.WordsOnly)
+		for _, h := range r.Hits {
+			out = append(out, string(h.Kind)+" "+h.Text())
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Another embedder is indexed beside the one in use, which searches use until it is done: nothing is missing at any time.
+// Sessions that come meanwhile are found at once. A worker that ends at any point leaves the next one to go on. Vectors that
+// nobody needs any longer are deleted, of this database alone; chosen again, their embedder indexes everything anew.
 func TestAnotherEmbedder(t *testing.T) {
+	t.Parallel()
+	server := newEmbeddingServer(t, 0)
+	b := newRemoteBench(t, server)
+	indexes := service.NewIndexes(b.Stores, b.cfg)
+	finder := retrieve.NewFinder(b.ClickHouse, b.Weaviate, indexes, retrieve.Options{})
+	first := b.Embedder.Version()
+	choice := func() vector.Choice {
+		now, err := indexes.Now(t.Context())
+		require.NoError(t, err)
+		return now
+	}
+	var want []string
+	t.Run("one embedder", func(t *testing.T) {
+		b.start(t)
+		b.process(t, b.input("before", eventful(t, 1)))
+		b.awaitIndexed(t)
+		want = b.titles(t, finder, "before")
+		require.Contains(t, strings.Join(want, "\n"), "entry ")
+		require.Contains(t, strings.Join(want, "\n"), "message ")
+		require.Equal(t, []string{first}, choice().Versions())
+	})
+	stored := schema.VectorCollection(first)
+	require.NoError(t, b.Weaviate.EnsureTenant(t.Context(), stored, "another database's"))
+
+	original := b.cfg.Embedder
+	b.cfg.Embedder.Model += "-other"
+	server.away.Store(b.cfg.Embedder.Model)
+	other, err := llm.NewEmbedder(t.Context(), b.cfg.Embedder)
+	require.NoError(t, err)
+	second := other.Version()
+	var meanwhile []string
+	t.Run("another one, which is away", func(t *testing.T) {
+		b.start(t)
+		b.process(t, b.input("meanwhile", eventful(t, 2)))
+		require.Eventually(t, func() bool {
+			meanwhile = b.titles(t, finder, "meanwhile")
+			return strings.Count(strings.Join(meanwhile, "\n"), "message ") == strings.Count(strings.Join(want, "\n"), "message ")
+		}, soon, 100*time.Millisecond)
+		require.Contains(t, strings.Join(meanwhile, "\n"), "entry ")
+		require.Equal(t, []string{first, second}, choice().Versions())
+		require.Equal(t, want, b.titles(t, finder, "before"))
+	})
+
+	server.away.Store("")
+	t.Run("it is back", func(t *testing.T) {
+		b.start(t)
+		require.Eventually(t, func() bool {
+			require.Equal(t, want, b.titles(t, finder, "before"))
+			require.Equal(t, meanwhile, b.titles(t, finder, "meanwhile"))
+			return slices.Contains(choice().Dropped, first)
+		}, 3*time.Minute, 200*time.Millisecond)
+		require.Equal(t, second, choice().Used)
+		require.Eventually(t, func() bool {
+			tenants, err := b.Weaviate.Tenants(t.Context(), stored)
+			require.NoError(t, err)
+			return slices.Equal([]string{schema.VectorTenant("another database's")}, tenants)
+		}, soon, 100*time.Millisecond)
+		require.Equal(t, want, b.titles(t, finder, "before"))
+	})
+
+	b.cfg.Embedder = original
+	t.Run("the first again", func(t *testing.T) {
+		b.start(t)
+		require.Eventually(t, func() bool {
+			require.Equal(t, want, b.titles(t, finder, "before"))
+			return choice().Used == first
+		}, 3*time.Minute, 200*time.Millisecond)
+		time.Sleep(3 * time.Second) // Searches use it now.
+		require.Equal(t, want, b.titles(t, finder, "before"))
+		require.Equal(t, meanwhile, b.titles(t, finder, "meanwhile"))
+	})
+}
+
+// The local embedder and the offline one are of other versions, and both can always be made.
+func TestOfflineEmbedders(t *testing.T) {
 	t.Parallel()
 	if !e5.Installed(e5.DefaultDir()) {
 		t.Skip("the embedding library is not installed: go run ./deploy/local up does")
 	}
-	b := newBench(t)
-	t.Run("hash", func(t *testing.T) {
-		b.start(t)
-		b.process(t, b.input("s", eventful(t, 1)))
-		b.awaitIndexed(t)
-	})
-	b.cfg.Embedder = llm.EmbedderConfig{Provider: llm.ProviderLocal}
-	embedder, err := llm.NewEmbedder(t.Context(), b.cfg.Embedder)
+	local, err := llm.NewEmbedder(t.Context(), llm.EmbedderConfig{Provider: llm.ProviderLocal})
 	require.NoError(t, err)
-	b.start(t)
-	indexed := func(version string) []string {
-		return column(t, b.ClickHouse, "SELECT item_id FROM vector_outbox WHERE status = 'done' AND embedding_version = ? ORDER BY item_id", version)
+	for _, want := range []string{local.Version(), llm.Hash{}.Version()} {
+		e, err := llm.EmbedderOf(t.Context(), llm.EmbedderConfig{Provider: llm.ProviderOpenAI, APIKey: "k"}, want)
+		require.NoError(t, err)
+		require.Equal(t, want, e.Version())
+		require.True(t, llm.Offline(want))
 	}
-	want := indexed(llm.Hash{}.Version())
-	require.NotEmpty(t, want)
-	require.Eventually(t, func() bool {
-		return strings.Join(want, " ") == strings.Join(indexed(embedder.Version()), " ")
-	}, 2*time.Minute, 200*time.Millisecond)
-	require.True(t, llm.Offline(embedder.Version()))
-	require.False(t, llm.Offline("openai-text-embedding-3-small-1536"))
-	require.NotEqual(t, schema.VectorCollection(llm.Hash{}.Version()), schema.VectorCollection(embedder.Version()))
 }

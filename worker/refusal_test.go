@@ -39,6 +39,8 @@ type embeddingServer struct {
 	status     atomic.Int64
 	dimensions atomic.Int64
 	calls      atomic.Int64
+	// away is the model that answers 503.
+	away atomic.Value
 }
 
 func newEmbeddingServer(t *testing.T, status int) *embeddingServer {
@@ -55,10 +57,15 @@ func newEmbeddingServer(t *testing.T, status int) *embeddingServer {
 			return
 		}
 		var in struct {
+			Model string   `json:"model"`
 			Input []string `json:"input"`
 		}
 		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
 			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		if in.Model == s.away.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
 		type datum struct {
@@ -217,11 +224,11 @@ func TestWriterOfAnotherEmbedder(t *testing.T) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
-	requireFailure(t, run.Get(ctx, nil), schema.ErrorInvalidInput, "this worker has another embedder")
+	requireFailure(t, run.Get(ctx, nil), schema.ErrorInvalidInput, "this embedder is not one that was chosen")
 	err = boundary.Update{
 		Name: schema.UpdateReconcile, ID: "reconcile", Arg: vector.ReconcileInput{Collection: schema.VectorCollection("another-embedder")},
 	}.Send(ctx, b.Temporal, nil)
-	requireFailure(t, err, schema.ErrorInvalidInput, "this worker has another embedder")
+	requireFailure(t, err, schema.ErrorInvalidInput, "this embedder is not one that was chosen")
 	require.ElementsMatch(t, pending, column(t, b.ClickHouse, asked))
 
 	mine := vector.NewEnqueuer(b.Log, outbox, b.Temporal)

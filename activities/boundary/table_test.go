@@ -116,6 +116,7 @@ var errorTable = map[string][]row{
 
 	"vector.ErrEmbedder":      {{err: vector.ErrEmbedder, failureType: schema.ErrorModelRefused, final: final}},
 	"vector.ErrOtherEmbedder": {{err: vector.ErrOtherEmbedder, failureType: schema.ErrorInvalidInput, final: final}},
+	"vector.ErrNoEmbedder":    {{err: vector.ErrNoEmbedder, failureType: schema.ErrorVectorUnavailable}},
 	// A rebuild leaves the collection in use as it is.
 	"vector.ErrCollectionChanged": {{err: vector.ErrCollectionChanged, failureType: schema.ErrorVectorRejected, final: final}},
 	"vector.ErrUnequal":           {{err: vector.ErrUnequal, failureType: schema.ErrorVectorRejected, final: final}},
@@ -158,6 +159,7 @@ var notReturned = map[string]string{
 	"vector.ErrCollection":    "is inside a vector.Error, which is final then",
 	"vector.ErrKeywordSearch": "is of the starter's doctor",
 	"retrieve.ErrQuery":       "is of the starter's search",
+	"retrieve.ErrNoMessage":   "is of the starter's entry show, and of agents",
 	"build.ErrNotFound":       "is of the starter's builds",
 	"e5.ErrNoLibrary":         "is told when the embedder is made, before a worker runs",
 	"eval.ErrIncomparable":    "is of the starter's eval",

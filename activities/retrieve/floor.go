@@ -45,6 +45,10 @@ const floorDeviations = 3
 // embed returns the query's vector and sets the floor of the result. If the floor has to be measured, the first query
 // embeds the sentences for that too.
 func (r *search) embed(ctx context.Context) ([]float32, error) {
+	if w, ok := r.embedder.(vector.WordsOnly); ok {
+		r.result.Alpha, r.result.WordsOnly = 0, w.Reason.Error()
+		return nil, nil
+	}
 	floor, known := r.knownFloor()
 	if !known {
 		vectors, err := r.embedder.Embed(ctx, unrelated)

@@ -159,8 +159,10 @@ type Saying struct {
 type Result struct {
 	// Hits are in order of score, the best first.
 	Hits []Hit `json:"hits"`
-	// Embedder is the version of the embedder that made the vector of the query.
+	// Embedder is the version of the embedder in use, which made the vector of the query.
 	Embedder string `json:"embedder"`
+	// WordsOnly is why nothing was searched for by meaning, if it was not: this process can't have the embedder in use.
+	WordsOnly string `json:"words_only,omitempty"`
 	// Alpha is the weight that was used. Floor is the minimum similarity of hits that share no term with the query.
 	Alpha float64 `json:"alpha"`
 	Floor float64 `json:"floor"`

@@ -3,7 +3,6 @@ package vector
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"go.temporal.io/sdk/client"
 
@@ -11,30 +10,32 @@ import (
 	"axiommind/schema"
 )
 
-// ErrOtherEmbedder is returned if a worker is asked to write or ask for vectors of another embedder than its own.
-var ErrOtherEmbedder = boundary.Invalid(schema.ErrorInvalidInput, errors.New("this worker has another embedder"))
+// ErrOtherEmbedder is returned if a worker is asked to write vectors of an embedder that was never chosen.
+var ErrOtherEmbedder = boundary.Invalid(schema.ErrorInvalidInput, errors.New("this embedder is not one that was chosen"))
+
+// ErrNoEmbedder is returned if a worker is asked to write vectors of an embedder that it can't have, or whose vectors are
+// deleted. The next attempt may meet another worker, or ask for the embedder in use.
+var ErrNoEmbedder error = noEmbedder{}
+
+type noEmbedder struct{}
+
+func (noEmbedder) Error() string       { return "this worker does not have the embedder" }
+func (noEmbedder) FailureType() string { return schema.ErrorVectorUnavailable }
+func (noEmbedder) Retryable() bool     { return true }
+func (noEmbedder) Uncertain() bool     { return true }
 
 // Activities indexes sessions, and runs the work of the only writer of each collection.
 type Activities struct {
-	// writers are those of the embedder's indexes, by collection; collections are their names, that of entries first.
-	writers     map[string]*Writer
-	collections []string
-	version     string
-	temporal    client.Client
+	indexes  *Indexes
+	temporal client.Client
 }
 
-// NewActivities returns the activities of this package. The first writer is that of entries. They send updates for
-// vector_writer workflows through the client.
-func NewActivities(temporal client.Client, writers ...*Writer) (*Activities, error) {
-	if len(writers) == 0 || temporal == nil {
-		return nil, errors.New("vector activities: a writer and a Temporal client are needed")
+// NewActivities returns the activities of this package over the indexes.
+func NewActivities(indexes *Indexes) (*Activities, error) {
+	if indexes == nil || indexes.temporal == nil {
+		return nil, errors.New("vector activities: indexes and a Temporal client are needed")
 	}
-	a := &Activities{writers: map[string]*Writer{}, version: writers[0].embedder.Version(), temporal: temporal}
-	for _, w := range writers {
-		a.writers[w.Collection()] = w
-		a.collections = append(a.collections, w.Collection())
-	}
-	return a, nil
+	return &Activities{indexes: indexes, temporal: indexes.temporal}, nil
 }
 
 // IndexInput names the collection to write and limits one call of IndexPending.
@@ -51,7 +52,7 @@ func (a *Activities) IndexPending(ctx context.Context, in IndexInput) (Result, e
 }
 
 func (a *Activities) index(ctx context.Context, in IndexInput) (Result, error) {
-	w, err := a.writerOf(in.Collection)
+	w, err := a.indexes.Writer(ctx, in.Collection)
 	if err != nil {
 		return Result{}, err
 	}
@@ -62,15 +63,6 @@ func (a *Activities) index(ctx context.Context, in IndexInput) (Result, error) {
 	result, err := w.IndexPending(ctx, in.Limit)
 	result.Head = w.head(in.Head)
 	return result, err
-}
-
-// writerOf returns the writer of the collection, which must be one of the worker's embedder. Vectors of another model
-// would be found by chance only, and the outbox would still say that they are done.
-func (a *Activities) writerOf(collection string) (*Writer, error) {
-	if w, ok := a.writers[collection]; ok {
-		return w, nil
-	}
-	return nil, fmt.Errorf("write collection %q: %w: %q, which writes %q", collection, ErrOtherEmbedder, a.version, a.collections)
 }
 
 // ReconcileInput names the collection to compare with the log.
@@ -98,7 +90,7 @@ func (a *Activities) ReconcileCollection(ctx context.Context, in ReconcileInput)
 }
 
 func (a *Activities) reconcile(ctx context.Context, in ReconcileInput) (Report, error) {
-	w, err := a.writerOf(in.Collection)
+	w, err := a.indexes.Writer(ctx, in.Collection)
 	if err != nil {
 		return Report{}, err
 	}

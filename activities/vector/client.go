@@ -133,6 +133,15 @@ func (c *Client) EnsureTenant(ctx context.Context, collection, project string) e
 	return c.fail("ensure tenant", err)
 }
 
+// deleteTenants deletes those tenants of the collection that exist, with all that is in them.
+func (c *Client) deleteTenants(ctx context.Context, collection string, tenants []string) error {
+	class, err := c.class(ctx, collection)
+	if err != nil {
+		return err
+	}
+	return c.fail("delete tenants", c.api.Schema().TenantsDeleter().WithClassName(class).WithTenants(tenants...).Do(ctx))
+}
+
 // Tenants returns the names of the collection's tenants. If there is no such collection, it returns none.
 func (c *Client) Tenants(ctx context.Context, collection string) ([]string, error) {
 	class, err := c.class(ctx, collection)

@@ -17,7 +17,8 @@ type HybridQuery struct {
 	Filter     Filter
 	// Text is the text to search for. Keyword search uses only the [Terms] that [NewQueryTerms] keeps, because objects
 	// found by function words alone are unrelated to it.
-	Text   string
+	Text string
+	// Vector may be empty if Alpha is 0.
 	Vector []float32
 	// Alpha is the weight of the vector search, from 0 (keywords only) to 1 (vectors only).
 	Alpha float64
@@ -50,10 +51,17 @@ func (c *Client) Hybrid(ctx context.Context, q HybridQuery) ([]Candidate, error)
 		// Without terms there is nothing to search for by keywords.
 		alpha = 1
 	}
+	near := ""
+	switch {
+	case len(q.Vector) > 0:
+		near = ",vector:" + floats(q.Vector)
+	case terms == "":
+		return nil, nil
+	}
 	arguments := fmt.Sprintf(
-		`tenant:%s,limit:%d,hybrid:{query:%s,alpha:%s,vector:%s,fusionType:relativeScoreFusion,properties:["%s"]},where:%s`,
+		`tenant:%s,limit:%d,hybrid:{query:%s,alpha:%s%s,fusionType:relativeScoreFusion,properties:["%s"]},where:%s`,
 		quote(schema.VectorTenant(q.Project)), q.Limit, quote(terms), strconv.FormatFloat(alpha, 'f', -1, 64),
-		floats(q.Vector), schema.PropertyTerms, q.Filter.where())
+		near, schema.PropertyTerms, q.Filter.where())
 	fields := schema.PropertyItemKind + " " + schema.PropertyItemID
 	if schema.HoldsMessages(q.Collection) {
 		fields += " " + schema.PropertyAgent + " " + schema.PropertySessionID + " " + schema.PropertyMessage + " " + schema.PropertyOccurredAt +

@@ -137,12 +137,16 @@ func (r Rebuilding) Title() string {
 // RebuildVectors asks the collection's workflow to make it anew beside the one in use, and to switch to it, and waits
 // for the result. Several collections are made one after the other, and the result is the sum of theirs.
 func (a *Activities) RebuildVectors(ctx context.Context, in RebuildInput) (RebuildResult, error) {
-	collections := a.collections
-	if in.Collection != "" {
-		collections = []string{in.Collection}
-	}
 	var sum RebuildResult
-	for _, collection := range collections {
+	versions, err := a.indexes.Versions(ctx)
+	if err != nil {
+		return sum, boundary.Return(ctx, err)
+	}
+	all := collections(versions...)
+	if in.Collection != "" {
+		all = []string{in.Collection}
+	}
+	for _, collection := range all {
 		in.Collection = collection
 		made, err := boundary.Submit[RebuildResult](ctx, a.temporal, schema.UpdateRebuild, activity.GetInfo(ctx).WorkflowExecution.RunID, in)
 		if err != nil {
@@ -180,7 +184,7 @@ func (a *Activities) RebuildCollection(ctx context.Context, in Rebuilding) (Rebu
 }
 
 func (a *Activities) rebuild(ctx context.Context, in Rebuilding) (Rebuilding, error) {
-	w, err := a.writerOf(in.Collection)
+	w, err := a.indexes.Writer(ctx, in.Collection)
 	if err != nil {
 		return in, err
 	}

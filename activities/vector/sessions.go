@@ -52,11 +52,12 @@ type SessionResult struct {
 // IndexSession asks the collection's workflow to index the session and waits for the result. Items that fail are
 // counted. The workflow tries them again later, for which nobody waits.
 func (a *Activities) IndexSession(ctx context.Context, in SessionInput) (SessionResult, error) {
-	if in.EmbeddingVersion != a.version {
-		return SessionResult{}, boundary.Return(ctx, fmt.Errorf(
-			"index session %q: the build began with embedder %q: %w: %q: process the session again",
-			in.SessionID, in.EmbeddingVersion, ErrOtherEmbedder, a.version))
+	// Another version may be in use by now. The one that is to take its place is indexed in the background.
+	version, err := a.indexes.writable(ctx)
+	if err != nil {
+		return SessionResult{}, boundary.Return(ctx, err)
 	}
+	in.EmbeddingVersion = version
 	return boundary.Submit[SessionResult](ctx, a.temporal, schema.UpdateSession, in.BuildID, in)
 }
 
@@ -67,7 +68,13 @@ func (a *Activities) IndexSessions(ctx context.Context, in boundary.Batch[Sessio
 
 func (a *Activities) indexSessions(ctx context.Context, in boundary.Batch[SessionInput]) (boundary.Outcomes[SessionResult], error) {
 	out := boundary.Outcomes[SessionResult]{Items: make([]boundary.Outcome[SessionResult], len(in.Items))}
-	w := a.writers[a.collections[0]]
+	if len(in.Items) == 0 {
+		return out, nil
+	}
+	w, err := a.indexes.Writer(ctx, in.Items[0].collection())
+	if err != nil {
+		return out, err
+	}
 	ctx, unbroken, err := w.from(ctx, in.Head)
 	if err != nil {
 		return out, err
@@ -75,11 +82,7 @@ func (a *Activities) indexSessions(ctx context.Context, in boundary.Batch[Sessio
 	jobs := make([][]string, len(in.Items))
 	var all []request
 	for i, session := range in.Items {
-		var requests []request
-		_, err := a.writerOf(session.collection())
-		if err == nil {
-			requests, err = w.requests(ctx, session)
-		}
+		requests, err := w.requests(ctx, session)
 		if out.Items[i], err = boundary.Of(ctx, SessionResult{}, err); err != nil {
 			return out, err
 		}

@@ -41,7 +41,12 @@ func (b *bench) trySessions(t testing.TB, w *Writer, sessions ...string) (bounda
 // activities returns those of the writer. They have no Temporal.
 func (b *bench) activities(t testing.TB, w *Writer) *Activities {
 	t.Helper()
-	a, err := NewActivities(struct{ client.Client }{}, w)
+	version, _ := schema.SplitIndex(w.version)
+	x := NewIndexes(b.conn, b.log, b.client, struct{ client.Client }{}, b.embedder, nil, Options{})
+	x.writers[w.version] = w
+	x.keep(Choice{Used: version, Chosen: version})
+	x.read = time.Now().Add(time.Hour)
+	a, err := NewActivities(x)
 	require.NoError(t, err)
 	return a
 }

@@ -111,25 +111,31 @@ func (s *TitleSource) query(ctx context.Context, where string, args ...any) ([]I
 
 // Titles finds tasks by the meaning of their titles.
 type Titles struct {
-	client     *Client
-	embedder   Embedder
-	collection string
+	client    *Client
+	embedders InUse
 }
 
-// NewTitles returns a searcher over the embedder's collection.
-func NewTitles(client *Client, embedder Embedder) *Titles {
-	return &Titles{client: client, embedder: embedder, collection: schema.VectorCollection(embedder.Version())}
+// NewTitles returns a searcher over the collection of the embedder in use.
+func NewTitles(client *Client, embedders InUse) *Titles {
+	return &Titles{client: client, embedders: embedders}
 }
 
 // SimilarTitles returns up to limit tasks, the most similar first. Titles that were written a moment ago may be
 // missing.
 func (t *Titles) SimilarTitles(ctx context.Context, project, title string, limit int) ([]task.TitleHit, error) {
-	vector, err := t.embedder.EmbedQuery(ctx, title)
+	embedder, err := t.embedders.InUse(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, words := embedder.(WordsOnly); words {
+		return nil, nil // The words of titles are compared without an index.
+	}
+	vector, err := embedder.EmbedQuery(ctx, title)
 	if err != nil {
 		return nil, fmt.Errorf("embed title: %w", err)
 	}
 	found, err := t.client.Hybrid(ctx, HybridQuery{
-		Collection: t.collection, Project: project, Filter: Filter{Kinds: []string{schema.ItemTaskTitle}},
+		Collection: schema.VectorCollection(embedder.Version()), Project: project, Filter: Filter{Kinds: []string{schema.ItemTaskTitle}},
 		Text: title, Vector: vector, Alpha: 1, Limit: 2 * limit,
 	})
 	if err != nil {
@@ -143,7 +149,7 @@ func (t *Titles) SimilarTitles(ctx context.Context, project, title string, limit
 			continue
 		}
 		seen[id] = true
-		hits = append(hits, task.TitleHit{TaskID: id, Similarity: llm.Similarity(t.embedder, c.Similarity)})
+		hits = append(hits, task.TitleHit{TaskID: id, Similarity: llm.Similarity(embedder, c.Similarity)})
 	}
 	return hits, nil
 }

@@ -59,7 +59,7 @@ type Client struct {
 	temporal   lazy[temporal.Client]
 	clickHouse lazy[driver.Conn]
 	weaviate   lazy[*vector.Client]
-	searcher   lazy[*retrieve.Searcher]
+	finder     lazy[*retrieve.Finder]
 
 	// noting are the notes of what was returned that are still being written.
 	noting sync.WaitGroup
@@ -82,12 +82,12 @@ func Open(ctx context.Context, cfg Config) (*Client, error) {
 	c.temporal = opened(func(ctx context.Context) (temporal.Client, error) { return service.ConnectTemporal(ctx, s, c.logger) })
 	c.clickHouse = opened(func(ctx context.Context) (driver.Conn, error) { return service.ConnectClickHouse(ctx, s, c.logger) })
 	c.weaviate = opened(func(ctx context.Context) (*vector.Client, error) { return service.ConnectWeaviate(ctx, s) })
-	c.searcher = opened(c.openSearcher)
+	c.finder = opened(c.openFinder)
 	return c, nil
 }
 
-// openSearcher keeps one searcher for all queries, because it may have measured its embedder.
-func (c *Client) openSearcher(ctx context.Context) (*retrieve.Searcher, error) {
+// openFinder keeps one finder for all queries, because it may have measured the embedder in use.
+func (c *Client) openFinder(ctx context.Context) (*retrieve.Finder, error) {
 	embedder, err := llm.NewEmbedder(ctx, c.service.Embedder)
 	if err != nil {
 		return nil, invalid(err)
@@ -100,7 +100,10 @@ func (c *Client) openSearcher(ctx context.Context) (*retrieve.Searcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return retrieve.NewSearcher(conn, weaviate, embedder, retrieve.Options{Floor: c.service.SimilarityFloor}), nil
+	indexes := service.NewIndexes(&service.Stores{
+		ClickHouse: conn, Log: eventlog.New(conn, eventlog.Options{}), Weaviate: weaviate, Embedder: embedder,
+	}, c.service)
+	return retrieve.NewFinder(conn, weaviate, indexes, retrieve.Options{Floor: c.service.SimilarityFloor}), nil
 }
 
 // Close waits until it is noted what was returned, for two seconds at most, and closes the connections. It is called when

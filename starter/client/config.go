@@ -29,7 +29,8 @@ type Config struct {
 	// WeaviateURL is by default http://127.0.0.1:8080.
 	WeaviateURL    string
 	WeaviateAPIKey string
-	// Embedder makes the vectors of queries. It must be that of the worker.
+	// Embedder makes the vectors of queries, where it is the one in use. Another one that is in use is found by its version if
+	// it needs no key, or is of the same provider.
 	Embedder Embedder
 	// SimilarityFloor is the minimum cosine similarity of hits that share no word with the query. Default: the
 	// embedder's.

@@ -120,11 +120,11 @@ func counterOf(name string) (fact.Counter, error) {
 
 // rank orders the facts by the query. Without the vectors it is ordered by words alone: who asks for a prompt gets one.
 func (c *Client) rank(ctx context.Context, r ContextRequest, facts []Fact) (ranked []Fact, byWords error) {
-	searcher, err := get(ctx, c, &c.searcher)
+	finder, err := get(ctx, c, &c.finder)
 	if err != nil {
 		return retrieve.RankFactsByWords(r.Query, facts), err
 	}
-	return searcher.RankFacts(ctx, r.Query, r.User, r.Agent, facts)
+	return finder.RankFacts(ctx, r.Query, r.User, r.Agent, facts)
 }
 
 // entriesOf are the entries behind the facts, by their projects.

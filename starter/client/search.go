@@ -82,11 +82,11 @@ func (c *Client) Search(ctx context.Context, q Query) (SearchResult, error) {
 		return SearchResult{}, invalid(errors.New("the text of the query is empty"))
 	}
 	scope := scopeOf(q.Project, q.User, q.Agent)
-	searcher, err := get(ctx, c, &c.searcher)
+	finder, err := get(ctx, c, &c.finder)
 	if err != nil {
 		return SearchResult{}, err
 	}
-	found, err := searcher.Search(ctx, retrieve.Query{
+	found, err := finder.Search(ctx, retrieve.Query{
 		Text: q.Text, Project: scope.Project, User: scope.User, Agent: scope.Agent, SessionID: q.Session, Kinds: q.Kinds, Types: q.Types, Stages: q.Stages, Statuses: q.Statuses,
 		Superseded: q.Superseded, AsOf: q.AsOf, From: q.From, To: q.To, Limit: q.Offset + limit + 1, Alpha: q.Alpha, Expand: q.Expand,
 	})

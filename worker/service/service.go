@@ -73,6 +73,9 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	if err != nil {
 		return err
 	}
+	if err := chooseEmbedder(ctx, rooms.indexes, stores.Embedder, logger); err != nil {
+		return err
+	}
 	if cfg.MetricsAddress != "" {
 		address, err := serveMetrics(ctx, cfg.MetricsAddress, stores.ClickHouse, logger)
 		if err != nil {
@@ -90,13 +93,14 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	}
 	logger.Info("worker is ready", "model", model.Identity().String(), "embedder", stores.Embedder.Version(),
 		"temporal", cfg.TemporalAddress, "namespace", cfg.TemporalNamespace, "source_roots", access.Roots(), "idris2", idris)
-	if err := rooms.wakePending(ctx); err != nil {
+	if err := rooms.indexes.WakePending(ctx); err != nil {
 		// A session that waits for its vectors wakes the writer too.
 		logger.Warn("the vector writer is not woken", "reason", err)
 	}
 	if ready != nil {
 		ready()
 	}
+	go rooms.indexes.Follow(ctx, logger)
 	if cfg.BuildID != "" {
 		go watchVersion(ctx, stores.Temporal, cfg, logger)
 	}
@@ -105,7 +109,7 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 		go door.Watch(ctx, door.Spool{Dir: cfg.SpoolDir}, stores.Temporal, door.DefaultWatch, logger)
 	}
 	go func() {
-		catchUp(ctx, stores.Log, behind, rooms.wakePending, logger)
+		catchUp(ctx, stores.Log, behind, rooms.indexes.WakePending, logger)
 		if err := graduate.WakeWaiting(ctx, stores.ClickHouse, stores.Temporal); err != nil && ctx.Err() == nil {
 			// The project's next session wakes it too.
 			logger.Warn("graduation is not told of the sessions that wait", "reason", err)
@@ -176,8 +180,8 @@ func checkProjections(ctx context.Context, s *Stores, logger *slog.Logger) (behi
 		case p.Stale():
 			logger.Warn("sessions wait for a projection to be made anew", "projection", p.Name, "made_by_version", p.Stored,
 				"program_version", p.Program, "run", build.Command("rebuild", p.Name))
-		case p.Stored == 0 && strings.HasPrefix(p.Name, vector.OutboxPrefix) && !llm.Offline(s.Embedder.Version()):
-			// To index everything for a new embedder may cost money. A person decides that.
+		case strings.HasPrefix(p.Name, vector.OutboxPrefix) && p.Stored == 0:
+			// A new embedder: everything is indexed for it in the background.
 		case p.Behind > 0 && !p.Rebuilding:
 			behind = append(behind, projectors[i])
 		}
@@ -218,45 +222,26 @@ type rooms struct {
 	tier       *tier.Activities
 	graduate   *graduate.Activities
 	vector     *vector.Activities
-	// enqueuer and messages wake the writers of the two indexes.
-	enqueuer, messages *vector.Enqueuer
-}
-
-// wakePending wakes the writers that have something to do.
-func (r *rooms) wakePending(ctx context.Context) error {
-	return errors.Join(r.enqueuer.WakePending(ctx), r.messages.WakePending(ctx))
+	indexes    *vector.Indexes
 }
 
 func newRooms(s *Stores, model llm.Model, access *transcript.Access, root *tier.Root, idris string, cfg Config) (*rooms, error) {
-	outbox := vector.NewOutboxProjector(s.ClickHouse, s.Embedder.Version())
-	writer, err := vector.NewWriter(s.ClickHouse, s.Log, outbox, s.Weaviate, s.Embedder,
-		[]vector.Source{vector.NewEntrySource(s.ClickHouse, s.Log), vector.NewTitleSource(s.ClickHouse)}, vector.Options{})
-	if err != nil {
-		return nil, err
-	}
-	messageOutbox := vector.NewOutboxProjector(s.ClickHouse, schema.MessageIndex(s.Embedder.Version()))
-	messageWriter, err := vector.NewWriter(s.ClickHouse, s.Log, messageOutbox, s.Weaviate, s.Embedder,
-		[]vector.Source{vector.NewMessageSource(s.ClickHouse, s.Log)}, vector.Options{})
-	if err != nil {
-		return nil, err
-	}
+	indexes := NewIndexes(s, cfg)
 	spec := schema.BuildSpec{
 		Extractor: llm.ExtractorOf(model.Identity()), EmbedderModel: s.Embedder.Version(),
 		EmbeddingVersion: s.Embedder.Version(), IdrisVersion: idris, SchemaVersion: schema.SchemaVersion,
 	}
-	r, errs := &rooms{
-		enqueuer: vector.NewEnqueuer(s.Log, outbox, s.Temporal), messages: vector.NewEnqueuer(s.Log, messageOutbox, s.Temporal),
-	}, make([]error, 13)
+	r, errs := &rooms{indexes: indexes}, make([]error, 13)
 	r.build, errs[0] = build.NewActivities(s.Log, s.ClickHouse, spec, build.Projections(s.ClickHouse, s.Embedder.Version()))
-	r.transcript, errs[1] = transcript.NewActivities(s.Log, build.NewProjector(s.ClickHouse), access, r.messages)
+	r.transcript, errs[1] = transcript.NewActivities(s.Log, build.NewProjector(s.ClickHouse), access, indexes.Enqueuers(true))
 	r.llm, errs[2] = llm.NewActivities(s.Log, model, llm.Params{MaxOutputTokens: cfg.MaxOutputTokens}, cfg.WindowBytes)
 	r.evidence, errs[3] = evidence.NewActivities(s.Log)
 	r.entry, errs[4] = entry.NewActivities(s.Log, s.ClickHouse)
-	r.vector, errs[5] = vector.NewActivities(s.Temporal, writer, messageWriter)
+	r.vector, errs[5] = vector.NewActivities(indexes)
 	tasks := task.NewWriter(s.Log, s.ClickHouse, task.Rules{
-		Vectors: vector.NewTitles(s.Weaviate, s.Embedder), DoneReports: cfg.DoneReports,
+		Vectors: vector.NewTitles(s.Weaviate, indexes), DoneReports: cfg.DoneReports,
 	})
-	r.task, errs[6] = task.NewActivities(s.Log, tasks, r.enqueuer, s.Temporal)
+	r.task, errs[6] = task.NewActivities(s.Log, tasks, indexes.Enqueuers(false), s.Temporal)
 	options := cfg.Facts
 	options.Embedder = s.Embedder
 	facts, err := fact.NewWriter(s.Log, s.ClickHouse, options)

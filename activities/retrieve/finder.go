@@ -1,0 +1,66 @@
+package retrieve
+
+import (
+	"context"
+	"sync"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/fact"
+	"axiommind/activities/vector"
+)
+
+// Finder searches with the embedder in use, which may change at any time.
+type Finder struct {
+	embedders vector.InUse
+	make      func(vector.Embedder) *Searcher
+
+	mu sync.Mutex
+	// made are the searchers by version, because one may have measured its embedder.
+	made map[string]*Searcher
+}
+
+// NewFinder returns a finder over a migrated database and the index. It takes what [NewSearcher] takes.
+func NewFinder(conn driver.Conn, index Index, embedders vector.InUse, opts Options) *Finder {
+	return &Finder{
+		embedders: embedders, made: map[string]*Searcher{},
+		make: func(e vector.Embedder) *Searcher { return NewSearcher(conn, index, e, opts) },
+	}
+}
+
+// Search is [Searcher.Search].
+func (f *Finder) Search(ctx context.Context, q Query) (Result, error) {
+	s, err := f.Searcher(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	return s.Search(ctx, q)
+}
+
+// RankFacts is [Searcher.RankFacts].
+func (f *Finder) RankFacts(ctx context.Context, query, user, agent string, facts []fact.Fact) ([]fact.Fact, error) {
+	s, err := f.Searcher(ctx)
+	if err != nil {
+		return RankFactsByWords(query, facts), err
+	}
+	return s.RankFacts(ctx, query, user, agent, facts)
+}
+
+// Searcher returns that of the embedder in use.
+func (f *Finder) Searcher(ctx context.Context) (*Searcher, error) {
+	e, err := f.embedders.InUse(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, words := e.(vector.WordsOnly); words {
+		return f.make(e), nil // The embedder may be there later.
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := f.made[e.Version()]
+	if s == nil {
+		s = f.make(e)
+		f.made[e.Version()] = s
+	}
+	return s, nil
+}

@@ -1,0 +1,209 @@
+package vector
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"axiommind/activities/boundary"
+	"axiommind/schema"
+)
+
+// Pauses of [Indexes.Follow] between two looks: the first, and the longest.
+const (
+	followFirst = 500 * time.Millisecond
+	followLast  = 15 * time.Second
+)
+
+// Follow has everything indexed with this process's embedder, lets searches use that once it is done, and deletes the vectors
+// of the versions before. It returns when nothing is left to do, when a process with another embedder was started since, or
+// when the context ends. What a process that was killed has left, the next one does: everything is decided by what the log and
+// the outboxes hold.
+func (x *Indexes) Follow(ctx context.Context, logger *slog.Logger) {
+	logged := ""
+	for wait := followFirst; ; wait = min(2*wait, followLast) {
+		done, err := x.followOnce(ctx, logger)
+		if done || ctx.Err() != nil {
+			return
+		}
+		if err != nil && err.Error() != logged {
+			logged = err.Error()
+			logger.Warn("the embedder is not in use yet", "embedder", x.own.Version(), "reason", err)
+		}
+		if !sleep(ctx, wait) {
+			return
+		}
+	}
+}
+
+// sleep waits, and returns false if the context ends.
+func sleep(ctx context.Context, wait time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(wait):
+		return true
+	}
+}
+
+func (x *Indexes) followOnce(ctx context.Context, logger *slog.Logger) (done bool, err error) {
+	own := x.own.Version()
+	choice, err := x.Now(ctx)
+	switch {
+	case err != nil:
+		return false, err
+	case choice.Chosen != own:
+		logger.Info("another embedder was chosen since", "embedder", own, "chosen", choice.Chosen)
+		return true, nil
+	case choice.Used != own:
+		complete, err := x.advance(ctx, own)
+		if err != nil || !complete {
+			return false, err
+		}
+		if choice, err = x.use(ctx, own); err == nil && choice.Used == own {
+			logger.Info("everything is indexed: searches use the embedder", "embedder", own)
+		}
+		return false, err
+	}
+	err = x.clear(ctx, choice, logger)
+	return err == nil, err
+}
+
+// advance brings the indexes of the version up to date with the log, and reports whether they lack nothing. The comparison
+// with the vector store comes last, because it costs most: it finds what an earlier life of the version has left as done, too.
+func (x *Indexes) advance(ctx context.Context, version string) (complete bool, err error) {
+	status, err := x.catchUp(ctx, version)
+	if err != nil || status.Pending > 0 {
+		return false, err
+	}
+	for i, collection := range collections(version) {
+		var report Report
+		id := fmt.Sprintf("complete/%s/%d/%d", version, i, time.Now().UnixNano())
+		err := boundary.Update{Name: schema.UpdateReconcile, ID: id, Arg: ReconcileInput{Collection: collection}}.Send(ctx, x.temporal, &report)
+		if err != nil || report.Repaired()-report.Failed > 0 {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// catchUp enqueues what the log holds and the outboxes of the version lack, and wakes their writers.
+func (x *Indexes) catchUp(ctx context.Context, version string) (OutboxCounts, error) {
+	for _, index := range schema.Indexes(version) {
+		if _, err := x.log.ProjectAll(ctx, NewOutboxProjector(x.conn, index)); err != nil {
+			return OutboxCounts{}, err
+		}
+	}
+	if err := x.wake(ctx, version); err != nil {
+		return OutboxCounts{}, err
+	}
+	return x.counts(ctx, version)
+}
+
+// counts counts the rows of all indexes of the version.
+func (x *Indexes) counts(ctx context.Context, version string) (sum OutboxCounts, err error) {
+	for _, index := range schema.Indexes(version) {
+		n, err := NewOutbox(x.conn, index).Counts(ctx, time.Now(), x.opts.withDefaults().Backoff)
+		if err != nil {
+			return sum, err
+		}
+		sum.Pending += n.Pending
+		sum.Failed += n.Failed
+		sum.Permanent += n.Permanent
+		sum.Done += n.Done
+		sum.Due += n.Due
+		sum.NextRetry = sooner(sum.NextRetry, n.NextRetry)
+	}
+	return sum, nil
+}
+
+// clear deletes the vectors of versions that are not needed any longer, after the time that a search with one may last. It is
+// recorded before it is done: whoever chooses the version again compares what the vector store holds. What a process that was
+// killed has not deleted is deleted by the next one.
+func (x *Indexes) clear(ctx context.Context, choice Choice, logger *slog.Logger) error {
+	if len(choice.Old) > 0 {
+		if !sleep(ctx, choiceKept+x.opts.withDefaults().Grace) {
+			return ctx.Err()
+		}
+		// Another worker may have indexed a session with the version before.
+		if _, err := x.catchUp(ctx, x.own.Version()); err != nil {
+			return err
+		}
+	}
+	for _, version := range choice.Old {
+		var err error
+		if choice, err = x.drop(ctx, version); err != nil {
+			return err
+		}
+	}
+	for _, version := range choice.Dropped {
+		n, err := x.delete(ctx, version)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			logger.Info("the vectors of an embedder that is not in use any longer are deleted", "embedder", version, "projects", n)
+		}
+	}
+	return nil
+}
+
+// delete deletes what the log's projects have in the collections of the version, and the collections if nothing else is there:
+// another database may use the same vector store. It returns how many projects had something there.
+func (x *Indexes) delete(ctx context.Context, version string) (n int, err error) {
+	for _, index := range schema.Indexes(version) {
+		collection := schema.VectorCollection(index)
+		stored, err := x.client.Tenants(ctx, collection)
+		if err != nil || stored == nil {
+			return n, err
+		}
+		known, err := NewOutbox(x.conn, index).projects(ctx)
+		if err != nil {
+			return n, err
+		}
+		mine := map[string]bool{}
+		for _, p := range known {
+			mine[schema.VectorTenant(p.Project)] = true
+		}
+		others := slices.DeleteFunc(slices.Clone(stored), func(tenant string) bool { return mine[tenant] })
+		if n += len(stored) - len(others); len(others) == 0 {
+			err = x.client.DeleteCollection(ctx, collection)
+		} else if len(stored) > len(others) {
+			err = x.client.deleteTenants(ctx, collection, slices.Collect(maps.Keys(mine)))
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// IndexStatus is how far the indexes of an embedding version are.
+type IndexStatus struct {
+	Version string `json:"version"`
+	// Behind counts the streams of the log that hold something which is not enqueued yet.
+	Behind int `json:"behind"`
+	OutboxCounts
+}
+
+// Status returns how far the indexes of a version are.
+func (x *Indexes) Status(ctx context.Context, version string) (IndexStatus, error) {
+	counts, err := x.counts(ctx, version)
+	if err != nil {
+		return IndexStatus{}, err
+	}
+	status := IndexStatus{Version: version, OutboxCounts: counts}
+	for _, index := range schema.Indexes(version) {
+		standings, err := x.log.Standings(ctx, NewOutboxProjector(x.conn, index))
+		if err != nil {
+			return status, err
+		}
+		for _, s := range standings {
+			status.Behind += int(s.Behind)
+		}
+	}
+	return status, nil
+}

@@ -1,0 +1,239 @@
+package vector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"go.temporal.io/sdk/client"
+
+	"axiommind/activities/boundary"
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// MakeEmbedder returns the embedder of a version, or an error where this process can't have it.
+type MakeEmbedder func(ctx context.Context, version string) (Embedder, error)
+
+// InUse tells which embedder searches use.
+type InUse interface {
+	InUse(ctx context.Context) (Embedder, error)
+}
+
+// Indexes are those that are written and searched: of the embedding version in use, and of the one that is to take its
+// place. Which these are may change at any time, so writers are made when they are needed.
+type Indexes struct {
+	*Choices
+	conn     driver.Conn
+	log      *eventlog.Store
+	client   *Client
+	temporal client.Client
+	own      Embedder
+	make     MakeEmbedder
+	opts     Options
+
+	mu      sync.Mutex
+	made    map[string]Embedder
+	writers map[string]*Writer
+}
+
+// NewIndexes returns the indexes of the log. The embedder is that of this process, which is used without a choice in the log,
+// too.
+func NewIndexes(
+	conn driver.Conn, log *eventlog.Store, c *Client, temporal client.Client, own Embedder, make MakeEmbedder, opts Options,
+) *Indexes {
+	return &Indexes{
+		Choices: NewChoices(log), conn: conn, log: log, client: c, temporal: temporal, own: own, make: make, opts: opts,
+		made: map[string]Embedder{own.Version(): own}, writers: map[string]*Writer{},
+	}
+}
+
+// Versions returns the versions with which everything is indexed, that in use first.
+func (x *Indexes) Versions(ctx context.Context) ([]string, error) {
+	choice, err := x.Recent(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case choice.Used == "":
+		return []string{x.own.Version()}, nil
+	}
+	return choice.Versions(), nil
+}
+
+// InUse returns the embedder in use: [WordsOnly] where this process can't have it.
+func (x *Indexes) InUse(ctx context.Context) (Embedder, error) {
+	versions, err := x.Versions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e, err := x.embedder(ctx, versions[0])
+	if err != nil {
+		return WordsOnly{versions[0], err}, nil
+	}
+	return e, nil
+}
+
+// writable returns the version in use, or this process's own where it can't have the embedder of the other: what is indexed
+// with it is found once it is in use.
+func (x *Indexes) writable(ctx context.Context) (version string, err error) {
+	e, err := x.InUse(ctx)
+	if err != nil {
+		return "", err
+	}
+	if _, words := e.(WordsOnly); words {
+		return x.own.Version(), nil
+	}
+	return e.Version(), nil
+}
+
+// embedder returns the embedder of the version.
+func (x *Indexes) embedder(ctx context.Context, version string) (Embedder, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if e := x.made[version]; e != nil {
+		return e, nil
+	}
+	e, err := x.make(ctx, version)
+	if err != nil {
+		return nil, fmt.Errorf("make the embedder of version %q: %w", version, err)
+	}
+	x.made[version] = e
+	return e, nil
+}
+
+// Writer returns the writer of the collection, which must be of a version whose vectors are kept: those of another model would
+// be found by chance only, and the outbox would still say that they are done.
+func (x *Indexes) Writer(ctx context.Context, collection string) (*Writer, error) {
+	choice, err := x.Recent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	index := x.indexOf(choice, collection)
+	if index == "" { // It may have been chosen a moment ago.
+		if choice, err = x.Now(ctx); err != nil {
+			return nil, err
+		}
+		index = x.indexOf(choice, collection)
+	}
+	switch {
+	case index != "":
+		return x.writerOf(ctx, index)
+	case slices.Contains(collections(choice.Dropped...), collection):
+		return nil, fmt.Errorf("write collection %q, which is deleted: %w", collection, ErrNoEmbedder)
+	}
+	return nil, fmt.Errorf("write collection %q: %w: there are %q", collection, ErrOtherEmbedder, collections(choice.Versions()...))
+}
+
+// indexOf returns the index whose collection it is, of the versions whose vectors are there, or "".
+func (x *Indexes) indexOf(choice Choice, collection string) string {
+	for _, version := range slices.Concat(choice.Versions(), choice.Old, []string{x.own.Version()}) {
+		for _, index := range schema.Indexes(version) {
+			if version != "" && schema.VectorCollection(index) == collection {
+				return index
+			}
+		}
+	}
+	return ""
+}
+
+// writerOf returns the writer of the index.
+func (x *Indexes) writerOf(ctx context.Context, index string) (*Writer, error) {
+	version, messages := schema.SplitIndex(index)
+	e, err := x.embedder(ctx, version)
+	if err != nil {
+		return nil, errors.Join(ErrNoEmbedder, err)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if w := x.writers[index]; w != nil {
+		return w, nil
+	}
+	sources := []Source{NewEntrySource(x.conn, x.log), NewTitleSource(x.conn)}
+	if messages {
+		sources = []Source{NewMessageSource(x.conn, x.log)}
+	}
+	w, err := NewWriter(x.conn, x.log, NewOutboxProjector(x.conn, index), x.client, e, sources, x.opts)
+	x.writers[index] = w
+	return w, err
+}
+
+// collections returns the collections of the versions.
+func collections(versions ...string) []string {
+	var out []string
+	for _, version := range versions {
+		for _, index := range schema.Indexes(version) {
+			out = append(out, schema.VectorCollection(index))
+		}
+	}
+	return out
+}
+
+// Enqueuers pass a stream's requests to the writers of the indexes of one kind. They do not wait for them.
+type Enqueuers struct {
+	indexes  *Indexes
+	messages bool
+}
+
+// Enqueuers returns those of entries and task titles, or those of messages.
+func (x *Indexes) Enqueuers(messages bool) *Enqueuers { return &Enqueuers{x, messages} }
+
+// enqueuer returns that of one index.
+func (x *Indexes) enqueuer(index string) *Enqueuer {
+	return NewEnqueuer(x.log, NewOutboxProjector(x.conn, index), x.temporal)
+}
+
+// Enqueue brings the outboxes up to date with the stream, and wakes the writers for which that added rows.
+func (e *Enqueuers) Enqueue(ctx context.Context, stream string) error {
+	versions, err := e.indexes.Versions(ctx)
+	for _, version := range versions {
+		for _, index := range schema.Indexes(version) {
+			if _, messages := schema.SplitIndex(index); messages == e.messages {
+				err = errors.Join(err, e.indexes.enqueuer(index).Enqueue(ctx, stream))
+			}
+		}
+	}
+	return err
+}
+
+// WakePending wakes the writers of all indexes that have pending rows.
+func (x *Indexes) WakePending(ctx context.Context) error {
+	versions, err := x.Versions(ctx)
+	for _, version := range versions {
+		err = errors.Join(err, x.wake(ctx, version))
+	}
+	return err
+}
+
+// wake wakes the writers of the version's indexes that have pending rows.
+func (x *Indexes) wake(ctx context.Context, version string) (err error) {
+	for _, index := range schema.Indexes(version) {
+		err = errors.Join(err, x.enqueuer(index).WakePending(ctx))
+	}
+	return err
+}
+
+// WordsOnly stands for the embedder of a version that this process can't have: the texts of its index are found by words.
+type WordsOnly struct {
+	version string
+	// Reason is why there is no embedder.
+	Reason error
+}
+
+// Version implements [Embedder].
+func (w WordsOnly) Version() string { return w.version }
+
+// Dimensions implements [Embedder].
+func (WordsOnly) Dimensions() int { return 0 }
+
+// Embed implements [Embedder].
+func (w WordsOnly) Embed(context.Context, []string) ([][]float32, error) {
+	return nil, boundary.Invalid(schema.ErrorModelRefused, w.Reason)
+}
+
+// EmbedQuery implements [Embedder].
+func (w WordsOnly) EmbedQuery(context.Context, string) ([]float32, error) {
+	return nil, boundary.Invalid(schema.ErrorModelRefused, w.Reason)
+}

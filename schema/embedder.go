@@ -1,0 +1,27 @@
+package schema
+
+// Types of the events in the stream that says which embedding version is in use: see [EmbedderStream].
+const (
+	EmbedderChosen  = "embedder_chosen"
+	EmbedderUsed    = "embedder_used"
+	EmbedderDropped = "embedder_dropped"
+)
+
+// EmbedderStream is the name of the stream that says which embedding version searches use. No collection has this name.
+func EmbedderStream() string { return VectorStream("embedder") }
+
+// EmbedderChosenPayload records that everything is to be indexed with an embedding version, which takes the place of the one
+// in use when that is done.
+type EmbedderChosenPayload struct {
+	Version string `json:"version"`
+}
+
+// EmbedderUsedPayload records that everything is indexed with the version chosen last. Searches use it from then on.
+type EmbedderUsedPayload struct {
+	Version string `json:"version"`
+}
+
+// EmbedderDroppedPayload records that the vectors of a version that is no longer in use are deleted.
+type EmbedderDroppedPayload struct {
+	Version string `json:"version"`
+}

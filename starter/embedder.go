@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/spf13/pflag"
+
+	"axiommind/activities/eventlog"
+	"axiommind/activities/llm"
+	"axiommind/activities/vector"
+	"axiommind/worker/service"
+)
+
+// embedderReport says which embedder is in use, and how far another one is.
+type embedderReport struct {
+	InUse *vector.IndexStatus `json:"in_use"`
+	// Next is the one that takes its place, nil if none does.
+	Next *vector.IndexStatus `json:"next"`
+	// Old are the versions whose vectors are about to be deleted.
+	Old []string `json:"old"`
+	// Configured is that of the program's own settings.
+	Configured string `json:"configured"`
+}
+
+func (a *app) embedderStatusCommand(*pflag.FlagSet) func(context.Context, []string) error {
+	return func(ctx context.Context, _ []string) error {
+		own, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
+		if err != nil {
+			return usageError{err}
+		}
+		conn, err := a.clickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close() }()
+		report, err := a.embedders(ctx, conn, own)
+		if err != nil {
+			return err
+		}
+		return a.print(report, func(w io.Writer) error { return printEmbedders(w, report) })
+	}
+}
+
+// embedders reads the report.
+func (a *app) embedders(ctx context.Context, conn driver.Conn, own llm.Embedder) (embedderReport, error) {
+	report := embedderReport{Old: []string{}, Configured: own.Version()}
+	indexes := a.indexes(conn, nil, own)
+	choice, err := indexes.Now(ctx)
+	if err != nil || choice.Used == "" {
+		return report, err
+	}
+	report.Old = append(report.Old, choice.Old...)
+	for i, into := range []**vector.IndexStatus{&report.InUse, &report.Next}[:len(choice.Versions())] {
+		status, err := indexes.Status(ctx, choice.Versions()[i])
+		if err != nil {
+			return report, err
+		}
+		*into = &status
+	}
+	return report, nil
+}
+
+// checkInUse says which embedder searches use, and what this program has to do with it.
+func (a *app) checkInUse(ctx context.Context, conn driver.Conn) check {
+	const name = "embedder in use"
+	own, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
+	if err != nil {
+		return bad(name, err, "set the variable or --embedder")
+	}
+	report, err := a.embedders(ctx, conn, own)
+	switch {
+	case err != nil:
+		return bad(name, err, "see the check of clickhouse")
+	case report.InUse == nil:
+		return check{Name: name, OK: true, Note: "none yet"}
+	}
+	note := report.InUse.Version + ": " + howFar(*report.InUse)
+	if report.Next != nil {
+		note += "; being indexed: " + report.Next.Version + ": " + howFar(*report.Next)
+	}
+	if _, err := llm.EmbedderOf(ctx, a.cfg.Embedder, report.InUse.Version); err != nil {
+		return check{Name: name, Note: note + "; not to be had here: " + reason(err), Mend: "start a worker with these settings, which indexes everything with its own embedder; until then, words alone are searched for"}
+	}
+	return check{Name: name, OK: true, Note: note}
+}
+
+// indexes returns those of the stores, to read.
+func (a *app) indexes(conn driver.Conn, weaviate *vector.Client, own llm.Embedder) *vector.Indexes {
+	return service.NewIndexes(&service.Stores{
+		ClickHouse: conn, Log: eventlog.New(conn, eventlog.Options{}), Weaviate: weaviate, Embedder: own,
+	}, a.cfg)
+}
+
+func printEmbedders(w io.Writer, r embedderReport) error {
+	var b strings.Builder
+	if r.InUse == nil {
+		say(&b, "nothing is indexed yet: the first worker's embedder will be used\nhere           %s\n", r.Configured)
+		_, err := io.WriteString(w, b.String())
+		return err
+	}
+	say(&b, "in use         %s: %s\n", r.InUse.Version, howFar(*r.InUse))
+	if r.Next != nil {
+		say(&b, "being indexed  %s: %s\n", r.Next.Version, howFar(*r.Next))
+	}
+	for _, version := range r.Old {
+		say(&b, "old            %s: its vectors are deleted in a minute, by a worker with the embedder in use\n", version)
+	}
+	say(&b, "here           %s\n", r.Configured)
+	if r.Next != nil {
+		say(&b, "\nSearches use the first until the second is done, which goes on while a worker with that embedder runs.\n")
+	}
+	if r.InUse.Failed > 0 || r.Next != nil && r.Next.Failed > 0 {
+		b.WriteString("To try what failed again: starter reconcile\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// howFar says how many of the items are indexed.
+func howFar(s vector.IndexStatus) string {
+	total := s.Done + s.Pending + s.Failed
+	text := plural(s.Done, "item is indexed", "items are indexed")
+	if s.Done < total {
+		text = fmt.Sprintf("%d of %d items are indexed (%d %%)", s.Done, total, 100*s.Done/total)
+	}
+	if s.Failed > 0 {
+		text += fmt.Sprintf(", %d failed", s.Failed)
+	}
+	if s.Behind > 0 {
+		text += fmt.Sprintf(", %s to be looked at", plural(s.Behind, "stream is still", "streams are still"))
+	}
+	return text
+}

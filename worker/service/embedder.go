@@ -1,0 +1,33 @@
+package service
+
+import (
+	"context"
+	"log/slog"
+
+	"axiommind/activities/llm"
+	"axiommind/activities/vector"
+)
+
+// NewIndexes returns the indexes of the stores, which need no Temporal where nothing is written.
+func NewIndexes(s *Stores, cfg Config) *vector.Indexes {
+	make := func(ctx context.Context, version string) (vector.Embedder, error) {
+		return llm.EmbedderOf(ctx, cfg.Embedder, version)
+	}
+	return vector.NewIndexes(s.ClickHouse, s.Log, s.Weaviate, s.Temporal, s.Embedder, make, vector.Options{})
+}
+
+// chooseEmbedder records that everything is to be indexed with the worker's embedder, and says what follows from that.
+func chooseEmbedder(ctx context.Context, indexes *vector.Indexes, own llm.Embedder, logger *slog.Logger) error {
+	choice, err := indexes.Choose(ctx, own.Version())
+	if err != nil || choice.Used == own.Version() {
+		return err
+	}
+	logger.Info("everything is indexed with another embedder; searches use the one before until that is done: starter embedder status",
+		"embedder", own.Version(), "in_use", choice.Used)
+	if used, err := indexes.InUse(ctx); err != nil {
+		return err
+	} else if words, ok := used.(vector.WordsOnly); ok {
+		logger.Warn("until then, new sessions are not found, and others by their words alone", "in_use", choice.Used, "reason", words.Reason)
+	}
+	return nil
+}
