@@ -42,7 +42,8 @@ func TestAnotherEmbedder(t *testing.T) {
 	t.Parallel()
 	server := newEmbeddingServer(t, 0)
 	b := newRemoteBench(t, server)
-	indexes := service.NewIndexes(b.Stores, b.cfg)
+	// As a program that searches: without Temporal.
+	indexes := service.NewIndexes(&service.Stores{ClickHouse: b.ClickHouse, Log: b.Log, Weaviate: b.Weaviate, Embedder: b.Embedder}, b.cfg)
 	finder := retrieve.NewFinder(b.ClickHouse, b.Weaviate, indexes, retrieve.Options{})
 	first := b.Embedder.Version()
 	choice := func() vector.Choice {

@@ -71,7 +71,7 @@ func TestCheckHistories(t *testing.T) {
 
 	out, err := b.checkHistories(t, service.HistoryCheck{})
 	require.ErrorIs(t, err, service.ErrNotReplayed)
-	require.ErrorContains(t, err, "2 of 3 histories do not replay")
+	require.Regexp(t, `2 of [34] histories do not replay`, err.Error(), "the writer of messages may have begun")
 	require.Regexp(t, `(?m)^dream_night +night '1' %2F +\S+ +Running +\d+ +no: \[TMPRL1100\]`, out)
 	require.Regexp(t, `(?m)^former_workflow +former .* no: this worker has no workflow "former_workflow"`, out)
 	require.Regexp(t, `(?m)^process_session +\S+ +\S+ +Running +\d+ +yes$`, out)

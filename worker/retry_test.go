@@ -114,16 +114,13 @@ func TestRetryAtStepOfLostTable(t *testing.T) {
 	t.Parallel()
 	for table, step := range map[string]string{
 		"entries_raw": schema.StepMaterialize, "entities_raw": schema.StepTasks, "facts_raw": schema.StepMemory,
-		"vector_outbox_raw": schema.StepProject,
+		"vector_outbox_raw": schema.StepIngest,
 	} {
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
 			b.start(t)
 			in := b.input("retried/세션 '1'", retrySession(t, t.TempDir()))
-			if step == schema.StepProject {
-				in.URI = write(t, filepath.Join(t.TempDir(), "s.jsonl"), said(1, "user", decision)) // A task's title is enqueued before.
-			}
 			rename := func(from, to string) {
 				require.NoError(t, b.ClickHouse.Exec(t.Context(), "RENAME TABLE "+from+" TO "+to))
 			}

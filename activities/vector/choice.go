@@ -73,22 +73,30 @@ func without(versions []string, some ...string) []string {
 	return slices.DeleteFunc(slices.Clone(versions), func(v string) bool { return slices.Contains(some, v) })
 }
 
-// choiceKept is how long a choice that was read is used: what is indexed is found by the version that was in use this long
-// ago, too.
-const choiceKept = 2 * time.Second
+// How long a choice that was read is used. Those who search ask often, because what is indexed from now on is found by the
+// version in use alone. Those who write may do without while nothing changes: what they index with the version before is
+// indexed again before that is deleted.
+const (
+	searchersKeep = 2 * time.Second
+	writersKeep   = 30 * time.Second
+)
 
 // Choices reads and writes which embedding version is in use. It is safe for concurrent use.
 type Choices struct {
 	log   Log
 	actor string
+	// kept is how long a choice is used while nothing changes.
+	kept time.Duration
 
 	mu   sync.Mutex
 	last Choice
 	read time.Time
 }
 
-// NewChoices returns the choices of the log.
-func NewChoices(log Log) *Choices { return &Choices{log: log, actor: "vector_writer"} }
+// newChoices returns the choices of the log.
+func newChoices(log Log, kept time.Duration) *Choices {
+	return &Choices{log: log, actor: "vector_writer", kept: kept}
+}
 
 // Now returns the choice as the log holds it.
 func (c *Choices) Now(ctx context.Context) (Choice, error) {
@@ -117,10 +125,14 @@ func (c *Choices) fold(ctx context.Context) (choice Choice, err error) {
 	return choice, nil
 }
 
-// Recent returns the choice as it was at most two seconds ago.
+// Recent returns the choice as it was a moment ago.
 func (c *Choices) Recent(ctx context.Context) (Choice, error) {
 	c.mu.Lock()
-	choice, fresh := c.last, time.Since(c.read) < choiceKept
+	choice, kept := c.last, c.kept
+	if choice.Used != choice.Chosen {
+		kept = searchersKeep
+	}
+	fresh := time.Since(c.read) < kept
 	c.mu.Unlock()
 	if fresh {
 		return choice, nil

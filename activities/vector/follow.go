@@ -125,7 +125,7 @@ func (x *Indexes) counts(ctx context.Context, version string) (sum OutboxCounts,
 // killed has not deleted is deleted by the next one.
 func (x *Indexes) clear(ctx context.Context, choice Choice, logger *slog.Logger) error {
 	if len(choice.Old) > 0 {
-		if !sleep(ctx, choiceKept+x.opts.withDefaults().Grace) {
+		if !sleep(ctx, writersKeep+x.opts.withDefaults().Grace) {
 			return ctx.Err()
 		}
 		// Another worker may have indexed a session with the version before.

@@ -41,12 +41,16 @@ type Indexes struct {
 }
 
 // NewIndexes returns the indexes of the log. The embedder is that of this process, which is used without a choice in the log,
-// too.
+// too. Without a Temporal client they can be read only.
 func NewIndexes(
 	conn driver.Conn, log *eventlog.Store, c *Client, temporal client.Client, own Embedder, make MakeEmbedder, opts Options,
 ) *Indexes {
+	kept := searchersKeep
+	if temporal != nil {
+		kept = writersKeep
+	}
 	return &Indexes{
-		Choices: NewChoices(log), conn: conn, log: log, client: c, temporal: temporal, own: own, make: make, opts: opts,
+		Choices: newChoices(log, kept), conn: conn, log: log, client: c, temporal: temporal, own: own, make: make, opts: opts,
 		made: map[string]Embedder{own.Version(): own}, writers: map[string]*Writer{},
 	}
 }

@@ -58,6 +58,11 @@ func (a *Activities) IndexSession(ctx context.Context, in SessionInput) (Session
 		return SessionResult{}, boundary.Return(ctx, err)
 	}
 	in.EmbeddingVersion = version
+	if in.Again { // What failed may have ended the writer of messages, too, for which no session waits.
+		if err := a.indexes.WakePending(ctx); err != nil {
+			return SessionResult{}, boundary.Return(ctx, err)
+		}
+	}
 	return boundary.Submit[SessionResult](ctx, a.temporal, schema.UpdateSession, in.BuildID, in)
 }
 

@@ -28,8 +28,9 @@ func NewEnqueuer(log Log, projector *OutboxProjector, temporal client.Client) *E
 }
 
 // Enqueue brings the outbox up to date with the stream, and wakes the writer if that added rows. If an earlier
-// attempt died after it added the rows, a retry adds none. So a retry wakes the writer if any row is pending. First
-// attempts do not check this, because it reads every row of the collection.
+// attempt died after it added the rows, a retry adds none; neither does a session that is given again, perhaps because the
+// writer's embedder was mended. Then the writer is woken if any row is pending. To know that is to read every row of the
+// collection, which the first attempt at task titles does not: most sessions add none.
 func (e *Enqueuer) Enqueue(ctx context.Context, stream string) error {
 	progress, err := e.log.Project(ctx, e.projector, stream)
 	if err != nil {
@@ -38,7 +39,8 @@ func (e *Enqueuer) Enqueue(ctx context.Context, stream string) error {
 	if progress.Events > 0 {
 		return e.writer.Wake(ctx, e.temporal)
 	}
-	if activity.IsActivity(ctx) && activity.GetInfo(ctx).Attempt == 1 {
+	_, messages := schema.SplitIndex(e.projector.version)
+	if !messages && activity.IsActivity(ctx) && activity.GetInfo(ctx).Attempt == 1 {
 		return nil
 	}
 	return e.WakePending(ctx)
