@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"axiommind/activities/entry"
 	"axiommind/activities/task"
 	"axiommind/activities/text"
 	"axiommind/activities/vector"
@@ -39,7 +40,10 @@ func (r *search) tasks(ctx context.Context, candidates []vector.Candidate) ([]*c
 	if len(best) == 0 {
 		return nil, nil
 	}
-	ids := slices.Sorted(maps.Keys(best))
+	ids, err := r.ownTasks(ctx, slices.Sorted(maps.Keys(best)))
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
 	found, err := task.NewTables(r.conn).Read(ctx, r.query.Project, task.Wants{IDs: ids})
 	if err != nil {
 		return nil, fmt.Errorf("read tasks: %w", err)
@@ -57,7 +61,7 @@ func (r *search) tasks(ctx context.Context, candidates []vector.Candidate) ([]*c
 		c := best[id]
 		h := Hit{
 			Kind:    KindTask,
-			Entry:   schema.Entry{Scope: schema.Scope{Project: r.query.Project}, Title: e.Title, Stage: e.Stage, Status: e.Status, OccurredAt: e.UpdatedAt},
+			Entry:   schema.Entry{Scope: schema.Scope{Project: r.query.Project, User: r.query.User}, Title: e.Title, Stage: e.Stage, Status: e.Status, OccurredAt: e.UpdatedAt},
 			Tracked: &TaskHit{e.ID, e.TaskStatus, e.Priority},
 			Explain: Explain{
 				Hybrid: c.Score, Vector: c.Vector, Keyword: c.Keyword, Similarity: c.Similarity, BM25: c.BM25,
@@ -69,6 +73,26 @@ func (r *search) tasks(ctx context.Context, candidates []vector.Candidate) ([]*c
 		out = append(out, &claim{Hit: h, members: []Hit{h}})
 	}
 	return out, nil
+}
+
+// ownTasks returns those of the tasks that the user has spoken of: a task is of a project, and what others do in it is not in
+// the user's memory.
+func (r *search) ownTasks(ctx context.Context, taskIDs []string) ([]string, error) {
+	observers, err := task.NewTables(r.conn).Observers(ctx, r.query.Project, taskIDs)
+	if err != nil {
+		return nil, fmt.Errorf("read what speaks of tasks: %w", err)
+	}
+	own, err := r.entries.IDs(ctx, entry.OfUser(r.query.Project, r.query.User).IDs(slices.Concat(slices.Collect(maps.Values(observers))...)))
+	if err != nil {
+		return nil, fmt.Errorf("read what speaks of tasks: %w", err)
+	}
+	mine := map[string]bool{}
+	for _, id := range own {
+		mine[id] = true
+	}
+	return slices.DeleteFunc(taskIDs, func(id string) bool {
+		return !slices.ContainsFunc(observers[id], func(entryID string) bool { return mine[entryID] })
+	}), nil
 }
 
 // join puts claims of all kinds into one list, the best first. A task is shown with the note that it came of, and a message

@@ -44,6 +44,11 @@ func (q *Queries) raise(ctx context.Context, s Selection, tasks []Entity) error 
 	return nil
 }
 
+// Observers returns, by the ids of tasks of the project, the entries that speak of them.
+func (t *Tables) Observers(ctx context.Context, project string, taskIDs []string) (map[string][]string, error) {
+	return t.observers(ctx, Selection{Project: project}, taskIDs)
+}
+
 // observers returns, by the ids of tasks, the entries that observed them.
 func (t *Tables) observers(ctx context.Context, s Selection, ids []string) (map[string][]string, error) {
 	sql := `SELECT DISTINCT dst_id, src_id FROM edges_raw WHERE project = ? AND dst_id IN ? AND rel_type = ?`

@@ -1,0 +1,167 @@
+package retrieve
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"axiommind/activities/eventlog"
+	"axiommind/activities/task"
+	"axiommind/activities/vector"
+	"axiommind/schema"
+)
+
+// owner is a user of a project. The mark is in everything that is the owner's, and in nothing else.
+type owner struct{ project, user, mark string }
+
+// strangers are owners whose names are easily taken for each other: by case, by spaces, by what separates and quotes names.
+func strangers() []owner {
+	projects := []string{"red", "Red", "red ", `red" , user: "ann/한`, strings.Repeat("red", 30), strings.Repeat("red", 30) + "x"}
+	users := []string{"", "ann", "Ann", "ann ", `ann" OR "1"="1/한`, "ann*"}
+	var out []owner
+	for i, p := range projects {
+		for j := range 2 { // Each user is in several projects.
+			out = append(out, owner{p, users[(i+j)%len(users)], fmt.Sprintf("mark%dx%dend", i, j)})
+		}
+	}
+	return out
+}
+
+// settle has each owner say, state, contradict and plan the same as all others.
+func settle(t *testing.T, b *bench, owners []owner) {
+	t.Helper()
+	var entries []schema.Entry
+	var said []schema.SessionIngestedPayload
+	for _, o := range owners {
+		scope := schema.Scope{Project: o.project, User: o.user, Agent: "agent"}
+		for n, stage := range []schema.Stage{schema.StageRaw, schema.StageCandidate} {
+			entries = append(entries, complete(schema.Entry{
+				Scope: scope, SessionID: "s", Stage: stage, Title: fmt.Sprintf("The invoices are kept in Postgres %d, says %s", n, o.mark),
+			}))
+		}
+		note := complete(schema.Entry{Scope: scope, SessionID: "s", Type: schema.EntryTaskNote, Title: "TODO: move the invoices, says " + o.mark})
+		entries = append(entries, note)
+		p := schema.SessionIngestedPayload{SessionKey: schema.SessionKey{Scope: scope, SessionID: "s"}, Date: start}
+		for i, text := range []string{"Where are the invoices?", "In Postgres."} {
+			p.Messages = append(p.Messages, schema.Message{Index: i, Role: schema.RoleUser, Kind: schema.KindText, Text: text + " " + o.mark})
+		}
+		said = append(said, p)
+		b.plan(t, note)
+	}
+	b.add(t, entries...)
+	b.ingest(t, said...)
+	for _, o := range owners { // The memories of one project contradict each other, whoever's they are.
+		var ids []string
+		for _, e := range entries {
+			if e.Project == o.project && e.Type == schema.EntryFact {
+				ids = append(ids, e.ID)
+			}
+		}
+		if o.mark[len(o.mark)-4] != '0' {
+			continue
+		}
+		b.graduate(t, start, o.project, schema.ConflictDetectedPayload{
+			Scope: schema.Scope{Project: o.project, User: o.user}, ConflictID: schema.DerivedID("conflict", o.project), OlderID: ids[0], NewerID: ids[2],
+		})
+	}
+}
+
+// plan makes a task of the note.
+func (b *bench) plan(t *testing.T, note schema.Entry) {
+	t.Helper()
+	stream := schema.ProjectStream(note.Project)
+	id := schema.DerivedID("task", note.Project, note.ID)
+	var events []schema.Event
+	for i, p := range []any{
+		schema.TaskCreatedPayload{Act: schema.Act{EntryID: note.ID}, TaskID: id, Title: note.Title, CanonicalKey: note.Title},
+		schema.TaskObservedPayload{Act: schema.Act{EntryID: note.ID}, TaskID: id},
+	} {
+		event, err := schema.NewEvent(p, schema.Event{
+			TS: start, Actor: "test", Project: note.Project, DedupeKey: schema.TaskOfCommandKey(note.Project, note.ID, i),
+		})
+		require.NoError(t, err)
+		events = append(events, event)
+	}
+	_, err := b.log.AppendAll(t.Context(), stream, events)
+	require.NoError(t, err)
+	for _, p := range []eventlog.Projector{task.NewProjector(b.conn), b.outbox} {
+		_, err = b.log.Project(t.Context(), p, stream)
+		require.NoError(t, err)
+	}
+}
+
+// serverChecks bounds the checks of a property that needs servers.
+const serverChecks = 30
+
+// No hit ever crosses a project or user, whatever their names and the filters, in none of what it carries; and each owner
+// finds what is theirs.
+func TestTenancyProperty(t *testing.T) {
+	t.Parallel()
+	b := newHashBench(t)
+	var err error
+	b.writer, err = vector.NewWriter(b.conn, b.log, b.outbox, b.client, b.embedder,
+		[]vector.Source{vector.NewEntrySource(b.conn, b.log), vector.NewTitleSource(b.conn)}, vector.Options{})
+	require.NoError(t, err)
+	owners := strangers()
+	settle(t, b, owners)
+	some := func(t *rapid.T, name string) bool { return rapid.Bool().Draw(t, name) }
+	checks := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		if checks++; checks > serverChecks {
+			return
+		}
+		o := rapid.SampledFrom(owners).Draw(rt, "owner")
+		q := Query{
+			Project: o.project, User: o.user, Limit: rapid.SampledFrom([]int{1, 5, 200}).Draw(rt, "limit"),
+			Text:       rapid.SampledFrom([]string{"invoices in Postgres", "Where are the invoices?", "move the invoices", o.mark, rapid.SampledFrom(owners).Draw(rt, "other").mark}).Draw(rt, "text"),
+			Superseded: some(rt, "superseded"), Expand: rapid.IntRange(0, 2).Draw(rt, "expand"),
+		}
+		if some(rt, "kind") {
+			q.Kinds = []Kind{rapid.SampledFrom(Kinds()).Draw(rt, "which")}
+		}
+		if some(rt, "stage") {
+			q.Stages = []schema.Stage{schema.StageCandidate}
+		}
+		if some(rt, "agent") {
+			q.Agent = "agent"
+		}
+		if some(rt, "session") {
+			q.SessionID = "s"
+		}
+		if some(rt, "as of") {
+			q.AsOf = start.AddDate(0, 0, 1)
+		}
+		if some(rt, "alpha") {
+			q.Alpha = new(rapid.Float64Range(0, 1).Draw(rt, "weight"))
+		}
+		r, err := b.searcher.Search(t.Context(), q)
+		require.NoError(rt, err)
+		for _, h := range r.Hits {
+			require.Equal(rt, o.project, h.Project)
+			require.Equal(rt, o.user, h.User)
+			carried, err := json.Marshal(h)
+			require.NoError(rt, err)
+			require.Contains(rt, string(carried), o.mark)
+			for _, other := range owners {
+				if other != o {
+					require.NotContains(rt, string(carried), other.mark, "it is of user %q of project %q", other.user, other.project)
+				}
+			}
+		}
+	})
+	for _, o := range owners {
+		found := map[Kind]int{}
+		for _, h := range b.search(t, Query{Project: o.project, User: o.user, Text: "invoices Postgres " + o.mark, Limit: 50}).Hits {
+			found[h.Kind]++
+			if h.Tracked != nil && h.Kind == KindEntry {
+				found[KindTask]++
+			}
+		}
+		require.Equal(t, map[Kind]int{KindEntry: 3, KindMessage: 2, KindTask: 1}, found, "of user %q of project %q", o.user, o.project)
+	}
+	require.Empty(t, b.search(t, Query{Project: "red", User: "nobody", Text: "invoices"}).Hits)
+}
