@@ -211,7 +211,8 @@ func TestSearchShowsStanding(t *testing.T) {
 		{SessionID: "d", EvidenceSessionID: "d", EntryID: "nop", Type: schema.EntryFact, Stage: schema.StageRaw},
 	}
 	var b strings.Builder
-	require.NoError(t, printHits(&b, &searchOptions{}, retrieve.Result{Hits: []retrieve.Hit{h}}))
+	_, err := printHits(&b, &searchOptions{}, retrieve.Result{Hits: []retrieve.Hit{h}})
+	require.NoError(t, err)
 	require.Equal(t, `1. Use tabs.
    decision · working · proven · score 0.500 · - · entry 01234567 · said in 4 sessions
    “Use tabs.” — session a, message 3, bytes 0–9, exact, proven

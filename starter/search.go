@@ -5,11 +5,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"axiommind/activities/build"
+	"axiommind/activities/fact"
 	"axiommind/activities/llm"
 	"axiommind/activities/retrieve"
 	"axiommind/schema"
@@ -25,7 +28,10 @@ type searchOptions struct {
 	alpha          float64
 	explain        bool
 	page           page
+	maxTokens      int
 	alphaGivenFlag *pflag.Flag
+	// given are the flags of the command line.
+	given *pflag.FlagSet
 }
 
 func (a *app) searchCommand(f *pflag.FlagSet) func(context.Context, []string) error {
@@ -46,6 +52,9 @@ func (a *app) searchCommand(f *pflag.FlagSet) func(context.Context, []string) er
 	f.Float64Var(&o.alpha, "alpha", retrieve.DefaultAlpha, "meaning against words, 0 to 1 (embedder hash: 0.3)")
 	f.IntVar(&o.query.Expand, "expand", 0, "how many messages before and after each hit to show")
 	f.BoolVar(&o.explain, "explain", false, "show where each score comes from")
+	f.StringVar(&o.query.Cursor, "cursor", "", "for the next ones, whatever is remembered meanwhile: what --output json gives as next")
+	f.IntVar(&o.maxTokens, "max-tokens", 0, "most tokens of the hits as they are printed (cl100k_base); 0: any number")
+	o.given = f
 	o.alphaGivenFlag = f.Lookup("alpha")
 	return func(ctx context.Context, args []string) error { return a.search(ctx, o, strings.Join(args, " ")) }
 }
@@ -64,6 +73,12 @@ func (o *searchOptions) finish(text string) error {
 	}
 	if q.Expand < 0 || q.Expand > retrieve.MaxExpand {
 		return usagef("--expand %d: want 0 to %d", q.Expand, retrieve.MaxExpand)
+	}
+	switch {
+	case q.Cursor != "" && o.page.offset > 0:
+		return usagef("--cursor and --offset: give one of them")
+	case o.maxTokens < 0:
+		return usagef("--max-tokens %d: want 0 or more", o.maxTokens)
 	}
 	q.Limit, q.Offset = o.page.limit, o.page.offset
 	for _, k := range o.kinds {
@@ -126,6 +141,9 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 	if err := o.finish(text); err != nil {
 		return err
 	}
+	if o.maxTokens > 0 && a.output == outputJSON {
+		return usagef("--max-tokens counts what people read: leave it out with --output json")
+	}
 	if err := a.findSearched(ctx, &o.query); err != nil {
 		return err
 	}
@@ -139,8 +157,20 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 		return clientError(err)
 	}
 	result := found.Found
+	if len(result.Hits) == 0 {
+		if err := a.knownScope(ctx, o); err != nil {
+			return err
+		}
+	}
+	left := 0
 	err = a.print(result, func(w io.Writer) error {
-		err := o.page.print(w, len(result.Hits), o.nothing()+leftOut(result)+unrelated(result), func() error { return printHits(w, o, result) })
+		err := o.page.print(w, len(result.Hits), o.nothing()+leftOut(result)+unrelated(result), func() (err error) {
+			left, err = printHits(w, o, result)
+			return err
+		})
+		if err == nil && left > 0 {
+			_, err = fmt.Fprintf(w, "%s left out for --max-tokens %d\n", plural(left, "hit is", "hits are"), o.maxTokens)
+		}
 		if err != nil {
 			return err
 		}
@@ -150,7 +180,67 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 	if err != nil {
 		return err
 	}
-	return a.closing(&o.page, len(result.Hits), found.More)
+	if o.query.Cursor != "" && found.More {
+		_, err := fmt.Fprintf(a.errOut, "there are more: --cursor %s\n", result.Next)
+		return err
+	}
+	return a.closing(&o.page, len(result.Hits)-left, found.More || left > 0)
+}
+
+// maxScopes is how many projects, users and agents are compared with those that were asked for, and maxNamed how many are
+// named.
+const (
+	maxScopes = 10_000
+	maxNamed  = 20
+)
+
+// knownScope refuses a project, a user or an agent that was given and of which nothing was ever processed, with the list of
+// those that there are. Where nothing was processed at all, nothing is wrong with them.
+func (a *app) knownScope(ctx context.Context, o *searchOptions) error {
+	if !o.given.Changed("project") && !o.given.Changed("user") && !o.given.Changed("agent") {
+		return nil
+	}
+	conn, err := a.clickHouse(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	known, err := build.Scopes(ctx, conn, maxScopes)
+	if err != nil || len(known) == 0 || len(known) == maxScopes {
+		return err
+	}
+	for _, asked := range []struct {
+		flag, value, within string
+		of                  func(schema.Scope) (name string, within bool)
+	}{
+		{"project", o.query.Project, "", func(s schema.Scope) (string, bool) { return s.Project, true }},
+		{"user", o.query.User, " in project " + o.query.Project, func(s schema.Scope) (string, bool) { return s.User, s.Project == o.query.Project }},
+		{"agent", o.query.Agent, " of user " + o.query.User, func(s schema.Scope) (string, bool) {
+			return s.Agent, s.Project == o.query.Project && s.User == o.query.User
+		}},
+	} {
+		var names []string
+		for _, s := range known {
+			if name, within := asked.of(s); within && name != "" {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		names = slices.Compact(names)
+		if asked.value == "" || slices.Contains(names, asked.value) {
+			continue
+		}
+		var b strings.Builder
+		say(&b, "--%s %s: there is none%s", asked.flag, asked.value, asked.within)
+		if len(names) > 0 {
+			say(&b, "; there are: %s", strings.Join(names[:min(maxNamed, len(names))], ", "))
+		}
+		if more := len(names) - maxNamed; more > 0 {
+			say(&b, " and %d more", more)
+		}
+		return usagef("%s", b.String())
+	}
+	return nil
 }
 
 // searchedBy says what the search could find.
@@ -207,31 +297,51 @@ func stageText(stage schema.Stage, status schema.Status) string {
 	return string(stage) + ", " + string(status)
 }
 
-func printHits(w io.Writer, o *searchOptions, r retrieve.Result) error {
-	var b strings.Builder
-	for i, h := range r.Hits {
-		number := o.page.offset + i + 1
-		switch h.Kind {
-		case retrieve.KindMessage:
-			sayMessage(&b, number, h)
-		case retrieve.KindTask:
-			say(&b, "%d. %s\n   task · %s · score %.3f · task %s\n", number, oneLine(h.Title, 160), h.Tracked.Status, h.Score, h.Tracked.ID)
-		default:
-			sayEntry(&b, number, h)
-		}
-		for _, t := range h.Around {
-			mark := " "
-			if t.Hit {
-				mark = ">"
-			}
-			say(&b, "   %s %d %s: %s\n", mark, t.Index, cmp.Or(t.Author, string(t.Role)), oneLine(t.Text, 160))
-		}
-		if o.explain {
-			sayScore(&b, h)
+// printHits prints the hits that fit, and returns how many did not.
+func printHits(w io.Writer, o *searchOptions, r retrieve.Result) (left int, err error) {
+	var counter fact.Counter
+	if o.maxTokens > 0 {
+		if counter, err = fact.CL100K(); err != nil {
+			return 0, err
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	tokens := 0
+	for i, h := range r.Hits {
+		text := hitText(o, o.page.offset+i+1, h)
+		if counter != nil {
+			if tokens += counter.Count(text); tokens > o.maxTokens {
+				return len(r.Hits) - i, nil
+			}
+		}
+		if _, err := io.WriteString(w, text); err != nil {
+			return 0, err
+		}
+	}
+	return 0, nil
+}
+
+// hitText is a hit as people read it.
+func hitText(o *searchOptions, number int, h retrieve.Hit) string {
+	var b strings.Builder
+	switch h.Kind {
+	case retrieve.KindMessage:
+		sayMessage(&b, number, h)
+	case retrieve.KindTask:
+		say(&b, "%d. %s\n   task · %s · score %.3f · task %s\n", number, oneLine(h.Title, 160), h.Tracked.Status, h.Score, h.Tracked.ID)
+	default:
+		sayEntry(&b, number, h)
+	}
+	for _, t := range h.Around {
+		mark := " "
+		if t.Hit {
+			mark = ">"
+		}
+		say(&b, "   %s %d %s: %s\n", mark, t.Index, cmp.Or(t.Author, string(t.Role)), oneLine(t.Text, 160))
+	}
+	if o.explain {
+		sayScore(&b, h)
+	}
+	return b.String()
 }
 
 func sayMessage(b *strings.Builder, number int, h retrieve.Hit) {

@@ -23,7 +23,8 @@ func TestPrintCountsMoreSessions(t *testing.T) {
 	for more, want := range map[int]string{0: "", 1: "   and 1 more session\n", 1995: "   and 1995 more sessions\n"} {
 		var b strings.Builder
 		h.MoreSessions = more
-		require.NoError(t, printHits(&b, &searchOptions{}, retrieve.Result{Hits: []retrieve.Hit{h}}))
+		_, err := printHits(&b, &searchOptions{}, retrieve.Result{Hits: []retrieve.Hit{h}})
+		require.NoError(t, err)
 		require.Equal(t, 4, strings.Count(b.String(), "also in session"))
 		require.Contains(t, b.String(), fmt.Sprintf(" · said in %d sessions\n", more+5))
 		require.Equal(t, want != "", strings.Contains(b.String(), " more session"))
@@ -53,7 +54,8 @@ func TestPrintTellsBelief(t *testing.T) {
 		},
 	} {
 		var b strings.Builder
-		require.NoError(t, printHits(&b, &searchOptions{explain: true}, retrieve.Result{Hits: []retrieve.Hit{h}}))
+		_, err := printHits(&b, &searchOptions{explain: true}, retrieve.Result{Hits: []retrieve.Hit{h}})
+		require.NoError(t, err)
 		require.Contains(t, b.String(), want)
 		require.NotContains(t, b.String(), "said in")
 	}
@@ -69,4 +71,21 @@ func TestSearchAsOf(t *testing.T) {
 	require.ErrorContains(t, o.finish("x"), "--from 2026-03-02: want a day that is not after --as-of 2026-03-01")
 	o.asOf = "tomorrow"
 	require.ErrorContains(t, o.finish("x"), "--as-of \"tomorrow\": want a day like")
+}
+
+// No more hits are printed than the tokens allow, and it is told how many are left out.
+func TestSearchTokens(t *testing.T) {
+	t.Parallel()
+	var hits []retrieve.Hit
+	for i := range 20 {
+		hits = append(hits, retrieve.Hit{Kind: retrieve.KindEntry, Entry: schema.Entry{ID: fmt.Sprintf("%08d", i), Title: strings.Repeat("한국어 ", 20)}})
+	}
+	for _, budget := range []int{1, 100, 500, 100_000} {
+		var b strings.Builder
+		left, err := printHits(&b, &searchOptions{maxTokens: budget}, retrieve.Result{Hits: hits})
+		require.NoError(t, err)
+		require.LessOrEqual(t, tokensOf(t, b.String()), budget)
+		require.Equal(t, len(hits)-left, strings.Count(b.String(), " · entry "))
+		require.Equal(t, budget == 100_000, left == 0)
+	}
 }

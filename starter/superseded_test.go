@@ -28,7 +28,8 @@ func TestSupersededIsShown(t *testing.T) {
 	var out strings.Builder
 	hit := retrieve.Hit{Entry: schema.Entry{Type: schema.EntryFact, Stage: schema.StageWorking, Status: schema.StatusSuperseded}}
 	hit.Sessions = []retrieve.Saying{{}, {SessionID: "s", Type: schema.EntryFact, Stage: schema.StageRaw, Status: schema.StatusActive}}
-	require.NoError(t, printHits(&out, &searchOptions{}, retrieve.Result{Hits: []retrieve.Hit{hit}}))
+	_, err := printHits(&out, &searchOptions{}, retrieve.Result{Hits: []retrieve.Hit{hit}})
+	require.NoError(t, err)
 	require.Contains(t, out.String(), "fact · working, superseded · ")
 	require.Contains(t, out.String(), "also in session s: fact · raw · ")
 }

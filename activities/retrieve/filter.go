@@ -40,6 +40,8 @@ type Query struct {
 	From, To time.Time
 	// Limit is the number of hits, up to MaxLimit. 0 means DefaultLimit.
 	Limit int
+	// Cursor is [Result.Next] of the same query, for the hits that follow. MaxLimit bounds all pages together.
+	Cursor string
 	// Expand is how many messages before and after each hit are to be returned with it, up to [MaxExpand].
 	Expand int
 	// Alpha is the weight of meaning against words, from 0 (words only) to 1 (meaning only). Nil means the searcher's

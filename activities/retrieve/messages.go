@@ -48,7 +48,7 @@ func (r *search) messages(ctx context.Context, candidates []vector.Candidate) ([
 			r.result.Nearest = max(r.result.Nearest, c.Similarity)
 			continue
 		}
-		h := Hit{Kind: KindMessage, Explain: r.weights.explainMessage(c, r.now())}
+		h := Hit{Kind: KindMessage, Explain: r.weights.explainMessage(c, r.from.At)}
 		h.Score = h.Explain.Score()
 		event, index, err := vector.MessageEvent(c.ItemID)
 		if err != nil {

@@ -177,6 +177,8 @@ type Result struct {
 	// Nearest is the highest similarity of the unrelated candidates.
 	Nearest float64       `json:"nearest"`
 	Took    time.Duration `json:"took_ns"`
+	// Next is the cursor of the hits that follow these, empty if none do, or if [MaxLimit] are listed.
+	Next string `json:"next,omitempty"`
 }
 
 // Search returns the entries that are related to the query, best first. Entries that say the same are one hit. If
@@ -186,10 +188,15 @@ func (s *Searcher) Search(ctx context.Context, q Query) (Result, error) {
 	if err := q.validate(); err != nil {
 		return Result{}, err
 	}
+	from, err := s.readCursor(q)
+	if err != nil {
+		return Result{}, err
+	}
 	r := &search{
-		Searcher: s, query: q, limit: cmp.Or(q.Limit, DefaultLimit), result: Result{Hits: []Hit{}, Alpha: s.alpha, Embedder: s.embedder.Version()},
+		Searcher: s, query: q, from: from, page: cmp.Or(q.Limit, DefaultLimit), result: Result{Hits: []Hit{}, Alpha: s.alpha, Embedder: s.embedder.Version()},
 		relations: relations{map[string]entry.Row{}, map[string][]string{}, map[string]*history{}},
 	}
+	r.limit = min(len(from.Seen)+r.page+1, MaxLimit)
 	if q.Alpha != nil {
 		r.result.Alpha = *q.Alpha
 	}
@@ -211,11 +218,17 @@ func meant(r rune) bool {
 type search struct {
 	*Searcher
 	query Query
+	// from is where the page begins, and page how many hits it has. The limit is that of all pages so far, and one more that
+	// tells whether there are more.
+	from  cursor
+	page  int
 	limit int
 	terms vector.QueryTerms
 	// keywordHits counts the candidates that keyword search found. If it is 0, every candidate after an unrelated one
 	// is unrelated too.
 	keywordHits int
+	// perhapsMore is true if the candidates that were not fetched may hold hits.
+	perhapsMore bool
 	relations   relations
 	result      Result
 }
@@ -237,9 +250,13 @@ func (r *search) run(ctx context.Context) error {
 	if claims, err = r.choose(ctx, claims); err != nil {
 		return err
 	}
+	claims = r.from.rest(claims)
+	more := len(claims) > r.page || len(claims) == r.page && r.perhapsMore
+	claims = claims[:min(r.page, len(claims))]
 	if err := r.expand(ctx, claims); err != nil {
 		return err
 	}
+	r.result.Next = r.from.next(claims, more)
 	for _, c := range claims {
 		r.result.Hits = append(r.result.Hits, c.Hit)
 	}
@@ -281,8 +298,9 @@ func (r *search) gather(ctx context.Context, hybrid vector.HybridQuery) ([]*clai
 			return nil, err
 		}
 		// If there are fewer candidates than requested, there are no more.
-		if len(claims) < r.limit && len(items) == hybrid.Limit && hybrid.Limit < maxCandidates && hybrid.Limit > 0 &&
-			(r.keywordHits > 0 || r.result.Unrelated == 0) {
+		r.perhapsMore = len(items) == hybrid.Limit && hybrid.Limit < maxCandidates && hybrid.Limit > 0 &&
+			(r.keywordHits > 0 || r.result.Unrelated == 0)
+		if len(claims) < r.limit-1 && r.perhapsMore {
 			fetch *= 4
 			if err := fetched(ctx); err != nil {
 				return nil, err
@@ -395,7 +413,7 @@ func (r *search) judge(ctx context.Context, candidates []vector.Candidate) ([]*c
 			return nil, err
 		}
 	}
-	now := r.now()
+	now := r.from.At
 	if said := r.query.said(); !said.IsZero() {
 		now = said
 	}

@@ -75,7 +75,7 @@ func (x *Indexes) InUse(ctx context.Context) (Embedder, error) {
 	}
 	e, err := x.embedder(ctx, versions[0])
 	if err != nil {
-		return WordsOnly{versions[0], err}, nil
+		return WordsOnly{versions[0], err}, nil //nolint:nilerr // the embedder says why there is none
 	}
 	return e, nil
 }

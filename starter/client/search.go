@@ -35,7 +35,7 @@ type (
 // Defaults and bounds of a search.
 const (
 	DefaultLimit = retrieve.DefaultLimit
-	MaxLimit     = retrieve.MaxLimit - 1
+	MaxLimit     = retrieve.MaxLimit
 )
 
 // Query is what to search for, and in whose memory.
@@ -59,6 +59,9 @@ type Query struct {
 	// Limit is the number of hits, by default [DefaultLimit]; Offset is how many of the best to leave out. Together they
 	// are [MaxLimit] at most.
 	Limit, Offset int
+	// Cursor is the Next of what was found before, for the hits that follow. It is another way to ask for them than Offset:
+	// whatever is remembered meanwhile, none comes twice and none is passed over.
+	Cursor string
 	// Expand is how many messages before and after each hit are to be returned with it.
 	Expand int
 	// Alpha is the weight of meaning against words, 0 to 1. Nil means the default.
@@ -78,6 +81,8 @@ func (c *Client) Search(ctx context.Context, q Query) (SearchResult, error) {
 	switch {
 	case q.Limit < 0 || q.Offset < 0 || limit+q.Offset > MaxLimit:
 		return SearchResult{}, invalid(fmt.Errorf("limit %d, offset %d: want 0 or more, together %d at most", q.Limit, q.Offset, MaxLimit))
+	case q.Cursor != "" && q.Offset > 0:
+		return SearchResult{}, invalid(errors.New("a cursor and an offset: give one of them"))
 	case strings.TrimSpace(q.Text) == "":
 		return SearchResult{}, invalid(errors.New("the text of the query is empty"))
 	}
@@ -88,7 +93,7 @@ func (c *Client) Search(ctx context.Context, q Query) (SearchResult, error) {
 	}
 	found, err := finder.Search(ctx, retrieve.Query{
 		Text: q.Text, Project: scope.Project, User: scope.User, Agent: scope.Agent, SessionID: q.Session, Kinds: q.Kinds, Types: q.Types, Stages: q.Stages, Statuses: q.Statuses,
-		Superseded: q.Superseded, AsOf: q.AsOf, From: q.From, To: q.To, Limit: q.Offset + limit + 1, Alpha: q.Alpha, Expand: q.Expand,
+		Superseded: q.Superseded, AsOf: q.AsOf, From: q.From, To: q.To, Limit: q.Offset + limit, Cursor: q.Cursor, Alpha: q.Alpha, Expand: q.Expand,
 	})
 	switch {
 	case errors.Is(err, retrieve.ErrQuery):
@@ -98,8 +103,7 @@ func (c *Client) Search(ctx context.Context, q Query) (SearchResult, error) {
 	}
 	r := SearchResult{Found: found}
 	r.Hits = r.Hits[min(q.Offset, len(r.Hits)):]
-	r.More = len(r.Hits) > limit
-	r.Hits = r.Hits[:min(limit, len(r.Hits))]
+	r.More = r.Next != ""
 	c.note(ctx, schema.RetrievedBySearch, map[schema.Scope][]string{scope: idsOf(r.Hits)})
 	return r, nil
 }

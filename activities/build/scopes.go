@@ -1,0 +1,26 @@
+package build
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/table"
+	"axiommind/schema"
+)
+
+// Scopes returns up to limit of the projects, users and agents of which sessions were processed, in their order.
+func Scopes(ctx context.Context, conn driver.Conn, limit int) ([]schema.Scope, error) {
+	var out []schema.Scope
+	err := table.Query(ctx, conn, func(rows driver.Rows) error {
+		var s schema.Scope
+		err := rows.Scan(&s.Project, &s.User, &s.Agent)
+		out = append(out, s)
+		return err
+	}, `SELECT DISTINCT project, user, agent FROM build_runs_raw ORDER BY project, user, agent LIMIT ?`, limit)
+	if err != nil {
+		return nil, fmt.Errorf("list projects and users: %w", err)
+	}
+	return out, nil
+}
