@@ -154,16 +154,16 @@ func TestSessionFailures(t *testing.T) {
 	b.embedder.refuse = "poison"
 	b.add(t, "red", "a", "poison b", "c")
 	b.add(t, "blue", "d")
-	other := b.input("s-green")
-	other.EmbeddingVersion = "another"
 	a := b.activities(t, b.writer)
-	out, err := a.indexSessions(t.Context(), boundary.Batch[SessionInput]{Items: []SessionInput{b.input("s-red"), other, b.input("s-blue"), b.input("s-none")}})
+	other := b.input("s-green") // A writer has one collection, and its workflow refuses sessions of others.
+	other.EmbeddingVersion = "another"
+	_, err := a.indexSessions(t.Context(), boundary.Batch[SessionInput]{Items: []SessionInput{other}})
+	require.ErrorIs(t, err, ErrOtherEmbedder)
+	out, err := a.indexSessions(t.Context(), boundary.Batch[SessionInput]{Items: []SessionInput{b.input("s-red"), b.input("s-blue"), b.input("s-none")}})
 	require.NoError(t, err)
 	require.Equal(t, SessionResult{Indexed: 2, Failed: 1}, out.Items[0].Result)
-	require.Equal(t, schema.ErrorInvalidInput, out.Items[1].Failed.Type)
-	require.Contains(t, out.Items[1].Failed.Message, "this worker has another embedder")
-	require.Equal(t, indexed(1), out.Items[2])
-	require.Equal(t, indexed(0), out.Items[3])
+	require.Equal(t, indexed(1), out.Items[1])
+	require.Equal(t, indexed(0), out.Items[2])
 
 	b.embedder.dims = 32 // The tenant's index has 64.
 	b.add(t, "blue", "e")
