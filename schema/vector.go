@@ -7,6 +7,7 @@ const (
 	ItemEntry     = "entry"
 	ItemTaskTitle = "task_title"
 	ItemMessage   = "message"
+	ItemFact      = "fact"
 )
 
 // OutboxStatus is the status of a vector outbox row.

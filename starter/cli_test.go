@@ -323,7 +323,13 @@ func TestProcessAndShow(t *testing.T) {
 	build := decode[map[string]any](t, c.run("builds", "show", first[0].Result.BuildID, "-o", "json"))
 	require.Equal(t, "success", build["status"])
 	require.Contains(t, c.run("builds", "list", "--session", "nobody's").out, "no build of session nobody's")
-	require.Contains(t, c.run("search", "x", "--project", "nobody's").out, "nothing found in project nobody's")
+	refused := c.run("search", "x", "--project", "nobody's")
+	require.Equal(t, exitUsage, refused.code, refused)
+	require.Regexp(t, `--project nobody's: there is none; there are: .*`, refused.err)
+	refused = c.run("search", "x", "--project", c.project, "--user", "nobody")
+	require.Equal(t, exitUsage, refused.code, refused)
+	require.Contains(t, refused.err, "--user nobody: there is none in project "+c.project+"; there are: ")
+	require.Contains(t, c.run("search", "zzxq", "--project", c.project, "--session", "s", "--type", "fact,decision").out+" ", "nothing found in project "+c.project)
 
 	for _, command := range []string{"tasks", "blocked"} {
 		decode[any](t, c.run(command, "--project", c.project, "-o", "json"))

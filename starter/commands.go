@@ -134,6 +134,7 @@ var sections = []section{
 // parents says what the commands of two words are about, by their first word.
 var parents = map[string]string{
 	"entry":      "show, confirm and retire memories",
+	"embedder":   "say which embedder searches use",
 	"profile":    "show and change what sums up a user: " + strings.Join(schema.ProfileSections(), ", "),
 	"memory":     "show, compare and restore what is remembered of a user for good",
 	"task":       "show and change tasks",

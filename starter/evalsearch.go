@@ -44,6 +44,8 @@ func foundOf(h retrieve.Hit) eval.Found {
 		return eval.Found{Kind: eval.KindMessage, Session: h.SessionID, Messages: []int{h.Message.Index}, Text: h.Content, Score: h.Score}
 	case retrieve.KindTask:
 		return eval.Found{Kind: eval.KindTask, ID: h.Tracked.ID, Text: h.Title, Score: h.Score}
+	case retrieve.KindFact:
+		return eval.Found{Kind: eval.KindFact, ID: h.Fact.ID, Text: h.Title, Score: h.Score}
 	}
 	f := foundEntry(h.ID, h.Text(), h.EvidenceSessionID, h.Evidence)
 	f.Score = h.Score

@@ -11,6 +11,7 @@ import (
 
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/fact"
 	"axiommind/activities/retrieve"
 	"axiommind/activities/session"
 	"axiommind/activities/table"
@@ -55,6 +56,8 @@ func (s *mcpServer) search(ctx context.Context, _ call, in queryArguments) (stri
 			handle, title = h.Message.Handle(), string(h.Message.Role)+": "+h.Content
 		case retrieve.KindTask:
 			handle, mark = h.Tracked.ID, " ["+string(h.Tracked.Status)+"]"
+		case retrieve.KindFact:
+			handle, mark = h.Fact.ID, " [entered by hand]"
 		}
 		if !p.add("%s %s %s%s", handle, dayOf(h.OccurredAt), p.short(title, titleTokens), mark) {
 			break
@@ -116,6 +119,9 @@ func (s *mcpServer) entry(ctx context.Context, _ call, in entryArguments) (strin
 	if retrieve.IsMessage(in.Entry) {
 		return s.message(ctx, conn, in.Entry)
 	}
+	if fact.IsID(in.Entry) {
+		return s.fact(ctx, conn, in.Entry)
+	}
 	row, err := s.find(ctx, conn, in.Entry)
 	if err != nil {
 		return "", err
@@ -149,6 +155,21 @@ func (s *mcpServer) entry(ctx context.Context, _ call, in entryArguments) (strin
 				plural(len(proofs)-i, "piece of evidence is", "pieces of evidence are"), short(row.ID))), nil
 		}
 	}
+	return p.end(""), nil
+}
+
+// fact returns a fact of the user.
+func (s *mcpServer) fact(ctx context.Context, conn driver.Conn, handle string) (string, error) {
+	f, err := fact.NewTables(conn).Resolve(ctx, s.o.User, s.o.Agent, handle)
+	if err != nil {
+		return "", err
+	}
+	p, err := s.sheet(s.o.tokens)
+	if err != nil {
+		return "", err
+	}
+	p.add("%s %s fact, %s, confidence %.2f, %s", f.ID, dayOf(f.UpdatedAt), f.Category, f.Confidence, f.Status)
+	p.add("%s", p.short(f.Content, s.o.tokens*3/4))
 	return p.end(""), nil
 }
 

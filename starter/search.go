@@ -40,7 +40,7 @@ func (a *app) searchCommand(f *pflag.FlagSet) func(context.Context, []string) er
 	f.StringVar(&o.query.User, "user", "default", "user whose memories to search")
 	f.StringVar(&o.query.Agent, "agent", "", "memories of one agent")
 	f.StringVar(&o.query.Session, "session", "", "memories of one session")
-	f.StringSliceVar(&o.kinds, "kind", nil, "entry, task, message (default all)")
+	f.StringSliceVar(&o.kinds, "kind", nil, "entry, task, message, fact (default all)")
 	f.StringSliceVar(&o.types, "type", nil, "fact, decision, insight, task_note, reference")
 	f.StringSliceVar(&o.stages, "stage", nil, "raw, working, candidate, verified, certified")
 	f.StringSliceVar(&o.statuses, "status", nil, "active, contested, superseded, deprecated")
@@ -328,6 +328,8 @@ func hitText(o *searchOptions, number int, h retrieve.Hit) string {
 		sayMessage(&b, number, h)
 	case retrieve.KindTask:
 		say(&b, "%d. %s\n   task · %s · score %.3f · task %s\n", number, oneLine(h.Title, 160), h.Tracked.Status, h.Score, h.Tracked.ID)
+	case retrieve.KindFact:
+		say(&b, "%d. %s\n   fact that a person entered · %s · score %.3f · %s · %s\n", number, oneLine(h.Title, 160), h.Fact.Category, h.Score, when(h.OccurredAt), h.Fact.ID)
 	default:
 		sayEntry(&b, number, h)
 	}

@@ -59,7 +59,7 @@ func newNightBench(t *testing.T) *nightBench {
 	}
 	b.facts, err = fact.NewWriter(b.log, conn, fact.Options{})
 	require.NoError(t, err)
-	facts, err := fact.NewActivities(b.log, b.facts)
+	facts, err := fact.NewActivities(b.log, b.facts, nil)
 	require.NoError(t, err)
 	root, err := tier.OpenRoot(t.Context(), b.dir)
 	require.NoError(t, err)

@@ -12,16 +12,31 @@ import (
 
 // Activities writes the facts of memory streams.
 type Activities struct {
-	log    *eventlog.Store
-	writer *Writer
+	log     *eventlog.Store
+	writer  *Writer
+	indexer Indexer
 }
 
-// NewActivities returns the activities of this package.
-func NewActivities(log *eventlog.Store, writer *Writer) (*Activities, error) {
+// Indexer indexes the facts that people entered for search.
+type Indexer interface {
+	// Enqueue requests that the facts in the stream be indexed. It does not wait.
+	Enqueue(ctx context.Context, stream string) error
+}
+
+// NewActivities returns the activities of this package. Without an indexer facts are not indexed.
+func NewActivities(log *eventlog.Store, writer *Writer, indexer Indexer) (*Activities, error) {
 	if log == nil || writer == nil {
 		return nil, errors.New("fact activities: an event log and a writer are needed")
 	}
-	return &Activities{log: log, writer: writer}, nil
+	return &Activities{log: log, writer: writer, indexer: indexer}, nil
+}
+
+// index has the facts of the stream indexed.
+func (a *Activities) index(ctx context.Context, stream string) error {
+	if a.indexer == nil {
+		return nil
+	}
+	return a.indexer.Enqueue(ctx, stream)
 }
 
 // SessionInput names a session whose facts are to be stored.
@@ -70,7 +85,7 @@ func Store(ctx context.Context, a *Activities, in boundary.Batch[SessionInput]) 
 		out.Items[places[i]] = outcome
 	}
 	out.Head = a.log.Head(stream)
-	return out, nil
+	return out, a.index(ctx, stream)
 }
 
 // read reads the facts that the session's entries state.
@@ -87,5 +102,11 @@ func (a *Activities) read(ctx context.Context, in SessionInput) (Batch, error) {
 
 // RunFactCommand runs a person's command. Only the memory's workflow may call it.
 func (a *Activities) RunFactCommand(ctx context.Context, c Command) (Result, error) {
-	return boundary.Run(ctx, c, a.writer.Do)
+	return boundary.Run(ctx, c, func(ctx context.Context, c Command) (Result, error) {
+		result, err := a.writer.Do(ctx, c)
+		if err != nil {
+			return result, err
+		}
+		return result, a.index(ctx, schema.MemoryStream(c.User, c.Agent))
+	})
 }

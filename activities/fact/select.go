@@ -42,6 +42,9 @@ func (t *Tables) Named(ctx context.Context, user, agent, prefix string, limit in
 // idMark is what every id of a fact begins with.
 const idMark = "fact_"
 
+// IsID reports whether the text is like the id of a fact, or the beginning of one.
+func IsID(text string) bool { return strings.HasPrefix(text, idMark) && len(text) > len(idMark) }
+
 // Resolve returns the fact that a person names by the beginning of its id, with or without what all ids begin with. The
 // fact may be deleted or evicted. Errors are [ErrFactNotFound] and [table.ErrAmbiguous].
 func (t *Tables) Resolve(ctx context.Context, user, agent, given string) (Fact, error) {

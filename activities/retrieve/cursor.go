@@ -87,6 +87,8 @@ func (h Hit) key() uint32 {
 		name = "message/" + h.Message.EventID + "/" + strconv.Itoa(h.Message.Index)
 	case KindTask:
 		name = "task/" + h.Tracked.ID
+	case KindFact:
+		name = h.Fact.ID + "/" + h.Agent
 	}
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(name))

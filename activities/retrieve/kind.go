@@ -17,10 +17,12 @@ const (
 	KindTask Kind = "task"
 	// KindMessage is a message of a session, in its own words.
 	KindMessage Kind = "message"
+	// KindFact is what a person entered about the user, or put in other words. Facts of sessions are entries.
+	KindFact Kind = "fact"
 )
 
 // Kinds returns all kinds.
-func Kinds() []Kind { return []Kind{KindEntry, KindTask, KindMessage} }
+func Kinds() []Kind { return []Kind{KindEntry, KindTask, KindMessage, KindFact} }
 
 // wants reports whether hits of the kind are asked for. What a filter can't be true of is not: only entries have types,
 // stages and statuses, and a title of a task has no session, no speaker and no time.
@@ -31,6 +33,9 @@ func (q Query) wants(k Kind) bool {
 	switch k {
 	case KindEntry:
 		return true
+	case KindFact:
+		return len(q.Stages)+len(q.Statuses) == 0 && (len(q.Types) == 0 || slices.Contains(q.Types, schema.EntryFact)) &&
+			q.SessionID == "" && q.AsOf.IsZero()
 	case KindMessage:
 		return len(q.Types)+len(q.Stages)+len(q.Statuses) == 0
 	default:

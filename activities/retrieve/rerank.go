@@ -11,9 +11,10 @@ import (
 // Weights determine a hit's score from its hybrid score. Each factor is in (0,1].
 type Weights struct {
 	Stage map[schema.Stage]float64
-	// Message and Task stand in the place of the stage's weight for messages and tasks; 0 stands for 1.
-	Message, Task float64
-	Neighbours    Neighbours
+	// Message, Task and Fact stand in the place of the stage's weight for messages, tasks and facts that a person entered; 0
+	// stands for 1.
+	Message, Task, Fact float64
+	Neighbours          Neighbours
 	Status        map[schema.Status]float64
 	// HalfLife is the age at which the recency factor is halfway between 1 and RecencyFloor.
 	HalfLife     time.Duration

@@ -95,11 +95,13 @@ func (s *Searcher) Alpha() float64 { return s.alpha }
 
 // Hit is what was found. An entry stands for a statement, in however many sessions and words it was said: the other fields
 // describe the best of the entries that say it, which is believed if any is: its session and its evidence with message and
-// span. Of a message only the owner, the session, the content and the time are set, of a task the title.
+// span. Of a message only the owner, the session, the content and the time are set, of a task the title, and
+// of a fact that a person entered the title, the time and the owner without a project: it is known in all of them.
 type Hit struct {
 	Kind Kind `json:"kind"`
 	schema.Entry
 	Message *MessageHit `json:"message,omitempty"`
+	Fact    *FactHit    `json:"fact,omitempty"`
 	// Tracked is the task that the hit is, or that came of it.
 	Tracked      *TaskHit `json:"tracked,omitempty"`
 	SupersededBy string   `json:"superseded_by,omitempty"`
@@ -265,7 +267,7 @@ func (r *search) run(ctx context.Context) error {
 
 // gather returns the claims of all kinds, the best first. It looks for more entries if too few match the query.
 func (r *search) gather(ctx context.Context, hybrid vector.HybridQuery) ([]*claim, error) {
-	var items, messages []vector.Candidate
+	var items, messages, stated []vector.Candidate
 	var err error
 	if hybrid.Filter.IDs, err = r.few(ctx); err != nil {
 		return nil, err
@@ -274,6 +276,12 @@ func (r *search) gather(ctx context.Context, hybrid vector.HybridQuery) ([]*clai
 	if r.query.wants(KindMessage) {
 		group.Go(func() (err error) {
 			messages, err = r.index.Hybrid(groupCtx, r.messageQuery(hybrid))
+			return err
+		})
+	}
+	if r.query.wants(KindFact) {
+		group.Go(func() (err error) {
+			stated, err = r.index.Hybrid(groupCtx, r.factQuery(hybrid))
 			return err
 		})
 	}
@@ -290,7 +298,7 @@ func (r *search) gather(ctx context.Context, hybrid vector.HybridQuery) ([]*clai
 		return nil, err
 	}
 	for {
-		fuse(r.result.Alpha, r.baseline(), items, messages)
+		fuse(r.result.Alpha, r.baseline(), items, messages, stated)
 		r.weights.Neighbours.add(messages)
 		entries, titles := byKind(items)
 		claims, err := r.judge(ctx, entries)
@@ -307,13 +315,17 @@ func (r *search) gather(ctx context.Context, hybrid vector.HybridQuery) ([]*clai
 			}
 			continue
 		}
-		r.result.Candidates = len(items) + len(messages)
+		r.result.Candidates = len(items) + len(messages) + len(stated)
 		tasks, err := r.tasks(ctx, titles)
 		if err != nil {
 			return nil, err
 		}
 		said, err := r.messages(ctx, messages)
-		return join(claims, tasks, said), err
+		if err != nil {
+			return nil, err
+		}
+		facts, err := r.facts(ctx, stated)
+		return join(claims, tasks, append(said, facts...)), err
 	}
 }
 

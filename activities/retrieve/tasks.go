@@ -97,7 +97,7 @@ func (r *search) ownTasks(ctx context.Context, taskIDs []string) ([]string, erro
 
 // join puts claims of all kinds into one list, the best first. A task is shown with the note that it came of, and a message
 // with the entry that quotes it, if these are listed: what proves something is not another thing.
-func join(entries, tasks, messages []*claim) []*claim {
+func join(entries, tasks, others []*claim) []*claim {
 	notes := map[string]*claim{}
 	for _, c := range entries {
 		if c.Type == schema.EntryTaskNote {
@@ -112,7 +112,7 @@ func join(entries, tasks, messages []*claim) []*claim {
 		}
 		all = append(all, c)
 	}
-	all = append(all, messages...)
+	all = append(all, others...)
 	slices.SortStableFunc(all, byScore)
 	return all
 }

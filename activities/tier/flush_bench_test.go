@@ -47,7 +47,7 @@ func (b *flushBench) over(conn driver.Conn) *flushBench {
 	log := eventlog.New(conn, eventlog.Options{})
 	writer, err := fact.NewWriter(log, conn, fact.Options{})
 	require.NoError(b.t, err)
-	facts, err := fact.NewActivities(log, writer)
+	facts, err := fact.NewActivities(log, writer, nil)
 	require.NoError(b.t, err)
 	temporal, err := client.NewLazyClient(client.Options{})
 	require.NoError(b.t, err)

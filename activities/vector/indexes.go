@@ -155,7 +155,7 @@ func (x *Indexes) writerOf(ctx context.Context, index string) (*Writer, error) {
 	if w := x.writers[index]; w != nil {
 		return w, nil
 	}
-	sources := []Source{NewEntrySource(x.conn, x.log), NewTitleSource(x.conn)}
+	sources := []Source{NewEntrySource(x.conn, x.log), NewTitleSource(x.conn), NewFactSource(x.conn, x.log)}
 	if messages {
 		sources = []Source{NewMessageSource(x.conn, x.log)}
 	}

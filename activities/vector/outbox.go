@@ -52,6 +52,8 @@ var (
 		},
 		schema.TaskCreated:      titleItems,
 		schema.TaskTitleChanged: titleItems,
+		schema.FactCreated:      factItems,
+		schema.FactUpdated:      factItems,
 	}
 	messageRequests = requested{schema.SessionIngested: messageItems}
 )

@@ -231,9 +231,10 @@ type projectDigest struct {
 	digest
 }
 
-// digests returns up to limit projects that have rows, after the given name and in the order of their names.
+// digests returns up to limit projects that have rows, after the given name and in the order of their names; [FactsProject]
+// comes last.
 func (o *Outbox) digests(ctx context.Context, after string, limit int) ([]projectDigest, error) {
-	return o.digestsWhere(ctx, "project > ? GROUP BY project ORDER BY project LIMIT ?", after, limit)
+	return o.digestsWhere(ctx, "(project = '', project) > (false, ?) GROUP BY project ORDER BY project = '', project LIMIT ?", after, limit)
 }
 
 // digestOf returns the digest of one project.

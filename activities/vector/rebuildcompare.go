@@ -22,12 +22,11 @@ func (r *rebuild) compareProjects(ctx context.Context) error {
 			if err := r.compareProject(ctx, p); err != nil {
 				return fmt.Errorf("rebuild project %q: %w", p.Project, err)
 			}
-			r.Project = p.Project
-			if r.late() {
+			if r.Project = p.Project; r.Project != FactsProject && r.late() {
 				return nil
 			}
 		}
-		if len(found) < comparePage {
+		if len(found) < comparePage || r.Project == FactsProject {
 			return r.finish(ctx)
 		}
 	}

@@ -82,7 +82,7 @@ func TestErrors(t *testing.T) {
 	}
 	_, err := c.Search(t.Context(), client.Query{Text: " "})
 	require.ErrorIs(t, err, client.ErrInvalid)
-	_, err = c.Search(t.Context(), client.Query{Text: "x", Limit: 100, Offset: 100})
+	_, err = c.Search(t.Context(), client.Query{Text: "x", Limit: 100, Offset: 101})
 	require.ErrorIs(t, err, client.ErrInvalid)
 	_, err = c.Context(t.Context(), client.ContextRequest{Counter: "fingers"})
 	require.ErrorIs(t, err, client.ErrInvalid)

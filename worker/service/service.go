@@ -248,7 +248,7 @@ func newRooms(s *Stores, model llm.Model, access *transcript.Access, root *tier.
 	if err != nil {
 		return nil, err
 	}
-	r.fact, errs[7] = fact.NewActivities(s.Log, facts)
+	r.fact, errs[7] = fact.NewActivities(s.Log, facts, indexes.Enqueuers(false))
 	zone, err := cfg.zone()
 	if err != nil {
 		return nil, err

@@ -1,0 +1,119 @@
+package retrieve
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"axiommind/activities/fact"
+	"axiommind/activities/vector"
+	"axiommind/schema"
+)
+
+// FactHit is the fact that a hit of [KindFact] is. Its words are the title of the hit.
+type FactHit struct {
+	ID         string  `json:"id"`
+	Category   string  `json:"category"`
+	Confidence float64 `json:"confidence"`
+}
+
+// factQuery is the query of the facts that people entered.
+func (r *search) factQuery(hybrid vector.HybridQuery) vector.HybridQuery {
+	hybrid.Project, hybrid.Filter = vector.FactsProject, r.query.filter()
+	hybrid.Filter.Kinds, hybrid.Filter.Types = []string{schema.ItemFact}, nil
+	hybrid.Limit = min(max(5*r.limit, minCandidates), maxCandidates)
+	return hybrid
+}
+
+// memoryFact names a fact of the user in the memory of an agent.
+type memoryFact struct{ agent, id string }
+
+// facts turns candidates into hits, one for each fact that has the wording of the candidate.
+func (r *search) facts(ctx context.Context, candidates []vector.Candidate) ([]*claim, error) {
+	var related []vector.Candidate
+	var ids []string
+	for _, c := range candidates {
+		if c.BM25 == 0 && c.Similarity < r.result.Floor {
+			r.result.Unrelated++
+			r.result.Nearest = max(r.result.Nearest, c.Similarity)
+			continue
+		}
+		related, ids = append(related, c), append(ids, c.ItemID)
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	events, err := r.log.GetMany(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read facts: %w", err)
+	}
+	known, err := r.standingFacts(ctx, events)
+	if err != nil {
+		return nil, err
+	}
+	var out []*claim
+	for _, c := range related {
+		event, ok := events[c.ItemID]
+		if !ok {
+			r.result.Dropped++ // Another database may use the same vector store.
+			continue
+		}
+		user, agent, id, content, err := vector.FactWording(event)
+		f, ok := known[memoryFact{agent, id}]
+		switch {
+		case err != nil:
+			return nil, err
+		case !ok || f.Content != content:
+			r.result.Dropped++ // It was deleted, or has other words now.
+			continue
+		case user != r.query.User:
+			r.result.Filtered++
+			continue
+		}
+		h := Hit{
+			Kind: KindFact,
+			Entry: schema.Entry{
+				Scope: schema.Scope{User: user, Agent: agent}, Title: content, Type: schema.EntryFact, OccurredAt: f.UpdatedAt,
+			},
+			Fact: &FactHit{f.ID, f.Category, f.Confidence},
+			Explain: Explain{
+				Hybrid: c.Score, Vector: c.Vector, Keyword: c.Keyword, Similarity: c.Similarity, BM25: c.BM25,
+				StageWeight: cmp.Or(r.weights.Fact, 1), StatusPenalty: 1,
+				Recency: r.weights.recency(r.from.At.Sub(f.UpdatedAt)), Corroboration: r.weights.corroboration(1),
+			},
+			Sessions: []Saying{},
+		}
+		h.Score = h.Explain.Score()
+		out = append(out, &claim{Hit: h, members: []Hit{h}})
+	}
+	return out, nil
+}
+
+// standingFacts returns the facts of the user that the events are about and that are not deleted.
+func (r *search) standingFacts(ctx context.Context, events map[string]schema.Event) (map[memoryFact]fact.Fact, error) {
+	byAgent := map[string][]string{}
+	for _, event := range events {
+		user, agent, id, _, err := vector.FactWording(event)
+		if err != nil {
+			return nil, err
+		}
+		if user == r.query.User {
+			byAgent[agent] = append(byAgent[agent], id)
+		}
+	}
+	known := map[memoryFact]fact.Fact{}
+	for _, agent := range slices.Sorted(maps.Keys(byAgent)) {
+		found, err := fact.NewTables(r.conn).Find(ctx, r.query.User, agent, byAgent[agent])
+		if err != nil {
+			return nil, fmt.Errorf("read facts: %w", err)
+		}
+		for _, f := range found {
+			if f.Status == fact.Active {
+				known[memoryFact{agent, f.ID}] = f
+			}
+		}
+	}
+	return known, nil
+}

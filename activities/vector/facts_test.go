@@ -1,0 +1,74 @@
+package vector
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// What a person entered, or put in other words, is indexed under no project; what a session states is not indexed again.
+// Reconcile and rebuild know the facts, too.
+func TestFactsAreIndexed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	source := NewFactSource(b.conn, b.log)
+	writer, err := NewWriter(b.conn, b.log, b.projector, b.client, b.embedder, []Source{NewEntrySource(b.conn, b.log), source}, Options{BatchSize: 2})
+	require.NoError(t, err)
+	b.writer = writer
+	stream := schema.MemoryStream("안/'나'", "")
+	words := "I live in Porto, by the sea."
+	var events []schema.Event
+	for i, payload := range []any{
+		schema.FactCreatedPayload{Act: schema.Act{RequestID: "1"}, FactID: "fact_1", Content: "I live in Lisbon.", Category: "context"},
+		schema.FactCreatedPayload{Act: schema.Act{EntryID: "entry"}, FactID: "fact_2", Content: "I like tea.", Category: "preference"},
+		schema.FactUpdatedPayload{Act: schema.Act{RequestID: "2"}, FactID: "fact_1", Content: &words},
+		schema.FactUpdatedPayload{Act: schema.Act{RequestID: "3"}, FactID: "fact_1"},
+	} {
+		event, err := schema.NewEvent(payload, schema.Event{TS: b.now, Actor: "test", DedupeKey: schema.FactOfCommandKey("안/'나'", "", string(rune('a'+i)))})
+		require.NoError(t, err)
+		events = append(events, event)
+	}
+	_, err = b.log.AppendAll(t.Context(), stream, events)
+	require.NoError(t, err)
+	b.add(t, "red", "an entry")
+	_, err = b.log.Project(t.Context(), b.projector, stream)
+	require.NoError(t, err)
+	require.Equal(t, 3, b.index(t, 100).Indexed)
+	require.Equal(t, 2, b.count(t, FactsProject))
+
+	found, err := b.client.Hybrid(t.Context(), HybridQuery{
+		Collection: b.writer.Collection(), Project: FactsProject, Text: "Porto", Vector: make([]float32, 64), Limit: 10,
+		Filter: Filter{Kinds: []string{schema.ItemFact}, User: "안/'나'"},
+	})
+	require.NoError(t, err)
+	require.NotEmpty(t, found)
+	got, err := b.log.GetMany(t.Context(), []string{found[0].ItemID})
+	require.NoError(t, err)
+	user, agent, id, content, err := FactWording(got[found[0].ItemID])
+	require.NoError(t, err)
+	require.Equal(t, []string{"안/'나'", "", "fact_1", words}, []string{user, agent, id, content})
+
+	all, err := source.After(t.Context(), "", "", 1)
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	rest, err := source.After(t.Context(), "", all[0].ID, 10)
+	require.NoError(t, err)
+	require.Len(t, rest, 1)
+	none, err := source.After(t.Context(), "a", "", 10)
+	require.NoError(t, err)
+	require.Empty(t, none)
+
+	require.Zero(t, b.reconcile(t).Repaired())
+	require.NoError(t, b.client.DeleteCollection(t.Context(), b.writer.Collection()))
+	require.Equal(t, 3, b.reconcile(t).Missing)
+	b.index(t, 100)
+	b.requireWhole(t)
+	for _, p := range []eventlog.Projector{b.projector} {
+		standing, err := b.log.Standings(t.Context(), p)
+		require.NoError(t, err)
+		require.Zero(t, standing[0].Behind)
+	}
+}
