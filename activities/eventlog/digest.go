@@ -115,10 +115,14 @@ func (s *Store) Standings(ctx context.Context, projectors ...Projector) ([]Stand
 	out := make([]Standing, len(projectors))
 	at := map[string]*Standing{}
 	names, prefixes, types := make([]string, len(out)), make([]string, len(out)), make([][]string, len(out))
+	among, ones := make([]string, len(out)), make([]string, len(out))
 	for i, p := range projectors {
 		out[i] = Standing{Name: p.Name(), Program: p.Version()}
 		at[p.Name()] = &out[i]
 		names[i], prefixes[i], types[i] = p.Name(), p.StreamPrefix(), p.Types()
+		if partial, ok := p.(Partial); ok {
+			among[i], ones[i] = partial.OneOf()
+		}
 	}
 	err := s.query(ctx, func(rows driver.Rows) error {
 		var name string
@@ -146,12 +150,13 @@ func (s *Store) Standings(ctx context.Context, projectors ...Projector) ([]Stand
 		FROM (
 			SELECT name, stream, max(last) AS last, sum(events) AS events
 			FROM (SELECT stream, event_type, max(seq) AS last, count() AS events FROM events_raw GROUP BY stream, event_type)
-			ARRAY JOIN ? AS name, ? AS prefix, ? AS types
+			ARRAY JOIN ? AS name, ? AS prefix, ? AS types, ? AS among, ? AS one
 			WHERE startsWith(stream, prefix) AND (empty(types) OR has(types, event_type))
+				AND (one = '' OR stream = one OR NOT startsWith(stream, among))
 			GROUP BY name, stream
 		) AS w
 		LEFT JOIN projection_offsets AS o ON o.projector_name = w.name AND o.stream = w.stream
-		GROUP BY name`, names, prefixes, types)
+		GROUP BY name`, names, prefixes, types, among, ones)
 	if err != nil {
 		return nil, fmt.Errorf("compare projections with the log: %w", err)
 	}

@@ -33,6 +33,12 @@ type Projector interface {
 	Apply(ctx context.Context, events []schema.Event) error
 }
 
+// Partial is a [Projector] that makes rows of one stream only among those with a prefix. It is not behind the others, which it
+// may read or not.
+type Partial interface {
+	OneOf() (prefix, stream string)
+}
+
 // Progress is what a projection has done so far.
 type Progress struct {
 	// Streams counts the streams that were behind, and Events the events that were applied.

@@ -93,6 +93,11 @@ func (p *OutboxProjector) requestTypes() []string { return slices.Sorted(maps.Ke
 // collection.
 func (*OutboxProjector) StreamPrefix() string { return "" }
 
+// OneOf implements [eventlog.Partial]: outcomes are in the stream of the projector's collection alone.
+func (p *OutboxProjector) OneOf() (prefix, stream string) {
+	return schema.VectorPrefix, schema.VectorStream(schema.VectorCollection(p.version))
+}
+
 // Apply writes the rows of the events.
 func (p *OutboxProjector) Apply(ctx context.Context, events []schema.Event) error {
 	var rows []Row
