@@ -15,7 +15,7 @@ type Weights struct {
 	// stands for 1.
 	Message, Task, Fact float64
 	Neighbours          Neighbours
-	Status        map[schema.Status]float64
+	Status              map[schema.Status]float64
 	// HalfLife is the age at which the recency factor is halfway between 1 and RecencyFloor.
 	HalfLife     time.Duration
 	RecencyFloor float64

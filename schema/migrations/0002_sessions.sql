@@ -32,7 +32,8 @@ CREATE TABLE IF NOT EXISTS entries_raw
     INDEX idx_session session_id TYPE bloom_filter(0.01) GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree(version)
-ORDER BY (project, entry_id);
+ORDER BY (project, entry_id)
+SETTINGS index_granularity = 256;
 
 -- What was said of an entry after it was made. All rows with the same kind and ref stand in one stream, so that versions
 -- of different streams never meet:
