@@ -149,6 +149,7 @@ func TestI5StagesAreCappedByEvidence(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, rows, 1)
 		row := rows[0]
+		b.requireCurrent(project)
 		isAligned, isProven := o.evidence()
 		require.Equal(t, isAligned, row.EvidenceAligned)
 		require.Equal(t, isProven, row.EvidenceProven)

@@ -116,11 +116,39 @@ func TestI4ViewIsTheFold(t *testing.T) {
 			}
 		}
 		require.ElementsMatch(t, want, got, "%+v", history)
+		b.requireCurrent(project)
 		b.requireUnproven(sessionKey(project, "u", "a", fmt.Sprint(seed%2)), want)
 	}
 	rows := b.rows()
 	b.rebuild()
 	require.Equal(t, rows, b.rows(), "I3")
+}
+
+// requireCurrent checks that what is folded here is what the view shows, of all entries of the project and in each detail.
+func (b *bench) requireCurrent(project string) {
+	for _, detail := range []Detail{Standing, Whole} {
+		want, err := NewReader(b.conn).ByID(b.t.Context(), InProject(project), detail)
+		require.NoError(b.t, err)
+		require.NotEmpty(b.t, want)
+		if detail == Standing { // It is read for the fold.
+			whole, err := NewReader(b.conn).ByID(b.t.Context(), InProject(project), Whole)
+			require.NoError(b.t, err)
+			for id, row := range want {
+				row.EvidenceAligned, row.EvidenceProven = whole[id].EvidenceAligned, whole[id].EvidenceProven
+				want[id] = row
+			}
+		}
+		got, err := NewReader(b.conn).Current(b.t.Context(), project, slices.Collect(maps.Keys(want)), detail)
+		require.NoError(b.t, err)
+		for id := range got {
+			row := got[id]
+			if detail == Standing {
+				row.EvidenceSessionID, row.EvidenceEventID = "", ""
+			}
+			got[id] = row
+		}
+		require.Equal(b.t, want, got)
+	}
 }
 
 // requireUnproven checks that the entries of other sessions are found to be unproven that are so among all.

@@ -1,8 +1,11 @@
 package retrieve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"axiommind/activities/entry"
 	"axiommind/schema"
@@ -30,14 +33,17 @@ func (r *search) fill(ctx context.Context, claims []*claim) error {
 	}
 	// The original says it, too.
 	ids = append(ids, originals...)
-	rows, err := r.entries.Read(ctx, entry.OfUser(r.query.Project, r.query.User).Saying(ids, titles, originals).NewestFirst(), entry.Whole)
+	saying, err := r.entries.IDs(ctx, entry.OfUser(r.query.Project, r.query.User).Saying(ids, titles, originals))
 	if err != nil {
 		return fmt.Errorf("read hits: %w", err)
 	}
-	byID := make(map[string]entry.Row, len(rows))
-	for _, row := range rows {
-		byID[row.ID] = row
+	byID, err := r.entries.Current(ctx, r.query.Project, saying, entry.Whole)
+	if err != nil {
+		return fmt.Errorf("read hits: %w", err)
 	}
+	rows := slices.SortedFunc(maps.Values(byID), func(a, b entry.Row) int { // The newest first.
+		return cmp.Or(b.OccurredAt.Compare(a.OccurredAt), cmp.Compare(a.ID, b.ID))
+	})
 	if err := r.relate(ctx, byID); err != nil {
 		return err
 	}

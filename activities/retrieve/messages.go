@@ -40,19 +40,18 @@ func (r *search) messageQuery(hybrid vector.HybridQuery) vector.HybridQuery {
 }
 
 // messages turns candidates into hits, the best first, as many as may be listed. Their texts are read from the log.
-func (r *search) messages(ctx context.Context, candidates []vector.Candidate) ([]*claim, error) {
+func (r *search) messages(ctx context.Context, candidates []vector.Candidate, t *tally) ([]*claim, error) {
 	scored := make([]Hit, 0, len(candidates))
 	for _, c := range candidates {
 		if c.BM25 == 0 && c.Similarity < r.result.Floor {
-			r.result.Unrelated++
-			r.result.Nearest = max(r.result.Nearest, c.Similarity)
+			t.miss(c)
 			continue
 		}
 		h := Hit{Kind: KindMessage, Explain: r.weights.explainMessage(c, r.from.At)}
 		h.Score = h.Explain.Score()
 		event, index, err := vector.MessageEvent(c.ItemID)
 		if err != nil {
-			r.result.Dropped++ // Somebody else has written it.
+			t.dropped++ // Somebody else has written it.
 			continue
 		}
 		h.Message = &MessageHit{Index: index, EventID: event}
@@ -63,7 +62,7 @@ func (r *search) messages(ctx context.Context, candidates []vector.Candidate) ([
 	byText := map[string]*claim{}
 	// Some are the same as others, or are quoted by entries: there must be enough without them.
 	for page := range slices.Chunk(scored, 2*r.limit) {
-		if err := r.loadMessages(ctx, page); err != nil {
+		if err := r.loadMessages(ctx, page, t); err != nil {
 			return nil, err
 		}
 		for i := range page {
@@ -88,7 +87,7 @@ func (r *search) messages(ctx context.Context, candidates []vector.Candidate) ([
 }
 
 // loadMessages fills in the messages. One that the log does not hold, or that is not the user's, stays without a session.
-func (r *search) loadMessages(ctx context.Context, hits []Hit) error {
+func (r *search) loadMessages(ctx context.Context, hits []Hit, t *tally) error {
 	events := make([]string, len(hits))
 	for i, h := range hits {
 		events[i] = h.Message.EventID
@@ -108,12 +107,12 @@ func (r *search) loadMessages(ctx context.Context, hits []Hit) error {
 		h := &hits[i]
 		p, ok := payloads[h.Message.EventID]
 		if !ok || len(p.Messages) == 0 {
-			r.result.Dropped++
+			t.dropped++
 			continue
 		}
 		at := h.Message.Index - p.Messages[0].Index
 		if at < 0 || at >= len(p.Messages) {
-			r.result.Dropped++
+			t.dropped++
 			continue
 		}
 		m := p.Messages[at]
@@ -122,7 +121,7 @@ func (r *search) loadMessages(ctx context.Context, hits []Hit) error {
 			e.OccurredAt = p.Date
 		}
 		if !r.query.matches(e) {
-			r.result.Filtered++
+			t.filtered++
 			continue
 		}
 		h.Entry, h.EvidenceSessionID = e, e.SessionID

@@ -226,9 +226,9 @@ type search struct {
 	page  int
 	limit int
 	terms vector.QueryTerms
-	// keywordHits counts the candidates that keyword search found. If it is 0, every candidate after an unrelated one
-	// is unrelated too.
-	keywordHits int
+	// keywordHits counts the entries that keyword search found, unrelated those that are not related to the query. If the first
+	// is 0, every entry after an unrelated one is unrelated too.
+	keywordHits, unrelated int
 	// perhapsMore is true if the candidates that were not fetched may hold hits.
 	perhapsMore bool
 	relations   relations
@@ -273,17 +273,17 @@ func (r *search) gather(ctx context.Context, hybrid vector.HybridQuery) ([]*clai
 		return nil, err
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
-	if r.query.wants(KindMessage) {
+	ask := func(q vector.HybridQuery, into *[]vector.Candidate) {
 		group.Go(func() (err error) {
-			messages, err = r.index.Hybrid(groupCtx, r.messageQuery(hybrid))
+			*into, err = r.index.Hybrid(groupCtx, q)
 			return err
 		})
 	}
+	if r.query.wants(KindMessage) {
+		ask(r.messageQuery(hybrid), &messages)
+	}
 	if r.query.wants(KindFact) {
-		group.Go(func() (err error) {
-			stated, err = r.index.Hybrid(groupCtx, r.factQuery(hybrid))
-			return err
-		})
+		ask(r.factQuery(hybrid), &stated)
 	}
 	fetch := max(5*r.limit, minCandidates)
 	fetched := func(ctx context.Context) (err error) {
@@ -300,15 +300,14 @@ func (r *search) gather(ctx context.Context, hybrid vector.HybridQuery) ([]*clai
 	for {
 		fuse(r.result.Alpha, r.baseline(), items, messages, stated)
 		r.weights.Neighbours.add(messages)
-		entries, titles := byKind(items)
-		claims, err := r.judge(ctx, entries)
+		found, err := r.load(ctx, items, messages, stated)
 		if err != nil {
 			return nil, err
 		}
 		// If there are fewer candidates than requested, there are no more.
 		r.perhapsMore = len(items) == hybrid.Limit && hybrid.Limit < maxCandidates && hybrid.Limit > 0 &&
-			(r.keywordHits > 0 || r.result.Unrelated == 0)
-		if len(claims) < r.limit-1 && r.perhapsMore {
+			(r.keywordHits > 0 || r.unrelated == 0)
+		if len(found.entries) < r.limit-1 && r.perhapsMore {
 			fetch *= 4
 			if err := fetched(ctx); err != nil {
 				return nil, err
@@ -316,16 +315,7 @@ func (r *search) gather(ctx context.Context, hybrid vector.HybridQuery) ([]*clai
 			continue
 		}
 		r.result.Candidates = len(items) + len(messages) + len(stated)
-		tasks, err := r.tasks(ctx, titles)
-		if err != nil {
-			return nil, err
-		}
-		said, err := r.messages(ctx, messages)
-		if err != nil {
-			return nil, err
-		}
-		facts, err := r.facts(ctx, stated)
-		return join(claims, tasks, append(said, facts...)), err
+		return join(found.entries, found.tasks, append(found.messages, found.facts...)), err
 	}
 }
 
@@ -409,14 +399,14 @@ func (r *search) choose(ctx context.Context, claims []*claim) ([]*claim, error) 
 }
 
 // judge turns candidates into claims, the best first, if the query admits their rows and they are related to it.
-func (r *search) judge(ctx context.Context, candidates []vector.Candidate) ([]*claim, error) {
+func (r *search) judge(ctx context.Context, candidates []vector.Candidate, t *tally) ([]*claim, error) {
 	ids := make([]string, len(candidates))
 	for i, c := range candidates {
 		ids[i] = c.ItemID
 	}
 	// Read the rows of the whole project, so that candidates that the query may not see are counted apart from those
 	// without a row.
-	rows, err := r.entries.ByID(ctx, entry.InProject(r.query.Project).IDs(ids), entry.Standing)
+	rows, err := r.entries.Current(ctx, r.query.Project, ids, entry.Standing)
 	if err != nil {
 		return nil, fmt.Errorf("read candidates: %w", err)
 	}
@@ -429,9 +419,7 @@ func (r *search) judge(ctx context.Context, candidates []vector.Candidate) ([]*c
 	if said := r.query.said(); !said.IsZero() {
 		now = said
 	}
-	result := &r.result
-	result.Candidates, result.Filtered, result.Dropped, result.Unrelated, result.Nearest = len(candidates), 0, 0, 0, 0
-	result.Superseded, r.keywordHits = 0, 0
+	r.keywordHits = 0
 	var hits []Hit
 	for _, c := range candidates {
 		if c.BM25 > 0 {
@@ -442,15 +430,14 @@ func (r *search) judge(ctx context.Context, candidates []vector.Candidate) ([]*c
 		e := row.Entry
 		switch {
 		case !ok:
-			result.Dropped++
+			t.dropped++
 		case !r.query.admits(e):
-			result.Filtered++
+			t.filtered++
 			if r.query.matches(e) && r.related(c, e) {
-				result.Superseded++
+				t.superseded++
 			}
 		case !r.related(c, e):
-			result.Unrelated++
-			result.Nearest = max(result.Nearest, c.Similarity)
+			t.miss(c)
 		default:
 			h := Hit{Kind: KindEntry, Explain: r.weights.explain(c, e, now)}
 			h.Score = h.Explain.Score()
@@ -458,6 +445,7 @@ func (r *search) judge(ctx context.Context, candidates []vector.Candidate) ([]*c
 			hits = append(hits, h)
 		}
 	}
+	r.unrelated = t.unrelated
 	claims := r.weights.fold(hits)
 	order(claims, func(id string) string { return r.relations.rows[id].SupersededBy })
 	return claims, nil

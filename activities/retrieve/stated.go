@@ -31,13 +31,12 @@ func (r *search) factQuery(hybrid vector.HybridQuery) vector.HybridQuery {
 type memoryFact struct{ agent, id string }
 
 // facts turns candidates into hits, one for each fact that has the wording of the candidate.
-func (r *search) facts(ctx context.Context, candidates []vector.Candidate) ([]*claim, error) {
+func (r *search) facts(ctx context.Context, candidates []vector.Candidate, t *tally) ([]*claim, error) {
 	var related []vector.Candidate
 	var ids []string
 	for _, c := range candidates {
 		if c.BM25 == 0 && c.Similarity < r.result.Floor {
-			r.result.Unrelated++
-			r.result.Nearest = max(r.result.Nearest, c.Similarity)
+			t.miss(c)
 			continue
 		}
 		related, ids = append(related, c), append(ids, c.ItemID)
@@ -57,7 +56,7 @@ func (r *search) facts(ctx context.Context, candidates []vector.Candidate) ([]*c
 	for _, c := range related {
 		event, ok := events[c.ItemID]
 		if !ok {
-			r.result.Dropped++ // Another database may use the same vector store.
+			t.dropped++ // Another database may use the same vector store.
 			continue
 		}
 		user, agent, id, content, err := vector.FactWording(event)
@@ -66,10 +65,10 @@ func (r *search) facts(ctx context.Context, candidates []vector.Candidate) ([]*c
 		case err != nil:
 			return nil, err
 		case !ok || f.Content != content:
-			r.result.Dropped++ // It was deleted, or has other words now.
+			t.dropped++ // It was deleted, or has other words now.
 			continue
 		case user != r.query.User:
-			r.result.Filtered++
+			t.filtered++
 			continue
 		}
 		h := Hit{

@@ -24,13 +24,12 @@ type TaskHit struct {
 }
 
 // tasks turns candidates into hits, one for each task that exists.
-func (r *search) tasks(ctx context.Context, candidates []vector.Candidate) ([]*claim, error) {
+func (r *search) tasks(ctx context.Context, candidates []vector.Candidate, t *tally) ([]*claim, error) {
 	best := map[string]vector.Candidate{}
 	for _, c := range candidates {
 		id, _, _ := strings.Cut(c.ItemID, "/")
 		if c.BM25 == 0 && c.Similarity < r.result.Floor {
-			r.result.Unrelated++
-			r.result.Nearest = max(r.result.Nearest, c.Similarity)
+			t.miss(c)
 			continue
 		}
 		if known, ok := best[id]; !ok || c.Score > known.Score {
@@ -53,7 +52,7 @@ func (r *search) tasks(ctx context.Context, candidates []vector.Candidate) ([]*c
 		e, ok := found.Entities[id]
 		switch {
 		case !ok:
-			r.result.Dropped++
+			t.dropped++
 			continue
 		case e.ResolvesTo != nil:
 			continue // It was merged into another one, which has its titles.
