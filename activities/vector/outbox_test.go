@@ -144,7 +144,7 @@ func TestTitlesAreEnqueued(t *testing.T) {
 	p := NewOutboxProjector(nil, "v")
 	require.Equal(t, []string{
 		schema.VectorIndexed, schema.VectorFailed, schema.VectorDrifted,
-		schema.EntryMaterialized, schema.TaskCreated, schema.TaskTitleChanged,
+		schema.EntryMaterialized, schema.FactCreated, schema.FactUpdated, schema.TaskCreated, schema.TaskTitleChanged,
 	}, p.Types())
 	for seq, payload := range []any{
 		schema.TaskCreatedPayload{TaskID: "t1", Title: "Port it"}, schema.TaskTitleChangedPayload{TaskID: "t1", To: "Port it all"},
