@@ -60,8 +60,12 @@ func (r *search) messages(ctx context.Context, candidates []vector.Candidate, t 
 	slices.SortStableFunc(scored, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
 	var out []*claim
 	byText := map[string]*claim{}
-	// Some are the same as others, or are quoted by entries: there must be enough without them.
-	for page := range slices.Chunk(scored, 2*r.limit) {
+	r.moreTexts = false
+	for page := range slices.Chunk(scored, r.texts) {
+		if len(out) >= r.texts {
+			r.moreTexts = true
+			break
+		}
 		if err := r.loadMessages(ctx, page, t); err != nil {
 			return nil, err
 		}
@@ -78,9 +82,6 @@ func (r *search) messages(ctx context.Context, candidates []vector.Candidate, t 
 			}
 			byText[key] = &claim{Hit: h, members: []Hit{h}}
 			out = append(out, byText[key])
-		}
-		if len(out) >= 2*r.limit {
-			break
 		}
 	}
 	return out, nil

@@ -130,11 +130,39 @@ func TestMessagesAreFolded(t *testing.T) {
 	}, got)
 }
 
-// setEvidence gives the entry another piece of evidence.
-func (b *bench) setEvidence(t testing.TB, e schema.Entry, evidence schema.Evidence) {
+// An entry that quotes more messages than a page has leaves the next page its own.
+func TestQuotedMessagesLeavePages(t *testing.T) {
+	t.Parallel()
+	b := newHashBench(t)
+	e := b.add(t, schema.Entry{Title: "Invoices are kept in Postgres."})[0]
+	var said []string
+	for i := range 12 {
+		said = append(said, fmt.Sprintf("Invoices are kept in Postgres, part %d.", i))
+	}
+	event := b.say(t, sessionOf("red", "", "", "s1"), append(said, "In Postgres there is another table, of which nobody has asked for years.")...)
+	var quoted []schema.Evidence
+	for i, text := range said {
+		quoted = append(quoted, schema.Evidence{EventID: event, MessageIndex: i, Quote: text, Found: true, Span: schema.Span{ByteEnd: len(text), RuneEnd: len(text)}})
+	}
+	b.setEvidence(t, e, quoted...)
+	q, hits := Query{Text: "invoices kept in Postgres", Limit: 1}, []string(nil)
+	for {
+		r := b.search(t, q)
+		for _, h := range r.Hits {
+			hits = append(hits, string(h.Kind))
+		}
+		if q.Cursor = r.Next; q.Cursor == "" {
+			break
+		}
+	}
+	require.Equal(t, []string{"entry", "message"}, hits)
+}
+
+// setEvidence gives the entry other pieces of evidence.
+func (b *bench) setEvidence(t testing.TB, e schema.Entry, evidence ...schema.Evidence) {
 	t.Helper()
 	event, err := schema.NewEvent(schema.EntryEvidenceSetPayload{
-		EntryID: e.ID, ExtractedEventID: "x", EvidenceAligned: true, EvidenceProven: true, Rule: 1, Evidence: []schema.Evidence{evidence},
+		EntryID: e.ID, ExtractedEventID: "x", EvidenceAligned: true, EvidenceProven: true, Rule: 1, Evidence: evidence,
 	}, schema.Event{TS: start, Actor: "test", SessionID: e.SessionID, Project: e.Project, DedupeKey: "set/" + e.ID})
 	require.NoError(t, err)
 	b.appendTo(t, e.Session().Stream(), []schema.Event{event})

@@ -231,8 +231,11 @@ type search struct {
 	keywordHits, unrelated int
 	// perhapsMore is true if the candidates that were not fetched may hold hits.
 	perhapsMore bool
-	relations   relations
-	result      Result
+	// texts is how many messages to read, and moreTexts is true if there are others.
+	texts     int
+	moreTexts bool
+	relations relations
+	result    Result
 }
 
 func (r *search) run(ctx context.Context) error {
@@ -245,12 +248,18 @@ func (r *search) run(ctx context.Context) error {
 		Collection: schema.VectorCollection(r.embedder.Version()), Project: r.query.Project, Filter: r.query.filter(),
 		Text: r.query.Text, Vector: queryVector, Alpha: r.result.Alpha,
 	}
-	claims, err := r.gather(ctx, hybrid)
-	if err != nil {
-		return err
-	}
-	if claims, err = r.choose(ctx, claims); err != nil {
-		return err
+	var claims []*claim
+	for r.texts = 2 * r.limit; ; r.texts *= 4 {
+		if claims, err = r.gather(ctx, hybrid); err != nil {
+			return err
+		}
+		if claims, err = r.choose(ctx, claims); err != nil {
+			return err
+		}
+		// Entries may quote every message that was read.
+		if len(claims) >= r.limit || !r.moreTexts {
+			break
+		}
 	}
 	claims = r.from.rest(claims)
 	more := len(claims) > r.page || len(claims) == r.page && r.perhapsMore
@@ -360,24 +369,33 @@ func byKind(candidates []vector.Candidate) (entries, titles []vector.Candidate) 
 // choose returns the claims to list. Of an entry and a message most of which it quotes, it lists the entry alone, which then
 // matches as well as the message does.
 func (r *search) choose(ctx context.Context, claims []*claim) ([]*claim, error) {
-	claims = claims[:min(2*r.limit, len(claims))]
-	var entries []*claim
+	var chosen []*claim
+	for rest := claims; len(chosen) < r.limit && len(rest) > 0; {
+		next := rest[:min(2*r.limit, len(rest))]
+		rest = rest[len(next):]
+		if err := r.fill(ctx, slices.DeleteFunc(slices.Clone(next), func(c *claim) bool { return c.Kind != KindEntry })); err != nil {
+			return nil, err
+		}
+		chosen = unquoted(append(chosen, next...))
+	}
+	return chosen[:min(r.limit, len(chosen))], nil
+}
+
+// unquoted returns the claims without the messages that entries among them quote, the best first.
+func unquoted(claims []*claim) []*claim {
 	messages := map[string]*claim{}
 	for _, c := range claims {
-		switch c.Kind {
-		case KindEntry:
-			entries = append(entries, c)
-		case KindMessage:
+		if c.Kind == KindMessage {
 			for _, m := range c.members {
 				messages[m.Message.id()] = c
 			}
 		}
 	}
-	if err := r.fill(ctx, entries); err != nil {
-		return nil, err
-	}
 	quoted := map[*claim]bool{}
-	for _, c := range entries {
+	for _, c := range claims {
+		if c.Kind != KindEntry {
+			continue
+		}
 		evidence := c.Evidence
 		for _, s := range c.Sessions {
 			evidence = slices.Concat(evidence, s.Evidence)
@@ -395,7 +413,7 @@ func (r *search) choose(ctx context.Context, claims []*claim) ([]*claim, error) 
 	if len(quoted) > 0 {
 		slices.SortStableFunc(claims, byScore)
 	}
-	return claims[:min(r.limit, len(claims))], nil
+	return claims
 }
 
 // judge turns candidates into claims, the best first, if the query admits their rows and they are related to it.
