@@ -158,9 +158,16 @@ func (s *mcpServer) entry(ctx context.Context, _ call, in entryArguments) (strin
 	return p.end(""), nil
 }
 
-// fact returns a fact of the user.
+// findFact returns the user's fact with the handle: of any agent, as search does, unless the server is of one.
+func (s *mcpServer) findFact(ctx context.Context, facts *fact.Tables, handle string) (fact.Fact, error) {
+	if s.o.Agent == "" {
+		return facts.ResolveOfUser(ctx, s.o.User, handle)
+	}
+	return facts.Resolve(ctx, s.o.User, s.o.Agent, handle)
+}
+
 func (s *mcpServer) fact(ctx context.Context, conn driver.Conn, handle string) (string, error) {
-	f, err := fact.NewTables(conn).Resolve(ctx, s.o.User, s.o.Agent, handle)
+	f, err := s.findFact(ctx, fact.NewTables(conn), handle)
 	if err != nil {
 		return "", err
 	}

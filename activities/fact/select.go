@@ -3,6 +3,8 @@ package fact
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,7 +38,11 @@ func (t *Tables) Select(ctx context.Context, s Selection) ([]Fact, error) {
 
 // Named returns up to limit facts whose ids begin with the prefix, deleted and evicted ones included, the newest first.
 func (t *Tables) Named(ctx context.Context, user, agent, prefix string, limit int) ([]Fact, error) {
-	return t.query(ctx, "user = ? AND agent = ? AND startsWith(fact_id, ?) ORDER BY created_seq DESC LIMIT ?", user, agent, prefix, limit)
+	return t.named(ctx, "user = ? AND agent = ?", []any{user, agent}, prefix, limit)
+}
+
+func (t *Tables) named(ctx context.Context, where string, args []any, prefix string, limit int) ([]Fact, error) {
+	return t.query(ctx, where+" AND startsWith(fact_id, ?) ORDER BY created_seq DESC LIMIT ?", slices.Concat(args, []any{prefix, limit})...)
 }
 
 // idMark is what every id of a fact begins with.
@@ -48,26 +54,32 @@ func IsID(text string) bool { return strings.HasPrefix(text, idMark) && len(text
 // Resolve returns the fact that a person names by the beginning of its id, with or without what all ids begin with. The
 // fact may be deleted or evicted. Errors are [ErrFactNotFound] and [table.ErrAmbiguous].
 func (t *Tables) Resolve(ctx context.Context, user, agent, given string) (Fact, error) {
-	p := table.Prefix{What: "fact", Where: "the memory of user " + quoteOwner(user, agent), Given: given, NotFound: ErrFactNotFound}
+	return t.resolve(ctx, quoteOwner(user, agent), given, "user = ? AND agent = ?", user, agent)
+}
+
+// ResolveOfUser is [Tables.Resolve] over the memories of all agents of the user.
+func (t *Tables) ResolveOfUser(ctx context.Context, user, given string) (Fact, error) {
+	return t.resolve(ctx, strconv.Quote(user)+", of all agents", given, "user = ?", user)
+}
+
+func (t *Tables) resolve(ctx context.Context, owner, given, where string, args ...any) (Fact, error) {
+	p := table.Prefix{What: "fact", Where: "the memory of user " + owner, Given: given, NotFound: ErrFactNotFound}
 	digits := strings.TrimPrefix(p.Text(), idMark)
 	if len(digits) < table.MinPrefix {
 		return Fact{}, p.Missing("")
 	}
-	found, err := t.Named(ctx, user, agent, idMark+digits, table.MostPrefixed)
+	found, err := t.named(ctx, where, args, idMark+digits, table.MostPrefixed)
 	if err != nil {
 		return Fact{}, err
 	}
-	ids := make([]string, len(found))
-	for i, f := range found {
-		ids[i] = f.ID
-	}
-	id, err := p.Pick(ids)
+	byID := map[string]Fact{}
 	for _, f := range found {
-		if err == nil && f.ID == id {
-			return f, nil
+		if of, ok := byID[f.ID]; !ok || of.Status != Active {
+			byID[f.ID] = f // Two agents may have been told the same: what still stands is shown.
 		}
 	}
-	return Fact{}, err
+	id, err := p.Pick(slices.Sorted(maps.Keys(byID)))
+	return byID[id], err
 }
 
 func quoteOwner(user, agent string) string {

@@ -1,0 +1,49 @@
+package fact_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/fact"
+)
+
+// A handle names a fact of one agent, or of any of the user's, and never another user's.
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, fact.Options{})
+	for _, owner := range [][2]string{{"ann", "coder"}, {"ann", "\"책/\n"}, {"bob", "coder"}} {
+		_, err := b.writer.ApplyOne(t.Context(), batchOf(owner[0], owner[1], "s1", "Of "+owner[0]+" and "+owner[1]))
+		require.NoError(t, err)
+	}
+	only := func(user, agent string) fact.Fact {
+		facts, err := b.tables.List(t.Context(), user, agent)
+		require.NoError(t, err)
+		require.Len(t, facts, 1)
+		return facts[0]
+	}
+	for _, agent := range []string{"coder", "\"책/\n"} {
+		f := only("ann", agent)
+		for _, handle := range []string{f.ID, f.ID[:13], f.ID[len("fact_"):]} {
+			found, err := b.tables.ResolveOfUser(t.Context(), "ann", handle)
+			require.NoError(t, err)
+			require.Equal(t, f, found)
+		}
+		_, err := b.tables.Resolve(t.Context(), "ann", "another", f.ID)
+		require.ErrorIs(t, err, fact.ErrFactNotFound)
+		_, err = b.tables.ResolveOfUser(t.Context(), "bob", f.ID)
+		require.ErrorIs(t, err, fact.ErrFactNotFound)
+	}
+	_, err := b.tables.ResolveOfUser(t.Context(), "ann", "fact_1")
+	require.ErrorIs(t, err, fact.ErrFactNotFound)
+
+	// Two agents were told the same.
+	for _, agent := range []string{"one", "two"} {
+		_, err := b.writer.ApplyOne(t.Context(), batchOf("eve", agent, "s1", "Plays chess"))
+		require.NoError(t, err)
+	}
+	one, two := only("eve", "one"), only("eve", "two")
+	found, err := b.tables.ResolveOfUser(t.Context(), "eve", one.ID)
+	require.NoError(t, err)
+	require.Contains(t, []fact.Fact{one, two}, found)
+}
