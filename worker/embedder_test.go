@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/llm"
-	"axiommind/activities/llm/e5"
 	"axiommind/activities/retrieve"
 	"axiommind/activities/vector"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 	"axiommind/worker/service"
 )
@@ -116,10 +116,7 @@ func TestAnotherEmbedder(t *testing.T) {
 // The local embedder and the offline one are of other versions, and both can always be made.
 func TestOfflineEmbedders(t *testing.T) {
 	t.Parallel()
-	if !e5.Installed(e5.DefaultDir()) {
-		t.Skip("the embedding library is not installed: go run ./deploy/local up does")
-	}
-	local, err := llm.NewEmbedder(t.Context(), llm.EmbedderConfig{Provider: llm.ProviderLocal})
+	local, err := llm.NewEmbedder(t.Context(), llm.EmbedderConfig{Provider: llm.ProviderLocal, Dir: stacktest.Embedder(t)})
 	require.NoError(t, err)
 	for _, want := range []string{local.Version(), llm.Hash{}.Version()} {
 		e, err := llm.EmbedderOf(t.Context(), llm.EmbedderConfig{Provider: llm.ProviderOpenAI, APIKey: "k"}, want)

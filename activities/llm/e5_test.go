@@ -5,16 +5,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"axiommind/activities/llm/e5"
+	"axiommind/deploy/local/stacktest"
 )
 
-// local returns the embedder with the model, if it is installed.
+// local returns the embedder with the model.
 func local(t testing.TB) Embedder {
 	t.Helper()
-	if !e5.Installed(e5.DefaultDir()) {
-		t.Skip("the embedding library is not installed: go run ./deploy/local up does")
-	}
-	e, err := NewEmbedder(t.Context(), EmbedderConfig{Provider: ProviderLocal})
+	e, err := NewEmbedder(t.Context(), EmbedderConfig{Provider: ProviderLocal, Dir: stacktest.Embedder(t)})
 	require.NoError(t, err)
 	return e
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"axiommind/deploy/local/stacktest"
 )
 
 // wireCase is what a provider's server says, for [TestProviders]. A new provider needs one.
@@ -73,6 +75,9 @@ func testOffline(t *testing.T, p Provider) {
 		require.Equal(t, resp, again)
 	}
 	if p.embedder() {
+		if p.Name == ProviderLocal {
+			stacktest.Embedder(t)
+		}
 		e, err := NewEmbedder(t.Context(), EmbedderConfig{Provider: p.Name})
 		require.NoError(t, err)
 		checkVectors(t, p, e, []string{"one text", "another text"})

@@ -20,10 +20,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/llm"
-	"axiommind/activities/llm/e5"
 	"axiommind/activities/retrieve/eval"
 	"axiommind/activities/transcript/format"
 	"axiommind/activities/vector"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -47,13 +47,10 @@ func (a asked) Retrieve(ctx context.Context, q eval.Question, limit int) ([]eval
 	return out, err
 }
 
-// localEmbedder is the model in the process, if it is installed.
+// localEmbedder is the model in the process.
 func localEmbedder(t testing.TB) vector.Embedder {
 	t.Helper()
-	if !e5.Installed(e5.DefaultDir()) {
-		return nil
-	}
-	e, err := llm.NewEmbedder(t.Context(), llm.EmbedderConfig{Provider: llm.ProviderLocal})
+	e, err := llm.NewEmbedder(t.Context(), llm.EmbedderConfig{Provider: llm.ProviderLocal, Dir: stacktest.Embedder(t)})
 	require.NoError(t, err)
 	return e
 }
@@ -62,12 +59,6 @@ func localEmbedder(t testing.TB) vector.Embedder {
 // testdata/gate.json, which -update writes anew. Say in the commit why it moved.
 func TestGate(t *testing.T) {
 	t.Parallel()
-	embedders := map[string]vector.Embedder{"hash": llm.Hash{}}
-	if e := localEmbedder(t); e != nil {
-		embedders["local"] = e
-	} else {
-		t.Log("the embedder local is not installed: hash alone is held to the gate")
-	}
 	dir := filepath.Join("eval", "testdata")
 	questions, err := os.Open(filepath.Join(dir, "questions.jsonl"))
 	require.NoError(t, err)
@@ -85,25 +76,29 @@ func TestGate(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, json.Unmarshal(raw, &gate))
 	}
-	for name, embedder := range embedders {
-		b := newBench(t, embedder)
-		b.ingest(t, payloadsOf(d.Sessions)...)
-		result, err := eval.Run(t.Context(), d.Questions, asked{b.searcher, nil, []Kind{KindMessage}}, eval.Options{})
-		require.NoError(t, err)
-		got := map[string]float64{}
-		for _, metric := range []string{"recall@1", "recall@10", "mrr"} {
-			value, ok := result.Overall.Metric(metric)
-			require.True(t, ok, metric)
-			got[metric] = math.Round(1000*value) / 1000
-			if *update {
-				continue
+	for name, embedderOf := range map[string]func(testing.TB) vector.Embedder{
+		"hash": func(testing.TB) vector.Embedder { return llm.Hash{} }, "local": localEmbedder,
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, embedderOf(t))
+			b.ingest(t, payloadsOf(d.Sessions)...)
+			result, err := eval.Run(t.Context(), d.Questions, asked{b.searcher, nil, []Kind{KindMessage}}, eval.Options{})
+			require.NoError(t, err)
+			got := map[string]float64{}
+			for _, metric := range []string{"recall@1", "recall@10", "mrr"} {
+				value, ok := result.Overall.Metric(metric)
+				require.True(t, ok, metric)
+				got[metric] = math.Round(1000*value) / 1000
+				if *update {
+					continue
+				}
+				require.GreaterOrEqual(t, value, gate[name][metric]-eval.DefaultMaxDrop, "%s fell; if that is meant, run the test with -update", metric)
 			}
-			require.GreaterOrEqual(t, value, gate[name][metric]-eval.DefaultMaxDrop, "%s: %s fell; if that is meant, run the test with -update", name, metric)
-		}
-		t.Logf("%s: %v", name, got)
-		if *update {
-			gate[name] = got
-		}
+			t.Log(got)
+			if *update {
+				gate[name] = got
+			}
+		})
 	}
 	if *update {
 		var b bytes.Buffer
@@ -149,7 +144,6 @@ func TestMeasureDataset(t *testing.T) {
 	var embedder vector.Embedder = llm.Hash{}
 	if os.Getenv("AXIOMMIND_EMBEDDER") != llm.ProviderHash {
 		embedder = localEmbedder(t)
-		require.NotNil(t, embedder)
 	}
 	kept := keepVectors(t, embedder, os.Getenv("AXIOMMIND_VECTORS"))
 	if os.Getenv("AXIOMMIND_KEPT") != "" {

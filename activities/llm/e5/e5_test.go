@@ -18,13 +18,16 @@ import (
 
 var record = flag.Bool("record", false, "write the vectors of known.json anew")
 
-// engine returns the installed engine.
+// install is [stacktest.Embedder], which imports this package.
+var install func(testing.TB) string
+
+// SetInstall sets install.
+func SetInstall(f func(testing.TB) string) { install = f }
+
+// engine returns the engine.
 func engine(t testing.TB) *Engine {
 	t.Helper()
-	if !Installed(DefaultDir()) {
-		t.Skip("the embedding library is not installed: go run ./deploy/local up does")
-	}
-	e, err := Load(DefaultDir())
+	e, err := Load(install(t))
 	require.NoError(t, err)
 	return e
 }
