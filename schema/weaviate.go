@@ -207,7 +207,9 @@ func entryClass() WeaviateClass {
 		VectorIndexType: "flat",
 		VectorIndexConfig: WeaviateVectorIndex{
 			Distance: "cosine",
-			BQ:       WeaviateBinaryQuantization{Enabled: true, Cache: true, RescoreLimit: 200},
+			// Without the cache: after a restart it holds nothing of a tenant whose vectors are all in the log that is not
+			// flushed yet, and searches by meaning miss them (weaviate#12132; v1.35.2 has the fault).
+			BQ: WeaviateBinaryQuantization{Enabled: true, RescoreLimit: 200},
 		},
 		MultiTenancyConfig: WeaviateTenancy{Enabled: true, AutoTenantActivation: true},
 		InvertedIndex: WeaviateInvertedIndex{

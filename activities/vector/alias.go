@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/weaviate/weaviate/entities/models"
 
@@ -18,7 +19,7 @@ import (
 )
 
 // The name of a collection is an alias in Weaviate: it leads to a class, the generation in use. The client looks the
-// class up before each request, because Weaviate takes an alias in some places only: not where tenants are made, and not
+// class up, because Weaviate takes an alias in some places only: not where tenants are made, and not
 // in a filter (weaviate#8995, #11561).
 
 // aliasOf is an alias as Weaviate's REST endpoint takes and returns it. The client library does not know aliases.
@@ -77,6 +78,38 @@ func (c *Client) class(ctx context.Context, collection string) (string, error) {
 		return "", c.reject("look up collection", 0, "answer names no class")
 	}
 	return alias.Class, err
+}
+
+// leadKept is how long a search uses what a name led to. A generation stays whole until it is deleted, and then it is looked up
+// again; who writes looks it up each time.
+const leadKept = searchersKeep
+
+// lead is where a name led to at a time.
+type lead struct {
+	class string
+	at    time.Time
+}
+
+// recentClass is the class that the name led to a moment ago.
+func (c *Client) recentClass(ctx context.Context, collection string) (string, error) {
+	c.mu.Lock()
+	last := c.led[collection]
+	c.mu.Unlock()
+	if time.Since(last.at) < leadKept {
+		return last.class, nil
+	}
+	return c.freshClass(ctx, collection)
+}
+
+// freshClass looks the class up for searches to come.
+func (c *Client) freshClass(ctx context.Context, collection string) (string, error) {
+	class, err := c.class(ctx, collection)
+	if err == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.led[collection] = lead{class, time.Now()}
+	}
+	return class, err
 }
 
 // Point makes the name of the collection lead to the class from now on. Requests that have begun end in the class that

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/weaviate/weaviate-go-client/v4/weaviate"
@@ -43,6 +44,10 @@ type Client struct {
 	headers    map[string]string
 	url, host  string
 	readyDelay time.Duration
+
+	mu sync.Mutex
+	// led are the classes that names led to when a search looked them up last.
+	led map[string]lead
 }
 
 // NewClient returns a client. It makes no request.
@@ -65,7 +70,7 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 		return nil, fmt.Errorf("make weaviate client: %w", err)
 	}
 	return &Client{
-		api: api, http: &http.Client{Timeout: callTimeout}, headers: headers, url: u.Scheme + "://" + u.Host, host: u.Host,
+		led: map[string]lead{}, api: api, http: &http.Client{Timeout: callTimeout}, headers: headers, url: u.Scheme + "://" + u.Host, host: u.Host,
 		readyDelay: cmp.Or(cfg.ReadyDelay, DefaultReadyDelay),
 	}, nil
 }

@@ -140,22 +140,28 @@ const noSchema = "no graphql provider present"
 // query runs a GraphQL query over one collection and returns its rows. If the class or tenant does not exist, there are
 // none.
 func (c *Client) query(ctx context.Context, op, function, collection, arguments, fields string) ([]map[string]any, error) {
-	class, err := c.class(ctx, collection)
+	return c.queryBy(ctx, c.class, op, function, collection, arguments, fields)
+}
+
+// queryBy is query over the class that find returns.
+func (c *Client) queryBy(
+	ctx context.Context, find func(context.Context, string) (string, error), op, function, collection, arguments, fields string,
+) ([]map[string]any, error) {
+	class, err := find(ctx, collection)
 	if err != nil {
 		return nil, err
 	}
 	rows, err := c.queryClass(ctx, op, function, class, arguments, fields)
-	if !errors.Is(err, errNoClass) {
-		return rows, err
+	if err == nil {
+		return rows, nil
 	}
-	// The name may have led elsewhere since, and the class be deleted.
-	now, err := c.class(ctx, collection)
-	if err != nil || now == class {
-		return nil, err
+	// The name may have led elsewhere since. A class that is being deleted fails in several ways.
+	now, lookErr := c.freshClass(ctx, collection)
+	if lookErr == nil && now != class {
+		rows, err = c.queryClass(ctx, op, function, now, arguments, fields)
 	}
-	rows, err = c.queryClass(ctx, op, function, now, arguments, fields)
 	if errors.Is(err, errNoClass) {
-		return nil, nil
+		return nil, lookErr
 	}
 	return rows, err
 }

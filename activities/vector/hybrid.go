@@ -68,7 +68,7 @@ func (c *Client) Hybrid(ctx context.Context, q HybridQuery) ([]Candidate, error)
 			" " + schema.PropertyLength
 	}
 	fields += " _additional{score explainScore}"
-	rows, err := c.query(ctx, "search", "Get", q.Collection, arguments, fields)
+	rows, err := c.queryBy(ctx, c.recentClass, "search", "Get", q.Collection, arguments, fields)
 	if err != nil {
 		return nil, err
 	}

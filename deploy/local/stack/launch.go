@@ -17,6 +17,8 @@ type launch struct {
 	check func(context.Context) error
 	// apply records where the server answers, and returns that in words.
 	apply func(*Addresses) string
+	// caution says what may be wrong after the server died and was started again; empty if nothing is.
+	caution string
 }
 
 // launchTries covers a port that another process takes between its choice and

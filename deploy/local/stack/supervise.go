@@ -53,6 +53,9 @@ func (s *Stack) supervise(ctx context.Context, sv *server, say func(name, what s
 			continue
 		}
 		say(name, "is up again")
+		if sv.launch.caution != "" {
+			say(name, sv.launch.caution)
+		}
 	}
 }
 

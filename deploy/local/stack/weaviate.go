@@ -42,6 +42,9 @@ func (s *Stack) startWeaviate(ctx context.Context) error {
 				a.WeaviateHost, a.WeaviateGRPC, a.WeaviateKey = rest, grpc, s.secret
 				return "on " + rest
 			},
+			// Its log of vectors is written 4 KiB at a time, and what it has acknowledged may be in its memory only.
+			caution: "vectors of the last minute may be lost, and those memories are found by words alone: " +
+				"go run ./starter rebuild vectors makes all of them anew",
 		}, nil
 	})
 }
