@@ -6,6 +6,8 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -200,29 +202,42 @@ func TestOtherVectorsAreNoticed(t *testing.T) {
 	close(texts)
 }
 
-func BenchmarkQuery(b *testing.B) {
-	e := engine(b)
-	for b.Loop() {
-		one(b, e.Queries, "which idempotency key does a charge carry?")
-	}
-}
-
-// BenchmarkPassages embeds texts of the length of an entry, and of that of a reply.
-func BenchmarkPassages(b *testing.B) {
+// BenchmarkBeside embeds a query, 64 texts of the length of an entry, and 64 of that of a reply, by turns with the library called
+// bare: with all texts in one call, and its vectors taken as they are.
+func BenchmarkBeside(b *testing.B) {
 	e := engine(b)
 	sentence := "We decided that every charge carries the order's idempotency key. "
-	for name, text := range map[string]string{"entry": sentence, "reply": strings.Repeat(sentence, 16)} {
-		b.Run(name, func(b *testing.B) {
-			texts := make([]string, 64)
-			for i := range texts {
-				texts[i] = text
-			}
-			started := time.Now()
-			for b.Loop() {
-				_, err := e.Passages(b.Context(), texts)
+	texts := func(text string) []string { return slices.Repeat([]string{text}, 64) }
+	for _, c := range []struct {
+		name  string
+		texts []string
+		embed func(context.Context, []string) ([][]float32, error)
+	}{
+		{"query", []string{"which idempotency key does a charge carry?"}, e.Queries},
+		{"entries", texts(sentence), e.Passages}, {"replies", texts(strings.Repeat(sentence, 16)), e.Passages},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			runtime.LockOSThread() // The library keeps the threads that compute for each thread that calls it.
+			defer runtime.UnlockOSThread()
+			var ours, bare []time.Duration
+			timed := func(took *[]time.Duration, embed func() ([][]float32, error)) {
+				started := time.Now()
+				_, err := embed()
+				*took = append(*took, time.Since(started))
 				require.NoError(b, err)
 			}
-			b.ReportMetric(float64(b.N*len(texts))/time.Since(started).Seconds(), "texts/s")
+			for b.Loop() {
+				timed(&ours, func() ([][]float32, error) { return c.embed(b.Context(), c.texts) })
+				timed(&bare, func() ([][]float32, error) { return e.lib.vectors(c.texts, c.name == "query") })
+			}
+			report := func(name string, took []time.Duration) time.Duration {
+				slices.Sort(took)
+				p50 := took[len(took)/2]
+				b.ReportMetric(float64(p50.Microseconds())/1000, name+"-p50-ms")
+				b.ReportMetric(float64(len(c.texts))/p50.Seconds(), name+"-texts/s")
+				return p50
+			}
+			b.ReportMetric(float64(report("ours", ours))/float64(report("bare", bare)), "ratio")
 		})
 	}
 }
