@@ -87,6 +87,14 @@ func otherListsPage(t *testing.T, c *cli, user string) {
 	first, next := c.run(append(search, "--limit", "2")...), c.run(append(search, "--limit", "2", "--offset", "2")...)
 	require.True(t, strings.HasSuffix(first.out, "there are more: add --offset 2\n"), first)
 	require.True(t, strings.HasPrefix(next.out, "3. "), next)
+
+	// What the tokens leave out is not passed over.
+	tight := c.run(append(search, "--limit", "2", "--max-tokens", "5")...)
+	require.Contains(t, tight.out, "2 hits are left out for --max-tokens 5\n")
+	require.Equal(t, "the first hit alone needs more: give more tokens\n", tight.err)
+	cursor := decode[struct{ Next string }](t, c.run(append(search, "--limit", "1", "-o", "json")...)).Next
+	half := c.run(append(search, "--limit", "3", "--max-tokens", "90", "--cursor", cursor)...)
+	require.Regexp(t, `^there are more: ask again with --limit [12], or with more tokens\n$`, half.err, half.out)
 }
 
 // emptyListsSayOfWhat: a filter that finds nothing is not the same as nothing at all.

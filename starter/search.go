@@ -180,11 +180,20 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 	if err != nil {
 		return err
 	}
-	if o.query.Cursor != "" && found.More {
-		_, err := fmt.Fprintf(a.errOut, "there are more: --cursor %s\n", result.Next)
+	shown := len(result.Hits) - left
+	switch {
+	case left > 0 && shown == 0:
+		_, err = fmt.Fprintln(a.errOut, "the first hit alone needs more: give more tokens")
+		return err
+	case left > 0 && o.query.Cursor != "":
+		// The next cursor passes over what is left out.
+		_, err = fmt.Fprintf(a.errOut, "there are more: ask again with --limit %d, or with more tokens\n", shown)
+		return err
+	case o.query.Cursor != "" && found.More:
+		_, err = fmt.Fprintf(a.errOut, "there are more: --cursor %s\n", result.Next)
 		return err
 	}
-	return a.closing(&o.page, len(result.Hits)-left, found.More || left > 0)
+	return a.closing(&o.page, shown, found.More || left > 0)
 }
 
 // maxScopes is how many projects, users and agents are compared with those that were asked for, and maxNamed how many are
