@@ -71,6 +71,8 @@ type BuildStartedPayload struct {
 	Messages int `json:"messages,omitempty"`
 	// Unread says why the source could not be read again. The build works on what the log holds of it.
 	Unread string `json:"unread,omitempty"`
+	// Redacted counts what was taken out of the new messages before they were stored, by rule.
+	Redacted map[string]int `json:"redacted,omitempty"`
 	// Resumed is the build that this one goes on with, if it does.
 	Resumed *ResumedBuild `json:"resumed,omitempty"`
 }
@@ -129,7 +131,9 @@ type BuildCounts struct {
 	Messages     int `json:"messages"`
 	NewMessages  int `json:"new_messages"`
 	SkippedLines int `json:"skipped_lines"`
-	Windows      int `json:"windows"`
+	// Redacted counts the secrets and private passages that were taken out of the new messages.
+	Redacted int `json:"redacted,omitempty"`
+	Windows  int `json:"windows"`
 	// Quarantined counts the windows without a complete answer: those that were quarantined and those whose answer
 	// was truncated.
 	Quarantined int `json:"quarantined"`

@@ -26,7 +26,8 @@ type Event struct {
 	DedupeKey string `json:"dedupe_key"`
 	// Payload is JSON. Its Go type is the payload struct named after Type.
 	Payload json.RawMessage `json:"payload"`
-	// PayloadRedacted lists what was redacted from Payload before it was stored. It is empty if nothing was.
+	// PayloadRedacted counts what was redacted from Payload before it was stored, by rule, as a JSON object. It is empty if
+	// nothing was. The log counts the placeholders in Payload: see [Redactions].
 	PayloadRedacted json.RawMessage `json:"payload_redacted,omitempty"`
 	// Sensitivity is SensitivityNormal unless redaction found something.
 	Sensitivity string `json:"sensitivity"`

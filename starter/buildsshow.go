@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -106,7 +108,19 @@ func printOutcome(b *strings.Builder, d shownBuild) {
 	if d.Unread != "" {
 		say(b, "unread     the source: %s; the build took what the log holds of it\n", d.Unread)
 	}
+	if len(d.Redacted) > 0 {
+		say(b, "redacted   %s\n", redactedText(d.Redacted))
+	}
 	say(b, "workflow   %s\n", d.Workflow)
+}
+
+// redactedText lists how often each rule took something out.
+func redactedText(counts map[string]int) string {
+	var parts []string
+	for _, rule := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%d by %s", counts[rule], rule))
+	}
+	return strings.Join(parts, ", ")
 }
 
 func printBuild(w io.Writer, d shownBuild) error {

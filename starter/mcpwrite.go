@@ -16,6 +16,7 @@ import (
 	"axiommind/activities/queue/door"
 	"axiommind/activities/task"
 	"axiommind/activities/text"
+	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
 	memory "axiommind/starter/client"
 )
@@ -67,6 +68,7 @@ func (s *mcpServer) enqueue(ctx context.Context, q schema.QueuedContext) error {
 // stated is the context of a fact that the user states. The same fact is of the same thread, so that it is one memory,
 // but each time that it is stated counts: it may have been retired since.
 func stated(scope schema.Scope, said string, now time.Time) schema.QueuedContext {
+	redact.Strings(&said)
 	in := schema.ProcessSessionInput{
 		Project: scope.Project, User: scope.User, Agent: scope.Agent,
 		Messages:  []schema.InlineMessage{{Role: string(schema.RoleUser), Content: said}},

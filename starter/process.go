@@ -368,6 +368,10 @@ func note(b *strings.Builder, j *job, alone bool) {
 		say(b, "%s: %s of the source had to be mended or left out; see starter builds show %s\n",
 			j.Result.SessionID, plural(c.SkippedLines, "line", "lines"), j.Result.BuildID)
 	}
+	if c.Redacted > 0 {
+		say(b, "%s: %s taken out before anything was stored; see starter builds show %s\n",
+			shownSession(j.Result.SessionID), plural(c.Redacted, "secret or private passage was", "secrets or private passages were"), j.Result.BuildID)
+	}
 	if c.Quarantined > 0 {
 		id := j.Result.BuildID
 		say(b, "%s: the model gave no whole answer to %s; see starter builds show %s\n", shownSession(j.Result.SessionID), plural(c.Quarantined, "window", "windows"), id)

@@ -53,6 +53,7 @@ func addCounts(acc, v schema.BuildCounts) schema.BuildCounts {
 	acc.Messages += v.Messages
 	acc.NewMessages += v.NewMessages
 	acc.SkippedLines += v.SkippedLines
+	acc.Redacted += v.Redacted
 	acc.Windows += v.Windows
 	acc.Quarantined += v.Quarantined
 	acc.GivenUp += v.GivenUp

@@ -49,7 +49,7 @@ func (p *processSession) ingest(ctx workflow.Context, s sessionState) (stategrap
 	}
 	p.ingested, p.queuedTo = !result.Unchanged, result.QueuedTo
 	update := stategraph.Update{sessionCounts.Add(p.counted(schema.BuildCounts{
-		Messages: result.Messages, NewMessages: result.NewMessages, SkippedLines: result.SkippedLines,
+		Messages: result.Messages, NewMessages: result.NewMessages, SkippedLines: result.SkippedLines, Redacted: result.Redacted,
 	})), sessionHead.Add(result.Head)}
 	switch {
 	case result.Unchanged:

@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
 )
 
@@ -66,6 +67,7 @@ func Return(ctx context.Context, err error) error {
 	}
 	c := classify(err)
 	message := eventlog.Readable(err).Error()
+	redact.Strings(&message) // An error may quote what it is about.
 	if c.retry == uncertain && attempt(ctx) >= maxUncertainAttempts {
 		c.retry = permanent
 		message += fmt.Sprintf(" (given up after %d attempts)", attempt(ctx))
@@ -94,6 +96,11 @@ const HeartbeatInterval = 5 * time.Second
 // through [Return]. A panic is an error of no known type. An activity that waits for a writer, see [WaitsFor], is handed
 // over as soon as its worker stops. Called by a program that is no worker, Run does the work alone.
 func Run[In, Out any](ctx context.Context, in In, work func(context.Context, In) (Out, error)) (out Out, err error) {
+	if r, is := any(in).(Redactor); is { // It may have been sent by hand.
+		if redacted, is := r.Redacted().(In); is {
+			in = redacted
+		}
+	}
 	if !activity.IsActivity(ctx) {
 		return work(ctx, in)
 	}

@@ -56,6 +56,9 @@ type Request interface {
 	Validate() error
 }
 
+// Redactor is a request that holds what a person wrote. Temporal keeps what it is sent: it is sent redacted.
+type Redactor interface{ Redacted() Request }
+
 // Update is an update of a writer.
 type Update struct {
 	// Name is one of the schema.Update constants. A writer answers an update of an ID that it knows with
@@ -68,6 +71,9 @@ type Update struct {
 // A workflow takes a few updates at a time, and none while it continues as new: then the update is
 // sent again until ctx ends.
 func (u Update) Send(ctx context.Context, c client.Client, result any) error {
+	if r, is := u.Arg.(Redactor); is {
+		u.Arg = r.Redacted()
+	}
 	w := WriterOf(u.Arg.Writer())
 	for wait := resendFirst; ; wait = min(2*wait, resendLast) {
 		err := u.sendOnce(ctx, c, w, result)

@@ -14,6 +14,7 @@ import (
 	"axiommind/activities/graduate"
 	"axiommind/activities/llm"
 	"axiommind/activities/session"
+	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
 )
 
@@ -176,6 +177,7 @@ func (a *Activities) close(ctx context.Context, in CloseInput) (none struct{}, e
 func (a *Activities) started(ctx context.Context, in CloseInput) (schema.BuildStartedPayload, error) {
 	p := in.Build.Started(in.Input.Source())
 	p.Input = in.Input
+	p.Input.Messages = redact.Messages(p.Input.Messages)
 	if in.Input.Retry == "" {
 		return p, nil
 	}

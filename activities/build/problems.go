@@ -55,7 +55,7 @@ func (d *Detail) readProblems(ctx context.Context, conn driver.Conn) error {
 			return fmt.Errorf("read problems of build %q: %w", d.BuildID, err)
 		}
 	}
-	d.Problems, d.Resumed, d.Unread = p.out, p.started.Resumed, p.started.Unread
+	d.Problems, d.Resumed, d.Unread, d.Redacted = p.out, p.started.Resumed, p.started.Unread, p.started.Redacted
 	return nil
 }
 

@@ -48,6 +48,8 @@ type Detail struct {
 	// Resumed is the build that this one went on with, and Unread why it could not read its source again.
 	Resumed *schema.ResumedBuild `json:"resumed,omitempty"`
 	Unread  string               `json:"unread,omitempty"`
+	// Redacted counts what was taken out of the messages before they were stored, by rule.
+	Redacted map[string]int `json:"redacted,omitempty"`
 	// Hint says what to do about a failure. Retry is the command that tries the build again, and NoRetry why none would
 	// help. See [Detail.Advise].
 	Hint     string              `json:"hint,omitempty"`

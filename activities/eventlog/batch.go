@@ -3,6 +3,7 @@ package eventlog
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -86,6 +87,12 @@ func prepareEvent(i int, e *schema.Event) error {
 	var err error
 	if e.Payload, err = canonical(e.Payload); err != nil {
 		return &InvalidError{i, "payload", err.Error()}
+	}
+	if counts := schema.CountRedactions(string(e.Payload)); counts != nil && len(e.PayloadRedacted) == 0 {
+		e.Sensitivity = schema.SensitivityRedacted
+		if e.PayloadRedacted, err = json.Marshal(counts); err != nil {
+			return &InvalidError{i, "payload_redacted", err.Error()}
+		}
 	}
 	if len(e.PayloadRedacted) > 0 {
 		if e.PayloadRedacted, err = canonical(e.PayloadRedacted); err != nil {

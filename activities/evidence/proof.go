@@ -26,7 +26,8 @@ import (
 //   - asterisks, underscores and tildes, unless they emphasize in pairs. What is ~~struck through~~ is struck
 //     through in the quote, from mark to mark.
 //
-// A sign before a number needs no such care: the normal form keeps it.
+// A sign before a number needs no such care: the normal form keeps it. A quote that holds the placeholder of something
+// redacted never proves: nobody can tell what was said there.
 //
 // Rule 0 is that of evidence recorded before rules had versions. It claims no proof.
 //
@@ -41,6 +42,9 @@ func Proven(evidence []schema.Evidence) bool {
 
 // proves reports whether a quote that stands at a place proves there, by rule 1.
 func (s *Source) proves(q *quote, x extent) bool {
+	if schema.HoldsRedaction(s.text[x.start:x.end]) {
+		return false
+	}
 	verbatim, boundaries := s.text[x.start:x.end] == q.text, s.sentences()
 	x.start, x.end = boundaries.Trim(x.start, x.end)
 	if verbatim {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
 )
 
@@ -103,6 +104,22 @@ type Item struct {
 // Writer returns the input of the workflow that runs the command.
 func (c Command) Writer() schema.WriterInput {
 	return schema.MemoryWriterInput{User: c.User, Agent: c.Agent}
+}
+
+// Redacted returns the command without secrets.
+func (c Command) Redacted() boundary.Request {
+	copied := func(text *string) *string {
+		if text == nil {
+			return nil
+		}
+		return new(*text)
+	}
+	c.Content, c.SourceError, c.Items = copied(c.Content), copied(c.SourceError), slices.Clone(c.Items)
+	redact.Strings(&c.Reason, c.Content, c.SourceError)
+	for i := range c.Items {
+		redact.Strings(&c.Items[i].Content, &c.Items[i].SourceError)
+	}
+	return c
 }
 
 // Validate returns an [InvalidError] if the command is invalid.

@@ -9,6 +9,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"axiommind/activities/boundary"
+	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
 )
 
@@ -63,6 +65,12 @@ type Command struct {
 
 // Writer returns the input of the workflow that runs the command.
 func (c Command) Writer() schema.WriterInput { return schema.GraduationInput{Project: c.Project} }
+
+// Redacted returns the command without secrets.
+func (c Command) Redacted() boundary.Request {
+	redact.Strings(&c.Because, &c.Action, &c.Text)
+	return c
+}
 
 // maxCommandEntries bounds what a command names, so that its input stays well below the size of a payload.
 const maxCommandEntries = 500

@@ -11,6 +11,7 @@ import (
 	"axiommind/activities/boundary"
 	"axiommind/activities/entry"
 	"axiommind/activities/graduate/pair"
+	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
 )
 
@@ -36,6 +37,7 @@ func (c Command) checkProposal() error {
 // CorrectionInput is the session in which a person states what is right in place of the entry. The same words for the same
 // entry are the same session.
 func CorrectionInput(old entry.Row, said string, at time.Time) schema.ProcessSessionInput {
+	redact.Strings(&said)
 	in := schema.ProcessSessionInput{
 		Project: old.Project, User: old.User, Agent: old.Agent, Date: at.UTC().Format(time.RFC3339),
 		Messages:  []schema.InlineMessage{{Role: string(schema.RoleUser), Content: said}},

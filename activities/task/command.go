@@ -10,6 +10,7 @@ import (
 
 	"axiommind/activities/boundary"
 	language "axiommind/activities/text"
+	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
 )
 
@@ -58,6 +59,14 @@ type Command struct {
 
 // Writer returns the input of the workflow that runs the command.
 func (c Command) Writer() schema.WriterInput { return schema.ProjectTasksInput{Project: c.Project} }
+
+// Redacted returns the command without secrets.
+func (c Command) Redacted() boundary.Request {
+	c.Unblock, c.Block, c.Confirm = slices.Clone(c.Unblock), slices.Clone(c.Block), slices.Clone(c.Confirm)
+	redact.Strings(&c.Reason, &c.TaskID, &c.Title, &c.MergeInto, &c.ConditionID, &c.ResolveTo, &c.CloseArtifact)
+	redact.Each(c.Unblock, c.Block, c.Confirm)
+	return c
+}
 
 // Validate returns an error that wraps [ErrCommand] if the command is invalid.
 func (c Command) Validate() error {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
 )
 
@@ -20,6 +21,12 @@ type RestoreCommand struct {
 	At        time.Time `json:"at"`
 	Reason    string    `json:"reason,omitempty"`
 	Version   int       `json:"version"`
+}
+
+// Redacted returns the command without secrets.
+func (c RestoreCommand) Redacted() boundary.Request {
+	redact.Strings(&c.Reason)
+	return c
 }
 
 // Writer returns the input of the workflow that runs the command.

@@ -12,6 +12,7 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
 )
 
@@ -198,7 +199,8 @@ func (s *filesSync) compareRecord(p place, records []Record) error {
 	if s.settled(p, want, len(states) > 0, behind) {
 		return nil
 	}
-	text := withLater(p.file.Text, records, p.row.seq)
+	text, _ := redact.Text(p.file.Text) // The file is written anew then.
+	text = withLater(text, records, p.row.seq)
 	if text == want || len(states) == 0 && strings.TrimSpace(text) == "" {
 		s.writes = append(s.writes, fileWrite{place: p, text: want, write: len(states) > 0, hash: hashText(p.file.Text)})
 		return nil

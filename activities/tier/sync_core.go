@@ -9,6 +9,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/table"
+	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
 )
 
@@ -37,7 +38,7 @@ func (s *filesSync) compareCore(ctx context.Context, p place) error {
 		s.writes = append(s.writes, fileWrite{place: p, text: current.Text, write: true, hash: hashText(current.Text)})
 		return nil
 	}
-	text := p.file.Text
+	text, _ := redact.Text(p.file.Text) // The file is written anew then.
 	if base.version != current.Version {
 		text = withItems(text, base.items, current.Items)
 	}

@@ -11,6 +11,7 @@ import (
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/session"
+	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
 )
 
@@ -46,6 +47,8 @@ func (a *Activities) identify(ctx context.Context, in schema.ProcessSessionInput
 	if in.SessionID != "" {
 		return in.SessionID, nil
 	}
+	// An id is made of what is stored: one of what was taken out would tell it to who can guess.
+	in.Messages = redact.Messages(in.Messages)
 	if in.Statement != nil {
 		return in.StatementSessionID(), nil
 	}
@@ -90,6 +93,8 @@ type IngestResult struct {
 	// NewMessages are those this build brought.
 	NewMessages  int `json:"new_messages"`
 	SkippedLines int `json:"skipped_lines"`
+	// Redacted is how much was taken out of the messages that this build brought.
+	Redacted int `json:"redacted,omitempty"`
 	// QueuedTo is the position of the last context of the queue that was read, if the input has Queued.
 	QueuedTo uint64 `json:"queued_to,omitempty"`
 	// Head is the head of the session's stream.
@@ -143,6 +148,7 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 	p.Input, p.Messages, p.Unread = in.Session, result.Messages, read.unread
 	p.Input.Messages = nil // The log holds them.
 	p.Input.Queued = read.queued
+	p.Redacted = redactedIn(unseen)
 	if from := in.Build.Resumable; from != nil && result.NewMessages == 0 && from.SHA256 == read.source.SHA256 {
 		result.Resumed, p.Resumed = true, &from.ResumedBuild
 	}
@@ -163,12 +169,39 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 	if err := a.appendAll(ctx, key.Stream(), limit, started, events); err != nil {
 		return IngestResult{}, err
 	}
+	if result.Redacted, err = a.redacted(ctx, p, brought > 0); err != nil {
+		return result, err
+	}
 	// The session's other projections wait for all that the model has to say.
 	if _, err = a.log.Project(ctx, a.builds, key.Stream()); err != nil || a.index == nil {
 		return result, err
 	}
 	// What was said can be found from now on, whatever becomes of the extraction.
 	return result, a.index.Enqueue(ctx, key.Stream())
+}
+
+// redactedIn counts what was taken out of the messages, by rule.
+func redactedIn(messages []schema.Message) map[string]int {
+	var all redact.Counts
+	for _, m := range messages {
+		all.Add(schema.CountRedactions(m.Text))
+	}
+	return all
+}
+
+// redacted returns how much was taken out of what the build brought. If an earlier attempt has begun to store it, the start
+// that is stored tells.
+func (a *Activities) redacted(ctx context.Context, p schema.BuildStartedPayload, begun bool) (int, error) {
+	if begun {
+		event, err := a.log.Get(ctx, schema.EventID(schema.BuildStartedKey(p.BuildID)))
+		if err != nil {
+			return 0, fmt.Errorf("read the start of build %q: %w", p.BuildID, err)
+		}
+		if p, err = schema.Decode[schema.BuildStartedPayload](event); err != nil {
+			return 0, err
+		}
+	}
+	return redact.Counts(p.Redacted).Total(), nil
 }
 
 // readSession reads the one session that the input names.

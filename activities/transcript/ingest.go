@@ -9,6 +9,7 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/transcript/format"
+	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
 )
 
@@ -108,6 +109,7 @@ func inlineSession(messages []schema.InlineMessage, stated bool) (*Session, erro
 				Reason: fmt.Sprintf("message %d: NUL bytes and invalid UTF-8 were taken out", i),
 			})
 		}
+		text, _ = redact.Text(text)
 		m := schema.Message{Role: role, Kind: kind, Text: text, SourceID: in.ID, At: in.At.UTC()}
 		parts := []schema.Message{m}
 		if !stated {

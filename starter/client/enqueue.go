@@ -15,6 +15,7 @@ import (
 	"axiommind/activities/queue/door"
 	"axiommind/activities/transcript"
 	"axiommind/activities/transcript/format"
+	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
 	"axiommind/worker/service"
 )
@@ -190,6 +191,7 @@ func fromMessages(q schema.QueuedContext, in Conversation) (schema.QueuedContext
 			return q, nil, invalid(fmt.Errorf("message %d: role %q is not user, assistant, system or tool", i, m.Role))
 		}
 		m.Content, m.ID = clean(m.Content), clean(m.ID)
+		redact.Strings(&m.Content) // Before it goes anywhere: Temporal keeps what it is sent.
 		if !m.At.IsZero() {
 			m.At = m.At.UTC()
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
 )
 
@@ -43,7 +44,8 @@ type session struct {
 	tools map[string]string
 	// open is the source id of the message that a following chunk continues.
 	open string
-	// chunked says that messages of the user came in chunks: they are taken apart at the end, when they are whole.
+	// chunked says that messages came in chunks: they are redacted, and the user's are taken apart, at the end, when they are
+	// whole.
 	chunked bool
 	// implicit says that ID comes from the name of the source: the first id that the source tells replaces it.
 	implicit bool
@@ -109,14 +111,19 @@ func (b *builder) skip(line int, reason string) {
 	b.current.Skipped = append(b.current.Skipped, s)
 }
 
-// add appends the message to the current session and sanitizes its text. A message that says nothing is left
+// add appends the message to the current session, and sanitizes and redacts its text. A message that says nothing is left
 // out.
 func (b *builder) add(m schema.Message) {
+	m.Text = b.redacted(m.Line, m.Text)
+	b.append(m)
+}
+
+// append is add for a text that is sanitized and redacted.
+func (b *builder) append(m schema.Message) {
 	s := b.session()
 	if m.Text == "" && (m.CallID == "" || m.Kind == schema.KindText) {
 		return
 	}
-	m.Text = b.sanitize(m.Line, m.Text)
 	m.Author, m.Tool = clean(m.Author), clean(m.Tool)
 	m.CallID, m.SourceID = clean(m.CallID), clean(m.SourceID)
 	switch {
@@ -126,18 +133,17 @@ func (b *builder) add(m schema.Message) {
 	case m.Kind == schema.KindToolResult && m.Tool == "":
 		m.Tool = s.tools[m.CallID]
 	}
-	if m.Text == "" && m.CallID == "" {
-		return
-	}
 	s.includeTime(m.At)
 	s.open = ""
 	s.Messages = append(s.Messages, m)
 }
 
-// addApart adds a message whose kind is known, and what a harness injected into it as messages of its own.
+// addApart adds a message whose kind is known, and what a harness injected into it as messages of its own. It is redacted
+// as a whole: a private passage may hold what was injected.
 func (b *builder) addApart(m schema.Message) {
+	m.Text = b.redacted(m.Line, m.Text)
 	for _, part := range b.marks.apart(m) {
-		b.add(part)
+		b.append(part)
 	}
 }
 
@@ -146,17 +152,24 @@ func (b *builder) addApart(m schema.Message) {
 func (b *builder) addChunk(id string, m schema.Message) {
 	s := b.session()
 	key := string(m.Role) + "/" + string(m.Kind) + "/" + clean(id)
-	s.chunked = s.chunked || m.Role == schema.RoleUser
+	s.chunked = true
 	if n := len(s.Messages); n > 0 && s.open == key {
 		s.Messages[n-1].Text += b.sanitize(m.Line, m.Text)
 		s.includeTime(m.At)
 		return
 	}
 	n := len(s.Messages)
-	b.add(m)
+	m.Text = b.sanitize(m.Line, m.Text)
+	b.append(m)
 	if len(s.Messages) > n {
 		s.open = key
 	}
+}
+
+// redacted returns the text sanitized and redacted.
+func (b *builder) redacted(line int, text string) string {
+	text, _ = redact.Text(b.sanitize(line, text))
+	return text
 }
 
 // sanitize returns a copy of the text in valid UTF-8 without NUL bytes, and notes what it changed.
@@ -198,6 +211,7 @@ func (b *builder) finish() []*Session {
 		if s.chunked {
 			var messages []schema.Message
 			for _, m := range s.Messages {
+				m.Text, _ = redact.Text(m.Text)
 				messages = append(messages, b.marks.apart(m)...)
 			}
 			s.Messages = messages

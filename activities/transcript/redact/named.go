@@ -1,0 +1,294 @@
+package redact
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// separator is what stands between a name and its value. Groups: a strict one, of code and of lists; the cell of a table;
+// one of prose.
+var separator = lazily(`(?i)^(?:["'\x60”’」*_\])]{0,4})` +
+	`(?:[ \t]*\([^()\n]{1,40}\))?` +
+	`(?:[ \t]+(?:for|of|to|on|in|at|pour|de|du|für|zum|para|del|von|used|auf|sur|en|w|v)[ \t]+(?:[\pL\pN@.'"/_-]+[ \t]*){1,4}?)?` +
+	`["'\x60*_]{0,3}` +
+	`(?:([ \t]*(?::=|=>|->|={1,3}|[:：＝]|>)[ \t]*(?:\r?\n[ \t]*)?(?:[|>][-+]?[ \t]*\r?\n[ \t]+)?)|([ \t]*\|[ \t]*)|` +
+	`([ \t]+(?:is|are|was|=|to|as|equals|lautet|ist|heißt|es|est|é|è|será|sarà|—|–|-)(?:[ \t]+(?:now|still|currently|set to|jetzt|ahora|actuellement|this|simply|just))?[ \t]*[:：]?[ \t]+|` +
+	`[ \t]*(?:は|が|를|을|는|은|이|가|是|为|為|就是|设为|設為|改为|改為|改成|に)[ \t]*[:：]?[ \t]*)|([ \t]+))`)
+
+// reversed is what stands between a value and the name it is given.
+var reversed = lazily(`(?i)([!-~]{6,128}?)["'\x60”’」]?[ \t]*(?:[ \t]as[ \t]+|[ \t]als[ \t]+|[ \t]como[ \t]+|[ \t]comme[ \t]+|를[ \t]*|을[ \t]*|作为|作為|をその?|を)(?:(?:the|a|an|my|your|our|its|new|das|neues|la|le|mi|el|\w+)[ \t]+){0,3}$`)
+
+// connector is a part of reversed that is looked for first.
+var connector = lazily(`(?i)[ \t](?:as|als|como|comme)[ \t]|[를을]|作[为為]|を`)
+
+// maxNamed bounds the value of a name.
+const maxNamed = 4 << 10
+
+// scanNames finds what is told under a name that says secret and stands in a window.
+func scanNames(text string, from, to int) []Finding {
+	var found []Finding
+	add := func(f Finding, ok bool) {
+		if ok {
+			found = append(found, f)
+		}
+	}
+	for from > 0 && !utf8.RuneStart(text[from]) {
+		from--
+	}
+	for _, m := range matches(secretName(), text, from, to) {
+		n := name{text: text, start: m[0], end: m[1], family: tokens}
+		if m[2] >= 0 {
+			n.family = passwords
+		}
+		n.end -= m[1] - m[0] - len(strings.TrimRight(text[m[0]:m[1]], "=: \t"))
+		if n.whole() {
+			add(n.value())
+			add(n.valueBefore())
+		}
+	}
+	return found
+}
+
+// scanEnvKeys finds values of variables of the environment that are named as a key.
+func scanEnvKeys(text string, from, to int) []Finding {
+	var found []Finding
+	for _, m := range matches(envKey(), text, from, to) {
+		if publicKey().MatchString(text[m[0]:m[1]]) {
+			continue
+		}
+		n := name{text: text, start: m[0], end: m[1], family: tokens}
+		if f, ok := n.value(); ok {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+// name is a name that says secret, in a text.
+type name struct {
+	text       string
+	start, end int
+	family     family
+}
+
+// whole reports whether the word is all of a name, or its last word. It takes in what follows the word and changes nothing.
+func (n *name) whole() bool {
+	text := n.text
+	ascii := text[n.end-1] < utf8.RuneSelf
+	if !ascii {
+		return true
+	}
+	n.end += len(suffixes().FindString(text[n.end:]))
+	if n.end < len(text) && (isAlnum(text[n.end]) || text[n.end] == '_' || text[n.end] == '-' && n.end+1 < len(text) && isAlnum(text[n.end+1])) {
+		return false
+	}
+	if r, _ := utf8.DecodeRuneInString(text[n.end:]); unicode.IsLetter(r) && !isCJK(r) {
+		return false
+	}
+	begin := n.start
+	for begin > 0 && (isAlnum(text[begin-1]) || text[begin-1] == '_' || text[begin-1] == '-') {
+		begin--
+	}
+	if publicBefore().MatchString(text[max(0, n.start-24):n.start]) && (n.family == tokens || begin < n.start) {
+		return false
+	}
+	// A short word within a longer one is a part of another: otp in captopt, pin in spin. Passwords and tokens are not.
+	if begin < n.start && isAlnum(text[n.start-1]) {
+		word := lowerASCII(text[n.start:n.end])
+		camel := 'A' <= text[n.start] && text[n.start] <= 'Z' && 'a' <= text[n.start-1] && text[n.start-1] <= 'z'
+		if len(word) < 5 && !camel {
+			return false
+		}
+	}
+	return true
+}
+
+func isCJK(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana)
+}
+
+// env reports whether the name begins a line of assignments: NAME=value.
+func (n name) env() bool {
+	line := n.text[strings.LastIndexByte(n.text[:n.start], '\n')+1 : n.end]
+	line = strings.TrimLeft(line, " \t")
+	line = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(line, "export "), "ENV "), "set ")
+	return line != "" && !strings.ContainsAny(line, " \t") && strings.ToUpper(line) == line && strings.HasPrefix(n.text[n.end:], "=")
+}
+
+// value finds the value behind the name.
+func (n name) value() (Finding, bool) {
+	rest := n.text[n.end:min(len(n.text), n.end+maxNamed)]
+	m := separator().FindStringSubmatchIndex(rest)
+	if m == nil {
+		return Finding{}, false
+	}
+	at := m[1]
+	strict := m[2] >= 0
+	if m[8] >= 0 && !n.option() { // A blank alone, as behind the option of a command.
+		return Finding{}, false
+	}
+	if strict && strings.TrimSpace(rest[m[2]:m[3]]) == ">" && (n.start == 0 || !strings.Contains(n.text[max(0, n.start-24):n.start], "<")) {
+		return Finding{}, false
+	}
+	start, end, quoted := valueAt(rest, at, m[6] >= 0)
+	value := rest[start:end]
+	ok := false
+	switch {
+	case value == "" || isPlaceholder(value):
+	case strict && quoted:
+		ok = n.tells(value)
+	case strict && n.env():
+		ok = len(value) >= 4 && (n.family == passwords || len(value) >= 8 && !isCode(value)) && !isCallOrPath(value)
+	case strict:
+		ok = n.isValue(value)
+	default:
+		ok = n.standsOut(value)
+	}
+	return Finding{RuleNamed, n.end + start, n.end + end}, ok
+}
+
+// option reports whether the name is an option of a command.
+func (n name) option() bool {
+	begin := n.start
+	for begin > 0 && (isAlnum(n.text[begin-1]) || n.text[begin-1] == '-' || n.text[begin-1] == '_') {
+		begin--
+	}
+	return strings.HasPrefix(n.text[begin:], "-") && (begin == 0 || strings.IndexByte(" \t\n\"'`([,", n.text[begin-1]) >= 0)
+}
+
+// valueBefore finds the value that is given this name: "use … as the password".
+func (n name) valueBefore() (Finding, bool) {
+	if !connector().MatchString(n.text[max(0, n.start-40):n.start]) {
+		return Finding{}, false
+	}
+	from := max(0, n.start-160)
+	m := reversed().FindStringSubmatchIndex(n.text[from:n.start])
+	if m == nil {
+		return Finding{}, false
+	}
+	start, end := from+m[2], from+m[3]
+	start += len(n.text[start:end]) - len(strings.TrimLeft(n.text[start:end], "\"'`(["))
+	value := n.text[start:end]
+	return Finding{RuleNamed, start, end}, !isPlaceholder(value) && n.standsOut(value)
+}
+
+// quotes are pairs of quotation marks.
+var quotes = map[rune]rune{'"': '"', '\'': '\'', '`': '`', '“': '”', '‘': '’', '„': '“', '«': '»', '「': '」', '『': '』', '”': '”'}
+
+// valueAt returns where the value is that begins at a place. Prose says whether it stands in a sentence.
+func valueAt(text string, at int, prose bool) (start, end int, quoted bool) {
+	prefix := 0
+	for prefix < 2 && at+prefix < len(text) && strings.IndexByte("bfrubFRUB*_", text[at+prefix]) >= 0 {
+		prefix++
+	}
+	for _, skip := range []int{0, 1, 2, 3} {
+		if skip > prefix && skip > 1 {
+			break
+		}
+		if at+skip > len(text) {
+			break
+		}
+		open, size := utf8.DecodeRuneInString(text[at+skip:])
+		shut, is := quotes[open]
+		if !is {
+			continue
+		}
+		start = at + skip + size
+		for end = start; end < len(text); {
+			r, n := utf8.DecodeRuneInString(text[end:])
+			switch {
+			case r == '\\' && end+1 < len(text):
+				end++
+			case r == shut || r == '\n':
+				if r == '\n' {
+					end = start // It is no quotation.
+				}
+				return start, end, r == shut
+			}
+			end += n
+		}
+		break
+	}
+	start = at
+	for start < len(text) && (text[start] == '*' || text[start] == '_' || text[start] == '`' || text[start] == '(') {
+		start++
+	}
+	stops := " \t\r\n\"'`<>"
+	if !prose {
+		stops += "&"
+	}
+	for end = start; end < len(text); {
+		r, n := utf8.DecodeRuneInString(text[end:])
+		if strings.ContainsRune(stops, r) || isCJK(r) || strings.ContainsRune("，。；：、！？）（」』”’»　", r) || r == '\\' && end+1 < len(text) && strings.IndexByte("nrt\"'", text[end+1]) >= 0 {
+			break
+		}
+		end += n
+	}
+	end = start + len(strings.TrimRight(text[start:end], ".,;:)]}*_|"))
+	return start, end, false
+}
+
+// isCode reports whether the value, which stands in no quotes, is an expression of code.
+func isCode(value string) bool {
+	k := kindsOf(value)
+	if k.digits == 0 && k.other == 0 && strings.Trim(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.$-/?&*[]{}()|:") == "" {
+		return true
+	}
+	return isCallOrPath(value)
+}
+
+var callOrPath = lazily(`^[\w.$]*[A-Za-z_$][\w$]*(?:\(|\[|::|\?\.|->)|^[A-Za-z_][\w]*(?:\.[A-Za-z_]\w*)+$|^(?:~|\.{1,2})?/[\w./-]+$`)
+
+func isCallOrPath(value string) bool { return callOrPath().MatchString(value) }
+
+// tells reports whether a value in quotes is one, and not what a form or a message says of it.
+func (n name) tells(value string) bool {
+	k := kindsOf(value)
+	if n.family == tokens {
+		return len(value) >= 8 && !strings.ContainsAny(value, " \t") && (k.digits > 0 && k.letters > 0 && !isVersioned(value) || len(value) >= 16 && entropy(value) >= 3.3 && !isCode(value)) ||
+			isPhrase(value, 6)
+	}
+	switch {
+	case utf8.RuneCountInString(value) < 4 && k.digits == 0, len(value) < 3, secretName().MatchString(value) && k.digits == 0, isCallOrPath(value):
+		return false
+	case strings.ContainsAny(value, " \t"):
+		return isPhrase(value, 2) || k.digits > 0 && k.symbols > 2
+	}
+	return true
+}
+
+// isPhrase reports whether the value is a pass phrase: words, of which none is one that sentences are made with.
+func isPhrase(value string, least int) bool {
+	words := strings.Fields(value)
+	return len(words) >= least && len(words) <= 32 && !label().MatchString(value) && !secretName().MatchString(value)
+}
+
+// isValue reports whether a value without quotes is one.
+func (n name) isValue(value string) bool {
+	if isCode(value) || isVersioned(value) {
+		return false
+	}
+	k := kindsOf(value)
+	if n.family == tokens {
+		return len(value) >= 8 && k.letters > 0 && k.digits > 0 && (looksIssued(value) || k.symbols > 0 || k.upper > 0)
+	}
+	return len(value) >= 4
+}
+
+// standsOut reports whether a value is none of the words of a sentence.
+func (n name) standsOut(value string) bool {
+	if isVersioned(value) || isCallOrPath(value) {
+		return false
+	}
+	k := kindsOf(value)
+	if n.family == tokens {
+		return looksIssued(value)
+	}
+	if k.digits == len(value) {
+		return len(value) >= 4 && len(value) <= 12
+	}
+	symbols := k.symbols - strings.Count(value, "-") - strings.Count(value, "'") - strings.Count(value, ".") - strings.Count(value, "_") - strings.Count(value, "/") - strings.Count(value, ",")
+	inner := kindsOf(value[1:])
+	return len(value) >= 6 && (k.digits > 0 && k.letters > 0 || symbols > 0 && k.letters > 0 && !strings.ContainsAny(value, "()[]{}<>=") || inner.upper > 0 && k.lower > 0 && inner.upper < k.lower && k.changes > 3)
+}

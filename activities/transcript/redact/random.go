@@ -1,0 +1,121 @@
+package redact
+
+import (
+	"encoding/base64"
+	"strings"
+	"unicode/utf8"
+)
+
+// minRandom is the least length of a token that is redacted for its looks alone.
+const minRandom = 24
+
+// maxRandom is the length from which on something is data, such as an image, and no credential.
+const maxRandom = 1 << 10
+
+// publicPrefix marks what is random and public: digests and ids that name a content.
+var publicPrefix = lazily(`(?i)(?:sha(?:1|224|256|384|512)|md5|h1|blake[23][bs]?|integrity|etag|digest|checksum|fingerprint|hash|base64,|trace[_-]?(?:id|parent)|span[_-]?id|request[_-]?id|commit|nonce|cid|ipfs|blob)["']?\s*[-:=/ ]{0,3}["']?(?:W/)?["']?$`)
+
+// contentID is a name made of a content, of IPFS and of Nix.
+var contentID = lazily(`^(?:Qm[1-9A-HJ-NP-Za-km-z]{44}|baf[a-z2-7]{50,})$`)
+
+// scanRandom finds long tokens that look random: capitals, small letters and digits by turns, and nothing that is read as text.
+// Hashes and UUIDs have no capitals or no small letters; names have few digits, and words.
+func scanRandom(text string) []Finding {
+	var found []Finding
+	for at := 0; at < len(text); at++ {
+		start := at
+		for at < len(text) && (isToken(text[at]) || text[at] == '~') {
+			at++
+		}
+		if at-start < minRandom {
+			continue
+		}
+		for _, part := range parts(text, start, at) {
+			if isRandom(text[part[0]:part[1]]) && !publicPrefix().MatchString(text[max(0, part[0]-32):part[0]]) {
+				found = append(found, Finding{RuleRandom, part[0], part[1]})
+			}
+		}
+	}
+	return found
+}
+
+// parts splits a run of characters into what may be one token each: at what separates the parts of paths and names where
+// these are words, and not within base64.
+func parts(text string, start, end int) [][2]int {
+	run := text[start:end]
+	if base64Like(run) {
+		return [][2]int{{start, end}}
+	}
+	var all [][2]int
+	from := start
+	for at := start; at <= end; at++ {
+		if at < end && strings.IndexByte("/.=~+", text[at]) < 0 {
+			continue
+		}
+		if at-from >= minRandom {
+			all = append(all, [2]int{from, at})
+		}
+		from = at + 1
+	}
+	return all
+}
+
+// base64Like reports whether the marks of base64 stand in a run as in random data, and not as between the words of a path.
+func base64Like(run string) bool {
+	body := strings.TrimRight(run, "=")
+	if strings.ContainsAny(body, "=.~") {
+		return false
+	}
+	marks := strings.Count(body, "/") + strings.Count(body, "+")
+	if marks == 0 || len(body) < minRandom {
+		return marks == 0
+	}
+	// One in 32 characters of random data is a mark.
+	if float64(marks)/float64(len(body)) > 0.12 {
+		return false
+	}
+	words := 0
+	for part := range strings.FieldsFuncSeq(body, func(r rune) bool { return r == '/' || r == '+' }) {
+		if k := kindsOf(part); k.changes*4 < len(part) {
+			words += len(part)
+		}
+	}
+	return words*3 < len(body)
+}
+
+func isRandom(token string) bool {
+	token = strings.Trim(token, "=-_.~")
+	n := len(token)
+	if n < minRandom || n > maxRandom || contentID().MatchString(token) {
+		return false
+	}
+	k := kindsOf(token)
+	switch {
+	case k.lower < 3 || k.upper < 3 || k.digits < 2,
+		k.symbols*5 > n,
+		// Of random letters and digits every other one is of another kind than the one before.
+		k.changes*10 < n*4,
+		entropy(token) < 3.9,
+		isReadable(token):
+		return false
+	}
+	return true
+}
+
+// isReadable reports whether the token is text in base64.
+func isReadable(token string) bool {
+	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		plain, err := encoding.DecodeString(strings.TrimRight(token, "="))
+		if err != nil || !utf8.Valid(plain) {
+			continue
+		}
+		printable := 0
+		for _, r := range string(plain) {
+			if r >= ' ' && r != 0x7f || r == '\n' || r == '\t' || r == '\r' {
+				printable++
+			}
+		}
+		return printable == utf8.RuneCount(plain)
+	}
+	return false
+}

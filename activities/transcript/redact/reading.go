@@ -1,0 +1,230 @@
+package redact
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// reading is a text as somebody may read it, and where each byte of it stands in the original.
+type reading struct {
+	text string
+	// from and to are where each byte begins and ends in the original. They are nil for the original itself.
+	from, to []int32
+	// joined says that lines were joined which may not belong together.
+	joined bool
+}
+
+// original returns the place in the original.
+func (r reading) original(start, end int) (from, to int) {
+	if r.from == nil {
+		return start, end
+	}
+	return int(r.from[start]), int(r.to[end-1])
+}
+
+// maxUnescaped bounds how deep a text is unescaped.
+const maxUnescaped = 3
+
+// readings returns the text and the readings of it that differ.
+func readings(text string) []reading {
+	all := []reading{{text: text}}
+	for range maxUnescaped {
+		next, changed := all[len(all)-1].rewrite(unescapeJSON)
+		if !changed {
+			break
+		}
+		all = append(all, next)
+	}
+	for _, r := range slices.Clone(all) {
+		if next, changed := r.rewrite(unescapeURL); changed {
+			all = append(all, next)
+		}
+	}
+	for _, r := range slices.Clone(all) {
+		if next, changed := r.rewrite(joinLines); changed {
+			all = append(all, next)
+		}
+		if next, changed := r.rewrite(unwrapLines); changed {
+			next.joined = true
+			all = append(all, next)
+		}
+	}
+	return all
+}
+
+// rewrite returns another reading. At each byte the function says how many bytes it replaces, and by what; 0 for the byte
+// as it is.
+func (r reading) rewrite(f func(text string, at int) (n int, by string)) (reading, bool) {
+	if len(r.text) > math.MaxInt32 {
+		return reading{}, false
+	}
+	var next reading
+	var b []byte
+	keep := func(at, n int, by string) {
+		from, to := r.original(at, at+n)
+		for i := range len(by) {
+			b = append(b, by[i])
+			next.from, next.to = append(next.from, int32(from)), append(next.to, int32(to))
+		}
+	}
+	for at := 0; at < len(r.text); {
+		n, by := f(r.text, at)
+		if n == 0 {
+			if b != nil {
+				keep(at, 1, r.text[at:at+1])
+			}
+			at++
+			continue
+		}
+		if b == nil {
+			b = make([]byte, 0, len(r.text))
+			next.from, next.to = make([]int32, 0, len(r.text)), make([]int32, 0, len(r.text))
+			for i := range at {
+				keep(i, 1, r.text[i:i+1])
+			}
+		}
+		keep(at, n, by)
+		at += n
+	}
+	if b == nil {
+		return reading{}, false
+	}
+	next.text, next.joined = string(b), r.joined
+	return next, true
+}
+
+// unescapeJSON replaces an escape of JSON, which other languages have too.
+func unescapeJSON(text string, at int) (int, string) {
+	if text[at] != '\\' || at+1 == len(text) {
+		return 0, ""
+	}
+	switch c := text[at+1]; c {
+	case '"', '\'', '\\', '/', '`':
+		return 2, string(c)
+	case 'n':
+		return 2, "\n"
+	case 't':
+		return 2, "\t"
+	case 'r':
+		return 2, "\r"
+	case 'u':
+		if at+6 <= len(text) {
+			if v, err := strconv.ParseUint(text[at+2:at+6], 16, 32); err == nil && v != 0 && utf8.ValidRune(rune(v)) {
+				return 6, string(rune(v))
+			}
+		}
+	}
+	return 0, ""
+}
+
+// unescapeURL replaces a byte that is percent-encoded. Only what is ASCII can be part of a credential.
+func unescapeURL(text string, at int) (int, string) {
+	if text[at] != '%' || at+3 > len(text) {
+		return 0, ""
+	}
+	v, err := strconv.ParseUint(text[at+1:at+3], 16, 8)
+	if err != nil || v < ' ' || v > '~' {
+		return 0, ""
+	}
+	return 3, string(rune(v))
+}
+
+// joinLines takes out what continues a line or a string on the next one: a backslash at the end of a line, and the quotes
+// between two parts of a string.
+func joinLines(text string, at int) (int, string) {
+	switch c := text[at]; c {
+	case '\\':
+		if n := newline(text[at+1:]); n > 0 {
+			return 1 + n + blanks(text[at+1+n:]), ""
+		}
+	case '"', '\'', '`':
+		rest := at + 1
+		rest += anyBlanks(text[rest:])
+		operator := false
+		if rest < len(text) && strings.IndexByte("+.&", text[rest]) >= 0 {
+			operator = true
+			rest++
+			if strings.HasPrefix(text[rest:], ".") {
+				rest++
+			}
+			rest += anyBlanks(text[rest:])
+		}
+		if strings.HasPrefix(text[rest:], "\\") {
+			if n := newline(text[rest+1:]); n > 0 {
+				rest += 1 + n
+				rest += anyBlanks(text[rest:])
+				operator = true
+			}
+		}
+		// Without an operator two strings on two lines are one in some languages.
+		if rest < len(text) && text[rest] == c && rest > at+1 && (operator || strings.ContainsRune(text[at:rest], '\n')) {
+			return rest + 1 - at, ""
+		}
+	}
+	return 0, ""
+}
+
+// minWrapped is how long what stands before the end of a wrapped line is at least.
+const minWrapped = 12
+
+// unwrapLines takes out the end of a line that is full of a token which the next line, alone, goes on with.
+func unwrapLines(text string, at int) (int, string) {
+	if text[at] != '\n' && text[at] != '\r' {
+		return 0, ""
+	}
+	n := newline(text[at:])
+	if n == 0 || at == 0 {
+		return 0, ""
+	}
+	run := at
+	for run > 0 && isToken(text[run-1]) {
+		run--
+	}
+	if at-run < minWrapped {
+		return 0, ""
+	}
+	n += blanks(text[at+n:])
+	for n < len(text)-at && (text[at+n] == '>' || text[at+n] == '|') {
+		n += 1 + blanks(text[at+n+1:])
+	}
+	next := at + n
+	end := next
+	for end < len(text) && isToken(text[end]) {
+		end++
+	}
+	rest := text[end:]
+	if end-next < 4 || rest != "" && newline(rest) == 0 && strings.IndexByte("\"'`,;)}] .", rest[0]) < 0 {
+		return 0, ""
+	}
+	if rest != "" && rest[0] == ' ' {
+		return 0, ""
+	}
+	return n, ""
+}
+
+func isToken(c byte) bool {
+	return c == '+' || c == '/' || c == '_' || c == '-' || c == '=' || c == '.' || isAlnum(c)
+}
+
+func isAlnum(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// newline returns the length of the line break that the text begins with.
+func newline(text string) int {
+	switch {
+	case strings.HasPrefix(text, "\r\n"):
+		return 2
+	case strings.HasPrefix(text, "\n"):
+		return 1
+	}
+	return 0
+}
+
+// blanks returns how many blanks the text begins with.
+func blanks(text string) int { return len(text) - len(strings.TrimLeft(text, " \t")) }
+
+func anyBlanks(text string) int { return len(text) - len(strings.TrimLeft(text, " \t\r\n")) }

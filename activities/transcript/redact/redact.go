@@ -1,0 +1,212 @@
+// Package redact takes secrets and private passages out of text before anything stores it or sends it on.
+//
+// What it finds is replaced by a placeholder that names the rule, such as [redacted: github-pat]. It finds
+//
+//   - what stands between <private> and </private>, and behind a <private> that is never closed;
+//   - credentials of known form, by the rules of gitleaks;
+//   - what is told under a name that says secret: password=…, "api_key": "…", the password is …, in a dozen languages;
+//   - the credentials of URLs, of HTTP headers and of command lines, and private keys;
+//   - long tokens that look random, whatever they are called.
+//
+// A secret is found in the text as it stands and in every reading of it: as JSON or a URL unescaped, and with its lines
+// joined. What was redacted already stays as it is.
+//
+// The rules are fitted to credentials. They do not find what a person says in words alone, such as an address.
+package redact
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"axiommind/schema"
+)
+
+// Version names the rules. It changes whenever the same text may be redacted otherwise.
+const Version = "redact-1/gitleaks-8.30"
+
+// Rules that are not gitleaks'.
+const (
+	// RulePrivate is for what stands in <private>.
+	RulePrivate = "private"
+	// RuleNamed is for what a name calls secret.
+	RuleNamed = "named-secret"
+	// RuleURL is for the password of a URL.
+	RuleURL = "url-password"
+	// RuleHeader is for credentials of an HTTP header or a command line.
+	RuleHeader = "authorization"
+	// RuleCookie is for values of Cookie and Set-Cookie.
+	RuleCookie = "cookie"
+	// RulePrivateKey is for a private key, also one that breaks off.
+	RulePrivateKey = "private-key"
+	// RuleRandom is for long tokens that look random.
+	RuleRandom = "high-entropy"
+)
+
+// Counts are how often each rule found something.
+type Counts map[string]int
+
+// Add adds the counts.
+func (c *Counts) Add(more Counts) {
+	if len(more) == 0 {
+		return
+	}
+	if *c == nil {
+		*c = make(Counts, len(more))
+	}
+	for rule, n := range more {
+		(*c)[rule] += n
+	}
+}
+
+// Total is how often any rule found something.
+func (c Counts) Total() int {
+	n := 0
+	for _, each := range c {
+		n += each
+	}
+	return n
+}
+
+// Rules are the names of the rules that found something, sorted.
+func (c Counts) Rules() []string { return slices.Sorted(maps.Keys(c)) }
+
+// Text returns the text without its secrets, and how many were found. The text must be valid UTF-8.
+func Text(text string) (string, Counts) {
+	found := Find(text)
+	if len(found) == 0 {
+		return text, nil
+	}
+	var b strings.Builder
+	counts, at := make(Counts), 0
+	for _, f := range found {
+		b.WriteString(text[at:f.Start])
+		b.WriteString(schema.Redacted(f.Rule))
+		counts[f.Rule]++
+		at = f.End
+	}
+	b.WriteString(text[at:])
+	return b.String(), counts
+}
+
+// Finding is a place in a text that is to be redacted, in bytes.
+type Finding struct {
+	Rule       string
+	Start, End int
+}
+
+// Find returns what is to be redacted of the text, in order. Findings neither overlap nor touch.
+func Find(text string) []Finding {
+	placeholders := schema.Redactions(text)
+	found := private(text)
+	for _, reading := range readings(text) {
+		for _, f := range scan(reading.text, reading.joined) {
+			f.Start, f.End = reading.original(f.Start, f.End)
+			found = append(found, f)
+		}
+	}
+	return merge(text, found, placeholders)
+}
+
+// merge joins findings that overlap or touch. The first one of those that begin together, or else the longest, names the
+// rule; a private passage takes in all that is found within it. Placeholders are no part of a finding.
+func merge(text string, found []Finding, placeholders [][2]int) []Finding {
+	found = without(found, placeholders)
+	slices.SortFunc(found, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(rank(a.Rule), rank(b.Rule)), cmp.Compare(a.Rule, b.Rule))
+	})
+	var out []Finding
+	for _, f := range found {
+		f.Start, f.End = whole(text, f.Start, f.End)
+		if n := len(out); n > 0 && f.Start <= out[n-1].End {
+			last := &out[n-1]
+			if rank(f.Rule) < rank(last.Rule) {
+				last.Rule = f.Rule
+			}
+			last.End = max(last.End, f.End)
+			continue
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// rank orders rules by how much their names say.
+func rank(rule string) int {
+	switch rule {
+	case RulePrivate:
+		return 0
+	case RuleNamed, RuleHeader, RuleCookie:
+		return 2
+	case RuleRandom:
+		return 3
+	}
+	return 1
+}
+
+// whole widens a place to whole runes.
+func whole(text string, start, end int) (from, to int) {
+	for start > 0 && !utf8.RuneStart(text[start]) {
+		start--
+	}
+	for end < len(text) && !utf8.RuneStart(text[end]) {
+		end++
+	}
+	return start, end
+}
+
+// without takes the placeholders out of the findings, but for those of private passages, which take them in.
+func without(found []Finding, placeholders [][2]int) []Finding {
+	if len(placeholders) == 0 {
+		return found
+	}
+	var out []Finding
+	for _, f := range found {
+		for _, p := range placeholders {
+			if f.Rule == RulePrivate || p[1] <= f.Start || f.End <= p[0] {
+				continue
+			}
+			if f.Start < p[0] {
+				out = append(out, Finding{f.Rule, f.Start, p[0]})
+			}
+			f.Start = min(p[1], f.End)
+		}
+		if f.Start < f.End {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Messages returns the messages with their texts redacted.
+func Messages(messages []schema.InlineMessage) []schema.InlineMessage {
+	if messages == nil {
+		return nil
+	}
+	out := make([]schema.InlineMessage, len(messages))
+	for i, m := range messages {
+		m.Content, _ = Text(strings.ToValidUTF8(m.Content, "\uFFFD"))
+		out[i] = m
+	}
+	return out
+}
+
+// Strings redacts the texts in place. It is for what a person gives with a command.
+func Strings(texts ...*string) {
+	for _, text := range texts {
+		if text != nil {
+			*text, _ = Text(strings.ToValidUTF8(*text, "\uFFFD"))
+		}
+	}
+}
+
+// Each redacts the texts of the lists in place.
+func Each(lists ...[]string) {
+	for _, list := range lists {
+		for i := range list {
+			Strings(&list[i])
+		}
+	}
+}

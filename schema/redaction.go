@@ -1,0 +1,55 @@
+package schema
+
+import "strings"
+
+// A placeholder stands where redaction took something out of a text: "[redacted: " and the name of the rule that found it.
+// What was taken out is nowhere.
+const (
+	redactedOpening = "[redacted: "
+	redactedClosing = "]"
+	// maxRedactionRule bounds the name of a rule in a placeholder.
+	maxRedactionRule = 64
+)
+
+// Redacted returns the placeholder of something that the rule found.
+func Redacted(rule string) string { return redactedOpening + rule + redactedClosing }
+
+// Redactions returns where placeholders stand in the text, in order, as half-open ranges of bytes.
+func Redactions(text string) [][2]int {
+	var all [][2]int
+	for at := 0; ; {
+		i := strings.Index(text[at:], redactedOpening)
+		if i < 0 {
+			return all
+		}
+		start := at + i
+		at = start + len(redactedOpening)
+		end := at
+		for end < len(text) && end-at < maxRedactionRule && isRuleByte(text[end]) {
+			end++
+		}
+		if end > at && strings.HasPrefix(text[end:], redactedClosing) {
+			at = end + len(redactedClosing)
+			all = append(all, [2]int{start, at})
+		}
+	}
+}
+
+func isRuleByte(c byte) bool {
+	return c == '-' || c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z'
+}
+
+// HoldsRedaction reports whether a placeholder stands in the text.
+func HoldsRedaction(text string) bool { return len(Redactions(text)) > 0 }
+
+// CountRedactions returns how often each rule's placeholder stands in the text, or nil if none does.
+func CountRedactions(text string) map[string]int {
+	var counts map[string]int
+	for _, p := range Redactions(text) {
+		if counts == nil {
+			counts = make(map[string]int)
+		}
+		counts[text[p[0]+len(redactedOpening):p[1]-len(redactedClosing)]]++
+	}
+	return counts
+}
