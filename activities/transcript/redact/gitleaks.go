@@ -16,8 +16,11 @@ import (
 // columns, and looks at the names of files, commits and marks in the text that switch it off.
 
 // replaced are rules of gitleaks whose work others do here. The generic one knows English names alone, and takes the hashes
-// and ids of ordinary logs for keys; the one for private keys needs their end.
-var replaced = []string{"generic-api-key", "private-key"}
+// and ids of ordinary logs for keys; the one for private keys needs their end; and that of Terraform takes the quotes too.
+var replaced = []string{"generic-api-key", "private-key", "hashicorp-tf-password"}
+
+// ends replaces what the rules of gitleaks want behind a token, which is what code has there. Sentences and URLs have more.
+var ends = strings.NewReplacer("(?:[\\x60'\"\\s;]|\\\\[nr]|$)", "(?:[^0-9A-Za-z_]|$)")
 
 // known is a rule of gitleaks.
 type known struct {
@@ -115,7 +118,7 @@ func loadRules() *rules {
 		if each.Regex == "" || slices.Contains(replaced, each.ID) {
 			continue
 		}
-		k := known{id: each.ID, entropy: each.Entropy, group: each.SecretGroup, regex: lazily(each.Regex)}
+		k := known{id: each.ID, entropy: each.Entropy, group: each.SecretGroup, regex: lazily(ends.Replace(each.Regex))}
 		for _, a := range each.Allowlists {
 			if a, ok := a.compile(); ok {
 				k.allowed = append(k.allowed, a)
@@ -130,7 +133,7 @@ func loadRules() *rules {
 	}
 	for i, seed := range seeds {
 		for word := range strings.FieldsSeq(seed.words) {
-			word = strings.ReplaceAll(word, "_", " ")
+			word = strings.ReplaceAll(word, "·", " ")
 			r.by[word] = append(r.by[word], len(r.known)+i)
 		}
 		r.reach = append(r.reach, [2]int{seed.before, seed.after})

@@ -25,8 +25,8 @@ var connector = lazily(`(?i)[ \t](?:as|als|como|comme)[ \t]|[를을]|作[为為]
 // maxNamed bounds the value of a name.
 const maxNamed = 4 << 10
 
-// scanNames finds what is told under a name that says secret and stands in a window.
-func scanNames(text string, from, to int) []Finding {
+// scan finds what is told under a name of the rule that stands in a window.
+func (r nameRule) scan(text string, from, to int) []Finding {
 	var found []Finding
 	add := func(f Finding, ok bool) {
 		if ok {
@@ -36,11 +36,8 @@ func scanNames(text string, from, to int) []Finding {
 	for from > 0 && !utf8.RuneStart(text[from]) {
 		from--
 	}
-	for _, m := range matches(secretName(), text, from, to) {
-		n := name{text: text, start: m[0], end: m[1], family: tokens}
-		if m[2] >= 0 {
-			n.family = passwords
-		}
+	for _, m := range matches(r.expr(), text, from, to) {
+		n := name{text: text, start: m[0], end: m[1], family: r.family}
 		n.end -= m[1] - m[0] - len(strings.TrimRight(text[m[0]:m[1]], "=: \t"))
 		if n.whole() {
 			add(n.value())
@@ -93,6 +90,9 @@ func (n *name) whole() bool {
 	if publicBefore().MatchString(text[max(0, n.start-24):n.start]) && (n.family == tokens || begin < n.start) {
 		return false
 	}
+	if n.text[n.start:n.end] == "PWD" || strings.HasSuffix(n.text[:n.start], "OLD") { // A working directory.
+		return false
+	}
 	// A short word within a longer one is a part of another: otp in captopt, pin in spin. Passwords and tokens are not.
 	if begin < n.start && isAlnum(text[n.start-1]) {
 		word := lowerASCII(text[n.start:n.end])
@@ -116,6 +116,15 @@ func (n name) env() bool {
 	return line != "" && !strings.ContainsAny(line, " \t") && strings.ToUpper(line) == line && strings.HasPrefix(n.text[n.end:], "=")
 }
 
+// inQuery reports whether the name is a parameter of a URL.
+func (n name) inQuery() bool {
+	begin := n.start
+	for begin > 0 && (isAlnum(n.text[begin-1]) || strings.IndexByte("_-.", n.text[begin-1]) >= 0) {
+		begin--
+	}
+	return begin > 0 && strings.IndexByte("?&;", n.text[begin-1]) >= 0
+}
+
 // value finds the value behind the name.
 func (n name) value() (Finding, bool) {
 	rest := n.text[n.end:min(len(n.text), n.end+maxNamed)]
@@ -131,7 +140,7 @@ func (n name) value() (Finding, bool) {
 	if strict && strings.TrimSpace(rest[m[2]:m[3]]) == ">" && (n.start == 0 || !strings.Contains(n.text[max(0, n.start-24):n.start], "<")) {
 		return Finding{}, false
 	}
-	start, end, quoted := valueAt(rest, at, m[6] >= 0)
+	start, end, quoted := valueAt(rest, at, n.inQuery())
 	value := rest[start:end]
 	ok := false
 	switch {
@@ -176,8 +185,8 @@ func (n name) valueBefore() (Finding, bool) {
 // quotes are pairs of quotation marks.
 var quotes = map[rune]rune{'"': '"', '\'': '\'', '`': '`', '“': '”', '‘': '’', '„': '“', '«': '»', '「': '」', '『': '』', '”': '”'}
 
-// valueAt returns where the value is that begins at a place. Prose says whether it stands in a sentence.
-func valueAt(text string, at int, prose bool) (start, end int, quoted bool) {
+// valueAt returns where the value is that begins at a place. Query says whether it is a parameter of a URL.
+func valueAt(text string, at int, query bool) (start, end int, quoted bool) {
 	prefix := 0
 	for prefix < 2 && at+prefix < len(text) && strings.IndexByte("bfrubFRUB*_", text[at+prefix]) >= 0 {
 		prefix++
@@ -215,8 +224,8 @@ func valueAt(text string, at int, prose bool) (start, end int, quoted bool) {
 		start++
 	}
 	stops := " \t\r\n\"'`<>"
-	if !prose {
-		stops += "&"
+	if query {
+		stops += "&;#"
 	}
 	for end = start; end < len(text); {
 		r, n := utf8.DecodeRuneInString(text[end:])
@@ -238,7 +247,7 @@ func isCode(value string) bool {
 	return isCallOrPath(value)
 }
 
-var callOrPath = lazily(`^[\w.$]*[A-Za-z_$][\w$]*(?:\(|\[|::|\?\.|->)|^[A-Za-z_][\w]*(?:\.[A-Za-z_]\w*)+$|^(?:~|\.{1,2})?/[\w./-]+$`)
+var callOrPath = lazily(`^[\w.$]*[A-Za-z_$][\w$]*(?:\(|\[|::|\?\.|->)|^[A-Za-z_][\w]*(?:\.[A-Za-z_]\w*)+$|^(?:~|\.{1,2}|\$\{?\w+\}?)?/[\w./-]+$`)
 
 func isCallOrPath(value string) bool { return callOrPath().MatchString(value) }
 
@@ -246,14 +255,14 @@ func isCallOrPath(value string) bool { return callOrPath().MatchString(value) }
 func (n name) tells(value string) bool {
 	k := kindsOf(value)
 	if n.family == tokens {
-		return len(value) >= 8 && !strings.ContainsAny(value, " \t") && (k.digits > 0 && k.letters > 0 && !isVersioned(value) || len(value) >= 16 && entropy(value) >= 3.3 && !isCode(value)) ||
+		return len(value) >= 8 && !strings.ContainsAny(value, " \t") && (k.digits > 0 && k.letters > 0 && !isVersioned(value) || len(value) >= 16 && entropy(value) >= 3.3 && !isCode(value) || len(value) >= minRandom && entropy(value) >= 3.5 && !isName(value) && !strings.ContainsAny(value, "_-.")) ||
 			isPhrase(value, 6)
 	}
 	switch {
-	case utf8.RuneCountInString(value) < 4 && k.digits == 0, len(value) < 3, secretName().MatchString(value) && k.digits == 0, isCallOrPath(value):
+	case utf8.RuneCountInString(value) < 4 && k.digits == 0, len(value) < 3, namesSecret(value) && k.digits == 0, isCallOrPath(value):
 		return false
 	case strings.ContainsAny(value, " \t"):
-		return isPhrase(value, 2) || k.digits > 0 && k.symbols > 2
+		return isPhrase(value, 2) || k.digits > 0 && k.symbols > 2 && !label().MatchString(value) && !namesSecret(value)
 	}
 	return true
 }
@@ -261,12 +270,15 @@ func (n name) tells(value string) bool {
 // isPhrase reports whether the value is a pass phrase: words, of which none is one that sentences are made with.
 func isPhrase(value string, least int) bool {
 	words := strings.Fields(value)
-	return len(words) >= least && len(words) <= 32 && !label().MatchString(value) && !secretName().MatchString(value)
+	return len(words) >= least && len(words) <= 32 && !label().MatchString(value) && !namesSecret(value)
 }
 
 // isValue reports whether a value without quotes is one.
 func (n name) isValue(value string) bool {
-	if isCode(value) || isVersioned(value) {
+	if n.family == tokens && len(value) >= minRandom && entropy(value) >= 4 && !isName(value) && !isCallOrPath(value) && !isVersioned(value) && !strings.ContainsAny(value, "(){}[]") {
+		return true
+	}
+	if isCode(value) || isVersioned(value) || strings.ContainsAny(value, "(){}[]") && strings.ContainsAny(value, ",=;!") {
 		return false
 	}
 	k := kindsOf(value)
@@ -280,6 +292,9 @@ func (n name) isValue(value string) bool {
 func (n name) standsOut(value string) bool {
 	if isVersioned(value) || isCallOrPath(value) {
 		return false
+	}
+	if len(value) >= minRandom && entropy(value) >= 3.7 && !isName(value) && !strings.ContainsAny(value, "_-.(){}[]") {
+		return true
 	}
 	k := kindsOf(value)
 	if n.family == tokens {

@@ -22,7 +22,7 @@ func elements(text, open, end string) []Finding {
 		return nil
 	}
 	var found []Finding
-	depth, start := 0, 0
+	depth, start, last := 0, 0, strings.LastIndex(lower, end)
 	for at := 0; at < len(text); {
 		i := strings.Index(lower[at:], open[:len(open)-len("private")])
 		if i < 0 {
@@ -40,7 +40,7 @@ func elements(text, open, end string) []Finding {
 			}
 		case strings.HasPrefix(rest, open) && tagEnds(rest, len(open)) > 0:
 			n := tagEnds(rest, len(open))
-			if depth == 0 && spokenOf(text, at, at+n) && !strings.Contains(rest[n:], end) {
+			if depth == 0 && spokenOf(text, at, at+n) && last < at {
 				at += n
 				continue
 			}

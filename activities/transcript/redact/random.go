@@ -31,7 +31,7 @@ func scanRandom(text string) []Finding {
 			continue
 		}
 		for _, part := range parts(text, start, at) {
-			if isRandom(text[part[0]:part[1]]) && !publicPrefix().MatchString(text[max(0, part[0]-32):part[0]]) {
+			if isRandom(text[part[0]:part[1]]) && !inPath(text, part[0]) && !publicPrefix().MatchString(text[max(0, part[0]-32):part[0]]) {
 				found = append(found, Finding{RuleRandom, part[0], part[1]})
 			}
 		}
@@ -46,10 +46,14 @@ func parts(text string, start, end int) [][2]int {
 	if base64Like(run) {
 		return [][2]int{{start, end}}
 	}
+	separators := "/.=~+"
+	if strings.Count(run, "-")+strings.Count(run, "_") > len(run)/12 { // Of random data, one character in 32 is either.
+		separators += "-_"
+	}
 	var all [][2]int
 	from := start
 	for at := start; at <= end; at++ {
-		if at < end && strings.IndexByte("/.=~+", text[at]) < 0 {
+		if at < end && strings.IndexByte(separators, text[at]) < 0 {
 			continue
 		}
 		if at-from >= minRandom {
@@ -63,27 +67,59 @@ func parts(text string, start, end int) [][2]int {
 // base64Like reports whether the marks of base64 stand in a run as in random data, and not as between the words of a path.
 func base64Like(run string) bool {
 	body := strings.TrimRight(run, "=")
+	if len(body) < len(run) && len(run)%4 == 0 && len(run)-len(body) <= 2 && !strings.ContainsAny(body, "=.~") {
+		return true // Padded to the byte.
+	}
 	if strings.ContainsAny(body, "=.~") {
 		return false
 	}
-	marks := strings.Count(body, "/") + strings.Count(body, "+")
+	marks := strings.Count(body, "/") + strings.Count(body, "+") + strings.Count(body, "-") + strings.Count(body, "_")
 	if marks == 0 || len(body) < minRandom {
 		return marks == 0
 	}
 	// One in 32 characters of random data is a mark.
-	if float64(marks)/float64(len(body)) > 0.12 {
+	if float64(marks)/float64(len(body)) > 0.16 {
 		return false
 	}
 	words := 0
-	for part := range strings.FieldsFuncSeq(body, func(r rune) bool { return r == '/' || r == '+' }) {
-		if k := kindsOf(part); k.changes*4 < len(part) {
+	for part := range strings.FieldsFuncSeq(body, func(r rune) bool { return strings.ContainsRune("/+-_", r) }) {
+		if k := kindsOf(part); k.digits == 0 && isName(part) || k.letters == 0 || len(part) <= 3 {
 			words += len(part)
 		}
 	}
 	return words*3 < len(body)
 }
 
+// camelWord matches a word within a name.
+var camelWord = lazily(`[A-Z]?[a-z]{3,}`)
+
+// isName reports whether most of a token is words: of random letters a fifth looks like that.
+func isName(token string) bool {
+	n := 0
+	for _, m := range camelWord().FindAllStringIndex(token, -1) {
+		n += m[1] - m[0]
+	}
+	return n*5 > len(token)*3
+}
+
+// tellingPath matches the words of a URL whose path is a credential.
+var tellingPath = lazily(`(?i)hook|invite|reset|token|verify|magic|login|auth|secret|signin|confirm|share=`)
+
+// inPath reports whether a place is in the path of a URL, where ids of what is public stand.
+func inPath(text string, at int) bool {
+	begin := at
+	for begin > 0 && at-begin < maxPath && strings.IndexByte(" \t\r\n\"'`<>()?#", text[begin-1]) < 0 {
+		begin--
+	}
+	i := strings.Index(text[begin:at], "://")
+	return i >= 0 && strings.Contains(text[begin+i+3:at], "/") && !tellingPath().MatchString(text[begin:at])
+}
+
+// maxPath bounds how far back a URL may begin.
+const maxPath = 1 << 10
+
 func isRandom(token string) bool {
+	padded := strings.HasSuffix(token, "=") && len(token)%4 == 0
 	token = strings.Trim(token, "=-_.~")
 	n := len(token)
 	if n < minRandom || n > maxRandom || contentID().MatchString(token) {
@@ -91,12 +127,12 @@ func isRandom(token string) bool {
 	}
 	k := kindsOf(token)
 	switch {
-	case k.lower < 3 || k.upper < 3 || k.digits < 2,
+	case k.lower < 3 || k.upper < 3 || k.digits == 0 || k.digits == 1 && n < 32,
 		k.symbols*5 > n,
 		// Of random letters and digits every other one is of another kind than the one before.
-		k.changes*10 < n*4,
+		!padded && k.changes*20 < n*7,
 		entropy(token) < 3.9,
-		isReadable(token):
+		!padded && isName(token), isReadable(token):
 		return false
 	}
 	return true

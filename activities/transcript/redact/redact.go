@@ -41,6 +41,8 @@ const (
 	RuleCookie = "cookie"
 	// RulePrivateKey is for a private key, also one that breaks off.
 	RulePrivateKey = "private-key"
+	// RulePrefixed is for tokens that begin as those of a vendor.
+	RulePrefixed = "vendor-token"
 	// RuleRandom is for long tokens that look random.
 	RuleRandom = "high-entropy"
 )
@@ -138,7 +140,7 @@ func rank(rule string) int {
 	switch rule {
 	case RulePrivate:
 		return 0
-	case RuleNamed, RuleHeader, RuleCookie:
+	case RuleNamed, RuleHeader, RuleCookie, RulePrefixed:
 		return 2
 	case RuleRandom:
 		return 3

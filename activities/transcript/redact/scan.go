@@ -14,7 +14,7 @@ func lazily(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// seed says around which words one of the rules here looks, and how far. A blank is written as an underscore.
+// seed says around which words one of the rules here looks, and how far. A blank is written as ·.
 type seed struct {
 	words         string
 	before, after int
@@ -23,13 +23,23 @@ type seed struct {
 	loose bool
 }
 
-var seeds = []seed{
-	{words: nameSeeds, before: 24, after: 48, find: scanNames},
+var seeds = allSeeds()
+
+func allSeeds() []seed {
+	all := otherSeeds
+	for _, r := range nameRules {
+		all = append(all, seed{words: r.words, before: 24, after: 16, find: r.scan})
+	}
+	return all
+}
+
+var otherSeeds = []seed{
 	{words: "_key _pass _pwd _pw _auth _creds", before: 64, after: 2, find: scanEnvKeys},
-	{words: "private_key putty-user-key", before: 120, after: 0, find: scanKeys},
+	{words: "private·key putty-user-key", before: 120, after: 0, find: scanKeys},
 	{words: "://", before: 32, after: 600, find: scanURLs, loose: true},
-	{words: "bearer basic digest apikey negotiate token aws4-hmac-sha256", before: 1, after: 4 << 10, find: scanAuth, loose: true},
+	{words: "bearer basic apikey negotiate token aws4-hmac-sha256", before: 1, after: 4 << 10, find: scanAuth, loose: true},
 	{words: "-u --proxy-user mysql mariadb sshpass htpasswd 7z zip openssl", before: 2, after: 256, find: scanOptions, loose: true},
+	{words: prefixWords, before: 2, after: 300, find: scanPrefixed, loose: true},
 	{words: "cookie", before: 5, after: 4 << 10, find: scanCookies, loose: true},
 }
 
@@ -121,12 +131,12 @@ func isPort(text string) bool {
 }
 
 var (
-	authScheme  = lazily(`(?i)\b(?:bearer|basic|digest|apikey|negotiate|token|aws4-hmac-sha256)[ \t:]+["']?([A-Za-z0-9._~+/:-]{8,}=*)`)
+	authScheme  = lazily(`(?i)\b(?:bearer|basic|apikey|negotiate|token|aws4-hmac-sha256)[ \t:]+["']?([A-Za-z0-9._~+/:-]{8,}=*)`)
 	userOption  = lazily(`(?:\s|^|["'])(?:-u|--user|--proxy-user|-U)[ =]?["']?([^\s"':]{1,64}):([^\s"']{3,128})`)
 	mysqlOption = lazily(`\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;]{0,80}?\s-p([^\s"']{4,64})`)
 	passOption  = lazily(`\b(?:sshpass|htpasswd|7z|zip|openssl|unzip)\b[^\n|;]{0,80}?\s-(?:p|pass(?:in|out)? pass:|P)\s?([^\s"']{4,64})`)
 	cookieLine  = lazily(`(?i)\b(?:set-)?cookie["']?\s*[:=]\s*["']?([^\n]{1,1000})`)
-	cookieValue = lazily(`([A-Za-z0-9_.-]{1,64})=([^;\s"'\\]{8,})`)
+	cookieValue = lazily(`([A-Za-z0-9_.-]{1,64})=([A-Za-z0-9%._~+/=:-]{8,})`)
 )
 
 // matches are those of an expression in a window, as places in the text.
@@ -151,6 +161,30 @@ func scanAuth(text string, from, to int) []Finding {
 		case isPlaceholder(value):
 		case scheme == "basic" && isUserAndPassword(value), looksIssued(value), scheme != "token" && isToken64(value):
 			found = append(found, Finding{RuleHeader, m[2], m[3]})
+		}
+	}
+	return found
+}
+
+// prefixWords are how tokens of many vendors begin; prefixed matches them, also where gitleaks knows none, or fewer letters.
+const prefixWords = "akia asia sk- sk_ pk_live rk_ ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- glrt- xox gocspx- hf_ npm_ pypi- dckr_ dop_ doo_ shpat_ shpss_ lin_api_ ntn_ secret_ " +
+	"rubygems_ sg. hvs. hvb. dapi phc_ phx_ figd_ re_ pat_ tvly- gsk_ r8_ xai- nvapi- pplx- sbp_ age-secret-key-"
+
+var prefixed = lazily(`(?i)(?:^|[^0-9A-Za-z_-])((?:(?-i:A(?:KIA|SIA))[0-9A-Z]{14,}|(?:sk|rk)[-_](?:[a-z0-9]+[-_])*|pk_live_|gh[pousr]_|github_pat_|gl(?:pat|rt)-|xox[a-z]-|gocspx-|` +
+	`hf_|npm_|pypi-|dckr_[a-z]+_|do[op]_v1_|shp(?:at|ss)_|lin_api_|ntn_|secret_|rubygems_|sg\.|hv[sb]\.|dapi|ph[cx]_|figd_|re_|pat_|tvly-|gsk_|r8_|xai-|nvapi-|pplx-|sbp_|` +
+	`age-secret-key-1)[0-9A-Za-z_.-]{14,})`)
+
+// scanPrefixed finds tokens that begin as those of a vendor, and go on as no word does.
+func scanPrefixed(text string, from, to int) []Finding {
+	var found []Finding
+	for _, m := range matches(prefixed(), text, from, to) {
+		end := wordEnd(text, m[2]+len(strings.TrimRight(text[m[2]:m[3]], ".-_")))
+		value := text[m[2]:end]
+		issued := value[strings.LastIndexAny(value[:min(len(value), 16)], "_-.")+1:]
+		k := kindsOf(issued)
+		slug := strings.ContainsAny(issued, "_-.") && isName(issued)
+		if !isPlaceholder(value) && !slug && entropy(value) >= 3.2 && k.changes >= 4 && (k.digits > 0 || k.upper >= 4 && k.lower >= 4) {
+			found = append(found, Finding{RulePrefixed, m[2], end})
 		}
 	}
 	return found
@@ -197,7 +231,7 @@ func isToken64(value string) bool {
 // looksIssued reports whether a program made the value: it has letters and digits, and their order is no word's.
 func looksIssued(value string) bool {
 	k := kindsOf(value)
-	return len(value) >= 12 && k.digits > 0 && k.letters > 0 && !isVersioned(value) && entropy(value) >= 2.8
+	return len(value) >= 12 && k.digits > 0 && k.letters > 0 && !isVersioned(value) && (entropy(value) >= 2.8 || k.symbols > 0 && entropy(value) >= 2.4)
 }
 
 // kinds counts the characters of a value by kind.

@@ -1,0 +1,84 @@
+package redact
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"axiommind/activities/transcript/redact/redacttest"
+	"axiommind/schema"
+)
+
+// fragments are what texts are drawn of: pieces of what rules look at.
+var fragments = []string{
+	"<private>", "</private>", "<private a='b'>", "<PRIVATE", "`<private>`", `\u003cprivate\u003e`, "&lt;private&gt;", "password", "비밀번호", "密码", "API key", "token",
+	"=", ": ", "：", " is ", "는 ", "是", "\"", "'", "`", "\\", "\\n", "\\\"", "\n", "\r\n", " ", "\\\n", "\" + \"", "hunter2Summer!", "https://a:", "@", "b.test/", "%3A", "%",
+	"-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "[redacted: private]", "[redacted: ", "]", "Bearer ", "Cookie: a=", "ghp_", "| ", "ÿ", "é", "\xff", "{", "}", "--password ",
+}
+
+func drawText(t *rapid.T) string {
+	m := redacttest.NewMaker(rapid.Uint64().Draw(t, "seed"))
+	var b strings.Builder
+	for range rapid.IntRange(0, 20).Draw(t, "fragments") {
+		switch rapid.IntRange(0, 4).Draw(t, "kind") {
+		case 0:
+			b.WriteString(m.Of(rapid.IntRange(1, 60).Draw(t, "length")))
+		case 1:
+			b.WriteString(rapid.StringN(0, 8, -1).Draw(t, "text"))
+		default:
+			b.WriteString(rapid.SampledFrom(fragments).Draw(t, "fragment"))
+		}
+	}
+	return b.String()
+}
+
+// Whatever the text: findings are in order and apart, what stands between them stays, and what is redacted stays as it is.
+func TestTextProperty(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) { checkText(t, drawText(t)) })
+}
+
+func checkText(t require.TestingT, text string) {
+	at, kept := 0, ""
+	for _, f := range Find(text) {
+		require.True(t, at <= f.Start && f.Start < f.End && f.End <= len(text), "%+v of %q", f, text)
+		kept += text[at:f.Start] + schema.Redacted(f.Rule)
+		at = f.End
+	}
+	kept += text[at:]
+	got, counts := Text(text)
+	require.Equal(t, kept, got)
+	require.Equal(t, utf8.ValidString(text), utf8.ValidString(text) && utf8.ValidString(got), "%q became %q", text, got)
+	require.GreaterOrEqual(t, len(schema.Redactions(got)), counts.Total())
+	again, more := Text(got)
+	require.Equal(t, got, again, "%q", text)
+	require.Empty(t, more)
+}
+
+func FuzzText(f *testing.F) {
+	for _, c := range redacttest.Cases(1)[:40] {
+		f.Add(c.Text)
+	}
+	for _, fragment := range fragments {
+		f.Add(fragment)
+	}
+	f.Fuzz(func(t *testing.T, text string) { checkText(t, text) })
+}
+
+// BenchmarkHostile is of texts that repeat what a rule begins with: the time for each byte must not grow with their length.
+func BenchmarkHostile(b *testing.B) {
+	for _, fragment := range append(fragments, "password is the ", "\"password\": \"", "export TOKEN=abc\\\n", strings.Repeat("aB3", 30)) {
+		for _, size := range []int{20 << 10, 200 << 10} {
+			text := strings.Repeat(fragment, size/len(fragment))
+			b.Run(strings.ToValidUTF8(strings.Trim(fragment, "\r\n"), "")+map[bool]string{true: "/long", false: "/short"}[size > 100<<10], func(b *testing.B) {
+				b.SetBytes(int64(len(text)))
+				for b.Loop() {
+					Find(text)
+				}
+			})
+		}
+	}
+}
