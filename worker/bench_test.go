@@ -92,9 +92,15 @@ func registerNamespace(t testing.TB, address, name string) {
 // start runs a worker until the test ends.
 func (b *bench) start(t testing.TB) {
 	t.Helper()
+	b.startLogging(t, quiet)
+}
+
+// startLogging runs a worker that logs.
+func (b *bench) startLogging(t testing.TB, logger *slog.Logger) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, done := make(chan struct{}), make(chan error, 1)
-	go func() { done <- service.Run(ctx, b.cfg, quiet, func() { close(ready) }) }()
+	go func() { done <- service.Run(ctx, b.cfg, logger, func() { close(ready) }) }()
 	t.Cleanup(func() {
 		cancel()
 		require.NoError(t, <-done)
