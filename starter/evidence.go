@@ -56,6 +56,9 @@ func notFound(reason string) string {
 
 // unproven says why an aligned quote does not prove.
 func unproven(e schema.Evidence, most int) string {
+	if schema.HoldsRedaction(e.Text) {
+		return "a part of it was redacted"
+	}
 	p, known := passageOf(e)
 	if known && !hasWords(p.before) && !hasWords(p.after) {
 		if text := differing(evidence.Differences(e.Quote, e.Within.Text), most); text != "" {

@@ -134,9 +134,8 @@ func (n name) value() (Finding, bool) {
 	}
 	at := m[1]
 	strict := m[2] >= 0
-	if m[8] >= 0 && !n.option() { // A blank alone, as behind the option of a command.
-		return Finding{}, false
-	}
+	// A blank alone stands behind the option of a command. Elsewhere it takes a value that is no word.
+	blank := m[8] >= 0 && !n.option()
 	if strict && strings.TrimSpace(rest[m[2]:m[3]]) == ">" && (n.start == 0 || !strings.Contains(n.text[max(0, n.start-24):n.start], "<")) {
 		return Finding{}, false
 	}
@@ -145,10 +144,13 @@ func (n name) value() (Finding, bool) {
 	ok := false
 	switch {
 	case value == "" || isPlaceholder(value):
+	case blank:
+		k := kindsOf(value)
+		ok = n.family == passwords && (quoted && n.tells(value) || len(value) >= 8 && k.digits > 0 && k.letters > 0 && (k.upper > 0 || k.symbols > 0) && n.standsOut(value))
 	case strict && quoted:
 		ok = n.tells(value)
 	case strict && n.env():
-		ok = len(value) >= 4 && (n.family == passwords || len(value) >= 8 && !isCode(value)) && !isCallOrPath(value)
+		ok = len(value) >= 4 && (n.family == passwords || n.family == sessions && isIssuedRandomly(value) || n.family == tokens && len(value) >= 8 && !isCode(value)) && !isCallOrPath(value)
 	case strict:
 		ok = n.isValue(value)
 	default:
@@ -254,6 +256,9 @@ func isCallOrPath(value string) bool { return callOrPath().MatchString(value) }
 // tells reports whether a value in quotes is one, and not what a form or a message says of it.
 func (n name) tells(value string) bool {
 	k := kindsOf(value)
+	if n.family == sessions {
+		return isIssuedRandomly(value)
+	}
 	if n.family == tokens {
 		return len(value) >= 8 && !strings.ContainsAny(value, " \t") && (k.digits > 0 && k.letters > 0 && !isVersioned(value) || len(value) >= 16 && entropy(value) >= 3.3 && !isCode(value) || len(value) >= minRandom && entropy(value) >= 3.5 && !isName(value) && !strings.ContainsAny(value, "_-.")) ||
 			isPhrase(value, 6)
@@ -275,6 +280,9 @@ func isPhrase(value string, least int) bool {
 
 // isValue reports whether a value without quotes is one.
 func (n name) isValue(value string) bool {
+	if n.family == sessions {
+		return isIssuedRandomly(value)
+	}
 	if n.family == tokens && len(value) >= minRandom && entropy(value) >= 4 && !isName(value) && !isCallOrPath(value) && !isVersioned(value) && !strings.ContainsAny(value, "(){}[]") {
 		return true
 	}
@@ -290,6 +298,9 @@ func (n name) isValue(value string) bool {
 
 // standsOut reports whether a value is none of the words of a sentence.
 func (n name) standsOut(value string) bool {
+	if n.family == sessions {
+		return isIssuedRandomly(value)
+	}
 	if isVersioned(value) || isCallOrPath(value) {
 		return false
 	}
@@ -306,4 +317,10 @@ func (n name) standsOut(value string) bool {
 	symbols := k.symbols - strings.Count(value, "-") - strings.Count(value, "'") - strings.Count(value, ".") - strings.Count(value, "_") - strings.Count(value, "/") - strings.Count(value, ",")
 	inner := kindsOf(value[1:])
 	return len(value) >= 6 && (k.digits > 0 && k.letters > 0 || symbols > 0 && k.letters > 0 && !strings.ContainsAny(value, "()[]{}<>=") || inner.upper > 0 && k.lower > 0 && inner.upper < k.lower && k.changes > 3)
+}
+
+// isIssuedRandomly reports whether the value is random, and no id of hex digits: letters of both cases, and digits.
+func isIssuedRandomly(value string) bool {
+	k := kindsOf(value)
+	return len(value) >= 20 && k.lower >= 3 && k.upper >= 3 && k.digits >= 2 && !isName(value) && !publicID().MatchString(value)
 }

@@ -14,6 +14,8 @@ const (
 	passwords family = iota + 1
 	// tokens are made by programs.
 	tokens
+	// sessions are made by programs too, and are secret in cookies alone: elsewhere they name a conversation.
+	sessions
 )
 
 // nameRule matches words that call something secret, near one of its own words. Each has an expression of its own, because one
@@ -36,13 +38,15 @@ var nameRules = []nameRule{
 		`비밀\s?번호|비번|암호|패스워드|密\s?[码碼]|口令|パスワード|パスコード|暗証番号`)},
 	{tokens, "secret", lazily(`(?i)secret[ _-]?(?:access[ _-]?)?keys?|secrets?`)},
 	{tokens, "token credential bearer mnemonic", lazily(`(?i)tokens?|credentials?|bearer|mnemonic`)},
+	{passwords, "identified·by", lazily(`(?i)identified by`)},
+	{tokens, "auth", lazily(`(?i)\b_?auth\b`)},
 	{tokens, "otp", lazily(`(?i)\b(?:t?otp)(?:[ _-]?(?:seed|key))?\b`)},
 	{tokens, "key", lazily(
 		`(?i)(?:api|app|application|access|secret|private|signing|encryption|decryption|auth|authentication|authorization|account|master|shared|service|admin|license|deploy|` +
 			`storage|consumer|client|hmac|jwt|session|subscription|security|ingest|ingestion|integration|server|root|ssh|aes|rest|write|webhook|recovery|totp|2fa)` +
 			`[ _.-]?(?:api[ _-]?)?keys?`)},
 	{tokens, "recovery·code recovery_code recovery-code backup·code backup_code backup-code recoverycode backupcode", lazily(`(?i)(?:recovery|backup)[ _-]?codes?`)},
-	{tokens, "session_id session-id sessionid session·id session_c session·c session-c sessioncookie sessid sid", lazily(`(?i)session[ _-]?(?:id|cookie)|sessid|\bsid\b`)},
+	{sessions, "session_id session-id sessionid session·id session_c session·c session-c sessioncookie sessid sid", lazily(`(?i)session[ _-]?(?:id|cookie)|sessid|\bsid\b`)},
 	{tokens, "sig= signature", lazily(`(?i)x-(?:amz|goog)-signature|\bsig(?:nature)?\b`)},
 	{tokens, "토큰 시크릿 키 钥 鑰 令牌 トークン シークレット キー 鍵", lazily(
 		`(?i)토큰|시크릿|(?:비밀|인증|액세스|접근|api|암호화|서명)\s?키|[密秘金][钥鑰]|令牌|トークン|シークレット|(?:api|アクセス|認証|秘密|暗号)\s?キー|秘密鍵`)},

@@ -13,16 +13,29 @@ const minRandom = 24
 const maxRandom = 1 << 10
 
 // publicPrefix marks what is random and public: digests and ids that name a content.
-var publicPrefix = lazily(`(?i)(?:sha(?:1|224|256|384|512)|md5|h1|blake[23][bs]?|integrity|etag|digest|checksum|fingerprint|hash|base64,|trace[_-]?(?:id|parent)|span[_-]?id|request[_-]?id|commit|nonce|cid|ipfs|blob)["']?\s*[-:=/ ]{0,3}["']?(?:W/)?["']?$`)
+var publicPrefix = lazily(`(?i)(?:sha(?:1|224|256|384|512)|md5|h1|blake[23][bs]?|integrity|etag|digest|checksum|fingerprint|hash|base64,|trace[_-]?(?:id|parent)|span[_-]?id|request[_-]?id|commit|nonce|cid|ipfs|blob|ssh-(?:rsa|dss|ed25519)|ecdsa-sha2-[\w-]+)["']?\s*[-:=/ ]{0,3}["']?(?:W/)?["']?$`)
 
 // contentID is a name made of a content, of IPFS and of Nix.
 var contentID = lazily(`^(?:Qm[1-9A-HJ-NP-Za-km-z]{44}|baf[a-z2-7]{50,})$`)
+
+// publicID is what services name their objects with: Stripe's, and those of models' messages and calls.
+var publicID = lazily(`^(?:call|toolu|srvtoolu|msg|req|chatcmpl|cmpl|resp|rs|fc|run|thread|asst|step|file|batch|item|conv|sess|ses|gen|evt|cus|pi|ch|in|sub|prod|price|acct|txn|ord|inv|trace|span|job)[_-][0-9A-Za-z]+$`)
+
+// armor matches what is public between lines of armor, such as a certificate.
+var armor = lazily(`(?s)-----BEGIN (?:[A-Z0-9 ]*(?:CERTIFICATE|PUBLIC KEY|CERTIFICATE REQUEST|PARAMETERS)|PGP (?:PUBLIC KEY BLOCK|MESSAGE|SIGNATURE)|SSH SIGNATURE)-----.*?-----END`)
 
 // scanRandom finds long tokens that look random: capitals, small letters and digits by turns, and nothing that is read as text.
 // Hashes and UUIDs have no capitals or no small letters; names have few digits, and words.
 func scanRandom(text string) []Finding {
 	var found []Finding
+	var public [][]int
+	if strings.Contains(text, "-----BEGIN ") {
+		public = armor().FindAllStringIndex(text, -1)
+	}
 	for at := 0; at < len(text); at++ {
+		for len(public) > 0 && at >= public[0][0] {
+			at, public = max(at, public[0][1]), public[1:]
+		}
 		start := at
 		for at < len(text) && (isToken(text[at]) || text[at] == '~') {
 			at++
@@ -31,7 +44,7 @@ func scanRandom(text string) []Finding {
 			continue
 		}
 		for _, part := range parts(text, start, at) {
-			if isRandom(text[part[0]:part[1]]) && !inPath(text, part[0]) && !publicPrefix().MatchString(text[max(0, part[0]-32):part[0]]) {
+			if address := part[1] < len(text) && text[part[1]] == '@'; !address && isRandom(text[part[0]:part[1]]) && !inPath(text, part[0]) && !publicPrefix().MatchString(text[max(0, part[0]-32):part[0]]) {
 				found = append(found, Finding{RuleRandom, part[0], part[1]})
 			}
 		}
@@ -122,7 +135,7 @@ func isRandom(token string) bool {
 	padded := strings.HasSuffix(token, "=") && len(token)%4 == 0
 	token = strings.Trim(token, "=-_.~")
 	n := len(token)
-	if n < minRandom || n > maxRandom || contentID().MatchString(token) {
+	if n < minRandom || n > maxRandom || contentID().MatchString(token) || publicID().MatchString(token) {
 		return false
 	}
 	k := kindsOf(token)

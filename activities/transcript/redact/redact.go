@@ -75,7 +75,7 @@ func (c Counts) Total() int {
 // Rules are the names of the rules that found something, sorted.
 func (c Counts) Rules() []string { return slices.Sorted(maps.Keys(c)) }
 
-// Text returns the text without its secrets, and how many were found. The text must be valid UTF-8.
+// Text returns the text without its secrets, and how many were found. What is no UTF-8 stays as it is.
 func Text(text string) (string, Counts) {
 	found := Find(text)
 	if len(found) == 0 {
@@ -189,7 +189,7 @@ func Messages(messages []schema.InlineMessage) []schema.InlineMessage {
 	}
 	out := make([]schema.InlineMessage, len(messages))
 	for i, m := range messages {
-		m.Content, _ = Text(strings.ToValidUTF8(m.Content, "\uFFFD"))
+		m.Content, _ = Text(m.Content)
 		out[i] = m
 	}
 	return out
@@ -199,7 +199,7 @@ func Messages(messages []schema.InlineMessage) []schema.InlineMessage {
 func Strings(texts ...*string) {
 	for _, text := range texts {
 		if text != nil {
-			*text, _ = Text(strings.ToValidUTF8(*text, "\uFFFD"))
+			*text, _ = Text(*text)
 		}
 	}
 }
