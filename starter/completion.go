@@ -24,6 +24,7 @@ import (
 	"axiommind/schema"
 	"axiommind/starter/hook"
 	"axiommind/worker/service"
+	"axiommind/worker/settings"
 )
 
 const (
@@ -123,7 +124,7 @@ var flagValues = map[string]values{
 }
 
 // fileFlags are the flags that name files.
-var fileFlags = []string{"config", "file"}
+var fileFlags = []string{"config", "file", "payload-key-file", "tls-ca", "temporal-tls-cert", "temporal-tls-key"}
 
 // projections are the names of all projections, and of the families of those that come in several versions.
 func projections() []string {
@@ -270,8 +271,12 @@ func stored(find func(context.Context, driver.Conn, request) ([]suggestion, erro
 		if cfg.Load(r.flags, r.app.getenv, service.LocalConfigFile()) != nil {
 			return nil
 		}
+		roots, err := settings.Roots(cfg.TLSCA)
+		if err != nil {
+			return nil
+		}
 		// A server that is away is not waited for.
-		conn, err := eventlog.Connect(ctx, cfg.ClickHouseDSN, eventlog.ConnectOptions{})
+		conn, err := eventlog.Connect(ctx, cfg.ClickHouseDSN, eventlog.ConnectOptions{RootCAs: roots})
 		if err != nil {
 			return nil
 		}

@@ -3,8 +3,12 @@ package eventlog
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
+	"errors"
 	"fmt"
 	"maps"
+	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -27,14 +31,19 @@ const (
 type ConnectOptions struct {
 	// MaxOpenConns bounds the number of concurrent requests. Default [DefaultMaxOpenConns].
 	MaxOpenConns int
+	// RootCAs are the authorities that a server's certificate may come from. Default: those of the system.
+	RootCAs *x509.CertPool
 }
 
 // Connect opens a connection pool over ClickHouse's HTTP interface and checks that the server answers. The dsn has
 // the form http://user:password@host:8123/database, or https. The caller closes the pool.
 func Connect(ctx context.Context, dsn string, opts ConnectOptions) (driver.Conn, error) {
-	o, err := clickhouse.ParseDSN(dsn)
+	o, err := parseDSN(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("parse clickhouse address: %w", err)
+	}
+	if o.TLS != nil && opts.RootCAs != nil {
+		o.TLS.RootCAs = opts.RootCAs
 	}
 	if o.Protocol != clickhouse.HTTP {
 		return nil, fmt.Errorf("parse clickhouse address: want http://host:8123/database or https://, the HTTP interface")
@@ -44,6 +53,69 @@ func Connect(ctx context.Context, dsn string, opts ConnectOptions) (driver.Conn,
 	o.DialTimeout = dialTimeout
 	o.ReadTimeout = readTimeout
 	return open(ctx, o)
+}
+
+// Address returns an address without user, password and settings, for people and logs.
+func Address(dsn string) string {
+	u, err := readURL(dsn)
+	if err != nil {
+		return "an address that can't be read"
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
+
+// readURL reads the URL of an address. A password with one of / ? # in it ends the host's part of a URL: what is left of it
+// would be taken for a path, and shown.
+func readURL(dsn string) (*url.URL, error) {
+	scheme, rest, _ := strings.Cut(dsn, "://")
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	begin := strings.LastIndex(rest[:end], "@") + 1
+	host, others, several := strings.Cut(rest[begin:end], ",") // The driver takes several hosts, net/url one.
+	u, err := url.Parse(scheme + "://" + rest[:begin] + host + rest[end:])
+	if err == nil && several {
+		u.Host += "," + others
+	}
+	if err != nil || strings.Contains(u.Path, "@") || u.User == nil && strings.Contains(dsn, "@") {
+		return nil, errors.New("it is no URL: want http://user:password@host:8123/database or https://; " +
+			"write / ? # @ % in a password as %2F %3F %23 %40 %25")
+	}
+	return u, nil
+}
+
+// parseDSN is [clickhouse.ParseDSN] with errors that hold no part of the password. https needs no setting besides.
+func parseDSN(dsn string) (*clickhouse.Options, error) {
+	u, err := readURL(dsn)
+	if err != nil {
+		return nil, err
+	}
+	if settings := u.Query(); u.Scheme == "https" && !settings.Has("secure") {
+		settings.Set("secure", "true")
+		u.RawQuery = settings.Encode()
+	}
+	o, err := clickhouse.ParseDSN(u.String())
+	if err != nil {
+		return nil, withoutSecrets(err, u)
+	}
+	return o, nil
+}
+
+// withoutSecrets hides the password and the values of settings in an error.
+func withoutSecrets(err error, u *url.URL) error {
+	said := err.Error()
+	password, _ := u.User.Password()
+	secrets := []string{u.RawQuery, password, url.QueryEscape(password)}
+	for _, values := range u.Query() {
+		secrets = append(secrets, values...)
+	}
+	for _, secret := range secrets {
+		if secret != "" {
+			said = strings.ReplaceAll(said, strings.Trim(strconv.Quote(secret), `"`), "…")
+		}
+	}
+	return errors.New(said)
 }
 
 func open(ctx context.Context, o *clickhouse.Options) (driver.Conn, error) {

@@ -3,6 +3,8 @@ package vector
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,6 +33,8 @@ type ClientConfig struct {
 	URL string
 	// APIKey is sent as a bearer token, unless it is empty.
 	APIKey string
+	// RootCAs are the authorities that the server's certificate may come from. Default: those of the system.
+	RootCAs *x509.CertPool
 	// ReadyDelay is the pause between two probes of [Client.Ready]; 0 means DefaultReadyDelay.
 	ReadyDelay time.Duration
 }
@@ -53,24 +57,31 @@ type Client struct {
 // NewClient returns a client. It makes no request.
 func NewClient(cfg ClientConfig) (*Client, error) {
 	u, err := url.Parse(cfg.URL)
-	if err != nil {
-		return nil, fmt.Errorf("read weaviate address: %w", err)
-	}
-	if u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	switch {
+	case err != nil, strings.Contains(cfg.URL, "@"):
+		// Its text is not told: somebody may have written a password into it.
+		return nil, errors.New("read weaviate address: want http://host:port, without a user; the key is given by WEAVIATE_API_KEY")
+	case u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 		return nil, fmt.Errorf("read weaviate address %q: want http://host:port", cfg.URL)
 	}
 	headers := map[string]string{}
 	if cfg.APIKey != "" {
 		headers["Authorization"] = "Bearer " + cfg.APIKey
 	}
+	connection := &http.Client{Timeout: callTimeout}
+	if transport, ok := http.DefaultTransport.(*http.Transport); ok && cfg.RootCAs != nil {
+		transport = transport.Clone()
+		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: cfg.RootCAs}
+		connection.Transport = transport
+	}
 	api, err := weaviate.NewClient(weaviate.Config{
-		Host: u.Host, Scheme: u.Scheme, Headers: headers, Timeout: callTimeout,
+		Host: u.Host, Scheme: u.Scheme, Headers: headers, Timeout: callTimeout, ConnectionClient: connection,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make weaviate client: %w", err)
 	}
 	return &Client{
-		led: map[string]lead{}, api: api, http: &http.Client{Timeout: callTimeout}, headers: headers, url: u.Scheme + "://" + u.Host, host: u.Host,
+		led: map[string]lead{}, api: api, http: connection, headers: headers, url: u.Scheme + "://" + u.Host, host: u.Host,
 		readyDelay: cmp.Or(cfg.ReadyDelay, DefaultReadyDelay),
 	}, nil
 }

@@ -2,9 +2,12 @@ package vector
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -361,4 +364,38 @@ func TestNewClientRefusesAddresses(t *testing.T) {
 		_, err := NewClient(ClientConfig{URL: address})
 		require.ErrorContains(t, err, "read weaviate address", address)
 	}
+	for _, address := range []string{"http://bob:sesame@h:8080", "http://bob:se/same@h:8080", "http://bob:same@h:port"} {
+		_, err := NewClient(ClientConfig{URL: address})
+		require.ErrorContains(t, err, "without a user")
+		require.NotContains(t, err.Error(), "same")
+	}
+}
+
+// A server with a certificate of an authority of one's own is reached with that authority, and told the key.
+func TestTrustsItsAuthority(t *testing.T) {
+	t.Parallel()
+	var keys []string
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		keys = append(keys, r.Header.Get("Authorization"))
+		_, _ = io.WriteString(w, `{"version":"1.35.2"}`)
+	}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	defer server.Close()
+	reach := func(roots *x509.CertPool) error {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		c, err := NewClient(ClientConfig{URL: server.URL, APIKey: "sesame", RootCAs: roots})
+		require.NoError(t, err)
+		_, err = c.Ready(ctx)
+		return err
+	}
+	err := reach(nil)
+	require.ErrorContains(t, err, "certificate")
+	require.NotContains(t, err.Error(), "sesame")
+	require.Empty(t, keys, "a server that is not trusted is told no key")
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	require.NoError(t, reach(roots))
+	require.Equal(t, "Bearer sesame", keys[0])
 }

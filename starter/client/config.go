@@ -24,6 +24,15 @@ type Config struct {
 	// TemporalAPIKey implies TLS.
 	TemporalAPIKey string
 	TemporalTLS    bool
+	// TemporalTLSCert and TemporalTLSKey are PEM files of a certificate that Temporal wants to see, and its key.
+	TemporalTLSCert, TemporalTLSKey string
+	// TemporalTLSServerName is the name in Temporal's certificate. Default: the host of its address.
+	TemporalTLSServerName string
+	// PayloadKeyFile holds the keys that encrypt what Temporal stores. Workers have the same ones. Default: it is not
+	// encrypted.
+	PayloadKeyFile string
+	// TLSCA is a PEM file of authorities that the servers' certificates may come from, besides those of the system.
+	TLSCA string
 	// ClickHouseDSN is ClickHouse's HTTP address and database. Default: http://127.0.0.1:8123/default.
 	ClickHouseDSN string
 	// WeaviateURL is by default http://127.0.0.1:8080.
@@ -85,6 +94,8 @@ func ConfigOf(s service.Config) Config {
 	e := s.Embedder
 	return Config{
 		TemporalAddress: s.TemporalAddress, TemporalNamespace: s.TemporalNamespace, TemporalAPIKey: s.TemporalAPIKey, TemporalTLS: s.TemporalTLS,
+		TemporalTLSCert: s.TemporalTLSCert, TemporalTLSKey: s.TemporalTLSKey, TemporalTLSServerName: s.TemporalTLSServerName,
+		PayloadKeyFile: s.PayloadKeyFile, TLSCA: s.TLSCA,
 		ClickHouseDSN: s.ClickHouseDSN, WeaviateURL: s.WeaviateURL, WeaviateAPIKey: s.WeaviateAPIKey,
 		Embedder:        Embedder{Provider: e.Provider, Model: e.Model, Dimensions: e.Dimensions, BaseURL: e.BaseURL, APIKey: e.APIKey, Dir: e.Dir},
 		SimilarityFloor: s.SimilarityFloor, NoUsage: s.NoUsage, NoQueue: s.NoQueue, ConnectTimeout: s.ConnectTimeout,
@@ -104,6 +115,8 @@ func (c Config) service() (service.Config, error) {
 		TemporalAddress:   cmp.Or(c.TemporalAddress, service.DefaultTemporalAddress),
 		TemporalNamespace: cmp.Or(c.TemporalNamespace, service.DefaultTemporalNamespace),
 		TemporalAPIKey:    c.TemporalAPIKey, TemporalTLS: c.TemporalTLS,
+		TemporalTLSCert: c.TemporalTLSCert, TemporalTLSKey: c.TemporalTLSKey, TemporalTLSServerName: c.TemporalTLSServerName,
+		PayloadKeyFile: c.PayloadKeyFile, TLSCA: c.TLSCA,
 		ClickHouseDSN: cmp.Or(c.ClickHouseDSN, service.DefaultClickHouseDSN),
 		WeaviateURL:   cmp.Or(c.WeaviateURL, service.DefaultWeaviateURL), WeaviateAPIKey: c.WeaviateAPIKey,
 		Embedder: llm.EmbedderConfig{

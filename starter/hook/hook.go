@@ -175,7 +175,10 @@ func (p *Program) enqueue(ctx context.Context, o Options, e Event, values settin
 	if err = errors.Join(unset, err); err != nil {
 		return errors.Join(unspooled, err)
 	}
-	options := temporal.Options()
+	options, err := temporal.Options()
+	if err != nil {
+		return errors.Join(unspooled, err)
+	}
 	options.Logger = sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
 	c, err := client.NewLazyClient(options)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/llm"
 	"axiommind/activities/queue/door"
@@ -36,6 +36,15 @@ type Config struct {
 	TemporalNamespace string
 	TemporalAPIKey    string
 	TemporalTLS       bool
+	// TemporalTLSCert and TemporalTLSKey are PEM files of a certificate that Temporal wants to see, and its key.
+	TemporalTLSCert, TemporalTLSKey string
+	// TemporalTLSServerName is the name in Temporal's certificate. Default: the host of its address.
+	TemporalTLSServerName string
+	// PayloadKeyFile holds the keys that encrypt what Temporal stores. Default: it is not encrypted.
+	PayloadKeyFile string
+	// TLSCA is a PEM file of authorities that the certificates of Temporal, ClickHouse and Weaviate may come from, besides
+	// those of the system.
+	TLSCA string
 	// TemporalUI is the base URL of Temporal's web interface, to which the starter links.
 	TemporalUI     string
 	ClickHouseDSN  string
@@ -120,12 +129,15 @@ const (
 )
 
 // ClickHouseAddress returns the DSN without user, password and settings, for people and logs.
-func (c *Config) ClickHouseAddress() string {
-	u, err := url.Parse(c.ClickHouseDSN)
-	if err != nil {
-		return "an address that can't be read"
+func (c *Config) ClickHouseAddress() string { return eventlog.Address(c.ClickHouseDSN) }
+
+// temporal returns how to reach Temporal.
+func (c *Config) temporal() settings.Temporal {
+	return settings.Temporal{
+		Address: c.TemporalAddress, Namespace: c.TemporalNamespace, APIKey: c.TemporalAPIKey, TLS: c.TemporalTLS,
+		CA: c.TLSCA, Cert: c.TemporalTLSCert, Key: c.TemporalTLSKey, ServerName: c.TemporalTLSServerName,
+		PayloadKeyFile: c.PayloadKeyFile,
 	}
-	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
 const (
@@ -138,7 +150,12 @@ func (c *Config) Flags(f *pflag.FlagSet) {
 	f.StringVar(&c.File, "config", "", "YAML file with any of these settings")
 	f.StringVar(&c.TemporalAddress, "temporal-address", DefaultTemporalAddress, "Temporal's host:port")
 	f.StringVar(&c.TemporalNamespace, "temporal-namespace", DefaultTemporalNamespace, "Temporal's namespace")
-	f.BoolVar(&c.TemporalTLS, "temporal-tls", false, "speak TLS to Temporal (implied by an API key)")
+	f.BoolVar(&c.TemporalTLS, "temporal-tls", false, "speak TLS to Temporal (implied by an API key and by --temporal-tls-…)")
+	f.StringVar(&c.TemporalTLSCert, "temporal-tls-cert", "", "PEM file of the certificate to show to Temporal (default: none)")
+	f.StringVar(&c.TemporalTLSKey, "temporal-tls-key", "", "PEM file of the key of that certificate")
+	f.StringVar(&c.TemporalTLSServerName, "temporal-tls-server-name", "", "name in Temporal's certificate (default: the host of its address)")
+	f.StringVar(&c.PayloadKeyFile, "payload-key-file", "", "file of the keys that encrypt what Temporal stores (default: it is not encrypted)")
+	f.StringVar(&c.TLSCA, "tls-ca", "", "PEM file of authorities that servers' certificates may come from, besides the system's")
 	f.StringVar(&c.TemporalUI, "temporal-ui", "", "URL of Temporal's web interface, to link to (default: none)")
 	f.StringVar(&c.ClickHouseDSN, "clickhouse-dsn", DefaultClickHouseDSN, "ClickHouse's HTTP address and database")
 	f.StringVar(&c.WeaviateURL, "weaviate-url", DefaultWeaviateURL, "Weaviate's address")
@@ -264,15 +281,22 @@ func (c *Config) Load(f *pflag.FlagSet, getenv func(string) string, fallback str
 			errs = append(errs, fmt.Errorf("file %s: there is no setting %q", path, name))
 		}
 	}
-	c.TemporalAPIKey = getenv("TEMPORAL_API_KEY")
-	c.SummaryWebhook.Secret = getenv(variablePrefix + "SUMMARY_SECRET")
-	c.WeaviateAPIKey = getenv("WEAVIATE_API_KEY")
+	secret := func(variable string) string {
+		value, err := settings.Secret(getenv, variable)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		return value
+	}
+	c.TemporalAPIKey = secret(settings.TemporalAPIKey)
+	c.SummaryWebhook.Secret = secret(variablePrefix + "SUMMARY_SECRET")
+	c.WeaviateAPIKey = secret(settings.WeaviateAPIKey)
 	if localKey != "" && fromFile["weaviate-url"] {
 		// The key belongs to this address: it is sent to no other server, and this server accepts no other key.
 		c.WeaviateAPIKey = localKey
 	}
-	c.Model.APIKey = keyOf(c.Model.Provider, getenv)
-	c.Embedder.APIKey = keyOf(c.Embedder.Provider, getenv)
+	c.Model.APIKey = keyOf(c.Model.Provider, secret)
+	c.Embedder.APIKey = keyOf(c.Embedder.Provider, secret)
 	return errors.Join(errs...)
 }
 
@@ -287,9 +311,9 @@ func fromVariable(flag *pflag.Flag, text string) []string {
 	return []string{text}
 }
 
-func keyOf(provider string, getenv func(string) string) string {
+func keyOf(provider string, secret func(variable string) string) string {
 	if variable := llm.KeyVariable(provider); variable != "" {
-		return getenv(variable)
+		return secret(variable)
 	}
 	return ""
 }

@@ -79,8 +79,12 @@ func Connect(ctx context.Context, cfg Config, logger *slog.Logger) (_ *Stores, e
 
 // ConnectClickHouse connects to ClickHouse and waits until it is ready.
 func ConnectClickHouse(ctx context.Context, cfg Config, logger *slog.Logger) (conn driver.Conn, err error) {
+	roots, err := settings.Roots(cfg.TLSCA)
+	if err != nil {
+		return nil, err
+	}
 	err = retryConnect(ctx, cfg.ConnectTimeout, logger, "clickhouse at "+cfg.ClickHouseAddress(), func(ctx context.Context) error {
-		conn, err = eventlog.Connect(ctx, cfg.ClickHouseDSN, eventlog.ConnectOptions{})
+		conn, err = eventlog.Connect(ctx, cfg.ClickHouseDSN, eventlog.ConnectOptions{RootCAs: roots})
 		if err != nil && !eventlog.Retryable(err) {
 			return permanent{err}
 		}
@@ -91,6 +95,10 @@ func ConnectClickHouse(ctx context.Context, cfg Config, logger *slog.Logger) (co
 
 // ConnectWeaviate connects to Weaviate and waits until it is ready.
 func ConnectWeaviate(ctx context.Context, cfg Config) (*vector.Client, error) {
+	roots, err := settings.Roots(cfg.TLSCA)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
 	defer cancel()
 	type made struct {
@@ -101,7 +109,7 @@ func ConnectWeaviate(ctx context.Context, cfg Config) (*vector.Client, error) {
 	// Creating the client requests the server's version without a context. A server that accepts connections and
 	// never answers would block it until the request times out.
 	go func() {
-		c, err := vector.NewClient(vector.ClientConfig{URL: cfg.WeaviateURL, APIKey: cfg.WeaviateAPIKey})
+		c, err := vector.NewClient(vector.ClientConfig{URL: cfg.WeaviateURL, APIKey: cfg.WeaviateAPIKey, RootCAs: roots})
 		if err == nil {
 			_, err = c.Ready(ctx)
 		}
@@ -125,9 +133,10 @@ func ConnectWeaviate(ctx context.Context, cfg Config) (*vector.Client, error) {
 
 // ConnectTemporal connects to Temporal and waits until it is ready.
 func ConnectTemporal(ctx context.Context, cfg Config, logger *slog.Logger) (c client.Client, err error) {
-	options := settings.Temporal{
-		Address: cfg.TemporalAddress, Namespace: cfg.TemporalNamespace, APIKey: cfg.TemporalAPIKey, TLS: cfg.TemporalTLS,
-	}.Options()
+	options, err := cfg.temporal().Options()
+	if err != nil {
+		return nil, err
+	}
 	options.Logger = log.NewStructuredLogger(logger)
 	err = retryConnect(ctx, cfg.ConnectTimeout, logger, "temporal at "+cfg.TemporalAddress, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, retryLast)

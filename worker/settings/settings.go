@@ -4,14 +4,14 @@ package settings
 
 import (
 	"cmp"
-	"crypto/tls"
+	"crypto/x509"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
-	"go.temporal.io/sdk/client"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -75,27 +75,6 @@ func Read(path string) (map[string][]string, error) {
 	return values, nil
 }
 
-// Temporal says how to reach Temporal.
-type Temporal struct {
-	// Address is its host:port.
-	Address   string
-	Namespace string
-	APIKey    string
-	TLS       bool
-}
-
-// Options returns the options of a client.
-func (t Temporal) Options() client.Options {
-	options := client.Options{HostPort: t.Address, Namespace: t.Namespace}
-	if t.APIKey != "" {
-		options.Credentials = client.NewAPIKeyStaticCredentials(t.APIKey)
-	}
-	if t.TLS || t.APIKey != "" {
-		options.ConnectionOptions.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-	}
-	return options
-}
-
 // Values are settings that a program looks up one by one.
 type Values struct {
 	getenv func(string) string
@@ -141,13 +120,22 @@ func (v Values) True(setting string) bool {
 // Temporal returns how to reach Temporal.
 func (v Values) Temporal() (Temporal, error) {
 	secure, err := v.Bool("temporal-tls")
+	apiKey, unread := Secret(v.getenv, TemporalAPIKey)
 	return Temporal{
-		Address:   cmp.Or(v.Get("temporal-address"), DefaultTemporalAddress),
-		Namespace: cmp.Or(v.Get("temporal-namespace"), DefaultTemporalNamespace),
-		APIKey:    v.getenv("TEMPORAL_API_KEY"),
-		TLS:       secure,
-	}, err
+		Address:        cmp.Or(v.Get("temporal-address"), DefaultTemporalAddress),
+		Namespace:      cmp.Or(v.Get("temporal-namespace"), DefaultTemporalNamespace),
+		APIKey:         apiKey,
+		TLS:            secure,
+		CA:             v.Get("tls-ca"),
+		Cert:           v.Get("temporal-tls-cert"),
+		Key:            v.Get("temporal-tls-key"),
+		ServerName:     v.Get("temporal-tls-server-name"),
+		PayloadKeyFile: v.Get("payload-key-file"),
+	}, errors.Join(err, unread)
 }
 
 // ClickHouse returns the DSN of ClickHouse.
 func (v Values) ClickHouse() string { return cmp.Or(v.Get("clickhouse-dsn"), DefaultClickHouseDSN) }
+
+// RootCAs returns the authorities that servers' certificates may come from. See [Roots].
+func (v Values) RootCAs() (*x509.CertPool, error) { return Roots(v.Get("tls-ca")) }
