@@ -115,6 +115,7 @@ var sections = []section{
 		{"rebuild", "[PROJECTION…]", "make projections anew from the log while all goes on: all tables, or those named; vectors apart", (*app).rebuildCommand},
 		{"embedder status", "", "say which embedder searches use, and how far another one is indexed", (*app).embedderStatusCommand},
 		{"reconcile", "", "compare Weaviate with the log and repair what has drifted", (*app).reconcileCommand},
+		{"codec-server", "", "decrypt what Temporal stores for its web interface", (*app).codecServerCommand},
 		{"doctor", "", "check every server and say how to mend it", (*app).doctorCommand},
 	}},
 	{title: "Measurement", commands: evalCommands},
@@ -187,6 +188,7 @@ var examples = map[string]string{
 	"schedule apply":    "starter schedule apply --cron '30 3 * * *' --time-zone Europe/Berlin\nstarter schedule apply --user ann --lookback 7",
 	"schedule backfill": "starter schedule backfill --from 2026-06-01 --to 2026-06-07",
 	"rebuild":           "starter rebuild\nstarter rebuild entries tasks --verify\nstarter rebuild --dry-run\nstarter rebuild vectors",
+	"codec-server":      "starter codec-server --payload-key-file payload.keys --temporal-ui http://127.0.0.1:8233\nstarter codec-server --origin https://temporal.example.com --address :8234 --token-file token.txt",
 	"completion":        "starter completion bash",
 	"hook install":      "starter hook install claude-code\nstarter hook install codex --project shop --user ann --yes",
 	"hook remove":       "starter hook remove claude-code",
@@ -203,6 +205,9 @@ var details = map[string]string{
 	"completion":       installCompletion,
 	"hook claude-code": hookDetails,
 	"hook codex":       hookDetails,
+	"codec-server": `Enter its address as the codec endpoint in Temporal's web interface, in the browser that runs on the same machine; or
+give it to temporal as --codec-endpoint, with --codec-auth "Bearer TOKEN" if there is a token. It speaks no TLS: let a
+proxy do that where others than this machine ask.`,
 	"enqueue": `The session is processed once the user and agent are quiet. A file is read then: it must still be there. Standard
 input is kept for a week. What Temporal can't take now is kept, and delivered by the next such command or by a worker.`,
 	"watch": `Sessions are enqueued as by enqueue. A file is read once it has not changed for one look. Links are not followed. What

@@ -124,7 +124,7 @@ var flagValues = map[string]values{
 }
 
 // fileFlags are the flags that name files.
-var fileFlags = []string{"config", "file", "payload-key-file", "tls-ca", "temporal-tls-cert", "temporal-tls-key"}
+var fileFlags = []string{"config", "file", "payload-key-file", "tls-ca", "temporal-tls-cert", "temporal-tls-key", "token-file"}
 
 // projections are the names of all projections, and of the families of those that come in several versions.
 func projections() []string {

@@ -19,6 +19,7 @@ import (
 	"axiommind/activities/llm"
 	"axiommind/activities/tier"
 	"axiommind/schema"
+	"axiommind/worker/payload"
 	"axiommind/worker/service"
 )
 
@@ -202,8 +203,12 @@ func (a *app) checkTemporal(ctx context.Context) []check {
 	if err != nil {
 		return []check{bad("temporal", err, startAll)}
 	}
+	note := fmt.Sprintf("%s at %s, namespace %s", info.GetServerVersion(), a.cfg.TemporalAddress, a.cfg.TemporalNamespace)
+	if ring, err := payload.Load(a.cfg.PayloadKeyFile); err == nil && ring.Encrypts() {
+		note += ", payloads encrypted with key " + ring.KeyIDs()[0]
+	}
 	return []check{
-		{Name: "temporal", OK: true, Note: fmt.Sprintf("%s at %s, namespace %s", info.GetServerVersion(), a.cfg.TemporalAddress, a.cfg.TemporalNamespace)},
+		{Name: "temporal", OK: true, Note: note},
 		a.checkAttributes(ctx, c),
 		a.checkWorkers(ctx, c),
 		checkSchedules(ctx, c),

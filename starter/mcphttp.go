@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -29,8 +30,11 @@ const (
 type httpOptions struct {
 	address, tokenFile string
 	names              []string
-	token              [sha256.Size]byte
+	token              bearerToken
 }
+
+// bearerToken is the hash of a token that clients have to know.
+type bearerToken [sha256.Size]byte
 
 func (o *httpOptions) add(f *pflag.FlagSet) {
 	f.StringVar(&o.address, "http", "", "serve streamable HTTP at this address, like 127.0.0.1:7390 (default: stdin and stdout)")
@@ -52,19 +56,25 @@ func (o *httpOptions) check() error {
 	if o.tokenFile == "" {
 		return usagef("--http needs --http-token-file FILE: whoever reaches the server reads the memory")
 	}
-	if info, err := os.Stat(o.tokenFile); err == nil && info.Mode().Perm()&0o077 != 0 {
-		return usagef("--http-token-file %q: others than its owner may read or change it: chmod 600", o.tokenFile)
+	token, err := readToken("--http-token-file", o.tokenFile)
+	o.token = token
+	return err
+}
+
+// readToken reads the file that the flag names.
+func readToken(flag, file string) (token bearerToken, err error) {
+	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
+		return token, usagef("%s %q: others than its owner may read or change it: chmod 600", flag, file)
 	}
-	raw, err := os.ReadFile(o.tokenFile)
+	raw, err := os.ReadFile(filepath.Clean(file))
 	if err != nil {
-		return usagef("--http-token-file: %v", err)
+		return token, usagef("%s: %v", flag, err)
 	}
-	token := strings.TrimSpace(string(raw))
-	if len(token) < leastTokenBytes || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return usagef("--http-token-file %q: want at least %d letters, digits or signs of ASCII, without spaces", o.tokenFile, leastTokenBytes)
+	text := strings.TrimSpace(string(raw))
+	if len(text) < leastTokenBytes || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return token, usagef("%s %q: want at least %d letters, digits or signs of ASCII, without spaces", flag, file, leastTokenBytes)
 	}
-	o.token = sha256.Sum256([]byte(token))
-	return nil
+	return sha256.Sum256([]byte(text)), nil
 }
 
 // loopback reports whether the host is this machine.
@@ -109,7 +119,7 @@ func (o *httpOptions) guard(next http.Handler) http.Handler {
 			http.Error(w, "unknown host: the server names itself by --http and --http-host", http.StatusForbidden)
 		case r.Header.Get("Origin") != "" || site != "" && site != "none":
 			http.Error(w, "a web page may not read the memory: use a client that is a program", http.StatusForbidden)
-		case !o.admits(r.Header.Get("Authorization")):
+		case !o.token.admits(r.Header.Get("Authorization")):
 			w.Header().Set("WWW-Authenticate", `Bearer realm="axiommind"`)
 			http.Error(w, "send the token of --http-token-file as: Authorization: Bearer TOKEN", http.StatusUnauthorized)
 		default:
@@ -137,8 +147,8 @@ func (o *httpOptions) named(host string) bool {
 }
 
 // admits reports whether the header holds the token. How long it takes does not tell how much of it is right.
-func (o *httpOptions) admits(header string) bool {
+func (b bearerToken) admits(header string) bool {
 	scheme, token, _ := strings.Cut(header, " ")
 	sum := sha256.Sum256([]byte(strings.TrimSpace(token)))
-	return strings.EqualFold(scheme, "bearer") && subtle.ConstantTimeCompare(sum[:], o.token[:]) == 1
+	return strings.EqualFold(scheme, "bearer") && subtle.ConstantTimeCompare(sum[:], b[:]) == 1
 }

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"axiommind/worker/payload"
+)
+
+// Bounds of the codec server. A page of a history takes a moment.
+const (
+	codecTimeout = 30 * time.Second
+	codecIdle    = 2 * time.Minute
+	codecHeaders = 16 << 10
+)
+
+// codecOptions are the flags of the codec server.
+type codecOptions struct {
+	address, tokenFile string
+	origins            []string
+	handler            payload.HandlerOptions
+}
+
+func (a *app) codecServerCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	o := &codecOptions{}
+	f.StringVar(&o.address, "address", "127.0.0.1:8234", "host:port to listen on; other machines reach it only with --token-file")
+	f.StringArrayVar(&o.origins, "origin", nil, "URL of a web interface that may ask; repeat for more (default: --temporal-ui)")
+	f.StringVar(&o.tokenFile, "token-file", "", "file of a token that each request has to send as its bearer token")
+	return func(ctx context.Context, _ []string) error {
+		ring, err := payload.Load(a.cfg.PayloadKeyFile)
+		switch {
+		case err != nil:
+			return usageError{err}
+		case !ring.Encrypts():
+			return usagef("--payload-key-file: name the file of the keys that decrypt")
+		}
+		if err := o.check(a.cfg.TemporalUI); err != nil {
+			return err
+		}
+		o.handler.Namespace = a.cfg.TemporalNamespace
+		return a.serveCodec(ctx, o, ring)
+	}
+}
+
+// check reads the options. The page of Temporal's web interface may ask, unless others are named.
+func (o *codecOptions) check(ui string) error {
+	host, _, err := net.SplitHostPort(o.address)
+	switch {
+	case err != nil:
+		return usagef("--address %q: want an address like 127.0.0.1:8234", o.address)
+	case !loopback(host) && o.tokenFile == "":
+		return usagef("--address %q: whoever reaches the server reads what Temporal stores: add --token-file FILE, or use 127.0.0.1", o.address)
+	}
+	if o.tokenFile != "" {
+		token, err := readToken("--token-file", o.tokenFile)
+		if err != nil {
+			return err
+		}
+		o.handler.Admits = token.admits
+	}
+	flag := "--origin"
+	if len(o.origins) == 0 && ui != "" {
+		flag, o.origins = "--temporal-ui", []string{ui}
+	}
+	for _, page := range o.origins {
+		origin, err := payload.Origin(page)
+		if err != nil {
+			return usagef("%s %q: %v", flag, page, err)
+		}
+		o.handler.Origins = append(o.handler.Origins, origin)
+	}
+	return nil
+}
+
+// serveCodec decrypts for web pages and programs until ctx ends.
+func (a *app) serveCodec(ctx context.Context, o *codecOptions, ring *payload.Ring) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.address)
+	if err != nil {
+		return usagef("--address %q: %v", o.address, err)
+	}
+	server := &http.Server{
+		Handler: ring.Handler(o.handler), MaxHeaderBytes: codecHeaders,
+		ReadHeaderTimeout: stopHTTP, ReadTimeout: codecTimeout, WriteTimeout: codecTimeout, IdleTimeout: codecIdle,
+	}
+	_, _ = fmt.Fprintf(a.errOut, "decrypting at http://%s for %s\n", listener.Addr(), whoAsks(o.handler.Origins))
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(listener) }()
+	select {
+	case err = <-done:
+		return fmt.Errorf("serve %s: %w", listener.Addr(), err)
+	case <-ctx.Done():
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopHTTP)
+	defer cancel()
+	if err := server.Shutdown(stop); errors.Is(err, context.DeadlineExceeded) {
+		return server.Close()
+	}
+	return nil
+}
+
+func whoAsks(origins []string) string {
+	if len(origins) == 0 {
+		return "programs; no web page may ask: name one by --origin"
+	}
+	return fmt.Sprintf("programs and pages of %v", slices.Compact(slices.Sorted(slices.Values(origins))))
+}
