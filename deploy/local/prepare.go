@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
@@ -15,6 +18,7 @@ import (
 	"axiommind/activities/llm"
 	"axiommind/deploy/local/stack"
 	"axiommind/schema"
+	"axiommind/worker/payload"
 	"axiommind/worker/service"
 )
 
@@ -39,6 +43,32 @@ func prepare(ctx context.Context, st *stack.Stack, kept stack.Addresses) error {
 
 // embedderVariable is the variable by which a person chooses another embedder than the stack's.
 const embedderVariable = "AXIOMMIND_EMBEDDER"
+
+// payloadKeyFile is the name of the file with the stack's own keys, in its directory: they last as long as its histories.
+const payloadKeyFile = "payload.keys"
+
+// payloadKeys returns the keys that encrypt what the stack's Temporal stores, and their file: the one that the environment
+// names, or one in the directory, which the first start makes.
+func payloadKeys(dir string) (file string, ring *payload.Ring, err error) {
+	file = os.Getenv(payloadKeyVariable)
+	if file == "" {
+		file = filepath.Join(dir, payloadKeyFile)
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			// The day tells keys apart, should one be lost.
+			if err := stack.WritePrivate(file, payload.NewFile("local-"+time.Now().Format(time.DateOnly))); err != nil {
+				return "", nil, fmt.Errorf("make a key of payloads: %w", err)
+			}
+		}
+	}
+	if file, err = filepath.Abs(file); err != nil {
+		return "", nil, fmt.Errorf("find the keys of payloads: %w", err)
+	}
+	ring, err = payload.Load(file)
+	return file, ring, err
+}
+
+// payloadKeyVariable is the variable by which a person gives keys of payloads.
+const payloadKeyVariable = "AXIOMMIND_PAYLOAD_KEY_FILE"
 
 func writeAddresses(path string, a stack.Addresses) error {
 	if path == "" {
@@ -77,6 +107,9 @@ func addressesText(a stack.Addresses) ([]byte, error) {
 	if a.TemporalUI != "" {
 		values["temporal-ui"] = a.TemporalUI
 	}
+	if a.PayloadKeyFile != "" {
+		values["payload-key-file"] = a.PayloadKeyFile
+	}
 	if a.WeaviateKey != "" {
 		values[service.LocalWeaviateKey] = a.WeaviateKey
 	}
@@ -97,7 +130,7 @@ func workerConfig(a stack.Addresses, dir string) (service.Config, error) {
 		return cfg, err
 	}
 	cfg.TemporalAddress, cfg.ClickHouseDSN, cfg.WeaviateURL = a.Temporal, a.ClickHouseDSN, "http://"+a.WeaviateHost
-	cfg.WeaviateAPIKey = a.WeaviateKey
+	cfg.WeaviateAPIKey, cfg.PayloadKeyFile = a.WeaviateKey, cmp.Or(cfg.PayloadKeyFile, a.PayloadKeyFile)
 	if a.EmbedderDir != "" {
 		cfg.Embedder.Provider, cfg.Embedder.Dir = llm.ProviderLocal, a.EmbedderDir
 	}

@@ -17,6 +17,7 @@ import (
 	"axiommind/deploy/local/stack"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/worker/service"
+	located "axiommind/worker/settings"
 )
 
 // The file holds tokens: nobody else reads it or its directory, also when they were there before. The
@@ -105,4 +106,46 @@ func TestStoreOfAnotherVersion(t *testing.T) {
 	require.ErrorContains(t, err, "move that directory away")
 	require.ErrorContains(t, err, "in /데이터.")
 	require.Equal(t, io.EOF, otherVersion("/data", io.EOF))
+}
+
+// The first start makes the keys of payloads, and later ones take them: Temporal's histories last as long. Programs find
+// them as they find the addresses.
+func TestPayloadKeysLast(t *testing.T) {
+	t.Setenv(payloadKeyVariable, "")
+	dir := t.TempDir()
+	file, ring, err := payloadKeys(dir)
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(dir, payloadKeyFile), file)
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	require.Equal(t, fs.FileMode(0o600), info.Mode().Perm())
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	again, other, err := payloadKeys(dir)
+	require.NoError(t, err)
+	require.Equal(t, []any{file, ring.KeyIDs()}, []any{again, other.KeyIDs()})
+	kept, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, text, kept)
+
+	a := stack.Addresses{Temporal: "127.0.0.1:1", PayloadKeyFile: file}
+	cfg, err := workerConfig(a, dir)
+	require.NoError(t, err)
+	require.Equal(t, file, cfg.PayloadKeyFile)
+	path := filepath.Join(dir, "local.yaml")
+	require.NoError(t, writeAddresses(path, a))
+	values, err := located.Load("", func(string) string { return "" }, path)
+	require.NoError(t, err)
+	temporal, err := values.Temporal()
+	require.NoError(t, err)
+	require.Equal(t, file, temporal.PayloadKeyFile)
+
+	own := filepath.Join(dir, "own.keys")
+	t.Setenv(payloadKeyVariable, own)
+	_, _, err = payloadKeys(dir)
+	require.ErrorIs(t, err, fs.ErrNotExist, "a file that the environment names is not made")
+	require.NoError(t, os.WriteFile(own, text, 0o600))
+	named, _, err := payloadKeys(dir)
+	require.NoError(t, err)
+	require.Equal(t, own, named)
 }

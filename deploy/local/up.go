@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/tier"
 	"axiommind/deploy/local/stack"
+	"axiommind/worker/payload"
 	"axiommind/worker/service"
 )
 
@@ -79,12 +81,21 @@ func withStack(ctx context.Context, s settings, out io.Writer, work func(context
 	if s.given.WeaviateHost != "" {
 		s.given.WeaviateKey = os.Getenv("WEAVIATE_API_KEY")
 	}
+	var codec func(origins []string) http.Handler
+	if s.given.Temporal == "" { // A server that was given may have other clients, which have no key.
+		file, ring, err := payloadKeys(s.dir)
+		if err != nil {
+			return err
+		}
+		s.given.PayloadKeyFile = file
+		codec = func(origins []string) http.Handler { return ring.Handler(payload.HandlerOptions{Origins: origins}) }
+	}
 	report := newReporter(out)
 	st, err := stack.Start(ctx, stack.Options{
 		Dir: s.dir, Temporal: true, ClickHouse: true, Weaviate: true, Embedder: os.Getenv(embedderVariable) == "", Given: s.given, Installed: !s.noPath,
 		TemporalPort: stack.TemporalPort, TemporalUIPort: stack.TemporalUIPort, ClickHousePort: stack.ClickHousePort,
 		WeaviatePort: stack.WeaviatePort, WeaviateGRPCPort: stack.WeaviateGRPCPort,
-		SearchAttributes: searchAttributes(), Progress: report.set,
+		SearchAttributes: searchAttributes(), Progress: report.set, Codec: codec,
 	})
 	report.close()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -40,6 +41,9 @@ type Options struct {
 	SearchAttributes map[string]string
 	// DynamicConfig are further settings of Temporal, name to JSON value.
 	DynamicConfig map[string]string
+	// Codec returns what decrypts for Temporal's web interface at the origins that it is served from. Without it the
+	// interface shows payloads as Temporal stores them.
+	Codec func(origins []string) http.Handler `json:"-"`
 	// Installed lets servers found on PATH take the place of the pinned ones.
 	Installed bool
 	// Ephemeral keeps no data: Temporal stays in memory, and ClickHouse removes
@@ -65,6 +69,8 @@ type Addresses struct {
 	WeaviateGRPC string `json:"weaviate_grpc,omitempty"`
 	// WeaviateKey is the API key that Weaviate wants; empty when it wants none.
 	WeaviateKey string `json:"weaviate_key,omitempty"`
+	// PayloadKeyFile holds the keys of what Temporal stores; empty when it is not encrypted. The stack does not read it.
+	PayloadKeyFile string `json:"payload_key_file,omitempty"`
 	// EmbedderDir is the directory of the local embedder's library; empty when there is none.
 	EmbedderDir string `json:"embedder_dir,omitempty"`
 }

@@ -45,7 +45,7 @@ func (s *Stack) startTemporal(ctx context.Context) error {
 			return err
 		}
 	}
-	ui, err := newUIProxy(s.opts.TemporalUIPort)
+	ui, err := newUIProxy(s.opts.TemporalUIPort, s.opts.Codec)
 	if err != nil {
 		return fmt.Errorf("listen for temporal's web interface: %w", err)
 	}
@@ -58,6 +58,7 @@ func (s *Stack) startTemporal(ctx context.Context) error {
 			"--port", strconv.Itoa(ports[0]), "--ui-port", strconv.Itoa(ports[1]),
 			"--http-port", strconv.Itoa(ports[2]), "--metrics-port", strconv.Itoa(ports[3])}
 		args = append(args, temporalTuning...)
+		args = append(args, ui.arguments()...)
 		// The HTTP interface takes a POST from any web page and can't be turned off. It answers under
 		// this name alone, which a page can neither know nor send.
 		args = append(args, "--dynamic-config-value", fmt.Sprintf("frontend.httpAllowedHosts=[%q]", s.temporalHost))

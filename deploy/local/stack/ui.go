@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"path"
 	"time"
 
 	"axiommind/deploy/local/chdb/guard"
@@ -16,17 +17,35 @@ import (
 type uiProxy struct {
 	listener net.Listener
 	server   *http.Server
+	// codec decrypts for the interface; nil if nothing is encrypted.
+	codec http.Handler
 }
 
+// codecPath is where the proxy decrypts for the interface. No page of the interface has such a path.
+const codecPath = "/axiommind-codec"
+
 // newUIProxy listens on the wanted port, or on another when that is taken.
-func newUIProxy(wanted int) (*uiProxy, error) {
+func newUIProxy(wanted int, codec func(origins []string) http.Handler) (*uiProxy, error) {
 	l, err := listen(wanted)
 	if err != nil {
 		if l, err = listen(0); err != nil {
 			return nil, err
 		}
 	}
-	return &uiProxy{listener: l}, nil
+	p := &uiProxy{listener: l}
+	if codec != nil {
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		p.codec = codec([]string{p.url(), "http://localhost:" + port})
+	}
+	return p, nil
+}
+
+// arguments are those that Temporal is started with, so that the interface asks the proxy.
+func (p *uiProxy) arguments() []string {
+	if p.codec == nil {
+		return nil
+	}
+	return []string{"--ui-codec-endpoint", p.url() + codecPath}
 }
 
 func (p *uiProxy) url() string { return "http://" + p.listener.Addr().String() }
@@ -41,6 +60,10 @@ func (p *uiProxy) serve(address string) {
 		},
 	}
 	p.server = &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p.codec != nil && path.Dir(r.URL.Path) == codecPath {
+			p.codec.ServeHTTP(w, r) // It checks the page that asks: one of the interface under its other name may.
+			return
+		}
 		if refused := guard.Browser(r); refused != nil {
 			http.Error(w, refused.Reason, refused.Status)
 			return
