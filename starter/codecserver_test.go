@@ -100,3 +100,15 @@ func TestDoctorTellsNoPassword(t *testing.T) {
 		}
 	}
 }
+
+// A key file that can't be used is a mistake of the caller, who is not told to start servers.
+func TestPayloadKeysThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
+	c := down()
+	c.servers = append(c.servers, "--payload-key-file", write(t, "payload.keys", "k1 short"))
+	o := c.run("queue")
+	require.Equal(t, exitUsage, o.code, o)
+	require.Contains(t, o.err, "line 1: the key")
+	require.NotContains(t, o.err, "Is it up?")
+	require.Contains(t, c.run("doctor").out, "correct that setting")
+}

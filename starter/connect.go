@@ -14,6 +14,7 @@ import (
 	"axiommind/activities/queue/door"
 	memory "axiommind/starter/client"
 	"axiommind/worker/service"
+	"axiommind/worker/settings"
 )
 
 // Default timeouts for a server that is starting.
@@ -74,7 +75,10 @@ func clientError(err error) error {
 
 // notUp adds what to do when a server can't be reached. One that refuses is up.
 func notUp(err error) error {
-	if eventlog.Refused(err) {
+	switch {
+	case errors.Is(err, settings.ErrInvalid):
+		return usageError{err}
+	case eventlog.Refused(err):
 		return err
 	}
 	return fmt.Errorf("%w\nIs it up? Start everything with: go run ./deploy/local up", err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -21,6 +22,7 @@ import (
 	"axiommind/schema"
 	"axiommind/worker/payload"
 	"axiommind/worker/service"
+	"axiommind/worker/settings"
 )
 
 // check is one line of the doctor's report.
@@ -84,6 +86,9 @@ func (a *app) diagnose(ctx context.Context) []check {
 }
 
 func bad(name string, err error, mend string) check {
+	if errors.Is(err, settings.ErrInvalid) {
+		mend = "correct that setting"
+	}
 	return check{Name: name, Note: reason(err), Mend: mend}
 }
 

@@ -22,6 +22,7 @@ import (
 	"axiommind/activities/retrieve"
 	"axiommind/activities/vector"
 	"axiommind/worker/service"
+	"axiommind/worker/settings"
 )
 
 // Errors that a program tells apart with errors.Is.
@@ -159,6 +160,8 @@ func get[T any](ctx context.Context, c *Client, l *lazy[T]) (none T, err error) 
 	switch {
 	case errors.As(err, &known):
 		return none, err
+	case errors.Is(err, settings.ErrInvalid):
+		return none, invalid(err)
 	case err != nil:
 		return none, unavailable(err)
 	}

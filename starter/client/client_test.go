@@ -273,6 +273,26 @@ func TestLoadConfig(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []any{"file:1", "http://env:1/db", true, "key", 0.5, "hash"},
 		[]any{cfg.TemporalAddress, cfg.ClickHouseDSN, cfg.NoQueue, cfg.WeaviateAPIKey, *cfg.SimilarityFloor, cfg.Embedder.Provider})
+	secured := map[string]*string{
+		"PAYLOAD_KEY_FILE": &cfg.PayloadKeyFile, "TLS_CA": &cfg.TLSCA, "TEMPORAL_TLS_CERT": &cfg.TemporalTLSCert,
+		"TEMPORAL_TLS_KEY": &cfg.TemporalTLSKey, "TEMPORAL_TLS_SERVER_NAME": &cfg.TemporalTLSServerName,
+	}
+	for name := range secured {
+		t.Setenv("AXIOMMIND_"+name, name)
+	}
+	cfg, err = client.LoadConfig()
+	require.NoError(t, err)
+	for name, value := range secured {
+		require.Equal(t, name, *value)
+	}
+	// A key that is not there is told, and not left out.
+	t.Setenv("AXIOMMIND_TEMPORAL_ADDRESS", "127.0.0.1:1")
+	cfg, err = client.LoadConfig()
+	require.NoError(t, err)
+	cfg.NoQueue = false
+	_, err = open(t, cfg).Enqueue(t.Context(), client.Conversation{User: "u", Thread: "t", Messages: says("a")})
+	require.ErrorIs(t, err, client.ErrInvalid)
+	require.ErrorContains(t, err, "read payload keys")
 	t.Setenv("AXIOMMIND_SIMILARITY_FLOOR", "high")
 	_, err = client.LoadConfig()
 	require.ErrorIs(t, err, client.ErrInvalid)

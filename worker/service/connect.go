@@ -63,6 +63,9 @@ func Connect(ctx context.Context, cfg Config, logger *slog.Logger) (_ *Stores, e
 			s.Close()
 		}
 	}()
+	if _, err = cfg.temporal().Options(); err != nil {
+		return nil, err // A key that is not there is told before any server is waited for.
+	}
 	if s.Embedder, err = llm.NewEmbedder(ctx, cfg.Embedder); err != nil {
 		return nil, fmt.Errorf("set up the embedder: %w", err)
 	}

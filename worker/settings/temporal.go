@@ -20,6 +20,9 @@ const (
 	WeaviateAPIKey = "WEAVIATE_API_KEY"
 )
 
+// ErrInvalid is wrapped by the errors of what settings say, such as files that can't be read. A retry fails too.
+var ErrInvalid = errors.New("invalid setting")
+
 // Temporal says how to reach Temporal.
 type Temporal struct {
 	// Address is its host:port.
@@ -38,8 +41,16 @@ type Temporal struct {
 	PayloadKeyFile string
 }
 
-// Options returns the options of a client. They read the files.
+// Options reads the files, and returns the options of a client. The error is an [ErrInvalid].
 func (t Temporal) Options() (client.Options, error) {
+	options, err := t.options()
+	if err != nil {
+		return options, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return options, nil
+}
+
+func (t Temporal) options() (client.Options, error) {
 	options := client.Options{HostPort: t.Address, Namespace: t.Namespace}
 	ring, err := payload.Load(t.PayloadKeyFile)
 	if err != nil {
@@ -60,7 +71,7 @@ func (t Temporal) Options() (client.Options, error) {
 }
 
 func (t Temporal) tls() (*tls.Config, error) {
-	roots, err := Roots(t.CA)
+	roots, err := readRoots(t.CA)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +90,16 @@ func (t Temporal) tls() (*tls.Config, error) {
 }
 
 // Roots returns the authorities of the system and those of a PEM file. It returns nil for an empty path, which means
-// those of the system.
+// those of the system. The error is an [ErrInvalid].
 func Roots(file string) (*x509.CertPool, error) {
+	pool, err := readRoots(file)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return pool, nil
+}
+
+func readRoots(file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil
 	}

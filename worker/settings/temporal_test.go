@@ -152,8 +152,11 @@ func TestTemporalOptions(t *testing.T) {
 	} {
 		_, err := s.Options()
 		require.ErrorContains(t, err, want)
+		require.ErrorIs(t, err, settings.ErrInvalid)
 		require.NotContains(t, err.Error(), "sesame")
 	}
+	_, err = settings.Roots(bad)
+	require.ErrorIs(t, err, settings.ErrInvalid)
 }
 
 func TestValues(t *testing.T) {
