@@ -96,7 +96,7 @@ func base64Like(run string) bool {
 	}
 	words := 0
 	for part := range strings.FieldsFuncSeq(body, func(r rune) bool { return strings.ContainsRune("/+-_", r) }) {
-		if k := kindsOf(part); k.digits == 0 && isName(part) || k.letters == 0 || len(part) <= 3 {
+		if k := kindsOf(part); isName(part) || k.letters == 0 || len(part) <= 3 {
 			words += len(part)
 		}
 	}

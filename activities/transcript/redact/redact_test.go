@@ -37,6 +37,7 @@ func TestText(t *testing.T) {
 		{"korean blank", "비번 hunter2Summer 야", "비번 [redacted: named-secret] 야"},
 		{"sql", "CREATE USER bob IDENTIFIED BY 'hunter'", "CREATE USER bob IDENTIFIED BY '[redacted: named-secret]'"},
 		{"docker auth", `{"auths":{"r.test":{"auth":"ZGVwbG95Omh1bnRlcjJTdW1tZXI="}}}`, `{"auths":{"r.test":{"auth":"[redacted: named-secret]"}}}`},
+		{"path", "/tmp/TestSourcesOfPersonsAndOthers117796591/002 is missing", "/tmp/TestSourcesOfPersonsAndOthers117796591/002 is missing"},
 		{"tool call", "toolu_01TMmQ3t5d7tsfV6EWEhL3Ny answered call_8sVb2KqWmZ1xYtR4LpNc7DfG", "toolu_01TMmQ3t5d7tsfV6EWEhL3Ny answered call_8sVb2KqWmZ1xYtR4LpNc7DfG"},
 		{"message id", "<CAF3k9Xq2mZb7LtPwR5vN8sYdE1cHgJ6uK@mail.test>", "<CAF3k9Xq2mZb7LtPwR5vN8sYdE1cHgJ6uK@mail.test>"},
 		{"public key", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIQk3vZ8xT2mWbR7LqYpN4sVdE9cHgJ6u ann", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIQk3vZ8xT2mWbR7LqYpN4sVdE9cHgJ6u ann"},
