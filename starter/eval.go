@@ -68,7 +68,7 @@ func (a *app) evalRetrievalCommand(f *pflag.FlagSet) func(context.Context, []str
 	f.StringVar(&o.half, "half", string(eval.HalfAll), "all, or a half by a hash of the ids: odd, even;\nchoose a setting on one, and report it on the other")
 	f.IntVar(&o.limit, "limit", eval.Deepest, "how many results to ask for")
 	f.IntVar(&o.concurrency, "concurrency", 1, "how many questions to ask at a time; above 1 latencies are those of a loaded server")
-	f.Float64Var(&o.alpha, "alpha", retrieve.DefaultAlpha, "meaning against words, 0 to 1 (embedder hash: 0.3)")
+	f.Float64Var(&o.alpha, "alpha", retrieve.DefaultAlpha, "meaning against words, 0 to 1 (embedder hash: 0.15)")
 	f.BoolVar(&o.ablations, "ablations", false, "also measure with words alone, with meaning alone, and without reranking")
 	f.BoolVar(&o.json, "json", false, "the same as --output json")
 	return func(ctx context.Context, _ []string) error {

@@ -49,7 +49,7 @@ func (a *app) searchCommand(f *pflag.FlagSet) func(context.Context, []string) er
 	f.StringVar(&o.to, "to", "", "memories before this day")
 	f.StringVar(&o.asOf, "as-of", "", "what was believed then, like 2006-01-02 (the end of the day) or 2006-01-02T15:04:05Z")
 	o.page.add(f, 5, client.MaxLimit, "the best first")
-	f.Float64Var(&o.alpha, "alpha", retrieve.DefaultAlpha, "meaning against words, 0 to 1 (embedder hash: 0.3)")
+	f.Float64Var(&o.alpha, "alpha", retrieve.DefaultAlpha, "meaning against words, 0 to 1 (embedder hash: 0.15)")
 	f.IntVar(&o.query.Expand, "expand", 0, "how many messages before and after each hit to show")
 	f.BoolVar(&o.explain, "explain", false, "show where each score comes from")
 	f.StringVar(&o.query.Cursor, "cursor", "", "for the next ones, whatever is remembered meanwhile: what --output json gives as next")
