@@ -69,27 +69,34 @@ func (h *Hit) place() (key schema.SessionKey, message int, ok bool) {
 	return schema.SessionKey{}, 0, false
 }
 
-// around returns the message and n before and after it that are conversation.
+// around returns the message and n before and after it that are conversation. Between these stand calls of tools: usually a few,
+// and now and then hundreds.
 func around(ctx context.Context, s *session.Session, at, n int) ([]Turn, error) {
-	// Calls of tools stand between what was said: usually a few.
-	const tools = 8
-	messages, err := s.Range(ctx, at-tools*n, at+tools*n+1)
-	if err != nil {
-		return nil, err
-	}
-	var out []Turn
-	before := 0
-	for _, m := range messages {
-		if m.Index != at && !m.Extractable() {
+	for reach := 8 * n; ; reach *= 4 {
+		messages, err := s.Range(ctx, at-reach, at+reach+1)
+		if err != nil {
+			return nil, err
+		}
+		var out []Turn
+		before, after := 0, 0
+		for _, m := range messages {
+			switch {
+			case m.Index == at:
+			case !m.Extractable():
+				continue
+			case m.Index < at:
+				before++
+			default:
+				after++
+			}
+			out = append(out, Turn{Index: m.Index, Role: m.Role, Author: m.Author, At: m.At, Text: m.Text, Hit: m.Index == at})
+		}
+		if (before < n && at-reach > 0) || (after < n && at+reach+1 < s.Len()) {
 			continue
 		}
-		if m.Index < at {
-			before++
-		}
-		out = append(out, Turn{Index: m.Index, Role: m.Role, Author: m.Author, At: m.At, Text: m.Text, Hit: m.Index == at})
+		out = out[max(before-n, 0):]
+		return out[:min(len(out), min(before, n)+1+n)], nil
 	}
-	out = out[max(before-n, 0):]
-	return out[:min(len(out), min(before, n)+1+n)], nil
 }
 
 // ErrNoMessage is wrapped if a handle names no message of the user.

@@ -83,6 +83,14 @@ func (q Query) said() time.Time {
 	return q.To
 }
 
+// now is the time to which recency is relative.
+func (r *search) now() time.Time {
+	if said := r.query.said(); !said.IsZero() {
+		return said
+	}
+	return r.from.At
+}
+
 // filter returns the part of the query that the vector store checks: the immutable properties of an entry. admits
 // then checks the entry's row, exactly and including what changes.
 func (q Query) filter() vector.Filter {

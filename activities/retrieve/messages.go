@@ -47,7 +47,7 @@ func (r *search) messages(ctx context.Context, candidates []vector.Candidate, t 
 			t.miss(c)
 			continue
 		}
-		h := Hit{Kind: KindMessage, Explain: r.weights.explainMessage(c, r.from.At)}
+		h := Hit{Kind: KindMessage, Explain: r.weights.explainMessage(c, r.now())}
 		h.Score = h.Explain.Score()
 		event, index, err := vector.MessageEvent(c.ItemID)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -100,6 +101,37 @@ func TestMessagesAreFound(t *testing.T) {
 	}
 	_, _, err = FindMessage(t.Context(), b.conn, schema.Scope{Project: "red", User: "ann"}, h.Message.Handle())
 	require.ErrorIs(t, err, ErrNoMessage, "it is another user's")
+}
+
+// What was said around a hit is found behind whatever tools did in between, and the age of a hit is that at the time asked about.
+func TestMessagesAreExpandedBehindTools(t *testing.T) {
+	t.Parallel()
+	b := newHashBench(t)
+	p := schema.SessionIngestedPayload{SessionKey: sessionOf("red", "", "", "s1"), Date: start}
+	say := func(kind schema.Kind, role schema.Role, text string) {
+		p.Messages = append(p.Messages, schema.Message{Index: len(p.Messages), Role: role, Kind: kind, Text: text})
+	}
+	say(schema.KindText, schema.RoleUser, "Where are the invoices?")
+	tools := func() {
+		for i := range 200 {
+			say(schema.KindToolResult, schema.RoleTool, fmt.Sprint("row ", i))
+		}
+	}
+	tools()
+	say(schema.KindText, schema.RoleAssistant, "Kept in Postgres.")
+	tools()
+	say(schema.KindText, schema.RoleUser, "Thanks.")
+	b.ingest(t, p)
+	hits := b.search(t, Query{Text: "Postgres", Expand: 1, AsOf: start.AddDate(0, 0, 1)}).Hits
+	require.Len(t, hits, 1)
+	var around []string
+	for _, turn := range hits[0].Around {
+		around = append(around, turn.Text)
+	}
+	require.Equal(t, []string{"Where are the invoices?", "Kept in Postgres.", "Thanks."}, around)
+	const day = 24 * time.Hour
+	require.InDelta(t, DefaultWeights().recency(day), hits[0].Explain.Recency, 1e-3)
+	require.InDelta(t, DefaultWeights().recency(2*day), b.search(t, Query{Text: "Postgres", To: start.Add(2 * day)}).Hits[0].Explain.Recency, 1e-3)
 }
 
 // A message most of which an entry quotes is not listed beside it, one that says more is. What is said twice is one hit.

@@ -433,10 +433,7 @@ func (r *search) judge(ctx context.Context, candidates []vector.Candidate, t *ta
 			return nil, err
 		}
 	}
-	now := r.from.At
-	if said := r.query.said(); !said.IsZero() {
-		now = said
-	}
+	now := r.now()
 	r.keywordHits = 0
 	var hits []Hit
 	for _, c := range candidates {

@@ -80,7 +80,7 @@ func (r *search) facts(ctx context.Context, candidates []vector.Candidate, t *ta
 			Explain: Explain{
 				Hybrid: c.Score, Vector: c.Vector, Keyword: c.Keyword, Similarity: c.Similarity, BM25: c.BM25,
 				StageWeight: cmp.Or(r.weights.Fact, 1), StatusPenalty: 1,
-				Recency: r.weights.recency(r.from.At.Sub(f.UpdatedAt)), Corroboration: r.weights.corroboration(1),
+				Recency: r.weights.recency(r.now().Sub(f.UpdatedAt)), Corroboration: r.weights.corroboration(1),
 			},
 			Sessions: []Saying{},
 		}

@@ -3,32 +3,66 @@ package retrieve
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/fact"
 	"axiommind/activities/task"
 	"axiommind/activities/vector"
 	"axiommind/schema"
 )
 
-// owner is a user of a project. The mark is in everything that is the owner's, and in nothing else.
-type owner struct{ project, user, mark string }
+// owner is a user of a project. The mark is in everything that is the owner's, and in nothing else; the user's is in the facts of
+// the user, which are known in all projects.
+type owner struct{ project, user, mark, userMark string }
 
-// strangers are owners whose names are easily taken for each other: by case, by spaces, by what separates and quotes names.
-func strangers() []owner {
+// strangers are owners whose names are easily taken for each other: by case, by spaces, by what separates and quotes names. Half
+// of them are made at random.
+func strangers(t *testing.T) []owner {
+	t.Helper()
 	projects := []string{"red", "Red", "red ", `red" , user: "ann/한`, strings.Repeat("red", 30), strings.Repeat("red", 30) + "x"}
 	users := []string{"", "ann", "Ann", "ann ", `ann" OR "1"="1/한`, "ann*"}
+	seed := uint64(time.Now().UnixNano()) //nolint:gosec // a seed
+	t.Logf("names of seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // no secret
+	for range 6 {
+		projects, users = append(projects, alike(random, projects)), append(users, alike(random, users))
+	}
 	var out []owner
 	for i, p := range projects {
 		for j := range 2 { // Each user is in several projects.
-			out = append(out, owner{p, users[(i+j)%len(users)], fmt.Sprintf("mark%dx%dend", i, j)})
+			user := (i + j) % len(users)
+			out = append(out, owner{p, users[user], fmt.Sprintf("mark%dx%dend", i, j), fmt.Sprintf("user%dend", user)})
 		}
 	}
 	return out
+}
+
+// alike returns a name that differs from one of the names in one or two characters, and from all of them.
+func alike(random *rand.Rand, names []string) string {
+	marks := []rune("aA /%_*\"'`\\{}|:?#&=.-é한😀e\u0301")
+	for {
+		name := []rune(names[random.IntN(len(names))])
+		for range 1 + random.IntN(2) {
+			at := random.IntN(len(name) + 1)
+			switch mark := marks[random.IntN(len(marks))]; {
+			case at == len(name) || random.IntN(2) == 0:
+				name = slices.Insert(name, at, mark)
+			default:
+				name[at] = mark
+			}
+		}
+		if s := string(name); !slices.Contains(names, s) {
+			return s
+		}
+	}
 }
 
 // settle has each owner say, state, contradict and plan the same as all others.
@@ -54,6 +88,7 @@ func settle(t *testing.T, b *bench, owners []owner) {
 	}
 	b.add(t, entries...)
 	b.ingest(t, said...)
+	b.enter(t, owners)
 	for _, o := range owners { // The memories of one project contradict each other, whoever's they are.
 		var ids []string
 		for _, e := range entries {
@@ -67,6 +102,36 @@ func settle(t *testing.T, b *bench, owners []owner) {
 		b.graduate(t, start, o.project, schema.ConflictDetectedPayload{
 			Scope: schema.Scope{Project: o.project, User: o.user}, ConflictID: schema.DerivedID("conflict", o.project), OlderID: ids[0], NewerID: ids[2],
 		})
+	}
+}
+
+// enter has each user enter a fact.
+func (b *bench) enter(t *testing.T, owners []owner) {
+	t.Helper()
+	entered := map[string]bool{}
+	for _, o := range owners {
+		if entered[o.user] || o.user == "" {
+			continue
+		}
+		entered[o.user] = true
+		event, err := schema.NewEvent(schema.FactCreatedPayload{
+			Act: schema.Act{RequestID: o.userMark}, FactID: "fact_" + o.userMark, Category: "context", Confidence: 1,
+			Content: "Keeps the invoices in Postgres, says " + o.userMark,
+		}, schema.Event{TS: start, Actor: "test", DedupeKey: schema.FactOfCommandKey(o.user, "agent", o.userMark)})
+		require.NoError(t, err)
+		stream := schema.MemoryStream(o.user, "agent")
+		_, err = b.log.AppendAll(t.Context(), stream, []schema.Event{event})
+		require.NoError(t, err)
+		for _, p := range []eventlog.Projector{fact.NewProjector(b.conn), b.outbox} {
+			_, err = b.log.Project(t.Context(), p, stream)
+			require.NoError(t, err)
+		}
+	}
+	for more := true; more; {
+		result, err := b.writer.IndexPending(t.Context(), 1000)
+		require.NoError(t, err)
+		require.Zero(t, result.Failed)
+		more = result.More
 	}
 }
 
@@ -104,9 +169,9 @@ func TestTenancyProperty(t *testing.T) {
 	b := newHashBench(t)
 	var err error
 	b.writer, err = vector.NewWriter(b.conn, b.log, b.outbox, b.client, b.embedder,
-		[]vector.Source{vector.NewEntrySource(b.conn, b.log), vector.NewTitleSource(b.conn)}, vector.Options{})
+		[]vector.Source{vector.NewEntrySource(b.conn, b.log), vector.NewTitleSource(b.conn), vector.NewFactSource(b.conn, b.log)}, vector.Options{})
 	require.NoError(t, err)
-	owners := strangers()
+	owners := strangers(t)
 	settle(t, b, owners)
 	some := func(t *rapid.T, name string) bool { return rapid.Bool().Draw(t, name) }
 	checks := 0
@@ -135,21 +200,26 @@ func TestTenancyProperty(t *testing.T) {
 		if some(rt, "as of") {
 			q.AsOf = start.AddDate(0, 0, 1)
 		}
+		if some(rt, "status") {
+			q.Statuses = []schema.Status{rapid.SampledFrom(schema.Statuses()).Draw(rt, "one")}
+		}
+		if some(rt, "from") {
+			q.From = start.AddDate(0, 0, -1)
+		}
+		if some(rt, "to") {
+			q.To = start.AddDate(0, 0, 1)
+		}
 		if some(rt, "alpha") {
 			q.Alpha = new(rapid.Float64Range(0, 1).Draw(rt, "weight"))
 		}
-		r, err := b.searcher.Search(t.Context(), q)
-		require.NoError(rt, err)
-		for _, h := range r.Hits {
-			require.Equal(rt, o.project, h.Project)
-			require.Equal(rt, o.user, h.User)
-			carried, err := json.Marshal(h)
+		for range 4 { // pages
+			r, err := b.searcher.Search(t.Context(), q)
 			require.NoError(rt, err)
-			require.Contains(rt, string(carried), o.mark)
-			for _, other := range owners {
-				if other != o {
-					require.NotContains(rt, string(carried), other.mark, "it is of user %q of project %q", other.user, other.project)
-				}
+			for _, h := range r.Hits {
+				o.requireOwn(rt, h, owners)
+			}
+			if q.Cursor = r.Next; q.Cursor == "" {
+				break
 			}
 		}
 	})
@@ -161,7 +231,33 @@ func TestTenancyProperty(t *testing.T) {
 				found[KindTask]++
 			}
 		}
-		require.Equal(t, map[Kind]int{KindEntry: 3, KindMessage: 2, KindTask: 1}, found, "of user %q of project %q", o.user, o.project)
+		want := map[Kind]int{KindEntry: 3, KindMessage: 2, KindTask: 1}
+		if o.user != "" {
+			want[KindFact] = 1
+		}
+		require.Equal(t, want, found, "of user %q of project %q", o.user, o.project)
 	}
 	require.Empty(t, b.search(t, Query{Project: "red", User: "nobody", Text: "invoices"}).Hits)
+}
+
+// requireOwn fails if the hit, or anything that it carries, is another owner's.
+func (o owner) requireOwn(t require.TestingT, h Hit, owners []owner) {
+	carried, err := json.Marshal(h)
+	require.NoError(t, err)
+	require.Equal(t, o.user, h.User)
+	if h.Kind == KindFact {
+		require.Empty(t, h.Project)
+		require.Contains(t, string(carried), o.userMark)
+	} else {
+		require.Equal(t, o.project, h.Project)
+		require.Contains(t, string(carried), o.mark)
+	}
+	for _, other := range owners {
+		if other != o {
+			require.NotContains(t, string(carried), other.mark, "it is of user %q of project %q", other.user, other.project)
+		}
+		if other.user != o.user {
+			require.NotContains(t, string(carried), other.userMark, "it is of user %q", other.user)
+		}
+	}
 }
