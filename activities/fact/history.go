@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
@@ -69,6 +71,37 @@ func ReadHistory(ctx context.Context, log Streamer, q HistoryQuery) ([]Change, e
 	out = out[min(q.Offset, len(out)):]
 	if q.Limit > 0 {
 		out = out[:min(q.Limit, len(out))]
+	}
+	return out, nil
+}
+
+// ReadAsOf returns the facts with the ids as they were at the time, by the events' own times. What did not exist is missing. It
+// reads the memory's whole stream.
+func ReadAsOf(ctx context.Context, log Streamer, user, agent string, ids []string, at time.Time) ([]Fact, error) {
+	wanted := map[string]Fact{}
+	for _, id := range ids {
+		wanted[id] = Fact{}
+	}
+	for e, err := range log.Stream(ctx, schema.MemoryStream(user, agent), eventlog.StreamOptions{Types: EventTypes()}) {
+		if err != nil {
+			return nil, fmt.Errorf("read a memory as of %s: %w", at.Format(time.RFC3339), err)
+		}
+		if e.TS.After(at) {
+			continue
+		}
+		o, err := readEvent(e)
+		if err != nil {
+			return nil, err
+		}
+		if f, ok := wanted[o.payload.Fact()]; ok {
+			wanted[o.payload.Fact()] = f.after(o)
+		}
+	}
+	var out []Fact
+	for _, id := range slices.Sorted(maps.Keys(wanted)) {
+		if f := wanted[id]; f.Exists() {
+			out = append(out, f)
+		}
 	}
 	return out, nil
 }

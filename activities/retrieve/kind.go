@@ -24,8 +24,9 @@ const (
 // Kinds returns all kinds.
 func Kinds() []Kind { return []Kind{KindEntry, KindTask, KindMessage, KindFact} }
 
-// wants reports whether hits of the kind are asked for. What a filter can't be true of is not: only entries have types,
-// stages and statuses, and a title of a task has no session, no speaker and no time.
+// wants reports whether hits of the kind are asked for. What a filter can't be true of is not: only entries have types, stages
+// and statuses, and what a person entered has no session. A task has the sessions, agents and times of the entries that speak of
+// it.
 func (q Query) wants(k Kind) bool {
 	if len(q.Kinds) > 0 && !slices.Contains(q.Kinds, k) {
 		return false
@@ -34,12 +35,9 @@ func (q Query) wants(k Kind) bool {
 	case KindEntry:
 		return true
 	case KindFact:
-		return len(q.Stages)+len(q.Statuses) == 0 && (len(q.Types) == 0 || slices.Contains(q.Types, schema.EntryFact)) &&
-			q.SessionID == "" && q.AsOf.IsZero()
-	case KindMessage:
-		return len(q.Types)+len(q.Stages)+len(q.Statuses) == 0
+		return len(q.Stages)+len(q.Statuses) == 0 && (len(q.Types) == 0 || slices.Contains(q.Types, schema.EntryFact)) && q.SessionID == ""
 	default:
-		return len(q.Types)+len(q.Stages)+len(q.Statuses) == 0 && q.Agent == "" && q.SessionID == "" && q.From.IsZero() && q.To.IsZero() && q.AsOf.IsZero()
+		return len(q.Types)+len(q.Stages)+len(q.Statuses) == 0
 	}
 }
 

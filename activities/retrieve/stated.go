@@ -104,7 +104,7 @@ func (r *search) standingFacts(ctx context.Context, events map[string]schema.Eve
 	}
 	known := map[memoryFact]fact.Fact{}
 	for _, agent := range slices.Sorted(maps.Keys(byAgent)) {
-		found, err := fact.NewTables(r.conn).Find(ctx, r.query.User, agent, byAgent[agent])
+		found, err := r.factsThen(ctx, agent, byAgent[agent])
 		if err != nil {
 			return nil, fmt.Errorf("read facts: %w", err)
 		}
@@ -115,4 +115,12 @@ func (r *search) standingFacts(ctx context.Context, events map[string]schema.Eve
 		}
 	}
 	return known, nil
+}
+
+// factsThen returns the facts with the ids, as they were at the time that the query asks about.
+func (r *search) factsThen(ctx context.Context, agent string, ids []string) ([]fact.Fact, error) {
+	if r.query.AsOf.IsZero() {
+		return fact.NewTables(r.conn).Find(ctx, r.query.User, agent, ids)
+	}
+	return fact.ReadAsOf(ctx, r.log, r.query.User, agent, ids, r.query.AsOf)
 }

@@ -43,13 +43,13 @@ func (r *search) tasks(ctx context.Context, candidates []vector.Candidate, t *ta
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	found, err := task.NewTables(r.conn).Read(ctx, r.query.Project, task.Wants{IDs: ids})
+	found, err := r.taskQueries().Entities(ctx, r.tasksThen(), ids)
 	if err != nil {
 		return nil, fmt.Errorf("read tasks: %w", err)
 	}
 	var out []*claim
 	for _, id := range ids {
-		e, ok := found.Entities[id]
+		e, ok := found[id]
 		switch {
 		case !ok:
 			t.dropped++
@@ -74,23 +74,29 @@ func (r *search) tasks(ctx context.Context, candidates []vector.Candidate, t *ta
 	return out, nil
 }
 
-// ownTasks returns those of the tasks that the user has spoken of: a task is of a project, and what others do in it is not in
-// the user's memory.
+func (r *search) taskQueries() *task.Queries { return task.NewQueries(r.log, r.conn) }
+
+// tasksThen selects the tasks of the project at the time that the query asks about.
+func (r *search) tasksThen() task.Selection {
+	return task.Selection{Project: r.query.Project, AsOf: r.query.AsOf}
+}
+
+// ownTasks returns those of the tasks of which an entry speaks that the query admits: a task is of a project, and what others do
+// in it is not in the user's memory. So a task has the agents, sessions and times of these entries.
 func (r *search) ownTasks(ctx context.Context, taskIDs []string) ([]string, error) {
-	observers, err := task.NewTables(r.conn).Observers(ctx, r.query.Project, taskIDs)
+	observers, err := r.taskQueries().Observers(ctx, r.tasksThen(), taskIDs)
 	if err != nil {
 		return nil, fmt.Errorf("read what speaks of tasks: %w", err)
 	}
-	own, err := r.entries.IDs(ctx, entry.OfUser(r.query.Project, r.query.User).IDs(slices.Concat(slices.Collect(maps.Values(observers))...)))
+	rows, err := r.entries.Current(ctx, r.query.Project, slices.Concat(slices.Collect(maps.Values(observers))...), entry.Standing)
 	if err != nil {
 		return nil, fmt.Errorf("read what speaks of tasks: %w", err)
-	}
-	mine := map[string]bool{}
-	for _, id := range own {
-		mine[id] = true
 	}
 	return slices.DeleteFunc(taskIDs, func(id string) bool {
-		return !slices.ContainsFunc(observers[id], func(entryID string) bool { return mine[entryID] })
+		return !slices.ContainsFunc(observers[id], func(entryID string) bool {
+			row, ok := rows[entryID]
+			return ok && r.query.matches(row.Entry)
+		})
 	}), nil
 }
 

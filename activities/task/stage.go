@@ -44,9 +44,18 @@ func (q *Queries) raise(ctx context.Context, s Selection, tasks []Entity) error 
 	return nil
 }
 
-// Observers returns, by the ids of tasks of the project, the entries that speak of them.
-func (t *Tables) Observers(ctx context.Context, project string, taskIDs []string) (map[string][]string, error) {
-	return t.observers(ctx, Selection{Project: project}, taskIDs)
+// Observers returns, by the ids of tasks, the entries that spoke of them by the time of the selection.
+func (q *Queries) Observers(ctx context.Context, s Selection, taskIDs []string) (map[string][]string, error) {
+	return q.tables.observers(ctx, s, taskIDs)
+}
+
+// Entities returns the entities with the ids, as they were at the time of the selection. What did not exist is missing.
+func (q *Queries) Entities(ctx context.Context, s Selection, ids []string) (map[string]Entity, error) {
+	src, err := q.source(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return src.load(ctx, ids)
 }
 
 // observers returns, by the ids of tasks, the entries that observed them.
