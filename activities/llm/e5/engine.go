@@ -49,7 +49,7 @@ var loaded struct {
 }
 
 // Load returns the engine of the wheel that is unpacked in dir: as pip leaves it. The first call of a process
-// loads the library and checks it against vectors that are known; it takes some 60 ms. The library stays loaded: a
+// verifies the files, loads the library and checks it against vectors that are known; it takes some 60 ms. The library stays loaded: a
 // process can have that of one directory only. If there is none, the error wraps [ErrNoLibrary].
 func Load(dir string) (*Engine, error) {
 	f, err := find(dir)
@@ -63,6 +63,9 @@ func Load(dir string) (*Engine, error) {
 			return nil, fmt.Errorf("load the embedding library in %q: that in %q is loaded already", dir, loaded.dir)
 		}
 		return loaded.engine, nil
+	}
+	if err := verify(f, stampPath()); err != nil {
+		return nil, err
 	}
 	lib, err := open(f, min(maxThreads, runtime.GOMAXPROCS(0)))
 	if err != nil {
