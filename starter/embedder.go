@@ -28,16 +28,12 @@ type embedderReport struct {
 
 func (a *app) embedderStatusCommand(*pflag.FlagSet) func(context.Context, []string) error {
 	return func(ctx context.Context, _ []string) error {
-		own, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
-		if err != nil {
-			return usageError{err}
-		}
 		conn, err := a.clickHouse(ctx)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = conn.Close() }()
-		report, err := a.embedders(ctx, conn, own)
+		report, err := a.embedders(ctx, conn, a.ownEmbedder(ctx))
 		if err != nil {
 			return err
 		}
@@ -45,9 +41,21 @@ func (a *app) embedderStatusCommand(*pflag.FlagSet) func(context.Context, []stri
 	}
 }
 
+// ownEmbedder is that of the program's own settings, or [vector.NoEmbedder]. To read, it is needed only where none is in use.
+func (a *app) ownEmbedder(ctx context.Context) vector.Embedder {
+	own, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
+	if err != nil {
+		return vector.NoEmbedder(usageError{err})
+	}
+	return own
+}
+
 // embedders reads the report.
-func (a *app) embedders(ctx context.Context, conn driver.Conn, own llm.Embedder) (embedderReport, error) {
+func (a *app) embedders(ctx context.Context, conn driver.Conn, own vector.Embedder) (embedderReport, error) {
 	report := embedderReport{Old: []string{}, Configured: own.Version()}
+	if none, ok := own.(vector.WordsOnly); ok {
+		report.Configured = "none: " + oneLine(none.Reason.Error(), 300)
+	}
 	indexes := a.indexes(conn, nil, own)
 	choice, err := indexes.Now(ctx)
 	if err != nil || choice.Used == "" {
@@ -67,11 +75,7 @@ func (a *app) embedders(ctx context.Context, conn driver.Conn, own llm.Embedder)
 // checkInUse says which embedder searches use, and what this program has to do with it.
 func (a *app) checkInUse(ctx context.Context, conn driver.Conn) check {
 	const name = "embedder in use"
-	own, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
-	if err != nil {
-		return bad(name, err, "set the variable or --embedder")
-	}
-	report, err := a.embedders(ctx, conn, own)
+	report, err := a.embedders(ctx, conn, a.ownEmbedder(ctx))
 	switch {
 	case err != nil:
 		return bad(name, err, "see the check of clickhouse")
@@ -89,7 +93,7 @@ func (a *app) checkInUse(ctx context.Context, conn driver.Conn) check {
 }
 
 // indexes returns those of the stores, to read.
-func (a *app) indexes(conn driver.Conn, weaviate *vector.Client, own llm.Embedder) *vector.Indexes {
+func (a *app) indexes(conn driver.Conn, weaviate *vector.Client, own vector.Embedder) *vector.Indexes {
 	return service.NewIndexes(&service.Stores{
 		ClickHouse: conn, Log: eventlog.New(conn, eventlog.Options{}), Weaviate: weaviate, Embedder: own,
 	}, a.cfg)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,7 +53,7 @@ type evalOptions struct {
 	goldSet, out, compare, half string
 	maxDrop, alpha              float64
 	limit, concurrency          int
-	ablations, json             bool
+	ablations, json, now        bool
 	flags                       *pflag.FlagSet
 
 	questions []eval.Question
@@ -69,7 +70,8 @@ func (a *app) evalRetrievalCommand(f *pflag.FlagSet) func(context.Context, []str
 	f.IntVar(&o.limit, "limit", eval.Deepest, "how many results to ask for")
 	f.IntVar(&o.concurrency, "concurrency", 1, "how many questions to ask at a time; above 1 latencies are those of a loaded server")
 	f.Float64Var(&o.alpha, "alpha", retrieve.DefaultAlpha, "meaning against words, 0 to 1 (embedder hash: 0.15)")
-	f.BoolVar(&o.ablations, "ablations", false, "also measure with words alone, with meaning alone, and without reranking")
+	f.BoolVar(&o.ablations, "ablations", false, "also measure with words alone, with meaning alone, without neighbours, and without reranking")
+	f.BoolVar(&o.now, "now", false, "measure though some of the memory is not indexed yet")
 	f.BoolVar(&o.json, "json", false, "the same as --output json")
 	return func(ctx context.Context, _ []string) error {
 		if o.json {
@@ -193,12 +195,12 @@ type ablation struct {
 }
 
 func (a *app) evalRetrieval(ctx context.Context, o *evalOptions) error {
-	embedder, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
-	if err != nil {
+	if !slices.Contains(llm.EmbedderProviders(), a.cfg.Embedder.Provider) {
+		_, err := llm.NewEmbedder(ctx, a.cfg.Embedder)
 		return usageError{err}
 	}
 	var report evalReport
-	if err := a.evalRuns(ctx, o, embedder, &report); err != nil {
+	if err := a.evalRuns(ctx, o, &report); err != nil {
 		return err
 	}
 	if o.out != "" {

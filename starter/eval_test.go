@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,9 +13,14 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/eventlog"
+	"axiommind/activities/llm"
 	"axiommind/activities/retrieve"
 	"axiommind/activities/retrieve/eval"
+	"axiommind/activities/vector"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
+	"axiommind/worker/service"
 )
 
 const goldLines = `{"id":"a","query":"Where?","category":"place","relevant":[{"entry":"e1"},{"entry":"e2"}]}
@@ -172,9 +179,16 @@ func TestEvalVariants(t *testing.T) {
 	require.NoError(t, o.flags.Set("alpha", "0.4"))
 	o.ablations = true
 	all := o.variants()
-	require.Equal(t, []float64{0.4, 0, 1, 0.4}, []float64{*all[0].alpha, *all[1].alpha, *all[2].alpha, *all[3].alpha})
-	require.Zero(t, all[1].weights.Neighbours, "words alone are BM25")
-	require.Equal(t, &retrieve.Weights{}, all[3].weights)
+	require.Equal(t, []float64{0.4, 0, 1, 0.4, 0.4}, []float64{*all[0].alpha, *all[1].alpha, *all[2].alpha, *all[3].alpha, *all[4].alpha})
+	require.Zero(t, *all[1].weights, "words alone are BM25: no factor, no neighbours")
+	require.Zero(t, *all[2].weights)
+	require.Zero(t, all[3].weights.Neighbours)
+	require.NotEmpty(t, all[3].weights.Stage)
+	require.Zero(t, *all[4].weights)
+	cfg := service.Config{}
+	require.Equal(t, []string{"default", "default"}, []string{all[0].settings(cfg, 1)["rerank"], all[0].settings(cfg, 1)["neighbours"]})
+	require.Equal(t, []string{"default", "none"}, []string{all[3].settings(cfg, 1)["rerank"], all[3].settings(cfg, 1)["neighbours"]})
+	require.Equal(t, []string{"none", "none"}, []string{all[4].settings(cfg, 1)["rerank"], all[4].settings(cfg, 1)["neighbours"]})
 }
 
 func TestEvalImport(t *testing.T) {
@@ -231,4 +245,57 @@ func TestEvalImportKeepsDates(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join(dir, "new", "transcripts", "default.jsonl"))
 	require.NoError(t, err)
 	require.Contains(t, string(raw), time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC).Format(time.RFC3339))
+}
+
+// A run is refused while a part of the memory is not indexed, of projects that there are not, and where words alone would be
+// measured: its figures would be wrong, and nothing would say so.
+func TestEvalWantsAWholeMemory(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	transcript := write(t, "t.jsonl", said(1, "user", "We decided to keep the event log in ClickHouse."))
+	require.Zero(t, c.process(transcript, "--session", "s").code)
+	question := `{"id":"q","query":"Where is the event log?","project":%q,"relevant":[{"session":"s","message":0}]}`
+	gold := write(t, "gold.jsonl", fmt.Sprintf(question, c.project))
+	measure := func(more ...string) output {
+		return c.run(append([]string{"eval", "retrieval", "--goldset", gold}, more...)...)
+	}
+	require.Eventually(t, func() bool { return measure().code == exitOK }, time.Minute, 200*time.Millisecond)
+	require.Zero(t, decode[searched](t, c.run("search", "event log", "--project", c.project, "-o", "json")).NotIndexed)
+
+	conn := stacktest.Migrated(t, c.servers[slices.Index(c.servers, "--clickhouse-dsn")+1])
+	require.NoError(t, conn.Exec(t.Context(), `INSERT INTO vector_outbox_raw (job_id, item_kind, item_id, embedding_version, project, status)
+		VALUES ('1', 'message', 'x/1', ?, ?, 'pending')`, schema.MessageIndex(llm.Hash{}.Version()), c.project))
+	o := measure()
+	require.Equal(t, exitFailed, o.code)
+	require.Contains(t, o.err, "1 item is not indexed yet and would be missed")
+	run := filepath.Join(t.TempDir(), "run.json")
+	require.Zero(t, measure("--now", "--out", run).code)
+	kept, err := os.ReadFile(run)
+	require.NoError(t, err)
+	require.Contains(t, string(kept), `"not_indexed": "1"`)
+	require.Contains(t, c.run("search", "event log", "--project", c.project).out, "1 item of the project is not indexed yet, and may be found in some seconds\n")
+	require.Equal(t, 1, decode[searched](t, c.run("search", "event log", "--project", c.project, "-o", "json")).NotIndexed)
+
+	gold = write(t, "gold.jsonl", fmt.Sprintf(question, "no 'such' 한"))
+	o = measure()
+	require.Equal(t, exitUsage, o.code, o)
+	require.Contains(t, o.err, `nothing was ever processed in project no 'such' 한: starter process FILE '--project=no '\''such'\'' 한'`)
+
+	o = c.run("search", "event log", "--project", c.project, "--embedder", "openai")
+	require.Zero(t, o.code, "the one in use needs no key: %s", o)
+	require.Contains(t, o.out, decision[:10])
+	require.Contains(t, c.run("embedder", "status", "--embedder", "openai").out, "none: ")
+}
+
+func TestEvalOfWordsAloneIsRefused(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	conn := stacktest.Migrated(t, c.servers[slices.Index(c.servers, "--clickhouse-dsn")+1])
+	log := eventlog.New(conn, eventlog.Options{})
+	_, err := vector.NewIndexes(conn, log, nil, nil, llm.Hash{}, nil, vector.Options{}).Choose(t.Context(), "gemini-gemini-embedding-001-768")
+	require.NoError(t, err)
+	o := c.run("eval", "retrieval", "--goldset", write(t, "gold.jsonl", goldLines))
+	require.Equal(t, exitUsage, o.code)
+	require.Contains(t, o.err, "words alone would be measured")
 }

@@ -4,12 +4,17 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
-	"axiommind/activities/llm"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/build"
 	"axiommind/activities/retrieve"
 	"axiommind/activities/retrieve/eval"
+	"axiommind/activities/vector"
 	"axiommind/schema"
 	"axiommind/worker/service"
 )
@@ -97,16 +102,17 @@ func (o *evalOptions) variants() []variant {
 		words, meaning := 0.0, 1.0
 		alone := retrieve.DefaultWeights()
 		alone.Neighbours = retrieve.Neighbours{}
+		// The zero value has no factor but 1, and no neighbours.
+		plain := &retrieve.Weights{}
 		all = append(all,
-			variant{"words alone (bm25)", &words, &alone}, variant{"meaning alone (vector)", &meaning, &alone},
-			// The zero value has no factor but 1.
-			variant{"no reranking", alpha, &retrieve.Weights{}})
+			variant{"words alone (bm25)", &words, plain}, variant{"meaning alone (vector)", &meaning, plain},
+			variant{"no neighbours", alpha, &alone}, variant{"no reranking", alpha, plain})
 	}
 	return all
 }
 
 // evalRuns asks all questions with each variant.
-func (a *app) evalRuns(ctx context.Context, o *evalOptions, own llm.Embedder, report *evalReport) error {
+func (a *app) evalRuns(ctx context.Context, o *evalOptions, report *evalReport) error {
 	conn, err := a.clickHouse(ctx)
 	if err != nil {
 		return err
@@ -116,7 +122,15 @@ func (a *app) evalRuns(ctx context.Context, o *evalOptions, own llm.Embedder, re
 	if err != nil {
 		return notUp(err)
 	}
-	embedder, err := a.indexes(conn, weaviate, own).InUse(ctx)
+	indexes := a.indexes(conn, weaviate, a.ownEmbedder(ctx))
+	embedder, err := indexes.InUse(ctx)
+	if err != nil {
+		return err
+	}
+	if none, words := embedder.(vector.WordsOnly); words {
+		return usageError{fmt.Errorf("the embedder in use is %s, and here %s: words alone would be measured", embedder.Version(), oneLine(none.Reason.Error(), 200))}
+	}
+	waiting, err := o.ready(ctx, conn, indexes, embedder.Version())
 	if err != nil {
 		return err
 	}
@@ -128,6 +142,9 @@ func (a *app) evalRuns(ctx context.Context, o *evalOptions, own llm.Embedder, re
 		options := o.options()
 		searcher := retrieve.NewSearcher(conn, weaviate, embedder, retrieve.Options{Floor: a.cfg.SimilarityFloor, Weights: v.weights, Alpha: v.alpha})
 		options.Embedder, options.Settings = embedder.Version(), v.settings(a.cfg, searcher.Alpha())
+		if waiting > 0 {
+			options.Settings["not_indexed"] = strconv.Itoa(waiting)
+		}
 		options.Progress = func(done, total int) { bar.at(v.name, i*total+done, len(variants)*total, "questions asked") }
 		run, err := eval.Run(ctx, o.questions, searchRetriever{searcher, v.alpha}, options)
 		switch {
@@ -144,11 +161,40 @@ func (a *app) evalRuns(ctx context.Context, o *evalOptions, own llm.Embedder, re
 	return nil
 }
 
+// ready returns an error if the memory is not what the questions are about: there is none of a project, or a part of it is not
+// indexed yet and would be missed. With --now it returns how many items that is.
+func (o *evalOptions) ready(ctx context.Context, conn driver.Conn, indexes *vector.Indexes, version string) (int, error) {
+	var projects []string
+	for _, q := range eval.Half(o.half).Of(o.questions) {
+		projects = append(projects, cmp.Or(q.Project, "default"))
+	}
+	slices.Sort(projects)
+	projects = slices.Compact(projects)
+	known, err := build.Scopes(ctx, conn, maxScopes)
+	if err != nil {
+		return 0, err
+	}
+	for _, p := range projects {
+		if len(known) < maxScopes && !slices.ContainsFunc(known, func(s schema.Scope) bool { return s.Project == p }) {
+			return 0, usagef("%s: nothing was ever processed in project %s: %s", o.goldSet, oneLine(p, 200), build.Command("process", "FILE", "--project="+p))
+		}
+	}
+	waiting, err := indexes.Waiting(ctx, version, projects...)
+	if err == nil && waiting > 0 && !o.now {
+		return 0, fmt.Errorf("%s not indexed yet and would be missed: wait until starter embedder status says that all are, or give --now",
+			plural(waiting, "item is", "items are"))
+	}
+	return waiting, err
+}
+
 // settings are written into the result, so that it is known what was measured.
 func (v variant) settings(cfg service.Config, alpha float64) map[string]string {
-	s := map[string]string{"variant": v.name, "alpha": strconv.FormatFloat(alpha, 'g', -1, 64), "rerank": "default"}
+	s := map[string]string{"variant": v.name, "alpha": strconv.FormatFloat(alpha, 'g', -1, 64), "rerank": "default", "neighbours": "default"}
 	if v.weights != nil {
-		s["rerank"] = "none"
+		s["neighbours"] = "none"
+		if v.weights.Stage == nil {
+			s["rerank"] = "none"
+		}
 	}
 	if cfg.SimilarityFloor != nil {
 		s["similarity_floor"] = strconv.FormatFloat(*cfg.SimilarityFloor, 'g', -1, 64)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -64,15 +65,26 @@ func (s *mcpServer) search(ctx context.Context, _ call, in queryArguments) (stri
 		}
 		shown++
 	}
-	tail := ""
+	tail := searchedByWords(result.Found)
 	if left := len(result.Hits) - shown; left > 0 {
-		tail = fmt.Sprintf("%s did not fit: ask more narrowly.", plural(left, "hit", "hits"))
+		tail = strings.TrimSpace(fmt.Sprintf("%s did not fit: ask more narrowly. %s", plural(left, "hit", "hits"), tail))
 	}
 	return p.end(tail), nil
 }
 
+// searchedByWords warns where what means the same in other words is not found.
+func searchedByWords(r memory.Found) string {
+	if r.WordsOnly == "" {
+		return ""
+	}
+	return "Only words were searched for: the model that knows meaning can't be had here."
+}
+
 func (s *mcpServer) nothingFound(r memory.Found) string {
 	said := "Nothing is remembered of that. Other words may find it."
+	if words := searchedByWords(r); words != "" {
+		said += " " + words
+	}
 	if r.Superseded > 0 {
 		said += " " + plural(r.Superseded, "memory that is", "memories that are") + " no longer believed would match."
 	}

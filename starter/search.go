@@ -156,16 +156,20 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 	if err != nil {
 		return clientError(err)
 	}
-	result := found.Found
-	if len(result.Hits) == 0 {
-		if err := a.knownScope(ctx, o); err != nil {
+	result := searched{Result: found.Found}
+	// Facts that a person entered are known in all projects.
+	if !slices.ContainsFunc(result.Hits, func(h retrieve.Hit) bool { return h.Kind != retrieve.KindFact }) {
+		if err := a.knownScope(ctx, o, len(result.Hits) == 0); err != nil {
 			return err
 		}
 	}
+	if result.NotIndexed, err = a.notIndexed(ctx, o.query.Project, result.Embedder); err != nil {
+		return err
+	}
 	left := 0
 	err = a.print(result, func(w io.Writer) error {
-		err := o.page.print(w, len(result.Hits), o.nothing()+leftOut(result)+unrelated(result), func() (err error) {
-			left, err = printHits(w, o, result)
+		err := o.page.print(w, len(result.Hits), o.nothing()+leftOut(result.Result)+unrelated(result.Result), func() (err error) {
+			left, err = printHits(w, o, result.Result)
 			return err
 		})
 		if err == nil && left > 0 {
@@ -174,7 +178,13 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(w, searchedBy(result))
+		if result.NotIndexed > 0 {
+			_, err = fmt.Fprintf(w, "%s not indexed yet, and may be found in some seconds\n",
+				plural(result.NotIndexed, "item of the project is", "items of the project are"))
+		}
+		if err == nil {
+			_, err = fmt.Fprintln(w, searchedBy(result.Result))
+		}
 		return err
 	})
 	if err != nil {
@@ -196,6 +206,21 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 	return a.closing(&o.page, shown, found.More || left > 0)
 }
 
+// searched is what a search found, and how much of the project is still to be indexed.
+type searched struct {
+	retrieve.Result
+	NotIndexed int `json:"not_indexed"`
+}
+
+func (a *app) notIndexed(ctx context.Context, project, version string) (int, error) {
+	conn, err := a.clickHouse(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = conn.Close() }()
+	return a.indexes(conn, nil, a.ownEmbedder(ctx)).Waiting(ctx, version, project)
+}
+
 // maxScopes is how many projects, users and agents are compared with those that were asked for, and maxNamed how many are
 // named.
 const (
@@ -204,8 +229,9 @@ const (
 )
 
 // knownScope refuses a project, a user or an agent that was given and of which nothing was ever processed, with the list of
-// those that there are. Where nothing was processed at all, nothing is wrong with them.
-func (a *app) knownScope(ctx context.Context, o *searchOptions) error {
+// those that there are. Where nothing was processed at all, nothing is wrong with them. A user of whom a fact was found is known
+// by that.
+func (a *app) knownScope(ctx context.Context, o *searchOptions, users bool) error {
 	if !o.given.Changed("project") && !o.given.Changed("user") && !o.given.Changed("agent") {
 		return nil
 	}
@@ -236,7 +262,7 @@ func (a *app) knownScope(ctx context.Context, o *searchOptions) error {
 		}
 		slices.Sort(names)
 		names = slices.Compact(names)
-		if asked.value == "" || slices.Contains(names, asked.value) {
+		if asked.value == "" || !users && asked.flag != "project" || slices.Contains(names, asked.value) {
 			continue
 		}
 		var b strings.Builder

@@ -12,6 +12,7 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -74,6 +75,9 @@ func (x *Indexes) InUse(ctx context.Context) (Embedder, error) {
 		return nil, err
 	}
 	e, err := x.embedder(ctx, versions[0])
+	if none, ok := e.(WordsOnly); ok {
+		return nil, none.Reason // Nothing is indexed, and this process has no embedder.
+	}
 	if err != nil {
 		return WordsOnly{versions[0], err}, nil //nolint:nilerr // the embedder says why there is none
 	}
@@ -226,6 +230,10 @@ type WordsOnly struct {
 	Reason error
 }
 
+// NoEmbedder stands for that of a process that reads and has none of its own, for the reason. It is not needed where the log says
+// which embedder is in use.
+func NoEmbedder(reason error) WordsOnly { return WordsOnly{Reason: reason} }
+
 // Version implements [Embedder].
 func (w WordsOnly) Version() string { return w.version }
 
@@ -240,4 +248,20 @@ func (w WordsOnly) Embed(context.Context, []string) ([][]float32, error) {
 // EmbedQuery implements [Embedder].
 func (w WordsOnly) EmbedQuery(context.Context, string) ([]float32, error) {
 	return nil, boundary.Invalid(schema.ErrorModelRefused, w.Reason)
+}
+
+// Waiting counts the items of the projects that are not indexed yet with the version.
+func (x *Indexes) Waiting(ctx context.Context, version string, projects ...string) (int, error) {
+	waiting := 0
+	err := table.Query(ctx, x.conn, func(rows driver.Rows) error {
+		var n uint64
+		err := rows.Scan(&n)
+		waiting = int(n) //nolint:gosec // rows of a table
+		return err
+	}, `SELECT count() FROM vector_outbox WHERE embedding_version IN ? AND project IN ? AND status = ?`,
+		schema.Indexes(version), table.Set(projects), "pending")
+	if err != nil {
+		return 0, fmt.Errorf("count what is not indexed yet: %w", err)
+	}
+	return waiting, nil
 }

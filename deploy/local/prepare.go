@@ -132,7 +132,7 @@ func workerConfig(a stack.Addresses, dir string) (service.Config, error) {
 	cfg.TemporalAddress, cfg.ClickHouseDSN, cfg.WeaviateURL = a.Temporal, a.ClickHouseDSN, "http://"+a.WeaviateHost
 	cfg.WeaviateAPIKey, cfg.PayloadKeyFile = a.WeaviateKey, cmp.Or(cfg.PayloadKeyFile, a.PayloadKeyFile)
 	if a.EmbedderDir != "" {
-		cfg.Embedder.Provider, cfg.Embedder.Dir = llm.ProviderLocal, a.EmbedderDir
+		cfg.Embedder.Provider, cfg.Embedder.Dir, cfg.EmbedderByDefault = llm.ProviderLocal, a.EmbedderDir, false
 	}
 	if cfg.MemoryRoot == "" {
 		cfg.MemoryRoot = filepath.Join(dir, "memory")

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -89,9 +90,13 @@ func Open(ctx context.Context, cfg Config) (*Client, error) {
 
 // openFinder keeps one finder for all queries, because it may have measured the embedder in use.
 func (c *Client) openFinder(ctx context.Context) (*retrieve.Finder, error) {
+	var embedder vector.Embedder
 	embedder, err := llm.NewEmbedder(ctx, c.service.Embedder)
-	if err != nil {
+	switch {
+	case err != nil && !slices.Contains(llm.EmbedderProviders(), c.service.Embedder.Provider):
 		return nil, invalid(err)
+	case err != nil:
+		embedder = vector.NoEmbedder(invalid(err)) // The one in use may be another.
 	}
 	conn, err := get(ctx, c, &c.clickHouse)
 	if err != nil {

@@ -54,6 +54,9 @@ type Config struct {
 	// Model and Embedder select the providers. Their API keys come from the environment only.
 	Model    llm.Config
 	Embedder llm.EmbedderConfig
+	// EmbedderByDefault is true if no setting names the embedder. A worker then uses the one in use, and Embedder's provider where
+	// none is.
+	EmbedderByDefault bool
 	// SimilarityFloor is the minimum cosine similarity of results that share no word with the query. Default: the
 	// embedder's.
 	SimilarityFloor *float64
@@ -273,6 +276,7 @@ func (c *Config) Load(f *pflag.FlagSet, getenv func(string) string, fallback str
 			}
 		}
 	})
+	c.EmbedderByDefault = !f.Changed("embedder")
 	known := pflag.NewFlagSet("", pflag.ContinueOnError)
 	(&Config{}).Flags(known)
 	(&Config{}).WorkerFlags(known)

@@ -51,6 +51,10 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	for _, m := range applied {
 		logger.Info("migrated", "version", m.Version, "name", m.Name)
 	}
+	follows, err := followEmbedder(ctx, stores, cfg, logger)
+	if err != nil {
+		return err
+	}
 	behind := checkProjections(ctx, stores, logger)
 	if err := RegisterSearchAttributes(ctx, stores.Temporal, cfg.TemporalNamespace); err != nil {
 		// People use them to filter. Everything else works without them.
@@ -73,8 +77,10 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	if err != nil {
 		return err
 	}
-	if err := chooseEmbedder(ctx, rooms.indexes, stores.Embedder, logger); err != nil {
-		return err
+	if follows {
+		if err := chooseEmbedder(ctx, rooms.indexes, stores.Embedder, logger); err != nil {
+			return err
+		}
 	}
 	if cfg.MetricsAddress != "" {
 		address, err := serveMetrics(ctx, cfg.MetricsAddress, stores.ClickHouse, logger)
