@@ -30,6 +30,8 @@ type AccessOptions struct {
 	AgentsOf string
 	// KeyFile holds the key that grants are signed with. Default: no grant is accepted.
 	KeyFile string
+	// KeepTakenOut has the messages of what is read keep what redaction takes out of them. Default: it is gone.
+	KeepTakenOut bool
 }
 
 // NewAccess returns the access that the options describe.
@@ -60,7 +62,8 @@ func (a *Access) Roots() []string {
 
 // ReadSource reads the sessions of the input's file, if the input may name it.
 func (a *Access) ReadSource(ctx context.Context, in schema.ProcessSessionInput) ([]*Session, schema.Source, error) {
-	return readSource(ctx, in.URI, in.Format, func(path string) (*handle, error) { return a.resolve(path, in) })
+	opts := format.Options{Format: in.Format, KeepTakenOut: a.options.KeepTakenOut}
+	return readSource(ctx, in.URI, opts, func(path string) (*handle, error) { return a.resolve(path, in) })
 }
 
 // resolve finds the file that the input's path leads to. Where the input may not read, the error does not

@@ -11,6 +11,7 @@ import (
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/session"
+	"axiommind/activities/session/keyring"
 	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
 )
@@ -21,11 +22,23 @@ type Activities struct {
 	builds eventlog.Projector
 	access *Access
 	index  Indexer
+	// keys encrypt what redaction takes out of messages. Without one it is gone.
+	keys *keyring.Ring
 }
 
 // Indexer has the messages of a session's stream indexed, and does not wait for that.
 type Indexer interface {
 	Enqueue(ctx context.Context, stream string) error
+}
+
+// KeepRaw has what redaction takes out of messages be kept, encrypted with keys of the ring, in the streams of their
+// sessions. The access must keep it too: see [AccessOptions].
+func (a *Activities) KeepRaw(keys *keyring.Ring) error {
+	if !keys.Encrypts() || !a.access.options.KeepTakenOut {
+		return errors.New("keep raw messages: a key is needed, and an access that keeps what is taken out")
+	}
+	a.keys = keys
+	return nil
 }
 
 // NewActivities returns the room's activities over the log. The projector shows builds as soon as they
@@ -165,7 +178,7 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 	if read.source.URI == "" {
 		limit = math.MaxInt // The log holds all of them or none: nothing else does once the start is stored.
 	}
-	events := ingestEvents(payload, unseen, skipped, in.Build.BuildID)
+	events := a.ingestEvents(payload, unseen, skipped, in.Build.BuildID)
 	if err := a.appendAll(ctx, key.Stream(), limit, started, events); err != nil {
 		return IngestResult{}, err
 	}
@@ -207,7 +220,7 @@ func (a *Activities) redacted(ctx context.Context, p schema.BuildStartedPayload,
 // readSession reads the one session that the input names.
 func (a *Activities) readSession(ctx context.Context, in schema.ProcessSessionInput) (*Session, schema.Source, error) {
 	if in.URI == "" {
-		return readInline(in.Messages, in.Statement != nil)
+		return a.readInline(in.Messages, in.Statement != nil)
 	}
 	sessions, source, err := a.access.ReadSource(ctx, in)
 	if err != nil {

@@ -39,6 +39,10 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	if err != nil {
 		return fmt.Errorf("set up the model: %w", err)
 	}
+	raw, err := cfg.rawKeys() // Before anything waits for a server.
+	if err != nil {
+		return err
+	}
 	stores, err := Connect(ctx, cfg, logger)
 	if err != nil {
 		return err
@@ -72,6 +76,12 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	rooms, err := newRooms(stores, model, access, root, idris, cfg)
 	if err != nil {
 		return err
+	}
+	if raw != nil {
+		if err := rooms.transcript.KeepRaw(raw); err != nil {
+			return err
+		}
+		logger.Info("what redaction takes out is kept, encrypted", "key", raw.KeyID())
 	}
 	if err := chooseEmbedder(ctx, rooms.indexes, stores.Embedder, logger); err != nil {
 		return err
