@@ -62,6 +62,12 @@ func TestSessionRaw(t *testing.T) {
 		require.NotContains(t, o.String(), secret)
 	}
 
+	token := "ghp_" + redacttest.NewMaker(uint64(time.Now().UnixNano())).Of(36)
+	o = c.process(write(t, "named.jsonl", said(1, "user", decision)), "--session", token)
+	require.NotZero(t, o.code, o)
+	require.Contains(t, o.String(), "holds a credential, and ids are stored as they are")
+	require.NotContains(t, o.String(), token)
+
 	// Somebody who can write to the log changes a byte of what is kept.
 	conn, err := service.ConnectClickHouse(t.Context(), c.config(t), quiet)
 	require.NoError(t, err)

@@ -162,6 +162,7 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 	p.Input.Messages = nil // The log holds them.
 	p.Input.Queued = read.queued
 	p.Redacted = redactedIn(unseen)
+	redact.Names(&p.Input.URI, &p.Input.Format, &p.Source.URI, &read.source.URI)
 	if from := in.Build.Resumable; from != nil && result.NewMessages == 0 && from.SHA256 == read.source.SHA256 {
 		result.Resumed, p.Resumed = true, &from.ResumedBuild
 	}

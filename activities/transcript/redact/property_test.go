@@ -60,6 +60,17 @@ func TestTakeOutAgain(t *testing.T) {
 	})
 }
 
+func TestNames(t *testing.T) {
+	t.Parallel()
+	m := redacttest.NewMaker(4)
+	random, token := "0x"+m.Of(30), "ghp_"+m.Of(36)
+	path, other := "file:///w/"+random+"/s.jsonl", "file:///w/"+token+"/s.jsonl"
+	Names(&path, &other)
+	require.Equal(t, "file:///w/"+random+"/s.jsonl", path, "long names are no credentials")
+	require.NotContains(t, other, token)
+	require.Contains(t, other, "file:///w/"+schema.Redacted("github-pat"))
+}
+
 // Whatever the text: findings are in order and apart, what stands between them stays, and what is redacted stays as it is.
 func TestTextProperty(t *testing.T) {
 	t.Parallel()

@@ -134,6 +134,17 @@ func TakeOut(text string, before schema.TakenOut) (string, schema.TakenOut) {
 	return b.String(), taken
 }
 
+// Names redacts names of files and the like in place: credentials of known form alone, since a name is often a long word
+// that looks random.
+func Names(names ...*string) {
+	for _, name := range names {
+		found := slices.DeleteFunc(Find(*name), func(f Finding) bool { return f.Rule == RuleRandom })
+		for _, f := range slices.Backward(found) {
+			*name = (*name)[:f.Start] + schema.Redacted(f.Rule) + (*name)[f.End:]
+		}
+	}
+}
+
 // Finding is a place in a text that is to be redacted, in bytes.
 type Finding struct {
 	Rule       string
