@@ -41,7 +41,7 @@ func (b *bench) restricted(t *testing.T, role string) {
 	stores, err := service.Connect(t.Context(), b.cfg, quiet)
 	require.NoError(t, err)
 	t.Cleanup(stores.Close)
-	b.Stores.ClickHouse, b.Stores.Log = stores.ClickHouse, stores.Log
+	b.ClickHouse, b.Log = stores.ClickHouse, stores.Log
 }
 
 // requireDenied requires that the server refuses the statements for want of rights.

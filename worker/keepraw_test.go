@@ -97,12 +97,10 @@ func TestI2RawMessagesAreKeptOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	ring := b.keepRaw(t)
-	access, err := transcript.NewAccess(transcript.AccessOptions{Roots: b.cfg.SourceRoots, KeepTakenOut: true})
+	access, err := transcript.NewAccess(transcript.AccessOptions{Roots: b.cfg.SourceRoots, RawKeys: ring})
 	require.NoError(t, err)
 	rooms, err := transcript.NewActivities(b.Log, build.NewProjector(b.ClickHouse), access, nil)
 	require.NoError(t, err)
-	require.Error(t, rooms.KeepRaw(&keyring.Ring{}))
-	require.NoError(t, rooms.KeepRaw(ring))
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet)
 	env := suite.NewTestActivityEnvironment()
@@ -124,7 +122,7 @@ func TestI2RawMessagesAreKeptOnce(t *testing.T) {
 	require.True(t, changed)
 	event, err := schema.NewEvent(sealed, schema.Event{TS: left.At, Actor: "pipeline", DedupeKey: schema.OriginalSealedKey(in.Build.SessionKey, left.Key), Sensitivity: schema.SensitivitySealed})
 	require.NoError(t, err)
-	_, err = b.Log.Append(t.Context(), in.Build.SessionKey.Stream(), []schema.Event{event})
+	_, err = b.Log.Append(t.Context(), in.Build.Stream(), []schema.Event{event})
 	require.NoError(t, err)
 
 	for range 2 {

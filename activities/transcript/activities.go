@@ -11,7 +11,6 @@ import (
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/session"
-	"axiommind/activities/session/keyring"
 	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
 )
@@ -22,23 +21,11 @@ type Activities struct {
 	builds eventlog.Projector
 	access *Access
 	index  Indexer
-	// keys encrypt what redaction takes out of messages. Without one it is gone.
-	keys *keyring.Ring
 }
 
 // Indexer has the messages of a session's stream indexed, and does not wait for that.
 type Indexer interface {
 	Enqueue(ctx context.Context, stream string) error
-}
-
-// KeepRaw has what redaction takes out of messages be kept, encrypted with keys of the ring, in the streams of their
-// sessions. The access must keep it too: see [AccessOptions].
-func (a *Activities) KeepRaw(keys *keyring.Ring) error {
-	if !keys.Encrypts() || !a.access.options.KeepTakenOut {
-		return errors.New("keep raw messages: a key is needed, and an access that keeps what is taken out")
-	}
-	a.keys = keys
-	return nil
 }
 
 // NewActivities returns the room's activities over the log. The projector shows builds as soon as they

@@ -54,11 +54,11 @@ func (a *Activities) ingestEvents(p schema.SessionIngestedPayload, unseen []sche
 
 // sealOriginals yields the events that keep what redaction took out of the messages, and reports whether to go on.
 func (a *Activities) sealOriginals(p schema.SessionIngestedPayload, build string, yield func(schema.Event, error) bool) bool {
-	if a.keys == nil {
+	if !a.access.keepsRaw() {
 		return true
 	}
 	for _, m := range p.Messages {
-		sealed, changed, err := session.SealOriginal(a.keys, p.SessionKey, m)
+		sealed, changed, err := session.SealOriginal(a.access.options.RawKeys, p.SessionKey, m)
 		if err == nil && !changed {
 			continue
 		}
@@ -101,7 +101,7 @@ func (a *Activities) appendAll(ctx context.Context, stream string, limit int, fi
 
 // readInline makes a session of messages given in a workflow's input, and describes them.
 func (a *Activities) readInline(messages []schema.InlineMessage, stated bool) (*Session, schema.Source, error) {
-	session, err := inlineSession(messages, stated, a.access.options.KeepTakenOut)
+	session, err := inlineSession(messages, stated, a.access.keepsRaw())
 	if err != nil {
 		return nil, schema.Source{}, boundary.Invalid(schema.ErrorInvalidInput, err)
 	}

@@ -40,7 +40,7 @@ func ingestedPayload(t require.TestingT, e schema.Event) schema.SessionIngestedP
 // ingested returns the events of the messages, of which it leaves a copy.
 func ingested(t require.TestingT, p schema.SessionIngestedPayload, messages []schema.Message, skipped []schema.Skipped, build string) []schema.Event {
 	var out []schema.Event
-	for e, err := range new(Activities).ingestEvents(p, slices.Clone(messages), skipped, build) {
+	for e, err := range (&Activities{access: &Access{}}).ingestEvents(p, slices.Clone(messages), skipped, build) {
 		require.NoError(t, err)
 		out = append(out, e)
 	}

@@ -60,7 +60,7 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 		// People use them to filter. Everything else works without them.
 		logger.Warn("search attributes are not registered", "reason", err)
 	}
-	access, err := cfg.sourceAccess()
+	access, err := cfg.sourceAccess(raw)
 	if err != nil {
 		return err
 	}
@@ -78,9 +78,6 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 		return err
 	}
 	if raw != nil {
-		if err := rooms.transcript.KeepRaw(raw); err != nil {
-			return err
-		}
 		logger.Info("what redaction takes out is kept, encrypted", "key", raw.KeyID())
 	}
 	if err := chooseEmbedder(ctx, rooms.indexes, stores.Embedder, logger); err != nil {

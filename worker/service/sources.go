@@ -18,8 +18,8 @@ func SourceKeyFile() string { return settings.SourceKey() }
 
 // sourceAccess returns what the worker may read. A worker that is started in the home directory or above it does not
 // thereby get access to all of it.
-func (c *Config) sourceAccess() (*transcript.Access, error) {
-	o := transcript.AccessOptions{Roots: c.SourceRoots, KeyFile: SourceKeyFile(), KeepTakenOut: c.KeepRaw}
+func (c *Config) sourceAccess(raw *keyring.Ring) (*transcript.Access, error) {
+	o := transcript.AccessOptions{Roots: c.SourceRoots, KeyFile: SourceKeyFile(), RawKeys: raw}
 	if len(c.SourceRoots) == 0 {
 		if home, err := os.UserHomeDir(); err == nil {
 			o.AgentsOf = home

@@ -21,13 +21,13 @@ import (
 // Engine is the ClickHouse engine with one data directory. A process can hold
 // one engine in its life.
 type Engine struct {
-	lib  *library
-	dir  string
+	lib *library
+	dir string
 	// grants are what the user may do, if it is not what it may by default.
 	grants []string
-	mu   sync.Mutex
-	main unsafe.Pointer
-	pool pool
+	mu     sync.Mutex
+	main   unsafe.Pointer
+	pool   pool
 	// Version is the engine's own version, such as "26.7.2.1".
 	Version string
 	// Timezone is the engine's time zone, such as "UTC".
