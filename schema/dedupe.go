@@ -16,6 +16,7 @@ const MaxDedupeKeyBytes = 4 << 10
 // different acts have different keys. [EventType.Keys] shows these patterns, and the functions below fill them in.
 const (
 	keySessionIngested   = "session_ingested/{hash of the session and of the messages' keys}"
+	keyOriginalSealed    = "original_sealed/{hash of the session and of the message's key}"
 	keyModelResponded    = "model_responded/{hash of all that went into the call}"
 	keyMemoryExtracted   = "memory_extracted/{hash of the session, the extractor and the window}"
 	keyEvidenceAligned   = "evidence_aligned/{extracted event}/{rule}"
@@ -95,6 +96,11 @@ func SessionIngestedKey(session SessionKey, messages []Message) string {
 		keys[i] = m.Key
 	}
 	return fillKey(keySessionIngested, HashParts(session.Stream(), HashParts(keys...)))
+}
+
+// OriginalSealedKey is the key of the event that keeps what redaction took out of the message.
+func OriginalSealedKey(session SessionKey, message string) string {
+	return fillKey(keyOriginalSealed, HashParts(session.Stream(), message))
 }
 
 // ModelRespondedKey is the key of the response to the model call with the hash.

@@ -29,7 +29,7 @@ type Event struct {
 	// PayloadRedacted counts what was redacted from Payload before it was stored, by rule, as a JSON object. It is empty if
 	// nothing was. The log counts the placeholders in Payload: see [Redactions].
 	PayloadRedacted json.RawMessage `json:"payload_redacted,omitempty"`
-	// Sensitivity is SensitivityNormal unless redaction found something.
+	// Sensitivity is SensitivityNormal unless redaction found something, or the event keeps what it found.
 	Sensitivity string `json:"sensitivity"`
 	// Checksum is the hex SHA-256 of the payload's canonical form (RFC 8785).
 	Checksum   string    `json:"checksum"`
@@ -40,11 +40,14 @@ type Event struct {
 const (
 	SensitivityNormal   = "normal"
 	SensitivityRedacted = "redacted"
+	// SensitivitySealed is for encrypted text.
+	SensitivitySealed = "sealed"
 )
 
 // Event types. Each has a payload struct in this package.
 const (
 	SessionIngested   = "session_ingested"
+	OriginalSealed    = "original_sealed"
 	ModelResponded    = "model_responded"
 	MemoryExtracted   = "memory_extracted"
 	EvidenceAligned   = "evidence_aligned"

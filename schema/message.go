@@ -48,6 +48,8 @@ type Message struct {
 	Line int `json:"line,omitempty"`
 	// Key identifies the message in its session: see [MessageKeys].
 	Key string `json:"key,omitempty"`
+	// TakenOut is what redaction has taken out of Text, if that is to be kept. It is never encoded.
+	TakenOut TakenOut `json:"-"`
 }
 
 // ScheduledMark begins a message that the agent's harness sent in the name of the user.

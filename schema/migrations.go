@@ -35,6 +35,19 @@ func (m Migration) Makes() []string {
 	return out
 }
 
+var createsTable = regexp.MustCompile(`^CREATE TABLE (?:IF NOT EXISTS )?(\w+)`)
+
+// Tables returns the names of the tables that the migration creates.
+func (m Migration) Tables() []string {
+	var out []string
+	for _, s := range m.Statements {
+		if found := createsTable.FindStringSubmatch(s); found != nil {
+			out = append(out, found[1])
+		}
+	}
+	return out
+}
+
 // Migrations returns all migrations in the order of their versions.
 func Migrations() ([]Migration, error) {
 	names, err := fs.Glob(migrationFiles, "migrations/*.sql")

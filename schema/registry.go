@@ -27,6 +27,7 @@ func register[P any](name, streamPrefix, meaning string, keys ...string) EventTy
 var eventTypes = []EventType{
 	register[BuildStartedPayload](BuildStarted, SessionPrefix, "a build has something to do", keyBuildStarted),
 	register[SessionIngestedPayload](SessionIngested, SessionPrefix, "messages that the log did not hold", keySessionIngested),
+	register[OriginalSealedPayload](OriginalSealed, SessionPrefix, "what redaction took out of a message, encrypted: with --keep-raw", keyOriginalSealed),
 	register[ModelRespondedPayload](ModelResponded, ModelPrefix, "a model's raw answer, kept before it is read", keyModelResponded),
 	register[MemoryExtractedPayload](MemoryExtracted, SessionPrefix, "what was read out of the answer for one window", keyMemoryExtracted),
 	register[EvidenceAlignedPayload](EvidenceAligned, SessionPrefix, "where an extraction's quotes stand, and what they prove", keyEvidenceAligned),

@@ -118,6 +118,9 @@ var keyMakers = map[string]struct {
 	"SessionIngestedKey": {3, func(p []string) string {
 		return schema.SessionIngestedKey(schema.SessionKey{Scope: schema.Scope{Project: p[0]}, SessionID: p[1]}, []schema.Message{{Key: p[2]}})
 	}},
+	"OriginalSealedKey": {2, func(p []string) string {
+		return schema.OriginalSealedKey(schema.SessionKey{SessionID: p[0]}, p[1])
+	}},
 	"ModelRespondedKey": {1, func(p []string) string { return schema.ModelRespondedKey(p[0]) }},
 	"MemoryExtractedKey": {3, func(p []string) string {
 		return schema.MemoryExtractedKey(schema.SessionKey{SessionID: p[0]}, p[1], schema.Window{Hash: p[2]})

@@ -67,6 +67,7 @@ var argumentValues = map[string]values{
 	"CONDITION":  entityIDs(schema.EntityCondition),
 	"TARGET":     entityIDs(schema.EntityTask, schema.EntityArtifact),
 	"ARTIFACT":   entityIDs(schema.EntityArtifact),
+	"SESSION":    known(build.ColumnSession),
 	"BUILD":      buildIDs,
 	"OTHER":      buildIDs,
 	"SCHEDULE":   scheduleIDs,
@@ -124,7 +125,7 @@ var flagValues = map[string]values{
 }
 
 // fileFlags are the flags that name files.
-var fileFlags = []string{"config", "file", "payload-key-file", "tls-ca", "temporal-tls-cert", "temporal-tls-key", "token-file"}
+var fileFlags = []string{"config", "file", "payload-key-file", "raw-key-file", "tls-ca", "temporal-tls-cert", "temporal-tls-key", "token-file"}
 
 // projections are the names of all projections, and of the families of those that come in several versions.
 func projections() []string {

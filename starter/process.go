@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"axiommind/activities/transcript"
+	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
 	memory "axiommind/starter/client"
 	"axiommind/worker/service"
@@ -238,8 +239,13 @@ func fileJobs(ctx context.Context, o *processOptions, file string) ([]*job, erro
 		j := &job{File: file, Input: o.input, Format: source.Format, signals: memory.FindSignals(s.Messages)}
 		j.Input.URI = uri
 		j.Input.SessionID = cmp.Or(o.input.SessionID, s.ID)
+		shown := j.Input.SessionID
+		redact.Names(&shown)
 		if err := j.Input.Key().Validate(); err != nil {
 			j.refuse(err.Error())
+		} else if shown != j.Input.SessionID {
+			j.Input.SessionID = shown
+			j.refuse(fmt.Sprintf("the session's id %q holds a credential, and ids are stored as they are: name another one by --session", shown))
 		} else if reason := transcript.LeftOut(s, source.Format, o.input.Format, func() (schema.Source, error) {
 			_, source, err := transcript.ReadSource(ctx, uri, "")
 			return source, err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -33,8 +34,37 @@ func report(err error, errOut io.Writer) int {
 	return exitFailed
 }
 
-// checkHistories is the command that replays the histories of the namespace instead of working.
-const checkHistories = "check-histories"
+// checkHistories is the command that replays the histories of the namespace instead of working, and migrate the one that
+// brings the database up to date.
+const (
+	checkHistories = "check-histories"
+	migrate        = "migrate"
+)
+
+// command is done instead of working.
+type command interface {
+	Flags(f *pflag.FlagSet)
+	Run(ctx context.Context, cfg service.Config, logger *slog.Logger, out io.Writer) error
+}
+
+// commands are all commands, by their names: what each does, and its exit codes.
+var commands = map[string]struct {
+	new         func() command
+	does, codes string
+}{
+	checkHistories: {
+		func() command { return &service.HistoryCheck{} },
+		"Replay what runs in the namespace on the workflows of this worker. Do so before a deploy: what does not replay\n" +
+			"would stop and wait until a worker of its own version is back. Nothing is changed.\n",
+		"0 all that was read replays, 1 something does not, or the server could not be asked.",
+	},
+	migrate: {
+		func() command { return &service.Migration{} },
+		"Bring ClickHouse's database up to date. A worker does so itself when it starts, if its user may make tables. A user\n" +
+			"with the role of a worker may not: then run this first, as a user who may.\n",
+		"0 the database is up to date, 1 it is not, or a role lacks rights.",
+	},
+}
 
 func run(args []string, out io.Writer) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -50,13 +80,13 @@ func run(args []string, out io.Writer) error {
 	flags.AddFlagSet(settings)
 	version := flags.Bool("version", false, "print which build this is")
 	flags.Usage = func() { _, _ = io.WriteString(out, help(shared, own)) }
-	var check service.HistoryCheck
-	checks := len(args) > 0 && args[0] == checkHistories
-	if checks {
-		args = args[1:]
-		flags = pflag.NewFlagSet(checkHistories, pflag.ContinueOnError)
-		check.Flags(flags)
-		flags.Usage = func() { _, _ = io.WriteString(out, checkHelp(flags, shared)) }
+	var instead command
+	if len(args) > 0 && commands[args[0]].new != nil {
+		name := args[0]
+		args, instead, settings = args[1:], commands[name].new(), shared
+		flags = pflag.NewFlagSet(name, pflag.ContinueOnError)
+		instead.Flags(flags)
+		flags.Usage = func() { _, _ = io.WriteString(out, commandHelp(name, shared)) }
 		flags.AddFlagSet(shared)
 	}
 	switch err := flags.Parse(args); {
@@ -65,13 +95,10 @@ func run(args []string, out io.Writer) error {
 	case err != nil:
 		return fmt.Errorf("%w; see worker -h", service.FlagError(err))
 	case flags.NArg() > 0:
-		return fmt.Errorf("unexpected argument %q: a worker takes flags only, or the command %s first; see worker -h", flags.Arg(0), checkHistories)
+		return fmt.Errorf("unexpected argument %q: a worker takes flags only, or the command %s or %s first; see worker -h", flags.Arg(0), checkHistories, migrate)
 	case *version:
 		_, err := fmt.Fprintln(out, "worker", service.Version())
 		return err
-	}
-	if checks {
-		settings = shared
 	}
 	if err := cfg.Load(settings, os.Getenv, service.LocalConfigFile()); err != nil {
 		return err
@@ -82,8 +109,8 @@ func run(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if checks {
-		return check.Run(ctx, cfg, logger, out)
+	if instead != nil {
+		return instead.Run(ctx, cfg, logger, out)
 	}
 	return service.Run(ctx, cfg, logger, nil)
 }
@@ -92,7 +119,8 @@ func run(args []string, out io.Writer) error {
 func help(shared, own *pflag.FlagSet) string {
 	shared.SortFlags, own.SortFlags = false, false
 	return "Run AxiomMind's workflows and activities, until Ctrl-C or SIGTERM. A second signal ends the worker at once.\n\n" +
-		"Usage: worker [flags]\n       worker " + checkHistories + " [flags]   replay what runs in the namespace, before a deploy\n\n" +
+		"Usage: worker [flags]\n       worker " + checkHistories + " [flags]   replay what runs in the namespace, before a deploy\n" +
+		"       worker " + migrate + " [flags]           bring ClickHouse's database up to date, and make roles for it\n\n" +
 		"Settings that the starter takes too:\n" + shared.FlagUsages() +
 		"\nSettings of the worker alone:\n" + own.FlagUsages() +
 		"\n      --version   print which build this is\n  -h, --help      show this help\n" + `
@@ -104,16 +132,11 @@ Exit codes: 0 stopped, 1 the settings are wrong, a server did not come up, or th
 `
 }
 
-// checkHelp says how to check histories. Its flags are those before the settings are added.
-func checkHelp(own, shared *pflag.FlagSet) string {
-	own.SortFlags, shared.SortFlags = false, false
-	usages := pflag.NewFlagSet("", pflag.ContinueOnError)
-	usages.SortFlags = false
-	(&service.HistoryCheck{}).Flags(usages)
-	return "Replay what runs in the namespace on the workflows of this worker. Do so before a deploy: what does not replay\n" +
-		"would stop and wait until a worker of its own version is back. Nothing is changed.\n\n" +
-		"Usage: worker " + checkHistories + " [flags]\n\n" + usages.FlagUsages() +
-		"\nSettings:\n" + shared.FlagUsages() + `
-Exit codes: 0 all that was read replays, 1 something does not, or the server could not be asked.
-`
+// commandHelp says how to run a command.
+func commandHelp(name string, shared *pflag.FlagSet) string {
+	own := pflag.NewFlagSet("", pflag.ContinueOnError)
+	own.SortFlags = false
+	commands[name].new().Flags(own)
+	return commands[name].does + "\nUsage: worker " + name + " [flags]\n\n" + own.FlagUsages() +
+		"\nSettings:\n" + shared.FlagUsages() + "\nExit codes: " + commands[name].codes + "\n"
 }

@@ -63,7 +63,9 @@ func Return(ctx context.Context, err error) error {
 	case errors.As(err, &application):
 		return application
 	case errors.Is(err, context.Canceled):
-		return temporal.NewCanceledError(err.Error())
+		message := err.Error()
+		redact.Strings(&message)
+		return temporal.NewCanceledError(message)
 	}
 	c := classify(err)
 	message := eventlog.Readable(err).Error()
@@ -113,8 +115,10 @@ func Run[In, Out any](ctx context.Context, in In, work func(context.Context, In)
 	}
 	defer func() {
 		if r := recover(); r != nil { // What the SDK makes of a panic is tried again for as long as an outage.
-			activity.GetLogger(ctx).Error("activity panicked", "panic", r, "stack", string(debug.Stack()))
-			err = Return(ctx, fmt.Errorf("panic: %v", r))
+			said := fmt.Sprint(r)
+			redact.Strings(&said)
+			activity.GetLogger(ctx).Error("activity panicked", "panic", said, "stack", string(debug.Stack()))
+			err = Return(ctx, fmt.Errorf("panic: %s", said))
 		}
 	}()
 	if attempt(ctx) > 1 {

@@ -151,6 +151,7 @@ var otherErrors = []row{
 
 // notReturned are errors of a room that none of its activities returns, with the reason.
 var notReturned = map[string]string{
+	"keyring.ErrNoKey":        "a worker encrypts with the first of its keys; only the starter may lack one",
 	"fact.ErrDocument":        "the starter reads documents",
 	"answer.ErrUnsafeUpdate":  "the starter reads updates",
 	"answer.ErrUnreadable":    "a result says it: the window is asked again, then quarantined",

@@ -178,6 +178,7 @@ func (a *Activities) started(ctx context.Context, in CloseInput) (schema.BuildSt
 	p := in.Build.Started(in.Input.Source())
 	p.Input = in.Input
 	p.Input.Messages = redact.Messages(p.Input.Messages)
+	redact.Names(&p.Input.URI, &p.Input.Format, &p.Source.URI, &p.Source.Format)
 	if in.Input.Retry == "" {
 		return p, nil
 	}

@@ -69,22 +69,21 @@ func Replay(ctx context.Context, conn driver.Conn, id string) (Replayed, error) 
 	return r.result, nil
 }
 
-// The purpose of scratch databases for replays, how often one says that it is in use, and when it is taken for left over
+// How often a scratch database of a replay says that it is in use, and when it is taken for left over
 // by a program that was killed.
 const (
-	scratchPurpose = "replay"
-	scratchUse     = time.Minute
-	scratchLeft    = 10 * scratchUse
-	scratchDrop    = time.Minute
+	scratchUse  = time.Minute
+	scratchLeft = 10 * scratchUse
+	scratchDrop = time.Minute
 )
 
 // openScratch makes a scratch database, and drops those that were left over. The returned function drops it, even if the
 // context has ended.
 func openScratch(ctx context.Context, conn driver.Conn, buildID string) (s *eventlog.Scratch, done func(), err error) {
-	if _, err := eventlog.DropScratches(ctx, conn, scratchPurpose, scratchLeft); err != nil {
+	if _, err := eventlog.DropScratches(ctx, conn, eventlog.PurposeReplay, scratchLeft); err != nil {
 		return nil, nil, err
 	}
-	s, err = eventlog.OpenScratch(ctx, conn, eventlog.ScratchKey{Purpose: scratchPurpose, ID: buildID + "/" + rand.Text()})
+	s, err = eventlog.OpenScratch(ctx, conn, eventlog.ScratchKey{Purpose: eventlog.PurposeReplay, ID: buildID + "/" + rand.Text()})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -80,9 +80,9 @@ func prepareEvent(i int, e *schema.Event) error {
 	switch e.Sensitivity {
 	case "":
 		e.Sensitivity = schema.SensitivityNormal
-	case schema.SensitivityNormal, schema.SensitivityRedacted:
+	case schema.SensitivityNormal, schema.SensitivityRedacted, schema.SensitivitySealed:
 	default:
-		return &InvalidError{i, "sensitivity", fmt.Sprintf("is %q, want normal or redacted", e.Sensitivity)}
+		return &InvalidError{i, "sensitivity", fmt.Sprintf("is %q, want normal, redacted or sealed", e.Sensitivity)}
 	}
 	var err error
 	if e.Payload, err = canonical(e.Payload); err != nil {

@@ -63,9 +63,8 @@
 //
 // # Grants
 //
-// The package never updates or deletes events. A worker's role needs SELECT on the database and INSERT on events_raw,
-// event_copies, projection_offsets_raw and schema_migrations. It also needs INSERT on the tables of its projectors. To
-// migrate, it needs CREATE TABLE, CREATE VIEW and DROP VIEW. To rebuild, it needs CREATE DATABASE, all rights on the
-// databases whose names begin with the one in use and _rebuild_, and CREATE TABLE and DROP TABLE on the tables of its
-// projectors, which are exchanged. It should have neither ALTER nor TRUNCATE on events_raw.
+// The package never updates or deletes events. [Roles] lists what a worker's role may do: neither ALTER, TRUNCATE nor DROP
+// on events_raw. To migrate, a user needs CREATE TABLE, CREATE VIEW and DROP VIEW, too. To rebuild, the role needs all
+// rights on the databases whose names begin with [ScratchPrefix], and CREATE TABLE and DROP TABLE on the tables of
+// projectors, which are exchanged.
 package eventlog

@@ -70,12 +70,12 @@ func migrateTo(ctx context.Context, conn driver.Conn, list func() ([]schema.Migr
 		return nil, nil
 	}
 	if err := execute(ctx, conn, createMigrations); err != nil {
-		return nil, fmt.Errorf("create schema_migrations: %w", err)
+		return nil, fmt.Errorf("create schema_migrations: %w%s", err, migrateHint(err))
 	}
 	for i, m := range state.Pending {
 		for n, statement := range m.Statements {
 			if err := execute(ctx, conn, statement); err != nil {
-				return state.Pending[:i], fmt.Errorf("apply migration %d %q: statement %d: %w", m.Version, m.Name, n+1, err)
+				return state.Pending[:i], fmt.Errorf("apply migration %d %q: statement %d: %w%s", m.Version, m.Name, n+1, err, migrateHint(err))
 			}
 		}
 		if err := record(ctx, conn, m); err != nil {
@@ -83,6 +83,14 @@ func migrateTo(ctx context.Context, conn driver.Conn, list func() ([]schema.Migr
 		}
 	}
 	return state.Pending, nil
+}
+
+// migrateHint says what to do about an error of a migration.
+func migrateHint(err error) string {
+	if hasCode(err, codeAccessDenied) {
+		return ": this user may not make tables: run worker migrate as one who may"
+	}
+	return ""
 }
 
 func migrationStatus(ctx context.Context, conn driver.Conn, program []schema.Migration) (MigrationState, error) {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -201,10 +200,15 @@ func ScratchDatabase(home string, key ScratchKey) string {
 	if len(id) > maxPlainID || !plainID.MatchString(id) {
 		id = "x_" + shortHash(key.ID)
 	}
+	return ScratchPrefix(home, key.Purpose) + id
+}
+
+// ScratchPrefix returns what the names of all scratch databases of a database for the purpose begin with.
+func ScratchPrefix(home, purpose string) string {
 	if plain := len(notPlain.ReplaceAllString(home, "")); 3*len(home)-2*plain > maxPlainHome {
 		home = notPlain.ReplaceAllString(home[:min(len(home), maxPlainHome/2)], "_") + "_" + shortHash(home)
 	}
-	return strings.Join([]string{home, key.Purpose, id}, "_")
+	return home + "_" + purpose + "_"
 }
 
 func shortHash(s string) string {

@@ -14,8 +14,11 @@ import (
 	"axiommind/schema"
 )
 
-// PurposeRebuild is the purpose of the scratch databases of rebuilds.
-const PurposeRebuild = "rebuild"
+// Purposes of scratch databases: of rebuilds, and of replays of builds.
+const (
+	PurposeRebuild = "rebuild"
+	PurposeReplay  = "replay"
+)
 
 // shadowGeneration is the only generation of a projection in a shadow.
 const shadowGeneration = 1

@@ -106,7 +106,7 @@ func answeredIn(event schema.Event) (Answered, error) {
 // respondedPayload is the payload of the event that stores a response.
 func respondedPayload(key string, id ModelIdentity, response Response) schema.ModelRespondedPayload {
 	p := schema.ModelRespondedPayload{
-		Key: key, Provider: id.Provider, Model: id.Model, Raw: string(response.Raw),
+		Key: key, Provider: id.Provider, Model: id.Model, Raw: string(redactedRaw(response.Raw)),
 		Usage: schema.Usage{
 			Calls: 1, InputTokens: int64(response.Usage.InputTokens), OutputTokens: int64(response.Usage.OutputTokens),
 			ThoughtTokens: int64(response.Usage.ThoughtTokens),

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/session/keyring"
 	"axiommind/activities/transcript/format"
 	"axiommind/schema"
 )
@@ -30,6 +31,8 @@ type AccessOptions struct {
 	AgentsOf string
 	// KeyFile holds the key that grants are signed with. Default: no grant is accepted.
 	KeyFile string
+	// RawKeys encrypt what redaction takes out of messages, and it is kept. Default: it is gone.
+	RawKeys *keyring.Ring
 }
 
 // NewAccess returns the access that the options describe.
@@ -48,6 +51,9 @@ func NewAccess(o AccessOptions) (*Access, error) {
 	return &Access{o}, nil
 }
 
+// keepsRaw reports whether what redaction takes out is kept.
+func (a *Access) keepsRaw() bool { return a.options.RawKeys != nil && a.options.RawKeys.Encrypts() }
+
 // Roots returns the roots that exist or were named, sorted.
 func (a *Access) Roots() []string {
 	roots := slices.Clone(a.options.Roots)
@@ -60,7 +66,8 @@ func (a *Access) Roots() []string {
 
 // ReadSource reads the sessions of the input's file, if the input may name it.
 func (a *Access) ReadSource(ctx context.Context, in schema.ProcessSessionInput) ([]*Session, schema.Source, error) {
-	return readSource(ctx, in.URI, in.Format, func(path string) (*handle, error) { return a.resolve(path, in) })
+	opts := format.Options{Format: in.Format, KeepTakenOut: a.keepsRaw()}
+	return readSource(ctx, in.URI, opts, func(path string) (*handle, error) { return a.resolve(path, in) })
 }
 
 // resolve finds the file that the input's path leads to. Where the input may not read, the error does not

@@ -149,6 +149,7 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 	p.Input.Messages = nil // The log holds them.
 	p.Input.Queued = read.queued
 	p.Redacted = redactedIn(unseen)
+	redact.Names(&p.Input.URI, &p.Input.Format, &p.Source.URI, &read.source.URI)
 	if from := in.Build.Resumable; from != nil && result.NewMessages == 0 && from.SHA256 == read.source.SHA256 {
 		result.Resumed, p.Resumed = true, &from.ResumedBuild
 	}
@@ -165,7 +166,7 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 	if read.source.URI == "" {
 		limit = math.MaxInt // The log holds all of them or none: nothing else does once the start is stored.
 	}
-	events := ingestEvents(payload, unseen, skipped, in.Build.BuildID)
+	events := a.ingestEvents(payload, unseen, skipped, in.Build.BuildID)
 	if err := a.appendAll(ctx, key.Stream(), limit, started, events); err != nil {
 		return IngestResult{}, err
 	}
@@ -207,7 +208,7 @@ func (a *Activities) redacted(ctx context.Context, p schema.BuildStartedPayload,
 // readSession reads the one session that the input names.
 func (a *Activities) readSession(ctx context.Context, in schema.ProcessSessionInput) (*Session, schema.Source, error) {
 	if in.URI == "" {
-		return readInline(in.Messages, in.Statement != nil)
+		return a.readInline(in.Messages, in.Statement != nil)
 	}
 	sessions, source, err := a.access.ReadSource(ctx, in)
 	if err != nil {

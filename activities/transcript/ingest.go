@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/session"
 	"axiommind/activities/transcript/format"
 	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
@@ -21,9 +22,10 @@ const maxChunkBytes = 256 << 10
 const maxAppendBytes = 4 << 20
 
 // ingestEvents yields the session_ingested events of the unseen messages, in order. Their keys name the messages they
-// hold, so that the same messages are never ingested twice. It empties unseen as it goes, so that texts that are in the
+// hold, so that the same messages are never ingested twice. Before each come those that keep what redaction took out of its
+// messages: after a crash in between, a retry appends what is missing. It empties unseen as it goes, so that texts that are in the
 // log need no memory.
-func ingestEvents(p schema.SessionIngestedPayload, unseen []schema.Message, skipped []schema.Skipped, build string) iter.Seq2[schema.Event, error] {
+func (a *Activities) ingestEvents(p schema.SessionIngestedPayload, unseen []schema.Message, skipped []schema.Skipped, build string) iter.Seq2[schema.Event, error] {
 	return func(yield func(schema.Event, error) bool) {
 		p.Skipped = skipped
 		for len(unseen) > 0 {
@@ -33,6 +35,9 @@ func ingestEvents(p schema.SessionIngestedPayload, unseen []schema.Message, skip
 				end++
 			}
 			p.Messages = unseen[:end]
+			if !a.sealOriginals(p, build, yield) {
+				return
+			}
 			event, err := schema.NewEvent(p, schema.Event{
 				TS: p.Date, Actor: "pipeline", SessionID: p.SessionID, Project: p.Project,
 				BuildID: build, DedupeKey: schema.SessionIngestedKey(p.SessionKey, p.Messages),
@@ -45,6 +50,30 @@ func ingestEvents(p schema.SessionIngestedPayload, unseen []schema.Message, skip
 			unseen, p.Skipped = unseen[end:], nil
 		}
 	}
+}
+
+// sealOriginals yields the events that keep what redaction took out of the messages, and reports whether to go on.
+func (a *Activities) sealOriginals(p schema.SessionIngestedPayload, build string, yield func(schema.Event, error) bool) bool {
+	if !a.access.keepsRaw() {
+		return true
+	}
+	for _, m := range p.Messages {
+		sealed, changed, err := session.SealOriginal(a.access.options.RawKeys, p.SessionKey, m)
+		if err == nil && !changed {
+			continue
+		}
+		var event schema.Event
+		if err == nil {
+			event, err = schema.NewEvent(sealed, schema.Event{
+				TS: p.Date, Actor: "pipeline", SessionID: p.SessionID, Project: p.Project, BuildID: build,
+				Sensitivity: schema.SensitivitySealed, DedupeKey: schema.OriginalSealedKey(p.SessionKey, m.Key),
+			})
+		}
+		if !yield(event, err) || err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // appendAll appends the first event and those that follow, in batches of at most limit bytes.
@@ -71,8 +100,8 @@ func (a *Activities) appendAll(ctx context.Context, stream string, limit int, fi
 }
 
 // readInline makes a session of messages given in a workflow's input, and describes them.
-func readInline(messages []schema.InlineMessage, stated bool) (*Session, schema.Source, error) {
-	session, err := inlineSession(messages, stated)
+func (a *Activities) readInline(messages []schema.InlineMessage, stated bool) (*Session, schema.Source, error) {
+	session, err := inlineSession(messages, stated, a.access.keepsRaw())
 	if err != nil {
 		return nil, schema.Source{}, boundary.Invalid(schema.ErrorInvalidInput, err)
 	}
@@ -86,8 +115,8 @@ func readInline(messages []schema.InlineMessage, stated bool) (*Session, schema.
 }
 
 // inlineSession makes a session of messages given in a workflow's input. What a harness injected becomes messages of its
-// own, except in what a person states directly.
-func inlineSession(messages []schema.InlineMessage, stated bool) (*Session, error) {
+// own, except in what a person states directly. With keep, the messages keep what is redacted of them.
+func inlineSession(messages []schema.InlineMessage, stated, keep bool) (*Session, error) {
 	s := &Session{Format: schema.FormatInline}
 	for i, in := range messages {
 		role := schema.Role(strings.ToLower(in.Role))
@@ -109,8 +138,12 @@ func inlineSession(messages []schema.InlineMessage, stated bool) (*Session, erro
 				Reason: fmt.Sprintf("message %d: NUL bytes and invalid UTF-8 were taken out", i),
 			})
 		}
-		text, _ = redact.Text(text)
-		m := schema.Message{Role: role, Kind: kind, Text: text, SourceID: in.ID, At: in.At.UTC()}
+		m := schema.Message{Role: role, Kind: kind, SourceID: in.ID, At: in.At.UTC()}
+		if keep {
+			m.Text, m.TakenOut = redact.TakeOut(text, nil)
+		} else {
+			m.Text, _ = redact.Text(text)
+		}
 		parts := []schema.Message{m}
 		if !stated {
 			parts = format.Apart(m)

@@ -40,7 +40,7 @@ func ingestedPayload(t require.TestingT, e schema.Event) schema.SessionIngestedP
 // ingested returns the events of the messages, of which it leaves a copy.
 func ingested(t require.TestingT, p schema.SessionIngestedPayload, messages []schema.Message, skipped []schema.Skipped, build string) []schema.Event {
 	var out []schema.Event
-	for e, err := range ingestEvents(p, slices.Clone(messages), skipped, build) {
+	for e, err := range (&Activities{access: &Access{}}).ingestEvents(p, slices.Clone(messages), skipped, build) {
 		require.NoError(t, err)
 		out = append(out, e)
 	}
@@ -101,7 +101,7 @@ func TestInlineSession(t *testing.T) {
 	s, err := inlineSession([]schema.InlineMessage{
 		{Role: "User", Content: "yes"}, {Role: "assistant", Content: "a\x00b\xff"}, {Role: "tool", Content: "{}"},
 		{Role: "system", Content: "be kind"}, {Role: "user", Content: "yes"},
-	}, false)
+	}, false, false)
 	require.NoError(t, err)
 	var kinds []string
 	for _, m := range s.Messages {
@@ -112,7 +112,7 @@ func TestInlineSession(t *testing.T) {
 	require.Equal(t, []schema.Skipped{{Reason: "message 1: NUL bytes and invalid UTF-8 were taken out"}}, s.Skipped)
 	require.NotEqual(t, s.Messages[0].Key, s.Messages[4].Key)
 
-	_, err = inlineSession([]schema.InlineMessage{{Role: "robot"}}, false)
+	_, err = inlineSession([]schema.InlineMessage{{Role: "robot"}}, false, false)
 	require.EqualError(t, err, `message 0: role "robot" is not user, assistant, system or tool`)
 }
 
@@ -123,7 +123,7 @@ func TestInlineSessionTakesMessagesApart(t *testing.T) {
 		{Role: "user", Content: ""}, {Role: "user", Content: "<memory>\nUser likes tea.\n</memory>\nhello"},
 		{Role: "assistant", Content: "<memory>\nx\n</memory>"},
 	}
-	s, err := inlineSession(in, false)
+	s, err := inlineSession(in, false, false)
 	require.NoError(t, err)
 	require.Equal(t, []string{"", "<memory>\nUser likes tea.\n</memory>", "\nhello", "<memory>\nx\n</memory>"}, textsOf(s.Messages))
 	require.Equal(t, schema.KindContext, s.Messages[1].Kind)
@@ -134,7 +134,7 @@ func TestInlineSessionTakesMessagesApart(t *testing.T) {
 		require.NotEmpty(t, m.Key)
 	}
 
-	s, err = inlineSession(in[1:2], true)
+	s, err = inlineSession(in[1:2], true, false)
 	require.NoError(t, err)
 	require.Equal(t, []string{in[1].Content}, textsOf(s.Messages), "a person's statement is taken as it is")
 }

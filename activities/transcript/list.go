@@ -12,6 +12,7 @@ import (
 
 	"axiommind/activities/batch"
 	"axiommind/activities/boundary"
+	"axiommind/activities/transcript/format"
 	"axiommind/schema"
 )
 
@@ -216,7 +217,7 @@ func (l *lister) add(ctx context.Context, file, after string) (found bool, err e
 		}
 	}
 	in.URI, in.Grant = uri, ""
-	sessions, source, err := readSource(ctx, uri, in.Format, func(path string) (*handle, error) {
+	sessions, source, err := readSource(ctx, uri, format.Options{Format: in.Format}, func(path string) (*handle, error) {
 		f, err := l.resolve(path)
 		if err == nil {
 			in.Grant, err = l.access.grantBelow(f.path, in)
@@ -239,7 +240,7 @@ func (l *lister) add(ctx context.Context, file, after string) (found bool, err e
 			item.Refused, item.RefusedType = err.Error(), schema.ErrorInvalidInput
 			item.Input.SessionID = begins(s.ID)
 		} else if reason := LeftOut(s, source.Format, in.Format, func() (schema.Source, error) {
-			_, source, err := readSource(ctx, uri, "", l.resolve)
+			_, source, err := readSource(ctx, uri, format.Options{}, l.resolve)
 			return source, err
 		}); reason != "" {
 			item.Refused, item.RefusedType = reason, schema.ErrorSourceUnreadable

@@ -49,15 +49,15 @@ func (a *Activities) queued(ctx context.Context, in schema.ProcessSessionInput, 
 		r.session, r.source, err = a.readSession(ctx, in)
 		return r, err
 	}
-	err = r.take(ctx, in, logged, contexts[:taken])
+	err = a.take(ctx, &r, in, logged, contexts[:taken])
 	return r, err
 }
 
 // take lays the messages of the contexts into the session.
-func (r *reading) take(ctx context.Context, in schema.ProcessSessionInput, logged *session.Session, contexts []queue.Context) error {
+func (a *Activities) take(ctx context.Context, r *reading, in schema.ProcessSessionInput, logged *session.Session, contexts []queue.Context) error {
 	parts := make([][]schema.Message, len(contexts))
 	for i, c := range contexts {
-		s, source, err := readInline(c.Messages, in.Statement != nil)
+		s, source, err := a.readInline(c.Messages, in.Statement != nil)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"axiommind/activities/transcript/format"
 	"axiommind/schema"
@@ -43,7 +44,7 @@ func TestI9MessagesAreRedacted(t *testing.T) {
 	s, err := inlineSession([]schema.InlineMessage{
 		{Role: "user", Content: "Use ghp_" + secret + ". <private>hidden <system-reminder>x</system-reminder> hidden</private> Thanks."},
 		{Role: "tool", Content: `{"env":"API_KEY=` + secret + `\n"}`},
-	}, false)
+	}, false, false)
 	require.NoError(t, err)
 	require.Contains(t, leaked(s.Messages), "Use "+schema.Redacted("github-pat")+". "+schema.Redacted("private")+" Thanks.")
 
@@ -70,6 +71,37 @@ func TestI9MessagesAreRedacted(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "grok", parsed[0].Format)
 	require.Equal(t, "my password is "+schema.Redacted("named-secret")+" "+schema.Redacted("private")+"\n", leaked(parsed[0].Messages))
+}
+
+// The parts of a message keep what was taken out of each, so that they give back all of it, wherever a harness injected
+// something.
+func TestPartsKeepWhatWasTakenOut(t *testing.T) {
+	t.Parallel()
+	fragments := []string{
+		"<private>hidden</private>", "my password is " + token(20), "\n", "<system-reminder>", "</system-reminder>", "<memory>\n", "</memory>\n",
+		"Hello. ", "ghp_" + token(36), schema.Redacted("private"), "[redacted: ", "[", "]", "```\n", "<private>\n<system-reminder>\nhidden\n</system-reminder>\n</private>",
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOf(rapid.SampledFrom(fragments)).Draw(t, "text"), "")
+		s, err := inlineSession([]schema.InlineMessage{{Role: "user", Content: text}}, false, true)
+		require.NoError(t, err)
+		var whole strings.Builder
+		for _, m := range s.Messages {
+			part := m.Text
+			if m.TakenOut != nil {
+				part, err = m.TakenOut.Restore(m.Text)
+				require.NoError(t, err)
+			}
+			whole.WriteString(part)
+		}
+		require.Equal(t, text, whole.String())
+		plain, err := inlineSession([]schema.InlineMessage{{Role: "user", Content: text}}, false, false)
+		require.NoError(t, err)
+		require.Equal(t, textsOf(plain.Messages), textsOf(s.Messages))
+		for _, m := range plain.Messages {
+			require.Nil(t, m.TakenOut)
+		}
+	})
 }
 
 // The id of a session without one is made of what is stored.

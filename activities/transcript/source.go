@@ -70,10 +70,10 @@ func sessionID(s *Session, uri string, place int) string {
 // ReadSource reads the sessions of a URI, each with its id set, and describes what was read. It reads every
 // file that the program's user can read; for a URI that someone else gave, see [Access].
 func ReadSource(ctx context.Context, uri, formatName string) ([]*Session, schema.Source, error) {
-	return readSource(ctx, uri, formatName, resolveAnywhere)
+	return readSource(ctx, uri, format.Options{Format: formatName}, resolveAnywhere)
 }
 
-func readSource(ctx context.Context, uri, formatName string, resolve func(path string) (*handle, error)) ([]*Session, schema.Source, error) {
+func readSource(ctx context.Context, uri string, opts format.Options, resolve func(path string) (*handle, error)) ([]*Session, schema.Source, error) {
 	path, err := absolutePath(uri)
 	if err != nil {
 		return nil, schema.Source{}, boundary.Invalid(schema.ErrorInvalidInput, err)
@@ -87,10 +87,9 @@ func readSource(ctx context.Context, uri, formatName string, resolve func(path s
 		return nil, schema.Source{}, fmt.Errorf("read source: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	sessions, source, err := readFrom(&contextReader{ctx, file}, format.Options{
-		Format: formatName, Name: path, Size: f.info.Size(),
-		CopyDatabase: func(name string) error { return snapshot(f.path, name, maxDatabaseBytes) },
-	})
+	opts.Name, opts.Size = path, f.info.Size()
+	opts.CopyDatabase = func(name string) error { return snapshot(f.path, name, maxDatabaseBytes) }
+	sessions, source, err := readFrom(&contextReader{ctx, file}, opts)
 	if err != nil {
 		return nil, schema.Source{}, err
 	}

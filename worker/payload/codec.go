@@ -34,10 +34,10 @@ func (r *Ring) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error)
 		if err != nil {
 			return nil, fmt.Errorf("encrypt a payload: %w", err)
 		}
-		k := r.keys[0]
+		id, sealed := r.Seal(plain, []byte(r.KeyID()))
 		out[i] = &commonpb.Payload{
-			Metadata: map[string][]byte{converter.MetadataEncoding: []byte(Encoding), MetadataKeyID: []byte(k.id)},
-			Data:     k.aead.Seal(nil, nil, plain, []byte(k.id)),
+			Metadata: map[string][]byte{converter.MetadataEncoding: []byte(Encoding), MetadataKeyID: []byte(id)},
+			Data:     sealed,
 		}
 	}
 	return out, nil
@@ -52,7 +52,7 @@ func (r *Ring) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error)
 			out[i] = p
 			continue
 		}
-		plain, err := r.open(p)
+		plain, err := r.openPayload(p)
 		if err != nil {
 			return nil, fmt.Errorf("decrypt a payload: %w", err)
 		}
@@ -61,22 +61,21 @@ func (r *Ring) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error)
 	return out, nil
 }
 
-func (r *Ring) open(p *commonpb.Payload) (*commonpb.Payload, error) {
+func (r *Ring) openPayload(p *commonpb.Payload) (*commonpb.Payload, error) {
 	id := string(p.GetMetadata()[MetadataKeyID])
-	k := r.find(id)
 	switch {
-	case k == nil && !r.Encrypts():
+	case !r.Has(id) && !r.Encrypts():
 		return nil, fmt.Errorf("it is encrypted with key %q, and there is no key: name the file that holds it by --payload-key-file", id)
-	case k == nil:
-		return nil, fmt.Errorf("it is encrypted with key %q, which is not in %q: add that key to the file, below the first one", id, r.file)
+	case !r.Has(id):
+		return nil, fmt.Errorf("it is encrypted with key %q, which is not in %q: add that key to the file, below the first one", id, r.File())
 	}
-	plain, err := k.aead.Open(nil, nil, p.GetData(), []byte(id))
+	plain, err := r.Open(id, p.GetData(), []byte(id))
 	if err != nil {
-		return nil, fmt.Errorf("it was changed, or key %q of %q is not the one that it was encrypted with", id, r.file)
+		return nil, fmt.Errorf("it was changed, or key %q of %q is not the one that it was encrypted with", id, r.File())
 	}
 	out := &commonpb.Payload{}
 	if err := proto.Unmarshal(plain, out); err != nil {
-		return nil, fmt.Errorf("key %q of %q opens it, and there is no payload in it: %w", id, r.file, err)
+		return nil, fmt.Errorf("key %q of %q opens it, and there is no payload in it: %w", id, r.File(), err)
 	}
 	return out, nil
 }

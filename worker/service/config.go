@@ -42,6 +42,11 @@ type Config struct {
 	TemporalTLSServerName string
 	// PayloadKeyFile holds the keys that encrypt what Temporal stores. Default: it is not encrypted.
 	PayloadKeyFile string
+	// RawKeyFile holds the keys that encrypt what redaction takes out of messages, with KeepRaw. The starter reads it to show
+	// them. Default: none.
+	RawKeyFile string
+	// KeepRaw has the worker keep what redaction takes out of messages, encrypted. Default: it is gone.
+	KeepRaw bool
 	// TLSCA is a PEM file of authorities that the certificates of Temporal, ClickHouse and Weaviate may come from, besides
 	// those of the system.
 	TLSCA string
@@ -158,6 +163,7 @@ func (c *Config) Flags(f *pflag.FlagSet) {
 	f.StringVar(&c.TemporalTLSKey, "temporal-tls-key", "", "PEM file of the key of that certificate")
 	f.StringVar(&c.TemporalTLSServerName, "temporal-tls-server-name", "", "name in Temporal's certificate (default: the host of its address)")
 	f.StringVar(&c.PayloadKeyFile, "payload-key-file", "", "file of the keys that encrypt what Temporal stores (default: it is not encrypted)")
+	f.StringVar(&c.RawKeyFile, "raw-key-file", "", "file of the keys of what a worker with --keep-raw keeps (default: none)")
 	f.StringVar(&c.TLSCA, "tls-ca", "", "PEM file of authorities that servers' certificates may come from, besides the system's")
 	f.StringVar(&c.TemporalUI, "temporal-ui", "", "URL of Temporal's web interface, to link to (default: none)")
 	f.StringVar(&c.ClickHouseDSN, "clickhouse-dsn", DefaultClickHouseDSN, "ClickHouse's HTTP address and database")
@@ -206,6 +212,7 @@ func (c *Config) WorkerFlags(f *pflag.FlagSet) {
 	f.IntVar(&c.MaxOutputTokens, "max-output-tokens", 0, "bound of one answer (default: the model's)")
 	f.StringArrayVar(&c.SourceRoots, sourceRoot, nil, "directory or file that inputs of workflows may name; repeat for more\n"+
 		"(default: where agents keep their sessions in the home, and the current directory)")
+	f.BoolVar(&c.KeepRaw, "keep-raw", false, "keep what redaction takes out of messages, encrypted with the first key of --raw-key-file\n(default: it is gone)")
 	f.IntVar(&c.ModelConcurrency, "model-concurrency", DefaultModelConcurrency, "model calls at a time")
 	f.Func("model-rate", "most model calls a second, of all workers together (default: no limit)", c.setModelRate)
 	f.Var(&c.DoneReports, "done-reports", "a report of done that rests on proof: keep it for a person to confirm, or close the task")

@@ -39,6 +39,10 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	if err != nil {
 		return fmt.Errorf("set up the model: %w", err)
 	}
+	raw, err := cfg.rawKeys() // Before anything waits for a server.
+	if err != nil {
+		return err
+	}
 	stores, err := Connect(ctx, cfg, logger)
 	if err != nil {
 		return err
@@ -60,7 +64,7 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 		// People use them to filter. Everything else works without them.
 		logger.Warn("search attributes are not registered", "reason", err)
 	}
-	access, err := cfg.sourceAccess()
+	access, err := cfg.sourceAccess(raw)
 	if err != nil {
 		return err
 	}
@@ -76,6 +80,9 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 	rooms, err := newRooms(stores, model, access, root, idris, cfg)
 	if err != nil {
 		return err
+	}
+	if raw != nil {
+		logger.Info("what redaction takes out is kept, encrypted", "key", raw.KeyID())
 	}
 	if follows {
 		if err := chooseEmbedder(ctx, rooms.indexes, stores.Embedder, logger); err != nil {

@@ -1,11 +1,13 @@
 package service
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"axiommind/activities/session/keyring"
 	"axiommind/activities/transcript"
 	"axiommind/worker/settings"
 )
@@ -16,8 +18,8 @@ func SourceKeyFile() string { return settings.SourceKey() }
 
 // sourceAccess returns what the worker may read. A worker that is started in the home directory or above it does not
 // thereby get access to all of it.
-func (c *Config) sourceAccess() (*transcript.Access, error) {
-	o := transcript.AccessOptions{Roots: c.SourceRoots, KeyFile: SourceKeyFile()}
+func (c *Config) sourceAccess(raw *keyring.Ring) (*transcript.Access, error) {
+	o := transcript.AccessOptions{Roots: c.SourceRoots, KeyFile: SourceKeyFile(), RawKeys: raw}
 	if len(c.SourceRoots) == 0 {
 		if home, err := os.UserHomeDir(); err == nil {
 			o.AgentsOf = home
@@ -31,6 +33,22 @@ func (c *Config) sourceAccess() (*transcript.Access, error) {
 		return nil, fmt.Errorf("--%s: %w", sourceRoot, err)
 	}
 	return access, nil
+}
+
+// rawKeys returns the keys that encrypt what redaction takes out of messages, or nil if that is not to be kept.
+func (c *Config) rawKeys() (*keyring.Ring, error) {
+	if !c.KeepRaw {
+		return nil, nil
+	}
+	if c.RawKeyFile == "" {
+		return nil, errors.New("--keep-raw: what redaction takes out is kept encrypted or not at all: name the file of the keys by --raw-key-file, " +
+			"made by: (umask 077; echo \"$(date +%F) $(openssl rand -base64 32)\" > raw.keys)")
+	}
+	ring, err := keyring.Load("raw", c.RawKeyFile)
+	if err != nil {
+		return nil, fmt.Errorf("--keep-raw: %w", err)
+	}
+	return ring, nil
 }
 
 // holdsHome reports whether the home directory is dir or below it.

@@ -21,25 +21,25 @@ func TestSourceAccess(t *testing.T) {
 		work: {sessions, work}, home: {sessions}, filepath.Dir(home): {sessions}, "/": {sessions},
 	} {
 		t.Chdir(dir)
-		access, err := (&Config{}).sourceAccess()
+		access, err := (&Config{}).sourceAccess(nil)
 		require.NoError(t, err)
 		require.Equal(t, want, access.Roots(), dir)
 	}
 	t.Chdir(work)
-	access, err := (&Config{SourceRoots: []string{"/data", "here"}}).sourceAccess()
+	access, err := (&Config{SourceRoots: []string{"/data", "here"}}).sourceAccess(nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"/data", filepath.Join(work, "here")}, access.Roots())
-	_, err = (&Config{SourceRoots: []string{""}}).sourceAccess()
+	_, err = (&Config{SourceRoots: []string{""}}).sourceAccess(nil)
 	require.EqualError(t, err, "--source-root: set up access to sources: a root is empty")
 
 	t.Setenv("HOME", "")
 	t.Setenv("XDG_CACHE_HOME", "")
 	require.Empty(t, SourceKeyFile())
-	access, err = (&Config{}).sourceAccess()
+	access, err = (&Config{}).sourceAccess(nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{work}, access.Roots())
 	t.Chdir("/")
-	access, err = (&Config{}).sourceAccess()
+	access, err = (&Config{}).sourceAccess(nil)
 	require.NoError(t, err)
 	require.Empty(t, access.Roots())
 }

@@ -148,7 +148,7 @@ func TestTemporalOptions(t *testing.T) {
 		"read --tls-ca":               {TLS: true, CA: absent},
 		"read the certificate":        {Cert: cert, Key: bad},
 		"read payload keys":           {PayloadKeyFile: absent},
-		"read payload keys of":        {PayloadKeyFile: bad},
+		"read payload keys: \"":       {PayloadKeyFile: bad},
 	} {
 		_, err := s.Options()
 		require.ErrorContains(t, err, want)

@@ -36,6 +36,8 @@ type builder struct {
 	byID       map[string]*session
 	current    *session
 	pending    []schema.Skipped
+	// keepTakenOut has messages keep what is redacted of them.
+	keepTakenOut bool
 }
 
 type session struct {
@@ -114,7 +116,8 @@ func (b *builder) skip(line int, reason string) {
 // add appends the message to the current session, and sanitizes and redacts its text. A message that says nothing is left
 // out.
 func (b *builder) add(m schema.Message) {
-	m.Text = b.redacted(m.Line, m.Text)
+	m.Text = b.sanitize(m.Line, m.Text)
+	b.redact(&m)
 	b.append(m)
 }
 
@@ -141,7 +144,8 @@ func (b *builder) append(m schema.Message) {
 // addApart adds a message whose kind is known, and what a harness injected into it as messages of its own. It is redacted
 // as a whole: a private passage may hold what was injected.
 func (b *builder) addApart(m schema.Message) {
-	m.Text = b.redacted(m.Line, m.Text)
+	m.Text = b.sanitize(m.Line, m.Text)
+	b.redact(&m)
 	for _, part := range b.marks.apart(m) {
 		b.append(part)
 	}
@@ -166,10 +170,13 @@ func (b *builder) addChunk(id string, m schema.Message) {
 	}
 }
 
-// redacted returns the text sanitized and redacted.
-func (b *builder) redacted(line int, text string) string {
-	text, _ = redact.Text(b.sanitize(line, text))
-	return text
+// redact redacts the text of the message.
+func (b *builder) redact(m *schema.Message) {
+	if b.keepTakenOut {
+		m.Text, m.TakenOut = redact.TakeOut(m.Text, m.TakenOut)
+		return
+	}
+	m.Text, _ = redact.Text(m.Text)
 }
 
 // sanitize returns a copy of the text in valid UTF-8 without NUL bytes, and notes what it changed.
@@ -211,7 +218,7 @@ func (b *builder) finish() []*Session {
 		if s.chunked {
 			var messages []schema.Message
 			for _, m := range s.Messages {
-				m.Text, _ = redact.Text(m.Text)
+				b.redact(&m)
 				messages = append(messages, b.marks.apart(m)...)
 			}
 			s.Messages = messages

@@ -66,9 +66,13 @@ func (m *marks) apart(message schema.Message) []schema.Message {
 	}
 	segments := m.split(message.Text)
 	out := make([]schema.Message, len(segments))
+	taken := message.TakenOut
 	for i, s := range segments {
 		out[i] = message
 		out[i].Text = s.text
+		// No segment ends within a placeholder, which has neither lines nor tags.
+		n := min(len(taken), len(schema.Redactions(s.text)))
+		out[i].TakenOut, taken = taken[:n:n], taken[n:]
 		if s.injected {
 			out[i].Kind = schema.KindContext
 		}

@@ -76,6 +76,8 @@ type Options struct {
 	// MaxDocument bounds, in bytes, a source that has to be read as a whole: a JSON object over
 	// several lines, plain text, Markdown, a SQL dump. Default: DefaultMaxDocument.
 	MaxDocument int
+	// KeepTakenOut has the messages keep what redaction takes out of them. Default: it is gone.
+	KeepTakenOut bool
 }
 
 func (o Options) withDefaults() Options {
@@ -116,6 +118,7 @@ func Parse(r io.Reader, opts Options) ([]*Session, error) {
 		return nil, fmt.Errorf("parse %q: %w", opts.Name, err)
 	}
 	b := newBuilder()
+	b.keepTakenOut = opts.KeepTakenOut
 	if f == nil || !f.anonymous {
 		b.fallbackID = sessionName(opts.Name)
 	}

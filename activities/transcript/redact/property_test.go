@@ -35,6 +35,42 @@ func drawText(t *rapid.T) string {
 	return b.String()
 }
 
+// placeholdersOf returns the placeholders of a text as if each stood for itself.
+func placeholdersOf(text string) (all schema.TakenOut) {
+	for _, p := range schema.Redactions(text) {
+		all = append(all, text[p[0]:p[1]])
+	}
+	return all
+}
+
+// A text that is redacted again, with more behind it, still gives back all of it: a chunk of a message may be redacted first.
+func TestTakeOutAgain(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		first, second := drawText(t), drawText(t)
+		redacted, taken := TakeOut(first, nil)
+		if taken == nil {
+			taken = placeholdersOf(redacted)
+		}
+		rest := "\n" + second
+		again, all := TakeOut(redacted+rest, append(taken, placeholdersOf(rest)...))
+		whole, err := all.Restore(again)
+		require.NoError(t, err)
+		require.Equal(t, first+rest, whole)
+	})
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	m := redacttest.NewMaker(4)
+	random, token := "0x"+m.Of(30), "ghp_"+m.Of(36)
+	path, other := "file:///w/"+random+"/s.jsonl", "file:///w/"+token+"/s.jsonl"
+	Names(&path, &other)
+	require.Equal(t, "file:///w/"+random+"/s.jsonl", path, "long names are no credentials")
+	require.NotContains(t, other, token)
+	require.Contains(t, other, "file:///w/"+schema.Redacted("github-pat"))
+}
+
 // Whatever the text: findings are in order and apart, what stands between them stays, and what is redacted stays as it is.
 func TestTextProperty(t *testing.T) {
 	t.Parallel()
@@ -53,6 +89,17 @@ func checkText(t require.TestingT, text string) {
 	require.Equal(t, kept, got)
 	require.Equal(t, utf8.ValidString(text), utf8.ValidString(text) && utf8.ValidString(got), "%q became %q", text, got)
 	require.GreaterOrEqual(t, len(schema.Redactions(got)), counts.Total())
+	same, taken := TakeOut(text, nil)
+	require.Equal(t, got, same)
+	if counts == nil {
+		require.Nil(t, taken)
+		taken = placeholdersOf(got)
+	}
+	whole, err := taken.Restore(got)
+	require.NoError(t, err, "%q", text)
+	require.Equal(t, text, whole)
+	_, later := TakeOut(got, taken)
+	require.Equal(t, []string(taken), []string(later))
 	again, more := Text(got)
 	require.Equal(t, got, again, "%q", text)
 	require.Empty(t, more)

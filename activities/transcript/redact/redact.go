@@ -93,6 +93,58 @@ func Text(text string) (string, Counts) {
 	return b.String(), counts
 }
 
+// TakeOut is [Text] that also returns what it has taken out: what stood in the place of each placeholder of the redacted
+// text. If the text was redacted before, before is what was taken out of it then. It is returned if nothing more is found.
+func TakeOut(text string, before schema.TakenOut) (string, schema.TakenOut) {
+	found := Find(text)
+	if len(found) == 0 {
+		return text, before
+	}
+	var b strings.Builder
+	var taken schema.TakenOut
+	// original returns what stood in the place of each placeholder of a part of the text.
+	original := func(part string) schema.TakenOut {
+		all := make(schema.TakenOut, 0, 1)
+		for _, p := range schema.Redactions(part) {
+			if len(before) > 0 {
+				all, before = append(all, before[0]), before[1:]
+			} else { // Somebody wrote it.
+				all = append(all, strings.Clone(part[p[0]:p[1]]))
+			}
+		}
+		return all
+	}
+	keep := func(part string) {
+		b.WriteString(part)
+		taken = append(taken, original(part)...)
+	}
+	at := 0
+	for _, f := range found {
+		keep(text[at:f.Start])
+		part := text[f.Start:f.End]
+		whole, err := original(part).Restore(part)
+		if err != nil { // There is one for each placeholder.
+			panic(err)
+		}
+		b.WriteString(schema.Redacted(f.Rule))
+		taken = append(taken, strings.Clone(whole))
+		at = f.End
+	}
+	keep(text[at:])
+	return b.String(), taken
+}
+
+// Names redacts names of files and the like in place: credentials of known form alone, since a name is often a long word
+// that looks random.
+func Names(names ...*string) {
+	for _, name := range names {
+		found := slices.DeleteFunc(Find(*name), func(f Finding) bool { return f.Rule == RuleRandom })
+		for _, f := range slices.Backward(found) {
+			*name = (*name)[:f.Start] + schema.Redacted(f.Rule) + (*name)[f.End:]
+		}
+	}
+}
+
 // Finding is a place in a text that is to be redacted, in bytes.
 type Finding struct {
 	Rule       string

@@ -45,6 +45,7 @@ func run(args []string) error {
 	listen := flags.String("listen", "127.0.0.1:0", "address to listen on")
 	watch := flags.Bool("watch-stdin", false, "end when standard input is closed")
 	ephemeral := flags.Bool("ephemeral", false, "empty the data directory at the end")
+	grants := flags.StringArray("grant", nil, "right of the user, as GRANT SELECT ON db.*; repeat for more (default: all that stays in the directory)")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
 			return nil
@@ -68,7 +69,7 @@ func run(args []string) error {
 	if err != nil {
 		return fmt.Errorf("listen on %q: %w", *listen, err)
 	}
-	engine, err := chdb.Open(*library, *dir)
+	engine, err := chdb.Open(*library, *dir, *grants...)
 	if err != nil {
 		return err
 	}

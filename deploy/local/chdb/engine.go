@@ -21,11 +21,13 @@ import (
 // Engine is the ClickHouse engine with one data directory. A process can hold
 // one engine in its life.
 type Engine struct {
-	lib  *library
-	dir  string
-	mu   sync.Mutex
-	main unsafe.Pointer
-	pool pool
+	lib *library
+	dir string
+	// grants are what the user may do, if it is not what it may by default.
+	grants []string
+	mu     sync.Mutex
+	main   unsafe.Pointer
+	pool   pool
 	// Version is the engine's own version, such as "26.7.2.1".
 	Version string
 	// Timezone is the engine's time zone, such as "UTC".
@@ -41,8 +43,8 @@ type Stats struct {
 }
 
 // Open starts the engine of the shared library at path with its data in dir,
-// which is created when absent.
-func Open(path, dir string) (*Engine, error) {
+// which is created when absent. Grants take the place of the rights of its user.
+func Open(path, dir string, grants ...string) (*Engine, error) {
 	lib, err := load(path)
 	if err != nil {
 		return nil, err
@@ -51,7 +53,7 @@ func Open(path, dir string) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("resolve data directory %q: %w", dir, err)
 	}
-	e := &Engine{lib: lib, dir: abs}
+	e := &Engine{lib: lib, dir: abs, grants: grants}
 	if err := e.writeRights(); err != nil {
 		return nil, fmt.Errorf("open data directory %q: %w", abs, err)
 	}
@@ -94,7 +96,7 @@ func (e *Engine) writeRights() error {
 	config := fmt.Appendf(nil, "<clickhouse><users_config>%s</users_config>%s</clickhouse>\n", rights.Escape(users), smallParts)
 	// No password: only the server in front of the engine connects to it, and that asks for the token.
 	return errors.Join(
-		os.WriteFile(users, rights.UsersXML("", "::/0", rights.EngineFixed()), 0o600),
+		os.WriteFile(users, rights.UsersXML("", "::/0", rights.EngineFixed(), e.grants...), 0o600),
 		os.WriteFile(filepath.Join(e.dir, configFile), config, 0o600))
 }
 

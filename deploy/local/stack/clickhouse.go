@@ -36,6 +36,9 @@ func (s *Stack) startClickHouse(ctx context.Context) error {
 		if s.opts.Ephemeral {
 			args = append(args, "--ephemeral")
 		}
+		for _, grant := range s.opts.ClickHouseGrants {
+			args = append(args, "--grant", grant)
+		}
 		return command{path: server, args: args, env: []string{"TZ=UTC", "AXIOMMIND_CHDB_TOKEN=" + s.secret}, watchesStdin: true}, nil
 	})
 }
@@ -70,7 +73,7 @@ func (s *Stack) installedClickHouse(path string, args ...string) func(port int) 
 		}
 		config, users := filepath.Join(dir, "config.xml"), filepath.Join(dir, "users.xml")
 		err := errors.Join(WritePrivate(config, clickHouseConfig(dir, users, port)),
-			WritePrivate(users, rights.UsersXML(s.secret, loopback, nil)))
+			WritePrivate(users, rights.UsersXML(s.secret, loopback, nil, s.opts.ClickHouseGrants...)))
 		if err != nil {
 			return command{}, fmt.Errorf("write clickhouse's configuration: %w", err)
 		}

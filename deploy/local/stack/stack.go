@@ -44,6 +44,9 @@ type Options struct {
 	// Codec returns what decrypts for Temporal's web interface at the origins that it is served from. Without it the
 	// interface shows payloads as Temporal stores them.
 	Codec func(origins []string) http.Handler `json:"-"`
+	// ClickHouseGrants are the rights of ClickHouse's user, as GRANT SELECT ON db.*. Default: all that reach nothing
+	// outside the server's directory.
+	ClickHouseGrants []string
 	// Installed lets servers found on PATH take the place of the pinned ones.
 	Installed bool
 	// Ephemeral keeps no data: Temporal stays in memory, and ClickHouse removes

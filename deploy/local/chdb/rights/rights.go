@@ -41,8 +41,16 @@ func EngineFixed() []Fixed {
 	}
 }
 
-// UsersXML is the configuration of the user, in the form of ClickHouse's users.xml.
-func UsersXML(password, network string, fixed []Fixed) []byte {
+// UsersXML is the configuration of the user, in the form of ClickHouse's users.xml. Grants, statements that do not say to
+// whom, take the place of what the user may do by default.
+func UsersXML(password, network string, fixed []Fixed, grants ...string) []byte {
+	if len(grants) == 0 {
+		grants = []string{granted}
+	}
+	var queries strings.Builder
+	for _, grant := range grants {
+		fmt.Fprintf(&queries, "<query>%s</query>", Escape(grant))
+	}
 	var values, constraints strings.Builder
 	for _, f := range fixed {
 		if f.Value != "" {
@@ -58,10 +66,10 @@ func UsersXML(password, network string, fixed []Fixed) []byte {
 		<networks><ip>%[5]s</ip></networks>
 		<profile>default</profile>
 		<quota>default</quota>
-		<grants><query>%[6]s</query></grants>
+		<grants>%[6]s</grants>
 	</%[3]s></users>
 </clickhouse>
-`, values.String(), constraints.String(), User, Escape(password), Escape(network), granted)
+`, values.String(), constraints.String(), User, Escape(password), Escape(network), queries.String())
 }
 
 // Escape makes text part of an XML document.

@@ -1,0 +1,135 @@
+package eventlog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/schema"
+)
+
+// Roles that [Grant] makes. They are of the server, not of a database: that of a server with several databases has its
+// rights on all for which it was granted them.
+const (
+	RoleWorker = "axiommind_worker"
+	RoleReader = "axiommind_reader"
+	RoleEraser = "axiommind_eraser"
+)
+
+// Right is what a role may do, and where, as in GRANT What ON On. All parts of On are quoted.
+type Right struct{ What, On string }
+
+// Role is a role and all that it may do.
+type Role struct {
+	Name   string
+	Rights []Right
+}
+
+// Statements make the role and grant it its rights. They can be run again.
+func (r Role) Statements() []string {
+	out := []string{"CREATE ROLE IF NOT EXISTS " + r.Name}
+	for _, right := range r.Rights {
+		out = append(out, right.String()+" TO "+r.Name)
+	}
+	return out
+}
+
+// String returns the right as a statement that does not say to whom, as in ClickHouse's users.xml.
+func (r Right) String() string { return "GRANT " + r.What + " ON " + r.On }
+
+const (
+	// rightsOfTables is what the exchange of a table in use for one that was made beside it asks for.
+	rightsOfTables = "SELECT, INSERT, CREATE TABLE, DROP TABLE"
+	// rightsOfScratches is what it takes to make tables and views in a database of one's own, and to drop it.
+	rightsOfScratches = "SELECT, INSERT, ALTER, TRUNCATE, OPTIMIZE, CREATE DATABASE, CREATE TABLE, CREATE VIEW, DROP DATABASE, DROP TABLE, DROP VIEW"
+)
+
+// Roles returns the roles for a database, each with the fewest rights that do:
+//
+//   - the worker runs sessions, rebuilds and replays. It can add events, and neither change nor remove any. It can't
+//     migrate.
+//   - the reader reads all tables, since a view shows only what its reader may read below it.
+//   - the eraser removes rows, besides what a worker can.
+func Roles(database string) ([]Role, error) {
+	migrations, err := schema.Migrations()
+	if err != nil {
+		return nil, err
+	}
+	in := func(table string) string { return Identifier(database) + "." + Identifier(table) }
+	all := Identifier(database) + ".*"
+	var worker, eraser []Right
+	for _, purpose := range []string{PurposeRebuild, PurposeReplay} {
+		worker = append(worker, Right{rightsOfScratches, Identifier(ScratchPrefix(database, purpose)) + "*.*"})
+	}
+	worker = append(worker, Right{"SELECT", all})
+	for _, m := range migrations {
+		for _, table := range m.Tables() {
+			rights := rightsOfTables
+			if slices.Contains(logTables, table) {
+				rights = "SELECT, INSERT"
+			}
+			worker = append(worker, Right{rights, in(table)})
+			eraser = append(eraser, Right{"ALTER DELETE, OPTIMIZE", in(table)})
+		}
+	}
+	return []Role{
+		{RoleWorker, worker},
+		{RoleReader, []Right{{"SELECT", all}}},
+		{RoleEraser, append(slices.Clone(worker), eraser...)},
+	}, nil
+}
+
+// logTables are the tables that are no projections, and that nothing takes the place of.
+var logTables = []string{"events_raw", "event_copies", "projection_offsets_raw"}
+
+// Grant makes the roles for the connection's database, or gives roles that are there what they lack. It takes no right
+// away. Its user needs CREATE ROLE, and the rights themselves with grant option.
+func Grant(ctx context.Context, conn driver.Conn) ([]Role, error) {
+	database, _, err := whereAndWhen(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	roles, err := Roles(database)
+	if err != nil {
+		return nil, err
+	}
+	for _, role := range roles {
+		for _, statement := range role.Statements() {
+			if err := conn.Exec(ctx, statement); err != nil {
+				return nil, fmt.Errorf("grant rights to role %s: %w%s", role.Name, Readable(err), grantHint(err))
+			}
+		}
+	}
+	return roles, nil
+}
+
+const (
+	codeAccessDenied    = 497
+	codeNoAccessStorage = 514
+)
+
+// grantHint says what to do about an error of a GRANT.
+func grantHint(err error) string {
+	switch {
+	case hasCode(err, codeAccessDenied):
+		return ": connect as a user that may make roles and has these rights with grant option, such as one with access_management"
+	case hasCode(err, codeNoAccessStorage):
+		return ": this server keeps users and roles in files alone: see worker migrate --print-grants for what to write there"
+	}
+	return ""
+}
+
+// DatabaseOf returns the database that an address names.
+func DatabaseOf(dsn string) (string, error) {
+	o, err := parseDSN(dsn)
+	if err != nil {
+		return "", fmt.Errorf("parse clickhouse address: %w", err)
+	}
+	if o.Auth.Database == "" {
+		return "default", nil
+	}
+	return strings.TrimPrefix(o.Auth.Database, "/"), nil
+}

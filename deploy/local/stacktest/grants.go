@@ -1,0 +1,46 @@
+package stacktest
+
+import (
+	"context"
+	"net/url"
+	"testing"
+
+	"axiommind/activities/eventlog"
+	"axiommind/deploy/local/stack"
+)
+
+// Restricted returns a DSN of a database on a ClickHouse server of its own, whose user has the grants alone. The database is
+// migrated, and filled by prepare, by a user with all rights. It lives until the test ends.
+func Restricted(t *testing.T, database string, grants []string, prepare func(dsn string)) string {
+	t.Helper()
+	dir, err := Dir("restricted")
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := func(grants ...string) (*stack.Stack, *url.URL) {
+		ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+		defer cancel()
+		s, err := stack.Start(ctx, stack.Options{Dir: dir, ClickHouse: true, ClickHouseGrants: grants})
+		if err != nil {
+			t.Fatalf("start clickhouse: %v", err)
+		}
+		dsn, err := url.Parse(s.Addresses().ClickHouseDSN)
+		if err != nil {
+			s.Stop()
+			t.Fatal(err)
+		}
+		return s, dsn
+	}
+	func() {
+		s, dsn := start()
+		defer s.Stop()
+		run(t, dsn, "CREATE DATABASE "+eventlog.Identifier(database))
+		dsn.Path = "/" + database
+		migrate(t, dsn.String())
+		prepare(dsn.String())
+	}()
+	s, dsn := start(grants...)
+	t.Cleanup(s.Stop)
+	dsn.Path = "/" + database
+	return dsn.String()
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"axiommind/activities/eventlog"
+	"axiommind/activities/session"
+	"axiommind/activities/session/keyring"
+	"axiommind/schema"
+)
+
+// sessionRawOptions are the flags of session raw.
+type sessionRawOptions struct {
+	key     schema.SessionKey
+	message int
+}
+
+func (a *app) sessionRawCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	var o sessionRawOptions
+	f.StringVar(&o.key.Project, "project", "default", "project of the session")
+	f.StringVar(&o.key.User, "user", "default", "user of the session")
+	f.StringVar(&o.key.Agent, "agent", "", "agent of the session")
+	f.IntVar(&o.message, "message", -1, "one message, by its position (default: all that redaction changed)")
+	return func(ctx context.Context, args []string) error {
+		o.key.SessionID = args[0]
+		if f.Changed("message") && o.message < 0 {
+			return usagef("--message %d: want a position, from 0", o.message)
+		}
+		return a.sessionRaw(ctx, o)
+	}
+}
+
+func (a *app) sessionRaw(ctx context.Context, o sessionRawOptions) error {
+	if a.cfg.RawKeyFile == "" {
+		return usagef("--raw-key-file: name the file of the keys that the worker has kept raw messages with")
+	}
+	ring, err := keyring.Load("raw", a.cfg.RawKeyFile)
+	if err != nil {
+		return usageError{err}
+	}
+	conn, err := a.clickHouse(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	if o.key.SessionID, err = findSession(ctx, conn, o.key); err != nil {
+		return err
+	}
+	logged, err := session.Open(ctx, eventlog.New(conn, eventlog.Options{}), o.key)
+	if err != nil {
+		return err
+	}
+	if logged.Len() == 0 {
+		return usagef("there is no session %q of project %q, user %q and agent %q", o.key.SessionID, o.key.Project, o.key.User, o.key.Agent)
+	}
+	originals, err := logged.Originals(ctx, ring)
+	if err != nil {
+		return err
+	}
+	closed := 0
+	shown := make([]session.Original, 0, len(originals))
+	for _, m := range originals {
+		if o.message >= 0 && m.Index != o.message {
+			continue
+		}
+		shown = append(shown, m)
+		if m.Problem != "" {
+			closed++
+		}
+	}
+	if err := a.print(shown, func(w io.Writer) error { return printOriginals(w, shown) }); err != nil {
+		return err
+	}
+	if closed > 0 {
+		return fmt.Errorf("%d of %s could not be read: message %d: %s", closed, plural(len(shown), "message", "messages"), firstClosed(shown).Index, firstClosed(shown).Problem)
+	}
+	return nil
+}
+
+func firstClosed(all []session.Original) session.Original {
+	for _, m := range all {
+		if m.Problem != "" {
+			return m
+		}
+	}
+	return session.Original{}
+}
+
+func printOriginals(w io.Writer, all []session.Original) error {
+	var b strings.Builder
+	if len(all) == 0 {
+		b.WriteString("nothing is kept: redaction changed no such message, or the worker ran without --keep-raw\n")
+	}
+	for _, m := range all {
+		say(&b, "message %d (%s)\n", m.Index, m.Role)
+		if m.Problem == "" {
+			block(&b, "  │ ", m.Original)
+		} else {
+			say(&b, "  %s\n", m.Problem)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

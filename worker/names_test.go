@@ -1,0 +1,123 @@
+package main_test
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/llm"
+	"axiommind/activities/transcript/redact/redacttest"
+	"axiommind/schema"
+)
+
+// parrot is a model server that says again all that it is sent: as an answer that nobody can read, or as the reason of a
+// refusal.
+func parrot(t *testing.T, status int, secret string) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if status != http.StatusOK {
+			http.Error(w, `{"error":{"message":"no: Authorization: Bearer `+secret+` `+string(body[:min(len(body), 100)])+`"}}`, status)
+			return
+		}
+		_, _ = w.Write([]byte(`{"choices":[{"message":{"content":"I can't, but the token is ghp_` + secret + `"},"finish_reason":"stop"}]}`))
+	}))
+	t.Cleanup(server.Close)
+	return server.URL + "/v1"
+}
+
+// A credential in the name of a file, in a task's title, in a transcript that can't be read, or in the name of a format is in
+// no store, log, memo, search attribute or error. What a person puts into the input of a workflow stays in Temporal's history:
+// the path of a file has to, or nobody could read it. (I9)
+func TestI9NoSecretInNamesAndErrors(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		inInput bool
+		try     func(t *testing.T, b *bench, secret string)
+	}{
+		"file name": {true, func(t *testing.T, b *bench, secret string) {
+			dir := filepath.Join(t.TempDir(), "ghp_"+secret)
+			require.NoError(t, os.Mkdir(dir, 0o700))
+			require.Equal(t, schema.BuildSuccess, b.process(t, b.input("s", write(t, filepath.Join(dir, "s.jsonl"), said(1, "user", decision)))).Status)
+		}},
+		"absent file": {true, func(t *testing.T, b *bench, secret string) {
+			_, err := b.try(t.Context(), b.input("s", "file://"+filepath.Join(os.TempDir(), "ghp_"+secret+".jsonl")))
+			require.ErrorContains(t, err, schema.Redacted("github-pat"))
+			require.NotContains(t, err.Error(), secret)
+		}},
+		"task title": {false, func(t *testing.T, b *bench, secret string) {
+			in := b.input("s", write(t, filepath.Join(t.TempDir(), "s.jsonl"), said(1, "user", "TODO: rotate ghp_"+secret+" today.")))
+			require.Equal(t, schema.BuildSuccess, b.process(t, in).Status)
+			require.Contains(t, strings.Join(column(t, b.ClickHouse, "SELECT title FROM entries"), "\n"), schema.Redacted("github-pat"))
+		}},
+		"broken transcript": {false, func(t *testing.T, b *bench, secret string) {
+			path := write(t, filepath.Join(t.TempDir(), "s.jsonl"), `{"type":"user","password":"`+secret+`"`, `{"type":"`+"ghp_"+secret+`","message":3}`, said(1, "user", decision))
+			require.NotZero(t, b.process(t, b.input("s", path)).Counts.SkippedLines)
+			in := b.input("t", write(t, filepath.Join(t.TempDir(), "t.jsonl"), "ghp_"+secret))
+			in.Format = "goose"
+			_, err := b.try(t.Context(), in)
+			t.Log(err)
+		}},
+		"unknown format": {true, func(t *testing.T, b *bench, secret string) {
+			in := b.input("s", write(t, filepath.Join(t.TempDir(), "s.jsonl"), said(1, "user", decision)))
+			in.Format = "ghp_" + secret
+			_, err := b.try(t.Context(), in)
+			require.ErrorContains(t, err, schema.Redacted("github-pat"))
+			require.NotContains(t, err.Error(), secret)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			var logged lockedBuffer
+			b.startLogging(t, slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})))
+			secret := redacttest.NewMaker(uint64(time.Now().UnixNano())).Of(36)
+			c.try(t, b, secret)
+			b.requireUntold(t, secret, logged.String(), c.inInput)
+		})
+	}
+}
+
+// requireUntold requires that the secret is in no store, log or history. One in the input of a workflow is in its history.
+func (b *bench) requireUntold(t *testing.T, secret, logged string, inInput bool) {
+	t.Helper()
+	b.awaitGraduated(t.Context(), t)
+	places := b.places(t)
+	places["the worker's log"] = logged
+	if inInput {
+		delete(places, "Temporal")
+	}
+	requireNowhere(t, places, []redacttest.Case{{Kind: "secret", Secrets: []string{secret}}})
+}
+
+// What a model's server says, be it an answer that nobody can read or the reason of a refusal, brings no secret anywhere. (I9)
+func TestI9NoSecretOfAModelsServer(t *testing.T) {
+	t.Parallel()
+	for name, status := range map[string]int{"unreadable answer": http.StatusOK, "refusal": http.StatusBadRequest, "outage": http.StatusInternalServerError} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, secret := newBench(t), redacttest.NewMaker(uint64(time.Now().UnixNano())).Of(36)
+			b.cfg.Model = llm.Config{Provider: llm.ProviderOpenAI, Model: "parrot", BaseURL: parrot(t, status, secret), ResponseFormat: llm.FormatNone}
+			var logged lockedBuffer
+			b.startLogging(t, slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})))
+			run, err := b.submit(t.Context(), b.input("s", write(t, filepath.Join(t.TempDir(), "s.jsonl"), said(1, "user", "The rain in Spain falls on the plain."))))
+			require.NoError(t, err)
+			if status == http.StatusInternalServerError { // It is tried again for as long as an outage may last.
+				require.Eventually(t, func() bool {
+					return strings.Contains(logged.String(), "500")
+				}, time.Minute, 100*time.Millisecond)
+			} else {
+				_ = run.Get(t.Context(), nil)
+			}
+			b.requireUntold(t, secret, logged.String(), false)
+		})
+	}
+}

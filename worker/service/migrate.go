@@ -1,0 +1,80 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"axiommind/activities/eventlog"
+)
+
+// Migration brings ClickHouse's database up to date, and makes the roles that those who use it need.
+type Migration struct {
+	// Grants makes the roles: see [eventlog.Grant].
+	Grants bool
+	// PrintGrants prints the statements that make the roles, and changes nothing.
+	PrintGrants bool
+}
+
+// Flags adds the flags of the migration.
+func (m *Migration) Flags(f *pflag.FlagSet) {
+	f.BoolVar(&m.Grants, "grants", false, fmt.Sprintf("make the roles %s, %s and %s, with the rights that each needs",
+		eventlog.RoleWorker, eventlog.RoleReader, eventlog.RoleEraser))
+	f.BoolVar(&m.PrintGrants, "print-grants", false, "print the statements that make these roles, and change nothing")
+}
+
+// Run migrates the database and prints what it did.
+func (m *Migration) Run(ctx context.Context, cfg Config, logger *slog.Logger, out io.Writer) error {
+	if m.PrintGrants {
+		if m.Grants {
+			return errors.New("--grants and --print-grants: give one of them")
+		}
+		return printGrants(cfg, out)
+	}
+	conn, err := ConnectClickHouse(ctx, cfg, logger)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	applied, err := eventlog.Migrate(ctx, conn)
+	if err != nil {
+		return err
+	}
+	for _, a := range applied {
+		_, _ = fmt.Fprintf(out, "migrated %d %s\n", a.Version, a.Name)
+	}
+	if len(applied) == 0 {
+		_, _ = fmt.Fprintln(out, "the database is up to date")
+	}
+	if !m.Grants {
+		return nil
+	}
+	roles, err := eventlog.Grant(ctx, conn)
+	if err != nil {
+		return err
+	}
+	for _, role := range roles {
+		_, _ = fmt.Fprintf(out, "role %s has its rights; give it to a user: GRANT %s TO the_user\n", role.Name, role.Name)
+	}
+	return nil
+}
+
+func printGrants(cfg Config, out io.Writer) error {
+	database, err := eventlog.DatabaseOf(cfg.ClickHouseDSN)
+	if err != nil {
+		return err
+	}
+	roles, err := eventlog.Roles(database)
+	if err != nil {
+		return err
+	}
+	for _, role := range roles {
+		_, err = io.WriteString(out, strings.Join(role.Statements(), ";\n")+";\n")
+	}
+	return err
+}
