@@ -31,8 +31,11 @@ type Evidence struct {
 	EventID string `json:"event_id,omitempty"`
 	// MessageIndex is the message in which the quote was found, or, if it was not found, the one that the model
 	// named.
-	MessageIndex int    `json:"message_index"`
-	Quote        string `json:"quote"`
+	MessageIndex int `json:"message_index"`
+	// Trust is the class of the source's text at Span. It is empty if the quote was not found, and in evidence that was
+	// judged before rule 2 of proof.
+	Trust Trust  `json:"trust,omitempty"`
+	Quote string `json:"quote"`
 	// Found is true if the quote was located, by any method.
 	Found bool `json:"found"`
 	// Aligned is true if the quote was found word for word, by MethodExact or MethodNormalized.

@@ -60,6 +60,9 @@ type FactCreatedPayload struct {
 	Confidence float64 `json:"confidence"`
 	// SourceError is the mistake that a correction describes.
 	SourceError string `json:"source_error,omitempty"`
+	// SaidBy is who said it in the session: [TrustUser] or [TrustAssistant]. It is empty if a person entered it, and in
+	// events of older programs.
+	SaidBy Trust `json:"said_by,omitempty"`
 	// Since is when the fact became known, if that was before the event: another tool remembered it.
 	Since time.Time `json:"since,omitzero"`
 }
@@ -150,6 +153,10 @@ const (
 	SkippedCleared       = "cleared_since"
 	SkippedTrivial       = "says_nothing_lasting"
 	SkippedUpload        = "about_an_upload"
+	// SkippedUntrusted: its evidence is text that neither the user nor the assistant said.
+	SkippedUntrusted = "untrusted_text"
+	// SkippedNotUser: only the assistant said what the user alone can say.
+	SkippedNotUser = "not_said_by_user"
 )
 
 // Values of FactSkippedPayload.Skipped for a removal that a model's answer asks for: the fact stays.

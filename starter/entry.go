@@ -99,7 +99,7 @@ func prove(source []schema.Message, e schema.Evidence, rule int) proof {
 	}
 	m := source[0]
 	p.Role = m.Role
-	if err := evidence.Verify(m.Text, e, rule); err != nil {
+	if err := evidence.VerifyMessage(m, e, rule); err != nil {
 		p.Problem = err.Error()
 		return p
 	}
@@ -212,6 +212,14 @@ func entryStanding(e schema.Entry, proofs []proof) string {
 	return text
 }
 
+// speaker returns the role of the message, and the class of trust of the text, if the role does not say it.
+func (p proof) speaker() string {
+	if p.Trust == "" || string(p.Trust) == string(p.Role) {
+		return string(p.Role)
+	}
+	return fmt.Sprintf("%s, trusted as %s", p.Role, p.Trust)
+}
+
 // print describes the piece and its place, and shows the sentences that hold it. A piece that proves has no such
 // sentences stored, and is shown with the text around it.
 func (p proof) print(b *strings.Builder) {
@@ -225,7 +233,7 @@ func (p proof) print(b *strings.Builder) {
 		return
 	}
 	say(b, "%s\n  message %d (%s), bytes %d–%d, runes %d–%d, %s, confidence %.2f, checked against the source\n",
-		worth, p.MessageIndex, p.Role, p.Span.ByteStart, p.Span.ByteEnd, p.Span.RuneStart, p.Span.RuneEnd, p.Method, p.Confidence)
+		worth, p.MessageIndex, p.speaker(), p.Span.ByteStart, p.Span.ByteEnd, p.Span.RuneStart, p.Span.RuneEnd, p.Method, p.Confidence)
 	if !p.Aligned {
 		say(b, "  quoted as “%s”\n", oneLine(p.Quote, 400))
 	}

@@ -56,6 +56,9 @@ func notFound(reason string) string {
 
 // unproven says why an aligned quote does not prove.
 func unproven(e schema.Evidence, most int) string {
+	if e.Trust != "" && !e.Trust.Proves() {
+		return trustText(e.Trust) + " proves nothing"
+	}
 	if schema.HoldsRedaction(e.Text) {
 		return "a part of it was redacted"
 	}
@@ -67,6 +70,19 @@ func unproven(e schema.Evidence, most int) string {
 		return "the quote is not the sentence as it stands"
 	}
 	return "the quote is a piece of a sentence"
+}
+
+// trustText names text of a class for people.
+func trustText(t schema.Trust) string {
+	switch t {
+	case schema.TrustTool:
+		return "text of a tool, or handed over,"
+	case schema.TrustSystem:
+		return "text of the harness"
+	case schema.TrustMemory:
+		return "what was remembered earlier"
+	}
+	return "text of the " + string(t)
 }
 
 func hasWords(s string) bool {

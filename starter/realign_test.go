@@ -39,7 +39,7 @@ func olderSession(t *testing.T, conn driver.Conn, session schema.SessionKey, tex
 	for i, x := range extracted.Entries {
 		pieces, ok := aligner.AlignEntry(x.Evidence)
 		for n := range pieces {
-			pieces[n].Proven, pieces[n].Within = false, nil
+			pieces[n].Proven, pieces[n].Within, pieces[n].Trust = false, nil, ""
 		}
 		aligned.Entries = append(aligned.Entries, schema.AlignedEntry{Index: i, EvidenceAligned: ok, Evidence: pieces})
 	}
@@ -129,12 +129,12 @@ func TestRealign(t *testing.T) {
 	require.Equal(t, 1, before.Proven)
 	o := c.run("verify", "--user", "u")
 	require.Contains(t, o.out, "; 0 proven, 3 aligned and not proven, 0 found and not aligned, 0 not found; 0 false\n"+
-		"3 pieces were judged by rule 0: `starter realign` judges them anew by rule 1\n")
+		"3 pieces were judged by rule 0: `starter realign` judges them anew by rule 2\n")
 
 	events, was := countEvents(t, conn), plain.events(schema.EvidenceAligned)
 	o = c.run("realign", "--dry-run")
 	require.Zero(t, o.code, o)
-	require.Contains(t, o.out, "3 sessions: 5 pieces to judge anew by rule 1\n")
+	require.Contains(t, o.out, "3 sessions: 5 pieces to judge anew by rule 2\n")
 	require.Regexp(t, `(?m)^plain +cli-\S+ +u +3\nplain +cli-\S+ +v / claude +1$`, o.out)
 	require.Equal(t, events, countEvents(t, conn), "a dry run")
 	for _, args := range [][]string{{"--session", "nobody's"}, {"--project", "nobody's"}, {"--jobs", "0"}} {
@@ -143,24 +143,24 @@ func TestRealign(t *testing.T) {
 
 	one := decode[realignment](t, c.run("realign", "--user", strange.session.User, "-o", "json"))
 	require.Equal(t, realignment{
-		Rule: 1, Sessions: []*realigned{{SessionKey: strange.session, Pieces: 1, Proven: 1}}, Pieces: 1, Proven: 1,
+		Rule: 2, Sessions: []*realigned{{SessionKey: strange.session, Pieces: 1, Proven: 1}}, Pieces: 1, Proven: 1,
 	}, one)
 	o = c.run("realign")
 	require.Zero(t, o.code, o)
 	require.Regexp(t, `(?m)^plain +cli-\S+ +u +3 +2 +0\nplain +cli-\S+ +v / claude +1 +1 +0$`, o.out)
-	require.Contains(t, o.out, "2 sessions: 4 pieces judged anew by rule 1, 3 newly proven, 0 no longer\n")
+	require.Contains(t, o.out, "2 sessions: 4 pieces judged anew by rule 2, 3 newly proven, 0 no longer\n")
 
 	now := plain.events(schema.EvidenceAligned)
 	require.Equal(t, was, now[:1], "an event is never rewritten")
 	judged := plain.alignments()
 	require.Len(t, judged, 2)
-	require.Equal(t, 1, judged[1].Rule)
+	require.Equal(t, 2, judged[1].Rule)
 	for i, proven := range []bool{true, true, false} {
 		require.False(t, judged[0].Entries[i].EvidenceProven)
 		require.Equal(t, proven, judged[1].Entries[i].EvidenceProven)
 		require.Equal(t, proven, judged[1].Entries[i].Evidence[0].Proven)
 	}
-	require.Equal(t, schema.EvidenceAlignedKey(judged[1].ExtractedEventID, 1), now[1].DedupeKey)
+	require.Equal(t, schema.EvidenceAlignedKey(judged[1].ExtractedEventID, 2), now[1].DedupeKey)
 	rows, err := entry.NewReader(conn).Read(t.Context(), entry.OfSession(plain.session).OldestFirst(), entry.Whole)
 	require.NoError(t, err)
 	for _, row := range rows {
@@ -175,7 +175,7 @@ func TestRealign(t *testing.T) {
 	events = countEvents(t, conn)
 	o = c.run("realign")
 	require.Zero(t, o.code, o)
-	require.Equal(t, "nothing to judge anew: all evidence is judged by rule 1\n", o.out)
+	require.Equal(t, "nothing to judge anew: all evidence is judged by rule 2\n", o.out)
 	require.Empty(t, decode[realignment](t, c.run("realign", "-o", "json")).Sessions)
 	require.Equal(t, events, countEvents(t, conn))
 }
@@ -204,7 +204,7 @@ func TestI2RealignAgain(t *testing.T) {
 	require.Zero(t, c.verify(t, exitOK).False)
 
 	o := c.run("realign", "--dry-run")
-	require.Contains(t, o.out, "1 session: 0 pieces to judge anew by rule 1; 2 entries are to say what was judged before\n")
+	require.Contains(t, o.out, "1 session: 0 pieces to judge anew by rule 2; 2 entries are to say what was judged before\n")
 	require.Zero(t, c.run("realign").code)
 	rows, err := entry.NewReader(conn).Read(t.Context(), entry.OfSession(f.session).OldestFirst(), entry.Whole)
 	require.NoError(t, err)
@@ -256,6 +256,6 @@ func TestRealignAfterARun(t *testing.T) {
 	c.work(t)
 	require.Zero(t, <-ended)
 	require.NoError(t, run.Get(t.Context(), nil))
-	require.Contains(t, out.String(), "1 session: 1 piece judged anew by rule 1, 1 newly proven, 0 no longer\n")
+	require.Contains(t, out.String(), "1 session: 1 piece judged anew by rule 2, 1 newly proven, 0 no longer\n")
 	require.Empty(t, c.verify(t, exitOK).Older)
 }

@@ -47,7 +47,7 @@ func NewAligner(messages []schema.Message, eventID func(messageIndex int) string
 		if eventID != nil {
 			id = eventID(index)
 		}
-		a.take(NewSource(index, id, messages[i].Text))
+		a.take(NewMessageSource(messages[i], id))
 	}
 	return a
 }
@@ -66,7 +66,7 @@ func (a *Aligner) next(messages []schema.Message, eventID func(messageIndex int)
 		m := &messages[i]
 		s := before[m.Index]
 		if s == nil {
-			s = NewSource(m.Index, eventID(m.Index), m.Text)
+			s = NewMessageSource(*m, eventID(m.Index))
 		}
 		a.take(s)
 	}
@@ -98,6 +98,7 @@ type finding struct {
 // choose sets what evidence says of its place.
 func (f *finding) choose(e *schema.Evidence, p place) {
 	e.Span, e.Proven, e.Within = f.source.span(p.extent), p.proven, nil
+	e.Trust = f.source.trust(p.extent)
 	e.Text = f.source.text[p.start:p.end]
 	if !p.proven {
 		e.Within = f.source.within(p.extent)

@@ -48,6 +48,9 @@ type Source struct {
 	index   int
 	eventID string
 	text    string
+	// message is nil if only the text is known.
+	message *schema.Message
+	trusted *trusted
 
 	hash        string
 	marks       []int // the number of runes before every markEvery-th byte
@@ -164,7 +167,7 @@ func (s *Source) equal(q *quote) *match {
 func (s *Source) judge(q *quote, m *match) (proven bool) {
 	for i := range m.places {
 		p := &m.places[i]
-		p.proven = m.method.Aligns() && s.proves(q, p.extent)
+		p.proven = m.method.Aligns() && s.trusts(p.extent) && s.proves(q, p.extent)
 		proven = proven || p.proven
 	}
 	return s.proveFurther(q, m) || proven
@@ -184,7 +187,7 @@ func (s *Source) proveFurther(q *quote, m *match) bool {
 		further = s.through(s.form(), q.piece().Text, end)
 	}
 	for x := range further {
-		if s.proves(q, x) {
+		if s.trusts(x) && s.proves(q, x) {
 			*last = place{x, true}
 			return true
 		}

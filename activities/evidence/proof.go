@@ -29,11 +29,14 @@ import (
 // A sign before a number needs no such care: the normal form keeps it. A quote that holds the placeholder of something
 // redacted never proves: nobody can tell what was said there.
 //
+// Rule 2: as rule 1, and the place is text of the user or the assistant, whose class [schema.Evidence] names. What tools
+// return, the harness writes, is remembered, or is handed over in a user's message proves nothing.
+//
 // Rule 0 is that of evidence recorded before rules had versions. It claims no proof.
 //
 // What a rule says of a quote must never change, normal form and boundaries included: evidence is held to the
 // rule it was recorded under. What is to be judged otherwise is another rule.
-const Rule = 1
+const Rule = 2
 
 // Proven reports whether the evidence of an entry proves it: there is some, and every piece is proven.
 func Proven(evidence []schema.Evidence) bool {

@@ -25,13 +25,18 @@ func falsef(format string, args ...any) error {
 //   - the hashes are right, and Text is the source's text at the span;
 //   - every place lies in the text on grapheme boundaries, and its bytes and runes agree;
 //   - the quote equals the text at every place in the way that Method claims;
-//   - it proves there, or does not, as the rule says.
+//   - it proves there, or does not, as the rule says, by a text whose class of trust is the recorded one.
 //
 // Verify depends on its arguments alone. Evidence that was not found claims nothing and fails. The quote is not
 // looked for again, since a better search may find more places. That the text is of the message and event that
 // the evidence names is for the caller to check.
 func Verify(source string, e schema.Evidence, rule int) error {
 	return NewSource(e.MessageIndex, e.EventID, source).Verify(e, rule)
+}
+
+// VerifyMessage is [Verify] against a message of the log, whose role and kind say what its text may prove.
+func VerifyMessage(m schema.Message, e schema.Evidence, rule int) error {
+	return NewMessageSource(m, e.EventID).Verify(e, rule)
 }
 
 // Verify is [Verify] against the message.
@@ -137,10 +142,20 @@ func (s *Source) verifyClaim(q *quote, method schema.Method, confidence float64,
 	return nil
 }
 
+// trustRule is the first rule that asks whose the text is.
+const trustRule = 2
+
 // verifyProof checks what the rule says of the chosen place.
 func (s *Source) verifyProof(q *quote, e schema.Evidence, rule int) error {
 	x := extentOf(e.Span)
-	proven := rule >= 1 && e.Aligned && s.proves(q, x)
+	trust := e.Trust
+	switch class := s.trust(x); {
+	case rule < trustRule && trust != "":
+		return falsef("rule %d knows no class of trust, and the text is %q", rule, trust)
+	case rule >= trustRule && s.message != nil && trust != class:
+		return falsef("trust is %q, and the text at the span is %q", trust, class)
+	}
+	proven := rule >= 1 && e.Aligned && (trust == "" || trust.Proves()) && s.proves(q, x)
 	if e.Proven != proven {
 		return falsef("proven is %t, by rule %d it is %t", e.Proven, rule, proven)
 	}

@@ -28,8 +28,10 @@ type Fact struct {
 	Confidence float64 `json:"confidence"`
 	// SourceError is the mistake that a correction describes.
 	SourceError string `json:"source_error,omitempty"`
-	Status      Status `json:"status"`
-	Project     string `json:"project,omitempty"`
+	// SaidBy is who said it first: the user, or only the assistant. It is empty if a person entered it.
+	SaidBy  schema.Trust `json:"said_by,omitempty"`
+	Status  Status       `json:"status"`
+	Project string       `json:"project,omitempty"`
 	// Actor created the fact. SessionID and EntryID lead to its evidence. They are empty if a person entered it.
 	Actor     string    `json:"actor"`
 	SessionID string    `json:"session_id,omitempty"`
@@ -115,7 +117,7 @@ func firstFact(p schema.FactCreatedPayload, e schema.Event) Fact {
 	}
 	return Fact{
 		ID: p.FactID, Content: p.Content, Category: p.Category, Confidence: p.Confidence,
-		SourceError: p.SourceError, Status: Active, Project: e.Project, Actor: e.Actor,
+		SourceError: p.SourceError, SaidBy: p.SaidBy, Status: Active, Project: e.Project, Actor: e.Actor,
 		SessionID: e.SessionID, EntryID: p.EntryID,
 		CreatedAt: created, CreatedSeq: e.Seq, UpdatedAt: e.TS, Version: e.Seq,
 	}

@@ -45,6 +45,8 @@ type Statement struct {
 	Confidence float64 `json:"confidence"`
 	// SourceError is the mistake that a correction describes.
 	SourceError string `json:"source_error,omitempty"`
+	// SaidBy is who said it. What only the assistant said is marked, so that no reader takes it for the user's words.
+	SaidBy schema.Trust `json:"said_by,omitempty"`
 	// Contested is true if another statement contradicts the fact, and nobody has decided which is right. Such facts come
 	// after all others and are marked: left out, they would be forgotten while somebody thinks about it.
 	Contested bool `json:"contested,omitempty"`
@@ -54,7 +56,7 @@ type Statement struct {
 func Statements(facts []Fact) []Statement {
 	out := make([]Statement, 0, len(facts))
 	for _, f := range Believed(Remembered(facts)) {
-		out = append(out, Statement{f.Content, f.Category, f.Confidence, f.SourceError, f.Entry.Contested()})
+		out = append(out, Statement{f.Content, f.Category, f.Confidence, f.SourceError, f.SaidBy, f.Entry.Contested()})
 	}
 	return out
 }
@@ -213,6 +215,9 @@ func (s Statement) line() string {
 	line := fmt.Sprintf("- [%s | %.2f] %s", cmp.Or(escape(oneLine(s.Category)), "context"), s.Confidence, escape(s.Content))
 	if wrong := oneLine(s.SourceError); wrong != "" && s.Category == schema.CategoryCorrection {
 		line += " (avoid: " + escape(wrong) + ")"
+	}
+	if s.SaidBy == schema.TrustAssistant {
+		line += " (said by the assistant)"
 	}
 	if s.Contested {
 		line += " (contested)"

@@ -60,7 +60,10 @@ type proposal struct {
 	threshold float64
 
 	// section is the section of the profile that content sums up. It is empty for a fact.
-	section     string
+	section string
+	// saidBy is who said what the entry's evidence proves, and untrusted the class of evidence that may prove nothing.
+	saidBy, untrusted schema.Trust
+
 	content     string
 	quotes      []string
 	category    string
@@ -148,6 +151,7 @@ func (p *planner) proposalOf(e schema.Entry) proposal {
 		act: schema.Act{EntryID: e.ID}, key: schema.FactOfEntryKey(e.User, e.Agent, e.ID), at: instant(e.OccurredAt), read: p.read[e.ID],
 		aligned: e.EvidenceAligned, threshold: p.opts.Threshold, section: e.Section,
 		content: content, category: e.Category, confidence: e.Confidence, sourceError: e.SourceError,
+		saidBy: schema.SaidBy(e.Evidence), untrusted: schema.Untrusted(e.Evidence),
 	}
 	if x.section != "" {
 		x.content = scrubUploads(x.content)
@@ -185,7 +189,7 @@ func (p *planner) consider(x proposal) error {
 	category, _ := Category(x.category)
 	return p.emit(x.key, x.at, schema.FactCreatedPayload{
 		Act: x.act, FactID: id, Content: strings.TrimSpace(x.content), Category: category,
-		Confidence: confidenceOf(x), SourceError: strings.TrimSpace(x.sourceError), Since: x.since,
+		Confidence: confidenceOf(x), SourceError: strings.TrimSpace(x.sourceError), SaidBy: x.saidBy, Since: x.since,
 	})
 }
 
@@ -205,6 +209,9 @@ func (p *planner) objection(x proposal) *schema.FactSkippedPayload {
 	confidence := confidenceOf(x)
 	if !x.aligned {
 		return skip(schema.SkippedUnaligned, "its evidence does not stand in the session word for word")
+	}
+	if s := distrusted(x); s != nil {
+		return s
 	}
 	if Key(x.content) == "" {
 		return skip(schema.SkippedEmpty, "it says nothing")
@@ -235,6 +242,24 @@ func (p *planner) objection(x proposal) *schema.FactSkippedPayload {
 		s := skip(schema.SkippedDuplicate, "%s says the same", id)
 		s.DuplicateOf = id
 		return s
+	}
+	return nil
+}
+
+// usersOwn are the categories of what only the user can say.
+var usersOwn = []string{schema.CategoryPreference, schema.CategoryBehavior, schema.CategoryGoal}
+
+// distrusted returns the reason not to store what was said by nobody who may say it, or nil. A summary of the user, and what
+// the user prefers, does or wants, is the user's to say.
+func distrusted(x proposal) *schema.FactSkippedPayload {
+	category, _ := Category(x.category)
+	switch {
+	case x.untrusted != "":
+		return skip(schema.SkippedUntrusted, "its evidence is text of class %q, which neither the user nor the assistant said", x.untrusted)
+	case x.saidBy == schema.TrustAssistant && x.section != "":
+		return skip(schema.SkippedNotUser, "only the assistant says so of the user")
+	case x.saidBy == schema.TrustAssistant && slices.Contains(usersOwn, category):
+		return skip(schema.SkippedNotUser, "only the assistant says so, and a fact of category %q is the user's to say", category)
 	}
 	return nil
 }

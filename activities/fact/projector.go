@@ -32,7 +32,7 @@ func (p *Projector) Types() []string { return EventTypes() }
 func (p *Projector) StreamPrefix() string { return schema.MemoryPrefix }
 
 // Version implements eventlog.Projector.
-func (p *Projector) Version() uint32 { return 2 }
+func (p *Projector) Version() uint32 { return 3 }
 
 // Tables implements eventlog.Projector.
 func (p *Projector) Tables() []eventlog.Table {
@@ -120,7 +120,7 @@ func foldPage(events []schema.Event, load func(user, agent string, ids []string)
 }
 
 const factColumns = `facts_raw (fact_id, user, agent, project, content, content_key, category, confidence,
-	source_error, status, actor, session_id, entry_id, created_at, created_seq, updated_at, gone_at, gone_reason, version)`
+	source_error, said_by, status, actor, session_id, entry_id, created_at, created_seq, updated_at, gone_at, gone_reason, version)`
 
 func (g page) factRows() [][]any {
 	var out [][]any
@@ -135,7 +135,7 @@ func (g page) factRows() [][]any {
 		}
 		out = append(out, []any{
 			f.ID, g.user, g.agent, f.Project, f.Content, Key(f.Content), f.Category, f.Confidence,
-			f.SourceError, string(f.Status), f.Actor, f.SessionID, f.EntryID, f.CreatedAt, f.CreatedSeq,
+			f.SourceError, string(f.SaidBy), string(f.Status), f.Actor, f.SessionID, f.EntryID, f.CreatedAt, f.CreatedSeq,
 			f.UpdatedAt, goneAt, f.GoneReason, f.Version,
 		})
 	}

@@ -78,8 +78,8 @@ func (m *memory) project(t *rapid.T) (tables, []Fact) {
 			id, version := row[0].(string), row[len(row)-1].(uint64)
 			if version >= versions[id] {
 				versions[id], facts[id] = version, g.after[id]
-				if gone := row[16].(*time.Time); gone != nil {
-					row[16] = *gone
+				if gone := row[17].(*time.Time); gone != nil {
+					row[17] = *gone
 				}
 				out[id] = fmt.Sprint(row...)
 			}

@@ -230,7 +230,7 @@ func in(values []string) clickhouse.GroupSet { return table.Set(append(slices.Cl
 
 // factFields are the columns of a [Fact].
 var factFields = []string{
-	"fact_id", "content", "category", "confidence", "source_error", "status", "project", "actor",
+	"fact_id", "content", "category", "confidence", "source_error", "said_by", "status", "project", "actor",
 	"session_id", "entry_id", "created_at", "created_seq", "updated_at", "gone_at", "gone_reason", "version",
 }
 
@@ -243,7 +243,7 @@ func (t *Tables) query(ctx context.Context, where string, args ...any) ([]Fact, 
 		var f Fact
 		var status string
 		var goneAt *time.Time
-		err := rows.Scan(&f.ID, &f.Content, &f.Category, &f.Confidence, &f.SourceError, &status, &f.Project,
+		err := rows.Scan(&f.ID, &f.Content, &f.Category, &f.Confidence, &f.SourceError, (*string)(&f.SaidBy), &status, &f.Project,
 			&f.Actor, &f.SessionID, &f.EntryID, &f.CreatedAt, &f.CreatedSeq, &f.UpdatedAt, &goneAt, &f.GoneReason, &f.Version)
 		f.resolve(status, goneAt)
 		out = append(out, f)

@@ -281,12 +281,8 @@ func (q *question) add(ctx context.Context, row entry.Row, place int) (reason st
 
 // obligations returns the first obligation that the entry fails with the evidence, or "".
 func obligations(e schema.Entry, widened []schema.Evidence, messages map[int]schema.Message) string {
-	texts := make(map[int]string, len(messages))
-	for i, m := range messages {
-		texts[i] = m.Text
-	}
 	e.Evidence, e.EvidenceRule, e.EvidenceAligned, e.EvidenceProven = widened, evidenceRule, true, true
-	for _, failure := range obligation.NewSession(texts).Facts(e).Check() {
+	for _, failure := range obligation.NewSession(messages).Facts(e).Check() {
 		return failure.Reason
 	}
 	return ""

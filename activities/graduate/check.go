@@ -199,11 +199,11 @@ func (c *checking) facts(ctx context.Context, open []entry.Folded) ([]obligation
 			messages = append(messages, piece.MessageIndex)
 		}
 	}
-	texts, err := s.Texts(ctx, messages)
+	held, err := s.Messages(ctx, messages)
 	if err != nil {
 		return nil, err
 	}
-	of := obligation.NewSession(texts)
+	of := obligation.NewSession(held)
 	facts := make([]obligation.Facts, len(open))
 	for i, e := range open {
 		facts[i] = of.Facts(e.Entry)

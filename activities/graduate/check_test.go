@@ -209,7 +209,7 @@ func TestCheckLiftsEntries(t *testing.T) {
 			require.Len(t, p.Reasons, 5)
 			require.Equal(t, "candidate: the quote is found in the session", p.Reasons[0])
 			require.Equal(t, "verified: the quote is whole sentences or lines", p.Reasons[3])
-			require.Equal(t, "verified: all 17 obligations hold, by the Go verifier alone (the compiler is unavailable)", p.Reasons[4])
+			require.Equal(t, "verified: all 18 obligations hold, by the Go verifier alone (the compiler is unavailable)", p.Reasons[4])
 		} else {
 			require.Len(t, p.Reasons, 3)
 		}

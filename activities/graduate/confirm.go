@@ -60,11 +60,11 @@ func (a *Activities) upholds(ctx context.Context, s *statement, e schema.Entry) 
 	for _, piece := range e.Evidence {
 		messages = append(messages, piece.MessageIndex)
 	}
-	texts, err := of.Texts(ctx, messages)
+	held, err := of.Messages(ctx, messages)
 	if err != nil {
 		return err
 	}
-	for _, failure := range obligation.NewSession(texts).Facts(e).Check() {
+	for _, failure := range obligation.NewSession(held).Facts(e).Check() {
 		return refusedf("entry %q does not say what session %q states: %s; correct it instead, with `entry correct`",
 			s.ID, s.EvidenceSessionID, failure.Reason)
 	}
@@ -117,8 +117,11 @@ func wholeSentence(m schema.Message, eventID string, piece schema.Evidence) (sch
 	}
 	aligner := evidence.NewAligner([]schema.Message{m}, func(int) string { return eventID })
 	found, _ := aligner.AlignEntry([]schema.Quote{{MessageIndex: m.Index, Quote: m.Text[span.ByteStart:span.ByteEnd]}})
+	if trust := found[0].Trust; trust != "" && !trust.Proves() {
+		return schema.Evidence{}, fmt.Errorf("%q is text of class %q, which neither the user nor the assistant said", clipped(found[0].Text), trust)
+	}
 	if !found[0].Proven {
 		return schema.Evidence{}, fmt.Errorf("%q is not found as whole sentences: %s", clipped(m.Text[span.ByteStart:span.ByteEnd]), found[0].Reason)
 	}
-	return found[0], evidence.Verify(m.Text, found[0], evidence.Rule)
+	return found[0], evidence.VerifyMessage(m, found[0], evidence.Rule)
 }

@@ -276,13 +276,13 @@ func (p *planner) verify(focus []*statement) {
 		}
 		stream := s.EvidenceSession().Stream()
 		if sessions[stream] == nil {
-			texts := map[int]string{}
+			held := map[int]schema.Message{}
 			for at, m := range p.messages {
 				if at.stream == stream {
-					texts[at.index] = m.Text
+					held[at.index] = m
 				}
 			}
-			sessions[stream] = obligation.NewSession(texts)
+			sessions[stream] = obligation.NewSession(held)
 		}
 		facts := sessions[stream].Facts(s.Entry)
 		if len(facts.Check()) > 0 {

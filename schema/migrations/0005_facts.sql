@@ -12,6 +12,8 @@ CREATE TABLE IF NOT EXISTS facts_raw
     category     LowCardinality(String),
     confidence   Float64,
     source_error String,
+    -- Who said it in the session: user or assistant. Empty where a person entered it.
+    said_by      LowCardinality(String),
     status       LowCardinality(String),
     actor        LowCardinality(String),
     session_id   String,

@@ -130,8 +130,11 @@ type record struct {
 	sources map[int]*evidence.Source
 }
 
-// message is a message's text and the id of its event.
-type message struct{ text, eventID string }
+// message is a message and the id of its event.
+type message struct {
+	schema.Message
+	eventID string
+}
 
 type loggedAlignment struct {
 	eventID string
@@ -181,7 +184,7 @@ func (x *loggedAlignment) at(index int) int {
 func (r *record) source(index int) *evidence.Source {
 	s, ok := r.sources[index]
 	if !ok {
-		s = evidence.NewSource(index, r.messages[index].eventID, r.messages[index].text)
+		s = evidence.NewMessageSource(r.messages[index].Message, r.messages[index].eventID)
 		if r.sources == nil {
 			r.sources = map[int]*evidence.Source{}
 		}

@@ -23,7 +23,7 @@ func recordOf(t require.TestingT, texts []string, entries ...[]schema.Quote) *re
 		extracted: map[string][]schema.ExtractedEntry{"x1": make([]schema.ExtractedEntry, len(entries))},
 	}
 	for i, text := range texts {
-		r.messages = append(r.messages, message{text, fmt.Sprintf("i%d", i/2)})
+		r.messages = append(r.messages, message{schema.Message{Index: i, Role: schema.RoleUser, Kind: schema.KindText, Text: text}, fmt.Sprintf("i%d", i/2)})
 	}
 	for i, quotes := range entries {
 		r.extracted["x1"][i].Evidence = quotes
@@ -66,7 +66,7 @@ func (r *record) align(eventID string) *loggedAlignment {
 	x.SessionID, x.ExtractedEventID, x.Rule = "s", "x1", evidence.Rule
 	messages := make([]schema.Message, len(r.messages))
 	for i, m := range r.messages {
-		messages[i] = schema.Message{Index: i, Text: m.text}
+		messages[i] = m.Message
 	}
 	aligner := evidence.NewAligner(messages, func(i int) string { return r.messages[i].eventID })
 	for i := range r.extracted["x1"] {
@@ -87,7 +87,7 @@ func (x *loggedAlignment) unprove() {
 		e.EvidenceProven = false
 		e.Evidence = append([]schema.Evidence{}, e.Evidence...)
 		for n := range e.Evidence {
-			e.Evidence[n].Proven, e.Evidence[n].Within = false, nil
+			e.Evidence[n].Proven, e.Evidence[n].Within, e.Evidence[n].Trust = false, nil, ""
 		}
 	}
 }
@@ -319,7 +319,7 @@ func TestFinds(t *testing.T) {
 		"later span":      {later(func(s *loggedSet) { shift(&s.Evidence[0]) }), "e0", schema.EntryEvidenceSet, "not what the log has: another span; runes", false},
 		"later flag":      {later(func(s *loggedSet) { s.EvidenceAligned = false }), "e0", schema.EntryEvidenceSet, "evidence_aligned is false, in the log true", true},
 		"later proof":     {later(func(s *loggedSet) { s.EvidenceProven = false }), "e0", schema.EntryEvidenceSet, "evidence_proven is false, in the log true", true},
-		"later rule":      {later(func(s *loggedSet) { s.Rule = 0 }), "e0", schema.EntryEvidenceSet, "its rule is 0, in the log 1", true},
+		"later rule":      {later(func(s *loggedSet) { s.Rule = 0 }), "e0", schema.EntryEvidenceSet, "its rule is 0, in the log 2", true},
 		"later number":    {later(func(s *loggedSet) { s.Evidence = nil }), "e0", schema.EntryEvidenceSet, "0 pieces of evidence, in the log 1", true},
 		"later index":     {later(func(s *loggedSet) { s.Index, s.Own = 9, false }), "e0", schema.EntryEvidenceSet, `event "a2" aligns no entry 9`, true},
 		"later ownership": {later(func(s *loggedSet) { s.Own = false }), "e0", schema.EntryEvidenceSet, "own is false, but of the entry's own origin it is true", true},
@@ -330,13 +330,13 @@ func TestFinds(t *testing.T) {
 			row.Evidence = strings.Replace(row.Evidence, `"byte_start":9`, `"byte_start":10`, 1)
 		}), "e0", StoredInTable, "another span; runes", false},
 		"later row's proof":   {laterRow(func(_ *testing.T, row *Stored) { row.EvidenceProven = false }), "e0", StoredInTable, "evidence_proven is false, in the log true", true},
-		"later row's rule":    {laterRow(func(_ *testing.T, row *Stored) { row.Rule = 0 }), "e0", StoredInTable, "its rule is 0, in the log 1", true},
+		"later row's rule":    {laterRow(func(_ *testing.T, row *Stored) { row.Rule = 0 }), "e0", StoredInTable, "its rule is 0, in the log 2", true},
 		"later row's event":   {laterRow(func(_ *testing.T, row *Stored) { row.EventID = "v7" }), "e0", StoredInTable, `its event is "v0" in the log`, true},
 		"later row's origin":  {laterRow(func(_ *testing.T, row *Stored) { row.Index = 3 }), "e0", StoredInTable, "or nothing of this origin for it", true},
 		"later row's project": {laterRow(func(_ *testing.T, row *Stored) { row.Project = "q" }), "e0", StoredInTable, `in project "q", in the log in "p"`, true},
-		"row's rule":          {func(_ *testing.T, r *record) { r.rows[0].Rule = 0 }, "e0", StoredInTable, "its rule is 0, in the log 1", true},
+		"row's rule":          {func(_ *testing.T, r *record) { r.rows[0].Rule = 0 }, "e0", StoredInTable, "its rule is 0, in the log 2", true},
 		"row's proof":         {func(_ *testing.T, r *record) { r.rows[0].EvidenceProven = false }, "e0", StoredInTable, "evidence_proven is false, in the log true", true},
-		"entry's rule":        {func(_ *testing.T, r *record) { r.entries[0].EvidenceRule, r.rows[0].Rule = 0, 0 }, "e0", schema.EntryMaterialized, "its rule is 0, in the log 1", true},
+		"entry's rule":        {func(_ *testing.T, r *record) { r.entries[0].EvidenceRule, r.rows[0].Rule = 0, 0 }, "e0", schema.EntryMaterialized, "its rule is 0, in the log 2", true},
 		"row's span":          {row(shift), "e0", StoredInTable, "another span; runes", false},
 		"row's place":         {row(func(e *schema.Evidence) { e.RepairedFrom = new(int) }), "e0", StoredInTable, "another repaired_from", false},
 		"row's flag":          {func(_ *testing.T, r *record) { r.rows[0].EvidenceAligned = false }, "e0", StoredInTable, "evidence_aligned is false, in the log true", true},

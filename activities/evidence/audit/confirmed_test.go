@@ -11,8 +11,8 @@ import (
 
 // confirm has somebody find the whole text of message 0 to state the first entry, and projects that.
 func (r *record) confirm(t require.TestingT) *loggedConfirmation {
-	aligner := evidence.NewAligner([]schema.Message{{Text: r.messages[0].text}}, func(int) string { return r.messages[0].eventID })
-	pieces, _ := aligner.AlignEntry([]schema.Quote{{Quote: r.messages[0].text}})
+	aligner := evidence.NewAligner([]schema.Message{r.messages[0].Message}, func(int) string { return r.messages[0].eventID })
+	pieces, _ := aligner.AlignEntry([]schema.Quote{{Quote: r.messages[0].Text}})
 	x := loggedConfirmation{eventID: "c1"}
 	x.Scope, x.SessionID, x.EntryID, x.By = r.session.Scope, "s", "e0", "ann"
 	x.Evidence, x.EvidenceRule = pieces, evidence.Rule

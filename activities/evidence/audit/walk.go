@@ -314,7 +314,7 @@ func (r *record) addMessages(eventID string, messages []schema.Message) error {
 			return fmt.Errorf("read session %q: event %q holds message %d, want message %d",
 				r.session.SessionID, eventID, m.Index, len(r.messages))
 		}
-		r.messages = append(r.messages, message{m.Text, eventID})
+		r.messages = append(r.messages, message{m, eventID})
 	}
 	return nil
 }

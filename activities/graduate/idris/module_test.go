@@ -18,9 +18,14 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
+// said is a message of the user.
+func said(index int, text string) schema.Message {
+	return schema.Message{Index: index, Role: schema.RoleUser, Kind: schema.KindText, Text: text}
+}
+
 // stated returns an entry that a message states in its sentences.
 func stated(t require.TestingT, id, title, message string, quotes ...string) (schema.Entry, *obligation.Session) {
-	aligner := evidence.NewAligner([]schema.Message{{Index: 4, Text: message}}, func(int) string { return "event" })
+	aligner := evidence.NewAligner([]schema.Message{said(4, message)}, func(int) string { return "event" })
 	var asked []schema.Quote
 	for _, q := range quotes {
 		asked = append(asked, schema.Quote{MessageIndex: 4, Quote: q})
@@ -31,7 +36,7 @@ func stated(t require.TestingT, id, title, message string, quotes ...string) (sc
 		ID: id, Type: schema.EntryFact, Title: title, Evidence: pieces, EvidenceRule: evidence.Rule,
 		EvidenceAligned: aligned, EvidenceProven: evidence.Proven(pieces),
 	}
-	return e, obligation.NewSession(map[int]string{4: message})
+	return e, obligation.NewSession(map[int]schema.Message{4: said(4, message)})
 }
 
 func sample(t require.TestingT) obligation.Facts {
@@ -171,7 +176,7 @@ var anyEntry = rapid.Custom(func(t *rapid.T) obligation.Facts {
 		quotes = rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(sentences), anyText), 0, 3).Draw(t, "quotes")
 		title = rapid.OneOf(rapid.SampledFrom(sentences), anyText).Draw(t, "title")
 	}
-	aligner := evidence.NewAligner([]schema.Message{{Text: strings.ToValidUTF8(message, "?")}}, func(int) string { return "event" })
+	aligner := evidence.NewAligner([]schema.Message{said(0, strings.ToValidUTF8(message, "?"))}, func(int) string { return "event" })
 	var asked []schema.Quote
 	for _, q := range quotes {
 		asked = append(asked, schema.Quote{Quote: q})
@@ -181,7 +186,7 @@ var anyEntry = rapid.Custom(func(t *rapid.T) obligation.Facts {
 	if rapid.IntRange(0, 2).Draw(t, "damaged") == 0 {
 		damage(t, &e)
 	}
-	return obligation.NewSession(map[int]string{0: message}).Facts(e)
+	return obligation.NewSession(map[int]schema.Message{0: said(0, message)}).Facts(e)
 })
 
 // damage changes something of an entry.

@@ -27,15 +27,16 @@ type Session struct {
 }
 
 type message struct {
-	text, hash string
-	source     *evidence.Source
+	schema.Message
+	hash   string
+	source *evidence.Source
 }
 
-// NewSession returns a session with the texts of its messages, by index.
-func NewSession(texts map[int]string) *Session {
-	s := &Session{messages: make(map[int]*message, len(texts))}
-	for i, text := range texts {
-		s.messages[i] = &message{text: text}
+// NewSession returns a session with its messages, by index.
+func NewSession(messages map[int]schema.Message) *Session {
+	s := &Session{messages: make(map[int]*message, len(messages))}
+	for i, m := range messages {
+		s.messages[i] = &message{Message: m}
 	}
 	return s
 }
@@ -72,20 +73,20 @@ func (s *Session) piece(l *literals, e schema.Evidence, rule int) Record {
 	start, end := e.Span.ByteStart, e.Span.ByteEnd
 	r := Record{
 		EventID: {Text: l.text(e.EventID)}, Found: {}, Message: {Number: bounded(e.MessageIndex)},
-		Start: {Number: bounded(start)}, End: {Number: bounded(end)}, Size: {Number: len(m.text)},
+		Start: {Number: bounded(start)}, End: {Number: bounded(end)}, Size: {Number: len(m.Text)},
 		RuneStart: {Number: bounded(e.Span.RuneStart)}, RuneEnd: {Number: bounded(e.Span.RuneEnd)},
 		RunesToStart: {Number: -1}, RunesToEnd: {Number: -1},
 		StoredText: {Text: l.text(e.Text)}, StoredHash: {Text: l.text(e.SourceHash)}, SourceHash: {Text: m.hash},
-		Verdict: {Text: m.verdict(e, rule)},
+		Verdict: {Text: m.verdict(e, rule)}, Trust: {Text: string(m.source.Trust(e.Span))},
 	}
 	if e.Found {
 		r[Found] = Literal{Number: 1}
 	}
-	if 0 <= start && start <= end && end <= len(m.text) {
-		before := utf8.RuneCountInString(m.text[:start])
+	if 0 <= start && start <= end && end <= len(m.Text) {
+		before := utf8.RuneCountInString(m.Text[:start])
 		r[RunesToStart] = Literal{Number: before}
-		r[RunesToEnd] = Literal{Number: before + utf8.RuneCountInString(m.text[start:end])}
-		r[SourceText] = Literal{Text: l.text(m.text[start:end])}
+		r[RunesToEnd] = Literal{Number: before + utf8.RuneCountInString(m.Text[start:end])}
+		r[SourceText] = Literal{Text: l.text(m.Text[start:end])}
 	}
 	quoted, held := m.source.Forms(e)
 	r[Quoted], r[Held] = Literal{Text: l.text(quoted)}, Literal{Text: l.text(held)}
@@ -100,8 +101,9 @@ func (s *Session) message(index int) *message {
 		s.messages[index] = m
 	}
 	if m.source == nil {
-		sum := sha256.Sum256([]byte(m.text))
-		m.source, m.hash = evidence.NewSource(index, "", m.text), hex.EncodeToString(sum[:])
+		m.Index = index
+		sum := sha256.Sum256([]byte(m.Text))
+		m.source, m.hash = evidence.NewMessageSource(m.Message, ""), hex.EncodeToString(sum[:])
 	}
 	return m
 }

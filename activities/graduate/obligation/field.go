@@ -63,6 +63,8 @@ var (
 	SourceHash = Field{Name: "spanSourceHash"}
 	// Verdict is that of the recorded rule of proof: [Proven], or why not.
 	Verdict = Field{Name: "spanVerdict"}
+	// Trust is the class of the message's text at the span, as the message has it, whatever the evidence says.
+	Trust = Field{Name: "spanTrust"}
 )
 
 // EntryFields returns the fields of an entry, in order.
@@ -74,7 +76,7 @@ func EntryFields() []Field {
 func PieceFields() []Field {
 	return []Field{
 		EventID, Found, Message, Start, End, Size, RuneStart, RuneEnd, RunesToStart, RunesToEnd, StoredText, SourceText,
-		Quoted, Held, StoredHash, SourceHash, Verdict,
+		Quoted, Held, StoredHash, SourceHash, Verdict, Trust,
 	}
 }
 

@@ -5,8 +5,8 @@
 // What both verifiers prove anew is what the list compares: that the spans are in order and inside of their messages,
 // that bytes and runes agree, that texts, normal forms and hashes are equal, and that the claims of the title are
 // among the words of the evidence. What both are told, because Go alone can compute it, are the literals themselves:
-// the length of a message, its text at a span and its hash, normal forms, the words of a text, and the verdict of the
-// rule of proof, which says what is a sentence.
+// the length of a message, its text at a span and its hash, normal forms, the words of a text, the class of trust
+// of a span, and the verdict of the rule of proof, which says what is a sentence.
 package obligation
 
 import (
@@ -72,6 +72,10 @@ func List() []Obligation {
 	for _, t := range schema.EntryTypes() {
 		types = append(types, string(t))
 	}
+	proving := make([]string, 0, len(schema.TrustsProving()))
+	for _, t := range schema.TrustsProving() {
+		proving = append(proving, string(t))
+	}
 	return []Obligation{
 		{Name: "identified", Says: "the entry has an id", Holds: []Relation{{Op: Filled, Left: of(EntryID)}}},
 		{Name: "typed", Says: "the type of the entry is known", Holds: []Relation{{Among, list(Type), texts(types...)}}},
@@ -96,6 +100,7 @@ func List() []Obligation {
 		piece("quote", "the quote equals that text in the normal form", Relation{Same, of(Quoted), of(Held)}),
 		piece("sentences", "the quote is whole sentences or lines, by the recorded rule of proof",
 			Relation{Same, of(Verdict), Operand{Constant: Literal{Text: Proven}}}),
+		piece("trusted", "the text is the user's or the assistant's", Relation{Among, list(Trust), texts(proving...)}),
 		piece("source", "the hash of the message is the recorded one", Relation{Same, of(StoredHash), of(SourceHash)}),
 	}
 }

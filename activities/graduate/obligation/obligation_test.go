@@ -16,9 +16,23 @@ import (
 
 const said = "Wir prüfen es am 3. Mai. The archive stays in ColdStore for 30 days.\nNobody asked why."
 
+// by returns a message of the conversation.
+func by(role schema.Role, index int, text string) schema.Message {
+	return schema.Message{Index: index, Role: role, Kind: schema.KindText, Text: text}
+}
+
+// spoken returns a session of what the user said.
+func spoken(texts map[int]string) *Session {
+	messages := map[int]schema.Message{}
+	for i, text := range texts {
+		messages[i] = by(schema.RoleUser, i, text)
+	}
+	return NewSession(messages)
+}
+
 // proven returns an entry whose obligations all hold, and its session.
 func proven(t require.TestingT) (schema.Entry, *Session) {
-	messages := []schema.Message{{Index: 0, Text: "Hello."}, {Index: 1, Text: said}}
+	messages := []schema.Message{by(schema.RoleUser, 0, "Hello."), by(schema.RoleUser, 1, said)}
 	aligner := evidence.NewAligner(messages, func(i int) string { return fmt.Sprint("event ", i) })
 	pieces, _ := aligner.AlignEntry([]schema.Quote{
 		{MessageIndex: 1, Quote: "the archive stays in  ColdStore for 30 days"}, {MessageIndex: 1, Quote: "Nobody asked why."},
@@ -28,7 +42,39 @@ func proven(t require.TestingT) (schema.Entry, *Session) {
 	return schema.Entry{
 		ID: "e", Type: schema.EntryTaskNote, CanonicalKey: "task:p:archive", Title: "ColdStore keeps the archive for 30 days",
 		Task: &schema.ExtractedTask{Title: "Keep the archive"}, Confidence: &confidence, Evidence: pieces, EvidenceRule: evidence.Rule,
-	}, NewSession(map[int]string{0: "Hello.", 1: said})
+	}, spoken(map[int]string{0: "Hello.", 1: said})
+}
+
+// I5: what a tool, the harness or an earlier memory says proves nothing, whatever the evidence claims and by whichever
+// rule it was judged.
+func TestUntrustedText(t *testing.T) {
+	t.Parallel()
+	kinds := map[string]schema.Message{
+		"tool result":  {Role: schema.RoleTool, Kind: schema.KindToolResult},
+		"tool call":    {Role: schema.RoleAssistant, Kind: schema.KindToolCall},
+		"system":       {Role: schema.RoleSystem, Kind: schema.KindText},
+		"thought":      {Role: schema.RoleAssistant, Kind: schema.KindThinking},
+		"injected":     {Role: schema.RoleUser, Kind: schema.KindContext},
+		"unknown role": {Kind: schema.KindText},
+	}
+	for name, m := range kinds {
+		for rule := range evidence.Rule + 1 {
+			e, _ := proven(t)
+			e.EvidenceRule = rule
+			for i := range e.Evidence {
+				e.Evidence[i].Trust = ""
+				if rule == evidence.Rule {
+					e.Evidence[i].Trust = schema.TrustUser
+				}
+			}
+			m.Index, m.Text = 1, said
+			var refused []string
+			for _, f := range NewSession(map[int]schema.Message{1: m}).Facts(e).Check() {
+				refused = append(refused, f.Obligation)
+			}
+			require.Contains(t, refused, "trusted", "%s by rule %d", name, rule)
+		}
+	}
 }
 
 func TestProvenEntry(t *testing.T) {
@@ -82,7 +128,7 @@ func TestObligations(t *testing.T) {
 		"no event":               {piece(func(p *schema.Evidence) { p.EventID = "" }), []string{"event"}},
 		"no message":             {piece(func(p *schema.Evidence) { p.MessageIndex = -1 }), []string{"inside", "message", "source", "text"}},
 		"another message":        {piece(func(p *schema.Evidence) { p.MessageIndex = 0 }), []string{"inside", "source", "text"}},
-		"an unknown message":     {piece(func(p *schema.Evidence) { p.MessageIndex = 7 }), []string{"inside", "source", "text"}},
+		"an unknown message":     {piece(func(p *schema.Evidence) { p.MessageIndex = 7 }), []string{"inside", "source", "text", "trusted"}},
 		"an empty span":          {piece(func(p *schema.Evidence) { p.Span.ByteEnd = p.Span.ByteStart }), []string{"ordered", "text"}},
 		"a span backwards":       {piece(func(p *schema.Evidence) { p.Span.ByteEnd = 2 }), []string{"ordered", "text"}},
 		"a span before":          {piece(func(p *schema.Evidence) { p.Span.ByteStart = -1 }), []string{"ordered", "text"}},
@@ -93,7 +139,7 @@ func TestObligations(t *testing.T) {
 		"another text":           {piece(func(p *schema.Evidence) { p.Text += "!" }), []string{"sentences", "text"}},
 		"another quote":          {piece(func(p *schema.Evidence) { p.Quote = "The archive stays." }), []string{"quote", "sentences"}},
 		"a part of a sentence": {piece(func(p *schema.Evidence) {
-			pieces, _ := evidence.NewAligner([]schema.Message{{Index: 1, Text: said}}, func(int) string { return "event" }).
+			pieces, _ := evidence.NewAligner([]schema.Message{by(schema.RoleUser, 1, said)}, func(int) string { return "event" }).
 				AlignEntry([]schema.Quote{{MessageIndex: 1, Quote: "ColdStore for 30 days"}})
 			*p = pieces[0]
 		}), []string{"sentences"}},
@@ -102,6 +148,7 @@ func TestObligations(t *testing.T) {
 		"an unknown rule":  {func(e *schema.Entry) { e.EvidenceRule = 99 }, []string{"sentences"}},
 		"another source":   {piece(func(p *schema.Evidence) { p.SourceHash = "0" }), []string{"sentences", "source"}},
 		"another quoting":  {piece(func(p *schema.Evidence) { p.QuoteHash = "0" }), []string{"sentences"}},
+		"another class":    {piece(func(p *schema.Evidence) { p.Trust = schema.TrustTool }), []string{"sentences"}},
 		"a joined quoting": {piece(func(p *schema.Evidence) { p.Method = schema.MethodJoined }), []string{"sentences"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -159,14 +206,14 @@ func TestProvenEvidenceHolds(t *testing.T) {
 		case 2:
 			quote = strings.ReplaceAll(quote, "*", "")
 		}
-		pieces, _ := evidence.NewAligner([]schema.Message{{Text: message}}, func(int) string { return "event" }).
+		pieces, _ := evidence.NewAligner([]schema.Message{by(schema.RoleUser, 0, message)}, func(int) string { return "event" }).
 			AlignEntry([]schema.Quote{{Quote: quote}})
 		if !evidence.Proven(pieces) {
 			return
 		}
 		n++
 		e := schema.Entry{ID: "e", Type: schema.EntryFact, Title: "plain", Evidence: pieces, EvidenceRule: evidence.Rule}
-		require.Empty(t, NewSession(map[int]string{0: message}).Facts(e).Check())
+		require.Empty(t, spoken(map[int]string{0: message}).Facts(e).Check())
 	})
 	require.Greater(t, n, 20)
 }
@@ -180,7 +227,7 @@ func TestManyWords(t *testing.T) {
 		words = append(words, fmt.Sprintf("word%d", i))
 	}
 	e.Evidence[0].Text = strings.Join(words, " ") + " 30 ColdStore"
-	f := NewSession(map[int]string{1: said}).Facts(e)
+	f := spoken(map[int]string{1: said}).Facts(e)
 	require.Equal(t, []string{"30", "coldstore"}, f.Entry[Stated].Texts)
 }
 
@@ -188,7 +235,7 @@ func BenchmarkFacts(b *testing.B) {
 	e, _ := proven(b)
 	b.ResetTimer()
 	for b.Loop() {
-		s := NewSession(map[int]string{0: "Hello.", 1: said})
+		s := spoken(map[int]string{0: "Hello.", 1: said})
 		for range 1000 {
 			s.Facts(e)
 		}

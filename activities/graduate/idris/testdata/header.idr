@@ -11,61 +11,64 @@ data EventId : Type where
   MkEventId : String -> EventId
 
 data EvidenceSpan : Type where
-  MkEvidenceSpan : EventId -> Int -> Int -> Int -> Int -> Int -> Int -> Int -> Int -> Int -> String -> String -> String -> String -> String -> String -> String -> EvidenceSpan
+  MkEvidenceSpan : EventId -> Int -> Int -> Int -> Int -> Int -> Int -> Int -> Int -> Int -> String -> String -> String -> String -> String -> String -> String -> String -> EvidenceSpan
 
 data Candidate : Type where
   MkCandidate : EntryId -> TaskId -> String -> String -> Int -> Int -> Int -> List String -> List String -> List EvidenceSpan -> Candidate
 
 spanEvent : EvidenceSpan -> String
-spanEvent (MkEvidenceSpan (MkEventId x) _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _) = x
+spanEvent (MkEvidenceSpan (MkEventId x) _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _) = x
 
 spanFound : EvidenceSpan -> Int
-spanFound (MkEvidenceSpan _ x _ _ _ _ _ _ _ _ _ _ _ _ _ _ _) = x
+spanFound (MkEvidenceSpan _ x _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _) = x
 
 spanMessage : EvidenceSpan -> Int
-spanMessage (MkEvidenceSpan _ _ x _ _ _ _ _ _ _ _ _ _ _ _ _ _) = x
+spanMessage (MkEvidenceSpan _ _ x _ _ _ _ _ _ _ _ _ _ _ _ _ _ _) = x
 
 spanStart : EvidenceSpan -> Int
-spanStart (MkEvidenceSpan _ _ _ x _ _ _ _ _ _ _ _ _ _ _ _ _) = x
+spanStart (MkEvidenceSpan _ _ _ x _ _ _ _ _ _ _ _ _ _ _ _ _ _) = x
 
 spanEnd : EvidenceSpan -> Int
-spanEnd (MkEvidenceSpan _ _ _ _ x _ _ _ _ _ _ _ _ _ _ _ _) = x
+spanEnd (MkEvidenceSpan _ _ _ _ x _ _ _ _ _ _ _ _ _ _ _ _ _) = x
 
 spanSize : EvidenceSpan -> Int
-spanSize (MkEvidenceSpan _ _ _ _ _ x _ _ _ _ _ _ _ _ _ _ _) = x
+spanSize (MkEvidenceSpan _ _ _ _ _ x _ _ _ _ _ _ _ _ _ _ _ _) = x
 
 spanRuneStart : EvidenceSpan -> Int
-spanRuneStart (MkEvidenceSpan _ _ _ _ _ _ x _ _ _ _ _ _ _ _ _ _) = x
+spanRuneStart (MkEvidenceSpan _ _ _ _ _ _ x _ _ _ _ _ _ _ _ _ _ _) = x
 
 spanRuneEnd : EvidenceSpan -> Int
-spanRuneEnd (MkEvidenceSpan _ _ _ _ _ _ _ x _ _ _ _ _ _ _ _ _) = x
+spanRuneEnd (MkEvidenceSpan _ _ _ _ _ _ _ x _ _ _ _ _ _ _ _ _ _) = x
 
 spanRunesToStart : EvidenceSpan -> Int
-spanRunesToStart (MkEvidenceSpan _ _ _ _ _ _ _ _ x _ _ _ _ _ _ _ _) = x
+spanRunesToStart (MkEvidenceSpan _ _ _ _ _ _ _ _ x _ _ _ _ _ _ _ _ _) = x
 
 spanRunesToEnd : EvidenceSpan -> Int
-spanRunesToEnd (MkEvidenceSpan _ _ _ _ _ _ _ _ _ x _ _ _ _ _ _ _) = x
+spanRunesToEnd (MkEvidenceSpan _ _ _ _ _ _ _ _ _ x _ _ _ _ _ _ _ _) = x
 
 spanText : EvidenceSpan -> String
-spanText (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ x _ _ _ _ _ _) = x
+spanText (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ x _ _ _ _ _ _ _) = x
 
 spanSource : EvidenceSpan -> String
-spanSource (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ x _ _ _ _ _) = x
+spanSource (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ x _ _ _ _ _ _) = x
 
 spanQuoted : EvidenceSpan -> String
-spanQuoted (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ _ x _ _ _ _) = x
+spanQuoted (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ _ x _ _ _ _ _) = x
 
 spanHeld : EvidenceSpan -> String
-spanHeld (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ _ _ x _ _ _) = x
+spanHeld (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ _ _ x _ _ _ _) = x
 
 spanStoredHash : EvidenceSpan -> String
-spanStoredHash (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ _ _ _ x _ _) = x
+spanStoredHash (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ _ _ _ x _ _ _) = x
 
 spanSourceHash : EvidenceSpan -> String
-spanSourceHash (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ x _) = x
+spanSourceHash (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ x _ _) = x
 
 spanVerdict : EvidenceSpan -> String
-spanVerdict (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ x) = x
+spanVerdict (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ x _) = x
+
+spanTrust : EvidenceSpan -> String
+spanTrust (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ x) = x
 
 entryId : Candidate -> String
 entryId (MkCandidate (MkEntryId x) _ _ _ _ _ _ _ _ _) = x
@@ -168,11 +171,14 @@ quote x = same (spanQuoted x) (spanHeld x)
 sentences : EvidenceSpan -> Bool
 sentences x = same (spanVerdict x) (the String "proven")
 
+trusted : EvidenceSpan -> Bool
+trusted x = among [spanTrust x] (the (List String) ["user", "assistant"])
+
 source : EvidenceSpan -> Bool
 source x = same (spanStoredHash x) (spanSourceHash x)
 
 data Proven : EvidenceSpan -> Type where
-  MkProven : (x : EvidenceSpan) -> So (found x) -> So (event x) -> So (message x) -> So (ordered x) -> So (inside x) -> So (runes x) -> So (text x) -> So (quote x) -> So (sentences x) -> So (source x) -> Proven x
+  MkProven : (x : EvidenceSpan) -> So (found x) -> So (event x) -> So (message x) -> So (ordered x) -> So (inside x) -> So (runes x) -> So (text x) -> So (quote x) -> So (sentences x) -> So (trusted x) -> So (source x) -> Proven x
 
 data AllProven : List EvidenceSpan -> Type where
   None : AllProven []

@@ -1,4 +1,4 @@
-module Sessionfa297a7fd939acf7
+module Session670f2c5f4b8e15d4
 
 import Data.So
 
@@ -12,61 +12,64 @@ data EventId : Type where
   MkEventId : String -> EventId
 
 data EvidenceSpan : Type where
-  MkEvidenceSpan : EventId -> Int -> Int -> Int -> Int -> Int -> Int -> Int -> Int -> Int -> String -> String -> String -> String -> String -> String -> String -> EvidenceSpan
+  MkEvidenceSpan : EventId -> Int -> Int -> Int -> Int -> Int -> Int -> Int -> Int -> Int -> String -> String -> String -> String -> String -> String -> String -> String -> EvidenceSpan
 
 data Candidate : Type where
   MkCandidate : EntryId -> TaskId -> String -> String -> Int -> Int -> Int -> List String -> List String -> List EvidenceSpan -> Candidate
 
 spanEvent : EvidenceSpan -> String
-spanEvent (MkEvidenceSpan (MkEventId x) _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _) = x
+spanEvent (MkEvidenceSpan (MkEventId x) _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _) = x
 
 spanFound : EvidenceSpan -> Int
-spanFound (MkEvidenceSpan _ x _ _ _ _ _ _ _ _ _ _ _ _ _ _ _) = x
+spanFound (MkEvidenceSpan _ x _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _) = x
 
 spanMessage : EvidenceSpan -> Int
-spanMessage (MkEvidenceSpan _ _ x _ _ _ _ _ _ _ _ _ _ _ _ _ _) = x
+spanMessage (MkEvidenceSpan _ _ x _ _ _ _ _ _ _ _ _ _ _ _ _ _ _) = x
 
 spanStart : EvidenceSpan -> Int
-spanStart (MkEvidenceSpan _ _ _ x _ _ _ _ _ _ _ _ _ _ _ _ _) = x
+spanStart (MkEvidenceSpan _ _ _ x _ _ _ _ _ _ _ _ _ _ _ _ _ _) = x
 
 spanEnd : EvidenceSpan -> Int
-spanEnd (MkEvidenceSpan _ _ _ _ x _ _ _ _ _ _ _ _ _ _ _ _) = x
+spanEnd (MkEvidenceSpan _ _ _ _ x _ _ _ _ _ _ _ _ _ _ _ _ _) = x
 
 spanSize : EvidenceSpan -> Int
-spanSize (MkEvidenceSpan _ _ _ _ _ x _ _ _ _ _ _ _ _ _ _ _) = x
+spanSize (MkEvidenceSpan _ _ _ _ _ x _ _ _ _ _ _ _ _ _ _ _ _) = x
 
 spanRuneStart : EvidenceSpan -> Int
-spanRuneStart (MkEvidenceSpan _ _ _ _ _ _ x _ _ _ _ _ _ _ _ _ _) = x
+spanRuneStart (MkEvidenceSpan _ _ _ _ _ _ x _ _ _ _ _ _ _ _ _ _ _) = x
 
 spanRuneEnd : EvidenceSpan -> Int
-spanRuneEnd (MkEvidenceSpan _ _ _ _ _ _ _ x _ _ _ _ _ _ _ _ _) = x
+spanRuneEnd (MkEvidenceSpan _ _ _ _ _ _ _ x _ _ _ _ _ _ _ _ _ _) = x
 
 spanRunesToStart : EvidenceSpan -> Int
-spanRunesToStart (MkEvidenceSpan _ _ _ _ _ _ _ _ x _ _ _ _ _ _ _ _) = x
+spanRunesToStart (MkEvidenceSpan _ _ _ _ _ _ _ _ x _ _ _ _ _ _ _ _ _) = x
 
 spanRunesToEnd : EvidenceSpan -> Int
-spanRunesToEnd (MkEvidenceSpan _ _ _ _ _ _ _ _ _ x _ _ _ _ _ _ _) = x
+spanRunesToEnd (MkEvidenceSpan _ _ _ _ _ _ _ _ _ x _ _ _ _ _ _ _ _) = x
 
 spanText : EvidenceSpan -> String
-spanText (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ x _ _ _ _ _ _) = x
+spanText (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ x _ _ _ _ _ _ _) = x
 
 spanSource : EvidenceSpan -> String
-spanSource (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ x _ _ _ _ _) = x
+spanSource (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ x _ _ _ _ _ _) = x
 
 spanQuoted : EvidenceSpan -> String
-spanQuoted (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ _ x _ _ _ _) = x
+spanQuoted (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ _ x _ _ _ _ _) = x
 
 spanHeld : EvidenceSpan -> String
-spanHeld (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ _ _ x _ _ _) = x
+spanHeld (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ _ _ x _ _ _ _) = x
 
 spanStoredHash : EvidenceSpan -> String
-spanStoredHash (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ _ _ _ x _ _) = x
+spanStoredHash (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ _ _ _ x _ _ _) = x
 
 spanSourceHash : EvidenceSpan -> String
-spanSourceHash (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ x _) = x
+spanSourceHash (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ x _ _) = x
 
 spanVerdict : EvidenceSpan -> String
-spanVerdict (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ x) = x
+spanVerdict (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ x _) = x
+
+spanTrust : EvidenceSpan -> String
+spanTrust (MkEvidenceSpan _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ x) = x
 
 entryId : Candidate -> String
 entryId (MkCandidate (MkEntryId x) _ _ _ _ _ _ _ _ _) = x
@@ -169,11 +172,14 @@ quote x = same (spanQuoted x) (spanHeld x)
 sentences : EvidenceSpan -> Bool
 sentences x = same (spanVerdict x) (the String "proven")
 
+trusted : EvidenceSpan -> Bool
+trusted x = among [spanTrust x] (the (List String) ["user", "assistant"])
+
 source : EvidenceSpan -> Bool
 source x = same (spanStoredHash x) (spanSourceHash x)
 
 data Proven : EvidenceSpan -> Type where
-  MkProven : (x : EvidenceSpan) -> So (found x) -> So (event x) -> So (message x) -> So (ordered x) -> So (inside x) -> So (runes x) -> So (text x) -> So (quote x) -> So (sentences x) -> So (source x) -> Proven x
+  MkProven : (x : EvidenceSpan) -> So (found x) -> So (event x) -> So (message x) -> So (ordered x) -> So (inside x) -> So (runes x) -> So (text x) -> So (quote x) -> So (sentences x) -> So (trusted x) -> So (source x) -> Proven x
 
 data AllProven : List EvidenceSpan -> Type where
   None : AllProven []
@@ -183,7 +189,7 @@ data Verified : Candidate -> Type where
   MkVerified : (x : Candidate) -> So (identified x) -> So (typed x) -> So (titled x) -> So (confident x) -> So (evidenced x) -> So (readable x) -> So (claimed x) -> AllProven (entryEvidence x) -> Verified x
 
 E0S0 : EvidenceSpan
-E0S0 = MkEvidenceSpan (MkEventId (the String "event")) (the Int 1) (the Int 4) (the Int 0) (the Int 34) (the Int 63) (the Int 0) (the Int 34) (the Int 0) (the Int 34) (the String "Backups stay 30 days in ColdStore.") (the String "Backups stay 30 days in ColdStore.") (the String "backups stay 30 days in coldstore.") (the String "backups stay 30 days in coldstore.") (the String "7fb502a3f424d0b0a43d2d3baf55fe1ef6e7f80dd95ec943fd7ebe4dda89f2e5") (the String "7fb502a3f424d0b0a43d2d3baf55fe1ef6e7f80dd95ec943fd7ebe4dda89f2e5") (the String "proven")
+E0S0 = MkEvidenceSpan (MkEventId (the String "event")) (the Int 1) (the Int 4) (the Int 0) (the Int 34) (the Int 63) (the Int 0) (the Int 34) (the Int 0) (the Int 34) (the String "Backups stay 30 days in ColdStore.") (the String "Backups stay 30 days in ColdStore.") (the String "backups stay 30 days in coldstore.") (the String "backups stay 30 days in coldstore.") (the String "7fb502a3f424d0b0a43d2d3baf55fe1ef6e7f80dd95ec943fd7ebe4dda89f2e5") (the String "7fb502a3f424d0b0a43d2d3baf55fe1ef6e7f80dd95ec943fd7ebe4dda89f2e5") (the String "proven") (the String "user")
 e0s0_proven : Proven E0S0
 e0s0_proven = MkProven E0S0
   (the (So (found E0S0)) Oh)
@@ -195,9 +201,10 @@ e0s0_proven = MkProven E0S0
   (the (So (text E0S0)) Oh)
   (the (So (quote E0S0)) Oh)
   (the (So (sentences E0S0)) Oh)
+  (the (So (trusted E0S0)) Oh)
   (the (So (source E0S0)) Oh)
 E0S1 : EvidenceSpan
-E0S1 = MkEvidenceSpan (MkEventId (the String "event")) (the Int 1) (the Int 4) (the Int 35) (the Int 62) (the Int 63) (the Int 35) (the Int 62) (the Int 35) (the Int 62) (the String "The rest goes away at night") (the String "The rest goes away at night") (the String "the rest goes away at night") (the String "the rest goes away at night") (the String "7fb502a3f424d0b0a43d2d3baf55fe1ef6e7f80dd95ec943fd7ebe4dda89f2e5") (the String "7fb502a3f424d0b0a43d2d3baf55fe1ef6e7f80dd95ec943fd7ebe4dda89f2e5") (the String "proven")
+E0S1 = MkEvidenceSpan (MkEventId (the String "event")) (the Int 1) (the Int 4) (the Int 35) (the Int 62) (the Int 63) (the Int 35) (the Int 62) (the Int 35) (the Int 62) (the String "The rest goes away at night") (the String "The rest goes away at night") (the String "the rest goes away at night") (the String "the rest goes away at night") (the String "7fb502a3f424d0b0a43d2d3baf55fe1ef6e7f80dd95ec943fd7ebe4dda89f2e5") (the String "7fb502a3f424d0b0a43d2d3baf55fe1ef6e7f80dd95ec943fd7ebe4dda89f2e5") (the String "proven") (the String "user")
 e0s1_proven : Proven E0S1
 e0s1_proven = MkProven E0S1
   (the (So (found E0S1)) Oh)
@@ -209,6 +216,7 @@ e0s1_proven = MkProven E0S1
   (the (So (text E0S1)) Oh)
   (the (So (quote E0S1)) Oh)
   (the (So (sentences E0S1)) Oh)
+  (the (So (trusted E0S1)) Oh)
   (the (So (source E0S1)) Oh)
 E0 : Candidate
 E0 = MkCandidate (MkEntryId (the String "entry\x2d\x31")) (MkTaskId (the String "")) (the String "fact") (the String "Backups stay 30 days in ColdStore") (the Int 0) (the Int 2) (the Int 0) (the (List String) ["30", "coldstore"]) (the (List String) ["30", "at", "away", "backups", "coldstore", "days", "goes", "in", "night", "rest", "stay", "the"]) [E0S0, E0S1]
@@ -224,7 +232,7 @@ e0_verified = MkVerified E0
   (And e0s0_proven (And e0s1_proven None))
 
 E1S0 : EvidenceSpan
-E1S0 = MkEvidenceSpan (MkEventId (the String "event")) (the Int 1) (the Int 4) (the Int 0) (the Int 25) (the Int 25) (the Int 0) (the Int 19) (the Int 0) (the Int 19) (the String "Gr\xf6\xdf\x65 \x22\x35\x22 \x7d\x2d\x5c\x7b \x202e\x628\x62a\x21") (the String "Gr\xf6\xdf\x65 \x22\x35\x22 \x7d\x2d\x5c\x7b \x202e\x628\x62a\x21") (the String "gr\xf6sse \x22\x35\x22 \x7d\x2d\x5c\x7b \x628\x62a\x21") (the String "gr\xf6sse \x22\x35\x22 \x7d\x2d\x5c\x7b \x628\x62a\x21") (the String "c25bcb9abceacfe819b08e32b82a155e4858fe5be0b280d3fea68fe5c3387892") (the String "c25bcb9abceacfe819b08e32b82a155e4858fe5be0b280d3fea68fe5c3387892") (the String "proven")
+E1S0 = MkEvidenceSpan (MkEventId (the String "event")) (the Int 1) (the Int 4) (the Int 0) (the Int 25) (the Int 25) (the Int 0) (the Int 19) (the Int 0) (the Int 19) (the String "Gr\xf6\xdf\x65 \x22\x35\x22 \x7d\x2d\x5c\x7b \x202e\x628\x62a\x21") (the String "Gr\xf6\xdf\x65 \x22\x35\x22 \x7d\x2d\x5c\x7b \x202e\x628\x62a\x21") (the String "gr\xf6sse \x22\x35\x22 \x7d\x2d\x5c\x7b \x628\x62a\x21") (the String "gr\xf6sse \x22\x35\x22 \x7d\x2d\x5c\x7b \x628\x62a\x21") (the String "c25bcb9abceacfe819b08e32b82a155e4858fe5be0b280d3fea68fe5c3387892") (the String "c25bcb9abceacfe819b08e32b82a155e4858fe5be0b280d3fea68fe5c3387892") (the String "proven") (the String "user")
 e1s0_proven : Proven E1S0
 e1s0_proven = MkProven E1S0
   (the (So (found E1S0)) Oh)
@@ -236,6 +244,7 @@ e1s0_proven = MkProven E1S0
   (the (So (text E1S0)) Oh)
   (the (So (quote E1S0)) Oh)
   (the (So (sentences E1S0)) Oh)
+  (the (So (trusted E1S0)) Oh)
   (the (So (source E1S0)) Oh)
 E1 : Candidate
 E1 = MkCandidate (MkEntryId (the String "e\x2d\x32")) (MkTaskId (the String "")) (the String "fact") (the String "Gr\xf6\xdf\x65 \x22\x35\x22 \x7d\x2d\x5c\x7b \x202e\x628\x62a") (the Int 0) (the Int 1) (the Int 0) (the (List String) ["5"]) (the (List String) ["5", "gr\xf6sse", "\x628\x62a"]) [E1S0]

@@ -5,11 +5,12 @@ import (
 	"slices"
 
 	"axiommind/activities/eventlog"
+	"axiommind/schema"
 )
 
-// Texts returns the texts of the given messages that are in the session, by their indexes. It reads each event that
+// Messages returns the given messages that are in the session, by their indexes. It reads each event that
 // holds some of them once, a page at a time.
-func (s *Session) Texts(ctx context.Context, messages []int) (map[int]string, error) {
+func (s *Session) Messages(ctx context.Context, messages []int) (map[int]schema.Message, error) {
 	wanted := make(map[int]bool, len(messages))
 	var holders []int
 	for _, m := range messages {
@@ -24,7 +25,7 @@ func (s *Session) Texts(ctx context.Context, messages []int) (map[int]string, er
 	for i, at := range holders {
 		events[i] = s.events[at]
 	}
-	out := make(map[int]string, len(wanted))
+	out := make(map[int]schema.Message, len(wanted))
 	for len(events) > 0 {
 		page := pageOf(events)
 		events = events[len(page):]
@@ -35,7 +36,7 @@ func (s *Session) Texts(ctx context.Context, messages []int) (map[int]string, er
 		for _, held := range loaded {
 			for _, m := range held {
 				if wanted[m.Index] {
-					out[m.Index] = m.Text
+					out[m.Index] = m
 				}
 			}
 		}

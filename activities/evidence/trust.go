@@ -1,0 +1,39 @@
+package evidence
+
+import (
+	"axiommind/activities/transcript/format"
+	"axiommind/schema"
+)
+
+// trusted tells how far each part of a message is to be trusted.
+type trusted struct{ format.Trusted }
+
+// NewMessageSource returns the message, which the event holds. Unlike that of [NewSource] it knows whose text it is, and
+// proves only by what the user or the assistant said.
+func NewMessageSource(m schema.Message, eventID string) *Source {
+	s := NewSource(m.Index, eventID, m.Text)
+	if m.Role != "" {
+		s.message = &m
+	}
+	return s
+}
+
+// trust returns the class of the text at a place, or "" if only the text is known.
+func (s *Source) trust(x extent) schema.Trust {
+	if s.message == nil {
+		return ""
+	}
+	if s.trusted == nil {
+		s.trusted = &trusted{format.TrustOf(*s.message)}
+	}
+	return s.trusted.At(x.start, x.end)
+}
+
+// Trust returns the class of the text at a span, or "" if only the text is known.
+func (s *Source) Trust(span schema.Span) schema.Trust { return s.trust(extentOf(span)) }
+
+// trusts reports whether the text at a place may prove something. Of a text alone nobody knows better.
+func (s *Source) trusts(x extent) bool {
+	t := s.trust(x)
+	return t == "" || t.Proves()
+}

@@ -1,0 +1,64 @@
+package schema
+
+// Trust is the class of a text: whose it is, and so what it may prove.
+type Trust string
+
+// Classes of trust. Only what the user or the assistant said may prove something.
+const (
+	TrustUser      Trust = "user"
+	TrustAssistant Trust = "assistant"
+	// TrustTool is of what tools are called with and return, and of documents, quoted text and code that a user's message
+	// hands over.
+	TrustTool Trust = "tool"
+	// TrustSystem is of what the harness wrote, and of thoughts, which nobody said.
+	TrustSystem Trust = "system"
+	// TrustMemory is of what was remembered earlier and put into the session.
+	TrustMemory Trust = "memory"
+)
+
+// Proves reports whether a text of the class may prove something.
+func (t Trust) Proves() bool { return t == TrustUser || t == TrustAssistant }
+
+// TrustsProving returns the classes that may prove something.
+func TrustsProving() []Trust { return []Trust{TrustUser, TrustAssistant} }
+
+// Trust returns the class of the whole message, by its role and kind. A part of it may be trusted less. It is empty for a
+// role that is not known.
+func (m Message) Trust() Trust {
+	switch {
+	case m.Role == RoleTool, m.Kind == KindToolCall, m.Kind == KindToolResult:
+		return TrustTool
+	case m.Role == RoleSystem, m.Kind == KindContext, m.Kind == KindThinking:
+		return TrustSystem
+	case m.Role == RoleUser:
+		return TrustUser
+	case m.Role == RoleAssistant:
+		return TrustAssistant
+	}
+	return ""
+}
+
+// SaidBy returns who said what the evidence proves: [TrustUser] if any piece is the user's, else the class of the first
+// piece that was found. It is empty if that is not recorded.
+func SaidBy(evidence []Evidence) Trust {
+	by := Trust("")
+	for _, e := range evidence {
+		switch {
+		case e.Trust == TrustUser:
+			return TrustUser
+		case by == "":
+			by = e.Trust
+		}
+	}
+	return by
+}
+
+// Untrusted returns the class of the first piece of evidence whose text may prove nothing, or "" if there is none.
+func Untrusted(evidence []Evidence) Trust {
+	for _, e := range evidence {
+		if e.Trust != "" && !e.Trust.Proves() {
+			return e.Trust
+		}
+	}
+	return ""
+}
