@@ -13,6 +13,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
 	"axiommind/activities/graduate"
+	"axiommind/activities/retrieve"
 	"axiommind/activities/session"
 	"axiommind/activities/table"
 	"axiommind/schema"
@@ -34,7 +35,13 @@ type proof struct {
 
 func (a *app) entryShowCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	project := f.String("project", "default", "project the entry belongs to")
-	return func(ctx context.Context, args []string) error { return a.entryShow(ctx, *project, args[0]) }
+	user := f.String("user", "default", "user whose message it is, if ID is the handle of a message")
+	return func(ctx context.Context, args []string) error {
+		if retrieve.IsMessage(args[0]) {
+			return a.messageShow(ctx, schema.Scope{Project: *project, User: *user}, args[0])
+		}
+		return a.entryShow(ctx, *project, args[0])
+	}
 }
 
 func (a *app) entryShow(ctx context.Context, project, id string) error {

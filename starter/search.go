@@ -80,31 +80,10 @@ func (o *searchOptions) finish(text string) error {
 	case o.maxTokens < 0:
 		return usagef("--max-tokens %d: want 0 or more", o.maxTokens)
 	}
+	if err := o.finishKinds(); err != nil {
+		return err
+	}
 	q.Limit, q.Offset = o.page.limit, o.page.offset
-	for _, k := range o.kinds {
-		if err := oneOf("kind", retrieve.Kind(k), retrieve.Kinds()); err != nil {
-			return err
-		}
-		q.Kinds = append(q.Kinds, retrieve.Kind(k))
-	}
-	for _, t := range o.types {
-		if err := oneOf("type", schema.EntryType(t), schema.EntryTypes()); err != nil {
-			return err
-		}
-		q.Types = append(q.Types, schema.EntryType(t))
-	}
-	for _, s := range o.stages {
-		if err := oneOf("stage", schema.Stage(s), schema.Stages()); err != nil {
-			return err
-		}
-		q.Stages = append(q.Stages, schema.Stage(s))
-	}
-	for _, s := range o.statuses {
-		if err := oneOf("status", schema.Status(s), schema.Statuses()); err != nil {
-			return err
-		}
-		q.Statuses = append(q.Statuses, schema.Status(s))
-	}
 	if o.alphaGivenFlag.Changed {
 		if !(o.alpha >= 0 && o.alpha <= 1) {
 			return usagef("--alpha %v: want 0 to 1", o.alpha)
@@ -133,6 +112,39 @@ func (o *searchOptions) finish(text string) error {
 	}
 	if !q.AsOf.IsZero() && q.From.After(q.AsOf) {
 		return usagef("--from %s: want a day that is not after --as-of %s", o.from, o.asOf)
+	}
+	return nil
+}
+
+// finishKinds checks the flags that say what is searched for. Those that nothing can match together are a mistake.
+func (o *searchOptions) finishKinds() error {
+	q := &o.query
+	for _, k := range o.kinds {
+		if err := oneOf("kind", retrieve.Kind(k), retrieve.Kinds()); err != nil {
+			return err
+		}
+		q.Kinds = append(q.Kinds, retrieve.Kind(k))
+	}
+	for _, t := range o.types {
+		if err := oneOf("type", schema.EntryType(t), schema.EntryTypes()); err != nil {
+			return err
+		}
+		q.Types = append(q.Types, schema.EntryType(t))
+	}
+	for _, s := range o.stages {
+		if err := oneOf("stage", schema.Stage(s), schema.Stages()); err != nil {
+			return err
+		}
+		q.Stages = append(q.Stages, schema.Stage(s))
+	}
+	for _, s := range o.statuses {
+		if err := oneOf("status", schema.Status(s), schema.Statuses()); err != nil {
+			return err
+		}
+		q.Statuses = append(q.Statuses, schema.Status(s))
+	}
+	if (retrieve.Query{Kinds: q.Kinds, Types: q.Types, Stages: q.Stages, Statuses: q.Statuses}).Impossible() {
+		return usagef("--kind %s can't match --type, --stage or --status: these are of entries, and --type fact of facts too", strings.Join(o.kinds, ","))
 	}
 	return nil
 }
@@ -382,8 +394,8 @@ func hitText(o *searchOptions, number int, h retrieve.Hit) string {
 }
 
 func sayMessage(b *strings.Builder, number int, h retrieve.Hit) {
-	say(b, "%d. “%s”\n   %s, message %d of session %s · score %.3f · %s", number, oneLine(h.Content, 300),
-		cmp.Or(h.Message.Author, string(h.Message.Role)), h.Message.Index, unbroken(h.SessionID), h.Score, when(h.OccurredAt))
+	say(b, "%d. “%s”\n   %s, message %d of session %s · score %.3f · %s · entry show %s", number, oneLine(h.Content, 300),
+		cmp.Or(h.Message.Author, string(h.Message.Role)), h.Message.Index, unbroken(h.SessionID), h.Score, when(h.OccurredAt), h.Message.Handle())
 	if h.MoreSessions > 0 {
 		say(b, " · and %s", plural(h.MoreSessions, "message that says the same", "messages that say the same"))
 	}

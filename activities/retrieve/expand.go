@@ -49,7 +49,7 @@ func (r *search) expand(ctx context.Context, claims []*claim) error {
 			opened[key] = s
 		}
 		var err error
-		if c.Around, err = around(ctx, opened[key], at, r.query.Expand); err != nil {
+		if c.Around, err = Around(ctx, opened[key], at, r.query.Expand); err != nil {
 			return err
 		}
 	}
@@ -69,9 +69,9 @@ func (h *Hit) place() (key schema.SessionKey, message int, ok bool) {
 	return schema.SessionKey{}, 0, false
 }
 
-// around returns the message and n before and after it that are conversation. Between these stand calls of tools: usually a few,
+// Around returns the message and n before and after it that are conversation. Between these stand calls of tools: usually a few,
 // and now and then hundreds.
-func around(ctx context.Context, s *session.Session, at, n int) ([]Turn, error) {
+func Around(ctx context.Context, s *session.Session, at, n int) ([]Turn, error) {
 	for reach := 8 * n; ; reach *= 4 {
 		messages, err := s.Range(ctx, at-reach, at+reach+1)
 		if err != nil {

@@ -41,6 +41,11 @@ func (q Query) wants(k Kind) bool {
 	}
 }
 
+// Impossible reports whether the filters leave none of the kinds.
+func (q Query) Impossible() bool {
+	return !slices.ContainsFunc(Kinds(), q.wants)
+}
+
 // items are the kinds of items of the index of entries that are asked for.
 func (q Query) items() []string {
 	var out []string
