@@ -329,7 +329,10 @@ func TestProcessAndShow(t *testing.T) {
 	refused = c.run("search", "x", "--project", c.project, "--user", "nobody")
 	require.Equal(t, exitUsage, refused.code, refused)
 	require.Contains(t, refused.err, "--user nobody: there is none in project "+c.project+"; there are: ")
-	require.Contains(t, c.run("search", "zzxq", "--project", c.project, "--session", "s", "--type", "fact,decision").out+" ", "nothing found in project "+c.project)
+	require.Contains(t, c.run("search", "zzxq", "--project", c.project, "--session", "shown", "--type", "fact,decision").out+" ", "nothing found in project "+c.project)
+	o := c.run("search", "zzxq", "--project", c.project, "--session", "nosuch")
+	require.Equal(t, exitUsage, o.code, o)
+	require.Contains(t, o.err, "--session nosuch: there is none of user default in project "+c.project)
 
 	for _, command := range []string{"tasks", "blocked"} {
 		decode[any](t, c.run(command, "--project", c.project, "-o", "json"))

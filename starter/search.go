@@ -240,13 +240,10 @@ const (
 	maxNamed  = 20
 )
 
-// knownScope refuses a project, a user or an agent that was given and of which nothing was ever processed, with the list of
-// those that there are. Where nothing was processed at all, nothing is wrong with them. A user of whom a fact was found is known
+// knownScope refuses a project, a user, an agent or a session that was given and of which nothing was ever processed, with the list
+// of those that there are, but of sessions. Where nothing was processed at all, nothing is wrong with them. A user of whom a fact was found is known
 // by that.
 func (a *app) knownScope(ctx context.Context, o *searchOptions, users bool) error {
-	if !o.given.Changed("project") && !o.given.Changed("user") && !o.given.Changed("agent") {
-		return nil
-	}
 	conn, err := a.clickHouse(ctx)
 	if err != nil {
 		return err
@@ -274,7 +271,7 @@ func (a *app) knownScope(ctx context.Context, o *searchOptions, users bool) erro
 		}
 		slices.Sort(names)
 		names = slices.Compact(names)
-		if asked.value == "" || !users && asked.flag != "project" || slices.Contains(names, asked.value) {
+		if asked.value == "" || !o.given.Changed(asked.flag) || !users && asked.flag != "project" || slices.Contains(names, asked.value) {
 			continue
 		}
 		var b strings.Builder
@@ -286,6 +283,9 @@ func (a *app) knownScope(ctx context.Context, o *searchOptions, users bool) erro
 			say(&b, " and %d more", more)
 		}
 		return usagef("%s", b.String())
+	}
+	if users {
+		return knownSession(ctx, conn, o.query)
 	}
 	return nil
 }

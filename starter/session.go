@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -9,6 +10,7 @@ import (
 	"axiommind/activities/build"
 	"axiommind/activities/table"
 	"axiommind/schema"
+	"axiommind/starter/client"
 )
 
 const (
@@ -53,6 +55,18 @@ func findSession(ctx context.Context, conn driver.Conn, scope schema.SessionKey)
 		ids[i] = unbroken(id)
 	}
 	return "", usageError{named.Several(ids[:min(len(ids), table.MostPrefixed)])}
+}
+
+// knownSession refuses a session that there is not.
+func knownSession(ctx context.Context, conn driver.Conn, q client.Query) error {
+	if q.Session == "" {
+		return nil
+	}
+	found, err := build.Values(ctx, conn, build.ColumnSession, q.Session, build.Filter{Project: q.Project, User: q.User, Agent: q.Agent, Limit: maxSessions})
+	if err == nil && !slices.ContainsFunc(found, func(v build.Value) bool { return v.Text == q.Session }) {
+		err = usagef("--session %s: there is none of user %s in project %s", oneLine(q.Session, 200), oneLine(q.User, 200), oneLine(q.Project, 200))
+	}
+	return err
 }
 
 // asStored returns how much of the beginning of a printed id is the same in the id: up to what is written out or
