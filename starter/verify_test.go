@@ -217,14 +217,14 @@ func tamperedTable(t *testing.T, c *cli, conn driver.Conn, f *forger) {
 		require.Empty(t, c.verify(t, exitOK, scope...).Findings, "rebuilt")
 	}
 	for says, replace := range map[string]string{
-		"another text; text ":                       `replaceOne(evidence_json, '"text":"We', '"text":"I') AS evidence_json`,
-		"another span; runes ":                      `replaceOne(evidence_json, '"byte_start":0', '"byte_start":1') AS evidence_json`,
-		"0 pieces of evidence, in the log 1":        `'[]' AS evidence_json`,
-		"evidence_aligned is false, in the log tru": `false AS evidence_aligned`,
-		"evidence_proven is false, in the log true": `false AS evidence_proven`,
-		"its rule is 7, in the log 1":               `7 AS evidence_rule`,
-		"the log holds no such entry":               `'nobody-s' AS entry_id`,
-		`is in project "q"`:                         `'q' AS project`,
+		"another text; text ":                                      `replaceOne(evidence_json, '"text":"We', '"text":"I') AS evidence_json`,
+		"another span; runes ":                                     `replaceOne(evidence_json, '"byte_start":0', '"byte_start":1') AS evidence_json`,
+		"0 pieces of evidence, in the log 1":                       `'[]' AS evidence_json`,
+		"evidence_aligned is false, in the log tru":                `false AS evidence_aligned`,
+		"evidence_proven is false, in the log true":                `false AS evidence_proven`,
+		fmt.Sprintf("its rule is 7, in the log %d", evidence.Rule): `7 AS evidence_rule`,
+		"the log holds no such entry":                              `'nobody-s' AS entry_id`,
+		`is in project "q"`:                                        `'q' AS project`,
 	} {
 		tamper(replace)
 		v := c.verify(t, exitFailed, scope...)
