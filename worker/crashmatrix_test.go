@@ -344,6 +344,10 @@ func (s *site) importOnce(t *testing.T, dir string, c *crash) (out crashOutcome)
 	}
 	out.result = b.imported(t, in, 3*time.Minute)
 	out.took = time.Since(started)
+	require.Eventually(t, func() bool { // What was killed last may not be up again.
+		_, err := b.Weaviate.Tenants(t.Context(), schema.VectorCollection(b.Embedder.Version()))
+		return err == nil
+	}, time.Minute, 200*time.Millisecond)
 	out.state = b.state(t)
 	w.kill() // What it remembers of how far projections are is older than the tables that are made now.
 	b.requireVerified(t, fmt.Sprint(c))
