@@ -180,7 +180,7 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 	}
 	left := 0
 	err = a.print(result, func(w io.Writer) error {
-		err := o.page.print(w, len(result.Hits), o.nothing()+leftOut(result.Result)+unrelated(result.Result), func() (err error) {
+		err := o.page.print(w, len(result.Hits), o.nothing()+leftOut(result.Result)+unrelated(result), func() (err error) {
 			left, err = printHits(w, o, result.Result)
 			return err
 		})
@@ -480,10 +480,14 @@ func leftOut(r retrieve.Result) string {
 }
 
 // unrelated says why the nearest memories are not listed.
-func unrelated(r retrieve.Result) string {
+func unrelated(r searched) string {
 	if r.Unrelated == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\nNo memory has a word of the query, and none is similar: the nearest of %d has similarity %.3f, and %.3f\n"+
+	of := "No"
+	if r.NotIndexed > 0 {
+		of = "Of what is indexed, no"
+	}
+	return fmt.Sprintf("\n"+of+" memory has a word of the query, and none is similar: the nearest of %d has similarity %.3f, and %.3f\n"+
 		"is needed (--similarity-floor).", r.Unrelated, r.Nearest, r.Floor)
 }

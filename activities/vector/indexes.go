@@ -250,7 +250,7 @@ func (w WordsOnly) EmbedQuery(context.Context, string) ([]float32, error) {
 	return nil, boundary.Invalid(schema.ErrorModelRefused, w.Reason)
 }
 
-// Waiting counts the items of the projects that are not indexed yet with the version.
+// Waiting counts the items of the projects that are not indexed yet with the version. What was given up is not waited for.
 func (x *Indexes) Waiting(ctx context.Context, version string, projects ...string) (int, error) {
 	waiting := 0
 	err := table.Query(ctx, x.conn, func(rows driver.Rows) error {
@@ -258,8 +258,9 @@ func (x *Indexes) Waiting(ctx context.Context, version string, projects ...strin
 		err := rows.Scan(&n)
 		waiting = int(n) //nolint:gosec // rows of a table
 		return err
-	}, `SELECT count() FROM vector_outbox WHERE embedding_version IN ? AND project IN ? AND status = ?`,
-		schema.Indexes(version), table.Set(projects), "pending")
+	}, `SELECT count() FROM vector_outbox WHERE embedding_version IN ? AND project IN ?
+			AND (status = 'pending' OR status = 'failed' AND NOT permanent)`,
+		schema.Indexes(version), table.Set(projects))
 	if err != nil {
 		return 0, fmt.Errorf("count what is not indexed yet: %w", err)
 	}
