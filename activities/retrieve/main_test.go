@@ -82,6 +82,17 @@ func newBench(t testing.TB, embedder vector.Embedder) *bench {
 // newHashBench uses the embedder that needs no network.
 func newHashBench(t testing.TB) *bench { return newBench(t, llm.Hash{}) }
 
+// newWholeBench indexes titles of tasks and facts, too.
+func newWholeBench(t testing.TB) *bench {
+	t.Helper()
+	b := newHashBench(t)
+	var err error
+	b.writer, err = vector.NewWriter(b.conn, b.log, b.outbox, b.client, b.embedder,
+		[]vector.Source{vector.NewEntrySource(b.conn, b.log), vector.NewTitleSource(b.conn), vector.NewFactSource(b.conn, b.log)}, vector.Options{})
+	require.NoError(t, err)
+	return b
+}
+
 // complete fills in the fields of an entry that the test left empty.
 func complete(e schema.Entry) schema.Entry {
 	set := func(s *string, value string) {

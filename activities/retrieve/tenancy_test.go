@@ -15,7 +15,6 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/task"
-	"axiommind/activities/vector"
 	"axiommind/schema"
 )
 
@@ -166,11 +165,7 @@ const serverChecks = 30
 // finds what is theirs.
 func TestTenancyProperty(t *testing.T) {
 	t.Parallel()
-	b := newHashBench(t)
-	var err error
-	b.writer, err = vector.NewWriter(b.conn, b.log, b.outbox, b.client, b.embedder,
-		[]vector.Source{vector.NewEntrySource(b.conn, b.log), vector.NewTitleSource(b.conn), vector.NewFactSource(b.conn, b.log)}, vector.Options{})
-	require.NoError(t, err)
+	b := newWholeBench(t)
 	owners := strangers(t)
 	settle(t, b, owners)
 	some := func(t *rapid.T, name string) bool { return rapid.Bool().Draw(t, name) }

@@ -10,7 +10,6 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/task"
-	"axiommind/activities/vector"
 	"axiommind/schema"
 )
 
@@ -39,11 +38,7 @@ func (b *bench) happen(t *testing.T, stream, project string, payloads ...any) {
 // Tasks and facts are shown as they were, and a task has the agents, sessions and times of what speaks of it.
 func TestTasksAndFactsAsOf(t *testing.T) {
 	t.Parallel()
-	b := newHashBench(t)
-	var err error
-	b.writer, err = vector.NewWriter(b.conn, b.log, b.outbox, b.client, b.embedder,
-		[]vector.Source{vector.NewEntrySource(b.conn, b.log), vector.NewTitleSource(b.conn), vector.NewFactSource(b.conn, b.log)}, vector.Options{})
-	require.NoError(t, err)
+	b := newWholeBench(t)
 	scope := schema.Scope{Project: "red", User: "안/'나'", Agent: "a"}
 	note := b.add(t, schema.Entry{Scope: scope, SessionID: "s", Type: schema.EntryTaskNote, Title: "TODO: move the invoices", OccurredAt: start})[0]
 	id := schema.DerivedID("task", "red", "invoices")
