@@ -87,6 +87,9 @@ const (
 
 	keyBatchListed   = "batch_listed/{batch}/{page}"
 	keyBatchReported = "batch_reported/{batch}/{hash of the outcomes}"
+
+	keyErasure     = "erasure/{erasure}/{act}/{number}"
+	keyEventErased = "event_erased/{erasure}/{hash of the stream}/{position}"
 )
 
 // SessionIngestedKey is the key of the session_ingested event that holds the messages.
@@ -277,6 +280,16 @@ func BatchReportedKey(batch string, outcomes []BatchOutcome) string {
 		parts = append(parts, strconv.Itoa(o.Index), o.BuildID, string(o.Status), o.Error)
 	}
 	return fillKey(keyBatchReported, batch, HashParts(parts...))
+}
+
+// ErasureKey is the key of an act of an erasure: the type of its event, and how often it was done before.
+func ErasureKey(erasureID, act string, n int) string {
+	return fillKey(keyErasure, erasureID, act, strconv.Itoa(n))
+}
+
+// EventErasedKey is the key of what takes the place of the event at the position of the stream.
+func EventErasedKey(erasureID, stream string, seq uint64) string {
+	return fillKey(keyEventErased, erasureID, HashParts(stream), strconv.FormatUint(seq, 10))
 }
 
 // IdrisCheckedKey is the key of a result of checking a module of the session, after the check at the position. A compiler that

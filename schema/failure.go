@@ -35,13 +35,13 @@ var failureClasses = map[FailureClass][]string{
 	FailurePassing: {
 		ErrorModelRateLimited, ErrorModelUnavailable, ErrorModelMalformed, ErrorStoreUnavailable, ErrorVectorUnavailable,
 		ErrorTemporalUnavailable, ErrorFilesUnavailable, ErrorNotifyUnavailable, ErrorConcurrentWriter, ErrorDraining,
-		ErrorWorkerStopped, ErrorTimeout, ErrorCancelled, ErrorInterrupted,
+		ErrorWorkerStopped, ErrorTimeout, ErrorCancelled, ErrorInterrupted, ErrorErasing,
 	},
 	FailureSetup: {ErrorModelRefused, ErrorStoreRejected, ErrorVectorRejected, ErrorFilesRefused, ErrorNotifyRefused, ErrorTemporalRefused, ErrorSourceForbidden},
 	FailureInput: {
 		ErrorInvalidInput, ErrorSourceUnreadable, ErrorUnknownFormat, ErrorScopeMismatch, ErrorModelTooLong, ErrorModelBlocked,
 		ErrorModelCut, ErrorModelUnreadable, ErrorModelRejected, ErrorTaskRefused, ErrorTaskNotFound, ErrorFactRefused, ErrorFactNotFound, ErrorFactStale,
-		ErrorVersionNotFound, ErrorGraduationRefused, ErrorEntryNotFound,
+		ErrorVersionNotFound, ErrorGraduationRefused, ErrorEntryNotFound, ErrorErased,
 	},
 	FailureOurs: {ErrorInternal, ErrorCorruptLog},
 }

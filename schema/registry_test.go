@@ -203,6 +203,8 @@ var keyMakers = map[string]struct {
 	"CoreOfEditKey":    {2, func(p []string) string { return schema.CoreOfEditKey(p[0], p[1], 1) }},
 	"CoreOfCommandKey": {3, func(p []string) string { return schema.CoreOfCommandKey(p[0], p[1], p[2]) }},
 	"DreamFinishedKey": {2, func(p []string) string { return schema.DreamFinishedKey(p[0], p[1], 1) }},
+	"ErasureKey":       {3, func(p []string) string { return schema.ErasureKey(p[0], p[1], numberOf(p[2])) }},
+	"EventErasedKey":   {3, func(p []string) string { return schema.EventErasedKey(p[0], p[1], uint64(numberOf(p[2]))) }},
 	"DreamGatheredKey": {1, func(p []string) string { return schema.DreamGatheredKey(p[0]) }},
 }
 

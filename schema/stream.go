@@ -26,6 +26,10 @@ const (
 	GraduatePrefix = "graduate/"
 	// UsagePrefix is of the streams that tell which entries of a project were retrieved.
 	UsagePrefix = "usage/"
+	// ErasurePrefix is of the streams that tell of erasures.
+	ErasurePrefix = "erasure/"
+	// anyPrefix is of all streams.
+	anyPrefix = ""
 )
 
 // streamNames holds the patterns of stream names, without the prefix.
@@ -41,6 +45,8 @@ var streamNames = map[string]string{
 	ContextPrefix:  "{hash}",
 	GraduatePrefix: "{project}",
 	UsagePrefix:    "{project}/{shard}",
+	ErasurePrefix:  "{audit or erasure}",
+	anyPrefix:      "{any}",
 }
 
 // StreamHead is the position of the last event of a stream, as far as the stream's only writer knows it. The zero value

@@ -32,8 +32,8 @@ const maxAttempts = 16
 // Append stores the events whose dedupe keys are not in the log yet at the end of the stream, in the order given, all
 // or none. It can be called again after any error: each event is stored once.
 //
-// If an event is refused, the error is an [InvalidError]. If other writers keep appending first, it is
-// [ErrConcurrentWriter]. [Retryable] tells which other errors are worth a retry. A batch has at most [MaxBatchRows]
+// If an event is refused, the error is an [InvalidError], or an [ErasedError] if it is of what was erased. If other writers
+// keep appending first, it is [ErrConcurrentWriter]. [Retryable] tells which other errors are worth a retry. A batch has at most [MaxBatchRows]
 // and [MaxBatchBytes].
 func (s *Store) Append(ctx context.Context, stream string, events []schema.Event) (Appended, error) {
 	b, err := prepare(stream, events)
@@ -44,6 +44,9 @@ func (s *Store) Append(ctx context.Context, stream string, events []schema.Event
 		return Appended{}, &InvalidError{-1, "batch", fmt.Sprintf(
 			"has %d events of %d bytes, want at most %d of %d, which are one block: use AppendAll",
 			len(b.events), b.bytes, MaxBatchRows, MaxBatchBytes)}
+	}
+	if err := s.admit(ctx, stream, b.events); err != nil {
+		return Appended{}, err
 	}
 	return s.appendBatch(ctx, stream, events, b)
 }
@@ -165,7 +168,7 @@ func (s *Store) lookUp(ctx context.Context, stream string, t tail, events []sche
 		return t, nil, err
 	}
 	if last != t.last || t.seen.IsZero() {
-		t = tail{from: last, last: last}
+		t = tail{from: last, last: last, born: now}
 	}
 	t.seen = now
 	stored, err := s.at(ctx, found)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/schema"
 )
 
 // DefaultLease is how long a program may write a projection's tables before it checks again whether they are being
@@ -105,14 +107,22 @@ func (s *Store) leasable(ctx context.Context, p Projector) (generation, time.Tim
 		return g, at, nil
 	}
 	now := time.Now()
+	all, err := s.look(ctx)
+	return all[p.Name()], now, err
+}
+
+// look asks the server for the generations of all projectors, and with that for erasures, and remembers both. Its caller
+// holds the lock "generations".
+func (s *Store) look(ctx context.Context) (map[string]generation, error) {
+	now := time.Now()
 	all, err := s.generations(ctx)
 	if err != nil {
-		return generation{}, now, err
+		return nil, err
 	}
 	s.leases.mu.Lock()
 	defer s.leases.mu.Unlock()
 	s.leases.of, s.leases.at = all, now
-	return all[p.Name()], now, nil
+	return all, nil
 }
 
 // begin notes the first generation of a projector.
@@ -143,24 +153,31 @@ func (s *Store) generation(ctx context.Context, name string) (generation, error)
 	return all[name], err
 }
 
-// generations returns the newest generation of each projector.
+// generations returns the newest generation of each projector. The same request tells whether the store knows of all
+// erasures, and it learns of those that it does not know.
 func (s *Store) generations(ctx context.Context) (map[string]generation, error) {
 	out := map[string]generation{}
+	now, audit := time.Now(), uint64(0)
 	err := s.query(ctx, func(rows driver.Rows) error {
 		var name string
 		var g generation
 		var ready uint64
 		err := rows.Scan(&name, &g.number, &ready, &g.version, &g.shadow)
+		if name == "" {
+			audit = g.number
+			return err
+		}
 		g.ready = ready == 1
 		out[name] = g
 		return err
-	}, `SELECT projector_name, max(generation), argMax(last_seq, (generation, last_seq)), argMax(version, (generation, last_seq)),
+	}, `SELECT toString(projector_name), max(generation), argMax(last_seq, (generation, last_seq)), argMax(version, (generation, last_seq)),
 			argMax(last_event_id, (generation, last_seq))
-		FROM `+s.offsetsTable+` WHERE stream = '' GROUP BY projector_name`)
+		FROM `+s.offsetsTable+` WHERE stream = '' GROUP BY projector_name
+		UNION ALL SELECT '', max(seq), toUInt64(0), toUInt32(0), '' FROM (`+lastPosition+`)`, schema.AuditStream())
 	if err != nil {
 		return nil, fmt.Errorf("read generations: %w", err)
 	}
-	return out, nil
+	return out, s.learnErasures(ctx, audit, now)
 }
 
 // acquireLease returns the right to write the newest generation, once its tables are in place. If the rebuild that is

@@ -83,7 +83,7 @@ func Roles(database string) ([]Role, error) {
 }
 
 // logTables are the tables that are no projections, and that nothing takes the place of.
-var logTables = []string{"events_raw", "event_copies", "projection_offsets_raw"}
+var logTables = []string{"events_raw", "event_copies", "projection_offsets_raw", "erasing_raw"}
 
 // Grant makes the roles for the connection's database, or gives roles that are there what they lack. It takes no right
 // away. Its user needs CREATE ROLE, and the rights themselves with grant option.

@@ -125,8 +125,8 @@ type tail struct {
 	events     []schema.Event
 	from, last uint64
 	bytes      int64
-	// seen is when the server told that last is the end.
-	seen time.Time
+	// seen is when the server told that last is the end, and born when the first of the events was read.
+	seen, born time.Time
 }
 
 // whole reports whether the tail is all of the stream.
@@ -154,12 +154,15 @@ func (t tail) after(seq uint64) ([]schema.Event, bool) {
 
 // extended returns the tail with the events that follow it, up to last. If it grows too large, it forgets all events.
 func (t tail) extended(events []schema.Event, last uint64, now time.Time) tail {
-	out := tail{events: append(slices.Clip(t.events), events...), from: t.from, last: last, bytes: t.bytes, seen: now}
+	out := tail{events: append(slices.Clip(t.events), events...), from: t.from, last: last, bytes: t.bytes, seen: now, born: t.born}
+	if out.born.IsZero() {
+		out.born = now
+	}
 	for _, e := range events {
 		out.bytes += eventBytes(e)
 	}
 	if len(out.events) > tailRows || out.bytes > tailBytes {
-		return tail{from: last, last: last, seen: now}
+		return tail{from: last, last: last, seen: now, born: now}
 	}
 	return out
 }
@@ -170,6 +173,8 @@ type tails struct {
 	of    map[string]*list.Element
 	order list.List
 	bytes int64
+	// cleared is when all were forgotten last.
+	cleared time.Time
 }
 
 type namedTail struct {
@@ -188,10 +193,13 @@ func (c *tails) get(stream string) (tail, bool) {
 	return e.Value.(namedTail).tail, true
 }
 
-// put remembers the tail, unless a longer one is known already.
+// put remembers the tail, unless a longer one is known already, or what it holds was read before all were forgotten.
 func (c *tails) put(stream string, t tail) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if t.born.Before(c.cleared) {
+		return
+	}
 	if e, ok := c.of[stream]; ok {
 		old := e.Value.(namedTail).tail
 		if old.last > t.last {
@@ -219,6 +227,14 @@ func (c *tails) drop(stream string) {
 		delete(c.of, stream)
 		c.order.Remove(e)
 	}
+}
+
+// clear forgets all streams.
+func (c *tails) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.of, c.bytes, c.cleared = map[string]*list.Element{}, 0, time.Now()
+	c.order.Init()
 }
 
 // tail returns the end of the stream, if the context tells its head: from memory, or from the server.
@@ -279,7 +295,7 @@ func (s *Store) readTail(ctx context.Context, stream string, t tail, head uint64
 	if kept {
 		t = t.extended(events, last, now)
 	} else {
-		t = tail{from: last, last: last, seen: now}
+		t = tail{from: last, last: last, seen: now, born: now}
 	}
 	s.tails.put(stream, t)
 	return t, nil

@@ -19,6 +19,8 @@ type Heading struct {
 	ID, Stream, BuildID string
 	Seq                 uint64
 	TS                  time.Time
+	// Checksum is the event's.
+	Checksum string
 	// Bytes is the size of the payload in bytes.
 	Bytes int
 	// First is the index of the first message. Messages is the number of messages.
@@ -44,7 +46,7 @@ func (s *Store) Headings(ctx context.Context, stream string) ([]Heading, error) 
 		var size uint32
 		var heading string
 		var hidden uint8
-		if err := rows.Scan(&h.ID, &h.BuildID, &h.Seq, &h.TS, &size, &heading, &hidden); err != nil {
+		if err := rows.Scan(&h.ID, &h.BuildID, &h.Seq, &h.TS, &h.Checksum, &size, &heading, &hidden); err != nil {
 			return err
 		}
 		if hidden == 1 {
@@ -56,7 +58,7 @@ func (s *Store) Headings(ctx context.Context, stream string) ([]Heading, error) 
 		}
 		all = append(all, h)
 		return nil
-	}, `SELECT event_id, build_id, seq, ts, payload_bytes, heading, `+isCopy+`
+	}, `SELECT event_id, build_id, seq, ts, checksum, payload_bytes, heading, `+isCopy+`
 		FROM events_raw FINAL WHERE stream = ? AND event_type = ? ORDER BY seq, event_id`, stream, schema.SessionIngested)
 	if err != nil {
 		return nil, fmt.Errorf("read headings of %q: %w", stream, err)
@@ -136,7 +138,7 @@ func headingsOf(events []schema.Event) ([]Heading, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read messages of event %q: %w", e.ID, err)
 		}
-		h := Heading{ID: e.ID, Stream: e.Stream, BuildID: e.BuildID, Seq: e.Seq, TS: e.TS, Bytes: len(e.Payload)}
+		h := Heading{ID: e.ID, Stream: e.Stream, BuildID: e.BuildID, Seq: e.Seq, TS: e.TS, Checksum: e.Checksum, Bytes: len(e.Payload)}
 		h.setMessages(messages)
 		out = append(out, h)
 	}

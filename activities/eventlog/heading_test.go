@@ -42,7 +42,7 @@ func TestHeadings(t *testing.T) {
 		var want []eventlog.Heading
 		for i, h := range map[int]eventlog.Heading{1: {}, 2: {Messages: 2}, 4: {First: 2, Messages: 1, Tools: true}, 5: {First: 3, Messages: 2, Tools: true}} {
 			e := appended.Events[i]
-			h.ID, h.Stream, h.BuildID, h.Seq, h.TS, h.Bytes = e.ID, e.Stream, e.BuildID, e.Seq, e.TS, len(e.Payload)
+			h.ID, h.Stream, h.BuildID, h.Seq, h.TS, h.Bytes, h.Checksum = e.ID, e.Stream, e.BuildID, e.Seq, e.TS, len(e.Payload), e.Checksum
 			want = append(want, h)
 		}
 		require.ElementsMatch(t, want, got)

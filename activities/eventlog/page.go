@@ -101,9 +101,9 @@ func (sel selection) where(after position) (string, []any) {
 	return strings.Join(conditions, " AND "), args
 }
 
-// takes reports whether an event of the stream is selected.
+// takes reports whether an event of the stream is selected. What stands in the place of an erased one never is.
 func (sel selection) takes(e schema.Event) bool {
-	return (sel.upTo == 0 || e.Seq <= sel.upTo) && (len(sel.types) == 0 || slices.Contains(sel.types, e.Type)) && !e.TS.Before(sel.since)
+	return e.Type != schema.EventErased && (sel.upTo == 0 || e.Seq <= sel.upTo) && (len(sel.types) == 0 || slices.Contains(sel.types, e.Type)) && !e.TS.Before(sel.since)
 }
 
 func set[T any](values []T) clickhouse.GroupSet {
@@ -142,7 +142,7 @@ func (s *Store) page(ctx context.Context, sel selection, after position) (page, 
 			return err
 		}
 		p.last, p.more = position{stream: e.Stream, seq: e.Seq}, more == 1
-		if hidden == 0 {
+		if hidden == 0 && e.Type != schema.EventErased {
 			p.events = append(p.events, e)
 		}
 		return nil

@@ -239,7 +239,9 @@ func (s *Store) At(ctx context.Context, stream string, positions []uint64) ([]sc
 		var events []schema.Event
 		err := s.query(ctx, func(rows driver.Rows) error {
 			e, err := s.scanEvent(rows)
-			events = append(events, e)
+			if e.Type != schema.EventErased {
+				events = append(events, e)
+			}
 			return err
 		}, `SELECT `+eventColumns("payload_json", "payload_redacted")+` FROM events_raw FINAL
 			WHERE stream = ? AND seq IN ? AND NOT `+isCopy+` ORDER BY seq`, stream, set(chunk))

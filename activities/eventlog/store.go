@@ -52,6 +52,7 @@ type Store struct {
 	tails   tails
 	offsets offsets
 	leases  leases
+	erased  erased
 }
 
 // New returns the event log in a migrated database. The caller closes conn after the last call.

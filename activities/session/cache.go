@@ -16,10 +16,10 @@ const cacheBytes = 24 << 20
 // each open the session anew, several at a time, and a long message is in many windows.
 var recent = newCache(cacheBytes)
 
-// eventKey identifies an event in the log of a store. Events never change.
+// eventKey identifies an event in the log of a store. Events never change, but that an erasure takes messages out of them.
 type eventKey struct {
-	log *eventlog.Store
-	id  string
+	log      *eventlog.Store
+	id, hash string
 }
 
 // cache holds the messages of the events that were used last. It lets one caller at a time read an event.
@@ -88,7 +88,7 @@ func (c *cache) load(ctx context.Context, s *Session, events []eventlog.Heading)
 		var claimed, others []int
 		var wait <-chan struct{}
 		for _, i := range missing {
-			messages, ok, busy := c.claim(eventKey{s.log, events[i].ID})
+			messages, ok, busy := c.claim(eventKey{s.log, events[i].ID, events[i].Checksum})
 			switch {
 			case ok:
 				out[i] = messages
@@ -123,7 +123,7 @@ func (c *cache) read(ctx context.Context, s *Session, events []eventlog.Heading,
 	}
 	defer func() {
 		for _, i := range claimed {
-			c.release(eventKey{s.log, events[i].ID}, events[i].Bytes, out[i])
+			c.release(eventKey{s.log, events[i].ID, events[i].Checksum}, events[i].Bytes, out[i])
 		}
 	}()
 	n := 0

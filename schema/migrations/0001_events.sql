@@ -36,8 +36,9 @@ CREATE TABLE IF NOT EXISTS events_raw
 )
 ENGINE = ReplacingMergeTree(precedence)
 ORDER BY (stream, seq, event_id)
+-- What a merge or an erasure has replaced stays on disk for a minute: the kernel has written the new part by then.
 SETTINGS index_granularity = 256, non_replicated_deduplication_window = 10000,
-         deduplicate_merge_projection_mode = 'rebuild';
+         deduplicate_merge_projection_mode = 'rebuild', old_parts_lifetime = 60;
 
 -- Copies of an event that stand elsewhere than the one recorded first. Appends leave none, unless the server
 -- forgets their tokens. This view reads all ids, in the order of by_id.
@@ -63,7 +64,8 @@ CREATE TABLE IF NOT EXISTS event_copies
     event_id String
 )
 ENGINE = ReplacingMergeTree
-ORDER BY (stream, seq, event_id);
+ORDER BY (stream, seq, event_id)
+SETTINGS old_parts_lifetime = 60;
 
 -- What people and code read: no event twice.
 CREATE OR REPLACE VIEW events AS
@@ -92,7 +94,8 @@ CREATE TABLE IF NOT EXISTS projection_offsets_raw
     version        UInt32
 )
 ENGINE = ReplacingMergeTree(last_seq)
-ORDER BY (projector_name, stream, generation);
+ORDER BY (projector_name, stream, generation)
+SETTINGS old_parts_lifetime = 60;
 
 CREATE OR REPLACE VIEW projection_offsets AS
 SELECT projector_name, stream, last_seq, last_ts, last_event_id

@@ -121,4 +121,4 @@ CREATE TABLE IF NOT EXISTS memory_files_raw
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (root, user, agent, path)
-SETTINGS index_granularity = 64;
+SETTINGS index_granularity = 64, old_parts_lifetime = 60;

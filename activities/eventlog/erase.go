@@ -1,0 +1,264 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/schema"
+)
+
+// Eraser deletes events, and puts others in the place of some. Its connection needs the rights of [RoleEraser]: a [Store] can do
+// nothing of the kind.
+//
+// An erasure first notes what it deletes in a table of its own, then stores what takes its place, and then deletes by one
+// mutation that reads the table. ClickHouse goes on with a mutation after it was started again. So at any moment a position
+// holds the old event, the new one, or both, and an erasure that broke off is done again as if it had not begun.
+type Eraser struct {
+	conn driver.Conn
+	// id is that of the erasure.
+	id string
+}
+
+// NewEraser returns what erases for the erasure with the id.
+func NewEraser(conn driver.Conn, erasureID string) *Eraser { return &Eraser{conn, erasureID} }
+
+// Replacement puts a new event in the place of an old one. The new event keeps the stream, the position and the time of
+// recording. With an empty type it is an [schema.EventErasedPayload], which readers skip, and the old one's dedupe key is free
+// again.
+type Replacement struct{ Old, New schema.Event }
+
+// erasedTables are the tables of the log that name streams.
+var erasedTables = []string{"events_raw", "event_copies", "projection_offsets_raw"}
+
+const (
+	// pollMutation is how often an eraser looks whether the server has done what it was asked for.
+	pollMutation = 200 * time.Millisecond
+	// erasedEvents and erasedBytes bound the replacements that are sent at once.
+	erasedEvents = 2000
+	erasedBytes  = 16 << 20
+)
+
+// Settle waits for the mutation of an erasure that broke off. What is read before would change under the reader.
+func (x *Eraser) Settle(ctx context.Context) error {
+	for _, table := range erasedTables {
+		if err := x.mutated(ctx, table); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Replace notes that the old events are to be deleted, and stores the new ones.
+func (x *Eraser) Replace(ctx context.Context, all []Replacement) error {
+	for len(all) > 0 {
+		n, size := 0, 0
+		for n < len(all) && n < erasedEvents && (n == 0 || size < erasedBytes) {
+			size += len(all[n].New.Payload)
+			n++
+		}
+		if err := x.replace(ctx, all[:n]); err != nil {
+			return fmt.Errorf("replace %d events: %w", n, err)
+		}
+		all = all[n:]
+	}
+	return nil
+}
+
+func (x *Eraser) replace(ctx context.Context, all []Replacement) error {
+	notes, fresh, headings := make([]erasing, len(all)), make([]schema.Event, len(all)), map[string][2]string{}
+	for i, r := range all {
+		notes[i] = erasing{r.Old.Stream, r.Old.Seq, r.Old.ID, r.Old.Checksum}
+		e := r.New
+		if e.Type == "" {
+			var err error
+			e, err = schema.NewEvent(schema.EventErasedPayload{}, schema.Event{
+				TS: r.Old.RecordedAt, Actor: "erasure", DedupeKey: schema.EventErasedKey(x.id, r.Old.Stream, r.Old.Seq),
+			})
+			if err != nil {
+				return err
+			}
+		}
+		e.Stream, e.PayloadRedacted, e.Sensitivity = r.Old.Stream, nil, ""
+		if err := prepareEvent(i, &e); err != nil {
+			return err
+		}
+		heading, index, err := headingColumns(e)
+		if err != nil {
+			return err
+		}
+		if heading != "" {
+			headings[e.ID] = [2]string{heading, index}
+		}
+		// Of two rows with the same id that recorded first is shown.
+		e.Seq, e.RecordedAt = r.Old.Seq, r.Old.RecordedAt.Add(-time.Microsecond)
+		fresh[i] = e
+	}
+	if err := x.note(ctx, notes); err != nil {
+		return err
+	}
+	return x.insert(ctx, insertEvents, columnsOf(fresh, headings)...)
+}
+
+// erasing is a row of erasing_raw.
+type erasing struct {
+	stream   string
+	seq      uint64
+	id, hash string
+}
+
+// Delete notes that the streams are to be deleted.
+func (x *Eraser) Delete(ctx context.Context, streams []string) error {
+	notes := make([]erasing, len(streams))
+	for i, stream := range streams {
+		notes[i] = erasing{stream: stream}
+	}
+	return x.note(ctx, notes)
+}
+
+func (x *Eraser) note(ctx context.Context, notes []erasing) error {
+	for chunk := range slices.Chunk(notes, MaxBatchRows) {
+		n := len(chunk)
+		ids, streams, seqs, events, sums := make([]string, n), make([]string, n), make([]uint64, n), make([]string, n), make([]string, n)
+		for i, e := range chunk {
+			ids[i], streams[i], seqs[i], events[i], sums[i] = x.id, e.stream, e.seq, e.id, e.hash
+		}
+		if err := x.insert(ctx, `INSERT INTO erasing_raw (erasure_id, stream, seq, event_id, checksum)`, ids, streams, seqs, events, sums); err != nil {
+			return fmt.Errorf("note what is to be deleted: %w", err)
+		}
+	}
+	return nil
+}
+
+// insert inserts whole columns. It is no matter if rows are inserted twice.
+func (x *Eraser) insert(ctx context.Context, sql string, columns ...any) error {
+	ctx, cancel := context.WithTimeout(ctx, DefaultTimeout)
+	defer cancel()
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"async_insert": 0, "insert_deduplicate": 0}))
+	batch, err := x.conn.PrepareBatch(ctx, sql)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = batch.Close() }()
+	for i, values := range columns {
+		if err := batch.Column(i).Append(values); err != nil {
+			return err
+		}
+	}
+	return batch.Send()
+}
+
+// Apply deletes all that was noted, and then the notes.
+func (x *Eraser) Apply(ctx context.Context) error {
+	const streams = `stream IN (SELECT stream FROM erasing_raw WHERE seq = 0)`
+	for _, table := range erasedTables {
+		where := streams
+		if table == "events_raw" {
+			where += ` OR (stream, seq, event_id, checksum) IN (SELECT stream, seq, event_id, checksum FROM erasing_raw WHERE seq > 0)`
+		}
+		if err := x.Exec(ctx, "ALTER TABLE "+table+" DELETE WHERE "+where); err != nil {
+			return fmt.Errorf("delete from %s: %w", table, err)
+		}
+		if err := x.mutated(ctx, table); err != nil {
+			return err
+		}
+	}
+	if err := x.Exec(ctx, `TRUNCATE TABLE erasing_raw`); err != nil {
+		return fmt.Errorf("delete the notes of what was deleted: %w", err)
+	}
+	return nil
+}
+
+// DeleteRows deletes the rows of another table that the condition selects.
+func (x *Eraser) DeleteRows(ctx context.Context, table, where string, args ...any) error {
+	if err := x.Exec(ctx, "ALTER TABLE "+Identifier(table)+" DELETE WHERE "+where, args...); err != nil {
+		return fmt.Errorf("delete from %s: %w", table, err)
+	}
+	return x.mutated(ctx, table)
+}
+
+// Exec runs a statement that the server does not take long for.
+func (x *Eraser) Exec(ctx context.Context, sql string, args ...any) error {
+	ctx, cancel := context.WithTimeout(ctx, DefaultTimeout)
+	defer cancel()
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"mutations_sync": 0}))
+	return x.conn.Exec(ctx, sql, args...)
+}
+
+// mutated waits until the server has done all mutations of the table.
+func (x *Eraser) mutated(ctx context.Context, table string) error {
+	for {
+		var left uint64
+		var failed string
+		err := x.row(ctx, []any{&left, &failed}, `SELECT count(), anyLast(latest_fail_reason) FROM system.mutations
+			WHERE database = currentDatabase() AND table = ? AND NOT is_done`, table)
+		switch {
+		case err != nil:
+			return fmt.Errorf("look at the mutations of %s: %w", table, err)
+		case left == 0:
+			return nil
+		case failed != "":
+			return fmt.Errorf("delete from %s: the server says that it can't yet: %s", table, failed)
+		}
+		if err := pause(ctx, pollMutation); err != nil {
+			return err
+		}
+	}
+}
+
+// Parts returns the names of the parts on disk that the server has replaced and not removed yet, of the tables that were erased
+// from.
+func (x *Eraser) Parts(ctx context.Context, more ...string) ([]string, error) {
+	tables := append(slices.Clone(erasedTables), "erasing_raw")
+	var names []string
+	err := x.row(ctx, []any{&names}, `SELECT groupArray(concat(table, '/', name)) FROM system.parts
+		WHERE database = currentDatabase() AND has(?, table) AND NOT active`, append(tables, more...))
+	if err != nil {
+		return nil, fmt.Errorf("list what the server is to remove: %w", err)
+	}
+	return names, nil
+}
+
+// Purge waits until the server has removed the parts that [Eraser.Parts] returned from its disk.
+func (x *Eraser) Purge(ctx context.Context, parts []string) error {
+	for {
+		left, err := x.Parts(ctx, "memory_files_raw")
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(parts, func(name string) bool { return slices.Contains(left, name) }) {
+			return nil
+		}
+		if err := pause(ctx, time.Second); err != nil {
+			return err
+		}
+	}
+}
+
+func (x *Eraser) row(ctx context.Context, into []any, sql string, args ...any) error {
+	ctx, cancel := context.WithTimeout(ctx, DefaultTimeout)
+	defer cancel()
+	rows, err := x.conn.Query(ctx, sql, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	if !rows.Next() {
+		return errors.Join(rows.Err(), errors.New("the server answers nothing"))
+	}
+	return rows.Scan(into...)
+}
+
+func pause(ctx context.Context, wait time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(wait):
+		return nil
+	}
+}

@@ -1,0 +1,227 @@
+package eventlog
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"axiommind/schema"
+)
+
+// ErasedError refuses to store again what was erased.
+type ErasedError struct {
+	ErasureID string
+	Kind      schema.ErasureKind
+	At        time.Time
+}
+
+func (e *ErasedError) Error() string {
+	return fmt.Sprintf("this %s was forgotten on %s, and what is forgotten is not stored again; to admit it: starter forget lift %.8s",
+		e.Kind, e.At.Format(time.DateOnly), e.ErasureID)
+}
+
+// FailureType is the type of the error at an activity's boundary.
+func (e *ErasedError) FailureType() string { return schema.ErrorErased }
+
+// Retryable is false: a person has to lift the tombstone.
+func (e *ErasedError) Retryable() bool { return false }
+
+// ErasingError makes a writer wait: an erasure is at work on its stream.
+type ErasingError struct{ ErasureID string }
+
+func (e *ErasingError) Error() string {
+	return fmt.Sprintf("erasure %.8s is at work on the stream, which takes no events until that has ended: see starter forget list", e.ErasureID)
+}
+
+// FailureType is the type of the error at an activity's boundary.
+func (e *ErasingError) FailureType() string { return schema.ErrorErasing }
+
+// Retryable is true: an erasure ends.
+func (e *ErasingError) Retryable() bool { return true }
+
+// erased is what the store knows of erasures. What it knows is at most as old as a lease, so an erasure that waits for
+// [Store.Drain] after its tombstone knows that everybody knows it.
+type erased struct {
+	mu sync.Mutex
+	at time.Time
+	// seq is the head of the audit stream, as far as it was read.
+	seq    uint64
+	stones []tombstone
+}
+
+// tombstone is what keeps events out of the log.
+type tombstone struct {
+	schema.ErasureBegunPayload
+	at time.Time
+	// locked holds the hashes of the streams that take no events for a while.
+	locked map[string]bool
+	lifted bool
+}
+
+// erasureTypes are the events of the audit stream by which tombstones change.
+var erasureTypes = []string{
+	schema.ErasureBegun, schema.ErasureLocked, schema.ErasureApplied, schema.ErasureFinished, schema.ErasureLifted,
+}
+
+// learnErasures reads what the audit stream tells that the store does not know, as of the time, if it has grown to the
+// position. Then all that is remembered of streams is dropped: it may hold what was erased.
+func (s *Store) learnErasures(ctx context.Context, head uint64, now time.Time) error {
+	s.erased.mu.Lock()
+	defer s.erased.mu.Unlock()
+	if head == s.erased.seq {
+		s.erased.at = now
+		return nil
+	}
+	stones, err := s.readTombstones(ctx, head)
+	if err != nil {
+		return fmt.Errorf("read what was forgotten: %w", err)
+	}
+	s.erased.stones, s.erased.seq, s.erased.at = stones, head, now
+	s.tails.clear()
+	return nil
+}
+
+func (s *Store) readTombstones(ctx context.Context, head uint64) ([]tombstone, error) {
+	var stones []tombstone
+	find := func(id string) *tombstone {
+		for i := range stones {
+			if stones[i].ErasureID == id {
+				return &stones[i]
+			}
+		}
+		return &tombstone{}
+	}
+	sel := selection{stream: schema.AuditStream(), types: erasureTypes, upTo: head}
+	for after := (position{stream: sel.stream}); ; {
+		p, err := s.page(ctx, sel, after)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range p.events {
+			payload, err := schema.DecodePayload(e)
+			if err != nil {
+				return nil, err
+			}
+			switch x := payload.(type) {
+			case schema.ErasureBegunPayload:
+				stones = append(stones, tombstone{ErasureBegunPayload: x, at: e.TS, locked: map[string]bool{}})
+			case schema.ErasureLockedPayload:
+				for _, stream := range x.Streams {
+					find(x.ErasureID).locked[stream] = true
+				}
+			case schema.ErasureFinishedPayload:
+				find(x.ErasureID).locked = map[string]bool{}
+			case schema.ErasureLiftedPayload:
+				find(x.ErasureID).lifted = true
+			}
+		}
+		if !p.more {
+			return stones, nil
+		}
+		after = p.last
+	}
+}
+
+// tombstones returns what keeps events out, not older than half of a lease.
+func (s *Store) tombstones(ctx context.Context) ([]tombstone, error) {
+	young := func() ([]tombstone, bool) {
+		s.erased.mu.Lock()
+		defer s.erased.mu.Unlock()
+		return s.erased.stones, time.Since(s.erased.at) < s.opts.Lease/2
+	}
+	if stones, ok := young(); ok {
+		return stones, nil
+	}
+	unlock, err := s.locks.lock(ctx, "generations")
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if stones, ok := young(); ok {
+		return stones, nil
+	}
+	if _, err := s.look(ctx); err != nil {
+		return nil, err
+	}
+	stones, _ := young()
+	return stones, nil
+}
+
+// Admits returns an [ErasedError] if the session, its user or its project was forgotten. Others are admitted. It is for who
+// wants to know before there is anything to store: an append is refused in any case.
+func (s *Store) Admits(ctx context.Context, key schema.SessionKey) error {
+	return s.admit(ctx, key.Stream(), nil)
+}
+
+// admit returns an error if the stream, or one of the events, is of what was forgotten, or if an erasure is at work on the
+// stream.
+func (s *Store) admit(ctx context.Context, stream string, events []schema.Event) error {
+	if strings.HasPrefix(stream, schema.ErasurePrefix) {
+		return nil
+	}
+	stones, err := s.tombstones(ctx)
+	if err != nil || len(stones) == 0 {
+		return err
+	}
+	named := scopesOf(stream, events)
+	for _, stone := range stones {
+		if !stone.lifted && stone.Scope != "" {
+			for _, scope := range named {
+				if scope.Kind() == stone.Kind && scope.Hash(stone.Salt) == stone.Scope {
+					return &ErasedError{stone.ErasureID, stone.Kind, stone.at}
+				}
+			}
+		}
+		if len(stone.locked) > 0 && stone.locked[StreamHash(stone.Salt, stream)] {
+			return &ErasingError{stone.ErasureID}
+		}
+	}
+	return nil
+}
+
+// StreamHash is how an [schema.ErasureLockedPayload] names the stream.
+func StreamHash(salt, stream string) string { return schema.SaltedHash(salt, "stream", stream) }
+
+// scopesOf returns the sessions, users and projects that the stream and the events are of, as scopes of erasures.
+func scopesOf(stream string, events []schema.Event) []schema.ErasureScope {
+	var out []schema.ErasureScope
+	seen := map[schema.ErasureScope]bool{}
+	add := func(s schema.ErasureScope) {
+		if s != (schema.ErasureScope{}) && !seen[s] {
+			seen[s] = true
+			out = append(out, s)
+		}
+	}
+	if key, err := schema.ParseSessionStream(stream); err == nil {
+		add(schema.ErasureScope{Project: key.Project, User: key.User, Agent: key.Agent, SessionID: key.SessionID})
+		add(schema.ErasureScope{User: key.User})
+		add(schema.ErasureScope{Project: key.Project})
+		return out
+	}
+	for _, parse := range []func(string) (string, error){schema.ParseProjectStream, schema.ParseGraduateStream, schema.ParseUsageStream} {
+		if project, err := parse(stream); err == nil {
+			add(schema.ErasureScope{Project: project})
+			return out
+		}
+	}
+	user, agent, err := schema.ParseMemoryStream(stream)
+	if err != nil {
+		user, agent, err = schema.ParseQueueStream(stream)
+	}
+	if err != nil {
+		return nil
+	}
+	add(schema.ErasureScope{User: user})
+	for _, e := range events {
+		if e.Project == "" {
+			continue
+		}
+		add(schema.ErasureScope{Project: e.Project})
+		if e.SessionID != "" {
+			add(schema.ErasureScope{Project: e.Project, User: user, Agent: agent, SessionID: e.SessionID})
+		}
+	}
+	return out
+}
