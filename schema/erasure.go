@@ -15,6 +15,9 @@ import (
 // WorkflowForget erases what is remembered of a session, a user or a project, or what holds a text.
 const WorkflowForget = "forget"
 
+// ForgetWorkflowID is the id of the only run of forget that erases.
+const ForgetWorkflowID = "forget"
+
 // QueueErase is the task queue of the activities that erase. Only workers that have a connection with the rights for that
 // serve it.
 const QueueErase = "axiommind-erase"
@@ -245,8 +248,8 @@ type ErasurePrintedPayload struct {
 	Sampled bool `json:"sampled,omitempty"`
 }
 
-// ErasureLockedPayload names, by the [SaltedHash] of "stream" and the name, the streams that take no events until the
-// erasure has ended.
+// ErasureLockedPayload names, by the [SaltedHash] of "stream" and the name, all streams that take no events from now on, until
+// the erasure says otherwise or has ended.
 type ErasureLockedPayload struct {
 	ErasureID string   `json:"erasure_id"`
 	Streams   []string `json:"streams"`
@@ -282,9 +285,9 @@ type ErasureLiftedPayload struct {
 // is shown it.
 type EventErasedPayload struct{}
 
-// ErasureID returns the id of the erasure that the workflow with the id makes, unless its input names one.
-func (in ForgetInput) ErasureID(workflowID string) string {
-	return cmp.Or(in.ID, DerivedID("erasure", workflowID))
+// ErasureID returns the id of the erasure that the run makes, unless its input names one.
+func (in ForgetInput) ErasureID(workflowID, runID string) string {
+	return cmp.Or(in.ID, DerivedID("erasure", workflowID, runID))
 }
 
 // Erasure is an erasure as the audit trail tells it.

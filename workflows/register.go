@@ -30,6 +30,7 @@ func Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(strict(BackfillSessions), as(schema.WorkflowBackfillSessions, moving))
 	r.RegisterWorkflowWithOptions(withoutResult(MemoryQueue), as(schema.WorkflowMemoryQueue, moving))
 	r.RegisterWorkflowWithOptions(strict(Rebuild), as(schema.WorkflowRebuild, pinned))
+	r.RegisterWorkflowWithOptions(strict(Forget), as(schema.WorkflowForget, pinned))
 	for _, w := range writers {
 		w.register(r)
 	}

@@ -52,7 +52,7 @@ const (
 //   - the worker runs sessions, rebuilds and replays. It can add events, and neither change nor remove any. It can't
 //     migrate.
 //   - the reader reads all tables, since a view shows only what its reader may read below it.
-//   - the eraser removes rows, besides what a worker can.
+//   - the eraser removes rows, besides what a worker can. It changes none, and drops nothing of the log.
 func Roles(database string) ([]Role, error) {
 	migrations, err := schema.Migrations()
 	if err != nil {
@@ -75,6 +75,7 @@ func Roles(database string) ([]Role, error) {
 			eraser = append(eraser, Right{"ALTER DELETE, OPTIMIZE", in(table)})
 		}
 	}
+	eraser = append(eraser, Right{"TRUNCATE", in("erasing_raw")})
 	return []Role{
 		{RoleWorker, worker},
 		{RoleReader, []Right{{"SELECT", all}}},

@@ -56,9 +56,13 @@ type tombstone struct {
 	schema.ErasureBegunPayload
 	at time.Time
 	// locked holds the hashes of the streams that take no events for a while.
-	locked map[string]bool
-	lifted bool
+	locked   map[string]bool
+	lockedAt time.Time
+	lifted   bool
 }
+
+// maxLock is how long an erasure may keep a stream from taking events. One that somebody has terminated keeps it for so long.
+const maxLock = 12 * time.Hour
 
 // erasureTypes are the events of the audit stream by which tombstones change.
 var erasureTypes = []string{
@@ -108,8 +112,10 @@ func (s *Store) readTombstones(ctx context.Context, head uint64) ([]tombstone, e
 			case schema.ErasureBegunPayload:
 				stones = append(stones, tombstone{ErasureBegunPayload: x, at: e.TS, locked: map[string]bool{}})
 			case schema.ErasureLockedPayload:
+				stone := find(x.ErasureID)
+				stone.locked, stone.lockedAt = map[string]bool{}, e.RecordedAt
 				for _, stream := range x.Streams {
-					find(x.ErasureID).locked[stream] = true
+					stone.locked[stream] = true
 				}
 			case schema.ErasureFinishedPayload:
 				find(x.ErasureID).locked = map[string]bool{}
@@ -174,7 +180,7 @@ func (s *Store) admit(ctx context.Context, stream string, events []schema.Event)
 				}
 			}
 		}
-		if len(stone.locked) > 0 && stone.locked[StreamHash(stone.Salt, stream)] {
+		if len(stone.locked) > 0 && time.Since(stone.lockedAt) < maxLock && stone.locked[StreamHash(stone.Salt, stream)] {
 			return &ErasingError{stone.ErasureID}
 		}
 	}

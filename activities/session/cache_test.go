@@ -78,7 +78,7 @@ func TestReaderThatGivesUp(t *testing.T) {
 	_, err = s.Range(ended, 0, 2)
 	require.ErrorIs(t, err, context.Canceled)
 
-	k := eventKey{log, s.events[0].ID}
+	k := eventKey{log, s.events[0].ID, s.events[0].Checksum}
 	_, ok, wait := recent.claim(k)
 	require.False(t, ok)
 	require.Nil(t, wait)

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +23,8 @@ import (
 	_ "gocloud.dev/blob/gcsblob" // gs://
 	_ "gocloud.dev/blob/s3blob"  // s3://
 	"gocloud.dev/gcerrors"
+
+	"axiommind/schema"
 )
 
 // MaxFileBytes is the size of the largest file that is read.
@@ -332,4 +335,73 @@ func listedObject(object *blob.ListObject) string {
 		return ""
 	}
 	return fmt.Sprintf("%d %d %s", object.Size, object.ModTime.UnixNano(), version)
+}
+
+// Remove deletes the file. One that does not exist is no error. Where a link stands in its place, the file to which it leads is
+// deleted, and the link: memory that is to be forgotten stands there.
+func (r *Root) Remove(ctx context.Context, path string) error {
+	if r.dir != "" {
+		name := r.where(path)
+		if target, err := filepath.EvalSymlinks(name); err == nil && target != name {
+			if err := os.Remove(target); err != nil && !os.IsNotExist(err) {
+				return filesError("delete", target, err)
+			}
+		}
+		if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
+			return filesError("delete", name, err)
+		}
+		return nil
+	}
+	if err := r.bucket.Delete(ctx, path); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+		return filesError("delete", r.where(path), err)
+	}
+	return nil
+}
+
+// FilesOf returns the paths of the files of a memory that are in the root: those that the program writes, and the dated ones that a
+// person has made.
+func (r *Root) FilesOf(ctx context.Context, user, agent string) ([]string, error) {
+	l := layout{user, agent}
+	var paths []string
+	core, err := r.Read(ctx, l.core())
+	if err != nil {
+		return nil, err
+	}
+	if core.Exists {
+		paths = append(paths, l.core())
+	}
+	for _, kind := range []schema.RecordKind{schema.RecordDaily, schema.RecordDiary} {
+		files, err := r.List(ctx, l.dated(kind))
+		if err != nil {
+			return nil, err
+		}
+		for name := range files {
+			if date, ok := strings.CutSuffix(name, ".md"); ok && isDate(date) {
+				paths = append(paths, l.dated(kind)+"/"+name)
+			}
+		}
+	}
+	slices.Sort(paths)
+	return paths, nil
+}
+
+// Walk calls f with each Markdown file of the root, of whatever memory.
+func (r *Root) Walk(ctx context.Context, f func(path, text string)) error {
+	for it := r.bucket.List(&blob.ListOptions{}); ; {
+		object, err := it.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return filesError("list", r.url, err)
+		}
+		if object.IsDir || !strings.HasSuffix(object.Key, ".md") {
+			continue
+		}
+		file, err := r.Read(ctx, object.Key)
+		if err != nil {
+			return err
+		}
+		f(object.Key, file.Text)
+	}
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"axiommind/schema"
 )
 
 // strandedAfter is the age at which a temporary file is taken for one that its writer left behind when it was killed.
@@ -116,4 +118,17 @@ func settle(dir, name string) error {
 		}
 	}
 	return nil
+}
+
+// RemoveEmpty removes the directories of a memory that are empty, as far as it can: their names tell whose they were.
+func (r *Root) RemoveEmpty(user, agent string) {
+	if r.dir == "" {
+		return
+	}
+	l := layout{user, agent}
+	for _, dir := range []string{l.dated(schema.RecordDiary), l.dir(), filepath.ToSlash(filepath.Dir(l.dir())), layout{user: user}.dir()} {
+		if dir != "." && dir != "memory" {
+			_ = os.Remove(r.where(dir)) // It fails where something is left.
+		}
+	}
 }

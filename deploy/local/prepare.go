@@ -102,7 +102,7 @@ func forgetAddresses(path string, a stack.Addresses) error {
 
 func addressesText(a stack.Addresses) ([]byte, error) {
 	values := map[string]string{
-		"temporal-address": a.Temporal, "clickhouse-dsn": a.ClickHouseDSN, "weaviate-url": "http://" + a.WeaviateHost,
+		"temporal-address": a.Temporal, "clickhouse-dsn": a.ClickHouseDSN, "eraser-dsn": a.ClickHouseDSN, "weaviate-url": "http://" + a.WeaviateHost,
 	}
 	if a.TemporalUI != "" {
 		values["temporal-ui"] = a.TemporalUI
@@ -130,6 +130,7 @@ func workerConfig(a stack.Addresses, dir string) (service.Config, error) {
 		return cfg, err
 	}
 	cfg.TemporalAddress, cfg.ClickHouseDSN, cfg.WeaviateURL = a.Temporal, a.ClickHouseDSN, "http://"+a.WeaviateHost
+	cfg.EraserDSN = cmp.Or(cfg.EraserDSN, a.ClickHouseDSN)
 	cfg.WeaviateAPIKey, cfg.PayloadKeyFile = a.WeaviateKey, cmp.Or(cfg.PayloadKeyFile, a.PayloadKeyFile)
 	if a.EmbedderDir != "" {
 		cfg.Embedder.Provider, cfg.Embedder.Dir, cfg.EmbedderByDefault = llm.ProviderLocal, a.EmbedderDir, false

@@ -51,8 +51,11 @@ type Config struct {
 	// those of the system.
 	TLSCA string
 	// TemporalUI is the base URL of Temporal's web interface, to which the starter links.
-	TemporalUI     string
-	ClickHouseDSN  string
+	TemporalUI    string
+	ClickHouseDSN string
+	// EraserDSN is the address with which forget erases: of a user who has the rights for that. The worker then serves it. Default:
+	// none, and another worker has to.
+	EraserDSN      string
 	WeaviateURL    string
 	WeaviateAPIKey string
 
@@ -220,6 +223,7 @@ func (c *Config) WorkerFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.Idris, "idris", "", "path of the Idris 2 compiler, which verifies entries besides the Go verifier\n(default: idris2 on the PATH, if it is there)")
 	f.BoolVar(&c.IdrisOnly, "idris-only", false, "let no entry become verified without the Idris 2 compiler")
 	f.StringVar(&c.MemoryRoot, "memory-root", "", "directory or URL (file, s3, gs) of the files of the memory\n(default: "+defaultMemoryRoot+")")
+	f.StringVar(&c.EraserDSN, "eraser-dsn", "", "ClickHouse's address with a user who may erase: this worker then serves starter forget (default: it does not)")
 	f.StringVar(&c.TimeZone, "time-zone", "", "time zone of daily records, such as Europe/Berlin (default: the machine's)")
 	f.StringVar(&c.SummaryWebhook.URL, "summary-webhook", "", "URL that gets each summary that a daily record gains, by POST")
 	f.DurationVar(&c.StopTimeout, "stop-timeout", DefaultStopTimeout, "how long running activities may take to end on a stop")

@@ -34,6 +34,8 @@ type Stores struct {
 	Log        *eventlog.Store
 	Weaviate   *vector.Client
 	Embedder   llm.Embedder
+	// Eraser is the connection of a user who may erase, or nil.
+	Eraser driver.Conn
 }
 
 // Close closes the connections.
@@ -46,8 +48,10 @@ func (s *Stores) Close() {
 		defer cancel()
 		_ = s.Log.SaveOffsets(ctx) // Else the last events are projected again.
 	}
-	if s.ClickHouse != nil {
-		_ = s.ClickHouse.Close()
+	for _, conn := range []driver.Conn{s.ClickHouse, s.Eraser} {
+		if conn != nil {
+			_ = conn.Close()
+		}
 	}
 }
 
@@ -73,6 +77,13 @@ func Connect(ctx context.Context, cfg Config, logger *slog.Logger) (_ *Stores, e
 		return nil, err
 	}
 	s.Log = eventlog.New(s.ClickHouse, eventlog.Options{})
+	if cfg.EraserDSN != "" {
+		eraser := cfg
+		eraser.ClickHouseDSN = cfg.EraserDSN
+		if s.Eraser, err = ConnectClickHouse(ctx, eraser, logger); err != nil {
+			return nil, fmt.Errorf("eraser-dsn: %w", err)
+		}
+	}
 	if s.Weaviate, err = ConnectWeaviate(ctx, cfg); err != nil {
 		return nil, err
 	}

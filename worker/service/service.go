@@ -16,6 +16,7 @@ import (
 	"axiommind/activities/boundary"
 	"axiommind/activities/build"
 	"axiommind/activities/entry"
+	"axiommind/activities/erase"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
 	"axiommind/activities/fact"
@@ -236,6 +237,8 @@ type rooms struct {
 	graduate   *graduate.Activities
 	vector     *vector.Activities
 	indexes    *vector.Indexes
+	// erase is nil if the worker may not erase.
+	erase *erase.Activities
 }
 
 func newRooms(s *Stores, model llm.Model, access *transcript.Access, root *tier.Root, idris string, cfg Config) (*rooms, error) {
@@ -244,7 +247,7 @@ func newRooms(s *Stores, model llm.Model, access *transcript.Access, root *tier.
 		Extractor: llm.ExtractorOf(model.Identity()), EmbedderModel: s.Embedder.Version(),
 		EmbeddingVersion: s.Embedder.Version(), IdrisVersion: idris, SchemaVersion: schema.SchemaVersion,
 	}
-	r, errs := &rooms{indexes: indexes}, make([]error, 13)
+	r, errs := &rooms{indexes: indexes}, make([]error, 14)
 	r.build, errs[0] = build.NewActivities(s.Log, s.ClickHouse, spec, build.Projections(s.ClickHouse, s.Embedder.Version()))
 	r.transcript, errs[1] = transcript.NewActivities(s.Log, build.NewProjector(s.ClickHouse), access, indexes.Enqueuers(true))
 	r.llm, errs[2] = llm.NewActivities(s.Log, model, llm.Params{MaxOutputTokens: cfg.MaxOutputTokens}, cfg.WindowBytes)
@@ -275,6 +278,11 @@ func newRooms(s *Stores, model llm.Model, access *transcript.Access, root *tier.
 		Idris: cfg.Idris, IdrisOnly: cfg.IdrisOnly,
 	})
 	r.queue, errs[12] = queue.NewActivities(s.Log, s.ClickHouse)
+	if s.Eraser != nil {
+		r.erase, errs[13] = erase.NewActivities(erase.Stores{
+			Log: s.Log, ClickHouse: s.ClickHouse, Eraser: s.Eraser, Temporal: s.Temporal, Namespace: cfg.TemporalNamespace, Root: root, Weaviate: s.Weaviate,
+		})
+	}
 	return r, errors.Join(errs...)
 }
 
@@ -315,14 +323,19 @@ func workerOptions(cfg Config) map[string]worker.Options {
 			MaxHeartbeatThrottleInterval: boundary.HeartbeatInterval, TaskQueueActivitiesPerSecond: cfg.ModelRate,
 		},
 		schema.QueueVector: {DisableWorkflowWorker: true},
+		schema.QueueErase:  {DisableWorkflowWorker: true},
 	}
 }
 
 // activities returns, by task queue, the activities that its worker runs.
 func (r *rooms) activities() map[string][]any {
-	return map[string][]any{
+	out := map[string][]any{
 		schema.QueueMain:   {r.build, r.rebuild, r.batch, r.queue, r.transcript, r.llm, r.evidence, r.entry, r.task, r.fact, r.tier, r.graduate},
 		schema.QueueModel:  {r.llm, r.tier, r.graduate},
 		schema.QueueVector: {r.vector},
 	}
+	if r.erase != nil {
+		out[schema.QueueErase] = []any{r.erase}
+	}
+	return out
 }

@@ -1,0 +1,218 @@
+package erase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"go.temporal.io/sdk/client"
+
+	"axiommind/activities/boundary"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/tier"
+	"axiommind/activities/vector"
+	"axiommind/schema"
+)
+
+// Activities are the steps of an erasure.
+type Activities struct {
+	log *eventlog.Store
+	// conn is that of a worker. eraser has the rights to erase.
+	conn, eraser driver.Conn
+	temporal     client.Client
+	namespace    string
+	root         *tier.Root
+	weaviate     *vector.Client
+}
+
+// Stores are what an erasure erases from.
+type Stores struct {
+	Log *eventlog.Store
+	// ClickHouse is the connection of a worker, and Eraser one with the rights of [eventlog.RoleEraser].
+	ClickHouse, Eraser driver.Conn
+	Temporal           client.Client
+	Namespace          string
+	// Root is where the files of the memories are.
+	Root     *tier.Root
+	Weaviate *vector.Client
+}
+
+// NewActivities returns the activities of this package.
+func NewActivities(s Stores) (*Activities, error) {
+	if s.Log == nil || s.ClickHouse == nil || s.Eraser == nil || s.Temporal == nil || s.Namespace == "" || s.Root == nil || s.Weaviate == nil {
+		return nil, errors.New("erasure: a store is missing")
+	}
+	return &Activities{s.Log, s.ClickHouse, s.Eraser, s.Temporal, s.Namespace, s.Root, s.Weaviate}, nil
+}
+
+// Input names an erasure.
+type Input struct {
+	schema.ForgetInput
+	ErasureID string `json:"erasure_id"`
+	// At is when the workflow began.
+	At time.Time `json:"at"`
+}
+
+func (in Input) key(act string, n int) string { return schema.ErasureKey(in.ErasureID, act, n) }
+
+// run numbers the runs of an erasure.
+func (in Input) run() int { return int(in.At.UnixMilli()) }
+
+// Begun says how long it takes until all programs know what the log has just been told.
+type Begun struct {
+	Wait time.Duration `json:"wait"`
+}
+
+// BeginErasure stores the tombstone. From a little later on nothing of what is erased is stored.
+func (a *Activities) BeginErasure(ctx context.Context, in Input) (Begun, error) {
+	return boundary.Run(ctx, in, a.begin)
+}
+
+func (a *Activities) begin(ctx context.Context, in Input) (Begun, error) {
+	if err := in.Validate(); err != nil {
+		return Begun{}, boundary.Invalid(schema.ErrorInvalidInput, err)
+	}
+	salt := newSalt()
+	p := schema.ErasureBegunPayload{
+		ErasureID: in.ErasureID, Kind: in.Kind(), By: in.By, Because: in.Because, Salt: salt, Scope: in.Hash(salt),
+	}
+	stored, err := appendTo(ctx, a.log, schema.AuditStream(), p, in.By, in.key(schema.ErasureBegun, 0), in.At)
+	if err != nil {
+		return Begun{}, err
+	}
+	first, err := schema.Decode[schema.ErasureBegunPayload](stored)
+	if err == nil && (first.Kind != in.Kind() || first.Scope != in.Hash(first.Salt)) {
+		err = boundary.Invalid(schema.ErrorInvalidInput, fmt.Errorf("erasure %q has erased something else: give another id, or none", in.ErasureID))
+	}
+	return Begun{a.log.Drain()}, err
+}
+
+// plan returns what the erasure is to change.
+func (a *Activities) plan(ctx context.Context, in Input) (*Plan, schema.ErasureBegunPayload, error) {
+	stone, err := begun(ctx, a.log, in.ErasureID)
+	if err != nil {
+		return nil, stone, err
+	}
+	if err := eventlog.NewEraser(a.eraser, in.ErasureID).Settle(ctx); err != nil {
+		return nil, stone, err
+	}
+	plan, err := Make(ctx, a.log, a.conn, in.ErasureID, stone.Salt, in.ErasureScope)
+	return plan, stone, err
+}
+
+// LockStreams takes in what people have edited in the files of the memories, keeps the streams that are to be changed from taking
+// events, and stores the fingerprints by which the erased texts are looked for later.
+func (a *Activities) LockStreams(ctx context.Context, in Input) (Begun, error) {
+	return boundary.Run(ctx, in, a.lock)
+}
+
+func (a *Activities) lock(ctx context.Context, in Input) (Begun, error) {
+	plan, stone, err := a.plan(ctx, in)
+	if err != nil {
+		return Begun{}, err
+	}
+	if in.Kind() != schema.EraseUser {
+		for _, m := range plan.Memories {
+			if err := a.syncFiles(ctx, in, m); err != nil {
+				return Begun{}, err
+			}
+		}
+		if plan, _, err = a.plan(ctx, in); err != nil {
+			return Begun{}, err
+		}
+	}
+	var streams []string
+	for _, stream := range plan.Changed() {
+		streams = append(streams, eventlog.StreamHash(stone.Salt, stream))
+	}
+	for _, m := range plan.Memories {
+		streams = append(streams, eventlog.StreamHash(stone.Salt, schema.MemoryStream(m.User, m.Agent)))
+	}
+	slices.Sort(streams)
+	streams = slices.Compact(streams)
+	if len(plan.prints.all) > 0 {
+		prints := schema.ErasurePrintedPayload{ErasureID: in.ErasureID, Prints: plan.prints.bytes(), Sampled: plan.prints.sampled}
+		if _, err := appendTo(ctx, a.log, schema.PrintsStream(in.ErasureID), prints, in.By, in.key(schema.ErasurePrinted, 0), in.At); err != nil {
+			return Begun{}, err
+		}
+	}
+	p := schema.ErasureLockedPayload{ErasureID: in.ErasureID, Streams: append([]string{}, streams...)}
+	return Begun{a.log.Drain()}, appendAudit(ctx, a.log, p, in.By, in.key(schema.ErasureLocked, 2*in.run()), in.At)
+}
+
+// Erased is what was erased from the log.
+type Erased struct {
+	Counts schema.ErasureCounts `json:"counts"`
+}
+
+// EraseLog erases from the log. Called again, it erases what is left.
+func (a *Activities) EraseLog(ctx context.Context, in Input) (Erased, error) {
+	return boundary.Run(ctx, in, a.eraseLog)
+}
+
+func (a *Activities) eraseLog(ctx context.Context, in Input) (Erased, error) {
+	plan, _, err := a.plan(ctx, in)
+	if err != nil {
+		return Erased{}, err
+	}
+	counted := schema.ErasureAppliedPayload{ErasureID: in.ErasureID, Counts: plan.Counts}
+	// An attempt that broke off has counted all, and what is left to this one is less.
+	stored, err := appendTo(ctx, a.log, schema.PrintsStream(in.ErasureID), counted, in.By, in.key("counted", 0), in.At)
+	if err != nil {
+		return Erased{}, err
+	}
+	if counted, err = schema.Decode[schema.ErasureAppliedPayload](stored); err != nil {
+		return Erased{}, err
+	}
+	x := eventlog.NewEraser(a.eraser, in.ErasureID)
+	if err := x.Replace(ctx, plan.Replacements); err != nil {
+		return Erased{}, err
+	}
+	if err := x.Delete(ctx, plan.Streams); err != nil {
+		return Erased{}, err
+	}
+	if err := x.Apply(ctx); err != nil {
+		return Erased{}, err
+	}
+	return Erased{counted.Counts}, appendAudit(ctx, a.log, counted, in.By, in.key(schema.ErasureApplied, 0), in.At)
+}
+
+// PurgeParts waits until ClickHouse has removed from its disk what the erasure has replaced.
+func (a *Activities) PurgeParts(ctx context.Context, in Input) error {
+	_, err := boundary.Run(ctx, in, func(ctx context.Context, in Input) (none struct{}, err error) {
+		x := eventlog.NewEraser(a.eraser, in.ErasureID)
+		parts, err := x.Parts(ctx, filesTable)
+		if err != nil {
+			return none, err
+		}
+		return none, x.Purge(ctx, parts)
+	})
+	return err
+}
+
+// UnlockStreams lets the streams take events again.
+func (a *Activities) UnlockStreams(ctx context.Context, in Input) error {
+	_, err := boundary.Run(ctx, in, func(ctx context.Context, in Input) (none struct{}, err error) {
+		p := schema.ErasureLockedPayload{ErasureID: in.ErasureID, Streams: []string{}}
+		return none, appendAudit(ctx, a.log, p, in.By, in.key(schema.ErasureLocked, 2*in.run()+1), in.At)
+	})
+	return err
+}
+
+// EndInput says how an erasure has ended.
+type EndInput struct {
+	Input
+	Finished schema.ErasureFinishedPayload `json:"finished"`
+}
+
+// EndErasure records how the erasure has ended.
+func (a *Activities) EndErasure(ctx context.Context, in EndInput) error {
+	_, err := boundary.Run(ctx, in, func(ctx context.Context, in EndInput) (none struct{}, err error) {
+		// What failed may be tried again, and end otherwise.
+		return none, appendAudit(ctx, a.log, in.Finished, in.By, in.key(schema.ErasureFinished, in.run()), time.Now())
+	})
+	return err
+}

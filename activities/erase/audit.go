@@ -1,0 +1,140 @@
+package erase
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strings"
+	"time"
+
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// List returns all erasures, the latest first.
+func List(ctx context.Context, log *eventlog.Store) ([]schema.Erasure, error) {
+	var all []schema.Erasure
+	at := map[string]int{}
+	for e, err := range log.Stream(ctx, schema.AuditStream(), eventlog.StreamOptions{}) {
+		if err != nil {
+			return nil, fmt.Errorf("list erasures: %w", err)
+		}
+		payload, err := schema.DecodePayload(e)
+		if err != nil {
+			return nil, err
+		}
+		if x, ok := payload.(schema.ErasureBegunPayload); ok {
+			at[x.ErasureID] = len(all)
+			all = append(all, schema.Erasure{ID: x.ErasureID, Kind: x.Kind, By: x.By, Because: x.Because, BegunAt: e.TS})
+			continue
+		}
+		id := erasureOf(payload)
+		i, ok := at[id]
+		if !ok {
+			continue
+		}
+		switch x := payload.(type) {
+		case schema.ErasureAppliedPayload:
+			all[i].AppliedAt = e.TS
+		case schema.ErasureFinishedPayload:
+			all[i].FinishedAt, all[i].Finished = e.TS, x
+		case schema.ErasureLiftedPayload:
+			all[i].LiftedAt, all[i].LiftedBy = e.TS, x.By
+		}
+	}
+	for i, j := 0, len(all)-1; i < j; i, j = i+1, j-1 {
+		all[i], all[j] = all[j], all[i]
+	}
+	return all, nil
+}
+
+func erasureOf(payload any) string {
+	switch x := payload.(type) {
+	case schema.ErasureLockedPayload:
+		return x.ErasureID
+	case schema.ErasureAppliedPayload:
+		return x.ErasureID
+	case schema.ErasureFinishedPayload:
+		return x.ErasureID
+	case schema.ErasureLiftedPayload:
+		return x.ErasureID
+	default:
+		return ""
+	}
+}
+
+// Find returns the erasure whose id begins with the prefix.
+func Find(ctx context.Context, log *eventlog.Store, prefix string) (schema.Erasure, error) {
+	all, err := List(ctx, log)
+	if err != nil {
+		return schema.Erasure{}, err
+	}
+	var found []schema.Erasure
+	for _, e := range all {
+		if strings.HasPrefix(e.ID, strings.ToLower(prefix)) {
+			found = append(found, e)
+		}
+	}
+	switch {
+	case prefix == "" || len(found) == 0:
+		return schema.Erasure{}, fmt.Errorf("there is no erasure %q: see starter forget list", prefix)
+	case len(found) > 1:
+		return schema.Erasure{}, fmt.Errorf("%d erasures begin with %q: give more of the id", len(found), prefix)
+	}
+	return found[0], nil
+}
+
+// Lift admits again what the tombstone of the erasure keeps out. It can be called again.
+func Lift(ctx context.Context, log *eventlog.Store, p schema.ErasureLiftedPayload) error {
+	return appendAudit(ctx, log, p, p.By, schema.ErasureKey(p.ErasureID, schema.ErasureLifted, 0), time.Now())
+}
+
+func appendAudit(ctx context.Context, log *eventlog.Store, payload any, by, key string, at time.Time) error {
+	_, err := appendTo(ctx, log, schema.AuditStream(), payload, by, key, at)
+	return err
+}
+
+// appendTo appends an event and returns it as the log holds it.
+func appendTo(ctx context.Context, log *eventlog.Store, stream string, payload any, by, key string, at time.Time) (schema.Event, error) {
+	e, err := schema.NewEvent(payload, schema.Event{TS: at.UTC(), Actor: by, DedupeKey: key})
+	if err != nil {
+		return schema.Event{}, err
+	}
+	appended, err := log.Append(ctx, stream, []schema.Event{e})
+	if err != nil {
+		return schema.Event{}, err
+	}
+	return appended.Events[0], nil
+}
+
+// begun returns the tombstone of an erasure.
+func begun(ctx context.Context, log *eventlog.Store, erasureID string) (schema.ErasureBegunPayload, error) {
+	e, err := log.Get(ctx, schema.EventID(schema.ErasureKey(erasureID, schema.ErasureBegun, 0)))
+	if err != nil {
+		return schema.ErasureBegunPayload{}, fmt.Errorf("read the tombstone of erasure %q: %w", erasureID, err)
+	}
+	return schema.Decode[schema.ErasureBegunPayload](e)
+}
+
+// locked returns the hashes of all streams that the erasure has kept from taking events, in any of its runs.
+func locked(ctx context.Context, log *eventlog.Store, erasureID string) (map[string]bool, error) {
+	out := map[string]bool{}
+	for e, err := range log.Stream(ctx, schema.AuditStream(), eventlog.StreamOptions{Types: []string{schema.ErasureLocked}}) {
+		if err != nil {
+			return nil, err
+		}
+		p, err := schema.Decode[schema.ErasureLockedPayload](e)
+		if err != nil {
+			return nil, err
+		}
+		for _, stream := range p.Streams {
+			if p.ErasureID == erasureID {
+				out[stream] = true
+			}
+		}
+	}
+	return out, nil
+}
+
+// newSalt returns the salt of a tombstone.
+func newSalt() string { return rand.Text() }

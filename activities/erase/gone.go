@@ -1,0 +1,243 @@
+package erase
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"axiommind/activities/text"
+	"axiommind/schema"
+)
+
+// gone is what is erased, as others may name it.
+type gone struct {
+	scope schema.ErasureScope
+	// query is the text to erase, in the form in which texts are compared.
+	query string
+	// sessions are those that are erased, by their ids.
+	sessions map[string][]schema.SessionKey
+	// ids are of events, entries, tasks and whatever else has an id that no other thing in the log has. Messages are among
+	// them, by the ids of their items in the vector store.
+	ids map[string]bool
+	// facts are the ids of facts by the streams of their memories: others may have the same.
+	facts map[string]map[string]bool
+	// conditions are those that blockers are from now on, by the ids of the tasks that they were.
+	conditions map[string]string
+}
+
+func newGone(scope schema.ErasureScope) *gone {
+	return &gone{
+		scope: scope, query: comparable(scope.Query), sessions: map[string][]schema.SessionKey{}, ids: map[string]bool{},
+		facts: map[string]map[string]bool{}, conditions: map[string]string{},
+	}
+}
+
+// comparable returns the form in which the text to erase is compared: case, width and white space tell nothing.
+func comparable(s string) string { return strings.Join(strings.Fields(text.Caseless(s)), " ") }
+
+// holds reports whether the text holds the one to erase.
+func (g *gone) holds(s string) bool {
+	return g.query != "" && len(s) >= len(g.scope.Query)/4 && strings.Contains(comparable(s), g.query)
+}
+
+func (g *gone) addSession(key schema.SessionKey) {
+	if !g.ofSession(key) {
+		g.sessions[key.SessionID] = append(g.sessions[key.SessionID], key)
+	}
+}
+
+func (g *gone) ofSession(key schema.SessionKey) bool {
+	return slices.Contains(g.sessions[key.SessionID], key)
+}
+
+func (g *gone) addFact(memory, id string) {
+	if g.facts[memory] == nil {
+		g.facts[memory] = map[string]bool{}
+	}
+	g.facts[memory][id] = true
+}
+
+// size counts what is gone. It grows until a pass over the log finds nothing more.
+func (g *gone) size() int {
+	n := len(g.ids) + len(g.conditions)
+	for _, facts := range g.facts {
+		n += len(facts)
+	}
+	return n
+}
+
+// owner is whose stream an event stands in, as far as the stream tells.
+type owner struct {
+	project, user, agent string
+	// memory is true if user and agent are known, and with them the stream of the memory.
+	memory bool
+}
+
+func ownerOf(e schema.Event) owner {
+	if key, err := schema.ParseSessionStream(e.Stream); err == nil {
+		return owner{key.Project, key.User, key.Agent, true}
+	}
+	if user, agent, err := schema.ParseMemoryStream(e.Stream); err == nil {
+		return owner{e.Project, user, agent, true}
+	}
+	if user, agent, err := schema.ParseQueueStream(e.Stream); err == nil {
+		return owner{e.Project, user, agent, true}
+	}
+	return owner{project: e.Project}
+}
+
+func (o owner) stream() string { return schema.MemoryStream(o.user, o.agent) }
+
+// named reports whether the string is the id of something that is gone, or holds the text to erase.
+func (g *gone) named(o owner, s string) bool {
+	if g.ids[s] || o.memory && g.facts[o.stream()][s] {
+		return true
+	}
+	if event, _, ok := strings.Cut(s, "/"); ok && g.ids[event] { // A message of an event.
+		return true
+	}
+	return g.holds(s)
+}
+
+// walk is what remains of a JSON value.
+type walk struct {
+	*gone
+	owner
+	changed bool
+}
+
+// reduce returns what remains of a payload: lists lose the elements that name something that is gone. It reports whether
+// the payload itself does, outside of a list, and whether it has changed.
+//
+// A list of evidence is whole or gone: what rests on a piece that is gone rests on nothing.
+func (g *gone) reduce(e schema.Event) (payload json.RawMessage, isGone, changed bool, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(e.Payload))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return nil, false, false, fmt.Errorf("read event %q: %w", e.ID, err)
+	}
+	w := &walk{gone: g, owner: ownerOf(e)}
+	value, isGone = w.value(value)
+	if isGone || !w.changed {
+		return nil, isGone, false, nil
+	}
+	payload, err = json.Marshal(value)
+	return payload, false, true, err
+}
+
+func (w *walk) value(v any) (left any, isGone bool) {
+	switch v := v.(type) {
+	case string:
+		return v, w.named(w.owner, v)
+	case map[string]any:
+		return w.object(v)
+	case []any:
+		return w.list(v), false
+	default:
+		return v, false
+	}
+}
+
+func (w *walk) list(values []any) any {
+	left := make([]any, 0, len(values))
+	for _, v := range values {
+		if v, isGone := w.value(v); !isGone {
+			left = append(left, v)
+		}
+	}
+	if len(left) == len(values) {
+		return left
+	}
+	w.changed = true
+	return left
+}
+
+func (w *walk) object(o map[string]any) (left any, isGone bool) {
+	if w.isOwned(o) || w.isLost(o) {
+		return o, true
+	}
+	for name, v := range o {
+		pieces := piecesOf(v)
+		v, gone := w.value(v)
+		if gone || pieces > 0 && len(v.([]any)) < pieces {
+			return o, true
+		}
+		if by, ok := v.(string); ok && name == "by" && w.scope.Kind() == schema.EraseUser && by == w.scope.User {
+			v, w.changed = nobody, true
+		}
+		o[name] = v
+	}
+	return o, false
+}
+
+// nobody stands for a user who was forgotten, where others' work needs to have been done by somebody.
+const nobody = "forgotten"
+
+// piecesOf returns the length of a list of pieces of evidence, and 0 for anything else.
+func piecesOf(v any) int {
+	list, ok := v.([]any)
+	if !ok || len(list) == 0 {
+		return 0
+	}
+	piece, ok := list[0].(map[string]any)
+	if _, indexed := piece["message_index"]; !ok || !indexed {
+		return 0
+	}
+	return len(list)
+}
+
+// isOwned reports whether the object says that it is of the scope.
+func (w *walk) isOwned(o map[string]any) bool {
+	field := func(name string) (string, bool) {
+		s, ok := o[name].(string)
+		return s, ok
+	}
+	user, hasUser := field("user")
+	project, hasProject := field("project")
+	switch w.scope.Kind() {
+	case schema.EraseUser:
+		if hasUser && user == w.scope.User {
+			return true
+		}
+	case schema.EraseProject:
+		if hasProject && project == w.scope.Project {
+			return true
+		}
+	}
+	id, ok := field("session_id")
+	if !ok {
+		if id, ok = field("thread"); !ok {
+			return false
+		}
+	}
+	agent, hasAgent := field("agent")
+	for _, key := range w.sessions[id] {
+		sameProject := hasProject && project == key.Project || !hasProject && w.project == key.Project
+		sameUser := hasUser && user == key.User || !hasUser && (!w.memory || w.user == key.User)
+		sameAgent := hasAgent && agent == key.Agent || !hasAgent && (hasUser && key.Agent == "" || !hasUser && (!w.memory || w.agent == key.Agent))
+		if sameProject && sameUser && sameAgent {
+			return true
+		}
+	}
+	return false
+}
+
+// isLost reports whether the object is a piece of evidence from a message that is gone.
+func (w *walk) isLost(o map[string]any) bool {
+	event, ok := o["event_id"].(string)
+	if !ok {
+		return false
+	}
+	index, ok := o["message_index"].(json.Number)
+	if !ok {
+		return false
+	}
+	n, err := index.Int64()
+	return err == nil && w.ids[messageID(event, int(n))]
+}
+
+// messageID is the id of a message's item in the vector store.
+func messageID(event string, index int) string { return fmt.Sprintf("%s/%08d", event, index) }

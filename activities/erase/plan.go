@@ -1,0 +1,663 @@
+package erase
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/eventlog"
+	"axiommind/activities/table"
+	"axiommind/schema"
+)
+
+// Memory is what an agent remembers of a user.
+type Memory struct {
+	User  string `json:"user"`
+	Agent string `json:"agent,omitempty"`
+}
+
+// Plan is what an erasure changes in the log. All that is made of the log is then made of it again.
+type Plan struct {
+	Scope  schema.ErasureScope
+	Counts schema.ErasureCounts
+	// Streams are deleted as a whole.
+	Streams []string
+	// Replacements change events of other streams, the oldest first in each.
+	Replacements []eventlog.Replacement
+	// Sessions are those that are erased.
+	Sessions []schema.SessionKey
+	// Memories are those that lose something, Queues those in which something of it was enqueued, and Projects those whose
+	// graduation begins anew.
+	Memories, Queues []Memory
+	Projects         []string
+	prints           *prints
+}
+
+// Changed returns the names of the streams that lose events, or parts of them, and stay.
+func (p *Plan) Changed() []string {
+	names := map[string]bool{}
+	for _, r := range p.Replacements {
+		names[r.Old.Stream] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// Empty reports whether the log holds nothing of what is to be erased.
+func (p *Plan) Empty() bool { return len(p.Streams) == 0 && len(p.Replacements) == 0 }
+
+// planner makes a plan.
+type planner struct {
+	pass
+	log  *eventlog.Store
+	conn driver.Conn
+	id   string
+	plan *Plan
+	// whole are the streams that are deleted.
+	whole map[string]bool
+	// memories and projects are those whose streams may name what is erased.
+	memories map[Memory]bool
+	projects map[string]bool
+	answers  map[string]bool
+	held     map[string]bool
+	keptHeld map[string]bool
+	// declared are the declarations that are gone, and heirs who may take their place, by stream and id.
+	declared map[string]map[string]schema.Event
+	heirs    map[string]map[string]heir
+}
+
+// Make returns what the erasure with the id would change. It changes nothing.
+func Make(ctx context.Context, log *eventlog.Store, conn driver.Conn, erasureID, salt string, scope schema.ErasureScope) (*Plan, error) {
+	if err := scope.Validate(); err != nil {
+		return nil, err
+	}
+	p := &planner{
+		pass: pass{gone: newGone(scope), parts: map[string]*part{}, gathered: map[string]bool{}, regraduate: map[string]bool{}},
+		log:  log, conn: conn, id: erasureID, plan: &Plan{Scope: scope, prints: newPrints(salt)},
+		whole: map[string]bool{}, memories: map[Memory]bool{}, projects: map[string]bool{},
+		answers: map[string]bool{}, held: map[string]bool{}, keptHeld: map[string]bool{},
+		declared: map[string]map[string]schema.Event{}, heirs: map[string]map[string]heir{},
+	}
+	if err := p.make(ctx); err != nil {
+		return nil, fmt.Errorf("plan the erasure: %w", err)
+	}
+	return p.plan, nil
+}
+
+func (p *planner) make(ctx context.Context) error {
+	if err := p.find(ctx); err != nil {
+		return err
+	}
+	for size := -1; size != p.found(); {
+		size = p.found()
+		if err := p.round(ctx, nil); err != nil {
+			return err
+		}
+	}
+	if err := p.round(ctx, p.emit); err != nil {
+		return err
+	}
+	if err := p.modelStreams(ctx); err != nil {
+		return err
+	}
+	for hash := range p.held {
+		if !p.keptHeld[hash] {
+			if err := p.delete(ctx, schema.ContextStream(hash)); err != nil {
+				return err
+			}
+		}
+	}
+	p.plan.Streams = slices.Sorted(maps.Keys(p.whole))
+	p.plan.Projects = slices.Sorted(maps.Keys(p.regraduate))
+	p.touched()
+	return nil
+}
+
+// found counts what was found to be gone.
+func (p *planner) found() int { return p.size() + len(p.regraduate) + len(p.gathered) }
+
+// touched lists the memories and queues whose streams change, and those of the sessions that are erased.
+func (p *planner) touched() {
+	memories, queues := map[Memory]bool{}, map[Memory]bool{}
+	for _, stream := range slices.Concat(p.plan.Streams, p.plan.Changed()) {
+		if user, agent, err := schema.ParseMemoryStream(stream); err == nil {
+			memories[Memory{user, agent}] = true
+		}
+		if user, agent, err := schema.ParseQueueStream(stream); err == nil {
+			queues[Memory{user, agent}] = true
+		}
+	}
+	for _, key := range p.plan.Sessions {
+		queues[Memory{key.User, key.Agent}] = true
+	}
+	order := func(a, b Memory) int { return slices.Compare([]string{a.User, a.Agent}, []string{b.User, b.Agent}) }
+	p.plan.Memories = slices.SortedFunc(maps.Keys(memories), order)
+	p.plan.Queues = slices.SortedFunc(maps.Keys(queues), order)
+}
+
+// find finds the sessions and streams that the scope names.
+func (p *planner) find(ctx context.Context) error {
+	switch s := p.scope; s.Kind() {
+	case schema.EraseSession:
+		p.addMemory(s.Project, s.User, s.Agent)
+		if err := p.eraseSession(ctx, s.Session()); err != nil {
+			return err
+		}
+	case schema.EraseUser:
+		for _, prefix := range []string{schema.MemoryPrefix, schema.QueuePrefix} {
+			for stream, err := range p.log.Streams(ctx, prefix) {
+				if err != nil {
+					return err
+				}
+				if o := ownerOf(schema.Event{Stream: stream.Name}); o.memory && o.user == s.User {
+					p.memories[Memory{o.user, o.agent}] = true
+					if err := p.delete(ctx, stream.Name); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	case schema.EraseProject:
+		p.projects[s.Project] = true
+		for _, stream := range []string{schema.ProjectStream(s.Project), schema.GraduateStream(s.Project)} {
+			if err := p.delete(ctx, stream); err != nil {
+				return err
+			}
+		}
+		for stream, err := range p.log.Streams(ctx, schema.UsagePrefix) {
+			if err != nil {
+				return err
+			}
+			if project, err := schema.ParseUsageStream(stream.Name); err == nil && project == s.Project {
+				if err := p.delete(ctx, stream.Name); err != nil {
+					return err
+				}
+			}
+		}
+		for stream, err := range p.log.Streams(ctx, schema.MemoryPrefix) {
+			if err != nil {
+				return err
+			}
+			if user, agent, err := schema.ParseMemoryStream(stream.Name); err == nil {
+				p.memories[Memory{user, agent}] = true // What it holds of the project may be entered by hand.
+			}
+		}
+	}
+	if p.scope.Kind() == schema.EraseSession {
+		return nil
+	}
+	return p.findSessions(ctx)
+}
+
+// findSessions goes through the sessions of the scope.
+func (p *planner) findSessions(ctx context.Context) error {
+	for stream, err := range p.log.Streams(ctx, schema.SessionPrefix) {
+		if err != nil {
+			return err
+		}
+		key, err := schema.ParseSessionStream(stream.Name)
+		if err != nil {
+			continue
+		}
+		if p.scope.User != "" && key.User != p.scope.User || p.scope.Project != "" && key.Project != p.scope.Project {
+			continue
+		}
+		p.addMemory(key.Project, key.User, key.Agent)
+		if p.scope.Kind() == schema.EraseQuery {
+			err = p.searchSession(ctx, key)
+		} else {
+			err = p.eraseSession(ctx, key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if p.scope.Kind() != schema.EraseQuery {
+		return nil
+	}
+	if p.scope.Project != "" {
+		p.projects[p.scope.Project] = true
+	}
+	for stream, err := range p.log.Streams(ctx, schema.MemoryPrefix) {
+		if err != nil {
+			return err
+		}
+		if user, agent, err := schema.ParseMemoryStream(stream.Name); err == nil && user == p.scope.User {
+			p.memories[Memory{user, agent}] = true
+		}
+	}
+	return nil
+}
+
+func (p *planner) addMemory(project, user, agent string) {
+	p.projects[project], p.memories[Memory{user, agent}] = true, true
+}
+
+// eraseSession has the session's stream deleted, and notes all that it has made.
+func (p *planner) eraseSession(ctx context.Context, key schema.SessionKey) error {
+	before := p.plan.Counts.Deleted
+	p.addSession(key)
+	if err := p.delete(ctx, key.Stream()); err != nil {
+		return err
+	}
+	if p.plan.Counts.Deleted > before {
+		p.plan.Counts.Sessions++
+		p.plan.Sessions = append(p.plan.Sessions, key)
+	}
+	return nil
+}
+
+// delete has a stream deleted, and notes all that its events have made.
+func (p *planner) delete(ctx context.Context, stream string) error {
+	for e, err := range p.log.Stream(ctx, stream, eventlog.StreamOptions{}) {
+		if err != nil {
+			return err
+		}
+		payload, err := schema.DecodePayload(e)
+		if err != nil {
+			return err
+		}
+		p.erased(e, payload)
+		for _, key := range answersOf(payload) {
+			p.answers[key] = true
+		}
+		p.whole[stream] = true
+	}
+	return nil
+}
+
+// erased notes an event that is gone: its id, what it declares, how it counts, and the fingerprints of its texts.
+func (p *planner) erased(e schema.Event, payload any) {
+	p.ids[e.ID] = true
+	ids, fact := declares(payload)
+	for _, id := range ids {
+		p.ids[id] = true
+	}
+	if fact != "" {
+		p.addFact(ownerOf(e).stream(), fact)
+	}
+	if x, ok := payload.(schema.ContextEnqueuedPayload); ok && x.Held != "" {
+		p.held[x.Held] = true
+	}
+	p.count(payload)
+	textsOf(payload, p.plan.prints.add)
+}
+
+func (p *planner) count(payload any) {
+	c := &p.plan.Counts
+	c.Deleted++
+	switch x := payload.(type) {
+	case schema.SessionIngestedPayload:
+		c.Messages += len(x.Messages)
+	case schema.EntryMaterializedPayload:
+		c.Entries++
+	case schema.FactCreatedPayload:
+		c.Facts++
+	case schema.TaskCreatedPayload:
+		c.Tasks++
+	case schema.DecisionRecordedPayload:
+		c.Decisions++
+	case schema.ChangeProposedPayload:
+		c.Proposals++
+	case schema.ContextFlushedPayload:
+		c.Records++
+	case schema.RecordEditedPayload:
+		c.Edits++
+	case schema.CoreCommittedPayload:
+		c.Versions++
+	case schema.DreamFinishedPayload:
+		c.Dreams++
+	case schema.ModelRespondedPayload:
+		c.Answers++
+	case schema.ContextEnqueuedPayload:
+		c.Queued++
+	}
+}
+
+// searchSession looks for messages of a session that hold the text to erase.
+func (p *planner) searchSession(ctx context.Context, key schema.SessionKey) error {
+	stream := key.Stream()
+	for e, err := range p.log.Stream(ctx, stream, eventlog.StreamOptions{Types: []string{schema.SessionIngested}}) {
+		if err != nil {
+			return err
+		}
+		x, err := schema.Decode[schema.SessionIngestedPayload](e)
+		if err != nil {
+			return err
+		}
+		for _, m := range x.Messages {
+			if !p.holds(m.Text) {
+				continue
+			}
+			if p.parts[stream] == nil {
+				p.parts[stream] = &part{key: key, indexes: map[int]bool{}, keys: map[string]bool{}}
+				p.plan.Counts.Sessions++
+			}
+			p.parts[stream].indexes[m.Index], p.parts[stream].keys[m.Key] = true, true
+			p.ids[messageID(e.ID, m.Index)] = true
+			p.plan.Counts.Messages++
+			p.plan.prints.add(m.Text)
+		}
+	}
+	return nil
+}
+
+// streams returns the streams that may name what is erased, in an order in which those come first that others rest on, with the
+// types of events that may.
+func (p *planner) streams(ctx context.Context) (names []string, types map[string][]string, err error) {
+	types = map[string][]string{}
+	add := func(name string, of ...string) {
+		if !p.whole[name] {
+			names, types[name] = append(names, name), of
+		}
+	}
+	list := func(prefix string, wanted func(string) (bool, []string)) error {
+		for stream, err := range p.log.Streams(ctx, prefix) {
+			if err != nil {
+				return err
+			}
+			if yes, of := wanted(stream.Name); yes {
+				add(stream.Name, of...)
+			}
+		}
+		return nil
+	}
+	all := func(string) (bool, []string) { return true, nil }
+	err = list(schema.SessionPrefix, func(name string) (bool, []string) {
+		key, err := schema.ParseSessionStream(name)
+		if err != nil || !p.projects[key.Project] && !p.memories[Memory{key.User, key.Agent}] {
+			return false, nil
+		}
+		if p.scope.Kind() == schema.EraseQuery && (p.scope.User == "" || key.User == p.scope.User) && (p.scope.Project == "" || key.Project == p.scope.Project) {
+			return true, nil
+		}
+		return true, []string{schema.EntryEvidenceSet, schema.EntryStatusSet, schema.FactsShown}
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, project := range slices.Sorted(maps.Keys(p.projects)) {
+		add(schema.ProjectStream(project))
+		add(schema.GraduateStream(project))
+	}
+	if err := list(schema.UsagePrefix, func(name string) (bool, []string) {
+		project, err := schema.ParseUsageStream(name)
+		return err == nil && p.projects[project], nil
+	}); err != nil {
+		return nil, nil, err
+	}
+	for m := range p.memories {
+		add(schema.QueueStream(m.User, m.Agent))
+		add(schema.MemoryStream(m.User, m.Agent))
+	}
+	for _, prefix := range []string{schema.BatchPrefix, schema.VectorPrefix} {
+		if err := list(prefix, all); err != nil {
+			return nil, nil, err
+		}
+	}
+	return names, types, nil
+}
+
+// emitted is called with each event and what remains of it.
+type emitted func(ctx context.Context, e schema.Event, payload any, v verdict) error
+
+// round judges all events that may name what is erased. What they declare is gone with them, unless others speak of it. Once
+// nothing more is found to be gone, emit is told of each.
+func (p *planner) round(ctx context.Context, emit emitted) error {
+	if err := p.dreams(ctx, emit != nil); err != nil {
+		return err
+	}
+	names, types, err := p.streams(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		p.begin()
+		if emit == nil {
+			p.declared[name], p.heirs[name] = map[string]schema.Event{}, map[string]heir{}
+		}
+		again := false
+		for e, err := range p.log.Stream(ctx, name, eventlog.StreamOptions{Types: types[name]}) {
+			if err != nil {
+				return err
+			}
+			v, err := p.judge(e)
+			if err != nil {
+				return err
+			}
+			payload, err := schema.DecodePayload(e)
+			if err != nil {
+				return err
+			}
+			if emit != nil {
+				if err := emit(ctx, e, payload, v); err != nil {
+					return err
+				}
+				continue
+			}
+			p.weigh(e, payload, v)
+			again = again || v.isGone
+		}
+		if emit == nil && again {
+			if err := p.bury(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// weigh notes which declarations of a stream are gone, and who may take their place.
+func (p *planner) weigh(e schema.Event, payload any, v verdict) {
+	if v.isGone {
+		p.ids[e.ID] = true
+		ids, fact := declares(payload)
+		if fact != "" {
+			ids = append(ids, fact)
+		}
+		for _, id := range ids {
+			if _, ok := p.declared[e.Stream][id]; !ok {
+				p.declared[e.Stream][id] = e
+			}
+		}
+		return
+	}
+	for id, h := range heirsOf(e, payload) {
+		if old, ok := p.heirs[e.Stream][id]; !ok || old.condition && !h.condition {
+			p.heirs[e.Stream][id] = h
+		}
+	}
+}
+
+// bury decides what becomes of what was declared in the stream by events that are gone.
+func (p *planner) bury(stream string) error {
+	for id, e := range p.declared[stream] {
+		h, ok := p.heirs[stream][id]
+		isFact := e.Type == schema.FactCreated
+		switch {
+		case ok && h.condition:
+			_, condition, err := inherit(p.id, e, h, "")
+			if err != nil {
+				return err
+			}
+			p.conditions[id] = condition
+			p.ids[id] = true
+		case ok:
+		case isFact:
+			p.addFact(e.Stream, id)
+		default:
+			p.ids[id] = true
+		}
+	}
+	return nil
+}
+
+// emit adds to the plan what becomes of an event.
+func (p *planner) emit(ctx context.Context, e schema.Event, payload any, v verdict) error {
+	for _, key := range v.answers {
+		p.answers[key] = true
+	}
+	if !v.isGone && !v.changed {
+		if x, ok := payload.(schema.ContextEnqueuedPayload); ok {
+			p.keptHeld[x.Held] = true
+		}
+		return nil
+	}
+	if v.changed {
+		p.plan.Counts.Replaced++
+		switch payload.(type) {
+		case schema.CoreCommittedPayload:
+			p.plan.Counts.Versions++
+		case schema.DreamFinishedPayload:
+			p.plan.Counts.Dreams++
+			textsOf(payload, p.plan.prints.add)
+		}
+		p.plan.Replacements = append(p.plan.Replacements, eventlog.Replacement{Old: e, New: withPayload(e, v.payload)})
+		return nil
+	}
+	left, err := p.heirOf(ctx, e, payload)
+	if err != nil {
+		return err
+	}
+	if left.Type == "" || left.Type != e.Type {
+		p.count(payload)
+	} else {
+		p.plan.Counts.Replaced++
+	}
+	textsOf(payload, p.plan.prints.add)
+	if x, ok := payload.(schema.ContextEnqueuedPayload); ok && x.Held != "" {
+		p.held[x.Held] = true
+	}
+	p.plan.Replacements = append(p.plan.Replacements, eventlog.Replacement{Old: e, New: left})
+	return nil
+}
+
+// heirOf returns what is declared in place of an event that is gone: an event without a type if nothing is.
+func (p *planner) heirOf(ctx context.Context, e schema.Event, payload any) (schema.Event, error) {
+	ids, fact := declares(payload)
+	if fact != "" {
+		ids = append(ids, fact)
+	}
+	for _, id := range ids {
+		if first, ok := p.declared[e.Stream][id]; !ok || first.ID != e.ID {
+			continue
+		}
+		if h, ok := p.heirs[e.Stream][id]; ok {
+			said, err := p.saidByOf(ctx, h)
+			if err != nil {
+				return schema.Event{}, err
+			}
+			left, _, err := inherit(p.id, e, h, said)
+			return left, err
+		}
+	}
+	return schema.Event{}, nil
+}
+
+// saidByOf returns who said the fact of the heir in its session.
+func (p *planner) saidByOf(ctx context.Context, h heir) (schema.Trust, error) {
+	entry := causeOf(h.payload)
+	if _, isFact := h.payload.(schema.TaskObservedPayload); isFact || entry == "" {
+		return "", nil
+	}
+	found, err := p.log.GetMany(ctx, []string{schema.EventID(schema.EntryMaterializedKey(entry))})
+	if err != nil {
+		return "", err
+	}
+	for _, e := range found {
+		x, err := schema.Decode[schema.EntryMaterializedPayload](e)
+		if err != nil {
+			return "", err
+		}
+		return schema.SaidBy(x.Evidence), nil
+	}
+	return "", nil
+}
+
+// dreams finds what dreams have read of what is gone. Such a record is deleted as a whole: what is left of its days is in the log.
+func (p *planner) dreams(ctx context.Context, last bool) error {
+	for stream, err := range p.log.Streams(ctx, schema.DreamPrefix) {
+		if err != nil {
+			return err
+		}
+		if p.whole[stream.Name] {
+			continue
+		}
+		for e, err := range p.log.Stream(ctx, stream.Name, eventlog.StreamOptions{}) {
+			if err != nil {
+				return err
+			}
+			x, err := schema.Decode[schema.DreamGatheredPayload](e)
+			if err != nil {
+				return err
+			}
+			if !p.memories[Memory{x.User, x.Agent}] {
+				continue
+			}
+			as := e
+			as.Stream = schema.MemoryStream(x.User, x.Agent) // The facts that it names are of that memory.
+			_, isGone, changed, err := p.reduce(as)
+			if err != nil {
+				return err
+			}
+			if isGone || changed || p.gathered[e.ID] {
+				p.gathered[e.ID], p.ids[e.ID] = true, true
+				if last {
+					p.whole[stream.Name] = true
+					p.plan.Counts.Deleted++
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// modelStreams has the answers of models deleted that were given to what is gone.
+func (p *planner) modelStreams(ctx context.Context) error {
+	for key := range p.answers {
+		if key != "" {
+			if err := p.delete(ctx, schema.ModelStream(key)); err != nil {
+				return err
+			}
+		}
+	}
+	// A build that broke off may have got an answer that nothing names.
+	var more []string
+	for project := range p.projects {
+		err := table.Query(ctx, p.conn, func(rows driver.Rows) error {
+			var stream, session, payload string
+			if err := rows.Scan(&stream, &session, &payload); err != nil {
+				return err
+			}
+			ofIt := false
+			switch p.scope.Kind() {
+			case schema.EraseProject:
+				ofIt = project == p.scope.Project
+			case schema.EraseQuery:
+				ofIt = p.holdsLetters(payload)
+			default:
+				for _, key := range p.sessions[session] {
+					ofIt = ofIt || key.Project == project
+				}
+			}
+			if ofIt {
+				more = append(more, stream)
+			}
+			return nil
+		}, `SELECT stream, session_id, if(?, payload_json, '') FROM events_raw WHERE startsWith(stream, ?) AND project = ?`,
+			p.scope.Kind() == schema.EraseQuery, schema.ModelPrefix, project)
+		if err != nil {
+			return fmt.Errorf("look for answers of models: %w", err)
+		}
+	}
+	for _, stream := range more {
+		if !p.whole[stream] {
+			if err := p.delete(ctx, stream); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

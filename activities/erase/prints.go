@@ -1,0 +1,191 @@
+package erase
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"unicode"
+
+	"axiommind/activities/text"
+)
+
+// Texts are found again by fingerprints, which tell nothing of them to who does not have them: hashes of runs of letters and
+// digits, whatever stands between these. Of neighbouring runs the one with the smallest hash counts (winnowing: Schleimer,
+// Wilkerson and Aiken 2003), so that a passage of runLetters+window-1 letters that two texts share has a fingerprint in common.
+const (
+	// runLetters is the number of letters and digits of a run, and window the number of runs of which one counts.
+	runLetters = 24
+	window     = 8
+	// maxPrints bounds the fingerprints of an erasure. Of more, those with the smallest hashes are kept: the same of each text.
+	maxPrints = 100_000
+)
+
+// prints is a set of fingerprints under a salt.
+type prints struct {
+	seed    uint64
+	all     map[uint64]bool
+	sampled bool
+}
+
+func newPrints(salt string) *prints {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(salt))
+	return &prints{seed: h.Sum64(), all: map[uint64]bool{}}
+}
+
+// add adds the fingerprints of a text.
+func (p *prints) add(s string) {
+	p.each(s, func(print uint64) bool {
+		p.all[print] = true
+		return true
+	})
+	if len(p.all) > 2*maxPrints {
+		p.sample()
+	}
+}
+
+func (p *prints) sample() {
+	all := p.sorted()
+	p.sampled = true
+	for _, print := range all[maxPrints:] {
+		delete(p.all, print)
+	}
+}
+
+func (p *prints) sorted() []uint64 {
+	all := make([]uint64, 0, len(p.all))
+	for print := range p.all {
+		all = append(all, print)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// bytes returns the set in the form in which it is stored.
+func (p *prints) bytes() []byte {
+	if len(p.all) > maxPrints {
+		p.sample()
+	}
+	var out []byte
+	for _, print := range p.sorted() {
+		out = binary.BigEndian.AppendUint64(out, print)
+	}
+	return out
+}
+
+func (p *prints) read(data []byte) {
+	for ; len(data) >= 8; data = data[8:] {
+		p.all[binary.BigEndian.Uint64(data)] = true
+	}
+}
+
+// in returns the fingerprints of the set that the text has.
+func (p *prints) in(s string) []uint64 {
+	var found []uint64
+	p.each(s, func(print uint64) bool {
+		if p.all[print] {
+			found = append(found, print)
+		}
+		return true
+	})
+	return found
+}
+
+// each calls f with the fingerprints of a text, until f returns false.
+func (p *prints) each(s string, f func(uint64) bool) {
+	letters := lettersOf(s)
+	if len(letters) < runLetters {
+		return
+	}
+	const base = 1_099_511_628_211 // The prime of FNV.
+	top := uint64(1)
+	for range runLetters - 1 {
+		top *= base
+	}
+	hash := uint64(0)
+	var runs [window]uint64
+	last, lastAt := uint64(0), -1
+	for i, letter := range letters {
+		if i >= runLetters {
+			hash -= uint64(letters[i-runLetters]) * top
+		}
+		hash = hash*base + uint64(letter)
+		n := i - runLetters + 1
+		if n < 0 {
+			continue
+		}
+		runs[n%window] = p.mix(hash)
+		if n < window-1 && i < len(letters)-1 {
+			continue
+		}
+		least, at := runs[n%window], n
+		for k := max(0, n-window+1); k <= n; k++ {
+			if runs[k%window] < least {
+				least, at = runs[k%window], k
+			}
+		}
+		if at != lastAt || least != last {
+			last, lastAt = least, at
+			if !f(least) {
+				return
+			}
+		}
+	}
+}
+
+// mix makes the hash of a run one that only who knows the salt can make.
+func (p *prints) mix(x uint64) uint64 {
+	x ^= p.seed
+	x ^= x >> 30
+	x *= 0xbf58476d1ce4e5b9
+	x ^= x >> 27
+	x *= 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// lettersOf returns the letters and digits of a text, without case. Escapes of JSON are read as what they stand for, so that the
+// same is found in JSON that is stored as a text.
+func lettersOf(s string) []rune {
+	out := make([]rune, 0, len(s))
+	runes := []rune(text.Caseless(s))
+	for i := 0; i < len(runes); i++ {
+		r := runes[i]
+		if r == '\\' && i+1 < len(runes) {
+			i++
+			if runes[i] != 'u' || i+4 >= len(runes) {
+				continue // An escaped line feed is no letter n.
+			}
+			code, ok := hexOf(runes[i+1 : i+5])
+			if !ok {
+				continue
+			}
+			r, i = code, i+4
+		}
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func hexOf(digits []rune) (rune, bool) {
+	var code rune
+	for _, d := range digits {
+		switch {
+		case d >= '0' && d <= '9':
+			code = code<<4 | (d - '0')
+		case d >= 'a' && d <= 'f':
+			code = code<<4 | (d - 'a' + 10)
+		default:
+			return 0, false
+		}
+	}
+	return code, true
+}
+
+// holdsLetters reports whether the text, which may be JSON within JSON, holds the one to erase, whatever stands between letters.
+func (g *gone) holdsLetters(s string) bool {
+	query := string(lettersOf(g.scope.Query))
+	return query != "" && strings.Contains(string(lettersOf(s)), query)
+}

@@ -1,0 +1,451 @@
+package erase
+
+import (
+	"encoding/json"
+	"slices"
+
+	"axiommind/activities/tier"
+	"axiommind/schema"
+)
+
+// forgotten stands where a text stood that was erased.
+var forgotten = schema.Redacted("forgotten")
+
+// verdict is what remains of an event.
+type verdict struct {
+	isGone  bool
+	changed bool
+	// payload is what remains of a changed one.
+	payload json.RawMessage
+	// kind is the type of what takes its place, if that is another one.
+	kind string
+	// answers are the keys of the answers of models that the event rests on, if it is gone or changed.
+	answers []string
+}
+
+// pass is one pass over the log. What it knows of the memory it reads goes with the stream.
+type pass struct {
+	*gone
+	// parts are the sessions that lose messages, by their streams.
+	parts map[string]*part
+	// memory is what was seen of the memory that is read.
+	memory memoryPass
+	// items are the indexes of the items of the batch that are gone.
+	items map[int]bool
+	// gathered are the ids of the events with what a dream has read, if something of it is gone.
+	gathered map[string]bool
+	// regraduate are the projects in which something is gone that graduation has found: it considers all sessions again.
+	regraduate map[string]bool
+}
+
+// part is what a session loses.
+type part struct {
+	key schema.SessionKey
+	// indexes and keys are those of its messages that are gone.
+	indexes map[int]bool
+	keys    map[string]bool
+}
+
+func (p *part) between(first, last int) bool {
+	for index := range p.indexes {
+		if index >= first && index <= last {
+			return true
+		}
+	}
+	return false
+}
+
+// memoryPass is what a pass has seen of one memory's stream.
+type memoryPass struct {
+	// touched are the dated files that held something that is gone.
+	touched map[string]bool
+	// texts are those of the versions of core memory, as they are from now on, and reduced says which of them lost something.
+	texts   map[int]string
+	reduced bool
+}
+
+// begin begins a stream.
+func (p *pass) begin() {
+	p.memory = memoryPass{touched: map[string]bool{}, texts: map[int]string{}}
+	p.items = map[int]bool{}
+}
+
+// judge returns what remains of an event of a stream that is not gone as a whole.
+func (p *pass) judge(e schema.Event) (verdict, error) {
+	if p.ofErased(e) {
+		v := verdict{isGone: true}
+		payload, err := schema.DecodePayload(e)
+		if err != nil {
+			return v, err
+		}
+		p.note(payload)
+		v.answers = answersOf(payload)
+		return v, nil
+	}
+	payload, err := schema.DecodePayload(e)
+	if err != nil {
+		return verdict{}, err
+	}
+	v, special, err := p.special(e, payload)
+	if err == nil && !special {
+		v.payload, v.isGone, v.changed, err = p.reduce(e)
+	}
+	if err != nil {
+		return verdict{}, err
+	}
+	if v.isGone {
+		p.note(payload)
+		if project, err := schema.ParseGraduateStream(e.Stream); err == nil && e.Type != schema.SessionGraduated {
+			p.regraduate[project] = true
+		}
+	}
+	if v.isGone || v.changed {
+		v.answers = append(v.answers, answersOf(payload)...)
+	}
+	return v, nil
+}
+
+// ofErased reports whether the columns of the event say that it is of what is erased.
+func (p *pass) ofErased(e schema.Event) bool {
+	if p.scope.Kind() == schema.EraseProject && e.Project == p.scope.Project {
+		return true
+	}
+	o := ownerOf(e)
+	return o.memory && e.SessionID != "" && p.ofSession(schema.SessionKey{
+		Scope: schema.Scope{Project: e.Project, User: o.user, Agent: o.agent}, SessionID: e.SessionID,
+	})
+}
+
+// note notes what others of the stream need to know of an event that is gone.
+func (p *pass) note(payload any) {
+	switch x := payload.(type) {
+	case schema.ContextFlushedPayload:
+		p.touch(schema.RecordDaily, x.Date)
+	case schema.RecordEditedPayload:
+		p.touch(x.Kind, x.Date)
+	}
+}
+
+func (p *pass) touch(kind schema.RecordKind, date string) { p.memory.touched[string(kind)+date] = true }
+
+func (p *pass) touched(kind schema.RecordKind, date string) bool {
+	return p.memory.touched[string(kind)+date]
+}
+
+// special returns what remains of an event of a type with a rule of its own.
+func (p *pass) special(e schema.Event, payload any) (v verdict, special bool, err error) {
+	var left any
+	switch x := payload.(type) {
+	case schema.SessionIngestedPayload:
+		if p.parts[e.Stream] == nil {
+			return v, false, nil
+		}
+		left, v.changed = p.messages(e, x)
+	case schema.OriginalSealedPayload:
+		part := p.parts[e.Stream]
+		v.isGone = part != nil && part.keys[x.Message]
+		return v, true, nil
+	case schema.MemoryExtractedPayload:
+		left, v.changed = p.extracted(e, x, &v)
+	case schema.ContextFlushedPayload:
+		part := p.parts[x.Stream()]
+		if part == nil || !part.between(x.First, x.Last) {
+			return v, false, nil
+		}
+		v.isGone = true
+		return v, true, nil
+	case schema.RecordEditedPayload:
+		// It is of a text that held something that is gone, and a person's own words can't be told from that.
+		v.isGone = p.touched(x.Kind, x.Date) || p.holds(x.Text)
+		return v, true, nil
+	case schema.CoreCommittedPayload:
+		left, v.changed = p.core(e, x)
+	case schema.DreamFinishedPayload:
+		left, v.changed = p.dream(e, x, &v)
+	case schema.EntryGraduatedPayload:
+		// It rests on all of its sources.
+		v.isGone = p.ids[x.EntryID] || slices.ContainsFunc(x.Sources, func(id string) bool { return p.ids[id] }) || p.isOwner(x.Scope)
+		return v, true, nil
+	case schema.SessionGraduatedPayload:
+		v.isGone = p.regraduate[x.Project] || p.ofSession(x.SessionKey) || p.isOwner(x.Scope)
+		return v, true, nil
+	case schema.DecisionRecordedPayload:
+		left, v.changed = p.decision(x, &v)
+		if !v.isGone && (p.holds(x.Action) || p.isOwner(x.Scope)) {
+			v.isGone = true
+		}
+	case schema.BatchListedPayload:
+		left, v.changed = p.listed(x)
+	case schema.BatchReportedPayload:
+		n := len(x.Outcomes)
+		x.Outcomes = slices.DeleteFunc(x.Outcomes, func(o schema.BatchOutcome) bool { return p.items[o.Index] })
+		left, v.changed = x, len(x.Outcomes) < n
+	case schema.TaskBlockersSetPayload:
+		return p.blockers(e, x)
+	default:
+		return v, false, nil
+	}
+	if v.changed && !v.isGone {
+		v.payload, err = json.Marshal(left)
+	}
+	return v, true, err
+}
+
+// isOwner reports whether the scope is of the user or the project that is erased.
+func (p *pass) isOwner(s schema.Scope) bool {
+	switch p.scope.Kind() {
+	case schema.EraseUser:
+		return s.User == p.scope.User
+	case schema.EraseProject:
+		return s.Project == p.scope.Project
+	default:
+		return false
+	}
+}
+
+// messages takes the texts out of the messages that are gone. The messages stay, with the keys by which the next import
+// recognizes them.
+func (p *pass) messages(e schema.Event, x schema.SessionIngestedPayload) (any, bool) {
+	part, changed := p.parts[e.Stream], false
+	for i, m := range x.Messages {
+		if part.indexes[m.Index] && m.Text != forgotten {
+			x.Messages[i].Text, x.Messages[i].Author, changed = forgotten, "", true
+		}
+	}
+	return x, changed
+}
+
+// extracted takes out what was read of messages that are gone. The places of the others stay, because others name them.
+func (p *pass) extracted(e schema.Event, x schema.MemoryExtractedPayload, v *verdict) (any, bool) {
+	part, changed := p.parts[e.Stream], false
+	of := func(entry schema.ExtractedEntry) bool {
+		if part != nil && slices.ContainsFunc(entry.Evidence, func(q schema.Quote) bool { return part.indexes[q.MessageIndex] }) {
+			return true
+		}
+		data, err := json.Marshal(entry)
+		return err != nil || p.holdsJSON(data)
+	}
+	for i, entry := range x.Entries {
+		if entry.Title != forgotten && of(entry) {
+			x.Entries[i] = schema.ExtractedEntry{Type: entry.Type, Title: forgotten, Evidence: []schema.Quote{}}
+			changed = true
+		}
+	}
+	if part != nil && part.between(x.Window.First, x.Window.Last) {
+		// The answer was read from all of the window.
+		changed = changed || len(x.Rejected) > 0
+		x.Rejected, v.answers = nil, x.ResponseKeys
+	}
+	return x, changed
+}
+
+// holdsJSON reports whether a string of the JSON holds the text to erase.
+func (p *pass) holdsJSON(data []byte) bool {
+	found := false
+	eachString(data, func(s string) { found = found || p.holds(s) })
+	return found
+}
+
+// core takes the items out of a version of core memory that rest on something that is gone, and what was dropped of such.
+func (p *pass) core(e schema.Event, x schema.CoreCommittedPayload) (any, bool) {
+	memory := ownerOf(e)
+	ofGone := func(texts []string, sources []string) bool {
+		return slices.ContainsFunc(texts, p.holds) ||
+			slices.ContainsFunc(sources, func(id string) bool { return p.named(memory, id) })
+	}
+	items, dropped := len(x.Items), len(x.Dropped)
+	x.Items = slices.DeleteFunc(x.Items, func(i schema.CoreItem) bool { return ofGone([]string{i.Text, i.Heading}, i.Sources) })
+	lost := len(x.Items) < items
+	p.memory.reduced = p.memory.reduced || lost
+	x.Dropped = slices.DeleteFunc(x.Dropped, func(d schema.DroppedItem) bool {
+		// What has no source is words of a model that had read what is gone.
+		return ofGone([]string{d.Text, d.By, d.Detail}, d.Sources) || p.memory.reduced && len(d.Sources) == 0
+	})
+	if lost || p.holds(x.Text) {
+		x.Text, lost = tier.RenderCore(x.Items), true
+	}
+	before, known := p.memory.texts[x.Parent]
+	p.memory.texts[x.Version] = x.Text
+	changed := lost || len(x.Dropped) < dropped || p.holds(x.Reason)
+	if p.holds(x.Reason) {
+		x.Reason = ""
+	}
+	if diff := tier.Diff(before, x.Text, tier.VersionName(x.Parent), tier.VersionName(x.Version)); (known || x.Parent == 0) && p.memory.reduced && diff != x.Diff {
+		x.Diff, changed = diff, true
+	}
+	return x, changed
+}
+
+// dream takes the words out of a dream that has read something that is gone. The days that it read count as unread, so that the
+// next dream reads what is left of them.
+func (p *pass) dream(e schema.Event, x schema.DreamFinishedPayload, v *verdict) (any, bool) {
+	if x.Gathered == "" || !p.gathered[x.Gathered] && !p.holds(x.Diary) && !p.holds(x.Reason) {
+		return x, false
+	}
+	if x.Diary != "" {
+		p.touch(schema.RecordDiary, x.Date)
+	}
+	v.answers = x.Responses
+	x.Diary, x.Reason, x.Gathered, x.Responses, x.Dropped, x.Days = "", "", "", nil, nil, []schema.Day{}
+	if x.Status == schema.DreamIsRefused {
+		x.Reason = forgotten
+	}
+	return x, true
+}
+
+// decision takes grounds out of a decision that are gone. One whose statement is gone, or all of whose grounds are, is gone, too.
+func (p *pass) decision(x schema.DecisionRecordedPayload, v *verdict) (any, bool) {
+	n := len(x.Evidence)
+	v.isGone = p.ids[x.DecisionID] || slices.ContainsFunc(x.Evidence, func(d schema.DecisionEvidence) bool {
+		return d.Role == schema.RoleStatement && p.ids[d.EntryID]
+	})
+	x.Evidence = slices.DeleteFunc(x.Evidence, func(d schema.DecisionEvidence) bool { return p.ids[d.EntryID] })
+	v.isGone = v.isGone || n > 0 && len(x.Evidence) == 0
+	return x, len(x.Evidence) < n
+}
+
+// listed leaves nothing of the items of a batch that are gone but their places, which its workflow counts by.
+func (p *pass) listed(x schema.BatchListedPayload) (any, bool) {
+	changed := false
+	for i, item := range x.Items {
+		if item.RefusedType != schema.ErrorErased && p.ofItem(item) {
+			x.Items[i] = schema.BatchItem{Index: item.Index, Name: nobody, Refused: "it was forgotten", RefusedType: schema.ErrorErased}
+			changed = true
+		}
+		if x.Items[i].RefusedType == schema.ErrorErased {
+			p.items[item.Index] = true
+		}
+	}
+	n := len(x.PassedOver)
+	x.PassedOver = slices.DeleteFunc(x.PassedOver, func(o schema.PassedOver) bool { return p.holds(o.Name) || p.holds(o.Reason) })
+	return x, changed || len(x.PassedOver) < n
+}
+
+func (p *pass) ofItem(item schema.BatchItem) bool {
+	in := item.Input
+	if p.isOwner(schema.Scope{Project: in.Project, User: in.User}) || p.ofSession(in.Key()) {
+		return true
+	}
+	data, err := json.Marshal(item)
+	return err != nil || p.holdsJSON(data)
+}
+
+// blockers makes conditions of the blockers that were tasks which are gone: what another one waits for is then known by its own
+// words alone.
+func (p *pass) blockers(e schema.Event, x schema.TaskBlockersSetPayload) (v verdict, special bool, err error) {
+	turned := false
+	for _, list := range [][]schema.Blocker{x.Blockers, x.Lifted} {
+		for i, b := range list {
+			if condition := p.conditions[b.ID]; condition != "" && b.Type == schema.EntityTask {
+				list[i].EntityRef, list[i].Confidence, turned = schema.EntityRef{Type: schema.EntityCondition, ID: condition}, 0.5, true
+			}
+		}
+	}
+	if !turned {
+		return v, false, nil
+	}
+	if e.Payload, err = json.Marshal(x); err != nil {
+		return v, true, err
+	}
+	if v.payload, v.isGone, v.changed, err = p.reduce(e); err == nil && !v.isGone && !v.changed {
+		v.payload, v.changed = e.Payload, true
+	}
+	return v, true, err
+}
+
+// answersOf returns the keys of the answers of models that the payload was made of.
+func answersOf(payload any) []string {
+	switch x := payload.(type) {
+	case schema.MemoryExtractedPayload:
+		return x.ResponseKeys
+	case schema.ContextFlushedPayload:
+		return x.Responses
+	case schema.DreamFinishedPayload:
+		return x.Responses
+	case schema.FactDeletedPayload:
+		return []string{x.Answer}
+	case schema.FactSkippedPayload:
+		return []string{x.Answer}
+	case schema.EntryConfirmedPayload:
+		return []string{x.AnswerKey}
+	case schema.EntryDoubtedPayload:
+		return []string{x.AnswerKey}
+	case schema.ConflictDetectedPayload:
+		return []string{x.AnswerKey}
+	case schema.PairsAskedPayload:
+		return []string{x.AnswerKey}
+	case schema.PairsJudgedPayload:
+		return []string{x.AnswerKey}
+	default:
+		return nil
+	}
+}
+
+// textsOf calls f with the texts of people and models in the payload of an event that is gone, as far as they are not quoted from
+// messages.
+func textsOf(payload any, f func(string)) {
+	switch x := payload.(type) {
+	case schema.SessionIngestedPayload:
+		for _, m := range x.Messages {
+			f(m.Text)
+		}
+	case schema.ContextEnqueuedPayload:
+		for _, m := range x.Messages {
+			f(m.Content)
+		}
+	case schema.ContextHeldPayload:
+		for _, m := range x.Messages {
+			f(m.Content)
+		}
+	case schema.EntryMaterializedPayload:
+		f(x.Title)
+		f(x.Content)
+	case schema.FactCreatedPayload:
+		f(x.Content)
+	case schema.FactUpdatedPayload:
+		if x.Content != nil {
+			f(*x.Content)
+		}
+	case schema.ProfileUpdatedPayload:
+		f(x.Summary)
+	case schema.ContextFlushedPayload:
+		f(x.Text)
+	case schema.RecordEditedPayload:
+		f(x.Text)
+	case schema.CoreCommittedPayload:
+		for _, item := range x.Items {
+			f(item.Text)
+		}
+	case schema.DreamFinishedPayload:
+		f(x.Diary)
+	case schema.TaskTitleChangedPayload:
+		f(x.To)
+	case schema.DecisionRecordedPayload:
+		f(x.Action)
+	case schema.ChangeProposedPayload:
+		f(x.Text)
+	}
+}
+
+// eachString calls f with each string of the JSON that is no name of a field.
+func eachString(data []byte, f func(string)) {
+	var v any
+	if json.Unmarshal(data, &v) == nil {
+		stringsOf(v, f)
+	}
+}
+
+func stringsOf(v any, f func(string)) {
+	switch v := v.(type) {
+	case string:
+		f(v)
+	case []any:
+		for _, item := range v {
+			stringsOf(item, f)
+		}
+	case map[string]any:
+		for _, item := range v {
+			stringsOf(item, f)
+		}
+	}
+}

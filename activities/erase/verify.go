@@ -1,0 +1,179 @@
+package erase
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"go.temporal.io/api/workflow/v1"
+
+	"axiommind/activities/boundary"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/table"
+	"axiommind/schema"
+)
+
+// maxFound bounds the places that are told.
+const maxFound = 100
+
+// Found is what was found of what an erasure has erased.
+type Found struct {
+	// Left is where something of it is left. Elsewhere is where others have said the same: that stays.
+	Left      []schema.Leftover `json:"left"`
+	Elsewhere []schema.Leftover `json:"elsewhere"`
+	// Searched counts the texts that were looked at, by store.
+	Searched map[string]int `json:"searched"`
+	// Prints counts the fingerprints that were looked for.
+	Prints int `json:"prints"`
+	// More is true if there were more places than are told.
+	More bool `json:"more,omitempty"`
+}
+
+// FindErased looks for what was erased in every store: each event, each table, each object of the vector store, each file of a
+// memory, and the ids of workflow executions.
+func (a *Activities) FindErased(ctx context.Context, in Input) (Found, error) {
+	return boundary.Run(ctx, in, a.find)
+}
+
+func (a *Activities) find(ctx context.Context, in Input) (Found, error) {
+	s, err := newSearch(ctx, a.log, in.ErasureID)
+	if err != nil {
+		return Found{}, err
+	}
+	if err := s.clickhouse(ctx, a.conn); err != nil {
+		return s.found, err
+	}
+	if err := a.weaviate.Walk(ctx, func(class, item, text string) { s.look("weaviate", class+" "+item, text) }); err != nil {
+		return s.found, err
+	}
+	if err := a.root.Walk(ctx, func(path, text string) { s.look("files", path, text) }); err != nil {
+		return s.found, err
+	}
+	if in.Kind() == schema.EraseQuery {
+		return s.found, nil // Executions of the scope go on.
+	}
+	return s.found, a.executions(ctx, "", func(w *workflow.WorkflowExecutionInfo) {
+		s.found.Searched["temporal"]++
+		id := w.GetExecution().GetWorkflowId()
+		if _, _, _, session, ok := ownerOfExecution(id); ok && a.erases(in.ErasureScope, nil, w) && (session != "" || in.Kind() != schema.EraseSession) &&
+			!strings.HasPrefix(id, schema.QueuePrefix) {
+			s.add(&s.found.Left, "temporal", id)
+		}
+	})
+}
+
+// search looks for fingerprints.
+type search struct {
+	prints *prints
+	// others are the fingerprints that other sessions have, too.
+	others map[uint64]bool
+	found  Found
+}
+
+func newSearch(ctx context.Context, log *eventlog.Store, erasureID string) (*search, error) {
+	stone, err := begun(ctx, log, erasureID)
+	if err != nil {
+		return nil, err
+	}
+	s := &search{prints: newPrints(stone.Salt), others: map[uint64]bool{}, found: Found{
+		Left: []schema.Leftover{}, Elsewhere: []schema.Leftover{}, Searched: map[string]int{},
+	}}
+	events, err := log.GetMany(ctx, []string{schema.EventID(schema.ErasureKey(erasureID, schema.ErasurePrinted, 0))})
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range events {
+		p, err := schema.Decode[schema.ErasurePrintedPayload](e)
+		if err != nil {
+			return nil, err
+		}
+		s.prints.read(p.Prints)
+	}
+	s.found.Prints = len(s.prints.all)
+	return s, nil
+}
+
+// look looks at a text of a store.
+func (s *search) look(store, place, text string) {
+	s.found.Searched[store]++
+	for _, print := range s.prints.in(text) {
+		if !s.others[print] {
+			s.add(&s.found.Left, store, place)
+			return
+		}
+	}
+}
+
+func (s *search) add(to *[]schema.Leftover, store, place string) {
+	l := schema.Leftover{Store: store, Place: place}
+	for _, known := range *to {
+		if known == l {
+			return
+		}
+	}
+	if len(*to) == maxFound {
+		s.found.More = true
+		return
+	}
+	*to = append(*to, l)
+}
+
+// clickhouse looks at all events, and at all rows of all tables. Messages of other sessions are looked at first: what they say as
+// well is theirs.
+func (s *search) clickhouse(ctx context.Context, conn driver.Conn) error {
+	err := table.Query(ctx, conn, func(rows driver.Rows) error {
+		var stream, text string
+		var seq uint64
+		if err := rows.Scan(&stream, &seq, &text); err != nil {
+			return err
+		}
+		prints := s.prints.in(text)
+		for _, print := range prints {
+			s.others[print] = true
+		}
+		if len(prints) > 0 {
+			s.add(&s.found.Elsewhere, "clickhouse", fmt.Sprintf("events %s at %d", stream, seq))
+		}
+		return nil
+	}, `SELECT stream, seq, payload_json FROM events_raw WHERE event_type = ? AND startsWith(stream, ?)`, schema.SessionIngested, schema.SessionPrefix)
+	if err != nil {
+		return fmt.Errorf("search messages: %w", err)
+	}
+	err = table.Query(ctx, conn, func(rows driver.Rows) error {
+		var stream, text string
+		var seq uint64
+		if err := rows.Scan(&stream, &seq, &text); err != nil {
+			return err
+		}
+		s.look("clickhouse", fmt.Sprintf("events %s at %d", stream, seq), text)
+		return nil
+	}, `SELECT stream, seq, payload_json FROM events_raw WHERE NOT startsWith(stream, ?)`, schema.ErasurePrefix)
+	if err != nil {
+		return fmt.Errorf("search events: %w", err)
+	}
+	var tables []string
+	err = table.Query(ctx, conn, func(rows driver.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		tables = append(tables, name)
+		return err
+	}, `SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name != 'events_raw' ORDER BY name`)
+	if err != nil {
+		return fmt.Errorf("list tables: %w", err)
+	}
+	for _, name := range tables {
+		err := table.Query(ctx, conn, func(rows driver.Rows) error {
+			var text string
+			if err := rows.Scan(&text); err != nil {
+				return err
+			}
+			s.look("clickhouse", name, text)
+			return nil
+		}, `SELECT formatRowNoNewline('TSVRaw', *) FROM `+eventlog.Identifier(name))
+		if err != nil {
+			return fmt.Errorf("search table %s: %w", name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,179 @@
+package workflows
+
+import (
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"axiommind/activities/erase"
+	"axiommind/schema"
+)
+
+var erasures *erase.Activities
+
+// eraseWork is for the steps of an erasure: they read the log, and wait for ClickHouse to write it anew. Each can be done again, so
+// they are tried for as long as a server may be away.
+var eraseWork = work{schema.QueueErase, 4 * time.Hour, 24 * time.Hour, time.Second, time.Minute, 1000}.options
+
+// Forget erases what its input names from every store: see package erase. Only one runs at a time: started under another id than
+// [schema.ForgetWorkflowID] it runs itself as a child.
+func Forget(ctx workflow.Context, in schema.ForgetInput) (schema.ForgetResult, error) {
+	if err := in.Validate(); err != nil {
+		return schema.ForgetResult{}, invalidInput(err)
+	}
+	info := workflow.GetInfo(ctx)
+	in.ID = in.ErasureID(info.WorkflowExecution.ID, info.OriginalRunID)
+	if !hasID(ctx, schema.ForgetWorkflowID) {
+		return runAsOwner[schema.ForgetResult](ctx, schema.ForgetWorkflowID, "forget", in)
+	}
+	f := &forget{
+		in:     erase.Input{ForgetInput: in, ErasureID: in.ID, At: info.WorkflowStartTime.UTC()},
+		result: schema.ForgetResult{ID: in.ID},
+	}
+	f.steps = []forgetStep{
+		{"store the tombstone", f.begin},
+		{"take in edits of files, and lock streams", f.lock},
+		{"erase events", f.eraseLog},
+		{"make tables anew", f.rebuild(schema.RebuildInput{})},
+		{"make vectors anew", f.rebuild(schema.RebuildInput{Collections: true})},
+		{"delete files of memories", f.eraseFiles},
+		{"unlock streams", f.unlock},
+		{"write files, wake writers", f.resume},
+		{"delete workflow executions", f.eraseExecutions},
+		{"wait for ClickHouse to remove old parts", f.purge},
+		{"look for what is left", f.find},
+	}
+	err := workflow.SetQueryHandler(ctx, schema.QueryProgress, func() (schema.ForgetProgress, error) { return f.progress(), nil })
+	if err != nil {
+		return f.result, fmt.Errorf("set query handler: %w", err)
+	}
+	return f.run(ctx)
+}
+
+// forget is one run of the workflow.
+type forget struct {
+	in     erase.Input
+	steps  []forgetStep
+	done   int
+	result schema.ForgetResult
+}
+
+type forgetStep struct {
+	name string
+	do   func(ctx workflow.Context) error
+}
+
+func (f *forget) progress() schema.ForgetProgress {
+	p := schema.ForgetProgress{Steps: f.done, Total: len(f.steps)}
+	if f.done < len(f.steps) {
+		p.Step = f.steps[f.done].name
+	}
+	return p
+}
+
+// run does all steps, and records how it ended. However that is, no stream stays locked.
+func (f *forget) run(ctx workflow.Context) (schema.ForgetResult, error) {
+	var failed error
+	for _, step := range f.steps {
+		workflow.SetCurrentDetails(ctx, fmt.Sprintf("**%s** · step %d of %d", step.name, f.done+1, len(f.steps)))
+		if failed = step.do(ctx); failed != nil {
+			failed = describeFailure(step.name, failed).end(failed)
+			break
+		}
+		f.done++
+	}
+	apart, _ := workflow.NewDisconnectedContext(ctx)
+	finished := schema.ErasureFinishedPayload{
+		ErasureID: f.in.ErasureID, Counts: f.result.ErasureCounts, Executions: f.result.Executions, Files: f.result.Files,
+		Vectors: f.result.Vectors, Left: len(f.result.Left),
+	}
+	if failed != nil {
+		finished.Failed = "it broke off at the step: " + f.steps[f.done].name
+	}
+	if f.done == 0 {
+		return f.result, failed // There is no tombstone.
+	}
+	end := erase.EndInput{Input: f.in, Finished: finished}
+	err := workflow.ExecuteActivity(eraseWork(apart, "record the end"), erasures.EndErasure, end).Get(apart, nil)
+	if failed == nil {
+		failed = err
+	}
+	return f.result, failed
+}
+
+// told waits until all programs know what the log was told.
+func told(ctx workflow.Context, wait time.Duration) error { return workflow.Sleep(ctx, wait) }
+
+func (f *forget) begin(ctx workflow.Context) error {
+	begun, err := call(eraseWork(ctx, "store the tombstone"), erasures.BeginErasure, f.in)
+	if err != nil {
+		return err
+	}
+	return told(ctx, begun.Wait)
+}
+
+func (f *forget) lock(ctx workflow.Context) error {
+	begun, err := call(eraseWork(ctx, "lock streams"), erasures.LockStreams, f.in)
+	if err != nil {
+		return err
+	}
+	return told(ctx, begun.Wait)
+}
+
+func (f *forget) eraseLog(ctx workflow.Context) error {
+	erased, err := call(eraseWork(ctx, "erase events"), erasures.EraseLog, f.in)
+	if err != nil {
+		return err
+	}
+	f.result.ErasureCounts = erased.Counts
+	return nil // The rebuild that follows takes longer than it takes all programs to know.
+}
+
+// rebuild makes what follows from the log anew, as starter rebuild does.
+func (f *forget) rebuild(in schema.RebuildInput) func(workflow.Context) error {
+	return func(ctx workflow.Context) error {
+		id := fmt.Sprintf("%s/%s/%d", schema.WorkflowRebuild, f.in.ErasureID, f.done)
+		child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
+			WorkflowID: id, TaskQueue: schema.QueueMain, WorkflowExecutionTimeout: 24 * time.Hour, StaticSummary: "rebuild after an erasure",
+			RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 20},
+		})
+		var made schema.RebuildResult
+		err := workflow.ExecuteChildWorkflow(child, schema.WorkflowRebuild, in).Get(ctx, &made)
+		if err == nil && made.Vectors != nil {
+			f.result.Vectors = made.Vectors.Items
+		}
+		return err
+	}
+}
+
+func (f *forget) eraseFiles(ctx workflow.Context) error {
+	erased, err := call(eraseWork(ctx, "delete files"), erasures.EraseFiles, f.in)
+	f.result.Files = erased.Files
+	return err
+}
+
+func (f *forget) unlock(ctx workflow.Context) error {
+	return workflow.ExecuteActivity(eraseWork(ctx, "unlock streams"), erasures.UnlockStreams, f.in).Get(ctx, nil)
+}
+
+func (f *forget) resume(ctx workflow.Context) error {
+	return workflow.ExecuteActivity(eraseWork(ctx, "write files"), erasures.ResumeWriters, f.in).Get(ctx, nil)
+}
+
+func (f *forget) eraseExecutions(ctx workflow.Context) error {
+	erased, err := call(eraseWork(ctx, "delete executions"), erasures.EraseExecutions, f.in)
+	f.result.Executions = erased.Executions
+	return err
+}
+
+func (f *forget) purge(ctx workflow.Context) error {
+	return workflow.ExecuteActivity(eraseWork(ctx, "old parts"), erasures.PurgeParts, f.in).Get(ctx, nil)
+}
+
+func (f *forget) find(ctx workflow.Context) error {
+	found, err := call(eraseWork(ctx, "look for what is left"), erasures.FindErased, f.in)
+	f.result.Left, f.result.Elsewhere = found.Left, found.Elsewhere
+	return err
+}
