@@ -158,6 +158,8 @@ type ForgetInput struct {
 	// By is who asks for it, and Because why. Both are kept, and must name nothing that is to be forgotten.
 	By      string `json:"by"`
 	Because string `json:"because,omitempty"`
+	// Verify only looks for what the erasure with the ID has left, and erases nothing.
+	Verify bool `json:"verify,omitempty"`
 }
 
 // maxBecause bounds what is kept of a reason, in bytes.
@@ -167,6 +169,9 @@ const maxBecause = 1000
 func (in ForgetInput) Validate() error {
 	if in.By == "" {
 		return errors.New("by is empty: say who asks for the erasure")
+	}
+	if in.Verify && in.ID == "" {
+		return errors.New("id is empty: say which erasure is to be verified")
 	}
 	if len(in.Because) > maxBecause {
 		return fmt.Errorf("because has %d bytes, more than %d", len(in.Because), maxBecause)

@@ -83,6 +83,7 @@ var argumentValues = map[string]values{
 	"PROJECTION": fixed(projections()...),
 	"SHELL":      fixed(shells()...),
 	"AGENT":      fixed(hook.Agents()...),
+	"ERASURE":    erasureIDs,
 	"EVENT":      nil,
 	"TEXT":       nil,
 }

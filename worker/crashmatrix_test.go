@@ -46,12 +46,15 @@ func fromVariable(t *testing.T, name string, otherwise int) int {
 type site struct {
 	*stack.Stack
 	admin driver.Conn
-	n     int
+	// dir is where the servers keep their data.
+	dir string
+	n   int
 }
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s, err := stack.Start(t.Context(), stack.Options{Dir: t.TempDir(), Temporal: true, ClickHouse: true, Weaviate: true})
+	dir := t.TempDir()
+	s, err := stack.Start(t.Context(), stack.Options{Dir: dir, Temporal: true, ClickHouse: true, Weaviate: true})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -67,7 +70,7 @@ func newSite(t *testing.T) *site {
 	admin, err := eventlog.Connect(t.Context(), s.Addresses().ClickHouseDSN, eventlog.ConnectOptions{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = admin.Close() })
-	return &site{Stack: s, admin: admin}
+	return &site{Stack: s, admin: admin, dir: dir}
 }
 
 // bench makes a bench with nothing in any of its stores. drop removes its data. All benches have the same project, of

@@ -45,6 +45,9 @@ func Forget(ctx workflow.Context, in schema.ForgetInput) (schema.ForgetResult, e
 		{"wait for ClickHouse to remove old parts", f.purge},
 		{"look for what is left", f.find},
 	}
+	if in.Verify {
+		f.steps = f.steps[len(f.steps)-1:]
+	}
 	err := workflow.SetQueryHandler(ctx, schema.QueryProgress, func() (schema.ForgetProgress, error) { return f.progress(), nil })
 	if err != nil {
 		return f.result, fmt.Errorf("set query handler: %w", err)
@@ -54,10 +57,12 @@ func Forget(ctx workflow.Context, in schema.ForgetInput) (schema.ForgetResult, e
 
 // forget is one run of the workflow.
 type forget struct {
-	in     erase.Input
-	steps  []forgetStep
-	done   int
-	result schema.ForgetResult
+	in erase.Input
+	// erasedLog and erasedFiles are when rows were deleted, by ClickHouse's clock.
+	erasedLog, erasedFiles time.Time
+	steps                  []forgetStep
+	done                   int
+	result                 schema.ForgetResult
 }
 
 type forgetStep struct {
@@ -92,8 +97,8 @@ func (f *forget) run(ctx workflow.Context) (schema.ForgetResult, error) {
 	if failed != nil {
 		finished.Failed = "it broke off at the step: " + f.steps[f.done].name
 	}
-	if f.done == 0 {
-		return f.result, failed // There is no tombstone.
+	if f.done == 0 || f.in.Verify {
+		return f.result, failed // There is no tombstone, or nothing was to be erased.
 	}
 	end := erase.EndInput{Input: f.in, Finished: finished}
 	err := workflow.ExecuteActivity(eraseWork(apart, "record the end"), erasures.EndErasure, end).Get(apart, nil)
@@ -127,7 +132,7 @@ func (f *forget) eraseLog(ctx workflow.Context) error {
 	if err != nil {
 		return err
 	}
-	f.result.ErasureCounts = erased.Counts
+	f.result.ErasureCounts, f.erasedLog = erased.Counts, erased.At
 	return nil // The rebuild that follows takes longer than it takes all programs to know.
 }
 
@@ -150,7 +155,7 @@ func (f *forget) rebuild(in schema.RebuildInput) func(workflow.Context) error {
 
 func (f *forget) eraseFiles(ctx workflow.Context) error {
 	erased, err := call(eraseWork(ctx, "delete files"), erasures.EraseFiles, f.in)
-	f.result.Files = erased.Files
+	f.result.Files, f.erasedFiles = erased.Files, erased.At
 	return err
 }
 
@@ -169,7 +174,7 @@ func (f *forget) eraseExecutions(ctx workflow.Context) error {
 }
 
 func (f *forget) purge(ctx workflow.Context) error {
-	return workflow.ExecuteActivity(eraseWork(ctx, "old parts"), erasures.PurgeParts, f.in).Get(ctx, nil)
+	return workflow.ExecuteActivity(eraseWork(ctx, "old parts"), erasures.PurgeParts, erase.PurgeInput{Input: f.in, Log: f.erasedLog, Files: f.erasedFiles}).Get(ctx, nil)
 }
 
 func (f *forget) find(ctx workflow.Context) error {

@@ -146,6 +146,8 @@ func (a *Activities) lock(ctx context.Context, in Input) (Begun, error) {
 // Erased is what was erased from the log.
 type Erased struct {
 	Counts schema.ErasureCounts `json:"counts"`
+	// At is when that was, by ClickHouse's clock.
+	At time.Time `json:"at"`
 }
 
 // EraseLog erases from the log. Called again, it erases what is left.
@@ -177,18 +179,28 @@ func (a *Activities) eraseLog(ctx context.Context, in Input) (Erased, error) {
 	if err := x.Apply(ctx); err != nil {
 		return Erased{}, err
 	}
-	return Erased{counted.Counts}, appendAudit(ctx, a.log, counted, in.By, in.key(schema.ErasureApplied, 0), in.At)
+	at, err := x.Now(ctx)
+	if err != nil {
+		return Erased{}, err
+	}
+	return Erased{counted.Counts, at}, appendAudit(ctx, a.log, counted, in.By, in.key(schema.ErasureApplied, 0), in.At)
+}
+
+// PurgeInput says when an erasure has deleted rows, by ClickHouse's clock.
+type PurgeInput struct {
+	Input
+	Log   time.Time `json:"log"`
+	Files time.Time `json:"files"`
 }
 
 // PurgeParts waits until ClickHouse has removed from its disk what the erasure has replaced.
-func (a *Activities) PurgeParts(ctx context.Context, in Input) error {
-	_, err := boundary.Run(ctx, in, func(ctx context.Context, in Input) (none struct{}, err error) {
+func (a *Activities) PurgeParts(ctx context.Context, in PurgeInput) error {
+	_, err := boundary.Run(ctx, in, func(ctx context.Context, in PurgeInput) (none struct{}, err error) {
 		x := eventlog.NewEraser(a.eraser, in.ErasureID)
-		parts, err := x.Parts(ctx, filesTable)
-		if err != nil {
+		if err := x.Purge(ctx, in.Log); err != nil {
 			return none, err
 		}
-		return none, x.Purge(ctx, parts)
+		return none, x.PurgeTables(ctx, in.Files, filesTable)
 	})
 	return err
 }

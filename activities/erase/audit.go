@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,9 +43,7 @@ func List(ctx context.Context, log *eventlog.Store) ([]schema.Erasure, error) {
 			all[i].LiftedAt, all[i].LiftedBy = e.TS, x.By
 		}
 	}
-	for i, j := 0, len(all)-1; i < j; i, j = i+1, j-1 {
-		all[i], all[j] = all[j], all[i]
-	}
+	slices.Reverse(all)
 	return all, nil
 }
 
@@ -82,6 +81,25 @@ func Find(ctx context.Context, log *eventlog.Store, prefix string) (schema.Erasu
 		return schema.Erasure{}, fmt.Errorf("%d erasures begin with %q: give more of the id", len(found), prefix)
 	}
 	return found[0], nil
+}
+
+// Of returns the erasures of the scope that have a tombstone, the latest first. One whose tombstone was lifted is among them.
+func Of(ctx context.Context, log *eventlog.Store, scope schema.ErasureScope) ([]schema.Erasure, error) {
+	all, err := List(ctx, log)
+	if err != nil {
+		return nil, err
+	}
+	var found []schema.Erasure
+	for _, e := range all {
+		stone, err := begun(ctx, log, e.ID)
+		if err != nil {
+			return nil, err
+		}
+		if stone.Scope != "" && stone.Kind == scope.Kind() && stone.Scope == scope.Hash(stone.Salt) {
+			found = append(found, e)
+		}
+	}
+	return found, nil
 }
 
 // Lift admits again what the tombstone of the erasure keeps out. It can be called again.

@@ -80,6 +80,8 @@ func (a *Activities) syncFiles(ctx context.Context, in Input, m Memory) error {
 // FilesErased counts files.
 type FilesErased struct {
 	Files int `json:"files"`
+	// At is when that was, by ClickHouse's clock.
+	At time.Time `json:"at"`
 }
 
 // EraseFiles deletes the files of the memories that have lost something, and what is known of them. [Activities.ResumeWriters] has
@@ -112,7 +114,8 @@ func (a *Activities) eraseFiles(ctx context.Context, in Input) (out FilesErased,
 			return out, err
 		}
 	}
-	return out, nil
+	out.At, err = x.Now(ctx)
+	return out, err
 }
 
 // ResumeWriters has the files of the memories written again, and what the erasure has stopped go on.

@@ -92,12 +92,17 @@ func (p *prints) in(s string) []uint64 {
 	return found
 }
 
-// each calls f with the fingerprints of a text, until f returns false.
+// each calls f with the fingerprints of a text, until f returns false. A run is of one line, and has no quotation mark in it: what
+// stands side by side in one text, or in one row, may stand apart in another.
 func (p *prints) each(s string, f func(uint64) bool) {
-	letters := lettersOf(s)
-	if len(letters) < runLetters {
-		return
+	for _, letters := range linesOf(s) {
+		if len(letters) >= runLetters && !p.eachOf(letters, f) {
+			return
+		}
 	}
+}
+
+func (p *prints) eachOf(letters []rune, f func(uint64) bool) bool {
 	const base = 1_099_511_628_211 // The prime of FNV.
 	top := uint64(1)
 	for range runLetters - 1 {
@@ -128,10 +133,11 @@ func (p *prints) each(s string, f func(uint64) bool) {
 		if at != lastAt || least != last {
 			last, lastAt = least, at
 			if !f(least) {
-				return
+				return false
 			}
 		}
 	}
+	return true
 }
 
 // mix makes the hash of a run one that only who knows the salt can make.
@@ -144,29 +150,44 @@ func (p *prints) mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// lettersOf returns the letters and digits of a text, without case. Escapes of JSON are read as what they stand for, so that the
-// same is found in JSON that is stored as a text.
-func lettersOf(s string) []rune {
-	out := make([]rune, 0, len(s))
+// linesOf returns the letters and digits of each line of a text, without case. Escapes of JSON are read as what they stand for, so
+// that the same is found in JSON that is stored as a text.
+func linesOf(s string) [][]rune {
+	var lines [][]rune
+	var line []rune
+	end := func() {
+		if len(line) > 0 {
+			lines, line = append(lines, line), nil
+		}
+	}
+	for strings.Contains(s, `\\`) { // JSON within JSON.
+		s = strings.ReplaceAll(s, `\\`, `\`)
+	}
 	runes := []rune(text.Caseless(s))
 	for i := 0; i < len(runes); i++ {
 		r := runes[i]
 		if r == '\\' && i+1 < len(runes) {
 			i++
-			if runes[i] != 'u' || i+4 >= len(runes) {
-				continue // An escaped line feed is no letter n.
+			switch r = runes[i]; r {
+			case 'n', 'r', 't', '"':
+				r = '\n'
+			case 'u':
+				if i+4 < len(runes) {
+					if code, ok := hexOf(runes[i+1 : i+5]); ok {
+						r, i = code, i+4
+					}
+				}
 			}
-			code, ok := hexOf(runes[i+1 : i+5])
-			if !ok {
-				continue
-			}
-			r, i = code, i+4
 		}
-		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) {
-			out = append(out, r)
+		switch {
+		case r == '\n' || r == '\r' || r == '\t' || r == '"':
+			end()
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
+			line = append(line, r)
 		}
 	}
-	return out
+	end()
+	return lines
 }
 
 func hexOf(digits []rune) (rune, bool) {
@@ -186,6 +207,14 @@ func hexOf(digits []rune) (rune, bool) {
 
 // holdsLetters reports whether the text, which may be JSON within JSON, holds the one to erase, whatever stands between letters.
 func (g *gone) holdsLetters(s string) bool {
-	query := string(lettersOf(g.scope.Query))
-	return query != "" && strings.Contains(string(lettersOf(s)), query)
+	query := lettersOf(g.scope.Query)
+	return query != "" && strings.Contains(lettersOf(s), query)
+}
+
+func lettersOf(s string) string {
+	var b strings.Builder
+	for _, line := range linesOf(s) {
+		b.WriteString(string(line))
+	}
+	return b.String()
 }

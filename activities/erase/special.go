@@ -94,6 +94,7 @@ func (p *pass) judge(e schema.Event) (verdict, error) {
 		return verdict{}, err
 	}
 	if v.isGone {
+		v.changed = false
 		p.note(payload)
 		if project, err := schema.ParseGraduateStream(e.Stream); err == nil && e.Type != schema.SessionGraduated {
 			p.regraduate[project] = true
@@ -381,9 +382,14 @@ func answersOf(payload any) []string {
 	}
 }
 
-// textsOf calls f with the texts of people and models in the payload of an event that is gone, as far as they are not quoted from
-// messages.
+// textsOf calls f with what people and tools have said in an event that is gone. What was made of that, by a model or by rule, is left
+// out: others may have said the same, and the same was made of it.
 func textsOf(payload any, f func(string)) {
+	byHand := func(act schema.Act, text string) {
+		if act.RequestID != "" {
+			f(text)
+		}
+	}
 	switch x := payload.(type) {
 	case schema.SessionIngestedPayload:
 		for _, m := range x.Messages {
@@ -397,31 +403,16 @@ func textsOf(payload any, f func(string)) {
 		for _, m := range x.Messages {
 			f(m.Content)
 		}
-	case schema.EntryMaterializedPayload:
-		f(x.Title)
-		f(x.Content)
 	case schema.FactCreatedPayload:
-		f(x.Content)
+		byHand(x.Act, x.Content)
 	case schema.FactUpdatedPayload:
 		if x.Content != nil {
 			f(*x.Content)
 		}
 	case schema.ProfileUpdatedPayload:
-		f(x.Summary)
-	case schema.ContextFlushedPayload:
-		f(x.Text)
-	case schema.RecordEditedPayload:
-		f(x.Text)
-	case schema.CoreCommittedPayload:
-		for _, item := range x.Items {
-			f(item.Text)
-		}
-	case schema.DreamFinishedPayload:
-		f(x.Diary)
+		byHand(x.Act, x.Summary)
 	case schema.TaskTitleChangedPayload:
-		f(x.To)
-	case schema.DecisionRecordedPayload:
-		f(x.Action)
+		byHand(x.Act, x.To)
 	case schema.ChangeProposedPayload:
 		f(x.Text)
 	}

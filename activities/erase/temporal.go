@@ -198,15 +198,22 @@ func (a *Activities) deleteExecution(ctx context.Context, w *workflow.WorkflowEx
 	return nil
 }
 
-// DeleteRuns deletes the runs of a workflow that have ended, and hold the names of what was erased.
-func DeleteRuns(ctx context.Context, c client.Client, namespace, workflowID string, runs ...string) error {
-	var gone *serviceerror.NotFound
-	for _, run := range runs {
+// DeleteOwnRuns deletes the runs of forget that have ended well: their inputs name what was erased. The audit trail stays.
+func DeleteOwnRuns(ctx context.Context, c client.Client, namespace string) error {
+	page, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
+		Namespace: namespace, PageSize: pageOfExecutions, Query: "WorkflowType = '" + schema.WorkflowForget + "' AND ExecutionStatus = 'Completed'",
+	})
+	if err != nil {
+		return fmt.Errorf("list erasures that have ended: %w", err)
+	}
+	for _, w := range page.GetExecutions() {
+		id := w.GetExecution()
 		_, err := c.WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
-			Namespace: namespace, WorkflowExecution: &common.WorkflowExecution{WorkflowId: workflowID, RunId: run},
+			Namespace: namespace, WorkflowExecution: &common.WorkflowExecution{WorkflowId: id.GetWorkflowId(), RunId: id.GetRunId()},
 		})
+		var gone *serviceerror.NotFound
 		if err != nil && !errors.As(err, &gone) {
-			return fmt.Errorf("delete workflow %q: %w", workflowID, err)
+			return fmt.Errorf("delete workflow %q: %w", id.GetWorkflowId(), err)
 		}
 	}
 	return nil

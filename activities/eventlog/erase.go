@@ -211,27 +211,30 @@ func (x *Eraser) mutated(ctx context.Context, table string) error {
 	}
 }
 
-// Parts returns the names of the parts on disk that the server has replaced and not removed yet, of the tables that were erased
-// from.
-func (x *Eraser) Parts(ctx context.Context, more ...string) ([]string, error) {
-	tables := append(slices.Clone(erasedTables), "erasing_raw")
-	var names []string
-	err := x.row(ctx, []any{&names}, `SELECT groupArray(concat(table, '/', name)) FROM system.parts
-		WHERE database = currentDatabase() AND has(?, table) AND NOT active`, append(tables, more...))
-	if err != nil {
-		return nil, fmt.Errorf("list what the server is to remove: %w", err)
+// Now returns the server's time.
+func (x *Eraser) Now(ctx context.Context) (now time.Time, err error) {
+	if err := x.row(ctx, []any{&now}, `SELECT now()`); err != nil {
+		return now, fmt.Errorf("ask the server for its time: %w", err)
 	}
-	return names, nil
+	return now.UTC(), nil
 }
 
-// Purge waits until the server has removed the parts that [Eraser.Parts] returned from its disk.
-func (x *Eraser) Purge(ctx context.Context, parts []string) error {
+// Purge waits until the server has removed from its disk all parts of the tables of the log that it had replaced at the time, which
+// is the server's. The setting old_parts_lifetime of a table says how long it keeps them.
+func (x *Eraser) Purge(ctx context.Context, at time.Time) error {
+	return x.PurgeTables(ctx, at, append(slices.Clone(erasedTables), "erasing_raw")...)
+}
+
+// PurgeTables is [Eraser.Purge] for other tables.
+func (x *Eraser) PurgeTables(ctx context.Context, at time.Time, tables ...string) error {
 	for {
-		left, err := x.Parts(ctx, "memory_files_raw")
+		var left uint64
+		err := x.row(ctx, []any{&left}, `SELECT count() FROM system.parts
+			WHERE database = currentDatabase() AND has(?, table) AND NOT active AND remove_time <= fromUnixTimestamp(?)`, tables, at.Unix())
 		if err != nil {
-			return err
+			return fmt.Errorf("look at what the server is to remove: %w", err)
 		}
-		if !slices.ContainsFunc(parts, func(name string) bool { return slices.Contains(left, name) }) {
+		if left == 0 {
 			return nil
 		}
 		if err := pause(ctx, time.Second); err != nil {

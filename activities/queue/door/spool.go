@@ -139,6 +139,30 @@ func refusedForGood(err error) bool {
 	return errors.As(err, &invalid)
 }
 
+// Drop removes the contexts that match, also of those that were put aside, and returns how many.
+func (s Spool) Drop(match func(schema.QueuedContext) bool) (dropped int, err error) {
+	for _, dir := range []string{s.Dir, filepath.Join(s.Dir, asideDir)} {
+		waiting, err := Spool{Dir: dir}.list()
+		if err != nil {
+			return dropped, err
+		}
+		for _, w := range waiting {
+			path := filepath.Join(dir, w.name)
+			text, err := os.ReadFile(filepath.Clean(path))
+			var q schema.QueuedContext
+			if err != nil || json.Unmarshal(text, &q) != nil || !match(q) {
+				continue // It was delivered just now, or says of whom it is to nobody.
+			}
+			_ = os.Remove(path + ".txt")
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return dropped, fmt.Errorf("drop a spooled context: %w", err)
+			}
+			dropped++
+		}
+	}
+	return dropped, nil
+}
+
 // Len returns how many contexts wait.
 func (s Spool) Len() (int, error) {
 	waiting, err := s.list()

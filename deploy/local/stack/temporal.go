@@ -31,10 +31,13 @@ var temporalTuning = []string{
 }
 
 // temporalOnDisk keeps SQLite safe against the death of the process at a
-// fraction of the default's cost.
+// fraction of the default's cost. What is deleted is overwritten, and not kept
+// in the log of writes.
 var temporalOnDisk = []string{
 	"--sqlite-pragma", "journal_mode=wal",
 	"--sqlite-pragma", "synchronous=normal",
+	"--sqlite-pragma", "secure_delete=on",
+	"--sqlite-pragma", "journal_size_limit=0",
 }
 
 func (s *Stack) startTemporal(ctx context.Context) error {

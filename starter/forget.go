@@ -1,0 +1,435 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/pflag"
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/taskqueue/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+
+	"axiommind/activities/erase"
+	"axiommind/activities/eventlog"
+	"axiommind/activities/queue/door"
+	"axiommind/schema"
+)
+
+// forgetOptions are the flags of forget.
+type forgetOptions struct {
+	schema.ForgetInput
+	yes, verify bool
+}
+
+func (a *app) forgetCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	o := &forgetOptions{}
+	f.StringVar(&o.SessionID, "session", "", "session to forget, of --project, --user and --agent")
+	f.StringVar(&o.User, "user", "", "user to forget, in all projects; with --session or --query: whose they are")
+	f.StringVar(&o.Project, "project", "", "project to forget, with all of its sessions; with --session or --query: whose they are")
+	f.StringVar(&o.Agent, "agent", "", "with --session: its agent")
+	f.StringVar(&o.Query, "query", "", "text to forget: all messages, memories, facts and so on that hold it, of --user or --project")
+	f.StringVar(&o.Because, "because", "", "why, for the audit trail; it must not say what")
+	f.StringVar(&o.By, "by", actor(), "who wants it, for the audit trail")
+	f.StringVar(&o.ID, "id", "", "id of an erasure that broke off, to go on with it (default: found by what it erases, or a new one)")
+	f.BoolVar(&o.yes, "yes", false, "erase, and do not ask")
+	f.BoolVar(&o.verify, "verify", false, "erase nothing: search every store for what an erasure of the same has left")
+	return func(ctx context.Context, _ []string) error { return a.forget(ctx, o) }
+}
+
+// defaults fills in whose a session is.
+func (o *forgetOptions) defaults() error {
+	if o.SessionID != "" && o.Query == "" {
+		if o.Project == "" {
+			o.Project = "default"
+		}
+		if o.User == "" {
+			o.User = "default"
+		}
+	}
+	if err := o.ForgetInput.Validate(); err != nil {
+		return usagef("%s", strings.ReplaceAll(err.Error(), "session_id", "--session"))
+	}
+	return nil
+}
+
+func (a *app) forget(ctx context.Context, o *forgetOptions) error {
+	if err := o.defaults(); err != nil {
+		return err
+	}
+	conn, err := a.clickHouse(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	log := eventlog.New(conn, eventlog.Options{})
+	if o.Kind() == schema.EraseSession {
+		if o.SessionID, err = findSession(ctx, conn, o.Session()); err != nil {
+			return err
+		}
+	}
+	if err := o.find(ctx, log); err != nil {
+		return err
+	}
+	if o.verify {
+		o.Verify = true
+		return a.runForget(ctx, o)
+	}
+	plan, err := erase.Make(ctx, log, conn, "preview", "preview", o.ErasureScope)
+	if err != nil {
+		return err
+	}
+	p := previewOf(plan)
+	if !o.yes {
+		if err := a.print(p, func(w io.Writer) error { return printPreview(w, o, p) }); err != nil {
+			return err
+		}
+		if !isTerminal(a.in) {
+			_, err := fmt.Fprintln(a.errOut, "nothing was erased: to erase it, say --yes")
+			return err
+		}
+		word := o.what()
+		if err := ask(a.in, a.errOut, fmt.Sprintf("This can't be undone. Type %s to go on: ", word), word); err != nil {
+			return err
+		}
+	}
+	return a.runForget(ctx, o)
+}
+
+// what is the word that a person types to go on.
+func (o *forgetOptions) what() string {
+	switch o.Kind() {
+	case schema.EraseSession:
+		return o.SessionID
+	case schema.EraseUser:
+		return o.User
+	case schema.EraseProject:
+		return o.Project
+	default:
+		return "forget"
+	}
+}
+
+// find finds an erasure of the same that has not ended, to go on with it, or that has, to verify it.
+func (o *forgetOptions) find(ctx context.Context, log *eventlog.Store) error {
+	if o.ID != "" {
+		found, err := erase.Find(ctx, log, o.ID)
+		if err == nil {
+			o.ID = found.ID
+		}
+		if o.verify && err != nil {
+			return usageError{err}
+		}
+		return nil
+	}
+	found, err := erase.Of(ctx, log, o.ErasureScope)
+	if err != nil {
+		return err
+	}
+	for _, e := range found {
+		if o.verify || e.FinishedAt.IsZero() || e.Finished.Failed != "" {
+			o.ID = e.ID
+			return nil
+		}
+	}
+	if o.verify && o.Kind() == schema.EraseQuery {
+		return usagef("--verify: a text is kept nowhere, so say by --id which erasure is meant: see starter forget list")
+	}
+	if o.verify {
+		return usagef("--verify: no erasure of this %s is known: see starter forget list", o.Kind())
+	}
+	o.ID = uuid.NewString()
+	return nil
+}
+
+// forgetPreview is what an erasure would erase.
+type forgetPreview struct {
+	schema.ErasureCounts
+	Memories []erase.Memory `json:"memories"`
+	Streams  []string       `json:"streams"`
+	Changed  []string       `json:"changed"`
+}
+
+func previewOf(p *erase.Plan) forgetPreview {
+	return forgetPreview{
+		ErasureCounts: p.Counts, Memories: append([]erase.Memory{}, p.Memories...), Streams: append([]string{}, p.Streams...), Changed: append([]string{}, p.Changed()...),
+	}
+}
+
+func printPreview(w io.Writer, o *forgetOptions, p forgetPreview) error {
+	var b strings.Builder
+	if p.Deleted+p.Replaced == 0 {
+		say(&b, "the log holds nothing of it; it is kept out from now on, and Weaviate, files and workflow executions are looked through\n")
+		_, err := io.WriteString(w, b.String())
+		return err
+	}
+	say(&b, "this would be erased, from every store:\n")
+	for _, line := range countLines(p.ErasureCounts) {
+		say(&b, "  %s\n", line)
+	}
+	if len(p.Memories) > 0 && o.Kind() != schema.EraseUser {
+		names := make([]string, len(p.Memories))
+		for i, m := range p.Memories {
+			names[i] = unbroken(strings.TrimSuffix(m.User+"/"+m.Agent, "/"))
+		}
+		say(&b, "memories that lose something: %s\n", strings.Join(names, ", "))
+	}
+	say(&b, "what others say as well stays, by their words; the next dream reads again what is left of the days\n")
+	if o.Kind() != schema.EraseQuery {
+		say(&b, "it is not stored again: to admit it later, starter forget lift\n")
+	}
+	say(&b, "not erased: transcripts on disk that it was read from, backups, and the logs of servers\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// countLines says what is counted, and leaves out what there is none of.
+func countLines(c schema.ErasureCounts) []string {
+	var out []string
+	for _, of := range []struct {
+		n         int
+		one, many string
+	}{
+		{c.Sessions, "session", "sessions"}, {c.Messages, "message", "messages"}, {c.Entries, "memory", "memories"}, {c.Facts, "fact", "facts"},
+		{c.Tasks, "task", "tasks"}, {c.Decisions, "decision", "decisions"}, {c.Proposals, "proposal", "proposals"},
+		{c.Records, "block of a daily record", "blocks of daily records"}, {c.Edits, "file as a person had left it", "files as persons had left them"},
+		{c.Versions, "version of core memory, in part or whole", "versions of core memory, in part or whole"},
+		{c.Dreams, "dream's diary", "dreams' diaries"}, {c.Answers, "answer of a model", "answers of models"}, {c.Queued, "enqueued context", "enqueued contexts"},
+	} {
+		if of.n > 0 {
+			out = append(out, plural(of.n, of.one, of.many))
+		}
+	}
+	return append(out, fmt.Sprintf("%s deleted, %d replaced", plural(c.Deleted, "event", "events"), c.Replaced))
+}
+
+// runForget has a worker erase, and waits for it.
+func (a *app) runForget(ctx context.Context, o *forgetOptions) error {
+	c, err := a.temporal(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := a.checkEraser(ctx, c); err != nil {
+		return err
+	}
+	bar := a.newProgress(0, "steps done")
+	defer bar.finish()
+	id := schema.WorkflowForget + "/" + o.ID
+	run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID: id, TaskQueue: schema.QueueMain, StaticSummary: "forget",
+		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE, WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+	}, schema.WorkflowForget, o.ForgetInput)
+	if err != nil {
+		return fmt.Errorf("start the erasure: %w", err)
+	}
+	stop := everyTick(ctx, watchEvery, func(ctx context.Context) { bar.lookAtForget(ctx, c) })
+	var result schema.ForgetResult
+	err = run.Get(ctx, &result)
+	stop()
+	if err != nil {
+		if ctx.Err() != nil {
+			return stoppedWaiting(ctx, err, "the erasure goes on as workflow "+id+"\nTo look at it again: give the same command")
+		}
+		return fmt.Errorf("forget: %s; to go on with it, give the same command again", failureText(err))
+	}
+	dropped, err := a.dropSpooled(o)
+	if err == nil && !o.Verify {
+		err = erase.DeleteOwnRuns(ctx, c, a.cfg.TemporalNamespace)
+	}
+	bar.finish()
+	if err := errors.Join(a.print(result, func(w io.Writer) error { return printForgotten(w, o, result, dropped) }), err); err != nil {
+		return err
+	}
+	if n := len(result.Left); n > 0 {
+		return fmt.Errorf("%s hold something of it", plural(n, "place", "places"))
+	}
+	return nil
+}
+
+// checkEraser returns an error if no worker erases.
+func (a *app) checkEraser(ctx context.Context, c client.Client) error {
+	d, err := c.WorkflowService().DescribeTaskQueue(ctx, &workflowservice.DescribeTaskQueueRequest{
+		Namespace: a.cfg.TemporalNamespace, TaskQueue: &taskqueue.TaskQueue{Name: schema.QueueErase}, TaskQueueType: enums.TASK_QUEUE_TYPE_ACTIVITY,
+	})
+	if err != nil {
+		return fmt.Errorf("look for a worker that erases: %w", err)
+	}
+	if len(d.GetPollers()) == 0 {
+		return errors.New("no worker may erase, and nothing was erased: start one with --eraser-dsn, the address of ClickHouse with a user who has the role " +
+			eventlog.RoleEraser)
+	}
+	return nil
+}
+
+// dropSpooled drops what the hooks of this machine have left to deliver.
+func (a *app) dropSpooled(o *forgetOptions) (int, error) {
+	if a.spoolDir == "" || o.Verify || o.Kind() == schema.EraseQuery {
+		return 0, nil
+	}
+	return door.Spool{Dir: a.spoolDir}.Drop(func(q schema.QueuedContext) bool {
+		switch o.Kind() {
+		case schema.EraseSession:
+			return q.Key() == o.Session()
+		case schema.EraseUser:
+			return q.User == o.User
+		default:
+			return q.Project == o.Project
+		}
+	})
+}
+
+func (p *progress) lookAtForget(ctx context.Context, c client.Client) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	var state schema.ForgetProgress
+	value, err := c.QueryWorkflow(ctx, schema.ForgetWorkflowID, "", schema.QueryProgress)
+	if err == nil && value.Get(&state) == nil && state.Steps < state.Total {
+		p.at(state.Step, state.Steps, state.Total, "steps done")
+	}
+}
+
+func printForgotten(w io.Writer, o *forgetOptions, r schema.ForgetResult, dropped int) error {
+	var b strings.Builder
+	if !o.Verify {
+		say(&b, "forgotten (erasure %s):\n", short(r.ID))
+		for _, line := range countLines(r.ErasureCounts) {
+			say(&b, "  %s\n", line)
+		}
+		say(&b, "  %s deleted, %s written anew, %s made anew\n", plural(r.Executions, "workflow execution", "workflow executions"),
+			plural(r.Files, "file", "files"), plural(r.Vectors, "vector", "vectors"))
+		if dropped > 0 {
+			say(&b, "  %s that hooks had left on this machine\n", plural(dropped, "context", "contexts"))
+		}
+	}
+	if len(r.Left) == 0 {
+		b.WriteString("every store was searched: nothing of it is left\n")
+	} else {
+		say(&b, "something of it is left in:\n")
+		sayPlaces(&b, r.Left)
+	}
+	if len(r.Elsewhere) > 0 {
+		say(&b, "others have said some of the same, which stays:\n")
+		sayPlaces(&b, r.Elsewhere)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func sayPlaces(b *strings.Builder, places []schema.Leftover) {
+	for i, l := range places {
+		if i == maxListed {
+			say(b, "  … and %d more\n", len(places)-i)
+			return
+		}
+		say(b, "  %s: %s\n", l.Store, oneLine(l.Place, 160))
+	}
+}
+
+func (a *app) forgetListCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	p := &page{}
+	p.add(f, defaultPage, maxPage, "the latest first")
+	return func(ctx context.Context, _ []string) error {
+		if err := p.check(); err != nil {
+			return err
+		}
+		conn, err := a.clickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close() }()
+		all, err := erase.List(ctx, eventlog.New(conn, eventlog.Options{}))
+		if err != nil {
+			return err
+		}
+		all = all[min(p.offset, len(all)):]
+		return list(a, p, all[:min(p.ask(), len(all))], "nothing was ever forgotten", printErasures)
+	}
+}
+
+func printErasures(w io.Writer, all []schema.Erasure) error {
+	var b strings.Builder
+	for _, e := range all {
+		say(&b, "%s  %s  %s by %s: %s\n", short(e.ID), when(e.BegunAt), e.Kind, e.By, erasureState(e))
+		if e.Because != "" {
+			say(&b, "          %s\n", oneLine(e.Because, 200))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// erasureState says in one line what became of an erasure.
+func erasureState(e schema.Erasure) string {
+	var state string
+	switch c := e.Finished.Counts; {
+	case e.FinishedAt.IsZero() && e.AppliedAt.IsZero():
+		state = "begun, and the log is not erased yet"
+	case e.FinishedAt.IsZero():
+		state = "erased from the log, and not from everything else yet"
+	case e.Finished.Failed != "":
+		state = e.Finished.Failed
+	default:
+		state = fmt.Sprintf("%s, %s, %s; done in %s", plural(c.Sessions, "session", "sessions"), plural(c.Messages, "message", "messages"),
+			plural(c.Deleted, "event", "events"), e.FinishedAt.Sub(e.BegunAt).Round(time.Second))
+		if e.Finished.Left > 0 {
+			state += "; " + plural(e.Finished.Left, "place", "places") + " held something of it"
+		}
+	}
+	if !e.LiftedAt.IsZero() {
+		state += "; lifted " + when(e.LiftedAt) + " by " + e.LiftedBy
+	}
+	return state
+}
+
+func (a *app) forgetLiftCommand(f *pflag.FlagSet) func(context.Context, []string) error {
+	p := schema.ErasureLiftedPayload{}
+	f.StringVar(&p.By, "by", actor(), "who wants it, for the audit trail")
+	f.StringVar(&p.Because, "because", "", "why, for the audit trail")
+	return func(ctx context.Context, args []string) error {
+		conn, err := a.clickHouse(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close() }()
+		log := eventlog.New(conn, eventlog.Options{})
+		found, err := erase.Find(ctx, log, strings.TrimSuffix(args[0], "…"))
+		if err != nil {
+			return usageError{err}
+		}
+		if found.Kind == schema.EraseQuery {
+			return usagef("erasure %s was of a text, which it keeps out of nothing: there is nothing to lift", short(found.ID))
+		}
+		p.ErasureID = found.ID
+		if err := erase.Lift(ctx, log, p); err != nil {
+			return err
+		}
+		return a.print(p, func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "what erasure %s keeps out is admitted again; nothing comes back by itself\n", short(found.ID))
+			return err
+		})
+	}
+}
+
+// erasureIDs completes the ids of erasures.
+func erasureIDs(ctx context.Context, r request) []suggestion {
+	conn, err := r.app.clickHouse(ctx)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = conn.Close() }()
+	all, err := erase.List(ctx, eventlog.New(conn, eventlog.Options{}))
+	if err != nil {
+		return nil
+	}
+	var out []suggestion
+	for _, e := range all {
+		out = append(out, suggestion{e.ID, fmt.Sprintf("%s of %s", e.Kind, when(e.BegunAt))})
+	}
+	return out
+}

@@ -1,0 +1,262 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/ch-go/compress"
+	"github.com/stretchr/testify/require"
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+
+	"axiommind/activities/fact"
+	"axiommind/schema"
+)
+
+// The words of what is to be forgotten. Nobody else says them.
+const (
+	secretWord  = "zanzibarquill"
+	otherSecret = "мандаринобрус"
+)
+
+// forgetting is a site whose memory holds something to forget, and much besides.
+type forgetting struct {
+	*site
+	*bench
+	// gone is the session to forget.
+	gone schema.SessionKey
+	uri  string
+}
+
+// dirs are the directories of the stores, by their names.
+func (f *forgetting) dirs() map[string]string {
+	return map[string]string{
+		"clickhouse": filepath.Join(f.dir, "clickhouse"), "weaviate": filepath.Join(f.dir, "weaviate"), "temporal": f.dir, "files": f.cfg.MemoryRoot,
+	}
+}
+
+// bytesOf returns the files of each store that hold one of the words, in whatever case. Files of ClickHouse are decompressed.
+func (f *forgetting) bytesOf(t *testing.T, words ...string) map[string][]string {
+	t.Helper()
+	found := map[string][]string{}
+	for store, dir := range f.dirs() {
+		require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return nil //nolint:nilerr // a server removes files while we look
+			}
+			if store == "temporal" && !strings.HasPrefix(d.Name(), "temporal.db") {
+				return nil
+			}
+			data, err := os.ReadFile(filepath.Clean(path))
+			if err != nil {
+				return nil //nolint:nilerr // likewise
+			}
+			if strings.HasSuffix(path, ".bin") {
+				plain, _ := io.ReadAll(compress.NewReader(bytes.NewReader(data)))
+				data = append(data, plain...)
+			}
+			data = bytes.ToLower(data)
+			for _, word := range words {
+				if bytes.Contains(data, []byte(word)) {
+					found[store] = append(found[store], strings.TrimPrefix(path, dir))
+					return nil
+				}
+			}
+			return nil
+		}))
+	}
+	return found
+}
+
+// newForgetting processes a session to forget, one of the same user that says some of the same, and one of another user and
+// project, by the offline extractor. The first is given by the queue, too, and dreamt of.
+func newForgetting(t *testing.T, s *site) *forgetting {
+	t.Helper()
+	b, drop := s.bench(t)
+	t.Cleanup(drop)
+	f := &forgetting{site: s, bench: b}
+	f.cfg.EraserDSN = f.cfg.ClickHouseDSN
+	return f
+}
+
+// say fills the memory. It is called once a worker runs.
+func (f *forgetting) say(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	shared := []string{
+		said(1, "user", "We decided to use ClickHouse for the event log."),
+		said(2, "user", "I prefer short answers with numbers in them."),
+		said(3, "assistant", "TODO: rotate the access certificates of the gateway."),
+	}
+	in := f.input("gone", write(t, filepath.Join(dir, "gone.jsonl"), append(slices.Clone(shared),
+		said(4, "user", "I prefer Zanzibarquill tea over any coffee in the morning."),
+		said(5, "user", "We decided to use Zanzibarquill as the store of all ledgers."),
+		said(6, "assistant", "TODO: migrate the Zanzibarquill ledger to the new cluster."),
+		said(7, "user", "Мы решили использовать Мандаринобрус для всех отчётов отдела."),
+	)...))
+	f.gone, f.uri = in.Key(), in.URI
+	require.Equal(t, schema.BuildSuccess, f.process(t, in).Status)
+	f.enqueue(t, f.queued("u", "gone", "ctx-1", "And Zanzibarquill is what we name the second tea house in Busan.", "Noted."))
+	f.flushQueue(t, "u")
+	kept := f.input("kept", write(t, filepath.Join(dir, "kept.jsonl"), append(slices.Clone(shared),
+		said(8, "user", "We decided to keep backups for thirty days."),
+		said(9, "assistant", "TODO: measure the latency of the search."),
+	)...))
+	require.Equal(t, schema.BuildSuccess, f.process(t, kept).Status)
+	other := f.input("other", write(t, filepath.Join(dir, "other.jsonl"), append(slices.Clone(shared),
+		said(8, "user", "We decided to write the manual in Korean."),
+	)...))
+	other.Project, other.User = "elsewhere", "someone"
+	require.Equal(t, schema.BuildSuccess, f.process(t, other).Status)
+	content := "The office is on the third floor."
+	_, err := f.command(t.Context(), fact.Command{Op: fact.OpCreate, Content: &content})
+	require.NoError(t, err)
+	f.dream(t)
+	f.awaitIndexed(t)
+	f.awaitGraduated(t.Context(), t)
+}
+
+func (f *forgetting) dream(t *testing.T) schema.DeepDreamResult {
+	t.Helper()
+	in := schema.DeepDreamInput{User: "u"}
+	run, err := f.Temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{
+		ID: in.WorkflowID(), TaskQueue: schema.QueueMain, WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+	}, schema.WorkflowDeepDream, in)
+	require.NoError(t, err)
+	var result schema.DeepDreamResult
+	require.NoError(t, run.Get(t.Context(), &result))
+	return result
+}
+
+func (f *forgetting) forget(ctx context.Context, t *testing.T, id string, scope schema.ErasureScope) (schema.ForgetResult, error) {
+	t.Helper()
+	run, err := f.Temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID: schema.WorkflowForget + "/" + id, TaskQueue: schema.QueueMain,
+	}, schema.WorkflowForget, schema.ForgetInput{ErasureScope: scope, ID: id, By: "ann"})
+	require.NoError(t, err)
+	var result schema.ForgetResult
+	err = run.Get(ctx, &result)
+	f.logSteps(ctx, t)
+	return result, err
+}
+
+// logSteps logs how long the steps of the last erasure took.
+func (f *forgetting) logSteps(ctx context.Context, t *testing.T) {
+	t.Helper()
+	began := map[int64]time.Time{}
+	names := map[int64]string{}
+	events := f.Temporal.GetWorkflowHistory(ctx, schema.ForgetWorkflowID, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		e, err := events.Next()
+		if err != nil {
+			t.Log(err)
+			return
+		}
+		at := e.GetEventTime().AsTime()
+		if a := e.GetActivityTaskScheduledEventAttributes(); a != nil {
+			began[e.GetEventId()], names[e.GetEventId()] = at, a.GetActivityType().GetName()
+		}
+		if a := e.GetStartChildWorkflowExecutionInitiatedEventAttributes(); a != nil {
+			began[e.GetEventId()], names[e.GetEventId()] = at, a.GetWorkflowId()
+		}
+		for _, of := range []int64{e.GetActivityTaskCompletedEventAttributes().GetScheduledEventId(), e.GetChildWorkflowExecutionCompletedEventAttributes().GetInitiatedEventId()} {
+			if of > 0 {
+				t.Logf("%6.1f s %s", at.Sub(began[of]).Seconds(), names[of])
+			}
+		}
+	}
+}
+
+func (f *forgetting) session() schema.ErasureScope {
+	return schema.ErasureScope{Project: f.gone.Project, User: f.gone.User, Agent: f.gone.Agent, SessionID: f.gone.SessionID}
+}
+
+// others returns the rows of the other user and project, and what is said in the session that stays.
+func (f *forgetting) others(t *testing.T) []string {
+	t.Helper()
+	return slices.Concat(
+		column(t, f.ClickHouse, `SELECT toString((stream, seq, event_id, checksum, event_type)) AS row FROM events
+			WHERE stream IN ('project/elsewhere', 'graduate/elsewhere', 'memory/someone/') OR startsWith(stream, 'session/elsewhere/') OR session_id = 'kept' ORDER BY row`),
+		column(t, f.ClickHouse, "SELECT toString((entry_id, title, stage, evidence_json)) AS row FROM entries WHERE project = 'elsewhere' ORDER BY row"),
+		column(t, f.ClickHouse, "SELECT toString((fact_id, content)) AS row FROM facts WHERE user = 'someone' ORDER BY row"),
+	)
+}
+
+// A session that is forgotten is in no file of any store. What others say stays, tables are what the log says, and the session can't
+// come back until a person lifts the tombstone.
+func TestForgetSession(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for ClickHouse to remove files")
+	}
+	t.Parallel()
+	f := newForgetting(t, newSite(t))
+	f.start(t)
+	f.say(t)
+	before := f.bytesOf(t, secretWord, otherSecret)
+	for _, store := range []string{"clickhouse", "weaviate", "temporal", "files"} {
+		require.NotEmpty(t, before[store], "the search finds what is there in %s", store)
+	}
+	others := f.others(t)
+	taskBefore := column(t, f.ClickHouse, "SELECT title FROM entities WHERE project = ? AND entity_type = 'task' ORDER BY title", f.project)
+	require.Len(t, taskBefore, 3)
+
+	began := time.Now()
+	result, err := f.forget(t.Context(), t, "erasure-1", f.session())
+	require.NoError(t, err)
+	t.Logf("forgotten in %.0f s: %+v", time.Since(began).Seconds(), result)
+	require.Equal(t, 1, result.Sessions)
+	require.Empty(t, result.Left)
+	require.NotEmpty(t, result.Elsewhere, "the other sessions say some of the same")
+	after := f.bytesOf(t, secretWord, otherSecret)
+	require.Empty(t, after["clickhouse"])
+	require.Empty(t, after["weaviate"])
+	require.Empty(t, after["files"])
+	t.Logf("temporal: %v", after["temporal"])
+	require.NotContains(t, strings.ToLower(f.histories(t)), secretWord)
+
+	require.Subset(t, f.others(t), others, "what others say is as it was")
+	require.Equal(t, []string{"measure the latency of the search.", "rotate the access certificates of the gateway."},
+		lower(column(t, f.ClickHouse, "SELECT title FROM entities WHERE project = ? AND entity_type = 'task' AND status = 'active' ORDER BY title", f.project)))
+	facts := lower(column(t, f.ClickHouse, "SELECT content FROM facts WHERE user = 'u' ORDER BY content"))
+	require.Contains(t, facts, "i prefer short answers with numbers in them.", "another session says so, too: %v", facts)
+	require.Contains(t, facts, "the office is on the third floor.")
+	f.requireVerified(t, "after forgetting")
+	for _, p := range column(t, f.ClickHouse, "SELECT dedupe_key FROM events_raw WHERE event_type = 'event_erased'") {
+		require.True(t, strings.HasPrefix(p, "event_erased/erasure-1/"), p)
+	}
+
+	in := f.input("gone", f.uri)
+	_, err = f.try(t.Context(), in)
+	requireFailure(t, err, schema.ErrorErased, "starter forget lift")
+	f.enqueue(t, f.queued("u", "gone", "ctx-2", "Zanzibarquill again.", "Noted."))
+	f.enqueue(t, f.queued("u", "new", "ctx-3", "We decided to buy a samovar.", "Noted."))
+	flushed := f.flushQueue(t, "u")
+	require.Empty(t, flushed.Failed)
+	require.NotEmpty(t, column(t, f.ClickHouse, "SELECT entry_id FROM entries WHERE session_id = 'new'"))
+	require.Empty(t, column(t, f.ClickHouse, "SELECT event_id FROM events WHERE session_id = 'gone'"))
+
+	again, err := f.forget(t.Context(), t, "erasure-1", f.session())
+	require.NoError(t, err)
+	require.Equal(t, result.ErasureCounts, again.ErasureCounts, "done again, it counts the same")
+
+	dreamt := f.dream(t)
+	require.Equal(t, schema.DreamCommitted, dreamt.Status, dreamt.Reason)
+	require.Empty(t, f.bytesOf(t, secretWord, otherSecret)["files"])
+}
+
+func lower(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = strings.ToLower(text)
+	}
+	slices.Sort(out)
+	return out
+}
