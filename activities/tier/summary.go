@@ -9,6 +9,7 @@ import (
 
 	"axiommind/activities/evidence/normal"
 	"axiommind/activities/llm"
+	"axiommind/activities/transcript/format"
 	"axiommind/schema"
 )
 
@@ -28,16 +29,21 @@ const (
 
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
+// saidIn returns what the speaker of a message says in it, without what it quotes and what it hands over. A summary is of
+// nothing else: a record says who said what, and dreams take it at its word.
+func saidIn(m schema.Message) string { return format.TrustOf(m).Said(m.Text) }
+
 // shownLine is a message as a summary's prompt shows it: one line, or "" for a message that is no conversation.
 func shownLine(m schema.Message, l Labels) string {
-	if !m.Extractable() || blank(m.Text) {
+	said := saidIn(m)
+	if !m.Extractable() || blank(said) {
 		return ""
 	}
 	speaker := l.User
 	if m.Role == schema.RoleAssistant {
 		speaker = l.Assistant
 	}
-	return speaker + ": " + cut(inLine(m.Text), maxShown)
+	return speaker + ": " + cut(inLine(said), maxShown)
 }
 
 // conversationText is the text of the messages that a model summarizes.
