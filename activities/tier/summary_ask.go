@@ -151,7 +151,7 @@ func (a *Activities) summarizeSession(ctx context.Context, in SummarizeInput) (S
 		}
 		messages = append(messages, m)
 	}
-	request := llm.Request{System: summarySystem, Prompt: conversationText(messages, English), Params: a.opts.Params}
+	request := summaryRequest(messages, a.opts.Params)
 	answer, err := a.archive.Ask(ctx, llm.Question{
 		Key: llm.QuestionKey(id, request, SummaryPrompt), Request: request,
 		Project: in.Project, SessionID: in.SessionID, BuildID: in.BuildID,
