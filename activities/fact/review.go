@@ -3,7 +3,6 @@ package fact
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -192,19 +191,14 @@ func (q Question) request(facts []Fact) llm.Request {
 	return request
 }
 
-// factLine shows a fact as one JSON object on a line of its own: JSON keeps every text within its line.
+// factLine shows a fact as one JSON object on a line of its own.
 func factLine(f Fact) string {
-	var b strings.Builder
-	line := json.NewEncoder(&b)
-	line.SetEscapeHTML(false)
-	// Encoding a struct of strings can't fail.
-	_ = line.Encode(struct {
+	return llm.DataLine(struct {
 		ID          string `json:"id"`
 		Category    string `json:"category"`
 		Content     string `json:"content"`
 		SourceError string `json:"source_error,omitempty"`
 	}{f.ID, f.Category, f.Content, f.SourceError})
-	return b.String()
 }
 
 // ShownBytes is the size of a message as a review shows it.

@@ -15,10 +15,7 @@ const evidenceRule = evidence.Rule
 
 // ask asks the model, once more if its answer can't be read, and plans the events that follow.
 func (q *question) ask(ctx context.Context) error {
-	request, err := statedRequest(q.asked)
-	if err != nil {
-		return err
-	}
+	request := statedRequest(q.asked)
 	labels := make([]string, len(q.asked))
 	for i, e := range q.asked {
 		labels[i] = e.label

@@ -1,7 +1,6 @@
 package graduate
 
 import (
-	"bytes"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -32,21 +31,17 @@ type passage struct {
 // askLabel is the name of the nth entry of a question, which a model copies more surely than an id.
 func askLabel(n int) string { return fmt.Sprintf("e%d", n+1) }
 
-// statedRequest asks about the entries, one JSON object a line: JSON keeps every text within its line.
-func statedRequest(entries []asked) (llm.Request, error) {
-	var b bytes.Buffer
-	lines := json.NewEncoder(&b)
-	lines.SetEscapeHTML(false)
+// statedRequest asks about the entries, one JSON object a line.
+func statedRequest(entries []asked) llm.Request {
+	var b strings.Builder
 	for _, e := range entries {
-		if err := lines.Encode(struct {
+		b.WriteString(llm.DataLine(struct {
 			ID        string    `json:"id"`
 			Statement string    `json:"statement"`
 			Passages  []passage `json:"passages"`
-		}{e.label, e.statement, e.passages}); err != nil {
-			return llm.Request{}, fmt.Errorf("render entry %q: %w", e.label, err)
-		}
+		}{e.label, e.statement, e.passages}))
 	}
-	return llm.Request{System: statedSystem, Prompt: b.String(), Schema: []byte(statedSchema)}, nil
+	return llm.Request{System: statedSystem, Prompt: b.String(), Schema: []byte(statedSchema)}
 }
 
 const statedSchema = `{"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Stated","type":"object",` +

@@ -65,8 +65,7 @@ func TestStatedRequestIsOneLineEach(t *testing.T) {
 		for i := range rapid.IntRange(1, 4).Draw(t, "entries") {
 			entries = append(entries, asked{askLabel(i), rapid.String().Draw(t, "title"), []passage{{schema.RoleUser, rapid.String().Draw(t, "text")}}})
 		}
-		request, err := statedRequest(entries)
-		require.NoError(t, err)
+		request := statedRequest(entries)
 		lines := strings.Split(strings.TrimSuffix(request.Prompt, "\n"), "\n")
 		require.Len(t, lines, len(entries))
 		for i, line := range lines {

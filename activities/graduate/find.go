@@ -188,10 +188,10 @@ func (f *finding) ask(ctx context.Context, asked schema.PairsAskedPayload) (judg
 			pairs, labels = append(pairs, askedPair{pairLabel(i), older.Entry, newer.Entry}), append(labels, pairLabel(i))
 		}
 	}
-	request, err := contradictRequest(pairs)
-	if err != nil || len(pairs) == 0 {
-		return judged, err
+	if len(pairs) == 0 {
+		return judged, nil
 	}
+	request := contradictRequest(pairs)
 	archive := llm.NewArchive(f.a.log, f.a.model)
 	var unreadable error
 	for _, key := range f.answerKeys() {

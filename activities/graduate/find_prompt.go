@@ -1,7 +1,6 @@
 package graduate
 
 import (
-	"bytes"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -44,21 +43,17 @@ func noteOf(e schema.Entry) note {
 	return n
 }
 
-// contradictRequest asks about the pairs, one JSON object a line: JSON keeps every text within its line.
-func contradictRequest(pairs []askedPair) (llm.Request, error) {
-	var b bytes.Buffer
-	lines := json.NewEncoder(&b)
-	lines.SetEscapeHTML(false)
+// contradictRequest asks about the pairs, one JSON object a line.
+func contradictRequest(pairs []askedPair) llm.Request {
+	var b strings.Builder
 	for _, p := range pairs {
-		if err := lines.Encode(struct {
+		b.WriteString(llm.DataLine(struct {
 			ID    string `json:"id"`
 			Older note   `json:"older"`
 			Newer note   `json:"newer"`
-		}{p.label, noteOf(p.older), noteOf(p.newer)}); err != nil {
-			return llm.Request{}, fmt.Errorf("render pair %q: %w", p.label, err)
-		}
+		}{p.label, noteOf(p.older), noteOf(p.newer)}))
 	}
-	return llm.Request{System: contradictSystem, Prompt: b.String(), Schema: []byte(contradictSchema)}, nil
+	return llm.Request{System: contradictSystem, Prompt: b.String(), Schema: []byte(contradictSchema)}
 }
 
 const contradictSchema = `{"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Contradict","type":"object",` +

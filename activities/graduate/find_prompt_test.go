@@ -71,8 +71,7 @@ func TestContradictRequestIsOneLineEach(t *testing.T) {
 		for i := range rapid.IntRange(1, 4).Draw(t, "pairs") {
 			pairs = append(pairs, askedPair{pairLabel(i), said("older"), said("newer")})
 		}
-		request, err := contradictRequest(pairs)
-		require.NoError(t, err)
+		request := contradictRequest(pairs)
 		lines := strings.Split(strings.TrimSuffix(request.Prompt, "\n"), "\n")
 		require.Len(t, lines, len(pairs))
 		for i, line := range lines {

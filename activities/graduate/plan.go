@@ -112,7 +112,7 @@ func (p *planner) correct(focus []*statement) {
 // correction returns the oldest entry that corrects s, and why.
 func (p *planner) correction(s *statement) (*statement, string) {
 	for _, other := range sortedByAge(slices.Concat(p.around(s), p.corrections)) {
-		counts := other.believed() || other.EvidenceAligned && other.ended.by == schema.RetiredByCorrection
+		counts := other.believed() || other.stated() && other.ended.by == schema.RetiredByCorrection
 		if !counts || !other.corrects() || other == s || other.Scope != s.Scope {
 			continue
 		}
@@ -144,7 +144,7 @@ func (p *planner) retire(s, by *statement, because string) {
 // link says of the entries, and of those that say the same as one of them, which is the oldest that says so.
 func (p *planner) link(focus []*statement) {
 	for _, s := range p.withSame(focus) {
-		if !s.EvidenceAligned {
+		if !s.stated() {
 			continue
 		}
 		original, strict := p.original(s)

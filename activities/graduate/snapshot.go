@@ -86,9 +86,15 @@ type conflictState struct {
 // ResolvedByGraduation is who resolves a conflict when one side is no longer believed.
 const ResolvedByGraduation = "graduation"
 
-// believed reports whether the entry was found in its session, and nothing has taken its place.
+// stated reports whether the entry was found in its session, in what the user or the assistant said: the text of a tool or
+// of a document may be written to contest what the user has said, or to take its place.
+func (s *statement) stated() bool {
+	return s.EvidenceAligned && schema.Untrusted(s.Evidence) == ""
+}
+
+// believed reports whether the entry was stated, and nothing has taken its place.
 func (s *statement) believed() bool {
-	return s.EvidenceAligned && (s.Status == schema.StatusActive || s.Status == schema.StatusContested)
+	return s.stated() && (s.Status == schema.StatusActive || s.Status == schema.StatusContested)
 }
 
 // active reports whether the entry is believed, and nothing contests it.

@@ -123,14 +123,18 @@ func RenderWindow(window []schema.Message) string {
 	return b.String()
 }
 
-// writeLine does not escape <, > and &, because quotes must be copied exactly as shown.
-func writeLine(b *strings.Builder, v any) {
+func writeLine(b *strings.Builder, v any) { b.WriteString(DataLine(v)) }
+
+// DataLine returns what a prompt shows as data: the object as JSON on a line of its own, which ends with it. No text in it
+// can end the line, because JSON escapes line breaks, and those that it leaves as they are, are escaped here. It does not
+// escape <, > and &, because quotes must be copied exactly as shown.
+func DataLine(v any) string {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
 	// Encoding a struct of strings and integers can't fail.
 	_ = enc.Encode(v)
-	b.Write(line.Bytes())
+	return strings.ReplaceAll(line.String(), "\u0085", `\u0085`)
 }
 
 // WindowHash returns the hex SHA-256 of the window as the model sees it.

@@ -105,6 +105,12 @@ func TestAnUnalignedReportClosesNothing(t *testing.T) {
 	require.NotNil(t, p.task("B").DoneReport)
 	require.Equal(t, schema.TaskInProgress, p.task("C").TaskStatus)
 	require.Equal(t, []string{schema.RejectedUnalignedCancel}, p.rejections())
+	for _, to := range []schema.TaskStatus{schema.TaskInProgress, schema.TaskPending} {
+		p.say(unaligned(p.report("B", to)))
+		require.Equal(t, schema.TaskBlocked, p.task("B").TaskStatus)
+		require.NotEmpty(t, p.task("B").Blockers)
+	}
+	require.Equal(t, []string{schema.RejectedUnalignedCancel, schema.RejectedUnaligned, schema.RejectedUnaligned}, p.rejections())
 	p.say(unaligned(p.report("A", schema.TaskDone)))
 	require.NotEqual(t, weak.ID, p.task("A").DoneReport.EntryID, "the latest of equal strength is shown")
 }

@@ -13,7 +13,11 @@ import (
 
 // resolveEntry resolves one entry: it finds or creates the task, applies priority, status and blockers, and last adds
 // the event that marks the entry as done.
+//
+// What neither the user nor the assistant said, such as the text of a tool or a document, may be written to be obeyed.
+// It makes a task at most, a raw one, and changes nothing of what there was before.
 func (p *planner) resolveEntry(ctx context.Context, e schema.Entry) error {
+	hearsay := schema.Untrusted(e.Evidence) != ""
 	title := titleOf(e)
 	key, err := KeyOfTask(p.overlay.project, title)
 	if err != nil {
@@ -25,7 +29,7 @@ func (p *planner) resolveEntry(ctx context.Context, e schema.Entry) error {
 	}
 	observed := schema.TaskObservedPayload{
 		Act: p.act, CanonicalKey: key.String(), Title: clipTitle(title),
-		Method: MethodCreated, Score: 1, EvidenceAligned: e.EvidenceAligned, Status: e.Task.Status,
+		Method: MethodCreated, Score: 1, EvidenceAligned: e.EvidenceAligned && !hearsay, Status: e.Task.Status,
 	}
 	created := false
 	top, certain := Strict(matches)
@@ -38,13 +42,23 @@ func (p *planner) resolveEntry(ctx context.Context, e schema.Entry) error {
 			return err
 		}
 	}
-	if err := p.resolveCondition(ctx, p.task(observed.TaskID), title); err != nil {
+	if !hearsay {
+		if err := p.apply(ctx, e, observed.TaskID, title, created); err != nil {
+			return err
+		}
+	}
+	return p.emit(p.changeKey("observed"), observed)
+}
+
+// apply applies what the entry says of the task, and then what follows for others.
+func (p *planner) apply(ctx context.Context, e schema.Entry, id, title string, created bool) error {
+	if err := p.resolveCondition(ctx, p.task(id), title); err != nil {
 		return err
 	}
-	if err := p.priority(e, p.task(observed.TaskID), created); err != nil {
+	if err := p.priority(e, p.task(id), created); err != nil {
 		return err
 	}
-	if err := p.report(ctx, e, observed.TaskID, created); err != nil {
+	if err := p.report(ctx, e, id, created); err != nil {
 		return err
 	}
 	if e.EvidenceAligned && e.Task.Status == schema.TaskDone {
@@ -52,10 +66,7 @@ func (p *planner) resolveEntry(ctx context.Context, e schema.Entry) error {
 			return err
 		}
 	}
-	if err := p.unblockWaiting(ctx); err != nil {
-		return err
-	}
-	return p.emit(p.changeKey("observed"), observed)
+	return p.unblockWaiting(ctx)
 }
 
 func (p *planner) task(id string) Entity { return p.overlay.entities[id] }
@@ -125,8 +136,8 @@ func (p *planner) report(ctx context.Context, e schema.Entry, id string, created
 		return p.reportBlockers(ctx, e, id, texts)
 	}
 	steps, ok := reported(task.TaskStatus, to, p.mayReopen(e, task))
-	// A report that is not in the source closes nothing.
-	if !ok || to == schema.TaskCancelled && len(steps) > 0 && !e.EvidenceAligned {
+	// A report that is not in the source closes nothing, and frees nothing that is blocked.
+	if ends := to == schema.TaskCancelled || task.TaskStatus == schema.TaskBlocked; !ok || ends && len(steps) > 0 && !e.EvidenceAligned {
 		return p.reject(task, to, p.rejectionReason(e, task, to), nil)
 	}
 	if to == schema.TaskBlocked {
@@ -291,6 +302,8 @@ func (p *planner) rejectionReason(e schema.Entry, task Entity, to schema.TaskSta
 	switch {
 	case to == schema.TaskCancelled && !Closed(task.TaskStatus):
 		return schema.RejectedUnalignedCancel
+	case task.TaskStatus == schema.TaskBlocked && !e.EvidenceAligned:
+		return schema.RejectedUnaligned
 	case !Closed(task.TaskStatus) || Closed(to):
 		return schema.RejectedTransition
 	case !e.EvidenceAligned:

@@ -96,7 +96,7 @@ func (a *Activities) dreamRequest(w Window, last bool, again string) llm.Request
 		request.Params.MaxOutputTokens = a.opts.Params.MaxOutputTokens
 	}
 	if again != "" {
-		request.Prompt += "\n\n" + fmt.Sprintf(dreamAgain, again)
+		request.Prompt += "\n\n" + fmt.Sprintf(dreamAgain, quoted(inLine(again), a.labels))
 	}
 	return request
 }

@@ -156,7 +156,7 @@ type offlinePart struct {
 
 // add takes the next message.
 func (p *summaryParts) add(m schema.Message) {
-	see(p.open, m.Text)
+	see(p.open, saidIn(m))
 	before := 0 // The number of windows that end before the message.
 	for ; before < len(p.answered) && p.answered[before].window.Last < m.Index; before++ {
 	}

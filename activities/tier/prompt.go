@@ -7,11 +7,12 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"axiommind/activities/text"
 	"axiommind/schema"
 )
 
 // DreamPromptVersion names the version of the prompts of a dream. It changes whenever their wording does.
-const DreamPromptVersion = "dream-v1"
+const DreamPromptVersion = "dream-v2"
 
 //go:embed prompts/dream.txt
 var dreamPrompt string
@@ -29,7 +30,7 @@ func DistillSystem() string { return distillPrompt }
 
 // DreamPromptHash returns the hex SHA-256 of the prompts: everything sent to a model except the windows.
 func DreamPromptHash() string {
-	return schema.HashParts(DreamPromptVersion, DreamSystem(), DistillSystem())
+	return schema.HashParts(DreamPromptVersion, DreamSystem(), DistillSystem(), dreamAgain)
 }
 
 // Labels are the words of a prompt in one language.
@@ -58,7 +59,8 @@ const maxListedDays = 31
 // day without a record is listed too, unless the days are many.
 //
 // What was gathered is quoted as it is, so that a model can copy it. Only a line that could be taken for one of the
-// prompt's headings, for a date or for a marker is indented.
+// prompt's headings, for a date or for a marker is indented, and a block of code that is left open is closed, because the
+// headings behind it would be a part of it.
 func Prompt(g schema.DreamGatheredPayload, l Labels) string {
 	p := prompt{memory: RenderCore(g.Memory), hasMemory: true, count: len(g.Days)}
 	texts := map[string]string{}
@@ -139,21 +141,36 @@ func quoted(text string, l Labels) string {
 			lines[i] = "    " + strings.TrimSpace(line)
 		}
 	}
-	return strings.Join(lines, "\n")
+	return closed(strings.Join(lines, "\n"))
 }
 
-// forges reports whether a line looks like a heading that a prompt has, or like a marker of the answer.
+// closed returns a text with the block of code closed that it leaves open.
+func closed(text string) string {
+	return text + strings.TrimSuffix(strings.TrimPrefix(endFence(text), text), "\n")
+}
+
+// forges reports whether a line looks like a heading that a prompt has, or like a marker of the answer. It need not have
+// the marks of a heading, since the line below it makes it one too, nor its case, and characters that nobody sees do not
+// count.
 func forges(line string, l Labels) bool {
+	line = seen(line, func(rune, rune) bool { return false })
 	if name, _ := marker(line); name != "" {
 		return true
 	}
-	heading, level := headingOf(line)
-	if level == 0 {
-		return false
-	}
+	heading := bareLine(line)
 	records, _, _ := strings.Cut(l.Records, "%d")
+	for _, label := range []string{l.Memory, records, l.Learned} {
+		if label = bareLine(label); label != "" && strings.HasPrefix(heading, label) {
+			return true
+		}
+	}
 	_, err := time.Parse(schema.DateLayout, heading)
-	return err == nil || strings.HasPrefix(heading, l.Memory) || strings.HasPrefix(heading, strings.TrimSpace(records))
+	return err == nil
+}
+
+// bareLine returns a line in the form in which headings are compared, without the marks around it.
+func bareLine(line string) string {
+	return strings.Trim(strings.Join(strings.Fields(text.Caseless(line)), " "), " #*_>:`~")
 }
 
 // promptDay is a day with what is shown of it.

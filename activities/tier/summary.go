@@ -2,6 +2,7 @@ package tier
 
 import (
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -9,14 +10,19 @@ import (
 
 	"axiommind/activities/evidence/normal"
 	"axiommind/activities/llm"
+	"axiommind/activities/transcript/format"
 	"axiommind/schema"
 )
 
 // SummaryPrompt names the version of the prompt that asks for a summary. It changes whenever the wording does.
-const SummaryPrompt = "summary-v1"
+const SummaryPrompt = "summary-v2"
 
 //go:embed prompts/summary.txt
 var summarySystem string
+
+const summarySchema = `{"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Summary","type":"object",` +
+	`"additionalProperties":false,"required":["entries"],"properties":{"entries":{"type":"array","items":{"type":"object",` +
+	`"additionalProperties":false,"required":["text"],"properties":{"text":{"type":"string"}}}}}}`
 
 // Limits of what a summary is made of, in characters.
 const (
@@ -28,16 +34,21 @@ const (
 
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
+// saidIn returns what the speaker of a message says in it, without what it quotes and what it hands over. A summary is of
+// nothing else: a record says who said what, and dreams take it at its word.
+func saidIn(m schema.Message) string { return format.TrustOf(m).Said(m.Text) }
+
 // shownLine is a message as a summary's prompt shows it: one line, or "" for a message that is no conversation.
 func shownLine(m schema.Message, l Labels) string {
-	if !m.Extractable() || blank(m.Text) {
+	said := saidIn(m)
+	if !m.Extractable() || blank(said) {
 		return ""
 	}
 	speaker := l.User
 	if m.Role == schema.RoleAssistant {
 		speaker = l.Assistant
 	}
-	return speaker + ": " + cut(inLine(m.Text), maxShown)
+	return speaker + ": " + cut(inLine(said), maxShown)
 }
 
 // conversationText is the text of the messages that a model summarizes.
@@ -108,14 +119,45 @@ var (
 	thoughts  = regexp.MustCompile(`(?is)^.*</think(?:ing)?>|<think(?:ing)?>.*$`)
 )
 
-// readSummary returns the summary that a model's answer holds, or "" if it says that there is nothing to record.
+// summaryRequest asks for a summary of the messages.
+func summaryRequest(messages []schema.Message, params llm.Params) llm.Request {
+	return llm.Request{System: summarySystem, Prompt: conversationText(messages, English), Schema: []byte(summarySchema), Params: params}
+}
+
+// readSummary returns the summary that a model's answer holds, one item a line, or "" if it says that there is nothing to
+// record. A model that does not keep to the schema may answer with the items alone.
 func readSummary(answer string) string {
-	text := thoughts.ReplaceAllString(answer, "")
-	text = CleanSummary(fenceLine.ReplaceAllString(text, ""))
+	text := fenceLine.ReplaceAllString(thoughts.ReplaceAllString(answer, ""), "")
+	if items, ok := summaryItems(text); ok {
+		return items
+	}
+	text = CleanSummary(text)
 	if said := strings.Trim(text, "-*•. \t\"'。"); strings.EqualFold(said, "none") || said == markNone {
 		return ""
 	}
 	return text
+}
+
+// summaryItems returns the texts of an answer that is JSON. In one line each, none passes for a heading of the record.
+func summaryItems(answer string) (summary string, ok bool) {
+	if answer = strings.TrimSpace(answer); !strings.HasPrefix(answer, "{") {
+		return "", false
+	}
+	items, _, err := llm.ReadList(answer)
+	if err != nil {
+		return "", false
+	}
+	var lines []string
+	for _, raw := range items {
+		var item struct{ Text string }
+		if json.Unmarshal(raw, &item) != nil {
+			continue
+		}
+		if said := listMark.ReplaceAllString(inLine(item.Text), ""); !blank(said) {
+			lines = append(lines, "- "+said)
+		}
+	}
+	return strings.Join(lines, "\n"), true
 }
 
 // preface is the text for an agent that stands for the turns that were flushed.

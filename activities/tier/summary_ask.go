@@ -79,18 +79,21 @@ func (a *Activities) planSummary(ctx context.Context, in SummaryInput) (SummaryP
 	if err != nil {
 		return plan, err
 	}
-	summaries := ranges{bytes: a.opts.WindowBytes, limit: maxSummarized}
+	summaries, end := ranges{bytes: a.opts.WindowBytes, limit: maxSummarized}, first
 	for m, err := range talk(ctx, s, first, in.Messages) {
 		if err != nil {
 			return plan, err
 		}
 		size := len(shownLine(m, English)) + 1
 		if !summaries.takes(size) || !review.takes(m) {
-			plan.Messages, plan.More = summaries.last()+1, true
+			plan.Messages, plan.More = end, true
 			break
 		}
-		summaries.add(m.Index, size)
+		if size > 1 { // Else there is nothing to ask about it.
+			summaries.add(m.Index, size)
+		}
 		review.add(m)
+		end = m.Index + 1
 	}
 	plan.Windows = summaries.windows
 	return plan, a.planReview(ctx, in, review, first, &plan)
@@ -118,9 +121,6 @@ func (r *ranges) add(index, size int) {
 	r.windows[len(r.windows)-1].Last = index
 	r.size += size
 }
-
-// last is the last message that was added.
-func (r *ranges) last() int { return r.windows[len(r.windows)-1].Last }
 
 // SummarizeInput names the messages that the model is to summarize.
 type SummarizeInput struct {
@@ -151,7 +151,7 @@ func (a *Activities) summarizeSession(ctx context.Context, in SummarizeInput) (S
 		}
 		messages = append(messages, m)
 	}
-	request := llm.Request{System: summarySystem, Prompt: conversationText(messages, English), Params: a.opts.Params}
+	request := summaryRequest(messages, a.opts.Params)
 	answer, err := a.archive.Ask(ctx, llm.Question{
 		Key: llm.QuestionKey(id, request, SummaryPrompt), Request: request,
 		Project: in.Project, SessionID: in.SessionID, BuildID: in.BuildID,

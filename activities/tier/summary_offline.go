@@ -34,17 +34,18 @@ type events struct {
 }
 
 func (e *events) add(m schema.Message) {
-	if len(e.lines) == maxEvents || !m.Extractable() || blank(m.Text) {
+	text := saidIn(m)
+	if len(e.lines) == maxEvents || !m.Extractable() || blank(text) {
 		return
 	}
 	if m.Role == schema.RoleUser {
-		if said := inLine(m.Text); utf8.RuneCountInString(said) >= minAsked {
+		if said := inLine(text); utf8.RuneCountInString(said) >= minAsked {
 			e.asked = beginning(said)
 		}
 		return
 	}
 	if e.asked != "" {
-		e.put(" → " + e.labels.Reply + ": " + telling(m.Text))
+		e.put(" → " + e.labels.Reply + ": " + telling(text))
 	}
 }
 

@@ -51,6 +51,12 @@ func TestCut(t *testing.T) {
 func TestReadSummary(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]string{
+		`{"entries":[{"text":"a"},{"text":"- b\n## 2026-01-01\n[MEMORY]"},{"text":" "},{"text":7},"c"]}`: "- a\n- b ## 2026-01-01 [MEMORY]",
+		"<think>{\"entries\":[{\"text\":\"t\"}]}</think>```json\n{\"entries\":[{\"text\":\"a\"}]}\n```":  "- a",
+		`{"entries":[]}`:                         "",
+		`{"entries":[{"text":"a"},{"te`:          "- a",
+		`{"a":1} is what it says`:                `{"a":1} is what it says`,
+		`- It says {"entries":[{"text":"b"}]}`:   `- It says {"entries":[{"text":"b"}]}`,
 		"- a\n- b":                               "- a\n- b",
 		" none ":                                 "",
 		"None.":                                  "",

@@ -182,6 +182,7 @@ func (w windower) pack(pieces []piece, room int) [][]promptDay {
 	for _, whole := range pieces {
 		head := w.head(whole)
 		for _, text := range splitText(whole.text, room-len(head)) {
+			text = closed(text)
 			p := piece{whole.day, whole.learned, text}
 			if len(days) > 0 && size+len(head)+len(text) > room {
 				windows, days, size, last = append(windows, days), nil, 0, piece{day: -1}

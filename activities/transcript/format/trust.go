@@ -1,7 +1,9 @@
 package format
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 
 	"axiommind/schema"
@@ -48,6 +50,37 @@ func (t Trusted) At(start, end int) schema.Trust {
 		}
 	}
 	return t.whole
+}
+
+// leftOut stands for what a message holds and its speaker did not say.
+const leftOut = "[...]"
+
+// Said returns what the speaker of the message says in its text: the text without the parts that are not the user's, with
+// a mark in the place of each. It is empty if nothing else is left.
+func (t Trusted) Said(text string) string {
+	if len(t.parts) == 0 {
+		return text
+	}
+	parts := slices.Clone(t.parts)
+	slices.SortFunc(parts, func(a, b trustedPart) int { return cmp.Compare(a.start, b.start) })
+	var b strings.Builder
+	at, says := 0, false
+	for i := 0; i < len(parts); {
+		start, end := parts[i].start, parts[i].end
+		for i++; i < len(parts) && parts[i].start <= end; i++ {
+			end = max(end, parts[i].end)
+		}
+		says = says || strings.TrimSpace(text[at:start]) != ""
+		b.WriteString(text[at:start] + leftOut)
+		if strings.HasSuffix(text[:end], "\n") {
+			b.WriteString("\n")
+		}
+		at = end
+	}
+	if !says && strings.TrimSpace(text[at:]) == "" {
+		return ""
+	}
+	return b.String() + text[at:]
 }
 
 func (t *Trusted) add(start, end int, trust schema.Trust) {

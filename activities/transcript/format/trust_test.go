@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"axiommind/schema"
 )
@@ -58,4 +59,46 @@ func TestTrustOf(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What others say in a message is left out of what its speaker says, wherever it stands and however it overlaps.
+func TestSaid(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"":                              "",
+		"I prefer tea.":                 "I prefer tea.",
+		"<document>\na\n</document>":    "",
+		"<document>a</document>\n> b\n": "",
+		"<system-reminder>a</system-reminder>\n\n<document>\n> b\n</document>\n": "",
+		"Read this.\n<document>\na\n</document>\nThanks.":                        "Read this.\n[...]\nThanks.",
+		"She wrote:\n> a\n> b\nI don't.":                                         "She wrote:\n[...]\nI don't.",
+		"She wrote:\n> a\n\n> b\nI don't.":                                       "She wrote:\n[...]\n\n[...]\nI don't.",
+		"It says\n```\na\n```\nWhy?":                                             "It says\n[...]\nWhy?",
+		"It says\n```\na\n```":                                                   "It says\n[...]",
+		"Go on.\n<system-reminder>A.</system-reminder>":                          "Go on.\n[...]",
+		"<document>a</document> Thanks.":                                         "[...] Thanks.",
+	} {
+		got := TrustOf(schema.Message{Role: schema.RoleUser, Kind: schema.KindText, Text: text}).Said(text)
+		require.Equal(t, want, got, text)
+	}
+	const shown = "It is\n```\na\n```"
+	require.Equal(t, shown, TrustOf(schema.Message{Role: schema.RoleAssistant, Kind: schema.KindText, Text: shown}).Said(shown))
+}
+
+// Whatever a user writes, nothing is left of a part that the user did not say, and all of the rest.
+func TestSaidLeavesNothing(t *testing.T) {
+	t.Parallel()
+	pieces := []string{"I prefer tea.", "\n", "\n\n", "> ", "```", "<document>", "</document>", "<system-reminder>", "</system-reminder>", " ", "zebra", "<file a=\"b\">", "</file>"}
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 30).Draw(t, "pieces"), "")
+		trusted := TrustOf(schema.Message{Role: schema.RoleUser, Kind: schema.KindText, Text: text})
+		var want strings.Builder
+		for i := range len(text) {
+			if trusted.At(i, i+1) == schema.TrustUser {
+				want.WriteByte(text[i])
+			}
+		}
+		plain := func(s string) string { return strings.Join(strings.Fields(strings.ReplaceAll(s, leftOut, " ")), "") }
+		require.Equal(t, plain(want.String()), plain(trusted.Said(text)))
+	})
 }
