@@ -93,5 +93,5 @@ func (a *app) waitLogger() (*slog.Logger, error) {
 	if !a.interactive {
 		return logger, nil
 	}
-	return slog.New(slog.NewTextHandler(a.errOut, &slog.HandlerOptions{Level: slog.LevelWarn})), nil
+	return slog.New(slog.NewTextHandler(a.errOut, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: service.LogReadable})), nil
 }

@@ -218,11 +218,19 @@ func RegisterSearchAttributes(ctx context.Context, c client.Client, namespace st
 	return nil
 }
 
+// LogReadable is for [slog.HandlerOptions]: the errors that are logged are readable ones, which quote no message.
+func LogReadable(_ []string, a slog.Attr) slog.Attr {
+	if err, is := a.Value.Any().(error); is {
+		a.Value = slog.StringValue(eventlog.Readable(err).Error())
+	}
+	return a
+}
+
 // NewLogger returns a logger that writes text to standard error at the configured level.
 func NewLogger(cfg Config) (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(cfg.LogLevel)); err != nil {
 		return nil, fmt.Errorf("log level %q: want debug, info, warn or error", cfg.LogLevel)
 	}
-	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})), nil
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level, ReplaceAttr: LogReadable})), nil
 }
