@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"axiommind/activities/eventlog"
 	"axiommind/activities/text"
 	"axiommind/worker/service"
 )
@@ -30,7 +31,7 @@ func report(err error, errOut io.Writer) int {
 	if err == nil {
 		return exitOK
 	}
-	_, _ = fmt.Fprintln(errOut, "worker:", text.Visible(err.Error()))
+	_, _ = fmt.Fprintln(errOut, "worker:", text.Visible(eventlog.Readable(err).Error()))
 	return exitFailed
 }
 

@@ -192,9 +192,23 @@ func TestReturn(t *testing.T) {
 			require.True(t, ok, "%v", err)
 			require.Equal(t, r.failureType, application.Type(), "%v", err)
 			require.Equal(t, r.final, application.NonRetryable(), "%v", err)
-			require.Equal(t, err.Error(), application.Message())
+			require.Equal(t, eventlog.Readable(err).Error(), application.Message())
 			require.Equal(t, r.delay, application.NextRetryDelay())
 		}
+	}
+}
+
+// What a server quotes of a row does not get into Temporal with the error.
+func TestReturnQuotesNoRow(t *testing.T) {
+	t.Parallel()
+	err := boundary.Return(t.Context(), fmt.Errorf("append 2 events to \"s\": %w", &clickhouse.HTTPError{StatusCode: 500, Err: &clickhouse.Exception{
+		Code:    469,
+		Message: "Constraint `short` for table a.b is violated at row 1. Expression: (c < 5). Column values: c = 'open sesame'. (VIOLATED_CONSTRAINT)",
+	}}))
+	require.NotContains(t, fmt.Sprintf("%+v", err), "sesame")
+	require.ErrorContains(t, err, "append 2 events to \"s\": [HTTP 500] code: 469, message: Constraint `short` for table a.b is violated at row 1 (VIOLATED_CONSTRAINT)")
+	for ; err != nil; err = errors.Unwrap(err) {
+		require.NotContains(t, err.Error(), "sesame")
 	}
 }
 

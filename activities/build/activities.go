@@ -73,6 +73,9 @@ func (a *Activities) OpenBuild(ctx context.Context, in OpenInput) (Opened, error
 }
 
 func (a *Activities) open(ctx context.Context, in OpenInput) (Opened, error) {
+	if err := a.log.Admits(ctx, in.SessionKey); err != nil {
+		return Opened{}, err
+	}
 	// The steps that follow read the stream from memory.
 	head, err := a.log.Load(ctx, in.Stream())
 	if err != nil {

@@ -9,10 +9,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"syscall"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
 )
 
 // Errors that callers branch on.
@@ -106,11 +108,10 @@ var refusedCodes = map[int32]string{
 // Refused reports whether the server understood the request and will never execute it, for example because of a wrong
 // password, a missing right, a missing table or column, or a certificate that is not trusted.
 func Refused(err error) bool {
-	var certificate *tls.CertificateVerificationError
 	var exception *clickhouse.Exception
 	var response *clickhouse.HTTPError
 	switch {
-	case errors.As(err, &certificate):
+	case Untrusted(err):
 		return true
 	case errors.As(err, &exception):
 		_, ok := refusedCodes[exception.Code]
@@ -120,6 +121,17 @@ func Refused(err error) bool {
 	default:
 		return false
 	}
+}
+
+// wantsCertificate is how a server refuses a client's certificate. The error has no type.
+var wantsCertificate = regexp.MustCompile(`remote error: tls: [a-z ]*certificate`)
+
+// Untrusted reports whether the client and an HTTP server do not agree on TLS: one does not trust the other's certificate,
+// or the server speaks none.
+func Untrusted(err error) bool {
+	var certificate *tls.CertificateVerificationError
+	return errors.As(err, &certificate) || errors.Is(err, http.ErrSchemeMismatch) ||
+		err != nil && wantsCertificate.MatchString(err.Error())
 }
 
 // Retryable reports whether the same call may succeed later. It is true for network errors, an overloaded or starting
@@ -133,8 +145,7 @@ func Retryable(err error) bool {
 	if errors.Is(err, ErrConcurrentWriter) || errors.Is(err, ErrRebuilding) || errors.Is(err, ErrCalledOff) || errors.As(err, &stale) {
 		return true
 	}
-	var certificate *tls.CertificateVerificationError
-	if errors.As(err, &certificate) {
+	if Untrusted(err) {
 		return false
 	}
 	var exception *clickhouse.Exception
@@ -159,14 +170,59 @@ func Retryable(err error) bool {
 	return errors.As(err, &network)
 }
 
-// Readable returns err without the failed request in its text. A person needs the cause of a driver's error, not the
-// address with all its settings.
+// namingCodes are the ClickHouse exceptions, besides the retryable ones, whose text tells of names, rights and types, and
+// quotes no value of a row before it says where in the query.
+var namingCodes = map[int32]string{
+	16:  "NO_SUCH_COLUMN_IN_TABLE",
+	20:  "NUMBER_OF_COLUMNS_DOESNT_MATCH",
+	42:  "NUMBER_OF_ARGUMENTS_DOESNT_MATCH",
+	46:  "UNKNOWN_FUNCTION",
+	47:  "UNKNOWN_IDENTIFIER",
+	57:  "TABLE_ALREADY_EXISTS",
+	60:  "UNKNOWN_TABLE",
+	81:  "UNKNOWN_DATABASE",
+	82:  "DATABASE_ALREADY_EXISTS",
+	115: "UNKNOWN_SETTING",
+	192: "UNKNOWN_USER",
+	193: "WRONG_PASSWORD",
+	194: "REQUIRED_PASSWORD",
+	195: "IP_ADDRESS_NOT_ALLOWED",
+	218: "TABLE_IS_DROPPED",
+	291: "DATABASE_ACCESS_DENIED",
+	344: "SUPPORT_IS_DISABLED",
+	452: "SETTING_CONSTRAINT_VIOLATION",
+	497: "ACCESS_DENIED",
+	516: "AUTHENTICATION_FAILED",
+}
+
+var (
+	// inQuery begins what an exception says of the place: the query itself, with the texts it holds.
+	inQuery = regexp.MustCompile(`(?i)[:.,]?\s*(?:\(in query:|\bin scope\b|\bwhile\s|\n)`)
+	// plainBeginning is the part of other exceptions that holds names and numbers alone.
+	plainBeginning = regexp.MustCompile("^(?:Constraint `[^`]*` for table \\S+(?: \\([0-9a-f-]+\\))? is violated at row \\d+|Syntax error(?: \\(Multi-statements are not allowed\\))?: failed at position \\d+)")
+	// codeName is the name of the code, which the server writes behind all that it says.
+	codeName = regexp.MustCompile(`\(([A-Z][A-Z0-9_]+)\)(?: \(version [^()]*(?:\([^()]*\)[^()]*)?\))*\.?\s*$`)
+	// quotedValue is a value in an error of the driver.
+	quotedValue = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+)
+
+// Readable returns err without the failed request in its text: a person needs the cause of a driver's error, not the
+// address with all its settings. What ClickHouse and the driver quote of a row or of a query is left out too, as it may be
+// somebody's message, and errors end up in logs, in Temporal and on screens.
 func Readable(err error) error {
 	text := err.Error()
-	var request *url.Error
-	if errors.As(err, &request) {
-		text = strings.Replace(text, request.Error(), request.Err.Error(), 1)
-	}
+	eachCause(err, func(cause error) {
+		switch c := cause.(type) { //nolint:errorlint // each cause is looked at
+		case *url.Error:
+			text = strings.ReplaceAll(text, c.Error(), c.Err.Error())
+		case *clickhouse.Exception:
+			if c.Message != "" {
+				text = strings.ReplaceAll(text, c.Message, withoutValues(c))
+			}
+		case *proto.BlockError:
+			text = strings.ReplaceAll(text, c.Error(), quotedValue.ReplaceAllString(c.Error(), `"…"`))
+		}
+	})
 	for _, noise := range []string{"failed to query server hello: ", "failed to query server hello info: ", "sendQuery: "} {
 		text = strings.ReplaceAll(text, noise, "")
 	}
@@ -174,6 +230,42 @@ func Readable(err error) error {
 		return err
 	}
 	return &readable{error: err, text: text}
+}
+
+// eachCause calls do for err and all that it wraps.
+func eachCause(err error, do func(error)) {
+	do(err)
+	switch wraps := err.(type) { //nolint:errorlint // likewise
+	case interface{ Unwrap() error }:
+		if cause := wraps.Unwrap(); cause != nil {
+			eachCause(cause, do)
+		}
+	case interface{ Unwrap() []error }:
+		for _, cause := range wraps.Unwrap() {
+			eachCause(cause, do)
+		}
+	}
+}
+
+// withoutValues returns what an exception says, without the values and the query that it quotes. Of an exception that is not
+// known to say it apart from values, little is left.
+func withoutValues(e *clickhouse.Exception) string {
+	_, retryable := retryableCodes[e.Code]
+	_, naming := namingCodes[e.Code]
+	said := plainBeginning.FindString(e.Message)
+	if retryable || naming {
+		where := inQuery.FindStringIndex(e.Message)
+		if where == nil {
+			return e.Message
+		}
+		said = e.Message[:where[0]]
+	}
+	name := ""
+	if found := codeName.FindStringSubmatch(e.Message); found != nil {
+		name = "(" + found[1] + ")"
+	}
+	said = strings.TrimSpace(said + " " + name)
+	return strings.TrimSpace(said + " (the rest may quote a text: see ClickHouse's log)")
 }
 
 type readable struct {

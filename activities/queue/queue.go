@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"go.temporal.io/sdk/activity"
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
@@ -42,12 +43,14 @@ type StoreInput struct {
 
 // StoreResult says where the contexts stand.
 type StoreResult struct {
-	// Positions are those of the contexts, in order. That of one that came before is not after the head of the input.
+	// Positions are those of the contexts, in order. That of one that came before is not after the head of the input, and so is that
+	// of one that was not stored because its session was forgotten: 0.
 	Positions []uint64          `json:"positions"`
 	Head      schema.StreamHead `json:"head"`
 }
 
-// StoreContexts appends the contexts to the queue's stream. One with an id that the stream holds changes nothing.
+// StoreContexts appends the contexts to the queue's stream. One with an id that the stream holds changes nothing, and one of a session
+// that was forgotten is dropped.
 func (a *Activities) StoreContexts(ctx context.Context, in StoreInput) (StoreResult, error) {
 	return boundary.Run(ctx, in, a.store)
 }
@@ -58,29 +61,49 @@ func (a *Activities) store(ctx context.Context, in StoreInput) (StoreResult, err
 	if err != nil {
 		return StoreResult{}, err
 	}
-	events := make([]schema.Event, len(in.Contexts))
+	events, places := make([]schema.Event, 0, len(in.Contexts)), make([]int, 0, len(in.Contexts))
 	for i, c := range in.Contexts {
+		switch forgotten, err := a.forgotten(ctx, c.Key()); {
+		case err != nil:
+			return StoreResult{}, err
+		case forgotten:
+			continue
+		}
 		id := c.ID
 		if c.Refused != "" {
 			id = schema.HashParts("refused", c.ID) // So that the context can come again.
 		}
-		events[i], err = schema.NewEvent(c, schema.Event{
+		event, err := schema.NewEvent(c, schema.Event{
 			TS: in.At, Actor: "queue", SessionID: c.Thread, Project: c.Project,
 			DedupeKey: schema.ContextEnqueuedKey(in.User, in.Agent, id),
 		})
 		if err != nil {
 			return StoreResult{}, err
 		}
+		events, places = append(events, event), append(places, i)
 	}
 	appended, err := a.log.AppendAll(ctx, stream, events)
 	if err != nil {
 		return StoreResult{}, err
 	}
-	result := StoreResult{Positions: make([]uint64, len(events)), Head: a.log.Head(stream)}
+	result := StoreResult{Positions: make([]uint64, len(in.Contexts)), Head: a.log.Head(stream)}
 	for i, e := range appended.Events {
-		result.Positions[i] = e.Seq
+		result.Positions[places[i]] = e.Seq
 	}
 	return result, nil
+}
+
+// forgotten reports whether the session was forgotten. Nobody can be told so: its sender is gone.
+func (a *Activities) forgotten(ctx context.Context, key schema.SessionKey) (bool, error) {
+	err := a.log.Admits(ctx, key)
+	var erased *eventlog.ErasedError
+	if !errors.As(err, &erased) {
+		return false, err
+	}
+	if activity.IsActivity(ctx) {
+		activity.GetLogger(ctx).Warn("a context is dropped: its session was forgotten", "erasure", erased.ErasureID)
+	}
+	return true, nil
 }
 
 // EndInput says what became of contexts of a thread.
@@ -101,6 +124,10 @@ func (a *Activities) end(ctx context.Context, in EndInput) (schema.StreamHead, e
 	ctx, err := a.log.AsWriter(ctx, stream, in.Head)
 	if err != nil {
 		return schema.StreamHead{}, err
+	}
+	key := schema.SessionKey{Scope: schema.Scope{Project: in.End.Project, User: in.User, Agent: in.Agent}, SessionID: in.End.Thread}
+	if forgotten, err := a.forgotten(ctx, key); forgotten || err != nil {
+		return a.log.Head(stream), err // What waited of it is gone.
 	}
 	event, err := schema.NewEvent(in.End, schema.Event{
 		TS: in.End.At, Actor: "queue", SessionID: in.End.Thread, Project: in.End.Project, BuildID: in.End.BuildID,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -37,6 +38,11 @@ func (c *Client) hold(ctx context.Context, q schema.QueuedContext) (schema.Queue
 	log, _, err := c.log(ctx)
 	if err != nil {
 		return q, fmt.Errorf("store the messages: %w", err)
+	}
+	// The stream has no owner by which the log could tell.
+	var erased *eventlog.ErasedError
+	if err := log.Admits(ctx, q.Key()); errors.As(err, &erased) {
+		return q, invalid(err)
 	}
 	if _, err := log.Append(ctx, schema.ContextStream(named.Held), []schema.Event{event}); err != nil {
 		err = fmt.Errorf("store the messages: %w", err)
