@@ -39,6 +39,8 @@ var erasedTables = []string{"events_raw", "event_copies", "projection_offsets_ra
 const (
 	// pollMutation is how often an eraser looks whether the server has done what it was asked for.
 	pollMutation = 200 * time.Millisecond
+	// pollParts is how often it has the server look for old parts.
+	pollParts = 3 * time.Second
 	// erasedEvents and erasedBytes bound the replacements that are sent at once.
 	erasedEvents = 2000
 	erasedBytes  = 16 << 20
@@ -237,8 +239,15 @@ func (x *Eraser) PurgeTables(ctx context.Context, at time.Time, tables ...string
 		if left == 0 {
 			return nil
 		}
-		if err := pause(ctx, time.Second); err != nil {
+		if err := pause(ctx, pollParts); err != nil {
 			return err
+		}
+		// The server looks for old parts now and then, on an idle table after minutes, and whenever a partition is dropped: also one
+		// that does not exist. No table of ours has partitions, so their parts have another id.
+		for _, table := range tables {
+			if err := x.Exec(ctx, "ALTER TABLE "+Identifier(table)+" DROP PARTITION ID 'none'"); err != nil {
+				return fmt.Errorf("have old parts of %s removed: %w", table, err)
+			}
 		}
 	}
 }
