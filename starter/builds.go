@@ -42,12 +42,12 @@ func (a *app) buildsListCommand(f *pflag.FlagSet) func(context.Context, []string
 			return err
 		}
 		defer func() { _ = conn.Close() }()
-		if filter.SessionID, err = findSession(ctx, conn, schema.SessionKey{
+		if filter.SessionID, err = findAnySession(ctx, conn, schema.SessionKey{
 			Scope: schema.Scope{Project: filter.Project, User: filter.User, Agent: filter.Agent}, SessionID: filter.SessionID,
 		}); err != nil {
 			return err
 		}
-		filter.Limit, filter.Offset, filter.Running = p.ask(), p.offset, a.running
+		filter.All, filter.Limit, filter.Offset, filter.Running = true, p.ask(), p.offset, a.running
 		if filter.Status == build.StatusInterrupted {
 			filter.Running = a.surelyRunning
 		}

@@ -127,7 +127,7 @@ func (o *retryOptions) find(ctx context.Context, conn driver.Conn) error {
 	slices.Sort(o.Classes)
 	o.Classes = slices.Compact(o.Classes)
 	var err error
-	o.SessionID, err = findSession(ctx, conn, schema.SessionKey{
+	o.SessionID, err = findAnySession(ctx, conn, schema.SessionKey{
 		Scope: schema.Scope{Project: o.Project, User: o.User, Agent: o.Agent}, SessionID: o.SessionID,
 	})
 	if err != nil {

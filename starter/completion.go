@@ -152,7 +152,7 @@ func fixed[T ~string](all ...T) values {
 // known are values that builds have, of the project, user and agent that are given.
 func known(column build.Column) values {
 	return stored(func(ctx context.Context, conn driver.Conn, r request) ([]suggestion, error) {
-		f := build.Filter{Limit: maxCompletions}
+		f := build.Filter{All: true, Limit: maxCompletions}
 		if column != build.ColumnProject {
 			f.Project = r.given("project")
 		}
@@ -170,7 +170,7 @@ func known(column build.Column) values {
 
 var (
 	buildIDs = stored(func(ctx context.Context, conn driver.Conn, r request) ([]suggestion, error) {
-		found, err := build.Values(ctx, conn, build.ColumnBuild, r.prefix, build.Filter{Limit: maxCompletions})
+		found, err := build.Values(ctx, conn, build.ColumnBuild, r.prefix, build.Filter{All: true, Limit: maxCompletions})
 		out := make([]suggestion, len(found))
 		for i, v := range found {
 			out[i] = suggestion{v.Text, v.Session + " in " + v.Project + ", " + when(v.Started)}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/fact"
+	"axiommind/activities/table"
 	"axiommind/starter/client"
 )
 
@@ -34,6 +36,13 @@ func (a *app) contextCommand(f *pflag.FlagSet) func(context.Context, []string) e
 		}
 		if err := oneOf("count", o.count, client.Counters()); err != nil {
 			return err
+		}
+		err := table.Required("user", o.user)
+		if f.Changed("project") {
+			err = cmp.Or(err, table.Required("project", o.project))
+		}
+		if err != nil {
+			return usageError{err}
 		}
 		if f.Changed("query") && strings.TrimSpace(o.query) == "" {
 			return usagef("--query is empty: give it a text, or leave it out")

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/table"
 )
 
 // Bounds of an error's text, in characters: of a quoted part, and of a line.
@@ -84,5 +85,5 @@ func cutQuoted(text string) string {
 // isUsage reports whether the command line or its input is wrong.
 func isUsage(err error) bool {
 	var usage usageError
-	return errors.As(err, &usage)
+	return errors.As(err, &usage) || errors.Is(err, table.ErrNoScope)
 }

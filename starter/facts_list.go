@@ -38,6 +38,7 @@ func (a *app) factsCommand(f *pflag.FlagSet) func(context.Context, []string) err
 			return err
 		}
 		s.User, s.Agent, s.Limit, s.Offset = o.user, o.agent, p.ask(), p.offset
+		s.AllProjects = !f.Changed("project")
 		return a.withFacts(ctx, func(conn driver.Conn, t *fact.Tables) error {
 			// The version is read first: one that is too old is refused, one that is too new would not be.
 			version, err := t.Version(ctx, o.user, o.agent)

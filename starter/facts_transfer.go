@@ -31,7 +31,7 @@ func (a *app) factsExportCommand(f *pflag.FlagSet) func(context.Context, []strin
 			if err != nil {
 				return err
 			}
-			sections, err := t.Profile(ctx, o.user, o.agent, "")
+			sections, err := t.Profile(ctx, o.user, o.agent)
 			believed := fact.Believed(facts)
 			document, left = fact.NewDocument(believed, sections), len(facts)-len(believed)
 			return err

@@ -39,18 +39,19 @@ func (a *app) healthCommand(f *pflag.FlagSet) func(context.Context, []string) er
 			return err
 		}
 		defer func() { _ = conn.Close() }()
+		q := graduate.HealthQuery{Project: *project, AllProjects: !f.Changed("project"), ByOwner: *by == byScope}
 		nothing := "nothing is remembered yet; process a transcript with: starter process FILE"
-		if *project != "" {
+		if !q.AllProjects {
 			nothing = "nothing is remembered in project " + unbroken(*project)
 		}
 		if *measure != "" {
-			listed, err := graduate.ListMeasured(ctx, conn, *measure, graduate.HealthQuery{Project: *project}, p.ask(), p.offset)
+			listed, err := graduate.ListMeasured(ctx, conn, *measure, q, p.ask(), p.offset)
 			if err != nil {
 				return err
 			}
 			return list(a, p, listed, "no memory is counted as "+words(*measure), printMeasured)
 		}
-		counted, err := graduate.ReadHealth(ctx, conn, graduate.HealthQuery{Project: *project, ByOwner: *by == byScope})
+		counted, err := graduate.ReadHealth(ctx, conn, q)
 		if err != nil {
 			return err
 		}

@@ -90,6 +90,30 @@ func TestI10OneSessionIDInManyScopes(t *testing.T) {
 	require.Contains(t, c.run("verify", "--session", "one").out, "8 sessions, 16 entries")
 }
 
+// I10: a name that is left empty is a mistake of the caller, and never all of them.
+func TestI10EmptyNamesAreRefused(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	c.work(t)
+	require.Zero(t, c.process(write(t, "s.jsonl", saidIn("one", 1, decision))).code)
+	for _, args := range []string{
+		"search log --project=", "search log --user=", "context --user=", "context --project=", "queue --user=",
+		"facts --user=", "facts --project=", "facts show fact_1234 --user=", "facts history --user=", "facts export --user=", "facts add x --user=",
+		"profile show --user=", "memory show --user=", "memory history --user=", "dream list --user=", "tasks --project=", "task show x --project=",
+		"entry show 0000 --project=", "entry show 00000000/0 --project=", "conflicts --project=", "conflicts show 0000 --project=",
+		"decisions --project=", "decisions show 0000 --project=", "proposals --project=", "health --project=", "health --list unproven --project=",
+		"mcp --project=", "mcp --user=",
+	} {
+		o := c.run(strings.Fields(args)...)
+		require.Equal(t, exitUsage, o.code, "%s: %s", args, o)
+		require.Regexp(t, "(project|user) is (empty|missing)|user: is missing", o.err, args)
+		require.NotContains(t, o.String(), decision, args)
+	}
+	for _, all := range []string{"facts", "context", "health", "builds list"} {
+		require.Zero(t, c.run(strings.Fields(all)...).code, all)
+	}
+}
+
 // What a second start brings is not lost: it waits for the one before, also when nobody waits for it,
 // and with --no-wait it says that it did nothing. Nobody works at first.
 func TestBusySession(t *testing.T) {

@@ -71,6 +71,9 @@ func (a *app) mcpCommand(f *pflag.FlagSet) func(context.Context, []string) error
 	f.StringVar(&o.corrections, "corrections", correctionsPropose, "what becomes of a correction or a retirement: propose it to a person, or apply it")
 	o.http.add(f)
 	return func(ctx context.Context, _ []string) error {
+		if err := o.Validate(); err != nil {
+			return usagef("whose memory the tools reach: %w", err)
+		}
 		switch {
 		case o.tokens < leastToolTokens:
 			return usagef("--max-tokens %d: want at least %d", o.tokens, leastToolTokens)

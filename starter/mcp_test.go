@@ -366,6 +366,9 @@ func TestMCPFlags(t *testing.T) {
 		"are for --http": {"--http-host", "a"},
 		"--max-tokens 5": {"--max-tokens", "5"},
 		"--limit 21":     {"--limit", "21"},
+		// A model reaches one project and user alone.
+		"project is empty": {"--project", ""},
+		"user is empty":    {"--user", ""},
 	} {
 		o := down().run(append([]string{"mcp"}, args...)...)
 		require.Equal(t, exitUsage, o.code, "%q: %s", args, o)

@@ -30,7 +30,7 @@ func (a *app) profileShowCommand(f *pflag.FlagSet) func(context.Context, []strin
 			if err != nil {
 				return err
 			}
-			sections, err := t.Profile(ctx, o.user, o.agent, "")
+			sections, err := t.Profile(ctx, o.user, o.agent)
 			if err != nil {
 				return err
 			}

@@ -16,6 +16,7 @@ import (
 	temporal "go.temporal.io/sdk/client"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -41,6 +42,9 @@ func (o *owner) queueID() string { return schema.WorkflowID(schema.QueueStream(o
 
 // readQueue asks a queue for its state. One that does not run has none.
 func readQueue(ctx context.Context, c temporal.Client, o *owner) (state schema.QueueState, runs bool, err error) {
+	if err := table.Required("user", o.user); err != nil {
+		return state, false, fmt.Errorf("ask a queue: %w", err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, answerPatience)
 	defer cancel()
 	d, err := c.DescribeWorkflowExecution(ctx, o.queueID(), "")

@@ -78,7 +78,7 @@ func (a *app) realign(ctx context.Context, o *realignOptions) error {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	if o.scope.SessionID, err = findSession(ctx, conn, o.scope); err != nil {
+	if o.scope.SessionID, err = findAnySession(ctx, conn, o.scope); err != nil {
 		return err
 	}
 	sessions, err := a.outdated(ctx, conn, o.scope)

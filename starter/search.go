@@ -15,6 +15,7 @@ import (
 	"axiommind/activities/fact"
 	"axiommind/activities/llm"
 	"axiommind/activities/retrieve"
+	"axiommind/activities/table"
 	"axiommind/schema"
 	"axiommind/starter/client"
 )
@@ -56,7 +57,12 @@ func (a *app) searchCommand(f *pflag.FlagSet) func(context.Context, []string) er
 	f.IntVar(&o.maxTokens, "max-tokens", 0, "most tokens of the hits as they are printed (cl100k_base); 0: any number")
 	o.given = f
 	o.alphaGivenFlag = f.Lookup("alpha")
-	return func(ctx context.Context, args []string) error { return a.search(ctx, o, strings.Join(args, " ")) }
+	return func(ctx context.Context, args []string) error {
+		if err := cmp.Or(table.Required("project", o.query.Project), table.Required("user", o.query.User)); err != nil {
+			return usageError{err}
+		}
+		return a.search(ctx, o, strings.Join(args, " "))
+	}
 }
 
 func (o *searchOptions) finish(text string) error {

@@ -26,11 +26,20 @@ func shownSession(id string) string { return oneLine(id, sessionCell) }
 // findSession returns the id of the session in the scope that --session names: the id itself, or else the only
 // one that begins so, as it is or as tables print it. What names none stays as it is.
 func findSession(ctx context.Context, conn driver.Conn, scope schema.SessionKey) (string, error) {
+	return sessionAmong(ctx, conn, scope, false)
+}
+
+// findAnySession is findSession for upkeep: what is empty in the scope may be any.
+func findAnySession(ctx context.Context, conn driver.Conn, scope schema.SessionKey) (string, error) {
+	return sessionAmong(ctx, conn, scope, true)
+}
+
+func sessionAmong(ctx context.Context, conn driver.Conn, scope schema.SessionKey, all bool) (string, error) {
 	given := strings.TrimSuffix(scope.SessionID, "…")
 	if len(given) < table.MinPrefix {
 		return scope.SessionID, nil
 	}
-	f := build.Filter{Project: scope.Project, User: scope.User, Agent: scope.Agent, Limit: maxSessions}
+	f := build.Filter{Project: scope.Project, User: scope.User, Agent: scope.Agent, All: all, Limit: maxSessions}
 	found, err := build.Values(ctx, conn, build.ColumnSession, asStored(given), f)
 	if err != nil {
 		return "", err

@@ -35,7 +35,7 @@ func (a *app) verify(ctx context.Context, scope schema.SessionKey) error {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	if scope.SessionID, err = findSession(ctx, conn, scope); err != nil {
+	if scope.SessionID, err = findAnySession(ctx, conn, scope); err != nil {
 		return err
 	}
 	tally, findings, err := a.audit(ctx, conn, scope)

@@ -471,7 +471,7 @@ func TestRunningBuildIsSeen(t *testing.T) {
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return m.calls() > 0 }, time.Minute, 10*time.Millisecond)
 	list := func() []build.Run {
-		runs, err := build.List(t.Context(), b.ClickHouse, build.Filter{SessionID: "running", Limit: 2})
+		runs, err := build.List(t.Context(), b.ClickHouse, build.Filter{All: true, SessionID: "running", Limit: 2})
 		require.NoError(t, err)
 		require.Len(t, runs, 1)
 		return runs

@@ -61,7 +61,7 @@ func TestCancelledSessionEndsItsCalls(t *testing.T) {
 	t.Logf("the call ended %s after the session was cancelled", took)
 	require.Less(t, took, 2*boundary.HeartbeatInterval)
 	require.Error(t, run.Get(t.Context(), nil))
-	runs, err := build.List(t.Context(), b.ClickHouse, build.Filter{SessionID: "cancelled", Limit: 1})
+	runs, err := build.List(t.Context(), b.ClickHouse, build.Filter{All: true, SessionID: "cancelled", Limit: 1})
 	require.NoError(t, err)
 	require.Equal(t, schema.BuildFailed, runs[0].Status)
 }
@@ -119,7 +119,7 @@ func TestLimitedModelEndsTheBuild(t *testing.T) {
 	requireFailure(t, err, schema.ErrorModelRateLimited, "retry after 8h0m0s")
 	require.Equal(t, schema.FailurePassing, schema.ClassOf(schema.ErrorModelRateLimited))
 	require.Equal(t, 2, calls)
-	runs, err := build.List(t.Context(), b.ClickHouse, build.Filter{SessionID: "limited", Limit: 1})
+	runs, err := build.List(t.Context(), b.ClickHouse, build.Filter{All: true, SessionID: "limited", Limit: 1})
 	require.NoError(t, err)
 	require.Equal(t, schema.BuildFailed, runs[0].Status)
 	require.Equal(t, schema.StepExtract, runs[0].FailedStep)

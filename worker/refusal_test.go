@@ -125,7 +125,7 @@ func TestRefusedEmbedderEndsIndex(t *testing.T) {
 			_, err := b.try(t.Context(), in)
 			require.Less(t, time.Since(began), soon)
 			requireFailure(t, err, schema.ErrorModelRefused, tt.reason)
-			runs, err := build.List(t.Context(), b.ClickHouse, build.Filter{SessionID: "refused", Limit: 1})
+			runs, err := build.List(t.Context(), b.ClickHouse, build.Filter{All: true, SessionID: "refused", Limit: 1})
 			require.NoError(t, err)
 			require.Equal(t, schema.BuildFailed, runs[0].Status)
 			require.Equal(t, schema.StepIndex, runs[0].FailedStep)

@@ -230,7 +230,7 @@ func TestRefusedSessions(t *testing.T) {
 	} {
 		_, err := b.try(t.Context(), tt.in)
 		require.ErrorContains(t, err, tt.reason)
-		runs, err := build.List(t.Context(), b.ClickHouse, build.Filter{SessionID: tt.in.SessionID, Limit: 1})
+		runs, err := build.List(t.Context(), b.ClickHouse, build.Filter{All: true, SessionID: tt.in.SessionID, Limit: 1})
 		require.NoError(t, err)
 		require.Equal(t, schema.BuildFailed, runs[0].Status)
 		require.Equal(t, schema.StepIngest, runs[0].FailedStep)

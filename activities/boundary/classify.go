@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -37,6 +38,8 @@ func classify(err error) class {
 		return classOf(failure)
 	case errors.Is(err, eventlog.ErrInvalid), errors.Is(err, eventlog.ErrSchema), errors.Is(err, eventlog.ErrShadowGone), eventlog.Refused(err):
 		return class{schema.ErrorStoreRejected, permanent}
+	case errors.Is(err, table.ErrNoScope):
+		return class{schema.ErrorInvalidInput, permanent}
 	case errors.Is(err, eventlog.ErrCorrupt):
 		return class{schema.ErrorCorruptLog, permanent}
 	case errors.Is(err, eventlog.ErrConcurrentWriter):

@@ -27,6 +27,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/llm"
+	"axiommind/activities/table"
 	"axiommind/activities/task"
 	"axiommind/activities/tier"
 	"axiommind/activities/transcript"
@@ -114,6 +115,8 @@ var errorTable = map[string][]row{
 		{err: &tier.FilesError{Op: "write", Where: "MEMORY.md", Err: syscall.EACCES}, failureType: schema.ErrorFilesRefused, final: final},
 	},
 
+	"table.ErrNoScope": {{err: table.Required("user", ""), failureType: schema.ErrorInvalidInput, final: final}},
+
 	"vector.ErrEmbedder":      {{err: vector.ErrEmbedder, failureType: schema.ErrorModelRefused, final: final}},
 	"vector.ErrOtherEmbedder": {{err: vector.ErrOtherEmbedder, failureType: schema.ErrorInvalidInput, final: final}},
 	"vector.ErrNoEmbedder":    {{err: vector.ErrNoEmbedder, failureType: schema.ErrorVectorUnavailable}},
@@ -169,7 +172,8 @@ var notReturned = map[string]string{
 	"build.ErrUnfinished":     "is of the starter's builds",
 	"build.ErrOtherSession":   "is of the starter's builds",
 	"table.ErrAmbiguous":      "is of the starter's lists; a writer answers with its own",
-	"entry.ErrNoProject":      "activities select by a session, whose project is never empty",
+	"entry.ErrNoProject":      "is a table.ErrNoScope",
+	"entry.ErrNoUser":         "is a table.ErrNoScope",
 	"entry.ErrNotFound":       "is of the starter's entry",
 	"graduate.ErrNoProposal":  "is of the starter's proposals; a command is refused with its own",
 	"graduate.ErrNoConflict":  "is of the starter's conflicts; a command is refused with its own",

@@ -114,7 +114,7 @@ func (b Backfill) Each(ctx context.Context, after string) iter.Seq2[Backfilled, 
 
 // read reads a page of the sessions that have a completed build.
 func (b Backfill) read(ctx context.Context, after string) ([]Backfilled, error) {
-	f := Filter{Project: b.By.Project, User: b.By.User, Agent: b.By.Agent}
+	f := Filter{Project: b.By.Project, User: b.By.User, Agent: b.By.Agent, All: true}
 	where, args, err := f.whereAfter(after)
 	if err != nil {
 		return nil, err

@@ -80,7 +80,7 @@ func TestI4Builds(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	runs, err := build.List(ctx, conn, build.Filter{Limit: 10})
+	runs, err := build.List(ctx, conn, build.Filter{All: true, Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, runs, 3)
 	require.Equal(t, schema.BuildRunning, runs[0].Status)
@@ -116,7 +116,7 @@ func TestI4Builds(t *testing.T) {
 	_, err = stacktest.Rebuild(ctx, conn, projector)
 	require.NoError(t, err)
 	require.Equal(t, want, digest())
-	again, err := build.List(ctx, conn, build.Filter{Limit: 10})
+	again, err := build.List(ctx, conn, build.Filter{All: true, Limit: 10})
 	require.NoError(t, err)
 	require.Equal(t, runs, again)
 	detail, err := build.Show(ctx, conn, build.ID(session, 1))
@@ -158,7 +158,7 @@ func TestOneInsert(t *testing.T) {
 		require.NoError(t, projector.Apply(t.Context(), []schema.Event{event}))
 		require.Equal(t, [2]int{0, 1}, [2]int{conn.queries, conn.inserts}, event.Type)
 	}
-	runs, err := build.List(t.Context(), conn, build.Filter{SessionID: "s", Status: schema.BuildSuccess, Limit: 1})
+	runs, err := build.List(t.Context(), conn, build.Filter{All: true, SessionID: "s", Status: schema.BuildSuccess, Limit: 1})
 	require.NoError(t, err)
 	require.Len(t, runs, 1)
 	require.Equal(t, uint32(2), runs[0].Ordinal)

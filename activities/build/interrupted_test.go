@@ -60,7 +60,7 @@ func TestListInterrupted(t *testing.T) {
 		{"", passing, nil, []int{0}},
 	} {
 		name := fmt.Sprintf("status %q, class %q, asked %t", tt.status, tt.class, tt.running != nil)
-		f := build.Filter{Project: `p'\`, Status: tt.status, Class: tt.class, Running: tt.running, Limit: 2}
+		f := build.Filter{All: true, Project: `p'\`, Status: tt.status, Class: tt.class, Running: tt.running, Limit: 2}
 		var got []int
 		for ; ; f.Offset += f.Limit {
 			before := asked
@@ -84,6 +84,6 @@ func TestListInterrupted(t *testing.T) {
 		require.Equal(t, tt.want, got, name)
 	}
 	away := errors.New("temporal is away")
-	_, err := build.List(t.Context(), conn, build.Filter{Status: schema.BuildFailed, Limit: 1, Running: func(context.Context, []string) (map[string]bool, error) { return nil, away }})
+	_, err := build.List(t.Context(), conn, build.Filter{All: true, Status: schema.BuildFailed, Limit: 1, Running: func(context.Context, []string) (map[string]bool, error) { return nil, away }})
 	require.ErrorIs(t, err, away)
 }

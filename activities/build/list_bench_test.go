@@ -39,7 +39,7 @@ func manyBuilds(b *testing.B, n int) driver.Conn {
 func BenchmarkTenThousandBuilds(b *testing.B) {
 	conn := manyBuilds(b, 10_000)
 	for name, f := range map[string]build.Filter{
-		"list": {Limit: 51}, "failed": {Status: schema.BuildFailed, Limit: 51}, "project": {Project: "p3", Limit: 51},
+		"list": {All: true, Limit: 51}, "failed": {All: true, Status: schema.BuildFailed, Limit: 51}, "project": {All: true, Project: "p3", Limit: 51},
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
@@ -50,7 +50,7 @@ func BenchmarkTenThousandBuilds(b *testing.B) {
 		})
 	}
 	b.Run("show", func(b *testing.B) {
-		runs, err := build.List(b.Context(), conn, build.Filter{Limit: 1})
+		runs, err := build.List(b.Context(), conn, build.Filter{All: true, Limit: 1})
 		require.NoError(b, err)
 		for b.Loop() {
 			_, err := build.Show(b.Context(), conn, runs[0].BuildID)

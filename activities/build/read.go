@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -77,9 +78,11 @@ func (d *Detail) Advise(ctx context.Context, conn driver.Conn, running Running) 
 	return nil
 }
 
-// Filter selects the builds to list. Empty fields do not filter.
+// Filter selects the builds to list. Without All, the project and the user are required; other empty fields do not filter.
 type Filter struct {
 	Project, User, Agent, SessionID string
+	// All lists the builds of all projects and users, or of those that are named. It is for upkeep.
+	All bool
 	// Status may be [StatusInterrupted]. Failed builds are those that were interrupted, too.
 	Status schema.BuildStatus
 	// Class selects failed builds by what can be done about them, and Since those that started then or later.
@@ -102,7 +105,10 @@ func List(ctx context.Context, conn driver.Conn, f Filter) ([]Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	where, args := f.where()
+	where, args, err := f.where()
+	if err != nil {
+		return nil, err
+	}
 	// The wide columns are read of the page alone.
 	runs, err := readRuns(ctx, conn, fmt.Sprintf(`build_id IN (SELECT build_id FROM build_runs WHERE %s
 		ORDER BY started_at DESC, build_id LIMIT %d OFFSET %d) ORDER BY started_at DESC, build_id`,
@@ -134,7 +140,10 @@ func (f *Filter) findInterrupted(ctx context.Context, conn driver.Conn) (map[str
 	}
 	unended := *f
 	unended.Status, unended.Class = schema.BuildRunning, ""
-	where, args := unended.where()
+	where, args, err := unended.where()
+	if err != nil {
+		return nil, err
+	}
 	runs, err := readRuns(ctx, conn, strings.Join(where, " AND "), args...)
 	if err != nil {
 		return nil, err
@@ -151,7 +160,12 @@ func (f *Filter) findInterrupted(ctx context.Context, conn driver.Conn) (map[str
 }
 
 // where returns the filter's conditions and their arguments.
-func (f Filter) where() (conditions []string, args []any) {
+func (f Filter) where() (conditions []string, args []any, err error) {
+	if !f.All {
+		if err := cmp.Or(table.Required("project", f.Project), table.Required("user", f.User)); err != nil {
+			return nil, nil, fmt.Errorf("read builds: %w", err)
+		}
+	}
 	conditions = []string{"1"}
 	add := func(condition string, of ...any) {
 		conditions, args = append(conditions, condition), append(args, of...)
@@ -179,7 +193,7 @@ func (f Filter) where() (conditions []string, args []any) {
 		add("started_at >= "+sqlTime, f.Since.UnixMicro())
 	}
 	if f.Class == "" {
-		return conditions, args
+		return conditions, args, nil
 	}
 	condition, types := ofClass(f.Class)
 	if f.Class == schema.ClassOf(schema.ErrorInterrupted) {
@@ -187,14 +201,14 @@ func (f Filter) where() (conditions []string, args []any) {
 	} else {
 		add("status = ? AND "+condition, string(schema.BuildFailed), types)
 	}
-	return conditions, args
+	return conditions, args, nil
 }
 
 // whereAfter is where for the sessions after the cursor, which is a stream of a session, or empty for the first.
 func (f Filter) whereAfter(cursor string) (conditions []string, args []any, err error) {
-	conditions, args = f.where()
-	if cursor == "" {
-		return conditions, args, nil
+	conditions, args, err = f.where()
+	if err != nil || cursor == "" {
+		return conditions, args, err
 	}
 	key, err := schema.ParseSessionStream(cursor)
 	if err != nil {

@@ -93,7 +93,7 @@ func (s Selection) Each(ctx context.Context, after string) iter.Seq2[Candidate, 
 
 // latest reads a page of sessions whose latest build is one of those wanted.
 func (s Selection) latest(ctx context.Context, after string) ([]Candidate, error) {
-	f := Filter{Project: s.By.Project, User: s.By.User, Agent: s.By.Agent, SessionID: s.By.SessionID}
+	f := Filter{Project: s.By.Project, User: s.By.User, Agent: s.By.Agent, SessionID: s.By.SessionID, All: true}
 	where, args, err := f.whereAfter(after)
 	if err != nil {
 		return nil, err

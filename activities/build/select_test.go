@@ -437,11 +437,11 @@ func TestListByClass(t *testing.T) {
 	}
 	for _, class := range schema.FailureClasses() {
 		require.NotEmpty(t, want[class])
-		require.Equal(t, want[class], listed(build.Filter{Class: class}), class)
+		require.Equal(t, want[class], listed(build.Filter{All: true, Class: class}), class)
 	}
-	require.Len(t, listed(build.Filter{}), len(runs)+1)
-	require.Equal(t, []string{runs[0].id(), runs[1].id()}, listed(build.Filter{Since: runs[1].start}))
-	require.Equal(t, []string{runs[0].id()}, listed(build.Filter{Since: runs[1].start.Add(time.Microsecond)}))
+	require.Len(t, listed(build.Filter{All: true}), len(runs)+1)
+	require.Equal(t, []string{runs[0].id(), runs[1].id()}, listed(build.Filter{All: true, Since: runs[1].start}))
+	require.Equal(t, []string{runs[0].id()}, listed(build.Filter{All: true, Since: runs[1].start.Add(time.Microsecond)}))
 }
 
 // A build says what it resumed, and what to do about it.

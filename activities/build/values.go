@@ -36,10 +36,13 @@ type Value struct {
 // Values returns the values of the column in the builds that pass the filter, if they begin with the prefix. The
 // value of the latest build comes first. The filter's Limit bounds their number.
 func Values(ctx context.Context, conn driver.Conn, column Column, prefix string, f Filter) ([]Value, error) {
-	where, args := f.where()
+	where, args, err := f.where()
+	if err != nil {
+		return nil, err
+	}
 	where, args = append(where, fmt.Sprintf("startsWith(%s, ?)", column)), append(args, prefix)
 	var out []Value
-	err := table.Query(ctx, conn, func(rows driver.Rows) error {
+	err = table.Query(ctx, conn, func(rows driver.Rows) error {
 		var v Value
 		err := rows.Scan(&v.Text, &v.Session, &v.Project, &v.Started)
 		out = append(out, v)

@@ -62,8 +62,8 @@ func (s standing) isProven() bool { return s.judged || s.made && !s.ownJudged }
 // stating reads the selected entries that state one of the phrases, as they were made.
 func (r *Reader) stating(ctx context.Context, s Selection, wanted map[phrase]bool) (map[string]standing, error) {
 	out := map[string]standing{}
-	if s.none {
-		return out, nil
+	if err := s.check(); err != nil || s.none {
+		return out, err
 	}
 	where := s.where(key, stated)
 	err := table.Query(ctx, r.conn, func(rows driver.Rows) error {
@@ -87,8 +87,8 @@ func (r *Reader) stating(ctx context.Context, s Selection, wanted map[phrase]boo
 
 // judge adds what the evidence of the selected entries was judged to be since they were made.
 func (r *Reader) judge(ctx context.Context, s Selection, found map[string]standing) error {
-	if s.none {
-		return nil
+	if err := s.check(); err != nil || s.none {
+		return err
 	}
 	where := s.where(key)
 	where.add("kind = ?", []any{kindEvidence})

@@ -15,8 +15,8 @@ import (
 func (r *Reader) Contesting(ctx context.Context, project string, ids []string) (map[string][]string, error) {
 	out := map[string][]string{}
 	s := InProject(project).IDs(ids)
-	if s.none {
-		return out, nil
+	if err := s.check(); err != nil || s.none {
+		return out, err
 	}
 	where := s.where(key)
 	where.add("kind = ? AND status = ?", []any{kindConflict, string(schema.StatusContested)})

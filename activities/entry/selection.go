@@ -1,7 +1,6 @@
 package entry
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,14 +12,21 @@ import (
 	"axiommind/schema"
 )
 
-// ErrNoProject is returned for a [Selection] that names no project. It is never taken for all of them.
-var ErrNoProject = errors.New("select entries: the project is empty")
+// Errors of a [Selection] that does not say whose entries it wants, which is never taken for all of them. Both wrap
+// [table.ErrNoScope].
+var (
+	ErrNoProject = fmt.Errorf("select entries: %w", table.Required("project", ""))
+	// ErrNoUser is of [OfMemory] alone: within a project, the empty user is one, too.
+	ErrNoUser = fmt.Errorf("select entries: %w", table.Required("user", ""))
+)
 
 // Selection says which entries to read. It starts with whose they are, by [InProject], [OfUser], [OfAgent],
 // [OfMemory], [OfSession] or [InAllProjects]; each method returns a narrower one. The zero value is refused.
 type Selection struct {
 	project     string
 	allProjects bool
+	// noUser is set in a selection over all projects that is of a user, and does not name one.
+	noUser bool
 	// none is set when nothing can match, such as by an empty list of ids.
 	none       bool
 	conditions []condition
@@ -64,9 +70,9 @@ func OfAgent(scope schema.Scope) Selection {
 }
 
 // OfMemory selects the entries of one user and agent in every project: what an agent remembers of a user is remembered
-// in all of them.
+// in all of them. The agent may be empty, the user not.
 func OfMemory(user, agent string) Selection {
-	return Selection{allProjects: true}.and(key, "user = ? AND agent = ?", user, agent)
+	return Selection{allProjects: true, noUser: user == ""}.and(key, "user = ? AND agent = ?", user, agent)
 }
 
 // OfSession selects the entries that were made of a session. An entry stays its session's when another one
@@ -209,8 +215,8 @@ func (s Selection) and(from origin, sql string, args ...any) Selection {
 // sql returns the query for the columns. With fromView they are those of the view, which costs a join more than the
 // table of what entries state.
 func (s Selection) sql(columns string, fromView bool) (string, []any, error) {
-	if !s.allProjects && s.project == "" {
-		return "", nil, ErrNoProject
+	if err := s.check(); err != nil {
+		return "", nil, err
 	}
 	from, wanted := "entries_raw FINAL", s.where(key, stated)
 	if fromView || s.asks(judged) {
@@ -233,6 +239,17 @@ func (s Selection) sql(columns string, fromView bool) (string, []any, error) {
 		sql += fmt.Sprintf(" LIMIT %d", s.limit)
 	}
 	return sql, wanted.args, nil
+}
+
+// check returns an error unless the selection says whose entries it wants. Every read of it asks.
+func (s Selection) check() error {
+	switch {
+	case s.noUser:
+		return ErrNoUser
+	case !s.allProjects && s.project == "":
+		return ErrNoProject
+	}
+	return nil
 }
 
 // asks reports whether a condition has the origin.

@@ -129,6 +129,8 @@ func (c Command) Validate() error {
 	}
 	ops := []Op{OpCreate, OpUpdate, OpDelete, OpSection, OpImport, OpClear}
 	switch {
+	case c.User == "":
+		return invalid("user", "is missing")
 	case c.RequestID == "":
 		return invalid("request_id", "is missing")
 	case c.Actor == "":

@@ -176,26 +176,6 @@ func TestDo(t *testing.T) {
 	require.ErrorIs(t, err, fact.ErrInvalid)
 }
 
-// TestI10 has users and agents whose names look like paths of each other.
-func TestI10(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, fact.Options{})
-	scopes := [][2]string{{"a", "b/c"}, {"a/b", "c"}, {"a%2Fb", "c"}, {"a", ""}, {"", "a"}, {"", ""}, {"a", "b"}}
-	for i, s := range scopes {
-		done, err := b.writer.ApplyOne(t.Context(), batchOf(s[0], s[1], fmt.Sprint("s", i), "Likes Go", fmt.Sprint("Number ", i)))
-		require.NoError(t, err)
-		require.Equal(t, 2, done.Created)
-	}
-	for i, s := range scopes {
-		require.Equal(t, []string{"Likes Go", fmt.Sprint("Number ", i)}, b.contents(t, s[0], s[1]))
-		facts, err := b.tables.List(t.Context(), s[0], s[1])
-		require.NoError(t, err)
-		other := scopes[(i+1)%len(scopes)]
-		_, err = b.tables.Get(t.Context(), other[0], other[1], facts[0].ID)
-		require.ErrorIs(t, err, fact.ErrFactNotFound)
-	}
-}
-
 // TestI3 drops the tables and rebuilds them.
 func TestI3(t *testing.T) {
 	t.Parallel()

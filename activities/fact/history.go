@@ -11,7 +11,6 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/eventlog"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -23,7 +22,7 @@ type Change struct {
 	Before *Fact `json:"before,omitempty"`
 }
 
-// HistoryQuery selects events of a memory. Empty fields do not filter.
+// HistoryQuery selects events of a memory. The user is required; other empty fields do not filter.
 type HistoryQuery struct {
 	User, Agent string
 	// FactID selects the events that are about the fact: those that changed it, that were skipped because it says the
@@ -41,6 +40,9 @@ type Streamer interface {
 // ReadHistory returns what happened to the facts and the profile of a memory, the latest first. It reads the memory's whole
 // stream, but holds only the facts and what it returns.
 func ReadHistory(ctx context.Context, log Streamer, q HistoryQuery) ([]Change, error) {
+	if err := requireUser(q.User); err != nil {
+		return nil, fmt.Errorf("read the history of a memory: %w", err)
+	}
 	facts := map[string]Fact{}
 	var out []Change
 	most := q.Limit + q.Offset
@@ -78,6 +80,9 @@ func ReadHistory(ctx context.Context, log Streamer, q HistoryQuery) ([]Change, e
 // ReadAsOf returns the facts with the ids as they were at the time, by the events' own times. What did not exist is missing. It
 // reads the memory's whole stream.
 func ReadAsOf(ctx context.Context, log Streamer, user, agent string, ids []string, at time.Time) ([]Fact, error) {
+	if err := requireUser(user); err != nil {
+		return nil, fmt.Errorf("read a memory as of %s: %w", at.Format(time.RFC3339), err)
+	}
 	wanted := map[string]Fact{}
 	for _, id := range ids {
 		wanted[id] = Fact{}
@@ -124,7 +129,7 @@ func (q HistoryQuery) takes(o occurrence) bool {
 func (t *Tables) BuildChanges(ctx context.Context, user, agent, buildID string) ([]Change, error) {
 	var out []Change
 	var ids []string
-	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
+	err := t.read(ctx, user, func(rows driver.Rows) error {
 		e := schema.Event{BuildID: buildID}
 		var payload string
 		if err := rows.Scan(&e.ID, &e.Seq, &e.Type, &e.TS, &e.Actor, &e.SessionID, &e.Project, &payload); err != nil {

@@ -25,7 +25,7 @@ func sections(batch fact.Batch, names ...string) fact.Batch {
 
 func (b *bench) profile(t *testing.T, user, agent string) []string {
 	t.Helper()
-	profile, err := b.tables.Profile(t.Context(), user, agent, "")
+	profile, err := b.tables.Profile(t.Context(), user, agent)
 	require.NoError(t, err)
 	var out []string
 	for _, s := range profile {

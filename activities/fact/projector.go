@@ -45,7 +45,7 @@ func (p *Projector) Apply(ctx context.Context, events []schema.Event) error {
 		return nil
 	}
 	g, err := foldPage(events, func(user, agent string, ids []string) ([]Fact, error) {
-		return p.tables.Find(ctx, user, agent, ids)
+		return p.tables.find(ctx, user, agent, ids)
 	})
 	if err != nil {
 		return fmt.Errorf("fold %d events of %q: %w", len(events), events[0].Stream, err)

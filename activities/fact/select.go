@@ -11,10 +11,14 @@ import (
 	"axiommind/activities/table"
 )
 
-// Selection selects facts of a memory to list. Empty fields do not filter.
+// Selection selects facts of a memory to list. The user is required.
 type Selection struct {
-	User, Agent       string
-	Project, Category string
+	User, Agent string
+	// Project is where the facts were learned. It is required unless AllProjects is set: a memory is of all of them.
+	Project     string
+	AllProjects bool
+	// Category does not filter if it is empty.
+	Category string
 	// Gone selects facts that were deleted or evicted, too.
 	Gone bool
 	// Limit is the maximum number of facts, after skipping the first Offset facts.
@@ -23,26 +27,29 @@ type Selection struct {
 
 // Select returns the selected facts in the order of their creation.
 func (t *Tables) Select(ctx context.Context, s Selection) ([]Fact, error) {
-	where, args := "user = ? AND agent = ?", []any{s.User, s.Agent}
+	where, args := "1", []any{}
 	if !s.Gone {
 		where += " AND status = 'active'"
 	}
-	if s.Project != "" {
+	if !s.AllProjects {
+		if err := table.Required("project", s.Project); err != nil {
+			return nil, fmt.Errorf("list facts: %w", err)
+		}
 		where, args = where+" AND project = ?", append(args, s.Project)
 	}
 	if s.Category != "" {
 		where, args = where+" AND category = ?", append(args, s.Category)
 	}
-	return t.query(ctx, where+" ORDER BY created_seq LIMIT ? OFFSET ?", append(args, s.Limit, s.Offset)...)
+	return t.query(ctx, ofMemory(s.User, s.Agent), where+" ORDER BY created_seq LIMIT ? OFFSET ?", append(args, s.Limit, s.Offset)...)
 }
 
 // Named returns up to limit facts whose ids begin with the prefix, deleted and evicted ones included, the newest first.
 func (t *Tables) Named(ctx context.Context, user, agent, prefix string, limit int) ([]Fact, error) {
-	return t.named(ctx, "user = ? AND agent = ?", []any{user, agent}, prefix, limit)
+	return t.named(ctx, ofMemory(user, agent), prefix, limit)
 }
 
-func (t *Tables) named(ctx context.Context, where string, args []any, prefix string, limit int) ([]Fact, error) {
-	return t.query(ctx, where+" AND startsWith(fact_id, ?) ORDER BY created_seq DESC LIMIT ?", slices.Concat(args, []any{prefix, limit})...)
+func (t *Tables) named(ctx context.Context, of whose, prefix string, limit int) ([]Fact, error) {
+	return t.query(ctx, of, "startsWith(fact_id, ?) ORDER BY created_seq DESC LIMIT ?", prefix, limit)
 }
 
 // idMark is what every id of a fact begins with.
@@ -54,21 +61,21 @@ func IsID(text string) bool { return strings.HasPrefix(text, idMark) && len(text
 // Resolve returns the fact that a person names by the beginning of its id, with or without what all ids begin with. The
 // fact may be deleted or evicted. Errors are [ErrFactNotFound] and [table.ErrAmbiguous].
 func (t *Tables) Resolve(ctx context.Context, user, agent, given string) (Fact, error) {
-	return t.resolve(ctx, quoteOwner(user, agent), given, "user = ? AND agent = ?", user, agent)
+	return t.resolve(ctx, quoteOwner(user, agent), given, ofMemory(user, agent))
 }
 
 // ResolveOfUser is [Tables.Resolve] over the memories of all agents of the user.
 func (t *Tables) ResolveOfUser(ctx context.Context, user, given string) (Fact, error) {
-	return t.resolve(ctx, strconv.Quote(user)+", of all agents", given, "user = ?", user)
+	return t.resolve(ctx, strconv.Quote(user)+", of all agents", given, ofAllAgents(user))
 }
 
-func (t *Tables) resolve(ctx context.Context, owner, given, where string, args ...any) (Fact, error) {
+func (t *Tables) resolve(ctx context.Context, owner, given string, of whose) (Fact, error) {
 	p := table.Prefix{What: "fact", Where: "the memory of user " + owner, Given: given, NotFound: ErrFactNotFound}
 	digits := strings.TrimPrefix(p.Text(), idMark)
 	if len(digits) < table.MinPrefix {
 		return Fact{}, p.Missing("")
 	}
-	found, err := t.named(ctx, where, args, idMark+digits, table.MostPrefixed)
+	found, err := t.named(ctx, of, idMark+digits, table.MostPrefixed)
 	if err != nil {
 		return Fact{}, err
 	}

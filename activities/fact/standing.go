@@ -87,7 +87,7 @@ func (t *Tables) standing(ctx context.Context, user, agent string, ids []string)
 func (t *Tables) restated(ctx context.Context, user, agent string, factIDs []string) (map[string]*Standing, error) {
 	says := map[string]string{}
 	var ids []string
-	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
+	err := t.read(ctx, user, func(rows driver.Rows) error {
 		var factID, id string
 		err := rows.Scan(&factID, &id)
 		says[id], ids = factID, append(ids, id)

@@ -22,7 +22,7 @@ func NewTables(conn table.Conn) *Tables { return &Tables{conn} }
 
 // List returns the facts of the user and agent in the order of their creation.
 func (t *Tables) List(ctx context.Context, user, agent string) ([]Fact, error) {
-	return t.query(ctx, "user = ? AND agent = ? AND status = 'active' ORDER BY created_seq", user, agent)
+	return t.query(ctx, ofMemory(user, agent), "status = 'active' ORDER BY created_seq")
 }
 
 // Get returns the fact of the user and agent, even if it is deleted or evicted, or [ErrFactNotFound].
@@ -39,10 +39,17 @@ func (t *Tables) Get(ctx context.Context, user, agent, id string) (Fact, error) 
 
 // Find returns the facts that exist, deleted and evicted ones included.
 func (t *Tables) Find(ctx context.Context, user, agent string, ids []string) ([]Fact, error) {
+	if err := requireUser(user); err != nil {
+		return nil, fmt.Errorf("read facts: %w", err)
+	}
+	return t.find(ctx, user, agent, ids)
+}
+
+func (t *Tables) find(ctx context.Context, user, agent string, ids []string) ([]Fact, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return t.query(ctx, "user = ? AND agent = ? AND fact_id IN ? ORDER BY created_seq", user, agent, table.Set(ids))
+	return t.facts(ctx, ofMemory(user, agent), "fact_id IN ? ORDER BY created_seq", table.Set(ids))
 }
 
 // Needs says what a plan must know of a memory.
@@ -190,7 +197,7 @@ func (t *Tables) load(ctx context.Context, n Needs, m *Memory, sql string, args 
 	if n.Version {
 		sql, args = sql+versionSQL, append(args, n.User, n.Agent, n.User, n.Agent)
 	}
-	return table.Query(ctx, t.conn, func(rows driver.Rows) error {
+	return t.read(ctx, n.User, func(rows driver.Rows) error {
 		var f Fact
 		var status string
 		var goneAt *time.Time
@@ -237,7 +244,39 @@ var factFields = []string{
 // evictionOrder are the columns that tell which fact is evicted first, as evictedBefore does.
 var evictionOrder = []string{"confidence", "created_at", "created_seq"}
 
-func (t *Tables) query(ctx context.Context, where string, args ...any) ([]Fact, error) {
+// whose are the rows to read: of one memory, or of all memories of one user.
+type whose struct {
+	user, where string
+	args        []any
+}
+
+// ofMemory asks for what the agent remembers of the user. The agent may be empty, the user not.
+func ofMemory(user, agent string) whose {
+	return whose{user, "user = ? AND agent = ?", []any{user, agent}}
+}
+
+// ofAllAgents asks for what anybody remembers of the user.
+func ofAllAgents(user string) whose { return whose{user, "user = ?", []any{user}} }
+
+// read runs a query for rows of the user. Every read of the tables comes by here or by query, so that none is of several users.
+func (t *Tables) read(ctx context.Context, user string, scan func(driver.Rows) error, sql string, args ...any) error {
+	if err := requireUser(user); err != nil {
+		return err
+	}
+	return table.Query(ctx, t.conn, scan, sql, args...)
+}
+
+func requireUser(user string) error { return table.Required("user", user) }
+
+func (t *Tables) query(ctx context.Context, of whose, where string, args ...any) ([]Fact, error) {
+	if err := requireUser(of.user); err != nil {
+		return nil, fmt.Errorf("read facts: %w", err)
+	}
+	return t.facts(ctx, of, where, args...)
+}
+
+// facts is query without its check, which the projector must not have: it would stop at a log that holds a memory of nobody.
+func (t *Tables) facts(ctx context.Context, of whose, where string, args ...any) ([]Fact, error) {
 	var out []Fact
 	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
 		var f Fact
@@ -248,7 +287,7 @@ func (t *Tables) query(ctx context.Context, where string, args ...any) ([]Fact, 
 		f.resolve(status, goneAt)
 		out = append(out, f)
 		return err
-	}, "SELECT "+strings.Join(factFields, ", ")+" FROM facts_raw FINAL WHERE "+where, args...)
+	}, "SELECT "+strings.Join(factFields, ", ")+" FROM facts_raw FINAL WHERE "+of.where+" AND "+where, slices.Concat(of.args, args)...)
 	if err != nil {
 		return nil, fmt.Errorf("read facts: %w", err)
 	}

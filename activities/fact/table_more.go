@@ -3,6 +3,7 @@ package fact
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -23,11 +24,24 @@ func (t *Tables) Version(ctx context.Context, user, agent string) (uint64, error
 }
 
 // Profile returns the sections of the profile that are believed, each with how its entry stands, in the order of
-// [schema.ProfileSections]. If a project is given, only what comes from it, or from none, counts.
-func (t *Tables) Profile(ctx context.Context, user, agent, project string) ([]Section, error) {
+// [schema.ProfileSections].
+func (t *Tables) Profile(ctx context.Context, user, agent string) ([]Section, error) {
+	return t.profile(ctx, user, agent, "")
+}
+
+// ProfileIn is [Tables.Profile], where only what comes from the project counts, or from none.
+func (t *Tables) ProfileIn(ctx context.Context, user, agent, project string) ([]Section, error) {
+	if err := table.Required("project", project); err != nil {
+		return nil, fmt.Errorf("read the profile: %w", err)
+	}
+	return t.profile(ctx, user, agent, " AND project IN ('', ?)", project)
+}
+
+// profile reads the sections of which the condition holds, which may be empty.
+func (t *Tables) profile(ctx context.Context, user, agent, condition string, args ...any) ([]Section, error) {
 	var out []Section
 	var ids []string
-	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
+	err := t.read(ctx, user, func(rows driver.Rows) error {
 		var s Section
 		err := rows.Scan(&s.Name, &s.Summary, &s.Confidence, &s.Project, &s.Actor, &s.SessionID, &s.EntryID, &s.UpdatedAt, &s.Version)
 		s.UpdatedAt = s.UpdatedAt.UTC()
@@ -36,8 +50,8 @@ func (t *Tables) Profile(ctx context.Context, user, agent, project string) ([]Se
 		}
 		return err
 	}, `SELECT section, summary, confidence, project, actor, session_id, entry_id, ts, seq
-		FROM profile_raw FINAL WHERE user = ? AND agent = ? AND (? = '' OR project IN ('', ?))
-		ORDER BY ts DESC, seq DESC LIMIT ? BY section`, user, agent, project, project, maxSummaries)
+		FROM profile_raw FINAL WHERE user = ? AND agent = ?`+condition+`
+		ORDER BY ts DESC, seq DESC LIMIT ? BY section`, slices.Concat([]any{user, agent}, args, []any{maxSummaries})...)
 	if err != nil {
 		return nil, fmt.Errorf("read the profile: %w", err)
 	}
@@ -59,7 +73,7 @@ const maxSummaries = 64
 // confirmed returns, by the ids of facts, when a session last said the same again, by the time at which it was said.
 func (t *Tables) confirmed(ctx context.Context, user, agent string) (map[string]time.Time, error) {
 	out := map[string]time.Time{}
-	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
+	err := t.read(ctx, user, func(rows driver.Rows) error {
 		var id string
 		var at time.Time
 		err := rows.Scan(&id, &at)
@@ -90,7 +104,7 @@ func (t *Tables) uses(ctx context.Context, n Needs, facts []Fact) (map[string]Us
 	if err != nil || len(entries) == 0 {
 		return out, err
 	}
-	err = table.Query(ctx, t.conn, func(rows driver.Rows) error {
+	err = t.read(ctx, n.User, func(rows driver.Rows) error {
 		var entryID string
 		var heat float64
 		err := rows.Scan(&entryID, &heat)
@@ -99,7 +113,8 @@ func (t *Tables) uses(ctx context.Context, n Needs, facts []Fact) (map[string]Us
 		out[ofEntry[entryID]] = u
 		return err
 	}, `SELECT entry_id, sum(exp2(-greatest(0, dateDiff('second', ts, ?)) / ?))
-		FROM usage_raw FINAL WHERE entry_id IN ? AND means = ? GROUP BY entry_id`,
-		n.Uses.UTC().Truncate(time.Second), heatHalfLife.Seconds(), in(entries), string(schema.RetrievedBySearch))
+		FROM usage_raw FINAL WHERE (project, entry_id) IN
+			(SELECT project, entry_id FROM facts_raw WHERE user = ? AND agent = ? AND entry_id IN ?) AND means = ? GROUP BY entry_id`,
+		n.Uses.UTC().Truncate(time.Second), heatHalfLife.Seconds(), n.User, n.Agent, in(entries), string(schema.RetrievedBySearch))
 	return out, err
 }

@@ -118,7 +118,7 @@ func TestChunks(t *testing.T) {
 		var all []Item
 		for _, chunk := range Chunks(items) {
 			require.NotEmpty(t, chunk)
-			require.NoError(t, Command{Op: OpImport, RequestID: "r", Actor: "a", At: time.Now(), Items: chunk}.Validate())
+			require.NoError(t, Command{User: "ann", Op: OpImport, RequestID: "r", Actor: "a", At: time.Now(), Items: chunk}.Validate())
 			all = append(all, chunk...)
 		}
 		require.Equal(t, len(items), len(all))
@@ -171,6 +171,7 @@ func TestReadHistory(t *testing.T) {
 	add("", schema.FactDeletedPayload{FactID: "y"})
 	add("", schema.FactsClearedPayload{Facts: 1})
 	seqs := func(q HistoryQuery) (out []uint64) {
+		q.User = "ann"
 		changes, err := ReadHistory(t.Context(), log, q)
 		require.NoError(t, err)
 		for _, c := range changes {
@@ -189,7 +190,7 @@ func TestReadHistory(t *testing.T) {
 		require.Equal(t, seqs(HistoryQuery{}), all, limit)
 	}
 	require.Empty(t, seqs(HistoryQuery{Limit: 2, Offset: 9}))
-	changes, err := ReadHistory(t.Context(), log, HistoryQuery{FactID: "x"})
+	changes, err := ReadHistory(t.Context(), log, HistoryQuery{User: "ann", FactID: "x"})
 	require.NoError(t, err)
 	require.Equal(t, "one", changes[0].Before.Content)
 	require.Equal(t, []float64{0.5, 1}, []float64{changes[0].Before.Confidence, changes[2].Before.Confidence})

@@ -121,7 +121,7 @@ const sameDecisions = `
 
 func (l *Ledgers) decisions(ctx context.Context, w *where, limit int) ([]Decision, error) {
 	var out []Decision
-	err := table.Query(ctx, l.conn, func(rows driver.Rows) error {
+	err := query(ctx, l.conn, w.project, func(rows driver.Rows) error {
 		var d Decision
 		var same []string
 		err := rows.Scan(&d.ID, &d.Project, &d.User, &d.Agent, &d.At, &d.Action, &d.By, &d.Confidence, &same)
@@ -146,7 +146,7 @@ func (l *Ledgers) ground(ctx context.Context, project string, decisions []Decisi
 	if len(ids) == 0 {
 		return nil
 	}
-	err := table.Query(ctx, l.conn, func(rows driver.Rows) error {
+	err := query(ctx, l.conn, project, func(rows driver.Rows) error {
 		var id, recorded string
 		var g DecisionGround
 		err := rows.Scan(&id, &g.EntryID, &recorded, &g.Role)

@@ -113,8 +113,9 @@ func MeasureNames() []string {
 
 // HealthQuery selects what to count.
 type HealthQuery struct {
-	// Project is the project to look at, empty for all.
-	Project string
+	// Project is the project to look at. It is required unless AllProjects is set.
+	Project     string
+	AllProjects bool
 	// ByOwner counts for each user and agent of a project.
 	ByOwner bool
 	// Now is the time by which half-lives are over. The zero value is the present.
@@ -126,18 +127,21 @@ type HealthQuery struct {
 // DefaultHealthGroups is how many projects, or users and agents of them, are counted unless told otherwise.
 const DefaultHealthGroups = 1000
 
-// healthRows selects what the measures are of, of one project or of all. The half-life of an entry counts from when it was
+// healthRows selects what the measures are of, of the query's project or of all. The half-life of an entry counts from when it was
 // stated last, by itself or by another entry that says the same, was confirmed, or fell: as [Activities.GraduateProject]
 // has it.
-func healthRows(project string, now time.Time) (sql string, args []any) {
-	where, and := "", ""
+func healthRows(q HealthQuery) (sql string, args []any, err error) {
+	where, and, now := "", "", q.Now
 	if now.IsZero() {
 		now = time.Now()
 	}
 	args = []any{now.UTC()}
-	if project != "" {
+	if !q.AllProjects {
+		if err := table.Required("project", q.Project); err != nil {
+			return "", nil, fmt.Errorf("count entries: %w", err)
+		}
 		where, and = "WHERE project = ?", "AND project = ?"
-		args = append(args, project, project, project)
+		args = append(args, q.Project, q.Project, q.Project)
 	}
 	return `(
 		SELECT e.project AS project, e.user AS user, e.agent AS agent, e.entry_id AS entry_id, entry_type, title, created_ts, stage,
@@ -156,7 +160,7 @@ func healthRows(project string, now time.Time) (sql string, args []any) {
 			       maxIf(created_at, kind = 'graduate_stage' AND demotes) AS fell
 			FROM entry_changes_raw FINAL WHERE kind IN ('answer', 'graduate_stage') ` + and + ` GROUP BY project, entry_id
 		) AS c ON c.project = e.project AND c.entry_id = e.entry_id
-	)`, args
+	)`, args, nil
 }
 
 // halfLifeSQL gives the half-life of an entry in seconds, 0 if it keeps its stage for good.
@@ -186,9 +190,12 @@ func ReadHealth(ctx context.Context, conn table.Conn, q HealthQuery) ([]Health, 
 	if q.Limit <= 0 {
 		q.Limit = DefaultHealthGroups
 	}
-	from, args := healthRows(q.Project, q.Now)
+	from, args, err := healthRows(q)
+	if err != nil {
+		return nil, err
+	}
 	var out []Health
-	err := table.Query(ctx, conn, func(rows driver.Rows) error {
+	err = table.Query(ctx, conn, func(rows driver.Rows) error {
 		var h Health
 		got := make([]uint64, len(measures))
 		into := []any{&h.Project, &h.User, &h.Agent}
@@ -220,16 +227,19 @@ type Counted struct {
 	OccurredAt time.Time        `json:"occurred_at"`
 }
 
-// ListMeasured returns the entries that the measure counts, the newest first. Of the query it takes the project and the
+// ListMeasured returns the entries that the measure counts, the newest first. Of the query it takes the projects and the
 // time.
 func ListMeasured(ctx context.Context, conn table.Conn, measure string, q HealthQuery, limit, offset int) ([]Counted, error) {
 	i := slices.IndexFunc(measures, func(m Measure) bool { return m.Name == measure })
 	if i < 0 {
 		return nil, fmt.Errorf("list entries: there is no measure %q, only %s", measure, strings.Join(MeasureNames(), ", "))
 	}
-	from, args := healthRows(q.Project, q.Now)
+	from, args, err := healthRows(q)
+	if err != nil {
+		return nil, err
+	}
 	var out []Counted
-	err := table.Query(ctx, conn, func(rows driver.Rows) error {
+	err = table.Query(ctx, conn, func(rows driver.Rows) error {
 		var c Counted
 		var entryType, stage, status string
 		err := rows.Scan(&c.Project, &c.User, &c.Agent, &c.EntryID, &entryType, &c.Title, &stage, &status, &c.OccurredAt)

@@ -218,7 +218,7 @@ func TestHealthIsTheFold(t *testing.T) {
 					}
 				}
 			}
-			got, err := ReadHealth(t.Context(), l.conn, HealthQuery{ByOwner: byOwner, Now: later})
+			got, err := ReadHealth(t.Context(), l.conn, HealthQuery{AllProjects: true, ByOwner: byOwner, Now: later})
 			require.NoError(t, err)
 			require.True(t, slices.IsSortedFunc(got, func(a, b Health) int { return b.Entries - a.Entries }))
 			all := map[string]*Health{}
@@ -244,7 +244,7 @@ func TestHealthIsTheFold(t *testing.T) {
 		}
 	}
 	require.NotZero(t, past, "some half-lives are over, and not all")
-	few, err := ReadHealth(t.Context(), l.conn, HealthQuery{ByOwner: true, Limit: 2})
+	few, err := ReadHealth(t.Context(), l.conn, HealthQuery{AllProjects: true, ByOwner: true, Limit: 2})
 	require.NoError(t, err)
 	require.Len(t, few, 2)
 	none, err := ReadHealth(t.Context(), l.conn, HealthQuery{Project: "no such"})

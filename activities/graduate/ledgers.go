@@ -31,6 +31,14 @@ type Ledgers struct {
 // NewLedgers returns a reader over a migrated database.
 func NewLedgers(conn table.Conn) *Ledgers { return &Ledgers{conn, entry.NewReader(conn)} }
 
+// query runs a query for rows of the project. Every read of the ledgers comes by here, so that none is of several projects.
+func query(ctx context.Context, conn table.Conn, project string, scan func(driver.Rows) error, sql string, args ...any) error {
+	if err := table.Required("project", project); err != nil {
+		return err
+	}
+	return table.Query(ctx, conn, scan, sql, args...)
+}
+
 // Side is an entry as a ledger shows it.
 type Side struct {
 	EntryID    string           `json:"entry_id"`
@@ -118,7 +126,7 @@ func (l *Ledgers) Conflict(ctx context.Context, project, id string) (Conflict, e
 
 func (l *Ledgers) conflicts(ctx context.Context, w *where, limit int) ([]Conflict, error) {
 	var out []Conflict
-	err := table.Query(ctx, l.conn, func(rows driver.Rows) error {
+	err := query(ctx, l.conn, w.project, func(rows driver.Rows) error {
 		var c Conflict
 		var resolved *time.Time
 		err := rows.Scan(&c.Project, &c.User, &c.Agent, &c.ID, &c.Older.EntryID, &c.Newer.EntryID, &c.Type, &c.Reason,
@@ -191,7 +199,7 @@ type Promotion struct {
 // Promotions returns the steps of the entry, the oldest first.
 func (l *Ledgers) Promotions(ctx context.Context, project, entryID string) ([]Promotion, error) {
 	var out []Promotion
-	err := table.Query(ctx, l.conn, func(rows driver.Rows) error {
+	err := query(ctx, l.conn, project, func(rows driver.Rows) error {
 		var p Promotion
 		var from, to string
 		var policy uint32

@@ -13,7 +13,6 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate/obligation"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -120,7 +119,7 @@ func (r *lifeReader) add(lines ...Line) {
 
 // changes reads what events have said of the entry.
 func (r *lifeReader) changes(ctx context.Context) error {
-	return table.Query(ctx, r.conn, func(rows driver.Rows) error {
+	return query(ctx, r.conn, r.entry.Project, func(rows driver.Rows) error {
 		var c changed
 		var total uint64
 		if err := rows.Scan(&c.kind, &c.status, &c.proven, &c.aligned, &c.rule, &c.other, &c.because, &c.by, &c.session, &c.at, &total); err != nil {
@@ -302,7 +301,7 @@ func (r *lifeReader) promoted(p Promotion) {
 // repeated reads the entries that say the same as this one, and those that it took the place of.
 func (r *lifeReader) repeated(ctx context.Context) error {
 	left := uint64(0)
-	err := table.Query(ctx, r.conn, func(rows driver.Rows) error {
+	err := query(ctx, r.conn, r.entry.Project, func(rows driver.Rows) error {
 		var id string
 		var at time.Time
 		err := rows.Scan(&id, &at, &left)
@@ -317,7 +316,7 @@ func (r *lifeReader) repeated(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return table.Query(ctx, r.conn, func(rows driver.Rows) error {
+	return query(ctx, r.conn, r.entry.Project, func(rows driver.Rows) error {
 		var id string
 		var at time.Time
 		err := rows.Scan(&id, &at, &left)
@@ -374,7 +373,7 @@ func (r *lifeReader) decided(ctx context.Context) error {
 
 // retrieved sums up by what the entry was returned.
 func (r *lifeReader) retrieved(ctx context.Context) error {
-	return table.Query(ctx, r.conn, func(rows driver.Rows) error {
+	return query(ctx, r.conn, r.entry.Project, func(rows driver.Rows) error {
 		var by string
 		var n uint64
 		var first, last time.Time

@@ -45,7 +45,7 @@ func (l loader) begin(ctx context.Context, project string, at time.Time, head ui
 // and a policy or a comparison of a later version.
 func (l loader) pending(ctx context.Context, project string) ([]pendingSession, error) {
 	var out []pendingSession
-	err := table.Query(ctx, l.conn, func(rows driver.Rows) error {
+	err := query(ctx, l.conn, project, func(rows driver.Rows) error {
 		var s pendingSession
 		if err := rows.Scan(&s.stream, &s.seq); err != nil {
 			return err

@@ -123,6 +123,9 @@ func ProjectOfProposal(ctx context.Context, log *eventlog.Store, id string) (str
 
 // proposals folds the proposals of the project that are wanted, without what their entries are now.
 func (l *Ledgers) proposals(ctx context.Context, log *eventlog.Store, project string, wanted func(Proposal) bool) ([]Proposal, error) {
+	if err := table.Required("project", project); err != nil {
+		return nil, fmt.Errorf("read proposals: %w", err)
+	}
 	at := map[string]int{}
 	var all []Proposal
 	types := []string{schema.ChangeProposed, schema.ProposalDecided}

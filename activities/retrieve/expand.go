@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -114,7 +115,7 @@ func (m *MessageHit) Handle() string {
 func IsMessage(handle string) bool { return strings.Contains(handle, "/") }
 
 // FindMessage returns the session and the index of the message with the handle: the beginning of its event's id, a slash and
-// its index. Without an agent it may be one of any agent.
+// its index. It is one of the scope's project and user, and without an agent of any agent.
 func FindMessage(ctx context.Context, conn driver.Conn, scope schema.Scope, handle string) (schema.SessionKey, int, error) {
 	prefix, digits, _ := strings.Cut(handle, "/")
 	named := table.Prefix{What: "message", Where: "this memory", Given: handle, NotFound: ErrNoMessage}
@@ -122,13 +123,17 @@ func FindMessage(ctx context.Context, conn driver.Conn, scope schema.Scope, hand
 	if err != nil || len(prefix) < table.MinPrefix {
 		return schema.SessionKey{}, 0, named.Missing("a slash and its index, as search prints it")
 	}
+	if err := table.Required("project", scope.Project); err != nil {
+		return schema.SessionKey{}, 0, fmt.Errorf("look for message %q: %w", handle, err)
+	}
 	var ids []string
 	err = table.Query(ctx, conn, func(rows driver.Rows) error {
 		var id string
 		err := rows.Scan(&id)
 		ids = append(ids, id)
 		return err
-	}, `SELECT DISTINCT event_id FROM events_raw WHERE startsWith(event_id, ?) LIMIT 100`, strings.ToLower(prefix))
+	}, `SELECT DISTINCT event_id FROM events_raw WHERE startsWith(event_id, ?) AND startsWith(stream, ?) LIMIT 100`,
+		strings.ToLower(prefix), schema.SessionsOf(scope.Project))
 	if err != nil {
 		return schema.SessionKey{}, 0, fmt.Errorf("look for message %q: %w", handle, err)
 	}
@@ -137,8 +142,9 @@ func FindMessage(ctx context.Context, conn driver.Conn, scope schema.Scope, hand
 		return schema.SessionKey{}, 0, err
 	}
 	var found []schema.SessionKey
-	for _, event := range events {
-		if event.Type != schema.SessionIngested || event.Project != scope.Project {
+	var own []string
+	for id, event := range events {
+		if event.Type != schema.SessionIngested {
 			continue
 		}
 		p, err := schema.Decode[schema.SessionIngestedPayload](event)
@@ -146,7 +152,7 @@ func FindMessage(ctx context.Context, conn driver.Conn, scope schema.Scope, hand
 			return schema.SessionKey{}, 0, err
 		}
 		if n := len(p.Messages); p.User == scope.User && (scope.Agent == "" || p.Agent == scope.Agent) && n > 0 && p.Messages[0].Index <= index && index <= p.Messages[n-1].Index {
-			found = append(found, p.SessionKey)
+			found, own = append(found, p.SessionKey), append(own, id)
 		}
 	}
 	switch len(found) {
@@ -155,6 +161,6 @@ func FindMessage(ctx context.Context, conn driver.Conn, scope schema.Scope, hand
 	case 1:
 		return found[0], index, nil
 	default:
-		return schema.SessionKey{}, 0, named.Several(ids[:min(len(ids), table.MostPrefixed)])
+		return schema.SessionKey{}, 0, named.Several(slices.Sorted(slices.Values(own))[:min(len(own), table.MostPrefixed)])
 	}
 }

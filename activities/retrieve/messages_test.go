@@ -9,7 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/table"
 	"axiommind/activities/vector"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -215,4 +217,38 @@ func TestFuseDoesNotMoveWithTheNumber(t *testing.T) {
 	none := []vector.Candidate{{ItemID: "x"}}
 	fuse(1, 0, none)
 	require.Zero(t, none[0].Score)
+}
+
+// A handle names a message of the user and project alone, also where it is the beginning of the ids of others, which are not
+// told either.
+func TestI10HandlesOfMessages(t *testing.T) {
+	t.Parallel()
+	b := newHashBench(t)
+	names, _ := stacktest.Names(t)
+	at := map[schema.Scope]string{}
+	var events []schema.Event
+	for i, project := range names {
+		for k, user := range []string{project, names[(i+1)%len(names)]} {
+			p := schema.SessionIngestedPayload{SessionKey: sessionOf(project, user, []string{"", "a"}[k], "s"), Date: start}
+			p.Messages = []schema.Message{{Role: schema.RoleUser, Kind: schema.KindText, Text: "Where are the invoices?"}}
+			event, err := schema.NewEvent(p, schema.Event{TS: start, Actor: "test", Project: project, DedupeKey: "ingested/" + p.Stream()})
+			require.NoError(t, err)
+			stored, err := b.log.AppendAll(t.Context(), p.Stream(), []schema.Event{event})
+			require.NoError(t, err)
+			events, at[p.Scope] = append(events, stored.Events...), stored.Events[0].ID
+		}
+	}
+	for scope, own := range at {
+		key, _, err := FindMessage(t.Context(), b.conn, schema.Scope{Project: scope.Project, User: scope.User}, own[:8]+"/0")
+		require.NoError(t, err)
+		require.Equal(t, scope, key.Scope)
+		foreign := events[len(own)%len(events)].ID
+		if foreign != own {
+			_, _, err = FindMessage(t.Context(), b.conn, scope, foreign+"/0")
+			require.ErrorIs(t, err, ErrNoMessage)
+			require.NotContains(t, strings.ReplaceAll(err.Error(), foreign+"/0", ""), foreign[:8])
+		}
+		_, _, err = FindMessage(t.Context(), b.conn, schema.Scope{User: scope.User}, own+"/0")
+		require.ErrorIs(t, err, table.ErrNoScope)
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/task"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -32,7 +32,7 @@ func strangers(t *testing.T) []owner {
 	t.Logf("names of seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // no secret
 	for range 6 {
-		projects, users = append(projects, alike(random, projects)), append(users, alike(random, users))
+		projects, users = append(projects, stacktest.Alike(random, projects)), append(users, stacktest.Alike(random, users))
 	}
 	var out []owner
 	for i, p := range projects {
@@ -42,26 +42,6 @@ func strangers(t *testing.T) []owner {
 		}
 	}
 	return out
-}
-
-// alike returns a name that differs from one of the names in one or two characters, and from all of them.
-func alike(random *rand.Rand, names []string) string {
-	marks := []rune("aA /%_*\"'`\\{}|:?#&=.-é한😀e\u0301")
-	for {
-		name := []rune(names[random.IntN(len(names))])
-		for range 1 + random.IntN(2) {
-			at := random.IntN(len(name) + 1)
-			switch mark := marks[random.IntN(len(marks))]; {
-			case at == len(name) || random.IntN(2) == 0:
-				name = slices.Insert(name, at, mark)
-			default:
-				name[at] = mark
-			}
-		}
-		if s := string(name); !slices.Contains(names, s) {
-			return s
-		}
-	}
 }
 
 // settle has each owner say, state, contradict and plan the same as all others.

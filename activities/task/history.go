@@ -46,12 +46,12 @@ func (q *Queries) history(ctx context.Context, s Selection, id string) ([]Histor
 
 func (t *Tables) eventIDs(ctx context.Context, s Selection, id string) ([]string, error) {
 	sql := `SELECT event_id FROM entity_events WHERE project = ? AND entity_id = ?`
-	args := []any{s.Project, id}
+	args := []any{id}
 	if !s.AsOf.IsZero() {
 		sql += ` AND ts <= ` + microseconds
 		args = append(args, asMicroseconds(s.AsOf))
 	}
-	return t.ids(ctx, sql+" ORDER BY seq", args...)
+	return t.ids(ctx, s.Project, sql+" ORDER BY seq", args...)
 }
 
 // microseconds takes a time from asMicroseconds. Times are passed as strings: binding a time.Time drops the microseconds.

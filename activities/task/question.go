@@ -27,23 +27,25 @@ func newQuestion(project string, found *Found) *question {
 	return &question{project: project, found: found}
 }
 
-// add adds a select of a name and a value. The parameter sql is the rest of it, from the columns on.
+// add adds a select of a name and a value, of the project. The parameter sql is the rest of it, from the columns on, and its
+// first argument is the project.
 func (q *question) add(take func(name, value string) error, sql string, args ...any) {
 	q.selects = append(q.selects, fmt.Sprintf("SELECT toUInt16(%d) AS n, %s", len(q.takes), sql))
-	q.args = append(q.args, args...)
+	q.args = append(append(q.args, q.project), args...)
 	q.takes = append(q.takes, take)
 }
 
 // ask runs the query, if anything was added, and forgets what was added.
-func (q *question) ask(ctx context.Context, conn table.Conn) error {
+func (q *question) ask(ctx context.Context, t *Tables) error {
 	if len(q.selects) == 0 {
 		return nil
 	}
 	takes := q.takes
 	// Each select reads a few rows: more threads cost more than they save.
-	sql, args := "SELECT n, name, value FROM ("+strings.Join(q.selects, " UNION ALL ")+") SETTINGS max_threads = 1", q.args
+	sql := "SELECT n, name, value FROM (" + strings.Join(q.selects, " UNION ALL ") + ") SETTINGS max_threads = 1"
+	args := q.args[1:] // Their first is the project of the first select.
 	q.selects, q.args, q.takes = nil, nil, nil
-	return table.Query(ctx, conn, func(rows driver.Rows) error {
+	return t.query(ctx, q.project, func(rows driver.Rows) error {
 		var n uint16
 		var name, value string
 		if err := rows.Scan(&n, &name, &value); err != nil {
@@ -61,7 +63,7 @@ func (q *question) observed(entryIDs []string) {
 		q.found.Observed[id] = true
 		return nil
 	}, `src_id AS name, '' AS value FROM edges_raw WHERE project = ? AND src_id IN ? AND rel_type = ?`,
-		q.project, table.Set(entryIDs), string(schema.RelEvidenceOf))
+		table.Set(entryIDs), string(schema.RelEvidenceOf))
 }
 
 func (q *question) keys(keys []string) {
@@ -72,7 +74,7 @@ func (q *question) keys(keys []string) {
 		q.found.Keys[key] = id
 		return nil
 	}, `canonical_key AS name, entity_id AS value FROM entity_aliases_raw WHERE project = ? AND canonical_key IN ?
-		ORDER BY version DESC LIMIT 1 BY canonical_key`, q.project, table.Set(keys))
+		ORDER BY version DESC LIMIT 1 BY canonical_key`, table.Set(keys))
 }
 
 func (q *question) entities(ids []string) {
@@ -84,7 +86,7 @@ func (q *question) entities(ids []string) {
 		q.found.Entities[id] = e
 		return err
 	}, `entity_id AS name, current_json AS value FROM entities_raw WHERE project = ? AND entity_id IN ?
-		ORDER BY version DESC LIMIT 1 BY entity_id`, q.project, table.Set(ids))
+		ORDER BY version DESC LIMIT 1 BY entity_id`, table.Set(ids))
 }
 
 func (q *question) pointing(targets []string) {
@@ -94,7 +96,7 @@ func (q *question) pointing(targets []string) {
 	q.add(func(target, source string) error {
 		q.found.Pointing[target] = append(q.found.Pointing[target], source)
 		return nil
-	}, `dst_id AS name, src_id AS value FROM edges_raw WHERE project = ? AND dst_id IN ? AND rel_type IN ?`, q.project,
+	}, `dst_id AS name, src_id AS value FROM edges_raw WHERE project = ? AND dst_id IN ? AND rel_type IN ?`,
 		table.Set(targets), table.Set([]schema.RelType{schema.RelBlockedBy, schema.RelResolvesTo, schema.RelMentions}))
 }
 
@@ -114,9 +116,9 @@ func (q *question) titles(titles []string) {
 			}
 			return nil
 		}
-		q.add(take, task+`hasAllTokens(search_text, ?) AND search_text = ? LIMIT 1 BY entity_id LIMIT ?`, q.project, s.words, s.text, searchLimit)
+		q.add(take, task+`hasAllTokens(search_text, ?) AND search_text = ? LIMIT 1 BY entity_id LIMIT ?`, s.words, s.text, searchLimit)
 		for _, part := range s.parts {
-			q.add(take, task+`hasAllTokens(search_text, ?) LIMIT 1 BY entity_id LIMIT ?`, q.project, part, searchLimit)
+			q.add(take, task+`hasAllTokens(search_text, ?) LIMIT 1 BY entity_id LIMIT ?`, part, searchLimit)
 		}
 	}
 }

@@ -61,13 +61,13 @@ func (q *Queries) Entities(ctx context.Context, s Selection, ids []string) (map[
 // observers returns, by the ids of tasks, the entries that observed them.
 func (t *Tables) observers(ctx context.Context, s Selection, ids []string) (map[string][]string, error) {
 	sql := `SELECT DISTINCT dst_id, src_id FROM edges_raw WHERE project = ? AND dst_id IN ? AND rel_type = ?`
-	args := []any{s.Project, table.Set(ids), string(schema.RelEvidenceOf)}
+	args := []any{table.Set(ids), string(schema.RelEvidenceOf)}
 	if !s.AsOf.IsZero() {
 		sql += ` AND created_at <= ` + microseconds
 		args = append(args, asMicroseconds(s.AsOf))
 	}
 	out := map[string][]string{}
-	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
+	err := t.query(ctx, s.Project, func(rows driver.Rows) error {
 		var id, observer string
 		err := rows.Scan(&id, &observer)
 		out[id] = append(out[id], observer)

@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -29,28 +30,37 @@ func (t *Tables) Read(ctx context.Context, project string, w Wants) (Found, erro
 	q.pointing(w.Targets)
 	for titles := range slices.Chunk(w.Titles, titlesAtOnce) {
 		q.titles(titles)
-		if err := q.ask(ctx, t.conn); err != nil {
+		if err := q.ask(ctx, t); err != nil {
 			return found, err
 		}
 	}
-	return found, q.ask(ctx, t.conn)
+	return found, q.ask(ctx, t)
 }
 
 // Prefixed implements [Index].
 func (t *Tables) Prefixed(ctx context.Context, project string, types []schema.EntityType, prefix string, limit int) ([]string, error) {
-	return t.ids(ctx, `SELECT DISTINCT entity_id FROM entities_raw
-		WHERE project = ? AND entity_type IN ? AND startsWith(entity_id, ?) ORDER BY entity_id LIMIT ?`, project, table.Set(types), prefix, limit)
+	return t.ids(ctx, project, `SELECT DISTINCT entity_id FROM entities_raw
+		WHERE project = ? AND entity_type IN ? AND startsWith(entity_id, ?) ORDER BY entity_id LIMIT ?`, table.Set(types), prefix, limit)
 }
 
 // ReportedDone implements [Index].
 func (t *Tables) ReportedDone(ctx context.Context, project string, limit int) ([]string, error) {
-	return t.ids(ctx, `SELECT entity_id FROM entities WHERE project = ? AND entity_type = 'task' AND reported_done
-		ORDER BY updated_at, entity_id LIMIT ?`, project, limit)
+	return t.ids(ctx, project, `SELECT entity_id FROM entities WHERE project = ? AND entity_type = 'task' AND reported_done
+		ORDER BY updated_at, entity_id LIMIT ?`, limit)
 }
 
-func (t *Tables) ids(ctx context.Context, sql string, args ...any) ([]string, error) {
+// query runs a query whose first argument is the project. Every read of the tables comes by here, so that none is of
+// several projects.
+func (t *Tables) query(ctx context.Context, project string, scan func(driver.Rows) error, sql string, args ...any) error {
+	if err := table.Required("project", project); err != nil {
+		return fmt.Errorf("read tasks: %w", err)
+	}
+	return table.Query(ctx, t.conn, scan, sql, append([]any{project}, args...)...)
+}
+
+func (t *Tables) ids(ctx context.Context, project, sql string, args ...any) ([]string, error) {
 	var out []string
-	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
+	err := t.query(ctx, project, func(rows driver.Rows) error {
 		var id string
 		err := rows.Scan(&id)
 		out = append(out, id)

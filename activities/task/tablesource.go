@@ -48,7 +48,7 @@ func (l *tableSource) resolvedConditions(ctx context.Context, p part) ([]Entity,
 
 func (l *tableSource) entities(ctx context.Context, where string, args ...any) ([]Entity, error) {
 	var out []Entity
-	err := table.Query(ctx, l.tables.conn, func(rows driver.Rows) error {
+	err := l.tables.query(ctx, l.project, func(rows driver.Rows) error {
 		var current string
 		if err := rows.Scan(&current); err != nil {
 			return err
@@ -56,7 +56,7 @@ func (l *tableSource) entities(ctx context.Context, where string, args ...any) (
 		e, err := decodeEntity(current)
 		out = append(out, e)
 		return err
-	}, `SELECT current_json FROM entities WHERE project = ? AND `+where, append([]any{l.project}, args...)...)
+	}, `SELECT current_json FROM entities WHERE project = ? AND `+where, args...)
 	return out, err
 }
 
@@ -71,7 +71,7 @@ func (l *tableSource) effective(ctx context.Context, tasks []Entity) (map[[2]str
 	if len(ids) == 0 {
 		return out, nil
 	}
-	return out, table.Query(ctx, l.tables.conn, func(rows driver.Rows) error {
+	return out, l.tables.query(ctx, l.project, func(rows driver.Rows) error {
 		var task, blocker string
 		var end ending
 		var hops uint64
@@ -80,5 +80,5 @@ func (l *tableSource) effective(ctx context.Context, tasks []Entity) (map[[2]str
 		out[[2]string{task, blocker}] = end
 		return err
 	}, `SELECT task_id, blocker_id, effective_id, toUInt64(hops) FROM v_task_blockers_effective
-		WHERE project = ? AND task_id IN ?`, l.project, table.Set(ids))
+		WHERE project = ? AND task_id IN ?`, table.Set(ids))
 }

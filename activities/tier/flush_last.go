@@ -59,7 +59,7 @@ func (t *Tables) lastFlushes(ctx context.Context, sessions []schema.SessionKey) 
 		ids[i] = s.SessionID
 	}
 	scope, last := sessions[0].Scope, map[string]lastFlush{}
-	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
+	err := t.query(ctx, scope.User, scope.Agent, func(rows driver.Rows) error {
 		key := schema.SessionKey{Scope: scope}
 		var to int64
 		var f lastFlush
@@ -72,7 +72,7 @@ func (t *Tables) lastFlushes(ctx context.Context, sessions []schema.SessionKey) 
 	}, `SELECT project, session_id, max(last_message), argMax(event_id, last_message), argMax(build_id, last_message),
 			argMax(text = '', last_message)::Bool
 		FROM records_raw WHERE user = ? AND agent = ? AND kind = ? AND session_id IN ? GROUP BY project, session_id`,
-		scope.User, scope.Agent, string(schema.RecordDaily), table.Set(ids))
+		string(schema.RecordDaily), table.Set(ids))
 	if err != nil {
 		return nil, fmt.Errorf("read how far %d sessions are flushed: %w", len(sessions), err)
 	}

@@ -11,7 +11,6 @@ import (
 
 	"axiommind/activities/entry"
 	"axiommind/activities/fact"
-	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -59,7 +58,7 @@ func (a *Activities) heldDays(ctx context.Context, user, agent string, s span) (
 		}
 		return held[date]
 	}
-	err := table.Query(ctx, a.conn, func(rows driver.Rows) error {
+	err := a.tables.query(ctx, user, agent, func(rows driver.Rows) error {
 		var date, reason, clock, hash string
 		var edited bool
 		var bytes uint64
@@ -70,7 +69,7 @@ func (a *Activities) heldDays(ctx context.Context, user, agent string, s span) (
 		day.records = append(day.records, recordPart(edited, reason, clock, hash))
 		day.bytes += int(bytes)
 		return nil
-	}, recordHashesSQL, user, agent, string(schema.RecordDaily), s.first, s.last)
+	}, recordHashesSQL, string(schema.RecordDaily), s.first, s.last)
 	if err != nil {
 		return nil, fmt.Errorf("read the hashes of daily records: %w", err)
 	}

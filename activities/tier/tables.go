@@ -99,9 +99,18 @@ type Tables struct{ conn table.Conn }
 // NewTables returns the tables of a migrated database.
 func NewTables(conn table.Conn) *Tables { return &Tables{conn} }
 
+// query runs a query whose first arguments are the user and the agent. Every read of one memory comes by here, so that none is
+// of several. The agent may be empty, the user not.
+func (t *Tables) query(ctx context.Context, user, agent string, scan func(driver.Rows) error, sql string, args ...any) error {
+	if err := table.Required("user", user); err != nil {
+		return err
+	}
+	return table.Query(ctx, t.conn, scan, sql, append([]any{user, agent}, args...)...)
+}
+
 // Current returns the last version of core memory. If there is none, its Version is 0.
 func (t *Tables) Current(ctx context.Context, user, agent string) (Core, error) {
-	found, err := t.cores(ctx, "user = ? AND agent = ? ORDER BY version DESC LIMIT 1", user, agent)
+	found, err := t.cores(ctx, user, agent, "ORDER BY version DESC LIMIT 1")
 	if err != nil || len(found) == 0 {
 		return Core{}, err
 	}
@@ -111,7 +120,7 @@ func (t *Tables) Current(ctx context.Context, user, agent string) (Core, error) 
 // Version returns a version of core memory, or an error that wraps [ErrVersionNotFound].
 func (t *Tables) Version(ctx context.Context, user, agent string, version int) (Core, error) {
 	// The last version tells which ones there are.
-	found, err := t.cores(ctx, "user = ? AND agent = ? AND version = ? LIMIT 1", user, agent, version)
+	found, err := t.cores(ctx, user, agent, "AND version = ? LIMIT 1", version)
 	switch {
 	case err != nil:
 		return Core{}, err
@@ -139,21 +148,21 @@ func noVersion(user, agent string, version, last int) error {
 
 // Versions returns versions of core memory, the newest first.
 func (t *Tables) Versions(ctx context.Context, user, agent string, limit, offset int) ([]Core, error) {
-	return t.cores(ctx, "user = ? AND agent = ? ORDER BY version DESC LIMIT 1 BY version LIMIT ? OFFSET ?", user, agent, limit, offset)
+	return t.cores(ctx, user, agent, "ORDER BY version DESC LIMIT 1 BY version LIMIT ? OFFSET ?", limit, offset)
 }
 
 // Between returns the versions of core memory from one to another, both included, the oldest first.
 func (t *Tables) Between(ctx context.Context, user, agent string, from, to int) ([]Core, error) {
-	return t.cores(ctx, "user = ? AND agent = ? AND version BETWEEN ? AND ? ORDER BY version LIMIT 1 BY version", user, agent, from, to)
+	return t.cores(ctx, user, agent, "AND version BETWEEN ? AND ? ORDER BY version LIMIT 1 BY version", from, to)
 }
 
 // coreColumns are those of a [Core].
 const coreColumns = `version, seq, event_id, ts, actor, request_id, parent, origin, reason, text, read_sha256, items_json,
 	diff, dropped_json, dream, restored`
 
-func (t *Tables) cores(ctx context.Context, where string, args ...any) ([]Core, error) {
+func (t *Tables) cores(ctx context.Context, user, agent, rest string, args ...any) ([]Core, error) {
 	var out []Core
-	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
+	err := t.query(ctx, user, agent, func(rows driver.Rows) error {
 		var c Core
 		var version, parent, dream, restored uint32
 		var origin, items, dropped string
@@ -166,7 +175,7 @@ func (t *Tables) cores(ctx context.Context, where string, args ...any) ([]Core, 
 		c.Origin, c.At = schema.CoreOrigin(origin), c.At.UTC()
 		out = append(out, c)
 		return errors.Join(decodeList(items, &out[len(out)-1].Items), decodeList(dropped, &out[len(out)-1].Dropped))
-	}, "SELECT "+coreColumns+" FROM core_versions_raw WHERE "+where, args...)
+	}, "SELECT "+coreColumns+" FROM core_versions_raw WHERE user = ? AND agent = ? "+rest, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read core memory: %w", err)
 	}
@@ -190,7 +199,7 @@ const historySQL = `
 // History lists the versions of core memory without their texts, the newest first.
 func (t *Tables) History(ctx context.Context, user, agent string, limit, offset int) ([]VersionLine, error) {
 	var out []VersionLine
-	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
+	err := t.query(ctx, user, agent, func(rows driver.Rows) error {
 		var v VersionLine
 		var version, parent, dream, restored uint32
 		var items, added, removed uint64
@@ -201,7 +210,7 @@ func (t *Tables) History(ctx context.Context, user, agent string, limit, offset 
 		v.Items, v.Added, v.Removed = int(items), int(added), int(removed)
 		out = append(out, v)
 		return err
-	}, historySQL, user, agent, limit, offset, user, agent, user, agent)
+	}, historySQL, limit, offset, user, agent, user, agent)
 	if err != nil {
 		return nil, fmt.Errorf("list core memory: %w", err)
 	}
@@ -210,12 +219,12 @@ func (t *Tables) History(ctx context.Context, user, agent string, limit, offset 
 
 // Dreams returns dreams that ended, the newest first.
 func (t *Tables) Dreams(ctx context.Context, user, agent string, limit, offset int) ([]Dream, error) {
-	return t.dreams(ctx, "user = ? AND agent = ? ORDER BY ordinal DESC LIMIT 1 BY ordinal LIMIT ? OFFSET ?", user, agent, limit, offset)
+	return t.dreams(ctx, user, agent, "ORDER BY ordinal DESC LIMIT 1 BY ordinal LIMIT ? OFFSET ?", limit, offset)
 }
 
 // Dream returns a dream that ended. If there is none of the ordinal, its Ordinal is 0.
 func (t *Tables) Dream(ctx context.Context, user, agent string, ordinal int) (Dream, error) {
-	found, err := t.dreams(ctx, "user = ? AND agent = ? AND ordinal = ? LIMIT 1", user, agent, ordinal)
+	found, err := t.dreams(ctx, user, agent, "AND ordinal = ? LIMIT 1", ordinal)
 	if err != nil || len(found) == 0 {
 		return Dream{}, err
 	}
@@ -226,9 +235,9 @@ func (t *Tables) Dream(ctx context.Context, user, agent string, ordinal int) (Dr
 const dreamColumns = `ordinal, seq, event_id, ts, date, status, reason, parent, version, diary, days, day_hashes, gathered,
 	model, responses, carried, dropped_json, usage_json`
 
-func (t *Tables) dreams(ctx context.Context, where string, args ...any) ([]Dream, error) {
+func (t *Tables) dreams(ctx context.Context, user, agent, rest string, args ...any) ([]Dream, error) {
 	var out []Dream
-	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
+	err := t.query(ctx, user, agent, func(rows driver.Rows) error {
 		var d Dream
 		var ordinal, parent, version, carried uint32
 		var status, dropped, usage string
@@ -247,7 +256,7 @@ func (t *Tables) dreams(ctx context.Context, where string, args ...any) ([]Dream
 		err = errors.Join(decodeList(dropped, &d.Dropped), json.Unmarshal([]byte(usage), &d.Usage))
 		out = append(out, d)
 		return err
-	}, "SELECT "+dreamColumns+" FROM dreams_raw WHERE "+where, args...)
+	}, "SELECT "+dreamColumns+" FROM dreams_raw WHERE user = ? AND agent = ? "+rest, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read dreams: %w", err)
 	}
@@ -257,13 +266,13 @@ func (t *Tables) dreams(ctx context.Context, where string, args ...any) ([]Dream
 // ReadDays returns, by date, the hash of what the last dream that read the day, and was not refused, read of it.
 func (t *Tables) ReadDays(ctx context.Context, user, agent string) (map[string]string, error) {
 	out := map[string]string{}
-	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
+	err := t.query(ctx, user, agent, func(rows driver.Rows) error {
 		var date, hash string
 		err := rows.Scan(&date, &hash)
 		out[date] = hash
 		return err
 	}, `SELECT day, argMax(hash, ordinal) FROM dreams_raw ARRAY JOIN days AS day, day_hashes AS hash
-		WHERE user = ? AND agent = ? AND status != ? GROUP BY day`, user, agent, string(schema.DreamIsRefused))
+		WHERE user = ? AND agent = ? AND status != ? GROUP BY day`, string(schema.DreamIsRefused))
 	if err != nil {
 		return nil, fmt.Errorf("read the days of dreams: %w", err)
 	}
@@ -273,12 +282,12 @@ func (t *Tables) ReadDays(ctx context.Context, user, agent string) (map[string]s
 // Records returns what the dated files of the kind consist of, by date and in order. No dates means all. Flushes that
 // had nothing to record are left out.
 func (t *Tables) Records(ctx context.Context, user, agent string, kind schema.RecordKind, dates ...string) ([]Record, error) {
-	where, args := "user = ? AND agent = ? AND kind = ?", []any{user, agent, string(kind)}
+	where, args := "user = ? AND agent = ? AND kind = ?", []any{string(kind)}
 	if len(dates) > 0 {
 		where, args = where+" AND date IN ?", append(args, table.Set(dates))
 	}
 	var out []Record
-	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
+	err := t.query(ctx, user, agent, func(rows driver.Rows) error {
 		r := Record{Kind: kind}
 		var reason string
 		var first, last int64
@@ -301,7 +310,7 @@ func (t *Tables) Origins(ctx context.Context, user, agent string, ids []string) 
 	if len(ids) == 0 {
 		return out, nil
 	}
-	err := table.Query(ctx, t.conn, func(rows driver.Rows) error {
+	err := t.query(ctx, user, agent, func(rows driver.Rows) error {
 		var o Origin
 		var id, kind string
 		var version uint32
@@ -313,7 +322,7 @@ func (t *Tables) Origins(ctx context.Context, user, agent string, ids []string) 
 		WHERE user = ? AND agent = ? AND event_id IN ?
 		UNION ALL
 		SELECT event_id, '', true, '', '', '', '', '', version FROM core_versions_raw WHERE user = ? AND agent = ? AND event_id IN ?`,
-		user, agent, table.Set(ids), user, agent, table.Set(ids))
+		table.Set(ids), user, agent, table.Set(ids))
 	if err != nil {
 		return nil, fmt.Errorf("read sources: %w", err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/weaviate/weaviate/entities/models"
 	"pgregory.net/rapid"
 
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -398,4 +399,15 @@ func TestTrustsItsAuthority(t *testing.T) {
 	roots.AddCert(server.Certificate())
 	require.NoError(t, reach(roots))
 	require.Equal(t, "Bearer sesame", keys[0])
+}
+
+// A search that names no project is refused, and does not look among the facts of users, whose tenant has the empty name.
+func TestI10SearchWithoutProjectIsRefused(t *testing.T) {
+	t.Parallel()
+	client, err := NewClient(ClientConfig{URL: "http://localhost:1"})
+	require.NoError(t, err)
+	for _, kinds := range [][]string{nil, {schema.ItemEntry}, {schema.ItemTaskTitle}, {schema.ItemFact, schema.ItemEntry}} {
+		_, err := client.Hybrid(t.Context(), HybridQuery{Collection: "C", Filter: Filter{Kinds: kinds, User: "ann"}, Text: "dog", Limit: 1})
+		require.ErrorIs(t, err, table.ErrNoScope, "%q", kinds)
+	}
 }

@@ -3,18 +3,21 @@ package vector
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
 // HybridQuery searches one project for objects that match a text and its vector.
 type HybridQuery struct {
 	Collection string
-	Project    string
-	Filter     Filter
+	// Project is required, unless the filter asks for facts alone: these are of [FactsProject].
+	Project string
+	Filter  Filter
 	// Text is the text to search for. Keyword search uses only the [Terms] that [NewQueryTerms] keeps, because objects
 	// found by function words alone are unrelated to it.
 	Text string
@@ -43,9 +46,24 @@ type Candidate struct {
 	Similarity, BM25 float64
 }
 
+// check returns an error unless the query says whose objects it wants. A project that somebody left empty is not the one of
+// facts.
+func (q HybridQuery) check() error {
+	if q.Project == FactsProject && slices.Equal(q.Filter.Kinds, []string{schema.ItemFact}) {
+		return nil
+	}
+	if err := table.Required("project", q.Project); err != nil {
+		return fmt.Errorf("search %q: %w", q.Collection, err)
+	}
+	return nil
+}
+
 // Hybrid returns the best objects in order of their scores. If the project or collection does not exist, there are
 // none.
 func (c *Client) Hybrid(ctx context.Context, q HybridQuery) ([]Candidate, error) {
+	if err := q.check(); err != nil {
+		return nil, err
+	}
 	terms, alpha := strings.Join(contentTerms(q.Text), " "), q.Alpha
 	if terms == "" {
 		// Without terms there is nothing to search for by keywords.

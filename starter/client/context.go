@@ -88,12 +88,15 @@ func (c *Client) Context(ctx context.Context, r ContextRequest) (ContextResult, 
 	if err != nil {
 		return ContextResult{}, err
 	}
-	profile, err := tables.Profile(ctx, r.User, r.Agent, r.Project)
+	var profile []fact.Section
+	if r.Project == "" { // A memory is of one user, and of all projects.
+		profile, err = tables.Profile(ctx, r.User, r.Agent)
+	} else {
+		all = fact.OfProject(all, r.Project)
+		profile, err = tables.ProfileIn(ctx, r.User, r.Agent, r.Project)
+	}
 	if err != nil {
 		return ContextResult{}, err
-	}
-	if r.Project != "" {
-		all = fact.OfProject(all, r.Project)
 	}
 	out := ContextResult{Counter: r.Counter, Facts: []Fact{}, Remembered: len(all), Believed: len(fact.Believed(all)), Sections: len(profile)}
 	facts := fact.Untold(fact.Believed(all), profile)

@@ -47,7 +47,7 @@ func TestCatchUp(t *testing.T) {
 	require.Empty(t, checkProjections(t.Context(), stores, logger))
 	catchUp(t.Context(), stores.Log, nil, wake, logger)
 	require.Equal(t, 1, woken)
-	runs, err := build.List(t.Context(), conn, build.Filter{Limit: 10})
+	runs, err := build.List(t.Context(), conn, build.Filter{All: true, Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, runs, 1)
 }

@@ -122,7 +122,7 @@ func (c *cachedHealth) read(ctx context.Context) ([]graduate.Health, error) {
 	// Somebody who gives up takes nothing from the next one.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), metricsTimeout)
 	defer cancel()
-	c.known, c.err = graduate.ReadHealth(ctx, c.conn, graduate.HealthQuery{Now: now})
+	c.known, c.err = graduate.ReadHealth(ctx, c.conn, graduate.HealthQuery{AllProjects: true, Now: now})
 	c.at = now
 	return c.known, c.err
 }

@@ -29,7 +29,7 @@ func Remembered(ctx context.Context, o hook.Options, e hook.Event, values settin
 	var sections []fact.Section
 	go func() {
 		var err error
-		sections, err = tables.Profile(ctx, o.User, o.Agent, o.Project)
+		sections, err = tables.ProfileIn(ctx, o.User, o.Agent, o.Project)
 		profile <- err
 	}()
 	facts, err := tables.List(ctx, o.User, o.Agent)

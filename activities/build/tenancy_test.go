@@ -1,0 +1,47 @@
+package build_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/build"
+	"axiommind/activities/table"
+	"axiommind/deploy/local/stacktest"
+	"axiommind/schema"
+)
+
+// The builds of one user of a project are nobody else's, and all of them are listed only where that is asked for.
+func TestI10BuildsOfOneUser(t *testing.T) {
+	t.Parallel()
+	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	names, _ := stacktest.Names(t)
+	var runs []selectedRun
+	for i, project := range names {
+		for _, user := range []string{project, names[(i+1)%len(names)]} {
+			key := schema.SessionKey{Scope: schema.Scope{Project: project, User: user}, SessionID: "s of " + user}
+			runs = append(runs, selectedRun{SessionKey: key, ordinal: 1, start: at, status: schema.BuildSuccess})
+		}
+	}
+	storeRuns(t, conn, runs)
+	for _, r := range runs {
+		f := build.Filter{Project: r.Project, User: r.User, Limit: 1000}
+		listed, err := build.List(t.Context(), conn, f)
+		require.NoError(t, err)
+		require.Len(t, listed, 1)
+		require.Equal(t, r.SessionKey, listed[0].SessionKey)
+		values, err := build.Values(t.Context(), conn, build.ColumnSession, "", f)
+		require.NoError(t, err)
+		require.Len(t, values, 1)
+		require.Equal(t, r.SessionID, values[0].Text)
+	}
+	all, err := build.List(t.Context(), conn, build.Filter{All: true, Limit: 1000})
+	require.NoError(t, err)
+	require.Len(t, all, len(runs))
+	for _, f := range []build.Filter{{}, {Project: "ann"}, {User: "ann"}, {SessionID: "s of ann"}, {Status: schema.BuildFailed, Running: nothingRuns}} {
+		_, err := build.List(t.Context(), conn, f)
+		require.ErrorIs(t, err, table.ErrNoScope)
+		_, err = build.Values(t.Context(), conn, build.ColumnSession, "", f)
+		require.ErrorIs(t, err, table.ErrNoScope)
+	}
+}

@@ -1,0 +1,136 @@
+package graduate
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/entry"
+	"axiommind/activities/table"
+	"axiommind/deploy/local/stacktest"
+	"axiommind/schema"
+)
+
+// No row of a ledger of another project is ever read, and none of another user where one is named, although all of them state,
+// contradict, decide and propose the same.
+func TestI10NoLedgerCrossesOwners(t *testing.T) {
+	t.Parallel()
+	b := newPassBench(t)
+	names, random := stacktest.Names(t)
+	// Each project is a round of the tables, so a part of the names has to do.
+	random.Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
+	names = names[:9]
+	of := map[string]schema.Scope{}
+	for i, project := range names {
+		for _, user := range []string{project, names[(i+1)%len(names)]} {
+			said := b.say(inSession(project, user, "one"), 0, spoken{text: "The default timeout is 30 seconds."},
+				spoken{text: "The vendor raised the price of hosting."},
+				spoken{text: "We leave the vendor because of the hosting price.", entryType: schema.EntryDecision})
+			said = append(said, b.say(inSession(project, user, "two"), 1, spoken{text: "The default timeout is 60 seconds."})...)
+			for _, id := range said {
+				of[id] = inSession(project, user, "").Scope
+			}
+		}
+		require.Equal(t, 2, b.pass(project).Conflicts)
+	}
+	for id, o := range of {
+		if row := b.entry(o.Project, id); strings.Contains(row.Title, "raised") {
+			c := b.proposing(o.User, id, schema.ChangeRetire, "")
+			c.Project = o.Project
+			b.do(c)
+		}
+	}
+
+	ids := make([]string, 0, len(of))
+	for id := range of {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	for range 20 {
+		o := of[ids[random.IntN(len(ids))]]
+		var user *string
+		rows := 2 // Each of two users has one of each kind.
+		if random.IntN(2) == 0 {
+			user, rows = &o.User, 1
+		}
+		mine := func(scope schema.Scope, entries ...string) {
+			require.Equal(t, o.Project, scope.Project)
+			require.True(t, user == nil || scope.User == o.User, "%q", scope.User)
+			for _, id := range entries {
+				require.Equal(t, scope, of[id])
+			}
+		}
+		conflicts, err := b.ledgers.Conflicts(t.Context(), ConflictQuery{Project: o.Project, User: user, Resolved: true})
+		require.NoError(t, err)
+		require.Len(t, conflicts, rows)
+		for _, c := range conflicts {
+			mine(c.Scope, c.Older.EntryID, c.Newer.EntryID)
+		}
+		decisions, err := b.ledgers.Decisions(t.Context(), DecisionQuery{Project: o.Project, User: user, Folded: random.IntN(2) == 0})
+		require.NoError(t, err)
+		require.Len(t, decisions, rows)
+		for _, d := range decisions {
+			require.NotEmpty(t, d.Evidence)
+			for _, g := range d.Evidence {
+				mine(d.Scope, g.EntryID)
+			}
+		}
+		proposals, err := b.ledgers.Proposals(t.Context(), b.log, ProposalQuery{Project: o.Project, User: user, Decided: true})
+		require.NoError(t, err)
+		require.Len(t, proposals, rows)
+		for _, p := range proposals {
+			mine(p.Scope, p.Entry.EntryID)
+		}
+		other := of[ids[random.IntN(len(ids))]].Project
+		_, err = b.ledgers.Conflict(t.Context(), other, conflicts[0].ID)
+		require.Equal(t, other == o.Project, err == nil, "%v", err)
+		_, err = b.ledgers.Decision(t.Context(), other, decisions[0].ID)
+		require.Equal(t, other == o.Project, err == nil, "%v", err)
+		_, err = b.ledgers.Proposal(t.Context(), b.log, other, proposals[0].ID)
+		require.Equal(t, other == o.Project, err == nil, "%v", err)
+		promotions, err := b.ledgers.Promotions(t.Context(), other, conflicts[0].Older.EntryID)
+		require.NoError(t, err)
+		require.Equal(t, other == o.Project, len(promotions) > 0)
+		health, err := ReadHealth(t.Context(), b.conn, HealthQuery{Project: o.Project, ByOwner: true})
+		require.NoError(t, err)
+		require.Len(t, health, 2)
+		for _, h := range health {
+			require.Equal(t, []any{o.Project, 4, 2}, []any{h.Project, h.Entries, h.Contested})
+		}
+		listed, err := ListMeasured(t.Context(), b.conn, "entries", HealthQuery{Project: o.Project}, 1000, 0)
+		require.NoError(t, err)
+		require.Len(t, listed, 8)
+		for _, e := range listed {
+			require.Equal(t, of[e.EntryID], e.Scope)
+			require.Equal(t, o.Project, e.Project)
+		}
+	}
+}
+
+// A read of a ledger that names no project is refused.
+func TestI10EmptyProjectIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newPassBench(t)
+	b.say(inSession("p", "u", "one"), 0, spoken{text: storesEvents})
+	ctx, l, id := t.Context(), b.ledgers, "0123456789"
+	for name, read := range map[string]func() error{
+		"conflicts":  func() error { _, err := l.Conflicts(ctx, ConflictQuery{}); return err },
+		"conflict":   func() error { _, err := l.Conflict(ctx, "", id); return err },
+		"decisions":  func() error { _, err := l.Decisions(ctx, DecisionQuery{}); return err },
+		"decision":   func() error { _, err := l.Decision(ctx, "", id); return err },
+		"proposals":  func() error { _, err := l.Proposals(ctx, b.log, ProposalQuery{}); return err },
+		"proposal":   func() error { _, err := l.Proposal(ctx, b.log, "", id); return err },
+		"promotions": func() error { _, err := l.Promotions(ctx, "", id); return err },
+		"waiting":    func() error { _, err := l.Waiting(ctx, ""); return err },
+		"life":       func() error { _, err := l.Life(ctx, b.log, entry.Row{}); return err },
+		"health":     func() error { _, err := ReadHealth(ctx, b.conn, HealthQuery{ByOwner: true}); return err },
+		"measured":   func() error { _, err := ListMeasured(ctx, b.conn, "entries", HealthQuery{}, 9, 0); return err },
+	} {
+		require.ErrorIs(t, read(), table.ErrNoScope, name)
+	}
+	all, err := ReadHealth(ctx, b.conn, HealthQuery{AllProjects: true})
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+}

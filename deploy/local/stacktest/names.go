@@ -1,0 +1,47 @@
+package stacktest
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Names returns names of owners that are easily taken for each other: by beginnings, case, spaces and normal forms, by what
+// separates and quotes names, and by what stands for others in patterns. Some are made at random, from a seed that is logged.
+// They are all different, and none is empty. It also returns the source of the seed.
+func Names(t testing.TB) ([]string, *rand.Rand) {
+	t.Helper()
+	names := []string{
+		"ann", "an", "Ann", "ann ", "ann/", "ann/b", "ann%2Fb", "ann%", "_nn", "a*", "ann' OR '1'='1", `ann\`, `"ann"`, "?", "{ann:String}",
+		"r\u00e9ne", "re\u0301ne", "한", "\u1112\u1161\u11ab", strings.Repeat("ann", 60), strings.Repeat("ann", 60) + "x",
+	}
+	seed := uint64(time.Now().UnixNano()) //nolint:gosec // a seed
+	t.Logf("names of seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // no secret
+	for range 7 {
+		names = append(names, Alike(random, names))
+	}
+	return names, random
+}
+
+// Alike returns a name that differs from one of the names in one or two characters, and from all of them.
+func Alike(random *rand.Rand, names []string) string {
+	marks := []rune("aA /%_*\"'`\\{}|:?#&=.-é한😀e\u0301")
+	for {
+		name := []rune(names[random.IntN(len(names))])
+		for range 1 + random.IntN(2) {
+			at := random.IntN(len(name) + 1)
+			switch mark := marks[random.IntN(len(marks))]; {
+			case at == len(name) || random.IntN(2) == 0:
+				name = slices.Insert(name, at, mark)
+			default:
+				name[at] = mark
+			}
+		}
+		if s := string(name); !slices.Contains(names, s) {
+			return s
+		}
+	}
+}
