@@ -18,6 +18,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/fact"
+	"axiommind/activities/tier"
 	"axiommind/schema"
 )
 
@@ -97,7 +98,7 @@ func (f *forgetting) say(t *testing.T) {
 	dir := t.TempDir()
 	shared := []string{
 		said(1, "user", "We decided to use ClickHouse for the event log."),
-		said(2, "user", "I prefer short answers with numbers in them."),
+		said(2, "user", "I prefer early lunches over any long meeting in the afternoon."),
 		said(3, "assistant", "TODO: rotate the access certificates of the gateway."),
 	}
 	in := f.input("gone", write(t, filepath.Join(dir, "gone.jsonl"), append(slices.Clone(shared),
@@ -230,7 +231,7 @@ func TestForgetSession(t *testing.T) {
 	require.Equal(t, []string{"measure the latency of the search", "rotate the access certificates of the gateway"},
 		lower(column(t, f.ClickHouse, "SELECT title FROM entities WHERE project = ? AND entity_type = 'task' AND status = 'active' ORDER BY title", f.project)))
 	facts := lower(column(t, f.ClickHouse, "SELECT content FROM facts WHERE user = 'u' ORDER BY content"))
-	require.Contains(t, facts, "i prefer short answers with numbers in them.", "another session says so, too: %v", facts)
+	require.Contains(t, facts, "i prefer early lunches over any long meeting in the afternoon.", "another session says so, too: %v", facts)
 	require.Contains(t, facts, "the office is on the third floor.")
 	f.requireVerified(t, "after forgetting")
 	for _, p := range column(t, f.ClickHouse, "SELECT dedupe_key FROM events_raw WHERE event_type = 'event_erased'") {
@@ -254,6 +255,9 @@ func TestForgetSession(t *testing.T) {
 	dreamt := f.dream(t)
 	require.Equal(t, schema.DreamCommitted, dreamt.Status, dreamt.Reason)
 	require.Empty(t, f.bytesOf(t, secretWord, otherSecret)["files"])
+	core, err := tier.NewTables(f.ClickHouse).Current(t.Context(), "u", "")
+	require.NoError(t, err)
+	require.Contains(t, core.Text, "We decided to use ClickHouse for the event log.", "the dream reads again what the other session says")
 }
 
 func lower(texts []string) []string {

@@ -133,7 +133,7 @@ func paths() []path {
 			r.found = []tier.Found{memoriesOf(2), memoriesOf(1)}
 		})},
 	}
-	for _, more := range [][]path{dreamPaths(), operatorPaths(), batchPaths(), retryPaths(), rebuildPaths(), graduationPaths(), queuePaths()} {
+	for _, more := range [][]path{dreamPaths(), operatorPaths(), batchPaths(), retryPaths(), rebuildPaths(), graduationPaths(), queuePaths(), forgetPaths()} {
 		out = append(out, more...)
 	}
 	for _, step := range sessionSteps {
@@ -309,7 +309,7 @@ func recordPath(ctx context.Context, t *testing.T, address string, p path) {
 	if p.start != nil {
 		start = p.start
 	}
-	for _, queue := range []string{schema.QueueMain, schema.QueueModel, schema.QueueVector} {
+	for _, queue := range []string{schema.QueueMain, schema.QueueModel, schema.QueueVector, schema.QueueErase} {
 		w := worker.New(c, queue, worker.Options{Identity: "recorder", DisableWorkflowWorker: queue != schema.QueueMain})
 		if queue == schema.QueueMain {
 			workflows.Register(w)
