@@ -52,7 +52,7 @@ func (o *forgetOptions) defaults() error {
 			o.User = "default"
 		}
 	}
-	if err := o.ForgetInput.Validate(); err != nil {
+	if err := o.Validate(); err != nil {
 		return usagef("%s", strings.ReplaceAll(err.Error(), "session_id", "--session"))
 	}
 	return nil

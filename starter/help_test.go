@@ -160,7 +160,7 @@ func TestUnknownCommands(t *testing.T) {
 		"remember me":             `there is no command "remember"; run starter help`,
 		"tsak":                    `there is no command "tsak" (did you mean task?)`,
 		"serach x --project p":    `there is no command "serach" (did you mean search?)`,
-		"list":                    `there is no command "list" (did you mean facts list or dream list or conflicts list or proposals list or decisions list or schedule list or builds list?)`,
+		"list":                    `there is no command "list" (did you mean facts list or dream list or conflicts list or proposals list or decisions list or schedule list or builds list or forget list?)`,
 		"task-set 1":              `there is no command "task-set" (did you mean task set?)`,
 		"task":                    "",
 		"task sett 1":             `there is no command "task sett" (did you mean set?); the commands of task are confirm, merge, set, show`,

@@ -199,7 +199,7 @@ func patiently(ctx context.Context, do func(context.Context) error) error {
 	return err
 }
 
-// forget previews what would be erased. Erasure itself is none of the program's commands yet.
+// forget previews what would be erased. An agent erases nothing: a person does.
 func (s *mcpServer) forget(ctx context.Context, _ call, in queryArguments) (string, error) {
 	query, err := oneText("query", in.Query)
 	if err != nil {
@@ -231,7 +231,7 @@ func (s *mcpServer) forget(ctx context.Context, _ call, in queryArguments) (stri
 		return "", err
 	}
 	preview(p, s.o.limit, result.Hits, fact.OfProject(facts, s.o.Project), tasks)
-	return p.end("Preview only: nothing was erased, and erasing is not built yet. To have a memory believed no longer, call correct with retire."), nil
+	return p.end("Preview only: nothing was erased. A person erases, with: starter forget --query or --session. To have a memory believed no longer, call correct with retire."), nil
 }
 
 // preview lists what was found, and what was made of it.

@@ -81,8 +81,8 @@ func (f *forgetting) bytesOf(t *testing.T, words ...string) map[string][]string 
 // project, by the offline extractor. The first is given by the queue, too, and dreamt of.
 func newForgetting(t *testing.T, s *site) *forgetting {
 	t.Helper()
-	b, drop := s.bench(t)
-	t.Cleanup(drop)
+	b, _ := s.bench(t) // The site is its own.
+	t.Cleanup(b.Close)
 	f := &forgetting{site: s, bench: b}
 	f.cfg.EraserDSN = f.cfg.ClickHouseDSN
 	for _, table := range []string{"events_raw", "event_copies", "projection_offsets_raw", "memory_files_raw"} {

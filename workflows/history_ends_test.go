@@ -49,6 +49,8 @@ func everyWorkflow() []operated {
 			activity: "ListBackfill", fails: []string{"NextItems", "ReportOutcomes"}},
 		{workflow: schema.WorkflowRebuild, start: startRebuild(schema.RebuildInput{}), activity: "FillShadow",
 			fails: []string{"PrepareRebuild", "FillShadow", "CatchUpShadow", "SwitchShadow", "CompareShadow", "FinishRebuild"}},
+		{workflow: schema.WorkflowForget, start: startForgetAs(schema.ForgetWorkflowID, forgetInput()), activity: "EraseLog", fails: []string{
+			"BeginErasure", "LockStreams", "EraseLog", "EraseFiles", "UnlockStreams", "ResumeWriters", "EraseExecutions", "PurgeParts", "FindErased", "EndErasure"}},
 		{workflow: schema.WorkflowProcessSession, activity: "AlignSession"},
 		{workflow: schema.WorkflowRealignSession, start: startRealign(sessionInput().Key().WorkflowID()), activity: "MaterializeEntries",
 			fails: []string{"RealignSession", "CheckEntries", "ProjectSession"}},
@@ -130,6 +132,7 @@ func continuedPaths() []path {
 	holds, releases := besideAnother("AlignSession", ended)
 	holdsRealign, releasesRealign := besideAnother("AlignSession", ended)
 	holdsRebuild, releasesRebuild := besideAnother("FillShadow", ended)
+	holdsForget, releasesForget := besideAnother("EraseLog", ended)
 	more := with(func(r *rooms) { r.pending = slices.Repeat([]vector.Result{{Indexed: 1, More: true}}, 8) })
 	batch := with(func(r *rooms) { r.batch = batchRoom{items: itemsOf("s1", "s2", "s3"), pageSize: 10} })
 	backlogOf := func(n int) func() *rooms { return with(func(r *rooms) { r.dream.gathered = backlog(n) }) }
@@ -138,6 +141,7 @@ func continuedPaths() []path {
 		{name: "process_session_continued", long: true, rooms: with(func(r *rooms) { r.before = holds }), start: startBeside(startAs("by-hand")), during: releases},
 		{name: "realign_session_continued", long: true, rooms: with(func(r *rooms) { r.before = holdsRealign }), start: startBeside(startRealign("by-hand")), during: releasesRealign},
 		{name: "rebuild_continued", long: true, rooms: with(func(r *rooms) { r.before = holdsRebuild }), start: startRebuildBeside, during: releasesRebuild},
+		{name: "forget_continued", long: true, rooms: with(func(r *rooms) { r.before = holdsForget }), start: startForgetBeside, during: releasesForget},
 		{name: "project_tasks_continued", long: true, start: startSerial(projectTasks)},
 		{name: "memory_writer_continued", long: true, start: startSerial(memoryWriter)},
 		{name: "graduation_continued", long: true, start: startSerial(graduation)},

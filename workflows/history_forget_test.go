@@ -7,9 +7,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/testsuite"
 
 	"axiommind/activities/erase"
 	"axiommind/schema"
+	"axiommind/workflows"
 )
 
 // The activities of erasures.
@@ -70,21 +72,19 @@ func forgetInput() schema.ForgetInput {
 
 // forgetPaths are the ways through an erasure.
 func forgetPaths() []path {
-	out := []path{
+	verify := forgetInput()
+	verify.ID, verify.Verify = "erasure-1", true
+	return []path{
 		{name: "forget", start: startForgetAs(schema.ForgetWorkflowID, forgetInput())},
 		{name: "forget_child", start: startForgetAs("by-hand", forgetInput())},
-		{name: "forget_verify", start: startForgetAs(schema.ForgetWorkflowID, func() schema.ForgetInput {
-			in := forgetInput()
-			in.ID, in.Verify = "erasure-1", true
-			return in
-		}())},
+		{name: "forget_verify", start: startForgetAs(schema.ForgetWorkflowID, verify)},
 	}
-	for _, step := range []string{"BeginErasure", "EraseLog", "FindErased"} {
-		out = append(out, path{
-			name: "forget_failed_" + step, start: startForgetAs(schema.ForgetWorkflowID, forgetInput()), rooms: failingIn(step), fails: step + " can't",
-		})
-	}
-	return out
+}
+
+// startForgetBeside starts an erasure, and another one under an id of its own.
+func startForgetBeside(ctx context.Context, t *testing.T, c client.Client) client.WorkflowRun {
+	startForgetAs(schema.ForgetWorkflowID, forgetInput())(ctx, t, c)
+	return startForgetAs("by-hand", forgetInput())(ctx, t, c)
 }
 
 func startForgetAs(id string, in schema.ForgetInput) starter {
@@ -92,5 +92,52 @@ func startForgetAs(id string, in schema.ForgetInput) starter {
 		run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: schema.QueueMain}, schema.WorkflowForget, in)
 		require.NoError(t, err)
 		return run
+	}
+}
+
+// Whatever step fails, the end is recorded and nothing stays locked: the end itself unlocks. Before the tombstone there is nothing to
+// end.
+func TestForgetEnds(t *testing.T) {
+	t.Parallel()
+	steps := []string{
+		"BeginErasure", "LockStreams", "EraseLog", "EraseFiles", "UnlockStreams", "ResumeWriters", "EraseExecutions", "PurgeParts", "FindErased",
+	}
+	for i, step := range append([]string{""}, steps...) {
+		r := newRooms()
+		if step != "" {
+			r.failing(step, schema.ErrorStoreRejected)
+		}
+		var suite testsuite.WorkflowTestSuite
+		env := suite.NewTestWorkflowEnvironment()
+		env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: schema.ForgetWorkflowID, TaskQueue: schema.QueueMain})
+		workflows.Register(env)
+		env.RegisterActivity(r)
+		env.ExecuteWorkflow(schema.WorkflowForget, forgetInput())
+		require.True(t, env.IsWorkflowCompleted())
+		ends := inputsOf[erase.EndInput](r, "EndErasure")
+		switch {
+		case step == "":
+			require.NoError(t, env.GetWorkflowError())
+			var result schema.ForgetResult
+			require.NoError(t, env.GetWorkflowResult(&result))
+			require.NotEmpty(t, result.ID)
+			want := schema.ForgetResult{
+				ID: result.ID, ErasureCounts: schema.ErasureCounts{Sessions: 1, Deleted: 9}, Executions: 2, Files: 3, Vectors: 5,
+				Elsewhere: []schema.Leftover{{Store: "clickhouse", Place: "events s at 1"}},
+			}
+			require.Equal(t, want, result)
+			require.Equal(t, schema.ErasureFinishedPayload{
+				ErasureID: result.ID, Counts: want.ErasureCounts, Executions: 2, Files: 3, Vectors: 5,
+			}, ends[0].Finished)
+			purged := inputsOf[erase.PurgeInput](r, "PurgeParts")[0]
+			require.Equal(t, []int64{100, 200}, []int64{purged.Log.Unix(), purged.Files.Unix()})
+			require.Less(t, r.largest, 64<<10)
+		case i == 1:
+			require.ErrorContains(t, env.GetWorkflowError(), step+" can't")
+			require.Empty(t, ends)
+		default:
+			require.ErrorContains(t, env.GetWorkflowError(), step+" can't")
+			require.Contains(t, ends[0].Finished.Failed, "it broke off at the step: ")
+		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 func declares(payload any) (ids []string, fact string) {
 	switch x := payload.(type) {
 	case schema.EntryMaterializedPayload:
-		return []string{x.Entry.ID}, ""
+		return []string{x.ID}, ""
 	case schema.FactCreatedPayload:
 		return nil, x.FactID
 	case schema.TaskCreatedPayload:

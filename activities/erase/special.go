@@ -17,8 +17,6 @@ type verdict struct {
 	changed bool
 	// payload is what remains of a changed one.
 	payload json.RawMessage
-	// kind is the type of what takes its place, if that is another one.
-	kind string
 	// answers are the keys of the answers of models that the event rests on, if it is gone or changed.
 	answers []string
 }
@@ -162,7 +160,7 @@ func (p *pass) special(e schema.Event, payload any) (v verdict, special bool, er
 	case schema.CoreCommittedPayload:
 		left, v.changed = p.core(e, x)
 	case schema.DreamFinishedPayload:
-		left, v.changed = p.dream(e, x, &v)
+		left, v.changed = p.dream(x, &v)
 	case schema.EntryGraduatedPayload:
 		// It rests on all of its sources.
 		v.isGone = p.ids[x.EntryID] || slices.ContainsFunc(x.Sources, func(id string) bool { return p.ids[id] }) || p.isOwner(x.Scope)
@@ -279,7 +277,7 @@ func (p *pass) core(e schema.Event, x schema.CoreCommittedPayload) (any, bool) {
 
 // dream takes the words out of a dream that has read something that is gone. The days that it read count as unread, so that the
 // next dream reads what is left of them.
-func (p *pass) dream(e schema.Event, x schema.DreamFinishedPayload, v *verdict) (any, bool) {
+func (p *pass) dream(x schema.DreamFinishedPayload, v *verdict) (any, bool) {
 	if x.Gathered == "" || !p.gathered[x.Gathered] && !p.holds(x.Diary) && !p.holds(x.Reason) {
 		return x, false
 	}

@@ -63,8 +63,8 @@
 //
 // # Grants
 //
-// The package never updates or deletes events. [Roles] lists what a worker's role may do: neither ALTER, TRUNCATE nor DROP
-// on events_raw. To migrate, a user needs CREATE TABLE, CREATE VIEW and DROP VIEW, too. To rebuild, the role needs all
+// A [Store] never updates or deletes events. An [Eraser] does, with a connection of its own. [Roles] lists what a worker's role may do:
+// neither ALTER, TRUNCATE nor DROP on events_raw. To migrate, a user needs CREATE TABLE, CREATE VIEW and DROP VIEW, too. To rebuild, the role needs all
 // rights on the databases whose names begin with [ScratchPrefix], and CREATE TABLE and DROP TABLE on the tables of
 // projectors, which are exchanged.
 package eventlog
