@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,6 +18,8 @@ import (
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 
+	"axiommind/activities/erase"
+	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/tier"
 	"axiommind/schema"
@@ -127,6 +130,7 @@ func (f *forgetting) say(t *testing.T) {
 	f.dream(t)
 	f.awaitIndexed(t)
 	f.awaitGraduated(t.Context(), t)
+	(&bench{Stores: f.Stores, project: "elsewhere"}).awaitGraduated(t.Context(), t)
 }
 
 func (f *forgetting) dream(t *testing.T) schema.DeepDreamResult {
@@ -248,16 +252,127 @@ func TestForgetSession(t *testing.T) {
 	require.NotEmpty(t, column(t, f.ClickHouse, "SELECT entry_id FROM entries WHERE session_id = 'new'"))
 	require.Empty(t, column(t, f.ClickHouse, "SELECT event_id FROM events WHERE session_id = 'gone'"))
 
-	again, err := f.forget(t.Context(), t, "erasure-1", f.session())
-	require.NoError(t, err)
-	require.Equal(t, result.ErasureCounts, again.ErasureCounts, "done again, it counts the same")
-
 	dreamt := f.dream(t)
 	require.Equal(t, schema.DreamCommitted, dreamt.Status, dreamt.Reason)
 	require.Empty(t, f.bytesOf(t, secretWord, otherSecret)["files"])
 	core, err := tier.NewTables(f.ClickHouse).Current(t.Context(), "u", "")
 	require.NoError(t, err)
 	require.Contains(t, core.Text, "We decided to use ClickHouse for the event log.", "the dream reads again what the other session says")
+}
+
+// A user is forgotten although the worker is killed again and again, and ClickHouse while it deletes. What is left is as if nothing had
+// happened, and the user can't come back. (I2)
+func TestI2ForgetKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills servers and waits for them")
+	}
+	t.Parallel()
+	f := newForgetting(t, newSite(t))
+	worker := buildWorker(t, f.bench)
+	worker.args = append(worker.args, "--eraser-dsn", f.cfg.EraserDSN)
+	w := worker.launch(t)
+	defer func() { w.kill() }()
+	f.say(t)
+	require.NotEmpty(t, f.bytesOf(t, secretWord)["clickhouse"])
+	scope := schema.ErasureScope{User: "u"}
+	want, err := erase.Make(t.Context(), f.Log, f.ClickHouse, "preview", "salt", scope)
+	require.NoError(t, err)
+	require.Equal(t, 2, want.Counts.Sessions)
+
+	stop, killed := make(chan struct{}), make(chan int)
+	go func() {
+		n := 0
+		defer func() { killed <- n }()
+		deleting := false
+		for _, wait := range []time.Duration{300 * time.Millisecond, 13 * time.Second, 0} {
+			for at := time.Now(); wait == 0 && !deleting && time.Since(at) < 2*time.Minute; time.Sleep(5 * time.Millisecond) {
+				var rows uint64
+				deleting = f.ClickHouse.QueryRow(context.Background(), "SELECT count() FROM erasing_raw").Scan(&rows) == nil && rows > 0
+			}
+			select {
+			case <-stop:
+				return
+			case <-time.After(wait):
+			}
+			if deleting { // The supervisor starts it again.
+				_ = syscall.Kill(f.Servers()["clickhouse"], syscall.SIGKILL)
+			}
+			w.kill()
+			w = worker.launch(t)
+			n++
+		}
+	}()
+	result, err := f.forget(t.Context(), t, "erasure-k", scope)
+	require.NoError(t, err)
+	close(stop)
+	t.Logf("forgotten, with %d kills of the worker: %+v", <-killed, result)
+	require.Empty(t, result.Left)
+	require.Equal(t, want.Counts.Sessions, result.Sessions)
+	require.Equal(t, want.Counts.Messages, result.Messages)
+	after := f.bytesOf(t, secretWord, otherSecret)
+	require.Empty(t, after["clickhouse"])
+	require.Empty(t, after["weaviate"])
+	require.Empty(t, after["files"])
+	require.Empty(t, column(t, f.ClickHouse, "SELECT stream FROM events_raw WHERE startsWith(stream, 'memory/u/') OR startsWith(stream, 'session/crashes/u/') OR startsWith(stream, 'queue/u/')"))
+	require.NotEmpty(t, column(t, f.ClickHouse, "SELECT entry_id FROM entries WHERE project = 'elsewhere'"))
+	f.requireVerified(t, "after forgetting")
+	_, err = f.try(t.Context(), f.input("another", f.uri))
+	requireFailure(t, err, schema.ErrorErased, "this user was forgotten")
+}
+
+// What an erasure by a text, or of a project, changes in the log is exactly what names it: read again, tables are what the log says, and
+// of what stays nothing has changed.
+func TestForgetQueryAndProject(t *testing.T) {
+	t.Parallel()
+	f := &forgetting{bench: newBench(t)}
+	f.start(t)
+	f.say(t)
+	apply := func(id string, scope schema.ErasureScope) *erase.Plan {
+		t.Helper()
+		plan, err := erase.Make(t.Context(), f.Log, f.ClickHouse, id, "salt", scope)
+		require.NoError(t, err)
+		x := eventlog.NewEraser(f.ClickHouse, id)
+		require.NoError(t, x.Replace(t.Context(), plan.Replacements))
+		require.NoError(t, x.Delete(t.Context(), plan.Streams))
+		require.NoError(t, x.Apply(t.Context()))
+		e, err := schema.NewEvent(schema.ErasureBegunPayload{ErasureID: id, Kind: scope.Kind(), By: "ann", Salt: "salt"}, schema.Event{
+			TS: time.Now(), Actor: "ann", DedupeKey: schema.ErasureKey(id, schema.ErasureBegun, 0),
+		})
+		require.NoError(t, err)
+		_, err = f.Log.Append(t.Context(), schema.AuditStream(), []schema.Event{e})
+		require.NoError(t, err)
+		time.Sleep(f.Log.Drain())
+		f.rebuild(t)
+		again, err := erase.Make(t.Context(), f.Log, f.ClickHouse, id, "salt", scope)
+		require.NoError(t, err)
+		require.True(t, again.Empty(), "done again, it changes nothing: %+v", again)
+		return plan
+	}
+	others := f.others(t)
+	entries := func(session string) []string {
+		return column(t, f.ClickHouse, "SELECT title FROM entries WHERE session_id = ? ORDER BY title", session)
+	}
+	before := entries("gone")
+
+	plan := apply("by-text", schema.ErasureScope{User: "u", Query: "ZANZIBARQUILL  tea"})
+	require.Equal(t, 1, plan.Counts.Messages, "what says it in another order of words is something else")
+	left := entries("gone")
+	require.Equal(t, without(before, left), slices.DeleteFunc(slices.Clone(before), func(title string) bool { return !strings.Contains(strings.ToLower(title), "zanzibarquill tea") }))
+	require.Len(t, left, len(before)-1)
+	for _, text := range column(t, f.ClickHouse, "SELECT payload_json FROM events_raw") {
+		require.NotContains(t, strings.ToLower(text), "zanzibarquill tea")
+	}
+	require.Equal(t, []string{"1"}, column(t, f.ClickHouse, `SELECT toString(sum(countSubstrings(payload_json, '[redacted: forgotten]'))) FROM events
+		WHERE session_id = 'gone' AND event_type = 'session_ingested'`))
+	require.Equal(t, others, f.others(t))
+	require.Equal(t, schema.BuildUnchanged, f.process(t, f.input("gone", f.uri)).Status, "the messages are known, and are not read again")
+
+	apply("of-project", schema.ErasureScope{Project: f.project})
+	require.Empty(t, column(t, f.ClickHouse, "SELECT entry_id FROM entries WHERE project = ?", f.project))
+	require.Empty(t, column(t, f.ClickHouse, "SELECT stream FROM events_raw WHERE project = ? AND event_type != 'event_erased'", f.project))
+	require.Equal(t, []string{"The office is on the third floor."}, column(t, f.ClickHouse, "SELECT content FROM facts WHERE user = 'u'"))
+	elsewhere := slices.DeleteFunc(others, func(row string) bool { return strings.Contains(row, "session/"+f.project) || strings.Contains(row, "'"+f.project) })
+	require.Subset(t, f.others(t), elsewhere)
 }
 
 func lower(texts []string) []string {
