@@ -24,13 +24,13 @@ type holder struct {
 
 func (h *holder) build(project int) string { return "b-" + h.mark + fmt.Sprint(project) }
 
-// holders have names that are easily taken for each other. Some have two agents, one of whom has no name.
+// holders have names that are easily taken for each other. Each has said something in two projects.
 func holders(names []string) []*holder {
 	var out []*holder
-	for i, user := range names {
-		for k, agent := range []string{"", names[(i+1)%len(names)]}[i%2:] {
+	for i, o := range stacktest.Owners(names) {
+		if o.Project == names[0] {
 			out = append(out, &holder{
-				user: user, agent: agent, mark: fmt.Sprintf("mark%dx%dend", i, k), projects: []string{names[i], names[(i+2)%len(names)]},
+				user: o.User, agent: o.Agent, mark: fmt.Sprintf("mark%dend", i), projects: []string{names[0], names[i%(len(names)-1)+1]},
 			})
 		}
 	}
@@ -78,11 +78,8 @@ func TestI10NoReadCrossesMemories(t *testing.T) {
 	for _, h := range all {
 		ids, contents = append(ids, h.ids...), append(contents, "Likes Go, says "+h.mark)
 	}
-	for n := range 24 {
-		h, other := all[random.IntN(len(all))], all[random.IntN(len(all))]
-		if n%4 == 0 {
-			other = h
-		}
+	for _, h := range all {
+		other := []*holder{h, all[random.IntN(len(all))]}[random.IntN(2)]
 		project := random.IntN(2)
 		facts := func(found []fact.Fact, err error) []fact.Fact {
 			require.NoError(t, err)

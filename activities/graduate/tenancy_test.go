@@ -1,6 +1,7 @@
 package graduate
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -19,21 +20,23 @@ func TestI10NoLedgerCrossesOwners(t *testing.T) {
 	t.Parallel()
 	b := newPassBench(t)
 	names, random := stacktest.Names(t)
-	// Each project is a round of the tables, so a part of the names has to do.
-	random.Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
-	names = names[:9]
 	of := map[string]schema.Scope{}
-	for i, project := range names {
-		for _, user := range []string{project, names[(i+1)%len(names)]} {
-			said := b.say(inSession(project, user, "one"), 0, spoken{text: "The default timeout is 30 seconds."},
-				spoken{text: "The vendor raised the price of hosting."},
-				spoken{text: "We leave the vendor because of the hosting price.", entryType: schema.EntryDecision})
-			said = append(said, b.say(inSession(project, user, "two"), 1, spoken{text: "The default timeout is 60 seconds."})...)
-			for _, id := range said {
-				of[id] = inSession(project, user, "").Scope
-			}
+	users := map[string]int{}
+	for n, o := range stacktest.Owners(names) {
+		// An agent is not asked for here, and each project is a round over the tables: some have to do.
+		if o.Agent != "" || o.Project != names[0] && n%4 > 0 {
+			continue
 		}
-		require.Equal(t, 2, b.pass(project).Conflicts)
+		said := b.say(inSession(o.Project, o.User, "one"), 0, spoken{text: "The default timeout is 30 seconds."},
+			spoken{text: "The vendor raised the price of hosting."},
+			spoken{text: "We leave the vendor because of the hosting price.", entryType: schema.EntryDecision})
+		for _, id := range append(said, b.say(inSession(o.Project, o.User, "two"), 1, spoken{text: "The default timeout is 60 seconds."})...) {
+			of[id] = inSession(o.Project, o.User, "").Scope
+		}
+		users[o.Project]++
+	}
+	for project, n := range users {
+		require.Equal(t, n, b.pass(project).Conflicts)
 	}
 	for id, o := range of {
 		if row := b.entry(o.Project, id); strings.Contains(row.Title, "raised") {
@@ -43,17 +46,17 @@ func TestI10NoLedgerCrossesOwners(t *testing.T) {
 		}
 	}
 
-	ids := make([]string, 0, len(of))
-	for id := range of {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	for range 20 {
-		o := of[ids[random.IntN(len(ids))]]
-		var user *string
-		rows := 2 // Each of two users has one of each kind.
-		if random.IntN(2) == 0 {
-			user, rows = &o.User, 1
+	ids := slices.Sorted(maps.Keys(of))
+	asked := map[schema.Scope]bool{}
+	for _, id := range ids {
+		o := of[id]
+		if asked[o] {
+			continue
+		}
+		asked[o] = true
+		user, rows := &o.User, 1 // Each user has one of each kind.
+		if random.IntN(4) == 0 {
+			user, rows = nil, users[o.Project]
 		}
 		mine := func(scope schema.Scope, entries ...string) {
 			require.Equal(t, o.Project, scope.Project)
@@ -95,13 +98,13 @@ func TestI10NoLedgerCrossesOwners(t *testing.T) {
 		require.Equal(t, other == o.Project, len(promotions) > 0)
 		health, err := ReadHealth(t.Context(), b.conn, HealthQuery{Project: o.Project, ByOwner: true})
 		require.NoError(t, err)
-		require.Len(t, health, 2)
+		require.Len(t, health, users[o.Project])
 		for _, h := range health {
 			require.Equal(t, []any{o.Project, 4, 2}, []any{h.Project, h.Entries, h.Contested})
 		}
 		listed, err := ListMeasured(t.Context(), b.conn, "entries", HealthQuery{Project: o.Project}, 1000, 0)
 		require.NoError(t, err)
-		require.Len(t, listed, 8)
+		require.Len(t, listed, 4*users[o.Project])
 		for _, e := range listed {
 			require.Equal(t, of[e.EntryID], e.Scope)
 			require.Equal(t, o.Project, e.Project)

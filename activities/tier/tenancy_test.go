@@ -15,34 +15,34 @@ import (
 func TestI10NoReadCrossesMemories(t *testing.T) {
 	t.Parallel()
 	b := newTierBench(t)
-	names, random := stacktest.Names(t)
+	names, _ := stacktest.Names(t)
 	var all []benchMemory
 	marks, of, ids := map[benchMemory]string{}, map[string]benchMemory{}, []string{}
-	for i, user := range names {
-		for _, agent := range []string{"", names[(i+1)%len(names)]} {
-			m := benchMemory{user, agent}
-			mark := fmt.Sprintf("mark%dend", len(all))
-			all, marks[m] = append(all, m), mark
-			var payloads []any
-			for n, project := range []string{user, names[(i+2)%len(names)]} {
-				payloads = append(payloads, schema.ContextFlushedPayload{
-					SessionKey: schema.SessionKey{Scope: schema.Scope{Project: project, User: user, Agent: agent}, SessionID: "s"},
-					Reason:     schema.FlushTrim, Date: "2026-06-07", Clock: "14:30", Last: n + 1, Text: "- " + mark,
-				})
-			}
-			payloads = append(payloads, schema.RecordEditedPayload{Kind: schema.RecordDiary, Date: "2026-06-07", Text: mark},
-				benchVersion(1, mark), benchVersion(2, mark, "and "+mark),
-				schema.DreamFinishedPayload{
-					Ordinal: 1, Date: "2026-06-08", Status: schema.DreamCommitted, Version: 2, Diary: mark, Days: []schema.Day{{Date: "2026-06-07", Hash: mark}},
-				})
-			for _, e := range b.add(t, m, payloads...) {
-				of[e.ID], ids = m, append(ids, e.ID)
-			}
+	for i, o := range stacktest.Owners(names) {
+		if o.Project != names[0] {
+			continue
+		}
+		m := benchMemory{o.User, o.Agent}
+		mark := fmt.Sprintf("mark%dend", i)
+		all, marks[m] = append(all, m), mark
+		var payloads []any
+		for n, project := range []string{o.Project, names[i%len(names)]} {
+			payloads = append(payloads, schema.ContextFlushedPayload{
+				SessionKey: schema.SessionKey{Scope: schema.Scope{Project: project, User: o.User, Agent: o.Agent}, SessionID: "s"},
+				Reason:     schema.FlushTrim, Date: "2026-06-07", Clock: "14:30", Last: n + 1, Text: "- " + mark,
+			})
+		}
+		payloads = append(payloads, schema.RecordEditedPayload{Kind: schema.RecordDiary, Date: "2026-06-07", Text: mark},
+			benchVersion(1, mark), benchVersion(2, mark, "and "+mark),
+			schema.DreamFinishedPayload{
+				Ordinal: 1, Date: "2026-06-08", Status: schema.DreamCommitted, Version: 2, Diary: mark, Days: []schema.Day{{Date: "2026-06-07", Hash: mark}},
+			})
+		for _, e := range b.add(t, m, payloads...) {
+			of[e.ID], ids = m, append(ids, e.ID)
 		}
 	}
 	ctx := t.Context()
-	for range 30 {
-		m := all[random.IntN(len(all))]
+	for _, m := range all {
 		mark := marks[m]
 		current, err := b.tables.Current(ctx, m.user, m.agent)
 		require.NoError(t, err)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"axiommind/schema"
 )
 
 // Names returns names of owners that are easily taken for each other: by beginnings, case, spaces and normal forms, by what
@@ -20,10 +22,23 @@ func Names(t testing.TB) ([]string, *rand.Rand) {
 	seed := uint64(time.Now().UnixNano()) //nolint:gosec // a seed
 	t.Logf("names of seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // no secret
-	for range 7 {
+	for range 4 {
 		names = append(names, Alike(random, names))
 	}
 	return names, random
+}
+
+// Owners returns scopes of which each differs from the first in one name alone: in the project, in the user or in the agent, which
+// the first one does not have.
+func Owners(names []string) []schema.Scope {
+	first := schema.Scope{Project: names[0], User: names[0]}
+	out := []schema.Scope{first}
+	for _, name := range names[1:] {
+		project, user, agent := first, first, first
+		project.Project, user.User, agent.Agent = name, name, name
+		out = append(out, project, user, agent)
+	}
+	return out
 }
 
 // Alike returns a name that differs from one of the names in one or two characters, and from all of them.
