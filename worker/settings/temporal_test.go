@@ -1,14 +1,7 @@
 package settings_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
 	"net"
 	"os"
 	"path/filepath"
@@ -17,72 +10,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/deploy/local/stacktest"
 	"axiommind/worker/payload"
 	"axiommind/worker/settings"
 )
 
-// authority makes certificates.
-type authority struct {
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-	dir  string
-}
-
-func newAuthority(t *testing.T) *authority {
-	t.Helper()
-	a := &authority{dir: t.TempDir()}
-	var der []byte
-	a.cert, a.key, der = a.sign(t, &x509.Certificate{IsCA: true, KeyUsage: x509.KeyUsageCertSign, BasicConstraintsValid: true})
-	a.write(t, "ca.pem", "CERTIFICATE", der)
-	return a
-}
-
-func (a *authority) sign(t *testing.T, template *x509.Certificate) (*x509.Certificate, *ecdsa.PrivateKey, []byte) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template.SerialNumber, template.Subject = big.NewInt(time.Now().UnixNano()), pkix.Name{CommonName: "test"}
-	template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
-	parent, signer := a.cert, a.key
-	if parent == nil {
-		parent, signer = template, key
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, signer)
-	require.NoError(t, err)
-	cert, err := x509.ParseCertificate(der)
-	require.NoError(t, err)
-	return cert, key, der
-}
-
-// issue writes a certificate for a name, and its key.
-func (a *authority) issue(t *testing.T, name string) (certFile, keyFile string) {
-	t.Helper()
-	_, key, der := a.sign(t, &x509.Certificate{
-		DNSNames: []string{name}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	})
-	raw, err := x509.MarshalPKCS8PrivateKey(key)
-	require.NoError(t, err)
-	return a.write(t, name+".pem", "CERTIFICATE", der), a.write(t, name+".key", "PRIVATE KEY", raw)
-}
-
-func (a *authority) write(t *testing.T, name, kind string, der []byte) string {
-	t.Helper()
-	path := filepath.Join(a.dir, name)
-	require.NoError(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
-	return path
-}
-
 // The client trusts the authority alone, shows its certificate, and asks for the server's name.
 func TestTemporalTLS(t *testing.T) {
 	t.Parallel()
-	a := newAuthority(t)
-	serverCert, serverKey := a.issue(t, "temporal.example")
+	a := stacktest.NewAuthority(t)
+	serverCert, serverKey := a.Issue(t, "temporal.example")
 	pair, err := tls.LoadX509KeyPair(serverCert, serverKey)
 	require.NoError(t, err)
-	pool := x509.NewCertPool()
-	pool.AddCert(a.cert)
 	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
-		Certificates: []tls.Certificate{pair}, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS12,
+		Certificates: []tls.Certificate{pair}, ClientCAs: a.Pool, ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS12,
 	})
 	require.NoError(t, err)
 	defer func() { _ = listener.Close() }()
@@ -98,9 +39,9 @@ func TestTemporalTLS(t *testing.T) {
 			_ = c.Close()
 		}
 	}()
-	clientCert, clientKey := a.issue(t, "client.example")
+	clientCert, clientKey := a.Issue(t, "client.example")
 	whole := settings.Temporal{
-		Address: listener.Addr().String(), CA: filepath.Join(a.dir, "ca.pem"), Cert: clientCert, Key: clientKey, ServerName: "temporal.example",
+		Address: listener.Addr().String(), CA: a.File, Cert: clientCert, Key: clientKey, ServerName: "temporal.example",
 	}
 	reach := func(s settings.Temporal) error {
 		o, err := s.Options()
@@ -129,9 +70,9 @@ func TestTemporalTLS(t *testing.T) {
 
 func TestTemporalOptions(t *testing.T) {
 	t.Parallel()
-	a := newAuthority(t)
-	cert, key := a.issue(t, "a")
-	o, err := settings.Temporal{Address: "a:1", Namespace: "n", CA: filepath.Join(a.dir, "ca.pem")}.Options()
+	a := stacktest.NewAuthority(t)
+	cert, key := a.Issue(t, "a")
+	o, err := settings.Temporal{Address: "a:1", Namespace: "n", CA: a.File}.Options()
 	require.NoError(t, err)
 	require.Nil(t, o.ConnectionOptions.TLS, "an authority is for all servers, and says nothing of this one")
 	for _, s := range []settings.Temporal{{TLS: true}, {APIKey: "k"}, {Cert: cert, Key: key}, {ServerName: "a"}} {
@@ -139,7 +80,8 @@ func TestTemporalOptions(t *testing.T) {
 		require.NoError(t, err)
 		require.NotNil(t, o.ConnectionOptions.TLS, s)
 	}
-	absent, bad := filepath.Join(a.dir, "absent"), filepath.Join(a.dir, "bad")
+	dir := t.TempDir()
+	absent, bad := filepath.Join(dir, "absent"), filepath.Join(dir, "bad")
 	require.NoError(t, os.WriteFile(bad, []byte("sesame"), 0o600))
 	for want, s := range map[string]settings.Temporal{
 		"go together":                 {Cert: cert},
