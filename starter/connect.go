@@ -78,7 +78,7 @@ func notUp(err error) error {
 	switch {
 	case errors.Is(err, settings.ErrInvalid):
 		return usageError{err}
-	case eventlog.Refused(err):
+	case eventlog.Refused(err), errors.Is(err, settings.ErrRefused):
 		return err
 	}
 	return fmt.Errorf("%w\nIs it up? Start everything with: go run ./deploy/local up", err)

@@ -108,11 +108,10 @@ var refusedCodes = map[int32]string{
 // Refused reports whether the server understood the request and will never execute it, for example because of a wrong
 // password, a missing right, a missing table or column, or a certificate that is not trusted.
 func Refused(err error) bool {
-	var certificate *tls.CertificateVerificationError
 	var exception *clickhouse.Exception
 	var response *clickhouse.HTTPError
 	switch {
-	case errors.As(err, &certificate):
+	case Untrusted(err):
 		return true
 	case errors.As(err, &exception):
 		_, ok := refusedCodes[exception.Code]
@@ -122,6 +121,17 @@ func Refused(err error) bool {
 	default:
 		return false
 	}
+}
+
+// wantsCertificate is how a server refuses a client's certificate. The error has no type.
+var wantsCertificate = regexp.MustCompile(`remote error: tls: [a-z ]*certificate`)
+
+// Untrusted reports whether the client and an HTTP server do not agree on TLS: one does not trust the other's certificate,
+// or the server speaks none.
+func Untrusted(err error) bool {
+	var certificate *tls.CertificateVerificationError
+	return errors.As(err, &certificate) || errors.Is(err, http.ErrSchemeMismatch) ||
+		err != nil && wantsCertificate.MatchString(err.Error())
 }
 
 // Retryable reports whether the same call may succeed later. It is true for network errors, an overloaded or starting
@@ -135,8 +145,7 @@ func Retryable(err error) bool {
 	if errors.Is(err, ErrConcurrentWriter) || errors.Is(err, ErrRebuilding) || errors.Is(err, ErrCalledOff) || errors.As(err, &stale) {
 		return true
 	}
-	var certificate *tls.CertificateVerificationError
-	if errors.As(err, &certificate) {
+	if Untrusted(err) {
 		return false
 	}
 	var exception *clickhouse.Exception

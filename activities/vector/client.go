@@ -18,6 +18,7 @@ import (
 	"github.com/weaviate/weaviate-go-client/v4/weaviate"
 	"github.com/weaviate/weaviate/entities/models"
 
+	"axiommind/activities/eventlog"
 	"axiommind/schema"
 )
 
@@ -87,13 +88,13 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 }
 
 // Ready waits until the server reports that it is ready, and returns its version. If ctx ends first, the error names
-// the host and the last reason.
+// the host and the last reason. A server that refuses the client is not waited for.
 func (c *Client) Ready(ctx context.Context) (version string, err error) {
 	for {
 		ready, probeErr := c.api.Misc().ReadyChecker().Do(ctx)
-		if probeErr == nil && ready {
-			meta, metaErr := c.api.Misc().MetaGetter().Do(ctx)
-			if metaErr == nil {
+		if probeErr == nil {
+			meta, metaErr := c.api.Misc().MetaGetter().Do(ctx) // It also tells why a server is not ready that only says so.
+			if metaErr == nil && ready {
 				return meta.Version, nil
 			}
 			probeErr = metaErr
@@ -103,6 +104,9 @@ func (c *Client) Ready(ctx context.Context) (version string, err error) {
 		}
 		if ctx.Err() == nil || err == nil {
 			err = c.fail("wait for readiness", probeErr)
+		}
+		if Unauthorized(err) || statusOf(err) == http.StatusBadRequest || eventlog.Untrusted(err) {
+			return "", err
 		}
 		select {
 		case <-ctx.Done():

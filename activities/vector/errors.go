@@ -8,6 +8,7 @@ import (
 
 	"github.com/weaviate/weaviate-go-client/v4/weaviate/fault"
 
+	"axiommind/activities/eventlog"
 	"axiommind/schema"
 )
 
@@ -39,13 +40,19 @@ func (e *Error) Unwrap() error { return e.cause }
 // Retryable reports whether the same call may succeed later.
 func (e *Error) Retryable() bool {
 	switch {
-	case errors.Is(e.cause, ErrCollection):
+	case errors.Is(e.cause, ErrCollection), eventlog.Untrusted(e.cause):
 		return false
 	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict, e.Status == http.StatusTooManyRequests:
 		return true
 	default:
 		return e.Status < 400 || e.Status >= 500
 	}
+}
+
+// Unauthorized reports whether the server refuses the API key.
+func Unauthorized(err error) bool {
+	status := statusOf(err)
+	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
 // FailureType returns the type of the application error that the error becomes.

@@ -192,7 +192,7 @@ func (p *Program) enqueue(ctx context.Context, o Options, e Event, values settin
 		}
 	}
 	if _, err = spool.Deliver(ctx, send); err != nil {
-		return fmt.Errorf("%w; it is delivered by the next hook or by a worker", err)
+		return fmt.Errorf("%w; it is delivered by the next hook or by a worker", temporal.Explain(err))
 	}
 	return nil
 }

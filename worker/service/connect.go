@@ -12,8 +12,11 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
@@ -89,9 +92,9 @@ func ConnectClickHouse(ctx context.Context, cfg Config, logger *slog.Logger) (co
 	err = retryConnect(ctx, cfg.ConnectTimeout, logger, "clickhouse at "+cfg.ClickHouseAddress(), func(ctx context.Context) error {
 		conn, err = eventlog.Connect(ctx, cfg.ClickHouseDSN, eventlog.ConnectOptions{RootCAs: roots})
 		if err != nil && !eventlog.Retryable(err) {
-			return permanent{err}
+			return permanent{settings.Explain(cfg.ClickHouseAddress(), err)}
 		}
-		return err
+		return settings.Explain(cfg.ClickHouseAddress(), err)
 	})
 	return conn, err
 }
@@ -128,10 +131,13 @@ func ConnectWeaviate(ctx context.Context, cfg Config) (*vector.Client, error) {
 			m.err = fmt.Errorf("wait for readiness on weaviate at %q: %w", cfg.WeaviateURL, ctx.Err())
 		}
 	}
-	if m.err != nil {
-		return nil, m.err
+	if m.err == nil {
+		return m.client, nil
 	}
-	return m.client, nil
+	if vector.Unauthorized(m.err) {
+		return nil, settings.Refused(m.err, "give its key by WEAVIATE_API_KEY")
+	}
+	return nil, settings.Explain(cfg.WeaviateURL, m.err)
 }
 
 // ConnectTemporal connects to Temporal and waits until it is ready.
@@ -145,9 +151,18 @@ func ConnectTemporal(ctx context.Context, cfg Config, logger *slog.Logger) (c cl
 		ctx, cancel := context.WithTimeout(ctx, retryLast)
 		defer cancel()
 		c, err = client.DialContext(ctx, options)
-		return err
+		if unauthorized(err) {
+			return settings.Refused(err, "give a key that it takes by TEMPORAL_API_KEY")
+		}
+		return cfg.temporal().Explain(err)
 	})
 	return c, err
+}
+
+// unauthorized reports whether Temporal, or what stands before it, refuses the key.
+func unauthorized(err error) bool {
+	var denied *serviceerror.PermissionDenied
+	return errors.As(err, &denied) || status.Code(err) == codes.Unauthenticated
 }
 
 type permanent struct{ error }
@@ -166,7 +181,7 @@ func retryConnect(ctx context.Context, limit time.Duration, logger *slog.Logger,
 		switch {
 		case err == nil:
 			return nil
-		case errors.As(err, &p), ctx.Err() != nil, time.Now().Add(wait).After(deadline):
+		case errors.As(err, &p), errors.Is(err, settings.ErrRefused), ctx.Err() != nil, time.Now().Add(wait).After(deadline):
 			return fmt.Errorf("connect to %s: %w", what, err)
 		}
 		logger.Warn("server is not there yet", "server", what, "retry_in", wait, "reason", err)

@@ -62,12 +62,16 @@ func (t Temporal) options() (client.Options, error) {
 	if t.APIKey != "" {
 		options.Credentials = client.NewAPIKeyStaticCredentials(t.APIKey)
 	}
-	if t.TLS || t.APIKey != "" || t.Cert != "" || t.Key != "" || t.ServerName != "" {
+	if t.secure() {
 		if options.ConnectionOptions.TLS, err = t.tls(); err != nil {
 			return options, err
 		}
 	}
 	return options, nil
+}
+
+func (t Temporal) secure() bool {
+	return t.TLS || t.APIKey != "" || t.Cert != "" || t.Key != "" || t.ServerName != ""
 }
 
 func (t Temporal) tls() (*tls.Config, error) {
@@ -120,8 +124,10 @@ func readRoots(file string) (*x509.CertPool, error) {
 // Secret returns the secret in a variable of the environment, or else in the file that the variable of this name and _FILE
 // names, without spaces and line ends around it.
 func Secret(getenv func(string) string, variable string) (string, error) {
-	value, file := getenv(variable), getenv(variable+"_FILE")
+	value, file := strings.TrimSpace(getenv(variable)), getenv(variable+"_FILE")
 	switch {
+	case file == "" && strings.ContainsAny(value, "\r\n"):
+		return "", fmt.Errorf("read %s: want one line", variable)
 	case file == "":
 		return value, nil
 	case value != "":

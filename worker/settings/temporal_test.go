@@ -131,6 +131,8 @@ func TestSecret(t *testing.T) {
 	}{
 		{"", "", "", ""},
 		{"sesame", "", "sesame", ""},
+		{"sesame\n", "", "sesame", ""}, // As a secret of Kubernetes often ends.
+		{"sesame\nsesame2", "", "", "read X: want one line"},
 		{"", path, "sesame", ""},
 		{"sesame", path, "", "X and X_FILE are both set"},
 		{"", empty, "", "want one line"},

@@ -1,0 +1,44 @@
+package settings_test
+
+import (
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/worker/settings"
+)
+
+// What servers really answer is tried in worker/service.
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	plain, keyed := settings.Temporal{}, settings.Temporal{APIKey: "sesame"}
+	for _, c := range []struct {
+		said    string
+		explain func(error) error
+		advice  string
+		refused bool
+	}{
+		{"tls: failed to verify certificate: x509: certificate has expired or is not yet valid", keyed.Explain, "renew its certificate", true},
+		{"x509: “h” certificate is not trusted", keyed.Explain, "--tls-ca", true},
+		{"x509: certificate signed by unknown authority", func(err error) error { return settings.Explain("https://h", err) }, "--tls-ca", true},
+		{"remote error: tls: expired certificate", keyed.Explain, "--temporal-tls-cert", true},
+		{"error reading server preface: EOF", plain.Explain, "set --temporal-tls", false},
+		{"error reading server preface: EOF", keyed.Explain, "--temporal-tls-cert", false},
+		{"400 The plain HTTP request was sent to HTTPS port", func(err error) error { return settings.Explain("http://h", err) }, "write https://", true},
+	} {
+		err := errors.Join(errors.New(c.said), io.EOF)
+		got := c.explain(err)
+		require.ErrorContains(t, got, c.said)
+		require.ErrorContains(t, got, "; ")
+		require.ErrorContains(t, got, c.advice)
+		require.Equal(t, c.refused, errors.Is(got, settings.ErrRefused), c.said)
+		require.ErrorIs(t, got, io.EOF)
+		require.NotContains(t, got.Error(), "sesame")
+	}
+	for _, explain := range []func(error) error{plain.Explain, keyed.Explain, func(err error) error { return settings.Explain("https://h", err) }} {
+		require.NoError(t, explain(nil))
+		require.Equal(t, io.EOF, explain(io.EOF))
+	}
+}
