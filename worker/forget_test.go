@@ -371,7 +371,9 @@ func TestForgetQueryAndProject(t *testing.T) {
 	require.Empty(t, column(t, f.ClickHouse, "SELECT entry_id FROM entries WHERE project = ?", f.project))
 	require.Empty(t, column(t, f.ClickHouse, "SELECT stream FROM events_raw WHERE project = ? AND event_type != 'event_erased'", f.project))
 	require.Equal(t, []string{"The office is on the third floor."}, column(t, f.ClickHouse, "SELECT content FROM facts WHERE user = 'u'"))
-	elsewhere := slices.DeleteFunc(others, func(row string) bool { return strings.Contains(row, "session/"+f.project) || strings.Contains(row, "'"+f.project) || strings.Contains(row, "memory/u/") || strings.Contains(row, "project/"+f.project) })
+	elsewhere := slices.DeleteFunc(others, func(row string) bool {
+		return strings.Contains(row, "session/"+f.project) || strings.Contains(row, "'"+f.project) || strings.Contains(row, "memory/u/") || strings.Contains(row, "project/"+f.project)
+	})
 	require.Subset(t, f.others(t), elsewhere)
 }
 
