@@ -129,7 +129,7 @@ func (s ErasureScope) Validate() error {
 }
 
 // Hash returns what a tombstone keeps of the scope. The salt is the tombstone's own, so that hashes of different tombstones
-// can't be compared. A query has none: it blocks nothing.
+// can't be compared. That of a query blocks nothing, and tells a retry.
 func (s ErasureScope) Hash(salt string) string {
 	switch s.Kind() {
 	case EraseSession:
@@ -139,7 +139,7 @@ func (s ErasureScope) Hash(salt string) string {
 	case EraseProject:
 		return SaltedHash(salt, string(EraseProject), s.Project)
 	default:
-		return ""
+		return SaltedHash(salt, string(EraseQuery), s.Project, s.User, s.Query)
 	}
 }
 

@@ -46,6 +46,9 @@ type Scope struct {
 	Agent   string `json:"agent,omitempty"`
 }
 
+// Owner returns the scope. Payloads get this method by embedding Scope.
+func (s Scope) Owner() Scope { return s }
+
 // SessionIngestedPayload holds consecutive messages of a session that were not in the log before. A session's events
 // of this type, in order of seq, hold all its messages, indexed from 0.
 type SessionIngestedPayload struct {

@@ -132,13 +132,10 @@ func (o *forgetOptions) find(ctx context.Context, log *eventlog.Store) error {
 		return err
 	}
 	for _, e := range found {
-		if o.verify || e.FinishedAt.IsZero() || e.Finished.Failed != "" {
+		if o.verify || e.LiftedAt.IsZero() && (e.FinishedAt.IsZero() || e.Finished.Failed != "") {
 			o.ID = e.ID
 			return nil
 		}
-	}
-	if o.verify && o.Kind() == schema.EraseQuery {
-		return usagef("--verify: a text is kept nowhere, so say by --id which erasure is meant: see starter forget list")
 	}
 	if o.verify {
 		return usagef("--verify: no erasure of this %s is known: see starter forget list", o.Kind())
@@ -239,8 +236,8 @@ func (a *app) runForget(ctx context.Context, o *forgetOptions) error {
 		return fmt.Errorf("forget: %s; to go on with it, give the same command again", failureText(err))
 	}
 	dropped, err := a.dropSpooled(o)
-	if err == nil && !o.Verify {
-		err = erase.DeleteOwnRuns(ctx, c, a.cfg.TemporalNamespace)
+	if err == nil {
+		err = erase.DeleteOwnRuns(ctx, c, a.cfg.TemporalNamespace, id)
 	}
 	bar.finish()
 	if err := errors.Join(a.print(result, func(w io.Writer) error { return printForgotten(w, o, result, dropped) }), err); err != nil {
@@ -269,7 +266,7 @@ func (a *app) checkEraser(ctx context.Context, c client.Client) error {
 
 // dropSpooled drops what the hooks of this machine have left to deliver.
 func (a *app) dropSpooled(o *forgetOptions) (int, error) {
-	if a.spoolDir == "" || o.Verify || o.Kind() == schema.EraseQuery {
+	if a.spoolDir == "" || o.Verify || o.Kind() == schema.EraseQuery { // A hook gives the transcript again with the next turn.
 		return 0, nil
 	}
 	return door.Spool{Dir: a.spoolDir}.Drop(func(q schema.QueuedContext) bool {

@@ -57,7 +57,9 @@ func Forget(ctx workflow.Context, in schema.ForgetInput) (schema.ForgetResult, e
 
 // forget is one run of the workflow.
 type forget struct {
-	in erase.Input
+	// begun is true once there is a tombstone, locked while streams take no events, and stale while tables hold what the log does not.
+	begun, locked, stale bool
+	in                   erase.Input
 	// erasedLog and erasedFiles are when rows were deleted, by ClickHouse's clock.
 	erasedLog, erasedFiles time.Time
 	steps                  []forgetStep
@@ -78,7 +80,8 @@ func (f *forget) progress() schema.ForgetProgress {
 	return p
 }
 
-// run does all steps, and records how it ended. However that is, no stream stays locked.
+// run does all steps, and records how it ended. Streams stay locked only if tables still hold what was erased: what is written then would
+// be made of them. To go on with the erasure puts that right, and after half a day the locks end.
 func (f *forget) run(ctx workflow.Context) (schema.ForgetResult, error) {
 	var failed error
 	for _, step := range f.steps {
@@ -97,8 +100,11 @@ func (f *forget) run(ctx workflow.Context) (schema.ForgetResult, error) {
 	if failed != nil {
 		finished.Failed = "it broke off at the step: " + f.steps[f.done].name
 	}
-	if f.done == 0 || f.in.Verify {
+	if !f.begun {
 		return f.result, failed // There is no tombstone, or nothing was to be erased.
+	}
+	if f.locked && !f.stale {
+		_ = f.unlock(apart) // The lock ends by itself, too.
 	}
 	end := erase.EndInput{Input: f.in, Finished: finished}
 	err := workflow.ExecuteActivity(eraseWork(apart, "record the end"), erasures.EndErasure, end).Get(apart, nil)
@@ -116,10 +122,12 @@ func (f *forget) begin(ctx workflow.Context) error {
 	if err != nil {
 		return err
 	}
+	f.begun = true
 	return told(ctx, begun.Wait)
 }
 
 func (f *forget) lock(ctx workflow.Context) error {
+	f.locked = true
 	begun, err := call(eraseWork(ctx, "lock streams"), erasures.LockStreams, f.in)
 	if err != nil {
 		return err
@@ -128,6 +136,7 @@ func (f *forget) lock(ctx workflow.Context) error {
 }
 
 func (f *forget) eraseLog(ctx workflow.Context) error {
+	f.stale = true
 	erased, err := call(eraseWork(ctx, "erase events"), erasures.EraseLog, f.in)
 	if err != nil {
 		return err
@@ -146,10 +155,15 @@ func (f *forget) rebuild(in schema.RebuildInput) func(workflow.Context) error {
 		})
 		var made schema.RebuildResult
 		err := workflow.ExecuteChildWorkflow(child, schema.WorkflowRebuild, in).Get(ctx, &made)
-		if err == nil && made.Vectors != nil {
-			f.result.Vectors = made.Vectors.Items
+		if err != nil {
+			return err
 		}
-		return err
+		if made.Vectors != nil {
+			f.result.Vectors = made.Vectors.Items
+		} else {
+			f.stale = false
+		}
+		return nil
 	}
 }
 
@@ -160,7 +174,9 @@ func (f *forget) eraseFiles(ctx workflow.Context) error {
 }
 
 func (f *forget) unlock(ctx workflow.Context) error {
-	return workflow.ExecuteActivity(eraseWork(ctx, "unlock streams"), erasures.UnlockStreams, f.in).Get(ctx, nil)
+	err := workflow.ExecuteActivity(eraseWork(ctx, "unlock streams"), erasures.UnlockStreams, f.in).Get(ctx, nil)
+	f.locked = f.locked && err != nil
+	return err
 }
 
 func (f *forget) resume(ctx workflow.Context) error {

@@ -52,6 +52,8 @@ type row struct {
 var errorTable = map[string][]row{
 	"eventlog.ErrInvalid":          {{err: eventlog.ErrInvalid, failureType: schema.ErrorStoreRejected, final: final}},
 	"eventlog.InvalidError":        {{err: &eventlog.InvalidError{Index: 2, Field: "payload", Reason: "is no JSON"}, failureType: schema.ErrorStoreRejected, final: final}},
+	"eventlog.ErasedError":         {{err: &eventlog.ErasedError{ErasureID: "0a1b2c3d4e", Kind: schema.EraseUser}, failureType: schema.ErrorErased, final: final}},
+	"eventlog.ErasingError":        {{err: &eventlog.ErasingError{ErasureID: "0a1b2c3d4e"}, failureType: schema.ErrorErasing}},
 	"eventlog.ErrSchema":           {{err: eventlog.ErrSchema, failureType: schema.ErrorStoreRejected, final: final}},
 	"eventlog.ErrCorrupt":          {{err: eventlog.ErrCorrupt, failureType: schema.ErrorCorruptLog, final: final}},
 	"eventlog.ErrConcurrentWriter": {{err: eventlog.ErrConcurrentWriter, failureType: schema.ErrorConcurrentWriter}},

@@ -32,6 +32,8 @@ var hints = map[string]string{
 	schema.ErrorTaskNotFound:      "there is no such task in the project: see starter tasks",
 	schema.ErrorFactRefused:       "the change breaks a rule of facts, as the error says: see starter facts",
 	schema.ErrorGraduationRefused: "what is asked for does not fit how the memories stand, as the error says: see starter entry show",
+	schema.ErrorErased:            "it was forgotten, and is kept out: see starter forget list; starter forget lift admits it again",
+	schema.ErrorErasing:           "an erasure is at work on it, and ends in some minutes: see starter forget list",
 	schema.ErrorEntryNotFound:     "there is no such memory in the project: see starter search",
 	schema.ErrorFactStale:         "it was changed meanwhile: look at it again, with starter facts show",
 	schema.ErrorFactNotFound:      "there is no such fact of the user: see starter facts",

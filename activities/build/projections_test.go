@@ -21,6 +21,7 @@ var tablesOfNone = map[string]string{
 	"projection_offsets_raw": "how far the projectors are",
 	"schema_migrations":      "which migrations were applied",
 	"memory_files_raw":       "what was written to files last",
+	"erasing_raw":            "what an erasure deletes",
 }
 
 // Every table belongs to one projector of the list, or to a part of one that says which rows are its own.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -125,11 +126,13 @@ func (a *Activities) lock(ctx context.Context, in Input) (Begun, error) {
 		}
 	}
 	var streams []string
-	for _, stream := range plan.Changed() {
-		streams = append(streams, eventlog.StreamHash(stone.Salt, stream))
-	}
-	for _, m := range plan.Memories {
-		streams = append(streams, eventlog.StreamHash(stone.Salt, schema.MemoryStream(m.User, m.Agent)))
+	for _, stream := range append(plan.Changed(), plan.Near...) {
+		// Queues and the writers of vectors go on: what they write is of no table that changes.
+		for _, prefix := range []string{schema.MemoryPrefix, schema.ProjectPrefix, schema.GraduatePrefix, schema.SessionPrefix} {
+			if strings.HasPrefix(stream, prefix) {
+				streams = append(streams, eventlog.StreamHash(stone.Salt, stream))
+			}
+		}
 	}
 	slices.Sort(streams)
 	streams = slices.Compact(streams)
@@ -167,6 +170,10 @@ func (a *Activities) eraseLog(ctx context.Context, in Input) (Erased, error) {
 		return Erased{}, err
 	}
 	if counted, err = schema.Decode[schema.ErasureAppliedPayload](stored); err != nil {
+		return Erased{}, err
+	}
+	// They would only fail, or go on with what they have read.
+	if err := a.endExecutions(ctx, in, plan.Memories); err != nil {
 		return Erased{}, err
 	}
 	x := eventlog.NewEraser(a.eraser, in.ErasureID)

@@ -186,12 +186,20 @@ func (p *planner) count(payload any) {
 	}
 }
 
-// searchSession looks for messages of a session that hold the text to erase.
+// searchSession looks for messages of a session that hold the text to erase, and notes the session's entries.
 func (p *planner) searchSession(ctx context.Context, key schema.SessionKey) error {
 	stream := key.Stream()
-	for e, err := range p.log.Stream(ctx, stream, eventlog.StreamOptions{Types: []string{schema.SessionIngested}}) {
+	for e, err := range p.log.Stream(ctx, stream, eventlog.StreamOptions{Types: []string{schema.SessionIngested, schema.EntryMaterialized}}) {
 		if err != nil {
 			return err
+		}
+		if e.Type == schema.EntryMaterialized {
+			x, err := schema.Decode[schema.EntryMaterializedPayload](e)
+			if err != nil {
+				return err
+			}
+			p.mine[x.ID] = true
+			continue
 		}
 		x, err := schema.Decode[schema.SessionIngestedPayload](e)
 		if err != nil {

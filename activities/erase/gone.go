@@ -23,6 +23,8 @@ type gone struct {
 	ids map[string]bool
 	// facts are the ids of facts by the streams of their memories: others may have the same.
 	facts map[string]map[string]bool
+	// mine are the entries of the sessions in which the text to erase is looked for. Of others' a text erases nothing.
+	mine map[string]bool
 	// conditions are those that blockers are from now on, by the ids of the tasks that they were.
 	conditions map[string]string
 }
@@ -30,7 +32,7 @@ type gone struct {
 func newGone(scope schema.ErasureScope) *gone {
 	return &gone{
 		scope: scope, query: comparable(scope.Query), sessions: map[string][]schema.SessionKey{}, ids: map[string]bool{},
-		facts: map[string]map[string]bool{}, conditions: map[string]string{},
+		facts: map[string]map[string]bool{}, mine: map[string]bool{}, conditions: map[string]string{},
 	}
 }
 
@@ -90,37 +92,68 @@ func ownerOf(e schema.Event) owner {
 
 func (o owner) stream() string { return schema.MemoryStream(o.user, o.agent) }
 
-// named reports whether the string is the id of something that is gone, or holds the text to erase.
+// searches reports whether the text to erase is looked for in the event: whether it is of the user and the project that the scope
+// names. user is whose the payload is, if it says so.
+func (g *gone) searches(e schema.Event, payload any) bool {
+	if g.query == "" {
+		return false
+	}
+	user, project := g.scope.User, g.scope.Project
+	o := ownerOf(e)
+	if project != "" && o.project != project {
+		return false
+	}
+	if user == "" {
+		return true
+	}
+	if o.memory {
+		return o.user == user
+	}
+	if owned, ok := payload.(interface{ Owner() schema.Scope }); ok {
+		return owned.Owner().User == user
+	}
+	return g.mine[causeOf(payload)]
+}
+
+// textFields are the fields of payloads that hold what somebody has said or written. Others hold names, kinds and ids, in which a
+// text to erase means nothing.
+var textFields = map[string]bool{
+	"title": true, "content": true, "text": true, "quote": true, "summary": true, "reason": true, "detail": true, "because": true,
+	"action": true, "diary": true, "record": true, "heading": true, "source_error": true, "sourceError": true, "raw": true, "error": true,
+	"canonical_key": true, "aliases": true, "blockedBy": true,
+}
+
+// named reports whether the string is the id of something that is gone.
 func (g *gone) named(o owner, s string) bool {
 	if g.ids[s] || o.memory && g.facts[o.stream()][s] {
 		return true
 	}
-	if event, _, ok := strings.Cut(s, "/"); ok && g.ids[event] { // A message of an event.
-		return true
-	}
-	return g.holds(s)
+	event, _, ok := strings.Cut(s, "/") // A message of an event.
+	return ok && g.ids[event]
 }
 
 // walk is what remains of a JSON value.
 type walk struct {
 	*gone
 	owner
-	changed bool
+	// searched is true if the text to erase is looked for.
+	searched bool
+	changed  bool
 }
 
 // reduce returns what remains of a payload: lists lose the elements that name something that is gone. It reports whether
 // the payload itself does, outside of a list, and whether it has changed.
 //
 // A list of evidence is whole or gone: what rests on a piece that is gone rests on nothing.
-func (g *gone) reduce(e schema.Event) (payload json.RawMessage, isGone, changed bool, err error) {
+func (g *gone) reduce(e schema.Event, searched bool) (payload json.RawMessage, isGone, changed bool, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(e.Payload))
 	decoder.UseNumber()
 	var value any
 	if err := decoder.Decode(&value); err != nil {
 		return nil, false, false, fmt.Errorf("read event %q: %w", e.ID, err)
 	}
-	w := &walk{gone: g, owner: ownerOf(e)}
-	value, isGone = w.value(value)
+	w := &walk{gone: g, owner: ownerOf(e), searched: searched}
+	value, isGone = w.value("", value)
 	if isGone || !w.changed {
 		return nil, isGone, false, nil
 	}
@@ -128,23 +161,24 @@ func (g *gone) reduce(e schema.Event) (payload json.RawMessage, isGone, changed 
 	return payload, false, true, err
 }
 
-func (w *walk) value(v any) (left any, isGone bool) {
+// value returns what remains of the value of the field.
+func (w *walk) value(field string, v any) (left any, isGone bool) {
 	switch v := v.(type) {
 	case string:
-		return v, w.named(w.owner, v)
+		return v, w.named(w.owner, v) || w.searched && textFields[field] && w.holds(v)
 	case map[string]any:
 		return w.object(v)
 	case []any:
-		return w.list(v), false
+		return w.list(field, v), false
 	default:
 		return v, false
 	}
 }
 
-func (w *walk) list(values []any) any {
+func (w *walk) list(field string, values []any) any {
 	left := make([]any, 0, len(values))
 	for _, v := range values {
-		if v, isGone := w.value(v); !isGone {
+		if v, isGone := w.value(field, v); !isGone {
 			left = append(left, v)
 		}
 	}
@@ -161,7 +195,7 @@ func (w *walk) object(o map[string]any) (left any, isGone bool) {
 	}
 	for name, v := range o {
 		pieces := piecesOf(v)
-		v, gone := w.value(v)
+		v, gone := w.value(name, v)
 		if gone || pieces > 0 && len(v.([]any)) < pieces {
 			return o, true
 		}

@@ -33,7 +33,10 @@ type Plan struct {
 	// graduation begins anew.
 	Memories, Queues []Memory
 	Projects         []string
-	prints           *prints
+	// Near are the streams of the memories and projects in which it may be named: what is written there meanwhile may be made of tables
+	// that still hold it.
+	Near   []string
+	prints *prints
 }
 
 // Changed returns the names of the streams that lose events, or parts of them, and stay.
@@ -111,6 +114,12 @@ func (p *planner) make(ctx context.Context) error {
 	}
 	p.plan.Streams = slices.Sorted(maps.Keys(p.whole))
 	p.plan.Projects = slices.Sorted(maps.Keys(p.regraduate))
+	for project := range p.projects {
+		p.plan.Near = append(p.plan.Near, schema.ProjectStream(project), schema.GraduateStream(project))
+	}
+	for m := range p.memories {
+		p.plan.Near = append(p.plan.Near, schema.MemoryStream(m.User, m.Agent))
+	}
 	p.touched()
 	return nil
 }
@@ -137,49 +146,39 @@ func (p *planner) touched() {
 	p.plan.Queues = slices.SortedFunc(maps.Keys(queues), order)
 }
 
-// streams returns the streams that may name what is erased, in an order in which those come first that others rest on, with the
-// types of events that may.
-func (p *planner) streams(ctx context.Context) (names []string, types map[string][]string, err error) {
-	types = map[string][]string{}
-	add := func(name string, of ...string) {
+// streams returns the streams that may name what is erased, besides those of sessions that lose nothing of their own, in an order in
+// which those come first that others rest on.
+func (p *planner) streams(ctx context.Context) (names []string, err error) {
+	add := func(name string) {
 		if !p.whole[name] {
-			names, types[name] = append(names, name), of
+			names = append(names, name)
 		}
 	}
-	list := func(prefix string, wanted func(string) (bool, []string)) error {
+	list := func(prefix string, wanted func(string) bool) error {
 		for stream, err := range p.log.Streams(ctx, prefix) {
 			if err != nil {
 				return err
 			}
-			if yes, of := wanted(stream.Name); yes {
-				add(stream.Name, of...)
+			if wanted(stream.Name) {
+				add(stream.Name)
 			}
 		}
 		return nil
 	}
-	all := func(string) (bool, []string) { return true, nil }
-	err = list(schema.SessionPrefix, func(name string) (bool, []string) {
-		key, err := schema.ParseSessionStream(name)
-		if err != nil || !p.projects[key.Project] && !p.memories[Memory{key.User, key.Agent}] {
-			return false, nil
-		}
-		if p.scope.Kind() == schema.EraseQuery && (p.scope.User == "" || key.User == p.scope.User) && (p.scope.Project == "" || key.Project == p.scope.Project) {
-			return true, nil
-		}
-		return true, []string{schema.EntryEvidenceSet, schema.EntryStatusSet, schema.FactsShown}
-	})
-	if err != nil {
-		return nil, nil, err
+	all := func(string) bool { return true }
+	for stream := range p.parts {
+		add(stream)
 	}
+	slices.Sort(names)
 	for _, project := range slices.Sorted(maps.Keys(p.projects)) {
 		add(schema.ProjectStream(project))
 		add(schema.GraduateStream(project))
 	}
-	if err := list(schema.UsagePrefix, func(name string) (bool, []string) {
+	if err := list(schema.UsagePrefix, func(name string) bool {
 		project, err := schema.ParseUsageStream(name)
-		return err == nil && p.projects[project], nil
+		return err == nil && p.projects[project]
 	}); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for m := range p.memories {
 		add(schema.QueueStream(m.User, m.Agent))
@@ -187,10 +186,10 @@ func (p *planner) streams(ctx context.Context) (names []string, types map[string
 	}
 	for _, prefix := range []string{schema.BatchPrefix, schema.VectorPrefix} {
 		if err := list(prefix, all); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	return names, types, nil
+	return names, nil
 }
 
 // emitted is called with each event and what remains of it.
@@ -202,7 +201,10 @@ func (p *planner) round(ctx context.Context, emit emitted) error {
 	if err := p.dreams(ctx, emit != nil); err != nil {
 		return err
 	}
-	names, types, err := p.streams(ctx)
+	if err := p.sessionRound(ctx, emit); err != nil {
+		return err
+	}
+	names, err := p.streams(ctx)
 	if err != nil {
 		return err
 	}
@@ -212,7 +214,7 @@ func (p *planner) round(ctx context.Context, emit emitted) error {
 			p.declared[name], p.heirs[name] = map[string]schema.Event{}, map[string]heir{}
 		}
 		again := false
-		for e, err := range p.log.Stream(ctx, name, eventlog.StreamOptions{Types: types[name]}) {
+		for e, err := range p.log.Stream(ctx, name, eventlog.StreamOptions{}) {
 			if err != nil {
 				return err
 			}
@@ -235,6 +237,58 @@ func (p *planner) round(ctx context.Context, emit emitted) error {
 		}
 		if emit == nil && again {
 			if err := p.bury(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sessionTypes are the events of a session that may name what is of another one.
+var sessionTypes = []string{schema.EntryEvidenceSet, schema.EntryStatusSet, schema.FactsShown}
+
+// sessionRound judges events of the other sessions, all in one pass over the log: there may be very many sessions. A query looks at all
+// that its own sessions have made, too.
+func (p *planner) sessionRound(ctx context.Context, emit emitted) error {
+	types := sessionTypes
+	if p.scope.Kind() == schema.EraseQuery {
+		types = nil
+	}
+	last := ""
+	for e, err := range p.log.Replay(ctx, eventlog.ReplayOptions{StreamPrefix: schema.SessionPrefix, Types: types}) {
+		if err != nil {
+			return err
+		}
+		if p.whole[e.Stream] || p.parts[e.Stream] != nil {
+			continue // It is deleted, or judged as a whole.
+		}
+		key, err := schema.ParseSessionStream(e.Stream)
+		if err != nil || !p.projects[key.Project] && !p.memories[Memory{key.User, key.Agent}] {
+			continue
+		}
+		if e.Stream != last {
+			last = e.Stream
+			p.begin()
+			if emit == nil {
+				p.declared[last], p.heirs[last] = map[string]schema.Event{}, map[string]heir{}
+			}
+		}
+		v, err := p.judge(e)
+		if err != nil {
+			return err
+		}
+		payload, err := schema.DecodePayload(e)
+		if err != nil {
+			return err
+		}
+		if emit != nil {
+			if err := emit(ctx, e, payload, v); err != nil {
+				return err
+			}
+			continue
+		}
+		if p.weigh(e, payload, v); v.isGone {
+			if err := p.bury(last); err != nil {
 				return err
 			}
 		}
@@ -391,7 +445,7 @@ func (p *planner) dreams(ctx context.Context, last bool) error {
 			}
 			as := e
 			as.Stream = schema.MemoryStream(x.User, x.Agent) // The facts that it names are of that memory.
-			_, isGone, changed, err := p.reduce(as)
+			_, isGone, changed, err := p.reduce(as, p.searches(as, x))
 			if err != nil {
 				return err
 			}
@@ -407,7 +461,7 @@ func (p *planner) dreams(ctx context.Context, last bool) error {
 	return nil
 }
 
-// modelStreams has the answers of models deleted that were given to what is gone.
+// modelStreams has the answers of models deleted that were given to what is gone, and messages that are held for its contexts.
 func (p *planner) modelStreams(ctx context.Context) error {
 	for key := range p.answers {
 		if key != "" {
@@ -418,6 +472,17 @@ func (p *planner) modelStreams(ctx context.Context) error {
 	}
 	// A build that broke off may have got an answer that nothing names.
 	var more []string
+	for _, id := range slices.Sorted(maps.Keys(p.gathered)) {
+		err := table.Query(ctx, p.conn, func(rows driver.Rows) error {
+			var stream string
+			err := rows.Scan(&stream)
+			more = append(more, stream)
+			return err
+		}, `SELECT DISTINCT stream FROM events_raw WHERE startsWith(stream, ?) AND build_id = ?`, schema.ModelPrefix, id)
+		if err != nil {
+			return fmt.Errorf("look for answers about dreams: %w", err)
+		}
+	}
 	for project := range p.projects {
 		err := table.Query(ctx, p.conn, func(rows driver.Rows) error {
 			var stream, session, payload string
@@ -439,8 +504,8 @@ func (p *planner) modelStreams(ctx context.Context) error {
 				more = append(more, stream)
 			}
 			return nil
-		}, `SELECT stream, session_id, if(?, payload_json, '') FROM events_raw WHERE startsWith(stream, ?) AND project = ?`,
-			p.scope.Kind() == schema.EraseQuery, schema.ModelPrefix, project)
+		}, `SELECT stream, session_id, if(?, payload_json, '') FROM events_raw WHERE (startsWith(stream, ?) OR startsWith(stream, ?)) AND project = ?`,
+			p.scope.Kind() == schema.EraseQuery, schema.ModelPrefix, schema.ContextPrefix, project)
 		if err != nil {
 			return fmt.Errorf("look for answers of models: %w", err)
 		}

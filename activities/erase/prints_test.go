@@ -73,8 +73,12 @@ func TestPrintsFindNothingElse(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p := newPrints("salt")
-		p.add(prose(t, 200))
-		if found := p.in(prose(t, 400)); len(found) > 0 {
+		said, other := prose(t, 200), prose(t, 400)
+		if strings.HasPrefix(other, said[:20]) {
+			t.Skip("the same was drawn")
+		}
+		p.add(said)
+		if found := p.in(other); len(found) > 0 {
 			t.Fatalf("%d of another text", len(found))
 		}
 	})

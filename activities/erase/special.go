@@ -26,6 +26,8 @@ type pass struct {
 	*gone
 	// parts are the sessions that lose messages, by their streams.
 	parts map[string]*part
+	// searched is true if the text to erase is looked for in the event that is judged.
+	searched bool
 	// memory is what was seen of the memory that is read.
 	memory memoryPass
 	// items are the indexes of the items of the batch that are gone.
@@ -60,11 +62,13 @@ type memoryPass struct {
 	// texts are those of the versions of core memory, as they are from now on, and reduced says which of them lost something.
 	texts   map[int]string
 	reduced bool
+	// lost are the texts of items that are gone.
+	lost map[string]bool
 }
 
 // begin begins a stream.
 func (p *pass) begin() {
-	p.memory = memoryPass{touched: map[string]bool{}, texts: map[int]string{}}
+	p.memory = memoryPass{touched: map[string]bool{}, texts: map[int]string{}, lost: map[string]bool{}}
 	p.items = map[int]bool{}
 }
 
@@ -84,9 +88,10 @@ func (p *pass) judge(e schema.Event) (verdict, error) {
 	if err != nil {
 		return verdict{}, err
 	}
+	p.searched = p.searches(e, payload)
 	v, special, err := p.special(e, payload)
 	if err == nil && !special {
-		v.payload, v.isGone, v.changed, err = p.reduce(e)
+		v.payload, v.isGone, v.changed, err = p.reduce(e, p.searched)
 	}
 	if err != nil {
 		return verdict{}, err
@@ -137,7 +142,7 @@ func (p *pass) special(e schema.Event, payload any) (v verdict, special bool, er
 	switch x := payload.(type) {
 	case schema.SessionIngestedPayload:
 		if p.parts[e.Stream] == nil {
-			return v, false, nil
+			return v, true, nil
 		}
 		left, v.changed = p.messages(e, x)
 	case schema.OriginalSealedPayload:
@@ -155,7 +160,7 @@ func (p *pass) special(e schema.Event, payload any) (v verdict, special bool, er
 		return v, true, nil
 	case schema.RecordEditedPayload:
 		// It is of a text that held something that is gone, and a person's own words can't be told from that.
-		v.isGone = p.touched(x.Kind, x.Date) || p.holds(x.Text)
+		v.isGone = p.touched(x.Kind, x.Date) || p.holdsText(x.Text)
 		return v, true, nil
 	case schema.CoreCommittedPayload:
 		left, v.changed = p.core(e, x)
@@ -170,7 +175,7 @@ func (p *pass) special(e schema.Event, payload any) (v verdict, special bool, er
 		return v, true, nil
 	case schema.DecisionRecordedPayload:
 		left, v.changed = p.decision(x, &v)
-		if !v.isGone && (p.holds(x.Action) || p.isOwner(x.Scope)) {
+		if !v.isGone && (p.holdsText(x.Action) || p.isOwner(x.Scope)) {
 			v.isGone = true
 		}
 	case schema.BatchListedPayload:
@@ -189,6 +194,9 @@ func (p *pass) special(e schema.Event, payload any) (v verdict, special bool, er
 	}
 	return v, true, err
 }
+
+// holdsText reports whether the text of the event that is judged holds the one to erase.
+func (p *pass) holdsText(text string) bool { return p.searched && p.holds(text) }
 
 // isOwner reports whether the scope is of the user or the project that is erased.
 func (p *pass) isOwner(s schema.Scope) bool {
@@ -241,7 +249,7 @@ func (p *pass) extracted(e schema.Event, x schema.MemoryExtractedPayload, v *ver
 // holdsJSON reports whether a string of the JSON holds the text to erase.
 func (p *pass) holdsJSON(data []byte) bool {
 	found := false
-	eachString(data, func(s string) { found = found || p.holds(s) })
+	eachString(data, func(s string) { found = found || p.holdsText(s) })
 	return found
 }
 
@@ -249,24 +257,36 @@ func (p *pass) holdsJSON(data []byte) bool {
 func (p *pass) core(e schema.Event, x schema.CoreCommittedPayload) (any, bool) {
 	memory := ownerOf(e)
 	ofGone := func(texts []string, sources []string) bool {
-		return slices.ContainsFunc(texts, p.holds) ||
+		return slices.ContainsFunc(texts, p.holdsText) ||
 			slices.ContainsFunc(sources, func(id string) bool { return p.named(memory, id) })
 	}
 	items, dropped := len(x.Items), len(x.Dropped)
-	x.Items = slices.DeleteFunc(x.Items, func(i schema.CoreItem) bool { return ofGone([]string{i.Text, i.Heading}, i.Sources) })
+	x.Items = slices.DeleteFunc(x.Items, func(i schema.CoreItem) bool {
+		gone := ofGone([]string{i.Text, i.Heading}, i.Sources)
+		if gone {
+			p.memory.lost[i.Text] = true
+		}
+		return gone
+	})
 	lost := len(x.Items) < items
 	p.memory.reduced = p.memory.reduced || lost
 	x.Dropped = slices.DeleteFunc(x.Dropped, func(d schema.DroppedItem) bool {
 		// What has no source is words of a model that had read what is gone.
 		return ofGone([]string{d.Text, d.By, d.Detail}, d.Sources) || p.memory.reduced && len(d.Sources) == 0
 	})
-	if lost || p.holds(x.Text) {
+	changed := false
+	for i, d := range x.Dropped {
+		if p.memory.lost[d.By] { // What took its place is gone.
+			x.Dropped[i].By, changed = "", true
+		}
+	}
+	if lost || p.holdsText(x.Text) {
 		x.Text, lost = tier.RenderCore(x.Items), true
 	}
 	before, known := p.memory.texts[x.Parent]
 	p.memory.texts[x.Version] = x.Text
-	changed := lost || len(x.Dropped) < dropped || p.holds(x.Reason)
-	if p.holds(x.Reason) {
+	changed = changed || lost || len(x.Dropped) < dropped || p.holdsText(x.Reason)
+	if p.holdsText(x.Reason) {
 		x.Reason = ""
 	}
 	if diff := tier.Diff(before, x.Text, tier.VersionName(x.Parent), tier.VersionName(x.Version)); (known || x.Parent == 0) && p.memory.reduced && diff != x.Diff {
@@ -278,7 +298,7 @@ func (p *pass) core(e schema.Event, x schema.CoreCommittedPayload) (any, bool) {
 // dream takes the words out of a dream that has read something that is gone. The days that it read count as unread, so that the
 // next dream reads what is left of them.
 func (p *pass) dream(x schema.DreamFinishedPayload, v *verdict) (any, bool) {
-	if x.Gathered == "" || !p.gathered[x.Gathered] && !p.holds(x.Diary) && !p.holds(x.Reason) {
+	if x.Gathered == "" || !p.gathered[x.Gathered] && !p.holdsText(x.Diary) && !p.holdsText(x.Reason) {
 		return x, false
 	}
 	if x.Diary != "" {
@@ -294,13 +314,16 @@ func (p *pass) dream(x schema.DreamFinishedPayload, v *verdict) (any, bool) {
 
 // decision takes grounds out of a decision that are gone. One whose statement is gone, or all of whose grounds are, is gone, too.
 func (p *pass) decision(x schema.DecisionRecordedPayload, v *verdict) (any, bool) {
-	n := len(x.Evidence)
+	n, renamed := len(x.Evidence), p.scope.Kind() == schema.EraseUser && x.By == p.scope.User
+	if renamed {
+		x.By = nobody
+	}
 	v.isGone = p.ids[x.DecisionID] || slices.ContainsFunc(x.Evidence, func(d schema.DecisionEvidence) bool {
 		return d.Role == schema.RoleStatement && p.ids[d.EntryID]
 	})
 	x.Evidence = slices.DeleteFunc(x.Evidence, func(d schema.DecisionEvidence) bool { return p.ids[d.EntryID] })
 	v.isGone = v.isGone || n > 0 && len(x.Evidence) == 0
-	return x, len(x.Evidence) < n
+	return x, renamed || len(x.Evidence) < n
 }
 
 // listed leaves nothing of the items of a batch that are gone but their places, which its workflow counts by.
@@ -316,17 +339,13 @@ func (p *pass) listed(x schema.BatchListedPayload) (any, bool) {
 		}
 	}
 	n := len(x.PassedOver)
-	x.PassedOver = slices.DeleteFunc(x.PassedOver, func(o schema.PassedOver) bool { return p.holds(o.Name) || p.holds(o.Reason) })
+	x.PassedOver = slices.DeleteFunc(x.PassedOver, func(o schema.PassedOver) bool { return p.holdsText(o.Name) || p.holdsText(o.Reason) })
 	return x, changed || len(x.PassedOver) < n
 }
 
 func (p *pass) ofItem(item schema.BatchItem) bool {
 	in := item.Input
-	if p.isOwner(schema.Scope{Project: in.Project, User: in.User}) || p.ofSession(in.Key()) {
-		return true
-	}
-	data, err := json.Marshal(item)
-	return err != nil || p.holdsJSON(data)
+	return p.isOwner(schema.Scope{Project: in.Project, User: in.User}) || p.ofSession(in.Key())
 }
 
 // blockers makes conditions of the blockers that were tasks which are gone: what another one waits for is then known by its own
@@ -346,7 +365,7 @@ func (p *pass) blockers(e schema.Event, x schema.TaskBlockersSetPayload) (v verd
 	if e.Payload, err = json.Marshal(x); err != nil {
 		return v, true, err
 	}
-	if v.payload, v.isGone, v.changed, err = p.reduce(e); err == nil && !v.isGone && !v.changed {
+	if v.payload, v.isGone, v.changed, err = p.reduce(e, p.searched); err == nil && !v.isGone && !v.changed {
 		v.payload, v.changed = e.Payload, true
 	}
 	return v, true, err

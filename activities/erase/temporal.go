@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -28,20 +27,17 @@ type ExecutionsErased struct {
 }
 
 // EraseExecutions deletes the workflow executions that hold something of what is erased: those of its sessions, and those of the
-// queues that such was enqueued in. Their histories hold what was given to them. A queue that runs is started again.
+// queues that such may have been enqueued in. Their histories hold what was given to them. A queue that runs stores what it was told
+// and ends first, and is then started again.
 func (a *Activities) EraseExecutions(ctx context.Context, in Input) (ExecutionsErased, error) {
 	return boundary.Run(ctx, in, a.eraseExecutions)
 }
 
 func (a *Activities) eraseExecutions(ctx context.Context, in Input) (out ExecutionsErased, err error) {
-	queues, err := a.lockedStreams(ctx, in, schema.QueuePrefix)
-	if err != nil {
-		return out, err
-	}
 	parents := map[string]bool{}
 	var all []*workflow.WorkflowExecutionInfo
 	if err := a.executions(ctx, "", func(w *workflow.WorkflowExecutionInfo) {
-		if a.erases(in.ErasureScope, queues, w) {
+		if erases(in.ErasureScope, w.GetExecution().GetWorkflowId()) || isQueue(w) && mayHold(in.ErasureScope, w) {
 			all = append(all, w)
 			parents[w.GetParentExecution().GetRunId()] = true
 		}
@@ -66,6 +62,58 @@ func (a *Activities) eraseExecutions(ctx context.Context, in Input) (out Executi
 	return out, nil
 }
 
+func isQueue(w *workflow.WorkflowExecutionInfo) bool {
+	return strings.HasPrefix(w.GetExecution().GetWorkflowId(), schema.QueuePrefix)
+}
+
+// mayHold reports whether something of the scope may have been enqueued in the queue: a queue has a user and an agent, and takes
+// sessions of all projects.
+func mayHold(scope schema.ErasureScope, queue *workflow.WorkflowExecutionInfo) bool {
+	_, user, agent, _, ok := ownerOfExecution(queue.GetExecution().GetWorkflowId())
+	switch {
+	case !ok:
+		return false
+	case scope.Kind() == schema.EraseSession:
+		return user == scope.User && agent == scope.Agent
+	default:
+		return scope.User == "" || user == scope.User
+	}
+}
+
+// endExecutions ends the runs that work on what is erased, and the dreams of the memories, which may have read it.
+func (a *Activities) endExecutions(ctx context.Context, in Input, memories []Memory) error {
+	var all []*workflow.WorkflowExecutionInfo
+	err := a.executions(ctx, "", func(w *workflow.WorkflowExecutionInfo) {
+		id := w.GetExecution().GetWorkflowId()
+		ofIt := in.Kind() != schema.EraseQuery && erases(in.ErasureScope, id)
+		for _, m := range memories {
+			ofIt = ofIt || strings.TrimSuffix(id, "/dry") == schema.DeepDreamInput{User: m.User, Agent: m.Agent}.WorkflowID()
+		}
+		if ofIt && w.GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_RUNNING {
+			all = append(all, w)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, w := range all {
+		if err := a.terminate(ctx, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Activities) terminate(ctx context.Context, w *workflow.WorkflowExecutionInfo) error {
+	id, run := w.GetExecution().GetWorkflowId(), w.GetExecution().GetRunId()
+	err := a.temporal.TerminateWorkflow(ctx, id, run, "what it holds is to be forgotten")
+	var gone *serviceerror.NotFound
+	if err != nil && !errors.As(err, &gone) {
+		return fmt.Errorf("end workflow %q: %w", id, err)
+	}
+	return nil
+}
+
 // executions calls f with the executions of the namespace, of one type or of all.
 func (a *Activities) executions(ctx context.Context, workflowType string, f func(*workflow.WorkflowExecutionInfo)) error {
 	query := ""
@@ -88,23 +136,19 @@ func (a *Activities) executions(ctx context.Context, workflowType string, f func
 	}
 }
 
-// erases reports whether the execution is of what is erased.
-func (a *Activities) erases(scope schema.ErasureScope, queues []string, w *workflow.WorkflowExecutionInfo) bool {
-	id := w.GetExecution().GetWorkflowId()
-	project, user, agent, session, ok := ownerOfExecution(id)
-	isQueue := strings.HasPrefix(id, schema.QueuePrefix)
+// erases reports whether the workflow with the id is of the session, user or project that is erased, or is a session in which a text
+// is.
+func erases(scope schema.ErasureScope, id string) bool {
+	project, user, _, session, ok := ownerOfExecution(id)
 	switch scope.Kind() {
 	case schema.EraseSession:
-		// What was enqueued of it stands in the history of the queue.
-		return id == scope.Session().WorkflowID() || isQueue && ok && user == scope.User && agent == scope.Agent
+		return id == scope.Session().WorkflowID()
 	case schema.EraseUser:
 		return ok && user == scope.User
 	case schema.EraseProject:
-		return ok && project == scope.Project || isQueue
+		return ok && project == scope.Project
 	default:
-		ofIt := ok && (scope.Project == "" || project == scope.Project || project == "") && (scope.User == "" || user == scope.User || user == "")
-		// Sessions, writers and queues are told what people say. A writer starts again with the next work.
-		return ofIt && !(session == "" && isQueue && !slices.Contains(queues, streamOf(id)))
+		return ok && session != "" && (scope.Project == "" || project == scope.Project) && (scope.User == "" || user == scope.User)
 	}
 }
 
@@ -165,26 +209,35 @@ func streamOf(id string) string {
 	return b.String()
 }
 
-// deleteExecution deletes the run. One that runs is ended first, and a queue among them starts again with what waits in the log.
+// deleteExecution deletes the run. A queue that runs is asked to end, so that it stores what it was told, and starts again with what
+// waits in the log. Other runs are ended, but for those of a text's sessions, which go on.
 func (a *Activities) deleteExecution(ctx context.Context, w *workflow.WorkflowExecutionInfo) error {
 	id, run := w.GetExecution().GetWorkflowId(), w.GetExecution().GetRunId()
-	runs := w.GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_RUNNING
 	var gone *serviceerror.NotFound
-	if runs {
-		err := a.temporal.TerminateWorkflow(ctx, id, run, "what it holds is to be forgotten")
-		if err != nil && !errors.As(err, &gone) {
-			return fmt.Errorf("end workflow %q: %w", id, err)
+	runs := w.GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_RUNNING
+	user, agent, err := schema.ParseQueueStream(streamOf(id))
+	queue := err == nil
+	switch {
+	case runs && queue:
+		if err := a.temporal.CancelWorkflow(ctx, id, run); err != nil && !errors.As(err, &gone) {
+			return fmt.Errorf("have the queue %q end: %w", id, err)
+		}
+		if err := a.awaitEnd(ctx, id, run); err != nil {
+			return err
+		}
+	case runs:
+		if err := a.terminate(ctx, w); err != nil {
+			return err
 		}
 	}
-	_, err := a.temporal.WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
+	_, err = a.temporal.WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
 		Namespace: a.namespace, WorkflowExecution: &common.WorkflowExecution{WorkflowId: id, RunId: run},
 	})
 	if err != nil && !errors.As(err, &gone) {
 		return fmt.Errorf("delete workflow %q: %w", id, err)
 	}
-	user, agent, err := schema.ParseQueueStream(streamOf(id))
-	if err != nil || !runs || a.log.Admits(ctx, schema.SessionKey{Scope: schema.Scope{User: user, Agent: agent}}) != nil {
-		return nil //nolint:nilerr // it is no queue, or that of a user who is forgotten
+	if !runs || !queue {
+		return nil
 	}
 	q := boundary.WriterOf(schema.MemoryQueueInput{User: user, Agent: agent})
 	_, err = a.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
@@ -198,16 +251,33 @@ func (a *Activities) deleteExecution(ctx context.Context, w *workflow.WorkflowEx
 	return nil
 }
 
-// DeleteOwnRuns deletes the runs of forget that have ended well: their inputs name what was erased. The audit trail stays.
-func DeleteOwnRuns(ctx context.Context, c client.Client, namespace string) error {
+// awaitEnd waits until the run has ended.
+func (a *Activities) awaitEnd(ctx context.Context, id, run string) error {
+	err := a.temporal.GetWorkflow(ctx, id, run).GetWithOptions(ctx, nil, client.WorkflowRunGetOptions{DisableFollowingRuns: true})
+	if ctx.Err() != nil {
+		return fmt.Errorf("wait for the end of workflow %q: %w", id, ctx.Err())
+	}
+	var unavailable *serviceerror.Unavailable
+	if errors.As(err, &unavailable) {
+		return err
+	}
+	return nil //nolint:nilerr // how it ended is no matter
+}
+
+// DeleteOwnRuns deletes the runs of forget of the workflow that have ended, and those that it had as children: their inputs name what was
+// erased. The audit trail stays.
+func DeleteOwnRuns(ctx context.Context, c client.Client, namespace, workflowID string) error {
 	page, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
-		Namespace: namespace, PageSize: pageOfExecutions, Query: "WorkflowType = '" + schema.WorkflowForget + "' AND ExecutionStatus = 'Completed'",
+		Namespace: namespace, PageSize: pageOfExecutions, Query: "WorkflowType = '" + schema.WorkflowForget + "' AND ExecutionStatus != 'Running'",
 	})
 	if err != nil {
 		return fmt.Errorf("list erasures that have ended: %w", err)
 	}
 	for _, w := range page.GetExecutions() {
 		id := w.GetExecution()
+		if id.GetWorkflowId() != workflowID && id.GetWorkflowId() != schema.ForgetWorkflowID {
+			continue
+		}
 		_, err := c.WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
 			Namespace: namespace, WorkflowExecution: &common.WorkflowExecution{WorkflowId: id.GetWorkflowId(), RunId: id.GetRunId()},
 		})

@@ -3,7 +3,6 @@ package erase
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"go.temporal.io/api/workflow/v1"
@@ -41,7 +40,7 @@ func (a *Activities) find(ctx context.Context, in Input) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	if err := s.clickhouse(ctx, a.conn); err != nil {
+	if err := s.clickhouse(ctx, a.conn, in.ErasureScope); err != nil {
 		return s.found, err
 	}
 	if err := a.weaviate.Walk(ctx, func(class, item, text string) { s.look("weaviate", class+" "+item, text) }); err != nil {
@@ -50,14 +49,20 @@ func (a *Activities) find(ctx context.Context, in Input) (Found, error) {
 	if err := a.root.Walk(ctx, func(path, text string) { s.look("files", path, text) }); err != nil {
 		return s.found, err
 	}
+	// What is too short for a fingerprint is known by what names it.
+	plan, _, err := a.plan(ctx, in)
+	if err != nil {
+		return s.found, err
+	}
+	for _, stream := range append(plan.Changed(), plan.Streams...) {
+		s.add(&s.found.Left, "clickhouse", "events "+stream+" name it")
+	}
 	if in.Kind() == schema.EraseQuery {
 		return s.found, nil // Executions of the scope go on.
 	}
 	return s.found, a.executions(ctx, "", func(w *workflow.WorkflowExecutionInfo) {
 		s.found.Searched["temporal"]++
-		id := w.GetExecution().GetWorkflowId()
-		if _, _, _, session, ok := ownerOfExecution(id); ok && a.erases(in.ErasureScope, nil, w) && (session != "" || in.Kind() != schema.EraseSession) &&
-			!strings.HasPrefix(id, schema.QueuePrefix) {
+		if id := w.GetExecution().GetWorkflowId(); erases(in.ErasureScope, id) {
 			s.add(&s.found.Left, "temporal", id)
 		}
 	})
@@ -119,14 +124,38 @@ func (s *search) add(to *[]schema.Leftover, store, place string) {
 	*to = append(*to, l)
 }
 
-// clickhouse looks at all events, and at all rows of all tables. Messages of other sessions are looked at first: what they say as
-// well is theirs.
-func (s *search) clickhouse(ctx context.Context, conn driver.Conn) error {
+// saidTypes are the events that hold what people and tools have said.
+var saidTypes = []string{
+	schema.SessionIngested, schema.ContextEnqueued, schema.ContextHeld, schema.FactCreated, schema.FactUpdated, schema.ProfileUpdated, schema.ChangeProposed,
+}
+
+// ofScope reports whether the stream is of what is erased.
+func ofScope(scope schema.ErasureScope, stream string) bool {
+	o := ownerOf(schema.Event{Stream: stream})
+	key, err := schema.ParseSessionStream(stream)
+	switch scope.Kind() {
+	case schema.EraseSession:
+		return err == nil && key == scope.Session()
+	case schema.EraseUser:
+		return o.memory && o.user == scope.User
+	case schema.EraseProject:
+		return err == nil && key.Project == scope.Project
+	default:
+		return false
+	}
+}
+
+// clickhouse looks at all events, and at all rows of all tables. What others have said is looked at first: what they say as well is
+// theirs.
+func (s *search) clickhouse(ctx context.Context, conn driver.Conn, scope schema.ErasureScope) error {
 	err := table.Query(ctx, conn, func(rows driver.Rows) error {
 		var stream, text string
 		var seq uint64
 		if err := rows.Scan(&stream, &seq, &text); err != nil {
 			return err
+		}
+		if ofScope(scope, stream) {
+			return nil
 		}
 		prints := s.prints.in(text)
 		for _, print := range prints {
@@ -136,9 +165,9 @@ func (s *search) clickhouse(ctx context.Context, conn driver.Conn) error {
 			s.add(&s.found.Elsewhere, "clickhouse", fmt.Sprintf("events %s at %d", stream, seq))
 		}
 		return nil
-	}, `SELECT stream, seq, payload_json FROM events_raw WHERE event_type = ? AND startsWith(stream, ?)`, schema.SessionIngested, schema.SessionPrefix)
+	}, `SELECT stream, seq, payload_json FROM events_raw WHERE event_type IN ?`, table.Set(saidTypes))
 	if err != nil {
-		return fmt.Errorf("search messages: %w", err)
+		return fmt.Errorf("search what others have said: %w", err)
 	}
 	err = table.Query(ctx, conn, func(rows driver.Rows) error {
 		var stream, text string

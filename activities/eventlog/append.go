@@ -45,9 +45,6 @@ func (s *Store) Append(ctx context.Context, stream string, events []schema.Event
 			"has %d events of %d bytes, want at most %d of %d, which are one block: use AppendAll",
 			len(b.events), b.bytes, MaxBatchRows, MaxBatchBytes)}
 	}
-	if err := s.admit(ctx, stream, b.events); err != nil {
-		return Appended{}, err
-	}
 	return s.appendBatch(ctx, stream, events, b)
 }
 
@@ -106,6 +103,9 @@ func (s *Store) appendBatch(ctx context.Context, stream string, given []schema.E
 			if onlyWriter != nil && onlyWriter.outdated(t.last) {
 				return Appended{}, fmt.Errorf("append %d events to %q, which has grown to %d since it was read: %w",
 					len(fresh), stream, t.last, ErrConcurrentWriter)
+			}
+			if err := s.admit(ctx, stream, fresh); err != nil { // It may have waited for others, or for the server.
+				return Appended{}, err
 			}
 			outcome, err := s.insert(ctx, stream, fresh, b.headings, turn)
 			if outcome != won {

@@ -155,13 +155,13 @@ func (x *Eraser) insert(ctx context.Context, sql string, columns ...any) error {
 	return batch.Send()
 }
 
-// Apply deletes all that was noted, and then the notes.
+// Apply deletes all that was noted for the erasure, and then the notes.
 func (x *Eraser) Apply(ctx context.Context) error {
-	const streams = `stream IN (SELECT stream FROM erasing_raw WHERE seq = 0)`
+	noted := `erasing_raw WHERE erasure_id = ` + Literal(x.id) + ` AND `
 	for _, table := range erasedTables {
-		where := streams
+		where := `stream IN (SELECT stream FROM ` + noted + `seq = 0)`
 		if table == "events_raw" {
-			where += ` OR (stream, seq, event_id, checksum) IN (SELECT stream, seq, event_id, checksum FROM erasing_raw WHERE seq > 0)`
+			where += ` OR (stream, seq, event_id, checksum) IN (SELECT stream, seq, event_id, checksum FROM ` + noted + `seq > 0)`
 		}
 		if err := x.Exec(ctx, "ALTER TABLE "+table+" DELETE WHERE "+where); err != nil {
 			return fmt.Errorf("delete from %s: %w", table, err)
@@ -170,10 +170,7 @@ func (x *Eraser) Apply(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := x.Exec(ctx, `TRUNCATE TABLE erasing_raw`); err != nil {
-		return fmt.Errorf("delete the notes of what was deleted: %w", err)
-	}
-	return nil
+	return x.DeleteRows(ctx, "erasing_raw", "erasure_id = ?", x.id)
 }
 
 // DeleteRows deletes the rows of another table that the condition selects.

@@ -75,7 +75,6 @@ func Roles(database string) ([]Role, error) {
 			eraser = append(eraser, Right{"ALTER DELETE, OPTIMIZE", in(table)})
 		}
 	}
-	eraser = append(eraser, Right{"TRUNCATE", in("erasing_raw")})
 	return []Role{
 		{RoleWorker, worker},
 		{RoleReader, []Right{{"SELECT", all}}},

@@ -118,7 +118,9 @@ func (s *Store) readTombstones(ctx context.Context, head uint64) ([]tombstone, e
 					stone.locked[stream] = true
 				}
 			case schema.ErasureFinishedPayload:
-				find(x.ErasureID).locked = map[string]bool{}
+				if x.Failed == "" { // One that broke off has said itself whether it leaves its locks.
+					find(x.ErasureID).locked = map[string]bool{}
+				}
 			case schema.ErasureLiftedPayload:
 				find(x.ErasureID).lifted = true
 			}
@@ -160,6 +162,10 @@ func (s *Store) tombstones(ctx context.Context) ([]tombstone, error) {
 func (s *Store) Admits(ctx context.Context, key schema.SessionKey) error {
 	return s.admit(ctx, key.Stream(), nil)
 }
+
+// AdmitsTo returns an [ErasingError] while an erasure is at work on the stream, and an [ErasedError] if it is of what was forgotten. It is for
+// who reads tables to write elsewhere what they say: they are not what the log says until the erasure has ended.
+func (s *Store) AdmitsTo(ctx context.Context, stream string) error { return s.admit(ctx, stream, nil) }
 
 // admit returns an error if the stream, or one of the events, is of what was forgotten, or if an erasure is at work on the
 // stream.

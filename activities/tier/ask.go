@@ -70,6 +70,7 @@ func (a *Activities) askDream(ctx context.Context, in AskInput) (Asked, error) {
 	request := a.dreamRequest(windows[in.Window], last, in.Again)
 	question := llm.Question{
 		Key: llm.QuestionKey(a.archive.Model().Identity(), request, DreamPromptVersion, strconv.Itoa(g.Ordinal)), Request: request,
+		BuildID: in.Gathered, // So that who erases what was read finds the answer.
 	}
 	answered, err := a.archive.Ask(ctx, question)
 	switch llm.KindOf(err) {

@@ -42,6 +42,9 @@ func (a *Activities) gatherDream(ctx context.Context, in GatherInput) (Gathered,
 	}
 	r := gathering{a: a, in: in, span: span}
 	err = a.log.Steady(ctx, a.projector, in.Writer().Stream(), func() error { return r.read(ctx) })
+	if err == nil {
+		err = a.log.AdmitsTo(ctx, in.Writer().Stream()) // What is erased just now stands in the tables for a while.
+	}
 	if err != nil {
 		return Gathered{}, fmt.Errorf("gather what user %q, agent %q dreams of: %w", in.User, in.Agent, err)
 	}

@@ -10,5 +10,5 @@ CREATE TABLE IF NOT EXISTS erasing_raw
     checksum   String
 )
 ENGINE = ReplacingMergeTree
-ORDER BY (stream, seq, event_id, checksum)
+ORDER BY (erasure_id, stream, seq, event_id, checksum)
 SETTINGS old_parts_lifetime = 1;

@@ -30,7 +30,7 @@ func (c *Client) hold(ctx context.Context, q schema.QueuedContext) (schema.Queue
 		return q, invalid(err)
 	}
 	event, err := schema.NewEvent(schema.ContextHeldPayload{Messages: q.Messages}, schema.Event{
-		TS: q.At, Actor: cmp.Or(c.cfg.Actor, defaultActor), DedupeKey: schema.ContextHeldKey(named.Held),
+		TS: q.At, Actor: cmp.Or(c.cfg.Actor, defaultActor), SessionID: q.Thread, Project: q.Project, DedupeKey: schema.ContextHeldKey(named.Held),
 	})
 	if err != nil {
 		return q, err
