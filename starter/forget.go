@@ -215,8 +215,6 @@ func (a *app) runForget(ctx context.Context, o *forgetOptions) error {
 	if err := a.checkEraser(ctx, c); err != nil {
 		return err
 	}
-	bar := a.newProgress(0, "steps done")
-	defer bar.finish()
 	id := schema.WorkflowForget + "/" + o.ID
 	run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID: id, TaskQueue: schema.QueueMain, StaticSummary: "forget",
@@ -225,21 +223,14 @@ func (a *app) runForget(ctx context.Context, o *forgetOptions) error {
 	if err != nil {
 		return fmt.Errorf("start the erasure: %w", err)
 	}
-	stop := everyTick(ctx, watchEvery, func(ctx context.Context) { bar.lookAtForget(ctx, c) })
-	var result schema.ForgetResult
-	err = run.Get(ctx, &result)
-	stop()
+	result, err := a.awaitForget(ctx, c, run)
 	if err != nil {
-		if ctx.Err() != nil {
-			return stoppedWaiting(ctx, err, "the erasure goes on as workflow "+id+"\nTo look at it again: give the same command")
-		}
-		return fmt.Errorf("forget: %s; to go on with it, give the same command again", failureText(err))
+		return err
 	}
 	dropped, err := a.dropSpooled(o)
 	if err == nil {
 		err = erase.DeleteOwnRuns(ctx, c, a.cfg.TemporalNamespace, id)
 	}
-	bar.finish()
 	if err := errors.Join(a.print(result, func(w io.Writer) error { return printForgotten(w, o, result, dropped) }), err); err != nil {
 		return err
 	}
@@ -247,6 +238,21 @@ func (a *app) runForget(ctx context.Context, o *forgetOptions) error {
 		return fmt.Errorf("%s hold something of it", plural(n, "place", "places"))
 	}
 	return nil
+}
+
+// awaitForget shows how far the erasure is until it ends.
+func (a *app) awaitForget(ctx context.Context, c client.Client, run client.WorkflowRun) (result schema.ForgetResult, err error) {
+	bar := a.newProgress(0, "steps done")
+	defer bar.finish()
+	stop := everyTick(ctx, watchEvery, func(ctx context.Context) { bar.lookAtForget(ctx, c) })
+	defer stop()
+	switch err = run.Get(ctx, &result); {
+	case err != nil && ctx.Err() != nil:
+		return result, stoppedWaiting(ctx, err, "the erasure goes on as workflow "+run.GetID()+"\nTo look at it again: give the same command")
+	case err != nil:
+		return result, fmt.Errorf("forget: %s; to go on with it, give the same command again", failureText(err))
+	}
+	return result, nil
 }
 
 // checkEraser returns an error if no worker erases.

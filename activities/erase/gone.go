@@ -165,7 +165,7 @@ func (g *gone) reduce(e schema.Event, searched bool) (payload json.RawMessage, i
 func (w *walk) value(field string, v any) (left any, isGone bool) {
 	switch v := v.(type) {
 	case string:
-		return v, w.named(w.owner, v) || w.searched && textFields[field] && w.holds(v)
+		return v, w.named(w.owner, v) || w.searched && textFields[field] && w.holds(worded(field, v))
 	case map[string]any:
 		return w.object(v)
 	case []any:
@@ -173,6 +173,16 @@ func (w *walk) value(field string, v any) (left any, isGone bool) {
 	default:
 		return v, false
 	}
+}
+
+// worded returns the words of the text of a field: keys of tasks and conditions begin with the project's name.
+func worded(field, text string) string {
+	if field == "canonical_key" || field == "aliases" {
+		if parts := strings.SplitN(text, ":", 3); len(parts) == 3 {
+			return parts[2]
+		}
+	}
+	return text
 }
 
 func (w *walk) list(field string, values []any) any {

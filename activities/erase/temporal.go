@@ -261,7 +261,7 @@ func (a *Activities) awaitEnd(ctx context.Context, id, run string) error {
 	if errors.As(err, &unavailable) {
 		return err
 	}
-	return nil //nolint:nilerr // how it ended is no matter
+	return nil // How it ended is no matter.
 }
 
 // DeleteOwnRuns deletes the runs of forget of the workflow that have ended, and those that it had as children: their inputs name what was
