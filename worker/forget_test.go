@@ -327,6 +327,19 @@ func TestForgetQueryAndProject(t *testing.T) {
 	f := &forgetting{bench: newBench(t)}
 	f.start(t)
 	f.say(t)
+	bob := f.input("bobs", write(t, filepath.Join(t.TempDir(), "bobs.jsonl"), said(1, "user", "I prefer Zanzibarquill tea with lemon in the evening."),
+		said(2, "assistant", "TODO: order more Zanzibarquill tea for the office.")))
+	bob.User = "bob"
+	require.Equal(t, schema.BuildSuccess, f.process(t, bob).Status)
+	f.awaitGraduated(t.Context(), t)
+	bobs := func() []string {
+		return slices.Concat(
+			column(t, f.ClickHouse, "SELECT toString((entry_id, title, stage, status)) AS row FROM entries WHERE user = 'bob' ORDER BY row"),
+			column(t, f.ClickHouse, "SELECT toString((fact_id, content)) AS row FROM facts WHERE user = 'bob' ORDER BY row"),
+			column(t, f.ClickHouse, "SELECT title FROM entities WHERE title ILIKE '%for the office%'"))
+	}
+	bobsBefore := bobs()
+	require.Len(t, bobsBefore, 4)
 	apply := func(id string, scope schema.ErasureScope) *erase.Plan {
 		t.Helper()
 		plan, err := erase.Make(t.Context(), f.Log, f.ClickHouse, id, "salt", scope)
@@ -359,7 +372,8 @@ func TestForgetQueryAndProject(t *testing.T) {
 	left := entries("gone")
 	require.Equal(t, without(before, left), slices.DeleteFunc(slices.Clone(before), func(title string) bool { return !strings.Contains(strings.ToLower(title), "zanzibarquill tea") }))
 	require.Len(t, left, len(before)-1)
-	for _, text := range column(t, f.ClickHouse, "SELECT payload_json FROM events_raw") {
+	require.Equal(t, bobsBefore, bobs(), "what another user of the project says is theirs")
+	for _, text := range column(t, f.ClickHouse, "SELECT payload_json FROM events_raw WHERE NOT match(stream, '/bob/|^project/')") {
 		require.NotContains(t, strings.ToLower(text), "zanzibarquill tea")
 	}
 	require.Equal(t, []string{"1"}, column(t, f.ClickHouse, `SELECT toString(sum(countSubstrings(payload_json, '[redacted: forgotten]'))) FROM events

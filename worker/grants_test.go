@@ -106,6 +106,7 @@ func TestEraserRole(t *testing.T) {
 		for _, id := range []string{"erased", "kept"} {
 			require.NoError(t, conn.Exec(t.Context(), "INSERT INTO events_raw (event_id, stream, seq) VALUES (?, 's', 1)", id))
 		}
+		require.NoError(t, conn.Exec(t.Context(), "ALTER TABLE events_raw MODIFY SETTING old_parts_lifetime = 1"))
 	})
 	conn, err := eventlog.Connect(t.Context(), dsn, eventlog.ConnectOptions{})
 	require.NoError(t, err)
@@ -113,6 +114,14 @@ func TestEraserRole(t *testing.T) {
 	require.NoError(t, conn.Exec(t.Context(), "ALTER TABLE events_raw DELETE WHERE event_id = 'erased' SETTINGS mutations_sync = 2"))
 	require.Equal(t, []string{"kept"}, column(t, conn, "SELECT event_id FROM events_raw"))
 	require.NoError(t, conn.Exec(t.Context(), "INSERT INTO events_raw (event_id, stream, seq) VALUES ('tombstone', 's', 2)"))
+	x := eventlog.NewEraser(conn, "it's an erasure")
+	require.NoError(t, x.Settle(t.Context()))
+	require.NoError(t, x.Delete(t.Context(), []string{"another's \\stream"}))
+	require.NoError(t, x.Apply(t.Context()))
+	at, err := x.Now(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, x.PurgeTables(t.Context(), at, "events_raw"))
+	require.NotEmpty(t, column(t, conn, "SELECT event_id FROM events_raw"))
 	tables := column(t, conn, "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name != 'schema_migrations'")
 	require.Greater(t, len(tables), 20)
 	for _, table := range tables {
