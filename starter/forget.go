@@ -235,7 +235,7 @@ func (a *app) runForget(ctx context.Context, o *forgetOptions) error {
 		return err
 	}
 	if n := len(result.Left); n > 0 {
-		return fmt.Errorf("%s hold something of it", plural(n, "place", "places"))
+		return fmt.Errorf("something of it is left in %s", plural(n, "place", "places"))
 	}
 	return nil
 }
