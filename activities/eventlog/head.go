@@ -243,6 +243,9 @@ func (s *Store) tail(ctx context.Context, stream string) (tail, bool, error) {
 	if k == nil {
 		return tail{}, false, nil
 	}
+	if _, err := s.tombstones(ctx); err != nil { // What is remembered may have been erased.
+		return tail{}, false, err
+	}
 	head := k.head
 	t, ok := s.tails.get(stream)
 	switch {
