@@ -29,10 +29,8 @@ type Plan struct {
 	Replacements []eventlog.Replacement
 	// Sessions are those that are erased.
 	Sessions []schema.SessionKey
-	// Memories are those that lose something, Queues those in which something of it was enqueued, and Projects those whose
-	// graduation begins anew.
-	Memories, Queues []Memory
-	Projects         []string
+	// Memories are those that lose something.
+	Memories []Memory
 	// Near are the streams of the memories and projects in which it may be named: what is written there meanwhile may be made of tables
 	// that still hold it.
 	Near   []string
@@ -113,7 +111,6 @@ func (p *planner) make(ctx context.Context) error {
 		}
 	}
 	p.plan.Streams = slices.Sorted(maps.Keys(p.whole))
-	p.plan.Projects = slices.Sorted(maps.Keys(p.regraduate))
 	for project := range p.projects {
 		p.plan.Near = append(p.plan.Near, schema.ProjectStream(project), schema.GraduateStream(project))
 	}
@@ -127,23 +124,16 @@ func (p *planner) make(ctx context.Context) error {
 // found counts what was found to be gone.
 func (p *planner) found() int { return p.size() + len(p.regraduate) + len(p.gathered) }
 
-// touched lists the memories and queues whose streams change, and those of the sessions that are erased.
+// touched lists the memories whose streams change.
 func (p *planner) touched() {
-	memories, queues := map[Memory]bool{}, map[Memory]bool{}
+	memories := map[Memory]bool{}
 	for _, stream := range slices.Concat(p.plan.Streams, p.plan.Changed()) {
 		if user, agent, err := schema.ParseMemoryStream(stream); err == nil {
 			memories[Memory{user, agent}] = true
 		}
-		if user, agent, err := schema.ParseQueueStream(stream); err == nil {
-			queues[Memory{user, agent}] = true
-		}
-	}
-	for _, key := range p.plan.Sessions {
-		queues[Memory{key.User, key.Agent}] = true
 	}
 	order := func(a, b Memory) int { return slices.Compare([]string{a.User, a.Agent}, []string{b.User, b.Agent}) }
 	p.plan.Memories = slices.SortedFunc(maps.Keys(memories), order)
-	p.plan.Queues = slices.SortedFunc(maps.Keys(queues), order)
 }
 
 // streams returns the streams that may name what is erased, besides those of sessions that lose nothing of their own, in an order in
