@@ -1,0 +1,198 @@
+package erase
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// streams returns the streams that may name what is erased, besides those of sessions that lose nothing of their own, in an order in
+// which those come first that others rest on.
+func (p *planner) streams(ctx context.Context) (names []string, err error) {
+	add := func(name string) {
+		if !p.whole[name] {
+			names = append(names, name)
+		}
+	}
+	list := func(prefix string, wanted func(string) bool) error {
+		for stream, err := range p.log.Streams(ctx, prefix) {
+			if err != nil {
+				return err
+			}
+			if wanted(stream.Name) {
+				add(stream.Name)
+			}
+		}
+		return nil
+	}
+	all := func(string) bool { return true }
+	for stream := range p.parts {
+		add(stream)
+	}
+	slices.Sort(names)
+	for _, project := range slices.Sorted(maps.Keys(p.projects)) {
+		add(schema.ProjectStream(project))
+		add(schema.GraduateStream(project))
+	}
+	if err := list(schema.UsagePrefix, func(name string) bool {
+		project, err := schema.ParseUsageStream(name)
+		return err == nil && p.projects[project]
+	}); err != nil {
+		return nil, err
+	}
+	for m := range p.memories {
+		add(schema.QueueStream(m.User, m.Agent))
+		add(schema.MemoryStream(m.User, m.Agent))
+	}
+	for _, prefix := range []string{schema.BatchPrefix, schema.VectorPrefix} {
+		if err := list(prefix, all); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+// emitted is called with each event and what remains of it.
+type emitted func(ctx context.Context, e schema.Event, payload any, v verdict) error
+
+// round judges all events that may name what is erased. What they declare is gone with them, unless others speak of it. Once
+// nothing more is found to be gone, emit is told of each.
+func (p *planner) round(ctx context.Context, emit emitted) error {
+	if err := p.dreams(ctx, emit != nil); err != nil {
+		return err
+	}
+	if err := p.sessionRound(ctx, emit); err != nil {
+		return err
+	}
+	names, err := p.streams(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		p.open(name, emit)
+		for e, err := range p.log.Stream(ctx, name, eventlog.StreamOptions{}) {
+			if err == nil {
+				err = p.take(ctx, e, emit)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if err := p.bury(name, emit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// open begins a stream.
+func (p *planner) open(stream string, emit emitted) {
+	p.begin()
+	if emit == nil {
+		p.declared[stream], p.heirs[stream] = map[string]schema.Event{}, map[string]heir{}
+	}
+}
+
+// take judges an event.
+func (p *planner) take(ctx context.Context, e schema.Event, emit emitted) error {
+	v, err := p.judge(e)
+	if err != nil {
+		return err
+	}
+	payload, err := schema.DecodePayload(e)
+	if err != nil {
+		return err
+	}
+	if emit != nil {
+		return emit(ctx, e, payload, v)
+	}
+	p.weigh(e, payload, v)
+	return nil
+}
+
+// sessionTypes are the events of a session that may name what is of another one.
+var sessionTypes = []string{schema.EntryEvidenceSet, schema.EntryStatusSet, schema.FactsShown}
+
+// sessionRound judges events of the other sessions, all in one pass over the log: there may be very many sessions. A query looks at all
+// that its own sessions have made, too.
+func (p *planner) sessionRound(ctx context.Context, emit emitted) error {
+	types := sessionTypes
+	if p.scope.Kind() == schema.EraseQuery {
+		types = nil
+	}
+	last := ""
+	for e, err := range p.log.Replay(ctx, eventlog.ReplayOptions{StreamPrefix: schema.SessionPrefix, Types: types}) {
+		if err != nil {
+			return err
+		}
+		if p.whole[e.Stream] || p.parts[e.Stream] != nil {
+			continue // It is deleted, or judged as a whole.
+		}
+		key, err := schema.ParseSessionStream(e.Stream)
+		if err != nil || !p.projects[key.Project] && !p.memories[Memory{key.User, key.Agent}] {
+			continue
+		}
+		if e.Stream != last {
+			if err := p.bury(last, emit); err != nil {
+				return err
+			}
+			last = e.Stream
+			p.open(last, emit)
+		}
+		if err := p.take(ctx, e, emit); err != nil {
+			return err
+		}
+	}
+	return p.bury(last, emit)
+}
+
+// weigh notes which declarations of a stream are gone, and who may take their place.
+func (p *planner) weigh(e schema.Event, payload any, v verdict) {
+	if v.isGone {
+		p.ids[e.ID] = true
+		ids, fact := declares(payload)
+		if fact != "" {
+			ids = append(ids, fact)
+		}
+		for _, id := range ids {
+			if _, ok := p.declared[e.Stream][id]; !ok {
+				p.declared[e.Stream][id] = e
+			}
+		}
+		return
+	}
+	for id, h := range heirsOf(e, payload) {
+		if old, ok := p.heirs[e.Stream][id]; !ok || old.condition && !h.condition {
+			p.heirs[e.Stream][id] = h
+		}
+	}
+}
+
+// bury decides, at the end of a stream, what becomes of what was declared in it by events that are gone.
+func (p *planner) bury(stream string, emit emitted) error {
+	if emit != nil {
+		return nil
+	}
+	for id, e := range p.declared[stream] {
+		h, ok := p.heirs[stream][id]
+		isFact := e.Type == schema.FactCreated
+		switch {
+		case ok && h.condition:
+			_, condition, err := inherit(p.id, e, h, "")
+			if err != nil {
+				return err
+			}
+			p.conditions[id] = condition
+			p.ids[id] = true
+		case ok:
+		case isFact:
+			p.addFact(e.Stream, id)
+		default:
+			p.ids[id] = true
+		}
+	}
+	return nil
+}
