@@ -19,9 +19,6 @@ import (
 
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
-	"go.temporal.io/api/workflowservice/v1"
-	"go.temporal.io/sdk/client"
-	"google.golang.org/protobuf/types/known/durationpb"
 
 	"axiommind/activities/retrieve"
 	"axiommind/deploy/local/stacktest"
@@ -35,10 +32,8 @@ func TestMain(m *testing.M) {
 
 var (
 	quiet  = slog.New(slog.DiscardHandler)
-	clis   atomic.Int64
 	apart  sync.Once
 	cache  string
-	begun  = time.Now().UnixMicro()
 	common = []string{"--connect-timeout", "20s"}
 )
 
@@ -53,10 +48,9 @@ type cli struct {
 
 func newCLI(t *testing.T) *cli {
 	t.Helper()
-	name := fmt.Sprintf("cli-%d-%d", begun, clis.Add(1))
-	address := stacktest.Temporal(t)
+	name := stacktest.Namespace(t)
 	c := &cli{project: name, completion: 20 * time.Second, env: map[string]string{"WEAVIATE_API_KEY": stacktest.WeaviateKey(t)}, servers: append([]string{
-		"--temporal-address", address, "--temporal-namespace", name, "--clickhouse-dsn", stacktest.MigratedDatabase(t),
+		"--temporal-address", stacktest.Temporal(t), "--temporal-namespace", name, "--clickhouse-dsn", stacktest.MigratedDatabase(t),
 		"--weaviate-url", "http://" + stacktest.Weaviate(t),
 	}, common...)}
 	// From here on the servers are installed: what is spooled goes elsewhere.
@@ -66,12 +60,6 @@ func newCLI(t *testing.T) *cli {
 		cache = dir
 		require.NoError(t, os.Setenv("XDG_CACHE_HOME", dir))
 	})
-	namespaces, err := client.NewNamespaceClient(client.Options{HostPort: address, Logger: quiet})
-	require.NoError(t, err)
-	defer namespaces.Close()
-	require.NoError(t, namespaces.Register(t.Context(), &workflowservice.RegisterNamespaceRequest{
-		Namespace: name, WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour),
-	}))
 	return c
 }
 

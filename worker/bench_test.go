@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,9 +15,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 	enums "go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
-	"google.golang.org/protobuf/types/known/durationpb"
 
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
@@ -33,11 +30,7 @@ import (
 
 func TestMain(m *testing.M) { stacktest.Main(m) }
 
-var (
-	quiet     = slog.New(slog.DiscardHandler)
-	benches   atomic.Int64
-	startedAt = time.Now().UnixMicro()
-)
+var quiet = slog.New(slog.DiscardHandler)
 
 // bench is the whole system on real servers: a database and a namespace of its own, and a project
 // of its own in the vector store that all share.
@@ -50,15 +43,13 @@ type bench struct {
 // newBench connects to the servers; start starts a worker in this process.
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	name := fmt.Sprintf("bench-%d-%d", startedAt, benches.Add(1))
+	name := stacktest.Namespace(t)
 	b := &bench{project: name}
-	address := stacktest.Temporal(t)
-	registerNamespace(t, address, name)
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	b.cfg.Flags(flags)
 	b.cfg.WorkerFlags(flags)
 	require.NoError(t, flags.Parse([]string{
-		"--temporal-address", address, "--temporal-namespace", name, "--clickhouse-dsn", stacktest.MigratedDatabase(t),
+		"--temporal-address", stacktest.Temporal(t), "--temporal-namespace", name, "--clickhouse-dsn", stacktest.MigratedDatabase(t),
 		"--weaviate-url", "http://" + stacktest.Weaviate(t), "--stop-timeout", "5s",
 		"--source-root", os.TempDir(), "--memory-root", t.TempDir(),
 	}))
@@ -73,20 +64,6 @@ func newBench(t testing.TB) *bench {
 	_, err = eventlog.Migrate(t.Context(), b.ClickHouse)
 	require.NoError(t, err)
 	return b
-}
-
-func registerNamespace(t testing.TB, address, name string) {
-	t.Helper()
-	namespaces, err := client.NewNamespaceClient(client.Options{HostPort: address, Logger: quiet})
-	require.NoError(t, err)
-	defer namespaces.Close()
-	require.NoError(t, namespaces.Register(t.Context(), &workflowservice.RegisterNamespaceRequest{
-		Namespace: name, WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour),
-	}))
-	require.Eventually(t, func() bool {
-		_, err := namespaces.Describe(t.Context(), name)
-		return err == nil
-	}, time.Minute, 50*time.Millisecond)
 }
 
 // start runs a worker until the test ends.

@@ -25,6 +25,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
 	"axiommind/deploy/local/stack"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 	"axiommind/worker/service"
 )
@@ -81,7 +82,7 @@ func (s *site) bench(t *testing.T) (b *bench, drop func()) {
 	name := fmt.Sprintf("run_%d", s.n)
 	require.NoError(t, s.admin.Exec(t.Context(), "CREATE DATABASE "+name))
 	at := s.Addresses()
-	registerNamespace(t, at.Temporal, name)
+	stacktest.RegisterNamespace(t, at.Temporal, name)
 	dsn, err := url.Parse(at.ClickHouseDSN)
 	require.NoError(t, err)
 	dsn.Path = "/" + name

@@ -17,14 +17,12 @@ import (
 	"go.temporal.io/api/common/v1"
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/history/v1"
-	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/encoding/protojson"
-	"google.golang.org/protobuf/types/known/durationpb"
 
 	"axiommind/activities/evidence"
 	"axiommind/activities/llm"
@@ -282,21 +280,8 @@ func TestRecordHistories(t *testing.T) {
 	})
 }
 
-func registerNamespace(ctx context.Context, t *testing.T, address, name string) {
-	namespaces, err := client.NewNamespaceClient(client.Options{HostPort: address, Logger: slog.New(slog.DiscardHandler)})
-	require.NoError(t, err)
-	defer namespaces.Close()
-	require.NoError(t, namespaces.Register(ctx, &workflowservice.RegisterNamespaceRequest{
-		Namespace: name, WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour),
-	}))
-	require.Eventually(t, func() bool {
-		_, err := namespaces.Describe(ctx, name)
-		return err == nil
-	}, time.Minute, 50*time.Millisecond)
-}
-
 func recordPath(ctx context.Context, t *testing.T, address string, p path) {
-	registerNamespace(ctx, t, address, p.name)
+	stacktest.RegisterNamespace(t, address, p.name)
 	c, err := client.Dial(client.Options{
 		HostPort: address, Namespace: p.name, Identity: "recorder", Logger: slog.New(slog.DiscardHandler),
 	})

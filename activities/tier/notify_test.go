@@ -231,7 +231,7 @@ func TestSendWebhook(t *testing.T) {
 // The signal reaches a workflow on a server, under the id that the input names, and says so where none runs.
 func TestSignalSummary(t *testing.T) {
 	t.Parallel()
-	c, err := client.Dial(client.Options{HostPort: stacktest.Temporal(t)})
+	c, err := client.Dial(client.Options{HostPort: stacktest.Temporal(t), Namespace: stacktest.Namespace(t)})
 	require.NoError(t, err)
 	defer c.Close()
 	b := newFlushBench(t)

@@ -29,7 +29,7 @@ func TestDemoAndTheCommandsAfterIt(t *testing.T) {
 		t.Skip("builds programs and starts every server")
 	}
 	a := stack.Addresses{
-		Temporal: stacktest.Temporal(t, searchAttributes()), ClickHouseDSN: stacktest.MigratedDatabase(t),
+		Temporal: stacktest.Temporal(t), ClickHouseDSN: stacktest.MigratedDatabase(t),
 		WeaviateHost: stacktest.Weaviate(t), WeaviateKey: stacktest.WeaviateKey(t), EmbedderDir: embedderDir(t),
 	}
 	cfg, err := workerConfig(a, t.TempDir())

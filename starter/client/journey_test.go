@@ -11,9 +11,6 @@ import (
 
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
-	"go.temporal.io/api/workflowservice/v1"
-	temporal "go.temporal.io/sdk/client"
-	"google.golang.org/protobuf/types/known/durationpb"
 
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -24,19 +21,13 @@ import (
 // work runs a worker in a namespace and a database of its own until the test ends.
 func work(t *testing.T) client.Config {
 	t.Helper()
-	name := fmt.Sprintf("client-%d", time.Now().UnixNano())
+	name := stacktest.Namespace(t)
 	cfg := client.Config{
 		TemporalAddress: stacktest.Temporal(t), TemporalNamespace: name, ClickHouseDSN: stacktest.MigratedDatabase(t),
 		WeaviateURL: "http://" + stacktest.Weaviate(t), WeaviateAPIKey: stacktest.WeaviateKey(t), ConnectTimeout: 20 * time.Second,
 	}
 	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // From here on the servers are installed: the key of grants goes elsewhere.
 	quiet := slog.New(slog.DiscardHandler)
-	namespaces, err := temporal.NewNamespaceClient(temporal.Options{HostPort: cfg.TemporalAddress, Logger: quiet})
-	require.NoError(t, err)
-	defer namespaces.Close()
-	require.NoError(t, namespaces.Register(t.Context(), &workflowservice.RegisterNamespaceRequest{
-		Namespace: name, WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour),
-	}))
 	var s service.Config
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	s.Flags(f)

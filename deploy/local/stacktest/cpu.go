@@ -10,22 +10,7 @@ import (
 	"time"
 )
 
-// Processes returns the process ids of the servers that this test binary has started so far, by name. A server may be
-// a process that stands over the one that does the work.
-func Processes() map[string]int {
-	pids := map[string]int{}
-	for _, s := range []*server{&temporal, &weaviate, &clickHouse} {
-		if s.stack == nil {
-			continue
-		}
-		for name, pid := range s.stack.Servers() {
-			pids[name] = pid
-		}
-	}
-	return pids
-}
-
-// CPU returns the CPU time that the servers of [Processes] have used, with that of the processes they started, and
+// CPU returns the CPU time that the servers of [Processes] have used, for this package and for others, with that of the processes they started, and
 // that of this test binary under the name "test". It skips the test where the system has no /proc.
 func CPU(t testing.TB) map[string]time.Duration {
 	t.Helper()
@@ -42,7 +27,7 @@ func CPU(t testing.TB) map[string]time.Duration {
 		return total
 	}
 	out := map[string]time.Duration{"test": used[os.Getpid()]}
-	for name, pid := range Processes() {
+	for name, pid := range Processes(t) {
 		out[name] = sum(pid)
 	}
 	return out

@@ -16,7 +16,7 @@ func TestCPU(t *testing.T) {
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	before := stacktest.CPU(t)
 	require.Positive(t, before["clickhouse"])
-	require.Positive(t, stacktest.Processes()["clickhouse"])
+	require.Positive(t, stacktest.Processes(t)["clickhouse"])
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
 		var n uint64
 		assert.NoError(c, conn.QueryRow(t.Context(), "SELECT sum(cityHash64(number)) FROM numbers(9999999)").Scan(&n))

@@ -36,7 +36,9 @@ func Restricted(t *testing.T, database string, grants []string, prepare func(dsn
 		defer s.Stop()
 		run(t, dsn, "CREATE DATABASE "+eventlog.Identifier(database))
 		dsn.Path = "/" + database
-		migrate(t, dsn.String())
+		if err := migrate(t.Context(), dsn.String()); err != nil {
+			t.Fatal(err)
+		}
 		prepare(dsn.String())
 	}()
 	s, dsn := start(grants...)

@@ -1,39 +1,55 @@
 package stacktest
 
 import (
+	"fmt"
+	"log/slog"
 	"maps"
 	"os"
+	"sync/atomic"
 	"testing"
+	"time"
 
-	"axiommind/deploy/local/stack"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-var temporal, weaviate server
+// The addresses of servers to use instead of those that the tests share, by environment variable, and the API key of
+// that Weaviate.
+const (
+	EnvClickHouse  = "AXIOMMIND_TEST_CLICKHOUSE"
+	EnvTemporal    = "AXIOMMIND_TEST_TEMPORAL"
+	EnvWeaviate    = "AXIOMMIND_TEST_WEAVIATE"
+	EnvWeaviateKey = "AXIOMMIND_TEST_WEAVIATE_KEY"
+)
 
-// Temporal returns the address of the Temporal dev server of this test binary,
-// host:port, with the namespace "default". attributes are search attributes,
-// name to type; those of the first call count.
-func Temporal(t testing.TB, attributes ...map[string]string) string {
+// ClickHouse returns the DSN of the ClickHouse server, such as "http://default:token@127.0.0.1:41234/default".
+func ClickHouse(t testing.TB) string {
+	t.Helper()
+	if dsn := os.Getenv(EnvClickHouse); dsn != "" {
+		return dsn
+	}
+	return servers(t).Addresses.ClickHouseDSN
+}
+
+// Temporal returns the address of the Temporal dev server, host:port. Tests keep apart by namespace, see [Namespace].
+func Temporal(t testing.TB) string {
 	t.Helper()
 	if address := os.Getenv(EnvTemporal); address != "" {
 		return address
 	}
-	opts := stack.Options{Temporal: true, SearchAttributes: map[string]string{}}
-	for _, more := range attributes {
-		maps.Copy(opts.SearchAttributes, more)
-	}
-	return temporal.get(t, "temporal", opts).Addresses().Temporal
+	return servers(t).Addresses.Temporal
 }
 
-// Weaviate returns the address of the REST interface of the Weaviate server of
-// this test binary, host:port. It wants the key of [WeaviateKey]. Tests keep apart by class name or
-// tenant.
+// Weaviate returns the address of the REST interface of the Weaviate server, host:port. It wants the key of
+// [WeaviateKey]. Tests keep apart by class or tenant, see [Namespace].
 func Weaviate(t testing.TB) string {
 	t.Helper()
 	if host := os.Getenv(EnvWeaviate); host != "" {
 		return host
 	}
-	return weaviate.get(t, "weaviate", stack.Options{Weaviate: true}).Addresses().WeaviateHost
+	return servers(t).Addresses.WeaviateHost
 }
 
 // WeaviateKey returns the API key that [Weaviate] wants.
@@ -42,6 +58,41 @@ func WeaviateKey(t testing.TB) string {
 	if os.Getenv(EnvWeaviate) != "" {
 		return os.Getenv(EnvWeaviateKey)
 	}
-	Weaviate(t)
-	return weaviate.stack.Addresses().WeaviateKey
+	return servers(t).Addresses.WeaviateKey
+}
+
+// Processes returns the process ids of the servers by name. A server may be a process that stands over the one that
+// does the work.
+func Processes(t testing.TB) map[string]int {
+	t.Helper()
+	return maps.Clone(servers(t).Servers)
+}
+
+var (
+	names   atomic.Int64
+	started = time.Now().UnixMicro()
+)
+
+// Namespace makes a namespace for the test in the Temporal of [Temporal] and returns its name, which no other test has.
+// The name serves as that of a project or a user too.
+func Namespace(t testing.TB) string {
+	t.Helper()
+	name := fmt.Sprintf("test-%d-%d-%d", os.Getpid(), started, names.Add(1))
+	RegisterNamespace(t, Temporal(t), name)
+	return name
+}
+
+// RegisterNamespace makes a namespace in the Temporal server at the address, and waits until the server knows it.
+func RegisterNamespace(t testing.TB, address, name string) {
+	t.Helper()
+	namespaces, err := client.NewNamespaceClient(client.Options{HostPort: address, Logger: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	defer namespaces.Close()
+	require.NoError(t, namespaces.Register(t.Context(), &workflowservice.RegisterNamespaceRequest{
+		Namespace: name, WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour),
+	}))
+	require.Eventually(t, func() bool {
+		_, err := namespaces.Describe(t.Context(), name)
+		return err == nil
+	}, time.Minute, 20*time.Millisecond)
 }

@@ -1,54 +1,25 @@
-// Package stacktest gives tests real servers: one of each kind per test binary,
-// started when the first test asks for it, on free ports, with nothing kept.
-// The servers end with the test binary, however it ends.
+// Package stacktest gives tests real servers. The packages of one `go test ./...` share them: see shared.go. Each test
+// has a database, a namespace and names of projects of its own.
 package stacktest
 
 import (
-	"context"
-	"errors"
+	"flag"
 	"fmt"
-	"io"
-	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"axiommind/deploy/local/child"
-	"axiommind/deploy/local/stack"
 )
-
-// The addresses of servers to use instead of starting any, by environment
-// variable, and the API key of that Weaviate.
-const (
-	EnvClickHouse  = "AXIOMMIND_TEST_CLICKHOUSE"
-	EnvTemporal    = "AXIOMMIND_TEST_TEMPORAL"
-	EnvWeaviate    = "AXIOMMIND_TEST_WEAVIATE"
-	EnvWeaviateKey = "AXIOMMIND_TEST_WEAVIATE_KEY"
-)
-
-// startTimeout covers a first build of a server.
-const startTimeout = 15 * time.Minute
-
-// server is one lazily started stack with one server.
-type server struct {
-	once  sync.Once
-	stack *stack.Stack
-	dir   string
-	err   error
-}
 
 var (
-	clickHouse server
-	mu         sync.Mutex
-	databases  int
-	dirs       []string
+	mu   sync.Mutex
+	made []string
 )
 
-// Dir makes a directory that is removed when the test binary ends: for what several tests share.
+// Dir makes a directory that is removed when the test binary ends: for files that several tests share.
 func Dir(name string) (string, error) {
 	dir, err := os.MkdirTemp("", fmt.Sprintf("axiommind-%s-%d-", name, os.Getpid()))
 	if err != nil {
@@ -56,116 +27,42 @@ func Dir(name string) (string, error) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	dirs = append(dirs, dir)
+	made = append(made, dir)
 	return dir, nil
 }
 
-func (s *server) get(t testing.TB, name string, opts stack.Options) *stack.Stack {
-	t.Helper()
-	s.once.Do(func() {
-		if s.dir, s.err = Dir(name); s.err != nil {
-			return
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
-		defer cancel()
-		opts.Dir, opts.Ephemeral = s.dir, true
-		s.stack, s.err = stack.Start(ctx, opts)
-	})
-	if s.err != nil {
-		t.Fatalf("start %s: %v", name, s.err)
-	}
-	return s.stack
-}
+// parallel is the number of tests of a package that run at the same time, unless -parallel says otherwise. Tests of
+// servers wait more than they compute.
+const parallel = "8"
 
-func (s *server) stop() {
-	if s.stack != nil {
-		s.stack.Stop()
-	}
-}
-
-// ClickHouse returns the DSN of the ClickHouse server of this test binary,
-// such as "http://default:token@127.0.0.1:41234/default".
-func ClickHouse(t testing.TB) string {
-	t.Helper()
-	if dsn := os.Getenv(EnvClickHouse); dsn != "" {
-		return dsn
-	}
-	return clickHouse.get(t, "clickhouse", stack.Options{ClickHouse: true}).Addresses().ClickHouseDSN
-}
-
-// Database makes a fresh database for the test, drops it at the test's end, and
-// returns a DSN that names it.
-func Database(t testing.TB) string {
-	t.Helper()
-	dsn, err := url.Parse(ClickHouse(t))
-	if err != nil {
-		t.Fatalf("parse the ClickHouse DSN: %v", err)
-	}
-	name := makeDatabase(t, dsn)
-	t.Cleanup(func() { run(t, dsn, "DROP DATABASE "+name+" SYNC") })
-	dsn.Path = "/" + name
-	return dsn.String()
-}
-
-func makeDatabase(t testing.TB, dsn *url.URL) (name string) {
-	t.Helper()
-	mu.Lock()
-	databases++
-	name = fmt.Sprintf("test_%d_%d", os.Getpid(), databases)
-	mu.Unlock()
-	run(t, dsn, "CREATE DATABASE "+name)
-	return name
-}
-
-// run runs a statement and returns what it prints.
-func run(t testing.TB, dsn *url.URL, sql string) string {
-	t.Helper()
-	text, err := statement(dsn, sql)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
-}
-
-func statement(dsn *url.URL, sql string) (string, error) {
-	target := url.URL{Scheme: "http", Host: dsn.Host, Path: "/", User: dsn.User}
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, target.String(), strings.NewReader(sql))
-	if err != nil {
-		return "", fmt.Errorf("run %q: %w", sql, err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return "", fmt.Errorf("run %q: %w", sql, err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	text, err := io.ReadAll(resp.Body)
-	if err == nil && resp.StatusCode != http.StatusOK {
-		err = errors.New(string(text))
-	}
-	if err != nil {
-		return "", fmt.Errorf("run %q: %w", sql, err)
-	}
-	return string(text), nil
-}
-
-// Main runs the tests of a package, stops what they started, and exits. A
-// package's TestMain calls it to leave no temporary directory behind.
+// Main runs the tests of a package and exits. Each package that uses the servers calls it from TestMain.
 func Main(m *testing.M) {
+	if dir := os.Getenv(envHost); dir != "" {
+		if err := runHost(dir); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	sweep()
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		if err := flag.Set("test.parallel", parallel); err != nil {
+			panic(err)
+		}
+	}
 	code := m.Run()
-	if dsn, err := url.Parse(os.Getenv(EnvClickHouse)); err == nil && dsn.Host != "" {
-		dropPool(func(name string) { _, _ = statement(dsn, "DROP DATABASE "+name+" SYNC") })
-	}
-	for _, s := range []*server{&temporal, &weaviate, &clickHouse} {
-		s.stop()
-	}
-	for _, dir := range dirs {
-		_ = os.RemoveAll(dir)
+	for _, dir := range made {
+		if err := os.RemoveAll(dir); err != nil {
+			fmt.Fprintln(os.Stderr, "remove what the tests made:", err)
+		}
 	}
 	os.Exit(code)
 }
 
-// sweep removes what killed test binaries have left.
+// sweep removes the directories that killed test binaries have left.
 func sweep() {
 	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), "axiommind-*-*-*"))
 	for _, dir := range dirs {
