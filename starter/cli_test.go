@@ -71,6 +71,7 @@ func (c *cli) config(t *testing.T, more ...string) service.Config {
 	cfg.WorkerFlags(flags)
 	require.NoError(t, flags.Parse(append(append([]string{"--stop-timeout", "2s"}, c.servers...), more...)))
 	require.NoError(t, cfg.Load(flags, func(name string) string { return c.env[name] }, ""))
+	cfg.Timing = stacktest.Timing()
 	return cfg
 }
 

@@ -28,8 +28,6 @@ import (
 	"axiommind/worker/service"
 )
 
-func TestMain(m *testing.M) { stacktest.Main(m) }
-
 var quiet = slog.New(slog.DiscardHandler)
 
 // bench is the whole system on real servers: a database and a namespace of its own, and a project
@@ -56,6 +54,7 @@ func newBench(t testing.TB) *bench {
 	if data := sharedtest.Data.Dir(t); data != "" {
 		b.cfg.SourceRoots = append(b.cfg.SourceRoots, data)
 	}
+	b.cfg.Timing = stacktest.Timing()
 	var err error
 	b.cfg.WeaviateAPIKey = stacktest.WeaviateKey(t)
 	b.Stores, err = service.Connect(t.Context(), b.cfg, quiet)

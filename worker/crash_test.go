@@ -22,48 +22,36 @@ import (
 	"axiommind/schema"
 )
 
-// program is the worker as a process of its own, which can be killed.
-type program struct {
-	path string
-	args []string
-	env  []string
-}
+// program is the worker as a process of its own, which can be killed: this test binary with the configuration of a bench.
+type program struct{ env []string }
 
-// workerBinary is the worker, built once for all tests.
-var workerBinary = sync.OnceValues(func() (string, error) {
-	dir, err := stacktest.Dir("worker")
+// asWorker is the variable that makes this test binary a worker with a configuration.
+const asWorker = "AXIOMMIND_TEST_WORKER"
+
+func TestMain(m *testing.M) {
+	text := os.Getenv(asWorker)
+	if text == "" {
+		stacktest.Main(m)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	var cfg service.Config
+	err := json.Unmarshal([]byte(text), &cfg)
+	if err == nil {
+		err = service.Run(ctx, cfg, slog.New(slog.NewTextHandler(os.Stderr, nil)), nil)
+	}
 	if err != nil {
-		return "", err
+		fmt.Fprintln(os.Stderr, "worker:", err)
+		os.Exit(1)
 	}
-	path := filepath.Join(dir, "worker")
-	if out, err := exec.Command("go", "build", "-o", path, "axiommind/worker").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the worker: %w: %s", err, out)
-	}
-	return path, nil
-})
+	os.Exit(0)
+}
 
 func buildWorker(t *testing.T, b *bench) program {
 	t.Helper()
-	path, err := workerBinary()
+	cfg, err := json.Marshal(b.cfg)
 	require.NoError(t, err)
-	p := program{
-		path: path,
-		args: []string{
-			"--temporal-address", b.cfg.TemporalAddress, "--temporal-namespace", b.cfg.TemporalNamespace,
-			"--clickhouse-dsn", b.cfg.ClickHouseDSN, "--weaviate-url", b.cfg.WeaviateURL, "--memory-root", b.cfg.MemoryRoot,
-			"--stop-timeout", b.cfg.StopTimeout.String(),
-		},
-		// No configuration of a local stack on this machine is found there.
-		env: append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir(), "WEAVIATE_API_KEY="+b.cfg.WeaviateAPIKey),
-	}
-	for _, root := range b.cfg.SourceRoots {
-		p.args = append(p.args, "--source-root", root)
-	}
-	if m := b.cfg.Model; m.BaseURL != "" {
-		p.args = append(p.args, "--model-provider", m.Provider, "--model", m.Model, "--model-url", m.BaseURL,
-			"--model-format", m.ResponseFormat, "--window-bytes", strconv.Itoa(b.cfg.WindowBytes))
-	}
-	return p
+	return program{env: append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir(), asWorker+"="+string(cfg))}
 }
 
 // running is a worker under way.
@@ -76,7 +64,9 @@ type running struct {
 // launch starts the worker and waits until it polls.
 func (p program) launch(t *testing.T) *running {
 	t.Helper()
-	r := &running{cmd: exec.Command(p.path, p.args...), read: make(chan struct{})}
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	r := &running{cmd: exec.Command(exe), read: make(chan struct{})}
 	r.cmd.Env = p.env
 	log, err := r.cmd.StderrPipe()
 	require.NoError(t, err)

@@ -24,9 +24,8 @@ const (
 	maxHeld = 200
 	// batchEvents is the length of a history at which a run hands over even while a session takes long.
 	batchEvents = 20_000
-	// Outcomes are recorded when there are so many of them, or after so long.
+	// reportAtOnce outcomes are recorded without waiting for more.
 	reportAtOnce = 32
-	reportAfter  = 10 * time.Second
 	// maxReportBytes bounds the outcomes that are recorded at once.
 	maxReportBytes = 44 << 10
 )
@@ -309,7 +308,7 @@ func (b *batchRun) read(ctx workflow.Context) error {
 		} else {
 			b.state.Next = item.Index + 1
 		}
-		b.ready = append(b.ready, &batchItem{BatchItem: item, wait: busyFirst})
+		b.ready = append(b.ready, &batchItem{BatchItem: item, wait: timingOf(ctx).Busy})
 	}
 	if !left {
 		b.state.Page = next.Page
@@ -324,7 +323,7 @@ func (b *batchRun) read(ctx workflow.Context) error {
 func (b *batchRun) setAlarms(ctx workflow.Context) {
 	now := workflow.Now(ctx)
 	if len(b.pending) > 0 && !b.reporting && b.unreported == nil {
-		b.wakeAt(ctx, b.pendingSince.Add(reportAfter))
+		b.wakeAt(ctx, b.pendingSince.Add(timingOf(ctx).Report))
 	}
 	if len(b.ready) == 0 && !b.more() {
 		return // No item is held up.

@@ -33,7 +33,7 @@ func (b *batchRun) runItem(ctx workflow.Context, it *batchItem) {
 		b.stopped(it)
 		b.waiting = append(b.waiting, it)
 		_ = workflow.Sleep(ctx, it.wait) // Nothing cancels it.
-		it.wait = min(2*it.wait, busyLast)
+		it.wait = min(2*it.wait, maxBusy*timingOf(ctx).Busy)
 		b.waiting = slices.DeleteFunc(b.waiting, func(w *batchItem) bool { return w == it })
 		b.ready = slices.Insert(b.ready, 0, it)
 		b.changed = true
@@ -121,7 +121,7 @@ func (b *batchRun) count(ctx workflow.Context, o schema.BatchOutcome) {
 
 // reportSoon records outcomes in the background once there are some, or after a while.
 func (b *batchRun) reportSoon(ctx workflow.Context) {
-	due := len(b.pending) >= reportAtOnce || len(b.pending) > 0 && workflow.Now(ctx).Sub(b.pendingSince) >= reportAfter
+	due := len(b.pending) >= reportAtOnce || len(b.pending) > 0 && workflow.Now(ctx).Sub(b.pendingSince) >= timingOf(ctx).Report
 	if !due || b.reporting || b.unreported != nil {
 		return
 	}

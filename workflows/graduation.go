@@ -11,8 +11,6 @@ import (
 
 const (
 	passTitle = "look at what is new"
-	// passDelay is how long a wake waits for others, so that sessions that end at about the same time are one pass.
-	passDelay = 20 * time.Second
 )
 
 var graduations *graduate.Activities
@@ -51,7 +49,7 @@ var graduation = writer[schema.GraduationInput]{
 	},
 	background: &background[schema.GraduationInput]{
 		signal: schema.SignalWake,
-		delay:  func(schema.GraduationInput) time.Duration { return passDelay },
+		delay:  func(p schema.Timing, _ schema.GraduationInput) time.Duration { return p.Graduation },
 		title:  passTitle,
 		step:   considerNew,
 		again:  laterAndLater,

@@ -20,11 +20,10 @@ const (
 	queueSessions = 1000
 	// queueBytes is the size of a history at which a queue hands over though it has processed nothing.
 	queueBytes = 24 << 20
-	// maxTries is how often a session is tried whose failure may pass, and triesFirst and triesLast bound the pause before
-	// the next try, which doubles.
-	maxTries   = 8
-	triesFirst = time.Minute
-	triesLast  = time.Hour
+	// maxTries is how often a session is tried whose failure may pass. The pause before the next try doubles, up to
+	// lastTries times the first.
+	maxTries  = 8
+	lastTries = 60
 	// maxAgain bounds the failures that one run hands to the next. Of others the tries are counted anew.
 	maxAgain = 100
 	// maxShown bounds the sessions in the answer to a query.
@@ -48,7 +47,7 @@ func MemoryQueue(ctx workflow.Context, in schema.MemoryQueueInput) error {
 	}
 	q := &memoryQueue{
 		input: in, threads: map[queueKey]*queuedThread{}, again: map[queueKey]schema.QueueAgain{},
-		contexts: workflow.GetSignalChannel(ctx, schema.SignalEnqueue),
+		contexts: workflow.GetSignalChannel(ctx, schema.SignalEnqueue), tries: timingOf(ctx).Tries,
 	}
 	if c := in.Continued; c != nil {
 		q.since, q.notBefore, q.last = c.Since, c.NotBefore, c.Last
@@ -114,6 +113,8 @@ type memoryQueue struct {
 	// notBefore is when the next session may start.
 	notBefore time.Time
 	last      *schema.QueueResult
+	// tries is the pause before the first try after a failure that may pass.
+	tries time.Duration
 	// again are failures that an earlier run has seen.
 	again   map[queueKey]schema.QueueAgain
 	flushes []*flushing
@@ -150,7 +151,7 @@ func (q *memoryQueue) run(ctx workflow.Context) (handsOver bool) {
 		at := q.wakeAt()
 		idle := at.IsZero()
 		if idle {
-			at = now.Add(idleTime)
+			at = now.Add(timingOf(ctx).Idle)
 		}
 		q.setAlarm(ctx, at)
 		_ = workflow.Await(ctx, func() bool { return q.changed }) // Nothing cancels it.

@@ -73,7 +73,8 @@ func (q *memoryQueue) settle(ctx workflow.Context, t *queuedThread, result schem
 	case errors.As(err, &busy):
 		// The run that is at work may have begun before there was all that there is now.
 		q.putBack(t, q.taken.Positions)
-		t.wait = min(max(2*t.wait, busyFirst), busyLast)
+		first := timingOf(ctx).Busy
+		t.wait = min(max(2*t.wait, first), maxBusy*first)
 		t.notBefore = now.Add(t.wait)
 		return
 	}
@@ -139,7 +140,7 @@ func (q *memoryQueue) waitsOn(t *queuedThread, errorType string, read bool, now 
 	switch given := len(q.given()); {
 	case later && (!read || t.tries+1 < maxTries):
 		t.tries++
-		t.notBefore = now.Add(min(triesFirst<<min(t.tries-1, maxTries), triesLast))
+		t.notBefore = now.Add(q.tries * time.Duration(min(1<<min(t.tries-1, maxTries), lastTries)))
 		return true
 	case !read && given > 1:
 		t.most, t.batch = given/2, true

@@ -233,11 +233,11 @@ func TestLaterAndLater(t *testing.T) {
 	t.Parallel()
 	last := time.Duration(0)
 	for failures := 1; failures < 100; failures++ {
-		wait := workflows.LaterAndLater(failures)
+		wait := workflows.LaterAndLater(schema.Timing{}.WithDefaults(), failures)
 		require.GreaterOrEqual(t, wait, last)
 		require.LessOrEqual(t, wait, 10*time.Minute)
 		last = wait
 	}
-	require.Equal(t, time.Second, workflows.LaterAndLater(1))
+	require.Equal(t, time.Second, workflows.LaterAndLater(schema.Timing{}.WithDefaults(), 1))
 	require.Equal(t, 10*time.Minute, last)
 }

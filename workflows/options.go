@@ -11,9 +11,6 @@ import (
 	"axiommind/schema"
 )
 
-// heartbeatTimeout is how long a worker may be silent before its activity is retried on another one.
-const heartbeatTimeout = 30 * time.Second
-
 // work is a class of activities: where they run, how long they may take, and how they are tried again.
 type work struct {
 	queue string
@@ -30,7 +27,7 @@ func (w work) options(ctx workflow.Context, summary string) workflow.Context {
 		TaskQueue:              w.queue,
 		StartToCloseTimeout:    w.attempt,
 		ScheduleToCloseTimeout: w.total,
-		HeartbeatTimeout:       heartbeatTimeout,
+		HeartbeatTimeout:       timingOf(ctx).Heartbeat,
 		Summary:                summary,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: w.first, BackoffCoefficient: 2, MaximumInterval: w.longest, MaximumAttempts: w.attempts,

@@ -11,11 +11,8 @@ import (
 	"axiommind/schema"
 )
 
-// How long to wait before a workflow is started again whose id another run has, at first and at most.
-const (
-	busyFirst = time.Second
-	busyLast  = 30 * time.Second
-)
+// maxBusy bounds, in units of the first pause, the pause before a workflow is started again whose id another run has.
+const maxBusy = 30
 
 // hasID reports whether the run has the workflow id.
 func hasID(ctx workflow.Context, id string) bool {
@@ -30,7 +27,8 @@ func runAsOwner[Out, In any](ctx workflow.Context, id, summary string, in In) (O
 	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: id, TaskQueue: schema.QueueMain, WorkflowExecutionTimeout: 24 * time.Hour, StaticSummary: summary,
 	})
-	for wait := busyFirst; ; wait = min(2*wait, busyLast) {
+	first := timingOf(ctx).Busy
+	for wait := first; ; wait = min(2*wait, maxBusy*first) {
 		workflow.SetCurrentDetails(ctx, "Runs as the child workflow `"+id+"`.")
 		var result Out
 		err := workflow.ExecuteChildWorkflow(child, workflowType, in).Get(ctx, &result)

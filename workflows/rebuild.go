@@ -32,7 +32,7 @@ func fillWork(ctx workflow.Context, summary string) workflow.Context {
 		TaskQueue:              schema.QueueMain,
 		StartToCloseTimeout:    time.Hour,
 		ScheduleToCloseTimeout: 6 * time.Hour,
-		HeartbeatTimeout:       heartbeatTimeout,
+		HeartbeatTimeout:       timingOf(ctx).Heartbeat,
 		Summary:                summary,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second, MaximumAttempts: 700,

@@ -418,7 +418,7 @@ func (r *rooms) RebuildCollection(ctx context.Context, in vector.Rebuilding) (ve
 		in.Seen, in.Total = in.Seen+1, r.anew
 		switch in.Seen {
 		case r.anew - 1:
-			in.Step, in.Wait, in.Result.Switched = "drop", vector.DefaultGrace, true
+			in.Step, in.Wait, in.Result.Switched = "drop", schema.Timing{}.WithDefaults().Vectors, true
 		case r.anew:
 			in.Step = "done"
 		default:

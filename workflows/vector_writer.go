@@ -18,12 +18,10 @@ const (
 
 const indexTitle = "index what is pending"
 
-// messageDelay is how long messages wait: most sessions are done by then, and do not share the machine with them.
-const messageDelay = 3 * time.Second
-
-func messagesLater(in schema.VectorWriterInput) time.Duration {
+// messagesLater returns how long messages wait: most sessions are done by then, and do not share the machine with them.
+func messagesLater(p schema.Timing, in schema.VectorWriterInput) time.Duration {
 	if schema.HoldsMessages(in.Collection) {
-		return messageDelay
+		return p.Messages
 	}
 	return 0
 }

@@ -312,7 +312,7 @@ func TestVectorWriterRebuildsInTurns(t *testing.T) {
 			require.Less(t, first, 5, "sessions do not wait for the end: %v", order[:i+1])
 		}
 	}
-	require.GreaterOrEqual(t, env.Now().Sub(begin), 2*vector.DefaultGrace)
+	require.GreaterOrEqual(t, env.Now().Sub(begin), 2*schema.Timing{}.WithDefaults().Vectors)
 }
 
 // A run that has grown long leaves the rest to the next one, unless the switch is done.

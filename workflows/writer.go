@@ -17,9 +17,6 @@ const (
 	// maxUpdates is how many updates one run of a writer does before it continues as new: well below what
 	// a server accepts in a run.
 	maxUpdates = 500
-	// idleTime is how long a writer waits for more before it ends. The next update or signal starts it
-	// again.
-	idleTime = time.Minute
 )
 
 // writer is a workflow that is the only writer of a stream. It does what updates ask for, one after the
@@ -54,13 +51,13 @@ type background[In any] struct {
 	signal string
 	// delay is how long the work waits when a run begins and after a signal, so that what is asked for at about the same
 	// time is done at once. Nil stands for not at all.
-	delay func(In) time.Duration
+	delay func(schema.Timing, In) time.Duration
 	title string
 	// step does some of the work and returns when there is more to do: the zero time is when something
 	// comes. It is given the head of the stream and returns the new one. Its error ends the run, unless again is set.
 	step func(ctx workflow.Context, in In, head schema.StreamHead) (after schema.StreamHead, due time.Time, err error)
 	// again returns when to try again after as many failures in a row. Until then nothing brings the work forward.
-	again func(failures int) time.Duration
+	again func(t schema.Timing, failures int) time.Duration
 }
 
 // do does some of the work and returns when there is more to do.
@@ -72,7 +69,7 @@ func (b *background[In]) do(ctx workflow.Context, in In, q *updateQueue) (due ti
 	case err != nil && b.again != nil && ctx.Err() == nil:
 		q.head = schema.StreamHead{}
 		q.failures++
-		wait := b.again(q.failures)
+		wait := b.again(timingOf(ctx), q.failures)
 		workflow.SetCurrentDetails(ctx, fmt.Sprintf("**%s**: failed %d times in a row. Next try at %s.\n\n%s",
 			b.title, q.failures, workflow.Now(ctx).Add(wait).UTC().Format(time.RFC3339), cause(err)))
 		return workflow.Now(ctx).Add(wait), nil
@@ -83,19 +80,16 @@ func (b *background[In]) do(ctx workflow.Context, in In, q *updateQueue) (due ti
 	return due, err
 }
 
-// How long background work is left alone after a failure, at first and at most.
-const (
-	againFirst = time.Second
-	againLast  = 10 * time.Minute
-)
+// maxAgainUnits bounds, in units of the first wait, how long background work is left alone after a failure.
+const maxAgainUnits = 600
 
 // laterAndLater doubles the wait with each failure. Whatever failed may need a person, so it is tried for ever.
-func laterAndLater(failures int) time.Duration {
-	wait := againFirst
-	for i := 1; i < failures && wait < againLast; i++ {
-		wait *= 2
+func laterAndLater(t schema.Timing, failures int) time.Duration {
+	units := time.Duration(1)
+	for i := 1; i < failures && units < maxAgainUnits; i++ {
+		units *= 2
 	}
-	return min(wait, againLast)
+	return t.Again * min(units, maxAgainUnits)
 }
 
 // cause returns the message of an activity's error without what Temporal says of the activity.
@@ -124,7 +118,7 @@ func (w writer[In]) run(ctx workflow.Context, in In) error {
 	step := func() (time.Time, error) { return time.Time{}, nil }
 	if b := w.background; b != nil {
 		if b.delay != nil {
-			q.delay = b.delay(in)
+			q.delay = b.delay(timingOf(ctx), in)
 		}
 		if b.signal != "" {
 			q.signals = workflow.GetSignalChannel(ctx, b.signal)
@@ -284,7 +278,7 @@ func (q *updateQueue) loop(ctx workflow.Context, step func() (due time.Time, err
 		if q.isLong(ctx) {
 			return true, q.drain(ctx)
 		}
-		wait := idleTime
+		wait := timingOf(ctx).Idle
 		if !q.due.IsZero() {
 			wait = q.due.Sub(workflow.Now(ctx))
 		}

@@ -4,6 +4,7 @@
 package boundary
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,9 +91,12 @@ func attempt(ctx context.Context) int32 {
 	return activity.GetInfo(ctx).Attempt
 }
 
-// HeartbeatInterval is well under the heartbeat timeout that workflows set. A cancellation reaches an activity with one
-// of its heartbeats, and those of a worker that may send them so often are sent every interval.
-const HeartbeatInterval = 5 * time.Second
+// HeartbeatInterval is the time between two heartbeats of an activity with the heartbeat timeout. A cancellation reaches
+// an activity with one of its heartbeats.
+func HeartbeatInterval(timeout time.Duration) time.Duration { return timeout / 6 }
+
+// noTimeout takes the place of the heartbeat timeout of an activity that has none.
+const noTimeout = 30 * time.Second
 
 // Run runs an activity: it does the work on the input, sends heartbeats meanwhile, and returns the error
 // through [Return]. A panic is an error of no known type. An activity that waits for a writer, see [WaitsFor], is handed
@@ -106,7 +110,7 @@ func Run[In, Out any](ctx context.Context, in In, work func(context.Context, In)
 	if !activity.IsActivity(ctx) {
 		return work(ctx, in)
 	}
-	stop := Heartbeat(ctx, HeartbeatInterval)
+	stop := Heartbeat(ctx, HeartbeatInterval(cmp.Or(activity.GetInfo(ctx).HeartbeatTimeout, noTimeout)))
 	defer stop()
 	if waits(ctx) {
 		within, handOver := HandOver(ctx, 0)

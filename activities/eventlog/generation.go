@@ -13,10 +13,6 @@ import (
 	"axiommind/schema"
 )
 
-// DefaultLease is how long a program may write a projection's tables before it checks again whether they are being
-// rebuilt.
-const DefaultLease = 8 * time.Second
-
 // pollEvery is how often a program that waits for a rebuild checks for its end.
 const pollEvery = 100 * time.Millisecond
 

@@ -10,6 +10,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/schema"
 )
 
 // Limits of one batch. Use [Store.AppendAll] for more.
@@ -35,7 +37,7 @@ type Options struct {
 	Timeout time.Duration
 	// Lease is how long a projector may write before it checks again whether its tables are being rebuilt. A rebuild
 	// waits a little longer than that. All programs that use one database must have the same Lease, or rows are lost.
-	// Default [DefaultLease].
+	// Default [schema.Timing.Lease].
 	Lease time.Duration
 	// Now returns the time for RecordedAt. Default time.Now.
 	Now func() time.Time
@@ -60,7 +62,7 @@ func New(conn driver.Conn, opts Options) *Store {
 	opts.PageRows = cmp.Or(opts.PageRows, DefaultPageRows)
 	opts.PageBytes = cmp.Or(opts.PageBytes, DefaultPageBytes)
 	opts.Timeout = cmp.Or(opts.Timeout, DefaultTimeout)
-	opts.Lease = cmp.Or(opts.Lease, DefaultLease)
+	opts.Lease = schema.Timing{Lease: opts.Lease}.WithDefaults().Lease
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}

@@ -10,6 +10,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/llm"
+	"axiommind/schema"
 )
 
 // Activities keeps the tiers of memory, or asks their writer to do so.
@@ -41,6 +42,8 @@ type Options struct {
 	WindowBytes int
 	// Webhook is called with every summary that a daily record gains.
 	Webhook Webhook
+	// Timing has how long the files may stay behind the log.
+	Timing schema.Timing
 }
 
 // NewActivities returns the activities of this package. The root holds the files of all memories.

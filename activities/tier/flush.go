@@ -14,9 +14,6 @@ import (
 	"axiommind/schema"
 )
 
-// filesDelay is how long files may stay behind the log, so that what several sessions add is written at once.
-const filesDelay = 5 * time.Second
-
 // SessionInput names a session whose facts are to be stored and whose new messages are to be flushed.
 type SessionInput struct {
 	schema.SessionKey
@@ -246,5 +243,5 @@ func (a *Activities) flushed(r *SessionResult, f lastFlush) {
 	if f.Empty {
 		return
 	}
-	r.Flushed, r.Notify, r.FilesDue = f.EventID, a.opts.Webhook.URL != "", time.Now().Add(filesDelay).UTC()
+	r.Flushed, r.Notify, r.FilesDue = f.EventID, a.opts.Webhook.URL != "", time.Now().Add(a.opts.Timing.WithDefaults().Files).UTC()
 }

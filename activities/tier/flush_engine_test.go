@@ -31,7 +31,7 @@ func TestUpdateMemoryFlushesWhatIsNew(t *testing.T) {
 	done := b.must(first)[0]
 	require.Equal(t, schema.EventID(schema.ContextFlushedKey(first.SessionKey, 0, 1)), done.Flushed)
 	require.True(t, done.Notify)
-	require.WithinDuration(t, began.Add(filesDelay), done.FilesDue, 30*time.Second)
+	require.WithinDuration(t, began.Add(schema.Timing{}.WithDefaults().Files), done.FilesDue, 30*time.Second)
 	want := schema.ContextFlushedPayload{
 		SessionKey: first.SessionKey, BuildID: first.BuildID, Reason: schema.FlushTrim, Date: "2026-06-07", Clock: "21:45",
 		First: 0, Last: 1, Turns: 1, Summarizer: offline, Text: "- User: deploy the service → Reply: Deployed to prod.",

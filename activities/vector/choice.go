@@ -76,10 +76,8 @@ func without(versions []string, some ...string) []string {
 // How long a choice that was read is used. Those who search ask often, because what is indexed from now on is found by the
 // version in use alone. Those who write may do without while nothing changes: what they index with the version before is
 // indexed again before that is deleted.
-const (
-	searchersKeep = 2 * time.Second
-	writersKeep   = 30 * time.Second
-)
+// The time of writers is [schema.Timing.Embedder].
+const searchersKeep = 2 * time.Second
 
 // Choices reads and writes which embedding version is in use. It is safe for concurrent use.
 type Choices struct {

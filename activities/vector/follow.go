@@ -12,11 +12,8 @@ import (
 	"axiommind/schema"
 )
 
-// Pauses of [Indexes.Follow] between two looks: the first, and the longest.
-const (
-	followFirst = 500 * time.Millisecond
-	followLast  = 15 * time.Second
-)
+// maxFollow bounds, in units of the first, the pause of [Indexes.Follow] between two looks.
+const maxFollow = 30
 
 // Follow has everything indexed with this process's embedder, lets searches use that once it is done, and deletes the vectors
 // of the versions before. It returns when nothing is left to do, when a process with another embedder was started since, or
@@ -24,7 +21,8 @@ const (
 // the outboxes hold.
 func (x *Indexes) Follow(ctx context.Context, logger *slog.Logger) {
 	logged := ""
-	for wait := followFirst; ; wait = min(2*wait, followLast) {
+	first := x.opts.withDefaults().Timing.Follow
+	for wait := first; ; wait = min(2*wait, maxFollow*first) {
 		done, err := x.followOnce(ctx, logger)
 		if done || ctx.Err() != nil {
 			return
@@ -125,7 +123,7 @@ func (x *Indexes) counts(ctx context.Context, version string) (sum OutboxCounts,
 // killed has not deleted is deleted by the next one.
 func (x *Indexes) clear(ctx context.Context, choice Choice, logger *slog.Logger) error {
 	if len(choice.Old) > 0 {
-		if !sleep(ctx, writersKeep+x.opts.withDefaults().Grace) {
+		if !sleep(ctx, x.opts.withDefaults().Timing.Embedder+x.opts.withDefaults().Timing.Vectors) {
 			return ctx.Err()
 		}
 		// Another worker may have indexed a session with the version before.

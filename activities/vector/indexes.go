@@ -48,7 +48,7 @@ func NewIndexes(
 ) *Indexes {
 	kept := searchersKeep
 	if temporal != nil {
-		kept = writersKeep
+		kept = opts.withDefaults().Timing.Embedder
 	}
 	return &Indexes{
 		Choices: newChoices(log, kept), conn: conn, log: log, client: c, temporal: temporal, own: own, make: make, opts: opts,

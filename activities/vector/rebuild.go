@@ -307,7 +307,7 @@ func (r *rebuild) begin(ctx context.Context) error {
 
 // switched says that the name leads to the new class, and leaves the old one for a while.
 func (r *rebuild) switched() {
-	r.Result.Switched, r.Step, r.Wait = true, stepDrop, r.opts.Grace
+	r.Result.Switched, r.Step, r.Wait = true, stepDrop, r.opts.Timing.Vectors
 }
 
 // count counts the objects of the new class.

@@ -121,7 +121,7 @@ func TestRebuildCopies(t *testing.T) {
 	result := b.turns(t, b.writer, RebuildInput{Verify: true}, func(s Rebuilding) {
 		steps[s.Step] = true
 		if s.Step == stepDrop {
-			require.Equal(t, DefaultGrace, s.Wait)
+			require.Equal(t, schema.Timing{}.WithDefaults().Vectors, s.Wait)
 			require.Contains(t, b.classes(t), first, "who has begun to read it may go on")
 		}
 		require.NotContains(t, s.Title(), "\n")

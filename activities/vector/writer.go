@@ -35,7 +35,6 @@ const (
 	DefaultRetryMax    = time.Hour
 	DefaultSample      = 200
 	DefaultTurn        = 5 * time.Second
-	DefaultGrace       = callTimeout
 )
 
 // maxReason limits the stored size of an item's error, in bytes.
@@ -59,8 +58,8 @@ type Options struct {
 	Progress func(items int)
 	// Turn is about how long a rebuild works before it lets others have their turn.
 	Turn time.Duration
-	// Grace is how long the old collection stays after a switch: as long as a request that began before may last.
-	Grace time.Duration
+	// Timing has how long a choice of the embedder is used, and how long old vectors stay after a switch.
+	Timing schema.Timing
 }
 
 func (o Options) withDefaults() Options {
@@ -71,7 +70,7 @@ func (o Options) withDefaults() Options {
 	o.Sample = cmp.Or(o.Sample, DefaultSample)
 	o.Actor = cmp.Or(o.Actor, "vector_writer")
 	o.Turn = cmp.Or(o.Turn, DefaultTurn)
-	o.Grace = cmp.Or(o.Grace, DefaultGrace)
+	o.Timing = o.Timing.WithDefaults()
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -36,7 +36,7 @@ func work(t *testing.T) client.Config {
 		"--temporal-address", cfg.TemporalAddress, "--temporal-namespace", name, "--clickhouse-dsn", cfg.ClickHouseDSN,
 		"--weaviate-url", cfg.WeaviateURL, "--stop-timeout", "2s", "--memory-root", t.TempDir(),
 	}))
-	s.WeaviateAPIKey = cfg.WeaviateAPIKey
+	s.WeaviateAPIKey, s.Timing = cfg.WeaviateAPIKey, stacktest.Timing()
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, done := make(chan struct{}), make(chan error, 1)
 	go func() { done <- service.Run(ctx, s, quiet, func() { close(ready) }) }()

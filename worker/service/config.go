@@ -22,6 +22,7 @@ import (
 	"axiommind/activities/queue/door"
 	"axiommind/activities/task"
 	"axiommind/activities/tier"
+	"axiommind/schema"
 	"axiommind/worker/settings"
 )
 
@@ -115,6 +116,8 @@ type Config struct {
 	// is in use stays. 0 means that only the size of what is in use counts.
 	MemoryMiB int
 	LogLevel  string
+	// Timing holds the durations that background work waits for. Tests set it, no flag does.
+	Timing schema.Timing
 	// SpoolDir is where hooks leave what they could not enqueue. The worker delivers it. A program sets it, no flag does:
 	// [DefaultSpoolDir]. Default: none.
 	SpoolDir string

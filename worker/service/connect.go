@@ -79,7 +79,7 @@ func Connect(ctx context.Context, cfg Config, logger *slog.Logger) (_ *Stores, e
 	if s.ClickHouse, err = ConnectClickHouse(ctx, cfg, logger); err != nil {
 		return nil, err
 	}
-	s.Log = eventlog.New(s.ClickHouse, eventlog.Options{})
+	s.Log = eventlog.New(s.ClickHouse, eventlog.Options{Lease: cfg.Timing.Lease})
 	if cfg.EraserDSN != "" {
 		eraser := cfg
 		eraser.ClickHouseDSN = cfg.EraserDSN

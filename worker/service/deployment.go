@@ -63,9 +63,6 @@ func (c *Config) deploymentOptions() worker.DeploymentOptions {
 	}
 }
 
-// watchVersionEvery is how often a worker asks whether its version is the current one.
-const watchVersionEvery = 10 * time.Second
-
 // watchVersion logs whether the worker's version gets new work, and each change of that, until ctx ends. A worker whose
 // version is not the current one waits in silence otherwise.
 func watchVersion(ctx context.Context, c client.Client, cfg Config, logger *slog.Logger) {
@@ -89,7 +86,7 @@ func watchVersion(ctx context.Context, c client.Client, cfg Config, logger *slog
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(watchVersionEvery):
+		case <-time.After(cfg.Timing.WithDefaults().Version):
 		}
 	}
 }

@@ -13,7 +13,7 @@ func NewIndexes(s *Stores, cfg Config) *vector.Indexes {
 	make := func(ctx context.Context, version string) (vector.Embedder, error) {
 		return llm.EmbedderOf(ctx, cfg.Embedder, version)
 	}
-	return vector.NewIndexes(s.ClickHouse, s.Log, s.Weaviate, s.Temporal, s.Embedder, make, vector.Options{})
+	return vector.NewIndexes(s.ClickHouse, s.Log, s.Weaviate, s.Temporal, s.Embedder, make, vector.Options{Timing: cfg.Timing})
 }
 
 // followEmbedder puts the embedder that the log says was chosen in the place of the default one: a worker that nobody told which

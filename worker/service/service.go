@@ -270,7 +270,7 @@ func newRooms(s *Stores, model llm.Model, access *transcript.Access, root *tier.
 		return nil, err
 	}
 	r.tier, errs[8] = tier.NewActivities(s.Log, s.ClickHouse, model, r.fact, s.Temporal, root, tier.Options{
-		Zone: zone, Params: llm.Params{MaxOutputTokens: cfg.MaxOutputTokens}, WindowBytes: cfg.WindowBytes, Webhook: cfg.SummaryWebhook,
+		Zone: zone, Params: llm.Params{MaxOutputTokens: cfg.MaxOutputTokens}, WindowBytes: cfg.WindowBytes, Webhook: cfg.SummaryWebhook, Timing: cfg.Timing,
 	})
 	r.batch, errs[9] = batch.NewActivities(s.Log)
 	r.rebuild, errs[10] = build.NewRebuilds(s.ClickHouse, s.Log, s.Embedder.Version())
@@ -300,7 +300,10 @@ func newWorkers(s *Stores, cfg Config, r *rooms, fatal chan<- error) []worker.Wo
 	for queue, activities := range r.activities() {
 		o := options[queue]
 		o.WorkerStopTimeout, o.OnFatalError, o.DeploymentOptions = cfg.StopTimeout, onFatal, cfg.deploymentOptions()
-		o.Interceptors = []interceptor.WorkerInterceptor{&handover{after: cfg.StopTimeout - handoverTime(cfg.StopTimeout)}}
+		o.StickyScheduleToStartTimeout = cfg.Timing.WithDefaults().Sticky
+		o.Interceptors = []interceptor.WorkerInterceptor{
+			&handover{after: cfg.StopTimeout - handoverTime(cfg.StopTimeout)}, workflows.WithTiming(cfg.Timing),
+		}
 		w := worker.New(s.Temporal, queue, o)
 		if queue == schema.QueueMain {
 			workflows.Register(w)
@@ -320,7 +323,8 @@ func workerOptions(cfg Config) map[string]worker.Options {
 		// A call that nobody waits for any more costs money until a heartbeat says so.
 		schema.QueueModel: {
 			DisableWorkflowWorker: true, MaxConcurrentActivityExecutionSize: cfg.ModelConcurrency,
-			MaxHeartbeatThrottleInterval: boundary.HeartbeatInterval, TaskQueueActivitiesPerSecond: cfg.ModelRate,
+			MaxHeartbeatThrottleInterval: boundary.HeartbeatInterval(cfg.Timing.WithDefaults().Heartbeat),
+			TaskQueueActivitiesPerSecond: cfg.ModelRate,
 		},
 		schema.QueueVector: {DisableWorkflowWorker: true},
 		schema.QueueErase:  {DisableWorkflowWorker: true},

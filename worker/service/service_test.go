@@ -47,7 +47,7 @@ func TestEveryActivityIsRun(t *testing.T) {
 				continue
 			}
 			a := event.GetActivityTaskScheduledEventAttributes()
-			require.Greater(t, a.GetHeartbeatTimeout().AsDuration(), 2*boundary.HeartbeatInterval, "%s: %s", file, a.GetActivityType())
+			require.Greater(t, a.GetHeartbeatTimeout().AsDuration(), 2*boundary.HeartbeatInterval(schema.Timing{}.WithDefaults().Heartbeat), "%s: %s", file, a.GetActivityType())
 			require.Positive(t, a.GetStartToCloseTimeout().AsDuration(), "%s: %s", file, a.GetActivityType())
 			require.Positive(t, a.GetScheduleToCloseTimeout().AsDuration(), "%s: %s", file, a.GetActivityType())
 			require.Positive(t, a.GetRetryPolicy().GetMaximumAttempts(), "%s: %s", file, a.GetActivityType())
