@@ -3,7 +3,6 @@ module axiommind
 go 1.26.0
 
 require (
-	cloud.google.com/go/ai v0.8.0
 	cloud.google.com/go/storage v1.67.0
 	github.com/BobuSumisu/aho-corasick v1.0.3
 	github.com/ClickHouse/ch-go v0.74.0
@@ -63,6 +62,7 @@ require (
 require (
 	cel.dev/expr v0.25.3 // indirect
 	cloud.google.com/go v0.123.0 // indirect
+	cloud.google.com/go/ai v0.8.0 // indirect
 	cloud.google.com/go/auth v0.23.2 // indirect
 	cloud.google.com/go/auth/oauth2adapt v0.2.8 // indirect
 	cloud.google.com/go/compute/metadata v0.9.0 // indirect

@@ -15,15 +15,12 @@ type api struct {
 	base   string
 }
 
-// newAPI returns the API at the endpoint's URL. A path of the URL stays in front of the paths that are posted to.
-func newAPI(e endpoint, authorize func(http.Header)) (*api, error) {
-	t, err := newTransport(e, authorize)
-	if err != nil {
-		return nil, err
-	}
+// newAPI returns the API at the transport's base URL, which it must have. A path of that URL stays in front of the paths
+// that are posted to.
+func newAPI(t *transport) *api {
 	base := strings.TrimSuffix(t.base.String(), "/")
 	t.base = nil // The requests have the address.
-	return &api{t.client(), base}, nil
+	return &api{t.client(), base}
 }
 
 // post sends the body as JSON. The response goes to the exchange of ctx.

@@ -77,11 +77,15 @@ func newOpenAIAPI(e endpoint) (*api, error) {
 		}
 	}
 	e.url = cmp.Or(e.url, DefaultOpenAIBaseURL)
-	return newAPI(e, func(h http.Header) {
+	t, err := newTransport(e, func(h http.Header) {
 		if e.key != "" {
 			h.Set("Authorization", "Bearer "+e.key)
 		}
 	})
+	if err != nil {
+		return nil, err
+	}
+	return newAPI(t), nil
 }
 
 // Identity implements [Model].

@@ -22,6 +22,7 @@ import (
 	"axiommind/activities/fact"
 	"axiommind/activities/graduate"
 	"axiommind/activities/llm"
+	"axiommind/activities/llm/gemini/sdk"
 	"axiommind/activities/queue"
 	"axiommind/activities/queue/door"
 	"axiommind/activities/task"
@@ -36,6 +37,7 @@ import (
 // activities, up to the configured time. If the worker stops earlier, Run returns an error. ready is called once the
 // worker polls. It may be nil.
 func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) error {
+	cfg.Model.Gemini = sdk.New
 	model, err := llm.NewModel(ctx, cfg.Model)
 	if err != nil {
 		return fmt.Errorf("set up the model: %w", err)
