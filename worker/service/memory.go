@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"axiommind/activities/tier"
+	"axiommind/activities/tier/bucket"
 )
 
 // defaultMemoryRoot is the default of Config.MemoryRoot, for people.
@@ -23,7 +24,7 @@ func (c *Config) memoryRoot(ctx context.Context) (*tier.Root, error) {
 		}
 		url = filepath.Join(home, ".axiommind", "memory")
 	}
-	return tier.OpenRoot(ctx, url)
+	return tier.OpenRoot(ctx, url, bucket.Open)
 }
 
 // zone returns the time zone of the days of daily records.
