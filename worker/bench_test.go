@@ -28,6 +28,7 @@ import (
 	"axiommind/deploy/local/sharedtest"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
+	"axiommind/worker/runner"
 	"axiommind/worker/service"
 )
 
@@ -100,7 +101,7 @@ func (b *bench) startLogging(t testing.TB, logger *slog.Logger) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, done := make(chan struct{}), make(chan error, 1)
-	go func() { done <- service.Run(ctx, b.cfg, logger, func() { close(ready) }) }()
+	go func() { done <- runner.Run(ctx, b.cfg, logger, func() { close(ready) }) }()
 	t.Cleanup(func() {
 		cancel()
 		require.NoError(t, <-done)
