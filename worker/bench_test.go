@@ -25,6 +25,7 @@ import (
 	"axiommind/activities/evidence"
 	"axiommind/activities/session"
 	"axiommind/activities/transcript"
+	"axiommind/activities/vector/store/weaviate"
 	"axiommind/deploy/local/sharedtest"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -68,7 +69,7 @@ func newBench(t testing.TB) *bench {
 	}
 	var err error
 	b.cfg.WeaviateAPIKey = stacktest.WeaviateKey(t)
-	b.Stores, err = service.Connect(t.Context(), b.cfg, quiet)
+	b.Stores, err = service.Connect(t.Context(), b.cfg, weaviate.Open, quiet)
 	require.NoError(t, err)
 	t.Cleanup(b.Close)
 	_, err = eventlog.Migrate(t.Context(), b.ClickHouse)

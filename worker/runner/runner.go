@@ -31,6 +31,7 @@ import (
 	"axiommind/activities/tier"
 	"axiommind/activities/transcript"
 	"axiommind/activities/vector"
+	"axiommind/activities/vector/store/weaviate"
 	"axiommind/schema"
 	"axiommind/worker/service"
 	"axiommind/workflows"
@@ -49,7 +50,7 @@ func Run(ctx context.Context, cfg service.Config, logger *slog.Logger, ready fun
 	if err != nil {
 		return err
 	}
-	stores, err := service.Connect(ctx, cfg, logger)
+	stores, err := service.Connect(ctx, cfg, weaviate.Open, logger)
 	if err != nil {
 		return err
 	}
