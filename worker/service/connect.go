@@ -63,7 +63,7 @@ func (s *Stores) Close() {
 const saveTimeout = 5 * time.Second
 
 // Connect connects to all servers. It waits up to the configured time for servers that are still starting. It logs
-// each failed attempt with its reason. writer is for what is written to Weaviate.
+// each failed attempt with its reason. writer opens the writer of Weaviate.
 func Connect(ctx context.Context, cfg Config, writer store.Open, logger *slog.Logger) (_ *Stores, err error) {
 	s := &Stores{}
 	defer func() {
