@@ -128,6 +128,16 @@ type DeepDreamResult struct {
 	Files string `json:"files,omitempty"`
 }
 
+// Bounds of a night and of a dream.
+const (
+	// DreamsAtOnce is how many memories are dreamt of at a time by default.
+	DreamsAtOnce = 4
+	// MaxDreamsAtOnce is how many memories may be dreamt of at a time.
+	MaxDreamsAtOnce = 64
+	// DreamTime is how long one dream may take, with all that is tried again while a server or a model is away.
+	DreamTime = 6 * time.Hour
+)
+
 // DreamNightInput is the input of dream_night, which dreams of all memories.
 type DreamNightInput struct {
 	// Date, LookbackDays and Force are as in [DeepDreamInput].

@@ -23,6 +23,7 @@ import (
 	"axiommind/activities/retrieve"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
+	"axiommind/worker/runner"
 	"axiommind/worker/service"
 )
 
@@ -81,7 +82,7 @@ func (c *cli) work(t *testing.T, more ...string) {
 	cfg := c.config(t, more...)
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, done := make(chan struct{}), make(chan error, 1)
-	go func() { done <- service.Run(ctx, cfg, quiet, func() { close(ready) }) }()
+	go func() { done <- runner.Run(ctx, cfg, quiet, func() { close(ready) }) }()
 	t.Cleanup(func() {
 		cancel()
 		require.NoError(t, <-done)
@@ -399,9 +400,9 @@ func TestMissingKey(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
 	began := time.Now()
-	err := service.Run(t.Context(), c.config(t, "--model-provider", "gemini"), quiet, nil)
+	err := runner.Run(t.Context(), c.config(t, "--model-provider", "gemini"), quiet, nil)
 	require.ErrorContains(t, err, "GEMINI_API_KEY is not set")
-	err = service.Run(t.Context(), c.config(t, "--embedder", "openai"), quiet, nil)
+	err = runner.Run(t.Context(), c.config(t, "--embedder", "openai"), quiet, nil)
 	require.ErrorContains(t, err, "OPENAI_API_KEY is not set")
 	require.Less(t, time.Since(began), 10*time.Second)
 	o := c.run("search", "x", "--embedder", "gemini")

@@ -18,7 +18,6 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"axiommind/schema"
-	"axiommind/workflows"
 )
 
 // Bounds and times of schedules.
@@ -47,7 +46,7 @@ func (a *app) scheduleApplyCommand(f *pflag.FlagSet) func(context.Context, []str
 	f.DurationVar(&o.jitter, "jitter", 10*time.Minute, "begin up to so much later, so that not all begin at once")
 	f.DurationVar(&o.catchUp, "catch-up", 6*time.Hour, "make up for runs that were missed while Temporal was away, if not longer ago")
 	f.IntVar(&o.LookbackDays, "lookback", 0, "days to read (default: all that no dream has read)")
-	f.IntVar(&o.atOnce, "at-once", workflows.DreamsAtOnce, "memories at a time")
+	f.IntVar(&o.atOnce, "at-once", schema.DreamsAtOnce, "memories at a time")
 	f.BoolVar(&o.paused, "paused", false, "pause it, or with --paused=false resume it (default: leave that as it is)")
 	return func(ctx context.Context, _ []string) error {
 		if err := o.check(a.getenv); err != nil {
@@ -84,8 +83,8 @@ func (o *applyOptions) check(getenv func(string) string) error {
 		return usagef("--catch-up %s: want %s or more", o.catchUp, minCatchUp)
 	case o.LookbackDays < 0 || o.LookbackDays > schema.MaxLookbackDays:
 		return usagef("--lookback %d: want 0 to %d", o.LookbackDays, schema.MaxLookbackDays)
-	case o.atOnce < 1 || o.atOnce > workflows.MaxDreamsAtOnce:
-		return usagef("--at-once %d: want 1 to %d", o.atOnce, workflows.MaxDreamsAtOnce)
+	case o.atOnce < 1 || o.atOnce > schema.MaxDreamsAtOnce:
+		return usagef("--at-once %d: want 1 to %d", o.atOnce, schema.MaxDreamsAtOnce)
 	case o.User != "" && o.changed("at-once"):
 		return usagef("--at-once is for a schedule that dreams of all memories, not for one with --user")
 	case len(scheduleID(o.User, o.Agent)) > maxScheduleID:
@@ -142,7 +141,7 @@ func (d scheduleDefinition) action(seen seenRuns) *client.ScheduleWorkflowAction
 		action.WorkflowExecutionTimeout = nightTime
 		action.Args = []any{schema.DreamNightInput{LookbackDays: d.LookbackDays, AtOnce: d.AtOnce}}
 	} else {
-		action.WorkflowExecutionTimeout = workflows.DreamTime
+		action.WorkflowExecutionTimeout = schema.DreamTime
 		action.Args = []any{schema.DeepDreamInput{User: d.User, Agent: d.Agent, LookbackDays: d.LookbackDays}}
 	}
 	return action

@@ -61,9 +61,12 @@ func newModel(t *testing.T) *model {
 
 // use makes the bench ask the model, in windows of a kilobyte.
 func (m *model) use(b *bench) *bench {
-	b.cfg.Model = llm.Config{Provider: llm.ProviderOpenAI, Model: "test-model", BaseURL: m.url, ResponseFormat: llm.FormatNone}
-	b.cfg.WindowBytes = 1 << 10
+	b.cfg.Model, b.cfg.WindowBytes = m.config(), 1<<10
 	return b
+}
+
+func (m *model) config() llm.Config {
+	return llm.Config{Provider: llm.ProviderOpenAI, Model: "test-model", BaseURL: m.url, ResponseFormat: llm.FormatNone}
 }
 
 func (m *model) get(well bool) { m.mu.Lock(); defer m.mu.Unlock(); m.well = well }
@@ -426,8 +429,7 @@ func TestI2KilledHalving(t *testing.T) {
 	calm.cfg.WindowBytes = 4 << 10
 	calm.start(t)
 	worker := buildWorker(t, killed)
-	worker.args = append(worker.args, "--model-provider", "openai", "--model", "test-model", "--model-url", killedModel.url,
-		"--model-format", llm.FormatNone, "--window-bytes", "4096")
+	worker.cfg.Model, worker.cfg.WindowBytes = killedModel.config(), 4<<10
 	runs := make([]client.WorkflowRun, len(killedIn))
 	for i, activity := range killedIn {
 		in := calm.input("killed-in-"+activity, lengthy(t, filepath.Join(dir, activity+".jsonl"), activity))

@@ -11,7 +11,6 @@ import (
 
 	"axiommind/activities/build"
 	"axiommind/activities/entry"
-	"axiommind/activities/llm"
 	"axiommind/activities/retrieve"
 	"axiommind/schema"
 )
@@ -67,8 +66,7 @@ func TestI2BackfillWithAnotherModel(t *testing.T) {
 	b := newBench(t)
 	rules := buildWorker(t, b)
 	other := rules
-	other.args = append(append([]string{}, rules.args...), "--model-provider", "openai", "--model", "test-model", "--model-url", m.url,
-		"--model-format", llm.FormatNone, "--window-bytes", "1024")
+	other.cfg.Model, other.cfg.WindowBytes = m.config(), 1<<10
 	kill := rules.start(t)
 	dir := t.TempDir()
 	for i := range sessions {

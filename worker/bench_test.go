@@ -22,9 +22,11 @@ import (
 	"axiommind/activities/evidence"
 	"axiommind/activities/session"
 	"axiommind/activities/transcript"
+	"axiommind/activities/vector/store/weaviate"
 	"axiommind/deploy/local/sharedtest"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
+	"axiommind/worker/runner"
 	"axiommind/worker/service"
 )
 
@@ -57,7 +59,7 @@ func newBench(t testing.TB) *bench {
 	b.cfg.Timing = stacktest.Timing()
 	var err error
 	b.cfg.WeaviateAPIKey = stacktest.WeaviateKey(t)
-	b.Stores, err = service.Connect(t.Context(), b.cfg, quiet)
+	b.Stores, err = service.Connect(t.Context(), b.cfg, weaviate.Open, quiet)
 	require.NoError(t, err)
 	t.Cleanup(b.Close)
 	_, err = eventlog.Migrate(t.Context(), b.ClickHouse)
@@ -76,7 +78,7 @@ func (b *bench) startLogging(t testing.TB, logger *slog.Logger) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, done := make(chan struct{}), make(chan error, 1)
-	go func() { done <- service.Run(ctx, b.cfg, logger, func() { close(ready) }) }()
+	go func() { done <- runner.Run(ctx, b.cfg, logger, func() { close(ready) }) }()
 	t.Cleanup(func() {
 		cancel()
 		require.NoError(t, <-done)

@@ -12,11 +12,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"axiommind/activities/boundary"
 	"axiommind/activities/build"
 	"axiommind/activities/llm"
 	"axiommind/schema"
-	"axiommind/worker/service"
+	"axiommind/worker/runner"
 )
 
 // hangingModel is a server that never answers. It says when a request came and when its caller was gone.
@@ -73,7 +72,7 @@ func TestStoppedWorkerEndsItsCalls(t *testing.T) {
 	b.cfg.StopTimeout = time.Second
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- service.Run(ctx, b.cfg, quiet, func() {}) }()
+	go func() { done <- runner.Run(ctx, b.cfg, quiet, func() {}) }()
 	run, err := b.submit(t.Context(), b.input("stopped", write(t, filepath.Join(t.TempDir(), "s.jsonl"), said(1, "user", decision))))
 	require.NoError(t, err)
 	await(t, came)

@@ -5,12 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,10 +21,12 @@ import (
 
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
+	"axiommind/worker/runner"
+	"axiommind/worker/service"
 )
 
 // program is the worker as a process of its own, which can be killed: this test binary with the configuration of a bench.
-type program struct{ env []string }
+type program struct{ cfg service.Config }
 
 // asWorker is the variable that makes this test binary a worker with a configuration.
 const asWorker = "AXIOMMIND_TEST_WORKER"
@@ -38,7 +41,8 @@ func TestMain(m *testing.M) {
 	var cfg service.Config
 	err := json.Unmarshal([]byte(text), &cfg)
 	if err == nil {
-		err = service.Run(ctx, cfg, slog.New(slog.NewTextHandler(os.Stderr, nil)), nil)
+		cfg.LimitMemory()
+		err = runner.Run(ctx, cfg, slog.New(slog.NewTextHandler(os.Stderr, nil)), nil)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "worker:", err)
@@ -49,9 +53,19 @@ func TestMain(m *testing.M) {
 
 func buildWorker(t *testing.T, b *bench) program {
 	t.Helper()
-	cfg, err := json.Marshal(b.cfg)
+	return program{b.cfg}
+}
+
+// command is the worker, not started. It finds no configuration of a local stack on this machine.
+func (p program) command(t *testing.T) *exec.Cmd {
+	t.Helper()
+	cfg, err := json.Marshal(p.cfg)
 	require.NoError(t, err)
-	return program{env: append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir(), asWorker+"="+string(cfg))}
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir(), asWorker+"="+string(cfg))
+	return cmd
 }
 
 // running is a worker under way.
@@ -64,10 +78,7 @@ type running struct {
 // launch starts the worker and waits until it polls.
 func (p program) launch(t *testing.T) *running {
 	t.Helper()
-	exe, err := os.Executable()
-	require.NoError(t, err)
-	r := &running{cmd: exec.Command(exe), read: make(chan struct{})}
-	r.cmd.Env = p.env
+	r := &running{cmd: p.command(t), read: make(chan struct{})}
 	log, err := r.cmd.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, r.cmd.Start())

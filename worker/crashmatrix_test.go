@@ -24,6 +24,7 @@ import (
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
+	"axiommind/activities/vector/store/weaviate"
 	"axiommind/deploy/local/stack"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -96,7 +97,7 @@ func (s *site) bench(t *testing.T) (b *bench, drop func()) {
 		"--source-root", os.TempDir(), "--memory-root", t.TempDir(),
 	}))
 	b.cfg.WeaviateAPIKey = at.WeaviateKey
-	b.Stores, err = service.Connect(t.Context(), b.cfg, quiet)
+	b.Stores, err = service.Connect(t.Context(), b.cfg, weaviate.Open, quiet)
 	require.NoError(t, err)
 	require.NoError(t, b.Weaviate.DeleteCollection(t.Context(), schema.VectorCollection(b.Embedder.Version())))
 	_, err = eventlog.Migrate(t.Context(), b.ClickHouse)

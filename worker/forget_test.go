@@ -269,7 +269,6 @@ func TestI2ForgetKilled(t *testing.T) {
 	t.Parallel()
 	f := newForgetting(t, newSite(t))
 	worker := buildWorker(t, f.bench)
-	worker.args = append(worker.args, "--eraser-dsn", f.cfg.EraserDSN)
 	w := worker.launch(t)
 	defer func() { w.kill() }()
 	f.say(t)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/vector/store/weaviate"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 	"axiommind/worker/service"
@@ -38,7 +39,7 @@ func roleOf(t *testing.T, database, name string) (grants []string) {
 func (b *bench) restricted(t *testing.T, role string) {
 	t.Helper()
 	b.cfg.ClickHouseDSN = stacktest.Restricted(t, oddDatabase, roleOf(t, oddDatabase, role), func(string) {})
-	stores, err := service.Connect(t.Context(), b.cfg, quiet)
+	stores, err := service.Connect(t.Context(), b.cfg, weaviate.Open, quiet)
 	require.NoError(t, err)
 	t.Cleanup(stores.Close)
 	b.ClickHouse, b.Log = stores.ClickHouse, stores.Log

@@ -12,13 +12,13 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"axiommind/schema"
-	"axiommind/worker/service"
+	"axiommind/worker/runner"
 )
 
-func (b *bench) checkHistories(t *testing.T, check service.HistoryCheck) (string, error) {
+func (b *bench) checkHistories(t *testing.T, check runner.HistoryCheck) (string, error) {
 	t.Helper()
 	if check.Limit == 0 {
-		check.Limit = service.DefaultHistoryLimit
+		check.Limit = runner.DefaultHistoryLimit
 	}
 	var out strings.Builder
 	err := check.Run(t.Context(), b.cfg, quiet, &out)
@@ -26,7 +26,7 @@ func (b *bench) checkHistories(t *testing.T, check service.HistoryCheck) (string
 }
 
 // awaitVisible waits until Temporal lists the workflow as one that runs or not.
-func (b *bench) awaitVisible(t *testing.T, check service.HistoryCheck, what string, listed bool) {
+func (b *bench) awaitVisible(t *testing.T, check runner.HistoryCheck, what string, listed bool) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		out, _ := b.checkHistories(t, check)
@@ -67,10 +67,10 @@ func TestCheckHistories(t *testing.T) {
 	run, err := b.submit(t.Context(), in)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return m.calls() > 0 }, time.Minute, 10*time.Millisecond)
-	b.awaitVisible(t, service.HistoryCheck{}, in.Key().WorkflowID(), true)
+	b.awaitVisible(t, runner.HistoryCheck{}, in.Key().WorkflowID(), true)
 
-	out, err := b.checkHistories(t, service.HistoryCheck{})
-	require.ErrorIs(t, err, service.ErrNotReplayed)
+	out, err := b.checkHistories(t, runner.HistoryCheck{})
+	require.ErrorIs(t, err, runner.ErrNotReplayed)
 	require.Regexp(t, `2 of [34] histories do not replay`, err.Error(), "the writer of messages may have begun")
 	require.Regexp(t, `(?m)^dream_night +night '1' %2F +\S+ +Running +\d+ +no: \[TMPRL1100\]`, out)
 	require.Regexp(t, `(?m)^former_workflow +former .* no: this worker has no workflow "former_workflow"`, out)
@@ -81,21 +81,21 @@ func TestCheckHistories(t *testing.T) {
 	for _, id := range []string{"night '1' %2F", "former"} {
 		require.NoError(t, b.Temporal.TerminateWorkflow(t.Context(), id, "", "test"))
 	}
-	b.awaitVisible(t, service.HistoryCheck{}, "process_session", false)
-	b.awaitVisible(t, service.HistoryCheck{}, "dream_night", false)
-	out, err = b.checkHistories(t, service.HistoryCheck{})
+	b.awaitVisible(t, runner.HistoryCheck{}, "process_session", false)
+	b.awaitVisible(t, runner.HistoryCheck{}, "dream_night", false)
+	out, err = b.checkHistories(t, runner.HistoryCheck{})
 	require.NoError(t, err, out)
 	require.NotContains(t, out, "process_session")
 	require.Contains(t, out, "memory_writer", "it still waits for more to do")
-	out, err = b.checkHistories(t, service.HistoryCheck{Closed: true})
-	require.ErrorIs(t, err, service.ErrNotReplayed, "what has ended is read too")
+	out, err = b.checkHistories(t, runner.HistoryCheck{Closed: true})
+	require.ErrorIs(t, err, runner.ErrNotReplayed, "what has ended is read too")
 	require.Regexp(t, `(?m)^process_session +\S+ +\S+ +Completed +\d+ +yes$`, out)
 
 	b.process(t, b.input("second", in.URI))
-	b.awaitVisible(t, service.HistoryCheck{Closed: true}, "second", true)
-	out, _ = b.checkHistories(t, service.HistoryCheck{Closed: true, Limit: 1})
+	b.awaitVisible(t, runner.HistoryCheck{Closed: true}, "second", true)
+	out, _ = b.checkHistories(t, runner.HistoryCheck{Closed: true, Limit: 1})
 	require.Regexp(t, `; [1-9]\d* not read: raise --limit\n$`, out)
 	require.Equal(t, 1, strings.Count(out, "\nprocess_session"))
-	_, err = b.checkHistories(t, service.HistoryCheck{Limit: -1})
+	_, err = b.checkHistories(t, runner.HistoryCheck{Limit: -1})
 	require.ErrorContains(t, err, "--limit -1: want 1 or more")
 }

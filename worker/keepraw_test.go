@@ -18,6 +18,7 @@ import (
 	"axiommind/activities/transcript"
 	"axiommind/activities/transcript/redact/redacttest"
 	"axiommind/schema"
+	"axiommind/worker/runner"
 	"axiommind/worker/service"
 )
 
@@ -145,10 +146,10 @@ func TestKeepRawNeedsAKey(t *testing.T) {
 	t.Parallel()
 	var cfg service.Config
 	cfg.KeepRaw = true
-	require.ErrorContains(t, service.Run(t.Context(), cfg, quiet, nil), "name the file of the keys by --raw-key-file")
+	require.ErrorContains(t, runner.Run(t.Context(), cfg, quiet, nil), "name the file of the keys by --raw-key-file")
 	cfg.RawKeyFile = filepath.Join(t.TempDir(), "absent")
-	require.ErrorIs(t, service.Run(t.Context(), cfg, quiet, nil), os.ErrNotExist)
+	require.ErrorIs(t, runner.Run(t.Context(), cfg, quiet, nil), os.ErrNotExist)
 	cfg.RawKeyFile = filepath.Join(t.TempDir(), "open")
 	require.NoError(t, os.WriteFile(cfg.RawKeyFile, keyring.NewFile("r1"), 0o644)) //nolint:gosec // it is to be refused
-	require.ErrorContains(t, service.Run(t.Context(), cfg, quiet, nil), "chmod 600")
+	require.ErrorContains(t, runner.Run(t.Context(), cfg, quiet, nil), "chmod 600")
 }

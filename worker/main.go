@@ -15,6 +15,7 @@ import (
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/text"
+	"axiommind/worker/runner"
 	"axiommind/worker/service"
 )
 
@@ -54,7 +55,7 @@ var commands = map[string]struct {
 	does, codes string
 }{
 	checkHistories: {
-		func() command { return &service.HistoryCheck{} },
+		func() command { return &runner.HistoryCheck{} },
 		"Replay what runs in the namespace on the workflows of this worker. Do so before a deploy: what does not replay\n" +
 			"would stop and wait until a worker of its own version is back. Nothing is changed.\n",
 		"0 all that was read replays, 1 something does not, or the server could not be asked.",
@@ -113,7 +114,7 @@ func run(args []string, out io.Writer) error {
 	if instead != nil {
 		return instead.Run(ctx, cfg, logger, out)
 	}
-	return service.Run(ctx, cfg, logger, nil)
+	return runner.Run(ctx, cfg, logger, nil)
 }
 
 // help says how to run a worker. The shared flags are those that the starter takes too.

@@ -17,6 +17,7 @@ import (
 	"axiommind/activities/queue/door"
 	"axiommind/schema"
 	"axiommind/worker/payload"
+	"axiommind/worker/runner"
 	"axiommind/worker/service"
 )
 
@@ -86,7 +87,7 @@ func TestI9NothingIsReadableInTemporal(t *testing.T) {
 
 	// The check of a new version replays what it can decrypt.
 	var out strings.Builder
-	check := service.HistoryCheck{Limit: 50, Closed: true}
+	check := runner.HistoryCheck{Limit: 50, Closed: true}
 	require.NoError(t, check.Run(t.Context(), b.cfg, quiet, &out), out.String())
 	require.Contains(t, out.String(), " 0 do not replay")
 }
@@ -121,7 +122,7 @@ func TestWorkerWithoutTheKeyFailsNothing(t *testing.T) {
 	b.keyed(t)
 	ctx, stop := context.WithCancel(t.Context())
 	ready, done := make(chan struct{}), make(chan error, 1)
-	go func() { done <- service.Run(ctx, keyless, quiet, func() { close(ready) }) }()
+	go func() { done <- runner.Run(ctx, keyless, quiet, func() { close(ready) }) }()
 	<-ready
 	run, err := b.submit(t.Context(), b.input("waits", write(t, filepath.Join(t.TempDir(), "s.jsonl"), said(1, "user", decision))))
 	require.NoError(t, err)

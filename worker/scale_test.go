@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -160,8 +159,7 @@ func (b *bench) incremental(t *testing.T, size int) time.Duration {
 // startMeasured starts the worker and returns its process id.
 func startMeasured(t *testing.T, p program) (pid int, kill func()) {
 	t.Helper()
-	cmd := exec.Command(p.path, p.args...)
-	cmd.Env = p.env
+	cmd := p.command(t)
 	out, err := cmd.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())

@@ -15,7 +15,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"axiommind/schema"
-	"axiommind/worker/service"
+	"axiommind/worker/runner"
 )
 
 // said keeps what a worker logs.
@@ -46,7 +46,7 @@ func (b *bench) startVersion(t *testing.T, buildID string) *saidLog {
 	cfg.Deployment, cfg.BuildID = "axiommind-"+b.project, buildID
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- service.Run(ctx, cfg, slog.New(slog.NewTextHandler(log, nil)), nil) }()
+	go func() { done <- runner.Run(ctx, cfg, slog.New(slog.NewTextHandler(log, nil)), nil) }()
 	t.Cleanup(func() {
 		cancel()
 		require.NoError(t, <-done)

@@ -16,12 +16,6 @@ import (
 )
 
 const (
-	// DreamsAtOnce is how many memories are dreamt of at a time by default.
-	DreamsAtOnce = 4
-	// MaxDreamsAtOnce is how many memories may be dreamt of at a time.
-	MaxDreamsAtOnce = 64
-	// DreamTime is how long one dream may take, with all that is tried again while a server or a model is away.
-	DreamTime = 6 * time.Hour
 	// maxFailures and maxReason bound what the result says of failures, in number and in bytes.
 	maxFailures = 20
 	maxReason   = 400
@@ -30,7 +24,7 @@ const (
 // DreamNight dreams of all memories that hold something new, some at a time. A dream that fails stops no other one.
 // Memories come in pages, and each page is a run of its own.
 func DreamNight(ctx workflow.Context, in schema.DreamNightInput) (schema.DreamNightResult, error) {
-	in.AtOnce = cmp.Or(in.AtOnce, DreamsAtOnce)
+	in.AtOnce = cmp.Or(in.AtOnce, schema.DreamsAtOnce)
 	if err := validateNight(in); err != nil {
 		return schema.DreamNightResult{}, invalidInput(err)
 	}
@@ -53,8 +47,8 @@ func DreamNight(ctx workflow.Context, in schema.DreamNightInput) (schema.DreamNi
 
 func validateNight(in schema.DreamNightInput) error {
 	switch {
-	case in.AtOnce < 1 || in.AtOnce > MaxDreamsAtOnce:
-		return fmt.Errorf("at_once %d: want 1 to %d", in.AtOnce, MaxDreamsAtOnce)
+	case in.AtOnce < 1 || in.AtOnce > schema.MaxDreamsAtOnce:
+		return fmt.Errorf("at_once %d: want 1 to %d", in.AtOnce, schema.MaxDreamsAtOnce)
 	case in.LookbackDays < 0 || in.LookbackDays > schema.MaxLookbackDays:
 		return fmt.Errorf("lookback_days %d: want 0 to %d", in.LookbackDays, schema.MaxLookbackDays)
 	case in.Date == "":
@@ -102,7 +96,7 @@ func (n *dreamNight) dreamOf(ctx workflow.Context, memories []tier.Memory) error
 func (n *dreamNight) dream(ctx workflow.Context, m tier.Memory) (result schema.DeepDreamResult, err error) {
 	in := schema.DeepDreamInput{User: m.User, Agent: m.Agent, Date: n.in.Date, LookbackDays: n.in.LookbackDays, Force: n.in.Force}
 	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID: in.WorkflowID(), TaskQueue: schema.QueueMain, WorkflowExecutionTimeout: DreamTime,
+		WorkflowID: in.WorkflowID(), TaskQueue: schema.QueueMain, WorkflowExecutionTimeout: schema.DreamTime,
 		ParentClosePolicy: enums.PARENT_CLOSE_POLICY_ABANDON, StaticSummary: "dream of " + in.Writer().Stream(),
 	})
 	err = workflow.ExecuteChildWorkflow(child, schema.WorkflowDeepDream, in).Get(ctx, &result)

@@ -61,7 +61,7 @@ func newNightBench(t *testing.T) *nightBench {
 	require.NoError(t, err)
 	facts, err := fact.NewActivities(b.log, b.facts, nil)
 	require.NoError(t, err)
-	root, err := tier.OpenRoot(t.Context(), b.dir)
+	root, err := tier.OpenRoot(t.Context(), b.dir, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, root.Close()) })
 	b.tiers, err = tier.NewActivities(b.log, conn, b.model, facts, noClient{}, root, tier.Options{Zone: zone})

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+
+	"axiommind/activities/llm/gemini"
 )
 
 // maxDimensions is the limit on the dimensions of every embedder.
@@ -32,6 +34,9 @@ type Config struct {
 	// that support neither.
 	ResponseFormat string
 	Prices         Prices
+	// Gemini makes the client for the models of gemini, which need it. It is no setting: a program that calls models
+	// links the client.
+	Gemini gemini.NewClient `json:"-"`
 }
 
 // EmbedderConfig selects and configures an [Embedder].

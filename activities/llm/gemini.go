@@ -2,14 +2,9 @@ package llm
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 
-	"github.com/google/generative-ai-go/genai"
-	"google.golang.org/api/option"
-	"google.golang.org/api/option/internaloption"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/resolver"
+	"axiommind/activities/llm/gemini"
 )
 
 // ProviderGemini is the name of Google's API.
@@ -20,6 +15,7 @@ const (
 	DefaultGeminiModel      = "gemini-2.5-flash"
 	DefaultGeminiEmbedder   = "gemini-embedding-001"
 	DefaultGeminiDimensions = 768
+	DefaultGeminiBaseURL    = "https://generativelanguage.googleapis.com"
 )
 
 // maxGeminiBatch is the API's limit on texts per request.
@@ -31,85 +27,48 @@ var geminiProvider = Provider{
 	Embedder: &EmbedderProvider{Default: DefaultGeminiEmbedder, Batch: maxGeminiBatch, MaxBatch: maxGeminiBatch, New: newGeminiEmbedder},
 }
 
-// gemini calls Google's API through generative-ai-go. The client builds the requests, the transport sends them, and
-// this package reads the responses.
-type gemini struct {
-	client *genai.Client
+// geminiModel calls Google's API through the client of the configuration. The client builds the requests, the
+// transport sends them, and this package reads the responses.
+type geminiModel struct {
+	client gemini.Client
 	id     ModelIdentity
 	prices Prices
 }
 
 func newGemini(ctx context.Context, c Config) (Model, error) {
-	httpClient, err := geminiHTTP(c.endpoint())
+	t, err := geminiTransport(c.endpoint())
 	if err != nil {
 		return nil, err
 	}
-	// The client also insists on a gRPC connection, for a cache that is not used here. It gets one whose resolver
-	// never finds an address. The validation is skipped because it would refuse the two options together.
-	client, err := genai.NewClient(ctx, option.WithHTTPClient(httpClient), option.WithoutAuthentication(),
-		option.WithGRPCDialOption(grpc.WithResolvers(nowhere("passthrough"), nowhere("dns"))),
-		internaloption.SkipDialSettingsValidation())
-	if err != nil {
-		return nil, fmt.Errorf("create gemini client: %w", err)
+	if c.Gemini == nil {
+		return nil, configError("provider", "this program calls no model of %s", ProviderGemini)
 	}
-	return &gemini{client: client, id: ModelIdentity{ProviderGemini, c.Model}, prices: c.Prices}, nil
+	client, err := c.Gemini(ctx, t.client())
+	if err != nil {
+		return nil, err
+	}
+	return &geminiModel{client: client, id: ModelIdentity{ProviderGemini, c.Model}, prices: c.Prices}, nil
 }
 
-// nowhere is a resolver that never resolves anything. Its value is its scheme.
-type nowhere string
-
-// Build implements resolver.Builder.
-func (n nowhere) Build(resolver.Target, resolver.ClientConn, resolver.BuildOptions) (resolver.Resolver, error) {
-	return n, nil
-}
-
-// Scheme implements resolver.Builder.
-func (n nowhere) Scheme() string { return string(n) }
-
-// ResolveNow implements resolver.Resolver.
-func (nowhere) ResolveNow(resolver.ResolveNowOptions) {}
-
-// Close implements resolver.Resolver.
-func (nowhere) Close() {}
-
-// geminiHTTP returns an HTTP client that sends the key in a header. The API client would put it into the URL, and
+// geminiTransport returns a transport that sends the key in a header. The API's client would put it into the URL, and
 // every error would show it.
-func geminiHTTP(e endpoint) (*http.Client, error) {
+func geminiTransport(e endpoint) (*transport, error) {
 	if err := e.requireKey(); err != nil {
 		return nil, err
 	}
-	t, err := newTransport(e, func(h http.Header) { h.Set("X-Goog-Api-Key", e.key) })
-	if err != nil {
-		return nil, err
-	}
-	return t.client(), nil
+	return newTransport(e, func(h http.Header) { h.Set("X-Goog-Api-Key", e.key) })
 }
 
 // Identity implements [Model].
-func (g *gemini) Identity() ModelIdentity { return g.id }
+func (g *geminiModel) Identity() ModelIdentity { return g.id }
 
 // Generate implements [Model].
-func (g *gemini) Generate(ctx context.Context, req Request) (Response, error) {
-	m := g.client.GenerativeModel(g.id.Model)
-	if req.System != "" {
-		m.SystemInstruction = genai.NewUserContent(genai.Text(req.System))
-	}
-	if req.Params.Temperature != nil {
-		m.SetTemperature(float32(*req.Params.Temperature))
-	}
-	if req.Params.MaxOutputTokens > 0 {
-		m.SetMaxOutputTokens(int32(req.Params.MaxOutputTokens))
-	}
-	if len(req.Schema) > 0 {
-		schema, err := geminiSchema(req.Schema)
-		if err != nil {
-			return Response{}, &Error{Provider: ProviderGemini, Kind: KindInvalidRequest, cause: err}
-		}
-		m.ResponseMIMEType = "application/json"
-		m.ResponseSchema = schema
-	}
+func (g *geminiModel) Generate(ctx context.Context, req Request) (Response, error) {
 	ctx, x := withExchange(ctx)
-	_, err := m.GenerateContent(ctx, genai.Text(req.Prompt))
+	err := g.client.Generate(ctx, gemini.Request{
+		Model: g.id.Model, System: req.System, Prompt: req.Prompt, Schema: req.Schema,
+		Temperature: req.Params.Temperature, MaxOutputTokens: req.Params.MaxOutputTokens,
+	})
 	return finish(ProviderGemini, g.prices, x, err)
 }
 

@@ -4,49 +4,51 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
-
-	generativelanguage "cloud.google.com/go/ai/generativelanguage/apiv1beta"
-	"cloud.google.com/go/ai/generativelanguage/apiv1beta/generativelanguagepb"
-	"google.golang.org/api/option"
 )
 
-// newGeminiEmbedder uses the client that generative-ai-go is built on, because generative-ai-go cannot set the number
-// of dimensions.
-func newGeminiEmbedder(ctx context.Context, c EmbedderConfig) (Embedder, error) {
+// geminiEmbedRequest is one text of a batchEmbedContents request.
+type geminiEmbedRequest struct {
+	Model                string        `json:"model"`
+	Content              geminiContent `json:"content"`
+	TaskType             string        `json:"taskType"`
+	OutputDimensionality int           `json:"outputDimensionality"`
+}
+
+type geminiContent struct {
+	Parts []geminiPart `json:"parts"`
+}
+
+type geminiPart struct {
+	Text string `json:"text"`
+}
+
+// newGeminiEmbedder posts the requests itself, because generative-ai-go cannot set the number of dimensions, and because
+// every program that searches needs an embedder, but none of Google's libraries.
+func newGeminiEmbedder(_ context.Context, c EmbedderConfig) (Embedder, error) {
 	c.Dimensions = cmp.Or(c.Dimensions, DefaultGeminiDimensions)
-	httpClient, err := geminiHTTP(c.endpoint())
+	e := c.endpoint()
+	e.url = cmp.Or(e.url, DefaultGeminiBaseURL)
+	t, err := geminiTransport(e)
 	if err != nil {
 		return nil, err
 	}
-	client, err := generativelanguage.NewGenerativeRESTClient(ctx, option.WithHTTPClient(httpClient))
-	if err != nil {
-		return nil, fmt.Errorf("create gemini client: %w", err)
-	}
+	api := newAPI(t)
 	model := c.Model
 	if !strings.Contains(model, "/") {
 		model = "models/" + model
 	}
-	dimensions := int32(c.Dimensions)
 	call := func(ctx context.Context, texts []string, query bool) ([][]float32, error) {
-		task := generativelanguagepb.TaskType_RETRIEVAL_DOCUMENT
+		task := "RETRIEVAL_DOCUMENT"
 		if query {
-			task = generativelanguagepb.TaskType_RETRIEVAL_QUERY
+			task = "RETRIEVAL_QUERY"
 		}
-		req := &generativelanguagepb.BatchEmbedContentsRequest{Model: model}
-		for _, t := range texts {
-			req.Requests = append(req.Requests, &generativelanguagepb.EmbedContentRequest{
-				Model: model,
-				Content: &generativelanguagepb.Content{Parts: []*generativelanguagepb.Part{
-					{Data: &generativelanguagepb.Part_Text{Text: t}},
-				}},
-				TaskType:             &task,
-				OutputDimensionality: &dimensions,
-			})
+		requests := make([]geminiEmbedRequest, len(texts))
+		for i, text := range texts {
+			requests[i] = geminiEmbedRequest{model, geminiContent{[]geminiPart{{text}}}, task, c.Dimensions}
 		}
 		ctx, x := withExchange(ctx)
-		_, clientErr := client.BatchEmbedContents(ctx, req)
+		clientErr := api.post(ctx, "/v1beta/"+model+":batchEmbedContents", map[string]any{"model": model, "requests": requests})
 		raw, err := x.outcome(ProviderGemini, clientErr)
 		if err != nil {
 			return nil, err

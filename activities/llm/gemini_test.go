@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/llm/gemini/sdk"
 	"axiommind/schema"
 )
 
@@ -54,7 +55,7 @@ func geminiAt(t *testing.T, url string) Model {
 	t.Helper()
 	m, err := NewModel(t.Context(), Config{
 		Provider: ProviderGemini, Model: "gemini-test", APIKey: testKey, BaseURL: url,
-		Prices: Prices{InputPerMillion: 1, OutputPerMillion: 10},
+		Prices: Prices{InputPerMillion: 1, OutputPerMillion: 10}, Gemini: sdk.New,
 	})
 	require.NoError(t, err)
 	return m

@@ -29,6 +29,7 @@ func TestConfigErrors(t *testing.T) {
 		"pasted key":      {Config{Provider: ProviderGemini, APIKey: "abc\n"}, "GEMINI_API_KEY contains white space", true},
 		"base URL":        {Config{Provider: ProviderOpenAI, BaseURL: "localhost:11434"}, `"localhost:11434" is not an http`, false},
 		"query":           {Config{Provider: ProviderOpenAI, BaseURL: "http://h/v1?key=x"}, "more than a scheme", false},
+		"no client":       {Config{Provider: ProviderGemini, APIKey: "k"}, "this program calls no model of gemini", false},
 		"response format": {Config{Provider: ProviderOpenAI, APIKey: "k", ResponseFormat: "xml"}, `"xml" is not one of`, false},
 	}
 	for name, tc := range tests {

@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/shared"
+	"github.com/sashabaranov/go-openai"
 )
 
 // ProviderOpenAI is the name of OpenAI and of every server with a compatible API.
@@ -43,7 +41,7 @@ var openAIProvider = Provider{
 
 // openAI calls any server with OpenAI's chat completions API.
 type openAI struct {
-	chat   openai.ChatCompletionService
+	api    *api
 	id     ModelIdentity
 	format string
 	// official is true for OpenAI itself, which uses newer parameter names than compatible servers.
@@ -59,12 +57,12 @@ func newOpenAI(_ context.Context, c Config) (Model, error) {
 		return nil, configError("response format", "%q is not one of %s, %s, %s",
 			c.ResponseFormat, FormatSchema, FormatObject, FormatNone)
 	}
-	options, err := openAIOptions(c.endpoint())
+	api, err := newOpenAIAPI(c.endpoint())
 	if err != nil {
 		return nil, err
 	}
 	return &openAI{
-		chat:     openai.NewChatCompletionService(options...),
+		api:      api,
 		id:       ModelIdentity{ProviderOpenAI, c.Model},
 		format:   c.ResponseFormat,
 		official: c.BaseURL == "",
@@ -72,16 +70,14 @@ func newOpenAI(_ context.Context, c Config) (Model, error) {
 	}, nil
 }
 
-// openAIOptions configures a single service of the client, because the whole client would take keys and addresses
-// from the environment.
-func openAIOptions(e endpoint) ([]option.RequestOption, error) {
+func newOpenAIAPI(e endpoint) (*api, error) {
 	if e.url == "" || e.key != "" {
 		if err := e.requireKey(); err != nil {
 			return nil, err
 		}
 	}
+	e.url = cmp.Or(e.url, DefaultOpenAIBaseURL)
 	t, err := newTransport(e, func(h http.Header) {
-		h.Del("Authorization")
 		if e.key != "" {
 			h.Set("Authorization", "Bearer "+e.key)
 		}
@@ -89,55 +85,56 @@ func openAIOptions(e endpoint) ([]option.RequestOption, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.base = nil
-	return []option.RequestOption{
-		option.WithHTTPClient(t.client()),
-		option.WithBaseURL(cmp.Or(e.url, DefaultOpenAIBaseURL)),
-		option.WithMaxRetries(0),
-	}, nil
+	return newAPI(t), nil
 }
 
 // Identity implements [Model].
 func (o *openAI) Identity() ModelIdentity { return o.id }
 
+// chatRequest is the library's request, except for two fields. The library's client cannot send a temperature of 0,
+// and refuses some names of models together with max_tokens, so this package sends the requests itself.
+type chatRequest struct {
+	openai.ChatCompletionRequest
+	Temperature *float64 `json:"temperature,omitempty"`
+	Stream      bool     `json:"stream,omitempty"`
+}
+
 // Generate implements [Model].
 func (o *openAI) Generate(ctx context.Context, req Request) (Response, error) {
-	params := openai.ChatCompletionNewParams{Model: o.id.Model}
+	body := chatRequest{Temperature: req.Params.Temperature}
+	body.Model = o.id.Model
 	if req.System != "" {
-		params.Messages = append(params.Messages, openai.SystemMessage(req.System))
+		body.Messages = append(body.Messages, chatMessage(openai.ChatMessageRoleSystem, req.System))
 	}
-	params.Messages = append(params.Messages, openai.UserMessage(req.Prompt))
-	if req.Params.Temperature != nil {
-		params.Temperature = openai.Float(*req.Params.Temperature)
-	}
-	if n := req.Params.MaxOutputTokens; n > 0 && o.official {
-		params.MaxCompletionTokens = openai.Int(int64(n))
-	} else if n > 0 {
-		params.MaxTokens = openai.Int(int64(n))
+	body.Messages = append(body.Messages, chatMessage(openai.ChatMessageRoleUser, req.Prompt))
+	if n := max(req.Params.MaxOutputTokens, 0); o.official {
+		body.MaxCompletionTokens = n
+	} else {
+		body.MaxTokens = n
 	}
 	if len(req.Schema) > 0 {
-		params.ResponseFormat = o.responseFormat(req.Schema)
+		body.ResponseFormat = o.responseFormat(req.Schema)
 	}
 	ctx, x := withExchange(ctx)
-	_, err := o.chat.New(ctx, params)
-	return finish(ProviderOpenAI, o.prices, x, err)
+	return finish(ProviderOpenAI, o.prices, x, o.api.post(ctx, "/chat/completions", body))
+}
+
+func chatMessage(role, text string) openai.ChatCompletionMessage {
+	return openai.ChatCompletionMessage{Role: role, Content: text}
 }
 
 // responseFormat asks for the schema without OpenAI's strict mode, which does not support optional properties.
 // Servers that constrain decoding by the schema do so even without it.
-func (o *openAI) responseFormat(schema []byte) openai.ChatCompletionNewParamsResponseFormatUnion {
-	var f openai.ChatCompletionNewParamsResponseFormatUnion
+func (o *openAI) responseFormat(schema []byte) *openai.ChatCompletionResponseFormat {
 	switch o.format {
 	case FormatSchema:
-		f.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
-			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
-				Name:   "answer",
-				Strict: openai.Bool(false),
-				Schema: json.RawMessage(schema),
-			},
+		return &openai.ChatCompletionResponseFormat{
+			Type:       openai.ChatCompletionResponseFormatTypeJSONSchema,
+			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: "answer", Schema: json.RawMessage(schema)},
 		}
 	case FormatObject:
-		f.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
+		return &openai.ChatCompletionResponseFormat{Type: openai.ChatCompletionResponseFormatTypeJSONObject}
+	default:
+		return nil
 	}
-	return f
 }

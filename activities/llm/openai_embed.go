@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/openai/openai-go/v3"
+	"github.com/sashabaranov/go-openai"
 )
 
 func newOpenAIEmbedder(_ context.Context, c EmbedderConfig) (Embedder, error) {
@@ -16,24 +16,21 @@ func newOpenAIEmbedder(_ context.Context, c EmbedderConfig) (Embedder, error) {
 	if c.Dimensions == 0 {
 		return nil, configError("dimensions", "must be given for model %q", c.Model)
 	}
-	options, err := openAIOptions(c.endpoint())
+	api, err := newOpenAIAPI(c.endpoint())
 	if err != nil {
 		return nil, err
 	}
-	service := openai.NewEmbeddingService(options...)
 	// Only OpenAI's own newer models can shorten their vectors. Others reject the parameter.
 	shortens := c.BaseURL == "" && strings.HasPrefix(c.Model, "text-embedding-3-")
 	call := func(ctx context.Context, texts []string, _ bool) ([][]float32, error) {
-		params := openai.EmbeddingNewParams{
-			Model:          c.Model,
-			Input:          openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: texts},
-			EncodingFormat: openai.EmbeddingNewParamsEncodingFormatFloat,
+		body := openai.EmbeddingRequest{
+			Model: openai.EmbeddingModel(c.Model), Input: texts, EncodingFormat: openai.EmbeddingEncodingFormatFloat,
 		}
 		if shortens {
-			params.Dimensions = openai.Int(int64(c.Dimensions))
+			body.Dimensions = c.Dimensions
 		}
 		ctx, x := withExchange(ctx)
-		_, clientErr := service.New(ctx, params)
+		clientErr := api.post(ctx, "/embeddings", body)
 		raw, err := x.outcome(ProviderOpenAI, clientErr)
 		if err != nil {
 			return nil, err

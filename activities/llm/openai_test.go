@@ -88,6 +88,8 @@ func TestOpenAIRequest(t *testing.T) {
 			require.InDelta(t, 0, w.sent["temperature"], 0)
 			require.Contains(t, w.sent, "temperature")
 			require.InDelta(t, 99, w.sent["max_tokens"], 0)
+			require.NotContains(t, w.sent, "max_completion_tokens", "only OpenAI itself knows it")
+			require.NotContains(t, w.sent, "stream")
 			messages := w.sent["messages"].([]any)
 			require.Len(t, messages, 2)
 			require.Equal(t, "system", messages[0].(map[string]any)["role"])

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/llm/gemini/sdk"
 	"axiommind/deploy/local/stacktest"
 )
 
@@ -87,7 +88,7 @@ func testOffline(t *testing.T, p Provider) {
 func testModel(t *testing.T, p Provider, c wireCase) {
 	t.Helper()
 	at := func(url, key string) (Model, error) {
-		return NewModel(t.Context(), Config{Provider: p.Name, Model: "m", APIKey: key, BaseURL: url})
+		return NewModel(t.Context(), Config{Provider: p.Name, Model: "m", APIKey: key, BaseURL: url, Gemini: sdk.New})
 	}
 	_, err := NewModel(t.Context(), Config{Provider: p.Name})
 	require.Equal(t, KindAuth, KindOf(err))

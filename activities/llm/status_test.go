@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/llm/gemini/sdk"
 	"axiommind/schema"
 )
 
@@ -114,7 +115,7 @@ func TestStatusTable(t *testing.T) {
 			t.Run(provider+" "+tt.name, func(t *testing.T) {
 				t.Parallel()
 				w := serve(t, tt.status, map[string]string{"Retry-After": "7"}, tt.body)
-				m, err := NewModel(t.Context(), Config{Provider: provider, Model: "m", APIKey: testKey, BaseURL: w.URL})
+				m, err := NewModel(t.Context(), Config{Provider: provider, Model: "m", APIKey: testKey, BaseURL: w.URL, Gemini: sdk.New})
 				require.NoError(t, err)
 				_, err = m.Generate(t.Context(), ExtractionRequest(testWindow(), Params{}))
 				var e *Error
@@ -156,7 +157,7 @@ func TestConnectionFailures(t *testing.T) {
 				if handler == nil {
 					server.Close()
 				}
-				m, err := NewModel(t.Context(), Config{Provider: provider, Model: "m", APIKey: testKey, BaseURL: server.URL})
+				m, err := NewModel(t.Context(), Config{Provider: provider, Model: "m", APIKey: testKey, BaseURL: server.URL, Gemini: sdk.New})
 				require.NoError(t, err)
 				timeout := time.Minute
 				if name == "too slow" {

@@ -14,6 +14,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
 	"axiommind/activities/vector"
+	"axiommind/activities/vector/store/weaviate"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -67,7 +68,7 @@ func newBench(t testing.TB, embedder vector.Embedder) *bench {
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	b := &bench{conn: conn, log: eventlog.New(conn, eventlog.Options{})}
 	var err error
-	b.client, err = vector.NewClient(vector.ClientConfig{URL: "http://" + stacktest.Weaviate(t), APIKey: stacktest.WeaviateKey(t)})
+	b.client, err = vector.NewClient(vector.ClientConfig{URL: "http://" + stacktest.Weaviate(t), APIKey: stacktest.WeaviateKey(t), Writer: weaviate.Open})
 	require.NoError(t, err)
 	b.embedder = versioned{embedder, fmt.Sprintf("find-%d-%s", time.Now().UnixNano(), schema.HashText(t.Name())[:8])}
 	b.outbox = vector.NewOutboxProjector(conn, b.embedder.Version())

@@ -1,14 +1,11 @@
 package tier
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"syscall"
-
-	"gocloud.dev/gcerrors"
 
 	"axiommind/schema"
 )
@@ -48,7 +45,7 @@ func (e *FilesError) hint() string {
 		return ": let the worker read and write there, or give it another --memory-root"
 	case errors.Is(e.Err, syscall.ENOSPC), errors.Is(e.Err, syscall.EDQUOT):
 		return ": make room there"
-	case errors.Is(e.Err, errNoBucket):
+	case errors.Is(e.Err, ErrNoBucket):
 		return ": make it, let the worker list, read and write it, or give the worker another --memory-root"
 	}
 	return ""
@@ -64,13 +61,13 @@ func isDenied(err error) bool {
 	if errors.As(err, &answer) && (answer.HTTPStatusCode() == http.StatusUnauthorized || answer.HTTPStatusCode() == http.StatusForbidden) {
 		return true
 	}
-	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || gcerrors.Code(err) == gcerrors.PermissionDenied
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
 // isTemporary reports whether the same call may succeed later with nobody's help. What is not known to be permanent is
 // temporary: networks and disks fail in many ways.
 func isTemporary(err error) bool {
-	if isDenied(err) || errors.Is(err, errNoBucket) || errors.Is(err, fs.ErrInvalid) {
+	if isDenied(err) || errors.Is(err, ErrNoBucket) || errors.Is(err, errNoBuckets) || errors.Is(err, fs.ErrInvalid) {
 		return false
 	}
 	for _, wrong := range []error{syscall.ENOTDIR, syscall.EISDIR, syscall.ENAMETOOLONG, syscall.ELOOP, syscall.EEXIST} {
@@ -78,13 +75,5 @@ func isTemporary(err error) bool {
 			return false
 		}
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		return true
-	}
-	switch gcerrors.Code(err) {
-	case gcerrors.InvalidArgument, gcerrors.Unimplemented:
-		return false
-	default:
-		return true
-	}
+	return true
 }

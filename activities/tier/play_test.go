@@ -28,7 +28,7 @@ func newStage(t testing.TB, answer func(llm.Request) (string, llm.FinishReason, 
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	log := eventlog.New(conn, eventlog.Options{})
 	s := &stage{model: &scriptedModel{answer: answer}, dir: t.TempDir(), clock: time.Date(2026, 6, 7, 23, 55, 0, 0, time.UTC)}
-	root, err := OpenRoot(t.Context(), s.dir)
+	root, err := OpenRoot(t.Context(), s.dir, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, root.Close()) })
 	s.Activities = &Activities{

@@ -2,27 +2,16 @@ package tier
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-
-	"cloud.google.com/go/storage"
-	"github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
-	"gocloud.dev/blob"
-	"gocloud.dev/blob/fileblob"
-	_ "gocloud.dev/blob/gcsblob" // gs://
-	_ "gocloud.dev/blob/s3blob"  // s3://
-	"gocloud.dev/gcerrors"
 
 	"axiommind/schema"
 )
@@ -41,50 +30,56 @@ const openTimeout = 30 * time.Second
 
 // Root is the place of the files of all memories: a directory or a bucket, given by URL. It is safe for concurrent use.
 type Root struct {
-	url    string
-	bucket *blob.Bucket
-	// dir is the directory, or empty for a bucket.
-	dir string
+	url string
+	// dir is the directory. It is empty for a bucket, whose names all begin with the prefix.
+	dir    string
+	bucket Bucket
+	prefix string
 }
+
+// schemeFile is the scheme of directories.
+const schemeFile = "file"
 
 // File is a file of the root as it was read.
 type File struct {
 	Text   string
 	Exists bool
-	// etag and generation name the object's version in S3 and in Google Cloud Storage.
-	etag       string
-	generation int64
+	// version is the object's version in a bucket.
+	version string
 }
 
 // OpenRoot opens the root: file:///path, s3://bucket?region=… or gs://bucket. A path after the bucket's name is a prefix
-// of all names in it. A plain path is a directory, which is made if it does not exist. Errors are [FilesError]s.
-func OpenRoot(ctx context.Context, rawURL string) (*Root, error) {
+// of all names in it. A plain path is a directory, which is made if it does not exist. open opens buckets; if it is nil,
+// they are refused. Errors are [FilesError]s.
+func OpenRoot(ctx context.Context, rawURL string, open OpenBucket) (*Root, error) {
 	u, err := parseRoot(rawURL)
 	if err != nil {
 		return nil, err
 	}
 	r := &Root{url: publicURL(u)}
-	if u.Scheme == fileblob.Scheme {
-		r.dir = u.Path
-	}
-	if r.bucket, err = openBucket(ctx, u); err != nil {
-		return nil, filesError("open", r.url, withoutURL(err, u))
-	}
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	ok, err := r.bucket.IsAccessible(ctx)
-	if err == nil && !ok {
-		err = errNoBucket
+	switch {
+	case u.Scheme == schemeFile:
+		r.dir = u.Path
+		err = openDirectory(u.Path)
+	case open == nil:
+		err = errNoBuckets
+	default:
+		if prefix := strings.Trim(u.Path, "/"); prefix != "" {
+			r.prefix = prefix + "/"
+		}
+		r.bucket, err = open(ctx, u)
 	}
 	if err != nil {
-		return nil, errors.Join(filesError("open", r.url, withoutURL(err, u)), r.bucket.Close())
+		return nil, filesError("open", r.url, withoutURL(err, u))
 	}
 	return r, nil
 }
 
 var (
-	errBadURL   = errors.New("want a directory, file:///path, s3://bucket?region=… or gs://bucket")
-	errNoBucket = errors.New("the bucket does not exist, or may not be listed")
+	errBadURL    = errors.New("want a directory, file:///path, s3://bucket?region=… or gs://bucket")
+	errNoBuckets = errors.New("this program opens directories only")
 )
 
 // parseRoot returns the URL. That of a directory is absolute.
@@ -100,14 +95,14 @@ func parseRoot(raw string) (*url.URL, error) {
 		if err != nil {
 			return refused(err)
 		}
-		return &url.URL{Scheme: fileblob.Scheme, Path: dir}, nil
+		return &url.URL{Scheme: schemeFile, Path: dir}, nil
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
 		return refused(errBadURL) // The error would repeat the URL with what is secret in it.
 	}
 	switch {
-	case u.Scheme == fileblob.Scheme:
+	case u.Scheme == schemeFile:
 		if u.Host != "" && u.Host != "localhost" || !filepath.IsAbs(u.Path) || u.RawQuery != "" {
 			return refused(fmt.Errorf("%q: want an absolute path without parameters, as in file:///srv/memory", publicURL(u)))
 		}
@@ -116,22 +111,6 @@ func parseRoot(raw string) (*url.URL, error) {
 		return refused(fmt.Errorf("%q: %w", publicURL(u), errBadURL))
 	}
 	return u, nil
-}
-
-func openBucket(ctx context.Context, u *url.URL) (*blob.Bucket, error) {
-	if u.Scheme == fileblob.Scheme {
-		return fileblob.OpenBucket(u.Path, &fileblob.Options{
-			CreateDir: true, DirFileMode: dirMode, Metadata: fileblob.MetadataDontWrite,
-		})
-	}
-	prefix := strings.Trim(u.Path, "/")
-	bucketURL := *u
-	bucketURL.Path = ""
-	bucket, err := blob.OpenBucket(ctx, bucketURL.String())
-	if err != nil || prefix == "" {
-		return bucket, err
-	}
-	return blob.PrefixedBucket(bucket, prefix+"/"), nil
 }
 
 // publicURL returns the URL without what may be secret: user, password and parameters.
@@ -145,7 +124,7 @@ func ShownRoot(rawURL string) string {
 	switch {
 	case err != nil:
 		return ""
-	case u.Scheme == fileblob.Scheme:
+	case u.Scheme == schemeFile:
 		return u.Path
 	default:
 		return publicURL(u)
@@ -177,7 +156,12 @@ func (e *redactedError) Unwrap() error { return e.err }
 func (r *Root) URL() string { return r.url }
 
 // Close releases the root.
-func (r *Root) Close() error { return r.bucket.Close() }
+func (r *Root) Close() error {
+	if r.bucket == nil {
+		return nil
+	}
+	return r.bucket.Close()
+}
 
 // where names a file of the root for people.
 func (r *Root) where(path string) string {
@@ -195,31 +179,37 @@ func (r *Root) Read(ctx context.Context, path string) (File, error) {
 			return File{}, &FilesError{Op: "read", Where: r.where(path), Err: errNoFile}
 		}
 	}
-	reader, err := r.bucket.NewReader(ctx, path, nil)
-	if gcerrors.Code(err) == gcerrors.NotFound {
+	object, err := r.open(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
 		return File{}, nil
 	}
 	if err != nil {
 		return File{}, filesError("read", r.where(path), err)
 	}
-	defer func() { _ = reader.Close() }()
-	if reader.Size() > MaxFileBytes {
-		return File{}, &FilesError{Op: "read", Where: r.where(path), Err: fmt.Errorf("it has %d bytes and may have %d: make it smaller", reader.Size(), MaxFileBytes)}
+	defer func() { _ = object.Body.Close() }()
+	if object.Size > MaxFileBytes {
+		return File{}, &FilesError{Op: "read", Where: r.where(path), Err: fmt.Errorf("it has %d bytes and may have %d: make it smaller", object.Size, MaxFileBytes)}
 	}
-	text, err := io.ReadAll(reader)
+	text, err := io.ReadAll(object.Body)
 	if err != nil {
 		return File{}, filesError("read", r.where(path), err)
 	}
-	f := File{Text: string(text), Exists: true}
-	var object s3.GetObjectOutput
-	var stored *storage.Reader
-	switch {
-	case reader.As(&object) && object.ETag != nil:
-		f.etag = *object.ETag
-	case reader.As(&stored):
-		f.generation = stored.Attrs.Generation
+	return File{Text: string(text), Exists: true, version: object.Version}, nil
+}
+
+func (r *Root) open(ctx context.Context, path string) (Object, error) {
+	if r.dir == "" {
+		return r.bucket.Get(ctx, r.prefix+path)
 	}
-	return f, nil
+	f, err := os.Open(r.where(path))
+	if err != nil {
+		return Object{}, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return Object{}, errors.Join(err, f.Close())
+	}
+	return Object{Body: f, Size: info.Size()}, nil
 }
 
 // errNoFile says that something else has the name of a file.
@@ -248,46 +238,17 @@ func (r *Root) Write(ctx context.Context, path, text string, over File) error {
 		}
 		err = replaceFile(ctx, r.where(path), text)
 	} else {
-		err = r.upload(ctx, path, text, over)
+		err = r.bucket.Put(ctx, r.prefix+path, []byte(text), over.version)
 	}
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, errDangling):
 		return &FilesError{Op: "write", Where: r.where(path), Err: err}
-	case r.dir != "":
-		return filesError("write", r.where(path), err)
-	}
-	switch gcerrors.Code(err) {
-	case gcerrors.FailedPrecondition:
+	case errors.Is(err, ErrChanged):
 		return &FilesError{Op: "write", Where: r.where(path), Temporary: true, Err: errChanged}
-	case gcerrors.NotFound:
-		err = errors.Join(errNoBucket, err)
 	}
 	return filesError("write", r.where(path), err)
-}
-
-// upload writes the object of a bucket.
-func (r *Root) upload(ctx context.Context, path, text string, over File) error {
-	return r.bucket.WriteAll(ctx, path, []byte(text), &blob.WriterOptions{
-		ContentType: "text/markdown; charset=utf-8", IfNotExist: !over.Exists,
-		BeforeWrite: func(as func(any) bool) error {
-			onlyOver(as, over)
-			return nil
-		},
-	})
-}
-
-// onlyOver makes a write to a bucket fail unless it replaces the version of the object that was read.
-func onlyOver(as func(any) bool, over File) {
-	var upload *transfermanager.UploadObjectInput
-	var object **storage.ObjectHandle
-	switch {
-	case over.etag != "" && as(&upload):
-		upload.IfMatch = &over.etag
-	case over.generation != 0 && as(&object):
-		*object = (*object).If(storage.Conditions{GenerationMatch: over.generation})
-	}
 }
 
 // List returns the files in a directory of the root, without those in the directories below it: the name of each, and what
@@ -300,41 +261,26 @@ func (r *Root) List(ctx context.Context, dir string) (map[string]string, error) 
 		}
 		return files, nil
 	}
-	prefix := ""
+	prefix := r.prefix
 	if dir != "" {
-		prefix = dir + "/"
+		prefix += dir + "/"
 	}
 	files := map[string]string{}
-	for it := r.bucket.List(&blob.ListOptions{Prefix: prefix, Delimiter: "/"}); ; {
-		object, err := it.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return files, nil
-		}
+	for object, err := range r.bucket.List(ctx, prefix, false) {
 		if err != nil {
 			return nil, filesError("list", r.where(dir), err)
 		}
-		if !object.IsDir {
-			files[strings.TrimPrefix(object.Key, prefix)] = listedObject(object)
-		}
+		files[strings.TrimPrefix(object.Name, prefix)] = object.listed()
 	}
+	return files, nil
 }
 
-// listedObject tells versions of an object apart. Its time alone does not: that of S3 is in seconds.
-func listedObject(object *blob.ListObject) string {
-	var s3Object s3types.Object
-	var gcsObject storage.ObjectAttrs
-	version := ""
-	switch {
-	case object.As(&s3Object) && s3Object.ETag != nil:
-		version = *s3Object.ETag
-	case object.As(&gcsObject) && gcsObject.Generation != 0:
-		version = strconv.FormatInt(gcsObject.Generation, 10)
-	case len(object.MD5) > 0:
-		version = hex.EncodeToString(object.MD5)
-	default:
+// listed tells versions of an object apart. Its time alone does not: that of S3 is in seconds.
+func (o ListedObject) listed() string {
+	if o.Version == "" {
 		return ""
 	}
-	return fmt.Sprintf("%d %d %s", object.Size, object.ModTime.UnixNano(), version)
+	return fmt.Sprintf("%d %d %s", o.Size, o.Modified.UnixNano(), o.Version)
 }
 
 // Remove deletes the file. One that does not exist is no error. Where a link stands in its place, the file to which it leads is
@@ -352,7 +298,7 @@ func (r *Root) Remove(ctx context.Context, path string) error {
 		}
 		return nil
 	}
-	if err := r.bucket.Delete(ctx, path); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+	if err := r.bucket.Delete(ctx, r.prefix+path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return filesError("delete", r.where(path), err)
 	}
 	return nil
@@ -387,21 +333,34 @@ func (r *Root) FilesOf(ctx context.Context, user, agent string) ([]string, error
 
 // Walk calls f with each Markdown file of the root, of whatever memory.
 func (r *Root) Walk(ctx context.Context, f func(path, text string)) error {
-	for it := r.bucket.List(&blob.ListOptions{}); ; {
-		object, err := it.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return filesError("list", r.url, err)
-		}
-		if object.IsDir || !strings.HasSuffix(object.Key, ".md") {
+	paths, err := r.paths(ctx)
+	if err != nil {
+		return filesError("list", r.url, err)
+	}
+	for _, path := range paths {
+		if !strings.HasSuffix(path, ".md") {
 			continue
 		}
-		file, err := r.Read(ctx, object.Key)
+		file, err := r.Read(ctx, path)
 		if err != nil {
 			return err
 		}
-		f(object.Key, file.Text)
+		f(path, file.Text)
 	}
+	return nil
+}
+
+// paths returns the paths of all files of the root.
+func (r *Root) paths(ctx context.Context) ([]string, error) {
+	if r.dir != "" {
+		return walkDir(r.dir)
+	}
+	var paths []string
+	for object, err := range r.bucket.List(ctx, r.prefix, true) {
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, strings.TrimPrefix(object.Name, r.prefix))
+	}
+	return paths, nil
 }

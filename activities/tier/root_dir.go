@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,6 +20,36 @@ const strandedAfter = time.Hour
 // settledAfter is the age from which the time of a file tells whether it was changed since. A file may be changed again
 // within the resolution of its file system's clock, which is two seconds at worst.
 const settledAfter = 3 * time.Second
+
+// openDirectory makes the directory if it does not exist, and checks that it can be listed.
+func openDirectory(dir string) error {
+	if err := os.MkdirAll(dir, dirMode); err != nil {
+		return err
+	}
+	d, err := os.Open(dir) //nolint:gosec // the root
+	if err != nil {
+		return err
+	}
+	_, err = d.Readdirnames(1)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return errors.Join(err, d.Close())
+}
+
+// walkDir returns the paths of all files below the directory, in order, with slashes.
+func walkDir(dir string) ([]string, error) {
+	var paths []string
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		path, err = filepath.Rel(dir, path)
+		paths = append(paths, filepath.ToSlash(path))
+		return err
+	})
+	return paths, err
+}
 
 // listDir returns what [Root.List] does. A link is listed as the file to which it leads.
 func listDir(dir string) (map[string]string, error) {

@@ -13,8 +13,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/weaviate/weaviate/entities/models"
-
 	"axiommind/schema"
 )
 
@@ -146,18 +144,18 @@ func (c *Client) Point(ctx context.Context, collection, class string) error {
 }
 
 // generations returns the classes that are generations of the collection, the first first.
-func (c *Client) generations(ctx context.Context, collection string) ([]*models.Class, error) {
-	dump, err := c.api.Schema().Getter().Do(ctx)
+func (c *Client) generations(ctx context.Context, collection string) ([]listedClass, error) {
+	classes, err := c.classes(ctx)
 	if err != nil {
-		return nil, c.fail("list collections", err)
+		return nil, err
 	}
-	var out []*models.Class
-	for _, class := range dump.Classes {
+	var out []listedClass
+	for _, class := range classes {
 		if of, n := schema.SplitGeneration(class.Class); n > 0 && of == collection {
 			out = append(out, class)
 		}
 	}
-	slices.SortFunc(out, func(a, b *models.Class) int { return cmp.Compare(generation(a.Class), generation(b.Class)) })
+	slices.SortFunc(out, func(a, b listedClass) int { return cmp.Compare(generation(a.Class), generation(b.Class)) })
 	return out, nil
 }
 
@@ -205,18 +203,14 @@ func (c *Client) createCollection(ctx context.Context, collection string) (class
 // ensureClass creates the class if it is missing.
 func (c *Client) ensureClass(ctx context.Context, want schema.WeaviateClass) error {
 	const op = "ensure collection"
-	got, err := c.api.Schema().ClassGetter().WithClassName(want.Class).Do(ctx)
-	if err = c.fail(op, err); statusOf(err) == http.StatusNotFound {
-		var class models.Class
-		if err := convert(want, &class); err != nil {
-			return err
-		}
-		if err = c.fail(op, c.api.Schema().ClassCreator().WithClass(&class).Do(ctx)); err == nil {
+	got, err := c.definition(ctx, op, want.Class)
+	if statusOf(err) == http.StatusNotFound {
+		if err = c.fail(op, c.writer.CreateClass(ctx, want)); err == nil {
 			return nil
 		}
 		// Another writer may have created it first. What counts is what exists now.
 		created := err
-		if got, err = c.api.Schema().ClassGetter().WithClassName(want.Class).Do(ctx); err != nil {
+		if got, err = c.definition(ctx, op, want.Class); err != nil {
 			return created
 		}
 	}
@@ -242,5 +236,5 @@ func (c *Client) DeleteCollection(ctx context.Context, collection string) error 
 
 // deleteClass deletes the class, if there is one.
 func (c *Client) deleteClass(ctx context.Context, class string) error {
-	return c.fail("delete collection", c.api.Schema().ClassDeleter().WithClassName(class).Do(ctx))
+	return c.fail("delete collection", c.writer.DeleteClass(ctx, class))
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -15,10 +14,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/weaviate/weaviate-go-client/v4/weaviate"
-	"github.com/weaviate/weaviate/entities/models"
-
 	"axiommind/activities/eventlog"
+	"axiommind/activities/vector/store"
 	"axiommind/schema"
 )
 
@@ -36,6 +33,8 @@ type ClientConfig struct {
 	APIKey string
 	// RootCAs are the authorities that the server's certificate may come from. Default: those of the system.
 	RootCAs *x509.CertPool
+	// Writer opens the writer. Default: none, and the client only reads.
+	Writer store.Open
 	// ReadyDelay is the pause between two probes of [Client.Ready]; 0 means DefaultReadyDelay.
 	ReadyDelay time.Duration
 }
@@ -44,7 +43,7 @@ type ClientConfig struct {
 // reaches no other project. A collection is given by its name, or by that of one of its generations. It is safe for
 // concurrent use.
 type Client struct {
-	api        *weaviate.Client
+	writer     store.Writer
 	http       *http.Client
 	headers    map[string]string
 	url, host  string
@@ -55,7 +54,7 @@ type Client struct {
 	led map[string]lead
 }
 
-// NewClient returns a client. It makes no request.
+// NewClient returns a client. It makes no request, except that the writer may ask for the server's version.
 func NewClient(cfg ClientConfig) (*Client, error) {
 	u, err := url.Parse(cfg.URL)
 	switch {
@@ -75,14 +74,14 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: cfg.RootCAs}
 		connection.Transport = transport
 	}
-	api, err := weaviate.NewClient(weaviate.Config{
-		Host: u.Host, Scheme: u.Scheme, Headers: headers, Timeout: callTimeout, ConnectionClient: connection,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("make weaviate client: %w", err)
+	var writer store.Writer = store.ReadOnly{}
+	if cfg.Writer != nil {
+		if writer, err = cfg.Writer(u, headers, connection); err != nil {
+			return nil, err
+		}
 	}
 	return &Client{
-		led: map[string]lead{}, api: api, http: connection, headers: headers, url: u.Scheme + "://" + u.Host, host: u.Host,
+		led: map[string]lead{}, writer: writer, http: connection, headers: headers, url: u.Scheme + "://" + u.Host, host: u.Host,
 		readyDelay: cmp.Or(cfg.ReadyDelay, DefaultReadyDelay),
 	}, nil
 }
@@ -91,19 +90,12 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 // the host and the last reason. A server that refuses the client is not waited for.
 func (c *Client) Ready(ctx context.Context) (version string, err error) {
 	for {
-		ready, probeErr := c.api.Misc().ReadyChecker().Do(ctx)
+		version, probeErr := c.probe(ctx)
 		if probeErr == nil {
-			meta, metaErr := c.api.Misc().MetaGetter().Do(ctx) // It also tells why a server is not ready that only says so.
-			if metaErr == nil && ready {
-				return meta.Version, nil
-			}
-			probeErr = metaErr
-		}
-		if probeErr == nil {
-			probeErr = errors.New("it answers, and is not ready")
+			return version, nil
 		}
 		if ctx.Err() == nil || err == nil {
-			err = c.fail("wait for readiness", probeErr)
+			err = probeErr
 		}
 		if Unauthorized(err) || statusOf(err) == http.StatusBadRequest || eventlog.Untrusted(err) {
 			return "", err
@@ -116,16 +108,36 @@ func (c *Client) Ready(ctx context.Context) (version string, err error) {
 	}
 }
 
-func (c *Client) checkClass(op string, want schema.WeaviateClass, got *models.Class) error {
+// probe returns the version of a server that is ready.
+func (c *Client) probe(ctx context.Context) (string, error) {
+	const op = "wait for readiness"
+	readyErr := c.request(ctx, op, http.MethodGet, "/.well-known/ready", nil, nil)
+	if readyErr != nil && statusOf(readyErr) == 0 {
+		return "", readyErr
+	}
+	var meta struct {
+		Version string `json:"version"`
+	}
+	// It also gives the reason of a server that is not ready.
+	if err := c.request(ctx, op, http.MethodGet, "/meta", nil, &meta); err != nil {
+		return "", err
+	}
+	if readyErr != nil {
+		return "", c.reject(op, 0, "it answers, and is not ready")
+	}
+	return meta.Version, nil
+}
+
+func (c *Client) checkClass(op string, want, got schema.WeaviateClass) error {
 	reason := ""
 	switch {
-	case got.MultiTenancyConfig == nil || !got.MultiTenancyConfig.Enabled:
+	case !got.MultiTenancyConfig.Enabled:
 		reason = "it has no tenants"
 	case got.VectorIndexType != want.VectorIndexType:
 		reason = fmt.Sprintf("its vector index is %q, not %q", got.VectorIndexType, want.VectorIndexType)
 	default:
 		for _, p := range want.Properties {
-			if !slices.ContainsFunc(got.Properties, func(g *models.Property) bool {
+			if !slices.ContainsFunc(got.Properties, func(g schema.WeaviateProperty) bool {
 				return g.Name == p.Name && g.Tokenization == p.Tokenization
 			}) {
 				reason = fmt.Sprintf("its property %q is missing or tokenized in another way", p.Name)
@@ -148,9 +160,7 @@ func (c *Client) EnsureTenant(ctx context.Context, collection, project string) e
 	if err != nil {
 		return err
 	}
-	err = c.api.Schema().TenantsCreator().WithClassName(class).
-		WithTenants(models.Tenant{Name: schema.VectorTenant(project)}).Do(ctx)
-	return c.fail("ensure tenant", err)
+	return c.fail("ensure tenant", c.writer.CreateTenant(ctx, class, schema.VectorTenant(project)))
 }
 
 // deleteTenants deletes those tenants of the collection that exist, with all that is in them.
@@ -159,7 +169,7 @@ func (c *Client) deleteTenants(ctx context.Context, collection string, tenants [
 	if err != nil {
 		return err
 	}
-	return c.fail("delete tenants", c.api.Schema().TenantsDeleter().WithClassName(class).WithTenants(tenants...).Do(ctx))
+	return c.fail("delete tenants", c.writer.DeleteTenants(ctx, class, tenants))
 }
 
 // Tenants returns the names of the collection's tenants. If there is no such collection, it returns none.
@@ -168,8 +178,10 @@ func (c *Client) Tenants(ctx context.Context, collection string) ([]string, erro
 	if err != nil {
 		return nil, err
 	}
-	tenants, err := c.api.Schema().TenantsGetter().WithClassName(class).Do(ctx)
-	if err = c.fail("list tenants", err); err != nil {
+	var tenants []struct {
+		Name string `json:"name"`
+	}
+	if err := c.request(ctx, "list tenants", http.MethodGet, classPath(class)+"/tenants", nil, &tenants); err != nil {
 		// The server answers 422 for an unknown class.
 		if exists, existsErr := c.exists(ctx, class); existsErr == nil && !exists {
 			return nil, nil
@@ -185,19 +197,39 @@ func (c *Client) Tenants(ctx context.Context, collection string) ([]string, erro
 }
 
 func (c *Client) exists(ctx context.Context, class string) (bool, error) {
-	_, err := c.api.Schema().ClassGetter().WithClassName(class).Do(ctx)
-	if err = c.fail("look for collection", err); statusOf(err) == http.StatusNotFound {
+	_, err := c.definition(ctx, "look for collection", class)
+	if statusOf(err) == http.StatusNotFound {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// Object is an item and its vector as stored in Weaviate.
-type Object struct {
-	ID         string
-	Vector     []float32
-	Properties map[string]any
+// definition returns the definition of a class, as far as it is of interest here.
+func (c *Client) definition(ctx context.Context, op, class string) (schema.WeaviateClass, error) {
+	var got schema.WeaviateClass
+	err := c.request(ctx, op, http.MethodGet, classPath(class), nil, &got)
+	return got, err
 }
+
+// listedClass is a class in the server's schema.
+type listedClass struct {
+	Class       string `json:"class"`
+	Description string `json:"description"`
+}
+
+// classes returns all classes.
+func (c *Client) classes(ctx context.Context) ([]listedClass, error) {
+	var dump struct {
+		Classes []listedClass `json:"classes"`
+	}
+	err := c.request(ctx, "list collections", http.MethodGet, "/schema", nil, &dump)
+	return dump.Classes, err
+}
+
+func classPath(class string) string { return "/schema/" + url.PathEscape(class) }
+
+// Object is an item and its vector as stored in Weaviate.
+type Object = store.Object
 
 // Put inserts or replaces objects of one project. It returns one error per object, which is nil if the object was
 // written. If the second error is set, the whole request failed and the state of the objects is unknown.
@@ -207,20 +239,18 @@ func (c *Client) Put(ctx context.Context, collection, project string, objects []
 	if err != nil {
 		return nil, err
 	}
-	batch := make([]*models.Object, len(objects))
 	position := make(map[string]int, len(objects))
 	for i, o := range objects {
-		batch[i] = c.model(class, project, o)
 		position[strings.ToLower(o.ID)] = i
 	}
-	answers, err := c.api.Batch().ObjectsBatcher().WithObjects(batch...).Do(ctx)
+	answers, err := c.writer.Put(ctx, class, schema.VectorTenant(project), objects)
 	if err != nil {
 		return nil, c.fail(op, err)
 	}
 	results := make([]error, len(objects))
 	answered := make([]bool, len(objects))
 	for _, a := range answers {
-		i, ok := position[strings.ToLower(a.ID.String())]
+		i, ok := position[strings.ToLower(a.ID)]
 		if !ok {
 			continue
 		}
@@ -235,43 +265,9 @@ func (c *Client) Put(ctx context.Context, collection, project string, objects []
 	return results, nil
 }
 
-func (c *Client) model(class, project string, o Object) *models.Object {
-	return &models.Object{
-		Class: class, Tenant: schema.VectorTenant(project), ID: uuidOf(o.ID),
-		Vector: o.Vector, Properties: o.Properties,
-	}
-}
-
-func (c *Client) objectError(op string, a models.ObjectsGetResponse) error {
-	if a.Result == nil {
-		return c.reject(op, 0, "no result for object %q", a.ID)
-	}
-	var reasons []string
-	if a.Result.Errors != nil {
-		for _, e := range a.Result.Errors.Error {
-			if e != nil {
-				reasons = append(reasons, e.Message)
-			}
-		}
-	}
-	failed := a.Result.Status != nil && *a.Result.Status == models.ObjectsGetResponseAO2ResultStatusFAILED
-	if len(reasons) == 0 && !failed {
+func (c *Client) objectError(op string, a store.Result) error {
+	if !a.Failed {
 		return nil
 	}
-	if len(reasons) == 0 {
-		reasons = []string{"refused without a reason"}
-	}
-	return c.reject(op, 0, "%s", strings.Join(reasons, "; "))
-}
-
-// convert copies between two types with the same JSON form.
-func convert(from, to any) error {
-	data, err := json.Marshal(from)
-	if err != nil {
-		return fmt.Errorf("encode class: %w", err)
-	}
-	if err := json.Unmarshal(data, to); err != nil {
-		return fmt.Errorf("decode class: %w", err)
-	}
-	return nil
+	return c.reject(op, 0, "%s", cmp.Or(strings.Join(a.Reasons, "; "), "refused without a reason"))
 }

@@ -17,10 +17,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
-	"github.com/weaviate/weaviate/entities/models"
 	"pgregory.net/rapid"
 
 	"axiommind/activities/table"
+	"axiommind/activities/vector/store/weaviate"
 	"axiommind/schema"
 )
 
@@ -130,7 +130,7 @@ func TestCollectionOfAnotherKindIsRefused(t *testing.T) {
 	t.Parallel()
 	client, collection := newClient(t), schema.VectorCollection(version(t))
 	t.Cleanup(func() { _ = client.DeleteCollection(context.Background(), collection) })
-	require.NoError(t, client.api.Schema().ClassCreator().WithClass(&models.Class{Class: collection, Vectorizer: "none"}).Do(t.Context()))
+	require.NoError(t, client.request(t.Context(), "test", http.MethodPost, "/schema", map[string]any{"class": collection, "vectorizer": "none"}, nil))
 	_, err := client.EnsureCollection(t.Context(), collection)
 	require.ErrorIs(t, err, ErrCollection)
 	require.ErrorContains(t, err, "it has no tenants")
@@ -349,7 +349,7 @@ func TestPutNeedsAResultForEachObject(t *testing.T) {
 			{"id":%q,"result":{"status":"FAILED"}}]`, objects[0].ID, objects[1].ID, objects[2].ID)
 	}))
 	defer server.Close()
-	client, err := NewClient(ClientConfig{URL: server.URL})
+	client, err := NewClient(ClientConfig{URL: server.URL, Writer: weaviate.Open})
 	require.NoError(t, err)
 	results, err := client.Put(t.Context(), "Entry_x", "p", objects)
 	require.NoError(t, err)

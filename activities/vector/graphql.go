@@ -11,13 +11,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/go-openapi/strfmt"
-	"github.com/weaviate/weaviate/entities/models"
-
 	"axiommind/schema"
 )
-
-func uuidOf(id string) strfmt.UUID { return strfmt.UUID(id) }
 
 // quote returns text as a GraphQL string literal. No text can end the literal early. Its value is the text, with
 // invalid UTF-8 replaced by U+FFFD.
@@ -171,11 +166,14 @@ var errNoClass = errors.New("class does not exist")
 
 func (c *Client) queryClass(ctx context.Context, op, function, collection, arguments, fields string) ([]map[string]any, error) {
 	text := fmt.Sprintf("{%s{%s(%s){%s}}}", function, collection, arguments, fields)
-	answer, err := c.api.GraphQL().Raw().WithQuery(text).Do(ctx)
-	if err != nil {
+	var answer struct {
+		Data   map[string]any `json:"data"`
+		Errors []graphQLError `json:"errors"`
+	}
+	if err := c.request(ctx, op, http.MethodPost, "/graphql", map[string]string{"query": text}, &answer); err != nil {
 		// Before the first class is created there is no GraphQL schema, and the server reports this by an error
 		// status.
-		if err = c.fail(op, err); strings.Contains(err.Error(), noSchema) {
+		if strings.Contains(err.Error(), noSchema) {
 			return nil, errNoClass
 		}
 		return nil, err
@@ -202,13 +200,16 @@ func (c *Client) queryClass(ctx context.Context, op, function, collection, argum
 	return rows, nil
 }
 
+// graphQLError is an error in the answer to a query.
+type graphQLError struct {
+	Message string `json:"message"`
+}
+
 // graphqlError returns nil if the errors say that there is no such tenant, and errNoClass if there is no such class.
-func (c *Client) graphqlError(op, collection string, list []*models.GraphQLError) error {
+func (c *Client) graphqlError(op, collection string, list []graphQLError) error {
 	var messages []string
 	for _, e := range list {
-		if e != nil {
-			messages = append(messages, e.Message)
-		}
+		messages = append(messages, e.Message)
 	}
 	text := strings.Join(messages, "; ")
 	if strings.Contains(text, "tenant not found") {

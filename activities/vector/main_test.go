@@ -17,6 +17,7 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	language "axiommind/activities/text"
+	"axiommind/activities/vector/store/weaviate"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -142,7 +143,7 @@ type bench struct {
 
 func newClient(t testing.TB) *Client {
 	t.Helper()
-	client, err := NewClient(ClientConfig{URL: "http://" + stacktest.Weaviate(t), APIKey: stacktest.WeaviateKey(t)})
+	client, err := NewClient(ClientConfig{URL: "http://" + stacktest.Weaviate(t), APIKey: stacktest.WeaviateKey(t), Writer: weaviate.Open})
 	require.NoError(t, err)
 	return client
 }

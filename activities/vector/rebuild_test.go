@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"github.com/weaviate/weaviate/entities/models"
 
 	"axiommind/activities/eventlog"
 	"axiommind/schema"
@@ -255,9 +254,7 @@ func TestRebuildInAnOutage(t *testing.T) {
 func TestRebuildTakesOver(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	var class models.Class
-	require.NoError(t, convert(schema.EntryClass(b.writer.Collection()), &class))
-	require.NoError(t, b.client.api.Schema().ClassCreator().WithClass(&class).Do(t.Context()))
+	require.NoError(t, b.client.writer.CreateClass(t.Context(), schema.EntryClass(b.writer.Collection())))
 	b.add(t, "red", "a", "b", "c")
 	require.Equal(t, Result{Indexed: 3}, b.index(t, 10))
 	require.Equal(t, b.writer.Collection(), b.class(t), "it stays in use")
@@ -281,16 +278,16 @@ func TestRebuildTakesOver(t *testing.T) {
 // A collection with other settings can't be written. A rebuild makes one with ours.
 func TestRebuildMendsSettings(t *testing.T) {
 	t.Parallel()
-	for name, class := range map[string]*models.Class{
-		"no tenants":    {Vectorizer: "none"},
-		"no properties": {Vectorizer: "none", VectorIndexType: "flat", MultiTenancyConfig: &models.MultiTenancyConfig{Enabled: true}},
+	for name, class := range map[string]map[string]any{
+		"no tenants":    {"vectorizer": "none"},
+		"no properties": {"vectorizer": "none", "vectorIndexType": "flat", "multiTenancyConfig": map[string]any{"enabled": true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
 			b.add(t, "red", "a", "b")
-			class.Class = b.writer.Collection()
-			require.NoError(t, b.client.api.Schema().ClassCreator().WithClass(class).Do(t.Context()))
+			class["class"] = b.writer.Collection()
+			require.NoError(t, b.client.request(t.Context(), "test", http.MethodPost, "/schema", class, nil))
 			_, err := b.writer.IndexPending(t.Context(), 10)
 			require.ErrorIs(t, err, ErrCollection)
 			require.ErrorContains(t, err, "rebuild vectors")

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"axiommind/activities/vector/store/weaviate"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -128,7 +129,7 @@ func TestRebuildKilledAnywhere(t *testing.T) {
 	server.Config.ErrorLog = nil
 	defer server.Close()
 	direct := b.client
-	mortal, err := NewClient(ClientConfig{URL: server.URL, APIKey: stacktest.WeaviateKey(t)})
+	mortal, err := NewClient(ClientConfig{URL: server.URL, APIKey: stacktest.WeaviateKey(t), Writer: weaviate.Open})
 	require.NoError(t, err)
 	b.add(t, "red", "a", "b", "c")
 	entries := b.add(t, "blue", "g", "h")

@@ -44,8 +44,7 @@ func TestReconcileRepairsDrift(t *testing.T) {
 	object := func(id string) string {
 		return schema.VectorItem{Kind: schema.ItemEntry, ID: id, EmbeddingVersion: b.embedder.version}.ObjectID()
 	}
-	require.NoError(t, b.client.api.Data().Deleter().WithClassName(collection).
-		WithTenant(schema.VectorTenant("red")).WithID(object(entries[0].ID)).Do(ctx))
+	require.NoError(t, b.client.remove(ctx, collection, "red", object(entries[0].ID)))
 	changed := EntryItem(entries[1])
 	changed.Title = "not b"
 	stray := EntryItem(entries[2])

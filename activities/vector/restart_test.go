@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/vector/store/weaviate"
 	"axiommind/deploy/local/stack"
 	"axiommind/schema"
 )
@@ -22,7 +23,7 @@ func TestVectorsAreFoundAfterRestart(t *testing.T) {
 		s, err := stack.Start(t.Context(), opts)
 		require.NoError(t, err)
 		t.Cleanup(s.Stop)
-		client, err := NewClient(ClientConfig{URL: "http://" + s.Addresses().WeaviateHost, APIKey: s.Addresses().WeaviateKey})
+		client, err := NewClient(ClientConfig{URL: "http://" + s.Addresses().WeaviateHost, APIKey: s.Addresses().WeaviateKey, Writer: weaviate.Open})
 		require.NoError(t, err)
 		_, err = client.EnsureCollection(t.Context(), collection)
 		require.NoError(t, err)

@@ -17,6 +17,7 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/vector/store/weaviate"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -115,7 +116,7 @@ func TestManySessionsAreOneBatch(t *testing.T) {
 		proxy.ServeHTTP(w, r)
 	}))
 	defer server.Close()
-	b.client, err = NewClient(ClientConfig{URL: server.URL, APIKey: stacktest.WeaviateKey(t)})
+	b.client, err = NewClient(ClientConfig{URL: server.URL, APIKey: stacktest.WeaviateKey(t), Writer: weaviate.Open})
 	require.NoError(t, err)
 	writer, err := NewWriter(b.conn, b.log, b.projector, b.client, b.embedder, nil, Options{Now: func() time.Time { return b.now }})
 	require.NoError(t, err)

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/weaviate/weaviate/entities/models"
-
 	"axiommind/schema"
 )
 
@@ -83,7 +81,7 @@ func (c *Client) contents(ctx context.Context, collection, arguments, fields str
 		Data struct {
 			Get map[string][]storedItem `json:"Get"`
 		} `json:"data"`
-		Errors []*models.GraphQLError `json:"errors"`
+		Errors []graphQLError `json:"errors"`
 	}
 	body := map[string]string{"query": fmt.Sprintf("{Get{%s(%s){%s}}}", class, arguments, fields)}
 	if err := c.request(ctx, op, http.MethodPost, "/graphql", body, &answer); err != nil {
@@ -104,8 +102,7 @@ func (c *Client) remove(ctx context.Context, collection, project, id string) err
 	if err != nil {
 		return err
 	}
-	err = c.fail("delete object", c.api.Data().Deleter().WithClassName(class).
-		WithTenant(schema.VectorTenant(project)).WithID(id).Do(ctx))
+	err = c.fail("delete object", c.writer.Delete(ctx, class, schema.VectorTenant(project), id))
 	if statusOf(err) == http.StatusNotFound {
 		return nil
 	}

@@ -13,11 +13,11 @@ const walkPage = 500
 // Walk calls f with the texts of all objects of all collections, also of generations that are not in use. It says which class they
 // are of, and the id of the item.
 func (c *Client) Walk(ctx context.Context, f func(class, itemID, text string)) error {
-	dump, err := c.api.Schema().Getter().Do(ctx)
+	classes, err := c.classes(ctx)
 	if err != nil {
-		return c.fail("list collections", err)
+		return err
 	}
-	for _, class := range dump.Classes {
+	for _, class := range classes {
 		if _, n := schema.SplitGeneration(class.Class); n == 0 {
 			continue
 		}

@@ -19,7 +19,7 @@ import (
 	"axiommind/deploy/local/install"
 	"axiommind/deploy/local/stack"
 	"axiommind/deploy/local/stacktest"
-	"axiommind/worker/service"
+	"axiommind/worker/runner"
 )
 
 // The demo runs on real servers, and each command that it prints at its end is copied as it stands.
@@ -38,7 +38,7 @@ func TestDemoAndTheCommandsAfterIt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ready, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
-		ended <- service.Run(ctx, cfg, slog.New(slog.DiscardHandler), sync.OnceFunc(func() { close(ready) }))
+		ended <- runner.Run(ctx, cfg, slog.New(slog.DiscardHandler), sync.OnceFunc(func() { close(ready) }))
 	}()
 	select {
 	case <-ready:

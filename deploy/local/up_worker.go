@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"axiommind/deploy/local/stack"
-	"axiommind/worker/service"
+	"axiommind/worker/runner"
 )
 
 // runWorker runs the worker against the servers of the stack until ctx ends, and starts it again when
@@ -32,7 +32,7 @@ func runWorker(ctx context.Context, st *stack.Stack, dir, spool string, out io.W
 	}
 	defer func() { _ = file.Close() }()
 	logger := slog.New(slog.NewTextHandler(file, nil))
-	run := func(ctx context.Context, polls func()) error { return service.Run(ctx, cfg, logger, polls) }
+	run := func(ctx context.Context, polls func()) error { return runner.Run(ctx, cfg, logger, polls) }
 	keepWorking(ctx, run, ready, func(what string) { announce(out, "worker", what) })
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 	"axiommind/starter/client"
+	"axiommind/worker/runner"
 	"axiommind/worker/service"
 )
 
@@ -39,7 +40,7 @@ func work(t *testing.T) client.Config {
 	s.WeaviateAPIKey, s.Timing = cfg.WeaviateAPIKey, stacktest.Timing()
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, done := make(chan struct{}), make(chan error, 1)
-	go func() { done <- service.Run(ctx, s, quiet, func() { close(ready) }) }()
+	go func() { done <- runner.Run(ctx, s, quiet, func() { close(ready) }) }()
 	t.Cleanup(func() {
 		cancel()
 		require.NoError(t, <-done)

@@ -1,5 +1,5 @@
-// Package service assembles AxiomMind: the configuration, the connections to Temporal, ClickHouse, Weaviate and a
-// model, and the Temporal workers that use them.
+// Package service has the configuration of all programs, and their connections to Temporal, ClickHouse and Weaviate.
+// Package runner has the Temporal workers that use them.
 package service
 
 import (
@@ -140,6 +140,8 @@ const (
 	DefaultStopTimeout    = 25 * time.Second
 	DefaultMemoryMiB      = 192
 	DefaultDeployment     = "axiommind"
+	// DefaultMemoryRoot is for people.
+	DefaultMemoryRoot = "~/.axiommind/memory"
 )
 
 // ClickHouseAddress returns the DSN without user, password and settings, for people and logs.
@@ -225,7 +227,7 @@ func (c *Config) WorkerFlags(f *pflag.FlagSet) {
 	c.factFlags(f)
 	f.StringVar(&c.Idris, "idris", "", "path of the Idris 2 compiler, which verifies entries besides the Go verifier\n(default: idris2 on the PATH, if it is there)")
 	f.BoolVar(&c.IdrisOnly, "idris-only", false, "let no entry become verified without the Idris 2 compiler")
-	f.StringVar(&c.MemoryRoot, "memory-root", "", "directory or URL (file, s3, gs) of the files of the memory\n(default: "+defaultMemoryRoot+")")
+	f.StringVar(&c.MemoryRoot, "memory-root", "", "directory or URL (file, s3, gs) of the files of the memory\n(default: "+DefaultMemoryRoot+")")
 	f.StringVar(&c.EraserDSN, "eraser-dsn", "", "ClickHouse's address with a user who may erase: this worker then serves starter forget (default: it does not)")
 	f.StringVar(&c.TimeZone, "time-zone", "", "time zone of daily records, such as Europe/Berlin (default: the machine's)")
 	f.StringVar(&c.SummaryWebhook.URL, "summary-webhook", "", "URL that gets each summary that a daily record gains, by POST")
@@ -343,3 +345,7 @@ const LocalWeaviateKey = "weaviate-api-key"
 // LocalConfigFile returns the file in which the local stack records the addresses of its servers and their tokens, so
 // that programs of the same user find them.
 func LocalConfigFile() string { return settings.LocalFile() }
+
+// SourceKeyFile returns the file with the key with which the starter permits a worker of the same user on the same
+// machine to read a file. It is empty if the user has no cache directory.
+func SourceKeyFile() string { return settings.SourceKey() }

@@ -21,6 +21,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
 	"axiommind/activities/vector"
+	"axiommind/activities/vector/store"
 	"axiommind/schema"
 	"axiommind/worker/settings"
 )
@@ -62,8 +63,8 @@ func (s *Stores) Close() {
 const saveTimeout = 5 * time.Second
 
 // Connect connects to all servers. It waits up to the configured time for servers that are still starting. It logs
-// each failed attempt with its reason.
-func Connect(ctx context.Context, cfg Config, logger *slog.Logger) (_ *Stores, err error) {
+// each failed attempt with its reason. writer opens the writer of Weaviate.
+func Connect(ctx context.Context, cfg Config, writer store.Open, logger *slog.Logger) (_ *Stores, err error) {
 	s := &Stores{}
 	defer func() {
 		if err != nil {
@@ -87,7 +88,7 @@ func Connect(ctx context.Context, cfg Config, logger *slog.Logger) (_ *Stores, e
 			return nil, fmt.Errorf("eraser-dsn: %w", err)
 		}
 	}
-	if s.Weaviate, err = ConnectWeaviate(ctx, cfg); err != nil {
+	if s.Weaviate, err = connectWeaviate(ctx, cfg, writer); err != nil {
 		return nil, err
 	}
 	s.Temporal, err = ConnectTemporal(ctx, cfg, logger)
@@ -110,8 +111,12 @@ func ConnectClickHouse(ctx context.Context, cfg Config, logger *slog.Logger) (co
 	return conn, err
 }
 
-// ConnectWeaviate connects to Weaviate and waits until it is ready.
+// ConnectWeaviate connects to Weaviate, to read only, and waits until it is ready.
 func ConnectWeaviate(ctx context.Context, cfg Config) (*vector.Client, error) {
+	return connectWeaviate(ctx, cfg, nil)
+}
+
+func connectWeaviate(ctx context.Context, cfg Config, writer store.Open) (*vector.Client, error) {
 	roots, err := settings.Roots(cfg.TLSCA)
 	if err != nil {
 		return nil, err
@@ -123,10 +128,10 @@ func ConnectWeaviate(ctx context.Context, cfg Config) (*vector.Client, error) {
 		err    error
 	}
 	done := make(chan made, 1)
-	// Creating the client requests the server's version without a context. A server that accepts connections and
+	// The writer requests the server's version without a context. A server that accepts connections and
 	// never answers would block it until the request times out.
 	go func() {
-		c, err := vector.NewClient(vector.ClientConfig{URL: cfg.WeaviateURL, APIKey: cfg.WeaviateAPIKey, RootCAs: roots})
+		c, err := vector.NewClient(vector.ClientConfig{URL: cfg.WeaviateURL, APIKey: cfg.WeaviateAPIKey, RootCAs: roots, Writer: writer})
 		if err == nil {
 			_, err = c.Ready(ctx)
 		}

@@ -18,6 +18,7 @@ import (
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/vector"
+	"axiommind/activities/vector/store/weaviate"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 	"axiommind/worker/settings"
@@ -173,7 +174,7 @@ func TestTLSWeaviate(t *testing.T) {
 	front := stacktest.NewFront(t, authority, plain, stacktest.FrontOptions{})
 	env := environment{"AXIOMMIND_WEAVIATE_URL": "https://" + front.Address, "WEAVIATE_API_KEY": key, "AXIOMMIND_TLS_CA": authority.File}
 
-	c, err := ConnectWeaviate(t.Context(), env.config(t))
+	c, err := connectWeaviate(t.Context(), env.config(t), weaviate.Open)
 	require.NoError(t, err)
 	collection := schema.VectorCollection(fmt.Sprintf("tls-%d", time.Now().UnixNano()))
 	_, err = c.EnsureCollection(t.Context(), collection)

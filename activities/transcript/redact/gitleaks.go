@@ -1,6 +1,7 @@
 package redact
 
 import (
+	_ "embed"
 	"math"
 	"regexp"
 	"slices"
@@ -9,11 +10,16 @@ import (
 
 	ahocorasick "github.com/BobuSumisu/aho-corasick"
 	"github.com/pelletier/go-toml/v2"
-	"github.com/zricethezav/gitleaks/v8/config"
 )
 
 // This file runs the rules of gitleaks over a text that is no file of a repository. Its own detector reports lines and
 // columns, and looks at the names of files, commits and marks in the text that switch it off.
+
+// gitleaksRules is gitleaks' file of rules. The module's own package for it would bring 42 packages into every program, so
+// a test compares this copy with the module that go.mod names, and -update renews it.
+//
+//go:embed gitleaks.toml
+var gitleaksRules []byte
 
 // replaced are rules of gitleaks whose work others do here. The generic one knows English names alone, and takes the hashes
 // and ids of ordinary logs for keys; the one for private keys needs their end; and that of Terraform takes the quotes too.
@@ -107,7 +113,7 @@ var allRules = sync.OnceValue(loadRules)
 
 func loadRules() *rules {
 	var file ruleFile
-	if err := toml.Unmarshal([]byte(config.DefaultConfig), &file); err != nil {
+	if err := toml.Unmarshal(gitleaksRules, &file); err != nil {
 		panic("the rules of gitleaks can't be read: " + err.Error()) // They are compiled in.
 	}
 	r := &rules{by: make(map[string][]int)}

@@ -1,4 +1,4 @@
-package service
+package runner
 
 import (
 	"os"
@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"axiommind/worker/service"
 )
 
 // The files of the memory stand in the home of whoever runs the worker, for their eyes alone, unless a root is given.
 func TestMemoryRoot(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "우리집 #1")
 	t.Setenv("HOME", home)
-	root, err := (&Config{}).memoryRoot(t.Context())
+	root, err := memoryRoot(t.Context(), &service.Config{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, root.Close()) }()
 	info, err := os.Stat(filepath.Join(home, ".axiommind", "memory"))
@@ -21,10 +23,10 @@ func TestMemoryRoot(t *testing.T) {
 	require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
 
 	given := filepath.Join(t.TempDir(), "given")
-	other, err := (&Config{MemoryRoot: given}).memoryRoot(t.Context())
+	other, err := memoryRoot(t.Context(), &service.Config{MemoryRoot: given})
 	require.NoError(t, err)
 	require.NoError(t, other.Close())
 	require.DirExists(t, given)
-	_, err = (&Config{MemoryRoot: "ftp://x"}).memoryRoot(t.Context())
+	_, err = memoryRoot(t.Context(), &service.Config{MemoryRoot: "ftp://x"})
 	require.ErrorContains(t, err, "want a directory")
 }

@@ -1,4 +1,4 @@
-package service
+package runner
 
 import (
 	"context"
@@ -8,13 +8,12 @@ import (
 	"time"
 
 	"axiommind/activities/tier"
+	"axiommind/activities/tier/bucket"
+	"axiommind/worker/service"
 )
 
-// defaultMemoryRoot is the default of Config.MemoryRoot, for people.
-const defaultMemoryRoot = "~/.axiommind/memory"
-
 // memoryRoot opens the root of the memory's files.
-func (c *Config) memoryRoot(ctx context.Context) (*tier.Root, error) {
+func memoryRoot(ctx context.Context, c *service.Config) (*tier.Root, error) {
 	url := c.MemoryRoot
 	if url == "" {
 		home, err := os.UserHomeDir()
@@ -23,11 +22,11 @@ func (c *Config) memoryRoot(ctx context.Context) (*tier.Root, error) {
 		}
 		url = filepath.Join(home, ".axiommind", "memory")
 	}
-	return tier.OpenRoot(ctx, url)
+	return tier.OpenRoot(ctx, url, bucket.Open)
 }
 
 // zone returns the time zone of the days of daily records.
-func (c *Config) zone() (*time.Location, error) {
+func zone(c *service.Config) (*time.Location, error) {
 	if c.TimeZone == "" {
 		return time.Local, nil
 	}

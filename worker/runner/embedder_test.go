@@ -1,4 +1,4 @@
-package service
+package runner
 
 import (
 	"log/slog"
@@ -9,17 +9,18 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/llm"
 	"axiommind/deploy/local/stacktest"
+	"axiommind/worker/service"
 )
 
 // A worker that nobody told which embedder to use takes the one that was chosen, and moves nothing to its default.
 func TestDefaultEmbedderFollows(t *testing.T) {
 	t.Parallel()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	cfg := Config{Embedder: llm.EmbedderConfig{Provider: "openai", APIKey: "k"}}
+	cfg := service.Config{Embedder: llm.EmbedderConfig{Provider: "openai", APIKey: "k"}}
 	own, err := llm.NewEmbedder(t.Context(), cfg.Embedder)
 	require.NoError(t, err)
-	stores := &Stores{ClickHouse: conn, Log: eventlog.New(conn, eventlog.Options{}), Embedder: own}
-	indexes := NewIndexes(stores, cfg)
+	stores := &service.Stores{ClickHouse: conn, Log: eventlog.New(conn, eventlog.Options{}), Embedder: own}
+	indexes := service.NewIndexes(stores, cfg)
 	follow := func(byDefault bool) (version string, has bool) {
 		cfg.EmbedderByDefault, stores.Embedder = byDefault, own
 		has, err := followEmbedder(t.Context(), stores, cfg, slog.New(slog.DiscardHandler))

@@ -1,4 +1,4 @@
-package service
+package runner
 
 import (
 	"os"
@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"axiommind/worker/service"
 )
 
 // A worker without roots reads the agents' sessions and its own directory, but not the home even if started there.
@@ -21,25 +23,25 @@ func TestSourceAccess(t *testing.T) {
 		work: {sessions, work}, home: {sessions}, filepath.Dir(home): {sessions}, "/": {sessions},
 	} {
 		t.Chdir(dir)
-		access, err := (&Config{}).sourceAccess(nil)
+		access, err := sourceAccess(&service.Config{}, nil)
 		require.NoError(t, err)
 		require.Equal(t, want, access.Roots(), dir)
 	}
 	t.Chdir(work)
-	access, err := (&Config{SourceRoots: []string{"/data", "here"}}).sourceAccess(nil)
+	access, err := sourceAccess(&service.Config{SourceRoots: []string{"/data", "here"}}, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"/data", filepath.Join(work, "here")}, access.Roots())
-	_, err = (&Config{SourceRoots: []string{""}}).sourceAccess(nil)
+	_, err = sourceAccess(&service.Config{SourceRoots: []string{""}}, nil)
 	require.EqualError(t, err, "--source-root: set up access to sources: a root is empty")
 
 	t.Setenv("HOME", "")
 	t.Setenv("XDG_CACHE_HOME", "")
-	require.Empty(t, SourceKeyFile())
-	access, err = (&Config{}).sourceAccess(nil)
+	require.Empty(t, service.SourceKeyFile())
+	access, err = sourceAccess(&service.Config{}, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{work}, access.Roots())
 	t.Chdir("/")
-	access, err = (&Config{}).sourceAccess(nil)
+	access, err = sourceAccess(&service.Config{}, nil)
 	require.NoError(t, err)
 	require.Empty(t, access.Roots())
 }

@@ -1,4 +1,6 @@
-package service
+// Package runner assembles the Temporal workers, with the activities of all rooms and with all that only they need: model
+// clients, object stores and metrics.
+package runner
 
 import (
 	"context"
@@ -22,29 +24,33 @@ import (
 	"axiommind/activities/fact"
 	"axiommind/activities/graduate"
 	"axiommind/activities/llm"
+	"axiommind/activities/llm/gemini/sdk"
 	"axiommind/activities/queue"
 	"axiommind/activities/queue/door"
 	"axiommind/activities/task"
 	"axiommind/activities/tier"
 	"axiommind/activities/transcript"
 	"axiommind/activities/vector"
+	"axiommind/activities/vector/store/weaviate"
 	"axiommind/schema"
+	"axiommind/worker/service"
 	"axiommind/workflows"
 )
 
 // Run migrates the database, registers the search attributes and works until ctx ends. It then waits for running
 // activities, up to the configured time. If the worker stops earlier, Run returns an error. ready is called once the
 // worker polls. It may be nil.
-func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) error {
+func Run(ctx context.Context, cfg service.Config, logger *slog.Logger, ready func()) error {
+	cfg.Model.Gemini = sdk.New
 	model, err := llm.NewModel(ctx, cfg.Model)
 	if err != nil {
 		return fmt.Errorf("set up the model: %w", err)
 	}
-	raw, err := cfg.rawKeys() // Before anything waits for a server.
+	raw, err := rawKeys(&cfg) // Before anything waits for a server.
 	if err != nil {
 		return err
 	}
-	stores, err := Connect(ctx, cfg, logger)
+	stores, err := service.Connect(ctx, cfg, weaviate.Open, logger)
 	if err != nil {
 		return err
 	}
@@ -61,15 +67,15 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 		return err
 	}
 	behind := checkProjections(ctx, stores, logger)
-	if err := RegisterSearchAttributes(ctx, stores.Temporal, cfg.TemporalNamespace); err != nil {
+	if err := service.RegisterSearchAttributes(ctx, stores.Temporal, cfg.TemporalNamespace); err != nil {
 		// People use them to filter. Everything else works without them.
 		logger.Warn("search attributes are not registered", "reason", err)
 	}
-	access, err := cfg.sourceAccess(raw)
+	access, err := sourceAccess(&cfg, raw)
 	if err != nil {
 		return err
 	}
-	root, err := cfg.memoryRoot(ctx)
+	root, err := memoryRoot(ctx, &cfg)
 	if err != nil {
 		return err
 	}
@@ -139,7 +145,7 @@ func Run(ctx context.Context, cfg Config, logger *slog.Logger, ready func()) err
 }
 
 // idrisVersion returns the version of the compiler, which may not be there, and logs what follows from that.
-func idrisVersion(ctx context.Context, cfg Config, logger *slog.Logger) (string, error) {
+func idrisVersion(ctx context.Context, cfg service.Config, logger *slog.Logger) (string, error) {
 	version, reason, err := graduate.CompilerVersion(ctx, cfg.Idris)
 	switch {
 	case err != nil:
@@ -183,7 +189,7 @@ func hideCopies(ctx context.Context, log *eventlog.Store, logger *slog.Logger) {
 }
 
 // checkProjections logs the projections that a person has to rebuild, and returns those that are behind the log.
-func checkProjections(ctx context.Context, s *Stores, logger *slog.Logger) (behind []eventlog.Projector) {
+func checkProjections(ctx context.Context, s *service.Stores, logger *slog.Logger) (behind []eventlog.Projector) {
 	projectors := build.Projections(s.ClickHouse, s.Embedder.Version())
 	standings, err := s.Log.Standings(ctx, projectors...)
 	if err != nil {
@@ -241,8 +247,8 @@ type rooms struct {
 	erase *erase.Activities
 }
 
-func newRooms(s *Stores, model llm.Model, access *transcript.Access, root *tier.Root, idris string, cfg Config) (*rooms, error) {
-	indexes := NewIndexes(s, cfg)
+func newRooms(s *service.Stores, model llm.Model, access *transcript.Access, root *tier.Root, idris string, cfg service.Config) (*rooms, error) {
+	indexes := service.NewIndexes(s, cfg)
 	spec := schema.BuildSpec{
 		Extractor: llm.ExtractorOf(model.Identity()), EmbedderModel: s.Embedder.Version(),
 		EmbeddingVersion: s.Embedder.Version(), IdrisVersion: idris, SchemaVersion: schema.SchemaVersion,
@@ -265,7 +271,7 @@ func newRooms(s *Stores, model llm.Model, access *transcript.Access, root *tier.
 		return nil, err
 	}
 	r.fact, errs[7] = fact.NewActivities(s.Log, facts, indexes.Enqueuers(false))
-	zone, err := cfg.zone()
+	zone, err := zone(&cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -288,7 +294,7 @@ func newRooms(s *Stores, model llm.Model, access *transcript.Access, root *tier.
 
 // newWorkers returns one worker for each task queue, so that a slow model does not delay the log. The error that ends
 // one of them is sent to fatal.
-func newWorkers(s *Stores, cfg Config, r *rooms, fatal chan<- error) []worker.Worker {
+func newWorkers(s *service.Stores, cfg service.Config, r *rooms, fatal chan<- error) []worker.Worker {
 	onFatal := func(err error) {
 		select {
 		case fatal <- fmt.Errorf("run worker: %w", err):
@@ -299,7 +305,7 @@ func newWorkers(s *Stores, cfg Config, r *rooms, fatal chan<- error) []worker.Wo
 	var workers []worker.Worker
 	for queue, activities := range r.activities() {
 		o := options[queue]
-		o.WorkerStopTimeout, o.OnFatalError, o.DeploymentOptions = cfg.StopTimeout, onFatal, cfg.deploymentOptions()
+		o.WorkerStopTimeout, o.OnFatalError, o.DeploymentOptions = cfg.StopTimeout, onFatal, deploymentOptions(&cfg)
 		o.StickyScheduleToStartTimeout = cfg.Timing.WithDefaults().Sticky
 		o.Interceptors = []interceptor.WorkerInterceptor{
 			&handover{after: cfg.StopTimeout - handoverTime(cfg.StopTimeout)}, workflows.WithTiming(cfg.Timing),
@@ -317,7 +323,7 @@ func newWorkers(s *Stores, cfg Config, r *rooms, fatal chan<- error) []worker.Wo
 }
 
 // workerOptions are the options of the workers that differ by task queue.
-func workerOptions(cfg Config) map[string]worker.Options {
+func workerOptions(cfg service.Config) map[string]worker.Options {
 	return map[string]worker.Options{
 		schema.QueueMain: {},
 		// A call that nobody waits for any more costs money until a heartbeat says so.

@@ -1,4 +1,4 @@
-package service
+package runner
 
 import (
 	"errors"
@@ -9,17 +9,13 @@ import (
 
 	"axiommind/activities/session/keyring"
 	"axiommind/activities/transcript"
-	"axiommind/worker/settings"
+	"axiommind/worker/service"
 )
-
-// SourceKeyFile returns the file with the key with which the starter permits a worker of the same user on the same
-// machine to read a file. It is empty if the user has no cache directory.
-func SourceKeyFile() string { return settings.SourceKey() }
 
 // sourceAccess returns what the worker may read. A worker that is started in the home directory or above it does not
 // thereby get access to all of it.
-func (c *Config) sourceAccess(raw *keyring.Ring) (*transcript.Access, error) {
-	o := transcript.AccessOptions{Roots: c.SourceRoots, KeyFile: SourceKeyFile(), RawKeys: raw}
+func sourceAccess(c *service.Config, raw *keyring.Ring) (*transcript.Access, error) {
+	o := transcript.AccessOptions{Roots: c.SourceRoots, KeyFile: service.SourceKeyFile(), RawKeys: raw}
 	if len(c.SourceRoots) == 0 {
 		if home, err := os.UserHomeDir(); err == nil {
 			o.AgentsOf = home
@@ -30,13 +26,13 @@ func (c *Config) sourceAccess(raw *keyring.Ring) (*transcript.Access, error) {
 	}
 	access, err := transcript.NewAccess(o)
 	if err != nil {
-		return nil, fmt.Errorf("--%s: %w", sourceRoot, err)
+		return nil, fmt.Errorf("--source-root: %w", err)
 	}
 	return access, nil
 }
 
 // rawKeys returns the keys that encrypt what redaction takes out of messages, or nil if that is not to be kept.
-func (c *Config) rawKeys() (*keyring.Ring, error) {
+func rawKeys(c *service.Config) (*keyring.Ring, error) {
 	if !c.KeepRaw {
 		return nil, nil
 	}

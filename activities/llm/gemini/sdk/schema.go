@@ -1,4 +1,4 @@
-package llm
+package sdk
 
 import (
 	"encoding/json"
@@ -18,7 +18,7 @@ type jsonSchema struct {
 	Items       *jsonSchema            `json:"items"`
 }
 
-var geminiTypes = map[string]genai.Type{
+var types = map[string]genai.Type{
 	"object":  genai.TypeObject,
 	"array":   genai.TypeArray,
 	"string":  genai.TypeString,
@@ -27,8 +27,8 @@ var geminiTypes = map[string]genai.Type{
 	"boolean": genai.TypeBoolean,
 }
 
-// geminiSchema converts a JSON Schema without references to Gemini's schema type.
-func geminiSchema(schema []byte) (*genai.Schema, error) {
+// responseSchema converts a JSON Schema without references to Gemini's schema type.
+func responseSchema(schema []byte) (*genai.Schema, error) {
 	var js jsonSchema
 	if err := json.Unmarshal(schema, &js); err != nil {
 		return nil, fmt.Errorf("read response schema: %w", err)
@@ -37,7 +37,7 @@ func geminiSchema(schema []byte) (*genai.Schema, error) {
 }
 
 func (s *jsonSchema) gemini(at string) (*genai.Schema, error) {
-	typ, ok := geminiTypes[s.Type]
+	typ, ok := types[s.Type]
 	if !ok {
 		return nil, fmt.Errorf("convert response schema: %s has type %q", at, s.Type)
 	}

@@ -1,4 +1,4 @@
-package service
+package runner
 
 import (
 	"context"
@@ -22,6 +22,7 @@ import (
 
 	"axiommind/activities/text"
 	"axiommind/schema"
+	"axiommind/worker/service"
 	"axiommind/workflows"
 )
 
@@ -46,11 +47,11 @@ func (h *HistoryCheck) Flags(f *pflag.FlagSet) {
 var ErrNotReplayed = errors.New("histories do not replay")
 
 // Run prints a line for each history that it replays, and returns [ErrNotReplayed] if one does not replay.
-func (h *HistoryCheck) Run(ctx context.Context, cfg Config, logger *slog.Logger, out io.Writer) error {
+func (h *HistoryCheck) Run(ctx context.Context, cfg service.Config, logger *slog.Logger, out io.Writer) error {
 	if h.Limit < 1 {
 		return fmt.Errorf("--limit %d: want 1 or more", h.Limit)
 	}
-	c, err := ConnectTemporal(ctx, cfg, logger)
+	c, err := service.ConnectTemporal(ctx, cfg, logger)
 	if err != nil {
 		return err
 	}

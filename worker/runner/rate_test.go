@@ -1,4 +1,4 @@
-package service
+package runner
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
+	"axiommind/worker/service"
 )
 
 // The rate holds for the task queue, so for all workers together. The server lets some calls pass at once, and then counts.
@@ -47,7 +48,7 @@ func TestModelRate(t *testing.T) {
 		require.NoError(t, starter.Start())
 		defer starter.Stop()
 		for range 2 {
-			w := worker.New(c, id+"-model", workerOptions(Config{ModelRate: rate, ModelConcurrency: calls})[schema.QueueModel])
+			w := worker.New(c, id+"-model", workerOptions(service.Config{ModelRate: rate, ModelConcurrency: calls})[schema.QueueModel])
 			w.RegisterActivityWithOptions(func(context.Context) error { return nil }, activity.RegisterOptions{Name: "Ask"})
 			require.NoError(t, w.Start())
 			defer w.Stop()

@@ -1,4 +1,4 @@
-package service
+package runner
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"axiommind/activities/llm"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
+	"axiommind/worker/service"
 )
 
 func TestMain(m *testing.M) { stacktest.Main(m) }
@@ -24,7 +25,7 @@ func TestCatchUp(t *testing.T) {
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	embedder, err := llm.NewEmbedder(t.Context(), llm.EmbedderConfig{Provider: "hash"})
 	require.NoError(t, err)
-	stores := &Stores{ClickHouse: conn, Log: eventlog.New(conn, eventlog.Options{}), Embedder: embedder}
+	stores := &service.Stores{ClickHouse: conn, Log: eventlog.New(conn, eventlog.Options{}), Embedder: embedder}
 	logger := slog.New(slog.DiscardHandler)
 	require.Empty(t, checkProjections(t.Context(), stores, logger))
 

@@ -1,4 +1,4 @@
-package service
+package runner
 
 import (
 	"go/ast"
@@ -19,6 +19,7 @@ import (
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/erase"
+	"axiommind/schema"
 )
 
 // Every activity that a recorded workflow calls is one that the workers of the same task queue run. One
@@ -53,7 +54,7 @@ func TestEveryActivityIsRun(t *testing.T) {
 			require.Positive(t, a.GetRetryPolicy().GetMaximumAttempts(), "%s: %s", file, a.GetActivityType())
 			called[a.GetActivityType().GetName()] = true
 			require.True(t, run[a.GetTaskQueue().GetName()][a.GetActivityType().GetName()],
-				"%s calls %s on the task queue %q: add its room to activities in service.go",
+				"%s calls %s on the task queue %q: add its room to activities in runner.go",
 				filepath.Base(file), a.GetActivityType().GetName(), a.GetTaskQueue().GetName())
 		}
 	}

@@ -1,0 +1,46 @@
+package runner
+
+import (
+	"context"
+	"log/slog"
+
+	"axiommind/activities/llm"
+	"axiommind/activities/vector"
+	"axiommind/worker/service"
+)
+
+// followEmbedder puts the embedder that the log says was chosen in the place of the default one: a worker that nobody told which
+// embedder to use moves nothing from one to another. It reports whether the stores have the chosen one.
+func followEmbedder(ctx context.Context, s *service.Stores, cfg service.Config, logger *slog.Logger) (bool, error) {
+	if !cfg.EmbedderByDefault {
+		return true, nil
+	}
+	choice, err := service.NewIndexes(s, cfg).Now(ctx)
+	if err != nil || choice.Used == "" || choice.Chosen == s.Embedder.Version() {
+		return true, err
+	}
+	chosen, err := llm.EmbedderOf(ctx, cfg.Embedder, choice.Chosen)
+	if err != nil {
+		logger.Warn("the embedder that was chosen can't be had here: what this worker processes is not indexed with it until a worker that has it runs",
+			"embedder", choice.Chosen, "reason", err)
+		return false, nil
+	}
+	s.Embedder = chosen
+	return true, nil
+}
+
+// chooseEmbedder records that everything is to be indexed with the worker's embedder, and says what follows from that.
+func chooseEmbedder(ctx context.Context, indexes *vector.Indexes, own llm.Embedder, logger *slog.Logger) error {
+	choice, err := indexes.Choose(ctx, own.Version())
+	if err != nil || choice.Used == own.Version() {
+		return err
+	}
+	logger.Info("everything is indexed with another embedder; searches use the one before until that is done: starter embedder status",
+		"embedder", own.Version(), "in_use", choice.Used)
+	if used, err := indexes.InUse(ctx); err != nil {
+		return err
+	} else if words, ok := used.(vector.WordsOnly); ok {
+		logger.Warn("until then, new sessions are not found, and others by their words alone", "in_use", choice.Used, "reason", words.Reason)
+	}
+	return nil
+}
