@@ -102,13 +102,13 @@ func perform(ctx context.Context, dir string, a stack.Addresses, out io.Writer, 
 	if err := copySamples(samplesDir); err != nil {
 		return err
 	}
-	starter, shown := filepath.Join(binDir(dir), "starter"), shownStarter(dir)
+	starter := filepath.Join(binDir(dir), "starter")
 	meaning := a.EmbedderDir != "" || !slices.Contains([]string{"", embedderHash}, os.Getenv(embedderVariable))
 	if !meaning {
 		_, _ = fmt.Fprintln(out, "\nThe embedder is hash: it knows words and no meaning. Questions that share no word with their answer are left out.")
 	}
 	for _, act := range acts(samplesDir, meaning) {
-		_, _ = fmt.Fprintf(out, "\n── %s\n$ %s %s\n", act.title, shown, shellLine(act.args))
+		_, _ = fmt.Fprintf(out, "\n── %s\n$ go run ./starter %s\n", act.title, shellLine(act.args))
 		cmd := exec.CommandContext(ctx, starter, act.args...)
 		cmd.Env = append(os.Environ(), environment(a)...)
 		cmd.Stdout, cmd.Stderr = exact(out), os.Stderr
@@ -118,7 +118,7 @@ func perform(ctx context.Context, dir string, a stack.Addresses, out io.Writer, 
 	}
 	_, _ = fmt.Fprintf(out, "\nDone in %.0f s. Every step of every session: %s\n\nGo on with:\n", time.Since(started).Seconds(), a.TemporalUI)
 	for _, next := range afterwards() {
-		_, _ = fmt.Fprintf(out, "  %s %-65s # %s\n", shown, shellLine(next.args), next.title)
+		_, _ = fmt.Fprintf(out, "  go run ./starter %-65s # %s\n", shellLine(next.args), next.title)
 	}
 	return nil
 }

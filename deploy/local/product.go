@@ -34,7 +34,7 @@ const (
 	weaviateVariable   = "AXIOMMIND_WEAVIATE_URL"
 	weaviateKey        = "WEAVIATE_API_KEY"
 	embedderVariable   = "AXIOMMIND_EMBEDDER"
-	embedderDir        = "AXIOMMIND_EMBEDDER_DIR"
+	embedderDirectory  = "AXIOMMIND_EMBEDDER_DIR"
 	payloadKeyVariable = "AXIOMMIND_PAYLOAD_KEY_FILE"
 	memoryVariable     = "AXIOMMIND_MEMORY_ROOT"
 	configVariable     = "AXIOMMIND_CONFIG"
@@ -52,7 +52,7 @@ const (
 	workerReady   = `msg="worker is ready"`
 	codecReady    = "decrypting at "
 	otherSchema   = "database schema does not match the program"
-	noEmbedder    = "load the embedding library"
+	noEmbedder    = "embedding library"
 	workerStop    = 35 * time.Second // Its own limit for running activities is 25 s.
 	localKeyName  = "weaviate-api-key"
 	localFileName = "axiommind/local.yaml"
@@ -78,7 +78,7 @@ func environment(a stack.Addresses) []string {
 		env = append(env, weaviateKey+"="+a.WeaviateKey)
 	}
 	if a.EmbedderDir != "" {
-		env = append(env, embedderVariable+"="+embedderLocal, embedderDir+"="+a.EmbedderDir)
+		env = append(env, embedderVariable+"="+embedderLocal, embedderDirectory+"="+a.EmbedderDir)
 	}
 	if a.PayloadKeyFile != "" {
 		env = append(env, payloadKeyVariable+"="+a.PayloadKeyFile)

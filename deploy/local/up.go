@@ -55,7 +55,7 @@ func upCommand(f *pflag.FlagSet) func(context.Context, []string, io.Writer) erro
 	return func(ctx context.Context, _ []string, out io.Writer) error {
 		return withStack(ctx, s, out, func(ctx context.Context, st *stack.Stack) error {
 			printAddresses(out, st.Addresses(), shownRoot(memoryRoot(s.dir)))
-			_, _ = fmt.Fprintf(out, "A worker is ready. Try: %s doctor\nCtrl-C stops everything.\n", shownStarter(s.dir))
+			_, _ = fmt.Fprintln(out, "A worker is ready. Try: go run ./starter doctor\nCtrl-C stops everything.")
 			<-ctx.Done()
 			return nil
 		})
@@ -170,12 +170,18 @@ func startAll(ctx context.Context, dir string, cache install.Cache, opts stack.O
 
 // startPrograms starts the worker, which makes the tables and registers all that Temporal has to know, and the codec server.
 func (s settings) startPrograms(ctx context.Context, st *stack.Stack, decrypt *codec) error {
-	worker := filepath.Join(binDir(s.dir), "worker")
-	env := workerEnvironment(st.Addresses(), s.dir)
-	if s.noSpool {
-		env = append(env, queueVariable+"=true")
+	run := func() error {
+		env := workerEnvironment(st.Addresses(), s.dir)
+		if s.noSpool {
+			env = append(env, queueVariable+"=true")
+		}
+		return st.Run(ctx, stack.Program{Name: "worker", Path: filepath.Join(binDir(s.dir), "worker"), Env: env, Says: workerReady, Patience: workerStop})
 	}
-	err := st.Run(ctx, stack.Program{Name: "worker", Path: worker, Env: env, Says: workerReady, Patience: workerStop})
+	err := run()
+	if err != nil && strings.Contains(err.Error(), noEmbedder) && st.Addresses().EmbedderDir != "" {
+		st.LeaveEmbedder(err)
+		err = run()
+	}
 	if err != nil {
 		return otherVersion(s.dir, err)
 	}
@@ -187,17 +193,6 @@ func (s settings) startPrograms(ctx context.Context, st *stack.Stack, decrypt *c
 
 // binDir is where the programs of the product are, in a stack's directory.
 func binDir(dir string) string { return filepath.Join(dir, "bin") }
-
-// shownStarter is the starter in commands for people.
-func shownStarter(dir string) string {
-	path := filepath.Join(binDir(dir), "starter")
-	if home, err := os.UserHomeDir(); err == nil {
-		if rest, found := strings.CutPrefix(path, home+"/"); found && shellLine([]string{rest}) == rest {
-			return "~/" + rest
-		}
-	}
-	return shellLine([]string{path})
-}
 
 // otherVersion adds to the error about a store of another version how to go on.
 func otherVersion(dir string, err error) error {

@@ -53,7 +53,10 @@ func (c Cache) ClickHouseServer(ctx context.Context, progress Progress) (string,
 	report := func(state string) { progress.report("clickhouse", state) }
 	dir, err := c.entry(ctx, key, report, func(dir string) error {
 		report("building its HTTP server")
-		return goBuild(ctx, root, filepath.Join(dir, "chdb-server"), serverWeight, c.meter("clickhouse"), "./deploy/local/chdb-server")
+		return build{
+			dir: root, out: filepath.Join(dir, "chdb-server"), pkgs: []string{"./deploy/local/chdb-server"}, weight: serverWeight,
+			env: []string{"CGO_ENABLED=0"}, progress: c.meter("clickhouse"), // The engine and C's own start-up code do not mix.
+		}.run(ctx)
 	})
 	if err != nil {
 		return "", fmt.Errorf("build chdb-server: %w", err)
@@ -86,27 +89,37 @@ func readSources(root string, paths ...string) ([][]byte, error) {
 	return contents, nil
 }
 
-// goEnv is the environment of all builds. They have no cgo, so that no C compiler is needed, and the same settings, so
-// that a package that several of them need is compiled once.
-func goEnv() []string {
-	return append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=-mod=readonly")
+// goEnv is the environment of all builds. They have the settings of go run and go test, so that a package that several
+// of them need is compiled once.
+func goEnv(more ...string) []string {
+	return append(append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly"), more...)
 }
 
-// goBuild builds packages into out, once it is their turn. The progress counts packages.
-func goBuild(ctx context.Context, dir, out string, weight int, progress meter, pkgs ...string) error {
-	total, err := uncompiled(ctx, dir, pkgs)
+// build is a build of packages of the module in dir.
+type build struct {
+	dir, out string
+	pkgs     []string
+	weight   int
+	// env comes on top of [goEnv].
+	env      []string
+	progress meter
+}
+
+// run builds the packages, once it is their turn. The progress counts packages.
+func (b build) run(ctx context.Context) error {
+	total, err := b.uncompiled(ctx)
 	if err != nil {
 		return err
 	}
-	leave, err := compiler.enter(ctx, weight)
+	leave, err := compiler.enter(ctx, b.weight)
 	if err != nil {
 		return err
 	}
 	defer leave()
 	done := 0
-	progress(done, total)
-	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-v", "-ldflags=-s -w", "-o", out}, pkgs)...)
-	cmd.Dir, cmd.Env = dir, goEnv()
+	b.progress(done, total)
+	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-v", "-ldflags=-s -w", "-o", b.out}, b.pkgs)...)
+	cmd.Dir, cmd.Env = b.dir, goEnv(b.env...)
 	var output bytes.Buffer
 	cmd.Stdout = &output
 	cmd.Stderr = &lines{each: func(line string) {
@@ -115,16 +128,16 @@ func goBuild(ctx context.Context, dir, out string, weight int, progress meter, p
 			return
 		}
 		if done++; done <= total {
-			progress(done, total)
+			b.progress(done, total)
 		}
 		if done >= total-total/handOver {
 			leave() // The rest is a chain of packages and the linker, which leave a core free.
 		}
 	}}
 	if err := child.Run(ctx, cmd); err != nil {
-		return fmt.Errorf("run go build %s: %w: %s", strings.Join(pkgs, " "), err, lastLines(output.String(), 10))
+		return fmt.Errorf("run go build %s: %w: %s", strings.Join(b.pkgs, " "), err, lastLines(output.String(), 10))
 	}
-	progress(total, total)
+	b.progress(total, total)
 	return nil
 }
 
@@ -135,14 +148,14 @@ const handOver = 10
 const cached = "not installed but available in build cache"
 
 // uncompiled downloads the modules of packages, and returns how many packages have to be compiled for them.
-func uncompiled(ctx context.Context, dir string, pkgs []string) (int, error) {
+func (b build) uncompiled(ctx context.Context) (int, error) {
 	form := fmt.Sprintf("{{if .Stale}}{{if ne .StaleReason %q}}{{.ImportPath}}{{end}}{{end}}", cached)
-	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"list", "-deps", "-f", form}, pkgs)...)
-	cmd.Dir, cmd.Env = dir, goEnv()
+	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"list", "-deps", "-f", form}, b.pkgs)...)
+	cmd.Dir, cmd.Env = b.dir, goEnv(b.env...)
 	var out, failure bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &failure
 	if err := child.Run(ctx, cmd); err != nil {
-		return 0, fmt.Errorf("run go list %s: %w: %s", strings.Join(pkgs, " "), err, lastLines(failure.String(), 10))
+		return 0, fmt.Errorf("run go list %s: %w: %s", strings.Join(b.pkgs, " "), err, lastLines(failure.String(), 10))
 	}
 	return len(strings.Fields(out.String())), nil
 }

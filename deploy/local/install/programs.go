@@ -28,7 +28,8 @@ func (c Cache) Programs(ctx context.Context, dir string, progress Progress) erro
 	}
 	const name = "programs"
 	progress.report(name, "building worker and starter")
-	if err := goBuild(ctx, root, dir+string(filepath.Separator), programsWeight, c.meter(name), "./worker", "./starter"); err != nil {
+	b := build{dir: root, out: dir + string(filepath.Separator), pkgs: []string{"./worker", "./starter"}, weight: programsWeight, progress: c.meter(name)}
+	if err := b.run(ctx); err != nil {
 		return fmt.Errorf("build worker and starter: %w", err)
 	}
 	progress.report(name, "ready in "+dir)

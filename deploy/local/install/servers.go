@@ -114,7 +114,8 @@ func (t tool) build(ctx context.Context, dir string, mod, sum []byte, progress m
 	if err := os.WriteFile(filepath.Join(work, "go.mod"), mod, 0o644); err != nil {
 		return err
 	}
-	if err := goBuild(ctx, work, filepath.Join(dir, t.name), t.weight, progress, t.pkg); err != nil {
+	b := build{dir: work, out: filepath.Join(dir, t.name), pkgs: []string{t.pkg}, weight: t.weight, progress: progress}
+	if err := b.run(ctx); err != nil {
 		return err
 	}
 	return os.RemoveAll(work)

@@ -107,7 +107,7 @@ func (d dsn) checkHTTP(ctx context.Context, host string) error {
 	defer transport.CloseIdleConnections()
 	resp, err := (&http.Client{Transport: transport}).Do(req)
 	if err != nil {
-		return fmt.Errorf("reach %s: %w", host, errors.Unwrap(err))
+		return fmt.Errorf("reach clickhouse at %s: %w", host, errors.Unwrap(err))
 	}
 	defer func() { _ = resp.Body.Close() }()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
@@ -145,7 +145,7 @@ const nativeTimeout = 5 * time.Second
 func (d dsn) checkNative(ctx context.Context, host string) error {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", host)
 	if err != nil {
-		return fmt.Errorf("reach %s: %w", host, err)
+		return fmt.Errorf("reach clickhouse at %s: %w", host, err)
 	}
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(nativeTimeout))

@@ -148,11 +148,17 @@ func (s *Stack) embedder(ctx context.Context) string {
 	}
 	dir, err := s.cache.Embedder(ctx, s.opts.Progress)
 	if err != nil {
-		s.report("embedder", "not there, so search goes by words and not by meaning: "+err.Error())
+		s.LeaveEmbedder(err)
 		return ""
 	}
 	s.report("embedder", "ready "+dir)
 	return dir
+}
+
+// LeaveEmbedder goes on without the local embedder, for a reason that the progress reports.
+func (s *Stack) LeaveEmbedder(reason error) {
+	s.addresses.EmbedderDir = ""
+	s.report("embedder", "not there, so search goes by words and not by meaning: "+reason.Error())
 }
 
 func newSecret() string { return strings.ToLower(rand.Text()) }
