@@ -54,23 +54,23 @@ type turn struct {
 
 // enter waits for the turn of a build. Leaving ends it, and does nothing the second time.
 func (t *turns) enter(ctx context.Context, weight int) (leave func(), err error) {
-	leave = sync.OnceFunc(t.next)
+	end := sync.OnceFunc(t.next)
 	t.mu.Lock()
 	if !t.taken {
 		t.taken = true
 		t.mu.Unlock()
-		return leave, nil
+		return end, nil
 	}
 	begin := make(chan struct{})
 	t.waiting = append(t.waiting, turn{weight, begin})
 	t.mu.Unlock()
 	select {
 	case <-begin:
-		return leave, nil
+		return end, nil
 	case <-ctx.Done():
 		go func() { // Its turn comes all the same.
 			<-begin
-			leave()
+			end()
 		}()
 		return nil, ctx.Err()
 	}
