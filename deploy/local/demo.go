@@ -15,10 +15,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/sync/errgroup"
 	"golang.org/x/term"
 
-	"axiommind/activities/llm"
 	"axiommind/deploy/local/stack"
 )
 
@@ -70,36 +68,23 @@ func afterwards() []act {
 func demoCommand(f *pflag.FlagSet) func(context.Context, []string, io.Writer) error {
 	var s settings
 	s.flags(f)
+	s.noSpool = true
 	return func(ctx context.Context, _ []string, out io.Writer) error { return demo(ctx, s, out) }
 }
 
 func demo(ctx context.Context, s settings, out io.Writer) error {
 	started := time.Now()
 	err := withStack(ctx, s, out, func(ctx context.Context, st *stack.Stack) error {
-		ready := make(chan struct{})
-		group, ctx := errgroup.WithContext(ctx)
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		group.Go(func() error { return runWorker(ctx, st, s.dir, "", out, func() { close(ready) }) })
-		group.Go(func() error {
-			defer cancel()
-			select {
-			case <-ready:
-			case <-ctx.Done():
-				return nil
-			}
-			if err := perform(ctx, s.dir, st.Addresses(), out, started); err != nil {
-				return err
-			}
-			if term.IsTerminal(int(os.Stdout.Fd())) {
-				_, _ = fmt.Fprintln(out, "\nEverything stays up until Ctrl-C: use another terminal.")
-				<-ctx.Done()
-				return nil
-			}
-			_, _ = fmt.Fprintln(out, "\nThe servers stop now, and the data is kept. Start them again with: go run ./deploy/local up")
+		if err := perform(ctx, s.dir, st.Addresses(), out, started); err != nil {
+			return err
+		}
+		if term.IsTerminal(int(os.Stdout.Fd())) {
+			_, _ = fmt.Fprintln(out, "\nEverything stays up until Ctrl-C: use another terminal.")
+			<-ctx.Done()
 			return nil
-		})
-		return group.Wait()
+		}
+		_, _ = fmt.Fprintln(out, "\nThe servers stop now, and the data is kept. Start them again with: go run ./deploy/local up")
+		return nil
 	})
 	if errors.Is(err, errRunning) {
 		last, stateErr := readState(s.dir)
@@ -117,12 +102,8 @@ func perform(ctx context.Context, dir string, a stack.Addresses, out io.Writer, 
 	if err := copySamples(samplesDir); err != nil {
 		return err
 	}
-	starter := filepath.Join(dir, "bin", "starter")
-	build := exec.CommandContext(ctx, "go", "build", "-o", starter, "axiommind/starter")
-	if text, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build starter: %w\n%s", err, text)
-	}
-	meaning := a.EmbedderDir != "" || !slices.Contains([]string{"", llm.ProviderHash}, os.Getenv(embedderVariable))
+	starter := filepath.Join(binDir(dir), "starter")
+	meaning := a.EmbedderDir != "" || !slices.Contains([]string{"", embedderHash}, os.Getenv(embedderVariable))
 	if !meaning {
 		_, _ = fmt.Fprintln(out, "\nThe embedder is hash: it knows words and no meaning. Questions that share no word with their answer are left out.")
 	}
@@ -140,21 +121,6 @@ func perform(ctx context.Context, dir string, a stack.Addresses, out io.Writer, 
 		_, _ = fmt.Fprintf(out, "  go run ./starter %-65s # %s\n", shellLine(next.args), next.title)
 	}
 	return nil
-}
-
-// environment returns the addresses as environment variables. Arguments would show them to every user of the machine.
-func environment(a stack.Addresses) []string {
-	env := []string{
-		"AXIOMMIND_TEMPORAL_ADDRESS=" + a.Temporal, "AXIOMMIND_CLICKHOUSE_DSN=" + a.ClickHouseDSN,
-		"AXIOMMIND_WEAVIATE_URL=http://" + a.WeaviateHost,
-	}
-	if a.WeaviateKey != "" {
-		env = append(env, "WEAVIATE_API_KEY="+a.WeaviateKey)
-	}
-	if a.EmbedderDir != "" {
-		env = append(env, embedderVariable+"="+llm.ProviderLocal, "AXIOMMIND_EMBEDDER_DIR="+a.EmbedderDir)
-	}
-	return env
 }
 
 func shellLine(args []string) string {

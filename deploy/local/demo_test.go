@@ -2,15 +2,12 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,34 +16,27 @@ import (
 	"axiommind/deploy/local/install"
 	"axiommind/deploy/local/stack"
 	"axiommind/deploy/local/stacktest"
-	"axiommind/worker/runner"
 )
 
 // The demo runs on real servers, and each command that it prints at its end is copied as it stands.
 func TestDemoAndTheCommandsAfterIt(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds programs and starts every server")
-	}
-	a := stack.Addresses{
-		Temporal: stacktest.Temporal(t), ClickHouseDSN: stacktest.MigratedDatabase(t),
-		WeaviateHost: stacktest.Weaviate(t), WeaviateKey: stacktest.WeaviateKey(t), EmbedderDir: embedderDir(t),
-	}
-	cfg, err := workerConfig(a, t.TempDir())
+	t.Setenv("AXIOMMIND_TEMPORAL_NAMESPACE", stacktest.Namespace(t))
+	dir := t.TempDir()
+	cache, err := install.DefaultCache()
 	require.NoError(t, err)
-	cfg.StopTimeout = 2 * time.Second
-	ctx, cancel := context.WithCancel(t.Context())
-	ready, ended := make(chan struct{}), make(chan error, 1)
-	go func() {
-		ended <- runner.Run(ctx, cfg, slog.New(slog.DiscardHandler), sync.OnceFunc(func() { close(ready) }))
-	}()
-	select {
-	case <-ready:
-	case err := <-ended:
-		t.Fatal(err)
-	}
+	require.NoError(t, cache.Programs(t.Context(), binDir(dir), nil))
+	s := settings{dir: dir, given: stack.Addresses{
+		Temporal: stacktest.Temporal(t), ClickHouseDSN: stacktest.MigratedDatabase(t),
+		WeaviateHost: stacktest.Weaviate(t), WeaviateKey: stacktest.WeaviateKey(t),
+		EmbedderDir: embedderDir(t),
+	}, noSpool: true}
+	st, err := stack.Start(t.Context(), stack.Options{Dir: dir, Given: s.given})
+	require.NoError(t, err)
+	t.Cleanup(st.Stop)
+	a := st.Addresses()
+	require.NoError(t, s.startPrograms(t.Context(), st, nil))
 	var out bytes.Buffer
-	require.NoError(t, perform(t.Context(), t.TempDir(), a, &out, time.Now()))
+	require.NoError(t, perform(t.Context(), dir, a, &out, time.Now()))
 	text := out.String()
 	require.NotContains(t, text, "no memories", "an act of the demo found nothing")
 	if a.EmbedderDir != "" {
@@ -74,8 +64,6 @@ func TestDemoAndTheCommandsAfterIt(t *testing.T) {
 	require.Contains(t, answers["context"], "small pull requests")
 	require.Contains(t, answers["memory"], "small pull requests")
 	require.Contains(t, answers["schedule"], "dreams of all memories")
-	cancel()
-	require.NoError(t, <-ended)
 }
 
 // embedderDir installs the embedder. Where it can't be had, the demo leaves out what needs it.

@@ -11,8 +11,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
-
-	"axiommind/activities/text"
 )
 
 // Exit codes.
@@ -26,11 +24,11 @@ func main() {
 	// What this program and the servers it starts write is for their user alone.
 	syscall.Umask(0o077)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	out, errOut := &text.Writer{To: os.Stdout}, &text.Writer{To: os.Stderr}
+	out, errOut := &screen{to: os.Stdout}, &screen{to: os.Stderr}
 	err := run(ctx, os.Args[1:], out)
 	stop()
-	code := report(errors.Join(err, out.Flush()), errOut)
-	_ = errOut.Flush()
+	code := report(errors.Join(err, out.flush()), errOut)
+	_ = errOut.flush()
 	os.Exit(code)
 }
 
@@ -53,11 +51,11 @@ func report(err error, errOut io.Writer) int {
 	return exitFailed
 }
 
-// exact returns the writer behind a [text.Writer]. It is for text that a program reads, for the output of a program
-// that makes its own text visible, and for what is drawn on a terminal.
+// exact returns the writer behind a [screen]. It is for text that a program reads, for the output of a program that
+// makes its own text visible, and for drawings on a terminal.
 func exact(out io.Writer) io.Writer {
-	if people, ok := out.(*text.Writer); ok {
-		return people.To
+	if people, ok := out.(*screen); ok {
+		return people.to
 	}
 	return out
 }

@@ -35,11 +35,11 @@ func TestOutputIsVisible(t *testing.T) {
 	}
 }
 
-// What is announced is visible, and only its first line can be taken for an announcement.
+// Announcements are visible, and only its first line can be taken for an announcement.
 func TestAnnounce(t *testing.T) {
 	t.Parallel()
 	var to bytes.Buffer
-	out := &text.Writer{To: &to}
+	out := &screen{to: &to}
 	announce(out, "worker", "it ended: "+hostile+"\n[09:00:00] worker: is up again")
 	require.Regexp(t, `^\[[0-9:]{8}\] worker: it ended: a<U\+001B>\[2J<U\+202E>b<U\+200B>c<U\+2028>d\n  \[09:00:00\] worker: is up again\n$`, to.String())
 }

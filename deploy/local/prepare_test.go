@@ -13,14 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
-	"axiommind/activities/tier"
 	"axiommind/deploy/local/stack"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/worker/service"
 	located "axiommind/worker/settings"
 )
 
-// The file holds tokens: nobody else reads it or its directory, also when they were there before. The
+// The file holds tokens: no one else reads it or its directory, also when they were there before. The
 // programs find the address and the key in it.
 func TestAddressesArePrivate(t *testing.T) {
 	t.Parallel()
@@ -62,7 +61,7 @@ func TestShownAddressesHoldNoToken(t *testing.T) {
 	t.Parallel()
 	a := stack.Addresses{ClickHouseDSN: "http://default:token@127.0.0.1:2/default", WeaviateHost: "127.0.0.1:3", WeaviateKey: "token"}
 	var out strings.Builder
-	printAddresses(&out, a, tier.ShownRoot("s3://token@bucket/memory?key=token"))
+	printAddresses(&out, a, shownRoot("s3://token@bucket/memory?key=token"))
 	require.Contains(t, out.String(), "http://127.0.0.1:2/default")
 	require.Contains(t, out.String(), "s3://bucket/memory")
 	require.NotContains(t, out.String(), "token@")
@@ -74,15 +73,27 @@ func TestShownAddressesHoldNoToken(t *testing.T) {
 
 // Two stacks write the files of the memory to places of their own, unless the environment names one.
 func TestStacksHaveFilesOfTheirOwn(t *testing.T) {
-	t.Setenv("AXIOMMIND_MEMORY_ROOT", "")
+	t.Setenv(memoryVariable, "")
 	dir := t.TempDir()
-	cfg, err := workerConfig(stack.Addresses{}, dir)
-	require.NoError(t, err)
-	require.Equal(t, filepath.Join(dir, "memory"), cfg.MemoryRoot)
-	t.Setenv("AXIOMMIND_MEMORY_ROOT", "s3://bucket")
-	cfg, err = workerConfig(stack.Addresses{}, dir)
-	require.NoError(t, err)
-	require.Equal(t, "s3://bucket", cfg.MemoryRoot)
+	require.Equal(t, filepath.Join(dir, "memory"), workerConfig(t, stack.Addresses{}, dir).MemoryRoot)
+	t.Setenv(memoryVariable, "s3://bucket")
+	require.Equal(t, "s3://bucket", workerConfig(t, stack.Addresses{}, dir).MemoryRoot)
+}
+
+// workerConfig is the configuration that a worker reads from the environment that it is given.
+func workerConfig(t *testing.T, a stack.Addresses, dir string) service.Config {
+	t.Helper()
+	env := map[string]string{}
+	for _, pair := range workerEnvironment(a, dir) {
+		name, value, _ := strings.Cut(pair, "=")
+		env[name] = value
+	}
+	var cfg service.Config
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	cfg.Flags(flags)
+	cfg.WorkerFlags(flags)
+	require.NoError(t, cfg.Load(flags, func(name string) string { return env[name] }, "/another stack's file"))
+	return cfg
 }
 
 // A stack that ends takes its addresses with it, and leaves those of a stack that started later.
@@ -113,7 +124,7 @@ func TestStoreOfAnotherVersion(t *testing.T) {
 func TestPayloadKeysLast(t *testing.T) {
 	t.Setenv(payloadKeyVariable, "")
 	dir := t.TempDir()
-	file, ring, err := payloadKeys(dir)
+	file, err := payloadKeys(dir)
 	require.NoError(t, err)
 	require.Equal(t, filepath.Join(dir, payloadKeyFile), file)
 	info, err := os.Stat(file)
@@ -121,17 +132,15 @@ func TestPayloadKeysLast(t *testing.T) {
 	require.Equal(t, fs.FileMode(0o600), info.Mode().Perm())
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	again, other, err := payloadKeys(dir)
+	again, err := payloadKeys(dir)
 	require.NoError(t, err)
-	require.Equal(t, []any{file, ring.KeyIDs()}, []any{again, other.KeyIDs()})
+	require.Equal(t, file, again)
 	kept, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, text, kept)
 
 	a := stack.Addresses{Temporal: "127.0.0.1:1", PayloadKeyFile: file}
-	cfg, err := workerConfig(a, dir)
-	require.NoError(t, err)
-	require.Equal(t, file, cfg.PayloadKeyFile)
+	require.Equal(t, file, workerConfig(t, a, dir).PayloadKeyFile)
 	path := filepath.Join(dir, "local.yaml")
 	require.NoError(t, writeAddresses(path, a))
 	values, err := located.Load("", func(string) string { return "" }, path)
@@ -142,10 +151,10 @@ func TestPayloadKeysLast(t *testing.T) {
 
 	own := filepath.Join(dir, "own.keys")
 	t.Setenv(payloadKeyVariable, own)
-	_, _, err = payloadKeys(dir)
+	_, err = payloadKeys(dir)
 	require.ErrorIs(t, err, fs.ErrNotExist, "a file that the environment names is not made")
 	require.NoError(t, os.WriteFile(own, text, 0o600))
-	named, _, err := payloadKeys(dir)
+	named, err := payloadKeys(dir)
 	require.NoError(t, err)
 	require.Equal(t, own, named)
 }

@@ -14,11 +14,11 @@ import (
 const exitCodes = "Exit codes: 0 done, also when Ctrl-C or down ended it; 1 the work failed; 2 the command line is wrong, and\n" +
 	"nothing was started."
 
-// notes are what the help of a command says beside its flags.
+// notes are what the help of a command says in addition to its flags.
 var notes = map[string]string{
-	"up": `The first run builds Temporal and Weaviate from source and fetches ClickHouse's engine. A server that is given
-by its address is used as it is, and not started or stopped. A server or worker that ends
-is started again.`,
+	"up": `The first run builds Temporal, Weaviate, the worker and the starter from source and fetches ClickHouse's engine; it
+prints a plan with the time of each part, and how far each is. A server that is given by its address is used as it is, and
+not started or stopped. A server or worker that ends is started again.`,
 	"demo": `Where up runs already, the demo uses its servers. On a terminal it keeps the servers up until Ctrl-C.`,
 	"completion": `SHELL is bash, zsh, fish or powershell. The shell completes the program under the name ` + programName + `, so
 install it under that name, somewhere on the PATH:

@@ -98,6 +98,9 @@ func printStatus(ctx context.Context, out io.Writer, dir string, last *state) er
 	return table.Flush()
 }
 
+// programNames are the programs that run beside the servers.
+var programNames = []string{"worker", "codec"}
+
 func servers(ctx context.Context, last *state) []serverStatus {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -107,8 +110,16 @@ func servers(ctx context.Context, last *state) []serverStatus {
 		{Name: "clickhouse", Address: a.ClickHouseURL(), State: answer(ctx, stack.Addresses{ClickHouseDSN: a.ClickHouseDSN})},
 		{Name: "weaviate", Address: a.WeaviateHost, State: answer(ctx, stack.Addresses{WeaviateHost: a.WeaviateHost, WeaviateKey: cmp.Or(a.WeaviateKey, os.Getenv("WEAVIATE_API_KEY"))})},
 	}
+	for _, name := range programNames {
+		if _, started := last.Servers[name]; started {
+			list = append(list, serverStatus{Name: name, State: "runs"})
+		}
+	}
 	for i := range list {
 		list[i].PID = last.Servers[list[i].Name]
+		if list[i].PID == 0 && list[i].State == "runs" {
+			list[i].State = "is started again"
+		}
 	}
 	return list
 }

@@ -11,8 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"axiommind/worker/service"
 )
 
 // programName is what the program is called where it is installed. A shell takes the name of its directory, local,
@@ -61,7 +59,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 // tree is the command line as cobra knows it, of the program by the name that it was called by.
 func tree(called string, out io.Writer) *cobra.Command {
 	root := &cobra.Command{
-		Use: called + " COMMAND", Short: "run AxiomMind's servers on this machine", Version: service.Version(),
+		Use: called + " COMMAND", Short: "run AxiomMind's servers on this machine", Version: version(),
 		SilenceErrors: true, SilenceUsage: true, DisableAutoGenTag: true, DisableFlagsInUseLine: true,
 		Args: cobra.ArbitraryArgs, ValidArgsFunction: cobra.NoFileCompletions,
 	}
@@ -158,15 +156,15 @@ func flagError(c *cobra.Command, err error) error {
 	}
 	var missing *pflag.NotExistError
 	if !errors.As(err, &missing) {
-		return usagef("%s%w; see %s -h", name, service.FlagError(err), c.CommandPath())
+		return usagef("%s%w; see %s -h", name, valueError(err), c.CommandPath())
 	}
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	near := service.Nearest(missing.GetSpecifiedName(), names)
+	near := nearest(missing.GetSpecifiedName(), names)
 	for i := range near {
 		near[i] = "--" + near[i]
 	}
-	return usagef("%s%w%s; see %s -h", name, err, service.DidYouMean(near), c.CommandPath())
+	return usagef("%s%w%s; see %s -h", name, err, didYouMean(near), c.CommandPath())
 }
 
 // unknown says that there is no such command, and which ones may be meant.
@@ -175,7 +173,7 @@ func unknown(root *cobra.Command, word string) error {
 	for _, c := range root.Commands() {
 		names = append(names, c.Name())
 	}
-	return usagef("there is no command %q%s; see %s -h", word, service.DidYouMean(service.Nearest(word, names)), root.CommandPath())
+	return usagef("there is no command %q%s; see %s -h", word, didYouMean(nearest(word, names)), root.CommandPath())
 }
 
 // helpCommand shows the help of any command.

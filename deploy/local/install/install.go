@@ -26,7 +26,23 @@ func (p Progress) report(name, state string) {
 }
 
 // Cache is a directory of servers, with one subdirectory for each name, version and platform.
-type Cache struct{ Dir string }
+type Cache struct {
+	Dir string
+	// Measured is told how many of how many steps of a named server's installation are done. It may be nil, and is
+	// called from several goroutines.
+	Measured func(name string, done, total int)
+}
+
+// meter is told how many steps of how many are done.
+type meter func(done, total int)
+
+func (c Cache) meter(name string) meter {
+	return func(done, total int) {
+		if c.Measured != nil {
+			c.Measured(name, done, total)
+		}
+	}
+}
 
 // DefaultCache returns the cache in the user's cache directory.
 func DefaultCache() (Cache, error) {

@@ -41,7 +41,7 @@ func (c Cache) Library(ctx context.Context, progress Progress) (string, error) {
 		return "", fmt.Errorf("install libchdb on %s: %w", platform(), ErrNoLibrary)
 	}
 	report := func(state string) { progress.report("clickhouse", state) }
-	dir, err := c.entry(ctx, "libchdb-"+LibraryVersion+"-"+platform(), report, func(dir string) error {
+	dir, err := c.entry(ctx, libraryKey(), report, func(dir string) error {
 		report("fetching the engine with npm")
 		return fetchLibrary(ctx, dir, pkg.name+"@"+LibraryVersion, pkg.integrity)
 	})
@@ -50,6 +50,8 @@ func (c Cache) Library(ctx context.Context, progress Progress) (string, error) {
 	}
 	return filepath.Join(dir, libraryFile), nil
 }
+
+func libraryKey() string { return "libchdb-" + LibraryVersion + "-" + platform() }
 
 const libraryFile = "libchdb.so"
 

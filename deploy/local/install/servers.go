@@ -24,37 +24,40 @@ const (
 // its hundreds of dependencies stay out of this module.
 type tool struct {
 	name, module, version, pkg string
-	// edits change the tool's own source before it is built, by file.
-	edits map[string]edit
+	// source is the module whose source is changed before the build.
+	source changed
+	// weight orders the builds: the longest goes first.
+	weight int
 }
 
-// edit replaces old, which must occur exactly once.
-type edit struct{ old, new string }
+// changed is a module with edits to its source.
+type changed struct {
+	module, version string
+	edits           []edit
+}
 
 var temporal = tool{
 	name: "temporal", module: "github.com/temporalio/cli", version: TemporalVersion,
-	pkg: "github.com/temporalio/cli/cmd/temporal",
+	pkg:    "github.com/temporalio/cli/cmd/temporal",
+	source: changed{"go.temporal.io/server", "v1.29.1", temporalEdits},
+	weight: temporalWeight,
 }
 
-// Weaviate has no setting for the address of these two listeners and would open
-// them, with anonymous access, to the whole network.
 var weaviate = tool{
 	name: "weaviate", module: "github.com/weaviate/weaviate", version: WeaviateVersion,
-	pkg: "github.com/weaviate/weaviate/cmd/weaviate-server",
-	edits: map[string]edit{
-		"adapters/handlers/grpc/server.go":                 {`":%d"`, `"127.0.0.1:%d"`},
-		"adapters/handlers/rest/clusterapi/grpc/server.go": {`":%d"`, `"127.0.0.1:%d"`},
-		"adapters/handlers/rest/clusterapi/serve.go":       {`":%d"`, `"127.0.0.1:%d"`},
-	},
+	pkg:    "github.com/weaviate/weaviate/cmd/weaviate-server",
+	source: changed{"github.com/weaviate/weaviate", WeaviateVersion, weaviateEdits},
+	weight: weaviateWeight,
 }
 
-// Temporal returns the path of Temporal's command, which holds its dev server.
+// Temporal returns the path of Temporal's command, which holds its dev server, without the stores and archives that
+// the stack does not use.
 func (c Cache) Temporal(ctx context.Context, progress Progress) (string, error) {
 	return c.tool(ctx, temporal, progress)
 }
 
 // Weaviate returns the path of Weaviate's server, changed to listen on loopback
-// only.
+// only, without its modules.
 func (c Cache) Weaviate(ctx context.Context, progress Progress) (string, error) {
 	return c.tool(ctx, weaviate, progress)
 }
@@ -64,20 +67,25 @@ func (c Cache) tool(ctx context.Context, t tool, progress Progress) (string, err
 	if err != nil {
 		return "", fmt.Errorf("build %s: %w", t.name, err)
 	}
-	mod, sum, err := readModule(filepath.Join(root, "deploy", "local", t.name))
+	mod, sum, key, err := t.read(root)
 	if err != nil {
 		return "", fmt.Errorf("build %s: %w", t.name, err)
 	}
-	key := fmt.Sprintf("%s-%s-%s-%s", t.name, t.version, digest(mod, sum, fmt.Append(nil, t.edits)), platform())
 	report := func(state string) { progress.report(t.name, state) }
 	dir, err := c.entry(ctx, key, report, func(dir string) error {
 		report("building " + t.version + " from source, the first time only")
-		return t.build(ctx, dir, mod, sum)
+		return t.build(ctx, dir, mod, sum, c.meter(t.name))
 	})
 	if err != nil {
 		return "", fmt.Errorf("build %s: %w", t.name, err)
 	}
 	return filepath.Join(dir, t.name), nil
+}
+
+// read returns the module from which the tool is built, and its key in the cache.
+func (t tool) read(root string) (mod, sum []byte, key string, err error) {
+	mod, sum, err = readModule(filepath.Join(root, "deploy", "local", t.name))
+	return mod, sum, fmt.Sprintf("%s-%s-%s-%s", t.name, t.version, digest(mod, sum, fmt.Append(nil, t.source)), platform()), err
 }
 
 func readModule(dir string) (mod, sum []byte, err error) {
@@ -88,7 +96,7 @@ func readModule(dir string) (mod, sum []byte, err error) {
 	return mod, sum, err
 }
 
-func (t tool) build(ctx context.Context, dir string, mod, sum []byte) error {
+func (t tool) build(ctx context.Context, dir string, mod, sum []byte, progress meter) error {
 	work := filepath.Join(dir, "build")
 	if err := os.Mkdir(work, 0o755); err != nil {
 		return err
@@ -99,47 +107,37 @@ func (t tool) build(ctx context.Context, dir string, mod, sum []byte) error {
 	if err := os.WriteFile(filepath.Join(work, "go.mod"), mod, 0o644); err != nil {
 		return err
 	}
-	if len(t.edits) > 0 {
-		if err := t.editSource(ctx, work); err != nil {
-			return err
-		}
-		mod = fmt.Appendf(mod, "\nreplace %s => ./source\n", t.module)
-		if err := os.WriteFile(filepath.Join(work, "go.mod"), mod, 0o644); err != nil {
-			return err
-		}
+	if err := t.source.copyTo(ctx, work); err != nil {
+		return err
 	}
-	if err := goBuild(ctx, work, filepath.Join(dir, t.name), t.pkg); err != nil {
+	mod = fmt.Appendf(mod, "\nreplace %s => ./source\n", t.source.module)
+	if err := os.WriteFile(filepath.Join(work, "go.mod"), mod, 0o644); err != nil {
+		return err
+	}
+	b := build{dir: work, out: filepath.Join(dir, t.name), pkgs: []string{t.pkg}, weight: t.weight, progress: progress}
+	if err := b.run(ctx); err != nil {
 		return err
 	}
 	return os.RemoveAll(work)
 }
 
-// editSource copies the tool's verified source to work/source and changes it.
-func (t tool) editSource(ctx context.Context, work string) error {
-	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", t.module+"@"+t.version)
-	cmd.Dir = work
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly")
+// copyTo copies the module's verified source to work/source and changes it.
+func (c changed) copyTo(ctx context.Context, work string) error {
+	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", c.module+"@"+c.version)
+	cmd.Dir, cmd.Env = work, goEnv()
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	runErr := child.Run(ctx, cmd)
 	var answer struct{ Dir, Error string }
 	if err := json.Unmarshal(out.Bytes(), &answer); err != nil || runErr != nil || answer.Error != "" {
-		return fmt.Errorf("download %s@%s: %w %s", t.module, t.version, errors.Join(runErr, err), answer.Error)
+		return fmt.Errorf("download %s@%s: %w %s", c.module, c.version, errors.Join(runErr, err), answer.Error)
 	}
 	source := filepath.Join(work, "source")
 	if err := os.CopyFS(source, os.DirFS(answer.Dir)); err != nil {
-		return fmt.Errorf("copy the source of %s: %w", t.name, err)
+		return fmt.Errorf("copy the source of %s: %w", c.module, err)
 	}
-	for name, e := range t.edits {
-		path := filepath.Join(source, filepath.FromSlash(name))
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		if n := bytes.Count(text, []byte(e.old)); n != 1 {
-			return fmt.Errorf("edit %s: %q is there %d times, want once", name, e.old, n)
-		}
-		if err := os.WriteFile(path, bytes.Replace(text, []byte(e.old), []byte(e.new), 1), 0o644); err != nil {
+	for _, e := range c.edits {
+		if err := e.apply(source); err != nil {
 			return err
 		}
 	}

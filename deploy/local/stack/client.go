@@ -8,19 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-
-	"axiommind/activities/eventlog"
 )
-
-// checkClickHouse connects as the programs do, which shows that the server takes the DSN's user and
-// password: what answers on a port may be another stack's server.
-func checkClickHouse(ctx context.Context, dsn string) error {
-	conn, err := eventlog.Connect(ctx, dsn, eventlog.ConnectOptions{MaxOpenConns: 1})
-	if err != nil {
-		return err
-	}
-	return conn.Close()
-}
 
 // checkWeaviate asks for readiness, and for something that needs the key.
 func checkWeaviate(ctx context.Context, host, key string) error {

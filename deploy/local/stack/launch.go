@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"axiommind/deploy/local/install"
 )
@@ -13,12 +14,26 @@ import (
 // launch is one try to start a server on ports of its own.
 type launch struct {
 	command command
-	// check succeeds once the server answers.
+	// check succeeds once the server answers. Where it is nil, says is what the process writes then.
 	check func(context.Context) error
+	says  string
 	// apply records where the server answers, and returns that in words.
 	apply func(*Addresses) string
 	// caution says what may be wrong after the server died and was started again; empty if nothing is.
 	caution string
+}
+
+// ready is how to find out whether the process works.
+func (l launch) ready() func(context.Context, *process) error {
+	return func(ctx context.Context, p *process) error {
+		if l.check != nil {
+			return l.check(ctx)
+		}
+		if !strings.Contains(p.output(), l.says) {
+			return fmt.Errorf("it has not said %q yet (its log is %s)", l.says, p.log)
+		}
+		return nil
+	}
 }
 
 // launchTries covers a port that another process takes between its choice and
@@ -55,7 +70,7 @@ func (s *Stack) launch(ctx context.Context, name string, wanted []int, prepare f
 		}
 		sv := &server{launch: l, process: p}
 		s.add(sv)
-		err = p.ready(ctx, l.check)
+		err = p.ready(ctx, l.ready())
 		if err == nil {
 			s.mu.Lock()
 			where := l.apply(&s.addresses)

@@ -59,3 +59,12 @@ func keepAside(l net.Listener) error {
 	}
 	return to.Close()
 }
+
+// FreePort returns a loopback address on which nothing listens.
+func FreePort() (address string, err error) {
+	ports, err := freePorts(0)
+	if err != nil {
+		return "", err
+	}
+	return hostPort(ports[0]), nil
+}

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,10 +26,12 @@ type process struct {
 	log   string
 	// logFrom is where its own lines begin in the log.
 	logFrom int64
-	started time.Time
-	done    chan struct{}
-	err     error
-	once    sync.Once
+	// patience is how long it may take to end before it is killed.
+	patience time.Duration
+	started  time.Time
+	done     chan struct{}
+	err      error
+	once     sync.Once
 }
 
 // command describes a server to start.
@@ -44,6 +47,10 @@ type command struct {
 	watchesStdin bool
 	// appendLog keeps the lines of an earlier process in the log.
 	appendLog bool
+	// program says that it is a program of the product: it has the whole environment, and ends before the servers.
+	program bool
+	// patience is how long it may take to end before it is killed. Default: stopTimeout.
+	patience time.Duration
 }
 
 // inherited are the environment variables that servers get. Others may hold keys that servers must not see.
@@ -83,6 +90,9 @@ func start(c command) (*process, error) {
 	}
 	cmd := exec.CommandContext(context.Background(), path, args...)
 	cmd.Env = serverEnv(c.env)
+	if c.program {
+		cmd.Env = append(os.Environ(), c.env...)
+	}
 	cmd.Stdout, cmd.Stderr = log, log
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -91,7 +101,7 @@ func start(c command) (*process, error) {
 	if err := launch(cmd); err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
-	p := &process{name: c.name, cmd: cmd, stdin: stdin, log: c.log, logFrom: info.Size(), started: time.Now(), done: make(chan struct{})}
+	p := &process{name: c.name, cmd: cmd, stdin: stdin, log: c.log, logFrom: info.Size(), patience: cmp.Or(c.patience, stopTimeout), started: time.Now(), done: make(chan struct{})}
 	go func() {
 		p.err = cmd.Wait()
 		close(p.done)
@@ -161,14 +171,14 @@ const maxLog = 64 << 20
 const readyTimeout = 2 * time.Minute
 
 // ready polls check until it succeeds, the process ends or ctx does.
-func (p *process) ready(ctx context.Context, check func(context.Context) error) error {
+func (p *process) ready(ctx context.Context, check func(context.Context, *process) error) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		attempt, cancel := context.WithTimeout(ctx, 2*time.Second)
-		err := check(attempt)
+		err := check(attempt, p)
 		cancel()
 		if err == nil {
 			// Another server may have answered, on a port that this one did not get.
@@ -200,7 +210,7 @@ func (p *process) stop() {
 		_ = p.cmd.Process.Signal(syscall.SIGTERM)
 		select {
 		case <-p.done:
-		case <-time.After(stopTimeout):
+		case <-time.After(p.patience):
 			_ = p.cmd.Process.Kill()
 			<-p.done
 		}

@@ -9,16 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
-	"axiommind/activities/llm/e5"
 	"axiommind/deploy/local/install"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -55,6 +52,8 @@ type Options struct {
 	// Progress is told what happens to each server. It may be nil, and is called
 	// from several goroutines.
 	Progress install.Progress `json:"-"`
+	// Measured is told how many of how many steps of a server's installation are done: see [install.Cache].
+	Measured func(name string, done, total int) `json:"-"`
 }
 
 // Addresses are where the servers answer.
@@ -76,23 +75,6 @@ type Addresses struct {
 	PayloadKeyFile string `json:"payload_key_file,omitempty"`
 	// EmbedderDir is the directory of the local embedder's library; empty when there is none.
 	EmbedderDir string `json:"embedder_dir,omitempty"`
-}
-
-// ClickHouseURL is ClickHouse's address without user, password and settings, for people. It is "" when
-// the DSN can't be read.
-func (a Addresses) ClickHouseURL() string {
-	dsn, err := clickhouse.ParseDSN(a.ClickHouseDSN)
-	if err != nil {
-		return ""
-	}
-	u := url.URL{Scheme: "http", Host: strings.Join(dsn.Addr, ","), Path: "/" + dsn.Auth.Database}
-	if dsn.TLS != nil {
-		u.Scheme = "https"
-	}
-	if strings.Contains(u.Path, "@") {
-		u.Path = "/" // What stands before the @ is the rest of a password with a slash in it.
-	}
-	return u.String()
 }
 
 // Stack is a set of running servers.
@@ -127,6 +109,7 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 	if err != nil {
 		return nil, err
 	}
+	cache.Measured = opts.Measured
 	s := &Stack{opts: opts, cache: cache, addresses: opts.Given, secret: newSecret(), temporalHost: newSecret()}
 	if err := MakePrivate(dir); err != nil {
 		return nil, fmt.Errorf("start the stack: %w", err)
@@ -164,15 +147,18 @@ func (s *Stack) embedder(ctx context.Context) string {
 		return ""
 	}
 	dir, err := s.cache.Embedder(ctx, s.opts.Progress)
-	if err == nil {
-		_, err = e5.Load(dir)
-	}
 	if err != nil {
-		s.report("embedder", "not there, so search goes by words and not by meaning: "+err.Error())
+		s.LeaveEmbedder(err)
 		return ""
 	}
 	s.report("embedder", "ready "+dir)
 	return dir
+}
+
+// LeaveEmbedder goes on without the local embedder, for a reason that the progress reports.
+func (s *Stack) LeaveEmbedder(reason error) {
+	s.addresses.EmbedderDir = ""
+	s.report("embedder", "not there, so search goes by words and not by meaning: "+reason.Error())
 }
 
 func newSecret() string { return strings.ToLower(rand.Text()) }
@@ -194,7 +180,7 @@ func (s *Stack) Servers() map[string]int {
 	return pids
 }
 
-// Stop ends the servers that the stack started, and no server that was given. Call it after [Stack.Supervise] has
+// Stop ends the programs and then the servers that the stack started, and no server that was given. Call it after [Stack.Supervise] has
 // returned; it can be called more than once.
 func (s *Stack) Stop() {
 	s.mu.Lock()
@@ -203,11 +189,16 @@ func (s *Stack) Stop() {
 	if ui != nil {
 		_ = ui.close()
 	}
-	var wait sync.WaitGroup
-	for _, sv := range servers {
-		wait.Go(sv.process.stop)
+	// Programs finish their work, for which they need the servers.
+	for _, programs := range []bool{true, false} {
+		var wait sync.WaitGroup
+		for _, sv := range servers {
+			if sv.launch.command.program == programs {
+				wait.Go(sv.process.stop)
+			}
+		}
+		wait.Wait()
 	}
-	wait.Wait()
 }
 
 func (s *Stack) add(sv *server) {

@@ -76,7 +76,7 @@ func (s *Stack) restart(ctx context.Context, sv *server, started func()) error {
 		p.stop()
 		return ctx.Err()
 	}
-	return p.ready(ctx, sv.launch.check)
+	return p.ready(ctx, sv.launch.ready())
 }
 
 // Again reports that something ended, and why, and waits until it may be started again. It returns false if ctx

