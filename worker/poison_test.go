@@ -84,7 +84,7 @@ var damages = []func(r *rand.Rand, data []byte) []byte{
 // realTranscripts returns real transcripts: those of the shared data, and the samples.
 func realTranscripts(t *testing.T) (found [][]byte) {
 	t.Helper()
-	roots := []string{filepath.Join("..", "deploy", "local", "samples")}
+	roots := []string{filepath.Join("..", "deploy", "local", "launcher", "samples")}
 	if shared := sharedtest.Data.Dir(t); shared != "" {
 		roots = append(roots, filepath.Join(shared, "transcripts"))
 	}

@@ -1,69 +1,52 @@
-// Command local runs AxiomMind's servers on this machine without any of them
-// being installed: Temporal with its web interface, ClickHouse and Weaviate.
+// Command local runs AxiomMind's servers on this machine: `go run ./deploy/local demo`. It builds the program in
+// deploy/local/launcher, which does the work, and becomes it.
+//
+// It is a program of its own because Go compiles all that a program imports before the program can print anything. With
+// empty caches this one takes seconds, and its child a third of a minute.
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io"
+	"hash/fnv"
 	"os"
-	"os/signal"
+	"os/exec"
 	"path/filepath"
 	"syscall"
+	"time"
 )
 
-// Exit codes.
-const (
-	exitOK     = 0
-	exitFailed = 1 // The work failed: a server, a file.
-	exitUsage  = 2 // The command line is wrong; nothing was started.
-)
+const launcher = "axiommind/deploy/local/launcher"
 
 func main() {
-	// What this program and the servers it starts write is for their user alone.
-	syscall.Umask(0o077)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	out, errOut := &screen{to: os.Stdout}, &screen{to: os.Stderr}
-	err := run(ctx, os.Args[1:], out)
-	stop()
-	code := report(errors.Join(err, out.flush()), errOut)
-	_ = errOut.flush()
-	os.Exit(code)
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "local:", err)
+		os.Exit(1)
+	}
 }
 
-// usageError is a mistake in the command line.
-type usageError struct{ error }
-
-func (u usageError) Unwrap() error { return u.error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
-// report tells a person of the error and returns the exit code for it.
-func report(err error, errOut io.Writer) int {
-	if err == nil {
-		return exitOK
-	}
-	_, _ = fmt.Fprintln(errOut, "local:", err)
-	if usage := (usageError{}); errors.As(err, &usage) {
-		return exitUsage
-	}
-	return exitFailed
-}
-
-// exact returns the writer behind a [screen]. It is for text that a program reads, for the output of a program that
-// makes its own text visible, and for drawings on a terminal.
-func exact(out io.Writer) io.Writer {
-	if people, ok := out.(*screen); ok {
-		return people.to
-	}
-	return out
-}
-
-func defaultDir() string {
-	home, err := os.UserHomeDir()
+func run() error {
+	cache, err := os.UserCacheDir()
 	if err != nil {
-		return ".axiommind"
+		return fmt.Errorf("find the cache directory: %w", err)
 	}
-	return filepath.Join(home, ".axiommind")
+	dir := filepath.Join(cache, "axiommind", "launcher")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make the directory of the launcher: %w", err)
+	}
+	at, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("find the checkout: %w", err)
+	}
+	checkout := fnv.New64a() // Each checkout has a launcher of its own.
+	_, _ = checkout.Write([]byte(at))
+	program := filepath.Join(dir, fmt.Sprintf("local-%x", checkout.Sum64()))
+	said := time.AfterFunc(time.Second, func() {
+		_, _ = fmt.Fprintln(os.Stderr, "Building the launcher; its plan comes next.")
+	})
+	out, err := exec.Command("go", "build", "-o", program, launcher).CombinedOutput() //nolint:noctx // Ctrl-C reaches it too
+	said.Stop()
+	if err != nil {
+		return fmt.Errorf("build the launcher (run this inside a checkout of axiommind): %w\n%s", err, out)
+	}
+	return syscall.Exec(program, append([]string{"local"}, os.Args[1:]...), os.Environ())
 }

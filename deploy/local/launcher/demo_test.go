@@ -50,7 +50,7 @@ func TestDemoAndTheCommandsAfterIt(t *testing.T) {
 	answers := map[string]string{}
 	for line := range strings.Lines(after) {
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
-		cmd.Dir = filepath.Join("..", "..")
+		cmd.Dir = filepath.Join("..", "..", "..")
 		cmd.Env = append(os.Environ(), environment(a)...)
 		answer, err := cmd.Output()
 		require.NoError(t, err, "%s%s", line, answer)
