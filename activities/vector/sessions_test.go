@@ -3,6 +3,7 @@ package vector
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -295,13 +296,22 @@ func TestSessionAfterOutboxIsEmptied(t *testing.T) {
 	require.Len(t, b.rows(t), 3)
 }
 
-// I1, I2: a batch that is killed before or after any write and run again ends in the same log and rows.
+// Each write is killed either before or after it is done. The campaign does both.
 func TestSessionsKilledAnywhere(t *testing.T) {
 	t.Parallel()
+	odd := rand.IntN(2)
+	t.Logf("killed after the writes of number 2n+%d, and before the others", odd)
+	sessionsKilled(t, func(at int) []bool { return []bool{at%2 == odd} })
+}
+
+// I1, I2: a batch that is killed before or after any write and run again ends in the same log and rows. after says of a
+// write whether to kill after it, before it, or both in turn.
+func sessionsKilled(t *testing.T, after func(at int) []bool) {
+	t.Helper()
 	b := newBench(t)
 	reached := 0
 	for at := 1; reached == 0; at++ {
-		for _, after := range []bool{false, true} {
+		for _, after := range after(at) {
 			project := fmt.Sprintf("p%d%v", at, after)
 			b.add(t, project, "a", "b", "c", "d", "e", "f")
 			b.add(t, project+"-2", "a")
