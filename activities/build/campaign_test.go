@@ -26,3 +26,9 @@ func TestCampaignSelectionReachesWindowsGivenUpEarlier(t *testing.T) {
 	selectionReachesWindowsGivenUpEarlier(t, hostileNames)
 	t.Logf("survived: retries of sessions of %d hostile names", len(hostileNames))
 }
+
+func TestCampaignBackfillChooses(t *testing.T) {
+	t.Parallel()
+	backfillChooses(t, 1, 2, 3, 13, 200)
+	t.Log("survived: a backfill in pages of any size, taken up again anywhere")
+}

@@ -47,6 +47,18 @@ func TestCampaignHeadModel(t *testing.T) {
 	t.Log("survived: programs with old heads append in random order")
 }
 
+func TestCampaignCatchUpInPages(t *testing.T) {
+	t.Parallel()
+	catchUpInPages(t, 30, 1, 4, 1000)
+	t.Log("survived: a rebuild catches up in pages of 1, 4 and 1,000 events")
+}
+
+func TestCampaignFillInPages(t *testing.T) {
+	t.Parallel()
+	fillInPages(t, 8, 1, 5, 1000)
+	t.Log("survived: a rebuild fills its tables in pages of 1, 5 and 1,000 events")
+}
+
 func TestCampaignConformance(t *testing.T) {
 	t.Parallel()
 	sizes := []int{1, 2, 3, pageBoundary - 1, pageBoundary, pageBoundary + 1, 3 * pageBoundary}

@@ -289,13 +289,18 @@ func TestSharedTable(t *testing.T) {
 	require.EqualValues(t, 2, count(t, conn, `SELECT count() FROM tally_raw FINAL WHERE stream = 'p/late'`))
 }
 
-// Rows are the same however the pages of the log are cut, and an interrupted pass goes on where it was.
 func TestFillInPages(t *testing.T) {
 	t.Parallel()
+	fillInPages(t, 5, 1, 1000)
+}
+
+// Rows are the same however the pages of the log are cut, and an interrupted pass goes on where it was.
+func fillInPages(t *testing.T, streams int, sizes ...int) {
+	t.Helper()
 	conn := database(t)
 	p, c := newTally(t, conn), newChain(t, conn)
 	s := eventlog.New(conn, eventlog.Options{})
-	for n := range 8 {
+	for n := range streams {
 		stream := fmt.Sprintf("p/%d'\\", n)
 		_, err := s.Append(t.Context(), stream, said(stream, 1+n))
 		require.NoError(t, err)
@@ -305,7 +310,7 @@ func TestFillInPages(t *testing.T) {
 		require.NoError(t, err)
 	}
 	want := append(digests(t, s, p), digests(t, s, c)...)
-	for i, pages := range []int{1, 5, 1000} {
+	for i, pages := range sizes {
 		s := eventlog.New(conn, eventlog.Options{PageRows: pages, Lease: time.Second})
 		rebuild(t, s, conn, fmt.Sprint(i), p, c)
 		require.Equal(t, want, append(digests(t, s, p), digests(t, s, c)...), "pages of %d", pages)

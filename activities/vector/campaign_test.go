@@ -43,8 +43,22 @@ func TestCampaignVectorsAreFoundAfterRestart(t *testing.T) {
 	t.Log("survived: Weaviate is stopped and started twice")
 }
 
+func both(int) []bool { return []bool{false, true} }
+
+func TestCampaignKilledAnywhere(t *testing.T) {
+	t.Parallel()
+	writerKilled(t, both)
+	t.Log("survived: a writer of vectors is killed before or after a write")
+}
+
+func TestCampaignMessagePages(t *testing.T) {
+	t.Parallel()
+	messagePages(t, 1, 7, 1000)
+	t.Log("survived: messages are read one at a time")
+}
+
 func TestCampaignSessionsKilledAnywhere(t *testing.T) {
 	t.Parallel()
-	sessionsKilled(t, func(int) []bool { return []bool{false, true} })
+	sessionsKilled(t, both)
 	t.Log("survived: an index of sessions is killed before or after a write")
 }

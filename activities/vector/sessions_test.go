@@ -3,7 +3,6 @@ package vector
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -299,9 +298,7 @@ func TestSessionAfterOutboxIsEmptied(t *testing.T) {
 // Each write is killed either before or after it is done. The campaign does both.
 func TestSessionsKilledAnywhere(t *testing.T) {
 	t.Parallel()
-	odd := rand.IntN(2)
-	t.Logf("killed after the writes of number 2n+%d, and before the others", odd)
-	sessionsKilled(t, func(at int) []bool { return []bool{at%2 == odd} })
+	sessionsKilled(t, alternately(t))
 }
 
 // I1, I2: a batch that is killed before or after any write and run again ends in the same log and rows. after says of a

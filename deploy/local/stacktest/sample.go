@@ -38,7 +38,7 @@ func Sample[T any](t testing.TB, n int, all []T) []T {
 // SomeNames returns the first of the [Names], which are the hardest to tell apart, and a few of the others.
 func SomeNames(t testing.TB) ([]string, *rand.Rand) {
 	t.Helper()
-	const hardest, others = 6, 3
+	const hardest, others = 4, 3
 	names, random := Names(t)
 	rest := names[hardest:]
 	random.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
