@@ -84,7 +84,7 @@ func TestI2SwitchKilledAnywhere(t *testing.T) {
 func switchKilled(t *testing.T, writes iter.Seq[int64]) map[killedHow]bool {
 	t.Helper()
 	conn := database(t)
-	options := eventlog.Options{Lease: 500 * time.Millisecond}
+	options := eventlog.Options{Lease: shortLease / 2}
 	s := eventlog.New(conn, options)
 	a, b := newTally(t, conn), newChain(t, conn)
 	for _, stream := range []string{"p/a", "p/b", "p/c"} {
@@ -92,8 +92,7 @@ func switchKilled(t *testing.T, writes iter.Seq[int64]) map[killedHow]bool {
 		require.NoError(t, err)
 	}
 	for _, p := range []eventlog.Projector{a, b} {
-		_, err := s.ProjectAll(t.Context(), p)
-		require.NoError(t, err)
+		insist(t, func() error { _, err := s.ProjectAll(t.Context(), p); return err })
 	}
 	want, words := a.rows(t), digests(t, s, b)
 	require.Len(t, want, 15)
@@ -189,7 +188,7 @@ func TestDryRun(t *testing.T) {
 	t.Parallel()
 	conn := hostileHome(t, "`it's\\\"")
 	p := newTally(t, conn)
-	s := eventlog.New(conn, eventlog.Options{Lease: time.Second})
+	s := eventlog.New(conn, eventlog.Options{Lease: shortLease})
 	_, err := s.Append(t.Context(), "p/a", said("p/a", 9))
 	require.NoError(t, err)
 	_, err = s.ProjectAll(t.Context(), p)
@@ -226,7 +225,7 @@ func TestShadowGone(t *testing.T) {
 	t.Parallel()
 	conn := database(t)
 	p := newTally(t, conn)
-	s := eventlog.New(conn, eventlog.Options{Lease: time.Second})
+	s := eventlog.New(conn, eventlog.Options{Lease: shortLease})
 	_, err := s.Append(t.Context(), "p/a", said("p/a", 3))
 	require.NoError(t, err)
 	_, err = s.ProjectAll(t.Context(), p)
@@ -265,7 +264,7 @@ func TestSharedTable(t *testing.T) {
 	t.Parallel()
 	conn := database(t)
 	base := newTally(t, conn)
-	s := eventlog.New(conn, eventlog.Options{Lease: time.Second})
+	s := eventlog.New(conn, eventlog.Options{Lease: shortLease})
 	one, two, late := part{base, "p/it's"}, part{base, "p/b"}, part{base, "p/late"}
 	all := []eventlog.Projector{one, two}
 	require.Len(t, eventlog.Together(all, all[:1]), 2)
@@ -311,7 +310,7 @@ func fillInPages(t *testing.T, streams int, sizes ...int) {
 	}
 	want := append(digests(t, s, p), digests(t, s, c)...)
 	for i, pages := range sizes {
-		s := eventlog.New(conn, eventlog.Options{PageRows: pages, Lease: time.Second})
+		s := eventlog.New(conn, eventlog.Options{PageRows: pages, Lease: shortLease})
 		rebuild(t, s, conn, fmt.Sprint(i), p, c)
 		require.Equal(t, want, append(digests(t, s, p), digests(t, s, c)...), "pages of %d", pages)
 		behind := standings(t, s, p)
