@@ -19,9 +19,6 @@ import (
 
 func TestMain(m *testing.M) { stacktest.Main(m) }
 
-// serverChecks bounds the checks of a property that needs a server: each is some 50 requests.
-const serverChecks = 20
-
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // newLogs returns what makes logs over one database. Each is like another process: it remembers nothing.
@@ -79,18 +76,21 @@ func (l listing) attempt(ctx context.Context, log *eventlog.Store, batch string,
 
 var errBrokeOff = errors.New("broke off")
 
-// However often an attempt breaks off, the list holds each item once and in order, in events and payloads that are
-// small, and whoever reads it item by item gets all of them.
 func TestListIsWhole(t *testing.T) {
 	t.Parallel()
+	listIsWhole(t, 6)
+}
+
+// However often an attempt breaks off, the list holds each item once and in order, in events and payloads that are
+// small, and a reader that goes item by item gets all of them. A draw is some 50 requests.
+func listIsWhole(t *testing.T, draws int) {
+	t.Helper()
 	logs, n := newLogs(t), 0
 	log := logs()
 	a, err := NewActivities(log)
 	require.NoError(t, err)
-	rapid.Check(t, func(t *rapid.T) {
-		if n++; n > serverChecks {
-			return
-		}
+	stacktest.Check(t, draws, func(t *rapid.T) {
+		n++
 		batch, l := fmt.Sprintf("묶음 %d", n), drawListing(t)
 		var got Listed
 		for attempts := 0; ; attempts++ {

@@ -23,19 +23,43 @@ type scene struct {
 	log *eventlog.Store
 	schema.SessionKey
 	events int
+	kept   map[string][]schema.Event
 }
 
 func (s *scene) append(stream, eventType, buildID string, payload any) schema.Event {
 	s.t.Helper()
+	appended, err := s.log.Append(s.t.Context(), stream, []schema.Event{s.event(eventType, buildID, payload)})
+	require.NoError(s.t, err)
+	return appended.Events[0]
+}
+
+// add keeps the event for flush, which appends the events of each stream at once.
+func (s *scene) add(stream, eventType, buildID string, payload any) {
+	s.t.Helper()
+	if s.kept == nil {
+		s.kept = map[string][]schema.Event{}
+	}
+	s.kept[stream] = append(s.kept[stream], s.event(eventType, buildID, payload))
+}
+
+func (s *scene) flush() {
+	s.t.Helper()
+	for stream, events := range s.kept {
+		_, err := s.log.Append(s.t.Context(), stream, events)
+		require.NoError(s.t, err)
+	}
+	s.kept = nil
+}
+
+func (s *scene) event(eventType, buildID string, payload any) schema.Event {
+	s.t.Helper()
 	data, err := json.Marshal(payload)
 	require.NoError(s.t, err)
 	s.events++
-	appended, err := s.log.Append(s.t.Context(), stream, []schema.Event{{
+	return schema.Event{
 		Type: eventType, TS: at.Add(time.Duration(s.events) * time.Second), Actor: "test", SessionID: s.SessionID,
 		Project: s.Project, BuildID: buildID, DedupeKey: fmt.Sprintf("%s/%d", s.Stream(), s.events), Payload: data,
-	}})
-	require.NoError(s.t, err)
-	return appended.Events[0]
+	}
 }
 
 // Everything of a build that did not become memory is listed with its reason and what can be done about
@@ -139,24 +163,24 @@ func (s *scene) lose(buildID string) (string, lostIDs) {
 	stream := s.Stream()
 	tools := spec
 	tools.Extractor.Tools = true
-	s.append(stream, schema.BuildStarted, buildID, schema.BuildStartedPayload{
+	s.add(stream, schema.BuildStarted, buildID, schema.BuildStartedPayload{
 		BuildID: buildID, SessionKey: s.SessionKey, Ordinal: 1, Spec: tools,
 		Source: schema.Source{URI: "file:///tmp/it%27s%20%ED%95%9C.jsonl", Format: "messages", SHA256: "x", Bytes: 1},
 	})
-	s.append(stream, schema.SessionIngested, buildID, schema.SessionIngestedPayload{Skipped: []schema.Skipped{{Line: 7, Reason: "not JSON"}}})
-	s.append(stream, schema.MemoryExtracted, buildID, schema.MemoryExtractedPayload{
+	s.add(stream, schema.SessionIngested, buildID, schema.SessionIngestedPayload{Skipped: []schema.Skipped{{Line: 7, Reason: "not JSON"}}})
+	s.add(stream, schema.MemoryExtracted, buildID, schema.MemoryExtractedPayload{
 		Window: schema.Window{Hash: "h1", First: 0, Last: 3, Asked: 1}, Extractor: tools.Extractor, Quarantined: "no JSON in it", QuarantinedType: schema.ErrorModelUnreadable,
 	})
-	s.append(stream, schema.MemoryExtracted, buildID, schema.MemoryExtractedPayload{
+	s.add(stream, schema.MemoryExtracted, buildID, schema.MemoryExtractedPayload{
 		Window: schema.Window{Hash: "h2", First: 4, Last: 5}, Extractor: tools.Extractor, Truncated: true, Entries: []schema.ExtractedEntry{{}},
 		Rejected: []schema.RejectedItem{{Index: 1, Reason: "no title"}},
 	})
 	memory := schema.MemoryStream(s.User, s.Agent)
 	act := schema.Act{EntryID: "0123abcd-and-more"}
-	s.append(memory, schema.FactSkipped, buildID, schema.FactSkippedPayload{
+	s.add(memory, schema.FactSkipped, buildID, schema.FactSkippedPayload{
 		Act: act, Skipped: schema.SkippedUnaligned, Detail: "it does not stand there", Content: "I prefer tabs",
 	})
-	s.append(memory, schema.FactSkipped, buildID, schema.FactSkippedPayload{
+	s.add(memory, schema.FactSkipped, buildID, schema.FactSkippedPayload{
 		Act: act, Skipped: schema.SkippedDuplicate, Detail: "fact_1 says the same", Content: "I prefer tabs",
 	})
 	for _, p := range []schema.FactSkippedPayload{
@@ -164,7 +188,7 @@ func (s *scene) lose(buildID string) (string, lostIDs) {
 		{Skipped: schema.SkippedRemovalGone, Detail: "it was gone", FactID: "fact_2", Content: "I like Go", Answer: "k"},
 		{Skipped: schema.SkippedReview, Detail: "m: blocked", Answer: "k"},
 	} {
-		s.append(memory, schema.FactSkipped, buildID, p)
+		s.add(memory, schema.FactSkipped, buildID, p)
 	}
 	ids := lostIDs{task: schema.EntityID("task:" + s.Stream()), entry: schema.DerivedID(s.Stream()), note: schema.DerivedID("note", s.Stream())}
 	project := schema.ProjectStream(s.Project)
@@ -172,23 +196,23 @@ func (s *scene) lose(buildID string) (string, lostIDs) {
 		Act: act, TaskID: ids.task, CanonicalKey: "task:" + s.Stream(), Title: "Write the report",
 		Status: schema.TaskPending, Priority: schema.PriorityMedium,
 	})
-	s.append(project, schema.TaskTransitionRejected, buildID, schema.TaskTransitionRejectedPayload{
+	s.add(project, schema.TaskTransitionRejected, buildID, schema.TaskTransitionRejectedPayload{
 		Act: act, TaskID: ids.task, From: schema.TaskPending, To: schema.TaskDone, Rejection: schema.RejectedTransition,
 	})
-	s.append(project, schema.TaskTransitionRejected, buildID, schema.TaskTransitionRejectedPayload{
+	s.add(project, schema.TaskTransitionRejected, buildID, schema.TaskTransitionRejectedPayload{
 		Act: act, TaskID: ids.task, From: schema.TaskPending, Rejection: schema.RejectedSelfBlock, Blockers: []schema.Blocker{{Text: "the report"}},
 	})
 	for _, id := range []string{ids.entry, schema.DerivedID("fine", s.Stream())} {
-		s.append(stream, schema.EntryMaterialized, buildID, schema.EntryMaterializedPayload{Entry: schema.Entry{
+		s.add(stream, schema.EntryMaterialized, buildID, schema.EntryMaterializedPayload{Entry: schema.Entry{
 			ID: id, Type: schema.EntryFact, SessionID: s.SessionID, Scope: s.Scope, Title: "I prefer tabs", OccurredAt: at,
 		}})
 	}
 	for id, title := range map[string]string{ids.note: "!!!", act.EntryID: "Write the report"} {
-		s.append(stream, schema.EntryMaterialized, buildID, schema.EntryMaterializedPayload{Entry: schema.Entry{
+		s.add(stream, schema.EntryMaterialized, buildID, schema.EntryMaterializedPayload{Entry: schema.Entry{
 			ID: id, Type: schema.EntryTaskNote, SessionID: s.SessionID, Scope: s.Scope, Title: title, OccurredAt: at,
 		}})
 	}
-	s.append(project, schema.TaskObserved, buildID, schema.TaskObservedPayload{
+	s.add(project, schema.TaskObserved, buildID, schema.TaskObservedPayload{
 		Act: act, TaskID: ids.task, CanonicalKey: "task:" + s.Stream(), Title: "Write the report", Method: "created",
 	})
 	failed := func(kind, id, reason string, attempt int, permanent bool) schema.FailedVector {
@@ -197,13 +221,14 @@ func (s *scene) lose(buildID string) (string, lostIDs) {
 			Project:    s.Project, EnqueuedAt: at, Attempt: attempt, Error: reason, Permanent: permanent,
 		}
 	}
-	s.append(schema.VectorStream("c"), schema.VectorFailed, "", schema.VectorFailedPayload{Items: []schema.FailedVector{
+	s.add(schema.VectorStream("c"), schema.VectorFailed, "", schema.VectorFailedPayload{Items: []schema.FailedVector{
 		failed(schema.ItemEntry, ids.entry, "too large", 1, true),
 		failed(schema.ItemTaskTitle, fmt.Sprintf("%s/%d", ids.task, created.Seq), "weaviate is away", 3, false),
 	}})
-	s.append(stream, schema.BuildFinished, buildID, schema.BuildFinishedPayload{
+	s.add(stream, schema.BuildFinished, buildID, schema.BuildFinishedPayload{
 		BuildID: buildID, SessionID: s.SessionID, Status: schema.BuildPartial, ExtractorID: "x",
 	})
+	s.flush()
 	return buildID, ids
 }
 

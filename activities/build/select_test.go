@@ -81,14 +81,19 @@ var failureTypes = []string{
 	schema.ErrorModelRateLimited, schema.ErrorStoreUnavailable, schema.ErrorModelRefused, schema.ErrorSourceUnreadable, schema.ErrorInternal, "new",
 }
 
+func TestSelectionTakesTheLatestFailures(t *testing.T) {
+	t.Parallel()
+	selectionTakesTheLatestFailures(t, 12)
+}
+
 // Whatever builds there are, the selection takes the latest one of each session that failed for a reason that is asked
 // for, leaves alone the failed ones of other reasons, and names each session at most once, in one order, wherever it is
 // taken up again.
-func TestSelectionTakesTheLatestFailures(t *testing.T) {
-	t.Parallel()
+func selectionTakesTheLatestFailures(t *testing.T, draws int) {
+	t.Helper()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
 	round := 0
-	rapid.Check(t, func(t *rapid.T) {
+	stacktest.Check(t, draws, func(t *rapid.T) {
 		round++
 		project := fmt.Sprintf("p%d %s", round, rapid.SampledFrom(hostileNames).Draw(t, "project"))
 		var runs []selectedRun
@@ -365,12 +370,18 @@ func givenUpWindow(sessionID string, message int) schema.MemoryExtractedPayload 
 	}
 }
 
-// Windows that an earlier build of the session gave up are asked about once more by a retry that is forced, although the
-// latest build left nothing to do. Whoever names a build without force, or an earlier one, is told what to run.
 func TestSelectionReachesWindowsGivenUpEarlier(t *testing.T) {
 	t.Parallel()
+	selectionReachesWindowsGivenUpEarlier(t, stacktest.Sample(t, 2, hostileNames))
+}
+
+// Windows that an earlier build of the session gave up are asked about once more by a retry that is forced, although the
+// latest build left nothing to do. The answer to a build that is named without force, or to an earlier one, is the
+// command to run.
+func selectionReachesWindowsGivenUpEarlier(t *testing.T, names []string) {
+	t.Helper()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	for i, name := range hostileNames {
+	for i, name := range names {
 		first := selectedRun{
 			SessionKey: schema.SessionKey{Scope: schema.Scope{Project: "p " + name, User: name}, SessionID: name},
 			ordinal:    1, start: at, status: schema.BuildPartial, counts: schema.BuildCounts{Quarantined: 2, GivenUp: 2},

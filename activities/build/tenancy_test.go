@@ -11,11 +11,16 @@ import (
 	"axiommind/schema"
 )
 
-// The builds of one user of a project are nobody else's, and all of them are listed only where that is asked for.
 func TestI10BuildsOfOneUser(t *testing.T) {
 	t.Parallel()
+	names, _ := stacktest.SomeNames(t)
+	buildsOfOneUser(t, names)
+}
+
+// The builds of one user of a project are read as no other user's, and all of them are listed only on request.
+func buildsOfOneUser(t *testing.T, names []string) {
+	t.Helper()
 	conn := stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	names, _ := stacktest.Names(t)
 	var runs []selectedRun
 	for _, o := range stacktest.Owners(names) {
 		if o.Agent == "" {

@@ -19,32 +19,40 @@ import (
 	"axiommind/schema"
 )
 
-// TestConformance is what the log promises, tried on a real server. Each part has a database of its
-// own, and leaves it sound (I7).
+// conformance is a part of the promises of the log.
+type conformance func(*testing.T, driver.Conn, *eventlog.Store)
+
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]func(*testing.T, driver.Conn, *eventlog.Store){
+	conform(t, map[string]conformance{
 		"append and read":                    testAppendAndRead,
 		"duplicate append":                   testDuplicateAppend,
 		"same key twice in a batch":          testSameKeyInBatch,
 		"same key in another stream":         testOtherStream,
-		"concurrent appenders, same keys":    testConcurrentSame,
-		"concurrent appenders, overlapping":  testConcurrentOverlapping,
-		"concurrent appenders, other stores": testConcurrentDistinct,
+		"concurrent appenders, same keys":    concurrentSame(3, 2),
+		"concurrent appenders, overlapping":  concurrentOverlapping(3, 3),
+		"concurrent appenders, other stores": concurrentDistinct(4, 2),
 		"answer lost after the insert":       testAnswerLost,
 		"insert never arrived":               testNeverArrived,
 		"attempt that arrives late":          testZombie,
 		"crash before reading back":          testCrashBeforeReadBack,
 		"token spent by a dying server":      testSpentToken,
 		"equal timestamps":                   testEqualTimestamps,
-		"page boundaries":                    testPageBoundaries,
+		"page boundaries":                    pageBoundaries([]int{1, 2, pageBoundary - 1, pageBoundary, pageBoundary + 1, 3 * pageBoundary}, 1<<20),
+		"page boundaries, small pages":       pageBoundaries([]int{3 * pageBoundary}, 30),
 		"selections":                         testSelections,
 		"payload of 5 MB":                    testLargePayload,
-		"100,000 events, limits of a batch":  testLimits,
+		"limits of a batch":                  testLimits,
 		"corruption is detected":             testCorruption,
 		"refused events":                     testRefused,
 		"text of any script":                 testUnicode,
-	} {
+	})
+}
+
+// conform tries the promises on a real server. Each part has a database of its own, and leaves it sound (I7).
+func conform(t *testing.T, parts map[string]conformance) {
+	t.Helper()
+	for name, test := range parts {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			conn := database(t)
@@ -149,49 +157,53 @@ func concurrently(n int, do func(i int)) {
 	wg.Wait()
 }
 
-func testConcurrentSame(t *testing.T, conn driver.Conn, _ *eventlog.Store) {
-	const writers, rounds, size = 6, 5, 20
-	results := make([][]eventlog.Appended, writers)
-	concurrently(writers, func(w int) {
-		s := eventlog.New(conn, eventlog.Options{})
-		for r := range rounds {
-			results[w] = append(results[w], appendUntil(t, s, "s", events(fmt.Sprintf("r%d-", r), size)))
+func concurrentSame(writers, rounds int) conformance {
+	const size = 20
+	return func(t *testing.T, conn driver.Conn, _ *eventlog.Store) {
+		results := make([][]eventlog.Appended, writers)
+		concurrently(writers, func(w int) {
+			s := eventlog.New(conn, eventlog.Options{})
+			for r := range rounds {
+				results[w] = append(results[w], appendUntil(t, s, "s", events(fmt.Sprintf("r%d-", r), size)))
+			}
+		})
+		stored := 0
+		for w := range writers {
+			for r := range rounds {
+				require.Equal(t, results[0][r].Events, results[w][r].Events, "all writers see the same events")
+				stored += results[w][r].New
+			}
 		}
-	})
-	stored := 0
-	for w := range writers {
-		for r := range rounds {
-			require.Equal(t, results[0][r].Events, results[w][r].Events, "all writers see the same events")
-			stored += results[w][r].New
-		}
+		require.Equal(t, rounds*size, stored, "each event is new to one writer")
+		require.EqualValues(t, rounds*size, count(t, conn, `SELECT count() FROM events_raw`))
 	}
-	require.Equal(t, rounds*size, stored, "each event is new to one writer")
-	require.EqualValues(t, rounds*size, count(t, conn, `SELECT count() FROM events_raw`))
 }
 
-func testConcurrentOverlapping(t *testing.T, conn driver.Conn, _ *eventlog.Store) {
-	const writers, rounds = 6, 8
-	all := events("k", 200)
-	concurrently(writers, func(w int) {
-		s := eventlog.New(conn, eventlog.Options{})
-		for r := range rounds {
-			from := (w*31 + r*17) % 150
-			appendUntil(t, s, "s", all[from:from+40])
-			// And the same keys race for another stream.
-			appendUntil(t, s, fmt.Sprintf("t%d", w%2), events(fmt.Sprintf("x%d-", r), 3))
-		}
-	})
+func concurrentOverlapping(writers, rounds int) conformance {
+	return func(t *testing.T, conn driver.Conn, _ *eventlog.Store) {
+		all := events("k", 200)
+		concurrently(writers, func(w int) {
+			s := eventlog.New(conn, eventlog.Options{})
+			for r := range rounds {
+				from := (w*31 + r*17) % 150
+				appendUntil(t, s, "s", all[from:from+40])
+				// And the same keys race for another stream.
+				appendUntil(t, s, fmt.Sprintf("t%d", w%2), events(fmt.Sprintf("x%d-", r), 3))
+			}
+		})
+	}
 }
 
-func testConcurrentDistinct(t *testing.T, conn driver.Conn, s *eventlog.Store) {
-	const writers, rounds = 8, 5
-	concurrently(writers, func(w int) {
-		other := eventlog.New(conn, eventlog.Options{})
-		for r := range rounds {
-			require.Equal(t, 3, appendUntil(t, other, "s", events(fmt.Sprintf("w%d-%d-", w, r), 3)).New)
-		}
-	})
-	require.Len(t, collect(t, s.Stream(t.Context(), "s", eventlog.StreamOptions{})), writers*rounds*3)
+func concurrentDistinct(writers, rounds int) conformance {
+	return func(t *testing.T, conn driver.Conn, s *eventlog.Store) {
+		concurrently(writers, func(w int) {
+			other := eventlog.New(conn, eventlog.Options{})
+			for r := range rounds {
+				require.Equal(t, 3, appendUntil(t, other, "s", events(fmt.Sprintf("w%d-%d-", w, r), 3)).New)
+			}
+		})
+		require.Len(t, collect(t, s.Stream(t.Context(), "s", eventlog.StreamOptions{})), writers*rounds*3)
+	}
 }
 
 func testAnswerLost(t *testing.T, conn driver.Conn, _ *eventlog.Store) {
@@ -283,16 +295,19 @@ func testEqualTimestamps(t *testing.T, conn driver.Conn, _ *eventlog.Store) {
 		keys(collect(t, s.Replay(t.Context(), eventlog.ReplayOptions{}))))
 }
 
-func testPageBoundaries(t *testing.T, conn driver.Conn, s *eventlog.Store) {
-	const n = 11
-	want, err := s.Append(t.Context(), "m", events("m", n))
-	require.NoError(t, err)
-	for _, other := range []string{"a", "z"} {
-		_, err := s.Append(t.Context(), other, events(other, n))
+// pageBoundary is the number of events of a stream in pageBoundaries.
+const pageBoundary = 11
+
+func pageBoundaries(sizes []int, bytes int64) conformance {
+	const n = pageBoundary
+	return func(t *testing.T, conn driver.Conn, s *eventlog.Store) {
+		want, err := s.Append(t.Context(), "m", events("m", n))
 		require.NoError(t, err)
-	}
-	for _, size := range []int{1, 2, 3, n - 1, n, n + 1, 3 * n} {
-		for _, bytes := range []int64{30, 1 << 20} {
+		for _, other := range []string{"a", "z"} {
+			_, err := s.Append(t.Context(), other, events(other, n))
+			require.NoError(t, err)
+		}
+		for _, size := range sizes {
 			s := eventlog.New(conn, eventlog.Options{PageRows: size, PageBytes: bytes})
 			require.Equal(t, want.Events, collect(t, s.Stream(t.Context(), "m", eventlog.StreamOptions{})), "pages of %d", size)
 			require.Equal(t, want.Events[7:], collect(t, s.Stream(t.Context(), "m", eventlog.StreamOptions{After: 7})))
@@ -301,10 +316,10 @@ func testPageBoundaries(t *testing.T, conn driver.Conn, s *eventlog.Store) {
 			require.Len(t, collect(t, s.Replay(t.Context(), eventlog.ReplayOptions{})), 3*n)
 			require.Equal(t, []eventlog.StreamInfo{{"a", n}, {"m", n}, {"z", n}}, collect(t, s.Streams(t.Context(), "")))
 		}
-	}
-	for _, err := range s.Stream(t.Context(), "m", eventlog.StreamOptions{}) {
-		require.NoError(t, err)
-		break // An abandoned read frees its connection.
+		for _, err := range s.Stream(t.Context(), "m", eventlog.StreamOptions{}) {
+			require.NoError(t, err)
+			break // An abandoned read frees its connection.
+		}
 	}
 }
 
@@ -336,20 +351,24 @@ func testLargePayload(t *testing.T, conn driver.Conn, s *eventlog.Store) {
 	require.EqualValues(t, 1, count(t, conn, `SELECT uniqExact(_part) FROM events_raw`), "a batch is one block")
 }
 
-func testLimits(t *testing.T, conn driver.Conn, s *eventlog.Store) {
-	_, err := s.Append(t.Context(), "s", events("k", eventlog.MaxBatchRows+1))
+func testLimits(t *testing.T, _ driver.Conn, s *eventlog.Store) {
+	many := events("k", eventlog.MaxBatchRows+5)
+	_, err := s.Append(t.Context(), "s", many)
 	require.ErrorIs(t, err, eventlog.ErrInvalid)
 	require.ErrorContains(t, err, "use AppendAll")
+	many[eventlog.MaxBatchRows+2].Payload = []byte(`{`)
+	_, err = s.AppendAll(t.Context(), "s", many)
+	require.ErrorContains(t, err, "invalid event 100002: payload: is not JSON")
+}
+
+// testLongBatch appends more events than a batch holds.
+func testLongBatch(t *testing.T, conn driver.Conn, s *eventlog.Store) {
 	got, err := s.AppendAll(t.Context(), "s", append(events("k", eventlog.MaxBatchRows+5), event("k3", "differs")))
 	require.NoError(t, err)
 	require.Equal(t, eventlog.MaxBatchRows+5, got.New)
 	require.Equal(t, []int{eventlog.MaxBatchRows + 5}, got.Differing)
 	require.EqualValues(t, eventlog.MaxBatchRows+5, got.Events[eventlog.MaxBatchRows+4].Seq)
 	require.EqualValues(t, 2, count(t, conn, `SELECT uniqExact(recorded_at) FROM events_raw`), "a batch is one insert")
-	bad := events("j", eventlog.MaxBatchRows+5)
-	bad[eventlog.MaxBatchRows+2].Payload = []byte(`{`)
-	_, err = s.AppendAll(t.Context(), "s", bad)
-	require.ErrorContains(t, err, "invalid event 100002: payload: is not JSON")
 }
 
 func testCorruption(t *testing.T, conn driver.Conn, s *eventlog.Store) {

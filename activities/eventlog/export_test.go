@@ -14,6 +14,7 @@ var (
 	PlainCanonical   = plainCanonical
 	MigrateTo        = migrateTo
 	Token            = token
+	MakeScratch      = makeScratch
 )
 
 var RetryableCodes = retryableCodes

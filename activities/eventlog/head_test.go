@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"axiommind/activities/eventlog"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -224,13 +225,18 @@ func TestHeadOfLongStream(t *testing.T) {
 	}
 }
 
-// Programs that hand the head of a stream on to each other, retry with old ones, and forget, write what one program
-// without a memory writes (I2).
 func TestHeadModel(t *testing.T) {
 	t.Parallel()
+	headModel(t, 5)
+}
+
+// Programs that hand the head of a stream on to each other, retry with old ones, and forget, write what one program
+// without a memory writes (I2).
+func headModel(t *testing.T, draws int) {
+	t.Helper()
 	conn := database(t)
 	run := 0
-	rapid.Check(t, func(r *rapid.T) {
+	stacktest.Check(t, draws, func(r *rapid.T) {
 		run++
 		stream := fmt.Sprint("p/", run)
 		stores := []*eventlog.Store{eventlog.New(conn, eventlog.Options{}), eventlog.New(conn, eventlog.Options{PageRows: 2})}

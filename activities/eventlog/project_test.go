@@ -160,14 +160,18 @@ func TestProjectKilled(t *testing.T) {
 	require.EqualValues(t, 3, count(t, conn, `SELECT count() FROM projection_offsets WHERE projector_name = 'tally'`))
 }
 
-// TestModel compares the log and a projection of it with a plain list in memory, under random
-// appends, page sizes and crashes: the reads are the list, and the incremental projection is the
-// rebuilt one (I3, I4).
 func TestModel(t *testing.T) {
 	t.Parallel()
+	model(t, 4)
+}
+
+// model compares the log and a projection of it with a plain list in memory, under random appends, page sizes and
+// crashes: the reads are the list, and the incremental projection is the rebuilt one (I3, I4).
+func model(t *testing.T, draws int) {
+	t.Helper()
 	conn := database(t)
 	p := newTally(t, conn)
-	rapid.Check(t, func(r *rapid.T) {
+	stacktest.Check(t, draws, func(r *rapid.T) {
 		ctx := t.Context()
 		for _, table := range []string{"events_raw", "projection_offsets_raw", "tally_raw"} {
 			require.NoError(r, conn.Exec(ctx, "TRUNCATE TABLE "+table))

@@ -3,7 +3,6 @@ package eventlog_test
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"iter"
 	"testing"
@@ -17,13 +16,7 @@ import (
 	"axiommind/schema"
 )
 
-func TestMain(m *testing.M) {
-	// A check is some 50 requests. The flag given on the command line wins.
-	if err := flag.Set("rapid.checks", "15"); err != nil {
-		panic(err)
-	}
-	stacktest.Main(m)
-}
+func TestMain(m *testing.M) { stacktest.Main(m) }
 
 var day = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 

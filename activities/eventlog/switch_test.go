@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
-	"os"
-	"strconv"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -61,49 +61,30 @@ type dyingBatch struct {
 
 func (b dyingBatch) Send() error { return b.c.write(b.Batch.Send) }
 
-// switchKills is the variable that says at which writes a switch is killed: at all, or at every switchStride-th from the
-// one that it gives.
-const (
-	switchKills  = "AXIOMMIND_SWITCH_KILLS"
-	switchStride = 5
-)
-
-// chosenKills returns the first write at which a switch is killed, and how far it is to the next. By default the first
-// one is another in each run, so that in time all have their turn.
-func chosenKills(t *testing.T) (first, stride int64) {
-	t.Helper()
-	text := os.Getenv(switchKills)
-	if text == "all" {
-		return 1, 1
-	}
-	first = 1 + rand.Int64N(switchStride)
-	if text != "" {
-		var err error
-		first, err = strconv.ParseInt(text, 10, 64)
-		require.NoError(t, err, switchKills)
-		require.Positive(t, first, switchKills)
-	}
-	t.Logf("every write of %d: %s=%d", switchStride, switchKills, first)
-	return first, switchStride
-}
-
-// killedHow is how a switch is killed: before or after a write is done, and whether somebody waits for the new tables.
+// killedHow is how a switch is killed: before or after a write is done, and whether a writer waits for the new tables.
 type killedHow struct{ after, waits bool }
 
 func killedAt(write int64) killedHow { return killedHow{write%2 == 0, write%3 == 0} }
 
+// switchWrites is at most the number of writes of the switch in switchKilled.
+const switchWrites = 40
+
+// The switch is killed at two writes, which differ between runs. The campaign kills it at every write.
+func TestI2SwitchKilledAnywhere(t *testing.T) {
+	t.Parallel()
+	writes := []int64{1 + rand.Int64N(switchWrites/2), 1 + switchWrites/2 + rand.Int64N(switchWrites/2)}
+	t.Logf("killed at the writes %v", writes)
+	switchKilled(t, slices.Values(writes))
+}
+
 // I2, I3: a program that is killed before or after any write of a switch leaves complete tables, and either it is called
 // again and finishes, or one that waits ends the switch. In each case the rows are those that the log says, and a wrong
-// row is gone once the rebuild is done.
-//
-//	AXIOMMIND_SWITCH_KILLS=all go test ./activities/eventlog -run TestI2SwitchKilledAnywhere -v
-func TestI2SwitchKilledAnywhere(t *testing.T) {
-	if testing.Short() {
-		t.Skip("kills a switch many times, and waits each time")
-	}
-	t.Parallel()
+// row is gone once the rebuild is done. switchKilled kills at the writes, until a switch has fewer, and returns how it
+// has killed.
+func switchKilled(t *testing.T, writes iter.Seq[int64]) map[killedHow]bool {
+	t.Helper()
 	conn := database(t)
-	options := eventlog.Options{Lease: 500 * time.Millisecond}
+	options := eventlog.Options{Lease: shortLease / 2}
 	s := eventlog.New(conn, options)
 	a, b := newTally(t, conn), newChain(t, conn)
 	for _, stream := range []string{"p/a", "p/b", "p/c"} {
@@ -111,15 +92,13 @@ func TestI2SwitchKilledAnywhere(t *testing.T) {
 		require.NoError(t, err)
 	}
 	for _, p := range []eventlog.Projector{a, b} {
-		_, err := s.ProjectAll(t.Context(), p)
-		require.NoError(t, err)
+		insist(t, func() error { _, err := s.ProjectAll(t.Context(), p); return err })
 	}
 	want, words := a.rows(t), digests(t, s, b)
 	require.Len(t, want, 15)
 	compare := eventlog.SwitchOptions{Compare: true}
-	finished, rounds, hows := false, 0, map[killedHow]bool{}
-	first, stride := chosenKills(t)
-	for at := first; !finished; at += stride {
+	rounds, hows := 0, map[killedHow]bool{}
+	for at := range writes {
 		how := killedAt(at)
 		rounds++
 		what := fmt.Sprintf("killed at write %d: %+v", at, how)
@@ -142,7 +121,7 @@ func TestI2SwitchKilledAnywhere(t *testing.T) {
 		require.NoError(t, err)
 		victim.left.Store(at)
 		_, err = opened.Switch(t.Context(), compare, over(opened.Bulk(), a, b), inUse)
-		finished = err == nil
+		finished := err == nil
 		require.GreaterOrEqual(t, len(a.rows(t)), len(want)-1, what)
 		if !finished {
 			hows[how] = true
@@ -150,7 +129,7 @@ func TestI2SwitchKilledAnywhere(t *testing.T) {
 			require.True(t, errors.Is(err, errKilled) || eventlog.Retryable(err), "%s: %v", what, err)
 		}
 		other := eventlog.New(conn, options)
-		if how.waits { // Somebody waits, as long as it takes.
+		if how.waits { // A writer waits, as long as it takes.
 			for _, p := range []eventlog.Projector{a, b} {
 				insist(t, func() error { _, err := other.ProjectAll(t.Context(), p); return err })
 			}
@@ -170,14 +149,17 @@ func TestI2SwitchKilledAnywhere(t *testing.T) {
 			insist(t, func() error { _, err := eventlog.New(conn, options).ProjectAll(t.Context(), p); return err })
 		}
 		require.ElementsMatch(t, want, a.rows(t), what)
+		if finished {
+			t.Logf("a switch has %d writes", at-1)
+			break
+		}
 	}
-	t.Logf("killed %d times", rounds-1)
-	require.Len(t, hows, 4, "each way to be killed, whether or not somebody waits")
 	require.NotEqual(t, words, digests(t, s, b))
 	words = digests(t, s, b)
 	_, err := stacktest.Rebuild(t.Context(), conn, b)
 	require.NoError(t, err)
 	require.Equal(t, words, digests(t, s, b))
+	return hows
 }
 
 // insist does it until it succeeds, as the activities do that Temporal retries.
@@ -206,7 +188,7 @@ func TestDryRun(t *testing.T) {
 	t.Parallel()
 	conn := hostileHome(t, "`it's\\\"")
 	p := newTally(t, conn)
-	s := eventlog.New(conn, eventlog.Options{Lease: time.Second})
+	s := eventlog.New(conn, eventlog.Options{Lease: shortLease})
 	_, err := s.Append(t.Context(), "p/a", said("p/a", 9))
 	require.NoError(t, err)
 	_, err = s.ProjectAll(t.Context(), p)
@@ -243,7 +225,7 @@ func TestShadowGone(t *testing.T) {
 	t.Parallel()
 	conn := database(t)
 	p := newTally(t, conn)
-	s := eventlog.New(conn, eventlog.Options{Lease: time.Second})
+	s := eventlog.New(conn, eventlog.Options{Lease: shortLease})
 	_, err := s.Append(t.Context(), "p/a", said("p/a", 3))
 	require.NoError(t, err)
 	_, err = s.ProjectAll(t.Context(), p)
@@ -282,7 +264,7 @@ func TestSharedTable(t *testing.T) {
 	t.Parallel()
 	conn := database(t)
 	base := newTally(t, conn)
-	s := eventlog.New(conn, eventlog.Options{Lease: time.Second})
+	s := eventlog.New(conn, eventlog.Options{Lease: shortLease})
 	one, two, late := part{base, "p/it's"}, part{base, "p/b"}, part{base, "p/late"}
 	all := []eventlog.Projector{one, two}
 	require.Len(t, eventlog.Together(all, all[:1]), 2)
@@ -306,13 +288,18 @@ func TestSharedTable(t *testing.T) {
 	require.EqualValues(t, 2, count(t, conn, `SELECT count() FROM tally_raw FINAL WHERE stream = 'p/late'`))
 }
 
-// Rows are the same however the pages of the log are cut, and an interrupted pass goes on where it was.
 func TestFillInPages(t *testing.T) {
 	t.Parallel()
+	fillInPages(t, 5, 1, 1000)
+}
+
+// Rows are the same however the pages of the log are cut, and an interrupted pass goes on where it was.
+func fillInPages(t *testing.T, streams int, sizes ...int) {
+	t.Helper()
 	conn := database(t)
 	p, c := newTally(t, conn), newChain(t, conn)
 	s := eventlog.New(conn, eventlog.Options{})
-	for n := range 8 {
+	for n := range streams {
 		stream := fmt.Sprintf("p/%d'\\", n)
 		_, err := s.Append(t.Context(), stream, said(stream, 1+n))
 		require.NoError(t, err)
@@ -322,8 +309,8 @@ func TestFillInPages(t *testing.T) {
 		require.NoError(t, err)
 	}
 	want := append(digests(t, s, p), digests(t, s, c)...)
-	for i, pages := range []int{1, 5, 1000} {
-		s := eventlog.New(conn, eventlog.Options{PageRows: pages, Lease: time.Second})
+	for i, pages := range sizes {
+		s := eventlog.New(conn, eventlog.Options{PageRows: pages, Lease: shortLease})
 		rebuild(t, s, conn, fmt.Sprint(i), p, c)
 		require.Equal(t, want, append(digests(t, s, p), digests(t, s, c)...), "pages of %d", pages)
 		behind := standings(t, s, p)

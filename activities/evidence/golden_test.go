@@ -17,19 +17,42 @@ import (
 	"axiommind/activities/evidence/normal"
 	"axiommind/activities/text"
 	"axiommind/activities/text/formtest"
+	"axiommind/deploy/local/stacktest"
 )
 
-// TestRuleIsPinned compares what the rule says of every quote of testdata with what it said when it was made.
-// Evidence is held to the rule that it was recorded under, so a rule must go on to say the same. Of a text whose
-// class nobody knows, as here, rules 1 and 2 say the same.
+// The campaign judges all quotes and characters, and writes the golden file with -update.
 func TestRuleIsPinned(t *testing.T) {
 	t.Parallel()
+	chosen := append(stacktest.Sample(t, 1, []string{"number", "whole", "normal form", "sentences", "graphemes"}), "cut", "cut number", "join", "languages")
+	want, err := os.ReadFile(ruleFile())
+	require.NoError(t, err, "a new rule needs a golden file: run the campaign with -update")
+	var b strings.Builder
+	for line := range strings.Lines(string(want)) {
+		if slices.Contains(chosen, strings.TrimSpace(line[:15])) {
+			b.WriteString(line)
+		}
+	}
+	require.Equal(t, b.String(), judgements(t, func(kind string) bool { return slices.Contains(chosen, kind) }), otherJudgement)
+}
+
+const otherJudgement = "the rule judges otherwise: give it a new version"
+
+func ruleFile() string { return fmt.Sprintf("testdata/rule-%d.txt", evidence.Rule) }
+
+// judgements returns a line for each chosen kind of quotes of testdata, to compare the rule with the one that it was when
+// it was made. Evidence is held to the rule that it was recorded under, so a rule must go on to say the same. Of a text
+// of an unknown class, as here, rules 1 and 2 say the same.
+func judgements(t *testing.T, chosen func(kind string) bool) string {
+	t.Helper()
 	var b strings.Builder
 	kinds := misleading(t)
 	for name, quotes := range map[string][]misquote{"languages": languageQuotes(t), "whole": wholeQuotes(t)} {
 		kinds[name] = quotes
 	}
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		if !chosen(kind) {
+			continue
+		}
 		var o outcome
 		digest := sha256.New()
 		for _, m := range kinds[kind] {
@@ -45,18 +68,15 @@ func TestRuleIsPinned(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%-15s %5d quotes: aligned %5d, proven %5d; %.8x\n", kind, o.quotes, o.aligned, o.proven, digest.Sum(nil))
 	}
-	pin(&b, "normal form", pinForm)
-	pin(&b, "sentences", pinSentences)
-	pin(&b, "graphemes", pinGraphemes)
-
-	path := fmt.Sprintf("testdata/rule-%d.txt", evidence.Rule)
-	want, err := os.ReadFile(path)
-	if os.IsNotExist(err) && *formtest.Update {
-		require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o644))
-		return
+	for _, p := range []struct {
+		name string
+		of   func(hash.Hash, string)
+	}{{"normal form", pinForm}, {"sentences", pinSentences}, {"graphemes", pinGraphemes}} {
+		if chosen(p.name) {
+			pin(&b, p.name, p.of)
+		}
 	}
-	require.NoError(t, err, "a new rule needs a golden file: run the test with -update")
-	require.Equal(t, string(want), b.String(), "the rule judges otherwise: give it a new version")
+	return b.String()
 }
 
 // languageQuotes are the quotes of all kinds in all languages.

@@ -16,8 +16,8 @@ import (
 	"axiommind/schema"
 )
 
-// serverChecks bounds the checks of the properties that need a server: each is some 40 requests.
-const serverChecks = 25
+// fewDraws are those of a property that needs a server: each is some 40 requests. The campaign draws more.
+const fewDraws = 6
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
@@ -92,16 +92,19 @@ func draw(t *rapid.T, log *eventlog.Store, id string) *cut {
 	return c
 }
 
-// However a session is cut into events, its ranges are those of the whole, and what is known of it without its
-// texts is true of it.
 func TestSessionIsItsMessages(t *testing.T) {
 	t.Parallel()
+	sessionIsItsMessages(t, fewDraws)
+}
+
+// However a session is cut into events, its ranges are those of the whole, and the answers that need none of its texts
+// are true.
+func sessionIsItsMessages(t *testing.T, draws int) {
+	t.Helper()
 	log, meter := newLog(t)
 	sessions := 0
-	rapid.Check(t, func(t *rapid.T) {
-		if sessions++; sessions > serverChecks {
-			return
-		}
+	stacktest.Check(t, draws, func(t *rapid.T) {
+		sessions++
 		c := draw(t, log, fmt.Sprint("s", sessions))
 		meter.Take()
 		s, err := Open(context.Background(), log, c.SessionKey)
@@ -158,15 +161,18 @@ func TestSessionIsItsMessages(t *testing.T) {
 	})
 }
 
-// Windows read the events that hold them and no others, and in their order each event once.
 func TestWindowsReadEachEventOnce(t *testing.T) {
 	t.Parallel()
+	windowsReadEachEventOnce(t, fewDraws)
+}
+
+// Windows read the events that hold them and no others, and in their order each event once.
+func windowsReadEachEventOnce(t *testing.T, draws int) {
+	t.Helper()
 	log, meter := newLog(t)
 	sessions := 0
-	rapid.Check(t, func(t *rapid.T) {
-		if sessions++; sessions > serverChecks {
-			return
-		}
+	stacktest.Check(t, draws, func(t *rapid.T) {
+		sessions++
 		c := draw(t, log, fmt.Sprint("s", sessions))
 		all, _ := planWhole(c.messages, Frontier{}, false, 4*windowSize, 1000)
 		from := rapid.IntRange(0, len(all)).Draw(t, "from")

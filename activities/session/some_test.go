@@ -11,12 +11,17 @@ import (
 	"axiommind/schema"
 )
 
-// Messages are those of the session, whatever events hold them. Those that are not in it are left out.
 func TestMessages(t *testing.T) {
 	t.Parallel()
+	readMessages(t, fewDraws)
+}
+
+// Messages are those of the session, whatever events hold them. Those that are not in it are left out.
+func readMessages(t *testing.T, draws int) {
+	t.Helper()
 	log, _ := newLog(t)
 	wanted := rapid.SliceOfN(rapid.IntRange(-1, 20), 0, 9)
-	for seed := range serverChecks {
+	for seed := range draws {
 		cut := rapid.Custom(func(t *rapid.T) *cut { return draw(t, log, fmt.Sprint("messages ", seed)) }).Example(seed)
 		s, err := Open(t.Context(), log, cut.SessionKey)
 		require.NoError(t, err)

@@ -2,6 +2,7 @@ package task_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -15,11 +16,16 @@ import (
 	"axiommind/schema"
 )
 
-// No task of another project is ever read, in the tables or as of a time, although all projects plan the same.
 func TestI10NoReadCrossesProjects(t *testing.T) {
 	t.Parallel()
+	names, random := stacktest.SomeNames(t)
+	noReadCrossesProjects(t, names, random)
+}
+
+// No task of another project is ever read, in the tables or as of a time, although all projects plan the same.
+func noReadCrossesProjects(t *testing.T, names []string, random *rand.Rand) {
+	t.Helper()
 	b := newBundle(t)
-	names, random := stacktest.Names(t)
 	tables := task.NewTables(b.conn)
 	entries, ids, all := map[string][]string{}, map[string][]string{}, []string{}
 	var everyEntry []string

@@ -21,6 +21,7 @@ import (
 
 	"axiommind/activities/table"
 	"axiommind/activities/vector/store/weaviate"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -171,9 +172,14 @@ func TestFilterValuesAreSafe(t *testing.T) {
 
 func TestAnyQueryTextIsTaken(t *testing.T) {
 	t.Parallel()
+	anyQueryTextIsTaken(t, 30)
+}
+
+func anyQueryTextIsTaken(t *testing.T, draws int) {
+	t.Helper()
 	s := newShelf(t)
 	s.put(t, "p", Item{ID: "0", Title: "note", User: "u"}, Item{ID: "1", Title: "other", User: "v"})
-	rapid.Check(t, func(t *rapid.T) {
+	stacktest.Check(t, draws, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.SampledFrom(awkward)).Draw(t, "text")
 		user := rapid.OneOf(rapid.String(), rapid.SampledFrom(awkward)).Draw(t, "user")
 		if _, err := s.find(context.Background(), "p", text, 0.5, Filter{User: user}); err != nil {

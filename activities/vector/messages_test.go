@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ func (b *bench) messages(t testing.TB) *MessageSource {
 	w, err := NewWriter(b.conn, b.log, b.projector, b.client, b.embedder, []Source{source}, Options{BatchSize: 4})
 	require.NoError(t, err)
 	b.writer = w
-	t.Cleanup(func() { _ = b.client.DeleteCollection(t.Context(), w.Collection()) })
+	t.Cleanup(func() { _ = b.client.DeleteCollection(context.Background(), w.Collection()) })
 	return source
 }
 
@@ -111,14 +112,20 @@ func (b *bench) indexAll(t testing.TB) int {
 	}
 }
 
-// However large a page is, all messages come once and in order.
 func TestMessagePages(t *testing.T) {
 	t.Parallel()
+	messagePages(t, 7, 1000)
+}
+
+// However large a page is, all messages come once and in order.
+func messagePages(t *testing.T, limits ...int) {
+	t.Helper()
 	b := newBench(t)
 	source := b.messages(t)
 	var want []string
+	streams := map[string][]schema.Event{}
 	for i := range eventsAtOnce + 3 {
-		p := spoken(fmt.Sprint("p", i%2), fmt.Sprint("s", i), 8)
+		p := spoken(fmt.Sprint("p", i%2), fmt.Sprint("s", i%6), 8)
 		for range i % 14 {
 			p.Messages = append(p.Messages, schema.Message{Role: "user", Kind: schema.KindText, Text: "x", Index: 8 + len(p.Messages)})
 		}
@@ -126,14 +133,17 @@ func TestMessagePages(t *testing.T) {
 			TS: start, Actor: "test", Project: p.Project, Sensitivity: schema.SensitivityNormal, DedupeKey: fmt.Sprint("ingested/", i),
 		})
 		require.NoError(t, err)
-		_, err = b.log.AppendAll(t.Context(), p.Stream(), []schema.Event{event})
-		require.NoError(t, err)
+		streams[p.Stream()] = append(streams[p.Stream()], event)
 		for _, m := range p.Messages {
 			want = append(want, p.Project+" "+messageID(schema.EventID(event.DedupeKey), m.Index))
 		}
 	}
+	for stream, events := range streams {
+		_, err := b.log.AppendAll(t.Context(), stream, events)
+		require.NoError(t, err)
+	}
 	slices.Sort(want)
-	for _, limit := range []int{1, 7, 1000} {
+	for _, limit := range limits {
 		var got []string
 		project, id := "", ""
 		for {

@@ -2,10 +2,13 @@ package vector
 
 import (
 	"fmt"
+	"iter"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -19,15 +22,17 @@ import (
 	"axiommind/schema"
 )
 
-// A property: whatever is written between the turns is in the new collection, and no search ever finds less than before.
 func TestRebuildWhileWriting(t *testing.T) {
 	t.Parallel()
+	rebuildWhileWriting(t, 2)
+}
+
+// A property: whatever is written between the turns is in the new collection. A draw takes a second.
+func rebuildWhileWriting(t *testing.T, draws int) {
+	t.Helper()
 	b := newBench(t)
 	made := 0
-	rapid.Check(t, func(rt *rapid.T) {
-		if made >= 6 {
-			return // Each takes a second.
-		}
+	stacktest.Check(t, draws, func(rt *rapid.T) {
 		made++
 		add := func(label string) (project string) {
 			project = fmt.Sprintf("p%d-%s", made, rapid.SampledFrom([]string{"a", "b", "Z 한"}).Draw(rt, label))
@@ -60,11 +65,16 @@ func (b *bench) sessionsOrIndex(t testing.TB) {
 	}
 }
 
-// Searches that go on during a rebuild find all, at any time, and after it too.
 func TestSearchDuringRebuild(t *testing.T) {
 	t.Parallel()
+	searchDuringRebuild(t, 1, 12)
+}
+
+// Searches that go on during rebuilds of so many entries find all, at any time, and after it too.
+func searchDuringRebuild(t *testing.T, rebuilds, entries int) {
+	t.Helper()
 	b := newBench(t)
-	titles := make([]string, 60)
+	titles := make([]string, entries)
 	for i := range titles {
 		titles[i] = fmt.Sprint("word ", i)
 	}
@@ -72,17 +82,13 @@ func TestSearchDuringRebuild(t *testing.T) {
 	b.index(t, 100)
 	embedded, err := b.embedder.Embed(t.Context(), []string{"word"})
 	require.NoError(t, err)
+	const searchers = 3
 	stop := make(chan struct{})
-	var searched atomic.Int64
+	searched := make(chan struct{})
 	var wg sync.WaitGroup
-	for range 3 {
+	for range searchers {
 		wg.Go(func() {
 			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
 				found, err := b.client.Hybrid(t.Context(), HybridQuery{
 					Collection: b.writer.Collection(), Project: "red", Filter: Filter{Kinds: []string{schema.ItemEntry}, User: "ann"},
 					Text: "word", Vector: embedded[0], Alpha: 0.5, Limit: 100,
@@ -90,25 +96,44 @@ func TestSearchDuringRebuild(t *testing.T) {
 				if err != nil || len(found) != len(titles) {
 					t.Errorf("%d of %d: %v", len(found), len(titles), err)
 				}
-				searched.Add(1)
+				select {
+				case <-stop:
+					return
+				case searched <- struct{}{}:
+				}
 			}
 		})
 	}
-	for range 3 {
+	for range rebuilds {
 		b.turns(t, b.writer, RebuildInput{}, func(s Rebuilding) {
-			for at := searched.Load(); s.Wait > 0 && searched.Load() < at+4; {
-				time.Sleep(time.Millisecond) // What began before the switch ends before the class is gone.
+			ended := 1 // A search for each turn.
+			if s.Wait > 0 {
+				ended = 2 * searchers // Searches that began before the switch end before the class is gone.
+			}
+			for range ended {
+				<-searched
 			}
 		})
 	}
 	close(stop)
 	wg.Wait()
-	require.Greater(t, searched.Load(), int64(20))
 }
 
-// A rebuild whose store dies at any request, before or after that is done, goes on where it was.
+// rebuildRequests is at most the number of requests of the rebuild in rebuildKilled.
+const rebuildRequests = 60
+
+// The rebuild is killed at two requests, which differ between runs. The campaign kills it at every second one.
 func TestRebuildKilledAnywhere(t *testing.T) {
 	t.Parallel()
+	requests := []int64{1 + rand.Int64N(rebuildRequests/2), 1 + rebuildRequests/2 + rand.Int64N(rebuildRequests/2)}
+	t.Logf("killed at the requests %v", requests)
+	rebuildKilled(t, slices.Values(requests))
+}
+
+// A rebuild whose store dies at any request, before or after that is done, goes on where it was. rebuildKilled kills at
+// the requests, until a rebuild has fewer.
+func rebuildKilled(t *testing.T, ns iter.Seq[int64]) {
+	t.Helper()
 	b := newBench(t)
 	target, err := url.Parse("http://" + stacktest.Weaviate(t))
 	require.NoError(t, err)
@@ -134,9 +159,8 @@ func TestRebuildKilledAnywhere(t *testing.T) {
 	b.add(t, "red", "a", "b", "c")
 	entries := b.add(t, "blue", "g", "h")
 	b.index(t, 100)
-	reached := false
-	const apart = 2
-	for n := int64(1); !reached; n += apart {
+	for n := range ns {
+		reached := false
 		for _, late := range []bool{false, true} {
 			// One has to be embedded each time.
 			require.NoError(t, direct.remove(t.Context(), b.writer.Collection(), "blue", b.writer.objectOf(entries[0].ID)))
@@ -158,18 +182,16 @@ func TestRebuildKilledAnywhere(t *testing.T) {
 				require.False(t, died, "once: %v", err)
 				died = true
 			}
-			reached = requests.Load() < n // The library sends some requests again of itself: those do not count as deaths.
+			reached = reached || requests.Load() < n // The library sends some requests again of itself: those do not count as deaths.
 			require.True(t, state.Result.Switched)
 			require.Equal(t, 5, state.Result.Items, "killed at request %d, after it is done %v", n, late)
 			require.Zero(t, state.Result.Failed)
 			require.Len(t, b.classes(t), 1)
-			if n%5 == 0 || reached {
-				b.requireWhole(t)
-			}
-			if reached {
-				t.Logf("%d requests", n)
-				break
-			}
+		}
+		b.requireWhole(t)
+		if reached {
+			t.Logf("a rebuild has fewer than %d requests", n)
+			return
 		}
 	}
 }

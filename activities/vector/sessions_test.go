@@ -296,13 +296,20 @@ func TestSessionAfterOutboxIsEmptied(t *testing.T) {
 	require.Len(t, b.rows(t), 3)
 }
 
-// I1, I2: a batch that is killed before or after any write and run again ends in the same log and rows.
+// Each write is killed either before or after it is done. The campaign does both.
 func TestSessionsKilledAnywhere(t *testing.T) {
 	t.Parallel()
+	sessionsKilled(t, alternately(t))
+}
+
+// I1, I2: a batch that is killed before or after any write and run again ends in the same log and rows. after says of a
+// write whether to kill after it, before it, or both in turn.
+func sessionsKilled(t *testing.T, after func(at int) []bool) {
+	t.Helper()
 	b := newBench(t)
 	reached := 0
 	for at := 1; reached == 0; at++ {
-		for _, after := range []bool{false, true} {
+		for _, after := range after(at) {
 			project := fmt.Sprintf("p%d%v", at, after)
 			b.add(t, project, "a", "b", "c", "d", "e", "f")
 			b.add(t, project+"-2", "a")

@@ -1,6 +1,7 @@
 package e5
 
 import (
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,9 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Damaged files are refused before they are loaded: a process that maps truncated weights dies without a word.
 func TestDamagedFilesAreRefused(t *testing.T) {
 	t.Parallel()
+	damagedFilesAreRefused(t, rand.IntN(3))
+}
+
+// Damaged files are refused before they are loaded: a process that maps truncated weights dies without a word. The damage
+// is at the beginning (0), within (1) or at the end (2).
+func damagedFilesAreRefused(t *testing.T, places ...int) {
+	t.Helper()
 	original, err := find(install(t))
 	require.NoError(t, err)
 	dir := t.TempDir()
@@ -33,7 +40,8 @@ func TestDamagedFilesAreRefused(t *testing.T) {
 	for name, path := range map[string]string{"weights": copied.weights, "library": copied.library, "threads": copied.threads} {
 		good, err := os.ReadFile(path)
 		require.NoError(t, err)
-		for _, at := range []int{0, len(good) / 3, len(good) - 1} {
+		for _, place := range places {
+			at := []int{0, len(good) / 3, len(good) - 1}[place]
 			bad := append([]byte(nil), good...)
 			bad[at] ^= 1
 			require.NoError(t, os.WriteFile(path, bad, 0o600))

@@ -1,0 +1,46 @@
+package stacktest
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// Check is [rapid.Check] with a limit on the draws, for a property whose every draw asks a server many times. A draw
+// that fails is made smaller without a limit.
+func Check(t *testing.T, draws int, property func(*rapid.T)) {
+	t.Helper()
+	n, failed := 0, false
+	rapid.Check(t, func(r *rapid.T) {
+		if n++; n > draws && !failed {
+			return
+		}
+		failed = true
+		property(r)
+		failed = false
+	})
+}
+
+// Sample returns n of the values in random order, which it logs.
+func Sample(t testing.TB, n int, all []string) []string {
+	t.Helper()
+	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0)) //nolint:gosec // no secret
+	out := make([]string, 0, n)
+	for _, i := range random.Perm(len(all))[:n] {
+		out = append(out, all[i])
+	}
+	t.Logf("sample: %q", out)
+	return out
+}
+
+// SomeNames returns the first of the [Names], which are the hardest to tell apart, and a few of the others.
+func SomeNames(t testing.TB) ([]string, *rand.Rand) {
+	t.Helper()
+	const hardest, others = 4, 3
+	names, random := Names(t)
+	rest := names[hardest:]
+	random.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
+	return names[:hardest+others], random
+}
