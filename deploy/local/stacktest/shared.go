@@ -73,15 +73,15 @@ func servers(t testing.TB) state {
 }
 
 // sharedDir returns the directory of the servers that the checkout's tests share with those of others that start the
-// same servers.
-func sharedDir() (string, error) {
+// same servers. It is the same for the whole run, though a source is edited meanwhile.
+var sharedDir = sync.OnceValues(func() (string, error) {
 	key, err := install.SourceDigest("deploy/local/chdb", "deploy/local/chdb-server", "deploy/local/install", "deploy/local/stack", "deploy/local/stacktest")
 	if err != nil {
 		return "", err
 	}
 	dir := filepath.Join(os.TempDir(), fmt.Sprintf("axiommind-teststack.%d.%s", os.Getuid(), key))
 	return dir, stack.MakePrivate(dir)
-}
+})
 
 // lockFile opens a file and locks it: how is LOCK_SH or LOCK_EX, with LOCK_NB for one try. The lock ends with the file.
 func lockFile(path string, how int) (*os.File, error) {
