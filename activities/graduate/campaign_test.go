@@ -14,6 +14,12 @@ func TestCampaignI10NoLedgerCrossesOwners(t *testing.T) {
 	t.Log("survived: reads of ledgers whose owners have similar names")
 }
 
+func TestCampaignCrowd(t *testing.T) {
+	t.Parallel()
+	crowds(t, maxCrowd)
+	t.Logf("survived: a sentence said by %d with different numbers", 2*maxCrowd)
+}
+
 func TestCampaignI5CheckedSessions(t *testing.T) {
 	t.Parallel()
 	checkedSessions(t, allSessions)
