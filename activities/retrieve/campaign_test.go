@@ -21,6 +21,12 @@ func TestCampaignFloorCostsNoRecall(t *testing.T) {
 	t.Log("survived: all questions about a conversation, with a floor and without one")
 }
 
+func TestCampaignAsOfIsAFold(t *testing.T) {
+	t.Parallel()
+	asOfIsAFold(t, stacktest.Draw(t, histories, histories))
+	t.Logf("survived: what was believed on each day of %d histories", histories)
+}
+
 func TestCampaignI10HandlesOfMessages(t *testing.T) {
 	t.Parallel()
 	handlesOfMessages(t, stacktest.AllNames)

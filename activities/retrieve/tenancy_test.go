@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/task"
 	"axiommind/deploy/local/stacktest"
