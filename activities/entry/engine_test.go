@@ -382,6 +382,14 @@ func TestRealigned(t *testing.T) {
 // I2: an attempt that broke off anywhere in its events is finished by the next one, with the same end.
 func TestI2MaterializeBrokenOff(t *testing.T) {
 	t.Parallel()
+	materializeBrokenOff(t, stacktest.Draw(t, 2, brokenOff))
+}
+
+// brokenOff is the number of points at which an attempt can break off.
+const brokenOff = 7
+
+func materializeBrokenOff(t *testing.T, points []int) {
+	t.Helper()
 	b := newBench(t)
 	run := func(project string, broken int) ([]string, MaterializeResult) {
 		first, second := sessionKey(project, "u", "a", "1"), sessionKey(project, "u", "a", "2")
@@ -408,7 +416,7 @@ func TestI2MaterializeBrokenOff(t *testing.T) {
 	}
 	want, result := run("whole", -1)
 	require.Equal(t, MaterializeResult{Entries: 5, New: 3, Aligned: 5, Proven: 3, Gained: 3}, result)
-	for broken := range 7 {
+	for _, broken := range points {
 		got, again := run(fmt.Sprint("broken ", broken), broken)
 		require.Equal(t, want, got, broken)
 		require.Equal(t, result, again, "broken off after %d events", broken)

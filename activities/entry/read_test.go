@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -17,6 +18,11 @@ var hostile = []string{"plain", "p' OR '1'='1", `p\`, `p"%_/`, "프로젝트 �
 // A selection reads what is its project's alone, whatever the names, the narrowing and the detail.
 func TestI10SelectionsStayInTheirProject(t *testing.T) {
 	t.Parallel()
+	selectionsStay(t, stacktest.Some(hostile, stacktest.Random(t), 3))
+}
+
+func selectionsStay(t *testing.T, hostile []string) {
+	t.Helper()
 	b := newBench(t)
 	sessions := map[string]schema.SessionKey{}
 	for i, name := range hostile {

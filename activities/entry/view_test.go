@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"axiommind/activities/table"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -85,8 +86,16 @@ func (b *bench) logAct(project string, n int, a act) {
 // events says, and a rebuild gives the same rows.
 func TestI4ViewIsTheFold(t *testing.T) {
 	t.Parallel()
+	viewIsTheFold(t, stacktest.Draw(t, 3, allHistories))
+}
+
+// allHistories is the number of random histories of the campaign.
+const allHistories = 12
+
+func viewIsTheFold(t *testing.T, seeds []int) {
+	t.Helper()
 	b := newBench(t)
-	for seed := range 12 {
+	for _, seed := range seeds {
 		project := fmt.Sprint("p", seed)
 		history := acts.Example(seed)
 		cut := len(history) / (1 + seed%3)

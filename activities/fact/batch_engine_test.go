@@ -227,10 +227,19 @@ func TestLoadOfFewFacts(t *testing.T) {
 		require.Equal(t, (fact.WholeFacts-8)/2, m.Active)
 		require.Equal(t, part.Active, m.Active)
 		require.Subset(t, m.Facts, part.Facts)
+		var ids []string
 		for _, f := range m.Facts {
-			same, err := b.tables.Get(t.Context(), "a'nn", "", f.ID)
-			require.NoError(t, err)
-			require.Equal(t, planned(same), f)
+			ids = append(ids, f.ID)
+		}
+		same, err := b.tables.Find(t.Context(), "a'nn", "", ids)
+		require.NoError(t, err)
+		require.Len(t, same, len(ids))
+		byID := map[string]fact.Fact{}
+		for _, f := range same {
+			byID[f.ID] = planned(f)
+		}
+		for _, f := range m.Facts {
+			require.Equal(t, byID[f.ID], f)
 		}
 		insert(20, 1, 1)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -59,17 +60,21 @@ func drawContext(t *rapid.T) Context {
 	return c
 }
 
-// Each of 10,000 random memories is within its budget, whatever counts, and holds as many facts as fit.
+// memories is the number of random memories of the campaign.
+const memories = 10_000
+
+// Each random memory is within its budget, whatever counts, and holds as many facts as fit.
 func TestNoMemoryIsOverBudget(t *testing.T) {
 	t.Parallel()
+	noMemoryIsOverBudget(t, stacktest.Draw(t, memories/40, memories))
+}
+
+func noMemoryIsOverBudget(t *testing.T, seeds []int) {
+	t.Helper()
 	exact, err := CL100K()
 	require.NoError(t, err)
-	memories := 10_000
-	if testing.Short() {
-		memories = 500
-	}
 	random := rapid.Custom(drawContext)
-	for seed := range memories {
+	for _, seed := range seeds {
 		c := random.Example(seed)
 		for name, counter := range map[string]Counter{"char4": Char4, "cjk2": CJK2, "cl100k": exact} {
 			f := Formatter{MaxTokens: (seed*37)%400 - 1, Counter: counter, Ranked: seed%3 == 0}

@@ -4,6 +4,7 @@
 package graduate
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -23,6 +24,12 @@ type Activities struct {
 	temporal client.Client
 	compiler Compiler
 	options  Options
+	// crowd replaces maxCrowd, if it is set.
+	crowd int
+}
+
+func (a *Activities) loader() loader {
+	return loader{a.log, a.conn, a.entries, cmp.Or(a.crowd, maxCrowd)}
 }
 
 // Options are a worker's settings of graduation.

@@ -326,9 +326,21 @@ var sessions = rapid.Custom(func(t *rapid.T) drawn {
 // claims what its evidence does not state. What is not aligned is no candidate. A second check appends nothing.
 func TestI5CheckedSessions(t *testing.T) {
 	t.Parallel()
+	checkedSessions(t, 5)
+}
+
+// allSessions is the number of random sessions of the campaign.
+const allSessions = 25
+
+// checkedSessions checks at least n random sessions, and more until entries of every stage were among them.
+func checkedSessions(t *testing.T, n int) {
+	t.Helper()
 	b := newCheckBench(t)
 	stages := map[string]int{}
-	for seed := range 25 {
+	for i, seed := range stacktest.Random(t).Perm(allSessions) {
+		if i >= n && len(stages) == 3 {
+			break
+		}
 		d, key := sessions.Example(seed), checkKey(fmt.Sprint("세션 \"", seed))
 		b.state(key, "b1", 0, d.messages, d.entries...)
 		if d.compiler.status == idris.Failed {

@@ -217,7 +217,7 @@ func (f *finding) sides(ctx context.Context, pairs []schema.EntryPair) (*snapsho
 	for _, p := range pairs {
 		ids = append(ids, p.OlderID, p.NewerID)
 	}
-	return w, loader{f.a.log, f.a.conn, f.a.entries}.read(ctx, w, ids)
+	return w, f.a.loader().read(ctx, w, ids)
 }
 
 // record stores what the model said, and the conflicts that follow: all of it or nothing. What became of the entries while
@@ -250,7 +250,7 @@ func (f *finding) plan(
 	if err != nil {
 		return judged, nil, err
 	}
-	if err := (loader{f.a.log, f.a.conn, f.a.entries}).readConflicts(ctx, w); err != nil {
+	if err := f.a.loader().readConflicts(ctx, w); err != nil {
 		return judged, nil, err
 	}
 	judged = schema.PairsJudgedPayload{Scope: asked.Scope, Model: f.model, Prompt: asked.Prompt, AnswerKey: answerKey, More: asked.More}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/entry"
 	"axiommind/activities/llm"
 	"axiommind/schema"
 )
@@ -235,11 +236,15 @@ func TestFindIsBounded(t *testing.T) {
 		result, err := b.activities.FindConflicts(t.Context(), in)
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(result.Pairs), 4)
-		of := map[string]bool{}
+		var ids []string
 		for _, p := range result.Pairs {
-			for _, id := range []string{p.OlderID, p.NewerID} {
-				of[b.entry("p", id).User], users[b.entry("p", id).User] = true, true
-			}
+			ids = append(ids, p.OlderID, p.NewerID)
+		}
+		sides, err := entry.NewReader(b.conn).Read(t.Context(), entry.InProject("p").IDs(ids), entry.Statement)
+		require.NoError(t, err)
+		of := map[string]bool{}
+		for _, row := range sides {
+			of[row.User], users[row.User] = true, true
 		}
 		require.LessOrEqual(t, len(of), 1)
 		total += len(result.Pairs)

@@ -20,6 +20,8 @@ type loader struct {
 	log     *eventlog.Store
 	conn    table.Conn
 	entries *entry.Reader
+	// crowd is usually maxCrowd.
+	crowd int
 }
 
 // maxPassSessions bounds the sessions of a pass.

@@ -65,7 +65,7 @@ func (l loader) related(ctx context.Context, w *snapshot, ids []string) (found [
 			}
 		}
 		for kind, others := range kinds {
-			w.near[id] = append(w.near[id], crowd(s, kind, others)...)
+			w.near[id] = append(w.near[id], crowd(s, kind, others, l.crowd)...)
 		}
 		slices.Sort(w.near[id])
 		found = append(found, w.near[id]...)
@@ -79,8 +79,8 @@ const maxCrowd = 64
 
 // crowd returns the ids of the statements that s, which relates to all of them in the same way, is compared with. Of those
 // that say the same these are the oldest and the newest; of those that contradict it, the ones before and after it, which
-// have s among theirs. What corrects something is compared with all.
-func crowd(s *statement, kind pair.Kind, others []*statement) []string {
+// have s among theirs: at most so many of either kind. What corrects something is compared with all.
+func crowd(s *statement, kind pair.Kind, others []*statement, most int) []string {
 	others = sortedByAge(others)
 	before, _ := slices.BinarySearchFunc(others, s, func(o, s *statement) int {
 		if older(o, s) {
@@ -90,9 +90,9 @@ func crowd(s *statement, kind pair.Kind, others []*statement) []string {
 	})
 	ids := make([]string, 0, len(others))
 	for i, o := range others {
-		near := i >= before-maxCrowd/2 && i < before+maxCrowd/2
+		near := i >= before-most/2 && i < before+most/2
 		if kind == pair.Restatement {
-			near = i < maxCrowd/2 || i >= len(others)-maxCrowd/2
+			near = i < most/2 || i >= len(others)-most/2
 		}
 		if near || o.corrects() || s.corrects() {
 			ids = append(ids, o.ID)

@@ -90,7 +90,7 @@ func (a *Activities) project(ctx context.Context, stream string) error {
 }
 
 func (a *Activities) plan(ctx context.Context, in PassInput, at time.Time) ([]act, PassResult, error) {
-	l := loader{a.log, a.conn, a.entries}
+	l := a.loader()
 	s, more, err := l.begin(ctx, in.Project, at, a.log.Head(schema.GraduateStream(in.Project)).Seq)
 	if err == nil {
 		// Sessions leave their ledgers to the pass, which does it for many at once. It comes after the choice of the sessions:

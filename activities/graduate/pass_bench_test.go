@@ -194,9 +194,12 @@ func (b *passBench) entry(project, id string) entry.Row {
 // standing is how an entry stands, in a word each.
 func (b *passBench) standing(project string, ids ...string) []string {
 	b.t.Helper()
+	rows, err := entry.NewReader(b.conn).ByID(b.t.Context(), entry.InProject(project).IDs(ids), entry.Standing)
+	require.NoError(b.t, err)
 	out := make([]string, len(ids))
 	for i, id := range ids {
-		row := b.entry(project, id)
+		row, there := rows[id]
+		require.True(b.t, there, "there is no entry %q in project %q", id, project)
 		out[i] = fmt.Sprintf("%s %s", row.Stage, row.Status)
 	}
 	return out

@@ -161,7 +161,7 @@ func (a *Activities) planCommand(ctx context.Context, c Command) ([]any, error) 
 // named loads the entries with the ids, in their order and each once.
 func (a *Activities) named(ctx context.Context, project string, ids []string) (*snapshot, []*statement, error) {
 	w := &snapshot{project: project, entries: map[string]*statement{}, conflicts: map[string]conflictState{}, messages: map[place]schema.Message{}}
-	l := loader{a.log, a.conn, a.entries}
+	l := a.loader()
 	if err := l.read(ctx, w, ids); err != nil {
 		return nil, nil, err
 	}
@@ -223,7 +223,7 @@ func (a *Activities) planRetire(ctx context.Context, c Command, w *snapshot, lis
 
 // closeConflicts ends the open conflicts of which a side is no longer believed. Nobody said that the other side is right.
 func (a *Activities) closeConflicts(ctx context.Context, w *snapshot) ([]schema.ConflictResolvedPayload, error) {
-	l := loader{a.log, a.conn, a.entries}
+	l := a.loader()
 	if err := l.readConflicts(ctx, w); err != nil {
 		return nil, err
 	}
@@ -317,7 +317,7 @@ func (a *Activities) planResolve(ctx context.Context, c Command) ([]any, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := (loader{a.log, a.conn, a.entries}).readConflicts(ctx, w); err != nil {
+	if err := a.loader().readConflicts(ctx, w); err != nil {
 		return nil, err
 	}
 	// Who says which of two statements is right says so of all that state them.

@@ -39,7 +39,7 @@ func BenchmarkPass(b *testing.B) {
 		b.StopTimer()
 		bench.say(inSession("p", "u", fmt.Sprint("new", n)), 30, known[n%len(known)], sentence(), sentence())
 		b.StartTimer()
-		l := loader{bench.log, bench.conn, bench.activities.entries}
+		l := bench.activities.loader()
 		w, more, err := l.begin(b.Context(), "p", bench.now(), 1)
 		require.NoError(b, err)
 		_, err = bench.log.ProjectTogether(b.Context(), NewProjector(bench.conn), schema.SessionsOf("p"))
@@ -57,8 +57,15 @@ func BenchmarkPass(b *testing.B) {
 // same thousands of times is linked to the first, and a correction still corrects all.
 func TestCrowd(t *testing.T) {
 	t.Parallel()
+	crowds(t, 8)
+}
+
+// crowds has a sentence said by twice as many as an entry is compared with.
+func crowds(t *testing.T, most int) {
+	t.Helper()
 	b := newPassBench(t)
-	const many = 2 * maxCrowd
+	b.activities.crowd = most
+	many := 2 * most
 	said := func(format string, from int) (ids []string) {
 		for s := range 2 {
 			lines := make([]spoken, many/2)
@@ -71,11 +78,11 @@ func TestCrowd(t *testing.T) {
 	}
 	timeouts := said("The default timeout is %d seconds.", 1)
 	result := b.pass("p")
-	require.Greater(t, result.Conflicts, many*maxCrowd/3)
-	require.Less(t, result.Conflicts, many*maxCrowd/2)
+	require.Greater(t, result.Conflicts, many*most/3)
+	require.Less(t, result.Conflicts, many*most/2)
 	late := b.say(inSession("p", "u", "late"), 9, spoken{text: "The default timeout is 9000 seconds."})[0]
-	require.Equal(t, maxCrowd/2, b.pass("p").Conflicts)
-	require.Equal(t, maxCrowd/2, b.entry("p", late).Conflicts)
+	require.Equal(t, most/2, b.pass("p").Conflicts)
+	require.Equal(t, most/2, b.entry("p", late).Conflicts)
 
 	b.say(inSession("p", "u", "correction"), 10, spoken{text: "The default timeout is 8000 seconds.", category: categoryCorrection})
 	require.Equal(t, many+1, b.pass("p").Superseded)
@@ -83,7 +90,7 @@ func TestCrowd(t *testing.T) {
 		require.Equal(t, "verified superseded", standing)
 	}
 
-	again := make([]string, 0, maxCrowd+6)
+	again := make([]string, 0, most+6)
 	for s := range cap(again) {
 		again = append(again, b.say(inSession("q", "u", fmt.Sprint(s)), s%40, spoken{text: "The nightly export writes to the archive."})...)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/entry"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -118,11 +119,19 @@ func plain(all []told, said []time.Time, i int, at time.Time) schema.Status {
 
 func TestAsOfIsAFold(t *testing.T) {
 	t.Parallel()
+	asOfIsAFold(t, stacktest.Draw(t, 1, histories))
+}
+
+// histories is the number of random histories of the campaign.
+const histories = 2
+
+func asOfIsAFold(t *testing.T, seeds []int) {
+	t.Helper()
 	b := newHashBench(t)
 	const entries = 4
-	for seed := range uint64(2) {
+	for _, seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			r := rand.New(rand.NewPCG(seed, 7))
+			r := rand.New(rand.NewPCG(uint64(seed), 7))
 			project := fmt.Sprintf("fold-%d", seed)
 			e := make([]schema.Entry, entries)
 			said := make([]time.Time, entries)

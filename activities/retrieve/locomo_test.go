@@ -17,6 +17,7 @@ import (
 	"axiommind/activities/llm"
 	"axiommind/activities/vector"
 	"axiommind/deploy/local/sharedtest"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -103,12 +104,15 @@ var nonsense = []string{
 // A turn of a conversation stands for an entry. Measured with every conversation and a real model by
 //
 //	AXIOMMIND_EVAL_CONVERSATIONS=6 AXIOMMIND_EVAL_EMBEDDER_URL=http://127.0.0.1:8901/v1 \
-//	AXIOMMIND_EVAL_EMBEDDER_MODEL=all-MiniLM-L6-v2 go test ./activities/retrieve -run TestFloorCostsNoRecall -v
+//	AXIOMMIND_EVAL_EMBEDDER_MODEL=all-MiniLM-L6-v2 go test -tags campaign ./activities/retrieve -run TestCampaignFloorCostsNoRecall -v
 func TestFloorCostsNoRecall(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("a conversation and its questions take their time")
-	}
+	floorCostsNoRecall(t, 20)
+}
+
+// floorCostsNoRecall asks at most that many questions about each conversation, which are chosen at random.
+func floorCostsNoRecall(t *testing.T, most int) {
+	t.Helper()
 	most, err := strconv.Atoi(cmp.Or(os.Getenv("AXIOMMIND_EVAL_CONVERSATIONS"), "1"))
 	require.NoError(t, err)
 	conversations := readLocomo(t, most)
@@ -141,7 +145,9 @@ func TestFloorCostsNoRecall(t *testing.T) {
 			}
 			return share, float64(len(r.Hits))
 		}
-		for q, gold := range c.questions {
+		asked := slices.Sorted(maps.Keys(c.questions))
+		for _, i := range stacktest.Draw(t, min(most, len(asked)), len(asked)) {
+			q, gold := asked[i], c.questions[asked[i]]
 			a, n := recall(b.searcher, q, gold)
 			z, m := recall(open, q, gold)
 			if a < z {

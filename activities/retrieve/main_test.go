@@ -139,11 +139,8 @@ func (b *bench) add(t testing.TB, entries ...schema.Entry) []schema.Entry {
 	for stream, events := range byStream {
 		_, err := b.log.AppendAll(ctx, stream, events)
 		require.NoError(t, err)
-		for _, p := range []eventlog.Projector{entry.NewProjector(b.conn), b.outbox} {
-			_, err = b.log.Project(ctx, p, stream)
-			require.NoError(t, err)
-		}
 	}
+	b.project(t, entry.NewProjector(b.conn), b.outbox)
 	for {
 		result, err := b.writer.IndexPending(ctx, 1000)
 		require.NoError(t, err)
@@ -151,6 +148,15 @@ func (b *bench) add(t testing.TB, entries ...schema.Entry) []schema.Entry {
 		if !result.More {
 			return entries
 		}
+	}
+}
+
+// project brings the tables of the projectors up to date.
+func (b *bench) project(t testing.TB, projectors ...eventlog.Projector) {
+	t.Helper()
+	for _, p := range projectors {
+		_, err := b.log.ProjectAll(t.Context(), p)
+		require.NoError(t, err)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"axiommind/activities/eventlog"
 	"axiommind/activities/table"
 	"axiommind/activities/vector"
 	"axiommind/deploy/local/stacktest"
@@ -44,11 +43,8 @@ func (b *bench) ingest(t testing.TB, payloads ...schema.SessionIngestedPayload) 
 		require.NoError(t, err)
 		_, err = b.log.AppendAll(t.Context(), p.Stream(), []schema.Event{event})
 		require.NoError(t, err)
-		for _, projector := range []eventlog.Projector{outbox} {
-			_, err = b.log.Project(t.Context(), projector, p.Stream())
-			require.NoError(t, err)
-		}
 	}
+	b.project(t, outbox)
 	for {
 		result, err := writer.IndexPending(t.Context(), 1000)
 		require.NoError(t, err)
@@ -223,8 +219,15 @@ func TestFuseDoesNotMoveWithTheNumber(t *testing.T) {
 // told either.
 func TestI10HandlesOfMessages(t *testing.T) {
 	t.Parallel()
+	handlesOfMessages(t, 6)
+}
+
+// handlesOfMessages looks for messages of projects, users and agents with n of the names that are easily taken for the first one.
+func handlesOfMessages(t *testing.T, n int) {
+	t.Helper()
 	b := newHashBench(t)
-	names, _ := stacktest.Names(t)
+	names, random := stacktest.Names(t)
+	names = stacktest.Some(names, random, n)
 	at := map[schema.Scope]string{}
 	all := stacktest.Owners(names)
 	for _, o := range all {

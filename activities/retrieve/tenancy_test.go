@@ -3,15 +3,12 @@ package retrieve
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/task"
 	"axiommind/deploy/local/stacktest"
@@ -23,17 +20,16 @@ import (
 type owner struct{ project, user, mark, userMark string }
 
 // strangers are owners whose names are easily taken for each other: by case, by spaces, by what separates and quotes names. Half
-// of them are made at random.
-func strangers(t *testing.T) []owner {
+// of them are made at random. There are the first project and user, and n others of each.
+func strangers(t *testing.T, n int) []owner {
 	t.Helper()
 	projects := []string{"red", "Red", "red ", `red" , user: "ann/한`, strings.Repeat("red", 30), strings.Repeat("red", 30) + "x"}
 	users := []string{"", "ann", "Ann", "ann ", `ann" OR "1"="1/한`, "ann*"}
-	seed := uint64(time.Now().UnixNano()) //nolint:gosec // a seed
-	t.Logf("names of seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // no secret
+	random := stacktest.Random(t)
 	for range 6 {
 		projects, users = append(projects, stacktest.Alike(random, projects)), append(users, stacktest.Alike(random, users))
 	}
+	projects, users = stacktest.Some(projects, random, n), stacktest.Some(users, random, n)
 	var out []owner
 	for i, p := range projects {
 		for j := range 2 { // Each user is in several projects.
@@ -65,6 +61,7 @@ func settle(t *testing.T, b *bench, owners []owner) {
 		said = append(said, p)
 		b.plan(t, note)
 	}
+	b.project(t, task.NewProjector(b.conn))
 	b.add(t, entries...)
 	b.ingest(t, said...)
 	b.enter(t, owners)
@@ -101,11 +98,8 @@ func (b *bench) enter(t *testing.T, owners []owner) {
 		stream := schema.MemoryStream(o.user, "agent")
 		_, err = b.log.AppendAll(t.Context(), stream, []schema.Event{event})
 		require.NoError(t, err)
-		for _, p := range []eventlog.Projector{fact.NewProjector(b.conn), b.outbox} {
-			_, err = b.log.Project(t.Context(), p, stream)
-			require.NoError(t, err)
-		}
 	}
+	b.project(t, fact.NewProjector(b.conn), b.outbox)
 	for more := true; more; {
 		result, err := b.writer.IndexPending(t.Context(), 1000)
 		require.NoError(t, err)
@@ -114,7 +108,7 @@ func (b *bench) enter(t *testing.T, owners []owner) {
 	}
 }
 
-// plan makes a task of the note.
+// plan logs a task made of the note.
 func (b *bench) plan(t *testing.T, note schema.Entry) {
 	t.Helper()
 	stream := schema.ProjectStream(note.Project)
@@ -132,26 +126,25 @@ func (b *bench) plan(t *testing.T, note schema.Entry) {
 	}
 	_, err := b.log.AppendAll(t.Context(), stream, events)
 	require.NoError(t, err)
-	for _, p := range []eventlog.Projector{task.NewProjector(b.conn), b.outbox} {
-		_, err = b.log.Project(t.Context(), p, stream)
-		require.NoError(t, err)
-	}
 }
-
-// serverChecks bounds the checks of a property that needs servers.
-const serverChecks = 30
 
 // No hit ever crosses a project or user, whatever their names and the filters, in none of what it carries; and each owner
 // finds what is theirs.
 func TestTenancyProperty(t *testing.T) {
 	t.Parallel()
+	tenancy(t, 4, 8)
+}
+
+// tenancy searches as the owners with n other names each, in random ways and then for all that is theirs.
+func tenancy(t *testing.T, n, most int) {
+	t.Helper()
 	b := newWholeBench(t)
-	owners := strangers(t)
+	owners := strangers(t, n)
 	settle(t, b, owners)
 	some := func(t *rapid.T, name string) bool { return rapid.Bool().Draw(t, name) }
 	checks := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		if checks++; checks > serverChecks {
+		if checks++; checks > most {
 			return
 		}
 		o := rapid.SampledFrom(owners).Draw(rt, "owner")

@@ -26,6 +26,8 @@ type Activities struct {
 	opts      Options
 	// gatherBytes is how many bytes of text one dream reads.
 	gatherBytes int
+	// planWindows is the maximum number of windows of a summary's plan.
+	planWindows int
 	// labels are the words of a dream's prompt.
 	labels Labels
 }
@@ -64,6 +66,6 @@ func NewActivities(
 	}
 	return &Activities{
 		log: log, conn: conn, tables: NewTables(conn), projector: NewProjector(conn), archive: llm.NewArchive(log, model),
-		facts: facts, temporal: temporal, root: root, opts: opts, gatherBytes: gatheredBytes(opts.WindowBytes), labels: English,
+		facts: facts, temporal: temporal, root: root, opts: opts, gatherBytes: gatheredBytes(opts.WindowBytes), planWindows: maxSummarized, labels: English,
 	}, nil
 }

@@ -45,7 +45,11 @@ func TestCases(t *testing.T) {
 		func(t *testing.T, v *sharedtest.Verdicts, file tierFile) {
 			for _, c := range file.Cases {
 				if ofThisRoom(c) {
-					v.Count(c.Area, c.ID, sharedtest.Play(func() string { return judgeOne(t, c) }))
+					problem := "it broke off"
+					t.Run(c.ID, func(t *testing.T) { // Its database serves the next case.
+						problem = sharedtest.Play(func() string { return judgeOne(t, c) })
+					})
+					v.Count(c.Area, c.ID, problem)
 				}
 			}
 		})

@@ -253,9 +253,12 @@ func TestFindManyMemories(t *testing.T) {
 
 	// Each sign of these names is six bytes in JSON.
 	long := newNight(t)
+	var flushes [][]any
 	for i := range 60 {
-		long.flush(t, Memory{User: fmt.Sprintf("%03d", i) + strings.Repeat("<", 197), Agent: strings.Repeat("&", 200)}, "1")
+		stream := schema.MemoryStream(fmt.Sprintf("%03d", i)+strings.Repeat("<", 197), strings.Repeat("&", 200))
+		flushes = append(flushes, []any{fmt.Sprint(i), stream, uint64(1), schema.ContextFlushed, long.now})
 	}
+	require.NoError(t, table.Insert(t.Context(), long.conn, "events_raw (event_id, stream, seq, event_type, recorded_at)", flushes))
 	require.Len(t, long.find(t, FindInput{}), 60)
 }
 

@@ -12,10 +12,6 @@ import (
 	"axiommind/schema"
 )
 
-// maxReviewed is the maximum number of windows of messages that a plan has facts reviewed with. There is a question for
-// each of them and each group of facts.
-const maxReviewed = maxSummarized / fact.MaxGroups
-
 // ReviewPlan says what to ask the model about the facts of the memory: one question for each window of messages and each
 // group of facts.
 type ReviewPlan struct {
@@ -70,7 +66,8 @@ func (a *Activities) newReview(ctx context.Context, in SummaryInput) (*review, e
 	if err != nil || len(facts) == 0 {
 		return nil, err
 	}
-	return &review{facts: facts, ranges: ranges{bytes: a.opts.WindowBytes, limit: maxReviewed}}, nil
+	// There is a question for each window and each group of facts.
+	return &review{facts: facts, ranges: ranges{bytes: a.opts.WindowBytes, limit: a.planWindows / fact.MaxGroups}}, nil
 }
 
 // takes reports whether there is room for the message.

@@ -365,15 +365,22 @@ func TestReviewIsNotAsked(t *testing.T) {
 // Many facts are shown in groups, and many messages in windows. What is too much is left out, and counted.
 func TestReviewInParts(t *testing.T) {
 	t.Parallel()
+	reviewInParts(t, 3)
+}
+
+// reviewInParts reviews one window more than a plan has.
+func reviewInParts(t *testing.T, windows int) {
+	t.Helper()
 	const windowBytes = 600
 	var contents []string
 	for i := range 40 {
 		contents = append(contents, fmt.Sprintf("Fact number %d of many that are remembered", i))
 	}
 	b, server := newReviewBench(t, windowBytes, func(map[string]string) []named { return nil })
+	b.planWindows = windows * fact.MaxGroups
 	b.remember(contents...)
 	var messages []schema.Message
-	for i := range maxReviewed + 4 {
+	for i := range windows + 1 {
 		messages = append(messages, said(schema.RoleUser, fmt.Sprintf("message %d %s.", i, strings.Repeat("word ", 100))))
 	}
 	in := b.session("s", messages...)
@@ -383,7 +390,7 @@ func TestReviewInParts(t *testing.T) {
 		plan := b.plan(&part)
 		more = plan.More
 		require.Equal(t, fact.MaxGroups, plan.Review.Groups)
-		require.LessOrEqual(t, len(plan.Review.Questions()), maxSummarized)
+		require.LessOrEqual(t, len(plan.Review.Questions()), b.planWindows)
 		for _, w := range plan.Review.Windows {
 			require.Equal(t, next, w.First)
 			next = w.Last + 1

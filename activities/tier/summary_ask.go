@@ -79,7 +79,7 @@ func (a *Activities) planSummary(ctx context.Context, in SummaryInput) (SummaryP
 	if err != nil {
 		return plan, err
 	}
-	summaries, end := ranges{bytes: a.opts.WindowBytes, limit: maxSummarized}, first
+	summaries, end := ranges{bytes: a.opts.WindowBytes, limit: a.planWindows}, first
 	for m, err := range talk(ctx, s, first, in.Messages) {
 		if err != nil {
 			return plan, err

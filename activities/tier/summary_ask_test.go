@@ -107,8 +107,14 @@ func TestSummarizeSession(t *testing.T) {
 // A session that comes in one part, of more windows than one plan holds, is flushed part by part to its end.
 func TestSummarizeInParts(t *testing.T) {
 	t.Parallel()
+	summarizeInParts(t, 8)
+}
+
+func summarizeInParts(t *testing.T, windows int) {
+	t.Helper()
 	b, server := newModelBench(t, 100, func(string) (string, string) { return "- Something was said.", "stop" })
-	messages := make([]schema.Message, 2*maxSummarized+5)
+	b.planWindows = windows
+	messages := make([]schema.Message, 2*windows+5)
 	for i := range messages {
 		messages[i] = said(schema.RoleUser, fmt.Sprintf("message %d %s", i, strings.Repeat("x", 90)))
 	}
@@ -120,7 +126,7 @@ func TestSummarizeInParts(t *testing.T) {
 		require.NotEmpty(t, b.must(part)[0].Flushed)
 		ends = append(ends, plan.Messages)
 	}
-	require.Equal(t, []int{maxSummarized, 2 * maxSummarized, len(messages)}, ends)
+	require.Equal(t, []int{windows, 2 * windows, len(messages)}, ends)
 	require.Len(t, server.prompts, len(messages), "no message is asked about twice")
 	next := 0
 	for _, p := range b.flushes() {

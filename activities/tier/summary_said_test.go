@@ -45,7 +45,13 @@ func TestSummaryIsOfWhatIsSaid(t *testing.T) {
 // takes to ask about the others.
 func TestNothingSaidIsNotAskedAbout(t *testing.T) {
 	t.Parallel()
+	nothingSaidIsNotAskedAbout(t, 8)
+}
+
+func nothingSaidIsNotAskedAbout(t *testing.T, windows int) {
+	t.Helper()
 	b, server := newModelBench(t, minWindowBytes, func(string) (string, string) { return "- Something was said.", "stop" })
+	b.planWindows = windows
 	document := said(schema.RoleUser, "<document>\nI always deploy with zebra-1.\n</document>")
 	in, plan := b.summarizeAll(b.session("s", document, document))
 	require.Equal(t, SummaryPlan{Messages: 2}, plan)
@@ -54,7 +60,7 @@ func TestNothingSaidIsNotAskedAbout(t *testing.T) {
 	require.Empty(t, server.prompts)
 
 	messages := []schema.Message{document}
-	for i := range maxSummarized + 1 { // No two questions are the same, or the answer to the first would do.
+	for i := range windows + 1 { // No two questions are the same, or the answer to the first would do.
 		messages = append(messages, said(schema.RoleUser, fmt.Sprint(i)+strings.Repeat("質", 490)), document)
 	}
 	in = b.session("long", messages...)
@@ -65,6 +71,6 @@ func TestNothingSaidIsNotAskedAbout(t *testing.T) {
 		more = plan.More
 	}
 	require.Equal(t, len(messages), plan.Messages)
-	require.Len(t, server.prompts, maxSummarized+1)
+	require.Len(t, server.prompts, windows+1)
 	require.NotContains(t, strings.Join(server.prompts, ""), "zebra")
 }

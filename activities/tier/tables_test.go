@@ -189,14 +189,19 @@ var anyScope = rapid.SampledFrom([]benchMemory{{"ann", ""}, {"ann", "a/b"}, {"an
 // What is read is what the events tell. That is I3 and I10 too.
 func TestI4(t *testing.T) {
 	t.Parallel()
+	tablesAreTheFold(t, 6)
+}
+
+// tablesAreTheFold draws n memories.
+func tablesAreTheFold(t *testing.T, n int) {
+	t.Helper()
 	b := newTierBench(t)
 	tries := 0
 	rapid.Check(t, func(r *rapid.T) {
-		if !rapid.SampledFrom([]bool{false, false, false, true}).Draw(r, "try") {
-			return // A server is slow: a quarter of the tries has to do.
+		if tries++; tries > n {
+			return
 		}
 		// All tries share the tables, and each has a memory of its own.
-		tries++
 		m := &drawnMemory{benchMemory: anyScope.Draw(r, "memory")}
 		m.user += fmt.Sprint(tries)
 		for range rapid.IntRange(1, 2).Draw(r, "pages") {
@@ -209,7 +214,7 @@ func TestI4(t *testing.T) {
 		b.requireTold(r, m)
 	})
 	before := b.rows(t)
-	require.Greater(t, len(before), tries)
+	require.Greater(t, len(before), n)
 	progress, err := stacktest.Rebuild(t.Context(), b.conn, NewProjector(b.conn))
 	require.NoError(t, err)
 	require.Positive(t, progress.Events)

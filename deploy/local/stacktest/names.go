@@ -1,6 +1,7 @@
 package stacktest
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -9,6 +10,24 @@ import (
 
 	"axiommind/schema"
 )
+
+// Random returns a source of randomness. Its seed is logged.
+func Random(t testing.TB) *rand.Rand {
+	t.Helper()
+	seed := uint64(time.Now().UnixNano()) //nolint:gosec // a seed
+	t.Logf("random numbers of seed %d", seed)
+	return rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // no secret
+}
+
+// Draw returns n of the numbers from 0 up to all, in random order. If n is all, they are all there, in ascending order.
+func Draw(t testing.TB, n, all int) []int {
+	t.Helper()
+	out := Random(t).Perm(all)[:n]
+	if n == all {
+		slices.Sort(out)
+	}
+	return out
+}
 
 // Names returns names of owners that are easily taken for each other: by beginnings, case, spaces and normal forms, by what
 // separates and quotes names, and by what stands for others in patterns. Some are made at random, from a seed that is logged.
@@ -19,13 +38,23 @@ func Names(t testing.TB) ([]string, *rand.Rand) {
 		"ann", "an", "Ann", "ann ", "ann/", "ann/b", "ann%2Fb", "ann%", "_nn", "a*", "ann' OR '1'='1", `ann\`, `"ann"`, "?", "{ann:String}",
 		"r\u00e9ne", "re\u0301ne", "한", "\u1112\u1161\u11ab", strings.Repeat("ann", 60), strings.Repeat("ann", 60) + "x",
 	}
-	seed := uint64(time.Now().UnixNano()) //nolint:gosec // a seed
-	t.Logf("names of seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // no secret
+	random := Random(t)
 	for range 4 {
 		names = append(names, Alike(random, names))
 	}
 	return names, random
+}
+
+// AllNames is the n with which [Some] returns all names.
+const AllNames = math.MaxInt
+
+// Some returns the first of the names, with which the others are easily confused, and n of the others at random.
+func Some(names []string, random *rand.Rand, n int) []string {
+	out := []string{names[0]}
+	for _, i := range random.Perm(len(names) - 1)[:min(n, len(names)-1)] {
+		out = append(out, names[i+1])
+	}
+	return out
 }
 
 // Owners returns scopes of which each differs from the first in one name alone: in the project, in the user or in the agent, which

@@ -1,0 +1,34 @@
+//go:build campaign
+
+package retrieve
+
+import (
+	"math"
+	"testing"
+
+	"axiommind/deploy/local/stacktest"
+)
+
+func TestCampaignTenancyProperty(t *testing.T) {
+	t.Parallel()
+	tenancy(t, stacktest.AllNames, 30)
+	t.Log("survived: searches of owners with similar names")
+}
+
+func TestCampaignFloorCostsNoRecall(t *testing.T) {
+	t.Parallel()
+	floorCostsNoRecall(t, math.MaxInt)
+	t.Log("survived: all questions about a conversation, with a floor and without one")
+}
+
+func TestCampaignAsOfIsAFold(t *testing.T) {
+	t.Parallel()
+	asOfIsAFold(t, stacktest.Draw(t, histories, histories))
+	t.Logf("survived: what was believed on each day of %d histories", histories)
+}
+
+func TestCampaignI10HandlesOfMessages(t *testing.T) {
+	t.Parallel()
+	handlesOfMessages(t, stacktest.AllNames)
+	t.Log("survived: handles of messages whose owners have similar names")
+}
