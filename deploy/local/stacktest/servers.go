@@ -24,13 +24,18 @@ const (
 	EnvWeaviateKey = "AXIOMMIND_TEST_WEAVIATE_KEY"
 )
 
-// ClickHouse returns the DSN of the ClickHouse server, such as "http://default:token@127.0.0.1:41234/default".
+// oneThread has each query of a test use one thread: the tables of tests are small, and a second thread costs a query a
+// fourth more CPU time.
+const oneThread = "?max_threads=1"
+
+// ClickHouse returns the DSN of the ClickHouse server, such as
+// "http://default:token@127.0.0.1:41234/default?max_threads=1".
 func ClickHouse(t testing.TB) string {
 	t.Helper()
 	if dsn := os.Getenv(EnvClickHouse); dsn != "" {
 		return dsn
 	}
-	return servers(t).Addresses.ClickHouseDSN
+	return servers(t).Addresses.ClickHouseDSN + oneThread
 }
 
 // Temporal returns the address of the Temporal dev server, host:port. Tests keep apart by namespace, see [Namespace].
