@@ -186,7 +186,7 @@ func (d *pooled) giveBack(failed bool) error {
 // their names begin with that of the database.
 func (d *pooled) look() (fingerprint string, written []string, err error) {
 	text, err := statement(d.dsn, fmt.Sprintf(`SELECT
-		groupBitXor(cityHash64(name, engine, replaceAll(create_table_query, database, ''))),
+		groupBitXor(cityHash64(name, uuid, metadata_modification_time)),
 		count(),
 		(SELECT count() FROM system.databases WHERE startsWith(name, '%[1]s_')),
 		(SELECT count() FROM system.mutations WHERE database = '%[1]s' AND NOT is_done),
