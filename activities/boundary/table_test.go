@@ -156,6 +156,8 @@ var otherErrors = []row{
 
 // notReturned are errors of a room that none of its activities returns, with the reason.
 var notReturned = map[string]string{
+	"tier.ErrChanged":         "is inside a tier.FilesError",
+	"tier.ErrNoBucket":        "is inside a tier.FilesError",
 	"store.ErrReadOnly":       "the starter reads; a worker has the writing client",
 	"keyring.ErrNoKey":        "a worker encrypts with the first of its keys; only the starter may lack one",
 	"fact.ErrDocument":        "the starter reads documents",
