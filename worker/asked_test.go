@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
@@ -411,14 +410,18 @@ func TestFailuresAreNotShared(t *testing.T) {
 	}
 }
 
+// askingSteps are the activities that ask a model, and those beside them.
+var askingSteps = []string{"PlanWindows", "ExtractWindow", "RecordExtraction", "AlignSession"}
+
 // A worker that is killed while it asks, halves and asks again, and started again, ends where one ends that nobody
 // disturbed (I2).
 func TestI2KilledHalving(t *testing.T) {
-	if testing.Short() {
-		t.Skip("kills a worker four times and waits for what it left behind")
-	}
 	t.Parallel()
-	killedIn := []string{"PlanWindows", "ExtractWindow", "RecordExtraction", "AlignSession"}
+	killedHalving(t, some(t, askingSteps, 1))
+}
+
+func killedHalving(t *testing.T, killedIn []string) {
+	t.Helper()
 	dir := t.TempDir()
 	calmModel, killedModel := newModel(t), newModel(t)
 	calm, killed := calmModel.use(newBench(t)), killedModel.use(newBench(t))
@@ -459,6 +462,9 @@ func TestI2KilledHalving(t *testing.T) {
 		require.True(t, len(want[name]) > 0 || name == "conflicts", name)
 		require.Equal(t, want[name], got[name], name)
 	}
+	for _, activity := range killedIn {
+		t.Logf("survived: worker killed in %s of a window that is halved", activity)
+	}
 }
 
 // A build can be seen to run from its first event on, long before there is anything to project, and its
@@ -471,7 +477,7 @@ func TestRunningBuildIsSeen(t *testing.T) {
 	b.start(t)
 	run, err := b.submit(t.Context(), b.input("running", troubled(t, filepath.Join(t.TempDir(), "s.jsonl"), "it")))
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return m.calls() > 0 }, time.Minute, 10*time.Millisecond)
+	eventually(t, func() bool { return m.calls() > 0 })
 	list := func() []build.Run {
 		runs, err := build.List(t.Context(), b.ClickHouse, build.Filter{All: true, SessionID: "running", Limit: 2})
 		require.NoError(t, err)

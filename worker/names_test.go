@@ -111,9 +111,9 @@ func TestI9NoSecretOfAModelsServer(t *testing.T) {
 			run, err := b.submit(t.Context(), b.input("s", write(t, filepath.Join(t.TempDir(), "s.jsonl"), said(1, "user", "The rain in Spain falls on the plain."))))
 			require.NoError(t, err)
 			if status == http.StatusInternalServerError { // It is tried again for as long as an outage may last.
-				require.Eventually(t, func() bool {
+				eventually(t, func() bool {
 					return strings.Contains(logged.String(), "500")
-				}, time.Minute, 100*time.Millisecond)
+				})
 			} else {
 				_ = run.Get(t.Context(), nil)
 			}
