@@ -65,8 +65,14 @@ func newBench(t testing.TB) *bench {
 	b.Stores, err = service.Connect(t.Context(), b.cfg, weaviate.Open, quiet)
 	require.NoError(t, err)
 	t.Cleanup(b.Close)
-	_, err = eventlog.Migrate(t.Context(), b.ClickHouse)
-	require.NoError(t, err)
+	if os.Getenv("CPULOG") != "" {
+		before := stacktest.CPU(t)
+		t.Cleanup(func() {
+			for name, used := range stacktest.CPU(t) {
+				t.Logf("CPULOG %s %.2f", name, (used - before[name]).Seconds())
+			}
+		})
+	}
 	return b
 }
 
@@ -153,6 +159,9 @@ func within(ctx context.Context, holds func() bool) bool {
 	}
 	return true
 }
+
+// inCampaign reports whether the test is part of a campaign, which leaves nothing out.
+func inCampaign(t testing.TB) bool { return strings.HasPrefix(t.Name(), "TestCampaign") }
 
 // sampleSeed is the variable that repeats a sample.
 const sampleSeed = "AXIOMMIND_SAMPLE_SEED"

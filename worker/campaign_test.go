@@ -5,6 +5,8 @@ package main_test
 import (
 	"testing"
 	"time"
+
+	"axiommind/schema"
 )
 
 // The tests of this file have the whole of that of which the tests of the same names have a sample.
@@ -139,7 +141,7 @@ func TestCampaignRetryAtStepOfLostTable(t *testing.T) {
 }
 
 func TestCampaignRebuildAtScale(t *testing.T) { //nolint:paralleltest // it measures
-	rebuildAtScale(t, 6, 2000, number("AXIOMMIND_REBUILD_EVENTS", 20_000))
+	rebuildAtScale(t, 6, 8, 2000, number("AXIOMMIND_REBUILD_EVENTS", 20_000))
 }
 
 // AXIOMMIND_FAULT_SECONDS says how long a fault lasts.
@@ -167,4 +169,31 @@ func TestCampaignForgetSession(t *testing.T) {
 func TestCampaignI2ForgetKilled(t *testing.T) {
 	t.Parallel()
 	forgetKilled(t, 300*time.Millisecond, 4*time.Second, 0)
+}
+
+// The budget is that of an average session, with all that the worker asks in the background meanwhile. The slower a session
+// is, the more that is: so no other test runs beside it, and a busy machine gets three tries. A request too many is in each
+// of them.
+func TestCampaignJourneyBudget(t *testing.T) { //nolint:paralleltest // see above
+	s := countJourneys(t, 20, schema.Timing{})
+	for try := 1; try < 3 && s.clickHouse > budgetRequests; try++ {
+		t.Logf("%.1f requests to ClickHouse: once more", s.clickHouse)
+		s = countJourneys(t, 20, schema.Timing{})
+	}
+	requireBudget(t, s, budgetRequests)
+	t.Log("survived: the budget of requests of a session")
+}
+
+// What a retry leaves is what a rebuild makes of the log.
+func TestCampaignRetries(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]func(*testing.T){
+		"refused step": TestRetryAtRefusedStep, "Weaviate was away": TestRetryAfterWeaviateWasAway, "failed vectors": TestRetryOfFailedVectors,
+		"interrupted build": TestRetryOfInterruptedBuild, "interrupted in index": TestRetryOfBuildInterruptedInIndex,
+		"interrupted retry": TestRetryOfInterruptedRetry, "inline messages": TestRetryOfInlineMessages,
+		"inline messages from event": TestRetryOfInlineMessagesFromEvent, "retry that read nothing": TestRetryAfterRetryThatReadNothing,
+		"given up": TestGivenUp,
+	} {
+		t.Run(name, test)
+	}
 }

@@ -319,7 +319,7 @@ var victims = []string{"worker", "temporal", "weaviate", "clickhouse"}
 // leaves: every row, every event, every vector. Here it is a worker; TestI2ForgetKilled kills ClickHouse.
 func TestI2CrashMatrix(t *testing.T) {
 	t.Parallel()
-	crashMatrix(t, &sharedPlace{embeddings: newEmbeddingServer(t, 0)}, 4, 1, "worker")
+	crashMatrix(t, &sharedPlace{embeddings: newEmbeddingServer(t, 0)}, 2, 1, "worker")
 }
 
 func crashMatrix(t *testing.T, at place, sessions, runs int, victims ...string) {

@@ -76,7 +76,7 @@ func (b *bench) buildsOf(t testing.TB) []string {
 // The same import, started by many at once and under several ids, processes each session once.
 func TestI1ImportAtOnce(t *testing.T) {
 	t.Parallel()
-	importAtOnce(t, 4, 4)
+	importAtOnce(t, 3, 4)
 }
 
 func importAtOnce(t *testing.T, sessions, starters int) {
@@ -129,7 +129,7 @@ func importAtOnce(t *testing.T, sessions, starters int) {
 // leaves, and the import goes on by itself.
 func TestI2KilledDuringImport(t *testing.T) {
 	t.Parallel()
-	killedDuringImport(t, 4, 1)
+	killedDuringImport(t, 3, 1)
 }
 
 // killedDuringImport kills a worker that lists the sessions, and others once so many of them have ended.

@@ -88,7 +88,7 @@ func (b *bench) requireRetried(t testing.TB, session, id, step string) schema.Pr
 	return result
 }
 
-// requireSettled checks that nothing is left to do, and nothing stands there twice.
+// requireSettled checks that nothing is left to do, and nothing is there twice. A campaign also rebuilds the tables.
 func (b *bench) requireSettled(t *testing.T, in schema.ProcessSessionInput, last string) {
 	t.Helper()
 	_, err := b.retry(t, in.SessionID, last)
@@ -97,8 +97,11 @@ func (b *bench) requireSettled(t *testing.T, in schema.ProcessSessionInput, last
 	before := b.once(t)
 	require.Equal(t, schema.BuildUnchanged, b.process(t, in).Status)
 	require.Equal(t, before, b.once(t))
-	b.rebuild(t)
-	require.Equal(t, before, b.rows(t), "I3")
+	if inCampaign(t) {
+		b.rebuild(t)
+		require.Equal(t, before, b.rows(t), "I3")
+		t.Log("survived: rebuild after a retry")
+	}
 }
 
 // retrySession writes a session that has something for each step.

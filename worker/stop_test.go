@@ -121,7 +121,7 @@ func (r *running) stop(t *testing.T) time.Duration {
 // handed over at once, and the import goes on with the next worker.
 func TestStopDuringImport(t *testing.T) {
 	t.Parallel()
-	stopDuringImport(t, 8)
+	stopDuringImport(t, 6)
 }
 
 func stopDuringImport(t *testing.T, sessions int) {
