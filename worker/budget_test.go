@@ -23,7 +23,7 @@ const (
 // the machine is.
 func TestJourneyBudget(t *testing.T) {
 	t.Parallel()
-	s := countJourneys(t, 8, schema.Timing{Graduation: time.Hour, Messages: time.Hour, Files: time.Hour})
+	s := countJourneys(t, 4, schema.Timing{Graduation: time.Hour, Messages: time.Hour, Files: time.Hour})
 	requireBudget(t, s, aloneRequests)
 }
 

@@ -135,11 +135,6 @@ func TestCampaignI8PoisonedInputs(t *testing.T) {
 	poisonedInputs(t, fromVariable(t, poisonPayloads, 50))
 }
 
-func TestCampaignRetryAtStepOfLostTable(t *testing.T) {
-	t.Parallel()
-	retryAtStepOfLostTable(t, lostTables)
-}
-
 func TestCampaignRebuildAtScale(t *testing.T) { //nolint:paralleltest // it measures
 	rebuildAtScale(t, 6, 8, 2000, number("AXIOMMIND_REBUILD_EVENTS", 20_000))
 }
@@ -184,16 +179,20 @@ func TestCampaignJourneyBudget(t *testing.T) { //nolint:paralleltest // see abov
 	t.Log("survived: the budget of requests of a session")
 }
 
-// What a retry leaves is what a rebuild makes of the log.
-func TestCampaignRetries(t *testing.T) {
+// All retries: each leaves what a rebuild makes of the log.
+func TestCampaignRetry(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]func(*testing.T){
-		"refused step": TestRetryAtRefusedStep, "Weaviate was away": TestRetryAfterWeaviateWasAway, "failed vectors": TestRetryOfFailedVectors,
-		"interrupted build": TestRetryOfInterruptedBuild, "interrupted in index": TestRetryOfBuildInterruptedInIndex,
-		"interrupted retry": TestRetryOfInterruptedRetry, "inline messages": TestRetryOfInlineMessages,
-		"inline messages from event": TestRetryOfInlineMessagesFromEvent, "retry that read nothing": TestRetryAfterRetryThatReadNothing,
-		"given up": TestGivenUp,
-	} {
+	for name, test := range retries {
 		t.Run(name, test)
 	}
 }
+
+func TestCampaignGivenUp(t *testing.T) { TestGivenUp(t) } //nolint:paralleltest // it is
+
+func TestCampaignI1StatementIsOneAct(t *testing.T) { TestI1StatementIsOneAct(t) } //nolint:paralleltest // it is
+
+func TestCampaignHalvedUntilAnswered(t *testing.T) { TestHalvedUntilAnswered(t) } //nolint:paralleltest // it is
+
+func TestCampaignI9NoSecretOfAModelsServer(t *testing.T) { TestI9NoSecretOfAModelsServer(t) } //nolint:paralleltest // it is
+
+func TestCampaignWorkerRole(t *testing.T) { TestWorkerRole(t) } //nolint:paralleltest // it is

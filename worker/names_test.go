@@ -110,7 +110,13 @@ func (b *bench) requireUntold(t *testing.T, secrets []string, logged string, giv
 // What a model's server says, be it an answer that nobody can read or the reason of a refusal, brings no secret anywhere. (I9)
 func TestI9NoSecretOfAModelsServer(t *testing.T) {
 	t.Parallel()
-	for name, status := range map[string]int{"unreadable answer": http.StatusOK, "refusal": http.StatusBadRequest, "outage": http.StatusInternalServerError} {
+	all := map[string]int{"unreadable answer": http.StatusOK, "refusal": http.StatusBadRequest, "outage": http.StatusInternalServerError}
+	names := slices.Sorted(maps.Keys(all))
+	if !inCampaign(t) {
+		names = some(t, names, 1)
+	}
+	for _, name := range names {
+		status := all[name]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b, secret := newBench(t), redacttest.NewMaker(uint64(time.Now().UnixNano())).Of(36)

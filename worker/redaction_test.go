@@ -141,7 +141,7 @@ func TestI9NoSecretIsStoredAnywhere(t *testing.T) {
 			cases = append(cases, c)
 		}
 	}
-	noSecretIsStoredAnywhere(t, cases, 6)
+	noSecretIsStoredAnywhere(t, cases, 4)
 }
 
 // secretCases are many secrets, of all kinds.
@@ -167,8 +167,11 @@ func noSecretIsStoredAnywhere(t *testing.T, cases []redacttest.Case, others int)
 	var logged lockedBuffer
 	b.startLogging(t, slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	group, ctx := errgroup.WithContext(t.Context())
-	redacted := make([]int, 5)
 	uris := append(secretFiles(t, cases)[:1], secretFiles(t, cases[:others])[1:]...)
+	if !inCampaign(t) {
+		uris = some(t, uris, 1, uris[0])
+	}
+	redacted := make([]int, len(uris))
 	for i, uri := range uris {
 		group.Go(func() error {
 			in := b.input(fmt.Sprintf("secrets-%d", i), uri)

@@ -101,7 +101,7 @@ func newRemoteBench(t *testing.T, s *embeddingServer) *bench {
 // the reason in its error and in its build. Mended, the same session goes on to its end.
 func TestRefusedEmbedderEndsIndex(t *testing.T) {
 	t.Parallel()
-	refusedEmbedderEndsIndex(t, some(t, refusals, 1, refusals[0]))
+	refusedEmbedderEndsIndex(t, some(t, refusals, 1))
 }
 
 // refusal is an answer of an embedder that cannot be used.

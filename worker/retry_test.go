@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -19,6 +20,31 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/schema"
 )
+
+// retries are the tests of builds that are tried again, by what is tried.
+var retries = map[string]func(*testing.T){
+	"at the step of a lost table":         retryAtStepOfLostTable,
+	"at a refused step":                   retryAtRefusedStep,
+	"after Weaviate was away":             retryAfterWeaviateWasAway,
+	"of failed vectors":                   retryOfFailedVectors,
+	"of an interrupted build":             retryOfInterruptedBuild,
+	"of a build interrupted in its index": retryOfBuildInterruptedInIndex,
+	"of an interrupted retry":             retryOfInterruptedRetry,
+	"of a file":                           retryOfFile,
+	"of a deleted file":                   retryOfDeletedFile,
+	"of inline messages":                  retryOfInlineMessages,
+	"of inline messages from an event":    retryOfInlineMessagesFromEvent,
+	"after a retry that read nothing":     retryAfterRetryThatReadNothing,
+	"of a statement":                      retryOfStatement,
+}
+
+// A build that failed, was interrupted or is partial goes on where it ended: here two of the ways, and two others.
+func TestRetry(t *testing.T) {
+	t.Parallel()
+	for _, name := range some(t, slices.Sorted(maps.Keys(retries)), 2, "at the step of a lost table", "of an interrupted build") {
+		t.Run(name, retries[name])
+	}
+}
 
 // retry tries the build again.
 func (b *bench) retry(t testing.TB, session, id string) (schema.ProcessSessionResult, error) {
@@ -112,16 +138,12 @@ func retrySession(t *testing.T, dir string) string {
 }
 
 // A step that fails because ClickHouse has lost its table is where the build goes on once the table is back.
-func TestRetryAtStepOfLostTable(t *testing.T) {
+func retryAtStepOfLostTable(t *testing.T) { //nolint:thelper // a test of the list
 	t.Parallel()
-	retryAtStepOfLostTable(t, some(t, lostTables, 1, "vector_outbox_raw"))
-}
-
-// lostTables are tables without which a session fails.
-var lostTables = []string{"entries_raw", "entities_raw", "facts_raw", "vector_outbox_raw"}
-
-func retryAtStepOfLostTable(t *testing.T, tables []string) {
-	t.Helper()
+	tables := []string{"entries_raw", "entities_raw", "facts_raw", "vector_outbox_raw"}
+	if !inCampaign(t) {
+		tables = some(t, tables, 1)
+	}
 	steps := map[string]string{
 		"entries_raw": schema.StepMaterialize, "entities_raw": schema.StepTasks, "facts_raw": schema.StepMemory,
 		"vector_outbox_raw": schema.StepIngest,
@@ -160,7 +182,7 @@ func retryAtStepOfLostTable(t *testing.T, tables []string) {
 }
 
 // A build that the model or the embedder refused goes on there once the key is right, by hand or as another run.
-func TestRetryAtRefusedStep(t *testing.T) {
+func retryAtRefusedStep(t *testing.T) { //nolint:thelper // a test of the list
 	t.Parallel()
 	m := newModel(t)
 	m.get(true)
@@ -213,7 +235,7 @@ func TestRetryAtRefusedStep(t *testing.T) {
 }
 
 // While Weaviate is away the build waits. Cancelled, it goes on there when Weaviate is back.
-func TestRetryAfterWeaviateWasAway(t *testing.T) {
+func retryAfterWeaviateWasAway(t *testing.T) { //nolint:thelper // a test of the list
 	t.Parallel()
 	b := newBench(t)
 	target, err := url.Parse(b.cfg.WeaviateURL)
@@ -247,7 +269,7 @@ func TestRetryAfterWeaviateWasAway(t *testing.T) {
 }
 
 // A build whose vectors failed for good is partial, and a retry tries them again now, and succeeds.
-func TestRetryOfFailedVectors(t *testing.T) {
+func retryOfFailedVectors(t *testing.T) { //nolint:thelper // a test of the list
 	t.Parallel()
 	vectors := newEmbeddingServer(t, 0)
 	var poison atomic.Bool
@@ -294,7 +316,7 @@ func refusesTabs(r *http.Request) bool {
 
 // An interrupted build is taken up under its own id, also by the retry of the build before it that was interrupted
 // itself.
-func TestRetryOfInterruptedBuild(t *testing.T) {
+func retryOfInterruptedBuild(t *testing.T) { //nolint:thelper // a test of the list
 	t.Parallel()
 	m := newModel(t)
 	m.get(true)
@@ -322,7 +344,7 @@ func TestRetryOfInterruptedBuild(t *testing.T) {
 }
 
 // A run that takes up an interrupted build does not get the failure that the writer of the vectors gave the run before.
-func TestRetryOfBuildInterruptedInIndex(t *testing.T) {
+func retryOfBuildInterruptedInIndex(t *testing.T) { //nolint:thelper // a test of the list
 	t.Parallel()
 	vectors := newEmbeddingServer(t, http.StatusTooManyRequests)
 	b := newRemoteBench(t, vectors)
@@ -350,7 +372,7 @@ func TestRetryOfBuildInterruptedInIndex(t *testing.T) {
 
 // A retry that was interrupted is taken up by itself or by the retry of the build that it tried again, and goes on where
 // that one failed.
-func TestRetryOfInterruptedRetry(t *testing.T) {
+func retryOfInterruptedRetry(t *testing.T) { //nolint:thelper // a test of the list
 	t.Parallel()
 	vectors := newEmbeddingServer(t, http.StatusUnauthorized)
 	b := newRemoteBench(t, vectors)

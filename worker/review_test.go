@@ -55,7 +55,9 @@ func sessionEndsFact(t *testing.T, others int) {
 	b.awaitGraduated(t.Context(), t)
 	before, requests := b.rows(t), m.requests()
 	require.Equal(t, schema.BuildUnchanged, b.process(t, second).Status, "I1")
-	b.requireSame(t, some(t, []string{first.BuildID, result.BuildID, third.BuildID}, others, result.BuildID)...)
+	if inCampaign(t) {
+		b.requireSame(t, some(t, []string{first.BuildID, result.BuildID, third.BuildID}, others, result.BuildID)...)
+	}
 	b.rebuild(t)
 	require.Equal(t, before, b.rows(t), "I3")
 	require.Equal(t, []string{"I prefer tea."}, remembered())

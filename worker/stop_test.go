@@ -44,45 +44,48 @@ func TestGracefulStop(t *testing.T) {
 	hasty := patient
 	hasty.cfg.StopTimeout = 6 * time.Second
 	dir := t.TempDir()
-	// begin starts a session and a worker, which asks the model and waits for its answer.
-	begin := func(worker program, name string) (id string, w *running) {
-		w = worker.launch(t)
-		t.Cleanup(w.kill)
+	// begin starts a session, for which a worker asks the model and waits for its answer.
+	begin := func(name string) (id string) {
 		m.hold()
 		calls := m.calls()
 		run, err := b.submit(t.Context(), b.input(name, write(t, filepath.Join(dir, name+".jsonl"), said(1, "user", "I prefer tea over "+name+"."), said(2, "user", "TODO: write about "+name+"."))))
 		require.NoError(t, err)
 		eventually(t, func() bool { return m.calls() > calls })
-		return run.GetID(), w
+		return run.GetID()
 	}
-	// end waits for the session, with a worker that lives.
 	end := func(id string) {
-		w := patient.launch(t)
-		defer w.kill()
 		var result schema.ProcessSessionResult
 		require.NoError(t, b.Temporal.GetWorkflow(t.Context(), id, "").Get(t.Context(), &result))
 		require.Equal(t, schema.BuildSuccess, result.Status)
 	}
+	launch := func(p program) *running {
+		w := p.launch(t)
+		t.Cleanup(w.kill)
+		return w
+	}
 
-	id, w := begin(patient, "ends in time")
+	w := launch(patient)
+	first := begin("ends in time")
 	require.NoError(t, w.cmd.Process.Signal(syscall.SIGTERM))
 	time.AfterFunc(500*time.Millisecond, m.release) // The worker has seen the signal, or soon will.
 	require.NoError(t, w.wait(), "exit code 0")
-	end(id)
-	require.EqualValues(t, 1, b.attempts(t, id)["ExtractWindow"], "the answer was not lost")
 
-	id, w = begin(hasty, "does not end in time")
+	w = launch(hasty)
+	end(first)
+	require.EqualValues(t, 1, b.attempts(t, first)["ExtractWindow"], "the answer was not lost")
+	second := begin("does not end in time")
 	require.NoError(t, w.cmd.Process.Signal(syscall.SIGTERM))
 	require.NoError(t, w.wait(), "exit code 0")
-	d, err := b.Temporal.DescribeWorkflowExecution(t.Context(), id, "")
+	d, err := b.Temporal.DescribeWorkflowExecution(t.Context(), second, "")
 	require.NoError(t, err)
 	require.Len(t, d.GetPendingActivities(), 1)
 	require.Equal(t, schema.ErrorWorkerStopped, d.GetPendingActivities()[0].GetLastFailure().GetApplicationFailureInfo().GetType())
 	m.release()
-	end(id)
-	require.EqualValues(t, 2, b.attempts(t, id)["ExtractWindow"])
 
-	_, w = begin(patient, "is killed")
+	w = launch(patient)
+	end(second)
+	require.EqualValues(t, 2, b.attempts(t, second)["ExtractWindow"])
+	begin("is killed")
 	require.NoError(t, w.cmd.Process.Signal(syscall.SIGTERM))
 	// The second one counts once the first one has been seen.
 	ended := make(chan error, 1)
