@@ -196,3 +196,10 @@ func TestCampaignHalvedUntilAnswered(t *testing.T) { TestHalvedUntilAnswered(t) 
 func TestCampaignI9NoSecretOfAModelsServer(t *testing.T) { TestI9NoSecretOfAModelsServer(t) } //nolint:paralleltest // it is
 
 func TestCampaignWorkerRole(t *testing.T) { TestWorkerRole(t) } //nolint:paralleltest // it is
+
+func TestCampaignTwoRebuilds(t *testing.T) { TestTwoRebuilds(t) } //nolint:paralleltest // it is
+
+func TestCampaignRebuildVectorsWhileSessionsWait(t *testing.T) {
+	t.Parallel()
+	rebuildVectorsWhileSessionsWait(t, 3, 3)
+}
