@@ -43,6 +43,14 @@ type bench struct {
 	project string
 }
 
+// timing has sessions share the work that follows them. Most tests end before it, and that is half a session's.
+func timing() schema.Timing {
+	timing := stacktest.Timing()
+	timing.Graduation, timing.Messages, timing.Files = 2*time.Second, 1500*time.Millisecond, time.Second
+	timing.Lease, timing.Embedder = 4*time.Second, 5*time.Second // They are asked for as often.
+	return timing
+}
+
 // newBench connects to the servers; start starts a worker in this process.
 func newBench(t testing.TB) *bench {
 	t.Helper()
@@ -59,20 +67,12 @@ func newBench(t testing.TB) *bench {
 	if data := sharedtest.Data.Dir(t); data != "" {
 		b.cfg.SourceRoots = append(b.cfg.SourceRoots, data)
 	}
-	b.cfg.Timing = stacktest.Timing()
+	b.cfg.Timing = timing()
 	var err error
 	b.cfg.WeaviateAPIKey = stacktest.WeaviateKey(t)
 	b.Stores, err = service.Connect(t.Context(), b.cfg, weaviate.Open, quiet)
 	require.NoError(t, err)
 	t.Cleanup(b.Close)
-	if os.Getenv("CPULOG") != "" {
-		before := stacktest.CPU(t)
-		t.Cleanup(func() {
-			for name, used := range stacktest.CPU(t) {
-				t.Logf("CPULOG %s %.2f", name, (used - before[name]).Seconds())
-			}
-		})
-	}
 	return b
 }
 

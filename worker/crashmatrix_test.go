@@ -98,7 +98,7 @@ func (s *site) bench(t *testing.T) (b *bench, drop func()) {
 		"--weaviate-url", "http://" + at.WeaviateHost, "--stop-timeout", "5s",
 		"--source-root", os.TempDir(), "--memory-root", t.TempDir(),
 	}))
-	b.cfg.WeaviateAPIKey, b.cfg.Timing = at.WeaviateKey, stacktest.Timing()
+	b.cfg.WeaviateAPIKey, b.cfg.Timing = at.WeaviateKey, timing()
 	b.Stores, err = service.Connect(t.Context(), b.cfg, weaviate.Open, quiet)
 	require.NoError(t, err)
 	require.NoError(t, b.Weaviate.DeleteCollection(t.Context(), schema.VectorCollection(b.Embedder.Version())))

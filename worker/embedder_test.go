@@ -41,6 +41,7 @@ func TestAnotherEmbedder(t *testing.T) {
 	t.Parallel()
 	server := newEmbeddingServer(t, 0)
 	b := newRemoteBench(t, server)
+	b.cfg.Timing.Embedder = stacktest.Timing().Embedder // It waits for that often.
 	// As a program that searches: without Temporal.
 	indexes := service.NewIndexes(&service.Stores{ClickHouse: b.ClickHouse, Log: b.Log, Weaviate: b.Weaviate, Embedder: b.Embedder}, b.cfg)
 	finder := retrieve.NewFinder(b.ClickHouse, b.Weaviate, indexes, retrieve.Options{})

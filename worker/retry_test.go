@@ -258,7 +258,9 @@ func retryAfterWeaviateWasAway(t *testing.T) { //nolint:thelper // a test of the
 	in := b.input("away", write(t, filepath.Join(t.TempDir(), "s.jsonl"), said(1, "user", decision)))
 	run, err := b.submit(t.Context(), in)
 	require.NoError(t, err)
-	eventually(t, func() bool { return refused.Load() > 0 })
+	awaitScheduled(t.Context(), t, b.Temporal, run, "IndexSession") // The worker asks for other things before.
+	before := refused.Load()
+	eventually(t, func() bool { return refused.Load() > before })
 	require.NoError(t, b.Temporal.CancelWorkflow(t.Context(), run.GetID(), run.GetRunID()))
 	require.Error(t, run.Get(t.Context(), nil))
 	id := b.requireFailed(t, "away", schema.StepIndex, schema.ErrorCancelled)

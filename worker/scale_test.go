@@ -20,7 +20,7 @@ import (
 // new costs the same, however much there is. A campaign measures it.
 func TestRebuildAtScale(t *testing.T) {
 	t.Parallel()
-	rebuildAtScale(t, 1, 1, 300)
+	rebuildAtScale(t, 1, 1, 500)
 }
 
 // rebuildAtScale makes logs of the sizes of so many sessions. It measures the projection of new events in so many rounds.
