@@ -170,7 +170,7 @@ const sampleSeed = "AXIOMMIND_SAMPLE_SEED"
 // has all items.
 func some[T comparable](t testing.TB, items []T, n int, always ...T) (sample []T) {
 	t.Helper()
-	seed := uint64(number(sampleSeed, int(time.Now().UnixNano()&0xffffffff)))
+	seed := uint64(fromVariable(t, sampleSeed, int(time.Now().UnixNano()&0xffffffff)))
 	others := slices.DeleteFunc(slices.Clone(items), func(item T) bool { return slices.Contains(always, item) })
 	rand.New(rand.NewPCG(seed, 1)).Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
 	others = others[:min(n, len(others))]

@@ -37,7 +37,7 @@ func TestCampaignI2KilledDuringImport(t *testing.T) {
 func TestCampaignI2QueueKilledWorker(t *testing.T) {
 	t.Parallel()
 	queueKilledWorker(t, queueLoad{
-		keys: number("AXIOMMIND_QUEUE_KEYS", 12), contexts: number("AXIOMMIND_QUEUE_CONTEXTS", 60), kills: 5, life: 2 * time.Second, sending: 15 * time.Second,
+		keys: fromVariable(t, "AXIOMMIND_QUEUE_KEYS", 12), contexts: fromVariable(t, "AXIOMMIND_QUEUE_CONTEXTS", 60), kills: 5, life: 2 * time.Second, sending: 15 * time.Second,
 	})
 }
 
@@ -122,7 +122,7 @@ func TestCampaignI9NoSecretIsStoredAnywhere(t *testing.T) {
 // AXIOMMIND_NIGHT_USERS says how many users are dreamt of.
 func TestCampaignNight(t *testing.T) {
 	t.Parallel()
-	nightOf(t, number("AXIOMMIND_NIGHT_USERS", 100), 8)
+	nightOf(t, fromVariable(t, "AXIOMMIND_NIGHT_USERS", 100), 8)
 }
 
 func TestCampaignI8PoisonedTranscripts(t *testing.T) {
@@ -136,7 +136,7 @@ func TestCampaignI8PoisonedInputs(t *testing.T) {
 }
 
 func TestCampaignRebuildAtScale(t *testing.T) { //nolint:paralleltest // it measures
-	rebuildAtScale(t, 6, 8, 2000, number("AXIOMMIND_REBUILD_EVENTS", 20_000))
+	rebuildAtScale(t, 6, 8, 2000, fromVariable(t, "AXIOMMIND_REBUILD_EVENTS", 20_000))
 }
 
 // AXIOMMIND_FAULT_SECONDS says how long a fault lasts.

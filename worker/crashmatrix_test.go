@@ -34,7 +34,7 @@ import (
 )
 
 // fromVariable returns the number that an environment variable gives, or the other one.
-func fromVariable(t *testing.T, name string, otherwise int) int {
+func fromVariable(t testing.TB, name string, otherwise int) int {
 	t.Helper()
 	text := os.Getenv(name)
 	if text == "" {

@@ -144,14 +144,6 @@ func TestDoorRefuses(t *testing.T) {
 	require.True(t, errors.As(err, &late) || errors.Is(err, context.Canceled), err)
 }
 
-// number is the value of the environment variable, or the default.
-func number(name string, value int) int {
-	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
-		return n
-	}
-	return value
-}
-
 // Whatever order contexts come in, and however often the worker is killed, each message is in the log once (I2). A run of
 // a queue stays short.
 func TestI2QueueKilledWorker(t *testing.T) {
