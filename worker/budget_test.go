@@ -13,7 +13,7 @@ import (
 // servers once more for each session is seen here; BenchmarkJourney tells where the time goes.
 const (
 	// aloneRequests is without the work that sessions share.
-	aloneRequests = 32
+	aloneRequests = 35
 	// budgetRequests includes the index of messages, which is some five requests for those that were said in three seconds.
 	budgetRequests = 37
 	budgetEvents   = 60
@@ -23,7 +23,7 @@ const (
 // the machine is.
 func TestJourneyBudget(t *testing.T) {
 	t.Parallel()
-	s := countJourneys(t, 4, schema.Timing{Graduation: time.Hour, Messages: time.Hour, Files: time.Hour})
+	s := countJourneys(t, 10, schema.Timing{Graduation: time.Hour, Messages: time.Hour, Files: time.Hour})
 	requireBudget(t, s, aloneRequests)
 }
 

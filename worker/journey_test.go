@@ -181,7 +181,7 @@ func countJourneys(t testing.TB, n int, timing schema.Timing) shape {
 	b.cfg.ClickHouseDSN = clickHouse.before(t, b.cfg.ClickHouseDSN)
 	b.cfg.WeaviateURL = weaviate.before(t, b.cfg.WeaviateURL)
 	j := newJourney(t, b)
-	j.run(t, min(n, 8), 1)
+	j.run(t, 8, 1)
 
 	var s shape
 	counted := 0
