@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
@@ -329,7 +329,7 @@ func lengthy(t *testing.T, path, name string) string {
 // entry is there twice. The answers that were of no use stay in the log.
 func TestHalvedUntilAnswered(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct {
+	tests := map[string]struct {
 		change func(*model)
 		counts schema.BuildCounts
 		calls  int
@@ -344,7 +344,13 @@ func TestHalvedUntilAnswered(t *testing.T) {
 			lifted(schema.BuildCounts{Messages: 3, NewMessages: 3, Windows: 3, Entries: 4, NewEntries: 4, TaskNotes: 1, Facts: 1, AlignedEntries: 4, ProvenEntries: 4, Indexed: 4}),
 			4,
 		},
-	} {
+	}
+	names := slices.Sorted(maps.Keys(tests))
+	if !inCampaign(t) {
+		names = some(t, names, 1)
+	}
+	for _, name := range names {
+		tt := tests[name]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := newModel(t)
@@ -411,14 +417,18 @@ func TestFailuresAreNotShared(t *testing.T) {
 	}
 }
 
+// askingSteps are the activities that ask a model, and those beside them.
+var askingSteps = []string{"PlanWindows", "ExtractWindow", "RecordExtraction", "AlignSession"}
+
 // A worker that is killed while it asks, halves and asks again, and started again, ends where one ends that nobody
 // disturbed (I2).
 func TestI2KilledHalving(t *testing.T) {
-	if testing.Short() {
-		t.Skip("kills a worker four times and waits for what it left behind")
-	}
 	t.Parallel()
-	killedIn := []string{"PlanWindows", "ExtractWindow", "RecordExtraction", "AlignSession"}
+	killedHalving(t, some(t, askingSteps, 1))
+}
+
+func killedHalving(t *testing.T, killedIn []string) {
+	t.Helper()
 	dir := t.TempDir()
 	calmModel, killedModel := newModel(t), newModel(t)
 	calm, killed := calmModel.use(newBench(t)), killedModel.use(newBench(t))
@@ -459,6 +469,9 @@ func TestI2KilledHalving(t *testing.T) {
 		require.True(t, len(want[name]) > 0 || name == "conflicts", name)
 		require.Equal(t, want[name], got[name], name)
 	}
+	for _, activity := range killedIn {
+		t.Logf("survived: worker killed in %s of a window that is halved", activity)
+	}
 }
 
 // A build can be seen to run from its first event on, long before there is anything to project, and its
@@ -471,7 +484,7 @@ func TestRunningBuildIsSeen(t *testing.T) {
 	b.start(t)
 	run, err := b.submit(t.Context(), b.input("running", troubled(t, filepath.Join(t.TempDir(), "s.jsonl"), "it")))
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return m.calls() > 0 }, time.Minute, 10*time.Millisecond)
+	eventually(t, func() bool { return m.calls() > 0 })
 	list := func() []build.Run {
 		runs, err := build.List(t.Context(), b.ClickHouse, build.Filter{All: true, SessionID: "running", Limit: 2})
 		require.NoError(t, err)

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +43,14 @@ type bench struct {
 	project string
 }
 
+// timing has sessions share the work that follows them. Most tests end before it, and that is half a session's.
+func timing() schema.Timing {
+	timing := stacktest.Timing()
+	timing.Graduation, timing.Messages, timing.Files = 2*time.Second, 1500*time.Millisecond, time.Second
+	timing.Lease, timing.Embedder = 4*time.Second, 5*time.Second // They are asked for as often.
+	return timing
+}
+
 // newBench connects to the servers; start starts a worker in this process.
 func newBench(t testing.TB) *bench {
 	t.Helper()
@@ -56,14 +67,12 @@ func newBench(t testing.TB) *bench {
 	if data := sharedtest.Data.Dir(t); data != "" {
 		b.cfg.SourceRoots = append(b.cfg.SourceRoots, data)
 	}
-	b.cfg.Timing = stacktest.Timing()
+	b.cfg.Timing = timing()
 	var err error
 	b.cfg.WeaviateAPIKey = stacktest.WeaviateKey(t)
 	b.Stores, err = service.Connect(t.Context(), b.cfg, weaviate.Open, quiet)
 	require.NoError(t, err)
 	t.Cleanup(b.Close)
-	_, err = eventlog.Migrate(t.Context(), b.ClickHouse)
-	require.NoError(t, err)
 	return b
 }
 
@@ -127,23 +136,92 @@ var tables = []string{
 	"entities", "entity_aliases", "edges", "entity_events", "facts", "facts_gone", "facts_skipped", "profile",
 }
 
+// patience is how long a test waits for a condition on a busy machine.
+const patience = 3 * time.Minute
+
+// eventually waits until the condition holds.
+func eventually(t testing.TB, holds func() bool, why ...any) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	require.True(t, within(ctx, holds), why...)
+}
+
+// within reports whether the condition holds before the context ends. It looks often at first and then less: each look
+// costs the servers that all tests share.
+func within(ctx context.Context, holds func() bool) bool {
+	for pause := 20 * time.Millisecond; !holds(); pause = min(2*pause, 500*time.Millisecond) {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(pause):
+		}
+	}
+	return true
+}
+
+// inCampaign reports whether the test is part of a campaign, which leaves nothing out.
+func inCampaign(t testing.TB) bool { return strings.HasPrefix(t.Name(), "TestCampaign") }
+
+// sampleSeed is the variable that repeats a sample.
+const sampleSeed = "AXIOMMIND_SAMPLE_SEED"
+
+// some returns those of the items that a test always has and n others at random, in the order of the items. A campaign
+// has all items.
+func some[T comparable](t testing.TB, items []T, n int, always ...T) (sample []T) {
+	t.Helper()
+	seed := uint64(fromVariable(t, sampleSeed, int(time.Now().UnixNano()&0xffffffff)))
+	others := slices.DeleteFunc(slices.Clone(items), func(item T) bool { return slices.Contains(always, item) })
+	rand.New(rand.NewPCG(seed, 1)).Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
+	others = others[:min(n, len(others))]
+	for _, item := range items {
+		if slices.Contains(always, item) || slices.Contains(others, item) {
+			sample = append(sample, item)
+		}
+	}
+	t.Logf("%s=%d: %v of %d", sampleSeed, seed, sample, len(items))
+	return sample
+}
+
 // awaitIndexed waits until the vector writer has done all that was asked of it. Sessions wait for
 // their entries alone.
 func (b *bench) awaitIndexed(t testing.TB) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	eventually(t, func() bool {
 		return len(column(t, b.ClickHouse, "SELECT job_id FROM vector_outbox WHERE status = 'pending'")) == 0
-	}, 2*time.Minute, 50*time.Millisecond)
+	})
 }
 
 // rows returns the rows of tables and of the event log as text, in order.
 func (b *bench) rows(t testing.TB) map[string][]string {
 	t.Helper()
 	b.awaitIndexed(t)
-	out := map[string][]string{}
+	queries := map[string]string{}
 	for _, table := range append([]string{"events"}, tables...) {
-		out[table] = column(t, b.ClickHouse, "SELECT toString(tuple(*)) AS row FROM "+table+" ORDER BY row")
+		queries[table] = "SELECT toString(tuple(*)) AS row FROM " + table
 	}
+	return columns(t, b.ClickHouse, queries)
+}
+
+// columns asks several queries, each of one column named row, in one request. It returns the rows by the queries' names,
+// in their own order.
+func columns(t testing.TB, conn driver.Conn, queries map[string]string) map[string][]string {
+	t.Helper()
+	out := map[string][]string{}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(queries)) {
+		out[name] = []string{}
+		parts = append(parts, fmt.Sprintf("SELECT %s AS query, toString(row) AS row FROM (%s)", eventlog.Literal(name), queries[name]))
+	}
+	rows, err := conn.Query(t.Context(), "SELECT query, row FROM ("+strings.Join(parts, " UNION ALL ")+") ORDER BY query, row")
+	require.NoError(t, err)
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var name, row string
+		require.NoError(t, rows.Scan(&name, &row))
+		out[name] = append(out[name], row)
+	}
+	require.NoError(t, rows.Err())
 	return out
 }
 
@@ -207,10 +285,12 @@ func said(n int, role, text string) string {
 		role, role, n, at, role, text)
 }
 
-// fixtures lists every session of every transcript of the shared data.
-func (b *bench) fixtures(t testing.TB) []schema.ProcessSessionInput {
+// fixtures lists every session of every transcript of the shared data, and of each format the session with the fewest
+// messages.
+func (b *bench) fixtures(t testing.TB) (inputs []schema.ProcessSessionInput, smallest map[string]schema.ProcessSessionInput) {
 	t.Helper()
-	var inputs []schema.ProcessSessionInput
+	smallest = map[string]schema.ProcessSessionInput{}
+	fewest := map[string]int{}
 	seen := map[string]bool{}
 	err := filepath.WalkDir(sharedtest.Data.Path(t, "transcripts"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -220,13 +300,16 @@ func (b *bench) fixtures(t testing.TB) []schema.ProcessSessionInput {
 		if err != nil {
 			return err
 		}
-		sessions, _, err := transcript.ReadSource(t.Context(), uri, "")
+		sessions, source, err := transcript.ReadSource(t.Context(), uri, "")
 		if err != nil {
 			return nil //nolint:nilerr // licences and such are no transcripts
 		}
 		for _, s := range sessions {
 			if !seen[s.ID] {
 				inputs = append(inputs, b.input(s.ID, uri))
+				if n, ok := fewest[source.Format]; !ok || len(s.Messages) < n {
+					fewest[source.Format], smallest[source.Format] = len(s.Messages), b.input(s.ID, uri)
+				}
 			}
 			seen[s.ID] = true
 		}
@@ -234,5 +317,5 @@ func (b *bench) fixtures(t testing.TB) []schema.ProcessSessionInput {
 	})
 	require.NoError(t, err)
 	require.Greater(t, len(inputs), 20)
-	return inputs
+	return inputs, smallest
 }

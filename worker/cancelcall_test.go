@@ -109,9 +109,7 @@ func TestLimitedModelEndsTheBuild(t *testing.T) {
 	b := newBench(t)
 	b.cfg.Model = llm.Config{Provider: llm.ProviderOpenAI, Model: "m", BaseURL: server.URL}
 	b.start(t)
-	began := time.Now()
 	_, err := b.try(t.Context(), b.input("limited", write(t, filepath.Join(t.TempDir(), "s.jsonl"), said(1, "user", decision))))
-	require.Less(t, time.Since(began), soon)
 	requireFailure(t, err, schema.ErrorModelRateLimited, "retry after 8h0m0s")
 	require.Equal(t, schema.FailurePassing, schema.ClassOf(schema.ErrorModelRateLimited))
 	require.Equal(t, 2, calls)

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -24,6 +25,7 @@ import (
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
+	"axiommind/activities/llm"
 	"axiommind/activities/vector/store/weaviate"
 	"axiommind/deploy/local/stack"
 	"axiommind/deploy/local/stacktest"
@@ -32,7 +34,7 @@ import (
 )
 
 // fromVariable returns the number that an environment variable gives, or the other one.
-func fromVariable(t *testing.T, name string, otherwise int) int {
+func fromVariable(t testing.TB, name string, otherwise int) int {
 	t.Helper()
 	text := os.Getenv(name)
 	if text == "" {
@@ -96,7 +98,7 @@ func (s *site) bench(t *testing.T) (b *bench, drop func()) {
 		"--weaviate-url", "http://" + at.WeaviateHost, "--stop-timeout", "5s",
 		"--source-root", os.TempDir(), "--memory-root", t.TempDir(),
 	}))
-	b.cfg.WeaviateAPIKey = at.WeaviateKey
+	b.cfg.WeaviateAPIKey, b.cfg.Timing = at.WeaviateKey, timing()
 	b.Stores, err = service.Connect(t.Context(), b.cfg, weaviate.Open, quiet)
 	require.NoError(t, err)
 	require.NoError(t, b.Weaviate.DeleteCollection(t.Context(), schema.VectorCollection(b.Embedder.Version())))
@@ -108,10 +110,46 @@ func (s *site) bench(t *testing.T) (b *bench, drop func()) {
 	}
 }
 
-// imported awaits the end of an import, whatever is away meanwhile, and of all that follows from it.
-func (b *bench) imported(t *testing.T, in schema.ImportSessionsInput, within time.Duration) schema.BatchResult {
+// kill kills a server.
+func (s *site) kill(t *testing.T, server string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), within)
+	require.NoError(t, syscall.Kill(s.Servers()[server], syscall.SIGKILL))
+}
+
+// place is where imports run one after the other, each on a bench with nothing in any of its stores.
+type place interface {
+	bench(t *testing.T) (b *bench, drop func())
+	kill(t *testing.T, server string)
+}
+
+// sharedPlace is a place on the servers of all tests, which cannot be killed. Its benches have the same project and a
+// collection of their own.
+type sharedPlace struct {
+	embeddings *embeddingServer
+	name       string
+}
+
+func (p *sharedPlace) bench(t *testing.T) (*bench, func()) {
+	t.Helper()
+	b := newRemoteBench(t, p.embeddings)
+	p.name = cmp.Or(p.name, b.project)
+	b.project, b.cfg.Embedder.Model = p.name, p.name
+	var err error
+	b.Embedder, err = llm.NewEmbedder(t.Context(), b.cfg.Embedder)
+	require.NoError(t, err)
+	require.NoError(t, b.Weaviate.DeleteCollection(t.Context(), schema.VectorCollection(b.Embedder.Version())))
+	return b, func() {}
+}
+
+func (p *sharedPlace) kill(t *testing.T, server string) {
+	t.Helper()
+	t.Fatalf("%s belongs to all tests", server)
+}
+
+// imported awaits the end of an import, whatever is away meanwhile, and of all that follows from it.
+func (b *bench) imported(t *testing.T, in schema.ImportSessionsInput, atMost time.Duration) schema.BatchResult {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), atMost)
 	defer cancel()
 	var result schema.BatchResult
 	for {
@@ -121,22 +159,16 @@ func (b *bench) imported(t *testing.T, in schema.ImportSessionsInput, within tim
 		}
 		require.NoError(t, ctx.Err(), "the import did not end: %v", err)
 	}
-	for {
-		rows, err := b.ClickHouse.Query(ctx, "SELECT count() FROM vector_outbox WHERE status = 'pending'")
-		var pending uint64 = 1
-		if err == nil {
-			for rows.Next() {
-				err = rows.Scan(&pending)
-			}
-			_ = rows.Close()
-		}
-		if err == nil && pending == 0 {
-			b.awaitGraduated(ctx, t)
-			return result
-		}
-		require.NoError(t, ctx.Err(), "%d rows wait for the vector store: %v", pending, err)
-		time.Sleep(50 * time.Millisecond)
+	var pending uint64
+	var err error
+	if !within(ctx, func() bool {
+		err = b.ClickHouse.QueryRow(ctx, "SELECT count() FROM vector_outbox WHERE status = 'pending'").Scan(&pending)
+		return err == nil && pending == 0
+	}) {
+		t.Fatalf("%d rows wait for the vector store: %v", pending, err)
 	}
+	b.awaitGraduated(ctx, t)
+	return result
 }
 
 // Columns and fields that hold a moment, a duration, or a place in a stream that several sessions write: these come in
@@ -274,41 +306,40 @@ func (b *bench) requireVerified(t *testing.T, what string) {
 	require.Equal(t, before, b.digests(t), "%s: the tables are not what the log says", what)
 }
 
-// Variables that say how large the matrix of crashes is, and where its random numbers begin.
+// Variables that say how many crashes a campaign has, and where its random numbers begin.
 const (
-	crashRuns     = "AXIOMMIND_CRASH_RUNS"
-	crashSeed     = "AXIOMMIND_CRASH_SEED"
-	crashSessions = 20
+	crashRuns = "AXIOMMIND_CRASH_RUNS"
+	crashSeed = "AXIOMMIND_CRASH_SEED"
 )
 
 // victims are what is killed: the worker, and the servers by their names in the stack.
 var victims = []string{"worker", "temporal", "weaviate", "clickhouse"}
 
-// An import of 20 sessions during which the worker or a server is killed at any moment, and started again, leaves what an
-// undisturbed one leaves: every row, every event, every vector.
-//
-//	AXIOMMIND_CRASH_RUNS=100 go test ./worker -run TestI2CrashMatrix -v -timeout 2h
+// An import during which the worker or a server is killed at any moment, and started again, leaves what an undisturbed one
+// leaves: every row, every event, every vector. Here it is a worker; TestI2ForgetKilled kills ClickHouse.
 func TestI2CrashMatrix(t *testing.T) {
-	if testing.Short() {
-		t.Skip("kills servers and waits for them")
-	}
 	t.Parallel()
-	runs, seed := fromVariable(t, crashRuns, 2), uint64(fromVariable(t, crashSeed, int(time.Now().UnixNano()&0xffffffff)))
+	crashMatrix(t, &sharedPlace{embeddings: newEmbeddingServer(t, 0)}, 2, 1, "worker")
+}
+
+func crashMatrix(t *testing.T, at place, sessions, runs int, victims ...string) {
+	t.Helper()
+	seed := uint64(fromVariable(t, crashSeed, int(time.Now().UnixNano()&0xffffffff)))
 	t.Logf("%d runs: %s=%d", runs, crashSeed, seed)
 	random := rand.New(rand.NewPCG(seed, 15))
-	dir := crashDirectory(t)
-	s := newSite(t)
-	calm := s.importOnce(t, dir, nil)
+	dir := crashDirectory(t, sessions)
+	calm := importOnce(t, at, dir, nil)
 	t.Logf("the undisturbed import took %.1f s", calm.took.Seconds())
 	first := random.IntN(len(victims))
 	for i := range runs {
 		victim := victims[(first+i)%len(victims)]
-		at := time.Duration(random.Int64N(int64(calm.took)))
-		what := fmt.Sprintf("run %d: kill %s after %.2f s", i, victim, at.Seconds())
-		run := s.importOnce(t, dir, &crash{victim, at})
+		after := time.Duration(random.Int64N(int64(calm.took)))
+		what := fmt.Sprintf("run %d: kill %s after %.2f s", i, victim, after.Seconds())
+		run := importOnce(t, at, dir, &crash{victim, after})
 		t.Logf("%s: the import took %.1f s, all %.1f s", what, run.took.Seconds(), run.all.Seconds())
 		require.Equal(t, calm.result.Statuses, run.result.Statuses, what)
 		requireState(t, calm.state, run.state, what)
+		t.Logf("survived: %s killed in an import", victim)
 	}
 }
 
@@ -325,10 +356,10 @@ type crashOutcome struct {
 	took, all time.Duration
 }
 
-func (s *site) importOnce(t *testing.T, dir string, c *crash) (out crashOutcome) {
+func importOnce(t *testing.T, at place, dir string, c *crash) (out crashOutcome) {
 	t.Helper()
 	began := time.Now()
-	b, drop := s.bench(t)
+	b, drop := at.bench(t)
 	defer drop()
 	worker := buildWorker(t, b)
 	w := worker.launch(t)
@@ -339,20 +370,20 @@ func (s *site) importOnce(t *testing.T, dir string, c *crash) (out crashOutcome)
 	_, err := b.startBatch(t.Context(), in.WorkflowID(), in)
 	require.NoError(t, err)
 	if c != nil {
-		time.Sleep(c.after)
+		<-time.After(c.after)
 		if c.victim == "worker" {
 			w.kill()
 			w = worker.launch(t)
 		} else {
-			require.NoError(t, syscall.Kill(s.Servers()[c.victim], syscall.SIGKILL))
+			at.kill(t, c.victim)
 		}
 	}
 	out.result = b.imported(t, in, 3*time.Minute)
 	out.took = time.Since(started)
-	require.Eventually(t, func() bool { // What was killed last may not be up again.
+	eventually(t, func() bool { // What was killed last may not be up again.
 		_, err := b.Weaviate.Tenants(t.Context(), schema.VectorCollection(b.Embedder.Version()))
 		return err == nil
-	}, time.Minute, 200*time.Millisecond)
+	})
 	out.state = b.state(t)
 	w.kill() // What it remembers of how far projections are is older than the tables that are made now.
 	b.requireVerified(t, fmt.Sprint(c))
@@ -369,10 +400,10 @@ var chores = []string{
 }
 
 // crashDirectory holds sessions whose memories, facts and tasks do not depend on which session comes first.
-func crashDirectory(t *testing.T) string {
+func crashDirectory(t *testing.T, sessions int) string {
 	t.Helper()
 	dir := t.TempDir()
-	for i := range crashSessions {
+	for i := range sessions {
 		writeSession(t, filepath.Join(dir, fmt.Sprintf("세션 '%02d'.jsonl", i)), fmt.Sprint("session-", i),
 			fmt.Sprintf("We decided to use database number %d for part %d.", i, i), fmt.Sprintf("I prefer tea number %d over the others.", i),
 			"TODO: "+chores[i%len(chores)]+".")

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -42,6 +41,7 @@ func TestAnotherEmbedder(t *testing.T) {
 	t.Parallel()
 	server := newEmbeddingServer(t, 0)
 	b := newRemoteBench(t, server)
+	b.cfg.Timing.Embedder = stacktest.Timing().Embedder // It waits for that often.
 	// As a program that searches: without Temporal.
 	indexes := service.NewIndexes(&service.Stores{ClickHouse: b.ClickHouse, Log: b.Log, Weaviate: b.Weaviate, Embedder: b.Embedder}, b.cfg)
 	finder := retrieve.NewFinder(b.ClickHouse, b.Weaviate, indexes, retrieve.Options{})
@@ -74,10 +74,10 @@ func TestAnotherEmbedder(t *testing.T) {
 	t.Run("another one, which is away", func(t *testing.T) {
 		b.start(t)
 		b.process(t, b.input("meanwhile", eventful(t, 2)))
-		require.Eventually(t, func() bool {
+		eventually(t, func() bool {
 			meanwhile = b.titles(t, finder, "meanwhile")
 			return strings.Count(strings.Join(meanwhile, "\n"), "message ") == strings.Count(strings.Join(want, "\n"), "message ")
-		}, soon, 100*time.Millisecond)
+		})
 		require.Contains(t, strings.Join(meanwhile, "\n"), "entry ")
 		require.Equal(t, []string{first, second}, choice().Versions())
 		require.Equal(t, want, b.titles(t, finder, "before"))
@@ -86,28 +86,28 @@ func TestAnotherEmbedder(t *testing.T) {
 	server.away.Store("")
 	t.Run("it is back", func(t *testing.T) {
 		b.start(t)
-		require.Eventually(t, func() bool {
+		eventually(t, func() bool {
 			require.Equal(t, want, b.titles(t, finder, "before"))
 			require.Equal(t, meanwhile, b.titles(t, finder, "meanwhile"))
 			return slices.Contains(choice().Dropped, first)
-		}, 3*time.Minute, 200*time.Millisecond)
+		})
 		require.Equal(t, second, choice().Used)
-		require.Eventually(t, func() bool {
+		eventually(t, func() bool {
 			tenants, err := b.Weaviate.Tenants(t.Context(), stored)
 			require.NoError(t, err)
 			return slices.Equal([]string{schema.VectorTenant("another database's")}, tenants)
-		}, soon, 100*time.Millisecond)
+		})
 		require.Equal(t, want, b.titles(t, finder, "before"))
 	})
 
 	b.cfg.Embedder = original
 	t.Run("the first again", func(t *testing.T) {
 		b.start(t)
-		require.Eventually(t, func() bool {
+		eventually(t, func() bool {
 			require.Equal(t, want, b.titles(t, finder, "before"))
-			return choice().Used == first
-		}, 3*time.Minute, 200*time.Millisecond)
-		time.Sleep(3 * time.Second) // Searches use it now.
+			return slices.Contains(choice().Dropped, second) // No search uses it any longer.
+		})
+		require.Equal(t, first, choice().Used)
 		require.Equal(t, want, b.titles(t, finder, "before"))
 		require.Equal(t, meanwhile, b.titles(t, finder, "meanwhile"))
 	})

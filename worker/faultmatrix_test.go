@@ -20,12 +20,24 @@ import (
 	"axiommind/schema"
 )
 
-// Variables that say how many of the faults are tried, how long each lasts, and how many sessions are imported meanwhile.
-const (
-	faultCases    = "AXIOMMIND_FAULT_CASES"
-	faultSeconds  = "AXIOMMIND_FAULT_SECONDS"
-	faultSessions = "AXIOMMIND_FAULT_SESSIONS"
-)
+// faultSeconds is the variable that says how long a fault lasts.
+const faultSeconds = "AXIOMMIND_FAULT_SECONDS"
+
+// fault is a way in which a server is away.
+type fault struct {
+	server string
+	mode   faultMode
+}
+
+// faults have each server and each mode once among the first four, as among the next four.
+func faults() (all []fault) {
+	servers := []string{"clickhouse", "weaviate", "temporal", "model"}
+	modes := []faultMode{faultSlow, faultRefusing, faultGarbage, faultGone}
+	for i := range len(servers) * len(modes) {
+		all = append(all, fault{servers[i%len(servers)], modes[(i+i/len(servers))%len(modes)]})
+	}
+	return all
+}
 
 // faultBench is a bench whose worker reaches each server and the model through a proxy of its own.
 type faultBench struct {
@@ -98,15 +110,14 @@ func (b *bench) again(t *testing.T, dir, what string) {
 
 // While a server is slow, refuses connections, answers garbage or is gone, sessions go on or wait. Once it is well again
 // they end as if nothing had been, and nothing is there twice.
-//
-//	AXIOMMIND_FAULT_CASES=16 AXIOMMIND_FAULT_SECONDS=60 go test ./worker -run TestI8FaultMatrix -v -timeout 2h
 func TestI8FaultMatrix(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes servers away and waits for them")
-	}
 	t.Parallel()
+	faultMatrix(t, some(t, faults(), 2), 1)
+}
+
+func faultMatrix(t *testing.T, faults []fault, sessions int) {
+	t.Helper()
 	lasts := time.Duration(fromVariable(t, faultSeconds, 1)) * time.Second
-	sessions := fromVariable(t, faultSessions, 3)
 	m := newModel(t)
 	m.get(true)
 	calm := m.use(newBench(t))
@@ -114,11 +125,8 @@ func TestI8FaultMatrix(t *testing.T) {
 	f := newFaultBench(t, m)
 	f.project = calm.project // Ids are made of it.
 	f.start(t)
-	servers := []string{"clickhouse", "weaviate", "temporal", "model"}
-	modes := []faultMode{faultSlow, faultRefusing, faultGarbage, faultGone}
-	for i := range fromVariable(t, faultCases, len(servers)) {
-		// The first four cases have each server and each mode once, as the next four do.
-		server, mode := servers[i%len(servers)], modes[(i+i/len(servers))%len(modes)]
+	for i, fault := range faults {
+		server, mode := fault.server, fault.mode
 		what := fmt.Sprintf("%s %s %d", server, mode, i)
 		dir := modelDirectory(t, sessions, what)
 		began := time.Now()
@@ -146,6 +154,9 @@ func TestI8FaultMatrix(t *testing.T) {
 		}
 		require.NotEmpty(t, want)
 		require.Equal(t, want, got, table)
+	}
+	for _, fault := range faults {
+		t.Logf("survived: %s %s", fault.server, fault.mode)
 	}
 }
 
@@ -210,7 +221,11 @@ func (m *moody) url(t *testing.T, target string) string {
 // nothing twice.
 func TestI8MoodyModel(t *testing.T) {
 	t.Parallel()
-	sessions := fromVariable(t, faultSessions, 20)
+	moodyModel(t, 4)
+}
+
+func moodyModel(t *testing.T, sessions int) {
+	t.Helper()
 	m := newModel(t)
 	m.get(true)
 	b := m.use(newBench(t))
@@ -244,4 +259,5 @@ func TestI8MoodyModel(t *testing.T) {
 	require.Len(t, column(t, b.ClickHouse, "SELECT entry_id FROM entries"), 2*sessions, "two of each session")
 	b.awaitIndexed(t)
 	b.requireVerified(t, "model that is well")
+	t.Logf("survived: %d of %d calls of a model without a whole answer", mood.spoilt.Load()+mood.later.Load(), mood.calls.Load())
 }

@@ -40,8 +40,11 @@ type forgetting struct {
 	uri  string
 }
 
-// dirs are the directories of the stores, by their names.
+// dirs are the directories of the stores, by their names: on shared servers only that of the files.
 func (f *forgetting) dirs() map[string]string {
+	if f.site == nil {
+		return map[string]string{"files": f.cfg.MemoryRoot}
+	}
 	return map[string]string{
 		"clickhouse": filepath.Join(f.dir, "clickhouse"), "weaviate": filepath.Join(f.dir, "weaviate"), "temporal": f.dir, "files": f.cfg.MemoryRoot,
 	}
@@ -80,22 +83,42 @@ func (f *forgetting) bytesOf(t *testing.T, words ...string) map[string][]string 
 	return found
 }
 
-// newForgetting processes a session to forget, one of the same user that says some of the same, and one of another user and
-// project, by the offline extractor. The first is given by the queue, too, and dreamt of.
+// requireForgotten requires that no store says the words. On shared servers these are the tables, the collection and the
+// files of the bench, else all files of the servers.
+func (f *forgetting) requireForgotten(t *testing.T) {
+	t.Helper()
+	for store, files := range f.bytesOf(t, secretWord, otherSecret) {
+		if store != "temporal" { // It frees pages of its file later.
+			require.Empty(t, files, store)
+		}
+	}
+	for place, text := range f.places(t) {
+		text = strings.ToLower(text)
+		require.NotContains(t, text, secretWord, place)
+		require.NotContains(t, text, otherSecret, place)
+	}
+}
+
+// newForgetting is a memory on a site of its own, or else on the shared servers.
 func newForgetting(t *testing.T, s *site) *forgetting {
 	t.Helper()
-	b, _ := s.bench(t) // The site is its own.
-	t.Cleanup(b.Close)
-	f := &forgetting{site: s, bench: b}
+	f := &forgetting{site: s}
+	if s == nil {
+		f.bench = newRemoteBench(t, newEmbeddingServer(t, 0))
+	} else {
+		f.bench, _ = s.bench(t) // The site is its own.
+		t.Cleanup(f.Close)
+	}
 	f.cfg.EraserDSN = f.cfg.ClickHouseDSN
 	for _, table := range []string{"events_raw", "event_copies", "projection_offsets_raw", "memory_files_raw"} {
 		// A test need not wait for a minute, for nobody pulls the plug.
-		require.NoError(t, b.ClickHouse.Exec(t.Context(), "ALTER TABLE "+table+" MODIFY SETTING old_parts_lifetime = 2"))
+		require.NoError(t, f.ClickHouse.Exec(t.Context(), "ALTER TABLE "+table+" MODIFY SETTING old_parts_lifetime = 2"))
 	}
 	return f
 }
 
-// say fills the memory. It is called once a worker runs.
+// say processes a session to forget, one of the same user that says some of the same, and one of another user and project,
+// by the offline extractor. The first is given by the queue, too, and dreamt of. It is called once a worker runs.
 func (f *forgetting) say(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -202,16 +225,22 @@ func (f *forgetting) others(t *testing.T) []string {
 // A session that is forgotten is in no file of any store. What others say stays, tables are what the log says, and the session can't
 // come back until a person lifts the tombstone.
 func TestForgetSession(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for ClickHouse to remove files")
-	}
 	t.Parallel()
-	f := newForgetting(t, newSite(t))
+	forgetSession(t, newForgetting(t, nil))
+}
+
+func forgetSession(t *testing.T, f *forgetting) {
+	t.Helper()
 	f.start(t)
 	f.say(t)
 	before := f.bytesOf(t, secretWord, otherSecret)
-	for _, store := range []string{"clickhouse", "weaviate", "temporal", "files"} {
+	for store := range f.dirs() {
 		require.NotEmpty(t, before[store], "the search finds what is there in %s", store)
+	}
+	for place, text := range f.places(t) {
+		if slices.Contains([]string{"the table events_raw", "the table entries_raw", "Weaviate", "Temporal", "the files"}, place) {
+			require.Contains(t, strings.ToLower(text), secretWord, "%s is looked at", place)
+		}
 	}
 	others := f.others(t)
 	taskBefore := column(t, f.ClickHouse, "SELECT title FROM entities WHERE project = ? AND entity_type = 'task' ORDER BY title", f.project)
@@ -224,13 +253,7 @@ func TestForgetSession(t *testing.T) {
 	require.Equal(t, 1, result.Sessions)
 	require.Empty(t, result.Left)
 	require.NotEmpty(t, result.Elsewhere, "the other sessions say some of the same")
-	after := f.bytesOf(t, secretWord, otherSecret)
-	require.Empty(t, after["clickhouse"])
-	require.Empty(t, after["weaviate"])
-	require.Empty(t, after["files"])
-	t.Logf("temporal: %v", after["temporal"])
-	require.NotContains(t, strings.ToLower(f.histories(t)), secretWord)
-
+	f.requireForgotten(t)
 	require.Subset(t, f.others(t), others, "what others say is as it was")
 	require.Equal(t, []string{"measure the latency of the search", "rotate the access certificates of the gateway"},
 		lower(column(t, f.ClickHouse, "SELECT title FROM entities WHERE project = ? AND entity_type = 'task' AND status = 'active' ORDER BY title", f.project)))
@@ -258,15 +281,19 @@ func TestForgetSession(t *testing.T) {
 	core, err := tier.NewTables(f.ClickHouse).Current(t.Context(), "u", "")
 	require.NoError(t, err)
 	require.Contains(t, core.Text, "We decided to use ClickHouse for the event log.", "the dream reads again what the other session says")
+	t.Log("survived: a session is forgotten")
 }
 
 // A user is forgotten although the worker is killed again and again, and ClickHouse while it deletes. What is left is as if nothing had
 // happened, and the user can't come back. (I2)
 func TestI2ForgetKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("kills servers and waits for them")
-	}
 	t.Parallel()
+	forgetKilled(t, 0)
+}
+
+// forgetKilled kills a worker after each of the times, and from 0 on, which is the time of the deletion, ClickHouse too.
+func forgetKilled(t *testing.T, waits ...time.Duration) {
+	t.Helper()
 	f := newForgetting(t, newSite(t))
 	worker := buildWorker(t, f.bench)
 	w := worker.launch(t)
@@ -283,11 +310,13 @@ func TestI2ForgetKilled(t *testing.T) {
 		n := 0
 		defer func() { killed <- n }()
 		deleting := false
-		for _, wait := range []time.Duration{300 * time.Millisecond, 13 * time.Second, 0} {
-			for at := time.Now(); wait == 0 && !deleting && time.Since(at) < 2*time.Minute; time.Sleep(5 * time.Millisecond) {
+		for _, wait := range waits {
+			look := time.NewTicker(10 * time.Millisecond)
+			for at := time.Now(); wait == 0 && !deleting && time.Since(at) < patience; <-look.C {
 				var rows uint64
 				deleting = f.ClickHouse.QueryRow(context.Background(), "SELECT count() FROM erasing_raw").Scan(&rows) == nil && rows > 0
 			}
+			look.Stop()
 			select {
 			case <-stop:
 				return
@@ -308,15 +337,13 @@ func TestI2ForgetKilled(t *testing.T) {
 	require.Empty(t, result.Left)
 	require.Equal(t, want.Counts.Sessions, result.Sessions)
 	require.Equal(t, want.Counts.Messages, result.Messages)
-	after := f.bytesOf(t, secretWord, otherSecret)
-	require.Empty(t, after["clickhouse"])
-	require.Empty(t, after["weaviate"])
-	require.Empty(t, after["files"])
+	f.requireForgotten(t)
 	require.Empty(t, column(t, f.ClickHouse, "SELECT stream FROM events_raw WHERE startsWith(stream, 'memory/u/') OR startsWith(stream, 'session/crashes/u/') OR startsWith(stream, 'queue/u/')"))
 	require.NotEmpty(t, column(t, f.ClickHouse, "SELECT entry_id FROM entries WHERE project = 'elsewhere'"))
 	f.requireVerified(t, "after forgetting")
 	_, err = f.try(t.Context(), f.input("another", f.uri))
 	requireFailure(t, err, schema.ErrorErased, "this user was forgotten")
+	t.Log("survived: worker and ClickHouse killed while a user was forgotten")
 }
 
 // What an erasure by a text, or of a project, changes in the log is exactly what names it: read again, tables are what the log says, and
@@ -353,7 +380,7 @@ func TestForgetQueryAndProject(t *testing.T) {
 		require.NoError(t, err)
 		_, err = f.Log.Append(t.Context(), schema.AuditStream(), []schema.Event{e})
 		require.NoError(t, err)
-		time.Sleep(f.Log.Drain())
+		<-time.After(f.Log.Drain()) // No store tells that the leases of the others have ended.
 		f.rebuild(t)
 		again, err := erase.Make(t.Context(), f.Log, f.ClickHouse, id, "salt", scope)
 		require.NoError(t, err)

@@ -3,7 +3,6 @@ package main_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -16,13 +15,13 @@ import (
 func (b *bench) awaitGraduated(ctx context.Context, t testing.TB) {
 	t.Helper()
 	ledgers := graduate.NewLedgers(b.ClickHouse)
-	for {
-		waiting, err := ledgers.Waiting(ctx, b.project)
-		if err == nil && waiting == 0 {
-			return
-		}
-		require.NoError(t, ctx.Err(), "%d sessions wait for graduation: %v", waiting, err)
-		time.Sleep(100 * time.Millisecond)
+	var waiting int
+	var err error
+	if !within(ctx, func() bool {
+		waiting, err = ledgers.Waiting(ctx, b.project)
+		return err == nil && waiting == 0
+	}) {
+		t.Fatalf("%d sessions wait for graduation: %v", waiting, err)
 	}
 }
 

@@ -28,10 +28,10 @@ func (b *bench) checkHistories(t *testing.T, check runner.HistoryCheck) (string,
 // awaitVisible waits until Temporal lists the workflow as one that runs or not.
 func (b *bench) awaitVisible(t *testing.T, check runner.HistoryCheck, what string, listed bool) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	eventually(t, func() bool {
 		out, _ := b.checkHistories(t, check)
 		return strings.Contains(out, what) == listed
-	}, time.Minute, 100*time.Millisecond, what)
+	}, what)
 }
 
 // Before a deploy one sees which runs of a namespace the new worker could not take over: here one of the same type whose
@@ -56,17 +56,17 @@ func TestCheckHistories(t *testing.T) {
 	for id, name := range map[string]string{"night '1' %2F": schema.WorkflowDreamNight, "former": "former_workflow"} {
 		run, err := b.Temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: schema.QueueMain}, name)
 		require.NoError(t, err)
-		require.Eventually(t, func() bool {
+		eventually(t, func() bool {
 			d, err := b.Temporal.DescribeWorkflowExecution(t.Context(), id, run.GetRunID())
 			return err == nil && d.GetWorkflowExecutionInfo().GetHistoryLength() > 8
-		}, time.Minute, 50*time.Millisecond, "the first timer has fired")
+		}, "the first timer has fired")
 	}
 	planted.Stop()
 	b.start(t)
 	in := b.input("open", write(t, filepath.Join(t.TempDir(), "s.jsonl"), said(1, "user", "I prefer tea."), said(2, "user", "TODO: write it up.")))
 	run, err := b.submit(t.Context(), in)
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return m.calls() > 0 }, time.Minute, 10*time.Millisecond)
+	eventually(t, func() bool { return m.calls() > 0 })
 	b.awaitVisible(t, runner.HistoryCheck{}, in.Key().WorkflowID(), true)
 
 	out, err := b.checkHistories(t, runner.HistoryCheck{})

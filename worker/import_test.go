@@ -76,15 +76,20 @@ func (b *bench) buildsOf(t testing.TB) []string {
 // The same import, started by many at once and under several ids, processes each session once.
 func TestI1ImportAtOnce(t *testing.T) {
 	t.Parallel()
+	importAtOnce(t, 3, 4)
+}
+
+func importAtOnce(t *testing.T, sessions, starters int) {
+	t.Helper()
 	b := newBench(t)
 	b.start(t)
-	in := b.importing(t, directoryOf(t, 12))
+	in := b.importing(t, directoryOf(t, sessions))
 	in.AtOnce = 3
 	type end struct {
 		result schema.BatchResult
 		err    error
 	}
-	ends := make(chan end, 6)
+	ends := make(chan end, starters)
 	for i := range cap(ends) {
 		id := in.WorkflowID()
 		if i%2 == 1 {
@@ -103,30 +108,33 @@ func TestI1ImportAtOnce(t *testing.T) {
 	for range cap(ends) {
 		e := <-ends
 		require.NoError(t, e.err)
-		require.Equal(t, 12, e.result.Ended())
+		require.Equal(t, sessions, e.result.Ended())
 		batches[e.result.Batch] = e.result
 	}
-	require.Len(t, batches, 4)
+	require.Len(t, batches, 1+starters/2)
 	succeeded := 0
 	for id, result := range batches {
 		succeeded += result.Statuses[schema.BuildSuccess]
 		require.Zero(t, result.Statuses[schema.BuildFailed])
 		report, err := batch.Read(t.Context(), b.Log, id)
 		require.NoError(t, err)
-		require.Len(t, report.Outcomes, 12)
+		require.Len(t, report.Outcomes, sessions)
 	}
-	require.Equal(t, 12, succeeded)
-	require.Len(t, b.buildsOf(t), 12)
+	require.Equal(t, sessions, succeeded)
+	require.Len(t, b.buildsOf(t), sessions)
+	t.Logf("survived: an import of %d sessions started %d times at once", sessions, starters)
 }
 
 // A worker that is killed while it lists the sessions, and again while it processes them, leaves what an undisturbed one
 // leaves, and the import goes on by itself.
 func TestI2KilledDuringImport(t *testing.T) {
-	if testing.Short() {
-		t.Skip("kills a worker three times and waits for what it left behind")
-	}
 	t.Parallel()
-	const sessions = 10
+	killedDuringImport(t, 3, 1)
+}
+
+// killedDuringImport kills a worker that lists the sessions, and others once so many of them have ended.
+func killedDuringImport(t *testing.T, sessions int, ends ...int) {
+	t.Helper()
 	dir := directoryOf(t, sessions)
 	calm, killed := newBench(t), newBench(t)
 	killed.project = calm.project // Ids are made of it.
@@ -140,7 +148,7 @@ func TestI2KilledDuringImport(t *testing.T) {
 	require.NoError(t, err)
 	awaitScheduled(t.Context(), t, killed.Temporal, run, "ListSessions")
 	kill()
-	for _, ended := range []int{1, sessions / 2} {
+	for _, ended := range ends {
 		kill = worker.start(t)
 		awaitEnded(t, killed.Temporal, run, ended)
 		kill()
@@ -160,6 +168,10 @@ func TestI2KilledDuringImport(t *testing.T) {
 	wants, gots := calm.lasting(t), killed.lasting(t)
 	for name := range wants {
 		require.Equal(t, withoutBatches(wants[name]), withoutBatches(gots[name]), name)
+	}
+	t.Log("survived: worker killed while it listed an import")
+	for _, ended := range ends {
+		t.Logf("survived: worker killed after %d sessions of an import", ended)
 	}
 }
 

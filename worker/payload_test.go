@@ -54,9 +54,9 @@ func TestI9NothingIsReadableInTemporal(t *testing.T) {
 		Messages: []schema.InlineMessage{{Role: "user", Content: "We decided to use Weaviate for the zanzibar index."}},
 	}
 	require.NoError(t, door.Send(t.Context(), b.Temporal, q))
-	require.Eventually(t, func() bool {
+	eventually(t, func() bool {
 		return len(column(t, b.ClickHouse, "SELECT build_id FROM build_runs WHERE session_id LIKE '%t' AND status = 'success'")) > 0
-	}, time.Minute, 200*time.Millisecond)
+	})
 	b.awaitGraduated(t.Context(), t)
 
 	raw, err := client.DialContext(t.Context(), client.Options{HostPort: b.cfg.TemporalAddress, Namespace: b.cfg.TemporalNamespace, Logger: quiet})
@@ -126,12 +126,12 @@ func TestWorkerWithoutTheKeyFailsNothing(t *testing.T) {
 	<-ready
 	run, err := b.submit(t.Context(), b.input("waits", write(t, filepath.Join(t.TempDir(), "s.jsonl"), said(1, "user", decision))))
 	require.NoError(t, err)
-	require.Eventually(t, func() bool {
+	eventually(t, func() bool {
 		d, err := b.Temporal.DescribeWorkflowExecution(t.Context(), run.GetID(), run.GetRunID())
 		require.NoError(t, err)
 		require.Equal(t, enums.WORKFLOW_EXECUTION_STATUS_RUNNING, d.GetWorkflowExecutionInfo().GetStatus())
 		return d.GetPendingWorkflowTask().GetAttempt() > 1
-	}, time.Minute, 200*time.Millisecond)
+	})
 	stop()
 	require.NoError(t, <-done)
 	b.start(t)

@@ -30,7 +30,7 @@ import (
 // Variables that say how many transcripts, and how many inputs of workflows, are damaged, and where the random numbers
 // begin.
 //
-//	AXIOMMIND_POISON_FILES=100 AXIOMMIND_POISON_PAYLOADS=100 go test ./worker -run TestI8Poisoned -v
+//	AXIOMMIND_POISON_FILES=100 AXIOMMIND_POISON_PAYLOADS=100 go test -tags campaign ./worker -run TestCampaignI8Poisoned -v
 const (
 	poisonFiles    = "AXIOMMIND_POISON_FILES"
 	poisonPayloads = "AXIOMMIND_POISON_PAYLOADS"
@@ -143,9 +143,13 @@ func requireClear(t *testing.T, reason, what string) {
 // them are processed. Given alone, each fails with an error of its own.
 func TestI8PoisonedTranscripts(t *testing.T) {
 	t.Parallel()
-	n, seed := fromVariable(t, poisonFiles, 50), uint64(fromVariable(t, poisonSeed, 15))
+	poisonedTranscripts(t, 6, 2)
+}
+
+func poisonedTranscripts(t *testing.T, n, healthy int) {
+	t.Helper()
+	seed := uint64(fromVariable(t, poisonSeed, 15))
 	t.Logf("%s=%d", poisonSeed, seed)
-	const healthy = 10
 	b := newBench(t)
 	b.start(t)
 	dir := directoryOf(t, healthy)
@@ -178,7 +182,7 @@ func TestI8PoisonedTranscripts(t *testing.T) {
 	}
 	require.Contains(t, reasons[giant], "has 62000 bytes, more than 200")
 	// Given by name, a file is not passed over.
-	for _, path := range paths[:min(n, 10)] {
+	for _, path := range paths[:(n+4)/5] {
 		uri, err := transcript.FileURI(path)
 		require.NoError(t, err)
 		_, err = b.try(t.Context(), b.input("", uri))
@@ -188,12 +192,18 @@ func TestI8PoisonedTranscripts(t *testing.T) {
 		requireClear(t, failure.Message(), path)
 		require.Contains(t, failure.Message(), filepath.Base(path))
 	}
+	t.Logf("survived: %d damaged transcripts", n)
 }
 
 // A damaged input of a workflow ends the run at once with the reason, and a session beside it is processed.
 func TestI8PoisonedInputs(t *testing.T) {
 	t.Parallel()
-	n, seed := fromVariable(t, poisonPayloads, 50), uint64(fromVariable(t, poisonSeed, 15))
+	poisonedInputs(t, 12)
+}
+
+func poisonedInputs(t *testing.T, n int) {
+	t.Helper()
+	seed := uint64(fromVariable(t, poisonSeed, 15))
 	t.Logf("%s=%d", poisonSeed, seed)
 	r := rand.New(rand.NewPCG(seed, 2))
 	b := newBench(t)
@@ -231,4 +241,5 @@ func TestI8PoisonedInputs(t *testing.T) {
 	t.Logf("%d of %d inputs refused: %.1f s", refused, n, time.Since(began).Seconds())
 	require.Greater(t, refused, n/2)
 	require.Equal(t, schema.BuildSuccess, b.process(t, b.input("beside", eventful(t, 2))).Status)
+	t.Logf("survived: %d damaged inputs of workflows", n)
 }

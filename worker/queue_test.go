@@ -144,24 +144,24 @@ func TestDoorRefuses(t *testing.T) {
 	require.True(t, errors.As(err, &late) || errors.Is(err, context.Canceled), err)
 }
 
-// number is the value of the environment variable, or the default.
-func number(name string, value int) int {
-	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
-		return n
-	}
-	return value
+// Whatever order contexts come in, and however often the worker is killed, each message is in the log once (I2). A run of
+// a queue stays short.
+func TestI2QueueKilledWorker(t *testing.T) {
+	t.Parallel()
+	queueKilledWorker(t, queueLoad{keys: 3, contexts: 9, kills: 1, life: time.Second, sending: time.Second})
 }
 
-// Whatever order contexts come in, and however often the worker is killed, each message is in the log once (I2). A run of
-// a queue stays short. AXIOMMIND_QUEUE_KEYS and AXIOMMIND_QUEUE_CONTEXTS say how many sessions and contexts there are.
-func TestI2QueueKilledWorker(t *testing.T) {
-	if testing.Short() {
-		t.Skip("kills a worker again and again")
-	}
-	t.Parallel()
-	keys, contexts := number("AXIOMMIND_QUEUE_KEYS", 12), number("AXIOMMIND_QUEUE_CONTEXTS", 60)
+// queueLoad says how many contexts of how many sessions are sent, over at least which time, and how often a worker is
+// killed, each after one to three times its life.
+type queueLoad struct {
+	keys, contexts, kills int
+	life, sending         time.Duration
+}
+
+func queueKilledWorker(t *testing.T, load queueLoad) {
+	t.Helper()
+	keys, contexts := load.keys, load.contexts
 	users := max(3, keys/50)
-	const sendingTakes = 15 * time.Second // At least: so that workers are killed meanwhile.
 	b := newBench(t)
 	worker := buildWorker(t, b)
 	type sending struct{ user, thread, text string }
@@ -172,17 +172,21 @@ func TestI2QueueKilledWorker(t *testing.T) {
 	}
 	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	began := time.Now()
-	stop := make(chan struct{})
+	sent := make(chan struct{})
 	kills := 0
 	var killing sync.WaitGroup
 	killing.Go(func() {
 		for {
 			kill := worker.start(t)
+			enough := sent
+			if kills < load.kills {
+				enough = nil
+			}
 			select {
-			case <-stop:
+			case <-enough:
 				t.Cleanup(kill)
 				return
-			case <-time.After(time.Duration(2000+rand.IntN(4000)) * time.Millisecond):
+			case <-time.After(load.life + rand.N(2*load.life)):
 				kill()
 				kills++
 			}
@@ -194,19 +198,18 @@ func TestI2QueueKilledWorker(t *testing.T) {
 			for _, s := range part {
 				id := s.user + s.thread + s.text
 				c := b.queued(s.user, s.thread, id, s.text)
-				c.Debounce = max(2*time.Second, time.Duration(contexts)*time.Millisecond)
+				c.Debounce = max(load.sending/7, time.Duration(contexts)*time.Millisecond)
 				c.MaxWait = 10 * c.Debounce
 				for range 1 + rand.IntN(2) { // Some are sent twice.
 					require.NoError(t, door.Send(t.Context(), b.Temporal, c))
 				}
-				time.Sleep(time.Duration(rand.Int64N(int64(2 * 4 * sendingTakes / time.Duration(contexts)))))
+				<-time.After(rand.N(2 * 4 * load.sending / time.Duration(contexts)))
 			}
 		})
 	}
 	senders.Wait()
 	t.Logf("%d contexts of %d sessions and %d users sent in %.1f s", contexts, keys, users, time.Since(began).Seconds())
-	time.Sleep(5 * time.Second)
-	close(stop)
+	close(sent)
 	killing.Wait()
 	var flushes sync.WaitGroup
 	for u := range users {
@@ -227,13 +230,14 @@ func TestI2QueueKilledWorker(t *testing.T) {
 	longest := column(t, b.ClickHouse, "SELECT toString(count()) FROM events WHERE event_type = 'context_enqueued'")
 	require.Equal(t, []string{strconv.Itoa(contexts)}, longest)
 	b.requireShortQueues(t, 10_000)
+	t.Logf("survived: %d kills of a worker while contexts were queued", kills)
 }
 
 // requireShortQueues checks that no run of a queue has more events.
 func (b *bench) requireShortQueues(t *testing.T, most int64) {
 	t.Helper()
 	longest, runs := int64(0), 0
-	require.Eventually(t, func() bool {
+	eventually(t, func() bool {
 		longest, runs = 0, 0
 		for info, err := range b.workflowsOf(t.Context(), schema.WorkflowMemoryQueue) {
 			if err != nil {
@@ -246,7 +250,7 @@ func (b *bench) requireShortQueues(t *testing.T, most int64) {
 			longest, runs = max(longest, d.GetWorkflowExecutionInfo().GetHistoryLength()), runs+1
 		}
 		return runs > 0
-	}, time.Minute, time.Second)
+	})
 	t.Logf("%d runs of queues, the longest of %d events", runs, longest)
 	require.Less(t, longest, most)
 }

@@ -46,6 +46,18 @@ func (b *bench) digests(t testing.TB) map[string]eventlog.Digest {
 	return out
 }
 
+// someProjections returns so many names of projections. A campaign has all, which no names stand for.
+func (b *bench) someProjections(t testing.TB, n int, always ...string) (names []string) {
+	t.Helper()
+	if inCampaign(t) {
+		return nil
+	}
+	for _, p := range b.projections() {
+		names = append(names, p.Name())
+	}
+	return some(t, names, n, always...)
+}
+
 // eventful is a session of which every projection makes rows.
 func eventful(t testing.TB, n int) string {
 	return write(t, filepath.Join(t.TempDir(), "s.jsonl"),
@@ -61,6 +73,13 @@ func eventful(t testing.TB, n int) string {
 // I3, I4: whatever an operator does to the tables, a rebuild of the list gives the rows that the sessions left.
 func TestI3EveryProjection(t *testing.T) {
 	t.Parallel()
+	everyProjection(t, 2, "DROP TABLE IF EXISTS %s SYNC")
+}
+
+// everyProjection has every projection make rows of some sessions. It makes them again after each of the statements on
+// every table.
+func everyProjection(t *testing.T, sessions int, statements ...string) {
+	t.Helper()
 	b := newBench(t)
 	b.start(t)
 	builds := "Builds compilers"
@@ -68,7 +87,7 @@ func TestI3EveryProjection(t *testing.T) {
 		_, err := b.command(t.Context(), c)
 		require.NoError(t, err)
 	}
-	for n := range 3 {
+	for n := range sessions {
 		b.process(t, b.input(fmt.Sprint("s", n), eventful(t, n)))
 	}
 	for n, city := range []string{"Porto", "Lisbon"} { // They contradict each other.
@@ -91,9 +110,7 @@ func TestI3EveryProjection(t *testing.T) {
 		}
 		require.NotZero(t, d.Rows, "%s: have eventful tell of what makes its rows, so that they can be compared", name)
 	}
-	b.rebuild(t)
-	require.Equal(t, want, b.digests(t), "incremental equals rebuilt")
-	for _, statement := range []string{"TRUNCATE TABLE %s", "DROP TABLE IF EXISTS %s SYNC"} {
+	for _, statement := range statements {
 		for _, p := range b.projections() {
 			for _, table := range p.Tables() {
 				require.NoError(t, b.ClickHouse.Exec(t.Context(), fmt.Sprintf(statement, table.Name)))
@@ -104,6 +121,7 @@ func TestI3EveryProjection(t *testing.T) {
 		require.NotEqual(t, want, b.digests(t))
 		b.rebuild(t)
 		require.Equal(t, want, b.digests(t), statement)
+		t.Logf("survived: "+statement, "every projection")
 	}
 }
 
@@ -134,6 +152,10 @@ func (b *bench) neverFewer(ctx context.Context, t *testing.T) {
 			}
 			seen[list] = n
 		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(50 * time.Millisecond):
+		}
 	}
 	if looks == 0 || seen["entries"] == 0 {
 		t.Errorf("looked %d times and saw %v", looks, seen)
@@ -144,15 +166,21 @@ func (b *bench) neverFewer(ctx context.Context, t *testing.T) {
 // events of a rebuild that is alone.
 func TestI4RebuildDuringSessions(t *testing.T) {
 	t.Parallel()
+	rebuildDuringSessions(t, 2, 1)
+}
+
+// rebuildDuringSessions rebuilds everything once some sessions have ended, while others are processed, so many at once.
+func rebuildDuringSessions(t *testing.T, sessions, atOnce int) {
+	t.Helper()
 	b := newBench(t)
 	b.start(t)
-	for n := range 4 {
+	for n := range sessions {
 		b.process(t, b.input(fmt.Sprint("before", n), eventful(t, n)))
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var wait sync.WaitGroup
-	for w := range 3 {
+	for w := range atOnce {
 		wait.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
 				result, err := b.try(t.Context(), b.input(fmt.Sprintf("during-%d-%d", w, n), eventful(t, n)))
@@ -164,7 +192,7 @@ func TestI4RebuildDuringSessions(t *testing.T) {
 		})
 	}
 	wait.Go(func() { b.neverFewer(ctx, t) })
-	result := b.rebuildBeside(t, schema.RebuildInput{Verify: true})
+	result := b.rebuildBeside(t, schema.RebuildInput{Verify: true, Projections: b.someProjections(t, 3)})
 	require.Zero(t, result.Differing(), "%+v", result)
 	t.Logf("sessions waited %.1f s", result.Waited)
 	stop()
@@ -177,19 +205,25 @@ func TestI4RebuildDuringSessions(t *testing.T) {
 	// What was planned during the rebuild knew all tasks: each is created once.
 	require.Empty(t, column(t, b.ClickHouse, `SELECT JSONExtractString(payload_json, 'canonical_key') AS key FROM events
 		WHERE event_type = ? GROUP BY key HAVING count() > 1`, schema.TaskCreated))
+	t.Logf("survived: rebuild during sessions, %d at once", atOnce)
 }
+
+// rebuildSteps are the activities of a rebuild.
+var rebuildSteps = []string{"PrepareRebuild", "FillShadow", "CatchUpShadow", "SwitchShadow", "CompareShadow", "FinishRebuild"}
 
 // I2, I3: a worker that is killed in each phase of a rebuild, and started again, ends it: with the rows that the log
 // says, and with nothing left over.
 func TestI2RebuildKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("kills a worker in each phase and waits for what it left behind")
-	}
 	t.Parallel()
+	rebuildKilled(t, 1, some(t, rebuildSteps, 1, "SwitchShadow"))
+}
+
+func rebuildKilled(t *testing.T, sessions int, killedIn []string) {
+	t.Helper()
 	b := newBench(t)
 	worker := buildWorker(t, b)
 	kill := worker.start(t)
-	for n := range 3 {
+	for n := range sessions {
 		b.process(t, b.input(fmt.Sprint("s", n), eventful(t, n)))
 	}
 	b.awaitIndexed(t)
@@ -197,15 +231,15 @@ func TestI2RebuildKilled(t *testing.T) {
 	want := b.digests(t)
 	require.NoError(t, b.ClickHouse.Exec(t.Context(), "INSERT INTO facts_skipped_raw (user, seq, event_id) VALUES ('nobody', 1, 'x')"))
 	run, err := b.Temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: schema.RebuildWorkflowID, TaskQueue: schema.QueueMain},
-		schema.WorkflowRebuild, schema.RebuildInput{Verify: true})
+		schema.WorkflowRebuild, schema.RebuildInput{Verify: true, Projections: b.someProjections(t, 0, b.projections()[0].Name(), "facts")})
 	require.NoError(t, err)
-	for _, activity := range []string{"PrepareRebuild", "FillShadow", "CatchUpShadow", "SwitchShadow", "CompareShadow", "FinishRebuild"} {
+	for _, activity := range killedIn {
 		awaitScheduled(t.Context(), t, b.Temporal, run, activity)
 		if activity == "SwitchShadow" {
-			require.Eventually(t, func() bool {
+			eventually(t, func() bool {
 				standings, err := b.Log.Standings(t.Context(), b.projections()...)
 				return err == nil && standings[0].Rebuilding
-			}, time.Minute, 20*time.Millisecond)
+			})
 		}
 		kill()
 		for _, list := range []string{"entries", "build_runs", "entities", "facts"} {
@@ -221,6 +255,9 @@ func TestI2RebuildKilled(t *testing.T) {
 	left, err := eventlog.Scratches(t.Context(), b.ClickHouse)
 	require.NoError(t, err)
 	require.Empty(t, left)
+	for _, activity := range killedIn {
+		t.Logf("survived: worker killed in %s", activity)
+	}
 }
 
 // Only one rebuild runs at a time. Another one, started under an id of its own, runs after it.
@@ -229,14 +266,18 @@ func TestTwoRebuilds(t *testing.T) {
 	b := newBench(t)
 	b.start(t)
 	b.process(t, b.input("s", eventful(t, 1)))
+	names := []string{"facts"}
+	if inCampaign(t) {
+		names = append(names, "builds")
+	}
 	var wait sync.WaitGroup
 	for n := range 2 {
 		wait.Go(func() {
 			run, err := b.Temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: fmt.Sprint("by hand ", n), TaskQueue: schema.QueueMain},
-				schema.WorkflowRebuild, schema.RebuildInput{Projections: []string{"facts", "builds"}, Verify: true})
+				schema.WorkflowRebuild, schema.RebuildInput{Projections: names, Verify: true})
 			if err == nil {
 				var result schema.RebuildResult
-				if err = run.Get(t.Context(), &result); err == nil && (result.Differing() > 0 || len(result.Projections) != 2) {
+				if err = run.Get(t.Context(), &result); err == nil && (result.Differing() > 0 || len(result.Projections) != len(names)) {
 					err = fmt.Errorf("it ended with %+v", result)
 				}
 			}

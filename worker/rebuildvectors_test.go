@@ -17,14 +17,21 @@ import (
 // A collection is made anew while sessions are processed: they end before it does, and the new one has their vectors.
 func TestRebuildVectorsWhileSessionsWait(t *testing.T) {
 	t.Parallel()
+	rebuildVectorsWhileSessionsWait(t, 2, 1)
+}
+
+// rebuildVectorsWhileSessionsWait processes some sessions before and others during the rebuild.
+func rebuildVectorsWhileSessionsWait(t *testing.T, before, during int) {
+	t.Helper()
 	// The tests share a Weaviate, and those with the default embedder a collection: this one has its own.
 	b := newRemoteBench(t, newEmbeddingServer(t, 0))
+	b.cfg.Timing.Vectors = 30 * time.Second // Sessions end within it, which is the last thing that a rebuild waits for.
 	b.start(t)
 	session := func(i int) schema.ProcessSessionInput {
 		path := filepath.Join(t.TempDir(), fmt.Sprintf("s%d.jsonl", i))
 		return b.input(fmt.Sprint("session ", i), write(t, path, said(1, "user", fmt.Sprintf("We decided to use store number %d for vectors.", i))))
 	}
-	for i := range 3 {
+	for i := range before {
 		b.process(t, session(i))
 	}
 	b.awaitIndexed(t)
@@ -37,8 +44,8 @@ func TestRebuildVectorsWhileSessionsWait(t *testing.T) {
 		in := vector.RebuildInput{Collection: collection, Verify: true}
 		ended <- boundary.Update{Name: schema.UpdateRebuild, ID: "rebuild", Arg: in}.Send(ctx, b.Temporal, &result)
 	}()
-	for i := 3; i < 6; i++ {
-		b.process(t, session(i))
+	for i := range during {
+		b.process(t, session(before+i))
 	}
 	select {
 	case err := <-ended:
@@ -54,4 +61,5 @@ func TestRebuildVectorsWhileSessionsWait(t *testing.T) {
 	require.NoError(t, boundary.Update{Name: schema.UpdateReconcile, ID: "after", Arg: in}.Send(ctx, b.Temporal, &report))
 	require.Zero(t, report.Repaired())
 	require.Equal(t, len(column(t, b.ClickHouse, "SELECT job_id FROM vector_outbox WHERE item_kind != 'message'")), report.Outbox.Done)
+	t.Log("survived: sessions during a rebuild of their collection")
 }

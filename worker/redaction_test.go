@@ -133,8 +133,21 @@ func secretFiles(t *testing.T, cases []redacttest.Case) []string {
 // Weaviate, not in a file of the memory, not in a history of Temporal. The model takes all that it is shown for memories. (I9)
 func TestI9NoSecretIsStoredAnywhere(t *testing.T) {
 	t.Parallel()
-	all := redacttest.Cases(11)
+	kinds := map[string]bool{}
 	var cases []redacttest.Case
+	for _, c := range secretCases(t) {
+		if !kinds[c.Kind] {
+			kinds[c.Kind] = true
+			cases = append(cases, c)
+		}
+	}
+	noSecretIsStoredAnywhere(t, cases, 4)
+}
+
+// secretCases are many secrets, of all kinds.
+func secretCases(t *testing.T) (cases []redacttest.Case) {
+	t.Helper()
+	all := redacttest.Cases(11)
 	kinds := map[string]bool{}
 	for i := range 220 {
 		c := all[(i*97)%len(all)]
@@ -142,14 +155,24 @@ func TestI9NoSecretIsStoredAnywhere(t *testing.T) {
 		cases = append(cases, c)
 	}
 	require.Greater(t, len(kinds), 40)
+	return cases
+}
 
+// noSecretIsStoredAnywhere has a session of the first format hold all secrets, and those of the other formats, and a
+// person's notes, the first so many.
+func noSecretIsStoredAnywhere(t *testing.T, cases []redacttest.Case, others int) {
+	t.Helper()
 	b, model := newBench(t), newEcho(t)
 	b.cfg.Model = llm.Config{Provider: llm.ProviderOpenAI, Model: "echo", BaseURL: model.url, ResponseFormat: llm.FormatNone}
 	var logged lockedBuffer
 	b.startLogging(t, slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	group, ctx := errgroup.WithContext(t.Context())
-	redacted := make([]int, 5)
-	for i, uri := range secretFiles(t, cases) {
+	uris := append(secretFiles(t, cases)[:1], secretFiles(t, cases[:others])[1:]...)
+	if !inCampaign(t) {
+		uris = some(t, uris, 1, uris[0])
+	}
+	redacted := make([]int, len(uris))
+	for i, uri := range uris {
 		group.Go(func() error {
 			in := b.input(fmt.Sprintf("secrets-%d", i), uri)
 			in.IncludeTools = i == 0
@@ -160,9 +183,9 @@ func TestI9NoSecretIsStoredAnywhere(t *testing.T) {
 	}
 	require.NoError(t, group.Wait())
 	for i, n := range redacted {
-		require.GreaterOrEqual(t, n, len(cases), "session %d", i)
+		require.GreaterOrEqual(t, n, map[bool]int{true: len(cases), false: others}[i == 0], "session %d", i)
 	}
-	for i, c := range cases[:20] {
+	for i, c := range cases[:min(others, 20)] {
 		content := fmt.Sprintf("Note %d. %s", i, c.Text)
 		if _, err := b.command(t.Context(), fact.Command{User: "u", RequestID: fmt.Sprint("r", i), Actor: "a", At: time.Now(), Op: fact.OpCreate, Content: &content}); err != nil {
 			require.ErrorContains(t, err, "duplicate", c.Text)
@@ -181,14 +204,18 @@ func TestI9NoSecretIsStoredAnywhere(t *testing.T) {
 	for _, row := range column(t, b.ClickHouse, "SELECT event_type FROM events WHERE position(payload_json, '[redacted: ') > 0 AND (sensitivity != 'redacted' OR payload_redacted = '')") {
 		t.Errorf("a %s that holds a placeholder does not say so", row)
 	}
+	t.Logf("survived: %d secrets of %d formats", len(cases), len(uris))
 }
 
 // places returns what each store holds, by its name: tables, vectors, files and histories.
 func (b *bench) places(t *testing.T) map[string]string {
 	t.Helper()
-	places := map[string]string{}
+	places, queries := map[string]string{}, map[string]string{}
 	for _, table := range column(t, b.ClickHouse, "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine NOT LIKE '%View'") {
-		places["the table "+table] = strings.Join(column(t, b.ClickHouse, "SELECT toString(tuple(*)) FROM `"+table+"`"), "\n")
+		queries["the table "+table] = "SELECT toString(tuple(*)) AS row FROM `" + table + "`"
+	}
+	for table, rows := range columns(t, b.ClickHouse, queries) {
+		places[table] = strings.Join(rows, "\n")
 	}
 	places["Weaviate"] = strings.Join(b.objects(t), "\n")
 	places["the files"] = filesBelow(t, b.cfg.MemoryRoot)

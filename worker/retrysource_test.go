@@ -23,7 +23,7 @@ import (
 
 // A file that could not be read is read; one that has changed since the build failed is taken as it is now, from the
 // start.
-func TestRetryOfFile(t *testing.T) {
+func retryOfFile(t *testing.T) { //nolint:thelper // a test of the list
 	t.Parallel()
 	vectors := newEmbeddingServer(t, http.StatusUnauthorized)
 	b := newRemoteBench(t, vectors)
@@ -65,7 +65,7 @@ func TestRetryOfFile(t *testing.T) {
 }
 
 // The log takes the place of a file that is gone, as long as it holds all that the build had read of it.
-func TestRetryOfDeletedFile(t *testing.T) {
+func retryOfDeletedFile(t *testing.T) { //nolint:thelper // a test of the list
 	t.Parallel()
 	vectors := newEmbeddingServer(t, http.StatusUnauthorized)
 	b := newRemoteBench(t, vectors)
@@ -93,7 +93,7 @@ func TestRetryOfDeletedFile(t *testing.T) {
 }
 
 // Inline messages are tried again from the log.
-func TestRetryOfInlineMessages(t *testing.T) {
+func retryOfInlineMessages(t *testing.T) { //nolint:thelper // a test of the list
 	t.Parallel()
 	vectors := newEmbeddingServer(t, http.StatusUnauthorized)
 	b := newRemoteBench(t, vectors)
@@ -116,7 +116,7 @@ func TestRetryOfInlineMessages(t *testing.T) {
 
 // Inline messages of a build that failed before they were in the log stand in its event, and in those of its retries
 // that failed there, too.
-func TestRetryOfInlineMessagesFromEvent(t *testing.T) {
+func retryOfInlineMessagesFromEvent(t *testing.T) { //nolint:thelper // a test of the list
 	t.Parallel()
 	b := newBench(t)
 	builds, err := build.NewActivities(b.Log, b.ClickHouse, schema.BuildSpec{
@@ -170,7 +170,7 @@ func TestRetryOfInlineMessagesFromEvent(t *testing.T) {
 
 // What failed after the messages were in the log, and again before a retry could read them, is still tried again from
 // the log.
-func TestRetryAfterRetryThatReadNothing(t *testing.T) {
+func retryAfterRetryThatReadNothing(t *testing.T) { //nolint:thelper // a test of the list
 	t.Parallel()
 	vectors := newEmbeddingServer(t, http.StatusUnauthorized)
 	b := newRemoteBench(t, vectors)

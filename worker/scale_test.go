@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"bufio"
-	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -17,35 +16,38 @@ import (
 	"axiommind/schema"
 )
 
-// scaleVariable holds the sizes of the logs of TestRebuildAtScale, with commas between them.
-const scaleVariable = "AXIOMMIND_REBUILD_EVENTS"
-
 // A rebuild takes time in proportion to the events, and memory that does not depend on their number. To project what is
-// new costs the same, however much there is.
-//
-//	AXIOMMIND_REBUILD_EVENTS=10000,100000,1000000 go test ./worker -run TestRebuildAtScale -v -timeout 3h
+// new costs the same, however much there is. A campaign measures it.
 func TestRebuildAtScale(t *testing.T) {
-	sizes := strings.Split(cmp.Or(os.Getenv(scaleVariable), "2000"), ",")
+	t.Parallel()
+	rebuildAtScale(t, 1, 1, 500)
+}
+
+// rebuildAtScale makes logs of the sizes of so many sessions. It measures the projection of new events in so many rounds.
+func rebuildAtScale(t *testing.T, sessions, rounds int, sizes ...int) {
+	t.Helper()
 	b := newBench(t)
 	worker := buildWorker(t, b)
 	kill := worker.start(t)
-	for n := range 6 {
+	for n := range sessions {
 		b.process(t, b.input(fmt.Sprint("s", n), eventful(t, n)))
 	}
-	b.night(t, schema.DreamNightInput{})
+	rebuild := schema.RebuildInput{Projections: []string{"builds", "facts"}}
+	if inCampaign(t) {
+		b.night(t, schema.DreamNightInput{})
+		rebuild.Projections = nil
+	}
 	b.awaitIndexed(t)
 	kill()
 	template := b.template(t)
 	var peaks []float64
-	for _, text := range sizes {
-		size, err := strconv.Atoi(text)
-		require.NoError(t, err)
+	for _, size := range sizes {
 		b.multiply(t, template, size)
 		pid, kill := startMeasured(t, worker)
 		idle := residentMB(t, pid)
 		began := time.Now()
 		stop := watchPeak(t, pid)
-		result := b.rebuildBeside(t, schema.RebuildInput{})
+		result := b.rebuildBeside(t, rebuild)
 		peak, took := stop(), time.Since(began)
 		kill()
 		rows, applied := uint64(0), 0
@@ -55,10 +57,11 @@ func TestRebuildAtScale(t *testing.T) {
 			t.Logf("  %-24s %9d events %9d rows %7.1f s", p.Name, p.Events, p.Rows, p.Seconds)
 		}
 		require.NotZero(t, rows)
-		incremental := b.incremental(t, size)
+		incremental := b.incremental(t, size, rounds)
 		t.Logf("%d events: %.1f s, of which writers waited %.1f s; %d applied; memory %.0f MB, %.0f MB when idle; 100 new events %s",
 			b.logged(t), took.Seconds(), result.Waited, applied, peak, idle, incremental.Round(time.Millisecond))
 		peaks = append(peaks, peak)
+		t.Logf("survived: a rebuild of %d events", size)
 	}
 	if len(peaks) > 1 {
 		require.Less(t, slices.Max(peaks), 2*peaks[0]+100, "memory grows with the number of events: %v", peaks)
@@ -119,7 +122,7 @@ func (b *bench) multiply(t *testing.T, l *logTemplate, size int) {
 
 // incremental is how long it takes to project 100 new events of a session, as a worker does that has appended them: the
 // quickest of a few times.
-func (b *bench) incremental(t *testing.T, size int) time.Duration {
+func (b *bench) incremental(t *testing.T, size, rounds int) time.Duration {
 	t.Helper()
 	log := eventlog.New(b.ClickHouse, eventlog.Options{})
 	var events []schema.Event
@@ -134,7 +137,7 @@ func (b *bench) incremental(t *testing.T, size int) time.Duration {
 	}
 	require.Len(t, events, 100)
 	best := time.Hour
-	for round := range 8 {
+	for round := range rounds {
 		stream := schema.SessionKey{Scope: schema.Scope{Project: b.project, User: "new"}, SessionID: fmt.Sprint(size, "-", round)}.Stream()
 		for i := range events {
 			events[i].DedupeKey = fmt.Sprint(stream, i)

@@ -59,13 +59,16 @@ func TestI1StatementIsOneAct(t *testing.T) {
 	require.Equal(t, before, b.once(t))
 	require.Zero(t, b.backfilled(t, schema.BackfillSessionsInput{}).Items, "no other extractor is asked")
 	b.awaitGraduated(t.Context(), t)
-	before = b.rows(t)
-	b.rebuild(t)
-	require.Equal(t, before, b.rows(t), "I3")
+	if inCampaign(t) {
+		before = b.rows(t)
+		b.rebuild(t)
+		require.Equal(t, before, b.rows(t), "I3")
+		t.Log("survived: rebuild of a statement")
+	}
 }
 
 // A statement whose build failed is tried again as a statement.
-func TestRetryOfStatement(t *testing.T) {
+func retryOfStatement(t *testing.T) { //nolint:thelper // a test of the list
 	t.Parallel()
 	b := newBench(t)
 	b.start(t)

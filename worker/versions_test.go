@@ -32,11 +32,11 @@ func (l *saidLog) Write(p []byte) (int, error) {
 
 func (l *saidLog) await(t *testing.T, what string) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	eventually(t, func() bool {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		return strings.Contains(l.text.String(), what)
-	}, time.Minute, 50*time.Millisecond, what)
+	}, what)
 }
 
 // startVersion runs a worker of the build until the test ends.
@@ -65,7 +65,7 @@ func (b *bench) setCurrent(t *testing.T, buildID string) {
 		require.GreaterOrEqual(c, len(d.Info.TaskQueuesInfos), 4, "three queues of activities, and one of workflows")
 		_, err = deployment.SetCurrentVersion(t.Context(), client.WorkerDeploymentSetCurrentVersionOptions{BuildID: buildID})
 		require.NoError(c, err)
-	}, time.Minute, 200*time.Millisecond)
+	}, patience, 200*time.Millisecond)
 }
 
 // versionOf returns the build that the run's workflow tasks went to, and what becomes of the run on a deploy.
@@ -103,7 +103,7 @@ func TestTwoBuildsOfTheWorker(t *testing.T) {
 	m.hold()
 	underWay, err := b.submit(t.Context(), session("second"))
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return m.calls() > 1 }, time.Minute, 10*time.Millisecond, "the model is asked")
+	eventually(t, func() bool { return m.calls() > 1 }, "the model is asked")
 	second := b.startVersion(t, young)
 	second.await(t, `set-current-version --deployment-name axiommind-`+b.project)
 	b.setCurrent(t, young)

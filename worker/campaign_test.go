@@ -1,0 +1,205 @@
+//go:build campaign
+
+package main_test
+
+import (
+	"testing"
+	"time"
+
+	"axiommind/schema"
+)
+
+// The tests of this file have the whole of that of which the tests of the same names have a sample.
+//
+//	go test -tags campaign -run TestCampaign ./worker -v -timeout 2h
+
+func TestCampaignI2KilledWorker(t *testing.T) {
+	t.Parallel()
+	killedWorker(t, sessionSteps)
+}
+
+func TestCampaignI2KilledHalving(t *testing.T) {
+	t.Parallel()
+	killedHalving(t, askingSteps)
+}
+
+func TestCampaignI1ImportAtOnce(t *testing.T) {
+	t.Parallel()
+	importAtOnce(t, 12, 6)
+}
+
+func TestCampaignI2KilledDuringImport(t *testing.T) {
+	t.Parallel()
+	killedDuringImport(t, 10, 1, 5)
+}
+
+// AXIOMMIND_QUEUE_KEYS and AXIOMMIND_QUEUE_CONTEXTS say how many sessions and contexts there are.
+func TestCampaignI2QueueKilledWorker(t *testing.T) {
+	t.Parallel()
+	queueKilledWorker(t, queueLoad{
+		keys: fromVariable(t, "AXIOMMIND_QUEUE_KEYS", 12), contexts: fromVariable(t, "AXIOMMIND_QUEUE_CONTEXTS", 60), kills: 5, life: 2 * time.Second, sending: 15 * time.Second,
+	})
+}
+
+func TestCampaignI3EveryProjection(t *testing.T) {
+	t.Parallel()
+	everyProjection(t, 3, "TRUNCATE TABLE %s", "DROP TABLE IF EXISTS %s SYNC")
+}
+
+func TestCampaignI4RebuildDuringSessions(t *testing.T) {
+	t.Parallel()
+	rebuildDuringSessions(t, 4, 3)
+}
+
+func TestCampaignI2RebuildKilled(t *testing.T) {
+	t.Parallel()
+	rebuildKilled(t, 3, rebuildSteps)
+}
+
+func TestCampaignStopDuringImport(t *testing.T) {
+	t.Parallel()
+	stopDuringImport(t, 40)
+}
+
+func TestCampaignReplayRules(t *testing.T) {
+	t.Parallel()
+	replayRules(t, 3)
+}
+
+func TestCampaignReplayAnswers(t *testing.T) {
+	t.Parallel()
+	replayAnswers(t, 4)
+}
+
+func TestCampaignI2BackfillWithAnotherModel(t *testing.T) {
+	t.Parallel()
+	backfillWithAnotherModel(t, 3, 9)
+}
+
+func TestCampaignSessionEndsFact(t *testing.T) {
+	t.Parallel()
+	sessionEndsFact(t, 2)
+}
+
+func TestCampaignSeed12_3Idempotency(t *testing.T) {
+	t.Parallel()
+	idempotency(t, 100)
+}
+
+func TestCampaignI6ManySessionsOneProject(t *testing.T) {
+	t.Parallel()
+	manySessionsOneProject(t, 60)
+}
+
+func TestCampaignConcurrentFactCommands(t *testing.T) {
+	t.Parallel()
+	concurrentFactCommands(t, 50)
+}
+
+func TestCampaignRefusedEmbedderEndsIndex(t *testing.T) {
+	t.Parallel()
+	refusedEmbedderEndsIndex(t, refusals)
+}
+
+func TestCampaignFixtures(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	all, _ := b.fixtures(t)
+	fixtures(t, b, all)
+}
+
+func TestCampaignI9RawMessagesAreKeptEncrypted(t *testing.T) {
+	t.Parallel()
+	rawMessagesAreKeptEncrypted(t, 60)
+}
+
+func TestCampaignI9NoSecretIsStoredAnywhere(t *testing.T) {
+	t.Parallel()
+	cases := secretCases(t)
+	noSecretIsStoredAnywhere(t, cases, len(cases))
+}
+
+// AXIOMMIND_NIGHT_USERS says how many users are dreamt of.
+func TestCampaignNight(t *testing.T) {
+	t.Parallel()
+	nightOf(t, fromVariable(t, "AXIOMMIND_NIGHT_USERS", 100), 8)
+}
+
+func TestCampaignI8PoisonedTranscripts(t *testing.T) {
+	t.Parallel()
+	poisonedTranscripts(t, fromVariable(t, poisonFiles, 50), 10)
+}
+
+func TestCampaignI8PoisonedInputs(t *testing.T) {
+	t.Parallel()
+	poisonedInputs(t, fromVariable(t, poisonPayloads, 50))
+}
+
+func TestCampaignRebuildAtScale(t *testing.T) { //nolint:paralleltest // it measures
+	rebuildAtScale(t, 6, 8, 2000, fromVariable(t, "AXIOMMIND_REBUILD_EVENTS", 20_000))
+}
+
+// AXIOMMIND_FAULT_SECONDS says how long a fault lasts.
+func TestCampaignI8FaultMatrix(t *testing.T) {
+	t.Parallel()
+	faultMatrix(t, faults(), 3)
+}
+
+func TestCampaignI8MoodyModel(t *testing.T) {
+	t.Parallel()
+	moodyModel(t, 20)
+}
+
+// AXIOMMIND_CRASH_RUNS says how many crashes there are.
+func TestCampaignI2CrashMatrix(t *testing.T) {
+	t.Parallel()
+	crashMatrix(t, newSite(t), 20, fromVariable(t, crashRuns, 4), victims...)
+}
+
+func TestCampaignForgetSession(t *testing.T) {
+	t.Parallel()
+	forgetSession(t, newForgetting(t, newSite(t)))
+}
+
+func TestCampaignI2ForgetKilled(t *testing.T) {
+	t.Parallel()
+	forgetKilled(t, 300*time.Millisecond, 4*time.Second, 0)
+}
+
+// The budget is that of an average session, with all that the worker asks in the background meanwhile. The slower a session
+// is, the more that is: so no other test runs beside it, and a busy machine gets three tries. A request too many is in each
+// of them.
+func TestCampaignJourneyBudget(t *testing.T) { //nolint:paralleltest // see above
+	s := countJourneys(t, 20, schema.Timing{})
+	for try := 1; try < 3 && s.clickHouse > budgetRequests; try++ {
+		t.Logf("%.1f requests to ClickHouse: once more", s.clickHouse)
+		s = countJourneys(t, 20, schema.Timing{})
+	}
+	requireBudget(t, s, budgetRequests)
+	t.Log("survived: the budget of requests of a session")
+}
+
+// All retries: each leaves what a rebuild makes of the log.
+func TestCampaignRetry(t *testing.T) {
+	t.Parallel()
+	for name, test := range retries {
+		t.Run(name, test)
+	}
+}
+
+func TestCampaignGivenUp(t *testing.T) { TestGivenUp(t) } //nolint:paralleltest // it is
+
+func TestCampaignI1StatementIsOneAct(t *testing.T) { TestI1StatementIsOneAct(t) } //nolint:paralleltest // it is
+
+func TestCampaignHalvedUntilAnswered(t *testing.T) { TestHalvedUntilAnswered(t) } //nolint:paralleltest // it is
+
+func TestCampaignI9NoSecretOfAModelsServer(t *testing.T) { TestI9NoSecretOfAModelsServer(t) } //nolint:paralleltest // it is
+
+func TestCampaignWorkerRole(t *testing.T) { TestWorkerRole(t) } //nolint:paralleltest // it is
+
+func TestCampaignTwoRebuilds(t *testing.T) { TestTwoRebuilds(t) } //nolint:paralleltest // it is
+
+func TestCampaignRebuildVectorsWhileSessionsWait(t *testing.T) {
+	t.Parallel()
+	rebuildVectorsWhileSessionsWait(t, 3, 3)
+}
