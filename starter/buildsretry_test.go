@@ -97,7 +97,7 @@ func TestRetryFromTheCommandLine(t *testing.T) {
 	linked := decode[shownBuild](t, c.run("builds", "show", one.BuildID, "--temporal-ui", "http://ui.example/temporal/", "-o", "json"))
 	parsed, err := url.Parse(linked.Workflow.URL)
 	require.NoError(t, err)
-	require.True(t, strings.HasPrefix(linked.Workflow.URL, "http://ui.example/temporal/namespaces/cli-"))
+	require.True(t, strings.HasPrefix(linked.Workflow.URL, "http://ui.example/temporal/namespaces/"+c.servers[3]+"/"))
 	require.True(t, strings.HasSuffix(parsed.Path, "/workflows/"+one.WorkflowID()), parsed.Path)
 	require.Equal(t, strings.Count(one.WorkflowID(), "/")-strings.Count(one.WorkflowID(), "%2F"),
 		strings.Count(one.WorkflowID(), "/")-strings.Count(linked.Workflow.URL, "%252F"), "what is escaped in the id stays so")

@@ -173,8 +173,7 @@ func TestPlainWord(t *testing.T) {
 // What the servers know is completed with its titles, of the project that is given.
 func TestCompletionOfValues(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	path := write(t, "s.jsonl", said(1, "user", decision)+
 		said(2, "assistant", "TODO: write `x`; $(touch y)\tthe report.\nThe release is blocked by PROJ-7.\nThe migration is blocked by the legal review."))
 	hostile := c.project + " it's $(touch z)"

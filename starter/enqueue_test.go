@@ -70,8 +70,7 @@ func TestNoQueue(t *testing.T) {
 // Sessions are enqueued, wait, are shown, and are processed when somebody asks for it.
 func TestQueue(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	user := `ann "/` + turn + c.project
 	run := func(in string, args ...string) output {
 		t.Helper()

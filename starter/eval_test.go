@@ -252,6 +252,7 @@ func TestEvalImportKeepsDates(t *testing.T) {
 func TestEvalWantsAWholeMemory(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
+	c.timing = stacktest.Timing()
 	c.work(t)
 	transcript := write(t, "t.jsonl", said(1, "user", "We decided to keep the event log in ClickHouse."))
 	require.Zero(t, c.process(transcript, "--session", "s").code)

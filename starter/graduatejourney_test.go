@@ -47,8 +47,7 @@ func (c *cli) contradiction(t *testing.T) graduate.Conflict {
 // found any longer, and stays in the history.
 func TestConflictIsResolved(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	conflict := c.contradiction(t)
 	require.Equal(t, decision, conflict.Older.Title)
 	require.Equal(t, schema.StatusContested, conflict.Older.Status)
@@ -94,8 +93,7 @@ func TestConflictIsResolved(t *testing.T) {
 // Two statements that both are right are not found to contradict each other again.
 func TestConflictOfNone(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	conflict := c.contradiction(t)
 	o := c.run("conflicts", "resolve", conflict.ID, "--keep", "both", "--because", "one is a mirror", "--project", c.project)
 	require.Zero(t, o.code, o)
@@ -165,8 +163,7 @@ func TestFoundEntryIsConfirmed(t *testing.T) {
 // A retired entry is not found as what is believed any longer, says since when, why and by whom, and comes back as it was.
 func TestEntryIsRetiredAndRestored(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	require.Zero(t, c.process(write(t, "s.jsonl", said(1, "user", decision)), "--session", "retired").code)
 	before := c.entryOf(t, decision)
 	retire := func(id string) output {
@@ -250,8 +247,7 @@ func TestDecisionIsRecorded(t *testing.T) {
 // Asked for with nothing to do, a pass says so, and is the same for programs.
 func TestGraduateNothing(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	o := c.run("graduate", "--project", c.project)
 	require.Zero(t, o.code, o)
 	require.Equal(t, "nothing is remembered of project "+c.project+"; starter health lists the projects\n", o.out)

@@ -353,8 +353,7 @@ func TestDreamShow(t *testing.T) {
 // A person restores a version: it is a new one, and the same is not restored twice.
 func TestMemoryRestore(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	r := &remembered{cli: c, conn: stacktest.Migrated(t, c.config(t).ClickHouseDSN)}
 	r.log = eventlog.New(r.conn, eventlog.Options{})
 	r.version(t, someone, schema.CoreCommittedPayload{Version: 1, Origin: schema.OriginEdit, Text: "- a\n- b\n", Items: []schema.CoreItem{{Text: "a"}, {Text: "b"}}}, "ann")

@@ -19,8 +19,7 @@ import (
 // Every list is read to its end by the offsets that it names itself, page by page, each row once.
 func TestListsPageAlike(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	user := c.project + "-user"
 	var text strings.Builder
 	for i, noun := range []string{"coffee", "keyboards", "mountains"} {
@@ -118,7 +117,6 @@ func emptyListsSayOfWhat(t *testing.T, c *cli) {
 func TestNoBuildsYet(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
-	c.work(t)
 	require.Equal(t, "no builds yet; process a transcript with: starter process FILE\n", c.run("builds", "list").out)
 	require.Equal(t, "no build with status running\n", c.run("builds", "list", "--status", "running").out)
 }
@@ -142,8 +140,7 @@ func TestProgressInLines(t *testing.T) {
 // A session that takes its time is spoken of by its step.
 func TestProgressNamesTheStep(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	var out, errOut bytes.Buffer
 	a := &app{in: strings.NewReader(""), out: &out, errOut: &errOut, getenv: func(string) string { return "" }, quiet: 20 * time.Millisecond}
 	args := append([]string{"process", write(t, "s.jsonl", said(1, "user", decision)), "--project", c.project, "--session", "slow"}, c.servers...)
