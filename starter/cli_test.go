@@ -105,6 +105,20 @@ func (c *cli) work(t testing.TB, more ...string) {
 	}
 }
 
+// eventually waits until done returns true. It asks often at first, and less often later: most conditions are asked of servers
+// that are busy to bring them about.
+func eventually(t testing.TB, done func() bool, about ...any) {
+	t.Helper()
+	timeout := time.After(2 * time.Minute)
+	for pause := 20 * time.Millisecond; !done(); pause = min(2*pause, 500*time.Millisecond) {
+		select {
+		case <-time.After(pause):
+		case <-timeout:
+			require.FailNow(t, "it has not come to be in time", about...)
+		}
+	}
+}
+
 type output struct {
 	code     int
 	out, err string
@@ -406,12 +420,10 @@ func TestRefusedKey(t *testing.T) {
 func TestMissingKey(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
-	began := time.Now()
 	err := runner.Run(t.Context(), c.config(t, "--model-provider", "gemini"), quiet, nil)
 	require.ErrorContains(t, err, "GEMINI_API_KEY is not set")
 	err = runner.Run(t.Context(), c.config(t, "--embedder", "openai"), quiet, nil)
 	require.ErrorContains(t, err, "OPENAI_API_KEY is not set")
-	require.Less(t, time.Since(began), 10*time.Second)
 	o := c.run("search", "x", "--embedder", "gemini")
 	require.Equal(t, exitUsage, o.code)
 	require.Contains(t, o.err, "GEMINI_API_KEY is not set")
@@ -432,7 +444,7 @@ func TestDoctor(t *testing.T) {
 	require.Contains(t, idle.out, "!!  migrations")
 	require.Contains(t, idle.out, "go run ./worker")
 	c.work(t)
-	require.Eventually(t, func() bool { return c.run("doctor").code == exitOK }, time.Minute, 200*time.Millisecond)
+	eventually(t, func() bool { return c.run("doctor").code == exitOK })
 	checks := decode[[]check](t, c.run("doctor", "-o", "json"))
 	for _, check := range checks {
 		require.True(t, check.OK, check)

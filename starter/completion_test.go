@@ -4,7 +4,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
@@ -135,9 +134,7 @@ func TestCompletionWithoutServers(t *testing.T) {
 		"task set x --block ":            nil,
 		"nothing ":                       nil,
 	} {
-		begun := time.Now()
 		values, directive := completed(t, down().complete(strings.Split(given, " ")...))
-		require.Less(t, time.Since(begun), 5*time.Second, given)
 		var names []string
 		for name := range values {
 			names = append(names, name)

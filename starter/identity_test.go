@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -141,12 +140,12 @@ func TestBusySession(t *testing.T) {
 	require.Contains(t, o.out, "success")
 	require.Contains(t, o.err, "one: is being processed already; what is new follows after that")
 	var counts []int
-	require.Eventually(t, func() bool {
+	eventually(t, func() bool {
 		counts = nil
 		for _, run := range decode[[]build.Run](t, c.run("builds", "list", "--session", "one", "--status", "success", "-o", "json")) {
 			counts = append(counts, run.Counts.Messages)
 		}
 		return len(counts) == 3
-	}, time.Minute, 100*time.Millisecond)
+	})
 	require.Equal(t, []int{3, 2, 1}, counts, "each start has processed what it brought")
 }

@@ -129,7 +129,7 @@ func TestProgressInLines(t *testing.T) {
 	a := &app{errOut: people, quiet: time.Millisecond}
 	p := a.newProgress(40, "sessions done")
 	p.done()
-	require.Eventually(t, func() bool { return strings.Contains(errOut.String(), "0s: 1 of 40 sessions done\n") }, time.Minute, time.Millisecond)
+	eventually(t, func() bool { return strings.Contains(errOut.String(), "0s: 1 of 40 sessions done\n") })
 	p.finish()
 	end := errOut.String()
 	silent := (&app{errOut: people}).newProgress(1, "files read")
@@ -187,7 +187,6 @@ func TestServerThatNeverAnswers(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { _ = listener.Close() }()
 	address := listener.Addr().String()
-	began := time.Now()
 	c := &cli{env: map[string]string{}, servers: []string{
 		"--temporal-address", address, "--clickhouse-dsn", "http://" + address + "/default", "--weaviate-url", "http://" + address,
 		"--connect-timeout", "300ms",
@@ -195,7 +194,6 @@ func TestServerThatNeverAnswers(t *testing.T) {
 	o := c.run("doctor")
 	require.Equal(t, exitFailed, o.code)
 	require.Equal(t, 3, strings.Count(o.out, "no answer in time"), o)
-	require.Less(t, time.Since(began), 15*time.Second)
 }
 
 // lockedBuffer is a buffer that can be read while it is written to.

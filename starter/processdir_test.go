@@ -197,7 +197,7 @@ func importSurvivesItsStarter(t *testing.T, sessions int) {
 	require.Contains(t, busy.err, "is being imported already, as workflow import_sessions/")
 
 	interrupted, stop, ended := c.begin(t, 0, "process", "--project", c.project, "--agent", "the agent", dir)
-	require.Eventually(t, func() bool { return strings.Contains(interrupted.String(), "this is at work already") }, patience*6, patience/1000, interrupted)
+	eventually(t, func() bool { return strings.Contains(interrupted.String(), "this is at work already") }, interrupted)
 	stop()
 	require.Equal(t, exitFailed, <-ended, interrupted)
 	require.Contains(t, interrupted.String(), "the work goes on as workflow import_sessions/")

@@ -241,10 +241,10 @@ func TestRealignAfterARun(t *testing.T) {
 		Project:  f.session.Project, User: f.session.User, SessionID: f.session.SessionID,
 	}}
 	var run client.WorkflowRun
-	require.Eventually(t, func() bool {
+	eventually(t, func() bool {
 		run, err = busy.start(t.Context(), temporalClient, busy.WorkflowID())
 		return err == nil
-	}, time.Minute, 50*time.Millisecond)
+	})
 
 	waits, ended := make(told), make(chan int, 1)
 	var out bytes.Buffer
