@@ -14,6 +14,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
 	"axiommind/activities/table"
+	"axiommind/activities/task"
 	"axiommind/schema"
 )
 
@@ -126,24 +127,24 @@ func (c *cli) idsOf(t *testing.T) func(t *testing.T, command string) map[string]
 	for _, row := range rows {
 		entries[row.Title] = row
 	}
+	tasks := map[string]task.View{}
+	for _, v := range decode[[]task.View](t, c.run("tasks", "--project", c.project, "-o", "json")) {
+		tasks[v.Task.Title] = v
+	}
+	release := tasks["The release"]
 	conflict, decision := c.ledgersOf(t)
 	return func(t *testing.T, command string) map[string]string {
 		t.Helper()
-		release, task := c.taskOf(t, "The release"), "write the report"
-		if command == "task merge" {
-			task = "draw the map"
-		}
 		ids := map[string]string{
-			"TASK": c.taskOf(t, task).Task.ID, "INTO": short(release.Task.ID), "TARGET": short(release.Task.ID),
-			"ENTRY": entries[changed[command]].ID, "BUILD": builds[0].ID, "OTHER": builds[0].ID, "CONFLICT": conflict, "DECISION": decision,
+			"TASK": tasks["write the report"].Task.ID, "INTO": short(release.Task.ID), "TARGET": short(release.Task.ID),
+			"CONDITION": tasks["The migration"].Blockers[0].ID, "ARTIFACT": release.Blockers[0].ID, "ENTRY": entries[changed[command]].ID,
+			"BUILD": builds[0].ID, "OTHER": builds[0].ID, "CONFLICT": conflict, "DECISION": decision,
 		}
 		switch command {
+		case "task merge":
+			ids["TASK"] = tasks["draw the map"].Task.ID
 		case "proposals accept", "proposals reject":
 			ids["PROPOSAL"] = c.propose(t, entries[changed[command]], schema.ChangeRetire, "", "it is over")
-		case "condition resolve":
-			ids["CONDITION"] = c.taskOf(t, "The migration").Blockers[0].ID
-		case "artifact close":
-			ids["ARTIFACT"] = release.Blockers[0].ID
 		}
 		return ids
 	}
