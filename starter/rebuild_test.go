@@ -15,6 +15,7 @@ import (
 
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -36,6 +37,7 @@ func TestRebuildRefuses(t *testing.T) {
 func TestRebuild(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
+	c.timing = stacktest.Timing()
 	c.work(t)
 	path := write(t, "s.jsonl", saidIn("세션", 1, decision)+saidIn("세션", 2, "TODO: write the 배포 page.")+
 		saidIn("세션", 3, "I prefer short pages, please always add an example."))
