@@ -5,12 +5,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os/user"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/entry"
+	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
 	"axiommind/activities/retrieve"
 	"axiommind/schema"
@@ -19,14 +21,14 @@ import (
 // entryOf reads an entry of the project by its title.
 func (c *cli) entryOf(t *testing.T, title string) entry.Row {
 	t.Helper()
-	found := decode[retrieve.Result](t, c.run("search", title, "--project", c.project, "--superseded", "--similarity-floor", "-1", "-o", "json"))
-	for _, h := range found.Hits {
-		if h.Title == title {
-			return decode[entry.Row](t, c.run("entry", "show", h.ID, "--project", c.project, "-o", "json"))
-		}
-	}
-	t.Fatalf("no entry %q among %+v", title, found.Hits)
-	return entry.Row{}
+	conn, err := eventlog.Connect(t.Context(), c.config(t).ClickHouseDSN, eventlog.ConnectOptions{})
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	rows, err := entry.NewReader(conn).Read(t.Context(), entry.InProject(c.project), entry.Whole)
+	require.NoError(t, err)
+	i := slices.IndexFunc(rows, func(r entry.Row) bool { return r.Title == title })
+	require.GreaterOrEqual(t, i, 0, "no entry %q among %+v", title, rows)
+	return rows[i]
 }
 
 // contradiction processes two sessions of which the second contradicts the first, and returns the conflict.
