@@ -30,8 +30,11 @@ func newRemembered(t *testing.T) *remembered {
 	c := down()
 	c.completion = 20 * time.Second
 	for i, word := range c.servers {
-		if word == "--clickhouse-dsn" {
+		switch word {
+		case "--clickhouse-dsn":
 			c.servers[i+1] = dsn
+		case "--connect-timeout":
+			c.servers[i+1] = "5s" // ClickHouse is up, and may be busy.
 		}
 	}
 	return &remembered{cli: c, conn: conn, log: eventlog.New(conn, eventlog.Options{})}
