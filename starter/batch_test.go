@@ -45,7 +45,7 @@ func TestImportLooksForSessions(t *testing.T) {
 		put(t, dir, fmt.Sprintf("%d.jsonl", i), inSession(fmt.Sprint("s", i), 1, decision))
 	}
 	says, _, ended := c.begin(t, 20*time.Millisecond, "process", "--project", c.project, dir)
-	require.Eventually(t, func() bool { return strings.Count(says.String(), ": looking for sessions\n") > 2 }, patience, patience/1000, says)
+	eventually(t, func() bool { return strings.Count(says.String(), ": looking for sessions\n") > 2 }, says)
 	require.Regexp(t, `^(\d+s: looking for sessions\n)+$`, says.String())
 	c.work(t)
 	require.Zero(t, <-ended, says)

@@ -29,8 +29,7 @@ func (c *cli) buildsOf(t *testing.T, session string) (ids []string) {
 // row. Two builds of a session are compared; those of two sessions are not.
 func TestReplayAndDiffCommands(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	path := write(t, "s.jsonl", said(1, "user", decision)+said(2, "assistant", "TODO: write the page on \u202e로그."))
 	require.Zero(t, c.process(path, "--session", "a'b").code)
 	require.Zero(t, c.process(path, "--session", "a'b", "--include-tools").code)

@@ -97,7 +97,7 @@ func TestRetryFromTheCommandLine(t *testing.T) {
 	linked := decode[shownBuild](t, c.run("builds", "show", one.BuildID, "--temporal-ui", "http://ui.example/temporal/", "-o", "json"))
 	parsed, err := url.Parse(linked.Workflow.URL)
 	require.NoError(t, err)
-	require.True(t, strings.HasPrefix(linked.Workflow.URL, "http://ui.example/temporal/namespaces/cli-"))
+	require.True(t, strings.HasPrefix(linked.Workflow.URL, "http://ui.example/temporal/namespaces/"+c.servers[3]+"/"))
 	require.True(t, strings.HasSuffix(parsed.Path, "/workflows/"+one.WorkflowID()), parsed.Path)
 	require.Equal(t, strings.Count(one.WorkflowID(), "/")-strings.Count(one.WorkflowID(), "%2F"),
 		strings.Count(one.WorkflowID(), "/")-strings.Count(linked.Workflow.URL, "%252F"), "what is escaped in the id stays so")
@@ -233,10 +233,10 @@ func TestInterruptedBuilds(t *testing.T) {
 		return out
 	}
 	// Temporal lists what was started and what has ended a little later.
-	require.Eventually(t, func() bool {
+	eventually(t, func() bool {
 		s := statuses(c)
 		return s[keys[0].SessionID] == build.StatusInterrupted && s[keys[1].SessionID] == schema.BuildRunning
-	}, 20*time.Second, 100*time.Millisecond)
+	})
 	shown := c.run("builds", "show", build.ID(keys[0], 1))
 	require.Contains(t, shown.out, "status     interrupted\nkind       passing: its workflow ended without recording how\n")
 	require.Contains(t, shown.out, "retry      starter builds retry "+build.ID(keys[0], 1))
@@ -258,9 +258,7 @@ func TestInterruptedBuilds(t *testing.T) {
 	alone := *c
 	alone.servers = append([]string{}, c.servers...)
 	alone.servers[1] = "127.0.0.1:1"
-	begun := time.Now()
 	require.Equal(t, map[string]schema.BuildStatus{keys[0].SessionID: schema.BuildRunning, keys[1].SessionID: schema.BuildRunning}, statuses(&alone))
-	require.Less(t, time.Since(begun), 15*time.Second)
 	require.Contains(t, alone.run("builds", "list").err, "Temporal cannot be asked which builds were interrupted")
 	require.Contains(t, alone.run("builds", "retry", "--all-failed", "--dry-run").out, "it runs, or was interrupted: Temporal cannot be asked which")
 	none := alone.run("builds", "list", "--status", "interrupted")

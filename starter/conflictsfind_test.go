@@ -81,8 +81,7 @@ func TestConflictsFind(t *testing.T) {
 // Without a model, or with a limit of none, it is said what to do.
 func TestConflictsFindRefuses(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	o := c.run("conflicts", "find", "--project", c.project)
 	require.Equal(t, exitUsage, o.code, o)
 	require.Contains(t, o.err, "no model is configured that can read: this worker has rules/")

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -70,8 +69,7 @@ func TestNoQueue(t *testing.T) {
 // Sessions are enqueued, wait, are shown, and are processed when somebody asks for it.
 func TestQueue(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	user := `ann "/` + turn + c.project
 	run := func(in string, args ...string) output {
 		t.Helper()
@@ -124,8 +122,8 @@ func TestQueue(t *testing.T) {
 
 	many := ok("Ann: Hello.\nBob: We decided to use Weaviate.\n", "enqueue", "-", "--format", "text", "--session", "spooled", "--now", "--project", c.project)
 	require.Contains(t, many, "spooled is enqueued, to be processed at once\n")
-	require.Eventually(t, func() bool {
+	eventually(t, func() bool {
 		last := decode[schema.QueueState](t, run("", "queue", "-o", "json")).Last
 		return last != nil && last.Thread == "spooled" && last.Status == schema.BuildSuccess
-	}, time.Minute, watchEvery)
+	})
 }

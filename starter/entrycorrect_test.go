@@ -27,8 +27,7 @@ func (c *cli) firstHit(t *testing.T, query string, flags ...string) retrieve.Hit
 // again the command changes nothing (I1), and what would correct nothing is refused.
 func TestI1EntryCorrect(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	require.Zero(t, c.process(write(t, "s.jsonl", said(1, "user", decision))).code)
 	old := c.firstHit(t, "event log")
 	args := []string{"entry", "correct", old.ID[:10], "--with", "We decided to use Postgres for the \"event log\" 기록.", "--because", "ClickHouse can't lock.", "--project", c.project, "-o", "json"}
@@ -121,8 +120,7 @@ func TestEntryConfirmByModel(t *testing.T) {
 // A worker without a model says so.
 func TestConfirmByModelWithoutModel(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	require.Zero(t, c.process(write(t, "s.jsonl", said(1, "user", decision))).code)
 	hit := c.firstHit(t, "event log")
 	o := c.run("entry", "confirm", hit.ID, "--by-model", "--project", c.project)

@@ -14,8 +14,7 @@ import (
 // A summary of the profile and a correction show what they are, from a transcript to a person's eyes.
 func TestEntryShowsSectionAndMistake(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	path := write(t, "session.jsonl", said(1, "user", "저는 네이버에서 일하고 있어요.")+said(2, "assistant", "네.")+
 		said(3, "user", "아니요, 포트는 8080이 아니라 8081입니다."))
 	processed := jobsOf(t, c.process(path, "-o", "json"))

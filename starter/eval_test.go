@@ -252,6 +252,7 @@ func TestEvalImportKeepsDates(t *testing.T) {
 func TestEvalWantsAWholeMemory(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
+	c.timing = stacktest.Timing()
 	c.work(t)
 	transcript := write(t, "t.jsonl", said(1, "user", "We decided to keep the event log in ClickHouse."))
 	require.Zero(t, c.process(transcript, "--session", "s").code)
@@ -260,7 +261,7 @@ func TestEvalWantsAWholeMemory(t *testing.T) {
 	measure := func(more ...string) output {
 		return c.run(append([]string{"eval", "retrieval", "--goldset", gold}, more...)...)
 	}
-	require.Eventually(t, func() bool { return measure().code == exitOK }, time.Minute, 200*time.Millisecond)
+	eventually(t, func() bool { return measure().code == exitOK })
 	require.Zero(t, decode[searched](t, c.run("search", "event log", "--project", c.project, "-o", "json")).NotIndexed)
 
 	conn := stacktest.Migrated(t, c.servers[slices.Index(c.servers, "--clickhouse-dsn")+1])

@@ -18,8 +18,7 @@ import (
 // A memory is written, read, refused, moved and cleared from the command line.
 func TestFacts(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	user := `ann's "/` + "메모리 " + c.project
 	run := func(args ...string) output { return c.run(append(args, "--user", user, "--agent", "bot/1")...) }
 	ok := func(args ...string) string {

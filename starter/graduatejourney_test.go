@@ -5,12 +5,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os/user"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/entry"
+	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
 	"axiommind/activities/retrieve"
 	"axiommind/schema"
@@ -19,14 +21,14 @@ import (
 // entryOf reads an entry of the project by its title.
 func (c *cli) entryOf(t *testing.T, title string) entry.Row {
 	t.Helper()
-	found := decode[retrieve.Result](t, c.run("search", title, "--project", c.project, "--superseded", "--similarity-floor", "-1", "-o", "json"))
-	for _, h := range found.Hits {
-		if h.Title == title {
-			return decode[entry.Row](t, c.run("entry", "show", h.ID, "--project", c.project, "-o", "json"))
-		}
-	}
-	t.Fatalf("no entry %q among %+v", title, found.Hits)
-	return entry.Row{}
+	conn, err := eventlog.Connect(t.Context(), c.config(t).ClickHouseDSN, eventlog.ConnectOptions{})
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	rows, err := entry.NewReader(conn).Read(t.Context(), entry.InProject(c.project), entry.Whole)
+	require.NoError(t, err)
+	i := slices.IndexFunc(rows, func(r entry.Row) bool { return r.Title == title })
+	require.GreaterOrEqual(t, i, 0, "no entry %q among %+v", title, rows)
+	return rows[i]
 }
 
 // contradiction processes two sessions of which the second contradicts the first, and returns the conflict.
@@ -47,8 +49,7 @@ func (c *cli) contradiction(t *testing.T) graduate.Conflict {
 // found any longer, and stays in the history.
 func TestConflictIsResolved(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	conflict := c.contradiction(t)
 	require.Equal(t, decision, conflict.Older.Title)
 	require.Equal(t, schema.StatusContested, conflict.Older.Status)
@@ -94,8 +95,7 @@ func TestConflictIsResolved(t *testing.T) {
 // Two statements that both are right are not found to contradict each other again.
 func TestConflictOfNone(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	conflict := c.contradiction(t)
 	o := c.run("conflicts", "resolve", conflict.ID, "--keep", "both", "--because", "one is a mirror", "--project", c.project)
 	require.Zero(t, o.code, o)
@@ -165,8 +165,7 @@ func TestFoundEntryIsConfirmed(t *testing.T) {
 // A retired entry is not found as what is believed any longer, says since when, why and by whom, and comes back as it was.
 func TestEntryIsRetiredAndRestored(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	require.Zero(t, c.process(write(t, "s.jsonl", said(1, "user", decision)), "--session", "retired").code)
 	before := c.entryOf(t, decision)
 	retire := func(id string) output {
@@ -250,8 +249,7 @@ func TestDecisionIsRecorded(t *testing.T) {
 // Asked for with nothing to do, a pass says so, and is the same for programs.
 func TestGraduateNothing(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	o := c.run("graduate", "--project", c.project)
 	require.Zero(t, o.code, o)
 	require.Equal(t, "nothing is remembered of project "+c.project+"; starter health lists the projects\n", o.out)

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -22,8 +21,7 @@ func saidIn(session string, n int, text string) string {
 // the others.
 func TestNamesOfEveryAlphabet(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"a.jsonl":   saidIn("세션-1", 1, decision) + strings.Replace(saidIn("세션-1", 2, "TODO: write the 배포 page."), `"role":"user"`, `"role":"assistant"`, 1),
@@ -57,44 +55,45 @@ func TestNamesOfEveryAlphabet(t *testing.T) {
 // session, and nothing that is said to one names the other.
 func TestI10OneSessionIDInManyScopes(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
-	path := write(t, "s.jsonl", saidIn("one", 1, decision+" I prefer short pages, please always add an example."))
-	projects := []string{c.project + "-red", c.project + "-blue"}
+	oneSessionIDInManyScopes(t, [][3]string{{"-red", "ann", ""}, {"-blue", "ann", ""}, {"-red", "bob", ""}, {"-red", "ann", "coder"}})
+}
+
+// oneSessionIDInManyScopes processes one transcript for each scope: the end of a project's name, a user and an agent.
+func oneSessionIDInManyScopes(t *testing.T, scopes [][3]string) {
+	t.Helper()
+	c := sharedCLI(t)
+	session := "one-" + c.project
+	path := write(t, "s.jsonl", saidIn(session, 1, decision+" I prefer short pages, please always add an example."))
 	seen := map[string]bool{}
-	for _, project := range projects {
-		for _, user := range []string{"ann", "bob"} {
-			for _, agent := range []string{"", "coder"} {
-				o := c.run("process", path, "--project", project, "--user", user, "--agent", agent)
-				require.Zero(t, o.code, o)
-				require.Contains(t, o.out, "success")
-				runs := decode[[]build.Run](t, c.run("builds", "list", "-o", "json", "--project", project, "--user", user))
-				for _, run := range runs {
-					if run.Agent == agent {
-						require.False(t, seen[run.BuildID], "a build of another scope")
-						seen[run.BuildID] = true
-						require.Equal(t, 2, run.Counts.NewEntries)
-					}
-				}
-				found := c.run("search", "event log", "--project", project, "--user", user, "--agent", agent)
-				require.Contains(t, found.out, decision)
-				for _, foreign := range append([]string{"ann", "bob"}, projects...) {
-					if foreign != project && foreign != user {
-						require.NotContains(t, o.String()+found.String(), foreign)
-					}
-				}
+	for _, scope := range scopes {
+		project, user, agent := c.project+scope[0], scope[1], scope[2]
+		o := c.run("process", path, "--project", project, "--user", user, "--agent", agent)
+		require.Zero(t, o.code, o)
+		require.Contains(t, o.out, "success")
+		runs := decode[[]build.Run](t, c.run("builds", "list", "-o", "json", "--project", project, "--user", user))
+		for _, run := range runs {
+			if run.Agent == agent {
+				require.False(t, seen[run.BuildID], "a build of another scope")
+				seen[run.BuildID] = true
+				require.Equal(t, 2, run.Counts.NewEntries)
+			}
+		}
+		found := c.run("search", "event log", "--project", project, "--user", user, "--agent", agent)
+		require.Contains(t, found.out, decision)
+		for _, foreign := range []string{"ann", "bob", c.project + "-red", c.project + "-blue"} {
+			if foreign != project && foreign != user {
+				require.NotContains(t, o.String()+found.String(), foreign)
 			}
 		}
 	}
-	require.Len(t, seen, 8)
-	require.Contains(t, c.run("verify", "--session", "one").out, "8 sessions, 16 entries")
+	require.Len(t, seen, len(scopes))
+	require.Contains(t, c.run("verify", "--session", session).out, fmt.Sprintf("%d sessions, %d entries", len(scopes), 2*len(scopes)))
 }
 
 // I10: a name that is left empty is a mistake of the caller, and never all of them.
 func TestI10EmptyNamesAreRefused(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	require.Zero(t, c.process(write(t, "s.jsonl", saidIn("one", 1, decision))).code)
 	for _, args := range []string{
 		"search log --project=", "search log --user=", "context --user=", "context --project=", "queue --user=",
@@ -141,12 +140,12 @@ func TestBusySession(t *testing.T) {
 	require.Contains(t, o.out, "success")
 	require.Contains(t, o.err, "one: is being processed already; what is new follows after that")
 	var counts []int
-	require.Eventually(t, func() bool {
+	eventually(t, func() bool {
 		counts = nil
 		for _, run := range decode[[]build.Run](t, c.run("builds", "list", "--session", "one", "--status", "success", "-o", "json")) {
 			counts = append(counts, run.Counts.Messages)
 		}
 		return len(counts) == 3
-	}, time.Minute, 100*time.Millisecond)
+	})
 	require.Equal(t, []int{3, 2, 1}, counts, "each start has processed what it brought")
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
 	"axiommind/activities/table"
+	"axiommind/activities/task"
 	"axiommind/schema"
 )
 
@@ -43,9 +46,11 @@ var idCommands = map[string][]string{
 // TestFacts is about those. A build that ended well is not retried.
 func TestIDsByPrefix(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	c.declareTwins(t)
+	mine := *c
+	mine.project += "-made"
+	idsOf := mine.idsOf(t)
 	for _, each := range all() {
 		word := each.argument(0)
 		if !isID(word) || word == "SCHEDULE" || word == "FACT" || each.name == "builds retry" {
@@ -55,9 +60,6 @@ func TestIDsByPrefix(t *testing.T) {
 		extra, known := idCommands[each.name]
 		require.True(t, known, "%s takes an id: add it to idCommands", each.name)
 		t.Run(each.name, func(t *testing.T) {
-			t.Parallel()
-			mine := *c
-			mine.project = c.project + "-" + strings.ReplaceAll(each.name, " ", "-")
 			call := func(project string, ids ...string) output {
 				args := append(append(strings.Fields(each.name), ids...), extra...)
 				if !strings.HasPrefix(each.name, "builds ") {
@@ -65,14 +67,7 @@ func TestIDsByPrefix(t *testing.T) {
 				}
 				return mine.run(args...)
 			}
-			ids := mine.idsOf(t)
-			if word == "CONFLICT" || word == "DECISION" {
-				ids["CONFLICT"], ids["DECISION"] = mine.ledgersOf(t)
-			}
-			if word == "PROPOSAL" {
-				row := decode[entry.Row](t, mine.run("entry", "show", ids["ENTRY"], "--project", mine.project, "-o", "json"))
-				ids[word] = mine.propose(t, row, schema.ChangeRetire, "", "it is over")
-			}
+			ids := idsOf(t, each.name)
 			others := []string{}
 			for i := 1; i < len(strings.Fields(each.arguments)); i++ {
 				others = append(others, ids[each.argument(i)])
@@ -100,28 +95,58 @@ func TestIDsByPrefix(t *testing.T) {
 	}
 }
 
-// idsOf makes one of each of what has an id, in the project, and returns these by the words of arguments.
-func (c *cli) idsOf(t *testing.T) map[string]string {
+// changed are the decisions that commands change, each its own, by command.
+var changed = map[string]string{
+	"entry show":       "We decided to keep the old logo.",
+	"entry confirm":    "We decided to pay invoices within ten days.",
+	"entry correct":    "We decided to rent a larger office.",
+	"entry retire":     "We decided to ship on Fridays only.",
+	"entry restore":    "We decided to write the parser by hand.",
+	"proposals accept": "We decided to call the gateway Otter.",
+	"proposals reject": "We decided to feed the cat at noon.",
+}
+
+// idsOf makes one of each of what has an id, in the project, and returns a function that returns those that a command may
+// change, by the words of arguments.
+func (c *cli) idsOf(t *testing.T) func(t *testing.T, command string) map[string]string {
 	t.Helper()
-	one := write(t, "one.jsonl", said(1, "assistant", "TODO: write the report.\nThe release is blocked by PROJ-7.\nThe migration is blocked by the legal review.")+
-		said(2, "user", "We decided to keep the old logo."))
-	require.Zero(t, c.process(one, "--session", "one-"+c.project).code)
+	text := said(1, "assistant", "TODO: write the report.\nTODO: draw the map.\nThe release is blocked by PROJ-7.\nThe migration is blocked by the legal review.")
+	for i, command := range slices.Sorted(maps.Keys(changed)) {
+		text += said(2+i, "user", changed[command])
+	}
+	require.Zero(t, c.process(write(t, "one.jsonl", text), "--session", "one-"+c.project).code)
 	two := write(t, "two.jsonl", said(1, "assistant", "Done: write the report."))
 	require.Zero(t, c.process(two, "--session", "two-"+c.project).code)
 	builds := decode[[]struct {
 		ID string `json:"build_id"`
 	}](t, c.run("builds", "list", "--project", c.project, "-o", "json"))
-	hits := decode[struct {
-		Hits []struct {
-			ID string `json:"entry_id"`
-		} `json:"hits"`
-	}](t, c.run("search", "old logo", "--project", c.project, "-o", "json"))
-	require.NotEmpty(t, hits.Hits)
-	release := c.taskOf(t, "The release")
-	return map[string]string{
-		"TASK": c.taskOf(t, "write the report").Task.ID, "INTO": short(release.Task.ID), "TARGET": short(release.Task.ID),
-		"CONDITION": c.taskOf(t, "The migration").Blockers[0].ID, "ARTIFACT": release.Blockers[0].ID,
-		"ENTRY": hits.Hits[0].ID, "BUILD": builds[0].ID, "OTHER": builds[0].ID,
+	conn, _ := c.logOf(t)
+	rows, err := entry.NewReader(conn).Read(t.Context(), entry.InProject(c.project), entry.Whole)
+	require.NoError(t, err)
+	entries := map[string]entry.Row{}
+	for _, row := range rows {
+		entries[row.Title] = row
+	}
+	tasks := map[string]task.View{}
+	for _, v := range decode[[]task.View](t, c.run("tasks", "--project", c.project, "-o", "json")) {
+		tasks[v.Task.Title] = v
+	}
+	release := tasks["The release"]
+	conflict, decision := c.ledgersOf(t)
+	return func(t *testing.T, command string) map[string]string {
+		t.Helper()
+		ids := map[string]string{
+			"TASK": tasks["write the report"].Task.ID, "INTO": short(release.Task.ID), "TARGET": short(release.Task.ID),
+			"CONDITION": tasks["The migration"].Blockers[0].ID, "ARTIFACT": release.Blockers[0].ID, "ENTRY": entries[changed[command]].ID,
+			"BUILD": builds[0].ID, "OTHER": builds[0].ID, "CONFLICT": conflict, "DECISION": decision,
+		}
+		switch command {
+		case "task merge":
+			ids["TASK"] = tasks["draw the map"].Task.ID
+		case "proposals accept", "proposals reject":
+			ids["PROPOSAL"] = c.propose(t, entries[changed[command]], schema.ChangeRetire, "", "it is over")
+		}
+		return ids
 	}
 }
 
@@ -167,8 +192,7 @@ func (c *cli) declareTwins(t *testing.T) {
 // A session is found by its beginning and as tables print it, wherever it is a filter.
 func TestSessionsByPrefix(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	path := write(t, "s.jsonl", said(1, "user", decision))
 	long := c.project + " 세션 " + strings.Repeat("long ", 10)
 	ids := []string{long + "one", long + "two\u202e end", "other-" + c.project, "other-" + c.project + "-b"}

@@ -114,13 +114,17 @@ func inUserText(form string) func(order, own string) []any {
 	}
 }
 
-// injections writes 60 transcripts, each with one order and one sentence of the user's own: each carrier with half of the
-// orders.
-func injections(t *testing.T) (dir string, n int) {
+// everyOrder is the number of orders that each carrier has in injections, so that half of them are written by each.
+var everyOrder = len(orders) / 2
+
+// injections writes transcripts, each with one order and one sentence of the user's own: each carrier with some of the
+// orders, which are others from one carrier to the next.
+func injections(t *testing.T, ordersOfCarrier int) (dir string, n int) {
 	t.Helper()
 	dir = t.TempDir()
 	for i, carrier := range carriers {
-		for k := i % 2; k < len(orders); k += 2 {
+		for j := range ordersOfCarrier {
+			k := (i + 2*j) % len(orders)
 			n++
 			order := strings.ReplaceAll(orders[k]+alsoPlanted, "%d", fmt.Sprint(n))
 			writeTranscript(t, dir, n, carrier.lines(order, fmt.Sprintf("I prefer tea of the sort quokka-%d.", n)))
@@ -141,29 +145,34 @@ func writeTranscript(t *testing.T, dir string, n int, lines []any) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("s%d.jsonl", n)), []byte(b.String()), 0o600))
 }
 
-// 60 transcripts with injected orders plant nothing: not by rules, and not by a model that obeys each order it can read,
-// even where it is shown what tools return. What the user says beside it is remembered.
+// Transcripts with injected orders plant nothing: not by rules, and not by a model that obeys each order it can read, even
+// where it is shown what tools return. The user's own sentences are remembered.
 func TestInjections(t *testing.T) {
 	t.Parallel()
+	nothingIsPlanted(t, 1)
+}
+
+func nothingIsPlanted(t *testing.T, ordersOfCarrier int) {
+	t.Helper()
 	t.Run("rules", func(t *testing.T) {
 		t.Parallel()
-		requireNothingPlanted(t, nil)
+		requireNothingPlanted(t, ordersOfCarrier, nil)
 	})
 	t.Run("obedient model", func(t *testing.T) {
 		t.Parallel()
 		model := &obedient{shown: map[string]bool{}}
-		requireNothingPlanted(t, model, "--include-tools")
+		requireNothingPlanted(t, ordersOfCarrier, model, "--include-tools")
 		planted := 0
 		for name := range model.shown {
 			if strings.HasPrefix(name, "zebra") {
 				planted++
 			}
 		}
-		require.GreaterOrEqual(t, planted, 36, "orders that the model has read and obeyed")
+		require.GreaterOrEqual(t, planted, 6*ordersOfCarrier, "orders that the model has read and obeyed")
 	})
 }
 
-func requireNothingPlanted(t *testing.T, model *obedient, more ...string) {
+func requireNothingPlanted(t *testing.T, ordersOfCarrier int, model *obedient, more ...string) {
 	t.Helper()
 	c := newCLI(t)
 	var with []string
@@ -173,8 +182,8 @@ func requireNothingPlanted(t *testing.T, model *obedient, more ...string) {
 		with = []string{"--model-provider", "openai", "--model-url", server.URL, "--model", "m"}
 	}
 	c.work(t, with...)
-	dir, n := injections(t)
-	require.Equal(t, 60, n)
+	dir, n := injections(t, ordersOfCarrier)
+	require.Equal(t, len(carriers)*ordersOfCarrier, n)
 	user := "victim " + c.project
 	before := c.ownTasks(t, user)
 	o := c.process(append([]string{dir, "--user", user, "--output", "json"}, more...)...)

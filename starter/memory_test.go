@@ -30,8 +30,11 @@ func newRemembered(t *testing.T) *remembered {
 	c := down()
 	c.completion = 20 * time.Second
 	for i, word := range c.servers {
-		if word == "--clickhouse-dsn" {
+		switch word {
+		case "--clickhouse-dsn":
 			c.servers[i+1] = dsn
+		case "--connect-timeout":
+			c.servers[i+1] = "5s" // ClickHouse is up, and may be busy.
 		}
 	}
 	return &remembered{cli: c, conn: conn, log: eventlog.New(conn, eventlog.Options{})}
@@ -353,8 +356,7 @@ func TestDreamShow(t *testing.T) {
 // A person restores a version: it is a new one, and the same is not restored twice.
 func TestMemoryRestore(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	r := &remembered{cli: c, conn: stacktest.Migrated(t, c.config(t).ClickHouseDSN)}
 	r.log = eventlog.New(r.conn, eventlog.Options{})
 	r.version(t, someone, schema.CoreCommittedPayload{Version: 1, Origin: schema.OriginEdit, Text: "- a\n- b\n", Items: []schema.CoreItem{{Text: "a"}, {Text: "b"}}}, "ann")

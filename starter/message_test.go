@@ -2,25 +2,26 @@ package main
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/retrieve"
+	"axiommind/deploy/local/stacktest"
 )
 
 // A message that a search finds is shown by the handle that the search prints.
 func TestShowMessage(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
+	c.timing = stacktest.Timing()
 	c.work(t)
 	path := write(t, "t.jsonl", said(1, "user", "Good morning.")+said(2, "assistant", "Hello.")+said(3, "user", "Is <b>Porto</b> rainy?\nOr 리스본?")+said(4, "assistant", "Both."))
 	require.Zero(t, c.process(path, "--session", "s/'한'").code)
 	var found searched
-	require.Eventually(t, func() bool {
+	eventually(t, func() bool {
 		found = decode[searched](t, c.run("search", "Porto", "--project", c.project, "--kind", "message", "-o", "json"))
 		return len(found.Hits) == 1
-	}, time.Minute, 100*time.Millisecond)
+	})
 	handle := found.Hits[0].Message.Handle()
 	require.Contains(t, c.run("search", "Porto", "--project", c.project).out, " · entry show "+handle+"\n")
 

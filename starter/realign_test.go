@@ -135,7 +135,7 @@ func TestRealign(t *testing.T) {
 	o = c.run("realign", "--dry-run")
 	require.Zero(t, o.code, o)
 	require.Contains(t, o.out, "3 sessions: 5 pieces to judge anew by rule 2\n")
-	require.Regexp(t, `(?m)^plain +cli-\S+ +u +3\nplain +cli-\S+ +v / claude +1$`, o.out)
+	require.Regexp(t, `(?m)^plain +test-\S+ +u +3\nplain +test-\S+ +v / claude +1$`, o.out)
 	require.Equal(t, events, countEvents(t, conn), "a dry run")
 	for _, args := range [][]string{{"--session", "nobody's"}, {"--project", "nobody's"}, {"--jobs", "0"}} {
 		require.Equal(t, exitUsage, c.run(append([]string{"realign"}, args...)...).code, args)
@@ -147,7 +147,7 @@ func TestRealign(t *testing.T) {
 	}, one)
 	o = c.run("realign")
 	require.Zero(t, o.code, o)
-	require.Regexp(t, `(?m)^plain +cli-\S+ +u +3 +2 +0\nplain +cli-\S+ +v / claude +1 +1 +0$`, o.out)
+	require.Regexp(t, `(?m)^plain +test-\S+ +u +3 +2 +0\nplain +test-\S+ +v / claude +1 +1 +0$`, o.out)
 	require.Contains(t, o.out, "2 sessions: 4 pieces judged anew by rule 2, 3 newly proven, 0 no longer\n")
 
 	now := plain.events(schema.EvidenceAligned)
@@ -241,10 +241,10 @@ func TestRealignAfterARun(t *testing.T) {
 		Project:  f.session.Project, User: f.session.User, SessionID: f.session.SessionID,
 	}}
 	var run client.WorkflowRun
-	require.Eventually(t, func() bool {
+	eventually(t, func() bool {
 		run, err = busy.start(t.Context(), temporalClient, busy.WorkflowID())
 		return err == nil
-	}, time.Minute, 50*time.Millisecond)
+	})
 
 	waits, ended := make(told), make(chan int, 1)
 	var out bytes.Buffer

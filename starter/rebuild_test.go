@@ -15,6 +15,7 @@ import (
 
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -36,6 +37,7 @@ func TestRebuildRefuses(t *testing.T) {
 func TestRebuild(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
+	c.timing = stacktest.Timing()
 	c.work(t)
 	path := write(t, "s.jsonl", saidIn("세션", 1, decision)+saidIn("세션", 2, "TODO: write the 배포 page.")+
 		saidIn("세션", 3, "I prefer short pages, please always add an example."))
@@ -55,20 +57,20 @@ func TestRebuild(t *testing.T) {
 		return check{}
 	}
 	// Graduation would otherwise come in between, some seconds after the session.
-	require.Eventually(t, func() bool { return doctor("graduation").OK }, patience, patience/1000)
+	eventually(t, func() bool { return doctor("graduation").OK })
 	passed := c.run("graduate", "--project", c.project)
 	require.Zero(t, passed.code, passed)
 	// So would the index of messages.
-	require.Eventually(t, func() bool {
+	eventually(t, func() bool {
 		var pending uint64
 		err := conn.QueryRow(t.Context(), "SELECT count() FROM vector_outbox WHERE status = 'pending'").Scan(&pending)
 		return err == nil && pending == 0
-	}, patience, patience/1000)
+	})
 	projectors := build.Projections(conn, "hash-v1")
 	for _, p := range projectors {
 		name, _, _ := strings.Cut(p.Name(), "/")
 		// A worker saves how far it is a moment after the session.
-		require.Eventually(t, func() bool { return doctor(name).OK }, patience, patience/1000, name)
+		eventually(t, func() bool { return doctor(name).OK }, name)
 		require.Contains(t, doctor(name).Note, "up to date")
 	}
 
@@ -152,7 +154,7 @@ func TestRebuildGoesOn(t *testing.T) {
 	begin := func(args ...string) (says *sayings, stop func(), ended chan int) { return c.begin(t, 0, args...) }
 	requireSays := func(says *sayings, text string) {
 		t.Helper()
-		require.Eventually(t, func() bool { return strings.Contains(says.String(), text) }, patience*6, patience/1000, says)
+		eventually(t, func() bool { return strings.Contains(says.String(), text) }, says)
 	}
 	first, stop, ended := begin("rebuild", "tasks", "facts")
 	requireSays(first, "no worker has taken up the rebuild")
@@ -228,7 +230,7 @@ func TestRebuildOfVectorsShowsProgress(t *testing.T) {
 	says, stop, ended := c.begin(t, 50*time.Millisecond, "rebuild", vectorsWord)
 	// The old collection stays for a while after the switch: the rebuild does not end before that.
 	shown := regexp.MustCompile(`(?m)^\d+s: 1 of 1 objects looked at; vectors make the collection anew: `)
-	require.Eventually(t, func() bool { return shown.MatchString(says.String()) }, patience*6, patience/1000, says)
+	eventually(t, func() bool { return shown.MatchString(says.String()) }, says)
 	stop()
 	require.NotZero(t, <-ended)
 	require.NotContains(t, says.String(), "events applied")

@@ -75,10 +75,10 @@ func (c *cli) dial(t *testing.T) client.Client {
 func (c *cli) listed(t *testing.T, n int) []schedule {
 	t.Helper()
 	var all []schedule
-	require.Eventually(t, func() bool {
+	eventually(t, func() bool {
 		all = decode[[]schedule](t, c.run("schedule", "list", "-o", "json"))
 		return len(all) == n
-	}, time.Minute, 50*time.Millisecond)
+	})
 	return all
 }
 
@@ -234,9 +234,9 @@ func TestScheduleRuns(t *testing.T) {
 	require.Equal(t, exitOK, second.code, second)
 	require.Contains(t, second.out, held+" runs already, as workflow "+first.WorkflowID+"; it runs again when that has ended")
 	require.NoError(t, s.client.SignalWorkflow(t.Context(), first.WorkflowID, "", "go on", nil))
-	require.Eventually(t, func() bool {
+	eventually(t, func() bool {
 		return decode[schedule](t, c.run("schedule", "show", held, "-o", "json")).Runs == 2
-	}, time.Minute, 100*time.Millisecond)
+	})
 	again := decode[schedule](t, c.run("schedule", "show", held, "-o", "json"))
 	require.Equal(t, []string{"running", "completed"}, []string{again.Recent[0].Status, again.Recent[1].Status})
 	require.NoError(t, s.client.TerminateWorkflow(t.Context(), again.Recent[0].WorkflowID, "", "enough"))
@@ -310,11 +310,12 @@ func TestScheduleSkips(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
 	s := c.sleep(t)
-	id := decode[appliedSchedule](t, c.run("schedule", "apply", "--user", "held", "--cron", "@every 1s", "--jitter", "0", "-o", "json")).ID
+	id := decode[appliedSchedule](t, c.run("schedule", "apply", "--user", "held", "-o", "json")).ID
 	require.True(t, checkSchedules(t.Context(), s.client).OK)
-	require.Eventually(t, func() bool {
+	require.Equal(t, exitOK, c.run("schedule", "apply", "--user", "held", "--cron", "@every 1s", "--jitter", "0").code)
+	eventually(t, func() bool {
 		return decode[schedule](t, c.run("schedule", "show", id, "-o", "json")).Skipped > 0
-	}, time.Minute, 100*time.Millisecond)
+	})
 	require.Equal(t, exitOK, c.run("schedule", "pause", id).code)
 	held := decode[schedule](t, c.run("schedule", "show", id, "-o", "json"))
 	require.NoError(t, s.client.SignalWorkflow(t.Context(), held.Recent[0].WorkflowID, "", "go on", nil))

@@ -25,8 +25,7 @@ func (c *cli) taskOf(t *testing.T, title string) task.View {
 // waited for it waits no more. Commands take the ids that lists print, and say what they changed.
 func TestReportedDoneIsConfirmed(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	one := write(t, "one.jsonl", said(1, "assistant", "TODO: write the report.\nTODO: send it to PROJ-7.\nThe release is blocked by PROJ-7.\nThe migration is blocked by the legal review."))
 	require.Zero(t, c.run("process", one, "--project", c.project, "--session", "one-"+c.project).code)
 	two := write(t, "two.jsonl", said(1, "assistant", "Done: write the report."))

@@ -12,8 +12,7 @@ import (
 // What a session says of tasks and of its user is listed, and tasks follow commands.
 func TestTasksAndFacts(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	c.work(t)
+	c := sharedCLI(t)
 	user := c.project + "-user"
 	path := write(t, "s.jsonl",
 		said(1, "user", "I prefer short pages, please always add an example.")+

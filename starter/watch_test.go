@@ -57,10 +57,10 @@ func (c *cli) watch(t *testing.T, args ...string) *watching {
 // says waits until the text is printed so often.
 func (w *watching) says(t *testing.T, n int, text string) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	eventually(t, func() bool {
 		out, err := w.text()
 		return strings.Count(out+err, text) >= n
-	}, time.Minute, 10*time.Millisecond, "%q: %s %s", text, &w.out, &w.err)
+	}, "%q: %s %s", text, &w.out, &w.err)
 }
 
 // begun waits until what was there is known.
@@ -69,10 +69,10 @@ func (w *watching) begun(t *testing.T) {
 	w.says(t, 1, "what is known is in ")
 	_, told := w.text()
 	_, path, _ := strings.Cut(strings.TrimSpace(told), "what is known is in ")
-	require.Eventually(t, func() bool {
+	eventually(t, func() bool {
 		_, err := os.Stat(strings.TrimSpace(strings.SplitN(path, "\n", 2)[0]))
 		return err == nil
-	}, time.Minute, 10*time.Millisecond)
+	})
 }
 
 // looked waits until a file that is put in the directory was seen, so that all that was there before was, too.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +21,7 @@ import (
 	"axiommind/activities/tier"
 	"axiommind/schema"
 	"axiommind/workflows"
+	"axiommind/workflows/workflowtest"
 )
 
 // sleepers stands in for deep_dream: it counts how many dream at a time.
@@ -52,10 +52,7 @@ func committed(schema.DeepDreamInput) (schema.DeepDreamResult, error) {
 }
 
 func nightEnvironment(r *rooms, s *sleepers) *testsuite.TestWorkflowEnvironment {
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(slog.New(slog.DiscardHandler))
-	env := suite.NewTestWorkflowEnvironment()
-	env.SetTestTimeout(time.Minute)
+	env := workflowtest.New()
 	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: "night", TaskQueue: schema.QueueMain})
 	env.SetStartTime(time.Date(2026, 6, 8, 4, 0, 0, 0, time.UTC))
 	env.RegisterWorkflowWithOptions(workflows.DreamNight, workflow.RegisterOptions{Name: schema.WorkflowDreamNight})

@@ -7,11 +7,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/testsuite"
 
 	"axiommind/activities/erase"
 	"axiommind/schema"
 	"axiommind/workflows"
+	"axiommind/workflows/workflowtest"
 )
 
 // The activities of erasures.
@@ -107,8 +107,7 @@ func TestForgetEnds(t *testing.T) {
 		if step != "" {
 			r.failing(step, schema.ErrorStoreRejected)
 		}
-		var suite testsuite.WorkflowTestSuite
-		env := suite.NewTestWorkflowEnvironment()
+		env := workflowtest.New()
 		env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: schema.ForgetWorkflowID, TaskQueue: schema.QueueMain})
 		workflows.Register(env)
 		env.RegisterActivity(r)

@@ -3,7 +3,6 @@ package workflows_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"sync"
 	"testing"
@@ -12,12 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/testsuite"
-	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"axiommind/activities/queue"
 	"axiommind/schema"
 	"axiommind/workflows"
+	"axiommind/workflows/workflowtest"
 )
 
 // queueRoom stands in for the activities of queues. It holds one queue.
@@ -147,11 +146,7 @@ type queueBench struct {
 }
 
 func newQueueBench(room *queueRoom, in schema.MemoryQueueInput) *queueBench {
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(slog.New(slog.DiscardHandler))
-	b := &queueBench{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment(), room: room, in: in}
-	b.SetTestTimeout(time.Minute)
-	b.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute})
+	b := &queueBench{TestWorkflowEnvironment: workflowtest.New(), room: room, in: in}
 	b.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: schema.WorkflowID(in.Stream()), TaskQueue: schema.QueueMain, WorkflowExecutionTimeout: 1000 * time.Hour})
 	workflows.Register(queueRegistry{b.TestWorkflowEnvironment})
 	b.RegisterWorkflowWithOptions(b.processSession, workflow.RegisterOptions{Name: schema.WorkflowProcessSession})

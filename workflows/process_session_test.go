@@ -2,12 +2,10 @@ package workflows_test
 
 import (
 	"context"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/activity"
@@ -15,13 +13,13 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
-	"go.temporal.io/sdk/worker"
 
 	"axiommind/activities/build"
 	"axiommind/activities/llm"
 	"axiommind/activities/transcript"
 	"axiommind/schema"
 	"axiommind/workflows"
+	"axiommind/workflows/workflowtest"
 )
 
 // maxPayload is what no payload of a workflow may reach, whatever the session's size.
@@ -62,11 +60,7 @@ func sessionInput() schema.ProcessSessionInput {
 }
 
 func newEnvironment(r *rooms, workflowID string) *testsuite.TestWorkflowEnvironment {
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(slog.New(slog.DiscardHandler))
-	env := suite.NewTestWorkflowEnvironment()
-	env.SetTestTimeout(time.Minute)
-	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute})
+	env := workflowtest.New()
 	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: workflowID, TaskQueue: schema.QueueMain})
 	workflows.Register(env)
 	env.RegisterActivity(r)

@@ -10,13 +10,13 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
-	"go.temporal.io/sdk/testsuite"
 
 	"axiommind/activities/build"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/vector"
 	"axiommind/schema"
 	"axiommind/workflows"
+	"axiommind/workflows/workflowtest"
 )
 
 // rebuildRoom says what the activities of rebuilds return.
@@ -104,8 +104,7 @@ func TestRebuildOfVectors(t *testing.T) {
 
 func runRebuild(t *testing.T, r *rooms, in schema.RebuildInput) (schema.RebuildResult, error) {
 	t.Helper()
-	var suite testsuite.WorkflowTestSuite
-	env := suite.NewTestWorkflowEnvironment()
+	env := workflowtest.New()
 	progress := func() (p schema.RebuildProgress) {
 		value, err := env.QueryWorkflow(schema.QueryProgress)
 		require.NoError(t, err)

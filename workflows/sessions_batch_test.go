@@ -2,7 +2,6 @@ package workflows_test
 
 import (
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"axiommind/activities/batch"
 	"axiommind/schema"
 	"axiommind/workflows"
+	"axiommind/workflows/workflowtest"
 )
 
 // sessionsRun stands in for process_session: it notes what runs and how many run at a time.
@@ -73,10 +73,7 @@ func (s *sessionsRun) run(ctx workflow.Context, in schema.ProcessSessionInput) (
 }
 
 func batchEnvironment(r *rooms, s *sessionsRun) *testsuite.TestWorkflowEnvironment {
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(slog.New(slog.DiscardHandler))
-	env := suite.NewTestWorkflowEnvironment()
-	env.SetTestTimeout(time.Minute)
+	env := workflowtest.New()
 	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: "가져오기", TaskQueue: schema.QueueMain})
 	env.SetStartTime(time.Date(2026, 6, 8, 4, 0, 0, 0, time.UTC))
 	env.RegisterWorkflowWithOptions(workflows.ImportSessions, workflow.RegisterOptions{Name: schema.WorkflowImportSessions})

@@ -28,10 +28,25 @@ import (
 	"axiommind/activities/queue/door"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
+	"axiommind/starter/hook"
+	"axiommind/starter/hook/answer"
 )
 
+// asProgram makes this test binary the program that it names, which saves the time to link it. A campaign runs the programs
+// as they are shipped.
+const asProgram = "AXIOMMIND_TEST_PROGRAM"
+
 func TestMain(m *testing.M) {
-	stacktest.Main(m)
+	p := hook.Program{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr, Getenv: os.Getenv}
+	switch name := os.Getenv(asProgram); name {
+	case "":
+		stacktest.Main(m)
+	case "axcontext":
+		p.Answer = answer.Remembered
+		fallthrough
+	default:
+		os.Exit(p.Main(context.Background(), name, os.Args[1:]))
+	}
 }
 
 // built builds a program once, as it is shipped.
@@ -63,6 +78,8 @@ func builder(name string) func() (string, error) {
 // home is a user with an agent.
 type home struct {
 	dir, temporal, clickhouse, user string
+	// shipped is set when the programs are built, and not this test binary in their place.
+	shipped bool
 }
 
 func newHome(t testing.TB, temporal string) *home {
@@ -93,8 +110,14 @@ func (h *home) event(t testing.TB, event, thread string) string {
 
 func (h *home) command(t testing.TB, program, event, thread string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), built(t, program), "claude-code", "--user", h.user)
+	path, err := os.Executable()
+	require.NoError(t, err)
+	if h.shipped {
+		path, program = built(t, program), ""
+	}
+	c := exec.CommandContext(t.Context(), path, "claude-code", "--user", h.user)
 	c.Env = []string{
+		asProgram + "=" + program,
 		"HOME=" + h.dir, "XDG_CACHE_HOME=" + filepath.Join(h.dir, "cache"), "AXIOMMIND_TEMPORAL_ADDRESS=" + h.temporal,
 		"AXIOMMIND_CLICKHOUSE_DSN=" + h.clickhouse,
 	}
@@ -179,9 +202,13 @@ func (h *home) enqueued(t testing.TB, c client.Client) (threads []string) {
 // What is said while Temporal is away is delivered by the next hook that reaches it, each once.
 func TestDeliveredLater(t *testing.T) {
 	t.Parallel()
+	deliveredLater(t, newHome(t, dead(t)))
+}
+
+func deliveredLater(t *testing.T, h *home) {
+	t.Helper()
 	address := stacktest.Temporal(t)
 	c := dial(t, address)
-	h := newHome(t, dead(t))
 	h.call(t, "Stop", "one")
 	h.temporal = silent(t)
 	h.call(t, "SessionEnd", "two")
@@ -190,7 +217,7 @@ func TestDeliveredLater(t *testing.T) {
 	require.Eventually(t, func() bool {
 		h.call(t, "Stop", "three")
 		return h.waiting(t) == 0
-	}, time.Minute, time.Millisecond)
+	}, time.Minute, 20*time.Millisecond)
 	threads := h.enqueued(t, c)
 	require.Equal(t, 1, count(threads, "one"), threads)
 	require.Equal(t, 1, count(threads, "two"), threads)
@@ -218,9 +245,9 @@ func TestWatch(t *testing.T) {
 		defer close(done)
 		door.Watch(ctx, h.spool(), c, 10*time.Millisecond, slog.New(slog.DiscardHandler))
 	}()
-	require.Eventually(t, func() bool { return h.waiting(t) == 0 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return h.waiting(t) == 0 }, time.Minute, 20*time.Millisecond)
 	h.call(t, "SessionEnd", "b")
-	require.Eventually(t, func() bool { return h.waiting(t) == 0 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return h.waiting(t) == 0 }, time.Minute, 20*time.Millisecond)
 	stop()
 	<-done
 	require.Equal(t, []string{"a", "b"}, h.enqueued(t, c))
@@ -235,14 +262,14 @@ func TestKilled(t *testing.T) {
 	cmd, _ := h.command(t, "axhook", "SessionEnd", "killed")
 	cmd.Args = append(cmd.Args, "--within", "1h")
 	require.NoError(t, cmd.Start())
-	require.Eventually(t, func() bool { return h.waiting(t) == 1 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return h.waiting(t) == 1 }, time.Minute, 20*time.Millisecond)
 	require.NoError(t, cmd.Process.Kill())
 	require.Error(t, cmd.Wait())
 	h.temporal = address
 	require.Eventually(t, func() bool {
 		h.call(t, "Stop", "next")
 		return h.waiting(t) == 0
-	}, time.Minute, time.Millisecond)
+	}, time.Minute, 20*time.Millisecond)
 	require.Equal(t, 1, count(h.enqueued(t, c), "killed"))
 }
 
@@ -271,7 +298,11 @@ func (h *home) remembered(t testing.TB, facts int) {
 // The program that is installed answers.
 func TestAxcontext(t *testing.T) {
 	t.Parallel()
-	h := newHome(t, dead(t))
+	answers(t, newHome(t, dead(t)))
+}
+
+func answers(t *testing.T, h *home) {
+	t.Helper()
 	h.remembered(t, 3)
 	cmd, out := h.command(t, "axcontext", "UserPromptSubmit", "s")
 	cmd.Args = append(cmd.Args, "--within", "30s")
@@ -291,6 +322,7 @@ func TestAxcontext(t *testing.T) {
 // with -benchtime 200x.
 func BenchmarkHook(b *testing.B) {
 	h := newHome(b, "")
+	h.shipped = true
 	h.remembered(b, 200)
 	for _, bb := range []struct {
 		name, program, event string

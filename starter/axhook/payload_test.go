@@ -34,7 +34,7 @@ func TestHookEncrypts(t *testing.T) {
 	require.Eventually(t, func() bool {
 		h.call(t, "Stop", "sent")
 		return h.waiting(t) == 0
-	}, time.Minute, time.Millisecond)
+	}, time.Minute, 20*time.Millisecond)
 	raw, id := dial(t, h.temporal), schema.WorkflowID(schema.QueueStream(h.user, ""))
 	events := raw.GetWorkflowHistory(t.Context(), id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {

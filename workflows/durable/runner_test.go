@@ -3,7 +3,6 @@ package durable_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"runtime"
 	"testing"
 	"time"
@@ -17,12 +16,11 @@ import (
 
 	"axiommind/workflows/durable"
 	sg "axiommind/workflows/stategraph"
+	"axiommind/workflows/workflowtest"
 )
 
 func environment() *testsuite.TestWorkflowEnvironment {
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(slog.New(slog.DiscardHandler))
-	env := suite.NewTestWorkflowEnvironment()
+	env := workflowtest.New()
 	env.RegisterActivity(Speak)
 	return env
 }

@@ -5,17 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"path/filepath"
 	"testing"
 	"time"
 
-	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
 	"axiommind/deploy/local/sharedtest"
 	"axiommind/workflows/durable"
 	sg "axiommind/workflows/stategraph"
+	"axiommind/workflows/workflowtest"
 )
 
 // TestCases runs every case file of the graph DSL on every runner.
@@ -56,14 +55,8 @@ func runEverywhere(c *graphCase) error {
 	return nil
 }
 
-func workflowEnvironment() *testsuite.TestWorkflowEnvironment {
-	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(slog.New(slog.DiscardHandler))
-	return suite.NewTestWorkflowEnvironment()
-}
-
 func runInWorkflow(c *graphCase) error {
-	env := workflowEnvironment()
+	env := workflowtest.New()
 	sleep := func(ctx workflow.Context, ms int) {
 		if err := workflow.Sleep(ctx, time.Duration(ms)*time.Millisecond); err != nil {
 			panic(err)

@@ -16,6 +16,7 @@ import (
 
 	"axiommind/workflows/durable"
 	sg "axiommind/workflows/stategraph"
+	"axiommind/workflows/workflowtest"
 )
 
 // sketch is a random graph, apart from what its nodes run on.
@@ -156,7 +157,7 @@ func seen[C sg.Context](ctx C, s sketch, r sg.Runner[C], pause func(C, int)) str
 
 func seenInWorkflow(s sketch, r durable.Runner) string {
 	var got string
-	env := workflowEnvironment()
+	env := workflowtest.New()
 	env.ExecuteWorkflow(func(ctx workflow.Context) error {
 		got = seen(ctx, s, r, func(ctx workflow.Context, n int) {
 			if err := workflow.Sleep(ctx, time.Duration(n)*time.Second); err != nil {

@@ -97,36 +97,36 @@ func TestDirectoryIsPrivate(t *testing.T) {
 	require.Equal(t, fs.FileMode(0o644), info.Mode().Perm(), "what is not the stack's stays as it is")
 }
 
-// Arguments, which every user of the machine can see, show no secret, and no server gets another's.
-func TestSecretsAreNotArguments(t *testing.T) {
-	t.Parallel()
-	if runtime.GOOS != "linux" {
-		t.Skip("reads /proc")
-	}
-	s := start(t, stack.Options{Dir: t.TempDir(), ClickHouse: true, Temporal: true, Weaviate: true})
-	require.Contains(t, s.Addresses().ClickHouseDSN, s.Addresses().WeaviateKey)
-	for name, pid := range s.Servers() {
-		args, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		require.NoError(t, err)
-		require.NotContains(t, string(args), s.Addresses().WeaviateKey, name)
-		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-		require.NoError(t, err)
-		require.Equal(t, name != "temporal", strings.Contains(string(env), s.Addresses().WeaviateKey), name)
-	}
-}
-
-// Keys in the environment are none of the servers' business.
-func TestServersGetNoKeys(t *testing.T) {
+// The servers are for their user alone.
+func TestServersArePrivate(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("reads /proc")
 	}
 	t.Setenv("OPENAI_API_KEY", "a-key-of-mine")
-	s := start(t, stack.Options{Dir: t.TempDir(), ClickHouse: true, Temporal: true})
+	s := start(t, stack.Options{Dir: t.TempDir(), ClickHouse: true, Temporal: true, Weaviate: true})
+	require.Len(t, s.Servers(), 3)
+	require.Contains(t, s.Addresses().ClickHouseDSN, s.Addresses().WeaviateKey)
 	for name, pid := range s.Servers() {
-		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-		require.NoError(t, err)
-		require.Contains(t, string(env), "PATH=", name)
-		require.NotContains(t, string(env), "a-key-of-mine", name)
+		t.Run(name+" listens on loopback only", func(t *testing.T) {
+			listening := listeners(t, pid)
+			require.NotEmpty(t, listening)
+			for _, address := range listening {
+				require.Contains(t, address, "0100007F:")
+			}
+		})
+		// Every user of the machine can see arguments.
+		t.Run(name+" has no secret among its arguments", func(t *testing.T) {
+			args, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+			require.NoError(t, err)
+			require.NotContains(t, string(args), s.Addresses().WeaviateKey)
+		})
+		t.Run(name+" gets no key that it does not need", func(t *testing.T) {
+			env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+			require.NoError(t, err)
+			require.Equal(t, name != "temporal", strings.Contains(string(env), s.Addresses().WeaviateKey))
+			require.Contains(t, string(env), "PATH=")
+			require.NotContains(t, string(env), "a-key-of-mine")
+		})
 	}
 }
 

@@ -129,11 +129,16 @@ func TestTemporalStartsActivitiesEagerly(t *testing.T) {
 // driver before v1.51: each later request was "interrupted", or found no tables (temporalio/temporal#8017).
 func TestTemporalSurvivesCanceledRequests(t *testing.T) {
 	t.Parallel()
+	temporalSurvivesCanceledRequests(t, 16, 100)
+}
+
+func temporalSurvivesCanceledRequests(t *testing.T, clients, requests int) {
+	t.Helper()
 	c := dialTemporal(t, start(t, stack.Options{Temporal: true, Ephemeral: true}).Addresses().Temporal)
 	var group errgroup.Group
-	for number := range 32 {
+	for number := range clients {
 		group.Go(func() error {
-			for i := range 400 {
+			for i := range requests {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%100)*time.Millisecond/2)
 				_, _ = c.SignalWithStartWorkflow(ctx, fmt.Sprint(number, i%7), "signal", nil, client.StartWorkflowOptions{TaskQueue: "queue"}, elevenSteps)
 				cancel()

@@ -1,0 +1,39 @@
+//go:build campaign
+
+package main
+
+import "testing"
+
+func TestCampaignInjections(t *testing.T) {
+	t.Parallel()
+	nothingIsPlanted(t, everyOrder)
+	t.Logf("survived: %d injected orders by rules and by a model that obeys them", len(carriers)*everyOrder)
+}
+
+func TestCampaignI10OneSessionIDInManyScopes(t *testing.T) {
+	t.Parallel()
+	var scopes [][3]string
+	for _, project := range []string{"-red", "-blue"} {
+		for _, user := range []string{"ann", "bob"} {
+			for _, agent := range []string{"", "coder"} {
+				scopes = append(scopes, [3]string{project, user, agent})
+			}
+		}
+	}
+	oneSessionIDInManyScopes(t, scopes)
+	t.Logf("survived: one session id in %d scopes", len(scopes))
+}
+
+func TestCampaignAnySignsInNames(t *testing.T) {
+	t.Parallel()
+	ids := []string{`a'b`, `a\`, `a\'; DROP TABLE events_raw; --`, "세션 1", "%s%25", "?", "{x:String}", "a/b?c=d", `"q"`, "🎉", turn}
+	anySignsInNames(t, ids)
+	t.Logf("survived: %d names of any signs", len(ids))
+}
+
+func TestCampaignImportSurvivesItsStarter(t *testing.T) {
+	t.Parallel()
+	const sessions = 12
+	importSurvivesItsStarter(t, sessions)
+	t.Logf("survived: an import of %d sessions without its starter", sessions)
+}

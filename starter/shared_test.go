@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// sharing is the command line of the tests that use it at the moment, before one database and one worker without options.
+// It begins with the first of them and ends with the last.
+var sharing struct {
+	sync.Mutex
+	first *cli
+	bench *sharedBench
+	users int
+	names int
+}
+
+// sharedBench stands in for the test in which something is made that outlives it. It fails when a test that uses it does.
+type sharedBench struct {
+	testing.TB
+	failed  bool
+	cleanup []func()
+}
+
+func (b *sharedBench) Cleanup(f func())         { b.cleanup = append(b.cleanup, f) }
+func (b *sharedBench) Context() context.Context { return context.Background() }
+func (b *sharedBench) Failed() bool             { return b.failed }
+
+// sharedCLI returns the command line before a database and a worker that other tests use at the same time. The project is
+// the test's own. It is for tests of one project that neither count what is in the database nor change how it works.
+func sharedCLI(t *testing.T) *cli {
+	t.Helper()
+	sharing.Lock()
+	defer sharing.Unlock()
+	if sharing.first == nil {
+		bench := &sharedBench{TB: t}
+		sharing.bench = bench
+		c := newCLI(bench)
+		c.work(bench)
+		sharing.first = c
+	}
+	sharing.users++
+	t.Cleanup(func() {
+		sharing.Lock()
+		defer sharing.Unlock()
+		bench := sharing.bench
+		bench.failed = bench.failed || t.Failed()
+		if sharing.users--; sharing.users > 0 {
+			return
+		}
+		sharing.first, sharing.bench, bench.TB = nil, nil, t
+		for _, f := range slices.Backward(bench.cleanup) {
+			f()
+		}
+	})
+	sharing.names++
+	mine := *sharing.first
+	mine.project = fmt.Sprintf("%s-%03d", mine.project, sharing.names)
+	mine.env = maps.Clone(mine.env)
+	return &mine
+}
