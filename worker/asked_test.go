@@ -422,11 +422,6 @@ var askingSteps = []string{"PlanWindows", "ExtractWindow", "RecordExtraction", "
 
 // A worker that is killed while it asks, halves and asks again, and started again, ends where one ends that nobody
 // disturbed (I2).
-func TestI2KilledHalving(t *testing.T) {
-	t.Parallel()
-	killedHalving(t, some(t, askingSteps, 1))
-}
-
 func killedHalving(t *testing.T, killedIn []string) {
 	t.Helper()
 	dir := t.TempDir()

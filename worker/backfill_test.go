@@ -53,13 +53,6 @@ func (b *bench) statuses(t *testing.T) map[schema.Status]int {
 	return out
 }
 
-// Another extractor over old sessions supersedes what it does not state, by events: search ranks that lower, and going
-// back makes it active again. A worker that is killed in between leaves the same. Every build can be replayed.
-func TestI2BackfillWithAnotherModel(t *testing.T) {
-	t.Parallel()
-	backfillWithAnotherModel(t, 2, 0)
-}
-
 // backfillWithAnotherModel replays so many of the builds.
 func backfillWithAnotherModel(t *testing.T, sessions, replays int) {
 	t.Helper()

@@ -197,9 +197,31 @@ func TestCampaignI9NoSecretOfAModelsServer(t *testing.T) { TestI9NoSecretOfAMode
 
 func TestCampaignWorkerRole(t *testing.T) { TestWorkerRole(t) } //nolint:paralleltest // it is
 
-func TestCampaignTwoRebuilds(t *testing.T) { TestTwoRebuilds(t) } //nolint:paralleltest // it is
-
 func TestCampaignRebuildVectorsWhileSessionsWait(t *testing.T) {
 	t.Parallel()
 	rebuildVectorsWhileSessionsWait(t, 3, 3)
+}
+
+func TestCampaignTwoRebuilds(t *testing.T) {
+	t.Parallel()
+	twoRebuilds(t)
+	t.Log("survived: two rebuilds at once")
+}
+
+func TestCampaignForgetQueryAndProject(t *testing.T) {
+	t.Parallel()
+	forgetQueryAndProject(t)
+	t.Log("survived: a text and a project forgotten while others keep theirs")
+}
+
+func TestCampaignAnotherEmbedder(t *testing.T) {
+	t.Parallel()
+	anotherEmbedder(t)
+	t.Log("survived: a change of the embedder beside sessions and searches")
+}
+
+func TestCampaignFactsDeletedDuringExtraction(t *testing.T) {
+	t.Parallel()
+	factsDeletedDuringExtraction(t)
+	t.Log("survived: facts deleted while a session is extracted")
 }

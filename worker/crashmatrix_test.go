@@ -317,11 +317,6 @@ var victims = []string{"worker", "temporal", "weaviate", "clickhouse"}
 
 // An import during which the worker or a server is killed at any moment, and started again, leaves what an undisturbed one
 // leaves: every row, every event, every vector. Here it is a worker; TestI2ForgetKilled kills ClickHouse.
-func TestI2CrashMatrix(t *testing.T) {
-	t.Parallel()
-	crashMatrix(t, &sharedPlace{embeddings: newEmbeddingServer(t, 0)}, 2, 1, "worker")
-}
-
 func crashMatrix(t *testing.T, at place, sessions, runs int, victims ...string) {
 	t.Helper()
 	seed := uint64(fromVariable(t, crashSeed, int(time.Now().UnixNano()&0xffffffff)))

@@ -37,8 +37,8 @@ func (b *bench) titles(t testing.TB, finder *retrieve.Finder, session string) []
 // Another embedder is indexed beside the one in use, which searches use until it is done: nothing is missing at any time.
 // Sessions that come meanwhile are found at once. A worker that ends at any point leaves the next one to go on. Vectors that
 // nobody needs any longer are deleted, of this database alone; chosen again, their embedder indexes everything anew.
-func TestAnotherEmbedder(t *testing.T) {
-	t.Parallel()
+func anotherEmbedder(t *testing.T) {
+	t.Helper()
 	server := newEmbeddingServer(t, 0)
 	b := newRemoteBench(t, server)
 	b.cfg.Timing.Embedder = stacktest.Timing().Embedder // It waits for that often.

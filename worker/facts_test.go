@@ -26,11 +26,6 @@ func (b *bench) command(ctx context.Context, c fact.Command) (result fact.Result
 
 // Many people change one memory at once, and then all change one fact of it of which each has seen the same version:
 // nothing is lost, and of those that would overwrite each other one succeeds.
-func TestConcurrentFactCommands(t *testing.T) {
-	t.Parallel()
-	concurrentFactCommands(t, 10)
-}
-
 func concurrentFactCommands(t *testing.T, people int) {
 	t.Helper()
 	b := newBench(t)
@@ -85,8 +80,8 @@ func concurrentFactCommands(t *testing.T, people int) {
 }
 
 // What is deleted or cleared while the model is asked stays away, although the model then states it.
-func TestFactsDeletedDuringExtraction(t *testing.T) {
-	t.Parallel()
+func factsDeletedDuringExtraction(t *testing.T) {
+	t.Helper()
 	m := newModel(t)
 	m.get(true)
 	b := m.use(newBench(t))

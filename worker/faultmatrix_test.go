@@ -219,11 +219,6 @@ func (m *moody) url(t *testing.T, target string) string {
 // Of the calls of a model, three in ten get an answer that nobody can read, and two in ten none at all. Every build ends
 // with what it could get and the reason for what it could not. Tried again, with what was given up, all is there, and
 // nothing twice.
-func TestI8MoodyModel(t *testing.T) {
-	t.Parallel()
-	moodyModel(t, 4)
-}
-
 func moodyModel(t *testing.T, sessions int) {
 	t.Helper()
 	m := newModel(t)

@@ -224,11 +224,6 @@ func (f *forgetting) others(t *testing.T) []string {
 
 // A session that is forgotten is in no file of any store. What others say stays, tables are what the log says, and the session can't
 // come back until a person lifts the tombstone.
-func TestForgetSession(t *testing.T) {
-	t.Parallel()
-	forgetSession(t, newForgetting(t, nil))
-}
-
 func forgetSession(t *testing.T, f *forgetting) {
 	t.Helper()
 	f.start(t)
@@ -348,8 +343,8 @@ func forgetKilled(t *testing.T, waits ...time.Duration) {
 
 // What an erasure by a text, or of a project, changes in the log is exactly what names it: read again, tables are what the log says, and
 // of what stays nothing has changed.
-func TestForgetQueryAndProject(t *testing.T) {
-	t.Parallel()
+func forgetQueryAndProject(t *testing.T) {
+	t.Helper()
 	f := &forgetting{bench: newBench(t)}
 	f.start(t)
 	f.say(t)

@@ -261,8 +261,8 @@ func rebuildKilled(t *testing.T, sessions int, killedIn []string) {
 }
 
 // Only one rebuild runs at a time. Another one, started under an id of its own, runs after it.
-func TestTwoRebuilds(t *testing.T) {
-	t.Parallel()
+func twoRebuilds(t *testing.T) {
+	t.Helper()
 	b := newBench(t)
 	b.start(t)
 	b.process(t, b.input("s", eventful(t, 1)))

@@ -14,12 +14,6 @@ import (
 	"axiommind/schema"
 )
 
-// A collection is made anew while sessions are processed: they end before it does, and the new one has their vectors.
-func TestRebuildVectorsWhileSessionsWait(t *testing.T) {
-	t.Parallel()
-	rebuildVectorsWhileSessionsWait(t, 2, 1)
-}
-
 // rebuildVectorsWhileSessionsWait processes some sessions before and others during the rebuild.
 func rebuildVectorsWhileSessionsWait(t *testing.T, before, during int) {
 	t.Helper()

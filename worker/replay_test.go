@@ -206,12 +206,6 @@ func (a *aside) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.model.ServeHTTP(w, r)
 }
 
-// Builds whose answers a model gave are done again without it: partial ones, failed ones, and those that went on.
-func TestReplayAnswers(t *testing.T) {
-	t.Parallel()
-	replayAnswers(t, 0)
-}
-
 // replayAnswers replays the build that failed, and so many others.
 func replayAnswers(t *testing.T, others int) {
 	t.Helper()

@@ -16,13 +16,6 @@ import (
 	"axiommind/schema"
 )
 
-// A rebuild takes time in proportion to the events, and memory that does not depend on their number. To project what is
-// new costs the same, however much there is. A campaign measures it.
-func TestRebuildAtScale(t *testing.T) {
-	t.Parallel()
-	rebuildAtScale(t, 1, 1, 500)
-}
-
 // rebuildAtScale makes logs of the sizes of so many sessions. It measures the projection of new events in so many rounds.
 func rebuildAtScale(t *testing.T, sessions, rounds int, sizes ...int) {
 	t.Helper()

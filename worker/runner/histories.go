@@ -17,6 +17,7 @@ import (
 	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
 	sdk "go.temporal.io/sdk/workflow"
 
@@ -66,7 +67,7 @@ func (h *HistoryCheck) Run(ctx context.Context, cfg service.Config, logger *slog
 		}
 		left += total - int64(len(runs))
 		for _, run := range runs {
-			events, err := replayRun(ctx, c, run)
+			events, err := replayRun(ctx, c, run, cfg.Timing)
 			var gone *serviceerror.NotFound
 			if errors.As(err, &gone) {
 				continue // Its retention has passed since it was listed.
@@ -142,7 +143,7 @@ func (h *HistoryCheck) list(ctx context.Context, c client.Client, namespace, que
 }
 
 // replayRun replays a run as far as it has come, and returns how many events its history has.
-func replayRun(ctx context.Context, c client.Client, run *workflow.WorkflowExecutionInfo) (events int, err error) {
+func replayRun(ctx context.Context, c client.Client, run *workflow.WorkflowExecutionInfo, timing schema.Timing) (events int, err error) {
 	id, runID := run.GetExecution().GetWorkflowId(), run.GetExecution().GetRunId()
 	h := &history.History{}
 	it := c.GetWorkflowHistory(ctx, id, runID, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
@@ -153,18 +154,20 @@ func replayRun(ctx context.Context, c client.Client, run *workflow.WorkflowExecu
 		}
 		h.Events = append(h.Events, event)
 	}
-	return len(h.Events), Replay(h)
+	return len(h.Events), Replay(h, timing)
 }
 
 // Replay replays a history on the workflows of this program, with the data converter of its clients, which is the SDK's.
-// A workflow that is at its beginning has nothing to replay yet.
-func Replay(h *history.History) (err error) {
+// The timing is that of the workers whose history it is. A workflow that is at its beginning has nothing to replay yet.
+func Replay(h *history.History, timing schema.Timing) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)
 		}
 	}()
-	replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{})
+	replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{
+		Interceptors: []interceptor.WorkerInterceptor{workflows.WithTiming(timing)},
+	})
 	if err != nil {
 		return fmt.Errorf("make a replayer: %w", err)
 	}
