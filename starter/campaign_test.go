@@ -37,3 +37,29 @@ func TestCampaignImportSurvivesItsStarter(t *testing.T) {
 	importSurvivesItsStarter(t, sessions)
 	t.Logf("survived: an import of %d sessions without its starter", sessions)
 }
+
+func TestCampaignListsPageAlike(t *testing.T) { testListsPageAlike(t) }
+
+func TestCampaignSessionsByPrefix(t *testing.T) { testSessionsByPrefix(t) }
+
+func TestCampaignRebuildGoesOn(t *testing.T) { testRebuildGoesOn(t) }
+
+func TestCampaignRebuildTellsItsPhase(t *testing.T) { testRebuildTellsItsPhase(t) }
+
+func TestCampaignImportLooksForSessions(t *testing.T) { testImportLooksForSessions(t) }
+
+func TestCampaignRebuildOfVectorsShowsProgress(t *testing.T) { testRebuildOfVectorsShowsProgress(t) }
+
+func TestCampaignBusySession(t *testing.T) { testBusySession(t) }
+
+func TestCampaignInterruptedBuilds(t *testing.T) { testInterruptedBuilds(t) }
+
+func TestCampaignRetryOfWrongInput(t *testing.T) { testRetryOfWrongInput(t) }
+
+func TestCampaignRealignAfterARun(t *testing.T) { testRealignAfterARun(t) }
+
+func TestCampaignHostileTranscript(t *testing.T) { testHostileTranscript(t) }
+
+func TestCampaignConflictsFind(t *testing.T) { testConflictsFind(t) }
+
+func TestCampaignProposals(t *testing.T) { testProposals(t) }

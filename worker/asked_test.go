@@ -226,7 +226,7 @@ func (b *bench) show(t *testing.T, buildID string) build.Detail {
 
 // Windows that are too small to be halved are given up after two answers of no use: `builds show` says so, and the
 // session is not asked about them again.
-func TestGivenUp(t *testing.T) {
+func testGivenUp(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	b := m.use(newBench(t))
@@ -275,7 +275,7 @@ func TestGivenUp(t *testing.T) {
 
 // Windows that a build gave up are reached by a forced retry although a later build of the session, which has grown
 // since, left nothing to do.
-func TestGivenUpInAnEarlierBuild(t *testing.T) {
+func testGivenUpInAnEarlierBuild(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	b := m.use(newBench(t))
@@ -384,7 +384,7 @@ func TestHalvedUntilAnswered(t *testing.T) {
 
 // An answer that could not be read or broke off is the failure of the build that was given it: the same
 // transcript in another project is asked about anew. A whole answer serves both.
-func TestFailuresAreNotShared(t *testing.T) {
+func testFailuresAreNotShared(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	b := m.use(newBench(t))
@@ -471,7 +471,7 @@ func killedHalving(t *testing.T, killedIn []string) {
 
 // A build can be seen to run from its first event on, long before there is anything to project, and its
 // row is the one that a rebuild makes.
-func TestRunningBuildIsSeen(t *testing.T) {
+func testRunningBuildIsSeen(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	m.well, m.held = true, make(chan struct{})

@@ -23,7 +23,7 @@ const (
 // the machine is.
 func TestJourneyBudget(t *testing.T) {
 	t.Parallel()
-	s := countJourneys(t, 10, schema.Timing{Graduation: time.Hour, Messages: time.Hour, Files: time.Hour})
+	s := countJourneys(t, 10, schema.Timing{Graduation: time.Hour, Messages: time.Hour, Files: time.Hour, Lease: time.Minute})
 	requireBudget(t, s, aloneRequests)
 }
 

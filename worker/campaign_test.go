@@ -135,7 +135,7 @@ func TestCampaignI8PoisonedInputs(t *testing.T) {
 	poisonedInputs(t, fromVariable(t, poisonPayloads, 50))
 }
 
-func TestCampaignRebuildAtScale(t *testing.T) { //nolint:paralleltest // it measures
+func TestCampaignRebuildAtScale(t *testing.T) {
 	rebuildAtScale(t, 6, 8, 2000, fromVariable(t, "AXIOMMIND_REBUILD_EVENTS", 20_000))
 }
 
@@ -169,7 +169,7 @@ func TestCampaignI2ForgetKilled(t *testing.T) {
 // The budget is that of an average session, with all that the worker asks in the background meanwhile. The slower a session
 // is, the more that is: so no other test runs beside it, and a busy machine gets three tries. A request too many is in each
 // of them.
-func TestCampaignJourneyBudget(t *testing.T) { //nolint:paralleltest // see above
+func TestCampaignJourneyBudget(t *testing.T) {
 	s := countJourneys(t, 20, schema.Timing{})
 	for try := 1; try < 3 && s.clickHouse > budgetRequests; try++ {
 		t.Logf("%.1f requests to ClickHouse: once more", s.clickHouse)
@@ -187,15 +187,15 @@ func TestCampaignRetry(t *testing.T) {
 	}
 }
 
-func TestCampaignGivenUp(t *testing.T) { TestGivenUp(t) } //nolint:paralleltest // it is
+func TestCampaignGivenUp(t *testing.T) { testGivenUp(t) }
 
-func TestCampaignI1StatementIsOneAct(t *testing.T) { TestI1StatementIsOneAct(t) } //nolint:paralleltest // it is
+func TestCampaignI1StatementIsOneAct(t *testing.T) { TestI1StatementIsOneAct(t) }
 
-func TestCampaignHalvedUntilAnswered(t *testing.T) { TestHalvedUntilAnswered(t) } //nolint:paralleltest // it is
+func TestCampaignHalvedUntilAnswered(t *testing.T) { TestHalvedUntilAnswered(t) }
 
-func TestCampaignI9NoSecretOfAModelsServer(t *testing.T) { TestI9NoSecretOfAModelsServer(t) } //nolint:paralleltest // it is
+func TestCampaignI9NoSecretOfAModelsServer(t *testing.T) { TestI9NoSecretOfAModelsServer(t) }
 
-func TestCampaignWorkerRole(t *testing.T) { TestWorkerRole(t) } //nolint:paralleltest // it is
+func TestCampaignWorkerRole(t *testing.T) { TestWorkerRole(t) }
 
 func TestCampaignRebuildVectorsWhileSessionsWait(t *testing.T) {
 	t.Parallel()
@@ -225,3 +225,31 @@ func TestCampaignFactsDeletedDuringExtraction(t *testing.T) {
 	factsDeletedDuringExtraction(t)
 	t.Log("survived: facts deleted while a session is extracted")
 }
+
+func TestCampaignFailuresAreNotShared(t *testing.T) { testFailuresAreNotShared(t) }
+
+func TestCampaignGivenUpInAnEarlierBuild(t *testing.T) { testGivenUpInAnEarlierBuild(t) }
+
+func TestCampaignTwoBuildsOfTheWorker(t *testing.T) { testTwoBuildsOfTheWorker(t) }
+
+func TestCampaignWorkerWithoutTheKeyFailsNothing(t *testing.T) {
+	testWorkerWithoutTheKeyFailsNothing(t)
+}
+
+func TestCampaignReplayOlderPrompt(t *testing.T) { testReplayOlderPrompt(t) }
+
+func TestCampaignRolesAreSQL(t *testing.T) { testRolesAreSQL(t) }
+
+func TestCampaignI9NoSecretInNamesAndErrors(t *testing.T) { testI9NoSecretInNamesAndErrors(t) }
+
+func TestCampaignI2KilledBetweenCommitAndFile(t *testing.T) { testI2KilledBetweenCommitAndFile(t) }
+
+func TestCampaignStoppedWorkerEndsItsCalls(t *testing.T) { testStoppedWorkerEndsItsCalls(t) }
+
+func TestCampaignGracefulStop(t *testing.T) { testGracefulStop(t) }
+
+func TestCampaignRunningBuildIsSeen(t *testing.T) { testRunningBuildIsSeen(t) }
+
+func TestCampaignWriterOfAnotherEmbedder(t *testing.T) { testWriterOfAnotherEmbedder(t) }
+
+func TestCampaignRefusedEmbedderEndsTasks(t *testing.T) { testRefusedEmbedderEndsTasks(t) }

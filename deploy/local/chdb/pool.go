@@ -7,8 +7,9 @@ import (
 	"sync"
 )
 
-// maxIdle bounds the sessions that wait for a request.
-const maxIdle = 16
+// maxIdle bounds the sessions that wait for a request. Tests use dozens of databases at a time, each with sessions of its
+// own.
+const maxIdle = 96
 
 // pool keeps sessions whose statement has left nothing in them but settings that are known, so that the next request
 // need not open one.
@@ -43,6 +44,22 @@ func (req *request) plain() bool {
 	sql, verb := strings.TrimLeft(req.sql(), " \t\r\n"), req.statement.verb
 	return slices.Contains(plainVerbs, verb) && len(sql) > len(verb) && strings.EqualFold(sql[:len(verb)], verb) &&
 		!isWordByte(sql[len(verb)]) && !strings.Contains(sql, ";")
+}
+
+// tableStatements begin statements that change tables and views, on which no session stands.
+var tableStatements = []string{
+	"TRUNCATE TABLE", "OPTIMIZE TABLE", "ALTER TABLE", "CREATE TABLE", "CREATE VIEW", "CREATE OR", "DROP TABLE", "DROP VIEW", "DELETE FROM",
+}
+
+// keepsSessions reports whether idle sessions may serve others after the statement. It may be false for a harmless
+// statement, and is never true for one that changes a database or a user.
+func (req *request) keepsSessions() bool {
+	if req.plain() {
+		return true
+	}
+	words := strings.Fields(req.sql())
+	return len(words) > 2 && !strings.Contains(req.sql(), ";") &&
+		slices.Contains(tableStatements, strings.ToUpper(words[0]+" "+words[1]))
 }
 
 // reusable reports whether the session of the request may serve another: it is left with settings that are known.

@@ -111,7 +111,7 @@ func (s *Server) run(ctx context.Context, req *request, out *response) error {
 	}
 	done := false
 	defer func() {
-		if !plain {
+		if !req.keepsSessions() {
 			s.engine.pool.renew()
 		}
 		// One that is being killed would take the next statement with it.
