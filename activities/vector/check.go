@@ -2,8 +2,11 @@ package vector
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"time"
 
 	"axiommind/schema"
@@ -24,30 +27,43 @@ const (
 // default (weaviate#11780, #11779). The error then wraps ErrKeywordSearch and says what to do.
 func (c *Client) CheckKeywordSearch(ctx context.Context) (err error) {
 	const project, version = "probe", "probe"
-	collection := schema.VectorCollection(fmt.Sprintf("probe-%d", time.Now().UnixNano()))
-	if _, err := c.EnsureCollection(ctx, collection); err != nil {
+	class := schema.VectorCollection(fmt.Sprintf("probe-%d", time.Now().UnixNano()))
+	if err := c.probeRequest(ctx, http.MethodPost, "/schema", schema.EntryClass(class), nil); err != nil {
 		return err
 	}
+	path := "/schema/" + url.PathEscape(class)
 	defer func() {
-		err = errors.Join(err, c.DeleteCollection(context.WithoutCancel(ctx), collection))
+		err = errors.Join(err, c.probeRequest(context.WithoutCancel(ctx), http.MethodDelete, path, nil, nil))
 	}()
-	if err := c.EnsureTenant(ctx, collection, project); err != nil {
+	tenant := schema.VectorTenant(project)
+	if err := c.probeRequest(ctx, http.MethodPost, path+"/tenants", []map[string]string{{"name": tenant}}, nil); err != nil {
 		return err
 	}
-	objects := make([]Object, probeDocuments)
+	objects := make([]map[string]any, probeDocuments)
 	for i := range objects {
 		item := Item{Kind: schema.ItemEntry, ID: fmt.Sprint(i), Project: project, Title: "frequent"}
 		if i == probeDocuments/2 {
 			item.Title = "frequent rare"
 		}
-		objects[i] = item.object(version, []float32{1, 0})
+		o := item.object(version, []float32{1, 0})
+		objects[i] = map[string]any{"class": class, "tenant": tenant, "id": o.ID, "vector": o.Vector, "properties": o.Properties}
 	}
-	results, err := c.Put(ctx, collection, project, objects)
-	if err = errors.Join(append(results, err)...); err != nil {
+	var results []struct {
+		Result struct {
+			Status string          `json:"status"`
+			Errors json.RawMessage `json:"errors"`
+		} `json:"result"`
+	}
+	if err := c.probeRequest(ctx, http.MethodPost, "/batch/objects", map[string]any{"objects": objects}, &results); err != nil {
 		return err
 	}
+	for _, r := range results {
+		if r.Result.Status == "FAILED" {
+			return fmt.Errorf("write a document of the probe to weaviate at %q: %s", c.host, r.Result.Errors)
+		}
+	}
 	found, err := c.Hybrid(ctx, HybridQuery{
-		Collection: collection, Project: project, Filter: Filter{Kinds: []string{schema.ItemEntry}},
+		Collection: class, Project: project, Filter: Filter{Kinds: []string{schema.ItemEntry}},
 		Text: "frequent rare", Vector: []float32{1, 0}, Limit: probeLimit,
 	})
 	if err != nil {
@@ -58,4 +74,9 @@ func (c *Client) CheckKeywordSearch(ctx context.Context) (err error) {
 			"start it with USE_INVERTED_SEARCHABLE=false and create the collections again", ErrKeywordSearch, c.host)
 	}
 	return nil
+}
+
+// probeRequest sends a request of the probe, also for a program that writes nothing else: see [store.ReadOnly].
+func (c *Client) probeRequest(ctx context.Context, method, path string, body, into any) error {
+	return c.request(ctx, "probe keyword search", method, path, body, into)
 }
