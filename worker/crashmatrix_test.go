@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -25,7 +24,6 @@ import (
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
-	"axiommind/activities/llm"
 	"axiommind/activities/vector/store/weaviate"
 	"axiommind/deploy/local/stack"
 	"axiommind/deploy/local/stacktest"
@@ -120,30 +118,6 @@ func (s *site) kill(t *testing.T, server string) {
 type place interface {
 	bench(t *testing.T) (b *bench, drop func())
 	kill(t *testing.T, server string)
-}
-
-// sharedPlace is a place on the servers of all tests, which cannot be killed. Its benches have the same project and a
-// collection of their own.
-type sharedPlace struct {
-	embeddings *embeddingServer
-	name       string
-}
-
-func (p *sharedPlace) bench(t *testing.T) (*bench, func()) {
-	t.Helper()
-	b := newRemoteBench(t, p.embeddings)
-	p.name = cmp.Or(p.name, b.project)
-	b.project, b.cfg.Embedder.Model = p.name, p.name
-	var err error
-	b.Embedder, err = llm.NewEmbedder(t.Context(), b.cfg.Embedder)
-	require.NoError(t, err)
-	require.NoError(t, b.Weaviate.DeleteCollection(t.Context(), schema.VectorCollection(b.Embedder.Version())))
-	return b, func() {}
-}
-
-func (p *sharedPlace) kill(t *testing.T, server string) {
-	t.Helper()
-	t.Fatalf("%s belongs to all tests", server)
 }
 
 // imported awaits the end of an import, whatever is away meanwhile, and of all that follows from it.

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -167,7 +168,7 @@ func noSecretIsStoredAnywhere(t *testing.T, cases []redacttest.Case, others int)
 	var logged lockedBuffer
 	b.startLogging(t, slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	group, ctx := errgroup.WithContext(t.Context())
-	uris := append(secretFiles(t, cases)[:1], secretFiles(t, cases[:others])[1:]...)
+	uris := slices.Concat(secretFiles(t, cases)[:1], secretFiles(t, cases[:others])[1:])
 	if !inCampaign(t) {
 		uris = some(t, uris, 1, uris[0])
 	}

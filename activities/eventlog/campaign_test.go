@@ -87,7 +87,7 @@ func TestCampaignScratch(t *testing.T) {
 	scratchOf(t, append([]string{""}, hostileNames...)...)
 	t.Cleanup(func() {
 		if !t.Failed() {
-			t.Log(fmt.Sprintf("survived: scratch databases of %d hostile names", len(hostileNames)))
+			t.Logf("survived: scratch databases of %d hostile names", len(hostileNames))
 		}
 	})
 }

@@ -110,7 +110,7 @@ func (o *openAI) Generate(ctx context.Context, req Request) (Response, error) {
 	if n := max(req.Params.MaxOutputTokens, 0); o.official {
 		body.MaxCompletionTokens = n
 	} else {
-		body.MaxTokens = n
+		body.MaxTokens = n //nolint:staticcheck // other servers know no newer name
 	}
 	if len(req.Schema) > 0 {
 		body.ResponseFormat = o.responseFormat(req.Schema)

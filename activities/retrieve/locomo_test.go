@@ -113,9 +113,9 @@ func TestFloorCostsNoRecall(t *testing.T) {
 // floorCostsNoRecall asks at most that many questions about each conversation, which are chosen at random.
 func floorCostsNoRecall(t *testing.T, most int) {
 	t.Helper()
-	most, err := strconv.Atoi(cmp.Or(os.Getenv("AXIOMMIND_EVAL_CONVERSATIONS"), "1"))
+	long, err := strconv.Atoi(cmp.Or(os.Getenv("AXIOMMIND_EVAL_CONVERSATIONS"), "1"))
 	require.NoError(t, err)
-	conversations := readLocomo(t, most)
+	conversations := readLocomo(t, long)
 	b := newBench(t, evalEmbedder(t))
 	none := -1.0
 	open := NewSearcher(b.conn, b.client, b.embedder, Options{Floor: &none})

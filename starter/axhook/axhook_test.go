@@ -328,7 +328,7 @@ func BenchmarkHook(b *testing.B) {
 		name, program, event string
 		temporal             func(testing.TB) string
 	}{
-		{"enqueue/up", "axhook", "Stop", func(t testing.TB) string { return stacktest.Temporal(t) }},
+		{"enqueue/up", "axhook", "Stop", stacktest.Temporal},
 		{"enqueue/refused", "axhook", "Stop", dead},
 		{"enqueue/silent", "axhook", "Stop", silent},
 		{"answer/SessionStart", "axcontext", "SessionStart", dead},

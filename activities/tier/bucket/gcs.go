@@ -57,7 +57,7 @@ func openGCS(ctx context.Context, name string, q *parameters) (tier.Bucket, erro
 }
 
 func (b *gcsBucket) Get(ctx context.Context, name string) (tier.Object, error) {
-	resp, err := b.api.Objects.Get(b.name, name).Context(ctx).Download()
+	resp, err := b.api.Objects.Get(b.name, name).Context(ctx).Download() //nolint:bodyclose // the reader of the object closes it
 	if err != nil {
 		return tier.Object{}, objectError(err)
 	}

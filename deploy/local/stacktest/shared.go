@@ -48,6 +48,8 @@ type state struct {
 	Servers map[string]int
 	// Error is why the servers could not be started.
 	Error string `json:",omitempty"`
+	// use is the lock that keeps the servers running until this test binary ends.
+	use *os.File
 }
 
 var shared = sync.OnceValues(func() (state, error) {
@@ -59,7 +61,7 @@ var shared = sync.OnceValues(func() (state, error) {
 	if err != nil {
 		return state{}, fmt.Errorf("start the servers of the tests: %w", err)
 	}
-	use = lock
+	s.use = lock
 	return s, nil
 })
 
@@ -100,9 +102,6 @@ func lockFile(path string, how int) (*os.File, error) {
 	}
 	return f, nil
 }
-
-// use is the lock that keeps the servers running until this test binary ends.
-var use *os.File
 
 // join makes this process a user of the servers in the directory, which are started if there are none. The servers run
 // until the returned lock is closed, and idleTime longer.
