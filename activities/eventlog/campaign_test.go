@@ -3,7 +3,6 @@
 package eventlog_test
 
 import (
-	"fmt"
 	"iter"
 	"testing"
 	"time"
