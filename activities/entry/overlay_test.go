@@ -68,6 +68,40 @@ func (o *overlay) standing() schema.Status {
 	}
 }
 
+// I5: an aligned entry that is not proven stays a candidate, though its session and graduation promote it.
+func TestI5UnprovenIsNeverVerified(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	key := sessionKey("p", "u", "a", "s")
+	entry := schema.Entry{
+		ID: "e", Type: schema.EntryFact, CanonicalKey: "fact:x", SessionID: key.SessionID, Scope: key.Scope, Title: "x",
+		Stage: stageOf(true), Status: schema.StatusActive, EvidenceAligned: true, OccurredAt: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC),
+	}
+	for stream, payloads := range map[string][]any{
+		key.Stream(): {
+			schema.EntryMaterializedPayload{Entry: entry, ExtractedEventID: "x"},
+			schema.EntriesPromotedPayload{Promotions: []schema.Promotion{{EntryID: "e", To: schema.StageVerified}}},
+		},
+		schema.GraduateStream(key.Project): {schema.EntryGraduatedPayload{Scope: key.Scope, EntryID: "e", To: schema.StageCertified}},
+	} {
+		for i, payload := range payloads {
+			e, err := schema.NewEvent(payload, schema.Event{
+				TS: entry.OccurredAt, Actor: "test", Project: key.Project, DedupeKey: fmt.Sprint(stream, "/", i),
+			})
+			require.NoError(t, err)
+			_, err = b.log.Append(t.Context(), stream, []schema.Event{e})
+			require.NoError(t, err)
+		}
+		_, err := b.log.Project(t.Context(), NewProjector(b.conn), stream)
+		require.NoError(t, err)
+	}
+	rows, err := NewReader(b.conn).Read(t.Context(), InProject(key.Project), Whole)
+	require.NoError(t, err)
+	require.Len(t, rows, 1)
+	require.Equal(t, schema.StageCandidate, rows[0].Stage)
+	require.False(t, rows[0].EvidenceProven)
+}
+
 // I5: whatever graduation says of an entry, only what is proven is verified, and only what nothing contests is certified.
 // The view shows what a fold of the events in order gives.
 func TestI5StagesAreCappedByEvidence(t *testing.T) {

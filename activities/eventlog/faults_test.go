@@ -22,9 +22,9 @@ func forge(t *testing.T, conn driver.Conn, stream string, seq uint64, key, paylo
 		schema.EventID(key), stream, seq, key, payload, uint32(len(payload)), schema.HashText(payload), recorded, math.MaxUint64-uint64(recorded)))
 }
 
-// TestNoDuplicateShows is I7 where the first guard, the token, is gone: the view and each read still
+// TestI7NoDuplicateShows is I7 where the first guard, the token, is gone: the view and each read still
 // show an event once, and all show the same one.
-func TestNoDuplicateShows(t *testing.T) {
+func TestI7NoDuplicateShows(t *testing.T) {
 	t.Parallel()
 	conn := database(t)
 	forge(t, conn, "a", 1, "k1", `1`, 1000)
