@@ -63,3 +63,7 @@ func TestCampaignHostileTranscript(t *testing.T) { testHostileTranscript(t) }
 func TestCampaignConflictsFind(t *testing.T) { testConflictsFind(t) }
 
 func TestCampaignProposals(t *testing.T) { testProposals(t) }
+
+func TestCampaignRebuild(t *testing.T) { testRebuild(t) }
+
+func TestCampaignIDsByPrefix(t *testing.T) { testIDsByPrefix(t) }

