@@ -127,44 +127,51 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 	if opts.ClickHouse && opts.Given.ClickHouseDSN == "" {
 		group.Go(func() error { return s.startClickHouse(ctx) })
 	}
-	embedder := make(chan string, 1)
 	group.Go(func() error {
-		embedder <- s.embedder(ctx)
+		s.findEmbedder(ctx)
 		return nil
 	})
 	if err := group.Wait(); err != nil {
 		s.Stop()
 		return nil, err
 	}
-	s.addresses.EmbedderDir = <-embedder
 	return s, nil
 }
 
-// embedder returns the directory of the local embedder, or "" if it is not wanted or could not be had. The progress says
-// why then.
-func (s *Stack) embedder(ctx context.Context) string {
+// findEmbedder sets the directory of the local embedder, if it is wanted. The progress says why it could not be had.
+func (s *Stack) findEmbedder(ctx context.Context) {
 	if !s.opts.Embedder {
-		return ""
+		return
 	}
 	dir, err := s.cache.Embedder(ctx, s.opts.Progress)
 	if err != nil {
 		s.LeaveEmbedder(err)
-		return ""
+		return
 	}
+	s.setEmbedder(dir)
 	s.report("embedder", "ready "+dir)
-	return dir
 }
 
 // LeaveEmbedder goes on without the local embedder, for a reason that the progress reports.
 func (s *Stack) LeaveEmbedder(reason error) {
-	s.addresses.EmbedderDir = ""
+	s.setEmbedder("")
 	s.report("embedder", "not there, so search goes by words and not by meaning: "+reason.Error())
+}
+
+func (s *Stack) setEmbedder(dir string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.addresses.EmbedderDir = dir
 }
 
 func newSecret() string { return strings.ToLower(rand.Text()) }
 
 // Addresses returns where the servers of the stack answer.
-func (s *Stack) Addresses() Addresses { return s.addresses }
+func (s *Stack) Addresses() Addresses {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.addresses
+}
 
 // Servers returns the process ids of the servers that the stack started, by name, with 0 for one that does not run.
 func (s *Stack) Servers() map[string]int {
