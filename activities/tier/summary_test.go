@@ -42,7 +42,9 @@ func TestCut(t *testing.T) {
 		if utf8.RuneCountInString(text) <= limit {
 			require.Equal(t, text, got)
 		}
-		if start, _ := normal.Cluster(text, len(got)); start != len(got) && strings.HasPrefix(text, got) {
+		start, end := normal.Cluster(text, len(got))
+		// A blank may be part of a cluster, after U+0600, and is trimmed.
+		if start != len(got) && strings.HasPrefix(text, got) && strings.TrimSpace(text[len(got):end]) != "" {
 			require.Zero(t, start)
 		}
 	})
