@@ -9,7 +9,7 @@ import (
 
 // maxIdle bounds the sessions that wait for a request. Tests use dozens of databases at a time, each with sessions of its
 // own.
-const maxIdle = 96
+const maxIdle = 192
 
 // pool keeps sessions whose statement has left nothing in them but settings that are known, so that the next request
 // need not open one.
@@ -27,15 +27,15 @@ type pool struct {
 var reusedSettings = map[string]bool{
 	"async_insert": true, "wait_for_async_insert": true, "insert_deduplicate": true, "insert_deduplication_token": true,
 	"max_execution_time": true, "max_query_size": true, "max_threads": true, "max_insert_threads": true,
-	"max_block_size": true, "max_bytes_before_external_sort": true, "max_bytes_before_external_group_by": true,
+	"max_block_size": true, "max_insert_block_size": true, "max_bytes_before_external_sort": true, "max_bytes_before_external_group_by": true,
 	"optimize_aggregation_in_order": true, "optimize_read_in_order": true, "http_send_timeout": true, "send_timeout": true,
 }
 
 // tokenSetting is another one with each INSERT.
 const tokenSetting = "insert_deduplication_token"
 
-// plainVerbs begin statements that leave nothing in their session.
-var plainVerbs = []string{"SELECT", "WITH", "INSERT", "DESCRIBE", "DESC", "SHOW", "EXISTS", "EXPLAIN"}
+// plainVerbs begin statements that leave nothing in their session. A parenthesis begins a SELECT.
+var plainVerbs = []string{"SELECT", "(", "WITH", "INSERT", "DESCRIBE", "DESC", "SHOW", "EXISTS", "EXPLAIN"}
 
 // plain reports whether the statement changes nothing that sessions stand on. The engine must see the same first word
 // and no second statement, whatever it takes for blanks, comments and quotes. It may be false for a harmless
@@ -43,12 +43,13 @@ var plainVerbs = []string{"SELECT", "WITH", "INSERT", "DESCRIBE", "DESC", "SHOW"
 func (req *request) plain() bool {
 	sql, verb := strings.TrimLeft(req.sql(), " \t\r\n"), req.statement.verb
 	return slices.Contains(plainVerbs, verb) && len(sql) > len(verb) && strings.EqualFold(sql[:len(verb)], verb) &&
-		!isWordByte(sql[len(verb)]) && !strings.Contains(sql, ";")
+		(verb == "(" || !isWordByte(sql[len(verb)])) && !strings.Contains(sql, ";")
 }
 
-// tableStatements begin statements that change tables and views, on which no session stands.
+// tableStatements begin statements that change what no session stands on: tables, views, and databases that stay.
 var tableStatements = []string{
 	"TRUNCATE TABLE", "OPTIMIZE TABLE", "ALTER TABLE", "CREATE TABLE", "CREATE VIEW", "CREATE OR", "DROP TABLE", "DROP VIEW", "DELETE FROM",
+	"RENAME TABLE", "EXCHANGE TABLES", "CREATE DATABASE", "ALTER DATABASE",
 }
 
 // keepsSessions reports whether idle sessions may serve others after the statement. It may be false for a harmless
