@@ -26,8 +26,9 @@ func Scheduled(before bool, m schema.Message) bool {
 // It goes through the messages in order. After a message that a window shows, all it knows follows from that message
 // alone. So it may begin at any message that a window shows and judges those after it the same.
 type passing struct {
-	// asked says that the agent's last message asked something.
-	asked bool
+	// asked says that the agent's last message asked something. What it was is in answer, and is read only if that matters.
+	asked  bool
+	answer string
 	// said says that the user has said something in this turn already.
 	said bool
 	// reply says that what the agent says next answers a turn that passes.
@@ -53,18 +54,21 @@ func (p *passing) passes(m schema.Message) bool {
 		p.reply = p.reply || !p.said && isUpload(m.Text)
 	case !m.Extractable():
 	case m.Role == schema.RoleUser:
-		if !p.asked && !p.said && text.Trivial(m.Text) {
+		if !p.said && text.Trivial(m.Text) && !p.mayAsk() {
 			p.reply = true
 			return true
 		}
 		p.said, p.reply = true, false
 	default:
 		reply := p.reply
-		*p = passing{asked: asks(m.Text)}
-		return reply && !p.asked
+		*p = passing{answer: m.Text}
+		return reply && !p.mayAsk()
 	}
 	return false
 }
+
+// mayAsk reports whether the agent's last message may have asked something.
+func (p *passing) mayAsk() bool { return p.asked || asks(p.answer) }
 
 // isUpload reports whether an injected text lists files that the user uploaded.
 func isUpload(text string) bool {

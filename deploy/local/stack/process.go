@@ -53,8 +53,9 @@ type command struct {
 	patience time.Duration
 }
 
-// inherited are the environment variables that servers get. Others may hold keys that servers must not see.
-var inherited = []string{"PATH", "HOME", "USER", "TMPDIR", "LANG", "LC_ALL", "TZ"}
+// inherited are the environment variables that servers get. Others may hold keys that servers must not see. Those of
+// Go's runtime bound the memory of a server.
+var inherited = []string{"PATH", "HOME", "USER", "TMPDIR", "LANG", "LC_ALL", "TZ", "GOGC", "GOMEMLIMIT"}
 
 func serverEnv(more []string) []string {
 	var env []string

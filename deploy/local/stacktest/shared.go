@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -200,6 +201,11 @@ func runHost(dir string) error {
 	data := filepath.Join(dir, fmt.Sprintf("data-%d", os.Getpid()))
 	if err := clean(dir); err != nil {
 		return err
+	}
+	if os.Getenv("GOGC") == "" {
+		if err := os.Setenv("GOGC", strconv.Itoa(garbage)); err != nil {
+			return err
+		}
 	}
 	st, err := stack.Start(context.Background(), stack.Options{
 		Dir: data, Temporal: true, ClickHouse: true, Weaviate: true, Ephemeral: true,
