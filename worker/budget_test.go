@@ -12,9 +12,9 @@ import (
 // The most that a session of 10 messages may cost on a worker that has processed others before. A step that asks the
 // servers once more for each session is seen here; BenchmarkJourney tells where the time goes.
 const (
-	// budgetRequests includes the index of messages, which is some five requests for those that were said in three seconds.
-	budgetRequests = 37
-	budgetEvents   = 60
+	// budgetRequests is for the cheapest of some sessions: a slow one saves offsets more often.
+	budgetRequests = 31
+	budgetEvents   = 56
 )
 
 // The work that sessions share waits until the test has ended, so that the number of requests does not depend on how busy
@@ -22,13 +22,7 @@ const (
 func TestJourneyBudget(t *testing.T) {
 	t.Parallel()
 	timing := schema.Timing{Graduation: time.Hour, Messages: time.Hour, Files: time.Hour, Lease: time.Minute}
-	s := countJourneys(t, 4, timing)
-	// A slow session saves offsets more often. A request too many is in each try.
-	for try := 1; try < 3 && s.clickHouse > budgetRequests; try++ {
-		t.Logf("%.1f requests to ClickHouse: once more", s.clickHouse)
-		s = countJourneys(t, 4, timing)
-	}
-	requireBudget(t, s)
+	requireBudget(t, countJourneys(t, 4, timing))
 }
 
 func requireBudget(t *testing.T, s shape) {

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"axiommind/schema"
 )
 
 // The tests of this file have the whole of that of which the tests of the same names have a sample.
@@ -164,19 +163,6 @@ func TestCampaignForgetSession(t *testing.T) {
 func TestCampaignI2ForgetKilled(t *testing.T) {
 	t.Parallel()
 	forgetKilled(t, 300*time.Millisecond, 4*time.Second, 0)
-}
-
-// The budget is that of an average session, with all that the worker asks in the background meanwhile. The slower a session
-// is, the more that is: so no other test runs beside it, and a busy machine gets three tries. A request too many is in each
-// of them.
-func TestCampaignJourneyBudget(t *testing.T) {
-	s := countJourneys(t, 20, schema.Timing{})
-	for try := 1; try < 3 && s.clickHouse > budgetRequests; try++ {
-		t.Logf("%.1f requests to ClickHouse: once more", s.clickHouse)
-		s = countJourneys(t, 20, schema.Timing{})
-	}
-	requireBudget(t, s)
-	t.Log("survived: the budget of requests of a session")
 }
 
 // All retries: each leaves what a rebuild makes of the log.

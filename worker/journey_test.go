@@ -195,15 +195,23 @@ func countJourneys(t testing.TB, n int, timing schema.Timing) shape {
 			continue
 		}
 		counted++
-		s.clickHouse += float64(asked[0])
-		s.weaviate += float64(asked[1])
+		// A slow session saves offsets more often: the cheapest one tells what a session needs.
+		s.clickHouse = least(s.clickHouse, float64(asked[0]))
+		s.weaviate = least(s.weaviate, float64(asked[1]))
 		s.count(t, b.Temporal, in.Key().WorkflowID())
 	}
 	require.Greater(t, counted, n/4, "hardly a session has anything to remember")
-	for _, sum := range []*float64{&s.clickHouse, &s.weaviate, &s.events, &s.bytes} {
-		*sum /= float64(counted)
-	}
+	s.events /= float64(counted)
+	s.bytes /= float64(counted)
 	return s
+}
+
+// least is the smaller of two counts. 0 stands for none yet.
+func least(a, b float64) float64 {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
 }
 
 func (s *shape) count(t testing.TB, c client.Client, workflowID string) {
