@@ -5,7 +5,6 @@ package main_test
 import (
 	"testing"
 	"time"
-
 )
 
 // The tests of this file have the whole of that of which the tests of the same names have a sample.

@@ -125,9 +125,60 @@ type page struct {
 // isCopy is the SQL condition of a row that is a hidden copy of an event.
 const isCopy = `(stream, seq, event_id) IN (SELECT stream, seq, event_id FROM event_copies)`
 
-// page returns the selected events after the position: PageRows or PageBytes of them, and at least one. The server
-// finds out how many that are from the sizes of the payloads, so that it reads no other payloads.
+// A stream of up to few events, none with a payload larger than small bytes, is read by one plain query. They bound what
+// such a page holds as DefaultPageBytes does.
+const (
+	few   = 128
+	small = DefaultPageBytes / few
+)
+
+// page returns the selected events after the position: PageRows or PageBytes of them, and at least one.
 func (s *Store) page(ctx context.Context, sel selection, after position) (page, error) {
+	if sel.stream != "" {
+		if p, whole, err := s.fewSmall(ctx, sel, after); whole || err != nil {
+			return p, err
+		}
+	}
+	return s.measured(ctx, sel, after)
+}
+
+// fewSmall returns all selected events after the position if they are few and small, and whether they are. To count
+// first costs as much again.
+func (s *Store) fewSmall(ctx context.Context, sel selection, after position) (page, bool, error) {
+	most := min(few, s.opts.PageRows)
+	size := min(small, s.opts.PageBytes/int64(most))
+	where, args := sel.where(after)
+	var p page
+	n, whole := 0, true
+	err := s.query(ctx, func(rows driver.Rows) error {
+		var bytes uint32
+		var hidden uint8
+		e, err := s.scanUnchecked(rows, &bytes, &hidden)
+		if n++; n > most || int64(bytes) > size {
+			whole = false
+		}
+		if err != nil || !whole {
+			return err
+		}
+		p.add(e, hidden == 1)
+		return check(e)
+	}, `SELECT `+eventColumns("if(payload_bytes > ?, '', payload_json)", "if(payload_bytes > ?, '', payload_redacted)")+`, payload_bytes, `+isCopy+`
+		FROM events_raw FINAL WHERE `+where+` ORDER BY stream, seq, event_id LIMIT ?`,
+		slices.Concat([]any{size, size}, args, []any{most + 1})...)
+	return p, whole, err
+}
+
+// add adds a row to the page. What is hidden, or stands in the place of an erased event, only moves its end.
+func (p *page) add(e schema.Event, hidden bool) {
+	p.last = position{stream: e.Stream, seq: e.Seq}
+	if !hidden && e.Type != schema.EventErased {
+		p.events = append(p.events, e)
+	}
+}
+
+// measured is [Store.page] of any events. The server finds out how many they are from the sizes of the payloads, so that
+// it reads no other payloads.
+func (s *Store) measured(ctx context.Context, sel selection, after position) (page, error) {
 	where, args := sel.where(after)
 	bound := "seq <= page.1.2"
 	if sel.stream == "" {
@@ -141,10 +192,8 @@ func (s *Store) page(ctx context.Context, sel selection, after position) (page, 
 		if err != nil {
 			return err
 		}
-		p.last, p.more = position{stream: e.Stream, seq: e.Seq}, more == 1
-		if hidden == 0 && e.Type != schema.EventErased {
-			p.events = append(p.events, e)
-		}
+		p.more = more == 1
+		p.add(e, hidden == 1)
 		return nil
 	}, `WITH (
 		SELECT (maxIf((stream, seq), fits), min(fits) = 0)

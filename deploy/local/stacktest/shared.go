@@ -203,7 +203,8 @@ func runHost(dir string) error {
 		return err
 	}
 	if os.Getenv("GOGC") == "" {
-		if err := os.Setenv("GOGC", strconv.Itoa(garbage)); err != nil {
+		err := errors.Join(os.Setenv("GOGC", strconv.Itoa(garbage)), os.Setenv("GOMEMLIMIT", strconv.Itoa(memory)))
+		if err != nil {
 			return err
 		}
 	}

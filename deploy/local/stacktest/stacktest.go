@@ -36,14 +36,18 @@ func Dir(name string) (string, error) {
 // servers wait more than they compute.
 const parallel = "8"
 
-// garbage is the value of GOGC for tests and their servers, unless the environment has one. They hold little memory, and
-// with Go's own value a third of their time goes into collecting it.
-const garbage = 400
+// Tests and their servers collect garbage at this value of GOGC, and above this memory more often, unless the environment
+// says otherwise. With Go's own value a third of their time goes into it.
+const (
+	garbage = 400
+	memory  = 2 << 30
+)
 
 // Main runs the tests of a package and exits. Each package that uses the servers calls it from TestMain.
 func Main(m *testing.M) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbage)
+		debug.SetMemoryLimit(memory)
 	}
 	if dir := os.Getenv(envHost); dir != "" {
 		if err := runHost(dir); err != nil {
