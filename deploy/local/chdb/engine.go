@@ -110,6 +110,9 @@ func (e *Engine) args() []string {
 		"--allow_introspection_functions=0",
 		// The client cannot decode the JSON type from a re-encoded block.
 		"--output_format_native_write_json_as_string=1",
+		// What a statement reads is in memory. By default a pool of threads reads it where the file system, as tmpfs, does
+		// not tell that.
+		"--local_filesystem_read_method=pread",
 	}
 }
 
