@@ -40,6 +40,8 @@ type Timing struct {
 	// waits a little longer than that. All programs that use one database must have the same, or rows are lost. Default
 	// 8 s.
 	Lease time.Duration
+	// Offsets is how long the offset of a projection waits for others to be saved with it. Default 1 s.
+	Offsets time.Duration
 	// Embedder is how long a vector writer goes on with an embedding version before it asks for the one in use. Default
 	// 30 s.
 	Embedder time.Duration
@@ -70,6 +72,7 @@ func (t Timing) WithDefaults() Timing {
 		{&t.Heartbeat, 30 * time.Second},
 		{&t.Sticky, 5 * time.Second},
 		{&t.Lease, 8 * time.Second},
+		{&t.Offsets, time.Second},
 		{&t.Embedder, 30 * time.Second},
 		{&t.Follow, 500 * time.Millisecond},
 		{&t.Vectors, 30 * time.Second},

@@ -24,9 +24,6 @@ type offsetRow struct {
 }
 
 const (
-	// saveEvery is how long an offset waits for others to be saved with it, because a small insert costs as much as
-	// a large one. An offset that is lost in a crash does no harm: its events are applied again.
-	saveEvery = time.Second
 	// saveAttempts bounds how often a program that has nothing else to do tries to save offsets.
 	saveAttempts = 60
 	// maxOffsets bounds the offsets that are remembered, and offsetBatch those that wait.
@@ -95,7 +92,7 @@ func (s *Store) advance(p Projector, generation uint64, stream string, at Offset
 	o.pending[k] = offsetRow{at, p.Version()}
 	o.failed = 0
 	if o.timer == nil {
-		o.timer = time.AfterFunc(saveEvery, s.saveLater)
+		o.timer = time.AfterFunc(s.opts.Offsets, s.saveLater)
 	}
 }
 
@@ -127,11 +124,11 @@ func (s *Store) saveLater() {
 	defer o.mu.Unlock()
 	if err != nil && len(o.pending) > 0 && o.timer == nil && o.failed < saveAttempts {
 		o.failed++
-		o.timer = time.AfterFunc(saveEvery, s.saveLater)
+		o.timer = time.AfterFunc(s.opts.Offsets, s.saveLater)
 	}
 }
 
-// SaveOffsets saves how far the projections are. The store does it by itself a second after a projection. A program
+// SaveOffsets saves how far the projections are. The store does it by itself after [Options.Offsets]. A program
 // that ends calls it, or else the last events are applied once more by the next one.
 func (s *Store) SaveOffsets(ctx context.Context) error {
 	o := &s.offsets

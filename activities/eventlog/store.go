@@ -39,6 +39,10 @@ type Options struct {
 	// waits a little longer than that. All programs that use one database must have the same Lease, or rows are lost.
 	// Default [schema.Timing.Lease].
 	Lease time.Duration
+	// Offsets is how long an offset waits for others to be saved with it, because a small insert costs as much as a
+	// large one. An offset that is lost in a crash does no harm: its events are applied again. Default
+	// [schema.Timing.Offsets].
+	Offsets time.Duration
 	// Now returns the time for RecordedAt. Default time.Now.
 	Now func() time.Time
 }
@@ -62,7 +66,8 @@ func New(conn driver.Conn, opts Options) *Store {
 	opts.PageRows = cmp.Or(opts.PageRows, DefaultPageRows)
 	opts.PageBytes = cmp.Or(opts.PageBytes, DefaultPageBytes)
 	opts.Timeout = cmp.Or(opts.Timeout, DefaultTimeout)
-	opts.Lease = schema.Timing{Lease: opts.Lease}.WithDefaults().Lease
+	timing := schema.Timing{Lease: opts.Lease, Offsets: opts.Offsets}.WithDefaults()
+	opts.Lease, opts.Offsets = timing.Lease, timing.Offsets
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}

@@ -80,7 +80,7 @@ func Connect(ctx context.Context, cfg Config, writer store.Open, logger *slog.Lo
 	if s.ClickHouse, err = ConnectClickHouse(ctx, cfg, logger); err != nil {
 		return nil, err
 	}
-	s.Log = eventlog.New(s.ClickHouse, eventlog.Options{Lease: cfg.Timing.Lease})
+	s.Log = eventlog.New(s.ClickHouse, eventlog.Options{Lease: cfg.Timing.Lease, Offsets: cfg.Timing.Offsets})
 	if cfg.EraserDSN != "" {
 		eraser := cfg
 		eraser.ClickHouseDSN = cfg.EraserDSN
