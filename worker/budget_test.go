@@ -12,7 +12,7 @@ import (
 // The most that a session of 10 messages may cost on a worker that has processed others before. A step that asks the
 // servers once more for each session is seen here; BenchmarkJourney tells where the time goes.
 const (
-	// budgetRequests is for the cheapest of some sessions: a slow one saves offsets more often.
+	// budgetRequests is for the cheapest of some sessions: on a busy machine a session may ask once more.
 	budgetRequests = 31
 	budgetEvents   = 56
 )

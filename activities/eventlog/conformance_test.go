@@ -40,6 +40,7 @@ func TestConformance(t *testing.T) {
 		"equal timestamps":                   testEqualTimestamps,
 		"page boundaries":                    pageBoundaries([]int{1, 2, pageBoundary - 1, pageBoundary, pageBoundary + 1, 3 * pageBoundary}, 1<<20),
 		"page boundaries, small pages":       pageBoundaries([]int{3 * pageBoundary}, 30),
+		"short pages":                        testShortPages,
 		"selections":                         testSelections,
 		"payload of 5 MB":                    testLargePayload,
 		"limits of a batch":                  testLimits,
@@ -319,6 +320,26 @@ func pageBoundaries(sizes []int, bytes int64) conformance {
 		for _, err := range s.Stream(t.Context(), "m", eventlog.StreamOptions{}) {
 			require.NoError(t, err)
 			break // An abandoned read frees its connection.
+		}
+	}
+}
+
+// A stream is read by one query where what is selected is short, and by another where it is not. Both tell the same at the
+// limits: a replay always takes the other one.
+func testShortPages(t *testing.T, _ driver.Conn, s *eventlog.Store) {
+	const rows, payload = 128, eventlog.DefaultPageBytes / 128
+	many := events("many", rows+2)
+	large := events("large", 5)
+	for i, n := range []int{2, payload - 1, payload, payload + 1, 2} {
+		large[i].Payload = []byte(`"` + strings.Repeat("x", n-2) + `"`)
+	}
+	for stream, batch := range map[string][]schema.Event{"many": many, "large": large} {
+		_, err := s.Append(t.Context(), stream, batch)
+		require.NoError(t, err)
+		want := collect(t, s.Replay(t.Context(), eventlog.ReplayOptions{StreamPrefix: stream}))
+		require.Len(t, want, len(batch))
+		for after := range 5 {
+			require.Equal(t, want[after:], collect(t, s.Stream(t.Context(), stream, eventlog.StreamOptions{After: uint64(after)})), "%s after %d", stream, after)
 		}
 	}
 }

@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-
 	"axiommind/schema"
 )
 
@@ -265,23 +263,15 @@ func (s *Store) readTail(ctx context.Context, stream string, t tail, head uint64
 	now := time.Now()
 	var events []schema.Event
 	last, rows, kept := t.last, 0, true
-	err := s.query(ctx, func(r driver.Rows) error {
-		var size uint32
-		var hidden uint8
-		e, err := s.scanUnchecked(r, &size, &hidden)
-		if err != nil {
-			return err
-		}
+	err := s.small(ctx, tailBytes/4, func(e schema.Event, large, hidden bool) error {
 		rows++
 		last = max(last, e.Seq)
-		if kept = kept && hidden == 0 && len(e.Payload) == int(size); kept {
+		if kept = kept && !large && !hidden; kept {
 			events = append(events, e)
 			return check(e)
 		}
 		return nil
-	}, `SELECT `+eventColumns("if(payload_bytes > ?, '', payload_json)", "if(payload_bytes > ?, '', payload_redacted)")+`, payload_bytes, `+isCopy+`
-		FROM events_raw WHERE stream = ? AND seq > ? LIMIT ?`,
-		tailBytes/4, tailBytes/4, stream, t.last, tailRead+1)
+	}, `WHERE stream = ? AND seq > ? LIMIT ?`, stream, t.last, tailRead+1)
 	if err != nil {
 		return tail{}, fmt.Errorf("read the end of %q: %w", stream, err)
 	}

@@ -125,47 +125,56 @@ type page struct {
 // isCopy is the SQL condition of a row that is a hidden copy of an event.
 const isCopy = `(stream, seq, event_id) IN (SELECT stream, seq, event_id FROM event_copies)`
 
-// A stream of up to few events, none with a payload larger than small bytes, is read by one plain query. They bound what
-// such a page holds as DefaultPageBytes does.
+// A selection of a stream of up to shortRows events, none with a payload larger than shortPayload bytes, is read by one
+// plain query. They bound what such a page holds as DefaultPageBytes does.
 const (
-	few   = 128
-	small = DefaultPageBytes / few
+	shortRows    = 128
+	shortPayload = DefaultPageBytes / shortRows
 )
 
 // page returns the selected events after the position: PageRows or PageBytes of them, and at least one.
 func (s *Store) page(ctx context.Context, sel selection, after position) (page, error) {
 	if sel.stream != "" {
-		if p, whole, err := s.fewSmall(ctx, sel, after); whole || err != nil {
+		if p, whole, err := s.shortPage(ctx, sel, after); whole || err != nil {
 			return p, err
 		}
 	}
 	return s.measured(ctx, sel, after)
 }
 
-// fewSmall returns all selected events after the position if they are few and small, and whether they are. To count
+// shortPage returns all selected events after the position if they are few and small, and whether they are. To count
 // first costs as much again.
-func (s *Store) fewSmall(ctx context.Context, sel selection, after position) (page, bool, error) {
-	most := min(few, s.opts.PageRows)
-	size := min(small, s.opts.PageBytes/int64(most))
+func (s *Store) shortPage(ctx context.Context, sel selection, after position) (page, bool, error) {
+	most := min(shortRows, s.opts.PageRows)
 	where, args := sel.where(after)
 	var p page
 	n, whole := 0, true
-	err := s.query(ctx, func(rows driver.Rows) error {
+	err := s.small(ctx, min(shortPayload, s.opts.PageBytes/int64(most)), func(e schema.Event, large, hidden bool) error {
+		if n++; n > most || large {
+			whole = false
+		}
+		if !whole {
+			return nil
+		}
+		p.add(e, hidden)
+		return check(e)
+	}, `FINAL WHERE `+where+` ORDER BY stream, seq, event_id LIMIT ?`, append(args, most+1)...)
+	return p, whole, err
+}
+
+// small reads rows of events_raw, but no payloads of more than size bytes: such an event is large, and comes without. The
+// payloads are not checked. A hidden event is a copy.
+func (s *Store) small(ctx context.Context, size int64, take func(e schema.Event, large, hidden bool) error, where string, args ...any) error {
+	return s.query(ctx, func(rows driver.Rows) error {
 		var bytes uint32
 		var hidden uint8
 		e, err := s.scanUnchecked(rows, &bytes, &hidden)
-		if n++; n > most || int64(bytes) > size {
-			whole = false
-		}
-		if err != nil || !whole {
+		if err != nil {
 			return err
 		}
-		p.add(e, hidden == 1)
-		return check(e)
+		return take(e, int64(bytes) > size, hidden == 1)
 	}, `SELECT `+eventColumns("if(payload_bytes > ?, '', payload_json)", "if(payload_bytes > ?, '', payload_redacted)")+`, payload_bytes, `+isCopy+`
-		FROM events_raw FINAL WHERE `+where+` ORDER BY stream, seq, event_id LIMIT ?`,
-		slices.Concat([]any{size, size}, args, []any{most + 1})...)
-	return p, whole, err
+		FROM events_raw `+where, append([]any{size, size}, args...)...)
 }
 
 // add adds a row to the page. What is hidden, or stands in the place of an erased event, only moves its end.

@@ -90,7 +90,7 @@ var sharedDir = sync.OnceValues(func() (string, error) {
 func dirPrefix() string { return fmt.Sprintf("axiommind-teststack.%d.", os.Getuid()) }
 
 // roomInMemory is how much a file system in memory must have left to hold the data of the servers. A run of all tests
-// takes less than a quarter of it.
+// leaves 138 MB, and merges take more for a while.
 const roomInMemory = 8 << 30
 
 // root is the directory that holds those of the servers. Tables of tests are thousands of small files that live for

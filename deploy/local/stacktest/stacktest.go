@@ -37,7 +37,7 @@ func Dir(name string) (string, error) {
 const parallel = "8"
 
 // Tests and their servers collect garbage at this value of GOGC, and above this memory more often, unless the environment
-// says otherwise. With Go's own value a third of their time goes into it.
+// says otherwise. With Go's own value it takes the tests of starter a third of their time.
 const (
 	garbage = 400
 	memory  = 2 << 30
