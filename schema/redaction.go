@@ -11,6 +11,9 @@ const (
 	maxRedactionRule = 64
 )
 
+// MaxRedacted bounds a placeholder, in bytes.
+const MaxRedacted = len(redactedOpening) + maxRedactionRule + len(redactedClosing)
+
 // Redacted returns the placeholder of something that the rule found.
 func Redacted(rule string) string { return redactedOpening + rule + redactedClosing }
 

@@ -1,9 +1,12 @@
 package redact
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"axiommind/schema"
 )
 
 // separator is what stands between a name and its value. Groups: a strict one, of code and of lists; the cell of a table;
@@ -39,7 +42,7 @@ func (r nameRule) scan(text string, from, to int) []Finding {
 	for _, m := range matches(r.expr(), text, from, to) {
 		n := name{text: text, start: m[0], end: m[1], family: r.family}
 		n.end -= m[1] - m[0] - len(strings.TrimRight(text[m[0]:m[1]], "=: \t"))
-		if n.whole() {
+		if n.whole() && !n.inPlaceholder() {
 			add(n.value())
 			add(n.valueBefore())
 		}
@@ -106,6 +109,14 @@ func (n *name) whole() bool {
 
 func isCJK(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana)
+}
+
+// inPlaceholder reports whether the name is a part of the rule that a placeholder names.
+func (n name) inPlaceholder() bool {
+	from, to := max(0, n.start-schema.MaxRedacted), min(len(n.text), n.start+schema.MaxRedacted)
+	return slices.ContainsFunc(schema.Redactions(n.text[from:to]), func(p [2]int) bool {
+		return from+p[0] < n.start && n.start < from+p[1]
+	})
 }
 
 // env reports whether the name begins a line of assignments: NAME=value.

@@ -75,31 +75,46 @@ func (c Counts) Total() int {
 // Rules are the names of the rules that found something, sorted.
 func (c Counts) Rules() []string { return slices.Sorted(maps.Keys(c)) }
 
+// maxPasses bounds how often a text is redacted anew. What a placeholder stands beside may read as a secret that did not
+// before, which two passes end. Only a text made for it takes more.
+const maxPasses = 8
+
 // Text returns the text without its secrets, and how many were found. What is no UTF-8 stays as it is.
 func Text(text string) (string, Counts) {
-	found := Find(text)
-	if len(found) == 0 {
-		return text, nil
+	var counts Counts
+	for range maxPasses {
+		found := Find(text)
+		if len(found) == 0 {
+			break
+		}
+		var b strings.Builder
+		at := 0
+		for _, f := range found {
+			b.WriteString(text[at:f.Start])
+			b.WriteString(schema.Redacted(f.Rule))
+			counts.Add(Counts{f.Rule: 1})
+			at = f.End
+		}
+		b.WriteString(text[at:])
+		text = b.String()
 	}
-	var b strings.Builder
-	counts, at := make(Counts), 0
-	for _, f := range found {
-		b.WriteString(text[at:f.Start])
-		b.WriteString(schema.Redacted(f.Rule))
-		counts[f.Rule]++
-		at = f.End
-	}
-	b.WriteString(text[at:])
-	return b.String(), counts
+	return text, counts
 }
 
 // TakeOut is [Text] that also returns what it has taken out: what stood in the place of each placeholder of the redacted
 // text. If the text was redacted before, before is what was taken out of it then. It is returned if nothing more is found.
 func TakeOut(text string, before schema.TakenOut) (string, schema.TakenOut) {
-	found := Find(text)
-	if len(found) == 0 {
-		return text, before
+	for range maxPasses {
+		found := Find(text)
+		if len(found) == 0 {
+			break
+		}
+		text, before = takeOut(text, found, before)
 	}
+	return text, before
+}
+
+func takeOut(text string, found []Finding, before schema.TakenOut) (string, schema.TakenOut) {
 	var b strings.Builder
 	var taken schema.TakenOut
 	// original returns what stood in the place of each placeholder of a part of the text.

@@ -54,6 +54,7 @@ func TestText(t *testing.T) {
 		{"words", "the password is required, and the token is invalid", "the password is required, and the token is invalid"},
 		{"count", "tokens used: 15321532", "tokens used: 15321532"},
 		{"placeholder", "password: [redacted: named-secret]", "password: [redacted: named-secret]"},
+		{"placeholder is no name", "password=hunter2Summer!: g\ufeffÀ0long", "password=[redacted: named-secret]: g\ufeffÀ0long"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
