@@ -34,6 +34,10 @@ const (
 	envIdle = "AXIOMMIND_TEST_IDLE"
 	// idleTime is how long the servers outlive their last user.
 	idleTime = 90 * time.Second
+	// From oldAge on they outlive it only by oldIdleTime: each test leaves a namespace, which costs Temporal memory and
+	// polls until its end.
+	oldAge      = 15 * time.Minute
+	oldIdleTime = 3 * time.Second
 	// buildPatience is how long a test waits for servers that are built. Go ends a package after ten minutes.
 	buildPatience = 9 * time.Minute
 	// startTimeout covers a first build of a server.
@@ -221,7 +225,7 @@ func runHost(dir string) error {
 		return err
 	}
 	if os.Getenv("GOGC") == "" {
-		err := errors.Join(os.Setenv("GOGC", strconv.Itoa(garbage)), os.Setenv("GOMEMLIMIT", strconv.Itoa(memory)))
+		err := errors.Join(os.Setenv("GOGC", strconv.Itoa(garbage)), os.Setenv("GOMEMLIMIT", strconv.Itoa(serverMemory)))
 		if err != nil {
 			return err
 		}
@@ -279,7 +283,7 @@ func awaitIdle(dir string, st *stack.Stack) (*os.File, error) {
 	if d, err := time.ParseDuration(os.Getenv(envIdle)); err == nil {
 		idle = d
 	}
-	users, seen := filepath.Join(dir, "users"), time.Now()
+	users, begun, seen := filepath.Join(dir, "users"), time.Now(), time.Now()
 	for range time.Tick(watchEvery) {
 		for name, pid := range st.Servers() {
 			if pid == 0 {
@@ -293,6 +297,9 @@ func awaitIdle(dir string, st *stack.Stack) (*os.File, error) {
 		}
 		if info, err := f.Stat(); err == nil && info.ModTime().After(seen) {
 			seen = info.ModTime()
+		}
+		if time.Since(begun) >= oldAge {
+			idle = min(idle, oldIdleTime)
 		}
 		if time.Since(seen) >= idle {
 			return f, os.Remove(filepath.Join(dir, "state"))

@@ -37,10 +37,12 @@ func Dir(name string) (string, error) {
 const parallel = "8"
 
 // Tests and their servers collect garbage at this value of GOGC, and above this memory more often, unless the environment
-// says otherwise. With Go's own value it takes the tests of starter a third of their time.
+// says otherwise. With Go's own value it takes the tests of starter a third of their time. Temporal keeps more of a run
+// of all tests than any test does.
 const (
-	garbage = 400
-	memory  = 2 << 30
+	garbage      = 400
+	memory       = 2 << 30
+	serverMemory = 4 << 30
 )
 
 // Main runs the tests of a package and exits. Each package that uses the servers calls it from TestMain.
