@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -76,22 +77,23 @@ func newBench(t testing.TB) *bench {
 	return b
 }
 
-// start runs a worker until the test ends.
-func (b *bench) start(t testing.TB) {
+// start runs a worker until it is stopped, or the test ends.
+func (b *bench) start(t testing.TB) (stop func()) {
 	t.Helper()
-	b.startLogging(t, quiet)
+	return b.startLogging(t, quiet)
 }
 
 // startLogging runs a worker that logs.
-func (b *bench) startLogging(t testing.TB, logger *slog.Logger) {
+func (b *bench) startLogging(t testing.TB, logger *slog.Logger) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, done := make(chan struct{}), make(chan error, 1)
 	go func() { done <- runner.Run(ctx, b.cfg, logger, func() { close(ready) }) }()
-	t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		cancel()
 		require.NoError(t, <-done)
 	})
+	t.Cleanup(stop)
 	select {
 	case <-ready:
 	case err := <-done:
@@ -99,6 +101,7 @@ func (b *bench) startLogging(t testing.TB, logger *slog.Logger) {
 		require.NoError(t, err)
 		t.Fatal("the worker ended")
 	}
+	return stop
 }
 
 func (b *bench) input(session, uri string) schema.ProcessSessionInput {

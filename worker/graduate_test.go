@@ -3,6 +3,7 @@ package main_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -38,8 +39,12 @@ var graduated = map[string]string{
 func TestI2GraduationIsWoken(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.start(t)
+	soon := b.cfg.Timing.Graduation
+	b.cfg.Timing.Graduation = time.Hour
+	stop := b.start(t)
 	b.process(t, b.input("세션 'one'", eventful(t, 1)))
+	stop()
+	b.cfg.Timing.Graduation = soon
 	writer := schema.WorkflowID(schema.GraduateStream(b.project))
 	require.NoError(t, b.Temporal.TerminateWorkflow(t.Context(), writer, "", "as if nobody had told it"))
 	waiting, err := graduate.NewLedgers(b.ClickHouse).Waiting(t.Context(), b.project)
