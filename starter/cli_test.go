@@ -365,9 +365,10 @@ func searchFinds(t *testing.T, c *cli, path string) {
 	require.Contains(t, c.run("search", "asdfgh", "--project", c.project, "--similarity-floor", "-1").out, decision)
 	require.Equal(t, exitUsage, c.run("search", "x", "--similarity-floor", "much").code)
 
-	require.Zero(t, c.process(path, "--session", "shown again").code)
+	processed := c.process(path, "--session", "shown again")
+	require.Zero(t, processed.code)
 	o = c.run("search", "event log", "--project", c.project, "--limit", "2")
-	require.Equal(t, 1, strings.Count(o.out, ". "+decision+"\n"), o)
+	require.Equal(t, 1, strings.Count(o.out, ". "+decision+"\n"), "%s after %s", o, processed)
 	require.Contains(t, o.out, "“"+decision+"” — session shown, message 0, bytes 7–54, exact")
 	require.Contains(t, o.out, "“"+decision+"” — session shown again, message 0, bytes 7–54, exact")
 	found := decode[retrieve.Result](t, c.run("search", "event log", "--project", c.project, "-o", "json"))

@@ -123,7 +123,11 @@ func TestQueue(t *testing.T) {
 	many := ok("Ann: Hello.\nBob: We decided to use Weaviate.\n", "enqueue", "-", "--format", "text", "--session", "spooled", "--now", "--project", c.project)
 	require.Contains(t, many, "spooled is enqueued, to be processed at once\n")
 	eventually(t, func() bool {
-		last := decode[schema.QueueState](t, run("", "queue", "-o", "json")).Last
+		o := run("", "queue", "-o", "json")
+		if strings.Contains(o.err, "no answer in time") { // A busy machine answers late.
+			return false
+		}
+		last := decode[schema.QueueState](t, o).Last
 		return last != nil && last.Thread == "spooled" && last.Status == schema.BuildSuccess
 	})
 }
