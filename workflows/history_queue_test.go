@@ -63,7 +63,9 @@ func startQueueAs(id string) starter {
 
 // flushQueue flushes a queue. A run that hands over has it sent again.
 func flushQueue(ctx context.Context, t *testing.T, c client.Client, run client.WorkflowRun) {
-	for i := range 20 {
+	i := 0
+	require.Eventually(t, func() bool {
+		i++
 		handle, err := c.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
 			WorkflowID: run.GetID(), UpdateName: schema.UpdateFlush, UpdateID: fmt.Sprint("flush", i), Args: []any{schema.FlushInput{User: "u"}},
 			WaitForStage: client.WorkflowUpdateStageCompleted,
@@ -71,13 +73,11 @@ func flushQueue(ctx context.Context, t *testing.T, c client.Client, run client.W
 		if err == nil {
 			err = handle.Get(ctx, nil)
 		}
-		if err == nil {
-			return
+		if err != nil {
+			t.Log(err)
 		}
-		t.Log(err)
-		time.Sleep(300 * time.Millisecond)
-	}
-	t.Fatal("the queue is not flushed")
+		return err == nil
+	}, time.Minute, 300*time.Millisecond, "the queue is not flushed")
 }
 
 // cancelQueue cancels a queue once a context has come.
