@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 	"github.com/spf13/pflag"
 	enums "go.temporal.io/api/enums/v1"
@@ -68,37 +69,58 @@ func (a *app) forget(ctx context.Context, o *forgetOptions) error {
 	}
 	defer func() { _ = conn.Close() }()
 	log := eventlog.New(conn, eventlog.Options{})
-	if o.Kind() == schema.EraseSession {
-		if o.SessionID, err = findSession(ctx, conn, o.Session()); err != nil {
-			return err
-		}
-	}
-	if err := o.find(ctx, log); err != nil {
-		return err
-	}
-	if o.verify {
-		o.Verify = true
-		return a.runForget(ctx, o)
-	}
-	plan, err := erase.Make(ctx, log, conn, "preview", "preview", o.ErasureScope)
+	plan, err := a.planForget(ctx, conn, log, o)
 	if err != nil {
 		return err
 	}
+	if o.Verify {
+		return a.runForget(ctx, o)
+	}
 	p := previewOf(plan)
-	if !o.yes {
-		if err := a.print(p, func(w io.Writer) error { return printPreview(w, o, p) }); err != nil {
+	if o.yes {
+		if err := printPreview(a.errOut, o, p); err != nil {
 			return err
 		}
-		if !isTerminal(a.in) {
-			_, err := fmt.Fprintln(a.errOut, "nothing was erased: to erase it, say --yes")
-			return err
-		}
-		word := o.what()
-		if err := ask(a.in, a.errOut, fmt.Sprintf("This can't be undone. Type %s to go on: ", word), word); err != nil {
-			return err
-		}
+		return a.runForget(ctx, o)
+	}
+	if err := a.print(p, func(w io.Writer) error { return printPreview(w, o, p) }); err != nil {
+		return err
+	}
+	if !isTerminal(a.in) {
+		_, err := fmt.Fprintln(a.errOut, "nothing was erased: to erase it, say --yes")
+		return err
+	}
+	word := o.what()
+	if err := ask(a.in, a.errOut, fmt.Sprintf("This can't be undone. Type %s to go on: ", word), word); err != nil {
+		return err
 	}
 	return a.runForget(ctx, o)
+}
+
+// planForget finds what is to be erased: what is named, and nothing else. What was begun before under that name is gone on with. Only
+// where there is nothing of a session's name, it is taken for the beginning of one, and only for a person, who then types all of it.
+func (a *app) planForget(ctx context.Context, conn driver.Conn, log *eventlog.Store, o *forgetOptions) (*erase.Plan, error) {
+	known, err := a.findErasure(ctx, log, o)
+	if err != nil || o.Verify {
+		return nil, err
+	}
+	plan, err := erase.Make(ctx, log, conn, "preview", "preview", o.ErasureScope)
+	if err != nil || known || !plan.Empty() || o.Kind() != schema.EraseSession {
+		return plan, err
+	}
+	whole, err := findSession(ctx, conn, o.Session())
+	if err != nil || whole == o.SessionID {
+		return plan, err
+	}
+	if o.yes || !isTerminal(a.in) {
+		return nil, usagef("--session %s: user %s has no such session in project %s, and nothing was erased; the name of one begins so: to forget that, give --session %s",
+			oneLine(o.SessionID, 200), oneLine(o.User, 200), oneLine(o.Project, 200), oneLine(whole, 200))
+	}
+	o.SessionID, o.ID = whole, ""
+	if _, err := a.findErasure(ctx, log, o); err != nil || o.Verify {
+		return nil, err
+	}
+	return erase.Make(ctx, log, conn, "preview", "preview", o.ErasureScope)
 }
 
 // what is the word that a person types to go on.
@@ -115,46 +137,61 @@ func (o *forgetOptions) what() string {
 	}
 }
 
-// find finds an erasure of the same that has not ended, to go on with it, or that has, to verify it.
-func (o *forgetOptions) find(ctx context.Context, log *eventlog.Store) error {
+// findErasure finds the erasure of the same that was begun before, and reports whether there is one. It is gone on with if it has not
+// ended, and only verified if it has: then nothing of it can have come again. That is otherwise once it was lifted, and of a text.
+func (a *app) findErasure(ctx context.Context, log *eventlog.Store, o *forgetOptions) (bool, error) {
+	o.Verify = o.verify
 	if o.ID != "" {
 		found, err := erase.Find(ctx, log, o.ID)
+		if err != nil && o.verify {
+			return false, usageError{err}
+		}
 		if err == nil {
 			o.ID = found.ID
 		}
-		if o.verify && err != nil {
-			return usageError{err}
-		}
-		return nil
+		return err == nil, nil
 	}
 	found, err := erase.Of(ctx, log, o.ErasureScope)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, e := range found {
-		if o.verify || e.LiftedAt.IsZero() && (e.FinishedAt.IsZero() || e.Finished.Failed != "") {
-			o.ID = e.ID
-			return nil
+		ended := !e.FinishedAt.IsZero() && e.Finished.Failed == ""
+		again := !e.LiftedAt.IsZero() || ended && o.Kind() == schema.EraseQuery
+		if again && !o.verify {
+			continue
 		}
+		o.ID = e.ID
+		switch {
+		case o.verify:
+		case !ended:
+			_, err = fmt.Fprintf(a.errOut, "an erasure of this %s was begun at %s and has not ended (erasure %s): it is gone on with\n", o.Kind(), when(e.BegunAt), short(e.ID))
+		default:
+			o.Verify = true
+			_, err = fmt.Fprintf(a.errOut, "this %s was forgotten at %s (erasure %s): nothing is erased, and every store is searched again\n", o.Kind(), when(e.FinishedAt), short(e.ID))
+		}
+		return true, err
 	}
 	if o.verify {
-		return usagef("--verify: no erasure of this %s is known: see starter forget list", o.Kind())
+		return false, usagef("--verify: no erasure of this %s is known: see starter forget list", o.Kind())
 	}
 	o.ID = uuid.NewString()
-	return nil
+	return false, nil
 }
 
 // forgetPreview is what an erasure would erase.
 type forgetPreview struct {
 	schema.ErasureCounts
-	Memories []erase.Memory `json:"memories"`
-	Streams  []string       `json:"streams"`
-	Changed  []string       `json:"changed"`
+	ErasedSessions []schema.SessionKey `json:"erased_sessions"`
+	Memories       []erase.Memory      `json:"memories"`
+	Streams        []string            `json:"streams"`
+	Changed        []string            `json:"changed"`
 }
 
 func previewOf(p *erase.Plan) forgetPreview {
 	return forgetPreview{
-		ErasureCounts: p.Counts, Memories: append([]erase.Memory{}, p.Memories...), Streams: append([]string{}, p.Streams...), Changed: append([]string{}, p.Changed()...),
+		ErasureCounts: p.Counts, ErasedSessions: append([]schema.SessionKey{}, p.Sessions...), Memories: append([]erase.Memory{}, p.Memories...),
+		Streams: append([]string{}, p.Streams...), Changed: append([]string{}, p.Changed()...),
 	}
 }
 
@@ -165,7 +202,18 @@ func printPreview(w io.Writer, o *forgetOptions, p forgetPreview) error {
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
-	say(&b, "this would be erased, from every store:\n")
+	if o.yes {
+		say(&b, "this is erased, from every store:\n")
+	} else {
+		say(&b, "this would be erased, from every store:\n")
+	}
+	for i, s := range p.ErasedSessions {
+		if i == maxListed {
+			say(&b, "  … and %s more\n", plural(len(p.ErasedSessions)-i, "session", "sessions"))
+			break
+		}
+		say(&b, "  session %s of user %s in project %s\n", unbroken(s.SessionID), unbroken(strings.TrimSuffix(s.User+"/"+s.Agent, "/")), unbroken(s.Project))
+	}
 	for _, line := range countLines(p.ErasureCounts) {
 		say(&b, "  %s\n", line)
 	}

@@ -10,6 +10,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// embed answers a request to an OpenAI-compatible embedder with the same vector for each text.
+func embed(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Input []string `json:"input"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	data := []map[string]any{}
+	for i := range in.Input {
+		data = append(data, map[string]any{"index": i, "embedding": []float32{1, 2, 3, 4, 5, 6, 7, 8}})
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"data": data})
+}
+
 // What holds up the writer that a session waits for is told, although this program knows nothing of the
 // worker's embedder and has no key for it.
 func TestProcessTellsWhatItsWriterWaitsFor(t *testing.T) {
@@ -22,18 +38,7 @@ func TestProcessTellsWhatItsWriterWaitsFor(t *testing.T) {
 			_, _ = w.Write([]byte(`{"error": {"message": "too many of them"}}`))
 			return
 		}
-		var in struct {
-			Input []string `json:"input"`
-		}
-		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
-			w.WriteHeader(http.StatusBadRequest)
-			return
-		}
-		data := []map[string]any{}
-		for i := range in.Input {
-			data = append(data, map[string]any{"index": i, "embedding": []float32{1, 2, 3, 4, 5, 6, 7, 8}})
-		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"data": data})
+		embed(w, r)
 	}))
 	defer embedder.Close()
 	c := newCLI(t)
