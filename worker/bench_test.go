@@ -17,6 +17,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
@@ -91,7 +92,7 @@ func (b *bench) startLogging(t testing.TB, logger *slog.Logger) (stop func()) {
 	go func() { done <- runner.Run(ctx, b.cfg, logger, func() { close(ready) }) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
-		require.NoError(t, <-done)
+		assert.NoError(t, <-done)
 	})
 	t.Cleanup(stop)
 	select {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
@@ -64,7 +65,7 @@ func startQueueAs(id string) starter {
 // flushQueue flushes a queue. A run that hands over has it sent again.
 func flushQueue(ctx context.Context, t *testing.T, c client.Client, run client.WorkflowRun) {
 	i := 0
-	require.Eventually(t, func() bool {
+	require.EventuallyWithT(t, func(tries *assert.CollectT) {
 		i++
 		handle, err := c.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
 			WorkflowID: run.GetID(), UpdateName: schema.UpdateFlush, UpdateID: fmt.Sprint("flush", i), Args: []any{schema.FlushInput{User: "u"}},
@@ -73,10 +74,7 @@ func flushQueue(ctx context.Context, t *testing.T, c client.Client, run client.W
 		if err == nil {
 			err = handle.Get(ctx, nil)
 		}
-		if err != nil {
-			t.Log(err)
-		}
-		return err == nil
+		assert.NoError(tries, err)
 	}, time.Minute, 300*time.Millisecond, "the queue is not flushed")
 }
 

@@ -330,7 +330,7 @@ func testShortPages(t *testing.T, _ driver.Conn, s *eventlog.Store) {
 	const rows, payload = 128, eventlog.DefaultPageBytes / 128
 	many := events("many", rows+2)
 	large := events("large", 5)
-	for i, n := range []int{2, payload - 1, payload, payload + 1, 2} {
+	for i, n := range []int{2, payload + 1, payload, payload - 1, 2} {
 		large[i].Payload = []byte(`"` + strings.Repeat("x", n-2) + `"`)
 	}
 	for stream, batch := range map[string][]schema.Event{"many": many, "large": large} {

@@ -48,13 +48,15 @@ type allowed struct {
 // ruleFile is what is used of gitleaks' file of rules.
 type ruleFile struct {
 	Allowlist ruleAllowed
-	Rules     []struct {
-		ID, Regex   string
-		Entropy     float64
-		SecretGroup int
-		Keywords    []string
-		Allowlists  []ruleAllowed
-	}
+	Rules     []rule
+}
+
+type rule struct {
+	ID, Regex   string
+	Entropy     float64
+	SecretGroup int
+	Keywords    []string
+	Allowlists  []ruleAllowed
 }
 
 type ruleAllowed struct {
@@ -111,19 +113,22 @@ type rules struct {
 
 var allRules = sync.OnceValue(loadRules)
 
-func loadRules() *rules {
-	var file ruleFile
+// parsedRules are the rules of gitleaks that are used.
+var parsedRules = sync.OnceValue(func() (file ruleFile) {
 	if err := toml.Unmarshal(gitleaksRules, &file); err != nil {
 		panic("the rules of gitleaks can't be read: " + err.Error()) // They are compiled in.
 	}
+	file.Rules = slices.DeleteFunc(file.Rules, func(r rule) bool { return r.Regex == "" || slices.Contains(replaced, r.ID) })
+	return file
+})
+
+func loadRules() *rules {
+	file := parsedRules()
 	r := &rules{by: make(map[string][]int)}
 	if a, ok := file.Allowlist.compile(); ok {
 		r.allowed = append(r.allowed, a)
 	}
 	for _, each := range file.Rules {
-		if each.Regex == "" || slices.Contains(replaced, each.ID) {
-			continue
-		}
 		k := known{id: each.ID, entropy: each.Entropy, group: each.SecretGroup, regex: lazily(ends.Replace(each.Regex))}
 		for _, a := range each.Allowlists {
 			if a, ok := a.compile(); ok {

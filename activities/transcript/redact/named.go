@@ -3,6 +3,7 @@ package redact
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -111,13 +112,26 @@ func isCJK(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana)
 }
 
-// inPlaceholder reports whether the name is a part of the rule that a placeholder names.
+// inPlaceholder reports whether the name is a part of the rule that a placeholder of ours names. Anyone may write another.
 func (n name) inPlaceholder() bool {
 	from, to := max(0, n.start-schema.MaxRedacted), min(len(n.text), n.start+schema.MaxRedacted)
-	return slices.ContainsFunc(schema.Redactions(n.text[from:to]), func(p [2]int) bool {
-		return from+p[0] < n.start && n.start < from+p[1]
+	part := n.text[from:to]
+	return slices.ContainsFunc(schema.Redactions(part), func(p [2]int) bool {
+		return from+p[0] < n.start && n.start < from+p[1] && placeholders()[part[p[0]:p[1]]]
 	})
 }
+
+// placeholders are all that [Text] may write.
+var placeholders = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for _, rule := range []string{RulePrivate, RuleNamed, RuleURL, RuleHeader, RuleCookie, RulePrivateKey, RulePrefixed, RuleRandom} {
+		all[schema.Redacted(rule)] = true
+	}
+	for _, r := range parsedRules().Rules {
+		all[schema.Redacted(r.ID)] = true
+	}
+	return all
+})
 
 // env reports whether the name begins a line of assignments: NAME=value.
 func (n name) env() bool {

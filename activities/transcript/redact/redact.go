@@ -25,7 +25,7 @@ import (
 )
 
 // Version names the rules. It changes whenever the same text may be redacted otherwise.
-const Version = "redact-1/gitleaks-8.30"
+const Version = "redact-2/gitleaks-8.30"
 
 // Rules that are not gitleaks'.
 const (
@@ -75,8 +75,8 @@ func (c Counts) Total() int {
 // Rules are the names of the rules that found something, sorted.
 func (c Counts) Rules() []string { return slices.Sorted(maps.Keys(c)) }
 
-// maxPasses bounds how often a text is redacted anew. What a placeholder stands beside may read as a secret that did not
-// before, which two passes end. Only a text made for it takes more.
+// maxPasses bounds how often a text is redacted. A placeholder may make the text next to it look like a secret; two passes
+// settle that. Only a text made for it takes more.
 const maxPasses = 8
 
 // Text returns the text without its secrets, and how many were found. What is no UTF-8 stays as it is.

@@ -15,6 +15,7 @@ func TestText(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"nothing", "The author sat at the keyboard.", "The author sat at the keyboard."},
 		{"env", "DB_PASSWORD=hunter2Summer", "DB_PASSWORD=[redacted: named-secret]"},
+		{"placeholder of others", "[redacted: password]: hunter2Summer!", "[redacted: password]: [redacted: named-secret]"},
 		{"prose", "my password is hunter2!", "my password is [redacted: named-secret]"},
 		{"json", `{"password": "correct horse battery staple"}`, `{"password": "[redacted: named-secret]"}`},
 		{"escaped json", `{"args":"{\"password\":\"hunter2Summer\"}"}`, `{"args":"{\"password\":\"[redacted: named-secret]\"}"}`},

@@ -22,8 +22,9 @@ const (
 // an activity to the worker that asks for it in the answer to that worker, which
 // saves it a quarter of the CPU time of a workflow. More than the usual ten
 // sessions may wait for one writer, which does them at once. Its caches hold the
-// workflows of the moment: with the default sizes they grow by a gigabyte in
-// the time of all tests, until it only collects garbage.
+// 500 workflows used last, far more than run at a time on one machine; another is
+// read from the database. With the default sizes they grow by a gigabyte in the
+// time of all tests, until the server only collects garbage.
 var temporalTuning = []string{
 	"--dynamic-config-value", "system.enableActivityEagerExecution=true",
 	"--dynamic-config-value", "history.maxInFlightUpdates=100",

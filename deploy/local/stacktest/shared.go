@@ -24,13 +24,13 @@ import (
 // needs a server starts its own test binary once more, as the host: it runs the servers and outlives the package.
 //
 //   - A test binary that uses the servers has a shared lock on the file users, until it ends, however it ends.
-//   - The host stops when it gets that lock for itself and the servers have been idle for idleTime.
+//   - The host stops when it gets that lock for itself and the servers have been idle for idleTime, or for oldIdleTime once they are old.
 //   - The file state names the addresses. It is there as long as the servers are.
 
 const (
 	// envHost makes a test binary the host of the servers in the directory that it names.
 	envHost = "AXIOMMIND_TEST_HOST"
-	// envIdle is a duration that replaces idleTime.
+	// envIdle is a duration that replaces idleTime and oldIdleTime.
 	envIdle = "AXIOMMIND_TEST_IDLE"
 	// idleTime is how long the servers outlive their last user.
 	idleTime = 90 * time.Second
@@ -127,7 +127,7 @@ func lockFile(path string, how int) (*os.File, error) {
 }
 
 // join makes this process a user of the servers in the directory, which are started if there are none. The servers run
-// until the returned lock is closed, and idleTime longer.
+// until the returned lock is closed, and for a while longer.
 func join(dir string) (s state, use *os.File, err error) {
 	use, err = lockFile(filepath.Join(dir, "users"), syscall.LOCK_SH)
 	if err != nil {
@@ -279,9 +279,9 @@ func clean(dir string) error {
 // awaitIdle returns when the servers are no longer used, and the state is removed. It returns the lock under which that
 // was done, or nil if a server has ended.
 func awaitIdle(dir string, st *stack.Stack) (*os.File, error) {
-	idle := idleTime
+	idle, oldIdle := idleTime, oldIdleTime
 	if d, err := time.ParseDuration(os.Getenv(envIdle)); err == nil {
-		idle = d
+		idle, oldIdle = d, d
 	}
 	users, begun, seen := filepath.Join(dir, "users"), time.Now(), time.Now()
 	for range time.Tick(watchEvery) {
@@ -299,7 +299,7 @@ func awaitIdle(dir string, st *stack.Stack) (*os.File, error) {
 			seen = info.ModTime()
 		}
 		if time.Since(begun) >= oldAge {
-			idle = min(idle, oldIdleTime)
+			idle = oldIdle
 		}
 		if time.Since(seen) >= idle {
 			return f, os.Remove(filepath.Join(dir, "state"))
