@@ -18,6 +18,12 @@ func isTerminal(in io.Reader) bool {
 
 // ask asks for the word, and returns an error if another one is typed.
 func ask(in io.Reader, out io.Writer, question, word string) error {
+	_, err := askFor(in, out, question, word)
+	return err
+}
+
+// askFor asks for one of the words, and returns the one that was typed, or an error if it is none of them.
+func askFor(in io.Reader, out io.Writer, question string, words ...string) (string, error) {
 	_, _ = io.WriteString(out, question)
 	if f, ok := out.(interface{ Flush() error }); ok {
 		_ = f.Flush()
@@ -26,8 +32,10 @@ func ask(in io.Reader, out io.Writer, question, word string) error {
 	if err != nil && line == "" {
 		_, _ = fmt.Fprintln(out)
 	}
-	if strings.TrimSpace(line) != strings.TrimSpace(word) {
-		return usagef("nothing was changed")
+	for _, word := range words {
+		if strings.TrimSpace(line) == strings.TrimSpace(word) {
+			return word, nil
+		}
 	}
-	return nil
+	return "", usagef("nothing was changed")
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
@@ -37,7 +38,7 @@ func (a *app) forgetCommand(f *pflag.FlagSet) func(context.Context, []string) er
 	f.StringVar(&o.Query, "query", "", "text to forget: all messages, memories, facts and so on that hold it, of --user or --project")
 	f.StringVar(&o.Because, "because", "", "why, for the audit trail; it must not say what")
 	f.StringVar(&o.By, "by", actor(), "who wants it, for the audit trail")
-	f.StringVar(&o.ID, "id", "", "id of an erasure that broke off, to go on with it (default: found by what it erases, or a new one)")
+	f.StringVar(&o.ID, "id", "", "id of an erasure to go on with, as forget list has it (default: found by what it erases, or a new one)")
 	f.BoolVar(&o.yes, "yes", false, "erase, and do not ask")
 	f.BoolVar(&o.verify, "verify", false, "erase nothing: search every store for what an erasure of the same has left")
 	return func(ctx context.Context, _ []string) error { return a.forget(ctx, o) }
@@ -97,8 +98,8 @@ func (a *app) forget(ctx context.Context, o *forgetOptions) error {
 	return a.runForget(ctx, o)
 }
 
-// planForget finds what is to be erased: what is named, and nothing else. What was begun before under that name is gone on with. Only
-// where there is nothing of a session's name, it is taken for the beginning of one, and only for a person, who then types all of it.
+// planForget finds what to erase: what is named, and nothing else. It resumes an erasure of the same. Only where nothing is known by
+// the name of a session is it taken for the beginning of one, and only for a person, who then types all of the name.
 func (a *app) planForget(ctx context.Context, conn driver.Conn, log *eventlog.Store, o *forgetOptions) (*erase.Plan, error) {
 	known, err := a.findErasure(ctx, log, o)
 	if err != nil || o.Verify {
@@ -113,8 +114,13 @@ func (a *app) planForget(ctx context.Context, conn driver.Conn, log *eventlog.St
 		return plan, err
 	}
 	if o.yes || !isTerminal(a.in) {
-		return nil, usagef("--session %s: user %s has no such session in project %s, and nothing was erased; the name of one begins so: to forget that, give --session %s",
-			oneLine(o.SessionID, 200), oneLine(o.User, 200), oneLine(o.Project, 200), oneLine(whole, 200))
+		return nil, usagef("--session %s: user %s has no such session in project %s, and nothing was erased: did you mean --session %s?",
+			shellWord(o.SessionID), shellWord(o.User), shellWord(o.Project), shellWord(whole))
+	}
+	name, err := askFor(a.in, a.errOut, fmt.Sprintf("There is no session %s. Type %s to see what forgetting that would erase, or %[1]s again to keep that out from now on: ",
+		unbroken(o.SessionID), unbroken(whole)), o.SessionID, whole)
+	if err != nil || name == o.SessionID {
+		return plan, err
 	}
 	o.SessionID, o.ID = whole, ""
 	if _, err := a.findErasure(ctx, log, o); err != nil || o.Verify {
@@ -137,46 +143,96 @@ func (o *forgetOptions) what() string {
 	}
 }
 
-// findErasure finds the erasure of the same that was begun before, and reports whether there is one. It is gone on with if it has not
-// ended, and only verified if it has: then nothing of it can have come again. That is otherwise once it was lifted, and of a text.
+// findErasure finds the erasure of the same that is to be resumed, and reports whether there is one.
 func (a *app) findErasure(ctx context.Context, log *eventlog.Store, o *forgetOptions) (bool, error) {
 	o.Verify = o.verify
 	if o.ID != "" {
 		found, err := erase.Find(ctx, log, o.ID)
-		if err != nil && o.verify {
+		if err != nil {
 			return false, usageError{err}
 		}
-		if err == nil {
-			o.ID = found.ID
-		}
-		return err == nil, nil
+		o.ID = found.ID
+		return true, nil
 	}
 	found, err := erase.Of(ctx, log, o.ErasureScope)
 	if err != nil {
 		return false, err
 	}
-	for _, e := range found {
+	e, how := resumed(found, o.verify)
+	switch how {
+	case resumeVerify:
+		if !o.verify {
+			_, err = fmt.Fprintf(a.errOut, "this %s was forgotten at %s (erasure %s): erasing nothing, and searching every store again\n", o.Kind(), when(e.FinishedAt), short(e.ID))
+		}
+		o.Verify = true
+	case resumeErase:
+		_, err = fmt.Fprintf(a.errOut, "continuing erasure %s of this %s, begun at %s\n", short(e.ID), o.Kind(), when(e.BegunAt))
+	default:
+		if o.verify {
+			return false, usagef("--verify: no erasure of this %s is known: see starter forget list", o.Kind())
+		}
+		o.ID = uuid.NewString()
+		return false, nil
+	}
+	o.ID = e.ID
+	return true, err
+}
+
+// resume is what becomes of an erasure when the same is to be forgotten again.
+type resume int
+
+const (
+	// resumeNone begins another erasure.
+	resumeNone resume = iota
+	// resumeErase erases under the same id: it has not ended, or has left something.
+	resumeErase
+	// resumeVerify searches every store again: the tombstone keeps the session, user or project out of the log.
+	resumeVerify
+)
+
+// resumed returns which of the erasures of one scope, the latest first, is resumed, and how. A text that was forgotten may have been
+// said again, and what was lifted may have been stored again: these are only verified, and only on demand.
+func resumed(all []schema.Erasure, verify bool) (schema.Erasure, resume) {
+	for _, e := range all {
 		ended := !e.FinishedAt.IsZero() && e.Finished.Failed == ""
-		again := !e.LiftedAt.IsZero() || ended && o.Kind() == schema.EraseQuery
-		if again && !o.verify {
-			continue
-		}
-		o.ID = e.ID
 		switch {
-		case o.verify:
-		case !ended:
-			_, err = fmt.Fprintf(a.errOut, "an erasure of this %s was begun at %s and has not ended (erasure %s): it is gone on with\n", o.Kind(), when(e.BegunAt), short(e.ID))
+		case verify:
+			return e, resumeVerify
+		case !e.LiftedAt.IsZero() || ended && e.Kind == schema.EraseQuery:
+		case ended && e.Finished.Left == 0:
+			return e, resumeVerify
 		default:
-			o.Verify = true
-			_, err = fmt.Fprintf(a.errOut, "this %s was forgotten at %s (erasure %s): nothing is erased, and every store is searched again\n", o.Kind(), when(e.FinishedAt), short(e.ID))
+			return e, resumeErase
 		}
-		return true, err
 	}
-	if o.verify {
-		return false, usagef("--verify: no erasure of this %s is known: see starter forget list", o.Kind())
+	return schema.Erasure{}, resumeNone
+}
+
+// again is the command that resumes the erasure by the flag. It leaves out a text, which logs must not keep.
+func (o *forgetOptions) again(flag string) string {
+	words := []string{"starter", "forget"}
+	if o.Query != "" {
+		words = append(words, "--query TEXT")
 	}
-	o.ID = uuid.NewString()
-	return false, nil
+	for _, f := range []struct{ flag, value string }{
+		{"--session", o.SessionID}, {"--project", o.Project}, {"--user", o.User}, {"--agent", o.Agent}, {"--id", o.ID},
+	} {
+		if f.value != "" {
+			words = append(words, f.flag, shellWord(f.value))
+		}
+	}
+	return strings.Join(append(words, flag), " ")
+}
+
+// shellWord quotes a word for a POSIX shell where that is needed, on one line.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r == '-' || r == '_' || r == '.' || r == '/' || unicode.IsLetter(r) || unicode.IsDigit(r)
+	}
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(unbroken(s), "'", `'\''`) + "'"
 }
 
 // forgetPreview is what an erasure would erase.
@@ -203,7 +259,7 @@ func printPreview(w io.Writer, o *forgetOptions, p forgetPreview) error {
 		return err
 	}
 	if o.yes {
-		say(&b, "this is erased, from every store:\n")
+		say(&b, "erasing from every store:\n")
 	} else {
 		say(&b, "this would be erased, from every store:\n")
 	}
@@ -271,7 +327,7 @@ func (a *app) runForget(ctx context.Context, o *forgetOptions) error {
 	if err != nil {
 		return fmt.Errorf("start the erasure: %w", err)
 	}
-	result, err := a.awaitForget(ctx, c, run)
+	result, err := a.awaitForget(ctx, c, run, o)
 	if err != nil {
 		return err
 	}
@@ -283,22 +339,30 @@ func (a *app) runForget(ctx context.Context, o *forgetOptions) error {
 		return err
 	}
 	if n := len(result.Left); n > 0 {
-		return fmt.Errorf("something of it is left in %s", plural(n, "place", "places"))
+		err := fmt.Errorf("something of it is left in %s", plural(n, "place", "places"))
+		if o.Verify {
+			err = fmt.Errorf("%w: to erase that, too: %s", err, o.again("--yes"))
+		}
+		return err
 	}
 	return nil
 }
 
 // awaitForget shows how far the erasure is until it ends.
-func (a *app) awaitForget(ctx context.Context, c client.Client, run client.WorkflowRun) (result schema.ForgetResult, err error) {
+func (a *app) awaitForget(ctx context.Context, c client.Client, run client.WorkflowRun, o *forgetOptions) (result schema.ForgetResult, err error) {
 	bar := a.newProgress(0, "steps done")
 	defer bar.finish()
 	stop := everyTick(ctx, watchEvery, func(ctx context.Context) { bar.lookAtForget(ctx, c) })
 	defer stop()
+	flag := "--yes"
+	if o.Verify {
+		flag = "--verify"
+	}
 	switch err = run.Get(ctx, &result); {
 	case err != nil && ctx.Err() != nil:
-		return result, stoppedWaiting(ctx, err, "the erasure goes on as workflow "+run.GetID()+"\nTo look at it again: give the same command")
+		return result, stoppedWaiting(ctx, err, "the work goes on as workflow "+run.GetID()+"\nTo look at it again: "+o.again(flag))
 	case err != nil:
-		return result, fmt.Errorf("forget: %s; to go on with it, give the same command again", failureText(err))
+		return result, fmt.Errorf("forget: %s; to go on with it: %s", failureText(err), o.again(flag))
 	}
 	return result, nil
 }
@@ -320,7 +384,7 @@ func (a *app) checkEraser(ctx context.Context, c client.Client) error {
 
 // dropSpooled drops what the hooks of this machine have left to deliver.
 func (a *app) dropSpooled(o *forgetOptions) (int, error) {
-	if a.spoolDir == "" || o.Verify || o.Kind() == schema.EraseQuery { // A hook gives the transcript again with the next turn.
+	if a.spoolDir == "" || o.verify || o.Kind() == schema.EraseQuery { // A hook gives the transcript again with the next turn.
 		return 0, nil
 	}
 	return door.Spool{Dir: a.spoolDir}.Drop(func(q schema.QueuedContext) bool {
@@ -354,9 +418,9 @@ func printForgotten(w io.Writer, o *forgetOptions, r schema.ForgetResult, droppe
 		}
 		say(&b, "  %s deleted, %s written anew, %s made anew\n", plural(r.Executions, "workflow execution", "workflow executions"),
 			plural(r.Files, "file", "files"), plural(r.Vectors, "vector", "vectors"))
-		if dropped > 0 {
-			say(&b, "  %s that hooks had left on this machine\n", plural(dropped, "context", "contexts"))
-		}
+	}
+	if dropped > 0 {
+		say(&b, "  %s that hooks had left on this machine deleted\n", plural(dropped, "context", "contexts"))
 	}
 	if len(r.Left) == 0 {
 		b.WriteString("every store was searched: nothing of it is left\n")

@@ -1,118 +1,55 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"os"
-	"slices"
-	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
-	"axiommind/activities/build"
-	"axiommind/activities/eventlog"
-	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
-// terminal opens a terminal at which the person types the lines.
-func terminal(t *testing.T, lines ...string) *os.File {
-	t.Helper()
-	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = keyboard.Close() })
-	require.NoError(t, unix.IoctlSetPointerInt(int(keyboard.Fd()), unix.TIOCSPTLCK, 0))
-	n, err := unix.IoctlGetInt(int(keyboard.Fd()), unix.TIOCGPTN)
-	require.NoError(t, err)
-	screen, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = screen.Close() })
-	_, err = keyboard.WriteString(strings.Join(lines, "\n") + "\n")
-	require.NoError(t, err)
-	return screen
-}
-
-// typing runs a command at a terminal.
-func (c *cli) typing(screen *os.File, args ...string) output {
-	var out, errOut bytes.Buffer
-	a := &app{in: screen, out: &out, errOut: &errOut, getenv: func(name string) string { return c.env[name] }, completion: c.completion}
-	code := a.main(context.Background(), append(args, c.servers...))
-	return output{code, out.String(), errOut.String()}
-}
-
-// Forgetting takes the session that is named, and never another one whose name begins so: not when the command is given again, as
-// after an error, and not when the name is mistyped. Only a person is offered the other one, and must type all of its name.
-func TestForgetTakesWholeNames(t *testing.T) {
+// Forgetting again what was forgotten begins another erasure only of a text, and of what was admitted again.
+func TestForgetAgainIsTheSameErasure(t *testing.T) {
 	t.Parallel()
-	c := newCLI(t)
-	// Vectors are made anew for all who have the same embedder: here, nobody else.
-	embedder := httptest.NewServer(http.HandlerFunc(embed))
-	t.Cleanup(embedder.Close)
-	c.env["OPENAI_API_KEY"] = "any"
-	c.servers = append(slices.Clone(c.servers), "--embedder", "openai", "--embedder-model", c.project, "--embedder-url", embedder.URL+"/v1", "--embedder-dimensions", "8")
-	c.timing = stacktest.Timing()
-	cfg := c.config(t)
-	conn, err := eventlog.Connect(t.Context(), cfg.ClickHouseDSN, eventlog.ConnectOptions{})
-	require.NoError(t, err)
-	defer func() { _ = conn.Close() }()
-	for _, table := range []string{"events_raw", "event_copies", "projection_offsets_raw", "memory_files_raw"} { // As in the tests of worker.
-		require.NoError(t, conn.Exec(t.Context(), "ALTER TABLE "+table+" MODIFY SETTING old_parts_lifetime = 1"))
+	at := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	done := func(kind schema.ErasureKind, f schema.ErasureFinishedPayload) schema.Erasure {
+		return schema.Erasure{ID: "done", Kind: kind, FinishedAt: at, Finished: f}
 	}
-	c.work(t, "--eraser-dsn", cfg.ClickHouseDSN, "--memory-root", t.TempDir())
-	said := map[string]string{
-		"standup-1":   said(1, "user", "We decided to keep the minutes on paper."),
-		"standup-12":  said(1, "user", "I prefer tea over coffee in the morning."),
-		"other 'x'/ü": said(1, "user", "TODO: paint the fence of the garden."),
+	broken := schema.Erasure{ID: "broken", Kind: schema.EraseSession}
+	lifted := done(schema.EraseSession, schema.ErasureFinishedPayload{})
+	lifted.ID, lifted.LiftedAt = "lifted", at
+	for name, c := range map[string]struct {
+		all    []schema.Erasure
+		verify bool
+		id     string
+		how    resume
+	}{
+		"none":                      {nil, false, "", resumeNone},
+		"none, to verify":           {nil, true, "", resumeNone},
+		"broken off":                {[]schema.Erasure{broken}, false, "broken", resumeErase},
+		"failed":                    {[]schema.Erasure{done(schema.EraseUser, schema.ErasureFinishedPayload{Failed: "no"})}, false, "done", resumeErase},
+		"something is left":         {[]schema.Erasure{done(schema.EraseProject, schema.ErasureFinishedPayload{Left: 1})}, false, "done", resumeErase},
+		"nothing is left":           {[]schema.Erasure{done(schema.EraseSession, schema.ErasureFinishedPayload{})}, false, "done", resumeVerify},
+		"lifted":                    {[]schema.Erasure{lifted}, false, "", resumeNone},
+		"lifted, to verify":         {[]schema.Erasure{lifted}, true, "lifted", resumeVerify},
+		"broken off after a lifted": {[]schema.Erasure{broken, lifted}, false, "broken", resumeErase},
+		"a text":                    {[]schema.Erasure{done(schema.EraseQuery, schema.ErasureFinishedPayload{})}, false, "", resumeNone},
+		"a text, to verify":         {[]schema.Erasure{done(schema.EraseQuery, schema.ErasureFinishedPayload{})}, true, "done", resumeVerify},
+		"a text that broke off":     {[]schema.Erasure{{ID: "text", Kind: schema.EraseQuery}}, false, "text", resumeErase},
+	} {
+		e, how := resumed(c.all, c.verify)
+		require.Equal(t, c.id, e.ID, name)
+		require.Equal(t, c.how, how, name)
 	}
-	for session, line := range said {
-		require.Zero(t, c.process(write(t, "s.jsonl", line), "--session", session).code)
-	}
-	forget := func(session string, more ...string) output {
-		return c.run(append([]string{"forget", "--project", c.project, "--session", session}, more...)...)
-	}
-	sessions := func() (ids []string) {
-		for _, b := range decode[[]build.Run](t, c.run("builds", "list", "--project", c.project, "-o", "json")) {
-			ids = append(ids, b.SessionID)
-		}
-		return ids
-	}
-	all := []string{"standup-1", "standup-12", "other 'x'/ü"} // What is forgotten comes first.
-	require.ElementsMatch(t, all, sessions())
+}
 
-	// A mistyped name erases nothing, whoever confirms it.
-	for _, more := range [][]string{{"--yes"}, {}} {
-		o := forget("standup-", more...)
-		require.Equal(t, exitUsage, o.code, o)
-		require.Empty(t, o.out)
-	}
-	o := forget("other", "--yes")
-	require.Equal(t, exitUsage, o.code, o)
-	require.Contains(t, o.err, "--session other: user default has no such session in project "+c.project+", and nothing was erased; the name of one begins so: to forget that, give --session other 'x'/ü")
-	o = c.typing(terminal(t, "other"), "forget", "--project", c.project, "--session", "other")
-	require.Equal(t, exitUsage, o.code, o)
-	require.Contains(t, o.out, "session other 'x'/ü of user default in project "+c.project)
-	require.Contains(t, o.err, "nothing was changed")
-	require.ElementsMatch(t, all, sessions())
-
-	// The name itself is taken, though another begins so, and what is erased is printed.
-	o = forget("standup-1", "--yes")
-	require.Zero(t, o.code, o)
-	require.Contains(t, o.err, "this is erased, from every store:\n  session standup-1 of user default in project "+c.project+"\n  1 session\n  1 message\n")
-	require.Contains(t, o.out, "forgotten (erasure ")
-	require.ElementsMatch(t, all[1:], sessions())
-
-	// Given again, it looks for what is left, and erases nothing.
-	for _, more := range [][]string{{"--yes"}, {}} {
-		o = forget("standup-1", more...)
-		require.Zero(t, o.code, o)
-		require.Contains(t, o.err, "this session was forgotten at ")
-		require.Equal(t, "every store was searched: nothing of it is left\n", o.out)
-	}
-	require.ElementsMatch(t, all[1:], sessions())
-	require.Len(t, decode[[]schema.Erasure](t, c.run("forget", "list", "-o", "json")), 1)
+func TestForgetNamesTheCommandThatResumes(t *testing.T) {
+	t.Parallel()
+	o := &forgetOptions{}
+	o.SessionID, o.Project, o.User, o.ID = "a 'b'\n$(c)", "프로젝트", "-u", "1a2b"
+	require.Equal(t, `starter forget --session 'a '\''b'\'' $(c)' --project 프로젝트 --user -u --id 1a2b --yes`, o.again("--yes"))
+	o = &forgetOptions{}
+	o.Query, o.User, o.ID = "the code of the door", "ann", "1a2b"
+	require.Equal(t, `starter forget --query TEXT --user ann --id 1a2b --verify`, o.again("--verify"))
 }

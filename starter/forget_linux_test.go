@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"axiommind/activities/build"
+	"axiommind/activities/eventlog"
+	"axiommind/deploy/local/stacktest"
+	"axiommind/schema"
+)
+
+// terminal opens a terminal at which the person types the lines.
+func terminal(t *testing.T, lines ...string) *os.File {
+	t.Helper()
+	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = keyboard.Close() })
+	require.NoError(t, unix.IoctlSetPointerInt(int(keyboard.Fd()), unix.TIOCSPTLCK, 0))
+	n, err := unix.IoctlGetInt(int(keyboard.Fd()), unix.TIOCGPTN)
+	require.NoError(t, err)
+	screen, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = screen.Close() })
+	_, err = keyboard.WriteString(strings.Join(lines, "\n") + "\n")
+	require.NoError(t, err)
+	return screen
+}
+
+// typing runs a command at a terminal.
+func (c *cli) typing(screen *os.File, args ...string) output {
+	var out, errOut bytes.Buffer
+	a := &app{in: screen, out: &out, errOut: &errOut, getenv: func(name string) string { return c.env[name] }, completion: c.completion}
+	code := a.main(context.Background(), append(args, c.servers...))
+	return output{code, out.String(), errOut.String()}
+}
+
+// Forgetting takes the session that is named, and never another one whose name begins so: not when the command is given again, as
+// after an error, and not when the name is mistyped. Only a person is offered the other one, and must type all of its name.
+func TestForgetTakesWholeNames(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	// Vectors are made anew for all who have the same embedder: here, nobody else.
+	embedder := httptest.NewServer(http.HandlerFunc(embed))
+	t.Cleanup(embedder.Close)
+	c.env["OPENAI_API_KEY"] = "any"
+	c.servers = append(slices.Clone(c.servers), "--embedder", "openai", "--embedder-model", c.project, "--embedder-url", embedder.URL+"/v1", "--embedder-dimensions", "8")
+	c.timing = stacktest.Timing()
+	cfg := c.config(t)
+	conn, err := eventlog.Connect(t.Context(), cfg.ClickHouseDSN, eventlog.ConnectOptions{})
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	for _, table := range []string{"events_raw", "event_copies", "projection_offsets_raw", "memory_files_raw"} { // As in the tests of worker.
+		require.NoError(t, conn.Exec(t.Context(), "ALTER TABLE "+table+" MODIFY SETTING old_parts_lifetime = 1"))
+	}
+	c.work(t, "--eraser-dsn", cfg.ClickHouseDSN, "--memory-root", t.TempDir())
+	said := map[string]string{
+		"standup-1":   said(1, "user", "We decided to keep the minutes on paper."),
+		"standup-12":  said(1, "user", "I prefer tea over coffee in the morning."),
+		"other 'x'/ü": said(1, "user", "TODO: paint the fence of the garden."),
+	}
+	for session, line := range said {
+		require.Zero(t, c.process(write(t, "s.jsonl", line), "--session", session).code)
+	}
+	forget := func(session string, more ...string) output {
+		return c.run(append([]string{"forget", "--project", c.project, "--session", session}, more...)...)
+	}
+	sessions := func() (ids []string) {
+		for _, b := range decode[[]build.Run](t, c.run("builds", "list", "--project", c.project, "-o", "json")) {
+			ids = append(ids, b.SessionID)
+		}
+		return ids
+	}
+	all := []string{"standup-1", "standup-12", "other 'x'/ü"} // What is forgotten comes first.
+	require.ElementsMatch(t, all, sessions())
+
+	// A mistyped name erases nothing, whoever confirms it.
+	for _, more := range [][]string{{"--yes"}, {}} {
+		o := forget("standup-", more...)
+		require.Equal(t, exitUsage, o.code, o)
+		require.Empty(t, o.out)
+	}
+	o := forget("other", "--yes")
+	require.Equal(t, exitUsage, o.code, o)
+	require.Contains(t, o.err, "--session other: user default has no such session in project "+c.project+`, and nothing was erased: did you mean --session 'other '\''x'\''/ü'?`)
+	for _, typed := range [][]string{{"othe"}, {"other", "no"}, {"other 'x'/ü", "other"}} {
+		o = c.typing(terminal(t, typed...), "forget", "--project", c.project, "--session", "other")
+		require.Equal(t, exitUsage, o.code, o)
+		require.Contains(t, o.err, "nothing was changed")
+		require.Equal(t, typed[0] == all[2], strings.Contains(o.out, "session other 'x'/ü of user default in project "+c.project), o)
+		require.Equal(t, typed[0] == "other", strings.Contains(o.out, "the log holds nothing of it"), o)
+	}
+	require.ElementsMatch(t, all, sessions())
+
+	// The name itself is taken, though another begins so, and what is erased is printed.
+	o = forget("standup-1", "--yes")
+	require.Zero(t, o.code, o)
+	require.Contains(t, o.err, "erasing from every store:\n  session standup-1 of user default in project "+c.project+"\n  1 session\n  1 message\n")
+	require.Contains(t, o.out, "forgotten (erasure ")
+	require.ElementsMatch(t, all[1:], sessions())
+
+	// Given again, it looks for what is left, and erases nothing.
+	for _, more := range [][]string{{"--yes"}, {}} {
+		o = forget("standup-1", more...)
+		require.Zero(t, o.code, o)
+		require.Contains(t, o.err, "this session was forgotten at ")
+		require.Equal(t, "every store was searched: nothing of it is left\n", o.out)
+	}
+	require.ElementsMatch(t, all[1:], sessions())
+	require.Len(t, decode[[]schema.Erasure](t, c.run("forget", "list", "-o", "json")), 1)
+}
