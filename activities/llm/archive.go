@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"go.temporal.io/sdk/activity"
+
 	"axiommind/activities/eventlog"
 	"axiommind/schema"
 )
@@ -46,15 +48,18 @@ type Answered struct {
 	Text string
 	// Truncated is true if the model stopped at its limit of tokens.
 	Truncated bool
-	// Usage is what the call cost. It is zero if the answer was stored before.
+	// Usage is what the call cost. It is zero if the answer was stored before, but not by an attempt of the same activity.
 	Usage schema.Usage
 }
 
 // Ask returns the stored answer to the question, or asks the model for it and stores it.
 func (a *Archive) Ask(ctx context.Context, q Question) (Answered, error) {
-	answer, err := a.Stored(ctx, q.Key)
+	event, err := a.log.Get(ctx, schema.EventID(schema.ModelRespondedKey(q.Key)))
+	if err == nil {
+		return answeredTo(ctx, event)
+	}
 	if !errors.Is(err, eventlog.ErrNotFound) {
-		return answer, err
+		return Answered{}, err
 	}
 	id := a.model.Identity()
 	response, err := a.model.Generate(ctx, q.Request)
@@ -62,7 +67,7 @@ func (a *Archive) Ask(ctx context.Context, q Question) (Answered, error) {
 	if err != nil {
 		return Answered{Key: q.Key, Usage: p.Usage}, impatient(err)
 	}
-	event, err := schema.NewEvent(p, schema.Event{
+	event, err = schema.NewEvent(p, schema.Event{
 		TS: time.Now().UTC(), Actor: id.String(), SessionID: q.SessionID, Project: q.Project, BuildID: q.BuildID,
 		DedupeKey: schema.ModelRespondedKey(q.Key),
 	})
@@ -74,9 +79,26 @@ func (a *Archive) Ask(ctx context.Context, q Question) (Answered, error) {
 		return Answered{}, err
 	}
 	// If another attempt stored its answer first, that answer counts.
-	answer, err = answeredIn(appended.Events[0])
+	answer, err := answeredIn(appended.Events[0])
 	answer.Usage = p.Usage
 	return answer, err
+}
+
+// answeredTo is answeredIn with the usage, if an earlier attempt of the activity in the context has paid for the answer: one that
+// broke off before it could tell.
+func answeredTo(ctx context.Context, event schema.Event) (Answered, error) {
+	answer, err := answeredIn(event)
+	if err == nil && activity.IsActivity(ctx) && paidByAttempt(activity.GetInfo(ctx), event.TS) {
+		p, err := schema.Decode[schema.ModelRespondedPayload](event)
+		answer.Usage = p.Usage
+		return answer, err
+	}
+	return answer, err
+}
+
+// paidByAttempt reports whether an answer of the time is that of an earlier attempt.
+func paidByAttempt(info activity.Info, answered time.Time) bool {
+	return info.Attempt > 1 && !answered.Before(info.ScheduledTime)
 }
 
 // Stored returns the answer with the key. If there is none, the error wraps [eventlog.ErrNotFound].
