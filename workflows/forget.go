@@ -42,7 +42,7 @@ func Forget(ctx workflow.Context, in schema.ForgetInput) (schema.ForgetResult, e
 		{"unlock streams", f.unlock},
 		{"write files, wake writers", f.resume},
 		{"delete workflow executions", f.eraseExecutions},
-		{"wait for ClickHouse to remove old parts", f.purge},
+		{"wait until the servers have removed it", f.purge},
 		{"look for what is left", f.find},
 	}
 	if in.Verify {

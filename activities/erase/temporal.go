@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.temporal.io/api/common/v1"
 	enums "go.temporal.io/api/enums/v1"
@@ -60,6 +61,42 @@ func (a *Activities) eraseExecutions(ctx context.Context, in Input) (out Executi
 		out.Executions++
 	}
 	return out, nil
+}
+
+// Temporal deletes a run a while after it was told to, and one that has just ended up to half a minute later: its queues note how far
+// they are that often. It is waited for, up to maxDeleting; the search that follows tells what is there even then.
+const (
+	maxDeleting  = 3 * time.Minute
+	pollDeleting = 3 * time.Second
+)
+
+func (a *Activities) awaitDeleted(ctx context.Context, scope schema.ErasureScope) error {
+	began := time.Now()
+	for wait := pollDeleting / 16; time.Since(began) < maxDeleting; wait = min(2*wait, pollDeleting) {
+		left, err := a.executionsOf(ctx, scope)
+		if err != nil || len(left) == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+	return nil
+}
+
+// executionsOf returns the ids of the executions that are of what is erased. Those of a text are none: they go on.
+func (a *Activities) executionsOf(ctx context.Context, scope schema.ErasureScope) (ids []string, err error) {
+	if scope.Kind() == schema.EraseQuery {
+		return nil, nil
+	}
+	err = a.executions(ctx, "", func(w *workflow.WorkflowExecutionInfo) {
+		if id := w.GetExecution().GetWorkflowId(); erases(scope, id) {
+			ids = append(ids, id)
+		}
+	})
+	return ids, err
 }
 
 func isQueue(w *workflow.WorkflowExecutionInfo) bool {

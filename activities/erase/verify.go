@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"go.temporal.io/api/workflow/v1"
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
@@ -57,15 +56,11 @@ func (a *Activities) find(ctx context.Context, in Input) (Found, error) {
 	for _, stream := range append(plan.Changed(), plan.Streams...) {
 		s.add(&s.found.Left, "clickhouse", "events "+stream+" name it")
 	}
-	if in.Kind() == schema.EraseQuery {
-		return s.found, nil // Executions of the scope go on.
+	left, err := a.executionsOf(ctx, in.ErasureScope)
+	for _, id := range left {
+		s.add(&s.found.Left, "temporal", id)
 	}
-	return s.found, a.executions(ctx, "", func(w *workflow.WorkflowExecutionInfo) {
-		s.found.Searched["temporal"]++
-		if id := w.GetExecution().GetWorkflowId(); erases(in.ErasureScope, id) {
-			s.add(&s.found.Left, "temporal", id)
-		}
-	})
+	return s.found, err
 }
 
 // search looks for fingerprints.

@@ -39,7 +39,7 @@ var erasedTables = []string{"events_raw", "event_copies", "projection_offsets_ra
 const (
 	// pollMutation is how often an eraser looks whether the server has done what it was asked for.
 	pollMutation = 200 * time.Millisecond
-	// pollParts is how often it has the server look for old parts.
+	// pollParts is how long it waits at most before it has the server look for old parts again.
 	pollParts = 3 * time.Second
 	// erasedEvents and erasedBytes bound the replacements that are sent at once.
 	erasedEvents = 2000
@@ -226,7 +226,7 @@ func (x *Eraser) Purge(ctx context.Context, at time.Time) error {
 
 // PurgeTables is [Eraser.Purge] for other tables.
 func (x *Eraser) PurgeTables(ctx context.Context, at time.Time, tables ...string) error {
-	for {
+	for wait := pollParts / 16; ; wait = min(2*wait, pollParts) {
 		var left uint64
 		err := x.row(ctx, []any{&left}, `SELECT count() FROM system.parts
 			WHERE database = currentDatabase() AND has(?, table) AND NOT active AND remove_time <= fromUnixTimestamp(?)`, tables, at.Unix())
@@ -236,7 +236,7 @@ func (x *Eraser) PurgeTables(ctx context.Context, at time.Time, tables ...string
 		if left == 0 {
 			return nil
 		}
-		if err := pause(ctx, pollParts); err != nil {
+		if err := pause(ctx, wait); err != nil {
 			return err
 		}
 		// The server looks for old parts now and then, on an idle table after minutes, and whenever a partition is dropped: also one

@@ -24,7 +24,9 @@ const (
 // sessions may wait for one writer, which does them at once. Its caches hold the
 // 500 workflows used last, far more than run at a time on one machine; another is
 // read from the database. With the default sizes they grow by a gigabyte in the
-// time of all tests, until the server only collects garbage.
+// time of all tests, until the server only collects garbage. Its queues note every
+// two seconds how far they are, not every thirty: a run that has just ended is
+// deleted no sooner than that.
 var temporalTuning = []string{
 	"--dynamic-config-value", "system.enableActivityEagerExecution=true",
 	"--dynamic-config-value", "history.maxInFlightUpdates=100",
@@ -33,6 +35,8 @@ var temporalTuning = []string{
 	"--dynamic-config-value", "history.visibilityProcessorMaxPollRPS=2000",
 	"--dynamic-config-value", "history.hostLevelCacheMaxSize=500",
 	"--dynamic-config-value", "history.eventsHostLevelCacheMaxSizeBytes=33554432",
+	"--dynamic-config-value", "history.transferProcessorUpdateAckInterval=\"2s\"",
+	"--dynamic-config-value", "history.visibilityProcessorUpdateAckInterval=\"2s\"",
 }
 
 // temporalOnDisk keeps SQLite safe against the death of the process at a

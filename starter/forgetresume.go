@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/uuid"
+
+	"axiommind/activities/erase"
+	"axiommind/activities/eventlog"
+	"axiommind/schema"
+)
+
+// planForget finds what to erase: what is named, and nothing else. It resumes an erasure of the same. Only where nothing is known by
+// the name of a session is it taken for the beginning of one, and only for a person, who then types all of the name.
+func (a *app) planForget(ctx context.Context, conn driver.Conn, log *eventlog.Store, o *forgetOptions) (*erase.Plan, error) {
+	known, err := a.findErasure(ctx, log, o)
+	if err != nil || o.Verify {
+		return nil, err
+	}
+	plan, err := erase.Make(ctx, log, conn, "preview", "preview", o.ErasureScope)
+	if err != nil || known || !plan.Empty() || o.Kind() != schema.EraseSession {
+		return plan, err
+	}
+	whole, err := findSession(ctx, conn, o.Session())
+	if err != nil || whole == o.SessionID {
+		return plan, err
+	}
+	if o.yes || !isTerminal(a.in) {
+		return nil, usagef("--session %s: user %s has no such session in project %s, and nothing was erased: did you mean --session %s?",
+			shellWord(o.SessionID), shellWord(o.User), shellWord(o.Project), shellWord(whole))
+	}
+	question := fmt.Sprintf("There is no session %s. Type %s to see what forgetting that would erase, or %[1]s again to keep that out from now on: ",
+		unbroken(o.SessionID), unbroken(whole))
+	name, err := askFor(a.in, a.errOut, question, o.SessionID, whole)
+	if err != nil || name == o.SessionID {
+		return plan, err
+	}
+	o.SessionID, o.ID = whole, ""
+	if _, err := a.findErasure(ctx, log, o); err != nil || o.Verify {
+		return nil, err
+	}
+	return erase.Make(ctx, log, conn, "preview", "preview", o.ErasureScope)
+}
+
+// findErasure finds the erasure of the same that is to be resumed, and reports whether there is one.
+func (a *app) findErasure(ctx context.Context, log *eventlog.Store, o *forgetOptions) (bool, error) {
+	o.Verify = o.verify
+	if o.ID != "" {
+		found, err := erase.Find(ctx, log, o.ID)
+		if err != nil {
+			return false, usageError{err}
+		}
+		o.ID = found.ID
+		return true, nil
+	}
+	found, err := erase.Of(ctx, log, o.ErasureScope)
+	if err != nil {
+		return false, err
+	}
+	e, how := resumed(found, o.verify)
+	switch how {
+	case resumeVerify:
+		if !o.verify {
+			_, err = fmt.Fprintf(a.errOut, "this %s was forgotten at %s (erasure %s): erasing nothing, and searching every store again\n",
+				o.Kind(), when(e.FinishedAt), short(e.ID))
+		}
+		o.Verify = true
+	case resumeErase:
+		_, err = fmt.Fprintf(a.errOut, "continuing erasure %s of this %s, begun at %s\n", short(e.ID), o.Kind(), when(e.BegunAt))
+	default:
+		if o.verify {
+			return false, usagef("--verify: no erasure of this %s is known: see starter forget list", o.Kind())
+		}
+		o.ID = uuid.NewString()
+		return false, nil
+	}
+	o.ID = e.ID
+	return true, err
+}
+
+// resume is what becomes of an erasure when the same is to be forgotten again.
+type resume int
+
+const (
+	// resumeNone begins another erasure.
+	resumeNone resume = iota
+	// resumeErase erases under the same id: it has not ended, or has left something.
+	resumeErase
+	// resumeVerify searches every store again: the tombstone keeps the session, user or project out of the log.
+	resumeVerify
+)
+
+// resumed returns which of the erasures of one scope, the latest first, is resumed, and how. A text that was forgotten may have been
+// said again, and what was lifted may have been stored again: these are only verified, and only on demand.
+func resumed(all []schema.Erasure, verify bool) (schema.Erasure, resume) {
+	for _, e := range all {
+		ended := !e.FinishedAt.IsZero() && e.Finished.Failed == ""
+		switch {
+		case verify:
+			return e, resumeVerify
+		case !e.LiftedAt.IsZero() || ended && e.Kind == schema.EraseQuery:
+		case ended && e.Finished.Left == 0:
+			return e, resumeVerify
+		default:
+			return e, resumeErase
+		}
+	}
+	return schema.Erasure{}, resumeNone
+}
+
+// again is the command that resumes the erasure by the flag. It leaves out a text, which logs must not keep.
+func (o *forgetOptions) again(flag string) string {
+	words := []string{"starter", "forget"}
+	if o.Query != "" {
+		words = append(words, "--query TEXT")
+	}
+	for _, f := range []struct{ flag, value string }{
+		{"--session", o.SessionID}, {"--project", o.Project}, {"--user", o.User}, {"--agent", o.Agent}, {"--id", o.ID},
+	} {
+		if f.value != "" {
+			words = append(words, f.flag, shellWord(f.value))
+		}
+	}
+	return strings.Join(append(words, flag), " ")
+}
+
+// shellWord quotes a word for a POSIX shell where that is needed, on one line.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r == '-' || r == '_' || r == '.' || r == '/' || unicode.IsLetter(r) || unicode.IsDigit(r)
+	}
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(unbroken(s), "'", `'\''`) + "'"
+}
