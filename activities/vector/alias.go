@@ -29,12 +29,26 @@ type aliasOf struct {
 // maxAnswer limits how much of an answer is read, in bytes.
 const maxAnswer = 256 << 20
 
-// request sends a request that the client library can't, and decodes the answer unless into is nil.
+// maxAsked is how often a question is asked whose answer breaks off.
+const maxAsked = 3
+
+// request sends a request that the client library can't, and decodes the answer unless into is nil. A GET whose answer breaks off
+// is sent again: a loaded server was seen to break off the list of its collections, and Go's client repeats a request only while
+// nothing of the answer has come.
 func (c *Client) request(ctx context.Context, op, method, path string, body, into any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("%s: encode request: %w", op, err)
 	}
+	for asked := 1; ; asked++ {
+		err := c.send(ctx, op, method, path, data, into)
+		if method != http.MethodGet || asked == maxAsked || !errors.Is(err, io.ErrUnexpectedEOF) {
+			return err
+		}
+	}
+}
+
+func (c *Client) send(ctx context.Context, op, method, path string, data []byte, into any) error {
 	req, err := http.NewRequestWithContext(ctx, method, c.url+"/v1"+path, bytes.NewReader(data))
 	if err != nil {
 		return fmt.Errorf("%s: make request: %w", op, err)

@@ -10,12 +10,16 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -416,4 +420,45 @@ func TestI10SearchWithoutProjectIsRefused(t *testing.T) {
 		_, err := client.Hybrid(t.Context(), HybridQuery{Collection: "C", Filter: Filter{Kinds: kinds, User: "ann"}, Text: "dog", Limit: 1})
 		require.ErrorIs(t, err, table.ErrNoScope, "%q", kinds)
 	}
+}
+
+// A GET whose answer breaks off is asked again, other requests are not: the server may have done what they ask for.
+func TestBrokenAnswers(t *testing.T) {
+	t.Parallel()
+	target, err := url.Parse("http://" + stacktest.Weaviate(t))
+	require.NoError(t, err)
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	var asked, broken atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		if broken.Add(-1) < 0 {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		_, err := io.WriteString(w, `{"classes":[{"class":"Half`)
+		assert.NoError(t, err)
+		assert.NoError(t, http.NewResponseController(w).Flush())
+		panic(http.ErrAbortHandler)
+	}))
+	defer server.Close()
+	client, err := NewClient(ClientConfig{URL: server.URL, APIKey: stacktest.WeaviateKey(t), Writer: weaviate.Open})
+	require.NoError(t, err)
+	for _, c := range []struct {
+		broken, asked int64
+		ok            bool
+	}{{2, 3, true}, {3, 3, false}} {
+		asked.Store(0)
+		broken.Store(c.broken)
+		_, err = client.classes(t.Context())
+		require.Equal(t, c.ok, err == nil, "%v", err)
+		require.Equal(t, c.asked, asked.Load())
+	}
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+
+	asked.Store(0)
+	broken.Store(1)
+	var made schema.WeaviateClass
+	err = client.request(t.Context(), "make collection", http.MethodPost, "/schema", schema.WeaviateClass{}, &made)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	require.EqualValues(t, 1, asked.Load())
 }
