@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -42,7 +43,7 @@ func Forget(ctx workflow.Context, in schema.ForgetInput) (schema.ForgetResult, e
 		{"unlock streams", f.unlock},
 		{"write files, wake writers", f.resume},
 		{"delete workflow executions", f.eraseExecutions},
-		{"wait until the servers have removed it", f.purge},
+		{"wait until ClickHouse has removed old parts", f.purge},
 		{"look for what is left", f.find},
 	}
 	if in.Verify {
@@ -64,7 +65,9 @@ type forget struct {
 	erasedLog, erasedFiles time.Time
 	steps                  []forgetStep
 	done                   int
-	result                 schema.ForgetResult
+	// left are the workflow executions that Temporal has not deleted in time.
+	left   []schema.Leftover
+	result schema.ForgetResult
 }
 
 type forgetStep struct {
@@ -185,7 +188,7 @@ func (f *forget) resume(ctx workflow.Context) error {
 
 func (f *forget) eraseExecutions(ctx workflow.Context) error {
 	erased, err := call(eraseWork(ctx, "delete executions"), erasures.EraseExecutions, f.in)
-	f.result.Executions = erased.Executions
+	f.result.Executions, f.left = erased.Executions, erased.Left
 	return err
 }
 
@@ -196,5 +199,10 @@ func (f *forget) purge(ctx workflow.Context) error {
 func (f *forget) find(ctx workflow.Context) error {
 	found, err := call(eraseWork(ctx, "look for what is left"), erasures.FindErased, f.in)
 	f.result.Left, f.result.Elsewhere = found.Left, found.Elsewhere
+	for _, l := range f.left {
+		if !slices.Contains(f.result.Left, l) {
+			f.result.Left = append(f.result.Left, l)
+		}
+	}
 	return err
 }

@@ -200,18 +200,14 @@ type PurgeInput struct {
 	Files time.Time `json:"files"`
 }
 
-// PurgeParts waits until ClickHouse has removed from its disk what the erasure has replaced, and Temporal has removed the workflow
-// executions that it has deleted.
+// PurgeParts waits until ClickHouse has removed from its disk the parts that the erasure has replaced.
 func (a *Activities) PurgeParts(ctx context.Context, in PurgeInput) error {
 	_, err := boundary.Run(ctx, in, func(ctx context.Context, in PurgeInput) (none struct{}, err error) {
 		x := eventlog.NewEraser(a.eraser, in.ErasureID)
 		if err := x.Purge(ctx, in.Log); err != nil {
 			return none, err
 		}
-		if err := x.PurgeTables(ctx, in.Files, filesTable); err != nil {
-			return none, err
-		}
-		return none, a.awaitDeleted(ctx, in.ErasureScope)
+		return none, x.PurgeTables(ctx, in.Files, filesTable)
 	})
 	return err
 }

@@ -16,87 +16,125 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/poll"
 	"axiommind/schema"
 )
 
 // pageOfExecutions is how many executions are listed at once.
 const pageOfExecutions = 1000
 
-// ExecutionsErased counts workflow executions.
+// ExecutionsErased counts the workflow executions that are deleted. Left are those that Temporal has not deleted in time.
 type ExecutionsErased struct {
-	Executions int `json:"executions"`
+	Executions int               `json:"executions"`
+	Left       []schema.Leftover `json:"left,omitempty"`
 }
 
-// EraseExecutions deletes the workflow executions that hold something of what is erased: those of its sessions, and those of the
-// queues that such may have been enqueued in. Their histories hold what was given to them. A queue that runs stores what it was told
-// and ends first, and is then started again.
+// maxDeleting is how long Temporal may take to delete the executions that it was told to delete. It deletes one that has just ended
+// only when its queues note how far they are, by default every half minute.
+const maxDeleting = 3 * time.Minute
+
+// pollDeleting is the longest pause between two looks whether it has.
+const pollDeleting = 3 * time.Second
+
+// EraseExecutions deletes the workflow executions that may hold something of what is erased, and waits until Temporal has deleted them:
+// those of its sessions or, of a text, of all sessions in which it may be, and those of the queues that such may have been enqueued
+// in. Their histories hold what was given to them. A queue that runs stores what it was told and ends first, and is then started
+// again, unless it is of a user who is forgotten. What begins later is not looked for: a tombstone keeps out what such runs are told.
 func (a *Activities) EraseExecutions(ctx context.Context, in Input) (ExecutionsErased, error) {
-	return boundary.Run(ctx, in, a.eraseExecutions)
+	return boundary.Run(ctx, in, func(ctx context.Context, in Input) (ExecutionsErased, error) {
+		return a.eraseExecutions(ctx, in.ErasureScope, maxDeleting)
+	})
 }
 
-func (a *Activities) eraseExecutions(ctx context.Context, in Input) (out ExecutionsErased, err error) {
+func (a *Activities) eraseExecutions(ctx context.Context, scope schema.ErasureScope, atMost time.Duration) (out ExecutionsErased, err error) {
+	began := time.Now()
+	// told and gone hold the runs that Temporal was told to delete, and those of them that it has deleted, by their ids.
+	told, gone := map[string]*common.WorkflowExecution{}, map[string]bool{}
+	err = poll.Until(ctx, min(pollDeleting, atMost), func() (bool, error) {
+		listed, err := a.holding(ctx, scope, began)
+		if err != nil {
+			return false, err
+		}
+		var left []*common.WorkflowExecution
+		for _, w := range listed {
+			left = append(left, w.GetExecution())
+			if run := w.GetExecution().GetRunId(); told[run] == nil {
+				if err := a.deleteExecution(ctx, scope, w); err != nil {
+					return false, err
+				}
+				told[run] = w.GetExecution()
+				out.Executions++
+			}
+		}
+		if len(listed) == 0 { // What is listed no longer may still have its history.
+			for run, w := range told {
+				if gone[run] {
+					continue
+				}
+				has, err := a.hasExecution(ctx, w)
+				if err != nil {
+					return false, err
+				}
+				if has {
+					left = append(left, w)
+				}
+				gone[run] = !has
+			}
+		}
+		late := len(left) > 0 && time.Since(began) >= atMost
+		if late {
+			for _, w := range left[:min(len(left), maxFound)] {
+				out.Left = append(out.Left, leftExecution(w))
+			}
+		}
+		return late || len(left) == 0, nil
+	})
+	if ctx.Err() != nil {
+		err = fmt.Errorf("wait until Temporal has deleted workflow executions: %w", ctx.Err())
+	}
+	return out, err
+}
+
+func leftExecution(w *common.WorkflowExecution) schema.Leftover {
+	return schema.Leftover{Store: "temporal", Place: w.GetWorkflowId() + ", run " + w.GetRunId()}
+}
+
+// hasExecution reports whether Temporal knows the run.
+func (a *Activities) hasExecution(ctx context.Context, w *common.WorkflowExecution) (bool, error) {
+	_, err := a.temporal.DescribeWorkflowExecution(ctx, w.GetWorkflowId(), w.GetRunId())
+	var gone *serviceerror.NotFound
+	switch {
+	case errors.As(err, &gone):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("look for workflow %q: %w", w.GetWorkflowId(), err)
+	}
+	return true, nil
+}
+
+// holding returns the executions that may hold something of what is erased and that began before the time.
+func (a *Activities) holding(ctx context.Context, scope schema.ErasureScope, before time.Time) (all []*workflow.WorkflowExecutionInfo, err error) {
 	parents := map[string]bool{}
-	var all []*workflow.WorkflowExecutionInfo
-	if err := a.executions(ctx, "", func(w *workflow.WorkflowExecutionInfo) {
-		if erases(in.ErasureScope, w.GetExecution().GetWorkflowId()) || isQueue(w) && mayHold(in.ErasureScope, w) {
+	err = a.executions(ctx, "", func(w *workflow.WorkflowExecutionInfo) {
+		if w.GetStartTime().AsTime().Before(before) && (erases(scope, w.GetExecution().GetWorkflowId()) || isQueue(w) && mayHold(scope, w)) {
 			all = append(all, w)
 			parents[w.GetParentExecution().GetRunId()] = true
 		}
-	}); err != nil {
-		return out, err
+	})
+	if err != nil {
+		return nil, err
 	}
 	// A session that was started under another id has run as a child of that run, which holds the messages.
 	delete(parents, "")
-	if err := a.executions(ctx, schema.WorkflowProcessSession, func(w *workflow.WorkflowExecutionInfo) {
+	if len(parents) == 0 {
+		return all, nil
+	}
+	err = a.executions(ctx, schema.WorkflowProcessSession, func(w *workflow.WorkflowExecutionInfo) {
 		if parents[w.GetExecution().GetRunId()] {
 			all = append(all, w)
 		}
-	}); err != nil {
-		return out, err
-	}
-	for _, w := range all {
-		if err := a.deleteExecution(ctx, w); err != nil {
-			return out, err
-		}
-		out.Executions++
-	}
-	return out, nil
-}
-
-// Temporal deletes a run a while after it was told to, and one that has just ended up to half a minute later: its queues note how far
-// they are that often. It is waited for, up to maxDeleting; the search that follows tells what is there even then.
-const (
-	maxDeleting  = 3 * time.Minute
-	pollDeleting = 3 * time.Second
-)
-
-func (a *Activities) awaitDeleted(ctx context.Context, scope schema.ErasureScope) error {
-	began := time.Now()
-	for wait := pollDeleting / 16; time.Since(began) < maxDeleting; wait = min(2*wait, pollDeleting) {
-		left, err := a.executionsOf(ctx, scope)
-		if err != nil || len(left) == 0 {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(wait):
-		}
-	}
-	return nil
-}
-
-// executionsOf returns the ids of the executions that are of what is erased. Those of a text are none: they go on.
-func (a *Activities) executionsOf(ctx context.Context, scope schema.ErasureScope) (ids []string, err error) {
-	if scope.Kind() == schema.EraseQuery {
-		return nil, nil
-	}
-	err = a.executions(ctx, "", func(w *workflow.WorkflowExecutionInfo) {
-		if id := w.GetExecution().GetWorkflowId(); erases(scope, id) {
-			ids = append(ids, id)
-		}
 	})
-	return ids, err
+	return all, err
 }
 
 func isQueue(w *workflow.WorkflowExecutionInfo) bool {
@@ -173,8 +211,8 @@ func (a *Activities) executions(ctx context.Context, workflowType string, f func
 	}
 }
 
-// erases reports whether the workflow with the id is of the session, user or project that is erased, or is a session in which a text
-// is.
+// erases reports whether the workflow with the id is of the session, user or project that is erased, or of a session in which a text
+// that is erased may be.
 func erases(scope schema.ErasureScope, id string) bool {
 	project, user, _, session, ok := ownerOfExecution(id)
 	switch scope.Kind() {
@@ -246,9 +284,9 @@ func streamOf(id string) string {
 	return b.String()
 }
 
-// deleteExecution deletes the run. A queue that runs is asked to end, so that it stores what it was told, and starts again with what
-// waits in the log. Other runs are ended, but for those of a text's sessions, which go on.
-func (a *Activities) deleteExecution(ctx context.Context, w *workflow.WorkflowExecutionInfo) error {
+// deleteExecution has Temporal delete the run. A queue that runs is asked to end, so that it stores what it was told, and starts again
+// with what waits in the log, unless it is of a user who is forgotten. Other runs are ended.
+func (a *Activities) deleteExecution(ctx context.Context, scope schema.ErasureScope, w *workflow.WorkflowExecutionInfo) error {
 	id, run := w.GetExecution().GetWorkflowId(), w.GetExecution().GetRunId()
 	var gone *serviceerror.NotFound
 	runs := w.GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_RUNNING
@@ -273,7 +311,7 @@ func (a *Activities) deleteExecution(ctx context.Context, w *workflow.WorkflowEx
 	if err != nil && !errors.As(err, &gone) {
 		return fmt.Errorf("delete workflow %q: %w", id, err)
 	}
-	if !runs || !queue {
+	if !runs || !queue || erases(scope, id) {
 		return nil
 	}
 	q := boundary.WriterOf(schema.MemoryQueueInput{User: user, Agent: agent})

@@ -20,8 +20,6 @@ type Found struct {
 	// Left is where something of it is left. Elsewhere is where others have said the same: that stays.
 	Left      []schema.Leftover `json:"left"`
 	Elsewhere []schema.Leftover `json:"elsewhere"`
-	// Searched counts the texts that were looked at, by store.
-	Searched map[string]int `json:"searched"`
 	// Prints counts the fingerprints that were looked for.
 	Prints int `json:"prints"`
 	// More is true if there were more places than are told.
@@ -56,9 +54,15 @@ func (a *Activities) find(ctx context.Context, in Input) (Found, error) {
 	for _, stream := range append(plan.Changed(), plan.Streams...) {
 		s.add(&s.found.Left, "clickhouse", "events "+stream+" name it")
 	}
-	left, err := a.executionsOf(ctx, in.ErasureScope)
-	for _, id := range left {
-		s.add(&s.found.Left, "temporal", id)
+	if in.Kind() == schema.EraseQuery { // Sessions since then may say it again.
+		return s.found, nil
+	}
+	left, err := a.holding(ctx, in.ErasureScope, in.At)
+	for _, w := range left {
+		if erases(in.ErasureScope, w.GetExecution().GetWorkflowId()) {
+			l := leftExecution(w.GetExecution())
+			s.add(&s.found.Left, l.Store, l.Place)
+		}
 	}
 	return s.found, err
 }
@@ -77,7 +81,7 @@ func newSearch(ctx context.Context, log *eventlog.Store, erasureID string) (*sea
 		return nil, err
 	}
 	s := &search{prints: newPrints(stone.Salt), others: map[uint64]bool{}, found: Found{
-		Left: []schema.Leftover{}, Elsewhere: []schema.Leftover{}, Searched: map[string]int{},
+		Left: []schema.Leftover{}, Elsewhere: []schema.Leftover{},
 	}}
 	events, err := log.GetMany(ctx, []string{schema.EventID(schema.ErasureKey(erasureID, schema.ErasurePrinted, 0))})
 	if err != nil {
@@ -96,7 +100,6 @@ func newSearch(ctx context.Context, log *eventlog.Store, erasureID string) (*sea
 
 // look looks at a text of a store.
 func (s *search) look(store, place, text string) {
-	s.found.Searched[store]++
 	for _, print := range s.prints.in(text) {
 		if !s.others[print] {
 			s.add(&s.found.Left, store, place)

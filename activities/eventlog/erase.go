@@ -10,6 +10,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/poll"
 	"axiommind/schema"
 )
 
@@ -37,10 +38,9 @@ type Replacement struct{ Old, New schema.Event }
 var erasedTables = []string{"events_raw", "event_copies", "projection_offsets_raw"}
 
 const (
-	// pollMutation is how often an eraser looks whether the server has done what it was asked for.
+	// pollMutation and pollParts are the longest pauses between two looks for mutations and for old parts.
 	pollMutation = 200 * time.Millisecond
-	// pollParts is how long it waits at most before it has the server look for old parts again.
-	pollParts = 3 * time.Second
+	pollParts    = 3 * time.Second
 	// erasedEvents and erasedBytes bound the replacements that are sent at once.
 	erasedEvents = 2000
 	erasedBytes  = 16 << 20
@@ -191,23 +191,19 @@ func (x *Eraser) Exec(ctx context.Context, sql string, args ...any) error {
 
 // mutated waits until the server has done all mutations of the table.
 func (x *Eraser) mutated(ctx context.Context, table string) error {
-	for {
+	return poll.Until(ctx, pollMutation, func() (bool, error) {
 		var left uint64
 		var failed string
 		err := x.row(ctx, []any{&left, &failed}, `SELECT count(), anyLast(latest_fail_reason) FROM system.mutations
 			WHERE database = currentDatabase() AND table = ? AND NOT is_done`, table)
 		switch {
 		case err != nil:
-			return fmt.Errorf("look at the mutations of %s: %w", table, err)
-		case left == 0:
-			return nil
+			return false, fmt.Errorf("look at the mutations of %s: %w", table, err)
 		case failed != "":
-			return fmt.Errorf("delete from %s: the server says that it can't yet: %s", table, failed)
+			return false, fmt.Errorf("delete from %s: the server says that it can't yet: %s", table, failed)
 		}
-		if err := pause(ctx, pollMutation); err != nil {
-			return err
-		}
-	}
+		return left == 0, nil
+	})
 }
 
 // Now returns the server's time.
@@ -226,27 +222,22 @@ func (x *Eraser) Purge(ctx context.Context, at time.Time) error {
 
 // PurgeTables is [Eraser.Purge] for other tables.
 func (x *Eraser) PurgeTables(ctx context.Context, at time.Time, tables ...string) error {
-	for wait := pollParts / 16; ; wait = min(2*wait, pollParts) {
-		var left uint64
-		err := x.row(ctx, []any{&left}, `SELECT count() FROM system.parts
+	return poll.Until(ctx, pollParts, func() (bool, error) {
+		var left []string
+		err := x.row(ctx, []any{&left}, `SELECT groupUniqArray(table) FROM system.parts
 			WHERE database = currentDatabase() AND has(?, table) AND NOT active AND remove_time <= fromUnixTimestamp(?)`, tables, at.Unix())
 		if err != nil {
-			return fmt.Errorf("look at what the server is to remove: %w", err)
-		}
-		if left == 0 {
-			return nil
-		}
-		if err := pause(ctx, wait); err != nil {
-			return err
+			return false, fmt.Errorf("look for the old parts of tables: %w", err)
 		}
 		// The server looks for old parts now and then, on an idle table after minutes, and whenever a partition is dropped: also one
 		// that does not exist. No table of ours has partitions, so their parts have another id.
-		for _, table := range tables {
+		for _, table := range left {
 			if err := x.Exec(ctx, "ALTER TABLE "+Identifier(table)+" DROP PARTITION ID 'none'"); err != nil {
-				return fmt.Errorf("have old parts of %s removed: %w", table, err)
+				return false, fmt.Errorf("have old parts of %s removed: %w", table, err)
 			}
 		}
-	}
+		return len(left) == 0, nil
+	})
 }
 
 func (x *Eraser) row(ctx context.Context, into []any, sql string, args ...any) error {
@@ -261,13 +252,4 @@ func (x *Eraser) row(ctx context.Context, into []any, sql string, args ...any) e
 		return errors.Join(rows.Err(), errors.New("the server answers nothing"))
 	}
 	return rows.Scan(into...)
-}
-
-func pause(ctx context.Context, wait time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(wait):
-		return nil
-	}
 }

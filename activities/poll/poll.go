@@ -1,0 +1,25 @@
+// Package poll looks again and again until something is so.
+package poll
+
+import (
+	"context"
+	"time"
+)
+
+// first is the part of the longest pause that the first pause is.
+const first = 16
+
+// Until calls look until it reports true or fails, at once and then after pauses that double up to the longest. It returns the
+// error of look, or that of the context.
+func Until(ctx context.Context, longest time.Duration, look func() (bool, error)) error {
+	for pause := longest / first; ; pause = min(2*pause, longest) {
+		if done, err := look(); done || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
