@@ -38,6 +38,10 @@ type embeddingServer struct {
 	calls      atomic.Int64
 	// away is the model that answers 503.
 	away atomic.Value
+	// forbidden is a text whose next request is refused as one with a wrong key, and so is the request after it, by which the
+	// embedder finds out whether the text or the key is to blame.
+	forbidden atomic.Value
+	doubted   atomic.Bool
 }
 
 func newEmbeddingServer(t *testing.T, status int) *embeddingServer {
@@ -59,6 +63,11 @@ func newEmbeddingServer(t *testing.T, status int) *embeddingServer {
 		}
 		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
 			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		first := len(in.Input) == 1 && s.forbidden.CompareAndSwap(in.Input[0], "")
+		if doubted := s.doubted.Swap(first); first || doubted {
+			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
 		if in.Model == s.away.Load() {

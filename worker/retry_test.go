@@ -352,24 +352,45 @@ func retryOfBuildInterruptedInIndex(t *testing.T) { //nolint:thelper // a test o
 	vectors := newEmbeddingServer(t, http.StatusTooManyRequests)
 	b := newRemoteBench(t, vectors)
 	b.start(t)
-	in := b.input("interrupted", write(t, filepath.Join(t.TempDir(), "s.jsonl"), said(1, "user", decision)))
+	in := b.input("interrupted", write(t, filepath.Join(t.TempDir(), "s.jsonl"), said(1, "user", "Good morning! "+decision)))
 	run, err := b.submit(t.Context(), in)
 	require.NoError(t, err)
 	eventually(t, func() bool { return vectors.calls.Load() > 0 })
 	require.NoError(t, b.Temporal.TerminateWorkflow(t.Context(), run.GetID(), run.GetRunID(), "test"))
-	vectors.status.Store(http.StatusUnauthorized)
-	writer := schema.WorkflowID(schema.VectorWriterInput{Collection: schema.VectorCollection(b.Embedder.Version())}.Stream())
-	eventually(t, func() bool { // The refused key ends the writer, too, at its own look for what is pending.
-		d, err := b.Temporal.DescribeWorkflowExecution(t.Context(), writer, "")
-		return err == nil && d.GetWorkflowExecutionInfo().GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_FAILED
-	})
+	// The writer gives the failure and goes on: after one that fails itself the retry would meet a new run.
+	vectors.forbidden.Store(decision)
 	vectors.status.Store(0)
+	writer := schema.WorkflowID(schema.VectorWriterInput{Collection: schema.VectorCollection(b.Embedder.Version())}.Stream())
+	var failed string
+	eventually(t, func() bool {
+		failed = b.failedUpdate(t, writer)
+		return failed != ""
+	}, "the writer gives the failure")
 	starts, _ := b.builds(t, "interrupted")
 	result, err := b.retry(t, "interrupted", starts[0].BuildID)
 	require.NoError(t, err)
 	require.Equal(t, starts[0].BuildID, result.BuildID)
 	require.Equal(t, schema.BuildSuccess, result.Status)
 	b.requireSettled(t, in, result.BuildID)
+	d, err := b.Temporal.DescribeWorkflowExecution(t.Context(), writer, "")
+	require.NoError(t, err)
+	require.Equal(t, failed, d.GetWorkflowExecutionInfo().GetExecution().GetRunId(), "the run that gave the failure answered the retry")
+}
+
+// failedUpdate returns the run of the workflow that has answered an update with a failure, or "".
+func (b *bench) failedUpdate(t testing.TB, id string) string {
+	t.Helper()
+	d, err := b.Temporal.DescribeWorkflowExecution(t.Context(), id, "")
+	require.NoError(t, err)
+	run := d.GetWorkflowExecutionInfo().GetExecution().GetRunId()
+	for it := b.Temporal.GetWorkflowHistory(t.Context(), id, run, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); it.HasNext(); {
+		e, err := it.Next()
+		require.NoError(t, err)
+		if e.GetWorkflowExecutionUpdateCompletedEventAttributes().GetOutcome().GetFailure() != nil {
+			return run
+		}
+	}
+	return ""
 }
 
 // A retry that was interrupted is taken up by itself or by the retry of the build that it tried again, and goes on where
