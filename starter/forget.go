@@ -142,7 +142,8 @@ func printPreview(w io.Writer, o *forgetOptions, p forgetPreview) error {
 			say(&b, "  … and %s more\n", plural(len(p.ErasedSessions)-i, "session", "sessions"))
 			break
 		}
-		say(&b, "  session %s of user %s in project %s\n", unbroken(s.SessionID), unbroken(strings.TrimSuffix(s.User+"/"+s.Agent, "/")), unbroken(s.Project))
+		user := strings.TrimSuffix(s.User+"/"+s.Agent, "/")
+		say(&b, "  session %s of user %s in project %s\n", unbroken(s.SessionID), unbroken(user), unbroken(s.Project))
 	}
 	for _, line := range countLines(p.ErasureCounts) {
 		say(&b, "  %s\n", line)
@@ -172,9 +173,11 @@ func countLines(c schema.ErasureCounts) []string {
 	}{
 		{c.Sessions, "session", "sessions"}, {c.Messages, "message", "messages"}, {c.Entries, "memory", "memories"}, {c.Facts, "fact", "facts"},
 		{c.Tasks, "task", "tasks"}, {c.Decisions, "decision", "decisions"}, {c.Proposals, "proposal", "proposals"},
-		{c.Records, "block of a daily record", "blocks of daily records"}, {c.Edits, "file as a person had left it", "files as persons had left them"},
+		{c.Records, "block of a daily record", "blocks of daily records"},
+		{c.Edits, "file as a person had left it", "files as persons had left them"},
 		{c.Versions, "version of core memory, in part or whole", "versions of core memory, in part or whole"},
-		{c.Dreams, "dream's diary", "dreams' diaries"}, {c.Answers, "answer of a model", "answers of models"}, {c.Queued, "enqueued context", "enqueued contexts"},
+		{c.Dreams, "dream's diary", "dreams' diaries"}, {c.Answers, "answer of a model", "answers of models"},
+		{c.Queued, "enqueued context", "enqueued contexts"},
 	} {
 		if of.n > 0 {
 			out = append(out, plural(of.n, of.one, of.many))
@@ -196,7 +199,8 @@ func (a *app) runForget(ctx context.Context, o *forgetOptions) error {
 	id := schema.WorkflowForget + "/" + o.ID
 	run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID: id, TaskQueue: schema.QueueMain, StaticSummary: "forget",
-		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE, WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+		WorkflowIDReusePolicy:    enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 	}, schema.WorkflowForget, o.ForgetInput)
 	if err != nil {
 		return fmt.Errorf("start the erasure: %w", err)
@@ -244,14 +248,15 @@ func (a *app) awaitForget(ctx context.Context, c client.Client, run client.Workf
 // checkEraser returns an error if no worker erases.
 func (a *app) checkEraser(ctx context.Context, c client.Client) error {
 	d, err := c.WorkflowService().DescribeTaskQueue(ctx, &workflowservice.DescribeTaskQueueRequest{
-		Namespace: a.cfg.TemporalNamespace, TaskQueue: &taskqueue.TaskQueue{Name: schema.QueueErase}, TaskQueueType: enums.TASK_QUEUE_TYPE_ACTIVITY,
+		Namespace: a.cfg.TemporalNamespace, TaskQueue: &taskqueue.TaskQueue{Name: schema.QueueErase},
+		TaskQueueType: enums.TASK_QUEUE_TYPE_ACTIVITY,
 	})
 	if err != nil {
 		return fmt.Errorf("look for a worker that erases: %w", err)
 	}
 	if len(d.GetPollers()) == 0 {
-		return errors.New("no worker may erase, and nothing was erased: start one with --eraser-dsn, the address of ClickHouse with a user who has the role " +
-			eventlog.RoleEraser)
+		return errors.New("no worker may erase, and nothing was erased: start one with --eraser-dsn, the address of ClickHouse " +
+			"with a user who has the role " + eventlog.RoleEraser)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"axiommind/activities/boundary"
-	"axiommind/activities/poll"
+	"axiommind/activities/eventlog/poll"
 	"axiommind/schema"
 )
 

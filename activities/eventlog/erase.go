@@ -10,7 +10,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/poll"
+	"axiommind/activities/eventlog/poll"
 	"axiommind/schema"
 )
 

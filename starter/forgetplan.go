@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
@@ -14,8 +13,9 @@ import (
 	"axiommind/schema"
 )
 
-// planForget finds what to erase: what is named, and nothing else. It resumes an erasure of the same. Only where nothing is known by
-// the name of a session is it taken for the beginning of one, and only for a person, who then types all of the name.
+// planForget returns what is to be erased, or nil if every store is to be searched only. It resumes an erasure of the same. The name
+// of a session that is not known may be the beginning of a longer one: then a person is asked for the whole of it, and a program is
+// told.
 func (a *app) planForget(ctx context.Context, conn driver.Conn, log *eventlog.Store, o *forgetOptions) (*erase.Plan, error) {
 	known, err := a.findErasure(ctx, log, o)
 	if err != nil || o.Verify {
@@ -126,15 +126,4 @@ func (o *forgetOptions) again(flag string) string {
 		}
 	}
 	return strings.Join(append(words, flag), " ")
-}
-
-// shellWord quotes a word for a POSIX shell where that is needed, on one line.
-func shellWord(s string) string {
-	plain := func(r rune) bool {
-		return r == '-' || r == '_' || r == '.' || r == '/' || unicode.IsLetter(r) || unicode.IsDigit(r)
-	}
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(unbroken(s), "'", `'\''`) + "'"
 }
