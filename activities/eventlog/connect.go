@@ -127,11 +127,26 @@ func open(ctx context.Context, o *clickhouse.Options) (driver.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open clickhouse at %q: %w", o.Addr, err)
 	}
-	if err := conn.Ping(ctx); err != nil {
+	if err := reach(ctx, conn); err != nil {
 		_ = conn.Close()
 		return nil, fmt.Errorf("reach clickhouse at %s: %w", strings.Join(o.Addr, ", "), Readable(err))
 	}
 	return &describedConn{Conn: conn, options: o, columns: map[string][]clickhouse.ColumnNameAndType{}}, nil
+}
+
+// reach has the connection ask the server for its version, as it does before its first statement. A ping would be a statement more.
+func reach(ctx context.Context, conn driver.Conn) error {
+	answered := make(chan error, 1)
+	go func() {
+		_, err := conn.ServerVersion() // It takes no context, and ends by the limit for a new connection.
+		answered <- err
+	}()
+	select {
+	case err := <-answered:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Neighbor is a connection that can open another one, to a database of the same server. That of [Connect] can.
