@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -167,23 +166,19 @@ func within(ctx context.Context, holds func() bool) bool {
 // inCampaign reports whether the test is part of a campaign, which leaves nothing out.
 func inCampaign(t testing.TB) bool { return strings.HasPrefix(t.Name(), "TestCampaign") }
 
-// sampleSeed is the variable that repeats a sample.
-const sampleSeed = "AXIOMMIND_SAMPLE_SEED"
-
 // some returns those of the items that a test always has and n others at random, in the order of the items. A campaign
 // has all items.
 func some[T comparable](t testing.TB, items []T, n int, always ...T) (sample []T) {
 	t.Helper()
-	seed := uint64(fromVariable(t, sampleSeed, int(time.Now().UnixNano()&0xffffffff)))
 	others := slices.DeleteFunc(slices.Clone(items), func(item T) bool { return slices.Contains(always, item) })
-	rand.New(rand.NewPCG(seed, 1)).Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
+	stacktest.Random(t).Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
 	others = others[:min(n, len(others))]
 	for _, item := range items {
 		if slices.Contains(always, item) || slices.Contains(others, item) {
 			sample = append(sample, item)
 		}
 	}
-	t.Logf("%s=%d: %v of %d", sampleSeed, seed, sample, len(items))
+	t.Logf("%v of %d", sample, len(items))
 	return sample
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -38,10 +39,12 @@ type embeddingServer struct {
 	calls      atomic.Int64
 	// away is the model that answers 503.
 	away atomic.Value
-	// forbidden is a text whose next request is refused as one with a wrong key, and so is the request after it, by which the
-	// embedder finds out whether the text or the key is to blame.
-	forbidden atomic.Value
-	doubted   atomic.Bool
+	// forbidden is a text, set before the server is used. asked counts the requests for it alone. While refuse is set, the next one
+	// is refused as one with a wrong key, and so is the next probe, by which the embedder finds out whether the text or the key is to
+	// blame.
+	forbidden       string
+	asked           atomic.Int64
+	refuse, doubted atomic.Bool
 }
 
 func newEmbeddingServer(t *testing.T, status int) *embeddingServer {
@@ -51,23 +54,30 @@ func newEmbeddingServer(t *testing.T, status int) *embeddingServer {
 	s.dimensions.Store(8)
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.calls.Add(1)
-		if status := s.status.Load(); status != 0 {
-			w.Header().Set("Retry-After", "4")
-			w.WriteHeader(int(status))
-			_, _ = fmt.Fprintf(w, `{"error": {"message": "this is why: %d"}}`, status)
-			return
-		}
 		var in struct {
 			Model string   `json:"model"`
 			Input []string `json:"input"`
 		}
-		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
-			w.WriteHeader(http.StatusBadRequest)
-			return
+		invalid := json.NewDecoder(r.Body).Decode(&in) != nil
+		only := strings.Join(in.Input, "\n")
+		if only == s.forbidden {
+			s.asked.Add(1)
 		}
-		first := len(in.Input) == 1 && s.forbidden.CompareAndSwap(in.Input[0], "")
-		if doubted := s.doubted.Swap(first); first || doubted {
-			w.WriteHeader(http.StatusUnauthorized)
+		status := int(s.status.Load())
+		switch {
+		case status != 0:
+		case invalid:
+			status = http.StatusBadRequest
+		case only == s.forbidden && s.refuse.CompareAndSwap(true, false):
+			status = http.StatusUnauthorized
+			s.doubted.Store(true)
+		case only == "hello" && s.doubted.CompareAndSwap(true, false):
+			status = http.StatusUnauthorized
+		}
+		if status != 0 {
+			w.Header().Set("Retry-After", "4")
+			w.WriteHeader(status)
+			_, _ = fmt.Fprintf(w, `{"error": {"message": "this is why: %d"}}`, status)
 			return
 		}
 		if in.Model == s.away.Load() {

@@ -2,7 +2,6 @@ package workflows
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -66,7 +65,7 @@ type forget struct {
 	steps                  []forgetStep
 	done                   int
 	// left are the workflow executions that Temporal has not deleted in time.
-	left   []schema.Leftover
+	left   []erase.Execution
 	result schema.ForgetResult
 }
 
@@ -197,12 +196,7 @@ func (f *forget) purge(ctx workflow.Context) error {
 }
 
 func (f *forget) find(ctx workflow.Context) error {
-	found, err := call(eraseWork(ctx, "look for what is left"), erasures.FindErased, f.in)
+	found, err := call(eraseWork(ctx, "look for what is left"), erasures.FindErased, erase.FindInput{Input: f.in, Executions: f.left})
 	f.result.Left, f.result.Elsewhere = found.Left, found.Elsewhere
-	for _, l := range f.left {
-		if !slices.Contains(f.result.Left, l) {
-			f.result.Left = append(f.result.Left, l)
-		}
-	}
 	return err
 }

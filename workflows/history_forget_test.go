@@ -47,7 +47,9 @@ func (r *rooms) ResumeWriters(ctx context.Context, in erase.Input) error {
 }
 
 func (r *rooms) EraseExecutions(ctx context.Context, in erase.Input) (erase.ExecutionsErased, error) {
-	return called(ctx, r, "EraseExecutions", in, func() (erase.ExecutionsErased, error) { return erase.ExecutionsErased{Executions: 2}, nil })
+	return called(ctx, r, "EraseExecutions", in, func() (erase.ExecutionsErased, error) {
+		return erase.ExecutionsErased{Executions: 2, Left: leftExecutions}, nil
+	})
 }
 
 func (r *rooms) PurgeParts(ctx context.Context, in erase.PurgeInput) error {
@@ -55,7 +57,7 @@ func (r *rooms) PurgeParts(ctx context.Context, in erase.PurgeInput) error {
 	return err
 }
 
-func (r *rooms) FindErased(ctx context.Context, in erase.Input) (erase.Found, error) {
+func (r *rooms) FindErased(ctx context.Context, in erase.FindInput) (erase.Found, error) {
 	return called(ctx, r, "FindErased", in, func() (erase.Found, error) {
 		return erase.Found{Elsewhere: []schema.Leftover{{Store: "clickhouse", Place: "events s at 1"}}}, nil
 	})
@@ -65,6 +67,9 @@ func (r *rooms) EndErasure(ctx context.Context, in erase.EndInput) error {
 	_, err := called(ctx, r, "EndErasure", in, func() (any, error) { return nil, nil })
 	return err
 }
+
+// leftExecutions are those that Temporal has not deleted in time.
+var leftExecutions = []erase.Execution{{WorkflowID: "session/p/ann//s", RunID: "run"}}
 
 func forgetInput() schema.ForgetInput {
 	return schema.ForgetInput{ErasureScope: schema.ErasureScope{User: "ann"}, By: "bob"}
@@ -128,6 +133,7 @@ func TestForgetEnds(t *testing.T) {
 			require.Equal(t, schema.ErasureFinishedPayload{
 				ErasureID: result.ID, Counts: want.ErasureCounts, Executions: 2, Files: 3, Vectors: 5,
 			}, ends[0].Finished)
+			require.Equal(t, leftExecutions, inputsOf[erase.FindInput](r, "FindErased")[0].Executions)
 			purged := inputsOf[erase.PurgeInput](r, "PurgeParts")[0]
 			require.Equal(t, []int64{100, 200}, []int64{purged.Log.Unix(), purged.Files.Unix()})
 			require.Less(t, r.largest, 64<<10)

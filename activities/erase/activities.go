@@ -1,6 +1,7 @@
 package erase
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,9 @@ type Activities struct {
 	namespace    string
 	root         *tier.Root
 	weaviate     *vector.Client
+	// maxDeleting is how long Temporal may take to delete the executions that it was asked to delete, and pollDeleting the longest
+	// pause between two looks for them.
+	maxDeleting, pollDeleting time.Duration
 }
 
 // Stores are what an erasure erases from.
@@ -39,6 +43,9 @@ type Stores struct {
 	// Root is where the files of the memories are.
 	Root     *tier.Root
 	Weaviate *vector.Client
+	// Deleting is how long Temporal may take to delete executions. It deletes one that has just ended only when its queues note how
+	// far they are, by default every half minute. Default 3 minutes.
+	Deleting time.Duration
 }
 
 // NewActivities returns the activities of this package.
@@ -46,7 +53,8 @@ func NewActivities(s Stores) (*Activities, error) {
 	if s.Log == nil || s.ClickHouse == nil || s.Eraser == nil || s.Temporal == nil || s.Namespace == "" || s.Root == nil || s.Weaviate == nil {
 		return nil, errors.New("erasure: a store is missing")
 	}
-	return &Activities{s.Log, s.ClickHouse, s.Eraser, s.Temporal, s.Namespace, s.Root, s.Weaviate}, nil
+	deleting := cmp.Or(s.Deleting, 3*time.Minute)
+	return &Activities{s.Log, s.ClickHouse, s.Eraser, s.Temporal, s.Namespace, s.Root, s.Weaviate, deleting, min(3*time.Second, deleting)}, nil
 }
 
 // Input names an erasure.

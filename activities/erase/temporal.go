@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,102 +24,133 @@ import (
 // pageOfExecutions is how many executions are listed at once.
 const pageOfExecutions = 1000
 
-// ExecutionsErased counts the workflow executions that are deleted. Left are those that Temporal has not deleted in time.
-type ExecutionsErased struct {
-	Executions int               `json:"executions"`
-	Left       []schema.Leftover `json:"left,omitempty"`
+// Execution is a run of a workflow.
+type Execution struct {
+	WorkflowID string `json:"workflow_id"`
+	RunID      string `json:"run_id"`
 }
 
-// maxDeleting is how long Temporal may take to delete the executions that it was told to delete. It deletes one that has just ended
-// only when its queues note how far they are, by default every half minute.
-const maxDeleting = 3 * time.Minute
+func executionOf(w *workflow.WorkflowExecutionInfo) Execution {
+	return Execution{w.GetExecution().GetWorkflowId(), w.GetExecution().GetRunId()}
+}
 
-// pollDeleting is the longest pause between two looks whether it has.
-const pollDeleting = 3 * time.Second
+func (e Execution) leftover() schema.Leftover {
+	return schema.Leftover{Store: "temporal", Place: e.WorkflowID + ", run " + e.RunID}
+}
 
-// EraseExecutions deletes the workflow executions that may hold something of what is erased, and waits until Temporal has deleted them:
-// those of its sessions or, of a text, of all sessions in which it may be, and those of the queues that such may have been enqueued
-// in. Their histories hold what was given to them. A queue that runs stores what it was told and ends first, and is then started
-// again, unless it is of a user who is forgotten. What begins later is not looked for: a tombstone keeps out what such runs are told.
+// ExecutionsErased counts the workflow executions that are deleted.
+type ExecutionsErased struct {
+	Executions int `json:"executions"`
+	// Left are those that Temporal has not deleted in time, maxLeft at most.
+	Left []Execution `json:"left,omitempty"`
+}
+
+// maxLeft bounds the executions that an activity returns: an id may have a thousand bytes.
+const maxLeft = 32
+
+// EraseExecutions deletes the workflow executions that may hold something of what is erased, and waits until Temporal has deleted
+// them: those of its sessions or, of a text, of all sessions in which it may be, and those of the queues that such may have been
+// enqueued in. Their histories hold what was given to them. A queue that runs stores what it was told and ends first, and is then
+// started again, unless it is of a user who is forgotten.
 func (a *Activities) EraseExecutions(ctx context.Context, in Input) (ExecutionsErased, error) {
 	return boundary.Run(ctx, in, func(ctx context.Context, in Input) (ExecutionsErased, error) {
-		return a.eraseExecutions(ctx, in.ErasureScope, maxDeleting)
+		return a.eraseExecutions(ctx, in.ErasureScope)
 	})
 }
 
-func (a *Activities) eraseExecutions(ctx context.Context, scope schema.ErasureScope, atMost time.Duration) (out ExecutionsErased, err error) {
-	began := time.Now()
-	// told and gone hold the runs that Temporal was told to delete, and those of them that it has deleted, by their ids.
-	told, gone := map[string]*common.WorkflowExecution{}, map[string]bool{}
-	err = poll.Until(ctx, min(pollDeleting, atMost), func() (bool, error) {
-		listed, err := a.holding(ctx, scope, began)
-		if err != nil {
-			return false, err
+func (a *Activities) eraseExecutions(ctx context.Context, scope schema.ErasureScope) (out ExecutionsErased, err error) {
+	d := &deletion{Activities: a, scope: scope, began: time.Now(), requested: map[Execution]bool{}, restarted: map[Execution]bool{}}
+	var asked time.Time // when the first requests were made
+	err = poll.Until(ctx, a.pollDeleting, func() (bool, error) {
+		left, err := d.look(ctx)
+		if asked.IsZero() {
+			asked = time.Now()
 		}
-		var left []*common.WorkflowExecution
-		for _, w := range listed {
-			left = append(left, w.GetExecution())
-			if run := w.GetExecution().GetRunId(); told[run] == nil {
-				if err := a.deleteExecution(ctx, scope, w); err != nil {
-					return false, err
-				}
-				told[run] = w.GetExecution()
-				out.Executions++
-			}
-		}
-		if len(listed) == 0 { // What is listed no longer may still have its history.
-			for run, w := range told {
-				if gone[run] {
-					continue
-				}
-				has, err := a.hasExecution(ctx, w)
-				if err != nil {
-					return false, err
-				}
-				if has {
-					left = append(left, w)
-				}
-				gone[run] = !has
-			}
-		}
-		late := len(left) > 0 && time.Since(began) >= atMost
+		late := time.Since(asked) >= a.maxDeleting
 		if late {
-			for _, w := range left[:min(len(left), maxFound)] {
-				out.Left = append(out.Left, leftExecution(w))
-			}
+			slices.SortFunc(left, func(a, b Execution) int { return strings.Compare(a.WorkflowID+a.RunID, b.WorkflowID+b.RunID) })
+			out.Left = left[:min(len(left), maxLeft)]
 		}
-		return late || len(left) == 0, nil
+		return late || len(left) == 0, err
 	})
-	if ctx.Err() != nil {
+	out.Executions = len(d.requested)
+	if err != nil && ctx.Err() != nil {
 		err = fmt.Errorf("wait until Temporal has deleted workflow executions: %w", ctx.Err())
 	}
 	return out, err
 }
 
-func leftExecution(w *common.WorkflowExecution) schema.Leftover {
-	return schema.Leftover{Store: "temporal", Place: w.GetWorkflowId() + ", run " + w.GetRunId()}
+// deletion is the deletion of what Temporal holds of an erasure.
+type deletion struct {
+	*Activities
+	scope schema.ErasureScope
+	began time.Time
+	// requested has an entry for each execution that Temporal was asked to delete: whether it is deleted.
+	requested map[Execution]bool
+	// restarted are the runs of queues that were started again.
+	restarted map[Execution]bool
 }
 
-// hasExecution reports whether Temporal knows the run.
-func (a *Activities) hasExecution(ctx context.Context, w *common.WorkflowExecution) (bool, error) {
-	_, err := a.temporal.DescribeWorkflowExecution(ctx, w.GetWorkflowId(), w.GetRunId())
-	var gone *serviceerror.NotFound
-	switch {
-	case errors.As(err, &gone):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("look for workflow %q: %w", w.GetWorkflowId(), err)
+// look returns the executions that are left. It first looks for those that Temporal was asked to delete: an execution that is no
+// longer listed may still have its history. When these are gone it lists all, and asks Temporal to delete what is new.
+func (d *deletion) look(ctx context.Context) (left []Execution, err error) {
+	for e, deleted := range d.requested {
+		if deleted {
+			continue
+		}
+		exists, err := d.exists(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		if d.requested[e] = !exists; exists {
+			left = append(left, e)
+		}
 	}
-	return true, nil
+	if len(left) > 0 {
+		return left, nil
+	}
+	listed, err := d.holding(ctx, d.scope)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range listed {
+		e := executionOf(w)
+		// A text has no tombstone: sessions that begin later may tell it again.
+		if later := w.GetStartTime().AsTime().After(d.began); d.restarted[e] || later && d.scope.Kind() == schema.EraseQuery {
+			continue
+		}
+		left = append(left, e)
+		if _, requested := d.requested[e]; requested {
+			continue
+		}
+		if err := d.delete(ctx, w); err != nil {
+			return nil, err
+		}
+	}
+	return left, nil
 }
 
-// holding returns the executions that may hold something of what is erased and that began before the time.
-func (a *Activities) holding(ctx context.Context, scope schema.ErasureScope, before time.Time) (all []*workflow.WorkflowExecutionInfo, err error) {
+// exists reports whether Temporal knows the run.
+func (a *Activities) exists(ctx context.Context, e Execution) (bool, error) {
+	_, err := a.temporal.DescribeWorkflowExecution(ctx, e.WorkflowID, e.RunID)
+	var gone *serviceerror.NotFound
+	if err != nil && !errors.As(err, &gone) {
+		return false, fmt.Errorf("look for workflow %q: %w", e.WorkflowID, err)
+	}
+	return err == nil, nil
+}
+
+// holding returns the executions that may hold something of what is erased.
+func (a *Activities) holding(ctx context.Context, scope schema.ErasureScope) (all []*workflow.WorkflowExecutionInfo, err error) {
 	parents := map[string]bool{}
 	err = a.executions(ctx, "", func(w *workflow.WorkflowExecutionInfo) {
-		if w.GetStartTime().AsTime().Before(before) && (erases(scope, w.GetExecution().GetWorkflowId()) || isQueue(w) && mayHold(scope, w)) {
+		id := w.GetExecution().GetWorkflowId()
+		switch {
+		case erases(scope, id):
 			all = append(all, w)
 			parents[w.GetParentExecution().GetRunId()] = true
+		case isQueue(w) && mayHold(scope, w):
+			all = append(all, w)
 		}
 	})
 	if err != nil {
@@ -284,59 +316,80 @@ func streamOf(id string) string {
 	return b.String()
 }
 
-// deleteExecution has Temporal delete the run. A queue that runs is asked to end, so that it stores what it was told, and starts again
-// with what waits in the log, unless it is of a user who is forgotten. Other runs are ended.
-func (a *Activities) deleteExecution(ctx context.Context, scope schema.ErasureScope, w *workflow.WorkflowExecutionInfo) error {
-	id, run := w.GetExecution().GetWorkflowId(), w.GetExecution().GetRunId()
+// delete has Temporal delete the run, which ends it if it runs. A queue that runs is only cancelled: it stores what it was told, and
+// is deleted by a later look. One that was cancelled first starts again with what waits in the log, unless it is of a user who is
+// forgotten.
+func (d *deletion) delete(ctx context.Context, w *workflow.WorkflowExecutionInfo) error {
+	e := executionOf(w)
+	user, agent, err := schema.ParseQueueStream(streamOf(e.WorkflowID))
+	if err == nil {
+		status, err := d.status(ctx, e)
+		switch {
+		case err != nil:
+			return err
+		case status == enums.WORKFLOW_EXECUTION_STATUS_RUNNING:
+			return d.cancel(ctx, e)
+		case status == enums.WORKFLOW_EXECUTION_STATUS_CANCELED && !erases(d.scope, e.WorkflowID):
+			if err := d.restart(ctx, schema.MemoryQueueInput{User: user, Agent: agent}); err != nil {
+				return err
+			}
+		}
+	} else if w.GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		if err := d.terminate(ctx, w); err != nil {
+			return err
+		}
+	}
+	d.requested[e] = false
+	return deleteRun(ctx, d.temporal, d.namespace, e)
+}
+
+// status returns the present status of a run. A list may still tell an earlier one.
+func (a *Activities) status(ctx context.Context, e Execution) (enums.WorkflowExecutionStatus, error) {
+	d, err := a.temporal.DescribeWorkflowExecution(ctx, e.WorkflowID, e.RunID)
 	var gone *serviceerror.NotFound
-	runs := w.GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_RUNNING
-	user, agent, err := schema.ParseQueueStream(streamOf(id))
-	queue := err == nil
-	switch {
-	case runs && queue:
-		if err := a.temporal.CancelWorkflow(ctx, id, run); err != nil && !errors.As(err, &gone) {
-			return fmt.Errorf("have the queue %q end: %w", id, err)
-		}
-		if err := a.awaitEnd(ctx, id, run); err != nil {
-			return err
-		}
-	case runs:
-		if err := a.terminate(ctx, w); err != nil {
-			return err
-		}
-	}
-	_, err = a.temporal.WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
-		Namespace: a.namespace, WorkflowExecution: &common.WorkflowExecution{WorkflowId: id, RunId: run},
-	})
 	if err != nil && !errors.As(err, &gone) {
-		return fmt.Errorf("delete workflow %q: %w", id, err)
+		return 0, fmt.Errorf("look at workflow %q: %w", e.WorkflowID, err)
 	}
-	if !runs || !queue || erases(scope, id) {
-		return nil
-	}
-	q := boundary.WriterOf(schema.MemoryQueueInput{User: user, Agent: agent})
-	_, err = a.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-		ID: q.ID, TaskQueue: schema.QueueMain, StaticSummary: q.Summary, WorkflowExecutionErrorWhenAlreadyStarted: true,
-		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
-	}, q.Type, q.Input)
-	var running *serviceerror.WorkflowExecutionAlreadyStarted
-	if err != nil && !errors.As(err, &running) {
-		return fmt.Errorf("start the queue %q: %w", id, err)
+	return d.GetWorkflowExecutionInfo().GetStatus(), nil
+}
+
+func (a *Activities) cancel(ctx context.Context, e Execution) error {
+	err := a.temporal.CancelWorkflow(ctx, e.WorkflowID, e.RunID)
+	var gone *serviceerror.NotFound
+	if err != nil && !errors.As(err, &gone) {
+		return fmt.Errorf("have the queue %q end: %w", e.WorkflowID, err)
 	}
 	return nil
 }
 
-// awaitEnd waits until the run has ended.
-func (a *Activities) awaitEnd(ctx context.Context, id, run string) error {
-	err := a.temporal.GetWorkflow(ctx, id, run).GetWithOptions(ctx, nil, client.WorkflowRunGetOptions{DisableFollowingRuns: true})
-	if ctx.Err() != nil {
-		return fmt.Errorf("wait for the end of workflow %q: %w", id, ctx.Err())
+// restart starts the queue, unless it runs.
+func (d *deletion) restart(ctx context.Context, queue schema.MemoryQueueInput) error {
+	q := boundary.WriterOf(queue)
+	run, err := d.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID: q.ID, TaskQueue: schema.QueueMain, StaticSummary: q.Summary, WorkflowExecutionErrorWhenAlreadyStarted: true,
+		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+	}, q.Type, q.Input)
+	var running *serviceerror.WorkflowExecutionAlreadyStarted
+	switch {
+	case errors.As(err, &running): // It began after the cancelled one has ended.
+		d.restarted[Execution{q.ID, running.RunId}] = true
+	case err != nil:
+		return fmt.Errorf("start the queue %q: %w", q.ID, err)
+	default:
+		d.restarted[Execution{run.GetID(), run.GetRunID()}] = true
 	}
-	var unavailable *serviceerror.Unavailable
-	if errors.As(err, &unavailable) {
-		return err
+	return nil
+}
+
+func deleteRun(ctx context.Context, c client.Client, namespace string, e Execution) error {
+	_, err := c.WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
+		Namespace: namespace, WorkflowExecution: &common.WorkflowExecution{WorkflowId: e.WorkflowID, RunId: e.RunID},
+	})
+	var gone *serviceerror.NotFound
+	if err != nil && !errors.As(err, &gone) {
+		return fmt.Errorf("delete workflow %q: %w", e.WorkflowID, err)
 	}
-	return nil // How it ended is no matter.
+	return nil
 }
 
 // DeleteOwnRuns deletes the runs of forget of the workflow that have ended, and those that it had as children: their inputs name what was
@@ -353,12 +406,8 @@ func DeleteOwnRuns(ctx context.Context, c client.Client, namespace, workflowID s
 		if id.GetWorkflowId() != workflowID && id.GetWorkflowId() != schema.ForgetWorkflowID {
 			continue
 		}
-		_, err := c.WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
-			Namespace: namespace, WorkflowExecution: &common.WorkflowExecution{WorkflowId: id.GetWorkflowId(), RunId: id.GetRunId()},
-		})
-		var gone *serviceerror.NotFound
-		if err != nil && !errors.As(err, &gone) {
-			return fmt.Errorf("delete workflow %q: %w", id.GetWorkflowId(), err)
+		if err := deleteRun(ctx, c, namespace, Execution{id.GetWorkflowId(), id.GetRunId()}); err != nil {
+			return err
 		}
 	}
 	return nil

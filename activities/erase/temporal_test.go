@@ -2,15 +2,15 @@ package erase
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.temporal.io/api/common/v1"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
 
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -18,132 +18,156 @@ import (
 
 func TestMain(m *testing.M) { stacktest.Main(m) }
 
-// erasing is what erases from a namespace of a real Temporal.
-func erasing(t *testing.T) *Activities {
+// newActivities returns activities for a namespace of a real Temporal.
+func newActivities(t *testing.T) *Activities {
 	t.Helper()
 	namespace, address := stacktest.Namespace(t), stacktest.Temporal(t)
 	c, err := client.Dial(client.Options{HostPort: address, Namespace: namespace, Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
-	return &Activities{temporal: c, namespace: namespace}
+	return &Activities{temporal: c, namespace: namespace, maxDeleting: time.Minute, pollDeleting: time.Second}
 }
 
-// start starts a run that no worker takes. It ends it unless it is to go on.
-func (a *Activities) start(t *testing.T, id, workflowType string, goesOn bool) *common.WorkflowExecution {
+// start starts a run, which waits until it is cancelled.
+func (a *Activities) start(t *testing.T, id, workflowType string) Execution {
 	t.Helper()
-	run, err := a.temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: "none"}, workflowType)
+	run, err := a.temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: "test"}, workflowType)
 	require.NoError(t, err)
-	if !goesOn {
-		require.NoError(t, a.temporal.TerminateWorkflow(t.Context(), id, run.GetRunID(), "test"))
-	}
-	return &common.WorkflowExecution{WorkflowId: id, RunId: run.GetRunID()}
+	return Execution{id, run.GetRunID()}
 }
 
-func (a *Activities) listed(t *testing.T, scope schema.ErasureScope) (runs []string) {
+// work runs the workflows of [Activities.start].
+func (a *Activities) work(t *testing.T) {
 	t.Helper()
-	all, err := a.holding(t.Context(), scope, time.Now())
-	require.NoError(t, err)
-	for _, w := range all {
-		runs = append(runs, w.GetExecution().GetRunId())
-	}
-	return runs
+	w := worker.New(a.temporal, "test", worker.Options{})
+	w.RegisterWorkflowWithOptions(func(ctx workflow.Context) error {
+		ctx.Done().Receive(ctx, nil)
+		return ctx.Err()
+	}, workflow.RegisterOptions{Name: schema.WorkflowMemoryQueue})
+	require.NoError(t, w.Start())
+	t.Cleanup(w.Stop)
 }
 
-func (a *Activities) has(t *testing.T, w *common.WorkflowExecution) bool {
+// requireListed waits until Temporal lists so many executions of what is erased.
+func (a *Activities) requireListed(t *testing.T, scope schema.ErasureScope, n int) {
 	t.Helper()
-	has, err := a.hasExecution(t.Context(), w)
-	require.NoError(t, err)
-	return has
+	require.Eventually(t, func() bool {
+		listed, err := a.holding(t.Context(), scope)
+		return err == nil && len(listed) == n
+	}, time.Minute, 50*time.Millisecond)
 }
 
-// Temporal lists a run that has just ended, and keeps its history, for some seconds after it was told to delete it. An erasure waits
-// for that. It deletes each run of its sessions, whether that goes on or has ended, and none whose name begins alike or that begins
-// later.
-func TestExecutionsAreGone(t *testing.T) {
+func (a *Activities) requireExists(t *testing.T, e Execution, want bool) {
+	t.Helper()
+	exists, err := a.exists(t.Context(), e)
+	require.NoError(t, err)
+	require.Equal(t, want, exists, e.WorkflowID)
+}
+
+// Temporal lists a run that has just ended, and keeps its history, for some seconds after it was asked to delete it. An erasure waits
+// for that. It deletes each run of its sessions, whether that goes on or has ended, with the one that it was a child of, and none
+// whose name begins alike.
+func TestExecutionsAreDeleted(t *testing.T) {
 	t.Parallel()
-	a := erasing(t)
+	a := newActivities(t)
 	session := schema.ErasureScope{Project: "p 'x'", User: "ü/u", SessionID: "s%2F1\x01"}
-	text := schema.ErasureScope{Project: "p 'x'", User: "ü/u", Query: "a text"}
 	longer := session
 	longer.SessionID += "2"
 	id := session.Session().WorkflowID()
-	first := a.start(t, id, schema.WorkflowProcessSession, false)
-	second := a.start(t, id, schema.WorkflowProcessSession, true)
-	other := a.start(t, longer.Session().WorkflowID(), schema.WorkflowProcessSession, true)
-	require.Eventually(t, func() bool { return len(a.listed(t, session)) == 2 && len(a.listed(t, longer)) == 1 }, time.Minute, 50*time.Millisecond)
+	ended := a.start(t, id, schema.WorkflowProcessSession)
+	require.NoError(t, a.temporal.TerminateWorkflow(t.Context(), id, ended.RunID, "test"))
+	runs := a.start(t, id, schema.WorkflowProcessSession)
+	other := a.start(t, longer.Session().WorkflowID(), schema.WorkflowProcessSession)
+	a.requireListed(t, session, 2)
+	a.requireListed(t, longer, 1)
 
-	out, err := a.eraseExecutions(t.Context(), session, time.Minute)
+	out, err := a.eraseExecutions(t.Context(), session)
 	require.NoError(t, err)
 	require.Equal(t, ExecutionsErased{Executions: 2}, out)
-	require.Empty(t, a.listed(t, session))
-	require.False(t, a.has(t, first))
-	require.False(t, a.has(t, second))
-	require.True(t, a.has(t, other))
+	a.requireListed(t, session, 0)
+	a.requireExists(t, ended, false)
+	a.requireExists(t, runs, false)
+	a.requireExists(t, other, true)
 
-	before := time.Now()
-	late := a.start(t, id, schema.WorkflowProcessSession, true)
-	require.Eventually(t, func() bool { return len(a.listed(t, session)) == 1 }, time.Minute, 50*time.Millisecond)
-	early, err := a.holding(t.Context(), session, before)
+	// One that began since is found, and so is one that Temporal had not deleted in time. A text is in none that has an id of its own.
+	late := a.start(t, id, schema.WorkflowProcessSession)
+	a.requireListed(t, session, 1)
+	find := func(scope schema.ErasureScope, executions ...Execution) []schema.Leftover {
+		s := &search{}
+		in := FindInput{Input: Input{ForgetInput: schema.ForgetInput{ErasureScope: scope}}, Executions: executions}
+		require.NoError(t, a.findExecutions(t.Context(), in, s))
+		return s.found.Left
+	}
+	require.Equal(t, []schema.Leftover{late.leftover()}, find(session, ended, late))
+	text := schema.ErasureScope{Project: session.Project, User: session.User, Query: "a text"}
+	require.Empty(t, find(text))
+	require.Equal(t, []schema.Leftover{other.leftover()}, find(text, ended, other))
+
+	// The sessions that a text may be in are all that have begun.
+	d := deletion{Activities: a, scope: text, began: time.Now().Add(-time.Hour), requested: map[Execution]bool{}}
+	left, err := d.look(t.Context())
 	require.NoError(t, err)
-	require.Empty(t, early, "it began later")
-
-	// What holds a text is not known by its id: all sessions go.
-	out, err = a.eraseExecutions(t.Context(), text, time.Minute)
+	require.Empty(t, left, "they began later")
+	out, err = a.eraseExecutions(t.Context(), text)
 	require.NoError(t, err)
 	require.Equal(t, ExecutionsErased{Executions: 2}, out)
-	require.False(t, a.has(t, late))
-	require.False(t, a.has(t, other))
+	a.requireExists(t, late, false)
+	a.requireExists(t, other, false)
 }
 
-// What Temporal does not delete in time is told.
-func TestExecutionsAreLeft(t *testing.T) {
+// Executions that outlast the limit are returned, and an erasure that is asked again goes on with them.
+func TestExecutionsOutlastTheLimit(t *testing.T) {
 	t.Parallel()
-	a := erasing(t)
+	a := newActivities(t)
 	scope := schema.ErasureScope{Project: "p", User: "u", SessionID: "s"}
-	w := a.start(t, scope.Session().WorkflowID(), schema.WorkflowProcessSession, true)
-	require.Eventually(t, func() bool { return len(a.listed(t, scope)) == 1 }, time.Minute, 50*time.Millisecond)
-	out, err := a.eraseExecutions(t.Context(), scope, 0)
+	e := a.start(t, scope.Session().WorkflowID(), schema.WorkflowProcessSession)
+	a.requireListed(t, scope, 1)
+	a.maxDeleting = 0
+	out, err := a.eraseExecutions(t.Context(), scope)
 	require.NoError(t, err)
-	require.Equal(t, ExecutionsErased{
-		Executions: 1, Left: []schema.Leftover{{Store: "temporal", Place: fmt.Sprintf("%s, run %s", w.GetWorkflowId(), w.GetRunId())}},
-	}, out)
+	require.Equal(t, ExecutionsErased{Executions: 1, Left: []Execution{e}}, out)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = a.eraseExecutions(ctx, scope, time.Minute)
+	_, err = a.eraseExecutions(ctx, scope)
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorContains(t, err, "wait until Temporal has deleted")
+
+	a.maxDeleting = time.Minute
+	_, err = a.eraseExecutions(t.Context(), scope)
+	require.NoError(t, err)
+	a.requireExists(t, e, false)
 }
 
-// The queue of a user is started again when one of its sessions is erased, and not when the user is.
+// A queue that runs is cancelled, so that it stores what it was told. It starts again when a session of it is erased, and not when
+// its user is.
 func TestQueuesOfErased(t *testing.T) {
 	t.Parallel()
-	for name, scope := range map[string]schema.ErasureScope{
-		"session": {Project: "p", User: "u", SessionID: "s"},
-		"user":    {User: "u"},
+	for name, tt := range map[string]struct {
+		scope  schema.ErasureScope
+		starts bool
+	}{
+		"session": {schema.ErasureScope{Project: "p", User: "u", SessionID: "s"}, true},
+		"user":    {schema.ErasureScope{User: "u"}, false},
 	} {
-		a := erasing(t)
-		id := schema.WorkflowID(schema.QueueStream("u", ""))
-		queue := a.start(t, id, schema.WorkflowMemoryQueue, true)
-		require.Eventually(t, func() bool { return len(a.listed(t, scope)) == 1 }, time.Minute, 50*time.Millisecond, name)
-		ended := make(chan error)
-		go func() { // No worker has the queue end.
-			assert.Eventually(t, func() bool {
-				d, err := a.temporal.DescribeWorkflowExecution(t.Context(), id, queue.GetRunId())
-				return assert.NoError(t, err) && d.GetWorkflowExtendedInfo().GetCancelRequested()
-			}, time.Minute, 20*time.Millisecond)
-			ended <- a.temporal.TerminateWorkflow(t.Context(), id, queue.GetRunId(), "test")
-		}()
-		out, err := a.eraseExecutions(t.Context(), scope, time.Minute)
-		require.NoError(t, err, name)
-		require.NoError(t, <-ended, name)
-		require.Equal(t, ExecutionsErased{Executions: 1}, out, name)
-		again, err := a.temporal.DescribeWorkflowExecution(t.Context(), id, "")
-		if name == "user" {
-			require.Error(t, err, name)
-			continue
-		}
-		require.NoError(t, err, name)
-		require.NotEqual(t, queue.GetRunId(), again.GetWorkflowExecutionInfo().GetExecution().GetRunId())
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newActivities(t)
+			a.work(t)
+			id := schema.WorkflowID(schema.QueueStream("u", ""))
+			queue := a.start(t, id, schema.WorkflowMemoryQueue)
+			a.requireListed(t, tt.scope, 1)
+			out, err := a.eraseExecutions(t.Context(), tt.scope)
+			require.NoError(t, err)
+			require.Equal(t, ExecutionsErased{Executions: 1}, out)
+			a.requireExists(t, queue, false)
+			d, err := a.temporal.DescribeWorkflowExecution(t.Context(), id, "")
+			if !tt.starts {
+				require.ErrorAs(t, err, new(*serviceerror.NotFound))
+				return
+			}
+			require.NoError(t, err)
+			require.NotEqual(t, queue.RunID, d.GetWorkflowExecutionInfo().GetExecution().GetRunId())
+		})
 	}
 }

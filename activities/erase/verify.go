@@ -17,22 +17,25 @@ const maxFound = 100
 
 // Found is what was found of what an erasure has erased.
 type Found struct {
-	// Left is where something of it is left. Elsewhere is where others have said the same: that stays.
+	// Left is where something of it is left. Elsewhere is where others have said the same: that stays. Each has 100 places at most.
 	Left      []schema.Leftover `json:"left"`
 	Elsewhere []schema.Leftover `json:"elsewhere"`
-	// Prints counts the fingerprints that were looked for.
-	Prints int `json:"prints"`
-	// More is true if there were more places than are told.
-	More bool `json:"more,omitempty"`
+}
+
+// FindInput says what to look for.
+type FindInput struct {
+	Input
+	// Executions are those that Temporal had not deleted in time.
+	Executions []Execution `json:"executions,omitempty"`
 }
 
 // FindErased looks for what was erased in every store: each event, each table, each object of the vector store, each file of a
-// memory, and the ids of workflow executions.
-func (a *Activities) FindErased(ctx context.Context, in Input) (Found, error) {
+// memory, and the ids of workflow executions, also of those that began since.
+func (a *Activities) FindErased(ctx context.Context, in FindInput) (Found, error) {
 	return boundary.Run(ctx, in, a.find)
 }
 
-func (a *Activities) find(ctx context.Context, in Input) (Found, error) {
+func (a *Activities) find(ctx context.Context, in FindInput) (Found, error) {
 	s, err := newSearch(ctx, a.log, in.ErasureID)
 	if err != nil {
 		return Found{}, err
@@ -47,24 +50,37 @@ func (a *Activities) find(ctx context.Context, in Input) (Found, error) {
 		return s.found, err
 	}
 	// What is too short for a fingerprint is known by what names it.
-	plan, _, err := a.plan(ctx, in)
+	plan, _, err := a.plan(ctx, in.Input)
 	if err != nil {
 		return s.found, err
 	}
 	for _, stream := range append(plan.Changed(), plan.Streams...) {
 		s.add(&s.found.Left, "clickhouse", "events "+stream+" name it")
 	}
-	if in.Kind() == schema.EraseQuery { // Sessions since then may say it again.
-		return s.found, nil
-	}
-	left, err := a.holding(ctx, in.ErasureScope, in.At)
-	for _, w := range left {
-		if erases(in.ErasureScope, w.GetExecution().GetWorkflowId()) {
-			l := leftExecution(w.GetExecution())
-			s.add(&s.found.Left, l.Store, l.Place)
+	return s.found, a.findExecutions(ctx, in, s)
+}
+
+// findExecutions adds the executions that are left. A text is in none that can be known by its id.
+func (a *Activities) findExecutions(ctx context.Context, in FindInput, s *search) error {
+	for _, e := range in.Executions {
+		exists, err := a.exists(ctx, e)
+		if err != nil {
+			return err
+		}
+		if exists {
+			s.leave(e.leftover())
 		}
 	}
-	return s.found, err
+	if in.Kind() == schema.EraseQuery {
+		return nil
+	}
+	listed, err := a.holding(ctx, in.ErasureScope)
+	for _, w := range listed {
+		if !isQueue(w) || erases(in.ErasureScope, w.GetExecution().GetWorkflowId()) {
+			s.leave(executionOf(w).leftover())
+		}
+	}
+	return err
 }
 
 // search looks for fingerprints.
@@ -94,7 +110,6 @@ func newSearch(ctx context.Context, log *eventlog.Store, erasureID string) (*sea
 		}
 		s.prints.read(p.Prints)
 	}
-	s.found.Prints = len(s.prints.all)
 	return s, nil
 }
 
@@ -108,6 +123,8 @@ func (s *search) look(store, place, text string) {
 	}
 }
 
+func (s *search) leave(l schema.Leftover) { s.add(&s.found.Left, l.Store, l.Place) }
+
 func (s *search) add(to *[]schema.Leftover, store, place string) {
 	l := schema.Leftover{Store: store, Place: place}
 	for _, known := range *to {
@@ -115,11 +132,9 @@ func (s *search) add(to *[]schema.Leftover, store, place string) {
 			return
 		}
 	}
-	if len(*to) == maxFound {
-		s.found.More = true
-		return
+	if len(*to) < maxFound {
+		*to = append(*to, l)
 	}
-	*to = append(*to, l)
 }
 
 // saidTypes are the events that hold what people and tools have said.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -72,7 +71,8 @@ const switchWrites = 40
 // The switch is killed at two writes, which differ between runs. The campaign kills it at every write.
 func TestI2SwitchKilledAnywhere(t *testing.T) {
 	t.Parallel()
-	writes := []int64{1 + rand.Int64N(switchWrites/2), 1 + switchWrites/2 + rand.Int64N(switchWrites/2)}
+	random := stacktest.Random(t)
+	writes := []int64{1 + random.Int64N(switchWrites/2), 1 + switchWrites/2 + random.Int64N(switchWrites/2)}
 	t.Logf("killed at the writes %v", writes)
 	switchKilled(t, slices.Values(writes))
 }

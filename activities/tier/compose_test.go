@@ -96,6 +96,20 @@ A quiet night.`)
 	}, sources)
 }
 
+// What the memory grounds only under another heading stands there. Once the memory has the parts of it under the heading of the
+// answer, it stands under that, too.
+func TestComposeMovesWhatItsHeadingDoesNotGround(t *testing.T) {
+	t.Parallel()
+	g := gatheredOf("- Likes tea.\n\n## Habits\n\n- Likes coffee.\n", []string{"- Likes coffee. Likes tea."})
+	const answer = "[MEMORY]\n- Likes tea.\n## Habits\n- Likes coffee.\n## Preferences\n- Likes tea. Likes coffee.\n- Likes coffee.\n[DREAM]\nd\n"
+	d := compose(g, answer)
+	const moved = "- Likes tea.\n\n## Habits\n\n- Likes coffee.\n- Likes tea. Likes coffee.\n\n## Preferences\n\n"
+	require.Equal(t, moved+"- Likes coffee.\n", d.Text)
+	require.Equal(t, []string{"Preferences"}, reasons(d)["answer heading"])
+	g.Memory = d.Items
+	require.Equal(t, moved+"- Likes tea. Likes coffee.\n- Likes coffee.\n", compose(g, answer).Text)
+}
+
 func TestComposeItemsOfSeveralLines(t *testing.T) {
 	t.Parallel()
 	source := "The user hates:\n- coffee\n- mornings\n\nThe user loves:\n- tea\n\nA sentence that\nis wrapped.\n\n```go\nx := 1\n```\n\nIt rains.\n\nWe stay.\n\n" +

@@ -29,8 +29,8 @@ type aliasOf struct {
 // maxAnswer limits how much of an answer is read, in bytes.
 const maxAnswer = 256 << 20
 
-// maxAsked is how often a question is asked whose answer breaks off.
-const maxAsked = 3
+// maxAttempts bounds the attempts at a GET whose answer breaks off.
+const maxAttempts = 3
 
 // request sends a request that the client library can't, and decodes the answer unless into is nil. A GET whose answer breaks off
 // is sent again: a loaded server was seen to break off the list of its collections, and Go's client repeats a request only while
@@ -40,13 +40,19 @@ func (c *Client) request(ctx context.Context, op, method, path string, body, int
 	if err != nil {
 		return fmt.Errorf("%s: encode request: %w", op, err)
 	}
-	for asked := 1; ; asked++ {
+	for attempt := 1; ; attempt++ {
 		err := c.send(ctx, op, method, path, data, into)
-		if method != http.MethodGet || asked == maxAsked || !errors.Is(err, io.ErrUnexpectedEOF) {
+		var broken *brokenAnswer
+		if method != http.MethodGet || attempt == maxAttempts || !errors.As(err, &broken) || ctx.Err() != nil {
 			return err
 		}
 	}
 }
+
+// brokenAnswer is the error of an answer that can't be read to its end.
+type brokenAnswer struct{ error }
+
+func (b *brokenAnswer) Unwrap() error { return b.error }
 
 func (c *Client) send(ctx context.Context, op, method, path string, data []byte, into any) error {
 	req, err := http.NewRequestWithContext(ctx, method, c.url+"/v1"+path, bytes.NewReader(data))
@@ -69,8 +75,12 @@ func (c *Client) send(ctx context.Context, op, method, path string, data []byte,
 	if into == nil {
 		return nil
 	}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(into); err != nil {
-		return c.fail(op, fmt.Errorf("read answer: %w", err))
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return c.fail(op, fmt.Errorf("read answer: %w", &brokenAnswer{err}))
+	}
+	if err := json.Unmarshal(answer, into); err != nil {
+		return c.fail(op, fmt.Errorf("decode answer: %w", err))
 	}
 	return nil
 }

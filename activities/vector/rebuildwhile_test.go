@@ -3,7 +3,6 @@ package vector
 import (
 	"fmt"
 	"iter"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -125,7 +124,8 @@ const rebuildRequests = 60
 // The rebuild is killed at two requests, which differ between runs. The campaign kills it at every second one.
 func TestRebuildKilledAnywhere(t *testing.T) {
 	t.Parallel()
-	requests := []int64{1 + rand.Int64N(rebuildRequests/2), 1 + rebuildRequests/2 + rand.Int64N(rebuildRequests/2)}
+	random := stacktest.Random(t)
+	requests := []int64{1 + random.Int64N(rebuildRequests/2), 1 + rebuildRequests/2 + random.Int64N(rebuildRequests/2)}
 	t.Logf("killed at the requests %v", requests)
 	rebuildKilled(t, slices.Values(requests))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -207,7 +206,7 @@ func TestKilledAnywhere(t *testing.T) {
 
 // alternately kills before and after writes by turns, and begins with either.
 func alternately(t *testing.T) func(at int) []bool {
-	odd := rand.IntN(2)
+	odd := stacktest.Random(t).IntN(2)
 	t.Logf("killed after the writes of number 2n+%d, and before the others", odd)
 	return func(at int) []bool { return []bool{at%2 == odd} }
 }

@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// first is the part of the longest pause that the first pause is.
-const first = 16
+// shortest is how many times the first pause goes into the longest.
+const shortest = 16
 
-// Until calls look until it reports true or fails, at once and then after pauses that double up to the longest. It returns the
-// error of look, or that of the context.
+// Until calls look until it reports true or fails: at once, and then after pauses that double up to the longest, which is at least a
+// microsecond. It returns the error of look, or that of the context.
 func Until(ctx context.Context, longest time.Duration, look func() (bool, error)) error {
-	for pause := longest / first; ; pause = min(2*pause, longest) {
+	longest = max(longest, time.Microsecond)
+	for pause := longest / shortest; ; pause = min(2*pause, longest) {
 		if done, err := look(); done || err != nil {
 			return err
 		}

@@ -1,9 +1,13 @@
 package stacktest
 
 import (
+	"hash/fnv"
+	"io"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -11,12 +15,20 @@ import (
 	"axiommind/schema"
 )
 
-// Random returns a source of randomness. Its seed is logged.
+// seed is the variable that repeats the random choices of a test: that of rapid, so that one variable does for all.
+const seed = "RAPID_SEED"
+
+// Random returns a source of randomness for the test. Its seed is logged.
 func Random(t testing.TB) *rand.Rand {
 	t.Helper()
-	seed := uint64(time.Now().UnixNano()) //nolint:gosec // a seed
-	t.Logf("random numbers of seed %d", seed)
-	return rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // no secret
+	n, err := strconv.ParseUint(os.Getenv(seed), 0, 64)
+	if n == 0 || err != nil {
+		n = uint64(time.Now().UnixNano()) //nolint:gosec // a seed
+	}
+	t.Logf("%s=%d repeats the random choices", seed, n)
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, t.Name())
+	return rand.New(rand.NewPCG(n, h.Sum64())) //nolint:gosec // no secret
 }
 
 // Draw returns n of the numbers from 0 up to all, in random order. If n is all, they are all there, in ascending order.

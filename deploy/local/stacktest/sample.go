@@ -3,7 +3,6 @@ package stacktest
 import (
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 )
@@ -26,7 +25,7 @@ func Check(t *testing.T, draws int, property func(*rapid.T)) {
 // Sample returns n of the values in random order, which it logs.
 func Sample(t testing.TB, n int, all []string) []string {
 	t.Helper()
-	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0)) //nolint:gosec // no secret
+	random := Random(t)
 	out := make([]string, 0, n)
 	for _, i := range random.Perm(len(all))[:n] {
 		out = append(out, all[i])
