@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
 
 	"axiommind/activities/eventlog"
 	"axiommind/schema"
@@ -382,9 +384,10 @@ func retryOfBuildInterruptedInIndex(t *testing.T) { //nolint:thelper // a test o
 func (b *bench) failedUpdate(t testing.TB, id string) string {
 	t.Helper()
 	d, err := b.Temporal.DescribeWorkflowExecution(t.Context(), id, "")
-	if err != nil {
+	if errors.As(err, new(*serviceerror.NotFound)) {
 		return "" // It does not run yet.
 	}
+	require.NoError(t, err)
 	run := d.GetWorkflowExecutionInfo().GetExecution().GetRunId()
 	for it := b.Temporal.GetWorkflowHistory(t.Context(), id, run, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); it.HasNext(); {
 		e, err := it.Next()

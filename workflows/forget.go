@@ -64,8 +64,8 @@ type forget struct {
 	erasedLog, erasedFiles time.Time
 	steps                  []forgetStep
 	done                   int
-	// left are the workflow executions that Temporal has not deleted in time.
-	left   []erase.Execution
+	// left has the workflow executions that Temporal has not deleted in time.
+	left   erase.ExecutionsErased
 	result schema.ForgetResult
 }
 
@@ -187,7 +187,7 @@ func (f *forget) resume(ctx workflow.Context) error {
 
 func (f *forget) eraseExecutions(ctx workflow.Context) error {
 	erased, err := call(eraseWork(ctx, "delete executions"), erasures.EraseExecutions, f.in)
-	f.result.Executions, f.left = erased.Executions, erased.Left
+	f.result.Executions, f.left = erased.Executions, erased
 	return err
 }
 
@@ -196,7 +196,7 @@ func (f *forget) purge(ctx workflow.Context) error {
 }
 
 func (f *forget) find(ctx workflow.Context) error {
-	found, err := call(eraseWork(ctx, "look for what is left"), erasures.FindErased, erase.FindInput{Input: f.in, Executions: f.left})
+	found, err := call(eraseWork(ctx, "look for what is left"), erasures.FindErased, erase.FindInput{Input: f.in, Executions: f.left.Left, More: f.left.More})
 	f.result.Left, f.result.Elsewhere = found.Left, found.Elsewhere
 	return err
 }

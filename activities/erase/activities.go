@@ -43,9 +43,9 @@ type Stores struct {
 	// Root is where the files of the memories are.
 	Root     *tier.Root
 	Weaviate *vector.Client
-	// Deleting is how long Temporal may take to delete executions. It deletes one that has just ended only when its queues note how
+	// MaxDeleting is how long Temporal may take to delete executions. It deletes one that has just ended only when its queues note how
 	// far they are, by default every half minute. Default 3 minutes.
-	Deleting time.Duration
+	MaxDeleting time.Duration
 }
 
 // NewActivities returns the activities of this package.
@@ -53,8 +53,8 @@ func NewActivities(s Stores) (*Activities, error) {
 	if s.Log == nil || s.ClickHouse == nil || s.Eraser == nil || s.Temporal == nil || s.Namespace == "" || s.Root == nil || s.Weaviate == nil {
 		return nil, errors.New("erasure: a store is missing")
 	}
-	deleting := cmp.Or(s.Deleting, 3*time.Minute)
-	return &Activities{s.Log, s.ClickHouse, s.Eraser, s.Temporal, s.Namespace, s.Root, s.Weaviate, deleting, min(3*time.Second, deleting)}, nil
+	most := cmp.Or(s.MaxDeleting, 3*time.Minute)
+	return &Activities{s.Log, s.ClickHouse, s.Eraser, s.Temporal, s.Namespace, s.Root, s.Weaviate, most, min(3*time.Second, most)}, nil
 }
 
 // Input names an erasure.

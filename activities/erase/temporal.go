@@ -41,17 +41,19 @@ func (e Execution) leftover() schema.Leftover {
 // ExecutionsErased counts the workflow executions that are deleted.
 type ExecutionsErased struct {
 	Executions int `json:"executions"`
-	// Left are those that Temporal has not deleted in time, maxLeft at most.
+	// Left are those that Temporal has not deleted in time, maxLeft at most, and queues that have not ended in time.
 	Left []Execution `json:"left,omitempty"`
+	// More counts those beyond them.
+	More int `json:"more,omitempty"`
 }
 
 // maxLeft bounds the executions that an activity returns: an id may have a thousand bytes.
 const maxLeft = 32
 
-// EraseExecutions deletes the workflow executions that may hold something of what is erased, and waits until Temporal has deleted
-// them: those of its sessions or, of a text, of all sessions in which it may be, and those of the queues that such may have been
-// enqueued in. Their histories hold what was given to them. A queue that runs stores what it was told and ends first, and is then
-// started again, unless it is of a user who is forgotten.
+// EraseExecutions deletes the workflow executions whose histories may hold something of what is erased, and waits until Temporal has
+// deleted them. These are the runs of its sessions; of a text, those of all sessions in which it may be; and those of the queues in
+// which one may have been enqueued. A queue that runs stores what it was told and ends first. It is then started again, unless it is
+// of a user who is forgotten.
 func (a *Activities) EraseExecutions(ctx context.Context, in Input) (ExecutionsErased, error) {
 	return boundary.Run(ctx, in, func(ctx context.Context, in Input) (ExecutionsErased, error) {
 		return a.eraseExecutions(ctx, in.ErasureScope)
@@ -70,6 +72,7 @@ func (a *Activities) eraseExecutions(ctx context.Context, scope schema.ErasureSc
 		if late {
 			slices.SortFunc(left, func(a, b Execution) int { return strings.Compare(a.WorkflowID+a.RunID, b.WorkflowID+b.RunID) })
 			out.Left = left[:min(len(left), maxLeft)]
+			out.More = len(left) - len(out.Left)
 		}
 		return late || len(left) == 0, err
 	})
@@ -85,40 +88,27 @@ type deletion struct {
 	*Activities
 	scope schema.ErasureScope
 	began time.Time
-	// requested has an entry for each execution that Temporal was asked to delete: whether it is deleted.
+	// requested maps each execution that Temporal was asked to delete to whether it is gone. It ends with an attempt: the next one
+	// knows what is listed then.
 	requested map[Execution]bool
 	// restarted are the runs of queues that were started again.
 	restarted map[Execution]bool
 }
 
-// look returns the executions that are left. It first looks for those that Temporal was asked to delete: an execution that is no
-// longer listed may still have its history. When these are gone it lists all, and asks Temporal to delete what is new.
+// look returns the executions that are left, after it has asked Temporal to delete those that it has not asked for yet.
 func (d *deletion) look(ctx context.Context) (left []Execution, err error) {
-	for e, deleted := range d.requested {
-		if deleted {
-			continue
-		}
-		exists, err := d.exists(ctx, e)
-		if err != nil {
-			return nil, err
-		}
-		if d.requested[e] = !exists; exists {
-			left = append(left, e)
-		}
-	}
-	if len(left) > 0 {
-		return left, nil
-	}
-	listed, err := d.holding(ctx, d.scope)
+	all, err := d.holding(ctx, d.scope)
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range listed {
+	listed := map[Execution]bool{}
+	for _, w := range all {
 		e := executionOf(w)
 		// A text has no tombstone: sessions that begin later may tell it again.
 		if later := w.GetStartTime().AsTime().After(d.began); d.restarted[e] || later && d.scope.Kind() == schema.EraseQuery {
 			continue
 		}
+		listed[e] = true
 		left = append(left, e)
 		if _, requested := d.requested[e]; requested {
 			continue
@@ -127,17 +117,20 @@ func (d *deletion) look(ctx context.Context) (left []Execution, err error) {
 			return nil, err
 		}
 	}
-	return left, nil
-}
-
-// exists reports whether Temporal knows the run.
-func (a *Activities) exists(ctx context.Context, e Execution) (bool, error) {
-	_, err := a.temporal.DescribeWorkflowExecution(ctx, e.WorkflowID, e.RunID)
-	var gone *serviceerror.NotFound
-	if err != nil && !errors.As(err, &gone) {
-		return false, fmt.Errorf("look for workflow %q: %w", e.WorkflowID, err)
+	// An execution that is not listed any more may still have its history.
+	for e, gone := range d.requested {
+		if gone || listed[e] {
+			continue
+		}
+		status, err := d.status(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		if d.requested[e] = status == 0; status != 0 {
+			left = append(left, e)
+		}
 	}
-	return err == nil, nil
+	return left, nil
 }
 
 // holding returns the executions that may hold something of what is erased.
@@ -204,21 +197,15 @@ func (a *Activities) endExecutions(ctx context.Context, in Input, memories []Mem
 		return err
 	}
 	for _, w := range all {
-		if err := a.terminate(ctx, w); err != nil {
+		if err := a.terminate(ctx, executionOf(w)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a *Activities) terminate(ctx context.Context, w *workflow.WorkflowExecutionInfo) error {
-	id, run := w.GetExecution().GetWorkflowId(), w.GetExecution().GetRunId()
-	err := a.temporal.TerminateWorkflow(ctx, id, run, "what it holds is to be forgotten")
-	var gone *serviceerror.NotFound
-	if err != nil && !errors.As(err, &gone) {
-		return fmt.Errorf("end workflow %q: %w", id, err)
-	}
-	return nil
+func (a *Activities) terminate(ctx context.Context, e Execution) error {
+	return failed("end", e, a.temporal.TerminateWorkflow(ctx, e.WorkflowID, e.RunID, "what it holds is to be forgotten"))
 }
 
 // executions calls f with the executions of the namespace, of one type or of all.
@@ -317,49 +304,40 @@ func streamOf(id string) string {
 }
 
 // delete has Temporal delete the run, which ends it if it runs. A queue that runs is only cancelled: it stores what it was told, and
-// is deleted by a later look. One that was cancelled first starts again with what waits in the log, unless it is of a user who is
-// forgotten.
+// is deleted by a later look. A cancelled queue starts again with what waits in the log, unless it is of a user who is forgotten: an
+// earlier attempt may have cancelled it.
 func (d *deletion) delete(ctx context.Context, w *workflow.WorkflowExecutionInfo) error {
 	e := executionOf(w)
-	user, agent, err := schema.ParseQueueStream(streamOf(e.WorkflowID))
-	if err == nil {
+	if user, agent, err := schema.ParseQueueStream(streamOf(e.WorkflowID)); err == nil {
 		status, err := d.status(ctx, e)
 		switch {
 		case err != nil:
 			return err
 		case status == enums.WORKFLOW_EXECUTION_STATUS_RUNNING:
-			return d.cancel(ctx, e)
+			return failed("cancel", e, d.temporal.CancelWorkflow(ctx, e.WorkflowID, e.RunID))
 		case status == enums.WORKFLOW_EXECUTION_STATUS_CANCELED && !erases(d.scope, e.WorkflowID):
 			if err := d.restart(ctx, schema.MemoryQueueInput{User: user, Agent: agent}); err != nil {
 				return err
 			}
-		}
-	} else if w.GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_RUNNING {
-		if err := d.terminate(ctx, w); err != nil {
-			return err
 		}
 	}
 	d.requested[e] = false
 	return deleteRun(ctx, d.temporal, d.namespace, e)
 }
 
-// status returns the present status of a run. A list may still tell an earlier one.
+// status returns the present status of a run, or 0 if Temporal does not know it. A list may show an earlier one.
 func (a *Activities) status(ctx context.Context, e Execution) (enums.WorkflowExecutionStatus, error) {
 	d, err := a.temporal.DescribeWorkflowExecution(ctx, e.WorkflowID, e.RunID)
-	var gone *serviceerror.NotFound
-	if err != nil && !errors.As(err, &gone) {
-		return 0, fmt.Errorf("look at workflow %q: %w", e.WorkflowID, err)
-	}
-	return d.GetWorkflowExecutionInfo().GetStatus(), nil
+	return d.GetWorkflowExecutionInfo().GetStatus(), failed("look at", e, err)
 }
 
-func (a *Activities) cancel(ctx context.Context, e Execution) error {
-	err := a.temporal.CancelWorkflow(ctx, e.WorkflowID, e.RunID)
+// failed returns the error of what was done to a run, or nil if Temporal does not know the run.
+func failed(act string, e Execution, err error) error {
 	var gone *serviceerror.NotFound
-	if err != nil && !errors.As(err, &gone) {
-		return fmt.Errorf("have the queue %q end: %w", e.WorkflowID, err)
+	if err == nil || errors.As(err, &gone) {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%s workflow %q: %w", act, e.WorkflowID, err)
 }
 
 // restart starts the queue, unless it runs.
@@ -371,13 +349,12 @@ func (d *deletion) restart(ctx context.Context, queue schema.MemoryQueueInput) e
 	}, q.Type, q.Input)
 	var running *serviceerror.WorkflowExecutionAlreadyStarted
 	switch {
-	case errors.As(err, &running): // It began after the cancelled one has ended.
-		d.restarted[Execution{q.ID, running.RunId}] = true
+	case errors.As(err, &running): // A later look cancels that run, and starts the queue again.
+		return nil
 	case err != nil:
 		return fmt.Errorf("start the queue %q: %w", q.ID, err)
-	default:
-		d.restarted[Execution{run.GetID(), run.GetRunID()}] = true
 	}
+	d.restarted[Execution{run.GetID(), run.GetRunID()}] = true
 	return nil
 }
 
@@ -385,11 +362,7 @@ func deleteRun(ctx context.Context, c client.Client, namespace string, e Executi
 	_, err := c.WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
 		Namespace: namespace, WorkflowExecution: &common.WorkflowExecution{WorkflowId: e.WorkflowID, RunId: e.RunID},
 	})
-	var gone *serviceerror.NotFound
-	if err != nil && !errors.As(err, &gone) {
-		return fmt.Errorf("delete workflow %q: %w", e.WorkflowID, err)
-	}
-	return nil
+	return failed("delete", e, err)
 }
 
 // DeleteOwnRuns deletes the runs of forget of the workflow that have ended, and those that it had as children: their inputs name what was

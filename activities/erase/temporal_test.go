@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
@@ -25,7 +26,7 @@ func newActivities(t *testing.T) *Activities {
 	c, err := client.Dial(client.Options{HostPort: address, Namespace: namespace, Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
-	return &Activities{temporal: c, namespace: namespace, maxDeleting: time.Minute, pollDeleting: time.Second}
+	return &Activities{temporal: c, namespace: namespace, maxDeleting: 3 * time.Minute, pollDeleting: time.Second}
 }
 
 // start starts a run, which waits until it is cancelled.
@@ -36,14 +37,21 @@ func (a *Activities) start(t *testing.T, id, workflowType string) Execution {
 	return Execution{id, run.GetRunID()}
 }
 
-// work runs the workflows of [Activities.start].
-func (a *Activities) work(t *testing.T) {
+// work runs the workflows of [Activities.start]. One with the id "by hand" runs a child with the id.
+func (a *Activities) work(t *testing.T, child string) {
 	t.Helper()
 	w := worker.New(a.temporal, "test", worker.Options{})
-	w.RegisterWorkflowWithOptions(func(ctx workflow.Context) error {
+	wait := func(ctx workflow.Context) error {
+		if workflow.GetInfo(ctx).WorkflowExecution.ID == "by hand" {
+			ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{WorkflowID: child})
+			return workflow.ExecuteChildWorkflow(ctx, schema.WorkflowProcessSession).Get(ctx, nil)
+		}
 		ctx.Done().Receive(ctx, nil)
 		return ctx.Err()
-	}, workflow.RegisterOptions{Name: schema.WorkflowMemoryQueue})
+	}
+	for _, name := range []string{schema.WorkflowProcessSession, schema.WorkflowMemoryQueue} {
+		w.RegisterWorkflowWithOptions(wait, workflow.RegisterOptions{Name: name})
+	}
 	require.NoError(t, w.Start())
 	t.Cleanup(w.Stop)
 }
@@ -59,14 +67,13 @@ func (a *Activities) requireListed(t *testing.T, scope schema.ErasureScope, n in
 
 func (a *Activities) requireExists(t *testing.T, e Execution, want bool) {
 	t.Helper()
-	exists, err := a.exists(t.Context(), e)
+	status, err := a.status(t.Context(), e)
 	require.NoError(t, err)
-	require.Equal(t, want, exists, e.WorkflowID)
+	require.Equal(t, want, status != 0, e.WorkflowID)
 }
 
 // Temporal lists a run that has just ended, and keeps its history, for some seconds after it was asked to delete it. An erasure waits
-// for that. It deletes each run of its sessions, whether that goes on or has ended, with the one that it was a child of, and none
-// whose name begins alike.
+// for that. It deletes each run of its sessions, whether that goes on or has ended, and none whose name begins alike.
 func TestExecutionsAreDeleted(t *testing.T) {
 	t.Parallel()
 	a := newActivities(t)
@@ -122,6 +129,7 @@ func TestExecutionsOutlastTheLimit(t *testing.T) {
 	scope := schema.ErasureScope{Project: "p", User: "u", SessionID: "s"}
 	e := a.start(t, scope.Session().WorkflowID(), schema.WorkflowProcessSession)
 	a.requireListed(t, scope, 1)
+	limit := a.maxDeleting
 	a.maxDeleting = 0
 	out, err := a.eraseExecutions(t.Context(), scope)
 	require.NoError(t, err)
@@ -133,10 +141,49 @@ func TestExecutionsOutlastTheLimit(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorContains(t, err, "wait until Temporal has deleted")
 
-	a.maxDeleting = time.Minute
+	a.maxDeleting = limit
 	_, err = a.eraseExecutions(t.Context(), scope)
 	require.NoError(t, err)
-	a.requireExists(t, e, false)
+	require.Eventually(t, func() bool { // It may have been listed no more before its history was gone.
+		status, err := a.status(t.Context(), e)
+		return err == nil && status == 0
+	}, time.Minute, 50*time.Millisecond)
+}
+
+// A session that was started under another id is a child of that run, which holds the messages.
+func TestParentsOfErased(t *testing.T) {
+	t.Parallel()
+	a := newActivities(t)
+	scope := schema.ErasureScope{Project: "p", User: "u", SessionID: "s"}
+	a.work(t, scope.Session().WorkflowID())
+	parent := a.start(t, "by hand", schema.WorkflowProcessSession)
+	a.requireListed(t, scope, 2)
+	out, err := a.eraseExecutions(t.Context(), scope)
+	require.NoError(t, err)
+	require.Equal(t, ExecutionsErased{Executions: 2}, out)
+	a.requireExists(t, parent, false)
+}
+
+// A queue that an earlier attempt has cancelled starts again, also if another run of it began meanwhile.
+func TestCancelledQueueStartsAgain(t *testing.T) {
+	t.Parallel()
+	a := newActivities(t)
+	a.work(t, "")
+	scope := schema.ErasureScope{Project: "p", User: "u", SessionID: "s"}
+	id := schema.WorkflowID(schema.QueueStream("u", ""))
+	first := a.start(t, id, schema.WorkflowMemoryQueue)
+	require.NoError(t, a.temporal.CancelWorkflow(t.Context(), id, first.RunID))
+	require.Error(t, a.temporal.GetWorkflow(t.Context(), id, first.RunID).Get(t.Context(), nil))
+	second := a.start(t, id, schema.WorkflowMemoryQueue)
+	a.requireListed(t, scope, 2)
+	out, err := a.eraseExecutions(t.Context(), scope)
+	require.NoError(t, err)
+	require.Equal(t, ExecutionsErased{Executions: 2}, out)
+	a.requireExists(t, first, false)
+	a.requireExists(t, second, false)
+	d, err := a.temporal.DescribeWorkflowExecution(t.Context(), id, "")
+	require.NoError(t, err)
+	require.Equal(t, enums.WORKFLOW_EXECUTION_STATUS_RUNNING, d.GetWorkflowExecutionInfo().GetStatus())
 }
 
 // A queue that runs is cancelled, so that it stores what it was told. It starts again when a session of it is erased, and not when
@@ -153,7 +200,7 @@ func TestQueuesOfErased(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := newActivities(t)
-			a.work(t)
+			a.work(t, "")
 			id := schema.WorkflowID(schema.QueueStream("u", ""))
 			queue := a.start(t, id, schema.WorkflowMemoryQueue)
 			a.requireListed(t, tt.scope, 1)

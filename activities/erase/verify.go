@@ -25,8 +25,9 @@ type Found struct {
 // FindInput says what to look for.
 type FindInput struct {
 	Input
-	// Executions are those that Temporal had not deleted in time.
+	// Executions are those that Temporal had not deleted in time, and More counts those beyond them.
 	Executions []Execution `json:"executions,omitempty"`
+	More       int         `json:"more,omitempty"`
 }
 
 // FindErased looks for what was erased in every store: each event, each table, each object of the vector store, each file of a
@@ -63,13 +64,16 @@ func (a *Activities) find(ctx context.Context, in FindInput) (Found, error) {
 // findExecutions adds the executions that are left. A text is in none that can be known by its id.
 func (a *Activities) findExecutions(ctx context.Context, in FindInput, s *search) error {
 	for _, e := range in.Executions {
-		exists, err := a.exists(ctx, e)
+		status, err := a.status(ctx, e)
 		if err != nil {
 			return err
 		}
-		if exists {
+		if status != 0 {
 			s.leave(e.leftover())
 		}
+	}
+	if in.More > 0 {
+		s.add(&s.found.Left, "temporal", fmt.Sprintf("%d workflow executions more", in.More))
 	}
 	if in.Kind() == schema.EraseQuery {
 		return nil

@@ -68,7 +68,7 @@ func killedAt(write int64) killedHow { return killedHow{write%2 == 0, write%3 ==
 // switchWrites is at most the number of writes of the switch in switchKilled.
 const switchWrites = 40
 
-// The switch is killed at two writes, which differ between runs. The campaign kills it at every write.
+// The switch is killed at two writes, which are drawn. The campaign kills it at every write.
 func TestI2SwitchKilledAnywhere(t *testing.T) {
 	t.Parallel()
 	random := stacktest.Random(t)

@@ -96,7 +96,7 @@ A quiet night.`)
 	}, sources)
 }
 
-// What the memory grounds only under another heading stands there. Once the memory has the parts of it under the heading of the
+// An item that the memory grounds only under another heading moves there. Once the memory has its parts under the heading of the
 // answer, it stands under that, too.
 func TestComposeMovesWhatItsHeadingDoesNotGround(t *testing.T) {
 	t.Parallel()

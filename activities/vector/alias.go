@@ -42,17 +42,11 @@ func (c *Client) request(ctx context.Context, op, method, path string, body, int
 	}
 	for attempt := 1; ; attempt++ {
 		err := c.send(ctx, op, method, path, data, into)
-		var broken *brokenAnswer
-		if method != http.MethodGet || attempt == maxAttempts || !errors.As(err, &broken) || ctx.Err() != nil {
+		if method != http.MethodGet || attempt == maxAttempts || !errors.Is(err, io.ErrUnexpectedEOF) {
 			return err
 		}
 	}
 }
-
-// brokenAnswer is the error of an answer that can't be read to its end.
-type brokenAnswer struct{ error }
-
-func (b *brokenAnswer) Unwrap() error { return b.error }
 
 func (c *Client) send(ctx context.Context, op, method, path string, data []byte, into any) error {
 	req, err := http.NewRequestWithContext(ctx, method, c.url+"/v1"+path, bytes.NewReader(data))
@@ -77,7 +71,7 @@ func (c *Client) send(ctx context.Context, op, method, path string, data []byte,
 	}
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return c.fail(op, fmt.Errorf("read answer: %w", &brokenAnswer{err}))
+		return c.fail(op, fmt.Errorf("read answer: %w", err))
 	}
 	if err := json.Unmarshal(answer, into); err != nil {
 		return c.fail(op, fmt.Errorf("decode answer: %w", err))

@@ -121,7 +121,7 @@ func searchDuringRebuild(t *testing.T, rebuilds, entries int) {
 // rebuildRequests is at most the number of requests of the rebuild in rebuildKilled.
 const rebuildRequests = 60
 
-// The rebuild is killed at two requests, which differ between runs. The campaign kills it at every second one.
+// The rebuild is killed at two requests, which are drawn. The campaign kills it at every second one.
 func TestRebuildKilledAnywhere(t *testing.T) {
 	t.Parallel()
 	random := stacktest.Random(t)

@@ -1,34 +1,37 @@
 package stacktest
 
 import (
-	"hash/fnv"
-	"io"
+	"crypto/sha256"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"axiommind/schema"
 )
 
-// seed is the variable that repeats the random choices of a test: that of rapid, so that one variable does for all.
-const seed = "RAPID_SEED"
+// seedVariable repeats the random choices of tests. It is rapid's: one variable repeats those of properties, too.
+const seedVariable = "RAPID_SEED"
 
-// Random returns a source of randomness for the test. Its seed is logged.
-func Random(t testing.TB) *rand.Rand {
-	t.Helper()
-	n, err := strconv.ParseUint(os.Getenv(seed), 0, 64)
+var seed = sync.OnceValue(func() uint64 {
+	n, err := strconv.ParseUint(os.Getenv(seedVariable), 0, 64)
 	if n == 0 || err != nil {
 		n = uint64(time.Now().UnixNano()) //nolint:gosec // a seed
 	}
-	t.Logf("%s=%d repeats the random choices", seed, n)
-	h := fnv.New64a()
-	_, _ = io.WriteString(h, t.Name())
-	return rand.New(rand.NewPCG(n, h.Sum64())) //nolint:gosec // no secret
+	return n
+})
+
+// Random returns a source of randomness for the test. The variable that repeats it is logged.
+func Random(t testing.TB) *rand.Rand {
+	t.Helper()
+	t.Logf("%s=%d repeats the random choices", seedVariable, seed())
+	return rand.New(rand.NewChaCha8(sha256.Sum256([]byte(fmt.Sprint(seed(), t.Name())))))
 }
 
 // Draw returns n of the numbers from 0 up to all, in random order. If n is all, they are all there, in ascending order.
