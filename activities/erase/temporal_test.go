@@ -91,9 +91,9 @@ func TestExecutionsAreDeleted(t *testing.T) {
 	out, err := a.eraseExecutions(t.Context(), session)
 	require.NoError(t, err)
 	require.Equal(t, ExecutionsErased{Executions: 2}, out)
-	a.requireListed(t, session, 0)
 	a.requireExists(t, ended, false)
 	a.requireExists(t, runs, false)
+	a.requireListed(t, session, 0)
 	a.requireExists(t, other, true)
 
 	// One that began since is found, and so is one that Temporal had not deleted in time. A text is in none that has an id of its own.
