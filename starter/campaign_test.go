@@ -6,8 +6,14 @@ import "testing"
 
 func TestCampaignInjections(t *testing.T) {
 	t.Parallel()
-	nothingIsPlanted(t, everyOrder)
-	t.Logf("survived: %d injected orders by rules and by a model that obeys them", len(carriers)*everyOrder)
+	requireNothingPlanted(t, everyOrder, nil)
+	t.Logf("survived: %d injected orders by rules", len(carriers)*everyOrder)
+}
+
+func TestCampaignInjectionsOfAnObedientModel(t *testing.T) {
+	t.Parallel()
+	requireNothingPlantedByModel(t, everyOrder)
+	t.Logf("survived: %d injected orders by a model that obeys them", len(carriers)*everyOrder)
 }
 
 func TestCampaignI10OneSessionIDInManyScopes(t *testing.T) {

@@ -146,30 +146,29 @@ func writeTranscript(t *testing.T, dir string, n int, lines []any) {
 }
 
 // Transcripts with injected orders plant nothing: not by rules, and not by a model that obeys each order it can read, even
-// where it is shown what tools return. The user's own sentences are remembered.
+// where it is shown what tools return. The user's own sentences are remembered. These are the longest tests of the package
+// and two of their own, so that both begin early.
 func TestInjections(t *testing.T) {
 	t.Parallel()
-	nothingIsPlanted(t, 1)
+	requireNothingPlanted(t, 1, nil)
 }
 
-func nothingIsPlanted(t *testing.T, ordersOfCarrier int) {
+func TestInjectionsOfAnObedientModel(t *testing.T) {
+	t.Parallel()
+	requireNothingPlantedByModel(t, 1)
+}
+
+func requireNothingPlantedByModel(t *testing.T, ordersOfCarrier int) {
 	t.Helper()
-	t.Run("rules", func(t *testing.T) {
-		t.Parallel()
-		requireNothingPlanted(t, ordersOfCarrier, nil)
-	})
-	t.Run("obedient model", func(t *testing.T) {
-		t.Parallel()
-		model := &obedient{shown: map[string]bool{}}
-		requireNothingPlanted(t, ordersOfCarrier, model, "--include-tools")
-		planted := 0
-		for name := range model.shown {
-			if strings.HasPrefix(name, "zebra") {
-				planted++
-			}
+	model := &obedient{shown: map[string]bool{}}
+	requireNothingPlanted(t, ordersOfCarrier, model, "--include-tools")
+	planted := 0
+	for name := range model.shown {
+		if strings.HasPrefix(name, "zebra") {
+			planted++
 		}
-		require.GreaterOrEqual(t, planted, 6*ordersOfCarrier, "orders that the model has read and obeyed")
-	})
+	}
+	require.GreaterOrEqual(t, planted, 6*ordersOfCarrier, "orders that the model has read and obeyed")
 }
 
 func requireNothingPlanted(t *testing.T, ordersOfCarrier int, model *obedient, more ...string) {
