@@ -39,6 +39,12 @@ func tryToGetOut(dir string) {
 	say("read", err)
 	_, err = os.ReadFile(fmt.Sprintf("/proc/%d/environ", os.Getppid()))
 	say("environ", err)
+	_, err = os.ReadFile("/proc/thread-self/schedstat")
+	say("own thread", err)
+	_, err = os.ReadFile("/proc/self/task/" + fmt.Sprint(os.Getpid()) + "/root/etc/passwd")
+	say("through own thread", err)
+	_, err = os.ReadDir("/proc/self/task")
+	say("list own threads", err)
 	_, err = os.ReadDir(filepath.Dir(dir))
 	say("list", err)
 	say("write", os.WriteFile(filepath.Join(filepath.Dir(dir), "out"), nil, 0o600))
@@ -71,9 +77,10 @@ func TestConfinement(t *testing.T) {
 	if strings.Contains(string(text), "confined false") {
 		t.Skip("the kernel has no Landlock")
 	}
-	for _, what := range []string{"read", "environ", "list", "write", "rename", "run"} {
+	for _, what := range []string{"read", "environ", "through own thread", "list own threads", "list", "write", "rename", "run"} {
 		require.Contains(t, string(text), what+" true ", string(text))
 	}
+	require.Contains(t, string(text), "own thread false <nil>")
 	require.Contains(t, string(text), "inside false <nil>")
 	require.Contains(t, string(text), "listen false <nil>")
 	if landlockVersion() >= versionNetwork {

@@ -108,6 +108,8 @@ func (e *Engine) args() []string {
 		// A ClickHouse server has these by default, and the library has not.
 		"--implicit_select=0",
 		"--allow_introspection_functions=0",
+		// By default the stack is unwound for each job of a pool of threads, to be shown should the job fail.
+		"--enable_job_stack_trace=0",
 		// The client cannot decode the JSON type from a re-encoded block.
 		"--output_format_native_write_json_as_string=1",
 		// What a statement reads is in memory. By default a pool of threads reads it where the file system, as tmpfs, does
