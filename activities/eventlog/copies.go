@@ -48,7 +48,7 @@ func (s *Store) hideCopies(ctx context.Context, ids []string) ([]string, error) 
 
 func (s *Store) displaced(ctx context.Context, sql string, args ...any) ([]position, error) {
 	var out []position
-	err := s.query(ctx, func(rows driver.Rows) error {
+	err := s.queryAll(ctx, func(rows driver.Rows) error {
 		var p position
 		err := rows.Scan(&p.stream, &p.seq, &p.id)
 		out = append(out, p)

@@ -138,7 +138,7 @@ func (s *Store) Standings(ctx context.Context, projectors ...Projector) ([]Stand
 	if err != nil {
 		return nil, fmt.Errorf("read generations: %w", err)
 	}
-	err = s.query(ctx, func(rows driver.Rows) error {
+	err = s.queryAll(ctx, func(rows driver.Rows) error {
 		var name string
 		var behind, streams, events uint64
 		err := rows.Scan(&name, &behind, &streams, &events)

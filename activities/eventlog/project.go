@@ -162,7 +162,7 @@ func (r *pass) all(ctx context.Context) error {
 // maxIDs of them, in the order of their names.
 func (s *Store) behind(ctx context.Context, p Projector, prefix string, generation uint64, after string) ([]span, error) {
 	var out []span
-	err := s.query(ctx, func(rows driver.Rows) error {
+	err := s.queryAll(ctx, func(rows driver.Rows) error {
 		var one span
 		err := rows.Scan(&one.stream, &one.at.LastSeq, &one.at.LastTS, &one.last)
 		out = append(out, one)

@@ -129,7 +129,7 @@ func (s *Store) Streams(ctx context.Context, prefix string) iter.Seq2[StreamInfo
 		after := ""
 		for {
 			page := make([]StreamInfo, 0, s.opts.PageRows)
-			err := s.query(ctx, func(rows driver.Rows) error {
+			err := s.queryAll(ctx, func(rows driver.Rows) error {
 				var i StreamInfo
 				err := rows.Scan(&i.Name, &i.LastSeq)
 				page = append(page, i)

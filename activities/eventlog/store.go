@@ -81,8 +81,12 @@ func New(conn driver.Conn, opts Options) *Store {
 // liveOffsets is the table of the offsets of the tables in use.
 const liveOffsets = "projection_offsets_raw"
 
-// querySettings allow queries that contain the ids or positions of a whole page.
-var querySettings = clickhouse.Settings{"max_query_size": 16 << 20}
+// querySettings allow queries that contain the ids or positions of a whole page. What is read by key is read in one thread: to
+// hand a few rows from thread to thread costs more than to read them.
+var querySettings = clickhouse.Settings{"max_query_size": 16 << 20, "max_threads": 1}
+
+// scanSettings are for queries of all streams, or all of a kind.
+var scanSettings = clickhouse.Settings{"max_query_size": 16 << 20}
 
 func (s *Store) request(ctx context.Context, settings clickhouse.Settings) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
@@ -90,9 +94,18 @@ func (s *Store) request(ctx context.Context, settings clickhouse.Settings) (cont
 	return clickhouse.Context(ctx, clickhouse.WithSettings(maps.Clone(settings))), cancel
 }
 
-// query runs a select and calls scan once per row.
+// query runs a select of what is read by key, and calls scan once per row.
 func (s *Store) query(ctx context.Context, scan func(driver.Rows) error, sql string, args ...any) error {
-	ctx, cancel := s.request(ctx, querySettings)
+	return s.queryWith(ctx, querySettings, scan, sql, args...)
+}
+
+// queryAll is query for a select of all streams, or all of a kind.
+func (s *Store) queryAll(ctx context.Context, scan func(driver.Rows) error, sql string, args ...any) error {
+	return s.queryWith(ctx, scanSettings, scan, sql, args...)
+}
+
+func (s *Store) queryWith(ctx context.Context, settings clickhouse.Settings, scan func(driver.Rows) error, sql string, args ...any) error {
+	ctx, cancel := s.request(ctx, settings)
 	defer cancel()
 	rows, err := s.conn.Query(ctx, sql, args...)
 	if err != nil {
