@@ -62,6 +62,7 @@ func TestCheckHistories(t *testing.T) {
 		}, "the first timer has fired")
 	}
 	planted.Stop()
+	b.cfg.Timing.Idle = time.Hour // The writers run until the end, however long all of it takes.
 	b.start(t)
 	in := b.input("open", write(t, filepath.Join(t.TempDir(), "s.jsonl"), said(1, "user", "I prefer tea."), said(2, "user", "TODO: write it up.")))
 	run, err := b.submit(t.Context(), in)

@@ -1,7 +1,6 @@
 package erase
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,8 +27,8 @@ type Activities struct {
 	namespace    string
 	root         *tier.Root
 	weaviate     *vector.Client
-	// maxDeleting is how long Temporal may take to delete the executions that it was asked to delete, and pollDeleting the longest
-	// pause between two looks for them.
+	// maxDeleting is how long Temporal may take to delete the executions that it was asked to delete: it deletes one that has just ended
+	// only when its queues note how far they are, by default every half minute. pollDeleting is the longest pause between two looks.
 	maxDeleting, pollDeleting time.Duration
 }
 
@@ -43,9 +42,6 @@ type Stores struct {
 	// Root is where the files of the memories are.
 	Root     *tier.Root
 	Weaviate *vector.Client
-	// MaxDeleting is how long Temporal may take to delete executions. It deletes one that has just ended only when its queues note how
-	// far they are, by default every half minute. Default 3 minutes.
-	MaxDeleting time.Duration
 }
 
 // NewActivities returns the activities of this package.
@@ -53,8 +49,7 @@ func NewActivities(s Stores) (*Activities, error) {
 	if s.Log == nil || s.ClickHouse == nil || s.Eraser == nil || s.Temporal == nil || s.Namespace == "" || s.Root == nil || s.Weaviate == nil {
 		return nil, errors.New("erasure: a store is missing")
 	}
-	most := cmp.Or(s.MaxDeleting, 3*time.Minute)
-	return &Activities{s.Log, s.ClickHouse, s.Eraser, s.Temporal, s.Namespace, s.Root, s.Weaviate, most, min(3*time.Second, most)}, nil
+	return &Activities{s.Log, s.ClickHouse, s.Eraser, s.Temporal, s.Namespace, s.Root, s.Weaviate, 3 * time.Minute, 3 * time.Second}, nil
 }
 
 // Input names an erasure.

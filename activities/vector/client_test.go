@@ -272,9 +272,9 @@ func TestReadyNamesTheHost(t *testing.T) {
 
 	down := httptest.NewServer(http.NotFoundHandler())
 	down.Close()
-	client, err := NewClient(ClientConfig{URL: down.URL, ReadyDelay: time.Millisecond})
+	client, err := NewClient(ClientConfig{URL: down.URL, ReadyDelay: time.Second})
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // One probe must end within it, on a machine that is busy, too.
 	defer cancel()
 	_, err = client.Ready(ctx)
 	require.ErrorContains(t, err, strings.TrimPrefix(down.URL, "http://"))
