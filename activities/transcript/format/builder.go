@@ -105,6 +105,7 @@ func (b *builder) session() *session {
 }
 
 func (b *builder) skip(line int, reason string) {
+	reason, _ = redact.Text(reason) // It may quote the line.
 	s := schema.Skipped{Line: line, Reason: reason}
 	if b.current == nil {
 		b.pending = append(b.pending, s)
@@ -129,6 +130,7 @@ func (b *builder) append(m schema.Message) {
 	}
 	m.Author, m.Tool = clean(m.Author), clean(m.Tool)
 	m.CallID, m.SourceID = clean(m.CallID), clean(m.SourceID)
+	redact.Names(&m.Author, &m.Tool, &m.CallID, &m.SourceID)
 	switch {
 	case m.CallID == "":
 	case m.Kind == schema.KindToolCall && m.Tool != "":

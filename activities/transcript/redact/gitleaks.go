@@ -28,6 +28,10 @@ var replaced = []string{"generic-api-key", "private-key", "hashicorp-tf-password
 // ends replaces what the rules of gitleaks want behind a token, which is what code has there. Sentences and URLs have more.
 var ends = strings.NewReplacer("(?:[\\x60'\"\\s;]|\\\\[nr]|$)", "(?:[^0-9A-Za-z_]|$)")
 
+// anyTrue is an exception for all rules of gitleaks: "true", "false" and "null" are no secrets. As it is written, nothing is that
+// begins with "true", holds "false" or ends in "null". onlyTrue is what is meant.
+const anyTrue, onlyTrue = "(?i)^true|false|null$", "(?i)^(?:true|false|null)$"
+
 // known is a rule of gitleaks.
 type known struct {
 	id      string
@@ -76,6 +80,9 @@ func (a ruleAllowed) compile() (allowed, bool) {
 	return allowed{target: a.RegexTarget, words: words, all: all, regex: sync.OnceValue(func() []*regexp.Regexp {
 		all := make([]*regexp.Regexp, len(a.Regexes))
 		for i, r := range a.Regexes {
+			if r == anyTrue {
+				r = onlyTrue
+			}
 			all[i] = regexp.MustCompile(r)
 		}
 		return all

@@ -42,7 +42,7 @@ func (r nameRule) scan(text string, from, to int) []Finding {
 	}
 	for _, m := range matches(r.expr(), text, from, to) {
 		n := name{text: text, start: m[0], end: m[1], family: r.family}
-		n.end -= m[1] - m[0] - len(strings.TrimRight(text[m[0]:m[1]], "=: \t"))
+		n.end -= m[1] - m[0] - len(strings.TrimRight(text[m[0]:m[1]], "=:> \t\"'"))
 		if n.whole() && !n.inPlaceholder() {
 			add(n.value())
 			add(n.valueBefore())
@@ -71,6 +71,8 @@ type name struct {
 	text       string
 	start, end int
 	family     family
+	// tailed says that more words follow the one that says secret: the value must look like a secret too.
+	tailed bool
 }
 
 // whole reports whether the word is all of a name, or its last word. It takes in what follows the word and changes nothing.
@@ -80,8 +82,16 @@ func (n *name) whole() bool {
 	if !ascii {
 		return true
 	}
-	n.end += len(suffixes().FindString(text[n.end:]))
-	if n.end < len(text) && (isAlnum(text[n.end]) || text[n.end] == '_' || text[n.end] == '-' && n.end+1 < len(text) && isAlnum(text[n.end+1])) {
+	if n.goesOn() {
+		n.end += len(suffixes().FindString(text[n.end:]))
+	}
+	if n.goesOn() {
+		if tail := nameTail().FindString(text[n.end:]); tail != "" && !publicTail().MatchString(tail) {
+			n.end += len(tail)
+			n.tailed = true
+		}
+	}
+	if n.goesOn() && (text[n.end] != '-' || n.end+1 < len(text) && isAlnum(text[n.end+1])) {
 		return false
 	}
 	if r, _ := utf8.DecodeRuneInString(text[n.end:]); unicode.IsLetter(r) && !isCJK(r) {
@@ -108,6 +118,11 @@ func (n *name) whole() bool {
 	return true
 }
 
+// goesOn reports whether the word goes on behind the name.
+func (n *name) goesOn() bool {
+	return n.end < len(n.text) && (isAlnum(n.text[n.end]) || n.text[n.end] == '_' || n.text[n.end] == '-')
+}
+
 func isCJK(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana)
 }
@@ -124,7 +139,7 @@ func (n name) inPlaceholder() bool {
 // placeholders are all that [Text] may write.
 var placeholders = sync.OnceValue(func() map[string]bool {
 	all := map[string]bool{}
-	for _, rule := range []string{RulePrivate, RuleNamed, RuleURL, RuleHeader, RuleCookie, RulePrivateKey, RulePrefixed, RuleRandom} {
+	for _, rule := range []string{RulePrivate, RuleNamed, RuleURL, RuleHeader, RuleCookie, RulePrivateKey, RulePrefixed, RuleRandom, RuleEncoded} {
 		all[schema.Redacted(rule)] = true
 	}
 	for _, r := range parsedRules().Rules {
@@ -152,7 +167,8 @@ func (n name) inQuery() bool {
 
 // value finds the value behind the name.
 func (n name) value() (Finding, bool) {
-	rest := n.text[n.end:min(len(n.text), n.end+maxNamed)]
+	limit := min(len(n.text), n.end+maxNamed)
+	rest := n.text[n.end:limit]
 	m := separator().FindStringSubmatchIndex(rest)
 	if m == nil {
 		return Finding{}, false
@@ -165,10 +181,18 @@ func (n name) value() (Finding, bool) {
 		return Finding{}, false
 	}
 	start, end, quoted := valueAt(rest, at, n.inQuery())
+	for end >= len(rest)-1 && limit < len(n.text) { // It goes on.
+		limit = min(len(n.text), n.end+4*(limit-n.end))
+		rest = n.text[n.end:limit]
+		start, end, quoted = valueAt(rest, at, n.inQuery())
+	}
 	value := rest[start:end]
 	ok := false
 	switch {
 	case value == "" || isPlaceholder(value):
+	case n.family == codes:
+		ok = isDoorCode(value) && !blank
+	case n.tailed && !(looksIssued(value) && !isName(value) || n.family == passwords && n.standsOut(value)):
 	case blank:
 		k := kindsOf(value)
 		ok = n.family == passwords && (quoted && n.tells(value) || len(value) >= 8 && k.digits > 0 && k.letters > 0 && (k.upper > 0 || k.symbols > 0) && n.standsOut(value))
@@ -181,7 +205,32 @@ func (n name) value() (Finding, bool) {
 	default:
 		ok = n.standsOut(value)
 	}
+	if ok && strict && strings.ContainsAny(rest[m[2]:m[3]], "\n") && strings.ContainsAny(rest[m[2]:m[3]], "|>") {
+		end = blockEnd(rest, start, end)
+	}
 	return Finding{RuleNamed, n.end + start, n.end + end}, ok
+}
+
+// blockEnd returns where a block of YAML ends whose first line holds a value: before the first line that is indented less.
+func blockEnd(text string, start, end int) int {
+	indent := start - strings.LastIndexByte(text[:start], '\n') - 1
+	for {
+		at := strings.IndexByte(text[end:], '\n')
+		if at < 0 {
+			return end
+		}
+		line, _, _ := strings.Cut(text[end+at+1:], "\n")
+		if words := strings.TrimSpace(line); words == "" || len(line)-len(strings.TrimLeft(line, " \t")) < indent || indent == 0 {
+			return end
+		}
+		end += at + 1 + len(strings.TrimRight(line, " \t\r"))
+	}
+}
+
+// isDoorCode reports whether a value is a few digits, perhaps with letters and the marks of a keypad.
+func isDoorCode(value string) bool {
+	k := kindsOf(value)
+	return len(value) >= 3 && len(value) <= 12 && k.digits >= 3 && strings.Trim(value, "0123456789ABCDEFabcdef#*-") == ""
 }
 
 // option reports whether the name is an option of a command.
@@ -289,7 +338,7 @@ func (n name) tells(value string) bool {
 			isPhrase(value, 6)
 	}
 	switch {
-	case utf8.RuneCountInString(value) < 4 && k.digits == 0, len(value) < 3, namesSecret(value) && k.digits == 0, isCallOrPath(value):
+	case utf8.RuneCountInString(value) < 4 && k.digits == 0, len(value) < 3, namesSecret(value) && k.digits == 0, isCallOrPath(value) && (strings.ContainsAny(value, ")/:") || strings.Contains(value, "->")):
 		return false
 	case strings.ContainsAny(value, " \t"):
 		return isPhrase(value, 2) || k.digits > 0 && k.symbols > 2 && !label().MatchString(value) && !namesSecret(value)

@@ -14,6 +14,8 @@ const (
 	passwords family = iota + 1
 	// tokens are made by programs.
 	tokens
+	// codes are a few characters that open a door: digits, mostly.
+	codes
 	// sessions are made by programs too, and are secret in cookies alone: elsewhere they name a conversation.
 	sessions
 )
@@ -28,14 +30,16 @@ type nameRule struct {
 }
 
 var nameRules = []nameRule{
-	{passwords, "pass", lazily(`(?i)(?:mot[ _-]?de[ _-]?|palavra-)?passe\b|pass[_ -]?(?:words?|phrases?|codes?|wd)|passwort|[_.-]pass\b|\bpass(?:=|\s?:\s)`)},
+	{passwords, "pass", lazily(`(?i)(?:mot[ _-]?de[ _-]?|palavra-)?passe\b|pass[_ -]?(?:words?|phrases?|codes?|wd)|passwort|[_.-]pass\b|\bpass(?:=|\s?:\s|["']\s*(?::|=>)|\s*=\s*["'])|\b(?:the|my|our|your|his|her|their)[ \t]pass\b`)},
 	{passwords, "pwd", lazily(`(?i)\bpwd|_pwd|userpwd|pgpwd`)},
-	{passwords, "pw= pw:", lazily(`(?i)\bpw(?:=|\s?:\s)`)},
-	{passwords, "pin: pin= pin· pin_ pincode", lazily(`(?i)\bpin(?:[ _-]?code)?\b`)},
+	{passwords, "pw= pw: pw\" pw' pw·", lazily(`(?i)\bpw(?:=|\s?:\s|["']\s*(?::|=>)|\s*=\s*["'])|\b(?:the|my|our|your|his|her|their)[ \t]pw\b|\bpw[ \t](?:is|was|=)`)},
+	{passwords, "pin: pin= pin\" pin' pin· pin_ pincode", lazily(`(?i)\bpin(?:[ _-]?code)?\b`)},
 	{passwords, "kennwort wachtwoord lösenord adgangskode contrase senha parola·d hasło şifre mật·khẩu арол", lazily(
 		`(?i)kennwort|wachtwoord|lösenord|adgangskode|contraseñas?|contrasenya|contrasena|\bsenhas?|parola d'ordine|hasło|парол[ья]|şifre|mật khẩu`)},
 	{passwords, "비밀 비번 암호 패스워드 密码 密碼 密·码 密·碼 口令 パス 暗証", lazily(
 		`비밀\s?번호|비번|암호|패스워드|密\s?[码碼]|口令|パスワード|パスコード|暗証番号`)},
+	{passwords, "psk wifi wi-fi wlan wpa", lazily(`(?i)\bpsk\b|\bwpa2?[ _-]?(?:psk|key|passphrase)\b|\b(?:wi-?fi|wlan)[ _-]?(?:key|code|schlüssel)\b`)},
+	{codes, "code cvv cvc", lazily(`(?i)\b(?:door|gate|garage|entry|entrance|alarm|safe|locker|lock|building|access|entry)[ _-]?codes?\b|\bcv[vc]2?\b`)},
 	{tokens, "secret", lazily(`(?i)secret[ _-]?(?:access[ _-]?)?keys?|secrets?`)},
 	{tokens, "token credential bearer mnemonic", lazily(`(?i)tokens?|credentials?|bearer|mnemonic`)},
 	{passwords, "identified·by", lazily(`(?i)identified by`)},
@@ -55,13 +59,22 @@ var nameRules = []nameRule{
 			`jetons?|chaves? (?:de )?(?:api|acesso|secreta)|ключ|токен|секрет`)},
 }
 
+// publicTail matches words behind the name of a secret that make it the name of something else.
+var publicTail = lazily(`(?i)^(?:[_-][a-z]+)*[_-](?:len|length|size|count|counter|hash|hashed|digest|field|fields|name|names|type|types|id|ids|url|uri|urls|path|paths|file|files|dir|policy|policies|rule|rules|regex|pattern|` +
+	`min|max|ttl|expiry|expires|expiration|exp|age|limit|limits|used|usage|budget|index|label|title|hint|reset|strength|format|version|algorithm|alg|prefix|suffix|header|param|params|column|input|form|error|errors|manager|` +
+	`store|storage|provider|source|required|enabled|disabled|valid|validator|check|rotation|rotated|at|in|on|date|time|timeout|bucket|ref|arn|scope|scopes|per|rate|cost|price|window|list|set|map|class|service|factory|handler|` +
+	`endpoint|issuer|audience|owner|kind|mode|state|status|info|meta|metadata|test|tests|refresh|based|protected|only|auth|sign|in|up|change|changed|complexity|grant|exchange|introspection|event|events)$`)
+
+// nameTail matches what follows the name in a longer one.
+var nameTail = lazily(`^(?:[_-][0-9A-Za-z]+){1,6}`)
+
 // namesSecret reports whether any of the names stands in the text.
 func namesSecret(text string) bool {
 	return slices.ContainsFunc(nameRules, func(r nameRule) bool { return r.expr().MatchString(text) })
 }
 
 // suffixes may follow the word within a name, and change nothing: which one it is, and how it is written.
-var suffixes = lazily(`(?i)^(?:[_-]?(?:\d{1,3}|prod|production|dev|development|staging|stage|test|testing|live|local|value|val|raw|str|string|text|b64|base64|hex|old|new|current|primary|secondary|main|env|root|admin|user|ro|rw))*`)
+var suffixes = lazily(`(?i)^(?:[_-]?(?:\d{1,3}|data|base|prod|production|dev|development|staging|stage|test|testing|live|local|value|val|raw|str|string|text|b64|base64|hex|old|new|current|primary|secondary|main|env|root|admin|user|ro|rw))*`)
 
 // publicBefore are words before a name that make it no secret.
 var publicBefore = lazily(`(?i)(?:page|next|prev|previous|continuation|cancellation|cancel|start|stop|end|eos|bos|sep|cls|pad|mask|unk|special|max|min|num|first|last|total|input|output|prompt|completion|sync|resume|cursor|public|lex|parse|current|peek|csrf_?field|no|without|hashed|encrypted|forgot(?:ten)?|reset|change|confirm|missing|invalid|wrong|expired|incorrect|verify|check|hash|validate|design)[ _.-]?$`)
@@ -78,7 +91,7 @@ var label = lazily(`(?i)(?:^|[^\pL])(?:the|is|are|was|must|should|can(?:not)?|yo
 var typeWord = lazily(`(?i)^(?:null|none|nil|undefined|true|false|yes|no|on|off|str|string|text|int|integer|number|bool|boolean|bytes?|any|object|array|list|dict|map|required|optional|password|passwd|passwort|secret|token|hidden|empty|unset|default|input|redacted|masked|removed|value|key|bearer|basic|env|vault|keychain|prompt|ask|stdin|plain|plaintext|md5|bcrypt|scram|trust|peer|n/?a|tbd|todo)$`)
 
 // placeholders are written where a value is to be put.
-var placeholderWord = lazily(`(?i)your[-_ ]?|[-_ ]here$|example|placeholder|redacted|change[-_]?me|^insert[-_ ]|^replace|^enter[-_ ]|^put[-_ ]|^<|^\{\{|^\$\{|^\$\(|^\$[a-z_][a-z0-9_]*$|^%[a-z_]+%$|^%[sdvq]$|^\{[a-z_.]*\}?$|^\[|^@[a-z_]+@?$|\.\.\.|…|^#\{|^process\.env|^os\.|^env[.\[(]|^secrets\.|^vars\.`)
+var placeholderWord = lazily(`(?i)(?:^|[^a-z])your[-_ ]|^your(?:pass|pw|secret|token|key|api|own|user|name)|[-_ ]here$|example$|^(?:[\w-]*[_. -])?example[\w.-]*$|placeholder|redacted|change[-_]?me|^insert[-_ ]|^replace|^enter[-_ ]|^put[-_ ]|^<|^\{\{|^\$\{|^\$\(|^\$[a-z_][a-z0-9_]*$|^%[a-z_]+%$|^%[sdvq]$|^\{[a-z_.]*\}?$|^\[|^@[a-z_]+@?$|\.\.\.|…|^#\{|^process\.env|^os\.|^env[.\[(]|^secrets\.|^vars\.`)
 
 func isPlaceholder(value string) bool {
 	trimmed := strings.Trim(value, "\"'`")
@@ -94,7 +107,7 @@ func isPlaceholder(value string) bool {
 }
 
 // technical are words with digits that speak of how something is kept.
-var technical = lazily(`(?i)^(?:(?:base|sha|utf|md|rsa|aes|oauth|argon|es|hs|rs|ed|ecdsa|pbkdf|blake|x|h|v|p|tls|http|ipv|scram-sha|e|k|s|ec|b|l|w|gpt|sha3|log)-?\d+[\w.-]{0,12}|\d+(?:st|nd|rd|th|ms|s|m|h|d|x|k|kb|mb|gb|%|-\w+)|[a-z]+-(?:based|encoded|protected|hashed|encrypted|only|less|free|sensitive|bit))$`)
+var technical = lazily(`(?i)^(?:(?:base|sha|utf|md|rsa|aes|oauth|argon|es|hs|rs|ed|ecdsa|pbkdf|blake|x|h|v|p|tls|http|ipv|scram-sha|e|k|s|ec|b|l|w|gpt|sha3|log)-?\d+(?:[a-z]{1,6}\d{0,3})?(?:[._-]\w{1,8}){0,3}|\d+(?:st|nd|rd|th|ms|s|m|h|d|x|k|kb|mb|gb|%|-\w+)|[a-z]+-(?:based|encoded|protected|hashed|encrypted|only|less|free|sensitive|bit))$`)
 
 // isVersioned reports whether the value is such a word, a version, a date, a path, or an address.
 func isVersioned(value string) bool {

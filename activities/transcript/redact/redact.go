@@ -6,7 +6,8 @@
 //   - credentials of known form, by the rules of gitleaks;
 //   - what is told under a name that says secret: password=…, "api_key": "…", the password is …, in a dozen languages;
 //   - the credentials of URLs, of HTTP headers and of command lines, and private keys;
-//   - long tokens that look random, whatever they are called.
+//   - what is told in the forms of files and programs: .pgpass, .netrc, DSNs, options of commands, prompts, lists of codes;
+//   - long tokens that look random, whatever they are called, and base64 of a text that holds any of this.
 //
 // A secret is found in the text as it stands and in every reading of it: as JSON or a URL unescaped, and with its lines
 // joined. What was redacted already stays as it is.
@@ -25,7 +26,7 @@ import (
 )
 
 // Version names the rules. It changes whenever the same text may be redacted otherwise.
-const Version = "redact-2/gitleaks-8.30"
+const Version = "redact-3/gitleaks-8.30"
 
 // Rules that are not gitleaks'.
 const (
@@ -45,6 +46,8 @@ const (
 	RulePrefixed = "vendor-token"
 	// RuleRandom is for long tokens that look random.
 	RuleRandom = "high-entropy"
+	// RuleEncoded is for base64 of a text that holds a secret.
+	RuleEncoded = "encoded-secret"
 )
 
 // Counts are how often each rule found something.
@@ -175,6 +178,13 @@ func Find(text string) []Finding {
 			f.Start, f.End = reading.original(f.Start, f.End)
 			found = append(found, f)
 		}
+		if reading.joined {
+			continue
+		}
+		for _, f := range scanEncoded(reading.text, maxDecoded) {
+			f.Start, f.End = reading.original(f.Start, f.End)
+			found = append(found, f)
+		}
 	}
 	return merge(text, found, placeholders)
 }
@@ -207,7 +217,7 @@ func rank(rule string) int {
 	switch rule {
 	case RulePrivate:
 		return 0
-	case RuleNamed, RuleHeader, RuleCookie, RulePrefixed:
+	case RuleNamed, RuleHeader, RuleCookie, RulePrefixed, RuleEncoded:
 		return 2
 	case RuleRandom:
 		return 3

@@ -30,6 +30,9 @@ func allSeeds() []seed {
 	for _, r := range nameRules {
 		all = append(all, seed{words: r.words, before: 24, after: 16, find: r.scan})
 	}
+	for _, f := range forms {
+		all = append(all, seed{words: f.words, before: f.before, after: f.after, find: f.scan, loose: true})
+	}
 	return all
 }
 
@@ -40,6 +43,8 @@ var otherSeeds = []seed{
 	{words: "bearer basic apikey negotiate token aws4-hmac-sha256", before: 1, after: 4 << 10, find: scanAuth, loose: true},
 	{words: "-u --proxy-user mysql mariadb sshpass htpasswd 7z zip openssl", before: 2, after: 256, find: scanOptions, loose: true},
 	{words: prefixWords, before: 2, after: 300, find: scanPrefixed, loose: true},
+	{words: "codes", before: 24, after: 1 << 10, find: scanCodes, loose: true},
+	{words: "-----end", before: 8 << 10, after: 120, find: scanKeyTails, loose: true},
 	{words: "cookie", before: 5, after: 4 << 10, find: scanCookies, loose: true},
 }
 
@@ -62,6 +67,9 @@ func scan(text string, joined bool) []Finding {
 	}
 	return append(found, scanRandom(text)...)
 }
+
+// maxDecoded bounds how often a run of base64 is decoded.
+const maxDecoded = 3
 
 var keyBegins = lazily(`-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-[0-9]`)
 

@@ -158,7 +158,7 @@ func Cases(seed uint64) []Case {
 			all = append(all, Case{k.name, w.name, text, secrets})
 		}
 	}
-	return append(all, keyCases(m)...)
+	return append(append(all, keyCases(m)...), everydayCases(m)...)
 }
 
 // keyCases are private keys, whole and broken off, in quotes and escaped.
