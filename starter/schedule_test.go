@@ -116,8 +116,13 @@ func TestScheduleApply(t *testing.T) {
 		{[]string{"--time-zone", "UTC", "--lookback", "7"}, scheduleDefinition{TimeZone: "UTC", LookbackDays: 7}},
 		{[]string{"--time-zone", "UTC", "--at-once", "9"}, scheduleDefinition{TimeZone: "UTC", AtOnce: 9}},
 	} {
-		got := decode[appliedSchedule](t, c.run(append([]string{"schedule", "apply", "-o", "json"}, tt.args...)...))
-		require.Equal(t, applyChanged, got.Outcome, tt.args)
+		args := append([]string{"schedule", "apply", "-o", "json"}, tt.args...)
+		o, outcomes := c.run(args...), []string{applyChanged}
+		if strings.Contains(o.err, "no answer in time") { // A busy machine answers late. It may have made the change.
+			o, outcomes = c.run(args...), []string{applyChanged, applyUnchanged}
+		}
+		got := decode[appliedSchedule](t, o)
+		require.Contains(t, outcomes, got.Outcome, tt.args)
 		want := scheduleDefinition{
 			Workflow: schema.WorkflowDreamNight, Cron: "30 3 * * *", Jitter: duration(10 * time.Minute), CatchUp: duration(6 * time.Hour), AtOnce: 4,
 			TimeZone: tt.want.TimeZone, LookbackDays: tt.want.LookbackDays,
