@@ -195,7 +195,11 @@ func (s *Store) measured(ctx context.Context, sel selection, after position) (pa
 	}
 	args = slices.Concat([]any{s.opts.PageRows, s.opts.PageBytes}, args, []any{s.opts.PageRows + 1}, args)
 	var p page
-	err := s.query(ctx, func(rows driver.Rows) error {
+	query := s.query
+	if sel.stream == "" {
+		query = s.queryAll
+	}
+	err := query(ctx, func(rows driver.Rows) error {
 		var hidden, more uint8
 		e, err := s.scanEvent(rows, &hidden, &more)
 		if err != nil {

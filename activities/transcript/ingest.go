@@ -139,7 +139,9 @@ func inlineSession(messages []schema.InlineMessage, stated, keep bool) (*Session
 			})
 		}
 		m := schema.Message{Role: role, Kind: kind, SourceID: in.ID, At: in.At.UTC()}
-		redact.Names(&m.SourceID)
+		if redact.Names(&m.SourceID); m.SourceID != in.ID { // Others would have the same one.
+			m.SourceID = ""
+		}
 		if keep {
 			m.Text, m.TakenOut = redact.TakeOut(text, nil)
 		} else {

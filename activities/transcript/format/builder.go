@@ -130,7 +130,11 @@ func (b *builder) append(m schema.Message) {
 	}
 	m.Author, m.Tool = clean(m.Author), clean(m.Tool)
 	m.CallID, m.SourceID = clean(m.CallID), clean(m.SourceID)
+	given := m.SourceID
 	redact.Names(&m.Author, &m.Tool, &m.CallID, &m.SourceID)
+	if m.SourceID != given { // Others would have the same one.
+		m.SourceID = ""
+	}
 	switch {
 	case m.CallID == "":
 	case m.Kind == schema.KindToolCall && m.Tool != "":

@@ -1,9 +1,13 @@
 package redact
 
 import (
+	"encoding/base64"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/transcript/redact/redacttest"
 )
 
 // What looks as these forms do, and holds no secret, stays.
@@ -18,11 +22,44 @@ func TestEverydayTextStays(t *testing.T) {
 		"error codes:\n  1001\n  1002\n", "Enter passphrase (empty for no passphrase): ", "Enter the password: it must have 8 characters",
 		`{"name":"region","value":"eu-central-1a2b3c"}`, "redis-cli -h db -n 3 ping", "mongodump -d app -o /backup", "the seed: 42",
 		"https://docs.test/webhooks/overview", "see https://api.test/hooks/on-push for it", "the pass rate is 97%", "my pass is over",
-		"login/logout buttons", "https://login.test.com/36c47fb4-f57c-4e1c-8760-d42293932cc2/v2.0",
+		"login/logout buttons", "the login and password fields are broken", `getpass("Enter password: ").strip()`, `read -s -p "Enter password: " PW`,
+		"PASS: parser handles nested lists correctly", "the second pass is register allocation plus spilling",
+		`{"name":"author","value":"Jane Doe, 2nd ed. 2019"}`, `{"name":"sidecar_image","value":"envoy-v1.29.3-debug"}`,
+		"credentials: string | Credentials;", "credentials: Aws::Credentials.new(k)", "Credentials are read/written by", "see the log in tmp/agent-12.log",
+		"a1b2c3d Add recovery codes\ne4f5a6b Fix login page\n9f8e7d6 Mend it\n", "expect(backupCodes).toEqual([code1, code2])",
+		"The file must close with -----END PRIVATE KEY-----", "(password) =>\n  isLong(password)\n  ? x\n  : y",
+		"token-service-1  | ts=2026-03-01T10:00:00Z", "secret_uuid=550e8400-e29b-41d4-a716-446655440000", `{"pass":1024,"fail":3}`, `{"pin":"GPIO17"}`, "pw = self.w//2",
+		"https://github.com/pre-commit/pre-commit-hooks/commit/0123456789abcdef0123456789abcdef01234567", "https://login.test.com/36c47fb4-f57c-4e1c-8760-d42293932cc2/v2.0",
 		"secret_event_proto_descriptor" + " = " + "file_cloud_secretmanager_logging_v2_event_proto_descriptor", "c29tZSBvcmRpbmFyeSB0ZXh0IGFib3V0IHRoZSB3ZWF0aGVy", "PWD=/home/ann", "pw, err := readPW()",
 		"falsehood and truth", "secret sauce: tomatoes and basil", "setup: run make first", "password: correct and long enough for all",
 	} {
 		got, _ := Text(text)
 		require.Equal(t, text, got)
+	}
+}
+
+// What begins within a rune, stands behind a mark of base64, or is longer than is looked at first.
+func TestEverydayEdges(t *testing.T) {
+	t.Parallel()
+	encoded := base64.StdEncoding.EncodeToString([]byte("password=" + "hunter2Summer"))
+	for _, text := range []string{"\x80login", "CONFIG=" + encoded, `{"credentials_b64":"` + redacttest.NewMaker(3).Of(6000) + `"}`} {
+		got, counts := Text(text)
+		again, _ := Text(got)
+		require.Equal(t, got, again)
+		require.Equal(t, len(text) > 8, counts.Total() == 1, got)
+		require.Less(t, len(got), 64)
+	}
+	many := "secret a: ABCDEFGHIJKLMNOP" + strings.Repeat(" b: ABCDEFGHIJKLMNOP", 12)
+	got, _ := Text(many)
+	again, _ := Text(got)
+	require.Equal(t, got, again)
+}
+
+// A text of nothing but names is read in time that grows with its length.
+func TestNamesWithinNames(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"password=", "password:", "secret="} {
+		got, _ := Text(strings.Repeat(name, 20_000))
+		require.NotEmpty(t, got)
 	}
 }

@@ -3,6 +3,7 @@ package redact
 import (
 	"encoding/base64"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -19,7 +20,12 @@ type form struct {
 }
 
 // tail matches what an option of a command line may hold, in quotes or not.
-const tail = `(?:'([^'\n]{2,128})'|"([^"\n]{2,128})"|([^\s"'` + "`" + `|;&]{2,128}))`
+const tail = `(?:'([^'\n]{2,128})'|"([^"\n]{2,128})"|([^\s"'` + "`" + `|;&<>]{2,128}))`
+
+const hexDigits = "0123456789abcdef"
+
+// cookieName matches the names of cookies by which a server knows who is logged in.
+const cookieName = `(?i:(?:\w{1,24}[_.-])?(?:sess(?:ion)?|connect\.sid|sid|auth|token|csrf|xsrf|jwt|remember)(?:[_.-]?(?:token|id|key|cookie|me))?)`
 
 var forms = []form{
 	// user:password@tcp(host:port)/db, as Go's driver of MySQL writes it.
@@ -31,13 +37,13 @@ var forms = []form{
 	// A line of .pgpass: host:port:database:user:password.
 	{":5432: :5433: :6432: :6543: :*:", 80, 240, lazily(`(?m)(?:^|[\s"'\x60])(?:[\w.-]{1,63}|\*):(?:\d{4,5}|\*):(?:[\w.-]{1,63}|\*):(?:[\w.@-]{1,63}|\*):((?:[^\s:"'\x60]|\\[:\\]){2,128})`), isNoPort},
 	// A line of .netrc.
-	{"login·", 2, 240, lazily(`\blogin[ \t]+\S{1,64}\s+password[ \t]+(\S{2,128})`), nil},
+	{"login·", 160, 240, lazily(`(?m)(?:\b(?:machine[ \t]+\S+|default)\s+login|^[ \t]*login)[ \t]+\S{1,64}[ \t]*(?:\r?\n[ \t]*|[ \t])password[ \t]+(\S{2,128})(?:\s|$)`), nil},
 	// The token of an address in place of its user.
 	{"http:// https://", 2, 300, lazily(`(?i)\bhttps?://([^\s/:@"'\x60<>?#]{16,255})@[\w.-]`), func(v string) bool { return looksIssued(v) && !isName(v) }},
 	// The path of a webhook, in small letters and digits.
 	{"hook", 160, 240, lazily(`(?i)\bhttps?://[^\s"'\x60<>]{0,120}hooks?[./-](?:[^\s"'\x60<>?#]{0,120}?/)?([a-z0-9]{12,64})(?:[/?#\s"'\x60<>),.]|$)`), func(v string) bool {
-		k := kindsOf(v)
-		return k.digits >= 2 && k.letters >= 2 && k.changes >= 5 && entropy(v) >= 3
+		k, hash := kindsOf(v), len(v) >= 32 && strings.Trim(v, hexDigits) == ""
+		return !hash && k.digits >= 2 && k.letters >= 2 && k.changes >= 5 && entropy(v) >= 3
 	}},
 	// Options of programs that take a password.
 	{"login", 60, 240, lazily(`\b(?:docker|podman|nerdctl|buildah|skopeo|helm|oras|crane|az|cf)\b[^\n|;&]{0,40}? login\b[^\n|;&]{0,160}?\s-p[ =]?` + tail), isNoOption},
@@ -49,17 +55,17 @@ var forms = []form{
 	{"htpasswd", 1, 240, lazily(`\bhtpasswd[ \t]+(?:-\w+[ \t]+)*-\w*b\w*[ \t]+(?:-\w+[ \t]+)*\S+[ \t]+\S+[ \t]+` + tail), isNoOption},
 	// Who logs in with what.
 	{"creds credentials zugangsdaten identifiants credenciales 账号 帳號 계정", 2, 200,
-		lazily(`(?i)(?:\bcreds|\bcredentials|\bzugangsdaten|\bidentifiants|\bcredenciales|账号|帳號|계정)[ \t]*(?:[:=：]|is|are|sind|sont|son)[ \t]*["'\x60]?[\w.@+-]{2,64}["'\x60]?[ \t]*[/:|][ \t]*["'\x60]?([^\s"'\x60,;]{4,64})`), func(v string) bool { return !isCallOrPath(v) && !isVersioned(v) }},
-	{"login log·in", 2, 200, lazily(`(?i)\b(?:login|log in)(?: (?:with|as|is|using))?(?:[ \t]*[:=][ \t]*|[ \t]+)["'\x60]?[\w.@+-]{2,64}["'\x60]?[ \t]*/[ \t]*["'\x60]?([^\s"'\x60,;/]{6,64})`),
+		lazily(`(?i)(?:\bcreds|\bcredentials|\bzugangsdaten|\bidentifiants|\bcredenciales|账号|帳號|계정)[ \t]*(?:[:=：]|is|are|sind|sont|son)[ \t]*["'\x60]?[\w.@+-]{2,64}["'\x60]?[ \t]+/[ \t]+["'\x60]?([^\s"'\x60,;/]{4,64})`), func(v string) bool { return !isCallOrPath(v) && !isVersioned(v) }},
+	{"login log·in creds", 2, 200, lazily(`(?i)\b(?:login|log in (?:with|as|using)|creds)(?: (?:with|as|is|using|are))?(?:[ \t]*[:=][ \t]*|[ \t]+)["'\x60]?[\w.@+-]{2,64}["'\x60]?[ \t]*/[ \t]*["'\x60]?([^\s"'\x60,;/]{6,64})`),
 		func(v string) bool { return name{family: passwords}.standsOut(v) }},
 	// What was typed at a prompt.
-	{"enter· retype repeat·", 2, 300, lazily(`(?i)\b(?:enter|retype|repeat)[ \t](?:[\w'-]{1,12}[ \t]){0,3}pass[ -]?(?:phrase|word|code)[^:\n]{0,120}:[ \t]+(\S[^\n]{1,127})`), func(v string) bool { return !label().MatchString(v) && !sentence().MatchString(v) }},
+	{"enter· retype repeat·", 2, 300, lazily(`(?i)\b(?:enter|retype|repeat)[ \t](?:[\w'-]{1,12}[ \t]){0,3}pass[ -]?(?:phrase|word|code)[^:\n]{0,120}:[ \t]+([^\s"'\x60\\)][^\n"'\x60\\]{1,127})`), func(v string) bool { return !label().MatchString(v) && !sentence().MatchString(v) }},
 	// A cookie of a browser's tools, whose name and value stand apart.
-	{`"value"`, 300, 600, lazily(`"name"\s*:\s*"[^"\n]{0,40}(?i:sess|sid|auth|token|csrf|xsrf|jwt|remember|login|key)[^"\n]{0,40}"[^{}]{0,240}?"value"\s*:\s*"([^"\n]{8,512})"`), looksIssued},
-	{`"value"`, 2, 600, lazily(`"value"\s*:\s*"([^"\n]{8,512})"[^{}]{0,240}?"name"\s*:\s*"[^"\n]{0,40}(?i:sess|sid|auth|token|csrf|xsrf|jwt|remember|login|key)[^"\n]{0,40}"`), looksIssued},
+	{`"value"`, 300, 600, lazily(`"name"\s*:\s*"` + cookieName + `"[^{}]{0,240}?"value"\s*:\s*"([^"\s]{8,512})"`), looksIssued},
+	{`"value"`, 2, 600, lazily(`"value"\s*:\s*"([^"\s]{8,512})"[^{}]{0,240}?"name"\s*:\s*"` + cookieName + `"`), looksIssued},
 	// The words of a wallet, or of a pass phrase.
 	{"seed· seed: seed= phrase mnemonic", 16, 400, lazily(`(?i)\b(?:seed|mnemonic|phrase)s?\b["'\x60)]*[ \t]*(?:[:=]|is|was|are|=>)[ \t]*["'\x60]?((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})\b`), nil},
-	{"pass kennwort", 8, 200, lazily(`(?i)(?:\bpass(?:word|phrase|code)?|\bpasswort|\bkennwort)\b["'\x60)]*[ \t]*(?:[:=]|is|lautet|ist)[ \t]+["'\x60]?([a-z]{3,10}(?:[ -][a-z]{3,10}){3,7})["'\x60]?[ \t]*[.!]?(?:\r?\n|$)`), isFreePhrase},
+	{"pass kennwort", 8, 200, lazily(`(?i)(?:\bpass(?:word|phrase|code)|\bpasswort|\bkennwort)\b["'\x60)]*[ \t]*(?:[:=]|is|lautet|ist)[ \t]+["'\x60]?([a-z]{3,10}(?:[ -][a-z]{3,10}){3,7})["'\x60]?[ \t]*[.!]?(?:\r?\n|$)`), isFreePhrase},
 	// Seeds of one-time codes, in groups as people copy them.
 	{"2fa totp otp authenticator secret setup·key", 8, 200, lazily(`(?i:\b(?:2fa|t?otp|authenticator|mfa|secret|setup)\b[^\n:=]{0,24}[:=]|\b(?:2fa|t?otp|mfa)(?: key| secret| seed)? (?:is|was))[ \t]*["'\x60]?((?:[A-Z2-7]{4}[ -]){3,15}[A-Z2-7]{4}|[A-Z2-7]{16,64})\b`), nil},
 }
@@ -84,10 +90,13 @@ func isFreePhrase(value string) bool {
 // scan finds what is told in the form.
 func (f form) scan(text string, from, to int) []Finding {
 	var found []Finding
-	for !utf8.RuneStart(text[from]) {
+	for from > 0 && !utf8.RuneStart(text[from]) {
 		from--
 	}
 	for _, m := range matches(f.expr(), text, from, to) {
+		if (name{text: text, start: m[0], end: m[1]}).inPlaceholder() {
+			continue
+		}
 		for g := len(m) - 2; g >= 2; g -= 2 {
 			if m[g] < 0 {
 				continue
@@ -105,10 +114,10 @@ func (f form) scan(text string, from, to int) []Finding {
 var codeList = lazily(`(?i)(?:recovery|backup|scratch|emergency|one-time|2fa)[ _-]?codes?\b["'\x60]?[^\n\[]{0,80}`)
 
 // codeLine matches a line of it.
-var codeLine = lazily(`^[ \t]*(?:\d{1,2}[.)][ \t]*|[-*•][ \t]*)?["'\x60]?([0-9A-Za-z]{3,12}(?:[ -][0-9A-Za-z]{3,12})*)["'\x60]?,?[ \t\r]*$`)
+var codeLine = lazily(`^[ \t]*(?:\d{1,2}[.)][ \t]*|[-*•][ \t]*)?["'\x60]?([0-9A-Za-z]{3,24}(?:[ -][0-9A-Za-z]{3,24})*)["'\x60]?,?[ \t\r]*$`)
 
 // codeWord matches one in an array.
-var codeWord = lazily(`[0-9A-Za-z]{3,12}(?:[ -][0-9A-Za-z]{3,12})*`)
+var codeWord = lazily(`[0-9A-Za-z]{3,24}(?:[ -][0-9A-Za-z]{3,24})*`)
 
 // maxCodes bounds the codes of a list, in bytes.
 const maxCodes = 1 << 10
@@ -117,11 +126,14 @@ const maxCodes = 1 << 10
 func scanCodes(text string, from, to int) []Finding {
 	var found []Finding
 	add := func(start, end int) {
-		if kindsOf(text[start:end]).digits > 0 {
+		groups := strings.FieldsFunc(text[start:end], func(r rune) bool { return r == ' ' || r == '-' })
+		if !slices.ContainsFunc(groups, func(g string) bool { return kindsOf(g).digits == 0 }) && end-start >= 6 {
 			found = append(found, Finding{RuleNamed, start, end})
 		}
 	}
+lists:
 	for _, m := range matches(codeList(), text, from, to) {
+		listed := false
 		at, list := m[1], text[m[1]:min(len(text), m[1]+maxCodes)]
 		if strings.HasPrefix(list, "[") {
 			array, _, _ := strings.Cut(list, "]")
@@ -133,10 +145,12 @@ func scanCodes(text string, from, to int) []Finding {
 		for line := range strings.Lines(list) {
 			body := strings.TrimRight(line, "\n")
 			c := codeLine().FindStringSubmatchIndex(body)
-			if c == nil && at > m[1] { // The first line is the rest of the introduction.
-				break
-			}
-			if c != nil && at > m[1] {
+			switch {
+			case at == m[1], strings.TrimSpace(line) == "" && !listed: // The rest of the introduction, and what parts it from the list.
+			case c == nil:
+				continue lists
+			default:
+				listed = true
 				add(at+c[2], at+c[3])
 			}
 			at += len(line)
@@ -146,11 +160,14 @@ func scanCodes(text string, from, to int) []Finding {
 }
 
 // keyTail matches the end of a private key whose begin was cut off.
-var keyTail = lazily(`((?:[A-Za-z0-9+/]{4,76}={0,2}(?:\\[nr]|[\s>|])+)+)-----END[ A-Z0-9_-]{0,100}PRIVATE KEY`)
+var keyTail = lazily(`([A-Za-z0-9+/]{16,76}={0,2}(?:\\[nr]|[\s>|])+(?:[A-Za-z0-9+/]{4,76}={0,2}(?:\\[nr]|[\s>|])+)*)-----END[ A-Z0-9_-]{0,100}PRIVATE KEY`)
 
 // scanKeyTails finds what is left of a private key in front of its last line.
 func scanKeyTails(text string, from, to int) []Finding {
 	var found []Finding
+	if !strings.Contains(text[from:to], "PRIVATE KEY") {
+		return nil
+	}
 	for _, m := range matches(keyTail(), text, from, to) {
 		found = append(found, Finding{RulePrivateKey, m[2], m[2] + len(strings.TrimSpace(text[m[2]:m[3]]))})
 	}
@@ -158,15 +175,19 @@ func scanKeyTails(text string, from, to int) []Finding {
 }
 
 // minEncoded is the least length of a run of base64 that is decoded, and maxEncoded the greatest.
-const minEncoded, maxEncoded = 16, 64 << 10
+const minEncoded, maxEncoded = 16, 1 << 20
 
 // scanEncoded finds runs of base64 that hold a secret once they are decoded, up to three times.
 func scanEncoded(text string, depth int) []Finding {
 	var found []Finding
-	for at := 0; at < len(text); at++ {
+	for at := 0; at < len(text); {
 		start := at
 		for at < len(text) && (isAlnum(text[at]) || text[at] == '+' || text[at] == '/' || text[at] == '-' || text[at] == '_') {
 			at++
+		}
+		if at == start {
+			at++
+			continue
 		}
 		end := at
 		for at < len(text) && text[at] == '=' && at-end < 2 {

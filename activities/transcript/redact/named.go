@@ -32,18 +32,24 @@ const maxNamed = 4 << 10
 // scan finds what is told under a name of the rule that stands in a window.
 func (r nameRule) scan(text string, from, to int) []Finding {
 	var found []Finding
+	covered := 0
 	add := func(f Finding, ok bool) {
 		if ok {
 			found = append(found, f)
+		}
+		if ok || f.End-f.Start > maxNamed/4 {
+			covered = max(covered, f.End)
 		}
 	}
 	for from > 0 && !utf8.RuneStart(text[from]) {
 		from--
 	}
+	read := 0
 	for _, m := range matches(r.expr(), text, from, to) {
-		n := name{text: text, start: m[0], end: m[1], family: r.family}
+		n := name{text: text, start: m[0], end: m[1], family: r.family, read: &read}
 		n.end -= m[1] - m[0] - len(strings.TrimRight(text[m[0]:m[1]], "=:> \t\"'"))
-		if n.whole() && !n.inPlaceholder() {
+		// What is told deep within a value ends where that does: a text of nothing but names would be read once for each.
+		if deep := n.end+maxNamed/16 < covered; !deep && n.whole() && !n.inPlaceholder() {
 			add(n.value())
 			add(n.valueBefore())
 		}
@@ -54,11 +60,12 @@ func (r nameRule) scan(text string, from, to int) []Finding {
 // scanEnvKeys finds values of variables of the environment that are named as a key.
 func scanEnvKeys(text string, from, to int) []Finding {
 	var found []Finding
+	read := 0
 	for _, m := range matches(envKey(), text, from, to) {
 		if publicKey().MatchString(text[m[0]:m[1]]) {
 			continue
 		}
-		n := name{text: text, start: m[0], end: m[1], family: tokens}
+		n := name{text: text, start: m[0], end: m[1], family: tokens, read: &read}
 		if f, ok := n.value(); ok {
 			found = append(found, f)
 		}
@@ -73,6 +80,8 @@ type name struct {
 	family     family
 	// tailed says that more words follow the one that says secret: the value must look like a secret too.
 	tailed bool
+	// read is how far values of names of the same rule were followed beyond maxNamed. What begins before that is not followed again.
+	read *int
 }
 
 // whole reports whether the word is all of a name, or its last word. It takes in what follows the word and changes nothing.
@@ -181,18 +190,14 @@ func (n name) value() (Finding, bool) {
 		return Finding{}, false
 	}
 	start, end, quoted := valueAt(rest, at, n.inQuery())
-	for end >= len(rest)-1 && limit < len(n.text) { // It goes on.
-		limit = min(len(n.text), n.end+4*(limit-n.end))
-		rest = n.text[n.end:limit]
-		start, end, quoted = valueAt(rest, at, n.inQuery())
-	}
 	value := rest[start:end]
 	ok := false
 	switch {
 	case value == "" || isPlaceholder(value):
+	case !quoted && strings.EqualFold(n.text[n.start:n.end], "pass") && strings.Trim(value, "0123456789,}") == "": // A count of tests.
 	case n.family == codes:
 		ok = isDoorCode(value) && !blank
-	case n.tailed && !(looksIssued(value) && !isName(value) || n.family == passwords && n.standsOut(value)):
+	case n.tailed && (m[4] >= 0 || !(looksIssued(value) && !isName(value) || n.family == passwords && n.standsOut(value))):
 	case blank:
 		k := kindsOf(value)
 		ok = n.family == passwords && (quoted && n.tells(value) || len(value) >= 8 && k.digits > 0 && k.letters > 0 && (k.upper > 0 || k.symbols > 0) && n.standsOut(value))
@@ -205,11 +210,18 @@ func (n name) value() (Finding, bool) {
 	default:
 		ok = n.standsOut(value)
 	}
-	if ok && strict && strings.ContainsAny(rest[m[2]:m[3]], "\n") && strings.ContainsAny(rest[m[2]:m[3]], "|>") {
-		end = blockEnd(rest, start, end)
+	if ok && end >= len(rest)-1 && limit < len(n.text) && n.start >= *n.read { // It goes on.
+		start, end, _ = valueAt(n.text[n.end:], at, n.inQuery())
+		*n.read = n.end + end
+	}
+	if sep := rest[max(0, m[2]):max(0, m[3])]; ok && strict && block().MatchString(sep) {
+		end = blockEnd(n.text, n.end+start, n.end+end) - n.end
 	}
 	return Finding{RuleNamed, n.end + start, n.end + end}, ok
 }
+
+// block matches a separator that begins a block of YAML.
+var block = lazily(`:[ \t]*[|>][-+]?[ \t]*\r?\n`)
 
 // blockEnd returns where a block of YAML ends whose first line holds a value: before the first line that is indented less.
 func blockEnd(text string, start, end int) int {
@@ -293,6 +305,9 @@ func valueAt(text string, at int, query bool) (start, end int, quoted bool) {
 			}
 			end += n
 		}
+		if end >= len(text) && len(text) >= maxNamed {
+			return start, len(text), true // It goes on beyond what is looked at.
+		}
 		break
 	}
 	start = at
@@ -338,12 +353,17 @@ func (n name) tells(value string) bool {
 			isPhrase(value, 6)
 	}
 	switch {
-	case utf8.RuneCountInString(value) < 4 && k.digits == 0, len(value) < 3, namesSecret(value) && k.digits == 0, isCallOrPath(value) && (strings.ContainsAny(value, ")/:") || strings.Contains(value, "->")):
+	case utf8.RuneCountInString(value) < 4 && k.digits == 0, len(value) < 3, namesSecret(value) && k.digits == 0, isCallOrPath(value) && !openCall(value):
 		return false
 	case strings.ContainsAny(value, " \t"):
 		return isPhrase(value, 2) || k.digits > 0 && k.symbols > 2 && !label().MatchString(value) && !namesSecret(value)
 	}
 	return true
+}
+
+// openCall reports whether a bracket opens and none closes, so that the value is no call.
+func openCall(value string) bool {
+	return strings.Contains(value, "(") && !strings.Contains(value, ")")
 }
 
 // isPhrase reports whether the value is a pass phrase: words, of which none is one that sentences are made with.

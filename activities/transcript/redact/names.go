@@ -32,14 +32,15 @@ type nameRule struct {
 var nameRules = []nameRule{
 	{passwords, "pass", lazily(`(?i)(?:mot[ _-]?de[ _-]?|palavra-)?passe\b|pass[_ -]?(?:words?|phrases?|codes?|wd)|passwort|[_.-]pass\b|\bpass(?:=|\s?:\s|["']\s*(?::|=>)|\s*=\s*["'])|\b(?:the|my|our|your|his|her|their)[ \t]pass\b`)},
 	{passwords, "pwd", lazily(`(?i)\bpwd|_pwd|userpwd|pgpwd`)},
-	{passwords, "pw= pw: pw\" pw' pw·", lazily(`(?i)\bpw(?:=|\s?:\s|["']\s*(?::|=>)|\s*=\s*["'])|\b(?:the|my|our|your|his|her|their)[ \t]pw\b|\bpw[ \t](?:is|was|=)`)},
-	{passwords, "pin: pin= pin\" pin' pin· pin_ pincode", lazily(`(?i)\bpin(?:[ _-]?code)?\b`)},
+	{passwords, "pw= pw: pw\" pw' pw·", lazily(`(?i)\bpw(?:=|\s?:\s|["']\s*(?::|=>)|\s*=\s*["'])|\b(?:the|my|our|your|his|her|their)[ \t]pw\b|\bpw[ \t](?:is|was)\b`)},
+	{codes, "pin\" pin'", lazily(`(?i)\bpin["']\s*(?::|=>)`)},
+	{passwords, "pin: pin= pin· pin_ pincode", lazily(`(?i)\bpin(?:[ _-]?code)?\b`)},
 	{passwords, "kennwort wachtwoord lösenord adgangskode contrase senha parola·d hasło şifre mật·khẩu арол", lazily(
 		`(?i)kennwort|wachtwoord|lösenord|adgangskode|contraseñas?|contrasenya|contrasena|\bsenhas?|parola d'ordine|hasło|парол[ья]|şifre|mật khẩu`)},
 	{passwords, "비밀 비번 암호 패스워드 密码 密碼 密·码 密·碼 口令 パス 暗証", lazily(
 		`비밀\s?번호|비번|암호|패스워드|密\s?[码碼]|口令|パスワード|パスコード|暗証番号`)},
 	{passwords, "psk wifi wi-fi wlan wpa", lazily(`(?i)\bpsk\b|\bwpa2?[ _-]?(?:psk|key|passphrase)\b|\b(?:wi-?fi|wlan)[ _-]?(?:key|code|schlüssel)\b`)},
-	{codes, "code cvv cvc", lazily(`(?i)\b(?:door|gate|garage|entry|entrance|alarm|safe|locker|lock|building|access|entry)[ _-]?codes?\b|\bcv[vc]2?\b`)},
+	{codes, "code cvv cvc", lazily(`(?i)\b(?:door|gate|garage|entry|entrance|alarm|safe|locker|lock|building|access)[ _-]?codes?\b|\bcv[vc]2?\b`)},
 	{tokens, "secret", lazily(`(?i)secret[ _-]?(?:access[ _-]?)?keys?|secrets?`)},
 	{tokens, "token credential bearer mnemonic", lazily(`(?i)tokens?|credentials?|bearer|mnemonic`)},
 	{passwords, "identified·by", lazily(`(?i)identified by`)},
@@ -62,8 +63,8 @@ var nameRules = []nameRule{
 // publicTail matches words behind the name of a secret that make it the name of something else.
 var publicTail = lazily(`(?i)^(?:[_-][a-z]+)*[_-](?:len|length|size|count|counter|hash|hashed|digest|field|fields|name|names|type|types|id|ids|url|uri|urls|path|paths|file|files|dir|policy|policies|rule|rules|regex|pattern|` +
 	`min|max|ttl|expiry|expires|expiration|exp|age|limit|limits|used|usage|budget|index|label|title|hint|reset|strength|format|version|algorithm|alg|prefix|suffix|header|param|params|column|input|form|error|errors|manager|` +
-	`store|storage|provider|source|required|enabled|disabled|valid|validator|check|rotation|rotated|at|in|on|date|time|timeout|bucket|ref|arn|scope|scopes|per|rate|cost|price|window|list|set|map|class|service|factory|handler|` +
-	`endpoint|issuer|audience|owner|kind|mode|state|status|info|meta|metadata|test|tests|refresh|based|protected|only|auth|sign|in|up|change|changed|complexity|grant|exchange|introspection|event|events)$`)
+	`storage|provider|source|required|enabled|disabled|valid|validator|check|rotation|rotated|at|in|on|date|time|timeout|bucket|ref|arn|scope|scopes|per|rate|cost|price|window|list|set|map|class|factory|handler|` +
+	`endpoint|issuer|audience|kind|mode|state|status|info|meta|metadata|test|tests|refresh|based|protected|only|auth|sign|up|change|changed|complexity|grant|exchange|introspection|event|events|uuid|guid|fingerprint|checksum|sha\\d*|md5)(?:[_-]\\d+)*$`)
 
 // nameTail matches what follows the name in a longer one.
 var nameTail = lazily(`^(?:[_-][0-9A-Za-z]+){1,6}`)

@@ -156,6 +156,9 @@ func takeOut(text string, found []Finding, before schema.TakenOut) (string, sche
 // that looks random.
 func Names(names ...*string) {
 	for _, name := range names {
+		if *name == "" {
+			continue
+		}
 		found := slices.DeleteFunc(Find(*name), func(f Finding) bool { return f.Rule == RuleRandom })
 		for _, f := range slices.Backward(found) {
 			*name = (*name)[:f.Start] + schema.Redacted(f.Rule) + (*name)[f.End:]

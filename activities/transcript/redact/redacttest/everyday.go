@@ -59,7 +59,6 @@ var everyday = []struct {
 	{"17 door", "The door code is %s.", []func(*Maker) string{pin}},
 	{"17 gate", "gate code: %s", []func(*Maker) string{pin}},
 	{"17 card", "CVV: %s", []func(*Maker) string{prefixed("", 3, digits)}},
-	{"18 dotted", `password: "%s.%s"`, []func(*Maker) string{weak, weak}},
 	{"18 open bracket", `password = "%s(%s"`, []func(*Maker) string{weak, weak}},
 	{"18 like a placeholder", `password: Example!%s`, []func(*Maker) string{pin}},
 	{"19 block", "password: |\n  %s\n  %s\nport: 80", []func(*Maker) string{(*Maker).password, (*Maker).password}},
