@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -117,7 +118,7 @@ func (s *Store) look(ctx context.Context) (map[string]generation, error) {
 	}
 	s.leases.mu.Lock()
 	defer s.leases.mu.Unlock()
-	s.leases.of, s.leases.at = all, now
+	s.leases.of, s.leases.at = maps.Clone(all), now // The caller reads all without the lock.
 	return all, nil
 }
 
