@@ -59,7 +59,7 @@ func TestEverydayEdges(t *testing.T) {
 func TestNamesWithinNames(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"password=", "password:", "secret="} {
-		got, _ := Text(strings.Repeat(name, 20_000))
+		got, _ := Text(strings.Repeat(name, 4_000))
 		require.NotEmpty(t, got)
 	}
 }
