@@ -81,7 +81,7 @@ func New(conn driver.Conn, opts Options) *Store {
 // liveOffsets is the table of the offsets of the tables in use.
 const liveOffsets = "projection_offsets_raw"
 
-// querySettings allow queries that contain the ids or positions of a whole page. What is read by key is read in one thread: to
+// querySettings allow queries that contain the ids or positions of a whole page. Reads by key use one thread: to
 // hand a few rows from thread to thread costs more than to read them.
 var querySettings = clickhouse.Settings{"max_query_size": 16 << 20, "max_threads": 1}
 
@@ -94,7 +94,7 @@ func (s *Store) request(ctx context.Context, settings clickhouse.Settings) (cont
 	return clickhouse.Context(ctx, clickhouse.WithSettings(maps.Clone(settings))), cancel
 }
 
-// query runs a select of what is read by key, and calls scan once per row.
+// query runs a select by key, and calls scan once per row.
 func (s *Store) query(ctx context.Context, scan func(driver.Rows) error, sql string, args ...any) error {
 	return s.queryWith(ctx, querySettings, scan, sql, args...)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A secret in the name of a tool or an author, in an id, or in what is said of a line that was skipped is taken out. (I9)
+// A secret in the name of a tool or an author, in an id, or in the reason for a skipped line is taken out. (I9)
 func TestI9NamesAndSkippedLines(t *testing.T) {
 	t.Parallel()
 	const token = "ghp_" + "aB3dE5gH1jK7aB3dE5gH1jK7aB3dE5gH1jK7"

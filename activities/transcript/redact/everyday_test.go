@@ -10,7 +10,7 @@ import (
 	"axiommind/activities/transcript/redact/redacttest"
 )
 
-// What looks as these forms do, and holds no secret, stays.
+// Texts that look like these forms and hold no secret stay.
 func TestEverydayTextStays(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -38,7 +38,7 @@ func TestEverydayTextStays(t *testing.T) {
 	}
 }
 
-// What begins within a rune, stands behind a mark of base64, or is longer than is looked at first.
+// Secrets are found behind part of a rune, behind an equals sign, and beyond the first 4 KiB of a value.
 func TestEverydayEdges(t *testing.T) {
 	t.Parallel()
 	encoded := base64.StdEncoding.EncodeToString([]byte("password=" + "hunter2Summer"))

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// form is a way of telling a secret that is known by what stands around it, and needs no name that [nameRules] knows.
+// form matches a secret by its surroundings, without a name that [nameRules] knows.
 type form struct {
 	// words are those of [seed]: the expression is run around them, so far before and behind.
 	words         string
@@ -19,7 +19,7 @@ type form struct {
 	is func(value string) bool
 }
 
-// tail matches what an option of a command line may hold, in quotes or not.
+// tail matches the value of an option of a command line, in quotes or not.
 const tail = `(?:'([^'\n]{2,128})'|"([^"\n]{2,128})"|([^\s"'` + "`" + `|;&<>]{2,128}))`
 
 const hexDigits = "0123456789abcdef"
@@ -53,12 +53,12 @@ var forms = []form{
 	{"sqlcmd bcp osql", 1, 300, lazily(`\b(?:sqlcmd|bcp|osql)\b[^\n|;&]{0,200}?\s-P[ =]?` + tail), isNoOption},
 	{"smbclient rpcclient smbmap", 1, 240, lazily(`\b(?:smbclient|rpcclient|smbmap)\b[^\n|;&]{0,120}?\s-U[ =]?["']?[^\s%"']{1,64}%([^\s"']{2,128})`), nil},
 	{"htpasswd", 1, 240, lazily(`\bhtpasswd[ \t]+(?:-\w+[ \t]+)*-\w*b\w*[ \t]+(?:-\w+[ \t]+)*\S+[ \t]+\S+[ \t]+` + tail), isNoOption},
-	// Who logs in with what.
+	// A user and a password, with a slash between them.
 	{"creds credentials zugangsdaten identifiants credenciales 账号 帳號 계정", 2, 200,
 		lazily(`(?i)(?:\bcreds|\bcredentials|\bzugangsdaten|\bidentifiants|\bcredenciales|账号|帳號|계정)[ \t]*(?:[:=：]|is|are|sind|sont|son)[ \t]*["'\x60]?[\w.@+-]{2,64}["'\x60]?[ \t]+/[ \t]+["'\x60]?([^\s"'\x60,;/]{4,64})`), func(v string) bool { return !isCallOrPath(v) && !isVersioned(v) }},
 	{"login log·in creds", 2, 200, lazily(`(?i)\b(?:login|log in (?:with|as|using)|creds)(?: (?:with|as|is|using|are))?(?:[ \t]*[:=][ \t]*|[ \t]+)["'\x60]?[\w.@+-]{2,64}["'\x60]?[ \t]*/[ \t]*["'\x60]?([^\s"'\x60,;/]{6,64})`),
 		func(v string) bool { return name{family: passwords}.standsOut(v) }},
-	// What was typed at a prompt.
+	// The answer to a prompt.
 	{"enter· retype repeat·", 2, 300, lazily(`(?i)\b(?:enter|retype|repeat)[ \t](?:[\w'-]{1,12}[ \t]){0,3}pass[ -]?(?:phrase|word|code)[^:\n]{0,120}:[ \t]+([^\s"'\x60\\)][^\n"'\x60\\]{1,127})`), func(v string) bool { return !label().MatchString(v) && !sentence().MatchString(v) }},
 	// A cookie of a browser's tools, whose name and value stand apart.
 	{`"value"`, 300, 600, lazily(`"name"\s*:\s*"` + cookieName + `"[^{}]{0,240}?"value"\s*:\s*"([^"\s]{8,512})"`), looksIssued},
@@ -76,7 +76,7 @@ func isNoPort(value string) bool {
 	return k.letters > 0 && !isVersioned(value) && (k.digits > 0 || k.symbols > 0 || k.upper > 0 || len(value) >= 6)
 }
 
-// isNoOption reports whether what stands behind an option is its value, and no other option.
+// isNoOption reports whether the value of an option is not the next option.
 func isNoOption(value string) bool { return !strings.HasPrefix(value, "-") }
 
 // sentence matches words that sentences about passwords are made of, and pass phrases hardly ever.
@@ -87,7 +87,7 @@ func isFreePhrase(value string) bool {
 	return !sentence().MatchString(value) && !label().MatchString(value) && !namesSecret(value)
 }
 
-// scan finds what is told in the form.
+// scan finds the secrets of the form.
 func (f form) scan(text string, from, to int) []Finding {
 	var found []Finding
 	for from > 0 && !utf8.RuneStart(text[from]) {
@@ -110,7 +110,7 @@ func (f form) scan(text string, from, to int) []Finding {
 	return found
 }
 
-// codeList matches what introduces a list of codes that let their owner in.
+// codeList matches the introduction to a list of codes that let their owner in.
 var codeList = lazily(`(?i)(?:recovery|backup|scratch|emergency|one-time|2fa)[ _-]?codes?\b["'\x60]?[^\n\[]{0,80}`)
 
 // codeLine matches a line of it.
@@ -146,7 +146,7 @@ lists:
 			body := strings.TrimRight(line, "\n")
 			c := codeLine().FindStringSubmatchIndex(body)
 			switch {
-			case at == m[1], strings.TrimSpace(line) == "" && !listed: // The rest of the introduction, and what parts it from the list.
+			case at == m[1], strings.TrimSpace(line) == "" && !listed: // The rest of the introduction, and a blank line.
 			case c == nil:
 				continue lists
 			default:
@@ -162,7 +162,7 @@ lists:
 // keyTail matches the end of a private key whose begin was cut off.
 var keyTail = lazily(`([A-Za-z0-9+/]{16,76}={0,2}(?:\\[nr]|[\s>|])+(?:[A-Za-z0-9+/]{4,76}={0,2}(?:\\[nr]|[\s>|])+)*)-----END[ A-Z0-9_-]{0,100}PRIVATE KEY`)
 
-// scanKeyTails finds what is left of a private key in front of its last line.
+// scanKeyTails finds the end of a private key whose first line is missing.
 func scanKeyTails(text string, from, to int) []Finding {
 	var found []Finding
 	if !strings.Contains(text[from:to], "PRIVATE KEY") {

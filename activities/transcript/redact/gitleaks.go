@@ -29,7 +29,7 @@ var replaced = []string{"generic-api-key", "private-key", "hashicorp-tf-password
 var ends = strings.NewReplacer("(?:[\\x60'\"\\s;]|\\\\[nr]|$)", "(?:[^0-9A-Za-z_]|$)")
 
 // anyTrue is an exception for all rules of gitleaks: "true", "false" and "null" are no secrets. As it is written, nothing is that
-// begins with "true", holds "false" or ends in "null". onlyTrue is what is meant.
+// begins with "true", holds "false" or ends in "null". onlyTrue matches these words alone.
 const anyTrue, onlyTrue = "(?i)^true|false|null$", "(?i)^(?:true|false|null)$"
 
 // known is a rule of gitleaks.

@@ -48,7 +48,7 @@ func (r nameRule) scan(text string, from, to int) []Finding {
 	for _, m := range matches(r.expr(), text, from, to) {
 		n := name{text: text, start: m[0], end: m[1], family: r.family, read: &read}
 		n.end -= m[1] - m[0] - len(strings.TrimRight(text[m[0]:m[1]], "=:> \t\"'"))
-		// What is told deep within a value ends where that does: a text of nothing but names would be read once for each.
+		// A value deep within another one ends where that does: a text of nothing but names would be read once for each.
 		if deep := n.end+maxNamed/16 < covered; !deep && n.whole() && !n.inPlaceholder() {
 			add(n.value())
 			add(n.valueBefore())
@@ -80,7 +80,7 @@ type name struct {
 	family     family
 	// tailed says that more words follow the one that says secret: the value must look like a secret too.
 	tailed bool
-	// read is how far values of names of the same rule were followed beyond maxNamed. What begins before that is not followed again.
+	// read is how far values of names of the same rule were followed beyond maxNamed. Later ones are not followed before that.
 	read *int
 }
 
@@ -306,7 +306,7 @@ func valueAt(text string, at int, query bool) (start, end int, quoted bool) {
 			end += n
 		}
 		if end >= len(text) && len(text) >= maxNamed {
-			return start, len(text), true // It goes on beyond what is looked at.
+			return start, len(text), true // It goes on beyond the window.
 		}
 		break
 	}

@@ -66,7 +66,7 @@ var publicTail = lazily(`(?i)^(?:[_-][a-z]+)*[_-](?:len|length|size|count|counte
 	`storage|provider|source|required|enabled|disabled|valid|validator|check|rotation|rotated|at|in|on|date|time|timeout|bucket|ref|arn|scope|scopes|per|rate|cost|price|window|list|set|map|class|factory|handler|` +
 	`endpoint|issuer|audience|kind|mode|state|status|info|meta|metadata|test|tests|refresh|based|protected|only|auth|sign|up|change|changed|complexity|grant|exchange|introspection|event|events|uuid|guid|fingerprint|checksum|sha\\d*|md5)(?:[_-]\\d+)*$`)
 
-// nameTail matches what follows the name in a longer one.
+// nameTail matches the rest of a longer name.
 var nameTail = lazily(`^(?:[_-][0-9A-Za-z]+){1,6}`)
 
 // namesSecret reports whether any of the names stands in the text.

@@ -30,7 +30,7 @@ const (
 const ownThreads = "/proc/self/task"
 
 // readable lists what the program and the engine read outside the data directory. /proc is not in it: it shows
-// the environment of other processes. Of its own it may read what is in [ownThreads], its token too, which who can ask it knows.
+// the environment of other processes. Its own files in [ownThreads] are readable. They show its token, which every client has.
 var readable = []string{
 	"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/localtime", "/etc/ld.so.cache",
 	"/dev/null", "/dev/urandom", "/dev/random", "/sys/fs/cgroup", "/sys/devices/system/cpu",
@@ -113,7 +113,7 @@ func restrict(version int, library, dir, self string) error {
 }
 
 // allowThreads lets the program read of its own threads. A rule holds for an inode, and /proc makes another one once
-// nobody uses it: a file that stays open keeps it.
+// it is not in use: a file that stays open keeps it.
 func allowThreads(rules int) error {
 	fd, err := unix.Open(ownThreads, unix.O_PATH, 0)
 	switch {
