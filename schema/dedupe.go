@@ -83,7 +83,7 @@ const (
 
 	keyContextEnqueued  = "context_enqueued/{user}/{agent}/{id}"
 	keyContextProcessed = "context_processed/{user}/{agent}/{position}"
-	keyContextHeld      = "context_held/{hash of the messages}"
+	keyContextHeld      = "context_held/{hash of the thread}/{hash of the messages}"
 
 	keyBatchListed   = "batch_listed/{batch}/{page}"
 	keyBatchReported = "batch_reported/{batch}/{hash of the outcomes}"
@@ -264,8 +264,10 @@ func ContextProcessedKey(user, agent string, to uint64) string {
 	return fillKey(keyContextProcessed, user, agent, strconv.FormatUint(to, 10))
 }
 
-// ContextHeldKey is the key of the messages with the hash.
-func ContextHeldKey(hash string) string { return fillKey(keyContextHeld, hash) }
+// ContextHeldKey is the key of the thread's messages with the hash.
+func ContextHeldKey(thread SessionKey, hash string) string {
+	return fillKey(keyContextHeld, HashParts(thread.Stream()), hash)
+}
 
 // BatchListedKey is the key of a page of the items of a batch.
 func BatchListedKey(batch string, page int) string {

@@ -41,6 +41,33 @@ func (in NotifySummaryInput) WorkflowID() string {
 	return "notify/" + DerivedID("notify", in.EventID, in.Workflow)
 }
 
+// DreamSchedule is the id of the Temporal Schedule that dreams of all memories.
+const DreamSchedule = "axiommind-dream"
+
+// DreamScheduleID returns the id of the schedule that dreams of the memory, or of all if the user is empty. Different memories have
+// different ids, which are printable ASCII.
+func DreamScheduleID(user, agent string) string {
+	if user == "" {
+		return DreamSchedule
+	}
+	name := strings.TrimPrefix(WorkflowID(MemoryStream(user, agent)), MemoryPrefix)
+	return DreamSchedule + "/" + strings.TrimSuffix(name, "/")
+}
+
+// ParseDreamScheduleID returns the memory of the schedule. It accepts exactly the results of [DreamScheduleID] for a memory.
+func ParseDreamScheduleID(id string) (user, agent string, ok bool) {
+	name, ok := strings.CutPrefix(id, DreamSchedule+"/")
+	if !ok {
+		return "", "", false
+	}
+	stream := MemoryPrefix + WorkflowStream(name)
+	if !strings.Contains(name, "/") {
+		stream += "/"
+	}
+	user, agent, err := ParseMemoryStream(stream)
+	return user, agent, err == nil && DreamScheduleID(user, agent) == id
+}
+
 // MaxLookbackDays is the largest number of days that a dream looks back.
 const MaxLookbackDays = 3660
 

@@ -25,7 +25,6 @@ const QueueErase = "axiommind-erase"
 // Types of the events in the streams of erasures, and of what stands in the place of an erased event.
 const (
 	ErasureBegun    = "erasure_begun"
-	ErasurePrinted  = "erasure_printed"
 	ErasureLocked   = "erasure_locked"
 	ErasureApplied  = "erasure_applied"
 	ErasureFinished = "erasure_finished"
@@ -45,8 +44,8 @@ const (
 // no project and no session.
 func AuditStream() string { return ErasurePrefix + "audit" }
 
-// PrintsStream returns the name of the stream with the fingerprints of what the erasure has erased.
-func PrintsStream(erasureID string) string { return streamName(ErasurePrefix, erasureID) }
+// ErasureStream returns the name of the stream with the counts of the erasure.
+func ErasureStream(erasureID string) string { return streamName(ErasurePrefix, erasureID) }
 
 // ErasureKind says what was named to be erased.
 type ErasureKind string
@@ -128,8 +127,8 @@ func (s ErasureScope) Validate() error {
 	}
 }
 
-// Hash returns what a tombstone keeps of the scope. The salt is the tombstone's own, so that hashes of different tombstones
-// can't be compared. That of a query blocks nothing, and tells a retry.
+// Hash returns the tombstone's hash of the scope. The salt is the tombstone's own, so that hashes of different tombstones
+// can't be compared. A query has none: who reads the log could find a short text by its hash.
 func (s ErasureScope) Hash(salt string) string {
 	switch s.Kind() {
 	case EraseSession:
@@ -139,8 +138,13 @@ func (s ErasureScope) Hash(salt string) string {
 	case EraseProject:
 		return SaltedHash(salt, string(EraseProject), s.Project)
 	default:
-		return SaltedHash(salt, string(EraseQuery), s.Project, s.User, s.Query)
+		return ""
 	}
+}
+
+// SecretHash returns the hash of the scope under a secret, also that of a query.
+func (s ErasureScope) SecretHash(secret string) string {
+	return SaltedHash(secret, string(s.Kind()), s.Project, s.User, s.Agent, s.SessionID, s.Query)
 }
 
 // SaltedHash returns the hex HMAC-SHA256 of the parts under the salt.
@@ -216,6 +220,9 @@ type ForgetResult struct {
 	Left []Leftover `json:"left,omitempty"`
 	// Elsewhere is where the same was said by others, which stays.
 	Elsewhere []Leftover `json:"elsewhere,omitempty"`
+	// NamesOnly is true if stores were searched by names alone: fingerprints of the texts are destroyed after a check that finds
+	// nothing.
+	NamesOnly bool `json:"names_only,omitempty"`
 }
 
 // Leftover is a place that holds something of what was erased. It never says what.
@@ -241,16 +248,6 @@ type ErasureBegunPayload struct {
 	// Salt is random, and Scope the [ErasureScope.Hash] under it. What has that hash is not stored again.
 	Salt  string `json:"salt"`
 	Scope string `json:"scope,omitempty"`
-}
-
-// ErasurePrintedPayload holds fingerprints of the erased texts, by which they are looked for afterwards. See
-// activities/erase.
-type ErasurePrintedPayload struct {
-	ErasureID string `json:"erasure_id"`
-	// Prints are 8 bytes each, in order.
-	Prints []byte `json:"prints"`
-	// Sampled is true if there were more.
-	Sampled bool `json:"sampled,omitempty"`
 }
 
 // ErasureLockedPayload names, by the [SaltedHash] of "stream" and the name, all streams that take no events from now on, until

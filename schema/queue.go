@@ -53,7 +53,7 @@ type QueuedContext struct {
 	// Messages are the session's, those that were not enqueued before among them. Those that were are recognized where
 	// the messages begin in the middle of the session and overlap it, and by their ids.
 	Messages []InlineMessage `json:"messages,omitzero"`
-	// Held is the hash of messages that are stored in [ContextStream].
+	// Held is the hash of messages that are stored in [ContextStream] of the thread.
 	Held string `json:"held,omitempty"`
 	// Statement is set if the only message is what a person states directly. Its thread is
 	// [ProcessSessionInput.StatementSessionID].

@@ -101,7 +101,6 @@ var eventTypes = []EventType{
 	register[BatchReportedPayload](BatchReported, BatchPrefix, "what became of some of them", keyBatchReported),
 
 	register[ErasureBegunPayload](ErasureBegun, ErasurePrefix, "somebody has something forgotten: its tombstone", keyErasure),
-	register[ErasurePrintedPayload](ErasurePrinted, ErasurePrefix, "fingerprints by which what was erased is looked for", keyErasure),
 	register[ErasureLockedPayload](ErasureLocked, ErasurePrefix, "streams that take no events until an erasure has ended", keyErasure),
 	register[ErasureAppliedPayload](ErasureApplied, ErasurePrefix, "the log holds nothing of it any longer", keyErasure),
 	register[ErasureFinishedPayload](ErasureFinished, ErasurePrefix, "an erasure has ended, and how", keyErasure),

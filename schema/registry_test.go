@@ -159,7 +159,7 @@ var keyMakers = map[string]struct {
 	"ContextProcessedKey": {3, func(p []string) string {
 		return schema.ContextProcessedKey(p[0], p[1], uint64(numberOf(p[2])))
 	}},
-	"ContextHeldKey": {1, func(p []string) string { return schema.ContextHeldKey(p[0]) }},
+	"ContextHeldKey": {2, func(p []string) string { return schema.ContextHeldKey(schema.SessionKey{SessionID: p[0]}, p[1]) }},
 	"BatchListedKey": {2, func(p []string) string { return schema.BatchListedKey(p[0], numberOf(p[1])) }},
 	"BatchReportedKey": {2, func(p []string) string {
 		return schema.BatchReportedKey(p[0], []schema.BatchOutcome{{Index: numberOf(p[1])}})

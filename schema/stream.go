@@ -42,7 +42,7 @@ var streamNames = map[string]string{
 	VectorPrefix:   "{collection}",
 	BatchPrefix:    "{id}",
 	QueuePrefix:    "{user}/{agent}",
-	ContextPrefix:  "{hash}",
+	ContextPrefix:  "{project}/{user}/{agent}/{thread}/{hash}",
 	GraduatePrefix: "{project}",
 	UsagePrefix:    "{project}/{shard}",
 	ErasurePrefix:  "{audit or erasure}",
@@ -183,9 +183,20 @@ func ParseQueueStream(stream string) (user, agent string, err error) {
 	return parts[0], parts[1], nil
 }
 
-// ContextStream returns the name of the stream of messages that are too long for a signal, which is written once. The hash
-// is of the messages.
-func ContextStream(hash string) string { return ContextPrefix + hash }
+// ContextStream returns the name of the stream of a thread's messages that are too long for a signal, which is written once:
+// context/{project}/{user}/{agent}/{thread}/{hash}. The hash is [QueuedContext.Held].
+func ContextStream(thread SessionKey, hash string) string {
+	return streamName(ContextPrefix, thread.Project, thread.User, thread.Agent, thread.SessionID, hash)
+}
+
+// ParseContextStream returns the thread and the hash of the stream. It accepts exactly what [ContextStream] returns.
+func ParseContextStream(stream string) (thread SessionKey, hash string, err error) {
+	parts, ok := streamParts(stream, ContextPrefix, 5)
+	if !ok {
+		return SessionKey{}, "", fmt.Errorf("parse stream %q: want context/{project}/{user}/{agent}/{thread}/{hash}", stream)
+	}
+	return SessionKey{Scope: Scope{Project: parts[0], User: parts[1], Agent: parts[2]}, SessionID: parts[3]}, parts[4], nil
+}
 
 // DreamStream returns the name of the stream of what one dream reads, which is written once. The hash is of its content.
 func DreamStream(hash string) string { return DreamPrefix + hash }
@@ -240,6 +251,24 @@ func WorkflowID(stream string) string {
 		b.WriteByte('%')
 		b.WriteByte(hex[c>>4])
 		b.WriteByte(hex[c&15])
+	}
+	return b.String()
+}
+
+// WorkflowStream is the inverse of [WorkflowID]: in the name of a stream 25 or 2F follows each percent sign.
+func WorkflowStream(id string) string {
+	var b strings.Builder
+	for i := 0; i < len(id); i++ {
+		if id[i] == '%' && i+2 < len(id) {
+			if digits := id[i+1 : i+3]; digits != "25" && digits != "2F" {
+				if n, err := strconv.ParseUint(digits, 16, 8); err == nil {
+					b.WriteByte(byte(n))
+					i += 2
+					continue
+				}
+			}
+		}
+		b.WriteByte(id[i])
 	}
 	return b.String()
 }

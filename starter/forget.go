@@ -211,7 +211,7 @@ func (a *app) runForget(ctx context.Context, o *forgetOptions) error {
 	}
 	dropped, err := a.dropSpooled(o)
 	if err == nil {
-		err = erase.DeleteOwnRuns(ctx, c, a.cfg.TemporalNamespace, id)
+		err = erase.DeleteOwnRuns(ctx, c, a.cfg.TemporalNamespace, erase.Execution{WorkflowID: id, RunID: run.GetRunID()})
 	}
 	if err := errors.Join(a.print(result, func(w io.Writer) error { return printForgotten(w, o, result, dropped) }), err); err != nil {
 		return err
@@ -291,6 +291,9 @@ func (p *progress) lookAtForget(ctx context.Context, c client.Client) {
 func printForgotten(w io.Writer, o *forgetOptions, r schema.ForgetResult, dropped int) error {
 	var b strings.Builder
 	if !o.Verify {
+		if r.ID != o.ID {
+			say(&b, "continued erasure %s of the same text, which had not ended\n", short(r.ID))
+		}
 		say(&b, "forgotten (erasure %s):\n", short(r.ID))
 		for _, line := range countLines(r.ErasureCounts) {
 			say(&b, "  %s\n", line)
@@ -301,9 +304,12 @@ func printForgotten(w io.Writer, o *forgetOptions, r schema.ForgetResult, droppe
 	if dropped > 0 {
 		say(&b, "  %s that hooks had left on this machine deleted\n", plural(dropped, "context", "contexts"))
 	}
-	if len(r.Left) == 0 {
+	switch {
+	case len(r.Left) == 0 && r.NamesOnly:
+		b.WriteString("every store was searched by name: nothing of it is left; the fingerprints of its texts were destroyed after the check that found nothing\n")
+	case len(r.Left) == 0:
 		b.WriteString("every store was searched: nothing of it is left\n")
-	} else {
+	default:
 		say(&b, "something of it is left in:\n")
 		sayPlaces(&b, r.Left)
 	}

@@ -113,7 +113,7 @@ func TestForgetTakesWholeNames(t *testing.T) {
 	o = forget("standup-1", "--yes")
 	require.Zero(t, o.code, o)
 	require.Contains(t, o.err, "this session was forgotten at ")
-	require.Equal(t, "every store was searched: nothing of it is left\n", o.out)
+	require.Equal(t, "every store was searched by name: nothing of it is left; the fingerprints of its texts were destroyed after the check that found nothing\n", o.out)
 	require.ElementsMatch(t, all[1:], sessions())
 	require.Len(t, decode[[]schema.Erasure](t, c.run("forget", "list", "-o", "json")), 1)
 }

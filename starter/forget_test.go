@@ -9,7 +9,7 @@ import (
 	"axiommind/schema"
 )
 
-// Forgetting again what was forgotten begins another erasure only of a text, and of what was admitted again.
+// Forgetting again continues or verifies the erasure of the same, and begins another one only of content that was admitted again.
 func TestForgetAgainIsTheSameErasure(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
@@ -34,9 +34,6 @@ func TestForgetAgainIsTheSameErasure(t *testing.T) {
 		"lifted":                    {[]schema.Erasure{lifted}, false, "", resumeNone},
 		"lifted, to verify":         {[]schema.Erasure{lifted}, true, "lifted", resumeVerify},
 		"broken off after a lifted": {[]schema.Erasure{broken, lifted}, false, "broken", resumeErase},
-		"a text":                    {[]schema.Erasure{done(schema.EraseQuery, schema.ErasureFinishedPayload{})}, false, "", resumeNone},
-		"a text, to verify":         {[]schema.Erasure{done(schema.EraseQuery, schema.ErasureFinishedPayload{})}, true, "done", resumeVerify},
-		"a text that broke off":     {[]schema.Erasure{{ID: "text", Kind: schema.EraseQuery}}, false, "text", resumeErase},
 	} {
 		e, how := resumed(c.all, c.verify)
 		require.Equal(t, c.id, e.ID, name)

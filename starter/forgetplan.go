@@ -21,7 +21,7 @@ func (a *app) planForget(ctx context.Context, conn driver.Conn, log *eventlog.St
 	if err != nil || o.Verify {
 		return nil, err
 	}
-	plan, err := erase.Make(ctx, log, conn, "preview", "preview", o.ErasureScope)
+	plan, err := erase.Make(ctx, log, conn, "preview", o.ErasureScope, nil)
 	if err != nil || known || !plan.Empty() || o.Kind() != schema.EraseSession {
 		return plan, err
 	}
@@ -43,7 +43,7 @@ func (a *app) planForget(ctx context.Context, conn driver.Conn, log *eventlog.St
 	if _, err := a.findErasure(ctx, log, o); err != nil || o.Verify {
 		return nil, err
 	}
-	return erase.Make(ctx, log, conn, "preview", "preview", o.ErasureScope)
+	return erase.Make(ctx, log, conn, "preview", o.ErasureScope, nil)
 }
 
 // findErasure finds the erasure of the same that is to be resumed, and reports whether there is one.
@@ -72,6 +72,9 @@ func (a *app) findErasure(ctx context.Context, log *eventlog.Store, o *forgetOpt
 	case resumeErase:
 		_, err = fmt.Fprintf(a.errOut, "continuing erasure %s of this %s, begun at %s\n", short(e.ID), o.Kind(), when(e.BegunAt))
 	default:
+		if o.verify && o.Kind() == schema.EraseQuery {
+			return false, usagef("--verify: name the erasure of the text by --id: no text is kept to find it by; see starter forget list")
+		}
 		if o.verify {
 			return false, usagef("--verify: no erasure of this %s is known: see starter forget list", o.Kind())
 		}
@@ -94,15 +97,15 @@ const (
 	resumeVerify
 )
 
-// resumed returns which of the erasures of one scope, the latest first, is resumed, and how. A text that was forgotten may have been
-// said again, and what was lifted may have been stored again: these are only verified, and only on demand.
+// resumed returns which of the erasures of one scope, the latest first, is resumed, and how. Lifted content may have been stored again:
+// such an erasure is only verified, and only on demand.
 func resumed(all []schema.Erasure, verify bool) (schema.Erasure, resume) {
 	for _, e := range all {
 		ended := !e.FinishedAt.IsZero() && e.Finished.Failed == ""
 		switch {
 		case verify:
 			return e, resumeVerify
-		case !e.LiftedAt.IsZero() || ended && e.Kind == schema.EraseQuery:
+		case !e.LiftedAt.IsZero():
 		case ended && e.Finished.Left == 0:
 			return e, resumeVerify
 		default:

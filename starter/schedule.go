@@ -21,10 +21,6 @@ import (
 	"axiommind/schema"
 )
 
-// defaultSchedule is the id of the schedule that dreams of all memories, and the beginning of the ids of those that
-// dream of one.
-const defaultSchedule = "axiommind-dream"
-
 // schedule is a Temporal Schedule that dreams.
 type schedule struct {
 	ID string `json:"id"`
@@ -105,16 +101,6 @@ func (d scheduleDefinition) scope() string {
 		return "all memories"
 	}
 	return (&owner{d.User, d.Agent}).String()
-}
-
-// scheduleID returns the id of the schedule for the memory, or for all if the user is empty. Different memories have
-// different ids, which are printable ASCII.
-func scheduleID(user, agent string) string {
-	if user == "" {
-		return defaultSchedule
-	}
-	name := strings.TrimPrefix(schema.WorkflowID(schema.MemoryStream(user, agent)), schema.MemoryPrefix)
-	return defaultSchedule + "/" + strings.TrimSuffix(name, "/")
 }
 
 // applyCommand is the command that makes the schedule.

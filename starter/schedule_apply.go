@@ -87,7 +87,7 @@ func (o *applyOptions) check(getenv func(string) string) error {
 		return usagef("--at-once %d: want 1 to %d", o.atOnce, schema.MaxDreamsAtOnce)
 	case o.User != "" && o.changed("at-once"):
 		return usagef("--at-once is for a schedule that dreams of all memories, not for one with --user")
-	case len(scheduleID(o.User, o.Agent)) > maxScheduleID:
+	case len(schema.DreamScheduleID(o.User, o.Agent)) > maxScheduleID:
 		return usagef("--user and --agent make the id of a schedule longer than %d bytes: they are too long", maxScheduleID)
 	}
 	o.Workflow = schema.WorkflowDeepDream
@@ -134,7 +134,7 @@ func (d scheduleDefinition) spec() client.ScheduleSpec {
 // action is what the schedule does.
 func (d scheduleDefinition) action(seen seenRuns) *client.ScheduleWorkflowAction {
 	action := &client.ScheduleWorkflowAction{
-		ID: scheduleID(d.User, d.Agent), Workflow: d.Workflow, TaskQueue: schema.QueueMain, Memo: seen.memo(),
+		ID: schema.DreamScheduleID(d.User, d.Agent), Workflow: d.Workflow, TaskQueue: schema.QueueMain, Memo: seen.memo(),
 		StaticSummary: "dream of " + d.scope(),
 	}
 	if d.User == "" {
@@ -162,7 +162,7 @@ type appliedSchedule struct {
 
 // apply creates the schedule, or makes an existing one so.
 func (o *applyOptions) apply(ctx context.Context, c client.Client) (applied appliedSchedule, err error) {
-	id := scheduleID(o.User, o.Agent)
+	id := schema.DreamScheduleID(o.User, o.Agent)
 	options := client.ScheduleOptions{
 		ID: id, Spec: o.spec(), Action: o.action(seenRuns{}), Overlap: enums.SCHEDULE_OVERLAP_POLICY_SKIP,
 		CatchupWindow: o.catchUp, Paused: o.paused,

@@ -351,7 +351,7 @@ func TestScheduleOfOthers(t *testing.T) {
 	c := newCLI(t)
 	temporalClient := c.dial(t)
 	_, err := temporalClient.ScheduleClient().Create(t.Context(), client.ScheduleOptions{
-		ID: defaultSchedule, Spec: client.ScheduleSpec{CronExpressions: []string{"0 0 * * *"}},
+		ID: schema.DreamSchedule, Spec: client.ScheduleSpec{CronExpressions: []string{"0 0 * * *"}},
 		Action: &client.ScheduleWorkflowAction{ID: "other", Workflow: "other", TaskQueue: "other"},
 	})
 	require.NoError(t, err)
@@ -359,8 +359,8 @@ func TestScheduleOfOthers(t *testing.T) {
 	require.Equal(t, exitFailed, o.code, o)
 	require.Contains(t, o.err, "there is a schedule of this id that does something else")
 	require.Equal(t, noSchedule+"\n", c.run("schedule", "list").out)
-	require.Equal(t, exitUsage, c.run("schedule", "delete", defaultSchedule).code)
-	_, err = temporalClient.ScheduleClient().GetHandle(t.Context(), defaultSchedule).Describe(t.Context())
+	require.Equal(t, exitUsage, c.run("schedule", "delete", schema.DreamSchedule).code)
+	_, err = temporalClient.ScheduleClient().GetHandle(t.Context(), schema.DreamSchedule).Describe(t.Context())
 	require.NoError(t, err)
 	check := checkSchedules(t.Context(), temporalClient)
 	require.Equal(t, []any{true, noSchedule}, []any{check.OK, check.Note})
@@ -440,7 +440,7 @@ func TestPrintSchedules(t *testing.T) {
 	t.Parallel()
 	next := time.Date(2026, 6, 8, 1, 30, 0, 0, time.UTC)
 	s := schedule{
-		ID: defaultSchedule, Next: &next, Missed: 2, Skipped: 1,
+		ID: schema.DreamSchedule, Next: &next, Missed: 2, Skipped: 1,
 		scheduleDefinition: scheduleDefinition{Cron: "30 3 * * *", TimeZone: "Europe/Berlin", CatchUp: duration(6 * time.Hour)},
 		Recent:             []scheduleRun{{Scheduled: next.AddDate(0, 0, -1), Status: "completed", Summary: "night\nof"}},
 	}

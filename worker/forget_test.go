@@ -296,7 +296,7 @@ func forgetKilled(t *testing.T, waits ...time.Duration) {
 	f.say(t)
 	require.NotEmpty(t, f.bytesOf(t, secretWord)["clickhouse"])
 	scope := schema.ErasureScope{User: "u"}
-	want, err := erase.Make(t.Context(), f.Log, f.ClickHouse, "preview", "salt", scope)
+	want, err := erase.Make(t.Context(), f.Log, f.ClickHouse, "preview", scope, nil)
 	require.NoError(t, err)
 	require.Equal(t, 2, want.Counts.Sessions)
 
@@ -334,6 +334,7 @@ func forgetKilled(t *testing.T, waits ...time.Duration) {
 	require.Equal(t, want.Counts.Messages, result.Messages)
 	f.requireForgotten(t)
 	require.Empty(t, column(t, f.ClickHouse, "SELECT stream FROM events_raw WHERE startsWith(stream, 'memory/u/') OR startsWith(stream, 'session/crashes/u/') OR startsWith(stream, 'queue/u/')"))
+	require.Empty(t, column(t, f.ClickHouse, "SELECT erasure_id FROM erasure_secrets"), "the key of the fingerprints is destroyed")
 	require.NotEmpty(t, column(t, f.ClickHouse, "SELECT entry_id FROM entries WHERE project = 'elsewhere'"))
 	f.requireVerified(t, "after forgetting")
 	_, err = f.try(t.Context(), f.input("another", f.uri))
@@ -363,7 +364,7 @@ func forgetQueryAndProject(t *testing.T) {
 	require.Len(t, bobsBefore, 4)
 	apply := func(id string, scope schema.ErasureScope) *erase.Plan {
 		t.Helper()
-		plan, err := erase.Make(t.Context(), f.Log, f.ClickHouse, id, "salt", scope)
+		plan, err := erase.Make(t.Context(), f.Log, f.ClickHouse, id, scope, nil)
 		require.NoError(t, err)
 		x := eventlog.NewEraser(f.ClickHouse, id)
 		require.NoError(t, x.Replace(t.Context(), plan.Replacements))
@@ -377,7 +378,7 @@ func forgetQueryAndProject(t *testing.T) {
 		require.NoError(t, err)
 		<-time.After(f.Log.Drain()) // No store tells that the leases of the others have ended.
 		f.rebuild(t)
-		again, err := erase.Make(t.Context(), f.Log, f.ClickHouse, id, "salt", scope)
+		again, err := erase.Make(t.Context(), f.Log, f.ClickHouse, id, scope, nil)
 		require.NoError(t, err)
 		require.True(t, again.Empty(), "done again, it changes nothing: %+v", again)
 		return plan

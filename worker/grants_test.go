@@ -71,7 +71,7 @@ func TestWorkerRole(t *testing.T) {
 		"TRUNCATE TABLE events_raw", "DROP TABLE events_raw", "ALTER TABLE events_raw DROP PARTITION ID 'all'",
 		"RENAME TABLE events_raw TO gone", "EXCHANGE TABLES events_raw AND entries_raw", "CREATE OR REPLACE VIEW events AS SELECT 1",
 		"ALTER TABLE projection_offsets_raw DELETE WHERE 1", "DROP DATABASE "+eventlog.Identifier(oddDatabase),
-		"CREATE DATABASE elsewhere", "INSERT INTO schema_migrations VALUES (99, 'x', 'x', now64(6))",
+		"CREATE DATABASE elsewhere", "INSERT INTO schema_migrations VALUES (99, 'x', 'x', now64(6))", "SELECT * FROM erasure_secrets",
 	)
 	require.NoError(t, b.ClickHouse.Exec(t.Context(), "SELECT count() FROM events"))
 
@@ -96,7 +96,7 @@ func TestReaderRole(t *testing.T) {
 	for _, view := range views {
 		require.NoError(t, conn.Exec(t.Context(), "SELECT * FROM "+view+" LIMIT 1"), view)
 	}
-	requireDenied(t, conn, "INSERT INTO events_raw SELECT * FROM events_raw", "ALTER TABLE entries_raw DELETE WHERE 1", "TRUNCATE TABLE entries_raw",
+	requireDenied(t, conn, "SELECT * FROM erasure_secrets", "INSERT INTO events_raw SELECT * FROM events_raw", "ALTER TABLE entries_raw DELETE WHERE 1", "TRUNCATE TABLE entries_raw",
 		"CREATE TABLE t (x UInt8) ENGINE = Memory", "DROP TABLE entries_raw")
 }
 

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -125,6 +126,8 @@ func (f *forget) begin(ctx workflow.Context) error {
 		return err
 	}
 	f.begun = true
+	f.in.ErasureID = cmp.Or(begun.ErasureID, f.in.ErasureID)
+	f.result.ID = f.in.ErasureID
 	return told(ctx, begun.Wait)
 }
 
@@ -197,6 +200,6 @@ func (f *forget) purge(ctx workflow.Context) error {
 
 func (f *forget) find(ctx workflow.Context) error {
 	found, err := call(eraseWork(ctx, "look for what is left"), erasures.FindErased, erase.FindInput{Input: f.in, Executions: f.left.Left, More: f.left.More})
-	f.result.Left, f.result.Elsewhere = found.Left, found.Elsewhere
+	f.result.Left, f.result.Elsewhere, f.result.NamesOnly = found.Left, found.Elsewhere, found.NamesOnly
 	return err
 }

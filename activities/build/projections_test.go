@@ -22,6 +22,7 @@ var tablesOfNone = map[string]string{
 	"schema_migrations":      "which migrations were applied",
 	"memory_files_raw":       "what was written to files last",
 	"erasing_raw":            "what an erasure deletes",
+	"erasure_secrets":        "keys and fingerprints of erasures that have not ended",
 }
 
 // Every table belongs to one projector of the list, or to a part of one that says which rows are its own.

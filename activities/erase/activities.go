@@ -65,9 +65,12 @@ func (in Input) key(act string, n int) string { return schema.ErasureKey(in.Eras
 // run numbers the runs of an erasure.
 func (in Input) run() int { return int(in.At.UnixMilli()) }
 
-// Begun says how long it takes until all programs know what the log has just been told.
+// Begun says how long it takes until all programs know the last event of the erasure.
 type Begun struct {
 	Wait time.Duration `json:"wait"`
+	// ErasureID is that of the erasure that is continued: an earlier one of the same text that has not ended, or else the one of the
+	// input.
+	ErasureID string `json:"erasure_id,omitempty"`
 }
 
 // BeginErasure stores the tombstone. From a little later on nothing of what is erased is stored.
@@ -79,6 +82,11 @@ func (a *Activities) begin(ctx context.Context, in Input) (Begun, error) {
 	if err := in.Validate(); err != nil {
 		return Begun{}, boundary.Invalid(schema.ErrorInvalidInput, err)
 	}
+	secret, err := a.secretOf(ctx, in)
+	if err != nil {
+		return Begun{}, err
+	}
+	in.ErasureID = secret.erasureID
 	salt := newSalt()
 	p := schema.ErasureBegunPayload{
 		ErasureID: in.ErasureID, Kind: in.Kind(), By: in.By, Because: in.Because, Salt: salt, Scope: in.Hash(salt),
@@ -88,23 +96,18 @@ func (a *Activities) begin(ctx context.Context, in Input) (Begun, error) {
 		return Begun{}, err
 	}
 	first, err := schema.Decode[schema.ErasureBegunPayload](stored)
-	if err == nil && (first.Kind != in.Kind() || first.Scope != in.Hash(first.Salt)) {
+	if err == nil && (first.Kind != in.Kind() || first.Scope != in.Hash(first.Salt) || secret.scope != in.SecretHash(secret.key)) {
 		err = boundary.Invalid(schema.ErrorInvalidInput, fmt.Errorf("erasure %q has erased something else: give another id, or none", in.ErasureID))
 	}
-	return Begun{a.log.Drain()}, err
+	return Begun{a.log.Drain(), in.ErasureID}, err
 }
 
-// plan returns what the erasure is to change.
-func (a *Activities) plan(ctx context.Context, in Input) (*Plan, schema.ErasureBegunPayload, error) {
-	stone, err := begun(ctx, a.log, in.ErasureID)
-	if err != nil {
-		return nil, stone, err
-	}
+// plan returns the changes of the erasure, and calls erased as [Make] does.
+func (a *Activities) plan(ctx context.Context, in Input, erased func(text string)) (*Plan, error) {
 	if err := eventlog.NewEraser(a.eraser, in.ErasureID).Settle(ctx); err != nil {
-		return nil, stone, err
+		return nil, err
 	}
-	plan, err := Make(ctx, a.log, a.conn, in.ErasureID, stone.Salt, in.ErasureScope)
-	return plan, stone, err
+	return Make(ctx, a.log, a.conn, in.ErasureID, in.ErasureScope, erased)
 }
 
 // LockStreams takes in what people have edited in the files of the memories, keeps the streams that are to be changed from taking
@@ -114,7 +117,16 @@ func (a *Activities) LockStreams(ctx context.Context, in Input) (Begun, error) {
 }
 
 func (a *Activities) lock(ctx context.Context, in Input) (Begun, error) {
-	plan, stone, err := a.plan(ctx, in)
+	stone, err := begun(ctx, a.log, in.ErasureID)
+	if err != nil {
+		return Begun{}, err
+	}
+	secret, err := a.secretOf(ctx, in)
+	if err != nil {
+		return Begun{}, err
+	}
+	prints := newPrints(secret.key)
+	plan, err := a.plan(ctx, in, prints.add)
 	if err != nil {
 		return Begun{}, err
 	}
@@ -124,7 +136,7 @@ func (a *Activities) lock(ctx context.Context, in Input) (Begun, error) {
 				return Begun{}, err
 			}
 		}
-		if plan, _, err = a.plan(ctx, in); err != nil {
+		if plan, err = a.plan(ctx, in, prints.add); err != nil {
 			return Begun{}, err
 		}
 	}
@@ -139,14 +151,14 @@ func (a *Activities) lock(ctx context.Context, in Input) (Begun, error) {
 	}
 	slices.Sort(streams)
 	streams = slices.Compact(streams)
-	if len(plan.prints.all) > 0 {
-		prints := schema.ErasurePrintedPayload{ErasureID: in.ErasureID, Prints: plan.prints.bytes(), Sampled: plan.prints.sampled}
-		if _, err := appendTo(ctx, a.log, schema.PrintsStream(in.ErasureID), prints, in.By, in.key(schema.ErasurePrinted, 0), in.At); err != nil {
+	if len(secret.prints) == 0 { // Those of the first attempt stay: later ones find less.
+		secret.prints, secret.sampled = prints.bytes(), prints.sampled
+		if err := a.remember(ctx, secret); err != nil {
 			return Begun{}, err
 		}
 	}
 	p := schema.ErasureLockedPayload{ErasureID: in.ErasureID, Streams: append([]string{}, streams...)}
-	return Begun{a.log.Drain()}, appendAudit(ctx, a.log, p, in.By, in.key(schema.ErasureLocked, 2*in.run()), in.At)
+	return Begun{Wait: a.log.Drain()}, appendAudit(ctx, a.log, p, in.By, in.key(schema.ErasureLocked, 2*in.run()), in.At)
 }
 
 // Erased is what was erased from the log.
@@ -162,13 +174,13 @@ func (a *Activities) EraseLog(ctx context.Context, in Input) (Erased, error) {
 }
 
 func (a *Activities) eraseLog(ctx context.Context, in Input) (Erased, error) {
-	plan, _, err := a.plan(ctx, in)
+	plan, err := a.plan(ctx, in, nil)
 	if err != nil {
 		return Erased{}, err
 	}
 	counted := schema.ErasureAppliedPayload{ErasureID: in.ErasureID, Counts: plan.Counts}
 	// An attempt that broke off has counted all, and what is left to this one is less.
-	stored, err := appendTo(ctx, a.log, schema.PrintsStream(in.ErasureID), counted, in.By, in.key("counted", 0), in.At)
+	stored, err := appendTo(ctx, a.log, schema.ErasureStream(in.ErasureID), counted, in.By, in.key("counted", 0), in.At)
 	if err != nil {
 		return Erased{}, err
 	}
@@ -187,6 +199,10 @@ func (a *Activities) eraseLog(ctx context.Context, in Input) (Erased, error) {
 		return Erased{}, err
 	}
 	if err := x.Apply(ctx); err != nil {
+		return Erased{}, err
+	}
+	// A replay that was killed has left copies of events. One that is running fails, and can be run again.
+	if _, err := eventlog.DropScratches(ctx, a.conn, eventlog.PurposeReplay, 0); err != nil {
 		return Erased{}, err
 	}
 	at, err := x.Now(ctx)

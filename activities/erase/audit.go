@@ -83,7 +83,8 @@ func Find(ctx context.Context, log *eventlog.Store, prefix string) (schema.Erasu
 	return found[0], nil
 }
 
-// Of returns the erasures of the scope that have a tombstone, the latest first. One whose tombstone was lifted is among them.
+// Of returns the erasures of the scope that have a tombstone, the latest first. One whose tombstone was lifted is among them. A text
+// has none.
 func Of(ctx context.Context, log *eventlog.Store, scope schema.ErasureScope) ([]schema.Erasure, error) {
 	all, err := List(ctx, log)
 	if err != nil {

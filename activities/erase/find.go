@@ -55,10 +55,30 @@ func (p *planner) find(ctx context.Context) error {
 			}
 		}
 	}
+	if p.scope.Kind() != schema.EraseQuery {
+		if err := p.findHeld(ctx); err != nil {
+			return err
+		}
+	}
 	if p.scope.Kind() == schema.EraseSession {
 		return nil
 	}
 	return p.findSessions(ctx)
+}
+
+// findHeld has the messages deleted that are held for a queue. A queue knows them once it has got its signal, which may never come.
+func (p *planner) findHeld(ctx context.Context) error {
+	for stream, err := range p.log.Streams(ctx, schema.ContextPrefix) {
+		if err != nil {
+			return err
+		}
+		if ofScope(p.scope, stream.Name) {
+			if err := p.delete(ctx, stream.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // findSessions goes through the sessions of the scope.
@@ -148,11 +168,8 @@ func (p *planner) erased(e schema.Event, payload any) {
 	if fact != "" {
 		p.addFact(ownerOf(e).stream(), fact)
 	}
-	if x, ok := payload.(schema.ContextEnqueuedPayload); ok && x.Held != "" {
-		p.held[x.Held] = true
-	}
 	p.count(payload)
-	textsOf(payload, p.plan.prints.add)
+	textsOf(payload, p.text)
 }
 
 func (p *planner) count(payload any) {
@@ -216,7 +233,7 @@ func (p *planner) searchSession(ctx context.Context, key schema.SessionKey) erro
 			p.parts[stream].indexes[m.Index], p.parts[stream].keys[m.Key] = true, true
 			p.ids[messageID(e.ID, m.Index)] = true
 			p.plan.Counts.Messages++
-			p.plan.prints.add(m.Text)
+			p.text(m.Text)
 		}
 	}
 	return nil

@@ -78,7 +78,7 @@ type owner struct {
 }
 
 func ownerOf(e schema.Event) owner {
-	if key, err := schema.ParseSessionStream(e.Stream); err == nil {
+	if key, ok := sessionOf(e.Stream); ok {
 		return owner{key.Project, key.User, key.Agent, true}
 	}
 	if user, agent, err := schema.ParseMemoryStream(e.Stream); err == nil {
@@ -88,6 +88,15 @@ func ownerOf(e schema.Event) owner {
 		return owner{e.Project, user, agent, true}
 	}
 	return owner{project: e.Project}
+}
+
+// sessionOf returns the session of a stream of messages.
+func sessionOf(stream string) (schema.SessionKey, bool) {
+	key, err := schema.ParseSessionStream(stream)
+	if err != nil {
+		key, _, err = schema.ParseContextStream(stream)
+	}
+	return key, err == nil
 }
 
 func (o owner) stream() string { return schema.MemoryStream(o.user, o.agent) }

@@ -33,8 +33,7 @@ type Plan struct {
 	Memories []Memory
 	// Near are the streams of the memories and projects in which it may be named: what is written there meanwhile may be made of tables
 	// that still hold it.
-	Near   []string
-	prints *prints
+	Near []string
 }
 
 // Changed returns the names of the streams that lose events, or parts of them, and stay.
@@ -56,29 +55,33 @@ type planner struct {
 	conn driver.Conn
 	id   string
 	plan *Plan
+	// text is called with each text that is erased.
+	text func(string)
 	// whole are the streams that are deleted.
 	whole map[string]bool
 	// memories and projects are those whose streams may name what is erased.
 	memories map[Memory]bool
 	projects map[string]bool
 	answers  map[string]bool
-	held     map[string]bool
-	keptHeld map[string]bool
 	// declared are the declarations that are gone, and heirs who may take their place, by stream and id.
 	declared map[string]map[string]schema.Event
 	heirs    map[string]map[string]heir
 }
 
-// Make returns what the erasure with the id would change. It changes nothing.
-func Make(ctx context.Context, log *eventlog.Store, conn driver.Conn, erasureID, salt string, scope schema.ErasureScope) (*Plan, error) {
+// Make returns the changes that the erasure with the id would make. It changes nothing. erased is called with each text that is
+// erased, some of them several times; it may be nil.
+func Make(ctx context.Context, log *eventlog.Store, conn driver.Conn, erasureID string, scope schema.ErasureScope, erased func(text string)) (*Plan, error) {
+	if erased == nil {
+		erased = func(string) {}
+	}
 	if err := scope.Validate(); err != nil {
 		return nil, err
 	}
 	p := &planner{
 		pass: pass{gone: newGone(scope), parts: map[string]*part{}, gathered: map[string]bool{}, regraduate: map[string]bool{}},
-		log:  log, conn: conn, id: erasureID, plan: &Plan{Scope: scope, prints: newPrints(salt)},
+		log:  log, conn: conn, id: erasureID, plan: &Plan{Scope: scope}, text: erased,
 		whole: map[string]bool{}, memories: map[Memory]bool{}, projects: map[string]bool{},
-		answers: map[string]bool{}, held: map[string]bool{}, keptHeld: map[string]bool{},
+		answers:  map[string]bool{},
 		declared: map[string]map[string]schema.Event{}, heirs: map[string]map[string]heir{},
 	}
 	if err := p.make(ctx); err != nil {
@@ -102,13 +105,6 @@ func (p *planner) make(ctx context.Context) error {
 	}
 	if err := p.modelStreams(ctx); err != nil {
 		return err
-	}
-	for hash := range p.held {
-		if !p.keptHeld[hash] {
-			if err := p.delete(ctx, schema.ContextStream(hash)); err != nil {
-				return err
-			}
-		}
 	}
 	p.plan.Streams = slices.Sorted(maps.Keys(p.whole))
 	for project := range p.projects {
@@ -142,9 +138,6 @@ func (p *planner) emit(ctx context.Context, e schema.Event, payload any, v verdi
 		p.answers[key] = true
 	}
 	if !v.isGone && !v.changed {
-		if x, ok := payload.(schema.ContextEnqueuedPayload); ok {
-			p.keptHeld[x.Held] = true
-		}
 		return nil
 	}
 	if v.changed {
@@ -154,7 +147,7 @@ func (p *planner) emit(ctx context.Context, e schema.Event, payload any, v verdi
 			p.plan.Counts.Versions++
 		case schema.DreamFinishedPayload:
 			p.plan.Counts.Dreams++
-			textsOf(payload, p.plan.prints.add)
+			textsOf(payload, p.text)
 		}
 		p.plan.Replacements = append(p.plan.Replacements, eventlog.Replacement{Old: e, New: withPayload(e, v.payload)})
 		return nil
@@ -168,10 +161,7 @@ func (p *planner) emit(ctx context.Context, e schema.Event, payload any, v verdi
 	} else {
 		p.plan.Counts.Replaced++
 	}
-	textsOf(payload, p.plan.prints.add)
-	if x, ok := payload.(schema.ContextEnqueuedPayload); ok && x.Held != "" {
-		p.held[x.Held] = true
-	}
+	textsOf(payload, p.text)
 	p.plan.Replacements = append(p.plan.Replacements, eventlog.Replacement{Old: e, New: left})
 	return nil
 }
@@ -256,7 +246,7 @@ func (p *planner) dreams(ctx context.Context, last bool) error {
 	return nil
 }
 
-// modelStreams has the answers of models deleted that were given to what is gone, and messages that are held for its contexts.
+// modelStreams has the answers of models deleted that were given about erased content.
 func (p *planner) modelStreams(ctx context.Context) error {
 	for key := range p.answers {
 		if key != "" {
@@ -299,8 +289,8 @@ func (p *planner) modelStreams(ctx context.Context) error {
 				more = append(more, stream)
 			}
 			return nil
-		}, `SELECT stream, session_id, if(?, payload_json, '') FROM events_raw WHERE (startsWith(stream, ?) OR startsWith(stream, ?)) AND project = ?`,
-			p.scope.Kind() == schema.EraseQuery, schema.ModelPrefix, schema.ContextPrefix, project)
+		}, `SELECT stream, session_id, if(?, payload_json, '') FROM events_raw WHERE startsWith(stream, ?) AND project = ?`,
+			p.scope.Kind() == schema.EraseQuery, schema.ModelPrefix, project)
 		if err != nil {
 			return fmt.Errorf("look for answers of models: %w", err)
 		}

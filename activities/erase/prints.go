@@ -1,8 +1,10 @@
 package erase
 
 import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/sha256"
 	"encoding/binary"
-	"hash/fnv"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,9 +12,10 @@ import (
 	"axiommind/activities/text"
 )
 
-// Texts are found again by fingerprints, which tell nothing of them to who does not have them: hashes of runs of letters and
-// digits, whatever stands between these. Of neighbouring runs the one with the smallest hash counts (winnowing: Schleimer,
-// Wilkerson and Aiken 2003), so that a passage of runLetters+window-1 letters that two texts share has a fingerprint in common.
+// Texts are found again by fingerprints: hashes of runs of letters and digits, whatever stands between these, encrypted under a key.
+// Of neighbouring runs the one with the smallest hash counts (winnowing: Schleimer, Wilkerson and Aiken 2003), so that a passage of
+// runLetters+window-1 letters that two texts share has a fingerprint in common. With the key a reader of fingerprints could guess a text
+// letter by letter. Therefore no event holds the key, and it is destroyed once a check has found nothing: see secrets.go.
 const (
 	// runLetters is the number of letters and digits of a run, and window the number of runs of which one counts.
 	runLetters = 24
@@ -21,17 +24,24 @@ const (
 	maxPrints = 100_000
 )
 
-// prints is a set of fingerprints under a salt.
+// prints is a set of fingerprints under a key.
 type prints struct {
+	// block encrypts the hash of a run, and seed orders the runs of a window.
+	block   cipher.Block
 	seed    uint64
 	all     map[uint64]bool
 	sampled bool
 }
 
-func newPrints(salt string) *prints {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(salt))
-	return &prints{seed: h.Sum64(), all: map[uint64]bool{}}
+func newPrints(key string) *prints {
+	sum := sha256.Sum256([]byte(key))
+	block, err := aes.NewCipher(sum[:])
+	if err != nil {
+		panic(err) // A key of 32 bytes is one of AES.
+	}
+	p := &prints{block: block, all: map[uint64]bool{}}
+	p.seed = p.encrypt(0)
+	return p
 }
 
 // add adds the fingerprints of a text.
@@ -109,7 +119,7 @@ func (p *prints) eachOf(letters []rune, f func(uint64) bool) bool {
 		top *= base
 	}
 	hash := uint64(0)
-	var runs [window]uint64
+	var hashes, runs [window]uint64
 	last, lastAt := uint64(0), -1
 	for i, letter := range letters {
 		if i >= runLetters {
@@ -120,7 +130,7 @@ func (p *prints) eachOf(letters []rune, f func(uint64) bool) bool {
 		if n < 0 {
 			continue
 		}
-		runs[n%window] = p.mix(hash)
+		hashes[n%window], runs[n%window] = hash, p.order(hash)
 		if n < window-1 && i < len(letters)-1 {
 			continue
 		}
@@ -132,7 +142,7 @@ func (p *prints) eachOf(letters []rune, f func(uint64) bool) bool {
 		}
 		if at != lastAt || least != last {
 			last, lastAt = least, at
-			if !f(least) {
+			if !f(p.encrypt(hashes[at%window])) {
 				return false
 			}
 		}
@@ -140,14 +150,22 @@ func (p *prints) eachOf(letters []rune, f func(uint64) bool) bool {
 	return true
 }
 
-// mix makes the hash of a run one that only who knows the salt can make.
-func (p *prints) mix(x uint64) uint64 {
+// order returns the place of a run among others: a permutation of its hash, which no stored fingerprint shows.
+func (p *prints) order(x uint64) uint64 {
 	x ^= p.seed
 	x ^= x >> 30
 	x *= 0xbf58476d1ce4e5b9
 	x ^= x >> 27
 	x *= 0x94d049bb133111eb
 	return x ^ x>>31
+}
+
+// encrypt returns the fingerprint of a run with the hash.
+func (p *prints) encrypt(hash uint64) uint64 {
+	var block [aes.BlockSize]byte
+	binary.BigEndian.PutUint64(block[:], hash)
+	p.block.Encrypt(block[:], block[:])
+	return binary.BigEndian.Uint64(block[:])
 }
 
 // linesOf returns the letters and digits of each line of a text, without case. Escapes of JSON are read as what they stand for, so

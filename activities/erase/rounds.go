@@ -47,7 +47,11 @@ func (p *planner) streams(ctx context.Context) (names []string, err error) {
 		add(schema.QueueStream(m.User, m.Agent))
 		add(schema.MemoryStream(m.User, m.Agent))
 	}
-	for _, prefix := range []string{schema.BatchPrefix, schema.VectorPrefix} {
+	prefixes := []string{schema.BatchPrefix, schema.VectorPrefix}
+	if p.scope.Kind() == schema.EraseQuery {
+		prefixes = append(prefixes, schema.ContextPrefix)
+	}
+	for _, prefix := range prefixes {
 		if err := list(prefix, all); err != nil {
 			return nil, err
 		}

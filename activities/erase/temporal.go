@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -64,6 +63,11 @@ func (a *Activities) eraseExecutions(ctx context.Context, scope schema.ErasureSc
 	d := &deletion{Activities: a, scope: scope, began: time.Now(), requested: map[Execution]bool{}, restarted: map[Execution]bool{}}
 	var asked time.Time // when the first requests were made
 	err = poll.Until(ctx, a.pollDeleting, func() (bool, error) {
+		if asked.IsZero() {
+			if err := errors.Join(a.deleteSchedules(ctx, scope), a.deleteEndedErasures(ctx)); err != nil {
+				return false, err
+			}
+		}
 		left, err := d.look(ctx)
 		if asked.IsZero() {
 			asked = time.Now()
@@ -137,29 +141,81 @@ func (d *deletion) look(ctx context.Context) (left []Execution, err error) {
 func (a *Activities) holding(ctx context.Context, scope schema.ErasureScope) (all []*workflow.WorkflowExecutionInfo, err error) {
 	parents := map[string]bool{}
 	err = a.executions(ctx, "", func(w *workflow.WorkflowExecutionInfo) {
-		id := w.GetExecution().GetWorkflowId()
-		switch {
-		case erases(scope, id):
+		switch parent := w.GetParentExecution(); {
+		case erases(scope, w.GetExecution().GetWorkflowId()):
 			all = append(all, w)
-			parents[w.GetParentExecution().GetRunId()] = true
-		case isQueue(w) && mayHold(scope, w):
+			parents[parent.GetRunId()] = true
+		case erases(scope, parent.GetWorkflowId()), isQueue(w) && mayHold(scope, w):
 			all = append(all, w)
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	// A session that was started under another id has run as a child of that run, which holds the messages.
+	// A session or a dream that was started under another id has run as a child of that run, which holds its input.
 	delete(parents, "")
 	if len(parents) == 0 {
 		return all, nil
 	}
-	err = a.executions(ctx, schema.WorkflowProcessSession, func(w *workflow.WorkflowExecutionInfo) {
-		if parents[w.GetExecution().GetRunId()] {
-			all = append(all, w)
+	for _, of := range []string{schema.WorkflowProcessSession, schema.WorkflowDeepDream} {
+		err := a.executions(ctx, of, func(w *workflow.WorkflowExecutionInfo) {
+			if parents[w.GetExecution().GetRunId()] {
+				all = append(all, w)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// deleteEndedErasures deletes the runs of earlier erasures. Their inputs name the erased content, or hold its text.
+func (a *Activities) deleteEndedErasures(ctx context.Context) error {
+	var all []Execution
+	err := a.executions(ctx, schema.WorkflowForget, func(w *workflow.WorkflowExecutionInfo) {
+		if w.GetStatus() != enums.WORKFLOW_EXECUTION_STATUS_RUNNING {
+			all = append(all, executionOf(w))
 		}
 	})
-	return all, err
+	for _, e := range all {
+		if err := deleteRun(ctx, a.temporal, a.namespace, e); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// schedules returns the ids of the schedules that dream for a user who is erased.
+func (a *Activities) schedules(ctx context.Context, scope schema.ErasureScope) (ids []string, err error) {
+	if scope.Kind() != schema.EraseUser {
+		return nil, nil
+	}
+	all, err := a.temporal.ScheduleClient().List(ctx, client.ScheduleListOptions{PageSize: pageOfExecutions})
+	if err != nil {
+		return nil, fmt.Errorf("list schedules: %w", err)
+	}
+	for all.HasNext() {
+		s, err := all.Next()
+		if err != nil {
+			return nil, fmt.Errorf("list schedules: %w", err)
+		}
+		if user, _, ok := schema.ParseDreamScheduleID(s.ID); ok && user == scope.User {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids, nil
+}
+
+// deleteSchedules deletes the schedules that dream for a user who is erased: each night they would start a run that names the user.
+func (a *Activities) deleteSchedules(ctx context.Context, scope schema.ErasureScope) error {
+	ids, err := a.schedules(ctx, scope)
+	for _, id := range ids {
+		if err := a.temporal.ScheduleClient().GetHandle(ctx, id).Delete(ctx); err != nil && !errors.As(err, new(*serviceerror.NotFound)) {
+			return fmt.Errorf("delete schedule %q: %w", id, err)
+		}
+	}
+	return err
 }
 
 func isQueue(w *workflow.WorkflowExecutionInfo) bool {
@@ -262,7 +318,7 @@ var executionOwners = map[string][]string{
 // ownerOfExecution returns whose the workflow with the id is, as far as the id tells.
 func ownerOfExecution(id string) (project, user, agent, session string, ok bool) {
 	for prefix, names := range executionOwners {
-		rest, found := strings.CutPrefix(streamOf(id), prefix)
+		rest, found := strings.CutPrefix(schema.WorkflowStream(id), prefix)
 		parts := strings.Split(rest, "/")
 		if !found || len(parts) < len(names) {
 			continue
@@ -285,30 +341,12 @@ func ownerOfExecution(id string) (project, user, agent, session string, ok bool)
 	return "", "", "", "", false
 }
 
-// streamOf is the inverse of [schema.WorkflowID]: in the name of a stream 25 or 2F follows each percent sign.
-func streamOf(id string) string {
-	var b strings.Builder
-	for i := 0; i < len(id); i++ {
-		if id[i] == '%' && i+2 < len(id) {
-			if digits := id[i+1 : i+3]; digits != "25" && digits != "2F" {
-				if n, err := strconv.ParseUint(digits, 16, 8); err == nil {
-					b.WriteByte(byte(n))
-					i += 2
-					continue
-				}
-			}
-		}
-		b.WriteByte(id[i])
-	}
-	return b.String()
-}
-
 // delete has Temporal delete the run, which ends it if it runs. A queue that runs is only cancelled: it stores what it was told, and
 // is deleted by a later look. A cancelled queue starts again with what waits in the log, unless it is of a user who is forgotten: an
 // earlier attempt may have cancelled it.
 func (d *deletion) delete(ctx context.Context, w *workflow.WorkflowExecutionInfo) error {
 	e := executionOf(w)
-	if user, agent, err := schema.ParseQueueStream(streamOf(e.WorkflowID)); err == nil {
+	if user, agent, err := schema.ParseQueueStream(schema.WorkflowStream(e.WorkflowID)); err == nil {
 		status, err := d.status(ctx, e)
 		switch {
 		case err != nil:
@@ -365,21 +403,23 @@ func deleteRun(ctx context.Context, c client.Client, namespace string, e Executi
 	return failed("delete", e, err)
 }
 
-// DeleteOwnRuns deletes the runs of forget of the workflow that have ended, and those that it had as children: their inputs name what was
-// erased. The audit trail stays.
-func DeleteOwnRuns(ctx context.Context, c client.Client, namespace, workflowID string) error {
-	page, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
-		Namespace: namespace, PageSize: pageOfExecutions, Query: "WorkflowType = '" + schema.WorkflowForget + "' AND ExecutionStatus != 'Running'",
-	})
-	if err != nil {
-		return fmt.Errorf("list erasures that have ended: %w", err)
-	}
-	for _, w := range page.GetExecutions() {
-		id := w.GetExecution()
-		if id.GetWorkflowId() != workflowID && id.GetWorkflowId() != schema.ForgetWorkflowID {
-			continue
+// DeleteOwnRuns deletes the run of forget, which has ended, and the run that it had as a child: their inputs name the erased content, or
+// hold its text. The run's own history names the child, since lists may not show yet that it has ended. The audit trail stays, and runs
+// of other erasures are deleted by the next one.
+func DeleteOwnRuns(ctx context.Context, c client.Client, namespace string, run Execution) error {
+	all := []Execution{run}
+	events := c.GetWorkflowHistory(ctx, run.WorkflowID, run.RunID, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		e, err := events.Next()
+		if err != nil {
+			return failed("read the history of", run, err)
 		}
-		if err := deleteRun(ctx, c, namespace, Execution{id.GetWorkflowId(), id.GetRunId()}); err != nil {
+		if child := e.GetChildWorkflowExecutionStartedEventAttributes().GetWorkflowExecution(); child != nil {
+			all = append(all, Execution{child.GetWorkflowId(), child.GetRunId()})
+		}
+	}
+	for _, e := range all {
+		if err := deleteRun(ctx, c, namespace, e); err != nil {
 			return err
 		}
 	}

@@ -37,19 +37,26 @@ func (a *Activities) start(t *testing.T, id, workflowType string) Execution {
 	return Execution{id, run.GetRunID()}
 }
 
-// work runs the workflows of [Activities.start]. One with the id "by hand" runs a child with the id.
+// work runs the workflows of [Activities.start]. One with the id "by hand" runs a child with the id, which has its
+// type.
 func (a *Activities) work(t *testing.T, child string) {
 	t.Helper()
 	w := worker.New(a.temporal, "test", worker.Options{})
 	wait := func(ctx workflow.Context) error {
-		if workflow.GetInfo(ctx).WorkflowExecution.ID == "by hand" {
+		info := workflow.GetInfo(ctx)
+		if info.WorkflowExecution.ID == "by hand" {
 			ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{WorkflowID: child})
-			return workflow.ExecuteChildWorkflow(ctx, schema.WorkflowProcessSession).Get(ctx, nil)
+			return workflow.ExecuteChildWorkflow(ctx, info.WorkflowType.Name).Get(ctx, nil)
+		}
+		if info.WorkflowType.Name == schema.WorkflowForget {
+			return nil
 		}
 		ctx.Done().Receive(ctx, nil)
 		return ctx.Err()
 	}
-	for _, name := range []string{schema.WorkflowProcessSession, schema.WorkflowMemoryQueue} {
+	for _, name := range []string{
+		schema.WorkflowProcessSession, schema.WorkflowMemoryQueue, schema.WorkflowDeepDream, schema.WorkflowForget,
+	} {
 		w.RegisterWorkflowWithOptions(wait, workflow.RegisterOptions{Name: name})
 	}
 	require.NoError(t, w.Start())
@@ -150,18 +157,114 @@ func TestExecutionsOutlastTheLimit(t *testing.T) {
 	}, time.Minute, 50*time.Millisecond)
 }
 
-// A session that was started under another id is a child of that run, which holds the messages.
+// A session or a dream that was started under another id is a child of that run, which holds its input.
 func TestParentsOfErased(t *testing.T) {
 	t.Parallel()
+	for workflowType, scope := range map[string]schema.ErasureScope{
+		schema.WorkflowProcessSession: {Project: "p", User: "u", SessionID: "s"}, schema.WorkflowDeepDream: {User: "u"},
+	} {
+		t.Run(workflowType, func(t *testing.T) {
+			t.Parallel()
+			a := newActivities(t)
+			child := scope.Session().WorkflowID()
+			if workflowType == schema.WorkflowDeepDream {
+				child = schema.DeepDreamInput{User: "u"}.WorkflowID()
+			}
+			a.work(t, child)
+			parent := a.start(t, "by hand", workflowType)
+			a.requireListed(t, scope, 2)
+			out, err := a.eraseExecutions(t.Context(), scope)
+			require.NoError(t, err)
+			require.Equal(t, ExecutionsErased{Executions: 2}, out)
+			a.requireExists(t, parent, false)
+		})
+	}
+}
+
+// The run that sends the summary of a session names its user, and its id does not.
+func TestChildrenOfErased(t *testing.T) {
+	t.Parallel()
 	a := newActivities(t)
-	scope := schema.ErasureScope{Project: "p", User: "u", SessionID: "s"}
-	a.work(t, scope.Session().WorkflowID())
-	parent := a.start(t, "by hand", schema.WorkflowProcessSession)
+	scope := schema.ErasureScope{Project: "p", User: "u", SessionID: "by hand"}
+	w := worker.New(a.temporal, "test", worker.Options{})
+	session := scope.Session().WorkflowID()
+	w.RegisterWorkflowWithOptions(func(ctx workflow.Context) error {
+		ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{WorkflowID: "notify/1", ParentClosePolicy: enums.PARENT_CLOSE_POLICY_ABANDON})
+		return workflow.ExecuteChildWorkflow(ctx, schema.WorkflowNotifySummary).Get(ctx, nil)
+	}, workflow.RegisterOptions{Name: schema.WorkflowProcessSession})
+	w.RegisterWorkflowWithOptions(func(workflow.Context) error { return nil }, workflow.RegisterOptions{Name: schema.WorkflowNotifySummary})
+	require.NoError(t, w.Start())
+	t.Cleanup(w.Stop)
+	run := a.start(t, session, schema.WorkflowProcessSession)
+	require.NoError(t, a.temporal.GetWorkflow(t.Context(), session, run.RunID).Get(t.Context(), nil))
 	a.requireListed(t, scope, 2)
 	out, err := a.eraseExecutions(t.Context(), scope)
 	require.NoError(t, err)
 	require.Equal(t, ExecutionsErased{Executions: 2}, out)
-	a.requireExists(t, parent, false)
+}
+
+// A schedule that dreams for a user who is forgotten would name the user each night.
+func TestSchedulesOfErased(t *testing.T) {
+	t.Parallel()
+	a := newActivities(t)
+	create := func(user, agent string) string {
+		id := schema.DreamScheduleID(user, agent)
+		_, err := a.temporal.ScheduleClient().Create(t.Context(), client.ScheduleOptions{
+			ID: id, Spec: client.ScheduleSpec{CronExpressions: []string{"0 3 * * *"}},
+			Action: &client.ScheduleWorkflowAction{ID: id, Workflow: schema.WorkflowDeepDream, TaskQueue: "test"},
+		})
+		require.NoError(t, err)
+		return id
+	}
+	gone := []string{create("ü/u", ""), create("ü/u", "code 'x'\n")}
+	kept := []string{create("ü", "u"), create("ü/u2", ""), create("", "")}
+	scope := schema.ErasureScope{User: "ü/u"}
+	require.Eventually(t, func() bool { // They are listed a little later.
+		ids, err := a.schedules(t.Context(), scope)
+		return err == nil && len(ids) == len(gone)
+	}, time.Minute, 50*time.Millisecond)
+	s := &search{}
+	require.NoError(t, a.findExecutions(t.Context(), FindInput{Input: Input{ForgetInput: schema.ForgetInput{ErasureScope: scope}}}, s))
+	require.Len(t, s.found.Left, 2)
+	require.Equal(t, "temporal", s.found.Left[0].Store)
+	_, err := a.eraseExecutions(t.Context(), scope)
+	require.NoError(t, err)
+	for i, id := range append(gone, kept...) {
+		_, err := a.temporal.ScheduleClient().GetHandle(t.Context(), id).Describe(t.Context())
+		if i < len(gone) {
+			require.ErrorAs(t, err, new(*serviceerror.NotFound), id)
+		} else {
+			require.NoError(t, err, id)
+		}
+	}
+}
+
+// The runs of forget name the erased content. They are deleted as soon as the result is there, by their ids, though no list may show yet
+// that they have ended.
+func TestDeleteOwnRuns(t *testing.T) {
+	t.Parallel()
+	a := newActivities(t)
+	a.work(t, schema.ForgetWorkflowID)
+	run := a.start(t, "by hand", schema.WorkflowForget)
+	require.NoError(t, a.temporal.GetWorkflow(t.Context(), run.WorkflowID, run.RunID).Get(t.Context(), nil))
+	child, err := a.temporal.DescribeWorkflowExecution(t.Context(), schema.ForgetWorkflowID, "")
+	require.NoError(t, err)
+	require.NoError(t, DeleteOwnRuns(t.Context(), a.temporal, a.namespace, run))
+	for _, e := range []Execution{run, executionOf(child.GetWorkflowExecutionInfo())} {
+		require.Eventually(t, func() bool {
+			status, err := a.status(t.Context(), e)
+			return err == nil && status == 0
+		}, time.Minute, 50*time.Millisecond, e.WorkflowID)
+	}
+
+	// One that a person started in Temporal's web interface is deleted by the next erasure.
+	run = a.start(t, "by hand", schema.WorkflowForget)
+	require.NoError(t, a.temporal.GetWorkflow(t.Context(), run.WorkflowID, run.RunID).Get(t.Context(), nil))
+	require.Eventually(t, func() bool {
+		require.NoError(t, a.deleteEndedErasures(t.Context()))
+		status, err := a.status(t.Context(), run)
+		return err == nil && status == 0
+	}, time.Minute, 50*time.Millisecond)
 }
 
 // A queue that an earlier attempt has cancelled starts again, also if another run of it began meanwhile.

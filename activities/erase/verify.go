@@ -3,6 +3,7 @@ package erase
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
@@ -20,6 +21,8 @@ type Found struct {
 	// Left is where something of it is left. Elsewhere is where others have said the same: that stays. Each has 100 places at most.
 	Left      []schema.Leftover `json:"left"`
 	Elsewhere []schema.Leftover `json:"elsewhere"`
+	// NamesOnly is true if texts were not looked for, since their fingerprints were destroyed after an earlier check.
+	NamesOnly bool `json:"names_only,omitempty"`
 }
 
 // FindInput says what to look for.
@@ -37,11 +40,14 @@ func (a *Activities) FindErased(ctx context.Context, in FindInput) (Found, error
 }
 
 func (a *Activities) find(ctx context.Context, in FindInput) (Found, error) {
-	s, err := newSearch(ctx, a.log, in.ErasureID)
+	secrets, err := a.secrets(ctx, in.ErasureID)
 	if err != nil {
 		return Found{}, err
 	}
-	if err := s.clickhouse(ctx, a.conn, in.ErasureScope); err != nil {
+	secret, known := secrets[in.ErasureID]
+	s := newSearch(secret, in.ErasureScope)
+	s.found.NamesOnly = !known
+	if err := s.clickhouse(ctx, a.conn); err != nil {
 		return s.found, err
 	}
 	if err := a.weaviate.Walk(ctx, func(class, item, text string) { s.look("weaviate", class+" "+item, text) }); err != nil {
@@ -51,14 +57,20 @@ func (a *Activities) find(ctx context.Context, in FindInput) (Found, error) {
 		return s.found, err
 	}
 	// What is too short for a fingerprint is known by what names it.
-	plan, _, err := a.plan(ctx, in.Input)
+	plan, err := a.plan(ctx, in.Input, nil)
 	if err != nil {
 		return s.found, err
 	}
 	for _, stream := range append(plan.Changed(), plan.Streams...) {
 		s.add(&s.found.Left, "clickhouse", "events "+stream+" name it")
 	}
-	return s.found, a.findExecutions(ctx, in, s)
+	if err := a.findExecutions(ctx, in, s); err != nil {
+		return s.found, err
+	}
+	if known && len(s.found.Left) == 0 && !in.Verify {
+		err = a.destroySecret(ctx, in.ErasureID)
+	}
+	return s.found, err
 }
 
 // findExecutions adds the executions that are left. A text is in none that can be known by its id.
@@ -78,6 +90,13 @@ func (a *Activities) findExecutions(ctx context.Context, in FindInput, s *search
 	if in.Kind() == schema.EraseQuery {
 		return nil
 	}
+	schedules, err := a.schedules(ctx, in.ErasureScope)
+	for _, id := range schedules {
+		s.leave(schema.Leftover{Store: "temporal", Place: "schedule " + id})
+	}
+	if err != nil {
+		return err
+	}
 	listed, err := a.holding(ctx, in.ErasureScope)
 	for _, w := range listed {
 		if !isQueue(w) || erases(in.ErasureScope, w.GetExecution().GetWorkflowId()) {
@@ -87,34 +106,23 @@ func (a *Activities) findExecutions(ctx context.Context, in FindInput, s *search
 	return err
 }
 
-// search looks for fingerprints.
+// search looks for fingerprints of the erased texts, and for a query itself.
 type search struct {
+	scope  schema.ErasureScope
 	prints *prints
+	query  string
 	// others are the fingerprints that other sessions have, too.
 	others map[uint64]bool
 	found  Found
 }
 
-func newSearch(ctx context.Context, log *eventlog.Store, erasureID string) (*search, error) {
-	stone, err := begun(ctx, log, erasureID)
-	if err != nil {
-		return nil, err
+func newSearch(secret secret, scope schema.ErasureScope) *search {
+	s := &search{
+		scope: scope, prints: newPrints(secret.key), query: lettersOf(scope.Query), others: map[uint64]bool{},
+		found: Found{Left: []schema.Leftover{}, Elsewhere: []schema.Leftover{}},
 	}
-	s := &search{prints: newPrints(stone.Salt), others: map[uint64]bool{}, found: Found{
-		Left: []schema.Leftover{}, Elsewhere: []schema.Leftover{},
-	}}
-	events, err := log.GetMany(ctx, []string{schema.EventID(schema.ErasureKey(erasureID, schema.ErasurePrinted, 0))})
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range events {
-		p, err := schema.Decode[schema.ErasurePrintedPayload](e)
-		if err != nil {
-			return nil, err
-		}
-		s.prints.read(p.Prints)
-	}
-	return s, nil
+	s.prints.read(secret.prints)
+	return s
 }
 
 // look looks at a text of a store.
@@ -124,6 +132,9 @@ func (s *search) look(store, place, text string) {
 			s.add(&s.found.Left, store, place)
 			return
 		}
+	}
+	if s.query != "" && strings.Contains(lettersOf(text), s.query) {
+		s.add(&s.found.Left, store, place)
 	}
 }
 
@@ -149,36 +160,40 @@ var saidTypes = []string{
 // ofScope reports whether the stream is of what is erased.
 func ofScope(scope schema.ErasureScope, stream string) bool {
 	o := ownerOf(schema.Event{Stream: stream})
-	key, err := schema.ParseSessionStream(stream)
+	key, ok := sessionOf(stream)
 	switch scope.Kind() {
 	case schema.EraseSession:
-		return err == nil && key == scope.Session()
+		return ok && key == scope.Session()
 	case schema.EraseUser:
 		return o.memory && o.user == scope.User
 	case schema.EraseProject:
-		return err == nil && key.Project == scope.Project
+		return ok && key.Project == scope.Project
 	default:
 		return false
 	}
 }
 
-// clickhouse looks at all events, and at all rows of all tables. What others have said is looked at first: what they say as well is
-// theirs.
-func (s *search) clickhouse(ctx context.Context, conn driver.Conn, scope schema.ErasureScope) error {
+// clickhouse looks at all events, and at all rows of all tables, also of databases that a rebuild or a replay has left. Texts of others
+// come first: what they say as well is theirs.
+func (s *search) clickhouse(ctx context.Context, conn driver.Conn) error {
 	err := table.Query(ctx, conn, func(rows driver.Rows) error {
 		var stream, text string
 		var seq uint64
 		if err := rows.Scan(&stream, &seq, &text); err != nil {
 			return err
 		}
-		if ofScope(scope, stream) {
+		if ofScope(s.scope, stream) {
 			return nil
 		}
 		prints := s.prints.in(text)
 		for _, print := range prints {
 			s.others[print] = true
 		}
-		if len(prints) > 0 {
+		says := s.query != "" && !s.inQueryScope(stream) && strings.Contains(lettersOf(text), s.query)
+		if says {
+			s.query = ""
+		}
+		if len(prints) > 0 || says {
 			s.add(&s.found.Elsewhere, "clickhouse", fmt.Sprintf("events %s at %d", stream, seq))
 		}
 		return nil
@@ -198,28 +213,57 @@ func (s *search) clickhouse(ctx context.Context, conn driver.Conn, scope schema.
 	if err != nil {
 		return fmt.Errorf("search events: %w", err)
 	}
+	databases := []string{""}
+	scratches, err := eventlog.Scratches(ctx, conn)
+	if err != nil {
+		return err
+	}
+	for _, scratch := range scratches {
+		databases = append(databases, scratch.Database)
+	}
+	for _, database := range databases {
+		if err := s.tables(ctx, conn, database); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tables looks at all rows of the tables of a database, or of the present one.
+func (s *search) tables(ctx context.Context, conn driver.Conn, database string) error {
 	var tables []string
-	err = table.Query(ctx, conn, func(rows driver.Rows) error {
+	err := table.Query(ctx, conn, func(rows driver.Rows) error {
 		var name string
 		err := rows.Scan(&name)
 		tables = append(tables, name)
 		return err
-	}, `SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name != 'events_raw' ORDER BY name`)
+	}, `SELECT name FROM system.tables WHERE database = if($1 = '', currentDatabase(), $1) AND engine LIKE '%MergeTree'
+		AND name NOT IN ($2, if($1 = '', 'events_raw', '')) ORDER BY name`, database, secretsTable)
 	if err != nil {
 		return fmt.Errorf("list tables: %w", err)
 	}
 	for _, name := range tables {
+		place, from := name, eventlog.Identifier(name)
+		if database != "" {
+			place, from = database+"."+name, eventlog.Identifier(database)+"."+from
+		}
 		err := table.Query(ctx, conn, func(rows driver.Rows) error {
 			var text string
 			if err := rows.Scan(&text); err != nil {
 				return err
 			}
-			s.look("clickhouse", name, text)
+			s.look("clickhouse", place, text)
 			return nil
-		}, `SELECT formatRowNoNewline('TSVRaw', *) FROM `+eventlog.Identifier(name))
+		}, `SELECT formatRowNoNewline('TSVRaw', *) FROM `+from)
 		if err != nil {
-			return fmt.Errorf("search table %s: %w", name, err)
+			return fmt.Errorf("search table %s: %w", place, err)
 		}
 	}
 	return nil
+}
+
+// inQueryScope reports whether a query erases texts of the stream.
+func (s *search) inQueryScope(stream string) bool {
+	o := ownerOf(schema.Event{Stream: stream})
+	return (s.scope.User == "" || o.user == s.scope.User) && (s.scope.Project == "" || o.project == s.scope.Project)
 }

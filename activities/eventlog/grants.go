@@ -19,8 +19,12 @@ const (
 	RoleEraser = "axiommind_eraser"
 )
 
-// Right is what a role may do, and where, as in GRANT What ON On. All parts of On are quoted.
-type Right struct{ What, On string }
+// Right is what a role may do, and where, as in GRANT What ON On, or else an exception to rights before it. All parts of On are quoted.
+type Right struct {
+	What, On string
+	// Not takes the right away.
+	Not bool
+}
 
 // Role is a role and all that it may do.
 type Role struct {
@@ -32,13 +36,22 @@ type Role struct {
 func (r Role) Statements() []string {
 	out := []string{"CREATE ROLE IF NOT EXISTS " + r.Name}
 	for _, right := range r.Rights {
-		out = append(out, right.String()+" TO "+r.Name)
+		to := " TO "
+		if right.Not {
+			to = " FROM "
+		}
+		out = append(out, right.String()+to+r.Name)
 	}
 	return out
 }
 
 // String returns the right as a statement that does not say to whom, as in ClickHouse's users.xml.
-func (r Right) String() string { return "GRANT " + r.What + " ON " + r.On }
+func (r Right) String() string {
+	if r.Not {
+		return "REVOKE " + r.What + " ON " + r.On
+	}
+	return "GRANT " + r.What + " ON " + r.On
+}
 
 const (
 	// rightsOfTables is what the exchange of a table in use for one that was made beside it asks for.
@@ -51,7 +64,7 @@ const (
 //
 //   - the worker runs sessions, rebuilds and replays. It can add events, and neither change nor remove any. It can't
 //     migrate.
-//   - the reader reads all tables, since a view shows only what its reader may read below it.
+//   - the reader reads all tables but the secrets of erasures, since a view shows only what its reader may read below it.
 //   - the eraser removes rows, besides what a worker can. It changes none, and drops nothing of the log.
 func Roles(database string) ([]Role, error) {
 	migrations, err := schema.Migrations()
@@ -62,31 +75,38 @@ func Roles(database string) ([]Role, error) {
 	all := Identifier(database) + ".*"
 	var worker, eraser []Right
 	for _, purpose := range []string{PurposeRebuild, PurposeReplay} {
-		worker = append(worker, Right{rightsOfScratches, Identifier(ScratchPrefix(database, purpose)) + "*.*"})
+		worker = append(worker, Right{What: rightsOfScratches, On: Identifier(ScratchPrefix(database, purpose)) + "*.*"})
 	}
-	worker = append(worker, Right{"SELECT", all})
+	// Keys and fingerprints of an erasure reveal the erased content: only the eraser reads them. Others see that the table is there.
+	reader := []Right{{What: "SELECT", On: all}, {What: "SELECT", On: in(secretsTable), Not: true}, {What: "SHOW TABLES", On: in(secretsTable)}}
+	worker = append(worker, reader...)
+	eraser = append(eraser, Right{What: "SELECT, INSERT", On: in(secretsTable)})
 	for _, m := range migrations {
 		for _, table := range m.Tables() {
-			rights := rightsOfTables
-			if slices.Contains(logTables, table) {
-				rights = "SELECT, INSERT"
+			eraser = append(eraser, Right{What: "ALTER DELETE, OPTIMIZE", On: in(table)})
+			switch {
+			case slices.Contains(logTables, table):
+				worker = append(worker, Right{What: "SELECT, INSERT", On: in(table)})
+			case table != secretsTable:
+				worker = append(worker, Right{What: rightsOfTables, On: in(table)})
 			}
-			worker = append(worker, Right{rights, in(table)})
-			eraser = append(eraser, Right{"ALTER DELETE, OPTIMIZE", in(table)})
 		}
 	}
 	return []Role{
 		{RoleWorker, worker},
-		{RoleReader, []Right{{"SELECT", all}}},
+		{RoleReader, reader},
 		{RoleEraser, append(slices.Clone(worker), eraser...)},
 	}, nil
 }
 
+// secretsTable holds the keys and the fingerprints of erasures.
+const secretsTable = "erasure_secrets"
+
 // logTables are the tables that are no projections, and that nothing takes the place of.
 var logTables = []string{"events_raw", "event_copies", "projection_offsets_raw", "erasing_raw"}
 
-// Grant makes the roles for the connection's database, or gives roles that are there what they lack. It takes no right
-// away. Its user needs CREATE ROLE, and the rights themselves with grant option.
+// Grant makes the roles for the connection's database, or gives roles that are there what they lack. It takes only the
+// right to read the secrets of erasures away. Its user needs CREATE ROLE, and the rights themselves with grant option.
 func Grant(ctx context.Context, conn driver.Conn) ([]Role, error) {
 	database, _, err := whereAndWhen(ctx, conn)
 	if err != nil {

@@ -206,7 +206,11 @@ func scopesOf(stream string, events []schema.Event) []schema.ErasureScope {
 			out = append(out, s)
 		}
 	}
-	if key, err := schema.ParseSessionStream(stream); err == nil {
+	key, err := schema.ParseSessionStream(stream)
+	if err != nil {
+		key, _, err = schema.ParseContextStream(stream)
+	}
+	if err == nil {
 		add(schema.ErasureScope{Project: key.Project, User: key.User, Agent: key.Agent, SessionID: key.SessionID})
 		add(schema.ErasureScope{User: key.User})
 		add(schema.ErasureScope{Project: key.Project})

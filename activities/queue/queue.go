@@ -173,7 +173,7 @@ func Contexts(ctx context.Context, log *eventlog.Store, key schema.SessionKey, p
 		}
 		out[i] = Context{e.Seq, p.QueuedContext}
 		if p.Held != "" {
-			if out[i].Messages, err = held(ctx, log, p.Held); err != nil {
+			if out[i].Messages, err = held(ctx, log, key, p.Held); err != nil {
 				return nil, err
 			}
 		}
@@ -186,9 +186,9 @@ func notOf(key schema.SessionKey, e schema.Event) error {
 		fmt.Errorf("position %d of %q is no context of session %q of project %q", e.Seq, e.Stream, key.SessionID, key.Project))
 }
 
-// held returns the messages with the hash.
-func held(ctx context.Context, log *eventlog.Store, hash string) ([]schema.InlineMessage, error) {
-	event, err := log.Get(ctx, schema.EventID(schema.ContextHeldKey(hash)))
+// held returns the thread's messages with the hash.
+func held(ctx context.Context, log *eventlog.Store, thread schema.SessionKey, hash string) ([]schema.InlineMessage, error) {
+	event, err := log.Get(ctx, schema.EventID(schema.ContextHeldKey(thread, hash)))
 	if errors.Is(err, eventlog.ErrNotFound) {
 		return nil, boundary.Invalid(schema.ErrorSourceUnreadable, fmt.Errorf("the log does not hold the messages with the hash %q: enqueue them again", hash))
 	}

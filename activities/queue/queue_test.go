@@ -107,9 +107,9 @@ func TestContexts(t *testing.T) {
 	_, err = Contexts(t.Context(), a.log, one.Key(), []uint64{1, 3})
 	require.ErrorContains(t, err, `the log does not hold the messages with the hash "hash": enqueue them again`)
 	held := []schema.InlineMessage{{Role: "user", Content: strings.Repeat("긴 ", 5000)}}
-	event, err := schema.NewEvent(schema.ContextHeldPayload{Messages: held}, schema.Event{TS: noon, Actor: "ann", DedupeKey: schema.ContextHeldKey("hash")})
+	event, err := schema.NewEvent(schema.ContextHeldPayload{Messages: held}, schema.Event{TS: noon, Actor: "ann", DedupeKey: schema.ContextHeldKey(long.Key(), "hash")})
 	require.NoError(t, err)
-	_, err = a.log.Append(t.Context(), schema.ContextStream("hash"), []schema.Event{event})
+	_, err = a.log.Append(t.Context(), schema.ContextStream(long.Key(), "hash"), []schema.Event{event})
 	require.NoError(t, err)
 	got, err := Contexts(t.Context(), a.log, one.Key(), []uint64{1, 3})
 	require.NoError(t, err)

@@ -12,3 +12,20 @@ CREATE TABLE IF NOT EXISTS erasing_raw
 ENGINE = ReplacingMergeTree
 ORDER BY (erasure_id, stream, seq, event_id, checksum)
 SETTINGS old_parts_lifetime = 1;
+
+-- Keys and fingerprints of erasures that have not ended, under which the content of erased texts is looked for. No event holds them,
+-- and no role but the eraser's reads them. They are deleted once a check has found nothing.
+CREATE TABLE IF NOT EXISTS erasure_secrets
+(
+    erasure_id String,
+    key        String,
+    -- The keyed hash of what is erased.
+    scope      String,
+    -- In hexadecimal digits.
+    prints     String,
+    sampled    Bool,
+    made_at    DateTime64(6, 'UTC') DEFAULT now64(6)
+)
+ENGINE = MergeTree
+ORDER BY (erasure_id, made_at, key)
+SETTINGS old_parts_lifetime = 1;

@@ -231,16 +231,16 @@ func TestEnqueueSends(t *testing.T) {
 	require.NotEqual(t, got[1].ID, got[2].ID, "given twice, it is enqueued twice")
 	require.Equal(t, []string{client.HashMessages(long), client.HashMessages(long), client.HashMessages(many)}, []string{got[1].Held, got[2].Held, got[3].Held})
 	log := eventlog.New(conn, eventlog.Options{})
-	for hash, want := range map[string][]client.Message{got[1].Held: long, got[3].Held: many} {
+	for n, want := range map[int][]client.Message{1: long, 3: many} {
 		var held []client.Message
-		n := 0
-		for event, err := range log.Stream(t.Context(), schema.ContextStream(hash), eventlog.StreamOptions{}) {
+		events := 0
+		for event, err := range log.Stream(t.Context(), schema.ContextStream(got[n].Key(), got[n].Held), eventlog.StreamOptions{}) {
 			require.NoError(t, err)
 			p, err := schema.Decode[schema.ContextHeldPayload](event)
 			require.NoError(t, err)
-			held, n = append(held, p.Messages...), n+1
+			held, events = append(held, p.Messages...), events+1
 		}
-		require.Equal(t, 1, n)
+		require.Equal(t, 1, events)
 		require.Equal(t, want, held)
 	}
 }

@@ -30,7 +30,7 @@ func (c *Client) hold(ctx context.Context, q schema.QueuedContext) (schema.Queue
 		return q, invalid(err)
 	}
 	event, err := schema.NewEvent(schema.ContextHeldPayload{Messages: q.Messages}, schema.Event{
-		TS: q.At, Actor: cmp.Or(c.cfg.Actor, defaultActor), SessionID: q.Thread, Project: q.Project, DedupeKey: schema.ContextHeldKey(named.Held),
+		TS: q.At, Actor: cmp.Or(c.cfg.Actor, defaultActor), SessionID: q.Thread, Project: q.Project, DedupeKey: schema.ContextHeldKey(q.Key(), named.Held),
 	})
 	if err != nil {
 		return q, err
@@ -39,19 +39,19 @@ func (c *Client) hold(ctx context.Context, q schema.QueuedContext) (schema.Queue
 	if err != nil {
 		return q, fmt.Errorf("store the messages: %w", err)
 	}
-	// The stream has no owner by which the log could tell.
 	var erased *eventlog.ErasedError
-	if err := log.Admits(ctx, q.Key()); errors.As(err, &erased) {
+	_, err = log.Append(ctx, schema.ContextStream(q.Key(), named.Held), []schema.Event{event})
+	switch {
+	case err == nil:
+		return named, nil
+	case errors.As(err, &erased):
 		return q, invalid(err)
 	}
-	if _, err := log.Append(ctx, schema.ContextStream(named.Held), []schema.Event{event}); err != nil {
-		err = fmt.Errorf("store the messages: %w", err)
-		if eventlog.Retryable(err) {
-			return q, unavailable(err)
-		}
-		return q, err
+	err = fmt.Errorf("store the messages: %w", err)
+	if eventlog.Retryable(err) {
+		return q, unavailable(err)
 	}
-	return named, nil
+	return q, err
 }
 
 // tooLong reports whether a signal does not carry the messages.

@@ -1,0 +1,188 @@
+package erase
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/eventlog"
+	"axiommind/activities/table"
+	"axiommind/deploy/local/stacktest"
+	"axiommind/schema"
+)
+
+// withLog gives the activities an event log.
+func (a *Activities) withLog(t *testing.T) *Activities {
+	t.Helper()
+	a.conn = stacktest.Migrated(t, stacktest.MigratedDatabase(t))
+	a.eraser, a.log = a.conn, eventlog.New(a.conn, eventlog.Options{})
+	return a
+}
+
+// said stores an event in the stream.
+func (a *Activities) said(t *testing.T, stream string, payload any, e schema.Event) {
+	t.Helper()
+	e.TS, e.Actor = time.Now(), "test"
+	event, err := schema.NewEvent(payload, e)
+	require.NoError(t, err)
+	_, err = a.log.Append(t.Context(), stream, []schema.Event{event})
+	require.NoError(t, err)
+}
+
+// hold holds a message for the thread, for which no queue has a signal yet.
+func (a *Activities) hold(t *testing.T, thread schema.SessionKey, text string) string {
+	t.Helper()
+	stream := schema.ContextStream(thread, "hash")
+	a.said(t, stream, schema.ContextHeldPayload{Messages: []schema.InlineMessage{{Role: "user", Content: text}, {Role: "user", Content: "Lunch is at noon."}}},
+		schema.Event{Project: thread.Project, SessionID: thread.SessionID, DedupeKey: schema.ContextHeldKey(thread, "hash")})
+	return stream
+}
+
+const erasedText = "The code of the harbour door is 4711, and only the night porter knows it."
+
+func (a *Activities) input(id string, scope schema.ErasureScope) Input {
+	return Input{ForgetInput: schema.ForgetInput{ErasureScope: scope, ID: id, By: "ann"}, ErasureID: id, At: time.Now()}
+}
+
+// Messages that are held for a queue are of the thread for which they were enqueued. They are erased with it, also if the queue never got
+// its signal, and the tombstone keeps others out.
+func TestHeldMessagesAreErased(t *testing.T) {
+	t.Parallel()
+	a := newActivities(t).withLog(t)
+	ann := schema.SessionKey{Scope: schema.Scope{Project: "p/'x'", User: "ann", Agent: "ü"}, SessionID: "standup-1"}
+	bob, longer := ann, ann
+	bob.User, longer.SessionID = "bob", "standup-12"
+	of := a.hold(t, ann, erasedText)
+	ofBob := a.hold(t, bob, erasedText)
+	ofLonger := a.hold(t, longer, "The code of the harbour door is secret.")
+	for name, tt := range map[string]struct {
+		scope   schema.ErasureScope
+		streams []string
+	}{
+		"session": {schema.ErasureScope{Project: ann.Project, User: "ann", Agent: "ü", SessionID: "standup-1"}, []string{of}},
+		"user":    {schema.ErasureScope{User: "ann"}, []string{of, ofLonger}},
+		"project": {schema.ErasureScope{Project: ann.Project}, []string{of, ofLonger, ofBob}},
+	} {
+		var texts []string
+		plan, err := Make(t.Context(), a.log, a.conn, "e", tt.scope, func(text string) { texts = append(texts, text) })
+		require.NoError(t, err)
+		require.Equal(t, tt.streams, plan.Streams, name)
+		require.Contains(t, texts, erasedText, "it is looked for afterwards")
+	}
+	plan, err := Make(t.Context(), a.log, a.conn, "e", schema.ErasureScope{User: "ann", Query: "harbour DOOR is 4711"}, nil)
+	require.NoError(t, err)
+	require.Empty(t, plan.Streams)
+	require.Equal(t, []string{of}, plan.Changed())
+	left, err := schema.Decode[schema.ContextHeldPayload](plan.Replacements[0].New)
+	require.NoError(t, err)
+	require.Equal(t, []schema.InlineMessage{{Role: "user", Content: "Lunch is at noon."}}, left.Messages)
+
+	_, err = a.begin(t.Context(), a.input("e", schema.ErasureScope{User: "ann"}))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		err = a.log.AdmitsTo(t.Context(), of)
+		return err != nil
+	}, time.Minute, 50*time.Millisecond)
+	require.ErrorAs(t, err, new(*eventlog.ErasedError))
+	require.NoError(t, a.log.AdmitsTo(t.Context(), ofBob))
+}
+
+// The log holds nothing by which the erased content could be guessed: neither fingerprints nor their key, and of a query no hash. An
+// erasure of the same text that has not ended is continued all the same. Once a check has found nothing, the key is gone.
+func TestErasureLeavesNoTrace(t *testing.T) {
+	t.Parallel()
+	a := newActivities(t).withLog(t)
+	thread := schema.SessionKey{Scope: schema.Scope{Project: "p", User: "ann"}, SessionID: "s"}
+	a.hold(t, thread, erasedText)
+	scope := schema.ErasureScope{User: "ann", Query: "harbour door is 4711"}
+	one, err := a.begin(t.Context(), a.input("first", scope))
+	require.NoError(t, err)
+	require.Equal(t, "first", one.ErasureID)
+	again, err := a.begin(t.Context(), a.input("second", scope))
+	require.NoError(t, err)
+	require.Equal(t, "first", again.ErasureID, "the same text")
+	other := scope
+	other.Query = "harbour door is 4712"
+	third, err := a.begin(t.Context(), a.input("third", other))
+	require.NoError(t, err)
+	require.Equal(t, "third", third.ErasureID, "another text")
+	_, err = a.begin(t.Context(), a.input("first", other))
+	require.ErrorContains(t, err, `erasure "first" has erased something else`)
+
+	in := a.input("first", scope)
+	secret, err := a.secretOf(t.Context(), in)
+	require.NoError(t, err)
+	keyed := newPrints(secret.key)
+	keyed.add(erasedText)
+	secret.prints = keyed.bytes()
+	require.NoError(t, a.remember(t.Context(), secret))
+	stored, err := a.secretOf(t.Context(), in)
+	require.NoError(t, err)
+	require.Equal(t, secret, stored)
+	for _, e := range a.events(t, schema.ErasurePrefix) {
+		require.NotContains(t, e, secret.key)
+		require.NotContains(t, e, secret.scope)
+		require.NotContains(t, e, "print")
+		require.NotContains(t, e, "harbour")
+	}
+	stone, err := begun(t.Context(), a.log, "first")
+	require.NoError(t, err)
+	require.Empty(t, stone.Scope)
+
+	require.NoError(t, a.destroySecret(t.Context(), "first"))
+	all, err := a.secrets(t.Context(), "")
+	require.NoError(t, err)
+	require.NotContains(t, all, "first")
+	require.Contains(t, all, "third")
+	var parts uint64
+	require.NoError(t, a.conn.QueryRow(t.Context(), `SELECT count() FROM system.parts WHERE database = currentDatabase() AND table = 'erasure_secrets' AND NOT active`).Scan(&parts))
+	require.Zero(t, parts, "no part on disk holds the key")
+}
+
+// events returns the payloads of the events of all streams with the prefix.
+func (a *Activities) events(t *testing.T, prefix string) (out []string) {
+	t.Helper()
+	require.NoError(t, table.Query(t.Context(), a.conn, func(rows driver.Rows) error {
+		var payload string
+		err := rows.Scan(&payload)
+		out = append(out, payload)
+		return err
+	}, `SELECT payload_json FROM events_raw WHERE startsWith(stream, ?)`, prefix))
+	require.NotEmpty(t, out)
+	return out
+}
+
+// A replay that was killed leaves a database with copies of events. An erasure drops it, and a search finds one that is left.
+func TestScratchesAreErased(t *testing.T) {
+	t.Parallel()
+	a := newActivities(t).withLog(t)
+	thread := schema.SessionKey{Scope: schema.Scope{Project: "p", User: "ann"}, SessionID: "s"}
+	scope := schema.ErasureScope{User: "ann"}
+	stream := a.hold(t, thread, erasedText)
+	left := func() []schema.Leftover {
+		keyed := newPrints("key")
+		keyed.add(erasedText)
+		s := newSearch(secret{key: "key", prints: keyed.bytes()}, scope)
+		require.NoError(t, s.clickhouse(t.Context(), a.conn))
+		return s.found.Left
+	}
+	require.Equal(t, []schema.Leftover{{Store: "clickhouse", Place: "events " + stream + " at 1"}}, left())
+	scratch, err := eventlog.OpenScratch(t.Context(), a.conn, eventlog.ScratchKey{Purpose: eventlog.PurposeReplay, ID: "killed"})
+	require.NoError(t, err)
+	require.NoError(t, a.conn.Exec(t.Context(), "INSERT INTO "+eventlog.Identifier(scratch.Database)+".events_raw SELECT * FROM events_raw"))
+	require.NoError(t, scratch.Close())
+	require.Contains(t, left(), schema.Leftover{Store: "clickhouse", Place: scratch.Database + ".events_raw"})
+
+	in := a.input("e", scope)
+	_, err = a.begin(t.Context(), in)
+	require.NoError(t, err)
+	erased, err := a.eraseLog(t.Context(), in)
+	require.NoError(t, err)
+	require.Equal(t, 1, erased.Counts.Deleted)
+	require.Empty(t, left())
+	scratches, err := eventlog.Scratches(t.Context(), a.conn)
+	require.NoError(t, err)
+	require.Empty(t, scratches)
+}

@@ -1,0 +1,113 @@
+package erase
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/eventlog"
+	"axiommind/activities/table"
+	"axiommind/schema"
+)
+
+// secretsTable holds the keys and the fingerprints of erasures until a check has found nothing. Only the eraser's role can read it.
+const secretsTable = "erasure_secrets"
+
+// secret is what an erasure knows of the erased content for as long as it has to find it.
+type secret struct {
+	erasureID string
+	// key encrypts fingerprints, and scope is the [schema.ErasureScope.SecretHash] under it.
+	key, scope string
+	// prints are the fingerprints of the erased texts.
+	prints  []byte
+	sampled bool
+}
+
+// secrets returns the secrets of all erasures, or of the one with the id. The first row of an erasure decides its key: two attempts may
+// have stored one each.
+func (a *Activities) secrets(ctx context.Context, erasureID string) (map[string]secret, error) {
+	out := map[string]secret{}
+	err := table.Query(ctx, a.eraser, func(rows driver.Rows) error {
+		var s secret
+		var prints string
+		if err := rows.Scan(&s.erasureID, &s.key, &s.scope, &prints, &s.sampled); err != nil {
+			return err
+		}
+		var err error
+		if s.prints, err = hex.DecodeString(prints); err != nil {
+			return fmt.Errorf("fingerprints of erasure %q: %w", s.erasureID, err)
+		}
+		first, ok := out[s.erasureID]
+		switch {
+		case !ok:
+			out[s.erasureID] = s
+		case first.key == s.key && len(first.prints) == 0:
+			first.prints, first.sampled = s.prints, s.sampled
+			out[s.erasureID] = first
+		}
+		return nil
+	}, `SELECT erasure_id, key, scope, prints, sampled FROM `+secretsTable+` WHERE ? IN ('', erasure_id) ORDER BY erasure_id, made_at, key`, erasureID)
+	if err != nil {
+		return nil, fmt.Errorf("read the secrets of erasures: %w", err)
+	}
+	return out, nil
+}
+
+// remember stores a row of the secret.
+func (a *Activities) remember(ctx context.Context, s secret) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("store the secret of erasure %q: %w", s.erasureID, err)
+		}
+	}()
+	batch, err := a.eraser.PrepareBatch(ctx, "INSERT INTO "+secretsTable+" (erasure_id, key, scope, prints, sampled)")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = batch.Close() }()
+	if err := batch.Append(s.erasureID, s.key, s.scope, hex.EncodeToString(s.prints), s.sampled); err != nil {
+		return err
+	}
+	return batch.Send()
+}
+
+// secretOf returns the secret of the erasure, and makes it if there is none. An erasure of the same text that has not ended is
+// continued: then the secret is that one's.
+func (a *Activities) secretOf(ctx context.Context, in Input) (secret, error) {
+	all, err := a.secrets(ctx, "")
+	if err != nil {
+		return secret{}, err
+	}
+	if s, ok := all[in.ErasureID]; ok {
+		return s, nil
+	}
+	if in.Kind() == schema.EraseQuery {
+		for _, s := range all {
+			if s.scope == in.SecretHash(s.key) {
+				return s, nil
+			}
+		}
+	}
+	key := rand.Text()
+	if err := a.remember(ctx, secret{erasureID: in.ErasureID, key: key, scope: in.SecretHash(key)}); err != nil {
+		return secret{}, err
+	}
+	all, err = a.secrets(ctx, in.ErasureID) // Another attempt may have been first.
+	return all[in.ErasureID], err
+}
+
+// destroySecret deletes the secret of the erasure, and waits until it is on no disk.
+func (a *Activities) destroySecret(ctx context.Context, erasureID string) error {
+	x := eventlog.NewEraser(a.eraser, erasureID)
+	if err := x.DeleteRows(ctx, secretsTable, "erasure_id = ?", erasureID); err != nil {
+		return err
+	}
+	at, err := x.Now(ctx)
+	if err != nil {
+		return err
+	}
+	return x.PurgeTables(ctx, at, secretsTable)
+}
