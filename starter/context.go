@@ -75,6 +75,9 @@ func (a *app) context(ctx context.Context, o *contextOptions) error {
 	if known.ByWords != nil {
 		_, _ = fmt.Fprintln(a.errOut, "the facts are ordered by words alone: "+oneLine(clientError(known.ByWords).Error(), maxErrorLine))
 	}
+	if known.NotIndexed > 0 {
+		_, _ = fmt.Fprintf(a.errOut, "%s not indexed yet, and ordered by words alone\n", plural(known.NotIndexed, "fact is", "facts are"))
+	}
 	if known.Text == "" {
 		a.emptyContext(o, known)
 	}

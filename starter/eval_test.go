@@ -275,8 +275,22 @@ func TestEvalWantsAWholeMemory(t *testing.T) {
 	kept, err := os.ReadFile(run)
 	require.NoError(t, err)
 	require.Contains(t, string(kept), `"not_indexed": "1"`)
-	require.Contains(t, c.run("search", "event log", "--project", c.project).out, "1 item of the project is not indexed yet, and may be found in some seconds\n")
+	require.Contains(t, c.run("search", "event log", "--project", c.project).err, "1 item is not indexed yet, and may be found in some seconds\n")
 	require.Equal(t, 1, decode[searched](t, c.run("search", "event log", "--project", c.project, "-o", "json")).NotIndexed)
+
+	// A fact that a person entered about the user counts, too, and that of another user does not.
+	for job, stream := range map[string]string{"2": schema.MemoryStream("default", ""), "3": schema.MemoryStream("defaul", "")} {
+		require.NoError(t, conn.Exec(t.Context(), `INSERT INTO vector_outbox_raw (job_id, item_kind, item_id, embedding_version, project, status)
+			SELECT ?, 'fact', if(event_id = '', 'other', event_id), ?, '', 'pending' FROM (SELECT any(event_id) AS event_id FROM events_raw WHERE stream = ?)`,
+			job, llm.Hash{}.Version(), stream))
+	}
+	require.Equal(t, 2, decode[searched](t, c.run("search", "event log", "--project", c.project, "-o", "json")).NotIndexed)
+	require.Contains(t, c.run("context", "--query", "event log").err, "1 fact is not indexed yet, and ordered by words alone\n")
+
+	gold = write(t, "gold.jsonl", `{"id":"q 'x'","query":"Where is the event log?","project":"`+c.project+`","user":"anne","relevant":[{"session":"s","message":0}]}`)
+	o = measure("--now")
+	require.Equal(t, exitUsage, o.code, o)
+	require.Contains(t, o.err, "question q 'x': nothing was ever processed of user anne in project "+c.project)
 
 	gold = write(t, "gold.jsonl", fmt.Sprintf(question, "no 'such' 한"))
 	o = measure()

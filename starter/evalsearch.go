@@ -130,7 +130,7 @@ func (a *app) evalRuns(ctx context.Context, o *evalOptions, report *evalReport) 
 	if none, words := embedder.(vector.WordsOnly); words {
 		return usageError{fmt.Errorf("the embedder in use is %s, and here %s: words alone would be measured", embedder.Version(), oneLine(none.Reason.Error(), 200))}
 	}
-	waiting, err := o.ready(ctx, conn, indexes, embedder.Version())
+	waiting, err := o.ready(ctx, conn, embedder.Version())
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (a *app) evalRuns(ctx context.Context, o *evalOptions, report *evalReport) 
 
 // ready returns an error if the memory is not what the questions are about: there is none of a project, or a part of it is not
 // indexed yet and would be missed. With --now it returns how many items that is.
-func (o *evalOptions) ready(ctx context.Context, conn driver.Conn, indexes *vector.Indexes, version string) (int, error) {
+func (o *evalOptions) ready(ctx context.Context, conn driver.Conn, version string) (int, error) {
 	var projects []string
 	for _, q := range eval.Half(o.half).Of(o.questions) {
 		projects = append(projects, cmp.Or(q.Project, "default"))
@@ -179,7 +179,16 @@ func (o *evalOptions) ready(ctx context.Context, conn driver.Conn, indexes *vect
 			return 0, usagef("%s: nothing was ever processed in project %s: %s", o.goldSet, oneLine(p, 200), build.Command("process", "FILE", "--project="+p))
 		}
 	}
-	waiting, err := indexes.Waiting(ctx, version, projects...)
+	for _, q := range eval.Half(o.half).Of(o.questions) {
+		project, user := cmp.Or(q.Project, "default"), cmp.Or(q.User, "default")
+		if len(known) < maxScopes && !slices.ContainsFunc(known, func(s schema.Scope) bool {
+			return s.Project == project && s.User == user && (q.Agent == "" || s.Agent == q.Agent)
+		}) {
+			return 0, usagef("%s: question %s: nothing was ever processed of %s in project %s: correct the question, or process a session of theirs",
+				o.goldSet, oneLine(q.ID, 200), unbroken((&owner{user, q.Agent}).String()), unbroken(project))
+		}
+	}
+	waiting, err := vector.Waiting(ctx, conn, version, "", projects...)
 	if err == nil && waiting > 0 && !o.now {
 		return 0, fmt.Errorf("%s not indexed yet and would be missed: wait until starter embedder status says that all are, or give --now",
 			plural(waiting, "item is", "items are"))

@@ -46,5 +46,17 @@ func TestSearchRefusesWhatCannotMatch(t *testing.T) {
 		require.Equal(t, exitUsage, o.code, o)
 		require.Contains(t, o.err, "can't match --type, --stage or --status")
 	}
+	for _, tt := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"--kind", "fact", "--session", "s 'x'"}, "--kind fact can't match --session s 'x': people enter facts outside of sessions"},
+		{[]string{"--from", "2026-01-02T10:00:00Z", "--to", "2026-01-02T09:59:59Z"}, "want a time before --to 2026-01-02T09:59:59Z"},
+		{[]string{"--from", "yesterday"}, `--from "yesterday": want a day like 2006-01-02 or a time like 2006-01-02T15:04:05Z`},
+	} {
+		o := down().run(append([]string{"search", "x"}, tt.args...)...)
+		require.Equal(t, exitUsage, o.code, o)
+		require.Contains(t, o.err, tt.says)
+	}
 	require.False(t, (retrieve.Query{Kinds: []retrieve.Kind{retrieve.KindFact}, Types: nil}).Impossible())
 }

@@ -46,8 +46,8 @@ func (a *app) searchCommand(f *pflag.FlagSet) func(context.Context, []string) er
 	f.StringSliceVar(&o.stages, "stage", nil, "raw, working, candidate, verified, certified")
 	f.StringSliceVar(&o.statuses, "status", nil, "active, contested, superseded, deprecated")
 	f.BoolVar(&o.query.Superseded, "superseded", false, "also memories that are no longer believed: superseded, or retired")
-	f.StringVar(&o.from, "from", "", "memories from this day on, like 2006-01-02")
-	f.StringVar(&o.to, "to", "", "memories before this day")
+	f.StringVar(&o.from, "from", "", "memories from this day or time on, like 2006-01-02 or 2006-01-02T15:04:05Z")
+	f.StringVar(&o.to, "to", "", "memories before this day or time")
 	f.StringVar(&o.asOf, "as-of", "", "what was believed then, like 2006-01-02 (the end of the day) or 2006-01-02T15:04:05Z")
 	o.page.add(f, 5, client.MaxLimit, "the best first")
 	f.Float64Var(&o.alpha, "alpha", retrieve.DefaultAlpha, "meaning against words, 0 to 1 (embedder hash: 0.15)")
@@ -103,21 +103,21 @@ func (o *searchOptions) finish(text string) error {
 		if d.value == "" {
 			continue
 		}
-		t, err := time.Parse(time.DateOnly, d.value)
+		t, err := parseTime(d.flag, d.value)
 		if err != nil {
-			return usagef("--%s %q: want a day like 2006-01-02", d.flag, d.value)
+			return err
 		}
 		*d.into = t
 	}
 	if !q.From.IsZero() && !q.To.IsZero() && !q.From.Before(q.To) {
-		return usagef("--from %s: want a day before that of --to %s", o.from, o.to)
+		return usagef("--from %s: want a time before --to %s", o.from, o.to)
 	}
 	var err error
 	if q.AsOf, err = parseAsOf(o.asOf); err != nil {
 		return err
 	}
 	if !q.AsOf.IsZero() && q.From.After(q.AsOf) {
-		return usagef("--from %s: want a day that is not after --as-of %s", o.from, o.asOf)
+		return usagef("--from %s: want a time that is not after --as-of %s", o.from, o.asOf)
 	}
 	return nil
 }
@@ -149,6 +149,9 @@ func (o *searchOptions) finishKinds() error {
 		}
 		q.Statuses = append(q.Statuses, schema.Status(s))
 	}
+	if q.Session != "" && !slices.ContainsFunc(q.Kinds, func(k retrieve.Kind) bool { return k != retrieve.KindFact }) && len(q.Kinds) > 0 {
+		return usagef("--kind fact can't match --session %s: people enter facts outside of sessions, and facts of sessions are entries (--kind entry)", unbroken(q.Session))
+	}
 	if (retrieve.Query{Kinds: q.Kinds, Types: q.Types, Stages: q.Stages, Statuses: q.Statuses}).Impossible() {
 		return usagef("--kind %s can't match --type, --stage or --status: these are of entries, and --type fact of facts too", strings.Join(o.kinds, ","))
 	}
@@ -174,15 +177,12 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 	if err != nil {
 		return clientError(err)
 	}
-	result := searched{Result: found.Found}
+	result := searched{Result: found.Found, NotIndexed: found.NotIndexed}
 	// Facts that a person entered are known in all projects.
 	if !slices.ContainsFunc(result.Hits, func(h retrieve.Hit) bool { return h.Kind != retrieve.KindFact }) {
 		if err := a.knownScope(ctx, o, len(result.Hits) == 0); err != nil {
 			return err
 		}
-	}
-	if result.NotIndexed, err = a.notIndexed(ctx, o.query.Project, result.Embedder); err != nil {
-		return err
 	}
 	left := 0
 	err = a.print(result, func(w io.Writer) error {
@@ -193,20 +193,13 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 		if err == nil && left > 0 {
 			_, err = fmt.Fprintf(w, "%s left out for --max-tokens %d\n", plural(left, "hit is", "hits are"), o.maxTokens)
 		}
-		if err != nil {
-			return err
-		}
-		if result.NotIndexed > 0 {
-			_, err = fmt.Fprintf(w, "%s not indexed yet, and may be found in some seconds\n",
-				plural(result.NotIndexed, "item of the project is", "items of the project are"))
-		}
-		if err == nil {
-			_, err = fmt.Fprintln(w, searchedBy(result.Result))
-		}
 		return err
 	})
 	if err != nil {
 		return err
+	}
+	for _, notice := range notices(result) {
+		_, _ = fmt.Fprintln(a.errOut, notice)
 	}
 	shown := len(result.Hits) - left
 	switch {
@@ -228,15 +221,6 @@ func (a *app) search(ctx context.Context, o *searchOptions, text string) error {
 type searched struct {
 	retrieve.Result
 	NotIndexed int `json:"not_indexed"`
-}
-
-func (a *app) notIndexed(ctx context.Context, project, version string) (int, error) {
-	conn, err := a.clickHouse(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = conn.Close() }()
-	return a.indexes(conn, nil, a.ownEmbedder(ctx)).Waiting(ctx, version, project)
 }
 
 // maxScopes is how many projects, users and agents are compared with those that were asked for, and maxNamed how many are
@@ -296,16 +280,18 @@ func (a *app) knownScope(ctx context.Context, o *searchOptions, users bool) erro
 	return nil
 }
 
-// searchedBy says what the search could find.
-func searchedBy(r retrieve.Result) string {
-	embedder := r.Embedder
-	if r.WordsOnly != "" {
-		return "searched by words alone: the embedder in use is " + embedder + ", and here " + oneLine(r.WordsOnly, 200)
+// notices say why the search may have missed something.
+func notices(r searched) (lines []string) {
+	if r.NotIndexed > 0 {
+		lines = append(lines, plural(r.NotIndexed, "item is", "items are")+" not indexed yet, and may be found in some seconds")
 	}
-	if strings.HasPrefix(embedder, llm.ProviderHash+"-") {
-		return "searched by words: the embedder " + embedder + " knows no meaning"
+	switch {
+	case r.WordsOnly != "":
+		lines = append(lines, "searched by words alone: the embedder in use is "+r.Embedder+", and here "+oneLine(r.WordsOnly, 200))
+	case strings.HasPrefix(r.Embedder, llm.ProviderHash+"-"):
+		lines = append(lines, "searched by words: the embedder "+r.Embedder+" knows no meaning")
 	}
-	return "searched by words and by meaning: " + embedder
+	return lines
 }
 
 // findSearched completes the id of the session to search.

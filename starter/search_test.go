@@ -68,7 +68,7 @@ func TestSearchAsOf(t *testing.T) {
 	require.Equal(t, time.Date(2026, 3, 1, 23, 59, 59, 999999000, time.UTC), o.query.AsOf)
 	require.Contains(t, o.nothing(), ", as of 2026-03-01")
 	o.from = "2026-03-02"
-	require.ErrorContains(t, o.finish("x"), "--from 2026-03-02: want a day that is not after --as-of 2026-03-01")
+	require.ErrorContains(t, o.finish("x"), "--from 2026-03-02: want a time that is not after --as-of 2026-03-01")
 	o.asOf = "tomorrow"
 	require.ErrorContains(t, o.finish("x"), "--as-of \"tomorrow\": want a day like")
 }

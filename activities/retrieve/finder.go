@@ -6,7 +6,6 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/fact"
 	"axiommind/activities/vector"
 )
 
@@ -35,15 +34,6 @@ func (f *Finder) Search(ctx context.Context, q Query) (Result, error) {
 		return Result{}, err
 	}
 	return s.Search(ctx, q)
-}
-
-// RankFacts is [Searcher.RankFacts].
-func (f *Finder) RankFacts(ctx context.Context, query, user, agent string, facts []fact.Fact) ([]fact.Fact, error) {
-	s, err := f.Searcher(ctx)
-	if err != nil {
-		return RankFactsByWords(query, facts), err
-	}
-	return s.RankFacts(ctx, query, user, agent, facts)
 }
 
 // Searcher returns that of the embedder in use.

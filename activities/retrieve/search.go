@@ -157,6 +157,9 @@ type Saying struct {
 	EvidenceSessionID string `json:"evidence_session_id"`
 }
 
+// Version is that of the searcher's embedder.
+func (s *Searcher) Version() string { return s.embedder.Version() }
+
 // Result is the answer to a query.
 type Result struct {
 	// Hits are in order of score, the best first.

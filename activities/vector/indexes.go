@@ -250,19 +250,23 @@ func (w WordsOnly) EmbedQuery(context.Context, string) ([]float32, error) {
 	return nil, boundary.Invalid(schema.ErrorModelRefused, w.Reason)
 }
 
-// Waiting counts the items of the projects that are not indexed yet with the version. What was given up is not waited for.
-func (x *Indexes) Waiting(ctx context.Context, version string, projects ...string) (int, error) {
-	waiting := 0
-	err := table.Query(ctx, x.conn, func(rows driver.Rows) error {
+// Waiting counts the items of the projects that are not indexed yet with the version, and the facts that people entered about the user,
+// who may be empty. Items that were given up do not count.
+func Waiting(ctx context.Context, conn driver.Conn, version, user string, projects ...string) (int, error) {
+	waiting, memories := 0, schema.MemoryPrefix
+	if user != "" {
+		memories = schema.MemoryStream(user, "")
+	}
+	err := table.Query(ctx, conn, func(rows driver.Rows) error {
 		var n uint64
 		err := rows.Scan(&n)
 		waiting = int(n) //nolint:gosec // rows of a table
 		return err
-	}, `SELECT count() FROM vector_outbox WHERE embedding_version IN ? AND project IN ?
-			AND (status = 'pending' OR status = 'failed' AND NOT permanent)`,
-		schema.Indexes(version), table.Set(projects))
+	}, `SELECT count() FROM vector_outbox WHERE embedding_version IN $1 AND (status = 'pending' OR status = 'failed' AND NOT permanent)
+			AND (project IN $2 OR $3 AND project = '' AND item_id IN (SELECT event_id FROM events_raw WHERE $3 AND startsWith(stream, $4)))`,
+		schema.Indexes(version), table.Set(projects), user != "", memories)
 	if err != nil {
-		return 0, fmt.Errorf("count what is not indexed yet: %w", err)
+		return 0, fmt.Errorf("count the items that are not indexed yet: %w", err)
 	}
 	return waiting, nil
 }

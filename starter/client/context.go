@@ -9,6 +9,7 @@ import (
 
 	"axiommind/activities/fact"
 	"axiommind/activities/retrieve"
+	"axiommind/activities/vector"
 	"axiommind/schema"
 )
 
@@ -60,6 +61,9 @@ type ContextResult struct {
 	Sections   int `json:"sections"`
 	// ByWords says why the facts were ordered by the words of the query alone. It is nil if they were not.
 	ByWords error `json:"-"`
+	// NotIndexed counts the facts that people entered about the user and that the query finds by words alone, since they are not
+	// indexed yet.
+	NotIndexed int `json:"not_indexed"`
 }
 
 // Context tells what is remembered of the user, for a prompt, within the budget. Where Weaviate or the embedder is away,
@@ -103,7 +107,7 @@ func (c *Client) Context(ctx context.Context, r ContextRequest) (ContextResult, 
 	formatter := fact.Formatter{MaxTokens: r.MaxTokens, Counter: counter}
 	if r.Query != "" {
 		formatter.Ranked = true
-		facts, out.ByWords = c.rank(ctx, r, facts)
+		facts, out.NotIndexed, out.ByWords = c.rank(ctx, r, facts)
 	}
 	text, told := formatter.Tell(fact.NewContext(profile, facts))
 	out.Text, out.Tokens = text, counter.Count(text)
@@ -121,13 +125,22 @@ func counterOf(name string) (fact.Counter, error) {
 	return fact.CL100K()
 }
 
-// rank orders the facts by the query. Without the vectors it is ordered by words alone: who asks for a prompt gets one.
-func (c *Client) rank(ctx context.Context, r ContextRequest, facts []Fact) (ranked []Fact, byWords error) {
+// rank orders the facts by the query, and counts those that are not indexed yet. Without the vectors it is ordered by words alone: who
+// asks for a prompt gets one.
+func (c *Client) rank(ctx context.Context, r ContextRequest, facts []Fact) (ranked []Fact, notIndexed int, byWords error) {
 	finder, err := get(ctx, c, &c.finder)
 	if err != nil {
-		return retrieve.RankFactsByWords(r.Query, facts), err
+		return retrieve.RankFactsByWords(r.Query, facts), 0, err
 	}
-	return finder.RankFacts(ctx, r.Query, r.User, r.Agent, facts)
+	searcher, err := finder.Searcher(ctx)
+	if err != nil {
+		return retrieve.RankFactsByWords(r.Query, facts), 0, err
+	}
+	if conn, err := get(ctx, c, &c.clickHouse); err == nil {
+		notIndexed, _ = vector.Waiting(ctx, conn, searcher.Version(), r.User) // A count that fails costs no prompt.
+	}
+	ranked, err = searcher.RankFacts(ctx, r.Query, r.User, r.Agent, facts)
+	return ranked, notIndexed, err
 }
 
 // entriesOf are the entries behind the facts, by their projects.

@@ -15,6 +15,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/graduate"
 	"axiommind/activities/retrieve"
+	"axiommind/activities/vector"
 	"axiommind/schema"
 )
 
@@ -73,6 +74,8 @@ type SearchResult struct {
 	Found
 	// More is true if there are hits after these.
 	More bool `json:"more"`
+	// NotIndexed counts the items of the project, and the facts that people entered about the user, that can't be found yet.
+	NotIndexed int `json:"not_indexed"`
 }
 
 // Search returns the memories that are related to the query, the best first. Those that say the same are one hit.
@@ -102,6 +105,13 @@ func (c *Client) Search(ctx context.Context, q Query) (SearchResult, error) {
 		return SearchResult{}, err
 	}
 	r := SearchResult{Found: found}
+	conn, err := get(ctx, c, &c.clickHouse)
+	if err == nil {
+		r.NotIndexed, err = vector.Waiting(ctx, conn, found.Embedder, scope.User, scope.Project)
+	}
+	if err != nil {
+		return SearchResult{}, err
+	}
 	r.Hits = r.Hits[min(q.Offset, len(r.Hits)):]
 	r.More = r.Next != ""
 	c.note(ctx, schema.RetrievedBySearch, map[schema.Scope][]string{scope: idsOf(r.Hits)})
