@@ -131,13 +131,18 @@ func (a *Activities) lock(ctx context.Context, in Input) (Begun, error) {
 		return Begun{}, err
 	}
 	if in.Kind() != schema.EraseUser {
+		edited := false
 		for _, m := range plan.Memories {
-			if err := a.syncFiles(ctx, in, m); err != nil {
+			more, err := a.syncFiles(ctx, in, m)
+			if err != nil {
 				return Begun{}, err
 			}
+			edited = edited || more
 		}
-		if plan, err = a.plan(ctx, in, prints.add); err != nil {
-			return Begun{}, err
+		if edited {
+			if plan, err = a.plan(ctx, in, prints.add); err != nil {
+				return Begun{}, err
+			}
 		}
 	}
 	var streams []string

@@ -66,15 +66,16 @@ func (a *Activities) memories(ctx context.Context, in Input) ([]Memory, error) {
 	return out, err
 }
 
-// syncFiles has the writer of a memory take in what people have edited, and write what is missing.
-func (a *Activities) syncFiles(ctx context.Context, in Input, m Memory) error {
+// syncFiles has the writer of a memory take in edits of people, and write what is missing. It reports whether there were edits.
+func (a *Activities) syncFiles(ctx context.Context, in Input, m Memory) (edited bool, err error) {
 	now := time.Now().UTC()
 	update := boundary.Update{
 		Name: schema.UpdateFiles, ID: fmt.Sprintf("files/%s/%d", in.ErasureID, now.UnixNano()),
 		Arg: tier.FilesInput{User: m.User, Agent: m.Agent, At: now, All: true},
 	}
 	var result tier.FilesResult
-	return update.Send(ctx, a.temporal, &result)
+	err = update.Send(ctx, a.temporal, &result)
+	return result.Edited > 0, err
 }
 
 // FilesErased counts files.
@@ -133,7 +134,7 @@ func (a *Activities) resume(ctx context.Context, in Input) (none struct{}, err e
 		if in.Kind() == schema.EraseUser && m.User == in.User {
 			continue
 		}
-		if err := a.syncFiles(ctx, in, m); err != nil {
+		if _, err := a.syncFiles(ctx, in, m); err != nil {
 			return none, err
 		}
 	}

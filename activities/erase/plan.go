@@ -59,6 +59,9 @@ type planner struct {
 	text func(string)
 	// whole are the streams that are deleted.
 	whole map[string]bool
+	// judged are the events of the present round that are gone or changed, and read the streams of dreams that have read such.
+	judged []judged
+	read   []string
 	// memories and projects are those whose streams may name what is erased.
 	memories map[Memory]bool
 	projects map[string]bool
@@ -96,12 +99,18 @@ func (p *planner) make(ctx context.Context) error {
 	}
 	for size := -1; size != p.found(); {
 		size = p.found()
-		if err := p.round(ctx, nil); err != nil {
+		if err := p.round(ctx); err != nil {
 			return err
 		}
 	}
-	if err := p.round(ctx, p.emit); err != nil {
-		return err
+	for _, j := range p.judged {
+		if err := p.emit(ctx, j); err != nil {
+			return err
+		}
+	}
+	for _, stream := range p.read {
+		p.whole[stream] = true
+		p.plan.Counts.Deleted++
 	}
 	if err := p.modelStreams(ctx); err != nil {
 		return err
@@ -132,8 +141,16 @@ func (p *planner) touched() {
 	p.plan.Memories = slices.SortedFunc(maps.Keys(memories), order)
 }
 
-// emit adds to the plan what becomes of an event.
-func (p *planner) emit(ctx context.Context, e schema.Event, payload any, v verdict) error {
+// judged is an event, and its remainder.
+type judged struct {
+	event   schema.Event
+	payload any
+	verdict verdict
+}
+
+// emit adds the remainder of an event to the plan.
+func (p *planner) emit(ctx context.Context, j judged) error {
+	e, payload, v := j.event, j.payload, j.verdict
 	for _, key := range v.answers {
 		p.answers[key] = true
 	}
@@ -209,7 +226,7 @@ func (p *planner) saidByOf(ctx context.Context, h heir) (schema.Trust, error) {
 }
 
 // dreams finds what dreams have read of what is gone. Such a record is deleted as a whole: what is left of its days is in the log.
-func (p *planner) dreams(ctx context.Context, last bool) error {
+func (p *planner) dreams(ctx context.Context) error {
 	for stream, err := range p.log.Streams(ctx, schema.DreamPrefix) {
 		if err != nil {
 			return err
@@ -236,10 +253,7 @@ func (p *planner) dreams(ctx context.Context, last bool) error {
 			}
 			if isGone || changed || p.gathered[e.ID] {
 				p.gathered[e.ID], p.ids[e.ID] = true, true
-				if last {
-					p.whole[stream.Name] = true
-					p.plan.Counts.Deleted++
-				}
+				p.read = append(p.read, stream.Name)
 			}
 		}
 	}

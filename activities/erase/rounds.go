@@ -59,16 +59,14 @@ func (p *planner) streams(ctx context.Context) (names []string, err error) {
 	return names, nil
 }
 
-// emitted is called with each event and what remains of it.
-type emitted func(ctx context.Context, e schema.Event, payload any, v verdict) error
-
-// round judges all events that may name what is erased. What they declare is gone with them, unless others speak of it. Once
-// nothing more is found to be gone, emit is told of each.
-func (p *planner) round(ctx context.Context, emit emitted) error {
-	if err := p.dreams(ctx, emit != nil); err != nil {
+// round judges all events that may name erased content. What they declare is gone with them, unless others speak of it. A round that
+// finds nothing more has judged for good.
+func (p *planner) round(ctx context.Context) error {
+	p.judged, p.read = nil, nil
+	if err := p.dreams(ctx); err != nil {
 		return err
 	}
-	if err := p.sessionRound(ctx, emit); err != nil {
+	if err := p.sessionRound(ctx); err != nil {
 		return err
 	}
 	names, err := p.streams(ctx)
@@ -76,16 +74,16 @@ func (p *planner) round(ctx context.Context, emit emitted) error {
 		return err
 	}
 	for _, name := range names {
-		p.open(name, emit)
+		p.open(name)
 		for e, err := range p.log.Stream(ctx, name, eventlog.StreamOptions{}) {
 			if err == nil {
-				err = p.take(ctx, e, emit)
+				err = p.take(e)
 			}
 			if err != nil {
 				return err
 			}
 		}
-		if err := p.bury(name, emit); err != nil {
+		if err := p.bury(name); err != nil {
 			return err
 		}
 	}
@@ -93,15 +91,13 @@ func (p *planner) round(ctx context.Context, emit emitted) error {
 }
 
 // open begins a stream.
-func (p *planner) open(stream string, emit emitted) {
+func (p *planner) open(stream string) {
 	p.begin()
-	if emit == nil {
-		p.declared[stream], p.heirs[stream] = map[string]schema.Event{}, map[string]heir{}
-	}
+	p.declared[stream], p.heirs[stream] = map[string]schema.Event{}, map[string]heir{}
 }
 
 // take judges an event.
-func (p *planner) take(ctx context.Context, e schema.Event, emit emitted) error {
+func (p *planner) take(e schema.Event) error {
 	v, err := p.judge(e)
 	if err != nil {
 		return err
@@ -110,8 +106,8 @@ func (p *planner) take(ctx context.Context, e schema.Event, emit emitted) error 
 	if err != nil {
 		return err
 	}
-	if emit != nil {
-		return emit(ctx, e, payload, v)
+	if v.isGone || v.changed || len(v.answers) > 0 {
+		p.judged = append(p.judged, judged{e, payload, v})
 	}
 	p.weigh(e, payload, v)
 	return nil
@@ -122,7 +118,7 @@ var sessionTypes = []string{schema.EntryEvidenceSet, schema.EntryStatusSet, sche
 
 // sessionRound judges events of the other sessions, all in one pass over the log: there may be very many sessions. A query looks at all
 // that its own sessions have made, too.
-func (p *planner) sessionRound(ctx context.Context, emit emitted) error {
+func (p *planner) sessionRound(ctx context.Context) error {
 	types := sessionTypes
 	if p.scope.Kind() == schema.EraseQuery {
 		types = nil
@@ -140,17 +136,17 @@ func (p *planner) sessionRound(ctx context.Context, emit emitted) error {
 			continue
 		}
 		if e.Stream != last {
-			if err := p.bury(last, emit); err != nil {
+			if err := p.bury(last); err != nil {
 				return err
 			}
 			last = e.Stream
-			p.open(last, emit)
+			p.open(last)
 		}
-		if err := p.take(ctx, e, emit); err != nil {
+		if err := p.take(e); err != nil {
 			return err
 		}
 	}
-	return p.bury(last, emit)
+	return p.bury(last)
 }
 
 // weigh notes which declarations of a stream are gone, and who may take their place.
@@ -176,10 +172,7 @@ func (p *planner) weigh(e schema.Event, payload any, v verdict) {
 }
 
 // bury decides, at the end of a stream, what becomes of what was declared in it by events that are gone.
-func (p *planner) bury(stream string, emit emitted) error {
-	if emit != nil {
-		return nil
-	}
+func (p *planner) bury(stream string) error {
 	for id, e := range p.declared[stream] {
 		h, ok := p.heirs[stream][id]
 		isFact := e.Type == schema.FactCreated
