@@ -1,6 +1,7 @@
 package stacktest
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -13,6 +14,8 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"google.golang.org/protobuf/types/known/durationpb"
+
+	"axiommind/deploy/local/install"
 )
 
 // The addresses of servers to use instead of those that the tests share, by environment variable, and the API key of
@@ -45,6 +48,22 @@ func Temporal(t testing.TB) string {
 		return address
 	}
 	return servers(t).Addresses.Temporal
+}
+
+// TemporalCommand returns the path of Temporal's own command.
+func TemporalCommand(t testing.TB) string {
+	t.Helper()
+	cache, err := install.DefaultCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	path, err := cache.Temporal(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // Weaviate returns the address of the REST interface of the Weaviate server, host:port. It wants the key of
