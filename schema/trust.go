@@ -1,5 +1,7 @@
 package schema
 
+import "cmp"
+
 // Trust is the class of a text: whose it is, and so what it may prove.
 type Trust string
 
@@ -38,16 +40,14 @@ func (m Message) Trust() Trust {
 	return ""
 }
 
-// SaidBy returns who said what the evidence proves: [TrustUser] if any piece is the user's, else the class of the first
-// piece that was found. It is empty if that is not recorded.
+// SaidBy returns who said what the evidence proves: [TrustUser] if every piece that was found is the user's, else the class
+// of the first piece that is not. A model may pair a sentence of the assistant with a "Yes." of the user, which does not say
+// the same. It is empty if nothing was found, or its class is not recorded.
 func SaidBy(evidence []Evidence) Trust {
 	by := Trust("")
 	for _, e := range evidence {
-		switch {
-		case e.Trust == TrustUser:
-			return TrustUser
-		case by == "":
-			by = e.Trust
+		if by = cmp.Or(e.Trust, by); by != "" && by != TrustUser {
+			return by
 		}
 	}
 	return by
