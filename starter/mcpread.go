@@ -16,7 +16,6 @@ import (
 	"axiommind/activities/retrieve"
 	"axiommind/activities/session"
 	"axiommind/activities/table"
-	"axiommind/activities/text"
 	"axiommind/schema"
 	memory "axiommind/starter/client"
 )
@@ -338,6 +337,6 @@ func (s *mcpServer) context(ctx context.Context, _ call, in contextArguments) (s
 		return "", err
 	}
 	p := &sheet{counter: counter}
-	p.b.WriteString(text.Visible(known.Text) + "\n") // The formatter has escaped what ends a frame.
+	p.b.WriteString(known.Text + "\n") // The formatter has escaped what ends a frame.
 	return p.end(""), nil
 }
