@@ -16,6 +16,8 @@ const (
 	TrustSystem Trust = "system"
 	// TrustMemory is of what was remembered earlier and put into the session.
 	TrustMemory Trust = "memory"
+	// TrustAgent is of statements by an agent. Whatever the agent has read may have told it to make them.
+	TrustAgent Trust = "agent"
 )
 
 // Proves reports whether a text of the class may prove something.
@@ -28,6 +30,8 @@ func TrustsProving() []Trust { return []Trust{TrustUser, TrustAssistant} }
 // role that is not known.
 func (m Message) Trust() Trust {
 	switch {
+	case m.Kind == KindStatement:
+		return TrustAgent
 	case m.Role == RoleTool, m.Kind == KindToolCall, m.Kind == KindToolResult:
 		return TrustTool
 	case m.Role == RoleSystem, m.Kind == KindContext, m.Kind == KindThinking:
@@ -51,6 +55,16 @@ func SaidBy(evidence []Evidence) Trust {
 		}
 	}
 	return by
+}
+
+// SaidByAgent returns the name of the agent whose statement the evidence is, or "" if no piece is one.
+func SaidByAgent(evidence []Evidence) string {
+	for _, e := range evidence {
+		if e.Trust == TrustAgent {
+			return cmp.Or(e.By, "?")
+		}
+	}
+	return ""
 }
 
 // Untrusted returns the class of the first piece of evidence whose text may prove nothing, or "" if there is none.

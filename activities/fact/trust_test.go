@@ -30,6 +30,7 @@ func TestTrust(t *testing.T) {
 		"tool":                    {"knowledge", "", []schema.Trust{tool}, schema.SkippedUntrusted, ""},
 		"tool beside the user":    {"knowledge", "", []schema.Trust{user, tool}, schema.SkippedUntrusted, ""},
 		"memory":                  {"knowledge", "", []schema.Trust{schema.TrustMemory}, schema.SkippedUntrusted, ""},
+		"agent":                   {"knowledge", "", []schema.Trust{schema.TrustAgent}, schema.SkippedUntrusted, ""},
 		"system sums up":          {"", schema.SectionWork, []schema.Trust{schema.TrustSystem}, schema.SkippedUntrusted, ""},
 		"judged by an older rule": {"preference", "", []schema.Trust{""}, "", ""},
 	} {
