@@ -40,9 +40,9 @@ func TestCheckStatement(t *testing.T) {
 		"more than 8192": func(in *schema.ProcessSessionInput) {
 			in.Messages[0].Content = strings.Repeat("가", schema.MaxStatementBytes/3+1)
 		},
-		"tasks have commands":       func(in *schema.ProcessSessionInput) { in.Statement.Type = schema.EntryTaskNote },
-		`the type "rumour"`:         func(in *schema.ProcessSessionInput) { in.Statement.Type = "rumour" },
-		"which is for facts":        func(in *schema.ProcessSessionInput) { in.Statement.Type = schema.EntryDecision },
+		"tasks have commands": func(in *schema.ProcessSessionInput) { in.Statement.Type = schema.EntryTaskNote },
+		`the type "rumour"`:   func(in *schema.ProcessSessionInput) { in.Statement.Type = "rumour" },
+		"which is for facts":  func(in *schema.ProcessSessionInput) { in.Statement.Type = schema.EntryDecision },
 		"corrects nothing": func(in *schema.ProcessSessionInput) {
 			in.Statement.By, in.Messages[0].Role = "mcp:x", "assistant"
 		},
@@ -51,7 +51,7 @@ func TestCheckStatement(t *testing.T) {
 			*in = statingBy(strings.Repeat("x", schema.MaxNameBytes+1))
 		},
 		"leave out control characters": func(in *schema.ProcessSessionInput) { *in = statingBy("mcp:\x1b[31m") },
-		`the category "hearsay": w`: func(in *schema.ProcessSessionInput) { in.Statement.Category = "hearsay" },
+		`the category "hearsay": w`:    func(in *schema.ProcessSessionInput) { in.Statement.Category = "hearsay" },
 	} {
 		in := stating("The limit is 8.")
 		change(&in)

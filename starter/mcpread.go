@@ -50,6 +50,7 @@ func (s *mcpServer) search(ctx context.Context, _ call, in queryArguments) (stri
 		if h.Conflicts > 0 {
 			mark = " [contested]"
 		}
+		mark = cmp.Or(agentsMark(h.Evidence), mark)
 		handle, title := short(h.ID), h.Title
 		switch h.Kind {
 		case retrieve.KindMessage:
@@ -69,6 +70,14 @@ func (s *mcpServer) search(ctx context.Context, _ call, in queryArguments) (stri
 		tail = strings.TrimSpace(fmt.Sprintf("%s did not fit: ask more narrowly. %s", plural(left, "hit", "hits"), tail))
 	}
 	return p.end(tail), nil
+}
+
+// agentsMark follows the title of what an agent states, and is empty for all else.
+func agentsMark(pieces []schema.Evidence) string {
+	if said := agentsWord(pieces); said != "" {
+		return " [" + said + "]"
+	}
+	return ""
 }
 
 // searchedByWords warns where what means the same in other words is not found.
@@ -283,7 +292,7 @@ func (s *mcpServer) timeline(ctx context.Context, _ call, in entryArguments) (st
 		if r.ID == row.ID {
 			mark = ">"
 		}
-		p.add("%s memory %s %s %s", mark, short(r.ID), minute(r.OccurredAt), p.short(r.Title, titleTokens))
+		p.add("%s memory %s %s %s%s", mark, short(r.ID), minute(r.OccurredAt), p.short(r.Title, titleTokens), agentsMark(r.Evidence))
 	}
 	tail := "Long texts are cut (…)."
 	if p.full {
@@ -295,11 +304,11 @@ func (s *mcpServer) timeline(ctx context.Context, _ call, in entryArguments) (st
 // near returns the memories around the entry, in order of their times, and the entry among them.
 func (s *mcpServer) near(ctx context.Context, conn driver.Conn, row entry.Row) ([]entry.Row, error) {
 	reader, around := entry.NewReader(conn), s.mine().Believed()
-	before, err := reader.Read(ctx, around.Between(row.OccurredAt.Add(-nearTime), row.OccurredAt).NewestFirst().Limit(s.o.limit), entry.Standing)
+	before, err := reader.Read(ctx, around.Between(row.OccurredAt.Add(-nearTime), row.OccurredAt).NewestFirst().Limit(s.o.limit), entry.Whole)
 	if err != nil {
 		return nil, err
 	}
-	after, err := reader.Read(ctx, around.Between(row.OccurredAt, row.OccurredAt.Add(nearTime)).OldestFirst().Limit(s.o.limit), entry.Standing)
+	after, err := reader.Read(ctx, around.Between(row.OccurredAt, row.OccurredAt.Add(nearTime)).OldestFirst().Limit(s.o.limit), entry.Whole)
 	if err != nil {
 		return nil, err
 	}
