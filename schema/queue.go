@@ -80,7 +80,7 @@ func (c QueuedContext) Key() SessionKey { return SessionKey{Scope: c.Scope, Sess
 // session.
 func (c QueuedContext) Alone() bool { return c.Now && c.Statement != nil }
 
-// Admitted reports whether a full queue takes the context. What an agent states is not so urgent.
+// Admitted reports whether a full queue takes the context. An agent's statement is not so urgent.
 func (c QueuedContext) Admitted() bool {
 	return c.Now && (c.Statement == nil || c.Statement.By == "") || c.Correction || c.Reinforcement
 }

@@ -12,7 +12,7 @@ import (
 // MaxStatementBytes is the maximum size of the text of a statement: less than the maximum of a quote.
 const MaxStatementBytes = 8 << 10
 
-// Statement says that the only message of a session is what a person or an agent states directly, and no conversation. The
+// Statement says that the only message of a session is a statement by a person or an agent, and no conversation. The
 // message is taken whole as one entry, and no model is asked about it.
 type Statement struct {
 	// Type is that of the entry, which is no task note. Category is set for facts only.
@@ -64,7 +64,7 @@ func (in ProcessSessionInput) CheckStatement() error {
 	case in.URI != "" || in.FromLog || in.Retry != "" || in.Grant != "" || in.Format != "" || in.IncludeTools:
 		return errors.New("statement is for one inline message: leave out uri, from_log, retry, grant, format and include_tools")
 	case len(in.Messages) != 1 || !strings.EqualFold(in.Messages[0].Role, string(s.Role())):
-		return fmt.Errorf("statement wants messages to hold what is stated: one message of the role %s", s.Role())
+		return fmt.Errorf("statement wants one message of the role %s, which holds its text", s.Role())
 	case !strings.ContainsFunc(in.Messages[0].Content, Worded):
 		return errors.New("the statement has no letter and no digit: give it a text")
 	case strings.HasPrefix(strings.TrimSpace(in.Messages[0].Content), ScheduledMark):
@@ -92,7 +92,7 @@ func (s Statement) check() error {
 	case len(s.By) > MaxNameBytes:
 		return fmt.Errorf("by has %d bytes, more than %d: shorten the agent's name", len(s.By), MaxNameBytes)
 	case !utf8.ValidString(s.By) || strings.ContainsFunc(s.By, unicode.IsControl):
-		return fmt.Errorf("by is %q, which holds what no name does: leave out control characters and invalid UTF-8", s.By)
+		return fmt.Errorf("by is %q, which is no name: leave out control characters and invalid UTF-8", s.By)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func TestCheckStatement(t *testing.T) {
 		"one inline message":      func(in *schema.ProcessSessionInput) { in.IncludeTools = true },
 		"format and":              func(in *schema.ProcessSessionInput) { in.Format = "messages" },
 		"one message of the role": func(in *schema.ProcessSessionInput) { in.Messages = append(in.Messages, in.Messages[0]) },
-		"messages to hold":        func(in *schema.ProcessSessionInput) { in.Messages = nil },
+		"which holds its text":    func(in *schema.ProcessSessionInput) { in.Messages = nil },
 		"of the role user":        func(in *schema.ProcessSessionInput) { in.Messages[0].Role = "assistant" },
 		"no letter and no digit":  func(in *schema.ProcessSessionInput) { in.Messages[0].Content = " \u200b…\n" },
 		"more than 8192": func(in *schema.ProcessSessionInput) {

@@ -44,7 +44,7 @@ func (m Message) Trust() Trust {
 	return ""
 }
 
-// SaidBy returns who said what the evidence proves: [TrustUser] if every piece that was found is the user's, else the class
+// SaidBy returns the class of the speaker of the evidence: [TrustUser] if every piece that was found is the user's, else the class
 // of the first piece that is not. A model may pair a sentence of the assistant with a "Yes." of the user, which does not say
 // the same. It is empty if nothing was found, or its class is not recorded.
 func SaidBy(evidence []Evidence) Trust {

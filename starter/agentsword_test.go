@@ -13,14 +13,14 @@ import (
 	"axiommind/starter/hook"
 )
 
-// promptsOf returns what hooks and the tool context tell a model of the user.
+// promptsOf returns the answers of a hook and of the tool context about the user.
 func (m *mcpClient) promptsOf(r *remembered, user string) string {
 	m.t.Helper()
 	start := map[string]string{"hook_event_name": hook.SessionStart, "session_id": "s"}
 	return r.ask(m.t, owner{user, ""}, r.project, start) + m.ok("context", nil)
 }
 
-// What an agent has remembered, because a page told it to, is shown as the agent's word. It contests nothing, ranks no higher
+// A fact that an agent states, because a page told it to, is shown as the agent's word. It contests nothing, ranks no higher
 // than working, and is in no prompt before a person confirms it.
 func TestAgentsWordIsNotTheUsers(t *testing.T) {
 	t.Parallel()
@@ -77,7 +77,7 @@ func TestAgentsWordIsNotTheUsers(t *testing.T) {
 	require.Zero(t, c.run("verify", "--project", c.project).code)
 }
 
-// What an agent has remembered is believed once the user says the same in a session.
+// A fact that an agent states is believed once the user says the same in a session.
 func TestAgentsWordIsLiftedByASession(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)

@@ -30,7 +30,7 @@ func (a *app) entryConfirmCommand(f *pflag.FlagSet) func(context.Context, []stri
 	}
 }
 
-// confirmEntries confirms the entries. What an agent has stated the person states first, as after a correction.
+// confirmEntries confirms the entries. The person first states those that an agent has stated.
 func (a *app) confirmEntries(ctx context.Context, c graduate.Command, given []string) error {
 	rows, err := a.namedEntries(ctx, c.Project, given)
 	if err != nil {

@@ -43,7 +43,7 @@ type mcpOptions struct {
 	corrections, remember, tasks string
 }
 
-// A policy is what becomes of a change that a model asks for: it waits for a person, or is made in the user's name.
+// A policy decides on a change that a model asks for: it waits for a person, or is made in the user's name.
 const (
 	policyPropose = "propose"
 	policyApply   = "apply"
@@ -75,9 +75,9 @@ func (a *app) mcpCommand(f *pflag.FlagSet) func(context.Context, []string) error
 	f.StringVar(&o.Agent, "agent", "", "agent that remembers")
 	f.IntVar(&o.tokens, "max-tokens", defaultToolTokens, "most tokens that a tool returns; a search returns fewer than 1000")
 	f.IntVar(&o.limit, "limit", defaultToolLimit, fmt.Sprintf("most items that a tool lists, at most %d", mostToolLimit))
-	f.StringVar(&o.corrections, "corrections", policyPropose, "what becomes of a correction or a retirement: propose it to a person, or apply it")
-	f.StringVar(&o.remember, "remember", policyPropose, "whose word a fact is that remember takes: the agent's, which a person may confirm (propose), or the user's (apply)")
-	f.StringVar(&o.tasks, "tasks", policyPropose, "what becomes of a task reported done or blocked: propose it to a person, or apply it")
+	f.StringVar(&o.corrections, "corrections", policyPropose, "propose a correction or a retirement to a person, or apply it")
+	f.StringVar(&o.remember, "remember", policyPropose, "take a fact for the agent's word, which a person may confirm (propose), or for the user's (apply)")
+	f.StringVar(&o.tasks, "tasks", policyPropose, "propose to a person that a task is done or blocked, or apply it")
 	o.http.add(f)
 	return func(ctx context.Context, _ []string) error {
 		if err := o.Validate(); err != nil {

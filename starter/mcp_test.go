@@ -232,7 +232,7 @@ func TestMCPJourney(t *testing.T) {
 	record(t, m, "AXIOMMIND_MCP_RECORD_READ")
 }
 
-// tasksReported reports a task done and what it waits for, which changes it only once a person confirms it.
+// tasksReported reports a task done, and blockers of it, which changes it only once a person confirms it.
 func (m *mcpClient) tasksReported(c *cli) {
 	m.t.Helper()
 	page := handleOf(m.t, m.ok("tasks", nil), "retries")
@@ -262,7 +262,7 @@ func (m *mcpClient) tasksChange(c *cli) {
 	m.refused("Call tasks", "task", map[string]any{"task": "abcdef01", "status": "done"})
 }
 
-// What a client has remembered in the user's name is found once the queue has processed it, and counts once.
+// A fact that a client states in the user's name is found once the queue has processed it, and counts once.
 func TestMCPRemembers(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)

@@ -72,7 +72,7 @@ func (s *mcpServer) search(ctx context.Context, _ call, in queryArguments) (stri
 	return p.end(tail), nil
 }
 
-// agentsMark follows the title of what an agent states, and is empty for all else.
+// agentsMark is the mark after the title of an agent's statement, empty for all else.
 func agentsMark(pieces []schema.Evidence) string {
 	if said := agentsWord(pieces); said != "" {
 		return " [" + said + "]"
@@ -346,6 +346,6 @@ func (s *mcpServer) context(ctx context.Context, _ call, in contextArguments) (s
 		return "", err
 	}
 	p := &sheet{counter: counter}
-	p.b.WriteString(known.Text + "\n") // The formatter has escaped what ends a frame.
+	p.b.WriteString(known.Text + "\n") // The formatter escapes angle brackets.
 	return p.end(""), nil
 }

@@ -272,7 +272,7 @@ func TestQueueIsFull(t *testing.T) {
 	b.enqueue(0, b.context("t1", "a"))
 	b.enqueue(0, correction)
 	b.enqueue(0, again)
-	b.state(t, time.Second, func(s schema.QueueState) {
+	b.state(t, 20*time.Second, func(s schema.QueueState) {
 		require.True(t, s.Full)
 		require.Equal(t, 1, s.Refused)
 		require.Equal(t, schema.MaxQueuedThreads+1, s.Threads)

@@ -293,8 +293,7 @@ func TestI10GainedFromAnotherSession(t *testing.T) {
 	require.Equal(t, all, b.rows(), "I3")
 }
 
-// What an agent states is proven by the user's words alone: those of an assistant, which may be the agent itself, lend it
-// nothing.
+// The user's words alone prove an agent's statement: those of an assistant, which may be the agent itself, lend it nothing.
 func TestAgentsWordIsLiftedByTheUser(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -139,7 +139,7 @@ func (c *checking) add(event schema.Event) error {
 }
 
 // open returns the entries to check: those that no check has seen as they are now, or all if another check would be more.
-// What an agent states is never among them: it stays working until its evidence is the word of the user.
+// An agent's statement is never among them: it stays working until its evidence is the word of the user.
 func (c *checking) open() []entry.Folded {
 	all := c.last.Policy != PolicyVersion
 	switch {

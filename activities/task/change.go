@@ -14,7 +14,7 @@ type Change struct {
 	// From and To are statuses, priorities or titles. For a merge and a resolution, To is an id.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
-	// Blockers are what the task waits for now, or those that are suggested. Lifted are the blockers it no longer waits for.
+	// Blockers are those that the task has now, or that are suggested. Lifted are the blockers it no longer waits for.
 	Blockers []string `json:"blockers,omitempty"`
 	Lifted   []string `json:"lifted,omitempty"`
 }

@@ -100,7 +100,7 @@ func (c Command) Validate() error {
 	case len(c.Block) > 0 && c.Status != "" && c.Status != schema.TaskBlocked:
 		wrong = fmt.Sprintf("a task with blockers cannot be %q", c.Status)
 	case c.Reported && (c.Status == schema.TaskDone) == (len(c.Block) > 0):
-		wrong = "only that a task is done, or what it waits for, is reported"
+		wrong = "a report is either the status done or blockers"
 	default:
 		return nil
 	}
@@ -186,7 +186,7 @@ func (p *planner) commandTask(ctx context.Context, c Command) error {
 	return p.merge(ctx, id, c.MergeInto)
 }
 
-// commandReport keeps what an agent says of the task. It changes neither the status nor the blockers.
+// commandReport keeps an agent's report of the task. It changes neither the status nor the blockers.
 func (p *planner) commandReport(ctx context.Context, task Entity, c Command) error {
 	if Closed(task.TaskStatus) {
 		if c.Status == task.TaskStatus {

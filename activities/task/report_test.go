@@ -52,8 +52,8 @@ func TestAReportOfDoneIsKept(t *testing.T) {
 	p.requireNoLeap()
 }
 
-// What an agent reports by a command changes neither the status nor the blockers of a task, is named as the agent's, and keeps
-// no later report of a session from closing the task.
+// An agent's report by a command changes neither the status nor the blockers of a task, names the agent, and keeps no later
+// report of a session from closing the task.
 func TestAgentsReportChangesNothing(t *testing.T) {
 	t.Parallel()
 	p := newTestProject(t)
