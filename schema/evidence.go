@@ -34,7 +34,9 @@ type Evidence struct {
 	MessageIndex int `json:"message_index"`
 	// Trust is the class of the source's text at Span. It is empty if the quote was not found, and in evidence that was
 	// judged before rule 2 of proof.
-	Trust Trust  `json:"trust,omitempty"`
+	Trust Trust `json:"trust,omitempty"`
+	// By is the name of the agent whose statement the text is, if Trust is TrustAgent.
+	By    string `json:"by,omitempty"`
 	Quote string `json:"quote"`
 	// Found is true if the quote was located, by any method.
 	Found bool `json:"found"`

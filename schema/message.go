@@ -25,6 +25,8 @@ const (
 	// KindContext is text that the harness injected: instructions, summaries of a compacted session, retrieved
 	// memory. It is data, never a statement of the user.
 	KindContext Kind = "context"
+	// KindStatement is a statement that an agent makes through a tool, and no conversation. Author names the agent.
+	KindStatement Kind = "statement"
 )
 
 // Message is one part of a session. If a harness's message mixes text, tool calls and tool results, it becomes

@@ -76,6 +76,15 @@ type QueuedContext struct {
 // Key identifies the session of the context.
 func (c QueuedContext) Key() SessionKey { return SessionKey{Scope: c.Scope, SessionID: c.Thread} }
 
+// Alone reports whether the context is to be processed at once, and nothing else because of it: a statement needs no other
+// session.
+func (c QueuedContext) Alone() bool { return c.Now && c.Statement != nil }
+
+// Admitted reports whether a full queue takes the context. An agent's statement is not so urgent.
+func (c QueuedContext) Admitted() bool {
+	return c.Now && (c.Statement == nil || c.Statement.By == "") || c.Correction || c.Reinforcement
+}
+
 // Queue returns the input of the workflow whose queue the context goes to.
 func (c QueuedContext) Queue() MemoryQueueInput {
 	return MemoryQueueInput{User: c.User, Agent: c.Agent}
@@ -188,6 +197,9 @@ type QueuedThread struct {
 	Flush        FlushReason `json:"flush,omitempty"`
 	IncludeTools bool        `json:"include_tools,omitempty"`
 }
+
+// Alone is [QueuedContext.Alone] of the session.
+func (t QueuedThread) Alone() bool { return t.Now && t.Statement != nil }
 
 // QueueState is the answer of memory_queue to [QueryState].
 type QueueState struct {

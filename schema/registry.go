@@ -46,7 +46,7 @@ var eventTypes = []EventType{
 	register[TaskTitleChangedPayload](TaskTitleChanged, ProjectPrefix, "a task has another title", keyTaskOfCommand),
 	register[TaskBlockersSetPayload](TaskBlockersSet, ProjectPrefix, "a task's blockers are replaced, or some suggested", keyTaskOfEntry+keyTaskChange, keyTaskOfCommand),
 	register[TaskTransitionRejectedPayload](TaskTransitionRejected, ProjectPrefix, "a change of a task was refused", keyTaskOfEntry+keyTaskChange, keyTaskOfCommand),
-	register[TaskDoneReportedPayload](TaskDoneReported, ProjectPrefix, "a task is reported done, and stays open", keyTaskOfEntry+keyTaskChange),
+	register[TaskDoneReportedPayload](TaskDoneReported, ProjectPrefix, "a task is reported done, and stays open", keyTaskOfEntry+keyTaskChange, keyTaskOfCommand),
 	register[TaskMergedPayload](TaskMerged, ProjectPrefix, "a task became part of another one", keyTaskOfCommand),
 	register[ConditionDeclaredPayload](ConditionDeclared, ProjectPrefix, "a new condition that tasks wait for", keyCondition),
 	register[ConditionResolvedToPayload](ConditionResolvedTo, ProjectPrefix, "what a condition turned out to be", keyTaskOfEntry+keyTaskChange, keyTaskOfCommand),

@@ -6,27 +6,51 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // MaxStatementBytes is the maximum size of the text of a statement: less than the maximum of a quote.
 const MaxStatementBytes = 8 << 10
 
-// Statement says that the only message of a session is what a person states directly, and no conversation. The message is
-// taken whole as one entry, and no model is asked about it.
+// Statement says that the only message of a session is a statement by a person or an agent, and no conversation. The
+// message is taken whole as one entry, and no model is asked about it.
 type Statement struct {
 	// Type is that of the entry, which is no task note. Category is set for facts only.
 	Type     EntryType `json:"type"`
 	Category string    `json:"category,omitempty"`
 	// Corrects is the id of the entry whose place the statement takes.
 	Corrects string `json:"corrects,omitempty"`
+	// By is the name of the agent that makes the statement, empty if a person does. The message then has the role assistant,
+	// and its text the class [TrustAgent].
+	By string `json:"by,omitempty"`
 }
 
-// ProviderPerson is the provider of the extractor of what a person states.
-const ProviderPerson = "person"
+// Providers of the extractors of statements.
+const (
+	ProviderPerson = "person"
+	ProviderAgent  = "agent"
+)
 
 // PersonExtractor returns the extractor of what a person states.
 func PersonExtractor() Extractor {
 	return Extractor{Provider: ProviderPerson, Model: "statement", PromptVersion: "v1", SchemaVersion: SchemaVersion}
+}
+
+// Extractor returns the extractor of the statement: who states it takes the place of a model.
+func (s Statement) Extractor() Extractor {
+	x := PersonExtractor()
+	if s.By != "" {
+		x.Provider = ProviderAgent
+	}
+	return x
+}
+
+// Role is that of the statement's message.
+func (s Statement) Role() Role {
+	if s.By != "" {
+		return RoleAssistant
+	}
+	return RoleUser
 }
 
 // CheckStatement returns an error if the input has a statement that can't be processed.
@@ -39,8 +63,8 @@ func (in ProcessSessionInput) CheckStatement() error {
 		return s.check() // The queue holds the message.
 	case in.URI != "" || in.FromLog || in.Retry != "" || in.Grant != "" || in.Format != "" || in.IncludeTools:
 		return errors.New("statement is for one inline message: leave out uri, from_log, retry, grant, format and include_tools")
-	case len(in.Messages) != 1 || !strings.EqualFold(in.Messages[0].Role, string(RoleUser)):
-		return errors.New("statement wants messages to hold what is stated: one message of the role user")
+	case len(in.Messages) != 1 || !strings.EqualFold(in.Messages[0].Role, string(s.Role())):
+		return fmt.Errorf("statement wants one message of the role %s, which holds its text", s.Role())
 	case !strings.ContainsFunc(in.Messages[0].Content, Worded):
 		return errors.New("the statement has no letter and no digit: give it a text")
 	case strings.HasPrefix(strings.TrimSpace(in.Messages[0].Content), ScheduledMark):
@@ -63,6 +87,12 @@ func (s Statement) check() error {
 		return fmt.Errorf("statement has the category %q, which is for facts: it is of the type %q", s.Category, s.Type)
 	case s.Category != "" && !slices.Contains(Categories(), s.Category):
 		return fmt.Errorf("statement has the category %q: want one of %q", s.Category, Categories())
+	case s.By != "" && s.Corrects != "":
+		return errors.New("statement by an agent corrects nothing: leave out corrects, and propose the correction to a person")
+	case len(s.By) > MaxNameBytes:
+		return fmt.Errorf("by has %d bytes, more than %d: shorten the agent's name", len(s.By), MaxNameBytes)
+	case !utf8.ValidString(s.By) || strings.ContainsFunc(s.By, unicode.IsControl):
+		return fmt.Errorf("by is %q, which is no name: leave out control characters and invalid UTF-8", s.By)
 	}
 	return nil
 }
@@ -77,7 +107,7 @@ func (in ProcessSessionInput) StatementSessionID() string {
 	if s.Corrects != "" {
 		kind = "correction-"
 	}
-	parts := []string{in.Project, in.User, in.Agent, string(s.Type), s.Category, s.Corrects}
+	parts := []string{in.Project, in.User, in.Agent, string(s.Type), s.Category, s.Corrects, s.By}
 	for _, m := range in.Messages {
 		parts = append(parts, m.Content)
 	}

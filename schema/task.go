@@ -122,6 +122,8 @@ type TaskObservedPayload struct {
 
 // TaskDoneReportedPayload records a report that the task is done which does not close it. A person has to confirm it.
 type TaskDoneReportedPayload struct {
+	// By is the name of the agent that reports it by a command, empty for an entry.
+	By string `json:"by,omitempty"`
 	Act
 	TaskID string `json:"task_id"`
 	// EvidenceAligned and EvidenceProven are those of the whole entry.

@@ -1,5 +1,7 @@
 package schema
 
+import "cmp"
+
 // Trust is the class of a text: whose it is, and so what it may prove.
 type Trust string
 
@@ -14,6 +16,8 @@ const (
 	TrustSystem Trust = "system"
 	// TrustMemory is of what was remembered earlier and put into the session.
 	TrustMemory Trust = "memory"
+	// TrustAgent is of statements by an agent. Whatever the agent has read may have told it to make them.
+	TrustAgent Trust = "agent"
 )
 
 // Proves reports whether a text of the class may prove something.
@@ -26,6 +30,8 @@ func TrustsProving() []Trust { return []Trust{TrustUser, TrustAssistant} }
 // role that is not known.
 func (m Message) Trust() Trust {
 	switch {
+	case m.Kind == KindStatement:
+		return TrustAgent
 	case m.Role == RoleTool, m.Kind == KindToolCall, m.Kind == KindToolResult:
 		return TrustTool
 	case m.Role == RoleSystem, m.Kind == KindContext, m.Kind == KindThinking:
@@ -38,19 +44,27 @@ func (m Message) Trust() Trust {
 	return ""
 }
 
-// SaidBy returns who said what the evidence proves: [TrustUser] if any piece is the user's, else the class of the first
-// piece that was found. It is empty if that is not recorded.
+// SaidBy returns the class of the speaker of the evidence: [TrustUser] if every piece that was found is the user's, else the class
+// of the first piece that is not. A model may pair a sentence of the assistant with a "Yes." of the user, which does not say
+// the same. It is empty if nothing was found, or its class is not recorded.
 func SaidBy(evidence []Evidence) Trust {
 	by := Trust("")
 	for _, e := range evidence {
-		switch {
-		case e.Trust == TrustUser:
-			return TrustUser
-		case by == "":
-			by = e.Trust
+		if by = cmp.Or(e.Trust, by); by != "" && by != TrustUser {
+			return by
 		}
 	}
 	return by
+}
+
+// SaidByAgent returns the name of the agent whose statement the evidence is, or "" if no piece is one.
+func SaidByAgent(evidence []Evidence) string {
+	for _, e := range evidence {
+		if e.Trust == TrustAgent {
+			return cmp.Or(e.By, "?")
+		}
+	}
+	return ""
 }
 
 // Untrusted returns the class of the first piece of evidence whose text may prove nothing, or "" if there is none.

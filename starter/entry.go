@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -207,7 +208,7 @@ func sayLife(b *strings.Builder, life graduate.Life) {
 
 // entryStanding describes how the entry's evidence is recorded, and whether the source confirms it.
 func entryStanding(e schema.Entry, proofs []proof) string {
-	text, broken := standingOfAll(e.EvidenceAligned, e.EvidenceProven, len(proofs) > 0), 0
+	text, broken := cmp.Or(agentsWord(e.Evidence), standingOfAll(e.EvidenceAligned, e.EvidenceProven, len(proofs) > 0)), 0
 	for _, p := range proofs {
 		if p.Found && !p.Holds {
 			broken++

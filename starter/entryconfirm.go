@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"axiommind/activities/entry"
 	"axiommind/activities/graduate"
 	"axiommind/activities/table"
+	"axiommind/schema"
 )
 
 func (a *app) entryConfirmCommand(f *pflag.FlagSet) func(context.Context, []string) error {
@@ -24,8 +26,40 @@ func (a *app) entryConfirmCommand(f *pflag.FlagSet) func(context.Context, []stri
 		if m.byModel {
 			return a.confirmByModel(ctx, c.Project, args, m)
 		}
-		return a.ruleOnEntries(ctx, c, args)
+		return a.confirmEntries(ctx, c, args)
 	}
+}
+
+// confirmEntries confirms the entries. The person first states those that an agent has stated.
+func (a *app) confirmEntries(ctx context.Context, c graduate.Command, given []string) error {
+	rows, err := a.namedEntries(ctx, c.Project, given)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if schema.SaidByAgent(row.Evidence) == "" || row.Status != schema.StatusActive {
+			continue
+		}
+		in := graduate.ConfirmationInput(row, time.Now())
+		if err := in.CheckStatement(); err != nil {
+			return usageError{err}
+		}
+		if err := a.state(ctx, in); err != nil {
+			return err
+		}
+	}
+	c.EntryIDs = idsOfRows(rows)
+	return a.rule(ctx, c)
+}
+
+func (a *app) state(ctx context.Context, in schema.ProcessSessionInput) error {
+	temporalClient, err := a.temporal(ctx)
+	if err != nil {
+		return err
+	}
+	defer temporalClient.Close()
+	_, err = stateEntry(ctx, temporalClient, in)
+	return err
 }
 
 // ruleOnEntries sends a command about the entries, which are given by their ids or the beginnings of these.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,6 +57,9 @@ func notFound(reason string) string {
 
 // unproven says why an aligned quote does not prove.
 func unproven(e schema.Evidence, most int) string {
+	if e.Trust == schema.TrustAgent {
+		return agentsWord([]schema.Evidence{e})
+	}
 	if e.Trust != "" && !e.Trust.Proves() {
 		return trustText(e.Trust) + " proves nothing"
 	}
@@ -70,6 +74,14 @@ func unproven(e schema.Evidence, most int) string {
 		return "the quote is not the sentence as it stands"
 	}
 	return "the quote is a piece of a sentence"
+}
+
+// agentsWord says which agent states an entry with the evidence, or "" if none does.
+func agentsWord(pieces []schema.Evidence) string {
+	if by := schema.SaidByAgent(pieces); by != "" {
+		return "said by the agent " + unbroken(by)
+	}
+	return ""
 }
 
 // trustText names text of a class for people.
@@ -136,7 +148,7 @@ func standingOfAll(aligned, proven, given bool) string {
 
 func standingOfPieces(pieces []schema.Evidence) string {
 	unaligned := slices.ContainsFunc(pieces, func(e schema.Evidence) bool { return !e.Aligned })
-	return standingOfAll(!unaligned, evidence.Proven(pieces), len(pieces) > 0)
+	return cmp.Or(agentsWord(pieces), standingOfAll(!unaligned, evidence.Proven(pieces), len(pieces) > 0))
 }
 
 // passage is a stretch of the source that holds a quote.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/fact"
 	"axiommind/activities/transcript/format"
 	"axiommind/schema"
 	"axiommind/starter/hook"
@@ -64,7 +65,9 @@ func TestHookAnswers(t *testing.T) {
 	require.Contains(t, got, "- Work: Builds shops")
 	require.NotContains(t, got, "another project")
 	require.NotContains(t, got, "bob")
-	require.Equal(t, r.of(someone, "context", "--project", "Läden/'", "--count", "estimate", "--max-tokens", "1000").out, got+"\n")
+	told := r.of(someone, "context", "--project", "Läden/'", "--count", "estimate", "--max-tokens", "1000").out
+	require.Equal(t, fact.Framed(told), got, "it is framed as tools frame theirs")
+	require.Equal(t, 1, strings.Count(got, "</remembered>"))
 
 	prompt := map[string]string{"hook_event_name": hook.UserPromptSubmit, "session_id": "s", "prompt": "how is it deployed with nomad?"}
 	ranked := r.ask(t, someone, "Läden/'", prompt)

@@ -7,11 +7,13 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/pflag"
 	"go.temporal.io/sdk/client"
+	"golang.org/x/time/rate"
 
 	"axiommind/activities/fact"
 	"axiommind/activities/queue/door"
@@ -37,15 +39,18 @@ type mcpOptions struct {
 	// tokens bounds the answer of each tool but search, and limit the items of a list.
 	tokens, limit int
 	http          httpOptions
-	// corrections is one of the constants.
-	corrections string
+	// corrections, remember and tasks are policies.
+	corrections, remember, tasks string
 }
 
-// What becomes of a correction or a retirement that a model asks for.
+// A policy decides on a change that a model asks for: it waits for a person, or is made in the user's name.
 const (
-	correctionsPropose = "propose"
-	correctionsApply   = "apply"
+	policyPropose = "propose"
+	policyApply   = "apply"
 )
+
+// mostStatements is how many facts a server takes in an hour.
+const mostStatements = 100
 
 // mcpServer answers the tools of one project and user.
 type mcpServer struct {
@@ -59,6 +64,8 @@ type mcpServer struct {
 	temporal   kept[client.Client]
 	// spool keeps a context until Temporal is back. Without it the context is refused.
 	spool func(schema.QueuedContext) error
+	// statements bounds the calls of remember.
+	statements *rate.Limiter
 }
 
 func (a *app) mcpCommand(f *pflag.FlagSet) func(context.Context, []string) error {
@@ -68,7 +75,9 @@ func (a *app) mcpCommand(f *pflag.FlagSet) func(context.Context, []string) error
 	f.StringVar(&o.Agent, "agent", "", "agent that remembers")
 	f.IntVar(&o.tokens, "max-tokens", defaultToolTokens, "most tokens that a tool returns; a search returns fewer than 1000")
 	f.IntVar(&o.limit, "limit", defaultToolLimit, fmt.Sprintf("most items that a tool lists, at most %d", mostToolLimit))
-	f.StringVar(&o.corrections, "corrections", correctionsPropose, "what becomes of a correction or a retirement: propose it to a person, or apply it")
+	f.StringVar(&o.corrections, "corrections", policyPropose, "propose a correction or a retirement to a person, or apply it")
+	f.StringVar(&o.remember, "remember", policyPropose, "take a fact for the agent's word, which a person may confirm (propose), or for the user's (apply)")
+	f.StringVar(&o.tasks, "tasks", policyPropose, "propose to a person that a task is done or blocked, or apply it")
 	o.http.add(f)
 	return func(ctx context.Context, _ []string) error {
 		if err := o.Validate(); err != nil {
@@ -80,8 +89,10 @@ func (a *app) mcpCommand(f *pflag.FlagSet) func(context.Context, []string) error
 		case o.limit < 1 || o.limit > mostToolLimit:
 			return usagef("--limit %d: want 1 to %d", o.limit, mostToolLimit)
 		}
-		if err := oneOf("corrections", o.corrections, []string{correctionsPropose, correctionsApply}); err != nil {
-			return err
+		for _, p := range []struct{ flag, value string }{{"corrections", o.corrections}, {"remember", o.remember}, {"tasks", o.tasks}} {
+			if err := oneOf(p.flag, p.value, []string{policyPropose, policyApply}); err != nil {
+				return err
+			}
 		}
 		if err := o.http.check(); err != nil {
 			return err
@@ -107,6 +118,7 @@ func newMCPServer(ctx context.Context, a *app, o *mcpOptions, logger *slog.Logge
 	s := &mcpServer{
 		app: a, o: o, logger: logger, counter: sync.OnceValues(fact.CL100K), memory: c,
 		clickHouse: newKept(a.clickHouse), temporal: newKept(a.temporal),
+		statements: rate.NewLimiter(rate.Every(time.Hour/mostStatements), mostStatements),
 	}
 	if a.spoolDir != "" {
 		s.spool = door.Spool{Dir: a.spoolDir}.Put

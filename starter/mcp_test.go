@@ -206,7 +206,8 @@ func TestMCPJourney(t *testing.T) {
 	require.Contains(t, forgets, "1 session")
 	require.Contains(t, forgets, "nothing was erased")
 
-	m.tasksChange(c)
+	m.tasksReported(c)
+	c.startMCP(t, "--project", c.project, "--user", user, "--tasks", "apply").tasksChange(c)
 
 	proposed := m.ok("correct", map[string]any{"entry": id, "action": "retire", "because": "we moved"})
 	require.Contains(t, proposed, "starter proposals accept ")
@@ -231,6 +232,21 @@ func TestMCPJourney(t *testing.T) {
 	record(t, m, "AXIOMMIND_MCP_RECORD_READ")
 }
 
+// tasksReported reports a task done, and blockers of it, which changes it only once a person confirms it.
+func (m *mcpClient) tasksReported(c *cli) {
+	m.t.Helper()
+	page := handleOf(m.t, m.ok("tasks", nil), "retries")
+	require.Contains(m.t, m.ok("task", map[string]any{"task": page, "status": "blocked", "blocked_by": []string{"PROJ-7"}}), "starter task set TASK --block")
+	require.NotContains(m.t, m.ok("tasks", map[string]any{"status": "blocked"}), page)
+	require.Contains(m.t, m.ok("tasks", nil), "perhaps for")
+	for _, says := range []string{"starter task confirm TASK", "Nothing to change"} {
+		require.Contains(m.t, m.ok("task", map[string]any{"task": page, "status": "done", "reason": "merged"}), says)
+	}
+	require.NotContains(m.t, m.ok("tasks", map[string]any{"status": "done"}), page)
+	require.Contains(m.t, m.ok("tasks", nil), "by mcp:journey")
+	require.Contains(m.t, c.run("task", "show", page, "--project", c.project).out, "reported done by mcp:journey")
+}
+
 // tasksChange lists tasks and changes one.
 func (m *mcpClient) tasksChange(c *cli) {
 	m.t.Helper()
@@ -246,11 +262,11 @@ func (m *mcpClient) tasksChange(c *cli) {
 	m.refused("Call tasks", "task", map[string]any{"task": "abcdef01", "status": "done"})
 }
 
-// What a client has remembered is found once the queue has processed it, and counts once.
+// A fact that a client states in the user's name is found once the queue has processed it, and counts once.
 func TestMCPRemembers(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
-	m := c.startMCP(t, "--project", c.project, "--user", "ann")
+	m := c.startMCP(t, "--project", c.project, "--user", "ann", "--remember", "apply")
 	for range 2 {
 		require.Contains(t, m.ok("remember", map[string]any{"fact": "I live in Porto and work from nine to five."}), "Taken")
 	}
@@ -364,6 +380,8 @@ func TestMCPFlags(t *testing.T) {
 		"are for --http": {"--http-host", "a"},
 		"--max-tokens 5": {"--max-tokens", "5"},
 		"--limit 21":     {"--limit", "21"},
+		"--tasks":        {"--tasks", "obey"},
+		"--remember":     {"--remember", "always"},
 		// A model reaches one project and user alone.
 		"project is empty": {"--project", ""},
 		"user is empty":    {"--user", ""},

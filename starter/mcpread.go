@@ -16,7 +16,6 @@ import (
 	"axiommind/activities/retrieve"
 	"axiommind/activities/session"
 	"axiommind/activities/table"
-	"axiommind/activities/text"
 	"axiommind/schema"
 	memory "axiommind/starter/client"
 )
@@ -51,6 +50,7 @@ func (s *mcpServer) search(ctx context.Context, _ call, in queryArguments) (stri
 		if h.Conflicts > 0 {
 			mark = " [contested]"
 		}
+		mark = cmp.Or(agentsMark(h.Evidence), mark)
 		handle, title := short(h.ID), h.Title
 		switch h.Kind {
 		case retrieve.KindMessage:
@@ -70,6 +70,14 @@ func (s *mcpServer) search(ctx context.Context, _ call, in queryArguments) (stri
 		tail = strings.TrimSpace(fmt.Sprintf("%s did not fit: ask more narrowly. %s", plural(left, "hit", "hits"), tail))
 	}
 	return p.end(tail), nil
+}
+
+// agentsMark is the mark after the title of an agent's statement, empty for all else.
+func agentsMark(pieces []schema.Evidence) string {
+	if said := agentsWord(pieces); said != "" {
+		return " [" + said + "]"
+	}
+	return ""
 }
 
 // searchedByWords warns where what means the same in other words is not found.
@@ -284,7 +292,7 @@ func (s *mcpServer) timeline(ctx context.Context, _ call, in entryArguments) (st
 		if r.ID == row.ID {
 			mark = ">"
 		}
-		p.add("%s memory %s %s %s", mark, short(r.ID), minute(r.OccurredAt), p.short(r.Title, titleTokens))
+		p.add("%s memory %s %s %s%s", mark, short(r.ID), minute(r.OccurredAt), p.short(r.Title, titleTokens), agentsMark(r.Evidence))
 	}
 	tail := "Long texts are cut (…)."
 	if p.full {
@@ -296,11 +304,11 @@ func (s *mcpServer) timeline(ctx context.Context, _ call, in entryArguments) (st
 // near returns the memories around the entry, in order of their times, and the entry among them.
 func (s *mcpServer) near(ctx context.Context, conn driver.Conn, row entry.Row) ([]entry.Row, error) {
 	reader, around := entry.NewReader(conn), s.mine().Believed()
-	before, err := reader.Read(ctx, around.Between(row.OccurredAt.Add(-nearTime), row.OccurredAt).NewestFirst().Limit(s.o.limit), entry.Standing)
+	before, err := reader.Read(ctx, around.Between(row.OccurredAt.Add(-nearTime), row.OccurredAt).NewestFirst().Limit(s.o.limit), entry.Whole)
 	if err != nil {
 		return nil, err
 	}
-	after, err := reader.Read(ctx, around.Between(row.OccurredAt, row.OccurredAt.Add(nearTime)).OldestFirst().Limit(s.o.limit), entry.Standing)
+	after, err := reader.Read(ctx, around.Between(row.OccurredAt, row.OccurredAt.Add(nearTime)).OldestFirst().Limit(s.o.limit), entry.Whole)
 	if err != nil {
 		return nil, err
 	}
@@ -338,6 +346,6 @@ func (s *mcpServer) context(ctx context.Context, _ call, in contextArguments) (s
 		return "", err
 	}
 	p := &sheet{counter: counter}
-	p.b.WriteString(text.Visible(known.Text) + "\n") // The formatter has escaped what ends a frame.
+	p.b.WriteString(known.Text + "\n") // The formatter escapes angle brackets.
 	return p.end(""), nil
 }

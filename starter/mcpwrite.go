@@ -29,22 +29,31 @@ const (
 	sendPatience = 5 * time.Second
 )
 
-func (s *mcpServer) remember(ctx context.Context, _ call, in rememberArguments) (string, error) {
+func (s *mcpServer) remember(ctx context.Context, c call, in rememberArguments) (string, error) {
 	said, err := oneText("fact", in.Fact)
 	if err != nil {
 		return "", err
 	}
-	q := stated(s.o.Scope, said, time.Now())
+	taken, by := "A worker makes it a memory in a few seconds; search finds it then. A memory that was retired stays so.", ""
+	if s.o.remember != policyApply {
+		by = c.by
+		taken = "It is your word and in no prompt, until the user says the same or confirms it by " +
+			inProject(s.o.Project, "entry", "confirm", "HANDLE") + ", with the handle that search prints. Tell the user."
+	}
+	q := stated(s.o.Scope, by, said, time.Now())
 	if err := q.Validate(); err != nil {
 		return "", usagef("%v. State one fact in a sentence", err)
 	}
 	if s.app.cfg.NoQueue {
 		return "", usagef("memory is switched off (--no-queue): nothing is remembered. Tell the user so")
 	}
+	if !s.statements.Allow() {
+		return "", usagef("nothing is remembered: this server takes %d facts an hour. Go on without, or tell the user, who may state it", mostStatements)
+	}
 	err = s.enqueue(ctx, q)
 	switch {
 	case err == nil:
-		return "Taken. A worker makes it a memory in a few seconds; search finds it then. A memory that was retired stays so.", nil
+		return "Taken. " + taken, nil
 	case errors.Is(err, door.ErrFull) || s.spool == nil:
 		return "", fmt.Errorf("nothing is remembered: %w", err)
 	}
@@ -52,7 +61,7 @@ func (s *mcpServer) remember(ctx context.Context, _ call, in rememberArguments) 
 	if err := s.spool(q); err != nil {
 		return "", fmt.Errorf("nothing is remembered: %w", err)
 	}
-	return "Kept on this machine, because the memory can't be reached now. It is handed in when that is back.", nil
+	return "Kept on this machine, because the memory can't be reached now. It is handed in when that is back. " + taken, nil
 }
 
 func (s *mcpServer) enqueue(ctx context.Context, q schema.QueuedContext) error {
@@ -65,14 +74,16 @@ func (s *mcpServer) enqueue(ctx context.Context, q schema.QueuedContext) error {
 	return door.Send(ctx, temporalClient, q)
 }
 
-// stated is the context of a fact that the user states. The same fact is of the same thread, so that it is one memory,
-// but each time that it is stated counts: it may have been retired since.
-func stated(scope schema.Scope, said string, now time.Time) schema.QueuedContext {
+// stated is the context of a fact that the agent of the name states, or the user if by is empty. The same fact is of the
+// same thread, so that it is one memory, but each time that it is stated counts: it may have been retired since.
+func stated(scope schema.Scope, by, said string, now time.Time) schema.QueuedContext {
 	redact.Strings(&said)
+	redact.Names(&by)
+	statement := schema.Statement{Type: schema.EntryFact, By: by}
 	in := schema.ProcessSessionInput{
 		Project: scope.Project, User: scope.User, Agent: scope.Agent,
-		Messages:  []schema.InlineMessage{{Role: string(schema.RoleUser), Content: said}},
-		Statement: &schema.Statement{Type: schema.EntryFact},
+		Messages:  []schema.InlineMessage{{Role: string(statement.Role()), Content: said}},
+		Statement: &statement,
 	}
 	thread := in.StatementSessionID()
 	return schema.QueuedContext{
@@ -116,8 +127,8 @@ func (s *mcpServer) correct(ctx context.Context, c call, in correctArguments) (s
 	if err != nil {
 		return "", err
 	}
-	if s.o.corrections == correctionsApply {
-		err := patiently(ctx, func(ctx context.Context) error { return s.app.acceptProposal(ctx, id, "policy/"+correctionsApply) })
+	if s.o.corrections == policyApply {
+		err := patiently(ctx, func(ctx context.Context) error { return s.app.acceptProposal(ctx, id, "policy/"+policyApply) })
 		if err != nil {
 			return "", fmt.Errorf("it is proposed as %s, and not done yet: %w", short(id), err)
 		}
@@ -134,6 +145,7 @@ func (s *mcpServer) task(ctx context.Context, c call, in taskArguments) (string,
 	}
 	command := task.Command{
 		Project: s.o.Project, RequestID: uuid.NewString(), Actor: c.by, At: time.Now().UTC(), Reason: strings.TrimSpace(in.Reason), TaskID: handle,
+		Reported: s.o.tasks != policyApply,
 	}
 	switch {
 	case in.Status == string(schema.TaskDone) && len(in.BlockedBy) == 0:
@@ -166,7 +178,11 @@ func (s *mcpServer) task(ctx context.Context, c call, in taskArguments) (string,
 		return p.end(fmt.Sprintf("%s refused, because it would make tasks wait for themselves: name another blocker.",
 			plural(result.Rejected, "change was", "changes were"))), nil
 	case len(result.Changes) == 0:
-		return "Nothing to change: the task is so already.", nil
+		return "Nothing to change: the task is so already, or that is reported.", nil
+	case command.Reported && command.Status == schema.TaskDone:
+		return p.end("Reported. A person closes the task with " + inProject(s.o.Project, "task", "confirm", "TASK") + ". Tell the user."), nil
+	case command.Reported:
+		return p.end("Suggested. A person blocks the task with " + inProject(s.o.Project, "task", "set", "TASK", "--block", "BLOCKER") + ". Tell the user."), nil
 	}
 	return p.end(""), nil
 }

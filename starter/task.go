@@ -208,6 +208,10 @@ func changeText(c task.Change) string {
 		if len(c.Blockers) > 0 {
 			text = "waits for " + oneLine(strings.Join(c.Blockers, "; "), 120)
 		}
+	case task.ChangedSuggested:
+		text = "perhaps waits for " + oneLine(strings.Join(c.Blockers, "; "), 120)
+	case task.ChangedReported:
+		text = "reported done"
 	case task.ChangedMerged:
 		text = "merged into " + short(c.To)
 	case task.ChangedResolved:

@@ -55,6 +55,9 @@ var wordings = []wording{
 		return text + ": " + strings.ReplaceAll(p.Rejection, "_", " ")
 	}),
 	worded(func(p schema.TaskDoneReportedPayload) string {
+		if p.By != "" {
+			return "reported done by " + unbroken(p.By)
+		}
 		return "reported done, " + standingOfAll(p.EvidenceAligned, p.EvidenceProven, len(p.Evidence) > 0)
 	}),
 	worded(func(p schema.TaskMergedPayload) string { return "merged into " + p.Into }),

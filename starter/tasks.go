@@ -147,6 +147,9 @@ func doneText(r *task.DoneReport) string {
 	if r == nil {
 		return ""
 	}
+	if r.By != "" {
+		return " · reported done on " + dayOf(r.At) + " by " + unbroken(r.By)
+	}
 	return " · reported done on " + dayOf(r.At) + ", " + standingOfAll(r.EvidenceAligned, r.EvidenceProven, r.Quote != "")
 }
 

@@ -37,7 +37,7 @@ var queues *queue.Activities
 // what the log says, and a run that is lost loses nothing.
 //
 // The queue is processed as a whole, as the requirement has it: when nothing came for the time that the last context says,
-// when one has waited for as long as it may, or when one asks for it.
+// when one has waited for as long as it may, or when one asks for it. A statement that asks for it is processed alone.
 func MemoryQueue(ctx workflow.Context, in schema.MemoryQueueInput) error {
 	if err := (schema.FlushInput{User: in.User, Agent: in.Agent}).Validate(); err != nil {
 		return invalidInput(err)
@@ -206,11 +206,13 @@ func (q *memoryQueue) dueOf(t *queuedThread) time.Time {
 	}
 }
 
-// fire begins to process what waits, if it is due. A session that failed waits for its time, and then is tried alone.
+// fire begins to process what waits, if it is due. A session that failed waits for its time, and then is tried alone, and so is
+// a statement that is due at once.
 func (q *memoryQueue) fire(now time.Time) {
-	all := slices.ContainsFunc(q.order, func(t *queuedThread) bool { return t.notBefore.IsZero() && !q.dueOf(t).After(now) })
+	due := func(t *queuedThread) bool { return t.notBefore.IsZero() && !q.dueOf(t).After(now) }
+	all := slices.ContainsFunc(q.order, func(t *queuedThread) bool { return due(t) && !t.Alone() })
 	for _, t := range q.order {
-		if all || !t.notBefore.IsZero() {
+		if all || due(t) || !t.notBefore.IsZero() {
 			t.batch = t.batch || !t.notBefore.After(now)
 		}
 	}

@@ -146,7 +146,7 @@ func (q *memoryQueue) receiveSome(ctx workflow.Context) (contexts []schema.Conte
 		ids[c.ID] = true
 		p := schema.ContextEnqueuedPayload{QueuedContext: c}
 		if k := (queueKey{c.Project, c.Thread}); q.threads[k] == nil && !fresh[k] {
-			if waiting := len(q.threads) + len(fresh); waiting >= schema.MaxQueuedThreads && !c.Now && !c.Correction && !c.Reinforcement {
+			if waiting := len(q.threads) + len(fresh); waiting >= schema.MaxQueuedThreads && !c.Admitted() {
 				p.Refused = fmt.Sprintf("%d sessions waited", waiting)
 				q.refused++
 			} else {
@@ -189,6 +189,7 @@ func (q *memoryQueue) add(c schema.QueuedContext, position uint64, now time.Time
 	if t.tries == 0 || c.Now {
 		t.notBefore = time.Time{} // A session that failed waits for its time, whatever comes meanwhile.
 	}
-	debounce, _ := c.Waits()
-	q.quietAt = now.Add(debounce)
+	if debounce, _ := c.Waits(); !c.Alone() || q.quietAt.IsZero() {
+		q.quietAt = now.Add(debounce)
+	}
 }

@@ -69,6 +69,22 @@ func TestQueueAtOnce(t *testing.T) {
 	require.Equal(t, []queueStart{{time.Second, "t2", []uint64{2}}, {time.Second + schema.QueuePause, "t1", []uint64{1}}}, b.starts)
 }
 
+// A statement that is due at once is processed alone, and delays nothing else. Of an agent it is not admitted to a full queue.
+func TestQueueStatementAlone(t *testing.T) {
+	t.Parallel()
+	b := newQueueBench(&queueRoom{}, annQueue)
+	waits := b.context("t1", "a")
+	b.enqueue(0, waits)
+	now := b.context("t2", "b")
+	now.Messages = []schema.InlineMessage{{Role: "assistant", Content: "The user likes tea."}}
+	now.Now, now.Statement = true, &schema.Statement{Type: schema.EntryFact, By: "mcp:x"}
+	require.False(t, now.Admitted())
+	b.enqueue(time.Second, now)
+	require.NoError(t, b.execute())
+	debounce, _ := waits.Waits()
+	require.Equal(t, []queueStart{{time.Second, "t2", []uint64{2}}, {debounce, "t1", []uint64{1}}}, b.starts)
+}
+
 func TestQueueFlush(t *testing.T) {
 	t.Parallel()
 	b := newQueueBench(&queueRoom{}, annQueue)
@@ -256,7 +272,7 @@ func TestQueueIsFull(t *testing.T) {
 	b.enqueue(0, b.context("t1", "a"))
 	b.enqueue(0, correction)
 	b.enqueue(0, again)
-	b.state(t, time.Second, func(s schema.QueueState) {
+	b.state(t, 20*time.Second, func(s schema.QueueState) {
 		require.True(t, s.Full)
 		require.Equal(t, 1, s.Refused)
 		require.Equal(t, schema.MaxQueuedThreads+1, s.Threads)

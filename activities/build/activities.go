@@ -115,7 +115,7 @@ func (a *Activities) open(ctx context.Context, in OpenInput) (Opened, error) {
 		return Opened{}, boundary.Invalid(schema.ErrorInvalidInput, err)
 	}
 	if opened.Statement != nil {
-		opened.Spec.Extractor = schema.PersonExtractor()
+		opened.Spec.Extractor = opened.Statement.Extractor()
 	}
 	opened.Completed = in.Retry == "" && last.Completed(opened.Spec.Extractor.ID())
 	if !opened.Completed {

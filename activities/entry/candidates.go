@@ -3,6 +3,7 @@ package entry
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,6 +18,8 @@ import (
 type candidate struct {
 	id     string
 	phrase phrase
+	// byAgent is true if an agent states it. Then the user's words alone may prove it.
+	byAgent bool
 }
 
 // unproven returns the entries of the session's project, user and agent, other sessions' alone, that are not
@@ -41,7 +44,7 @@ func (r *Reader) unproven(ctx context.Context, session schema.SessionKey, proven
 	var out []candidate
 	for _, id := range slices.Sorted(maps.Keys(found)) {
 		if x := found[id]; !x.isProven() {
-			out = append(out, candidate{id, x.phrase})
+			out = append(out, candidate{id: id, phrase: x.phrase, byAgent: x.byAgent})
 		}
 	}
 	return out, nil
@@ -53,6 +56,8 @@ type standing struct {
 	// made is whether it was made with evidence that is proven, judged whether any is that was judged since, and
 	// ownJudged whether its own was judged since, which then counts in place of what it was made with.
 	made, judged, ownJudged bool
+	// byAgent is whether an agent states it.
+	byAgent bool
 }
 
 // isProven is what the view entries shows. The view joins the tables, which takes longer than to read a few rows of
@@ -67,21 +72,22 @@ func (r *Reader) stating(ctx context.Context, s Selection, wanted map[phrase]boo
 	}
 	where := s.where(key, stated)
 	err := table.Query(ctx, r.conn, func(rows driver.Rows) error {
-		var id, entryType, title, contentJSON string
+		var id, entryType, title, contentJSON, evidenceJSON string
 		var proven bool
-		if err := rows.Scan(&id, &entryType, &title, &contentJSON, &proven); err != nil {
+		if err := rows.Scan(&id, &entryType, &title, &contentJSON, &evidenceJSON, &proven); err != nil {
 			return err
 		}
 		var c content
-		if err := json.Unmarshal([]byte(contentJSON), &c); err != nil {
+		var pieces []schema.Evidence
+		if err := errors.Join(json.Unmarshal([]byte(contentJSON), &c), json.Unmarshal([]byte(evidenceJSON), &pieces)); err != nil {
 			return fmt.Errorf("decode entry %q: %w", id, err)
 		}
 		p := phraseOf(&schema.Entry{ID: id, Type: schema.EntryType(entryType), Title: title, Section: c.Section, Task: c.Task})
 		if wanted[p] {
-			out[id] = standing{phrase: p, made: proven}
+			out[id] = standing{phrase: p, made: proven, byAgent: schema.SaidByAgent(pieces) != ""}
 		}
 		return nil
-	}, "SELECT entry_id, entry_type, title, content_json, evidence_proven FROM entries_raw"+where.sql(), where.args...)
+	}, "SELECT entry_id, entry_type, title, content_json, evidence_json, evidence_proven FROM entries_raw"+where.sql(), where.args...)
 	return out, err
 }
 

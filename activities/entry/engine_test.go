@@ -49,6 +49,8 @@ type claim struct {
 	// end at within, if that is not 0.
 	place, end, within int
 	is                 string
+	// trust is the class of the quoted text.
+	trust schema.Trust
 }
 
 func decided(title, is string) claim {
@@ -63,7 +65,7 @@ func note(title string, status schema.TaskStatus, place int, is string, blockers
 func (c claim) judged(index int) schema.AlignedEntry {
 	aligned, proven := c.is == "aligned" || c.is == "proven", c.is == "proven"
 	e := schema.Evidence{
-		Quote: c.title, Found: c.is != "missing", Aligned: aligned, Proven: proven,
+		Quote: c.title, Found: c.is != "missing", Aligned: aligned, Proven: proven, Trust: c.trust,
 		Span: schema.Span{ByteStart: c.place, ByteEnd: max(c.end, c.place+1)},
 	}
 	if c.within > 0 {
@@ -289,6 +291,24 @@ func TestI10GainedFromAnotherSession(t *testing.T) {
 	}
 	b.rebuild()
 	require.Equal(t, all, b.rows(), "I3")
+}
+
+// The user's words alone prove an agent's statement: those of an assistant, which may be the agent itself, lend it nothing.
+func TestAgentsWordIsLiftedByTheUser(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	agent, said := sessionKey("p", "u", "a", "agent"), func(by schema.Trust, is string) claim {
+		return claim{entryType: schema.EntryFact, title: "Deploys run on 'Mondays'.", trust: by, is: is}
+	}
+	b.build(agent, "b1", said(schema.TrustAgent, "aligned"))
+	require.Equal(t, schema.StageWorking, b.entries(agent)[0].Stage)
+	require.Zero(t, b.build(sessionKey("p", "u", "a", "talk"), "b2", said(schema.TrustAssistant, "proven")).Gained)
+	require.False(t, b.entries(agent)[0].EvidenceProven)
+	require.Equal(t, 1, b.build(sessionKey("p", "u", "a", "user"), "b3", said(schema.TrustUser, "proven")).Gained)
+	row := b.entries(agent)[0]
+	require.True(t, row.EvidenceProven)
+	require.Equal(t, "user", row.EvidenceSessionID)
+	require.Empty(t, schema.SaidByAgent(row.Evidence), "its evidence is the user's now")
 }
 
 // An event of another user's stream that names an entry gives it nothing.

@@ -180,6 +180,9 @@ func (p *planner) lend(s sayings, proven []*held, unproven []candidate) error {
 		ph := phraseOf(&h.entry.Entry)
 		for _, c := range by[ph] {
 			x := &s.all[at]
+			if c.byAgent && schema.SaidBy(x.Evidence) != schema.TrustUser {
+				continue
+			}
 			if h := p.ledger.byID[c.id]; h != nil && h.judged[origin].alignedEventID == x.AlignedEventID {
 				continue // The projection does not know it yet.
 			}

@@ -167,7 +167,7 @@ func (b *bench) requireUnproven(session schema.SessionKey, all []schema.Entry) {
 	for _, e := range all {
 		stating = append(stating, &held{entry: &schema.EntryMaterializedPayload{Entry: e}})
 		if e.SessionID != session.SessionID && !e.EvidenceProven {
-			want = append(want, candidate{e.ID, phraseOf(&e)})
+			want = append(want, candidate{id: e.ID, phrase: phraseOf(&e)})
 		}
 	}
 	got, err := NewReader(b.conn).unproven(b.t.Context(), session, stating)

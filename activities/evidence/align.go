@@ -98,7 +98,7 @@ type finding struct {
 // choose sets what evidence says of its place.
 func (f *finding) choose(e *schema.Evidence, p place) {
 	e.Span, e.Proven, e.Within = f.source.span(p.extent), p.proven, nil
-	e.Trust = f.source.trust(p.extent)
+	e.Trust, e.By = f.source.trust(p.extent), f.source.by()
 	e.Text = f.source.text[p.start:p.end]
 	if !p.proven {
 		e.Within = f.source.within(p.extent)

@@ -32,6 +32,14 @@ func (s *Source) trust(x extent) schema.Trust {
 // Trust returns the class of the text at a span, or "" if only the text is known.
 func (s *Source) Trust(span schema.Span) schema.Trust { return s.trust(extentOf(span)) }
 
+// by returns the name of the agent whose statement the message is, or "".
+func (s *Source) by() string {
+	if s.message == nil || s.message.Trust() != schema.TrustAgent {
+		return ""
+	}
+	return s.message.Author
+}
+
 // trusts reports whether the text at a place may prove something. Of a text alone nobody knows better.
 func (s *Source) trusts(x extent) bool {
 	t := s.trust(x)

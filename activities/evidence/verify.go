@@ -154,6 +154,8 @@ func (s *Source) verifyProof(q *quote, e schema.Evidence, rule int) error {
 		return falsef("rule %d knows no class of trust, and the text is %q", rule, trust)
 	case rule >= trustRule && s.message != nil && trust != class:
 		return falsef("trust is %q, and the text at the span is %q", trust, class)
+	case s.message != nil && e.By != s.by():
+		return falsef("by is %q, and the message is by %q", e.By, s.by())
 	}
 	proven := rule >= 1 && e.Aligned && (trust == "" || trust.Proves()) && s.proves(q, x)
 	if e.Proven != proven {

@@ -254,6 +254,8 @@ var usersOwn = []string{schema.CategoryPreference, schema.CategoryBehavior, sche
 func distrusted(x proposal) *schema.FactSkippedPayload {
 	category, _ := Category(x.category)
 	switch {
+	case x.untrusted == schema.TrustAgent:
+		return skip(schema.SkippedUntrusted, "an agent says so, and not the user: starter entry confirm takes it for the user's word")
 	case x.untrusted != "":
 		return skip(schema.SkippedUntrusted, "its evidence is text of class %q, which neither the user nor the assistant said", x.untrusted)
 	case x.saidBy == schema.TrustAssistant && x.section != "":

@@ -20,13 +20,17 @@ func TestTrust(t *testing.T) {
 		saidBy            schema.Trust
 	}{
 		"user":                    {"preference", "", []schema.Trust{user}, "", user},
-		"user and assistant":      {"preference", "", []schema.Trust{assistant, user}, "", user},
+		"user twice":              {"preference", "", []schema.Trust{user, user}, "", user},
+		"a Yes to the assistant":  {"preference", "", []schema.Trust{assistant, user}, schema.SkippedNotUser, ""},
+		"a Yes first":             {"preference", "", []schema.Trust{user, assistant}, schema.SkippedNotUser, ""},
+		"a Yes on the world":      {"knowledge", "", []schema.Trust{user, assistant}, "", assistant},
 		"assistant on the user":   {" Preference", "", []schema.Trust{assistant}, schema.SkippedNotUser, ""},
 		"assistant sums up":       {"", schema.SectionWork, []schema.Trust{assistant}, schema.SkippedNotUser, ""},
 		"assistant on the world":  {"knowledge", "", []schema.Trust{assistant}, "", assistant},
 		"tool":                    {"knowledge", "", []schema.Trust{tool}, schema.SkippedUntrusted, ""},
 		"tool beside the user":    {"knowledge", "", []schema.Trust{user, tool}, schema.SkippedUntrusted, ""},
 		"memory":                  {"knowledge", "", []schema.Trust{schema.TrustMemory}, schema.SkippedUntrusted, ""},
+		"agent":                   {"knowledge", "", []schema.Trust{schema.TrustAgent}, schema.SkippedUntrusted, ""},
 		"system sums up":          {"", schema.SectionWork, []schema.Trust{schema.TrustSystem}, schema.SkippedUntrusted, ""},
 		"judged by an older rule": {"preference", "", []schema.Trust{""}, "", ""},
 	} {

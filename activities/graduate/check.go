@@ -139,6 +139,7 @@ func (c *checking) add(event schema.Event) error {
 }
 
 // open returns the entries to check: those that no check has seen as they are now, or all if another check would be more.
+// An agent's statement is never among them: it stays working until its evidence is the word of the user.
 func (c *checking) open() []entry.Folded {
 	all := c.last.Policy != PolicyVersion
 	switch {
@@ -150,7 +151,7 @@ func (c *checking) open() []entry.Folded {
 	}
 	var out []entry.Folded
 	for _, e := range c.fold.Active() {
-		if e.EvidenceAligned && (all || e.Changed > c.lastSeq) {
+		if e.EvidenceAligned && schema.SaidByAgent(e.Evidence) == "" && (all || e.Changed > c.lastSeq) {
 			out = append(out, e)
 		}
 	}

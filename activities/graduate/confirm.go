@@ -1,15 +1,27 @@
 package graduate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"time"
 
+	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/evidence"
 	"axiommind/activities/graduate/obligation"
 	"axiommind/activities/session"
 	"axiommind/schema"
 )
+
+// ConfirmationInput is the session in which a person states an entry that an agent has stated: its evidence becomes the
+// entry's, too. The same entry is the same session.
+func ConfirmationInput(e entry.Row, at time.Time) schema.ProcessSessionInput {
+	in := CorrectionInput(e, cmp.Or(e.Content, e.Title), at)
+	in.Statement.Corrects = ""
+	in.SessionID = in.StatementSessionID()
+	return in
+}
 
 // planConfirm has a person's word for the entries. Those that were only found gain the whole sentences around their quotes
 // as evidence, and all that no conflict contests are certified.

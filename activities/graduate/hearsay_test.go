@@ -23,6 +23,12 @@ func TestHearsayContestsNothing(t *testing.T) {
 	require.Equal(t, []string{"verified active"}, b.standing("p", mine))
 	require.Empty(t, b.open("p"))
 
+	// A person may correct it by name, and an agent's statement likewise.
+	theirs := b.say(inSession("p", "u", "six"), 3, handed("The release is on 'Monday'.", ""))[0]
+	require.Zero(t, b.pass("p").Superseded)
+	b.say(inSession("p", "u", "seven"), 4, spoken{text: "Nothing is released this week.", corrects: theirs})
+	require.Equal(t, 1, b.pass("p").Superseded)
+
 	// Said by the user, it does.
 	b.say(inSession("p", "u", "five"), 4, spoken{text: planted, category: categoryCorrection})
 	require.Equal(t, 1, b.pass("p").Superseded)

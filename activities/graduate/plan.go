@@ -100,7 +100,7 @@ func (p *planner) correct(focus []*statement) {
 	}
 	for _, s := range sortedByAge(wrong) {
 		byCorrection := s.ended.by == schema.RetiredByCorrection && s.ended.status == schema.StatusSuperseded
-		if s.ended.version > 0 && !byCorrection || !byCorrection && !s.believed() {
+		if s.ended.version > 0 && !byCorrection || !byCorrection && !s.stands() {
 			continue
 		}
 		if by, because := p.correction(s); by != nil && by.ID != s.SupersededBy {
@@ -119,7 +119,7 @@ func (p *planner) correction(s *statement) (*statement, string) {
 		if other.Corrects == s.ID {
 			return other, "a person corrected it"
 		}
-		if !older(s, other) {
+		if !s.stated() || !older(s, other) {
 			continue
 		}
 		if target := p.entries[other.Corrects]; target != nil && target.Scope == s.Scope && target != s && p.relation(s, target).Kind == pair.Restatement {

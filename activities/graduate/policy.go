@@ -8,7 +8,7 @@ import (
 )
 
 // PolicyVersion is the version of the rules of promotion, and of what is believed. A change of any rule needs a new one.
-const PolicyVersion = 3
+const PolicyVersion = 4
 
 // reaches reports whether the stage is at least the other one.
 func reaches(stage, other schema.Stage) bool { return stage.Rank() >= other.Rank() }

@@ -93,8 +93,11 @@ func (s *statement) stated() bool {
 }
 
 // believed reports whether the entry was stated, and nothing has taken its place.
-func (s *statement) believed() bool {
-	return s.stated() && (s.Status == schema.StatusActive || s.Status == schema.StatusContested)
+func (s *statement) believed() bool { return s.stated() && s.stands() }
+
+// stands reports whether nothing has taken the entry's place, whoever states it.
+func (s *statement) stands() bool {
+	return s.Status == schema.StatusActive || s.Status == schema.StatusContested
 }
 
 // active reports whether the entry is believed, and nothing contests it.

@@ -40,8 +40,10 @@ func NewActivities(log *eventlog.Store, model Model, params Params, windowBytes 
 
 // ExtractorOf returns the identity of the extractor that consists of the model and the current prompt.
 func ExtractorOf(id ModelIdentity) schema.Extractor {
-	if id.Provider == schema.ProviderPerson {
-		return schema.PersonExtractor()
+	if id.Provider == schema.ProviderPerson || id.Provider == schema.ProviderAgent {
+		x := schema.PersonExtractor()
+		x.Provider = id.Provider
+		return x
 	}
 	return schema.Extractor{
 		Provider: id.Provider, Model: id.Model, PromptVersion: PromptVersion, PromptHash: PromptHash()[:16],

@@ -13,8 +13,8 @@ import (
 	"axiommind/schema"
 )
 
-// person takes what a person states as it is. It stands where a model stands otherwise, so that all that follows works the
-// same way.
+// person takes the statement of a person or an agent as it is. It takes the place of a model, so that all that follows works
+// the same way.
 type person struct{ schema.Statement }
 
 // by returns the activities with the person in place of the model. A statement fits into one window, whatever the size of
@@ -26,8 +26,8 @@ func (a *Activities) by(s schema.Statement) *Activities {
 }
 
 // Identity implements [Model].
-func (person) Identity() ModelIdentity {
-	x := schema.PersonExtractor()
+func (p person) Identity() ModelIdentity {
+	x := p.Extractor()
 	return ModelIdentity{x.Provider, x.Model}
 }
 

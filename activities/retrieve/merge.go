@@ -87,7 +87,9 @@ func (c *claim) represent(w Weights) {
 	for _, m := range c.members {
 		c.match(m.Explain)
 		c.Explain.Recency = max(c.Explain.Recency, m.Explain.Recency)
-		sessions[m.Session()] = true
+		if schema.SaidByAgent(m.Evidence) == "" {
+			sessions[m.Session()] = true
+		}
 	}
 	c.Explain.Corroboration = w.corroboration(len(sessions))
 	c.Score = c.Explain.Score()

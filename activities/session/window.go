@@ -168,7 +168,7 @@ func cutAt(text string, size int) int {
 // Extracted reports whether memories are extracted from messages of the kind. If tools is true, they are extracted from
 // tool messages too. Of those, a window leaves out what passes.
 func Extracted(m schema.Message, tools bool) bool {
-	return m.Extractable() || tools && (m.Kind == schema.KindToolCall || m.Kind == schema.KindToolResult)
+	return m.Extractable() || m.Kind == schema.KindStatement || tools && (m.Kind == schema.KindToolCall || m.Kind == schema.KindToolResult)
 }
 
 // Shown returns the messages that the window shows to a model. The messages at its ends may be cut.

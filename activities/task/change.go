@@ -14,7 +14,7 @@ type Change struct {
 	// From and To are statuses, priorities or titles. For a merge and a resolution, To is an id.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
-	// Blockers are what the task waits for now. Lifted are the blockers it no longer waits for.
+	// Blockers are those that the task has now, or that are suggested. Lifted are the blockers it no longer waits for.
 	Blockers []string `json:"blockers,omitempty"`
 	Lifted   []string `json:"lifted,omitempty"`
 }
@@ -28,6 +28,9 @@ const (
 	ChangedMerged   = "merged"
 	ChangedResolved = "resolved"
 	ChangedClosed   = "closed"
+	// ChangedReported and ChangedSuggested wait for a person: that the task is done, and blockers.
+	ChangedReported  = "reported"
+	ChangedSuggested = "suggested"
 )
 
 // maxChanges bounds the number of changes in a result.
@@ -71,6 +74,11 @@ func (o occurrence) change() (Change, bool) {
 		c.What, c.From, c.To = ChangedTitle, clip(p.From), clip(p.To)
 	case schema.TaskBlockersSetPayload:
 		c.What, c.Blockers, c.Lifted = ChangedBlockers, texts(p.Blockers), texts(p.Lifted)
+		if p.Mode == schema.BlockersSuggest {
+			c.What = ChangedSuggested
+		}
+	case schema.TaskDoneReportedPayload:
+		c.What = ChangedReported
 	case schema.TaskMergedPayload:
 		c.What, c.To = ChangedMerged, p.Into
 	case schema.ConditionResolvedToPayload:

@@ -41,6 +41,8 @@ type Command struct {
 	// Block adds blockers and makes the task blocked.
 	Block  []string          `json:"block,omitempty"`
 	Status schema.TaskStatus `json:"status,omitempty"`
+	// Reported has Block and a Status of done kept for a person to confirm, as suggestions and as a report. It is for agents.
+	Reported bool `json:"reported,omitempty"`
 	// MergeInto names the task that TaskID is merged into.
 	MergeInto string `json:"merge_into,omitempty"`
 
@@ -97,6 +99,8 @@ func (c Command) Validate() error {
 		wrong = "a condition and what it resolves to go together"
 	case len(c.Block) > 0 && c.Status != "" && c.Status != schema.TaskBlocked:
 		wrong = fmt.Sprintf("a task with blockers cannot be %q", c.Status)
+	case c.Reported && (c.Status == schema.TaskDone) == (len(c.Block) > 0):
+		wrong = "a report is either the status done or blockers"
 	default:
 		return nil
 	}
@@ -151,6 +155,9 @@ func (p *planner) commandTask(ctx context.Context, c Command) error {
 	if err != nil {
 		return err
 	}
+	if c.Reported {
+		return p.commandReport(ctx, task, c)
+	}
 	id := task.ID
 	if c.Title != "" {
 		if err := p.retitle(ctx, task, c.Title); err != nil {
@@ -177,6 +184,27 @@ func (p *planner) commandTask(ctx context.Context, c Command) error {
 		return nil
 	}
 	return p.merge(ctx, id, c.MergeInto)
+}
+
+// commandReport keeps an agent's report of the task. It changes neither the status nor the blockers.
+func (p *planner) commandReport(ctx context.Context, task Entity, c Command) error {
+	if Closed(task.TaskStatus) {
+		if c.Status == task.TaskStatus {
+			return nil
+		}
+		return fmt.Errorf("%w: task %q is %s: a person reopens it", ErrRefused, clip(task.Title), task.TaskStatus)
+	}
+	if c.Status == schema.TaskDone {
+		if task.DoneReport != nil {
+			return nil
+		}
+		return p.emit(p.changeKey("done"), schema.TaskDoneReportedPayload{Act: p.act, TaskID: task.ID, By: c.Actor})
+	}
+	blockers, err := p.resolveBlockers(ctx, task, c.Block)
+	if err != nil {
+		return err
+	}
+	return p.suggest(task.ID, blockers)
 }
 
 // commandBlockers sets the blockers that remain after Unblock and Block.

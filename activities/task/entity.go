@@ -63,6 +63,8 @@ type Alias struct {
 type DoneReport struct {
 	At      time.Time `json:"at"`
 	EntryID string    `json:"entry_id"`
+	// By is the name of the agent that reports it by a command, empty for an entry.
+	By string `json:"by,omitempty"`
 	// Quote is the first quote of the entry's evidence, shortened.
 	Quote           string `json:"quote,omitempty"`
 	EvidenceAligned bool   `json:"evidence_aligned"`

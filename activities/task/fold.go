@@ -136,7 +136,7 @@ func (e Entity) observed(p schema.TaskObservedPayload, at time.Time) Entity {
 
 // doneReported keeps the report, unless an earlier one has better evidence.
 func (e Entity) doneReported(p schema.TaskDoneReportedPayload, at time.Time) Entity {
-	report := DoneReport{At: at, EntryID: p.EntryID, EvidenceAligned: p.EvidenceAligned, EvidenceProven: p.EvidenceProven}
+	report := DoneReport{At: at, EntryID: p.EntryID, By: p.By, EvidenceAligned: p.EvidenceAligned, EvidenceProven: p.EvidenceProven}
 	if len(p.Evidence) > 0 {
 		report.Quote = clip(p.Evidence[0].Quote)
 	}

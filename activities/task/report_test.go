@@ -52,6 +52,39 @@ func TestAReportOfDoneIsKept(t *testing.T) {
 	p.requireNoLeap()
 }
 
+// An agent's report by a command changes neither the status nor the blockers of a task, names the agent, and keeps no later
+// report of a session from closing the task.
+func TestAgentsReportChangesNothing(t *testing.T) {
+	t.Parallel()
+	p := newTestProject(t)
+	p.say(p.report("Ship \"it\" 名", schema.TaskInProgress), p.report("Wait", schema.TaskBlocked, "Ship \"it\" 名"))
+	const ship = "Ship \"it\" 名"
+	for range 2 {
+		require.NoError(t, p.do(Command{TaskID: ship, Status: schema.TaskDone, Reported: true}))
+	}
+	requireReported(t, p.task(ship), schema.TaskInProgress, "")
+	require.Equal(t, "user:ada", p.task(ship).DoneReport.By)
+	require.Equal(t, 1, p.count(schema.TaskDoneReported), "the same report is made once")
+	require.Equal(t, schema.TaskBlocked, p.task("Wait").TaskStatus, "it frees nothing")
+
+	require.NoError(t, p.do(Command{TaskID: ship, Block: []string{"PROJ-7"}, Reported: true}))
+	require.Equal(t, schema.TaskInProgress, p.task(ship).TaskStatus)
+	require.Empty(t, p.task(ship).Blockers)
+	require.Len(t, p.task(ship).Suggestions, 1)
+
+	require.ErrorIs(t, p.do(Command{TaskID: ship, Status: schema.TaskCancelled, Reported: true}), ErrCommand)
+	require.ErrorIs(t, p.do(Command{TaskID: ship, Status: schema.TaskDone, Block: []string{"x"}, Reported: true}), ErrCommand)
+	p.say(p.report(ship, schema.TaskDone))
+	require.Equal(t, schema.TaskDone, p.task(ship).TaskStatus, "the session's report is the first that counts")
+	require.ErrorIs(t, p.do(Command{TaskID: ship, Block: []string{"x"}, Reported: true}), ErrRefused)
+
+	p.say(p.report("B", schema.TaskPending))
+	require.NoError(t, p.do(Command{TaskID: "B", Status: schema.TaskDone, Reported: true}))
+	require.Equal(t, schema.TaskPending, p.task("B").TaskStatus)
+	require.NoError(t, p.do(Command{Confirm: []string{"B"}}))
+	require.Equal(t, schema.TaskDone, p.task("B").TaskStatus, "a person confirms it")
+}
+
 // TestARecapConfirmsNothing: while a report of done stands, another, of the same session or a later
 // one, is kept beside it.
 func TestARecapConfirmsNothing(t *testing.T) {

@@ -152,11 +152,12 @@ func (p *planner) report(ctx context.Context, e schema.Entry, id string, created
 // reportDone closes the task if the transition is legal and the evidence is aligned. The seed also lets a report
 // without evidence close it, but a quote that is not in the source proves nothing. Any other report is kept for a
 // person to confirm, and makes a pending task take the first legal step. That step does not mean that somebody
-// started the task: a second report while one is unconfirmed is kept too, so saying it twice confirms nothing. D6:
+// started the task: a second report while one is unconfirmed is kept too, so saying it twice confirms nothing. A report that
+// an agent made by a command counts for none. D6:
 // with [CloseProven], a report with proven evidence takes both steps at once.
 func (p *planner) reportDone(e schema.Entry, id string, created bool) error {
 	task := p.task(id)
-	legal := !created && task.TaskStatus != schema.TaskPending && task.DoneReport == nil
+	legal := !created && task.TaskStatus != schema.TaskPending && (task.DoneReport == nil || task.DoneReport.By != "")
 	proven := e.EvidenceProven
 	if e.EvidenceAligned && (legal || proven && p.rules.DoneReports == CloseProven) {
 		return p.advance(id, commanded(task.TaskStatus, schema.TaskDone))

@@ -208,7 +208,7 @@ func (a *Activities) redacted(ctx context.Context, p schema.BuildStartedPayload,
 // readSession reads the one session that the input names.
 func (a *Activities) readSession(ctx context.Context, in schema.ProcessSessionInput) (*Session, schema.Source, error) {
 	if in.URI == "" {
-		return a.readInline(in.Messages, in.Statement != nil)
+		return a.readInline(in.Messages, in.Statement)
 	}
 	sessions, source, err := a.access.ReadSource(ctx, in)
 	if err != nil {

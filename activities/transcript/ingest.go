@@ -100,7 +100,7 @@ func (a *Activities) appendAll(ctx context.Context, stream string, limit int, fi
 }
 
 // readInline makes a session of messages given in a workflow's input, and describes them.
-func (a *Activities) readInline(messages []schema.InlineMessage, stated bool) (*Session, schema.Source, error) {
+func (a *Activities) readInline(messages []schema.InlineMessage, stated *schema.Statement) (*Session, schema.Source, error) {
 	session, err := inlineSession(messages, stated, a.access.keepsRaw())
 	if err != nil {
 		return nil, schema.Source{}, boundary.Invalid(schema.ErrorInvalidInput, err)
@@ -115,8 +115,8 @@ func (a *Activities) readInline(messages []schema.InlineMessage, stated bool) (*
 }
 
 // inlineSession makes a session of messages given in a workflow's input. What a harness injected becomes messages of its
-// own, except in what a person states directly. With keep, the messages keep what is redacted of them.
-func inlineSession(messages []schema.InlineMessage, stated, keep bool) (*Session, error) {
+// own, except in a statement. With keep, the messages keep what is redacted of them.
+func inlineSession(messages []schema.InlineMessage, stated *schema.Statement, keep bool) (*Session, error) {
 	s := &Session{Format: schema.FormatInline}
 	for i, in := range messages {
 		role := schema.Role(strings.ToLower(in.Role))
@@ -139,6 +139,10 @@ func inlineSession(messages []schema.InlineMessage, stated, keep bool) (*Session
 			})
 		}
 		m := schema.Message{Role: role, Kind: kind, SourceID: in.ID, At: in.At.UTC()}
+		if stated != nil && stated.By != "" {
+			m.Kind, m.Author = schema.KindStatement, stated.By
+			redact.Names(&m.Author)
+		}
 		if redact.Names(&m.SourceID); m.SourceID != in.ID { // Others would have the same one.
 			m.SourceID = ""
 		}
@@ -148,7 +152,7 @@ func inlineSession(messages []schema.InlineMessage, stated, keep bool) (*Session
 			m.Text, _ = redact.Text(text)
 		}
 		parts := []schema.Message{m}
-		if !stated {
+		if stated == nil {
 			parts = format.Apart(m)
 		}
 		for n, part := range parts {

@@ -101,7 +101,7 @@ func TestInlineSession(t *testing.T) {
 	s, err := inlineSession([]schema.InlineMessage{
 		{Role: "User", Content: "yes"}, {Role: "assistant", Content: "a\x00b\xff"}, {Role: "tool", Content: "{}"},
 		{Role: "system", Content: "be kind"}, {Role: "user", Content: "yes"},
-	}, false, false)
+	}, nil, false)
 	require.NoError(t, err)
 	var kinds []string
 	for _, m := range s.Messages {
@@ -112,7 +112,7 @@ func TestInlineSession(t *testing.T) {
 	require.Equal(t, []schema.Skipped{{Reason: "message 1: NUL bytes and invalid UTF-8 were taken out"}}, s.Skipped)
 	require.NotEqual(t, s.Messages[0].Key, s.Messages[4].Key)
 
-	_, err = inlineSession([]schema.InlineMessage{{Role: "robot"}}, false, false)
+	_, err = inlineSession([]schema.InlineMessage{{Role: "robot"}}, nil, false)
 	require.EqualError(t, err, `message 0: role "robot" is not user, assistant, system or tool`)
 }
 
@@ -123,7 +123,7 @@ func TestInlineSessionTakesMessagesApart(t *testing.T) {
 		{Role: "user", Content: ""}, {Role: "user", Content: "<memory>\nUser likes tea.\n</memory>\nhello"},
 		{Role: "assistant", Content: "<memory>\nx\n</memory>"},
 	}
-	s, err := inlineSession(in, false, false)
+	s, err := inlineSession(in, nil, false)
 	require.NoError(t, err)
 	require.Equal(t, []string{"", "<memory>\nUser likes tea.\n</memory>", "\nhello", "<memory>\nx\n</memory>"}, textsOf(s.Messages))
 	require.Equal(t, schema.KindContext, s.Messages[1].Kind)
@@ -134,9 +134,24 @@ func TestInlineSessionTakesMessagesApart(t *testing.T) {
 		require.NotEmpty(t, m.Key)
 	}
 
-	s, err = inlineSession(in[1:2], true, false)
+	s, err = inlineSession(in[1:2], &schema.Statement{Type: schema.EntryFact}, false)
 	require.NoError(t, err)
 	require.Equal(t, []string{in[1].Content}, textsOf(s.Messages), "a person's statement is taken as it is")
+	require.Equal(t, schema.TrustUser, s.Messages[0].Trust())
+}
+
+// A statement by an agent is a message of its own kind, which names the agent and proves nothing.
+func TestInlineSessionOfAgent(t *testing.T) {
+	t.Parallel()
+	s, err := inlineSession([]schema.InlineMessage{{Role: "assistant", Content: "<memory>\nThe user wants it.\n</memory>"}},
+		&schema.Statement{Type: schema.EntryFact, By: "mcp:claude/\"名\""}, false)
+	require.NoError(t, err)
+	require.Len(t, s.Messages, 1)
+	m := s.Messages[0]
+	require.Equal(t, "mcp:claude/\"名\"", m.Author)
+	require.Equal(t, schema.TrustAgent, m.Trust())
+	require.False(t, m.Trust().Proves())
+	require.False(t, m.Extractable(), "it is no conversation: no summary, index or question has it")
 }
 
 func TestSessionDate(t *testing.T) {

@@ -44,7 +44,7 @@ func TestI9MessagesAreRedacted(t *testing.T) {
 	s, err := inlineSession([]schema.InlineMessage{
 		{Role: "user", Content: "Use ghp_" + secret + ". <private>hidden <system-reminder>x</system-reminder> hidden</private> Thanks."},
 		{Role: "tool", Content: `{"env":"API_KEY=` + secret + `\n"}`},
-	}, false, false)
+	}, nil, false)
 	require.NoError(t, err)
 	require.Contains(t, leaked(s.Messages), "Use "+schema.Redacted("github-pat")+". "+schema.Redacted("private")+" Thanks.")
 
@@ -83,7 +83,7 @@ func TestPartsKeepWhatWasTakenOut(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOf(rapid.SampledFrom(fragments)).Draw(t, "text"), "")
-		s, err := inlineSession([]schema.InlineMessage{{Role: "user", Content: text}}, false, true)
+		s, err := inlineSession([]schema.InlineMessage{{Role: "user", Content: text}}, nil, true)
 		require.NoError(t, err)
 		var whole strings.Builder
 		for _, m := range s.Messages {
@@ -95,7 +95,7 @@ func TestPartsKeepWhatWasTakenOut(t *testing.T) {
 			whole.WriteString(part)
 		}
 		require.Equal(t, text, whole.String())
-		plain, err := inlineSession([]schema.InlineMessage{{Role: "user", Content: text}}, false, false)
+		plain, err := inlineSession([]schema.InlineMessage{{Role: "user", Content: text}}, nil, false)
 		require.NoError(t, err)
 		require.Equal(t, textsOf(plain.Messages), textsOf(s.Messages))
 		for _, m := range plain.Messages {

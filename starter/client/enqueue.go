@@ -37,7 +37,7 @@ type Conversation struct {
 	// session holds already is recognized where the messages overlap it, and by its ids. They hold 1 MiB at most; what is
 	// longer is given in several conversations of the same thread.
 	Messages []Message
-	// Statement is set if the only message is what a person states directly. It has no Thread.
+	// Statement is set if the only message is a statement by a person, or by the agent that it names. It has no Thread.
 	Statement *schema.Statement
 
 	// File is the path of a transcript, in place of messages. The worker reads it: it must be on the same machine, or
@@ -48,7 +48,7 @@ type Conversation struct {
 	// IncludeTools extracts from tool calls and their results too.
 	IncludeTools bool
 
-	// Now has it processed at once, with everything else of the user that waits.
+	// Now has it processed at once: a statement alone, a conversation with everything else of the user that waits.
 	Now bool
 	// Flush says why the session is given. Empty for its end.
 	Flush schema.FlushReason

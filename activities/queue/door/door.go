@@ -25,7 +25,7 @@ var ErrFull = errors.New("the queue is full")
 // then an [ErrFull]; the queue judges by itself, so that the context may be admitted nevertheless.
 func Send(ctx context.Context, c client.Client, q schema.QueuedContext) error {
 	full := make(chan bool, 1)
-	if admitted := q.Now || q.Correction || q.Reinforcement; admitted {
+	if q.Admitted() {
 		full <- false
 	} else {
 		go func() { full <- isFull(ctx, c, schema.WorkflowID(q.Queue().Stream())) }()

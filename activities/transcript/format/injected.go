@@ -23,7 +23,7 @@ const memoryTags = `relevant_memories retrieved_memory memory_context supermemor
 	uploaded_files current_uploads`
 
 // aloneTags do so too, but are common words. They count only where nothing else stands on the lines of their tags.
-const aloneTags = "memory memories"
+const aloneTags = "memory memories remembered"
 
 // marks are the injections of all formats. All of them count in every session, because sessions are exported,
 // converted, and copied from one harness to another.

@@ -95,7 +95,7 @@ func injectedTrust(text string) schema.Trust {
 }
 
 // rememberedTag begins an element that holds memory. The names are those of [memoryTags] and [aloneTags].
-var rememberedTag = regexp.MustCompile(`(?i)^<[a-z_-]*memor(?:y|ies)[a-z_-]*[>\s]`)
+var rememberedTag = regexp.MustCompile(`(?i)^<(?:[a-z_-]*memor(?:y|ies)[a-z_-]*|remembered)[>\s]`)
 
 // remembers reports whether an injected text is what was remembered earlier.
 func remembers(text string) bool {

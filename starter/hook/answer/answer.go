@@ -12,8 +12,8 @@ import (
 	"axiommind/worker/settings"
 )
 
-// Remembered returns the context block of the user's profile and facts, those that bear on the prompt first. It is the
-// same as that of starter context with an estimate of the tokens, but that it is ranked by words alone.
+// Remembered returns the context block of the user's profile and facts, those that bear on the prompt first, framed as data.
+// It is the same as that of starter context with an estimate of the tokens, but that it is ranked by words alone.
 func Remembered(ctx context.Context, o hook.Options, e hook.Event, values settings.Values) (string, error) {
 	roots, err := values.RootCAs()
 	if err != nil {
@@ -43,9 +43,13 @@ func Remembered(ctx context.Context, o hook.Options, e hook.Event, values settin
 		return "", fmt.Errorf("answer %s: %w", e.Name, err)
 	}
 	facts = fact.Untold(fact.Believed(fact.OfProject(facts, o.Project)), sections)
-	formatter := fact.Formatter{MaxTokens: o.MaxTokens, Counter: fact.CJK2}
+	formatter := fact.Formatter{MaxTokens: o.MaxTokens - fact.CJK2.Count(fact.Framed("")), Counter: fact.CJK2}
 	if e.Prompt != "" {
 		facts, formatter.Ranked = retrieve.RankFactsByWords(e.Prompt, facts), true
 	}
-	return formatter.Format(fact.NewContext(sections, facts)), nil
+	told := formatter.Format(fact.NewContext(sections, facts))
+	if told == "" {
+		return "", nil
+	}
+	return fact.Framed(told), nil
 }
