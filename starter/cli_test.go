@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -33,8 +32,6 @@ func TestMain(m *testing.M) {
 
 var (
 	quiet  = slog.New(slog.DiscardHandler)
-	apart  sync.Once
-	cache  string
 	common = []string{"--connect-timeout", "20s"}
 )
 
@@ -64,13 +61,7 @@ func newCLI(t testing.TB) *cli {
 		"--temporal-address", stacktest.Temporal(t), "--temporal-namespace", name, "--clickhouse-dsn", stacktest.MigratedDatabase(t),
 		"--weaviate-url", "http://" + stacktest.Weaviate(t),
 	}, common...)}
-	// From here on the servers are installed: what is spooled goes elsewhere.
-	apart.Do(func() {
-		dir, err := os.MkdirTemp("", fmt.Sprintf("axiommind-spool-%d-", os.Getpid()))
-		require.NoError(t, err)
-		cache = dir
-		require.NoError(t, os.Setenv("XDG_CACHE_HOME", dir))
-	})
+	c.env["XDG_STATE_HOME"] = t.TempDir()
 	return c
 }
 

@@ -18,6 +18,7 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/queue/door"
 	"axiommind/schema"
+	"axiommind/worker/statedir"
 )
 
 // forgetOptions are the flags of forget.
@@ -263,10 +264,10 @@ func (a *app) checkEraser(ctx context.Context, c client.Client) error {
 
 // dropSpooled drops what the hooks of this machine have left to deliver.
 func (a *app) dropSpooled(o *forgetOptions) (int, error) {
-	if a.spoolDir == "" || o.verify || o.Kind() == schema.EraseQuery { // A hook gives the transcript again with the next turn.
+	if a.cfg.State == "" || o.verify || o.Kind() == schema.EraseQuery { // A hook gives the transcript again with the next turn.
 		return 0, nil
 	}
-	return door.Spool{Dir: a.spoolDir}.Drop(func(q schema.QueuedContext) bool {
+	return door.Spool{Dir: a.cfg.State.Path(statedir.Outbox)}.Drop(func(q schema.QueuedContext) bool {
 		switch o.Kind() {
 		case schema.EraseSession:
 			return q.Key() == o.Session()

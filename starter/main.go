@@ -32,7 +32,6 @@ func main() {
 	a := &app{
 		in: os.Stdin, out: os.Stdout, errOut: os.Stderr, getenv: os.Getenv,
 		interactive: term.IsTerminal(int(os.Stderr.Fd())), quiet: 10 * time.Second, completion: completionTimeout,
-		spoolDir: service.DefaultSpoolDir(),
 	}
 	code := a.main(ctx, os.Args[1:])
 	stop()
@@ -55,10 +54,8 @@ type app struct {
 	quiet time.Duration
 	// completion is the timeout for the values of a completion.
 	completion time.Duration
-	// spoolDir keeps what can't be enqueued while Temporal is away. Empty for nowhere.
-	spoolDir string
-	cfg      service.Config
-	output   string
+	cfg        service.Config
+	output     string
 	// root is cobra's tree of the commands.
 	root *cobra.Command
 }

@@ -18,6 +18,7 @@ import (
 	"axiommind/schema"
 	memory "axiommind/starter/client"
 	"axiommind/worker/service"
+	"axiommind/worker/statedir"
 )
 
 // Bounds of what a tool returns.
@@ -108,8 +109,8 @@ func newMCPServer(ctx context.Context, a *app, o *mcpOptions, logger *slog.Logge
 		app: a, o: o, logger: logger, counter: sync.OnceValues(fact.CL100K), memory: c,
 		clickHouse: newKept(a.clickHouse), temporal: newKept(a.temporal),
 	}
-	if a.spoolDir != "" {
-		s.spool = door.Spool{Dir: a.spoolDir}.Put
+	if dir := a.cfg.State.Path(statedir.Outbox); dir != "" {
+		s.spool = door.Spool{Dir: dir}.Put
 	}
 	return s, nil
 }

@@ -19,7 +19,7 @@ import (
 	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
 	memory "axiommind/starter/client"
-	"axiommind/worker/service"
+	"axiommind/worker/statedir"
 )
 
 // statusStarted is reported for a session with --detach.
@@ -30,6 +30,8 @@ type processOptions struct {
 	flush          string
 	detach, noWait bool
 	jobs           int
+	// sourceKey is the file of the key that grants workers access to what is processed, or "".
+	sourceKey string
 	// given are the flags that say what is processed, as they were given.
 	given func() []string
 }
@@ -97,6 +99,7 @@ func (a *app) process(ctx context.Context, o *processOptions, path string) error
 	if err := o.check(); err != nil {
 		return err
 	}
+	o.sourceKey = a.cfg.State.Path(statedir.SourceKey)
 	if path == "-" {
 		var err error
 		if path, err = a.spool(); err != nil {
@@ -253,7 +256,7 @@ func fileJobs(ctx context.Context, o *processOptions, file string) ([]*job, erro
 			j.refuse(reason)
 		}
 		// Without a grant, as where there is no place for its key, the worker's roots decide.
-		j.Input.Grant, _ = transcript.Grant(service.SourceKeyFile(), j.Input)
+		j.Input.Grant, _ = transcript.Grant(o.sourceKey, j.Input)
 		jobs = append(jobs, j)
 	}
 	if o.input.SessionID != "" && len(jobs) > 1 {

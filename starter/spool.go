@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"time"
+
+	"axiommind/worker/statedir"
 )
 
 // spoolAge is how long spooled text is kept after its last use: longer than any run takes with its waiting, and
@@ -19,11 +22,11 @@ const spoolAge = 7 * 24 * time.Hour
 // a session without an id is named after its file. Other runs may read the same file, so it outlives this run. Old
 // files are removed.
 func (a *app) spool() (string, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("find a place for standard input: %w", err)
+	dir := a.cfg.State.Path(statedir.Stdin)
+	if dir == "" {
+		return "", errors.New("find a place for standard input: there is no home directory; set HOME or XDG_STATE_HOME")
 	}
-	return spoolIn(filepath.Join(cache, "axiommind", "spool"), a.in)
+	return spoolIn(dir, a.in)
 }
 
 func spoolIn(dir string, in io.Reader) (string, error) {

@@ -106,7 +106,6 @@ func run(args []string, out io.Writer) error {
 		return err
 	}
 	cfg.LimitMemory()
-	cfg.SpoolDir = service.DefaultSpoolDir()
 	logger, err := service.NewLogger(cfg)
 	if err != nil {
 		return err

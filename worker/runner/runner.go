@@ -34,6 +34,7 @@ import (
 	"axiommind/activities/vector/store/weaviate"
 	"axiommind/schema"
 	"axiommind/worker/service"
+	"axiommind/worker/statedir"
 	"axiommind/workflows"
 )
 
@@ -125,8 +126,8 @@ func Run(ctx context.Context, cfg service.Config, logger *slog.Logger, ready fun
 		go watchVersion(ctx, stores.Temporal, cfg, logger)
 	}
 	go hideCopies(ctx, stores.Log, logger)
-	if cfg.SpoolDir != "" && !cfg.NoQueue {
-		go door.Watch(ctx, door.Spool{Dir: cfg.SpoolDir}, stores.Temporal, door.DefaultWatch, logger)
+	if cfg.State != "" && !cfg.NoQueue {
+		go door.Watch(ctx, door.Spool{Dir: cfg.State.Path(statedir.Outbox)}, stores.Temporal, door.DefaultWatch, logger)
 	}
 	go func() {
 		catchUp(ctx, stores.Log, behind, rooms.indexes.WakePending, logger)

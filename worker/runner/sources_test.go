@@ -35,8 +35,6 @@ func TestSourceAccess(t *testing.T) {
 	require.EqualError(t, err, "--source-root: set up access to sources: a root is empty")
 
 	t.Setenv("HOME", "")
-	t.Setenv("XDG_CACHE_HOME", "")
-	require.Empty(t, service.SourceKeyFile())
 	access, err = sourceAccess(&service.Config{}, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{work}, access.Roots())

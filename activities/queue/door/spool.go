@@ -18,9 +18,6 @@ import (
 	"axiommind/schema"
 )
 
-// SpoolDir is the name of the spool in the program's cache directory, which hooks, the starter and workers of a user share.
-const SpoolDir = "outbox"
-
 const (
 	// DefaultMaxSpooled is the default of [Spool.Max].
 	DefaultMaxSpooled = 1000
