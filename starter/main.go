@@ -16,6 +16,7 @@ import (
 
 	"axiommind/activities/text"
 	"axiommind/worker/service"
+	"axiommind/worker/statedir"
 )
 
 // Exit codes.
@@ -33,7 +34,9 @@ func main() {
 		in: os.Stdin, out: os.Stdout, errOut: os.Stderr, getenv: os.Getenv,
 		interactive: term.IsTerminal(int(os.Stderr.Fd())), quiet: 10 * time.Second, completion: completionTimeout,
 	}
+	end, _ := statedir.Of(os.Getenv).Start() // Else temporary files are in the system's directory.
 	code := a.main(ctx, os.Args[1:])
+	end()
 	stop()
 	if code != exitOK {
 		os.Exit(code) //nolint:gocritic // stop has been called
