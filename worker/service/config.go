@@ -118,6 +118,9 @@ type Config struct {
 	LogLevel  string
 	// Timing holds the durations that background work waits for. Tests set it, no flag does.
 	Timing schema.Timing
+	// SecretFiles are those that hold keys and passwords: what the settings name, and the file that they were read from. No flag
+	// sets it, [Config.Load] does.
+	SecretFiles []string
 	// State is the directory of what the programs of this user keep. No flag sets it, [Config.Load] does. Default: none.
 	State statedir.Dir
 }
@@ -299,6 +302,7 @@ func (c *Config) Load(f *pflag.FlagSet, getenv func(string) string, fallback str
 		}
 	}
 	secret := func(variable string) string {
+		c.SecretFiles = append(c.SecretFiles, getenv(variable+"_FILE"))
 		value, err := settings.Secret(getenv, variable)
 		if err != nil {
 			errs = append(errs, err)
@@ -314,6 +318,7 @@ func (c *Config) Load(f *pflag.FlagSet, getenv func(string) string, fallback str
 	}
 	c.Model.APIKey = keyOf(c.Model.Provider, secret)
 	c.Embedder.APIKey = keyOf(c.Embedder.Provider, secret)
+	c.SecretFiles = append(c.SecretFiles, path, fallback, c.RawKeyFile, c.PayloadKeyFile, c.TemporalTLSKey)
 	return errors.Join(errs...)
 }
 
