@@ -216,8 +216,8 @@ var details = map[string]string{
 	"codec-server": `Enter its address as the codec endpoint in Temporal's web interface, in the browser that runs on the same machine; or
 give it to temporal as --codec-endpoint, with --codec-auth "Bearer TOKEN" if there is a token. It speaks no TLS: let a
 proxy do that where others than this machine ask.`,
-	"enqueue": `The session is processed once the user and agent are quiet. A file is read then: it must still be there. Standard
-input is kept for a week. What Temporal can't take now is kept, and delivered by the next such command or by a worker.`,
+	"enqueue": `The session is processed once the user and agent are quiet. A file is read then: it must still be there. Of standard
+input a copy without secrets is kept until then. What Temporal can't take now is kept, and delivered by the next such command or by a worker.`,
 	"watch": `Sessions are enqueued as by enqueue. A file is read once it has not changed for one look. Links are not followed. What
 is known of the files is kept in the state directory, by hashes of their names, for each set of directories, project, user and agent.`,
 	"process": `A directory, or a file that holds several sessions, is imported by a workflow, --jobs sessions at a time. It goes

@@ -101,9 +101,12 @@ func (a *app) process(ctx context.Context, o *processOptions, path string) error
 	}
 	o.sourceKey = a.cfg.State.Path(statedir.SourceKey)
 	if path == "-" {
-		var err error
-		if path, err = a.spool(); err != nil {
+		copies, err := a.spool(o)
+		if err != nil {
 			return err
+		}
+		if path = copies[0]; len(copies) > 1 {
+			path = filepath.Dir(path)
 		}
 	}
 	info, err := os.Stat(path)
@@ -127,6 +130,7 @@ func (a *app) process(ctx context.Context, o *processOptions, path string) error
 	if err := a.processAlone(ctx, o, jobs[0]); err != nil {
 		return err
 	}
+	a.unspool(jobs)
 	report := processReport{Sessions: jobs, PassedOver: []passedOver{}}
 	if !jobs[0].refused {
 		report.Workflow = a.linkTo(jobs[0].Input.Key().WorkflowID())
@@ -248,7 +252,7 @@ func fileJobs(ctx context.Context, o *processOptions, file string) ([]*job, erro
 			j.refuse(err.Error())
 		} else if shown != j.Input.SessionID {
 			j.Input.SessionID = shown
-			j.refuse(fmt.Sprintf("the session's id %q holds a credential, and ids are stored as they are: name another one by --session", shown))
+			j.refuse(holdsCredential(shown))
 		} else if reason := transcript.LeftOut(s, source.Format, o.input.Format, func() (schema.Source, error) {
 			_, source, err := transcript.ReadSource(ctx, uri, "")
 			return source, err
@@ -263,6 +267,11 @@ func fileJobs(ctx context.Context, o *processOptions, file string) ([]*job, erro
 		return pick(jobs, sessions, o.input.SessionID)
 	}
 	return jobs, nil
+}
+
+// holdsCredential says why a session with the id, of which the credential was taken out, is refused.
+func holdsCredential(id string) string {
+	return fmt.Sprintf("the session's id %q holds a credential, and ids are stored as they are: name another one by --session", id)
 }
 
 // pick returns the one session of a file that --session names.

@@ -63,6 +63,7 @@ func (a *app) importAll(ctx context.Context, o *processOptions, path string) err
 	}
 	report.Batch = result.Batch
 	report.add(listed)
+	a.unspool(report.Sessions)
 	if len(report.Sessions) == 0 {
 		return noTranscript(path, report.PassedOver)
 	}

@@ -67,21 +67,47 @@ func openWatchState(dir statedir.Dir, roots []string, o *watchOptions) (*watchSt
 	sorted := slices.Sorted(slices.Values(roots))
 	name := schema.HashParts(append([]string{in.Project, in.User, in.Agent, in.Format, strconv.FormatBool(in.IncludeTools)}, sorted...)...)[:20]
 	scope := schema.Scope{Project: in.Project, User: in.User, Agent: in.Agent}
-	s := &watchState{Scope: scope, path: filepath.Join(dir.Path(statedir.Watch), name+".json")}
-	text, err := os.ReadFile(s.path)
+	s, err := readWatchState(filepath.Join(dir.Path(statedir.Watch), name+".json"))
+	var failed *fs.PathError
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
+	case errors.As(err, &failed) && !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("read what watch knows: %w", err)
-	default:
-		if err := json.Unmarshal(text, s); err != nil {
-			*s = watchState{Scope: scope, path: s.path}
-		}
+	case err != nil:
+		*s = watchState{path: s.path}
 	}
+	s.Scope = scope
 	if s.Files == nil {
 		s.Files = map[string]watchedFile{}
 	}
 	return s, nil
+}
+
+// knows reports whether the state has the session.
+func (s *watchState) knows(session string) bool {
+	for _, f := range s.Files {
+		if _, is := f.Sessions[hashed(session)]; is {
+			return true
+		}
+	}
+	return false
+}
+
+// drop removes the session from the state. Its file counts as seen.
+func (s *watchState) drop(session string) {
+	for _, f := range s.Files {
+		delete(f.Sessions, hashed(session))
+	}
+	s.dirty = true
+}
+
+// readWatchState reads a state.
+func readWatchState(path string) (*watchState, error) {
+	s := &watchState{path: path}
+	text, err := os.ReadFile(path) //nolint:gosec // a path in the state directory
+	if err == nil {
+		err = json.Unmarshal(text, s)
+	}
+	return s, err
 }
 
 func (s *watchState) set(path string, f watchedFile) {

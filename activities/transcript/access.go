@@ -33,6 +33,8 @@ type AccessOptions struct {
 	KeyFile string
 	// Secrets are other files of keys and passwords. Like KeyFile they are never read as sources.
 	Secrets []string
+	// Ingested is told which source a build has read, once the log holds it. Default: nothing is told.
+	Ingested func(buildID, uri string)
 	// RawKeys encrypt what redaction takes out of messages, and it is kept. Default: it is gone.
 	RawKeys *keyring.Ring
 }

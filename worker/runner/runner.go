@@ -72,7 +72,8 @@ func Run(ctx context.Context, cfg service.Config, logger *slog.Logger, ready fun
 		// People use them to filter. Everything else works without them.
 		logger.Warn("search attributes are not registered", "reason", err)
 	}
-	access, err := sourceAccess(&cfg, raw)
+	copies := &stdinCopies{dir: cfg.State, read: map[string]string{}}
+	access, err := sourceAccess(&cfg, raw, copies.ingested)
 	if err != nil {
 		return err
 	}
@@ -89,6 +90,7 @@ func Run(ctx context.Context, cfg service.Config, logger *slog.Logger, ready fun
 	if err != nil {
 		return err
 	}
+	rooms.build.Ended = copies.ended
 	if raw != nil {
 		logger.Info("what redaction takes out is kept, encrypted", "key", raw.KeyID())
 	}

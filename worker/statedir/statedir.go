@@ -4,10 +4,8 @@
 package statedir
 
 import (
-	"os"
 	"path/filepath"
 	"runtime"
-	"time"
 )
 
 // Names in the directory.
@@ -59,18 +57,4 @@ func (d Dir) Path(name string) string {
 		return ""
 	}
 	return filepath.Join(string(d), name)
-}
-
-// StdinAge is how long a copy of standard input is kept whose build does not end well: longer than any run waits, and long
-// enough to retry it.
-const StdinAge = 7 * 24 * time.Hour
-
-// sweepStdin removes the copies of standard input that were made before then. A later start removes what this one can't.
-func (d Dir) sweepStdin(then time.Time) {
-	copies, _ := os.ReadDir(d.Path(Stdin))
-	for _, c := range copies {
-		if info, err := c.Info(); err == nil && info.ModTime().Before(then) {
-			_ = os.RemoveAll(filepath.Join(d.Path(Stdin), c.Name()))
-		}
-	}
 }

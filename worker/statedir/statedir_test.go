@@ -1,6 +1,7 @@
 package statedir
 
 import (
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -101,6 +102,30 @@ func TestTemporaryFilesOfTheDeadAreRemoved(t *testing.T) {
 	_, err = dir.Clear()
 	require.NoError(t, err)
 	require.NoDirExists(t, filepath.Dir(second))
+}
+
+func TestDropStdin(t *testing.T) {
+	t.Parallel()
+	dir := Dir(filepath.Join(t.TempDir(), "상태 #1"))
+	one, two := filepath.Join(dir.Path(Stdin), "stdin-1", "a"), filepath.Join(dir.Path(Stdin), "stdin-1", "b")
+	key := dir.Path(SourceKey)
+	uri := func(path string) string { return (&url.URL{Scheme: "file", Path: path}).String() }
+	require.NoError(t, os.MkdirAll(filepath.Dir(one), 0o700))
+	for _, name := range []string{one, two, key} {
+		require.NoError(t, os.WriteFile(name, nil, 0o600))
+	}
+	for _, other := range []string{"", "\x00", uri(key), uri(filepath.Dir(one)), uri(filepath.Dir(one) + "/../../source.key"), uri("/")} {
+		dir.DropStdin(other)
+	}
+	Dir("").DropStdin(uri(one))
+	require.FileExists(t, key)
+	paths, err := dir.Copies()
+	require.NoError(t, err)
+	require.Equal(t, []string{one, two}, paths)
+	dir.DropStdin(uri(one))
+	require.FileExists(t, two)
+	dir.DropStdin(uri(two))
+	require.NoDirExists(t, filepath.Dir(two))
 }
 
 func TestOldCopiesOfStandardInputAreRemoved(t *testing.T) {

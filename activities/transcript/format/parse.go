@@ -115,12 +115,19 @@ func Parse(r io.Reader, opts Options) ([]*Session, error) {
 	}
 	defer src.close()
 
+	b := newBuilder()
+	b.keepTakenOut = opts.KeepTakenOut
+	if isKept(src.head) {
+		sessions, err := src.kept(b)
+		if err != nil {
+			return nil, fmt.Errorf("parse %q: %w", opts.Name, err)
+		}
+		return sessions, nil
+	}
 	f, err := src.format()
 	if err != nil {
 		return nil, fmt.Errorf("parse %q: %w", opts.Name, err)
 	}
-	b := newBuilder()
-	b.keepTakenOut = opts.KeepTakenOut
 	if f == nil || !f.anonymous {
 		b.fallbackID = sessionName(opts.Name)
 	}
