@@ -61,11 +61,7 @@ func (d Dir) Clear() ([]string, error) {
 		return nil, fmt.Errorf("clear temporary files: %w", err)
 	}
 	defer unlock()
-	var left []string
-	for _, dir := range d.dead() {
-		left = append(left, dir)
-	}
-	return left, nil
+	return d.dead(), nil
 }
 
 // clear removes what dead processes have left. Until unlock is called, no other process does, or makes a directory.
