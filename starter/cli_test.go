@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -25,6 +24,7 @@ import (
 	"axiommind/schema"
 	"axiommind/worker/runner"
 	"axiommind/worker/service"
+	"axiommind/worker/statedir"
 )
 
 func TestMain(m *testing.M) {
@@ -33,8 +33,6 @@ func TestMain(m *testing.M) {
 
 var (
 	quiet  = slog.New(slog.DiscardHandler)
-	apart  sync.Once
-	cache  string
 	common = []string{"--connect-timeout", "20s"}
 )
 
@@ -64,13 +62,7 @@ func newCLI(t testing.TB) *cli {
 		"--temporal-address", stacktest.Temporal(t), "--temporal-namespace", name, "--clickhouse-dsn", stacktest.MigratedDatabase(t),
 		"--weaviate-url", "http://" + stacktest.Weaviate(t),
 	}, common...)}
-	// From here on the servers are installed: what is spooled goes elsewhere.
-	apart.Do(func() {
-		dir, err := os.MkdirTemp("", fmt.Sprintf("axiommind-spool-%d-", os.Getpid()))
-		require.NoError(t, err)
-		cache = dir
-		require.NoError(t, os.Setenv("XDG_CACHE_HOME", dir))
-	})
+	c.env["XDG_STATE_HOME"] = t.TempDir()
 	return c
 }
 
@@ -377,11 +369,12 @@ func searchFinds(t *testing.T, c *cli, path string) {
 	require.Len(t, found.Hits[0].Sessions[1].Evidence, 1)
 }
 
-// What comes by standard input is processed like a file, under the same id each time. The file that it is
-// stored in stays, whatever becomes of one run: others may be about to read it.
+// What comes by standard input is processed like a file, under the same id each time. Its copy is gone once the build has ended, and
+// stays if that failed.
 func TestStandardInput(t *testing.T) {
 	t.Parallel()
-	c := sharedCLI(t)
+	c := newCLI(t)
+	c.work(t)
 	text := said(1, "user", decision)
 	args := []string{"process", "-", "--project", c.project, "-o", "json"}
 	first := jobsOf(t, c.feed(text, args...))
@@ -389,9 +382,31 @@ func TestStandardInput(t *testing.T) {
 	again := jobsOf(t, c.feed(text, args...))
 	require.Equal(t, schema.BuildUnchanged, again[0].Result.Status)
 	require.Equal(t, first[0].Result.SessionID, again[0].Result.SessionID)
+	require.NoFileExists(t, first[0].File)
 	require.Equal(t, exitFailed, c.feed(text, append(args, "--format", "chatgpt")...).code)
-	require.Equal(t, first[0].File, again[0].File)
-	require.FileExists(t, first[0].File)
+	require.Empty(t, c.copies(t))
+
+	two := strings.ReplaceAll(text, `"sessionId":""`, `"sessionId":"one"`) + strings.ReplaceAll(text, `"sessionId":""`, `"sessionId":"two"`)
+	require.Len(t, jobsOf(t, c.feed(two, args...)), 2)
+	require.Empty(t, c.copies(t))
+	picked := jobsOf(t, c.feed(two, append(args, "--session", "two")...))
+	require.Equal(t, "two", picked[0].Result.SessionID)
+	require.Contains(t, c.feed(two, append(args, "--session", "three")...).err, `standard input holds 2 sessions, none with the id "three"`)
+
+	// No starter waits for these: the worker removes the copies.
+	require.Zero(t, c.feed(said(1, "user", "We decided to detach."), append(args, "--detach")...).code)
+	require.Zero(t, c.feed(said(1, "user", "We decided to wait."), "enqueue", "-", "--project", c.project, "--session", "waits", "--now").code)
+	require.NotEmpty(t, c.copies(t))
+	eventually(t, func() bool { return len(c.copies(t)) == 0 })
+	require.Contains(t, c.run("builds", "list", "--project", c.project).out, "waits")
+}
+
+// copies returns the copies of standard input.
+func (c *cli) copies(t *testing.T) []string {
+	t.Helper()
+	paths, err := statedir.Of(func(name string) string { return c.env[name] }).Copies()
+	require.NoError(t, err)
+	return paths
 }
 
 // A key that the provider refuses ends the build at once: it is asked once, and the variable named.

@@ -216,17 +216,17 @@ var details = map[string]string{
 	"codec-server": `Enter its address as the codec endpoint in Temporal's web interface, in the browser that runs on the same machine; or
 give it to temporal as --codec-endpoint, with --codec-auth "Bearer TOKEN" if there is a token. It speaks no TLS: let a
 proxy do that where others than this machine ask.`,
-	"enqueue": `The session is processed once the user and agent are quiet. A file is read then: it must still be there. Standard
-input is kept for a week. What Temporal can't take now is kept, and delivered by the next such command or by a worker.`,
+	"enqueue": `The session is processed once the user and agent are quiet. A file is read then: it must still be there. Of standard
+input a copy without secrets is kept until then. What Temporal can't take now is kept, and delivered by the next such command or by a worker.`,
 	"watch": `Sessions are enqueued as by enqueue. A file is read once it has not changed for one look. Links are not followed. What
-is known of the files is kept in the user's cache directory, for each set of directories, project, user and agent.`,
+is known of the files is kept in the state directory, by hashes of their names, for each set of directories, project, user and agent.`,
 	"process": `A directory, or a file that holds several sessions, is imported by a workflow, --jobs sessions at a time. It goes
 on when starter is stopped or its terminal is closed, and the same command shows it again as long as it runs.
 Once it has ended, the same command imports what is new.`,
 }
 
 const hookDetails = `The event is JSON on the input. Nothing is printed but an answer, and the exit code is 0: errors are in hook.log in the
-cache directory of AxiomMind. What Temporal can't take now is kept there and delivered later. axhook and axcontext do
+state directory (~/.local/state/axiommind). What Temporal can't take now is kept there and delivered later. axhook and axcontext do
 the same and start faster; hook install uses them where they stand beside starter or on the PATH.`
 
 // all lists the commands in the order of the help.

@@ -15,6 +15,7 @@ import (
 	memory "axiommind/starter/client"
 	"axiommind/worker/service"
 	"axiommind/worker/settings"
+	"axiommind/worker/statedir"
 )
 
 // Default timeouts for a server that is starting.
@@ -55,8 +56,8 @@ func (a *app) client(ctx context.Context) (*memory.Client, error) {
 	}
 	cfg := memory.ConfigOf(a.cfg)
 	cfg.Actor, cfg.Logger = actor(), logger
-	if a.spoolDir != "" {
-		cfg.Spool = door.Spool{Dir: a.spoolDir}
+	if dir := a.cfg.State.Path(statedir.Outbox); dir != "" {
+		cfg.Spool = door.Spool{Dir: dir}
 	}
 	c, err := memory.Open(ctx, cfg)
 	return c, clientError(err)

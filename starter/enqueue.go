@@ -150,31 +150,35 @@ func (a *app) conversations(ctx context.Context, o *enqueueOptions, path string)
 		whole.Messages = each
 		return []client.Conversation{whole}, []enqueuedSession{}, nil
 	}
+	paths := []string{path}
 	if path == "-" {
-		if path, err = a.spool(); err != nil {
+		if paths, err = a.spool(&o.processOptions); err != nil {
 			return nil, nil, err
 		}
 	}
-	info, err := os.Stat(path)
+	info, err := os.Stat(paths[0])
 	switch {
 	case err != nil:
 		return nil, nil, usagef("read %q: %w", path, errors.Unwrap(err))
 	case info.IsDir():
 		return nil, nil, usagef("%q is a directory: give a file, or have it watched: starter watch DIR", path)
 	}
-	jobs, err := fileJobs(ctx, &o.processOptions, path)
-	if err != nil {
-		return nil, nil, usageError{err}
-	}
 	refused = []enqueuedSession{}
-	for _, j := range jobs {
-		if j.refused {
-			refused = append(refused, enqueuedSession{Session: j.Input.SessionID, File: path, Error: j.Error})
-			continue
+	for _, path := range paths {
+		jobs, err := fileJobs(ctx, &o.processOptions, path)
+		if err != nil {
+			return nil, nil, usageError{err}
 		}
-		each := o.conversation(j.Input.SessionID)
-		each.File, each.Format, each.Signals = path, o.input.Format, &j.signals
-		all = append(all, each)
+		for _, j := range jobs {
+			if j.refused {
+				a.cfg.State.DropStdin(j.Input.URI)
+				refused = append(refused, enqueuedSession{Session: j.Input.SessionID, File: path, Error: j.Error})
+				continue
+			}
+			each := o.conversation(j.Input.SessionID)
+			each.File, each.Format, each.Signals = path, o.input.Format, &j.signals
+			all = append(all, each)
+		}
 	}
 	return all, refused, nil
 }

@@ -41,7 +41,9 @@ func TestEnqueueRefuses(t *testing.T) {
 		{"", []string{"queue", "flush", "--user", "a\nb"}, "holds a control character"},
 		{"", []string{"queue", "flush", "--session", "a\x1b"}, "holds a control character"},
 	} {
-		o := down().feed(tt.in, tt.args...)
+		c := down()
+		c.env["XDG_STATE_HOME"] = t.TempDir()
+		o := c.feed(tt.in, tt.args...)
 		require.Equal(t, exitUsage, o.code, "%q: %s", tt.args, o)
 		require.Contains(t, o.err, tt.says, "%q", tt.args)
 		require.Empty(t, o.out)

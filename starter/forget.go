@@ -16,7 +16,6 @@ import (
 
 	"axiommind/activities/erase"
 	"axiommind/activities/eventlog"
-	"axiommind/activities/queue/door"
 	"axiommind/schema"
 )
 
@@ -75,6 +74,9 @@ func (a *app) forget(ctx context.Context, o *forgetOptions) error {
 		return a.runForget(ctx, o)
 	}
 	p := previewOf(plan)
+	if p.Local, err = a.local(o, false); err != nil {
+		return err
+	}
 	if o.yes {
 		if err := printPreview(a.errOut, o, p); err != nil {
 			return err
@@ -116,6 +118,8 @@ type forgetPreview struct {
 	Memories       []erase.Memory      `json:"memories"`
 	Streams        []string            `json:"streams"`
 	Changed        []string            `json:"changed"`
+	// Local are the places in this machine's state directory.
+	Local []schema.Leftover `json:"local"`
 }
 
 func previewOf(p *erase.Plan) forgetPreview {
@@ -129,6 +133,9 @@ func printPreview(w io.Writer, o *forgetOptions, p forgetPreview) error {
 	var b strings.Builder
 	if p.Deleted+p.Replaced == 0 {
 		say(&b, "the log holds nothing of it; it is kept out from now on, and Weaviate, files and workflow executions are looked through\n")
+		for _, l := range p.Local {
+			say(&b, "  %s\n", unbroken(l.Place))
+		}
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
@@ -147,6 +154,9 @@ func printPreview(w io.Writer, o *forgetOptions, p forgetPreview) error {
 	}
 	for _, line := range countLines(p.ErasureCounts) {
 		say(&b, "  %s\n", line)
+	}
+	for _, l := range p.Local {
+		say(&b, "  %s\n", unbroken(l.Place))
 	}
 	if len(p.Memories) > 0 && o.Kind() != schema.EraseUser {
 		names := make([]string, len(p.Memories))
@@ -209,9 +219,14 @@ func (a *app) runForget(ctx context.Context, o *forgetOptions) error {
 	if err != nil {
 		return err
 	}
-	dropped, err := a.dropSpooled(o)
+	var dropped []schema.Leftover
+	if !o.Verify {
+		dropped, err = a.local(o, true)
+	}
 	if err == nil {
-		err = erase.DeleteOwnRuns(ctx, c, a.cfg.TemporalNamespace, erase.Execution{WorkflowID: id, RunID: run.GetRunID()})
+		left, leftErr := a.local(o, false)
+		result.Left = append(result.Left, left...)
+		err = errors.Join(leftErr, erase.DeleteOwnRuns(ctx, c, a.cfg.TemporalNamespace, erase.Execution{WorkflowID: id, RunID: run.GetRunID()}))
 	}
 	if err := errors.Join(a.print(result, func(w io.Writer) error { return printForgotten(w, o, result, dropped) }), err); err != nil {
 		return err
@@ -261,23 +276,6 @@ func (a *app) checkEraser(ctx context.Context, c client.Client) error {
 	return nil
 }
 
-// dropSpooled drops what the hooks of this machine have left to deliver.
-func (a *app) dropSpooled(o *forgetOptions) (int, error) {
-	if a.spoolDir == "" || o.verify || o.Kind() == schema.EraseQuery { // A hook gives the transcript again with the next turn.
-		return 0, nil
-	}
-	return door.Spool{Dir: a.spoolDir}.Drop(func(q schema.QueuedContext) bool {
-		switch o.Kind() {
-		case schema.EraseSession:
-			return q.Key() == o.Session()
-		case schema.EraseUser:
-			return q.User == o.User
-		default:
-			return q.Project == o.Project
-		}
-	})
-}
-
 func (p *progress) lookAtForget(ctx context.Context, c client.Client) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -288,7 +286,7 @@ func (p *progress) lookAtForget(ctx context.Context, c client.Client) {
 	}
 }
 
-func printForgotten(w io.Writer, o *forgetOptions, r schema.ForgetResult, dropped int) error {
+func printForgotten(w io.Writer, o *forgetOptions, r schema.ForgetResult, dropped []schema.Leftover) error {
 	var b strings.Builder
 	if !o.Verify {
 		if r.ID != o.ID {
@@ -301,8 +299,8 @@ func printForgotten(w io.Writer, o *forgetOptions, r schema.ForgetResult, droppe
 		say(&b, "  %s deleted, %s written anew, %s made anew\n", plural(r.Executions, "workflow execution", "workflow executions"),
 			plural(r.Files, "file", "files"), plural(r.Vectors, "vector", "vectors"))
 	}
-	if dropped > 0 {
-		say(&b, "  %s that hooks had left on this machine deleted\n", plural(dropped, "context", "contexts"))
+	for _, d := range dropped {
+		say(&b, "  %s deleted\n", unbroken(d.Place))
 	}
 	switch {
 	case len(r.Left) == 0 && r.NamesOnly:

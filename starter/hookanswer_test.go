@@ -14,6 +14,7 @@ import (
 	"axiommind/schema"
 	"axiommind/starter/hook"
 	"axiommind/starter/hook/answer"
+	"axiommind/worker/statedir"
 )
 
 // fact stores a fact of the owner that a person has stated in the project.
@@ -33,7 +34,7 @@ func (r *remembered) ask(t *testing.T, o owner, project string, event map[string
 	env := map[string]string{"AXIOMMIND_CLICKHOUSE_DSN": r.config(t).ClickHouseDSN}
 	p := hook.Program{
 		In: bytes.NewReader(text), Out: &out, ErrOut: &out, Getenv: func(name string) string { return env[name] }, Answer: answer.Remembered,
-		Cache: func(name string) string { return dir + "/" + name },
+		State: statedir.Dir(dir), Local: dir + "/local.yaml",
 	}
 	args = append([]string{hook.ClaudeCode, "--project", project, "--user", o.user, "--agent", o.agent, "--within", "20s"}, args...)
 	require.Zero(t, p.Main(t.Context(), "axcontext", args))

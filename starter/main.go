@@ -16,6 +16,7 @@ import (
 
 	"axiommind/activities/text"
 	"axiommind/worker/service"
+	"axiommind/worker/statedir"
 )
 
 // Exit codes.
@@ -32,9 +33,10 @@ func main() {
 	a := &app{
 		in: os.Stdin, out: os.Stdout, errOut: os.Stderr, getenv: os.Getenv,
 		interactive: term.IsTerminal(int(os.Stderr.Fd())), quiet: 10 * time.Second, completion: completionTimeout,
-		spoolDir: service.DefaultSpoolDir(),
 	}
+	end, _ := statedir.Of(os.Getenv).Start() // Else temporary files are in the system's directory.
 	code := a.main(ctx, os.Args[1:])
+	end()
 	stop()
 	if code != exitOK {
 		os.Exit(code) //nolint:gocritic // stop has been called
@@ -55,10 +57,8 @@ type app struct {
 	quiet time.Duration
 	// completion is the timeout for the values of a completion.
 	completion time.Duration
-	// spoolDir keeps what can't be enqueued while Temporal is away. Empty for nowhere.
-	spoolDir string
-	cfg      service.Config
-	output   string
+	cfg        service.Config
+	output     string
 	// root is cobra's tree of the commands.
 	root *cobra.Command
 }

@@ -20,6 +20,7 @@ import (
 	"axiommind/schema"
 	memory "axiommind/starter/client"
 	"axiommind/worker/service"
+	"axiommind/worker/statedir"
 )
 
 // Bounds of what a tool returns.
@@ -120,8 +121,8 @@ func newMCPServer(ctx context.Context, a *app, o *mcpOptions, logger *slog.Logge
 		clickHouse: newKept(a.clickHouse), temporal: newKept(a.temporal),
 		statements: rate.NewLimiter(rate.Every(time.Hour/mostStatements), mostStatements),
 	}
-	if a.spoolDir != "" {
-		s.spool = door.Spool{Dir: a.spoolDir}.Put
+	if dir := a.cfg.State.Path(statedir.Outbox); dir != "" {
+		s.spool = door.Spool{Dir: dir}.Put
 	}
 	return s, nil
 }

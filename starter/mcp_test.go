@@ -48,11 +48,11 @@ func (c *cli) startMCP(t *testing.T, args ...string) *mcpClient {
 	return m
 }
 
-// starter is the program as a process of its own, with a cache of its own.
+// starter is the program as a process of its own, with a state of its own.
 func (c *cli) starter(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	command := exec.Command(os.Args[0], append(args, c.servers...)...)
-	command.Env = append(os.Environ(), asStarter+"=1", "XDG_CACHE_HOME="+t.TempDir())
+	command.Env = append(os.Environ(), asStarter+"=1")
 	for name, value := range c.env {
 		command.Env = append(command.Env, name+"="+value)
 	}

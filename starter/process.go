@@ -19,7 +19,7 @@ import (
 	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
 	memory "axiommind/starter/client"
-	"axiommind/worker/service"
+	"axiommind/worker/statedir"
 )
 
 // statusStarted is reported for a session with --detach.
@@ -30,6 +30,8 @@ type processOptions struct {
 	flush          string
 	detach, noWait bool
 	jobs           int
+	// sourceKey is the file of the key that grants workers access to what is processed, or "".
+	sourceKey string
 	// given are the flags that say what is processed, as they were given.
 	given func() []string
 }
@@ -97,10 +99,14 @@ func (a *app) process(ctx context.Context, o *processOptions, path string) error
 	if err := o.check(); err != nil {
 		return err
 	}
+	o.sourceKey = a.cfg.State.Path(statedir.SourceKey)
 	if path == "-" {
-		var err error
-		if path, err = a.spool(); err != nil {
+		copies, err := a.spool(o)
+		if err != nil {
 			return err
+		}
+		if path = copies[0]; len(copies) > 1 {
+			path = filepath.Dir(path)
 		}
 	}
 	info, err := os.Stat(path)
@@ -124,6 +130,7 @@ func (a *app) process(ctx context.Context, o *processOptions, path string) error
 	if err := a.processAlone(ctx, o, jobs[0]); err != nil {
 		return err
 	}
+	a.unspool(jobs)
 	report := processReport{Sessions: jobs, PassedOver: []passedOver{}}
 	if !jobs[0].refused {
 		report.Workflow = a.linkTo(jobs[0].Input.Key().WorkflowID())
@@ -245,7 +252,7 @@ func fileJobs(ctx context.Context, o *processOptions, file string) ([]*job, erro
 			j.refuse(err.Error())
 		} else if shown != j.Input.SessionID {
 			j.Input.SessionID = shown
-			j.refuse(fmt.Sprintf("the session's id %q holds a credential, and ids are stored as they are: name another one by --session", shown))
+			j.refuse(holdsCredential(shown))
 		} else if reason := transcript.LeftOut(s, source.Format, o.input.Format, func() (schema.Source, error) {
 			_, source, err := transcript.ReadSource(ctx, uri, "")
 			return source, err
@@ -253,13 +260,18 @@ func fileJobs(ctx context.Context, o *processOptions, file string) ([]*job, erro
 			j.refuse(reason)
 		}
 		// Without a grant, as where there is no place for its key, the worker's roots decide.
-		j.Input.Grant, _ = transcript.Grant(service.SourceKeyFile(), j.Input)
+		j.Input.Grant, _ = transcript.Grant(o.sourceKey, j.Input)
 		jobs = append(jobs, j)
 	}
 	if o.input.SessionID != "" && len(jobs) > 1 {
 		return pick(jobs, sessions, o.input.SessionID)
 	}
 	return jobs, nil
+}
+
+// holdsCredential says why a session with the id, of which the credential was taken out, is refused.
+func holdsCredential(id string) string {
+	return fmt.Sprintf("the session's id %q holds a credential, and ids are stored as they are: name another one by --session", id)
 }
 
 // pick returns the one session of a file that --session names.

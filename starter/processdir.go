@@ -14,7 +14,6 @@ import (
 	"axiommind/activities/build"
 	"axiommind/activities/transcript"
 	"axiommind/schema"
-	"axiommind/worker/service"
 )
 
 const (
@@ -64,6 +63,7 @@ func (a *app) importAll(ctx context.Context, o *processOptions, path string) err
 	}
 	report.Batch = result.Batch
 	report.add(listed)
+	a.unspool(report.Sessions)
 	if len(report.Sessions) == 0 {
 		return noTranscript(path, report.PassedOver)
 	}
@@ -82,7 +82,7 @@ func (o *processOptions) importOf(path string) (schema.ImportSessionsInput, erro
 		return in, err
 	}
 	// Without a grant, as where there is no place for its key, the worker's roots decide.
-	in.Grant, _ = transcript.Grant(service.SourceKeyFile(), in.Source())
+	in.Grant, _ = transcript.Grant(o.sourceKey, in.Source())
 	if err := in.Validate(); err != nil {
 		return in, usageError{err}
 	}

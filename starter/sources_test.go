@@ -13,6 +13,7 @@ import (
 	"axiommind/activities/transcript"
 	"axiommind/schema"
 	"axiommind/worker/service"
+	"axiommind/worker/statedir"
 )
 
 // What a person gives to the starter is read from wherever it lies. The same file named by hand, or with
@@ -48,7 +49,7 @@ func TestSourcesOfPersonsAndOthers(t *testing.T) {
 	byHand := schema.ProcessSessionInput{URI: uri, Project: c.project, User: "default"}
 	require.Contains(t, refused("by hand", byHand), "start the worker with --source-root "+filepath.Dir(path))
 
-	byHand.Grant, err = transcript.Grant(service.SourceKeyFile(), byHand)
+	byHand.Grant, err = transcript.Grant(c.config(t).State.Path(statedir.SourceKey), byHand)
 	require.NoError(t, err)
 	byHand.Project += "-other"
 	require.Contains(t, refused("of another project", byHand), "this input comes from a starter, but of another")

@@ -2,77 +2,110 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"time"
+	"slices"
+
+	"axiommind/activities/transcript/format"
+	"axiommind/activities/transcript/redact"
+	"axiommind/schema"
+	"axiommind/worker/statedir"
 )
 
-// spoolAge is how long spooled text is kept after its last use: longer than any run takes with its waiting, and
-// long enough to process it again.
-const spoolAge = 7 * 24 * time.Hour
+// stdinName is how errors call standard input.
+const stdinName = "standard input"
 
-// spool stores standard input where the worker can read it. The file is named by the hash of its content, because
-// a session without an id is named after its file. Other runs may read the same file, so it outlives this run. Old
-// files are removed.
-func (a *app) spool() (string, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("find a place for standard input: %w", err)
+// spool reads the sessions of standard input, and keeps each in a file of its own, where the worker reads it. What redaction takes
+// out of a session is in no file. The files are removed when their builds have ended, or after [statedir.StdinAge].
+func (a *app) spool(o *processOptions) (paths []string, err error) {
+	blank := blankness(true)
+	sessions, err := format.Parse(io.TeeReader(a.in, &blank), format.Options{Name: stdinName, Format: o.input.Format})
+	switch {
+	case bool(blank) && (err == nil || errors.Is(err, format.ErrUnknownFormat)):
+		return nil, usagef("standard input is empty: give a transcript, or the name of a file instead of -")
+	case errors.Is(err, format.ErrTryAgain):
+		return nil, err
+	case err != nil:
+		return nil, usageError{err}
 	}
-	return spoolIn(filepath.Join(cache, "axiommind", "spool"), a.in)
-}
-
-func spoolIn(dir string, in io.Reader) (string, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("store standard input: %w", err)
+	if sessions, err = o.named(sessions); err != nil {
+		return nil, err
 	}
-	file, err := os.CreateTemp(dir, "incoming-*")
-	if err != nil {
-		return "", fmt.Errorf("store standard input: %w", err)
+	dir := a.cfg.State.Path(statedir.Stdin)
+	if dir == "" {
+		return nil, errors.New("find a place for standard input: there is no home directory; set HOME or XDG_STATE_HOME")
 	}
-	hash, blank := sha256.New(), blankness(true)
-	_, err = io.Copy(io.MultiWriter(file, hash, &blank), in)
-	if closeErr := file.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil && bool(blank) {
-		_ = os.Remove(file.Name())
-		return "", usagef("standard input is empty: give a transcript, or the name of a file instead of -")
-	}
-	path := filepath.Join(dir, "stdin-"+hex.EncodeToString(hash.Sum(nil))[:20])
-	if err == nil {
-		err = keep(file.Name(), path)
+	if err = os.MkdirAll(dir, 0o700); err == nil {
+		dir, err = os.MkdirTemp(dir, "stdin-*")
 	}
 	if err != nil {
-		_ = os.Remove(file.Name())
-		return "", fmt.Errorf("store standard input: %w", err)
+		return nil, fmt.Errorf("store standard input: %w", err)
 	}
-	sweep(dir, time.Now().Add(-spoolAge))
-	return path, nil
+	for i, s := range sessions {
+		path := filepath.Join(dir, fmt.Sprintf("stdin-%d", i+1))
+		if err := keep(path, schema.Scope{Project: o.input.Project, User: o.input.User, Agent: o.input.Agent}, s); err != nil {
+			_ = os.RemoveAll(dir)
+			return nil, fmt.Errorf("store standard input: %w", err)
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
 }
 
-// keep moves the file to its path. A file that is there has the same content and may be in use: its time is
-// renewed instead.
-func keep(name, path string) error {
-	now := time.Now()
-	if os.Chtimes(path, now, now) != nil {
-		return os.Rename(name, path)
+// named gives each session an id, and returns those that are to be processed. An id is made of what is stored: one of what was
+// taken out would reveal it to those who guess.
+func (o *processOptions) named(sessions []*format.Session) ([]*format.Session, error) {
+	said := false
+	for i, s := range sessions {
+		said = said || len(s.Messages)+len(s.Skipped) > 0
+		if s.ID == "" || s.ID == stdinName {
+			keys := []string{fmt.Sprint(i)}
+			for _, m := range s.Messages {
+				keys = append(keys, m.Key)
+			}
+			s.ID = "stdin-" + schema.HashParts(keys...)[:20]
+		}
 	}
-	_ = os.Remove(name)
-	return nil
+	want := o.input.SessionID
+	for _, s := range sessions {
+		if len(sessions) == 1 {
+			s.ID = cmp.Or(want, s.ID)
+		}
+		shown := s.ID
+		if redact.Names(&shown); shown != s.ID {
+			return nil, usagef("%s", holdsCredential(shown))
+		}
+		if s.ID == want {
+			sessions = []*format.Session{s}
+		}
+	}
+	switch {
+	case want != "" && sessions[0].ID != want:
+		return nil, usagef("standard input holds %d sessions, none with the id %q", len(sessions), want)
+	case !said && o.input.Format != "":
+		return nil, fmt.Errorf("nothing of standard input can be read as %s", o.input.Format)
+	}
+	return sessions, nil
 }
 
-// sweep removes the files of the directory that were last written before then. It ignores errors: the next call
-// tries again.
-func sweep(dir string, then time.Time) {
-	files, _ := os.ReadDir(dir)
-	for _, f := range files {
-		if info, err := f.Info(); err == nil && info.Mode().IsRegular() && info.ModTime().Before(then) {
-			_ = os.Remove(filepath.Join(dir, f.Name()))
+func keep(path string, owner schema.Scope, s *format.Session) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(format.Keep(f, owner, s), f.Close())
+}
+
+// unspool removes the copies of standard input whose builds have ended. One that failed can be retried.
+func (a *app) unspool(jobs []*job) {
+	ended := []schema.BuildStatus{schema.BuildSuccess, schema.BuildPartial, schema.BuildEmpty, schema.BuildUnchanged, schema.BatchBusy}
+	for _, j := range jobs {
+		if j.refused || slices.Contains(ended, j.Result.Status) {
+			a.cfg.State.DropStdin(j.Input.URI)
 		}
 	}
 }

@@ -2,58 +2,60 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/transcript"
+	"axiommind/activities/transcript/redact/redacttest"
+	"axiommind/worker/statedir"
 )
 
-// What came from standard input stays for a week after it was last given, at one path: runs that wait, and
-// runs of the same text for others, read it when their turn comes.
-func TestSpoolStays(t *testing.T) {
+// The copy of standard input gives the same messages as a file, and holds no secret. (I9)
+func TestI9CopyOfStandardInput(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "spool")
-	give := func(text string) string {
-		path, err := spoolIn(dir, strings.NewReader(text))
-		require.NoError(t, err)
-		held, err := os.ReadFile(path)
-		require.NoError(t, err)
-		require.Equal(t, text, string(held))
-		return path
-	}
-	age := func(path string, by time.Duration) {
-		then := time.Now().Add(-by)
-		require.NoError(t, os.Chtimes(path, then, then))
-	}
-	left := func() (paths []string) {
-		found, err := os.ReadDir(dir)
-		require.NoError(t, err)
-		for _, f := range found {
-			paths = append(paths, filepath.Join(dir, f.Name()))
-		}
-		return paths
-	}
-	old, young := give("old"), give("young")
-	broken := filepath.Join(dir, "incoming-1")
-	require.NoError(t, os.WriteFile(broken, nil, 0o600))
-	for _, path := range []string{old, broken} {
-		age(path, spoolAge+time.Hour)
-	}
-	age(young, spoolAge-time.Hour)
-	before, err := os.Stat(old)
+	secret := "hunter2" + strings.Repeat("Kx9", 4)
+	tool := `{"type":"assistant","uuid":"u9","sessionId":"","timestamp":"2026-03-01T09:00:09Z","message":{"role":"assistant","content":` +
+		`[{"type":"tool_use","id":"t1","name":"login","input":{"password":"` + secret + `"}}]}}` + "\n"
+	text := strings.ReplaceAll(said(1, "user", "My password: "+secret+" <private>and a ring</private>")+tool+said(2, "assistant", "Noted."),
+		`"sessionId":""`, `"sessionId":"세션 \"1\""`)
+	a := &app{in: strings.NewReader(text)}
+	a.cfg.State = statedir.Dir(t.TempDir())
+	o := &processOptions{}
+	o.input.Project, o.input.User = "프로젝트/'", "ann\n"
+	copies, err := a.spool(o)
 	require.NoError(t, err)
-
-	require.Equal(t, old, give("old"))
-	after, err := os.Stat(old)
+	require.Len(t, copies, 1)
+	info, err := os.Stat(copies[0])
 	require.NoError(t, err)
-	require.True(t, os.SameFile(before, after), "somebody may be reading it")
-	require.ElementsMatch(t, []string{old, young}, left(), "what is given again is as good as new")
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	held, err := os.ReadFile(copies[0])
+	require.NoError(t, err)
+	require.NotContains(t, string(held), secret)
+	require.NotContains(t, string(held), "a ring")
 
-	age(young, spoolAge+time.Hour)
-	_, err = spoolIn(dir, strings.NewReader(" \n"))
-	require.ErrorContains(t, err, "standard input is empty")
-	require.ElementsMatch(t, []string{old, young}, left())
-	require.ElementsMatch(t, []string{old, give("other")}, left())
+	want, _, err := transcript.ReadSource(t.Context(), write(t, "s.jsonl", text), "")
+	require.NoError(t, err)
+	got, source, err := transcript.ReadSource(t.Context(), copies[0], "")
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+	require.Equal(t, "claude-code", source.Format)
+}
+
+func TestSpoolRefuses(t *testing.T) {
+	t.Parallel()
+	for text, says := range map[string]string{
+		" \n": "standard input is empty", "\x00\x01 nothing": "cannot tell the format",
+		strings.ReplaceAll(said(1, "user", decision), `"sessionId":""`, `"sessionId":"ghp_`+redacttest.NewMaker(1).Of(36)+`"`): "holds a credential",
+	} {
+		a := &app{in: strings.NewReader(text)}
+		a.cfg.State = statedir.Dir(t.TempDir())
+		_, err := a.spool(&processOptions{})
+		require.ErrorContains(t, err, says)
+		require.True(t, isUsage(err))
+		left, err := a.cfg.State.Copies()
+		require.NoError(t, err)
+		require.Empty(t, left)
+	}
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -79,7 +78,7 @@ func (a *app) watch(ctx context.Context, o *watchOptions, dirs []string) error {
 		return err
 	}
 	defer func() { _ = c.Close() }()
-	state, err := openWatchState(roots, o)
+	state, err := openWatchState(a.cfg.State, roots, o)
 	if err != nil {
 		return err
 	}
@@ -163,7 +162,7 @@ func (w *watcher) look(ctx context.Context) {
 	}
 	for _, path := range slices.Sorted(maps.Keys(found)) {
 		mark := found[path]
-		known, is := w.state.Files[path]
+		known, is := w.state.Files[hashed(path)]
 		switch {
 		case is && known.Mark == mark, w.waitsFor(path):
 			delete(w.seen, path)
@@ -276,11 +275,11 @@ func (w *watcher) read(ctx context.Context, path string, mark fileMark, known wa
 	for _, s := range sessions {
 		fingerprint := fingerprintOf(s)
 		if len(s.Messages) == 0 || !w.changed(s, fingerprint, known, len(sessions) == 1) {
-			next.Sessions[s.ID] = fingerprint
+			next.Sessions[hashed(s.ID)] = fingerprint
 			continue
 		}
-		if before, is := known.Sessions[s.ID]; is {
-			next.Sessions[s.ID] = before
+		if before, is := known.Sessions[hashed(s.ID)]; is {
+			next.Sessions[hashed(s.ID)] = before
 		}
 		each := w.o.conversation(s.ID)
 		signals := client.FindSignals(s.Messages)
@@ -299,7 +298,7 @@ func (w *watcher) read(ctx context.Context, path string, mark fileMark, known wa
 func (w *watcher) changed(s *transcript.Session, fingerprint string, known watchedFile, alone bool) bool {
 	switch {
 	case known.Sessions != nil:
-		return known.Sessions[s.ID] != fingerprint
+		return known.Sessions[hashed(s.ID)] != fingerprint
 	case known.Since.IsZero(), alone:
 		return true
 	}
@@ -382,13 +381,4 @@ func (w *watcher) complain(about, text string) {
 	}
 	w.told[about] = true
 	_, _ = fmt.Fprintln(w.app.errOut, unbroken(text))
-}
-
-// stateDir is where the state of watch is kept.
-func stateDir() (string, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("find a place for what watch knows: %w", err)
-	}
-	return filepath.Join(cache, "axiommind", "watch"), nil
 }

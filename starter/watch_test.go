@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"axiommind/worker/statedir"
 )
 
 // watching is a watch that runs until it is stopped.
@@ -154,14 +156,18 @@ func TestWatch(t *testing.T) {
 	require.Contains(t, told, "passed over "+filepath.Join(dir, "notes.bin"))
 }
 
-// While Temporal is away, watch goes on, and enqueues what changed when it is back, also after a restart.
+// While Temporal is away and the outbox can't be written, watch goes on, and enqueues what changed when Temporal is back, also
+// after a restart.
 func TestWatchWhileTemporalIsAway(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	away := down()
-	away.project = c.project
+	away.project, away.env = c.project, c.env
+	outbox := statedir.Of(func(name string) string { return c.env[name] }).Path(statedir.Outbox)
+	require.NoError(t, os.MkdirAll(filepath.Dir(outbox), 0o700))
+	require.NoError(t, os.WriteFile(outbox, nil, 0o600))
 	w := away.watch(t, dir)
 	w.begun(t)
 	putIn(t, dir, "a.jsonl", said(1, "user", decision), "a")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"axiommind/schema"
+	"axiommind/worker/statedir"
 )
 
 // fileMark tells cheaply whether a file has changed. Of a database it tells of the log beside it, too.
@@ -33,7 +35,7 @@ func (m fileMark) with(log fileMark) fileMark {
 // watchedFile is what is known of a file.
 type watchedFile struct {
 	Mark fileMark `json:"mark"`
-	// Sessions are the fingerprints of its sessions, by their ids. Nil if it was not read.
+	// Sessions are the fingerprints of its sessions, by the hashes of their ids. Nil if it was not read.
 	Sessions map[string]string `json:"sessions,omitempty"`
 	// Since is when a file was first seen that was there before it was watched.
 	Since time.Time `json:"since,omitzero"`
@@ -43,10 +45,13 @@ type watchedFile struct {
 	read fileMark
 }
 
-// watchState is what watch knows of the files, kept for the next start.
+// watchState is what watch knows of the files, kept for the next start. It names neither files nor sessions.
 type watchState struct {
+	// Scope is that of the sessions, by which forget finds the state.
+	schema.Scope
 	// Begun is true once all files were looked at.
-	Begun bool                   `json:"begun"`
+	Begun bool `json:"begun"`
+	// Files are by the hashes of their paths.
 	Files map[string]watchedFile `json:"files"`
 
 	path  string
@@ -54,35 +59,64 @@ type watchState struct {
 }
 
 // openWatchState reads the state of the directories and the scope. One that can't be read is begun anew.
-func openWatchState(roots []string, o *watchOptions) (*watchState, error) {
-	dir, err := stateDir()
-	if err != nil {
-		return nil, err
+func openWatchState(dir statedir.Dir, roots []string, o *watchOptions) (*watchState, error) {
+	if dir == "" {
+		return nil, errors.New("find a place for what watch knows: there is no home directory; set HOME or XDG_STATE_HOME")
 	}
 	in := o.input
 	sorted := slices.Sorted(slices.Values(roots))
 	name := schema.HashParts(append([]string{in.Project, in.User, in.Agent, in.Format, strconv.FormatBool(in.IncludeTools)}, sorted...)...)[:20]
-	s := &watchState{path: filepath.Join(dir, name+".json")}
-	text, err := os.ReadFile(s.path)
+	scope := schema.Scope{Project: in.Project, User: in.User, Agent: in.Agent}
+	s, err := readWatchState(filepath.Join(dir.Path(statedir.Watch), name+".json"))
+	var failed *fs.PathError
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
+	case errors.As(err, &failed) && !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("read what watch knows: %w", err)
-	default:
-		if err := json.Unmarshal(text, s); err != nil {
-			*s = watchState{path: s.path}
-		}
+	case err != nil:
+		*s = watchState{path: s.path}
 	}
+	s.Scope = scope
 	if s.Files == nil {
 		s.Files = map[string]watchedFile{}
 	}
 	return s, nil
 }
 
-func (s *watchState) set(path string, f watchedFile) {
-	s.Files[path] = f
+// knows reports whether the state has the session.
+func (s *watchState) knows(session string) bool {
+	for _, f := range s.Files {
+		if _, is := f.Sessions[hashed(session)]; is {
+			return true
+		}
+	}
+	return false
+}
+
+// drop removes the session from the state. Its file counts as seen.
+func (s *watchState) drop(session string) {
+	for _, f := range s.Files {
+		delete(f.Sessions, hashed(session))
+	}
 	s.dirty = true
 }
+
+// readWatchState reads a state.
+func readWatchState(path string) (*watchState, error) {
+	s := &watchState{path: path}
+	text, err := os.ReadFile(path) //nolint:gosec // a path in the state directory
+	if err == nil {
+		err = json.Unmarshal(text, s)
+	}
+	return s, err
+}
+
+func (s *watchState) set(path string, f watchedFile) {
+	s.Files[hashed(path)] = f
+	s.dirty = true
+}
+
+// hashed names a file or session in the state.
+func hashed(name string) string { return schema.HashParts(name)[:32] }
 
 func (s *watchState) begin() {
 	s.dirty = s.dirty || !s.Begun
@@ -91,24 +125,25 @@ func (s *watchState) begin() {
 
 // forget drops the files that are gone.
 func (s *watchState) forget(found map[string]fileMark) {
-	for path := range s.Files {
-		if _, is := found[path]; !is {
-			delete(s.Files, path)
-			s.dirty = true
-		}
+	here := make(map[string]bool, len(found))
+	for path := range found {
+		here[hashed(path)] = true
 	}
+	before := len(s.Files)
+	maps.DeleteFunc(s.Files, func(name string, _ watchedFile) bool { return !here[name] })
+	s.dirty = s.dirty || len(s.Files) < before
 }
 
 // enqueued notes that the session was enqueued as it was read. The file is done with if all of its sessions were.
 func (s *watchState) enqueued(w waitingSession, all bool) {
-	f, is := s.Files[w.File]
+	f, is := s.Files[hashed(w.File)]
 	if !is {
 		return // It has vanished meanwhile.
 	}
 	if f.Sessions == nil {
 		f.Sessions = map[string]string{}
 	}
-	f.Sessions[w.Thread] = w.fingerprint
+	f.Sessions[hashed(w.Thread)] = w.fingerprint
 	if all {
 		f.Mark = f.read
 	}

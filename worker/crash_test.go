@@ -64,7 +64,7 @@ func (p program) command(t *testing.T) *exec.Cmd {
 	exe, err := os.Executable()
 	require.NoError(t, err)
 	cmd := exec.Command(exe)
-	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir(), asWorker+"="+string(cfg))
+	cmd.Env = append(os.Environ(), asWorker+"="+string(cfg))
 	return cmd
 }
 

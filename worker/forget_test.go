@@ -23,6 +23,7 @@ import (
 	"axiommind/activities/fact"
 	"axiommind/activities/tier"
 	"axiommind/schema"
+	"axiommind/worker/statedir"
 )
 
 // The words of what is to be forgotten. Nobody else says them.
@@ -226,8 +227,15 @@ func (f *forgetting) others(t *testing.T) []string {
 // come back until a person lifts the tombstone.
 func forgetSession(t *testing.T, f *forgetting) {
 	t.Helper()
+	f.cfg.State = statedir.Dir(t.TempDir())
 	f.start(t)
 	f.say(t)
+	var left []string // by killed programs
+	for _, name := range []string{filepath.Join(f.cfg.MemoryRoot, "memory", "users", "u", "MEMORY.md.9.tmp"), filepath.Join(f.cfg.State.Path("tmp"), "1-2", "copy.db")} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		require.NoError(t, os.WriteFile(name, []byte("The "+secretWord+" of the door."), 0o600))
+		left = append(left, name)
+	}
 	before := f.bytesOf(t, secretWord, otherSecret)
 	for store := range f.dirs() {
 		require.NotEmpty(t, before[store], "the search finds what is there in %s", store)
@@ -249,6 +257,9 @@ func forgetSession(t *testing.T, f *forgetting) {
 	require.Empty(t, result.Left)
 	require.NotEmpty(t, result.Elsewhere, "the other sessions say some of the same")
 	f.requireForgotten(t)
+	for _, name := range left {
+		require.NoFileExists(t, name)
+	}
 	require.Subset(t, f.others(t), others, "what others say is as it was")
 	require.Equal(t, []string{"measure the latency of the search", "rotate the access certificates of the gateway"},
 		lower(column(t, f.ClickHouse, "SELECT title FROM entities WHERE project = ? AND entity_type = 'task' AND status = 'active' ORDER BY title", f.project)))

@@ -106,11 +106,15 @@ func run(args []string, out io.Writer) error {
 		return err
 	}
 	cfg.LimitMemory()
-	cfg.SpoolDir = service.DefaultSpoolDir()
 	logger, err := service.NewLogger(cfg)
 	if err != nil {
 		return err
 	}
+	end, err := cfg.State.Start()
+	if err != nil {
+		logger.Warn("temporary files are kept in the system's directory, and stay there after a kill", "reason", err)
+	}
+	defer end()
 	if instead != nil {
 		return instead.Run(ctx, cfg, logger, out)
 	}

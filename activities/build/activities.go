@@ -25,6 +25,8 @@ type Activities struct {
 	spec schema.BuildSpec
 	// projectors are those that a session brings up to date.
 	projectors []eventlog.Projector
+	// Ended is told how a build has ended, once the log holds it. Default: nothing is told.
+	Ended func(buildID string, status schema.BuildStatus)
 }
 
 // NewActivities returns the activities of this package. The spec describes this worker's builds, with an extractor
@@ -171,6 +173,9 @@ func (a *Activities) close(ctx context.Context, in CloseInput) (none struct{}, e
 	}
 	if _, err := a.log.Append(ctx, stream, []schema.Event{started, finished}); err != nil {
 		return none, err
+	}
+	if a.Ended != nil {
+		a.Ended(in.Build.BuildID, in.Finished.Status)
 	}
 	return none, a.project(ctx, stream)
 }

@@ -30,6 +30,7 @@ type Activities struct {
 	// maxDeleting is how long Temporal may take to delete the executions that it was asked to delete: it deletes one that has just ended
 	// only when its queues note how far they are, by default every half minute. pollDeleting is the longest pause between two looks.
 	maxDeleting, pollDeleting time.Duration
+	temps                     func() ([]string, error)
 }
 
 // Stores are what an erasure erases from.
@@ -42,6 +43,8 @@ type Stores struct {
 	// Root is where the files of the memories are.
 	Root     *tier.Root
 	Weaviate *vector.Client
+	// Temps removes the temporary files of killed programs, and returns those that it can't remove. Default: none are looked for.
+	Temps func() ([]string, error)
 }
 
 // NewActivities returns the activities of this package.
@@ -49,7 +52,7 @@ func NewActivities(s Stores) (*Activities, error) {
 	if s.Log == nil || s.ClickHouse == nil || s.Eraser == nil || s.Temporal == nil || s.Namespace == "" || s.Root == nil || s.Weaviate == nil {
 		return nil, errors.New("erasure: a store is missing")
 	}
-	return &Activities{s.Log, s.ClickHouse, s.Eraser, s.Temporal, s.Namespace, s.Root, s.Weaviate, 3 * time.Minute, 3 * time.Second}, nil
+	return &Activities{s.Log, s.ClickHouse, s.Eraser, s.Temporal, s.Namespace, s.Root, s.Weaviate, 3 * time.Minute, 3 * time.Second, s.Temps}, nil
 }
 
 // Input names an erasure.

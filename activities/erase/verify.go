@@ -56,6 +56,9 @@ func (a *Activities) find(ctx context.Context, in FindInput) (Found, error) {
 	if err := a.root.Walk(ctx, func(path, text string) { s.look("files", path, text) }); err != nil {
 		return s.found, err
 	}
+	if err := a.clearTemps(s); err != nil {
+		return s.found, err
+	}
 	// What is too short for a fingerprint is known by what names it.
 	plan, err := a.plan(ctx, in.Input, nil)
 	if err != nil {

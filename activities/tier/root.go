@@ -1,6 +1,7 @@
 package tier
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -284,17 +285,23 @@ func (o ListedObject) listed() string {
 }
 
 // Remove deletes the file. One that does not exist is no error. Where a link stands in its place, the file to which it leads is
-// deleted, and the link: memory that is to be forgotten stands there.
+// deleted, and the link: memory that is to be forgotten stands there. So are temporary files beside them, which hold the same.
 func (r *Root) Remove(ctx context.Context, path string) error {
 	if r.dir != "" {
-		name := r.where(path)
-		if target, err := filepath.EvalSymlinks(name); err == nil && target != name {
-			if err := os.Remove(target); err != nil && !os.IsNotExist(err) {
-				return filesError("delete", target, err)
-			}
+		names := []string{r.where(path)}
+		if target, err := filepath.EvalSymlinks(names[0]); err == nil && target != names[0] {
+			names = []string{target, names[0]}
 		}
-		if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
-			return filesError("delete", name, err)
+		for _, name := range names {
+			beside, err := tempsOf(name)
+			if err != nil {
+				return filesError("delete", name, err)
+			}
+			for _, name := range append(beside, name) {
+				if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
+					return filesError("delete", name, err)
+				}
+			}
 		}
 		return nil
 	}
@@ -304,8 +311,8 @@ func (r *Root) Remove(ctx context.Context, path string) error {
 	return nil
 }
 
-// FilesOf returns the paths of the files of a memory that are in the root: those that the program writes, and the dated ones that a
-// person has made.
+// FilesOf returns the paths of the files of a memory that are in the root: those that the program writes, the dated ones that a
+// person has made, and temporary files that a killed writer has left.
 func (r *Root) FilesOf(ctx context.Context, user, agent string) ([]string, error) {
 	l := layout{user, agent}
 	var paths []string
@@ -316,13 +323,23 @@ func (r *Root) FilesOf(ctx context.Context, user, agent string) ([]string, error
 	if core.Exists {
 		paths = append(paths, l.core())
 	}
+	dir := strings.TrimSuffix(l.core(), coreFile)
+	beside, err := r.List(ctx, strings.TrimSuffix(dir, "/"))
+	if err != nil {
+		return nil, err
+	}
+	for name := range beside {
+		if written(name) == coreFile {
+			paths = append(paths, dir+name)
+		}
+	}
 	for _, kind := range []schema.RecordKind{schema.RecordDaily, schema.RecordDiary} {
 		files, err := r.List(ctx, l.dated(kind))
 		if err != nil {
 			return nil, err
 		}
 		for name := range files {
-			if date, ok := strings.CutSuffix(name, ".md"); ok && isDate(date) {
+			if date, ok := strings.CutSuffix(cmp.Or(written(name), name), ".md"); ok && isDate(date) {
 				paths = append(paths, l.dated(kind)+"/"+name)
 			}
 		}
@@ -331,14 +348,14 @@ func (r *Root) FilesOf(ctx context.Context, user, agent string) ([]string, error
 	return paths, nil
 }
 
-// Walk calls f with each Markdown file of the root, of whatever memory.
+// Walk calls f with each Markdown file of the root, of whatever memory, and with those that a killed writer has left.
 func (r *Root) Walk(ctx context.Context, f func(path, text string)) error {
 	paths, err := r.paths(ctx)
 	if err != nil {
 		return filesError("list", r.url, err)
 	}
 	for _, path := range paths {
-		if !strings.HasSuffix(path, ".md") {
+		if !strings.HasSuffix(cmp.Or(written(path), path), ".md") {
 			continue
 		}
 		file, err := r.Read(ctx, path)

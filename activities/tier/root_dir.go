@@ -86,7 +86,7 @@ func replaceFile(ctx context.Context, path, text string) error {
 		return err
 	}
 	// A rename is atomic within one file system only, so the temporary file stands beside the file.
-	temp, err := os.CreateTemp(dir, name+".*.tmp")
+	temp, err := os.CreateTemp(dir, name+".*"+tempSuffix)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func replaceFile(ctx context.Context, path, text string) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(temp.Name()))
 	}
-	return settle(dir, name)
+	return settle(dir)
 }
 
 // linked returns the file to which the path leads if it is a link, or the path.
@@ -125,9 +125,37 @@ func modeOf(path string) os.FileMode {
 	return fileMode
 }
 
-// settle makes a rename in the directory outlive a loss of power, and removes what was left there by writers of the file
-// that were killed before theirs.
-func settle(dir, name string) error {
+// tempSuffix ends the name of a temporary file. The name of the file that is written begins it, and a random number follows.
+const tempSuffix = ".tmp"
+
+// written returns the name of the Markdown file for which a temporary file was made, or "" for any other name.
+func written(name string) string {
+	stem, is := strings.CutSuffix(name, tempSuffix)
+	end := strings.LastIndexByte(stem, '.')
+	if !is || end < 0 || !strings.HasSuffix(stem[:end], ".md") {
+		return ""
+	}
+	return stem[:end]
+}
+
+// tempsOf returns the temporary files of a file.
+func tempsOf(path string) (paths []string, err error) {
+	dir, name := filepath.Split(path)
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if written(e.Name()) == name {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return paths, err
+}
+
+// settle makes a rename in the directory outlive a loss of power, and removes what was left there by writers that were killed
+// before theirs, of this file or another one.
+func settle(dir string) error {
 	d, err := os.Open(dir) //nolint:gosec // a directory of the root, or the one to which a link in it leads
 	if err != nil {
 		return err
@@ -141,7 +169,7 @@ func settle(dir, name string) error {
 		return err
 	}
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), name+".") || !strings.HasSuffix(e.Name(), ".tmp") {
+		if written(e.Name()) == "" {
 			continue
 		}
 		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > strandedAfter {

@@ -180,17 +180,59 @@ func TestRootModes(t *testing.T) {
 	}
 	require.NoError(t, os.Chmod(path, 0o640)) //nolint:gosec // a person gives the file to a group
 	stranded, young, other := path+".18a.tmp", path+".18b.tmp", filepath.Join(filepath.Dir(path), "notes.tmp")
-	for _, name := range []string{stranded, young, other} {
+	dated := filepath.Join(filepath.Dir(path), "2026-11-24.md.7.tmp") // Its file may never be written again.
+	for _, name := range []string{stranded, young, other, dated} {
 		require.NoError(t, os.WriteFile(name, []byte("x"), 0o600))
 	}
 	old := time.Now().Add(-2 * strandedAfter)
 	require.NoError(t, os.Chtimes(stranded, old, old))
 	require.NoError(t, os.Chtimes(other, old, old))
+	require.NoError(t, os.Chtimes(dated, old, old))
 	write("two")
 	require.Equal(t, os.FileMode(0o640), mode(path))
 	require.NoFileExists(t, stranded)
+	require.NoFileExists(t, dated)
 	require.FileExists(t, young)
 	require.FileExists(t, other)
+}
+
+// What a killed writer has left beside the files of a memory is searched, and erased with them, also where the file is gone, and
+// where a link leads.
+func TestRootForgetsTemporaryFiles(t *testing.T) {
+	t.Parallel()
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	r := openDir(t, dir)
+	memory := filepath.Join(dir, "memory", "users", "a")
+	linked := filepath.Join(elsewhere, "MEMORY.md")
+	temps := []string{
+		filepath.Join(memory, "MEMORY.md.1.tmp"), filepath.Join(memory, "2026-11-24.md.2.tmp"), filepath.Join(memory, "dreams", "2026-11-25.md.3.tmp"),
+		linked + ".4.tmp",
+	}
+	for _, name := range append(temps, linked) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		require.NoError(t, os.WriteFile(name, []byte("the code of the door"), 0o600))
+	}
+	require.NoError(t, os.Symlink(linked, filepath.Join(memory, "MEMORY.md")))
+	other := filepath.Join(dir, "memory", "users", "b", "MEMORY.md.1.tmp")
+	require.NoError(t, os.MkdirAll(filepath.Dir(other), 0o700))
+	require.NoError(t, os.WriteFile(other, nil, 0o600))
+	var seen []string
+	require.NoError(t, r.Walk(t.Context(), func(path, text string) {
+		if text != "" {
+			seen = append(seen, filepath.Join(dir, filepath.FromSlash(path)))
+		}
+	}))
+	require.ElementsMatch(t, append(temps[:3:3], filepath.Join(memory, "MEMORY.md")), seen)
+	paths, err := r.FilesOf(t.Context(), "a", "")
+	require.NoError(t, err)
+	require.Len(t, paths, 4)
+	for _, path := range paths {
+		require.NoError(t, r.Remove(t.Context(), path))
+	}
+	for _, name := range append(temps, linked) {
+		require.NoFileExists(t, name)
+	}
+	require.FileExists(t, other, "it is of another user")
 }
 
 // A write that does not succeed leaves the file as it was.

@@ -31,6 +31,10 @@ type AccessOptions struct {
 	AgentsOf string
 	// KeyFile holds the key that grants are signed with. Default: no grant is accepted.
 	KeyFile string
+	// Secrets are other files of keys and passwords. Like KeyFile they are never read as sources.
+	Secrets []string
+	// Ingested is told which source a build has read, once the log holds it. Default: nothing is told.
+	Ingested func(buildID, uri string)
 	// RawKeys encrypt what redaction takes out of messages, and it is kept. Default: it is gone.
 	RawKeys *keyring.Ring
 }
@@ -84,21 +88,30 @@ func (a *Access) resolve(path string, in schema.ProcessSessionInput) (*handle, e
 		}
 		return nil, a.refusal(path, "", in)
 	}
-	if a.allows(f.path, in) {
+	granted := a.granted(f.path, in)
+	allowed := granted || within(f.path, realPaths(a.Roots()))
+	if allowed && !a.isSecret(f) {
+		f.private = !granted && f.info.Mode().Perm()&0o077 == 0
 		return f, nil
 	}
 	defer f.close()
+	if allowed {
+		return nil, &forbidden{fmt.Sprintf("%q holds keys or passwords: such files are never read", path)}
+	}
 	if f.path != path && within(path, a.Roots()) {
 		return nil, a.refusal(path, f.path, in)
 	}
 	return nil, a.refusal(path, "", in)
 }
 
-func (a *Access) allows(real string, in schema.ProcessSessionInput) bool {
-	if within(real, realPaths([]string{a.options.KeyFile})) {
-		return false
+// isSecret reports whether the file is one of keys or passwords, by whatever name.
+func (a *Access) isSecret(f *handle) bool {
+	for _, name := range append([]string{a.options.KeyFile}, a.options.Secrets...) {
+		if info, err := os.Stat(name); err == nil && os.SameFile(info, f.info) {
+			return true
+		}
 	}
-	return within(real, realPaths(a.Roots())) || a.granted(real, in)
+	return false
 }
 
 // realPaths returns the paths that exist, with their links resolved.

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -252,8 +253,8 @@ func TestHugeFile(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	text, database := put(t, filepath.Join(p.root, "s.txt"), secret), put(t, filepath.Join(p.root, "s.db"), sqliteMagic)
-	require.NoError(t, os.Truncate(text, 1<<40))
-	require.NoError(t, os.Truncate(database, 1<<40))
+	require.NoError(t, errors.Join(os.Truncate(text, 1<<40), os.Truncate(database, 1<<40)))
+	require.NoError(t, os.Chmod(text, 0o644)) //nolint:gosec // Else it may be a key.
 	requireRefused(t, access(t, p.options()), uriOf(t, text), schema.ErrorUnknownFormat)
 	for _, in := range []schema.ProcessSessionInput{uriOf(t, database), {URI: text, Format: "text"}, {URI: text, Format: "sqlite"}} {
 		reason := requireRefused(t, access(t, p.options()), in, schema.ErrorSourceUnreadable)

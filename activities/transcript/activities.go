@@ -149,6 +149,7 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 	p.Input.Messages = nil // The log holds them.
 	p.Input.Queued = read.queued
 	p.Redacted = redactedIn(unseen)
+	uri := read.source.URI
 	redact.Names(&p.Input.URI, &p.Input.Format, &p.Source.URI, &read.source.URI)
 	if from := in.Build.Resumable; from != nil && result.NewMessages == 0 && from.SHA256 == read.source.SHA256 {
 		result.Resumed, p.Resumed = true, &from.ResumedBuild
@@ -169,6 +170,9 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 	events := a.ingestEvents(payload, unseen, skipped, in.Build.BuildID)
 	if err := a.appendAll(ctx, key.Stream(), limit, started, events); err != nil {
 		return IngestResult{}, err
+	}
+	if f := a.access.options.Ingested; f != nil {
+		f(in.Build.BuildID, uri)
 	}
 	if result.Redacted, err = a.redacted(ctx, p, brought > 0); err != nil {
 		return result, err

@@ -29,16 +29,17 @@ func Grant(keyFile string, in schema.ProcessSessionInput) (string, error) {
 	return grant.Of(key, f.path, in), nil
 }
 
-// grantBelow returns the grant for a file of a directory that the worker may read, none if it lies in a root.
-func (a *Access) grantBelow(real string, in schema.ProcessSessionInput) (string, error) {
-	if within(real, realPaths(a.Roots())) {
+// grantBelow returns the grant for a file of a directory that the worker may read, none if it lies in a root. There, only a private
+// file of a directory that a person gave needs one.
+func (a *Access) grantBelow(f *handle, in schema.ProcessSessionInput, given bool) (string, error) {
+	if within(f.path, realPaths(a.Roots())) && !(given && f.info.Mode().Perm()&0o077 == 0) {
 		return "", nil
 	}
 	key, err := grant.ReadKey(a.options.KeyFile)
 	if err != nil {
 		return "", boundary.Invalid(schema.ErrorSourceForbidden, err)
 	}
-	return grant.Of(key, real, in), nil
+	return grant.Of(key, f.path, in), nil
 }
 
 // granted reports whether the input carries a grant for the file. The key is read each time, because the

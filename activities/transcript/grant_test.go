@@ -62,6 +62,59 @@ func TestGrant(t *testing.T) {
 	requireRefused(t, a, in, schema.ErrorSourceForbidden)
 }
 
+// Files of keys are no sources, by whatever name. Neither is what only its owner may read and what shows no format, unless a person
+// gives it.
+func TestSecretsAreNoSources(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	o := p.options()
+	keys := put(t, filepath.Join(p.root, "raw.keys"), secret)
+	o.Secrets = []string{"", filepath.Join(p.root, "missing"), keys}
+	a := access(t, o)
+	other := filepath.Join(p.root, "same")
+	require.NoError(t, os.Link(keys, other))
+	for _, path := range []string{keys, link(t, keys, filepath.Join(p.root, "열쇠 \"'")), other} {
+		in := uriOf(t, path)
+		var err error
+		in.Grant, err = Grant(o.KeyFile, in)
+		require.NoError(t, err)
+		require.Contains(t, requireRefused(t, a, in, schema.ErrorSourceForbidden), "holds keys or passwords")
+	}
+	outside := uriOf(t, put(t, filepath.Join(p.dir, "payload.keys"), secret))
+	o.Secrets = append(o.Secrets, filepath.Join(p.dir, "payload.keys"))
+	require.NotContains(t, requireRefused(t, access(t, o), outside, schema.ErrorSourceForbidden), "holds keys", "whether there is a file is not told")
+
+	token := put(t, filepath.Join(p.root, "token.txt"), strings.Repeat("0f1e", 16)+"\n")
+	in := uriOf(t, token)
+	in.Format = "text"
+	require.Contains(t, requireRefused(t, a, in, schema.ErrorSourceForbidden), "may be a key")
+	forged := in
+	forged.Grant = strings.Repeat("0", 64)
+	requireRefused(t, a, forged, schema.ErrorSourceForbidden)
+	var err error
+	in.Grant, err = Grant(o.KeyFile, in)
+	require.NoError(t, err)
+	_, _, err = a.ReadSource(t.Context(), in)
+	require.NoError(t, err, "a person gave it")
+	in.Grant = ""
+	require.NoError(t, os.Chmod(token, 0o644)) //nolint:gosec // others may read it
+	_, _, err = a.ReadSource(t.Context(), in)
+	require.NoError(t, err)
+
+	// What a person gives by its directory is read, too.
+	all := importOf(t, p.root)
+	all.Format = "text"
+	all.Grant, err = Grant(o.KeyFile, all.Source())
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(token, 0o600))
+	got := newTaken()
+	require.NoError(t, got.list(t, a, all))
+	require.Contains(t, got.passed[keys], "holds keys or passwords")
+	require.Len(t, got.items, 1)
+	_, _, err = a.ReadSource(t.Context(), got.items[0].Input)
+	require.NoError(t, err)
+}
+
 // The key is worth what it protects: it is never a source, and one that others can read permits nothing.
 func TestGrantKey(t *testing.T) {
 	t.Parallel()

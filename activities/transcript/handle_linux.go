@@ -21,6 +21,8 @@ type handle struct {
 	info fs.FileInfo
 	// virtual says that the kernel makes up what the file holds.
 	virtual bool
+	// private says that only the file's owner may read it, and that no person gave it: it may be a key.
+	private bool
 	held    *os.File
 }
 

@@ -59,6 +59,8 @@ type lister struct {
 	to     listed
 	// links holds the files that have several names, by their identities.
 	links map[string]string
+	// granted says that a person gave the source.
+	granted bool
 }
 
 // lister returns what lists the input's source, if the input may name it.
@@ -75,7 +77,9 @@ func (a *Access) lister(in schema.ImportSessionsInput) (*lister, error) {
 	case err != nil:
 		return nil, boundary.Invalid(schema.ErrorSourceUnreadable, fmt.Errorf("list sessions: %w", err))
 	}
-	return &lister{access: a, in: in.Source(), path: path, source: source, links: map[string]string{}}, nil
+	return &lister{
+		access: a, in: in.Source(), path: path, source: source, links: map[string]string{}, granted: a.granted(source.path, in.Source()),
+	}, nil
 }
 
 // listCursor is a place in a list: a file below the directory, and the session of it that was listed last. The file is
@@ -220,7 +224,7 @@ func (l *lister) add(ctx context.Context, file, after string) (found bool, err e
 	sessions, source, err := readSource(ctx, uri, format.Options{Format: in.Format}, func(path string) (*handle, error) {
 		f, err := l.resolve(path)
 		if err == nil {
-			in.Grant, err = l.access.grantBelow(f.path, in)
+			in.Grant, err = l.access.grantBelow(f, in, l.granted)
 		}
 		return f, err
 	})
@@ -281,8 +285,8 @@ func (l *lister) resolve(path string) (*handle, error) {
 	switch {
 	case !within(f.path, []string{l.source.path}):
 		err = &forbidden{"has come to lead out of the directory: it is not followed"}
-	case within(f.path, realPaths([]string{l.access.options.KeyFile})):
-		err = &forbidden{"is the key of grants, which is never read"}
+	case l.access.isSecret(f):
+		err = &forbidden{"holds keys or passwords: such files are never read"}
 	default:
 		return f, nil
 	}

@@ -222,7 +222,7 @@ func TestListGranted(t *testing.T) {
 	require.NoError(t, err)
 	got = newTaken()
 	require.NoError(t, got.list(t, a, keys))
-	require.Equal(t, map[string]string{o.KeyFile: "is the key of grants, which is never read"}, got.passed)
+	require.Equal(t, map[string]string{o.KeyFile: "holds keys or passwords: such files are never read"}, got.passed)
 	// The grant of the directory opens no file to process_session.
 	one := in.Source()
 	one.URI = uriOf(t, filepath.Join(dir, "a.jsonl")).URI

@@ -87,9 +87,13 @@ func readSource(ctx context.Context, uri string, opts format.Options, resolve fu
 		return nil, schema.Source{}, fmt.Errorf("read source: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	opts.Name, opts.Size = path, f.info.Size()
+	opts.Name, opts.Size, opts.Detected = path, f.info.Size(), f.private
 	opts.CopyDatabase = func(name string) error { return snapshot(f.path, name, maxDatabaseBytes) }
 	sessions, source, err := readFrom(&contextReader{ctx, file}, opts)
+	if opts.Detected && opts.Format != "" && errors.Is(err, format.ErrUnknownFormat) {
+		err = &forbidden{fmt.Sprintf("%q can be read by its owner alone and shows no known format, so it may be a key: if it is a transcript, "+
+			"give it to starter process on the worker's machine", path)}
+	}
 	if err != nil {
 		return nil, schema.Source{}, err
 	}

@@ -88,7 +88,7 @@ func newHome(t testing.TB, temporal string) *home {
 }
 
 func (h *home) spool() door.Spool {
-	return door.Spool{Dir: filepath.Join(h.dir, "cache", "axiommind", "outbox")}
+	return door.Spool{Dir: filepath.Join(h.dir, ".local", "state", "axiommind", "outbox")}
 }
 
 func (h *home) transcript(t testing.TB, name string) string {

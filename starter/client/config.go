@@ -12,6 +12,7 @@ import (
 	"axiommind/activities/llm"
 	"axiommind/schema"
 	"axiommind/worker/service"
+	"axiommind/worker/statedir"
 )
 
 // Config says where the servers are, and how they are asked. A zero value means the default. [LoadConfig] fills it as the
@@ -54,6 +55,9 @@ type Config struct {
 	Actor string
 	// Logger is told of servers that are waited for. Default: none.
 	Logger *slog.Logger
+	// SourceKey is the file of the key that grants the user's workers on this machine access to files. Default: none, and the
+	// workers' roots decide.
+	SourceKey string
 	// Spool keeps conversations while Temporal is away. Default: none, and Enqueue returns [ErrUnavailable] then.
 	Spool Spool
 }
@@ -99,6 +103,7 @@ func ConfigOf(s service.Config) Config {
 		ClickHouseDSN: s.ClickHouseDSN, WeaviateURL: s.WeaviateURL, WeaviateAPIKey: s.WeaviateAPIKey,
 		Embedder:        Embedder{Provider: e.Provider, Model: e.Model, Dimensions: e.Dimensions, BaseURL: e.BaseURL, APIKey: e.APIKey, Dir: e.Dir},
 		SimilarityFloor: s.SimilarityFloor, NoUsage: s.NoUsage, NoQueue: s.NoQueue, ConnectTimeout: s.ConnectTimeout,
+		SourceKey: s.State.Path(statedir.SourceKey),
 	}
 }
 

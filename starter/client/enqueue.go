@@ -17,7 +17,6 @@ import (
 	"axiommind/activities/transcript/format"
 	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
-	"axiommind/worker/service"
 )
 
 // Message is one message of a conversation. Its role is user, assistant, system or tool.
@@ -144,7 +143,7 @@ func (c *Client) queued(ctx context.Context, in Conversation) (q schema.QueuedCo
 	case in.File != "" && len(in.Messages) > 0:
 		return q, invalid(errors.New("give messages or a file, not both"))
 	case in.File != "":
-		q, last, err = fromFile(ctx, q, in)
+		q, last, err = fromFile(ctx, q, in, c.cfg.SourceKey)
 	case in.Format != "":
 		return q, invalid(fmt.Errorf("format %q: messages have none, only a file does", in.Format))
 	default:
@@ -219,7 +218,7 @@ func clean(text string) string {
 }
 
 // fromFile names the file, and the session of it. The file is read if that or the signals are not given.
-func fromFile(ctx context.Context, q schema.QueuedContext, in Conversation) (_ schema.QueuedContext, last []schema.Message, err error) {
+func fromFile(ctx context.Context, q schema.QueuedContext, in Conversation, sourceKey string) (_ schema.QueuedContext, last []schema.Message, err error) {
 	if q.URI, err = transcript.FileURI(in.File); err != nil {
 		return q, nil, invalid(err)
 	}
@@ -239,7 +238,7 @@ func fromFile(ctx context.Context, q schema.QueuedContext, in Conversation) (_ s
 		q.Thread, last = cmp.Or(in.Thread, s.ID), s.Messages
 	}
 	// Without a grant, as where there is no place for its key, the worker's roots decide.
-	q.Grant, _ = transcript.Grant(service.SourceKeyFile(), schema.ProcessSessionInput{
+	q.Grant, _ = transcript.Grant(sourceKey, schema.ProcessSessionInput{
 		URI: q.URI, Project: q.Project, User: q.User, Agent: q.Agent,
 	})
 	return q, last, nil

@@ -17,6 +17,7 @@ import (
 	"axiommind/starter/client"
 	"axiommind/worker/runner"
 	"axiommind/worker/service"
+	"axiommind/worker/statedir"
 )
 
 // work runs a worker in a namespace and a database of its own until the test ends.
@@ -27,9 +28,9 @@ func work(t *testing.T) client.Config {
 		TemporalAddress: stacktest.Temporal(t), TemporalNamespace: name, ClickHouseDSN: stacktest.MigratedDatabase(t),
 		WeaviateURL: "http://" + stacktest.Weaviate(t), WeaviateAPIKey: stacktest.WeaviateKey(t), ConnectTimeout: 20 * time.Second,
 	}
-	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // From here on the servers are installed: the key of grants goes elsewhere.
 	quiet := slog.New(slog.DiscardHandler)
-	var s service.Config
+	s := service.Config{State: statedir.Dir(t.TempDir())}
+	cfg.SourceKey = s.State.Path(statedir.SourceKey)
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	s.Flags(f)
 	s.WorkerFlags(f)

@@ -25,6 +25,7 @@ import (
 	"axiommind/activities/transcript/grant"
 	"axiommind/schema"
 	"axiommind/worker/settings"
+	"axiommind/worker/statedir"
 )
 
 const (
@@ -76,8 +77,10 @@ type Program struct {
 	Getenv      func(string) string
 	// Answer answers [Answered] events. Without it there is no answer.
 	Answer Answer
-	// Cache returns the path of a file in the user's cache, or "". Default [settings.Cache].
-	Cache func(name string) string
+	// State is where contexts, the key of grants and the log are kept. Default: that of the environment.
+	State statedir.Dir
+	// Local is the file with the addresses of a local stack. Default [settings.LocalFile].
+	Local string
 }
 
 // Main runs a hook with the arguments of its command line: the agent, flags, and perhaps the event, which is else read from
@@ -128,11 +131,9 @@ func (o *Options) Check() error {
 
 // Run handles one event. It prints nothing but an answer, and writes to the log what goes wrong.
 func (p *Program) Run(ctx context.Context, o Options) {
-	if p.Cache == nil {
-		p.Cache = settings.Cache
-	}
+	p.State, p.Local = cmp.Or(p.State, statedir.Of(p.Getenv)), cmp.Or(p.Local, settings.LocalFile())
 	if err := p.run(ctx, o); err != nil {
-		note(p.Cache("hook.log"), o.Kind+": "+err.Error())
+		note(p.State.Path(statedir.HookLog), o.Kind+": "+err.Error())
 	}
 }
 
@@ -141,7 +142,7 @@ func (p *Program) run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	values, err := settings.Load(o.Config, p.Getenv, p.Cache("local.yaml"))
+	values, err := settings.Load(o.Config, p.Getenv, p.Local)
 	switch {
 	case slices.Contains(Enqueued(), e.Name):
 		return p.enqueue(ctx, o, e, values, err)
@@ -166,9 +167,9 @@ func (p *Program) enqueue(ctx context.Context, o Options, e Event, values settin
 	if err != nil {
 		return err
 	}
-	spool := door.Spool{Dir: p.Cache("outbox")}
+	spool := door.Spool{Dir: p.State.Path(statedir.Outbox)}
 	if spool.Dir == "" {
-		return errors.New("spool a context: the user has no cache directory; set HOME or XDG_CACHE_HOME")
+		return errors.New("spool a context: the user has no home; set HOME or XDG_STATE_HOME")
 	}
 	unspooled := spool.Put(q)
 	temporal, err := values.Temporal()
@@ -218,10 +219,10 @@ func (p *Program) contextOf(o Options, e Event) (schema.QueuedContext, error) {
 		URI: (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String(),
 	}
 	q.Flush, q.Now = e.flush()
-	q.Grant, err = grantOf(p.Cache("source.key"), path, q)
+	q.Grant, err = grantOf(p.State.Path(statedir.SourceKey), path, q)
 	if err != nil {
 		// A worker may read the directories of agents without a grant.
-		note(p.Cache("hook.log"), fmt.Sprintf("%s: grant access to %q: %v", o.Kind, path, err))
+		note(p.State.Path(statedir.HookLog), fmt.Sprintf("%s: grant access to %q: %v", o.Kind, path, err))
 	}
 	return q, nil
 }

@@ -18,6 +18,7 @@ import (
 	"axiommind/activities/transcript/grant"
 	"axiommind/schema"
 	"axiommind/worker/settings"
+	"axiommind/worker/statedir"
 )
 
 // machine is a user's home, without any server unless a test gives one.
@@ -74,19 +75,19 @@ func (m *machine) run(t *testing.T, event string, args ...string) int {
 func (m *machine) program(in io.Reader) *Program {
 	return &Program{
 		In: in, Out: &m.out, ErrOut: &m.errOut, Getenv: func(name string) string { return m.env[name] },
-		Cache: func(name string) string { return m.path("cache", name) },
+		State: statedir.Dir(m.path("state")), Local: m.path("cache", "local.yaml"),
 	}
 }
 
 func (m *machine) log() string {
-	text, _ := os.ReadFile(m.path("cache", "hook.log"))
+	text, _ := os.ReadFile(m.path("state", "hook.log"))
 	return string(text)
 }
 
 // spooled returns what waits to be delivered, the latest first.
 func (m *machine) spooled(t *testing.T) (out []schema.QueuedContext) {
 	t.Helper()
-	files, err := filepath.Glob(m.path("cache", "outbox", "*.json"))
+	files, err := filepath.Glob(m.path("state", "outbox", "*.json"))
 	require.NoError(t, err)
 	for _, f := range files {
 		text, err := os.ReadFile(f)
@@ -138,7 +139,7 @@ func TestEnqueueSpools(t *testing.T) {
 		require.Equal(t, schema.SessionKey{Scope: schema.Scope{Project: "Läden", User: "ann", Agent: "coder"}, SessionID: "s-1/'名"}, q.Key())
 		require.Equal(t, tt.flush, q.Flush)
 		require.Equal(t, tt.now, q.Now)
-		key, err := grant.ReadKey(m.path("cache", "source.key"))
+		key, err := grant.ReadKey(m.path("state", "source.key"))
 		require.NoError(t, err)
 		real, err := filepath.EvalSymlinks(path)
 		require.NoError(t, err)
@@ -297,19 +298,19 @@ func TestAnswers(t *testing.T) {
 func TestLogIsBounded(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
-	require.NoError(t, os.MkdirAll(m.path("cache"), 0o700))
-	require.NoError(t, os.WriteFile(m.path("cache", "hook.log"), bytes.Repeat([]byte("x"), maxLog+1), 0o600))
+	require.NoError(t, os.MkdirAll(m.path("state"), 0o700))
+	require.NoError(t, os.WriteFile(m.path("state", "hook.log"), bytes.Repeat([]byte("x"), maxLog+1), 0o600))
 	m.run(t, "{", ClaudeCode)
 	require.Less(t, len(m.log()), 1000)
-	require.FileExists(t, m.path("cache", "hook.log.1"))
+	require.FileExists(t, m.path("state", "hook.log.1"))
 }
 
 // Nothing is lost where even the spool can't be written: what is sent is not spooled, and what is not is told.
 func TestNoSpool(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
-	require.NoError(t, os.MkdirAll(m.path("cache"), 0o700))
-	require.NoError(t, os.WriteFile(m.path("cache", "outbox"), nil, 0o600))
+	require.NoError(t, os.MkdirAll(m.path("state"), 0o700))
+	require.NoError(t, os.WriteFile(m.path("state", "outbox"), nil, 0o600))
 	require.Zero(t, m.run(t, event(t, map[string]any{"hook_event_name": Stop, "session_id": "s", "transcript_path": m.transcript(t, "s.jsonl")}), ClaudeCode))
 	require.Contains(t, m.log(), "spool a context")
 	require.Contains(t, m.log(), "enqueue for default")
@@ -332,7 +333,7 @@ func FuzzParseEvent(f *testing.F) {
 			return
 		}
 		require.True(t, filepath.IsAbs(path))
-		p := Program{Cache: func(string) string { return "" }}
+		p := Program{}
 		q, err := p.contextOf(Options{Kind: ClaudeCode, Scope: schema.Scope{Project: "p", User: "u"}}, e)
 		require.NoError(t, err)
 		require.NoError(t, q.Validate())

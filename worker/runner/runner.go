@@ -34,6 +34,7 @@ import (
 	"axiommind/activities/vector/store/weaviate"
 	"axiommind/schema"
 	"axiommind/worker/service"
+	"axiommind/worker/statedir"
 	"axiommind/workflows"
 )
 
@@ -71,7 +72,8 @@ func Run(ctx context.Context, cfg service.Config, logger *slog.Logger, ready fun
 		// People use them to filter. Everything else works without them.
 		logger.Warn("search attributes are not registered", "reason", err)
 	}
-	access, err := sourceAccess(&cfg, raw)
+	copies := &stdinCopies{dir: cfg.State, read: map[string]string{}}
+	access, err := sourceAccess(&cfg, raw, copies.ingested)
 	if err != nil {
 		return err
 	}
@@ -88,6 +90,7 @@ func Run(ctx context.Context, cfg service.Config, logger *slog.Logger, ready fun
 	if err != nil {
 		return err
 	}
+	rooms.build.Ended = copies.ended
 	if raw != nil {
 		logger.Info("what redaction takes out is kept, encrypted", "key", raw.KeyID())
 	}
@@ -125,8 +128,8 @@ func Run(ctx context.Context, cfg service.Config, logger *slog.Logger, ready fun
 		go watchVersion(ctx, stores.Temporal, cfg, logger)
 	}
 	go hideCopies(ctx, stores.Log, logger)
-	if cfg.SpoolDir != "" && !cfg.NoQueue {
-		go door.Watch(ctx, door.Spool{Dir: cfg.SpoolDir}, stores.Temporal, door.DefaultWatch, logger)
+	if cfg.State != "" && !cfg.NoQueue {
+		go door.Watch(ctx, door.Spool{Dir: cfg.State.Path(statedir.Outbox)}, stores.Temporal, door.DefaultWatch, logger)
 	}
 	go func() {
 		catchUp(ctx, stores.Log, behind, rooms.indexes.WakePending, logger)
@@ -287,6 +290,7 @@ func newRooms(s *service.Stores, model llm.Model, access *transcript.Access, roo
 	if s.Eraser != nil {
 		r.erase, errs[13] = erase.NewActivities(erase.Stores{
 			Log: s.Log, ClickHouse: s.ClickHouse, Eraser: s.Eraser, Temporal: s.Temporal, Namespace: cfg.TemporalNamespace, Root: root, Weaviate: s.Weaviate,
+			Temps: cfg.State.Clear,
 		})
 	}
 	return r, errors.Join(errs...)

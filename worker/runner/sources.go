@@ -10,12 +10,13 @@ import (
 	"axiommind/activities/session/keyring"
 	"axiommind/activities/transcript"
 	"axiommind/worker/service"
+	"axiommind/worker/statedir"
 )
 
 // sourceAccess returns what the worker may read. A worker that is started in the home directory or above it does not
 // thereby get access to all of it.
-func sourceAccess(c *service.Config, raw *keyring.Ring) (*transcript.Access, error) {
-	o := transcript.AccessOptions{Roots: c.SourceRoots, KeyFile: service.SourceKeyFile(), RawKeys: raw}
+func sourceAccess(c *service.Config, raw *keyring.Ring, ingested func(buildID, uri string)) (*transcript.Access, error) {
+	o := transcript.AccessOptions{Roots: c.SourceRoots, Ingested: ingested, KeyFile: c.State.Path(statedir.SourceKey), Secrets: c.SecretFiles, RawKeys: raw}
 	if len(c.SourceRoots) == 0 {
 		if home, err := os.UserHomeDir(); err == nil {
 			o.AgentsOf = home

@@ -23,25 +23,23 @@ func TestSourceAccess(t *testing.T) {
 		work: {sessions, work}, home: {sessions}, filepath.Dir(home): {sessions}, "/": {sessions},
 	} {
 		t.Chdir(dir)
-		access, err := sourceAccess(&service.Config{}, nil)
+		access, err := sourceAccess(&service.Config{}, nil, nil)
 		require.NoError(t, err)
 		require.Equal(t, want, access.Roots(), dir)
 	}
 	t.Chdir(work)
-	access, err := sourceAccess(&service.Config{SourceRoots: []string{"/data", "here"}}, nil)
+	access, err := sourceAccess(&service.Config{SourceRoots: []string{"/data", "here"}}, nil, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"/data", filepath.Join(work, "here")}, access.Roots())
-	_, err = sourceAccess(&service.Config{SourceRoots: []string{""}}, nil)
+	_, err = sourceAccess(&service.Config{SourceRoots: []string{""}}, nil, nil)
 	require.EqualError(t, err, "--source-root: set up access to sources: a root is empty")
 
 	t.Setenv("HOME", "")
-	t.Setenv("XDG_CACHE_HOME", "")
-	require.Empty(t, service.SourceKeyFile())
-	access, err = sourceAccess(&service.Config{}, nil)
+	access, err = sourceAccess(&service.Config{}, nil, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{work}, access.Roots())
 	t.Chdir("/")
-	access, err = sourceAccess(&service.Config{}, nil)
+	access, err = sourceAccess(&service.Config{}, nil, nil)
 	require.NoError(t, err)
 	require.Empty(t, access.Roots())
 }

@@ -19,11 +19,11 @@ import (
 	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/activities/llm"
-	"axiommind/activities/queue/door"
 	"axiommind/activities/task"
 	"axiommind/activities/tier"
 	"axiommind/schema"
 	"axiommind/worker/settings"
+	"axiommind/worker/statedir"
 )
 
 // Config holds all settings. Each one can be given as a flag, as an environment variable, or in a YAML file under the
@@ -118,13 +118,12 @@ type Config struct {
 	LogLevel  string
 	// Timing holds the durations that background work waits for. Tests set it, no flag does.
 	Timing schema.Timing
-	// SpoolDir is where hooks leave what they could not enqueue. The worker delivers it. A program sets it, no flag does:
-	// [DefaultSpoolDir]. Default: none.
-	SpoolDir string
+	// SecretFiles are those that hold keys and passwords: what the settings name, and the file that they were read from. No flag
+	// sets it, [Config.Load] does.
+	SecretFiles []string
+	// State is the directory of what the programs of this user keep. No flag sets it, [Config.Load] does. Default: none.
+	State statedir.Dir
 }
-
-// DefaultSpoolDir is the spool of the programs of this user. It is empty if the user has no cache directory.
-func DefaultSpoolDir() string { return settings.Cache(door.SpoolDir) }
 
 // Defaults of [Config].
 const (
@@ -250,6 +249,7 @@ func (c *Config) LimitMemory() {
 // flags must have been parsed. If no file is named, the fallback file is read if it exists. Only that file may
 // contain a key, [LocalWeaviateKey].
 func (c *Config) Load(f *pflag.FlagSet, getenv func(string) string, fallback string) error {
+	c.State = statedir.Of(getenv)
 	if c.File == "" {
 		c.File = getenv(variablePrefix + "CONFIG")
 	}
@@ -302,6 +302,7 @@ func (c *Config) Load(f *pflag.FlagSet, getenv func(string) string, fallback str
 		}
 	}
 	secret := func(variable string) string {
+		c.SecretFiles = append(c.SecretFiles, getenv(variable+"_FILE"))
 		value, err := settings.Secret(getenv, variable)
 		if err != nil {
 			errs = append(errs, err)
@@ -317,6 +318,7 @@ func (c *Config) Load(f *pflag.FlagSet, getenv func(string) string, fallback str
 	}
 	c.Model.APIKey = keyOf(c.Model.Provider, secret)
 	c.Embedder.APIKey = keyOf(c.Embedder.Provider, secret)
+	c.SecretFiles = append(c.SecretFiles, path, fallback, c.RawKeyFile, c.PayloadKeyFile, c.TemporalTLSKey)
 	return errors.Join(errs...)
 }
 
@@ -345,7 +347,3 @@ const LocalWeaviateKey = "weaviate-api-key"
 // LocalConfigFile returns the file in which the local stack records the addresses of its servers and their tokens, so
 // that programs of the same user find them.
 func LocalConfigFile() string { return settings.LocalFile() }
-
-// SourceKeyFile returns the file with the key with which the starter permits a worker of the same user on the same
-// machine to read a file. It is empty if the user has no cache directory.
-func SourceKeyFile() string { return settings.SourceKey() }

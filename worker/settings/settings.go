@@ -30,21 +30,15 @@ func Variable(setting string) string {
 	return Prefix + strings.ToUpper(strings.ReplaceAll(setting, "-", "_"))
 }
 
-// Cache returns the path of a file or directory in the cache of the user, or "" if the user has no cache directory.
-func Cache(name string) string {
+// LocalFile returns the file in which the local stack records the addresses of its servers and their tokens, so that
+// programs of the same user find them. It is "" if the user has no cache directory.
+func LocalFile() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {
 		return ""
 	}
-	return filepath.Join(dir, "axiommind", name)
+	return filepath.Join(dir, "axiommind", "local.yaml")
 }
-
-// LocalFile returns the file in which the local stack records the addresses of its servers and their tokens, so that
-// programs of the same user find them. It is "" if the user has no cache directory.
-func LocalFile() string { return Cache("local.yaml") }
-
-// SourceKey returns the file with the key that permits a worker to read files. See [grant.Key].
-func SourceKey() string { return Cache("source.key") }
 
 // Read reads a flat YAML mapping from names to values or lists of values. Programs may share a file: each reads the
 // settings that it knows. An empty path has none.

@@ -28,7 +28,7 @@ func Send(ctx context.Context, c client.Client, q schema.QueuedContext) error {
 	if q.Admitted() {
 		full <- false
 	} else {
-		go func() { full <- isFull(ctx, c, schema.WorkflowID(q.Queue().Stream())) }()
+		go func() { full <- isFull(ctx, c, workflowID(q)) }()
 	}
 	if err := Signal(ctx, c, q); err != nil {
 		return err
@@ -39,6 +39,28 @@ func Send(ctx context.Context, c client.Client, q schema.QueuedContext) error {
 	}
 	return nil
 }
+
+// polite returns a function that sends contexts, and none to a queue that is full: a queue is asked before its first signal. It
+// is for what is sent again and again, as each signal stays in the history of the queue.
+func polite(c client.Client) func(context.Context, schema.QueuedContext) error {
+	full := map[string]bool{}
+	return func(ctx context.Context, q schema.QueuedContext) error {
+		if !q.Admitted() {
+			id := workflowID(q)
+			is, asked := full[id]
+			if !asked {
+				is = isFull(ctx, c, id)
+				full[id] = is
+			}
+			if is {
+				return fmt.Errorf("enqueue for %s: %w: %d sessions or more wait (starter queue shows them)", q.User, ErrFull, schema.QueueNearlyFull)
+			}
+		}
+		return Signal(ctx, c, q)
+	}
+}
+
+func workflowID(q schema.QueuedContext) string { return schema.WorkflowID(q.Queue().Stream()) }
 
 // Signal is [Send] without asking whether the queue is full. It is for hooks, which have no time for that, and whose
 // transcripts are enqueued again after the agent's next turn.

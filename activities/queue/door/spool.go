@@ -18,14 +18,9 @@ import (
 	"axiommind/schema"
 )
 
-// SpoolDir is the name of the spool in the program's cache directory, which hooks, the starter and workers of a user share.
-const SpoolDir = "outbox"
-
 const (
 	// DefaultMaxSpooled is the default of [Spool.Max].
 	DefaultMaxSpooled = 1000
-	// maxAside is how many contexts that can't be delivered are kept.
-	maxAside = 100
 	// maxSpooledBytes bounds the file of one context: its messages may be escaped, which makes them up to six times as long.
 	maxSpooledBytes = 64 << 10
 	// tempAge is the age from which on a temporary file belongs to a process that was killed.
@@ -41,7 +36,7 @@ const (
 type Spool struct {
 	// Dir is made when it is needed, for its owner alone.
 	Dir string
-	// Max is how many contexts are kept. The oldest gives way. Default [DefaultMaxSpooled].
+	// Max is how many contexts wait. The oldest is put aside. Default [DefaultMaxSpooled].
 	Max int
 }
 
@@ -183,11 +178,16 @@ const DefaultWatch = 5 * time.Second
 func Watch(ctx context.Context, s Spool, c client.Client, every time.Duration, log Logger) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	last := ""
+	last, kept := "", 0
 	for {
-		sent, err := s.Deliver(ctx, func(ctx context.Context, q schema.QueuedContext) error { return Send(ctx, c, q) })
+		sent, err := s.Deliver(ctx, polite(c))
 		if sent > 0 {
 			log.Info("delivered contexts that were spooled", "contexts", sent, "spool", s.Dir)
+		}
+		if n := s.aside(); n != kept {
+			if kept = n; n > 0 {
+				log.Warn("contexts can't be delivered: the .txt file beside each says why", "contexts", n, "directory", filepath.Join(s.Dir, asideDir))
+			}
 		}
 		text := ""
 		if err != nil && ctx.Err() == nil {
@@ -285,18 +285,18 @@ func (s Spool) write(name string, text []byte) error {
 	return err
 }
 
-// putAside moves a file out of the way. One that can't be moved stays, and is met again.
+// putAside moves a file out of the way, where it is kept until a person or forget removes it: nothing else may hold its messages.
+// One that can't be moved stays, and is met again.
 func (s Spool) putAside(name string, why error) {
 	dir := filepath.Join(s.Dir, asideDir)
 	if os.MkdirAll(dir, 0o700) != nil || os.Rename(filepath.Join(s.Dir, name), filepath.Join(dir, name)) != nil {
 		return
 	}
 	_ = os.WriteFile(filepath.Join(dir, name+".txt"), []byte(why.Error()+"\n"), 0o600)
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	for _, f := range files[:max(0, len(files)-2*maxAside)] {
-		_ = os.RemoveAll(filepath.Join(dir, f.Name()))
-	}
+}
+
+// aside counts the contexts that were put aside.
+func (s Spool) aside() int {
+	n, _ := Spool{Dir: filepath.Join(s.Dir, asideDir)}.Len()
+	return n
 }

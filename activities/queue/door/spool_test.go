@@ -175,6 +175,27 @@ func TestSpoolIsBounded(t *testing.T) {
 	require.Len(t, aside, 2)
 }
 
+// A context that was said to be kept is kept, however many are put aside.
+func TestSpoolLosesNothingAside(t *testing.T) {
+	t.Parallel()
+	s := spool(t)
+	s.Max = 1
+	const many = 150
+	for i := range many {
+		q := contextOf(fmt.Sprint(i), "thread")
+		q.URI, q.Messages = "", []schema.InlineMessage{{Role: "user", Content: "yes"}}
+		require.NoError(t, s.Put(q))
+	}
+	found := map[string]bool{}
+	n, err := s.Drop(func(q schema.QueuedContext) bool {
+		found[q.ID] = true
+		return false
+	})
+	require.NoError(t, err)
+	require.Zero(t, n)
+	require.Len(t, found, many)
+}
+
 // Hooks that end at once and workers that deliver lose nothing.
 func TestSpoolTogether(t *testing.T) {
 	t.Parallel()

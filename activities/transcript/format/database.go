@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -70,7 +71,13 @@ func (s *source) openDatabase(b *builder) (_ *database, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("copy database: %w", err)
 	}
-	return d, d.connect("file:"+(&url.URL{Path: name}).EscapedPath()+"?mode=rw", s.opts.MaxDocument)
+	if err := d.connect("file:"+(&url.URL{Path: name}).EscapedPath()+"?mode=rw", s.opts.MaxDocument); err != nil {
+		return nil, err
+	}
+	if runtime.GOOS != "windows" { // There an open file can't be removed.
+		_ = os.RemoveAll(dir) // SQLite reads on, and a process that is killed leaves no copy. If it fails, done tries again.
+	}
+	return d, nil
 }
 
 // spool copies the source into a new file.

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"context"
@@ -10,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -71,6 +73,25 @@ func TestParseDatabases(t *testing.T) {
 			require.Equal(t, dumped, sessions, "a compressed database is not read in place")
 		})
 	}
+}
+
+// The copy of a database has no name any more while it is read, so that a process that is killed leaves none.
+func TestOpenDatabaseLeavesNoFile(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	name := makeDatabase(t, "CREATE TABLE notes(text TEXT);\nINSERT INTO notes VALUES('the code of the door');\n")
+	s := &source{opts: Options{CopyDatabase: copyOf(t, name)}.withDefaults(), head: sqliteMagic, r: bufio.NewReader(strings.NewReader(""))}
+	d, err := s.openDatabase(newBuilder())
+	require.NoError(t, err)
+	defer d.close()
+	left, err := os.ReadDir(temp)
+	require.NoError(t, err)
+	if runtime.GOOS != "windows" {
+		require.Empty(t, left)
+	}
+	var texts []string
+	require.NoError(t, d.each("SELECT text FROM notes", func(r row) { texts = append(texts, r.text("text")) }))
+	require.Equal(t, []string{"the code of the door"}, texts)
 }
 
 // copyOf copies a database with its write-ahead log.

@@ -76,6 +76,8 @@ type Options struct {
 	// MaxDocument bounds, in bytes, a source that has to be read as a whole: a JSON object over
 	// several lines, plain text, Markdown, a SQL dump. Default: DefaultMaxDocument.
 	MaxDocument int
+	// Detected refuses a source whose content shows no format, whatever Format says.
+	Detected bool
 	// KeepTakenOut has the messages keep what redaction takes out of them. Default: it is gone.
 	KeepTakenOut bool
 }
@@ -113,12 +115,19 @@ func Parse(r io.Reader, opts Options) ([]*Session, error) {
 	}
 	defer src.close()
 
+	b := newBuilder()
+	b.keepTakenOut = opts.KeepTakenOut
+	if isKept(src.head) {
+		sessions, err := src.kept(b)
+		if err != nil {
+			return nil, fmt.Errorf("parse %q: %w", opts.Name, err)
+		}
+		return sessions, nil
+	}
 	f, err := src.format()
 	if err != nil {
 		return nil, fmt.Errorf("parse %q: %w", opts.Name, err)
 	}
-	b := newBuilder()
-	b.keepTakenOut = opts.KeepTakenOut
 	if f == nil || !f.anonymous {
 		b.fallbackID = sessionName(opts.Name)
 	}
@@ -188,7 +197,11 @@ func (s *source) blank() bool {
 // format is nil for a source with nothing in it.
 func (s *source) format() (*Format, error) {
 	if s.opts.Format != "" {
-		if f, err := lookup(s.opts.Format); err != nil || !s.blank() {
+		f, err := lookup(s.opts.Format)
+		if err == nil && s.opts.Detected && !s.blank() {
+			_, err = detect(s.opts.Name, s.head)
+		}
+		if err != nil || !s.blank() {
 			return f, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -53,6 +54,12 @@ func DefaultCache() (Cache, error) {
 	return Cache{Dir: filepath.Join(dir, "axiommind")}, nil
 }
 
+// Beside an entry stand its lock and, until it is whole, the directory that is built.
+const (
+	lockSuffix  = ".lock"
+	buildSuffix = ".tmp"
+)
+
 // entry returns the directory of key, made by build when absent. build fills
 // the directory it is given; a failed or killed build leaves no entry.
 func (c Cache) entry(ctx context.Context, key string, progress func(state string), build func(dir string) error) (string, error) {
@@ -62,7 +69,7 @@ func (c Cache) entry(ctx context.Context, key string, progress func(state string
 		_ = os.Chtimes(dir, now, now)
 		return dir, nil
 	}
-	unlock, err := Lock(ctx, dir+".lock", func() { progress("waiting for another process that installs it") })
+	unlock, err := Lock(ctx, dir+lockSuffix, func() { progress("waiting for another process that installs it") })
 	if err != nil {
 		return "", fmt.Errorf("lock %q: %w", dir, err)
 	}
@@ -71,7 +78,7 @@ func (c Cache) entry(ctx context.Context, key string, progress func(state string
 		return dir, nil
 	}
 	// This process holds the lock, so what is here was left by a killed build.
-	tmp := dir + ".tmp"
+	tmp := dir + buildSuffix
 	if err := os.RemoveAll(tmp); err != nil {
 		return "", fmt.Errorf("clear %q: %w", tmp, err)
 	}
@@ -92,13 +99,18 @@ func (c Cache) entry(ctx context.Context, key string, progress func(state string
 const unusedFor = 30 * 24 * time.Hour
 
 // prune removes the entries that nothing has used for long: each change of a
-// server's source or version makes a new one.
+// server's source or version makes a new one. An entry, and a build of one, has
+// a lock beside it. Other directories are not the cache's to remove.
 func (c Cache) prune() {
 	entries, _ := os.ReadDir(c.Dir)
 	for _, e := range entries {
+		dir := filepath.Join(c.Dir, e.Name())
 		info, err := e.Info()
-		if err == nil && e.IsDir() && time.Since(info.ModTime()) > unusedFor {
-			_ = os.RemoveAll(filepath.Join(c.Dir, e.Name()))
+		if err != nil || !e.IsDir() || time.Since(info.ModTime()) <= unusedFor {
+			continue
+		}
+		if _, err := os.Lstat(strings.TrimSuffix(dir, buildSuffix) + lockSuffix); err == nil {
+			_ = os.RemoveAll(dir)
 		}
 	}
 }

@@ -67,13 +67,26 @@ func TestUnusedEntriesAreRemoved(t *testing.T) {
 	used, err := cache.entry(t.Context(), "used", func(string) {}, build)
 	require.NoError(t, err)
 	past := time.Now().Add(-2 * unusedFor)
-	require.NoError(t, errors.Join(os.Chtimes(old, past, past), os.Chtimes(used, past, past)))
+	broken := filepath.Join(cache.Dir, "old"+buildSuffix)
+	require.NoError(t, os.Mkdir(broken, 0o700))
+	foreign := []string{"outbox", "watch", "spool", "сервер \"'", "launcher"} // Of other programs, or of older versions.
+	for i, name := range foreign {
+		foreign[i] = filepath.Join(cache.Dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Join(foreign[i], "aside"), 0o700))
+	}
+	for _, dir := range append([]string{old, used, broken}, foreign...) {
+		require.NoError(t, os.Chtimes(dir, past, past))
+	}
 	_, err = cache.entry(t.Context(), "used", func(string) {}, build)
 	require.NoError(t, err)
 	_, err = cache.entry(t.Context(), "new", func(string) {}, build)
 	require.NoError(t, err)
 	require.NoDirExists(t, old)
+	require.NoDirExists(t, broken)
 	require.DirExists(t, used)
+	for _, dir := range foreign {
+		require.DirExists(t, filepath.Join(dir, "aside"))
+	}
 }
 
 func TestWaitingForTheLockCanBeGivenUp(t *testing.T) {
