@@ -164,6 +164,8 @@ type ForgetInput struct {
 	Because string `json:"because,omitempty"`
 	// Verify only looks for what the erasure with the ID has left, and erases nothing.
 	Verify bool `json:"verify,omitempty"`
+	// Grant signs the ID and the scope: whoever can reach Temporal could have anything erased otherwise. starter forget makes it.
+	Grant string `json:"grant,omitempty"`
 }
 
 // maxBecause bounds what is kept of a reason, in bytes.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,13 +17,15 @@ import (
 
 	"axiommind/activities/erase"
 	"axiommind/activities/eventlog"
+	"axiommind/activities/transcript/grant"
 	"axiommind/schema"
+	"axiommind/worker/statedir"
 )
 
 // forgetOptions are the flags of forget.
 type forgetOptions struct {
 	schema.ForgetInput
-	yes, verify bool
+	yes, verify, printInput bool
 }
 
 func (a *app) forgetCommand(f *pflag.FlagSet) func(context.Context, []string) error {
@@ -36,6 +39,7 @@ func (a *app) forgetCommand(f *pflag.FlagSet) func(context.Context, []string) er
 	f.StringVar(&o.By, "by", actor(), "who wants it, for the audit trail")
 	f.StringVar(&o.ID, "id", "", "id of an erasure to go on with, as forget list has it (default: found by what it erases, or a new one)")
 	f.BoolVar(&o.yes, "yes", false, "erase, and do not ask")
+	f.BoolVar(&o.printInput, "print-input", false, "erase nothing: print the signed input of the workflow forget, for Temporal's web interface")
 	f.BoolVar(&o.verify, "verify", false, "erase nothing: search every store for what an erasure of the same has left")
 	return func(ctx context.Context, _ []string) error { return a.forget(ctx, o) }
 }
@@ -70,7 +74,19 @@ func (a *app) forget(ctx context.Context, o *forgetOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.Verify {
+	if !o.Verify {
+		key, err := grant.Key(a.cfg.State.Path(statedir.SourceKey))
+		if err != nil {
+			return err
+		}
+		o.Grant = grant.OfErasure(key, o.ID, o.ErasureScope)
+	}
+	switch {
+	case o.printInput && o.Verify:
+		return usagef("--print-input: this %s was forgotten: erasure %s", o.Kind(), short(o.ID))
+	case o.printInput:
+		return json.NewEncoder(a.out).Encode(o.ForgetInput)
+	case o.Verify:
 		return a.runForget(ctx, o)
 	}
 	p := previewOf(plan)

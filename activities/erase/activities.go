@@ -31,6 +31,8 @@ type Activities struct {
 	// only when its queues note how far they are, by default every half minute. pollDeleting is the longest pause between two looks.
 	maxDeleting, pollDeleting time.Duration
 	temps                     func() ([]string, error)
+	keyFile                   string
+	unsigned                  bool
 }
 
 // Stores are what an erasure erases from.
@@ -43,6 +45,9 @@ type Stores struct {
 	// Root is where the files of the memories are.
 	Root     *tier.Root
 	Weaviate *vector.Client
+	// KeyFile holds the key that signs erasures: see package grant. Unsigned accepts erasures that nobody signed.
+	KeyFile  string
+	Unsigned bool
 	// Temps removes the temporary files of killed programs, and returns those that it can't remove. Default: none are looked for.
 	Temps func() ([]string, error)
 }
@@ -52,7 +57,7 @@ func NewActivities(s Stores) (*Activities, error) {
 	if s.Log == nil || s.ClickHouse == nil || s.Eraser == nil || s.Temporal == nil || s.Namespace == "" || s.Root == nil || s.Weaviate == nil {
 		return nil, errors.New("erasure: a store is missing")
 	}
-	return &Activities{s.Log, s.ClickHouse, s.Eraser, s.Temporal, s.Namespace, s.Root, s.Weaviate, 3 * time.Minute, 3 * time.Second, s.Temps}, nil
+	return &Activities{s.Log, s.ClickHouse, s.Eraser, s.Temporal, s.Namespace, s.Root, s.Weaviate, 3 * time.Minute, 3 * time.Second, s.Temps, s.KeyFile, s.Unsigned}, nil
 }
 
 // Input names an erasure.
@@ -84,6 +89,9 @@ func (a *Activities) BeginErasure(ctx context.Context, in Input) (Begun, error) 
 func (a *Activities) begin(ctx context.Context, in Input) (Begun, error) {
 	if err := in.Validate(); err != nil {
 		return Begun{}, boundary.Invalid(schema.ErrorInvalidInput, err)
+	}
+	if err := a.permitted(ctx, in); err != nil {
+		return Begun{}, err
 	}
 	secret, err := a.secretOf(ctx, in)
 	if err != nil {

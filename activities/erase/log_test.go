@@ -1,6 +1,7 @@
 package erase
 
 import (
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/table"
+	"axiommind/activities/transcript/grant"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -17,7 +19,7 @@ import (
 func (a *Activities) withLog(t *testing.T) *Activities {
 	t.Helper()
 	a.conn = stacktest.Migrated(t, stacktest.MigratedDatabase(t))
-	a.eraser, a.log = a.conn, eventlog.New(a.conn, eventlog.Options{})
+	a.eraser, a.log, a.unsigned = a.conn, eventlog.New(a.conn, eventlog.Options{}), true
 	return a
 }
 
@@ -185,4 +187,36 @@ func TestScratchesAreErased(t *testing.T) {
 	scratches, err := eventlog.Scratches(t.Context(), a.conn)
 	require.NoError(t, err)
 	require.Empty(t, scratches)
+}
+
+// An erasure can't be undone: one that arrives over Temporal is refused unless the holder of the worker's key has signed its id and scope.
+// A signed one that a person has lifted does not start again.
+func TestErasuresAreSigned(t *testing.T) {
+	t.Parallel()
+	a := newActivities(t).withLog(t)
+	a.unsigned, a.keyFile = false, filepath.Join(t.TempDir(), "state 'x'", "source.key")
+	in := a.input("e", schema.ErasureScope{User: "ü/ann"})
+	_, err := a.begin(t.Context(), in)
+	require.ErrorContains(t, err, "read key of grants")
+	key, err := grant.Key(a.keyFile)
+	require.NoError(t, err)
+	for _, signed := range []string{
+		"", "x", grant.OfErasure(key, "e", schema.ErasureScope{User: "ü/bob"}), grant.OfErasure(key, "other", in.ErasureScope), grant.OfErasure([]byte("another key"), "e", in.ErasureScope),
+	} {
+		in.Grant = signed
+		_, err = a.begin(t.Context(), in)
+		require.ErrorContains(t, err, `erasure "e" is not signed by the key`)
+		require.ErrorContains(t, err, "--unsigned-erasures")
+	}
+	all, err := List(t.Context(), a.log)
+	require.NoError(t, err)
+	require.Empty(t, all)
+	in.Grant = grant.OfErasure(key, "e", in.ErasureScope)
+	for range 2 {
+		_, err = a.begin(t.Context(), in)
+		require.NoError(t, err)
+	}
+	require.NoError(t, Lift(t.Context(), a.log, schema.ErasureLiftedPayload{ErasureID: "e", By: "ann"}))
+	_, err = a.begin(t.Context(), in)
+	require.ErrorContains(t, err, `erasure "e" was lifted: give another id`)
 }

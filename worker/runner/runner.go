@@ -290,7 +290,7 @@ func newRooms(s *service.Stores, model llm.Model, access *transcript.Access, roo
 	if s.Eraser != nil {
 		r.erase, errs[13] = erase.NewActivities(erase.Stores{
 			Log: s.Log, ClickHouse: s.ClickHouse, Eraser: s.Eraser, Temporal: s.Temporal, Namespace: cfg.TemporalNamespace, Root: root, Weaviate: s.Weaviate,
-			Temps: cfg.State.Clear,
+			Temps: cfg.State.Clear, KeyFile: cfg.State.Path(statedir.SourceKey), Unsigned: cfg.UnsignedErasures,
 		})
 	}
 	return r, errors.Join(errs...)

@@ -56,7 +56,9 @@ type Config struct {
 	ClickHouseDSN string
 	// EraserDSN is the address with which forget erases: of a user who has the rights for that. The worker then serves it. Default:
 	// none, and another worker has to.
-	EraserDSN      string
+	EraserDSN string
+	// UnsignedErasures accepts erasures that no holder of the key in the state directory has signed. Default: false.
+	UnsignedErasures bool
 	WeaviateURL    string
 	WeaviateAPIKey string
 
@@ -227,6 +229,7 @@ func (c *Config) WorkerFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.Idris, "idris", "", "path of the Idris 2 compiler, which verifies entries besides the Go verifier\n(default: idris2 on the PATH, if it is there)")
 	f.BoolVar(&c.IdrisOnly, "idris-only", false, "let no entry become verified without the Idris 2 compiler")
 	f.StringVar(&c.MemoryRoot, "memory-root", "", "directory or URL (file, s3, gs) of the files of the memory\n(default: "+DefaultMemoryRoot+")")
+	f.BoolVar(&c.UnsignedErasures, "unsigned-erasures", false, "serve erasures that starter forget did not sign with this worker's key: whoever reaches Temporal may then erase")
 	f.StringVar(&c.EraserDSN, "eraser-dsn", "", "ClickHouse's address with a user who may erase: this worker then serves starter forget (default: it does not)")
 	f.StringVar(&c.TimeZone, "time-zone", "", "time zone of daily records, such as Europe/Berlin (default: the machine's)")
 	f.StringVar(&c.SummaryWebhook.URL, "summary-webhook", "", "URL that gets each summary that a daily record gains, by POST")

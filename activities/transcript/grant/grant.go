@@ -1,5 +1,5 @@
-// Package grant signs which files a worker may read although they lie outside of its source roots. Whoever has the key, a
-// file that only its owner can read, may grant. The package imports little, because hooks of agents use it.
+// Package grant signs which files a worker may read although they lie outside of its source roots, and what it may erase. Whoever has
+// the key, a file that only its owner can read, may grant. The package imports little, because hooks of agents use it.
 package grant
 
 import (
@@ -25,6 +25,13 @@ const keyBytes = 32
 func Of(key []byte, real string, in schema.ProcessSessionInput) string {
 	mac := hmac.New(sha256.New, key)
 	_, _ = mac.Write([]byte(schema.HashParts("source", in.URI, real, in.Project, in.User, in.Agent)))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// OfErasure returns the grant for the erasure of the scope under the id.
+func OfErasure(key []byte, id string, s schema.ErasureScope) string {
+	mac := hmac.New(sha256.New, key)
+	_, _ = mac.Write([]byte(schema.HashParts("erasure", id, s.Project, s.User, s.Agent, s.SessionID, s.Query)))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
