@@ -131,7 +131,7 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 	read.session.Messages = nil // The unseen ones are enough to hold.
 	brought := logged.BroughtBy(in.Build.BuildID)
 	result := IngestResult{
-		Messages: logged.Len() + len(unseen), NewMessages: brought + len(unseen), SkippedLines: len(read.session.Skipped),
+		Messages: logged.Len() + len(unseen), NewMessages: brought + len(unseen), SkippedLines: schema.CountSkipped(read.session.Skipped),
 	}
 	if n := len(read.queued); n > 0 {
 		result.QueuedTo = read.queued[n-1]
@@ -208,7 +208,7 @@ func (a *Activities) redacted(ctx context.Context, p schema.BuildStartedPayload,
 // readSession reads the one session that the input names.
 func (a *Activities) readSession(ctx context.Context, in schema.ProcessSessionInput) (*Session, schema.Source, error) {
 	if in.URI == "" {
-		return a.readInline(in.Messages, in.Statement != nil)
+		return a.readInline(ctx, in.Messages, in.Statement != nil)
 	}
 	sessions, source, err := a.access.ReadSource(ctx, in)
 	if err != nil {

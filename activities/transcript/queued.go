@@ -57,7 +57,7 @@ func (a *Activities) queued(ctx context.Context, in schema.ProcessSessionInput, 
 func (a *Activities) take(ctx context.Context, r *reading, in schema.ProcessSessionInput, logged *session.Session, contexts []queue.Context) error {
 	parts := make([][]schema.Message, len(contexts))
 	for i, c := range contexts {
-		s, source, err := a.readInline(c.Messages, in.Statement != nil)
+		s, source, err := a.readInline(ctx, c.Messages, in.Statement != nil)
 		if err != nil {
 			return err
 		}

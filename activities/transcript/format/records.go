@@ -116,8 +116,8 @@ func (s *source) lines(b *builder, fn recordFunc) error {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			b.skip(n, reasonBrokenOff)
 		}
-		if ended {
-			return nil
+		if ended || b.err != nil {
+			return b.err
 		}
 	}
 }
@@ -146,6 +146,9 @@ func readLine(r *bufio.Reader, buf []byte, limit int) (line []byte, tooLong bool
 }
 
 func parseValue(b *builder, line int, data []byte, reason string, fn recordFunc) {
+	if !b.read() {
+		return
+	}
 	if bytes.IndexByte(data, 0) >= 0 {
 		b.skip(line, reasonNUL)
 		data = bytes.TrimSpace(bytes.ReplaceAll(data, []byte{0}, nil))
@@ -244,7 +247,9 @@ func (s *source) elements(b *builder, fn recordFunc) error {
 		case before.depth <= 0 && !before.quoted:
 			state.depth = max(state.depth, 0)
 		case before.depth == 1 && !before.quoted && (c == ',' || c == ']'):
-			flush(reasonNotJSON)
+			if flush(reasonNotJSON); b.err != nil {
+				return b.err
+			}
 		case len(buf) == 0 && (c == ' ' || c == '\t' || c == '\r' || c == '\n'):
 		case tooLong:
 		default:
