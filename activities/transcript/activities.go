@@ -118,7 +118,7 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 	if err != nil {
 		return IngestResult{}, err
 	}
-	read, err := a.reading(ctx, in.Session, in.Build.BuildID, logged)
+	read, err := a.reading(ctx, in.Session, in.Build, logged)
 	if err != nil {
 		return IngestResult{}, err
 	}
@@ -205,10 +205,14 @@ func (a *Activities) redacted(ctx context.Context, p schema.BuildStartedPayload,
 	return redact.Counts(p.Redacted).Total(), nil
 }
 
-// readSession reads the one session that the input names.
-func (a *Activities) readSession(ctx context.Context, in schema.ProcessSessionInput) (*Session, schema.Source, error) {
+// readSession reads the one session that the input names, unless workers died while they read a file for the build refused.
+func (a *Activities) readSession(ctx context.Context, in schema.ProcessSessionInput, refused string) (*Session, schema.Source, error) {
 	if in.URI == "" {
 		return a.readInline(ctx, in.Messages, in.Statement != nil)
+	}
+	if refused != "" {
+		return nil, schema.Source{}, boundary.Invalid(schema.ErrorSourceKills, fmt.Errorf(
+			"source %q is not read: workers died of the one of build %q; split it, or try that build again by starter builds retry", in.URI, refused))
 	}
 	sessions, source, err := a.access.ReadSource(ctx, in)
 	if err != nil {

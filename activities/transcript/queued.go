@@ -21,8 +21,8 @@ const maxQueuedBytes = 2 << 20
 //
 // The start of a build says which ones it took, and is stored together with the messages. So no context of messages is laid
 // into the session twice, whatever the session has become since. A transcript is read again, which changes nothing.
-func (a *Activities) queued(ctx context.Context, in schema.ProcessSessionInput, buildID string, logged *session.Session) (reading, error) {
-	last, own, err := a.lastQueued(ctx, logged, buildID)
+func (a *Activities) queued(ctx context.Context, in schema.ProcessSessionInput, build schema.OpenedBuild, logged *session.Session) (reading, error) {
+	last, own, err := a.lastQueued(ctx, logged, build.BuildID)
 	if err != nil {
 		return reading{}, err
 	}
@@ -46,7 +46,7 @@ func (a *Activities) queued(ctx context.Context, in schema.ProcessSessionInput, 
 	}
 	if c := contexts[taken-1]; c.URI != "" {
 		in.Queued, in.URI, in.Grant, in.Format = nil, c.URI, c.Grant, c.Format
-		r.session, r.source, err = a.readSession(ctx, in)
+		r.session, r.source, err = a.readSession(ctx, in, build.Refused)
 		return r, err
 	}
 	err = a.take(ctx, &r, in, logged, contexts[:taken])
