@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"axiommind/activities/batch"
 	"axiommind/activities/build"
 	"axiommind/schema"
 )
@@ -83,4 +84,19 @@ func TestQueueGivesUpSources(t *testing.T) {
 		failed[end.Thread] = end.ErrorType
 	}
 	require.Equal(t, map[string]string{"deadly": schema.ErrorSourceKills, "slow": schema.ErrorTimeout, "next": ""}, failed)
+}
+
+// An import whose listing ends workers goes on, and tells the next one how many have died.
+func TestImportCountsKilledLists(t *testing.T) {
+	t.Parallel()
+	r, s := newRooms().killed("ListSessions", 4), newSessionsRun()
+	r.batch = batchRoom{items: itemsOf(numbered(2)...), pageSize: 2}
+	result, err := runBatch(t, r, s, schema.ImportSessionsInput{URI: "file:///sessions"})
+	require.NoError(t, err)
+	require.Equal(t, 2, result.Items)
+	var killed []int
+	for _, in := range inputsOf[batch.ListInput[schema.ImportSessionsInput]](r, "ListSessions") {
+		killed = append(killed, in.Killed)
+	}
+	require.Equal(t, []int{0, 1, 2, 3, 4}, killed)
 }
