@@ -16,8 +16,8 @@ import (
 // for the next build.
 const maxQueuedBytes = 2 << 20
 
-// queued reads contexts of the session's queue: messages, or the transcript that the last of several names. It takes the
-// first ones of the input that are of one kind.
+// queued reads contexts of the session's queue: messages, or the transcript that they name. It takes the first ones of the
+// input that are of one kind.
 //
 // The start of a build says which ones it took, and is stored together with the messages. So no context of messages is laid
 // into the session twice, whatever the session has become since. A transcript is read again, which changes nothing.
@@ -76,14 +76,15 @@ func (a *Activities) take(ctx context.Context, r *reading, in schema.ProcessSess
 	return err
 }
 
-// firstOfAKind returns how many of the contexts, from the first on, are read at once.
+// firstOfAKind returns how many of the contexts, from the first on, are read at once: those that name the same transcript, or
+// messages. What an earlier transcript holds need not be in a later one.
 func firstOfAKind(contexts []queue.Context) int {
 	size := 0
 	for i, c := range contexts {
 		for _, m := range c.Messages {
 			size += len(m.Content)
 		}
-		if i > 0 && ((c.URI == "") != (contexts[0].URI == "") || size > maxQueuedBytes) {
+		if i > 0 && (c.URI != contexts[0].URI || size > maxQueuedBytes) {
 			return i
 		}
 	}
