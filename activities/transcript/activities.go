@@ -212,7 +212,7 @@ func (a *Activities) readSession(ctx context.Context, in schema.ProcessSessionIn
 	}
 	if refused != "" {
 		return nil, schema.Source{}, boundary.Invalid(schema.ErrorSourceKills, fmt.Errorf(
-			"source %q is not read: workers died of the one of build %q; split it, or try that build again by starter builds retry", in.URI, refused))
+			"source %q is not read: workers died of the one of build %q; split it, then try the latest build again by starter builds retry --force", in.URI, refused))
 	}
 	sessions, source, err := a.access.ReadSource(ctx, in)
 	if err != nil {
