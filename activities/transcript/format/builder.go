@@ -18,7 +18,7 @@ const (
 	reasonNotJSON     = "not valid JSON"
 	reasonPartial     = "incomplete last line"
 	reasonTooLong     = "line is longer than the limit"
-	reasonTooDeep     = "JSON is nested too deep"
+	reasonTooDeep     = "JSON is nested too deep, or has too many values"
 	reasonNoObject    = "not a JSON object"
 	reasonNoRecord    = "not a record of the format"
 	reasonNoContent   = "message without content"
@@ -96,6 +96,9 @@ func (b *builder) fail(err error) { b.err = cmp.Or(b.err, err) }
 
 // useSession makes the session with the id the current one, and creates it if there is none.
 func (b *builder) useSession(id string) *session {
+	if b.err != nil && b.current != nil {
+		return b.current
+	}
 	id = clean(id)
 	if s, ok := b.byID[id]; ok {
 		b.current = s

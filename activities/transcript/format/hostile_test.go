@@ -87,6 +87,16 @@ func TestParseCountsSkipped(t *testing.T) {
 	require.Equal(t, schema.Skipped{Reason: reasonMore, Count: 500}, s.Skipped[DefaultMaxSkipped])
 }
 
+// A line of more values than memory has room for is skipped. Commas in a text are none.
+func TestParseSkipsTooManyValues(t *testing.T) {
+	t.Parallel()
+	many := strings.Repeat("1,", maxValues+1)
+	s, err := parseOne(strings.NewReader(lines(`{"role":"user","content":[`+many+`1]}`, `{"role":"user","content":"`+many+`"}`)), Options{Format: "messages"})
+	require.NoError(t, err)
+	require.Equal(t, []schema.Skipped{{Line: 1, Reason: reasonTooDeep}}, s.Skipped)
+	require.Len(t, s.Messages, 1)
+}
+
 // A file ends with its context, whatever it is read with.
 func TestParseEndsWithItsContext(t *testing.T) {
 	t.Parallel()

@@ -175,8 +175,11 @@ func parse(ctx context.Context, r io.Reader, opts Options) (_ []*Session, as str
 		err = f.parse(src, b)
 		as = " as " + b.format
 	}
+	if err = cmp.Or(b.err, err); err != nil {
+		return nil, as, err
+	}
 	sessions := b.finish()
-	return sessions, as, cmp.Or(b.err, err)
+	return sessions, as, b.err
 }
 
 // source is a decompressed, decoded reader and its first bytes.

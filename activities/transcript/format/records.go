@@ -10,8 +10,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// maxDepth bounds the nesting of a JSON value, so that hostile input cannot exhaust the stack.
-const maxDepth = 1000
+// maxDepth bounds the nesting of a JSON value, so that hostile input cannot exhaust the stack, and maxValues the values in it,
+// of which each takes 80 bytes once it is parsed.
+const (
+	maxDepth  = 1000
+	maxValues = 4 << 20
+)
 
 // recordFunc reads one JSON value; line is where it starts.
 type recordFunc func(b *builder, line int, rec gjson.Result)
@@ -171,14 +175,18 @@ func validJSON(data []byte) bool {
 	return !tooDeep(data) && gjson.ValidBytes(data)
 }
 
-// tooDeep reports whether the brackets of the data nest beyond maxDepth.
+// tooDeep reports whether the brackets of the data nest beyond maxDepth, or whether it has more than maxValues.
 func tooDeep(data []byte) bool {
-	if bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")) <= maxDepth {
+	if bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")) <= maxDepth && bytes.Count(data, []byte(",")) <= maxValues {
 		return false
 	}
 	var s nesting
+	values := 0
 	for _, c := range data {
-		if s.next(c); s.depth > maxDepth {
+		if s.next(c); c == ',' && !s.quoted {
+			values++
+		}
+		if s.depth > maxDepth || values > maxValues {
 			return true
 		}
 	}

@@ -3,6 +3,7 @@ package redact
 import (
 	"context"
 	"slices"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -28,6 +29,10 @@ var pieces = cut{piece: 1 << 20, margin: 64 << 10, overlap: 8 << 10, reach: 4 <<
 // find finds the secrets of a text, private passages apart, piece by piece.
 func (c cut) find(ctx context.Context, text string) ([]Finding, error) {
 	var found []Finding
+	var public [][]int
+	if len(text) > c.piece {
+		public = armor().FindAllStringIndex(text, -1) // It may be longer than a piece.
+	}
 	for start, end := 0, 0; end < len(text); start = end {
 		if end = start + c.piece; end+c.margin >= len(text) {
 			end = len(text)
@@ -36,14 +41,19 @@ func (c cut) find(ctx context.Context, text string) ([]Finding, error) {
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, more...)
+		for _, f := range more {
+			n := sort.Search(len(public), func(i int) bool { return public[i][1] > f.Start })
+			if f.Rule != RuleRandom || n == len(public) || f.Start < public[n][0] {
+				found = append(found, f)
+			}
+		}
 	}
 	return found, nil
 }
 
 // findPiece finds the secrets that begin in a piece, or close to it.
 func (c cut) findPiece(ctx context.Context, text string, start, end int) ([]Finding, error) {
-	from, _ := whole(text, max(0, start-c.margin), 0)
+	from := runeStart(text, max(0, start-c.margin))
 	for ahead := c.margin; ; ahead *= 4 {
 		to := tokenEnd(text, min(len(text), end+ahead))
 		found, err := findShort(ctx, text[from:to])
@@ -70,11 +80,18 @@ func tokenEnd(text string, at int) int {
 	if n := strings.IndexAny(rest, " \t\r\n\"'`<>"); n >= 0 {
 		return at + n
 	}
-	end := at + len(rest)
-	for end < len(text) && !utf8.RuneStart(text[end]) {
-		end++
+	return runeStart(text, at+len(rest))
+}
+
+// runeStart returns where the rune begins that a place is in.
+func runeStart(text string, at int) int {
+	for range utf8.UTFMax - 1 {
+		if at == 0 || at == len(text) || utf8.RuneStart(text[at]) {
+			break
+		}
+		at--
 	}
-	return end
+	return at
 }
 
 // findShort finds the secrets of a text in all of its readings, without what was redacted already.

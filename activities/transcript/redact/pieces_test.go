@@ -49,16 +49,17 @@ func TestPiecesReadOn(t *testing.T) {
 	key := "-----BEGIN RSA PRIVATE " + "KEY-----\n" + lines(12<<10) + "-----END RSA PRIVATE " + "KEY-----"
 	encoded := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("nothing to see here, ", 1000) + "password=" + secret + " and on"))
 	image := strings.Repeat(base64.StdEncoding.EncodeToString([]byte{0xff, 0xd8, 0xff, 0xe0, 9, 200, 7, 31, 77, 180, 66, 5}), 1500)
+	armored := "-----BEGIN PGP MESSAGE-----\n\n" + lines(24<<10) + "-----END PGP MESSAGE-----"
 	pad := strings.Repeat("An ordinary line of a log, without anything in it.\n", 161)
 	for _, back := range []int{1, 3000} {
-		for name, long := range map[string]string{"key": key, "encoded": encoded, "image": image} {
+		for name, long := range map[string]string{"key": key, "encoded": encoded, "image": image, "armor": armored} {
 			text := pad[:short.piece-back] + "\n" + long + "\n" + strings.Repeat(pad, 2)
 			whole, err := findShort(t.Context(), text)
 			require.NoError(t, err)
 			found, err := short.find(t.Context(), text)
 			require.NoError(t, err)
 			require.Equal(t, merge(text, whole), merge(text, found), "%s, %d before the border", name, back)
-			require.Equal(t, name == "image", len(found) == 0, name)
+			require.Equal(t, name == "image" || name == "armor", len(found) == 0, name)
 		}
 	}
 }
