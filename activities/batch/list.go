@@ -133,7 +133,7 @@ func (l *Lister) PassOver(ctx context.Context, p schema.PassedOver, cursor strin
 	return nil
 }
 
-// Flush appends what was added, so that another attempt goes on behind it.
+// Flush appends the items added so far, so that another attempt goes on behind it.
 func (l *Lister) Flush(ctx context.Context) error {
 	if l.size == 0 || l.done {
 		return nil

@@ -77,7 +77,7 @@ func (a *Activities) take(ctx context.Context, r *reading, in schema.ProcessSess
 }
 
 // firstOfAKind returns how many of the contexts, from the first on, are read at once: those that name the same transcript, or
-// messages. What an earlier transcript holds need not be in a later one.
+// messages. A later transcript need not hold the messages of an earlier one.
 func firstOfAKind(contexts []queue.Context) int {
 	size := 0
 	for i, c := range contexts {

@@ -119,7 +119,7 @@ func firstBytes(path string, n int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, n))
 }
 
-// copySidecar copies a file that stands beside a database, and returns how many bytes are left of the limit.
+// copySidecar copies a sidecar of a database, and returns how many bytes are left of the limit.
 func copySidecar(ctx context.Context, path, name string, limit int64) (left int64, err error) {
 	file, err := openExactly(path)
 	if errors.Is(err, fs.ErrNotExist) {

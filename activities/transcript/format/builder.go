@@ -38,22 +38,22 @@ type builder struct {
 	sessions   []*session
 	byID       map[string]*session
 	current    *session
-	// pending is what was skipped before there was a session.
+	// pending are the skips before there is a session.
 	pending skips
 	ctx     context.Context
 	opts    Options
-	// texts is the length of the texts of all messages. messages counts these and the sessions, records what was read, and
-	// skipped what could not be read.
+	// texts is the length of the texts of all messages. messages counts these and the sessions, records the values and
+	// rows that were read, and skipped the places that could not be.
 	texts, messages, records, skipped int
 	// err is the first limit that the source exceeded. Nothing is added from then on.
 	err error
 }
 
-// skips is what could not be read, of which only some is listed.
+// skips are the places that could not be read, of which only some are listed.
 type skips struct {
 	listed []schema.Skipped
 	others int
-	// last is what was skipped last, listed or not.
+	// last is the latest one, listed or not.
 	last schema.Skipped
 }
 

@@ -132,8 +132,8 @@ func (d *database) exec(statements ...string) error {
 	return nil
 }
 
-// columns returns the names of a table's columns in lower case; none when there is no such table. What is a view, a virtual
-// table, or has columns that are computed is none: to read it may take any time and memory.
+// columns returns the names of a table's columns in lower case; none when there is no such table. A view, a virtual
+// table, and one with computed columns are none: to read them may take any time and memory.
 func (d *database) columns(table string) map[string]bool {
 	names, computed := make(map[string]bool), false
 	_ = d.each(`SELECT lower(c.name) AS name, c.hidden AS hidden FROM pragma_table_list t, pragma_table_xinfo(t.name) c

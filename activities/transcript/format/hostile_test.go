@@ -134,7 +134,7 @@ func (c *cancelling) Read(p []byte) (int, error) {
 func TestParseDumpRunsNoQueries(t *testing.T) {
 	t.Parallel()
 	forever := "WITH RECURSIVE c(n) AS (VALUES(1) UNION ALL SELECT n+1 FROM c)"
-	dump := `create table messages (id integer primary key, -- what a select gives
+	dump := `create table messages (id integer primary key, -- no select
  session_id text, role text, content text, timestamp real);
 insert into messages values (1, 's', 'user', 'select; kept', 1785015600);
 insert into messages ` + forever + ` SELECT NULL, 's', 'user', n, 1785015600 FROM c;
@@ -157,7 +157,7 @@ insert into messages values (4, 's', 'user', hex(zeroblob(20000000)), 1785015600
 	require.Contains(t, skipped[4], "full")
 }
 
-// A database whose tables compute what they hold, or are damaged so that few pages are many rows, is not read.
+// A database whose tables are computed, or are damaged so that few pages are many rows, is not read.
 func TestParseHostileDatabase(t *testing.T) {
 	t.Parallel()
 	const columns = "session_id text, role text, content text, timestamp real"

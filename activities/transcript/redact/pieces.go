@@ -94,7 +94,7 @@ func runeStart(text string, at int) int {
 	return at
 }
 
-// findShort finds the secrets of a text in all of its readings, without what was redacted already.
+// findShort finds the secrets of a text in all of its readings, without its placeholders.
 func findShort(ctx context.Context, text string) ([]Finding, error) {
 	var found []Finding
 	err := eachReading(text, func(r reading) error {

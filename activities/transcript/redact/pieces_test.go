@@ -34,7 +34,7 @@ func TestPiecesFindWhatTheWholeHolds(t *testing.T) {
 	})
 }
 
-// What is longer than the margin of a piece is read to its end.
+// A secret that is longer than the margin of a piece is read to its end.
 func TestPiecesReadOn(t *testing.T) {
 	t.Parallel()
 	m := redacttest.NewMaker(7)
