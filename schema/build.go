@@ -113,6 +113,9 @@ type OpenedBuild struct {
 	First bool `json:"first"`
 	// Retried is the input of the build that is tried again, if one is. It holds no messages.
 	Retried *ProcessSessionInput `json:"retried,omitempty"`
+	// Refused is the build before, if workers died while they read its source: no file is read for the session until a person
+	// tries that build again.
+	Refused string `json:"refused,omitempty"`
 	// Resumable is the build to go on with, if there is one.
 	Resumable *ResumableBuild `json:"resumable,omitempty"`
 	// Head is the head of the session's stream.

@@ -39,7 +39,7 @@ var failureClasses = map[FailureClass][]string{
 	},
 	FailureSetup: {ErrorModelRefused, ErrorStoreRejected, ErrorVectorRejected, ErrorFilesRefused, ErrorNotifyRefused, ErrorTemporalRefused, ErrorSourceForbidden},
 	FailureInput: {
-		ErrorInvalidInput, ErrorSourceUnreadable, ErrorUnknownFormat, ErrorScopeMismatch, ErrorModelTooLong, ErrorModelBlocked,
+		ErrorInvalidInput, ErrorSourceUnreadable, ErrorSourceKills, ErrorUnknownFormat, ErrorScopeMismatch, ErrorModelTooLong, ErrorModelBlocked,
 		ErrorModelCut, ErrorModelUnreadable, ErrorModelRejected, ErrorTaskRefused, ErrorTaskNotFound, ErrorFactRefused, ErrorFactNotFound, ErrorFactStale,
 		ErrorVersionNotFound, ErrorGraduationRefused, ErrorEntryNotFound, ErrorErased,
 	},

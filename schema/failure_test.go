@@ -42,7 +42,7 @@ func TestEveryFailureHasAClass(t *testing.T) {
 			NotifyUnavailable StoreUnavailable TemporalUnavailable VectorUnavailable WorkerStopped Timeout Cancelled Interrupted`,
 		schema.FailureSetup: `FilesRefused ModelRefused NotifyRefused SourceForbidden StoreRejected TemporalRefused VectorRejected`,
 		schema.FailureInput: `EntryNotFound FactNotFound FactRefused FactStale GraduationRefused InvalidInput ModelBlocked ModelCut ModelRejected ModelTooLong ModelUnreadable
-			ScopeMismatch SourceUnreadable TaskNotFound TaskRefused UnknownFormat VersionNotFound`,
+			ScopeMismatch SourceKills SourceUnreadable TaskNotFound TaskRefused UnknownFormat VersionNotFound`,
 		schema.FailureOurs: `CorruptLog Internal`,
 	}
 	types := failureTypes(t, "names.go", "failure.go")

@@ -68,4 +68,15 @@ type Skipped struct {
 	// Line is 1-based, or 0 if the source has no lines.
 	Line   int    `json:"line,omitempty"`
 	Reason string `json:"reason"`
+	// Count is how many places the entry stands for, if it lists none of them.
+	Count int `json:"count,omitempty"`
+}
+
+// CountSkipped returns how many places the entries stand for.
+func CountSkipped(skipped []Skipped) int {
+	n := 0
+	for _, s := range skipped {
+		n += max(1, s.Count)
+	}
+	return n
 }

@@ -79,7 +79,9 @@ const (
 	ErrorInvalidInput     = "InvalidInput"
 	ErrorSourceUnreadable = "SourceUnreadable"
 	ErrorSourceForbidden  = "SourceForbidden"
-	ErrorUnknownFormat    = "UnknownFormat"
+	// ErrorSourceKills: workers died while they read the source, time after time.
+	ErrorSourceKills   = "SourceKills"
+	ErrorUnknownFormat = "UnknownFormat"
 	// ErrorScopeMismatch: a writer was asked to process data of another scope.
 	ErrorScopeMismatch    = "ScopeMismatch"
 	ErrorModelRefused     = "ModelRefused"

@@ -152,7 +152,7 @@ func (a *app) conversations(ctx context.Context, o *enqueueOptions, path string)
 	}
 	paths := []string{path}
 	if path == "-" {
-		if paths, err = a.spool(&o.processOptions); err != nil {
+		if paths, err = a.spool(ctx, &o.processOptions); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -28,7 +28,7 @@ func machine(t *testing.T, a *app, key schema.SessionKey, text string) {
 	o := &watchOptions{}
 	o.input.Project, o.input.User, o.input.Agent, o.input.SessionID = key.Project, key.User, key.Agent, key.SessionID
 	a.in = strings.NewReader(said(1, "user", text))
-	_, err := a.spool(&o.processOptions)
+	_, err := a.spool(t.Context(), &o.processOptions)
 	require.NoError(t, err)
 
 	path := filepath.Join("/sessions", key.SessionID+".jsonl")

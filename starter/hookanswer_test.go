@@ -92,7 +92,7 @@ func TestHookAnswers(t *testing.T) {
 				line(t, `{"timestamp":"2026-01-01T00:00:02Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":%s}]}}`, "hello"),
 			},
 		} {
-			sessions, err := format.Parse(strings.NewReader(strings.Join(lines, "\n")+"\n"), format.Options{})
+			sessions, err := format.Parse(t.Context(), strings.NewReader(strings.Join(lines, "\n")+"\n"), format.Options{})
 			require.NoError(t, err)
 			require.Len(t, sessions, 1)
 			var said []string

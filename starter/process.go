@@ -101,7 +101,7 @@ func (a *app) process(ctx context.Context, o *processOptions, path string) error
 	}
 	o.sourceKey = a.cfg.State.Path(statedir.SourceKey)
 	if path == "-" {
-		copies, err := a.spool(o)
+		copies, err := a.spool(ctx, o)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"bytes"
 	"cmp"
 	"errors"
@@ -21,9 +22,9 @@ const stdinName = "standard input"
 
 // spool reads the sessions of standard input, and keeps each in a file of its own, where the worker reads it. What redaction takes
 // out of a session is in no file. The files are removed when their builds have ended, or after [statedir.StdinAge].
-func (a *app) spool(o *processOptions) (paths []string, err error) {
+func (a *app) spool(ctx context.Context, o *processOptions) (paths []string, err error) {
 	blank := blankness(true)
-	sessions, err := format.Parse(io.TeeReader(a.in, &blank), format.Options{Name: stdinName, Format: o.input.Format})
+	sessions, err := format.Parse(ctx, io.TeeReader(a.in, &blank), format.Options{Name: stdinName, Format: o.input.Format})
 	switch {
 	case bool(blank) && (err == nil || errors.Is(err, format.ErrUnknownFormat)):
 		return nil, usagef("standard input is empty: give a transcript, or the name of a file instead of -")

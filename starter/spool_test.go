@@ -24,7 +24,7 @@ func TestI9CopyOfStandardInput(t *testing.T) {
 	a.cfg.State = statedir.Dir(t.TempDir())
 	o := &processOptions{}
 	o.input.Project, o.input.User = "프로젝트/'", "ann\n"
-	copies, err := a.spool(o)
+	copies, err := a.spool(t.Context(), o)
 	require.NoError(t, err)
 	require.Len(t, copies, 1)
 	info, err := os.Stat(copies[0])
@@ -51,7 +51,7 @@ func TestSpoolRefuses(t *testing.T) {
 	} {
 		a := &app{in: strings.NewReader(text)}
 		a.cfg.State = statedir.Dir(t.TempDir())
-		_, err := a.spool(&processOptions{})
+		_, err := a.spool(t.Context(), &processOptions{})
 		require.ErrorContains(t, err, says)
 		require.True(t, isUsage(err))
 		left, err := a.cfg.State.Copies()

@@ -26,6 +26,8 @@ const (
 	batchEvents = 20_000
 	// reportAtOnce outcomes are recorded without waiting for more.
 	reportAtOnce = 32
+	// maxListKills bounds the workers that may die while they list the sessions of a batch.
+	maxListKills = 120
 	// maxReportBytes bounds the outcomes that are recorded at once.
 	maxReportBytes = 44 << 10
 )
@@ -109,7 +111,12 @@ func (w batchOf[In]) begin(ctx workflow.Context, in In, b *batchRun) error {
 	b.state.Result = schema.BatchResult{Batch: b.state.Batch, Statuses: map[schema.BuildStatus]int{}}
 	b.listing = true
 	workflow.SetCurrentDetails(ctx, "Looks for sessions. The list is the stream `"+schema.BatchStream(b.state.Batch)+"`.")
-	listed, err := call(listWork(ctx, "look for sessions"), w.list, batch.ListInput[In]{Batch: b.state.Batch, At: at, By: in})
+	list := batch.ListInput[In]{Batch: b.state.Batch, At: at, By: in}
+	listed, killed, err := callOnce(listWork(ctx, "look for sessions"), w.list, list)
+	for killed && list.Killed < maxListKills {
+		list.Killed++
+		listed, killed, err = callOnce(listWork(ctx, "look for sessions"), w.list, list)
+	}
 	b.listing = false
 	b.state.Result.Items, b.state.Result.PassedOver, b.state.Head = listed.Items, listed.PassedOver, listed.Head
 	return err

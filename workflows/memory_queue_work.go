@@ -112,11 +112,11 @@ func (q *memoryQueue) settle(ctx workflow.Context, t *queuedThread, result schem
 	q.tellFlushes(end, to)
 }
 
-// readTo returns up to which position a session that failed has stored its contexts, 0 if it has stored none. One that
-// somebody has stopped does not tell: it counts as if it had stored all that it was given, so that it is not started for
-// ever.
+// readTo returns up to which position a session that failed has stored its contexts, 0 if it has stored none. One that a
+// person has stopped, or whose source ends workers, does not report it: it counts as if it had stored all that it was given, so
+// that it is not started for ever.
 func (q *memoryQueue) readTo(err error, errorType string) uint64 {
-	if errorType == schema.ErrorCancelled || errorType == schema.ErrorInterrupted {
+	if errorType == schema.ErrorCancelled || errorType == schema.ErrorInterrupted || errorType == schema.ErrorSourceKills {
 		given := q.given()
 		return given[len(given)-1]
 	}
@@ -131,14 +131,14 @@ func (q *memoryQueue) readTo(err error, errorType string) uint64 {
 // waitsOn reports whether the contexts of a session that failed wait on, and sets for how long. Only what was stored, or what
 // can't be read, is ever given up.
 //
-// A failure that may pass is tried again, some times if the contexts are in the log by now, as its build can be tried again
-// by command then, and without end if they are not. Of several contexts that can't be read, half is given at once, until
+// A failure that may pass is tried again: some times if the contexts are in the log by now, as its build can be tried again
+// by command then, or if reading them takes too long, and else without end. Of several contexts that can't be read, half is given at once, until
 // the one at fault is alone.
 func (q *memoryQueue) waitsOn(t *queuedThread, errorType string, read bool, now time.Time) bool {
 	class := schema.ClassOf(errorType)
 	later := class == schema.FailurePassing || !read && class == schema.FailureSetup && errorType != schema.ErrorSourceForbidden
 	switch given := len(q.given()); {
-	case later && (!read || t.tries+1 < maxTries):
+	case later && (!read && errorType != schema.ErrorTimeout || t.tries+1 < maxTries):
 		t.tries++
 		t.notBefore = now.Add(q.tries * time.Duration(min(1<<min(t.tries-1, maxTries), lastTries)))
 		return true

@@ -3,11 +3,14 @@ package workflows
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
+	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"axiommind/activities/transcript"
 	"axiommind/schema"
 )
 
@@ -60,6 +63,29 @@ var (
 func call[In, Out any](ctx workflow.Context, activity func(context.Context, In) (Out, error), in In) (out Out, err error) {
 	err = workflow.ExecuteActivity(ctx, activity, in).Get(ctx, &out)
 	return out, err
+}
+
+// readSource runs an activity that reads a source. One that is made to may end the worker that reads it, and the next one. The
+// end of a worker shows as a heartbeat that does not come. After that the workflow tries again and not the server: its history
+// counts such attempts, and the last one refuses the source. The context holds the activity's options.
+func readSource[In, Out any](ctx workflow.Context, source string, activity func(context.Context, In) (Out, error), in In) (out Out, err error) {
+	for range transcript.MaxKills {
+		var killed bool
+		if out, killed, err = callOnce(ctx, activity, in); !killed {
+			return out, err
+		}
+	}
+	message := fmt.Sprintf("%d workers died while they read %s: see how much memory they have, split the source or leave it out", transcript.MaxKills, source)
+	return out, temporal.NewNonRetryableApplicationError(message, schema.ErrorSourceKills, err)
+}
+
+// callOnce is [call] for an activity that is not tried again once its worker has died: it reports whether that is so.
+func callOnce[In, Out any](ctx workflow.Context, activity func(context.Context, In) (Out, error), in In) (out Out, killed bool, err error) {
+	policy := *workflow.GetActivityOptions(ctx).RetryPolicy
+	policy.NonRetryableErrorTypes = []string{"TemporalTimeout:Heartbeat"}
+	out, err = call(workflow.WithRetryPolicy(ctx, policy), activity, in)
+	var late *temporal.TimeoutError
+	return out, errors.As(err, &late) && late.TimeoutType() == enums.TIMEOUT_TYPE_HEARTBEAT, err
 }
 
 // quickly runs an activity as part of the workflow task, which costs one event instead of six and no way to the server

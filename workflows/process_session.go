@@ -32,7 +32,7 @@ func ProcessSession(ctx workflow.Context, in schema.ProcessSessionInput) (schema
 		return schema.ProcessSessionResult{}, invalidInput(err)
 	}
 	if in.SessionID == "" {
-		id, err := quickly(storeWork(ctx, "find the session's id"), transcripts.IdentifySession, in)
+		id, err := identify(ctx, in)
 		if err != nil {
 			return schema.ProcessSessionResult{}, err
 		}
@@ -53,6 +53,15 @@ func ProcessSession(ctx workflow.Context, in schema.ProcessSessionInput) (schema
 		return schema.ProcessSessionResult{}, err
 	}
 	return p.run(ctx)
+}
+
+// identify finds the id of the session. A workflow task that a file is read in would be tried without end, whatever that does.
+func identify(ctx workflow.Context, in schema.ProcessSessionInput) (string, error) {
+	const summary = "find the session's id"
+	if in.URI == "" {
+		return quickly(storeWork(ctx, summary), transcripts.IdentifySession, in)
+	}
+	return readSource(storeWork(ctx, summary), in.Source().String(), transcripts.IdentifySession, in)
 }
 
 func invalidInput(err error) error {

@@ -105,7 +105,7 @@ func TestProcessSessionBookkeeping(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			in := sessionInput()
-			in.SessionID = ""
+			in.SessionID, in.URI, in.Messages = "", "", []schema.InlineMessage{{Role: "user", Content: "hello"}}
 			r := newRooms()
 			_, err := process(t, r, in)
 			require.NoError(t, err)

@@ -43,7 +43,7 @@ func (p *processSession) build(s sessionState) build.Opened {
 
 func (p *processSession) ingest(ctx workflow.Context, s sessionState) (stategraph.Update, error) {
 	in := transcript.IngestInput{Session: p.input, Build: p.build(s), At: p.started}
-	result, err := call(storeWork(ctx, p.source()), transcripts.IngestSession, in)
+	result, err := readSource(storeWork(ctx, p.source()), p.source(), transcripts.IngestSession, in)
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,8 @@ type ListInput[In any] struct {
 	Batch string    `json:"batch"`
 	At    time.Time `json:"at"`
 	By    In        `json:"by"`
+	// Killed is how many workers have died while they listed the batch.
+	Killed int `json:"killed,omitempty"`
 }
 
 // Listed is the result of such an activity.
@@ -129,6 +131,14 @@ func (l *Lister) PassOver(ctx context.Context, p schema.PassedOver, cursor strin
 	}
 	l.page.PassedOver, l.page.Cursor = append(l.page.PassedOver, p), cursor
 	return nil
+}
+
+// Flush appends the items added so far, so that another attempt goes on behind it.
+func (l *Lister) Flush(ctx context.Context) error {
+	if l.size == 0 || l.done {
+		return nil
+	}
+	return l.append(ctx)
 }
 
 // room makes room for n bytes: a page that is full is appended.

@@ -109,6 +109,9 @@ func (a *Activities) open(ctx context.Context, in OpenInput) (Opened, error) {
 			return Opened{}, err
 		}
 	}
+	if f := last.Finished; f != nil && f.ErrorType == schema.ErrorSourceKills && in.Retry == "" {
+		opened.Refused = f.BuildID
+	}
 	opened.Ordinal = last.NextOrdinal()
 	opened.BuildID = ID(in.SessionKey, opened.Ordinal)
 	opened.Spec = a.spec

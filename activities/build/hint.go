@@ -6,6 +6,7 @@ import "axiommind/schema"
 var hints = map[string]string{
 	schema.ErrorInvalidInput:     "the input itself is wrong, as the error says: process the session with another one",
 	schema.ErrorSourceUnreadable: "see that the file is there, can be read and is whole; then retry with --force",
+	schema.ErrorSourceKills:      "workers died while they read it: see how much memory they have, split the file or leave it out; then retry with --force",
 	schema.ErrorSourceForbidden:  "start the worker with --source-root for the file's directory, or process the file with the starter on the worker's machine",
 	schema.ErrorUnknownFormat:    "name the format: starter process FILE --format; a file that is no transcript holds nothing to remember",
 	schema.ErrorScopeMismatch:    "a writer was asked for another project or user than its own: start the workflow under the id of its stream",

@@ -195,7 +195,7 @@ func transcriptOf(t testing.TB, dir, project string) []schema.SessionIngestedPay
 	f, err := os.Open(filepath.Join(dir, "transcripts", project+".jsonl"))
 	require.NoError(t, err)
 	defer func() { _ = f.Close() }()
-	parsed, err := format.Parse(f, format.Options{Name: project + ".jsonl"})
+	parsed, err := format.Parse(t.Context(), f, format.Options{Name: project + ".jsonl"})
 	require.NoError(t, err)
 	var out []schema.SessionIngestedPayload
 	for _, s := range parsed {

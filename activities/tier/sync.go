@@ -199,6 +199,9 @@ func (s *filesSync) compareRecord(p place, records []Record) error {
 	if s.settled(p, want, len(states) > 0, behind) {
 		return nil
 	}
+	if err := s.checkEdit(p, p.file.Text); err != nil { // To redact it takes longer.
+		return err
+	}
 	text, _ := redact.Text(p.file.Text) // The file is written anew then.
 	text = withLater(text, records, p.row.seq)
 	if text == want || len(states) == 0 && strings.TrimSpace(text) == "" {

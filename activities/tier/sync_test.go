@@ -421,6 +421,13 @@ func TestSyncFilesNamesWhatFails(t *testing.T) {
 	}
 	require.NoError(t, os.Remove(b.path("MEMORY.md")))
 	require.Equal(t, 1, b.sync(t).Written)
+
+	// A file is measured as it is, before it is redacted.
+	b.say(t, "again")
+	b.edit(t, dayFile, "<private>"+strings.Repeat("x", MaxEditBytes)+"</private>")
+	fails(b.path(dayFile), "may have 4194304")
+	require.NoError(t, os.Remove(b.path(dayFile)))
+	require.Equal(t, 1, b.sync(t).Written)
 }
 
 // Memories have files of their own, whatever their names are.

@@ -118,7 +118,7 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 	if err != nil {
 		return IngestResult{}, err
 	}
-	read, err := a.reading(ctx, in.Session, in.Build.BuildID, logged)
+	read, err := a.reading(ctx, in.Session, in.Build, logged)
 	if err != nil {
 		return IngestResult{}, err
 	}
@@ -131,7 +131,7 @@ func (a *Activities) ingest(ctx context.Context, in IngestInput) (IngestResult, 
 	read.session.Messages = nil // The unseen ones are enough to hold.
 	brought := logged.BroughtBy(in.Build.BuildID)
 	result := IngestResult{
-		Messages: logged.Len() + len(unseen), NewMessages: brought + len(unseen), SkippedLines: len(read.session.Skipped),
+		Messages: logged.Len() + len(unseen), NewMessages: brought + len(unseen), SkippedLines: schema.CountSkipped(read.session.Skipped),
 	}
 	if n := len(read.queued); n > 0 {
 		result.QueuedTo = read.queued[n-1]
@@ -209,10 +209,14 @@ func (a *Activities) redacted(ctx context.Context, p schema.BuildStartedPayload,
 	return redact.Counts(p.Redacted).Total(), nil
 }
 
-// readSession reads the one session that the input names.
-func (a *Activities) readSession(ctx context.Context, in schema.ProcessSessionInput) (*Session, schema.Source, error) {
+// readSession reads the one session that the input names, unless workers died while they read a file for the build refused.
+func (a *Activities) readSession(ctx context.Context, in schema.ProcessSessionInput, refused string) (*Session, schema.Source, error) {
 	if in.URI == "" {
-		return a.readInline(in.Messages, in.Statement)
+		return a.readInline(ctx, in.Messages, in.Statement)
+	}
+	if refused != "" {
+		return nil, schema.Source{}, boundary.Invalid(schema.ErrorSourceKills, fmt.Errorf(
+			"source %q is not read: workers died of the one of build %q; split it, then try the latest build again by starter builds retry --force", in.URI, refused))
 	}
 	sessions, source, err := a.access.ReadSource(ctx, in)
 	if err != nil {

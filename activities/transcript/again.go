@@ -28,14 +28,14 @@ type reading struct {
 
 // reading reads the source of the input. The log takes the place of a source that is tried again and is there no more,
 // provided that it holds all of it: inline messages are nowhere else, and a file may be gone.
-func (a *Activities) reading(ctx context.Context, in schema.ProcessSessionInput, buildID string, logged *session.Session) (reading, error) {
+func (a *Activities) reading(ctx context.Context, in schema.ProcessSessionInput, build schema.OpenedBuild, logged *session.Session) (reading, error) {
 	switch {
 	case in.FromLog:
 		return reading{session: &Session{}, source: logSource(logged)}, nil
 	case len(in.Queued) > 0:
-		return a.queued(ctx, in, buildID, logged)
+		return a.queued(ctx, in, build, logged)
 	case in.Retry == "":
-		s, source, err := a.readSession(ctx, in)
+		s, source, err := a.readSession(ctx, in, build.Refused)
 		return reading{session: s, source: source}, err
 	}
 	last, err := a.lastStarted(ctx, in.Key())
@@ -53,7 +53,7 @@ func (a *Activities) reading(ctx context.Context, in schema.ProcessSessionInput,
 				"the messages of session %q are not in the log: process it again with its messages", in.SessionID))
 		}
 	}
-	s, source, err := a.readSession(ctx, in)
+	s, source, err := a.readSession(ctx, in, "")
 	var known boundary.Failure
 	if whole && errors.As(err, &known) && !known.Retryable() {
 		held.unread = err.Error()

@@ -20,12 +20,12 @@ import (
 func TestBrokenSourceIsFinal(t *testing.T) {
 	t.Parallel()
 	for _, broken := range []error{syscall.EIO, syscall.ECONNRESET, net.ErrClosed} {
-		_, _, err := readFrom(&contextReader{t.Context(), iotest.ErrReader(broken)}, format.Options{Name: "세션.jsonl"})
+		_, _, err := readFrom(t.Context(), iotest.ErrReader(broken), format.Options{Name: "세션.jsonl"})
 		application, ok := boundary.Return(t.Context(), err).(*temporal.ApplicationError) //nolint:errorlint // the outermost counts
 		require.True(t, ok, "%v", err)
 		require.True(t, application.NonRetryable(), "%v", err)
 		require.Equal(t, schema.ErrorSourceUnreadable, application.Type(), "%v", err)
 	}
-	_, _, err := readFrom(&contextReader{t.Context(), iotest.ErrReader(context.Canceled)}, format.Options{Name: "s.jsonl"})
+	_, _, err := readFrom(t.Context(), iotest.ErrReader(context.Canceled), format.Options{Name: "s.jsonl"})
 	require.True(t, temporal.IsCanceledError(boundary.Return(t.Context(), err)), "%v", err)
 }

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -85,7 +86,7 @@ func shown(given []givenMessage) ([][2]string, error) {
 		}
 		source.Write(append(line, '\n'))
 	}
-	sessions, err := format.Parse(&source, format.Options{Format: "messages"})
+	sessions, err := format.Parse(context.Background(), &source, format.Options{Format: "messages"})
 	if err != nil {
 		return nil, err
 	}

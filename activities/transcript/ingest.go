@@ -100,9 +100,13 @@ func (a *Activities) appendAll(ctx context.Context, stream string, limit int, fi
 }
 
 // readInline makes a session of messages given in a workflow's input, and describes them.
-func (a *Activities) readInline(messages []schema.InlineMessage, stated *schema.Statement) (*Session, schema.Source, error) {
-	session, err := inlineSession(messages, stated, a.access.keepsRaw())
-	if err != nil {
+func (a *Activities) readInline(ctx context.Context, messages []schema.InlineMessage, stated *schema.Statement) (*Session, schema.Source, error) {
+	session, err := inlineSession(ctx, messages, stated, a.access.keepsRaw())
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return nil, schema.Source{}, err
+	default:
 		return nil, schema.Source{}, boundary.Invalid(schema.ErrorInvalidInput, err)
 	}
 	texts := make([]string, len(session.Messages))
@@ -116,7 +120,7 @@ func (a *Activities) readInline(messages []schema.InlineMessage, stated *schema.
 
 // inlineSession makes a session of messages given in a workflow's input. What a harness injected becomes messages of its
 // own, except in a statement. With keep, the messages keep what is redacted of them.
-func inlineSession(messages []schema.InlineMessage, stated *schema.Statement, keep bool) (*Session, error) {
+func inlineSession(ctx context.Context, messages []schema.InlineMessage, stated *schema.Statement, keep bool) (*Session, error) {
 	s := &Session{Format: schema.FormatInline}
 	for i, in := range messages {
 		role := schema.Role(strings.ToLower(in.Role))
@@ -146,10 +150,14 @@ func inlineSession(messages []schema.InlineMessage, stated *schema.Statement, ke
 		if redact.Names(&m.SourceID); m.SourceID != in.ID { // Others would have the same one.
 			m.SourceID = ""
 		}
+		var err error
 		if keep {
-			m.Text, m.TakenOut = redact.TakeOut(text, nil)
+			m.Text, m.TakenOut, err = redact.TakeOut(ctx, text, nil)
 		} else {
-			m.Text, _ = redact.Text(text)
+			m.Text, _, err = redact.TextContext(ctx, text)
+		}
+		if err != nil {
+			return nil, err
 		}
 		parts := []schema.Message{m}
 		if stated == nil {

@@ -98,7 +98,7 @@ func TestIngestEvents(t *testing.T) {
 
 func TestInlineSession(t *testing.T) {
 	t.Parallel()
-	s, err := inlineSession([]schema.InlineMessage{
+	s, err := inlineSession(t.Context(), []schema.InlineMessage{
 		{Role: "User", Content: "yes"}, {Role: "assistant", Content: "a\x00b\xff"}, {Role: "tool", Content: "{}"},
 		{Role: "system", Content: "be kind"}, {Role: "user", Content: "yes"},
 	}, nil, false)
@@ -112,7 +112,7 @@ func TestInlineSession(t *testing.T) {
 	require.Equal(t, []schema.Skipped{{Reason: "message 1: NUL bytes and invalid UTF-8 were taken out"}}, s.Skipped)
 	require.NotEqual(t, s.Messages[0].Key, s.Messages[4].Key)
 
-	_, err = inlineSession([]schema.InlineMessage{{Role: "robot"}}, nil, false)
+	_, err = inlineSession(t.Context(), []schema.InlineMessage{{Role: "robot"}}, nil, false)
 	require.EqualError(t, err, `message 0: role "robot" is not user, assistant, system or tool`)
 }
 
@@ -123,7 +123,7 @@ func TestInlineSessionTakesMessagesApart(t *testing.T) {
 		{Role: "user", Content: ""}, {Role: "user", Content: "<memory>\nUser likes tea.\n</memory>\nhello"},
 		{Role: "assistant", Content: "<memory>\nx\n</memory>"},
 	}
-	s, err := inlineSession(in, nil, false)
+	s, err := inlineSession(t.Context(), in, nil, false)
 	require.NoError(t, err)
 	require.Equal(t, []string{"", "<memory>\nUser likes tea.\n</memory>", "\nhello", "<memory>\nx\n</memory>"}, textsOf(s.Messages))
 	require.Equal(t, schema.KindContext, s.Messages[1].Kind)
@@ -134,7 +134,7 @@ func TestInlineSessionTakesMessagesApart(t *testing.T) {
 		require.NotEmpty(t, m.Key)
 	}
 
-	s, err = inlineSession(in[1:2], &schema.Statement{Type: schema.EntryFact}, false)
+	s, err = inlineSession(t.Context(), in[1:2], &schema.Statement{Type: schema.EntryFact}, false)
 	require.NoError(t, err)
 	require.Equal(t, []string{in[1].Content}, textsOf(s.Messages), "a person's statement is taken as it is")
 	require.Equal(t, schema.TrustUser, s.Messages[0].Trust())
@@ -143,7 +143,7 @@ func TestInlineSessionTakesMessagesApart(t *testing.T) {
 // A statement by an agent is a message of its own kind, which names the agent and proves nothing.
 func TestInlineSessionOfAgent(t *testing.T) {
 	t.Parallel()
-	s, err := inlineSession([]schema.InlineMessage{{Role: "assistant", Content: "<memory>\nThe user wants it.\n</memory>"}},
+	s, err := inlineSession(t.Context(), []schema.InlineMessage{{Role: "assistant", Content: "<memory>\nThe user wants it.\n</memory>"}},
 		&schema.Statement{Type: schema.EntryFact, By: "mcp:claude/\"名\""}, false)
 	require.NoError(t, err)
 	require.Len(t, s.Messages, 1)

@@ -36,7 +36,7 @@ func (a *Activities) listSessions(ctx context.Context, in batch.ListInput[schema
 		return batch.Listed{}, err
 	}
 	defer l.source.close()
-	l.to = to
+	l.to, l.killed = to, in.Killed
 	if err := l.list(ctx, parseListCursor(to.Cursor())); err != nil {
 		return batch.Listed{}, err
 	}
@@ -47,7 +47,11 @@ func (a *Activities) listSessions(ctx context.Context, in batch.ListInput[schema
 type listed interface {
 	Add(ctx context.Context, item schema.BatchItem, cursor string) error
 	PassOver(ctx context.Context, p schema.PassedOver, cursor string) error
+	Flush(ctx context.Context) error
 }
+
+// MaxKills is how many workers may die while they read a source.
+const MaxKills = 3
 
 // lister lists the sessions of a source: a directory or a file.
 type lister struct {
@@ -57,6 +61,9 @@ type lister struct {
 	path   string
 	source *handle
 	to     listed
+	// killed is how many workers have died while they listed the source. After the first one each file is stored as soon as it
+	// is listed, so that the next attempt begins with the file at fault. After every third one that file is refused.
+	killed int
 	// links holds the files that have several names, by their identities.
 	links map[string]string
 	// granted says that a person gave the source.
@@ -114,7 +121,11 @@ func (c listCursor) covers(file string) bool {
 
 // list lists what comes after the cursor.
 func (l *lister) list(ctx context.Context, after listCursor) error {
+	suspect := l.killed > 0 && l.killed%MaxKills == 0
 	if !l.source.info.IsDir() {
+		if suspect {
+			return errKilled
+		}
 		_, err := l.add(ctx, "", after.session)
 		return err
 	}
@@ -133,10 +144,19 @@ func (l *lister) list(ctx context.Context, after listCursor) error {
 		if file == after.file {
 			session = after.session
 		}
-		return l.visit(ctx, file, info, err, session)
+		if suspect && err == nil && info.Mode().IsRegular() {
+			suspect, err = false, errKilled
+		}
+		if err = l.visit(ctx, file, info, err, session); err == nil && l.killed > 0 {
+			err = l.to.Flush(ctx)
+		}
+		return err
 	}
 	return w.run()
 }
+
+// errKilled is the refusal of a file that workers died with.
+var errKilled = boundary.Invalid(schema.ErrorSourceKills, fmt.Errorf("%d workers died while they read it: split it, or leave it out", MaxKills))
 
 // visit lists what the walk has found.
 func (l *lister) visit(ctx context.Context, file string, info fs.FileInfo, err error, after string) error {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,6 +55,8 @@ func (l *taken) PassOver(_ context.Context, p schema.PassedOver, cursor string) 
 	}
 	return err
 }
+
+func (l *taken) Flush(context.Context) error { return nil }
 
 // list lists the input's source after the cursor that was taken last.
 func (l *taken) list(t *testing.T, a *Access, in schema.ImportSessionsInput) error {
@@ -231,6 +234,58 @@ func TestListGranted(t *testing.T) {
 	require.NoError(t, os.Rename(dir, dir+" moved"))
 	link(t, filepath.Join(p.dir, "outside"), dir)
 	refused(in)
+}
+
+// deadly is taken by workers that die of some files, with all that was not stored.
+type deadly struct {
+	taken
+	files  []string
+	deaths map[string]int
+	// stored is how many items are, up to the cursor after.
+	stored int
+	after  string
+}
+
+func (d *deadly) Add(ctx context.Context, item schema.BatchItem, cursor string) error {
+	if name := filepath.Base(item.Name); item.Refused == "" && slices.Contains(d.files, name) {
+		d.deaths[name]++
+		return errBrokeOff
+	}
+	return d.taken.Add(ctx, item, cursor)
+}
+
+func (d *deadly) Flush(context.Context) error {
+	d.stored, d.after = len(d.items), d.cursor
+	return nil
+}
+
+// A file that ends the workers that list it is refused after three of them, and another one too. The others are listed once.
+func TestListRefusesFilesThatKill(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		put(t, filepath.Join(p.root, name+".jsonl"), claude(name))
+	}
+	d := &deadly{taken: *newTaken(), files: []string{"b.jsonl", "d.jsonl"}, deaths: map[string]int{}}
+	killed := 0
+	list := func() error {
+		of, err := access(t, p.options()).lister(importOf(t, p.root))
+		require.NoError(t, err)
+		defer of.source.close()
+		of.to, of.killed = d, killed
+		d.items = d.items[:d.stored]
+		return of.list(t.Context(), parseListCursor(d.after))
+	}
+	for err := list(); err != nil; err = list() {
+		require.ErrorIs(t, err, errBrokeOff)
+		killed++
+	}
+	var names []string
+	for _, item := range d.items {
+		names = append(names, filepath.Base(item.Name)+" "+item.RefusedType)
+	}
+	require.Equal(t, []string{"a.jsonl ", "b.jsonl SourceKills", "c.jsonl ", "d.jsonl SourceKills", "e.jsonl "}, names)
+	require.Equal(t, map[string]int{"b.jsonl": 3, "d.jsonl": 3}, d.deaths)
 }
 
 // What vanishes, grows or is replaced by a link while it is listed holds up nothing, and opens nothing.

@@ -16,13 +16,13 @@ import (
 // for the next build.
 const maxQueuedBytes = 2 << 20
 
-// queued reads contexts of the session's queue: messages, or the transcript that the last of several names. It takes the
-// first ones of the input that are of one kind.
+// queued reads contexts of the session's queue: messages, or the transcript that they name. It takes the first ones of the
+// input that are of one kind.
 //
 // The start of a build says which ones it took, and is stored together with the messages. So no context of messages is laid
 // into the session twice, whatever the session has become since. A transcript is read again, which changes nothing.
-func (a *Activities) queued(ctx context.Context, in schema.ProcessSessionInput, buildID string, logged *session.Session) (reading, error) {
-	last, own, err := a.lastQueued(ctx, logged, buildID)
+func (a *Activities) queued(ctx context.Context, in schema.ProcessSessionInput, build schema.OpenedBuild, logged *session.Session) (reading, error) {
+	last, own, err := a.lastQueued(ctx, logged, build.BuildID)
 	if err != nil {
 		return reading{}, err
 	}
@@ -46,7 +46,7 @@ func (a *Activities) queued(ctx context.Context, in schema.ProcessSessionInput, 
 	}
 	if c := contexts[taken-1]; c.URI != "" {
 		in.Queued, in.URI, in.Grant, in.Format = nil, c.URI, c.Grant, c.Format
-		r.session, r.source, err = a.readSession(ctx, in)
+		r.session, r.source, err = a.readSession(ctx, in, build.Refused)
 		return r, err
 	}
 	err = a.take(ctx, &r, in, logged, contexts[:taken])
@@ -57,7 +57,7 @@ func (a *Activities) queued(ctx context.Context, in schema.ProcessSessionInput, 
 func (a *Activities) take(ctx context.Context, r *reading, in schema.ProcessSessionInput, logged *session.Session, contexts []queue.Context) error {
 	parts := make([][]schema.Message, len(contexts))
 	for i, c := range contexts {
-		s, source, err := a.readInline(c.Messages, in.Statement)
+		s, source, err := a.readInline(ctx, c.Messages, in.Statement)
 		if err != nil {
 			return err
 		}
@@ -76,14 +76,15 @@ func (a *Activities) take(ctx context.Context, r *reading, in schema.ProcessSess
 	return err
 }
 
-// firstOfAKind returns how many of the contexts, from the first on, are read at once.
+// firstOfAKind returns how many of the contexts, from the first on, are read at once: those that name the same transcript, or
+// messages. A later transcript need not hold the messages of an earlier one.
 func firstOfAKind(contexts []queue.Context) int {
 	size := 0
 	for i, c := range contexts {
 		for _, m := range c.Messages {
 			size += len(m.Content)
 		}
-		if i > 0 && ((c.URI == "") != (contexts[0].URI == "") || size > maxQueuedBytes) {
+		if i > 0 && (c.URI != contexts[0].URI || size > maxQueuedBytes) {
 			return i
 		}
 	}

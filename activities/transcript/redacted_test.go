@@ -41,7 +41,7 @@ func TestI9MessagesAreRedacted(t *testing.T) {
 	}
 	quoted := func(v any) string { text, _ := json.Marshal(v); return string(text) }
 
-	s, err := inlineSession([]schema.InlineMessage{
+	s, err := inlineSession(t.Context(), []schema.InlineMessage{
 		{Role: "user", Content: "Use ghp_" + secret + ". <private>hidden <system-reminder>x</system-reminder> hidden</private> Thanks."},
 		{Role: "tool", Content: `{"env":"API_KEY=` + secret + `\n"}`},
 	}, nil, false)
@@ -58,7 +58,7 @@ func TestI9MessagesAreRedacted(t *testing.T) {
 			{"type":"tool_result","tool_use_id":"t1","content":` + quoted(`{"client_secret":"`+secret+`"}`) + `}]}}`,
 	}, "\n")
 	lines = strings.ReplaceAll(lines, "\n\t\t\t", "")
-	parsed, err := format.Parse(strings.NewReader(lines), format.Options{Name: "s.jsonl"})
+	parsed, err := format.Parse(t.Context(), strings.NewReader(lines), format.Options{Name: "s.jsonl"})
 	require.NoError(t, err)
 	text := leaked(parsed[0].Messages)
 	require.Equal(t, 5, strings.Count(text, "[redacted: "), text)
@@ -67,7 +67,7 @@ func TestI9MessagesAreRedacted(t *testing.T) {
 	for _, part := range []string{"my pass", "word is " + secret[:15], secret[15:], " <priv", "ate>hidden"} {
 		chunks = append(chunks, `{"timestamp":1767225600,"method":"session/update","params":{"sessionId":"g","update":{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":`+quoted(part)+`}}}}`)
 	}
-	parsed, err = format.Parse(strings.NewReader(strings.Join(chunks, "\n")), format.Options{Name: "updates.jsonl"})
+	parsed, err = format.Parse(t.Context(), strings.NewReader(strings.Join(chunks, "\n")), format.Options{Name: "updates.jsonl"})
 	require.NoError(t, err)
 	require.Equal(t, "grok", parsed[0].Format)
 	require.Equal(t, "my password is "+schema.Redacted("named-secret")+" "+schema.Redacted("private")+"\n", leaked(parsed[0].Messages))
@@ -83,7 +83,7 @@ func TestPartsKeepWhatWasTakenOut(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOf(rapid.SampledFrom(fragments)).Draw(t, "text"), "")
-		s, err := inlineSession([]schema.InlineMessage{{Role: "user", Content: text}}, nil, true)
+		s, err := inlineSession(t.Context(), []schema.InlineMessage{{Role: "user", Content: text}}, nil, true)
 		require.NoError(t, err)
 		var whole strings.Builder
 		for _, m := range s.Messages {
@@ -95,7 +95,7 @@ func TestPartsKeepWhatWasTakenOut(t *testing.T) {
 			whole.WriteString(part)
 		}
 		require.Equal(t, text, whole.String())
-		plain, err := inlineSession([]schema.InlineMessage{{Role: "user", Content: text}}, nil, false)
+		plain, err := inlineSession(t.Context(), []schema.InlineMessage{{Role: "user", Content: text}}, nil, false)
 		require.NoError(t, err)
 		require.Equal(t, textsOf(plain.Messages), textsOf(s.Messages))
 		for _, m := range plain.Messages {

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,24 +17,24 @@ import (
 var sidecars = []string{"-wal", "-journal"}
 
 const (
-	// maxDatabaseBytes bounds a database that is copied to be read, and each file beside it.
-	maxDatabaseBytes = 16 << 30
-	snapshotTries    = 5
-	snapshotPause    = 100 * time.Millisecond
+	snapshotTries = 5
+	snapshotPause = 100 * time.Millisecond
+	// copyBytes is how much is copied between two looks at the context.
+	copyBytes = 16 << 20
 	// SQLite changes the first headerBytes of a database when it writes to it, and the first logBytes of a
 	// write-ahead log when it starts the log again. File times alone are too coarse.
 	headerBytes = 100
 	logBytes    = 32
 )
 
-// snapshot copies a database that others may be writing, with its sidecars, to a new file. SQLite itself
-// opens files by their paths, which may be replaced by links meanwhile, and writes beside them.
-func snapshot(path, name string, limit int64) error {
+// snapshot copies a database that others may be writing, with its sidecars, to a new file, unless they have more bytes than the
+// limit. SQLite itself opens files by their paths, which may be replaced by links meanwhile, and writes beside them.
+func snapshot(ctx context.Context, path, name string, limit int64) error {
 	for try := range snapshotTries {
 		if try > 0 {
 			time.Sleep(snapshotPause)
 		}
-		whole, err := copyOnce(path, name, limit)
+		whole, err := copyOnce(ctx, path, name, limit)
 		if err != nil || whole {
 			return err
 		}
@@ -44,7 +45,7 @@ func snapshot(path, name string, limit int64) error {
 // copyOnce copies the database and reports whether the copy is consistent: the database did not change, and
 // its log was not started again. What was appended to the log meanwhile is a later state, or is incomplete
 // and ignored by SQLite.
-func copyOnce(path, name string, limit int64) (whole bool, err error) {
+func copyOnce(ctx context.Context, path, name string, limit int64) (whole bool, err error) {
 	file, err := openExactly(path)
 	if err != nil {
 		return false, err
@@ -58,11 +59,15 @@ func copyOnce(path, name string, limit int64) (whole bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := copyFile(file, name, limit); err != nil {
+	left := limit - before.Size()
+	if left < 0 {
+		return false, fmt.Errorf("%w: database %q has %d bytes, more than %d: leave it out", format.ErrTooLarge, path, before.Size(), limit)
+	}
+	if err := copyFile(ctx, file, name, before.Size()); err != nil {
 		return false, err
 	}
 	for _, side := range sidecars {
-		if err := copySidecar(path+side, name+side, limit); err != nil {
+		if left, err = copySidecar(ctx, path+side, name+side, left); err != nil {
 			return false, err
 		}
 	}
@@ -114,16 +119,24 @@ func firstBytes(path string, n int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, n))
 }
 
-func copySidecar(path, name string, limit int64) error {
+// copySidecar copies a sidecar of a database, and returns how many bytes are left of the limit.
+func copySidecar(ctx context.Context, path, name string, limit int64) (left int64, err error) {
 	file, err := openExactly(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return removeStale(name)
+		return limit, removeStale(name)
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() { _ = file.Close() }()
-	return copyFile(file, name, limit)
+	info, err := file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if info.Size() > limit {
+		return 0, fmt.Errorf("%w: %q has %d bytes, of which %d are left to it and its database: leave it out", format.ErrTooLarge, path, info.Size(), limit)
+	}
+	return limit - info.Size(), copyFile(ctx, file, name, info.Size())
 }
 
 // removeStale removes the copy of an earlier try.
@@ -134,19 +147,17 @@ func removeStale(name string) error {
 	return nil
 }
 
-func copyFile(from *os.File, name string, limit int64) error {
-	info, err := from.Stat()
-	if err != nil {
-		return err
-	}
-	if info.Size() > limit {
-		return fmt.Errorf("%w: %q has %d bytes, more than %d", format.ErrTooLarge, from.Name(), info.Size(), limit)
-	}
+// copyFile copies the first bytes of a file.
+func copyFile(ctx context.Context, from *os.File, name string, size int64) error {
 	to, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("%w: %w", format.ErrTryAgain, err)
 	}
-	_, err = io.Copy(to, io.LimitReader(from, limit))
+	for done := int64(0); done < size && err == nil; done += copyBytes {
+		if err = ctx.Err(); err == nil {
+			_, err = io.Copy(to, io.LimitReader(from, min(copyBytes, size-done)))
+		}
+	}
 	if err = errors.Join(err, to.Close()); err != nil {
 		return fmt.Errorf("%w: %w", format.ErrTryAgain, err)
 	}

@@ -125,7 +125,7 @@ func TestSnapshotOfLiveDatabase(t *testing.T) {
 		whole := 0
 		for i := range 60 {
 			copied := filepath.Join(dir, fmt.Sprint("copy", i, ".db"))
-			ok, err := copyOnce(name, copied, maxDatabaseBytes)
+			ok, err := copyOnce(t.Context(), name, copied, 1<<30)
 			if err != nil || !ok {
 				continue
 			}
@@ -144,6 +144,6 @@ func TestSnapshotOfLiveDatabase(t *testing.T) {
 		<-done
 		require.NoError(t, db.Close())
 		t.Logf("%s: %d of 60 copies were whole", mode, whole)
-		require.NoError(t, snapshot(name, filepath.Join(dir, "still.db"), maxDatabaseBytes))
+		require.NoError(t, snapshot(t.Context(), name, filepath.Join(dir, "still.db"), 1<<30))
 	}
 }

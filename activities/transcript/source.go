@@ -88,8 +88,8 @@ func readSource(ctx context.Context, uri string, opts format.Options, resolve fu
 	}
 	defer func() { _ = file.Close() }()
 	opts.Name, opts.Size, opts.Detected = path, f.info.Size(), f.private
-	opts.CopyDatabase = func(name string) error { return snapshot(f.path, name, maxDatabaseBytes) }
-	sessions, source, err := readFrom(&contextReader{ctx, file}, opts)
+	opts.CopyDatabase = func(ctx context.Context, name string, limit int64) error { return snapshot(ctx, f.path, name, limit) }
+	sessions, source, err := readFrom(ctx, file, opts)
 	if opts.Detected && opts.Format != "" && errors.Is(err, format.ErrUnknownFormat) {
 		err = &forbidden{fmt.Sprintf("%q can be read by its owner alone and shows no known format, so it may be a key: if it is a transcript, "+
 			"give it to starter process on the worker's machine", path)}
@@ -104,13 +104,13 @@ func readSource(ctx context.Context, uri string, opts format.Options, resolve fu
 	return sessions, source, nil
 }
 
-func readFrom(r *contextReader, opts format.Options) ([]*Session, schema.Source, error) {
+func readFrom(ctx context.Context, r io.Reader, opts format.Options) ([]*Session, schema.Source, error) {
 	hash := sha256.New()
 	counter := &countingWriter{}
-	sessions, err := format.Parse(io.TeeReader(r, io.MultiWriter(hash, counter)), opts)
+	sessions, err := format.Parse(ctx, io.TeeReader(r, io.MultiWriter(hash, counter)), opts)
 	var known boundary.Failure
 	switch {
-	case errors.As(err, &known), r.ctx.Err() != nil, errors.Is(err, format.ErrTryAgain):
+	case errors.As(err, &known), ctx.Err() != nil, errors.Is(err, format.ErrTryAgain):
 		return nil, schema.Source{}, err
 	case err != nil: // What is cut off or broken stays so.
 		return nil, schema.Source{}, boundary.Invalid(schema.ErrorSourceUnreadable, err)
@@ -127,17 +127,4 @@ type countingWriter struct{ n int64 }
 func (c *countingWriter) Write(p []byte) (int, error) {
 	c.n += int64(len(p))
 	return len(p), nil
-}
-
-// contextReader stops reading when its context ends.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c *contextReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(p)
 }

@@ -80,7 +80,7 @@ func requireReadBack(t *testing.T, d Dataset) {
 	require.Equal(t, len(d.Sessions), written.Sessions)
 	read := map[string]*format.Session{}
 	for _, f := range written.Transcripts {
-		parsed, err := format.Parse(open(t, f.Path), format.Options{Name: f.Path})
+		parsed, err := format.Parse(t.Context(), open(t, f.Path), format.Options{Name: f.Path})
 		require.NoError(t, err)
 		for _, s := range parsed {
 			require.Equal(t, "messages", s.Format)

@@ -3,6 +3,7 @@ package eval
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -199,7 +200,7 @@ func encodeSessions(sessions []Session) ([]byte, error) {
 
 // settle notes which message each message will be. Of several it is the longest that a person or an agent said.
 func settle(project string, sessions []Session, data []byte, places map[place]int) error {
-	parsed, err := format.Parse(bytes.NewReader(data), format.Options{Name: project + ".jsonl"})
+	parsed, err := format.Parse(context.Background(), bytes.NewReader(data), format.Options{Name: project + ".jsonl"}) // It was just written.
 	if err != nil {
 		return fmt.Errorf("read the transcript of %q back: %w", project, err)
 	}

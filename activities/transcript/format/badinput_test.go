@@ -163,7 +163,7 @@ func TestParseTooLarge(t *testing.T) {
 		"User: " + strings.Repeat("x", 100), "{\n\"messages\":[" + hello + "]}\n" + strings.Repeat(" ", 100),
 		"create table messages (a);" + strings.Repeat(" ", 100),
 	} {
-		_, err := Parse(strings.NewReader(in), Options{MaxDocument: 64})
+		_, err := Parse(t.Context(), strings.NewReader(in), Options{MaxDocument: 64})
 		require.ErrorIs(t, err, ErrTooLarge)
 	}
 }
@@ -175,7 +175,7 @@ func TestParsePassesReadErrorsOn(t *testing.T) {
 		// More than the head, so that the error comes while the format reads.
 		for _, pad := range []int{0, headSize} {
 			r := io.MultiReader(strings.NewReader(head+strings.Repeat(" ", pad)), iotest.ErrReader(broken))
-			_, err := Parse(r, Options{Format: "messages"})
+			_, err := Parse(t.Context(), r, Options{Format: "messages"})
 			require.ErrorIs(t, err, broken, "%q with %d", head, pad)
 		}
 	}

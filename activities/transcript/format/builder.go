@@ -1,6 +1,8 @@
 package format
 
 import (
+	"cmp"
+	"context"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,7 +18,7 @@ const (
 	reasonNotJSON     = "not valid JSON"
 	reasonPartial     = "incomplete last line"
 	reasonTooLong     = "line is longer than the limit"
-	reasonTooDeep     = "JSON is nested too deep"
+	reasonTooDeep     = "JSON is nested too deep, or has too many values"
 	reasonNoObject    = "not a JSON object"
 	reasonNoRecord    = "not a record of the format"
 	reasonNoContent   = "message without content"
@@ -24,6 +26,7 @@ const (
 	reasonInvalidUTF8 = "invalid UTF-8 replaced by U+FFFD"
 	reasonUnclosed    = "the array is not closed"
 	reasonBrokenOff   = "compressed data breaks off"
+	reasonMore        = "more was skipped than is listed"
 )
 
 // builder collects the sessions of a source. A record that names no session belongs to the current one.
@@ -35,13 +38,28 @@ type builder struct {
 	sessions   []*session
 	byID       map[string]*session
 	current    *session
-	pending    []schema.Skipped
-	// keepTakenOut has messages keep what is redacted of them.
-	keepTakenOut bool
+	// pending are the skips before there is a session.
+	pending skips
+	ctx     context.Context
+	opts    Options
+	// texts is the length of the texts of all messages. messages counts these and the sessions, records the values and
+	// rows that were read, and skipped the places that could not be.
+	texts, messages, records, skipped int
+	// err is the first limit that the source exceeded. Nothing is added from then on.
+	err error
+}
+
+// skips are the places that could not be read, of which only some are listed.
+type skips struct {
+	listed []schema.Skipped
+	others int
+	// last is the latest one, listed or not.
+	last schema.Skipped
 }
 
 type session struct {
 	Session
+	skips skips
 	// tools maps the ids of tool calls to the names of the tools.
 	tools map[string]string
 	// open is the source id of the message that a following chunk continues.
@@ -56,12 +74,31 @@ type session struct {
 // allMarks are the marks of the registry.
 var allMarks = sync.OnceValue(func() *marks { return marksOf(registry) })
 
-func newBuilder() *builder {
-	return &builder{marks: allMarks(), byID: make(map[string]*session)}
+func newBuilder(ctx context.Context, opts Options) *builder {
+	return &builder{marks: allMarks(), byID: make(map[string]*session), ctx: ctx, opts: opts}
 }
+
+// count counts something that is bounded.
+func (b *builder) count(n *int, limit int, of string) {
+	if *n++; *n > limit {
+		b.fail(tooLarge(int64(limit), of))
+	}
+}
+
+// read counts a value or a row, and reports whether to go on.
+func (b *builder) read() bool {
+	b.count(&b.records, b.opts.MaxRecords, "records")
+	b.fail(b.ctx.Err())
+	return b.err == nil
+}
+
+func (b *builder) fail(err error) { b.err = cmp.Or(b.err, err) }
 
 // useSession makes the session with the id the current one, and creates it if there is none.
 func (b *builder) useSession(id string) *session {
+	if b.err != nil && b.current != nil {
+		return b.current
+	}
 	id = clean(id)
 	if s, ok := b.byID[id]; ok {
 		b.current = s
@@ -74,8 +111,9 @@ func (b *builder) useSession(id string) *session {
 		b.byID[id] = b.current
 		return b.current
 	}
-	s := &session{Session: Session{ID: id}, tools: make(map[string]string)}
-	s.Skipped, b.pending = b.pending, nil
+	b.count(&b.messages, b.opts.MaxMessages, "messages and sessions")
+	s := &session{Session: Session{ID: id}, skips: b.pending, tools: make(map[string]string)}
+	b.pending = skips{}
 	b.byID[id] = s
 	b.sessions = append(b.sessions, s)
 	b.current = s
@@ -104,14 +142,27 @@ func (b *builder) session() *session {
 	return b.current
 }
 
-func (b *builder) skip(line int, reason string) {
-	reason, _ = redact.Text(reason) // It may quote the line.
-	s := schema.Skipped{Line: line, Reason: reason}
+// maxReason bounds the reason why something was skipped, in bytes.
+const maxReason = 500
+
+// skips are those of the current session.
+func (b *builder) skips() *skips {
 	if b.current == nil {
-		b.pending = append(b.pending, s)
+		return &b.pending
+	}
+	return &b.current.skips
+}
+
+func (b *builder) skip(line int, reason string) {
+	s := b.skips()
+	reason = strings.ToValidUTF8(reason[:min(len(reason), maxReason)], "")
+	s.last = schema.Skipped{Line: line, Reason: reason}
+	if b.skipped++; b.skipped > b.opts.MaxSkipped {
+		s.others++
 		return
 	}
-	b.current.Skipped = append(b.current.Skipped, s)
+	reason, _ = redact.Text(reason) // It may quote the line.
+	s.listed = append(s.listed, schema.Skipped{Line: line, Reason: reason})
 }
 
 // add appends the message to the current session, and sanitizes and redacts its text. A message that says nothing is left
@@ -125,9 +176,10 @@ func (b *builder) add(m schema.Message) {
 // append is add for a text that is sanitized and redacted.
 func (b *builder) append(m schema.Message) {
 	s := b.session()
-	if m.Text == "" && (m.CallID == "" || m.Kind == schema.KindText) {
+	if b.err != nil || m.Text == "" && (m.CallID == "" || m.Kind == schema.KindText) {
 		return
 	}
+	b.count(&b.messages, b.opts.MaxMessages, "messages and sessions")
 	m.Author, m.Tool = clean(m.Author), clean(m.Tool)
 	m.CallID, m.SourceID = clean(m.CallID), clean(m.SourceID)
 	given := m.SourceID
@@ -178,15 +230,23 @@ func (b *builder) addChunk(id string, m schema.Message) {
 
 // redact redacts the text of the message.
 func (b *builder) redact(m *schema.Message) {
-	if b.keepTakenOut {
-		m.Text, m.TakenOut = redact.TakeOut(m.Text, m.TakenOut)
-		return
+	var err error
+	if b.opts.KeepTakenOut {
+		m.Text, m.TakenOut, err = redact.TakeOut(b.ctx, m.Text, m.TakenOut)
+	} else {
+		m.Text, _, err = redact.TextContext(b.ctx, m.Text)
 	}
-	m.Text, _ = redact.Text(m.Text)
+	b.fail(err)
 }
 
 // sanitize returns a copy of the text in valid UTF-8 without NUL bytes, and notes what it changed.
 func (b *builder) sanitize(line int, text string) string {
+	if b.texts += len(text); b.texts > b.opts.MaxDocument {
+		b.fail(tooLarge(int64(b.opts.MaxDocument), "bytes of text in its messages"))
+	}
+	if b.err != nil {
+		return ""
+	}
 	if strings.IndexByte(text, 0) >= 0 {
 		text = strings.ReplaceAll(text, "\x00", "")
 		b.skip(line, reasonNUL)
@@ -216,11 +276,13 @@ func (s *session) includeTime(at time.Time) {
 }
 
 func (b *builder) finish() []*Session {
-	b.current = b.session()
-	b.current.Skipped = append(b.current.Skipped, b.pending...)
+	b.session() // There is at least one.
 	out := make([]*Session, len(b.sessions))
 	for i, s := range b.sessions {
-		s.Format = b.format
+		s.Format, s.Skipped = b.format, s.skips.listed
+		if s.skips.others > 0 {
+			s.Skipped = append(s.Skipped, schema.Skipped{Reason: reasonMore, Count: s.skips.others})
+		}
 		if s.chunked {
 			var messages []schema.Message
 			for _, m := range s.Messages {

@@ -40,16 +40,11 @@ func cursorRecord(b *builder, line int, rec gjson.Result) {
 // readCursorStore reads the editor's key-value table: composerData:ID is a chat, and
 // bubbleId:ID:BUBBLE a message of it.
 func readCursorStore(d *database, b *builder, _ int) error {
-	var chats []gjson.Result
-	err := d.each("SELECT key, value FROM cursorDiskKV WHERE key LIKE 'composerData:%' ORDER BY key", func(r row) {
-		if chat := r.json("value"); chat.Get("composerId").Exists() {
-			chats = append(chats, chat)
+	return d.each("SELECT key, value FROM cursorDiskKV WHERE key LIKE 'composerData:%' ORDER BY key", func(r row) {
+		chat := r.json("value")
+		if !chat.Get("composerId").Exists() {
+			return
 		}
-	})
-	if err != nil {
-		return err
-	}
-	for _, chat := range chats {
 		id := chat.Get("composerId").String()
 		s := b.useSession(id)
 		s.Title = clean(chat.Get("name").Str)
@@ -59,15 +54,11 @@ func readCursorStore(d *database, b *builder, _ int) error {
 			b.cursorBubble(bubble)
 		}
 		for _, head := range chat.Get("fullConversationHeadersOnly").Array() {
-			err := d.each("SELECT value FROM cursorDiskKV WHERE key = ?", func(r row) {
+			b.fail(d.each("SELECT value FROM cursorDiskKV WHERE key = ?", func(r row) {
 				b.cursorBubble(r.json("value"))
-			}, "bubbleId:"+id+":"+head.Get("bubbleId").String())
-			if err != nil {
-				return err
-			}
+			}, "bubbleId:"+id+":"+head.Get("bubbleId").String()))
 		}
-	}
-	return nil
+	})
 }
 
 func (b *builder) cursorBubble(bubble gjson.Result) {

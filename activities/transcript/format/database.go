@@ -2,6 +2,7 @@ package format
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -18,9 +19,6 @@ import (
 	"modernc.org/sqlite"
 )
 
-// storeTimeout bounds the work on one database, which may hold hostile SQL.
-const storeTimeout = 5 * time.Minute
-
 // Of SQLite's sqlite3_limit categories.
 const (
 	limitLength   = 0
@@ -31,30 +29,31 @@ var sqliteMagic = []byte("SQLite format 3\x00")
 
 func isDatabase(head []byte) bool { return bytes.HasPrefix(head, sqliteMagic) }
 
-// database is a copy of a SQLite database, or one loaded from a dump.
+// database is a copy of a SQLite database, or one loaded from a dump. It may be made to do harm. The driver interrupts a
+// statement when its context ends, but only until the first row: see [database.sound].
 type database struct {
 	ctx  context.Context
+	b    *builder
 	conn *sql.Conn
 	done []func()
 }
 
 func (s *source) openDatabase(b *builder) (_ *database, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-	d := &database{ctx: ctx, done: []func(){cancel}}
+	d := &database{ctx: b.ctx, b: b}
 	defer func() {
 		if err != nil {
 			d.close()
 		}
 	}()
 	if !isDatabase(s.head) {
-		if err := d.connect(":memory:", s.opts.MaxDocument); err != nil {
+		if err := d.connect(":memory:", s.opts.MaxLine); err != nil {
 			return nil, err
 		}
 		data, err := s.all()
 		if err != nil {
 			return nil, err
 		}
-		return d, d.load(b, string(data))
+		return d, d.load(string(data))
 	}
 	dir, err := os.MkdirTemp("", "transcript-*")
 	if err != nil {
@@ -64,14 +63,14 @@ func (s *source) openDatabase(b *builder) (_ *database, err error) {
 	name := filepath.Join(dir, "copy.db")
 	if s.opts.CopyDatabase == nil || s.decoded {
 		err = s.spool(name)
-	} else if err = s.opts.CopyDatabase(name); err == nil {
+	} else if err = s.opts.CopyDatabase(b.ctx, name, s.opts.MaxDatabase); err == nil {
 		// Whoever counts or hashes what is read gets the whole of it.
 		_, err = io.Copy(io.Discard, s.r)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("copy database: %w", err)
 	}
-	if err := d.connect("file:"+(&url.URL{Path: name}).EscapedPath()+"?mode=rw", s.opts.MaxDocument); err != nil {
+	if err := d.connect("file:"+(&url.URL{Path: name}).EscapedPath()+"?mode=rw", s.opts.MaxLine); err != nil {
 		return nil, err
 	}
 	if runtime.GOOS != "windows" { // There an open file can't be removed.
@@ -91,7 +90,7 @@ func (s *source) spool(name string) error {
 		return err
 	}
 	if n > int64(s.opts.MaxDocument) {
-		return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, s.opts.MaxDocument)
+		return tooLarge(int64(s.opts.MaxDocument), "bytes in one piece")
 	}
 	return nil
 }
@@ -102,11 +101,9 @@ func (d *database) connect(dsn string, maxLength int) error {
 		return fmt.Errorf("open database: %w", err)
 	}
 	conn, err := db.Conn(d.ctx)
+	d.conn = conn
 	if err == nil {
-		_, err = conn.ExecContext(d.ctx, "PRAGMA trusted_schema=OFF")
-	}
-	if err == nil {
-		_, err = conn.ExecContext(d.ctx, "SELECT count(*) FROM sqlite_master")
+		err = d.exec("PRAGMA trusted_schema=OFF", "PRAGMA cell_size_check=ON", "SELECT count(*) FROM sqlite_master")
 	}
 	if err == nil {
 		// Without attaching, no statement can reach another file.
@@ -119,7 +116,6 @@ func (d *database) connect(dsn string, maxLength int) error {
 		_ = db.Close()
 		return fmt.Errorf("open database: %w", err)
 	}
-	d.conn = conn
 	d.done = append(d.done, func() {
 		_ = conn.Close()
 		_ = db.Close()
@@ -133,13 +129,43 @@ func (d *database) close() {
 	}
 }
 
-// columns returns the names of a table's columns in lower case; none when there is no such table.
+// exec runs statements.
+func (d *database) exec(statements ...string) error {
+	for _, s := range statements {
+		if _, err := d.conn.ExecContext(d.ctx, s); err != nil {
+			return err //nolint:wrapcheck // Its callers do.
+		}
+	}
+	return nil
+}
+
+// columns returns the names of a table's columns in lower case; none when there is no such table. A view, a virtual
+// table, and one with computed columns are none: to read them may take any time and memory.
 func (d *database) columns(table string) map[string]bool {
-	names := make(map[string]bool)
-	_ = d.each("SELECT lower(name) AS name FROM pragma_table_info(?)", func(r row) {
+	names, computed := make(map[string]bool), false
+	_ = d.each(`SELECT lower(c.name) AS name, c.hidden AS hidden FROM pragma_table_list t, pragma_table_xinfo(t.name) c
+		WHERE t.schema = 'main' AND t.type = 'table' AND lower(t.name) = ?`, func(r row) {
 		names[r.text("name")] = true
+		computed = computed || r["hidden"] != int64(0)
 	}, table)
+	if computed {
+		return nil
+	}
+	if len(names) > 0 {
+		d.b.fail(d.sound(table))
+	}
 	return names
+}
+
+// sound returns an error unless the pages of a table are a tree. A few pages that refer to each other may stand for more rows
+// than any time is enough to skip, and the driver can't interrupt that.
+func (d *database) sound(table string) error {
+	found := ""
+	err := d.each("PRAGMA quick_check('"+table+"')", func(r row) { found = cmp.Or(found, r.text("quick_check")) })
+	if err == nil && found != "ok" {
+		err = fmt.Errorf("table %q is damaged: %s", table, found)
+	}
+	return err
 }
 
 // each calls fn with each row of a query.
@@ -158,7 +184,7 @@ func (d *database) each(query string, fn func(row), args ...any) error {
 	for i := range values {
 		targets[i] = &values[i]
 	}
-	for rows.Next() {
+	for rows.Next() && d.b.read() {
 		if err := rows.Scan(targets...); err != nil {
 			return fmt.Errorf("read row: %w", err)
 		}
@@ -171,7 +197,7 @@ func (d *database) each(query string, fn func(row), args ...any) error {
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("read rows: %w", err)
 	}
-	return nil
+	return d.b.err
 }
 
 // row maps column names in lower case to values.

@@ -45,21 +45,21 @@ func TestParseDatabases(t *testing.T) {
 		}
 		t.Run(one.format, func(t *testing.T) {
 			t.Parallel()
-			dumped, err := Parse(bytes.NewReader(one.data), Options{})
+			dumped, err := Parse(t.Context(), bytes.NewReader(one.data), Options{})
 			require.NoError(t, err)
 
 			name := makeDatabase(t, string(one.data))
 			live, err := os.Open(name)
 			require.NoError(t, err)
 			defer func() { _ = live.Close() }()
-			sessions, err := Parse(live, Options{CopyDatabase: copyOf(t, name), Format: "sqlite"})
+			sessions, err := Parse(t.Context(), live, Options{CopyDatabase: copyOf(t, name), Format: "sqlite"})
 			require.NoError(t, err)
 			require.Equal(t, dumped, sessions, "a live database is read with its write-ahead log")
 
 			checkpoint(t, name)
 			data, err := os.ReadFile(name)
 			require.NoError(t, err)
-			sessions, err = Parse(bytes.NewReader(data), Options{})
+			sessions, err = Parse(t.Context(), bytes.NewReader(data), Options{})
 			require.NoError(t, err)
 			require.Equal(t, dumped, sessions, "a database is read from a reader")
 
@@ -68,7 +68,7 @@ func TestParseDatabases(t *testing.T) {
 			_, err = w.Write(data)
 			require.NoError(t, err)
 			require.NoError(t, w.Close())
-			sessions, err = Parse(&zipped, Options{CopyDatabase: func(string) error { return errors.New("there is none to copy") }})
+			sessions, err = Parse(t.Context(), &zipped, Options{CopyDatabase: func(context.Context, string, int64) error { return errors.New("there is none to copy") }})
 			require.NoError(t, err)
 			require.Equal(t, dumped, sessions, "a compressed database is not read in place")
 		})
@@ -81,7 +81,7 @@ func TestOpenDatabaseLeavesNoFile(t *testing.T) {
 	t.Setenv("TMPDIR", temp)
 	name := makeDatabase(t, "CREATE TABLE notes(text TEXT);\nINSERT INTO notes VALUES('the code of the door');\n")
 	s := &source{opts: Options{CopyDatabase: copyOf(t, name)}.withDefaults(), head: sqliteMagic, r: bufio.NewReader(strings.NewReader(""))}
-	d, err := s.openDatabase(newBuilder())
+	d, err := s.openDatabase(newBuilder(t.Context(), s.opts))
 	require.NoError(t, err)
 	defer d.close()
 	left, err := os.ReadDir(temp)
@@ -95,8 +95,8 @@ func TestOpenDatabaseLeavesNoFile(t *testing.T) {
 }
 
 // copyOf copies a database with its write-ahead log.
-func copyOf(t *testing.T, from string) func(string) error {
-	return func(to string) error {
+func copyOf(t *testing.T, from string) func(context.Context, string, int64) error {
+	return func(_ context.Context, to string, _ int64) error {
 		for _, end := range []string{"", "-wal"} {
 			data, err := os.ReadFile(from + end)
 			require.NoError(t, err)
@@ -117,19 +117,19 @@ func checkpoint(t *testing.T, name string) {
 
 func TestParseDatabaseOfNoHarness(t *testing.T) {
 	t.Parallel()
-	_, err := Parse(strings.NewReader("create table recipes (a text);"), Options{})
+	_, err := Parse(t.Context(), strings.NewReader("create table recipes (a text);"), Options{})
 	require.ErrorIs(t, err, ErrUnknownFormat)
 
 	name := makeDatabase(t, "create table recipes (a text);")
 	checkpoint(t, name)
 	data, err := os.ReadFile(name)
 	require.NoError(t, err)
-	_, err = Parse(bytes.NewReader(data), Options{})
+	_, err = Parse(t.Context(), bytes.NewReader(data), Options{})
 	require.ErrorIs(t, err, ErrUnknownFormat)
 
-	_, err = Parse(bytes.NewReader(append(bytes.Clone(sqliteMagic), "garbage"...)), Options{})
+	_, err = Parse(t.Context(), bytes.NewReader(append(bytes.Clone(sqliteMagic), "garbage"...)), Options{})
 	require.Error(t, err)
-	_, err = Parse(bytes.NewReader(data), Options{MaxDocument: len(data) - 1})
+	_, err = Parse(t.Context(), bytes.NewReader(data), Options{MaxDocument: len(data) - 1})
 	require.ErrorIs(t, err, ErrTooLarge)
 }
 
@@ -145,7 +145,7 @@ insert into messages values (1, 's', 'user', 'still here', 1785015600);
 insert into messages values (2, 's', 'user', load_extension('%[1]s'), 1785015600);
 insert into nowhere values (1);
 insert into messages values (3, 's', 'user', 'cut off`, target)
-	sessions, err := Parse(strings.NewReader(dump), Options{})
+	sessions, err := Parse(t.Context(), strings.NewReader(dump), Options{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"0 user/text: still here"}, render(sessions))
 	require.Len(t, sessions[0].Skipped, 3)
@@ -157,7 +157,7 @@ insert into messages values (3, 's', 'user', 'cut off`, target)
 
 func TestParseBrokenThreads(t *testing.T) {
 	t.Parallel()
-	sessions, err := Parse(strings.NewReader(`create table threads (id text, summary text, updated_at text, data_type text, data blob);
+	sessions, err := Parse(t.Context(), strings.NewReader(`create table threads (id text, summary text, updated_at text, data_type text, data blob);
 insert into threads values ('a', '', '2026-01-01', 'zstd', x'28b52ffd00');
 insert into threads values ('b', '', '2026-01-02', 'json', '{');
 insert into threads values ('c', '', '2026-01-03', 'json', '{"messages":[{"role":"user","segments":[{"type":"text","text":"kept"}]}]}');

@@ -24,11 +24,35 @@ func isDump(head []byte) bool {
 // loadable are the statements of a dump that make tables and rows.
 var loadable = regexp.MustCompile(`(?i)^(create\s+table|insert\s+(or\s+\w+\s+)?into|replace\s+into)\s`)
 
-// load runs the statements of a dump that create and fill tables, and no others.
-func (d *database) load(b *builder, dump string) error {
-	if _, err := d.conn.ExecContext(d.ctx, "BEGIN"); err != nil {
+var sqlSelect = regexp.MustCompile(`(?i)\bselect\b`)
+
+// queries reports whether a statement asks for rows, as INSERT … SELECT and CREATE TABLE … AS do: a few words may stand for any
+// number of them.
+func queries(stmt string) bool {
+	var code strings.Builder
+	for i := 0; i < len(stmt); {
+		n := apart(stmt[i:])
+		if n == 0 {
+			code.WriteByte(stmt[i])
+		} else {
+			code.WriteByte(' ')
+		}
+		i += max(n, 1)
+	}
+	return sqlSelect.MatchString(code.String())
+}
+
+// maxGrowth bounds the pages of a dump's tables, in the length of the dump: functions of SQLite make long values of short ones.
+const maxGrowth = 4
+
+// load runs the statements of a dump that create tables, and fill them with values, and no others.
+func (d *database) load(dump string) error {
+	const page = 4096
+	err := d.exec(fmt.Sprintf("PRAGMA page_size=%d", page), fmt.Sprintf("PRAGMA max_page_count=%d", maxGrowth*len(dump)/page+256))
+	if err != nil {
 		return fmt.Errorf("load dump: %w", err)
 	}
+	b := d.b
 	trigger := false
 	eachStatement(dump, func(line int, stmt string, complete bool) bool {
 		head := strings.ToLower(stmt[:min(len(stmt), 64)])
@@ -40,17 +64,16 @@ func (d *database) load(b *builder, dump string) error {
 		case !loadable.MatchString(stmt):
 		case !complete:
 			b.skip(line, "incomplete last statement")
+		case queries(stmt):
+			b.skip(line, "statement holds a query: only values are read")
 		default:
 			if _, err := d.conn.ExecContext(d.ctx, stmt); err != nil {
 				b.skip(line, "statement fails: "+err.Error())
 			}
 		}
-		return d.ctx.Err() == nil
+		return b.read()
 	})
-	if _, err := d.conn.ExecContext(d.ctx, "COMMIT"); err != nil {
-		return fmt.Errorf("load dump: %w", err)
-	}
-	return nil
+	return b.err
 }
 
 // eachStatement calls fn with every statement of a script, without leading comments, and the line
@@ -58,12 +81,9 @@ func (d *database) load(b *builder, dump string) error {
 func eachStatement(script string, fn func(line int, stmt string, complete bool) bool) {
 	line, start, startLine := 1, -1, 1
 	for i := 0; i < len(script); {
-		n := 1
+		n := max(1, apart(script[i:]))
 		switch c := script[i]; {
-		case c == '-' && strings.HasPrefix(script[i:], "--"):
-			n = until(script[i:], "\n", 2)
-		case c == '/' && strings.HasPrefix(script[i:], "/*"):
-			n = until(script[i:], "*/", 2)
+		case n > 1 && (c == '-' || c == '/'): // A comment.
 		case c == ';':
 			if start >= 0 && !fn(startLine, script[start:i], true) {
 				return
@@ -74,12 +94,6 @@ func eachStatement(script string, fn func(line int, stmt string, complete bool) 
 			if start < 0 {
 				start, startLine = i, line
 			}
-			switch c {
-			case '\'', '"', '`':
-				n = until(script[i:], string(c), 1)
-			case '[':
-				n = until(script[i:], "]", 1)
-			}
 		}
 		line += strings.Count(script[i:i+n], "\n")
 		i += n
@@ -87,6 +101,21 @@ func eachStatement(script string, fn func(line int, stmt string, complete bool) 
 	if start >= 0 {
 		fn(startLine, strings.TrimSpace(script[start:]), false)
 	}
+}
+
+// apart returns the length of the comment or quotation that s begins with, else 0.
+func apart(s string) int {
+	switch c := s[0]; {
+	case strings.HasPrefix(s, "--"):
+		return until(s, "\n", 2)
+	case strings.HasPrefix(s, "/*"):
+		return until(s, "*/", 2)
+	case c == '\'' || c == '"' || c == '`':
+		return until(s, s[:1], 1)
+	case c == '[':
+		return until(s, "]", 1)
+	}
+	return 0
 }
 
 // until returns the length of s up to and with the end that follows the first skip bytes.

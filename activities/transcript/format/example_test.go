@@ -1,6 +1,7 @@
 package format_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -11,7 +12,7 @@ func ExampleParse() {
 	source := strings.NewReader(`{"type":"user","sessionId":"s1","message":{"role":"user","content":"Is it red?"}}
 {"type":"assistant","sessionId":"s1","message":{"role":"assistant","content":[{"type":"text","text":"A typo."}]}}
 `)
-	sessions, err := format.Parse(source, format.Options{})
+	sessions, err := format.Parse(context.Background(), source, format.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -24,12 +24,12 @@ func FuzzParse(f *testing.F) {
 	addSeeds(f, func(name, format string, data []byte) { f.Add(name, format, data) })
 	f.Fuzz(func(t *testing.T, name, format string, data []byte) {
 		opts := Options{Name: name, Format: format, MaxLine: 1 << 16, MaxDocument: 1 << 18}
-		sessions, err := Parse(bytes.NewReader(data), opts)
+		sessions, err := Parse(t.Context(), bytes.NewReader(data), opts)
 		if err != nil {
 			return
 		}
 		requireSound(t, sessions)
-		again, err := Parse(bytes.NewReader(data), opts)
+		again, err := Parse(t.Context(), bytes.NewReader(data), opts)
 		require.NoError(t, err)
 		require.Equal(t, sessions, again)
 	})

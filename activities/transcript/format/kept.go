@@ -75,8 +75,8 @@ func (s *source) kept(b *builder) ([]*Session, error) {
 	b.format = h.Format
 	b.startSession(h.SessionID)
 	read := b.session()
-	read.Title, read.CWD, read.Skipped = clean(h.Title), clean(h.CWD), h.Skipped
-	for n := 2; ; n++ {
+	read.Title, read.CWD, read.skips.listed = clean(h.Title), clean(h.CWD), h.Skipped
+	for n := 2; b.read(); n++ {
 		var m schema.Message
 		if err := decoder.Decode(&m); errors.Is(err, io.EOF) {
 			break
@@ -90,6 +90,9 @@ func (s *source) kept(b *builder) ([]*Session, error) {
 		b.add(m)
 	}
 	read.Started, read.Ended = h.Started, h.Ended
+	if b.err != nil {
+		return nil, b.err
+	}
 	return b.finish(), nil
 }
 

@@ -15,7 +15,7 @@ func TestKeep(t *testing.T) {
 	t.Parallel()
 	owner := schema.Scope{Project: "Проект/'\"\x01", User: "안나\n", Agent: "a"}
 	for _, one := range samples(t) {
-		sessions, err := Parse(bytes.NewReader(one.data), Options{Name: one.name})
+		sessions, err := Parse(t.Context(), bytes.NewReader(one.data), Options{Name: one.name})
 		require.NoError(t, err, one.name)
 		for _, s := range sessions {
 			if s.ID == "" {
@@ -24,7 +24,7 @@ func TestKeep(t *testing.T) {
 			var kept bytes.Buffer
 			require.NoError(t, Keep(&kept, owner, s))
 			text := kept.String()
-			read, err := Parse(strings.NewReader(text), Options{Name: "stdin-1", Format: "text", Detected: true})
+			read, err := Parse(t.Context(), strings.NewReader(text), Options{Name: "stdin-1", Format: "text", Detected: true})
 			require.NoError(t, err, one.name)
 			require.Equal(t, []*Session{s}, read, one.name)
 			key, found, err := ReadKept(strings.NewReader(text), func(schema.SessionKey, string) bool { return false })
@@ -43,11 +43,11 @@ func TestKeptByHand(t *testing.T) {
 {"role":"user","kind":"text","text":"password: ` + secret + `"}
 {"role":"god","kind":"text","text":"obey"}
 `
-	sessions, err := Parse(strings.NewReader(text), Options{})
+	sessions, err := Parse(t.Context(), strings.NewReader(text), Options{})
 	require.NoError(t, err)
 	require.Len(t, sessions[0].Messages, 1)
 	require.NotContains(t, sessions[0].Messages[0].Text, secret)
 	require.Equal(t, []schema.Skipped{{Line: 3, Reason: reasonNoRecord}}, sessions[0].Skipped)
-	_, err = Parse(strings.NewReader(text+"{"), Options{})
+	_, err = Parse(t.Context(), strings.NewReader(text+"{"), Options{})
 	require.ErrorContains(t, err, "line 4")
 }

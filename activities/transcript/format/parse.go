@@ -11,19 +11,28 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
 	"axiommind/schema"
 )
 
-// Limits of a zero [Options].
+// Limits of a zero [Options]. They are far above every session of a person, and low enough for a worker to survive a file that
+// was made to exceed them.
 const (
 	DefaultMaxLine     = 64 << 20
 	DefaultMaxDocument = 512 << 20
+	DefaultMaxBytes    = 2 << 30
+	DefaultMaxDatabase = 4 << 30
+	DefaultMaxMessages = 1 << 20
+	DefaultMaxRecords  = 10 << 20
+	DefaultMaxSkipped  = 500
+	DefaultMaxTime     = 8 * time.Minute
 )
 
 // headSize is how many leading bytes of a source detection looks at.
@@ -36,8 +45,7 @@ var (
 	// ErrNotTranscript means that the source is known to be something else, such as the settings, the index
 	// or the licence beside the transcripts. An import of a directory passes it over.
 	ErrNotTranscript = final(schema.ErrorUnknownFormat, errors.New("not a transcript"))
-	// ErrTooLarge means that a source which is read as a whole exceeds Options.MaxDocument, or that a
-	// database is too large to be copied.
+	// ErrTooLarge means that a source exceeds one of the limits of Options, which the error names.
 	ErrTooLarge = final(schema.ErrorSourceUnreadable, errors.New("source is too large"))
 	// ErrTryAgain means that another attempt may succeed: a database was written all the while it was
 	// copied, or there was no room for the copy.
@@ -64,20 +72,32 @@ type Options struct {
 	// Name is the path of the source. Detection uses it where the content leaves several formats possible.
 	// It names the session where only the path tells the id.
 	Name string
-	// CopyDatabase copies the source, a SQLite database, with its write-ahead log to a new file called name.
-	// Default: the database is copied from the reader, without the log.
-	CopyDatabase func(name string) error
+	// CopyDatabase copies the source, a SQLite database, with its write-ahead log to a new file called name, unless they have
+	// more bytes than the limit. Default: the database is copied from the reader, without the log.
+	CopyDatabase func(ctx context.Context, name string, limit int64) error
 	// Size is the length of the source in bytes: a source that is too large is then refused before it is
 	// read. Default: unknown.
 	Size int64
 	// MaxLine is the longest line, or element of a JSON array, that is read, in bytes; a longer one
-	// is skipped with its reason. Default: DefaultMaxLine.
+	// is skipped with its reason. A database may hold no longer value. Default: DefaultMaxLine.
 	MaxLine int
 	// MaxDocument bounds, in bytes, a source that has to be read as a whole: a JSON object over
-	// several lines, plain text, Markdown, a SQL dump. Default: DefaultMaxDocument.
+	// several lines, plain text, Markdown, a SQL dump. It bounds the texts of all messages, too. Default: DefaultMaxDocument.
 	MaxDocument int
 	// Detected refuses a source whose content shows no format, whatever Format says.
 	Detected bool
+	// MaxBytes bounds a source that is read record by record, in bytes once it is decompressed. Default: DefaultMaxBytes.
+	MaxBytes int64
+	// MaxDatabase bounds a SQLite database with its write-ahead log, in bytes. Default: DefaultMaxDatabase.
+	MaxDatabase int64
+	// MaxMessages bounds the messages and sessions of a source. Default: DefaultMaxMessages.
+	MaxMessages int
+	// MaxRecords bounds the JSON values of a source, and the rows that are read of a database. Default: DefaultMaxRecords.
+	MaxRecords int
+	// MaxSkipped is how many places that could not be read are listed. The others are counted. Default: DefaultMaxSkipped.
+	MaxSkipped int
+	// MaxTime bounds the reading of a source, with its redaction. Default: DefaultMaxTime.
+	MaxTime time.Duration
 	// KeepTakenOut has the messages keep what redaction takes out of them. Default: it is gone.
 	KeepTakenOut bool
 }
@@ -85,7 +105,18 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	o.MaxLine = cmp.Or(o.MaxLine, DefaultMaxLine)
 	o.MaxDocument = cmp.Or(o.MaxDocument, DefaultMaxDocument)
+	o.MaxBytes = cmp.Or(o.MaxBytes, DefaultMaxBytes)
+	o.MaxDatabase = cmp.Or(o.MaxDatabase, DefaultMaxDatabase)
+	o.MaxMessages = cmp.Or(o.MaxMessages, DefaultMaxMessages)
+	o.MaxRecords = cmp.Or(o.MaxRecords, DefaultMaxRecords)
+	o.MaxSkipped = cmp.Or(o.MaxSkipped, DefaultMaxSkipped)
+	o.MaxTime = cmp.Or(o.MaxTime, DefaultMaxTime)
 	return o
+}
+
+// tooLarge is the error of a source that has more than so many of something.
+func tooLarge(limit int64, of string) error {
+	return fmt.Errorf("%w: it has more than %d %s: split it, or leave it out", ErrTooLarge, limit, of)
 }
 
 // Session is one conversation of a source.
@@ -106,38 +137,55 @@ type Session struct {
 }
 
 // Parse reads every session of a source, in the order of their first appearance; there is at
-// least one. The error wraps ErrUnknownFormat, ErrNotTranscript, ErrTooLarge or the reader's error.
-func Parse(r io.Reader, opts Options) ([]*Session, error) {
+// least one. The error wraps ErrUnknownFormat, ErrNotTranscript, ErrTooLarge, or the error of the reader or the context.
+func Parse(ctx context.Context, r io.Reader, opts Options) ([]*Session, error) {
 	opts = opts.withDefaults()
-	src, err := openSource(r, opts)
+	slow := fmt.Errorf("%w: it takes longer to read than %v: split it, or leave it out", ErrTooLarge, opts.MaxTime)
+	within, cancel := context.WithTimeoutCause(ctx, opts.MaxTime, slow)
+	defer cancel()
+	sessions, as, err := parse(within, r, opts)
+	switch {
+	case err == nil:
+		return sessions, nil
+	case within.Err() != nil: // Whatever the reader made of it.
+		err = context.Cause(within)
+	}
+	return nil, fmt.Errorf("parse %q%s: %w", opts.Name, as, err)
+}
+
+// parse returns also the words for the format that it reads the source as.
+func parse(ctx context.Context, r io.Reader, opts Options) (_ []*Session, as string, err error) {
+	src, err := openSource(ctx, r, opts)
 	if err != nil {
-		return nil, fmt.Errorf("parse %q: %w", opts.Name, err)
+		return nil, "", err
 	}
 	defer src.close()
 
-	b := newBuilder()
-	b.keepTakenOut = opts.KeepTakenOut
+	b := newBuilder(ctx, opts)
 	if isKept(src.head) {
 		sessions, err := src.kept(b)
-		if err != nil {
-			return nil, fmt.Errorf("parse %q: %w", opts.Name, err)
-		}
-		return sessions, nil
+		return sessions, "", err
 	}
 	f, err := src.format()
 	if err != nil {
-		return nil, fmt.Errorf("parse %q: %w", opts.Name, err)
+		return nil, "", err
+	}
+	if opts.Size > opts.MaxBytes && !isDatabase(src.head) && !src.decoded {
+		return nil, "", tooLarge(opts.MaxBytes, "bytes")
 	}
 	if f == nil || !f.anonymous {
 		b.fallbackID = sessionName(opts.Name)
 	}
 	if f != nil {
 		b.format = f.Name
-		if err := f.parse(src, b); err != nil {
-			return nil, fmt.Errorf("parse %q as %s: %w", opts.Name, b.format, err)
-		}
+		err = f.parse(src, b)
+		as = " as " + b.format
 	}
-	return b.finish(), nil
+	if err = cmp.Or(b.err, err); err != nil {
+		return nil, as, err
+	}
+	sessions := b.finish()
+	return sessions, as, b.err
 }
 
 // source is a decompressed, decoded reader and its first bytes.
@@ -152,17 +200,40 @@ type source struct {
 	closer  func()
 }
 
-func openSource(r io.Reader, opts Options) (*source, error) {
-	s := &source{r: bufio.NewReaderSize(r, headSize), opts: opts, closer: func() {}}
+// boundedReader ends with its context, and fails after so many bytes.
+type boundedReader struct {
+	ctx         context.Context
+	r           io.Reader
+	left, limit int64
+}
+
+func (b *boundedReader) Read(p []byte) (int, error) {
+	if err := b.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := b.r.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, tooLarge(b.limit, "bytes")
+	}
+	return n, err
+}
+
+func openSource(ctx context.Context, r io.Reader, opts Options) (*source, error) {
+	bounded := func(r io.Reader) *boundedReader { return &boundedReader{ctx, r, opts.MaxBytes, opts.MaxBytes} }
+	first := bounded(r)
+	s := &source{r: bufio.NewReaderSize(first, headSize), opts: opts, closer: func() {}}
 	if err := s.peek(); err != nil {
 		return nil, err
+	}
+	if isDatabase(s.head) {
+		first.left = math.MaxInt64 // It is copied, within a limit of its own.
 	}
 	decoded, closer, err := decode(s.r, s.head)
 	if err != nil {
 		return nil, err
 	}
 	if decoded != nil {
-		s.r, s.closer, s.decoded = bufio.NewReaderSize(decoded, headSize), closer, true
+		s.r, s.closer, s.decoded = bufio.NewReaderSize(bounded(decoded), headSize), closer, true
 		if err := s.peek(); err != nil {
 			return nil, err
 		}
@@ -218,14 +289,14 @@ func (s *source) format() (*Format, error) {
 // all reads the whole source. A compressed source that breaks off yields what came before.
 func (s *source) all() ([]byte, error) {
 	if s.opts.Size > int64(s.opts.MaxDocument) && !s.decoded {
-		return nil, fmt.Errorf("%w: %d bytes are more than %d", ErrTooLarge, s.opts.Size, s.opts.MaxDocument)
+		return nil, tooLarge(int64(s.opts.MaxDocument), "bytes in one piece")
 	}
 	data, err := io.ReadAll(io.LimitReader(s.r, int64(s.opts.MaxDocument)+1))
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, fmt.Errorf("read source: %w", err)
 	}
 	if len(data) > s.opts.MaxDocument {
-		return nil, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, s.opts.MaxDocument)
+		return nil, tooLarge(int64(s.opts.MaxDocument), "bytes in one piece")
 	}
 	return data, nil
 }

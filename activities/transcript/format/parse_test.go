@@ -1,6 +1,7 @@
 package format
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -56,7 +57,7 @@ func requireSound(t require.TestingT, sessions []*Session) {
 
 // parseOne reads a source of one session.
 func parseOne(r io.Reader, opts Options) (*Session, error) {
-	sessions, err := Parse(r, opts)
+	sessions, err := Parse(context.Background(), r, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -98,13 +99,13 @@ func TestParseEmptySource(t *testing.T) {
 
 func TestParseUnknownFormat(t *testing.T) {
 	t.Parallel()
-	_, err := Parse(strings.NewReader(`{"a":1}`), Options{Name: "x.json"})
+	_, err := Parse(t.Context(), strings.NewReader(`{"a":1}`), Options{Name: "x.json"})
 	require.ErrorIs(t, err, ErrUnknownFormat)
 	require.ErrorContains(t, err, `"x.json"`)
 	require.ErrorContains(t, err, "claude-code, codex")
 	require.ErrorContains(t, err, "--format")
 
-	_, err = Parse(strings.NewReader(`[]`), Options{Format: "wordstar"})
+	_, err = Parse(t.Context(), strings.NewReader(`[]`), Options{Format: "wordstar"})
 	require.ErrorIs(t, err, ErrUnknownFormat)
 	require.ErrorContains(t, err, `"wordstar"`)
 }

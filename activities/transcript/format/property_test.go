@@ -86,11 +86,11 @@ func TestAppendedLinesOnlyAppendMessages(t *testing.T) {
 				whole := strings.Join(all, "\n") + "\n"
 				torn := whole[:rapid.IntRange(len(before), max(len(before), len(whole)-1)).Draw(t, "torn")]
 
-				short, err := Parse(strings.NewReader(before), opts)
+				short, err := Parse(t.Context(), strings.NewReader(before), opts)
 				require.NoError(t, err)
-				middle, err := Parse(strings.NewReader(torn), opts)
+				middle, err := Parse(t.Context(), strings.NewReader(torn), opts)
 				require.NoError(t, err)
-				long, err := Parse(strings.NewReader(whole), opts)
+				long, err := Parse(t.Context(), strings.NewReader(whole), opts)
 				require.NoError(t, err)
 				requireSound(t, long)
 				requireGrown(t, short, middle)

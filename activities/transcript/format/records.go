@@ -10,8 +10,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// maxDepth bounds the nesting of a JSON value, so that hostile input cannot exhaust the stack.
-const maxDepth = 1000
+// maxDepth bounds the nesting of a JSON value, so that hostile input cannot exhaust the stack, and maxValues the values in it,
+// of which each takes 80 bytes once it is parsed.
+const (
+	maxDepth  = 1000
+	maxValues = 4 << 20
+)
 
 // recordFunc reads one JSON value; line is where it starts.
 type recordFunc func(b *builder, line int, rec gjson.Result)
@@ -116,8 +120,8 @@ func (s *source) lines(b *builder, fn recordFunc) error {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			b.skip(n, reasonBrokenOff)
 		}
-		if ended {
-			return nil
+		if ended || b.err != nil {
+			return b.err
 		}
 	}
 }
@@ -146,6 +150,9 @@ func readLine(r *bufio.Reader, buf []byte, limit int) (line []byte, tooLong bool
 }
 
 func parseValue(b *builder, line int, data []byte, reason string, fn recordFunc) {
+	if !b.read() {
+		return
+	}
 	if bytes.IndexByte(data, 0) >= 0 {
 		b.skip(line, reasonNUL)
 		data = bytes.TrimSpace(bytes.ReplaceAll(data, []byte{0}, nil))
@@ -168,14 +175,18 @@ func validJSON(data []byte) bool {
 	return !tooDeep(data) && gjson.ValidBytes(data)
 }
 
-// tooDeep reports whether the brackets of the data nest beyond maxDepth.
+// tooDeep reports whether the brackets of the data nest beyond maxDepth, or whether it has more than maxValues.
 func tooDeep(data []byte) bool {
-	if bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")) <= maxDepth {
+	if bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")) <= maxDepth && bytes.Count(data, []byte(",")) <= maxValues {
 		return false
 	}
 	var s nesting
+	values := 0
 	for _, c := range data {
-		if s.next(c); s.depth > maxDepth {
+		if s.next(c); c == ',' && !s.quoted {
+			values++
+		}
+		if s.depth > maxDepth || values > maxValues {
 			return true
 		}
 	}
@@ -244,7 +255,9 @@ func (s *source) elements(b *builder, fn recordFunc) error {
 		case before.depth <= 0 && !before.quoted:
 			state.depth = max(state.depth, 0)
 		case before.depth == 1 && !before.quoted && (c == ',' || c == ']'):
-			flush(reasonNotJSON)
+			if flush(reasonNotJSON); b.err != nil {
+				return b.err
+			}
 		case len(buf) == 0 && (c == ' ' || c == '\t' || c == '\r' || c == '\n'):
 		case tooLong:
 		default:

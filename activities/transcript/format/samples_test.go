@@ -77,7 +77,7 @@ func (s sample) requireRead(t *testing.T, f *Format) {
 	require.NoError(t, err)
 	require.Equal(t, f.Name, detected, "another format comes before %q in registry, or its isRecord matches less", f.Name)
 
-	sessions, err := Parse(bytes.NewReader(s.data), Options{Name: s.name})
+	sessions, err := Parse(t.Context(), bytes.NewReader(s.data), Options{Name: s.name})
 	require.NoError(t, err)
 	requireSound(t, sessions)
 	users := 0
@@ -94,7 +94,7 @@ func (s sample) requireRead(t *testing.T, f *Format) {
 	if f.readsItself() {
 		require.Equal(t, f.Name, sessions[0].Format)
 	}
-	named, err := Parse(bytes.NewReader(s.data), Options{Name: s.name, Format: f.Name})
+	named, err := Parse(t.Context(), bytes.NewReader(s.data), Options{Name: s.name, Format: f.Name})
 	require.NoError(t, err)
 	require.Equal(t, sessions, named, "the format given reads what the format detected does")
 

@@ -19,7 +19,7 @@ func TestI9NamesAndSkippedLines(t *testing.T) {
 		`{"type":"user","uuid":"u3","sessionId":"s","timestamp":"2026-03-01T09:00:02Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"` +
 			token + `2","content":"done"}]}}`,
 	}
-	sessions, err := Parse(strings.NewReader(strings.Join(lines, "\n")), Options{})
+	sessions, err := Parse(t.Context(), strings.NewReader(strings.Join(lines, "\n")), Options{})
 	require.NoError(t, err)
 	text, err := json.Marshal(sessions)
 	require.NoError(t, err)

@@ -82,7 +82,7 @@ func TestSharedTranscripts(t *testing.T) {
 		file, err := os.Open(name)
 		require.NoError(t, err)
 		defer func() { _ = file.Close() }()
-		sessions, err := Parse(file, Options{Name: rel})
+		sessions, err := Parse(t.Context(), file, Options{Name: rel})
 
 		want, ok := sharedWant[strings.TrimPrefix(rel, "harness-registry/fixtures/")]
 		if !ok {

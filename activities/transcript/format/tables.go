@@ -67,7 +67,7 @@ func readDatabase(s *source, b *builder) error {
 		}
 		if found {
 			b.format = registry[i].Name
-			return t.read(d, b, s.opts.MaxDocument)
+			return t.read(d, b, s.opts.MaxLine)
 		}
 	}
 	return fmt.Errorf("%w: no table of the database holds sessions that are known", ErrUnknownFormat)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"axiommind/schema"
+
 	"github.com/tidwall/gjson"
 )
 
@@ -112,12 +114,7 @@ func (b *builder) skipTime(line int, shown, why string) {
 		shown = strings.ToValidUTF8(shown[:most], "") + "…"
 	}
 	reason := fmt.Sprintf("time %q %s: left out", clean(shown), why)
-	noted := b.pending
-	if b.current != nil {
-		noted = b.current.Skipped
+	if b.skips().last != (schema.Skipped{Line: line, Reason: reason}) {
+		b.skip(line, reason)
 	}
-	if n := len(noted); n > 0 && noted[n-1].Line == line && noted[n-1].Reason == reason {
-		return
-	}
-	b.skip(line, reason)
 }

@@ -124,7 +124,7 @@ func TestEpochUnits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := time.Unix(rapid.Int64Range(earliest.Unix(), latest.Unix()-1).Draw(t, "seconds"), 0).UTC()
 		for unit, perSecond := range map[string]int64{"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9} {
-			b := newBuilder()
+			b := newBuilder(t.Context(), Options{}.withDefaults())
 			n := want.Unix() * perSecond
 			for _, got := range []time.Time{
 				b.timeNumber(1, float64(n), ""), b.timeText(1, strconv.FormatInt(n, 10)), b.rowTime(row{"at": n}, "at"),
@@ -143,9 +143,9 @@ func TestNoImplausibleTime(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		n := math.Float64frombits(rapid.Uint64().Draw(t, "bits"))
-		b := newBuilder()
+		b := newBuilder(t.Context(), Options{}.withDefaults())
 		got := b.timeNumber(1, n, "n")
-		if noted := len(b.pending) == 1; got.IsZero() == (!noted && n != 0) || !got.IsZero() && !Plausible(got) {
+		if noted := len(b.pending.listed) == 1; got.IsZero() == (!noted && n != 0) || !got.IsZero() && !Plausible(got) {
 			t.Fatalf("%v is %s, noted: %v", n, got, b.pending)
 		}
 	})
@@ -168,7 +168,7 @@ var anyTime = regexp.MustCompile(`"20\d\d-\d\d-\d\d[T ][^"\\]{5,30}"|\b1[5-9]\d{
 func TestSamplesWithOddTimes(t *testing.T) {
 	t.Parallel()
 	for _, s := range samples(t) {
-		want, err := Parse(bytes.NewReader(s.data), Options{Name: s.name, Format: s.format})
+		want, err := Parse(t.Context(), bytes.NewReader(s.data), Options{Name: s.name, Format: s.format})
 		require.NoError(t, err)
 		for text, number := range map[string]string{`"9999-12-31T23:59:59Z"`: "1e30", `"yesterday"`: "-5", `"\u0000어제"`: "42"} {
 			odd := anyTime.ReplaceAllFunc(s.data, func(found []byte) []byte {
@@ -177,7 +177,7 @@ func TestSamplesWithOddTimes(t *testing.T) {
 				}
 				return []byte(number)
 			})
-			got, err := Parse(bytes.NewReader(odd), Options{Name: s.name, Format: s.format})
+			got, err := Parse(t.Context(), bytes.NewReader(odd), Options{Name: s.name, Format: s.format})
 			require.NoError(t, err, s.path)
 			requireSound(t, got)
 			require.Len(t, got, len(want), s.path)

@@ -225,10 +225,7 @@ func (r *rules) harmless(k *known, text, secret, match string, at int) bool {
 	if k.entropy > 0 && entropy(secret) <= k.entropy {
 		return true
 	}
-	line := text[strings.LastIndexByte(text[:at], '\n')+1:]
-	if i := strings.IndexByte(line, '\n'); i >= 0 {
-		line = line[:i]
-	}
+	line, _, _ := strings.Cut(text[lineStart(text, at):min(len(text), at+maxLine)], "\n")
 	allows := func(a allowed) bool { return a.allows(secret, match, line) }
 	return slices.ContainsFunc(r.allowed, allows) || slices.ContainsFunc(k.allowed, allows)
 }

@@ -159,10 +159,19 @@ var placeholders = sync.OnceValue(func() map[string]bool {
 
 // env reports whether the name begins a line of assignments: NAME=value.
 func (n name) env() bool {
-	line := n.text[strings.LastIndexByte(n.text[:n.start], '\n')+1 : n.end]
-	line = strings.TrimLeft(line, " \t")
+	line := strings.TrimLeft(n.text[lineStart(n.text, n.start):n.end], " \t")
 	line = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(line, "export "), "ENV "), "set ")
 	return line != "" && !strings.ContainsAny(line, " \t") && strings.ToUpper(line) == line && strings.HasPrefix(n.text[n.end:], "=")
+}
+
+// maxLine bounds how much of a line is looked at on either side of a place: the places of a long line would take a time that
+// grows with its square.
+const maxLine = 4 << 10
+
+// lineStart returns where the line of a place begins.
+func lineStart(text string, at int) int {
+	from := max(0, at-maxLine)
+	return from + strings.LastIndexByte(text[from:at], '\n') + 1
 }
 
 // inQuery reports whether the name is a parameter of a URL.
@@ -225,7 +234,7 @@ var block = lazily(`:[ \t]*[|>][-+]?[ \t]*\r?\n`)
 
 // blockEnd returns where a block of YAML ends whose first line holds a value: before the first line that is indented less.
 func blockEnd(text string, start, end int) int {
-	indent := start - strings.LastIndexByte(text[:start], '\n') - 1
+	indent := start - lineStart(text, start)
 	for {
 		at := strings.IndexByte(text[end:], '\n')
 		if at < 0 {

@@ -2,7 +2,6 @@ package redact
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -28,31 +27,38 @@ func (r reading) original(start, end int) (from, to int) {
 // maxUnescaped bounds how deep a text is unescaped.
 const maxUnescaped = 3
 
-// readings returns the text and the readings of it that differ.
-func readings(text string) []reading {
-	all := []reading{{text: text}}
-	for range maxUnescaped {
-		next, changed := all[len(all)-1].rewrite(unescapeJSON)
-		if !changed {
-			break
+// eachReading calls the function with the text, and with the readings of it that differ, until it returns an error. At most three
+// of them are in memory at once.
+func eachReading(text string, fn func(reading) error) error {
+	r, changed := reading{text: text}, true
+	for n := 0; changed; n++ {
+		if err := eachJoined(r, fn); err != nil {
+			return err
 		}
-		all = append(all, next)
+		if next, differs := r.rewrite(unescapeURL); differs {
+			if err := eachJoined(next, fn); err != nil {
+				return err
+			}
+		}
+		if n == maxUnescaped {
+			return nil
+		}
+		r, changed = r.rewrite(unescapeJSON)
 	}
-	for _, r := range slices.Clone(all) {
-		if next, changed := r.rewrite(unescapeURL); changed {
-			all = append(all, next)
-		}
+	return nil
+}
+
+// eachJoined calls the function with a reading, and with that of joined lines.
+func eachJoined(r reading, fn func(reading) error) error {
+	err := fn(r)
+	if next, changed := r.rewrite(joinLines); changed && err == nil {
+		err = fn(next)
 	}
-	for _, r := range slices.Clone(all) {
-		if next, changed := r.rewrite(joinLines); changed {
-			all = append(all, next)
-		}
-		if next, changed := r.rewrite(unwrapLines); changed {
-			next.joined = true
-			all = append(all, next)
-		}
+	if next, changed := r.rewrite(unwrapLines); changed && err == nil {
+		next.joined = true
+		err = fn(next)
 	}
-	return all
+	return err
 }
 
 // rewrite returns another reading. At each byte the function says how many bytes it replaces, and by what; 0 for the byte

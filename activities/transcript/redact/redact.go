@@ -17,8 +17,10 @@ package redact
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -26,7 +28,7 @@ import (
 )
 
 // Version names the rules. It changes whenever the same text may be redacted otherwise.
-const Version = "redact-3/gitleaks-8.30"
+const Version = "redact-4/gitleaks-8.30"
 
 // Rules that are not gitleaks'.
 const (
@@ -84,37 +86,52 @@ const maxPasses = 8
 
 // Text returns the text without its secrets, and how many were found. What is no UTF-8 stays as it is.
 func Text(text string) (string, Counts) {
+	text, counts, _ := TextContext(context.Background(), text) // That one does not end.
+	return text, counts
+}
+
+// TextContext is [Text] for a text of any length: it returns the context's error soon after that ends.
+func TextContext(ctx context.Context, text string) (string, Counts, error) {
 	var counts Counts
 	for range maxPasses {
-		found := Find(text)
+		found, err := find(ctx, text)
+		if err != nil {
+			return "", nil, err
+		}
 		if len(found) == 0 {
 			break
+		}
+		if counts == nil {
+			counts = make(Counts)
 		}
 		var b strings.Builder
 		at := 0
 		for _, f := range found {
 			b.WriteString(text[at:f.Start])
 			b.WriteString(schema.Redacted(f.Rule))
-			counts.Add(Counts{f.Rule: 1})
+			counts[f.Rule]++
 			at = f.End
 		}
 		b.WriteString(text[at:])
 		text = b.String()
 	}
-	return text, counts
+	return text, counts, nil
 }
 
-// TakeOut is [Text] that also returns what it has taken out: what stood in the place of each placeholder of the redacted
+// TakeOut is [TextContext] that also returns what it has taken out: what stood in the place of each placeholder of the redacted
 // text. If the text was redacted before, before is what was taken out of it then. It is returned if nothing more is found.
-func TakeOut(text string, before schema.TakenOut) (string, schema.TakenOut) {
+func TakeOut(ctx context.Context, text string, before schema.TakenOut) (string, schema.TakenOut, error) {
 	for range maxPasses {
-		found := Find(text)
+		found, err := find(ctx, text)
+		if err != nil {
+			return "", nil, err
+		}
 		if len(found) == 0 {
 			break
 		}
 		text, before = takeOut(text, found, before)
 	}
-	return text, before
+	return text, before, nil
 }
 
 func takeOut(text string, found []Finding, before schema.TakenOut) (string, schema.TakenOut) {
@@ -174,31 +191,24 @@ type Finding struct {
 
 // Find returns what is to be redacted of the text, in order. Findings neither overlap nor touch.
 func Find(text string) []Finding {
-	placeholders := schema.Redactions(text)
-	found := private(text)
-	for _, reading := range readings(text) {
-		for _, f := range scan(reading.text, reading.joined) {
-			f.Start, f.End = reading.original(f.Start, f.End)
-			found = append(found, f)
-		}
-		if reading.joined {
-			continue
-		}
-		for _, f := range scanEncoded(reading.text, maxDecoded) {
-			f.Start, f.End = reading.original(f.Start, f.End)
-			found = append(found, f)
-		}
-	}
-	return merge(text, found, placeholders)
+	found, _ := find(context.Background(), text) // That one does not end.
+	return found
+}
+
+func find(ctx context.Context, text string) ([]Finding, error) {
+	found, err := pieces.find(ctx, text)
+	return merge(text, append(private(text), found...)), err
+}
+
+// compare orders findings by where they begin, the longest first, and by how much their rules say.
+func compare(a, b Finding) int {
+	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(rank(a.Rule), rank(b.Rule)), cmp.Compare(a.Rule, b.Rule))
 }
 
 // merge joins findings that overlap or touch. The first one of those that begin together, or else the longest, names the
-// rule; a private passage takes in all that is found within it. Placeholders are no part of a finding.
-func merge(text string, found []Finding, placeholders [][2]int) []Finding {
-	found = without(found, placeholders)
-	slices.SortFunc(found, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(rank(a.Rule), rank(b.Rule)), cmp.Compare(a.Rule, b.Rule))
-	})
+// rule; a private passage takes in all that is found within it.
+func merge(text string, found []Finding) []Finding {
+	slices.SortFunc(found, compare)
 	var out []Finding
 	for _, f := range found {
 		f.Start, f.End = whole(text, f.Start, f.End)
@@ -239,16 +249,17 @@ func whole(text string, start, end int) (from, to int) {
 	return start, end
 }
 
-// without takes the placeholders out of the findings, but for those of private passages, which take them in.
+// without takes the placeholders, which are in order, out of the findings.
 func without(found []Finding, placeholders [][2]int) []Finding {
 	if len(placeholders) == 0 {
 		return found
 	}
 	var out []Finding
 	for _, f := range found {
-		for _, p := range placeholders {
-			if f.Rule == RulePrivate || p[1] <= f.Start || f.End <= p[0] {
-				continue
+		first := sort.Search(len(placeholders), func(i int) bool { return placeholders[i][1] > f.Start })
+		for _, p := range placeholders[first:] {
+			if f.End <= p[0] {
+				break
 			}
 			if f.Start < p[0] {
 				out = append(out, Finding{f.Rule, f.Start, p[0]})
