@@ -62,7 +62,10 @@ func newCLI(t testing.TB) *cli {
 		"--temporal-address", stacktest.Temporal(t), "--temporal-namespace", name, "--clickhouse-dsn", stacktest.MigratedDatabase(t),
 		"--weaviate-url", "http://" + stacktest.Weaviate(t),
 	}, common...)}
-	c.env["XDG_STATE_HOME"] = t.TempDir()
+	dir, err := os.MkdirTemp("", "axiommind-state-") // That of t ends with the first test that shares it.
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	c.env["XDG_STATE_HOME"] = dir
 	return c
 }
 
@@ -369,7 +372,7 @@ func searchFinds(t *testing.T, c *cli, path string) {
 	require.Len(t, found.Hits[0].Sessions[1].Evidence, 1)
 }
 
-// What comes by standard input is processed like a file, under the same id each time. Its copy is gone once the build has ended, and
+// Standard input is processed like a file, under the same id each time. Its copy is gone once the build has ended, and
 // stays if that failed.
 func TestStandardInput(t *testing.T) {
 	t.Parallel()

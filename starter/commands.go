@@ -217,7 +217,8 @@ var details = map[string]string{
 give it to temporal as --codec-endpoint, with --codec-auth "Bearer TOKEN" if there is a token. It speaks no TLS: let a
 proxy do that where others than this machine ask.`,
 	"enqueue": `The session is processed once the user and agent are quiet. A file is read then: it must still be there. Of standard
-input a copy without secrets is kept until then. What Temporal can't take now is kept, and delivered by the next such command or by a worker.`,
+input a copy without secrets is kept until then. Sessions that Temporal can't take now are kept, and delivered by the next such
+command or by a worker.`,
 	"watch": `Sessions are enqueued as by enqueue. A file is read once it has not changed for one look. Links are not followed. What
 is known of the files is kept in the state directory, by hashes of their names, for each set of directories, project, user and agent.`,
 	"process": `A directory, or a file that holds several sessions, is imported by a workflow, --jobs sessions at a time. It goes
@@ -226,7 +227,7 @@ Once it has ended, the same command imports what is new.`,
 }
 
 const hookDetails = `The event is JSON on the input. Nothing is printed but an answer, and the exit code is 0: errors are in hook.log in the
-state directory (~/.local/state/axiommind). What Temporal can't take now is kept there and delivered later. axhook and axcontext do
+state directory (~/.local/state/axiommind). Sessions that Temporal can't take now are kept there and delivered later. axhook and axcontext do
 the same and start faster; hook install uses them where they stand beside starter or on the PATH.`
 
 // all lists the commands in the order of the help.

@@ -21,7 +21,7 @@ import (
 const localStore = "this machine"
 
 // local returns the places in the state directory that hold something to erase: contexts that are not delivered, copies of standard
-// input, what watch knows, and lines of the hooks' log. With drop it removes them.
+// input, states of watch, and lines of the hooks' log. With drop it removes them.
 func (a *app) local(o *forgetOptions, drop bool) ([]schema.Leftover, error) {
 	places := []schema.Leftover{}
 	if a.cfg.State == "" {
@@ -99,7 +99,7 @@ func (o *forgetOptions) localCopies(dir statedir.Dir, drop bool) (n int, err err
 	return n, err
 }
 
-// localWatched drops the states of watch of a user or project, and from the others what they know of a session.
+// localWatched drops the states of watch of a user or project, and a session from the others.
 func (o *forgetOptions) localWatched(dir statedir.Dir, drop bool) (n int, err error) {
 	files, err := os.ReadDir(dir.Path(statedir.Watch))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -127,7 +127,7 @@ func (o *forgetOptions) localWatched(dir statedir.Dir, drop bool) (n int, err er
 	return n, err
 }
 
-// localLines drops the lines of the hooks' log that name what is erased.
+// localLines drops the lines of the hooks' log that name the session, user or project.
 func (o *forgetOptions) localLines(dir statedir.Dir, drop bool) (n int, err error) {
 	for _, path := range []string{dir.Path(statedir.HookLog), dir.Path(statedir.HookLog) + ".1"} {
 		text, readErr := os.ReadFile(path) //nolint:gosec // a path in the state directory
@@ -150,7 +150,7 @@ func (o *forgetOptions) localLines(dir statedir.Dir, drop bool) (n int, err erro
 	return n, err
 }
 
-// names reports whether a line, in which a name stands as Go quotes it, perhaps twice, names what is erased.
+// names reports whether a line, in which a name stands as Go quotes it, perhaps twice, names the session, user or project.
 func (o *forgetOptions) names(line string) bool {
 	name := o.what()
 	if o.Kind() == schema.EraseQuery {

@@ -15,7 +15,7 @@ import (
 	"axiommind/worker/statedir"
 )
 
-// machine puts something of a session into each place of a state directory, by what the programs themselves do.
+// machine puts something of a session into each place of a state directory, as the programs do.
 func machine(t *testing.T, a *app, key schema.SessionKey, text string) {
 	t.Helper()
 	spool := door.Spool{Dir: a.cfg.State.Path(statedir.Outbox)}
@@ -48,7 +48,7 @@ func machine(t *testing.T, a *app, key schema.SessionKey, text string) {
 	require.NoError(t, log.Close())
 }
 
-// Forget finds in the state directory what is of a session, a user, a project or a text, and drops that alone.
+// Forget finds the traces of a session, a user, a project or a text in the state directory, and drops no others.
 func TestForgetInStateDirectory(t *testing.T) {
 	t.Parallel()
 	mine := schema.SessionKey{Scope: schema.Scope{Project: "проект", User: "안나 \"/'"}, SessionID: "gone-세션"}
@@ -83,7 +83,7 @@ func TestForgetInStateDirectory(t *testing.T) {
 		require.Empty(t, places(o, false), name)
 		kept := &forgetOptions{}
 		kept.ErasureScope = schema.ErasureScope{SessionID: others.SessionID, Project: others.Project, User: others.User}
-		require.Equal(t, all, places(kept, false), "%s: what is of others stays", name)
+		require.Equal(t, all, places(kept, false), "%s: those of others stay", name)
 	}
 	found, err := (&app{}).local(&forgetOptions{}, true)
 	require.NoError(t, err)

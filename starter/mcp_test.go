@@ -52,7 +52,7 @@ func (c *cli) startMCP(t *testing.T, args ...string) *mcpClient {
 func (c *cli) starter(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	command := exec.Command(os.Args[0], append(args, c.servers...)...)
-	command.Env = append(os.Environ(), asStarter+"=1")
+	command.Env = append(os.Environ(), asStarter+"=1", "XDG_STATE_HOME="+t.TempDir())
 	for name, value := range c.env {
 		command.Env = append(command.Env, name+"="+value)
 	}

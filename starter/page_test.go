@@ -142,7 +142,7 @@ func TestProgressNamesTheStep(t *testing.T) {
 	t.Parallel()
 	c := sharedCLI(t)
 	var out, errOut bytes.Buffer
-	a := &app{in: strings.NewReader(""), out: &out, errOut: &errOut, getenv: func(string) string { return "" }, quiet: 20 * time.Millisecond}
+	a := &app{in: strings.NewReader(""), out: &out, errOut: &errOut, getenv: func(name string) string { return c.env[name] }, quiet: 20 * time.Millisecond}
 	args := append([]string{"process", write(t, "s.jsonl", said(1, "user", decision)), "--project", c.project, "--session", "slow"}, c.servers...)
 	require.Zero(t, a.main(t.Context(), args), errOut.String())
 	require.Regexp(t, `(?m)^\d+s: 0 of 1 sessions done; slow · [a-z_]+$`, errOut.String())

@@ -30,7 +30,7 @@ type processOptions struct {
 	flush          string
 	detach, noWait bool
 	jobs           int
-	// sourceKey is the file of the key that grants workers access to what is processed, or "".
+	// sourceKey is the file of the key that grants workers access to the files, or "".
 	sourceKey string
 	// given are the flags that say what is processed, as they were given.
 	given func() []string

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"context"
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -20,8 +20,8 @@ import (
 // stdinName is how errors call standard input.
 const stdinName = "standard input"
 
-// spool reads the sessions of standard input, and keeps each in a file of its own, where the worker reads it. What redaction takes
-// out of a session is in no file. The files are removed when their builds have ended, or after [statedir.StdinAge].
+// spool reads the sessions of standard input, and keeps each in a file of its own, where the worker reads it. No file
+// holds a secret that redaction takes out. The files are removed when their builds have ended, or after [statedir.StdinAge].
 func (a *app) spool(ctx context.Context, o *processOptions) (paths []string, err error) {
 	blank := blankness(true)
 	sessions, err := format.Parse(ctx, io.TeeReader(a.in, &blank), format.Options{Name: stdinName, Format: o.input.Format})
@@ -57,8 +57,8 @@ func (a *app) spool(ctx context.Context, o *processOptions) (paths []string, err
 	return paths, nil
 }
 
-// named gives each session an id, and returns those that are to be processed. An id is made of what is stored: one of what was
-// taken out would reveal it to those who guess.
+// named gives each session an id, and returns those that are to be processed. An id is made of the redacted text: one of the
+// source would reveal its secrets to those who guess.
 func (o *processOptions) named(sessions []*format.Session) ([]*format.Session, error) {
 	said := false
 	for i, s := range sessions {

@@ -156,7 +156,7 @@ func TestWatch(t *testing.T) {
 	require.Contains(t, told, "passed over "+filepath.Join(dir, "notes.bin"))
 }
 
-// While Temporal is away and the outbox can't be written, watch goes on, and enqueues what changed when Temporal is back, also
+// While Temporal is away and the outbox can't be written, watch goes on, and enqueues the changes when Temporal is back, also
 // after a restart.
 func TestWatchWhileTemporalIsAway(t *testing.T) {
 	t.Parallel()

@@ -45,7 +45,7 @@ type watchedFile struct {
 	read fileMark
 }
 
-// watchState is what watch knows of the files, kept for the next start. It names neither files nor sessions.
+// watchState is the state of the files, kept for the next start of watch. It names neither files nor sessions.
 type watchState struct {
 	// Scope is that of the sessions, by which forget finds the state.
 	schema.Scope
@@ -61,7 +61,7 @@ type watchState struct {
 // openWatchState reads the state of the directories and the scope. One that can't be read is begun anew.
 func openWatchState(dir statedir.Dir, roots []string, o *watchOptions) (*watchState, error) {
 	if dir == "" {
-		return nil, errors.New("find a place for what watch knows: there is no home directory; set HOME or XDG_STATE_HOME")
+		return nil, errors.New("find a place for the state of watch: there is no home directory; set HOME or XDG_STATE_HOME")
 	}
 	in := o.input
 	sorted := slices.Sorted(slices.Values(roots))

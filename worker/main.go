@@ -17,6 +17,7 @@ import (
 	"axiommind/activities/text"
 	"axiommind/worker/runner"
 	"axiommind/worker/service"
+	"axiommind/worker/statedir"
 )
 
 // Exit codes.
@@ -25,7 +26,15 @@ const (
 	exitFailed = 1
 )
 
-func main() { os.Exit(report(run(os.Args[1:], os.Stdout), os.Stderr)) }
+func main() {
+	end, err := statedir.Of(os.Getenv).Start()
+	if err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "worker: temporary files are kept in the system's directory, and stay there after a kill:", err)
+	}
+	code := report(run(os.Args[1:], os.Stdout), os.Stderr)
+	end()
+	os.Exit(code)
+}
 
 // report tells a person of the error and returns the exit code for it.
 func report(err error, errOut io.Writer) int {
@@ -110,11 +119,6 @@ func run(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	end, err := cfg.State.Start()
-	if err != nil {
-		logger.Warn("temporary files are kept in the system's directory, and stay there after a kill", "reason", err)
-	}
-	defer end()
 	if instead != nil {
 		return instead.Run(ctx, cfg, logger, out)
 	}

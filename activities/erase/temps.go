@@ -1,7 +1,7 @@
 package erase
 
-// clearTemps removes the temporary files that killed programs have left on this machine: copies of databases, and modules. What
-// can't be removed is left of the erasure.
+// clearTemps removes the temporary files that killed programs have left on this machine: copies of databases, and modules. Those
+// that it can't remove are left of the erasure.
 func (a *Activities) clearTemps(s *search) error {
 	if a.temps == nil {
 		return nil

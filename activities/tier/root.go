@@ -285,7 +285,7 @@ func (o ListedObject) listed() string {
 }
 
 // Remove deletes the file. One that does not exist is no error. Where a link stands in its place, the file to which it leads is
-// deleted, and the link: memory that is to be forgotten stands there. So are temporary files beside them, which hold the same.
+// deleted, and the link: memory that is to be forgotten stands there. So are their temporary files, which hold the same.
 func (r *Root) Remove(ctx context.Context, path string) error {
 	if r.dir != "" {
 		names := []string{r.where(path)}
@@ -293,11 +293,11 @@ func (r *Root) Remove(ctx context.Context, path string) error {
 			names = []string{target, names[0]}
 		}
 		for _, name := range names {
-			beside, err := tempsOf(name)
+			temps, err := tempsOf(name)
 			if err != nil {
 				return filesError("delete", name, err)
 			}
-			for _, name := range append(beside, name) {
+			for _, name := range append(temps, name) {
 				if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
 					return filesError("delete", name, err)
 				}
@@ -324,11 +324,11 @@ func (r *Root) FilesOf(ctx context.Context, user, agent string) ([]string, error
 		paths = append(paths, l.core())
 	}
 	dir := strings.TrimSuffix(l.core(), coreFile)
-	beside, err := r.List(ctx, strings.TrimSuffix(dir, "/"))
+	inDir, err := r.List(ctx, strings.TrimSuffix(dir, "/"))
 	if err != nil {
 		return nil, err
 	}
-	for name := range beside {
+	for name := range inDir {
 		if written(name) == coreFile {
 			paths = append(paths, dir+name)
 		}

@@ -196,8 +196,8 @@ func TestRootModes(t *testing.T) {
 	require.FileExists(t, other)
 }
 
-// What a killed writer has left beside the files of a memory is searched, and erased with them, also where the file is gone, and
-// where a link leads.
+// Temporary files of a killed writer are searched, and erased with the files of the memory, also where the file is gone, and where a
+// link leads.
 func TestRootForgetsTemporaryFiles(t *testing.T) {
 	t.Parallel()
 	dir, elsewhere := t.TempDir(), t.TempDir()

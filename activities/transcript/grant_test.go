@@ -62,8 +62,8 @@ func TestGrant(t *testing.T) {
 	requireRefused(t, a, in, schema.ErrorSourceForbidden)
 }
 
-// Files of keys are no sources, by whatever name. Neither is what only its owner may read and what shows no format, unless a person
-// gives it.
+// Files of keys are no sources, by whatever name. Neither are files that only their owner may read and that show no format, unless a
+// person gives them.
 func TestSecretsAreNoSources(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -101,7 +101,7 @@ func TestSecretsAreNoSources(t *testing.T) {
 	_, _, err = a.ReadSource(t.Context(), in)
 	require.NoError(t, err)
 
-	// What a person gives by its directory is read, too.
+	// A file that a person gives by its directory is read, too.
 	all := importOf(t, p.root)
 	all.Format = "text"
 	all.Grant, err = Grant(o.KeyFile, all.Source())

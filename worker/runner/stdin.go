@@ -8,7 +8,7 @@ import (
 )
 
 // stdinCopies removes the copies of standard input once the builds that have read them have ended. A copy of a build that fails
-// stays for a retry; that, and what a killed worker has not removed, goes when it is old.
+// stays for a retry; that, and the copies of a killed worker, go when they are old.
 type stdinCopies struct {
 	dir statedir.Dir
 	mu  sync.Mutex

@@ -120,10 +120,10 @@ type Config struct {
 	LogLevel  string
 	// Timing holds the durations that background work waits for. Tests set it, no flag does.
 	Timing schema.Timing
-	// SecretFiles are those that hold keys and passwords: what the settings name, and the file that they were read from. No flag
+	// SecretFiles are those that hold keys and passwords: those that the settings name, and the file of settings. No flag
 	// sets it, [Config.Load] does.
 	SecretFiles []string
-	// State is the directory of what the programs of this user keep. No flag sets it, [Config.Load] does. Default: none.
+	// State is the directory in which the programs of this user keep state. No flag sets it, [Config.Load] does. Default: none.
 	State statedir.Dir
 }
 

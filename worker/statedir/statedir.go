@@ -1,5 +1,5 @@
 // Package statedir names the directory in which the programs of a user keep data that nothing else holds: contexts that are not
-// delivered yet, the key of grants, copies of standard input, what watch knows, and their temporary files. Unlike a cache it
+// delivered yet, the key of grants, copies of standard input, the state of watch, and their temporary files. Unlike a cache it
 // is never pruned. The package imports little, because hooks of agents use it.
 package statedir
 

@@ -58,7 +58,7 @@ func TestOf(t *testing.T) {
 	end()
 }
 
-// A killed process leaves copies of what it read. The next one that starts removes them, and none of a process that lives.
+// A killed process leaves copies of its sources. The next one that starts removes them, and none of a process that lives.
 func TestTemporaryFilesOfTheDeadAreRemoved(t *testing.T) {
 	t.Parallel()
 	dir := Dir(t.TempDir())

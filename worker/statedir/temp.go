@@ -11,7 +11,7 @@ import (
 // [os.TempDir] and of the processes that it starts. It removes the files of processes that were killed, and old copies of
 // standard input. A program calls it once, before it does anything else, and end before it exits.
 //
-// What a program copies there is not redacted yet: an agent's database, or a module with quotes.
+// Files there are not redacted yet: an agent's database, or a module with quotes.
 func (d Dir) Start() (end func(), err error) {
 	if d == "" {
 		return func() {}, nil
@@ -64,7 +64,7 @@ func (d Dir) Clear() ([]string, error) {
 	return d.dead(), nil
 }
 
-// clear removes what dead processes have left. Until unlock is called, no other process does, or makes a directory.
+// clear removes the directories of dead processes. Until unlock is called, no other process does, or makes a directory.
 func (d Dir) clear() (unlock func(), err error) {
 	held, err := lock(d.Path(temp), true)
 	if err != nil {

@@ -41,7 +41,7 @@ func Send(ctx context.Context, c client.Client, q schema.QueuedContext) error {
 }
 
 // polite returns a function that sends contexts, and none to a queue that is full: a queue is asked before its first signal. It
-// is for what is sent again and again, as each signal stays in the history of the queue.
+// is for contexts that are sent again and again, as each signal stays in the history of the queue.
 func polite(c client.Client) func(context.Context, schema.QueuedContext) error {
 	full := map[string]bool{}
 	return func(ctx context.Context, q schema.QueuedContext) error {

@@ -186,7 +186,7 @@ func Watch(ctx context.Context, s Spool, c client.Client, every time.Duration, l
 		}
 		if n := s.aside(); n != kept {
 			if kept = n; n > 0 {
-				log.Warn("contexts can't be delivered: the .txt file beside each says why", "contexts", n, "directory", filepath.Join(s.Dir, asideDir))
+				log.Warn("contexts can't be delivered: its .txt file says why for each", "contexts", n, "directory", filepath.Join(s.Dir, asideDir))
 			}
 		}
 		text := ""

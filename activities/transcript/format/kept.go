@@ -23,8 +23,8 @@ type keptHeader struct {
 	Session
 }
 
-// Keep writes a session that was read, so that [Parse] reads the same again: a copy of a source that is no file, without what
-// redaction has taken out. Its first line names the owner.
+// Keep writes a session that was read, so that [Parse] reads the same again: a copy of a source that is no file, without the
+// secrets that redaction has taken out. Its first line names the owner.
 func Keep(w io.Writer, owner schema.Scope, s *Session) error {
 	h := keptHeader{1, schema.SessionKey{Scope: owner, SessionID: s.ID}, *s}
 	h.Messages = nil
@@ -64,8 +64,8 @@ func ReadKept(r io.Reader, sought func(key schema.SessionKey, text string) bool)
 
 func isKept(head []byte) bool { return bytes.HasPrefix(head, keptMark) }
 
-// kept reads a kept session. It trusts the file no more than any other: texts are redacted again, which changes nothing of what
-// Keep has written.
+// kept reads a kept session. It trusts the file no more than any other: texts are redacted again, which changes no text
+// that Keep has written.
 func (s *source) kept(b *builder) ([]*Session, error) {
 	decoder := json.NewDecoder(s.r)
 	var h keptHeader

@@ -35,7 +35,7 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// What is written by hand is trusted no more than any other source.
+// A kept session that was written by hand is trusted no more than any other source.
 func TestKeptByHand(t *testing.T) {
 	t.Parallel()
 	secret := "hunter2" + strings.Repeat("Kx9", 4)

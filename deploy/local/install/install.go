@@ -54,7 +54,7 @@ func DefaultCache() (Cache, error) {
 	return Cache{Dir: filepath.Join(dir, "axiommind")}, nil
 }
 
-// Beside an entry stand its lock and, until it is whole, the directory that is built.
+// Endings of the names of an entry's lock, and of the directory in which it is built.
 const (
 	lockSuffix  = ".lock"
 	buildSuffix = ".tmp"
@@ -100,7 +100,7 @@ const unusedFor = 30 * 24 * time.Hour
 
 // prune removes the entries that nothing has used for long: each change of a
 // server's source or version makes a new one. An entry, and a build of one, has
-// a lock beside it. Other directories are not the cache's to remove.
+// a lock of its name. Other directories are not the cache's to remove.
 func (c Cache) prune() {
 	entries, _ := os.ReadDir(c.Dir)
 	for _, e := range entries {
