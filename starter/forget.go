@@ -26,6 +26,8 @@ import (
 type forgetOptions struct {
 	schema.ForgetInput
 	yes, verify, printInput bool
+	// fresh is true if the id is that of no erasure yet.
+	fresh bool
 }
 
 func (a *app) forgetCommand(f *pflag.FlagSet) func(context.Context, []string) error {
@@ -74,16 +76,12 @@ func (a *app) forget(ctx context.Context, o *forgetOptions) error {
 	if err != nil {
 		return err
 	}
-	if !o.Verify {
-		key, err := grant.Key(a.cfg.State.Path(statedir.SourceKey))
-		if err != nil {
-			return err
-		}
-		o.Grant = grant.OfErasure(key, o.ID, o.ErasureScope)
+	key, err := grant.Key(a.cfg.State.Path(statedir.SourceKey))
+	if err != nil {
+		return err
 	}
+	o.Grant = grant.OfErasure(key, o.ID, o.ErasureScope)
 	switch {
-	case o.printInput && o.Verify:
-		return usagef("--print-input: this %s was forgotten: erasure %s", o.Kind(), short(o.ID))
 	case o.printInput:
 		return json.NewEncoder(a.out).Encode(o.ForgetInput)
 	case o.Verify:

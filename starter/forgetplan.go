@@ -39,7 +39,7 @@ func (a *app) planForget(ctx context.Context, conn driver.Conn, log *eventlog.St
 	if err != nil || name == o.SessionID {
 		return plan, err
 	}
-	o.SessionID, o.ID = whole, ""
+	o.SessionID, o.ID, o.fresh = whole, "", false
 	if _, err := a.findErasure(ctx, log, o); err != nil || o.Verify {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (a *app) findErasure(ctx context.Context, log *eventlog.Store, o *forgetOpt
 		if o.verify {
 			return false, usagef("--verify: no erasure of this %s is known: see starter forget list", o.Kind())
 		}
-		o.ID = uuid.NewString()
+		o.ID, o.fresh = uuid.NewString(), true
 		return false, nil
 	}
 	o.ID = e.ID
@@ -115,7 +115,8 @@ func resumed(all []schema.Erasure, verify bool) (schema.Erasure, resume) {
 	return schema.Erasure{}, resumeNone
 }
 
-// again is the command that resumes the erasure by the flag. It leaves out a text, which logs must not keep.
+// again is the command that resumes the erasure by the flag. It leaves out a text, which logs must not keep, and an id that the erasure of
+// the same may not have got: it is found without.
 func (o *forgetOptions) again(flag string) string {
 	words := []string{"starter", "forget"}
 	if o.Query != "" {
@@ -124,7 +125,7 @@ func (o *forgetOptions) again(flag string) string {
 	for _, f := range []struct{ flag, value string }{
 		{"--session", o.SessionID}, {"--project", o.Project}, {"--user", o.User}, {"--agent", o.Agent}, {"--id", o.ID},
 	} {
-		if f.value != "" {
+		if f.value != "" && !(f.flag == "--id" && o.fresh) {
 			words = append(words, f.flag, shellWord(f.value))
 		}
 	}

@@ -233,7 +233,7 @@ func TestRefusedBeforeAnyServer(t *testing.T) {
 		{[]string{"search", "x", "--stage", "raw,old"}, `--stage "old": want one of raw, working, candidate, verified, certified`},
 		{[]string{"search", "x", "--alpha", "1.5"}, "--alpha 1.5: want 0 to 1"},
 		{[]string{"search", "x", "--alpha", "much"}, `--alpha "much": want a number`},
-		{[]string{"search", "x", "--from", "2026-01-02", "--to", "2026-01-02"}, "want a day before that of --to"},
+		{[]string{"search", "x", "--from", "2026-01-02", "--to", "2026-01-02"}, "want a time before --to"},
 		{[]string{"search", "x", "--limit", "0"}, "--limit 0: want 1 to 200"},
 		{[]string{"search", "x", "--limit", "100", "--offset", "101"}, "a search lists the 200 best at most"},
 		{[]string{"builds", "list", "--status", "asleep"}, `--status "asleep": want one of running, success, partial, empty, failed`},

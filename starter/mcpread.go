@@ -38,7 +38,7 @@ func (s *mcpServer) search(ctx context.Context, _ call, in queryArguments) (stri
 		return "", clientError(err)
 	}
 	if len(result.Hits) == 0 {
-		return s.nothingFound(result.Found), nil
+		return s.nothingFound(result), nil
 	}
 	p, err := s.sheet(searchTokens)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *mcpServer) search(ctx context.Context, _ call, in queryArguments) (stri
 		}
 		shown++
 	}
-	tail := searchedByWords(result.Found)
+	tail := missed(result.WordsOnly != "", result.NotIndexed)
 	if left := len(result.Hits) - shown; left > 0 {
 		tail = strings.TrimSpace(fmt.Sprintf("%s did not fit: ask more narrowly. %s", plural(left, "hit", "hits"), tail))
 	}
@@ -80,18 +80,22 @@ func agentsMark(pieces []schema.Evidence) string {
 	return ""
 }
 
-// searchedByWords warns where what means the same in other words is not found.
-func searchedByWords(r memory.Found) string {
-	if r.WordsOnly == "" {
-		return ""
+// missed says why a search may have missed something.
+func missed(byWords bool, notIndexed int) string {
+	var said []string
+	if byWords {
+		said = append(said, "Only words were searched for: the model that knows meaning can't be had here.")
 	}
-	return "Only words were searched for: the model that knows meaning can't be had here."
+	if notIndexed > 0 {
+		said = append(said, plural(notIndexed, "item is", "items are")+" not indexed yet.")
+	}
+	return strings.Join(said, " ")
 }
 
-func (s *mcpServer) nothingFound(r memory.Found) string {
+func (s *mcpServer) nothingFound(r memory.SearchResult) string {
 	said := "Nothing is remembered of that. Other words may find it."
-	if words := searchedByWords(r); words != "" {
-		said += " " + words
+	if why := missed(r.WordsOnly != "", r.NotIndexed); why != "" {
+		said += " " + why
 	}
 	if r.Superseded > 0 {
 		said += " " + plural(r.Superseded, "memory that is", "memories that are") + " no longer believed would match."
@@ -347,5 +351,5 @@ func (s *mcpServer) context(ctx context.Context, _ call, in contextArguments) (s
 	}
 	p := &sheet{counter: counter}
 	p.b.WriteString(known.Text + "\n") // The formatter escapes angle brackets.
-	return p.end(""), nil
+	return p.end(missed(known.ByWords != nil, known.NotIndexed)), nil
 }

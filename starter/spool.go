@@ -93,12 +93,20 @@ func (o *processOptions) named(sessions []*format.Session) ([]*format.Session, e
 	return sessions, nil
 }
 
+// keep writes the copy of a session. It appears complete: forget takes a broken one for anybody's.
 func keep(path string, owner schema.Scope, s *format.Session) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.CreateTemp(filepath.Dir(path), ".keep-*")
 	if err != nil {
 		return err
 	}
-	return errors.Join(format.Keep(f, owner, s), f.Close())
+	err = errors.Join(format.Keep(f, owner, s), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
 }
 
 // unspool removes the copies of standard input whose builds have ended. One that failed can be retried.

@@ -113,12 +113,14 @@ func (q *memoryQueue) settle(ctx workflow.Context, t *queuedThread, result schem
 }
 
 // readTo returns up to which position a session that failed has stored its contexts, 0 if it has stored none. One that a
-// person has stopped, or whose source ends workers, does not report it: it counts as if it had stored all that it was given, so
-// that it is not started for ever.
+// person has stopped does not report it: it counts as if it had stored all that it was given, so that it is not started for ever.
+// One whose source ends workers counts as if it had stored the first: the others may name other transcripts, or hold messages.
 func (q *memoryQueue) readTo(err error, errorType string) uint64 {
-	if errorType == schema.ErrorCancelled || errorType == schema.ErrorInterrupted || errorType == schema.ErrorSourceKills {
-		given := q.given()
+	switch given := q.given(); errorType {
+	case schema.ErrorCancelled, schema.ErrorInterrupted:
 		return given[len(given)-1]
+	case schema.ErrorSourceKills:
+		return given[0]
 	}
 	var failed *temporal.ApplicationError
 	var read schema.QueuedRead

@@ -77,12 +77,13 @@ func TestQueueGivesUpSources(t *testing.T) {
 	}
 	require.NoError(t, b.execute())
 	require.Empty(t, b.room.waiting())
-	require.Equal(t, []string{"deadly", "slow", "next", "slow", "slow", "slow", "slow", "slow", "slow", "slow"}, b.threads())
-	require.Less(t, b.starts[2].at, time.Minute)
+	require.Equal(t, []string{"deadly", "deadly", "slow", "next", "slow", "slow", "slow", "slow", "slow", "slow", "slow"}, b.threads())
+	require.Less(t, b.starts[3].at, time.Minute)
 	failed := map[string]string{}
 	for _, end := range b.room.ends {
 		failed[end.Thread] = end.ErrorType
 	}
+	require.Equal(t, []uint64{1, 2}, []uint64{b.room.ends[0].To, b.room.ends[1].To}, "the second context is given again: it may name another transcript")
 	require.Equal(t, map[string]string{"deadly": schema.ErrorSourceKills, "slow": schema.ErrorTimeout, "next": ""}, failed)
 }
 

@@ -83,19 +83,31 @@ type Begun struct {
 
 // BeginErasure stores the tombstone. From a little later on nothing of what is erased is stored.
 func (a *Activities) BeginErasure(ctx context.Context, in Input) (Begun, error) {
-	return boundary.Run(ctx, in, a.begin)
+	return run(ctx, a, in, a.begin)
 }
 
 func (a *Activities) begin(ctx context.Context, in Input) (Begun, error) {
 	if err := in.Validate(); err != nil {
 		return Begun{}, boundary.Invalid(schema.ErrorInvalidInput, err)
 	}
-	if err := a.permitted(ctx, in); err != nil {
+	if err := a.notLifted(ctx, in); err != nil {
 		return Begun{}, err
+	}
+	other := boundary.Invalid(schema.ErrorInvalidInput, fmt.Errorf("erasure %q has erased something else: give another id, or none", in.ErasureID))
+	first, err := begun(ctx, a.log, in.ErasureID)
+	switch {
+	case errors.Is(err, eventlog.ErrNotFound):
+	case err != nil:
+		return Begun{}, err
+	case first.Kind != in.Kind() || first.Scope != in.Hash(first.Salt):
+		return Begun{}, other
 	}
 	secret, err := a.secretOf(ctx, in)
 	if err != nil {
 		return Begun{}, err
+	}
+	if secret.scope != in.SecretHash(secret.key) {
+		return Begun{}, other
 	}
 	in.ErasureID = secret.erasureID
 	salt := newSalt()
@@ -106,9 +118,10 @@ func (a *Activities) begin(ctx context.Context, in Input) (Begun, error) {
 	if err != nil {
 		return Begun{}, err
 	}
-	first, err := schema.Decode[schema.ErasureBegunPayload](stored)
-	if err == nil && (first.Kind != in.Kind() || first.Scope != in.Hash(first.Salt) || secret.scope != in.SecretHash(secret.key)) {
-		err = boundary.Invalid(schema.ErrorInvalidInput, fmt.Errorf("erasure %q has erased something else: give another id, or none", in.ErasureID))
+	// Another attempt may have been first.
+	first, err = schema.Decode[schema.ErasureBegunPayload](stored)
+	if err == nil && (first.Kind != in.Kind() || first.Scope != in.Hash(first.Salt)) {
+		err = other
 	}
 	return Begun{a.log.Drain(), in.ErasureID}, err
 }
@@ -124,7 +137,7 @@ func (a *Activities) plan(ctx context.Context, in Input, erased func(text string
 // LockStreams takes in what people have edited in the files of the memories, keeps the streams that are to be changed from taking
 // events, and stores the fingerprints by which the erased texts are looked for later.
 func (a *Activities) LockStreams(ctx context.Context, in Input) (Begun, error) {
-	return boundary.Run(ctx, in, a.lock)
+	return run(ctx, a, in, a.lock)
 }
 
 func (a *Activities) lock(ctx context.Context, in Input) (Begun, error) {
@@ -167,8 +180,9 @@ func (a *Activities) lock(ctx context.Context, in Input) (Begun, error) {
 	}
 	slices.Sort(streams)
 	streams = slices.Compact(streams)
-	if len(secret.prints) == 0 { // Those of the first attempt stay: later ones find less.
-		secret.prints, secret.sampled = prints.bytes(), prints.sampled
+	prints.read(secret.prints) // Those of an earlier attempt, which found more.
+	if all := prints.bytes(); len(all) > len(secret.prints) {
+		secret.prints, secret.sampled = all, secret.sampled || prints.sampled
 		if err := a.remember(ctx, secret); err != nil {
 			return Begun{}, err
 		}
@@ -186,7 +200,7 @@ type Erased struct {
 
 // EraseLog erases from the log. Called again, it erases what is left.
 func (a *Activities) EraseLog(ctx context.Context, in Input) (Erased, error) {
-	return boundary.Run(ctx, in, a.eraseLog)
+	return run(ctx, a, in, a.eraseLog)
 }
 
 func (a *Activities) eraseLog(ctx context.Context, in Input) (Erased, error) {
@@ -237,7 +251,7 @@ type PurgeInput struct {
 
 // PurgeParts waits until ClickHouse has removed from its disk the parts that the erasure has replaced.
 func (a *Activities) PurgeParts(ctx context.Context, in PurgeInput) error {
-	_, err := boundary.Run(ctx, in, func(ctx context.Context, in PurgeInput) (none struct{}, err error) {
+	_, err := run(ctx, a, in, func(ctx context.Context, in PurgeInput) (none struct{}, err error) {
 		x := eventlog.NewEraser(a.eraser, in.ErasureID)
 		if err := x.Purge(ctx, in.Log); err != nil {
 			return none, err
@@ -249,7 +263,7 @@ func (a *Activities) PurgeParts(ctx context.Context, in PurgeInput) error {
 
 // UnlockStreams lets the streams take events again.
 func (a *Activities) UnlockStreams(ctx context.Context, in Input) error {
-	_, err := boundary.Run(ctx, in, func(ctx context.Context, in Input) (none struct{}, err error) {
+	_, err := run(ctx, a, in, func(ctx context.Context, in Input) (none struct{}, err error) {
 		p := schema.ErasureLockedPayload{ErasureID: in.ErasureID, Streams: []string{}}
 		return none, appendAudit(ctx, a.log, p, in.By, in.key(schema.ErasureLocked, 2*in.run()+1), in.At)
 	})
@@ -264,7 +278,7 @@ type EndInput struct {
 
 // EndErasure records how the erasure has ended.
 func (a *Activities) EndErasure(ctx context.Context, in EndInput) error {
-	_, err := boundary.Run(ctx, in, func(ctx context.Context, in EndInput) (none struct{}, err error) {
+	_, err := run(ctx, a, in, func(ctx context.Context, in EndInput) (none struct{}, err error) {
 		// What failed may be tried again, and end otherwise.
 		return none, appendAudit(ctx, a.log, in.Finished, in.By, in.key(schema.ErasureFinished, in.run()), time.Now())
 	})

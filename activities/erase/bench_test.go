@@ -74,13 +74,12 @@ func fill(t testing.TB, log *eventlog.Store, sessions int) (total int) {
 			p.Evidence = []schema.Evidence{{EventID: source, MessageIndex: i, Quote: title}}
 			add(key.Stream(), p, act("entry_materialized", i))
 			cause := schema.Act{EntryID: id}
-			switch {
-			case i%2 == 0:
+			if i%2 == 0 {
 				task := schema.DerivedID("task", id)
 				add(schema.ProjectStream("p"), schema.TaskCreatedPayload{Act: cause, TaskID: task, Title: title}, act("task_created", i))
 				add(schema.ProjectStream("p"), schema.TaskObservedPayload{Act: cause, TaskID: task, Title: title}, act("task_observed", i))
 				add(schema.GraduateStream("p"), schema.EntryGraduatedPayload{Scope: key.Scope, EntryID: id, Reasons: []string{"corroborated"}}, act("entry_graduated", i))
-			default:
+			} else {
 				add(schema.MemoryStream("u", ""), schema.FactCreatedPayload{Act: cause, FactID: "fact_" + id[:8], Content: title}, act("fact_created", i))
 			}
 		}

@@ -88,7 +88,7 @@ type FilesErased struct {
 // EraseFiles deletes the files of the memories that have lost something, and what is known of them. [Activities.ResumeWriters] has
 // them written again, from the log.
 func (a *Activities) EraseFiles(ctx context.Context, in Input) (FilesErased, error) {
-	return boundary.Run(ctx, in, a.eraseFiles)
+	return run(ctx, a, in, a.eraseFiles)
 }
 
 func (a *Activities) eraseFiles(ctx context.Context, in Input) (out FilesErased, err error) {
@@ -121,7 +121,7 @@ func (a *Activities) eraseFiles(ctx context.Context, in Input) (out FilesErased,
 
 // ResumeWriters has the files of the memories written again, and what the erasure has stopped go on.
 func (a *Activities) ResumeWriters(ctx context.Context, in Input) error {
-	_, err := boundary.Run(ctx, in, a.resume)
+	_, err := run(ctx, a, in, a.resume)
 	return err
 }
 

@@ -12,21 +12,38 @@ import (
 	"axiommind/schema"
 )
 
-// permitted returns an error unless the erasure is signed for its id and scope. A signature that stands in an old history, or in a backup
-// of one, starts no second erasure of content that was admitted again.
-func (a *Activities) permitted(ctx context.Context, in Input) error {
+// run runs an activity of an erasure that is signed: whoever reaches Temporal can schedule each of them.
+func run[In interface{ signed() schema.ForgetInput }, Out any](ctx context.Context, a *Activities, in In, f func(context.Context, In) (Out, error)) (Out, error) {
+	return boundary.Run(ctx, in, func(ctx context.Context, in In) (out Out, err error) {
+		if err := a.permitted(in.signed()); err != nil {
+			return out, err
+		}
+		return f(ctx, in)
+	})
+}
+
+func (in Input) signed() schema.ForgetInput { return in.ForgetInput }
+
+// permitted returns an error unless the erasure is signed for its id and scope.
+func (a *Activities) permitted(in schema.ForgetInput) error {
 	if a.unsigned {
 		return nil
 	}
 	key, err := grant.ReadKey(a.keyFile)
 	switch {
 	case err != nil:
-		return boundary.Invalid(schema.ErrorSourceForbidden, fmt.Errorf("erasure %q: %w", in.ErasureID, err))
-	case !hmac.Equal([]byte(in.Grant), []byte(grant.OfErasure(key, in.ErasureID, in.ErasureScope))):
+		return boundary.Invalid(schema.ErrorSourceForbidden, fmt.Errorf("erasure %q: %w", in.ID, err))
+	case !hmac.Equal([]byte(in.Grant), []byte(grant.OfErasure(key, in.ID, in.ErasureScope))):
 		return boundary.Invalid(schema.ErrorSourceForbidden, fmt.Errorf("erasure %q is not signed by the key %q: give it by starter forget with that key, "+
-			"or start the worker with --unsigned-erasures, so that whoever reaches Temporal may erase", in.ErasureID, a.keyFile))
+			"or start the worker with --unsigned-erasures, so that whoever reaches Temporal may erase", in.ID, a.keyFile))
 	}
-	_, err = a.log.Get(ctx, schema.EventID(schema.ErasureKey(in.ErasureID, schema.ErasureLifted, 0)))
+	return nil
+}
+
+// notLifted returns an error if a person has lifted the erasure: a signature that stands in an old history, or in a backup of one, starts
+// no second erasure of content that was admitted again.
+func (a *Activities) notLifted(ctx context.Context, in Input) error {
+	_, err := a.log.Get(ctx, schema.EventID(schema.ErasureKey(in.ErasureID, schema.ErasureLifted, 0)))
 	switch {
 	case errors.Is(err, eventlog.ErrNotFound):
 		return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/testsuite"
 
 	"axiommind/activities/eventlog"
 	"axiommind/activities/table"
@@ -189,14 +190,17 @@ func TestScratchesAreErased(t *testing.T) {
 	require.Empty(t, scratches)
 }
 
-// An erasure can't be undone: one that arrives over Temporal is refused unless the holder of the worker's key has signed its id and scope.
-// A signed one that a person has lifted does not start again.
+// An erasure can't be undone: each step of one is refused that the holder of the worker's key has not signed by its id and scope. A signed
+// erasure that a person has lifted does not start again.
 func TestErasuresAreSigned(t *testing.T) {
 	t.Parallel()
 	a := newActivities(t).withLog(t)
 	a.unsigned, a.keyFile = false, filepath.Join(t.TempDir(), "state 'x'", "source.key")
 	in := a.input("e", schema.ErasureScope{User: "ü/ann"})
-	_, err := a.begin(t.Context(), in)
+	suite := &testsuite.WorkflowTestSuite{}
+	env := suite.NewTestActivityEnvironment()
+	env.RegisterActivity(a)
+	_, err := env.ExecuteActivity(a.BeginErasure, in)
 	require.ErrorContains(t, err, "read key of grants")
 	key, err := grant.Key(a.keyFile)
 	require.NoError(t, err)
@@ -204,19 +208,24 @@ func TestErasuresAreSigned(t *testing.T) {
 		"", "x", grant.OfErasure(key, "e", schema.ErasureScope{User: "ü/bob"}), grant.OfErasure(key, "other", in.ErasureScope), grant.OfErasure([]byte("another key"), "e", in.ErasureScope),
 	} {
 		in.Grant = signed
-		_, err = a.begin(t.Context(), in)
-		require.ErrorContains(t, err, `erasure "e" is not signed by the key`)
-		require.ErrorContains(t, err, "--unsigned-erasures")
+		for step, input := range map[any]any{
+			"BeginErasure": in, "LockStreams": in, "EraseLog": in, "EraseFiles": in, "UnlockStreams": in, "ResumeWriters": in, "EraseExecutions": in,
+			"PurgeParts": PurgeInput{Input: in}, "FindErased": FindInput{Input: in}, "EndErasure": EndInput{Input: in},
+		} {
+			_, err = env.ExecuteActivity(step, input)
+			require.ErrorContains(t, err, `erasure "e" is not signed by the key`, step)
+			require.ErrorContains(t, err, "--unsigned-erasures")
+		}
 	}
 	all, err := List(t.Context(), a.log)
 	require.NoError(t, err)
 	require.Empty(t, all)
 	in.Grant = grant.OfErasure(key, "e", in.ErasureScope)
 	for range 2 {
-		_, err = a.begin(t.Context(), in)
+		_, err = env.ExecuteActivity(a.BeginErasure, in)
 		require.NoError(t, err)
 	}
 	require.NoError(t, Lift(t.Context(), a.log, schema.ErasureLiftedPayload{ErasureID: "e", By: "ann"}))
-	_, err = a.begin(t.Context(), in)
+	_, err = env.ExecuteActivity(a.BeginErasure, in)
 	require.ErrorContains(t, err, `erasure "e" was lifted: give another id`)
 }

@@ -44,7 +44,7 @@ func (a *Activities) secrets(ctx context.Context, erasureID string) (map[string]
 		switch {
 		case !ok:
 			out[s.erasureID] = s
-		case first.key == s.key && len(first.prints) == 0:
+		case first.key == s.key && len(s.prints) > len(first.prints): // A later attempt has added some.
 			first.prints, first.sampled = s.prints, s.sampled
 			out[s.erasureID] = first
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/table"
 	"axiommind/schema"
@@ -36,7 +35,7 @@ type FindInput struct {
 // FindErased looks for what was erased in every store: each event, each table, each object of the vector store, each file of a
 // memory, and the ids of workflow executions, also of those that began since.
 func (a *Activities) FindErased(ctx context.Context, in FindInput) (Found, error) {
-	return boundary.Run(ctx, in, a.find)
+	return run(ctx, a, in, a.find)
 }
 
 func (a *Activities) find(ctx context.Context, in FindInput) (Found, error) {
@@ -70,7 +69,7 @@ func (a *Activities) find(ctx context.Context, in FindInput) (Found, error) {
 	if err := a.findExecutions(ctx, in, s); err != nil {
 		return s.found, err
 	}
-	if known && len(s.found.Left) == 0 && !in.Verify {
+	if len(s.found.Left) == 0 { // Also if it is known no more: an attempt may have broken off before it was on no disk.
 		err = a.destroySecret(ctx, in.ErasureID)
 	}
 	return s.found, err
@@ -89,6 +88,9 @@ func (a *Activities) findExecutions(ctx context.Context, in FindInput, s *search
 	}
 	if in.More > 0 {
 		s.add(&s.found.Left, "temporal", fmt.Sprintf("%d workflow executions more", in.More))
+	}
+	if err := a.deleteEndedErasures(ctx); err != nil {
+		return err
 	}
 	if in.Kind() == schema.EraseQuery {
 		return nil

@@ -26,6 +26,6 @@ CREATE TABLE IF NOT EXISTS erasure_secrets
     sampled    Bool,
     made_at    DateTime64(6, 'UTC') DEFAULT now64(6)
 )
-ENGINE = MergeTree
+ENGINE = ReplacingMergeTree
 ORDER BY (erasure_id, made_at, key)
 SETTINGS old_parts_lifetime = 1;

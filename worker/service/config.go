@@ -59,8 +59,8 @@ type Config struct {
 	EraserDSN string
 	// UnsignedErasures accepts erasures that no holder of the key in the state directory has signed. Default: false.
 	UnsignedErasures bool
-	WeaviateURL    string
-	WeaviateAPIKey string
+	WeaviateURL      string
+	WeaviateAPIKey   string
 
 	// Model and Embedder select the providers. Their API keys come from the environment only.
 	Model    llm.Config

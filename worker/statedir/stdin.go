@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -26,7 +27,10 @@ func (d Dir) DropStdin(uri string) {
 	}
 }
 
-// Copies returns the paths of the copies of standard input.
+// writing is how long a copy may take to be written.
+const writing = time.Hour
+
+// Copies returns the paths of the copies of standard input, but those that are being written.
 func (d Dir) Copies() ([]string, error) {
 	var paths []string
 	dirs, err := os.ReadDir(d.Path(Stdin))
@@ -36,6 +40,9 @@ func (d Dir) Copies() ([]string, error) {
 	for _, dir := range dirs {
 		files, _ := os.ReadDir(filepath.Join(d.Path(Stdin), dir.Name())) // It may be gone meanwhile.
 		for _, f := range files {
+			if info, err := f.Info(); err != nil || strings.HasPrefix(f.Name(), ".") && time.Since(info.ModTime()) < writing {
+				continue
+			}
 			paths = append(paths, filepath.Join(d.Path(Stdin), dir.Name(), f.Name()))
 		}
 	}

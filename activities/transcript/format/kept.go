@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
+
+	"github.com/tidwall/gjson"
 
 	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
@@ -64,36 +67,57 @@ func ReadKept(r io.Reader, sought func(key schema.SessionKey, text string) bool)
 
 func isKept(head []byte) bool { return bytes.HasPrefix(head, keptMark) }
 
-// kept reads a kept session. It trusts the file no more than any other: texts are redacted again, which changes no text
-// that Keep has written.
+// kept reads a kept session. It trusts the file no more than any other: the limits are the same, and texts are redacted again, which
+// changes nothing that Keep has written.
 func (s *source) kept(b *builder) ([]*Session, error) {
-	decoder := json.NewDecoder(s.r)
-	var h keptHeader
-	if err := decoder.Decode(&h); err != nil {
-		return nil, err
+	var read *session
+	var header struct {
+		SessionID          string `json:"session_id"`
+		Format, Title, CWD string
+		Started, Ended     time.Time
+		Skipped            []schema.Skipped
 	}
-	b.format = h.Format
-	b.startSession(h.SessionID)
-	read := b.session()
-	read.Title, read.CWD, read.skips.listed = clean(h.Title), clean(h.CWD), h.Skipped
-	for n := 2; b.read(); n++ {
-		var m schema.Message
-		if err := decoder.Decode(&m); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
+	err := s.lines(b, func(b *builder, line int, rec gjson.Result) {
+		if read == nil {
+			if line > 1 {
+				b.fail(ErrUnknownFormat)
+				return
+			}
+			if err := json.Unmarshal([]byte(rec.Raw), &header); err != nil {
+				b.fail(fmt.Errorf("line %d: %w", line, err))
+				return
+			}
+			b.format = clean(header.Format)
+			b.startSession(header.SessionID)
+			read = b.session()
+			read.Title, read.CWD = clean(header.Title), clean(header.CWD)
+			read.skips.listed = header.Skipped[:min(len(header.Skipped), s.opts.MaxSkipped)]
+			for i := range read.skips.listed {
+				read.skips.listed[i].Reason, _ = redact.Text(clean(read.skips.listed[i].Reason))
+			}
+			return
 		}
-		if !slices.Contains(keptRoles, m.Role) || !slices.Contains(keptKinds, m.Kind) {
-			b.skip(n, reasonNoRecord)
-			continue
+		var m schema.Message
+		err := json.Unmarshal([]byte(rec.Raw), &m)
+		if err != nil || !slices.Contains(keptRoles, m.Role) || !slices.Contains(keptKinds, m.Kind) || !m.At.IsZero() && !Plausible(m.At) {
+			b.skip(line, reasonNoRecord)
+			return
 		}
 		b.add(m)
+	})
+	if err != nil {
+		return nil, err
 	}
-	read.Started, read.Ended = h.Started, h.Ended
-	if b.err != nil {
-		return nil, b.err
+	if read == nil {
+		return nil, ErrUnknownFormat
 	}
-	return b.finish(), nil
+	for _, at := range []*time.Time{&header.Started, &header.Ended} {
+		if !Plausible(*at) {
+			*at = time.Time{}
+		}
+	}
+	read.Started, read.Ended = header.Started, header.Ended
+	return b.finish(), b.err
 }
 
 var (

@@ -2,6 +2,7 @@ package format
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -48,6 +49,25 @@ func TestKeptByHand(t *testing.T) {
 	require.Len(t, sessions[0].Messages, 1)
 	require.NotContains(t, sessions[0].Messages[0].Text, secret)
 	require.Equal(t, []schema.Skipped{{Line: 3, Reason: reasonNoRecord}}, sessions[0].Skipped)
-	_, err = Parse(t.Context(), strings.NewReader(text+"{"), Options{})
-	require.ErrorContains(t, err, "line 4")
+	sessions, err = Parse(t.Context(), strings.NewReader(text+"{"), Options{})
+	require.NoError(t, err)
+	require.Equal(t, schema.Skipped{Line: 4, Reason: reasonPartial}, sessions[0].Skipped[1])
+
+	// The limits are those of any other source.
+	long := string(keptMark) + `"session_id":"s","Format":"codex","Ended":"9999-12-31T23:59:59-12:00","Skipped":[` +
+		strings.Repeat(`{"reason":"password: `+secret+`"},`, 9) + `{"reason":"x"}]}
+{"role":"user","kind":"text","text":"` + strings.Repeat("long ", 200) + `"}
+{"role":"user","kind":"text","text":"hi","at":"9999-12-31T23:59:59-12:00"}
+`
+	sessions, err = Parse(t.Context(), strings.NewReader(long), Options{MaxLine: 600, MaxSkipped: 3})
+	require.NoError(t, err)
+	require.Empty(t, sessions[0].Messages)
+	require.True(t, sessions[0].Ended.IsZero())
+	data, err := json.Marshal(sessions)
+	require.NoError(t, err)
+	require.NotContains(t, string(data), secret)
+	_, err = Parse(t.Context(), strings.NewReader(long), Options{MaxLine: 100})
+	require.ErrorIs(t, err, ErrUnknownFormat)
+	_, err = Parse(t.Context(), strings.NewReader(text), Options{MaxRecords: 1})
+	require.ErrorIs(t, err, ErrTooLarge)
 }
