@@ -83,7 +83,7 @@ type Begun struct {
 
 // BeginErasure stores the tombstone. From a little later on nothing of what is erased is stored.
 func (a *Activities) BeginErasure(ctx context.Context, in Input) (Begun, error) {
-	return run(ctx, a, in, a.begin)
+	return boundary.Run(ctx, in, signed(a, a.begin))
 }
 
 func (a *Activities) begin(ctx context.Context, in Input) (Begun, error) {
@@ -137,7 +137,7 @@ func (a *Activities) plan(ctx context.Context, in Input, erased func(text string
 // LockStreams takes in what people have edited in the files of the memories, keeps the streams that are to be changed from taking
 // events, and stores the fingerprints by which the erased texts are looked for later.
 func (a *Activities) LockStreams(ctx context.Context, in Input) (Begun, error) {
-	return run(ctx, a, in, a.lock)
+	return boundary.Run(ctx, in, signed(a, a.lock))
 }
 
 func (a *Activities) lock(ctx context.Context, in Input) (Begun, error) {
@@ -200,7 +200,7 @@ type Erased struct {
 
 // EraseLog erases from the log. Called again, it erases what is left.
 func (a *Activities) EraseLog(ctx context.Context, in Input) (Erased, error) {
-	return run(ctx, a, in, a.eraseLog)
+	return boundary.Run(ctx, in, signed(a, a.eraseLog))
 }
 
 func (a *Activities) eraseLog(ctx context.Context, in Input) (Erased, error) {
@@ -251,22 +251,22 @@ type PurgeInput struct {
 
 // PurgeParts waits until ClickHouse has removed from its disk the parts that the erasure has replaced.
 func (a *Activities) PurgeParts(ctx context.Context, in PurgeInput) error {
-	_, err := run(ctx, a, in, func(ctx context.Context, in PurgeInput) (none struct{}, err error) {
+	_, err := boundary.Run(ctx, in, signed(a, func(ctx context.Context, in PurgeInput) (none struct{}, err error) {
 		x := eventlog.NewEraser(a.eraser, in.ErasureID)
 		if err := x.Purge(ctx, in.Log); err != nil {
 			return none, err
 		}
 		return none, x.PurgeTables(ctx, in.Files, filesTable)
-	})
+	}))
 	return err
 }
 
 // UnlockStreams lets the streams take events again.
 func (a *Activities) UnlockStreams(ctx context.Context, in Input) error {
-	_, err := run(ctx, a, in, func(ctx context.Context, in Input) (none struct{}, err error) {
+	_, err := boundary.Run(ctx, in, signed(a, func(ctx context.Context, in Input) (none struct{}, err error) {
 		p := schema.ErasureLockedPayload{ErasureID: in.ErasureID, Streams: []string{}}
 		return none, appendAudit(ctx, a.log, p, in.By, in.key(schema.ErasureLocked, 2*in.run()+1), in.At)
-	})
+	}))
 	return err
 }
 
@@ -278,9 +278,9 @@ type EndInput struct {
 
 // EndErasure records how the erasure has ended.
 func (a *Activities) EndErasure(ctx context.Context, in EndInput) error {
-	_, err := run(ctx, a, in, func(ctx context.Context, in EndInput) (none struct{}, err error) {
+	_, err := boundary.Run(ctx, in, signed(a, func(ctx context.Context, in EndInput) (none struct{}, err error) {
 		// What failed may be tried again, and end otherwise.
 		return none, appendAudit(ctx, a.log, in.Finished, in.By, in.key(schema.ErasureFinished, in.run()), time.Now())
-	})
+	}))
 	return err
 }

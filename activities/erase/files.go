@@ -88,7 +88,7 @@ type FilesErased struct {
 // EraseFiles deletes the files of the memories that have lost something, and what is known of them. [Activities.ResumeWriters] has
 // them written again, from the log.
 func (a *Activities) EraseFiles(ctx context.Context, in Input) (FilesErased, error) {
-	return run(ctx, a, in, a.eraseFiles)
+	return boundary.Run(ctx, in, signed(a, a.eraseFiles))
 }
 
 func (a *Activities) eraseFiles(ctx context.Context, in Input) (out FilesErased, err error) {
@@ -121,7 +121,7 @@ func (a *Activities) eraseFiles(ctx context.Context, in Input) (out FilesErased,
 
 // ResumeWriters has the files of the memories written again, and what the erasure has stopped go on.
 func (a *Activities) ResumeWriters(ctx context.Context, in Input) error {
-	_, err := run(ctx, a, in, a.resume)
+	_, err := boundary.Run(ctx, in, signed(a, a.resume))
 	return err
 }
 

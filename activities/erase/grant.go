@@ -12,17 +12,17 @@ import (
 	"axiommind/schema"
 )
 
-// run runs an activity of an erasure that is signed: whoever reaches Temporal can schedule each of them.
-func run[In interface{ signed() schema.ForgetInput }, Out any](ctx context.Context, a *Activities, in In, f func(context.Context, In) (Out, error)) (Out, error) {
-	return boundary.Run(ctx, in, func(ctx context.Context, in In) (out Out, err error) {
-		if err := a.permitted(in.signed()); err != nil {
+// signed is the work of an activity for an erasure that is signed: whoever reaches Temporal can schedule each of them.
+func signed[In interface{ forget() schema.ForgetInput }, Out any](a *Activities, f func(context.Context, In) (Out, error)) func(context.Context, In) (Out, error) {
+	return func(ctx context.Context, in In) (out Out, err error) {
+		if err := a.permitted(in.forget()); err != nil {
 			return out, err
 		}
 		return f(ctx, in)
-	})
+	}
 }
 
-func (in Input) signed() schema.ForgetInput { return in.ForgetInput }
+func (in Input) forget() schema.ForgetInput { return in.ForgetInput }
 
 // permitted returns an error unless the erasure is signed for its id and scope.
 func (a *Activities) permitted(in schema.ForgetInput) error {

@@ -54,9 +54,9 @@ const maxLeft = 32
 // which one may have been enqueued. A queue that runs stores what it was told and ends first. It is then started again, unless it is
 // of a user who is forgotten.
 func (a *Activities) EraseExecutions(ctx context.Context, in Input) (ExecutionsErased, error) {
-	return run(ctx, a, in, func(ctx context.Context, in Input) (ExecutionsErased, error) {
+	return boundary.Run(ctx, in, signed(a, func(ctx context.Context, in Input) (ExecutionsErased, error) {
 		return a.eraseExecutions(ctx, in.ErasureScope)
-	})
+	}))
 }
 
 func (a *Activities) eraseExecutions(ctx context.Context, scope schema.ErasureScope) (out ExecutionsErased, err error) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/table"
 	"axiommind/schema"
@@ -35,7 +36,7 @@ type FindInput struct {
 // FindErased looks for what was erased in every store: each event, each table, each object of the vector store, each file of a
 // memory, and the ids of workflow executions, also of those that began since.
 func (a *Activities) FindErased(ctx context.Context, in FindInput) (Found, error) {
-	return run(ctx, a, in, a.find)
+	return boundary.Run(ctx, in, signed(a, a.find))
 }
 
 func (a *Activities) find(ctx context.Context, in FindInput) (Found, error) {
