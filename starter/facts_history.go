@@ -9,7 +9,6 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/spf13/pflag"
 
-	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
 	"axiommind/schema"
 )
@@ -22,7 +21,7 @@ func (a *app) factsHistoryCommand(f *pflag.FlagSet) func(context.Context, []stri
 		if err := p.check(); err != nil {
 			return err
 		}
-		return a.withFacts(ctx, func(conn driver.Conn, t *fact.Tables) error {
+		return a.withFacts(ctx, func(_ driver.Conn, t *fact.Tables) error {
 			q := fact.HistoryQuery{User: o.user, Agent: o.agent, Limit: p.ask(), Offset: p.offset}
 			if len(args) > 0 {
 				found, err := resolveFact(ctx, t, o, args[0])
@@ -31,7 +30,7 @@ func (a *app) factsHistoryCommand(f *pflag.FlagSet) func(context.Context, []stri
 				}
 				q.FactID = found.ID
 			}
-			changes, err := fact.ReadHistory(ctx, eventlog.New(conn, eventlog.Options{}), q)
+			changes, err := t.History(ctx, q)
 			if err != nil {
 				return err
 			}

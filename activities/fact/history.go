@@ -1,16 +1,17 @@
 package fact
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"axiommind/activities/eventlog"
+	"axiommind/activities/table"
 	"axiommind/schema"
 )
 
@@ -20,7 +21,11 @@ type Change struct {
 	// Before is the fact as it was before the event, nil if the event changes none or creates it. [Tables.BuildChanges]
 	// returns it as it is now.
 	Before *Fact `json:"before,omitempty"`
+	occurrence
 }
+
+// fact is the id of the fact that the event changes, or empty.
+func (c Change) fact() string { return c.payload.Fact() }
 
 // HistoryQuery selects events of a memory. The user is required; other empty fields do not filter.
 type HistoryQuery struct {
@@ -32,123 +37,81 @@ type HistoryQuery struct {
 	Limit, Offset int
 }
 
-// Streamer reads the log: a [eventlog.Store].
-type Streamer interface {
-	Stream(ctx context.Context, stream string, opts eventlog.StreamOptions) iter.Seq2[schema.Event, error]
-}
-
-// ReadHistory returns what happened to the facts and the profile of a memory, the latest first. It reads the memory's whole
-// stream, but holds only the facts and what it returns.
-func ReadHistory(ctx context.Context, log Streamer, q HistoryQuery) ([]Change, error) {
-	if err := requireUser(q.User); err != nil {
-		return nil, fmt.Errorf("read the history of a memory: %w", err)
+// History returns what happened to the facts and the profile of a memory, the latest first. Of the memory's stream it reads the events
+// that it returns, and those of their facts.
+func (t *Tables) History(ctx context.Context, q HistoryQuery) ([]Change, error) {
+	fail := func(err error) ([]Change, error) { return nil, fmt.Errorf("read the history of a memory: %w", err) }
+	where, args := "1", []any{}
+	if q.FactID != "" {
+		where = "? IN (JSONExtractString(payload_json, 'fact_id'), JSONExtractString(payload_json, 'for'), JSONExtractString(payload_json, 'duplicate_of'))"
+		args = append(args, q.FactID)
+	}
+	changes, err := t.changes(ctx, q.User, q.Agent, where+" ORDER BY seq DESC LIMIT ? OFFSET ?", append(args, cmp.Or(q.Limit, math.MaxInt32), q.Offset)...)
+	if err != nil {
+		return fail(err)
+	}
+	at, ids := map[uint64]*Change{}, map[string]bool{}
+	for i, c := range changes {
+		if id := c.fact(); id != "" && c.Type != schema.FactCreated {
+			at[c.Seq], ids[id] = &changes[i], true
+		}
+	}
+	if len(ids) == 0 {
+		return changes, nil
+	}
+	earlier, err := t.changes(ctx, q.User, q.Agent, "seq <= ? AND JSONExtractString(payload_json, 'fact_id') IN ? ORDER BY seq",
+		changes[0].Seq, table.Set(slices.Sorted(maps.Keys(ids))))
+	if err != nil {
+		return fail(err)
 	}
 	facts := map[string]Fact{}
-	var out []Change
-	most := q.Limit + q.Offset
-	for e, err := range log.Stream(ctx, schema.MemoryStream(q.User, q.Agent), eventlog.StreamOptions{Types: EventTypes()}) {
-		if err != nil {
-			return nil, fmt.Errorf("read the history of a memory: %w", err)
-		}
-		o, err := readEvent(e)
-		if err != nil {
-			return nil, err
-		}
-		change := Change{Event: e}
-		if id := o.payload.Fact(); id != "" {
-			f := facts[id]
-			if f.Exists() {
-				change.Before = &f
-			}
-			facts[id] = f.after(o)
-		}
-		if q.takes(o) {
-			out = append(out, change)
-		}
-		if q.Limit > 0 && len(out) >= 2*most {
-			out = append(out[:0], out[len(out)-most:]...)
-		}
-	}
-	slices.Reverse(out)
-	out = out[min(q.Offset, len(out)):]
-	if q.Limit > 0 {
-		out = out[:min(q.Limit, len(out))]
-	}
-	return out, nil
-}
-
-// ReadAsOf returns the facts with the ids as they were at the time, by the events' own times. What did not exist is missing. It
-// reads the memory's whole stream.
-func ReadAsOf(ctx context.Context, log Streamer, user, agent string, ids []string, at time.Time) ([]Fact, error) {
-	if err := requireUser(user); err != nil {
-		return nil, fmt.Errorf("read a memory as of %s: %w", at.Format(time.RFC3339), err)
-	}
-	wanted := map[string]Fact{}
-	for _, id := range ids {
-		wanted[id] = Fact{}
-	}
-	for e, err := range log.Stream(ctx, schema.MemoryStream(user, agent), eventlog.StreamOptions{Types: EventTypes()}) {
-		if err != nil {
-			return nil, fmt.Errorf("read a memory as of %s: %w", at.Format(time.RFC3339), err)
-		}
-		if e.TS.After(at) {
+	for _, c := range earlier {
+		id := c.fact()
+		if id == "" {
 			continue
 		}
-		o, err := readEvent(e)
-		if err != nil {
-			return nil, err
+		f := facts[id]
+		if of := at[c.Seq]; of != nil && f.Exists() {
+			of.Before = &f
 		}
-		if f, ok := wanted[o.payload.Fact()]; ok {
-			wanted[o.payload.Fact()] = f.after(o)
+		facts[id] = f.after(c.occurrence)
+	}
+	return changes, nil
+}
+
+// AsOf returns the facts with the ids as they were at the time, by the events' own times. What did not exist is missing.
+func (t *Tables) AsOf(ctx context.Context, user, agent string, ids []string, at time.Time) ([]Fact, error) {
+	changes, err := t.changes(ctx, user, agent, "ts <= fromUnixTimestamp64Micro(?) AND JSONExtractString(payload_json, 'fact_id') IN ? ORDER BY seq", at.UnixMicro(), table.Set(ids))
+	if err != nil {
+		return nil, fmt.Errorf("read a memory as of %s: %w", at.Format(time.RFC3339), err)
+	}
+	facts := map[string]Fact{}
+	for _, c := range changes {
+		if id := c.fact(); id != "" {
+			facts[id] = facts[id].after(c.occurrence)
 		}
 	}
 	var out []Fact
-	for _, id := range slices.Sorted(maps.Keys(wanted)) {
-		if f := wanted[id]; f.Exists() {
+	for _, id := range slices.Sorted(maps.Keys(facts)) {
+		if f := facts[id]; f.Exists() {
 			out = append(out, f)
 		}
 	}
 	return out, nil
 }
 
-func (q HistoryQuery) takes(o occurrence) bool {
-	if q.FactID == "" || o.payload.Fact() == q.FactID {
-		return true
-	}
-	switch p := o.payload.(type) {
-	case schema.FactEvictedPayload:
-		return p.For == q.FactID
-	case schema.FactSkippedPayload:
-		return p.DuplicateOf == q.FactID
-	}
-	return false
-}
-
 // BuildChanges returns what a build did to the facts and the profile of a memory, in the order of the events. It reads no
 // other events, however long the memory's history is.
 func (t *Tables) BuildChanges(ctx context.Context, user, agent, buildID string) ([]Change, error) {
-	var out []Change
-	var ids []string
-	err := t.read(ctx, user, func(rows driver.Rows) error {
-		e := schema.Event{BuildID: buildID}
-		var payload string
-		if err := rows.Scan(&e.ID, &e.Seq, &e.Type, &e.TS, &e.Actor, &e.SessionID, &e.Project, &payload); err != nil {
-			return err
-		}
-		e.Payload, e.TS = []byte(payload), e.TS.UTC()
-		o, err := readEvent(e)
-		if err != nil {
-			return err
-		}
-		if id := o.payload.Fact(); id != "" && e.Type != schema.FactCreated {
-			ids = append(ids, id)
-		}
-		out = append(out, Change{Event: e})
-		return nil
-	}, `SELECT event_id, seq, event_type, ts, actor, session_id, project, payload_json FROM events
-		WHERE stream = ? AND build_id = ? AND event_type IN ? ORDER BY seq`, schema.MemoryStream(user, agent), buildID, EventTypes())
+	out, err := t.changes(ctx, user, agent, "build_id = ? ORDER BY seq", buildID)
 	if err != nil {
 		return nil, fmt.Errorf("read what a build did to a memory: %w", err)
+	}
+	var ids []string
+	for _, c := range out {
+		if id := c.fact(); id != "" && c.Type != schema.FactCreated {
+			ids = append(ids, id)
+		}
 	}
 	now, err := t.Find(ctx, user, agent, ids)
 	if err != nil {
@@ -159,11 +122,28 @@ func (t *Tables) BuildChanges(ctx context.Context, user, agent, buildID string) 
 		facts[f.ID] = &now[i]
 	}
 	for i, c := range out {
-		if o, err := readEvent(c.Event); err == nil && c.Type != schema.FactCreated {
-			out[i].Before = facts[o.payload.Fact()]
+		if c.Type != schema.FactCreated {
+			out[i].Before = facts[c.fact()]
 		}
 	}
 	return out, nil
+}
+
+// changes returns the events of a memory that the condition selects, in its order.
+func (t *Tables) changes(ctx context.Context, user, agent, where string, args ...any) (out []Change, err error) {
+	err = t.read(ctx, user, func(rows driver.Rows) error {
+		var e schema.Event
+		var payload string
+		if err := rows.Scan(&e.ID, &e.Seq, &e.Type, &e.TS, &e.RecordedAt, &e.Actor, &e.SessionID, &e.Project, &e.BuildID, &payload); err != nil {
+			return err
+		}
+		e.Payload, e.TS, e.RecordedAt = []byte(payload), e.TS.UTC(), e.RecordedAt.UTC()
+		o, err := readEvent(e)
+		out = append(out, Change{Event: e, occurrence: o})
+		return err
+	}, `SELECT event_id, seq, event_type, ts, recorded_at, actor, session_id, project, build_id, payload_json FROM events
+		WHERE stream = ? AND event_type IN ? AND `+where, slices.Concat([]any{schema.MemoryStream(user, agent), table.Set(EventTypes())}, args)...)
+	return out, err
 }
 
 // Sum counts the changes by what they did.

@@ -102,7 +102,7 @@ func noReadCrosses(t *testing.T, n int) {
 		require.Len(t, facts(b.tables.Select(t.Context(), fact.Selection{User: h.user, Agent: h.agent, AllProjects: true, Gone: true, Limit: 1000})), 3)
 		in := facts(b.tables.Select(t.Context(), fact.Selection{User: h.user, Agent: h.agent, Project: h.projects[project], Limit: 1000}))
 		require.Len(t, in, 2-project)
-		require.Len(t, facts(fact.ReadAsOf(t.Context(), b.log, h.user, h.agent, ids, noon.AddDate(1, 0, 0))), 3)
+		require.Len(t, facts(b.tables.AsOf(t.Context(), h.user, h.agent, ids, noon.AddDate(1, 0, 0))), 3)
 		m, err := b.tables.Load(t.Context(), fact.Needs{
 			User: h.user, Agent: h.agent, IDs: ids, Contents: contents, Evictions: 10, All: random.IntN(2) == 0, Profile: true, Version: true,
 			Uses: noon,
@@ -135,7 +135,7 @@ func noReadCrosses(t *testing.T, n int) {
 		changes, err := b.tables.BuildChanges(t.Context(), h.user, h.agent, other.build(project))
 		require.NoError(t, err)
 		require.Len(t, changes, map[bool]int{true: 3}[h == other])
-		history, err := fact.ReadHistory(t.Context(), b.log, fact.HistoryQuery{User: h.user, Agent: h.agent})
+		history, err := b.tables.History(t.Context(), fact.HistoryQuery{User: h.user, Agent: h.agent})
 		require.NoError(t, err)
 		require.Len(t, history, 6)
 	}
@@ -164,8 +164,8 @@ func TestI10EmptyMemoryIsRefused(t *testing.T) {
 		"profile in no":  func() error { _, err := tables.ProfileIn(ctx, "ann", "", ""); return err },
 		"judge":          func() error { return tables.Judge(ctx, "", "", nil) },
 		"changes":        func() error { _, err := tables.BuildChanges(ctx, "", "", "b-s"); return err },
-		"history":        func() error { _, err := fact.ReadHistory(ctx, b.log, fact.HistoryQuery{Agent: "a"}); return err },
-		"as of":          func() error { _, err := fact.ReadAsOf(ctx, b.log, "", "", nil, time.Now()); return err },
+		"history":        func() error { _, err := b.tables.History(ctx, fact.HistoryQuery{Agent: "a"}); return err },
+		"as of":          func() error { _, err := b.tables.AsOf(ctx, "", "", nil, time.Now()); return err },
 	} {
 		require.ErrorIs(t, read(), table.ErrNoScope, name)
 	}

@@ -1,9 +1,7 @@
 package fact
 
 import (
-	"context"
 	"encoding/json"
-	"iter"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"axiommind/activities/eventlog"
 	"axiommind/schema"
 )
 
@@ -135,70 +132,6 @@ func TestTooLong(t *testing.T) {
 	require.Contains(t, Item{Content: long}.TooLong(), "its content has 8193 bytes")
 	require.Contains(t, Item{SourceError: long}.TooLong(), "its sourceError has 8193 bytes")
 	require.Contains(t, Item{Category: strings.Repeat(long, 5)}.TooLong(), "want at most 40960")
-}
-
-// streamed is a log of one stream.
-type streamed []schema.Event
-
-func (s streamed) Stream(_ context.Context, _ string, _ eventlog.StreamOptions) iter.Seq2[schema.Event, error] {
-	return func(yield func(schema.Event, error) bool) {
-		for _, e := range s {
-			if !yield(e, nil) {
-				return
-			}
-		}
-	}
-}
-
-// A history tells the latest first, of one fact or build if asked, page by page, and how each fact was before.
-func TestReadHistory(t *testing.T) {
-	t.Parallel()
-	var log streamed
-	add := func(build string, payload any) {
-		e, err := schema.NewEvent(payload, schema.Event{TS: time.Unix(1, 0), Actor: "a", BuildID: build, DedupeKey: "k"})
-		require.NoError(t, err)
-		e.Seq = uint64(len(log) + 1)
-		log = append(log, e)
-	}
-	half := 0.5
-	add("b1", schema.FactCreatedPayload{FactID: "x", Content: "one", Confidence: 1})
-	add("b1", schema.FactCreatedPayload{FactID: "y", Content: "two", Confidence: 1})
-	add("", schema.FactUpdatedPayload{FactID: "x", Confidence: &half})
-	add("b2", schema.FactSkippedPayload{Skipped: schema.SkippedDuplicate, DuplicateOf: "x"})
-	add("b2", schema.FactEvictedPayload{FactID: "x", For: "z"})
-	add("b2", schema.FactCreatedPayload{FactID: "z", Content: "three", Confidence: 1})
-	add("", schema.ProfileUpdatedPayload{Section: schema.SectionWork, Summary: "s"})
-	add("", schema.FactDeletedPayload{FactID: "y"})
-	add("", schema.FactsClearedPayload{Facts: 1})
-	seqs := func(q HistoryQuery) (out []uint64) {
-		q.User = "ann"
-		changes, err := ReadHistory(t.Context(), log, q)
-		require.NoError(t, err)
-		for _, c := range changes {
-			out = append(out, c.Seq)
-		}
-		return out
-	}
-	require.Equal(t, []uint64{9, 8, 7, 6, 5, 4, 3, 2, 1}, seqs(HistoryQuery{}))
-	require.Equal(t, []uint64{5, 4, 3, 1}, seqs(HistoryQuery{FactID: "x"}))
-	require.Equal(t, []uint64{6, 5}, seqs(HistoryQuery{FactID: "z"}))
-	for limit := 1; limit < 11; limit++ {
-		var all []uint64
-		for offset := 0; offset < len(log); offset += limit {
-			all = append(all, seqs(HistoryQuery{Limit: limit, Offset: offset})...)
-		}
-		require.Equal(t, seqs(HistoryQuery{}), all, limit)
-	}
-	require.Empty(t, seqs(HistoryQuery{Limit: 2, Offset: 9}))
-	changes, err := ReadHistory(t.Context(), log, HistoryQuery{User: "ann", FactID: "x"})
-	require.NoError(t, err)
-	require.Equal(t, "one", changes[0].Before.Content)
-	require.Equal(t, []float64{0.5, 1}, []float64{changes[0].Before.Confidence, changes[2].Before.Confidence})
-	require.Nil(t, changes[1].Before)
-	require.Nil(t, changes[3].Before)
-	sum, err := Sum(changes)
-	require.NoError(t, err)
-	require.Equal(t, []int{1, 1, 1, 1}, []int{sum.Created, sum.Updated, sum.Evicted, sum.Skipped[schema.SkippedDuplicate]})
 }
 
 // An update as models write it is imported too. It removes nothing.

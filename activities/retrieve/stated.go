@@ -119,8 +119,9 @@ func (r *search) standingFacts(ctx context.Context, events map[string]schema.Eve
 
 // factsThen returns the facts with the ids, as they were at the time that the query asks about.
 func (r *search) factsThen(ctx context.Context, agent string, ids []string) ([]fact.Fact, error) {
+	tables := fact.NewTables(r.conn)
 	if r.query.AsOf.IsZero() {
-		return fact.NewTables(r.conn).Find(ctx, r.query.User, agent, ids)
+		return tables.Find(ctx, r.query.User, agent, ids)
 	}
-	return fact.ReadAsOf(ctx, r.log, r.query.User, agent, ids, r.query.AsOf)
+	return tables.AsOf(ctx, r.query.User, agent, ids, r.query.AsOf)
 }
