@@ -3,8 +3,15 @@
 package main_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
+
+	"axiommind/activities/erase/erasetest"
+	"axiommind/schema"
 )
 
 // The tests of this file have the whole of that of which the tests of the same names have a sample.
@@ -162,6 +169,47 @@ func TestCampaignForgetSession(t *testing.T) {
 func TestCampaignI2ForgetKilled(t *testing.T) {
 	t.Parallel()
 	forgetKilled(t, 300*time.Millisecond, 4*time.Second, 0)
+}
+
+// A session is forgotten in a log of 10^5 events although the worker is killed as soon as it deletes.
+func TestCampaignI2ForgetLarge(t *testing.T) {
+	f := newForgetting(t, nil)
+	events := erasetest.Fill(t, f.Log, 410)
+	asked := &counter{}
+	f.cfg.ClickHouseDSN = asked.before(t, f.cfg.ClickHouseDSN)
+	worker := buildWorker(t, f.bench)
+	w := worker.launch(t)
+	defer func() { w.kill() }()
+	began := time.Now()
+	run, err := f.Temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: schema.RebuildWorkflowID, TaskQueue: schema.QueueMain},
+		schema.WorkflowRebuild, schema.RebuildInput{Collections: true})
+	require.NoError(t, err)
+	var rebuilt schema.RebuildResult
+	require.NoError(t, run.Get(t.Context(), &rebuilt))
+	t.Logf("%d events: tables and %d vectors made in %.0f s, with %d requests to ClickHouse", events, rebuilt.Vectors.Items, time.Since(began).Seconds(), asked.n.Swap(0))
+
+	for kill, scope := range []schema.ErasureScope{{Project: "p", User: "u", SessionID: "session-3"}, {Project: "p", User: "u", SessionID: "session-4"}} {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for rows := uint64(0); kill > 0 && rows == 0 && t.Context().Err() == nil; time.Sleep(20 * time.Millisecond) {
+				_ = f.ClickHouse.QueryRow(t.Context(), "SELECT count() FROM erasing_raw").Scan(&rows)
+			}
+			if kill > 0 {
+				w.kill()
+				w = worker.launch(t)
+			}
+		}()
+		began = time.Now()
+		result, err := f.forget(t.Context(), t, fmt.Sprint("erasure-", kill), scope)
+		require.NoError(t, err)
+		<-done
+		require.Empty(t, result.Left)
+		require.Equal(t, 1, result.Sessions)
+		require.Equal(t, 100, result.Messages)
+		t.Logf("forgotten after %.0f s, with %d kills of the worker and %d requests to ClickHouse: %+v", time.Since(began).Seconds(), kill, asked.n.Swap(0), result)
+	}
+	t.Log("survived: worker killed while a session of 10^5 events was forgotten")
 }
 
 // All retries: each leaves what a rebuild makes of the log.

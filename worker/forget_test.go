@@ -111,10 +111,6 @@ func newForgetting(t *testing.T, s *site) *forgetting {
 		t.Cleanup(f.Close)
 	}
 	f.cfg.EraserDSN, f.cfg.UnsignedErasures = f.cfg.ClickHouseDSN, true
-	for _, table := range []string{"events_raw", "event_copies", "projection_offsets_raw", "memory_files_raw"} {
-		// A test need not wait for a minute, for nobody pulls the plug.
-		require.NoError(t, f.ClickHouse.Exec(t.Context(), "ALTER TABLE "+table+" MODIFY SETTING old_parts_lifetime = 2"))
-	}
 	return f
 }
 

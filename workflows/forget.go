@@ -128,7 +128,7 @@ func (f *forget) begin(ctx workflow.Context) error {
 	f.begun = true
 	f.in.ErasureID = cmp.Or(begun.ErasureID, f.in.ErasureID)
 	f.result.ID = f.in.ErasureID
-	return told(ctx, begun.Wait)
+	return nil // The wait for the locks is one for the tombstone, too.
 }
 
 func (f *forget) lock(ctx workflow.Context) error {
@@ -142,9 +142,15 @@ func (f *forget) lock(ctx workflow.Context) error {
 
 func (f *forget) eraseLog(ctx workflow.Context) error {
 	f.stale = true
-	erased, err := call(eraseWork(ctx, "erase events"), erasures.EraseLog, f.in)
-	if err != nil {
-		return err
+	var erased erase.Erased
+	for again := true; again; again = erased.Wait > 0 {
+		var err error
+		if erased, err = call(eraseWork(ctx, "erase events"), erasures.EraseLog, f.in); err != nil {
+			return err
+		}
+		if err := told(ctx, erased.Wait); err != nil {
+			return err
+		}
 	}
 	f.result.ErasureCounts, f.erasedLog = erased.Counts, erased.At
 	return nil // The rebuild that follows takes longer than it takes all programs to know.

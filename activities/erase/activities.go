@@ -81,7 +81,7 @@ type Begun struct {
 	ErasureID string `json:"erasure_id,omitempty"`
 }
 
-// BeginErasure stores the tombstone. From a little later on nothing of what is erased is stored.
+// BeginErasure stores the tombstone. After [eventlog.Store.Drain] nothing of what is erased is stored any more.
 func (a *Activities) BeginErasure(ctx context.Context, in Input) (Begun, error) {
 	return boundary.Run(ctx, in, signed(a, a.begin))
 }
@@ -123,7 +123,7 @@ func (a *Activities) begin(ctx context.Context, in Input) (Begun, error) {
 	if err == nil && (first.Kind != in.Kind() || first.Scope != in.Hash(first.Salt)) {
 		err = other
 	}
-	return Begun{a.log.Drain(), in.ErasureID}, err
+	return Begun{ErasureID: in.ErasureID}, err
 }
 
 // plan returns the changes of the erasure, and calls erased as [Make] does.
@@ -141,10 +141,6 @@ func (a *Activities) LockStreams(ctx context.Context, in Input) (Begun, error) {
 }
 
 func (a *Activities) lock(ctx context.Context, in Input) (Begun, error) {
-	stone, err := begun(ctx, a.log, in.ErasureID)
-	if err != nil {
-		return Begun{}, err
-	}
 	secret, err := a.secretOf(ctx, in)
 	if err != nil {
 		return Begun{}, err
@@ -169,26 +165,62 @@ func (a *Activities) lock(ctx context.Context, in Input) (Begun, error) {
 			}
 		}
 	}
-	var streams []string
-	for _, stream := range append(plan.Changed(), plan.Near...) {
-		// Queues and the writers of vectors go on: what they write is of no table that changes.
-		for _, prefix := range []string{schema.MemoryPrefix, schema.ProjectPrefix, schema.GraduatePrefix, schema.SessionPrefix} {
-			if strings.HasPrefix(stream, prefix) {
-				streams = append(streams, eventlog.StreamHash(stone.Salt, stream))
-			}
-		}
+	if err := a.addPrints(ctx, secret, prints); err != nil {
+		return Begun{}, err
+	}
+	return a.keepOut(ctx, in, plan)
+}
+
+// addPrints stores the fingerprints, with those of an earlier attempt, which may have found more.
+func (a *Activities) addPrints(ctx context.Context, secret secret, prints *prints) error {
+	prints.read(secret.prints)
+	all := prints.bytes()
+	if len(all) <= len(secret.prints) {
+		return nil
+	}
+	secret.prints, secret.sampled = all, secret.sampled || prints.sampled
+	return a.remember(ctx, secret)
+}
+
+// near returns the streams that are changed, and those in which it may be named. Queues and the writers of vectors are not among them:
+// what they write is of no table that changes.
+func (p *Plan) near() []string {
+	streams := slices.DeleteFunc(append(p.Changed(), p.Near...), func(stream string) bool {
+		return !slices.ContainsFunc([]string{schema.MemoryPrefix, schema.ProjectPrefix, schema.GraduatePrefix, schema.SessionPrefix},
+			func(prefix string) bool { return strings.HasPrefix(stream, prefix) })
+	})
+	slices.Sort(streams)
+	return slices.Compact(streams)
+}
+
+// keepOut has the streams of the plan take no events.
+func (a *Activities) keepOut(ctx context.Context, in Input, plan *Plan) (Begun, error) {
+	stone, err := begun(ctx, a.log, in.ErasureID)
+	if err != nil {
+		return Begun{}, err
+	}
+	streams := []string{}
+	for _, stream := range plan.near() {
+		streams = append(streams, eventlog.StreamHash(stone.Salt, stream))
 	}
 	slices.Sort(streams)
-	streams = slices.Compact(streams)
-	prints.read(secret.prints) // Those of an earlier attempt, which found more.
-	if all := prints.bytes(); len(all) > len(secret.prints) {
-		secret.prints, secret.sampled = all, secret.sampled || prints.sampled
-		if err := a.remember(ctx, secret); err != nil {
-			return Begun{}, err
+	act := schema.ErasureLocked + "/" + schema.DerivedID(streams...)
+	p := schema.ErasureLockedPayload{ErasureID: in.ErasureID, Streams: streams}
+	return Begun{Wait: a.log.Drain()}, appendAudit(ctx, a.log, p, in.By, in.key(act, in.run()), in.At)
+}
+
+// keptOut reports whether no stream of the plan takes events.
+func (a *Activities) keptOut(ctx context.Context, plan *Plan) (bool, error) {
+	for _, stream := range plan.near() {
+		err := a.log.AdmitsTo(ctx, stream)
+		if err == nil {
+			return false, nil
+		}
+		if !errors.As(err, new(*eventlog.ErasingError)) && !errors.As(err, new(*eventlog.ErasedError)) {
+			return false, err
 		}
 	}
-	p := schema.ErasureLockedPayload{ErasureID: in.ErasureID, Streams: append([]string{}, streams...)}
-	return Begun{Wait: a.log.Drain()}, appendAudit(ctx, a.log, p, in.By, in.key(schema.ErasureLocked, 2*in.run()), in.At)
+	return true, nil
 }
 
 // Erased is what was erased from the log.
@@ -196,17 +228,36 @@ type Erased struct {
 	Counts schema.ErasureCounts `json:"counts"`
 	// At is when that was, by ClickHouse's clock.
 	At time.Time `json:"at"`
+	// Wait is how long to wait before it is called again. Nothing is erased yet: more streams were to be kept from taking events.
+	Wait time.Duration `json:"wait,omitempty"`
 }
 
-// EraseLog erases from the log. Called again, it erases what is left.
+// EraseLog erases from the log. Called again, it erases what is left. What a program stored that did not know of the tombstone yet may be
+// in other streams than those that were locked with it: then these are locked first.
 func (a *Activities) EraseLog(ctx context.Context, in Input) (Erased, error) {
 	return boundary.Run(ctx, in, signed(a, a.eraseLog))
 }
 
 func (a *Activities) eraseLog(ctx context.Context, in Input) (Erased, error) {
-	plan, err := a.plan(ctx, in, nil)
+	secret, err := a.secretOf(ctx, in)
 	if err != nil {
 		return Erased{}, err
+	}
+	prints := newPrints(secret.key)
+	plan, err := a.plan(ctx, in, prints.add)
+	if err != nil {
+		return Erased{}, err
+	}
+	if err := a.addPrints(ctx, secret, prints); err != nil {
+		return Erased{}, err
+	}
+	kept, err := a.keptOut(ctx, plan)
+	if err != nil {
+		return Erased{}, err
+	}
+	if !kept {
+		locked, err := a.keepOut(ctx, in, plan)
+		return Erased{Wait: locked.Wait}, err
 	}
 	counted := schema.ErasureAppliedPayload{ErasureID: in.ErasureID, Counts: plan.Counts}
 	// An attempt that broke off has counted all, and what is left to this one is less.
@@ -239,7 +290,7 @@ func (a *Activities) eraseLog(ctx context.Context, in Input) (Erased, error) {
 	if err != nil {
 		return Erased{}, err
 	}
-	return Erased{counted.Counts, at}, appendAudit(ctx, a.log, counted, in.By, in.key(schema.ErasureApplied, 0), in.At)
+	return Erased{Counts: counted.Counts, At: at}, appendAudit(ctx, a.log, counted, in.By, in.key(schema.ErasureApplied, 0), in.At)
 }
 
 // PurgeInput says when an erasure has deleted rows, by ClickHouse's clock.

@@ -46,7 +46,7 @@ func newPrints(key string) *prints {
 
 // add adds the fingerprints of a text.
 func (p *prints) add(s string) {
-	p.each(s, func(print uint64) bool {
+	p.each(s, false, func(print uint64) bool {
 		p.all[print] = true
 		return true
 	})
@@ -91,9 +91,15 @@ func (p *prints) read(data []byte) {
 }
 
 // in returns the fingerprints of the set that the text has.
-func (p *prints) in(s string) []uint64 {
+func (p *prints) in(s string) []uint64 { return p.found(s, false) }
+
+// anywhereIn returns the fingerprints of the set that any run of the text has. Which runs count depends on those around them: a line of
+// it that stands elsewhere in another line may show others.
+func (p *prints) anywhereIn(s string) []uint64 { return p.found(s, true) }
+
+func (p *prints) found(s string, every bool) []uint64 {
 	var found []uint64
-	p.each(s, func(print uint64) bool {
+	p.each(s, every, func(print uint64) bool {
 		if p.all[print] {
 			found = append(found, print)
 		}
@@ -102,17 +108,17 @@ func (p *prints) in(s string) []uint64 {
 	return found
 }
 
-// each calls f with the fingerprints of a text, until f returns false. A run is of one line, and has no quotation mark in it: what
+// each calls f with the fingerprints of a text, or with those of every run, until f returns false. A run is of one line, and has no quotation mark in it: what
 // stands side by side in one text, or in one row, may stand apart in another.
-func (p *prints) each(s string, f func(uint64) bool) {
+func (p *prints) each(s string, every bool, f func(uint64) bool) {
 	for _, letters := range linesOf(s) {
-		if len(letters) >= runLetters && !p.eachOf(letters, f) {
+		if len(letters) >= runLetters && !p.eachOf(letters, every, f) {
 			return
 		}
 	}
 }
 
-func (p *prints) eachOf(letters []rune, f func(uint64) bool) bool {
+func (p *prints) eachOf(letters []rune, every bool, f func(uint64) bool) bool {
 	const base = 1_099_511_628_211 // The prime of FNV.
 	top := uint64(1)
 	for range runLetters - 1 {
@@ -128,6 +134,12 @@ func (p *prints) eachOf(letters []rune, f func(uint64) bool) bool {
 		hash = hash*base + uint64(letter)
 		n := i - runLetters + 1
 		if n < 0 {
+			continue
+		}
+		if every {
+			if !f(p.encrypt(hash)) {
+				return false
+			}
 			continue
 		}
 		hashes[n%window], runs[n%window] = hash, p.order(hash)

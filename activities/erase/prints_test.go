@@ -68,6 +68,25 @@ func TestPrintsFindPassages(t *testing.T) {
 	})
 }
 
+// A line that another text says as well is the other's wherever it stands: shortened, or joined with the next line. Which of its runs
+// count differs there.
+func TestPrintsKnowWhatOthersSay(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		shared, next := prose(t, 20), prose(t, 20)
+		p := newPrints("salt")
+		p.add(shared + " " + prose(t, 20))
+		others := p.anywhereIn(shared + "\n" + next)
+		for _, told := range []string{shared + " " + next, string([]rune(shared)[:len([]rune(shared))*2/3]) + "…"} {
+			for _, print := range p.in(told) {
+				if !slices.Contains(others, print) {
+					t.Fatalf("%q is found in %q", shared, told)
+				}
+			}
+		}
+	})
+}
+
 // What was never said is not found, however much is searched.
 func TestPrintsFindNothingElse(t *testing.T) {
 	t.Parallel()

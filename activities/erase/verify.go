@@ -191,7 +191,7 @@ func (s *search) clickhouse(ctx context.Context, conn driver.Conn) error {
 		if ofScope(s.scope, stream) {
 			return nil
 		}
-		prints := s.prints.in(text)
+		prints := s.prints.anywhereIn(text)
 		for _, print := range prints {
 			s.others[print] = true
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -135,7 +136,7 @@ func (r Rebuilding) Title() string {
 }
 
 // RebuildVectors asks the collection's workflow to make it anew beside the one in use, and to switch to it, and waits
-// for the result. Several collections are made one after the other, and the result is the sum of theirs.
+// for the result. Several collections are made at the same time, and the result is the sum of theirs.
 func (a *Activities) RebuildVectors(ctx context.Context, in RebuildInput) (RebuildResult, error) {
 	var sum RebuildResult
 	versions, err := a.indexes.Versions(ctx)
@@ -146,13 +147,21 @@ func (a *Activities) RebuildVectors(ctx context.Context, in RebuildInput) (Rebui
 	if in.Collection != "" {
 		all = []string{in.Collection}
 	}
-	for _, collection := range all {
+	made, errs := make([]RebuildResult, len(all)), make([]error, len(all))
+	var wait sync.WaitGroup
+	for i, collection := range all {
+		in := in
 		in.Collection = collection
-		made, err := boundary.Submit[RebuildResult](ctx, a.temporal, schema.UpdateRebuild, activity.GetInfo(ctx).WorkflowExecution.RunID, in)
+		wait.Go(func() {
+			made[i], errs[i] = boundary.Submit[RebuildResult](ctx, a.temporal, schema.UpdateRebuild, activity.GetInfo(ctx).WorkflowExecution.RunID, in)
+		})
+	}
+	wait.Wait()
+	for i, err := range errs {
 		if err != nil {
 			return sum, err
 		}
-		sum.add(made)
+		sum.add(made[i])
 	}
 	return sum, nil
 }

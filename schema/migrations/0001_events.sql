@@ -36,9 +36,10 @@ CREATE TABLE IF NOT EXISTS events_raw
 )
 ENGINE = ReplacingMergeTree(precedence)
 ORDER BY (stream, seq, event_id)
--- What a merge or an erasure has replaced stays on disk for a minute: the kernel has written the new part by then.
+-- What a merge or an erasure has replaced goes at once: the part that replaces it is on the disk by then, not only in the kernel.
 SETTINGS index_granularity = 256, non_replicated_deduplication_window = 10000,
-         deduplicate_merge_projection_mode = 'rebuild', old_parts_lifetime = 60;
+         deduplicate_merge_projection_mode = 'rebuild',
+         old_parts_lifetime = 1, min_rows_to_fsync_after_merge = 1, fsync_part_directory = 1;
 
 -- Copies of an event that stand elsewhere than the one recorded first. Appends leave none, unless the server
 -- forgets their tokens. This view reads all ids, in the order of by_id.
@@ -65,7 +66,7 @@ CREATE TABLE IF NOT EXISTS event_copies
 )
 ENGINE = ReplacingMergeTree
 ORDER BY (stream, seq, event_id)
-SETTINGS old_parts_lifetime = 60;
+SETTINGS old_parts_lifetime = 1, min_rows_to_fsync_after_merge = 1, fsync_part_directory = 1;
 
 -- What people and code read: no event twice.
 CREATE OR REPLACE VIEW events AS
@@ -95,7 +96,7 @@ CREATE TABLE IF NOT EXISTS projection_offsets_raw
 )
 ENGINE = ReplacingMergeTree(last_seq)
 ORDER BY (projector_name, stream, generation)
-SETTINGS old_parts_lifetime = 60;
+SETTINGS old_parts_lifetime = 1, min_rows_to_fsync_after_merge = 1, fsync_part_directory = 1;
 
 CREATE OR REPLACE VIEW projection_offsets AS
 SELECT projector_name, stream, last_seq, last_ts, last_event_id

@@ -121,4 +121,4 @@ CREATE TABLE IF NOT EXISTS memory_files_raw
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (root, user, agent, path)
-SETTINGS index_granularity = 64, old_parts_lifetime = 60;
+SETTINGS index_granularity = 64, old_parts_lifetime = 1, min_rows_to_fsync_after_merge = 1, fsync_part_directory = 1;
