@@ -1,8 +1,8 @@
 package transcript
 
 import (
-	"crypto/hmac"
 	"fmt"
+	"time"
 
 	"axiommind/activities/boundary"
 	"axiommind/activities/transcript/grant"
@@ -11,7 +11,8 @@ import (
 
 // Grant signs the input's file, project, user and agent with the key, which it makes if there is none. With
 // the grant in the input, a worker that has the same key, so one of the same user on the same machine, reads
-// the file although it lies outside the worker's roots. A grant is void once the URI leads to another path.
+// the file although it lies outside the worker's roots. A grant is void once the URI leads to another path, and after
+// 90 days.
 func Grant(keyFile string, in schema.ProcessSessionInput) (string, error) {
 	path, err := absolutePath(in.URI)
 	if err != nil {
@@ -26,7 +27,7 @@ func Grant(keyFile string, in schema.ProcessSessionInput) (string, error) {
 		return "", fmt.Errorf("grant access to %q: %w", path, err)
 	}
 	defer f.close()
-	return grant.Of(key, f.path, in), nil
+	return grant.Of(key, f.path, in, time.Now()), nil
 }
 
 // grantBelow returns the grant for a file of a directory that the worker may read, none if it lies in a root. There, only a private
@@ -39,7 +40,7 @@ func (a *Access) grantBelow(f *handle, in schema.ProcessSessionInput, given bool
 	if err != nil {
 		return "", boundary.Invalid(schema.ErrorSourceForbidden, err)
 	}
-	return grant.Of(key, f.path, in), nil
+	return grant.Of(key, f.path, in, time.Now()), nil
 }
 
 // granted reports whether the input carries a grant for the file. The key is read each time, because the
@@ -49,5 +50,5 @@ func (a *Access) granted(real string, in schema.ProcessSessionInput) bool {
 		return false
 	}
 	key, err := grant.ReadKey(a.options.KeyFile)
-	return err == nil && hmac.Equal([]byte(grant.Of(key, real, in)), []byte(in.Grant))
+	return err == nil && grant.Admits(key, real, in, time.Now())
 }

@@ -244,7 +244,7 @@ func grantOf(keyFile, path string, q schema.QueuedContext) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return grant.Of(key, real, schema.ProcessSessionInput{URI: q.URI, Project: q.Project, User: q.User, Agent: q.Agent}), nil
+	return grant.Of(key, real, schema.ProcessSessionInput{URI: q.URI, Project: q.Project, User: q.User, Agent: q.Agent}, time.Now()), nil
 }
 
 // answer prints what is remembered, in the form that both agents take as context for their model. If it is not there in time,

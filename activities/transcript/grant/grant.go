@@ -13,19 +13,40 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
+	"time"
 
 	"axiommind/schema"
 )
 
 const keyBytes = 32
 
-// Of returns the grant for the input's URI, project, user and agent. Real is the path that the URI leads to, without
-// symbolic links.
-func Of(key []byte, real string, in schema.ProcessSessionInput) string {
+// A grant ends lasts days after it was made. It stands in the log and in Temporal's histories, for whoever reads these.
+const (
+	lasts = 90
+	day   = 24 * 60 * 60
+)
+
+// Of returns the grant for the input's URI, project, user and agent, as of now. Real is the path that the URI leads to, without
+// symbolic links. Two of one day are the same.
+func Of(key []byte, real string, in schema.ProcessSessionInput, now time.Time) string {
+	return until(key, real, in, now.Unix()/day+lasts)
+}
+
+// Admits reports whether the input carries a grant for the path that has not ended.
+func Admits(key []byte, real string, in schema.ProcessSessionInput, now time.Time) bool {
+	last, _, _ := strings.Cut(in.Grant, ".")
+	n, err := strconv.ParseInt(last, 10, 64)
+	return err == nil && now.Unix()/day <= n && hmac.Equal([]byte(until(key, real, in, n)), []byte(in.Grant))
+}
+
+// until returns the grant that ends with the day, counted since 1970.
+func until(key []byte, real string, in schema.ProcessSessionInput, last int64) string {
 	mac := hmac.New(sha256.New, key)
-	_, _ = mac.Write([]byte(schema.HashParts("source", in.URI, real, in.Project, in.User, in.Agent)))
-	return hex.EncodeToString(mac.Sum(nil))
+	end := strconv.FormatInt(last, 10)
+	_, _ = mac.Write([]byte(schema.HashParts("source", in.URI, real, in.Project, in.User, in.Agent, end)))
+	return end + "." + hex.EncodeToString(mac.Sum(nil))
 }
 
 // OfErasure returns the grant for the erasure of the scope under the id.

@@ -116,7 +116,7 @@ func perform(ctx context.Context, dir string, a stack.Addresses, out io.Writer, 
 			return fmt.Errorf("starter %s: %w", act.args[0], err)
 		}
 	}
-	_, _ = fmt.Fprintf(out, "\nDone in %.0f s. Every step of every session: %s\n\nGo on with:\n", time.Since(started).Seconds(), a.TemporalUI)
+	_, _ = fmt.Fprintf(out, "\nDone in %.0f s. Every step of every session: %s\n\nGo on with:\n", time.Since(started).Seconds(), uiLink(dir, a))
 	for _, next := range afterwards() {
 		_, _ = fmt.Fprintf(out, "  go run ./starter %-65s # %s\n", shellLine(next.args), next.title)
 	}

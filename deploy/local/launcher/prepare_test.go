@@ -61,7 +61,7 @@ func TestShownAddressesHoldNoToken(t *testing.T) {
 	t.Parallel()
 	a := stack.Addresses{ClickHouseDSN: "http://default:token@127.0.0.1:2/default", WeaviateHost: "127.0.0.1:3", WeaviateKey: "token"}
 	var out strings.Builder
-	printAddresses(&out, a, shownRoot("s3://token@bucket/memory?key=token"))
+	printAddresses(&out, t.TempDir(), a, shownRoot("s3://token@bucket/memory?key=token"))
 	require.Contains(t, out.String(), "http://127.0.0.1:2/default")
 	require.Contains(t, out.String(), "s3://bucket/memory")
 	require.NotContains(t, out.String(), "token@")

@@ -3,21 +3,17 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
-	"net/http/httputil"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"axiommind/deploy/local/stack"
@@ -176,41 +172,4 @@ func newKeys() []byte {
 	// The day tells keys apart, should one be lost.
 	return fmt.Appendf(nil, "# The first key encrypts, all of them decrypt. What they have encrypted can't be read without them.\nlocal-%s %s\n",
 		time.Now().Format(time.DateOnly), base64.StdEncoding.EncodeToString(raw))
-}
-
-// codec passes requests of Temporal's web interface on to the starter's codec server, which checks the page that asks.
-type codec struct {
-	origins []string
-	proxy   atomic.Pointer[httputil.ReverseProxy]
-}
-
-// ServeHTTP implements [http.Handler].
-func (c *codec) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	proxy := c.proxy.Load()
-	if proxy == nil {
-		http.Error(w, "the codec server is starting", http.StatusBadGateway)
-		return
-	}
-	proxy.ServeHTTP(w, r)
-}
-
-// run starts the codec server.
-func (c *codec) run(ctx context.Context, st *stack.Stack, starter string) error {
-	address, err := stack.FreePort()
-	if err != nil {
-		return err
-	}
-	args := []string{"codec-server", "--address", address}
-	for _, origin := range c.origins {
-		args = append(args, "--origin", origin)
-	}
-	env := append(environment(st.Addresses()), configVariable+"="+cmp.Or(os.Getenv(configVariable), os.DevNull))
-	if err := st.Run(ctx, stack.Program{Name: "codec", Path: starter, Args: args, Env: env, Says: codecReady}); err != nil {
-		return err
-	}
-	c.proxy.Store(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		r.Out.URL.Scheme, r.Out.URL.Host = "http", address
-		r.Out.URL.Path = "/" + filepath.Base(r.In.URL.Path)
-	}})
-	return nil
 }

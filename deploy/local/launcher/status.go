@@ -92,10 +92,11 @@ func printStatus(ctx context.Context, out io.Writer, dir string, last *state) er
 		}
 		_, _ = fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", s.Name, s.Address, pid, s.State)
 	}
+	err := table.Flush()
 	if last.Addresses.TemporalUI != "" {
-		_, _ = fmt.Fprintf(table, "  temporal ui\t%s\t\t\n", last.Addresses.TemporalUI)
+		_, _ = fmt.Fprintf(out, "Temporal UI: %s\n", uiLink(dir, last.Addresses))
 	}
-	return table.Flush()
+	return err
 }
 
 // programNames are the programs that run beside the servers.

@@ -54,7 +54,7 @@ func upCommand(f *pflag.FlagSet) func(context.Context, []string, io.Writer) erro
 	s.flags(f)
 	return func(ctx context.Context, _ []string, out io.Writer) error {
 		return withStack(ctx, s, out, func(ctx context.Context, st *stack.Stack) error {
-			printAddresses(out, st.Addresses(), shownRoot(memoryRoot(s.dir)))
+			printAddresses(out, s.dir, st.Addresses(), shownRoot(memoryRoot(s.dir)))
 			_, _ = fmt.Fprintln(out, "A worker is ready. Try: go run ./starter doctor\nDream every night: go run ./starter schedule apply\nCtrl-C stops everything.")
 			<-ctx.Done()
 			return nil
@@ -85,7 +85,9 @@ func withStack(ctx context.Context, s settings, out io.Writer, work func(context
 		if opts.Given.PayloadKeyFile, err = payloadKeys(s.dir); err != nil {
 			return err
 		}
-		decrypt = &codec{}
+		if decrypt, err = newCodec(s.dir); err != nil {
+			return err
+		}
 		opts.Codec = func(origins []string) http.Handler {
 			decrypt.origins = origins
 			return decrypt
@@ -248,9 +250,9 @@ func alreadyRunning(dir string) error {
 }
 
 // printAddresses prints where the servers and the files of the memory are.
-func printAddresses(out io.Writer, a stack.Addresses, memory string) {
+func printAddresses(out io.Writer, dir string, a stack.Addresses, memory string) {
 	rows := [][2]string{
-		{"Temporal", a.Temporal}, {"Temporal UI", a.TemporalUI}, {"ClickHouse", a.ClickHouseURL()},
+		{"Temporal", a.Temporal}, {"Temporal UI", uiLink(dir, a)}, {"ClickHouse", a.ClickHouseURL()},
 		{"Weaviate", a.WeaviateHost}, {"Weaviate gRPC", a.WeaviateGRPC}, {"embedder", a.EmbedderDir}, {"memory", memory},
 	}
 	for _, row := range rows {

@@ -40,12 +40,10 @@ func TestInterfaceDecrypts(t *testing.T) {
 			return nil
 		}}).Decode(sealed)
 	}
-	for _, origin := range []string{ui, strings.Replace(ui, "127.0.0.1", "localhost", 1)} {
-		opened, err := from(origin)
-		require.NoError(t, err, origin)
-		require.Equal(t, "a secret", string(opened[0].GetData()))
-	}
-	for _, origin := range []string{"http://evil.example", "null", "http://127.0.0.1:1"} {
+	opened, err := from(ui)
+	require.NoError(t, err)
+	require.Equal(t, "a secret", string(opened[0].GetData()))
+	for _, origin := range []string{"http://evil.example", "null", "http://127.0.0.1:1", strings.Replace(ui, "127.0.0.1", "localhost", 1)} {
 		_, err := from(origin)
 		require.Error(t, err, origin)
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"path"
+	"strings"
 	"time"
 
 	"axiommind/deploy/local/chdb/guard"
@@ -21,8 +22,12 @@ type uiProxy struct {
 	codec http.Handler
 }
 
-// codecPath is where the proxy decrypts for the interface. No page of the interface has such a path.
-const codecPath = "/axiommind-codec"
+// CodecPath is where the proxy decrypts for the interface, and below UnlockPath it gives a browser the right to. No page of the interface
+// has such a path.
+const (
+	CodecPath  = "/axiommind-codec"
+	UnlockPath = "/axiommind-unlock/"
+)
 
 // newUIProxy listens on the wanted port, or on another when that is taken.
 func newUIProxy(wanted int, codec func(origins []string) http.Handler) (*uiProxy, error) {
@@ -34,8 +39,7 @@ func newUIProxy(wanted int, codec func(origins []string) http.Handler) (*uiProxy
 	}
 	p := &uiProxy{listener: l}
 	if codec != nil {
-		_, port, _ := net.SplitHostPort(l.Addr().String())
-		p.codec = codec([]string{p.url(), "http://localhost:" + port})
+		p.codec = codec([]string{p.url()})
 	}
 	return p, nil
 }
@@ -45,7 +49,7 @@ func (p *uiProxy) arguments() []string {
 	if p.codec == nil {
 		return nil
 	}
-	return []string{"--ui-codec-endpoint", p.url() + codecPath}
+	return []string{"--ui-codec-endpoint", p.url() + CodecPath}
 }
 
 func (p *uiProxy) url() string { return "http://" + p.listener.Addr().String() }
@@ -60,11 +64,13 @@ func (p *uiProxy) serve(address string) {
 		},
 	}
 	p.server = &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if p.codec != nil && path.Dir(r.URL.Path) == codecPath {
-			p.codec.ServeHTTP(w, r) // It checks the page that asks: one of the interface under its other name may.
+		unlocks := p.codec != nil && strings.HasPrefix(r.URL.Path, UnlockPath)
+		refused := guard.Browser(r)
+		switch {
+		case p.codec != nil && path.Dir(r.URL.Path) == CodecPath, unlocks && refused == nil:
+			p.codec.ServeHTTP(w, r) // It checks the page that asks.
 			return
-		}
-		if refused := guard.Browser(r); refused != nil {
+		case refused != nil:
 			http.Error(w, refused.Reason, refused.Status)
 			return
 		}
