@@ -98,11 +98,11 @@ func (p *planner) open(stream string) {
 
 // take judges an event.
 func (p *planner) take(e schema.Event) error {
-	v, err := p.judge(e)
+	payload, err := schema.DecodePayload(e)
 	if err != nil {
 		return err
 	}
-	payload, err := schema.DecodePayload(e)
+	v, err := p.judge(e, payload)
 	if err != nil {
 		return err
 	}

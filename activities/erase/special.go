@@ -73,20 +73,10 @@ func (p *pass) begin() {
 }
 
 // judge returns what remains of an event of a stream that is not gone as a whole.
-func (p *pass) judge(e schema.Event) (verdict, error) {
+func (p *pass) judge(e schema.Event, payload any) (v verdict, err error) {
 	if p.ofErased(e) {
-		v := verdict{isGone: true}
-		payload, err := schema.DecodePayload(e)
-		if err != nil {
-			return v, err
-		}
 		p.note(payload)
-		v.answers = answersOf(payload)
-		return v, nil
-	}
-	payload, err := schema.DecodePayload(e)
-	if err != nil {
-		return verdict{}, err
+		return verdict{isGone: true, answers: answersOf(payload)}, nil
 	}
 	p.searched = p.searches(e, payload)
 	v, special, err := p.special(e, payload)
