@@ -183,7 +183,7 @@ func printPreview(w io.Writer, o *forgetOptions, p forgetPreview) error {
 	if o.Kind() != schema.EraseQuery {
 		say(&b, "it is not stored again: to admit it later, starter forget lift\n")
 	}
-	say(&b, "not erased: transcripts on disk that it was read from, backups, and the logs of servers\n")
+	say(&b, "not erased: transcripts on disk that it was read from, summaries that were sent on, backups, and the logs of servers\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
