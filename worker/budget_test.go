@@ -21,7 +21,7 @@ const (
 // the machine is.
 func TestJourneyBudget(t *testing.T) {
 	t.Parallel()
-	timing := schema.Timing{Graduation: time.Hour, Messages: time.Hour, Files: time.Hour, Offsets: time.Hour, Lease: time.Minute}
+	timing := schema.Timing{Graduation: time.Hour, Messages: time.Hour, Files: time.Hour, Offsets: time.Hour, Lease: time.Hour}
 	requireBudget(t, countJourneys(t, 4, timing))
 }
 
