@@ -7,7 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/eventlog"
 	"axiommind/activities/fact"
+	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
 
@@ -79,3 +81,31 @@ func TestHistory(t *testing.T) {
 	require.Equal(t, []int{1, 1, 1, 1}, []int{sum.Created, sum.Updated, sum.Evicted, sum.Skipped[schema.SkippedDuplicate]})
 }
 
+
+// BenchmarkHistory reads the latest page of memories of which much was changed.
+func BenchmarkHistory(b *testing.B) {
+	for _, facts := range []int{500, 20_000} {
+		conn := stacktest.Migrated(b, stacktest.MigratedDatabase(b))
+		var events []schema.Event
+		add := func(payload any) {
+			e, err := schema.NewEvent(payload, schema.Event{TS: noon, Actor: "a", DedupeKey: fmt.Sprint(len(events))})
+			require.NoError(b, err)
+			events = append(events, e)
+		}
+		half := 0.5
+		for i := range facts {
+			id := fmt.Sprintf("fact_%08x", i)
+			add(schema.FactCreatedPayload{FactID: id, Content: fmt.Sprintf("The user keeps bees of the kind %d in the garden.", i), Confidence: 1})
+			add(schema.FactUpdatedPayload{FactID: id, Confidence: &half})
+		}
+		_, err := eventlog.New(conn, eventlog.Options{}).AppendAll(b.Context(), schema.MemoryStream("ann", ""), events)
+		require.NoError(b, err)
+		b.Run(fmt.Sprint("events=", len(events)), func(b *testing.B) {
+			for b.Loop() {
+				changes, err := fact.NewTables(conn).History(b.Context(), fact.HistoryQuery{User: "ann", Limit: 50})
+				require.NoError(b, err)
+				require.NotNil(b, changes[0].Before)
+			}
+		})
+	}
+}
