@@ -1,7 +1,9 @@
 package erase
 
 import (
+	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -228,4 +230,56 @@ func TestErasuresAreSigned(t *testing.T) {
 	require.NoError(t, Lift(t.Context(), a.log, schema.ErasureLiftedPayload{ErasureID: "e", By: "ann"}))
 	_, err = env.ExecuteActivity(a.BeginErasure, in)
 	require.ErrorContains(t, err, `erasure "e" was lifted: give another id`)
+}
+
+// A program that does not know of the locks yet may write about the erased session in a stream that is not locked. It is locked
+// and waited for before anything is erased.
+func TestLateStreamIsLockedFirst(t *testing.T) {
+	t.Parallel()
+	a := newActivities(t).withLog(t)
+	a.log = eventlog.New(a.conn, eventlog.Options{Lease: 100 * time.Millisecond})
+	ann := schema.SessionKey{Scope: schema.Scope{Project: "p/'x'", User: "ann"}, SessionID: "gone"}
+	bob := schema.SessionKey{Scope: schema.Scope{Project: "p/'x'", User: "bob"}, SessionID: "kept"}
+	entry := schema.EntryMaterializedPayload{}
+	entry.ID, entry.SessionID, entry.Scope, entry.Title, entry.Type = schema.DerivedID("entry", "e"), ann.SessionID, ann.Scope, erasedText, schema.EntryDecision
+	a.said(t, ann.Stream(), entry, schema.Event{Project: ann.Project, SessionID: ann.SessionID, DedupeKey: schema.EntryMaterializedKey(entry.ID)})
+	a.said(t, bob.Stream(), schema.SessionIngestedPayload{SessionKey: bob}, schema.Event{Project: bob.Project, SessionID: bob.SessionID, DedupeKey: "bob"})
+	known := func() {
+		require.Eventually(t, func() bool {
+			return errors.As(a.log.AdmitsTo(t.Context(), schema.ProjectStream(ann.Project)), new(*eventlog.ErasingError))
+		}, time.Minute, 10*time.Millisecond)
+	}
+	in := a.input("late", schema.ErasureScope{Project: ann.Project, User: ann.User, SessionID: ann.SessionID})
+	_, err := a.begin(t.Context(), in)
+	require.NoError(t, err)
+	_, err = a.lock(t.Context(), in)
+	require.NoError(t, err)
+	known()
+	late := schema.EntryEvidenceSetPayload{EntryID: entry.ID, AlignedEventID: "aligned", ExtractedEventID: "extracted"}
+	a.said(t, bob.Stream(), late, schema.Event{Project: bob.Project, SessionID: bob.SessionID, DedupeKey: schema.EntryEvidenceSetKey(entry.ID, "aligned", 0)})
+
+	erased, err := a.eraseLog(t.Context(), in)
+	require.NoError(t, err)
+	require.Equal(t, a.log.Drain(), erased.Wait)
+	require.Len(t, a.rows(t, ann.Stream()), 1, "nothing is erased yet")
+	require.Eventually(t, func() bool {
+		return errors.As(a.log.AdmitsTo(t.Context(), bob.Stream()), new(*eventlog.ErasingError))
+	}, time.Minute, 10*time.Millisecond)
+	erased, err = a.eraseLog(t.Context(), in)
+	require.NoError(t, err)
+	require.Zero(t, erased.Wait)
+	require.Empty(t, a.rows(t, ann.Stream()))
+	require.NotContains(t, strings.Join(a.rows(t, bob.Stream()), " "), entry.ID)
+}
+
+// rows returns the payloads of a stream, as ClickHouse holds them.
+func (a *Activities) rows(t *testing.T, stream string) (out []string) {
+	t.Helper()
+	require.NoError(t, table.Query(t.Context(), a.conn, func(rows driver.Rows) error {
+		var payload string
+		err := rows.Scan(&payload)
+		out = append(out, payload)
+		return err
+	}, "SELECT payload_json FROM events_raw WHERE stream = ?", stream))
+	return out
 }
