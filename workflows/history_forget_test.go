@@ -26,6 +26,10 @@ func (r *rooms) LockStreams(ctx context.Context, in erase.Input) (erase.Begun, e
 
 func (r *rooms) EraseLog(ctx context.Context, in erase.Input) (erase.Erased, error) {
 	return called(ctx, r, "EraseLog", in, func() (erase.Erased, error) {
+		if r.late > 0 {
+			r.late--
+			return erase.Erased{Wait: 10 * time.Millisecond}, nil
+		}
 		return erase.Erased{Counts: schema.ErasureCounts{Sessions: 1, Deleted: 9}, At: time.Unix(100, 0).UTC()}, nil
 	})
 }
@@ -81,6 +85,7 @@ func forgetPaths() []path {
 	verify.ID, verify.Verify = "erasure-1", true
 	return []path{
 		{name: "forget", start: startForgetAs(schema.ForgetWorkflowID, forgetInput())},
+		{name: "forget_late", rooms: with(func(r *rooms) { r.late = 1 }), start: startForgetAs(schema.ForgetWorkflowID, forgetInput())},
 		{name: "forget_child", start: startForgetAs("by-hand", forgetInput())},
 		{name: "forget_verify", start: startForgetAs(schema.ForgetWorkflowID, verify)},
 	}
@@ -109,6 +114,7 @@ func TestForgetEnds(t *testing.T) {
 	}
 	for i, step := range append([]string{""}, steps...) {
 		r := newRooms()
+		r.late = 1
 		if step != "" {
 			r.failing(step, schema.ErrorStoreRejected)
 		}
@@ -125,6 +131,7 @@ func TestForgetEnds(t *testing.T) {
 			var result schema.ForgetResult
 			require.NoError(t, env.GetWorkflowResult(&result))
 			require.NotEmpty(t, result.ID)
+			require.Len(t, inputsOf[erase.Input](r, "EraseLog"), 2, "a stream was written late")
 			want := schema.ForgetResult{
 				ID: result.ID, ErasureCounts: schema.ErasureCounts{Sessions: 1, Deleted: 9}, Executions: 2, Files: 3, Vectors: 5,
 				Elsewhere: []schema.Leftover{{Store: "clickhouse", Place: "events s at 1"}},

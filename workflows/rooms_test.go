@@ -55,7 +55,9 @@ type rooms struct {
 	reviewed, reviewGroups int
 	review                 func(in tier.ReviewInput) (tier.ReviewAnswer, error)
 	learned                fact.Result
-	remembered             tier.SessionResult
+	// late is how often an erasure finds streams that it has not locked yet.
+	late       int
+	remembered tier.SessionResult
 	// edits is how many events a comparison of files stores.
 	edits   uint64
 	indexed vector.SessionResult

@@ -81,7 +81,6 @@ func TestHistory(t *testing.T) {
 	require.Equal(t, []int{1, 1, 1, 1}, []int{sum.Created, sum.Updated, sum.Evicted, sum.Skipped[schema.SkippedDuplicate]})
 }
 
-
 // BenchmarkHistory reads the latest page of memories of which much was changed.
 func BenchmarkHistory(b *testing.B) {
 	for _, facts := range []int{500, 20_000} {
