@@ -30,9 +30,10 @@ const maxCollisions = 4
 
 var errNoID = boundary.Invalid(schema.ErrorFactRefused, errors.New("every id it may have is taken"))
 
-// factID returns the id of the act's fact if the n previous ids are taken.
+// factID returns the id of the act's fact if the n previous ids are taken: the first 8 hex digits of a name-based UUID, so
+// that a retry of the act makes the same id.
 func factID(actKey string, n int) string {
-	return "fact_" + schema.HashParts("fact", actKey, strconv.Itoa(n))[:8]
+	return "fact_" + schema.DerivedID("fact", actKey, strconv.Itoa(n))[:8]
 }
 
 // factIDs returns the possible ids of the act's fact, in the order in which they are tried.

@@ -1,12 +1,14 @@
 package fact
 
 import (
+	"encoding/hex"
 	"fmt"
 	"math"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"axiommind/schema"
@@ -170,6 +172,10 @@ func TestIDCollision(t *testing.T) {
 		return facts
 	}
 	for n, id := range ids {
+		unique, err := uuid.Parse(schema.DerivedID("fact", schema.FactOfEntryKey("ann", "coder", e.ID), fmt.Sprint(n)))
+		require.NoError(t, err)
+		require.EqualValues(t, 5, unique.Version())
+		require.Equal(t, "fact_"+hex.EncodeToString(unique[:])[:8], id)
 		events, err := Plan(memoryOf(taken(n)), m.batch(e), Options{})
 		require.NoError(t, err)
 		require.Contains(t, string(events[0].Payload), id)
