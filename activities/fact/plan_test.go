@@ -21,8 +21,8 @@ func TestSkips(t *testing.T) {
 		want   string
 	}{
 		"at the threshold":          {func(e *schema.Entry) { e.Confidence = ptr(0.5) }, ""},
-		"no confidence":             {func(e *schema.Entry) { e.Confidence = nil }, ""},
-		"no category":               {func(e *schema.Entry) { e.Category = "" }, ""},
+		"no confidence":             {func(e *schema.Entry) { e.Confidence = nil }, schema.SkippedConfidence},
+		"no category":               {func(e *schema.Entry) { e.Category = "" }, schema.SkippedCategory},
 		"category in capitals":      {func(e *schema.Entry) { e.Category = " GOAL" }, ""},
 		"below the threshold":       {func(e *schema.Entry) { e.Confidence = ptr(math.Nextafter(0.5, 0)) }, schema.SkippedLowConfidence},
 		"in percent":                {func(e *schema.Entry) { e.Confidence = ptr(95.0) }, schema.SkippedConfidence},
