@@ -4,7 +4,7 @@ import _ "embed"
 
 // SchemaVersion names the version of [ExtractionSchema]. It changes whenever an answer that is valid in one version
 // could be invalid in the other.
-const SchemaVersion = "extraction-v4"
+const SchemaVersion = "extraction-v5"
 
 // ExtractionSchema is the JSON Schema (2020-12) of [Extraction].
 //

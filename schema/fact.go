@@ -17,6 +17,10 @@ const (
 // FactsShown is an event of session streams.
 const FactsShown = "facts_shown"
 
+// DefaultMaxTokens is the token budget of what is remembered, wherever a context is built: by commands, clients, hooks and
+// tools of agents.
+const DefaultMaxTokens = 2000
+
 // Sections of the profile: the first three sum up who the user is, the others what happened.
 const (
 	SectionWork       = "work"

@@ -7,6 +7,8 @@ const (
 	QueueMain   = "axiommind"
 	QueueModel  = "axiommind-model"
 	QueueVector = "axiommind-vector"
+	// QueueMemory is the task queue of memory_queue. A worker that has memory switched off does not poll it.
+	QueueMemory = "axiommind-memory"
 )
 
 // Workflow types.

@@ -57,6 +57,8 @@ type SessionIngestedPayload struct {
 	Date     time.Time `json:"date"`
 	Source   Source    `json:"source"`
 	Messages []Message `json:"messages"`
+	// Tokens estimates how many tokens the messages have.
+	Tokens int `json:"tokens,omitempty"`
 	// Skipped lists the parts of the source that could not be read.
 	Skipped []Skipped `json:"skipped,omitempty"`
 }

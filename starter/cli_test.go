@@ -464,6 +464,7 @@ func TestDoctor(t *testing.T) {
 	require.Contains(t, idle.out, "go run ./worker")
 	c.work(t)
 	eventually(t, func() bool { return c.run("doctor").code == exitOK })
+	require.Contains(t, c.run("doctor", "--no-queue").out, "memory is switched off (no-queue)")
 	checks := decode[[]check](t, c.run("doctor", "-o", "json"))
 	for _, check := range checks {
 		require.True(t, check.OK, check)

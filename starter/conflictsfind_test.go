@@ -39,9 +39,9 @@ func testConflictsFind(t *testing.T) {
 			}
 		case strings.Contains(prompt, `"index"`):
 			text = `{"entries":[` +
-				`{"entryId":"a","type":"fact","title":"The gateway listens on port 8080.","evidence":[{"messageIndex":0,"quote":"The gateway listens on port 8080."}]},` +
-				`{"entryId":"b","type":"fact","title":"We moved that old gateway to port 3000.","evidence":[{"messageIndex":1,"quote":"We moved that old gateway to port 3000."}]},` +
-				`{"entryId":"c","type":"fact","title":"Every gateway port wants TLS.","evidence":[{"messageIndex":2,"quote":"Every gateway port wants TLS."}]}]}`
+				`{"entryId":"a","type":"fact","category":"context","confidence":0.8,"title":"The gateway listens on port 8080.","evidence":[{"messageIndex":0,"quote":"The gateway listens on port 8080."}]},` +
+				`{"entryId":"b","type":"fact","category":"context","confidence":0.8,"title":"We moved that old gateway to port 3000.","evidence":[{"messageIndex":1,"quote":"We moved that old gateway to port 3000."}]},` +
+				`{"entryId":"c","type":"fact","category":"context","confidence":0.8,"title":"Every gateway port wants TLS.","evidence":[{"messageIndex":2,"quote":"Every gateway port wants TLS."}]}]}`
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{
 			"choices": []any{map[string]any{"message": map[string]any{"content": text}, "finish_reason": "stop"}},

@@ -11,6 +11,7 @@ import (
 
 	"axiommind/activities/fact"
 	"axiommind/activities/table"
+	"axiommind/schema"
 	"axiommind/starter/client"
 )
 
@@ -28,7 +29,7 @@ func (a *app) contextCommand(f *pflag.FlagSet) func(context.Context, []string) e
 	o.add(f)
 	f.StringVar(&o.project, "project", "", "print only what comes from this project (default: all)")
 	f.StringVar(&o.query, "query", "", "print first what is related to this text (default: what is surest)")
-	f.IntVar(&o.budget, "max-tokens", fact.DefaultMaxTokens, "most tokens")
+	f.IntVar(&o.budget, "max-tokens", schema.DefaultMaxTokens, "most tokens")
 	f.StringVar(&o.count, "count", client.CountTiktoken, "how tokens are counted: tiktoken (cl100k_base), or estimate, which is faster")
 	return func(ctx context.Context, _ []string) error {
 		if o.budget < 1 {

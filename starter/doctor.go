@@ -237,14 +237,21 @@ func (a *app) checkAttributes(ctx context.Context, c client.Client) check {
 // checkWorkers checks that a worker polls each task queue.
 func (a *app) checkWorkers(ctx context.Context, c client.Client) check {
 	var idle []string
-	for _, q := range []struct {
+	type polled struct {
 		name string
 		kind enums.TaskQueueType
-	}{
+	}
+	queues := []polled{
 		{schema.QueueMain, enums.TASK_QUEUE_TYPE_WORKFLOW},
 		{schema.QueueModel, enums.TASK_QUEUE_TYPE_ACTIVITY},
 		{schema.QueueVector, enums.TASK_QUEUE_TYPE_ACTIVITY},
-	} {
+	}
+	note := "polls every queue; memory is switched off (no-queue): contexts are kept, and none is processed"
+	if !a.cfg.NoQueue {
+		note = "polls every queue"
+		queues = append(queues, polled{schema.QueueMemory, enums.TASK_QUEUE_TYPE_WORKFLOW})
+	}
+	for _, q := range queues {
 		d, err := c.WorkflowService().DescribeTaskQueue(ctx, &workflowservice.DescribeTaskQueueRequest{
 			Namespace: a.cfg.TemporalNamespace, TaskQueue: &taskqueue.TaskQueue{Name: q.name}, TaskQueueType: q.kind,
 		})
@@ -255,8 +262,11 @@ func (a *app) checkWorkers(ctx context.Context, c client.Client) check {
 			idle = append(idle, q.name)
 		}
 	}
-	if len(idle) > 0 {
-		return check{Name: "worker", Note: "nobody works on " + strings.Join(idle, ", "), Mend: "run: go run ./worker"}
+	switch {
+	case len(idle) == 1 && idle[0] == schema.QueueMemory:
+		return check{Name: "worker", Note: "memory is switched off in each worker: contexts are kept, and none is processed", Mend: "run a worker without --no-queue"}
+	case len(idle) > 0:
+		return check{Name: "worker", Note: "no worker polls " + strings.Join(idle, ", "), Mend: "run: go run ./worker"}
 	}
-	return check{Name: "worker", OK: true, Note: "polls every queue"}
+	return check{Name: "worker", OK: true, Note: note}
 }

@@ -57,13 +57,17 @@ func TestEnqueueRefuses(t *testing.T) {
 	}
 }
 
-// Where memory is switched off, enqueue does nothing and says so. That is no failure.
+// Where memory is switched off, enqueue and queue flush do nothing and say so. That is no failure.
 func TestNoQueue(t *testing.T) {
 	t.Parallel()
 	path := write(t, "s.jsonl", said(1, "user", decision))
 	c := down()
 	o := c.run("enqueue", path, "--no-queue")
 	require.Equal(t, output{exitOK, "memory is switched off (no-queue): nothing was enqueued\n", ""}, o)
+	flushed := "memory is switched off (no-queue): nothing is processed, and what waits is kept\n"
+	for _, args := range [][]string{{"queue", "flush", "--no-queue"}, {"queue", "flush", "--no-queue", "--no-wait"}} {
+		require.Equal(t, output{exitOK, flushed, ""}, c.run(args...))
+	}
 	c.env["AXIOMMIND_NO_QUEUE"] = "true"
 	require.True(t, decode[enqueueReport](t, c.run("enqueue", path, "-o", "json")).Disabled)
 }

@@ -81,7 +81,7 @@ func TestEntryConfirmByModel(t *testing.T) {
 			text = `{"entries":[{"id":"e1","states":"yes","reason":"It is said."},{"id":"e2","states":"no","reason":"It is only asked."}]}`
 		case strings.Contains(prompt, `"index"`):
 			text = `{"entries":[{"entryId":"a","type":"decision","title":"Ship on Friday","evidence":[{"messageIndex":0,"quote":"we ship on Friday"}]},` +
-				`{"entryId":"b","type":"fact","title":"The roof leaks","evidence":[{"messageIndex":1,"quote":"the roof is leaking"}]}]}`
+				`{"entryId":"b","type":"fact","category":"context","confidence":0.8,"title":"The roof leaks","evidence":[{"messageIndex":1,"quote":"the roof is leaking"}]}]}`
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{
 			"choices": []any{map[string]any{"message": map[string]any{"content": text}, "finish_reason": "stop"}},

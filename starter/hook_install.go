@@ -15,6 +15,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/pflag"
 
+	"axiommind/schema"
 	"axiommind/starter/hook"
 	"axiommind/starter/hook/install"
 )
@@ -40,7 +41,7 @@ func (a *app) hookInstallCommand(f *pflag.FlagSet) func(context.Context, []strin
 	f.StringVar(&o.hook.User, "user", "default", "user the memories belong to")
 	f.StringVar(&o.hook.Agent, "agent", "", "agent the memories belong to")
 	f.BoolVar(&o.noAnswer, "no-answers", false, "only enqueue transcripts; tell the agent nothing that is remembered")
-	f.IntVar(&o.hook.MaxTokens, "max-tokens", hook.DefaultMaxTokens, "most tokens of an answer, estimated")
+	f.IntVar(&o.hook.MaxTokens, "max-tokens", schema.DefaultMaxTokens, "most tokens of an answer, estimated")
 	f.StringVar(&o.program, "programs", "", "directory of axhook and axcontext (default: that of starter, else the PATH)")
 	o.add(a, f)
 	return func(_ context.Context, args []string) error {
@@ -61,7 +62,7 @@ func (a *app) hookInstallCommand(f *pflag.FlagSet) func(context.Context, []strin
 		}
 		if o.noAnswer {
 			answer = nil
-		} else if o.hook.MaxTokens != hook.DefaultMaxTokens {
+		} else if o.hook.MaxTokens != schema.DefaultMaxTokens {
 			flags = append(flags, "--max-tokens", strconv.Itoa(o.hook.MaxTokens))
 		}
 		hooks := install.Hooks(agent, enqueue, answer, flags)

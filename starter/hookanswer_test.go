@@ -66,7 +66,7 @@ func TestHookAnswers(t *testing.T) {
 	require.Contains(t, got, "- Work: Builds shops")
 	require.NotContains(t, got, "another project")
 	require.NotContains(t, got, "bob")
-	told := r.of(someone, "context", "--project", "Läden/'", "--count", "estimate", "--max-tokens", "1000").out
+	told := r.of(someone, "context", "--project", "Läden/'", "--count", "estimate").out
 	require.Equal(t, fact.Framed(told), got, "it is framed as tools frame theirs")
 	require.Equal(t, 1, strings.Count(got, "</remembered>"))
 

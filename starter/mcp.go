@@ -27,11 +27,10 @@ import (
 const (
 	// searchTokens is the most that a search returns, as cl100k_base counts.
 	searchTokens = 950
-	// defaultToolTokens and leastToolTokens are for the other tools.
-	defaultToolTokens = 1500
-	leastToolTokens   = 200
-	defaultToolLimit  = 8
-	mostToolLimit     = 20
+	// leastToolTokens is the least that the other tools may be given.
+	leastToolTokens  = 200
+	defaultToolLimit = 8
+	mostToolLimit    = 20
 )
 
 // mcpOptions are the flags of mcp. A model can change none of them.
@@ -74,7 +73,7 @@ func (a *app) mcpCommand(f *pflag.FlagSet) func(context.Context, []string) error
 	f.StringVar(&o.Project, "project", "default", "project whose memory the tools reach")
 	f.StringVar(&o.User, "user", "default", "user whose memory they reach")
 	f.StringVar(&o.Agent, "agent", "", "agent that remembers")
-	f.IntVar(&o.tokens, "max-tokens", defaultToolTokens, "most tokens that a tool returns; a search returns fewer than 1000")
+	f.IntVar(&o.tokens, "max-tokens", schema.DefaultMaxTokens, "most tokens that a tool returns; a search returns fewer than 1000")
 	f.IntVar(&o.limit, "limit", defaultToolLimit, fmt.Sprintf("most items that a tool lists, at most %d", mostToolLimit))
 	f.StringVar(&o.corrections, "corrections", policyPropose, "propose a correction or a retirement to a person, or apply it")
 	f.StringVar(&o.remember, "remember", policyPropose, "take a fact for the agent's word, which a person may confirm (propose), or for the user's (apply)")

@@ -277,6 +277,7 @@ func (s *mcpServer) timeline(ctx context.Context, _ call, in entryArguments) (st
 	if err != nil {
 		return "", err
 	}
+	p.add("session %s: %s", p.short(key.SessionID, titleTokens), sizeOf(logged.Total()))
 	each := max(20, s.o.tokens/(4*aroundMessages+2))
 	for _, m := range messages {
 		mark := " "

@@ -63,7 +63,7 @@ func readQueue(ctx context.Context, c temporal.Client, o *owner) (state schema.Q
 	}
 	if err != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) || away(err) {
-			err = fmt.Errorf("%w; is a worker running? starter doctor says", err)
+			err = fmt.Errorf("%w; is a worker running, with memory switched on? starter doctor says", err)
 		}
 		return state, true, fmt.Errorf("ask the queue of %s: %w", unbroken(o.String()), err)
 	}
@@ -151,6 +151,12 @@ func (a *app) queueFlushCommand(f *pflag.FlagSet) func(context.Context, []string
 		if err := in.Validate(); err != nil {
 			return usageError{err}
 		}
+		if a.cfg.NoQueue {
+			return a.print(schema.FlushResult{}, func(w io.Writer) error {
+				_, err := fmt.Fprintln(w, "memory is switched off (no-queue): nothing is processed, and what waits is kept")
+				return err
+			})
+		}
 		if *noWait {
 			return a.beginFlush(ctx, o, in)
 		}
@@ -176,7 +182,7 @@ func (a *app) flush(ctx context.Context, o *owner, in schema.FlushInput) error {
 		ctx, cancel := context.WithTimeout(ctx, answerPatience)
 		defer cancel()
 		if _, _, err := readQueue(ctx, c, o); err != nil {
-			bar.tell("no answer yet; is a worker running? starter doctor says")
+			bar.tell("no answer yet; is a worker running, with memory switched on? starter doctor says")
 		}
 	})
 	var result schema.FlushResult
@@ -242,7 +248,7 @@ func (a *app) beginFlush(ctx context.Context, o *owner, in schema.FlushInput) er
 	w := boundary.WriterOf(in.Writer())
 	_, err = c.UpdateWithStartWorkflow(ctx, temporal.UpdateWithStartWorkflowOptions{
 		StartWorkflowOperation: c.NewWithStartWorkflowOperation(temporal.StartWorkflowOptions{
-			ID: w.ID, TaskQueue: schema.QueueMain, StaticSummary: w.Summary,
+			ID: w.ID, TaskQueue: w.Queue, StaticSummary: w.Summary,
 			WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		}, w.Type, w.Input),
 		UpdateOptions: temporal.UpdateWorkflowOptions{
@@ -251,7 +257,7 @@ func (a *app) beginFlush(ctx context.Context, o *owner, in schema.FlushInput) er
 	})
 	if err != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			err = fmt.Errorf("%w; is a worker running? starter doctor says", err)
+			err = fmt.Errorf("%w; is a worker running, with memory switched on? starter doctor says", err)
 		}
 		return fmt.Errorf("flush the queue of %s: %w", unbroken(o.String()), err)
 	}

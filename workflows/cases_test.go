@@ -2,6 +2,7 @@ package workflows_test
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"axiommind/deploy/local/sharedtest"
 	"axiommind/schema"
+	"axiommind/starter/client"
 )
 
 // TestCases judges the observed behaviour of queues.
@@ -107,13 +109,37 @@ func differ(what string, got, want any) string {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
+// addsDisabled adds contexts through a client that has memory switched off, and returns those that it did not drop.
+func addsDisabled(adds []queueAdd) (added []queueAdd, wrong string) {
+	c, err := client.Open(context.Background(), client.Config{NoQueue: true, TemporalAddress: "127.0.0.1:1"})
+	if err != nil {
+		return nil, err.Error()
+	}
+	defer func() { _ = c.Close() }()
+	for _, add := range adds {
+		_, err := c.Enqueue(context.Background(), client.Conversation{
+			Thread: add.Thread, Messages: []client.Message{{Role: "user", Content: add.Msg}}, Now: add.Nowait,
+		})
+		switch {
+		case err == nil:
+			added = append(added, add)
+		case !errors.Is(err, client.ErrDisabled):
+			return nil, fmt.Sprintf("add to %q: %v", add.Thread, err)
+		}
+	}
+	return added, ""
+}
+
 // judgePending adds contexts and looks at what waits. The queues of several users and agents are one list.
 func judgePending(in queueCase, want queueExpect) string {
 	for _, pair := range in.AddNowait {
 		in.Adds = append(in.Adds, queueAdd{Thread: pair[0], Msg: pair[1], Nowait: true})
 	}
 	if in.Enabled != nil && !*in.Enabled {
-		in.Adds = nil // Nothing reaches a queue: see TestDisabled of starter/client.
+		var wrong string
+		if in.Adds, wrong = addsDisabled(in.Adds); wrong != "" {
+			return wrong
+		}
 	}
 	type place struct {
 		queueAdd

@@ -20,6 +20,17 @@ const (
 
 // Register registers every workflow: the worker, the tests and the replayer share it.
 func Register(r worker.WorkflowRegistry) {
+	RegisterQueue(r)
+	RegisterWithoutQueue(r)
+}
+
+// RegisterQueue registers memory_queue.
+func RegisterQueue(r worker.WorkflowRegistry) {
+	r.RegisterWorkflowWithOptions(withoutResult(MemoryQueue), as(schema.WorkflowMemoryQueue, moving))
+}
+
+// RegisterWithoutQueue registers every workflow except memory_queue, for a worker that has memory switched off.
+func RegisterWithoutQueue(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(strict(ProcessSession), as(schema.WorkflowProcessSession, pinned))
 	r.RegisterWorkflowWithOptions(strict(RealignSession), as(schema.WorkflowRealignSession, pinned))
 	r.RegisterWorkflowWithOptions(strict(DeepDream), as(schema.WorkflowDeepDream, pinned))
@@ -28,7 +39,6 @@ func Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(strict(ImportSessions), as(schema.WorkflowImportSessions, moving))
 	r.RegisterWorkflowWithOptions(strict(RetryBuilds), as(schema.WorkflowRetryBuilds, moving))
 	r.RegisterWorkflowWithOptions(strict(BackfillSessions), as(schema.WorkflowBackfillSessions, moving))
-	r.RegisterWorkflowWithOptions(withoutResult(MemoryQueue), as(schema.WorkflowMemoryQueue, moving))
 	r.RegisterWorkflowWithOptions(strict(Rebuild), as(schema.WorkflowRebuild, pinned))
 	r.RegisterWorkflowWithOptions(strict(Forget), as(schema.WorkflowForget, pinned))
 	for _, w := range writers {

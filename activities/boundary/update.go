@@ -28,18 +28,24 @@ type Writer struct {
 	ID, Type string
 	Input    schema.WriterInput
 	Summary  string
+	// Queue is the task queue of the workflow.
+	Queue string
 }
 
 // WriterOf returns the writer that runs with the input.
 func WriterOf(in schema.WriterInput) Writer {
 	stream := in.Stream()
-	return Writer{ID: schema.WorkflowID(stream), Type: in.Workflow(), Input: in, Summary: "writes the stream " + stream}
+	w := Writer{ID: schema.WorkflowID(stream), Type: in.Workflow(), Input: in, Summary: "writes the stream " + stream, Queue: schema.QueueMain}
+	if w.Type == schema.WorkflowMemoryQueue {
+		w.Queue = schema.QueueMemory
+	}
+	return w
 }
 
 // Wake tells the writer that there is work for it, and starts it where it does not run. It does not wait for the work.
 func (w Writer) Wake(ctx context.Context, c client.Client) error {
 	_, err := c.SignalWithStartWorkflow(ctx, w.ID, schema.SignalWake, nil, client.StartWorkflowOptions{
-		ID: w.ID, TaskQueue: schema.QueueMain, StaticSummary: w.Summary,
+		ID: w.ID, TaskQueue: w.Queue, StaticSummary: w.Summary,
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 	}, w.Type, w.Input)
 	if err != nil {
@@ -98,7 +104,7 @@ func (u Update) Send(ctx context.Context, c client.Client, result any) error {
 
 func (u Update) sendOnce(ctx context.Context, c client.Client, w Writer, result any) error {
 	start := c.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
-		ID: w.ID, TaskQueue: schema.QueueMain, StaticSummary: w.Summary,
+		ID: w.ID, TaskQueue: w.Queue, StaticSummary: w.Summary,
 		WorkflowIDConflictPolicy: enums.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 	}, w.Type, w.Input)
 	handle, err := c.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"axiommind/activities/session"
 	"axiommind/activities/tier"
 	"axiommind/schema"
 )
@@ -208,6 +209,9 @@ func (p *pass) messages(e schema.Event, x schema.SessionIngestedPayload) (any, b
 		if part.indexes[m.Index] && m.Text != forgotten {
 			x.Messages[i].Text, x.Messages[i].Author, changed = forgotten, "", true
 		}
+	}
+	if changed {
+		x.Tokens = session.Tokens(x.Messages)
 	}
 	return x, changed
 }

@@ -382,7 +382,7 @@ func failed(act string, e Execution, err error) error {
 func (d *deletion) restart(ctx context.Context, queue schema.MemoryQueueInput) error {
 	q := boundary.WriterOf(queue)
 	run, err := d.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-		ID: q.ID, TaskQueue: schema.QueueMain, StaticSummary: q.Summary, WorkflowExecutionErrorWhenAlreadyStarted: true,
+		ID: q.ID, TaskQueue: q.Queue, StaticSummary: q.Summary, WorkflowExecutionErrorWhenAlreadyStarted: true,
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 	}, q.Type, q.Input)
 	var running *serviceerror.WorkflowExecutionAlreadyStarted

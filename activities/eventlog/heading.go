@@ -27,6 +27,8 @@ type Heading struct {
 	First, Messages int
 	// Tools is true if one of the messages is a tool call or a tool result.
 	Tools bool
+	// Tokens is the estimate of the messages' tokens.
+	Tokens int
 }
 
 func (h Heading) key() key { return key{position{h.Stream, h.Seq, h.ID}, uint32(h.Bytes)} }
@@ -53,7 +55,7 @@ func (s *Store) Headings(ctx context.Context, stream string) ([]Heading, error) 
 			return nil
 		}
 		h.TS, h.Bytes = h.TS.UTC(), int(size)
-		if err := json.Unmarshal([]byte(heading), &[3]any{&h.First, &h.Messages, &h.Tools}); err != nil {
+		if err := json.Unmarshal([]byte(heading), &[4]any{&h.First, &h.Messages, &h.Tools, &h.Tokens}); err != nil {
 			return fmt.Errorf("event %q has the heading %q: %w: %w", h.ID, heading, ErrCorrupt, err)
 		}
 		all = append(all, h)
@@ -66,6 +68,33 @@ func (s *Store) Headings(ctx context.Context, stream string) ([]Heading, error) 
 	return all, nil
 }
 
+// Total counts the messages of a session.
+type Total struct {
+	Messages int `json:"messages"`
+	// Tokens estimates their tokens.
+	Tokens int `json:"estimated_tokens"`
+}
+
+// Totals returns the total of each of the sessions' streams that has messages. It reads no payloads.
+func (s *Store) Totals(ctx context.Context, streams []string) (map[string]Total, error) {
+	totals := make(map[string]Total, len(streams))
+	if len(streams) == 0 {
+		return totals, nil
+	}
+	err := s.query(ctx, func(rows driver.Rows) error {
+		var stream string
+		var messages, tokens uint64
+		err := rows.Scan(&stream, &messages, &tokens)
+		totals[stream] = Total{int(messages), int(tokens)}
+		return err
+	}, `SELECT stream, sum(JSONExtractUInt(heading, 2)), sum(JSONExtractUInt(heading, 4)) FROM events_raw FINAL
+		WHERE stream IN ? AND event_type = ? AND NOT `+isCopy+` GROUP BY stream`, set(streams), schema.SessionIngested)
+	if err != nil {
+		return nil, fmt.Errorf("count the messages of %d sessions: %w", len(streams), err)
+	}
+	return totals, nil
+}
+
 // messageHeading is what the headings tell of a message.
 type messageHeading struct {
 	Index      int
@@ -73,10 +102,15 @@ type messageHeading struct {
 	Key, At    string
 }
 
-func messageHeadings(payload []byte) ([]messageHeading, error) {
-	var p struct{ Messages []messageHeading }
-	err := json.Unmarshal(payload, &p)
-	return p.Messages, err
+// ingestedHeading is the part of a session_ingested payload that headings are made of.
+type ingestedHeading struct {
+	Messages []messageHeading
+	Tokens   int
+}
+
+func messageHeadings(payload []byte) (p ingestedHeading, err error) {
+	err = json.Unmarshal(payload, &p)
+	return p, err
 }
 
 // messageIndex are the keys and times of messages. A list in which all are empty is left out.
@@ -102,10 +136,10 @@ func indexOf(messages []messageHeading) messageIndex {
 	}
 }
 
-// setMessages fills the heading from the messages of the event.
-func (h *Heading) setMessages(messages []messageHeading) {
-	h.Messages = len(messages)
-	for i, m := range messages {
+// set fills the heading from the payload of the event.
+func (h *Heading) set(p ingestedHeading) {
+	h.Messages, h.Tokens = len(p.Messages), p.Tokens
+	for i, m := range p.Messages {
 		if i == 0 {
 			h.First = m.Index
 		}
@@ -119,14 +153,14 @@ func headingColumns(e schema.Event) (heading, index string, err error) {
 	if e.Type != schema.SessionIngested {
 		return "", "", nil
 	}
-	messages, err := messageHeadings(e.Payload)
+	p, err := messageHeadings(e.Payload)
 	if err != nil {
 		return "", "", err
 	}
 	var h Heading
-	h.setMessages(messages)
-	first, err1 := json.Marshal([]any{h.First, h.Messages, h.Tools})
-	second, err2 := json.Marshal(indexOf(messages))
+	h.set(p)
+	first, err1 := json.Marshal([]any{h.First, h.Messages, h.Tools, h.Tokens})
+	second, err2 := json.Marshal(indexOf(p.Messages))
 	return string(first), string(second), errors.Join(err1, err2)
 }
 
@@ -134,12 +168,12 @@ func headingColumns(e schema.Event) (heading, index string, err error) {
 func headingsOf(events []schema.Event) ([]Heading, error) {
 	var out []Heading
 	for _, e := range events {
-		messages, err := messageHeadings(e.Payload)
+		p, err := messageHeadings(e.Payload)
 		if err != nil {
 			return nil, fmt.Errorf("read messages of event %q: %w", e.ID, err)
 		}
 		h := Heading{ID: e.ID, Stream: e.Stream, BuildID: e.BuildID, Seq: e.Seq, TS: e.TS, Checksum: e.Checksum, Bytes: len(e.Payload)}
-		h.setMessages(messages)
+		h.set(p)
 		out = append(out, h)
 	}
 	return out, nil
@@ -224,11 +258,11 @@ func (s *Store) messages(ctx context.Context, headings []Heading, each func(Head
 	}
 	if known {
 		for i, e := range events {
-			messages, err := messageHeadings(e.Payload)
+			p, err := messageHeadings(e.Payload)
 			if err != nil {
 				return fmt.Errorf("read messages of event %q: %w", e.ID, err)
 			}
-			each(headings[i], indexOf(messages))
+			each(headings[i], indexOf(p.Messages))
 		}
 		return nil
 	}

@@ -29,7 +29,7 @@ func TestHeadings(t *testing.T) {
 		ingested("a", `{"messages":[{"index":0,"role":"user","kind":"text","text":"\"key\":\"not this\" \u2028 한","key":"k'0","at":"2026-03-01T12:00:00.5+09:00"},
 			{"index":1,"role":"user","kind":"text","text":""}]}`),
 		event("between", 2),
-		ingested("b", `{"messages":[{"index":2,"role":"assistant","kind":"tool_call","text":"{}","key":"k2"}]}`),
+		ingested("b", `{"tokens":7,"messages":[{"index":2,"role":"assistant","kind":"tool_call","text":"{}","key":"k2"}]}`),
 		ingested("c", `{"messages":[{"index":3,"role":"tool","kind":"text","text":"x"},{"index":4,"role":"user","kind":"text","text":"y"}]}`),
 	}
 	appended, err := s.Append(t.Context(), "session/'s\\", batch)
@@ -40,13 +40,17 @@ func TestHeadings(t *testing.T) {
 		got, err := s.Headings(ctx, "session/'s\\")
 		require.NoError(t, err)
 		var want []eventlog.Heading
-		for i, h := range map[int]eventlog.Heading{1: {}, 2: {Messages: 2}, 4: {First: 2, Messages: 1, Tools: true}, 5: {First: 3, Messages: 2, Tools: true}} {
+		for i, h := range map[int]eventlog.Heading{1: {}, 2: {Messages: 2}, 4: {First: 2, Messages: 1, Tools: true, Tokens: 7}, 5: {First: 3, Messages: 2, Tools: true}} {
 			e := appended.Events[i]
 			h.ID, h.Stream, h.BuildID, h.Seq, h.TS, h.Bytes, h.Checksum = e.ID, e.Stream, e.BuildID, e.Seq, e.TS, len(e.Payload), e.Checksum
 			want = append(want, h)
 		}
 		require.ElementsMatch(t, want, got)
 		require.IsIncreasing(t, []uint64{got[0].Seq, got[1].Seq, got[2].Seq, got[3].Seq})
+
+		totals, err := s.Totals(ctx, []string{"session/'s\\", "session/t", "session/u"})
+		require.NoError(t, err)
+		require.Equal(t, map[string]eventlog.Total{"session/'s\\": {Messages: 5, Tokens: 7}, "session/t": {Messages: 1}}, totals)
 
 		require.Equal(t, []schema.Event{appended.Events[1], appended.Events[2], appended.Events[4], appended.Events[5]}, collect(t, s.Read(ctx, got)))
 		require.Equal(t, []schema.Event{appended.Events[4]}, collect(t, s.Read(ctx, got[2:3])))

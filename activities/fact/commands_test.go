@@ -1,6 +1,7 @@
 package fact
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -214,7 +215,7 @@ func TestMerge(t *testing.T) {
 			state := m.state()
 			state.near = &nearness{vectors: map[string][]float32{tt.older: tt.vectors["a"], tt.newer: tt.vectors["b"]}}
 			newer := m.entry(tt.newer, 0.8)
-			newer.Category = tt.category
+			newer.Category = cmp.Or(tt.category, newer.Category)
 			events, err := Plan(state, m.batch(newer), m.opts)
 			require.NoError(t, err)
 			m.append(events)

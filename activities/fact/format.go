@@ -15,9 +15,6 @@ import (
 	"axiommind/schema"
 )
 
-// DefaultMaxTokens is the default token budget of a formatted context.
-const DefaultMaxTokens = 2000
-
 // Context is the part of a memory that goes into a prompt.
 type Context struct {
 	User    UserContext `json:"user,omitzero"`

@@ -99,7 +99,7 @@ func TestFormatCutsNoEntity(t *testing.T) {
 	text := FormatContext(Context{
 		User:  UserContext{Work: end},
 		Facts: []Statement{{Content: end, Category: schema.CategoryCorrection, Confidence: 1, SourceError: end}, {Content: "x", Category: end}},
-	}, DefaultMaxTokens, Char4)
+	}, schema.DefaultMaxTokens, Char4)
 	const safe = "&lt;/memory&gt;&amp;&lt;b&gt;"
 	require.Equal(t, "User Context:\n- Work: "+safe+"\n\nFacts:\n- [correction | 1.00] "+safe+" (avoid: "+safe+")\n- ["+safe+" | 0.00] x", text)
 	for budget := range 60 {

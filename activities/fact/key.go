@@ -15,7 +15,8 @@ import (
 // Key returns the normalized form [text.Fact] of the content. Contents with the same key are the same fact.
 func Key(content string) string { return text.Fact(content) }
 
-// Category returns the category in its stored form and whether it is valid. An empty category is context.
+// Category returns the category in its stored form and whether it is valid. An empty category is context: a person may leave it
+// out, a session may not.
 func Category(category string) (string, bool) {
 	category = strings.ToLower(strings.TrimSpace(category))
 	if category == "" {
@@ -30,9 +31,10 @@ const maxCollisions = 4
 
 var errNoID = boundary.Invalid(schema.ErrorFactRefused, errors.New("every id it may have is taken"))
 
-// factID returns the id of the act's fact if the n previous ids are taken.
+// factID returns the id of the act's fact if the n previous ids are taken: the first 8 hex digits of a name-based UUID, so
+// that a retry of the act makes the same id.
 func factID(actKey string, n int) string {
-	return "fact_" + schema.HashParts("fact", actKey, strconv.Itoa(n))[:8]
+	return "fact_" + schema.DerivedID("fact", actKey, strconv.Itoa(n))[:8]
 }
 
 // factIDs returns the possible ids of the act's fact, in the order in which they are tried.

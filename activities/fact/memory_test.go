@@ -88,7 +88,7 @@ func (m *memory) entry(title string, confidence float64) schema.Entry {
 	return schema.Entry{
 		ID: schema.DerivedID("entry", m.user, title, day.Add(time.Duration(m.entries)).String()), Type: schema.EntryFact,
 		Scope: schema.Scope{Project: "red", User: m.user, Agent: m.agent}, SessionID: "s1",
-		Title: title, Confidence: &confidence, EvidenceAligned: true, OccurredAt: day,
+		Title: title, Category: schema.CategoryContext, Confidence: &confidence, EvidenceAligned: true, OccurredAt: day,
 	}
 }
 

@@ -17,7 +17,7 @@ const (
 	DefaultMergeSimilarity = 0.8
 )
 
-// DefaultConfidence is the confidence of a fact that was proposed without one. It just reaches [DefaultThreshold].
+// DefaultConfidence is the confidence of a fact that a person adds without one. A fact of a session needs its own.
 const DefaultConfidence = 0.5
 
 // Options configures what is remembered. The zero value uses the defaults.

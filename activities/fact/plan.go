@@ -216,6 +216,9 @@ func (p *planner) objection(x proposal) *schema.FactSkippedPayload {
 	if Key(x.content) == "" {
 		return skip(schema.SkippedEmpty, "it says nothing")
 	}
+	if x.act.EntryID != "" && x.confidence == nil {
+		return skip(schema.SkippedConfidence, "it has no confidence, want 0 to 1")
+	}
 	if !validConfidence(confidence) {
 		return skip(schema.SkippedConfidence, "confidence is %v, want 0 to 1", confidence)
 	}
@@ -224,7 +227,7 @@ func (p *planner) objection(x proposal) *schema.FactSkippedPayload {
 		s.Threshold = x.threshold
 		return s
 	}
-	if _, ok := Category(x.category); !ok && x.section == "" {
+	if _, ok := Category(x.category); x.section == "" && (!ok || x.act.EntryID != "" && strings.TrimSpace(x.category) == "") {
 		return skip(schema.SkippedCategory, "category is %q, want one of %s", x.category, strings.Join(schema.FactCategories(), ", "))
 	}
 	if x.act.EntryID != "" {

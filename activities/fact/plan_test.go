@@ -1,12 +1,14 @@
 package fact
 
 import (
+	"encoding/hex"
 	"fmt"
 	"math"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"axiommind/schema"
@@ -19,8 +21,8 @@ func TestSkips(t *testing.T) {
 		want   string
 	}{
 		"at the threshold":          {func(e *schema.Entry) { e.Confidence = ptr(0.5) }, ""},
-		"no confidence":             {func(e *schema.Entry) { e.Confidence = nil }, ""},
-		"no category":               {func(e *schema.Entry) { e.Category = "" }, ""},
+		"no confidence":             {func(e *schema.Entry) { e.Confidence = nil }, schema.SkippedConfidence},
+		"no category":               {func(e *schema.Entry) { e.Category = "" }, schema.SkippedCategory},
 		"category in capitals":      {func(e *schema.Entry) { e.Category = " GOAL" }, ""},
 		"below the threshold":       {func(e *schema.Entry) { e.Confidence = ptr(math.Nextafter(0.5, 0)) }, schema.SkippedLowConfidence},
 		"in percent":                {func(e *schema.Entry) { e.Confidence = ptr(95.0) }, schema.SkippedConfidence},
@@ -170,6 +172,10 @@ func TestIDCollision(t *testing.T) {
 		return facts
 	}
 	for n, id := range ids {
+		unique, err := uuid.Parse(schema.DerivedID("fact", schema.FactOfEntryKey("ann", "coder", e.ID), fmt.Sprint(n)))
+		require.NoError(t, err)
+		require.EqualValues(t, 5, unique.Version())
+		require.Equal(t, "fact_"+hex.EncodeToString(unique[:])[:8], id)
 		events, err := Plan(memoryOf(taken(n)), m.batch(e), Options{})
 		require.NoError(t, err)
 		require.Contains(t, string(events[0].Payload), id)

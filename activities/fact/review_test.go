@@ -261,7 +261,7 @@ func TestPlanRemovalBeforeEntries(t *testing.T) {
 	confidence := 0.9
 	again := schema.Entry{
 		ID: "e", Type: schema.EntryFact, Scope: schema.Scope{Project: "p", User: "u", Agent: "a"}, SessionID: "s", Title: "Lives in Berlin",
-		Confidence: &confidence, EvidenceAligned: true, OccurredAt: noon.Add(time.Hour),
+		Category: schema.CategoryContext, Confidence: &confidence, EvidenceAligned: true, OccurredAt: noon.Add(time.Hour),
 	}
 	removal := Removal{FactID: "fact_1", Version: 7, Answer: "answer", At: noon.Add(time.Minute), Evidence: []schema.Evidence{{Proven: true}}}
 	other := removal

@@ -10,6 +10,8 @@ import (
 
 	"github.com/pkoukk/tiktoken-go"
 	loader "github.com/pkoukk/tiktoken-go-loader"
+
+	language "axiommind/activities/text"
 )
 
 // Counter counts the tokens in a text.
@@ -26,20 +28,8 @@ func (f CounterFunc) Count(text string) int { return f(text) }
 // Char4 counts one token per four characters, rounded down. It undercounts Chinese, Japanese and Korean.
 var Char4 Counter = CounterFunc(func(text string) int { return utf8.RuneCountInString(text) / 4 })
 
-// CJK2 counts one token per two Chinese characters, kana or Hangul syllables, and one per four other characters, each
-// rounded down.
-var CJK2 Counter = CounterFunc(func(text string) int {
-	cjk, others := 0, 0
-	for _, r := range text {
-		switch {
-		case r >= 0x4E00 && r <= 0x9FFF, r >= 0x3040 && r <= 0x30FF, r >= 0xAC00 && r <= 0xD7A3:
-			cjk++
-		default:
-			others++
-		}
-	}
-	return others/4 + cjk/2
-})
+// CJK2 counts by [language.EstimateTokens].
+var CJK2 Counter = CounterFunc(language.EstimateTokens)
 
 // longRun is the number of characters from which on a run of letters, of signs or of white space is counted in pieces.
 const longRun = 512

@@ -37,7 +37,7 @@ func TestTrust(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := schema.Entry{
-				ID: "e", Type: schema.EntryFact, Title: "Likes green tea", Category: tc.category, Section: tc.section, EvidenceAligned: true,
+				ID: "e", Type: schema.EntryFact, Title: "Likes green tea", Category: tc.category, Section: tc.section, EvidenceAligned: true, Confidence: ptr(0.9),
 				OccurredAt: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC),
 			}
 			for _, trust := range tc.evidence {

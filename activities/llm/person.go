@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -36,11 +37,14 @@ func (person) Local() {}
 
 // Generate implements [Model]. It answers with each message of the window as one entry.
 func (p person) Generate(_ context.Context, req Request) (Response, error) {
-	answer := schema.Extraction{Entries: []schema.ExtractedEntry{}}
+	answer, confidence := schema.Extraction{Entries: []schema.ExtractedEntry{}}, statedConfidence
 	for i, m := range req.Window {
 		e := schema.ExtractedEntry{
 			EntryID: fmt.Sprintf("ent_%d", i+1), Type: p.Type, Category: p.Category,
 			Evidence: []schema.Quote{{MessageIndex: m.Index, Quote: strings.TrimSpace(m.Text)}},
+		}
+		if p.Type == schema.EntryFact {
+			e.Category, e.Confidence = cmp.Or(p.Category, schema.CategoryContext), &confidence
 		}
 		e.Title, e.Content = statedTitle(m.Text)
 		answer.Entries = append(answer.Entries, e)
@@ -58,6 +62,9 @@ func (p person) correct(entries []schema.ExtractedEntry) {
 		entries[i].Corrects = p.Corrects
 	}
 }
+
+// statedConfidence is the confidence of a fact that is stated. Its author gives none.
+const statedConfidence float64 = 0.5
 
 // maxStatedTitle is the number of runes up to which a statement of one line is its own title.
 const maxStatedTitle = 200

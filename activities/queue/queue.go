@@ -181,6 +181,27 @@ func Contexts(ctx context.Context, log *eventlog.Store, key schema.SessionKey, p
 	return out, nil
 }
 
+// Pending returns the contexts of the session that wait in its queue.
+func Pending(ctx context.Context, log *eventlog.Store, conn driver.Conn, key schema.SessionKey) ([]Context, error) {
+	a, positions := &Activities{log, conn}, []uint64(nil)
+	for in, more := (LoadInput{User: key.User, Agent: key.Agent}), true; more; {
+		page, err := a.load(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range page.Threads {
+			if t.Project == key.Project && t.Thread == key.SessionID {
+				positions = append(positions, t.Positions...)
+			}
+		}
+		in.Since, in.After, more = page.Since, page.After, page.More
+	}
+	if len(positions) == 0 {
+		return nil, nil
+	}
+	return Contexts(ctx, log, key, positions)
+}
+
 func notOf(key schema.SessionKey, e schema.Event) error {
 	return boundary.Invalid(schema.ErrorScopeMismatch,
 		fmt.Errorf("position %d of %q is no context of session %q of project %q", e.Seq, e.Stream, key.SessionID, key.Project))

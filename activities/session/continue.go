@@ -2,8 +2,6 @@ package session
 
 import (
 	"context"
-	"crypto/md5" //nolint:gosec // no secret: the hash names a message in its place, as the requirement says
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
@@ -84,25 +82,12 @@ func (t *thread) add(part []schema.Message) []schema.Message {
 	out := make([]schema.Message, 0, len(fresh))
 	for _, i := range fresh {
 		m, content := rest[i], contents[i]
-		if m.SourceID == "" {
-			m.SourceID = t.place(m)
-		}
 		m.Index, m.Key = len(t.contents), content+"-"+strconv.Itoa(t.counts[content])
 		t.contents = append(t.contents, content)
 		t.counts[content]++
 		out = append(out, m)
 	}
 	return out
-}
-
-// place is the MD5 hash of a message that follows the thread: of its role, of the message before it, and of its text.
-func (t *thread) place(m schema.Message) string {
-	before := ""
-	if n := len(t.contents); n > 0 {
-		before = t.contents[n-1]
-	}
-	sum := md5.Sum([]byte(string(m.Role) + "\x00" + before + "\x00" + m.Text)) //nolint:gosec // see above
-	return hex.EncodeToString(sum[:])
 }
 
 // unknown returns the indexes of the messages that the thread does not hold.

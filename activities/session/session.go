@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/text"
 	"axiommind/schema"
 )
 
@@ -53,6 +54,24 @@ func (s *Session) Len() int {
 	}
 	last := s.events[len(s.events)-1]
 	return last.First + last.Messages
+}
+
+// Total counts the messages of the session.
+func (s *Session) Total() eventlog.Total {
+	t := eventlog.Total{Messages: s.Len()}
+	for _, h := range s.events {
+		t.Tokens += h.Tokens
+	}
+	return t
+}
+
+// Tokens estimates the tokens of the messages.
+func Tokens(messages []schema.Message) int {
+	n := 0
+	for _, m := range messages {
+		n += text.EstimateTokens(m.Text)
+	}
+	return n
 }
 
 // Date returns the date of the session, as in its first event. It is zero if the session has no messages.

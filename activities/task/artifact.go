@@ -133,7 +133,7 @@ func urlKeys(text string) ([]Key, bool) {
 	if m := jiraPath.FindStringSubmatch(u.Path); m != nil {
 		return []Key{{Type: schema.EntityArtifact, Kind: schema.ArtifactJira, Name: strings.ToUpper(m[1])}}, true
 	}
-	return []Key{{Type: schema.EntityArtifact, Kind: schema.ArtifactURL, Name: sha1Hex(normalized)}}, true
+	return []Key{{Type: schema.EntityArtifact, Kind: schema.ArtifactURL, Name: schema.HashText(normalized)}}, true
 }
 
 var (

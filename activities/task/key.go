@@ -1,8 +1,7 @@
 package task
 
 import (
-	"crypto/sha1" // The key format names SHA-1; nothing secret rests on it.
-	"encoding/hex"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
@@ -82,12 +81,7 @@ func shorten(name string) string {
 }
 
 func plainKey(text string) Key {
-	return Key{Type: schema.EntityArtifact, Kind: schema.ArtifactPlain, Name: sha1Hex(language.Title(text))}
-}
-
-func sha1Hex(s string) string {
-	sum := sha1.Sum([]byte(s))
-	return hex.EncodeToString(sum[:])
+	return Key{Type: schema.EntityArtifact, Kind: schema.ArtifactPlain, Name: schema.HashText(language.Title(text))}
 }
 
 // ID returns the id of the entity with the key.
@@ -149,7 +143,7 @@ func (k Key) validateArtifact() error {
 	valid := false
 	switch k.Kind {
 	case schema.ArtifactURL, schema.ArtifactPlain:
-		valid = len(k.Name) == 2*sha1.Size && strings.Trim(k.Name, "0123456789abcdef") == ""
+		valid = len(k.Name) == 2*sha256.Size && strings.Trim(k.Name, "0123456789abcdef") == ""
 	case schema.ArtifactJira:
 		valid = jiraKey.MatchString(k.Name)
 	case schema.ArtifactGitHubIssue, schema.ArtifactGitHubPull:

@@ -104,7 +104,7 @@ func TestArtifactKeys(t *testing.T) {
 			"<https://www.github.com/owner/repo/issues/12/>",
 		},
 		"art:gh_pr:owner/repo:5": {"https://github.com/owner/repo/pull/5", "https://github.com/owner/repo/pull/5/files?w=1"},
-		"art:url:" + sha1Hex("https://example.com/a/b?x=1&y=2"): {
+		"art:url:" + schema.HashText("https://example.com/a/b?x=1&y=2"): {
 			"https://example.com/a/b?x=1&y=2", "HTTP://EXAMPLE.com:80/a/b/?y=2&x=1", "https://example.com./a/./c/../b?x=1&y=2#top",
 			"https://user@www.example.com:443/a/b?x=1&y=2&utm_source=z", "https://example.com/%61/b?x=1&y=2.",
 		},

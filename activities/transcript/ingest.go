@@ -34,7 +34,7 @@ func (a *Activities) ingestEvents(p schema.SessionIngestedPayload, unseen []sche
 				size += len(unseen[end].Text)
 				end++
 			}
-			p.Messages = unseen[:end]
+			p.Messages, p.Tokens = unseen[:end], session.Tokens(unseen[:end])
 			if !a.sealOriginals(p, build, yield) {
 				return
 			}

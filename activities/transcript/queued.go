@@ -76,6 +76,26 @@ func (a *Activities) take(ctx context.Context, r *reading, in schema.ProcessSess
 	return err
 }
 
+// Pending returns the messages of the contexts that the session does not hold yet, and the number of the transcripts that the
+// contexts name, which it does not read.
+func Pending(ctx context.Context, logged *session.Session, contexts []queue.Context) (messages []schema.Message, transcripts int, err error) {
+	var parts [][]schema.Message
+	uris := map[string]bool{}
+	for _, c := range contexts {
+		if c.URI != "" {
+			uris[c.URI] = true
+			continue
+		}
+		s, err := inlineSession(ctx, c.Messages, c.Statement, false)
+		if err != nil {
+			return nil, 0, err
+		}
+		parts = append(parts, s.Messages)
+	}
+	messages, err = logged.Continue(ctx, parts)
+	return messages, len(uris), err
+}
+
 // firstOfAKind returns how many of the contexts, from the first on, are read at once: those that name the same transcript, or
 // messages. A later transcript need not hold the messages of an earlier one.
 func firstOfAKind(contexts []queue.Context) int {

@@ -22,8 +22,8 @@ CREATE TABLE IF NOT EXISTS events_raw
     -- Of two copies of an event the one recorded first stays: ReplacingMergeTree keeps the highest.
     precedence       UInt64,
     -- Of session_ingested events, so that the messages wanted are found, and known ones recognized, without
-    -- reading texts, both as JSON: the index of the first message, how many there are, and whether one is a tool's;
-    -- and the keys and times of all. The client takes them from the payload. Columns that the server derives would
+    -- reading texts, both as JSON: the index of the first message, how many there are, whether one is a tool's, and an
+    -- estimate of their tokens; and the keys and times of all. The client takes them from the payload. Columns that the server derives would
     -- cost each insert a fifth more.
     heading          String CODEC(ZSTD(1)),
     message_index    String CODEC(ZSTD(1)),

@@ -28,7 +28,7 @@ const (
 func Counters() []string { return []string{CountTiktoken, CountEstimate} }
 
 // DefaultMaxTokens is the default of [ContextRequest.MaxTokens].
-const DefaultMaxTokens = fact.DefaultMaxTokens
+const DefaultMaxTokens = schema.DefaultMaxTokens
 
 // ContextRequest says what a prompt needs to know.
 type ContextRequest struct {

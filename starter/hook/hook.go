@@ -33,8 +33,6 @@ const (
 	DefaultSendWithin = 60 * time.Millisecond
 	// DefaultAnswerWithin is how long an agent waits for what is remembered. What takes longer is not told.
 	DefaultAnswerWithin = 100 * time.Millisecond
-	// DefaultMaxTokens is the default of [Options.MaxTokens].
-	DefaultMaxTokens = 1000
 )
 
 // Options are the settings of a hook.
@@ -58,7 +56,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.User, "user", "default", "user the memories belong to")
 	f.StringVar(&o.Agent, "agent", "", "agent the memories belong to")
 	f.DurationVar(&o.Within, "within", 0, "how long the agent may wait\n(default: 60ms to enqueue, else it is done later; 100ms for an answer, else there is none)")
-	f.IntVar(&o.MaxTokens, "max-tokens", DefaultMaxTokens, "most tokens of an answer, estimated")
+	f.IntVar(&o.MaxTokens, "max-tokens", schema.DefaultMaxTokens, "most tokens of an answer, estimated")
 }
 
 // ServerFlags adds the flags that starter has for all commands.

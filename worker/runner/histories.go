@@ -109,7 +109,7 @@ func (h *HistoryCheck) queries() []string {
 	for i, name := range types {
 		quoted[i] = "'" + name + "'"
 	}
-	queries := []string{fmt.Sprintf("TaskQueue = '%s' AND WorkflowType NOT IN (%s)", schema.QueueMain, strings.Join(quoted, ", "))}
+	queries := []string{fmt.Sprintf("TaskQueue IN ('%s', '%s') AND WorkflowType NOT IN (%s)", schema.QueueMain, schema.QueueMemory, strings.Join(quoted, ", "))}
 	for _, name := range quoted {
 		queries = append(queries, "WorkflowType = "+name)
 	}

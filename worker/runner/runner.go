@@ -128,7 +128,10 @@ func Run(ctx context.Context, cfg service.Config, logger *slog.Logger, ready fun
 		go watchVersion(ctx, stores.Temporal, cfg, logger)
 	}
 	go hideCopies(ctx, stores.Log, logger)
-	if cfg.State != "" && !cfg.NoQueue {
+	switch {
+	case cfg.NoQueue:
+		logger.Warn("memory is switched off (no-queue): contexts in queues are kept, and none is processed")
+	case cfg.State != "":
 		go door.Watch(ctx, door.Spool{Dir: cfg.State.Path(statedir.Outbox)}, stores.Temporal, door.DefaultWatch, logger)
 	}
 	go func() {
@@ -308,6 +311,9 @@ func newWorkers(s *service.Stores, cfg service.Config, r *rooms, fatal chan<- er
 	options := workerOptions(cfg)
 	var workers []worker.Worker
 	for queue, activities := range r.activities() {
+		if queue == schema.QueueMemory && cfg.NoQueue {
+			continue
+		}
 		o := options[queue]
 		o.WorkerStopTimeout, o.OnFatalError, o.DeploymentOptions = cfg.StopTimeout, onFatal, deploymentOptions(&cfg)
 		o.StickyScheduleToStartTimeout = cfg.Timing.WithDefaults().Sticky
@@ -315,8 +321,13 @@ func newWorkers(s *service.Stores, cfg service.Config, r *rooms, fatal chan<- er
 			&handover{after: cfg.StopTimeout - handoverTime(cfg.StopTimeout)}, workflows.WithTiming(cfg.Timing),
 		}
 		w := worker.New(s.Temporal, queue, o)
-		if queue == schema.QueueMain {
-			workflows.Register(w)
+		switch {
+		case queue == schema.QueueMemory:
+			workflows.RegisterQueue(w)
+		case queue == schema.QueueMain && cfg.NoQueue:
+			workflows.RegisterWithoutQueue(w)
+		case queue == schema.QueueMain:
+			workflows.Register(w) // A queue that was started by hand may be on this task queue.
 		}
 		for _, room := range activities {
 			w.RegisterActivity(room)
@@ -329,7 +340,8 @@ func newWorkers(s *service.Stores, cfg service.Config, r *rooms, fatal chan<- er
 // workerOptions are the options of the workers that differ by task queue.
 func workerOptions(cfg service.Config) map[string]worker.Options {
 	return map[string]worker.Options{
-		schema.QueueMain: {},
+		schema.QueueMain:   {},
+		schema.QueueMemory: {LocalActivityWorkerOnly: true}, // Its other activities name a task queue of their own.
 		// A call that nobody waits for any more costs money until a heartbeat says so.
 		schema.QueueModel: {
 			DisableWorkflowWorker: true, MaxConcurrentActivityExecutionSize: cfg.ModelConcurrency,
@@ -347,6 +359,7 @@ func (r *rooms) activities() map[string][]any {
 		schema.QueueMain:   {r.build, r.rebuild, r.batch, r.queue, r.transcript, r.llm, r.evidence, r.entry, r.task, r.fact, r.tier, r.graduate},
 		schema.QueueModel:  {r.llm, r.tier, r.graduate},
 		schema.QueueVector: {r.vector},
+		schema.QueueMemory: {r.queue},
 	}
 	if r.erase != nil {
 		out[schema.QueueErase] = []any{r.erase}

@@ -73,7 +73,7 @@ type Config struct {
 	SimilarityFloor *float64
 	// NoUsage keeps the log from being told which memories a search or a context has returned.
 	NoUsage bool
-	// NoQueue switches memory off: nothing is enqueued.
+	// NoQueue switches memory off: nothing is enqueued, and a worker processes no queue.
 	NoQueue bool
 	// WindowBytes is the size of the text that one model call extracts from, summarizes or consolidates. A dream of a
 	// day, or of a memory, that is larger than 256 windows takes larger ones, which the model's input must take.
@@ -185,7 +185,7 @@ func (c *Config) Flags(f *pflag.FlagSet) {
 	f.Func("similarity-floor", "similarity, -1 to 1, from which a memory is found that shares no word with the query (default: the embedder's)",
 		c.setSimilarityFloor)
 	f.BoolVar(&c.NoUsage, "no-usage", false, "do not note which memories are returned (health then counts them as never retrieved)")
-	f.BoolVar(&c.NoQueue, "no-queue", false, "switch memory off: enqueue, hooks and watch do nothing, and say so")
+	f.BoolVar(&c.NoQueue, "no-queue", false, "switch memory off: enqueue, hooks, watch and queue flush do nothing, and say so; a worker keeps\nwhat waits in queues and processes none of it")
 	f.DurationVar(&c.ConnectTimeout, "connect-timeout", DefaultConnectTimeout, "how long a server may take to come up")
 	f.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
 }

@@ -56,6 +56,23 @@ func TestTwoWritersOfOneLastValue(t *testing.T) {
 		`apply update of channel "step" from node "a" with value 2, node "b" with value 3: a LastValue takes one write per superstep`)
 }
 
+// One node that writes a LastValue twice in a superstep is as wrong as two nodes, whether in one update or in two commands.
+func TestOneNodeWritesLastValueTwice(t *testing.T) {
+	t.Parallel()
+	for name, result := range map[string]sg.Result{
+		"an update": sg.Update{stepKey.Set(2), stepKey.Set(3)},
+		"commands":  sg.Commands{{Update: sg.Update{stepKey.Set(2)}}, {Update: sg.Update{stepKey.Set(3)}}},
+		"the same":  sg.Update{stepKey.Set(2), stepKey.Set(2)},
+	} {
+		err := runErr(t, plainGraph().AddNode("a", returns(result)).AddEdge(sg.START, "a"))
+		var e *sg.InvalidUpdateError
+		require.ErrorAs(t, err, &e, name)
+		require.ErrorIs(t, err, sg.ErrInvalidUpdate)
+		require.Equal(t, "step", e.Channel)
+		require.Equal(t, []string{"a", "a"}, e.Nodes)
+	}
+}
+
 func TestNodeErrors(t *testing.T) {
 	t.Parallel()
 	panics := func(context.Context, sg.State) (sg.Result, error) {

@@ -62,7 +62,8 @@ var (
 	}
 )
 
-// entrySchema is the schema of one item of the list.
+// entrySchema is the schema of one item of the list, without the condition that a fact has a category and a confidence: one
+// that has neither is a memory all the same, and package fact skips the fact with its reason.
 var entrySchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema.ExtractionSchema))
 	if err != nil {
@@ -74,6 +75,9 @@ var entrySchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
 		return nil, fmt.Errorf("add extraction schema: %w", err)
 	}
 	s, err := c.Compile(url + "#/properties/entries/items")
+	if s != nil {
+		s.If, s.Then = nil, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("compile extraction schema: %w", err)
 	}

@@ -224,7 +224,36 @@ func wholeSchema(tb testing.TB) *jsonschema.Schema {
 	require.NoError(tb, c.AddResource("whole.json", doc))
 	s, err := c.Compile("whole.json")
 	require.NoError(tb, err)
+	items := s.Properties["entries"].Items2020
+	items.If, items.Then = nil, nil // See [TestSchemaWantsCategoryAndConfidence].
 	return s
+}
+
+// The schema that a model is given wants a category and a confidence of each fact. An answer without them is read all the same,
+// and package fact skips the fact.
+func TestSchemaWantsCategoryAndConfidence(t *testing.T) {
+	t.Parallel()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema.ExtractionSchema))
+	require.NoError(t, err)
+	c := jsonschema.NewCompiler()
+	require.NoError(t, c.AddResource("asked.json", doc))
+	asked, err := c.Compile("asked.json")
+	require.NoError(t, err)
+	for given, valid := range map[string]bool{
+		`"type":"fact","category":"goal","confidence":0.5`: true,
+		`"type":"fact","section":"work","confidence":0.5`:  true,
+		`"type":"fact","category":"goal"`:                  false,
+		`"type":"fact","confidence":0.5`:                   false,
+		`"type":"decision"`:                                true,
+	} {
+		text := `{"entries":[{"entryId":"e","title":"t","evidence":[{"messageIndex":0,"quote":"q"}],` + given + `}]}`
+		answer, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		require.NoError(t, err)
+		require.Equal(t, valid, asked.Validate(answer) == nil, given)
+		read, err := Read(text)
+		require.NoError(t, err)
+		require.Len(t, read.Entries, 1, given)
+	}
 }
 
 func requireValid(tb require.TestingT, s *jsonschema.Schema, entries []schema.ExtractedEntry) {

@@ -71,7 +71,7 @@ func Signal(ctx context.Context, c client.Client, q schema.QueuedContext) error 
 	in := q.Queue()
 	id := schema.WorkflowID(in.Stream())
 	_, err := c.SignalWithStartWorkflow(ctx, id, schema.SignalEnqueue, q, client.StartWorkflowOptions{
-		ID: id, TaskQueue: schema.QueueMain, StaticSummary: "queue of " + q.User,
+		ID: id, TaskQueue: schema.QueueMemory, StaticSummary: "queue of " + q.User,
 	}, schema.WorkflowMemoryQueue, in)
 	var refused *serviceerror.InvalidArgument
 	switch {

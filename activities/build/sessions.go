@@ -1,0 +1,55 @@
+package build
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"axiommind/activities/eventlog"
+	"axiommind/activities/table"
+	"axiommind/schema"
+)
+
+// SessionRow is a session in a list.
+type SessionRow struct {
+	schema.SessionKey
+	eventlog.Total
+	// Builds counts the session's builds. Status, BuildID and At are those of the latest one, and the time of its start.
+	Builds  int                `json:"builds"`
+	Status  schema.BuildStatus `json:"status"`
+	BuildID string             `json:"build_id"`
+	At      time.Time          `json:"at"`
+}
+
+// Sessions returns the sessions whose builds pass the filter, the last processed first. The filter's Limit and Offset
+// count sessions.
+func Sessions(ctx context.Context, conn driver.Conn, log *eventlog.Store, f Filter) ([]SessionRow, error) {
+	where, args, err := f.where()
+	if err != nil {
+		return nil, err
+	}
+	var out []SessionRow
+	var streams []string
+	err = table.Query(ctx, conn, func(rows driver.Rows) error {
+		var r SessionRow
+		var builds uint64
+		var status string
+		err := rows.Scan(&r.Project, &r.User, &r.Agent, &r.SessionID, &builds, &status, &r.BuildID, &r.At)
+		r.Builds, r.Status, r.At = int(builds), schema.BuildStatus(status), r.At.UTC()
+		out, streams = append(out, r), append(streams, r.Stream())
+		return err
+	}, fmt.Sprintf(`SELECT project, user, agent, session_id, count(), argMax(status, ordinal), argMax(build_id, ordinal), max(started_at) AS last
+		FROM build_runs WHERE %s GROUP BY project, user, agent, session_id
+		ORDER BY last DESC, project, user, agent, session_id LIMIT %d OFFSET %d`, strings.Join(where, " AND "), f.Limit, f.Offset), args...)
+	if err != nil {
+		return nil, fmt.Errorf("read sessions: %w", err)
+	}
+	totals, err := log.Totals(ctx, streams)
+	for i, stream := range streams {
+		out[i].Total = totals[stream]
+	}
+	return out, err
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"axiommind/activities/build"
+	"axiommind/activities/text"
+	"axiommind/activities/tier"
+	"axiommind/deploy/local/sharedtest"
+	"axiommind/schema"
+)
+
+// A session that is going on shows its messages, their tokens and a summary so far: what waits in the queue, what was
+// processed, and what has come since.
+func TestSessionGoingOn(t *testing.T) {
+	t.Parallel()
+	path := sharedtest.Data.Path(t, "agentwork", "sessions", "06146581-7fd6-4c8f-90ba-de7fd0d74ae1.json")
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var messages []struct{ Role, Content string }
+	require.NoError(t, json.Unmarshal(data, &messages))
+	require.Greater(t, len(messages), 2)
+	tokens := 0
+	for _, m := range messages {
+		tokens += text.EstimateTokens(m.Content)
+	}
+
+	c := sharedCLI(t)
+	session, user := `going "on"/`+turn, "ann of "+c.project
+	run := func(in string, args ...string) string {
+		t.Helper()
+		o := c.feed(in, append(args, "--user", user, "--project", c.project)...)
+		require.Equal(t, exitOK, o.code, "%q: %s", args, o)
+		requireHarmless(t, o)
+		return o.out
+	}
+	show := func() tier.RunningSession {
+		t.Helper()
+		return decode[tier.RunningSession](t, output{out: run("", "session", "show", session, "-o", "json")})
+	}
+	wait := []string{"--session", session, "--debounce", "1h", "--max-wait", "2h"}
+	say := func(id, content string) {
+		t.Helper()
+		line, err := json.Marshal(map[string]string{"role": "user", "id": id, "content": content})
+		require.NoError(t, err)
+		run(string(line)+"\n", append([]string{"enqueue", "-", "--messages"}, wait...)...)
+	}
+
+	require.Equal(t, exitUsage, c.run("session", "show", session, "--user", user, "--project", c.project).code, "it is unknown")
+	run("", append([]string{"enqueue", path}, wait...)...)
+	eventually(t, func() bool {
+		return c.run("session", "show", session, "--user", user, "--project", c.project).code == exitOK
+	})
+	before := show()
+	require.Equal(t, 1, before.PendingTranscripts)
+	require.Zero(t, before.Messages)
+
+	run("", "queue", "flush")
+	read := show()
+	require.GreaterOrEqual(t, read.Messages, len(messages))
+	require.Equal(t, read.Messages, read.Flushed)
+	require.InDelta(t, tokens, read.Tokens, float64(tokens)/10)
+	require.Contains(t, read.Summary, "- User: ")
+
+	say("m1", "We decided to keep the parser in one file.")
+	say("m1", "We decided to keep the parser in one file.")
+	eventually(t, func() bool { return show().Pending > 0 })
+	now := show()
+	require.Equal(t, 1, now.Pending, "a message that was enqueued twice is one")
+	require.Equal(t, read.Messages+1, now.Messages)
+	require.Equal(t, read.Tokens+text.EstimateTokens("We decided to keep the parser in one file."), now.Tokens)
+	require.Equal(t, read.Summary+"\n- User: We decided to keep the parser in one file.", now.Summary)
+	told := run("", "session", "show", session)
+	for _, part := range []string{sizeOf(now.Total), "1 message waits in the queue", "summary so far", "keep the parser in one file."} {
+		require.Contains(t, told, part)
+	}
+
+	rows := decode[[]build.SessionRow](t, output{out: run("", "sessions", "-o", "json")})
+	require.Len(t, rows, 1)
+	require.Equal(t, session, rows[0].SessionID)
+	require.Equal(t, read.Total, rows[0].Total)
+	require.Contains(t, []schema.BuildStatus{schema.BuildSuccess, schema.BuildEmpty}, rows[0].Status)
+	require.Contains(t, run("", "sessions"), "TOKENS (EST.)")
+	run("", "queue", "flush")
+	require.Equal(t, now.Total, show().Total)
+}
