@@ -45,9 +45,9 @@ func (r nameRule) scan(text string, from, to int) []Finding {
 		from--
 	}
 	read := 0
-	for _, m := range matches(r.expr(), text, from, to) {
-		n := name{text: text, start: m[0], end: m[1], family: r.family, read: &read}
-		n.end -= m[1] - m[0] - len(strings.TrimRight(text[m[0]:m[1]], "=:> \t\"'"))
+	for _, m := range r.expr().FindAllStringIndex(lowerASCII(text[from:to]), -1) {
+		n := name{text: text, start: from + m[0], family: r.family, read: &read}
+		n.end = n.start + len(strings.TrimRight(text[n.start:from+m[1]], "=:> \t\"'"))
 		// A value deep within another one ends where that does: a text of nothing but names would be read once for each.
 		if deep := n.end+maxNamed/16 < covered; !deep && n.whole() && !n.inPlaceholder() {
 			add(n.value())
@@ -110,7 +110,7 @@ func (n *name) whole() bool {
 	for begin > 0 && (isAlnum(text[begin-1]) || text[begin-1] == '_' || text[begin-1] == '-') {
 		begin--
 	}
-	if publicBefore().MatchString(text[max(0, n.start-24):n.start]) && (n.family == tokens || begin < n.start) {
+	if publicBefore[wordBefore(text, n.start)] && (n.family == tokens || begin < n.start) {
 		return false
 	}
 	if n.text[n.start:n.end] == "PWD" || strings.HasSuffix(n.text[:n.start], "OLD") { // A working directory.
