@@ -129,6 +129,9 @@ var parsedRules = sync.OnceValue(func() (file ruleFile) {
 	return file
 })
 
+// blankMarks replaces what stands for a blank and for a tab in the words of a seed.
+var blankMarks = strings.NewReplacer("·", " ", "⇥", "\t")
+
 func loadRules() *rules {
 	file := parsedRules()
 	r := &rules{by: make(map[string][]int)}
@@ -151,7 +154,7 @@ func loadRules() *rules {
 	}
 	for i, seed := range seeds {
 		for word := range strings.FieldsSeq(seed.words) {
-			word = strings.ReplaceAll(word, "·", " ")
+			word = blankMarks.Replace(word)
 			r.by[word] = append(r.by[word], len(r.known)+i)
 		}
 		r.reach = append(r.reach, [2]int{seed.before, seed.after})

@@ -11,14 +11,15 @@ import (
 )
 
 // separator is what stands between a name and its value. Groups: a strict one, of code and of lists; the cell of a table;
-// one of prose.
+// one of prose; a mere blank. The name and the value may also be those of a pair: "name": "password", "value": "…".
 var separator = lazily(`(?i)^(?:["'\x60”’」*_\])]{0,4})` +
 	`(?:[ \t]*\([^()\n]{1,40}\))?` +
-	`(?:[ \t]+(?:for|of|to|on|in|at|pour|de|du|für|zum|para|del|von|used|auf|sur|en|w|v)[ \t]+(?:[\pL\pN@.'"/_-]+[ \t]*){1,4}?)?` +
+	`(?:[ \t]+(?:for|of|to|on|in|at|pour|de|du|für|zum|para|del|von|used|auf|sur|en|w|v)[ \t]+(?:(?:[\pL\pN@.'"/_-]|://)+[ \t]*){1,4}?)?` +
 	`["'\x60*_]{0,3}` +
-	`(?:([ \t]*(?::=|=>|->|={1,3}|[:：＝]|>)[ \t]*(?:\r?\n[ \t]*)?(?:[|>][-+]?[ \t]*\r?\n[ \t]+)?)|([ \t]*\|[ \t]*)|` +
-	`([ \t]+(?:is|are|was|=|to|as|equals|lautet|ist|heißt|es|est|é|è|será|sarà|—|–|-)(?:[ \t]+(?:now|still|currently|set to|jetzt|ahora|actuellement|this|simply|just))?[ \t]*[:：]?[ \t]+|` +
-	`[ \t]*(?:は|が|를|을|는|은|이|가|是|为|為|就是|设为|設為|改为|改為|改成|に)[ \t]*[:：]?[ \t]*)|([ \t]+))`)
+	`(?:,?\s*(?:["']?[a-z]{1,16}["']?:[ \t]*["']?\w{0,24}["']?,\s*){0,4}["']?\bvalue["']?)?` +
+	`(?:([ \t]*(?::=|=>|->|={1,3}|[:：＝]|>)[ \t]*(?:\r?\n[ \t]*)?(?:[|>][-+\d]*[ \t]*(?:#[^\n]*)?\r?\n[ \t]+)?)|([ \t]*\|[ \t]*)|` +
+	`((?:['’]s|[ \t]+(?:is|are|was|=|to|as|equals|(?:should|must|will)[ \t]be|lautet|ist|heißt|es|est|é|è|será|sarà|—|–|-))(?:[ \t]+(?:now|still|currently|set to|jetzt|ahora|actuellement|this|simply|just))?[ \t]*[:：]?(?:[ \t]+|\r?\n[ \t]*)|` +
+	`[ \t]*(?:は|が|를|을|는|은|이|가|是|为|為|就是|设为|設為|改为|改為|成|に)[ \t]*[:：]?[ \t]*)|([ \t]+))`)
 
 // reversed is what stands between a value and the name it is given.
 var reversed = lazily(`(?i)([!-~]{6,128}?)["'\x60”’」]?[ \t]*(?:[ \t]as[ \t]+|[ \t]als[ \t]+|[ \t]como[ \t]+|[ \t]comme[ \t]+|를[ \t]*|을[ \t]*|作为|作為|をその?|を)(?:(?:the|a|an|my|your|our|its|new|das|neues|la|le|mi|el|\w+)[ \t]+){0,3}$`)
@@ -95,7 +96,7 @@ func (n *name) whole() bool {
 		n.end += len(suffixes().FindString(text[n.end:]))
 	}
 	if n.goesOn() {
-		if tail := nameTail().FindString(text[n.end:]); tail != "" && !publicTail().MatchString(tail) {
+		if tail := nameTail().FindString(text[n.end:]); tail != "" && !publicTail().MatchString(snake(tail)) {
 			n.end += len(tail)
 			n.tailed = true
 		}
@@ -113,14 +114,14 @@ func (n *name) whole() bool {
 	if publicBefore[wordBefore(text, n.start)] && (n.family == tokens || begin < n.start) {
 		return false
 	}
-	if n.text[n.start:n.end] == "PWD" || strings.HasSuffix(n.text[:n.start], "OLD") { // A working directory.
+	if begin == n.start && n.text[n.start:n.end] == "PWD" || strings.HasSuffix(n.text[:n.start], "OLD") { // A working directory.
 		return false
 	}
 	// A short word within a longer one is a part of another: otp in captopt, pin in spin. Passwords and tokens are not.
 	if begin < n.start && isAlnum(text[n.start-1]) {
 		word := lowerASCII(text[n.start:n.end])
 		camel := 'A' <= text[n.start] && text[n.start] <= 'Z' && 'a' <= text[n.start-1] && text[n.start-1] <= 'z'
-		if len(word) < 5 && !camel {
+		if len(word) < 5 && !camel && word[0] != '_' {
 			return false
 		}
 	}
@@ -193,6 +194,7 @@ func (n name) value() (Finding, bool) {
 	}
 	at := m[1]
 	strict := m[2] >= 0
+	inBlock := strict && block().MatchString(rest[m[2]:m[3]])
 	// A blank alone stands behind the option of a command. Elsewhere it takes a value that is no word.
 	blank := m[8] >= 0 && !n.option()
 	if strict && strings.TrimSpace(rest[m[2]:m[3]]) == ">" && (n.start == 0 || !strings.Contains(n.text[max(0, n.start-24):n.start], "<")) {
@@ -200,52 +202,97 @@ func (n name) value() (Finding, bool) {
 	}
 	start, end, quoted := valueAt(rest, at, n.inQuery())
 	value := rest[start:end]
-	ok := false
+	passed, ok := strings.EqualFold(n.text[n.start:n.end], "pass"), false
 	switch {
 	case value == "" || isPlaceholder(value):
-	case !quoted && strings.EqualFold(n.text[n.start:n.end], "pass") && strings.Trim(value, "0123456789,}") == "": // A count of tests.
+	case !quoted && passed && strings.Trim(value, "0123456789,}") == "": // A count of tests.
 	case n.family == codes:
-		ok = isDoorCode(value) && !blank
+		k := kindsOf(value)
+		ok = isDoorCode(value) && (!blank || k.digits == len(value) && (k.digits > 3 || strings.ContainsAny(n.text[n.start:n.start+1], "cCsS")))
 	case n.tailed && (m[4] >= 0 || !(looksIssued(value) && !isName(value) || n.family == passwords && n.standsOut(value))):
 	case blank:
 		k := kindsOf(value)
 		ok = n.family == passwords && (quoted && n.tells(value) || len(value) >= 8 && k.digits > 0 && k.letters > 0 && (k.upper > 0 || k.symbols > 0) && n.standsOut(value))
 	case strict && quoted:
 		ok = n.tells(value)
+	case n.family == passwords && (strict || m[6] >= 0) && !passed && phraseLen(rest[start:], strict) > 0:
+		ok, end = true, start+phraseLen(rest[start:], strict)
+	case inBlock && n.family == passwords:
+		ok = len(value) >= 4
 	case strict && n.env():
 		ok = len(value) >= 4 && (n.family == passwords || n.family == sessions && isIssuedRandomly(value) || n.family == tokens && len(value) >= 8 && !isCode(value)) && !isCallOrPath(value)
 	case strict:
-		ok = n.isValue(value)
+		ok = n.isValue(value) || n.isLiteral(rest, rest[m[2]:m[3]], start, end)
 	default:
-		ok = n.standsOut(value)
+		ok = n.standsOut(value) || n.isLiteral(rest, "", start, end)
 	}
 	if ok && end >= len(rest)-1 && limit < len(n.text) && n.start >= *n.read { // It goes on.
 		start, end, _ = valueAt(n.text[n.end:], at, n.inQuery())
 		*n.read = n.end + end
 	}
-	if sep := rest[max(0, m[2]):max(0, m[3])]; ok && strict && block().MatchString(sep) {
+	if ok && inBlock {
 		end = blockEnd(n.text, n.end+start, n.end+end) - n.end
 	}
 	return Finding{RuleNamed, n.end + start, n.end + end}, ok
 }
 
+// phrase matches a pass phrase, to the end of its line or to a remark.
+var phrase = lazily(`^(\pL{3,12}(?:[ -](?:\pL{3,12}|\d{1,4})){2,7})[.,!;]?[ \t]*(?:[\r\n(#"'\x60,.]|$)`)
+
+// phraseLen returns the length of the pass phrase that the text begins with, or 0. In a sentence, it has four words at least.
+func phraseLen(text string, strict bool) int {
+	m := phrase().FindStringSubmatch(text)
+	if m == nil || !isFreePhrase(m[1]) || !strict && strings.Count(m[1], " ")+strings.Count(m[1], "-") < 3 {
+		return 0
+	}
+	return len(m[1])
+}
+
+// literal matches a word that is a password, or the name of a variable.
+var literal = lazily(`^[a-z]{4,32}(?:-[a-z]{1,16})*$`)
+
+// isLiteral reports whether a word stands where no code does: at the end of a line, in an assignment of a shell or of a
+// connection string, in an element of XML, or behind an option of a command.
+func (n name) isLiteral(rest, separator string, start, end int) bool {
+	value := rest[start:end]
+	if n.family != passwords || !literal().MatchString(value) || !isFreePhrase(value) {
+		return false
+	}
+	from, next := lineStart(n.text, n.start), rest[end:]
+	line, _, _ := strings.Cut(n.text[from:min(len(n.text), n.end+end+maxLine/8)], "\n")
+	switch {
+	case n.option():
+		return strings.Count(" "+line, " -") > 1 || strings.HasPrefix(line, "$ ") || separator == "="
+	case separator == "=":
+		return next == "" || strings.IndexByte(" \t\r\n;&\"'", next[0]) >= 0
+	case separator == ">":
+		return strings.HasPrefix(next, "</")
+	}
+	next, _, _ = strings.Cut(next, "\n")
+	separator = strings.TrimLeft(separator, " \t")
+	return (strings.HasPrefix(separator, ": ") || strings.HasPrefix(separator, "->")) && !strings.Contains(separator, "\n") && strings.TrimSpace(next) == "" && !strings.ContainsAny(n.text[from:n.start], "=(){},;<>\"")
+}
+
 // block matches a separator that begins a block of YAML.
-var block = lazily(`:[ \t]*[|>][-+]?[ \t]*\r?\n`)
+var block = lazily(`:[ \t]*[|>][-+\d]*[ \t]*(?:#[^\n]*)?\r?\n`)
 
 // blockEnd returns where a block of YAML ends whose first line holds a value: before the first line that is indented less.
 func blockEnd(text string, start, end int) int {
 	indent := start - lineStart(text, start)
-	for {
-		at := strings.IndexByte(text[end:], '\n')
-		if at < 0 {
-			return end
-		}
-		line, _, _ := strings.Cut(text[end+at+1:], "\n")
-		if words := strings.TrimSpace(line); words == "" || len(line)-len(strings.TrimLeft(line, " \t")) < indent || indent == 0 {
-			return end
-		}
-		end += at + 1 + len(strings.TrimRight(line, " \t\r"))
+	if indent == 0 {
+		return end
 	}
+	at := end
+	for line := range strings.Lines(text[end:]) {
+		words := strings.TrimSpace(line)
+		if at > end && words != "" && len(line)-len(strings.TrimLeft(line, " \t")) < indent {
+			return end
+		}
+		if at += len(line); words != "" {
+			end = at - len(line) + len(strings.TrimRight(line, " \t\r\n"))
+		}
+	}
+	return end
 }
 
 // isDoorCode reports whether a value is a few digits, perhaps with letters and the marks of a keypad.
@@ -284,6 +331,15 @@ var quotes = map[rune]rune{'"': '"', '\'': '\'', '`': '`', '“': '”', '‘': 
 
 // valueAt returns where the value is that begins at a place. Query says whether it is a parameter of a URL.
 func valueAt(text string, at int, query bool) (start, end int, quoted bool) {
+	for _, q := range []string{`"""`, "'''"} {
+		if body, ok := strings.CutPrefix(text[at:], q); ok && !strings.Contains(text[:at], "\n") { // Else a comment of Python.
+			if n := strings.Index(body, q); n >= 0 {
+				body = body[:n]
+			}
+			end = at + len(q) + len(strings.TrimRight(body, " \t\r\n"))
+			return end - len(strings.TrimLeft(text[at+len(q):end], " \t\r\n")), end, true
+		}
+	}
 	prefix := 0
 	for prefix < 2 && at+prefix < len(text) && strings.IndexByte("bfrubFRUB*_", text[at+prefix]) >= 0 {
 		prefix++
@@ -406,6 +462,9 @@ func (n name) standsOut(value string) bool {
 	}
 	if isVersioned(value) || isCallOrPath(value) {
 		return false
+	}
+	if n.family == passwords && strings.Count(value, "-") > 2 && phraseLen(value, true) == len(value) {
+		return true
 	}
 	if len(value) >= minRandom && entropy(value) >= 3.7 && !isName(value) && !strings.ContainsAny(value, "_-.(){}[]") {
 		return true

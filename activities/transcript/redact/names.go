@@ -30,25 +30,26 @@ type nameRule struct {
 }
 
 var nameRules = []nameRule{
-	{passwords, "pass", lazily(`(?:mot[ _-]?de[ _-]?|palavra-)?passe\b|pass[_ -]?(?:words?|phrases?|codes?|wd)|passwort|[_.-]pass\b|\bpass(?:=|\s?:\s|["']\s*(?::|=>)|\s*=\s*["'])|\b(?:the|my|our|your|his|her|their)[ \t]pass\b`)},
+	{passwords, "pass", lazily(`(?:mot[ _-]?de[ _-]?|palavra-)?passe\b|pass[_ -]?(?:words?|phrases?|codes?|wd)|passwort|[_.-]pass\b|\bpass(?:=|\s?:\s|["']\s*(?::|=>)|\s*=\s*["'])|\b(?:the|my|our|your|his|her|their)[ \t]pass\b|\bpass[ \t](?:is|was|-)[ \t]|\bpass\s?=>|(?m:^)[ \t]*pass[ \t]*=|[a-z]pass["']?\s?(?::=?|=>?)\s?["']|\bpass(?:>|\s?:=)`)},
 	{passwords, "pwd", lazily(`\bpwd|_pwd|userpwd|pgpwd`)},
 	{passwords, "pw= pw: pw\" pw' pw·", lazily(`\bpw(?:=|\s?:\s|["']\s*(?::|=>)|\s*=\s*["'])|\b(?:the|my|our|your|his|her|their)[ \t]pw\b|\bpw[ \t](?:is|was)\b`)},
-	{codes, "pin\" pin'", lazily(`\bpin["']\s*(?::|=>)`)},
-	{passwords, "pin: pin= pin· pin_ pincode", lazily(`\bpin(?:[ _-]?code)?\b`)},
+	{codes, "pin\" pin' pin: pin= pin· pin_ pincode puk", lazily(`\b(?:pin(?:[ _-]?code)?|puk)\b`)},
 	{passwords, "kennwort wachtwoord lösenord adgangskode contrase senha parola·d hasło şifre mật·khẩu арол", lazily(
 		`(?i)kennwort|wachtwoord|lösenord|adgangskode|contraseñas?|contrasenya|contrasena|\bsenhas?|parola d'ordine|hasło|парол[ья]|şifre|mật khẩu`)},
 	{passwords, "비밀 비번 암호 패스워드 密码 密碼 密·码 密·碼 口令 パス 暗証", lazily(
 		`비밀\s?번호|비번|암호|패스워드|密\s?[码碼]|口令|パスワード|パスコード|暗証番号`)},
-	{passwords, "psk wifi wi-fi wlan wpa", lazily(`(?i)\bpsk\b|\bwpa2?[ _-]?(?:psk|key|passphrase)\b|\b(?:wi-?fi|wlan)[ _-]?(?:key|code|schlüssel)\b`)},
-	{codes, "code cvv cvc", lazily(`\b(?:door|gate|garage|entry|entrance|alarm|safe|locker|lock|building|access)[ _-]?codes?\b|\bcv[vc]2?\b`)},
-	{tokens, "secret", lazily(`secret[ _-]?(?:access[ _-]?)?keys?|secrets?`)},
+	{passwords, "psk pre-shared preshared wifi wi-fi wlan wpa", lazily(`(?i)(?:\b|_)psk\b|\bpre-?shared[ _-]?key\b|\bwpa2?[ _-]?(?:psk|key|passphrase)\b|\b(?:wi-?fi|wlan)[ _-]?(?:key|code|schlüssel)\b`)},
+	{codes, "code cvv cvc", lazily(`\b(?:door|gate|garage|entry|entrance|alarm|safe|locker|lock(?:box)?|building|access|security|keypad)[ _-]?codes?\b|` +
+		`\bcodes? (?:for|to|of) the (?:front |back )?(?:door|gate|garage|alarm|safe|locker|building|house)\b|türcode\b|\bcv[vc]2?\b`)},
+	{tokens, "secret", lazily(`secret[ _-]?(?:access[ _-]?)?keys?(?: base\b)?|secrets?`)},
 	{tokens, "token credential bearer mnemonic", lazily(`tokens?|credentials?|bearer|mnemonic`)},
 	{passwords, "identified·by", lazily(`identified by`)},
+	{tokens, "pepper phpsessid jsessionid aspnet_sessionid asp.net_sessionid connect.sid", lazily(`pepper|phpsessid|jsessionid|asp\.?net_sessionid|connect\.sid`)},
 	{tokens, "auth", lazily(`\b_?auth\b`)},
 	{tokens, "otp", lazily(`\b(?:t?otp)(?:[ _-]?(?:seed|key))?\b`)},
 	{tokens, "key", lazily(
 		`(?:api|app|application|access|secret|private|signing|encryption|decryption|auth|authentication|authorization|account|master|shared|service|admin|license|deploy|` +
-			`storage|consumer|client|hmac|jwt|session|subscription|security|ingest|ingestion|integration|server|root|ssh|aes|rest|write|webhook|recovery|totp|2fa)` +
+			`storage|consumer|client|hmac|jwt|session|subscription|security|ingest|ingestion|integration|server|root|ssh|aes|rest|write|webhook|recovery|functions|totp|2fa)` +
 			`[ _.-]?(?:api[ _-]?)?keys?`)},
 	{tokens, "recovery·code recovery_code recovery-code backup·code backup_code backup-code recoverycode backupcode", lazily(`(?:recovery|backup)[ _-]?codes?`)},
 	{sessions, "session_id session-id sessionid session·id session_c session·c session-c sessioncookie sessid sid", lazily(`session[ _-]?(?:id|cookie)|sessid|\bsid\b`)},
@@ -67,7 +68,12 @@ var publicTail = lazily(`(?i)^(?:[_-][a-z]+)*[_-](?:len|length|size|count|counte
 	`endpoint|issuer|audience|kind|mode|state|status|info|meta|metadata|test|tests|refresh|based|protected|only|auth|sign|up|change|changed|complexity|grant|exchange|introspection|event|events|uuid|guid|fingerprint|checksum|sha\\d*|md5)(?:[_-]\\d+)*$`)
 
 // nameTail matches the rest of a longer name.
-var nameTail = lazily(`^(?:[_-][0-9A-Za-z]+){1,6}`)
+var nameTail = lazily(`^(?:[_-][0-9A-Za-z]+|[A-Z][0-9a-z]+){1,6}`)
+
+// snake writes the rest of a name with underscores: ForBilling as _For_Billing.
+func snake(tail string) string { return camelHead().ReplaceAllString(tail, "${1}_$2") }
+
+var camelHead = lazily(`(^|[0-9a-z])([A-Z])`)
 
 // namesSecret reports whether any of the names stands in the text.
 func namesSecret(text string) bool {
@@ -117,10 +123,10 @@ var publicKey = lazily(`(?:CACHE|PRIMARY|FOREIGN|PUBLIC|SORT|PARTITION|IDEMPOTEN
 var label = lazily(`(?i)(?:^|[^\pL])(?:the|is|are|was|must|should|can(?:not)?|your|my|our|please|not|at|least|be|to|for|of|or|and|with|required|optional|invalid|incorrect|wrong|missing|forgot|forgotten|enter|confirm|reset|change|new|characters?|field|description|requerida|obligatoria|olvidada|vergessen|oublié|erforderlich|requis)(?:$|[^\pL])`)
 
 // typeWord matches what stands for a value where there is none: a type, an option, a word for the thing itself.
-var typeWord = lazily(`^(?:null|none|nil|undefined|true|false|yes|no|on|off|str|string|text|int|integer|number|bool|boolean|bytes?|any|object|array|list|dict|map|required|optional|password|passwd|passwort|secret|token|hidden|empty|unset|default|input|redacted|masked|removed|value|key|bearer|basic|env|vault|keychain|prompt|ask|stdin|plain|plaintext|md5|bcrypt|scram|trust|peer|n/?a|tbd|todo)$`)
+var typeWord = lazily(`^(?:null|none|nil|undefined|true|false|yes|no|on|off|ok|fail|failed|skip|skipped|passed|str|string|text|int|integer|number|bool|boolean|bytes?|any|object|array|list|dict|map|required|optional|password|passwd|passwort|secret|token|hidden|empty|unset|default|input|redacted|masked|removed|value|key|bearer|basic|env|vault|keychain|prompt|ask|stdin|plain|plaintext|md5|bcrypt|scram|trust|peer|n/?a|tbd|todo)$`)
 
 // placeholderStart matches the begin of what is written where a value is to be put.
-var placeholderStart = lazily(`^(?:your(?:pass|pw|secret|token|key|api|own|user|name)|(?:[\w-]*[_. -])?example[\w.-]*$|insert[-_ ]|replace|enter[-_ ]|put[-_ ]|<|\{\{|\$\{|\$\(|\$[a-z_][a-z0-9_]*$|%[a-z_]+%$|%[sdvq]$|\{[a-z_.]*\}?$|\[|@[a-z_]+@?$|#\{|process\.env|os\.|env[.\[(]|secrets\.|vars\.)`)
+var placeholderStart = lazily(`^(?:your(?:pass|pw|secret|token|key|api|own|user|name)|(?:[\w-]*[_. -])?example[\w.-]*$|replace|(?:insert|enter|put)[-_ ][a-z_ -]*$|<|\{\{|\$\{|\$\(|\$[a-z_][a-z0-9_]*$|%[a-z_]+%$|%[sdvq]$|\{[a-z_.]*\}?$|\[|@[a-z_]+@?$|#\{|process\.env|os\.|env[.\[(]|secrets\.|vars\.)`)
 
 // placeholderParts are parts of such a text, and placeholderEnds its ends.
 var (
