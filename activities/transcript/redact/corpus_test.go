@@ -26,8 +26,8 @@ func TestI9EveryKindInEveryWording(t *testing.T) {
 				again, _ := Text(got)
 				require.Equal(t, got, again, c.Text)
 			}
-			for _, secret := range c.Secrets {
-				if strings.Contains(got, secret) {
+			for _, secret := range strings.Fields(strings.Join(c.Secrets, " ")) { // No word of a phrase survives either.
+				if len(secret) > 2 && strings.Contains(got, secret) {
 					t.Logf("%s, %s: %q\n became %q", c.Kind, c.Wording, c.Text, got)
 					kinds[c.Kind]++
 					wordings[c.Wording]++

@@ -107,8 +107,6 @@ var programs = []struct{ words, names, option string }{
 	{"mysqladmin nmcli", `mysqladmin|nmcli`, `password `},
 	{"openssl", `openssl`, `(?:-k |-pass(?:in|out)? pass:)`},
 	{"keytool jarsigner", `keytool|jarsigner`, `-(?:src|dest)?(?:store|key)pass[ =]`},
-	{"swaks", `swaks`, `-ap `},
-	{"vncviewer", `vncviewer`, `-passwd `},
 	{"schtasks", `schtasks`, `/rp `},
 	{"freerdp", `[xw]?freerdp3?`, `/p:`},
 	{"lftp", `lftp`, `-u \S+?,`},

@@ -107,6 +107,8 @@ var everyday = []struct {
 	{"13 long option assigned", "docker login -u ann --password=%s r.test", []func(*Maker) string{weak}},
 	{"13 mysql quoted", "mysqldump -uroot -p'%s' app", []func(*Maker) string{weak}},
 	{"13 openssl", "openssl rsa -passin pass:%s -in id", []func(*Maker) string{weak}},
+	{"13 windows", "schtasks /create /ru ann /rp %s; xfreerdp /u:ann /p:%s /v:h", []func(*Maker) string{weak, weak}},
+	{"13 networks", "wpa_passphrase home %s; nmcli d wifi connect home password %s; lftp -u ann,%s ftp.test; rabbitmqctl add_user ann %s", []func(*Maker) string{weak, weak, weak, weak}},
 	{"13 mosquitto", "mosquitto_pub -u ann -P %s -t x", []func(*Maker) string{weak}}, //nolint:misspell // a program
 	{"13 keytool", "keytool -list -storepass %s", []func(*Maker) string{weak}},
 	{"13 sudo", "echo '%s' | sudo -S ls", []func(*Maker) string{weak}},
@@ -201,7 +203,7 @@ func everydayCases(m *Maker) []Case {
 		values, secrets := []any{}, []string{}
 		for _, each := range e.make {
 			secret := each(m)
-			values, secrets = append(values, secret), append(secrets, strings.Fields(secret)...)
+			values, secrets = append(values, secret), append(secrets, secret)
 		}
 		add(e.kind, fmt.Sprintf(e.text, values...), secrets...)
 	}
