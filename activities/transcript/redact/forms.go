@@ -31,7 +31,7 @@ const cookieName = `(?i:(?:\w{1,24}[_.-])?(?:sess(?:ion)?|connect\.sid|sid|auth|
 
 var forms = []form{
 	// user:password@tcp(host:port)/db, as Go's driver of MySQL writes it.
-	{"@tcp( @tcp6( @unix( @cloudsql( @( @/", 200, 12, lazily(`[\w.%+-]{1,64}:([^\s"'\x60@]{1,128}(?:@[^\s"'\x60@(]{1,64})*)@(?:(?:tcp6?|unix|cloudsql)?\(|/\w+\b)`), nil},
+	{"@tcp( @tcp6( @unix( @cloudsql( @( @/", 200, 12, lazily(`[\w.%+-]{1,64}:([^\s"'\x60@]{1,128}(?:@[^\s"'\x60@(]{1,64})*)@(?:(?:tcp6?|unix|cloudsql)\(|\([\w.-]+:\d+\)|/\w+\b)`), nil},
 	// user/password@host, as Oracle's programs and drivers write it.
 	{"jdbc:oracle: sqlplus sqlldr sqlcl expdp impdp rman conn· connect· connect( imp· exp·", 1, 240,
 		lazily(`(?i)(?:\bjdbc:oracle:(?:thin|oci8?):|\b(?:conn|connect)[ \t(]+["']?|\b(?:sqlplus|sqlldr|sqlcl|expdp|impdp|imp|exp|rman)\b[^\n|;]{0,60}?\s["']?(?:userid=|target[ =])?)[\w$#.]{1,64}/"?([^\s"'@/]{2,128})"?@`), isNoVersion},
@@ -56,7 +56,7 @@ var forms = []form{
 	{"mii mhccaqee mig b3blbnnzac1rzxk", 2, 16 << 10, lazily(`\b((?:MII[\w+/]{2}[AQgw]IBA|MHcCAQEE|MIG[\w+/]AgEA|b3BlbnNzaC1rZXktdj)[A-Za-z0-9+/]{40,}(?:(?:\\[nr]|[\s>|])+[A-Za-z0-9+/]{16,76})*={0,2})`), nil},
 	// A user and a password, with a slash between them.
 	{"creds credentials zugangsdaten identifiants credenciales 账号 帳號 계정", 2, 200,
-		lazily(`(?i)(?:\bcreds|\bcredentials|\bzugangsdaten|\bidentifiants|\bcredenciales|账号|帳號|계정)[ \t]*(?:[:=：]|is|are|sind|sont|son)[ \t]*["'\x60]?[\w.@+-]{2,64}["'\x60]?[ \t]+/[ \t]+["'\x60]?([^\s"'\x60,;/]{4,64})`), func(v string) bool { return !isCallOrPath(v) && !isVersioned(v) }},
+		lazily(`(?i)(?:\bcreds|\bcredentials|\bzugangsdaten|\bidentifiants|\bcredenciales|账号|帳號|계정)[ \t]*(?:[:=：–-]|is|are|sind|sont|son)[ \t]*["'\x60]?[\w.@+-]{2,64}["'\x60]?[ \t]+/[ \t]+["'\x60]?([^\s"'\x60,;/]{4,64})`), func(v string) bool { return !isCallOrPath(v) && !isVersioned(v) }},
 	{"login log·in sign·in creds credentials user/pass", 2, 200, lazily(`(?i)\b(?:login|(?:log|sign) in (?:with|as|using)|creds|credentials|user/pass(?:word)?)(?: (?:with|as|is|using|are))?(?:[ \t]*[:=][ \t]*|[ \t]+)["'\x60]?[\w.@+-]{2,64}["'\x60]?[ \t]*[/:][ \t]*["'\x60]?([^\s"'\x60,;/:][^\s"'\x60,;/]{5,63})`),
 		func(v string) bool { return name{family: passwords}.standsOut(v) }},
 	// The answer to a prompt.

@@ -30,7 +30,7 @@ type nameRule struct {
 }
 
 var nameRules = []nameRule{
-	{passwords, "pass", lazily(`(?:mot[ _-]?de[ _-]?|palavra-)?passe\b|pass[_ -]?(?:words?|phrases?|codes?|wd)|passwort|[_.-]pass\b|\bpass(?:=|\s?:\s|["']\s*(?::|=>)|\s*=\s*["'])|\b(?:the|my|our|your|his|her|their)[ \t]pass\b|\bpass[ \t](?:is|was|-)[ \t]|\bpass\s?=>|(?m:^)[ \t]*pass[ \t]*=|[a-z]pass["']?\s?(?::=?|=>?)\s?["']|\bpass(?:>|\s?:=)`)},
+	{passwords, "pass", lazily(`(?:mot[ _-]?de[ _-]?|palavra-)?passe\b|pass[_ -]?(?:words?|phrases?|codes?|wd)|passwort|[_.-]pass\b|\bpass(?:=|\s?:\s|["']\]?\s*(?::|=>?)|\s*=\s*["'])|\b(?:the|my|our|your|his|her|their)[ \t]pass\b|\bpass[ \t](?:is|was|-)[ \t]|\bpass\s?=>|(?m:^)[ \t]*pass[ \t]*=|[a-z]pass["']?\s?(?::=?|=>?)\s?["']|\bpass(?:>|\s?:=)`)},
 	{passwords, "pwd", lazily(`\bpwd|_pwd|userpwd|pgpwd`)},
 	{passwords, "pw= pw: pw\" pw' pw·", lazily(`\bpw(?:=|\s?:\s|["']\s*(?::|=>)|\s*=\s*["'])|\b(?:the|my|our|your|his|her|their)[ \t]pw\b|\bpw[ \t](?:is|was)\b`)},
 	{codes, "pin\" pin' pin: pin= pin· pin_ pincode puk", lazily(`\b(?:pin(?:[ _-]?code)?|puk)\b`)},
@@ -40,7 +40,7 @@ var nameRules = []nameRule{
 		`비밀\s?번호|비번|암호|패스워드|密\s?[码碼]|口令|パスワード|パスコード|暗証番号`)},
 	{passwords, "psk pre-shared preshared wifi wi-fi wlan wpa", lazily(`(?i)(?:\b|_)psk\b|\bpre-?shared[ _-]?key\b|\bwpa2?[ _-]?(?:psk|key|passphrase)\b|\b(?:wi-?fi|wlan)[ _-]?(?:key|code|schlüssel)\b`)},
 	{codes, "code cvv cvc", lazily(`\b(?:door|gate|garage|entry|entrance|alarm|safe|locker|lock(?:box)?|building|access|security|keypad)[ _-]?codes?\b|` +
-		`\bcodes? (?:for|to|of) the (?:front |back )?(?:door|gate|garage|alarm|safe|locker|building|house)\b|türcode\b|\bcv[vc]2?\b`)},
+		`\bcodes? (?:for|to|of) the (?:front |back )?(?:door|gate|garage|alarm|safe|locker|building|house)\b|türcode\b|\bcv[vc]2?(?: code)?\b`)},
 	{tokens, "secret", lazily(`secret[ _-]?(?:access[ _-]?)?keys?(?: base\b)?|secrets?`)},
 	{tokens, "token credential bearer mnemonic", lazily(`tokens?|credentials?|bearer|mnemonic`)},
 	{passwords, "identified·by", lazily(`identified by`)},
@@ -123,7 +123,7 @@ var publicKey = lazily(`(?:CACHE|PRIMARY|FOREIGN|PUBLIC|SORT|PARTITION|IDEMPOTEN
 var label = lazily(`(?i)(?:^|[^\pL])(?:the|is|are|was|must|should|can(?:not)?|your|my|our|please|not|at|least|be|to|for|of|or|and|with|required|optional|invalid|incorrect|wrong|missing|forgot|forgotten|enter|confirm|reset|change|new|characters?|field|description|requerida|obligatoria|olvidada|vergessen|oublié|erforderlich|requis)(?:$|[^\pL])`)
 
 // typeWord matches what stands for a value where there is none: a type, an option, a word for the thing itself.
-var typeWord = lazily(`^(?:null|none|nil|undefined|true|false|yes|no|on|off|ok|fail|failed|skip|skipped|passed|str|string|text|int|integer|number|bool|boolean|bytes?|any|object|array|list|dict|map|required|optional|password|passwd|passwort|secret|token|hidden|empty|unset|default|input|redacted|masked|removed|value|key|bearer|basic|env|vault|keychain|prompt|ask|stdin|plain|plaintext|md5|bcrypt|scram|trust|peer|n/?a|tbd|todo)$`)
+var typeWord = lazily(`^(?:null|none|nil|undefined|true|false|yes|no|on|off|ok|fail|failed|skip|skipped|passed|str|string|text|int|integer|number|bool|boolean|bytes?|any|object|array|list|dict|map|required|optional|password|passwd|passwort|secret|token|hidden|empty|unset|default|input|redacted|masked|removed|value|key|bearer|basic|env|vault|keychain|prompt|ask|stdin|plain|plaintext|valid|unknown|same|weak|strong|unchanged|md5|bcrypt|scram|trust|peer|n/?a|tbd|todo)$`)
 
 // placeholderStart matches the begin of what is written where a value is to be put.
 var placeholderStart = lazily(`^(?:your(?:pass|pw|secret|token|key|api|own|user|name)|(?:[\w-]*[_. -])?example[\w.-]*$|replace|(?:insert|enter|put)[-_ ][a-z_ -]*$|<|\{\{|\$\{|\$\(|\$[a-z_][a-z0-9_]*$|%[a-z_]+%$|%[sdvq]$|\{[a-z_.]*\}?$|\[|@[a-z_]+@?$|#\{|process\.env|os\.|env[.\[(]|secrets\.|vars\.)`)
