@@ -20,7 +20,8 @@ func TestPiecesFindWhatTheWholeHolds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64Range(1, 1<<20).Draw(t, "seed")
-		filler := strings.Join(redacttest.Ordinary(seed, 50), "\n")
+		// Lines with names of secrets take the longest, and so most are plain.
+		filler := strings.Join(redacttest.Ordinary(seed, 20), "\n"+strings.Repeat("An ordinary line of a log, without anything in it.\n", 3))
 		cases := redacttest.Cases(seed)
 		c := cases[rapid.IntRange(0, len(cases)-1).Draw(t, "case")]
 		border := short.piece * rapid.IntRange(1, 2).Draw(t, "pieces")
