@@ -184,7 +184,7 @@ func scanCodes(text string, from, to int) []Finding {
 }
 
 // pgpass matches a line of .pgpass: host:port:database:user:password.
-var pgpass = lazily(`(?:^|[\s"'\x60])(?:[\w./-]{1,80}|\*|\[[0-9a-f:]+\]):(\d{4,5}|\*):(?:[\w.-]{1,63}|\*):(?:[\w.@-]{1,63}|\*):((?:[^\s:"'\x60\\]|\\.){2,128})(?:[\s"'\x60]|$)`)
+var pgpass = lazily(`^(?:[\w./-]{1,80}|\*|\[[0-9a-f:]+\]):(\d{4,5}|\*):(?:[\w.-]{1,63}|\*):(?:[\w.@-]{1,63}|\*):((?:[^\s:"'\x60\\]|\\.){2,128})(?:[\s"'\x60]|$)`)
 
 // pgPorts are ports that PostgreSQL and its poolers listen on. Behind another one, letters alone are no password.
 var pgPorts = []string{"*", "5432", "5433", "6432", "6543", "25060", "26257"}
@@ -203,8 +203,9 @@ func scanPgpass(text string) []Finding {
 		if !ok || port != "*" && (len(port) < 4 || strings.Trim(port, "0123456789") != "") {
 			continue
 		}
-		start := max(lineStart(text, at), at-maxPath/8)
-		line, _, _ := strings.Cut(text[start:min(len(text), at+maxPath/2)], "\n")
+		start := max(0, at-82) // A host has 80 characters at most.
+		start += strings.LastIndexAny(text[start:at-1], " \t\r\n\"'`") + 1
+		line := text[start:min(len(text), at+maxPath/2)]
 		m := pgpass().FindStringSubmatchIndex(line)
 		if m == nil {
 			continue
