@@ -53,7 +53,7 @@ var forms = []form{
 	{"chpasswd", 160, 2, lazily(`[\w.-]+:([^\s"'|]{2,128})["']?[ \t]*\|[ \t]*(?:sudo[ \t]+)?chpasswd`), nil},
 	{"sudo·-s", 160, 2, lazily(`\becho[ \t]+` + tail + `[ \t]*\|[ \t]*sudo[ \t]+-S`), nil},
 	// A private key without its first line: how its bytes begin in base64.
-	{"mii mhccaqee mig b3blbnnzac1rzxk", 2, 16 << 10, lazily(`\b((?:MII[\w+/]{2}[AQgw]IBA|MHcCAQEE|MIG[\w+/]AgEA|b3BlbnNzaC1rZXktdj)[A-Za-z0-9+/]{40,}(?:(?:\\[nr]|[\s>|])+[A-Za-z0-9+/]{16,76})*={0,2})`), nil},
+	{"mii mhccaqee mighagea b3blbnnzac1rzxk", 2, 16 << 10, lazily(`\b((?:MII[\w+/]{2}[AQgw]IBA|MHcCAQEE|MIGHAgEA|b3BlbnNzaC1rZXktdj)[A-Za-z0-9+/]{40,}(?:(?:\\[nr]|[\s>|])+[A-Za-z0-9+/]{16,76})*={0,2})`), nil},
 	// A user and a password, with a slash between them.
 	{"creds credentials zugangsdaten identifiants credenciales 账号 帳號 계정", 2, 200,
 		lazily(`(?i)(?:\bcreds|\bcredentials|\bzugangsdaten|\bidentifiants|\bcredenciales|账号|帳號|계정)[ \t]*(?:[:=：–-]|is|are|sind|sont|son)[ \t]*["'\x60]?[\w.@+-]{2,64}["'\x60]?[ \t]+/[ \t]+["'\x60]?([^\s"'\x60,;/]{4,64})`), func(v string) bool { return !isCallOrPath(v) && !isVersioned(v) }},

@@ -129,7 +129,7 @@ var parsedRules = sync.OnceValue(func() (file ruleFile) {
 	return file
 })
 
-// blankMarks replaces what stands for a blank and for a tab in the words of a seed.
+// blankMarks replaces the marks for a blank and for a tab in the words of a seed.
 var blankMarks = strings.NewReplacer("·", " ", "⇥", "\t")
 
 func loadRules() *rules {

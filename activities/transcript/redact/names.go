@@ -125,7 +125,7 @@ var label = lazily(`(?i)(?:^|[^\pL])(?:the|is|are|was|must|should|can(?:not)?|yo
 // typeWord matches what stands for a value where there is none: a type, an option, a word for the thing itself.
 var typeWord = lazily(`^(?:null|none|nil|undefined|true|false|yes|no|on|off|ok|fail|failed|skip|skipped|passed|str|string|text|int|integer|number|bool|boolean|bytes?|any|object|array|list|dict|map|required|optional|password|passwd|passwort|secret|token|hidden|empty|unset|default|input|redacted|masked|removed|value|key|bearer|basic|env|vault|keychain|prompt|ask|stdin|plain|plaintext|valid|unknown|same|weak|strong|unchanged|md5|bcrypt|scram|trust|peer|n/?a|tbd|todo)$`)
 
-// placeholderStart matches the begin of what is written where a value is to be put.
+// placeholderStart matches the begin of a text in place of a value.
 var placeholderStart = lazily(`^(?:your(?:pass|pw|secret|token|key|api|own|user|name)|(?:[\w-]*[_. -])?example[\w.-]*$|replace|(?:insert|enter|put)[-_ ][a-z_ -]*$|<|\{\{|\$\{|\$\(|\$[a-z_][a-z0-9_]*$|%[a-z_]+%$|%[sdvq]$|\{[a-z_.]*\}?$|\[|@[a-z_]+@?$|#\{|process\.env|os\.|env[.\[(]|secrets\.|vars\.)`)
 
 // placeholderParts are parts of such a text, and placeholderEnds its ends.

@@ -61,8 +61,8 @@ func eachJoined(r reading, fn func(reading) error) error {
 	return err
 }
 
-// rewrite returns another reading. At each of the marks the function says how many bytes it replaces, and by what; 0 for the
-// byte as it is.
+// rewrite returns another reading. At each of the marks the function returns how many bytes it replaces, and the text in their
+// place; 0 for the byte as it is.
 func (r reading) rewrite(marks string, f func(text string, at int) (n int, by string)) (reading, bool) {
 	if len(r.text) > math.MaxInt32 {
 		return reading{}, false

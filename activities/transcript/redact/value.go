@@ -86,7 +86,7 @@ var callOrPath = lazily(`^[\w.$]*[A-Za-z_$][\w$]*(?:\(|\[|::|\?\.|->)|^[A-Za-z_]
 
 func isCallOrPath(value string) bool { return callOrPath().MatchString(value) }
 
-// tells reports whether a value in quotes is one, and not what a form or a message says of it.
+// tells reports whether a value in quotes is one, and not the words of a form or a message about it.
 func (n name) tells(value string) bool {
 	k := kindsOf(value)
 	if n.family == sessions {
