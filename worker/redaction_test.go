@@ -152,6 +152,9 @@ func secretCases(t *testing.T) (cases []redacttest.Case) {
 	kinds := map[string]bool{}
 	for i := range 220 {
 		c := all[(i*97)%len(all)]
+		if slices.ContainsFunc(c.Secrets, func(s string) bool { return len(s) < 7 }) {
+			continue // The digits of a pin are in times and counts, too.
+		}
 		kinds[c.Kind] = true
 		cases = append(cases, c)
 	}

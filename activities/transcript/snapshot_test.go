@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/boundary"
+	"axiommind/activities/transcript/format"
 	"axiommind/schema"
 )
 
@@ -95,6 +97,54 @@ func TestBrokenDatabaseIsFinal(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	var failure boundary.Failure
 	require.NotErrorAs(t, err, &failure)
+}
+
+// A database that is larger than the limit, with its log, is not copied.
+func TestSnapshotIsBounded(t *testing.T) {
+	t.Parallel()
+	name := makeDatabase(t)
+	var size int64
+	for _, each := range []string{name, name + "-wal"} {
+		info, err := os.Stat(each)
+		require.NoError(t, err)
+		require.NotZero(t, info.Size())
+		size += info.Size()
+	}
+	copied := filepath.Join(t.TempDir(), "copy.db")
+	require.NoError(t, snapshot(t.Context(), name, copied, size))
+	for _, limit := range []int64{size - 1, 1} {
+		require.ErrorIs(t, snapshot(t.Context(), name, filepath.Join(t.TempDir(), "copy.db"), limit), format.ErrTooLarge)
+	}
+}
+
+// A database of gigabytes is refused before any of it is copied, and one large source is read at a time.
+func TestLargeSources(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	name := put(t, filepath.Join(t.TempDir(), "state.vscdb"), sqliteMagic)
+	require.NoError(t, os.Truncate(name, format.DefaultMaxDatabase+1)) // The file is sparse.
+	uri := uriOf(t, name).URI
+	requireNoCopy := func() {
+		left, err := os.ReadDir(temp)
+		require.NoError(t, err)
+		require.Empty(t, left)
+	}
+	_, _, err := ReadSource(t.Context(), uri, "")
+	require.ErrorIs(t, err, format.ErrTooLarge)
+	requireNoCopy()
+
+	readingLarge <- struct{}{}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	_, _, err = ReadSource(ctx, uri, "")
+	require.ErrorIs(t, err, context.DeadlineExceeded, "it waits")
+	sessions, _, err := ReadSource(t.Context(), uriOf(t, makeDatabase(t)).URI, "")
+	require.NoError(t, err)
+	requireLive(t, sessions)
+	<-readingLarge
+	_, _, err = ReadSource(t.Context(), uri, "")
+	require.ErrorIs(t, err, format.ErrTooLarge)
+	requireNoCopy()
 }
 
 // A database that is written while it is copied is read in a state it was in: money moved between two rows

@@ -73,6 +73,13 @@ func ReadSource(ctx context.Context, uri, formatName string) ([]*Session, schema
 	return readSource(ctx, uri, format.Options{Format: formatName}, resolveAnywhere)
 }
 
+// largeSource is the size in bytes above which a program reads one source at a time: a database is copied to the temporary
+// directory, and a document is held in memory.
+const largeSource = 64 << 20
+
+// readingLarge holds one element while a large source is read.
+var readingLarge = make(chan struct{}, 1)
+
 func readSource(ctx context.Context, uri string, opts format.Options, resolve func(path string) (*handle, error)) ([]*Session, schema.Source, error) {
 	path, err := absolutePath(uri)
 	if err != nil {
@@ -87,6 +94,14 @@ func readSource(ctx context.Context, uri string, opts format.Options, resolve fu
 		return nil, schema.Source{}, fmt.Errorf("read source: %w", err)
 	}
 	defer func() { _ = file.Close() }()
+	if f.info.Size() > largeSource {
+		select {
+		case readingLarge <- struct{}{}:
+			defer func() { <-readingLarge }()
+		case <-ctx.Done():
+			return nil, schema.Source{}, fmt.Errorf("read source %q: wait for another large one: %w", uri, context.Cause(ctx))
+		}
+	}
 	opts.Name, opts.Size, opts.Detected = path, f.info.Size(), f.private
 	opts.CopyDatabase = func(ctx context.Context, name string, limit int64) error { return snapshot(ctx, f.path, name, limit) }
 	sessions, source, err := readFrom(ctx, file, opts)

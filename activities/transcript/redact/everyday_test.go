@@ -31,6 +31,13 @@ func TestEverydayTextStays(t *testing.T) {
 		"token-service-1  | ts=2026-03-01T10:00:00Z", "secret_uuid=550e8400-e29b-41d4-a716-446655440000", `{"pass":1024,"fail":3}`, `{"pin":"GPIO17"}`, "pw = self.w//2",
 		"https://github.com/pre-commit/pre-commit-hooks/commit/0123456789abcdef0123456789abcdef01234567", "https://login.test.com/36c47fb4-f57c-4e1c-8760-d42293932cc2/v2.0",
 		"secret_event_proto_descriptor" + " = " + "file_cloud_secretmanager_logging_v2_event_proto_descriptor", "c29tZSBvcmRpbmFyeSB0ZXh0IGFib3V0IHRoZSB3ZWF0aGVy", "PWD=/home/ann", "pw, err := readPW()",
+		"interface Login {\n  username: string\n  password: string\n}", "def f(password):\n  \"\"\"Reads the file and returns it.\"\"\"", "if user and self._password:\n    return",
+		"by the --username and --password options of the program", "the seed: it carries the old state over and so the new run begins with it", "SELECT pass FROM runs WHERE pass = total",
+		"password: z.string()", "password -> hash(password)", "password = prompt", "connect(password=password)", "pass = result.ok && done", "pin 13 is low", "pin: 13.2.0", "| sessionToken | getSessionTokenFromHeader |",
+		"import { x } from '@/components'", "connect to ann/repo@v2.1.0", "git push -u origin main -p", "sudo -u ann mkdir -p build", "docker run -u root -p 8080:80 app", "ssh -p 2222 ann@host", "tar -xzf a.tgz -P b",
+		"12:5432:ok", "http://localhost:5432:", "log: 10:20:30 app:5432:info:ready:now", "https://github.com/ann/hooks/blob/main/a.go", "https://x.test/hooks/use-state", "openssl ciphers -v -psk", "zip -r out.zip dir",
+		"recovery codes:\nThey open the door once.\nabc123 is none", "See the recovery codes page, section 12 of 30.", "the password's length", "the passphrase is used to derive the key", "Password: see the vault",
+		"name: session\nvalue: the one of today", `{"name":"timeout","value":"30s"}`, "seed: 42, words: one two three", "the code for the door is in the vault", "words:\nalpha\nbeta\ngamma", "echo $PASSWORD | sudo -S ls",
 		"falsehood and truth", "secret sauce: tomatoes and basil", "setup: run make first", "password: correct and long enough for all",
 	} {
 		got, _ := Text(text)

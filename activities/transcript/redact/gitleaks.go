@@ -129,6 +129,9 @@ var parsedRules = sync.OnceValue(func() (file ruleFile) {
 	return file
 })
 
+// blankMarks replaces the marks for a blank and for a tab in the words of a seed.
+var blankMarks = strings.NewReplacer("·", " ", "⇥", "\t")
+
 func loadRules() *rules {
 	file := parsedRules()
 	r := &rules{by: make(map[string][]int)}
@@ -151,7 +154,7 @@ func loadRules() *rules {
 	}
 	for i, seed := range seeds {
 		for word := range strings.FieldsSeq(seed.words) {
-			word = strings.ReplaceAll(word, "·", " ")
+			word = blankMarks.Replace(word)
 			r.by[word] = append(r.by[word], len(r.known)+i)
 		}
 		r.reach = append(r.reach, [2]int{seed.before, seed.after})
@@ -176,6 +179,9 @@ func (r *rules) windows(lower string) [][][2]int {
 	r.words.Walk([]byte(lower), func(end, n, _ int64) bool {
 		at := int(end-n) + 1
 		for _, i := range r.by[lower[at:at+int(n)]] {
+			if n <= 2 && i < len(r.known) && !inToken(lower, at) {
+				continue
+			}
 			w := [2]int{max(0, at-r.reach[i][0]), min(len(lower), at+int(n)+r.reach[i][1])}
 			if last := len(windows[i]) - 1; last >= 0 && w[0] <= windows[i][last][1] {
 				windows[i][last][1] = max(windows[i][last][1], w[1])
@@ -186,6 +192,20 @@ func (r *rules) windows(lower string) [][][2]int {
 		return true
 	})
 	return windows
+}
+
+// inToken reports whether a place is in a run of as many characters as the shortest token has. The rules of gitleaks whose keyword is
+// two letters look for tokens alone, and these letters are in every sentence.
+func inToken(text string, at int) bool {
+	start := at
+	for start > 0 && at-start < minRandom && text[start-1] > ' ' {
+		start--
+	}
+	end := at
+	for end < len(text) && end-start < minRandom && text[end] > ' ' {
+		end++
+	}
+	return end-start == minRandom
 }
 
 func (r *rules) run(k *known, text string, from, to int) []Finding {

@@ -105,9 +105,7 @@ func findShort(ctx context.Context, text string) ([]Finding, error) {
 			}
 		}
 		add(scan(r.text, r.joined))
-		if !r.joined {
-			add(scanEncoded(r.text, maxDecoded))
-		}
+		add(scanEncoded(r.text, maxDecoded))
 		return ctx.Err()
 	})
 	slices.SortFunc(found, compare)

@@ -121,7 +121,7 @@ func FuzzText(f *testing.F) {
 
 // BenchmarkHostile is of texts that repeat what a rule begins with: the time for each byte must not grow with their length.
 func BenchmarkHostile(b *testing.B) {
-	for _, fragment := range append(fragments, "password is the ", "\"password\": \"", "export TOKEN=abc\\\n", strings.Repeat("aB3", 30)) {
+	for _, fragment := range append(fragments, " a:*:*:*:", "password is the ", "\"password\": \"", "export TOKEN=abc\\\n", strings.Repeat("aB3", 30)) {
 		for _, size := range []int{20 << 10, 200 << 10} {
 			text := strings.Repeat(fragment, size/len(fragment))
 			b.Run(strings.ToValidUTF8(strings.Trim(fragment, "\r\n"), "")+map[bool]string{true: "/long", false: "/short"}[size > 100<<10], func(b *testing.B) {

@@ -35,7 +35,7 @@ func eachReading(text string, fn func(reading) error) error {
 		if err := eachJoined(r, fn); err != nil {
 			return err
 		}
-		if next, differs := r.rewrite(unescapeURL); differs {
+		if next, differs := r.rewrite("%", unescapeURL); differs {
 			if err := eachJoined(next, fn); err != nil {
 				return err
 			}
@@ -43,7 +43,7 @@ func eachReading(text string, fn func(reading) error) error {
 		if n == maxUnescaped {
 			return nil
 		}
-		r, changed = r.rewrite(unescapeJSON)
+		r, changed = r.rewrite(`\`, unescapeJSON)
 	}
 	return nil
 }
@@ -51,53 +51,60 @@ func eachReading(text string, fn func(reading) error) error {
 // eachJoined calls the function with a reading, and with that of joined lines.
 func eachJoined(r reading, fn func(reading) error) error {
 	err := fn(r)
-	if next, changed := r.rewrite(joinLines); changed && err == nil {
+	if next, changed := r.rewrite("\\\"'`", joinLines); changed && err == nil {
 		err = fn(next)
 	}
-	if next, changed := r.rewrite(unwrapLines); changed && err == nil {
+	if next, changed := r.rewrite("\r\n", unwrapLines); changed && err == nil {
 		next.joined = true
 		err = fn(next)
 	}
 	return err
 }
 
-// rewrite returns another reading. At each byte the function says how many bytes it replaces, and by what; 0 for the byte
-// as it is.
-func (r reading) rewrite(f func(text string, at int) (n int, by string)) (reading, bool) {
+// rewrite returns another reading. At each of the marks the function returns how many bytes it replaces, and the text in their
+// place; 0 for the byte as it is.
+func (r reading) rewrite(marks string, f func(text string, at int) (n int, by string)) (reading, bool) {
 	if len(r.text) > math.MaxInt32 {
 		return reading{}, false
 	}
 	var next reading
 	var b []byte
-	keep := func(at, n int, by string) {
-		from, to := r.original(at, at+n)
-		for i := range len(by) {
-			b = append(b, by[i])
+	kept := 0 // So far the text is in the next reading.
+	keep := func(to int) {
+		b = append(b, r.text[kept:to]...)
+		for ; kept < to; kept++ {
+			from, to := r.original(kept, kept+1)
 			next.from, next.to = append(next.from, int32(from)), append(next.to, int32(to))
 		}
 	}
 	for at := 0; at < len(r.text); {
+		i := strings.IndexAny(r.text[at:], marks)
+		if i < 0 {
+			break
+		}
+		at += i
 		n, by := f(r.text, at)
 		if n == 0 {
-			if b != nil {
-				keep(at, 1, r.text[at:at+1])
-			}
 			at++
 			continue
 		}
 		if b == nil {
 			b = make([]byte, 0, len(r.text))
 			next.from, next.to = make([]int32, 0, len(r.text)), make([]int32, 0, len(r.text))
-			for i := range at {
-				keep(i, 1, r.text[i:i+1])
-			}
 		}
-		keep(at, n, by)
+		keep(at)
+		from, to := r.original(at, at+n)
+		for i := range len(by) {
+			b = append(b, by[i])
+			next.from, next.to = append(next.from, int32(from)), append(next.to, int32(to))
+		}
 		at += n
+		kept = at
 	}
 	if b == nil {
 		return reading{}, false
 	}
+	keep(len(r.text))
 	next.text, next.joined = string(b), r.joined
 	return next, true
 }

@@ -6,7 +6,7 @@
 //   - credentials of known form, by the rules of gitleaks;
 //   - what is told under a name that says secret: password=…, "api_key": "…", the password is …, in a dozen languages;
 //   - the credentials of URLs, of HTTP headers and of command lines, and private keys;
-//   - secrets in the forms of files and programs: .pgpass, .netrc, DSNs, options of commands, prompts, lists of codes;
+//   - secrets in the forms of files and programs: .pgpass, .netrc, DSNs, options of commands, prompts, lists of codes, seed phrases;
 //   - long tokens that look random, whatever they are called, and base64 of a text that holds any of this.
 //
 // A secret is found in the text as it stands and in every reading of it: as JSON or a URL unescaped, and with its lines
@@ -28,7 +28,7 @@ import (
 )
 
 // Version names the rules. It changes whenever the same text may be redacted otherwise.
-const Version = "redact-4/gitleaks-8.30"
+const Version = "redact-5/gitleaks-8.30"
 
 // Rules that are not gitleaks'.
 const (

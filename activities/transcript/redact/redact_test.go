@@ -32,6 +32,8 @@ func TestText(t *testing.T) {
 		{"gitleaks", "take ghp_" + key + "xy1 for it", "take [redacted: github-pat] for it"},
 		{"reversed", "Use hunter2Summer as the password", "Use [redacted: named-secret] as the password"},
 		{"continued", "export PASSWORD=hunt\\\n  er2Summer", "export PASSWORD=[redacted: named-secret]"},
+		{"end of a word", "BACKEND_TOKEN=" + key, "BACKEND_TOKEN=[redacted: named-secret]"},
+		{"word before", `"nextPageToken": "` + key[:20] + `"`, `"nextPageToken": "` + key[:20] + `"`},
 		{"flag", "login --password hunter2Summer --user me", "login --password [redacted: named-secret] --user me"},
 		{"session ids", `{"session_id": "550e8400-e29b-41d4-a716-446655440000", "sessionId": "checkout/1"}`, `{"session_id": "550e8400-e29b-41d4-a716-446655440000", "sessionId": "checkout/1"}`},
 		{"blank", "log in as admin, password hunter2Summer!", "log in as admin, password [redacted: named-secret]"},

@@ -14,7 +14,7 @@ func lazily(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// seed says around which words one of the rules here looks, and how far. A blank is written as ·.
+// seed says around which words one of the rules here looks, and how far. A blank is written as ·, a tab as ⇥.
 type seed struct {
 	words         string
 	before, after int
@@ -30,6 +30,10 @@ func allSeeds() []seed {
 	for _, r := range nameRules {
 		all = append(all, seed{words: r.words, before: 24, after: 16, find: r.scan})
 	}
+	for _, p := range programs {
+		f := programForm(p.words, p.names, p.option)
+		all = append(all, seed{words: f.words, before: f.before, after: f.after, find: f.scan, loose: true})
+	}
 	for _, f := range forms {
 		all = append(all, seed{words: f.words, before: f.before, after: f.after, find: f.scan, loose: true})
 	}
@@ -41,9 +45,9 @@ var otherSeeds = []seed{
 	{words: "private·key putty-user-key", before: 120, after: 0, find: scanKeys},
 	{words: "://", before: 32, after: 600, find: scanURLs, loose: true},
 	{words: "bearer basic apikey negotiate token aws4-hmac-sha256", before: 1, after: 4 << 10, find: scanAuth, loose: true},
-	{words: "-u --proxy-user mysql mariadb sshpass htpasswd 7z zip openssl", before: 2, after: 256, find: scanOptions, loose: true},
+	{words: "-u --proxy-user", before: 2, after: 256, find: scanOptions, loose: true},
 	{words: prefixWords, before: 2, after: 300, find: scanPrefixed, loose: true},
-	{words: "codes", before: 24, after: 1 << 10, find: scanCodes, loose: true},
+	{words: "codes códigos 恢复 备用 복구 백업 リカバリ", before: 24, after: 1 << 10, find: scanCodes, loose: true},
 	{words: "-----end", before: 8 << 10, after: 120, find: scanKeyTails, loose: true},
 	{words: "cookie", before: 5, after: 4 << 10, find: scanCookies, loose: true},
 }
@@ -65,7 +69,7 @@ func scan(text string, joined bool) []Finding {
 	if joined {
 		return found
 	}
-	return append(found, scanRandom(text)...)
+	return append(append(found, scanRandom(text)...), scanPgpass(text)...)
 }
 
 // maxDecoded bounds how often a run of base64 is decoded.
@@ -141,8 +145,6 @@ func isPort(text string) bool {
 var (
 	authScheme  = lazily(`(?i)\b(?:bearer|basic|apikey|negotiate|token|aws4-hmac-sha256)[ \t:]+["']?([A-Za-z0-9._~+/:-]{8,}=*)`)
 	userOption  = lazily(`(?:\s|^|["'])(?:-u|--user|--proxy-user|-U)[ =]?["']?([^\s"':]{1,64}):([^\s"']{3,128})`)
-	mysqlOption = lazily(`\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;]{0,80}?\s-p([^\s"']{4,64})`)
-	passOption  = lazily(`\b(?:sshpass|htpasswd|7z|zip|openssl|unzip)\b[^\n|;]{0,80}?\s-(?:p|pass(?:in|out)? pass:|P)\s?([^\s"']{4,64})`)
 	cookieLine  = lazily(`(?i)\b(?:set-)?cookie["']?\s*[:=]\s*["']?([^\n]{1,1000})`)
 	cookieValue = lazily(`([A-Za-z0-9_.-]{1,64})=([A-Za-z0-9%._~+/=:-]{8,})`)
 )
@@ -198,15 +200,12 @@ func scanPrefixed(text string, from, to int) []Finding {
 	return found
 }
 
-// scanOptions finds passwords in the options of commands.
+// scanOptions finds passwords behind a user and a colon, in the option of a command.
 func scanOptions(text string, from, to int) []Finding {
 	var found []Finding
-	for _, re := range []*regexp.Regexp{userOption(), mysqlOption(), passOption()} {
-		for _, m := range matches(re, text, from, to) {
-			start, end := m[len(m)-2], m[len(m)-1]
-			if value := text[start:end]; !isPlaceholder(value) && strings.Trim(value, "0123456789") != "" {
-				found = append(found, Finding{RuleHeader, start, end})
-			}
+	for _, m := range matches(userOption(), text, from, to) {
+		if value := text[m[4]:m[5]]; !isPlaceholder(value) && strings.Trim(value, "0123456789") != "" {
+			found = append(found, Finding{RuleHeader, m[4], m[5]})
 		}
 	}
 	return found
