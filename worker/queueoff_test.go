@@ -11,7 +11,7 @@ import (
 	"axiommind/schema"
 )
 
-// A worker that has memory switched off processes no queue: neither what waited before, nor what others send meanwhile. A
+// A worker that has memory switched off processes no queue: neither its backlog, nor contexts that others send meanwhile. A
 // worker with memory switched on processes all of it.
 func TestQueueSwitchedOff(t *testing.T) {
 	t.Parallel()
