@@ -72,6 +72,8 @@ CREATE TABLE IF NOT EXISTS entry_changes_raw
     user             LowCardinality(String),
     agent            LowCardinality(String),
     session_id       String,
+    -- The build, or the run that no build caused: see events.
+    build_id         String,
     stream           String,
     event_id         String,
     created_at       DateTime64(6, 'UTC'),
