@@ -197,6 +197,7 @@ func (d *deepDream) dream(ctx workflow.Context, from string) (schema.DeepDreamRe
 		}
 		commit := tier.CommitInput{
 			User: d.input.User, Agent: d.input.Agent, Gathered: gathered.EventID, Model: gathered.Model, DryRun: d.input.DryRun,
+			Run: workflow.GetInfo(ctx).WorkflowExecution.RunID,
 		}
 		if !gathered.Local {
 			err := d.answer(ctx, &commit)

@@ -60,6 +60,7 @@ func TestDeepDream(t *testing.T) {
 	commit.At = time.Time{}
 	require.Equal(t, tier.CommitInput{
 		User: "ann", Agent: "coder", Gathered: "gathered", Model: "openai/gpt", Responses: []string{"0[]"}, Usage: result.Usage,
+		Run: "default-test-run-id",
 	}, commit)
 	require.Less(t, r.largest, 64<<10)
 }

@@ -51,7 +51,7 @@ func (a *Activities) run(ctx context.Context, c Command) (CommandResult, error) 
 	events := make([]schema.Event, len(payloads))
 	for i, payload := range payloads {
 		events[i], err = schema.NewEvent(payload, schema.Event{
-			TS: c.At.UTC().Truncate(time.Microsecond), Actor: c.Actor, Project: c.Project,
+			TS: c.At.UTC().Truncate(time.Microsecond), Actor: c.Actor, Project: c.Project, BuildID: c.RequestID,
 			DedupeKey: schema.GraduateOfCommandKey(c.Project, c.RequestID, i),
 		})
 		if err != nil {

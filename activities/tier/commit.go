@@ -198,7 +198,7 @@ func (c *commit) events() ([]schema.Event, error) {
 	events := make([]schema.Event, len(payloads))
 	for i, p := range payloads {
 		var err error
-		events[i], err = schema.NewEvent(p, schema.Event{TS: c.in.At.UTC(), Actor: dreamActor, DedupeKey: keys[i]})
+		events[i], err = schema.NewEvent(p, schema.Event{TS: c.in.At.UTC(), Actor: dreamActor, BuildID: c.in.Run, DedupeKey: keys[i]})
 		if err != nil {
 			return nil, err
 		}

@@ -85,6 +85,8 @@ type CommitInput struct {
 	Refused string `json:"refused,omitempty"`
 	// DryRun commits nothing.
 	DryRun bool `json:"dry_run,omitempty"`
+	// Run is the id of the run of the workflow deep_dream.
+	Run string `json:"run,omitempty"`
 }
 
 // Writer returns the input of the workflow that commits the dream.

@@ -115,14 +115,14 @@ func (o *Outbox) query(ctx context.Context, where string, args ...any) ([]Row, e
 		var status string
 		var attempts uint32
 		if err := found.Scan(&r.Kind, &r.ID, &r.EmbeddingVersion, &r.Project, &status, &r.Error, &attempts,
-			&r.Permanent, &r.ContentHash, &r.CreatedAt, &r.UpdatedAt, &r.Rank); err != nil {
+			&r.Permanent, &r.ContentHash, &r.BuildID, &r.CreatedAt, &r.UpdatedAt, &r.Rank); err != nil {
 			return err
 		}
 		r.Status, r.Attempts = schema.OutboxStatus(status), int(attempts)
 		out = append(out, r)
 		return nil
 	}, `SELECT item_kind, item_id, embedding_version, project, status, error,
-		attempts, permanent, content_hash, created_at, updated_at, version
+		attempts, permanent, content_hash, build_id, created_at, updated_at, version
 		FROM vector_outbox_raw FINAL WHERE embedding_version = ? AND `+where, append([]any{o.version}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("read vector outbox: %w", err)
@@ -170,11 +170,11 @@ func writeRows(ctx context.Context, conn driver.Conn, rows []Row) error {
 	for i, r := range rows {
 		values[i] = []any{
 			r.JobID(), r.Kind, r.ID, r.EmbeddingVersion, r.Project, string(r.Status), r.Error,
-			uint32(r.Attempts), r.Permanent, r.ContentHash, r.CreatedAt, r.UpdatedAt, r.Rank,
+			uint32(r.Attempts), r.Permanent, r.ContentHash, r.BuildID, r.CreatedAt, r.UpdatedAt, r.Rank,
 		}
 	}
 	return table.Insert(ctx, conn, `vector_outbox_raw (job_id, item_kind, item_id,
-		embedding_version, project, status, error, attempts, permanent, content_hash, created_at, updated_at,
+		embedding_version, project, status, error, attempts, permanent, content_hash, build_id, created_at, updated_at,
 		version)`, values)
 }
 

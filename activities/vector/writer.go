@@ -331,8 +331,26 @@ func (w *Writer) load(ctx context.Context, rows []Row) ([]*work, error) {
 	return out, nil
 }
 
-// record appends the outcomes of the batch and projects them. It returns the rows that follow from them, by job id.
+// record appends the outcomes of the batch, an event for each build, and projects them. It returns the rows that follow
+// from them, by job id.
 func (w *Writer) record(ctx context.Context, batch []*work) (map[string]Row, error) {
+	byBuild := map[string][]*work{}
+	for _, t := range batch {
+		byBuild[t.row.BuildID] = append(byBuild[t.row.BuildID], t)
+	}
+	var events []schema.Event
+	for _, build := range slices.Sorted(maps.Keys(byBuild)) {
+		made, err := w.outcomes(byBuild[build], build)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, made...)
+	}
+	return w.append(ctx, events)
+}
+
+// outcomes returns the events with what became of the items, which the build requested.
+func (w *Writer) outcomes(batch []*work, build string) ([]schema.Event, error) {
 	done := schema.VectorIndexedPayload{Collection: w.collection}
 	failed := schema.VectorFailedPayload{Collection: w.collection}
 	var doneStates, failedStates []string
@@ -354,7 +372,7 @@ func (w *Writer) record(ctx context.Context, batch []*work) (map[string]Row, err
 	}
 	var events []schema.Event
 	add := func(payload any, key string) error {
-		event, err := w.event(payload, key)
+		event, err := w.event(payload, build, key)
 		events = append(events, event)
 		return err
 	}
@@ -365,10 +383,7 @@ func (w *Writer) record(ctx context.Context, batch []*work) (map[string]Row, err
 	if len(failed.Items) > 0 {
 		err = errors.Join(err, add(failed, schema.VectorFailedKey(w.collection, failedStates)))
 	}
-	if err != nil {
-		return nil, err
-	}
-	return w.append(ctx, events)
+	return events, err
 }
 
 // append appends events to the collection's stream and projects them. It returns the rows that follow from what the
@@ -393,10 +408,10 @@ func (w *Writer) append(ctx context.Context, events []schema.Event) (map[string]
 	return changed, w.project(ctx)
 }
 
-func (w *Writer) event(payload any, key string) (schema.Event, error) {
+func (w *Writer) event(payload any, build, key string) (schema.Event, error) {
 	return schema.NewEvent(payload, schema.Event{
 		TS: w.opts.Now().UTC().Truncate(time.Microsecond), Actor: w.opts.Actor,
-		Sensitivity: schema.SensitivityNormal, DedupeKey: key,
+		Sensitivity: schema.SensitivityNormal, BuildID: build, DedupeKey: key,
 	})
 }
 

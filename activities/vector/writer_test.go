@@ -232,3 +232,32 @@ func writerKilled(t *testing.T, after func(at int) []bool) {
 	require.Len(t, b.rows(t), 6*times)
 	requireRecordedOnce(t, b)
 }
+
+// What is written in one batch is recorded by an event of each build that requested it.
+func TestVectorEventsNameTheirBuilds(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.embedder.refuse = "poison"
+	var events []schema.Event
+	for build, title := range []string{"a", "b", "poison"} {
+		e := b.entry("red", title)
+		event := b.materialized(t, e, schema.EntryMaterializedKey(e.ID))
+		event.BuildID = fmt.Sprint("build ", build%2)
+		events = append(events, event)
+	}
+	b.append(t, "s-red", events)
+	b.index(t, 10)
+	got := map[string][]string{}
+	for event, err := range b.log.Stream(t.Context(), b.writer.stream(), eventlog.StreamOptions{}) {
+		require.NoError(t, err)
+		got[event.BuildID] = append(got[event.BuildID], event.Type)
+	}
+	require.Equal(t, map[string][]string{
+		"build 0": {schema.VectorIndexed, schema.VectorFailed}, "build 1": {schema.VectorIndexed},
+	}, got)
+	builds := map[string]int{}
+	for _, r := range b.rows(t) {
+		builds[r.BuildID]++
+	}
+	require.Equal(t, map[string]int{"build 0": 2, "build 1": 1}, builds)
+}

@@ -214,6 +214,8 @@ CREATE TABLE IF NOT EXISTS vector_outbox_raw
     attempts          UInt32,
     permanent         Bool,
     content_hash      String,
+    -- The build that requested the item, or that had it requested again.
+    build_id          String,
     created_at        DateTime64(6, 'UTC'),
     updated_at        DateTime64(6, 'UTC'),
     -- Rank of the status: an enqueue done again never hides what the writer did since.
