@@ -312,8 +312,37 @@ func (a *Rebuilds) compare(ctx context.Context, in CompareInput) (out CompareRes
 
 // FinishRebuild drops what the rebuild has left. If the switch had broken off, it is called off or, if tables were
 // exchanged already, finished. It can be called at any time, and ends the rebuild.
-func (a *Rebuilds) FinishRebuild(ctx context.Context, in ShadowInput) error {
-	_, err := boundary.Run(ctx, in, a.finish)
+func (a *Rebuilds) FinishRebuild(ctx context.Context, in FinishInput) error {
+	_, err := boundary.Run(ctx, in, func(ctx context.Context, in FinishInput) (struct{}, error) {
+		none, err := a.finish(ctx, in.ShadowInput)
+		if err == nil && !in.DryRun {
+			err = a.recordRebuild(ctx, in)
+		}
+		return none, err
+	})
+	return err
+}
+
+// FinishInput is the end of a rebuild. Metrics are its phases before.
+type FinishInput struct {
+	ShadowInput
+	DryRun  bool                `json:"dry_run,omitempty"`
+	Metrics []schema.StepMetric `json:"metrics,omitempty"`
+}
+
+// recordRebuild records how long the phases took. The times are those of the workflow, so that a retry records the same.
+func (a *Rebuilds) recordRebuild(ctx context.Context, in FinishInput) error {
+	if len(in.Metrics) == 0 {
+		return nil
+	}
+	payload := schema.RebuildFinishedPayload{RebuildID: in.ID, Projections: in.Projections, Metrics: in.Metrics}
+	last := in.Metrics[len(in.Metrics)-1]
+	ended := last.StartedAt.Add(time.Duration(last.LatencyMS * float64(time.Millisecond))).Truncate(time.Microsecond)
+	event, err := schema.NewEvent(payload, schema.Event{TS: ended, Actor: "rebuild", BuildID: in.ID, DedupeKey: schema.RebuildFinishedKey(in.ID)})
+	if err != nil {
+		return err
+	}
+	_, err = a.log.Append(ctx, schema.RebuildStream(in.ID), []schema.Event{event})
 	return err
 }
 

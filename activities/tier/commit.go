@@ -175,6 +175,7 @@ func (c *commit) events() ([]schema.Event, error) {
 	finished := schema.DreamFinishedPayload{
 		Ordinal: g.Ordinal, Date: g.Date, Status: c.status(), Reason: c.draft.Refused, Parent: g.Version, Version: c.version(),
 		Gathered: c.in.Gathered, Model: c.in.Model, Responses: c.in.Responses, Usage: c.in.Usage, Days: []schema.Day{},
+		Metrics: c.in.Metrics,
 	}
 	for _, day := range g.Days {
 		finished.Days = append(finished.Days, day.Day)
