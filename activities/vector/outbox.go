@@ -21,7 +21,8 @@ type Row struct {
 	Status  schema.OutboxStatus
 	// Error says why the last attempt failed, or why a row that was done is pending again.
 	Error string
-	// Attempts counts the failures since the row last became pending.
+	// Attempts counts the failures of the item itself since the row last became pending. It is 0 in a failed row that an
+	// outage kept from being written: that is due at once, however often it is tried.
 	Attempts    int
 	Permanent   bool
 	ContentHash string

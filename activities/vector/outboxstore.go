@@ -49,10 +49,16 @@ func (b Backoff) after(attempts int) time.Duration {
 }
 
 // dueAt returns the time at which a failed row is retried.
-func (r Row) dueAt(b Backoff) time.Time { return r.UpdatedAt.Add(b.after(r.Attempts)) }
+func (r Row) dueAt(b Backoff) time.Time {
+	if r.Attempts == 0 {
+		return r.CreatedAt
+	}
+	return r.UpdatedAt.Add(b.after(r.Attempts))
+}
 
 // dueAt is [Row.dueAt] in microseconds. Its arguments are Max, Base (microseconds).
-const dueAt = `toUnixTimestamp64Micro(updated_at) + toInt64(least(?, ? * pow(2, least(attempts, 60) - 1)))`
+const dueAt = `if(attempts = 0, toUnixTimestamp64Micro(created_at),
+	toUnixTimestamp64Micro(updated_at) + toInt64(least(?, ? * pow(2, least(attempts, 60) - 1))))`
 
 // Due holds rows that can be processed now, oldest first.
 type Due struct {
@@ -155,10 +161,11 @@ func (o *Outbox) Counts(ctx context.Context, now time.Time, b Backoff) (OutboxCo
 	return counts, nil
 }
 
-// pending reports whether any row is pending.
+// pending reports whether any row is pending, or failed in an outage.
 func (o *Outbox) pending(ctx context.Context) (bool, error) {
 	var n uint64
-	err := o.conn.QueryRow(ctx, `SELECT count() FROM vector_outbox WHERE embedding_version = ? AND status = 'pending'`, o.version).Scan(&n)
+	err := o.conn.QueryRow(ctx, `SELECT count() FROM vector_outbox
+		WHERE embedding_version = ? AND (status = 'pending' OR status = 'failed' AND attempts = 0 AND NOT permanent)`, o.version).Scan(&n)
 	if err != nil {
 		return false, fmt.Errorf("count vector outbox: %w", err)
 	}
