@@ -311,11 +311,11 @@ func (a *Rebuilds) compare(ctx context.Context, in CompareInput) (out CompareRes
 }
 
 // FinishRebuild drops what the rebuild has left. If the switch had broken off, it is called off or, if tables were
-// exchanged already, finished. It can be called at any time, and ends the rebuild.
+// exchanged already, finished. It can be called at any time, and ends the rebuild. Unless it was a
+// dry run, its phases are recorded.
 func (a *Rebuilds) FinishRebuild(ctx context.Context, in FinishInput) error {
-	_, err := boundary.Run(ctx, in, func(ctx context.Context, in FinishInput) (struct{}, error) {
-		none, err := a.finish(ctx, in.ShadowInput)
-		if err == nil && !in.DryRun {
+	_, err := boundary.Run(ctx, in, func(ctx context.Context, in FinishInput) (none struct{}, err error) {
+		if err = a.finish(ctx, in.ShadowInput); err == nil && !in.DryRun {
 			err = a.recordRebuild(ctx, in)
 		}
 		return none, err
@@ -346,20 +346,20 @@ func (a *Rebuilds) recordRebuild(ctx context.Context, in FinishInput) error {
 	return err
 }
 
-func (a *Rebuilds) finish(ctx context.Context, in ShadowInput) (none struct{}, err error) {
+func (a *Rebuilds) finish(ctx context.Context, in ShadowInput) error {
 	inUse, err := projectors(a.conn, in.Projections)
 	if err != nil {
-		return none, err
+		return err
 	}
 	if err := a.log.EndSwitch(ctx, in.ID, inUse...); err != nil {
-		return none, err
+		return err
 	}
 	sh, err := a.log.OpenShadow(ctx, in.ID)
 	if errors.Is(err, eventlog.ErrShadowGone) { // Its preparation may have broken off.
-		return none, eventlog.DropScratch(ctx, a.conn, eventlog.ScratchKey{Purpose: eventlog.PurposeRebuild, ID: in.ID})
+		return eventlog.DropScratch(ctx, a.conn, eventlog.ScratchKey{Purpose: eventlog.PurposeRebuild, ID: in.ID})
 	}
 	if err != nil {
-		return none, err
+		return err
 	}
-	return none, sh.Finish(ctx, inUse)
+	return sh.Finish(ctx, inUse)
 }
