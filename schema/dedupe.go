@@ -88,6 +88,7 @@ const (
 	keyBatchListed   = "batch_listed/{batch}/{page}"
 	keyBatchReported = "batch_reported/{batch}/{hash of the outcomes}"
 
+	keyRebuild     = "rebuild_finished/{rebuild}"
 	keyErasure     = "erasure/{erasure}/{act}/{number}"
 	keyEventErased = "event_erased/{erasure}/{hash of the stream}/{position}"
 )
@@ -283,6 +284,9 @@ func BatchReportedKey(batch string, outcomes []BatchOutcome) string {
 	}
 	return fillKey(keyBatchReported, batch, HashParts(parts...))
 }
+
+// RebuildFinishedKey is the key of the end of the rebuild.
+func RebuildFinishedKey(rebuildID string) string { return fillKey(keyRebuild, rebuildID) }
 
 // ErasureKey is the key of an act of an erasure: the type of its event, and how often it was done before.
 func ErasureKey(erasureID, act string, n int) string {

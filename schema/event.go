@@ -18,10 +18,12 @@ type Event struct {
 	// TS is the time at which the recorded thing happened, in UTC, to the microsecond. It never decides the order.
 	TS    time.Time `json:"ts"`
 	Actor string    `json:"actor"`
-	// SessionID, Project and BuildID are empty where they do not apply.
+	// SessionID and Project are empty where they do not apply.
 	SessionID string `json:"session_id,omitempty"`
 	Project   string `json:"project,omitempty"`
-	BuildID   string `json:"build_id,omitempty"`
+	// BuildID is the build that caused the event. Where no build did, it is the id of the command, or of the run of the
+	// workflow that appended the event.
+	BuildID string `json:"build_id,omitempty"`
 	// DedupeKey names the act, not the attempt. Appending the same act again has no effect.
 	DedupeKey string `json:"dedupe_key"`
 	// Payload is JSON. Its Go type is the payload struct named after Type.

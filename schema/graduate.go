@@ -280,12 +280,20 @@ const (
 	RoleGround    = "ground"
 )
 
-// DecisionEvidence is an entry that a decision rests on. Its stage, when the decision was recorded, is verified or
-// certified.
+// Kinds of the evidence of a decision.
+const (
+	GroundEntry = "entry"
+	// GroundEntity is a task. Its stage is that of the best entry that states it.
+	GroundEntity = "entity"
+)
+
+// DecisionEvidence is an entry or a task that a decision rests on. Its stage, when the decision was recorded, is verified
+// or certified.
 type DecisionEvidence struct {
-	EntryID string `json:"entry_id"`
-	Stage   Stage  `json:"stage"`
-	Role    string `json:"role"`
+	Kind  string `json:"kind"`
+	ID    string `json:"id"`
+	Stage Stage  `json:"stage"`
+	Role  string `json:"role"`
 }
 
 // DecisionRecordedPayload is a decision and what it rests on. All of it was recorded before the decision was made.
@@ -303,7 +311,7 @@ type DecisionRecordedPayload struct {
 func (p DecisionRecordedPayload) MarshalJSON() ([]byte, error) {
 	for _, e := range p.Evidence {
 		if !e.proven() {
-			return nil, fmt.Errorf("decision %q rests on entry %q, which is %q: want verified or certified", p.DecisionID, e.EntryID, e.Stage)
+			return nil, fmt.Errorf("decision %q rests on %s %q, which is %q: want verified or certified", p.DecisionID, e.Kind, e.ID, e.Stage)
 		}
 	}
 	return json.Marshal(plainDecision(p))

@@ -12,14 +12,14 @@ func TestDecisionsRestOnWhatIsVerified(t *testing.T) {
 	t.Parallel()
 	for _, stage := range []Stage{"", StageRaw, StageWorking, StageCandidate, "proven"} {
 		_, err := NewEvent(DecisionRecordedPayload{
-			DecisionID: "d", Evidence: []DecisionEvidence{{EntryID: "a", Stage: StageVerified}, {EntryID: "b", Stage: stage}},
+			DecisionID: "d", Evidence: []DecisionEvidence{{Kind: GroundEntry, ID: "a", Stage: StageVerified}, {Kind: GroundEntry, ID: "b", Stage: stage}},
 		}, Event{})
 		require.ErrorContains(t, err, `rests on entry "b"`)
 	}
 	sure := 0.5
 	made := DecisionRecordedPayload{
 		Scope: Scope{Project: "p", User: "u"}, DecisionID: "d", Action: "go", By: "ann", Confidence: &sure,
-		Evidence: []DecisionEvidence{{EntryID: "a", Stage: StageVerified, Role: RoleStatement}, {EntryID: "b", Stage: StageCertified, Role: RoleGround}},
+		Evidence: []DecisionEvidence{{Kind: GroundEntry, ID: "a", Stage: StageVerified, Role: RoleStatement}, {Kind: GroundEntry, ID: "b", Stage: StageCertified, Role: RoleGround}},
 	}
 	event, err := NewEvent(made, Event{})
 	require.NoError(t, err)
@@ -28,10 +28,10 @@ func TestDecisionsRestOnWhatIsVerified(t *testing.T) {
 	require.Equal(t, made, read)
 
 	forged, err := json.Marshal(map[string]any{"decision_id": "d", "evidence": []DecisionEvidence{
-		{EntryID: "a", Stage: StageWorking}, {EntryID: "b", Stage: StageVerified},
+		{Kind: GroundEntry, ID: "a", Stage: StageWorking}, {Kind: GroundEntry, ID: "b", Stage: StageVerified},
 	}})
 	require.NoError(t, err)
 	read, err = Decode[DecisionRecordedPayload](Event{Type: DecisionRecorded, Payload: forged})
 	require.NoError(t, err)
-	require.Equal(t, []DecisionEvidence{{EntryID: "b", Stage: StageVerified}}, read.Evidence)
+	require.Equal(t, []DecisionEvidence{{Kind: GroundEntry, ID: "b", Stage: StageVerified}}, read.Evidence)
 }

@@ -15,6 +15,19 @@ type RebuildInput struct {
 // RebuildWorkflowID is the id of the only run of rebuild.
 const RebuildWorkflowID = "rebuild"
 
+// RebuildFinished is the type of the event that records the end of a rebuild.
+const RebuildFinished = "rebuild_finished"
+
+// RebuildFinishedPayload is how long each phase of a rebuild took. One that failed is the last.
+type RebuildFinishedPayload struct {
+	RebuildID   string       `json:"rebuild_id"`
+	Projections []string     `json:"projections"`
+	Metrics     []StepMetric `json:"metrics"`
+}
+
+// RebuildStream returns the name of the stream of a rebuild.
+func RebuildStream(rebuildID string) string { return streamName(RebuildPrefix, rebuildID) }
+
 // Phases of a rebuild.
 const (
 	RebuildPrepare = "prepare"

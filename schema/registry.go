@@ -100,6 +100,8 @@ var eventTypes = []EventType{
 	register[BatchListedPayload](BatchListed, BatchPrefix, "sessions to process together", keyBatchListed),
 	register[BatchReportedPayload](BatchReported, BatchPrefix, "what became of some of them", keyBatchReported),
 
+	register[RebuildFinishedPayload](RebuildFinished, RebuildPrefix, "how long each phase of a rebuild took", keyRebuild),
+
 	register[ErasureBegunPayload](ErasureBegun, ErasurePrefix, "somebody has something forgotten: its tombstone", keyErasure),
 	register[ErasureLockedPayload](ErasureLocked, ErasurePrefix, "streams that take no events until an erasure has ended", keyErasure),
 	register[ErasureAppliedPayload](ErasureApplied, ErasurePrefix, "the log holds nothing of it any longer", keyErasure),

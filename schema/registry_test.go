@@ -199,13 +199,14 @@ var keyMakers = map[string]struct {
 	"RecordEditedKey": {4, func(p []string) string {
 		return schema.RecordEditedKey(p[0], p[1], schema.RecordKind(p[2]), p[3], 1)
 	}},
-	"CoreOfDreamKey":   {2, func(p []string) string { return schema.CoreOfDreamKey(p[0], p[1], 1) }},
-	"CoreOfEditKey":    {2, func(p []string) string { return schema.CoreOfEditKey(p[0], p[1], 1) }},
-	"CoreOfCommandKey": {3, func(p []string) string { return schema.CoreOfCommandKey(p[0], p[1], p[2]) }},
-	"DreamFinishedKey": {2, func(p []string) string { return schema.DreamFinishedKey(p[0], p[1], 1) }},
-	"ErasureKey":       {3, func(p []string) string { return schema.ErasureKey(p[0], p[1], numberOf(p[2])) }},
-	"EventErasedKey":   {3, func(p []string) string { return schema.EventErasedKey(p[0], p[1], uint64(numberOf(p[2]))) }},
-	"DreamGatheredKey": {1, func(p []string) string { return schema.DreamGatheredKey(p[0]) }},
+	"CoreOfDreamKey":     {2, func(p []string) string { return schema.CoreOfDreamKey(p[0], p[1], 1) }},
+	"CoreOfEditKey":      {2, func(p []string) string { return schema.CoreOfEditKey(p[0], p[1], 1) }},
+	"CoreOfCommandKey":   {3, func(p []string) string { return schema.CoreOfCommandKey(p[0], p[1], p[2]) }},
+	"DreamFinishedKey":   {2, func(p []string) string { return schema.DreamFinishedKey(p[0], p[1], 1) }},
+	"RebuildFinishedKey": {1, func(p []string) string { return schema.RebuildFinishedKey(p[0]) }},
+	"ErasureKey":         {3, func(p []string) string { return schema.ErasureKey(p[0], p[1], numberOf(p[2])) }},
+	"EventErasedKey":     {3, func(p []string) string { return schema.EventErasedKey(p[0], p[1], uint64(numberOf(p[2]))) }},
+	"DreamGatheredKey":   {1, func(p []string) string { return schema.DreamGatheredKey(p[0]) }},
 }
 
 // No two acts share a key, whatever their names hold, and every key is one that the log takes and fits a pattern of

@@ -26,6 +26,8 @@ const (
 	GraduatePrefix = "graduate/"
 	// UsagePrefix is of the streams that tell which entries of a project were retrieved.
 	UsagePrefix = "usage/"
+	// RebuildPrefix is of the streams that record rebuilds of projections.
+	RebuildPrefix = "rebuild/"
 	// ErasurePrefix is of the streams that tell of erasures.
 	ErasurePrefix = "erasure/"
 	// anyPrefix is of all streams.
@@ -45,6 +47,7 @@ var streamNames = map[string]string{
 	ContextPrefix:  "{project}/{user}/{agent}/{thread}/{hash}",
 	GraduatePrefix: "{project}",
 	UsagePrefix:    "{project}/{shard}",
+	RebuildPrefix:  "{rebuild}",
 	ErasurePrefix:  "{audit or erasure}",
 	anyPrefix:      "{any}",
 }

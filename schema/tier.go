@@ -213,6 +213,8 @@ type DreamFinishedPayload struct {
 	// Dropped are the items that were dropped, unless the dream made a version: then that one tells.
 	Dropped []DroppedItem `json:"dropped,omitempty"`
 	Usage   Usage         `json:"usage"`
+	// Metrics are the steps before the commit.
+	Metrics []StepMetric `json:"metrics,omitempty"`
 }
 
 // SourceKind is a kind of source of core memory.

@@ -108,6 +108,7 @@ var sections = []section{
 	{title: "Operation", commands: []command{
 		{"builds list", "", "list the latest builds", (*app).buildsListCommand},
 		{"builds show", "BUILD", "show a build, its steps, what failed and what to do", (*app).buildsShowCommand},
+		{"builds steps", "", "show how long the steps of builds, dreams, graduation and rebuilds took", (*app).buildsStepsCommand},
 		{"builds retry", "[BUILD…]", "try failed and partial builds again: those named, or all that may succeed now", (*app).buildsRetryCommand},
 		{"builds replay", "BUILD", "do a build again from its recorded answers, beside it, and show what differs", (*app).buildsReplayCommand},
 		{"builds diff", "BUILD OTHER", "show what two builds of a session have made of it: another model, or another prompt", (*app).buildsDiffCommand},

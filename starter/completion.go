@@ -120,6 +120,7 @@ var flagValues = map[string]values{
 	"unblock":               entityIDs(schema.EntityTask, schema.EntityCondition, schema.EntityArtifact),
 	"keep":                  entryIDs,
 	"because-of":            entryIDs,
+	"because-of-task":       entityIDs(schema.EntityTask),
 	"output":                fixed(outputText, outputJSON),
 	"embedder":              fixed(embedders()...),
 	"log-level":             fixed("debug", "info", "warn", "error"),

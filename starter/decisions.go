@@ -106,7 +106,11 @@ func printDecision(w io.Writer, d graduate.Decision, rows map[string]entry.Row) 
 	for _, g := range d.Evidence {
 		name := map[string]string{schema.RoleStatement: "stated in", schema.RoleGround: "rests on"}[g.Role]
 		say(&b, "\n%-10s%s\n", name, g.Title)
-		saySide(&b, g.Side, rows[g.EntryID])
+		if g.Kind == schema.GroundEntity {
+			say(&b, "          task %s · %s, since %s\n", short(g.EntryID), stageText(g.Stage, g.Status), when(g.OccurredAt))
+		} else {
+			saySide(&b, g.Side, rows[g.EntryID])
+		}
 		say(&b, "          it was %s when the decision was recorded\n", g.Recorded)
 	}
 	_, err := io.WriteString(w, b.String())
@@ -117,6 +121,7 @@ func (a *app) decisionsRecordCommand(f *pflag.FlagSet) func(context.Context, []s
 	c := graduate.Command{Op: graduate.OpDecide}
 	f.StringVar(&c.Project, "project", "default", "project of the decision")
 	grounds := f.StringArray("because-of", nil, "a verified memory that the decision rests on (may be repeated; needed)")
+	tasks := f.StringArray("because-of-task", nil, "a task, stated by a verified memory, that the decision rests on, too (may be repeated)")
 	confidence := f.Float64("confidence", 0, "how sure you are, from 0 to 1")
 	return func(ctx context.Context, args []string) error {
 		switch {
@@ -130,6 +135,9 @@ func (a *app) decisionsRecordCommand(f *pflag.FlagSet) func(context.Context, []s
 		}
 		rows, err := a.namedEntries(ctx, c.Project, *grounds)
 		if err != nil {
+			return err
+		}
+		if c.TaskIDs, err = a.namedTasks(ctx, c.Project, *tasks); err != nil {
 			return err
 		}
 		// A decision belongs to whom its grounds belong.

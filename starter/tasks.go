@@ -80,6 +80,24 @@ func (a *app) withQueries(ctx context.Context, o *taskFlags, fn func(*task.Queri
 	return err
 }
 
+// namedTasks returns the whole ids of the tasks that are given as task show takes them.
+func (a *app) namedTasks(ctx context.Context, project string, given []string) ([]string, error) {
+	if len(given) == 0 {
+		return nil, nil
+	}
+	ids := make([]string, len(given))
+	return ids, a.withQueries(ctx, &taskFlags{project: project}, func(q *task.Queries, s task.Selection) error {
+		for i, name := range given {
+			detail, err := q.GetTaskDetail(ctx, s, name)
+			if err != nil {
+				return err
+			}
+			ids[i] = detail.Task.ID
+		}
+		return nil
+	})
+}
+
 func (a *app) blockedCommand(f *pflag.FlagSet) func(context.Context, []string) error {
 	o := &taskList{}
 	o.add(f)

@@ -187,7 +187,7 @@ func some[T comparable](t testing.TB, items []T, n int, always ...T) (sample []T
 func (b *bench) awaitIndexed(t testing.TB) {
 	t.Helper()
 	eventually(t, func() bool {
-		return len(column(t, b.ClickHouse, "SELECT job_id FROM vector_outbox WHERE status = 'pending'")) == 0
+		return len(column(t, b.ClickHouse, "SELECT job_id FROM vector_outbox WHERE status = 'pending' OR status = 'failed' AND attempts = 0")) == 0
 	})
 }
 

@@ -220,7 +220,8 @@ func (b *bench) lasting(t *testing.T) map[string][]string {
 			FROM vector_outbox WHERE item_kind != 'entry' ORDER BY row`,
 		"builds": `SELECT toString((build_id, session_id, ordinal, project, extractor_model, status, failed_step, error,
 			source_json, counts_json, usage_json)) AS row FROM build_runs ORDER BY row`,
-		"steps": `SELECT toString((build_id, stage, success, error)) AS row FROM pipeline_metrics ORDER BY row`,
+		"steps": `SELECT toString((build_id, stage, success, error)) AS row FROM pipeline_metrics
+			WHERE session_id != '' ORDER BY row`,
 		"session events": `SELECT toString((stream, seq, event_id, event_type, dedupe_key, build_id, checksum)) AS row FROM events
 			WHERE startsWith(stream, 'session/') AND event_type != 'build_finished' ORDER BY stream, seq`,
 		// What is not of one session stands in another order, too.

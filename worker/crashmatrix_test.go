@@ -136,7 +136,7 @@ func (b *bench) imported(t *testing.T, in schema.ImportSessionsInput, atMost tim
 	var pending uint64
 	var err error
 	if !within(ctx, func() bool {
-		err = b.ClickHouse.QueryRow(ctx, "SELECT count() FROM vector_outbox WHERE status = 'pending'").Scan(&pending)
+		err = b.ClickHouse.QueryRow(ctx, "SELECT count() FROM vector_outbox WHERE status = 'pending' OR status = 'failed' AND attempts = 0").Scan(&pending)
 		return err == nil && pending == 0
 	}) {
 		t.Fatalf("%d rows wait for the vector store: %v", pending, err)

@@ -184,6 +184,7 @@ func (d *deepDream) dream(ctx workflow.Context, from string) (schema.DeepDreamRe
 	var usage schema.Usage
 	for range maxStale {
 		d.at(ctx, dreamGather)
+		start := workflow.Now(ctx)
 		in := tier.GatherInput{DeepDreamInput: d.input, From: from}
 		gathered, err := call(storeWork(ctx, "what to dream of"), memories.GatherDream, in)
 		if err != nil {
@@ -197,9 +198,12 @@ func (d *deepDream) dream(ctx workflow.Context, from string) (schema.DeepDreamRe
 		}
 		commit := tier.CommitInput{
 			User: d.input.User, Agent: d.input.Agent, Gathered: gathered.EventID, Model: gathered.Model, DryRun: d.input.DryRun,
+			Run: workflow.GetInfo(ctx).WorkflowExecution.RunID, Metrics: []schema.StepMetric{measured(ctx, dreamGather, start, nil)},
 		}
 		if !gathered.Local {
+			start = workflow.Now(ctx)
 			err := d.answer(ctx, &commit)
+			commit.Metrics = append(commit.Metrics, measured(ctx, dreamAsk, start, err))
 			usage.Add(commit.Usage)
 			commit.Usage = usage
 			if err != nil {

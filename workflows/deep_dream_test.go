@@ -58,8 +58,11 @@ func TestDeepDream(t *testing.T) {
 	commit := inputsOf[tier.CommitInput](r, "SubmitDream")[0]
 	require.False(t, commit.At.IsZero())
 	commit.At = time.Time{}
+	require.Equal(t, []string{"gather", "ask"}, []string{commit.Metrics[0].Step, commit.Metrics[1].Step})
+	commit.Metrics = nil
 	require.Equal(t, tier.CommitInput{
 		User: "ann", Agent: "coder", Gathered: "gathered", Model: "openai/gpt", Responses: []string{"0[]"}, Usage: result.Usage,
+		Run: "default-test-run-id",
 	}, commit)
 	require.Less(t, r.largest, 64<<10)
 }

@@ -105,6 +105,8 @@ type memoryQueue struct {
 	// running is the session that is processed, and taken is what was taken of it for that.
 	running *queuedThread
 	taken   schema.QueuedThread
+	// slow are the sessions at work that others do not wait for.
+	slow []workflow.ChildWorkflowFuture
 
 	head  schema.StreamHead
 	since uint64

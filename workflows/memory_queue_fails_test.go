@@ -131,3 +131,51 @@ func TestQueueGivesUpWhatIsCancelled(t *testing.T) {
 	require.Empty(t, b.room.waiting())
 	require.Equal(t, schema.ErrorCancelled, b.room.ends[0].ErrorType)
 }
+
+// A session that takes hours holds up the user's next ones for a time slot, and no more. It is asked again until it has ended.
+func TestQueueDoesNotWaitForSlowSessions(t *testing.T) {
+	t.Parallel()
+	b := newQueueBench(&queueRoom{}, annQueue)
+	slept := false
+	b.session = func(ctx workflow.Context, in schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
+		if in.SessionID == "slow" && !slept {
+			slept = true
+			return schema.ProcessSessionResult{}, workflow.Sleep(ctx, 5*time.Hour)
+		}
+		return schema.ProcessSessionResult{}, nil
+	}
+	b.enqueue(0, b.context("slow", "a"))
+	b.enqueue(time.Second, b.context("next", "b"))
+	b.enqueue(2*time.Hour, b.context("late", "c"))
+	require.NoError(t, b.execute())
+	at := map[string]time.Duration{}
+	for _, s := range b.starts {
+		if _, known := at[s.thread]; !known {
+			at[s.thread] = s.at
+		}
+	}
+	require.Greater(t, at["next"], at["slow"]+9*time.Minute, "it gives each session its slot first")
+	require.Less(t, at["next"], at["slow"]+11*time.Minute)
+	require.Less(t, at["late"], 3*time.Hour)
+	require.Empty(t, b.room.waiting())
+	require.Len(t, b.room.ends, 3)
+}
+
+// Sessions that nothing waits behind cost no timer.
+func TestQueueStartsNoTimerForOneSession(t *testing.T) {
+	t.Parallel()
+	b := newQueueBench(&queueRoom{}, annQueue)
+	b.session = func(ctx workflow.Context, _ schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
+		return schema.ProcessSessionResult{}, workflow.Sleep(ctx, 5*time.Hour)
+	}
+	timers := 0
+	b.SetOnTimerScheduledListener(func(_ string, d time.Duration) {
+		if d > 9*time.Minute && d <= 10*time.Minute {
+			timers++
+		}
+	})
+	b.enqueue(0, b.context("slow", "a"))
+	require.NoError(t, b.execute())
+	require.Zero(t, timers)
+	require.Len(t, b.room.ends, 1)
+}

@@ -370,7 +370,7 @@ func TestQueueAdmitsWhatItRefused(t *testing.T) {
 	}
 	b := newQueueBench(room, annQueue)
 	b.session = func(ctx workflow.Context, _ schema.ProcessSessionInput) (schema.ProcessSessionResult, error) {
-		return schema.ProcessSessionResult{}, workflow.Sleep(ctx, time.Hour)
+		return schema.ProcessSessionResult{}, workflow.Sleep(ctx, 9*time.Minute)
 	}
 	urgent := b.context("urgent", "u")
 	urgent.Now = true
@@ -392,8 +392,8 @@ func TestQueueAdmitsWhatItRefused(t *testing.T) {
 		refused = room.contexts[len(room.contexts)-1].QueuedContext
 		wasRefused = room.contexts[len(room.contexts)-1].Refused != ""
 	}, 20*time.Second)
-	b.RegisterDelayedCallback(func() { b.SignalWorkflow(schema.SignalEnqueue, refused) }, time.Hour+2*time.Minute)
-	b.RegisterDelayedCallback(b.CancelWorkflow, time.Hour+3*time.Minute)
+	b.RegisterDelayedCallback(func() { b.SignalWorkflow(schema.SignalEnqueue, refused) }, 11*time.Minute)
+	b.RegisterDelayedCallback(b.CancelWorkflow, 12*time.Minute)
 	require.Error(t, b.execute())
 	require.True(t, full)
 	require.True(t, wasRefused)

@@ -21,11 +21,9 @@ func (q *memoryQueue) process(ctx workflow.Context, t *queuedThread) {
 	q.order = slices.DeleteFunc(q.order, func(o *queuedThread) bool { return o == t })
 	q.tell(ctx)
 	session := q.start(ctx)
-	// A run that grows long does not wait: the next one finds the session at work.
-	_ = workflow.Await(ctx, func() bool { return session.IsReady() || q.cancelled || q.isLong(ctx) }) // Nothing cancels it.
 	var result schema.ProcessSessionResult
-	err := errLeft
-	if session.IsReady() {
+	err := q.await(ctx, session)
+	if err == nil {
 		err = session.Get(ctx, &result)
 	}
 	q.notBefore = workflow.Now(ctx).Add(schema.QueuePause)
@@ -36,8 +34,41 @@ func (q *memoryQueue) process(ctx workflow.Context, t *queuedThread) {
 	}
 }
 
-// errLeft stands for a session that is left to itself.
-var errLeft = errors.New("the run ends before the session")
+// errLeft stands for a session that is left to itself, and errSlow for one that the others no longer wait for.
+var (
+	errLeft = errors.New("the run ends before the session")
+	errSlow = errors.New("the session has used up its slot")
+)
+
+// sessionTime is how long a session may take.
+const sessionTime = 24 * time.Hour
+
+// maxSlow bounds the sessions that run beside others because they were slow.
+const maxSlow = 3
+
+// await waits for the session: while others wait no longer than slotTime, unless some were slow already. A run that grows
+// long does not wait, either: the next one finds the session at work.
+func (q *memoryQueue) await(ctx workflow.Context, session workflow.ChildWorkflowFuture) error {
+	ended := func() bool { return session.IsReady() || q.cancelled || q.isLong(ctx) }
+	ends := workflow.Now(ctx).Add(slotTime)
+	_ = workflow.Await(ctx, func() bool { // Nothing cancels it.
+		q.slow = slices.DeleteFunc(q.slow, workflow.ChildWorkflowFuture.IsReady)
+		return ended() || len(q.order) > 0 && len(q.slow) < maxSlow
+	})
+	if !ended() {
+		// The timer starts only once another session waits: most never need it.
+		_, _ = workflow.AwaitWithTimeout(ctx, max(ends.Sub(workflow.Now(ctx)), 0), ended)
+	}
+	switch {
+	case session.IsReady():
+		return nil
+	case ended():
+		return errLeft
+	default:
+		q.slow = append(q.slow, session)
+		return errSlow
+	}
+}
 
 // start starts the session with what was taken of it.
 func (q *memoryQueue) start(ctx workflow.Context) workflow.ChildWorkflowFuture {
@@ -46,7 +77,7 @@ func (q *memoryQueue) start(ctx workflow.Context) workflow.ChildWorkflowFuture {
 		Queued: q.given(), Flush: q.taken.Flush, IncludeTools: q.taken.IncludeTools,
 	}
 	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID: in.Key().WorkflowID(), TaskQueue: schema.QueueMain, WorkflowExecutionTimeout: 24 * time.Hour,
+		WorkflowID: in.Key().WorkflowID(), TaskQueue: schema.QueueMain, WorkflowExecutionTimeout: sessionTime,
 		ParentClosePolicy: enums.PARENT_CLOSE_POLICY_ABANDON, StaticSummary: "process session " + shortID(in.SessionID),
 	})
 	return workflow.ExecuteChildWorkflow(child, schema.WorkflowProcessSession, in)
@@ -69,6 +100,15 @@ func (q *memoryQueue) settle(ctx workflow.Context, t *queuedThread, result schem
 	case errors.Is(err, errLeft):
 		q.putBack(t, q.taken.Positions)
 		t.batch = true
+		return
+	case errors.Is(err, errSlow):
+		q.putBack(t, q.taken.Positions)
+		t.notBefore = now.Add(sessionTime)
+		session := q.slow[len(q.slow)-1]
+		workflow.Go(ctx, func(ctx workflow.Context) {
+			_ = session.Get(ctx, nil) // It is started again, and reports what it has stored.
+			t.notBefore, q.changed = time.Time{}, true
+		})
 		return
 	case errors.As(err, &busy):
 		// The run that is at work may have begun before there was all that there is now.

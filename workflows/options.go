@@ -43,8 +43,8 @@ var (
 	// so that a server may be restarted meanwhile.
 	storeWork = work{schema.QueueMain, 10 * time.Minute, time.Hour, time.Second, 30 * time.Second, 120}.options
 	// listWork is for an activity that looks through very much, such as all files of a directory. An attempt goes on
-	// where the one before broke off.
-	listWork = work{schema.QueueMain, 12 * time.Hour, 24 * time.Hour, time.Second, 30 * time.Second, 120}.options
+	// where the one before broke off: one that takes long loses some minutes, one that is stuck in a file is ended.
+	listWork = work{schema.QueueMain, 30 * time.Minute, 24 * time.Hour, time.Second, 30 * time.Second, 120}.options
 	// filesWork is for the files of a memory, whose root may be full or away. The writer of the memory waits for it, so
 	// it gives up soon: the writer comes back to it later.
 	filesWork = work{schema.QueueMain, 2 * time.Minute, 2 * time.Minute, time.Second, 10 * time.Second, 3}.options

@@ -3,6 +3,7 @@ package workflows
 import (
 	"cmp"
 	"errors"
+	"time"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -197,13 +198,9 @@ func (p *processSession) measured(name string, step sessionStep) stategraph.Node
 		p.progress.Step = name
 		start := workflow.Now(ctx)
 		update, err := step(ctx, s)
-		metric := schema.StepMetric{
-			Step: name, StartedAt: start.UTC(), Success: err == nil,
-			LatencyMS: float64(workflow.Now(ctx).Sub(start).Microseconds()) / 1e3,
-		}
+		metric := measured(ctx, name, start, err)
 		if err != nil {
 			f := describeFailure(name, err)
-			metric.Error = f.Error
 			if p.cause == nil {
 				p.cause = err
 			}
@@ -212,6 +209,18 @@ func (p *processSession) measured(name string, step sessionStep) stategraph.Node
 		p.metrics = append(p.metrics, metric)
 		return update, nil
 	}
+}
+
+// measured returns the metric of a step that has ended.
+func measured(ctx workflow.Context, step string, start time.Time, err error) schema.StepMetric {
+	m := schema.StepMetric{
+		Step: step, StartedAt: start.UTC(), Success: err == nil,
+		LatencyMS: float64(workflow.Now(ctx).Sub(start).Microseconds()) / 1e3,
+	}
+	if err != nil {
+		m.Error = describeFailure(step, err).Error
+	}
+	return m
 }
 
 // describeFailure returns the type and the message of the activity's own error, without the errors that

@@ -71,6 +71,9 @@ type rebuild struct {
 	switched build.SwitchResult
 	progress schema.RebuildProgress
 	result   schema.RebuildResult
+	// metrics are the phases that ended, and since is when the present one began.
+	metrics []schema.StepMetric
+	since   time.Time
 }
 
 func (r *rebuild) run(ctx workflow.Context) error {
@@ -91,8 +94,11 @@ func (r *rebuild) tables(ctx workflow.Context) error {
 	if err == nil {
 		r.enter(ctx, schema.RebuildFinish)
 	}
+	if err != nil {
+		r.metrics = append(r.metrics, measured(ctx, r.progress.Phase, r.since, err))
+	}
 	apart, _ := workflow.NewDisconnectedContext(ctx)
-	in := build.ShadowInput{ID: r.id, Projections: r.names}
+	in := build.FinishInput{ShadowInput: build.ShadowInput{ID: r.id, Projections: r.names}, DryRun: r.progress.DryRun, Metrics: r.metrics}
 	dropped := workflow.ExecuteActivity(storeWork(apart, "drop what is not in use"), rebuilds.FinishRebuild, in).Get(apart, nil)
 	if err == nil {
 		err = dropped
@@ -221,7 +227,10 @@ func (r *rebuild) vectors(ctx workflow.Context) error {
 
 // enter begins a phase.
 func (r *rebuild) enter(ctx workflow.Context, phase string) {
-	r.progress.Phase = phase
+	if !r.since.IsZero() {
+		r.metrics = append(r.metrics, measured(ctx, r.progress.Phase, r.since, nil))
+	}
+	r.progress.Phase, r.since = phase, workflow.Now(ctx)
 	r.tell(ctx)
 }
 

@@ -75,7 +75,7 @@ func (r *rooms) CompareShadow(ctx context.Context, in build.CompareInput) (build
 	})
 }
 
-func (r *rooms) FinishRebuild(ctx context.Context, in build.ShadowInput) error {
+func (r *rooms) FinishRebuild(ctx context.Context, in build.FinishInput) error {
 	_, err := called(ctx, r, "FinishRebuild", in, func() (any, error) { return nil, nil })
 	return err
 }
@@ -152,7 +152,16 @@ func TestRebuild(t *testing.T) {
 	}, result)
 	id := inputsOf[build.SwitchInput](r, "SwitchShadow")[0].ID
 	require.Regexp(t, `^[0-9]+$`, id)
-	require.Equal(t, id, inputsOf[build.ShadowInput](r, "FinishRebuild")[0].ID)
+	finish := inputsOf[build.FinishInput](r, "FinishRebuild")[0]
+	require.Equal(t, id, finish.ID)
+	var phases []string
+	for _, m := range finish.Metrics {
+		require.True(t, m.Success)
+		phases = append(phases, m.Step)
+	}
+	require.Equal(t, []string{
+		schema.RebuildPrepare, schema.RebuildFill, schema.RebuildCatchUp, schema.RebuildSwitch, schema.RebuildCompare,
+	}, phases)
 	require.Less(t, r.largest, 64<<10)
 }
 

@@ -287,3 +287,22 @@ func TestNewActivities(t *testing.T) {
 	_, err := NewActivities(nil)
 	require.ErrorContains(t, err, "no event log")
 }
+
+// An attempt that is ended loses little of a slow list: a page that has been open for long is stored, though it is not full.
+func TestSlowListGoesOn(t *testing.T) {
+	t.Parallel()
+	log := newLogs(t)()
+	to, err := List(t.Context(), log, "slow", noon)
+	require.NoError(t, err)
+	to.pageTime = 0
+	for _, name := range []string{"a", "b", "c"} {
+		require.NoError(t, to.Add(t.Context(), schema.BatchItem{Name: name}, "after "+name))
+	}
+	next, err := List(t.Context(), log, "slow", noon)
+	require.NoError(t, err)
+	require.Equal(t, "after b", next.Cursor())
+	require.NoError(t, next.Add(t.Context(), schema.BatchItem{Name: "c"}, "after c"))
+	listed, err := next.Close(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 3, listed.Items)
+}

@@ -19,6 +19,8 @@ const (
 	// larger, up to maxItemBytes: Temporal's payloads are to stay below 64 KiB.
 	maxPageBytes = 44 << 10
 	maxItemBytes = 60 << 10
+	// maxPageTime bounds the work that an attempt loses that is ended: see listWork in package workflows.
+	maxPageTime = 5 * time.Minute
 	// maxReason bounds a reason, and maxName a name.
 	maxReason = 1000
 	maxName   = 4096
@@ -48,13 +50,16 @@ type Lister struct {
 	size   int
 	at     time.Time
 	listed Listed
+	// began is when the page got its first item, and pageTime how long it may stay open.
+	began    time.Time
+	pageTime time.Duration
 	// done is true once the last page is stored.
 	done bool
 }
 
 // List returns the lister of the batch.
 func List(ctx context.Context, log *eventlog.Store, batch string, at time.Time) (*Lister, error) {
-	l := &Lister{log: log, at: at, page: schema.BatchListedPayload{Batch: batch}}
+	l := &Lister{log: log, at: at, pageTime: maxPageTime, page: schema.BatchListedPayload{Batch: batch}}
 	for e, err := range log.Stream(ctx, l.stream(), eventlog.StreamOptions{Types: []string{schema.BatchListed}}) {
 		if err != nil {
 			return nil, fmt.Errorf("read the list of batch %q: %w", batch, err)
@@ -141,12 +146,15 @@ func (l *Lister) Flush(ctx context.Context) error {
 	return l.append(ctx)
 }
 
-// room makes room for n bytes: a page that is full is appended.
+// room makes room for n bytes: a page that is full, or has been open for long, is appended.
 func (l *Lister) room(ctx context.Context, n int) error {
-	if l.size > 0 && l.size+n > maxPageBytes {
+	if l.size > 0 && (l.size+n > maxPageBytes || time.Since(l.began) >= l.pageTime) {
 		if err := l.append(ctx); err != nil {
 			return err
 		}
+	}
+	if l.size == 0 {
+		l.began = time.Now()
 	}
 	l.size += n
 	return nil

@@ -125,6 +125,7 @@ func Run[In, Out any](ctx context.Context, in In, work func(context.Context, In)
 			err = Return(ctx, fmt.Errorf("panic: %s", said))
 		}
 	}()
+	ctx = eventlog.OfRun(ctx, activity.GetInfo(ctx).WorkflowExecution.RunID)
 	if attempt(ctx) > 1 {
 		ctx = eventlog.Again(ctx)
 	}

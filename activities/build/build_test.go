@@ -95,7 +95,9 @@ func TestI4Builds(t *testing.T) {
 	require.Equal(t, []schema.StepMetric{
 		{Step: schema.StepIngest, StartedAt: at.Add(time.Hour + 123456*time.Microsecond), LatencyMS: 1.5, Success: true},
 		{Step: schema.StepAlign, StartedAt: at.Add(time.Hour + time.Second), LatencyMS: 2, Error: "no luck"},
-	}, failed.Metrics)
+	}, failed.Metrics[:2])
+	require.Equal(t, schema.StepFailBuild, failed.Metrics[2].Step)
+	require.Positive(t, failed.Metrics[2].LatencyMS, "from its time to that of its event in the log")
 	running, err := build.Show(ctx, conn, build.ID(session, 3))
 	require.NoError(t, err)
 	require.Empty(t, running.Metrics)

@@ -359,9 +359,12 @@ func (p *problemReader) vectors(ctx context.Context) error {
 		if kind == schema.ItemTaskTitle {
 			found.Where = "vector of the title of task " + short(id)
 		}
-		if permanent {
+		switch {
+		case permanent:
 			found.Retry = "mend the cause, then starter reconcile"
-		} else {
+		case attempts == 0:
+			found.Retry = "it is written as soon as the outage is over"
+		default:
 			found.Reason = fmt.Sprintf("%s (tried %d times)", reason, attempts)
 		}
 		p.add(found)

@@ -311,26 +311,55 @@ func (a *Rebuilds) compare(ctx context.Context, in CompareInput) (out CompareRes
 }
 
 // FinishRebuild drops what the rebuild has left. If the switch had broken off, it is called off or, if tables were
-// exchanged already, finished. It can be called at any time, and ends the rebuild.
-func (a *Rebuilds) FinishRebuild(ctx context.Context, in ShadowInput) error {
-	_, err := boundary.Run(ctx, in, a.finish)
+// exchanged already, finished. It can be called at any time, and ends the rebuild. Unless it was a
+// dry run, its phases are recorded.
+func (a *Rebuilds) FinishRebuild(ctx context.Context, in FinishInput) error {
+	_, err := boundary.Run(ctx, in, func(ctx context.Context, in FinishInput) (none struct{}, err error) {
+		if err = a.finish(ctx, in.ShadowInput); err == nil && !in.DryRun {
+			err = a.recordRebuild(ctx, in)
+		}
+		return none, err
+	})
 	return err
 }
 
-func (a *Rebuilds) finish(ctx context.Context, in ShadowInput) (none struct{}, err error) {
+// FinishInput is the end of a rebuild. Metrics are its phases before.
+type FinishInput struct {
+	ShadowInput
+	DryRun  bool                `json:"dry_run,omitempty"`
+	Metrics []schema.StepMetric `json:"metrics,omitempty"`
+}
+
+// recordRebuild records how long the phases took. The times are those of the workflow, so that a retry records the same.
+func (a *Rebuilds) recordRebuild(ctx context.Context, in FinishInput) error {
+	if len(in.Metrics) == 0 {
+		return nil
+	}
+	payload := schema.RebuildFinishedPayload{RebuildID: in.ID, Projections: in.Projections, Metrics: in.Metrics}
+	last := in.Metrics[len(in.Metrics)-1]
+	ended := last.StartedAt.Add(time.Duration(last.LatencyMS * float64(time.Millisecond))).Truncate(time.Microsecond)
+	event, err := schema.NewEvent(payload, schema.Event{TS: ended, Actor: "rebuild", BuildID: in.ID, DedupeKey: schema.RebuildFinishedKey(in.ID)})
+	if err != nil {
+		return err
+	}
+	_, err = a.log.Append(ctx, schema.RebuildStream(in.ID), []schema.Event{event})
+	return err
+}
+
+func (a *Rebuilds) finish(ctx context.Context, in ShadowInput) error {
 	inUse, err := projectors(a.conn, in.Projections)
 	if err != nil {
-		return none, err
+		return err
 	}
 	if err := a.log.EndSwitch(ctx, in.ID, inUse...); err != nil {
-		return none, err
+		return err
 	}
 	sh, err := a.log.OpenShadow(ctx, in.ID)
 	if errors.Is(err, eventlog.ErrShadowGone) { // Its preparation may have broken off.
-		return none, eventlog.DropScratch(ctx, a.conn, eventlog.ScratchKey{Purpose: eventlog.PurposeRebuild, ID: in.ID})
+		return eventlog.DropScratch(ctx, a.conn, eventlog.ScratchKey{Purpose: eventlog.PurposeRebuild, ID: in.ID})
 	}
 	if err != nil {
-		return none, err
+		return err
 	}
-	return none, sh.Finish(ctx, inUse)
+	return sh.Finish(ctx, inUse)
 }

@@ -41,13 +41,14 @@ type change struct {
 }
 
 const changeColumns = `project, entry_id, kind, ref, extracted_index, own, evidence_json, evidence_aligned, evidence_proven,
-	evidence_rule, status, stage, demotes, other_id, because, by, user, agent, session_id, stream, event_id, created_at, version`
+	evidence_rule, status, stage, demotes, other_id, because, by, user, agent, session_id, build_id,
+	stream, event_id, created_at, version`
 
 func (c change) row(event schema.Event) []any {
 	return []any{
 		c.scope.Project, c.entryID, c.kind, c.ref, uint32(c.index), c.own, c.evidence, c.aligned, c.proven,
 		uint32(c.rule), string(c.status), string(c.stage), c.demotes, c.other, c.because, c.by,
-		c.scope.User, c.scope.Agent, c.sessionID, event.Stream, event.ID, event.TS, event.Seq,
+		c.scope.User, c.scope.Agent, c.sessionID, event.BuildID, event.Stream, event.ID, event.TS, event.Seq,
 	}
 }
 

@@ -85,7 +85,7 @@ func entryRow(event schema.Event) ([]any, error) {
 }
 
 // Version counts the changes of what the rows say.
-func (*Projector) Version() uint32 { return 4 }
+func (*Projector) Version() uint32 { return 5 }
 
 // Tables are those of the entries and of what was said of them since.
 func (*Projector) Tables() []eventlog.Table {

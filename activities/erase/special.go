@@ -313,9 +313,9 @@ func (p *pass) decision(x schema.DecisionRecordedPayload, v *verdict) (any, bool
 		x.By = nobody
 	}
 	v.isGone = p.ids[x.DecisionID] || slices.ContainsFunc(x.Evidence, func(d schema.DecisionEvidence) bool {
-		return d.Role == schema.RoleStatement && p.ids[d.EntryID]
+		return d.Role == schema.RoleStatement && p.ids[d.ID]
 	})
-	x.Evidence = slices.DeleteFunc(x.Evidence, func(d schema.DecisionEvidence) bool { return p.ids[d.EntryID] })
+	x.Evidence = slices.DeleteFunc(x.Evidence, func(d schema.DecisionEvidence) bool { return p.ids[d.ID] })
 	v.isGone = v.isGone || n > 0 && len(x.Evidence) == 0
 	return x, renamed || len(x.Evidence) < n
 }

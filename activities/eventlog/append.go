@@ -1,9 +1,11 @@
 package eventlog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -36,6 +38,7 @@ const maxAttempts = 16
 // keep appending first, it is [ErrConcurrentWriter]. [Retryable] tells which other errors are worth a retry. A batch has at most [MaxBatchRows]
 // and [MaxBatchBytes].
 func (s *Store) Append(ctx context.Context, stream string, events []schema.Event) (Appended, error) {
+	events = ofRun(ctx, events)
 	b, err := prepare(stream, events)
 	if err != nil {
 		return Appended{}, err
@@ -46,6 +49,27 @@ func (s *Store) Append(ctx context.Context, stream string, events []schema.Event
 			len(b.events), b.bytes, MaxBatchRows, MaxBatchBytes)}
 	}
 	return s.appendBatch(ctx, stream, events, b)
+}
+
+// runKey is the key of a context value: the id of the run that appends.
+type runKey struct{}
+
+// OfRun returns a context for the work of a run: events that name no build name the run.
+func OfRun(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, runKey{}, id)
+}
+
+// ofRun returns the events, each with the build or the run that it is of.
+func ofRun(ctx context.Context, events []schema.Event) []schema.Event {
+	run, ok := ctx.Value(runKey{}).(string)
+	if !ok {
+		return events
+	}
+	events = slices.Clone(events)
+	for i := range events {
+		events[i].BuildID = cmp.Or(events[i].BuildID, run)
+	}
+	return events
 }
 
 // AppendAll is like [Store.Append] for any number of events, which it appends in several batches. After an error, the

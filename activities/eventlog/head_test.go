@@ -11,8 +11,11 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/testsuite"
 	"pgregory.net/rapid"
 
+	"axiommind/activities/boundary"
 	"axiommind/activities/eventlog"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
@@ -296,4 +299,32 @@ func TestAgain(t *testing.T) {
 		require.Len(t, collect(t, a.Stream(ctx, "p/a", eventlog.StreamOptions{})), 2)
 	}
 	require.EqualValues(t, 1, conn.n.Load())
+}
+
+// An event that names no build names the run of the workflow whose activity appends it. The caller's events stay as they are.
+func TestEventsNameTheirRun(t *testing.T) {
+	t.Parallel()
+	s := eventlog.New(database(t), eventlog.Options{})
+	given := said("s", 2)
+	given[0].BuildID, given[1].BuildID = "build", ""
+	var builds []string
+	act := func(ctx context.Context, in string) (string, error) {
+		return boundary.Run(ctx, in, func(ctx context.Context, in string) (string, error) {
+			appended, err := s.Append(ctx, in, given)
+			for _, e := range appended.Events {
+				builds = append(builds, e.BuildID)
+			}
+			return activity.GetInfo(ctx).WorkflowExecution.RunID, err
+		})
+	}
+	var suite testsuite.WorkflowTestSuite
+	env := suite.NewTestActivityEnvironment()
+	env.RegisterActivity(act)
+	value, err := env.ExecuteActivity(act, "s")
+	require.NoError(t, err)
+	var run string
+	require.NoError(t, value.Get(&run))
+	require.NotEmpty(t, run)
+	require.Equal(t, []string{"build", run}, builds)
+	require.Empty(t, given[1].BuildID)
 }

@@ -21,7 +21,7 @@ func PlanCommand(m Memory, c Command, opts Options) ([]schema.Event, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	p := &planner{overlay: newOverlay(m, opts), opts: opts, project: c.Project, actor: c.Actor}
+	p := &planner{overlay: newOverlay(m, opts), opts: opts, project: c.Project, build: c.RequestID, actor: c.Actor}
 	if err := p.expect(m, c); err != nil {
 		return nil, err
 	}

@@ -28,9 +28,9 @@ func (a aged) fall() Fall {
 }
 
 func (a aged) act(project string, at time.Time) act {
-	return act{schema.EntryGraduatedPayload{
+	return act{payload: schema.EntryGraduatedPayload{
 		Scope: a.scope, EntryID: a.id, From: a.aging.stage, To: a.to, Demotes: true, Policy: PolicyVersion, Reasons: []string{a.reason},
-	}, schema.GraduationKey(project, schema.EntryGraduated, a.id, a.staged), at}
+	}, key: schema.GraduationKey(project, schema.EntryGraduated, a.id, a.staged), at: at}
 }
 
 // maxTitle bounds a title in a result, in bytes.

@@ -85,7 +85,9 @@ func (q *question) doubt(i int, reason, answerKey string) error {
 }
 
 func (q *question) emit(payload any, key string) error {
-	event, err := schema.NewEvent(payload, schema.Event{TS: q.in.At, Actor: q.result.Model, Project: q.in.Project, DedupeKey: key})
+	event, err := schema.NewEvent(payload, schema.Event{
+		TS: q.in.At, Actor: q.result.Model, Project: q.in.Project, BuildID: q.in.RequestID, DedupeKey: key,
+	})
 	if err != nil {
 		return err
 	}

@@ -46,6 +46,8 @@ type Command struct {
 	Op        Op        `json:"op"`
 	// EntryIDs are whole ids: those of the entries, or the grounds of a decision.
 	EntryIDs []string `json:"entry_ids,omitempty"`
+	// TaskIDs are the whole ids of tasks that a decision rests on, too.
+	TaskIDs []string `json:"task_ids,omitempty"`
 	// ConflictIDs are those to resolve. Keep is the entry that is right, or empty if both sides are.
 	ConflictIDs []string `json:"conflict_ids,omitempty"`
 	Keep        string   `json:"keep,omitempty"`
@@ -80,8 +82,8 @@ func (c Command) Validate() error {
 	if err := checkRequest(c.RequestID, c.Project, c.Actor, c.At); err != nil {
 		return err
 	}
-	if len(c.EntryIDs)+len(c.ConflictIDs) > maxCommandEntries {
-		return fmt.Errorf("a command names at most %d entries and conflicts, not %d: send several", maxCommandEntries, len(c.EntryIDs)+len(c.ConflictIDs))
+	if n := len(c.EntryIDs) + len(c.TaskIDs) + len(c.ConflictIDs); n > maxCommandEntries {
+		return fmt.Errorf("a command names at most %d entries, tasks and conflicts, not %d: send several", maxCommandEntries, n)
 	}
 	if err := c.checkTexts(); err != nil {
 		return err
@@ -117,6 +119,9 @@ func (c Command) checkTexts() error {
 	}
 	for _, id := range c.EntryIDs {
 		names = append(names, struct{ field, value string }{"entry_ids", id})
+	}
+	for _, id := range c.TaskIDs {
+		names = append(names, struct{ field, value string }{"task_ids", id})
 	}
 	for _, id := range c.ConflictIDs {
 		names = append(names, struct{ field, value string }{"conflict_ids", id})

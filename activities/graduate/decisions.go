@@ -9,6 +9,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/table"
+	"axiommind/activities/task"
 	"axiommind/schema"
 )
 
@@ -29,24 +30,29 @@ type Decision struct {
 	SaidAlso []string `json:"said_also,omitempty"`
 }
 
-// DecisionGround is an entry that a decision rests on, as it is now. Recorded is its stage when the decision was recorded.
+// DecisionGround is an entry or a task that a decision rests on, as it is now. Recorded is its stage when the decision was
+// recorded.
 type DecisionGround struct {
+	// Kind is one of the Ground constants of package schema. That of a task makes EntryID the task's id.
+	Kind string `json:"kind"`
 	Side
 	Role     string       `json:"role"`
 	Recorded schema.Stage `json:"recorded"`
 }
 
-// flag says why the decision no longer rests on the entry, or nothing.
+// flag says why the decision no longer rests on the ground, or nothing.
 func (g DecisionGround) flag() string {
+	name := "entry"
+	if g.Kind == schema.GroundEntity {
+		name = "task"
+	}
 	switch {
 	case g.Status == "":
-		return fmt.Sprintf("entry %q is not there", g.EntryID)
-	case g.Status == schema.StatusContested:
-		return fmt.Sprintf("entry %q is contested", g.EntryID)
+		return fmt.Sprintf("%s %q is not there", name, g.EntryID)
 	case g.Status != schema.StatusActive:
-		return fmt.Sprintf("entry %q is %s", g.EntryID, g.Status)
+		return fmt.Sprintf("%s %q is %s", name, g.EntryID, g.Status)
 	case !reaches(g.Stage, schema.StageVerified):
-		return fmt.Sprintf("entry %q is %s now and was %s", g.EntryID, g.Stage, g.Recorded)
+		return fmt.Sprintf("%s %q is %s now and was %s", name, g.EntryID, g.Stage, g.Recorded)
 	}
 	return ""
 }
@@ -136,6 +142,25 @@ func (l *Ledgers) decisions(ctx context.Context, w *where, limit int) ([]Decisio
 	return out, l.ground(ctx, w.project, out)
 }
 
+// describeTasks fills the sides, which have the ids of tasks alone, with the tasks as they are now.
+func (l *Ledgers) describeTasks(ctx context.Context, project string, sides []*Side) error {
+	if len(sides) == 0 {
+		return nil
+	}
+	ids := make([]string, len(sides))
+	for i, s := range sides {
+		ids[i] = s.EntryID
+	}
+	// The tables say how tasks are now; the log is read for earlier times alone.
+	found, err := task.NewQueries(nil, l.conn).Tasks(ctx, task.Selection{Project: project}, ids)
+	for _, s := range sides {
+		if t, ok := found[s.EntryID]; ok {
+			*s = Side{EntryID: t.ID, Title: t.Title, Stage: t.Stage, Status: t.Status, OccurredAt: t.CreatedAt.UTC()}
+		}
+	}
+	return err
+}
+
 // ground adds to the decisions what they rest on. The view leaves out whatever was never verified.
 func (l *Ledgers) ground(ctx context.Context, project string, decisions []Decision) error {
 	at, ids := map[string]*Decision{}, make([]string, len(decisions))
@@ -149,23 +174,30 @@ func (l *Ledgers) ground(ctx context.Context, project string, decisions []Decisi
 	err := query(ctx, l.conn, project, func(rows driver.Rows) error {
 		var id, recorded string
 		var g DecisionGround
-		err := rows.Scan(&id, &g.EntryID, &recorded, &g.Role)
+		err := rows.Scan(&id, &g.Kind, &g.EntryID, &recorded, &g.Role)
 		g.Recorded = schema.Stage(recorded)
 		at[id].Evidence = append(at[id].Evidence, g)
 		return err
-	}, `SELECT decision_id, evidence_id, evidence_stage, role FROM decision_evidence
+	}, `SELECT decision_id, evidence_kind, evidence_id, evidence_stage, role FROM decision_evidence
 		WHERE project = ? AND decision_id IN ? ORDER BY decision_id, role = ? DESC, evidence_id`,
 		project, table.Set(ids), schema.RoleStatement)
 	if err != nil {
 		return fmt.Errorf("read evidence of decisions: %w", err)
 	}
-	var sides []*Side
+	var sides, tasks []*Side
 	for i := range decisions {
 		for k := range decisions[i].Evidence {
-			sides = append(sides, &decisions[i].Evidence[k].Side)
+			if g := &decisions[i].Evidence[k]; g.Kind == schema.GroundEntity {
+				tasks = append(tasks, &g.Side)
+			} else {
+				sides = append(sides, &g.Side)
+			}
 		}
 	}
 	if err := l.describe(ctx, project, sides); err != nil {
+		return err
+	}
+	if err := l.describeTasks(ctx, project, tasks); err != nil {
 		return err
 	}
 	for i := range decisions {

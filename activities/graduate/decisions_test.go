@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"axiommind/activities/task"
 	"axiommind/schema"
 )
 
@@ -20,8 +21,8 @@ func TestForgedGroundsAreNone(t *testing.T) {
 	require.Equal(t, 1, b.pass("p").Decisions)
 	d := schema.DecisionID(ids[1])
 	for _, x := range [][2]string{{d, ids[2]}, {"forged", ids[2]}} {
-		require.NoError(t, b.conn.Exec(t.Context(), `INSERT INTO decision_evidence_raw (project, id, decision_id, evidence_id, evidence_stage, role, version)
-			VALUES ('p', 'x', ?, ?, 'verified', 'ground', 1)`, x[0], x[1]))
+		require.NoError(t, b.conn.Exec(t.Context(), `INSERT INTO decision_evidence_raw (project, id, decision_id, evidence_kind, evidence_id, evidence_stage, role, version)
+			VALUES ('p', 'x', ?, 'entry', ?, 'verified', 'ground', 1), ('p', 'y', ?, 'entity', ?, 'verified', 'ground', 1)`, x[0], x[1], x[0], x[1]))
 	}
 	require.NoError(t, b.conn.Exec(t.Context(), `INSERT INTO decisions_raw (project, user, agent, decision_id, version) VALUES ('p', 'u', 'a', 'forged', 1)`))
 	count := func(sql string) (n uint64) {
@@ -65,4 +66,92 @@ func TestDecisionsAreFolded(t *testing.T) {
 			require.ElementsMatch(t, []string{schema.DecisionID(ids[1]), schema.DecisionID(ids[2])}, folded[0].SaidAlso)
 		})
 	}
+}
+
+// outcomeRow is what the view says of a decision, besides the event.
+type outcomeRow struct{ build, outcome string }
+
+func (b *passBench) outcome(id string) (r outcomeRow) {
+	b.t.Helper()
+	require.NoError(b.t, b.conn.QueryRow(b.t.Context(), "SELECT build_id, outcome_json FROM decisions WHERE decision_id = ?", id).Scan(&r.build, &r.outcome))
+	return r
+}
+
+// A decision names the build whose check verified its statement, and its outcome is what became of its grounds.
+func TestDecisionsHaveOutcomes(t *testing.T) {
+	t.Parallel()
+	b := newPassBench(t)
+	ids := b.say(inSession("p", "u", "one"), 0,
+		spoken{text: "The vendor raised the price of hosting."},
+		spoken{text: "We leave the vendor because of the hosting price.", entryType: schema.EntryDecision},
+	)
+	b.pass("p")
+	id := schema.DecisionID(ids[1])
+	require.Equal(t, outcomeRow{buildOf("one"), `{"state":"stands","changes":[]}`}, b.outcome(id))
+
+	b.do(b.command(Command{Project: "p", Op: OpRetire, EntryIDs: []string{ids[0]}, Because: "it was a 'rumour'"}))
+	require.JSONEq(t, `{"state":"in question","changes":[{"role":"ground","kind":"entry","id":"`+ids[0]+`","status":"deprecated",
+		"stage":"verified","superseded_by":"","because":"it was a 'rumour'","by":"ann"}]}`, b.outcome(id).outcome)
+
+	by := b.say(inSession("p", "u", "two"), 1, spoken{text: "We keep the vendor after all.", entryType: schema.EntryDecision, corrects: ids[1]})
+	b.pass("p")
+	require.Contains(t, b.outcome(id).outcome, `"status":"superseded","stage":"verified","superseded_by":"`+by[0]+`"`)
+	require.Equal(t, outcomeRow{buildOf("two"), `{"state":"stands","changes":[]}`}, b.outcome(schema.DecisionID(by[0])))
+}
+
+// A person's decision may rest on a task that a verified memory states, and on no other one.
+func TestDecisionsRestOnTasks(t *testing.T) {
+	t.Parallel()
+	b := newPassBench(t)
+	ids := b.say(inSession("p", "u", "one"), 0,
+		spoken{text: "The vendor raised the price of hosting."},
+		spoken{text: "Compare the vendors of hosting.", entryType: schema.EntryTaskNote},
+		spoken{text: "Ask the vendor about discounts.", entryType: schema.EntryTaskNote, refused: true},
+	)
+	tasks := make([]string, 2)
+	var events []schema.Event
+	for i := range tasks {
+		title := "task " + ids[i+1]
+		tasks[i] = schema.DerivedID("entity", "p", title)
+		for n, payload := range []any{
+			schema.TaskCreatedPayload{Act: schema.Act{EntryID: ids[i+1]}, TaskID: tasks[i], Title: title, CanonicalKey: title},
+			schema.TaskObservedPayload{Act: schema.Act{EntryID: ids[i+1]}, TaskID: tasks[i]},
+		} {
+			key := schema.TaskOfCommandKey("p", ids[i+1], n)
+			event, err := schema.NewEvent(payload, schema.Event{TS: spring, Actor: "test", Project: "p", DedupeKey: key})
+			require.NoError(t, err)
+			events = append(events, event)
+		}
+	}
+	_, err := b.log.Append(t.Context(), schema.ProjectStream("p"), events)
+	require.NoError(t, err)
+	_, err = b.log.Project(t.Context(), task.NewProjector(b.conn), schema.ProjectStream("p"))
+	require.NoError(t, err)
+
+	c := Command{Project: "p", Op: OpDecide, User: "u", Agent: "a", Action: "Leave the vendor", EntryIDs: ids[:1], TaskIDs: tasks[:1]}
+	for says, wrong := range map[string]func(*Command){
+		"a verified memory states": func(c *Command) { c.TaskIDs = tasks },
+		"has no task":              func(c *Command) { c.TaskIDs = []string{ids[1]} },
+	} {
+		refused := b.command(c)
+		wrong(&refused)
+		b.refuse(refused, says)
+	}
+	b.do(b.command(c))
+	found, err := b.ledgers.Decisions(t.Context(), DecisionQuery{Project: "p"})
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	require.Empty(t, found[0].Flagged)
+	kinds := map[string]string{}
+	for _, g := range found[0].Evidence {
+		kinds[g.EntryID] = g.Kind
+	}
+	require.Equal(t, map[string]string{ids[0]: schema.GroundEntry, tasks[0]: schema.GroundEntity}, kinds)
+	require.Equal(t, `{"state":"stands","changes":[]}`, b.outcome(found[0].ID).outcome)
+
+	b.do(b.command(Command{Project: "p", Op: OpRetire, EntryIDs: ids[1:2], Because: "no longer planned"}))
+	d, err := b.ledgers.Decision(t.Context(), "p", found[0].ID)
+	require.NoError(t, err)
+	require.Len(t, d.Flagged, 1)
+	require.Contains(t, d.Flagged[0], "task")
 }

@@ -298,7 +298,7 @@ func (f *finding) detected(w *snapshot, p schema.EntryPair, answer pairAnswer, a
 }
 
 func (f *finding) event(payload any, actor, key string) (schema.Event, error) {
-	return schema.NewEvent(payload, schema.Event{TS: f.in.At, Actor: actor, Project: f.in.Project, DedupeKey: key})
+	return schema.NewEvent(payload, schema.Event{TS: f.in.At, Actor: actor, Project: f.in.Project, BuildID: f.in.RequestID, DedupeKey: key})
 }
 
 // result says what became of the pairs.

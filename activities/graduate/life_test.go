@@ -82,7 +82,7 @@ func TestLife(t *testing.T) {
 
 	l.append(stream,
 		schema.ConflictResolvedPayload{Scope: session.Scope, ConflictID: conflict, OlderID: other, NewerID: one, Kept: other, Because: "it was counted", By: "bob"},
-		schema.DecisionRecordedPayload{Scope: session.Scope, DecisionID: "d", Action: "Ship it", By: "ann", Evidence: []schema.DecisionEvidence{{EntryID: one, Stage: schema.StageVerified, Role: schema.RoleGround}}},
+		schema.DecisionRecordedPayload{Scope: session.Scope, DecisionID: "d", Action: "Ship it", By: "ann", Evidence: []schema.DecisionEvidence{{Kind: schema.GroundEntry, ID: one, Stage: schema.StageVerified, Role: schema.RoleGround}}},
 		schema.EntryRetiredPayload{Scope: session.Scope, EntryID: one, Status: schema.StatusSuperseded, SupersededBy: other, Because: "it was counted", By: "bob"},
 	)
 	require.NoError(t, RecordRetrieved(t.Context(), l.log, l.conn, Retrieved{

@@ -49,18 +49,18 @@ func (l loader) pending(ctx context.Context, project string) ([]pendingSession, 
 	var out []pendingSession
 	err := query(ctx, l.conn, project, func(rows driver.Rows) error {
 		var s pendingSession
-		if err := rows.Scan(&s.stream, &s.seq); err != nil {
+		if err := rows.Scan(&s.stream, &s.seq, &s.build); err != nil {
 			return err
 		}
 		key, err := schema.ParseSessionStream(s.stream)
 		s.SessionKey = key
 		out = append(out, s)
 		return err
-	}, `SELECT s.stream, s.last FROM (
-			SELECT stream, max(version) AS last FROM (
-				SELECT stream, version FROM entries_raw WHERE project = ?
+	}, `SELECT s.stream, s.last, if(s.last > g.seq, s.build, '') FROM (
+			SELECT stream, max(version) AS last, argMax(build_id, version) AS build FROM (
+				SELECT stream, version, build_id FROM entries_raw WHERE project = ?
 				UNION ALL
-				SELECT stream, version FROM entry_changes_raw
+				SELECT stream, version, build_id FROM entry_changes_raw
 				WHERE project = ? AND kind IN ('evidence', 'status', 'stage') AND startsWith(stream, ?)
 			) GROUP BY stream
 		) AS s
@@ -253,13 +253,13 @@ func readMarks(ctx context.Context, conn table.Conn, project string, entries map
 		err := table.Query(ctx, conn, func(rows driver.Rows) error {
 			var id, kind, status, stage string
 			var m mark
-			if err := rows.Scan(&id, &kind, &status, &stage, &m.demotes, &m.other, &m.by, &m.at, &m.version); err != nil {
+			if err := rows.Scan(&id, &kind, &status, &stage, &m.demotes, &m.other, &m.by, &m.build, &m.at, &m.version); err != nil {
 				return err
 			}
 			m.status, m.stage, m.at = schema.Status(status), schema.Stage(stage), m.at.UTC()
 			entries[id].take(kind, m)
 			return nil
-		}, `SELECT entry_id, kind, status, stage, demotes, other_id, by, created_at, version FROM entry_changes_raw FINAL
+		}, `SELECT entry_id, kind, status, stage, demotes, other_id, by, build_id, created_at, version FROM entry_changes_raw FINAL
 			WHERE project = ? AND entry_id IN ? AND kind IN ('stage', 'graduate_status', 'graduate_stage', 'link', 'answer')
 			ORDER BY created_at, version`, project, table.Set(part))
 		if err != nil {
@@ -273,7 +273,7 @@ func readMarks(ctx context.Context, conn table.Conn, project string, entries map
 func (s *statement) take(kind string, m mark) {
 	switch kind {
 	case "stage":
-		s.sessionStage = m.stage
+		s.sessionStage, s.checkedBy = m.stage, m.build
 	case "graduate_status":
 		s.ended = m
 	case "graduate_stage":

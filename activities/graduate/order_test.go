@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"axiommind/activities/entry"
+	"axiommind/activities/eventlog"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -139,4 +140,35 @@ func TestOlder(t *testing.T) {
 		x.ID, y.ID = y.ID, x.ID
 		require.Equal(t, was, older(x, y))
 	})
+}
+
+// Each event of a pass names the build that made the pass consider its entries, and each of a command the request. What
+// follows from age alone names the run of the workflow.
+func TestEventsNameTheirBuilds(t *testing.T) {
+	t.Parallel()
+	b := newPassBench(t)
+	ids := b.say(inSession("p", "u", "one"), 0,
+		spoken{text: "The deploy runs on Fridays."}, spoken{text: "We deploy on Fridays because of the audit.", entryType: schema.EntryDecision})
+	b.pass("p")
+	b.say(inSession("p", "u", "two"), 1, spoken{text: "The deploy runs on Fridays."}, spoken{text: "We deploy on Fridays because of the audit.", entryType: schema.EntryDecision})
+	b.pass("p")
+	b.do(b.command(Command{RequestID: "request", Project: "p", Op: OpRetire, EntryIDs: ids[:1], Because: "it is over"}))
+	aged := PassInput{Project: "p", At: spring.AddDate(3, 0, 0), Demote: true, Apply: true, Actor: "ann"}
+	_, err := b.activities.GraduateProject(eventlog.OfRun(t.Context(), "the run"), aged)
+	require.NoError(t, err)
+
+	named := map[string]map[string]bool{}
+	for event, err := range b.log.Stream(t.Context(), schema.GraduateStream("p"), eventlog.StreamOptions{}) {
+		require.NoError(t, err)
+		if named[event.BuildID] == nil {
+			named[event.BuildID] = map[string]bool{}
+		}
+		named[event.BuildID][event.Type] = true
+	}
+	require.Equal(t, map[string]map[string]bool{
+		buildOf("one"): {schema.DecisionRecorded: true, schema.SessionGraduated: true},
+		buildOf("two"): {schema.DecisionRecorded: true, schema.SessionGraduated: true, schema.EntryLinked: true, schema.EntryGraduated: true},
+		"request":      {schema.EntryRetired: true},
+		"the run":      {schema.SessionGraduated: true, schema.EntryLinked: true, schema.EntryGraduated: true},
+	}, named)
 }

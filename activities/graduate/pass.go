@@ -61,7 +61,7 @@ func (a *Activities) commit(ctx context.Context, project, stream string, acts []
 	events := make([]schema.Event, len(acts))
 	for i, one := range acts {
 		event, err := schema.NewEvent(one.payload, schema.Event{
-			TS: one.at, Actor: actorGraduation, Project: project, DedupeKey: one.key,
+			TS: one.at, Actor: actorGraduation, Project: project, BuildID: one.build, DedupeKey: one.key,
 		})
 		if err != nil {
 			return err

@@ -65,6 +65,9 @@ func inSession(project, user, id string) schema.SessionKey {
 	return schema.SessionKey{Scope: schema.Scope{Project: project, User: user, Agent: "a"}, SessionID: id}
 }
 
+// buildOf is the id of the build of a test's session.
+func buildOf(sessionID string) string { return "build of " + sessionID }
+
 // say stores a session in which each sentence is a message, with the entries that follow and the promotions that its check
 // makes, and projects it. It returns the ids of the entries.
 func (b *passBench) say(key schema.SessionKey, day int, sentences ...spoken) []string {
@@ -79,8 +82,8 @@ func (b *passBench) say(key schema.SessionKey, day int, sentences ...spoken) []s
 	}
 	ingested := schema.SessionIngestedPayload{SessionKey: key, Date: date, Messages: messages}
 	var events []schema.Event
-	store := func(key string, payload any) {
-		event, err := schema.NewEvent(payload, schema.Event{TS: date, Actor: "test", DedupeKey: key})
+	store := func(name string, payload any) {
+		event, err := schema.NewEvent(payload, schema.Event{TS: date, Actor: "test", BuildID: buildOf(key.SessionID), DedupeKey: name})
 		require.NoError(b.t, err)
 		events = append(events, event)
 	}

@@ -27,6 +27,8 @@ type act struct {
 	payload any
 	key     string
 	at      time.Time
+	// build caused it. It is empty if none did.
+	build string
 }
 
 // plan returns the acts that follow from the snapshot, in the order in which they are to be stored, and counts them. It
@@ -50,7 +52,7 @@ func plan(w *snapshot, goVerifies bool) ([]act, PassResult) {
 	p.decide(focus)
 	for _, s := range w.sessions {
 		payload := schema.SessionGraduatedPayload{SessionKey: s.SessionKey, Seq: s.seq, Head: w.head, Policy: PolicyVersion, Rule: pair.Version}
-		p.acts = append(p.acts, act{payload, schema.SessionGraduatedKey(payload), w.at})
+		p.acts = append(p.acts, act{payload, schema.SessionGraduatedKey(payload), w.at, s.build})
 	}
 	p.result.Sessions, p.result.More = len(w.sessions), p.reachesOthers()
 	return p.acts, p.result
@@ -82,9 +84,21 @@ func (p *planner) reachesOthers() bool {
 	return false
 }
 
-// add plans an act on the subject. The last one of its kind was at the position after.
-func (p *planner) add(payload any, eventType, subject string, after uint64) {
-	p.acts = append(p.acts, act{payload, schema.GraduationKey(p.project, eventType, subject, after), p.at})
+// add plans an act on the subject, which is about the statements. The last one of its kind was at the position after.
+func (p *planner) add(payload any, eventType, subject string, after uint64, about ...*statement) {
+	p.acts = append(p.acts, act{payload, schema.GraduationKey(p.project, eventType, subject, after), p.at, p.cause(about)})
+}
+
+// cause returns the build for which the pass considers the first of the statements whose session has news.
+func (p *planner) cause(about []*statement) string {
+	for _, s := range about {
+		for _, pending := range p.sessions {
+			if s != nil && pending.build != "" && (pending.SessionKey == s.Session() || pending.SessionKey == s.EvidenceSession()) {
+				return pending.build
+			}
+		}
+	}
+	return ""
 }
 
 // correct retires what a correction corrects. An entry names what it corrects if a person stated it for that, and then the
@@ -135,7 +149,7 @@ func (p *planner) correction(s *statement) (*statement, string) {
 func (p *planner) retire(s, by *statement, because string) {
 	p.add(schema.EntryRetiredPayload{
 		Scope: s.Scope, EntryID: s.ID, Status: schema.StatusSuperseded, SupersededBy: by.ID, Because: because, By: schema.RetiredByCorrection,
-	}, schema.EntryRetired, s.ID, s.ended.version)
+	}, schema.EntryRetired, s.ID, s.ended.version, by, s)
 	p.result.Superseded++
 	s.Status, s.SupersededBy = schema.StatusSuperseded, by.ID
 	s.ended.status, s.ended.by, s.ended.other = schema.StatusSuperseded, schema.RetiredByCorrection, by.ID
@@ -152,7 +166,7 @@ func (p *planner) link(focus []*statement) {
 			continue
 		}
 		p.add(schema.EntryLinkedPayload{Scope: s.Scope, EntryID: s.ID, OriginalID: original, Strict: strict, Rule: pair.Version},
-			schema.EntryLinked, s.ID, s.linked.version)
+			schema.EntryLinked, s.ID, s.linked.version, s, p.entries[original])
 		s.OriginalID = original
 		if original != "" {
 			p.result.Linked++
@@ -210,7 +224,7 @@ func (p *planner) detect(focus []*statement) {
 			}
 			p.add(schema.ConflictDetectedPayload{
 				Scope: s.Scope, ConflictID: id, OlderID: first.ID, NewerID: second.ID, ConflictType: r.Type, Reason: r.Reason, Rule: pair.Version,
-			}, schema.ConflictDetected, id, before.last)
+			}, schema.ConflictDetected, id, before.last, s, other)
 			p.conflicts[id] = conflictState{older: first.ID, newer: second.ID, open: true, last: before.last}
 			first.Status, second.Status = schema.StatusContested, schema.StatusContested
 			first.Conflicts++
@@ -252,7 +266,7 @@ func (p *planner) settle() {
 			payload.Kept, gone = second.ID, first
 		}
 		payload.Because = fmt.Sprintf("entry %q is no longer believed", gone.ID)
-		p.add(payload, schema.ConflictResolved, id, c.last)
+		p.add(payload, schema.ConflictResolved, id, c.last, gone, first, second)
 		c.open, c.kept, c.by = false, payload.Kept, ResolvedByGraduation
 		p.conflicts[id] = c
 		for _, side := range []*statement{first, second} {
@@ -300,7 +314,11 @@ func (p *planner) verify(focus []*statement) {
 // promote plans the step of an entry. The rest of the payload says why.
 func (p *planner) promote(s *statement, to schema.Stage, why schema.EntryGraduatedPayload) {
 	why.Scope, why.EntryID, why.From, why.To, why.Policy = s.Scope, s.ID, s.Stage, to, PolicyVersion
-	p.add(why, schema.EntryGraduated, s.ID, s.staged.version)
+	about := []*statement{s}
+	for _, id := range why.Sources {
+		about = append(about, p.entries[id])
+	}
+	p.add(why, schema.EntryGraduated, s.ID, s.staged.version, about...)
 	s.Stage, s.staged.stage, s.staged.demotes = to, to, why.Demotes
 	// A second step in the same pass is another act.
 	s.staged.version++
@@ -408,12 +426,15 @@ func (p *planner) decide(focus []*statement) {
 		p.decided[id] = true
 		payload := schema.DecisionRecordedPayload{
 			Scope: s.Scope, DecisionID: id, Action: s.Title, By: s.User, Confidence: s.Confidence,
-			Evidence: []schema.DecisionEvidence{{EntryID: s.ID, Stage: s.Stage, Role: schema.RoleStatement}},
+			Evidence: []schema.DecisionEvidence{{Kind: schema.GroundEntry, ID: s.ID, Stage: s.Stage, Role: schema.RoleStatement}},
 		}
 		for _, g := range p.grounds(s) {
-			payload.Evidence = append(payload.Evidence, schema.DecisionEvidence{EntryID: g.ID, Stage: g.Stage, Role: schema.RoleGround})
+			payload.Evidence = append(payload.Evidence, schema.DecisionEvidence{
+				Kind: schema.GroundEntry, ID: g.ID, Stage: g.Stage, Role: schema.RoleGround,
+			})
 		}
-		p.acts = append(p.acts, act{payload, schema.DecisionRecordedKey(p.project, id), s.OccurredAt})
+		build := cmp.Or(s.checkedBy, p.cause([]*statement{s}))
+		p.acts = append(p.acts, act{payload, schema.DecisionRecordedKey(p.project, id), s.OccurredAt, build})
 		p.result.Decisions++
 	}
 }

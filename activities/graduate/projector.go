@@ -26,7 +26,7 @@ const ProjectorName = "graduation"
 func (*Projector) Name() string { return ProjectorName }
 
 // projectorVersion counts the changes of what the rows say, apart from those of the keys of claims.
-const projectorVersion = 1
+const projectorVersion = 2
 
 // Version changes with the keys that statements are looked up by, too.
 func (*Projector) Version() uint32 { return projectorVersion*1000 + pair.Version }
@@ -58,7 +58,7 @@ const (
 		checked_event_id, actor, reasons, sources, user, agent, stream, version)`
 	intoChecks = `checks_raw (project, user, agent, session_id, event_id, ts, module, entries, status, idris_version,
 		verifier, failures_json, reason, build_id, version)`
-	intoDecisions = `decisions_raw (project, user, agent, decision_id, ts, actor, action, outcome_json, confidence, build_id,
+	intoDecisions = `decisions_raw (project, user, agent, decision_id, ts, actor, action, confidence, build_id,
 		event_id, created_at, version)`
 	intoDecisionEvidence = `decision_evidence_raw (project, id, decision_id, evidence_kind, evidence_id, evidence_stage,
 		role, version)`
@@ -186,14 +186,11 @@ func (r ledgerRows) promotions(event schema.Event, p schema.EntriesPromotedPaylo
 	return nil
 }
 
-// evidenceOfEntry is the kind of all evidence of decisions so far.
-const evidenceOfEntry = "entry"
-
 func (r ledgerRows) decision(event schema.Event, project string, p schema.DecisionRecordedPayload) {
-	r.add(intoDecisions, project, p.User, p.Agent, p.DecisionID, event.TS, p.By, p.Action, "{}", p.Confidence, event.BuildID,
+	r.add(intoDecisions, project, p.User, p.Agent, p.DecisionID, event.TS, p.By, p.Action, p.Confidence, event.BuildID,
 		event.ID, event.TS, event.Seq)
 	for _, e := range p.Evidence {
-		r.add(intoDecisionEvidence, project, schema.DerivedID("decision_evidence", p.DecisionID, e.EntryID), p.DecisionID,
-			evidenceOfEntry, e.EntryID, string(e.Stage), e.Role, event.Seq)
+		r.add(intoDecisionEvidence, project, schema.DerivedID("decision_evidence", p.DecisionID, e.ID), p.DecisionID,
+			e.Kind, e.ID, string(e.Stage), e.Role, event.Seq)
 	}
 }

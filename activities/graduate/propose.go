@@ -71,7 +71,9 @@ func (a *Activities) runProposal(ctx context.Context, c Command) (CommandResult,
 	}
 	events := make([]schema.Event, len(acts))
 	for i, one := range acts {
-		events[i], err = schema.NewEvent(one.payload, schema.Event{TS: one.at, Actor: c.Actor, Project: c.Project, DedupeKey: one.key})
+		events[i], err = schema.NewEvent(one.payload, schema.Event{
+			TS: one.at, Actor: c.Actor, Project: c.Project, BuildID: c.RequestID, DedupeKey: one.key,
+		})
 		if err != nil {
 			return CommandResult{}, err
 		}
@@ -113,12 +115,12 @@ func (a *Activities) planProposal(ctx context.Context, c Command) ([]act, Comman
 	}
 	acts := make([]act, len(payloads), len(payloads)+1)
 	for i, payload := range payloads {
-		acts[i] = act{payload, schema.GraduateOfCommandKey(c.Project, c.RequestID, i), at}
+		acts[i] = act{payload: payload, key: schema.GraduateOfCommandKey(c.Project, c.RequestID, i), at: at}
 	}
 	decided := schema.ProposalDecidedPayload{
 		Scope: p.made.Scope, ProposalID: c.ProposalID, EntryID: p.made.EntryID, Accepted: c.Op == OpAccept, Because: c.Because, By: c.Actor,
 	}
-	return append(acts, act{decided, schema.ProposalDecidedKey(c.ProposalID), at}), CommandChange{c.ProposalID, howDecided(decided)}, nil
+	return append(acts, act{payload: decided, key: schema.ProposalDecidedKey(c.ProposalID), at: at}), CommandChange{c.ProposalID, howDecided(decided)}, nil
 }
 
 // howDecided says how a proposal ended.
@@ -199,7 +201,7 @@ func (a *Activities) planPropose(ctx context.Context, c Command, at time.Time) (
 			return nil, told, refusedf("entry %q can't be corrected so: %w", s.ID, err)
 		}
 	}
-	return []act{{payload, schema.ChangeProposedKey(payload.ProposalID), at}}, told, nil
+	return []act{{payload: payload, key: schema.ChangeProposedKey(payload.ProposalID), at: at}}, told, nil
 }
 
 // saysTheSame reports whether the entry says the same in the same words.

@@ -15,6 +15,7 @@ import (
 	"axiommind/activities/entry"
 	"axiommind/activities/eventlog"
 	"axiommind/activities/table"
+	"axiommind/activities/task"
 	"axiommind/schema"
 )
 
@@ -50,7 +51,7 @@ func (a *Activities) run(ctx context.Context, c Command) (CommandResult, error) 
 	events := make([]schema.Event, len(payloads))
 	for i, payload := range payloads {
 		events[i], err = schema.NewEvent(payload, schema.Event{
-			TS: c.At.UTC().Truncate(time.Microsecond), Actor: c.Actor, Project: c.Project,
+			TS: c.At.UTC().Truncate(time.Microsecond), Actor: c.Actor, Project: c.Project, BuildID: c.RequestID,
 			DedupeKey: schema.GraduateOfCommandKey(c.Project, c.RequestID, i),
 		})
 		if err != nil {
@@ -112,7 +113,7 @@ func told(payloads []any, fresh int) CommandResult {
 		case schema.ConflictResolvedPayload:
 			say(p.ConflictID, "resolved: "+outcome(p))
 		case schema.DecisionRecordedPayload:
-			say(p.DecisionID, "recorded, resting on "+count(len(p.Evidence), "entry", "entries"))
+			say(p.DecisionID, "recorded, resting on "+count(len(p.Evidence), "ground", "grounds"))
 		}
 	}
 	shown := min(len(changes), maxChanges)
@@ -261,7 +262,7 @@ func (a *Activities) planDecide(ctx context.Context, c Command, list []*statemen
 	for i, s := range list {
 		ids[i] = s.ID
 	}
-	slices.Sort(ids)
+	ids = slices.Compact(slices.Sorted(slices.Values(append(ids, c.TaskIDs...))))
 	id := schema.DerivedID(slices.Concat([]string{"decision", c.Project, c.User, c.Agent, c.Action}, ids)...)
 	known, err := (loader{conn: a.conn}).ids(ctx, "SELECT DISTINCT decision_id FROM decisions_raw WHERE project = ? AND decision_id = ?", c.Project, id)
 	if err != nil {
@@ -284,9 +285,42 @@ func (a *Activities) planDecide(ctx context.Context, c Command, list []*statemen
 			return nil, refusedf("entry %q was stated on %s, after the decision of %s: a decision rests on what was known before",
 				s.ID, s.OccurredAt.UTC().Format(time.RFC3339), c.At.UTC().Format(time.RFC3339))
 		}
-		payload.Evidence = append(payload.Evidence, schema.DecisionEvidence{EntryID: s.ID, Stage: s.Stage, Role: schema.RoleGround})
+		payload.Evidence = append(payload.Evidence, schema.DecisionEvidence{
+			Kind: schema.GroundEntry, ID: s.ID, Stage: s.Stage, Role: schema.RoleGround,
+		})
 	}
-	return []any{payload}, nil
+	tasks, err := a.taskGrounds(ctx, c)
+	payload.Evidence = append(payload.Evidence, tasks...)
+	return []any{payload}, err
+}
+
+// taskGrounds returns the tasks that a decision rests on. A verified entry states each of them.
+func (a *Activities) taskGrounds(ctx context.Context, c Command) ([]schema.DecisionEvidence, error) {
+	ids := slices.Compact(slices.Sorted(slices.Values(c.TaskIDs)))
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	found, err := task.NewQueries(a.log, a.conn).Tasks(ctx, task.Selection{Project: c.Project}, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]schema.DecisionEvidence, len(ids))
+	for i, id := range ids {
+		t, known := found[id]
+		switch {
+		case !known:
+			return nil, boundary.Invalid(schema.ErrorTaskNotFound, fmt.Errorf("project %q has no task %q: give a whole id, as tasks prints it", c.Project, id))
+		case t.Status != schema.StatusActive:
+			return nil, refusedf("task %q is %s: a decision rests on active tasks", id, t.Status)
+		case !reaches(t.Stage, schema.StageVerified):
+			return nil, refusedf("task %q is %s: a decision rests on tasks that a verified memory states; confirm such a memory first", id, t.Stage)
+		case t.CreatedAt.After(c.At):
+			return nil, refusedf("task %q was created on %s, after the decision of %s: a decision rests on what was known before",
+				id, t.CreatedAt.UTC().Format(time.RFC3339), c.At.UTC().Format(time.RFC3339))
+		}
+		out[i] = schema.DecisionEvidence{Kind: schema.GroundEntity, ID: id, Stage: t.Stage, Role: schema.RoleGround}
+	}
+	return out, nil
 }
 
 // planResolve ends the conflicts. The sides that are wrong are retired, which ends their other conflicts, too.

@@ -41,8 +41,10 @@ type snapshot struct {
 type pendingSession struct {
 	schema.SessionKey
 	stream string
-	// seq is the position of the last row of its stream.
-	seq uint64
+	// seq is the position of the last row of its stream, and build the build that wrote it. It is empty if graduation has
+	// considered the row before.
+	seq   uint64
+	build string
 }
 
 // place is a message of a session.
@@ -58,6 +60,8 @@ type statement struct {
 	ended, staged, linked mark
 	// sessionStage is the stage that its own session has lifted it to.
 	sessionStage schema.Stage
+	// checkedBy is the build whose check did.
+	checkedBy string
 	// confirmedBy is the person who confirmed it last, and confirmedAt when a person or a model did.
 	confirmedBy string
 	confirmedAt time.Time
@@ -71,6 +75,7 @@ type mark struct {
 	demotes bool
 	other   string
 	by      string
+	build   string
 	at      time.Time
 }
 

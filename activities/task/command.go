@@ -115,7 +115,7 @@ func PlanCommand(ctx context.Context, index Index, rules Rules, c Command) (Plan
 	}
 	p := &planner{
 		overlay: newOverlay(c.Project, index, rules.Vectors), rules: rules, actor: c.Actor,
-		act: schema.Act{RequestID: c.RequestID, Reason: c.Reason}, at: instant(c.At),
+		act: schema.Act{RequestID: c.RequestID, Reason: c.Reason}, build: c.RequestID, at: instant(c.At),
 	}
 	err := p.command(ctx, c)
 	if err != nil && !errors.Is(err, ErrRefused) {

@@ -3,6 +3,8 @@ package task
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
@@ -47,6 +49,23 @@ func (q *Queries) raise(ctx context.Context, s Selection, tasks []Entity) error 
 // Observers returns, by the ids of tasks, the entries that spoke of them by the time of the selection.
 func (q *Queries) Observers(ctx context.Context, s Selection, taskIDs []string) (map[string][]string, error) {
 	return q.tables.observers(ctx, s, taskIDs)
+}
+
+// Tasks returns the tasks with the ids, each with the stage of the best entry that states it.
+func (q *Queries) Tasks(ctx context.Context, s Selection, ids []string) (map[string]Entity, error) {
+	found, err := q.Entities(ctx, s, ids)
+	if err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(found, func(_ string, e Entity) bool { return e.Type != schema.EntityTask })
+	tasks := slices.Collect(maps.Values(found))
+	if err := q.raise(ctx, s, tasks); err != nil {
+		return nil, err
+	}
+	for _, t := range tasks {
+		found[t.ID] = t
+	}
+	return found, nil
 }
 
 // Entities returns the entities with the ids, as they were at the time of the selection. What did not exist is missing.

@@ -175,6 +175,7 @@ func (c *commit) events() ([]schema.Event, error) {
 	finished := schema.DreamFinishedPayload{
 		Ordinal: g.Ordinal, Date: g.Date, Status: c.status(), Reason: c.draft.Refused, Parent: g.Version, Version: c.version(),
 		Gathered: c.in.Gathered, Model: c.in.Model, Responses: c.in.Responses, Usage: c.in.Usage, Days: []schema.Day{},
+		Metrics: c.in.Metrics,
 	}
 	for _, day := range g.Days {
 		finished.Days = append(finished.Days, day.Day)
@@ -198,7 +199,7 @@ func (c *commit) events() ([]schema.Event, error) {
 	events := make([]schema.Event, len(payloads))
 	for i, p := range payloads {
 		var err error
-		events[i], err = schema.NewEvent(p, schema.Event{TS: c.in.At.UTC(), Actor: dreamActor, DedupeKey: keys[i]})
+		events[i], err = schema.NewEvent(p, schema.Event{TS: c.in.At.UTC(), Actor: dreamActor, BuildID: c.in.Run, DedupeKey: keys[i]})
 		if err != nil {
 			return nil, err
 		}

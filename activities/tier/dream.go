@@ -85,6 +85,9 @@ type CommitInput struct {
 	Refused string `json:"refused,omitempty"`
 	// DryRun commits nothing.
 	DryRun bool `json:"dry_run,omitempty"`
+	// Run is the id of the run of the workflow deep_dream, and Metrics are its steps so far.
+	Run     string              `json:"run,omitempty"`
+	Metrics []schema.StepMetric `json:"metrics,omitempty"`
 }
 
 // Writer returns the input of the workflow that commits the dream.

@@ -148,7 +148,7 @@ func restoredEvent(c RestoreCommand, key string, current, wanted schema.CoreComm
 			Detail: fmt.Sprintf("version %d, which was restored, does not hold it", wanted.Version), Sources: item.Sources,
 		})
 	}
-	return schema.NewEvent(p, schema.Event{TS: c.At.UTC().Truncate(time.Microsecond), Actor: c.Actor, DedupeKey: key})
+	return schema.NewEvent(p, schema.Event{TS: c.At.UTC().Truncate(time.Microsecond), Actor: c.Actor, BuildID: c.RequestID, DedupeKey: key})
 }
 
 // VersionName is the name of a version of core memory in a diff.

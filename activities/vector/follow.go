@@ -74,7 +74,7 @@ func (x *Indexes) followOnce(ctx context.Context, logger *slog.Logger) (done boo
 // with the vector store comes last, because it costs most: it finds what an earlier life of the version has left as done, too.
 func (x *Indexes) advance(ctx context.Context, version string) (complete bool, err error) {
 	status, err := x.catchUp(ctx, version)
-	if err != nil || status.Pending > 0 {
+	if err != nil || status.Due > 0 {
 		return false, err
 	}
 	for i, collection := range collections(version) {

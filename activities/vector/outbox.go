@@ -21,10 +21,13 @@ type Row struct {
 	Status  schema.OutboxStatus
 	// Error says why the last attempt failed, or why a row that was done is pending again.
 	Error string
-	// Attempts counts the failures since the row last became pending.
+	// Attempts counts the failures of the item itself since the row last became pending. It is 0 in a failed row that an
+	// outage kept from being written: that is due at once, however often it is tried.
 	Attempts    int
 	Permanent   bool
 	ContentHash string
+	// BuildID is the build that requested the item, or the run that had it requested again.
+	BuildID string
 	// CreatedAt is the time at which the item was requested, and UpdatedAt that of the last change of status.
 	CreatedAt, UpdatedAt time.Time
 	// Rank orders the rows of one item. The row with the highest rank is the current one. It is computed from the
@@ -112,7 +115,7 @@ func (p *OutboxProjector) Apply(ctx context.Context, events []schema.Event) erro
 }
 
 // Version is increased whenever the content of the rows changes.
-func (*OutboxProjector) Version() uint32 { return 1 }
+func (*OutboxProjector) Version() uint32 { return 2 }
 
 // Tables returns the rows of the projector's index.
 func (p *OutboxProjector) Tables() []eventlog.Table {
@@ -139,7 +142,7 @@ func (p *OutboxProjector) rows(event schema.Event) ([]Row, error) {
 	kept := rows[:0]
 	for _, r := range rows {
 		if r.EmbeddingVersion == p.version {
-			r.UpdatedAt, r.Rank = event.TS, writerRank|event.Seq
+			r.BuildID, r.UpdatedAt, r.Rank = event.BuildID, event.TS, writerRank|event.Seq
 			kept = append(kept, r)
 		}
 	}
@@ -167,7 +170,7 @@ func (p *OutboxProjector) read(event schema.Event) ([]request, error) {
 	for i, item := range items {
 		out[i] = request{item: item, row: Row{
 			VectorItem: schema.VectorItem{Kind: item.Kind, ID: item.ID, EmbeddingVersion: p.version},
-			Project:    item.Project, Status: schema.OutboxPending,
+			Project:    item.Project, Status: schema.OutboxPending, BuildID: event.BuildID,
 			CreatedAt: event.TS, UpdatedAt: event.TS, Rank: event.Seq,
 		}}
 	}

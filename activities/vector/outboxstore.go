@@ -49,10 +49,16 @@ func (b Backoff) after(attempts int) time.Duration {
 }
 
 // dueAt returns the time at which a failed row is retried.
-func (r Row) dueAt(b Backoff) time.Time { return r.UpdatedAt.Add(b.after(r.Attempts)) }
+func (r Row) dueAt(b Backoff) time.Time {
+	if r.Attempts == 0 {
+		return r.CreatedAt
+	}
+	return r.UpdatedAt.Add(b.after(r.Attempts))
+}
 
 // dueAt is [Row.dueAt] in microseconds. Its arguments are Max, Base (microseconds).
-const dueAt = `toUnixTimestamp64Micro(updated_at) + toInt64(least(?, ? * pow(2, least(attempts, 60) - 1)))`
+const dueAt = `if(attempts = 0, toUnixTimestamp64Micro(created_at),
+	toUnixTimestamp64Micro(updated_at) + toInt64(least(?, ? * pow(2, least(attempts, 60) - 1))))`
 
 // Due holds rows that can be processed now, oldest first.
 type Due struct {
@@ -115,14 +121,14 @@ func (o *Outbox) query(ctx context.Context, where string, args ...any) ([]Row, e
 		var status string
 		var attempts uint32
 		if err := found.Scan(&r.Kind, &r.ID, &r.EmbeddingVersion, &r.Project, &status, &r.Error, &attempts,
-			&r.Permanent, &r.ContentHash, &r.CreatedAt, &r.UpdatedAt, &r.Rank); err != nil {
+			&r.Permanent, &r.ContentHash, &r.BuildID, &r.CreatedAt, &r.UpdatedAt, &r.Rank); err != nil {
 			return err
 		}
 		r.Status, r.Attempts = schema.OutboxStatus(status), int(attempts)
 		out = append(out, r)
 		return nil
 	}, `SELECT item_kind, item_id, embedding_version, project, status, error,
-		attempts, permanent, content_hash, created_at, updated_at, version
+		attempts, permanent, content_hash, build_id, created_at, updated_at, version
 		FROM vector_outbox_raw FINAL WHERE embedding_version = ? AND `+where, append([]any{o.version}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("read vector outbox: %w", err)
@@ -155,10 +161,11 @@ func (o *Outbox) Counts(ctx context.Context, now time.Time, b Backoff) (OutboxCo
 	return counts, nil
 }
 
-// pending reports whether any row is pending.
+// pending reports whether any row is pending, or failed in an outage.
 func (o *Outbox) pending(ctx context.Context) (bool, error) {
 	var n uint64
-	err := o.conn.QueryRow(ctx, `SELECT count() FROM vector_outbox WHERE embedding_version = ? AND status = 'pending'`, o.version).Scan(&n)
+	err := o.conn.QueryRow(ctx, `SELECT count() FROM vector_outbox
+		WHERE embedding_version = ? AND (status = 'pending' OR status = 'failed' AND attempts = 0 AND NOT permanent)`, o.version).Scan(&n)
 	if err != nil {
 		return false, fmt.Errorf("count vector outbox: %w", err)
 	}
@@ -170,11 +177,11 @@ func writeRows(ctx context.Context, conn driver.Conn, rows []Row) error {
 	for i, r := range rows {
 		values[i] = []any{
 			r.JobID(), r.Kind, r.ID, r.EmbeddingVersion, r.Project, string(r.Status), r.Error,
-			uint32(r.Attempts), r.Permanent, r.ContentHash, r.CreatedAt, r.UpdatedAt, r.Rank,
+			uint32(r.Attempts), r.Permanent, r.ContentHash, r.BuildID, r.CreatedAt, r.UpdatedAt, r.Rank,
 		}
 	}
 	return table.Insert(ctx, conn, `vector_outbox_raw (job_id, item_kind, item_id,
-		embedding_version, project, status, error, attempts, permanent, content_hash, created_at, updated_at,
+		embedding_version, project, status, error, attempts, permanent, content_hash, build_id, created_at, updated_at,
 		version)`, values)
 }
 

@@ -277,7 +277,7 @@ func (w *Writer) recordDrift(ctx context.Context, drifted []drift) error {
 			})
 			states = append(states, d.row.state()...)
 		}
-		event, err := w.event(payload, schema.VectorDriftedKey(w.collection, states))
+		event, err := w.event(payload, "", schema.VectorDriftedKey(w.collection, states))
 		if err != nil {
 			return err
 		}

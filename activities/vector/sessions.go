@@ -170,6 +170,7 @@ func (w *Writer) index(ctx context.Context, requests []request) (map[string]Row,
 		job := r.row.JobID()
 		if row := rows[job]; !taken[job] && (row.needs(r.item, now, w.opts.Backoff) || r.again && row.Status == schema.OutboxFailed) {
 			taken[job] = true
+			row.BuildID = r.row.BuildID
 			due = append(due, &work{row: row, item: r.item})
 		}
 	}

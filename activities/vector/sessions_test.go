@@ -225,7 +225,7 @@ func TestSessionTriedAgain(t *testing.T) {
 	require.Equal(t, SessionResult{Indexed: 4}, again(b.writer))
 }
 
-// An outage fails the batch and marks nothing.
+// An outage fails the batch, whose items say so until it is over.
 func TestSessionsInAnOutage(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -234,7 +234,7 @@ func TestSessionsInAnOutage(t *testing.T) {
 	_, err := b.trySessions(t, b.writer, "s-red")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	for id, status := range b.statuses(t) {
-		require.Equal(t, schema.OutboxPending, status, id)
+		require.Equal(t, schema.OutboxFailed, status, id)
 	}
 	b.embedder.fail = nil
 	require.Equal(t, indexed(2), b.sessions(t, b.writer, "s-red")[0])

@@ -14,6 +14,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/transcript/redact"
 	"axiommind/schema"
 )
 
@@ -215,18 +216,20 @@ type work struct {
 	// fault is why the item is not written. If it is permanent, a retry cannot succeed.
 	fault     error
 	permanent bool
+	// outage is true if the fault is not the item's: it counts as no attempt.
+	outage bool
 }
 
 // do writes the items in batches. After each it records the outcomes, and passes the new rows by job id to changed.
 func (w *Writer) do(ctx context.Context, todo []*work, changed func(rows map[string]Row)) error {
 	class, err := w.ensure(ctx, todo)
 	if err != nil {
-		return err
+		return w.outage(ctx, todo, err)
 	}
 	worked := 0
 	for batch := range slices.Chunk(todo, w.opts.BatchSize) {
 		if err := w.write(ctx, batch, class); err != nil {
-			return err
+			return w.outage(ctx, todo[worked:], err)
 		}
 		rows, err := w.record(ctx, batch)
 		if err != nil {
@@ -237,6 +240,29 @@ func (w *Writer) do(ctx context.Context, todo []*work, changed func(rows map[str
 		w.opts.Progress(worked)
 	}
 	return nil
+}
+
+// outage records that none of the items could be written, and returns the error, for which no item is to blame. An item
+// that has failed before keeps its error, so that an outage is recorded once, however often it is met.
+func (w *Writer) outage(ctx context.Context, todo []*work, err error) error {
+	if ctx.Err() != nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	said := eventlog.Readable(err).Error()
+	redact.Strings(&said) // An error may quote the text that it is about.
+	var pending []*work
+	for _, t := range todo {
+		if t.row.Status == schema.OutboxPending {
+			t.fault, t.outage = errors.New(said), true
+			pending = append(pending, t)
+		}
+	}
+	for batch := range slices.Chunk(pending, w.opts.BatchSize) {
+		if _, recorded := w.record(ctx, batch); recorded != nil {
+			return errors.Join(err, recorded)
+		}
+	}
+	return err
 }
 
 // write embeds the items that have no fault and no vector, and puts them into the classes.
@@ -331,8 +357,26 @@ func (w *Writer) load(ctx context.Context, rows []Row) ([]*work, error) {
 	return out, nil
 }
 
-// record appends the outcomes of the batch and projects them. It returns the rows that follow from them, by job id.
+// record appends the outcomes of the batch, an event for each build, and projects them. It returns the rows that follow
+// from them, by job id.
 func (w *Writer) record(ctx context.Context, batch []*work) (map[string]Row, error) {
+	byBuild := map[string][]*work{}
+	for _, t := range batch {
+		byBuild[t.row.BuildID] = append(byBuild[t.row.BuildID], t)
+	}
+	var events []schema.Event
+	for _, build := range slices.Sorted(maps.Keys(byBuild)) {
+		made, err := w.outcomes(byBuild[build], build)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, made...)
+	}
+	return w.append(ctx, events)
+}
+
+// outcomes returns the events with what became of the items, which the build requested.
+func (w *Writer) outcomes(batch []*work, build string) ([]schema.Event, error) {
 	done := schema.VectorIndexedPayload{Collection: w.collection}
 	failed := schema.VectorFailedPayload{Collection: w.collection}
 	var doneStates, failedStates []string
@@ -345,7 +389,10 @@ func (w *Writer) record(ctx context.Context, batch []*work) (map[string]Row, err
 			doneStates = append(append(doneStates, t.row.state()...), hash)
 			continue
 		}
-		attempt := t.row.Attempts + 1
+		attempt := t.row.Attempts
+		if !t.outage {
+			attempt++
+		}
 		failed.Items = append(failed.Items, schema.FailedVector{
 			VectorItem: t.row.VectorItem, Project: t.row.Project, EnqueuedAt: t.row.CreatedAt, Attempt: attempt,
 			Error: shorten(t.fault.Error()), Permanent: t.permanent || attempt >= w.opts.MaxAttempts,
@@ -354,7 +401,7 @@ func (w *Writer) record(ctx context.Context, batch []*work) (map[string]Row, err
 	}
 	var events []schema.Event
 	add := func(payload any, key string) error {
-		event, err := w.event(payload, key)
+		event, err := w.event(payload, build, key)
 		events = append(events, event)
 		return err
 	}
@@ -365,10 +412,7 @@ func (w *Writer) record(ctx context.Context, batch []*work) (map[string]Row, err
 	if len(failed.Items) > 0 {
 		err = errors.Join(err, add(failed, schema.VectorFailedKey(w.collection, failedStates)))
 	}
-	if err != nil {
-		return nil, err
-	}
-	return w.append(ctx, events)
+	return events, err
 }
 
 // append appends events to the collection's stream and projects them. It returns the rows that follow from what the
@@ -393,10 +437,10 @@ func (w *Writer) append(ctx context.Context, events []schema.Event) (map[string]
 	return changed, w.project(ctx)
 }
 
-func (w *Writer) event(payload any, key string) (schema.Event, error) {
+func (w *Writer) event(payload any, build, key string) (schema.Event, error) {
 	return schema.NewEvent(payload, schema.Event{
 		TS: w.opts.Now().UTC().Truncate(time.Microsecond), Actor: w.opts.Actor,
-		Sensitivity: schema.SensitivityNormal, DedupeKey: key,
+		Sensitivity: schema.SensitivityNormal, BuildID: build, DedupeKey: key,
 	})
 }
 

@@ -4,12 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"axiommind/activities/eventlog"
+	"axiommind/activities/vector/store/weaviate"
 	"axiommind/deploy/local/stacktest"
 	"axiommind/schema"
 )
@@ -56,7 +62,7 @@ func TestRefusedTextFailsAlone(t *testing.T) {
 }
 
 // TestSeed12_4OutboxReconcile: what is pending or failed is taken up again and ends done, or with its
-// failure recorded. A failure that no item is to blame for marks none of them.
+// failure recorded. An outage is recorded once, counts as no attempt, and is over as soon as the item is written.
 func TestSeed12_4OutboxReconcile(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]error{
@@ -69,13 +75,40 @@ func TestSeed12_4OutboxReconcile(t *testing.T) {
 			b := newBench(t)
 			b.add(t, "red", "a", "b")
 			b.embedder.fail = fault
-			_, err := b.writer.IndexPending(t.Context(), 10)
-			require.ErrorIs(t, err, fault)
-			for id, status := range b.statuses(t) {
-				require.Equal(t, schema.OutboxPending, status, id)
+			var head schema.StreamHead
+			for n := range 4 { // More often than an item may fail.
+				_, err := b.writer.IndexPending(t.Context(), 10)
+				require.ErrorIs(t, err, fault)
+				if n == 0 {
+					head = b.log.Head(b.writer.stream())
+				}
 			}
+			require.Equal(t, head, b.log.Head(b.writer.stream()), "an outage is recorded once")
+			for _, r := range b.rows(t) {
+				if errors.Is(fault, context.Canceled) {
+					require.Equal(t, schema.OutboxPending, r.Status)
+					continue
+				}
+				require.Equal(t, schema.OutboxFailed, r.Status)
+				require.ErrorContains(t, errors.New(r.Error), fault.Error())
+				require.False(t, r.Permanent)
+				require.Zero(t, r.Attempts)
+			}
+			waiting, err := Waiting(t.Context(), b.conn, b.embedder.version, "", "red")
+			require.NoError(t, err)
+			require.Equal(t, 2, waiting, "a search says that they are not indexed")
+			due, err := NewOutbox(b.conn, b.embedder.version).pending(t.Context())
+			require.NoError(t, err)
+			require.True(t, due, "a worker that starts wakes the writer for them")
 			b.embedder.fail = nil
+			if reconciled := b.reconcile(t); !errors.Is(fault, context.Canceled) {
+				require.Equal(t, 2, reconciled.Failed)
+			}
 			require.Equal(t, Result{Indexed: 2}, b.index(t, 10))
+			for _, r := range b.rows(t) {
+				require.Equal(t, schema.OutboxDone, r.Status)
+				require.Empty(t, r.Error)
+			}
 		})
 	}
 }
@@ -231,4 +264,77 @@ func writerKilled(t *testing.T, after func(at int) []bool) {
 	}
 	require.Len(t, b.rows(t), 6*times)
 	requireRecordedOnce(t, b)
+}
+
+// What is written in one batch is recorded by an event of each build that requested it.
+func TestVectorEventsNameTheirBuilds(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.embedder.refuse = "poison"
+	var events []schema.Event
+	for build, title := range []string{"a", "b", "poison"} {
+		e := b.entry("red", title)
+		event := b.materialized(t, e, schema.EntryMaterializedKey(e.ID))
+		event.BuildID = fmt.Sprint("build ", build%2)
+		events = append(events, event)
+	}
+	b.append(t, "s-red", events)
+	b.index(t, 10)
+	got := map[string][]string{}
+	for event, err := range b.log.Stream(t.Context(), b.writer.stream(), eventlog.StreamOptions{}) {
+		require.NoError(t, err)
+		got[event.BuildID] = append(got[event.BuildID], event.Type)
+	}
+	require.Equal(t, map[string][]string{
+		"build 0": {schema.VectorIndexed, schema.VectorFailed}, "build 1": {schema.VectorIndexed},
+	}, got)
+	builds := map[string]int{}
+	for _, r := range b.rows(t) {
+		builds[r.BuildID]++
+	}
+	require.Equal(t, map[string]int{"build 0": 2, "build 1": 1}, builds)
+}
+
+// An outage of Weaviate leaves its reason with each item that could not be written, and the next attempt writes them all.
+func TestWeaviateIsAway(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.add(t, "red", "a")
+	b.index(t, 10)
+	b.add(t, "red", "b", "c", "d", "e", "f")
+	to, err := url.Parse("http://" + stacktest.Weaviate(t))
+	require.NoError(t, err)
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	var away atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if away.Load() {
+			http.Error(w, "the vector store is down", http.StatusServiceUnavailable)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	client, err := NewClient(ClientConfig{URL: server.URL, APIKey: stacktest.WeaviateKey(t), Writer: weaviate.Open})
+	require.NoError(t, err)
+	b.client = client
+	writer := b.newWriter(t, b.log)
+	away.Store(true)
+	for range 5 {
+		_, err = writer.IndexPending(t.Context(), 10)
+		require.ErrorContains(t, err, "503")
+	}
+	failed := 0
+	for _, r := range b.rows(t) {
+		if r.Status == schema.OutboxFailed {
+			failed++
+			require.Contains(t, r.Error, "503")
+			require.False(t, r.Permanent)
+		}
+	}
+	require.Equal(t, 5, failed)
+	away.Store(false)
+	result, err := writer.IndexPending(t.Context(), 10)
+	require.NoError(t, err)
+	require.Equal(t, Result{Indexed: 5}, result)
+	require.Equal(t, 6, b.count(t, "red"))
 }

@@ -72,6 +72,8 @@ CREATE TABLE IF NOT EXISTS entry_changes_raw
     user             LowCardinality(String),
     agent            LowCardinality(String),
     session_id       String,
+    -- The build, or the run that no build caused: see events.
+    build_id         String,
     stream           String,
     event_id         String,
     created_at       DateTime64(6, 'UTC'),
@@ -192,13 +194,36 @@ SELECT * EXCEPT (metrics_json) REPLACE (
 )
 FROM build_runs_raw FINAL;
 
--- The steps of the builds that ended.
+-- The steps of the builds that ended, of dreams, of passes of graduation and of rebuilds. Only builds have a table: the
+-- others are few, and read from their events. Their stages have a prefix. A pass has one stage, and no steps.
 CREATE OR REPLACE VIEW pipeline_metrics AS
 SELECT concat(build_id, '/', step.1) AS id, parseDateTime64BestEffort(step.2, 6, 'UTC') AS ts, step.1 AS stage,
-       step.3 AS latency_ms, step.4 AS success, step.5 AS error, session_id, build_id
+       step.3 AS latency_ms, step.4 AS success, step.5 AS error, session_id, build_id, toString(project) AS project
 FROM build_runs_raw FINAL
 ARRAY JOIN JSONExtract(metrics_json,
-    'Array(Tuple(step String, started_at String, latency_ms Float64, success Bool, error String))') AS step;
+    'Array(Tuple(step String, started_at String, latency_ms Float64, success Bool, error String))') AS step
+UNION ALL
+SELECT concat(event_id, '/', step.1) AS id, parseDateTime64BestEffort(step.2, 6, 'UTC') AS ts,
+       concat(splitByChar('_', toString(event_type))[1], '/', step.1) AS stage,
+       step.3 AS latency_ms, step.4 AS success, step.5 AS error, '' AS session_id, build_id, '' AS project
+FROM events
+ARRAY JOIN JSONExtract(payload_json, 'metrics',
+    'Array(Tuple(step String, started_at String, latency_ms Float64, success Bool, error String))') AS step
+WHERE event_type = 'dream_finished' AND startsWith(stream, 'memory/') OR event_type = 'rebuild_finished' AND startsWith(stream, 'rebuild/')
+UNION ALL
+SELECT concat(event_id, '/commit') AS id, ts, 'dream/commit' AS stage,
+       greatest(0, dateDiff('microsecond', ts, recorded_at) / 1000) AS latency_ms, true AS success, '' AS error,
+       '' AS session_id, build_id, '' AS project
+FROM events WHERE event_type = 'dream_finished' AND startsWith(stream, 'memory/')
+UNION ALL
+SELECT concat(stream, '/', toString(at)) AS id, at AS ts, 'graduation' AS stage,
+       greatest(0, dateDiff('microsecond', at, max(recorded_at)) / 1000) AS latency_ms, true AS success, '' AS error,
+       '' AS session_id, if(uniqExact(build_id) = 1, any(build_id), '') AS build_id, any(toString(project)) AS project
+FROM (
+    SELECT stream, ts AS at, recorded_at, build_id, project FROM events
+    WHERE startsWith(stream, 'graduate/') AND actor = 'graduation' AND event_type != 'decision_recorded'
+)
+GROUP BY stream, at;
 
 CREATE TABLE IF NOT EXISTS vector_outbox_raw
 (
@@ -212,6 +237,8 @@ CREATE TABLE IF NOT EXISTS vector_outbox_raw
     attempts          UInt32,
     permanent         Bool,
     content_hash      String,
+    -- The build that requested the item, or that had it requested again.
+    build_id          String,
     created_at        DateTime64(6, 'UTC'),
     updated_at        DateTime64(6, 'UTC'),
     -- Rank of the status: an enqueue done again never hides what the writer did since.

@@ -60,7 +60,6 @@ CREATE TABLE IF NOT EXISTS decisions_raw
     ts           DateTime64(6, 'UTC'),
     actor        String,
     action       String,
-    outcome_json String,
     confidence   Nullable(Float64),
     build_id     String,
     event_id     String,
@@ -85,16 +84,45 @@ CREATE TABLE IF NOT EXISTS decision_evidence_raw
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (project, decision_id, id);
 
--- The constraint takes the writer's word. What a decision rests on is only what the ledger of promotions has as verified.
+-- The constraint takes the writer's word. A decision rests only on entries that the ledger of promotions has as verified,
+-- and on tasks that one of these states.
 CREATE OR REPLACE VIEW decision_evidence AS
+WITH verified AS (SELECT project, entry_id FROM promotions_raw WHERE to_stage IN ('verified', 'certified'))
 SELECT * EXCEPT (version) FROM decision_evidence_raw FINAL
-WHERE (project, evidence_id) IN
-    (SELECT project, entry_id FROM promotions_raw WHERE to_stage IN ('verified', 'certified'));
+WHERE evidence_kind = 'entry' AND (project, evidence_id) IN (SELECT project, entry_id FROM verified)
+   OR evidence_kind = 'entity' AND (project, evidence_id) IN
+      (SELECT project, dst_id FROM edges_raw WHERE rel_type = 'evidence_of' AND (project, src_id) IN (SELECT project, entry_id FROM verified));
 
--- Those that rest on something.
+-- The decisions that rest on something, and their outcome: whether all of it still stands, or else what became of it. It is
+-- read from the entries and tasks, which change long after the decision was recorded.
 CREATE OR REPLACE VIEW decisions AS
-SELECT * EXCEPT (version) FROM decisions_raw FINAL
-WHERE (project, decision_id) IN (SELECT project, decision_id FROM decision_evidence);
+SELECT d.project AS project, d.user AS user, d.agent AS agent, d.decision_id AS decision_id, d.ts AS ts, d.actor AS actor,
+       d.action AS action, o.outcome_json AS outcome_json, d.confidence AS confidence, d.build_id AS build_id,
+       d.event_id AS event_id, d.created_at AS created_at
+FROM decisions_raw AS d FINAL
+INNER JOIN (
+    SELECT e.project AS project, e.decision_id AS decision_id,
+           arraySort(groupArrayIf(
+               CAST((e.role, e.evidence_kind, e.evidence_id, s.status, s.stage, s.superseded_by, s.ended_because, s.ended_by),
+                    'Tuple(role String, kind String, id String, status String, stage String, superseded_by String, because String, by String)'),
+               s.status != 'active' OR s.stage NOT IN ('verified', 'certified'))) AS fell,
+           toJSONString(CAST((if(empty(fell), 'stands', 'in question'), fell),
+               'Tuple(state String, changes Array(Tuple(role String, kind String, id String, status String, stage String, superseded_by String, because String, by String)))')) AS outcome_json
+    FROM decision_evidence AS e
+    LEFT JOIN (
+        SELECT project, entry_id AS id, status, stage, superseded_by, ended_because, ended_by FROM entries
+        UNION ALL
+        -- The stage of a task is that of the best entry which states it and is believed.
+        SELECT t.project AS project, t.entity_id AS id, any(t.status) AS status,
+               ['', 'verified', 'certified'][1 + maxIf(indexOf(['verified', 'certified'], n.stage), n.status IN ('active', 'contested'))] AS stage,
+               '' AS superseded_by, '' AS ended_because, '' AS ended_by
+        FROM entities AS t
+        INNER JOIN (SELECT project, src_id, dst_id FROM edges_raw WHERE rel_type = 'evidence_of') AS g ON g.project = t.project AND g.dst_id = t.entity_id
+        INNER JOIN entries AS n ON n.project = g.project AND n.entry_id = g.src_id
+        GROUP BY t.project, t.entity_id
+    ) AS s ON s.project = e.project AND s.id = e.evidence_id
+    GROUP BY e.project, e.decision_id
+) AS o ON o.project = d.project AND o.decision_id = d.decision_id;
 
 CREATE TABLE IF NOT EXISTS conflicts_raw
 (

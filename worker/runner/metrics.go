@@ -41,6 +41,10 @@ func serveMetrics(ctx context.Context, address string, conn table.Conn, logger *
 	if err != nil {
 		return "", fmt.Errorf("serve metrics at %q: %w: give another --metrics-address", address, err)
 	}
+	if at, ok := listener.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
+		logger.Warn("metrics show the names of projects to everyone who can reach the address: give --metrics-address a loopback address, such as 127.0.0.1, or let a firewall guard it",
+			"address", at.String())
+	}
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", handler)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: metricsTimeout, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelWarn)}

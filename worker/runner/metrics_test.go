@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -112,4 +114,23 @@ func TestMetricsAddress(t *testing.T) {
 	require.NoError(t, get())
 	stop()
 	require.Eventually(t, func() bool { return get() != nil }, 10*time.Second, 10*time.Millisecond)
+}
+
+// Who serves the names of projects to the network is warned.
+func TestMetricsAddressWarns(t *testing.T) {
+	t.Parallel()
+	for address, warns := range map[string]bool{"127.0.0.1:0": false, "localhost:0": false, "[::1]:0": false, ":0": true, "0.0.0.0:0": true} {
+		t.Run(address, func(t *testing.T) {
+			t.Parallel()
+			ctx, stop := context.WithCancel(t.Context())
+			t.Cleanup(stop)
+			var said strings.Builder
+			_, err := serveMetrics(ctx, address, nil, slog.New(slog.NewTextHandler(&said, nil)))
+			if errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT) {
+				t.Skip("the machine has no IPv6")
+			}
+			require.NoError(t, err)
+			require.Equal(t, warns, strings.Contains(said.String(), "metrics show the names of projects"), said.String())
+		})
+	}
 }

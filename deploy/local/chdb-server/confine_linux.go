@@ -22,7 +22,7 @@ const (
 		unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG |
 		unix.LANDLOCK_ACCESS_FS_MAKE_SOCK | unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK |
 		unix.LANDLOCK_ACCESS_FS_MAKE_SYM
-	versionRefer, versionTruncate, versionNetwork = 2, 3, 4
+	versionRefer, versionTruncate, versionNetwork, versionDevices, versionScopes = 2, 3, 4, 5, 6
 )
 
 // ownThreads is where the engine reads what each of its threads has used, whenever a statement takes or leaves one. Refused,
@@ -37,8 +37,9 @@ var readable = []string{
 	"/proc/meminfo", "/proc/cpuinfo", "/proc/stat",
 }
 
-// confine limits the process to its data directory and the files that it needs to run, and lets it connect to
-// nobody. No query can get past that, whatever its text. It restarts the program, because Landlock's rules hold for
+// confine limits the process to its data directory and the files that it needs to run. It opens no TCP connection and,
+// where the kernel knows how, reaches no abstract socket, signals no other process and controls no device. Landlock leaves UDP
+// and sockets with a path open, which no query reaches. It restarts the program, because Landlock's rules hold for
 // the calling thread and the program that it executes. It returns false where the kernel has no Landlock.
 func confine(library, dir string) (bool, error) {
 	if os.Getenv(confinedVariable) != "" {
@@ -85,6 +86,13 @@ func restrict(version int, library, dir, self string) error {
 	if version >= versionNetwork {
 		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 		size = unsafe.Offsetof(attr.Scoped)
+	}
+	if version >= versionDevices { // No device is told anything: none of the rules allows it.
+		attr.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+	}
+	if version >= versionScopes {
+		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
+		size = unsafe.Sizeof(attr)
 	}
 	rules, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), size, 0)
 	if errno != 0 {
