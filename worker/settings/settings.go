@@ -25,14 +25,21 @@ const (
 	DefaultTemporalNamespace = "default"
 )
 
+// LocalVariable names another file than the usual one for [LocalFile], for a second stack of the same user, and for tests.
+const LocalVariable = Prefix + "LOCAL_FILE"
+
 // Variable returns the name of the variable of the environment that holds the setting.
 func Variable(setting string) string {
 	return Prefix + strings.ToUpper(strings.ReplaceAll(setting, "-", "_"))
 }
 
 // LocalFile returns the file in which the local stack records the addresses of its servers and their tokens, so that
-// programs of the same user find them. It is "" if the user has no cache directory.
+// programs of the same user find them: the one that the variable [LocalVariable] names, or one in the user's cache directory. It is ""
+// if there is none.
 func LocalFile() string {
+	if file := os.Getenv(LocalVariable); file != "" {
+		return file
+	}
 	dir, err := os.UserCacheDir()
 	if err != nil {
 		return ""

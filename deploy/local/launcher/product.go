@@ -35,6 +35,7 @@ const (
 	memoryVariable     = "AXIOMMIND_MEMORY_ROOT"
 	configVariable     = "AXIOMMIND_CONFIG"
 	queueVariable      = "AXIOMMIND_NO_QUEUE"
+	localVariable      = "AXIOMMIND_LOCAL_FILE"
 )
 
 // Embedders.
@@ -54,9 +55,12 @@ const (
 	localFileName = "axiommind/local.yaml"
 )
 
-// localFile is the file in which the programs of this user look for the stack's addresses. It is "" if there is no cache
+// localFile is the file in which the programs of this user look for the stack's addresses: that of [localVariable], or the usual one. It is "" if there is no cache
 // directory.
 func localFile() string {
+	if file := os.Getenv(localVariable); file != "" {
+		return file
+	}
 	dir, err := os.UserCacheDir()
 	if err != nil {
 		return ""

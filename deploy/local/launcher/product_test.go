@@ -16,6 +16,7 @@ import (
 	"axiommind/deploy/local/install"
 	"axiommind/worker/payload"
 	"axiommind/worker/service"
+	product "axiommind/worker/settings"
 	located "axiommind/worker/settings"
 )
 
@@ -48,6 +49,7 @@ func TestNamesAreThoseOfTheProduct(t *testing.T) {
 	require.Equal(t, e5.Version, install.EmbedderVersion)
 	require.Equal(t, []string{llm.ProviderLocal, llm.ProviderHash}, []string{embedderLocal, embedderHash})
 	require.Equal(t, service.LocalConfigFile(), localFile())
+	require.Equal(t, product.LocalVariable, localVariable)
 	require.Equal(t, service.LocalWeaviateKey, localKeyName)
 	require.Equal(t, service.Version(), version())
 	require.Contains(t, eventlog.ErrSchema.Error(), otherSchema)

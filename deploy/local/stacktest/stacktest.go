@@ -58,6 +58,10 @@ func Main(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	// A stack that the user runs is none of a test's business.
+	if err := os.Setenv("AXIOMMIND_LOCAL_FILE", os.DevNull); err != nil {
+		panic(err)
+	}
 	sweep()
 	flag.Parse()
 	given := false
